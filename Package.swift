@@ -1,0 +1,37 @@
+// swift-tools-version: 6.0
+import PackageDescription
+
+// The dynamic library carries its own Swift runtime, so that a host needs nothing but libc, and
+// exports only the names that include/bertqa.h declares. It is never unloaded (nodelete): its
+// thread pool outlives any dlclose().
+let selfContained: [LinkerSetting] = [
+  .unsafeFlags([
+    "-static-stdlib",
+    "-Xlinker", "-soname=libbertqa.so.1",
+    "-Xlinker", "--version-script=\(Context.packageDirectory)/Sources/libbertqa/exports.map",
+    "-Xlinker", "-z", "-Xlinker", "nodelete",
+    "-Xlinker", "--gc-sections",
+  ])
+]
+
+let package = Package(
+  name: "libbertqa",
+  products: [
+    .library(name: "BertQACore", targets: ["BertQACore"]),
+    .library(name: "bertqa", type: .dynamic, targets: ["libbertqa"]),
+    // `make install` installs this as `bertqa`; SwiftPM cannot give two products one name.
+    .executable(name: "bertqa-cli", targets: ["bertqa"]),
+  ],
+  targets: [
+    // -O3 also in debug builds: kernels compiled without it are too slow to test with.
+    .target(name: "CBertQA", cSettings: [.unsafeFlags(["-O3", "-ffp-contract=off", "-Wall", "-Wextra"])]),
+    .target(name: "BertQACore", dependencies: ["CBertQA"]),
+    .target(
+      name: "libbertqa", dependencies: ["BertQACore", "CBertQA"], exclude: ["exports.map"],
+      linkerSettings: selfContained),
+    .executableTarget(name: "bertqa", dependencies: ["BertQACore"]),
+    .testTarget(
+      name: "BertQACoreTests", dependencies: ["BertQACore", "CBertQA"], exclude: ["Fixtures"]),
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,76 @@
+// The innermost CPU kernels: what the encoder calls through Sources/BertQACore/Kernels.
+//
+// Lane layout. Activations of T tokens and F features are stored in blocks of 16 tokens,
+//   x[block][feature][16]        block = token / 16, lane = token % 16
+// so that a vector register holds one feature of neighbouring tokens. Every reduction over features
+// (LayerNorm, quantisation) and over keys (softmax) is then a plain vertical loop, and the weights
+// are read in the layout a checkpoint stores them in, [out][in] row-major, as broadcast scalars:
+// nothing is packed at load and processes share the mapped pages.
+//
+// Every function computes each token's numbers in an order that depends neither on the lane, the
+// block nor the number of tokens: results are bit-identical in any batch. Lanes beyond the last
+// token are computed like any other and hold finite rubbish; buffers are 64-byte aligned unless said
+// otherwise. No function allocates, fails or keeps state.
+#ifndef BERTQA_KERNELS_H
+#define BERTQA_KERNELS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+  BQ_LANES = 16,  // tokens per block
+};
+
+// Instruction sets, in the order of preference. Values equal bertqa_isa in bertqa.h.
+enum {
+  BQ_ISA_AUTO = 0,
+  BQ_ISA_PORTABLE = 1,     // compiler vectors: SSE2 on x86-64, NEON on arm64
+  BQ_ISA_AVX2 = 2,         // AVX2 + FMA + F16C
+  BQ_ISA_AVX512 = 3,       // AVX-512 F, BW, DQ, VL
+  BQ_ISA_AVX512_VNNI = 4,  // and VNNI, BF16
+};
+
+// What a linear layer does to its result before storing it.
+enum {
+  BQ_EPILOGUE_BIAS = 0,      // y = x·wᵀ + bias
+  BQ_EPILOGUE_GELU = 1,      // y = gelu(x·wᵀ + bias), gelu(v) = v/2 · (1 + erf(v/√2))
+  BQ_EPILOGUE_RESIDUAL = 2,  // y += x·wᵀ + bias (y holds the residual)
+};
+
+// One instruction set's kernels.
+typedef struct bq_kernels {
+  int32_t isa;
+
+  // y[b][o][16] for o < outs, b < blocks; x: [blocks][in][16], w: [outs][in] row-major (any
+  // alignment of 4), bias: [outs]. y_stride: floats from one block of y to the next (y may be a
+  // slice of a wider buffer). Each output is summed over k = 0 ..< in in this order, by FMA.
+  void (*linear_f32)(const float *w, const float *bias, const float *x, size_t blocks, size_t in,
+                     size_t outs, int32_t epilogue, float *y, size_t y_stride);
+
+  // y = (x - mean) / sqrt(var + eps) · gamma + beta over the features, per token; y may be x.
+  // x, y: [blocks][features][16].
+  void (*layer_norm_f32)(const float *x, size_t blocks, size_t features, const float *gamma,
+                         const float *beta, float eps, float *y);
+
+  // One head's attention of one window: out = softmax(q·kᵀ · scale) · v.
+  // q, k, v point at this head's first feature within block 0 of the chunk; the same feature of the
+  // next block is `stride` floats further. The window is tokens first ..< first + tokens of the
+  // chunk; `first` is a multiple of 4. Only queries first + query_begin ..< first + query_end are
+  // computed and only their lanes of `out` (same addressing, out_stride) are written: other threads
+  // may write the other lanes. scratch: bq_attention_scratch(tokens) floats.
+  void (*attention_f32)(const float *q, const float *k, const float *v, size_t stride, size_t first,
+                        size_t tokens, size_t query_begin, size_t query_end, size_t head_dim,
+                        float scale, float *scratch, float *out, size_t out_stride);
+} bq_kernels;
+
+// Floats of scratch that attention needs for a window of `tokens` tokens.
+size_t bq_attention_scratch(size_t tokens);
+
+// The best instruction set this CPU and operating system support (> BQ_ISA_AUTO).
+int32_t bq_best_isa(void);
+
+// The kernels for an instruction set, or NULL where this CPU or build does not have it.
+// BQ_ISA_AUTO gives the best.
+const bq_kernels *bq_kernels_for(int32_t isa);
+
+#endif

@@ -1,0 +1,42 @@
+extension Context {
+  /// Start and end logits of each token, for callers that build their own windows and search.
+  /// - Parameters:
+  ///   - ids: the windows' tokens end to end.
+  ///   - windowLengths: tokens of each window, 1 to `info.maxPositions`; their sum is `ids.count`.
+  ///   - secondSegments: index within each window of its first token of type 1; nil: none has one.
+  public func logits(
+    ids: [Int32], windowLengths: [Int], secondSegments: [Int]? = nil
+  ) throws(BertQAError) -> (start: [Float], end: [Float]) {
+    let encoder = try loadedModel().encoder
+    guard secondSegments == nil || secondSegments?.count == windowLengths.count else {
+      throw BertQAError(.invalidArgument, "second_segments must have one entry per window")
+    }
+    var windows: [Window] = []
+    windows.reserveCapacity(windowLengths.count)
+    var firstToken = 0
+    for (index, length) in windowLengths.enumerated() {
+      guard (1...info.maxPositions).contains(length), length <= ids.count - firstToken else {
+        throw BertQAError(
+          .invalidArgument,
+          "window_lengths[\(index)] is \(length), but must be 1 to \(info.maxPositions), and the sum of all "
+            + "must be id_count (\(ids.count))")
+      }
+      let second = secondSegments?[index] ?? length
+      guard (0...length).contains(second) else {
+        throw BertQAError(
+          .invalidArgument, "second_segments[\(index)] is \(second), but must be 0 to \(length)")
+      }
+      windows.append(Window(firstToken: firstToken, tokenCount: length, secondSegment: second))
+      firstToken += length
+    }
+    guard firstToken == ids.count else {
+      throw BertQAError(
+        .invalidArgument, "window_lengths sum to \(firstToken), but id_count is \(ids.count)")
+    }
+    for (index, id) in ids.enumerated() where id < 0 || Int(id) >= encoder.vocabularyRows {
+      throw BertQAError(
+        .invalidArgument, "ids[\(index)] is \(id), but must be 0 to \(encoder.vocabularyRows - 1)")
+    }
+    return try encoder.logits(of: WindowBatch(ids: ids, windows: windows), cancellation: nil)
+  }
+}

@@ -1,0 +1,47 @@
+extension Context {
+  /// WordPiece tokens of `text` without [CLS] and [SEP], as Hugging Face's BertTokenizerFast gives them.
+  /// Complexity: O(bytes).
+  /// - Parameter parseSpecialTokens: whether "[SEP]" and its like in the text become those tokens.
+  public func tokenize(
+    _ text: UnsafeBufferPointer<UInt8>, parseSpecialTokens: Bool = false
+  ) throws(BertQAError) -> Tokens {
+    guard text.count <= Int(Int32.max) else {
+      throw BertQAError(.tooLarge, "the text has \(text.count) bytes, above the limit of \(Int32.max)")
+    }
+    var tokens = Tokens()
+    tokenizer.tokenize(text, parseSpecialTokens: parseSpecialTokens, into: &tokens)
+    return tokens
+  }
+
+  public func tokenize(_ text: String, parseSpecialTokens: Bool = false) throws(BertQAError) -> Tokens {
+    try withBytes(of: text) { bytes throws(BertQAError) in
+      try tokenize(bytes, parseSpecialTokens: parseSpecialTokens)
+    }
+  }
+
+  /// The piece with this id, as the vocabulary spells it, with a NUL behind it; nil outside the vocabulary.
+  /// Lives as long as the context.
+  public func vocabularyPiece(id: Int32) -> UnsafeBufferPointer<UInt8>? {
+    tokenizer.vocabulary.piece(id)
+  }
+
+  public func vocabularyID(of piece: UnsafeBufferPointer<UInt8>) -> Int32? {
+    tokenizer.vocabulary.id(of: piece)
+  }
+}
+
+/// The UTF-8 bytes of a string, contiguous.
+func withBytes<Result>(
+  of text: String, _ body: (UnsafeBufferPointer<UInt8>) throws(BertQAError) -> Result
+) throws(BertQAError) -> Result {
+  var text = text
+  let result = text.withUTF8 { bytes in
+    // Swift.Result, because withUTF8 does not pass typed errors on.
+    do throws(BertQAError) {
+      return Swift.Result<Result, BertQAError>.success(try body(bytes))
+    } catch {
+      return .failure(error)
+    }
+  }
+  return try result.get()
+}

@@ -1,0 +1,86 @@
+/// One loaded model: tokenizes and answers. Immutable; any number of threads may use it at once, and a
+/// forked child may go on using it.
+///
+///     let context = try Context(modelDirectory: "models/qa-minilm-l6")
+///     let document = "The quick brown fox jumps over the lethargic dog."
+///     let result = try context.answer(question: "Who jumped over the dog?", document: document)
+///     for answer in result.answers { print(answer.text(in: document), answer.probability) }
+public final class Context: Sendable {
+  public let info: ModelInfo
+  let tokenizer: WordPieceTokenizer
+  /// nil for a tokenizer alone.
+  let model: (encoder: Encoder, answerer: QuestionAnswerer)?
+
+  /// Loads a directory as Hugging Face's `save_pretrained` writes it. Weights are memory-mapped and used in
+  /// place where their format allows.
+  public init(modelDirectory: String, options: ContextOptions = ContextOptions()) throws(BertQAError) {
+    guard (0...Self.maximumThreads).contains(options.threads) else {
+      throw BertQAError(
+        .invalidArgument, "threads is \(options.threads), but must be 0 to \(Self.maximumThreads)")
+    }
+    if options.tokenizerOnly {
+      let loaded = try LoadedTokenizer.load(path: modelDirectory)
+      tokenizer = try WordPieceTokenizer(
+        vocabulary: loaded.vocabulary, configuration: loaded.configuration)
+      model = nil
+      info = ModelInfo(tokenizer: loaded, directory: modelDirectory)
+      return
+    }
+    let loaded = try LoadedModel.load(directory: modelDirectory)
+    tokenizer = try WordPieceTokenizer(
+      vocabulary: loaded.vocabulary, configuration: loaded.tokenizerConfiguration)
+    let encoder = try Encoder(
+      model: loaded, precision: options.precision, instructionSet: options.instructionSet,
+      threads: options.threads)
+    model = (
+      encoder,
+      QuestionAnswerer(
+        tokenizer: tokenizer, logits: encoder, maxPositions: loaded.configuration.maxPositions,
+        noAnswerThreshold: loaded.configuration.noAnswerThreshold)
+    )
+    info = ModelInfo(model: loaded, directory: modelDirectory, encoder: encoder)
+    options.log?(
+      "loaded \(info.architecture) from \(modelDirectory): \(encoder.precision), "
+        + "\(encoder.instructionSet), \(encoder.threads) thread(s)")
+  }
+
+  /// Loads the default model.
+  /// - Parameter binary: path of the library or program beside which it is looked for first.
+  public convenience init(
+    defaultModelBeside binary: String?, options: ContextOptions = ContextOptions()
+  ) throws(BertQAError) {
+    try self.init(modelDirectory: DefaultModel.directory(beside: binary), options: options)
+  }
+
+  private static let maximumThreads = 1024
+
+  /// The model's parts, or `.wrongModel` for a tokenizer alone.
+  func loadedModel() throws(BertQAError) -> (encoder: Encoder, answerer: QuestionAnswerer) {
+    if let model { return model }
+    throw BertQAError(
+      .wrongModel,
+      "\(info.directory) was loaded as a tokenizer alone; create a context without tokenizer_only")
+  }
+}
+
+extension ModelInfo {
+  init(tokenizer: LoadedTokenizer, directory: String) {
+    self.init(
+      directory: directory, architecture: "", precision: nil, instructionSet: nil, threads: 1,
+      vocabularySize: tokenizer.vocabulary.count, hiddenSize: 0, layerCount: 0, headCount: 0,
+      intermediateSize: 0, maxPositions: 0, lowercase: tokenizer.configuration.lowercase,
+      noAnswerThreshold: 0)
+  }
+
+  init(model: LoadedModel, directory: String, encoder: Encoder) {
+    let configuration = model.configuration
+    self.init(
+      directory: directory, architecture: configuration.architecture.rawValue,
+      precision: encoder.precision, instructionSet: encoder.instructionSet, threads: encoder.threads,
+      vocabularySize: model.vocabulary.count, hiddenSize: configuration.hiddenSize,
+      layerCount: configuration.layerCount, headCount: configuration.headCount,
+      intermediateSize: configuration.intermediateSize, maxPositions: configuration.maxPositions,
+      lowercase: model.tokenizerConfiguration.lowercase,
+      noAnswerThreshold: configuration.noAnswerThreshold)
+  }
+}

@@ -1,0 +1,111 @@
+import BertQACore
+import CBertQAHeader
+import Glibc
+
+/// A context and the C views of it that live as long.
+final class ContextHandle: Handle {
+  let context: Context
+  let info: UnsafeMutablePointer<bertqa_model_info>
+
+  init(_ context: Context) {
+    self.context = context
+    let model = context.info
+    var info = bertqa_model_info()
+    info.struct_size = MemoryLayout<bertqa_model_info>.size
+    info.directory = UnsafePointer(strdup(model.directory))
+    info.architecture = UnsafePointer(strdup(model.architecture))
+    info.precision = model.precision?.rawValue ?? 0
+    info.isa = model.instructionSet?.rawValue ?? 0
+    info.threads = Int32(clamping: model.threads)
+    info.vocab_size = Int32(clamping: model.vocabularySize)
+    info.hidden_size = Int32(clamping: model.hiddenSize)
+    info.num_hidden_layers = Int32(clamping: model.layerCount)
+    info.num_attention_heads = Int32(clamping: model.headCount)
+    info.intermediate_size = Int32(clamping: model.intermediateSize)
+    info.max_position_embeddings = Int32(clamping: model.maxPositions)
+    info.lowercase = model.lowercase ? 1 : 0
+    info.no_answer_threshold = model.noAnswerThreshold
+    self.info = .allocate(capacity: 1)
+    self.info.initialize(to: info)
+  }
+
+  deinit {
+    free(UnsafeMutablePointer(mutating: info.pointee.directory))
+    free(UnsafeMutablePointer(mutating: info.pointee.architecture))
+    info.deallocate()
+  }
+}
+
+private func defaultContextOptions() -> bertqa_context_options {
+  var options = bertqa_context_options()
+  options.struct_size = MemoryLayout<bertqa_context_options>.size
+  return options
+}
+
+@c @implementation
+public func bertqa_context_options_init(
+  _ options: UnsafeMutablePointer<bertqa_context_options>?, _ struct_size: Int
+) {
+  writeDefaults(defaultContextOptions(), to: options, size: struct_size)
+}
+
+@c @implementation
+public func bertqa_context_create(
+  _ model_directory: UnsafePointer<CChar>?, _ options: UnsafePointer<bertqa_context_options>?,
+  _ context: UnsafeMutablePointer<OpaquePointer?>?
+) -> bertqa_status {
+  status { () throws(BertQAError) in
+    let out = try required(context, "context")
+    out.pointee = nil
+    let options = try readOptions(
+      options, "bertqa_context_options", defaults: defaultContextOptions())
+    var contextOptions = ContextOptions()
+    contextOptions.threads = Int(options.threads)
+    contextOptions.precision = try enumeration(options.precision, "precision")
+    contextOptions.instructionSet = try enumeration(options.isa, "isa")
+    contextOptions.tokenizerOnly = options.tokenizer_only != 0
+    if let log = options.log {
+      // The core calls this on the calling thread only, during this call.
+      nonisolated(unsafe) let user = options.log_user
+      contextOptions.log = { message in message.withCString { log(user, $0) } }
+    }
+    let directory = model_directory.map { String(cString: $0) }
+    let created =
+      if let directory {
+        try Context(modelDirectory: directory, options: contextOptions)
+      } else {
+        try Context(defaultModelBeside: pathOfThisLibrary(), options: contextOptions)
+      }
+    out.pointee = ContextHandle(created).passed()
+  }
+}
+
+@c @implementation
+public func bertqa_context_free(_ context: OpaquePointer?) {
+  ContextHandle.release(context)
+}
+
+@c @implementation
+public func bertqa_context_info(_ context: OpaquePointer?) -> UnsafePointer<bertqa_model_info>? {
+  ContextHandle.borrowed(context).map { UnsafePointer($0.info) }
+}
+
+private func enumeration<Value: RawRepresentable<Int32>>(
+  _ raw: Int32, _ name: String
+) throws(BertQAError) -> Value {
+  guard let value = Value(rawValue: raw) else {
+    throw BertQAError(
+      .invalidArgument,
+      "bertqa_context_options.\(name) is \(raw), which is not one of the values in bertqa.h")
+  }
+  return value
+}
+
+/// The file that the dynamic linker loaded this code from: the default model lies relative to it.
+private func pathOfThisLibrary() -> String? {
+  var info = Dl_info()
+  let address = unsafeBitCast(
+    bertqa_abi_version as @convention(c) () -> UInt32, to: UnsafeRawPointer.self)
+  guard dladdr(address, &info) != 0, let name = info.dli_fname else { return nil }
+  return String(cString: name)
+}

@@ -1,0 +1,23 @@
+import BertQACore
+
+/// An object that a C caller owns through an opaque pointer.
+protocol Handle: AnyObject {}
+
+extension Handle {
+  /// Hands the object to the caller, who gives it back to `release`.
+  func passed() -> OpaquePointer {
+    OpaquePointer(Unmanaged.passRetained(self).toOpaque())
+  }
+
+  static func borrowed(_ pointer: OpaquePointer?) -> Self? {
+    pointer.map { Unmanaged<Self>.fromOpaque(UnsafeRawPointer($0)).takeUnretainedValue() }
+  }
+
+  static func borrowed(_ pointer: OpaquePointer?, _ name: String) throws(BertQAError) -> Self {
+    try required(borrowed(pointer), name)
+  }
+
+  static func release(_ pointer: OpaquePointer?) {
+    if let pointer { Unmanaged<Self>.fromOpaque(UnsafeRawPointer(pointer)).release() }
+  }
+}

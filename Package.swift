@@ -30,8 +30,10 @@ let package = Package(
       name: "libbertqa", dependencies: ["BertQACore", "CBertQA"], exclude: ["exports.map"],
       linkerSettings: selfContained),
     .executableTarget(name: "bertqa", dependencies: ["BertQACore"]),
+    .target(name: "CTestSupport", path: "Tests/CTestSupport"),
     .testTarget(
-      name: "BertQACoreTests", dependencies: ["BertQACore", "CBertQA"], exclude: ["Fixtures"]),
+      name: "BertQACoreTests", dependencies: ["BertQACore", "CBertQA", "CTestSupport"],
+      exclude: ["Fixtures"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,37 @@
+/// What question answering needs of a tokenizer. `WordPieceTokenizer` is the one that ships.
+protocol TextTokenizer: AnyObject, Sendable {
+  var classifierID: Int32 { get }  // [CLS]
+  var separatorID: Int32 { get }  // [SEP]
+  var unknownID: Int32 { get }  // [UNK]
+
+  /// Replaces the contents of `tokens` with those of `text`, in order: starts and ends never decrease.
+  func tokenize(_ text: UnsafeBufferPointer<UInt8>, parseSpecialTokens: Bool, into tokens: inout Tokens)
+
+  /// The vocabulary entry of `id`, `##` included. Called for a few tokens of a question, never in a loop
+  /// over a document.
+  func piece(of id: Int32) -> [UInt8]
+}
+
+extension TextTokenizer {
+  /// A piece that goes on with the word of the piece before it: `##ing`.
+  func isContinuation(_ id: Int32) -> Bool {
+    let piece = piece(of: id)
+    return piece.count > 2 && piece[0] == UInt8(ascii: "#") && piece[1] == UInt8(ascii: "#")
+  }
+
+  /// A piece that says nothing about what a question is after: [UNK], or a punctuation character, which
+  /// WordPiece always makes a word of its own.
+  func isUninformative(_ id: Int32) -> Bool {
+    if id == unknownID || id == classifierID || id == separatorID { return true }
+    let scalars = String(decoding: piece(of: id), as: UTF8.self).unicodeScalars
+    guard let scalar = scalars.first, scalars.count == 1 else { return false }
+    switch scalar.properties.generalCategory {
+    case .connectorPunctuation, .dashPunctuation, .openPunctuation, .closePunctuation,
+      .initialPunctuation, .finalPunctuation, .otherPunctuation:
+      return true
+    default:
+      // BERT counts every ASCII symbol as punctuation.
+      return scalar.isASCII && !scalar.properties.isAlphabetic && !("0"..."9").contains(scalar)
+    }
+  }
+}

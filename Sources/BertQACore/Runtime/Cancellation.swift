@@ -1,7 +1,8 @@
-/// A caller's wish to stop, asked for while a call runs.
-///
-/// The hook is called on the thread that made the call and on no other, at least about every 50 ms of
-/// work. It must not fork.
-struct Cancellation: Sendable {
-  let isCancelled: @Sendable () -> Bool
+/// A caller's wish to stop. Polled on the calling thread only, many times a second while a call works.
+public struct Cancellation: Sendable {
+  public let isCancelled: @Sendable () -> Bool
+
+  public init(isCancelled: @escaping @Sendable () -> Bool) {
+    self.isCancelled = isCancelled
+  }
 }

@@ -5,9 +5,9 @@
 /// them: ß is two pieces of one word with the same bytes, ½ two words with the same bytes.
 final class FakeTokenizer: TextTokenizer {
   let pieces: [[UInt8]]
-  let classifierID: Int32 = 0
-  let separatorID: Int32 = 1
-  let unknownID: Int32 = 2
+  let clsID: Int32 = 0
+  let sepID: Int32 = 1
+  let unkID: Int32 = 2
   private let ids: [ArraySlice<UInt8>: Int32]
   private let longest: Int
 
@@ -20,7 +20,7 @@ final class FakeTokenizer: TextTokenizer {
 
   func piece(of id: Int32) -> [UInt8] { pieces[Int(id)] }
 
-  func id(_ piece: String) -> Int32 { ids[Array(piece.utf8)[...]] ?? unknownID }
+  func id(_ piece: String) -> Int32 { ids[Array(piece.utf8)[...]] ?? unkID }
 
   func tokenize(_ text: UnsafeBufferPointer<UInt8>, parseSpecialTokens: Bool, into tokens: inout Tokens) {
     tokens = Tokens()
@@ -67,9 +67,9 @@ final class FakeTokenizer: TextTokenizer {
         tokens.ids.removeSubrange(known...)
         tokens.starts.removeSubrange(known...)
         tokens.ends.removeSubrange(known...)
-        return append(unknownID, start, end, &tokens)
+        return append(unkID, start, end, &tokens)
       }
-      let id = ids[(prefix + text[position..<(position + length)])[...]] ?? unknownID
+      let id = ids[(prefix + text[position..<(position + length)])[...]] ?? unkID
       append(id, position, position + length, &tokens)
       position += length
     }

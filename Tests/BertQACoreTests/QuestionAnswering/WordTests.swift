@@ -6,9 +6,9 @@ import Testing
   /// Tokens given by hand: ids are 3 for `a` and 4 for `##b`.
   final class FixedTokenizer: TextTokenizer {
     let tokens: Tokens
-    let classifierID: Int32 = 0
-    let separatorID: Int32 = 1
-    let unknownID: Int32 = 2
+    let clsID: Int32 = 0
+    let sepID: Int32 = 1
+    let unkID: Int32 = 2
 
     init(_ tokens: [(id: Int32, start: UInt32, end: UInt32)]) {
       self.tokens = Tokens(ids: tokens.map(\.id), starts: tokens.map(\.start), ends: tokens.map(\.end))

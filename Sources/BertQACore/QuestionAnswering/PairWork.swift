@@ -20,7 +20,7 @@ final class PairWork {
     self.document = document
     questionWasTruncated = ids.count < question.ids.count
     emptyInput = ids.isEmpty ? .emptyQuestion : document.tokenCount == 0 ? .emptyDocument : nil
-    prefix = [tokenizer.classifierID] + ids + [tokenizer.separatorID]
+    prefix = [tokenizer.clsID] + ids + [tokenizer.sepID]
 
     var windows: [DocumentWindow] = []
     var skipped = 0

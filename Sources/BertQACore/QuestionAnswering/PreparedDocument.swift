@@ -13,7 +13,9 @@ public final class PreparedDocument: @unchecked Sendable {  // immutable once in
   static let maxByteCount = Int(Int32.max)
 
   /// Tokenizes a copy of `text`.
-  convenience init(copying text: UnsafeBufferPointer<UInt8>, tokenizer: any TextTokenizer) throws(BertQAError) {
+  convenience init(
+    copying text: UnsafeBufferPointer<UInt8>, tokenizer: any TextTokenizer
+  ) throws(BertQAError) {
     try Self.checkSize(text, "document")
     let copy = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: text.count)
     _ = copy.initialize(from: text)
@@ -21,7 +23,9 @@ public final class PreparedDocument: @unchecked Sendable {  // immutable once in
   }
 
   /// Tokenizes `text`, which must stay as it is while the document is in use.
-  convenience init(borrowing text: UnsafeBufferPointer<UInt8>, tokenizer: any TextTokenizer) throws(BertQAError) {
+  convenience init(
+    borrowing text: UnsafeBufferPointer<UInt8>, tokenizer: any TextTokenizer
+  ) throws(BertQAError) {
     try Self.checkSize(text, "document")
     self.init(text: text, ownsText: false, tokenizer: tokenizer)
   }

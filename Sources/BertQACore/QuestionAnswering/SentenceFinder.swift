@@ -71,15 +71,10 @@ struct SentenceFinder {
 
   /// Bytes of the white space character at `position`, if there is one: ASCII, no-break or ideographic.
   func spaceLength(at position: Int) -> Int? {
-    if isWhiteSpace(text[position]) { return 1 }
-    if matches("\u{A0}", at: position) { return 2 }
-    if matches("\u{3000}", at: position) { return 3 }
-    return nil
-  }
-
-  /// Whether the UTF-8 of `character` stands at `position`.
-  func matches(_ character: Unicode.Scalar, at position: Int) -> Bool {
-    guard position < text.count else { return false }
-    return UTF8Unit(text, at: position).scalar == character
+    let unit = UTF8Unit(text, at: position)
+    switch unit.scalar {
+    case "\t"..."\r", " ", "\u{A0}", "\u{3000}": return unit.byteCount
+    default: return nil
+    }
   }
 }

@@ -114,7 +114,8 @@ struct SpanSearch {
       let shift = logits.offsets[index] - window.firstToken
       let start = logits.start[first + shift]
       for last in first..<min(first + maxLength, limit, window.endToken) {
-        let span = ScoredSpan(score: start + logits.end[last + shift], first: first, last: last, window: index)
+        let score = start + logits.end[last + shift]
+        let span = ScoredSpan(score: score, first: first, last: last, window: index)
         if span.score > -.infinity, best.map(span.isBetter(than:)) ?? true { best = span }
       }
     }

@@ -1,10 +1,10 @@
 /// What question answering needs of a tokenizer. `WordPieceTokenizer` is the one that ships.
 protocol TextTokenizer: AnyObject, Sendable {
-  var classifierID: Int32 { get }  // [CLS]
-  var separatorID: Int32 { get }  // [SEP]
-  var unknownID: Int32 { get }  // [UNK]
+  var clsID: Int32 { get }
+  var sepID: Int32 { get }
+  var unkID: Int32 { get }
 
-  /// Replaces the contents of `tokens` with those of `text`, in order: starts and ends never decrease.
+  /// Fills `tokens`, which is empty, with those of `text`, in order: starts and ends never decrease.
   func tokenize(_ text: UnsafeBufferPointer<UInt8>, parseSpecialTokens: Bool, into tokens: inout Tokens)
 
   /// The vocabulary entry of `id`, `##` included. Called for a few tokens of a question, never in a loop
@@ -22,7 +22,7 @@ extension TextTokenizer {
   /// A piece that says nothing about what a question is after: [UNK], or a punctuation character, which
   /// WordPiece always makes a word of its own.
   func isUninformative(_ id: Int32) -> Bool {
-    if id == unknownID || id == classifierID || id == separatorID { return true }
+    if id == unkID || id == clsID || id == sepID { return true }
     let scalars = String(decoding: piece(of: id), as: UTF8.self).unicodeScalars
     guard let scalar = scalars.first, scalars.count == 1 else { return false }
     switch scalar.properties.generalCategory {

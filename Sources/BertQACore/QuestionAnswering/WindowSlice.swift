@@ -12,7 +12,7 @@ struct WindowSlice {
     let firstToken = batch.ids.count
     batch.ids += pair.prefix
     batch.ids += pair.document.tokens.ids[window.firstToken..<window.endToken]
-    batch.ids.append(pair.document.tokenizer.separatorID)
+    batch.ids.append(pair.document.tokenizer.sepID)
     batch.windows.append(
       Window(
         firstToken: firstToken, tokenCount: batch.ids.count - firstToken,

@@ -19,10 +19,8 @@ struct ChunkPlan {
     /// In floating-point operations, about.
     var cost: Double
 
-    var blocks: Int { (lanes + lanesPerBlock - 1) / lanesPerBlock }
+    var blocks: Int { Kernels.blocks(tokens: lanes) }
   }
-
-  static let lanesPerBlock = 16
 
   /// Operations of one layer.
   struct CostModel {

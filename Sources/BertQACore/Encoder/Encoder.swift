@@ -1,5 +1,3 @@
-import CBertQA
-
 /// A BERT encoder with its question-answering head, in f32. Immutable: any number of threads may use
 /// it at once.
 final class Encoder: LogitsSource, @unchecked Sendable {
@@ -13,7 +11,7 @@ final class Encoder: LogitsSource, @unchecked Sendable {
 
   let configuration: ModelConfiguration
   let parameters: FloatParameters
-  let kernels: UnsafePointer<bq_kernels>
+  let kernels: Kernels
   /// Threads that a call may use; 0: as many as are available.
   let threadLimit: Int
   /// Blocks that a task takes through the feed-forward layers at once.
@@ -21,15 +19,13 @@ final class Encoder: LogitsSource, @unchecked Sendable {
   let workspaces = ObjectPool<Workspace>()
   private let states = ObjectPool<PassState>()
 
-  init(
-    model: LoadedModel, kernels: UnsafePointer<bq_kernels>, threadLimit: Int
-  ) throws(BertQAError) {
+  init(model: LoadedModel, kernels: Kernels, threadLimit: Int) throws(BertQAError) {
     configuration = model.configuration
     parameters = try FloatParameters(model)
     self.kernels = kernels
     self.threadLimit = threadLimit
     let bytesPerBlock =
-      configuration.intermediateSize * ChunkPlan.lanesPerBlock * MemoryLayout<Float>.stride
+      configuration.intermediateSize * Kernels.lanes * MemoryLayout<Float>.stride
     groupBlocks = max(1, min(8, Self.intermediateBytes / bytesPerBlock))
   }
 
@@ -44,7 +40,7 @@ final class Encoder: LogitsSource, @unchecked Sendable {
     // A thread with less than a block of its own is not worth waking.
     let threads = threadLimit > 0 ? threadLimit : ThreadPool.shared.size
     let team = ThreadPool.Team(
-      maxThreads: max(1, min(threads, batch.ids.count / ChunkPlan.lanesPerBlock)))
+      maxThreads: max(1, min(threads, batch.ids.count / Kernels.lanes)))
     state.plan.make(
       batch.windows, budget: Self.chunkTokens, threads: team.threadCount, costs: costs)
 

@@ -1,5 +1,3 @@
-import CBertQA
-
 extension EncoderPass {
   /// All but attention of one layer for some blocks of a chunk, and what follows it: the next layer's
   /// projections or, after the last, the logits.
@@ -12,10 +10,10 @@ extension EncoderPass {
     let hidden = active.activations.hidden + offset
     let context = active.activations.context + offset
     let intermediate = scratch.intermediate
-    linear(layer.attentionOutput, context, blocks, BQ_EPILOGUE_RESIDUAL, hidden)
+    linear(layer.attentionOutput, context, blocks, Kernels.Epilogue.residual, hidden)
     normalize(hidden, blocks, layer.attentionNorm)
-    linear(layer.intermediate, hidden, blocks, BQ_EPILOGUE_GELU, intermediate)
-    linear(layer.output, intermediate, blocks, BQ_EPILOGUE_RESIDUAL, hidden)
+    linear(layer.intermediate, hidden, blocks, Kernels.Epilogue.gelu, intermediate)
+    linear(layer.output, intermediate, blocks, Kernels.Epilogue.residual, hidden)
     normalize(hidden, blocks, layer.outputNorm)
     if index + 1 < layers.count {
       project(active, layers[index + 1], blocks)
@@ -30,7 +28,7 @@ extension EncoderPass {
     let stride = 3 * hiddenSize * Self.lanes
     var output = active.activations.projections + blocks.lowerBound * stride
     for projection in layer.projections {
-      linear(projection, input, blocks, BQ_EPILOGUE_BIAS, output, stride: stride)
+      linear(projection, input, blocks, Kernels.Epilogue.bias, output, stride: stride)
       output += projection.outs * Self.lanes
     }
   }
@@ -44,7 +42,7 @@ extension EncoderPass {
     let headDim = hiddenSize / encoder.configuration.headCount
     let feature = head * headDim * Self.lanes
     let query = active.activations.projections + feature
-    encoder.kernels.pointee.attention_f32(
+    encoder.kernels.table.attention_f32(
       query, query + hiddenSize * Self.lanes, query + 2 * hiddenSize * Self.lanes,
       3 * hiddenSize * Self.lanes, member.lane, tokens, queries?.lowerBound ?? 0,
       queries?.upperBound ?? tokens, headDim, 1 / Float(headDim).squareRoot(), scratch.attention,
@@ -56,7 +54,7 @@ extension EncoderPass {
     let head = encoder.parameters.questionAnswering
     let hidden = active.activations.hidden + blocks.lowerBound * hiddenSize * Self.lanes
     let logits = scratch.intermediate
-    linear(head, hidden, blocks, BQ_EPILOGUE_BIAS, logits)
+    linear(head, hidden, blocks, Kernels.Epilogue.bias, logits)
     forEachWindow(active.chunk, blocks) { window, tokens, lane in
       for token in tokens {
         let at = lane + token - tokens.lowerBound - blocks.lowerBound * Self.lanes
@@ -87,16 +85,16 @@ extension EncoderPass {
   func normalize(
     _ x: UnsafeMutablePointer<Float>, _ blocks: Range<Int>, _ norm: FloatParameters.Norm
   ) {
-    encoder.kernels.pointee.layer_norm_f32(
+    encoder.kernels.table.layer_norm_f32(
       x, blocks.count, hiddenSize, norm.gamma, norm.beta, encoder.configuration.layerNormEps, x)
   }
 
   private func linear(
     _ layer: FloatParameters.Linear, _ x: UnsafePointer<Float>, _ blocks: Range<Int>,
-    _ epilogue: some BinaryInteger, _ y: UnsafeMutablePointer<Float>, stride: Int? = nil
+    _ epilogue: Int32, _ y: UnsafeMutablePointer<Float>, stride: Int? = nil
   ) {
-    encoder.kernels.pointee.linear_f32(
-      layer.weight, layer.bias, x, blocks.count, layer.ins, layer.outs, Int32(epilogue), y,
+    encoder.kernels.table.linear_f32(
+      layer.weight, layer.bias, x, blocks.count, layer.ins, layer.outs, epilogue, y,
       stride ?? layer.outs * Self.lanes)
   }
 }

@@ -47,7 +47,7 @@ struct EncoderPass {
     var queriesPerTask = 1
   }
 
-  static let lanes = ChunkPlan.lanesPerBlock
+  static let lanes = Kernels.lanes
   /// Nanoseconds between questions to the cancellation hook.
   private static let pollInterval: UInt64 = 10_000_000
 

@@ -53,23 +53,13 @@ final class LoadedModel: Sendable {
   let configuration: ModelConfiguration
   let encoder: EncoderWeights
   let questionAnswering: LinearWeights
-  let vocabulary = Vocabulary()
+  let vocabulary: Vocabulary; 
   let tokenizerConfiguration = TokenizerConfiguration()
   static func load(directory: String) throws(BertQAError) -> LoadedModel { fatalError() }
   init(configuration: ModelConfiguration, encoder: EncoderWeights, questionAnswering: LinearWeights) {
-    self.configuration = configuration
+    self.configuration = configuration; fatalError()
     self.encoder = encoder
     self.questionAnswering = questionAnswering
   }
-}
-public struct Tokens: Sendable { public var ids: [Int32] = []; public var starts: [UInt32] = []; public var ends: [UInt32] = [] }
-struct Vocabulary: Sendable { var count = 0; func piece(_ id: Int32) -> UnsafeBufferPointer<UInt8>? { nil }; func id(of: UnsafeBufferPointer<UInt8>) -> Int32? { nil } }
-struct TokenizerConfiguration: Sendable { var lowercase = true }
-final class WordPieceTokenizer: TextTokenizer { 
-  let vocabulary: Vocabulary
-  var classifierID: Int32 { 0 }; var separatorID: Int32 { 0 }; var unknownID: Int32 { 0 }
-  init(vocabulary: Vocabulary, configuration: TokenizerConfiguration) throws(BertQAError) { self.vocabulary = vocabulary }
-  func tokenize(_ text: UnsafeBufferPointer<UInt8>, parseSpecialTokens: Bool, into tokens: inout Tokens) {}
-  func piece(of id: Int32) -> [UInt8] { [] }
 }
 struct LoadedTokenizer { var vocabulary: Vocabulary; var configuration: TokenizerConfiguration; static func load(path: String) throws(BertQAError) -> LoadedTokenizer { fatalError() } }

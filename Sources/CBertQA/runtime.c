@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "runtime.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <sched.h>
 
@@ -17,3 +18,9 @@ size_t bq_affinity_count(void) {
 }
 
 void bq_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }
+
+const char *bq_path_of_binary(void) {
+  static const char here;
+  Dl_info info;
+  return dladdr(&here, &info) != 0 ? info.dli_fname : NULL;
+}

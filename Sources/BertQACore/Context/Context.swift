@@ -1,5 +1,3 @@
-import CBertQA
-
 /// One loaded model: tokenizes and answers. Immutable; any number of threads may use it at once, and a
 /// forked child may go on using it.
 ///
@@ -35,7 +33,7 @@ public final class Context: Sendable {
       throw BertQAError(
         .unsupported, "precision \(options.precision) is not implemented; use f32 or auto")
     }
-    guard let kernels = bq_kernels_for(options.instructionSet.rawValue) else {
+    guard let kernels = Kernels(isa: options.instructionSet.rawValue) else {
       throw BertQAError(
         .unsupported,
         "isa \(options.instructionSet) is not available on this CPU or in this build; use auto")
@@ -53,12 +51,12 @@ public final class Context: Sendable {
         + "isa \(info.instructionSet.map { "\($0)" } ?? "unknown")")
   }
 
-  /// Loads the default model.
-  /// - Parameter binary: path of the library or program beside which it is looked for first.
+  /// Loads the default model: from beside the library or program that this code is part of, its install
+  /// prefix, /usr/local, /usr, or the environment variable BERTQA_MODEL.
   public convenience init(
-    defaultModelBeside binary: String?, options: ContextOptions = ContextOptions()
+    defaultModelWithOptions options: ContextOptions = ContextOptions()
   ) throws(BertQAError) {
-    try self.init(modelDirectory: DefaultModel.directory(beside: binary), options: options)
+    try self.init(modelDirectory: DefaultModel.directory(), options: options)
   }
 
   private static let maximumThreads = 1024
@@ -85,7 +83,7 @@ extension ModelInfo {
     let configuration = model.configuration
     self.init(
       directory: directory, architecture: configuration.architecture.rawValue,
-      precision: .f32, instructionSet: InstructionSet(rawValue: encoder.kernels.pointee.isa),
+      precision: .f32, instructionSet: InstructionSet(rawValue: encoder.kernels.table.isa),
       threads: encoder.threadLimit > 0 ? encoder.threadLimit : ThreadPool.shared.size,
       vocabularySize: model.vocabulary.count, hiddenSize: configuration.hiddenSize,
       layerCount: configuration.layerCount, headCount: configuration.headCount,

@@ -2,6 +2,13 @@ extension AnswerOptions {
   /// [CLS], and one [SEP] behind each of question and document.
   static let specialTokenCount = 3
 
+  /// Lowers the lengths that exceed what the model can take.
+  mutating func fit(maxPositions: Int) {
+    guard maxSequenceLength > maxPositions else { return }
+    maxSequenceLength = maxPositions
+    documentStride = min(documentStride, maxPositions / 3)
+  }
+
   /// Throws `.invalidArgument` for the first option that is out of its range.
   func validate(maxPositions: Int) throws(BertQAError) {
     try Self.check("top_k", topK, 1, 1000)

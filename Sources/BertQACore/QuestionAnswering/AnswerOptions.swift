@@ -4,8 +4,8 @@ public struct AnswerOptions: Sendable {
   /// The most answers to return (`top_k`), 1 to 1000.
   public var topK = 1
 
-  /// Tokens of a window, the question and the three special tokens included (`max_seq_len`): 8 to the
-  /// model's number of positions.
+  /// Tokens of a window, the question and the three special tokens included (`max_seq_len`): 8 or more. A
+  /// model with fewer positions lowers it to their number, and `documentStride` to a third of that.
   public var maxSequenceLength = 384
 
   /// Document tokens that two neighbouring windows share (`doc_stride`). A longer answer than this may

@@ -22,6 +22,9 @@ public struct AnswerResult: Sendable, Equatable {
   /// Whether `gap` is below the threshold. Always told, whatever `handlesImpossibleAnswer` says.
   public let isImpossible: Bool
 
+  /// The threshold that was applied: the options', else the model's.
+  public let noAnswerThreshold: Float
+
   /// Whether the question had more than `maxQuestionLength` tokens; the rest was not looked at.
   public let questionWasTruncated: Bool
 
@@ -36,10 +39,12 @@ public struct AnswerResult: Sendable, Equatable {
 }
 
 extension AnswerResult {
-  static func empty(_ input: EmptyInput, questionWasTruncated: Bool) -> AnswerResult {
+  static func empty(
+    _ input: EmptyInput, questionWasTruncated: Bool, noAnswerThreshold: Float
+  ) -> AnswerResult {
     AnswerResult(
       answers: [], nullScore: 0, gap: -.infinity, noAnswerProbability: 1, isImpossible: true,
-      questionWasTruncated: questionWasTruncated, windowCount: 0, skippedWindowCount: 0,
+      noAnswerThreshold: noAnswerThreshold, questionWasTruncated: questionWasTruncated, windowCount: 0, skippedWindowCount: 0,
       emptyInput: input)
   }
 }

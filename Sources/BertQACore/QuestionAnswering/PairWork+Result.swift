@@ -1,8 +1,10 @@
 extension PairWork {
   /// Searches the logits of all windows. Called once, when complete.
   func result(options: AnswerOptions, noAnswerThreshold: Float) -> AnswerResult {
+    let threshold = options.noAnswerThreshold ?? noAnswerThreshold
     if let emptyInput {
-      return .empty(emptyInput, questionWasTruncated: questionWasTruncated)
+      return .empty(
+        emptyInput, questionWasTruncated: questionWasTruncated, noAnswerThreshold: threshold)
     }
     let logits = finishedLogits(nBestSize: options.nBestSize)
     let longestWindow = logits.windows.map(\.tokenCount).max() ?? 1
@@ -14,13 +16,13 @@ extension PairWork {
     let best = taken.first?.span.score ?? -.infinity
     let softmax = SpanSoftmax(logits: logits, maxLength: maxLength, best: best)
     let gap = best - logits.nullScore
-    let isImpossible = gap < options.noAnswerThreshold ?? noAnswerThreshold
+    let isImpossible = gap < threshold
     let answers = isImpossible && options.handlesImpossibleAnswer
       ? [] : taken.map { answer($0, logits, softmax) }
     return AnswerResult(
       answers: answers, nullScore: logits.nullScore, gap: gap,
       noAnswerProbability: softmax.probability(of: logits.nullScore), isImpossible: isImpossible,
-      questionWasTruncated: questionWasTruncated, windowCount: logits.windows.count,
+      noAnswerThreshold: threshold, questionWasTruncated: questionWasTruncated, windowCount: logits.windows.count,
       skippedWindowCount: skippedWindowCount, emptyInput: nil)
   }
 

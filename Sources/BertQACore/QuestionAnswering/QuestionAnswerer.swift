@@ -46,6 +46,8 @@ struct QuestionAnswerer: Sendable {
   func answerBatch(
     _ pairs: [QuestionDocumentPair], options: AnswerOptions
   ) throws(BertQAError) -> [AnswerResult] {
+    var options = options
+    options.fit(maxPositions: maxPositions)
     try options.validate(maxPositions: maxPositions)
     var results: [AnswerResult] = []
     results.reserveCapacity(pairs.count)

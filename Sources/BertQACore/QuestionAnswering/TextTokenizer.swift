@@ -10,15 +10,12 @@ protocol TextTokenizer: AnyObject, Sendable {
   /// The vocabulary entry of `id`, `##` included. Called for a few tokens of a question, never in a loop
   /// over a document.
   func piece(of id: Int32) -> [UInt8]
+
+  /// A piece that goes on with the word of the piece before it: `##ing`.
+  func isContinuation(_ id: Int32) -> Bool
 }
 
 extension TextTokenizer {
-  /// A piece that goes on with the word of the piece before it: `##ing`.
-  func isContinuation(_ id: Int32) -> Bool {
-    let piece = piece(of: id)
-    return piece.count > 2 && piece[0] == UInt8(ascii: "#") && piece[1] == UInt8(ascii: "#")
-  }
-
   /// A piece that says nothing about what a question is after: [UNK], or a punctuation character, which
   /// WordPiece always makes a word of its own.
   func isUninformative(_ id: Int32) -> Bool {

@@ -2,12 +2,12 @@
 ///
 /// The three arrays have one element per token. Ranges are in the order of the text; tokens of one
 /// expanded character share its range.
-struct Tokens: Sendable, Equatable {
-  var ids: [Int32] = []
-  var starts: [UInt32] = []
-  var ends: [UInt32] = []
+public struct Tokens: Sendable, Equatable {
+  public internal(set) var ids: [Int32] = []
+  public internal(set) var starts: [UInt32] = []
+  public internal(set) var ends: [UInt32] = []
 
-  var count: Int { ids.count }
+  public var count: Int { ids.count }
 
   /// Empties the arrays and keeps their memory for the next text.
   mutating func removeAll() {

@@ -19,6 +19,7 @@ struct Vocabulary: Sendable {
       while end < file.count, storage.bytes[end] != 0x0A { end += 1 }
       let trimmed = Self.trimmedEnd(of: storage.bytes, begin: begin, end: end)
       storage.bounds[line] = (UInt32(begin), UInt32(trimmed))
+      storage.bytes[trimmed] = 0
       begin = end + 1
     }
     index = try storage.makeIndex()
@@ -27,7 +28,7 @@ struct Vocabulary: Sendable {
   /// Takes pieces in the order of their ids, as they are.
   init(pieces: [[UInt8]]) throws(BertQAError) {
     var byteCount = 0
-    for piece in pieces { byteCount += piece.count }
+    for piece in pieces { byteCount += piece.count + 1 }
     try Self.check(byteCount: byteCount)
     let storage = Storage(byteCount: byteCount, pieceCount: pieces.count)
     var end = 0
@@ -38,8 +39,9 @@ struct Vocabulary: Sendable {
           (storage.bytes + begin).update(from: base, count: source.count)
         }
       }
-      end += piece.count
-      storage.bounds[id] = (UInt32(begin), UInt32(end))
+      storage.bounds[id] = (UInt32(begin), UInt32(begin + piece.count))
+      end = begin + piece.count + 1
+      storage.bytes[end - 1] = 0
     }
     index = try storage.makeIndex()
   }
@@ -47,7 +49,7 @@ struct Vocabulary: Sendable {
   /// Number of ids, duplicates included.
   var count: Int { index.count }
 
-  /// The bytes of a piece; empty where there is no such id.
+  /// The bytes of a piece, with a NUL behind them; empty where there is no such id.
   func piece(_ id: Int32) -> UnsafeBufferPointer<UInt8> {
     guard id >= 0, Int(id) < count else { return UnsafeBufferPointer(start: nil, count: 0) }
     let (begin, end) = index.bounds[Int(id)]

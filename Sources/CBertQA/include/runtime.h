@@ -1,4 +1,4 @@
-// What the thread pool needs of Linux and the CPU, and Swift cannot import.
+// What the runtime needs of Linux and the CPU, and Swift cannot import.
 #ifndef BERTQA_RUNTIME_H
 #define BERTQA_RUNTIME_H
 
@@ -18,5 +18,8 @@ size_t bq_affinity_count(void);
 
 // Names the calling thread, for debuggers and top(1).
 void bq_name_thread(const char *name);
+
+// The file that the dynamic linker loaded this code from, or NULL. Lives as long as it is loaded.
+const char *bq_path_of_binary(void);
 
 #endif

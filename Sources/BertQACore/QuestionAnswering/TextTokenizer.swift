@@ -16,6 +16,10 @@ protocol TextTokenizer: AnyObject, Sendable {
 }
 
 extension TextTokenizer {
+  func isContinuation(_ id: Int32) -> Bool {
+    piece(of: id).starts(with: Array("##".utf8))
+  }
+
   /// A piece that says nothing about what a question is after: [UNK], or a punctuation character, which
   /// WordPiece always makes a word of its own.
   func isUninformative(_ id: Int32) -> Bool {

@@ -4,12 +4,13 @@
 #if BQ_X86
 #include <immintrin.h>
 
-#define SUFFIXED(name) BQ_PASTE(name, avx2)
+#define SUFFIXED(name) BQ_PASTE(bq_##name, avx2)
 #define TARGET __attribute__((target("avx2,fma,f16c")))
 #define KERNEL TARGET
 #define INLINE TARGET __attribute__((always_inline)) static inline
 
 typedef __m256 V;
+typedef int32_t VI __attribute__((vector_size(32)));
 #define VL 8
 #define TILE_ROWS 6
 #define TILE_BLOCKS 1
@@ -26,24 +27,37 @@ INLINE V v_sqrt(V a) { return _mm256_sqrt_ps(a); }
 // p · 2^n in two factors, each a normal number also where the product is not; t = n + 1.5 · 2^23.
 INLINE V v_scale(V p, V t, V n) {
   (void)n;
-  const __m256i whole = _mm256_sub_epi32(_mm256_castps_si256(t), _mm256_set1_epi32(0x4B400000));
-  const __m256i half = _mm256_srai_epi32(whole, 1);
-  const __m256i rest = _mm256_sub_epi32(whole, half);
-  const __m256i one = _mm256_set1_epi32(127);
-  p = p * _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(half, one), 23));
-  return p * _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(rest, one), 23));
+  const VI whole = (VI)t - 0x4B400000;
+  const VI half = whole >> 1;
+  return p * (V)((half + 127) << 23) * (V)((whole - half + 127) << 23);
 }
+
+INLINE VI vi_load(const void *p) { return (VI)_mm256_loadu_si256((const __m256i *)p); }
+INLINE void vi_store(void *p, VI a) { _mm256_storeu_si256((__m256i *)p, (__m256i)a); }
+INLINE VI vi_splat(int32_t a) { return (VI)_mm256_set1_epi32(a); }
+INLINE VI vi_bits(V a) { return (VI)_mm256_castps_si256(a); }
+INLINE V vi_float(VI a) { return _mm256_cvtepi32_ps((__m256i)a); }
 
 #include "f32_kernels.inc.h"
 
+typedef int16_t VI16 __attribute__((vector_size(32)));
+typedef uint16_t VU16 __attribute__((vector_size(32)));
+#define S8_ROWS 4  // 8 sums, 4 vectors of activations, 2 of weights, 2 products
+INLINE VI vi_multiply_add(VI a, VI b) { return (VI)_mm256_madd_epi16((__m256i)a, (__m256i)b); }
+
+#include "multiply16.inc.h"
+#include "s8_kernels.inc.h"
+
 const bq_kernels bq_kernels_avx2 = {
     .isa = BQ_ISA_AVX2,
-    .linear_f32 = linear_f32_avx2,
-    .layer_norm_f32 = layer_norm_f32_avx2,
-    .attention_f32 = attention_f32_avx2,
-    .exp_f32 = exp_f32_avx2,
-    .erf_f32 = erf_f32_avx2,
-    .tanh_f32 = tanh_f32_avx2,
-    .gelu_f32 = gelu_f32_avx2,
+    .linear_f32 = bq_linear_f32_avx2,
+    .layer_norm_f32 = bq_layer_norm_f32_avx2,
+    .attention_f32 = bq_attention_f32_avx2,
+    .exp_f32 = bq_exp_f32_avx2,
+    .erf_f32 = bq_erf_f32_avx2,
+    .tanh_f32 = bq_tanh_f32_avx2,
+    .gelu_f32 = bq_gelu_f32_avx2,
+    .quantize_u8 = bq_quantize_u8_avx2,
+    .linear_s8 = bq_linear_s8_avx2,
 };
 #endif

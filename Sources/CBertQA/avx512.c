@@ -1,45 +1,34 @@
-// AVX-512: 16 tokens per register. A tile of 12 rows × 2 blocks takes 24 of 32 registers and 14
-// loads for 24 FMAs, so that the two FMA units set the pace, not the loads.
+// AVX-512 F, BW, DQ and VL.
 #include "kernels_internal.h"
 
 #if BQ_X86
-#include <immintrin.h>
-
-#define SUFFIXED(name) BQ_PASTE(name, avx512)
+#define SUFFIXED(name) BQ_PASTE(bq_##name, avx512)
 #define TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")))
 #define KERNEL TARGET
 #define INLINE TARGET __attribute__((always_inline)) static inline
+#define HAS_FAST_GELU
 
-typedef __m512 V;
-#define VL 16
-#define TILE_ROWS 12
-#define TILE_BLOCKS 2
-#define KEY_ROWS 8
-#define VALUE_ROWS 8
-
-INLINE V v_load(const float *p) { return _mm512_loadu_ps(p); }
-INLINE void v_store(float *p, V a) { _mm512_storeu_ps(p, a); }
-INLINE V v_splat(float a) { return _mm512_set1_ps(a); }
-INLINE V v_fma(V a, V b, V c) { return _mm512_fmadd_ps(a, b, c); }
-INLINE V v_max(V a, V b) { return _mm512_max_ps(a, b); }
-INLINE V v_min(V a, V b) { return _mm512_min_ps(a, b); }
-INLINE V v_sqrt(V a) { return _mm512_sqrt_ps(a); }
-// p · 2^n; t is not needed here.
-INLINE V v_scale(V p, V t, V n) {
-  (void)t;
-  return _mm512_scalef_ps(p, n);
-}
-
+#include "avx512.inc.h"
 #include "f32_kernels.inc.h"
+
+typedef int16_t VI16 __attribute__((vector_size(64)));
+typedef uint16_t VU16 __attribute__((vector_size(64)));
+#define S8_ROWS 8  // 16 sums, 4 vectors of activations and 2 of weights, 4 products
+INLINE VI vi_multiply_add(VI a, VI b) { return (VI)_mm512_madd_epi16((__m512i)a, (__m512i)b); }
+
+#include "multiply16.inc.h"
+#include "s8_kernels.inc.h"
 
 const bq_kernels bq_kernels_avx512 = {
     .isa = BQ_ISA_AVX512,
-    .linear_f32 = linear_f32_avx512,
-    .layer_norm_f32 = layer_norm_f32_avx512,
-    .attention_f32 = attention_f32_avx512,
-    .exp_f32 = exp_f32_avx512,
-    .erf_f32 = erf_f32_avx512,
-    .tanh_f32 = tanh_f32_avx512,
-    .gelu_f32 = gelu_f32_avx512,
+    .linear_f32 = bq_linear_f32_avx512,
+    .layer_norm_f32 = bq_layer_norm_f32_avx512,
+    .attention_f32 = bq_attention_f32_avx512,
+    .exp_f32 = bq_exp_f32_avx512,
+    .erf_f32 = bq_erf_f32_avx512,
+    .tanh_f32 = bq_tanh_f32_avx512,
+    .gelu_f32 = bq_gelu_f32_avx512,
+    .quantize_u8 = bq_quantize_u8_avx512,
+    .linear_s8 = bq_linear_s8_avx512,
 };
 #endif

@@ -14,6 +14,9 @@ static int supports(int32_t isa) {
       return supports(BQ_ISA_AVX2) && __builtin_cpu_supports("avx512f") &&
              __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
              __builtin_cpu_supports("avx512vl");
+    case BQ_ISA_AVX512_VNNI:
+      return supports(BQ_ISA_AVX512) && __builtin_cpu_supports("avx512vnni") &&
+             __builtin_cpu_supports("avx512bf16");
     default: return 0;
   }
 #else
@@ -34,6 +37,7 @@ const bq_kernels *bq_kernels_for(int32_t isa) {
 #if BQ_X86
     case BQ_ISA_AVX2: return &bq_kernels_avx2;
     case BQ_ISA_AVX512: return &bq_kernels_avx512;
+    case BQ_ISA_AVX512_VNNI: return &bq_kernels_avx512_vnni;
 #endif
     default: return &bq_kernels_portable;
   }
@@ -41,3 +45,11 @@ const bq_kernels *bq_kernels_for(int32_t isa) {
 
 // A strip of scores for two blocks of queries, with room for the last group of keys.
 size_t bq_attention_scratch(size_t tokens) { return (tokens + 8) * 2 * BQ_LANES; }
+
+void bq_row_sums_s8(const int8_t *w, size_t rows, size_t columns, int32_t *sums) {
+  for (size_t r = 0; r < rows; r++) {
+    int32_t sum = 0;
+    for (size_t k = 0; k < columns; k++) sum += w[r * columns + k];
+    sums[r] = sum;
+  }
+}

@@ -9,13 +9,7 @@
 #include <string.h>
 
 #include "f32_math.inc.h"
-
-enum {
-  VECS = BQ_LANES / VL,  // vectors in a block of tokens
-  TILE_VECS = TILE_BLOCKS * VECS,
-  // Activations that should stay in the L2 cache while all weights pass by them.
-  PANEL_FLOATS = 128 * 1024,
-};
+#include "tiles.inc.h"
 
 // acc[r][v] += Σ_k w[r·w_row + k·w_step] · x[k·x_step + …], k ascending: weights as broadcast
 // scalars, lanes of tokens as vectors. Every product in this file is made of this tile.
@@ -34,61 +28,26 @@ INLINE void dot_tile(const int rows, const int blocks, const float *w, size_t w_
   }
 }
 
-INLINE void clear_tile(const int rows, const int blocks, V acc[][TILE_VECS]) {
-  BQ_UNROLL for (int r = 0; r < rows; r++)
-    BQ_UNROLL for (int v = 0; v < blocks * VECS; v++) acc[r][v] = v_splat(0);
-}
-
 // `rows` outputs of `blocks` blocks, from w, bias and y at the first of them.
-INLINE void linear_tile(const int rows, const int blocks, const float *w, const float *bias,
-                        const float *x, size_t in, int32_t epilogue, float *y, size_t y_stride) {
+INLINE void linear_tile_f32(const int rows, const int blocks, const float *w, const float *bias,
+                            const float *x, size_t in, int32_t epilogue, float *y,
+                            size_t y_stride) {
   V acc[TILE_ROWS][TILE_VECS];
-  clear_tile(rows, blocks, acc);
+  CLEAR_TILE(acc, v_splat(0));
   dot_tile(rows, blocks, w, in, 1, x, BQ_LANES, in * BQ_LANES, in, acc);
-  BQ_UNROLL for (int r = 0; r < rows; r++) {
-    const V b = v_splat(bias[r]);
-    BQ_UNROLL for (int v = 0; v < blocks * VECS; v++) {
-      float *to = y + v / VECS * y_stride + r * BQ_LANES + v % VECS * VL;
-      V sum = acc[r][v] + b;
-      if (epilogue == BQ_EPILOGUE_RESIDUAL) sum += v_load(to);
-      v_store(to, sum);
-    }
-  }
-  // A loop over memory: inlined into the tile, GELU would be `rows` times as much code.
-  if (epilogue == BQ_EPILOGUE_GELU)
-    for (int b = 0; b < blocks; b++)
-      SUFFIXED(gelu_f32)(y + b * y_stride, rows * BQ_LANES, y + b * y_stride);
-}
-
-// `rows` outputs of every block of a panel.
-INLINE void linear_rows(const int rows, const float *w, const float *bias, const float *x,
-                        size_t blocks, size_t in, int32_t epilogue, float *y, size_t y_stride) {
-  size_t b = 0;
-  for (; b + TILE_BLOCKS <= blocks; b += TILE_BLOCKS)
-    linear_tile(rows, TILE_BLOCKS, w, bias, x + b * in * BQ_LANES, in, epilogue, y + b * y_stride,
-                y_stride);
-  for (; b < blocks; b++)
-    linear_tile(rows, 1, w, bias, x + b * in * BQ_LANES, in, epilogue, y + b * y_stride, y_stride);
+  BQ_UNROLL for (int r = 0; r < rows; r++)
+    BQ_UNROLL for (int v = 0; v < blocks * VECS; v++) acc[r][v] = acc[r][v] + v_splat(bias[r]);
+  store_tile(rows, blocks, acc, epilogue, gelu_tile, y, y_stride);
 }
 
 KERNEL void SUFFIXED(linear_f32)(const float *w, const float *bias, const float *x, size_t blocks,
                                  size_t in, size_t outs, int32_t epilogue, float *y,
                                  size_t y_stride) {
-  size_t panel = PANEL_FLOATS / (in * BQ_LANES + 1) / TILE_BLOCKS * TILE_BLOCKS;
-  if (panel < 2 * TILE_BLOCKS) panel = 2 * TILE_BLOCKS;
-  for (size_t done = 0; done < blocks; done += panel) {
-    const size_t count = blocks - done < panel ? blocks - done : panel;
-    const float *from = x + done * in * BQ_LANES;
-    float *to = y + done * y_stride;
-    size_t o = 0;
-    for (; o + TILE_ROWS <= outs; o += TILE_ROWS)
-      linear_rows(TILE_ROWS, w + o * in, bias + o, from, count, in, epilogue, to + o * BQ_LANES,
-                  y_stride);
-    for (; o + 2 <= outs; o += 2)
-      linear_rows(2, w + o * in, bias + o, from, count, in, epilogue, to + o * BQ_LANES, y_stride);
-    for (; o < outs; o++)
-      linear_rows(1, w + o * in, bias + o, from, count, in, epilogue, to + o * BQ_LANES, y_stride);
-  }
+#define BQ_TILE(rows, count, o, b)                                                            \
+  linear_tile_f32(rows, count, w + (o) * in, bias + (o), x + (b) * in * BQ_LANES, in, epilogue, \
+                  y + (b) * y_stride + (o) * BQ_LANES, y_stride)
+  BQ_FOR_TILES(TILE_ROWS, in * BQ_LANES * sizeof(float), blocks, outs, BQ_TILE);
+#undef BQ_TILE
 }
 
 // Sum of term(x[f]) over the features of one block's vector: four interleaved chains, then their
@@ -154,11 +113,11 @@ INLINE void score_tiles(const int blocks, const SUFFIXED(head) *h, const float *
     // Groups start at multiples of their size, so that a group lies within one block.
     const int rows = (h->first + j) % KEY_ROWS == 0 ? KEY_ROWS : 4;
     const float *k = token_at(h->k, h->first + j, h->stride);
+    BQ_UNROLL for (int r = 0; r < KEY_ROWS; r++)
+      BQ_UNROLL for (int v = 0; v < blocks * VECS; v++) acc[r][v] = v_splat(0);
     if (rows == KEY_ROWS) {
-      clear_tile(KEY_ROWS, blocks, acc);
       dot_tile(KEY_ROWS, blocks, k, 1, BQ_LANES, q, BQ_LANES, h->stride, h->head_dim, acc);
     } else {
-      clear_tile(4, blocks, acc);
       dot_tile(4, blocks, k, 1, BQ_LANES, q, BQ_LANES, h->stride, h->head_dim, acc);
     }
     BQ_UNROLL for (int r = 0; r < KEY_ROWS; r++) {
@@ -193,17 +152,6 @@ INLINE void soften(const int blocks, size_t keys, float scale, float *strip,
   BQ_UNROLL for (int v = 0; v < blocks * VECS; v++) inverse[v] = v_splat(1) / sum[v];
 }
 
-// Writes the lanes begin ..< end of one block's feature.
-INLINE void store_lanes(const V *value, size_t begin, size_t end, float *to) {
-  float lanes[BQ_LANES];
-  if (begin == 0 && end == BQ_LANES) {
-    BQ_UNROLL for (int v = 0; v < VECS; v++) v_store(to + v * VL, value[v]);
-  } else {
-    BQ_UNROLL for (int v = 0; v < VECS; v++) v_store(lanes + v * VL, value[v]);
-    for (size_t i = begin; i < end; i++) to[i] = lanes[i];
-  }
-}
-
 // out[d][queries] = Σ_key strip[key] · v[d][key] · inverse for `rows` features from `d` on;
 // `queries` are relative to the first block.
 INLINE void context_tile(const int rows, const int blocks, const SUFFIXED(head) *h,
@@ -211,7 +159,7 @@ INLINE void context_tile(const int rows, const int blocks, const SUFFIXED(head) 
                          size_t query_end, float *out, size_t out_stride) {
   const size_t width = blocks * BQ_LANES;
   V acc[VALUE_ROWS][TILE_VECS];
-  clear_tile(rows, blocks, acc);
+  CLEAR_TILE(acc, v_splat(0));
   for (size_t j = 0; j < h->tokens;) {
     const size_t lane = (h->first + j) % BQ_LANES;
     const size_t left = h->tokens - j;
@@ -220,15 +168,7 @@ INLINE void context_tile(const int rows, const int blocks, const SUFFIXED(head) 
              strip + j * width, width, BQ_LANES, run, acc);
     j += run;
   }
-  BQ_UNROLL for (int r = 0; r < rows; r++) {
-    BQ_UNROLL for (int v = 0; v < blocks * VECS; v++) acc[r][v] = acc[r][v] * inverse[v];
-    BQ_UNROLL for (int b = 0; b < blocks; b++) {
-      const size_t from = (size_t)b * BQ_LANES, to = from + BQ_LANES;
-      store_lanes(acc[r] + b * VECS, query_begin > from ? query_begin - from : 0,
-                  query_end < to ? query_end - from : BQ_LANES,
-                  out + b * out_stride + (d + r) * BQ_LANES);
-    }
-  }
+  store_queries(rows, blocks, acc, inverse, query_begin, query_end, out + d * BQ_LANES, out_stride);
 }
 
 // The queries of `blocks` blocks from block `block` of the chunk on.
@@ -262,3 +202,21 @@ KERNEL void SUFFIXED(attention_f32)(const float *q, const float *k, const float 
   for (; block < last; block++)
     attend(1, &h, block, begin, end, scale, scratch, out, out_stride);
 }
+
+// y[i] = op(x[i]) for i < n; the last, partial vector goes through a copy.
+#define BQ_MAP(name, op)                                        \
+  KERNEL void SUFFIXED(name)(const float *x, size_t n, float *y) { \
+    size_t i = 0;                                               \
+    for (; i + VL <= n; i += VL) v_store(y + i, op(v_load(x + i))); \
+    if (i < n) {                                                \
+      float rest[VL] = {0};                                     \
+      memcpy(rest, x + i, (n - i) * sizeof(float));             \
+      v_store(rest, op(v_load(rest)));                          \
+      memcpy(y + i, rest, (n - i) * sizeof(float));             \
+    }                                                           \
+  }
+BQ_MAP(exp_f32, v_exp)
+BQ_MAP(erf_f32, v_erf)
+BQ_MAP(tanh_f32, v_tanh)
+BQ_MAP(gelu_f32, v_gelu)
+#undef BQ_MAP

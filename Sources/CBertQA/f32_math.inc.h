@@ -49,21 +49,3 @@ INLINE V v_gelu(V x) {
   const V half = x * v_splat(0.5f);
   return v_fma(half, v_erf(x * v_splat(0.707106781f)), half);
 }
-
-// y[i] = op(x[i]) for i < n; the last, partial vector goes through a copy.
-#define BQ_MAP(name, op)                                        \
-  KERNEL void SUFFIXED(name)(const float *x, size_t n, float *y) { \
-    size_t i = 0;                                               \
-    for (; i + VL <= n; i += VL) v_store(y + i, op(v_load(x + i))); \
-    if (i < n) {                                                \
-      float rest[VL] = {0};                                     \
-      memcpy(rest, x + i, (n - i) * sizeof(float));             \
-      v_store(rest, op(v_load(rest)));                          \
-      memcpy(y + i, rest, (n - i) * sizeof(float));             \
-    }                                                           \
-  }
-BQ_MAP(exp_f32, v_exp)
-BQ_MAP(erf_f32, v_erf)
-BQ_MAP(tanh_f32, v_tanh)
-BQ_MAP(gelu_f32, v_gelu)
-#undef BQ_MAP

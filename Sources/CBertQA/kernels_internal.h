@@ -23,10 +23,14 @@
 #define BQ_X86 0
 #endif
 
+// Declares another file's function for a member of bq_kernels.
+#define BQ_KERNEL(member, isa) __typeof__(*((bq_kernels *)0)->member) BQ_PASTE(bq_##member, isa)
+
 extern const bq_kernels bq_kernels_portable;
 #if BQ_X86
 extern const bq_kernels bq_kernels_avx2;
 extern const bq_kernels bq_kernels_avx512;
+extern const bq_kernels bq_kernels_avx512_vnni;
 #endif
 
 #endif

@@ -7,7 +7,7 @@
 #include <arm_neon.h>
 #endif
 
-#define SUFFIXED(name) BQ_PASTE(name, portable)
+#define SUFFIXED(name) BQ_PASTE(bq_##name, portable)
 #define KERNEL
 #define INLINE __attribute__((always_inline)) static inline
 
@@ -59,15 +59,43 @@ INLINE V v_scale(V p, V t, V n) {
   return p * (V)((half + 127) << 23) * (V)((whole - half + 127) << 23);
 }
 
+INLINE VI vi_load(const void *p) {
+  VI a;
+  memcpy(&a, p, sizeof a);
+  return a;
+}
+INLINE void vi_store(void *p, VI a) { memcpy(p, &a, sizeof a); }
+INLINE VI vi_splat(int32_t a) { return (VI){a, a, a, a}; }
+INLINE VI vi_bits(V a) { return (VI)a; }
+INLINE V vi_float(VI a) { return __builtin_convertvector(a, V); }
+
 #include "f32_kernels.inc.h"
+
+typedef int16_t VI16 __attribute__((vector_size(16)));
+typedef uint16_t VU16 __attribute__((vector_size(16)));
+#define S8_ROWS 2
+// The sum of the products of each lane's lower and upper halves; compilers know it as pmaddwd.
+INLINE VI vi_multiply_add(VI a, VI b) {
+#if defined(__aarch64__)
+  const int16x8_t x = (int16x8_t)a, y = (int16x8_t)b;
+  return (VI)vpaddq_s32(vmull_s16(vget_low_s16(x), vget_low_s16(y)), vmull_high_s16(x, y));
+#else
+  return (a << 16 >> 16) * (b << 16 >> 16) + (a >> 16) * (b >> 16);
+#endif
+}
+
+#include "multiply16.inc.h"
+#include "s8_kernels.inc.h"
 
 const bq_kernels bq_kernels_portable = {
     .isa = BQ_ISA_PORTABLE,
-    .linear_f32 = linear_f32_portable,
-    .layer_norm_f32 = layer_norm_f32_portable,
-    .attention_f32 = attention_f32_portable,
-    .exp_f32 = exp_f32_portable,
-    .erf_f32 = erf_f32_portable,
-    .tanh_f32 = tanh_f32_portable,
-    .gelu_f32 = gelu_f32_portable,
+    .linear_f32 = bq_linear_f32_portable,
+    .layer_norm_f32 = bq_layer_norm_f32_portable,
+    .attention_f32 = bq_attention_f32_portable,
+    .exp_f32 = bq_exp_f32_portable,
+    .erf_f32 = bq_erf_f32_portable,
+    .tanh_f32 = bq_tanh_f32_portable,
+    .gelu_f32 = bq_gelu_f32_portable,
+    .quantize_u8 = bq_quantize_u8_portable,
+    .linear_s8 = bq_linear_s8_portable,
 };

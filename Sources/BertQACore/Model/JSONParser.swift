@@ -38,7 +38,9 @@ struct JSONParser {
   }
 
   static func parse(_ file: MappedFile, limits: Limits = Limits()) throws(BertQAError) -> JSON {
-    try parse(file.bytes.bindMemory(to: UInt8.self), file: file.path, limits: limits)
+    try file.withBytes { bytes throws(BertQAError) in
+      try parse(bytes, file: file.path, limits: limits)
+    }
   }
 
   private func error(_ what: String, at offset: Int? = nil) -> BertQAError {

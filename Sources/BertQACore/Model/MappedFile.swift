@@ -8,7 +8,8 @@ final class MappedFile: @unchecked Sendable {
   // Sendable: the mapping is read-only and lives until deinit.
 
   let path: String
-  /// The file's contents; without base address if it is empty.
+  /// The file's contents; without base address if it is empty. Valid as long as this object: use
+  /// `withBytes` where nothing else keeps it.
   let bytes: UnsafeRawBufferPointer
 
   init(path: String) throws(BertQAError) {
@@ -36,6 +37,14 @@ final class MappedFile: @unchecked Sendable {
 
   deinit {
     if let base = bytes.baseAddress { munmap(UnsafeMutableRawPointer(mutating: base), bytes.count) }
+  }
+
+  /// Runs `body` on the contents, mapped until it returns.
+  func withBytes<Result>(
+    _ body: (UnsafeBufferPointer<UInt8>) throws(BertQAError) -> Result
+  ) throws(BertQAError) -> Result {
+    defer { withExtendedLifetime(self) {} }
+    return try body(bytes.bindMemory(to: UInt8.self))
   }
 
   /// Whether there is something at `path`, of whatever kind.

@@ -19,12 +19,15 @@ struct Safetensors: Sendable {
   /// header maps names to {dtype, shape, data_offsets: [begin, end)}, in bytes from the data's start;
   /// tensors cover the data without gap or overlap.
   init(_ file: MappedFile) throws(BertQAError) {
-    let header = try Self.header(of: file)
-    let json = try JSONParser.parse(header, file: file.path)
+    let headerCount = try Self.headerCount(of: file)
+    let json = try file.withBytes { bytes throws(BertQAError) in
+      try JSONParser.parse(
+        UnsafeBufferPointer(rebasing: bytes[8..<8 + headerCount]), file: file.path)
+    }
     guard case .object(let object) = json else {
       throw BertQAError(.invalidModel, "\(file.path): the header is \(json.summary), not an object")
     }
-    let dataStart = 8 + header.count
+    let dataStart = 8 + headerCount
     var entries: [String: Entry] = [:]
     entries.reserveCapacity(object.members.count)
     for member in object.members {
@@ -46,9 +49,8 @@ struct Safetensors: Sendable {
     BertQAError(.invalidModel, "\(file): tensor \(quoted(tensor)): \(what)")
   }
 
-  private static func header(
-    of file: MappedFile
-  ) throws(BertQAError) -> UnsafeBufferPointer<UInt8> {
+  /// The length of the header, checked.
+  private static func headerCount(of file: MappedFile) throws(BertQAError) -> Int {
     let bytes = file.bytes
     guard bytes.count >= 8 else {
       throw BertQAError(
@@ -68,11 +70,10 @@ struct Safetensors: Sendable {
         "\(file.path): header of \(length) bytes, but only \(bytes.count - 8) follow: "
           + "the file is truncated")
     }
-    let header = UnsafeRawBufferPointer(rebasing: bytes[8..<8 + Int(length)])
-    guard header.first == UInt8(ascii: "{") else {
+    guard length > 0, bytes[8] == UInt8(ascii: "{") else {
       throw BertQAError(.invalidModel, "\(file.path): the header does not start with '{'")
     }
-    return header.bindMemory(to: UInt8.self)
+    return Int(length)
   }
 
   private static func checkMetadata(_ value: JSON, _ file: String) throws(BertQAError) {

@@ -167,8 +167,7 @@ final class PieceIndex: @unchecked Sendable {
 
   /// Fills the tables; false if some chain of slots got too long. Of equal pieces the last one stays.
   private func insertAll(seed: UInt64) -> Bool {
-    multiplier = PieceKey(
-      low: (seed &* 0xD1B5_4A32_D192_ED03) | 1, high: (seed &* 0x8CB9_2BA7_2F3D_8DD7) | 1)
+    multiplier = PieceKey(low: Self.oddNumber(seed * 2), high: Self.oddNumber(seed * 2 + 1))
     keys.initialize(repeating: PieceKey(low: 0, high: 0), count: slotMask + 1)
     longIDs.update(repeating: -1, count: longMask + 1)
     for id in 0..<Int32(count) {
@@ -188,6 +187,14 @@ final class PieceIndex: @unchecked Sendable {
       }
     }
     return true
+  }
+
+  /// Multipliers that have nothing in common for different arguments (SplitMix64).
+  private static func oddNumber(_ number: UInt64) -> UInt64 {
+    var mixed = number &* 0x9E37_79B9_7F4A_7C15
+    mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+    return (mixed ^ mixed >> 31) | 1
   }
 
   @inline(__always)

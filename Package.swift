@@ -31,8 +31,10 @@ let package = Package(
       linkerSettings: selfContained),
     .systemLibrary(name: "CGetopt"),
     .executableTarget(name: "bertqa", dependencies: ["BertQACore", "CGetopt"]),
+    .target(name: "CTestSupport", path: "Tests/CTestSupport"),
     .testTarget(
-      name: "BertQACoreTests", dependencies: ["BertQACore", "CBertQA"], exclude: ["Fixtures"]),
+      name: "BertQACoreTests", dependencies: ["BertQACore", "CBertQA", "CTestSupport"],
+      exclude: ["Fixtures"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -57,10 +57,19 @@ typedef struct bq_kernels {
   // next block is `stride` floats further. The window is tokens first ..< first + tokens of the
   // chunk; `first` is a multiple of 4. Only queries first + query_begin ..< first + query_end are
   // computed and only their lanes of `out` (same addressing, out_stride) are written: other threads
-  // may write the other lanes. scratch: bq_attention_scratch(tokens) floats.
+  // may write the other lanes. scale ≥ 0. scratch: bq_attention_scratch(tokens) floats.
   void (*attention_f32)(const float *q, const float *k, const float *v, size_t stride, size_t first,
                         size_t tokens, size_t query_begin, size_t query_end, size_t head_dim,
                         float scale, float *scratch, float *out, size_t out_stride);
+
+  // y[i] = f(x[i]) for i < n; y may be x; any alignment. NaN gives NaN. Errors over all floats:
+  //   exp   2 ulp, and half the smallest subnormal where the result is subnormal
+  //   erf   6e-7 relative        tanh  6e-7 relative
+  //   gelu  6e-7 · max(|x|, 1e-30) absolute; exactly x above 5.6 and -0 below -5.6
+  void (*exp_f32)(const float *x, size_t n, float *y);
+  void (*erf_f32)(const float *x, size_t n, float *y);
+  void (*tanh_f32)(const float *x, size_t n, float *y);
+  void (*gelu_f32)(const float *x, size_t n, float *y);
 } bq_kernels;
 
 // Floats of scratch that attention needs for a window of `tokens` tokens.

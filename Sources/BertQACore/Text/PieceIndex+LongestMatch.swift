@@ -1,0 +1,71 @@
+extension PieceIndex {
+  /// Longest words, in characters, that are split into pieces.
+  static var maximumWordCharacters: Int { 100 }
+
+  /// Splits a word greedily into the longest pieces, the first from those without "##".
+  ///
+  /// Writes for each piece its id and the range of its bytes in the word; returns their number, 0 if
+  /// the word cannot be split. `word` has 16 readable bytes after its end; `count` ≤ 400.
+  func split(
+    _ word: UnsafePointer<UInt8>, count: Int, ids: UnsafeMutablePointer<Int32>,
+    starts: UnsafeMutablePointer<UInt32>, ends: UnsafeMutablePointer<UInt32>
+  ) -> Int {
+    var pieces = 0
+    var start = 0
+    while start < count {
+      let (id, length) = longestMatch(
+        word + start, remaining: count &- start, continuation: start == 0 ? 0 : 1)
+      if id < 0 { return 0 }
+      ids[pieces] = id
+      starts[pieces] = UInt32(truncatingIfNeeded: start)
+      start &+= length
+      ends[pieces] = UInt32(truncatingIfNeeded: start)
+      pieces &+= 1
+    }
+    return pieces
+  }
+
+  /// The longest piece that the `remaining` > 0 bytes at `text` begin with; id -1 if there is none.
+  @inline(__always)
+  private func longestMatch(
+    _ text: UnsafePointer<UInt8>, remaining: Int, continuation: UInt64
+  ) -> (id: Int32, length: Int) {
+    let bytes = PieceKey(loading: text)
+    if remaining >= 4 {
+      let known = prefixLengths[prefixSlot(firstFour: bytes.low, continuation: continuation)]
+      if remaining > PieceKey.maximumCount, known & Self.longPrefixBit != 0 {
+        let found = longestLongMatch(text, remaining: remaining, continuation: continuation)
+        if found.id >= 0 { return found }
+      }
+      let allowed: UInt32 = (2 &<< UInt32(truncatingIfNeeded: min(remaining, 15))) &- 1
+      var lengths = UInt32(known) & allowed & ~1
+      while lengths != 0 {
+        let length = 31 &- lengths.leadingZeroBitCount
+        let id = id(of: bytes.prefix(length, continuation: continuation))
+        if id >= 0 { return (id, length) }
+        lengths &= ~(1 &<< UInt32(truncatingIfNeeded: length))
+      }
+    }
+    let allowed: UInt32 = (2 &<< UInt32(truncatingIfNeeded: min(remaining, 3))) &- 1
+    let known = shortLengths[Int(text[0]) &<< 1 | Int(truncatingIfNeeded: continuation)]
+    var lengths = UInt32(known) & allowed
+    while lengths != 0 {
+      let length = 31 &- lengths.leadingZeroBitCount
+      let id = id(of: bytes.prefix(length, continuation: continuation))
+      if id >= 0 { return (id, length) }
+      lengths &= ~(1 &<< UInt32(truncatingIfNeeded: length))
+    }
+    return (-1, 0)
+  }
+
+  @inline(never)
+  private func longestLongMatch(
+    _ text: UnsafePointer<UInt8>, remaining: Int, continuation: UInt64
+  ) -> (id: Int32, length: Int) {
+    for length in longLengths where length <= remaining {
+      let id = longID(text, count: length, continuation: continuation)
+      if id >= 0 { return (id, length) }
+    }
+    return (-1, 0)
+  }
+}

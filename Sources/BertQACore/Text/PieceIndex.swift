@@ -1,0 +1,224 @@
+/// Finds pieces by their bytes: hash tables built once from a vocabulary, read by any thread.
+///
+/// Pieces of at most 15 bytes lie in one open-addressed table of `PieceKey`s; longer ones in a second
+/// table that refers to their bytes. `prefixLengths` says which lengths are worth a probe.
+/// Memory: about 50 bytes a piece.
+final class PieceIndex: @unchecked Sendable {
+  // Unchecked: all memory is written in init only.
+
+  let bytes: UnsafeMutablePointer<UInt8>
+  /// Begin and end of each piece in `bytes`, by id.
+  let bounds: UnsafeMutablePointer<(begin: UInt32, end: UInt32)>
+  let count: Int
+
+  let keys: UnsafeMutablePointer<PieceKey>
+  let ids: UnsafeMutablePointer<Int32>
+  let slotMask: Int
+  let slotShift: UInt64
+  private(set) var multiplier: PieceKey
+
+  /// For a hash of "##" or not and the first four bytes: bit n is set if a piece of n bytes begins
+  /// so, 4 ≤ n ≤ 15; bit 0 if a longer one does. Pieces of equal hash share an element.
+  let prefixLengths: UnsafeMutablePointer<UInt16>
+  let prefixShift: UInt64
+  /// For "##" or not and the first byte: bit n is set if a piece of n ≤ 3 bytes begins so.
+  let shortLengths: UnsafeMutablePointer<UInt8>
+
+  /// Ids of the longer pieces, -1 in empty slots.
+  let longIDs: UnsafeMutablePointer<Int32>
+  let longMask: Int
+  /// The lengths of the longer pieces that a word may contain, longest first.
+  private(set) var longLengths: [Int] = []
+  private(set) var emptyPieceID: Int32?
+
+  /// A longer chain of slots means that the pieces were chosen to collide.
+  private static var maximumChain: Int { 128 }
+  /// 100 characters of four bytes: no word, so no piece of one, is longer.
+  static var maximumWordBytes: Int { 400 }
+  static var longPrefixBit: UInt16 { 1 }
+  private static var prefixMultiplier: UInt64 { 0x9E37_79B9_7F4A_7C15 }
+
+  /// Takes over `bytes`, which must have 16 readable bytes after the last piece, and `bounds`.
+  init(
+    bytes: UnsafeMutablePointer<UInt8>,
+    bounds: UnsafeMutablePointer<(begin: UInt32, end: UInt32)>, count: Int
+  ) throws(BertQAError) {
+    self.bytes = bytes
+    self.bounds = bounds
+    self.count = count
+    let slots = max(1024, Self.powerOfTwo(above: count * 2))
+    slotMask = slots - 1
+    slotShift = UInt64(64 - slots.trailingZeroBitCount)
+    keys = .allocate(capacity: slots)
+    ids = .allocate(capacity: slots)
+    ids.initialize(repeating: -1, count: slots)
+    let prefixes = slots / 2
+    prefixShift = UInt64(64 - prefixes.trailingZeroBitCount)
+    prefixLengths = .allocate(capacity: prefixes)
+    prefixLengths.initialize(repeating: 0, count: prefixes)
+    shortLengths = .allocate(capacity: 512)
+    shortLengths.initialize(repeating: 0, count: 512)
+    var longCount = 0
+    for id in 0..<count where bounds[id].end - bounds[id].begin > 15 { longCount += 1 }
+    let longSlots = Self.powerOfTwo(above: longCount * 2 + 1)
+    longMask = longSlots - 1
+    longIDs = .allocate(capacity: longSlots)
+    longIDs.initialize(repeating: -1, count: longSlots)
+    multiplier = PieceKey(low: 0, high: 0)
+
+    var seed: UInt64 = 0
+    repeat {
+      seed += 1
+      if seed > 8 {
+        throw BertQAError(
+          .invalidModel, "vocabulary: the pieces collide on purpose; check where the file came from")
+      }
+    } while !insertAll(seed: seed)
+    longLengths.sort(by: >)
+  }
+
+  deinit {
+    bytes.deallocate()
+    bounds.deallocate()
+    keys.deallocate()
+    ids.deallocate()
+    prefixLengths.deallocate()
+    shortLengths.deallocate()
+    longIDs.deallocate()
+  }
+
+  private static func powerOfTwo(above count: Int) -> Int {
+    1 << (Int.bitWidth - max(1, count).leadingZeroBitCount)
+  }
+
+  // MARK: Looking up
+
+  @inline(__always)
+  private func slot(of key: PieceKey) -> Int {
+    Int(truncatingIfNeeded: (key.low &* multiplier.low &+ key.high &* multiplier.high) &>> slotShift)
+  }
+
+  /// The id of a piece of 1 to 15 bytes, or -1.
+  @inline(__always)
+  func id(of key: PieceKey) -> Int32 {
+    var slot = slot(of: key)
+    while true {
+      let found = keys[slot]
+      if found.low == key.low, found.high == key.high { return ids[slot] }
+      if found.high == 0 { return -1 }
+      slot = (slot &+ 1) & slotMask
+    }
+  }
+
+  @inline(__always)
+  func prefixSlot(firstFour: UInt64, continuation: UInt64) -> Int {
+    let key = firstFour & 0xFFFF_FFFF | continuation &<< 32
+    return Int(truncatingIfNeeded: (key &* Self.prefixMultiplier) &>> prefixShift)
+  }
+
+  /// The id of a piece of more than 15 bytes, or -1.
+  func longID(_ piece: UnsafePointer<UInt8>, count: Int, continuation: UInt64) -> Int32 {
+    var slot = longSlot(piece, count: count, continuation: continuation)
+    while longIDs[slot] >= 0 {
+      if isEqual(longIDs[slot], piece, count: count, continuation: continuation) {
+        return longIDs[slot]
+      }
+      slot = (slot &+ 1) & longMask
+    }
+    return -1
+  }
+
+  private func longSlot(_ piece: UnsafePointer<UInt8>, count: Int, continuation: UInt64) -> Int {
+    // Whole words from the front, then the last one, which overlaps.
+    let raw = UnsafeRawPointer(piece)
+    var hash = multiplier.low ^ (UInt64(count) << 1 | continuation)
+    var offset = 0
+    while true {
+      let last = offset >= count - 8
+      let word = raw.loadUnaligned(fromByteOffset: last ? count - 8 : offset, as: UInt64.self)
+      let product = (hash ^ UInt64(littleEndian: word)).multipliedFullWidth(by: multiplier.high)
+      hash = product.high ^ product.low
+      if last { return Int(truncatingIfNeeded: hash) & longMask }
+      offset += 8
+    }
+  }
+
+  private func isEqual(
+    _ id: Int32, _ piece: UnsafePointer<UInt8>, count: Int, continuation: UInt64
+  ) -> Bool {
+    let content = content(of: id)
+    return content.count == count && content.continuation == continuation
+      && (0..<count).allSatisfy { content.base[$0] == piece[$0] }
+  }
+
+  /// The bytes of a piece after its "##".
+  @inline(__always)
+  func content(
+    of id: Int32
+  ) -> (base: UnsafePointer<UInt8>, count: Int, continuation: UInt64) {
+    let (begin, end) = bounds[Int(id)]
+    let base = UnsafePointer(bytes) + Int(begin)
+    let count = Int(end &- begin)
+    let isContinuation = count >= 2 && base[0] == 0x23 && base[1] == 0x23
+    return isContinuation ? (base + 2, count &- 2, 1) : (base, count, 0)
+  }
+
+  // MARK: Building
+
+  /// Fills the tables; false if some chain of slots got too long. Of equal pieces the last one stays.
+  private func insertAll(seed: UInt64) -> Bool {
+    multiplier = PieceKey(
+      low: (seed &* 0xD1B5_4A32_D192_ED03) | 1, high: (seed &* 0x8CB9_2BA7_2F3D_8DD7) | 1)
+    keys.initialize(repeating: PieceKey(low: 0, high: 0), count: slotMask + 1)
+    longIDs.update(repeating: -1, count: longMask + 1)
+    for id in 0..<Int32(count) {
+      let (base, count, continuation) = content(of: id)
+      if count + Int(continuation) == 0 {
+        emptyPieceID = id
+      } else if count <= PieceKey.maximumCount {
+        let key = PieceKey(loading: base).prefix(count, continuation: continuation)
+        guard insert(key, id: id) else { return false }
+        if count >= 4 {
+          prefixLengths[prefixSlot(firstFour: key.low, continuation: continuation)] |= 1 << count
+        } else if count > 0 {
+          shortLengths[Int(base[0]) << 1 | Int(continuation)] |= 1 << count
+        }
+      } else {
+        guard insertLong(base, count: count, continuation: continuation, id: id) else { return false }
+      }
+    }
+    return true
+  }
+
+  @inline(__always)
+  private func insert(_ key: PieceKey, id: Int32) -> Bool {
+    var slot = slot(of: key)
+    for _ in 0..<Self.maximumChain {
+      if keys[slot].high == 0 || keys[slot] == key {
+        keys[slot] = key
+        ids[slot] = id
+        return true
+      }
+      slot = (slot &+ 1) & slotMask
+    }
+    return false
+  }
+
+  private func insertLong(
+    _ piece: UnsafePointer<UInt8>, count: Int, continuation: UInt64, id: Int32
+  ) -> Bool {
+    let firstFour = PieceKey(loading: piece).low
+    prefixLengths[prefixSlot(firstFour: firstFour, continuation: continuation)] |= Self.longPrefixBit
+    if count <= Self.maximumWordBytes, !longLengths.contains(count) { longLengths.append(count) }
+    var slot = longSlot(piece, count: count, continuation: continuation)
+    for _ in 0..<Self.maximumChain {
+      let found = longIDs[slot]
+      if found < 0 || isEqual(found, piece, count: count, continuation: continuation) {
+        longIDs[slot] = id
+        return true
+      }
+      slot = (slot &+ 1) & longMask
+    }
+    return false
+  }
+}

@@ -1,0 +1,264 @@
+// The f32 kernels over one instruction set's vectors. The including file defines
+//   V, VL                 the vector of floats and its length (4, 8 or 16)
+//   v_load v_store v_splat v_fma v_max v_min v_scale
+//   TILE_ROWS             weight rows of a linear tile
+//   TILE_BLOCKS           blocks of 16 tokens of a tile
+//   KEY_ROWS, VALUE_ROWS  keys of a score tile (4 or 8), features of a context tile
+//   KERNEL, INLINE        storage class and target attribute; SUFFIXED(name)
+
+#include <string.h>
+
+#include "f32_math.inc.h"
+
+enum {
+  VECS = BQ_LANES / VL,  // vectors in a block of tokens
+  TILE_VECS = TILE_BLOCKS * VECS,
+  // Activations that should stay in the L2 cache while all weights pass by them.
+  PANEL_FLOATS = 128 * 1024,
+};
+
+// acc[r][v] += Σ_k w[r·w_row + k·w_step] · x[k·x_step + …], k ascending: weights as broadcast
+// scalars, lanes of tokens as vectors. Every product in this file is made of this tile.
+INLINE void dot_tile(const int rows, const int blocks, const float *w, size_t w_row, size_t w_step,
+                     const float *x, size_t x_step, size_t x_block, size_t n,
+                     V acc[][TILE_VECS]) {
+  for (size_t k = 0; k < n; k++) {
+    V lanes[TILE_VECS];
+    BQ_UNROLL for (int v = 0; v < blocks * VECS; v++)
+      lanes[v] = v_load(x + k * x_step + v / VECS * x_block + v % VECS * VL);
+    BQ_UNROLL for (int r = 0; r < rows; r++) {
+      const V weight = v_splat(w[r * w_row + k * w_step]);
+      BQ_UNROLL for (int v = 0; v < blocks * VECS; v++)
+        acc[r][v] = v_fma(weight, lanes[v], acc[r][v]);
+    }
+  }
+}
+
+INLINE void clear_tile(const int rows, const int blocks, V acc[][TILE_VECS]) {
+  BQ_UNROLL for (int r = 0; r < rows; r++)
+    BQ_UNROLL for (int v = 0; v < blocks * VECS; v++) acc[r][v] = v_splat(0);
+}
+
+// `rows` outputs of `blocks` blocks, from w, bias and y at the first of them.
+INLINE void linear_tile(const int rows, const int blocks, const float *w, const float *bias,
+                        const float *x, size_t in, int32_t epilogue, float *y, size_t y_stride) {
+  V acc[TILE_ROWS][TILE_VECS];
+  clear_tile(rows, blocks, acc);
+  dot_tile(rows, blocks, w, in, 1, x, BQ_LANES, in * BQ_LANES, in, acc);
+  BQ_UNROLL for (int r = 0; r < rows; r++) {
+    const V b = v_splat(bias[r]);
+    BQ_UNROLL for (int v = 0; v < blocks * VECS; v++) {
+      float *to = y + v / VECS * y_stride + r * BQ_LANES + v % VECS * VL;
+      V sum = acc[r][v] + b;
+      if (epilogue == BQ_EPILOGUE_RESIDUAL) sum += v_load(to);
+      v_store(to, sum);
+    }
+  }
+  // A loop over memory: inlined into the tile, GELU would be `rows` times as much code.
+  if (epilogue == BQ_EPILOGUE_GELU)
+    for (int b = 0; b < blocks; b++)
+      SUFFIXED(gelu_f32)(y + b * y_stride, rows * BQ_LANES, y + b * y_stride);
+}
+
+// `rows` outputs of every block of a panel.
+INLINE void linear_rows(const int rows, const float *w, const float *bias, const float *x,
+                        size_t blocks, size_t in, int32_t epilogue, float *y, size_t y_stride) {
+  size_t b = 0;
+  for (; b + TILE_BLOCKS <= blocks; b += TILE_BLOCKS)
+    linear_tile(rows, TILE_BLOCKS, w, bias, x + b * in * BQ_LANES, in, epilogue, y + b * y_stride,
+                y_stride);
+  for (; b < blocks; b++)
+    linear_tile(rows, 1, w, bias, x + b * in * BQ_LANES, in, epilogue, y + b * y_stride, y_stride);
+}
+
+KERNEL void SUFFIXED(linear_f32)(const float *w, const float *bias, const float *x, size_t blocks,
+                                 size_t in, size_t outs, int32_t epilogue, float *y,
+                                 size_t y_stride) {
+  size_t panel = PANEL_FLOATS / (in * BQ_LANES + 1) / TILE_BLOCKS * TILE_BLOCKS;
+  if (panel < 2 * TILE_BLOCKS) panel = 2 * TILE_BLOCKS;
+  for (size_t done = 0; done < blocks; done += panel) {
+    const size_t count = blocks - done < panel ? blocks - done : panel;
+    const float *from = x + done * in * BQ_LANES;
+    float *to = y + done * y_stride;
+    size_t o = 0;
+    for (; o + TILE_ROWS <= outs; o += TILE_ROWS)
+      linear_rows(TILE_ROWS, w + o * in, bias + o, from, count, in, epilogue, to + o * BQ_LANES,
+                  y_stride);
+    for (; o + 2 <= outs; o += 2)
+      linear_rows(2, w + o * in, bias + o, from, count, in, epilogue, to + o * BQ_LANES, y_stride);
+    for (; o < outs; o++)
+      linear_rows(1, w + o * in, bias + o, from, count, in, epilogue, to + o * BQ_LANES, y_stride);
+  }
+}
+
+// Sum of term(x[f]) over the features of one block's vector: four interleaved chains, then their
+// sum, the same for every token.
+#define BQ_FEATURE_SUM(sum, term)                              \
+  do {                                                         \
+    V s0 = v_splat(0), s1 = s0, s2 = s0, s3 = s0;              \
+    size_t f = 0;                                              \
+    for (; f + 4 <= features; f += 4) {                        \
+      s0 = term(s0, v_load(x + (f + 0) * BQ_LANES));           \
+      s1 = term(s1, v_load(x + (f + 1) * BQ_LANES));           \
+      s2 = term(s2, v_load(x + (f + 2) * BQ_LANES));           \
+      s3 = term(s3, v_load(x + (f + 3) * BQ_LANES));           \
+    }                                                          \
+    for (; f < features; f++) s0 = term(s0, v_load(x + f * BQ_LANES)); \
+    sum = (s0 + s1) + (s2 + s3);                               \
+  } while (0)
+
+// One vector of tokens. Mean first, then the variance of the differences: no cancellation.
+INLINE void normalize(const float *x, size_t features, const float *gamma, const float *beta,
+                      float eps, float *y) {
+  const V count = v_splat((float)features);
+  V mean, variance;
+#define BQ_TERM(s, value) (s + value)
+  BQ_FEATURE_SUM(mean, BQ_TERM);
+#undef BQ_TERM
+  mean = mean / count;
+#define BQ_TERM(s, value) v_fma(value - mean, value - mean, s)
+  BQ_FEATURE_SUM(variance, BQ_TERM);
+#undef BQ_TERM
+  const V scale = v_splat(1) / v_sqrt(variance / count + v_splat(eps));
+  for (size_t f = 0; f < features; f++) {
+    const V normal = (v_load(x + f * BQ_LANES) - mean) * scale;
+    v_store(y + f * BQ_LANES, v_fma(normal, v_splat(gamma[f]), v_splat(beta[f])));
+  }
+}
+
+KERNEL void SUFFIXED(layer_norm_f32)(const float *x, size_t blocks, size_t features,
+                                     const float *gamma, const float *beta, float eps, float *y) {
+  for (size_t b = 0; b < blocks; b++)
+    for (int v = 0; v < VECS; v++) {
+      const size_t at = b * features * BQ_LANES + v * VL;
+      normalize(x + at, features, gamma, beta, eps, y + at);
+    }
+}
+
+// One head of one window: where token t of the chunk has feature d: base[t/16·stride + d·16 + t%16].
+typedef struct {
+  const float *q, *k, *v;
+  size_t stride, first, tokens, head_dim;
+} SUFFIXED(head);
+
+INLINE const float *token_at(const float *base, size_t token, size_t stride) {
+  return base + token / BQ_LANES * stride + token % BQ_LANES;
+}
+
+// strip[key][blocks·16 queries] = q·k for every key of the window. Up to KEY_ROWS - 1 rows past the
+// last key are written, from lanes of the last key's block.
+INLINE void score_tiles(const int blocks, const SUFFIXED(head) *h, const float *q, float *strip) {
+  const int width = blocks * BQ_LANES;
+  V acc[KEY_ROWS][TILE_VECS];
+  for (size_t j = 0; j < h->tokens;) {
+    // Groups start at multiples of their size, so that a group lies within one block.
+    const int rows = (h->first + j) % KEY_ROWS == 0 ? KEY_ROWS : 4;
+    const float *k = token_at(h->k, h->first + j, h->stride);
+    if (rows == KEY_ROWS) {
+      clear_tile(KEY_ROWS, blocks, acc);
+      dot_tile(KEY_ROWS, blocks, k, 1, BQ_LANES, q, BQ_LANES, h->stride, h->head_dim, acc);
+    } else {
+      clear_tile(4, blocks, acc);
+      dot_tile(4, blocks, k, 1, BQ_LANES, q, BQ_LANES, h->stride, h->head_dim, acc);
+    }
+    BQ_UNROLL for (int r = 0; r < KEY_ROWS; r++) {
+      if (r == rows) break;
+      BQ_UNROLL for (int v = 0; v < blocks * VECS; v++)
+        v_store(strip + (j + r) * width + v * VL, acc[r][v]);
+    }
+    j += rows;
+  }
+}
+
+// strip = exp((strip - max) · scale) over the keys; returns 1 / sum per query.
+INLINE void soften(const int blocks, size_t keys, float scale, float *strip,
+                   V inverse[TILE_VECS]) {
+  const int width = blocks * BQ_LANES;
+  V shift[TILE_VECS], sum[TILE_VECS];
+  BQ_UNROLL for (int v = 0; v < blocks * VECS; v++) shift[v] = v_load(strip + v * VL);
+  for (size_t j = 1; j < keys; j++)
+    BQ_UNROLL for (int v = 0; v < blocks * VECS; v++)
+      shift[v] = v_max(shift[v], v_load(strip + j * width + v * VL));
+  BQ_UNROLL for (int v = 0; v < blocks * VECS; v++) {
+    shift[v] = shift[v] * v_splat(-scale);
+    sum[v] = v_splat(0);
+  }
+  for (size_t j = 0; j < keys; j++)
+    BQ_UNROLL for (int v = 0; v < blocks * VECS; v++) {
+      float *at = strip + j * width + v * VL;
+      const V e = v_exp(v_fma(v_load(at), v_splat(scale), shift[v]));
+      v_store(at, e);
+      sum[v] += e;
+    }
+  BQ_UNROLL for (int v = 0; v < blocks * VECS; v++) inverse[v] = v_splat(1) / sum[v];
+}
+
+// Writes the lanes begin ..< end of one block's feature.
+INLINE void store_lanes(const V *value, size_t begin, size_t end, float *to) {
+  float lanes[BQ_LANES];
+  if (begin == 0 && end == BQ_LANES) {
+    BQ_UNROLL for (int v = 0; v < VECS; v++) v_store(to + v * VL, value[v]);
+  } else {
+    BQ_UNROLL for (int v = 0; v < VECS; v++) v_store(lanes + v * VL, value[v]);
+    for (size_t i = begin; i < end; i++) to[i] = lanes[i];
+  }
+}
+
+// out[d][queries] = Σ_key strip[key] · v[d][key] · inverse for `rows` features from `d` on;
+// `queries` are relative to the first block.
+INLINE void context_tile(const int rows, const int blocks, const SUFFIXED(head) *h,
+                         const float *strip, const V *inverse, size_t d, size_t query_begin,
+                         size_t query_end, float *out, size_t out_stride) {
+  const size_t width = blocks * BQ_LANES;
+  V acc[VALUE_ROWS][TILE_VECS];
+  clear_tile(rows, blocks, acc);
+  for (size_t j = 0; j < h->tokens;) {
+    const size_t lane = (h->first + j) % BQ_LANES;
+    const size_t left = h->tokens - j;
+    const size_t run = left < BQ_LANES - lane ? left : BQ_LANES - lane;
+    dot_tile(rows, blocks, token_at(h->v, h->first + j, h->stride) + d * BQ_LANES, BQ_LANES, 1,
+             strip + j * width, width, BQ_LANES, run, acc);
+    j += run;
+  }
+  BQ_UNROLL for (int r = 0; r < rows; r++) {
+    BQ_UNROLL for (int v = 0; v < blocks * VECS; v++) acc[r][v] = acc[r][v] * inverse[v];
+    BQ_UNROLL for (int b = 0; b < blocks; b++) {
+      const size_t from = (size_t)b * BQ_LANES, to = from + BQ_LANES;
+      store_lanes(acc[r] + b * VECS, query_begin > from ? query_begin - from : 0,
+                  query_end < to ? query_end - from : BQ_LANES,
+                  out + b * out_stride + (d + r) * BQ_LANES);
+    }
+  }
+}
+
+// The queries of `blocks` blocks from block `block` of the chunk on.
+INLINE void attend(const int blocks, const SUFFIXED(head) *h, size_t block, size_t query_begin,
+                   size_t query_end, float scale, float *scratch, float *out, size_t out_stride) {
+  V inverse[TILE_VECS];
+  score_tiles(blocks, h, h->q + block * h->stride, scratch);
+  soften(blocks, h->tokens, scale, scratch, inverse);
+  const size_t from = block * BQ_LANES;
+  const size_t begin = query_begin > from ? query_begin - from : 0;
+  float *to = out + block * out_stride;
+  size_t d = 0;
+  for (; d + VALUE_ROWS <= h->head_dim; d += VALUE_ROWS)
+    context_tile(VALUE_ROWS, blocks, h, scratch, inverse, d, begin, query_end - from, to,
+                 out_stride);
+  for (; d < h->head_dim; d++)
+    context_tile(1, blocks, h, scratch, inverse, d, begin, query_end - from, to, out_stride);
+}
+
+KERNEL void SUFFIXED(attention_f32)(const float *q, const float *k, const float *v, size_t stride,
+                                    size_t first, size_t tokens, size_t query_begin,
+                                    size_t query_end, size_t head_dim, float scale, float *scratch,
+                                    float *out, size_t out_stride) {
+  if (query_begin >= query_end) return;
+  const SUFFIXED(head) h = {q, k, v, stride, first, tokens, head_dim};
+  const size_t begin = first + query_begin, end = first + query_end;
+  const size_t last = (end + BQ_LANES - 1) / BQ_LANES;
+  size_t block = begin / BQ_LANES;
+  for (; block + TILE_BLOCKS <= last; block += TILE_BLOCKS)
+    attend(TILE_BLOCKS, &h, block, begin, end, scale, scratch, out, out_stride);
+  for (; block < last; block++)
+    attend(1, &h, block, begin, end, scale, scratch, out, out_stride);
+}

@@ -1,22 +1,4 @@
-// Stand-ins for the branch `model`.
-enum DataType: Sendable { case f32, f16, bf16, i8 }
-
-struct TensorView: @unchecked Sendable {
-  var name: String
-  var file: String
-  var dataType: DataType
-  var shape: [Int]
-  var bytes: UnsafeRawBufferPointer
-  var rowScales: UnsafeBufferPointer<Float>?
-
-  func copyFloats(rows: Range<Int>, to output: UnsafeMutablePointer<Float>) {
-    let width = shape.dropFirst().reduce(1, *)
-    for (offset, index) in (rows.lowerBound * width..<rows.upperBound * width).enumerated() {
-      output[offset] = bytes.loadUnaligned(fromByteOffset: 4 * index, as: Float.self)
-    }
-  }
-}
-
+import Glibc
 struct LinearWeights: Sendable { var weight: TensorView; var bias: TensorView }
 struct NormWeights: Sendable { var weight: TensorView; var bias: TensorView }
 struct LayerWeights: Sendable {
@@ -36,9 +18,10 @@ struct EncoderWeights: Sendable {
   var embeddingNorm: NormWeights
   var layers: [LayerWeights]
 }
+
 struct ModelConfiguration: Sendable {
-  enum A: String { case bert }
-  var architecture: A = .bert
+  enum A: String { case bertForQuestionAnswering = "BertForQuestionAnswering" }
+  var architecture: A = .bertForQuestionAnswering
   var noAnswerThreshold: Float = 0
   var vocabSize: Int
   var hiddenSize: Int
@@ -53,13 +36,34 @@ final class LoadedModel: Sendable {
   let configuration: ModelConfiguration
   let encoder: EncoderWeights
   let questionAnswering: LinearWeights
-  let vocabulary: Vocabulary; 
+  let vocabulary: Vocabulary
   let tokenizerConfiguration = TokenizerConfiguration()
-  static func load(directory: String) throws(BertQAError) -> LoadedModel { fatalError() }
-  init(configuration: ModelConfiguration, encoder: EncoderWeights, questionAnswering: LinearWeights) {
-    self.configuration = configuration; fatalError()
-    self.encoder = encoder
-    self.questionAnswering = questionAnswering
+  let file: MappedFile
+  init(directory: String) throws(BertQAError) {
+    let cf = try MappedFile(path: directory + "/config.json"); defer { withExtendedLifetime(cf) {} }
+    let json = try JSONParser.parse(cf.bytes.bindMemory(to: UInt8.self), file: "config.json")
+    guard case .object(let o) = json else { fatalError() }
+    func n(_ k: String) -> Int { if case .number(let x)? = o[k] { return Int(x.double) }; fatalError(k) }
+    func d(_ k: String) -> Double { if case .number(let x)? = o[k] { return x.double }; fatalError(k) }
+    configuration = ModelConfiguration(vocabSize: n("vocab_size"), hiddenSize: n("hidden_size"), layerCount: n("num_hidden_layers"), headCount: n("num_attention_heads"), intermediateSize: n("intermediate_size"), maxPositions: n("max_position_embeddings"), typeVocabSize: n("type_vocab_size"), layerNormEps: Float(d("layer_norm_eps")))
+    let v = try MappedFile(path: directory + "/vocab.txt")
+    defer { withExtendedLifetime(v) {} }
+    vocabulary = try Vocabulary(vocabularyFile: v.bytes.bindMemory(to: UInt8.self))
+    let f = try MappedFile(path: directory + "/model.safetensors")
+    file = f
+    let st = try Safetensors(f)
+    func t(_ name: String) -> TensorView {
+      let e = st.entries["bert." + name] ?? st.entries[name]!
+      return TensorView(name: name, file: f.path, dataType: DataType(rawValue: e.type.name)!, shape: e.shape, bytes: UnsafeRawBufferPointer(rebasing: f.bytes[e.range]))
+    }
+    func l(_ p: String) -> LinearWeights { LinearWeights(weight: t(p + ".weight"), bias: t(p + ".bias")) }
+    func m(_ p: String) -> NormWeights { NormWeights(weight: t(p + ".weight"), bias: t(p + ".bias")) }
+    encoder = EncoderWeights(wordEmbeddings: t("embeddings.word_embeddings.weight"), positionEmbeddings: t("embeddings.position_embeddings.weight"), tokenTypeEmbeddings: t("embeddings.token_type_embeddings.weight"), embeddingNorm: m("embeddings.LayerNorm"), layers: (0..<configuration.layerCount).map { i in
+      let p = "encoder.layer.\(i)."
+      return LayerWeights(query: l(p + "attention.self.query"), key: l(p + "attention.self.key"), value: l(p + "attention.self.value"), attentionOutput: l(p + "attention.output.dense"), attentionNorm: m(p + "attention.output.LayerNorm"), intermediate: l(p + "intermediate.dense"), output: l(p + "output.dense"), outputNorm: m(p + "output.LayerNorm"))
+    })
+    questionAnswering = l("qa_outputs")
   }
+  static func load(directory: String) throws(BertQAError) -> LoadedModel { try LoadedModel(directory: directory) }
 }
-struct LoadedTokenizer { var vocabulary: Vocabulary; var configuration: TokenizerConfiguration; static func load(path: String) throws(BertQAError) -> LoadedTokenizer { fatalError() } }
+struct LoadedTokenizer { var vocabulary: Vocabulary; var configuration: TokenizerConfiguration; static func load(path: String) throws(BertQAError) -> LoadedTokenizer { let f = try MappedFile(path: path + "/vocab.txt"); defer { withExtendedLifetime(f) {} }; return LoadedTokenizer(vocabulary: try Vocabulary(vocabularyFile: f.bytes.bindMemory(to: UInt8.self)), configuration: TokenizerConfiguration()) } }

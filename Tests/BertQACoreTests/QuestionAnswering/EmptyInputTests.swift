@@ -14,7 +14,7 @@ import Testing
       (text, text, .emptyQuestion),
     ] {
       let result = try Self.answerer.ask(question, document, options)
-      #expect(result == .empty(input, questionWasTruncated: false))
+      #expect(result == .empty(input, questionWasTruncated: false, noAnswerThreshold: result.noAnswerThreshold))
       #expect(result.isImpossible && result.answers.isEmpty && result.windowCount == 0)
       #expect(result.nullScore == 0 && result.noAnswerProbability == 1)
     }

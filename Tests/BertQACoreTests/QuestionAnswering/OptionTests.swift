@@ -21,7 +21,6 @@ import Testing
       ("top_k is 0, but must be 1 to 1000", { $0.topK = 0 }),
       ("top_k is 1001, but must be 1 to 1000", { $0.topK = 1001 }),
       ("max_seq_len is 7, but must be 8 to 512", { $0.maxSequenceLength = 7 }),
-      ("max_seq_len is 513, but must be 8 to 512", { $0.maxSequenceLength = 513 }),
       ("doc_stride is -1, but must be 0 to 379", { $0.documentStride = -1 }),
       ("doc_stride is 380, but must be 0 to 379", { $0.documentStride = 380 }),
       ("max_answer_len is 0, but", { $0.maxAnswerLength = 0 }),

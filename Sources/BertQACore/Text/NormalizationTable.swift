@@ -73,7 +73,10 @@ extension NormalizationTable {
           shared.append((value, UInt16(scalars.count >> 8)))
         }
         pages.append(UInt16(scalars.count >> 8))
-        for scalar in first..<first + 256 { scalars.append(normalize(scalar)) }
+        for scalar in first..<first + 256 {
+          let value = normalize(scalar)
+          scalars.append(isUniform ? value : value.resolved(as: scalar))
+        }
       }
     }
 

@@ -6,11 +6,11 @@ struct NormalizedScalar: Equatable, Sendable {
   enum Kind: UInt64 {
     /// A character of a word.
     case word = 0
-    /// The code point itself, as a character of a word.
+    /// The code point itself, as a character of a word: in pages that code points share.
     case itself
     /// A character that is a word by itself.
     case isolated
-    /// The code point itself, as a word by itself.
+    /// The code point itself, as a word by itself: likewise.
     case isolatedItself
     /// Separates words.
     case space
@@ -33,6 +33,15 @@ struct NormalizedScalar: Equatable, Sendable {
   init(_ kind: Kind, scalar: UInt32) {
     let (bytes, count) = UTF8Text.encode(scalar)
     self.init(kind, payload: bytes, count: count)
+  }
+
+  /// The same with the code point written out, if it stands for itself.
+  func resolved(as scalar: UInt32) -> NormalizedScalar {
+    switch Kind(rawValue: kind) {
+    case .itself: NormalizedScalar(.word, scalar: scalar)
+    case .isolatedItself: NormalizedScalar(.isolated, scalar: scalar)
+    default: self
+    }
   }
 
   @inline(__always) var kind: UInt64 { rawValue &>> 40 }

@@ -10,11 +10,12 @@ extension PieceIndex {
     _ word: UnsafePointer<UInt8>, count: Int, ids: UnsafeMutablePointer<Int32>,
     starts: UnsafeMutablePointer<UInt32>, ends: UnsafeMutablePointer<UInt32>
   ) -> Int {
+    let table = short
     var pieces = 0
     var start = 0
     while start < count {
       let (id, length) = longestMatch(
-        word + start, remaining: count &- start, continuation: start == 0 ? 0 : 1)
+        word + start, remaining: count &- start, continuation: start == 0 ? 0 : 1, in: table)
       if id < 0 { return 0 }
       ids[pieces] = id
       starts[pieces] = UInt32(truncatingIfNeeded: start)
@@ -28,7 +29,7 @@ extension PieceIndex {
   /// The longest piece that the `remaining` > 0 bytes at `text` begin with; id -1 if there is none.
   @inline(__always)
   private func longestMatch(
-    _ text: UnsafePointer<UInt8>, remaining: Int, continuation: UInt64
+    _ text: UnsafePointer<UInt8>, remaining: Int, continuation: UInt64, in table: ShortPieceTable
   ) -> (id: Int32, length: Int) {
     let bytes = PieceKey(loading: text)
     if remaining >= 4 {
@@ -41,7 +42,7 @@ extension PieceIndex {
       var lengths = UInt32(known) & allowed & ~1
       while lengths != 0 {
         let length = 31 &- lengths.leadingZeroBitCount
-        let id = id(of: bytes.prefix(length, continuation: continuation))
+        let id = table.id(of: bytes.prefix(length, continuation: continuation))
         if id >= 0 { return (id, length) }
         lengths &= ~(1 &<< UInt32(truncatingIfNeeded: length))
       }
@@ -51,7 +52,7 @@ extension PieceIndex {
     var lengths = UInt32(known) & allowed
     while lengths != 0 {
       let length = 31 &- lengths.leadingZeroBitCount
-      let id = id(of: bytes.prefix(length, continuation: continuation))
+      let id = table.id(of: bytes.prefix(length, continuation: continuation))
       if id >= 0 { return (id, length) }
       lengths &= ~(1 &<< UInt32(truncatingIfNeeded: length))
     }

@@ -1,7 +1,6 @@
 /// Finds pieces by their bytes: hash tables built once from a vocabulary, read by any thread.
 ///
-/// Pieces of at most 15 bytes lie in one open-addressed table of `PieceKey`s; longer ones in a second
-/// table that refers to their bytes. `prefixLengths` says which lengths are worth a probe.
+/// Pieces of at most 15 bytes lie in one table, longer ones in a second that refers to their bytes. `prefixLengths` says which lengths are worth a probe.
 /// Memory: about 50 bytes a piece.
 final class PieceIndex: @unchecked Sendable {
   // Unchecked: all memory is written in init only.
@@ -11,11 +10,7 @@ final class PieceIndex: @unchecked Sendable {
   let bounds: UnsafeMutablePointer<(begin: UInt32, end: UInt32)>
   let count: Int
 
-  let keys: UnsafeMutablePointer<PieceKey>
-  let ids: UnsafeMutablePointer<Int32>
-  let slotMask: Int
-  let slotShift: UInt64
-  private(set) var multiplier: PieceKey
+  private(set) var short: ShortPieceTable
 
   /// For a hash of "##" or not and the first four bytes: bit n is set if a piece of n bytes begins
   /// so, 4 ≤ n ≤ 15; bit 0 if a longer one does. Pieces of equal hash share an element.
@@ -31,8 +26,6 @@ final class PieceIndex: @unchecked Sendable {
   private(set) var longLengths: [Int] = []
   private(set) var emptyPieceID: Int32?
 
-  /// A longer chain of slots means that the pieces were chosen to collide.
-  private static var maximumChain: Int { 128 }
   /// 100 characters of four bytes: no word, so no piece of one, is longer.
   static var maximumWordBytes: Int { 400 }
   static var longPrefixBit: UInt16 { 1 }
@@ -47,11 +40,7 @@ final class PieceIndex: @unchecked Sendable {
     self.bounds = bounds
     self.count = count
     let slots = max(1024, Self.powerOfTwo(above: count * 2))
-    slotMask = slots - 1
-    slotShift = UInt64(64 - slots.trailingZeroBitCount)
-    keys = .allocate(capacity: slots)
-    ids = .allocate(capacity: slots)
-    ids.initialize(repeating: -1, count: slots)
+    short = ShortPieceTable(slotCount: slots)
     let prefixes = slots / 2
     prefixShift = UInt64(64 - prefixes.trailingZeroBitCount)
     prefixLengths = .allocate(capacity: prefixes)
@@ -64,7 +53,6 @@ final class PieceIndex: @unchecked Sendable {
     longMask = longSlots - 1
     longIDs = .allocate(capacity: longSlots)
     longIDs.initialize(repeating: -1, count: longSlots)
-    multiplier = PieceKey(low: 0, high: 0)
 
     var seed: UInt64 = 0
     repeat {
@@ -80,8 +68,7 @@ final class PieceIndex: @unchecked Sendable {
   deinit {
     bytes.deallocate()
     bounds.deallocate()
-    keys.deallocate()
-    ids.deallocate()
+    short.deallocate()
     prefixLengths.deallocate()
     shortLengths.deallocate()
     longIDs.deallocate()
@@ -92,23 +79,6 @@ final class PieceIndex: @unchecked Sendable {
   }
 
   // MARK: Looking up
-
-  @inline(__always)
-  private func slot(of key: PieceKey) -> Int {
-    Int(truncatingIfNeeded: (key.low &* multiplier.low &+ key.high &* multiplier.high) &>> slotShift)
-  }
-
-  /// The id of a piece of 1 to 15 bytes, or -1.
-  @inline(__always)
-  func id(of key: PieceKey) -> Int32 {
-    var slot = slot(of: key)
-    while true {
-      let found = keys[slot]
-      if found.low == key.low, found.high == key.high { return ids[slot] }
-      if found.high == 0 { return -1 }
-      slot = (slot &+ 1) & slotMask
-    }
-  }
 
   @inline(__always)
   func prefixSlot(firstFour: UInt64, continuation: UInt64) -> Int {
@@ -131,12 +101,12 @@ final class PieceIndex: @unchecked Sendable {
   private func longSlot(_ piece: UnsafePointer<UInt8>, count: Int, continuation: UInt64) -> Int {
     // Whole words from the front, then the last one, which overlaps.
     let raw = UnsafeRawPointer(piece)
-    var hash = multiplier.low ^ (UInt64(count) << 1 | continuation)
+    var hash = short.multiplier.low ^ (UInt64(count) << 1 | continuation)
     var offset = 0
     while true {
       let last = offset >= count - 8
       let word = raw.loadUnaligned(fromByteOffset: last ? count - 8 : offset, as: UInt64.self)
-      let product = (hash ^ UInt64(littleEndian: word)).multipliedFullWidth(by: multiplier.high)
+      let product = (hash ^ UInt64(littleEndian: word)).multipliedFullWidth(by: short.multiplier.high)
       hash = product.high ^ product.low
       if last { return Int(truncatingIfNeeded: hash) & longMask }
       offset += 8
@@ -167,9 +137,8 @@ final class PieceIndex: @unchecked Sendable {
 
   /// Fills the tables; false if some chain of slots got too long. Of equal pieces the last one stays.
   private func insertAll(seed: UInt64) -> Bool {
-    multiplier = PieceKey(
-      low: (seed &* 0xD1B5_4A32_D192_ED03) | 1, high: (seed &* 0x8CB9_2BA7_2F3D_8DD7) | 1)
-    keys.initialize(repeating: PieceKey(low: 0, high: 0), count: slotMask + 1)
+    short.removeAll(
+      multiplier: PieceKey(low: Self.oddNumber(seed * 2), high: Self.oddNumber(seed * 2 + 1)))
     longIDs.update(repeating: -1, count: longMask + 1)
     for id in 0..<Int32(count) {
       let (base, count, continuation) = content(of: id)
@@ -177,7 +146,7 @@ final class PieceIndex: @unchecked Sendable {
         emptyPieceID = id
       } else if count <= PieceKey.maximumCount {
         let key = PieceKey(loading: base).prefix(count, continuation: continuation)
-        guard insert(key, id: id) else { return false }
+        guard short.insert(key, id: id) else { return false }
         if count >= 4 {
           prefixLengths[prefixSlot(firstFour: key.low, continuation: continuation)] |= 1 << count
         } else if count > 0 {
@@ -190,18 +159,12 @@ final class PieceIndex: @unchecked Sendable {
     return true
   }
 
-  @inline(__always)
-  private func insert(_ key: PieceKey, id: Int32) -> Bool {
-    var slot = slot(of: key)
-    for _ in 0..<Self.maximumChain {
-      if keys[slot].high == 0 || keys[slot] == key {
-        keys[slot] = key
-        ids[slot] = id
-        return true
-      }
-      slot = (slot &+ 1) & slotMask
-    }
-    return false
+  /// Multipliers that have nothing in common for different arguments (SplitMix64).
+  private static func oddNumber(_ number: UInt64) -> UInt64 {
+    var mixed = number &* 0x9E37_79B9_7F4A_7C15
+    mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+    return (mixed ^ mixed >> 31) | 1
   }
 
   private func insertLong(
@@ -211,7 +174,7 @@ final class PieceIndex: @unchecked Sendable {
     prefixLengths[prefixSlot(firstFour: firstFour, continuation: continuation)] |= Self.longPrefixBit
     if count <= Self.maximumWordBytes, !longLengths.contains(count) { longLengths.append(count) }
     var slot = longSlot(piece, count: count, continuation: continuation)
-    for _ in 0..<Self.maximumChain {
+    for _ in 0..<ShortPieceTable.maximumChain {
       let found = longIDs[slot]
       if found < 0 || isEqual(found, piece, count: count, continuation: continuation) {
         longIDs[slot] = id

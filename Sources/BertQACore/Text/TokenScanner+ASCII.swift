@@ -3,48 +3,52 @@ extension TokenScanner {
   mutating func scan(from begin: Int, to end: Int) {
     self.begin = begin
     self.end = end
+    let text = self.text
+    let table = pieces.short
+    let separators = tokenizer.separators
     let lowercaseBit: UInt64 = tokenizer.configuration.lowercase ? 0x2020_2020_2020_2020 : 0
     var position = begin
     while position < end {
       reserveWord()
-      let block = load(at: position)
+      let block =
+        position &+ 16 <= end
+        ? PieceKey(loading: text + position) : Self.loadTail(text, at: position, end: end)
       let low = ASCIIBlock(block.low)
       let high = ASCIIBlock(block.high)
       let count = low.wordCount == 8 ? 8 &+ high.wordCount : low.wordCount
-      if count == 0 {
-        position = scanSeparator(at: position)
-        continue
-      }
       let next = position &+ count
-      // The byte after the word decides whether the word is complete.
-      guard count <= PieceKey.maximumCount, next == end || tokenizer.endsWord(text[next]) else {
-        position = scanCharacters(from: position)
+      // What follows the word decides whether it is complete.
+      let separator = next < end ? separators[Int(text[next])] : SeparatorTable.space
+      guard count <= PieceKey.maximumCount, separator >= SeparatorTable.space else {
+        position = count == 0 && separator == SeparatorTable.dropped
+          ? position &+ 1 : scanCharacters(from: position)
         continue
       }
-      let bytes = PieceKey(
-        low: block.low | low.letters &>> 2 & lowercaseBit,
-        high: block.high | high.letters &>> 2 & lowercaseBit)
-      let key = bytes.prefix(count, continuation: 0)
-      let id = pieces.id(of: key)
-      if id >= 0 {
-        append(id, start: position, end: next)
-      } else {
-        splitASCII(key, count: count, at: position)
+      if count > 0 {
+        let bytes = PieceKey(
+          low: block.low | low.letters &>> 2 & lowercaseBit,
+          high: block.high | high.letters &>> 2 & lowercaseBit)
+        let key = bytes.prefix(count, continuation: 0)
+        let id = table.id(of: key)
+        if id >= 0 {
+          append(id, start: position, end: next)
+        } else {
+          splitASCII(key, count: count, at: position)
+        }
       }
-      position = next
-      if next < end, text[next] == 0x20 { position &+= 1 }
+      position = next &+ 1
+      if separator >= 0 {
+        append(separator, start: next, end: position)
+        if position < end, text[position] == 0x20 { position &+= 1 }
+      }
     }
   }
 
-  /// Sixteen bytes of the text; beyond its end spaces.
-  @inline(__always)
-  private func load(at position: Int) -> PieceKey {
-    if position &+ 16 <= end { return PieceKey(loading: text + position) }
-    return loadTail(at: position)
-  }
-
+  /// The bytes up to the end of the text, fewer than 16, and spaces.
   @inline(never)
-  private func loadTail(at position: Int) -> PieceKey {
+  private static func loadTail(
+    _ text: UnsafePointer<UInt8>, at position: Int, end: Int
+  ) -> PieceKey {
     var tail = PieceKey(low: 0x2020_2020_2020_2020, high: 0x2020_2020_2020_2020)
     for offset in 0..<end - position {
       let difference = UInt64(text[position + offset] ^ 0x20)
@@ -55,17 +59,6 @@ extension TokenScanner {
       }
     }
     return tail
-  }
-
-  /// Handles a byte that begins no ASCII word; returns the position after what it scanned.
-  @inline(__always)
-  private mutating func scanSeparator(at position: Int) -> Int {
-    let byte = text[position]
-    guard byte < 0x80 else { return scanCharacters(from: position) }
-    let id = tokenizer.asciiIDs[Int(byte)]
-    // Spaces and control characters have none.
-    if id >= 0 { append(id, start: position, end: position &+ 1) }
-    return position &+ 1
   }
 
   /// Splits an ASCII word that is not a piece as a whole.

@@ -12,14 +12,17 @@ extension TokenScanner {
       let decoded = UTF8Text.decode(text, at: position, end: end)
       let next = position &+ decoded.size
       let scalar = table.scalar(decoded.scalar)
-      switch NormalizedScalar.Kind(rawValue: scalar.kind) {
-      case .word:
+      if scalar.kind == NormalizedScalar.Kind.word.rawValue {
         word.append(scalar.payload, size: scalar.count, start: position, end: next)
+        position = next
+        continue
+      }
+      switch NormalizedScalar.Kind(rawValue: scalar.kind) {
       case .itself:
         word.append(
           Self.bytes(text, at: position, size: decoded.size), size: decoded.size, start: position,
           end: next)
-      case .removed, nil:
+      case .removed, .word, nil:
         break
       case .space:
         finish(&word)
@@ -78,7 +81,7 @@ extension TokenScanner {
   private mutating func appendIsolated(_ utf8: UInt32, size: Int, start: Int, end: Int) {
     reserveWord()
     let key = PieceKey(low: UInt64(utf8), high: 0).prefix(size, continuation: 0)
-    let id = pieces.id(of: key)
+    let id = pieces.short.id(of: key)
     append(id >= 0 ? id : tokenizer.unkID, start: start, end: end)
   }
 
@@ -97,7 +100,7 @@ extension TokenScanner {
     let ends = self.ends + pending
     if word.isTooLong { return append(tokenizer.unkID, start: word.begin, end: word.end) }
     if word.count <= PieceKey.maximumCount {
-      let id = pieces.id(of: PieceKey(loading: word.bytes).prefix(word.count, continuation: 0))
+      let id = pieces.short.id(of: PieceKey(loading: word.bytes).prefix(word.count, continuation: 0))
       if id >= 0 { return append(id, start: word.begin, end: word.end) }
     }
     let added = pieces.split(word.bytes, count: word.count, ids: ids, starts: starts, ends: ends)

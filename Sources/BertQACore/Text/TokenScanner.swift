@@ -54,10 +54,10 @@ struct TokenScanner {
     pending = 0
   }
 
-  /// Makes room for the tokens of one word.
+  /// Makes room for the tokens of one word and of a character after it.
   @inline(__always)
   mutating func reserveWord() {
-    if pending > Self.tokenCapacity &- PieceIndex.maximumWordCharacters &- 1 { flush() }
+    if pending > Self.tokenCapacity &- PieceIndex.maximumWordCharacters &- 2 { flush() }
   }
 
   /// Writes one token; there must be room.

@@ -70,9 +70,10 @@ struct Vocabulary: Sendable {
     var padded: (UInt64, UInt64) = (0, 0)
     let id = withUnsafeMutableBytes(of: &padded) { buffer -> Int32 in
       buffer.copyMemory(from: UnsafeRawBufferPointer(start: content, count: count))
-      let key = PieceKey(low: UInt64(littleEndian: buffer.load(as: UInt64.self)),
+      let key = PieceKey(
+        low: UInt64(littleEndian: buffer.load(as: UInt64.self)),
         high: UInt64(littleEndian: buffer.load(fromByteOffset: 8, as: UInt64.self)))
-      return index.id(of: key.prefix(count, continuation: continuation))
+      return index.short.id(of: key.prefix(count, continuation: continuation))
     }
     return id >= 0 ? id : nil
   }

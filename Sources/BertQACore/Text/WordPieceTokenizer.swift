@@ -1,7 +1,7 @@
 /// BERT's tokenizer: cleaning, splitting, normalisation and WordPiece, with the ids and offsets of
 /// Hugging Face `tokenizers` for every input. Immutable; any number of threads may use it.
 final class WordPieceTokenizer: @unchecked Sendable {
-  // Unchecked: `asciiIDs` is written in init only.
+  // Unchecked: `separators` is written in init only.
 
   let vocabulary: Vocabulary
   let configuration: TokenizerConfiguration
@@ -13,8 +13,8 @@ final class WordPieceTokenizer: @unchecked Sendable {
   let maskID: Int32?
 
   let table: NormalizationTable
-  /// For ASCII bytes that are words by themselves their ids, else -1.
-  let asciiIDs: UnsafeMutablePointer<Int32>
+  /// For each byte the id of the ASCII character that is a word by itself, or one of `SeparatorTable`.
+  let separators: UnsafeMutablePointer<Int32>
   let specialTokens: SpecialTokens
 
   init(vocabulary: Vocabulary, configuration: TokenizerConfiguration) throws(BertQAError) {
@@ -34,23 +34,10 @@ final class WordPieceTokenizer: @unchecked Sendable {
     maskID = vocabulary.id(of: configuration.maskToken)
     specialTokens = SpecialTokens(configuration: configuration, vocabulary: vocabulary)
     table = NormalizationTable(configuration: configuration)
-    asciiIDs = .allocate(capacity: 128)
-    for byte in 0..<128 {
-      let kind = NormalizedScalar.Kind(rawValue: table.scalar(UInt32(byte)).kind)
-      let key = PieceKey(low: UInt64(byte), high: 0).prefix(1, continuation: 0)
-      let id = vocabulary.index.id(of: key)
-      asciiIDs[byte] = kind == .isolatedItself ? (id >= 0 ? id : unkID) : -1
-    }
+    separators = SeparatorTable.make(table: table, pieces: vocabulary.index, unkID: unkID)
   }
 
-  deinit { asciiIDs.deallocate() }
-
-  /// Whether an ASCII space or punctuation byte, which ends a word whatever follows. A control
-  /// character does not: it is dropped and the word goes on.
-  @inline(__always)
-  func endsWord(_ byte: UInt8) -> Bool {
-    byte == 0x20 || byte < 0x80 && asciiIDs[Int(byte)] >= 0
-  }
+  deinit { separators.deallocate() }
 
   /// Replaces `tokens` by those of a text of at most `Int32.max` bytes, without added ones.
   ///

@@ -36,11 +36,12 @@ struct ChunkPlan {
 
   /// Time O(windows · threads). Allocates only what larger batches or more threads than before need.
   mutating func make(
-    _ windows: [Window], budget: Int, threads: Int, costs: CostModel
+    _ windows: UnsafeBufferPointer<Window>, budget: Int, threads: Int, costs: CostModel
   ) {
     members.removeAll(keepingCapacity: true)
     chunks.removeAll(keepingCapacity: true)
-    for (index, window) in windows.enumerated() where window.tokenCount > 0 {
+    for index in windows.indices where windows[index].tokenCount > 0 {
+      let window = windows[index]
       let spread = (window.tokenCount + 3) & ~3
       if chunks.isEmpty || chunks[chunks.count - 1].lanes + spread > budget {
         chunks.append(
@@ -55,6 +56,16 @@ struct ChunkPlan {
       chunks[last].cost += tokens * (costs.perToken + tokens * costs.perTokenPair)
     }
     aloneCount = threads > 1 ? bestAloneCount(threads: threads) : chunks.count
+  }
+
+  func withUnsafeBuffers(
+    _ body: (UnsafeBufferPointer<Chunk>, UnsafeBufferPointer<Member>) throws(BertQAError) -> Void
+  ) throws(BertQAError) {
+    try chunks.withUnsafeBufferPointer { chunks throws(BertQAError) in
+      try members.withUnsafeBufferPointer { members throws(BertQAError) in
+        try body(chunks, members)
+      }
+    }
   }
 
   /// The number of chunks to hand out whole that finishes first, if each goes to the thread that is

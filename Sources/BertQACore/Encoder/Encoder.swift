@@ -7,7 +7,7 @@ final class Encoder: LogitsSource, @unchecked Sendable {
   /// tokens; small enough to have several chunks in a call.
   static let chunkTokens = 512
   /// Bytes of feed-forward activations that a task keeps in the second-level cache.
-  private static let intermediateBytes = 400 << 10
+  private static let intermediateBytes = 800 << 10
 
   let configuration: ModelConfiguration
   let parameters: FloatParameters
@@ -24,39 +24,48 @@ final class Encoder: LogitsSource, @unchecked Sendable {
     parameters = try FloatParameters(model)
     self.kernels = kernels
     self.threadLimit = threadLimit
+    // Here rather than in the first call, which a fork in another thread might interrupt.
+    _ = ThreadPool.shared
     let bytesPerBlock =
       configuration.intermediateSize * Kernels.lanes * MemoryLayout<Float>.stride
-    groupBlocks = max(1, min(8, Self.intermediateBytes / bytesPerBlock))
+    groupBlocks = max(1, min(4, Self.intermediateBytes / bytesPerBlock))
   }
 
   func logits(
     of batch: WindowBatch, cancellation: Cancellation? = nil
   ) throws(BertQAError) -> (start: [Float], end: [Float]) {
-    try check(batch)
     var start = [Float](repeating: 0, count: batch.ids.count)
-    var end = start
-    let state = states.take() ?? PassState()
-    defer { states.give(state) }
-    // A thread with less than a block of its own is not worth waking.
-    let threads = threadLimit > 0 ? threadLimit : ThreadPool.shared.size
-    let team = ThreadPool.Team(
-      maxThreads: max(1, min(threads, batch.ids.count / Kernels.lanes)))
-    state.plan.make(
-      batch.windows, budget: Self.chunkTokens, threads: team.threadCount, costs: costs)
-
+    var end = [Float](repeating: 0, count: batch.ids.count)
     try start.withUnsafeMutableBufferPointer { start throws(BertQAError) in
       try end.withUnsafeMutableBufferPointer { end throws(BertQAError) in
         try batch.ids.withUnsafeBufferPointer { ids throws(BertQAError) in
           try batch.windows.withUnsafeBufferPointer { windows throws(BertQAError) in
-            var pass = EncoderPass(
-              encoder: self, state: state, ids: ids, windows: windows, start: start, end: end,
-              cancellation: cancellation)
-            try pass.run(team: team)
+            try check(ids, windows)
+            try run(ids, windows, start, end, cancellation)
           }
         }
       }
     }
     return (start, end)
+  }
+
+  private func run(
+    _ ids: UnsafeBufferPointer<Int32>, _ windows: UnsafeBufferPointer<Window>,
+    _ start: UnsafeMutableBufferPointer<Float>, _ end: UnsafeMutableBufferPointer<Float>,
+    _ cancellation: Cancellation?
+  ) throws(BertQAError) {
+    let state = states.take() ?? PassState()
+    defer { states.give(state) }
+    // A thread with less than a block of its own is not worth waking.
+    let threads = threadLimit > 0 ? threadLimit : ThreadPool.shared.size
+    let team = ThreadPool.Team(maxThreads: max(1, min(threads, ids.count / Kernels.lanes)))
+    state.plan.make(windows, budget: Self.chunkTokens, threads: team.threadCount, costs: costs)
+    try state.plan.withUnsafeBuffers { chunks, members throws(BertQAError) in
+      var pass = EncoderPass(
+        encoder: self, state: state, ids: ids, windows: windows, chunks: chunks, members: members,
+        start: start, end: end, cancellation: cancellation)
+      try pass.run(team: team)
+    }
   }
 
   /// Operations of one layer: four matrices of hidden², two of hidden · intermediate; for each pair
@@ -67,8 +76,10 @@ final class Encoder: LogitsSource, @unchecked Sendable {
       perToken: 2 * (4 * hidden * hidden + 2 * hidden * intermediate), perTokenPair: 8 * hidden)
   }
 
-  private func check(_ batch: WindowBatch) throws(BertQAError) {
-    for window in batch.windows {
+  private func check(
+    _ ids: UnsafeBufferPointer<Int32>, _ windows: UnsafeBufferPointer<Window>
+  ) throws(BertQAError) {
+    for window in windows {
       guard window.tokenCount <= configuration.maxPositions else {
         throw BertQAError(
           .invalidArgument,
@@ -76,16 +87,17 @@ final class Encoder: LogitsSource, @unchecked Sendable {
             + "\(configuration.maxPositions)")
       }
       guard window.firstToken >= 0, window.tokenCount >= 0,
-        window.firstToken <= batch.ids.count - window.tokenCount
+        window.firstToken <= ids.count - window.tokenCount
       else {
         throw BertQAError(
           .internal,
           "window of \(window.tokenCount) tokens at \(window.firstToken) outside the batch's "
-            + "\(batch.ids.count)")
+            + "\(ids.count)")
       }
     }
-    let rows = configuration.vocabSize
-    for id in batch.ids where id < 0 || Int(id) >= rows {
+    // Negative ids are large ones without the sign.
+    let rows = UInt32(clamping: configuration.vocabSize)
+    for id in ids where UInt32(bitPattern: id) >= rows {
       throw BertQAError(.internal, "token id \(id) outside the model's vocabulary of \(rows)")
     }
   }

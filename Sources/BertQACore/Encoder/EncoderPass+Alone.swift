@@ -33,8 +33,14 @@ extension EncoderPass {
     }
   }
 
-  /// An even share of a chunk's blocks.
+  /// An even share of a chunk's blocks. Kernels like blocks in pairs, so shares are even numbers
+  /// unless that would make the largest share larger.
   static func blocks(of group: Int, of groups: Int, in chunk: ChunkPlan.Chunk) -> Range<Int> {
-    chunk.blocks * group / groups..<chunk.blocks * (group + 1) / groups
+    let blocks = chunk.blocks
+    let pairs = (blocks + 1) / 2
+    guard 2 * ((pairs + groups - 1) / groups) <= (blocks + groups - 1) / groups else {
+      return blocks * group / groups..<blocks * (group + 1) / groups
+    }
+    return min(blocks, 2 * (pairs * group / groups))..<min(blocks, 2 * (pairs * (group + 1) / groups))
   }
 }

@@ -17,7 +17,7 @@ extension EncoderPass {
       }
     }
     normalize(output, blocks, encoder.parameters.embeddingNorm)
-    if let first = encoder.parameters.layers.first { project(active, first, blocks) }
+    project(active, encoder.parameters.layers[0], blocks)
   }
 
   /// One token's embeddings, [hidden].

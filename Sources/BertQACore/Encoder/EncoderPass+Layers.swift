@@ -25,11 +25,18 @@ extension EncoderPass {
   /// Query, key and value of some blocks.
   func project(_ active: ActiveChunk, _ layer: FloatParameters.Layer, _ blocks: Range<Int>) {
     let input = active.activations.hidden + blocks.lowerBound * hiddenSize * Self.lanes
-    let stride = 3 * hiddenSize * Self.lanes
-    var output = active.activations.projections + blocks.lowerBound * stride
-    for projection in layer.projections {
-      linear(projection, input, blocks, Kernels.Epilogue.bias, output, stride: stride)
-      output += projection.outs * Self.lanes
+    let part = hiddenSize * Self.lanes
+    let output = active.activations.projections + blocks.lowerBound * 3 * part
+    func apply(_ layer: FloatParameters.Linear, _ output: UnsafeMutablePointer<Float>) {
+      linear(layer, input, blocks, Kernels.Epilogue.bias, output, stride: 3 * part)
+    }
+    switch layer.projections {
+    case .together(let all):
+      apply(all, output)
+    case .separate(let query, let key, let value):
+      apply(query, output)
+      apply(key, output + part)
+      apply(value, output + 2 * part)
     }
   }
 

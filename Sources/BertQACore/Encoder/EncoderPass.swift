@@ -25,6 +25,8 @@ struct EncoderPass {
   let state: PassState
   let ids: UnsafeBufferPointer<Int32>
   let windows: UnsafeBufferPointer<Window>
+  let chunks: UnsafeBufferPointer<ChunkPlan.Chunk>
+  let members: UnsafeBufferPointer<ChunkPlan.Member>
   let start: UnsafeMutableBufferPointer<Float>
   let end: UnsafeMutableBufferPointer<Float>
   let cancellation: Cancellation?
@@ -51,8 +53,6 @@ struct EncoderPass {
   /// Nanoseconds between questions to the cancellation hook.
   private static let pollInterval: UInt64 = 10_000_000
 
-  var chunks: [ChunkPlan.Chunk] { state.plan.chunks }
-  var members: [ChunkPlan.Member] { state.plan.members }
   var hiddenSize: Int { encoder.configuration.hiddenSize }
 
   mutating func run(team: borrowing ThreadPool.Team) throws(BertQAError) {

@@ -2,7 +2,7 @@
 ///
 /// F32 tensors are used where the mapping has them; all others are expanded once into memory owned
 /// here. The word embeddings are never expanded: rows are converted as tokens need them.
-struct FloatParameters: ~Copyable, @unchecked Sendable {
+final class FloatParameters: @unchecked Sendable {
   // Sendable: nothing changes after init; `model` keeps the mapping alive.
 
   /// y = x · weightᵀ + bias; weight: [outs][ins].
@@ -13,14 +13,20 @@ struct FloatParameters: ~Copyable, @unchecked Sendable {
     var outs: Int
   }
 
+  /// Query, key and value, each [hidden][hidden].
+  enum Projections {
+    /// Their weights lie one after the other and so do their biases: one layer of 3 · hidden outputs.
+    case together(Linear)
+    case separate(query: Linear, key: Linear, value: Linear)
+  }
+
   struct Norm {
     var gamma: UnsafePointer<Float>
     var beta: UnsafePointer<Float>
   }
 
   struct Layer {
-    /// Query, key and value: one layer where their weights lie side by side, else three.
-    var projections: [Linear]
+    var projections: Projections
     var attentionOutput: Linear
     var attentionNorm: Norm
     var intermediate: Linear
@@ -65,17 +71,19 @@ struct FloatParameters: ~Copyable, @unchecked Sendable {
         weight: floats(weights.weight), bias: floats(weights.bias),
         ins: weights.weight.shape[1], outs: weights.weight.shape[0])
     }
-    func projections(_ layer: LayerWeights) -> [Linear] {
+    func projections(_ layer: LayerWeights) -> Projections {
       let parts = [layer.query, layer.key, layer.value]
-      let matrices = parts.map { floats($0.weight) }
+      let weights = parts.map { floats($0.weight) }
       let biases = parts.map { floats($0.bias) }
       let (outs, ins) = (layer.query.weight.shape[0], layer.query.weight.shape[1])
       let adjacent = (1...2).allSatisfy {
-        matrices[$0] == matrices[0] + $0 * outs * ins && biases[$0] == biases[0] + $0 * outs
+        weights[$0] == weights[0] + $0 * outs * ins && biases[$0] == biases[0] + $0 * outs
       }
-      return adjacent
-        ? [Linear(weight: matrices[0], bias: biases[0], ins: ins, outs: 3 * outs)]
-        : (0...2).map { Linear(weight: matrices[$0], bias: biases[$0], ins: ins, outs: outs) }
+      if adjacent {
+        return .together(Linear(weight: weights[0], bias: biases[0], ins: ins, outs: 3 * outs))
+      }
+      let linears = (0...2).map { Linear(weight: weights[$0], bias: biases[$0], ins: ins, outs: outs) }
+      return .separate(query: linears[0], key: linears[1], value: linears[2])
     }
 
     wordEmbeddings = weights.wordEmbeddings

@@ -63,9 +63,9 @@ static void test_int8(size_t blocks, size_t in, size_t outs) {
   uint8_t *u8 = malloc(tokens * in);
   int8_t *w = malloc(in * outs);
   float *unit = numbers(outs, 1), *bias = numbers(outs, 1);
-  int32_t *sums = malloc(outs * sizeof *sums);
+  float *sums = numbers(outs, 1);
   for (size_t i = 0; i < in * outs; i++) w[i] = (int8_t)number(128);
-  bq_row_sums_s8(w, outs, in, sums);
+  bq_row_sums_s8(w, unit, outs, in, sums);
   kernels->quantize_u8(x, blocks, in, u8, scale, offset);
   kernels->linear_s8(&(bq_weights_s8){w, unit, sums, bias}, u8, scale, offset, blocks, in, outs,
                      BQ_EPILOGUE_BIAS, y, outs * 16);

@@ -92,7 +92,7 @@ typedef struct {
 
 static void run_linear(const job_t *j) {
   const size_t blocks = (j->tokens + 15) / 16, stride = j->outs * 16;
-  const bq_weights_s8 weights = {(const int8_t *)j->w, j->bias, (const int32_t *)j->bias, j->bias};
+  const bq_weights_s8 weights = {(const int8_t *)j->w, j->bias, j->bias, j->bias};
   switch (j->number) {
     case F32:
       j->kernels->linear_f32(j->w, j->bias, j->x, blocks, j->in, j->outs, j->epilogue, j->y,
@@ -127,6 +127,51 @@ static void run_quantize(const job_t *j) {
 }
 static void run_pack(const job_t *j) {
   j->kernels->pack_bf16(j->x, j->tokens / 16, j->in, (uint16_t *)j->y);
+}
+
+// A whole encoder layer in int8 with bf16 attention: what the encoder could reach on one thread.
+// x: the hidden state; the feed-forward half takes panels of tokens so that its intermediate values
+// stay in the L2 cache.
+enum { PANEL = 4 };
+static void run_layer(const job_t *j) {
+  const size_t hidden = j->in, wide = 4 * hidden, blocks = j->tokens / 16, head = j->head_dim;
+  const bq_kernels *k = j->kernels;
+  static uint8_t *u8;
+  static uint16_t *qkv;
+  static float *context, *middle, *scales;
+  if (!u8) {
+    u8 = aligned_alloc(64, 512 * 768), qkv = aligned_alloc(64, 512 * 768 * 6);
+    context = floats(512 * 768, 1), middle = floats(PANEL * 16 * 4 * 768, 1), scales = floats(512, 1);
+  }
+  float *x = j->y;
+  const int8_t *w = (const int8_t *)j->w;
+  bq_weights_s8 weights = {w, j->bias, j->bias, j->bias};
+  k->quantize_u8(x, blocks, hidden, u8, scales, scales);
+  for (size_t i = 0; i < 3; i++, weights.w += hidden * hidden)
+    k->linear_s8(&weights, u8, scales, scales, blocks, hidden, hidden,
+                 i < 2 ? BQ_EPILOGUE_BF16_PAIRS : BQ_EPILOGUE_BF16, qkv + i * hidden * 16,
+                 3 * hidden * 16);
+  for (size_t h = 0; h < hidden * 16; h += head * 16)
+    k->attention_bf16(qkv + h, qkv + hidden * 16 + h, qkv + 2 * hidden * 16 + h, 3 * hidden * 16, 0,
+                      j->tokens, 0, j->tokens, head, 0.2f, j->scratch, context + h, hidden * 16);
+  k->quantize_u8(context, blocks, hidden, u8, scales, scales);
+  k->linear_s8(&weights, u8, scales, scales, blocks, hidden, hidden, BQ_EPILOGUE_RESIDUAL, x,
+               hidden * 16);
+  weights.w += hidden * hidden;
+  for (size_t b = 0; b < blocks; b += PANEL) {
+    const size_t count = blocks - b < PANEL ? blocks - b : PANEL;
+    float *to = x + b * hidden * 16;
+    k->layer_norm_f32(to, count, hidden, j->bias, j->bias, 1e-12f, to);
+    k->quantize_u8(to, count, hidden, u8, scales, scales);
+    weights.w = w + 4 * hidden * hidden;
+    k->linear_s8(&weights, u8, scales, scales, count, hidden, wide, BQ_EPILOGUE_GELU, middle,
+                 wide * 16);
+    k->quantize_u8(middle, count, wide, u8, scales, scales);
+    weights.w += hidden * wide;
+    k->linear_s8(&weights, u8, scales, scales, count, wide, hidden, BQ_EPILOGUE_RESIDUAL, to,
+                 hidden * 16);
+    k->layer_norm_f32(to, count, hidden, j->bias, j->bias, 1e-12f, to);
+  }
 }
 
 static void measure(const char *name, const job_t *job, void (*run)(const job_t *),
@@ -192,6 +237,18 @@ int main(int argc, char **argv) {
         free(x), free(y), free(scratch);
       }
   }
+  for (size_t hidden = 384; hidden <= 768 && kernels->attention_bf16; hidden += 384)
+    for (size_t l = 0; l < 2; l++) {
+      const size_t tokens = lengths[l], head_dim = hidden / 12;
+      float *w = floats(3 * hidden * hidden, 1), *bias = floats(4 * hidden, 1e-6f);
+      float *y = floats(hidden * tokens, 2), *scratch = floats(bq_attention_scratch(tokens), 1);
+      const job_t job = {kernels, w, bias, NULL, y, scratch, tokens, hidden, 0, head_dim, 0, S8};
+      snprintf(name, sizeof name, "layer_s8 hidden %zu, %zu", hidden, tokens);
+      if (strstr(name, filter))
+        measure(name, &job, run_layer,
+                (double)tokens * 24 * (double)(hidden * hidden) + 4.0 * (double)(tokens * tokens * hidden));
+      free(w), free(bias), free(y), free(scratch);
+    }
   const size_t tokens = 384, in = 384;
   const struct {
     const char *name;

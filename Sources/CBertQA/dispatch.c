@@ -46,10 +46,10 @@ const bq_kernels *bq_kernels_for(int32_t isa) {
 // A strip of scores for two blocks of queries, with room for the last group of keys.
 size_t bq_attention_scratch(size_t tokens) { return (tokens + 8) * 2 * BQ_LANES; }
 
-void bq_row_sums_s8(const int8_t *w, size_t rows, size_t columns, int32_t *sums) {
+void bq_row_sums_s8(const int8_t *w, const float *scale, size_t rows, size_t columns, float *sums) {
   for (size_t r = 0; r < rows; r++) {
     int32_t sum = 0;
     for (size_t k = 0; k < columns; k++) sum += w[r * columns + k];
-    sums[r] = sum;
+    sums[r] = scale[r] * (float)sum;
   }
 }

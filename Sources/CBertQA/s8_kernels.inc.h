@@ -76,11 +76,10 @@ INLINE void linear_tile_s8(const int rows, const int blocks, const bq_weights_s8
   }
   // Σ w·(scale·u + offset) = scale · Σ w·u + offset · Σ w
   BQ_UNROLL for (int r = 0; r < rows; r++) {
-    const float unit = weights->scale[o + r];
-    const V sum = v_splat(unit * (float)weights->sums[o + r]);
+    const V unit = v_splat(weights->scale[o + r]), sum = v_splat(weights->sums[o + r]);
     BQ_UNROLL for (int v = 0; v < blocks * VECS; v++) {
       const V rest = v_fma(v_load(offset + v * VL), sum, v_splat(weights->bias[o + r]));
-      acc[r][v] = v_fma(vi_float(dots[r][v]) * v_load(scale + v * VL), v_splat(unit), rest);
+      acc[r][v] = v_fma(vi_float(dots[r][v]) * v_load(scale + v * VL), unit, rest);
     }
   }
 #ifdef HAS_BF16

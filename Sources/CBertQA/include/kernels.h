@@ -44,9 +44,9 @@ enum {
 // Weights s8 [outs][in], row-major, any alignment; a weight's value is scale[out] · w.
 typedef struct {
   const int8_t *w;
-  const float *scale;   // [outs]
-  const int32_t *sums;  // [outs], Σ_k w[out][k]: see bq_row_sums_s8
-  const float *bias;    // [outs]
+  const float *scale;  // [outs]
+  const float *sums;   // [outs], scale[out] · Σ_k w[out][k]: see bq_row_sums_s8
+  const float *bias;   // [outs]
 } bq_weights_s8;
 
 // One instruction set's kernels.
@@ -118,8 +118,8 @@ typedef struct bq_kernels {
 // Floats of scratch that attention needs for a window of `tokens` tokens.
 size_t bq_attention_scratch(size_t tokens);
 
-// sums[r] = Σ_k w[r][k]: what linear_s8 needs to account for the activations' offsets.
-void bq_row_sums_s8(const int8_t *w, size_t rows, size_t columns, int32_t *sums);
+// sums[r] = scale[r] · Σ_k w[r][k]: what linear_s8 needs to account for the activations' offsets.
+void bq_row_sums_s8(const int8_t *w, const float *scale, size_t rows, size_t columns, float *sums);
 
 // The best instruction set this CPU and operating system support (> BQ_ISA_AUTO).
 int32_t bq_best_isa(void);

@@ -10,7 +10,7 @@ private struct Int8Layer {
   let w: GuardedBuffer<Int8>
   let scale: [Float]
   let bias: [Float]
-  let sums: [Int32]
+  let sums: [Float]
 
   init(inputs: Int, outs: Int, random: inout TestRandom) {
     self.inputs = inputs
@@ -19,8 +19,8 @@ private struct Int8Layer {
     w = GuardedBuffer(weights, canary: 99, offset: 1)
     scale = random.floats(outs, 0.001...0.01)
     bias = random.floats(outs)
-    var sums = [Int32](repeating: 0, count: outs)
-    bq_row_sums_s8(w.base, outs, inputs, &sums)
+    var sums = [Float](repeating: 0, count: outs)
+    bq_row_sums_s8(w.base, scale, outs, inputs, &sums)
     self.sums = sums
   }
 
@@ -31,7 +31,7 @@ private struct Int8Layer {
     outs = bias.count
     w = GuardedBuffer([Int8](repeating: 0, count: inputs * outs), canary: 99)
     scale = [Float](repeating: 1, count: outs)
-    sums = [Int32](repeating: 0, count: outs)
+    sums = [Float](repeating: 0, count: outs)
   }
 
   func run(
@@ -163,7 +163,7 @@ func int8ProductsDoNotSaturate(isa: Int32) throws {
     w.withUnsafeBufferPointer { w in
       ones.withUnsafeBufferPointer { ones in
         zeros.withUnsafeBufferPointer { zeros in
-          [Int32(0)].withUnsafeBufferPointer { sums in
+          [Float(0)].withUnsafeBufferPointer { sums in
             var weights = bq_weights_s8(
               w: w.baseAddress, scale: ones.baseAddress, sums: sums.baseAddress,
               bias: zeros.baseAddress)

@@ -58,7 +58,7 @@ def run_on_terminal(*arguments, columns=80, terminal_error=False, **variables):
     if terminal_error:
         streams = {"stdout": subprocess.DEVNULL, "stderr": terminal}
     process = subprocess.Popen(
-        [TOOL, *arguments], stdin=subprocess.DEVNULL, env=environment(TERM="xterm", **variables), **streams
+        [TOOL, *arguments], stdin=subprocess.DEVNULL, env=environment(**{"TERM": "xterm"} | variables), **streams
     )
     os.close(terminal)
     received = b""
@@ -126,14 +126,14 @@ def test_answers_a_file_and_standard_input():
 @pytest.mark.parametrize(
     "question, answer",
     [
-        ("What happened to Apollo 13?", "oxygen tank explosion"),
-        ("Who was elected President in November 1960?", "John F. Kennedy"),
-        ("What was the first spacecraft to orbit another celestial body?", "Apollo 8"),
+        ("Who were the astronauts aboard the Apollo 11 mission?", "Neil Armstrong, Michael Collins and Buzz Aldrin"),
+        ("What killed the crew of Apollo 1?", "cabin fire"),
+        ("When was Skylab launched?", "1973"),
     ],
 )
 def test_answers_from_a_long_document(question, answer):
     [record] = run_json("answer", "-q", question, APOLLO)
-    assert record["window_count"] > 10 and answer in record["answers"][0]["text"]
+    assert record["window_count"] > 10 and " ".join(record["answers"][0]["text"].split()) == answer
 
 
 def test_columns():
@@ -216,8 +216,8 @@ def test_invalid_utf8():
     start, end = answer["code_points"]
     assert text.decode(errors="replace")[start:end] == answer["text"]
     assert run("answer", "-q", WHO, input=text)[0] == answer["text"] + "\n"
-    run("answer", "-q", b"\xff\xc3", input=text)
-    run("answer", "-q", b"\xff\xc3", "--json", input=text)
+    [record] = run_json("answer", "-q", WHO.encode() + b"\xff", input=text)
+    assert record["question"] == WHO + "\ufffd" and record["answers"] == [answer]
 
 
 def test_impossible_questions():
@@ -314,7 +314,7 @@ def test_options_as_getopt_long_reads_them(tmp_path):
         (["answer", "-q", WHO, "-k", "9" * 30], "--top-k takes a whole number, not"),
         (["answer", "-q", WHO, "-k", "0", FOX], "--top-k is 0, but must be 1 to 1000"),
         (["answer", "-q", WHO, "-k", "1001", "missing"], "--top-k is 1001, but must be 1 to 1000"),
-        (["answer", "-q", WHO, "--max-seq-len", "513", FOX], "--max-seq-len is 513, but must be 8 to 512"),
+        (["answer", "-q", WHO, "--max-seq-len", "7", FOX], "--max-seq-len is 7, but must be 8 to 512"),
         (["answer", "-q", WHO, "--doc-stride", "-1", FOX], "--doc-stride is -1, but must be 0 to"),
         (["answer", "-q", WHO, "--max-answer-len", "0", FOX], "--max-answer-len is 0, but must be 1 to"),
         (["answer", "-q", WHO, "--max-question-len", "0", FOX], "--max-question-len is 0, but must be 1 to"),
@@ -369,15 +369,13 @@ def test_highlight_on_a_terminal_only():
     assert "\x1b" not in run_on_terminal("answer", "-q", WHO, FOX)
 
 
-def test_progress_of_long_work_is_shown_and_wiped(tmp_path):
-    long = tmp_path / "long.txt"
-    long.write_bytes(APOLLO.read_bytes() * 6)
-    slowly = ["--threads", "1", "--isa", "portable", "--precision", "f32"]
-    shown = run_on_terminal("answer", "-q", WHO, *slowly, long, terminal_error=True, columns=200)
-    total = run_json("answer", "-q", WHO, long)[0]["window_count"]
-    assert re.search(rf"\r{long}: window \d+ of {total}, \d+ s\x1b\[K", shown)
+def test_progress_of_long_work_is_shown_and_wiped():
+    slowly = ["--threads", "1", "--isa", "portable", "--precision", "f32", "--max-windows", "10"]
+    command = ["answer", "-q", WHO, *slowly, APOLLO]
+    shown = run_on_terminal(*command, terminal_error=True, columns=500)
+    assert re.search(rf"\r{re.escape(str(APOLLO))}: \d+ of 10 windows, \d+ s\x1b\[K", shown)
     assert shown.endswith("\r\x1b[K") and "\n" not in shown
-    narrow = run_on_terminal("answer", "-q", WHO, *slowly, long, terminal_error=True, columns=20)
+    narrow = run_on_terminal(*command, terminal_error=True, columns=20)
     assert max(len(line.replace("\x1b[K", "")) for line in narrow.split("\r")) == 19
 
 

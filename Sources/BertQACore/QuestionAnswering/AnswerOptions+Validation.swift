@@ -3,14 +3,14 @@ extension AnswerOptions {
   static let specialTokenCount = 3
 
   /// Lowers the lengths that exceed what the model can take.
-  mutating func fit(maxPositions: Int) {
+  package mutating func fit(maxPositions: Int) {
     guard maxSequenceLength > maxPositions else { return }
     maxSequenceLength = maxPositions
     documentStride = min(documentStride, maxPositions / 3)
   }
 
   /// Throws `.invalidArgument` for the first option that is out of its range.
-  func validate(maxPositions: Int) throws(BertQAError) {
+  package func validate(maxPositions: Int) throws(BertQAError) {
     try Self.check("top_k", topK, 1, 1000)
     try Self.check("max_seq_len", maxSequenceLength, 8, maxPositions, "the model's number of positions")
     let room = maxSequenceLength - Self.specialTokenCount - 1

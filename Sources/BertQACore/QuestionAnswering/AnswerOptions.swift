@@ -38,5 +38,9 @@ public struct AnswerOptions: Sendable {
   /// Asked between slices of work, and by the encoder, on the calling thread.
   public var cancellation: Cancellation?
 
+  /// Told, on the calling thread, how many windows the model has read of those known so far: a call with
+  /// one pair knows all from the start, and each further pair adds its own.
+  public var progress: (@Sendable (_ done: Int, _ total: Int) -> Void)?
+
   public init() {}
 }

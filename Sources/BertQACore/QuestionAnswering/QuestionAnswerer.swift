@@ -11,6 +11,8 @@ struct QuestionAnswerer: Sendable {
   /// The model is called once this many tokens of windows have come together: bounds the memory of a
   /// call, whatever the documents' sizes. Results do not depend on it.
   var sliceTokens = 65_536
+  /// The same where the caller wants to be told of the progress: often enough to watch.
+  static let watchedSliceTokens = 16_384
 
   init(
     tokenizer: any TextTokenizer, logits: any LogitsSource, maxPositions: Int, noAnswerThreshold: Float
@@ -53,20 +55,29 @@ struct QuestionAnswerer: Sendable {
     results.reserveCapacity(pairs.count)
     var slice = WindowSlice()
     var waiting: [PairWork] = []
+    var windowsRead = 0
+    var windowsKnown = 0
+    let sliceTokens =
+      options.progress == nil ? sliceTokens : min(sliceTokens, Self.watchedSliceTokens)
+    func runSlice() throws(BertQAError) {
+      options.progress?(windowsRead, windowsKnown)
+      windowsRead += slice.windowCount
+      try slice.run(logits, options.cancellation)
+      takeResults(of: &waiting, options, into: &results)
+    }
     for pair in pairs {
       let work = try PairWork(
         question: pair.question, document: try document(of: pair), tokenizer: tokenizer,
         options: options)
       waiting.append(work)
+      windowsKnown += work.windows.count
       for window in work.windows.indices {
         slice.append(work, window: window)
-        guard slice.tokenCount >= sliceTokens else { continue }
-        try slice.run(logits, options.cancellation)
-        takeResults(of: &waiting, options, into: &results)
+        if slice.tokenCount >= sliceTokens { try runSlice() }
       }
     }
-    try slice.run(logits, options.cancellation)
-    takeResults(of: &waiting, options, into: &results)
+    try runSlice()
+    options.progress?(windowsRead, windowsKnown)
     return results
   }
 

@@ -5,6 +5,7 @@ struct WindowSlice {
 
   /// Tokens collected so far.
   var tokenCount: Int { batch.ids.count }
+  var windowCount: Int { sources.count }
 
   /// [CLS] question [SEP] document [SEP]
   mutating func append(_ pair: PairWork, window index: Int) {

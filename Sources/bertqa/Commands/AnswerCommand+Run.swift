@@ -4,7 +4,14 @@ extension AnswerCommand {
   /// Asks every question about every file, in the order given.
   func run(to output: Output) throws(ToolError) -> ExitCode {
     let context = try model.load(command: Self.invocation)
-    let options = try options(for: context.info)
+    var options = answerOptions
+    do throws(BertQAError) {
+      // Before any file is read: a mistake in the options is reported at once.
+      options.fit(maxPositions: context.info.maxPositions)
+      try options.validate(maxPositions: context.info.maxPositions)
+    } catch {
+      throw ToolError(error, command: Self.invocation)
+    }
     let format = LineFormat(
       showsFile: files.count > 1, showsQuestion: questions.count > 1,
       showsProbability: showsContext || options.topK > 1, showsSentence: showsContext,
@@ -26,7 +33,7 @@ extension AnswerCommand {
       for (index, question) in questions.enumerated() {
         let record = try document.ask(question, options)
         isAnswered[index] = isAnswered[index] || !record.result.answers.isEmpty
-        hasText = hasText || !record.result.isDocumentEmpty
+        hasText = hasText || record.result.emptyInput != .emptyDocument
         output.write(printsJSON ? record.json() : record.lines(format))
         try output.flush()
       }

@@ -18,7 +18,6 @@ struct AnswerCommand: Command {
   private(set) var showsContext = false
   private(set) var color = Terminal.ColorChoice.auto
   let printsJSON: Bool
-  private var givesSequenceLength = false
 
   static func run(_ arguments: ParsedArguments, to output: Output) throws(ToolError) -> ExitCode {
     try AnswerCommand(arguments).run(to: output)
@@ -41,9 +40,7 @@ struct AnswerCommand: Command {
     switch option {
     case .topK: answerOptions.topK = try integer()
     case .maxAnswerLength: answerOptions.maxAnswerLength = try integer()
-    case .maxSequenceLength:
-      answerOptions.maxSequenceLength = try integer()
-      givesSequenceLength = true
+    case .maxSequenceLength: answerOptions.maxSequenceLength = try integer()
     case .documentStride: answerOptions.documentStride = try integer()
     case .maxQuestionLength: answerOptions.maxQuestionLength = try integer()
     case .nBestSize: answerOptions.nBestSize = try integer()
@@ -59,19 +56,5 @@ struct AnswerCommand: Command {
         command: Self.invocation) ?? .always
     default: break
     }
-  }
-
-  /// The options for this model: its windows may be smaller than the usual ones.
-  func options(for info: ModelInfo) throws(ToolError) -> AnswerOptions {
-    var options = answerOptions
-    if !givesSequenceLength {
-      options.maxSequenceLength = min(options.maxSequenceLength, info.maxPositions)
-    }
-    do throws(BertQAError) {
-      try options.validate(maxPositions: info.maxPositions)
-    } catch {
-      throw ToolError(error, command: Self.invocation)
-    }
-    return options
   }
 }

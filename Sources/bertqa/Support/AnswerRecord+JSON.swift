@@ -28,9 +28,9 @@ extension AnswerRecord {
       writer.key("question_truncated")
       writer.boolean(result.questionWasTruncated)
       writer.key("empty_question")
-      writer.boolean(result.isQuestionEmpty)
+      writer.boolean(result.emptyInput == .emptyQuestion)
       writer.key("empty_document")
-      writer.boolean(result.isDocumentEmpty)
+      writer.boolean(result.emptyInput == .emptyDocument)
     }
     return writer.takeLine()
   }

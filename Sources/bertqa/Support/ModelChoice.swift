@@ -41,7 +41,7 @@ struct ModelChoice {
   func load(command: String) throws(ToolError) -> Context {
     do throws(BertQAError) {
       if let directory { return try Context(modelDirectory: directory, options: options) }
-      return try Context(defaultModelBeside: "/proc/self/exe", options: options)
+      return try Context(defaultModelWithOptions: options)
     } catch {
       throw ToolError(error, command: command)
     }

@@ -24,7 +24,8 @@ final class Progress: @unchecked Sendable {  // the tool has one thread; the hoo
     guard windows.total > 0, now - start >= 1, now - (lastDrawn ?? 0) >= 0.1 else { return }
     lastDrawn = now
     var line: [UInt8] = []
-    PlainText.append("\(subject): window \(windows.done) of \(windows.total), \(Int(now - start)) s".utf8, to: &line)
+    let state = "\(windows.done) of \(windows.total) windows, \(Int(now - start)) s"
+    PlainText.append("\(subject): \(state)".utf8, to: &line)
     // A line that wraps could not be drawn over.
     let shown = String(decoding: line, as: UTF8.self).prefix(Terminal.width(STDERR_FILENO) - 1)
     draw("\r\(shown)\u{1B}[K")

@@ -31,10 +31,10 @@ INLINE void score_tiles_bf16(const int blocks, const head_bf16 *h, const uint16_
       BQ_UNROLL for (int b = 0; b < blocks; b++) acc[r][b] = v_splat(0);
     if (rows == KEY_ROWS)
       dot_tile_bf16(KEY_ROWS, blocks, k, 2, 2 * BQ_LANES, q, 2 * BQ_LANES, h->stride,
-                    h->head_dim / 2, acc);
+                    h->head_dim / 2, 0, acc);
     else
       dot_tile_bf16(4, blocks, k, 2, 2 * BQ_LANES, q, 2 * BQ_LANES, h->stride, h->head_dim / 2,
-                    acc);
+                    0, acc);
     const size_t left = h->tokens - j;
     if (left < KEY_ROWS)
       BQ_UNROLL for (int r = 0; r < KEY_ROWS; r++)
@@ -86,7 +86,7 @@ INLINE void context_tile_bf16(const int rows, const int blocks, const head_bf16 
     const size_t left = (h->tokens - j + 1) / 2;
     const size_t run = left < (BQ_LANES - lane) / 2 ? left : (BQ_LANES - lane) / 2;
     dot_tile_bf16(rows, blocks, h->v + token / BQ_LANES * h->stride + d * BQ_LANES + lane, BQ_LANES,
-                  2, (const uint16_t *)(strip + j / 2 * width), 2 * width, 2 * BQ_LANES, run, acc);
+                  2, (const uint16_t *)(strip + j / 2 * width), 2 * width, 2 * BQ_LANES, run, 0, acc);
     j += 2 * run;
   }
   store_queries(rows, blocks, acc, inverse, query_begin, query_end, out + d * BQ_LANES, out_stride);

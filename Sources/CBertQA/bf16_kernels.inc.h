@@ -51,8 +51,9 @@ INLINE void store_tile_bf16(const int rows, const int blocks, V acc[][TILE_VECS]
 // acc[r][v] += Σ_k w[r·w_row + k·w_step] · x[k·x_step + …] over n pairs k; steps in bfloat16s.
 INLINE void dot_tile_bf16(const int rows, const int blocks, const uint16_t *w, size_t w_row,
                           size_t w_step, const uint16_t *x, size_t x_step, size_t x_block, size_t n,
-                          V acc[][TILE_VECS]) {
+                          const int ahead, V acc[][TILE_VECS]) {
   for (size_t k = 0; k < n; k++) {
+    if (ahead) PREFETCH_ROWS(w, w_row * sizeof(uint16_t), k);
     VI lanes[TILE_VECS];
     BQ_UNROLL for (int b = 0; b < blocks; b++) lanes[b] = vi_load(x + k * x_step + b * x_block);
     BQ_UNROLL for (int r = 0; r < rows; r++) {
@@ -68,7 +69,9 @@ INLINE void linear_tile_bf16(const int rows, const int blocks, const uint16_t *w
                              size_t y_stride) {
   V acc[TILE_ROWS][TILE_VECS];
   CLEAR_TILE(acc, v_splat(0));
-  dot_tile_bf16(rows, blocks, w, in, 2, x, 2 * BQ_LANES, in * BQ_LANES, in / 2, acc);
+  const size_t size = epilogue >= BQ_EPILOGUE_BF16_PAIRS ? sizeof(uint16_t) : sizeof(float);
+  prefetch_outputs(rows, blocks, y, y_stride * size, BQ_LANES * size);
+  dot_tile_bf16(rows, blocks, w, in, 2, x, 2 * BQ_LANES, in * BQ_LANES, in / 2, 1, acc);
   BQ_UNROLL for (int r = 0; r < rows; r++)
     BQ_UNROLL for (int b = 0; b < blocks; b++) acc[r][b] = acc[r][b] + v_splat(bias[r]);
   if (epilogue >= BQ_EPILOGUE_BF16_PAIRS)

@@ -12,11 +12,13 @@
 #include "tiles.inc.h"
 
 // acc[r][v] += Σ_k w[r·w_row + k·w_step] · x[k·x_step + …], k ascending: weights as broadcast
-// scalars, lanes of tokens as vectors. Every product in this file is made of this tile.
+// scalars, lanes of tokens as vectors. Every product in this file is made of this tile. `ahead`: more
+// rows follow in memory and will be needed next.
 INLINE void dot_tile(const int rows, const int blocks, const float *w, size_t w_row, size_t w_step,
-                     const float *x, size_t x_step, size_t x_block, size_t n,
+                     const float *x, size_t x_step, size_t x_block, size_t n, const int ahead,
                      V acc[][TILE_VECS]) {
   for (size_t k = 0; k < n; k++) {
+    if (ahead) PREFETCH_ROWS(w, w_row * sizeof(float), k);
     V lanes[TILE_VECS];
     BQ_UNROLL for (int v = 0; v < blocks * VECS; v++)
       lanes[v] = v_load(x + k * x_step + v / VECS * x_block + v % VECS * VL);
@@ -34,7 +36,8 @@ INLINE void linear_tile_f32(const int rows, const int blocks, const float *w, co
                             size_t y_stride) {
   V acc[TILE_ROWS][TILE_VECS];
   CLEAR_TILE(acc, v_splat(0));
-  dot_tile(rows, blocks, w, in, 1, x, BQ_LANES, in * BQ_LANES, in, acc);
+  prefetch_outputs(rows, blocks, y, y_stride * sizeof *y, BQ_LANES * sizeof *y);
+  dot_tile(rows, blocks, w, in, 1, x, BQ_LANES, in * BQ_LANES, in, 1, acc);
   BQ_UNROLL for (int r = 0; r < rows; r++)
     BQ_UNROLL for (int v = 0; v < blocks * VECS; v++) acc[r][v] = acc[r][v] + v_splat(bias[r]);
   store_tile(rows, blocks, acc, epilogue, gelu_tile, y, y_stride);
@@ -116,9 +119,9 @@ INLINE void score_tiles(const int blocks, const SUFFIXED(head) *h, const float *
     BQ_UNROLL for (int r = 0; r < KEY_ROWS; r++)
       BQ_UNROLL for (int v = 0; v < blocks * VECS; v++) acc[r][v] = v_splat(0);
     if (rows == KEY_ROWS) {
-      dot_tile(KEY_ROWS, blocks, k, 1, BQ_LANES, q, BQ_LANES, h->stride, h->head_dim, acc);
+      dot_tile(KEY_ROWS, blocks, k, 1, BQ_LANES, q, BQ_LANES, h->stride, h->head_dim, 0, acc);
     } else {
-      dot_tile(4, blocks, k, 1, BQ_LANES, q, BQ_LANES, h->stride, h->head_dim, acc);
+      dot_tile(4, blocks, k, 1, BQ_LANES, q, BQ_LANES, h->stride, h->head_dim, 0, acc);
     }
     BQ_UNROLL for (int r = 0; r < KEY_ROWS; r++) {
       if (r == rows) break;
@@ -165,7 +168,7 @@ INLINE void context_tile(const int rows, const int blocks, const SUFFIXED(head) 
     const size_t left = h->tokens - j;
     const size_t run = left < BQ_LANES - lane ? left : BQ_LANES - lane;
     dot_tile(rows, blocks, token_at(h->v, h->first + j, h->stride) + d * BQ_LANES, BQ_LANES, 1,
-             strip + j * width, width, BQ_LANES, run, acc);
+             strip + j * width, width, BQ_LANES, run, 0, acc);
     j += run;
   }
   store_queries(rows, blocks, acc, inverse, query_begin, query_end, out + d * BQ_LANES, out_stride);

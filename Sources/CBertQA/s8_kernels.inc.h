@@ -52,6 +52,12 @@ KERNEL void SUFFIXED(quantize_u8)(const float *x, size_t blocks, size_t features
     }
 }
 
+#ifdef HAS_BF16
+#define SIZE_OF_Y(epilogue) ((epilogue) >= BQ_EPILOGUE_BF16_PAIRS ? 2 : sizeof(float))
+#else
+#define SIZE_OF_Y(epilogue) sizeof(float)
+#endif
+
 // `rows` outputs from output `o` on of `blocks` blocks; x, scale and offset at the first block,
 // y at its output `o`.
 INLINE void linear_tile_s8(const int rows, const int blocks, const bq_weights_s8 *weights, size_t o,
@@ -61,7 +67,9 @@ INLINE void linear_tile_s8(const int rows, const int blocks, const bq_weights_s8
   VI dots[S8_ROWS][TILE_VECS];
   V acc[S8_ROWS][TILE_VECS];
   CLEAR_TILE(dots, vi_splat(0));
+  prefetch_outputs(rows, blocks, y, y_stride * SIZE_OF_Y(epilogue), BQ_LANES * SIZE_OF_Y(epilogue));
   for (size_t k = 0; k < in; k += 4) {
+    PREFETCH_ROWS(w, in, k / 4);
     BYTES_X lanes[TILE_VECS];
     BQ_UNROLL for (int v = 0; v < blocks * VECS; v++)
       lanes[v] = v_bytes_x(
@@ -88,12 +96,6 @@ INLINE void linear_tile_s8(const int rows, const int blocks, const bq_weights_s8
 #endif
   store_tile(rows, blocks, acc, epilogue, gelu_fast_tile, y, y_stride);
 }
-
-#ifdef HAS_BF16
-#define SIZE_OF_Y(epilogue) ((epilogue) >= BQ_EPILOGUE_BF16_PAIRS ? 2 : sizeof(float))
-#else
-#define SIZE_OF_Y(epilogue) sizeof(float)
-#endif
 
 KERNEL void SUFFIXED(linear_s8)(const bq_weights_s8 *weights, const uint8_t *x, const float *scale,
                                 const float *offset, size_t blocks, size_t in, size_t outs,

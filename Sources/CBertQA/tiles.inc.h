@@ -35,6 +35,20 @@ enum {
   BQ_UNROLL for (int r_ = 0; r_ < rows; r_++) \
     BQ_UNROLL for (int v_ = 0; v_ < blocks * VECS; v_++) acc[r_][v_] = zero
 
+// Asks for the cache lines of `rows` outputs of `blocks` blocks, 64 bytes each, that a tile is about
+// to be written to: by the time its sums are complete they are there.
+INLINE void prefetch_outputs(const int rows, const int blocks, const void *y, size_t block_bytes,
+                             size_t row_bytes) {
+  BQ_UNROLL for (int b = 0; b < blocks; b++)
+    BQ_UNROLL for (int r = 0; r < rows; r++)
+      __builtin_prefetch((const char *)y + (size_t)b * block_bytes + (size_t)r * row_bytes, 1, 3);
+}
+
+// Asks for a step's share of the next `rows` weight rows, which follow the present ones in memory:
+// without it they come from memory at its latency, a dozen short streams being too many to guess.
+#define PREFETCH_ROWS(w, row_bytes, step) \
+  __builtin_prefetch((const char *)(w) + (size_t)rows * (row_bytes) + (step) * (size_t)rows * 4, 0, 2)
+
 // y[i] = gelu(y[i]) for n values, a multiple of 16. Not inlined: a tile would hold it `rows` times.
 __attribute__((noinline, unused)) KERNEL static void gelu_tile(float *y, size_t n) {
   for (size_t i = 0; i < n; i += VL) v_store(y + i, v_gelu(v_load(y + i)));

@@ -72,18 +72,20 @@ struct ChunkPlan {
   /// free first and the rest is shared at a small loss.
   private mutating func bestAloneCount(threads: Int) -> Int {
     let lossOfSharing = 1.04
-    var rest = chunks.reduce(0) { $0 + $1.cost }
+    var rest = 0.0
+    for index in chunks.indices { rest += chunks[index].cost }
     var best = 0
     var bestTime = rest * lossOfSharing / Double(threads)
     loads.removeAll(keepingCapacity: true)
     for _ in 0..<threads { loads.append(0) }
     var longest = 0.0
-    for (index, chunk) in chunks.enumerated() {
+    for index in chunks.indices {
+      let cost = chunks[index].cost
       var first = 0
       for thread in 1..<threads where loads[thread] < loads[first] { first = thread }
-      loads[first] += chunk.cost
+      loads[first] += cost
       longest = max(longest, loads[first])
-      rest -= chunk.cost
+      rest -= cost
       let time = longest + max(0, rest) * lossOfSharing / Double(threads)
       if time <= bestTime { (best, bestTime) = (index + 1, time) }
     }

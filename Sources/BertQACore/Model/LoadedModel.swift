@@ -26,6 +26,9 @@ final class LoadedModel: Sendable {
   /// Reads `config.json`, the tokenizer's files and the headers of the weights; the weights
   /// themselves are mapped, not read.
   static func load(directory: String) throws(BertQAError) -> LoadedModel {
+    guard !directory.isEmpty else {
+      throw BertQAError(.invalidArgument, "the model directory's name is empty")
+    }
     let configuration = try ModelConfiguration(MappedFile(path: "\(directory)/config.json"))
     let tokenizer = try LoadedTokenizer.load(path: directory)
     guard tokenizer.vocabulary.count <= configuration.vocabSize else {

@@ -3,7 +3,7 @@
 /// An absent member and a null are the same, as in Hugging Face's files.
 struct ObjectReader {
   let file: String
-  let object: JSON.Object
+  var object: JSON.Object
 
   init(file: String, object: JSON.Object) {
     self.file = file

@@ -26,7 +26,7 @@ struct TinyModel {
   init(_ name: String) throws {
     let directory = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
       .deletingLastPathComponent().appendingPathComponent("Fixtures/\(name)")
-    model = try LoadedModel(directory: directory.path)
+    model = try LoadedModel.load(directory: directory.path)
     let data = try Data(contentsOf: directory.appendingPathComponent("expected.json"))
     sets = try JSONDecoder().decode(File.self, from: data).sets.map(\.windows)
   }

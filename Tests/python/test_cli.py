@@ -86,7 +86,7 @@ def test_help_of_every_command(command):
     text, errors = run(command, "--help")
     assert text.startswith(f"Usage: bertqa {command}") and errors == ""
     assert run(command, "-h")[0] == text == run("help", command)[0]
-    assert max(map(len, text.splitlines())) <= 90
+    assert max(map(len, text.splitlines())) <= 80
     assert command == "help" or "Exit codes: 0 " in text
 
 
@@ -481,3 +481,60 @@ def test_default_model_from_the_environment(tmp_path):
     assert result.returncode == 3 and b"BERTQA_MODEL" in result.stderr
     result = subprocess.run([alone, "info"], env=environment(BERTQA_MODEL=str(MODEL)), capture_output=True)
     assert result.returncode == 0
+
+
+# quantize
+
+
+def files(directory):
+    return {path.name: path.read_bytes() for path in directory.iterdir()}
+
+
+def test_quantize(tmp_path):
+    numpy = pytest.importorskip("numpy")
+    load_file = pytest.importorskip("safetensors.numpy").load_file
+    new = tmp_path / "new"
+    [report] = run_json("quantize", TINY, new, "--no-answer-threshold", "2.5")
+    old_tensors, tensors = load_file(TINY / "model.safetensors"), load_file(new / "model.safetensors")
+    squares = errors = count = 0
+    for name, old in old_tensors.items():
+        if tensors[name].dtype == numpy.int8:
+            scale = tensors[f"{name}_scale"]
+            assert scale.shape == old.shape[:1] and tensors[name].min() >= -127
+            change = tensors[name] * scale[:, None].astype("f8") - old
+            squares, errors, count = squares + (old.astype("f8") ** 2).sum(), errors + (change**2).sum(), count + old.size
+        else:
+            assert (tensors[name] == old).all() and tensors[name].dtype == numpy.float32
+    assert report["tensors"] == len(tensors) and report["int8_weights"] == count > 0
+    assert report["bytes_after"] == (new / "model.safetensors").stat().st_size < report["bytes_before"]
+    assert report["rms_weight"] == pytest.approx((squares / count) ** 0.5, rel=1e-4)
+    assert report["rms_error"] == pytest.approx((errors / count) ** 0.5, rel=1e-3)
+    assert report["rms_error"] < 0.02 * report["rms_weight"]
+
+    [old_info], [info] = run_json("info", "-m", TINY), run_json("info", "-m", new)
+    assert info["no_answer_threshold"] == 2.5
+    assert {k: v for k, v in info.items() if k not in ("model", "no_answer_threshold", "precision")} == {
+        k: v for k, v in old_info.items() if k not in ("model", "no_answer_threshold", "precision")
+    }
+    run("answer", "-m", new, "-q", "what", FOX)
+    text = run("quantize", TINY, tmp_path / "again")[0]
+    assert dict(line.split() for line in text.splitlines()) == {name: str(value) for name, value in report.items()}
+
+
+def test_quantize_overwrites_nothing(tmp_path):
+    taken = tmp_path / "taken"
+    taken.mkdir()
+    (taken / "notes.txt").write_text("precious")
+    assert "not empty" in run("quantize", TINY, taken, code=2)[1]
+    assert files(taken) == {"notes.txt": b"precious"} and [*tmp_path.iterdir()] == [taken]
+
+
+def test_quantize_of_what_cannot_be(tmp_path):
+    assert run("quantize", tmp_path / "missing", tmp_path / "new", code=3)[0] == ""
+    run("quantize", TINY, tmp_path / "no" / "where", code=3)
+    truncated = tmp_path / "truncated"
+    truncated.mkdir()
+    for name, content in files(TINY).items():
+        (truncated / name).write_bytes(content[:1000] if name == "model.safetensors" else content)
+    assert "model.safetensors" in run("quantize", truncated, tmp_path / "new", code=3)[1]
+    assert [*tmp_path.iterdir()] == [truncated]

@@ -40,8 +40,9 @@ enum HelpCommand: Command {
         -h, --help     print this help
         -V, --version  print the version
 
-      Exit codes: 0 done; 1 no answer found; 2 wrong usage; 3 a document or model cannot
-      be read or is invalid; 4 out of memory or disk space, or a defect in the program.
+      Exit codes: 0 done; 1 no answer found; 2 wrong usage; 3 a document or model
+      cannot be read or is invalid; 4 out of memory, the output cannot be written, or
+      a defect in the program.
 
       """
     return text

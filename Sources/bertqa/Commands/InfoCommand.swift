@@ -8,7 +8,8 @@ enum InfoCommand: Command {
   static let help = """
     Usage: bertqa info [OPTION]...
 
-    Load a model and print what it is and how it runs on this machine, one fact a line.
+    Load a model and print what it is and how it runs on this machine, one fact a
+    line.
 
     \(ModelChoice.help)
           --json                print one JSON object
@@ -16,8 +17,8 @@ enum InfoCommand: Command {
       -h, --help                print this help
       -V, --version             print the version
 
-    Exit codes: 0 done; 2 wrong usage; 3 the model cannot be read or is invalid; 4 out of
-    memory or disk space, or a defect in the program.
+    Exit codes: 0 done; 2 wrong usage; 3 the model cannot be read or is invalid;
+    4 out of memory, the output cannot be written, or a defect in the program.
 
     """
 
@@ -26,54 +27,13 @@ enum InfoCommand: Command {
       throw .usage("unexpected operand '\(operand.string)'", command: invocation)
     }
     let info = try ModelChoice(arguments, command: invocation).load(command: invocation).info
-    if arguments.has(.json) {
-      var writer = JSONWriter()
-      writer.object { writer in
-        for (key, value) in facts(info) {
-          writer.key(key)
-          value.write(to: &writer)
-        }
-      }
-      output.write(writer.takeLine())
-    } else {
-      for (key, value) in facts(info) {
-        let padding = String(repeating: " ", count: 25 - key.utf8.count)
-        var line = Array("\(key)\(padding)".utf8)
-        PlainText.append(value.text.utf8, to: &line)
-        output.write(line + [UInt8(ascii: "\n")])
-      }
-    }
+    facts(info).print(asJSON: arguments.has(.json), to: output)
     return .done
   }
 
-  private enum Fact {
-    case text(String)
-    case integer(Int)
-    case number(Float)
-    case boolean(Bool)
-
-    var text: String {
-      switch self {
-      case .text(let value): return value
-      case .integer(let value): return String(value)
-      case .number(let value): return value.description
-      case .boolean(let value): return value ? "yes" : "no"
-      }
-    }
-
-    func write(to writer: inout JSONWriter) {
-      switch self {
-      case .text(let value): writer.string(value)
-      case .integer(let value): writer.integer(value)
-      case .number(let value): writer.number(value)
-      case .boolean(let value): writer.boolean(value)
-      }
-    }
-  }
-
   /// Named as in Hugging Face's config.json where it has the fact.
-  private static func facts(_ info: ModelInfo) -> [(String, Fact)] {
-    [
+  private static func facts(_ info: ModelInfo) -> Facts {
+    Facts([
       ("version", .text(libraryVersion.description)),
       ("model", .text(info.directory)),
       ("architecture", .text(info.architecture)),
@@ -88,6 +48,6 @@ enum InfoCommand: Command {
       ("max_position_embeddings", .integer(info.maxPositions)),
       ("lowercase", .boolean(info.lowercase)),
       ("no_answer_threshold", .number(info.noAnswerThreshold)),
-    ]
+    ])
   }
 }

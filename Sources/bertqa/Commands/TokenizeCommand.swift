@@ -8,20 +8,23 @@ enum TokenizeCommand: Command {
   static let help = """
     Usage: bertqa tokenize [OPTION]... [FILE|-]
 
-    Split FILE, or standard input, into WordPiece tokens, as the model sees them: one a line,
-    with id, token, and the range of bytes of the text that it came from, separated by tabs.
+    Split FILE, or standard input, into WordPiece tokens, as the model sees them:
+    one a line, with id, token, and the range of bytes of the text that it came
+    from, separated by tabs.
 
           --ids                 print the ids only
-          --json                print one JSON object with all ids, tokens and ranges
-      -m, --model DIR           model directory, vocab.txt or tokenizer.json; default: the
-                                one installed with bertqa, else $BERTQA_MODEL
+          --json                print one JSON object with all ids, tokens, ranges
+      -m, --model DIR           model directory, vocab.txt or tokenizer.json;
+                                default: the one installed with bertqa, else
+                                $BERTQA_MODEL
           --parse-special-tokens
-                                read [SEP] and its like in the text as special tokens
+                                read [SEP] and its like in the text as tokens
       -h, --help                print this help
       -V, --version             print the version
 
-    Exit codes: 0 done; 2 wrong usage; 3 the text or model cannot be read or is invalid;
-    4 out of memory or disk space, or a defect in the program.
+    Exit codes: 0 done; 2 wrong usage; 3 the text or model cannot be read or is
+    invalid; 4 out of memory, the output cannot be written, or a defect in the
+    program.
 
     """
 

@@ -19,7 +19,7 @@ struct JSONWriter {
   mutating func boolean(_ value: Bool) { element { $0.append(value ? "true" : "false") } }
   mutating func integer(_ value: some BinaryInteger) { element { $0.append(String(value)) } }
 
-  /// The shortest decimal that reads back as the same Float; null for what JSON cannot say.
+  /// The shortest decimal that reads back as the same number; null for what JSON cannot say.
   mutating func number(_ value: Float) {
     element { $0.append(value.isFinite ? value.description : "null") }
   }

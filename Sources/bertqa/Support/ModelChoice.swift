@@ -6,12 +6,12 @@ struct ModelChoice {
   static let runOptions: [Option] = [.model, .threads, .precision, .isa]
 
   static let help = """
-      -m, --model DIR           directory of the model; default: the one installed with
-                                bertqa, else $BERTQA_MODEL
+      -m, --model DIR           directory of the model; default: the one installed
+                                with bertqa, else $BERTQA_MODEL
     """
 
   static let runHelp = """
-          --threads N           threads; default: as many as there are processors at hand
+          --threads N           threads; default: one for each processor at hand
           --precision P         auto, f32, bf16 or int8; default auto
           --isa I               instruction set: auto, portable, avx2, avx512 or
                                 avx512-vnni; default auto

@@ -6,9 +6,9 @@ enum ExitCode: Int32 {
   /// At least one question has an answer in none of the documents.
   case noAnswer = 1
   case usage = 2
-  /// A document or model cannot be read or is invalid.
+  /// A document or model cannot be read or is invalid, or a new model cannot be written.
   case input = 3
-  /// Memory or disk space ran out, or there is a defect in the program.
+  /// Memory ran out, standard output cannot be written, or there is a defect in the program.
   case resources = 4
 }
 

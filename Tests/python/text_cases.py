@@ -186,15 +186,17 @@ def random_strings(seed, count):
 def random_bytes(seed, count):
     """`count` random byte strings: noise, cut or damaged UTF-8, and mixtures."""
     source = random.Random(seed)
-    fragments = [b"\xc3", b"\xe2\x82", b"\xf0\x9f\x91", b"\xed\xa0\x80", b"\xc0\x80", b"\xf4\x90\x80\x80",
-                 b"\xe0\x80\x80", b"\xf8\x88\x80\x80\x80", b"\xff", b"\x80", b"\xf0\x8f", b"\xef\xbf"]  # fmt: skip
+    fragments = [
+        b"\xc3", b"\xe2\x82", b"\xf0\x9f\x91", b"\xed\xa0\x80", b"\xc0\x80", b"\xf4\x90\x80\x80",
+        b"\xe0\x80\x80", b"\xf8\x88\x80\x80\x80", b"\xff", b"\x80", b"\xf0\x8f", b"\xef\xbf",
+    ]  # fmt: skip
+    alphabet = b"ab \x80\xbf\xc2\xcc\x81\xe0\xa0\xe4\xb8\xad\xed\x9f\xf0\x90\xf4\x8f"
     for _ in range(count):
         kind = source.random()
         if kind < 0.2:
             data = source.randbytes(source.randint(0, 60))
         elif kind < 0.4:
-            data = bytes(source.choice(b"ab \x80\xbf\xc2\xcc\x81\xe0\xa0\xe4\xb8\xad\xed\x9f\xf0\x90\xf4\x8f")
-                         for _ in range(source.randint(1, 40)))  # fmt: skip
+            data = bytes(source.choice(alphabet) for _ in range(source.randint(1, 40)))
         else:
             data = bytearray(random_string(source).encode())
             for _ in range(source.randint(1, 4)):

@@ -4,26 +4,26 @@ extension PieceIndex {
 
   /// Splits a word greedily into the longest pieces, the first from those without "##".
   ///
-  /// Writes for each piece its id and the range of its bytes in the word; returns their number, 0 if
-  /// the word cannot be split. `word` has 16 readable bytes after its end; `count` ≤ 400.
+  /// Appends them to `pending`, with ranges in the word; appends nothing and returns false if the word
+  /// cannot be split. `word` has 16 readable bytes after its end; `count` ≤ 400.
+  @inline(__always)
   func split(
-    _ word: UnsafePointer<UInt8>, count: Int, ids: UnsafeMutablePointer<Int32>,
-    starts: UnsafeMutablePointer<UInt32>, ends: UnsafeMutablePointer<UInt32>
-  ) -> Int {
+    _ word: UnsafePointer<UInt8>, count: Int, into pending: inout PendingTokens
+  ) -> Bool {
     let table = short
-    var pieces = 0
+    let first = pending.count
     var start = 0
     while start < count {
       let (id, length) = longestMatch(
         word + start, remaining: count &- start, continuation: start == 0 ? 0 : 1, in: table)
-      if id < 0 { return 0 }
-      ids[pieces] = id
-      starts[pieces] = UInt32(truncatingIfNeeded: start)
+      if id < 0 {
+        pending.count = first
+        return false
+      }
+      pending.append(id, start: start, end: start &+ length)
       start &+= length
-      ends[pieces] = UInt32(truncatingIfNeeded: start)
-      pieces &+= 1
     }
-    return pieces
+    return true
   }
 
   /// The longest piece that the `remaining` > 0 bytes at `text` begin with; id -1 if there is none.

@@ -26,9 +26,11 @@ struct PieceKey: Equatable {
   /// The key of the first `count` bytes, 0...15; `continuation` is 1 for a "##" piece and 0 else.
   @inline(__always)
   func prefix(_ count: Int, continuation: UInt64) -> PieceKey {
+    // Without a branch on the length: words of text make it unpredictable.
     let bits = UInt64(truncatingIfNeeded: count &* 8)
+    let lowMask = ~(UInt64.max << bits)
+    let highMask = ~(UInt64.max << (max(bits, 64) &- 64))
     let tag = (UInt64(truncatingIfNeeded: count) &<< 1 | continuation) &<< 56
-    if count < 8 { return PieceKey(low: low & ((1 &<< bits) &- 1), high: tag) }
-    return PieceKey(low: low, high: high & ((1 &<< (bits &- 64)) &- 1) | tag)
+    return PieceKey(low: low & lowMask, high: high & highMask | tag)
   }
 }

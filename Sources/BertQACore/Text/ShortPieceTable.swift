@@ -1,5 +1,6 @@
 /// An open-addressed hash table of the pieces that have a `PieceKey`: 20 bytes a slot, filled to at
-/// most a half. A value of pointers, so that loops can keep it in registers; its owner frees it.
+/// most a quarter, as most probes of longest-match search find nothing. A value of pointers, so that
+/// loops can keep it in registers; its owner frees it.
 struct ShortPieceTable {
   /// A longer chain of slots means that the pieces were chosen to collide.
   static var maximumChain: Int { 128 }

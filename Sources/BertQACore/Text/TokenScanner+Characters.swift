@@ -79,7 +79,6 @@ extension TokenScanner {
   /// Writes the token of a character that is a word.
   @inline(__always)
   private mutating func appendIsolated(_ utf8: UInt32, size: Int, start: Int, end: Int) {
-    reserveWord()
     let key = PieceKey(low: UInt64(utf8), high: 0).prefix(size, continuation: 0)
     let id = pieces.short.id(of: key)
     append(id >= 0 ? id : tokenizer.unkID, start: start, end: end)
@@ -94,29 +93,31 @@ extension TokenScanner {
 
   @inline(never)
   private mutating func appendPieces(of word: WordBuffer) {
-    reserveWord()
-    let ids = self.ids + pending
-    let starts = self.starts + pending
-    let ends = self.ends + pending
-    if word.isTooLong { return append(tokenizer.unkID, start: word.begin, end: word.end) }
-    if word.count <= PieceKey.maximumCount {
-      let id = pieces.short.id(of: PieceKey(loading: word.bytes).prefix(word.count, continuation: 0))
-      if id >= 0 { return append(id, start: word.begin, end: word.end) }
-    }
-    let added = pieces.split(word.bytes, count: word.count, ids: ids, starts: starts, ends: ends)
-    if added == 0 { return append(tokenizer.unkID, start: word.begin, end: word.end) }
-    if word.isVerbatim {
-      let offset = UInt32(truncatingIfNeeded: word.begin)
-      for index in 0..<added {
-        starts[index] &+= offset
-        ends[index] &+= offset
+    if pending.isFull { flush() }
+    if !word.isTooLong {
+      if word.count <= PieceKey.maximumCount {
+        let key = PieceKey(loading: word.bytes).prefix(word.count, continuation: 0)
+        let id = pieces.short.id(of: key)
+        if id >= 0 { return pending.append(id, start: word.begin, end: word.end) }
       }
-    } else {
-      for index in 0..<added {
-        starts[index] = word.starts[Int(starts[index])]
-        ends[index] = word.ends[Int(ends[index]) &- 1]
-      }
+      if appendSplit(word) { return }
     }
-    pending &+= added
+    pending.append(tokenizer.unkID, start: word.begin, end: word.end)
+  }
+
+  /// Splits the word; false if that is impossible.
+  private mutating func appendSplit(_ word: WordBuffer) -> Bool {
+    var pending = self.pending
+    let first = pending.count
+    guard pieces.split(word.bytes, count: word.count, into: &pending) else { return false }
+    for index in first..<pending.count {
+      let start = pending.starts[index]
+      let end = pending.ends[index]
+      let begin = UInt32(truncatingIfNeeded: word.begin)
+      pending.starts[index] = word.isVerbatim ? begin &+ start : word.starts[Int(start)]
+      pending.ends[index] = word.isVerbatim ? begin &+ end : word.ends[Int(end) &- 1]
+    }
+    self.pending = pending
+    return true
   }
 }

@@ -1,11 +1,13 @@
 /// One pass over one text: finds words, normalises them and writes their tokens.
 ///
-/// Words of ASCII letters and digits are lower-cased and looked up sixteen bytes at a time
-/// (`scan`); everything else goes character by character (`scanCharacters`).
+/// Words of ASCII letters and digits are lower-cased many at a time and looked up as a whole (`scan`);
+/// everything else goes character by character (`scanCharacters`).
 struct TokenScanner {
-  static var tokenCapacity: Int { 1024 }
   /// Bytes of scratch memory, aligned to 8.
-  static var scratchSize: Int { (tokenCapacity * 3 + WordBuffer.capacity * 2) * 4 + WordBuffer.capacity }
+  static var scratchSize: Int {
+    (PendingTokens.capacity * 3 + WordBuffer.capacity * 2) * 4 + WordBuffer.capacity
+      + ASCIIWindow.scratchSize
+  }
 
   let text: UnsafePointer<UInt8>
   let tokenizer: WordPieceTokenizer
@@ -15,13 +17,10 @@ struct TokenScanner {
   var begin = 0
   var end = 0
 
-  // Tokens not yet in `tokens`.
-  let ids: UnsafeMutablePointer<Int32>
-  let starts: UnsafeMutablePointer<UInt32>
-  let ends: UnsafeMutablePointer<UInt32>
-  var pending = 0
+  var pending: PendingTokens
   var tokens: Tokens
   var word: WordBuffer
+  let window: ASCIIWindow
 
   init(
     text: UnsafePointer<UInt8>, tokenizer: WordPieceTokenizer, scratch: UnsafeMutableRawPointer,
@@ -32,40 +31,33 @@ struct TokenScanner {
     self.tokens = tokens
     table = tokenizer.table
     pieces = tokenizer.vocabulary.index
-    let words = scratch.bindMemory(
-      to: UInt32.self, capacity: Self.tokenCapacity * 3 + WordBuffer.capacity * 2)
-    starts = words
-    ends = words + Self.tokenCapacity
-    let wordStarts = words + Self.tokenCapacity * 2
-    let wordEnds = wordStarts + WordBuffer.capacity
-    let idMemory = UnsafeMutableRawPointer(wordEnds + WordBuffer.capacity)
-    ids = idMemory.bindMemory(to: Int32.self, capacity: Self.tokenCapacity)
-    let byteMemory = UnsafeMutableRawPointer(ids + Self.tokenCapacity)
+    let capacity = PendingTokens.capacity
+    let numbers = scratch.bindMemory(
+      to: UInt32.self, capacity: capacity * 2 + WordBuffer.capacity * 2)
+    let wordNumbers = numbers + capacity * 2
+    let idMemory = UnsafeMutableRawPointer(wordNumbers + WordBuffer.capacity * 2)
+    let ids = idMemory.bindMemory(to: Int32.self, capacity: capacity)
+    let bytes = UnsafeMutableRawPointer(ids + capacity)
+      .bindMemory(to: UInt8.self, capacity: WordBuffer.capacity + ASCIIWindow.scratchSize)
+    pending = PendingTokens(ids: ids, starts: numbers, ends: numbers + capacity)
+    window = ASCIIWindow(scratch: bytes + WordBuffer.capacity)
     word = WordBuffer(
-      bytes: byteMemory.bindMemory(to: UInt8.self, capacity: WordBuffer.capacity),
-      starts: wordStarts, ends: wordEnds)
+      bytes: bytes, starts: wordNumbers, ends: wordNumbers + WordBuffer.capacity)
   }
 
   /// Moves the pending tokens to `tokens`.
+  @inline(never)
   mutating func flush() {
-    tokens.ids.append(contentsOf: UnsafeBufferPointer(start: ids, count: pending))
-    tokens.starts.append(contentsOf: UnsafeBufferPointer(start: starts, count: pending))
-    tokens.ends.append(contentsOf: UnsafeBufferPointer(start: ends, count: pending))
-    pending = 0
+    let count = pending.count
+    tokens.ids.append(contentsOf: UnsafeBufferPointer(start: pending.ids, count: count))
+    tokens.starts.append(contentsOf: UnsafeBufferPointer(start: pending.starts, count: count))
+    tokens.ends.append(contentsOf: UnsafeBufferPointer(start: pending.ends, count: count))
+    pending.count = 0
   }
 
-  /// Makes room for the tokens of one word and of a character after it.
-  @inline(__always)
-  mutating func reserveWord() {
-    if pending > Self.tokenCapacity &- PieceIndex.maximumWordCharacters &- 2 { flush() }
-  }
-
-  /// Writes one token; there must be room.
-  @inline(__always)
+  /// Writes one token.
   mutating func append(_ id: Int32, start: Int, end: Int) {
-    ids[pending] = id
-    starts[pending] = UInt32(truncatingIfNeeded: start)
-    ends[pending] = UInt32(truncatingIfNeeded: end)
-    pending &+= 1
+    if pending.isFull { flush() }
+    pending.append(id, start: start, end: end)
   }
 }

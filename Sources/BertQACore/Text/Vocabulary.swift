@@ -7,10 +7,10 @@ struct Vocabulary: Sendable {
   /// As in Hugging Face's loader lines end in LF, white space at their ends is not part of the piece
   /// (so CRLF files work), and of equal lines the last one's id is found. O(size).
   init(vocabularyFile file: UnsafeBufferPointer<UInt8>) throws(BertQAError) {
-    try Self.check(byteCount: file.count)
     var lineCount = 0
     for byte in file where byte == 0x0A { lineCount += 1 }
     if let last = file.last, last != 0x0A { lineCount += 1 }
+    try Self.check(byteCount: file.count, pieceCount: lineCount)
     let storage = Storage(byteCount: file.count, pieceCount: lineCount)
     if let base = file.baseAddress { storage.bytes.update(from: base, count: file.count) }
     var begin = 0
@@ -29,7 +29,7 @@ struct Vocabulary: Sendable {
   init(pieces: [[UInt8]]) throws(BertQAError) {
     var byteCount = 0
     for piece in pieces { byteCount += piece.count + 1 }
-    try Self.check(byteCount: byteCount)
+    try Self.check(byteCount: byteCount, pieceCount: pieces.count)
     let storage = Storage(byteCount: byteCount, pieceCount: pieces.count)
     var end = 0
     for (id, piece) in pieces.enumerated() {
@@ -89,10 +89,13 @@ struct Vocabulary: Sendable {
     id >= 0 && Int(id) < count && index.content(of: id).continuation == 1
   }
 
-  private static func check(byteCount: Int) throws(BertQAError) {
-    guard byteCount < 1 << 30 else {
+  /// Bounds what the tables of a hostile file can take; real vocabularies are 20 times smaller.
+  private static func check(byteCount: Int, pieceCount: Int) throws(BertQAError) {
+    guard byteCount <= 1 << 28, pieceCount <= 1 << 22 else {
       throw BertQAError(
-        .tooLarge, "vocabulary: \(byteCount) bytes; at most \(1 << 30) are supported")
+        .tooLarge,
+        "vocabulary: \(pieceCount) pieces of \(byteCount) bytes; at most \(1 << 22) pieces of "
+          + "\(1 << 28) bytes are supported")
     }
   }
 

@@ -58,7 +58,6 @@ final class WordPieceTokenizer: @unchecked Sendable {
       if parseSpecialTokens {
         while let match = specialTokens.firstMatch(in: text, from: position) {
           scanner.scan(from: position, to: match.range.lowerBound)
-          scanner.reserveWord()
           scanner.append(match.id, start: match.range.lowerBound, end: match.range.upperBound)
           position = match.range.upperBound
         }

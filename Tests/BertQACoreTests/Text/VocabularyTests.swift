@@ -72,13 +72,22 @@ import Testing
     #expect(strings(try read("\u{FFFD}\n")) == ["\u{FFFD}"])
   }
 
+  @Test func tooManyPiecesAreRefused() throws {
+    do {
+      _ = try read([UInt8](repeating: 0x0A, count: (1 << 22) + 1))
+      Issue.record("more than 2²² pieces were accepted")
+    } catch let error as BertQAError {
+      #expect(error.status == .tooLarge)
+    }
+  }
+
   @Test func piecesChosenToCollideAreStillFound() throws {
     // Pieces that all hash to one slot of a table of 1,024 with the first multipliers.
     let plain = try read("a").index.short
     #expect(plain.slotMask == 1023)
     var pieces: [[UInt8]] = []
     var generator = SplitMix(state: 1)
-    while pieces.count < 300 {
+    while pieces.count < 250 {
       let piece = (0..<15).map { _ in UInt8(97 + generator.next(below: 26)) }
       let key = (piece + [0]).withUnsafeBufferPointer {
         PieceKey(loading: $0.baseAddress!).prefix(15, continuation: 0)

@@ -7,47 +7,45 @@ typedef struct {
   float scale;  // times log2 e
 } head_bf16;
 
-// 2^x for x ≤ 0 within 1e-4: floor(x) by scalef, the rest in [0, 1) by a cubic; -∞ gives 0.
+// v_exp2 with a relative error of 1e-4, for results that are rounded to bfloat16.
 INLINE V v_exp2_fast(V x) {
   static const float c[] = {0.99992522f, 0.69583354f, 0.22606716f, 0.078024517f};
   const V rest = _mm512_reduce_ps(x, 0x09);
   return _mm512_scalef_ps(v_horner(rest, c, 4), x);
 }
 
-// strip[key][blocks·16 queries] = q·k; rows from the last key to the next multiple of KEY_ROWS of
-// the chunk are -∞. `most` is the greatest score of each query.
-INLINE void score_tiles_bf16(const int blocks, const head_bf16 *h, const uint16_t *q, float *strip,
-                             V most[TILE_VECS]) {
-  const int width = blocks * BQ_LANES;
+// strip[key][blocks·16 queries] = q·k for `rows` keys, those from `left` on -∞; `most` is raised to
+// the greatest score of each query. k is at the first key, strip at its row.
+INLINE void score_tile_bf16(const int rows, const int blocks, const head_bf16 *h, const uint16_t *q,
+                            const uint16_t *k, size_t left, float *strip, V most[TILE_VECS]) {
   V acc[KEY_ROWS][TILE_VECS];
-  BQ_UNROLL for (int b = 0; b < blocks; b++) most[b] = v_splat(-INFINITY);
-  // Groups lie at multiples of their size, so that each is within one block. The first may begin
-  // before the window, whose first token is a multiple of 4.
-  for (size_t j = 0; j < h->tokens;) {
-    const size_t token = h->first + j;
-    const int rows = token % KEY_ROWS == 0 ? KEY_ROWS : 4;
-    const uint16_t *k = h->k + token / BQ_LANES * h->stride + token % BQ_LANES * 2;
-    BQ_UNROLL for (int r = 0; r < KEY_ROWS; r++)
-      BQ_UNROLL for (int b = 0; b < blocks; b++) acc[r][b] = v_splat(0);
-    if (rows == KEY_ROWS)
-      dot_tile_bf16(KEY_ROWS, blocks, k, 2, 2 * BQ_LANES, q, 2 * BQ_LANES, h->stride,
-                    h->head_dim / 2, 0, acc);
-    else
-      dot_tile_bf16(4, blocks, k, 2, 2 * BQ_LANES, q, 2 * BQ_LANES, h->stride, h->head_dim / 2,
-                    0, acc);
-    const size_t left = h->tokens - j;
-    if (left < KEY_ROWS)
-      BQ_UNROLL for (int r = 0; r < KEY_ROWS; r++)
-        BQ_UNROLL for (int b = 0; b < blocks; b++)
-          acc[r][b] = (size_t)r < left ? acc[r][b] : v_splat(-INFINITY);
-    BQ_UNROLL for (int r = 0; r < KEY_ROWS; r++) {
-      if (r == rows) break;
-      BQ_UNROLL for (int b = 0; b < blocks; b++) {
-        most[b] = v_max(most[b], acc[r][b]);
-        v_store(strip + (j + (size_t)r) * width + b * VL, acc[r][b]);
-      }
+  CLEAR_TILE(acc, v_splat(0));
+  dot_tile_bf16(rows, blocks, k, 2, 2 * BQ_LANES, q, 2 * BQ_LANES, h->stride, h->head_dim / 2, 0,
+                acc);
+  BQ_UNROLL for (int r = 0; r < rows; r++)
+    BQ_UNROLL for (int b = 0; b < blocks; b++) {
+      const V score = (size_t)r < left ? acc[r][b] : v_splat(-INFINITY);
+      most[b] = v_max(most[b], score);
+      v_store(strip + (r * blocks + b) * VL, score);
     }
-    j += (size_t)rows;
+}
+
+// All keys' scores. Groups of keys lie at multiples of their size, so that each is within one block;
+// the first may be shorter, as a window starts at any multiple of 4.
+INLINE void score_keys_bf16(const int blocks, const head_bf16 *h, const uint16_t *q, float *strip,
+                            V most[TILE_VECS]) {
+  BQ_UNROLL for (int b = 0; b < blocks; b++) most[b] = v_splat(-INFINITY);
+  for (size_t j = 0; j < h->tokens;) {
+    const size_t token = h->first + j, left = h->tokens - j;
+    const uint16_t *k = h->k + token / BQ_LANES * h->stride + token % BQ_LANES * 2;
+    float *to = strip + j * (size_t)blocks * BQ_LANES;
+    if (token % KEY_ROWS == 0) {
+      score_tile_bf16(KEY_ROWS, blocks, h, q, k, left, to, most);
+      j += KEY_ROWS;
+    } else {
+      score_tile_bf16(4, blocks, h, q, k, left, to, most);
+      j += 4;
+    }
   }
 }
 
@@ -57,16 +55,13 @@ INLINE void soften_bf16(const int blocks, const head_bf16 *h, float *strip,
                         const V most[TILE_VECS], V inverse[TILE_VECS]) {
   const int width = blocks * BQ_LANES;
   const V scale = v_splat(h->scale);
-  V shift[TILE_VECS], sum[TILE_VECS];
-  BQ_UNROLL for (int b = 0; b < blocks; b++) {
-    shift[b] = v_splat(0) - most[b] * scale;
-    sum[b] = v_splat(0);
-  }
+  V sum[TILE_VECS];
+  BQ_UNROLL for (int b = 0; b < blocks; b++) sum[b] = v_splat(0);
   for (size_t j = 0; j < h->tokens; j += 2)
     BQ_UNROLL for (int b = 0; b < blocks; b++) {
       const float *from = strip + j * width + b * VL;
-      const V even = v_exp2_fast(v_fma(v_load(from), scale, shift[b]));
-      const V odd = v_exp2_fast(v_fma(v_load(from + width), scale, shift[b]));
+      const V even = v_exp2_fast((v_load(from) - most[b]) * scale);
+      const V odd = v_exp2_fast((v_load(from + width) - most[b]) * scale);
       sum[b] += even + odd;
       vi_store(strip + j / 2 * width + b * VL, v_pairs_bf16(even, odd));
     }
@@ -96,7 +91,7 @@ INLINE void context_tile_bf16(const int rows, const int blocks, const head_bf16 
 INLINE void attend_bf16(const int blocks, const head_bf16 *h, size_t block, size_t query_begin,
                         size_t query_end, float *scratch, float *out, size_t out_stride) {
   V most[TILE_VECS], inverse[TILE_VECS];
-  score_tiles_bf16(blocks, h, h->q + block * h->stride, scratch, most);
+  score_keys_bf16(blocks, h, h->q + block * h->stride, scratch, most);
   soften_bf16(blocks, h, scratch, most, inverse);
   const size_t from = block * BQ_LANES;
   const size_t begin = query_begin > from ? query_begin - from : 0;

@@ -1,11 +1,12 @@
 // The f32 kernels over one instruction set's vectors. The including file defines
 //   V, VL                 the vector of floats and its length (4, 8 or 16)
-//   v_load v_store v_splat v_fma v_max v_min v_scale
+//   v_load v_store v_splat v_fma v_max v_min v_scale v_exp2
 //   TILE_ROWS             weight rows of a linear tile
 //   TILE_BLOCKS           blocks of 16 tokens of a tile
 //   KEY_ROWS, VALUE_ROWS  keys of a score tile (4 or 8), features of a context tile
 //   KERNEL, INLINE        storage class and target attribute; SUFFIXED(name)
 
+#include <math.h>
 #include <string.h>
 
 #include "f32_math.inc.h"
@@ -107,48 +108,50 @@ INLINE const float *token_at(const float *base, size_t token, size_t stride) {
   return base + token / BQ_LANES * stride + token % BQ_LANES;
 }
 
-// strip[key][blocks·16 queries] = q·k for every key of the window. Up to KEY_ROWS - 1 rows past the
-// last key are written, from lanes of the last key's block.
-INLINE void score_tiles(const int blocks, const SUFFIXED(head) *h, const float *q, float *strip) {
-  const int width = blocks * BQ_LANES;
+// strip[key][blocks·16 queries] = q·k for `rows` keys, those from `left` on -∞; `most` is raised to
+// the greatest score of each query. k is at the first key, strip at its row.
+INLINE void score_tile(const int rows, const int blocks, const SUFFIXED(head) *h, const float *q,
+                       const float *k, size_t left, float *strip, V most[TILE_VECS]) {
   V acc[KEY_ROWS][TILE_VECS];
+  CLEAR_TILE(acc, v_splat(0));
+  dot_tile(rows, blocks, k, 1, BQ_LANES, q, BQ_LANES, h->stride, h->head_dim, 0, acc);
+  BQ_UNROLL for (int r = 0; r < rows; r++)
+    BQ_UNROLL for (int v = 0; v < blocks * VECS; v++) {
+      const V score = (size_t)r < left ? acc[r][v] : v_splat(-INFINITY);
+      most[v] = v_max(most[v], score);
+      v_store(strip + (r * blocks * VECS + v) * VL, score);
+    }
+}
+
+// All keys' scores. Groups of keys lie at multiples of their size, so that each is within one block;
+// the first may be shorter, as a window starts at any multiple of 4.
+INLINE void score_keys(const int blocks, const SUFFIXED(head) *h, const float *q, float *strip,
+                       V most[TILE_VECS]) {
+  BQ_UNROLL for (int v = 0; v < blocks * VECS; v++) most[v] = v_splat(-INFINITY);
   for (size_t j = 0; j < h->tokens;) {
-    // Groups start at multiples of their size, so that a group lies within one block.
-    const int rows = (h->first + j) % KEY_ROWS == 0 ? KEY_ROWS : 4;
     const float *k = token_at(h->k, h->first + j, h->stride);
-    BQ_UNROLL for (int r = 0; r < KEY_ROWS; r++)
-      BQ_UNROLL for (int v = 0; v < blocks * VECS; v++) acc[r][v] = v_splat(0);
-    if (rows == KEY_ROWS) {
-      dot_tile(KEY_ROWS, blocks, k, 1, BQ_LANES, q, BQ_LANES, h->stride, h->head_dim, 0, acc);
+    float *to = strip + j * (size_t)blocks * BQ_LANES;
+    if ((h->first + j) % KEY_ROWS == 0) {
+      score_tile(KEY_ROWS, blocks, h, q, k, h->tokens - j, to, most);
+      j += KEY_ROWS;
     } else {
-      dot_tile(4, blocks, k, 1, BQ_LANES, q, BQ_LANES, h->stride, h->head_dim, 0, acc);
+      score_tile(4, blocks, h, q, k, h->tokens - j, to, most);
+      j += 4;
     }
-    BQ_UNROLL for (int r = 0; r < KEY_ROWS; r++) {
-      if (r == rows) break;
-      BQ_UNROLL for (int v = 0; v < blocks * VECS; v++)
-        v_store(strip + (j + r) * width + v * VL, acc[r][v]);
-    }
-    j += rows;
   }
 }
 
-// strip = exp((strip - max) · scale) over the keys; returns 1 / sum per query.
+// strip = exp((strip - most) · scale) over the keys; returns 1 / sum per query.
 INLINE void soften(const int blocks, size_t keys, float scale, float *strip,
-                   V inverse[TILE_VECS]) {
+                   const V most[TILE_VECS], V inverse[TILE_VECS]) {
   const int width = blocks * BQ_LANES;
-  V shift[TILE_VECS], sum[TILE_VECS];
-  BQ_UNROLL for (int v = 0; v < blocks * VECS; v++) shift[v] = v_load(strip + v * VL);
-  for (size_t j = 1; j < keys; j++)
-    BQ_UNROLL for (int v = 0; v < blocks * VECS; v++)
-      shift[v] = v_max(shift[v], v_load(strip + j * width + v * VL));
-  BQ_UNROLL for (int v = 0; v < blocks * VECS; v++) {
-    shift[v] = shift[v] * v_splat(-scale);
-    sum[v] = v_splat(0);
-  }
+  const V factor = v_splat(scale * 1.44269504f);
+  V sum[TILE_VECS];
+  BQ_UNROLL for (int v = 0; v < blocks * VECS; v++) sum[v] = v_splat(0);
   for (size_t j = 0; j < keys; j++)
     BQ_UNROLL for (int v = 0; v < blocks * VECS; v++) {
       float *at = strip + j * width + v * VL;
-      const V e = v_exp(v_fma(v_load(at), v_splat(scale), shift[v]));
+      const V e = v_exp2((v_load(at) - most[v]) * factor);
       v_store(at, e);
       sum[v] += e;
     }
@@ -177,9 +180,9 @@ INLINE void context_tile(const int rows, const int blocks, const SUFFIXED(head) 
 // The queries of `blocks` blocks from block `block` of the chunk on.
 INLINE void attend(const int blocks, const SUFFIXED(head) *h, size_t block, size_t query_begin,
                    size_t query_end, float scale, float *scratch, float *out, size_t out_stride) {
-  V inverse[TILE_VECS];
-  score_tiles(blocks, h, h->q + block * h->stride, scratch);
-  soften(blocks, h->tokens, scale, scratch, inverse);
+  V most[TILE_VECS], inverse[TILE_VECS];
+  score_keys(blocks, h, h->q + block * h->stride, scratch, most);
+  soften(blocks, h->tokens, scale, scratch, most, inverse);
   const size_t from = block * BQ_LANES;
   const size_t begin = query_begin > from ? query_begin - from : 0;
   float *to = out + block * out_stride;

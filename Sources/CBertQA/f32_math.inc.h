@@ -22,6 +22,19 @@ INLINE V v_exp(V x) {
   return v_scale(p, t, n);
 }
 
+#ifndef HAS_EXP2
+// 2^x for x ≤ 0 as softmax needs it: relative error 2e-7; below 2^-126 it stays there.
+INLINE V v_exp2(V x) {
+  static const float q[] = {1.0f,           0.693146978f,   0.240222421f,
+                            0.0555073374f, 0.00967151265f, 0.00132647271f};
+  const V magic = v_splat(12582912.0f);
+  x = v_max(v_splat(-126.0f), x);
+  const V t = x + magic;
+  const V p = v_horner(x - (t - magic), q, 6);
+  return (V)((VI)p + ((VI)t << 23));
+}
+#endif
+
 // x·P(x²)/Q(x²) on |x| ≤ 3.925, beyond which erf rounds to ±1.
 INLINE V v_erf(V x) {
   static const float p[] = {1.1283791f,    0.19261952f,    0.053037762f,

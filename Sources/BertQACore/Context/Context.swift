@@ -29,16 +29,13 @@ public final class Context: Sendable {
     let loaded = try LoadedModel.load(directory: modelDirectory)
     tokenizer = try WordPieceTokenizer(
       vocabulary: loaded.vocabulary, configuration: loaded.tokenizerConfiguration)
-    guard options.precision == .auto || options.precision == .f32 else {
-      throw BertQAError(
-        .unsupported, "precision \(options.precision) is not implemented; use f32 or auto")
-    }
     guard let kernels = Kernels(isa: options.instructionSet.rawValue) else {
       throw BertQAError(
         .unsupported,
         "isa \(options.instructionSet) is not available on this CPU or in this build; use auto")
     }
-    let encoder = try Encoder(model: loaded, kernels: kernels, threadLimit: options.threads)
+    let encoder = try Encoder(
+      model: loaded, precision: options.precision, kernels: kernels, threadLimit: options.threads)
     model = (
       encoder,
       QuestionAnswerer(
@@ -47,7 +44,7 @@ public final class Context: Sendable {
     )
     info = ModelInfo(model: loaded, directory: modelDirectory, encoder: encoder)
     options.log?(
-      "loaded \(info.architecture) from \(modelDirectory): precision f32, \(info.threads) thread(s), "
+      "loaded \(info.architecture) from \(modelDirectory): precision \(encoder.arithmetic.precision), \(info.threads) thread(s), "
         + "isa \(info.instructionSet.map { "\($0)" } ?? "unknown")")
   }
 
@@ -83,7 +80,7 @@ extension ModelInfo {
     let configuration = model.configuration
     self.init(
       directory: directory, architecture: configuration.architecture.rawValue,
-      precision: .f32, instructionSet: InstructionSet(rawValue: encoder.kernels.table.isa),
+      precision: encoder.arithmetic.precision, instructionSet: InstructionSet(rawValue: encoder.kernels.table.isa),
       threads: encoder.threadLimit > 0 ? encoder.threadLimit : ThreadPool.shared.size,
       vocabularySize: model.vocabulary.count, hiddenSize: configuration.hiddenSize,
       layerCount: configuration.layerCount, headCount: configuration.headCount,

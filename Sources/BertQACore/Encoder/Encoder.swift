@@ -1,4 +1,4 @@
-/// A BERT encoder with its question-answering head, in f32. Immutable: any number of threads may use
+/// A BERT encoder with its question-answering head. Immutable: any number of threads may use
 /// it at once.
 final class Encoder: LogitsSource, @unchecked Sendable {
   // Sendable: parameters never change; scratch objects are exclusive while in use.
@@ -10,7 +10,8 @@ final class Encoder: LogitsSource, @unchecked Sendable {
   private static let intermediateBytes = 800 << 10
 
   let configuration: ModelConfiguration
-  let parameters: FloatParameters
+  let arithmetic: Arithmetic
+  let parameters: Parameters
   let kernels: Kernels
   /// Threads that a call may use; 0: as many as are available.
   let threadLimit: Int
@@ -19,9 +20,12 @@ final class Encoder: LogitsSource, @unchecked Sendable {
   let workspaces = ObjectPool<Workspace>()
   private let states = ObjectPool<PassState>()
 
-  init(model: LoadedModel, kernels: Kernels, threadLimit: Int) throws(BertQAError) {
+  init(
+    model: LoadedModel, precision: Precision, kernels: Kernels, threadLimit: Int
+  ) throws(BertQAError) {
     configuration = model.configuration
-    parameters = try FloatParameters(model)
+    arithmetic = try Arithmetic(precision, model: model, kernels: kernels)
+    parameters = try Parameters(model, arithmetic)
     self.kernels = kernels
     self.threadLimit = threadLimit
     // Here rather than in the first call, which a fork in another thread might interrupt.
@@ -29,6 +33,14 @@ final class Encoder: LogitsSource, @unchecked Sendable {
     let bytesPerBlock =
       configuration.intermediateSize * Kernels.lanes * MemoryLayout<Float>.stride
     groupBlocks = max(1, min(4, Self.intermediateBytes / bytesPerBlock))
+  }
+
+  /// Whether query, key and value are bf16.
+  var attendsInBF16: Bool { arithmetic != .f32 && kernels.table.attention_bf16 != nil }
+
+  /// Bytes of an element of query, key and value.
+  var projectionSize: Int {
+    attendsInBF16 ? MemoryLayout<UInt16>.stride : MemoryLayout<Float>.stride
   }
 
   func logits(

@@ -5,7 +5,8 @@ extension EncoderPass {
     let chunk = chunks[index]
     withScratch(seat: seat, chunk: chunk) { workspace, scratch throws(BertQAError) in
       let activations = try workspace.activations(
-        floatsPerFeature: chunk.blocks * Self.lanes, hiddenSize: hiddenSize)
+        floatsPerFeature: chunk.blocks * Self.lanes, hiddenSize: hiddenSize,
+        projectionSize: encoder.projectionSize)
       let active = ActiveChunk(chunk: chunk, activations: activations)
       computeGroups(seat: seat, chunk: chunk) { blocks in
         embed(active, blocks, scratch)

@@ -17,7 +17,7 @@ extension EncoderPass {
       }
     }
     normalize(output, blocks, encoder.parameters.embeddingNorm)
-    project(active, encoder.parameters.layers[0], blocks)
+    project(active, encoder.parameters.layers[0], blocks, scratch)
   }
 
   /// One token's embeddings, [hidden].

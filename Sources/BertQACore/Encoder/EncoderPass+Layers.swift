@@ -9,34 +9,56 @@ extension EncoderPass {
     let offset = blocks.lowerBound * hiddenSize * Self.lanes
     let hidden = active.activations.hidden + offset
     let context = active.activations.context + offset
-    let intermediate = scratch.intermediate
-    linear(layer.attentionOutput, context, blocks, Kernels.Epilogue.residual, hidden)
+    let gathered = pack(context, blocks, features: hiddenSize, scratch)
+    multiply(layer.attentionOutput, gathered, blocks, Kernels.Epilogue.residual, hidden)
     normalize(hidden, blocks, layer.attentionNorm)
-    linear(layer.intermediate, hidden, blocks, Kernels.Epilogue.gelu, intermediate)
-    linear(layer.output, intermediate, blocks, Kernels.Epilogue.residual, hidden)
+    multiply(
+      layer.output, activate(layer, hidden, blocks, scratch), blocks, Kernels.Epilogue.residual, hidden)
     normalize(hidden, blocks, layer.outputNorm)
     if index + 1 < layers.count {
-      project(active, layers[index + 1], blocks)
+      project(active, layers[index + 1], blocks, scratch)
     } else {
       answer(active, blocks, scratch)
     }
   }
 
-  /// Query, key and value of some blocks.
-  func project(_ active: ActiveChunk, _ layer: FloatParameters.Layer, _ blocks: Range<Int>) {
-    let input = active.activations.hidden + blocks.lowerBound * hiddenSize * Self.lanes
+  /// The feed-forward layer's GELU of some blocks, ready for the next multiplication.
+  private func activate(
+    _ layer: Parameters.Layer, _ hidden: UnsafePointer<Float>, _ blocks: Range<Int>,
+    _ scratch: Workspace.Scratch
+  ) -> PackedActivations {
+    let x = pack(hidden, blocks, features: hiddenSize, scratch)
+    let y = scratch.intermediate
+    if encoder.arithmetic == .bf16 {
+      multiply(layer.intermediate, x, blocks, Kernels.Epilogue.geluBF16Pairs, y)
+      return .bf16(UnsafePointer(UnsafeMutableRawPointer(y).assumingMemoryBound(to: UInt16.self)))
+    }
+    multiply(layer.intermediate, x, blocks, Kernels.Epilogue.gelu, y)
+    return pack(y, blocks, features: layer.intermediate.outs, scratch)
+  }
+
+  /// Query, key and value of some blocks: as bf16 where attention takes that (query and key in pairs).
+  func project(
+    _ active: ActiveChunk, _ layer: Parameters.Layer, _ blocks: Range<Int>, _ scratch: Workspace.Scratch
+  ) {
     let part = hiddenSize * Self.lanes
-    let output = active.activations.projections + blocks.lowerBound * 3 * part
-    func apply(_ layer: FloatParameters.Linear, _ output: UnsafeMutablePointer<Float>) {
-      linear(layer, input, blocks, Kernels.Epilogue.bias, output, stride: 3 * part)
+    let input = pack(
+      active.activations.hidden + blocks.lowerBound * part, blocks, features: hiddenSize, scratch)
+    let bf16 = encoder.attendsInBF16
+    func apply(_ layer: LinearLayer, _ index: Int, _ bf16Epilogue: Int32) {
+      let first = blocks.lowerBound * 3 * part + index * part
+      let size = bf16 ? MemoryLayout<UInt16>.stride : MemoryLayout<Float>.stride
+      multiply(
+        layer, input, blocks, bf16 ? bf16Epilogue : Kernels.Epilogue.bias,
+        active.activations.projections + first * size, stride: 3 * part)
     }
     switch layer.projections {
     case .together(let all):
-      apply(all, output)
+      apply(all, 0, Kernels.Epilogue.bias)
     case .separate(let query, let key, let value):
-      apply(query, output)
-      apply(key, output + part)
-      apply(value, output + 2 * part)
+      apply(query, 0, Kernels.Epilogue.bf16Pairs)
+      apply(key, 1, Kernels.Epilogue.bf16Pairs)
+      apply(value, 2, Kernels.Epilogue.bf16)
     }
   }
 
@@ -47,13 +69,23 @@ extension EncoderPass {
   ) {
     let tokens = windows[member.window].tokenCount
     let headDim = hiddenSize / encoder.configuration.headCount
+    let part = hiddenSize * Self.lanes
     let feature = head * headDim * Self.lanes
-    let query = active.activations.projections + feature
-    encoder.kernels.table.attention_f32(
-      query, query + hiddenSize * Self.lanes, query + 2 * hiddenSize * Self.lanes,
-      3 * hiddenSize * Self.lanes, member.lane, tokens, queries?.lowerBound ?? 0,
-      queries?.upperBound ?? tokens, headDim, 1 / Float(headDim).squareRoot(), scratch.attention,
-      active.activations.context + feature, hiddenSize * Self.lanes)
+    let (begin, end) = (queries?.lowerBound ?? 0, queries?.upperBound ?? tokens)
+    let scale = 1 / Float(headDim).squareRoot()
+    let output = active.activations.context + feature
+    let table = encoder.kernels.table
+    if encoder.attendsInBF16 {
+      let query = active.activations.projections.assumingMemoryBound(to: UInt16.self) + feature
+      table.attention_bf16(
+        query, query + part, query + 2 * part, 3 * part, member.lane, tokens, begin, end, headDim, scale,
+        scratch.attention, output, part)
+    } else {
+      let query = active.activations.projections.assumingMemoryBound(to: Float.self) + feature
+      table.attention_f32(
+        query, query + part, query + 2 * part, 3 * part, member.lane, tokens, begin, end, headDim, scale,
+        scratch.attention, output, part)
+    }
   }
 
   /// The question-answering head.
@@ -61,7 +93,7 @@ extension EncoderPass {
     let head = encoder.parameters.questionAnswering
     let hidden = active.activations.hidden + blocks.lowerBound * hiddenSize * Self.lanes
     let logits = scratch.intermediate
-    linear(head, hidden, blocks, Kernels.Epilogue.bias, logits)
+    multiply(head, .f32(hidden), blocks, Kernels.Epilogue.bias, logits)
     forEachWindow(active.chunk, blocks) { window, tokens, lane in
       for token in tokens {
         let at = lane + token - tokens.lowerBound - blocks.lowerBound * Self.lanes
@@ -90,18 +122,9 @@ extension EncoderPass {
   }
 
   func normalize(
-    _ x: UnsafeMutablePointer<Float>, _ blocks: Range<Int>, _ norm: FloatParameters.Norm
+    _ x: UnsafeMutablePointer<Float>, _ blocks: Range<Int>, _ norm: Parameters.Norm
   ) {
     encoder.kernels.table.layer_norm_f32(
       x, blocks.count, hiddenSize, norm.gamma, norm.beta, encoder.configuration.layerNormEps, x)
-  }
-
-  private func linear(
-    _ layer: FloatParameters.Linear, _ x: UnsafePointer<Float>, _ blocks: Range<Int>,
-    _ epilogue: Int32, _ y: UnsafeMutablePointer<Float>, stride: Int? = nil
-  ) {
-    encoder.kernels.table.linear_f32(
-      layer.weight, layer.bias, x, blocks.count, layer.ins, layer.outs, epilogue, y,
-      stride ?? layer.outs * Self.lanes)
   }
 }

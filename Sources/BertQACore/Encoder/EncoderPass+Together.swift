@@ -14,7 +14,8 @@ extension EncoderPass {
     defer { workspaces.give(workspace) }
     guard
       let activations = try? workspace.activations(
-        floatsPerFeature: chunk.blocks * lanes, hiddenSize: pass.pointee.hiddenSize)
+        floatsPerFeature: chunk.blocks * lanes, hiddenSize: pass.pointee.hiddenSize,
+        projectionSize: pass.pointee.encoder.projectionSize)
     else {
       pass.pointee.state.outOfMemory.store(true, ordering: .relaxed)
       return

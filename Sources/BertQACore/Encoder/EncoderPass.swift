@@ -105,7 +105,7 @@ struct EncoderPass {
     let widest = max(encoder.configuration.intermediateSize, hiddenSize)
     do throws(BertQAError) {
       let scratch = try workspace.scratch(
-        intermediate: encoder.groupBlocks * widest * Self.lanes,
+        intermediate: encoder.groupBlocks * widest * Self.lanes, blocks: encoder.groupBlocks,
         attention: bq_attention_scratch(chunk.longestWindow))
       try body(workspace, scratch)
     } catch {

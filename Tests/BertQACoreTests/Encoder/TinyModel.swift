@@ -33,7 +33,7 @@ struct TinyModel {
 
   func encoder(threads: Int = 1, isa: Int32 = 0) throws -> Encoder? {
     guard let kernels = Kernels(isa: isa) else { return nil }
-    return try Encoder(model: model, kernels: kernels, threadLimit: threads)
+    return try Encoder(model: model, precision: .f32, kernels: kernels, threadLimit: threads)
   }
 
   /// Windows of the given lengths, the same for the same arguments.

@@ -261,6 +261,17 @@ def test_unreadable_files_do_not_stop_the_others(tmp_path):
     assert second == f"bertqa: {tmp_path}: is a directory, not a document: name its files"
 
 
+def test_a_document_beyond_the_limit_is_refused(tmp_path):
+    huge = tmp_path / "huge.txt"
+    with open(huge, "wb") as file:
+        file.truncate(1 << 31)
+    for command in ["answer", "-q", WHO], ["tokenize"]:
+        assert run(*command, huge, code=3) == (
+            "",
+            f"bertqa: {huge} has more than 2147483647 bytes, the most that a document may have: split it\n",
+        )
+
+
 def test_file_names_need_not_be_utf8(tmp_path):
     name = os.fsencode(tmp_path) + b"/\xff\n.txt"
     with open(name, "wb") as file:

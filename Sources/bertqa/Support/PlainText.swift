@@ -7,7 +7,7 @@ enum PlainText {
     for scalar in String(decoding: text, as: UTF8.self).unicodeScalars {
       let isSpace = isSpaceOrControl(scalar)
       if !isSpace {
-        output.append(contentsOf: Unicode.UTF8.encode(scalar)!)
+        output.append(contentsOf: scalar.utf8)
       } else if !inSpace {
         output.append(UInt8(ascii: " "))
       }

@@ -113,6 +113,20 @@ import Testing
     #expect(asked.value.withLock { $0 } == 11)
   }
 
+  @Test func progressCountsEveryWindow() throws {
+    var answerer = QuestionAnswerer(Self.tokenizer, .random(seed: 1))
+    answerer.sliceTokens = 1
+    final class Reports: Sendable { let value = Mutex<[[Int]]>([]) }
+    let reports = Reports()
+    var options = Self.options
+    options.progress = { done, total in reports.value.withLock { $0.append([done, total]) } }
+    let result = try answerer.ask("who", String(repeating: "a ", count: 100), options)
+    let total = result.windowCount
+    #expect(total > 1)
+    #expect(reports.value.withLock { Set($0) } == Set((0...total).map { [$0, total] }))
+    #expect(reports.value.withLock { $0.map { $0[0] } == $0.map { $0[0] }.sorted() })
+  }
+
   @Test(arguments: [Float.nan, .infinity, -.infinity, 3e38]) func badLogitsAreAnError(_ bad: Float) {
     for (place, isStart) in [(0, true), (0, false), (3, true), (5, false)] {
       let model = FakeModel { _, position in

@@ -29,9 +29,12 @@ let package = Package(
     .target(
       name: "libbertqa", dependencies: ["BertQACore", "CBertQA"], exclude: ["exports.map"],
       linkerSettings: selfContained),
-    .executableTarget(name: "bertqa", dependencies: ["BertQACore"]),
+    .systemLibrary(name: "CGetopt"),
+    .executableTarget(name: "bertqa", dependencies: ["BertQACore", "CGetopt"]),
+    .target(name: "CTestSupport", path: "Tests/CTestSupport"),
     .testTarget(
-      name: "BertQACoreTests", dependencies: ["BertQACore", "CBertQA"], exclude: ["Fixtures"]),
+      name: "BertQACoreTests", dependencies: ["BertQACore", "CBertQA", "CTestSupport"],
+      exclude: ["Fixtures"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -246,8 +246,9 @@ typedef int32_t (*bertqa_cancel_function)(void *user);
 typedef struct bertqa_answer_options {
   size_t struct_size;
   int32_t top_k;            /* how many answers at most, 1...1000; default 1 */
-  int32_t max_seq_len;      /* of one window: [CLS] question [SEP] part of document [SEP]; 8...
-                             * max_position_embeddings; default 384, or the model's if smaller */
+  int32_t max_seq_len;      /* of one window: [CLS] question [SEP] part of document [SEP]; at least 8,
+                             * default 384. A model with fewer max_position_embeddings lowers it to
+                             * that, and doc_stride to a third of that. */
   int32_t doc_stride;       /* document tokens that two neighbouring windows share; default 128 */
   int32_t max_answer_len;   /* default 30 */
   int32_t max_question_len; /* a longer question is cut, and the summary says so; default 64 */

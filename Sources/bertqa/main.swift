@@ -1,1 +1,3 @@
-import BertQACore
+import Glibc
+
+exit(Tool.run().rawValue)

@@ -74,7 +74,7 @@ public func bertqa_context_create(
       if let directory {
         try Context(modelDirectory: directory, options: contextOptions)
       } else {
-        try Context(defaultModelBeside: pathOfThisLibrary(), options: contextOptions)
+        try Context(defaultModelWithOptions: contextOptions)
       }
     out.pointee = ContextHandle(created).passed()
   }
@@ -99,13 +99,4 @@ private func enumeration<Value: RawRepresentable<Int32>>(
       "bertqa_context_options.\(name) is \(raw), which is not one of the values in bertqa.h")
   }
   return value
-}
-
-/// The file that the dynamic linker loaded this code from: the default model lies relative to it.
-private func pathOfThisLibrary() -> String? {
-  var info = Dl_info()
-  let address = unsafeBitCast(
-    bertqa_abi_version as @convention(c) () -> UInt32, to: UnsafeRawPointer.self)
-  guard dladdr(address, &info) != 0, let name = info.dli_fname else { return nil }
-  return String(cString: name)
 }

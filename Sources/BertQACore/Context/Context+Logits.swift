@@ -33,9 +33,9 @@ extension Context {
       throw BertQAError(
         .invalidArgument, "window_lengths sum to \(firstToken), but id_count is \(ids.count)")
     }
-    for (index, id) in ids.enumerated() where id < 0 || Int(id) >= encoder.vocabularyRows {
-      throw BertQAError(
-        .invalidArgument, "ids[\(index)] is \(id), but must be 0 to \(encoder.vocabularyRows - 1)")
+    let rows = encoder.configuration.vocabSize
+    for (index, id) in ids.enumerated() where id < 0 || Int(id) >= rows {
+      throw BertQAError(.invalidArgument, "ids[\(index)] is \(id), but must be 0 to \(rows - 1)")
     }
     return try encoder.logits(of: WindowBatch(ids: ids, windows: windows), cancellation: nil)
   }

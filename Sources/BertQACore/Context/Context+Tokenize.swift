@@ -22,7 +22,8 @@ extension Context {
   /// The piece with this id, as the vocabulary spells it, with a NUL behind it; nil outside the vocabulary.
   /// Lives as long as the context.
   public func vocabularyPiece(id: Int32) -> UnsafeBufferPointer<UInt8>? {
-    tokenizer.vocabulary.piece(id)
+    let piece = tokenizer.vocabulary.piece(id)
+    return piece.baseAddress == nil ? nil : piece
   }
 
   public func vocabularyID(of piece: UnsafeBufferPointer<UInt8>) -> Int32? {

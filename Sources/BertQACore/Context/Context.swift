@@ -29,9 +29,13 @@ public final class Context: Sendable {
     let loaded = try LoadedModel.load(directory: modelDirectory)
     tokenizer = try WordPieceTokenizer(
       vocabulary: loaded.vocabulary, configuration: loaded.tokenizerConfiguration)
+    guard let kernels = Kernels(isa: options.instructionSet.rawValue) else {
+      throw BertQAError(
+        .unsupported,
+        "isa \(options.instructionSet) is not available on this CPU or in this build; use auto")
+    }
     let encoder = try Encoder(
-      model: loaded, precision: options.precision, instructionSet: options.instructionSet,
-      threads: options.threads)
+      model: loaded, precision: options.precision, kernels: kernels, threadLimit: options.threads)
     model = (
       encoder,
       QuestionAnswerer(
@@ -40,16 +44,16 @@ public final class Context: Sendable {
     )
     info = ModelInfo(model: loaded, directory: modelDirectory, encoder: encoder)
     options.log?(
-      "loaded \(info.architecture) from \(modelDirectory): \(encoder.precision), "
-        + "\(encoder.instructionSet), \(encoder.threads) thread(s)")
+      "loaded \(info.architecture) from \(modelDirectory): precision \(encoder.arithmetic.precision), \(info.threads) thread(s), "
+        + "isa \(info.instructionSet.map { "\($0)" } ?? "unknown")")
   }
 
-  /// Loads the default model.
-  /// - Parameter binary: path of the library or program beside which it is looked for first.
+  /// Loads the default model: from beside the library or program that this code is part of, its install
+  /// prefix, /usr/local, /usr, or the environment variable BERTQA_MODEL.
   public convenience init(
-    defaultModelBeside binary: String?, options: ContextOptions = ContextOptions()
+    defaultModelWithOptions options: ContextOptions = ContextOptions()
   ) throws(BertQAError) {
-    try self.init(modelDirectory: DefaultModel.directory(beside: binary), options: options)
+    try self.init(modelDirectory: DefaultModel.directory(), options: options)
   }
 
   private static let maximumThreads = 1024
@@ -76,7 +80,8 @@ extension ModelInfo {
     let configuration = model.configuration
     self.init(
       directory: directory, architecture: configuration.architecture.rawValue,
-      precision: encoder.precision, instructionSet: encoder.instructionSet, threads: encoder.threads,
+      precision: encoder.arithmetic.precision, instructionSet: InstructionSet(rawValue: encoder.kernels.table.isa),
+      threads: encoder.threadLimit > 0 ? encoder.threadLimit : ThreadPool.shared.size,
       vocabularySize: model.vocabulary.count, hiddenSize: configuration.hiddenSize,
       layerCount: configuration.layerCount, headCount: configuration.headCount,
       intermediateSize: configuration.intermediateSize, maxPositions: configuration.maxPositions,

@@ -1,13 +1,14 @@
+import CBertQA
 import Glibc
 
 /// Where the default question-answering model lies.
 enum DefaultModel {
   static let name = "qa-minilm-l6"
 
-  /// Looks beside `binary` (the library or program that asks), then in its install prefix, in the usual
-  /// prefixes, and at last in the environment variable BERTQA_MODEL.
-  static func directory(beside binary: String?) throws(BertQAError) -> String {
-    let candidates = candidates(beside: binary)
+  /// Looks beside the library or program that this code is part of, then in its install prefix, in the
+  /// usual prefixes, and at last in the environment variable BERTQA_MODEL.
+  static func directory() throws(BertQAError) -> String {
+    let candidates = candidates(beside: bq_path_of_binary().map { String(cString: $0) })
     for candidate in candidates where access(candidate + "/config.json", R_OK) == 0 { return candidate }
     throw BertQAError(
       .io,

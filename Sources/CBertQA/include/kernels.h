@@ -35,7 +35,19 @@ enum {
   BQ_EPILOGUE_BIAS = 0,      // y = x·wᵀ + bias
   BQ_EPILOGUE_GELU = 1,      // y = gelu(x·wᵀ + bias), gelu(v) = v/2 · (1 + erf(v/√2))
   BQ_EPILOGUE_RESIDUAL = 2,  // y += x·wᵀ + bias (y holds the residual)
+  // As bfloat16, where a table has the bf16 kernels; pairs need an even number of outputs.
+  BQ_EPILOGUE_BF16_PAIRS = 3,       // BIAS, y[block][out/2][16][2]
+  BQ_EPILOGUE_BF16 = 4,             // BIAS, y[block][out][16]
+  BQ_EPILOGUE_GELU_BF16_PAIRS = 5,  // GELU, y[block][out/2][16][2]
 };
+
+// Weights s8 [outs][in], row-major, any alignment; a weight's value is scale[out] · w.
+typedef struct {
+  const int8_t *w;
+  const float *scale;  // [outs]
+  const float *sums;   // [outs], scale[out] · Σ_k w[out][k]: see bq_row_sums_s8
+  const float *bias;   // [outs]
+} bq_weights_s8;
 
 // One instruction set's kernels.
 typedef struct bq_kernels {
@@ -57,14 +69,57 @@ typedef struct bq_kernels {
   // next block is `stride` floats further. The window is tokens first ..< first + tokens of the
   // chunk; `first` is a multiple of 4. Only queries first + query_begin ..< first + query_end are
   // computed and only their lanes of `out` (same addressing, out_stride) are written: other threads
-  // may write the other lanes. scratch: bq_attention_scratch(tokens) floats.
+  // may write the other lanes. scale ≥ 0. scratch: bq_attention_scratch(tokens) floats.
   void (*attention_f32)(const float *q, const float *k, const float *v, size_t stride, size_t first,
                         size_t tokens, size_t query_begin, size_t query_end, size_t head_dim,
                         float scale, float *scratch, float *out, size_t out_stride);
+
+  // int8. Activations u8 with four neighbouring features of a token side by side,
+  // x[block][feature/4][16][4], of value scale[token] · u + offset[token]. `features` and `in` are
+  // multiples of 4. scale and offset: [blocks][16]. Each token gets the range of its own values
+  // and 0, so batches do not change results. Infinities and NaN give unspecified numbers.
+  void (*quantize_u8)(const float *x, size_t blocks, size_t features, uint8_t *y, float *scale,
+                      float *offset);
+
+  // As linear_f32; the sums of byte products are exact, up to in = 2^16. GELU is that of 8-bit
+  // results: absolute error ≤ 6e-6. y is float, or bfloat16 where the epilogue says so; y_stride
+  // counts its elements.
+  void (*linear_s8)(const bq_weights_s8 *weights, const uint8_t *x, const float *scale,
+                    const float *offset, size_t blocks, size_t in, size_t outs, int32_t epilogue,
+                    void *y, size_t y_stride);
+
+  // bfloat16; NULL where the instruction set has no such products. "Pairs" are two neighbouring
+  // features of a token side by side, x[block][feature/2][16][2]; features are even.
+  // f32 [blocks][features][16] to pairs, rounding to nearest even.
+  void (*pack_bf16)(const float *x, size_t blocks, size_t features, uint16_t *y);
+
+  // As linear_s8, of x in pairs and w bfloat16 [outs][in], row-major.
+  void (*linear_bf16)(const uint16_t *w, const float *bias, const uint16_t *x, size_t blocks,
+                      size_t in, size_t outs, int32_t epilogue, void *y, size_t y_stride);
+
+  // As attention_f32, with q and k as BQ_EPILOGUE_BF16_PAIRS gives them and v as BQ_EPILOGUE_BF16
+  // does; stride counts bfloat16s; scale > 0, head_dim is even. Scores and softmax are f32; the
+  // softmax's weights are rounded to bfloat16 before they meet v.
+  void (*attention_bf16)(const uint16_t *q, const uint16_t *k, const uint16_t *v, size_t stride,
+                         size_t first, size_t tokens, size_t query_begin, size_t query_end,
+                         size_t head_dim, float scale, float *scratch, float *out,
+                         size_t out_stride);
+
+  // y[i] = f(x[i]) for i < n; y may be x; any alignment. NaN gives NaN. Errors over all floats:
+  //   exp   2 ulp, and half the smallest subnormal where the result is subnormal
+  //   erf   6e-7 relative        tanh  6e-7 relative
+  //   gelu  6e-7 · max(|x|, 1e-30) absolute; exactly x above 5.6 and -0 below -5.6
+  void (*exp_f32)(const float *x, size_t n, float *y);
+  void (*erf_f32)(const float *x, size_t n, float *y);
+  void (*tanh_f32)(const float *x, size_t n, float *y);
+  void (*gelu_f32)(const float *x, size_t n, float *y);
 } bq_kernels;
 
 // Floats of scratch that attention needs for a window of `tokens` tokens.
 size_t bq_attention_scratch(size_t tokens);
+
+// sums[r] = scale[r] · Σ_k w[r][k]: what linear_s8 needs to account for the activations' offsets.
+void bq_row_sums_s8(const int8_t *w, const float *scale, size_t rows, size_t columns, float *sums);
 
 // The best instruction set this CPU and operating system support (> BQ_ISA_AUTO).
 int32_t bq_best_isa(void);

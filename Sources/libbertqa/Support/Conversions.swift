@@ -69,8 +69,8 @@ extension bertqa_answer_summary {
     struct_size = MemoryLayout<Self>.size
     is_impossible = result.isImpossible ? 1 : 0
     question_truncated = result.questionWasTruncated ? 1 : 0
-    empty_question = result.isQuestionEmpty ? 1 : 0
-    empty_document = result.isDocumentEmpty ? 1 : 0
+    empty_question = result.emptyInput == .emptyQuestion ? 1 : 0
+    empty_document = result.emptyInput == .emptyDocument ? 1 : 0
     null_score = result.nullScore
     best_gap = result.gap
     no_answer_probability = result.noAnswerProbability

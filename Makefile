@@ -1,0 +1,69 @@
+# libbertqa: `make help` lists the targets.
+
+PREFIX  ?= /usr/local
+DESTDIR ?=
+LIBDIR  ?= $(PREFIX)/lib
+SWIFT   ?= swift
+PYTHON  ?= python3
+
+header  := include/bertqa.h
+number   = $(shell sed -n 's/^.define BERTQA_$(1) //p' $(header))
+abi     := $(call number,ABI_VERSION)
+version := $(call number,VERSION_MAJOR).$(call number,VERSION_MINOR).$(call number,VERSION_PATCH)
+library := libbertqa.so.$(abi).$(call number,VERSION_MINOR).$(call number,VERSION_PATCH)
+
+# Everything is staged under build/ laid out as it installs: programs, tests and examples use it there.
+stage   := $(CURDIR)/build
+venv    := .venv
+swift_build = $(SWIFT) build -c release --static-swift-stdlib
+products := $(CURDIR)/.build/release
+
+.PHONY: all help demo test test-swift test-c test-python test-parity test-accuracy setup install clean
+
+all: ## build the library, the tool and the default model's place under build/
+	$(swift_build) --product bertqa
+	$(swift_build) --product bertqa-cli
+	@$(MAKE) --no-print-directory install-files PREFIX=$(stage) LIBDIR=$(stage)/lib DESTDIR=
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | sort | expand -t 16
+
+demo: all ## answer Apple's example, then questions about a document of several pages
+	@Scripts/demo.sh build/bin/bertqa
+
+test: setup all test-swift test-c test-python ## set up what is needed, then run every test
+
+setup: # tools from Debian and a venv with pinned packages
+	@Scripts/setup-tests.sh $(venv) $(PYTHON)
+
+test-swift: all ## the core's tests
+	$(SWIFT) test
+
+test-c: all ## the ABI, from C and C++
+	BERTQA_PREFIX=$(stage) Tests/c/run.sh
+
+test-python: all ## the Python package, the tool and the README, with live comparisons
+	BERTQA_PREFIX=$(stage) $(venv)/bin/python -m pytest -q Tests/python
+
+test-parity: all ## live comparison with torch and transformers (downloads gigabytes)
+	BERTQA_PREFIX=$(stage) Tests/parity/run.sh $(PYTHON)
+
+install: all ## install under DESTDIR PREFIX: library, header, tool, default model, man page
+	@$(MAKE) --no-print-directory install-files
+
+.PHONY: install-files
+install-files:
+	install -d $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/bin
+	install -m 755 -s $(products)/libbertqa.so $(DESTDIR)$(LIBDIR)/$(library)
+	ln -sf $(library) $(DESTDIR)$(LIBDIR)/libbertqa.so.$(abi)
+	ln -sf libbertqa.so.$(abi) $(DESTDIR)$(LIBDIR)/libbertqa.so
+	sed -e 's|@VERSION@|$(version)|' -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
+	  bertqa.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/bertqa.pc
+	install -m 644 $(header) $(DESTDIR)$(PREFIX)/include/
+	install -m 755 -s $(products)/bertqa-cli $(DESTDIR)$(PREFIX)/bin/bertqa
+	install -d $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/bertqa/models
+	install -m 644 docs/man/bertqa.1 $(DESTDIR)$(PREFIX)/share/man/man1/
+	cp -RL models/. $(DESTDIR)$(PREFIX)/share/bertqa/models/
+
+clean: ## remove what was built
+	rm -rf .build build $(venv)

@@ -1,0 +1,236 @@
+#!/usr/bin/env python3
+"""Generates Sources/BertQACore/Text/UnicodeData+Tables.swift.
+
+Needs `pip install tokenizers==0.23.3`. The tables are not taken from a Unicode version: every code
+point is shown to that library, whose parts follow different ones, and what it does is recorded.
+
+usage: Scripts/generate-unicode-tables.py   (writes the file in place)
+"""
+
+import pathlib
+import unicodedata
+
+import tokenizers
+from tokenizers import normalizers, pre_tokenizers
+
+PINNED = "0.23.3"
+OUTPUT = "Sources/BertQACore/Text/UnicodeData+Tables.swift"
+CODE_POINTS = [c for c in range(0x110000) if not 0xD800 <= c < 0xE000]
+
+# Class bits, as UnicodeData.Properties has them.
+REMOVED, WHITESPACE, CHINESE, NONSPACING_MARK, PUNCTUATION = 1, 2, 4, 8, 16
+
+
+def bert_normalizer(**enabled):
+    options = dict(
+        clean_text=False, handle_chinese_chars=False, strip_accents=False, lowercase=False
+    )
+    return normalizers.BertNormalizer(**{**options, **enabled}).normalize_str
+
+
+def hangul(c):
+    """The arithmetic decomposition of a Hangul syllable, which needs no table."""
+    s = c - 0xAC00
+    parts = [0x1100 + s // 588, 0x1161 + s % 588 // 28]
+    return parts + [0x11A7 + s % 28] if s % 28 else parts
+
+
+def probe_decompositions():
+    nfd = normalizers.NFD().normalize_str
+    found = {}
+    for c in CODE_POINTS:
+        parts = [ord(x) for x in nfd(chr(c))]
+        if 0xAC00 <= c <= 0xD7A3:
+            assert parts == hangul(c), hex(c)
+        elif parts != [c]:
+            found[c] = parts
+    return found
+
+
+def probe_combining_classes(decompositions):
+    """Combining classes, found by what each character changes places with."""
+    nfd = normalizers.NFD().normalize_str
+
+    def swaps(x, y):
+        return nfd("a" + x + y) != "a" + nfd(x) + nfd(y)
+
+    lowest, highest = "\u0334", "\u0345"  # classes 1 and 240
+    assert swaps(highest, lowest)
+    nonstarters = [
+        c
+        for c in CODE_POINTS
+        if c not in decompositions
+        and (chr(c) in lowest + highest or swaps(chr(c), lowest) or swaps(highest, chr(c)))
+    ]
+    references = {}
+    for c in nonstarters:
+        references.setdefault(unicodedata.combining(chr(c)), chr(c))
+    references.pop(0, None)
+    classes = {}
+    for c in nonstarters:
+        equal = [
+            k for k, r in references.items() if not swaps(chr(c), r) and not swaps(r, chr(c))
+        ]
+        assert len(equal) == 1, hex(c)
+        classes[c] = equal[0]
+    return classes
+
+
+def probe_classes(decompositions):
+    clean = bert_normalizer(clean_text=True)
+    chinese = bert_normalizer(handle_chinese_chars=True)
+    strip = bert_normalizer(strip_accents=True)
+    split = pre_tokenizers.BertPreTokenizer().pre_tokenize_str
+    classes = {}
+    for c in CODE_POINTS:
+        x = chr(c)
+        bits = 0
+        cleaned = clean(x)
+        if cleaned == "":
+            bits |= REMOVED
+        elif cleaned == " ":
+            bits |= WHITESPACE
+        else:
+            assert cleaned == x, hex(c)
+        if chinese(x) != x:
+            assert chinese(x) == f" {x} ", hex(c)
+            bits |= CHINESE
+        if c not in decompositions and strip(x) == "":
+            bits |= NONSPACING_MARK
+        parts = len(split(f"a{x}a"))
+        if parts == 3:
+            bits |= PUNCTUATION
+        elif parts == 2:
+            # What the pre-tokenizer splits on, cleaning has removed or turned into a space.
+            assert bits & (REMOVED | WHITESPACE), hex(c)
+        if bits:
+            classes[c] = bits
+    return classes
+
+
+def probe_lowercase():
+    lower = bert_normalizer(lowercase=True)
+    found = {c: [ord(x) for x in lower(chr(c))] for c in CODE_POINTS if lower(chr(c)) != chr(c)}
+    # The one expansion is written out in NormalizationTable.
+    assert found[0x130] == [0x69, 0x307]
+    found[0x130] = [0x69]
+    assert all(len(parts) == 1 for parts in found.values())
+    return {c: parts[0] for c, parts in found.items()}
+
+
+def check_assumptions(classes, combining, decompositions, lowercase):
+    """What the Swift code relies on."""
+
+    def bits(c):
+        return classes.get(c, 0)
+
+    strip = bert_normalizer(strip_accents=True)
+    for c, parts in decompositions.items():
+        kept = [p for p in parts if not bits(p) & NONSPACING_MARK]
+        assert strip(chr(c)) == "".join(map(chr, kept)), hex(c)
+        assert len(kept) <= len(chr(c).encode()) and len(kept) <= 7
+        assert len(kept) == 1 or not any(bits(p) for p in kept)
+        if not bits(c) & (REMOVED | WHITESPACE):
+            assert not any(bits(p) & (REMOVED | WHITESPACE) for p in parts)
+        # A kept non-starter that was not the first of its decomposition follows a starter.
+        if parts[0] in combining:
+            assert not kept, hex(c)
+    for c in combining:
+        if not bits(c) & NONSPACING_MARK:
+            assert bits(c) in (0, REMOVED) and c not in lowercase, hex(c)
+    for c in lowercase.values():
+        assert bits(c) == 0, hex(c)
+    for c in list(range(0xAC00, 0xD7A4)) + list(range(0x1100, 0x1200)) + [0x307]:
+        assert bits(c) & ~NONSPACING_MARK == 0 and c not in lowercase, hex(c)
+    for c in range(0x80):
+        assert c not in decompositions and c not in combining
+        assert chr(c).isalnum() or bits(c)
+
+
+def runs(values):
+    """[(first, length, value)] of a dict from code points."""
+    result = []
+    for c in sorted(values):
+        if result and c == result[-1][0] + result[-1][1] and values[c] == result[-1][2]:
+            result[-1][1] += 1
+        else:
+            result.append([c, 1, values[c]])
+    return result
+
+
+def zigzag(n):
+    return n << 1 if n >= 0 else (-n << 1) - 1
+
+
+def run_numbers(values):
+    """Gap from the end of the previous run, length, value: for each run."""
+    numbers, end = [], 0
+    for first, length, value in runs(values):
+        numbers += [first - end, length, value]
+        end = first + length
+    return numbers
+
+
+def decomposition_numbers(decompositions):
+    """Gap from the previous code point, count, parts as differences from the part before."""
+    numbers, previous, base = [], 0, 0
+    for c in sorted(decompositions):
+        parts = decompositions[c]
+        numbers += [c - previous, len(parts)]
+        previous = c
+        for position, part in enumerate(parts):
+            numbers.append(zigzag(part - (base if position == 0 else parts[position - 1])))
+        base = parts[0]
+    return numbers
+
+
+def encode(numbers):
+    """Five bits a character from "0" on, least significant first, 32 added when more follow."""
+    out = []
+    for n in numbers:
+        while n >= 32:
+            out.append(chr(48 + 32 + (n & 31)))
+            n >>= 5
+        out.append(chr(48 + n))
+    return "".join(out)
+
+
+def swift_literal(name, comment, numbers):
+    text = encode(numbers)
+    lines = [text[i : i + 104] for i in range(0, len(text), 104)]
+    body = "\n".join("    " + line for line in lines)
+    return f'  /// {comment}\n  static let {name}: StaticString = #"""\n{body}\n    """#\n'
+
+
+def main():
+    assert tokenizers.__version__ == PINNED, f"needs tokenizers {PINNED}"
+    decompositions = probe_decompositions()
+    combining = probe_combining_classes(decompositions)
+    classes = probe_classes(decompositions)
+    lowercase = probe_lowercase()
+    check_assumptions(classes, combining, decompositions, lowercase)
+    tables = [
+        ("classRuns", "Runs of code points of equal class bits.", run_numbers(classes)),
+        ("combiningClassRuns", "Runs of equal combining classes.", run_numbers(combining)),
+        (
+            "lowercaseRuns",
+            "Runs of equal zigzag distance to the lower-case letter.",
+            run_numbers({c: zigzag(low - c) for c, low in lowercase.items()}),
+        ),
+        (
+            "decompositions",
+            "Canonical decompositions without Hangul.",
+            decomposition_numbers(decompositions),
+        ),
+    ]
+    body = "\n".join(swift_literal(*table) for table in tables)
+    path = pathlib.Path(__file__).resolve().parent.parent / OUTPUT
+    path.write_text(
+        f"// Generated by Scripts/generate-unicode-tables.py from tokenizers {PINNED}; do not edit.\n\n"
+        "/// Sequences of numbers as printable characters; `VariableLengthReader` reads them.\n"
+        f"extension UnicodeData {{\n{body}}}\n"
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,36 @@
+#!/bin/sh
+# Sets up what `make test` needs: tools by their Debian packages (installed when run as root, else
+# named), and a virtual environment with pinned Python packages.
+# usage: setup-tests.sh VENV PYTHON
+set -e
+venv=$1
+python=$2
+cd "$(dirname "$0")/.."
+
+missing=
+need() { # need COMMAND PACKAGE
+  command -v "$1" >/dev/null 2>&1 || missing="$missing $2"
+}
+need cc gcc
+need c++ g++
+need pkg-config pkg-config
+need nm binutils
+need "$python" python3
+"$python" -c 'import venv, ensurepip' 2>/dev/null || missing="$missing python3-venv"
+if [ -n "$missing" ]; then
+  if [ "$(id -u)" = 0 ]; then
+    apt-get update -q
+    # shellcheck disable=SC2086 # a list of packages
+    DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends $missing
+  else
+    echo "make test needs these Debian packages: apt-get install$missing" >&2
+    exit 1
+  fi
+fi
+
+requirements=Tests/python/requirements.txt
+if ! cmp -s "$requirements" "$venv/installed.txt"; then
+  "$python" -m venv "$venv"
+  "$venv/bin/pip" install -q --disable-pip-version-check -r "$requirements"
+  cp "$requirements" "$venv/installed.txt"
+fi

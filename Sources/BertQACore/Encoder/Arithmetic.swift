@@ -1,0 +1,59 @@
+/// The numbers that a context's matrix products are made of.
+enum Arithmetic: Sendable {
+  /// f32 weights and activations.
+  case f32
+  /// bf16 weights and activations, f32 sums; attention in bf16.
+  case bf16
+  /// s8 weights with a scale per output, u8 activations with a scale and offset per token, exact sums;
+  /// attention in bf16 where the instruction set has it, else in f32.
+  case int8
+
+  /// What a caller's choice means for a model and an instruction set.
+  ///
+  /// `auto` is the fastest whose accuracy contract holds: int8 for checkpoints in the int8 form, whose maker
+  /// measured them; bf16 for others where the CPU multiplies bf16; else f32.
+  init(_ precision: Precision, model: LoadedModel, kernels: Kernels) throws(BertQAError) {
+    let hasBF16 = kernels.table.linear_bf16 != nil
+    switch precision {
+    case .f32:
+      self = .f32
+    case .bf16:
+      guard hasBF16 else {
+        throw BertQAError(
+          .unsupported, "precision bf16 needs an instruction set with bf16 products; use f32 or auto")
+      }
+      self = .bf16
+    case .int8:
+      self = .int8
+    case .auto:
+      if model.encoder.layers.allSatisfy({ $0.query.weight.dataType == .i8 }) {
+        self = .int8
+      } else {
+        self = hasBF16 ? .bf16 : .f32
+      }
+    }
+    let problem = Self.problem(with: model.configuration)
+    guard self != .f32, let problem else { return }
+    guard precision == .auto else {
+      throw BertQAError(.unsupported, "precision \(precision) \(problem); use f32 or auto")
+    }
+    self = .f32
+  }
+
+  /// The packed kernels take features in fours, and heads in twos.
+  private static func problem(with configuration: ModelConfiguration) -> String? {
+    let headDim = configuration.hiddenSize / configuration.headCount
+    if configuration.hiddenSize % 4 == 0, configuration.intermediateSize % 4 == 0, headDim % 2 == 0 {
+      return nil
+    }
+    return "needs hidden_size and intermediate_size in multiples of 4 and an even size of each head"
+  }
+
+  var precision: Precision {
+    switch self {
+    case .f32: .f32
+    case .bf16: .bf16
+    case .int8: .int8
+    }
+  }
+}

@@ -1,0 +1,38 @@
+import CBertQA
+
+/// y = x · weightᵀ + bias, as the kernels take it.
+struct LinearLayer {
+  enum Weights {
+    /// [outs][ins]
+    case f32(UnsafePointer<Float>)
+    /// [outs][ins]
+    case bf16(UnsafePointer<UInt16>)
+    case int8(Int8Weights)
+  }
+
+  /// Element = scale[out] · q; sums[out] = scale[out] · Σ q of the row.
+  struct Int8Weights {
+    /// [outs][ins]
+    var elements: UnsafePointer<Int8>
+    /// [outs]
+    var scale: UnsafePointer<Float>
+    /// [outs]
+    var sums: UnsafePointer<Float>
+  }
+
+  var weights: Weights
+  /// [outs]
+  var bias: UnsafePointer<Float>
+  var ins: Int
+  var outs: Int
+}
+
+/// Activations of some blocks as a linear layer takes them (kernels.h).
+enum PackedActivations {
+  /// [block][feature][16]
+  case f32(UnsafePointer<Float>)
+  /// [block][feature/2][16][2]
+  case bf16(UnsafePointer<UInt16>)
+  /// [block][feature/4][16][4], with [block][16] scales and offsets
+  case int8(UnsafePointer<UInt8>, scale: UnsafePointer<Float>, offset: UnsafePointer<Float>)
+}

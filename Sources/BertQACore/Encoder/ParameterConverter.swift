@@ -1,0 +1,120 @@
+import CBertQA
+
+/// Brings a checkpoint's tensors into the form that the kernels of one arithmetic take.
+struct ParameterConverter {
+  let memory = ParameterMemory()
+  private let arithmetic: Arithmetic
+
+  init(_ arithmetic: Arithmetic) { self.arithmetic = arithmetic }
+
+  func norm(_ weights: NormWeights) throws(BertQAError) -> Parameters.Norm {
+    Parameters.Norm(gamma: try floats(weights.weight), beta: try floats(weights.bias))
+  }
+
+  func projections(_ layer: LayerWeights) throws(BertQAError) -> Parameters.Projections {
+    let query = try linear(layer.query)
+    let key = try linear(layer.key)
+    let value = try linear(layer.value)
+    if case .f32(let first) = query.weights, case .f32(let second) = key.weights,
+      case .f32(let third) = value.weights, second == first + query.outs * query.ins,
+      third == second + query.outs * query.ins, key.bias == query.bias + query.outs,
+      value.bias == key.bias + query.outs
+    {
+      return .together(
+        LinearLayer(weights: query.weights, bias: query.bias, ins: query.ins, outs: 3 * query.outs))
+    }
+    return .separate(query: query, key: key, value: value)
+  }
+
+  func linear(_ weights: LinearWeights) throws(BertQAError) -> LinearLayer {
+    let layerWeights: LinearLayer.Weights
+    switch arithmetic {
+    case .f32: return try floatLinear(weights)
+    case .bf16: layerWeights = .bf16(try bfloats(weights.weight))
+    case .int8: layerWeights = .int8(try int8(weights.weight))
+    }
+    return LinearLayer(
+      weights: layerWeights, bias: try floats(weights.bias), ins: weights.weight.rowWidth,
+      outs: weights.weight.rowCount)
+  }
+
+  func floatLinear(_ weights: LinearWeights) throws(BertQAError) -> LinearLayer {
+    LinearLayer(
+      weights: .f32(try floats(weights.weight)), bias: try floats(weights.bias),
+      ins: weights.weight.rowWidth, outs: weights.weight.rowCount)
+  }
+
+  func floats(_ tensor: TensorView) throws(BertQAError) -> UnsafePointer<Float> {
+    if tensor.dataType == .f32, let floats = tensor.inPlace(as: Float.self) { return floats }
+    let copy = try memory.take(Float.self, count: tensor.rowCount * tensor.rowWidth)
+    tensor.copyFloats(rows: 0..<tensor.rowCount, to: copy)
+    return UnsafePointer(copy)
+  }
+
+  /// Rounded to nearest, ties to even.
+  private func bfloats(_ tensor: TensorView) throws(BertQAError) -> UnsafePointer<UInt16> {
+    if tensor.dataType == .bf16, let bfloats = tensor.inPlace(as: UInt16.self) { return bfloats }
+    let width = tensor.rowWidth
+    let copy = try memory.take(UInt16.self, count: tensor.rowCount * width)
+    try forEachRow(of: tensor) { row, floats throws(BertQAError) in
+      for column in 0..<width { copy[row * width + column] = bfloat(floats[column]) }
+    }
+    return UnsafePointer(copy)
+  }
+
+  private func int8(_ tensor: TensorView) throws(BertQAError) -> LinearLayer.Int8Weights {
+    let (rows, width) = (tensor.rowCount, tensor.rowWidth)
+    let sums = try memory.take(Float.self, count: rows)
+    if tensor.dataType == .i8, let scales = tensor.rowScales?.baseAddress,
+      let elements = tensor.inPlace(as: Int8.self)
+    {
+      if let stored = tensor.rowSums {
+        for row in 0..<rows { sums[row] = scales[row] * Float(stored[row]) }
+      } else {
+        bq_row_sums_s8(elements, scales, rows, width, sums)
+      }
+      return LinearLayer.Int8Weights(elements: elements, scale: scales, sums: UnsafePointer(sums))
+    }
+    let elements = try memory.take(Int8.self, count: rows * width)
+    let scales = try memory.take(Float.self, count: rows)
+    var quantizer = RowQuantizer()
+    try forEachRow(of: tensor) { row, floats throws(BertQAError) in
+      let source = UnsafeBufferPointer(start: floats, count: width)
+      guard let result = quantizer.quantize(source, to: elements + row * width) else {
+        throw BertQAError(
+          .invalidModel, "\(tensor.file): tensor \(tensor.name): row \(row) has an infinity or NaN")
+      }
+      scales[row] = result.scale
+      sums[row] = result.scale * Float(result.sum)
+    }
+    return LinearLayer.Int8Weights(
+      elements: UnsafePointer(elements), scale: UnsafePointer(scales), sums: UnsafePointer(sums))
+  }
+
+  private func forEachRow(
+    of tensor: TensorView, _ body: (Int, UnsafePointer<Float>) throws(BertQAError) -> Void
+  ) throws(BertQAError) {
+    let floats = try AlignedBuffer<Float>(uninitializedCount: tensor.rowWidth)
+    for row in 0..<tensor.rowCount {
+      tensor.copyFloats(rows: row..<row + 1, to: floats.base)
+      try body(row, UnsafePointer(floats.base))
+    }
+  }
+}
+
+/// The nearest bfloat16, ties to even; a NaN stays one.
+private func bfloat(_ value: Float) -> UInt16 {
+  let bits = value.bitPattern
+  if value.isNaN { return UInt16(truncatingIfNeeded: bits &>> 16) | 0x40 }
+  return UInt16(truncatingIfNeeded: (bits &+ 0x7FFF &+ (bits &>> 16 & 1)) &>> 16)
+}
+
+extension TensorView {
+  /// The elements where they lie, if that is aligned for their type.
+  fileprivate func inPlace<Element>(as type: Element.Type) -> UnsafePointer<Element>? {
+    guard let base = bytes.baseAddress,
+      UInt(bitPattern: base) % UInt(MemoryLayout<Element>.alignment) == 0
+    else { return nil }
+    return base.assumingMemoryBound(to: type)
+  }
+}

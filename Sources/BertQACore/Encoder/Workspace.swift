@@ -1,0 +1,62 @@
+/// One thread's scratch memory. Its size depends on the model and the longest chunk seen, not on the
+/// number of windows.
+final class Workspace: @unchecked Sendable {
+  // Sendable: used by one thread at a time.
+
+  /// Activations of a chunk; [block][hidden][16].
+  private var hidden = AlignedBuffer<Float>()
+  /// Query, key and value, f32 or bf16; [block][3 · hidden][16].
+  private var projections = AlignedBuffer<UInt8>()
+  /// What attention gathered; [block][hidden][16].
+  private var context = AlignedBuffer<Float>()
+  private var intermediate = AlignedBuffer<Float>()
+  private var attention = AlignedBuffer<Float>()
+  private var packed = AlignedBuffer<UInt16>()
+  private var quantization = AlignedBuffer<Float>()
+
+  /// A chunk's activations.
+  struct Activations {
+    var hidden: UnsafeMutablePointer<Float>
+    var projections: UnsafeMutableRawPointer
+    var context: UnsafeMutablePointer<Float>
+  }
+
+  /// What one task needs between reading and writing activations.
+  struct Scratch {
+    /// [block][intermediate][16] of a group of blocks
+    var intermediate: UnsafeMutablePointer<Float>
+    var attention: UnsafeMutablePointer<Float>
+    /// What a linear layer multiplies, of a group of blocks: room for bf16.
+    var packed: UnsafeMutableRawPointer
+    /// [block][16] each
+    var scale: UnsafeMutablePointer<Float>
+    var offset: UnsafeMutablePointer<Float>
+  }
+
+  /// - Parameter projectionSize: bytes of an element of query, key and value.
+  func activations(
+    floatsPerFeature: Int, hiddenSize: Int, projectionSize: Int
+  ) throws(BertQAError) -> Activations {
+    try hidden.reserve(floatsPerFeature * hiddenSize)
+    try projections.reserve(floatsPerFeature * hiddenSize * 3 * projectionSize)
+    try context.reserve(floatsPerFeature * hiddenSize)
+    return Activations(
+      hidden: hidden.base, projections: UnsafeMutableRawPointer(projections.base),
+      context: context.base)
+  }
+
+  /// - Parameter intermediate: numbers of the widest activations of a group of blocks.
+  func scratch(
+    intermediate: Int, blocks: Int, attention: Int
+  ) throws(BertQAError) -> Scratch {
+    let tokens = blocks * Kernels.lanes
+    try self.intermediate.reserve(intermediate)
+    try self.attention.reserve(attention)
+    try packed.reserve(intermediate)
+    try quantization.reserve(2 * tokens)
+    return Scratch(
+      intermediate: self.intermediate.base, attention: self.attention.base,
+      packed: UnsafeMutableRawPointer(packed.base), scale: quantization.base,
+      offset: quantization.base + tokens)
+  }
+}

@@ -1,0 +1,32 @@
+import CBertQA
+
+/// One instruction set's kernels. `table` documents them (Sources/CBertQA/include/kernels.h):
+/// `kernels.table.linear_f32(...)`.
+///
+/// Unchecked: the table is a constant of the C half that nobody writes.
+struct Kernels: @unchecked Sendable {
+  let table: bq_kernels
+
+  /// The kernels of an instruction set (`BQ_ISA_…`; 0 is the best there is), or nil where this
+  /// machine does not have it.
+  init?(isa: Int32 = 0) {
+    guard let table = bq_kernels_for(isa) else { return nil }
+    self.table = table.pointee
+  }
+
+  /// Tokens of a block: the innermost dimension of every activation.
+  static let lanes = Int(BQ_LANES)
+
+  /// Blocks that hold `tokens` tokens.
+  static func blocks(tokens: Int) -> Int { (tokens + lanes - 1) / lanes }
+
+  /// What a linear layer does with its result.
+  enum Epilogue {
+    static let bias = Int32(BQ_EPILOGUE_BIAS)
+    static let gelu = Int32(BQ_EPILOGUE_GELU)
+    static let residual = Int32(BQ_EPILOGUE_RESIDUAL)
+    static let bf16Pairs = Int32(BQ_EPILOGUE_BF16_PAIRS)
+    static let bf16 = Int32(BQ_EPILOGUE_BF16)
+    static let geluBF16Pairs = Int32(BQ_EPILOGUE_GELU_BF16_PAIRS)
+  }
+}

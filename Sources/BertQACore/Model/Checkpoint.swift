@@ -1,0 +1,87 @@
+/// The safetensors files of a model directory: `model.safetensors`, or the shards that
+/// `model.safetensors.index.json` lists.
+struct Checkpoint: Sendable {
+  /// A tensor as stored, of any type.
+  struct Tensor {
+    let name: String
+    let file: String
+    let type: SafetensorsType
+    let shape: [Int]
+    let bytes: UnsafeRawBufferPointer
+  }
+
+  /// The file to name when a tensor is in none.
+  let path: String
+  let shards: [Safetensors]
+  /// The shard that holds each tensor, by position in `shards`; nil for a single file.
+  private let weightMap: [String: Int]?
+
+  init(directory: String) throws(BertQAError) {
+    let single = "\(directory)/model.safetensors"
+    let index = "\(directory)/model.safetensors.index.json"
+    guard !MappedFile.exists(single), MappedFile.exists(index) else {
+      guard MappedFile.exists(single) else {
+        throw BertQAError(
+          .io,
+          "\(single): no such file, nor model.safetensors.index.json; checkpoints in PyTorch's "
+            + "own format (.bin) must be converted to safetensors")
+      }
+      path = single
+      shards = [try Safetensors(MappedFile(path: single))]
+      weightMap = nil
+      return
+    }
+    path = index
+    (shards, weightMap) = try Self.readIndex(index, in: directory)
+  }
+
+  private static func readIndex(
+    _ path: String, in directory: String
+  ) throws(BertQAError) -> (shards: [Safetensors], weightMap: [String: Int]) {
+    guard let map = try ObjectReader(MappedFile(path: path)).reader("weight_map") else {
+      throw BertQAError(.invalidModel, "\(path): \"weight_map\" is missing")
+    }
+    var shards: [Safetensors] = []
+    var positions: [String: Int] = [:]
+    var weightMap: [String: Int] = [:]
+    for member in map.object.members {
+      guard case .string(let name) = member.value, isPlainFileName(name) else {
+        throw map.mismatch(
+          member.key, member.value, expected: "the name of a file in the same directory")
+      }
+      if positions[name] == nil {
+        positions[name] = shards.count
+        shards.append(try Safetensors(MappedFile(path: "\(directory)/\(name)")))
+      }
+      guard weightMap.updateValue(positions[name] ?? 0, forKey: member.key) == nil else {
+        throw BertQAError(
+          .invalidModel, "\(path): tensor \(quoted(member.key)) occurs twice in \"weight_map\"")
+      }
+    }
+    return (shards, weightMap)
+  }
+
+  /// Whether a shard's name stays within its directory.
+  private static func isPlainFileName(_ name: String) -> Bool {
+    !name.isEmpty && name != "." && name != ".."
+      && name.utf8.allSatisfy { $0 != UInt8(ascii: "/") && $0 >= 0x20 }
+  }
+
+  /// The tensor of that name; nil if no file has it.
+  func tensor(_ name: String) throws(BertQAError) -> Tensor? {
+    var shard = 0
+    if let weightMap {
+      guard let position = weightMap[name] else { return nil }
+      shard = position
+    }
+    let file = shards[shard].file
+    guard let entry = shards[shard].entries[name] else {
+      guard weightMap != nil else { return nil }
+      throw BertQAError(
+        .invalidModel, "\(file.path): tensor \(quoted(name)) is missing, but \(path) lists it here")
+    }
+    return Tensor(
+      name: name, file: file.path, type: entry.type, shape: entry.shape,
+      bytes: UnsafeRawBufferPointer(rebasing: file.bytes[entry.range]))
+  }
+}

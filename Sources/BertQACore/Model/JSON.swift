@@ -1,0 +1,46 @@
+/// A JSON value.
+enum JSON: Sendable, Equatable {
+  case null
+  case bool(Bool)
+  case number(Number)
+  case string(String)
+  case array([JSON])
+  case object(Object)
+
+  struct Number: Sendable, Equatable {
+    let double: Double
+    /// The exact value, when written without fraction and exponent and within 64 bits.
+    let integer: Int64?
+  }
+
+  /// Members in the order of the text, duplicates included.
+  struct Object: Sendable, Equatable {
+    struct Member: Sendable, Equatable {
+      var key: String
+      var value: JSON
+    }
+
+    var members: [Member] = []
+
+    /// The value of the last member with this key, as most readers have it. Linear in the members.
+    subscript(key: String) -> JSON? {
+      get { members.last { $0.key == key }?.value }
+      set {
+        members.removeAll { $0.key == key }
+        if let newValue { members.append(Member(key: key, value: newValue)) }
+      }
+    }
+  }
+
+  /// The value as an error message shows it: scalars themselves, containers by kind.
+  var summary: String {
+    switch self {
+    case .null: "null"
+    case .bool(let value): value ? "true" : "false"
+    case .number(let number): number.integer.map { "\($0)" } ?? "\(number.double)"
+    case .string(let text): quoted(text)
+    case .array: "an array"
+    case .object: "an object"
+    }
+  }
+}

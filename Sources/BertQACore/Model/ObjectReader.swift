@@ -1,0 +1,73 @@
+/// Typed access to the members of a JSON object; errors name the file and the key.
+///
+/// An absent member and a null are the same, as in Hugging Face's files.
+struct ObjectReader {
+  let file: String
+  var object: JSON.Object
+
+  init(file: String, object: JSON.Object) {
+    self.file = file
+    self.object = object
+  }
+
+  /// The top level of a JSON file.
+  init(_ file: MappedFile) throws(BertQAError) {
+    guard case .object(let object) = try JSONParser.parse(file) else {
+      throw BertQAError(.invalidModel, "\(file.path): expected a JSON object")
+    }
+    self.init(file: file.path, object: object)
+  }
+
+  func value(_ key: String) -> JSON? {
+    let value = object[key]
+    return value == .null ? nil : value
+  }
+
+  func mismatch(_ key: String, _ value: JSON, expected: String) -> BertQAError {
+    BertQAError(
+      .invalidModel, "\(file): \(quoted(key)) is \(value.summary), expected \(expected)")
+  }
+
+  func integer(_ key: String, in range: ClosedRange<Int>) throws(BertQAError) -> Int? {
+    guard let value = value(key) else { return nil }
+    guard case .number(let number) = value, let integer = number.integer,
+      range.contains(Int(integer))
+    else {
+      throw mismatch(
+        key, value, expected: "an integer in \(range.lowerBound)...\(range.upperBound)")
+    }
+    return Int(integer)
+  }
+
+  func number(_ key: String) throws(BertQAError) -> Double? {
+    guard let value = value(key) else { return nil }
+    guard case .number(let number) = value else {
+      throw mismatch(key, value, expected: "a number")
+    }
+    return number.double
+  }
+
+  func bool(_ key: String) throws(BertQAError) -> Bool? {
+    guard let value = value(key) else { return nil }
+    guard case .bool(let bool) = value else {
+      throw mismatch(key, value, expected: "true or false")
+    }
+    return bool
+  }
+
+  func string(_ key: String) throws(BertQAError) -> String? {
+    guard let value = value(key) else { return nil }
+    guard case .string(let string) = value else {
+      throw mismatch(key, value, expected: "a string")
+    }
+    return string
+  }
+
+  func reader(_ key: String) throws(BertQAError) -> ObjectReader? {
+    guard let value = value(key) else { return nil }
+    guard case .object(let object) = value else {
+      throw mismatch(key, value, expected: "an object")
+    }
+    return ObjectReader(file: file, object: object)
+  }
+}

@@ -1,0 +1,55 @@
+extension OutputDirectory {
+  /// Writes what belongs to a quantized model beside its weights: `config.json` with our key added,
+  /// the vocabulary's file as it is, `tokenizer_config.json` as it is or made.
+  func writeConfiguration(
+    of model: LoadedModel, from directory: String, threshold: Float?
+  ) throws(BertQAError) {
+    var config = try ObjectReader(MappedFile(path: "\(directory)/config.json"))
+    var own = try config.reader("bertqa")?.object ?? JSON.Object()
+    own["weight_format"] = .string("int8")
+    own["no_answer_threshold"] = .number(
+      JSON.Number(threshold ?? model.configuration.noAnswerThreshold))
+    config.object["bertqa"] = .object(own)
+    try write(JSON.object(config.object).text + "\n", to: "config.json")
+
+    let vocabulary = model.tokenizer.vocabularyPath
+    try copy(vocabulary, to: vocabulary.hasSuffix(".json") ? "tokenizer.json" : "vocab.txt")
+    let configuration = "\(directory)/tokenizer_config.json"
+    if MappedFile.exists(configuration) {
+      try copy(configuration, to: "tokenizer_config.json")
+    } else {
+      try write(model.tokenizerConfiguration.json.text + "\n", to: "tokenizer_config.json")
+    }
+  }
+
+  private func copy(_ source: String, to name: String) throws(BertQAError) {
+    let file = try MappedFile(path: source)
+    try file.withBytes { bytes throws(BertQAError) in
+      try write(UnsafeRawBufferPointer(bytes), to: name)
+    }
+  }
+}
+
+extension JSON.Number {
+  /// The number of fewest digits that reads back as `value`, which must be finite.
+  fileprivate init(_ value: Float) {
+    self.init(double: Double("\(value)") ?? Double(value), integer: nil)
+  }
+}
+
+extension TokenizerConfiguration {
+  /// The configuration as `tokenizer_config.json` has it.
+  fileprivate var json: JSON {
+    var object = JSON.Object()
+    object["tokenizer_class"] = .string("BertTokenizer")
+    object["do_lower_case"] = .bool(lowercase)
+    object["strip_accents"] = stripAccents.map(JSON.bool) ?? .null
+    object["tokenize_chinese_chars"] = .bool(tokenizeChineseCharacters)
+    object["unk_token"] = .string(unkToken)
+    object["sep_token"] = .string(sepToken)
+    object["pad_token"] = .string(padToken)
+    object["cls_token"] = .string(clsToken)
+    object["mask_token"] = .string(maskToken)
+    return .object(object)
+  }
+}

@@ -1,0 +1,93 @@
+import Glibc
+
+/// A directory that comes into being complete or not at all: its files are written in a temporary
+/// directory beside it, which `commit` renames.
+final class OutputDirectory {
+  let path: String
+  private let temporary: String
+  private var names: [String] = []
+  private var isCommitted = false
+
+  /// `path` must not exist or be an empty directory; its parent must exist.
+  init(path: String) throws(BertQAError) {
+    var path = path
+    while path.utf8.count > 1, path.hasSuffix("/") { path.removeLast() }
+    let name = path.split(separator: "/").last ?? ""
+    guard !["", ".", ".."].contains(name), !path.utf8.contains(0) else {
+      throw BertQAError(
+        .invalidArgument, "\(quoted(path)) cannot be the output directory; name a fresh one")
+    }
+    try Self.checkFresh(path)
+    self.path = path
+    temporary = try Self.makeTemporary(for: path)
+  }
+
+  deinit {
+    guard !isCommitted else { return }
+    for name in names { unlink("\(temporary)/\(name)") }
+    rmdir(temporary)
+  }
+
+  private static func checkFresh(_ path: String) throws(BertQAError) {
+    var status = stat()
+    guard lstat(path, &status) == 0 else {
+      guard errno == ENOENT else { throw .system("examine", path) }
+      return
+    }
+    guard let stream = opendir(path) else { throw .system("use as output directory", path) }
+    defer { closedir(stream) }
+    while let entry = readdir(stream) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 1) { String(cString: $0) }
+      }
+      guard name == "." || name == ".." else {
+        throw BertQAError(
+          .invalidArgument,
+          "\(path): the output directory is not empty (it has \(quoted(name))); name a fresh one")
+      }
+    }
+  }
+
+  private static func makeTemporary(for path: String) throws(BertQAError) -> String {
+    for attempt in 0..<100 {
+      let name = "\(path).partial-\(getpid())-\(attempt)"
+      if mkdir(name, 0o777) == 0 { return name }
+      guard errno == EEXIST else { throw .system("create", path) }
+    }
+    throw BertQAError(.io, "\(path): remove the directories \(path).partial-* first")
+  }
+
+  /// A file to be written.
+  func makeFile(_ name: String) throws(BertQAError) -> OutputFile {
+    names.append(name)
+    return try OutputFile(path: "\(temporary)/\(name)")
+  }
+
+  /// Writes a file at once.
+  func write(_ bytes: UnsafeRawBufferPointer, to name: String) throws(BertQAError) {
+    let file = try makeFile(name)
+    try file.write(bytes, at: 0)
+    try file.finish()
+  }
+
+  func write(_ text: String, to name: String) throws(BertQAError) {
+    try Array(text.utf8).withUnsafeBufferPointer { bytes throws(BertQAError) in
+      try write(UnsafeRawBufferPointer(bytes), to: name)
+    }
+  }
+
+  /// Puts the directory in its place, durably.
+  func commit() throws(BertQAError) {
+    try Self.synchronize(temporary)
+    guard rename(temporary, path) == 0 else { throw .system("put in place", path) }
+    isCommitted = true
+    try Self.synchronize(path.lastIndex(of: "/").map { "\(path[..<$0])/" } ?? ".")
+  }
+
+  private static func synchronize(_ directory: String) throws(BertQAError) {
+    let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw .system("open", directory) }
+    defer { close(descriptor) }
+    guard fsync(descriptor) == 0 else { throw .system("write", directory) }
+  }
+}

@@ -1,0 +1,37 @@
+import Glibc
+
+/// A file being written; it must not exist before.
+final class OutputFile {
+  let path: String
+  private var descriptor: Int32
+
+  init(path: String) throws(BertQAError) {
+    self.path = path
+    descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+    guard descriptor >= 0 else { throw .system("create", path) }
+  }
+
+  deinit {
+    if descriptor >= 0 { close(descriptor) }
+  }
+
+  func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(BertQAError) {
+    var rest = bytes
+    var offset = offset
+    while let base = rest.baseAddress, rest.count > 0 {
+      let count = pwrite(descriptor, base, rest.count, offset)
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw .system("write", path) }
+      rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))
+      offset += count
+    }
+  }
+
+  /// Waits until the contents are on the disk, and closes.
+  func finish() throws(BertQAError) {
+    guard fsync(descriptor) == 0 else { throw .system("write", path) }
+    let result = close(descriptor)
+    descriptor = -1
+    guard result == 0 else { throw .system("write", path) }
+  }
+}

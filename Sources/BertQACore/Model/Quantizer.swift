@@ -1,0 +1,121 @@
+/// Makes the int8 form of a model directory.
+///
+/// Matrices and embeddings become I8 `X.weight` of the original shape, row-major, with an F32
+/// companion `X.weight_scale` of one scale per row: value = q · scale, q in −127…127. A linear
+/// layer's matrix has a second companion, I32 `X.weight_sum`, each row's Σ q. All else, the question
+/// answering head too, which is tiny and sensitive, becomes F32. Names are those of Hugging Face with
+/// prefix; tensors the architecture does not use are left out.
+package struct Quantizer {
+  private let model: LoadedModel
+  private var writer: SafetensorsWriter
+  private var rows = RowQuantizer()
+  private var report = QuantizationReport()
+
+  /// Rows are read, rounded and written in parts of about this many elements.
+  private static let partCount = 1 << 16
+
+  /// Quantizes the model in `directory` (F32, F16 or BF16, sharded or not) to the fresh directory
+  /// `output`, which comes into being complete or not at all. Memory: O(rows of the largest tensor).
+  /// `noAnswerThreshold` replaces the model's own.
+  @discardableResult
+  package static func quantize(
+    directory: String, to output: String, noAnswerThreshold: Float? = nil
+  ) throws(BertQAError) -> QuantizationReport {
+    if let noAnswerThreshold, !noAnswerThreshold.isFinite {
+      throw BertQAError(
+        .invalidArgument, "the no-answer threshold is \(noAnswerThreshold), expected a number")
+    }
+    let model = try LoadedModel.load(directory: directory)
+    guard model.encoder.wordEmbeddings.dataType != .i8 else {
+      throw BertQAError(.invalidArgument, "\(directory): the model is int8 already")
+    }
+    let target = try OutputDirectory(path: output)
+    var quantizer = Quantizer(
+      model: model,
+      writer: try SafetensorsWriter(
+        target.makeFile("model.safetensors"), QuantizationPlan(model).tensors))
+    try quantizer.writeWeights()
+    try target.writeConfiguration(
+      of: model, from: directory, threshold: noAnswerThreshold)
+    try target.commit()
+    return quantizer.report
+  }
+
+  private init(model: LoadedModel, writer: SafetensorsWriter) {
+    self.model = model
+    self.writer = writer
+  }
+
+  private mutating func writeWeights() throws(BertQAError) {
+    let plan = QuantizationPlan(model)
+    for (tensor, hasSums) in plan.quantized { try quantize(tensor, hasSums: hasSums) }
+    for tensor in plan.kept { try expand(tensor) }
+    try writer.finish()
+    report.tensorCount = plan.tensors.count
+    report.bytesRead = (plan.quantized.map(\.tensor) + plan.kept).reduce(0) { $0 + $1.bytes.count }
+    report.bytesWritten = writer.layout.size
+    let count = Double(report.quantizedCount)
+    report.rmsWeight = (rows.squaredNorm / count).squareRoot()
+    report.rmsError = (rows.squaredError / count).squareRoot()
+    report.rmsErrorOfLargest = (rows.squaredErrorOfLargest / count).squareRoot()
+  }
+
+  private mutating func quantize(_ tensor: TensorView, hasSums: Bool) throws(BertQAError) {
+    var scales: [Float] = []
+    var sums: [Int32] = []
+    let width = tensor.rowWidth
+    var rounded: [Int8] = []
+    try forEachPart(of: tensor) { (part, floats, quantizer) throws(BertQAError) in
+      rounded = Array(repeating: 0, count: floats.count)
+      for (index, row) in part.enumerated() {
+        let source = UnsafeBufferPointer(rebasing: floats[index * width..<(index + 1) * width])
+        let result = rounded.withUnsafeMutableBufferPointer { buffer in
+          buffer.baseAddress.flatMap { quantizer.rows.quantize(source, to: $0 + index * width) }
+        }
+        guard let result else {
+          throw BertQAError(
+            .invalidModel,
+            "\(tensor.file): tensor \(quoted(tensor.name)): row \(row) has an infinity or NaN")
+        }
+        scales.append(result.scale)
+        sums.append(result.sum)
+      }
+      try quantizer.append(rounded, to: tensor.name)
+    }
+    try append(scales, to: "\(tensor.name)_scale")
+    if hasSums { try append(sums, to: "\(tensor.name)_sum") }
+    report.quantizedCount += tensor.rowCount * width
+  }
+
+  private mutating func expand(_ tensor: TensorView) throws(BertQAError) {
+    try forEachPart(of: tensor) { (_, floats, quantizer) throws(BertQAError) in
+      try quantizer.writer.append(floats, to: tensor.name)
+    }
+  }
+
+  private mutating func append<Element: BitwiseCopyable>(
+    _ elements: [Element], to name: String
+  ) throws(BertQAError) {
+    try elements.withUnsafeBufferPointer { buffer throws(BertQAError) in
+      try writer.append(buffer, to: name)
+    }
+  }
+
+  /// Hands out a tensor as floats, some rows at a time.
+  private mutating func forEachPart(
+    of tensor: TensorView,
+    _ body: (Range<Int>, UnsafeBufferPointer<Float>, inout Quantizer) throws(BertQAError) -> Void
+  ) throws(BertQAError) {
+    let rowsPerPart = max(1, Self.partCount / tensor.rowWidth)
+    let buffer = UnsafeMutableBufferPointer<Float>.allocate(
+      capacity: rowsPerPart * tensor.rowWidth)
+    defer { buffer.deallocate() }
+    guard let base = buffer.baseAddress else { return }
+    for first in stride(from: 0, to: tensor.rowCount, by: rowsPerPart) {
+      let part = first..<min(first + rowsPerPart, tensor.rowCount)
+      tensor.copyFloats(rows: part, to: base)
+      let floats = UnsafeBufferPointer(start: base, count: part.count * tensor.rowWidth)
+      try body(part, floats, &self)
+    }
+  }
+}

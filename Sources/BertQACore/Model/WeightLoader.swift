@@ -1,0 +1,141 @@
+/// Finds a model's tensors in a checkpoint and checks type and shape of each.
+struct WeightLoader {
+  private let checkpoint: Checkpoint
+  private let prefix: String
+  /// What the views point into.
+  private(set) var owners: [any AnyObject & Sendable]
+
+  init(_ checkpoint: Checkpoint, prefix: String) {
+    self.checkpoint = checkpoint
+    self.prefix = prefix
+    owners = checkpoint.shards.map(\.file)
+  }
+
+  mutating func linear(_ module: String, outs: Int, ins: Int) throws(BertQAError) -> LinearWeights {
+    LinearWeights(
+      weight: try matrix(module, rows: outs, width: ins, hasSums: true),
+      bias: try vector("\(module).bias", count: outs))
+  }
+
+  mutating func embedding(
+    _ module: String, rows: Int, width: Int
+  ) throws(BertQAError) -> TensorView {
+    try matrix(module, rows: rows, width: width, hasSums: false)
+  }
+
+  /// Checkpoints converted from TensorFlow may have its names, gamma and beta.
+  func norm(_ module: String, count: Int) throws(BertQAError) -> NormWeights {
+    NormWeights(
+      weight: try vector("\(module).weight", alias: "\(module).gamma", count: count),
+      bias: try vector("\(module).bias", alias: "\(module).beta", count: count))
+  }
+
+  private func vector(
+    _ name: String, alias: String? = nil, count: Int
+  ) throws(BertQAError) -> TensorView {
+    let expected = Expectation(name: name, types: [.f32, .f16, .bf16], shape: [count])
+    let tensor = try find(expected, alias: alias)
+    return TensorView(
+      name: name, file: tensor.file, dataType: try expected.dataType(of: tensor), shape: [count],
+      bytes: tensor.bytes)
+  }
+
+  private mutating func matrix(
+    _ module: String, rows: Int, width: Int, hasSums: Bool
+  ) throws(BertQAError) -> TensorView {
+    let name = "\(module).weight"
+    let expected = Expectation(name: name, types: DataType.allCases, shape: [rows, width])
+    let tensor = try find(expected)
+    let type = try expected.dataType(of: tensor)
+    var scales: UnsafeBufferPointer<Float>?
+    var sums: UnsafeBufferPointer<Int32>?
+    if type == .i8 {
+      scales = try rowScales(of: tensor, rows: rows)
+      if hasSums { sums = try rowSums(of: tensor, rows: rows) }
+    }
+    return TensorView(
+      name: name, file: tensor.file, dataType: type, shape: [rows, width], bytes: tensor.bytes,
+      rowScales: scales, rowSums: sums)
+  }
+
+  private mutating func rowScales(
+    of tensor: Checkpoint.Tensor, rows: Int
+  ) throws(BertQAError) -> UnsafeBufferPointer<Float> {
+    let expected = Expectation(name: "\(tensor.name)_scale", types: [.f32], shape: [rows])
+    let stored = try find(expected)
+    _ = try expected.dataType(of: stored)
+    let scales: UnsafeBufferPointer<Float> = aligned(stored.bytes)
+    guard let bad = scales.firstIndex(where: { !$0.isFinite }) else { return scales }
+    throw BertQAError(
+      .invalidModel,
+      "\(stored.file): tensor \(quoted(stored.name)): element \(bad) is \(scales[bad]), "
+        + "expected a finite number")
+  }
+
+  private mutating func rowSums(
+    of tensor: Checkpoint.Tensor, rows: Int
+  ) throws(BertQAError) -> UnsafeBufferPointer<Int32>? {
+    guard let stored = try checkpoint.tensor("\(tensor.name)_sum") else { return nil }
+    guard stored.type == .i32, stored.shape == [rows] else {
+      throw Expectation.mismatch(stored, expected: "I32 [\(rows)]")
+    }
+    return aligned(stored.bytes)
+  }
+
+  /// The bytes as elements: in place if aligned, else a copy that `owners` keeps.
+  private mutating func aligned<Element: BitwiseCopyable & Sendable>(
+    _ bytes: UnsafeRawBufferPointer
+  ) -> UnsafeBufferPointer<Element> {
+    guard UInt(bitPattern: bytes.baseAddress) % UInt(MemoryLayout<Element>.alignment) != 0 else {
+      return bytes.bindMemory(to: Element.self)
+    }
+    let copy = AlignedArray<Element>(copying: bytes)
+    owners.append(copy)
+    return copy.elements
+  }
+
+  /// A tensor by its name, the same without the prefix, or its alias likewise.
+  private func find(
+    _ expected: Expectation, alias: String? = nil
+  ) throws(BertQAError) -> Checkpoint.Tensor {
+    for name in [expected.name, alias].compactMap(\.self) {
+      if let tensor = try checkpoint.tensor(name) { return tensor }
+      if name.hasPrefix(prefix),
+        let tensor = try checkpoint.tensor(String(name.dropFirst(prefix.count)))
+      {
+        return tensor
+      }
+    }
+    throw BertQAError(
+      .invalidModel,
+      "\(checkpoint.path): tensor \(quoted(expected.name)) is missing, expected "
+        + expected.description)
+  }
+}
+
+extension WeightLoader {
+  /// What a tensor must be.
+  private struct Expectation {
+    let name: String
+    let types: [DataType]
+    let shape: [Int]
+
+    var description: String {
+      "\(types.map(\.rawValue).joined(separator: " or ")) \(described(shape: shape))"
+    }
+
+    func dataType(of tensor: Checkpoint.Tensor) throws(BertQAError) -> DataType {
+      guard let type = DataType(rawValue: tensor.type.name), types.contains(type),
+        tensor.shape == shape
+      else { throw Self.mismatch(tensor, expected: description) }
+      return type
+    }
+
+    static func mismatch(_ tensor: Checkpoint.Tensor, expected: String) -> BertQAError {
+      BertQAError(
+        .invalidModel,
+        "\(tensor.file): tensor \(quoted(tensor.name)) is \(tensor.type.name) "
+          + "\(described(shape: tensor.shape)), expected \(expected)")
+    }
+  }
+}

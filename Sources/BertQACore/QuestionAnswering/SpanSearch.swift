@@ -1,0 +1,138 @@
+/// A candidate: the document tokens `first` through `last`, with the best score over the windows that hold
+/// both, and the (first) window that gives it.
+struct ScoredSpan: Equatable {
+  var score: Float
+  var first: Int
+  var last: Int
+  var window: Int
+
+  /// Higher scores first; of equals the earlier, then the shorter.
+  func isBetter(than other: ScoredSpan) -> Bool {
+    if score != other.score { return score > other.score }
+    return (first, last) < (other.first, other.last)
+  }
+}
+
+/// Finds the best candidate inside any interval of the document.
+///
+/// Candidates are the spans of at most `maxLength` tokens that lie in one window. The best score of each
+/// start token is computed once, O(tokens · maxLength); a query then takes O(interval + maxLength²).
+struct SpanSearch {
+  /// Consecutive tokens that run windows cover without a gap: no candidate crosses its borders.
+  struct Run {
+    var tokens: Range<Int>
+    /// Where its tokens begin in `rowMaxima`.
+    var firstRow: Int
+  }
+
+  let logits: WindowLogits
+  let maxLength: Int
+  private(set) var runs: [Run] = []
+  /// Best score of the candidates that start at a token; -∞ if none does.
+  private var rowMaxima: [Float] = []
+
+  init(logits: WindowLogits, maxLength: Int) {
+    self.logits = logits
+    self.maxLength = maxLength
+    var rowCount = 0
+    for window in logits.windows {
+      if let run = runs.last, window.firstToken <= run.tokens.upperBound {
+        runs[runs.count - 1].tokens = run.tokens.lowerBound..<window.endToken
+        rowCount += window.endToken - run.tokens.upperBound
+      } else {
+        runs.append(Run(tokens: window.firstToken..<window.endToken, firstRow: rowCount))
+        rowCount += window.tokenCount
+      }
+    }
+    rowMaxima = [Float](repeating: -.infinity, count: rowCount)
+    fillRowMaxima()
+  }
+
+  /// Diagonal by diagonal (spans of one length), so that the inner loop is a vector operation.
+  private mutating func fillRowMaxima() {
+    let logits = logits
+    var run = 0
+    for (index, window) in logits.windows.enumerated() {
+      while window.firstToken >= runs[run].tokens.upperBound { run += 1 }
+      let row = runs[run].firstRow + window.firstToken - runs[run].tokens.lowerBound
+      let offset = logits.offsets[index]
+      rowMaxima.withUnsafeMutableBufferPointer { maxima in
+        logits.start.withUnsafeBufferPointer { start in
+          logits.end.withUnsafeBufferPointer { end in
+            guard let maxima = maxima.baseAddress, let start = start.baseAddress,
+              let end = end.baseAddress
+            else { return }
+            for distance in 0..<min(maxLength, window.tokenCount) {
+              maximize(
+                maxima + row, start + offset, end + offset + distance,
+                count: window.tokenCount - distance)
+            }
+          }
+        }
+      }
+    }
+  }
+
+  /// The best candidate that lies in `interval`, which must lie in `run`. nil if there is none.
+  func best(in interval: Range<Int>, of run: Run) -> ScoredSpan? {
+    guard !interval.isEmpty else { return nil }
+    // The end of the interval cuts candidates of the last starts only.
+    let cut = max(interval.lowerBound, interval.upperBound - (maxLength - 1))
+    var best: ScoredSpan?
+    if let first = firstMaximum(in: interval.lowerBound..<cut, of: run) {
+      best = bestSpan(from: first, limit: interval.upperBound)
+    }
+    for first in cut..<interval.upperBound {
+      if let span = bestSpan(from: first, limit: interval.upperBound),
+        best.map(span.isBetter(than:)) ?? true
+      {
+        best = span
+      }
+    }
+    return best
+  }
+
+  /// The first of the starts in `interval` with the highest maximum.
+  private func firstMaximum(in interval: Range<Int>, of run: Run) -> Int? {
+    rowMaxima.withUnsafeBufferPointer { maxima in
+      let shift = run.firstRow - run.tokens.lowerBound
+      var best = -Float.infinity
+      var position: Int?
+      for token in interval where maxima[token + shift] > best {
+        best = maxima[token + shift]
+        position = token
+      }
+      return position
+    }
+  }
+
+  /// The best candidate that starts at `first` and ends before `limit`.
+  private func bestSpan(from first: Int, limit: Int) -> ScoredSpan? {
+    var best: ScoredSpan?
+    for index in logits.windows(containing: first) {
+      let window = logits.windows[index]
+      let shift = logits.offsets[index] - window.firstToken
+      let start = logits.start[first + shift]
+      for last in first..<min(first + maxLength, limit, window.endToken) {
+        let score = start + logits.end[last + shift]
+        let span = ScoredSpan(score: score, first: first, last: last, window: index)
+        if span.score > -.infinity, best.map(span.isBetter(than:)) ?? true { best = span }
+      }
+    }
+    return best
+  }
+}
+
+/// maxima[i] = max(maxima[i], start[i] + end[i]). The logits hold no NaN.
+@inline(__always)
+func maximize(
+  _ maxima: UnsafeMutablePointer<Float>, _ start: UnsafePointer<Float>, _ end: UnsafePointer<Float>,
+  count: Int
+) {
+  var i = 0
+  while i < count {
+    let score = start[i] + end[i]
+    maxima[i] = score > maxima[i] ? score : maxima[i]
+    i &+= 1
+  }
+}

@@ -1,0 +1,57 @@
+import Glibc
+
+/// One softmax over all candidates of a document and the no-answer candidate.
+struct SpanSoftmax {
+  private let reference: Float
+  private let total: Double
+
+  /// `best` is the best candidate's score. O(tokens · maxLength), in an order that depends on the windows
+  /// alone.
+  init(logits: WindowLogits, maxLength: Int, best: Float) {
+    reference = max(best, logits.nullScore)
+    var total = exp(Double(logits.nullScore) - Double(reference))
+    for index in logits.windows.indices {
+      total += Self.sum(ofRowsLastIn: index, logits, maxLength, reference: reference)
+    }
+    self.total = total
+  }
+
+  func probability(of score: Float) -> Float {
+    Float(exp(Double(score) - Double(reference)) / total)
+  }
+
+  /// The sum of exp(score - reference) over candidates whose start is in window `index`, but not in the
+  /// next one. All candidates of such a start are in this window; those which are in earlier ones too
+  /// take their best score.
+  private static func sum(
+    ofRowsLastIn index: Int, _ logits: WindowLogits, _ maxLength: Int, reference: Float
+  ) -> Double {
+    let window = logits.windows[index]
+    let isLast = index + 1 == logits.windows.count
+    let rows = isLast
+      ? window.tokenCount : min(window.endToken, logits.windows[index + 1].firstToken) - window.firstToken
+    let earliest = logits.windows(containing: window.firstToken).lowerBound
+    return withUnsafeTemporaryAllocation(of: Float.self, capacity: 2 * rows) { scratch in
+      logits.start.withUnsafeBufferPointer { start in
+        logits.end.withUnsafeBufferPointer { end in
+          guard let scores = scratch.baseAddress, let start = start.baseAddress,
+            let end = end.baseAddress
+          else { return 0 }
+          let sums = scores + rows
+          scratch.initialize(repeating: 0)
+          for distance in 0..<min(maxLength, window.tokenCount) {
+            let count = min(rows, window.tokenCount - distance)
+            scores.update(repeating: -.infinity, count: count)
+            for other in earliest...index {
+              let shift = logits.offsets[other] + window.firstToken - logits.windows[other].firstToken
+              let shared = logits.windows[other].endToken - window.firstToken - distance
+              maximize(scores, start + shift, end + shift + distance, count: min(count, shared))
+            }
+            addExponentials(of: scores, less: reference, to: sums, count: count)
+          }
+          return UnsafeBufferPointer(start: sums, count: rows).reduce(0) { $0 + Double($1) }
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,55 @@
+/// Translates byte offsets of a text to code points and UTF-16 units: O(1) each, by checkpoints that are
+/// made in one pass, O(bytes).
+struct TextPositions: Sendable {
+  struct Position: Sendable, Equatable {
+    var byte = 0
+    var codePoint = 0
+    var utf16 = 0
+  }
+
+  static let spacing = 4096
+
+  /// Entry k is the first unit that starts at byte k · `spacing` or later.
+  private let checkpoints: [Position]
+
+  init(_ text: UnsafeBufferPointer<UInt8>) {
+    var checkpoints = [Position()]
+    var position = Position()
+    while text.count - position.byte > Self.spacing {
+      Self.advance(&position, to: checkpoints.count * Self.spacing, in: text)
+      checkpoints.append(position)
+    }
+    self.checkpoints = checkpoints
+  }
+
+  /// The position of `byte`, which counts a unit that `byte` lies inside of as passed.
+  func position(ofByte byte: Int, in text: UnsafeBufferPointer<UInt8>) -> Position {
+    var index = min(byte / Self.spacing, checkpoints.count - 1)
+    if checkpoints[index].byte > byte { index -= 1 }
+    var position = checkpoints[index]
+    Self.advance(&position, to: byte, in: text)
+    return position
+  }
+
+  /// Passes whole units until `byte` is reached.
+  private static func advance(
+    _ position: inout Position, to byte: Int, in text: UnsafeBufferPointer<UInt8>
+  ) {
+    let high: UInt64 = 0x8080_8080_8080_8080
+    let raw = UnsafeRawBufferPointer(text)
+    while position.byte < byte {
+      while position.byte + 8 <= byte
+        && raw.loadUnaligned(fromByteOffset: position.byte, as: UInt64.self) & high == 0
+      {
+        position.byte += 8
+        position.codePoint += 8
+        position.utf16 += 8
+      }
+      guard position.byte < byte else { return }
+      let unit = UTF8Unit(text, at: position.byte)
+      position.byte += unit.byteCount
+      position.codePoint += 1
+      position.utf16 += unit.scalar.value > 0xFFFF ? 2 : 1
+    }
+  }
+}

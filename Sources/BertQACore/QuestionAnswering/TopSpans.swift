@@ -1,0 +1,75 @@
+/// The best candidates whose byte ranges do not overlap, taken greedily from the best one down.
+///
+/// Once a candidate is taken, the others that do not overlap it lie wholly before or wholly behind it. So
+/// the candidates left are always those inside a set of intervals, of which each keeps its best one:
+/// exact, with two interval queries per answer.
+struct TopSpans {
+  struct Taken {
+    var span: ScoredSpan
+    var bytes: TextRange
+  }
+
+  private struct Interval {
+    var run: SpanSearch.Run
+    var tokens: Range<Int>
+    var best: ScoredSpan
+  }
+
+  private let search: SpanSearch
+  private let document: PreparedDocument
+  private let alignsToWords: Bool
+  private var intervals: [Interval] = []
+
+  init(search: SpanSearch, document: PreparedDocument, alignsToWords: Bool) {
+    self.search = search
+    self.document = document
+    self.alignsToWords = alignsToWords
+    for run in search.runs { add(run.tokens, of: run) }
+  }
+
+  /// The best `count`, best first; fewer if the candidates run out.
+  mutating func take(_ count: Int) -> [Taken] {
+    var taken: [Taken] = []
+    while let best = intervals.map(\.best).min(by: { $0.isBetter(than: $1) }) {
+      let first = firstToken(best.first)
+      let last = lastToken(best.last)
+      taken.append(Taken(span: best, bytes: document.bytes(ofTokens: first, through: last)))
+      if taken.count == count { break }
+      removeOverlapping(first, through: last)
+    }
+    return taken
+  }
+
+  private mutating func add(_ tokens: Range<Int>, of run: SpanSearch.Run) {
+    guard let best = search.best(in: tokens, of: run) else { return }
+    intervals.append(Interval(run: run, tokens: tokens, best: best))
+  }
+
+  /// Cuts out all tokens whose candidates would overlap the aligned tokens `first` through `last`.
+  private mutating func removeOverlapping(_ first: Int, through last: Int) {
+    let bytes = document.bytes(ofTokens: first, through: last)
+    // Words may share bytes where one character makes several of them.
+    var low = first
+    while low > 0, Int(document.tokens.ends[lastToken(low - 1)]) > bytes.start {
+      low = firstToken(low - 1)
+    }
+    var high = last + 1
+    while high < document.tokenCount, Int(document.tokens.starts[firstToken(high)]) < bytes.end {
+      high = lastToken(high) + 1
+    }
+    let touched = intervals.filter { $0.tokens.overlaps(low..<high) }
+    intervals.removeAll { $0.tokens.overlaps(low..<high) }
+    for interval in touched {
+      add(interval.tokens.clamped(to: 0..<low), of: interval.run)
+      add(interval.tokens.clamped(to: high..<Int.max), of: interval.run)
+    }
+  }
+
+  private func firstToken(_ token: Int) -> Int {
+    alignsToWords ? document.firstTokenOfWord(token) : token
+  }
+
+  private func lastToken(_ token: Int) -> Int {
+    alignsToWords ? document.lastTokenOfWord(token) : token
+  }
+}

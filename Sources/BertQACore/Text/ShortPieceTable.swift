@@ -1,0 +1,65 @@
+/// An open-addressed hash table of the pieces that have a `PieceKey`: 20 bytes a slot, filled to at
+/// most a quarter, as most probes of longest-match search find nothing. A value of pointers, so that
+/// loops can keep it in registers; its owner frees it.
+struct ShortPieceTable {
+  /// A longer chain of slots means that the pieces were chosen to collide.
+  static var maximumChain: Int { 128 }
+
+  let keys: UnsafeMutablePointer<PieceKey>
+  let ids: UnsafeMutablePointer<Int32>
+  let slotMask: Int
+  let slotShift: UInt64
+  private(set) var multiplier = PieceKey(low: 0, high: 0)
+
+  /// An empty table with `slotCount` slots, a power of two.
+  init(slotCount: Int) {
+    slotMask = slotCount - 1
+    slotShift = UInt64(64 - slotCount.trailingZeroBitCount)
+    keys = .allocate(capacity: slotCount)
+    ids = .allocate(capacity: slotCount)
+    ids.initialize(repeating: -1, count: slotCount)
+  }
+
+  func deallocate() {
+    keys.deallocate()
+    ids.deallocate()
+  }
+
+  @inline(__always)
+  private func slot(of key: PieceKey) -> Int {
+    Int(truncatingIfNeeded: (key.low &* multiplier.low &+ key.high &* multiplier.high) &>> slotShift)
+  }
+
+  /// The id of a piece that is not empty, or -1.
+  @inline(__always)
+  func id(of key: PieceKey) -> Int32 {
+    var slot = slot(of: key)
+    while true {
+      let found = keys[slot]
+      if found.low == key.low, found.high == key.high { return ids[slot] }
+      if found.high == 0 { return -1 }
+      slot = (slot &+ 1) & slotMask
+    }
+  }
+
+  /// Empties the table and chooses another hash function.
+  mutating func removeAll(multiplier: PieceKey) {
+    self.multiplier = multiplier
+    keys.initialize(repeating: PieceKey(low: 0, high: 0), count: slotMask + 1)
+  }
+
+  /// Inserts a piece or replaces its id; false if the chain of slots is too long.
+  @inline(__always)
+  func insert(_ key: PieceKey, id: Int32) -> Bool {
+    var slot = slot(of: key)
+    for _ in 0..<Self.maximumChain {
+      if keys[slot].high == 0 || keys[slot] == key {
+        keys[slot] = key
+        ids[slot] = id
+        return true
+      }
+      slot = (slot &+ 1) & slotMask
+    }
+    return false
+  }
+}

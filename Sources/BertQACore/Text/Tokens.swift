@@ -1,0 +1,18 @@
+/// Token ids, and for each the byte range in the caller's text that it was made from.
+///
+/// The three arrays have one element per token. Ranges are in the order of the text; tokens of one
+/// expanded character share its range.
+public struct Tokens: Sendable, Equatable {
+  public internal(set) var ids: [Int32] = []
+  public internal(set) var starts: [UInt32] = []
+  public internal(set) var ends: [UInt32] = []
+
+  public var count: Int { ids.count }
+
+  /// Empties the arrays and keeps their memory for the next text.
+  mutating func removeAll() {
+    ids.removeAll(keepingCapacity: true)
+    starts.removeAll(keepingCapacity: true)
+    ends.removeAll(keepingCapacity: true)
+  }
+}

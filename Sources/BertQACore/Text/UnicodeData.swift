@@ -1,0 +1,113 @@
+/// What the reference tokenizer takes each code point for.
+///
+/// The tables are probed from that library rather than derived from one Unicode version: its parts
+/// follow different ones. They are expanded once per process, at the first tokenizer.
+struct UnicodeData: Sendable {
+  static let shared = UnicodeData()
+
+  /// Class bits in the low byte, the canonical combining class in the high one.
+  struct Properties: Equatable, Sendable {
+    var rawValue: UInt16 = 0
+
+    /// A control, format or private-use character, NUL or U+FFFD: cleaning drops it.
+    var isRemoved: Bool { rawValue & 1 != 0 }
+    /// Cleaning turns it into a space.
+    var isWhitespace: Bool { rawValue & 2 != 0 }
+    /// In the ranges that are split into single-character words.
+    var isChinese: Bool { rawValue & 4 != 0 }
+    /// Stripping accents drops it.
+    var isNonspacingMark: Bool { rawValue & 8 != 0 }
+    /// A word of its own.
+    var isPunctuation: Bool { rawValue & 16 != 0 }
+    /// 0 for starters.
+    var combiningClass: UInt8 { UInt8(rawValue >> 8) }
+  }
+
+  private var classes = TwoStageTable<UInt16>(defaultValue: 0)
+  private var combiningClasses = TwoStageTable<UInt8>(defaultValue: 0)
+  private var lowercaseDistances = TwoStageTable<Int32>(defaultValue: 0)
+  /// Offset in `decompositionParts` shifted left by 3, and count; 0 for no decomposition.
+  private var decompositionSlices = TwoStageTable<UInt32>(defaultValue: 0)
+  private var decompositionParts: [UInt32] = []
+
+  private init() {
+    Self.readRuns(Self.classRuns) { first, count, value in
+      classes.assign(UInt16(truncatingIfNeeded: value), from: first, count: count)
+    }
+    Self.readRuns(Self.combiningClassRuns) { first, count, value in
+      combiningClasses.assign(UInt8(truncatingIfNeeded: value), from: first, count: count)
+    }
+    Self.readRuns(Self.lowercaseRuns) { first, count, value in
+      lowercaseDistances.assign(Int32(value >> 1) ^ -Int32(value & 1), from: first, count: count)
+    }
+    readDecompositions()
+  }
+
+  private static func readRuns(
+    _ table: StaticString, _ assign: (_ first: UInt32, _ count: UInt32, _ value: UInt32) -> Void
+  ) {
+    var reader = VariableLengthReader(table)
+    var position: UInt32 = 0
+    while let gap = reader.read(), let count = reader.read(), let value = reader.read() {
+      assign(position + gap, count, value)
+      position += gap + count
+    }
+  }
+
+  private mutating func readDecompositions() {
+    var reader = VariableLengthReader(Self.decompositions)
+    var scalar: UInt32 = 0
+    var base: Int32 = 0
+    while let gap = reader.read(), let count = reader.read() {
+      scalar += gap
+      let offset = decompositionParts.count
+      var part = base
+      for _ in 0..<count {
+        part += reader.readSigned() ?? 0
+        decompositionParts.append(UInt32(bitPattern: part))
+      }
+      base = Int32(bitPattern: decompositionParts[offset])
+      decompositionSlices.assign(UInt32(offset) << 3 | count, from: scalar, count: 1)
+    }
+  }
+
+  func properties(of scalar: UInt32) -> Properties {
+    Properties(rawValue: classes[scalar] | UInt16(combiningClasses[scalar]) << 8)
+  }
+
+  /// The lower-case letter. U+0130 has a second one, U+0307, which callers add.
+  func lowercase(_ scalar: UInt32) -> UInt32 {
+    UInt32(bitPattern: Int32(bitPattern: scalar) + lowercaseDistances[scalar])
+  }
+
+  static func isHangulSyllable(_ scalar: UInt32) -> Bool { scalar &- 0xAC00 < 11172 }
+
+  func hasDecomposition(_ scalar: UInt32) -> Bool {
+    decompositionSlices[scalar] != 0 || Self.isHangulSyllable(scalar)
+  }
+
+  /// Calls `body` with the full canonical decomposition, unordered, or `scalar` itself.
+  func forEachPart(of scalar: UInt32, _ body: (UInt32) -> Void) {
+    let slice = decompositionSlices[scalar]
+    if slice != 0 {
+      let offset = Int(slice >> 3)
+      for index in offset..<offset + Int(slice & 7) { body(decompositionParts[index]) }
+    } else if Self.isHangulSyllable(scalar) {
+      let syllable = scalar - 0xAC00
+      body(0x1100 + syllable / 588)
+      body(0x1161 + syllable % 588 / 28)
+      if syllable % 28 != 0 { body(0x11A7 + syllable % 28) }
+    } else {
+      body(scalar)
+    }
+  }
+
+  /// Whether the code points of a page differ in nothing but their number: one class for all, no
+  /// lower case, and no decomposition or all of them Hangul syllables.
+  func isUniform(page: Int) -> Bool {
+    classes.uniformValue(ofPage: page) != nil && combiningClasses.uniformValue(ofPage: page) == 0
+      && lowercaseDistances.uniformValue(ofPage: page) == 0
+      && decompositionSlices.uniformValue(ofPage: page) == 0
+      && page != 0xD7
+  }
+}

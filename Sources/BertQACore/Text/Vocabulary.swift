@@ -1,0 +1,147 @@
+/// The pieces of a WordPiece vocabulary by id, and their ids by bytes.
+struct Vocabulary: Sendable {
+  let index: PieceIndex
+
+  /// Reads a `vocab.txt`: the piece in line n has id n.
+  ///
+  /// As in Hugging Face's loader lines end in LF, white space at their ends is not part of the piece
+  /// (so CRLF files work), and of equal lines the last one's id is found. O(size).
+  init(vocabularyFile file: UnsafeBufferPointer<UInt8>) throws(BertQAError) {
+    var lineCount = 0
+    for byte in file where byte == 0x0A { lineCount += 1 }
+    if let last = file.last, last != 0x0A { lineCount += 1 }
+    try Self.check(byteCount: file.count, pieceCount: lineCount)
+    let storage = Storage(byteCount: file.count, pieceCount: lineCount)
+    if let base = file.baseAddress { storage.bytes.update(from: base, count: file.count) }
+    var begin = 0
+    for line in 0..<lineCount {
+      var end = begin
+      while end < file.count, storage.bytes[end] != 0x0A { end += 1 }
+      let trimmed = Self.trimmedEnd(of: storage.bytes, begin: begin, end: end)
+      storage.bounds[line] = (UInt32(begin), UInt32(trimmed))
+      storage.bytes[trimmed] = 0
+      begin = end + 1
+    }
+    index = try storage.makeIndex()
+  }
+
+  /// Takes pieces in the order of their ids, as they are.
+  init(pieces: [[UInt8]]) throws(BertQAError) {
+    var byteCount = 0
+    for piece in pieces { byteCount += piece.count + 1 }
+    try Self.check(byteCount: byteCount, pieceCount: pieces.count)
+    let storage = Storage(byteCount: byteCount, pieceCount: pieces.count)
+    var end = 0
+    for (id, piece) in pieces.enumerated() {
+      let begin = end
+      piece.withUnsafeBufferPointer { source in
+        if let base = source.baseAddress {
+          (storage.bytes + begin).update(from: base, count: source.count)
+        }
+      }
+      storage.bounds[id] = (UInt32(begin), UInt32(begin + piece.count))
+      end = begin + piece.count + 1
+      storage.bytes[end - 1] = 0
+    }
+    index = try storage.makeIndex()
+  }
+
+  /// Number of ids, duplicates included.
+  var count: Int { index.count }
+
+  /// The bytes of a piece, with a NUL behind them; empty where there is no such id.
+  func piece(_ id: Int32) -> UnsafeBufferPointer<UInt8> {
+    guard id >= 0, Int(id) < count else { return UnsafeBufferPointer(start: nil, count: 0) }
+    let (begin, end) = index.bounds[Int(id)]
+    return UnsafeBufferPointer(start: index.bytes + Int(begin), count: Int(end - begin))
+  }
+
+  /// The id of a piece given whole, with its "##".
+  func id(of piece: UnsafeBufferPointer<UInt8>) -> Int32? {
+    guard let base = piece.baseAddress, piece.count > 0 else { return index.emptyPieceID }
+    let isContinuation = piece.count >= 2 && base[0] == 0x23 && base[1] == 0x23
+    let content = isContinuation ? base + 2 : base
+    let count = isContinuation ? piece.count - 2 : piece.count
+    let continuation: UInt64 = isContinuation ? 1 : 0
+    if count > PieceKey.maximumCount {
+      let id = index.longID(content, count: count, continuation: continuation)
+      return id >= 0 ? id : nil
+    }
+    var padded: (UInt64, UInt64) = (0, 0)
+    let id = withUnsafeMutableBytes(of: &padded) { buffer -> Int32 in
+      buffer.copyMemory(from: UnsafeRawBufferPointer(start: content, count: count))
+      let key = PieceKey(
+        low: UInt64(littleEndian: buffer.load(as: UInt64.self)),
+        high: UInt64(littleEndian: buffer.load(fromByteOffset: 8, as: UInt64.self)))
+      return index.short.id(of: key.prefix(count, continuation: continuation))
+    }
+    return id >= 0 ? id : nil
+  }
+
+  /// The id of a piece given whole, with its "##".
+  func id(of piece: String) -> Int32? {
+    var piece = piece
+    return piece.withUTF8 { id(of: $0) }
+  }
+
+  /// Whether the piece continues a word: begins with "##".
+  func isContinuation(_ id: Int32) -> Bool {
+    id >= 0 && Int(id) < count && index.content(of: id).continuation == 1
+  }
+
+  /// Bounds what the tables of a hostile file can take; real vocabularies are 20 times smaller.
+  private static func check(byteCount: Int, pieceCount: Int) throws(BertQAError) {
+    guard byteCount <= 1 << 28, pieceCount <= 1 << 22 else {
+      throw BertQAError(
+        .tooLarge,
+        "vocabulary: \(pieceCount) pieces of \(byteCount) bytes; at most \(1 << 22) pieces of "
+          + "\(1 << 28) bytes are supported")
+    }
+  }
+
+  /// Where the line without its trailing white space ends.
+  private static func trimmedEnd(of bytes: UnsafePointer<UInt8>, begin: Int, end: Int) -> Int {
+    var end = end
+    while end > begin {
+      let decoded = UTF8Text.decodeBackwards(bytes, before: end, begin: begin)
+      switch decoded.scalar {
+      case 0x09...0x0D, 0x20, 0x85, 0xA0, 0x1680, 0x2000...0x200A, 0x2028, 0x2029, 0x202F, 0x205F,
+        0x3000:
+        end -= decoded.size
+      default: return end
+      }
+    }
+    return end
+  }
+}
+
+extension Vocabulary {
+  /// Memory on its way into an index.
+  private struct Storage {
+    let bytes: UnsafeMutablePointer<UInt8>
+    let bounds: UnsafeMutablePointer<(begin: UInt32, end: UInt32)>
+    let pieceCount: Int
+
+    init(byteCount: Int, pieceCount: Int) {
+      bytes = .allocate(capacity: byteCount + 16)
+      (bytes + byteCount).initialize(repeating: 0, count: 16)
+      bounds = .allocate(capacity: max(1, pieceCount))
+      self.pieceCount = pieceCount
+    }
+
+    func makeIndex() throws(BertQAError) -> PieceIndex {
+      for id in 0..<pieceCount {
+        let (begin, end) = bounds[id]
+        let piece = UnsafeBufferPointer(start: bytes + Int(begin), count: Int(end - begin))
+        guard UTF8Text.isValid(piece) else {
+          bytes.deallocate()
+          bounds.deallocate()
+          throw BertQAError(
+            .invalidModel,
+            "vocabulary: piece \(id) (counting from 0) is not valid UTF-8; save the file as UTF-8")
+        }
+      }
+      return try PieceIndex(bytes: bytes, bounds: bounds, count: pieceCount)
+    }
+  }
+}

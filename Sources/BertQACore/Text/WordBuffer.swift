@@ -1,0 +1,67 @@
+/// The normalised characters of one word, with the bytes of the text that each came from.
+///
+/// While every character has the length it has in the text and none was dropped (`isVerbatim`),
+/// origins are not stored: byte i of the word is byte `begin + i` of the text.
+struct WordBuffer {
+  /// Room for 100 characters of four bytes, a store beyond them and a load of 16 bytes.
+  static var capacity: Int { PieceIndex.maximumWordBytes + 32 }
+
+  let bytes: UnsafeMutablePointer<UInt8>
+  /// Where a character begins and ends in the text: valid at the index of its first byte...
+  let starts: UnsafeMutablePointer<UInt32>
+  /// ...and of its last byte.
+  let ends: UnsafeMutablePointer<UInt32>
+  private(set) var count = 0
+  private(set) var characterCount = 0
+  private(set) var isVerbatim = true
+  /// The range of the text that the word spans.
+  private(set) var begin = 0
+  private(set) var end = 0
+
+  @inline(__always)
+  init(
+    bytes: UnsafeMutablePointer<UInt8>, starts: UnsafeMutablePointer<UInt32>,
+    ends: UnsafeMutablePointer<UInt32>
+  ) {
+    self.bytes = bytes
+    self.starts = starts
+    self.ends = ends
+  }
+
+  @inline(__always) var isEmpty: Bool { characterCount == 0 }
+  /// Whether it has more characters than are split into pieces; only its range is kept then.
+  @inline(__always) var isTooLong: Bool {
+    characterCount > PieceIndex.maximumWordCharacters
+  }
+
+  /// Appends a character of `size` bytes, in `utf8` the first lowest, from text[start ..< end].
+  @inline(__always)
+  mutating func append(_ utf8: UInt32, size: Int, start: Int, end: Int) {
+    if characterCount == 0 { begin = start }
+    self.end = end
+    characterCount &+= 1
+    if isTooLong { return }
+    if isVerbatim, start &- begin != count || end &- start != size { storeOrigins() }
+    UnsafeMutableRawPointer(bytes + count).storeBytes(of: utf8.littleEndian, as: UInt32.self)
+    if !isVerbatim {
+      starts[count] = UInt32(truncatingIfNeeded: start)
+      ends[count &+ size &- 1] = UInt32(truncatingIfNeeded: end)
+    }
+    count &+= size
+  }
+
+  private mutating func storeOrigins() {
+    isVerbatim = false
+    for offset in 0..<count {
+      starts[offset] = UInt32(truncatingIfNeeded: begin &+ offset)
+      ends[offset] = UInt32(truncatingIfNeeded: begin &+ offset &+ 1)
+    }
+  }
+
+  @inline(__always)
+  mutating func removeAll() {
+    count = 0
+    characterCount = 0
+    isVerbatim = true
+  }
+}

@@ -1,0 +1,22 @@
+// Exact byte products where there is no instruction for u8·s8 quads: the even and the odd bytes as
+// 16-bit numbers, two multiply-adds of pairs. (The one instruction that multiplies bytes directly
+// saturates its 16-bit sums.) The including file defines vi_multiply_add: pairs of 16 bits.
+
+typedef struct {
+  VI even, odd;
+} byte_pairs;
+#define BYTES_X byte_pairs
+#define BYTES_W byte_pairs
+
+INLINE byte_pairs v_bytes_x(VI u8) {
+  const VI odd = (VI)((VU16)u8 >> 8);
+  return (byte_pairs){u8 & 0x00FF00FF, odd};
+}
+
+INLINE byte_pairs v_bytes_w(VI s8) {
+  return (byte_pairs){(VI)((VI16)((VU16)s8 << 8) >> 8), (VI)((VI16)s8 >> 8)};
+}
+
+INLINE VI v_dot(VI sum, byte_pairs x, byte_pairs w) {
+  return sum + vi_multiply_add(x.even, w.even) + vi_multiply_add(x.odd, w.odd);
+}

@@ -1,0 +1,26 @@
+#define _GNU_SOURCE
+#include "runtime.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <sched.h>
+
+size_t bq_affinity_count(void) {
+  // The kernel refuses a mask smaller than its own.
+  enum { sets = 64 };
+  cpu_set_t mask[sets];
+  for (size_t count = 1; count <= sets; count *= 4) {
+    if (sched_getaffinity(0, count * sizeof *mask, mask) == 0) {
+      return (size_t)CPU_COUNT_S(count * sizeof *mask, mask);
+    }
+  }
+  return 0;
+}
+
+void bq_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }
+
+const char *bq_path_of_binary(void) {
+  static const char here;
+  Dl_info info;
+  return dladdr(&here, &info) != 0 ? info.dli_fname : NULL;
+}

@@ -1,0 +1,1 @@
+#include <getopt.h> // Swift's Glibc module leaves it out.

@@ -1,0 +1,60 @@
+import BertQACore
+
+/// `bertqa answer`, its arguments read.
+struct AnswerCommand: Command {
+  static let name = "answer"
+  static let summary = "answer questions from documents"
+  static let options: [Option] =
+    ModelChoice.runOptions + [
+      .question, .json, .topK, .context, .color, .handleImpossibleAnswer, .noAnswerThreshold,
+      .maxAnswerLength, .maxSequenceLength, .documentStride, .maxQuestionLength, .nBestSize, .maxWindows,
+      .noAlignToWords,
+    ]
+
+  let questions: [ArgumentText]
+  let files: [ArgumentText]
+  let model: ModelChoice
+  private(set) var answerOptions = AnswerOptions()
+  private(set) var showsContext = false
+  private(set) var color = Terminal.ColorChoice.auto
+  let printsJSON: Bool
+
+  static func run(_ arguments: ParsedArguments, to output: Output) throws(ToolError) -> ExitCode {
+    try AnswerCommand(arguments).run(to: output)
+  }
+
+  init(_ arguments: ParsedArguments) throws(ToolError) {
+    let command = Self.invocation
+    questions = arguments.options.filter { $0.option == .question }.compactMap(\.value)
+    files = arguments.operands.isEmpty ? [.standardInput] : arguments.operands
+    model = try ModelChoice(arguments, command: command)
+    printsJSON = arguments.has(.json)
+    for (option, value) in arguments.options { try set(option, value) }
+    if questions.isEmpty { throw .usage("no --question was given", command: command) }
+  }
+
+  private mutating func set(_ option: Option, _ value: ArgumentText?) throws(ToolError) {
+    func integer() throws(ToolError) -> Int {
+      try value?.integer(of: option, command: Self.invocation) ?? 0
+    }
+    switch option {
+    case .topK: answerOptions.topK = try integer()
+    case .maxAnswerLength: answerOptions.maxAnswerLength = try integer()
+    case .maxSequenceLength: answerOptions.maxSequenceLength = try integer()
+    case .documentStride: answerOptions.documentStride = try integer()
+    case .maxQuestionLength: answerOptions.maxQuestionLength = try integer()
+    case .nBestSize: answerOptions.nBestSize = try integer()
+    case .maxWindows: answerOptions.maxWindows = try integer()
+    case .noAnswerThreshold:
+      answerOptions.noAnswerThreshold = try value?.number(of: option, command: Self.invocation)
+    case .handleImpossibleAnswer: answerOptions.handlesImpossibleAnswer = true
+    case .noAlignToWords: answerOptions.alignsToWords = false
+    case .context: showsContext = true
+    case .color:
+      color = try value?.choice(
+        of: option, from: ["auto": .auto, "always": .always, "never": .never],
+        command: Self.invocation) ?? .always
+    default: break
+    }
+  }
+}

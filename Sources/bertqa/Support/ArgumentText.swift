@@ -1,0 +1,43 @@
+import Glibc
+
+/// One string of the command line, byte for byte: a file name need not be UTF-8.
+struct ArgumentText: @unchecked Sendable {  // what it points to does not change
+  /// Into `argv`, which lives as long as the process.
+  let pointer: UnsafePointer<CChar>
+
+  static let standardInput = ArgumentText(literal: "-")
+
+  init(pointer: UnsafePointer<CChar>) { self.pointer = pointer }
+
+  private init(literal: StaticString) {
+    pointer = UnsafeRawPointer(literal.utf8Start).assumingMemoryBound(to: CChar.self)
+  }
+
+  var bytes: UnsafeBufferPointer<UInt8> {
+    UnsafeBufferPointer(
+      start: UnsafeRawPointer(pointer).assumingMemoryBound(to: UInt8.self), count: strlen(pointer))
+  }
+
+  var string: String { String(cString: pointer) }
+
+  func integer(of option: Option, command: String) throws(ToolError) -> Int {
+    if let value = Int(string) { return value }
+    throw .usage("--\(option.rawValue) takes a whole number, not '\(string)'", command: command)
+  }
+
+  func number(of option: Option, command: String) throws(ToolError) -> Float {
+    if let value = Float(string), !value.isNaN { return value }
+    throw .usage("--\(option.rawValue) takes a number, not '\(string)'", command: command)
+  }
+
+  /// The element that this argument names, by the spellings given.
+  func choice<Element>(
+    of option: Option, from choices: KeyValuePairs<String, Element>, command: String
+  ) throws(ToolError) -> Element {
+    let string = string
+    for (name, element) in choices where name == string { return element }
+    throw .usage(
+      "--\(option.rawValue) takes \(choices.map(\.key).joined(separator: ", ")), not '\(string)'",
+      command: command)
+  }
+}

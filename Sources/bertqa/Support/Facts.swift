@@ -1,0 +1,54 @@
+/// What a command reports: named values, printed one a line or as a JSON object.
+struct Facts {
+  enum Value {
+    case text(String)
+    case integer(Int)
+    case number(Float)
+    case boolean(Bool)
+  }
+
+  private let facts: [(name: String, value: Value)]
+
+  init(_ facts: [(String, Value)]) { self.facts = facts }
+
+  func print(asJSON: Bool, to output: Output) {
+    if asJSON {
+      var writer = JSONWriter()
+      writer.object { writer in
+        for (name, value) in facts {
+          writer.key(name)
+          value.write(to: &writer)
+        }
+      }
+      return output.write(writer.takeLine())
+    }
+    let width = facts.map { $0.name.utf8.count }.max() ?? 0
+    for (name, value) in facts {
+      var line = Array(name.utf8)
+      line += Array(repeating: UInt8(ascii: " "), count: width + 2 - line.count)
+      PlainText.append(value.text.utf8, to: &line)
+      line.append(UInt8(ascii: "\n"))
+      output.write(line)
+    }
+  }
+}
+
+extension Facts.Value {
+  fileprivate var text: String {
+    switch self {
+    case .text(let value): return value
+    case .integer(let value): return String(value)
+    case .number(let value): return value.description
+    case .boolean(let value): return value ? "yes" : "no"
+    }
+  }
+
+  fileprivate func write(to writer: inout JSONWriter) {
+    switch self {
+    case .text(let value): writer.string(value)
+    case .integer(let value): writer.integer(value)
+    case .number(let value): writer.number(value)
+    case .boolean(let value): writer.boolean(value)
+    }
+  }
+}

@@ -1,0 +1,65 @@
+import Glibc
+
+/// A whole document in memory.
+final class InputText {
+  let bytes: UnsafeBufferPointer<UInt8>
+
+  /// The most bytes of a text that the library takes: 2 GiB less one.
+  private static let limit = Int(Int32.max)
+
+  /// Reads the file of this name, "-" for standard input.
+  init(_ name: ArgumentText) throws(ToolError) {
+    let isStandardInput = strcmp(name.pointer, "-") == 0
+    let shown = isStandardInput ? "standard input" : name.string
+    let descriptor = isStandardInput ? STDIN_FILENO : open(name.pointer, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw Self.readError(shown, errno) }
+    defer { if !isStandardInput { close(descriptor) } }
+
+    var status = stat()
+    let size = fstat(descriptor, &status) == 0 ? max(0, Int(status.st_size)) : 0
+    if size > Self.limit { throw Self.tooLarge(shown) }
+    // One more, so that reading a file as large as it says ends without growing.
+    var capacity = max(size + 1, 1 << 12)
+    var text = malloc(capacity)
+    var count = 0
+    while let start = text {
+      let result = read(descriptor, start + count, capacity - count)
+      if result == 0 { break }
+      if result < 0 {
+        let number = errno
+        if number == EINTR { continue }
+        free(text)
+        throw Self.readError(shown, number)
+      }
+      count += result
+      if count > Self.limit {
+        free(text)
+        throw Self.tooLarge(shown)
+      }
+      if count == capacity {
+        capacity *= 2
+        text = realloc(start, capacity)
+        if text == nil { free(start) }
+      }
+    }
+    guard let text else {
+      throw ToolError(.resources, "not enough memory to read \(shown): split it")
+    }
+    bytes = UnsafeBufferPointer(start: text.assumingMemoryBound(to: UInt8.self), count: count)
+  }
+
+  deinit {
+    free(UnsafeMutableRawPointer(mutating: bytes.baseAddress))
+  }
+
+  private static func readError(_ shown: String, _ number: Int32) -> ToolError {
+    if number == EISDIR {
+      return ToolError(.input, "\(shown): is a directory, not a document: name its files")
+    }
+    return ToolError(.input, "cannot read \(shown): \(String(cString: strerror(number)))")
+  }
+
+  private static func tooLarge(_ shown: String) -> ToolError {
+    ToolError(.input, "\(shown) has more than \(limit) bytes, the most that a document may have: split it")
+  }
+}

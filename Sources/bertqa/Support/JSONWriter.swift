@@ -1,0 +1,86 @@
+import BertQACore
+
+/// Writes JSON into a buffer, one value after the other; the caller sees to the nesting.
+struct JSONWriter {
+  private(set) var bytes: [UInt8] = []
+  private var needsComma = false
+
+  mutating func object(_ body: (inout JSONWriter) -> Void) { enclosed("{", "}", body) }
+  mutating func array(_ body: (inout JSONWriter) -> Void) { enclosed("[", "]", body) }
+
+  /// A member of an object: to be followed by its value.
+  mutating func key(_ name: String) {
+    string(name.utf8)
+    append(":")
+    needsComma = false
+  }
+
+  mutating func null() { element { $0.append("null") } }
+  mutating func boolean(_ value: Bool) { element { $0.append(value ? "true" : "false") } }
+  mutating func integer(_ value: some BinaryInteger) { element { $0.append(String(value)) } }
+
+  /// The shortest decimal that reads back as the same number; null for what JSON cannot say.
+  mutating func number(_ value: Float) {
+    element { $0.append(value.isFinite ? value.description : "null") }
+  }
+
+  mutating func string(_ text: String) { string(text.utf8) }
+
+  /// Each invalid sequence of UTF-8 becomes U+FFFD.
+  mutating func string(_ text: some Collection<UInt8>) {
+    element { writer in
+      writer.append("\"")
+      for byte in String(decoding: text, as: UTF8.self).utf8 { writer.appendCharacter(byte) }
+      writer.append("\"")
+    }
+  }
+
+  /// A range as [start, end].
+  mutating func range(_ range: TextRange) {
+    array {
+      $0.integer(range.start)
+      $0.integer(range.end)
+    }
+  }
+
+  /// Ends a line and hands it over.
+  mutating func takeLine() -> [UInt8] {
+    append("\n")
+    needsComma = false
+    defer { bytes.removeAll(keepingCapacity: true) }
+    return bytes
+  }
+
+  private mutating func enclosed(
+    _ open: StaticString, _ close: StaticString, _ body: (inout JSONWriter) -> Void
+  ) {
+    element { writer in
+      writer.append(open.description)
+      writer.needsComma = false
+      body(&writer)
+      writer.append(close.description)
+    }
+  }
+
+  private mutating func element(_ body: (inout JSONWriter) -> Void) {
+    if needsComma { append(",") }
+    body(&self)
+    needsComma = true
+  }
+
+  private mutating func append(_ text: String) { bytes.append(contentsOf: text.utf8) }
+
+  private mutating func appendCharacter(_ byte: UInt8) {
+    switch byte {
+    case UInt8(ascii: "\""): append("\\\"")
+    case UInt8(ascii: "\\"): append("\\\\")
+    case UInt8(ascii: "\n"): append("\\n")
+    case UInt8(ascii: "\r"): append("\\r")
+    case UInt8(ascii: "\t"): append("\\t")
+    case 0..<0x20, 0x7F:
+      let digits = String(byte, radix: 16)
+      append(digits.utf8.count == 1 ? "\\u000\(digits)" : "\\u00\(digits)")
+    default: bytes.append(byte)
+    }
+  }
+}

@@ -1,0 +1,25 @@
+/// Text for lines and columns: valid UTF-8 without line breaks, tabs or anything that steers a terminal.
+enum PlainText {
+  /// Appends `text` with each run of white space and control characters as one space and each invalid
+  /// sequence as U+FFFD.
+  static func append(_ text: some Collection<UInt8>, to output: inout [UInt8]) {
+    var inSpace = false
+    for scalar in String(decoding: text, as: UTF8.self).unicodeScalars {
+      let isSpace = isSpaceOrControl(scalar)
+      if !isSpace {
+        output.append(contentsOf: scalar.utf8)
+      } else if !inSpace {
+        output.append(UInt8(ascii: " "))
+      }
+      inSpace = isSpace
+    }
+  }
+
+  /// C0 and C1 controls, space, and Unicode's line and paragraph separators.
+  private static func isSpaceOrControl(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0...0x20, 0x7F...0x9F, 0x2028, 0x2029: return true
+    default: return false
+    }
+  }
+}

@@ -1,0 +1,65 @@
+import Foundation
+
+@testable import BertQACore
+
+/// A checkpoint of Fixtures/ with what transformers computes from it (generate-tiny-models.py).
+struct TinyModel {
+  static let names = ["tiny-bert", "tiny-bert-cased", "tiny-distilbert"]
+
+  /// One window and its logits.
+  struct Expected: Decodable {
+    var ids: [Int32]
+    var second_segment: Int
+    var start: [Float]
+    var end: [Float]
+  }
+
+  private struct File: Decodable {
+    struct Set: Decodable { var windows: [Expected] }
+    var sets: [Set]
+  }
+
+  let model: LoadedModel
+  /// Ragged sets of windows that belong in one batch.
+  let sets: [[Expected]]
+
+  init(_ name: String) throws {
+    let directory = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .deletingLastPathComponent().appendingPathComponent("Fixtures/\(name)")
+    model = try LoadedModel.load(directory: directory.path)
+    let data = try Data(contentsOf: directory.appendingPathComponent("expected.json"))
+    sets = try JSONDecoder().decode(File.self, from: data).sets.map(\.windows)
+  }
+
+  func encoder(threads: Int = 1, isa: Int32 = 0) throws -> Encoder? {
+    guard let kernels = Kernels(isa: isa) else { return nil }
+    return try Encoder(model: model, precision: .f32, kernels: kernels, threadLimit: threads)
+  }
+
+  /// Windows of the given lengths, the same for the same arguments.
+  func batch(lengths: [Int]) -> WindowBatch {
+    var batch = WindowBatch()
+    var state: UInt32 = 1
+    for length in lengths {
+      batch.windows.append(
+        Window(firstToken: batch.ids.count, tokenCount: length, secondSegment: length / 3))
+      for _ in 0..<length {
+        state = state &* 1_664_525 &+ 1_013_904_223
+        batch.ids.append(Int32(state >> 8) % Int32(model.configuration.vocabSize))
+      }
+    }
+    return batch
+  }
+}
+
+extension WindowBatch {
+  init(_ windows: [TinyModel.Expected]) {
+    self.init()
+    for window in windows {
+      self.windows.append(
+        Window(
+          firstToken: ids.count, tokenCount: window.ids.count, secondSegment: window.second_segment))
+      ids += window.ids
+    }
+  }
+}

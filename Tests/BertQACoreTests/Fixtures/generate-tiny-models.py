@@ -1,0 +1,136 @@
+"""Makes tiny question-answering checkpoints with random weights, and what transformers says of them.
+
+    pip install torch==2.13.0 transformers==5.23.0 safetensors==0.8.0
+    python generate-tiny-models.py
+
+Writes beside itself, for each model NAME, the Hugging Face directory NAME/ and NAME/expected.json:
+
+    {"sets": [{"windows": [{"ids": [...], "second_segment": n,
+                            "start": [...], "end": [...],           logits of every token
+                            "best": [[start, end, score], ...]}]}]} best spans after the first [SEP]
+
+A span has start <= end < start + MAX_ANSWER; its score is the sum of its two logits.
+"""
+import json
+import pathlib
+import string
+
+import torch
+from safetensors.torch import save_file
+from transformers import (
+    BertConfig,
+    BertForQuestionAnswering,
+    DistilBertConfig,
+    DistilBertForQuestionAnswering,
+)
+
+HERE = pathlib.Path(__file__).parent
+MAX_ANSWER = 15
+LENGTH_SETS = [
+    [3],
+    [128],
+    [16, 16],
+    [5, 17, 64, 9, 33],
+    [12, 3, 100, 4, 31, 7, 48, 15],
+]
+WORDS = """the of and to in a is was for on as with by he at from his it an were are which this also be
+had first has one their its after new who not they have her she two been other when there all during
+into school time may year years more most only over city some world would where later up such used many
+can state about national out known university united then made quick brown fox jumps lazy dog what when
+how people between under part three war film name river south north west east king paris france""".split()
+ENDINGS = ["s", "ing", "ed", "er", "ly", "ion", "al", "est"]
+CAPITALISED = ["The", "In", "He", "It", "Paris", "France", "King", "United", "Who", "What", "Rivière"]
+
+
+def vocabulary(cased):
+    pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    letters = string.ascii_lowercase + string.digits + ("é" + string.ascii_uppercase if cased else "")
+    pieces += list("!\"'(),-.:;?") + list(letters) + ["##" + letter for letter in letters]
+    pieces += list("中国文") + ["##" + ending for ending in ENDINGS]
+    pieces += [word for word in WORDS + (CAPITALISED if cased else [])]
+    return list(dict.fromkeys(pieces))
+
+
+def randomise(model, generator):
+    """Weights large enough that softmax, GELU and the logits leave their linear range."""
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            noise = torch.randn(parameter.shape, generator=generator)
+            if "norm" in name.lower() and name.endswith("weight"):
+                parameter.copy_(1 + 0.2 * noise)
+            elif name.endswith("bias"):
+                parameter.copy_(0.2 * noise)
+            elif "embedding" in name:
+                parameter.copy_(noise)
+            else:
+                parameter.copy_(noise * 1.5 / parameter.shape[1] ** 0.5)
+
+
+def best_spans(start, end, first, last, count=5):
+    spans = [
+        (i, j, start[i] + end[j])
+        for i in range(first, last)
+        for j in range(i, min(last, i + MAX_ANSWER))
+    ]
+    return sorted(spans, key=lambda span: -span[2])[:count]
+
+
+def window(model, length, size, generator, is_bert):
+    """[CLS] question [SEP] context [SEP], as far as the length allows."""
+    ids = torch.randint(5, size, (length,), generator=generator)
+    second = max(1, length // 4)
+    ids[0] = 2
+    ids[second - 1] = 3
+    ids[-1] = 3
+    inputs = {"input_ids": ids[None]}
+    if is_bert:
+        inputs["token_type_ids"] = (torch.arange(length) >= second).long()[None]
+    with torch.no_grad():
+        output = model(**inputs)
+    start, end = output.start_logits[0].tolist(), output.end_logits[0].tolist()
+    return {
+        "ids": ids.tolist(),
+        "second_segment": second,
+        "start": [round(value, 6) for value in start],
+        "end": [round(value, 6) for value in end],
+        "best": [[i, j, round(score, 6)] for i, j, score in best_spans(start, end, second, length - 1)],
+    }
+
+
+def make(name, seed, cased, is_bert, dtype):
+    generator = torch.Generator().manual_seed(seed)
+    pieces = vocabulary(cased)
+    if is_bert:
+        config = BertConfig(
+            vocab_size=len(pieces), hidden_size=32, num_hidden_layers=2, num_attention_heads=4,
+            intermediate_size=64, max_position_embeddings=128)
+        model = BertForQuestionAnswering._from_config(config, attn_implementation="eager")
+    else:
+        config = DistilBertConfig(
+            vocab_size=len(pieces), dim=32, n_layers=2, n_heads=4, hidden_dim=64,
+            max_position_embeddings=128)
+        model = DistilBertForQuestionAnswering._from_config(config, attn_implementation="eager")
+    model.eval()
+    randomise(model, generator)
+    model.to(dtype).float()  # the weights are what the file holds, the arithmetic is f32
+
+    folder = HERE / name
+    folder.mkdir(exist_ok=True)
+    config.architectures = [type(model).__name__]
+    (folder / "config.json").write_text(json.dumps(config.to_dict(), indent=1, sort_keys=True) + "\n")
+    (folder / "vocab.txt").write_text("\n".join(pieces) + "\n", encoding="utf-8")
+    (folder / "tokenizer_config.json").write_text(
+        json.dumps({"do_lower_case": not cased, "tokenizer_class": "BertTokenizer"}, indent=1) + "\n")
+    tensors = {key: value.to(dtype).contiguous() for key, value in model.state_dict().items()
+               if value.is_floating_point()}
+    save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+    sets = [{"windows": [window(model, length, len(pieces), generator, is_bert) for length in lengths]}
+            for lengths in LENGTH_SETS]
+    (folder / "expected.json").write_text(json.dumps({"sets": sets}, separators=(",", ":")) + "\n")
+    logits = [value for group in sets for one in group["windows"] for value in one["start"]]
+    print(name, len(pieces), "pieces, logits' standard deviation", torch.tensor(logits).std().item())
+
+
+make("tiny-bert", 1, cased=False, is_bert=True, dtype=torch.float32)
+make("tiny-bert-cased", 2, cased=True, is_bert=True, dtype=torch.float16)
+make("tiny-distilbert", 3, cased=False, is_bert=False, dtype=torch.bfloat16)

@@ -1,0 +1,61 @@
+import Glibc
+
+@testable import BertQACore
+
+/// Every instruction set of this machine.
+let instructionSets: [Int32] = (1...4).filter { Kernels(isa: $0) != nil }
+
+/// SplitMix64: tests see the same numbers in every run.
+struct TestRandom: RandomNumberGenerator {
+  var state: UInt64
+
+  init(_ seed: Int) { state = UInt64(truncatingIfNeeded: seed) &* 0x2545_F491_4F6C_DD1D }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+    return z ^ (z >> 31)
+  }
+
+  mutating func floats(_ count: Int, _ range: ClosedRange<Float> = -1...1) -> [Float] {
+    (0..<count).map { _ in Float.random(in: range, using: &self) }
+  }
+}
+
+/// Elements between two rows of canaries, aligned to 64 bytes plus `offset` elements.
+final class GuardedBuffer<Element: Equatable> {
+  let base: UnsafeMutablePointer<Element>
+  let count: Int
+  private let memory: UnsafeMutableRawPointer
+  private let canary: Element
+  private static var margin: Int { 64 }
+
+  init(_ elements: [Element], canary: Element, offset: Int = 0) {
+    count = elements.count
+    self.canary = canary
+    let size = (count + 2 * Self.margin + offset) * MemoryLayout<Element>.stride
+    memory = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 64)
+    let all = memory.assumingMemoryBound(to: Element.self)
+    all.initialize(repeating: canary, count: size / MemoryLayout<Element>.stride)
+    base = all + Self.margin + offset
+    base.update(from: elements, count: count)
+  }
+
+  deinit { memory.deallocate() }
+
+  var elements: [Element] { Array(UnsafeBufferPointer(start: base, count: count)) }
+
+  /// Whether nothing was written on either side.
+  var isIntact: Bool {
+    (-Self.margin..<0).allSatisfy { base[$0] == canary }
+      && (count..<count + Self.margin).allSatisfy { base[$0] == canary }
+  }
+}
+
+extension GuardedBuffer where Element == Float {
+  convenience init(_ elements: [Float], offset: Int = 0) {
+    self.init(elements, canary: 12345.678, offset: offset)
+  }
+}

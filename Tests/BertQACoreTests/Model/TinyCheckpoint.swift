@@ -1,0 +1,164 @@
+@testable import BertQACore
+
+/// A small checkpoint with random weights that tests bend and write.
+struct TinyCheckpoint {
+  struct Tensor: Equatable {
+    var type: String
+    var shape: [Int]
+    var bytes: [UInt8]
+  }
+
+  var config: [String: JSON]
+  var vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "fox", "##es", "jump", "."]
+  var tensors: [String: Tensor] = [:]
+
+  /// Every weight is a multiple of 1/64 within ±1: exact in F32, F16 and BF16 alike.
+  init(
+    _ family: Architecture.Family = .bert, hidden: Int = 8, heads: Int = 2, inner: Int = 16,
+    layers: Int = 2, type: String = "F32"
+  ) {
+    var random = TestRandom(7)
+    let names = TensorNames(family)
+    config = Self.config(family, hidden: hidden, heads: heads, inner: inner, layers: layers)
+    func add(_ name: String, _ shape: [Int]) {
+      let values = (0..<shape.reduce(1, *)).map { _ in
+        Float(Int.random(in: -64...64, using: &random)) / 64
+      }
+      tensors[name] = Tensor(type: type, shape: shape, bytes: Self.encode(values, type))
+    }
+    func linear(_ name: String, _ outs: Int, _ ins: Int) {
+      add("\(name).weight", [outs, ins])
+      add("\(name).bias", [outs])
+    }
+    func norm(_ name: String) {
+      add("\(name).weight", [hidden])
+      add("\(name).bias", [hidden])
+    }
+    add("\(names.wordEmbeddings).weight", [12, hidden])
+    add("\(names.positionEmbeddings).weight", [16, hidden])
+    if let name = names.tokenTypeEmbeddings { add("\(name).weight", [2, hidden]) }
+    norm(names.embeddingNorm)
+    for layer in (0..<layers).map(names.layer) {
+      for name in [layer.query, layer.key, layer.value, layer.attentionOutput] {
+        linear(name, hidden, hidden)
+      }
+      norm(layer.attentionNorm)
+      linear(layer.intermediate, inner, hidden)
+      linear(layer.output, hidden, inner)
+      norm(layer.outputNorm)
+    }
+    linear("qa_outputs", 2, hidden)
+  }
+
+  private static func config(
+    _ family: Architecture.Family, hidden: Int, heads: Int, inner: Int, layers: Int
+  ) -> [String: JSON] {
+    func integer(_ value: Int) -> JSON { .number(.init(double: Double(value), integer: Int64(value))) }
+    let common: [String: JSON] = ["vocab_size": integer(12), "max_position_embeddings": integer(16)]
+    let own: [String: JSON] =
+      switch family {
+      case .bert:
+        [
+          "architectures": .array([.string("BertForQuestionAnswering")]),
+          "hidden_size": integer(hidden), "num_hidden_layers": integer(layers),
+          "num_attention_heads": integer(heads), "intermediate_size": integer(inner),
+          "hidden_act": .string("gelu"), "type_vocab_size": integer(2),
+          "layer_norm_eps": .number(.init(double: 1e-6, integer: nil)),
+        ]
+      case .distilBert:
+        [
+          "architectures": .array([.string("DistilBertForQuestionAnswering")]),
+          "dim": integer(hidden), "n_layers": integer(layers), "n_heads": integer(heads),
+          "hidden_dim": integer(inner), "activation": .string("gelu"),
+          "sinusoidal_pos_embds": .bool(true),
+        ]
+      }
+    return common.merging(own) { $1 }
+  }
+
+  private static func encode(_ values: [Float], _ type: String) -> [UInt8] {
+    values.flatMap { value -> [UInt8] in
+      switch type {
+      case "F16": withUnsafeBytes(of: Float16(value).bitPattern, Array.init)
+      case "BF16": withUnsafeBytes(of: UInt16(value.bitPattern >> 16), Array.init)
+      default: withUnsafeBytes(of: value.bitPattern, Array.init)
+      }
+    }
+  }
+
+  /// Gives tensors other names; nil drops one.
+  mutating func rename(_ change: (String) -> String?) {
+    tensors = tensors.reduce(into: [:]) { result, tensor in
+      if let name = change(tensor.key) { result[name] = tensor.value }
+    }
+  }
+
+  var configText: String {
+    JSON.object(JSON.Object(members: config.sorted { $0.key < $1.key }.map { .init(key: $0, value: $1) }))
+      .text
+  }
+
+  func write(to directory: TemporaryDirectory, shards: Int = 1) throws {
+    try directory.write(configText, to: "config.json")
+    try directory.write(vocabulary.joined(separator: "\n") + "\n", to: "vocab.txt")
+    try writeWeights(to: directory, shards: shards)
+  }
+
+  func writeWeights(to directory: TemporaryDirectory, shards: Int = 1) throws {
+    if shards == 1 {
+      try directory.write(Self.safetensors(tensors), to: "model.safetensors")
+      return
+    }
+    let names = tensors.keys.sorted()
+    var map: [String] = []
+    for shard in 0..<shards {
+      let file = "model-0000\(shard + 1)-of-0000\(shards).safetensors"
+      let part = stride(from: shard, to: names.count, by: shards).map { names[$0] }
+      try directory.write(
+        Self.safetensors(tensors.filter { part.contains($0.key) }), to: file)
+      map += part.map { "\"\($0)\": \"\(file)\"" }
+    }
+    try directory.write(
+      "{\"metadata\": {}, \"weight_map\": {\(map.joined(separator: ", "))}}",
+      to: "model.safetensors.index.json")
+  }
+
+  /// A file of the tensors in the order of their names.
+  static func safetensors(_ tensors: [String: Tensor]) -> [UInt8] {
+    var entries: [String] = []
+    var data: [UInt8] = []
+    for (name, tensor) in tensors.sorted(by: { $0.key < $1.key }) {
+      let end = data.count + tensor.bytes.count
+      entries.append(
+        """
+        "\(name)": {"dtype": "\(tensor.type)", "shape": \(tensor.shape), \
+        "data_offsets": [\(data.count), \(end)]}
+        """)
+      data += tensor.bytes
+    }
+    return safetensors(header: "{\(entries.joined(separator: ",\n"))}", data: data)
+  }
+
+  /// A file of a header and data, whatever they say.
+  static func safetensors(header: String, data: [UInt8] = []) -> [UInt8] {
+    withUnsafeBytes(of: UInt64(header.utf8.count).littleEndian, Array.init) + header.utf8 + data
+  }
+}
+
+extension TensorView {
+  /// All elements.
+  var floats: [Float] {
+    Array(unsafeUninitializedCapacity: rowCount * rowWidth) { buffer, count in
+      count = rowCount * rowWidth
+      if let base = buffer.baseAddress { copyFloats(rows: 0..<rowCount, to: base) }
+    }
+  }
+}
+
+extension LoadedModel {
+  /// Every tensor of the model.
+  var allTensors: [TensorView] {
+    let plan = QuantizationPlan(self)
+    return plan.quantized.map(\.tensor) + plan.kept
+  }
+}

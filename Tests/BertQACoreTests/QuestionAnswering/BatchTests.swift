@@ -1,0 +1,152 @@
+import Synchronization
+import Testing
+
+@testable import BertQACore
+
+@Suite struct BatchTests {
+  static let tokenizer = SpanSearchTests.tokenizer
+
+  static let options = AnswerOptions.with {
+    $0.maxSequenceLength = 24
+    $0.documentStride = 8
+    $0.topK = 4
+  }
+
+  struct Texts {
+    var random = SeededGenerator(state: 99)
+    var documents: [[UInt8]] = []
+    var questions: [[UInt8]] = []
+
+    init(_ count: Int) {
+      for index in 0..<count {
+        let words = [0, 1, 5, 40, 200][index % 5]
+        documents.append(Array(SpanSearchTests.randomDocument(words, &random).utf8))
+        questions.append(Array(["who", "who a b ?", "", "c"][index % 4].utf8))
+      }
+    }
+
+    /// All pairs in one call.
+    func ask(_ answerer: QuestionAnswerer, prepared: Bool) throws -> [AnswerResult] {
+      var pairs: [QuestionDocumentPair] = []
+      var copies: [UnsafeMutableBufferPointer<UInt8>] = []
+      defer { copies.forEach { $0.deallocate() } }
+      func copy(_ bytes: [UInt8]) -> UnsafeBufferPointer<UInt8> {
+        let copy = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: bytes.count)
+        _ = copy.initialize(from: bytes)
+        copies.append(copy)
+        return UnsafeBufferPointer(copy)
+      }
+      for (question, document) in zip(questions, documents) {
+        let text = copy(document)
+        pairs.append(
+          QuestionDocumentPair(
+            question: copy(question),
+            document: prepared ? .prepared(try answerer.prepare(text)) : .text(text)))
+      }
+      return try answerer.answerBatch(pairs, options: BatchTests.options)
+    }
+  }
+
+  @Test func resultsDoNotDependOnBatchOrSlices() throws {
+    let texts = Texts(40)
+    let model = FakeModel.random(seed: 5)
+    var answerer = QuestionAnswerer(Self.tokenizer, model)
+    let alone = try zip(texts.questions, texts.documents).map {
+      try answerer.ask(String(decoding: $0, as: UTF8.self), $1, Self.options)
+    }
+    #expect(Set(alone.map(\.windowCount)).count > 3)
+    for sliceTokens in [1, 25, 1000, 65_536] {
+      answerer.sliceTokens = sliceTokens
+      model.windowsPerCall.withLock { $0.removeAll() }
+      #expect(try texts.ask(answerer, prepared: sliceTokens == 25) == alone)
+      let calls = model.windowsPerCall.withLock { $0 }
+      #expect(calls.reduce(0, +) == alone.reduce(0) { $0 + $1.windowCount })
+      #expect(calls.allSatisfy { $0 * 6 <= sliceTokens + 24 })
+    }
+  }
+
+  @Test func anEmptyBatchIsFine() throws {
+    let answerer = QuestionAnswerer(Self.tokenizer, .random(seed: 1))
+    #expect(try answerer.answerBatch([], options: Self.options).isEmpty)
+  }
+
+  @Test func onePreparedDocumentServesManyThreads() async throws {
+    let answerer = QuestionAnswerer(Self.tokenizer, .random(seed: 6))
+    var random = SeededGenerator(state: 3)
+    let text = SpanSearchTests.randomDocument(300, &random)
+    let document = try answerer.prepare(text)
+    #expect(document.byteCount == text.utf8.count)
+    let expected = try answerer.ask("who", text, Self.options)
+    await withTaskGroup(of: AnswerResult?.self) { group in
+      for _ in 0..<16 {
+        group.addTask {
+          Array("who".utf8).withUnsafeBufferPointer {
+            try? answerer.answer(question: $0, document: document, options: Self.options)
+          }
+        }
+      }
+      for await result in group { #expect(result == expected) }
+    }
+  }
+
+  @Test func aDocumentOfAnotherContextIsRefused() throws {
+    let other = QuestionAnswerer(FakeTokenizer(["a"]), .random(seed: 1))
+    let document = try other.prepare("a a")
+    let answerer = QuestionAnswerer(Self.tokenizer, .random(seed: 1))
+    let none = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
+    let error = failure {
+      _ = try answerer.answer(question: none, document: document, options: Self.options)
+    }
+    #expect(error?.status == .invalidArgument)
+  }
+
+  @Test func cancellationIsAskedBeforeEverySlice() throws {
+    var answerer = QuestionAnswerer(Self.tokenizer, .random(seed: 1))
+    answerer.sliceTokens = 1
+    let document = String(repeating: "a ", count: 2000)
+    final class Count: Sendable { let value = Mutex(0) }
+    let asked = Count()
+    var options = Self.options
+    options.cancellation = Cancellation { asked.value.withLock { $0 += 1; return $0 > 10 } }
+    let error = failure { _ = try answerer.ask("who", document, options) }
+    #expect(error?.status == .cancelled)
+    #expect(asked.value.withLock { $0 } == 11)
+  }
+
+  @Test func progressCountsEveryWindow() throws {
+    var answerer = QuestionAnswerer(Self.tokenizer, .random(seed: 1))
+    answerer.sliceTokens = 1
+    final class Reports: Sendable { let value = Mutex<[[Int]]>([]) }
+    let reports = Reports()
+    var options = Self.options
+    options.progress = { done, total in reports.value.withLock { $0.append([done, total]) } }
+    let result = try answerer.ask("who", String(repeating: "a ", count: 100), options)
+    let total = result.windowCount
+    #expect(total > 1)
+    #expect(reports.value.withLock { Set($0) } == Set((0...total).map { [$0, total] }))
+    #expect(reports.value.withLock { $0.map { $0[0] } == $0.map { $0[0] }.sorted() })
+  }
+
+  @Test(arguments: [Float.nan, .infinity, -.infinity, 3e38]) func badLogitsAreAnError(_ bad: Float) {
+    for (place, isStart) in [(0, true), (0, false), (3, true), (5, false)] {
+      let model = FakeModel { _, position in
+        position == place ? (isStart ? bad : 0, isStart ? 0 : bad) : (0, 0)
+      }
+      let error = failure {
+        _ = try QuestionAnswerer(Self.tokenizer, model).ask("who", "a b c", Self.options)
+      }
+      #expect(error?.status == .invalidModel)
+    }
+  }
+
+  @Test func aModelThatReturnsTooFewLogitsIsAnError() {
+    struct Silent: LogitsSource {
+      func logits(
+        of batch: WindowBatch, cancellation: Cancellation?
+      ) throws(BertQAError) -> (start: [Float], end: [Float]) { ([], []) }
+    }
+    let answerer = QuestionAnswerer(
+      tokenizer: Self.tokenizer, logits: Silent(), maxPositions: 64, noAnswerThreshold: 0)
+    #expect(failure { _ = try answerer.ask("who", "a", Self.options) }?.status == .internal)
+  }
+}

@@ -1,0 +1,90 @@
+import Foundation
+
+@testable import BertQACore
+
+/// What the engine must find, by trying everything.
+struct ReferenceSearch {
+  struct Found: Equatable {
+    var bytes: TextRange
+    var score: Float
+    var probability: Double
+  }
+
+  var found: [Found] = []
+  var nullScore = Float.infinity
+  var noAnswerProbability = 0.0
+
+  init(
+    question: String, document: String, _ tokenizer: FakeTokenizer, _ model: FakeModel,
+    _ options: AnswerOptions
+  ) throws {
+    let asked = Self.tokens(question, tokenizer)
+    let tokens = Self.tokens(document, tokenizer)
+    let count = tokens.ids.count
+    let room = options.maxSequenceLength - asked.ids.count - 3
+    var scores: [[Int]: Float] = [:]
+    var first = 0
+    let skipped = try Self.skippedTokens(asked, tokens, tokenizer, room, options)
+    while true {
+      let end = min(first + room, count)
+      defer { first += room - options.documentStride }
+      if skipped.contains(first) {
+        if end == count { break }
+        continue
+      }
+      let ids = [0] + asked.ids + [1] + tokens.ids[first..<end] + [1]
+      let logits = ids.indices.map { model.rule(ids[...], $0) }
+      nullScore = min(nullScore, logits[0].start + logits[0].end)
+      let inDocument = Array(logits[(asked.ids.count + 2)..<(ids.count - 1)])
+      let starts = Self.kept(inDocument.map(\.start), options.nBestSize)
+      let ends = Self.kept(inDocument.map(\.end), options.nBestSize)
+      for i in starts {
+        for j in ends where j >= i && j < i + options.maxAnswerLength {
+          let score = inDocument[i].start + inDocument[j].end
+          scores[[first + i, first + j]] = max(scores[[first + i, first + j]] ?? -.infinity, score)
+        }
+      }
+      if end == count { break }
+    }
+
+    let ranked = scores.sorted { ($0.value, $1.key[0], $1.key[1]) > ($1.value, $0.key[0], $0.key[1]) }
+    let best = Double(max(nullScore, ranked.first?.value ?? -.infinity))
+    let total = exp(Double(nullScore) - best) + ranked.reduce(0) { $0 + exp(Double($1.value) - best) }
+    noAnswerProbability = exp(Double(nullScore) - best) / total
+    for (span, score) in ranked where found.count < options.topK {
+      var (first, last) = (span[0], span[1])
+      if options.alignsToWords {
+        while tokenizer.isContinuation(tokens.ids[first]) { first -= 1 }
+        while last + 1 < count, tokenizer.isContinuation(tokens.ids[last + 1]) { last += 1 }
+      }
+      let bytes = TextRange(start: Int(tokens.starts[first]), end: Int(tokens.ends[last]))
+      if found.contains(where: { $0.bytes.start < bytes.end && bytes.start < $0.bytes.end }) { continue }
+      found.append(Found(bytes: bytes, score: score, probability: exp(Double(score) - best) / total))
+    }
+  }
+
+  /// Where the windows begin that `maxWindows` leaves out, by the ranking that has its own tests.
+  private static func skippedTokens(
+    _ asked: Tokens, _ tokens: Tokens, _ tokenizer: FakeTokenizer, _ room: Int, _ options: AnswerOptions
+  ) throws -> Set<Int> {
+    guard options.maxWindows > 0 else { return [] }
+    let windows = try DocumentWindow.layout(
+      tokenCount: tokens.ids.count, room: room, overlap: options.documentStride)
+    let run = SectionRanking(question: asked.ids[...], tokenizer: tokenizer)
+      .best(options.maxWindows, of: windows, ids: tokens.ids)
+    return Set(windows.map(\.firstToken)).subtracting(run.map(\.firstToken))
+  }
+
+  private static func tokens(_ text: String, _ tokenizer: FakeTokenizer) -> Tokens {
+    var tokens = Tokens()
+    Array(text.utf8).withUnsafeBufferPointer {
+      tokenizer.tokenize($0, parseSpecialTokens: false, into: &tokens)
+    }
+    return tokens
+  }
+
+  private static func kept(_ logits: [Float], _ count: Int) -> [Int] {
+    let ranked = logits.indices.sorted { (logits[$0], $1) > (logits[$1], $0) }
+    return count > 0 ? Array(ranked.prefix(count)) : ranked
+  }
+}

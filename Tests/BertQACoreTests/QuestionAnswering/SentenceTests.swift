@@ -1,0 +1,78 @@
+import Testing
+
+@testable import BertQACore
+
+@Suite struct SentenceTests {
+  /// The sentence around the first occurrence of `answer`.
+  static func sentence(_ answer: String, in text: String) -> String {
+    let bytes = Array(text.utf8)
+    let needle = Array(answer.utf8)
+    let start = bytes.indices.first { bytes[$0...].starts(with: needle) } ?? 0
+    return bytes.withUnsafeBufferPointer {
+      SentenceFinder(text: $0).sentence(around: TextRange(start: start, end: start + needle.count))
+    }.text(in: bytes)
+  }
+
+  @Test(arguments: [
+    // answer, before, sentence, behind
+    ("fox", "", "The fox.", ""),
+    ("fox", "One. ", "The fox runs.", " Two."),
+    ("fox", "One! ", "\"The fox runs?\"", " Two"),
+    ("fox", "One…\n", "The fox runs", "\n \t\n Two"),
+    ("fox", "Heading\n\n", "The fox\nruns (far away.)", " Two"),
+    ("fox", "一。", "The fox 是！", "二"),
+    ("fox", "“Eins.” ", "Der fox.", " Über"),
+    ("fox", "One. ", "Mr. Smith, J. R. Fox, i.e. the U.S. Envoy, saw Dr. No. 5 and the fox at 3.14 p.m.", ""),
+    ("fox", "It is 3. ", "The fox ate No. 5.", " Two"),
+    ("fox", "One. ", "Yahoo! is a fox. and so on.", " Two."),
+    ("fox", "It was no. ", "The fox.", " Two"),
+    ("fox", "See example.com. ", "The fox.", " Two"),
+    ("runs. The fox", "One. ", "He runs. The fox sleeps.", " Two."),
+    ("fox.", "One. ", "The fox.", " Two."),
+    ("fox", "Wait... ", "The fox?!", "\u{A0}Two."),
+    ("fox", "One. ", "The fox ate \"Mr. Smith.\"", " Two."),
+    ("fox", "One.\r\n\r\n", "The fox", "\r\n\r\nTwo."),
+    ("fox", "", "fox", ""),
+  ])
+  func rules(_ answer: String, _ before: String, _ sentence: String, _ behind: String) {
+    #expect(Self.sentence(answer, in: before + sentence + behind) == sentence)
+  }
+
+  @Test func quotedAbbreviations() {
+    #expect(Self.sentence("fox", in: "One. “Mr. Fox” is a fox. Two.") == "“Mr. Fox” is a fox.")
+  }
+
+  @Test func aSentenceIsCutAtWhiteSpaceInReach() {
+    let long = String(repeating: "word ", count: 1000)
+    let sentence = Self.sentence("fox", in: long + "fox " + long)
+    #expect(sentence.hasPrefix("word ") && sentence.hasSuffix(" word"))
+    #expect((1900...2003).contains(sentence.utf8.count))
+  }
+
+  @Test func aSentenceIsNeverCutInsideACodePoint() {
+    for shift in 0..<4 {
+      let long = String(repeating: "語", count: 1000)
+      let pad = String(repeating: "x", count: shift)
+      let sentence = Self.sentence("fox", in: long + pad + "fox" + pad + long)
+      #expect(!sentence.unicodeScalars.contains("\u{FFFD}"))
+      #expect((1990...2003).contains(sentence.utf8.count))
+    }
+  }
+
+  /// Any bytes: the sentence contains the range, stays in reach and has no white space around it.
+  @Test func anyBytesGiveARangeAroundTheAnswer() {
+    var random = SeededGenerator(state: 5)
+    let likely = Array(".!? \n\"aA".utf8) + [0xE3, 0x80, 0x82, 0xE2, 0xA6, 0xC2, 0xA0, 0xFF]
+    for _ in 0..<2000 {
+      let count = Int.random(in: 1...60, using: &random)
+      let bytes = (0..<count).map { _ in likely.randomElement(using: &random)! }
+      let start = Int.random(in: 0..<bytes.count, using: &random)
+      let range = TextRange(start: start, end: Int.random(in: start...bytes.count, using: &random))
+      let sentence = bytes.withUnsafeBufferPointer { SentenceFinder(text: $0).sentence(around: range) }
+      #expect(sentence.start >= 0 && sentence.start <= range.start)
+      #expect(sentence.end >= range.end && sentence.end <= bytes.count)
+      if sentence.start < range.start { #expect(!isWhiteSpace(bytes[sentence.start])) }
+      if sentence.end > range.end { #expect(!isWhiteSpace(bytes[sentence.end - 1])) }
+    }
+  }
+}

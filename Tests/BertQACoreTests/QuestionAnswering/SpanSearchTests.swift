@@ -1,0 +1,96 @@
+import Foundation
+import Testing
+
+@testable import BertQACore
+
+/// Best-k, merging over windows, alignment, overlap and softmax against exhaustive search.
+@Suite struct SpanSearchTests {
+  static let tokenizer = FakeTokenizer(["a", "b", "c", "##x", "##y", ".", "who", "?"])
+
+  static func randomDocument(_ words: Int, _ random: inout SeededGenerator) -> String {
+    let choice = ["a", "bx", "cxy", "ayxyx", "b.", "½", "ß", "ßx", "unknown", "a\u{FFFD}", ".", "c"]
+    return (0..<words).map { _ in choice.randomElement(using: &random)! }.joined(separator: " ")
+  }
+
+  static func check(
+    _ document: String, _ model: FakeModel, _ options: AnswerOptions, _ note: String
+  ) throws {
+    let result = try QuestionAnswerer(tokenizer, model).ask("who a ?", document, options)
+    let expected = try ReferenceSearch(question: "who a ?", document: document, tokenizer, model, options)
+    #expect(result.nullScore == expected.nullScore, "\(note)")
+    #expect(abs(Double(result.noAnswerProbability) - expected.noAnswerProbability) < 1e-6, "\(note)")
+    #expect(result.answers.map(\.bytes) == expected.found.map(\.bytes), "\(note)")
+    #expect(result.answers.map(\.score) == expected.found.map(\.score), "\(note)")
+    for (answer, found) in zip(result.answers, expected.found) {
+      #expect(abs(Double(answer.probability) - found.probability) < 1e-6, "\(note)")
+      #expect(answer.startLogit + answer.endLogit == answer.score, "\(note)")
+      #expect(answer.gap == answer.score - result.nullScore, "\(note)")
+    }
+    #expect(result.gap == (expected.found.first?.score ?? -.infinity) - result.nullScore, "\(note)")
+  }
+
+  @Test(arguments: 0..<200) func equalsExhaustiveSearch(seed: UInt64) throws {
+    var random = SeededGenerator(state: seed << 32)
+    let options = AnswerOptions.with {
+      $0.maxSequenceLength = Int.random(in: 8...40, using: &random)
+      $0.documentStride = Int.random(in: 0...($0.maxSequenceLength - 7), using: &random)
+      $0.maxAnswerLength = Int.random(in: 1...12, using: &random)
+      $0.topK = [1, 3, 10, 1000].randomElement(using: &random)!
+      $0.nBestSize = [0, 0, 1, 3, 20].randomElement(using: &random)!
+      $0.maxWindows = [0, 0, 1, 2, 5].randomElement(using: &random)!
+      $0.alignsToWords = Bool.random(using: &random)
+    }
+    let document = Self.randomDocument(Int.random(in: 1...60, using: &random), &random)
+    let model = FakeModel.random(
+      seed: seed, spread: [0.5, 4, 30].randomElement(using: &random)!,
+      quantum: [0, 0, 1].randomElement(using: &random)!)
+    try Self.check(document, model, options, "\(options) on \(document)")
+  }
+
+  @Test func equalsExhaustiveSearchWithDefaultOptions() throws {
+    var random = SeededGenerator(state: 7)
+    let document = Self.randomDocument(500, &random)
+    let options = AnswerOptions.with { $0.topK = 20 }
+    try Self.check(document, .random(seed: 7), options, "defaults")
+  }
+
+  @Test func allLogitsEqualGivesTheFirstAndShortest() throws {
+    let model = FakeModel { _, _ in (1, 1) }
+    let options = AnswerOptions.with { $0.topK = 3; $0.alignsToWords = false }
+    let result = try QuestionAnswerer(Self.tokenizer, model).ask("who", "a b cx", options)
+    #expect(result.answers.map(\.bytes) == [0, 2, 4].map { TextRange(start: $0, end: $0 + 1) })
+  }
+
+  @Test func hugeDifferencesDoNotOverflow() throws {
+    let model = FakeModel { ids, position in
+      position == 0 ? (-1e36, -1e36) : (Float(position) * 1e35, position % 2 == 0 ? -1e36 : 1e36)
+    }
+    let result = try QuestionAnswerer(Self.tokenizer, model).ask("who", "a b c a b", AnswerOptions())
+    #expect(result.answers[0].probability == 1)
+    #expect(result.noAnswerProbability == 0)
+  }
+
+  @Test func nBestSizeCanLeaveNoCandidate() throws {
+    // The best start is behind the best end.
+    let model = FakeModel { ids, position in position == 5 ? (9, 0) : position == 3 ? (0, 9) : (0, 0) }
+    let options = AnswerOptions.with { $0.nBestSize = 1 }
+    let result = try QuestionAnswerer(Self.tokenizer, model).ask("who", "a b c", options)
+    #expect(result.answers.isEmpty)
+    #expect(result.gap == -.infinity)
+    #expect(result.isImpossible)
+    #expect(result.noAnswerProbability == 1)
+  }
+
+  @Test func exponentialIsAccurate() {
+    var worst: Float = 0
+    for step in 0..<87_000 {
+      let x = -Float(step) / 1000
+      let exact = exp(Double(x))
+      worst = max(worst, Float(abs(Double(exponential(ofNonPositive: x)) / exact - 1)))
+    }
+    #expect(worst < 3e-7)
+    #expect(exponential(ofNonPositive: 0) == 1)
+    #expect(exponential(ofNonPositive: -87.5) == 0)
+    #expect(exponential(ofNonPositive: -.infinity) == 0)
+  }
+}

@@ -1,0 +1,47 @@
+@testable import BertQACore
+
+extension QuestionAnswerer {
+  init(_ tokenizer: FakeTokenizer, _ model: FakeModel, threshold: Float = 0, maxPositions: Int = 512) {
+    self.init(
+      tokenizer: tokenizer, logits: model, maxPositions: maxPositions, noAnswerThreshold: threshold)
+  }
+
+  func ask(_ question: String, _ document: [UInt8], _ options: AnswerOptions) throws -> AnswerResult {
+    try Array(question.utf8).withUnsafeBufferPointer { question in
+      try document.withUnsafeBufferPointer { document in
+        try answer(question: question, document: document, options: options)
+      }
+    }
+  }
+
+  func ask(_ question: String, _ document: String, _ options: AnswerOptions) throws -> AnswerResult {
+    try ask(question, Array(document.utf8), options)
+  }
+
+  func prepare(_ document: String) throws -> PreparedDocument {
+    try Array(document.utf8).withUnsafeBufferPointer { try prepare($0) }
+  }
+}
+
+extension AnswerOptions {
+  static func with(_ change: (inout AnswerOptions) -> Void) -> AnswerOptions {
+    var options = AnswerOptions()
+    change(&options)
+    return options
+  }
+}
+
+extension TextRange {
+  func text(in document: [UInt8]) -> String { String(decoding: document[start..<end], as: UTF8.self) }
+  func text(in document: String) -> String { text(in: Array(document.utf8)) }
+}
+
+/// The error that `body` throws.
+func failure(_ body: () throws -> Void) -> BertQAError? {
+  do {
+    try body()
+    return nil
+  } catch {
+    return error as? BertQAError
+  }
+}

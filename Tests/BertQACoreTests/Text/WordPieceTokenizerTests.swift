@@ -1,0 +1,171 @@
+import Foundation
+import Testing
+
+@testable import BertQACore
+
+@Suite struct WordPieceTokenizerTests {
+  @Test func equalsReferenceOnGoldenCases() throws {
+    let cases = try TokenizerFixture.cases()
+    #expect(cases.count > 2000)
+    let vocabulary = try TokenizerFixture.vocabulary()
+    var tokenizers: [(TokenizerConfiguration, WordPieceTokenizer)] = []
+    for golden in cases {
+      let tokenizer: WordPieceTokenizer
+      if let known = tokenizers.first(where: { $0.0 == golden.configuration }) {
+        tokenizer = known.1
+      } else {
+        tokenizer = try WordPieceTokenizer(
+          vocabulary: vocabulary, configuration: golden.configuration)
+        tokenizers.append((golden.configuration, tokenizer))
+      }
+      let tokens = tokenizer.tokens(
+        golden.text, parseSpecialTokens: golden.parsesSpecialTokens)
+      #expect(
+        tokens == golden.expected,
+        "\(golden.configuration) \(String(decoding: golden.text, as: UTF8.self).debugDescription)")
+    }
+    #expect(tokenizers.count == 12)
+  }
+
+  @Test func splitsGreedily() throws {
+    let tokenizer = try makeTokenizer(["un", "una", "##aff", "##ff", "##able", "!", "caf", "##e"])
+    #expect(tokenizer.pieces("Unaffable!") == ["una", "##ff", "##able", "!"])
+    #expect(tokenizer.pieces("unaffabl") == ["[UNK]"])
+    let tokens = tokenizer.tokens(" Cafe\u{301}\u{0}!")
+    #expect(tokens.starts == [1, 4, 8])
+    #expect(tokens.ends == [4, 5, 9])
+    #expect(tokenizer.pieces("Café") == ["caf", "##e"])
+  }
+
+  @Test func offsetsAddressDamagedText() throws {
+    let tokenizer = try makeTokenizer(["a", "b", "ab"])
+    // The truncated euro sign and the lone continuation byte are dropped; the word goes on.
+    let tokens = tokenizer.tokens([0x61, 0xE2, 0x82, 0x62, 0x20, 0x80, 0x62])
+    #expect(tokens.ids == [7, 6])
+    #expect(tokens.starts == [0, 6])
+    #expect(tokens.ends == [4, 7])
+  }
+
+  @Test func specialTokenStringsAreTextUnlessAskedFor() throws {
+    let tokenizer = try makeTokenizer(["[", "]", "sep", "a"])
+    #expect(tokenizer.pieces("a[SEP]a[sep]") == ["a", "[", "sep", "]", "a", "[", "sep", "]"])
+    #expect(
+      tokenizer.pieces("a[SEP]a[sep]", parseSpecialTokens: true) == [
+        "a", "[SEP]", "a", "[", "sep", "]",
+      ])
+    #expect(tokenizer.tokens("a[[MASK]", parseSpecialTokens: true).starts == [0, 1, 2])
+  }
+
+  @Test func longestSpecialTokenWins() throws {
+    var configuration = TokenizerConfiguration()
+    configuration.maskToken = "[SEP][SEP]"
+    let tokenizer = try makeTokenizer(["[SEP][SEP]"], configuration)
+    #expect(
+      tokenizer.pieces("[SEP][SEP][SEP]", parseSpecialTokens: true) == ["[SEP][SEP]", "[SEP]"])
+  }
+
+  @Test func requiredSpecialTokensMustBePieces() throws {
+    let vocabulary = try Vocabulary(pieces: ["[UNK]", "[SEP]", "x"].map { Array($0.utf8) })
+    do {
+      _ = try WordPieceTokenizer(vocabulary: vocabulary, configuration: TokenizerConfiguration())
+      Issue.record("a vocabulary without [CLS] was accepted")
+    } catch {
+      #expect(error.status == .invalidModel)
+      #expect(error.message.contains("[CLS]"))
+    }
+    var configuration = TokenizerConfiguration()
+    configuration.clsToken = "x"
+    let tokenizer = try WordPieceTokenizer(vocabulary: vocabulary, configuration: configuration)
+    #expect(tokenizer.unkID == 0 && tokenizer.sepID == 1 && tokenizer.clsID == 2)
+    #expect(tokenizer.padID == nil && tokenizer.maskID == nil)
+  }
+
+  @Test func wordsOfMoreThanAHundredCharactersAreUnknown() throws {
+    let tokenizer = try makeTokenizer(["a", "##a", "я", "##я"])
+    for letter in ["a", "я"] {
+      let size = UInt32(letter.utf8.count)
+      #expect(tokenizer.tokens(String(repeating: letter, count: 100)).count == 100)
+      let tokens = tokenizer.tokens(String(repeating: letter, count: 101) + " " + letter)
+      #expect(tokens.ids.first == tokenizer.unkID && tokens.count == 2)
+      #expect(tokens.ends == [101 * size, 102 * size + 1])
+    }
+  }
+
+  @Test func longTexts() throws {
+    let tokenizer = try makeTokenizer(["a", "##a", "word", "中", "!"])
+    let size = 1 << 19
+    let endless = tokenizer.tokens([UInt8](repeating: 0x61, count: size))
+    #expect(endless.ids == [tokenizer.unkID] && endless.ends == [UInt32(size)])
+    // More tokens than are kept before they are moved to the result.
+    #expect(tokenizer.tokens(String(repeating: "word ", count: 5000)).count == 5000)
+    #expect(tokenizer.tokens(String(repeating: "!", count: 5000)).starts.last == 4999)
+    #expect(tokenizer.tokens(String(repeating: "中", count: 5000)).ends.last == 15000)
+    let hundred = String(repeating: "a", count: 100) + " "
+    #expect(tokenizer.tokens(String(repeating: hundred, count: 50)).count == 5000)
+    // One run of combining characters that stay (U+302E), to be ordered as a whole.
+    let run = tokenizer.tokens("a" + String(repeating: "\u{302E}\u{301}", count: 20000))
+    #expect(run.ids == [tokenizer.unkID])
+  }
+
+  @Test func anyBytesGiveOrderedRanges() throws {
+    var configuration = TokenizerConfiguration()
+    configuration.stripAccents = true
+    let tokenizer = try TokenizerFixture.tokenizer(configuration)
+    var generator = SplitMix(state: 7)
+    let alphabet: [UInt8] = Array("aZ [SEP]\0".utf8) + [
+      0x80, 0xBF, 0xC2, 0xCC, 0x81, 0xE3, 0x80, 0xAE, 0xE4, 0xB8, 0xAD, 0xED, 0x9F, 0xF0, 0x9D, 0x85,
+      0xA5, 0xF4, 0xFF,
+    ]
+    for _ in 0..<4000 {
+      let text = (0..<generator.next(below: 80)).map { _ in
+        alphabet[generator.next(below: alphabet.count)]
+      }
+      let tokens = tokenizer.tokens(text, parseSpecialTokens: generator.next(below: 2) == 0)
+      #expect(tokens.starts.count == tokens.count && tokens.ends.count == tokens.count)
+      #expect(tokens.count <= text.count)
+      var previous: UInt32 = 0
+      for index in 0..<tokens.count {
+        #expect(tokens.ids[index] >= 0 && tokens.ids[index] < tokenizer.vocabulary.count)
+        #expect(tokens.starts[index] >= previous && tokens.starts[index] < tokens.ends[index])
+        #expect(Int(tokens.ends[index]) <= text.count)
+        previous = tokens.starts[index]
+      }
+    }
+  }
+
+  @Test func tokensAreReplaced() throws {
+    let tokenizer = try makeTokenizer(["a"])
+    var tokens = tokenizer.tokens("a a a")
+    Array("a".utf8).withUnsafeBufferPointer {
+      tokenizer.tokenize($0, parseSpecialTokens: false, into: &tokens)
+    }
+    #expect(tokens == Tokens(ids: [5], starts: [0], ends: [1]))
+    tokenizer.tokenize(
+      UnsafeBufferPointer(start: nil, count: 0), parseSpecialTokens: true, into: &tokens)
+    #expect(tokens == Tokens())
+  }
+
+  @Test func threadsShareATokenizer() async throws {
+    let tokenizer = try TokenizerFixture.tokenizer()
+    let texts = try TokenizerFixture.cases().prefix(200).map(\.text)
+    let expected = texts.map { tokenizer.tokens($0) }
+    await withTaskGroup(of: Bool.self) { group in
+      for _ in 0..<8 {
+        group.addTask { texts.map { tokenizer.tokens($0) } == expected }
+      }
+      for await same in group { #expect(same) }
+    }
+  }
+}
+
+/// A small generator, so that failures repeat.
+struct SplitMix {
+  var state: UInt64
+
+  mutating func next(below bound: Int) -> Int {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = (state ^ state >> 30) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+    return Int((mixed ^ mixed >> 31) % UInt64(bound))
+  }
+}

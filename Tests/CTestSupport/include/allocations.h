@@ -1,0 +1,16 @@
+// Counts what the process allocates: this test binary's own malloc() and friends come before glibc's.
+#ifndef BERTQA_TEST_ALLOCATIONS_H
+#define BERTQA_TEST_ALLOCATIONS_H
+
+#include <stdint.h>
+
+// Calls of malloc, calloc, realloc, memalign, aligned_alloc and posix_memalign so far, by any thread.
+uint64_t allocation_count(void);
+
+// Bytes they asked for, freed or not.
+uint64_t allocated_bytes(void);
+
+// fork(), which Swift does not import. Safe where the child calls nothing but the library under test.
+int fork_process(void);
+
+#endif

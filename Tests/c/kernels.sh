@@ -1,0 +1,23 @@
+#!/bin/sh
+# Compiles the C kernels and their test with the system's compiler and sanitizers, and, where Debian's
+# gcc-aarch64-linux-gnu and qemu-user are installed, for arm64; runs both.
+set -eu
+cd "$(dirname "$0")/../.."
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+
+build() { # compiler flags...: the test as $out/kernels_test
+  "$@" -std=gnu11 -Wall -Wextra -Werror -ffp-contract=off -ISources/CBertQA/include \
+    Tests/c/kernels_test.c Sources/CBertQA/*.c -lm -o "$out/kernels_test"
+}
+
+build "${CC:-cc}" -O1 -g -fsanitize=address,undefined -fno-sanitize-recover
+"$out/kernels_test"
+
+if command -v aarch64-linux-gnu-gcc >/dev/null && command -v qemu-aarch64 >/dev/null; then
+  echo "arm64, emulated:"
+  build aarch64-linux-gnu-gcc -O3 -static
+  qemu-aarch64 "$out/kernels_test"
+else
+  echo "arm64: skipped (needs gcc-aarch64-linux-gnu and qemu-user)"
+fi

@@ -1,0 +1,181 @@
+// The C half alone, against plain loops: what the Swift tests check in more depth, for machines
+// (emulated ones too) and compilers that do not build the Swift half. Exit status 1 on failure.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels.h"
+
+static int failures;
+static const bq_kernels *kernels;
+
+#define CHECK(condition, ...)                                      \
+  do {                                                             \
+    if (!(condition) && failures++ < 20) {                         \
+      fprintf(stderr, "%s:%d: instruction set %d: ", __FILE__, __LINE__, kernels->isa); \
+      fprintf(stderr, __VA_ARGS__);                                \
+      fputc('\n', stderr);                                         \
+    }                                                              \
+  } while (0)
+
+// A number in [-range, range] from a fixed sequence.
+static float number(float range) {
+  static uint32_t state = 1;
+  state = state * 1664525u + 1013904223u;
+  return ((float)(state >> 8) / 8388608.0f - 1) * range;
+}
+
+// `n` floats in memory of exactly that size, for the address sanitizer.
+static float *numbers(size_t n, float range) {
+  float *p = malloc(n * sizeof *p);
+  for (size_t i = 0; i < n; i++) p[i] = number(range);
+  return p;
+}
+
+static size_t at(size_t token, size_t feature, size_t features) {
+  return (token / 16 * features + feature) * 16 + token % 16;
+}
+
+static double gelu(double x) { return x / 2 * erfc(-x / sqrt(2)); }
+
+static void test_linear(size_t blocks, size_t in, size_t outs, int32_t epilogue) {
+  float *w = numbers(in * outs, 1), *bias = numbers(outs, 1), *x = numbers(blocks * in * 16, 3);
+  float *y = numbers(blocks * outs * 16, 1), *before = malloc(blocks * outs * 16 * sizeof *y);
+  memcpy(before, y, blocks * outs * 16 * sizeof *y);
+  kernels->linear_f32(w, bias, x, blocks, in, outs, epilogue, y, outs * 16);
+  for (size_t t = 0; t < blocks * 16; t++)
+    for (size_t o = 0; o < outs; o++) {
+      double sum = bias[o];
+      for (size_t k = 0; k < in; k++) sum += (double)w[o * in + k] * x[at(t, k, in)];
+      if (epilogue == BQ_EPILOGUE_GELU) sum = gelu(sum);
+      if (epilogue == BQ_EPILOGUE_RESIDUAL) sum += before[at(t, o, outs)];
+      CHECK(fabs(y[at(t, o, outs)] - sum) < 1e-4, "linear_f32 %zu->%zu: %g for %g", in, outs,
+            y[at(t, o, outs)], sum);
+    }
+  free(w), free(bias), free(x), free(y), free(before);
+}
+
+static void test_int8(size_t blocks, size_t in, size_t outs) {
+  const size_t tokens = blocks * 16;
+  float *x = numbers(tokens * in, 4), *y = malloc(tokens * outs * sizeof *y);
+  float *scale = numbers(tokens, 1), *offset = numbers(tokens, 1);
+  uint8_t *u8 = malloc(tokens * in);
+  int8_t *w = malloc(in * outs);
+  float *unit = numbers(outs, 1), *bias = numbers(outs, 1);
+  float *sums = numbers(outs, 1);
+  for (size_t i = 0; i < in * outs; i++) w[i] = (int8_t)number(128);
+  bq_row_sums_s8(w, unit, outs, in, sums);
+  kernels->quantize_u8(x, blocks, in, u8, scale, offset);
+  kernels->linear_s8(&(bq_weights_s8){w, unit, sums, bias}, u8, scale, offset, blocks, in, outs,
+                     BQ_EPILOGUE_BIAS, y, outs * 16);
+  for (size_t t = 0; t < tokens; t++)
+    for (size_t o = 0; o < outs; o++) {
+      int64_t dot = 0, sum = 0;
+      for (size_t k = 0; k < in; k++) {
+        const uint8_t u = u8[(t / 16 * in + k / 4 * 4) * 16 + t % 16 * 4 + k % 4];
+        dot += (int64_t)u * w[o * in + k], sum += w[o * in + k];
+        CHECK(fabs(scale[t] * u + offset[t] - x[at(t, k, in)]) <= 0.501 * scale[t],
+              "quantize_u8: %d for %g", u, x[at(t, k, in)]);
+      }
+      const double exact = (double)unit[o] * ((double)scale[t] * (double)dot +
+                                              (double)offset[t] * (double)sum) + bias[o];
+      CHECK(fabs(y[at(t, o, outs)] - exact) < 1e-3, "linear_s8 %zu->%zu: %g for %g", in, outs,
+            y[at(t, o, outs)], exact);
+    }
+  free(x), free(y), free(scale), free(offset), free(u8), free(w), free(unit), free(bias), free(sums);
+}
+
+static void test_norm(size_t blocks, size_t features) {
+  float *x = numbers(blocks * features * 16, 3), *gamma = numbers(features, 2);
+  float *beta = numbers(features, 2), *y = malloc(blocks * features * 16 * sizeof *y);
+  kernels->layer_norm_f32(x, blocks, features, gamma, beta, 1e-6f, y);
+  for (size_t t = 0; t < blocks * 16; t++) {
+    double mean = 0, variance = 0;
+    for (size_t f = 0; f < features; f++) mean += x[at(t, f, features)] / (double)features;
+    for (size_t f = 0; f < features; f++)
+      variance += pow(x[at(t, f, features)] - mean, 2) / (double)features;
+    for (size_t f = 0; f < features; f++) {
+      const double exact =
+          (x[at(t, f, features)] - mean) / sqrt(variance + 1e-6) * gamma[f] + beta[f];
+      CHECK(fabs(y[at(t, f, features)] - exact) < 2e-5, "layer_norm_f32: %g for %g",
+            y[at(t, f, features)], exact);
+    }
+  }
+  free(x), free(gamma), free(beta), free(y);
+}
+
+// One window, a part of its queries, in a chunk of `blocks` blocks with q, k and v side by side.
+static void test_attention(size_t blocks, size_t first, size_t tokens, size_t begin, size_t end,
+                           size_t dim) {
+  float *x = numbers(blocks * 16 * 3 * dim, 2), *out = malloc(blocks * 16 * dim * sizeof *out);
+  float *scratch = malloc(bq_attention_scratch(tokens) * sizeof *scratch);
+  double *scores = malloc(tokens * sizeof *scores);
+  for (size_t i = 0; i < blocks * 16 * dim; i++) out[i] = 7;
+  kernels->attention_f32(x, x + dim * 16, x + 2 * dim * 16, 3 * dim * 16, first, tokens, begin, end,
+                         dim, 0.3f, scratch, out, dim * 16);
+  for (size_t t = 0; t < blocks * 16; t++) {
+    const int wanted = t >= first + begin && t < first + end;
+    double sum = 0;
+    for (size_t j = 0; j < tokens; j++) {
+      scores[j] = 0;
+      for (size_t d = 0; d < dim; d++)
+        scores[j] += (double)x[at(t, d, 3 * dim)] * x[at(first + j, dim + d, 3 * dim)];
+      sum += scores[j] = exp(0.3 * scores[j]);
+    }
+    for (size_t d = 0; d < dim; d++) {
+      double exact = 0;
+      for (size_t j = 0; j < tokens; j++)
+        exact += scores[j] / sum * x[at(first + j, 2 * dim + d, 3 * dim)];
+      if (!wanted) exact = 7;
+      CHECK(fabs(out[at(t, d, dim)] - exact) <= (wanted ? 2e-5 : 0), "attention_f32: %g for %g",
+            out[at(t, d, dim)], exact);
+    }
+  }
+  free(x), free(out), free(scratch), free(scores);
+}
+
+// f over all exponents and signs: `relative` of the exact value, or of |x| for GELU.
+static void test_map(const char *name, void (*map)(const float *, size_t, float *),
+                     double (*f)(double), double relative) {
+  enum { STEP = 40503 };
+  for (uint64_t bits = 0; bits < (1ull << 32); bits += STEP * 16) {
+    float x[17], y[17];
+    for (uint32_t i = 0; i < 17; i++) {
+      const uint32_t b = (uint32_t)bits + i * STEP;
+      memcpy(&x[i], &b, sizeof b);
+    }
+    map(x, 17, y);
+    for (int i = 0; i < 17; i++) {
+      const double exact = f(x[i]), size = f == gelu ? fabs(x[i]) : fabs(exact);
+      if (isnan(x[i])) CHECK(isnan(y[i]), "%s(nan) = %g", name, y[i]);
+      else if (isinf((float)exact) || isinf(x[i])) continue;
+      else CHECK(fabs(y[i] - exact) <= relative * size + 0x1p-149 * 1.01, "%s(%g) = %g", name, x[i], y[i]);
+    }
+  }
+}
+
+int main(void) {
+  for (int32_t isa = BQ_ISA_PORTABLE; isa <= BQ_ISA_AVX512_VNNI; isa++) {
+    kernels = bq_kernels_for(isa);
+    if (!kernels) continue;
+    for (int32_t epilogue = 0; epilogue <= 2; epilogue++) {
+      test_linear(1, 1, 1, epilogue);
+      test_linear(3, 37, 29, epilogue);
+      test_linear(2, 64, 13, epilogue);
+    }
+    test_int8(1, 4, 1);
+    test_int8(3, 64, 29);
+    test_norm(1, 1 + 3);
+    test_norm(2, 101);
+    test_attention(1, 0, 1, 0, 1, 1);
+    test_attention(3, 4, 37, 0, 37, 32);
+    test_attention(5, 24, 50, 7, 41, 20);
+    test_map("exp", kernels->exp_f32, exp, 2.4e-7);
+    test_map("erf", kernels->erf_f32, erf, 6e-7);
+    test_map("tanh", kernels->tanh_f32, tanh, 6e-7);
+    test_map("gelu", kernels->gelu_f32, gelu, 6e-7);
+    printf("instruction set %d: %s\n", isa, failures ? "FAILED" : "ok");
+  }
+  return failures != 0;
+}

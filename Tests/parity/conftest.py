@@ -1,0 +1,54 @@
+"""Checkpoints of real sizes with random weights, made once per run."""
+import json
+
+import pytest
+import torch
+from transformers import (
+    BertConfig,
+    BertForQuestionAnswering,
+    DistilBertConfig,
+    DistilBertForQuestionAnswering,
+)
+
+VOCABULARY = 30522
+MODELS = {
+    "minilm-l6": (
+        BertForQuestionAnswering,
+        BertConfig(hidden_size=384, num_hidden_layers=6, num_attention_heads=12,
+                   intermediate_size=1536),
+        torch.float16),
+    "bert-base": (BertForQuestionAnswering, BertConfig(), torch.float32),
+    "distilbert-base": (DistilBertForQuestionAnswering, DistilBertConfig(), torch.bfloat16),
+}
+
+
+def randomise(model, seed):
+    """Weights large enough that softmax and GELU work as they do in a trained model."""
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            noise = torch.randn(parameter.shape, generator=generator)
+            if "norm" in name.lower() and name.endswith("weight"):
+                parameter.copy_(1 + 0.1 * noise)
+            elif name.endswith("bias"):
+                parameter.copy_(0.05 * noise)
+            elif "embedding" in name:
+                parameter.copy_(0.05 * noise)
+            else:
+                parameter.copy_(noise * 1.2 / parameter.shape[1] ** 0.5)
+
+
+@pytest.fixture(scope="session", params=MODELS)
+def checkpoint(request, tmp_path_factory):
+    """(directory, the same model in transformers, computing in f32)"""
+    kind, config, dtype = MODELS[request.param]
+    model = kind._from_config(config, attn_implementation="eager").eval()
+    randomise(model, seed=len(request.param))
+    model.to(dtype)
+    directory = tmp_path_factory.mktemp(request.param)
+    model.save_pretrained(directory)
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    pieces = special + [f"piece{number}" for number in range(VOCABULARY - len(special))]
+    (directory / "vocab.txt").write_text("\n".join(pieces) + "\n")
+    (directory / "tokenizer_config.json").write_text(json.dumps({"do_lower_case": True}))
+    yield directory, model.float()

@@ -75,13 +75,16 @@ static void fails_without(const char *file, const char *content, bertqa_status e
 static void test_unloadable_models(void) {
   bertqa_context *context;
   CHECK_FAILS(BERTQA_ERROR_IO, context, bertqa_context_create("/nonexistent", NULL, &context));
-  CHECK_FAILS(BERTQA_ERROR_IO, context, bertqa_context_create("", NULL, &context));
+  CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, context, bertqa_context_create("", NULL, &context));
   fails_without("config.json", NULL, BERTQA_ERROR_IO);
   fails_without("vocab.txt", NULL, BERTQA_ERROR_IO);
   fails_without("model.safetensors", NULL, BERTQA_ERROR_IO);
   fails_without("config.json", "{\"architectures\": [", BERTQA_ERROR_INVALID_MODEL);
   fails_without("config.json", "{\"architectures\": [\"GPT2LMHeadModel\"]}", BERTQA_ERROR_UNSUPPORTED);
-  fails_without("vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\n", BERTQA_ERROR_INVALID_MODEL);
+  char vocabulary[1024] = "[UNK]\n[CLS]\n[SEP]\n"; /* more pieces than the model has embeddings */
+  while (strlen(vocabulary) < 1000) strcat(vocabulary, "x\n");
+  fails_without("vocab.txt", vocabulary, BERTQA_ERROR_INVALID_MODEL);
+  fails_without("vocab.txt", "the\nfox\n", BERTQA_ERROR_INVALID_MODEL);
   fails_without("model.safetensors", "", BERTQA_ERROR_INVALID_MODEL);
   fails_without("model.safetensors", "\x7f\x7f\x7f\x7f\x7f\x7f\x7f\x7f{}", BERTQA_ERROR_INVALID_MODEL);
 }

@@ -8,7 +8,6 @@
 #define KERNEL TARGET
 #define INLINE TARGET __attribute__((always_inline)) static inline
 #define HAS_FAST_GELU
-#define HAS_BF16
 
 #include <math.h>
 #include <string.h>
@@ -30,6 +29,11 @@ INLINE VI v_dot(VI sum, VI x, VI w) {
 
 #include "s8_kernels.inc.h"
 
+// Less than any score, and not so small that subtracting a score from it overflows.
+enum { NO_SCORE = -(1 << 30) };
+
+#include "s8_attention.inc.h"
+
 BQ_KERNEL(linear_f32, avx512);
 BQ_KERNEL(layer_norm_f32, avx512);
 BQ_KERNEL(attention_f32, avx512);
@@ -49,6 +53,7 @@ const bq_kernels bq_kernels_avx512_vnni = {
     .gelu_f32 = bq_gelu_f32_avx512,
     .quantize_u8 = bq_quantize_u8_avx512_vnni,
     .linear_s8 = bq_linear_s8_avx512_vnni,
+    .attention_s8 = bq_attention_s8_avx512_vnni,
     .pack_bf16 = bq_pack_bf16_avx512_vnni,
     .linear_bf16 = bq_linear_bf16_avx512_vnni,
     .attention_bf16 = bq_attention_bf16_avx512_vnni,

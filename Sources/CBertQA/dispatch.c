@@ -46,6 +46,13 @@ const bq_kernels *bq_kernels_for(int32_t isa) {
 // A strip of scores for two blocks of queries, with room for the last group of keys.
 size_t bq_attention_scratch(size_t tokens) { return (tokens + 8) * 2 * BQ_LANES; }
 
+// The strip, two blocks of queries, a byte per key and two per value, in blocks that the window may
+// begin and end within, and a number per feature.
+size_t bq_attention_s8_scratch(size_t tokens, size_t head_dim) {
+  return bq_attention_scratch(tokens) + head_dim +
+         (3 * (tokens + 2 * BQ_LANES) + 2 * BQ_LANES) * head_dim / sizeof(float);
+}
+
 void bq_row_sums_s8(const int8_t *w, const float *scale, size_t rows, size_t columns, float *sums) {
   for (size_t r = 0; r < rows; r++) {
     int32_t sum = 0;

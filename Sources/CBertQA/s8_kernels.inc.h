@@ -8,12 +8,12 @@
 
 #include <string.h>
 
-// y = four bytes a lane, the lowest of each of f's four rows: features f ..< f + 4 of a block.
-INLINE VI quantize_quad(const float *x, V inverse, V zero) {
-  const VI a = vi_bits(v_fma(v_load(x), inverse, zero));
-  const VI b = vi_bits(v_fma(v_load(x + BQ_LANES), inverse, zero));
-  const VI c = vi_bits(v_fma(v_load(x + 2 * BQ_LANES), inverse, zero));
-  const VI d = vi_bits(v_fma(v_load(x + 3 * BQ_LANES), inverse, zero));
+// round(x · inverse) + zero, by adding 1.5 · 2^23 within `zero`: four features' bytes of each lane.
+INLINE VI quantize_quad(const float *x, V inverse, const V zero[4]) {
+  const VI a = vi_bits(v_fma(v_load(x), inverse, zero[0]));
+  const VI b = vi_bits(v_fma(v_load(x + BQ_LANES), inverse, zero[1]));
+  const VI c = vi_bits(v_fma(v_load(x + 2 * BQ_LANES), inverse, zero[2]));
+  const VI d = vi_bits(v_fma(v_load(x + 3 * BQ_LANES), inverse, zero[3]));
   return (a & 0xFF) | (b & 0xFF) << 8 | (c & 0xFF) << 16 | d << 24;
 }
 
@@ -36,10 +36,11 @@ INLINE void quantize_lanes(const float *x, size_t features, uint8_t *y, float *s
   // Adding 1.5 · 2^23 rounds to an integer and leaves it in the low bits.
   const V magic = v_splat(12582912.0f);
   const V zero = (magic + v_splat(1)) - least * inverse;
+  const V zeros[4] = {zero, zero, zero, zero};
   v_store(scale, step);
   v_store(offset, (magic - zero) * step);
   for (size_t f = 0; f < features; f += 4)
-    vi_store(y + f * BQ_LANES, quantize_quad(x + f * BQ_LANES, inverse, zero));
+    vi_store(y + f * BQ_LANES, quantize_quad(x + f * BQ_LANES, inverse, zeros));
 }
 
 KERNEL void SUFFIXED(quantize_u8)(const float *x, size_t blocks, size_t features, uint8_t *y,
@@ -52,22 +53,16 @@ KERNEL void SUFFIXED(quantize_u8)(const float *x, size_t blocks, size_t features
     }
 }
 
-#ifdef HAS_BF16
-#define SIZE_OF_Y(epilogue) ((epilogue) >= BQ_EPILOGUE_BF16_PAIRS ? 2 : sizeof(float))
-#else
-#define SIZE_OF_Y(epilogue) sizeof(float)
-#endif
-
 // `rows` outputs from output `o` on of `blocks` blocks; x, scale and offset at the first block,
 // y at its output `o`.
 INLINE void linear_tile_s8(const int rows, const int blocks, const bq_weights_s8 *weights, size_t o,
                            const uint8_t *x, const float *scale, const float *offset, size_t in,
-                           int32_t epilogue, void *y, size_t y_stride) {
+                           int32_t epilogue, float *y, size_t y_stride) {
   const int8_t *w = weights->w + o * in;
   VI dots[S8_ROWS][TILE_VECS];
   V acc[S8_ROWS][TILE_VECS];
   CLEAR_TILE(dots, vi_splat(0));
-  prefetch_outputs(rows, blocks, y, y_stride * SIZE_OF_Y(epilogue), BQ_LANES * SIZE_OF_Y(epilogue));
+  prefetch_outputs(rows, blocks, y, y_stride * sizeof *y, BQ_LANES * sizeof *y);
   for (size_t k = 0; k < in; k += 4) {
     PREFETCH_ROWS(w, in, k / 4);
     BYTES_X lanes[TILE_VECS];
@@ -90,21 +85,16 @@ INLINE void linear_tile_s8(const int rows, const int blocks, const bq_weights_s8
       acc[r][v] = v_fma(vi_float(dots[r][v]) * v_load(scale + v * VL), unit, rest);
     }
   }
-#ifdef HAS_BF16
-  if (epilogue >= BQ_EPILOGUE_BF16_PAIRS)
-    return store_tile_bf16(rows, blocks, acc, epilogue, y, y_stride);
-#endif
   store_tile(rows, blocks, acc, epilogue, gelu_fast_tile, y, y_stride);
 }
 
 KERNEL void SUFFIXED(linear_s8)(const bq_weights_s8 *weights, const uint8_t *x, const float *scale,
                                 const float *offset, size_t blocks, size_t in, size_t outs,
-                                int32_t epilogue, void *y, size_t y_stride) {
-  const size_t size = SIZE_OF_Y(epilogue);
+                                int32_t epilogue, float *y, size_t y_stride) {
 #define BQ_TILE(rows, count, o, b)                                                              \
   linear_tile_s8(rows, count, weights, o, x + (b) * in * BQ_LANES, scale + (b) * BQ_LANES,       \
                  offset + (b) * BQ_LANES, in, epilogue,                                          \
-                 (char *)y + ((b) * y_stride + (o) * BQ_LANES) * size, y_stride)
+                 y + (b) * y_stride + (o) * BQ_LANES, y_stride)
   BQ_FOR_TILES(S8_ROWS, in * BQ_LANES, blocks, outs, BQ_TILE);
 #undef BQ_TILE
 }

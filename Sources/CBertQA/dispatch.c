@@ -15,8 +15,7 @@ static int supports(int32_t isa) {
              __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
              __builtin_cpu_supports("avx512vl");
     case BQ_ISA_AVX512_VNNI:
-      return supports(BQ_ISA_AVX512) && __builtin_cpu_supports("avx512vnni") &&
-             __builtin_cpu_supports("avx512bf16");
+      return supports(BQ_ISA_AVX512) && __builtin_cpu_supports("avx512vnni");
     default: return 0;
   }
 #else
@@ -37,7 +36,9 @@ const bq_kernels *bq_kernels_for(int32_t isa) {
 #if BQ_X86
     case BQ_ISA_AVX2: return &bq_kernels_avx2;
     case BQ_ISA_AVX512: return &bq_kernels_avx512;
-    case BQ_ISA_AVX512_VNNI: return &bq_kernels_avx512_vnni;
+    case BQ_ISA_AVX512_VNNI:
+      return __builtin_cpu_supports("avx512bf16") ? &bq_kernels_avx512_bf16
+                                                  : &bq_kernels_avx512_vnni;
 #endif
     default: return &bq_kernels_portable;
   }

@@ -4,6 +4,9 @@
 // of the keys may have an offset of its own, which costs nothing, and their bytes unsigned ones
 // without a correction: q·(k - c) differs from q·k by q·c, whatever the key.
 
+// Less than any score, and not so small that subtracting a score from it overflows.
+enum { NO_SCORE = -(1 << 30) };
+
 // A window's keys and values in scratch, by blocks of the window's first token's block on.
 typedef struct {
   uint8_t *keys;     // [block][head_dim/4][16][4]

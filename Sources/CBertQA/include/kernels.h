@@ -27,7 +27,7 @@ enum {
   BQ_ISA_PORTABLE = 1,     // compiler vectors: SSE2 on x86-64, NEON on arm64
   BQ_ISA_AVX2 = 2,         // AVX2 + FMA + F16C
   BQ_ISA_AVX512 = 3,       // AVX-512 F, BW, DQ, VL
-  BQ_ISA_AVX512_VNNI = 4,  // and VNNI, BF16
+  BQ_ISA_AVX512_VNNI = 4,  // and VNNI; and BF16 where the CPU has it
 };
 
 // What a linear layer does to its result before storing it.
@@ -88,13 +88,13 @@ typedef struct bq_kernels {
                     float *y, size_t y_stride);
 
   // As attention_f32 (f32 in and out), with scores of bytes and the rest as attention_bf16; NULL
-  // where the instruction set lacks either. Keys get one step per window and head, queries one per
+  // without VNNI or BF16. Keys get one step per window and head, queries one per
   // token. scale > 0, head_dim is a multiple of 4. scratch: bq_attention_s8_scratch floats.
   void (*attention_s8)(const float *q, const float *k, const float *v, size_t stride, size_t first,
                        size_t tokens, size_t query_begin, size_t query_end, size_t head_dim,
                        float scale, float *scratch, float *out, size_t out_stride);
 
-  // bfloat16; NULL where the instruction set has no such products. "Pairs" are two neighbouring
+  // bfloat16; NULL without BF16. "Pairs" are two neighbouring
   // features of a token side by side, x[block][feature/2][16][2]; features are even.
   // f32 [blocks][features][16] to pairs, rounding to nearest even.
   void (*pack_bf16)(const float *x, size_t blocks, size_t features, uint16_t *y);

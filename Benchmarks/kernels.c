@@ -1,6 +1,7 @@
 // How fast the kernels are, as a share of what the core can do: a loop of register-only
 // multiply-adds is timed in turn with each kernel, so that a change of clock or a noisy neighbour
-// meets both. Prints medians. Usage: kernels [isa]
+// meets both. Prints medians. Usage: kernels [instruction set [part of a name]]
+//   clang -O3 -ffp-contract=off -ISources/CBertQA/include Benchmarks/kernels.c Sources/CBertQA/*.c -lm
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>

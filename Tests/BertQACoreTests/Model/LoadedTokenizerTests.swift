@@ -95,7 +95,10 @@ struct LoadedTokenizerTests {
     ("{\"model\": {\"max_input_chars_per_word\": 99}}", .unsupported, "is 99; only 100"),
     ("{\"model\": {}}", .invalidModel, "\"vocab\" of the model is missing"),
     ("{\"model\": {\"vocab\": {}}}", .invalidModel, "the vocabulary is empty"),
-    ("{\"model\": {\"vocab\": {\"a\": 0, \"b\": 2}}}", .invalidModel, "\"b\" has id 2, expected each of 0..<2"),
+    (
+      "{\"model\": {\"vocab\": {\"a\": 0, \"b\": 2}}}", .invalidModel,
+      "\"b\" has id 2, expected each of 0..<2 once"
+    ),
     ("{\"model\": {\"vocab\": {\"a\": 0, \"b\": 0}}}", .invalidModel, "\"b\" has id 0"),
     ("{\"model\": {\"vocab\": {\"a\": -1}}}", .invalidModel, "\"a\" has id -1"),
     ("{\"model\": {\"vocab\": {\"a\": 9223372036854775807}}}", .invalidModel, "\"a\" has id 922"),

@@ -2,6 +2,8 @@
 
 PREFIX  ?= /usr/local
 DESTDIR ?=
+# For `make accuracy`.
+DATA    ?= ../shared/data/squad_dev_visible.jsonl
 LIBDIR  ?= $(PREFIX)/lib
 SWIFT   ?= swift
 PYTHON  ?= python3
@@ -18,12 +20,12 @@ venv    := .venv
 swift_build = $(SWIFT) build -c release --static-swift-stdlib --disable-local-rpath
 products := $(CURDIR)/.build/release
 
-.PHONY: all help demo test test-swift test-c test-python test-parity test-accuracy setup install clean
+.PHONY: all help demo test test-swift test-c test-python test-parity accuracy setup install clean
 
 all: ## build the library, the tool and the default model's place under build/
 	$(swift_build) --product bertqa
 	$(swift_build) --product bertqa-cli
-	@$(MAKE) --no-print-directory install-files PREFIX=$(stage) LIBDIR=$(stage)/lib DESTDIR=
+	@$(MAKE) --no-print-directory -s install-files PREFIX=$(stage) LIBDIR=$(stage)/lib DESTDIR=
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | sort | expand -t 16
@@ -39,7 +41,8 @@ setup: # tools from Debian and a venv with pinned packages
 test-swift: all ## the core's tests
 	$(SWIFT) test
 
-test-c: all ## the ABI, from C and C++
+test-c: all ## the kernels alone, and the ABI from C and C++
+	Tests/c/kernels.sh
 	BERTQA_PREFIX=$(stage) Tests/c/run.sh
 
 test-python: all ## the Python package, the tool and the README, with live comparisons
@@ -47,6 +50,9 @@ test-python: all ## the Python package, the tool and the README, with live compa
 
 test-parity: all ## live comparison with torch and transformers (downloads gigabytes)
 	BERTQA_PREFIX=$(stage) Tests/parity/run.sh $(PYTHON)
+
+accuracy: all ## EM and F1 on DATA (SQuAD questions, one a line; see Benchmarks/accuracy.py)
+	PYTHONPATH=examples/python $(PYTHON) Benchmarks/accuracy.py $(DATA)
 
 install: all ## install under DESTDIR PREFIX: library, header, tool, default model, man page
 	@$(MAKE) --no-print-directory install-files

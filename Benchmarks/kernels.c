@@ -1,6 +1,7 @@
 // How fast the kernels are, as a share of what the core can do: a loop of register-only
 // multiply-adds is timed in turn with each kernel, so that a change of clock or a noisy neighbour
-// meets both. Prints medians. Usage: kernels [isa]
+// meets both. Prints medians. Usage: kernels [instruction set [part of a name]]
+//   clang -O3 -ffp-contract=off -ISources/CBertQA/include Benchmarks/kernels.c Sources/CBertQA/*.c -lm
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,6 +118,9 @@ static void run_attention(const job_t *j) {
   if (j->number == BF16)
     j->kernels->attention_bf16(x, x + head, x + 2 * head, stride, 0, j->tokens, 0, j->tokens,
                                j->head_dim, 0.2f, j->scratch, j->y, head);
+  else if (j->number == S8)
+    j->kernels->attention_s8(j->x, j->x + head, j->x + 2 * head, stride, 0, j->tokens, 0,
+                             j->tokens, j->head_dim, 0.2f, j->scratch, j->y, head);
   else
     j->kernels->attention_f32(j->x, j->x + head, j->x + 2 * head, stride, 0, j->tokens, 0,
                               j->tokens, j->head_dim, 0.2f, j->scratch, j->y, head);
@@ -130,7 +134,7 @@ static void run_pack(const job_t *j) {
   j->kernels->pack_bf16(j->x, j->tokens / 16, j->in, (uint16_t *)j->y);
 }
 
-// A whole encoder layer in int8 with bf16 attention: what the encoder could reach on one thread.
+// A whole encoder layer in int8: what the encoder could reach on one thread.
 // x: the hidden state; the feed-forward half takes panels of tokens so that its intermediate values
 // stay in the L2 cache.
 enum { PANEL = 4 };
@@ -138,10 +142,9 @@ static void run_layer(const job_t *j) {
   const size_t hidden = j->in, wide = 4 * hidden, blocks = j->tokens / 16, head = j->head_dim;
   const bq_kernels *k = j->kernels;
   static uint8_t *u8;
-  static uint16_t *qkv;
-  static float *context, *middle, *scales;
+  static float *qkv, *context, *middle, *scales;
   if (!u8) {
-    u8 = aligned_alloc(64, 512 * 768), qkv = aligned_alloc(64, 512 * 768 * 6);
+    u8 = aligned_alloc(64, 512 * 768), qkv = floats(512 * 768 * 3, 1);
     context = floats(512 * 768, 1), middle = floats(PANEL * 16 * 4 * 768, 1), scales = floats(512, 1);
   }
   float *x = j->y;
@@ -150,10 +153,10 @@ static void run_layer(const job_t *j) {
   k->quantize_u8(x, blocks, hidden, u8, scales, scales);
   for (size_t i = 0; i < 3; i++, weights.w += hidden * hidden)
     k->linear_s8(&weights, u8, scales, scales, blocks, hidden, hidden,
-                 i < 2 ? BQ_EPILOGUE_BF16_PAIRS : BQ_EPILOGUE_BF16, qkv + i * hidden * 16,
+                 BQ_EPILOGUE_BIAS, qkv + i * hidden * 16,
                  3 * hidden * 16);
   for (size_t h = 0; h < hidden * 16; h += head * 16)
-    k->attention_bf16(qkv + h, qkv + hidden * 16 + h, qkv + 2 * hidden * 16 + h, 3 * hidden * 16, 0,
+    k->attention_s8(qkv + h, qkv + hidden * 16 + h, qkv + 2 * hidden * 16 + h, 3 * hidden * 16, 0,
                       j->tokens, 0, j->tokens, head, 0.2f, j->scratch, context + h, hidden * 16);
   k->quantize_u8(context, blocks, hidden, u8, scales, scales);
   k->linear_s8(&weights, u8, scales, scales, blocks, hidden, hidden, BQ_EPILOGUE_RESIDUAL, x,
@@ -223,11 +226,12 @@ int main(int argc, char **argv) {
           measure(name, &job, run_linear, 2.0 * (double)(in * outs * tokens));
         free(w), free(bias), free(x), free(y), free(scales);
       }
-    for (size_t head_dim = 32; head_dim <= 64 && number != S8; head_dim += 32)
+    if (number == S8 && !kernels->attention_s8) continue;
+    for (size_t head_dim = 32; head_dim <= 64; head_dim += 32)
       for (size_t l = 0; l < 2; l++) {
         const size_t tokens = lengths[l];
         float *x = floats(3 * head_dim * tokens, 2), *y = floats(head_dim * tokens, 2);
-        float *scratch = floats(bq_attention_scratch(tokens), 0);
+        float *scratch = floats(bq_attention_s8_scratch(tokens, head_dim), 0);
         // Twice 1.0 in bfloat16.
         for (size_t i = 0; number == BF16 && i < 3 * head_dim * tokens; i++)
           memcpy(&x[i], (uint16_t[]){0x3F80, 0x3F80}, sizeof *x);
@@ -238,11 +242,11 @@ int main(int argc, char **argv) {
         free(x), free(y), free(scratch);
       }
   }
-  for (size_t hidden = 384; hidden <= 768 && kernels->attention_bf16; hidden += 384)
+  for (size_t hidden = 384; hidden <= 768 && kernels->attention_s8; hidden += 384)
     for (size_t l = 0; l < 2; l++) {
       const size_t tokens = lengths[l], head_dim = hidden / 12;
       float *w = floats(3 * hidden * hidden, 1), *bias = floats(4 * hidden, 1e-6f);
-      float *y = floats(hidden * tokens, 2), *scratch = floats(bq_attention_scratch(tokens), 1);
+      float *y = floats(hidden * tokens, 2), *scratch = floats(bq_attention_s8_scratch(tokens, head_dim), 1);
       const job_t job = {kernels, w, bias, NULL, y, scratch, tokens, hidden, 0, head_dim, 0, S8};
       snprintf(name, sizeof name, "layer_s8 hidden %zu, %zu", hidden, tokens);
       if (strstr(name, filter))

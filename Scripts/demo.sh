@@ -1,18 +1,24 @@
 #!/bin/sh
-# Answers Apple's example, then a few questions about a document of several pages.
+# Answers Apple's example, then questions about a document of several pages, each answer highlighted in its
+# sentence.
 # usage: demo.sh PATH-OF-bertqa
 set -e
 bertqa=$1
+color=--color=always
+[ -z "$NO_COLOR" ] || color=--color=never
 documents=$(dirname "$0")/../examples/documents
 
-ask() { # ask DOCUMENT QUESTION [OPTION ...]
-  document=$documents/$1
-  question=$2
-  shift 2
-  printf '\n%s ($ bertqa answer -q "%s" %s)\n' "$question" "$question" "${document##*/}"
-  "$bertqa" answer --question "$question" "$@" "$document"
+ask() { # ask DOCUMENT QUESTION
+  printf '\n$ bertqa answer --context --question "%s" %s\n' "$2" "examples/documents/$1"
+  # Highlighted in a pipe too: the highlight is what is shown here.
+  "$bertqa" answer --context $color --question "$2" "$documents/$1"
 }
 
-printf 'Document: '
-cat "$documents/fox.txt"
-ask fox.txt "Who jumped over the dog?"
+printf 'examples/documents/fox.txt: %s\n' "$(cat "$documents/fox.txt")"
+printf '\n$ bertqa answer --question "Who jumped over the dog?" examples/documents/fox.txt\n'
+"$bertqa" answer --question "Who jumped over the dog?" "$documents/fox.txt"
+
+printf '\nexamples/documents/apollo.txt: %s words\n' "$(wc -w < "$documents/apollo.txt")"
+ask apollo.txt "Who were the astronauts aboard the Apollo 11 mission?"
+ask apollo.txt "What killed the crew of Apollo 1?"
+ask apollo.txt "When was Skylab launched?"

@@ -46,6 +46,7 @@ typedef uint16_t VU16 __attribute__((vector_size(32)));
 INLINE VI vi_multiply_add(VI a, VI b) { return (VI)_mm256_madd_epi16((__m256i)a, (__m256i)b); }
 
 #include "multiply16.inc.h"
+#include "quantize.inc.h"
 #include "s8_kernels.inc.h"
 
 const bq_kernels bq_kernels_avx2 = {

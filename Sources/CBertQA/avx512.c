@@ -17,6 +17,7 @@ typedef uint16_t VU16 __attribute__((vector_size(64)));
 INLINE VI vi_multiply_add(VI a, VI b) { return (VI)_mm512_madd_epi16((__m512i)a, (__m512i)b); }
 
 #include "multiply16.inc.h"
+#include "quantize.inc.h"
 #include "s8_kernels.inc.h"
 
 const bq_kernels bq_kernels_avx512 = {

@@ -29,6 +29,16 @@ INLINE VI vi_splat(int32_t a) { return (VI)_mm512_set1_epi32(a); }
 INLINE VI vi_bits(V a) { return (VI)_mm512_castps_si512(a); }
 INLINE V vi_float(VI a) { return _mm512_cvtepi32_ps((__m512i)a); }
 
+#ifdef HAS_VNNI
+#define BYTES_X VI
+#define BYTES_W VI
+INLINE VI v_bytes_x(VI u8) { return u8; }
+INLINE VI v_bytes_w(VI s8) { return s8; }
+INLINE VI v_dot(VI sum, VI u8, VI s8) {
+  return (VI)_mm512_dpbusd_epi32((__m512i)sum, (__m512i)u8, (__m512i)s8);
+}
+#endif
+
 // 2^x for x ≤ 0 as softmax needs it: relative error 2e-7. floor(x) by scalef, the rest, in [0, 1), by
 // a polynomial; -∞ gives 0.
 #define HAS_EXP2

@@ -87,21 +87,27 @@ INLINE void context_tile_bf16(const int rows, const int blocks, const head_bf16 
   store_queries(rows, blocks, acc, inverse, query_begin, query_end, out + d * BQ_LANES, out_stride);
 }
 
-// The queries of `blocks` blocks from block `block` of the chunk on.
-INLINE void attend_bf16(const int blocks, const head_bf16 *h, size_t block, size_t query_begin,
-                        size_t query_end, float *scratch, float *out, size_t out_stride) {
-  V most[TILE_VECS], inverse[TILE_VECS];
-  score_keys_bf16(blocks, h, h->q + block * h->stride, scratch, most);
-  soften_bf16(blocks, h, scratch, most, inverse);
+// All features of the queries query_begin ..< query_end (tokens of the chunk) in blocks `block` ...
+INLINE void context_keys_bf16(const int blocks, const head_bf16 *h, const float *strip,
+                              const V *inverse, size_t block, size_t query_begin, size_t query_end,
+                              float *out, size_t out_stride) {
   const size_t from = block * BQ_LANES;
   const size_t begin = query_begin > from ? query_begin - from : 0;
   float *to = out + block * out_stride;
   size_t d = 0;
   for (; d + VALUE_ROWS <= h->head_dim; d += VALUE_ROWS)
-    context_tile_bf16(VALUE_ROWS, blocks, h, scratch, inverse, d, begin, query_end - from, to,
+    context_tile_bf16(VALUE_ROWS, blocks, h, strip, inverse, d, begin, query_end - from, to,
                       out_stride);
   for (; d < h->head_dim; d++)
-    context_tile_bf16(1, blocks, h, scratch, inverse, d, begin, query_end - from, to, out_stride);
+    context_tile_bf16(1, blocks, h, strip, inverse, d, begin, query_end - from, to, out_stride);
+}
+
+INLINE void attend_bf16(const int blocks, const head_bf16 *h, size_t block, size_t query_begin,
+                        size_t query_end, float *scratch, float *out, size_t out_stride) {
+  V most[TILE_VECS], inverse[TILE_VECS];
+  score_keys_bf16(blocks, h, h->q + block * h->stride, scratch, most);
+  soften_bf16(blocks, h, scratch, most, inverse);
+  context_keys_bf16(blocks, h, scratch, inverse, block, query_begin, query_end, out, out_stride);
 }
 
 KERNEL void SUFFIXED(attention_bf16)(const uint16_t *q, const uint16_t *k, const uint16_t *v,

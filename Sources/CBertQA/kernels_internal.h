@@ -23,7 +23,7 @@
 #define BQ_X86 0
 #endif
 
-// Declares another file's function for a member of bq_kernels.
+// Declares the function that an instruction set has for a member of bq_kernels.
 #define BQ_KERNEL(member, isa) __typeof__(*((bq_kernels *)0)->member) BQ_PASTE(bq_##member, isa)
 
 extern const bq_kernels bq_kernels_portable;
@@ -31,6 +31,17 @@ extern const bq_kernels bq_kernels_portable;
 extern const bq_kernels bq_kernels_avx2;
 extern const bq_kernels bq_kernels_avx512;
 extern const bq_kernels bq_kernels_avx512_vnni;
+extern const bq_kernels bq_kernels_avx512_bf16;
+
+BQ_KERNEL(linear_f32, avx512);
+BQ_KERNEL(layer_norm_f32, avx512);
+BQ_KERNEL(attention_f32, avx512);
+BQ_KERNEL(exp_f32, avx512);
+BQ_KERNEL(erf_f32, avx512);
+BQ_KERNEL(tanh_f32, avx512);
+BQ_KERNEL(gelu_f32, avx512);
+BQ_KERNEL(quantize_u8, avx512);
+BQ_KERNEL(linear_s8, avx512_vnni);
 #endif
 
 #endif

@@ -85,6 +85,7 @@ INLINE VI vi_multiply_add(VI a, VI b) {
 }
 
 #include "multiply16.inc.h"
+#include "quantize.inc.h"
 #include "s8_kernels.inc.h"
 
 const bq_kernels bq_kernels_portable = {

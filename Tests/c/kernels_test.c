@@ -106,14 +106,15 @@ static void test_norm(size_t blocks, size_t features) {
 }
 
 // One window, a part of its queries, in a chunk of `blocks` blocks with q, k and v side by side.
-static void test_attention(size_t blocks, size_t first, size_t tokens, size_t begin, size_t end,
+static void test_attention(__typeof__(kernels->attention_f32) attention, double error,
+                           size_t blocks, size_t first, size_t tokens, size_t begin, size_t end,
                            size_t dim) {
   float *x = numbers(blocks * 16 * 3 * dim, 2), *out = malloc(blocks * 16 * dim * sizeof *out);
-  float *scratch = malloc(bq_attention_scratch(tokens) * sizeof *scratch);
+  float *scratch = malloc(bq_attention_s8_scratch(tokens, dim) * sizeof *scratch);
   double *scores = malloc(tokens * sizeof *scores);
   for (size_t i = 0; i < blocks * 16 * dim; i++) out[i] = 7;
-  kernels->attention_f32(x, x + dim * 16, x + 2 * dim * 16, 3 * dim * 16, first, tokens, begin, end,
-                         dim, 0.3f, scratch, out, dim * 16);
+  attention(x, x + dim * 16, x + 2 * dim * 16, 3 * dim * 16, first, tokens, begin, end, dim, 0.3f,
+            scratch, out, dim * 16);
   for (size_t t = 0; t < blocks * 16; t++) {
     const int wanted = t >= first + begin && t < first + end;
     double sum = 0;
@@ -128,8 +129,8 @@ static void test_attention(size_t blocks, size_t first, size_t tokens, size_t be
       for (size_t j = 0; j < tokens; j++)
         exact += scores[j] / sum * x[at(first + j, 2 * dim + d, 3 * dim)];
       if (!wanted) exact = 7;
-      CHECK(fabs(out[at(t, d, dim)] - exact) <= (wanted ? 2e-5 : 0), "attention_f32: %g for %g",
-            out[at(t, d, dim)], exact);
+      CHECK(fabs(out[at(t, d, dim)] - exact) <= (wanted ? error : 0),
+            "attention (%g): %g for %g", error, out[at(t, d, dim)], exact);
     }
   }
   free(x), free(out), free(scratch), free(scores);
@@ -168,9 +169,14 @@ int main(void) {
     test_int8(3, 64, 29);
     test_norm(1, 1 + 3);
     test_norm(2, 101);
-    test_attention(1, 0, 1, 0, 1, 1);
-    test_attention(3, 4, 37, 0, 37, 32);
-    test_attention(5, 24, 50, 7, 41, 20);
+    test_attention(kernels->attention_f32, 2e-5, 1, 0, 1, 0, 1, 1);
+    test_attention(kernels->attention_f32, 2e-5, 3, 4, 37, 0, 37, 32);
+    test_attention(kernels->attention_f32, 2e-5, 5, 24, 50, 7, 41, 20);
+    if (kernels->attention_s8) {
+      test_attention(kernels->attention_s8, 0.05, 1, 0, 1, 0, 1, 4);
+      test_attention(kernels->attention_s8, 0.05, 3, 4, 37, 0, 37, 32);
+      test_attention(kernels->attention_s8, 0.05, 5, 24, 50, 7, 41, 20);
+    }
     test_map("exp", kernels->exp_f32, exp, 2.4e-7);
     test_map("erf", kernels->erf_f32, erf, 6e-7);
     test_map("tanh", kernels->tanh_f32, tanh, 6e-7);

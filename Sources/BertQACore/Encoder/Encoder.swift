@@ -1,3 +1,5 @@
+import CBertQA
+
 /// A BERT encoder with its question-answering head. Immutable: any number of threads may use
 /// it at once.
 final class Encoder: LogitsSource, @unchecked Sendable {
@@ -36,7 +38,20 @@ final class Encoder: LogitsSource, @unchecked Sendable {
   }
 
   /// Whether query, key and value are bf16.
-  var attendsInBF16: Bool { arithmetic != .f32 && kernels.table.attention_bf16 != nil }
+  var attendsInBF16: Bool { arithmetic == .bf16 }
+
+  /// Whether attention takes f32 query, key and value and multiplies them as bytes.
+  var attendsInInt8: Bool {
+    arithmetic == .int8 && kernels.table.attention_s8 != nil
+      && configuration.hiddenSize / configuration.headCount % 4 == 0
+  }
+
+  /// Floats of scratch that attention needs for a window.
+  func attentionScratch(tokens: Int) -> Int {
+    attendsInInt8
+      ? bq_attention_s8_scratch(tokens, configuration.hiddenSize / configuration.headCount)
+      : bq_attention_scratch(tokens)
+  }
 
   /// Bytes of an element of query, key and value.
   var projectionSize: Int {

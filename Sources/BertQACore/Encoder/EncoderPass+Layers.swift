@@ -80,12 +80,13 @@ extension EncoderPass {
       table.attention_bf16(
         query, query + part, query + 2 * part, 3 * part, member.lane, tokens, begin, end, headDim, scale,
         scratch.attention, output, part)
-    } else {
-      let query = active.activations.projections.assumingMemoryBound(to: Float.self) + feature
-      table.attention_f32(
-        query, query + part, query + 2 * part, 3 * part, member.lane, tokens, begin, end, headDim, scale,
-        scratch.attention, output, part)
+      return
     }
+    let query = active.activations.projections.assumingMemoryBound(to: Float.self) + feature
+    let attention = encoder.attendsInInt8 ? table.attention_s8 : table.attention_f32
+    attention?(
+      query, query + part, query + 2 * part, 3 * part, member.lane, tokens, begin, end, headDim, scale,
+      scratch.attention, output, part)
   }
 
   /// The question-answering head.

@@ -39,7 +39,8 @@ extension EncoderPass {
       var arguments = bq_weights_s8(
         w: weights.elements, scale: weights.scale, sums: weights.sums, bias: layer.bias)
       table.linear_s8(
-        &arguments, x, scale, offset, blocks.count, layer.ins, layer.outs, epilogue, y, stride)
+        &arguments, x, scale, offset, blocks.count, layer.ins, layer.outs, epilogue,
+        y.assumingMemoryBound(to: Float.self), stride)
     default:
       preconditionFailure("activations packed for another arithmetic")
     }

@@ -106,7 +106,7 @@ struct EncoderPass {
     do throws(BertQAError) {
       let scratch = try workspace.scratch(
         intermediate: encoder.groupBlocks * widest * Self.lanes, blocks: encoder.groupBlocks,
-        attention: bq_attention_scratch(chunk.longestWindow))
+        attention: encoder.attentionScratch(tokens: chunk.longestWindow))
       try body(workspace, scratch)
     } catch {
       state.outOfMemory.store(true, ordering: .relaxed)

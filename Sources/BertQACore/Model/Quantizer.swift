@@ -6,7 +6,6 @@
 /// answering head too, which is tiny and sensitive, becomes F32. Names are those of Hugging Face with
 /// prefix; tensors the architecture does not use are left out.
 package struct Quantizer {
-  private let model: LoadedModel
   private var writer: SafetensorsWriter
   private var rows = RowQuantizer()
   private var report = QuantizationReport()
@@ -29,25 +28,23 @@ package struct Quantizer {
     guard model.encoder.wordEmbeddings.dataType != .i8 else {
       throw BertQAError(.invalidArgument, "\(directory): the model is int8 already")
     }
+    defer { withExtendedLifetime(model) {} }
+    let plan = QuantizationPlan(model)
     let target = try OutputDirectory(path: output)
-    var quantizer = Quantizer(
-      model: model,
-      writer: try SafetensorsWriter(
-        target.makeFile("model.safetensors"), QuantizationPlan(model).tensors))
-    try quantizer.writeWeights()
+    let weights = try target.makeFile("model.safetensors")
+    var quantizer = Quantizer(writer: try SafetensorsWriter(weights, plan.tensors))
+    try quantizer.write(plan)
     try target.writeConfiguration(
       of: model, from: directory, threshold: noAnswerThreshold)
     try target.commit()
     return quantizer.report
   }
 
-  private init(model: LoadedModel, writer: SafetensorsWriter) {
-    self.model = model
+  private init(writer: SafetensorsWriter) {
     self.writer = writer
   }
 
-  private mutating func writeWeights() throws(BertQAError) {
-    let plan = QuantizationPlan(model)
+  private mutating func write(_ plan: QuantizationPlan) throws(BertQAError) {
     for (tensor, hasSums) in plan.quantized { try quantize(tensor, hasSums: hasSums) }
     for tensor in plan.kept { try expand(tensor) }
     try writer.finish()

@@ -27,7 +27,7 @@ enum {
   BQ_ISA_PORTABLE = 1,     // compiler vectors: SSE2 on x86-64, NEON on arm64
   BQ_ISA_AVX2 = 2,         // AVX2 + FMA + F16C
   BQ_ISA_AVX512 = 3,       // AVX-512 F, BW, DQ, VL
-  BQ_ISA_AVX512_VNNI = 4,  // and VNNI, BF16
+  BQ_ISA_AVX512_VNNI = 4,  // and VNNI; and BF16 where the CPU has it
 };
 
 // What a linear layer does to its result before storing it.
@@ -35,7 +35,7 @@ enum {
   BQ_EPILOGUE_BIAS = 0,      // y = x·wᵀ + bias
   BQ_EPILOGUE_GELU = 1,      // y = gelu(x·wᵀ + bias), gelu(v) = v/2 · (1 + erf(v/√2))
   BQ_EPILOGUE_RESIDUAL = 2,  // y += x·wᵀ + bias (y holds the residual)
-  // As bfloat16, where a table has the bf16 kernels; pairs need an even number of outputs.
+  // For linear_bf16: as bfloat16; pairs need an even number of outputs.
   BQ_EPILOGUE_BF16_PAIRS = 3,       // BIAS, y[block][out/2][16][2]
   BQ_EPILOGUE_BF16 = 4,             // BIAS, y[block][out][16]
   BQ_EPILOGUE_GELU_BF16_PAIRS = 5,  // GELU, y[block][out/2][16][2]
@@ -82,18 +82,25 @@ typedef struct bq_kernels {
                       float *offset);
 
   // As linear_f32; the sums of byte products are exact, up to in = 2^16. GELU is that of 8-bit
-  // results: absolute error ≤ 6e-6. y is float, or bfloat16 where the epilogue says so; y_stride
-  // counts its elements.
+  // results: absolute error ≤ 6e-6. The epilogues that give bfloat16 are not for it.
   void (*linear_s8)(const bq_weights_s8 *weights, const uint8_t *x, const float *scale,
                     const float *offset, size_t blocks, size_t in, size_t outs, int32_t epilogue,
-                    void *y, size_t y_stride);
+                    float *y, size_t y_stride);
 
-  // bfloat16; NULL where the instruction set has no such products. "Pairs" are two neighbouring
+  // As attention_f32 (f32 in and out), with scores of bytes and the rest as attention_bf16; NULL
+  // without VNNI or BF16. Keys get one step per window and head, queries one per
+  // token. scale > 0, head_dim is a multiple of 4. scratch: bq_attention_s8_scratch floats.
+  void (*attention_s8)(const float *q, const float *k, const float *v, size_t stride, size_t first,
+                       size_t tokens, size_t query_begin, size_t query_end, size_t head_dim,
+                       float scale, float *scratch, float *out, size_t out_stride);
+
+  // bfloat16; NULL without BF16. "Pairs" are two neighbouring
   // features of a token side by side, x[block][feature/2][16][2]; features are even.
   // f32 [blocks][features][16] to pairs, rounding to nearest even.
   void (*pack_bf16)(const float *x, size_t blocks, size_t features, uint16_t *y);
 
-  // As linear_s8, of x in pairs and w bfloat16 [outs][in], row-major.
+  // As linear_f32, of x in pairs and w bfloat16 [outs][in], row-major, with f32 sums; GELU as of
+  // linear_s8. y is float, or bfloat16 where the epilogue says so; y_stride counts its elements.
   void (*linear_bf16)(const uint16_t *w, const float *bias, const uint16_t *x, size_t blocks,
                       size_t in, size_t outs, int32_t epilogue, void *y, size_t y_stride);
 
@@ -117,6 +124,7 @@ typedef struct bq_kernels {
 
 // Floats of scratch that attention needs for a window of `tokens` tokens.
 size_t bq_attention_scratch(size_t tokens);
+size_t bq_attention_s8_scratch(size_t tokens, size_t head_dim);
 
 // sums[r] = scale[r] · Σ_k w[r][k]: what linear_s8 needs to account for the activations' offsets.
 void bq_row_sums_s8(const int8_t *w, const float *scale, size_t rows, size_t columns, float *sums);

@@ -1,50 +1,6 @@
-import CBertQA
 import Testing
 
 @testable import BertQACore
-
-/// q, k, v of two heads side by side, the second of which is asked for.
-private struct Chunk {
-  let headDim: Int
-  let tokens: Int
-  var x: [Float]
-  var features: Int { 6 * headDim }
-  var q: Int { headDim }
-  var k: Int { 3 * headDim }
-  var v: Int { 5 * headDim }
-
-  init(tokens: Int, headDim: Int, random: inout TestRandom) {
-    self.headDim = headDim
-    self.tokens = tokens
-    x = random.floats(Kernels.blocks(tokens: tokens) * 16 * 6 * headDim, -2...2)
-  }
-
-  func expected(_ window: Range<Int>, scale: Float) -> [[Float]] {
-    ReferenceKernels.attention(
-      x: x, features: features, q: q, k: k, v: v, window: window, headDim: headDim, scale: scale)
-  }
-
-  /// The output buffer, 7 where nothing was written.
-  func run(
-    _ isa: Int32, _ window: Range<Int>, queries: Range<Int>, scale: Float
-  ) throws -> [Float] {
-    let kernels = try #require(Kernels(isa: isa))
-    let from = GuardedBuffer(x)
-    let out = GuardedBuffer(
-      [Float](repeating: 7, count: Kernels.blocks(tokens: tokens) * 16 * headDim))
-    let scratch = GuardedBuffer([Float](repeating: 0, count: bq_attention_scratch(window.count)))
-    kernels.table.attention_f32(
-      from.base + q * 16, from.base + k * 16, from.base + v * 16, features * 16,
-      window.lowerBound, window.count, queries.lowerBound, queries.upperBound, headDim, scale,
-      scratch.base, out.base, headDim * 16)
-    #expect(out.isIntact && scratch.isIntact)
-    return out.elements
-  }
-
-  func row(_ out: [Float], _ token: Int) -> [Float] {
-    (0..<headDim).map { out[ReferenceKernels.index(token, $0, of: headDim)] }
-  }
-}
 
 @Test(arguments: instructionSets)
 func attentionMatchesReference(isa: Int32) throws {
@@ -53,10 +9,10 @@ func attentionMatchesReference(isa: Int32) throws {
     (1, 0..<1, 1), (16, 4..<9, 3), (40, 0..<40, 32), (90, 12..<83, 64), (70, 20..<57, 20),
   ]
   for (tokens, window, headDim) in cases {
-    let chunk = Chunk(tokens: tokens, headDim: headDim, random: &random)
+    let chunk = AttentionChunk(tokens: tokens, headDim: headDim, random: &random)
     let scale = 1 / Float(headDim).squareRoot()
     let expected = chunk.expected(window, scale: scale)
-    let out = try chunk.run(isa, window, queries: 0..<window.count, scale: scale)
+    let out = try chunk.run(.f32, isa, window, queries: 0..<window.count, scale: scale)
     for token in 0..<Kernels.blocks(tokens: tokens) * 16 {
       let row = chunk.row(out, token)
       if window.contains(token) {
@@ -74,11 +30,11 @@ func attentionMatchesReference(isa: Int32) throws {
 @Test(arguments: instructionSets)
 func attentionOfQueryRangesIsThatOfTheWhole(isa: Int32) throws {
   var random = TestRandom(7)
-  let chunk = Chunk(tokens: 100, headDim: 32, random: &random)
+  let chunk = AttentionChunk(tokens: 100, headDim: 32, random: &random)
   let window = 8..<95
-  let whole = try chunk.run(isa, window, queries: 0..<window.count, scale: 0.3)
+  let whole = try chunk.run(.f32, isa, window, queries: 0..<window.count, scale: 0.3)
   for queries in [0..<1, 0..<20, 3..<4, 20..<56, 56..<87, 86..<87, 7..<9, 5..<5] {
-    let part = try chunk.run(isa, window, queries: queries, scale: 0.3)
+    let part = try chunk.run(.f32, isa, window, queries: queries, scale: 0.3)
     for query in 0..<window.count {
       let token = window.lowerBound + query
       let row = chunk.row(part, token)
@@ -91,17 +47,17 @@ func attentionOfQueryRangesIsThatOfTheWhole(isa: Int32) throws {
 @Test(arguments: instructionSets)
 func attentionIsTheSameAtAnyPlaceOfTheBatch(isa: Int32) throws {
   var random = TestRandom(8)
-  let alone = Chunk(tokens: 45, headDim: 32, random: &random)
-  let expected = try alone.run(isa, 0..<45, queries: 0..<45, scale: 0.2)
+  let alone = AttentionChunk(tokens: 45, headDim: 32, random: &random)
+  let expected = try alone.run(.f32, isa, 0..<45, queries: 0..<45, scale: 0.2)
   for first in [4, 8, 12, 16, 28, 64] {
-    var chunk = Chunk(tokens: first + 60, headDim: 32, random: &random)
+    var chunk = AttentionChunk(tokens: first + 60, headDim: 32, random: &random)
     for token in 0..<45 {
       for f in 0..<chunk.features {
         chunk.x[ReferenceKernels.index(first + token, f, of: chunk.features)] =
           alone.x[ReferenceKernels.index(token, f, of: alone.features)]
       }
     }
-    let found = try chunk.run(isa, first..<first + 45, queries: 0..<45, scale: 0.2)
+    let found = try chunk.run(.f32, isa, first..<first + 45, queries: 0..<45, scale: 0.2)
     for token in 0..<45 {
       #expect(chunk.row(found, first + token) == alone.row(expected, token), "isa \(isa), at \(first)")
     }
@@ -112,12 +68,12 @@ func attentionIsTheSameAtAnyPlaceOfTheBatch(isa: Int32) throws {
 @Test(arguments: instructionSets)
 func attentionOfExtremeValues(isa: Int32) throws {
   var random = TestRandom(10)
-  var chunk = Chunk(tokens: 20, headDim: 8, random: &random)
+  var chunk = AttentionChunk(tokens: 20, headDim: 8, random: &random)
   for d in 0..<8 {
     chunk.x[ReferenceKernels.index(3, chunk.q + d, of: chunk.features)] = 1e19
     chunk.x[ReferenceKernels.index(5, chunk.q + d, of: chunk.features)] = .nan
   }
-  let out = try chunk.run(isa, 0..<20, queries: 0..<20, scale: 1)
+  let out = try chunk.run(.f32, isa, 0..<20, queries: 0..<20, scale: 1)
   for token in 0..<20 {
     #expect(chunk.row(out, token).allSatisfy { token == 5 ? $0.isNaN : $0.isFinite })
   }

@@ -58,7 +58,12 @@ func linearBFloat16MatchesReference(isa: Int32, epilogue: Int32) throws {
     let x = rounded(random.floats(blocks * inputs * 16, -3...3))
     let packed = try pack(isa, x, features: inputs)
     let y = random.floats(blocks * outs * 16)
-    let plain: Int32 = epilogue < 3 ? epilogue : epilogue == 5 ? 1 : 0
+    let plain: Int32 =
+      switch epilogue {
+      case Kernels.Epilogue.bf16Pairs, Kernels.Epilogue.bf16: Kernels.Epilogue.bias
+      case Kernels.Epilogue.geluBF16Pairs: Kernels.Epilogue.gelu
+      default: epilogue
+      }
     let expected = ReferenceKernels.linear(
       weights: w, bias: bias, x: x, blocks: blocks, inputs: inputs, epilogue: plain, y: y)
     func check(_ found: (Int, Int) -> Float, within relative: Float) {
@@ -71,7 +76,7 @@ func linearBFloat16MatchesReference(isa: Int32, epilogue: Int32) throws {
         }
       }
     }
-    if epilogue < 3 {
+    if plain == epilogue {
       let to = GuardedBuffer(y)
       kernels.table.linear_bf16(
         weights.base, bias, packed.base, blocks, inputs, outs, epilogue, to.base, outs * 16)
@@ -82,7 +87,7 @@ func linearBFloat16MatchesReference(isa: Int32, epilogue: Int32) throws {
       kernels.table.linear_bf16(
         weights.base, bias, packed.base, blocks, inputs, outs, epilogue, to.base, outs * 16)
       #expect(to.isIntact)
-      let index = epilogue == 4 ? ReferenceKernels.index : pairIndex
+      let index = epilogue == Kernels.Epilogue.bf16 ? ReferenceKernels.index : pairIndex
       check({ float(to.base[index($0, $1, outs)]) }, within: 0x1.01p-8)
     }
   }

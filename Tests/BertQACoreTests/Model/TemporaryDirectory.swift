@@ -15,6 +15,8 @@ final class TemporaryDirectory {
 
   @discardableResult
   func write(_ bytes: [UInt8], to name: String) throws -> String {
+    // A fresh file: some file systems wait for the disk when one is overwritten.
+    try? FileManager.default.removeItem(atPath: file(name))
     try Data(bytes).write(to: URL(fileURLWithPath: file(name)))
     return file(name)
   }
@@ -23,6 +25,9 @@ final class TemporaryDirectory {
   func write(_ text: String, to name: String) throws -> String {
     try write(Array(text.utf8), to: name)
   }
+
+  /// Removes the directory now.
+  func discard() throws { try FileManager.default.removeItem(atPath: path) }
 
   func remove(_ name: String) throws { try FileManager.default.removeItem(atPath: file(name)) }
 

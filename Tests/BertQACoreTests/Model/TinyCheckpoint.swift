@@ -156,9 +156,10 @@ extension TensorView {
 }
 
 extension LoadedModel {
-  /// Every tensor of the model.
-  var allTensors: [TensorView] {
+  /// Hands out every tensor of the model, which lives until `body` returns.
+  func withTensors<Result>(_ body: ([TensorView]) throws -> Result) rethrows -> Result {
+    defer { withExtendedLifetime(self) {} }
     let plan = QuantizationPlan(self)
-    return plan.quantized.map(\.tensor) + plan.kept
+    return try body(plan.quantized.map(\.tensor) + plan.kept)
   }
 }

@@ -1,0 +1,240 @@
+import Testing
+
+@testable import BertQACore
+
+struct LoadedModelTests {
+  let directory: TemporaryDirectory
+
+  init() throws { directory = try TemporaryDirectory() }
+
+  private func load() throws -> LoadedModel { try LoadedModel.load(directory: directory.path) }
+
+  /// The error of loading a checkpoint.
+  private func refusal(_ checkpoint: TinyCheckpoint, shards: Int = 1) throws -> BertQAError {
+    try checkpoint.write(to: directory, shards: shards)
+    return try #require(failure { _ = try load() })
+  }
+
+  @Test(arguments: [Architecture.Family.bert, .distilBert])
+  func findsEveryTensor(family: Architecture.Family) throws {
+    let checkpoint = TinyCheckpoint(family)
+    try checkpoint.write(to: directory)
+    let model = try load()
+    try model.withTensors { tensors in
+      #expect(tensors.count == checkpoint.tensors.count)
+      for tensor in tensors {
+        let expected = try #require(checkpoint.tensors[tensor.name])
+        #expect(tensor.shape == expected.shape)
+        #expect(Array(tensor.bytes) == expected.bytes)
+        #expect(tensor.file == directory.file("model.safetensors"))
+      }
+    }
+    let layer = try #require(model.encoder.layers.last)
+    let names = TensorNames(family).layer(1)
+    #expect(layer.value.bias.name == "\(names.value).bias")
+    #expect(layer.attentionNorm.weight.name == "\(names.attentionNorm).weight")
+    #expect(layer.outputNorm.bias.name == "\(names.outputNorm).bias")
+    #expect((model.encoder.tokenTypeEmbeddings == nil) == (family == .distilBert))
+    #expect(model.questionAnswering.weight.shape == [2, 8])
+    #expect(model.vocabulary.count == 10)
+  }
+
+  /// A change to a checkpoint that must not change its values.
+  struct Variant: CustomTestStringConvertible {
+    var testDescription: String
+    var family = Architecture.Family.bert
+    var type = "F32"
+    var shards = 1
+    var rename: @Sendable (String) -> String = { $0 }
+    var hasExtras = false
+  }
+
+  @Test(arguments: [
+    Variant(testDescription: "F16", type: "F16"),
+    Variant(testDescription: "BF16", type: "BF16"),
+    Variant(testDescription: "sharded", shards: 3),
+    Variant(testDescription: "sharded F16", type: "F16", shards: 2),
+    Variant(testDescription: "bare encoder", rename: { $0.droppingPrefix("bert.") }),
+    Variant(
+      testDescription: "bare DistilBERT", family: .distilBert,
+      rename: { $0.droppingPrefix("distilbert.") }),
+    Variant(
+      testDescription: "gamma and beta",
+      rename: {
+        guard $0.contains("LayerNorm") else { return $0 }
+        return $0.hasSuffix("weight") ? $0.dropLast(6) + "gamma" : $0.dropLast(4) + "beta"
+      }),
+    Variant(testDescription: "unneeded tensors", hasExtras: true),
+  ])
+  func readsVariants(variant: Variant) throws {
+    var checkpoint = TinyCheckpoint(variant.family, type: variant.type)
+    checkpoint.rename(variant.rename)
+    if variant.hasExtras {
+      checkpoint.tensors["bert.embeddings.position_ids"] = .init(
+        type: "I64", shape: [1, 2], bytes: Array(repeating: 0, count: 16))
+      checkpoint.tensors["bert.pooler.dense.weight"] = .init(
+        type: "F32", shape: [1], bytes: [0, 0, 0, 0])
+      // One byte, so that all later tensors are misaligned.
+      checkpoint.tensors["aaa"] = .init(type: "BOOL", shape: [1], bytes: [1])
+    }
+    try checkpoint.write(to: directory, shards: variant.shards)
+    let plain = try TemporaryDirectory()
+    try TinyCheckpoint(variant.family).write(to: plain)
+    let expected = try LoadedModel.load(directory: plain.path)
+    let model = try load()
+    #expect(model.configuration == expected.configuration)
+    let names = model.withTensors { $0.map(\.name) }
+    #expect(names == expected.withTensors { $0.map(\.name) })
+    let values = model.withTensors { $0.map(\.floats) }
+    #expect(values == expected.withTensors { $0.map(\.floats) })
+  }
+
+  @Test(arguments: [
+    "bert.embeddings.word_embeddings.weight", "bert.embeddings.position_embeddings.weight",
+    "bert.embeddings.token_type_embeddings.weight", "bert.embeddings.LayerNorm.bias",
+    "bert.encoder.layer.1.attention.self.key.weight", "bert.encoder.layer.0.output.dense.bias",
+    "bert.encoder.layer.1.output.LayerNorm.weight", "qa_outputs.weight", "qa_outputs.bias",
+  ])
+  func refusesMissingAndForeignTensors(name: String) throws {
+    let whole = TinyCheckpoint()
+    let tensor = try #require(whole.tensors[name])
+    let file = directory.file("model.safetensors")
+    let isMatrix = tensor.shape.count == 2
+    let types = isMatrix ? "F32 or F16 or BF16 or I8" : "F32 or F16 or BF16"
+
+    var checkpoint = whole
+    checkpoint.tensors[name] = nil
+    #expect(
+      try refusal(checkpoint)
+        == BertQAError(
+          .invalidModel, "\(file): tensor \"\(name)\" is missing, expected \(types) \(tensor.shape)"))
+
+    checkpoint.tensors[name] = .init(
+      type: tensor.type, shape: tensor.shape + [1], bytes: tensor.bytes)
+    #expect(
+      try refusal(checkpoint)
+        == BertQAError(
+          .invalidModel,
+          "\(file): tensor \"\(name)\" is F32 \(tensor.shape + [1]), expected \(types) \(tensor.shape)"))
+
+    checkpoint.tensors[name] = .init(
+      type: "F64", shape: tensor.shape, bytes: tensor.bytes + tensor.bytes)
+    #expect(
+      try refusal(checkpoint).message
+        == "\(file): tensor \"\(name)\" is F64 \(tensor.shape), expected \(types) \(tensor.shape)")
+
+    checkpoint.tensors[name] = .init(
+      type: "I8", shape: tensor.shape, bytes: tensor.bytes.dropLast(tensor.bytes.count * 3 / 4))
+    #expect(
+      try refusal(checkpoint).message.contains(
+        isMatrix
+          ? "tensor \"\(name)_scale\" is missing, expected F32 [\(tensor.shape[0])]"
+          : "is I8 \(tensor.shape), expected \(types)"))
+  }
+
+  @Test func refusesBadScalesAndSums() throws {
+    let name = "bert.encoder.layer.0.intermediate.dense.weight"
+    var checkpoint = TinyCheckpoint()
+    checkpoint.tensors[name] = .init(
+      type: "I8", shape: [16, 8], bytes: Array(repeating: 1, count: 128))
+    func scales(_ last: Float) -> TinyCheckpoint.Tensor {
+      .init(
+        type: "F32", shape: [16],
+        bytes: (Array(repeating: 1, count: 15) + [last]).withUnsafeBytes(Array.init))
+    }
+    for (value, text) in [(Float.nan, "nan"), (.infinity, "inf")] {
+      checkpoint.tensors["\(name)_scale"] = scales(value)
+      #expect(
+        try refusal(checkpoint).message.hasSuffix(
+          "tensor \"\(name)_scale\": element 15 is \(text), expected a finite number"))
+    }
+    checkpoint.tensors["\(name)_scale"] = scales(0.25)
+    try checkpoint.write(to: directory)
+    func values() throws -> [Float]? {
+      try load().withTensors { $0.first { $0.name == name }?.floats }
+    }
+    let expected = Array(repeating: Float(1), count: 120) + Array(repeating: 0.25, count: 8)
+    #expect(try values() == expected)
+
+    // The scales are used from wherever they lie.
+    checkpoint.tensors["aaa"] = .init(type: "BOOL", shape: [1], bytes: [1])
+    try checkpoint.write(to: directory)
+    #expect(try values() == expected)
+
+    checkpoint.tensors["\(name)_sum"] = .init(type: "I32", shape: [1], bytes: [8, 0, 0, 0])
+    #expect(
+      try refusal(checkpoint).message.hasSuffix(
+        "tensor \"\(name)_sum\" is I32 [1], expected I32 [16]"))
+  }
+
+  @Test func comparesVocabularyAndEmbeddings() throws {
+    var checkpoint = TinyCheckpoint()
+    checkpoint.vocabulary += ["a", "b", "c"]
+    let error = try refusal(checkpoint)
+    #expect(error.status == .invalidModel)
+    #expect(error.message.hasPrefix("\(directory.file("vocab.txt")): 13 pieces"))
+    #expect(error.message.contains("\"vocab_size\" 12"))
+
+    checkpoint = TinyCheckpoint()
+    checkpoint.config["vocab_size"] = .number(.init(double: 13, integer: 13))
+    #expect(
+      try refusal(checkpoint).message.hasSuffix(
+        "tensor \"bert.embeddings.word_embeddings.weight\" is F32 [12, 8], "
+          + "expected F32 or F16 or BF16 or I8 [13, 8]"))
+  }
+
+  @Test(arguments: ["config.json", "vocab.txt", "model.safetensors"])
+  func saysWhichFileIsMissing(name: String) throws {
+    try TinyCheckpoint().write(to: directory)
+    try directory.remove(name)
+    let error = try #require(failure { _ = try load() })
+    #expect(error.status == .io)
+    #expect(error.message.contains(name))
+    #expect(error.message.hasPrefix(directory.path))
+  }
+
+  @Test func refusesDirectoriesThatAreNone() {
+    #expect(failure { _ = try LoadedModel.load(directory: "") }?.status == .invalidArgument)
+    #expect(failure { _ = try LoadedModel.load(directory: "a\0b") }?.status == .invalidArgument)
+    #expect(failure { _ = try LoadedModel.load(directory: directory.file("x")) }?.status == .io)
+  }
+
+  @Test(arguments: [
+    "../model.safetensors", "/etc/passwd", "sub/model.safetensors", "..", ".", "", "a\\u0000b",
+  ])
+  func refusesShardsElsewhere(name: String) throws {
+    try TinyCheckpoint().write(to: directory, shards: 2)
+    try directory.write(
+      "{\"weight_map\": {\"qa_outputs.bias\": \"\(name)\"}}", to: "model.safetensors.index.json")
+    let error = try #require(failure { _ = try load() })
+    #expect(error.status == .invalidModel)
+    #expect(error.message.hasSuffix("expected the name of a file in the same directory"))
+  }
+
+  @Test func refusesBadIndexes() throws {
+    try TinyCheckpoint().write(to: directory, shards: 2)
+    let index = "model.safetensors.index.json"
+    let text = try directory.text(index)
+    func message(_ text: String) throws -> String {
+      try directory.write(text, to: index)
+      return try #require(failure { _ = try load() }).message
+    }
+    #expect(try message("[]").hasSuffix("expected a JSON object"))
+    #expect(try message("{}").hasSuffix("\"weight_map\" is missing"))
+    #expect(try message("{\"weight_map\": []}").hasSuffix("\"weight_map\" is an array, expected an object"))
+    #expect(try message("{\"weight_map\": {\"x\": 1}}").contains("\"x\" is 1, expected the name"))
+    #expect(try message("{\"weight_map\": {\"x\": \"none\"}}").contains("none: cannot open"))
+    let first = "\"bert.embeddings.LayerNorm.bias\": \"model-00001-of-00002.safetensors\""
+    #expect(try message(text.replacing(first, with: "\(first), \(first)")).contains("occurs twice"))
+    #expect(
+      try message(text.replacing(first, with: first.replacing("-00001-", with: "-00002-"))).hasSuffix(
+        "model-00002-of-00002.safetensors: tensor \"bert.embeddings.LayerNorm.bias\" is missing, "
+          + "but \(directory.file(index)) lists it here"))
+  }
+}
+
+extension String {
+  fileprivate func droppingPrefix(_ prefix: String) -> String {
+    hasPrefix(prefix) ? String(dropFirst(prefix.count)) : self
+  }
+}

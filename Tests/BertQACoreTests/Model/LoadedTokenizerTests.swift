@@ -1,0 +1,139 @@
+import Testing
+
+@testable import BertQACore
+
+struct LoadedTokenizerTests {
+  let directory: TemporaryDirectory
+
+  init() throws { directory = try TemporaryDirectory() }
+
+  private func load(_ name: String? = nil) throws -> LoadedTokenizer {
+    try LoadedTokenizer.load(path: name.map(directory.file) ?? directory.path)
+  }
+
+  private static let model = """
+    "model": {"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##",
+    "max_input_chars_per_word": 100, "vocab": {"[UNK]": 1, "[PAD]": 0, "##es": 3, "fox": 2}}
+    """
+  private static let cased = """
+    "normalizer": {"type": "BertNormalizer", "lowercase": false, "strip_accents": true,
+    "handle_chinese_chars": false, "clean_text": true}
+    """
+
+  @Test func readsVocabularyFile() throws {
+    try directory.write("[PAD]\n[UNK]\nfox\n", to: "vocab.txt")
+    let tokenizer = try load()
+    #expect(tokenizer.vocabulary.count == 3)
+    #expect(tokenizer.configuration == TokenizerConfiguration())
+    #expect(tokenizer.vocabularyPath == directory.file("vocab.txt"))
+    #expect(try load("vocab.txt").vocabulary.count == 3)
+  }
+
+  @Test func readsTokenizerJSON() throws {
+    try directory.write("{\(Self.model), \(Self.cased)}", to: "tokenizer.json")
+    for tokenizer in [try load(), try load("tokenizer.json")] {
+      #expect(tokenizer.vocabulary.count == 4)
+      #expect(!tokenizer.configuration.lowercase)
+      #expect(tokenizer.configuration.stripAccents == true)
+      #expect(!tokenizer.configuration.tokenizeChineseCharacters)
+    }
+    // Its vocabulary yields to vocab.txt, its normaliser to tokenizer_config.json.
+    try directory.write("[PAD]\n", to: "vocab.txt")
+    #expect(try load().vocabulary.count == 1)
+    #expect(try !load().configuration.lowercase)
+    try directory.write("{}", to: "tokenizer_config.json")
+    #expect(try load().configuration == TokenizerConfiguration())
+    #expect(try load("tokenizer.json").vocabulary.count == 4)
+  }
+
+  @Test func piecesAreInTheOrderOfTheirIDs() throws {
+    let path = try directory.write("{\(Self.model)}", to: "tokenizer.json")
+    let pieces = try TokenizerJSON(MappedFile(path: path)).pieces()
+    #expect(pieces == ["[PAD]", "[UNK]", "fox", "##es"].map { Array($0.utf8) })
+  }
+
+  @Test func readsTokenizerConfiguration() throws {
+    try directory.write("a\n", to: "vocab.txt")
+    try directory.write(
+      """
+      {"do_lower_case": false, "strip_accents": null, "tokenize_chinese_chars": false,
+       "unk_token": "<unk>", "cls_token": {"content": "<s>", "lstrip": false}, "sep_token": null,
+       "tokenizer_class": "DistilBertTokenizerFast", "model_max_length": 1000000000000000019884624838656}
+      """, to: "tokenizer_config.json")
+    var expected = TokenizerConfiguration()
+    expected.lowercase = false
+    expected.tokenizeChineseCharacters = false
+    expected.unkToken = "<unk>"
+    expected.clsToken = "<s>"
+    #expect(try load().configuration == expected)
+    try directory.write("{\"strip_accents\": false}", to: "tokenizer_config.json")
+    #expect(try load().configuration.stripAccents == false)
+  }
+
+  @Test(arguments: [
+    ("{\"do_lower_case\": 1}", Status.invalidModel, "\"do_lower_case\" is 1, expected true or false"),
+    ("{\"unk_token\": 1}", .invalidModel, "\"unk_token\" is 1, expected a string"),
+    ("{\"tokenizer_class\": \"RobertaTokenizer\"}", .unsupported, "\"RobertaTokenizer\"; supported"),
+    ("{\"tokenizer_class\": \"BertJapaneseTokenizer\"}", .unsupported, "BertJapaneseTokenizer"),
+    ("{\"tokenizer_class\": \"CamembertTokenizer\"}", .unsupported, "CamembertTokenizer"),
+    ("{\"do_basic_tokenize\": false}", .unsupported, "\"do_basic_tokenize\" is false"),
+    ("[]", .invalidModel, "expected a JSON object"),
+  ])
+  func refusesTokenizerConfiguration(text: String, status: Status, message: String) throws {
+    try directory.write("a\n", to: "vocab.txt")
+    try directory.write(text, to: "tokenizer_config.json")
+    let error = try #require(failure { _ = try load() })
+    #expect(error.status == status)
+    #expect(error.message.hasPrefix(directory.file("tokenizer_config.json")))
+    #expect(error.message.contains(message), "\(error)")
+  }
+
+  @Test(arguments: [
+    ("{}", Status.invalidModel, "\"model\" is missing"),
+    ("{\"model\": {\"type\": \"BPE\"}}", .unsupported, "\"type\" is \"BPE\"; only \"WordPiece\""),
+    ("{\"model\": {\"continuing_subword_prefix\": \"@\"}}", .unsupported, "only \"##\" is supported"),
+    ("{\"model\": {\"max_input_chars_per_word\": 99}}", .unsupported, "is 99; only 100"),
+    ("{\"model\": {}}", .invalidModel, "\"vocab\" of the model is missing"),
+    ("{\"model\": {\"vocab\": {}}}", .invalidModel, "the vocabulary is empty"),
+    (
+      "{\"model\": {\"vocab\": {\"a\": 0, \"b\": 2}}}", .invalidModel,
+      "\"b\" has id 2, expected each of 0..<2 once"
+    ),
+    ("{\"model\": {\"vocab\": {\"a\": 0, \"b\": 0}}}", .invalidModel, "\"b\" has id 0"),
+    ("{\"model\": {\"vocab\": {\"a\": -1}}}", .invalidModel, "\"a\" has id -1"),
+    ("{\"model\": {\"vocab\": {\"a\": 9223372036854775807}}}", .invalidModel, "\"a\" has id 922"),
+    ("{\"model\": {\"vocab\": {\"a\": \"0\"}}}", .invalidModel, "\"a\" has id \"0\""),
+  ])
+  func refusesTokenizerJSON(text: String, status: Status, message: String) throws {
+    try directory.write("{}", to: "tokenizer_config.json")
+    try directory.write(text, to: "tokenizer.json")
+    let error = try #require(failure { _ = try load() })
+    #expect(error.status == status)
+    #expect(error.message.hasPrefix(directory.file("tokenizer.json")))
+    #expect(error.message.contains(message), "\(error)")
+  }
+
+  @Test(arguments: [
+    ("\"normalizer\": null", "no \"normalizer\""),
+    ("\"normalizer\": {\"type\": \"NFC\"}", "\"type\" is \"NFC\"; only \"BertNormalizer\""),
+    ("\"normalizer\": {\"clean_text\": false}", "\"clean_text\" is false; only true"),
+    ("\(cased), \"pre_tokenizer\": {\"type\": \"Whitespace\"}", "only \"BertPreTokenizer\""),
+  ])
+  func refusesOtherNormalisation(member: String, message: String) throws {
+    try directory.write("{\(Self.model), \(member)}", to: "tokenizer.json")
+    let error = try #require(failure { _ = try load() })
+    #expect(error.status == .unsupported)
+    #expect(error.message.contains(message), "\(error)")
+  }
+
+  @Test func saysWhatIsMissing() throws {
+    #expect(
+      failure { _ = try load() }
+        == BertQAError(.io, "\(directory.path): has neither vocab.txt nor tokenizer.json"))
+    #expect(failure { _ = try load("none.txt") }?.status == .io)
+    try directory.write("", to: "vocab.txt")
+    #expect(
+      failure { _ = try load() }
+        == BertQAError(.invalidModel, "\(directory.file("vocab.txt")): the vocabulary is empty"))
+  }
+}

@@ -1,0 +1,116 @@
+import Testing
+
+@testable import BertQACore
+
+struct ModelConfigurationTests {
+  let directory: TemporaryDirectory
+
+  init() throws { directory = try TemporaryDirectory() }
+
+  private func read(_ text: String) throws -> ModelConfiguration {
+    try ModelConfiguration(MappedFile(path: directory.write(text, to: "config.json")))
+  }
+
+  private func readBert(_ members: String) throws -> ModelConfiguration {
+    try read("{\"architectures\": [\"BertForQuestionAnswering\"]\(members)}")
+  }
+
+  private func readDistilBert(_ members: String) throws -> ModelConfiguration {
+    try read("{\"architectures\": [\"DistilBertForQuestionAnswering\"]\(members)}")
+  }
+
+  @Test func readsBert() throws {
+    let configuration = try readBert(
+      """
+      , "vocab_size": 100, "hidden_size": 48, "num_hidden_layers": 3, "num_attention_heads": 4,
+      "intermediate_size": 96, "hidden_act": "gelu_python", "max_position_embeddings": 64,
+      "type_vocab_size": 1, "layer_norm_eps": 1e-5, "position_embedding_type": "absolute",
+      "is_decoder": false, "add_cross_attention": false, "pruned_heads": {}, "id2label": null,
+      "bertqa": {"no_answer_threshold": 5.7}
+      """)
+    let expected = ModelConfiguration(
+      architecture: .bertForQuestionAnswering, vocabSize: 100, hiddenSize: 48, layerCount: 3,
+      headCount: 4, intermediateSize: 96, maxPositions: 64, typeVocabSize: 1, layerNormEps: 1e-5,
+      noAnswerThreshold: 5.7)
+    #expect(configuration == expected)
+  }
+
+  @Test func readsDistilBert() throws {
+    let configuration = try readDistilBert(
+      """
+      , "vocab_size": 100, "dim": 48, "n_layers": 3, "n_heads": 4, "hidden_dim": 96,
+      "activation": "gelu", "max_position_embeddings": 64, "sinusoidal_pos_embds": true,
+      "layer_norm_eps": 0.5
+      """)
+    let expected = ModelConfiguration(
+      architecture: .distilBertForQuestionAnswering, vocabSize: 100, hiddenSize: 48, layerCount: 3,
+      headCount: 4, intermediateSize: 96, maxPositions: 64, typeVocabSize: 0, layerNormEps: 1e-12)
+    #expect(configuration == expected)
+  }
+
+  @Test func defaultsAreThoseOfHuggingFace() throws {
+    let bert = ModelConfiguration(
+      vocabSize: 30522, hiddenSize: 768, layerCount: 12, headCount: 12, intermediateSize: 3072,
+      maxPositions: 512, typeVocabSize: 2, layerNormEps: 1e-12)
+    #expect(try readBert("") == bert)
+    let distilBert = try readDistilBert("")
+    #expect(distilBert.layerCount == 6)
+    #expect(distilBert.hiddenSize == 768)
+    #expect(
+      try read("{\"architectures\": [\"Other\", \"BertForQuestionAnswering\"]}") == bert)
+  }
+
+  @Test(arguments: [
+    ("\"hidden_size\": 0", "\"hidden_size\" is 0, expected an integer in 1...65536"),
+    ("\"hidden_size\": 768.5", "\"hidden_size\" is 768.5, expected an integer"),
+    ("\"hidden_size\": \"768\"", "\"hidden_size\" is \"768\", expected an integer"),
+    ("\"hidden_size\": 1e99", "\"hidden_size\" is 1e+99"),
+    ("\"hidden_size\": 65537", "\"hidden_size\" is 65537"),
+    ("\"num_attention_heads\": 7", "hidden size 768 is not divisible by 7 attention heads"),
+    ("\"num_attention_heads\": -12", "\"num_attention_heads\" is -12"),
+    ("\"num_hidden_layers\": 1000000000", "\"num_hidden_layers\" is 1000000000"),
+    ("\"intermediate_size\": []", "\"intermediate_size\" is an array"),
+    ("\"vocab_size\": 9223372036854775807", "\"vocab_size\" is 9223372036854775807"),
+    ("\"max_position_embeddings\": 2", "\"max_position_embeddings\" is 2"),
+    ("\"type_vocab_size\": 0", "\"type_vocab_size\" is 0"),
+    ("\"layer_norm_eps\": 0", "\"layer_norm_eps\" is 0.0, expected within (0, 1)"),
+    ("\"layer_norm_eps\": 1e-300", "\"layer_norm_eps\" is 1e-300"),
+    ("\"layer_norm_eps\": \"x\"", "\"layer_norm_eps\" is \"x\", expected a number"),
+    ("\"hidden_act\": 1", "\"hidden_act\" is 1, expected a string"),
+    ("\"is_decoder\": 1", "\"is_decoder\" is 1, expected true or false"),
+    ("\"bertqa\": 1", "\"bertqa\" is 1, expected an object"),
+    ("\"bertqa\": {\"no_answer_threshold\": 1e300}", "\"no_answer_threshold\" is out of range"),
+  ])
+  func refusesInvalid(member: String, message: String) throws {
+    let error = try #require(failure { _ = try readBert(", \(member)") })
+    #expect(error.status == .invalidModel)
+    #expect(error.message.hasPrefix("\(directory.file("config.json")): \(message)"), "\(error)")
+  }
+
+  @Test(arguments: [
+    ("\"hidden_act\": \"gelu_new\"", "\"hidden_act\" is \"gelu_new\"; only \"gelu\" is supported"),
+    ("\"position_embedding_type\": \"relative_key\"", "\"position_embedding_type\" is \"relative_key\""),
+    ("\"is_decoder\": true", "\"is_decoder\" is true; only false is supported"),
+    ("\"add_cross_attention\": true", "\"add_cross_attention\" is true"),
+    ("\"pruned_heads\": {\"0\": [1]}", "\"pruned_heads\" is an object"),
+    ("\"quantization_config\": {}", "\"quantization_config\" is an object"),
+  ])
+  func refusesUnsupported(member: String, message: String) throws {
+    let error = try #require(failure { _ = try readBert(", \(member)") })
+    #expect(error.status == .unsupported)
+    #expect(error.message.hasPrefix("\(directory.file("config.json")): \(message)"), "\(error)")
+  }
+
+  @Test(arguments: [
+    ("{}", "no \"architectures\""), ("{\"architectures\": null}", "no \"architectures\""),
+    ("{\"architectures\": [1]}", "no \"architectures\""),
+    ("{\"architectures\": [\"GPT2LMHeadModel\"]}", "architecture \"GPT2LMHeadModel\""),
+  ])
+  func namesTheSupportedArchitectures(text: String, found: String) throws {
+    let supported = "BertForQuestionAnswering, DistilBertForQuestionAnswering"
+    #expect(
+      failure { _ = try read(text) }
+        == BertQAError(
+          .unsupported, "\(directory.file("config.json")): \(found); supported: \(supported)"))
+  }
+}

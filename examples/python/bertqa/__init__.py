@@ -1,0 +1,46 @@
+"""Extractive question answering in this process.
+
+    import bertqa
+
+    with bertqa.Context() as context:
+        result = context.answer("Who jumped over the dog?", document)
+        if result.answer:
+            print(document[result.answer.start:result.answer.end])
+
+Calls release the GIL. A Context and a Document may be used by any number of threads and by forked children.
+"""
+
+from ._context import Context, Document
+from ._errors import (
+    BertQAError,
+    Cancelled,
+    InvalidArgument,
+    InvalidModel,
+    ModelIOError,
+    OutOfMemory,
+    TooLarge,
+    Unsupported,
+    WrongModel,
+)
+from ._native import abi_version, version
+from ._types import Answer, ModelInfo, Result, Tokens
+
+__all__ = [
+    "Answer",
+    "BertQAError",
+    "Cancelled",
+    "Context",
+    "Document",
+    "InvalidArgument",
+    "InvalidModel",
+    "ModelIOError",
+    "ModelInfo",
+    "OutOfMemory",
+    "Result",
+    "Tokens",
+    "TooLarge",
+    "Unsupported",
+    "WrongModel",
+    "abi_version",
+    "version",
+]

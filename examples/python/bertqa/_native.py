@@ -1,0 +1,165 @@
+"""ctypes bindings of include/bertqa.h, loaded on first use.
+
+ctypes.CDLL releases the GIL around every call.
+"""
+
+import ctypes
+import functools
+import os
+import pathlib
+from ctypes import POINTER, Structure, c_char_p, c_float, c_int32, c_size_t, c_uint32, c_void_p
+
+from ._errors import BY_STATUS, BertQAError
+
+ABI_VERSION = 1
+CANCEL = ctypes.CFUNCTYPE(c_int32, c_void_p)
+LOG = ctypes.CFUNCTYPE(None, c_void_p, c_char_p)
+
+
+class ContextOptions(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t), ("threads", c_int32), ("precision", c_int32), ("isa", c_int32),
+        ("tokenizer_only", c_int32), ("log", LOG), ("log_user", c_void_p),
+    ]
+
+
+class ModelInfo(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t), ("directory", c_char_p), ("architecture", c_char_p), ("precision", c_int32),
+        ("isa", c_int32), ("threads", c_int32), ("vocab_size", c_int32), ("hidden_size", c_int32),
+        ("num_hidden_layers", c_int32), ("num_attention_heads", c_int32), ("intermediate_size", c_int32),
+        ("max_position_embeddings", c_int32), ("lowercase", c_int32), ("no_answer_threshold", c_float),
+    ]
+
+
+class TokenizeOptions(Structure):
+    _fields_ = [("struct_size", c_size_t), ("parse_special_tokens", c_int32)]
+
+
+class AnswerOptions(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t), ("top_k", c_int32), ("max_seq_len", c_int32), ("doc_stride", c_int32),
+        ("max_answer_len", c_int32), ("max_question_len", c_int32), ("n_best_size", c_int32),
+        ("handle_impossible_answer", c_int32), ("align_to_words", c_int32), ("max_windows", c_int32),
+        ("no_answer_threshold", c_float), ("cancel", CANCEL), ("cancel_user", c_void_p),
+    ]
+
+
+class Range(Structure):
+    _fields_ = [("start", c_size_t), ("end", c_size_t)]
+
+
+class AnswerSpan(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t), ("bytes", Range), ("code_points", Range), ("utf16", Range),
+        ("sentence", Range), ("score", c_float), ("start_logit", c_float), ("end_logit", c_float),
+        ("probability", c_float), ("gap", c_float),
+    ]
+
+
+class AnswerSummary(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t), ("is_impossible", c_int32), ("question_truncated", c_int32),
+        ("empty_question", c_int32), ("empty_document", c_int32), ("null_score", c_float),
+        ("best_gap", c_float), ("no_answer_probability", c_float), ("no_answer_threshold", c_float),
+        ("window_count", c_size_t), ("skipped_windows", c_size_t),
+    ]
+
+
+class Pair(Structure):
+    _fields_ = [
+        ("question", c_char_p), ("question_length", c_size_t), ("document", c_char_p),
+        ("document_length", c_size_t),
+    ]
+
+
+# name: (result, arguments)
+_FUNCTIONS = {
+    "abi_version": (c_uint32, []),
+    "version": (c_char_p, []),
+    "last_error": (c_char_p, []),
+    "context_options_init": (None, [POINTER(ContextOptions), c_size_t]),
+    "context_create": (c_int32, [c_char_p, POINTER(ContextOptions), POINTER(c_void_p)]),
+    "context_free": (None, [c_void_p]),
+    "context_info": (POINTER(ModelInfo), [c_void_p]),
+    "tokenize_options_init": (None, [POINTER(TokenizeOptions), c_size_t]),
+    "tokenize": (c_int32, [c_void_p, c_char_p, c_size_t, POINTER(TokenizeOptions), POINTER(c_void_p)]),
+    "tokens_free": (None, [c_void_p]),
+    "tokens_count": (c_size_t, [c_void_p]),
+    "tokens_ids": (POINTER(c_int32), [c_void_p]),
+    "tokens_starts": (POINTER(c_uint32), [c_void_p]),
+    "tokens_ends": (POINTER(c_uint32), [c_void_p]),
+    "vocabulary_piece": (c_void_p, [c_void_p, c_int32, POINTER(c_size_t)]),
+    "vocabulary_id": (c_int32, [c_void_p, c_char_p, c_size_t]),
+    "answer_options_init": (None, [POINTER(AnswerOptions), c_size_t]),
+    "answer": (c_int32, [c_void_p, c_char_p, c_size_t, c_char_p, c_size_t, POINTER(AnswerOptions), POINTER(c_void_p)]),
+    "answer_batch": (c_int32, [c_void_p, POINTER(Pair), c_size_t, POINTER(AnswerOptions), POINTER(c_void_p)]),
+    "document_create": (c_int32, [c_void_p, c_char_p, c_size_t, POINTER(c_void_p)]),
+    "document_free": (None, [c_void_p]),
+    "document_answer": (c_int32, [c_void_p, c_void_p, c_char_p, c_size_t, POINTER(AnswerOptions), POINTER(c_void_p)]),
+    "answers_free": (None, [c_void_p]),
+    "answers_count": (c_size_t, [c_void_p]),
+    "answers_get": (POINTER(AnswerSpan), [c_void_p, c_size_t]),
+    "answers_summary": (POINTER(AnswerSummary), [c_void_p]),
+    "logits": (
+        c_int32,
+        [c_void_p, POINTER(c_int32), c_size_t, POINTER(c_size_t), POINTER(c_size_t), c_size_t, POINTER(c_float),
+         POINTER(c_float)],
+    ),
+}
+
+
+def _candidates():
+    """Where the library may be, best first: named, packaged, staged in this checkout, installed."""
+    here = pathlib.Path(__file__).resolve().parent
+    named = os.environ.get("BERTQA_LIBRARY")
+    if named:
+        return [named]
+    files = [here / "_native" / "libbertqa.so.1"]
+    if len(here.parents) > 2:
+        files.append(here.parents[2] / "build" / "lib" / "libbertqa.so.1")
+    return [str(file) for file in files if file.exists()] + ["libbertqa.so.1"]
+
+
+@functools.lru_cache(maxsize=None)
+def library():
+    """The library with its functions typed, as attributes without their prefix."""
+    path = _candidates()[0]
+    try:
+        loaded = ctypes.CDLL(path)
+    except OSError as error:
+        raise ImportError(
+            f"cannot load libbertqa ({error}); run `make` in the checkout, install the library, or set "
+            "BERTQA_LIBRARY to its path"
+        ) from error
+    functions = type("Library", (), {})()
+    for name, (result, arguments) in _FUNCTIONS.items():
+        function = getattr(loaded, "bertqa_" + name)
+        function.restype, function.argtypes = result, arguments
+        setattr(functions, name, function)
+    found = functions.abi_version()
+    if found != ABI_VERSION:
+        raise ImportError(f"{path} has ABI version {found}; this package needs {ABI_VERSION}")
+    return functions
+
+
+def check(status: int) -> None:
+    """Raises the exception of a status that is not OK."""
+    if status != 0:
+        message = library().last_error().decode("utf-8", "replace")
+        raise BY_STATUS.get(status, BertQAError)(message, status)
+
+
+def initialized(options, init):
+    """An options struct with the library's defaults."""
+    init(ctypes.byref(options), ctypes.sizeof(options))
+    return options
+
+
+def version() -> str:
+    """The library's package version."""
+    return library().version().decode()
+
+
+def abi_version() -> int:
+    return library().abi_version()

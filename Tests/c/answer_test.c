@@ -51,7 +51,8 @@ static void test_results(void) {
   bertqa_answers_free(answers);
   free(document);
 
-  const char *mixed = "\xf0\x9f\xa6\x8a the caf\xc3\xa9 of fox e\xcc\x81 \xe4\xb8\xad\xe5\x9b\xbd \xf0\x9f\x98\x80 king";
+  const char *mixed = "\xf0\x9f\xa6\x8a the caf\xc3\xa9 of fox e\xcc\x81 \xe4\xb8\xad\xe5\x9b\xbd "
+                      "\xf0\x9f\x98\x80 king";
   answers = tiny_answer(context, question, mixed);
   CHECK(bertqa_answers_count(answers) > 0);
   check_result(answers, mixed, strlen(mixed));

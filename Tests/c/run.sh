@@ -93,11 +93,10 @@ expect() { # expect TEXT COMMAND...: the command succeeds and prints the text
 
 tests=$*
 for name in ${tests:-status_test context_test tokenize_test answer_test logits_test determinism_test \
-  threads_test fork_test memory_test headers examples symbols kernels}; do
+  threads_test fork_test memory_test headers examples symbols}; do
   case $name in
     headers | examples) run "$name" "$name" ;;
     symbols) run "$name" Tests/c/symbols.sh "$prefix" ;;
-    kernels) run "$name" Tests/c/kernels.sh ;;
     *) run "$name" test_program "$name" ;;
   esac
 done

@@ -16,7 +16,8 @@ fail() {
 
 # Names only. The version node itself is an absolute symbol; local symbols, which some linkers leave in
 # the table, are no exports.
-nm -D --extern-only --defined-only "$library" | sed -n 's/^[0-9a-f]* [^A] \([^@]*\).*/\1/p' | LC_ALL=C sort > "$out/exported"
+nm -D --extern-only --defined-only "$library" | sed -n 's/^[0-9a-f]* [^A] \([^@]*\).*/\1/p' |
+  LC_ALL=C sort > "$out/exported"
 "${CC:-cc}" -E -P "$prefix/include/bertqa.h" | grep -oE 'bertqa_[a-z0-9_]+ *\(' | tr -d ' (' |
   LC_ALL=C sort -u > "$out/declared"
 diff -u "$here/symbols.txt" "$out/exported" >&2 || fail "exports differ from symbols.txt"

@@ -17,7 +17,7 @@ library := libbertqa.so.$(abi).$(call number,VERSION_MINOR).$(call number,VERSIO
 # Everything is staged under build/ laid out as it installs: programs, tests and examples use it there.
 stage   := $(CURDIR)/build
 venv    := .venv
-swift_build = $(SWIFT) build -c release --static-swift-stdlib
+swift_build = $(SWIFT) build -c release --static-swift-stdlib --disable-local-rpath
 products := $(CURDIR)/.build/release
 
 .PHONY: all help demo test test-swift test-c test-python test-parity accuracy setup install clean

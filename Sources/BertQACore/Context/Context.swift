@@ -20,15 +20,13 @@ public final class Context: Sendable {
     }
     if options.tokenizerOnly {
       let loaded = try LoadedTokenizer.load(path: modelDirectory)
-      tokenizer = try WordPieceTokenizer(
-        vocabulary: loaded.vocabulary, configuration: loaded.configuration)
+      tokenizer = try Self.tokenizer(loaded.vocabulary, loaded.configuration, of: modelDirectory)
       model = nil
       info = ModelInfo(tokenizer: loaded, directory: modelDirectory)
       return
     }
     let loaded = try LoadedModel.load(directory: modelDirectory)
-    tokenizer = try WordPieceTokenizer(
-      vocabulary: loaded.vocabulary, configuration: loaded.tokenizerConfiguration)
+    tokenizer = try Self.tokenizer(loaded.vocabulary, loaded.tokenizerConfiguration, of: modelDirectory)
     guard let kernels = Kernels(isa: options.instructionSet.rawValue) else {
       throw BertQAError(
         .unsupported,
@@ -57,6 +55,17 @@ public final class Context: Sendable {
   }
 
   private static let maximumThreads = 1024
+
+  /// The tokenizer of a model; what is wrong with it is told with the model's name.
+  private static func tokenizer(
+    _ vocabulary: Vocabulary, _ configuration: TokenizerConfiguration, of modelDirectory: String
+  ) throws(BertQAError) -> WordPieceTokenizer {
+    do {
+      return try WordPieceTokenizer(vocabulary: vocabulary, configuration: configuration)
+    } catch {
+      throw BertQAError(error.status, "\(modelDirectory): \(error.message)")
+    }
+  }
 
   /// The model's parts, or `.wrongModel` for a tokenizer alone.
   func loadedModel() throws(BertQAError) -> (encoder: Encoder, answerer: QuestionAnswerer) {

@@ -1,6 +1,7 @@
 /// A document tokenized once, to be asked any number of questions from any number of threads.
 ///
-/// It may be used with the context that made it only, and outlives it.
+/// It may be used with the context that made it, which it outlives, and with others of the same vocabulary
+/// and tokenizer settings.
 public final class PreparedDocument: @unchecked Sendable {  // immutable once initialised
   let text: UnsafeBufferPointer<UInt8>
   let tokens: Tokens

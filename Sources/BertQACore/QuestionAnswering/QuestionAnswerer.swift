@@ -86,10 +86,10 @@ struct QuestionAnswerer: Sendable {
     case .text(let text):
       return try PreparedDocument(borrowing: text, tokenizer: tokenizer)
     case .prepared(let document):
-      if document.tokenizer === tokenizer { return document }
+      if tokenizer.agrees(with: document.tokenizer) { return document }
       throw BertQAError(
         .invalidArgument,
-        "the document was prepared with another context: prepare it with the one that is asked")
+        "the document was prepared with another vocabulary: prepare it with the context that is asked")
     }
   }
 

@@ -13,9 +13,14 @@ protocol TextTokenizer: AnyObject, Sendable {
 
   /// A piece that goes on with the word of the piece before it: `##ing`.
   func isContinuation(_ id: Int32) -> Bool
+
+  /// Whether `other` gives the same ids and ranges for every text.
+  func agrees(with other: any TextTokenizer) -> Bool
 }
 
 extension TextTokenizer {
+  func agrees(with other: any TextTokenizer) -> Bool { self === other }
+
   func isContinuation(_ id: Int32) -> Bool {
     piece(of: id).starts(with: Array("##".utf8))
   }

@@ -1,0 +1,402 @@
+/* Answers: one, batch, prepared document; options, limits, texts, hooks, ownership. */
+#include "check.h"
+#include "structs.h"
+
+static bertqa_context *context;
+static const char question[] = "who jumped over the river?";
+
+/* Checks what holds of every result on this document. */
+static void check_result(const bertqa_answers *answers, const char *document, size_t length) {
+  const bertqa_answer_summary *summary = bertqa_answers_summary(answers);
+  size_t count = bertqa_answers_count(answers);
+  CHECK(summary != NULL && summary->struct_size == sizeof *summary);
+  CHECK(bertqa_answers_get(answers, count) == NULL && bertqa_answers_get(answers, SIZE_MAX) == NULL);
+  CHECK(isfinite(summary->null_score) && isfinite(summary->no_answer_threshold));
+  CHECK(summary->no_answer_probability >= 0 && summary->no_answer_probability <= 1);
+  for (size_t i = 0; i < count; i++) {
+    const bertqa_answer_span *answer = bertqa_answers_get(answers, i);
+    CHECK(answer->struct_size == sizeof *answer);
+    CHECK(answer->bytes.start < answer->bytes.end && answer->bytes.end <= length);
+    CHECK(answer->sentence.start <= answer->bytes.start && answer->bytes.end <= answer->sentence.end);
+    CHECK(answer->sentence.end <= length);
+    size_t code_points[2] = {0, 0}, utf16[2] = {0, 0}; /* of valid UTF-8 */
+    for (size_t b = 0; b < answer->bytes.end; b++) {
+      unsigned char byte = (unsigned char)document[b];
+      for (int k = b < answer->bytes.start ? 0 : 1; k < 2; k++) {
+        code_points[k] += (byte & 0xc0) != 0x80;
+        utf16[k] += ((byte & 0xc0) != 0x80) + (byte >= 0xf0);
+      }
+    }
+    CHECK(answer->code_points.start == code_points[0] && answer->code_points.end == code_points[1]);
+    CHECK(answer->utf16.start == utf16[0] && answer->utf16.end == utf16[1]);
+    CHECK(answer->score == answer->start_logit + answer->end_logit);
+    CHECK(answer->probability > 0 && answer->probability <= 1);
+    CHECK(fabsf(answer->gap - (answer->score - summary->null_score)) < 1e-4f);
+    if (i == 0) CHECK(answer->gap == summary->best_gap);
+    if (i > 0) CHECK(answer->score <= bertqa_answers_get(answers, i - 1)->score);
+    for (size_t j = 0; j < i; j++) {
+      const bertqa_answer_span *other = bertqa_answers_get(answers, j);
+      CHECK(answer->bytes.end <= other->bytes.start || other->bytes.end <= answer->bytes.start);
+    }
+  }
+}
+
+static void test_results(void) {
+  char *document = made_document(1, 60); /* several windows */
+  bertqa_answers *answers = tiny_answer(context, question, document);
+  CHECK(bertqa_answers_count(answers) == 3);
+  CHECK(bertqa_answers_summary(answers)->window_count > 1);
+  CHECK(bertqa_answers_summary(answers)->skipped_windows == 0);
+  check_result(answers, document, strlen(document));
+  bertqa_answers_free(answers);
+  free(document);
+
+  const char *mixed = "\xf0\x9f\xa6\x8a the caf\xc3\xa9 of fox e\xcc\x81 \xe4\xb8\xad\xe5\x9b\xbd "
+                      "\xf0\x9f\x98\x80 king";
+  answers = tiny_answer(context, question, mixed);
+  CHECK(bertqa_answers_count(answers) > 0);
+  check_result(answers, mixed, strlen(mixed));
+  bertqa_answers_free(answers);
+}
+
+/* An answer with NULL options and the lengths given. */
+static bertqa_answers *default_answer(const char *q, size_t q_length, const char *d, size_t d_length) {
+  bertqa_answers *answers = NULL;
+  CHECK_STATUS(BERTQA_OK, bertqa_answer(context, q, q_length, d, d_length, NULL, &answers));
+  return answers;
+}
+
+static void test_nothing_to_search(void) {
+  const char *const blank[] = {NULL, "", "  \n\t "};
+  for (int i = 0; i < 3; i++) {
+    size_t length = blank[i] == NULL ? 0 : strlen(blank[i]);
+    bertqa_answers *answers = default_answer(question, strlen(question), blank[i], length);
+    const bertqa_answer_summary *summary = bertqa_answers_summary(answers);
+    CHECK(bertqa_answers_count(answers) == 0);
+    CHECK(summary->is_impossible && summary->empty_document && !summary->empty_question);
+    bertqa_answers_free(answers);
+
+    answers = default_answer(blank[i], length, "the fox", 7);
+    summary = bertqa_answers_summary(answers);
+    CHECK(bertqa_answers_count(answers) == 0);
+    CHECK(summary->is_impossible && summary->empty_question && !summary->empty_document);
+    bertqa_answers_free(answers);
+  }
+}
+
+static void test_any_bytes(void) {
+  char bytes[2048];
+  unsigned seed = 7;
+  for (int round = 0; round < 40; round++) {
+    for (size_t i = 0; i < sizeof bytes; i++) {
+      seed = seed * 1103515245u + 12345u;
+      bytes[i] = (char)(seed >> 16);
+    }
+    bertqa_answers *answers = default_answer(bytes, 40, bytes, sizeof bytes);
+    if (bertqa_answers_count(answers) > 0) {
+      const bertqa_answer_span *best = bertqa_answers_get(answers, 0);
+      CHECK(best->bytes.start < best->bytes.end && best->bytes.end <= sizeof bytes);
+      CHECK(best->code_points.end <= best->utf16.end && best->code_points.end <= best->bytes.end);
+    }
+    bertqa_answers_free(answers);
+  }
+  memset(bytes, 'x', sizeof bytes); /* one endless word: a single [UNK] */
+  bertqa_answers *answers = default_answer(question, strlen(question), bytes, sizeof bytes);
+  CHECK(bertqa_answers_count(answers) == 1);
+  CHECK(bertqa_answers_get(answers, 0)->bytes.end == sizeof bytes);
+  bertqa_answers_free(answers);
+  answers = default_answer("who\0is\0", 7, "the\0 fox \0\0", 11); /* NUL is ordinary */
+  CHECK(bertqa_answers_count(answers) == 1);
+  bertqa_answers_free(answers);
+}
+
+static void test_option_defaults(void) {
+  bertqa_answer_options options;
+  memset(&options, 0xff, sizeof options);
+  bertqa_answer_options_init(&options, sizeof options);
+  CHECK(options.struct_size == sizeof options);
+  CHECK(options.top_k == 1 && options.max_seq_len == 384 && options.doc_stride == 128);
+  CHECK(options.max_answer_len == 30 && options.max_question_len == 64 && options.n_best_size == 0);
+  CHECK(options.handle_impossible_answer == 0 && options.align_to_words != 0 && options.max_windows == 0);
+  CHECK(isnan(options.no_answer_threshold));
+  CHECK(options.cancel == NULL && options.cancel_user == NULL);
+}
+
+/* Every function that takes answer options refuses these. */
+static void refuse(bertqa_answer_options options) {
+  bertqa_pair pair = {question, strlen(question), "the fox", 7};
+  bertqa_answers *answers;
+  bertqa_document *document;
+  CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, answers,
+              bertqa_answer(context, question, strlen(question), "the fox", 7, &options, &answers));
+  CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, answers,
+              bertqa_answer_batch(context, &pair, 1, &options, &answers));
+  CHECK_STATUS(BERTQA_OK, bertqa_document_create(context, "the fox", 7, &document));
+  CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, answers,
+              bertqa_document_answer(context, document, "a", 1, &options, &answers));
+  bertqa_document_free(document);
+}
+
+static void test_refused_options(void) {
+  bertqa_answer_options options;
+#define REFUSE(field, value) options = tiny_options(), options.field = (value), refuse(options)
+  REFUSE(top_k, 0);
+  REFUSE(top_k, -1);
+  REFUSE(top_k, 1001);
+  REFUSE(max_seq_len, 7);
+  REFUSE(max_seq_len, INT32_MIN);
+  REFUSE(doc_stride, -1);
+  REFUSE(doc_stride, 96);
+  REFUSE(max_answer_len, 0);
+  REFUSE(max_question_len, 0);
+  REFUSE(max_question_len, -5);
+  REFUSE(n_best_size, -1);
+  REFUSE(max_windows, -1);
+#undef REFUSE
+}
+
+static void test_options(void) {
+  char *document = made_document(2, 60);
+  size_t length = strlen(document);
+  bertqa_answer_options options = tiny_options();
+  bertqa_answers *answers, *others;
+
+  options.max_windows = 1;
+  CHECK_STATUS(BERTQA_OK, bertqa_answer(context, question, strlen(question), document, length, &options,
+                                        &answers));
+  CHECK(bertqa_answers_summary(answers)->window_count == 1);
+  CHECK(bertqa_answers_summary(answers)->skipped_windows > 0);
+  bertqa_answers_free(answers);
+
+  options = tiny_options();
+  options.no_answer_threshold = 1e6f;
+  CHECK_STATUS(BERTQA_OK, bertqa_answer(context, question, strlen(question), document, length, &options,
+                                        &answers));
+  CHECK(bertqa_answers_summary(answers)->is_impossible && bertqa_answers_count(answers) == 3);
+  CHECK(bertqa_answers_summary(answers)->no_answer_threshold == 1e6f);
+  bertqa_answers_free(answers);
+  options.handle_impossible_answer = 1;
+  CHECK_STATUS(BERTQA_OK, bertqa_answer(context, question, strlen(question), document, length, &options,
+                                        &answers));
+  CHECK(bertqa_answers_summary(answers)->is_impossible && bertqa_answers_count(answers) == 0);
+  bertqa_answers_free(answers);
+
+  options = tiny_options();
+  options.max_question_len = 2;
+  CHECK_STATUS(BERTQA_OK, bertqa_answer(context, question, strlen(question), document, length, &options,
+                                        &answers));
+  CHECK(bertqa_answers_summary(answers)->question_truncated);
+  CHECK(!bertqa_answers_summary(others = tiny_answer(context, question, document))->question_truncated);
+  bertqa_answers_free(answers);
+  bertqa_answers_free(others);
+
+  options = tiny_options(); /* more than the model's positions: lowered to them, as the defaults are */
+  options.max_seq_len = 100000;
+  CHECK_STATUS(BERTQA_OK, bertqa_answer(context, question, strlen(question), document, length, &options,
+                                        &answers));
+  bertqa_answers_free(answers);
+  free(document);
+
+  CHECK_STRUCT_SIZES(bertqa_answer_options, bertqa_answer_options_init, cancel_user, answers,
+                     bertqa_answer(context, "a", 1, "the fox", 7, options, &answers),
+                     bertqa_answers_free);
+}
+
+static void test_refused_arguments(void) {
+  bertqa_answers *answers;
+  bertqa_document *document;
+  const bertqa_status invalid = BERTQA_ERROR_INVALID_ARGUMENT, large = BERTQA_ERROR_TOO_LARGE;
+  CHECK_STATUS(invalid, bertqa_answer(context, "a", 1, "b", 1, NULL, NULL));
+  CHECK_FAILS(invalid, answers, bertqa_answer(NULL, "a", 1, "b", 1, NULL, &answers));
+  CHECK_FAILS(invalid, answers, bertqa_answer(context, NULL, 1, "b", 1, NULL, &answers));
+  CHECK_FAILS(invalid, answers, bertqa_answer(context, "a", 1, NULL, 1, NULL, &answers));
+  CHECK_STATUS(invalid, bertqa_document_create(context, "b", 1, NULL));
+  CHECK_FAILS(invalid, document, bertqa_document_create(NULL, "b", 1, &document));
+  CHECK_FAILS(invalid, document, bertqa_document_create(context, NULL, 1, &document));
+
+  CHECK_STATUS(BERTQA_OK, bertqa_document_create(context, "the fox", 7, &document));
+  CHECK_STATUS(invalid, bertqa_document_answer(context, document, "a", 1, NULL, NULL));
+  CHECK_FAILS(invalid, answers, bertqa_document_answer(NULL, document, "a", 1, NULL, &answers));
+  CHECK_FAILS(invalid, answers, bertqa_document_answer(context, NULL, "a", 1, NULL, &answers));
+  CHECK_FAILS(invalid, answers, bertqa_document_answer(context, document, NULL, 1, NULL, &answers));
+
+  /* Nothing is readable at 1. */
+  const char *nowhere = (const char *)1;
+  const size_t lengths[] = {(size_t)BERTQA_MAX_TEXT_BYTES + 1, SIZE_MAX / 2 + 1, SIZE_MAX};
+  for (int i = 0; i < 3; i++) {
+    size_t huge = lengths[i];
+    CHECK_FAILS(large, answers, bertqa_answer(context, nowhere, huge, "b", 1, NULL, &answers));
+    CHECK_FAILS(large, answers, bertqa_answer(context, "a", 1, nowhere, huge, NULL, &answers));
+    CHECK_FAILS(large, answers, bertqa_document_answer(context, document, nowhere, huge, NULL, &answers));
+    bertqa_document *other;
+    CHECK_FAILS(large, other, bertqa_document_create(context, nowhere, huge, &other));
+    CHECK_STATUS(large, bertqa_answer_batch(context, (const bertqa_pair *)8, huge, NULL,
+                                            (bertqa_answers **)8));
+  }
+  bertqa_document_free(document);
+
+  /* The context is as good after failed calls as before. */
+  answers = tiny_answer(context, question, "the quick brown fox");
+  CHECK(bertqa_answers_count(answers) > 0);
+  bertqa_answers_free(answers);
+}
+
+static void test_batch(void) {
+  enum { COUNT = 5 };
+  bertqa_answer_options options = tiny_options();
+  bertqa_pair pairs[COUNT];
+  bertqa_answers *answers[COUNT];
+  char *documents[COUNT];
+  for (size_t i = 0; i < COUNT; i++) {
+    documents[i] = made_document((unsigned)i, i * 7);
+    pairs[i] = (bertqa_pair){question, strlen(question), documents[i], strlen(documents[i])};
+  }
+  CHECK_STATUS(BERTQA_OK, bertqa_answer_batch(context, pairs, COUNT, &options, answers));
+  for (size_t i = 0; i < COUNT; i++) {
+    bertqa_answers *alone = tiny_answer(context, question, documents[i]);
+    CHECK(same_answers(alone, answers[i]));
+    bertqa_answers_free(alone);
+    bertqa_answers_free(answers[i]);
+  }
+
+  CHECK_STATUS(BERTQA_OK, bertqa_answer_batch(context, NULL, 0, NULL, NULL));
+  CHECK_STATUS(BERTQA_OK, bertqa_answer_batch(context, pairs, 0, &options, answers));
+
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_answer_batch(context, pairs, COUNT, NULL, NULL));
+  for (int which = 0; which < 4; which++) { /* whatever fails, every result is NULL */
+    for (size_t i = 0; i < COUNT; i++) answers[i] = (void *)&report;
+    bertqa_pair bad[COUNT];
+    memcpy(bad, pairs, sizeof pairs);
+    if (which == 0) bad[3].question = NULL;
+    if (which == 1) bad[3].document_length = SIZE_MAX;
+    CHECK_STATUS(which == 1 ? BERTQA_ERROR_TOO_LARGE : BERTQA_ERROR_INVALID_ARGUMENT,
+                 bertqa_answer_batch(which == 2 ? NULL : context, which == 3 ? NULL : bad, COUNT, &options,
+                                     answers));
+    if (which < 2) CHECK(strstr(bertqa_last_error(), "pairs[3]") != NULL);
+    for (size_t i = 0; i < COUNT; i++) CHECK(answers[i] == NULL);
+  }
+  for (size_t i = 0; i < COUNT; i++) free(documents[i]);
+}
+
+static void test_document(void) {
+  char *text = made_document(3, 40);
+  size_t length = strlen(text);
+  bertqa_answer_options options = tiny_options();
+  bertqa_answers *expected = tiny_answer(context, question, text);
+  bertqa_document *document;
+  CHECK_STATUS(BERTQA_OK, bertqa_document_create(context, text, length, &document));
+  memset(text, '?', length); /* it holds a copy */
+  free(text);
+  for (int i = 0; i < 3; i++) {
+    bertqa_answers *answers;
+    CHECK_STATUS(BERTQA_OK, bertqa_document_answer(context, document, question, strlen(question),
+                                                   &options, &answers));
+    CHECK(same_answers(expected, answers));
+    bertqa_answers_free(answers);
+  }
+  bertqa_answers_free(expected);
+
+  /* Of another context: its own vocabulary, or the same one. */
+  bertqa_context *other = tiny_context(1);
+  bertqa_answers *answers;
+  CHECK_STATUS(BERTQA_OK, bertqa_document_answer(other, document, question, strlen(question), &options,
+                                                 &answers));
+  bertqa_answers_free(answers);
+  bertqa_context_free(other);
+  CHECK_STATUS(BERTQA_OK, bertqa_context_create(NULL, NULL, &other));
+  CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, answers,
+              bertqa_document_answer(other, document, "a", 1, NULL, &answers));
+  bertqa_context_free(other);
+  bertqa_document_free(document);
+
+  CHECK_STATUS(BERTQA_OK, bertqa_document_create(context, NULL, 0, &document));
+  CHECK_STATUS(BERTQA_OK, bertqa_document_answer(context, document, "a", 1, NULL, &answers));
+  CHECK(bertqa_answers_summary(answers)->empty_document && bertqa_answers_count(answers) == 0);
+  bertqa_answers_free(answers);
+  bertqa_document_free(document);
+}
+
+struct cancel {
+  pthread_t thread;
+  int calls, until, wrong;
+};
+
+static int32_t cancel_after(void *user) {
+  struct cancel *cancel = user;
+  if (!pthread_equal(cancel->thread, pthread_self())) cancel->wrong++;
+  return ++cancel->calls > cancel->until;
+}
+
+static void test_cancel_hook(void) {
+  char *text = made_document(4, 400);
+  size_t length = strlen(text);
+  bertqa_answer_options options = tiny_options();
+  struct cancel cancel = {pthread_self(), 0, INT32_MAX, 0};
+  options.cancel = cancel_after;
+  options.cancel_user = &cancel;
+  bertqa_answers *answers, *expected = tiny_answer(context, question, text);
+  CHECK_STATUS(BERTQA_OK, bertqa_answer(context, question, strlen(question), text, length, &options,
+                                        &answers));
+  CHECK(same_answers(expected, answers));
+  CHECK(cancel.calls > 0);
+  bertqa_answers_free(answers);
+  bertqa_answers_free(expected);
+
+  int polls = cancel.calls;
+  for (int until = 0; until < polls; until += 1 + polls / 5) {
+    cancel.calls = 0;
+    cancel.until = until;
+    CHECK_FAILS(BERTQA_ERROR_CANCELLED, answers,
+                bertqa_answer(context, question, strlen(question), text, length, &options, &answers));
+    CHECK(cancel.calls == until + 1); /* it is not asked again */
+  }
+  cancel.until = 0;
+  bertqa_pair pairs[2] = {{question, strlen(question), text, length}, {question, 3, text, length}};
+  bertqa_answers *both[2] = {(void *)text, (void *)text};
+  CHECK_STATUS(BERTQA_ERROR_CANCELLED, bertqa_answer_batch(context, pairs, 2, &options, both));
+  CHECK(both[0] == NULL && both[1] == NULL);
+  bertqa_document *document;
+  CHECK_STATUS(BERTQA_OK, bertqa_document_create(context, text, length, &document));
+  CHECK_FAILS(BERTQA_ERROR_CANCELLED, answers,
+              bertqa_document_answer(context, document, question, strlen(question), &options, &answers));
+  bertqa_document_free(document);
+  CHECK(cancel.wrong == 0);
+  free(text);
+}
+
+static void test_outliving(void) {
+  bertqa_context *other = tiny_context(1);
+  const char *text = "the quick brown fox jumps over the lazy dog.";
+  bertqa_answers *expected = tiny_answer(context, question, text);
+  bertqa_answers *answers = tiny_answer(other, question, text);
+  bertqa_document *document;
+  CHECK_STATUS(BERTQA_OK, bertqa_document_create(other, text, strlen(text), &document));
+  bertqa_context_free(other);
+  CHECK(same_answers(expected, answers));
+  bertqa_answers_free(answers);
+  bertqa_answer_options options = tiny_options();
+  CHECK_STATUS(BERTQA_OK, bertqa_document_answer(context, document, question, strlen(question), &options,
+                                                 &answers));
+  CHECK(same_answers(expected, answers));
+  bertqa_document_free(document);
+  bertqa_answers_free(answers);
+  bertqa_answers_free(expected);
+}
+
+int main(int argc, char **argv) {
+  begin(argc, argv);
+  context = tiny_context(2);
+  test_results();
+  test_nothing_to_search();
+  test_any_bytes();
+  test_option_defaults();
+  test_refused_options();
+  test_options();
+  test_refused_arguments();
+  test_batch();
+  test_document();
+  test_cancel_hook();
+  test_outliving();
+  bertqa_context_free(context);
+  return finish();
+}

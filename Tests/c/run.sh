@@ -1,0 +1,103 @@
+#!/bin/sh
+# Builds and runs the C and C++ tests and the C examples against a prefix as make stages it.
+# Environment: BERTQA_PREFIX (default: build/ of this checkout), CC, CXX. Arguments: names of tests to
+# run instead of all, such as "fork_test".
+set -eu
+cd "$(dirname "$0")/../.."
+prefix=${BERTQA_PREFIX:-$PWD/build}
+if [ ! -e "$prefix/lib/libbertqa.so" ]; then
+  echo "no library in $prefix: run make, or set BERTQA_PREFIX" >&2
+  exit 1
+fi
+export PKG_CONFIG_PATH="$prefix/lib/pkgconfig" LD_LIBRARY_PATH="$prefix/lib"
+unset BERTQA_MODEL
+tiny=$PWD/Tests/BertQACoreTests/Fixtures/tiny-bert
+flags=$(pkg-config --cflags --libs bertqa)
+strict="-Wall -Wextra -Werror -pedantic"
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+failures=0
+
+run() { # run NAME COMMAND...: one line for a success, all output for a failure
+  name=$1
+  shift
+  set +e # not a condition: there, -e would have no effect inside
+  (set -e; "$@") > "$out/log" 2>&1
+  status=$?
+  set -e
+  if [ $status = 0 ]; then
+    printf '%-18s %s\n' "$name" "$(tail -n 1 "$out/log")"
+  else
+    printf '%-18s FAILED (status %s)\n' "$name" $status
+    cat "$out/log"
+    failures=$((failures + 1))
+  fi
+}
+
+# shellcheck disable=SC2086 # flags are lists
+compile() { # compile COMPILER... SOURCE: the program $out/NAME
+  for source in "$@"; do :; done
+  name=$(basename "$source")
+  "$@" $flags -pthread -lm -o "$out/${name%.*}"
+}
+
+test_program() {
+  compile "${CC:-cc}" -std=gnu99 -O1 -g -Wall -Wextra -Werror "Tests/c/$1.c"
+  "$out/$1" "$tiny"
+}
+
+# shellcheck disable=SC2086
+headers() { # as C99 and C++11 by every compiler that is there
+  for c in "${CC:-cc}" gcc clang; do
+    command -v "$c" > /dev/null || continue
+    compile "$c" -std=c99 $strict Tests/c/header_test.c && "$out/header_test"
+    "$c" -std=c99 $strict -fsyntax-only -x c include/bertqa.h
+  done
+  for cxx in "${CXX:-c++}" g++ clang++; do
+    command -v "$cxx" > /dev/null || continue
+    compile "$cxx" -std=c++11 $strict Tests/c/header_test.cc && "$out/header_test"
+    "$cxx" -std=c++11 $strict -fsyntax-only -x c++ include/bertqa.h
+  done
+  echo "valid C99 and C++11"
+}
+
+# shellcheck disable=SC2086
+examples() { # built as their README says, and each run
+  for example in answer tokenize threads document; do
+    source=examples/c/$example.c
+    [ "$(wc -l < $source)" -lt 100 ]
+    "${CC:-cc}" -Wall -Wextra -Werror -o "$out/$example" $source $flags -pthread
+  done
+  fox="The quick brown fox jumps over the lethargic dog."
+  model=$prefix/share/bertqa/models/qa-minilm-l6
+  expect "The quick brown fox" "$out/answer" "Who jumped over the dog?" "$fox"
+  printf '%s' "$fox" | expect "The quick brown fox" "$out/answer" "Who jumped over the dog?" - "$model"
+  expect "##har" "$out/tokenize" "$model" "$fox"
+  expect "Moon? Neil Armstrong" "$out/threads"
+  printf '%s' "$fox" > "$out/fox.txt"
+  expect "  The quick brown fox" "$out/document" "$out/fox.txt" "Who jumped over the dog?"
+  expect "no answer" "$out/document" "$out/fox.txt" "What is the capital of Bolivia?"
+  echo "built and run"
+}
+
+expect() { # expect TEXT COMMAND...: the command succeeds and prints the text
+  text=$1
+  shift
+  "$@" > "$out/output"
+  grep -qF -- "$text" "$out/output" || {
+    echo "expected \"$text\" of $*:"
+    cat "$out/output"
+    return 1
+  }
+}
+
+tests=$*
+for name in ${tests:-status_test context_test tokenize_test answer_test logits_test determinism_test \
+  threads_test fork_test memory_test headers examples symbols}; do
+  case $name in
+    headers | examples) run "$name" "$name" ;;
+    symbols) run "$name" Tests/c/symbols.sh "$prefix" ;;
+    *) run "$name" test_program "$name" ;;
+  esac
+done
+[ $failures = 0 ] || { echo "$failures failed"; exit 1; }

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// A BERT encoder with its question-answering head, in f32. Immutable: any number of threads may use
 /// it at once.
 final class Encoder: LogitsSource, @unchecked Sendable {
@@ -18,17 +20,23 @@ final class Encoder: LogitsSource, @unchecked Sendable {
   let groupBlocks: Int
   let workspaces = ObjectPool<Workspace>()
   private let states = ObjectPool<PassState>()
+  /// Some encoder of this process has: see `ForkGuard`.
+  private static let hasRun = Atomic<Bool>(false)
 
   init(model: LoadedModel, kernels: Kernels, threadLimit: Int) throws(BertQAError) {
     configuration = model.configuration
-    parameters = try FloatParameters(model)
+    parameters = try ForkGuard.hold { () throws(BertQAError) in try FloatParameters(model) }
     self.kernels = kernels
     self.threadLimit = threadLimit
-    // Here rather than in the first call, which a fork in another thread might interrupt.
-    _ = ThreadPool.shared
     let bytesPerBlock =
       configuration.intermediateSize * Kernels.lanes * MemoryLayout<Float>.stride
     groupBlocks = max(1, min(4, Self.intermediateBytes / bytesPerBlock))
+    if !Self.hasRun.load(ordering: .acquiring) {
+      let token = WindowBatch(
+        ids: [0], windows: [Window(firstToken: 0, tokenCount: 1, secondSegment: 1)])
+      try ForkGuard.hold { () throws(BertQAError) in _ = try logits(of: token) }
+      Self.hasRun.store(true, ordering: .releasing)
+    }
   }
 
   func logits(

@@ -19,4 +19,9 @@ size_t bq_affinity_count(void);
 // Names the calling thread, for debuggers and top(1).
 void bq_name_thread(const char *name);
 
+// Between these, other threads' fork() waits: a child must not be born while, say, the language
+// runtime sets itself up under a lock that the child would find taken for ever. May be nested.
+void bq_hold_fork(void);
+void bq_release_fork(void);
+
 #endif

@@ -14,22 +14,24 @@ fail() {
   status=1
 }
 
-# Names only; the version node itself is an absolute symbol. (Local symbols, which some linkers leave in the
-# table, are no exports.)
+# Names only. The version node itself is an absolute symbol; local symbols, which some linkers leave in
+# the table, are no exports.
 nm -D --extern-only --defined-only "$library" | sed -n 's/^[0-9a-f]* [^A] \([^@]*\).*/\1/p' | LC_ALL=C sort > "$out/exported"
-"${CC:-cc}" -E -P "$prefix/include/bertqa.h" | grep -oE 'bertqa_[a-z0-9_]+ *\(' | tr -d ' (' | LC_ALL=C sort -u \
-  > "$out/declared"
+"${CC:-cc}" -E -P "$prefix/include/bertqa.h" | grep -oE 'bertqa_[a-z0-9_]+ *\(' | tr -d ' (' |
+  LC_ALL=C sort -u > "$out/declared"
 diff -u "$here/symbols.txt" "$out/exported" >&2 || fail "exports differ from symbols.txt"
 diff -u "$here/symbols.txt" "$out/declared" >&2 || fail "the header's functions differ from symbols.txt"
 for name in $(cat "$here/symbols.txt"); do
   grep -qw "$name" "$here"/*_test.c || fail "$name is called by no test"
 done
-nm -D --extern-only --defined-only "$library" | grep bertqa_ | grep -qv '@@BERTQA_1$' && fail "a symbol is not of version BERTQA_1"
+nm -D --extern-only --defined-only "$library" | grep bertqa_ | grep -qv '@@BERTQA_1$' &&
+  fail "a symbol is not of version BERTQA_1"
 
 soname=$(readelf -d "$library" | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p')
 [ "$soname" = libbertqa.so.1 ] || fail "SONAME is '$soname'"
 readelf -d "$library" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' > "$out/needed"
-grep -vE '^(libc\.so\.6|libm\.so\.6|libstdc\+\+\.so\.6|libgcc_s\.so\.1|ld-linux[-_a-z0-9]*\.so\.[12])$' "$out/needed" >&2 &&
+allowed='libc\.so\.6|libm\.so\.6|libstdc\+\+\.so\.6|libgcc_s\.so\.1|ld-linux[-_a-z0-9]*\.so\.[12]'
+grep -vE "^($allowed)\$" "$out/needed" >&2 &&
   fail "the library needs more than libc, libm, libstdc++ and libgcc_s"
 readelf -d "$library" | grep -qE 'RPATH|RUNPATH' && fail "the library has a run path"
 nm -D "$library" | grep -i foundation >&2 && fail "Foundation is linked"

@@ -17,6 +17,11 @@ need pkg-config pkg-config
 need nm binutils
 need "$python" python3
 "$python" -c 'import venv, ensurepip' 2>/dev/null || missing="$missing python3-venv"
+# The portable kernels are also tested as arm64 code, under emulation; skipped where these are missing.
+if [ "$(id -u)" = 0 ] && [ "$(uname -m)" = x86_64 ]; then
+  need aarch64-linux-gnu-gcc "gcc-aarch64-linux-gnu libc6-dev-arm64-cross"
+  need qemu-aarch64 qemu-user
+fi
 if [ -n "$missing" ]; then
   if [ "$(id -u)" = 0 ]; then
     apt-get update -q

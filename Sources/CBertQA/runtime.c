@@ -24,3 +24,18 @@ const char *bq_path_of_binary(void) {
   Dl_info info;
   return dladdr(&here, &info) != 0 ? info.dli_fname : NULL;
 }
+
+static pthread_mutex_t fork_lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+
+void bq_hold_fork(void) { pthread_mutex_lock(&fork_lock); }
+
+void bq_release_fork(void) { pthread_mutex_unlock(&fork_lock); }
+
+// The child's only thread does not own what its parent locked.
+static void reset_fork_lock(void) {
+  fork_lock = (pthread_mutex_t)PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+}
+
+__attribute__((constructor)) static void guard_forks(void) {
+  pthread_atfork(bq_hold_fork, bq_release_fork, reset_fork_lock);
+}

@@ -29,28 +29,30 @@ def windows_of(lengths, seed=0):
     return windows
 
 
-def reference(model, windows):
-    start, end = [], []
-    for ids, second in windows:
-        inputs = {"input_ids": torch.tensor([ids])}
-        if model.config.model_type == "bert":
-            inputs["token_type_ids"] = (torch.arange(len(ids)) >= second).long()[None]
-        with torch.no_grad():
-            output = model(**inputs)
-        start.append(output.start_logits[0].numpy())
-        end.append(output.end_logits[0].numpy())
-    return np.concatenate(start), np.concatenate(end)
+def reference(model, ids, second):
+    """[start, end] logits of one window."""
+    inputs = {"input_ids": torch.tensor([ids])}
+    if model.config.model_type == "bert":
+        inputs["token_type_ids"] = (torch.arange(len(ids)) >= second).long()[None]
+    with torch.no_grad():
+        output = model(**inputs)
+    return np.stack([output.start_logits[0].numpy(), output.end_logits[0].numpy()])
+
+
+def logits(context, windows):
+    """[start, end] logits of each window."""
+    got = context.logits([ids for ids, _ in windows], [second for _, second in windows])
+    return [np.asarray(window, dtype=np.float32) for window in got]
 
 
 @pytest.mark.parametrize("name", BATCHES)
 def test_logits(checkpoint, name):
     directory, model = checkpoint
     windows = windows_of(BATCHES[name])
-    expected = reference(model, windows)
     with bertqa.Context(directory, precision="f32") as context:
-        got = context.logits([ids for ids, _ in windows], [second for _, second in windows])
-    for ours, theirs in zip(got, expected):
-        ours = np.asarray(ours, dtype=np.float32)
+        got = logits(context, windows)
+    for (ids, second), ours in zip(windows, got):
+        theirs = reference(model, ids, second)
         assert ours.shape == theirs.shape
         assert np.abs(theirs).max() > 0.1, "the reference must not be trivial"
         assert np.abs(ours - theirs).max() <= TOLERANCE
@@ -59,13 +61,11 @@ def test_logits(checkpoint, name):
 def test_bits_do_not_depend_on_company_or_threads(checkpoint):
     directory, _ = checkpoint
     windows = windows_of(BATCHES["ragged"])
-    ids, seconds = [ids for ids, _ in windows], [second for _, second in windows]
     results = []
     for threads in (1, 2, 5):
         with bertqa.Context(directory, precision="f32", threads=threads) as context:
-            together = context.logits(ids, seconds)
-            singly = [context.logits([one], [second]) for one, second in zip(ids, seconds)]
-        results += [together, [np.concatenate([np.asarray(one[side]) for one in singly]) for side in (0, 1)]]
+            results.append(logits(context, windows))
+            results.append([logits(context, [window])[0] for window in windows])
     for result in results[1:]:
-        for side in (0, 1):
-            assert np.array_equal(np.asarray(result[side]), np.asarray(results[0][side]))
+        for window, expected in zip(result, results[0]):
+            assert np.array_equal(window, expected)

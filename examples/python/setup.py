@@ -8,9 +8,9 @@ import pathlib
 import shutil
 
 from setuptools import setup
+from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_py import build_py
 from setuptools.dist import Distribution
-from wheel.bdist_wheel import bdist_wheel
 
 HERE = pathlib.Path(__file__).resolve().parent
 PREFIX = pathlib.Path(os.environ.get("BERTQA_PREFIX", HERE.parents[1] / "build"))
@@ -23,12 +23,12 @@ class BuildWithLibrary(build_py):
         models = PREFIX / "share" / "bertqa" / "models"
         if not library.exists() or not models.is_dir():
             raise SystemExit(f"{library} or {models} is missing: run `make` first, or set BERTQA_PREFIX")
-        native = pathlib.Path(self.build_lib) / "bertqa" / "_native"
-        shutil.rmtree(native, ignore_errors=True)
-        native.mkdir(parents=True)
-        shutil.copy(library, native / "libbertqa.so.1")
+        target = pathlib.Path(self.build_lib) / "bertqa" / "lib"
+        shutil.rmtree(target, ignore_errors=True)
+        target.mkdir(parents=True)
+        shutil.copy(library, target / "libbertqa.so.1")
         # The library looks for its default model in "models" beside itself.
-        shutil.copytree(models, native / "models")
+        shutil.copytree(models, target / "models")
 
 
 class PlatformWheel(bdist_wheel):

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// One loaded model: tokenizes and answers. Immutable; any number of threads may use it at once, and a
 /// forked child may go on using it.
 ///
@@ -18,15 +20,32 @@ public final class Context: Sendable {
       throw BertQAError(
         .invalidArgument, "threads is \(options.threads), but must be 0 to \(Self.maximumThreads)")
     }
-    if options.tokenizerOnly {
-      let loaded = try LoadedTokenizer.load(path: modelDirectory)
-      tokenizer = try Self.tokenizer(loaded.vocabulary, loaded.configuration, of: modelDirectory)
-      model = nil
-      info = ModelInfo(tokenizer: loaded, directory: modelDirectory)
-      return
+    (tokenizer, model, info) = try ForkGuard.hold { () throws(BertQAError) in
+      try options.tokenizerOnly
+        ? Self.loadTokenizer(modelDirectory) : Self.loadModel(modelDirectory, options)
     }
-    let loaded = try LoadedModel.load(directory: modelDirectory)
-    tokenizer = try Self.tokenizer(loaded.vocabulary, loaded.tokenizerConfiguration, of: modelDirectory)
+    guard let precision = info.precision, let instructionSet = info.instructionSet else { return }
+    warmUp()
+    options.log?(
+      "loaded \(info.architecture) from \(modelDirectory): precision \(precision), isa \(instructionSet), "
+        + "\(info.threads) thread(s)")
+  }
+
+  private typealias Parts = (
+    WordPieceTokenizer, (encoder: Encoder, answerer: QuestionAnswerer)?, ModelInfo
+  )
+
+  private static func loadTokenizer(_ path: String) throws(BertQAError) -> Parts {
+    let loaded = try LoadedTokenizer.load(path: path)
+    let tokenizer = try tokenizer(loaded.vocabulary, loaded.configuration, of: path)
+    return (tokenizer, nil, ModelInfo(tokenizer: loaded, directory: path))
+  }
+
+  private static func loadModel(
+    _ directory: String, _ options: ContextOptions
+  ) throws(BertQAError) -> Parts {
+    let loaded = try LoadedModel.load(directory: directory)
+    let tokenizer = try tokenizer(loaded.vocabulary, loaded.tokenizerConfiguration, of: directory)
     guard let kernels = Kernels(isa: options.instructionSet.rawValue) else {
       throw BertQAError(
         .unsupported,
@@ -34,17 +53,23 @@ public final class Context: Sendable {
     }
     let encoder = try Encoder(
       model: loaded, precision: options.precision, kernels: kernels, threadLimit: options.threads)
-    model = (
-      encoder,
-      QuestionAnswerer(
-        tokenizer: tokenizer, logits: encoder, maxPositions: loaded.configuration.maxPositions,
-        noAnswerThreshold: loaded.configuration.noAnswerThreshold)
+    let answerer = QuestionAnswerer(
+      tokenizer: tokenizer, logits: encoder, maxPositions: loaded.configuration.maxPositions,
+      noAnswerThreshold: loaded.configuration.noAnswerThreshold)
+    return (
+      tokenizer, (encoder, answerer),
+      ModelInfo(model: loaded, directory: directory, encoder: encoder)
     )
-    info = ModelInfo(model: loaded, directory: modelDirectory, encoder: encoder)
-    options.log?(
-      "loaded \(info.architecture) from \(modelDirectory): precision \(encoder.arithmetic.precision), \(info.threads) thread(s), "
-        + "isa \(info.instructionSet.map { "\($0)" } ?? "unknown")")
   }
+
+  /// Answers once per process while fork() is held back: see `ForkGuard`. What it answers is of no interest.
+  private func warmUp() {
+    guard !Self.isWarm.load(ordering: .acquiring) else { return }
+    _ = ForkGuard.hold { try? answer(question: "a", document: "a b") }
+    Self.isWarm.store(true, ordering: .releasing)
+  }
+
+  private static let isWarm = Atomic<Bool>(false)
 
   /// Loads the default model: from beside the library or program that this code is part of, its install
   /// prefix, /usr/local, /usr, or the environment variable BERTQA_MODEL.
@@ -89,7 +114,8 @@ extension ModelInfo {
     let configuration = model.configuration
     self.init(
       directory: directory, architecture: configuration.architecture.rawValue,
-      precision: encoder.arithmetic.precision, instructionSet: InstructionSet(rawValue: encoder.kernels.table.isa),
+      precision: encoder.arithmetic.precision,
+      instructionSet: InstructionSet(rawValue: encoder.kernels.table.isa),
       threads: encoder.threadLimit > 0 ? encoder.threadLimit : ThreadPool.shared.size,
       vocabularySize: model.vocabulary.count, hiddenSize: configuration.hiddenSize,
       layerCount: configuration.layerCount, headCount: configuration.headCount,

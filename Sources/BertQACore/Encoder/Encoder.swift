@@ -30,11 +30,11 @@ final class Encoder: LogitsSource, @unchecked Sendable {
     parameters = try Parameters(model, arithmetic)
     self.kernels = kernels
     self.threadLimit = threadLimit
-    // Here rather than in the first call, which a fork in another thread might interrupt.
-    _ = ThreadPool.shared
     let bytesPerBlock =
       configuration.intermediateSize * Kernels.lanes * MemoryLayout<Float>.stride
     groupBlocks = max(1, min(4, Self.intermediateBytes / bytesPerBlock))
+    // Here rather than in the first call, which a fork in another thread might interrupt.
+    _ = ThreadPool.shared
   }
 
   /// Whether query, key and value are bf16.

@@ -65,10 +65,16 @@ struct QuestionAnswerer: Sendable {
       try slice.run(logits, options.cancellation)
       takeResults(of: &waiting, options, into: &results)
     }
-    for pair in pairs {
-      let work = try PairWork(
-        question: pair.question, document: try document(of: pair), tokenizer: tokenizer,
-        options: options)
+    for (index, pair) in pairs.enumerated() {
+      let work: PairWork
+      do throws(BertQAError) {
+        work = try PairWork(
+          question: pair.question, document: try document(of: pair), tokenizer: tokenizer,
+          options: options)
+      } catch {
+        if pairs.count == 1 { throw error }
+        throw BertQAError(error.status, "pairs[\(index)]: \(error.message)")
+      }
       waiting.append(work)
       windowsKnown += work.windows.count
       for window in work.windows.indices {

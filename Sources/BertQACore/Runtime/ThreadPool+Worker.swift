@@ -98,9 +98,13 @@ extension ThreadPool {
       candidates &= candidates &- 1
       let limit = jobs[index].limit.load(ordering: .relaxed)
       guard running.load(ordering: .sequentiallyConsistent) < limit else { continue }
-      guard let seat = jobs[index].takeSeat() else { continue }
-      running.add(1, ordering: .sequentiallyConsistent)
-      return (index, seat)
+      // Of workers that get here together, the first ones stay.
+      if running.add(1, ordering: .sequentiallyConsistent).newValue <= limit,
+        let seat = jobs[index].takeSeat()
+      {
+        return (index, seat)
+      }
+      running.subtract(1, ordering: .sequentiallyConsistent)
     }
     return nil
   }
@@ -109,11 +113,11 @@ extension ThreadPool {
     let job = jobs + index
     let (context, body, count) = (job.pointee.context, job.pointee.body, job.pointee.count)
     let limit = job.pointee.limit.load(ordering: .relaxed)
-    while running.load(ordering: .relaxed) <= limit {
+    repeat {
       let left = job.pointee.remaining.subtract(1, ordering: .relaxed).oldValue
       guard left > 0 else { break }
       body(context, count - left, seat + 1)
-    }
+    } while running.load(ordering: .relaxed) <= limit
     running.subtract(1, ordering: .sequentiallyConsistent)
     if job.pointee.leaveSeat(seat) {
       pthread_mutex_lock(mutex)

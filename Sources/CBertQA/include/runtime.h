@@ -22,4 +22,9 @@ void bq_name_thread(const char *name);
 // The file that the dynamic linker loaded this code from, or NULL. Lives as long as it is loaded.
 const char *bq_path_of_binary(void);
 
+// Between these, other threads' fork() waits: a child must not be born while, say, the language
+// runtime sets itself up under a lock that the child would find taken for ever. May be nested.
+void bq_hold_fork(void);
+void bq_release_fork(void);
+
 #endif

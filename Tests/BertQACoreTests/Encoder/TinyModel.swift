@@ -23,17 +23,22 @@ struct TinyModel {
   /// Ragged sets of windows that belong in one batch.
   let sets: [[Expected]]
 
+  static func path(_ name: String) -> String {
+    URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .appendingPathComponent("Fixtures/\(name)").path
+  }
+
   init(_ name: String) throws {
-    let directory = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .deletingLastPathComponent().appendingPathComponent("Fixtures/\(name)")
-    model = try LoadedModel.load(directory: directory.path)
-    let data = try Data(contentsOf: directory.appendingPathComponent("expected.json"))
+    model = try LoadedModel.load(directory: Self.path(name))
+    let data = try Data(contentsOf: URL(fileURLWithPath: Self.path(name) + "/expected.json"))
     sets = try JSONDecoder().decode(File.self, from: data).sets.map(\.windows)
   }
 
-  func encoder(threads: Int = 1, isa: Int32 = 0) throws -> Encoder? {
+  func encoder(
+    threads: Int = 1, isa: Int32 = 0, precision: Precision = .f32
+  ) throws -> Encoder? {
     guard let kernels = Kernels(isa: isa) else { return nil }
-    return try Encoder(model: model, precision: .f32, kernels: kernels, threadLimit: threads)
+    return try Encoder(model: model, precision: precision, kernels: kernels, threadLimit: threads)
   }
 
   /// Windows of the given lengths, the same for the same arguments.

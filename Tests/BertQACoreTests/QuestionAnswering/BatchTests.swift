@@ -70,6 +70,21 @@ import Testing
     #expect(try answerer.answerBatch([], options: Self.options).isEmpty)
   }
 
+  @Test func anErrorNamesItsPair() {
+    let answerer = QuestionAnswerer(Self.tokenizer, .random(seed: 1))
+    let tooLong = Array(String(repeating: "who ", count: 20).utf8)
+    let error = failure {
+      try tooLong.withUnsafeBufferPointer { long in
+        let short = UnsafeBufferPointer(rebasing: long.prefix(3))
+        _ = try answerer.answerBatch(
+          [short, short, long].map { QuestionDocumentPair(question: $0, document: .text(short)) },
+          options: Self.options)
+      }
+    }
+    #expect(error?.status == .invalidArgument)
+    #expect(error?.message.hasPrefix("pairs[2]: the question's 20 tokens") == true)
+  }
+
   @Test func onePreparedDocumentServesManyThreads() async throws {
     let answerer = QuestionAnswerer(Self.tokenizer, .random(seed: 6))
     var random = SeededGenerator(state: 3)

@@ -32,6 +32,13 @@ private final class Ledger: @unchecked Sendable {
     ledger.seats.bitwiseOr(1 << UInt64(seat), ordering: .relaxed)
   }
 
+  /// Returns when as many threads as there are items have one each.
+  static let meet: ThreadPool.Body = { context, item, seat in
+    Ledger.visit(context, item, seat)
+    let ledger = Unmanaged<Ledger>.fromOpaque(context).takeUnretainedValue()
+    while ledger.total < ledger.count { usleep(100) }
+  }
+
   static let visitSlowly: ThreadPool.Body = { context, item, seat in
     Ledger.visit(context, item, seat)
     usleep(200)
@@ -61,10 +68,10 @@ private func onThreads(_ count: Int, _ work: @escaping @Sendable (Int) -> Void) 
   }
 
   @Test func helpersTakePart() {
-    let ledger = Ledger(200)
+    let ledger = Ledger(3)
     let team = ThreadPool.Team(maxThreads: 3, pool: ThreadPool(size: 3))
-    team.run(count: 200, context: ledger.context, body: Ledger.visitSlowly)
-    #expect(ledger.total == 200)
+    team.run(count: 3, context: ledger.context, body: Ledger.meet)
+    #expect(ledger.total == 3)
     #expect(ledger.seats.load(ordering: .relaxed) == 0b111)
   }
 
@@ -147,27 +154,31 @@ private func onThreads(_ count: Int, _ work: @escaping @Sendable (Int) -> Void) 
 
   @Test func forkedChildrenHaveAPoolOfTheirOwn() async {
     await #expect(processExitsWith: .success) {
+      func workersHelp() -> Bool {
+        let ledger = Ledger(3)
+        let team = ThreadPool.Team(maxThreads: 3)
+        team.run(count: 3, context: ledger.context, body: Ledger.meet)
+        return ledger.seats.load(ordering: .relaxed) == 0b111
+      }
+      // All that the child and the threads run must have run before: see ForkGuard.
+      precondition(workersHelp())
       // Other threads of the parent hold the pool in every state when children are made.
       let stop = Atomic<Bool>(false)
-      let busy = Ledger(16)
+      let rounds = Atomic<Int>(0)
       for _ in 0..<3 {
         Thread.detachNewThread {
+          let busy = Ledger(16)
           while !stop.load(ordering: .relaxed) {
             let team = ThreadPool.Team(maxThreads: 4)
             team.run(count: 16, context: busy.context, body: Ledger.visit)
+            rounds.add(1, ordering: .relaxed)
           }
         }
       }
+      while rounds.load(ordering: .relaxed) < 100 { usleep(1000) }
       for _ in 0..<50 {
         let child = fork_process()
-        if child == 0 {
-          alarm(20)
-          let ledger = Ledger(100)
-          let team = ThreadPool.Team(maxThreads: 3)
-          team.run(count: 100, context: ledger.context, body: Ledger.visitSlowly)
-          let helped = ledger.seats.load(ordering: .relaxed) == 0b111
-          _exit(ledger.total == 100 && helped ? 0 : 1)
-        }
+        if child == 0 { _exit(workersHelp() ? 0 : 1) }
         var status: Int32 = -1
         precondition(waitpid(child, &status, 0) == child && status == 0)
       }

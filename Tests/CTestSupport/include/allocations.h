@@ -10,7 +10,7 @@ uint64_t allocation_count(void);
 // Bytes they asked for, freed or not.
 uint64_t allocated_bytes(void);
 
-// fork(), which Swift does not import. Safe where the child calls nothing but the library under test.
+// fork(), which Swift does not import. A child that hangs is killed after a minute.
 int fork_process(void);
 
 #endif

@@ -23,10 +23,11 @@ from ._errors import (
     WrongModel,
 )
 from ._native import abi_version, version
-from ._types import Answer, ModelInfo, Result, Tokens
+from ._types import Answer, AnswerOptions, ModelInfo, Result, Tokens
 
 __all__ = [
     "Answer",
+    "AnswerOptions",
     "BertQAError",
     "Cancelled",
     "Context",

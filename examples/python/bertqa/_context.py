@@ -2,42 +2,66 @@
 
 import ctypes
 import os
-import weakref
-from typing import Any, Callable, Iterable, List, Optional, Sequence, Tuple, Union
+from array import array
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Callable, Iterable, List, Optional, Sequence, Tuple, Union
 
 from . import _native
-from ._native import check, initialized, library
+from ._errors import InvalidArgument
+from ._native import check, initialized, int32, library
 from ._text import encoded, spans
 from ._types import Answer, ModelInfo, Result, Text, Tokens
+
+if TYPE_CHECKING:
+    from typing_extensions import Self, Unpack
+
+    from ._types import AnswerOptions
 
 PRECISIONS = ("auto", "f32", "bf16", "int8")
 INSTRUCTION_SETS = ("auto", "portable", "avx2", "avx512", "avx512_vnni")
 
 
 class _Handle:
-    """An object of the library, freed once, by close() or with its last reference."""
+    """An object of the library, freed with the last reference: after the last call that uses it."""
 
     def __init__(self, pointer: ctypes.c_void_p, free: Callable[[Any], None]):
-        self._pointer = pointer
-        self._finalizer = weakref.finalize(self, free, pointer)
+        self.pointer, self._free = pointer, free
 
-    @property
-    def pointer(self) -> ctypes.c_void_p:
-        if not self._finalizer.alive:
-            raise ValueError("it was closed")
-        return self._pointer
+    def __del__(self) -> None:
+        self._free(self.pointer)
+
+
+class _Closable:
+    """Closing drops the reference to the handle; calls that are under way in other threads hold theirs."""
+
+    _handle: Optional[_Handle] = None
+
+    def _opened(self) -> _Handle:
+        handle = self._handle
+        if handle is None:
+            raise ValueError(f"this {type(self).__name__} was closed")
+        return handle
 
     def close(self) -> None:
-        self._finalizer()
+        """Frees it as soon as no call uses it any more. A second time does nothing."""
+        self._handle = None
+
+    def __enter__(self) -> "Self":
+        self._opened()
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        self.close()
 
 
-class Context:
+class Context(_Closable):
     """One loaded model; immutable, for any number of threads.
 
     model: a directory as Hugging Face's save_pretrained writes it; None: the default model.
     threads: that one call may use; 0: as many as the process may run on.
     precision: "auto", "f32", "bf16" or "int8"; isa: "auto", "portable", "avx2", "avx512" or "avx512_vnni".
-    tokenizer_only: load the vocabulary alone; answering raises WrongModel.
+    tokenizer_only: load the vocabulary alone; answering raises WrongModel. model may then also be a
+    vocab.txt or tokenizer.json itself.
     log: called with one line for each decision taken while loading.
     """
 
@@ -51,39 +75,40 @@ class Context:
         tokenizer_only: bool = False,
         log: Optional[Callable[[str], None]] = None,
     ):
-        self._arguments = dict(
-            model=model, threads=threads, precision=precision, isa=isa, tokenizer_only=tokenizer_only
-        )
         lib = library()
         options = initialized(_native.ContextOptions(), lib.context_options_init)
-        options.threads = threads
+        options.threads = int32(threads, "threads")
         options.precision = _index(PRECISIONS, precision, "precision")
         options.isa = _index(INSTRUCTION_SETS, isa, "isa")
-        options.tokenizer_only = tokenizer_only
-        if log is not None:
-            options.log = _native.LOG(lambda _, line: log(line.decode("utf-8", "replace")))
-        pointer = ctypes.c_void_p()
+        options.tokenizer_only = bool(tokenizer_only)
         path = None if model is None else os.fsencode(model)
-        check(lib.context_create(path, ctypes.byref(options), ctypes.byref(pointer)))
-        self._handle = _Handle(pointer, lib.context_free)
+        if path is not None and b"\0" in path:
+            raise InvalidArgument(f"model is {model!r}: a path cannot hold a null character")
+        errors: List[BaseException] = []
+        if log is not None:
+            options.log = _native.LOG(_guarded(lambda line: log(line.decode("utf-8", "replace")), errors))
+        pointer = ctypes.c_void_p()
+        status = lib.context_create(path, ctypes.byref(options), ctypes.byref(pointer))
+        handle = _Handle(pointer, lib.context_free)  # also where log has raised
+        _check(status, errors)
+        self._handle = handle
+        self._arguments = {
+            "model": None if model is None else os.path.abspath(model),
+            "threads": threads,
+            "precision": precision,
+            "isa": isa,
+            "tokenizer_only": tokenizer_only,
+        }
 
-    def __enter__(self) -> "Context":
-        return self
-
-    def __exit__(self, *exception: Any) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Frees the model. Nobody may be using the context; its documents stay usable with others."""
-        self._handle.close()
-
-    def __reduce__(self):
+    def __reduce__(self) -> Tuple[Any, ...]:
         """A pickled context is opened anew where it is unpickled; processes share the weights' pages."""
+        self._opened()
         return _open, (self._arguments,)
 
     @property
     def info(self) -> ModelInfo:
-        info = library().context_info(self._handle.pointer).contents
+        handle = self._opened()
+        info = library().context_info(handle.pointer).contents
         return ModelInfo(
             directory=os.fsdecode(info.directory),
             architecture=info.architecture.decode(),
@@ -100,30 +125,24 @@ class Context:
             no_answer_threshold=info.no_answer_threshold,
         )
 
-    def answer(self, question: Text, document: Text, **options: Any) -> Result:
-        """Answers a question on a document of any length.
-
-        options, as in Hugging Face's pipeline: top_k=1, max_seq_len=384, doc_stride=128, max_answer_len=30,
-        max_question_len=64, n_best_size=0, handle_impossible_answer=False, align_to_words=True; and
-        max_windows=0, no_answer_threshold=None (the model's), cancel=None (a callable that is polled during
-        the call; true raises Cancelled).
-        """
+    def answer(self, question: Text, document: Text, **options: "Unpack[AnswerOptions]") -> Result:
+        """Answers a question on a document of any length. options: see AnswerOptions."""
+        handle = self._opened()
         q, d = encoded(question), encoded(document)
         with _Call(options) as call:
-            check(
-                library().answer(
-                    self._handle.pointer, q, len(q), d, len(d), call.options, call.answers
-                )
-            )
+            call.check(library().answer(handle.pointer, q, len(q), d, len(d), call.options, call.answers))
             return call.result(0, document, d)
 
-    def answer_batch(self, pairs: Iterable[Tuple[Text, Text]], **options: Any) -> List[Result]:
+    def answer_batch(
+        self, pairs: Iterable[Tuple[Text, Text]], **options: "Unpack[AnswerOptions]"
+    ) -> List[Result]:
         """Answers many (question, document) pairs in one call, spread over the threads."""
+        handle = self._opened()
         pairs = list(pairs)
         data = [(encoded(question), encoded(document)) for question, document in pairs]
         array = (_native.Pair * len(data))(*[(q, len(q), d, len(d)) for q, d in data])
         with _Call(options, len(data)) as call:
-            check(library().answer_batch(self._handle.pointer, array, len(data), call.options, call.answers))
+            call.check(library().answer_batch(handle.pointer, array, len(data), call.options, call.answers))
             return [call.result(i, pairs[i][1], data[i][1]) for i in range(len(data))]
 
     def prepare(self, document: Text) -> "Document":
@@ -131,61 +150,73 @@ class Context:
         return Document(self, document)
 
     def tokenize(self, text: Text, parse_special_tokens: bool = False) -> Tokens:
-        """The WordPiece tokens that Hugging Face's BertTokenizerFast gives, without [CLS] and [SEP]."""
-        lib = library()
+        """The WordPiece tokens that Hugging Face's BertTokenizerFast gives, without [CLS] and [SEP].
+
+        parse_special_tokens: "[SEP]" and the like in the text become those tokens, as Hugging Face does.
+        """
+        handle, lib = self._opened(), library()
         data = encoded(text)
         options = initialized(_native.TokenizeOptions(), lib.tokenize_options_init)
-        options.parse_special_tokens = parse_special_tokens
+        options.parse_special_tokens = bool(parse_special_tokens)
         pointer = ctypes.c_void_p()
         check(
-            lib.tokenize(
-                self._handle.pointer, data, len(data), ctypes.byref(options), ctypes.byref(pointer)
-            )
+            lib.tokenize(handle.pointer, data, len(data), ctypes.byref(options), ctypes.byref(pointer))
         )
         try:
             count = lib.tokens_count(pointer)
-            ids = lib.tokens_ids(pointer)[:count] if count else []
-            ranges = list(zip(lib.tokens_starts(pointer)[:count], lib.tokens_ends(pointer)[:count])) if count else []
+            ids, ranges = [], []
+            if count:
+                ids = lib.tokens_ids(pointer)[:count]
+                ranges = list(zip(lib.tokens_starts(pointer)[:count], lib.tokens_ends(pointer)[:count]))
         finally:
             lib.tokens_free(pointer)
-        return Tokens(ids, [self.piece(id) for id in ids], spans(text, data, ranges), ranges)
+        pieces = {id: self.piece(id) for id in set(ids)}
+        return Tokens(ids, [pieces[id] for id in ids], spans(text, data, ranges), ranges)
 
     def piece(self, id: int) -> str:
         """The vocabulary's piece with this id; IndexError for others."""
+        handle = self._opened()
         length = ctypes.c_size_t()
-        pointer = library().vocabulary_piece(self._handle.pointer, id, ctypes.byref(length))
+        pointer = None
+        if 0 <= id < 2**31:
+            pointer = library().vocabulary_piece(handle.pointer, id, ctypes.byref(length))
         if pointer is None:
             raise IndexError(f"id {id} is not in the vocabulary")
         return ctypes.string_at(pointer, length.value).decode("utf-8", "replace")
 
     def piece_id(self, piece: Text) -> Optional[int]:
         """The id of a piece, or None."""
+        handle = self._opened()
         data = encoded(piece)
-        id = library().vocabulary_id(self._handle.pointer, data, len(data))
+        id = library().vocabulary_id(handle.pointer, data, len(data))
         return None if id < 0 else id
 
     def logits(
         self, windows: Sequence[Sequence[int]], second_segments: Optional[Sequence[int]] = None
     ) -> List[Tuple[List[float], List[float]]]:
-        """Start and end logits of each token of each window.
+        """(start logits, end logits) of each window's tokens, of the model alone.
 
         windows: token ids, [CLS] and [SEP] included; second_segments: for each window the index of its first
         token of type 1.
         """
-        ids = [id for window in windows for id in window]
-        start, end = (ctypes.c_float * len(ids))(), (ctypes.c_float * len(ids))()
-        lengths = (ctypes.c_size_t * len(windows))(*map(len, windows))
-        segments = None
-        if second_segments is not None:
-            if len(second_segments) != len(windows):
-                raise ValueError("second_segments must have one entry per window")
-            segments = (ctypes.c_size_t * len(windows))(*second_segments)
+        handle = self._opened()
+        if second_segments is not None and len(second_segments) != len(windows):
+            raise InvalidArgument("second_segments must have one entry per window")
+        try:
+            ids = array("i", chain.from_iterable(windows))
+            segments = None if second_segments is None else array("Q", second_segments)
+        except OverflowError as error:
+            raise InvalidArgument(f"an id or second segment is out of range: {error}") from None
+        count = len(ids)
+        start, end = (ctypes.c_float * count)(), (ctypes.c_float * count)()
+        sizes = ctypes.c_size_t * len(windows)
         check(
             library().logits(
-                self._handle.pointer, (ctypes.c_int32 * len(ids))(*ids), len(ids), lengths, segments,
+                handle.pointer, (ctypes.c_int32 * count).from_buffer(ids), count,
+                sizes(*map(len, windows)), None if segments is None else sizes.from_buffer(segments),
                 len(windows), start, end,
             )
-        )
+        )  # fmt: skip
         result, first = [], 0
         for window in windows:
             last = first + len(window)
@@ -194,38 +225,30 @@ class Context:
         return result
 
 
-class Document:
+class Document(_Closable):
     """A document tokenized once; asked with the context that prepared it, from any number of threads."""
 
     def __init__(self, context: Context, document: Text):
-        lib = library()
+        owner, lib = context._opened(), library()
         self.context, self.text = context, document
         self._data = encoded(document)
         pointer = ctypes.c_void_p()
-        check(
-            lib.document_create(
-                context._handle.pointer, self._data, len(self._data), ctypes.byref(pointer)
-            )
-        )
+        check(lib.document_create(owner.pointer, self._data, len(self._data), ctypes.byref(pointer)))
         self._handle = _Handle(pointer, lib.document_free)
 
-    def __enter__(self) -> "Document":
-        return self
+    def __reduce__(self) -> Tuple[Any, ...]:
+        """A pickled document is prepared anew where it is unpickled."""
+        self._opened()
+        return Document, (self.context, self.text)
 
-    def __exit__(self, *exception: Any) -> None:
-        self.close()
-
-    def close(self) -> None:
-        self._handle.close()
-
-    def answer(self, question: Text, **options: Any) -> Result:
+    def answer(self, question: Text, **options: "Unpack[AnswerOptions]") -> Result:
         """As Context.answer, on this document."""
+        handle, context = self._opened(), self.context._opened()
         q = encoded(question)
         with _Call(options) as call:
-            check(
+            call.check(
                 library().document_answer(
-                    self.context._handle.pointer, self._handle.pointer, q, len(q), call.options,
-                    call.answers,
+                    context.pointer, handle.pointer, q, len(q), call.options, call.answers
                 )
             )
             return call.result(0, self.text, self._data)
@@ -234,30 +257,32 @@ class Document:
 class _Call:
     """The options of one call, and what it gives back until that is copied."""
 
-    def __init__(self, options: dict, count: int = 1):
+    _NAMES = [name for name, _ in _native.AnswerOptions._fields_ if name not in ("struct_size", "cancel_user")]
+    _FLOATS = ("no_answer_threshold",)
+
+    def __init__(self, options: Any, count: int = 1):
         self.answers = (ctypes.c_void_p * count)()
         self._struct = initialized(_native.AnswerOptions(), library().answer_options_init)
-        self._error: Optional[BaseException] = None
-        names = {name for name, _ in _native.AnswerOptions._fields_} - {"struct_size", "cancel_user"}
+        self._errors: List[BaseException] = []
         for name, value in options.items():
-            if name not in names:
-                raise TypeError(f"unknown option {name!r}; known: {', '.join(sorted(names))}")
+            if name not in self._NAMES:
+                raise TypeError(f"unknown option {name!r}; known: {', '.join(self._NAMES)}")
+            if value is None:
+                continue
             if name == "cancel":
-                if value is not None:
-                    self._struct.cancel = _native.CANCEL(lambda _: self._poll(value))
-            elif value is not None:
+                poll = _guarded(lambda cancel=value: int(bool(cancel())), self._errors, otherwise=1)
+                self._struct.cancel = _native.CANCEL(poll)
+            elif name in self._FLOATS:
                 setattr(self._struct, name, value)
+            else:
+                setattr(self._struct, name, int32(value, name))
 
     @property
-    def options(self):
+    def options(self) -> Any:
         return ctypes.byref(self._struct)
 
-    def _poll(self, cancel: Callable[[], Any]) -> int:
-        try:
-            return int(bool(cancel()))
-        except BaseException as error:  # it cannot pass through C; raised when the call is over
-            self._error = error
-            return 1
+    def check(self, status: int) -> None:
+        _check(status, self._errors)
 
     def __enter__(self) -> "_Call":
         return self
@@ -265,16 +290,13 @@ class _Call:
     def __exit__(self, *exception: Any) -> None:
         for pointer in self.answers:
             library().answers_free(pointer)
-        if self._error is not None:
-            raise self._error
 
     def result(self, index: int, document: Text, data: bytes) -> Result:
         lib, pointer = library(), self.answers[index]
         summary = lib.answers_summary(pointer).contents
         found = [lib.answers_get(pointer, rank).contents for rank in range(lib.answers_count(pointer))]
-        sentences = spans(document, data, [(span.sentence.start, span.sentence.end) for span in found])
         return Result(
-            answers=[_answer(span, document, sentence) for span, sentence in zip(found, sentences)],
+            answers=[_answer(span, document, data) for span in found],
             is_impossible=bool(summary.is_impossible),
             question_truncated=bool(summary.question_truncated),
             empty_question=bool(summary.empty_question),
@@ -288,8 +310,15 @@ class _Call:
         )
 
 
-def _answer(span: _native.AnswerSpan, document: Text, sentence: Tuple[int, int]) -> Answer:
-    own = span.bytes if isinstance(document, bytes) else span.code_points
+def _answer(span: _native.AnswerSpan, document: Text, data: bytes) -> Answer:
+    own, sentence = span.code_points, (span.sentence.start, span.sentence.end)
+    if isinstance(document, bytes):
+        own = span.bytes
+    else:
+        sentence = (
+            own.start - len(data[span.sentence.start : span.bytes.start].decode()),
+            own.end + len(data[span.bytes.end : span.sentence.end].decode()),
+        )
     return Answer(
         text=document[own.start : own.end],
         start=own.start,
@@ -307,11 +336,31 @@ def _answer(span: _native.AnswerSpan, document: Text, sentence: Tuple[int, int])
     )
 
 
+def _guarded(function: Callable[..., Any], errors: List[BaseException], otherwise: Any = None) -> Any:
+    """A callback for the library. An exception cannot pass through C: it is kept in `errors`."""
+
+    def callback(_: Any, *arguments: Any) -> Any:
+        try:
+            return function(*arguments)
+        except BaseException as error:  # KeyboardInterrupt included
+            errors.append(error)
+            return otherwise
+
+    return callback
+
+
+def _check(status: int, errors: List[BaseException]) -> None:
+    """Raises what a callback has raised, else the exception of the status."""
+    if errors:
+        raise errors[0]
+    check(status)
+
+
 def _index(names: Sequence[str], name: str, what: str) -> int:
     if name not in names:
-        raise ValueError(f"{what} is {name!r}, but must be one of {', '.join(names)}")
+        raise InvalidArgument(f"{what} is {name!r}, but must be one of {', '.join(names)}")
     return names.index(name)
 
 
-def _open(arguments: dict) -> Context:
-    return Context(arguments.pop("model"), **arguments)
+def _open(arguments: Any) -> Context:
+    return Context(**arguments)

@@ -5,11 +5,12 @@ ctypes.CDLL releases the GIL around every call.
 
 import ctypes
 import functools
+import operator
 import os
 import pathlib
 from ctypes import POINTER, Structure, c_char_p, c_float, c_int32, c_size_t, c_uint32, c_void_p
 
-from ._errors import BY_STATUS, BertQAError
+from ._errors import BY_STATUS, BertQAError, InvalidArgument
 
 ABI_VERSION = 1
 CANCEL = ctypes.CFUNCTYPE(c_int32, c_void_p)
@@ -109,22 +110,22 @@ _FUNCTIONS = {
 }
 
 
-def _candidates():
-    """Where the library may be, best first: named, packaged, staged in this checkout, installed."""
+def _path():
+    """Where the library is: named, packaged, staged in this checkout, or where the loader finds it."""
     here = pathlib.Path(__file__).resolve().parent
     named = os.environ.get("BERTQA_LIBRARY")
     if named:
-        return [named]
-    files = [here / "_native" / "libbertqa.so.1"]
+        return named
+    files = [here / "lib" / "libbertqa.so.1"]
     if len(here.parents) > 2:
         files.append(here.parents[2] / "build" / "lib" / "libbertqa.so.1")
-    return [str(file) for file in files if file.exists()] + ["libbertqa.so.1"]
+    return next((str(file) for file in files if file.exists()), "libbertqa.so.1")
 
 
 @functools.lru_cache(maxsize=None)
 def library():
     """The library with its functions typed, as attributes without their prefix."""
-    path = _candidates()[0]
+    path = _path()
     try:
         loaded = ctypes.CDLL(path)
     except OSError as error:
@@ -133,13 +134,16 @@ def library():
             "BERTQA_LIBRARY to its path"
         ) from error
     functions = type("Library", (), {})()
-    for name, (result, arguments) in _FUNCTIONS.items():
-        function = getattr(loaded, "bertqa_" + name)
-        function.restype, function.argtypes = result, arguments
-        setattr(functions, name, function)
-    found = functions.abi_version()
-    if found != ABI_VERSION:
-        raise ImportError(f"{path} has ABI version {found}; this package needs {ABI_VERSION}")
+    try:
+        found = loaded.bertqa_abi_version()
+        if found != ABI_VERSION:
+            raise ImportError(f"{path} has ABI version {found}; this package needs {ABI_VERSION}")
+        for name, (result, arguments) in _FUNCTIONS.items():
+            function = getattr(loaded, "bertqa_" + name)
+            function.restype, function.argtypes = result, arguments
+            setattr(functions, name, function)
+    except AttributeError as error:
+        raise ImportError(f"{path} is not libbertqa, or one older than this package: {error}") from error
     return functions
 
 
@@ -156,10 +160,19 @@ def initialized(options, init):
     return options
 
 
+def int32(value, name: str) -> int:
+    """`value`, which ctypes would cut to 32 bits without a word."""
+    number = operator.index(value)
+    if not -(2**31) <= number < 2**31:
+        raise InvalidArgument(f"{name} is {number}, which does not fit in 32 bits")
+    return number
+
+
 def version() -> str:
     """The library's package version."""
     return library().version().decode()
 
 
 def abi_version() -> int:
+    """What programs can link the library: the number in its SONAME."""
     return library().abi_version()

@@ -1,9 +1,39 @@
 """Results: plain values that outlive everything they came from."""
 
 from dataclasses import dataclass
-from typing import List, Optional, Tuple, Union
+from typing import Any, Callable, List, Optional, Tuple, TypedDict, Union
 
 Text = Union[str, bytes]
+
+
+class AnswerOptions(TypedDict, total=False):
+    """Keyword arguments of every answer method; names, meanings and defaults as in Hugging Face's pipeline.
+
+    An option that is None keeps its default. Lengths are in tokens.
+    """
+
+    #: How many answers at most; default 1.
+    top_k: Optional[int]
+    #: Of one window, question included; default 384.
+    max_seq_len: Optional[int]
+    #: Document tokens that two neighbouring windows share; default 128.
+    doc_stride: Optional[int]
+    #: Default 30.
+    max_answer_len: Optional[int]
+    #: A longer question is cut; default 64.
+    max_question_len: Optional[int]
+    #: 0 (default): exact search. n: only the n best starts x n best ends of each window are considered.
+    n_best_size: Optional[int]
+    #: Give no answer where is_impossible is set; default False.
+    handle_impossible_answer: Optional[bool]
+    #: Answers start and end at word boundaries; default True.
+    align_to_words: Optional[bool]
+    #: 0 (default): read every window. n: only the n that share most with the question (BM25).
+    max_windows: Optional[int]
+    #: The question counts as impossible when the gap is below this; default: the model's own.
+    no_answer_threshold: Optional[float]
+    #: Called many times a second; true ends the call with Cancelled, an exception with that exception.
+    cancel: Optional[Callable[[], Any]]
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,16 @@
+import CBertQA
+
+/// Keeps fork() in other threads waiting while something is done for the first time.
+///
+/// The Swift runtime builds type metadata on first use, under a lock that a forked child would find
+/// taken for ever if another thread of the parent was just building some. Later uses take no lock.
+/// So a context is made, and the first one runs all of its code once, under this guard.
+enum ForkGuard {
+  static func hold<Result, Failure>(
+    _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    bq_hold_fork()
+    defer { bq_release_fork() }
+    return try body()
+  }
+}

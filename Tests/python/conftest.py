@@ -1,0 +1,51 @@
+"""The package of examples/python with the library of $BERTQA_PREFIX, by default of build/."""
+
+import os
+import pathlib
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PREFIX = pathlib.Path(os.environ.get("BERTQA_PREFIX", ROOT / "build"))
+PACKAGE = ROOT / "examples" / "python"
+FIXTURES = ROOT / "Tests" / "BertQACoreTests" / "Fixtures"
+
+# Also for the processes that tests start.
+os.environ["BERTQA_PREFIX"] = str(PREFIX)
+os.environ["BERTQA_LIBRARY"] = str(PREFIX / "lib" / "libbertqa.so.1")
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(PACKAGE), os.environ.get("PYTHONPATH")]))
+os.environ.pop("BERTQA_MODEL", None)
+sys.path.insert(0, str(PACKAGE))
+
+
+def available_isas():
+    """The instruction sets of this machine, best last."""
+    import bertqa
+
+    found = []
+    for isa in ("portable", "avx2", "avx512", "avx512_vnni"):
+        try:
+            bertqa.Context(FIXTURES / "tiny-bert", isa=isa).close()
+        except bertqa.Unsupported:
+            continue
+        found.append(isa)
+    return found
+
+
+@pytest.fixture(scope="session")
+def context():
+    """The default model."""
+    import bertqa
+
+    with bertqa.Context() as context:
+        yield context
+
+
+@pytest.fixture(scope="session")
+def tiny():
+    """A model with random weights that takes no time."""
+    import bertqa
+
+    with bertqa.Context(FIXTURES / "tiny-bert", precision="f32") as context:
+        yield context

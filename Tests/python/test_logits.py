@@ -1,0 +1,53 @@
+"""Logits through the package: the fixtures' expected values, on every instruction set of this machine."""
+
+import json
+
+import numpy
+import pytest
+
+import bertqa
+from conftest import FIXTURES, available_isas
+
+MODELS = ["tiny-bert", "tiny-bert-cased", "tiny-distilbert"]
+# Of the largest error in f32, of the rms error otherwise. The models are random, of 32 hidden units.
+TOLERANCES = {"f32": 1e-4, "bf16": 0.02, "int8": 0.06}
+
+
+def logits_of(context, windows):
+    results = context.logits([w["ids"] for w in windows], [w["second_segment"] for w in windows])
+    assert [(len(start), len(end)) for start, end in results] == [(len(w["ids"]),) * 2 for w in windows]
+    return results
+
+
+@pytest.mark.parametrize("precision", TOLERANCES)
+@pytest.mark.parametrize("isa", available_isas())
+@pytest.mark.parametrize("name", MODELS)
+def test_logits(name, isa, precision):
+    sets = json.loads((FIXTURES / name / "expected.json").read_text())["sets"]
+    try:
+        context = bertqa.Context(FIXTURES / name, precision=precision, isa=isa)
+    except bertqa.Unsupported:
+        assert precision != "f32"
+        pytest.skip(f"no {precision} with {isa}")
+    errors, scale = [], []
+    with context:
+        assert (context.info.precision, context.info.isa) == (precision, isa)
+        for group in sets:
+            windows = group["windows"]
+            together = logits_of(context, windows)
+            for window, (start, end) in zip(windows, together):
+                assert logits_of(context, [window]) == [(start, end)]
+                for side, values in ("start", start), ("end", end):
+                    errors.append(numpy.abs(numpy.subtract(values, window[side])))
+                    scale.append(numpy.abs(window[side]))
+    errors, scale = numpy.concatenate(errors), numpy.concatenate(scale)
+    assert scale.mean() > 0.5, "the reference must not be trivial"
+    if precision == "f32":
+        assert errors.max() <= TOLERANCES[precision]
+    else:
+        assert 0 < numpy.sqrt((errors**2).mean()) <= TOLERANCES[precision]
+
+
+def test_segments_default_to_none(tiny):
+    window = [2, 5, 3, 6, 7, 3]
+    assert tiny.logits([window]) == tiny.logits([window], [len(window)]) != tiny.logits([window], [3])

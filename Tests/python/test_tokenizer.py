@@ -1,0 +1,134 @@
+"""Ids, pieces and offsets against the Rust tokenizers library, live: no difference on any text."""
+
+import base64
+import codecs
+import itertools
+import json
+import random
+
+import pytest
+import tokenizers
+from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers
+
+import bertqa
+import text_cases
+from conftest import FIXTURES, PREFIX
+
+DEFAULT_VOCABULARY = PREFIX / "share" / "bertqa" / "models" / "qa-minilm-l6" / "vocab.txt"
+WIDE_VOCABULARY = FIXTURES / "tokenizer" / "vocab.txt"
+CONFIGURATIONS = list(itertools.product((True, False), (None, True, False), (True, False)))
+STRINGS, BYTES = 8000, 3000  # per configuration
+
+
+class Pair:
+    """Our tokenizer and the reference of one configuration."""
+
+    def __init__(self, directory, vocabulary, lowercase, strip_accents, chinese):
+        (directory / "vocab.txt").write_bytes(vocabulary.read_bytes())
+        settings = {
+            "do_lower_case": lowercase, "strip_accents": strip_accents, "tokenize_chinese_chars": chinese,
+        }  # fmt: skip
+        (directory / "tokenizer_config.json").write_text(json.dumps(settings))
+        self.ours = bertqa.Context(directory, tokenizer_only=True)
+        self.theirs = {}
+        for special in False, True:
+            reference = Tokenizer(models.WordPiece.from_file(str(vocabulary), unk_token="[UNK]"))
+            reference.normalizer = normalizers.BertNormalizer(
+                clean_text=True, handle_chinese_chars=chinese, strip_accents=strip_accents, lowercase=lowercase
+            )
+            reference.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+            if special:
+                reference.add_special_tokens([AddedToken(t, special=True) for t in text_cases.SPECIAL])
+            self.theirs[special] = reference
+
+    def compare(self, texts, special):
+        """Checks each text; returns how many. `texts` are str or bytes."""
+        texts = list(texts)
+        decoded = [decode(text) if isinstance(text, bytes) else (text, None) for text in texts]
+        encodings = self.theirs[special].encode_batch([text for text, _ in decoded], add_special_tokens=False)
+        for text, (_, starts), theirs in zip(texts, decoded, encodings):
+            ours = self.ours.tokenize(text, parse_special_tokens=special)
+            expected = theirs.offsets
+            if starts is not None:
+                expected = [(starts[start], starts[end]) for start, end in expected]
+            assert (ours.ids, ours.offsets) == (theirs.ids, expected), repr(text)
+            assert ours.tokens == theirs.tokens, repr(text)
+            assert isinstance(text, str) or ours.byte_offsets == expected
+        return len(texts)
+
+
+sequences = {}
+
+
+def note_sequence(error):
+    sequences[error.start] = error.end
+    return "\ufffd", error.end
+
+
+codecs.register_error("note sequence", note_sequence)
+
+
+def decode(data):
+    """The text with U+FFFD for invalid sequences, and the byte offset of each character."""
+    sequences.clear()
+    text = data.decode("utf-8", "note sequence")
+    starts = [0]
+    for character in text:
+        begin = starts[-1]
+        starts.append(sequences.get(begin, begin + len(character.encode())))
+    return text, starts
+
+
+def test_versions():
+    assert tokenizers.__version__ == "0.23.3"
+
+
+@pytest.mark.parametrize("number", range(len(CONFIGURATIONS)), ids=lambda n: str(CONFIGURATIONS[n]))
+def test_configuration(tmp_path, number):
+    """Structured and random texts, 132,000 of them random over all configurations."""
+    pair = Pair(tmp_path, WIDE_VOCABULARY, *CONFIGURATIONS[number])
+    edges = random.Random(number).sample(list(text_cases.edge_cases()), 1000)
+    assert pair.ours.info.lowercase is CONFIGURATIONS[number][0]
+    for special in False, True:
+        seed = 1000 + 2 * number + special
+        pair.compare(text_cases.languages() + edges, special)
+        compared = pair.compare(text_cases.random_strings(seed, STRINGS // 2), special)
+        compared += pair.compare(text_cases.random_bytes(seed, BYTES // 2), special)
+        assert compared == (STRINGS + BYTES) // 2
+    assert STRINGS * len(CONFIGURATIONS) >= 20000
+
+
+@pytest.mark.parametrize("special", [False, True])
+def test_default_model(tmp_path, special):
+    pair = Pair(tmp_path, DEFAULT_VOCABULARY, True, None, True)
+    pair.compare(text_cases.languages(), special)
+    pair.compare(text_cases.edge_cases(), special)
+    pair.compare(text_cases.random_strings(special, 2000), special)
+
+
+@pytest.mark.parametrize("lowercase, strip, chinese", [(True, None, True), (False, None, True), (False, True, False)])
+def test_every_code_point(tmp_path, lowercase, strip, chinese):
+    """Each code point within, before and behind a word, and behind a mark; 500 to a text."""
+    pair = Pair(tmp_path, DEFAULT_VOCABULARY, lowercase, strip, chinese)
+    cases = text_cases.code_points("s{0}s {0}e {0}\u0301")
+    texts = []
+    while chunk := list(itertools.islice(cases, 500)):
+        texts.append(" ".join(chunk))
+    assert pair.compare(texts, False) * 500 >= 0x110000 - 2048
+
+
+def test_fixture_of_the_swift_tests_is_what_the_reference_says(tmp_path):
+    pairs = {}
+    with open(FIXTURES / "tokenizer" / "cases.jsonl", encoding="ascii") as file:
+        for line in itertools.islice(file, 0, None, 7):
+            *configuration, special, text, ids, starts, ends = json.loads(line)
+            key = tuple(configuration)
+            if key not in pairs:
+                directory = tmp_path / str(len(pairs))
+                directory.mkdir()
+                pairs[key] = Pair(directory, WIDE_VOCABULARY, *key)
+            data = base64.b64decode(text)
+            pairs[key].compare([data], special)
+            ours = pairs[key].ours.tokenize(data, parse_special_tokens=special)
+            assert (ours.ids, ours.offsets) == (ids, list(zip(starts, ends)))
+    assert len(pairs) == len(CONFIGURATIONS)

@@ -417,9 +417,6 @@ def test_exceptions_of_cancel_come_out(tiny):
     class Mine(Exception):
         pass
 
-    def fails():
-        raise Mine("stop")
-
     for error in Mine, KeyboardInterrupt:
         def fails():
             raise error("stop")
@@ -427,6 +424,34 @@ def test_exceptions_of_cancel_come_out(tiny):
         with pytest.raises(error, match="stop"):
             tiny.answer("who", words(5000), cancel=fails)
     assert tiny.answer("who", words(10)).answer
+
+
+def test_signals_end_a_call_that_can_be_cancelled():
+    code = f"""
+import bertqa, os, signal
+context = bertqa.Context({str(FIXTURES / "tiny-bert")!r}, threads=1)
+polls = 0
+def cancel():
+    global polls
+    polls += 1
+    if polls == 3:
+        signal.raise_signal(signal.SIGINT)
+    return polls > 4
+document = {words(1000)!r} * 300
+try:
+    context.answer("who", document, cancel=cancel)
+except KeyboardInterrupt:
+    print("interrupted inside of cancel")
+signal.signal(signal.SIGALRM, signal.default_int_handler)
+try:
+    signal.setitimer(signal.ITIMER_REAL, 0.05)
+    while True:
+        context.answer("who", document, cancel=lambda: False)
+except KeyboardInterrupt:
+    print("interrupted anywhere")
+"""
+    result = run_python(code)
+    assert (result.stdout, result.stderr) == ("interrupted inside of cancel\ninterrupted anywhere\n", "")
 
 
 def test_log():

@@ -2,9 +2,10 @@
 
 import ctypes
 import os
+import sys
 from array import array
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Callable, Iterable, List, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Callable, Generator, Iterable, List, Optional, Sequence, Tuple, Union
 
 from . import _native
 from ._errors import InvalidArgument
@@ -84,13 +85,16 @@ class Context(_Closable):
         path = None if model is None else os.fsencode(model)
         if path is not None and b"\0" in path:
             raise InvalidArgument(f"model is {model!r}: a path cannot hold a null character")
-        errors: List[BaseException] = []
+        lines: List[bytes] = []
         if log is not None:
-            options.log = _native.LOG(_guarded(lambda line: log(line.decode("utf-8", "replace")), errors))
+            # Collected without running Python code inside the call, where exceptions and signals get lost.
+            options.log, options.log_user = _native.LOG(lines.insert), sys.maxsize
         pointer = ctypes.c_void_p()
         status = lib.context_create(path, ctypes.byref(options), ctypes.byref(pointer))
-        handle = _Handle(pointer, lib.context_free)  # also where log has raised
-        _check(status, errors)
+        handle = _Handle(pointer, lib.context_free)
+        for line in lines:
+            log(line.decode("utf-8", "replace"))
+        check(status)
         self._handle = handle
         self._arguments = {
             "model": None if model is None else os.path.abspath(model),
@@ -270,8 +274,7 @@ class _Call:
             if value is None:
                 continue
             if name == "cancel":
-                poll = _guarded(lambda cancel=value: int(bool(cancel())), self._errors, otherwise=1)
-                self._struct.cancel = _native.CANCEL(poll)
+                self._struct.cancel = _native.CANCEL(_poll(value, self._errors))
             elif name in self._FLOATS:
                 setattr(self._struct, name, value)
             else:
@@ -282,7 +285,10 @@ class _Call:
         return ctypes.byref(self._struct)
 
     def check(self, status: int) -> None:
-        _check(status, self._errors)
+        """Raises what `cancel` has raised, else the exception of the status."""
+        if self._errors:
+            raise self._errors[0]
+        check(status)
 
     def __enter__(self) -> "_Call":
         return self
@@ -336,24 +342,28 @@ def _answer(span: _native.AnswerSpan, document: Text, data: bytes) -> Answer:
     )
 
 
-def _guarded(function: Callable[..., Any], errors: List[BaseException], otherwise: Any = None) -> Any:
-    """A callback for the library. An exception cannot pass through C: it is kept in `errors`."""
+def _poll(cancel: Callable[[], Any], errors: List[BaseException]) -> Any:
+    """`cancel` as a callback for the library. An exception cannot pass through C: it is kept in `errors`.
 
-    def callback(_: Any, *arguments: Any) -> Any:
-        try:
-            return function(*arguments)
-        except BaseException as error:  # KeyboardInterrupt included
-            errors.append(error)
-            return otherwise
+    Signals that came in during the call are handled where Python code begins to run. That would be outside
+    of a function's `try`, but it is inside of this generator's: it stands at its `yield`.
+    """
 
-    return callback
+    def polls() -> Generator[int, Any, None]:
+        result = 0
+        while True:
+            try:
+                yield result
+                result = int(bool(cancel()))
+            except GeneratorExit:
+                return
+            except BaseException as error:  # KeyboardInterrupt included
+                errors.append(error)
+                result = 1
 
-
-def _check(status: int, errors: List[BaseException]) -> None:
-    """Raises what a callback has raised, else the exception of the status."""
-    if errors:
-        raise errors[0]
-    check(status)
+    generator = polls()
+    next(generator)
+    return generator.send
 
 
 def _index(names: Sequence[str], name: str, what: str) -> int:

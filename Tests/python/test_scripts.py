@@ -1,0 +1,73 @@
+"""The scripts of examples/python/scripts, as a user runs them."""
+
+import csv
+import io
+import subprocess
+import sys
+
+from conftest import PACKAGE, ROOT
+
+FOX = ROOT / "examples" / "documents" / "fox.txt"
+APOLLO = ROOT / "examples" / "documents" / "apollo.txt"
+WHO = "Who jumped over the dog?"
+
+
+def run(script, *arguments, input="", code=0):
+    result = subprocess.run(
+        [sys.executable, PACKAGE / "scripts" / script, *arguments],
+        input=input.encode(), capture_output=True, timeout=300,
+    )  # fmt: skip
+    assert result.returncode == code, result.stderr
+    return result.stdout.decode(), result.stderr.decode()
+
+
+def test_answer_csv():
+    rows = [
+        {"id": "1", "question": WHO, "document": FOX.read_text()},
+        {"id": "2", "question": "What is the capital of France?", "document": 'It "rained", and\nthen it snowed.'},
+        {"id": "3", "question": WHO, "document": ""},
+        {"id": "4", "question": "Who wrote the letter?", "document": "Zoë 🦊 wrote the letter to her aunt."},
+    ]
+    table = io.StringIO()
+    writer = csv.DictWriter(table, list(rows[0]))
+    writer.writeheader()
+    writer.writerows(rows)
+    output = list(csv.DictReader(io.StringIO(run("answer_csv.py", input=table.getvalue())[0], newline="")))
+    assert [{name: row[name] for name in rows[0]} for row in output] == rows
+    answers = [row["answer"] for row in output]
+    assert answers[:3] == ["The quick brown fox", "", ""] and answers[3].startswith("Zoë")
+    assert [bool(row["probability"]) for row in output] == [True, False, False, True]
+    assert 0 < float(output[0]["probability"]) <= 1
+    assert "no column document" in run("answer_csv.py", input="question\n", code=1)[1]
+
+
+def test_ask_document():
+    questions = "When was Skylab launched?\n\n What killed the crew of Apollo 1? \n"
+    lines = run("ask_document.py", APOLLO, input=questions)[0].splitlines()
+    assert lines[0] == "When was Skylab launched?" and ">1973<" in lines[1]
+    assert lines[2] == "What killed the crew of Apollo 1?" and ">cabin fire<" in lines[3]
+    text = APOLLO.read_text(encoding="utf-8").splitlines()
+    for line, answer in (lines[1], "1973"), (lines[3], "cabin"):
+        assert answer in text[int(line.split(":")[0].removeprefix("  line ")) - 1]
+    empty = run("ask_document.py", "/dev/null", input="Who?\n")[0]
+    assert empty == "Who?\n  no answer\n"
+    assert run("ask_document.py", code=1)[1].startswith("usage: ")
+
+
+def test_fork_workers(tmp_path):
+    paths = []
+    for name in "Ann", "Bob", "Cleo", "Dan":
+        path = tmp_path / f"{name}.txt"
+        path.write_text(f"{name} jumped over the lethargic dog.")
+        paths.append(str(path))
+    rows = [line.split("\t") for line in run("fork_workers.py", WHO, *paths)[0].splitlines()]
+    assert [row[:2] for row in rows] == [[path, name] for path, name in zip(paths, ["Ann", "Bob", "Cleo", "Dan"])]
+    assert all(row[2].isdigit() for row in rows)
+    assert run("fork_workers.py", WHO, code=1)[1].startswith("usage: ")
+
+
+def test_every_script_is_tested():
+    names = {path.stem for path in (PACKAGE / "scripts").glob("*.py")}
+    assert names == {name.removeprefix("test_") for name in globals() if name.startswith("test_")} - {
+        "every_script_is_tested"
+    }

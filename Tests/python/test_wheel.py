@@ -1,0 +1,127 @@
+"""The wheel: what is in it, and that it works where nothing else is."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+import venv
+import zipfile
+
+import pytest
+
+from conftest import PACKAGE, PREFIX, ROOT
+
+
+def clean_environment():
+    """Without what leads to the checkout or another library."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("BERTQA_", "PYTHON", "LD_")) and name != "VIRTUAL_ENV"
+    }
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    """Built as `pip install ./examples/python` does, from a copy so that the checkout stays clean."""
+    directory = tmp_path_factory.mktemp("wheel")
+    shutil.copytree(PACKAGE, directory / "source", ignore=shutil.ignore_patterns("build", "*.egg-info", "__pycache__"))
+    command = [
+        sys.executable, "-m", "pip", "wheel", "-q", "--no-build-isolation", "--no-deps", "--no-index",
+        "--wheel-dir", directory, directory / "source",
+    ]  # fmt: skip
+    subprocess.run(command, check=True, env=clean_environment() | {"BERTQA_PREFIX": str(PREFIX)})
+    [wheel] = directory.glob("*.whl")
+    return wheel
+
+
+@pytest.fixture(scope="module")
+def python(wheel, tmp_path_factory):
+    """The interpreter of a fresh environment that holds nothing but the wheel."""
+    directory = tmp_path_factory.mktemp("venv")
+    venv.create(directory, with_pip=False, symlinks=True)
+    python = directory / "bin" / "python"
+    subprocess.run(
+        [sys.executable, "-m", "pip", "--python", python, "install", "-q", "--no-index", "--no-deps", wheel],
+        check=True, env=clean_environment(),
+    )  # fmt: skip
+    return python
+
+
+def run(python, code, directory):
+    result = subprocess.run(
+        [python, "-c", code], capture_output=True, text=True, cwd=directory, env=clean_environment(), timeout=300
+    )
+    assert (result.returncode, result.stderr) == (0, ""), result.stderr
+    return result.stdout
+
+
+def test_tag(wheel):
+    platform = re.sub(r"[-.]", "_", sysconfig.get_platform())
+    version = re.search(r'^version = "(.*)"', (PACKAGE / "pyproject.toml").read_text(), re.M)[1]
+    assert wheel.name == f"bertqa-{version}-py3-none-{platform}.whl"
+    with zipfile.ZipFile(wheel) as archive:
+        metadata = archive.read(f"bertqa-{version}.dist-info/WHEEL").decode()
+        assert "Root-Is-Purelib: false" in metadata and f"Tag: py3-none-{platform}" in metadata
+        metadata = archive.read(f"bertqa-{version}.dist-info/METADATA").decode()
+    assert "Requires-Dist" not in metadata and "License-Expression: Apache-2.0" in metadata
+    assert (PACKAGE / "README.md").read_text(encoding="utf-8") in metadata
+
+
+def test_contents(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        names = {name for name in archive.namelist() if ".dist-info/" not in name}
+        modules = {f"bertqa/{path.name}" for path in (PACKAGE / "bertqa").glob("*.py")}
+        model = PREFIX / "share" / "bertqa" / "models"
+        files = {f"bertqa/lib/models/{path.relative_to(model)}" for path in model.rglob("*") if path.is_file()}
+        assert "bertqa/lib/models/qa-minilm-l6/model.safetensors" in files
+        assert names == modules | files | {"bertqa/py.typed", "bertqa/lib/libbertqa.so.1"}
+        assert archive.read("bertqa/lib/libbertqa.so.1") == (PREFIX / "lib" / "libbertqa.so.1").read_bytes()
+        [licence] = [name for name in archive.namelist() if name.endswith("LICENSE")]
+        assert archive.read(licence) == (ROOT / "LICENSE").read_bytes()
+
+
+def test_examples_of_the_readmes(python, tmp_path):
+    from test_readme import blocks
+
+    for readme in ROOT / "README.md", PACKAGE / "README.md":
+        block = next(block for block in blocks(readme) if block.language == "python")
+        assert run(python, block.code, tmp_path) == block.output
+
+
+def test_library_and_model_are_the_wheels_own(python, tmp_path):
+    code = """
+import bertqa, os, sys
+package = os.path.dirname(bertqa.__file__)
+directory = os.path.realpath(bertqa.Context().info.directory)
+loaded = {line.split()[-1] for line in open("/proc/self/maps") if "libbertqa" in line}
+print(os.path.relpath(directory, package), [os.path.relpath(path, package) for path in loaded])
+print("site-packages" in package)
+"""
+    expected = "lib/models/qa-minilm-l6 ['lib/libbertqa.so.1']\nTrue\n"
+    assert run(python, code, tmp_path) == expected
+
+
+def test_import_brings_in_nothing_heavy(python, tmp_path):
+    code = """
+import sys
+before = set(sys.modules)
+import bertqa
+print(*sorted({name.partition(".")[0] for name in set(sys.modules) - before}))
+"""
+    modules = set(run(python, code, tmp_path).split())
+    assert "bertqa" in modules and modules - {"bertqa"} <= set(sys.stdlib_module_names)
+    assert not modules & {"asyncio", "multiprocessing", "http", "email", "typing_extensions"}
+
+
+def test_a_missing_library_is_named(tmp_path):
+    source = tmp_path / "source"
+    shutil.copytree(PACKAGE, source)
+    command = [sys.executable, "-m", "pip", "wheel", "--no-build-isolation", "--no-deps", "-w", tmp_path, source]
+    result = subprocess.run(
+        command, env=clean_environment() | {"BERTQA_PREFIX": "/nowhere"}, capture_output=True, text=True
+    )
+    assert result.returncode != 0
+    assert "/nowhere/lib/libbertqa.so.1" in result.stderr and "run `make` first" in result.stderr

@@ -1,0 +1,35 @@
+#!/usr/bin/env python3
+"""Adds a column with the answers to a table of questions and documents.
+
+usage: answer_csv.py < in.csv > out.csv
+
+in.csv has the columns "question" and "document"; out.csv the same rows with "answer" and "probability",
+both empty where the document seems to hold no answer.
+"""
+
+import csv
+import sys
+
+import bertqa
+
+
+def main():
+    reader = csv.DictReader(sys.stdin)
+    missing = {"question", "document"} - set(reader.fieldnames or [])
+    if missing:
+        sys.exit(f"answer_csv.py: no column {' and no column '.join(sorted(missing))} in the first line")
+    rows = list(reader)
+    with bertqa.Context() as context:
+        # One call for all rows: their windows are spread over the processors together.
+        results = context.answer_batch(
+            [(row["question"] or "", row["document"] or "") for row in rows], handle_impossible_answer=True
+        )
+    writer = csv.DictWriter(sys.stdout, [*reader.fieldnames, "answer", "probability"], lineterminator="\n")
+    writer.writeheader()
+    for row, result in zip(rows, results):
+        best = result.answer
+        writer.writerow({**row, "answer": best.text if best else "", "probability": f"{best.probability:.3f}" if best else ""})
+
+
+if __name__ == "__main__":
+    main()

@@ -18,7 +18,8 @@ venv    := .venv
 swift_build = $(SWIFT) build -c release --static-swift-stdlib
 products := $(CURDIR)/.build/release
 
-.PHONY: all help demo test test-swift test-c test-python test-parity test-accuracy setup install clean
+.PHONY: all help demo test test-swift test-c test-python test-parity test-accuracy bench \
+  bench-quick setup install clean
 
 all: ## build the library, the tool and the default model's place under build/
 	$(swift_build) --product bertqa
@@ -48,6 +49,21 @@ test-python: all ## the Python package, the tool and the README, with live compa
 test-parity: all ## live comparison with torch and transformers (downloads gigabytes)
 	BERTQA_PREFIX=$(stage) Tests/parity/run.sh $(PYTHON)
 
+bench_venv := .venv-bench
+DATA ?= $(wildcard ../shared/data/squad_dev_visible.jsonl)
+compare = PYTHONPATH=Benchmarks:examples/python $(bench_venv)/bin/python -m compare $(if $(DATA),--data $(DATA))
+
+$(bench_venv)/%.txt: Benchmarks/%.txt
+	test -x $(bench_venv)/bin/pip || $(PYTHON) -m venv $(bench_venv)
+	$(bench_venv)/bin/pip install -q --disable-pip-version-check -r $<
+	cp $< $@
+
+bench: all $(bench_venv)/requirements.txt ## compare with other engines: a quarter of an hour; installs torch
+	$(compare) --output Benchmarks/results
+
+bench-quick: all $(bench_venv)/requirements-quick.txt ## compare with ONNX Runtime: about a minute
+	$(compare) --quick --output build/bench/quick
+
 install: all ## install under DESTDIR PREFIX: library, header, tool, default model, man page
 	@$(MAKE) --no-print-directory install-files
 
@@ -66,4 +82,4 @@ install-files:
 	cp -RL models/. $(DESTDIR)$(PREFIX)/share/bertqa/models/
 
 clean: ## remove what was built
-	rm -rf .build build $(venv)
+	rm -rf .build build $(venv) $(bench_venv)

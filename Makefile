@@ -2,8 +2,8 @@
 
 PREFIX  ?= /usr/local
 DESTDIR ?=
-# For `make accuracy`.
-DATA    ?= ../shared/data/squad_dev_visible.jsonl
+# SQuAD questions, one a line, for `make accuracy` and `make bench`.
+DATA    ?= $(wildcard ../shared/data/squad_dev_visible.jsonl)
 LIBDIR  ?= $(PREFIX)/lib
 SWIFT   ?= swift
 PYTHON  ?= python3
@@ -20,7 +20,8 @@ venv    := .venv
 swift_build = $(SWIFT) build -c release --static-swift-stdlib --disable-local-rpath
 products := $(CURDIR)/.build/release
 
-.PHONY: all help demo test test-swift test-c test-python test-parity accuracy setup install clean
+.PHONY: all help demo test test-swift test-c test-python test-parity accuracy bench bench-quick \
+  setup install clean
 
 all: ## build the library, the tool and the default model's place under build/
 	$(swift_build) --product bertqa
@@ -54,6 +55,20 @@ test-parity: all ## live comparison with torch and transformers (downloads gigab
 accuracy: all ## EM and F1 on DATA (SQuAD questions, one a line; see Benchmarks/accuracy.py)
 	PYTHONPATH=examples/python $(PYTHON) Benchmarks/accuracy.py $(DATA)
 
+bench_venv := .venv-bench
+compare = PYTHONPATH=Benchmarks:examples/python $(bench_venv)/bin/python -m compare $(if $(DATA),--data $(DATA))
+
+$(bench_venv)/%.txt: Benchmarks/%.txt
+	test -x $(bench_venv)/bin/pip || $(PYTHON) -m venv $(bench_venv)
+	$(bench_venv)/bin/pip install -q --disable-pip-version-check -r $<
+	cp $< $@
+
+bench: all $(bench_venv)/requirements.txt ## compare with other engines: a quarter of an hour; installs torch
+	$(compare) --output Benchmarks/results
+
+bench-quick: all $(bench_venv)/requirements-quick.txt ## compare with ONNX Runtime: about a minute
+	$(compare) --quick --output build/bench/quick
+
 install: all ## install under DESTDIR PREFIX: library, header, tool, default model, man page
 	@$(MAKE) --no-print-directory install-files
 
@@ -72,4 +87,4 @@ install-files:
 	cp -RL models/. $(DESTDIR)$(PREFIX)/share/bertqa/models/
 
 clean: ## remove what was built
-	rm -rf .build build $(venv)
+	rm -rf .build build $(venv) $(bench_venv)

@@ -1,0 +1,158 @@
+"""The models as each engine takes them, made once under build/bench."""
+
+import json
+import pathlib
+import shutil
+import subprocess
+
+import numpy as np
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+MADE = ROOT / "build" / "bench"
+DEFAULT = ROOT / "models" / "qa-minilm-l6"
+
+
+def made(path, make):
+    """`path`, which `make` makes under another name first, so that an interrupted run leaves nothing half done."""
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial = path.with_name("partial-" + path.name)
+        if partial.is_dir():
+            shutil.rmtree(partial)
+        make(partial)
+        partial.rename(path)
+    return path
+
+
+def checkpoint(name):
+    """A float32 checkpoint: `minilm`, the default model's numbers; `base`, BERT-base's size, random."""
+    return made(MADE / name / "f32", {"minilm": _dequantized, "base": _random_base}[name])
+
+
+def int8_form(name):
+    """The same model in libbertqa's int8 form."""
+    if name == "minilm":
+        return DEFAULT
+
+    def quantize(directory):
+        tool = ROOT / "build" / "bin" / "bertqa"
+        subprocess.run([tool, "quantize", checkpoint(name), directory], check=True, stdout=subprocess.DEVNULL)
+
+    return made(MADE / name / "int8", quantize)
+
+
+def onnx_file(name, masked, int8=False):
+    """An ONNX graph, for peers; int8 by ONNX Runtime's dynamic quantisation."""
+    kind = ("masked" if masked else "plain") + ("-int8" if int8 else "")
+
+    def make(path):
+        if not int8:
+            from .onnx_graph import build
+
+            build(checkpoint(name), path, masked)
+            return
+        from onnxruntime.quantization import QuantType, quantize_dynamic
+
+        quantize_dynamic(
+            onnx_file(name, masked), path, per_channel=True, reduce_range=False, weight_type=QuantType.QInt8)
+
+    return made(MADE / name / f"{kind}.onnx", make)
+
+
+def openvino_int8(name, masked, windows):
+    """An OpenVINO model after NNCF's post-training quantisation, calibrated on `windows`."""
+
+    def make(directory):
+        import nncf
+        import openvino as ov
+
+        feeds = [
+            {k: v for k, v in zip(("input_ids", "token_type_ids", "attention_mask"), arrays([w], masked))}
+            for w in windows
+        ]
+        model = ov.Core().read_model(onnx_file(name, masked))
+        quantized = nncf.quantize(
+            model, nncf.Dataset(feeds), model_type=nncf.ModelType.TRANSFORMER, subset_size=len(feeds))
+        directory.mkdir()
+        ov.save_model(quantized, directory / "model.xml", compress_to_fp16=False)
+
+    return made(MADE / name / f"openvino-{'masked' if masked else 'plain'}-int8", make) / "model.xml"
+
+
+def ctranslate2_int8(name):
+    def make(directory):
+        from ctranslate2.converters import TransformersConverter
+
+        TransformersConverter(str(checkpoint(name))).convert(str(directory), quantization="int8")
+
+    return made(MADE / name / "ctranslate2-int8", make)
+
+
+def arrays(windows, masked):
+    """input_ids, token_type_ids and, where masked, attention_mask, int64 [windows, longest], padded."""
+    longest = max(len(ids) for ids, _ in windows)
+    ids, types, mask = (np.zeros((len(windows), longest), np.int64) for _ in range(3))
+    for row, (window, second) in enumerate(windows):
+        ids[row, : len(window)] = window
+        types[row, second : len(window)] = 1
+        mask[row, : len(window)] = 1
+    return (ids, types, mask) if masked else (ids, types)
+
+
+def _dequantized(directory):
+    from safetensors.numpy import load_file, save_file
+
+    stored = load_file(DEFAULT / "model.safetensors")
+    weights = {}
+    for name, value in stored.items():
+        if value.dtype == np.int8:
+            weights[name] = value.astype(np.float32) * stored[name + "_scale"][:, None]
+        elif not name.endswith(("_scale", "_sum")):
+            weights[name] = value.astype(np.float32)
+    config = json.loads((DEFAULT / "config.json").read_text())
+    config["torch_dtype"] = "float32"
+    del config["bertqa"]["weight_format"]
+    _write(directory, config, weights, save_file)
+
+
+def _random_base(directory):
+    from safetensors.numpy import save_file
+
+    config = json.loads((DEFAULT / "config.json").read_text())
+    hidden, intermediate = 768, 3072
+    config.update(hidden_size=hidden, num_hidden_layers=12, intermediate_size=intermediate, torch_dtype="float32")
+    del config["bertqa"]
+    random = np.random.default_rng(1)
+    weights = {}
+
+    def matrix(name, rows, columns, bias=True):
+        weights[name + ".weight"] = random.normal(0, 0.02, (rows, columns)).astype(np.float32)
+        if bias:
+            weights[name + ".bias"] = random.normal(0, 0.02, rows).astype(np.float32)
+
+    def norm(name):
+        weights[name + ".weight"] = np.ones(hidden, np.float32)
+        weights[name + ".bias"] = np.zeros(hidden, np.float32)
+
+    for name, rows in ("word", config["vocab_size"]), ("position", 512), ("token_type", 2):
+        matrix(f"bert.embeddings.{name}_embeddings", rows, hidden, bias=False)
+    norm("bert.embeddings.LayerNorm")
+    for layer in range(config["num_hidden_layers"]):
+        prefix = f"bert.encoder.layer.{layer}."
+        for name in "query", "key", "value":
+            matrix(f"{prefix}attention.self.{name}", hidden, hidden)
+        matrix(prefix + "attention.output.dense", hidden, hidden)
+        norm(prefix + "attention.output.LayerNorm")
+        matrix(prefix + "intermediate.dense", intermediate, hidden)
+        matrix(prefix + "output.dense", hidden, intermediate)
+        norm(prefix + "output.LayerNorm")
+    matrix("qa_outputs", 2, hidden)
+    _write(directory, config, weights, save_file)
+
+
+def _write(directory, config, weights, save_file):
+    directory.mkdir()
+    (directory / "config.json").write_text(json.dumps(config, indent=2))
+    for name in "vocab.txt", "tokenizer_config.json":
+        shutil.copy(DEFAULT / name, directory)
+    save_file(weights, directory / "model.safetensors", {"format": "pt"})

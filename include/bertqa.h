@@ -117,12 +117,14 @@ const char *bertqa_last_error(void);
 
 typedef struct bertqa_context bertqa_context;
 
-/* Number format of the arithmetic. */
+/* Number format of the arithmetic. docs/performance.md has the accuracy and speed of each. */
 typedef int32_t bertqa_precision;
 enum {
-  BERTQA_PRECISION_AUTO = 0, /* the fastest whose accuracy contract holds for the model */
+  /* The fastest whose accuracy contract holds: INT8 for a model stored in the int8 form, BF16 for
+   * others where the instruction set multiplies bf16, else F32. */
+  BERTQA_PRECISION_AUTO = 0,
   BERTQA_PRECISION_F32 = 1,  /* logits within 1e-4 of the reference implementation in fp32 */
-  BERTQA_PRECISION_BF16 = 2, /* bf16 products, f32 sums */
+  BERTQA_PRECISION_BF16 = 2, /* bf16 products, f32 sums; needs BERTQA_ISA_AVX512_VNNI */
   BERTQA_PRECISION_INT8 = 3  /* int8 products, exact sums; scales per output channel and token */
 };
 

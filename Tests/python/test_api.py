@@ -77,7 +77,8 @@ def test_structs_are_the_headers(tmp_path):
         expected.append(f"{name} {ctypes.sizeof(struct)}")
         for field, _ in struct._fields_:
             member = getattr(struct, field)
-            lines.append(f'printf("{name}.{field} %zu %zu\\n", offsetof({name}, {field}), sizeof((({name} *)0)->{field}));')
+            place = f"offsetof({name}, {field}), sizeof((({name} *)0)->{field})"
+            lines.append(f'printf("{name}.{field} %zu %zu\\n", {place});')
             expected.append(f"{name}.{field} {member.offset} {member.size}")
     source = tmp_path / "layout.c"
     source.write_text(

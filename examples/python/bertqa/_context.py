@@ -92,8 +92,9 @@ class Context(_Closable):
         pointer = ctypes.c_void_p()
         status = lib.context_create(path, ctypes.byref(options), ctypes.byref(pointer))
         handle = _Handle(pointer, lib.context_free)
-        for line in lines:
-            log(line.decode("utf-8", "replace"))
+        if log is not None:
+            for line in lines:
+                log(line.decode("utf-8", "replace"))
         check(status)
         self._handle = handle
         self._arguments = {
@@ -144,7 +145,7 @@ class Context(_Closable):
         handle = self._opened()
         pairs = list(pairs)
         data = [(encoded(question), encoded(document)) for question, document in pairs]
-        array = (_native.Pair * len(data))(*[(q, len(q), d, len(d)) for q, d in data])
+        array = (_native.Pair * len(data))(*[_native.Pair(q, len(q), d, len(d)) for q, d in data])
         with _Call(options, len(data)) as call:
             call.check(library().answer_batch(handle.pointer, array, len(data), call.options, call.answers))
             return [call.result(i, pairs[i][1], data[i][1]) for i in range(len(data))]
@@ -261,7 +262,7 @@ class Document(_Closable):
 class _Call:
     """The options of one call, and what it gives back until that is copied."""
 
-    _NAMES = [name for name, _ in _native.AnswerOptions._fields_ if name not in ("struct_size", "cancel_user")]
+    _NAMES = [field[0] for field in _native.AnswerOptions._fields_ if field[0] not in ("struct_size", "cancel_user")]
     _FLOATS = ("no_answer_threshold",)
 
     def __init__(self, options: Any, count: int = 1):

@@ -28,7 +28,8 @@ def main():
     writer.writeheader()
     for row, result in zip(rows, results):
         best = result.answer
-        writer.writerow({**row, "answer": best.text if best else "", "probability": f"{best.probability:.3f}" if best else ""})
+        found = {"answer": best.text, "probability": f"{best.probability:.3f}"} if best else {}
+        writer.writerow({**row, "answer": "", "probability": "", **found})
 
 
 if __name__ == "__main__":

@@ -167,7 +167,7 @@ void bertqa_context_options_init(bertqa_context_options *options, size_t struct_
  * DistilBertForQuestionAnswering. The weights are memory-mapped: processes share their pages, and
  * the files must not be modified while in use (replacing them by rename is fine).
  *
- * model_directory: a NUL-terminated path, or NULL for the default model, looked for in
+ * model_directory: a NUL-terminated path in UTF-8, or NULL for the default model, looked for in
  * "bertqa/qa-minilm-l6" and "models/qa-minilm-l6" beside the library and in its install prefix's
  * share directory, then at the path in the environment variable BERTQA_MODEL.
  * options: NULL for the defaults.

@@ -14,7 +14,7 @@ struct ModelChoice {
           --threads N           threads; default: one for each processor at hand
           --precision P         auto, f32, bf16 or int8; default auto
           --isa I               instruction set: auto, portable, avx2, avx512 or
-                                avx512-vnni; default auto
+                                avx512_vnni; default auto
     """
 
   private var directory: String?
@@ -53,7 +53,7 @@ let precisions: KeyValuePairs<String, Precision> = [
 ]
 
 let instructionSets: KeyValuePairs<String, InstructionSet> = [
-  "auto": .auto, "portable": .portable, "avx2": .avx2, "avx512": .avx512, "avx512-vnni": .avx512VNNI,
+  "auto": .auto, "portable": .portable, "avx2": .avx2, "avx512": .avx512, "avx512_vnni": .avx512VNNI,
 ]
 
 /// What an option's value is called on the command line.

@@ -62,20 +62,21 @@ def main():
     with bertqa.Context(models.DEFAULT, tokenizer_only=True) as context:
         if "encoder" in cases and quick:
             results["encoder"] = encoder.measured(
-                pairs, context, names, ["minilm"], threads, (128, 384), 5, mix=60, check=100)
+                pairs, context, names, ["minilm"], threads, (128, 384), 4, mix=40, check=60)
         elif "encoder" in cases:
             results["encoder"] = encoder.measured(
                 pairs, context, names, ["minilm", "base"], threads, encoder.LENGTHS, 7, mix=200, check=300)
     if "end" in cases:
         models.checkpoint("minilm")
-        chosen = data.spread(pairs, 200 if quick else 1000)
-        text = data.document(pairs, 60_000 if quick else 600_000)
+        chosen = data.spread(pairs, 100 if quick else 1000)
+        text = data.document(pairs, 30_000 if quick else 600_000)
+        results["document characters"] = len(text)
         results["end to end"] = end_to_end.measured(chosen, text, threads[-1], 1 if quick else 3)
     if "tokenizer" in cases:
-        results["tokenizer"] = tokenizer.measured(languages(pairs), 3 if quick else 7)
+        results["tokenizer"] = tokenizer.measured(languages(pairs), 1 if quick else 5)
     if "startup" in cases:
         chosen = [n for n in startup.NAMES if n in names]
-        results["start-up"] = startup.measured(chosen, 3 if quick else 7)
+        results["start-up"] = startup.measured(chosen, 3 if quick else 5)
         results["proportional MiB"] = startup.shared_memory("libbertqa int8")
         results["tool ms"] = startup.tool(5 if quick else 20)
     results["about"]["load after"] = os.getloadavg()[0]

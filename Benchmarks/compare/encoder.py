@@ -23,26 +23,28 @@ def measured(pairs, context, names, models_, threads_, lengths, rounds, mix, che
             workers = start(names, ENGINES, model, threads, log)
             found = {worker.name: {"model": model, "threads": threads, "engine": worker.name} for worker in workers}
 
-            def case(name, inputs, batch, rounds, calls, rate=None, cpu=False, padded=None):
-                able = [w for w in workers if padded is None or ENGINES[w.name][0].pads]
+            def case(name, inputs, batch, rounds, calls, rate=None, cpu=False, other_way_of=None, warm_up=True):
+                able = [w for w in workers if other_way_of is None or ENGINES[w.name][0].pads]
                 for worker in able:
                     worker.ask("prepare", name, (inputs, batch))
-                for engine, seconds in measure(able, name, rounds, calls, cpu).items():
+                for engine, seconds in measure(able, name, rounds, calls, cpu, warm_up).items():
                     value = rate / seconds if rate else 1000 * seconds
-                    old = found[engine].get(padded or name)
-                    found[engine][padded or name] = max(value, old) if old else value
+                    old = found[engine].get(other_way_of or name)
+                    found[engine][other_way_of or name] = max(value, old) if old else value
 
             # On one thread processor time is what a call takes, whatever else the machine does.
-            alone = threads == 1
+            alone, small = threads == 1, model == "minilm"
             for length in lengths:
-                case(str(length), [fixed[length]], 1, rounds, 2, cpu=alone)
-            case("8 × 384", [fixed[lengths[-1]]] * 8, 8, max(3, rounds // 2), 1, rate=8, cpu=alone)
-            if model == "minilm" and threads == max(threads_):
+                case(str(length), [fixed[length]], 1, rounds, 1 + small, cpu=alone)
+            # Peers may be faster one by one, or with padded batches: the better way counts.
+            eight, few = [fixed[lengths[-1]]] * 8, rounds // 2
+            case("8 × 384", eight, 8, few, 1, rate=8, cpu=alone, warm_up=small)
+            case("8 × 384 one by one", eight, 1, few, 1, rate=8, cpu=alone, other_way_of="8 × 384", warm_up=small)
+            if small and threads == max(threads_):
                 count = len(real)
-                case("mix", real, 1, max(3, rounds // 2), 1, rate=count)
-                # Peers may be faster with padded batches: the better way counts.
-                case("mix padded", real, 8, 3, 1, rate=count, padded="mix")
-            if model == "minilm" and threads == threads_[0]:
+                case("mix", real, 1, few, 1, rate=count)
+                case("mix padded", real, 8, few, 1, rate=count, other_way_of="mix")
+            if small and threads == threads_[0]:
                 _compare_answers(workers, checked, found)
             rows += found.values()
             for worker in workers:

@@ -26,8 +26,10 @@ def _serve(connection, make, arguments, quiet):
                 prepared[key] = subject.prepare(*value)
             elif command == "time":
                 result = []
-                subject.run(prepared[key])
-                for _ in range(value):
+                calls, warm_up = value
+                if warm_up:
+                    subject.run(prepared[key])
+                for _ in range(calls):
                     wall, cpu = time.perf_counter(), time.process_time()
                     subject.run(prepared[key])
                     result.append((time.perf_counter() - wall, time.process_time() - cpu))
@@ -45,6 +47,7 @@ class Worker:
         self.name, self.samples = name, []
         for variable in "OMP_NUM_THREADS", "RAYON_NUM_THREADS":
             os.environ[variable] = str(threads)
+        os.environ["OPENBLAS_NUM_THREADS"] = "1"  # NumPy's threads would spin beside the engine's
         context = multiprocessing.get_context("spawn")
         self.connection, other = context.Pipe()
         self.process = context.Process(
@@ -86,14 +89,14 @@ def start(names, engines, model, threads, log):
     return workers
 
 
-def measure(workers, key, rounds, calls, cpu=False):
+def measure(workers, key, rounds, calls, cpu=False, warm_up=True):
     """Medians in seconds by worker name. In each round every worker has a turn: one call that is not
     counted, which brings its code and data into the caches, and `calls` that are. `cpu`: processor
     time, which other processes' turns do not count in, instead of the clock's."""
     samples = {worker.name: [] for worker in workers}
     for round in range(rounds):
         for worker in workers if round % 2 else reversed(workers):
-            samples[worker.name] += worker.ask("time", key, calls)
+            samples[worker.name] += worker.ask("time", key, (calls, warm_up))
     return {name: statistics.median(s[1 if cpu else 0] for s in list) for name, list in samples.items()}
 
 

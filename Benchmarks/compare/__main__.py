@@ -13,11 +13,11 @@ import random
 
 import bertqa
 
-from . import data, encoder, end_to_end, models, report, startup, tokenizer
+from . import data, encoder, end_to_end, instruction_sets, models, report, startup, tokenizer
 from .engines import ENGINES
 from .workers import note
 
-CASES = ("encoder", "end", "tokenizer", "startup")
+CASES = ("encoder", "isa", "end", "tokenizer", "startup")
 PACKAGES = ("onnxruntime", "openvino", "nncf", "torch", "transformers", "ctranslate2", "tokenizers", "blingfire", "numpy")
 
 
@@ -66,6 +66,8 @@ def main():
         elif "encoder" in cases:
             results["encoder"] = encoder.measured(
                 pairs, context, names, ["minilm", "base"], threads, encoder.LENGTHS, 7, mix=200, check=300)
+        if "isa" in cases and not quick:
+            results["instruction sets"] = instruction_sets.measured(pairs, context, 7)
     if "end" in cases:
         models.checkpoint("minilm")
         chosen = data.spread(pairs, 100 if quick else 1000)

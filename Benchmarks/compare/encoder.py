@@ -27,6 +27,7 @@ def measured(pairs, context, names, models_, threads_, lengths, rounds, mix, che
                 able = [w for w in workers if other_way_of is None or ENGINES[w.name][0].pads]
                 for worker in able:
                     worker.ask("prepare", name, (inputs, batch))
+                    worker.ask("time", name, (0, not warm_up))  # where not each turn, once
                 for engine, seconds in measure(able, name, rounds, calls, cpu, warm_up).items():
                     value = rate / seconds if rate else 1000 * seconds
                     old = found[engine].get(other_way_of or name)
@@ -42,8 +43,8 @@ def measured(pairs, context, names, models_, threads_, lengths, rounds, mix, che
             case("8 × 384 one by one", eight, 1, few, 1, rate=8, cpu=alone, other_way_of="8 × 384", warm_up=small)
             if small and threads == max(threads_):
                 count = len(real)
-                case("mix", real, 1, few, 1, rate=count)
-                case("mix padded", real, 8, few, 1, rate=count, other_way_of="mix")
+                case("mix", real, 1, few, 1, rate=count, warm_up=False)
+                case("mix padded", real, 8, few, 1, rate=count, other_way_of="mix", warm_up=False)
             if small and threads == threads_[0]:
                 _compare_answers(workers, checked, found)
             rows += found.values()

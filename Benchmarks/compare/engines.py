@@ -15,12 +15,12 @@ from . import models
 class Libbertqa:
     pads = False
 
-    def __init__(self, model, precision, threads):
+    def __init__(self, model, precision, threads, isa="auto"):
         import bertqa
         from bertqa._native import check, library
 
         path = models.int8_form(model) if precision == "int8" else models.checkpoint(model)
-        self.context = bertqa.Context(path, precision=precision, threads=threads)
+        self.context = bertqa.Context(path, precision=precision, threads=threads, isa=isa)
         self.check, self.call = check, library().logits
 
     def prepare(self, windows, batch):

@@ -25,6 +25,14 @@ def table(results):
     out += _lines("Ratios to the best peer", [("case", "libbertqa", "best peer", "times as fast")] + [
         (r["case"], f"{r['engine']}: {r['own']:.4g} {r['unit']}", f"{r['peer']}: {r['best']:.4g} {r['unit']}",
          f"{r['ratio']:.2f}") for r in results["ratios"]])
+    if results.get("instruction sets"):
+        rows = results["instruction sets"]
+        kinds = list(dict.fromkeys(r["precision"] for r in rows))
+        lines = [("instruction set", *(kind + ", ms" for kind in kinds))]
+        for isa in dict.fromkeys(r["isa"] for r in rows):
+            found = {r["precision"]: f"{r['ms']:.1f}" for r in rows if r["isa"] == isa}
+            lines.append((isa, *(found.get(kind, "") for kind in kinds)))
+        out += _lines("libbertqa by instruction set: MiniLM-L6, 384 tokens, 1 thread", lines)
     if results.get("end to end"):
         out += _lines(f"Text to answers, 2 threads; a document of {results['document characters']:,} characters", [
             ("pipeline", "pairs/s", "long document, s", "answers equal to its f32")] + [

@@ -22,13 +22,7 @@ INLINE VI vi_multiply_add(VI a, VI b) { return (VI)_mm512_madd_epi16((__m512i)a,
 
 const bq_kernels bq_kernels_avx512 = {
     .isa = BQ_ISA_AVX512,
-    .linear_f32 = bq_linear_f32_avx512,
-    .layer_norm_f32 = bq_layer_norm_f32_avx512,
-    .attention_f32 = bq_attention_f32_avx512,
-    .exp_f32 = bq_exp_f32_avx512,
-    .erf_f32 = bq_erf_f32_avx512,
-    .tanh_f32 = bq_tanh_f32_avx512,
-    .gelu_f32 = bq_gelu_f32_avx512,
+    BQ_AVX512_F32,
     .quantize_u8 = bq_quantize_u8_avx512,
     .linear_s8 = bq_linear_s8_avx512,
 };

@@ -10,6 +10,16 @@ typedef int32_t VI __attribute__((vector_size(64)));
 #define KEY_ROWS 8
 #define VALUE_ROWS 8
 
+// The f32 kernels, which every AVX-512 table has in common.
+#define BQ_AVX512_F32 \
+  .linear_f32 = bq_linear_f32_avx512, \
+  .layer_norm_f32 = bq_layer_norm_f32_avx512, \
+  .attention_f32 = bq_attention_f32_avx512, \
+  .exp_f32 = bq_exp_f32_avx512, \
+  .erf_f32 = bq_erf_f32_avx512, \
+  .tanh_f32 = bq_tanh_f32_avx512, \
+  .gelu_f32 = bq_gelu_f32_avx512
+
 INLINE V v_load(const float *p) { return _mm512_loadu_ps(p); }
 INLINE void v_store(float *p, V a) { _mm512_storeu_ps(p, a); }
 INLINE V v_splat(float a) { return _mm512_set1_ps(a); }

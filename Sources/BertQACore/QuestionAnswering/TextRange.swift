@@ -10,7 +10,3 @@ public struct TextRange: Sendable, Equatable, Hashable {
 
   public var count: Int { end - start }
 }
-
-extension TextRange {
-  func intersects(_ other: TextRange) -> Bool { start < other.end && other.start < end }
-}

@@ -42,8 +42,9 @@ enum Arithmetic: Sendable {
 
   /// The packed kernels take features in fours, and heads in twos.
   private static func problem(with configuration: ModelConfiguration) -> String? {
-    let headDim = configuration.hiddenSize / configuration.headCount
-    if configuration.hiddenSize % 4 == 0, configuration.intermediateSize % 4 == 0, headDim % 2 == 0 {
+    if configuration.hiddenSize % 4 == 0, configuration.intermediateSize % 4 == 0,
+      configuration.headSize % 2 == 0
+    {
       return nil
     }
     return "needs hidden_size and intermediate_size in multiples of 4 and an even size of each head"

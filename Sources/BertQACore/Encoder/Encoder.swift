@@ -43,13 +43,13 @@ final class Encoder: LogitsSource, @unchecked Sendable {
   /// Whether attention takes f32 query, key and value and multiplies them as bytes.
   var attendsInInt8: Bool {
     arithmetic == .int8 && kernels.table.attention_s8 != nil
-      && configuration.hiddenSize / configuration.headCount % 4 == 0
+      && configuration.headSize % 4 == 0
   }
 
   /// Floats of scratch that attention needs for a window.
   func attentionScratch(tokens: Int) -> Int {
     attendsInInt8
-      ? bq_attention_s8_scratch(tokens, configuration.hiddenSize / configuration.headCount)
+      ? bq_attention_s8_scratch(tokens, configuration.headSize)
       : bq_attention_scratch(tokens)
   }
 

@@ -68,7 +68,7 @@ extension EncoderPass {
     _ scratch: Workspace.Scratch
   ) {
     let tokens = windows[member.window].tokenCount
-    let headDim = hiddenSize / encoder.configuration.headCount
+    let headDim = encoder.configuration.headSize
     let part = hiddenSize * Self.lanes
     let feature = head * headDim * Self.lanes
     let (begin, end) = (queries?.lowerBound ?? 0, queries?.upperBound ?? tokens)

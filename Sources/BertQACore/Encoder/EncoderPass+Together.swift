@@ -48,7 +48,7 @@ extension EncoderPass {
     shared.groups = min(chunk.blocks, (needed + threads - 1) / threads * threads)
 
     let tokens = Double(chunk.longestWindow)
-    let headDim = hiddenSize / encoder.configuration.headCount
+    let headDim = encoder.configuration.headSize
     let headCost = 4 * tokens * tokens * Double(headDim)
     let heads = encoder.configuration.headCount
     shared.headsPerTask = max(1, min(heads, Int(Self.minimumTaskCost / max(1, headCost))))

@@ -16,4 +16,7 @@ struct ModelConfiguration: Sendable, Equatable {
   /// By how much the best span's logits must exceed the null span's to be an answer
   /// (`bertqa.no_answer_threshold`).
   var noAnswerThreshold: Float = 0
+
+  /// Features of one attention head.
+  var headSize: Int { hiddenSize / headCount }
 }

@@ -5,7 +5,7 @@ extension Context {
     question: UnsafeBufferPointer<UInt8>, document: UnsafeBufferPointer<UInt8>,
     options: AnswerOptions = AnswerOptions()
   ) throws(BertQAError) -> AnswerResult {
-    try loadedModel().answerer.answer(question: question, document: document, options: options)
+    try answerer().answer(question: question, document: document, options: options)
   }
 
   public func answer(
@@ -23,14 +23,14 @@ extension Context {
     _ pairs: [(question: UnsafeBufferPointer<UInt8>, document: UnsafeBufferPointer<UInt8>)],
     options: AnswerOptions = AnswerOptions()
   ) throws(BertQAError) -> [AnswerResult] {
-    try loadedModel().answerer.answerBatch(
+    try answerer().answerBatch(
       pairs.map { QuestionDocumentPair(question: $0.question, document: .text($0.document)) },
       options: options)
   }
 
   /// Tokenizes a document once, to be asked many times. Keeps a copy of the text.
   public func prepare(_ document: UnsafeBufferPointer<UInt8>) throws(BertQAError) -> PreparedDocument {
-    try loadedModel().answerer.prepare(document)
+    try answerer().prepare(document)
   }
 
   public func prepare(_ document: String) throws(BertQAError) -> PreparedDocument {
@@ -41,7 +41,7 @@ extension Context {
     question: UnsafeBufferPointer<UInt8>, document: PreparedDocument,
     options: AnswerOptions = AnswerOptions()
   ) throws(BertQAError) -> AnswerResult {
-    try loadedModel().answerer.answer(question: question, document: document, options: options)
+    try answerer().answer(question: question, document: document, options: options)
   }
 
   public func answer(
@@ -50,6 +50,15 @@ extension Context {
     try withBytes(of: question) { question throws(BertQAError) in
       try answer(question: question, document: document, options: options)
     }
+  }
+}
+
+extension Context {
+  private func answerer() throws(BertQAError) -> QuestionAnswerer {
+    guard case .questionAnswering(let answerer, _, _) = engine else {
+      throw wrongModel(for: "answer questions", needed: .answer)
+    }
+    return answerer
   }
 }
 

@@ -7,7 +7,9 @@ extension Context {
   public func logits(
     ids: [Int32], windowLengths: [Int], secondSegments: [Int]? = nil
   ) throws(BertQAError) -> (start: [Float], end: [Float]) {
-    let encoder = try loadedModel().encoder
+    guard case .questionAnswering(_, let encoder, _) = engine else {
+      throw wrongModel(for: "give start and end logits", needed: .answer)
+    }
     guard secondSegments == nil || secondSegments?.count == windowLengths.count else {
       throw BertQAError(.invalidArgument, "second_segments must have one entry per window")
     }

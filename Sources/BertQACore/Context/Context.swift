@@ -9,9 +9,7 @@ import Synchronization
 ///     for answer in result.answers { print(answer.text(in: document), answer.probability) }
 public final class Context: Sendable {
   public let info: ModelInfo
-  let tokenizer: WordPieceTokenizer
-  /// nil for a tokenizer alone.
-  let model: (encoder: Encoder, answerer: QuestionAnswerer)?
+  let engine: Engine
 
   /// Loads a directory as Hugging Face's `save_pretrained` writes it. Weights are memory-mapped and used in
   /// place where their format allows.
@@ -20,7 +18,7 @@ public final class Context: Sendable {
       throw BertQAError(
         .invalidArgument, "threads is \(options.threads), but must be 0 to \(Self.maximumThreads)")
     }
-    (tokenizer, model, info) = try ForkGuard.hold { () throws(BertQAError) in
+    (engine, info) = try ForkGuard.hold { () throws(BertQAError) in
       try options.tokenizerOnly
         ? Self.loadTokenizer(modelDirectory) : Self.loadModel(modelDirectory, options)
     }
@@ -31,19 +29,29 @@ public final class Context: Sendable {
         + "\(info.threads) thread(s)")
   }
 
-  private typealias Parts = (
-    WordPieceTokenizer, (encoder: Encoder, answerer: QuestionAnswerer)?, ModelInfo
-  )
-
-  private static func loadTokenizer(_ path: String) throws(BertQAError) -> Parts {
+  private static func loadTokenizer(_ path: String) throws(BertQAError) -> (Engine, ModelInfo) {
     let loaded = try LoadedTokenizer.load(path: path)
     let tokenizer = try tokenizer(loaded.vocabulary, loaded.configuration, of: path)
-    return (tokenizer, nil, ModelInfo(tokenizer: loaded, directory: path))
+    return (.tokenizer(tokenizer), ModelInfo(tokenizer: loaded, directory: path))
   }
 
   private static func loadModel(
     _ directory: String, _ options: ContextOptions
-  ) throws(BertQAError) -> Parts {
+  ) throws(BertQAError) -> (Engine, ModelInfo) {
+    guard !directory.isEmpty else {
+      throw BertQAError(.invalidArgument, "the model directory's name is empty")
+    }
+    let architecture = try Architecture(ObjectReader(MappedFile(path: "\(directory)/config.json")))
+    switch architecture.task {
+    case .answer: return try loadQuestionAnswering(directory, options)
+    case .classify, .embed, .predict:
+      throw BertQAError(.unsupported, "\(directory): \(architecture.rawValue) is not supported")
+    }
+  }
+
+  private static func loadQuestionAnswering(
+    _ directory: String, _ options: ContextOptions
+  ) throws(BertQAError) -> (Engine, ModelInfo) {
     let loaded = try LoadedModel.load(directory: directory)
     let tokenizer = try tokenizer(loaded.vocabulary, loaded.tokenizerConfiguration, of: directory)
     guard let kernels = Kernels(isa: options.instructionSet.rawValue) else {
@@ -57,7 +65,7 @@ public final class Context: Sendable {
       tokenizer: tokenizer, logits: encoder, maxPositions: loaded.configuration.maxPositions,
       noAnswerThreshold: loaded.configuration.noAnswerThreshold)
     return (
-      tokenizer, (encoder, answerer),
+      .questionAnswering(answerer, encoder, tokenizer),
       ModelInfo(model: loaded, directory: directory, encoder: encoder)
     )
   }
@@ -90,14 +98,6 @@ public final class Context: Sendable {
     } catch {
       throw BertQAError(error.status, "\(modelDirectory): \(error.message)")
     }
-  }
-
-  /// The model's parts, or `.wrongModel` for a tokenizer alone.
-  func loadedModel() throws(BertQAError) -> (encoder: Encoder, answerer: QuestionAnswerer) {
-    if let model { return model }
-    throw BertQAError(
-      .wrongModel,
-      "\(info.directory) was loaded as a tokenizer alone; create a context without tokenizer_only")
   }
 }
 

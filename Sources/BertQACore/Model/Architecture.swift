@@ -1,4 +1,5 @@
-/// The model classes this library runs, by their names in Hugging Face's `config.json`.
+/// The model classes this library runs, by their names in `config.json`: Hugging Face's for encoders, and our
+/// own for models that have none there.
 enum Architecture: String, Sendable, CaseIterable {
   case bertForQuestionAnswering = "BertForQuestionAnswering"
   case distilBertForQuestionAnswering = "DistilBertForQuestionAnswering"
@@ -9,12 +10,34 @@ enum Architecture: String, Sendable, CaseIterable {
     case distilBert
   }
 
-  var family: Family {
+  /// nil for models that are no encoders.
+  var family: Family? {
     switch self {
     case .bertForQuestionAnswering: .bert
     case .distilBertForQuestionAnswering: .distilBert
     }
   }
 
-  static var supportedNames: String { allCases.map(\.rawValue).joined(separator: ", ") }
+  var task: ModelTask {
+    switch self {
+    case .bertForQuestionAnswering, .distilBertForQuestionAnswering: .answer
+    }
+  }
+
+  /// The first known one of `config.json`'s "architectures".
+  init(_ reader: ObjectReader) throws(BertQAError) {
+    var names: [String] = []
+    if case .array(let elements)? = reader.value("architectures") {
+      for case .string(let name) in elements { names.append(name) }
+    }
+    if let supported = names.lazy.compactMap(Architecture.init).first {
+      self = supported
+      return
+    }
+    let found =
+      names.isEmpty
+      ? "no \"architectures\"" : "architecture \(names.prefix(4).map(quoted).joined(separator: ", "))"
+    let supported = Self.allCases.map(\.rawValue).joined(separator: ", ")
+    throw BertQAError(.unsupported, "\(reader.file): \(found); supported: \(supported)")
+  }
 }

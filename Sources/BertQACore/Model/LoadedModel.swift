@@ -38,7 +38,7 @@ final class LoadedModel: Sendable {
           + "\"vocab_size\" \(configuration.vocabSize) and the embeddings as many rows: "
           + "the vocabulary belongs to another model")
     }
-    let names = TensorNames(configuration.architecture.family)
+    let names = TensorNames(configuration.family)
     var loader = WeightLoader(try Checkpoint(directory: directory), prefix: names.prefix)
     let encoder = try EncoderWeights(&loader, names, configuration)
     let questionAnswering = try loader.linear(

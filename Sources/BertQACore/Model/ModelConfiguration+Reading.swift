@@ -2,10 +2,12 @@ extension ModelConfiguration {
   /// Reads `config.json`. Settings that are absent have Hugging Face's defaults.
   init(_ file: MappedFile) throws(BertQAError) {
     let reader = try ObjectReader(file)
-    let architecture = try Self.architecture(reader)
+    let architecture = try Architecture(reader)
     switch architecture.family {
     case .bert: try self.init(bert: reader, architecture)
     case .distilBert: try self.init(distilBert: reader, architecture)
+    case nil:
+      throw BertQAError(.unsupported, "\(file.path): \(architecture.rawValue) is not an encoder")
     }
     guard hiddenSize % headCount == 0 else {
       throw BertQAError(
@@ -32,6 +34,7 @@ extension ModelConfiguration {
 
   private init(bert reader: ObjectReader, _ architecture: Architecture) throws(BertQAError) {
     self.architecture = architecture
+    family = .bert
     vocabSize = try reader.integer("vocab_size", in: Limit.vocabulary) ?? 30522
     hiddenSize = try reader.integer("hidden_size", in: Limit.width) ?? 768
     layerCount = try reader.integer("num_hidden_layers", in: Limit.layers) ?? 12
@@ -50,6 +53,7 @@ extension ModelConfiguration {
 
   private init(distilBert reader: ObjectReader, _ architecture: Architecture) throws(BertQAError) {
     self.architecture = architecture
+    family = .distilBert
     vocabSize = try reader.integer("vocab_size", in: Limit.vocabulary) ?? 30522
     hiddenSize = try reader.integer("dim", in: Limit.width) ?? 768
     layerCount = try reader.integer("n_layers", in: Limit.layers) ?? 6
@@ -60,19 +64,6 @@ extension ModelConfiguration {
     // A constant of the architecture. Sinusoidal position embeddings are stored like learnt ones.
     layerNormEps = 1e-12
     try Self.checkActivation(reader, "activation")
-  }
-
-  private static func architecture(_ reader: ObjectReader) throws(BertQAError) -> Architecture {
-    var names: [String] = []
-    if case .array(let elements)? = reader.value("architectures") {
-      for case .string(let name) in elements { names.append(name) }
-    }
-    if let supported = names.lazy.compactMap(Architecture.init).first { return supported }
-    let found =
-      names.isEmpty
-      ? "no \"architectures\"" : "architecture \(names.prefix(4).map(quoted).joined(separator: ", "))"
-    throw BertQAError(
-      .unsupported, "\(reader.file): \(found); supported: \(Architecture.supportedNames)")
   }
 
   private static func unsupported(

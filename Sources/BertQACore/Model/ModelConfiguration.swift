@@ -1,6 +1,7 @@
 /// The shape of a model: what `config.json` says of it.
 struct ModelConfiguration: Sendable, Equatable {
   var architecture: Architecture = .bertForQuestionAnswering
+  var family: Architecture.Family = .bert
   /// Rows of the word embeddings; the vocabulary may be smaller.
   var vocabSize: Int
   var hiddenSize: Int

@@ -1,0 +1,18 @@
+/// What a model is for, in the numbering of `bertqa_task`.
+public enum ModelTask: Int32, Sendable, CaseIterable, CustomStringConvertible {
+  case answer = 1
+  case classify = 2
+  case embed = 3
+  /// Predict the next word of a sequence.
+  case predict = 4
+
+  /// The name that the command line, Python and messages use.
+  public var description: String {
+    switch self {
+    case .answer: "answer"
+    case .classify: "classify"
+    case .embed: "embed"
+    case .predict: "predict"
+    }
+  }
+}

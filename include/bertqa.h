@@ -1,5 +1,5 @@
 /*
- * libbertqa: extractive question answering that embeds anywhere.
+ * libbertqa: extractive question answering and text classification that embed anywhere.
  *
  * This header is the manual. A whole program:
  *
@@ -142,6 +142,15 @@ enum {
  * that calls the library, during that call. */
 typedef void (*bertqa_log_function)(void *user, const char *message);
 
+/* What a model is for. */
+typedef int32_t bertqa_task;
+enum {
+  BERTQA_TASK_ANSWER = 1,   /* bertqa_answer and its like, bertqa_logits */
+  BERTQA_TASK_CLASSIFY = 2, /* bertqa_classify */
+  BERTQA_TASK_EMBED = 3,    /* bertqa_embed, bertqa_labeler_create */
+  BERTQA_TASK_PREDICT = 4   /* bertqa_sequence_... */
+};
+
 typedef struct bertqa_context_options {
   size_t struct_size;
   /* Threads that one call may use, the calling one included; 0 = as many as the process may run on
@@ -155,6 +164,9 @@ typedef struct bertqa_context_options {
   int32_t tokenizer_only;
   bertqa_log_function log; /* default NULL: silent */
   void *log_user;          /* handed to log */
+  /* With a NULL model_directory: which default model. BERTQA_TASK_ANSWER (default), _CLASSIFY or
+   * _PREDICT; there is none for _EMBED. */
+  bertqa_task default_model;
 } bertqa_context_options;
 
 /* Sets struct_size and every default. struct_size: sizeof(bertqa_context_options) as the caller was
@@ -163,13 +175,21 @@ void bertqa_context_options_init(bertqa_context_options *options, size_t struct_
 
 /* Loads a model: a directory as Hugging Face's save_pretrained writes it (config.json, vocab.txt or
  * tokenizer.json, tokenizer_config.json, model.safetensors or its sharded index; F32, F16, BF16 or
- * this library's int8 form), architecture BertForQuestionAnswering or
- * DistilBertForQuestionAnswering. The weights are memory-mapped: processes share their pages, and
- * the files must not be modified while in use (replacing them by rename is fine).
+ * this library's int8 form) or as this library writes it. config.json's "architectures" says what the
+ * model is for:
+ *   answer    BertForQuestionAnswering, DistilBertForQuestionAnswering
+ *   classify  BertForSequenceClassification, DistilBertForSequenceClassification,
+ *             WordCountClassifier (this library's own, see bertqa_trainer)
+ *   embed     BertModel, DistilBertModel
+ *   predict   LSTMLanguageModel, GRULanguageModel
+ * docs/models.md describes each. A function that the model is not for gives
+ * BERTQA_ERROR_WRONG_MODEL. The weights are memory-mapped: processes share their pages, and the files
+ * must not be modified while in use (replacing them by rename is fine).
  *
- * model_directory: a NUL-terminated path in UTF-8, or NULL for the default model, looked for in
- * "bertqa/qa-minilm-l6" and "models/qa-minilm-l6" beside the library and in its install prefix's
- * share directory, then at the path in the environment variable BERTQA_MODEL.
+ * model_directory: a NUL-terminated path in UTF-8, or NULL for a default model, looked for in
+ * "bertqa/NAME" and "models/NAME" beside the library and in its install prefix's share directory; NAME
+ * is qa-minilm-l6, topics-words or shakespeare-lstm by options->default_model. The first is at last
+ * looked for at the path in the environment variable BERTQA_MODEL.
  * options: NULL for the defaults.
  * Errors: IO, INVALID_MODEL, UNSUPPORTED, INVALID_ARGUMENT, OUT_OF_MEMORY; the message names the
  * file, the tensor, what was found and what was expected. */
@@ -184,21 +204,29 @@ typedef struct bertqa_model_info {
   size_t struct_size;
   const char *directory;      /* where the model came from */
   const char *architecture;   /* "BertForQuestionAnswering"; "" with tokenizer_only */
-  bertqa_precision precision; /* in use, never AUTO; 0 with tokenizer_only, like the next two */
-  bertqa_isa isa;             /* in use, never AUTO */
+  bertqa_precision precision; /* in use, never AUTO; 0 for models without an encoder */
+  bertqa_isa isa;             /* in use, never AUTO; 0 likewise */
   int32_t threads;            /* that one call may use */
-  int32_t vocab_size;         /* pieces in the vocabulary */
-  int32_t hidden_size;        /* the model's dimensions; 0 with tokenizer_only */
+  int32_t vocab_size;         /* pieces or words in the vocabulary */
+  int32_t hidden_size;        /* the model's dimensions; 0 where it has no such thing */
   int32_t num_hidden_layers;
   int32_t num_attention_heads;
   int32_t intermediate_size;
   int32_t max_position_embeddings; /* the largest max_seq_len */
   int32_t lowercase;               /* not 0: the tokenizer lower-cases */
   float no_answer_threshold;       /* the model's own, see bertqa_answer_options */
+  bertqa_task task;                /* 0 with tokenizer_only */
+  int32_t num_labels;              /* of a classifier, see bertqa_context_label; else 0 */
+  int32_t embedding_length;        /* floats of bertqa_embed; 0 for models of other tasks */
+  int32_t state_length;            /* floats of a bertqa_sequence_state; 0 for models of other tasks */
 } bertqa_model_info;
 
 /* Lives as long as the context. NULL only for a NULL context. */
 const bertqa_model_info *bertqa_context_info(const bertqa_context *context);
+
+/* The name of a classifier's label, 0 <= id < num_labels, NUL-terminated; NULL for other ids. Lives as
+ * long as the context. */
+const char *bertqa_context_label(const bertqa_context *context, int32_t id);
 
 /* ---- Tokenize -------------------------------------------------------------------------------- */
 
@@ -230,8 +258,8 @@ const int32_t *bertqa_tokens_ids(const bertqa_tokens *tokens);
 const uint32_t *bertqa_tokens_starts(const bertqa_tokens *tokens);
 const uint32_t *bertqa_tokens_ends(const bertqa_tokens *tokens);
 
-/* The piece with this id ("##ing", "[UNK]"), as the vocabulary spells it, NUL-terminated; its length
- * in *length unless that is NULL. NULL for an id outside the vocabulary. Lives as long as the
+/* The piece or word with this id ("##ing", "[UNK]"), as the vocabulary spells it, NUL-terminated; its
+ * length in *length unless that is NULL. NULL for an id outside the vocabulary. Lives as long as the
  * context. */
 const char *bertqa_vocabulary_piece(const bertqa_context *context, int32_t id, size_t *length);
 
@@ -378,6 +406,416 @@ BERTQA_MUST_CHECK bertqa_status bertqa_logits(const bertqa_context *context, con
                                               size_t id_count, const size_t *window_lengths,
                                               const size_t *second_segments, size_t window_count,
                                               float *start_logits, float *end_logits);
+
+/* ---- Classify -------------------------------------------------------------------------------- */
+
+/* How the windows of a long text become one result. */
+typedef int32_t bertqa_window_pooling;
+enum {
+  BERTQA_WINDOW_POOLING_MEAN = 0, /* mean of the windows' logits */
+  BERTQA_WINDOW_POOLING_MAX = 1   /* for each label the largest */
+};
+
+typedef struct bertqa_classify_options {
+  size_t struct_size;
+  /* Word-count models: how many occurrences of words that weighed most to give, at most; default 0. */
+  int32_t contributions;
+  /* BERT models: tokens of one window, [CLS] and [SEP] included; at least 8. 0 (default): as many as
+   * the model takes. A longer text is read in windows, never cut. */
+  int32_t max_seq_len;
+  int32_t doc_stride; /* tokens that two neighbouring windows share; default 128, lowered to a third of
+                       * max_seq_len where that is less */
+  bertqa_window_pooling window_pooling; /* default MEAN */
+  bertqa_cancel_function cancel;        /* default NULL */
+  void *cancel_user;                    /* handed to cancel */
+} bertqa_classify_options;
+
+void bertqa_classify_options_init(bertqa_classify_options *options, size_t struct_size);
+
+/* A text, or two texts that a sentence-pair model compares. Fixed for ever: an array is passed. */
+typedef struct bertqa_text {
+  const char *text;
+  size_t length;
+  const char *second; /* NULL: none */
+  size_t second_length;
+} bertqa_text;
+
+/* What a model's outputs mean; Hugging Face's problem_type. */
+typedef int32_t bertqa_problem_type;
+enum {
+  BERTQA_PROBLEM_SINGLE_LABEL = 1, /* one label is right: probabilities are a softmax, they sum to 1 */
+  BERTQA_PROBLEM_MULTI_LABEL = 2,  /* any number are right: each probability is the label's sigmoid */
+  BERTQA_PROBLEM_REGRESSION = 3    /* the logits are the predicted numbers */
+};
+
+/* One label of the model. Grows at its end in later versions. */
+typedef struct bertqa_label_score {
+  size_t struct_size;
+  const char *label; /* UTF-8 with a NUL; lives as long as the classification */
+  int32_t id;        /* row of the model's output, as in bertqa_context_label */
+  float probability; /* NAN for regression */
+  float logit;
+} bertqa_label_score;
+
+/* One occurrence of a word, or of a pair of words, in the text. Grows at its end in later versions. */
+typedef struct bertqa_contribution {
+  size_t struct_size;
+  bertqa_range bytes;
+  bertqa_range code_points;
+  bertqa_range utf16;
+  float weight; /* added to the best label's logit, over the mean of all labels; < 0: against it */
+} bertqa_contribution;
+
+/* What is true of the text as a whole. Grows at its end in later versions. */
+typedef struct bertqa_classify_summary {
+  size_t struct_size;
+  bertqa_problem_type problem_type;
+  /* Not 0: fewer distinct words than the model asks for. There are no labels then: an outcome, not an
+   * error. Word-count models only. */
+  int32_t not_enough_text;
+  size_t distinct_words; /* counted; 0 for BERT models */
+  size_t window_count;   /* windows that a BERT model read; 0 for word-count models */
+} bertqa_classify_summary;
+
+/* All labels of one text, the most probable first. */
+typedef struct bertqa_classification bertqa_classification;
+
+/* Classifies one text of any length. options: NULL for the defaults. Time: linear in the length.
+ * Errors: INVALID_ARGUMENT, WRONG_MODEL, TOO_LARGE, OUT_OF_MEMORY, CANCELLED. */
+BERTQA_MUST_CHECK bertqa_status bertqa_classify(const bertqa_context *context, const char *text,
+                                                size_t length,
+                                                const bertqa_classify_options *options,
+                                                bertqa_classification **classification);
+
+/* Classifies many texts, or pairs, in one call. classifications: an array of `count` pointers; on
+ * success [i] belongs to texts[i], on failure all are NULL and the message names the text. Pairs are for
+ * BERT models: for others INVALID_ARGUMENT. */
+BERTQA_MUST_CHECK bertqa_status bertqa_classify_batch(const bertqa_context *context,
+                                                      const bertqa_text *texts, size_t count,
+                                                      const bertqa_classify_options *options,
+                                                      bertqa_classification **classifications);
+
+void bertqa_classification_free(bertqa_classification *classification);
+
+/* How many labels: all of the model's, or 0 where there was not enough text. */
+size_t bertqa_classification_count(const bertqa_classification *classification);
+
+/* The label of this rank, 0 = most probable; NULL beyond the count. */
+const bertqa_label_score *bertqa_classification_get(const bertqa_classification *classification,
+                                                    size_t index);
+
+/* What weighed most for and against the best label, by falling magnitude. */
+size_t bertqa_classification_contributions_count(const bertqa_classification *classification);
+const bertqa_contribution *bertqa_classification_contribution(
+    const bertqa_classification *classification, size_t index);
+
+const bertqa_classify_summary *bertqa_classification_summary(
+    const bertqa_classification *classification);
+
+/* ---- Train a word-count classifier ----------------------------------------------------------- */
+
+typedef int32_t bertqa_algorithm;
+enum {
+  BERTQA_LOGISTIC_REGRESSION = 0, /* multinomial, L2, L-BFGS: scikit-learn's LogisticRegression */
+  BERTQA_NAIVE_BAYES = 1          /* multinomial: scikit-learn's MultinomialNB */
+};
+
+/* Told now and then how far a long call is: what it does, and the part of that which is done, 0...1.
+ * Not 0 ends the call with BERTQA_ERROR_CANCELLED. Called on the calling thread. */
+typedef int32_t (*bertqa_progress_function)(void *user, const char *stage, double fraction);
+
+typedef struct bertqa_train_options {
+  size_t struct_size;
+  bertqa_algorithm algorithm;    /* default LOGISTIC_REGRESSION */
+  int32_t min_word_length;       /* in code points; default 3 */
+  int32_t min_distinct_words;    /* fewer in a text: "not enough text"; default 3 */
+  int32_t max_ngram;             /* 1: words (default); 2: and pairs of neighbouring words */
+  int32_t tf_idf;                /* not 0: counts are weighted by TF-IDF and scaled to length 1 */
+  int32_t min_document_count;    /* words in fewer texts are left out; default 1 */
+  double max_document_fraction;  /* words in a larger part of the texts are left out; default 1 */
+  int32_t max_vocabulary;        /* the most frequent words are kept; default 262144 */
+  double c;                      /* logistic regression: inverse strength of L2; default 1 */
+  double alpha;                  /* naive Bayes: additive smoothing; default 1 */
+  int32_t max_iterations;        /* logistic regression: of L-BFGS; default 1000 */
+  double tolerance;              /* its largest gradient component at the end; default 1e-4 */
+  int32_t folds;                 /* of the cross-validation; 0: none; default 5 */
+  int32_t threads;               /* as in bertqa_context_options */
+  uint64_t seed;                 /* of the folds; the same data and seed give the same files */
+  bertqa_progress_function progress; /* default NULL */
+  void *progress_user;               /* handed to progress */
+} bertqa_train_options;
+
+void bertqa_train_options_init(bertqa_train_options *options, size_t struct_size);
+
+/* Collects labelled texts and trains a classifier on them. A text is counted when it is added and not
+ * kept, so millions of short texts fit in memory: about 8 bytes for each distinct word of each text. Not
+ * thread-safe: one thread at a time. */
+typedef struct bertqa_trainer bertqa_trainer;
+
+BERTQA_MUST_CHECK bertqa_status bertqa_trainer_create(const bertqa_train_options *options,
+                                                      bertqa_trainer **trainer);
+
+void bertqa_trainer_free(bertqa_trainer *trainer);
+
+/* A text without a word counts. Errors: INVALID_ARGUMENT for an empty label, TOO_LARGE, OUT_OF_MEMORY. */
+BERTQA_MUST_CHECK bertqa_status bertqa_trainer_add(bertqa_trainer *trainer, const char *text,
+                                                   size_t length, const char *label,
+                                                   size_t label_length);
+
+/* How a training went. Cross-validated figures are NAN without folds. Grows at its end. */
+typedef struct bertqa_training_report {
+  size_t struct_size;
+  size_t text_count;
+  size_t vocabulary_size; /* features of the model */
+  size_t label_count;
+  const char *const *labels; /* [label_count], sorted by their bytes */
+  const size_t *label_texts; /* [label_count], texts with each label */
+  int32_t iterations;        /* of L-BFGS */
+  int32_t converged;         /* not 0: within the tolerance */
+  double loss;               /* of the final model: mean cross-entropy, with logistic regression + L2 */
+  double accuracy;           /* of the cross-validation */
+  double macro_f1;
+  double calibration_error; /* expected calibration error (ECE), 15 bins */
+  const size_t *confusion;  /* [true label][predicted label]; NULL without folds */
+} bertqa_training_report;
+
+/* Trains on all that was added and writes the model to a new directory, complete or not at all.
+ * report: freed by bertqa_training_report_free; may be NULL.
+ * Errors: INVALID_ARGUMENT (fewer than two labels, no words, folds above the texts), IO, CANCELLED,
+ * OUT_OF_MEMORY. */
+BERTQA_MUST_CHECK bertqa_status bertqa_trainer_finish(bertqa_trainer *trainer,
+                                                      const char *model_directory,
+                                                      const bertqa_training_report **report);
+
+void bertqa_training_report_free(const bertqa_training_report *report);
+
+/* ---- Embed ----------------------------------------------------------------------------------- */
+
+/* How the last layer's token vectors become one. */
+typedef int32_t bertqa_pooling;
+enum {
+  BERTQA_POOLING_MODEL = 0, /* what the model's sentence-transformers files say, else MEAN */
+  BERTQA_POOLING_MEAN = 1,  /* mean over all tokens, [CLS] and [SEP] included */
+  BERTQA_POOLING_CLS = 2    /* the vector of [CLS] */
+};
+
+typedef struct bertqa_embed_options {
+  size_t struct_size;
+  bertqa_pooling pooling; /* default MODEL */
+  int32_t normalize;      /* 1: scaled to length 1; 0: not; -1 (default): as the model's files say */
+  int32_t max_seq_len;    /* tokens of one window; 0 (default): as the model's files say */
+  /* 0 (default): a longer text is read in windows, whose vectors are averaged by their tokens (CLS: by
+   * window). Not 0: it is cut, as sentence-transformers does. */
+  int32_t truncate;
+  bertqa_cancel_function cancel; /* default NULL */
+  void *cancel_user;             /* handed to cancel */
+} bertqa_embed_options;
+
+void bertqa_embed_options_init(bertqa_embed_options *options, size_t struct_size);
+
+/* Vectors of texts for search, clustering and comparison: equal to sentence-transformers' within 1e-4
+ * in f32. embeddings: [count][bertqa_model_info.embedding_length]. A pair is [CLS] text [SEP] second
+ * [SEP]. An empty text has a vector too, that of [CLS] [SEP].
+ * Errors: INVALID_ARGUMENT, WRONG_MODEL, TOO_LARGE, OUT_OF_MEMORY, CANCELLED. */
+BERTQA_MUST_CHECK bertqa_status bertqa_embed(const bertqa_context *context, const bertqa_text *texts,
+                                             size_t count, const bertqa_embed_options *options,
+                                             float *embeddings);
+
+/* ---- Label by example ------------------------------------------------------------------------ */
+
+/* Classifies by the nearest label in the space of an embedding model, without training. A label is
+ * given by example texts (few-shot) or by a text that names it (zero-shot: "about sport"), and stands
+ * for the mean of their vectors. Immutable, like a context. */
+typedef struct bertqa_labeler bertqa_labeler;
+
+/* One example of a label. Fixed for ever. */
+typedef struct bertqa_example {
+  const char *text;
+  size_t length;
+  const char *label;
+  size_t label_length;
+} bertqa_example;
+
+typedef struct bertqa_labeler_options {
+  size_t struct_size;
+  float scale; /* logit = scale * cosine of the angle between text and label; default 20 */
+  const bertqa_embed_options *embed; /* default NULL: the defaults; normalize is of no effect */
+} bertqa_labeler_options;
+
+void bertqa_labeler_options_init(bertqa_labeler_options *options, size_t struct_size);
+
+/* The labeler keeps what it needs of the context, which may be freed first. Errors: as bertqa_embed. */
+BERTQA_MUST_CHECK bertqa_status bertqa_labeler_create(const bertqa_context *context,
+                                                      const bertqa_example *examples, size_t count,
+                                                      const bertqa_labeler_options *options,
+                                                      bertqa_labeler **labeler);
+
+void bertqa_labeler_free(bertqa_labeler *labeler);
+
+/* As bertqa_classify_batch; labels have ids in the order of their first examples. */
+BERTQA_MUST_CHECK bertqa_status bertqa_labeler_classify(const bertqa_labeler *labeler,
+                                                        const bertqa_text *texts, size_t count,
+                                                        bertqa_classification **classifications);
+
+/* ---- Predict along a sequence ---------------------------------------------------------------- */
+
+/* What a recurrent model remembers of a sequence. Immutable: a step makes a new one, so a state may be
+ * kept, branched from and used by any number of threads. As floats: for each layer h [hidden_size], and
+ * with LSTM then for each layer c [hidden_size]; bertqa_model_info.state_length in all. */
+typedef struct bertqa_sequence_state bertqa_sequence_state;
+
+/* Copies share what is immutable; each is to be freed. NULL only for NULL. */
+bertqa_sequence_state *bertqa_sequence_state_clone(const bertqa_sequence_state *state);
+void bertqa_sequence_state_free(bertqa_sequence_state *state);
+
+/* values: [length], and length must be state_length: otherwise INVALID_ARGUMENT. */
+BERTQA_MUST_CHECK bertqa_status bertqa_sequence_state_export(const bertqa_sequence_state *state,
+                                                             float *values, size_t length);
+BERTQA_MUST_CHECK bertqa_status bertqa_sequence_state_import(const bertqa_context *context,
+                                                             const float *values, size_t length,
+                                                             bertqa_sequence_state **state);
+
+/* The state as bytes that name its model, for another process or day. Writes at most `capacity` bytes;
+ * *length is set to what is needed, and when that is above capacity nothing is written and the status is
+ * INVALID_ARGUMENT. */
+BERTQA_MUST_CHECK bertqa_status bertqa_sequence_state_serialize(const bertqa_sequence_state *state,
+                                                                void *bytes, size_t capacity,
+                                                                size_t *length);
+
+/* Errors: INVALID_ARGUMENT for bytes that are no state, WRONG_MODEL for another model's. */
+BERTQA_MUST_CHECK bertqa_status bertqa_sequence_state_deserialize(const bertqa_context *context,
+                                                                  const void *bytes, size_t length,
+                                                                  bertqa_sequence_state **state);
+
+/* One word that may come next. Grows at its end in later versions. */
+typedef struct bertqa_word {
+  size_t struct_size;
+  const char *text; /* UTF-8 with a NUL; lives as long as what it was asked of */
+  size_t length;
+  int32_t id;             /* in the vocabulary; see bertqa_vocabulary_piece */
+  float probability;      /* 0...1 */
+  float log_probability;  /* natural logarithm */
+} bertqa_word;
+
+/* The words that may come next, the most probable first. */
+typedef struct bertqa_prediction bertqa_prediction;
+
+/* One step: reads a word (a character, for models of characters) in a state and predicts the next.
+ * state: NULL starts a sequence. top_k: how many words to give, at least 1; beyond the vocabulary: all.
+ * prediction, next_state: each may be NULL if it is not wanted.
+ * The same word and state always give the same bits.
+ * Errors: INVALID_ARGUMENT, WRONG_MODEL (also for another model's state), OUT_OF_MEMORY. */
+BERTQA_MUST_CHECK bertqa_status bertqa_sequence_predict(const bertqa_context *context,
+                                                        const char *word, size_t length,
+                                                        const bertqa_sequence_state *state,
+                                                        int32_t top_k,
+                                                        bertqa_prediction **prediction,
+                                                        bertqa_sequence_state **next_state);
+
+void bertqa_prediction_free(bertqa_prediction *prediction);
+size_t bertqa_prediction_count(const bertqa_prediction *prediction);
+const bertqa_word *bertqa_prediction_get(const bertqa_prediction *prediction, size_t index);
+
+/* Not 0: the word that was read is not in the vocabulary; the model read its unknown token. */
+int32_t bertqa_prediction_is_unknown(const bertqa_prediction *prediction);
+
+/* The probability of every word, [vocab_size], by id. */
+const float *bertqa_prediction_probabilities(const bertqa_prediction *prediction);
+
+/* One step of many independent sequences at once.
+ * ids: [count], words by id; states: [count], an entry NULL starts a sequence, or NULL for all of them;
+ * next_states: [count], set; logits: [count][vocab_size], or NULL if not wanted.
+ * On failure every next state is NULL and the message names the sequence. */
+BERTQA_MUST_CHECK bertqa_status bertqa_sequence_step(const bertqa_context *context,
+                                                     const int32_t *ids,
+                                                     const bertqa_sequence_state *const *states,
+                                                     size_t count,
+                                                     bertqa_sequence_state **next_states,
+                                                     float *logits);
+
+/* Called with each word as it is generated; not 0 stops the generation after it. */
+typedef int32_t (*bertqa_word_function)(void *user, const bertqa_word *word);
+
+typedef struct bertqa_generate_options {
+  size_t struct_size;
+  int32_t max_words;      /* generated at most, 1...1000000; default 100 */
+  float temperature;      /* 0 (default): greedy; else the logits are divided by it */
+  int32_t top_k;          /* only the k most probable words are drawn from; 0 (default): all */
+  float top_p;            /* only the fewest words whose probabilities sum to this; default 1: all */
+  uint64_t seed;          /* the same seed gives the same words; default 0 */
+  bertqa_word_function on_word; /* default NULL */
+  void *on_word_user;           /* handed to on_word */
+} bertqa_generate_options;
+
+void bertqa_generate_options_init(bertqa_generate_options *options, size_t struct_size);
+
+/* Why a generation ended. */
+typedef int32_t bertqa_stop;
+enum {
+  BERTQA_STOP_END = 1,     /* the model predicted its end symbol, such as </s> */
+  BERTQA_STOP_LIMIT = 2,   /* max_words */
+  BERTQA_STOP_CALLBACK = 3 /* on_word asked for it */
+};
+
+/* What was generated. */
+typedef struct bertqa_generation bertqa_generation;
+
+/* Reads a prompt, split into the model's words, and generates what follows.
+ * state: NULL starts a sequence. An empty prompt needs a state: otherwise INVALID_ARGUMENT.
+ * Errors: as bertqa_sequence_predict. */
+BERTQA_MUST_CHECK bertqa_status bertqa_sequence_generate(const bertqa_context *context,
+                                                         const char *prompt, size_t length,
+                                                         const bertqa_sequence_state *state,
+                                                         const bertqa_generate_options *options,
+                                                         bertqa_generation **generation);
+
+void bertqa_generation_free(bertqa_generation *generation);
+
+/* The generated words, without the prompt and the end symbol. */
+size_t bertqa_generation_count(const bertqa_generation *generation);
+const bertqa_word *bertqa_generation_get(const bertqa_generation *generation, size_t index);
+
+/* The words joined as the model's texts are: with spaces between words, without between characters.
+ * NUL-terminated; its length in *length unless that is NULL. */
+const char *bertqa_generation_text(const bertqa_generation *generation, size_t *length);
+
+bertqa_stop bertqa_generation_stop(const bertqa_generation *generation);
+
+/* Words of the prompt that are not in the vocabulary. */
+size_t bertqa_generation_unknown_count(const bertqa_generation *generation);
+
+/* The state after the last word, to go on from; belongs to the generation: clone it to keep it. */
+const bertqa_sequence_state *bertqa_generation_state(const bertqa_generation *generation);
+
+/* How likely a text is. Grows at its end in later versions; the caller sets struct_size. */
+typedef struct bertqa_sequence_score {
+  size_t struct_size;
+  size_t word_count;     /* words predicted: all but a sequence's first, and the end symbol if asked */
+  size_t unknown_count;  /* words of the text that are not in the vocabulary */
+  double log_likelihood; /* sum of the natural logarithms of their probabilities */
+  double perplexity;     /* exp(-log_likelihood / word_count); NAN for a word_count of 0 */
+} bertqa_sequence_score;
+
+/* The likelihood of a text, split into the model's words: low for what the model has not learnt.
+ * state: NULL starts a sequence, whose first word is given, not predicted; else what the text follows.
+ * include_end: not 0: the text is complete, and its end symbol is predicted too. */
+BERTQA_MUST_CHECK bertqa_status bertqa_sequence_likelihood(const bertqa_context *context,
+                                                           const char *text, size_t length,
+                                                           const bertqa_sequence_state *state,
+                                                           int32_t include_end,
+                                                           bertqa_sequence_score *score);
+
+/* Which of several continuations of a prefix is most likely.
+ * continuations: [count]; their second texts must be NULL. log_likelihoods, word_counts: [count], as in
+ * bertqa_sequence_score, of the continuation's words alone; order: [count], the continuations' indices,
+ * the highest log_likelihood / word_count first, equal ones in the order given. Each of the three may be
+ * NULL if it is not wanted. */
+BERTQA_MUST_CHECK bertqa_status bertqa_sequence_rank(const bertqa_context *context,
+                                                     const char *prefix, size_t prefix_length,
+                                                     const bertqa_text *continuations, size_t count,
+                                                     const bertqa_sequence_state *state,
+                                                     int32_t include_end, size_t *order,
+                                                     double *log_likelihoods, size_t *word_counts);
 
 #ifdef __cplusplus
 }

@@ -20,6 +20,22 @@ enum Option: String, CaseIterable {
   case isa
   case parseSpecialTokens = "parse-special-tokens"
   case ids
+  case task
+  case format
+  case delimiter
+  case textField = "text-field"
+  case questionField = "question-field"
+  case outputField = "output-field"
+  case idField = "id-field"
+  case onError = "on-error"
+  case maxRecordBytes = "max-record-bytes"
+  case maxDocumentBytes = "max-document-bytes"
+  case batchSize = "batch-size"
+  case output
+  case resume
+  case stats
+  case metrics
+  case progress
   case help
   case version
 
@@ -32,8 +48,8 @@ enum Option: String, CaseIterable {
 
   var value: Value {
     switch self {
-    case .json, .context, .handleImpossibleAnswer, .noAlignToWords, .parseSpecialTokens, .ids, .help,
-      .version:
+    case .json, .context, .handleImpossibleAnswer, .noAlignToWords, .parseSpecialTokens, .ids, .progress,
+      .help, .version:
       return .none
     case .color: return .optional
     default: return .required
@@ -46,6 +62,7 @@ enum Option: String, CaseIterable {
     case .question: return UInt8(ascii: "q")
     case .model: return UInt8(ascii: "m")
     case .topK: return UInt8(ascii: "k")
+    case .output: return UInt8(ascii: "o")
     case .help: return UInt8(ascii: "h")
     case .version: return UInt8(ascii: "V")
     default: return nil

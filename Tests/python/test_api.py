@@ -75,6 +75,7 @@ def test_structs_are_the_headers(tmp_path):
         "bertqa_tokenize_options": _native.TokenizeOptions, "bertqa_answer_options": _native.AnswerOptions,
         "bertqa_answer_span": _native.AnswerSpan, "bertqa_answer_summary": _native.AnswerSummary,
         "bertqa_pair": _native.Pair, "bertqa_range": _native.Range, "bertqa_text": _native.TextPair,
+        "bertqa_column": _native.Column,
         "bertqa_classify_options": _native.ClassifyOptions, "bertqa_label_score": _native.LabelScore,
         "bertqa_contribution": _native.Contribution, "bertqa_classify_summary": _native.ClassifySummary,
         "bertqa_train_options": _native.TrainOptions, "bertqa_training_report": _native.TrainingReport,
@@ -724,7 +725,7 @@ libc = ctypes.CDLL(None)
 semaphore = ctypes.create_string_buffer(64)
 assert libc.sem_init(semaphore, 0, 0) == 0
 context = bertqa.Context({str(FIXTURES / "tiny-bert")!r})
-call = bertqa._answer._options({{}})
+call = bertqa._answer.answer_options({{}})
 call.struct.cancel = ctypes.cast(libc.sem_wait, _native.CANCEL)
 call.struct.cancel_user = ctypes.addressof(semaphore)
 answers, done, posts = ctypes.c_void_p(), False, 0

@@ -20,22 +20,44 @@ enum FileWriting {
   }
 
   /// Puts a file with these contents in the place of `path`, so that whoever reads it finds the old contents or
-  /// the new; what is not a regular file is written to. `isDurable`: it is on the disk on return.
+  /// the new. What is not a regular file, or a name for an open one such as /dev/stderr, is written to.
+  /// - Parameter isDurable: whether to return only when it is on the disk.
   static func replace(_ path: String, with text: String, isDurable: Bool) throws(ToolError) {
-    var status = stat()
-    let isSpecial = stat(path, &status) == 0 && status.st_mode & S_IFMT != S_IFREG
-    let name = isSpecial ? path : "\(path).\(getpid()).tmp"
-    let descriptor = open(name, O_WRONLY | O_CREAT | (isSpecial ? 0 : O_TRUNC) | O_CLOEXEC, 0o666)
-    guard descriptor >= 0 else { throw failed(name, errno) }
-    var number = Array(text.utf8).withUnsafeBytes { write($0, to: descriptor) }
-    if number == 0, isDurable, !isSpecial, fsync(descriptor) != 0 { number = errno }
-    if close(descriptor) != 0, number == 0 { number = errno }
-    if !isSpecial {
-      if number == 0, rename(name, path) != 0 { number = errno }
-      if number != 0 { unlink(name) }
-      if number == 0, isDurable { syncDirectory(of: path) }
+    let bytes = Array(text.utf8)
+    if isSpecial(path) {
+      let descriptor = open(path, O_WRONLY | O_APPEND | O_CLOEXEC)
+      guard descriptor >= 0 else { throw failed(path, errno) }
+      defer { close(descriptor) }
+      let number = bytes.withUnsafeBytes { write($0, to: descriptor) }
+      if number != 0 { throw failed(path, number) }
+      return
     }
-    guard number == 0 else { throw failed(path, number) }
+    let path = resolved(path)
+    let temporary = "\(path).\(getpid()).tmp"
+    let descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+    guard descriptor >= 0 else { throw failed(temporary, errno) }
+    var number = bytes.withUnsafeBytes { write($0, to: descriptor) }
+    if number == 0, isDurable, fsync(descriptor) != 0 { number = errno }
+    if close(descriptor) != 0, number == 0 { number = errno }
+    if number == 0, rename(temporary, path) != 0 { number = errno }
+    guard number == 0 else {
+      unlink(temporary)
+      throw failed(path, number)
+    }
+    if isDurable { syncDirectory(of: path) }
+  }
+
+  private static func isSpecial(_ path: String) -> Bool {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return false }
+    return status.st_mode & S_IFMT != S_IFREG || path.hasPrefix("/dev/") || path.hasPrefix("/proc/")
+  }
+
+  /// Where symbolic links lead, so that the file is replaced and not the link.
+  private static func resolved(_ path: String) -> String {
+    guard let name = realpath(path, nil) else { return path }
+    defer { free(name) }
+    return String(cString: name)
   }
 
   /// So that the new name outlives a crash of the machine.

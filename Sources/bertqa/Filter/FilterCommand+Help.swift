@@ -8,7 +8,7 @@ extension FilterCommand {
     one record out for each record in, in order, at once where the output is a pipe
     or terminal. All other bytes of a record stay as they are.
 
-          --task TASK           answer (the default) or tokenize
+          --task TASK           answer (the default), classify or tokenize
           --format FORMAT       ndjson (the default): JSON objects, one a line;
                                 csv or tsv: a table whose first line names the
                                 columns; length-prefixed: JSON objects, each behind
@@ -53,6 +53,15 @@ extension FilterCommand {
                                 score by which an answer must beat 'no answer';
                                 default: the model's own
     \(AnswerOptions.readingHelp)
+
+    With --task classify:
+      -k, --top-k N             give the N most probable labels only
+          --second-field FIELD  the second text of a pair
+          --contributions N     tell the N words that weighed most
+          --max-seq-len N       length of a window; default: what the model takes
+          --doc-stride N        overlap of neighbouring windows; default 128
+          --window-pooling P    how the windows of a long text become one result:
+                                mean (the default) or max
 
     With --task tokenize:
           --ids                 give the ids only

@@ -3,12 +3,12 @@ import Glibc
 
 enum FilterCommand: Command {
   static let name = "filter"
-  static let summary = "add answers or tokens to the records of a pipeline"
+  static let summary = "add answers, labels or tokens to the records of a pipeline"
   static let options: [Option] =
     ModelChoice.runOptions + [
       .task, .format, .delimiter, .textField, .questionField, .question, .outputField, .idField, .onError,
       .maxRecordBytes, .maxDocumentBytes, .batchSize, .output, .resume, .stats, .metrics, .progress, .ids,
-      .parseSpecialTokens,
+      .parseSpecialTokens, .secondField, .contributions, .windowPooling,
     ] + AnswerOptions.commandLineOptions
 
   static func run(_ arguments: ParsedArguments, to output: Output) throws(ToolError) -> ExitCode {
@@ -17,8 +17,10 @@ enum FilterCommand: Command {
     let stop = try StopSignals()
     let ignoresPipe = StopSignals.isIgnored(SIGPIPE)
     signal(SIGPIPE, SIG_IGN)
-    let context = try ModelChoice(arguments, command: invocation, tokenizerOnly: settings.task == .tokenize)
-      .load(command: invocation)
+    let context = try ModelChoice(
+      arguments, command: invocation, tokenizerOnly: settings.task == .tokenize,
+      defaultModel: settings.task == .classify ? .classify : .answer
+    ).load(command: invocation)
     let task = try makeTask(settings, context)
     let run = try prepare(settings, task, stop, identity: identity(arguments, context))
     var ending: String?
@@ -43,20 +45,22 @@ enum FilterCommand: Command {
   }
 
   private static func makeTask(_ settings: FilterSettings, _ context: Context) throws(ToolError) -> any FilterTask {
-    switch settings.task {
-    case .answer:
-      var options = settings.answerOptions
-      do throws(BertQAError) {
-        options.fit(maxPositions: context.info.maxPositions)
-        try options.validate(maxPositions: context.info.maxPositions)
-      } catch {
-        throw ToolError(error, command: invocation)
+    let task: any FilterTask =
+      switch settings.task {
+      case .answer:
+        AnswerTask(context: context, questions: settings.questions, options: settings.answerOptions)
+      case .classify:
+        ClassifyTask(context: context, options: settings.classifyOptions, labelLimit: settings.labelLimit)
+      case .tokenize:
+        TokenizeTask(
+          context: context, idsOnly: settings.idsOnly, parseSpecialTokens: settings.parseSpecialTokens)
       }
-      return AnswerTask(context: context, questions: settings.questions, options: options)
-    case .tokenize:
-      return TokenizeTask(
-        context: context, idsOnly: settings.idsOnly, parseSpecialTokens: settings.parseSpecialTokens)
+    do throws(BertQAError) {
+      try task.check(fieldCount: settings.texts.count)
+    } catch {
+      throw ToolError(error, command: invocation)
     }
+    return task
   }
 
   /// Opens what is read and written, and starts the reader.

@@ -24,9 +24,12 @@ enum Option: String, CaseIterable {
   case format
   case delimiter
   case textField = "text-field"
+  case secondField = "second-field"
   case questionField = "question-field"
   case outputField = "output-field"
   case idField = "id-field"
+  case contributions
+  case windowPooling = "window-pooling"
   case onError = "on-error"
   case maxRecordBytes = "max-record-bytes"
   case maxDocumentBytes = "max-document-bytes"

@@ -3,12 +3,14 @@ import BertQACore
 /// The arguments of `bertqa filter`, read.
 struct FilterSettings {
   enum TaskName: String, CaseIterable {
-    case answer, tokenize
+    case answer, classify, tokenize
 
     /// Options that mean something to it.
     var options: [Option] {
       switch self {
       case .answer: [.question, .questionField] + AnswerOptions.commandLineOptions
+      case .classify:
+        [.topK, .maxSequenceLength, .documentStride, .secondField, .contributions, .windowPooling]
       case .tokenize: [.ids, .parseSpecialTokens]
       }
     }
@@ -23,6 +25,9 @@ struct FilterSettings {
   private(set) var id: FieldPath?
   private(set) var outputField: FieldPath
   private(set) var answerOptions = AnswerOptions()
+  private(set) var classifyOptions = ClassifyOptions()
+  /// How many labels to give; nil for all.
+  private(set) var labelLimit: Int?
   private(set) var idsOnly = false
   private(set) var parseSpecialTokens = false
   private(set) var maximumRecordBytes = 64 << 20
@@ -46,7 +51,8 @@ struct FilterSettings {
     else { throw ToolError(.resources, "defect: a default field is not a path") }
     outputField = output
     texts = [text]
-    for (option, value) in arguments.options { try set(option, value, arguments) }
+    for (option, value) in arguments.options { try set(option, value) }
+    if task == .classify { try readClassifyOptions(arguments) }
     if task == .answer, questions.isEmpty {
       texts.append(question)
       questions = [.field(1)]
@@ -54,9 +60,7 @@ struct FilterSettings {
     try checkTogether(arguments)
   }
 
-  private mutating func set(
-    _ option: Option, _ value: ArgumentText?, _ arguments: ParsedArguments
-  ) throws(ToolError) {
+  private mutating func set(_ option: Option, _ value: ArgumentText?) throws(ToolError) {
     switch (option, value) {
     case (.task, let value?):
       guard let task = TaskName(rawValue: value.string) else {
@@ -94,6 +98,27 @@ struct FilterSettings {
     case (.ids, _): idsOnly = true
     case (.parseSpecialTokens, _): parseSpecialTokens = true
     default: try answerOptions.set(option, value, command: Self.command)
+    }
+  }
+
+  /// Some have the names of options of answering, with other defaults.
+  private mutating func readClassifyOptions(_ arguments: ParsedArguments) throws(ToolError) {
+    for case (let option, let value?) in arguments.options {
+      switch option {
+      case .topK: labelLimit = answerOptions.topK
+      case .maxSequenceLength: classifyOptions.maxSequenceLength = answerOptions.maxSequenceLength
+      case .documentStride: classifyOptions.documentStride = answerOptions.documentStride
+      case .contributions:
+        classifyOptions.contributions = try value.integer(of: option, command: Self.command)
+      case .windowPooling:
+        classifyOptions.windowPooling = try value.choice(
+          of: option, from: ["mean": .mean, "max": .max], command: Self.command)
+      case .secondField: texts = [texts[0], try FieldPath(value, of: option, command: Self.command)]
+      default: break
+      }
+    }
+    if let labelLimit, labelLimit < 1 {
+      throw .usage("--top-k is \(labelLimit), but must be at least 1", command: Self.command)
     }
   }
 

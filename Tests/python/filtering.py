@@ -19,7 +19,7 @@ def environment():
 def start(*arguments, **options):
     """Starts the tool with pipes that are not buffered on this side."""
     streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    return subprocess.Popen([TOOL, *arguments], env=environment(), bufsize=0, **(streams | options))
+    return subprocess.Popen([TOOL, *arguments], **({"env": environment(), "bufsize": 0} | streams | options))
 
 
 def run(*arguments, input=b"", code=0, **options):
@@ -47,8 +47,7 @@ def compact(value):
 
 
 def text_of(string):
-    """A string of Python's JSON module as the filter reads it: lone surrogates are U+FFFD, and so is invalid
-    UTF-8, which `parse` leaves as surrogates."""
+    """A string of Python's JSON module as the filter reads it: surrogates without their other half are U+FFFD."""
     return string.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
@@ -56,10 +55,10 @@ def refuse(constant):
     raise ValueError(constant)
 
 
-def parse(record):
-    """The object that a record spells by RFC 8259, else None."""
+def parse(record, errors="surrogateescape"):
+    """The object that a record spells by RFC 8259, else None; UTF-8 need not be valid."""
     try:
-        value = json.loads(record.decode("utf-8", "surrogateescape").lstrip("\ufeff"), parse_constant=refuse)
+        value = json.loads(record.decode("utf-8", errors).lstrip("\ufeff"), parse_constant=refuse)
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None

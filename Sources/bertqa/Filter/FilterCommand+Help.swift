@@ -39,6 +39,8 @@ extension FilterCommand {
       -o, --output FILE         write to FILE instead of standard output
           --resume CHECKPOINT   keep in CHECKPOINT what is done, and go on from
                                 there when run again; needs FILE and --output
+          --checkpoint-interval SECONDS
+                                how often; default 1
           --stats FILE          write a summary as JSON at the end
           --metrics FILE        keep numbers in FILE, in Prometheus' text format
           --progress            show progress also without a terminal

@@ -7,8 +7,8 @@ enum FilterCommand: Command {
   static let options: [Option] =
     ModelChoice.runOptions + [
       .task, .format, .delimiter, .textField, .questionField, .question, .outputField, .idField, .onError,
-      .maxRecordBytes, .maxDocumentBytes, .batchSize, .output, .resume, .stats, .metrics, .progress, .ids,
-      .parseSpecialTokens, .secondField, .contributions, .windowPooling,
+      .maxRecordBytes, .maxDocumentBytes, .batchSize, .output, .resume, .checkpointInterval, .stats, .metrics,
+      .progress, .ids, .parseSpecialTokens, .secondField, .contributions, .windowPooling,
     ] + AnswerOptions.commandLineOptions
 
   static func run(_ arguments: ParsedArguments, to output: Output) throws(ToolError) -> ExitCode {
@@ -134,7 +134,9 @@ enum FilterCommand: Command {
 
   /// A hash of all that the output depends on besides the input.
   private static func identity(_ arguments: ParsedArguments, _ context: Context) -> UInt64 {
-    let others: [Option] = [.threads, .batchSize, .resume, .output, .stats, .metrics, .progress, .model]
+    let others: [Option] = [
+      .threads, .batchSize, .resume, .checkpointInterval, .output, .stats, .metrics, .progress, .model,
+    ]
     var hash = FilterCheckpoint.hash("\(libraryVersion)".utf8)
     for (option, value) in arguments.options where !others.contains(option) {
       hash = FilterCheckpoint.hash("\n\(option.rawValue)=".utf8, from: hash)

@@ -36,6 +36,7 @@ enum Option: String, CaseIterable {
   case batchSize = "batch-size"
   case output
   case resume
+  case checkpointInterval = "checkpoint-interval"
   case stats
   case metrics
   case progress

@@ -23,7 +23,6 @@ final class FilterRun {
 
   /// How often what there is to do besides records is looked after, in seconds.
   private static let tick = 0.5
-  private static let checkpointInterval = 1.0
   /// Bytes of records and texts that a batch takes on, at most one record more.
   private static let batchBytes = 1 << 20
 
@@ -51,12 +50,15 @@ final class FilterRun {
       try process(batch)
       try output.flushIfDue()
       try report.update(counters, outputBytes: output.length)
-      if settings.checkpoint != nil, !isInParts, Clock.seconds() - lastCheckpoint >= Self.checkpointInterval {
-        try saveCheckpoint()
-      }
+      if isCheckpointDue { try saveCheckpoint() }
     }
     try output.flush()
     if !isInParts { try saveCheckpoint() }
+  }
+
+  private var isCheckpointDue: Bool {
+    settings.checkpoint != nil && !isInParts
+      && Clock.seconds() - lastCheckpoint >= Double(settings.checkpointInterval)
   }
 
   /// A record and the block that it stands in.

@@ -37,6 +37,8 @@ struct FilterSettings {
   let input: ArgumentText
   private(set) var output: ArgumentText?
   private(set) var checkpoint: ArgumentText?
+  /// Seconds between two checkpoints.
+  private(set) var checkpointInterval: Float = 1
   private(set) var stats: ArgumentText?
   private(set) var metrics: ArgumentText?
 
@@ -92,6 +94,8 @@ struct FilterSettings {
       }
     case (.output, let value?): self.output = value
     case (.resume, let value?): checkpoint = value
+    case (.checkpointInterval, let value?):
+      checkpointInterval = try value.number(of: option, command: Self.command)
     case (.stats, let value?): stats = value
     case (.metrics, let value?): metrics = value
     case (.progress, _): showsProgress = true

@@ -6,6 +6,7 @@ import os
 import pty
 import random
 import re
+import select
 import signal
 import subprocess
 import threading
@@ -47,6 +48,23 @@ def test_each_record_is_answered_before_the_next_is_sent():
             assert process.stdout.readline() == b"\n"
             assert json.loads(process.stdout.readline())["bertqa"] is None
     assert len(finish(process, code=1)[1]) == 5
+
+
+@pytest.mark.parametrize("options, answers", [(["--on-error=drop"], "error"), (["--quiet"], "null")])
+def test_a_host_that_takes_a_line_from_either_stream_for_the_answer(options, answers):
+    """As Redpanda Connect's subprocess processor: each message gets one line, of output or of errors."""
+    process = start(*TOKENS, *options)
+    for number in range(20):
+        bad = number % 3 == 1
+        process.stdin.write(b'{"n":%d}\n' % number if bad else b'{"n":%d,"text":"a"}\n' % number)
+        [stream], _, _ = select.select([process.stdout, process.stderr], [], [])
+        line = stream.readline()
+        if bad and answers == "error":
+            assert stream is process.stderr and b"line %d:" % (number + 1) in line
+        else:
+            assert json.loads(line) == {"n": number, **({"bertqa": None} if bad else {"text": "a", "bertqa": [1037]})}
+        assert not select.select([process.stdout, process.stderr], [], [], 0.01)[0]
+    assert finish(process, code=1) == (b"", [])
 
 
 def test_answers_come_at_once_on_a_terminal():

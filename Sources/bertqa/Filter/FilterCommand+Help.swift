@@ -43,6 +43,7 @@ extension FilterCommand {
                                 how often; default 1
           --stats FILE          write a summary as JSON at the end
           --metrics FILE        keep numbers in FILE, in Prometheus' text format
+          --quiet               do not report failed records on standard error
           --progress            show progress also without a terminal
     \(ModelChoice.help)
     \(ModelChoice.runHelp)

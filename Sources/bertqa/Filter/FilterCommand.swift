@@ -8,7 +8,7 @@ enum FilterCommand: Command {
     ModelChoice.runOptions + [
       .task, .format, .delimiter, .textField, .questionField, .question, .outputField, .idField, .onError,
       .maxRecordBytes, .maxDocumentBytes, .batchSize, .output, .resume, .checkpointInterval, .stats, .metrics,
-      .progress, .ids, .parseSpecialTokens, .secondField, .contributions, .windowPooling,
+      .progress, .quiet, .ids, .parseSpecialTokens, .secondField, .contributions, .windowPooling,
     ] + AnswerOptions.commandLineOptions
 
   static func run(_ arguments: ParsedArguments, to output: Output) throws(ToolError) -> ExitCode {
@@ -135,7 +135,8 @@ enum FilterCommand: Command {
   /// A hash of all that the output depends on besides the input.
   private static func identity(_ arguments: ParsedArguments, _ context: Context) -> UInt64 {
     let others: [Option] = [
-      .threads, .batchSize, .resume, .checkpointInterval, .output, .stats, .metrics, .progress, .model,
+      .threads, .batchSize, .resume, .checkpointInterval, .output, .stats, .metrics, .progress, .quiet,
+      .model,
     ]
     var hash = FilterCheckpoint.hash("\(libraryVersion)".utf8)
     for (option, value) in arguments.options where !others.contains(option) {

@@ -40,6 +40,7 @@ enum Option: String, CaseIterable {
   case stats
   case metrics
   case progress
+  case quiet
   case help
   case version
 
@@ -52,7 +53,7 @@ enum Option: String, CaseIterable {
 
   var value: Value {
     switch self {
-    case .json, .context, .handleImpossibleAnswer, .noAlignToWords, .parseSpecialTokens, .ids, .progress,
+    case .json, .context, .handleImpossibleAnswer, .noAlignToWords, .parseSpecialTokens, .ids, .progress, .quiet,
       .help, .version:
       return .none
     case .color: return .optional

@@ -5,7 +5,7 @@ extension FilterRun {
     // A rerun begins with the record that ended this run.
     if policy.action == .fail { try saveCheckpoint() }
     count { $0.countFailure(problem.kind) }
-    report.report(describe(record, problem, in: block))
+    if !settings.isQuiet || policy.action == .fail { report.report(describe(record, problem, in: block)) }
     try keep(record, in: block)
     if deadLetters != nil { count { $0.deadLetters += 1 } }
     switch policy.action {

@@ -34,6 +34,8 @@ struct FilterSettings {
   private(set) var maximumDocumentBytes = 16 << 20
   private(set) var batchSize = 64
   private(set) var showsProgress = false
+  /// Whether failed records are not reported.
+  private(set) var isQuiet = false
   let input: ArgumentText
   private(set) var output: ArgumentText?
   private(set) var checkpoint: ArgumentText?
@@ -99,6 +101,7 @@ struct FilterSettings {
     case (.stats, let value?): stats = value
     case (.metrics, let value?): metrics = value
     case (.progress, _): showsProgress = true
+    case (.quiet, _): isQuiet = true
     case (.ids, _): idsOnly = true
     case (.parseSpecialTokens, _): parseSpecialTokens = true
     default: try answerOptions.set(option, value, command: Self.command)

@@ -479,6 +479,11 @@ def test_info():
     assert lines["precision"] != "auto" and lines["isa"] != "auto"
 
 
+def test_default_model_of_a_tool_found_through_path(tmp_path):
+    result = subprocess.run(["bertqa", "info"], env=environment(PATH=TOOL.parent), cwd=tmp_path, capture_output=True)
+    assert result.returncode == 0, result.stderr
+
+
 def test_default_model_from_the_environment(tmp_path):
     alone = tmp_path / "bertqa"
     alone.symlink_to(TOOL)

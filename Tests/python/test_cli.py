@@ -480,7 +480,7 @@ def test_info():
 
 
 def test_default_model_of_a_tool_found_through_path(tmp_path):
-    result = subprocess.run(["bertqa", "info"], env=environment(PATH=TOOL.parent), cwd=tmp_path, capture_output=True)
+    result = subprocess.run(["bertqa", "info"], env=environment(PATH=str(TOOL.parent)), cwd=tmp_path, capture_output=True)
     assert result.returncode == 0, result.stderr
 
 

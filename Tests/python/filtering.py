@@ -9,7 +9,14 @@ from conftest import FIXTURES, PREFIX
 TOOL = PREFIX / "bin" / "bertqa"
 TINY = FIXTURES / "tiny-bert"
 # Splits text into tokens, without a network: the cheapest task there is.
-TOKENS = ["filter", "--task", "tokenize", "--ids", "--model", PREFIX / "share/bertqa/models/qa-minilm-l6/vocab.txt"]
+TOKENS = [
+    "filter",
+    "--task",
+    "tokenize",
+    "--ids",
+    "--model",
+    PREFIX / "share/bertqa/models/qa-minilm-l6/vocab.txt",
+]
 
 
 def environment():
@@ -23,8 +30,8 @@ def start(*arguments, **options):
 
 
 def run(*arguments, input=b"", code=0, **options):
-    """Runs the tool, insists on its exit code (None: 0 or 1), and returns its standard output, and the lines of its
-    errors."""
+    """Runs the tool, insists on its exit code (None: 0 or 1), and returns its standard output, and the lines of
+    its errors."""
     result = subprocess.run(
         [TOOL, *arguments], input=input, capture_output=True, env=environment(), timeout=300, **options
     )

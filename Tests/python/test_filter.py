@@ -51,7 +51,17 @@ def test_answers_are_those_of_the_api(context):
 
 def test_answering_is_what_the_answer_command_does():
     record = compact({"text": FOX}) + b"\n"
-    options = ["-k", "3", "--max-answer-len", "4", "--no-answer-threshold", "1", "--max-seq-len", "64", "--doc-stride=9"]
+    options = [
+        "-k",
+        "3",
+        "--max-answer-len",
+        "4",
+        "--no-answer-threshold",
+        "1",
+        "--max-seq-len",
+        "64",
+        "--doc-stride=9",
+    ]
     output, _ = run("filter", "-q", WHO, *options, input=record)
     expected = json.loads(run("answer", "--json", "-q", WHO, *options, input=FOX.encode())[0])
     del expected["file"]
@@ -71,7 +81,8 @@ def test_results_do_not_depend_on_batches_and_threads():
     generator = random.Random(5)
     words = FOX.split()
     lines = b"".join(
-        compact({"text": " ".join(generator.choices(words, k=generator.randrange(1, 900))), "question": WHO}) + b"\n"
+        compact({"text": " ".join(generator.choices(words, k=generator.randrange(1, 900))), "question": WHO})
+        + b"\n"
         for _ in range(40)
     )
     outputs = {
@@ -85,7 +96,9 @@ def test_tokens(context):
     output, _ = run(*TOKENS[:3], *TOKENS[4:], input=compact({"text": "naïve 🦊"}))
     tokens = context.tokenize("naïve 🦊")
     bertqa = json.loads(output)["bertqa"]
-    assert bertqa["ids"] == list(tokens.ids) and len(bertqa["tokens"]) == len(bertqa["ids"]) == len(bertqa["bytes"])
+    assert bertqa["ids"] == list(tokens.ids) and len(bertqa["tokens"]) == len(bertqa["ids"]) == len(
+        bertqa["bytes"]
+    )
 
 
 # What passes through
@@ -131,7 +144,10 @@ def test_the_result_replaces_what_was_there(ids):
         (b'{"text":"a","r":{}}', b'{"text":"a","r":{"x y":{"0":%s}}}'),
         (b'{"r":{"x y":{"0":7}},"text":"a"}', b'{"r":{"x y":{"0":%s}},"text":"a"}'),
         (b'{"r":{"x y":[7,8]},"text":"a"}', b'{"r":{"x y":[%s,8]},"text":"a"}'),
-        (b'{"r":{"x y":{"0":7}},"r":{"z":0},"text":"a"}', b'{"r":{"x y":{"0":7}},"r":{"z":0,"x y":{"0":%s}},"text":"a"}'),
+        (
+            b'{"r":{"x y":{"0":7}},"r":{"z":0},"text":"a"}',
+            b'{"r":{"x y":{"0":7}},"r":{"z":0,"x y":{"0":%s}},"text":"a"}',
+        ),
         (b'{"r":{"x y":[]},"text":"a"}', None),
         (b'{"r":"text","text":"a"}', None),
         (b'{"r":{"x y":{}},"r":1,"text":"a"}', None),
@@ -188,9 +204,7 @@ def framed(record):
 
 def test_length_prefixed(ids):
     records = [b'{"text":"a\\nb",\n"n":1}', b'{"text":"x"}', b" {} "]
-    output, errors = run(
-        *TOKENS, "--format", "length-prefixed", input=b"".join(map(framed, records)), code=1
-    )
+    output, errors = run(*TOKENS, "--format", "length-prefixed", input=b"".join(map(framed, records)), code=1)
     expected = [spliced(record, ids(parse(record)["text"])) for record in records[:2]] + [b' {"bertqa":null} ']
     assert output == b"".join(map(framed, expected))
     assert errors == ["bertqa: record 3: there is no field 'text'"]
@@ -243,10 +257,14 @@ def test_answers_in_a_table(context):
 
 def test_cells_are_quoted_where_they_must_be():
     table = b'text\n"""a, b"" is\nall there is."\n'
-    [_, row] = rows_of(run("filter", "--format=csv", "-q", "What is there?", "--max-answer-len=100", input=table)[0])
+    [_, row] = rows_of(
+        run("filter", "--format=csv", "-q", "What is there?", "--max-answer-len=100", input=table)[0]
+    )
     assert row[1] in row[0] and row[1] != "" and len(row) == 7
     [_, row] = rows_of(
-        run("filter", "--format=tsv", "-q", "What?", input=b'text\n"a" b\x0bc\n')[0], delimiter="\t", quoting=csv.QUOTE_NONE
+        run("filter", "--format=tsv", "-q", "What?", input=b'text\n"a" b\x0bc\n')[0],
+        delimiter="\t",
+        quoting=csv.QUOTE_NONE,
     )
     assert row[0] == '"a" b\x0bc' and len(row) == 7
 
@@ -267,12 +285,12 @@ def test_delimiters(option, delimiter, ids):
 
 
 def test_rows_that_do_not_fit(tmp_path):
-    table = b"id,text\n1\n2,a,b\n3,ok\n4,\"open\n5,x\n"
+    table = b'id,text\n1\n2,a,b\n3,ok\n4,"open\n5,x\n'
     letters = tmp_path / "letters"
     outputs = {}
     for policy in ["null", "pass", "drop"]:
         output, errors = run(
-            *TOKENS, "--format=csv", "--id-field=id", f"--on-error={policy}", "--on-error", f"dead-letter={letters}",
+            *TOKENS, "--format=csv", "--id-field=id", "--on-error", policy, f"--on-error=dead-letter={letters}",
             input=table, code=1,
         )  # fmt: skip
         assert errors == [
@@ -304,7 +322,11 @@ def test_random_tables_read_as_python_reads_them(tmp_path, ids):
     for _ in range(20):
         rows = [
             b",".join(
-                bytes(generator.choices(b'ab,"\n\r \xc3\xa9', weights=[9, 9, 1, 2, 1, 1, 2, 1, 1], k=generator.randrange(8)))
+                bytes(
+                    generator.choices(
+                        b'ab,"\n\r \xc3\xa9', weights=[9, 9, 1, 2, 1, 1, 2, 1, 1], k=generator.randrange(8)
+                    )
+                )
                 for _ in range(2)
             )
             for _ in range(50)
@@ -353,6 +375,7 @@ def test_random_tables_read_as_python_reads_them(tmp_path, ids):
         (["--max-seq-len", "7"], "--max-seq-len is 7, but must be 8 to 512"),
         (["-q", "long " * 99, "--max-question-len=99", "--max-seq-len=80", "--doc-stride=9"], "leave"),
         (["a", "b"], "more than one file: 'b'"),
+        (["-o", "a", "--stats", "a"], "a cannot be written for two purposes"),
     ],
 )
 def test_wrong_usage(arguments, complaint):

@@ -95,7 +95,7 @@ def test_fail_ends_the_run_behind_what_came_before(tmp_path):
         input=stream([GOOD, GOOD, b'{"id":"x\\u0041","text":0}', GOOD, b"bad"]),
     )  # fmt: skip
     assert output == stream([GOOD[:-1] + b',"bertqa":[1037,1038]}'] * 2)
-    assert errors == ['bertqa: line 3 ("x\\u0041"): the field \'text\' is a number, not a string']
+    assert errors == ["bertqa: line 3 (\"x\\u0041\"): the field 'text' is a number, not a string"]
     assert summary(stats)["ended_by"] == "error"
 
 
@@ -110,7 +110,12 @@ def test_dead_letters_besides_another_action(tmp_path):
             assert len(output.splitlines()) == count
     assert letters.read_bytes() == b"from before\n" + 6 * b'bad\n{"text":1}\n'
     output, _ = run(
-        *TOKENS, "--on-error=fail", "--on-error", f"dead-letter={letters}", input=stream([GOOD, b"worse", GOOD]), code=3
+        *TOKENS,
+        "--on-error=fail",
+        "--on-error",
+        f"dead-letter={letters}",
+        input=stream([GOOD, b"worse", GOOD]),
+        code=3,
     )
     assert len(output.splitlines()) == 1 and letters.read_bytes().endswith(b"worse\n")
 
@@ -188,7 +193,14 @@ def test_random_records(seed, tmp_path, context):
     records = [record for record in records if record.strip(b" \t\r")]
     stats, letters = tmp_path / "stats", tmp_path / "letters"
     output, errors = run(
-        *TOKENS, "--stats", stats, "--on-error=null", "--on-error", f"dead-letter={letters}", input=stream(records), code=1
+        *TOKENS,
+        "--stats",
+        stats,
+        "--on-error=null",
+        "--on-error",
+        f"dead-letter={letters}",
+        input=stream(records),
+        code=1,
     )
     lines = output.split(b"\n")
     assert lines.pop() == b"" and len(lines) == len(records)

@@ -20,7 +20,12 @@ def test_recipes(tmp_path):
     (tmp_path / "parallel" / "will-cite").touch()
     for recipe in recipes:
         result = subprocess.run(
-            ["sh", "-e", "-c", recipe.code], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300
+            ["sh", "-e", "-c", recipe.code],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=300,
         )
         assert result.returncode == 0, (recipe.code, result.stderr)
         assert recipe.output == result.stdout, recipe.code

@@ -44,7 +44,9 @@ enum FilterCommand: Command {
     return run.counters.failed == 0 ? .done : .noAnswer
   }
 
-  private static func makeTask(_ settings: FilterSettings, _ context: Context) throws(ToolError) -> any FilterTask {
+  private static func makeTask(
+    _ settings: FilterSettings, _ context: Context
+  ) throws(ToolError) -> any FilterTask {
     let task: any FilterTask =
       switch settings.task {
       case .answer:
@@ -120,13 +122,20 @@ enum FilterCommand: Command {
 
   /// A file that is read and written at once would be destroyed.
   private static func checkDistinct(_ settings: FilterSettings, _ source: InputSource) throws(ToolError) {
+    let written = [
+      settings.output, settings.policy.deadLetters, settings.checkpoint, settings.stats, settings.metrics,
+    ].compactMap { $0 }
+    for (index, path) in written.enumerated() where !path.string.hasPrefix("/dev/") {
+      if written[..<index].contains(where: { strcmp($0.pointer, path.pointer) == 0 }) {
+        throw .usage("\(path.string) cannot be written for two purposes", command: invocation)
+      }
+    }
     var input = stat()
     guard source.isRegularFile, fstat(source.descriptor, &input) == 0 else { return }
-    for path in [settings.output, settings.policy.deadLetters, settings.checkpoint, settings.stats, settings.metrics] {
+    for path in written {
       var status = stat()
-      let exists =
-        if let path { stat(path.pointer, &status) == 0 } else { false }
-      if exists, status.st_dev == input.st_dev, status.st_ino == input.st_ino {
+      guard stat(path.pointer, &status) == 0 else { continue }
+      if status.st_dev == input.st_dev, status.st_ino == input.st_ino {
         throw .usage("\(source.shown) cannot be both read and written", command: invocation)
       }
     }

@@ -35,8 +35,8 @@ struct ArgumentText: @unchecked Sendable {  // what it points to does not change
       if !isTooLarge, range.contains(bytes) { return bytes }
     }
     throw .usage(
-      "--\(option.rawValue) takes a number of bytes, \(range.lowerBound) to \(range.upperBound), such as 64M, "
-        + "not '\(string)'", command: command)
+      "--\(option.rawValue) takes a number of bytes, \(range.lowerBound) to \(range.upperBound), such as "
+        + "64M, not '\(string)'", command: command)
   }
 
   func number(of option: Option, command: String) throws(ToolError) -> Float {

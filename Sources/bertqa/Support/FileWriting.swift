@@ -19,8 +19,8 @@ enum FileWriting {
     return 0
   }
 
-  /// Puts a file with these contents in the place of `path`, so that whoever reads it finds the old contents or
-  /// the new. What is not a regular file, or a name for an open one such as /dev/stderr, is written to.
+  /// Puts a file with these contents in the place of `path`, so that whoever reads it finds the old contents
+  /// or the new. What is not a regular file, or a name for an open one such as /dev/stderr, is written to.
   /// - Parameter isDurable: whether to return only when it is on the disk.
   static func replace(_ path: String, with text: String, isDurable: Bool) throws(ToolError) {
     let bytes = Array(text.utf8)
@@ -63,7 +63,8 @@ enum FileWriting {
   /// So that the new name outlives a crash of the machine.
   private static func syncDirectory(of path: String) {
     let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
-    let directory = parts.isEmpty ? "." : parts.count == 1 && parts[0].isEmpty ? "/" : parts.joined(separator: "/")
+    let isInRoot = parts.count == 1 && parts[0].isEmpty
+    let directory = parts.isEmpty ? "." : isInRoot ? "/" : parts.joined(separator: "/")
     let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { return }
     fsync(descriptor)

@@ -53,8 +53,8 @@ enum Option: String, CaseIterable {
 
   var value: Value {
     switch self {
-    case .json, .context, .handleImpossibleAnswer, .noAlignToWords, .parseSpecialTokens, .ids, .progress, .quiet,
-      .help, .version:
+    case .json, .context, .handleImpossibleAnswer, .noAlignToWords, .parseSpecialTokens, .ids, .progress,
+      .quiet, .help, .version:
       return .none
     case .color: return .optional
     default: return .required

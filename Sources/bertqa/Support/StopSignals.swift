@@ -1,8 +1,8 @@
 import Glibc
 import Synchronization
 
-/// SIGINT and SIGTERM as a wish to stop in good order. The first is noted, the second ends the process. No code
-/// runs inside a signal handler: a thread waits for them, and all others block them.
+/// SIGINT and SIGTERM as a wish to stop in good order. The first is noted, the second ends the process. No
+/// code runs inside a signal handler: a thread waits for them, and all others block them.
 final class StopSignals: @unchecked Sendable {  // the state is atomic or does not change
   /// Readable once a signal has come.
   let descriptor: Int32

@@ -10,8 +10,10 @@ final class BlockQueue: @unchecked Sendable {  // the state is guarded by `mutex
     case end(ToolError?)
   }
 
-  private static let maximumBytes = 4 << 20
-  private static let maximumBlocks = 256
+  /// Enough to keep answering and reading at work at the same time, and little enough to be done soon when a
+  /// signal asks to stop.
+  private static let maximumBytes = 1 << 18
+  private static let maximumBlocks = 64
 
   private var blocks: [Block] = []
   private var byteCount = 0

@@ -1,4 +1,5 @@
-/// Reads the input on a thread of its own, cuts it into records, finds their fields and hands them over in blocks.
+/// Reads the input on a thread of its own, cuts it into records, finds their fields and hands them over in
+/// blocks.
 final class InputReader: @unchecked Sendable {  // used by one thread once that has started
   private let source: InputSource
   private var framer: any RecordFramer
@@ -102,7 +103,8 @@ final class InputReader: @unchecked Sendable {  // used by one thread once that 
     var record = record(frame)
     record.kind = .part(isFirst: !isInParts, isLast: isLast)
     record.problem = RecordProblem(
-      .recordTooLarge, "the record has more than \(settings.maximumRecordBytes) bytes, see --max-record-bytes")
+      .recordTooLarge,
+      "the record has more than \(settings.maximumRecordBytes) bytes, see --max-record-bytes")
     record.missingColumns = scanner.columnCount
     if !isLast { record.endNumber = number }
     isInParts = !isLast

@@ -32,15 +32,15 @@ final class InputSource {
 
   var isStopped: Bool { stop.signal != nil }
 
-  /// Appends what is there to be read, and waits for it if nothing is. Returns the number of bytes: 0 at the end,
-  /// or when a signal has come.
+  /// Appends what is there to be read, and waits for it if nothing is. Returns the number of bytes: 0 at the
+  /// end, or when a signal has come.
   func read(into buffer: ByteBuffer) throws(ToolError) -> Int {
     guard try waitForInput(orStop: true, seconds: nil) else { return 0 }
     return try read(into: buffer, atMost: Self.chunk)
   }
 
-  /// After a signal: one byte more of the record that has begun, so that nothing is taken of the next. 0 at the
-  /// end, or if it does not come in time.
+  /// After a signal: one byte more of the record that has begun, so that nothing is taken of the next. 0 at
+  /// the end, or if it does not come in time.
   func readOne(into buffer: ByteBuffer) throws(ToolError) -> Int {
     let now = Clock.seconds()
     let deadline = deadline ?? now + Self.patience

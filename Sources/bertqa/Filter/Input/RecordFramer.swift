@@ -1,7 +1,7 @@
 /// Finds where records end.
 protocol RecordFramer {
-  /// The record that begins at `start`, if it ends within `bytes`. Remembers how far it has looked: to be asked
-  /// about the same record again when there are more bytes.
+  /// The record that begins at `start`, if it ends within `bytes`. Remembers how far it has looked: to be
+  /// asked about the same record again when there are more bytes.
   mutating func frame(in bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> RecordFrame?
 
   /// What is left at the end of the input.

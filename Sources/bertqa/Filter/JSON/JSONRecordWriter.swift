@@ -45,7 +45,9 @@ struct JSONRecordWriter: RecordWriter {
   func writeNull(
     of record: FilterRecord, _ problem: RecordProblem, in block: Block, to output: inout [UInt8]
   ) {
-    if record.place != nil, (try? writeResult(Self.null, of: record, in: block, to: &output)) != nil { return }
+    if record.place != nil, (try? writeResult(Self.null, of: record, in: block, to: &output)) != nil {
+      return
+    }
     // The record is no object: it becomes a string in one.
     var object = [UInt8(ascii: "{")] + openings[0] + Self.null
     object += repeatElement(UInt8(ascii: "}"), count: openings.count - 2)

@@ -172,7 +172,8 @@ struct JSONScanner {
         range: visit.start..<position, kind: kind, hasEscapes: hasEscapes)
       rest &= rest &- 1
     }
-    guard visit.inner >> UInt64(paths.count - 1) & 1 == 1, frames.count >= (nearest?.depth ?? 0) else { return }
+    let leadsOn = visit.inner >> UInt64(paths.count - 1) & 1 == 1
+    guard leadsOn, frames.count >= (nearest?.depth ?? 0) else { return }
     nearest = Nearest(depth: frames.count, kind: kind, closing: position - 1, isEmpty: isEmpty)
   }
 }

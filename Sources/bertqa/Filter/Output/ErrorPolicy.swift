@@ -29,7 +29,8 @@ struct ErrorPolicy {
       self.action = action
       hasAction = true
     } else {
-      throw .usage("--on-error takes null, pass, drop, fail or dead-letter=FILE, not '\(string)'", command: command)
+      throw .usage(
+        "--on-error takes null, pass, drop, fail or dead-letter=FILE, not '\(string)'", command: command)
     }
   }
 }

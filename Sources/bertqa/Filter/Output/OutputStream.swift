@@ -1,7 +1,7 @@
 import Glibc
 
-/// Where records go: standard output or a file. Written at once where somebody may wait for them, else gathered
-/// for a second or a mebibyte.
+/// Where records go: standard output or a file. Written at once where somebody may wait for them, else
+/// gathered for a second or a mebibyte.
 final class OutputStream {
   enum Mode {
     /// Empties the file first.

@@ -102,7 +102,9 @@ final class FilterReport {
   private func writeMetrics(_ counters: FilterCounters, outputBytes: Int) throws(ToolError) {
     guard let path = settings.metrics else { return }
     var text = ""
-    func metric(_ name: String, _ type: String, _ help: String, _ samples: [(labels: String, value: String)]) {
+    func metric(
+      _ name: String, _ type: String, _ help: String, _ samples: [(labels: String, value: String)]
+    ) {
       text += "# HELP bertqa_filter_\(name) \(help)\n# TYPE bertqa_filter_\(name) \(type)\n"
       for sample in samples { text += "bertqa_filter_\(name)\(sample.labels) \(sample.value)\n" }
     }

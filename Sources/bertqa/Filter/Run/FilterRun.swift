@@ -72,8 +72,8 @@ final class FilterRun {
     }
   }
 
-  /// What is there to be done: waits for the first record only, and then takes what has come, up to the limits.
-  /// Empty if nothing came for a while; nil at the end of the input.
+  /// What is there to be done: waits for the first record only, and then takes what has come, up to the
+  /// limits. Empty if nothing came for a while; nil at the end of the input.
   private func nextBatch() throws(ToolError) -> [Entry]? {
     var batch: [Entry] = []
     var count = 0

@@ -75,7 +75,9 @@ struct FilterSettings {
     case (.format, let value?):
       format = try value.choice(
         of: option,
-        from: ["ndjson": .lines, "csv": .table(.csv), "tsv": .table(.tsv), "length-prefixed": .lengthPrefixed],
+        from: [
+          "ndjson": .lines, "csv": .table(.csv), "tsv": .table(.tsv), "length-prefixed": .lengthPrefixed,
+        ],
         command: Self.command)
     case (.textField, let value?): texts[0] = try FieldPath(value, of: option, command: Self.command)
     case (.questionField, let value?):

@@ -1,7 +1,7 @@
 import Glibc
 
-/// Rows of CSV: line ends inside quotes belong to the row. Reads what is not quite CSV as Python's module does:
-/// a quote inside an unquoted field is text, and so is what follows a closing quote.
+/// Rows of CSV: line ends inside quotes belong to the row. Reads what is not quite CSV as Python's module
+/// does: a quote inside an unquoted field is text, and so is what follows a closing quote.
 struct CSVFramer: RecordFramer {
   private enum State {
     case fieldStart, unquoted, quoted

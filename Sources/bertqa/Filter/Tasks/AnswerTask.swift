@@ -1,7 +1,7 @@
 import BertQACore
 
-/// Answers each question from a record's document: the first field of a record is the document, those behind it
-/// are questions.
+/// Answers each question from a record's document: the first field of a record is the document, those behind
+/// it are questions.
 struct AnswerTask: FilterTask {
   enum Question {
     /// The same for all records.

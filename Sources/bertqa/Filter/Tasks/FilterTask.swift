@@ -34,14 +34,16 @@ enum TaskOutcome {
 }
 
 extension FilterTask {
-  /// Does the task once, so that a model or options that it cannot be done with are found out before any record.
+  /// Does the task once, so that a model or options that it cannot be done with are found out before any
+  /// record.
   func check(fieldCount: Int) throws(BertQAError) {
     let text: StaticString = "a b"
     let bytes = UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
     _ = try results(for: [TaskInput(texts: Array(repeating: bytes, count: fieldCount))])
   }
 
-  /// One outcome for each input, in order. Texts that the library refuses are the problem of their record alone.
+  /// One outcome for each input, in order. Texts that the library refuses are the problem of their record
+  /// alone.
   func outcomes(for inputs: [TaskInput], in format: RecordFormat) throws(BertQAError) -> [TaskOutcome] {
     if inputs.isEmpty { return [] }
     do throws(BertQAError) {

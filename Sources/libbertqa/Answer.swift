@@ -3,23 +3,12 @@ import CBertQAHeader
 
 /// An answer result and stable pointers to its C form.
 final class AnswersHandle: Handle {
-  let count: Int
-  let spans: UnsafeMutablePointer<bertqa_answer_span>
-  let summary: UnsafeMutablePointer<bertqa_answer_summary>
+  let spans: CArray<bertqa_answer_span>
+  let summary: CArray<bertqa_answer_summary>
 
   init(_ result: AnswerResult) {
-    count = result.answers.count
-    spans = .allocate(capacity: count)
-    for (index, answer) in result.answers.enumerated() {
-      (spans + index).initialize(to: bertqa_answer_span(answer))
-    }
-    summary = .allocate(capacity: 1)
-    summary.initialize(to: bertqa_answer_summary(result))
-  }
-
-  deinit {
-    spans.deallocate()
-    summary.deallocate()
+    spans = CArray(result.answers.map { bertqa_answer_span($0) })
+    summary = CArray([bertqa_answer_summary(result)])
   }
 }
 
@@ -62,29 +51,22 @@ public func bertqa_answer_batch(
   _ answers: UnsafeMutablePointer<OpaquePointer?>?
 ) -> bertqa_status {
   status { () throws(BertQAError) in
-    guard count >= 0, count <= Int(BERTQA_MAX_BATCH) else {
-      throw BertQAError(
-        .tooLarge,
-        "count: \(UInt(bitPattern: count)) pairs are above the limit of \(BERTQA_MAX_BATCH); split the batch")
+    try passBatch(count, to: answers, "answers") { () throws(BertQAError) in
+      let handle = try ContextHandle.borrowed(context, "context")
+      let options = try answerOptions(options)
+      let pairs = try required(pairs, "pairs")
+      var texts: [(question: UnsafeBufferPointer<UInt8>, document: UnsafeBufferPointer<UInt8>)] = []
+      texts.reserveCapacity(count)
+      for index in 0..<count {
+        let pair = pairs[index]
+        texts.append(
+          (
+            try textArgument(pair.question, pair.question_length, "pairs[\(index)].question"),
+            try textArgument(pair.document, pair.document_length, "pairs[\(index)].document")
+          ))
+      }
+      return try handle.context.answerBatch(texts, options: options).map { AnswersHandle($0) }
     }
-    guard count > 0 else { return }
-    let out = try required(answers, "answers")
-    for index in 0..<count { out[index] = nil }
-    let handle = try ContextHandle.borrowed(context, "context")
-    let options = try answerOptions(options)
-    let pairs = try required(pairs, "pairs")
-    var texts: [(question: UnsafeBufferPointer<UInt8>, document: UnsafeBufferPointer<UInt8>)] = []
-    texts.reserveCapacity(count)
-    for index in 0..<count {
-      let pair = pairs[index]
-      texts.append(
-        (
-          try textArgument(pair.question, pair.question_length, "pairs[\(index)].question"),
-          try textArgument(pair.document, pair.document_length, "pairs[\(index)].document")
-        ))
-    }
-    let results = try handle.context.answerBatch(texts, options: options)
-    for (index, result) in results.enumerated() { out[index] = AnswersHandle(result).passed() }
   }
 }
 
@@ -132,22 +114,19 @@ public func bertqa_answers_free(_ answers: OpaquePointer?) {
 
 @c @implementation
 public func bertqa_answers_count(_ answers: OpaquePointer?) -> Int {
-  AnswersHandle.borrowed(answers)?.count ?? 0
+  AnswersHandle.borrowed(answers)?.spans.count ?? 0
 }
 
 @c @implementation
 public func bertqa_answers_get(
   _ answers: OpaquePointer?, _ index: Int
 ) -> UnsafePointer<bertqa_answer_span>? {
-  guard let handle = AnswersHandle.borrowed(answers), index >= 0, index < handle.count else {
-    return nil
-  }
-  return UnsafePointer(handle.spans + index)
+  AnswersHandle.borrowed(answers)?.spans.pointer(at: index)
 }
 
 @c @implementation
 public func bertqa_answers_summary(
   _ answers: OpaquePointer?
 ) -> UnsafePointer<bertqa_answer_summary>? {
-  AnswersHandle.borrowed(answers).map { UnsafePointer($0.summary) }
+  AnswersHandle.borrowed(answers)?.summary.base
 }

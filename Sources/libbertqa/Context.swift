@@ -6,6 +6,7 @@ import Glibc
 final class ContextHandle: Handle {
   let context: Context
   let info: UnsafeMutablePointer<bertqa_model_info>
+  let labels: [UnsafePointer<CChar>?]
 
   init(_ context: Context) {
     self.context = context
@@ -25,11 +26,17 @@ final class ContextHandle: Handle {
     info.max_position_embeddings = Int32(clamping: model.maxPositions)
     info.lowercase = model.lowercase ? 1 : 0
     info.no_answer_threshold = model.noAnswerThreshold
+    info.task = model.task?.rawValue ?? 0
+    info.num_labels = Int32(clamping: model.labels.count)
+    info.embedding_length = Int32(clamping: model.embeddingLength)
+    info.state_length = Int32(clamping: model.stateLength)
+    labels = model.labels.map { UnsafePointer(strdup($0)) }
     self.info = .allocate(capacity: 1)
     self.info.initialize(to: info)
   }
 
   deinit {
+    for label in labels { free(UnsafeMutablePointer(mutating: label)) }
     free(UnsafeMutablePointer(mutating: info.pointee.directory))
     free(UnsafeMutablePointer(mutating: info.pointee.architecture))
     info.deallocate()
@@ -39,6 +46,7 @@ final class ContextHandle: Handle {
 private func defaultContextOptions() -> bertqa_context_options {
   var options = bertqa_context_options()
   options.struct_size = MemoryLayout<bertqa_context_options>.size
+  options.default_model = ContextOptions().defaultModel.rawValue
   return options
 }
 
@@ -61,8 +69,10 @@ public func bertqa_context_create(
       options, "bertqa_context_options", defaults: defaultContextOptions())
     var contextOptions = ContextOptions()
     contextOptions.threads = Int(options.threads)
-    contextOptions.precision = try enumeration(options.precision, "precision")
-    contextOptions.instructionSet = try enumeration(options.isa, "isa")
+    contextOptions.precision = try enumeration(options.precision, "bertqa_context_options.precision")
+    contextOptions.instructionSet = try enumeration(options.isa, "bertqa_context_options.isa")
+    contextOptions.defaultModel = try enumeration(
+      options.default_model, "bertqa_context_options.default_model")
     contextOptions.tokenizerOnly = options.tokenizer_only != 0
     if let log = options.log {
       // The core calls this on the calling thread only, during this call.
@@ -90,13 +100,10 @@ public func bertqa_context_info(_ context: OpaquePointer?) -> UnsafePointer<bert
   ContextHandle.borrowed(context).map { UnsafePointer($0.info) }
 }
 
-private func enumeration<Value: RawRepresentable<Int32>>(
-  _ raw: Int32, _ name: String
-) throws(BertQAError) -> Value {
-  guard let value = Value(rawValue: raw) else {
-    throw BertQAError(
-      .invalidArgument,
-      "bertqa_context_options.\(name) is \(raw), which is not one of the values in bertqa.h")
+@c @implementation
+public func bertqa_context_label(_ context: OpaquePointer?, _ id: Int32) -> UnsafePointer<CChar>? {
+  guard let labels = ContextHandle.borrowed(context)?.labels, labels.indices.contains(Int(id)) else {
+    return nil
   }
-  return value
+  return labels[Int(id)]
 }

@@ -1,33 +1,16 @@
 import BertQACore
 import CBertQAHeader
 
-/// Tokens and stable pointers to their arrays.
 final class TokensHandle: Handle {
-  let count: Int
-  let ids: UnsafeMutablePointer<Int32>
-  let starts: UnsafeMutablePointer<UInt32>
-  let ends: UnsafeMutablePointer<UInt32>
+  let ids: CArray<Int32>
+  let starts: CArray<UInt32>
+  let ends: CArray<UInt32>
 
   init(_ tokens: Tokens) {
-    count = tokens.ids.count
-    ids = copied(tokens.ids)
-    starts = copied(tokens.starts)
-    ends = copied(tokens.ends)
+    ids = CArray(tokens.ids)
+    starts = CArray(tokens.starts)
+    ends = CArray(tokens.ends)
   }
-
-  deinit {
-    ids.deallocate()
-    starts.deallocate()
-    ends.deallocate()
-  }
-}
-
-private func copied<Element: BitwiseCopyable>(_ array: [Element]) -> UnsafeMutablePointer<Element> {
-  let copy = UnsafeMutablePointer<Element>.allocate(capacity: array.count)
-  array.withUnsafeBufferPointer { source in
-    if let base = source.baseAddress { copy.initialize(from: base, count: source.count) }
-  }
-  return copy
 }
 
 private func defaultTokenizeOptions() -> bertqa_tokenize_options {
@@ -69,22 +52,22 @@ public func bertqa_tokens_free(_ tokens: OpaquePointer?) {
 
 @c @implementation
 public func bertqa_tokens_count(_ tokens: OpaquePointer?) -> Int {
-  TokensHandle.borrowed(tokens)?.count ?? 0
+  TokensHandle.borrowed(tokens)?.ids.count ?? 0
 }
 
 @c @implementation
 public func bertqa_tokens_ids(_ tokens: OpaquePointer?) -> UnsafePointer<Int32>? {
-  nonEmpty(tokens).map { UnsafePointer($0.ids) }
+  TokensHandle.borrowed(tokens)?.ids.base
 }
 
 @c @implementation
 public func bertqa_tokens_starts(_ tokens: OpaquePointer?) -> UnsafePointer<UInt32>? {
-  nonEmpty(tokens).map { UnsafePointer($0.starts) }
+  TokensHandle.borrowed(tokens)?.starts.base
 }
 
 @c @implementation
 public func bertqa_tokens_ends(_ tokens: OpaquePointer?) -> UnsafePointer<UInt32>? {
-  nonEmpty(tokens).map { UnsafePointer($0.ends) }
+  TokensHandle.borrowed(tokens)?.ends.base
 }
 
 @c @implementation
@@ -107,9 +90,4 @@ public func bertqa_vocabulary_id(
     let bytes = try? textArgument(piece, length, "piece")
   else { return -1 }
   return context.vocabularyID(of: bytes) ?? -1
-}
-
-private func nonEmpty(_ tokens: OpaquePointer?) -> TokensHandle? {
-  guard let handle = TokensHandle.borrowed(tokens), handle.count > 0 else { return nil }
-  return handle
 }

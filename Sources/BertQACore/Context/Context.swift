@@ -79,12 +79,12 @@ public final class Context: Sendable {
 
   private static let isWarm = Atomic<Bool>(false)
 
-  /// Loads the default model: from beside the library or program that this code is part of, its install
-  /// prefix, /usr/local, /usr, or the environment variable BERTQA_MODEL.
+  /// Loads the default model of `options.defaultModel`: from beside the library or program that this code is part of, its install
+  /// prefix, /usr/local, /usr, or, to answer questions, the environment variable BERTQA_MODEL.
   public convenience init(
     defaultModelWithOptions options: ContextOptions = ContextOptions()
   ) throws(BertQAError) {
-    try self.init(modelDirectory: DefaultModel.directory(), options: options)
+    try self.init(modelDirectory: DefaultModel.directory(for: options.defaultModel), options: options)
   }
 
   private static let maximumThreads = 1024
@@ -114,6 +114,7 @@ extension ModelInfo {
     let configuration = model.configuration
     self.init(
       directory: directory, architecture: configuration.architecture.rawValue,
+      task: configuration.architecture.task,
       precision: encoder.arithmetic.precision,
       instructionSet: InstructionSet(rawValue: encoder.kernels.table.isa),
       threads: encoder.threadLimit > 0 ? encoder.threadLimit : ThreadPool.shared.size,

@@ -36,6 +36,8 @@ public struct ContextOptions: Sendable {
   public var instructionSet = InstructionSet.auto
   /// Load the vocabulary and tokenizer settings only.
   public var tokenizerOnly = false
+  /// Which default model, where no directory is given.
+  public var defaultModel = ModelTask.answer
   /// Receives one line for each decision taken while loading; called on the calling thread.
   public var log: (@Sendable (String) -> Void)?
 

@@ -1,31 +1,41 @@
 import CBertQA
 import Glibc
 
-/// Where the default question-answering model lies.
+/// Where the default models lie.
 enum DefaultModel {
-  static let name = "qa-minilm-l6"
-
   /// Looks beside the library or program that this code is part of, then in its install prefix, in the
-  /// usual prefixes, and at last in the environment variable BERTQA_MODEL.
-  static func directory() throws(BertQAError) -> String {
-    let candidates = candidates(beside: bq_path_of_binary().map { String(cString: $0) })
+  /// usual prefixes, and at last, for the model that answers, in the environment variable BERTQA_MODEL.
+  static func directory(for task: ModelTask) throws(BertQAError) -> String {
+    let name = try name(for: task)
+    var candidates = candidates(name, beside: bq_path_of_binary().map { String(cString: $0) })
+    var remedy = "install it or pass a model directory"
+    if task == .answer {
+      remedy = "install it, set BERTQA_MODEL to a model directory, or pass one"
+      if let variable = getenv("BERTQA_MODEL") { candidates.append(String(cString: variable)) }
+    }
     for candidate in candidates where access(candidate + "/config.json", R_OK) == 0 { return candidate }
     throw BertQAError(
-      .io,
-      "no default model: no config.json in \(candidates.joined(separator: ", ")); install it, set "
-        + "BERTQA_MODEL to a model directory, or pass one")
+      .io, "no default model: no config.json in \(candidates.joined(separator: ", ")); \(remedy)")
   }
 
-  private static func candidates(beside binary: String?) -> [String] {
+  private static func name(for task: ModelTask) throws(BertQAError) -> String {
+    switch task {
+    case .answer: return "qa-minilm-l6"
+    case .classify: return "topics-words"
+    case .predict: return "shakespeare-lstm"
+    case .embed:
+      throw BertQAError(.invalidArgument, "there is no default embedding model; pass a model directory")
+    }
+  }
+
+  private static func candidates(_ name: String, beside binary: String?) -> [String] {
     var directories: [String] = []
     if let binary {
       let home = directoryName(of: resolved(binary))
       directories = ["bertqa", "models", "../share/bertqa/models", "../../share/bertqa/models"]
         .map { "\(home)/\($0)/\(name)" }
     }
-    directories += ["/usr/local", "/usr"].map { "\($0)/share/bertqa/models/\(name)" }
-    if let variable = getenv("BERTQA_MODEL") { directories.append(String(cString: variable)) }
-    return directories
+    return directories + ["/usr/local", "/usr"].map { "\($0)/share/bertqa/models/\(name)" }
   }
 
   /// The path without symbolic links: a link to the library must lead to the library's own neighbours.

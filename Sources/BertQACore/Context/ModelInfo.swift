@@ -4,13 +4,15 @@ public struct ModelInfo: Sendable {
   public let directory: String
   /// Hugging Face's name, such as "BertForQuestionAnswering"; empty for a tokenizer alone.
   public let architecture: String
-  /// In use, never `.auto`; nil for a tokenizer alone, like the next one.
+  /// What the model is for; nil for a tokenizer alone.
+  public var task: ModelTask? = nil
+  /// In use, never `.auto`; nil for models without an encoder, like the next one.
   public let precision: Precision?
   public let instructionSet: InstructionSet?
   /// Threads that one call may use, the calling one included.
   public let threads: Int
   public let vocabularySize: Int
-  /// The model's dimensions; 0 for a tokenizer alone.
+  /// The model's dimensions; 0 where it has no such thing.
   public let hiddenSize: Int
   public let layerCount: Int
   public let headCount: Int
@@ -20,4 +22,10 @@ public struct ModelInfo: Sendable {
   public let lowercase: Bool
   /// The model's own threshold on the gap below which a question counts as impossible.
   public let noAnswerThreshold: Float
+  /// A classifier's labels by id.
+  public var labels: [String] = []
+  /// Floats of an embedding; 0 for models of other tasks.
+  public var embeddingLength = 0
+  /// Floats of a sequence's state; 0 for models of other tasks.
+  public var stateLength = 0
 }

@@ -27,6 +27,17 @@ func required<T>(_ pointer: T?, _ name: String) throws(BertQAError) -> T {
   return pointer
 }
 
+/// The case with this number; `name` is the argument's or the field's.
+func enumeration<Value: RawRepresentable<Int32>>(
+  _ raw: Int32, _ name: String
+) throws(BertQAError) -> Value {
+  guard let value = Value(rawValue: raw) else {
+    throw BertQAError(
+      .invalidArgument, "\(name) is \(raw), which is not one of the values in bertqa.h")
+  }
+  return value
+}
+
 /// Reads an options struct of any version: fields the caller's header did not have keep their
 /// defaults; fields that this library does not know must be zero.
 /// - Parameter defaults: every field at its default, `struct_size` first.

@@ -33,12 +33,15 @@ func answerOptions(
   options.alignsToWords = raw.align_to_words != 0
   options.maxWindows = Int(raw.max_windows)
   options.noAnswerThreshold = raw.no_answer_threshold.isNaN ? nil : raw.no_answer_threshold
-  if let cancel = raw.cancel {
-    // The core polls this on the calling thread only, during this call.
-    nonisolated(unsafe) let user = raw.cancel_user
-    options.cancellation = Cancellation { cancel(user) != 0 }
-  }
+  options.cancellation = cancellation(raw.cancel, raw.cancel_user)
   return options
+}
+
+func cancellation(_ hook: bertqa_cancel_function?, _ user: UnsafeMutableRawPointer?) -> Cancellation? {
+  guard let hook else { return nil }
+  // The core polls this on the calling thread only, during this call.
+  nonisolated(unsafe) let user = user
+  return Cancellation { hook(user) != 0 }
 }
 
 extension bertqa_range {

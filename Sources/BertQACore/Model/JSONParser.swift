@@ -3,13 +3,17 @@
 package struct JSONParser {
   package struct Limits {
     /// Nesting of arrays and objects; also bounds the stack.
-    package var depth = 64
+    package var depth: Int
     /// Values of any kind: at most 40 bytes of memory each, besides the text of strings.
-    package var values = 4_000_000
+    package var values: Int
     /// Bytes of text.
-    package var bytes = 100_000_000
+    package var bytes: Int
 
-    package init() {}
+    package init(depth: Int = 64, values: Int = 4_000_000, bytes: Int = 100_000_000) {
+      self.depth = depth
+      self.values = values
+      self.bytes = bytes
+    }
   }
 
   let bytes: UnsafeBufferPointer<UInt8>

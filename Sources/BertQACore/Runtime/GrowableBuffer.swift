@@ -36,6 +36,14 @@ struct GrowableBuffer<Element: BitwiseCopyable>: ~Copyable {
     count &+= 1
   }
 
+  /// Appends where `reserve` has made room.
+  @inline(__always)
+  mutating func appendReserved(_ element: Element) {
+    precondition(count < capacity)
+    base[count] = element
+    count &+= 1
+  }
+
   mutating func append(_ source: UnsafePointer<Element>, count added: Int) throws(BertQAError) {
     try makeRoom(for: added)
     (base + count).update(from: source, count: added)

@@ -1,3 +1,5 @@
+import Glibc
+
 /// Words, and pairs of them, by id in the order of insertion, and their ids by bytes: a hash table with open
 /// addressing. The bytes of a pair have a space between the words.
 ///
@@ -21,21 +23,27 @@ struct WordTable: ~Copyable {
   private var begins = GrowableBuffer<Int>()
   /// The upper half of the hash, and id + 1 in the lower half; 0: empty. The slot is by the upper half.
   private var slots = GrowableBuffer<UInt64>()
-  private var mask = 1023
+  private var mask = 0
   private let seed: UInt64
 
-  init() throws(BertQAError) {
+  init() {
     var generator = SystemRandomNumberGenerator()
     seed = generator.next()
-    try begins.append(0)
-    slots = try GrowableBuffer(repeating: 0, count: mask + 1)
   }
 
-  var count: Int { begins.count - 1 }
+  private(set) var count = 0
 
   /// The bytes of a word, with a NUL behind it. Valid until the next insertion.
   func word(_ id: Int) -> UnsafeBufferPointer<UInt8> {
     UnsafeBufferPointer(start: bytes.base + begins[id], count: begins[id + 1] - begins[id] - 1)
+  }
+
+  /// Whether a word's bytes come before another's, compared as numbers.
+  func precedes(_ a: Int, _ b: Int) -> Bool {
+    let (first, second) = (begins[a], begins[b])
+    // With their NULs, so that of two that begin alike the shorter comes first.
+    let count = min(begins[a + 1] - first, begins[b + 1] - second)
+    return memcmp(bytes.base + first, bytes.base + second, count) < 0
   }
 
   // MARK: Hashes
@@ -77,6 +85,7 @@ struct WordTable: ~Copyable {
   /// The id, or -1.
   @inline(__always)
   func id(of key: Key, hash: UInt64) -> Int {
+    guard count > 0 else { return -1 }
     let tag = hash &>> 32
     var slot = Int(truncatingIfNeeded: tag) & mask
     while true {
@@ -156,6 +165,9 @@ struct WordTable: ~Copyable {
     guard id < Int(UInt32.max) - 1 else {
       throw BertQAError(.tooLarge, "a vocabulary has more than \(UInt32.max) words")
     }
+    // What a failed insertion may have left.
+    bytes.truncate(to: id == 0 ? 0 : begins[id])
+    begins.truncate(to: id == 0 ? 0 : id + 1)
     // With a NUL and what comparisons may read.
     try bytes.makeRoom(for: key.byteCount + 9)
     try bytes.append(key.first, count: key.firstCount)
@@ -164,8 +176,10 @@ struct WordTable: ~Copyable {
       try bytes.append(second, count: key.secondCount)
     }
     try bytes.append(0)
+    if id == 0 { try begins.append(0) }
     try begins.append(bytes.count)
     if 2 * (id + 1) > slots.count { try enlarge() }
+    count += 1
     Self.place(UInt64(id + 1) | hash & ~0xFFFF_FFFF, in: slots.base, mask)
     return id
   }
@@ -180,7 +194,7 @@ struct WordTable: ~Copyable {
   }
 
   private mutating func enlarge() throws(BertQAError) {
-    let larger = try GrowableBuffer<UInt64>(repeating: 0, count: 4 * slots.count)
+    let larger = try GrowableBuffer<UInt64>(repeating: 0, count: max(1024, 4 * slots.count))
     mask = larger.count - 1
     for entry in slots.elements where entry != 0 { Self.place(entry, in: larger.base, mask) }
     slots = larger

@@ -23,6 +23,8 @@ public final class WordCountTrainer {
 
   public var textCount: Int { targets.count }
 
+  public var labelCount: Int { labels.count }
+
   /// Counts the words of one more text; one without words counts as a text, too.
   public func add(_ text: UnsafeBufferPointer<UInt8>, label: String) throws(BertQAError) {
     guard text.count <= Int(Int32.max) else {

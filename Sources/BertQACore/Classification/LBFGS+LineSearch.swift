@@ -39,8 +39,9 @@ extension LBFGS {
   }
 
   private func evaluate(_ step: Double, team: borrowing ThreadPool.Team) -> Point {
+    let (from, direction, to) = (x.base, direction.base, nextX.base)
     forEachBlock(team) { _, range in
-      for index in range { nextX[index] = x[index] + step * direction[index] }
+      for index in range { to[index] = from[index] + step * direction[index] }
     }
     let value = function.evaluate(nextX.base, gradient: nextGradient.base, team: team)
     return Point(step: step, value: value, slope: slopeOfNext(team: team))

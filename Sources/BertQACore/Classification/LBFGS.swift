@@ -59,12 +59,18 @@ final class LBFGS {
     value = function.evaluate(x.base, gradient: gradient.base, team: team)
     updateProducts(newSlot: nil, team: team)
     while true {
-      let largest = gradient.elements.reduce(0) { max($0, abs($1)) }
+      let largest = largestComponent()
       if report(largest) { return false }
       if largest <= tolerance { return true }
       guard iterations < maxIterations, step(team: team) else { return false }
       iterations += 1
     }
+  }
+
+  private func largestComponent() -> Double {
+    var largest = 0.0
+    for component in gradient.elements { largest = max(largest, abs(component)) }
+    return largest
   }
 
   /// One step along a direction of descent. False where none improves the value.
@@ -88,10 +94,11 @@ final class LBFGS {
     let slot = used.count < slots ? used.count : used.removeFirst()
     let length = function.length
     let (s, y) = (pairs.base + slot * length, pairs.base + (slots + slot) * length)
+    let (x0, x1, g0, g1) = (x.base, nextX.base, gradient.base, nextGradient.base)
     forEachBlock(team) { _, range in
       for index in range {
-        s[index] = nextX[index] - x[index]
-        y[index] = nextGradient[index] - gradient[index]
+        s[index] = x1[index] - x0[index]
+        y[index] = g1[index] - g0[index]
       }
     }
     swap(&x, &nextX)
@@ -109,24 +116,30 @@ final class LBFGS {
   /// Computes the products with what has changed: a slot's two vectors and the gradient.
   private func updateProducts(newSlot: Int?, team: borrowing ThreadPool.Team) {
     let last = 2 * slots
-    let changed = (newSlot.map { [$0, slots + $0] } ?? []) + [last]
+    // Without a new slot the gradient three times, which does no harm.
+    let changed = newSlot.map { ($0, slots + $0, last) } ?? (last, last, last)
     let others = used + used.map { slots + $0 } + [last]
-    let count = changed.count * others.count
+    let count = 3 * others.count
+    let changedVectors = (vector(changed.0), vector(changed.1), vector(changed.2))
+    let otherVectors = others.map { vector($0) }
+    let partial = partial.base
     forEachBlock(team) { block, range in
-      for (i, a) in changed.enumerated() {
-        for (j, b) in others.enumerated() {
-          let (first, second) = (vector(a), vector(b))
-          var sum = 0.0
-          for index in range { sum += first[index] * second[index] }
-          partial[block * count + i * others.count + j] = sum
-        }
+      let first = range.lowerBound
+      let vectors = (
+        UnsafePointer(changedVectors.0 + first), UnsafePointer(changedVectors.1 + first),
+        UnsafePointer(changedVectors.2 + first)
+      )
+      for (index, other) in otherVectors.enumerated() {
+        let sums = innerProducts(other + first, with: vectors, count: range.count)
+        let target = partial + (block * count + 3 * index)
+        (target[0], target[1], target[2]) = sums
       }
     }
-    for (i, a) in changed.enumerated() {
-      for (j, b) in others.enumerated() {
-        let sum = total(i * others.count + j, of: count)
-        products[a * (last + 1) + b] = sum
-        products[b * (last + 1) + a] = sum
+    for (index, other) in others.enumerated() {
+      for (offset, vector) in [changed.0, changed.1, changed.2].enumerated() {
+        let sum = total(3 * index + offset, of: count)
+        products[vector * (last + 1) + other] = sum
+        products[other * (last + 1) + vector] = sum
       }
     }
   }
@@ -159,10 +172,12 @@ final class LBFGS {
     }
     slope = dot(last)
     let terms = (used + used.map { slots + $0 } + [last]).map { (vector($0), coefficients[$0]) }
+    let direction = direction.base
     forEachBlock(team) { _, range in
-      for index in range { direction[index] = 0 }
+      let target = direction + range.lowerBound
+      target.update(repeating: 0, count: range.count)
       for (vector, coefficient) in terms {
-        for index in range { direction[index] += coefficient * vector[index] }
+        add(vector + range.lowerBound, times: coefficient, to: target, count: range.count)
       }
     }
   }
@@ -178,10 +193,12 @@ final class LBFGS {
 
   /// The inner product of the direction and the gradient that is tried.
   func slopeOfNext(team: borrowing ThreadPool.Team) -> Double {
+    let (direction, gradient, partial) = (direction.base, nextGradient.base, partial.base)
     forEachBlock(team) { block, range in
-      var sum = 0.0
-      for index in range { sum += direction[index] * nextGradient[index] }
-      partial[block] = sum
+      let vector = UnsafePointer(direction + range.lowerBound)
+      let sums = innerProducts(
+        gradient + range.lowerBound, with: (vector, vector, vector), count: range.count)
+      partial[block] = sums.0
     }
     return total(0, of: 1)
   }

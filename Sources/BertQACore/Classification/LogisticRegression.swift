@@ -24,25 +24,28 @@ enum LogisticRegression {
       if part.isFinite { done = max(done, min(1, part)) }
       return progress(done)
     }
-    let weights: GrowableBuffer<Double>
-    let bias: [Double]
-    if labelCount == 2 {
-      // Half of the score for one label, half against the other.
-      weights = try GrowableBuffer(repeating: 0, count: features * 2)
-      for feature in 0..<features {
-        weights[2 * feature] = -solver.x[feature] / 2
-        weights[2 * feature + 1] = solver.x[feature] / 2
-      }
-      bias = [-solver.x[features] / 2, solver.x[features] / 2]
-    } else {
-      bias = (0..<labelCount).map { solver.x[features * labelCount + $0] }
-      weights = try GrowableBuffer(repeating: 0, count: features * labelCount)
-      weights.base.update(from: solver.x.base, count: features * labelCount)
-    }
-    var model = LinearModel(labelCount: labelCount, weights: weights, bias: bias)
+    var model = try LinearModel(loss, position: solver.x.base, featureCount: features, labelCount: labelCount)
     model.iterations = solver.iterations
     model.hasConverged = hasConverged
     model.loss = solver.value
     return model
+  }
+}
+
+extension LinearModel {
+  fileprivate init(
+    _ loss: LogisticLoss, position: UnsafePointer<Double>, featureCount: Int, labelCount: Int
+  ) throws(BertQAError) {
+    let weights = try GrowableBuffer<Double>(repeating: 0, count: featureCount * labelCount)
+    var bias = [Double](repeating: 0, count: labelCount)
+    for feature in 0...featureCount {
+      let row = position + feature * loss.stride
+      for label in 0..<labelCount {
+        // Of two labels, half of the score is for the second, half against the first.
+        let weight = labelCount == 2 ? (Double(label) - 0.5) * row[0] : row[label]
+        if feature < featureCount { weights[feature * labelCount + label] = weight } else { bias[label] = weight }
+      }
+    }
+    self.init(labelCount: labelCount, weights: weights, bias: bias)
   }
 }

@@ -5,6 +5,7 @@ extension Context {
     _ texts: [TextPair], options: ClassifyOptions = ClassifyOptions()
   ) throws(BertQAError) -> [Classification] {
     switch engine {
+    case .wordCount(let classifier): return try classifier.classify(texts, options)
     case .tokenizer, .questionAnswering: throw wrongModel(for: "classify", needed: .classify)
     }
   }

@@ -26,18 +26,27 @@ extension Context {
   /// The piece with this id, as the vocabulary spells it, with a NUL behind it; nil outside the vocabulary.
   /// Lives as long as the context.
   public func vocabularyPiece(id: Int32) -> UnsafeBufferPointer<UInt8>? {
+    if case .wordCount(let classifier) = engine {
+      let model = classifier.model
+      return (0..<model.featureCount).contains(Int(id)) ? model.table.word(Int(id)) : nil
+    }
     guard let piece = tokenizer?.vocabulary.piece(id), piece.baseAddress != nil else { return nil }
     return piece
   }
 
   public func vocabularyID(of piece: UnsafeBufferPointer<UInt8>) -> Int32? {
-    tokenizer?.vocabulary.id(of: piece)
+    if case .wordCount(let classifier) = engine {
+      let id = classifier.model.table.id(of: piece)
+      return id >= 0 ? Int32(id) : nil
+    }
+    return tokenizer?.vocabulary.id(of: piece)
   }
 
   /// nil for models that do not read WordPiece tokens.
   private var tokenizer: WordPieceTokenizer? {
     switch engine {
     case .tokenizer(let tokenizer), .questionAnswering(_, _, let tokenizer): tokenizer
+    case .wordCount: nil
     }
   }
 }

@@ -44,6 +44,7 @@ public final class Context: Sendable {
     let architecture = try Architecture(ObjectReader(MappedFile(path: "\(directory)/config.json")))
     switch architecture.task {
     case .answer: return try loadQuestionAnswering(directory, options)
+    case .classify where architecture == .wordCountClassifier: return try loadWordCount(directory, options)
     case .classify, .embed, .predict:
       throw BertQAError(.unsupported, "\(directory): \(architecture.rawValue) is not supported")
     }

@@ -3,6 +3,7 @@
 enum Architecture: String, Sendable, CaseIterable {
   case bertForQuestionAnswering = "BertForQuestionAnswering"
   case distilBertForQuestionAnswering = "DistilBertForQuestionAnswering"
+  case wordCountClassifier = "WordCountClassifier"
 
   /// Encoders differ in the names of their settings and tensors.
   enum Family: Sendable {
@@ -15,12 +16,14 @@ enum Architecture: String, Sendable, CaseIterable {
     switch self {
     case .bertForQuestionAnswering: .bert
     case .distilBertForQuestionAnswering: .distilBert
+    case .wordCountClassifier: nil
     }
   }
 
   var task: ModelTask {
     switch self {
     case .bertForQuestionAnswering, .distilBertForQuestionAnswering: .answer
+    case .wordCountClassifier: .classify
     }
   }
 

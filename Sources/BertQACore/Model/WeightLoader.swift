@@ -30,7 +30,7 @@ struct WeightLoader {
       bias: try vector("\(module).bias", alias: "\(module).beta", count: count))
   }
 
-  private func vector(
+  func vector(
     _ name: String, alias: String? = nil, count: Int
   ) throws(BertQAError) -> TensorView {
     let expected = Expectation(name: name, types: [.f32, .f16, .bf16], shape: [count])

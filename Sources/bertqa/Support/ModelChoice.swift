@@ -21,8 +21,11 @@ struct ModelChoice {
   private var options = ContextOptions()
 
   /// Takes the options that are its own and leaves the others.
-  init(_ arguments: ParsedArguments, command: String, tokenizerOnly: Bool = false) throws(ToolError) {
+  init(
+    _ arguments: ParsedArguments, command: String, tokenizerOnly: Bool = false, task: ModelTask = .answer
+  ) throws(ToolError) {
     options.tokenizerOnly = tokenizerOnly
+    options.defaultModel = task
     for case (let option, let value?) in arguments.options {
       switch option {
       case .model:

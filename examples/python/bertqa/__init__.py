@@ -25,6 +25,7 @@ from ._errors import (
     WrongModel,
 )
 from ._native import abi_version, version
+from ._train import train_classifier
 from ._types import (
     Answer,
     AnswerOptions,
@@ -35,6 +36,8 @@ from ._types import (
     ModelInfo,
     Result,
     Tokens,
+    TrainingReport,
+    TrainOptions,
 )
 
 __all__ = [
@@ -56,10 +59,13 @@ __all__ = [
     "Result",
     "Tokens",
     "TooLarge",
+    "TrainOptions",
+    "TrainingReport",
     "Unsupported",
     "WrongModel",
     "abi_version",
     "answer_column",
     "classify_column",
+    "train_classifier",
     "version",
 ]

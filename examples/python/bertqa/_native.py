@@ -223,6 +223,12 @@ _FUNCTIONS = {
     "classification_contributions_count": (c_size_t, [c_void_p]),
     "classification_contribution": (POINTER(Contribution), [c_void_p, c_size_t]),
     "classification_summary": (POINTER(ClassifySummary), [c_void_p]),
+    "train_options_init": (None, [POINTER(TrainOptions), c_size_t]),
+    "trainer_create": (c_int32, [POINTER(TrainOptions), POINTER(c_void_p)]),
+    "trainer_free": (None, [c_void_p]),
+    "trainer_add": (c_int32, [c_void_p, c_char_p, c_size_t, c_char_p, c_size_t]),
+    "trainer_finish": (c_int32, [c_void_p, c_char_p, POINTER(POINTER(TrainingReport))]),
+    "training_report_free": (None, [POINTER(TrainingReport)]),
     "answer_arrow": (c_int32, [c_void_p, Column, Column, POINTER(AnswerOptions), c_void_p, c_void_p]),
     "classify_arrow": (c_int32, [c_void_p, Column, POINTER(ClassifyOptions), c_void_p, c_void_p]),
     "logits": (

@@ -3,6 +3,10 @@
 enum Architecture: String, Sendable, CaseIterable {
   case bertForQuestionAnswering = "BertForQuestionAnswering"
   case distilBertForQuestionAnswering = "DistilBertForQuestionAnswering"
+  case bertForSequenceClassification = "BertForSequenceClassification"
+  case distilBertForSequenceClassification = "DistilBertForSequenceClassification"
+  case bertModel = "BertModel"
+  case distilBertModel = "DistilBertModel"
 
   /// Encoders differ in the names of their settings and tensors.
   enum Family: Sendable {
@@ -13,14 +17,17 @@ enum Architecture: String, Sendable, CaseIterable {
   /// nil for models that are no encoders.
   var family: Family? {
     switch self {
-    case .bertForQuestionAnswering: .bert
-    case .distilBertForQuestionAnswering: .distilBert
+    case .bertForQuestionAnswering, .bertForSequenceClassification, .bertModel: .bert
+    case .distilBertForQuestionAnswering, .distilBertForSequenceClassification, .distilBertModel:
+      .distilBert
     }
   }
 
   var task: ModelTask {
     switch self {
     case .bertForQuestionAnswering, .distilBertForQuestionAnswering: .answer
+    case .bertForSequenceClassification, .distilBertForSequenceClassification: .classify
+    case .bertModel, .distilBertModel: .embed
     }
   }
 

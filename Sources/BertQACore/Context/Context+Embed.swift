@@ -16,7 +16,9 @@ extension Context {
           + "\(texts.count * embedder.length)")
     }
     guard let base = embeddings.baseAddress else { return }
-    try embedder.embed(texts, options: options, into: base)
+    try embedder.forEachVector(of: texts, options: options) { index, vector, _ in
+      (base + index * embedder.length).update(from: vector, count: embedder.length)
+    }
   }
 
   /// - Returns: [texts.count][info.embeddingLength]

@@ -10,9 +10,11 @@ struct TextEmbedder: Sendable {
   /// Below this a vector counts as having no direction; as in PyTorch's `normalize`.
   private static let leastNorm = 1e-12
 
-  /// Writes [texts.count][length].
-  func embed(
-    _ texts: [TextPair], options: EmbedOptions, into embeddings: UnsafeMutablePointer<Float>
+  /// Calls `body` with the index, vector ([length]) and number of windows of each text, in order.
+  /// - Parameter name: what error messages call the array of the texts.
+  func forEachVector(
+    of texts: [TextPair], called name: String = "texts", options: EmbedOptions,
+    _ body: (Int, UnsafePointer<Float>, _ windowCount: Int) -> Void
   ) throws(BertQAError) {
     let kind: WindowVector =
       switch options.pooling {
@@ -27,21 +29,25 @@ struct TextEmbedder: Sendable {
       truncates: options.truncates)
     let normalizes = options.normalizes ?? defaults.normalizes
     var mean = WeightedMean(count: length)
-    try reader.read(texts, kind, windows, cancellation: options.cancellation) {
+    let buffer = try AlignedBuffer<Float>(uninitializedCount: length)
+    let vector = UnsafeMutableBufferPointer(start: buffer.base, count: length)
+    var windowCount = 0
+    try reader.read(texts, called: name, kind, windows, cancellation: options.cancellation) {
       parts, vectors throws(BertQAError) in
       for (index, part) in parts.enumerated() {
         mean.add(vectors + index * length, weight: kind == .mean ? part.tokenCount : 1)
+        windowCount += 1
         guard part.isLastOfText else { continue }
-        let embedding = UnsafeMutableBufferPointer(
-          start: embeddings + part.text * length, count: length)
-        mean.take(into: embedding)
-        guard embedding.allSatisfy(\.isFinite) else {
+        mean.take(into: vector)
+        guard vector.allSatisfy(\.isFinite) else {
           throw BertQAError(
             .invalidModel,
-            "the model produced a vector that is not of finite numbers (texts[\(part.text)]): its weights "
-              + "are damaged or overflow the chosen precision; check the model's files")
+            "the model produced a vector that is not of finite numbers (\(name)[\(part.text)]): its "
+              + "weights are damaged or overflow the chosen precision; check the model's files")
         }
-        if normalizes { Self.normalize(embedding) }
+        if normalizes { Self.normalize(vector) }
+        body(part.text, UnsafePointer(buffer.base), windowCount)
+        windowCount = 0
       }
     }
   }

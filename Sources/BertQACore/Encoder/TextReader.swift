@@ -17,8 +17,10 @@ struct TextReader: Sendable {
 
   /// Calls `body` with the vectors of some windows at a time, [parts][hidden], in the order of the texts
   /// and of the windows within them. Every text has a window at least.
+  /// - Parameter name: what error messages call the array of the texts.
   func read(
-    _ texts: [TextPair], _ kind: WindowVector, _ windows: TextWindows, cancellation: Cancellation?,
+    _ texts: [TextPair], called name: String = "texts", _ kind: WindowVector, _ windows: TextWindows,
+    cancellation: Cancellation?,
     _ body: ([Part], UnsafePointer<Float>) throws(BertQAError) -> Void
   ) throws(BertQAError) {
     var batch = WindowBatch()
@@ -46,7 +48,7 @@ struct TextReader: Sendable {
           first: first.count, second: text.second == nil ? nil : second.count)
       } catch {
         if texts.count == 1 { throw error }
-        throw BertQAError(error.status, "texts[\(index)]: \(error.message)")
+        throw BertQAError(error.status, "\(name)[\(index)]: \(error.message)")
       }
       for (number, window) in layout.enumerated() {
         let tokenCount = append(

@@ -46,6 +46,6 @@ struct EmbeddingConfiguration: Sendable, Equatable {
   mutating func lowerLength(to length: Double?) {
     guard let length, length < Double(maxSequenceLength) else { return }
     // A number below 8, negative ones included, is told to whoever asks for vectors.
-    maxSequenceLength = max(0, Int(length))
+    maxSequenceLength = Int(max(0, length))
   }
 }

@@ -223,6 +223,14 @@ _FUNCTIONS = {
     "classification_contributions_count": (c_size_t, [c_void_p]),
     "classification_contribution": (POINTER(Contribution), [c_void_p, c_size_t]),
     "classification_summary": (POINTER(ClassifySummary), [c_void_p]),
+    "embed_options_init": (None, [POINTER(EmbedOptions), c_size_t]),
+    "embed": (c_int32, [c_void_p, POINTER(TextPair), c_size_t, POINTER(EmbedOptions), POINTER(c_float)]),
+    "labeler_options_init": (None, [POINTER(LabelerOptions), c_size_t]),
+    "labeler_create": (
+        c_int32, [c_void_p, POINTER(Example), c_size_t, POINTER(LabelerOptions), POINTER(c_void_p)],
+    ),
+    "labeler_free": (None, [c_void_p]),
+    "labeler_classify": (c_int32, [c_void_p, POINTER(TextPair), c_size_t, POINTER(c_void_p)]),
     "answer_arrow": (c_int32, [c_void_p, Column, Column, POINTER(AnswerOptions), c_void_p, c_void_p]),
     "classify_arrow": (c_int32, [c_void_p, Column, POINTER(ClassifyOptions), c_void_p, c_void_p]),
     "logits": (

@@ -16,7 +16,7 @@ protocol Command {
 enum Tool {
   static var commands: [any Command.Type] {
     [
-      AnswerCommand.self, TokenizeCommand.self, InfoCommand.self, QuantizeCommand.self,
+      AnswerCommand.self, EmbedCommand.self, TokenizeCommand.self, InfoCommand.self, QuantizeCommand.self,
       HelpCommand.self,
     ]
   }

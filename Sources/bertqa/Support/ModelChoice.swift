@@ -21,7 +21,11 @@ struct ModelChoice {
   private var options = ContextOptions()
 
   /// Takes the options that are its own and leaves the others.
-  init(_ arguments: ParsedArguments, command: String, tokenizerOnly: Bool = false) throws(ToolError) {
+  /// - Parameter task: what the default model is for.
+  init(
+    _ arguments: ParsedArguments, command: String, task: ModelTask = .answer, tokenizerOnly: Bool = false
+  ) throws(ToolError) {
+    options.defaultModel = task
     options.tokenizerOnly = tokenizerOnly
     for case (let option, let value?) in arguments.options {
       switch option {

@@ -20,6 +20,12 @@ enum Option: String, CaseIterable {
   case isa
   case parseSpecialTokens = "parse-special-tokens"
   case ids
+  case lines
+  case format
+  case pooling
+  case normalize
+  case noNormalize = "no-normalize"
+  case truncate
   case help
   case version
 
@@ -32,8 +38,8 @@ enum Option: String, CaseIterable {
 
   var value: Value {
     switch self {
-    case .json, .context, .handleImpossibleAnswer, .noAlignToWords, .parseSpecialTokens, .ids, .help,
-      .version:
+    case .json, .context, .handleImpossibleAnswer, .noAlignToWords, .parseSpecialTokens, .ids, .lines,
+      .normalize, .noNormalize, .truncate, .help, .version:
       return .none
     case .color: return .optional
     default: return .required

@@ -8,7 +8,7 @@ extension Context {
     guard text.count <= Int(Int32.max) else {
       throw BertQAError(.tooLarge, "the text has \(text.count) bytes, above the limit of \(Int32.max)")
     }
-    guard let tokenizer else {
+    guard let tokenizer = engine.tokenizer else {
       throw BertQAError(
         .wrongModel, "\(info.directory) is a \(info.architecture), which has no WordPiece tokens")
     }
@@ -30,7 +30,7 @@ extension Context {
       let model = classifier.model
       return (0..<model.featureCount).contains(Int(id)) ? model.table.word(Int(id)) : nil
     }
-    guard let piece = tokenizer?.vocabulary.piece(id), piece.baseAddress != nil else { return nil }
+    guard let piece = engine.tokenizer?.vocabulary.piece(id), piece.baseAddress != nil else { return nil }
     return piece
   }
 
@@ -39,15 +39,7 @@ extension Context {
       let id = classifier.model.table.id(of: piece)
       return id >= 0 ? Int32(id) : nil
     }
-    return tokenizer?.vocabulary.id(of: piece)
-  }
-
-  /// nil for models that do not read WordPiece tokens.
-  private var tokenizer: WordPieceTokenizer? {
-    switch engine {
-    case .tokenizer(let tokenizer), .questionAnswering(_, _, let tokenizer): tokenizer
-    case .wordCount: nil
-    }
+    return engine.tokenizer?.vocabulary.id(of: piece)
   }
 }
 

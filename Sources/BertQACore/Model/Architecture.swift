@@ -4,6 +4,10 @@ enum Architecture: String, Sendable, CaseIterable {
   case bertForQuestionAnswering = "BertForQuestionAnswering"
   case distilBertForQuestionAnswering = "DistilBertForQuestionAnswering"
   case wordCountClassifier = "WordCountClassifier"
+  case bertForSequenceClassification = "BertForSequenceClassification"
+  case distilBertForSequenceClassification = "DistilBertForSequenceClassification"
+  case bertModel = "BertModel"
+  case distilBertModel = "DistilBertModel"
 
   /// Encoders differ in the names of their settings and tensors.
   enum Family: Sendable {
@@ -14,8 +18,9 @@ enum Architecture: String, Sendable, CaseIterable {
   /// nil for models that are no encoders.
   var family: Family? {
     switch self {
-    case .bertForQuestionAnswering: .bert
-    case .distilBertForQuestionAnswering: .distilBert
+    case .bertForQuestionAnswering, .bertForSequenceClassification, .bertModel: .bert
+    case .distilBertForQuestionAnswering, .distilBertForSequenceClassification, .distilBertModel:
+      .distilBert
     case .wordCountClassifier: nil
     }
   }
@@ -23,7 +28,8 @@ enum Architecture: String, Sendable, CaseIterable {
   var task: ModelTask {
     switch self {
     case .bertForQuestionAnswering, .distilBertForQuestionAnswering: .answer
-    case .wordCountClassifier: .classify
+    case .bertForSequenceClassification, .distilBertForSequenceClassification, .wordCountClassifier: .classify
+    case .bertModel, .distilBertModel: .embed
     }
   }
 

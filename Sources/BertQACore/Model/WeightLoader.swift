@@ -11,6 +11,14 @@ struct WeightLoader {
     owners = checkpoint.shards.map(\.file)
   }
 
+  /// Whether the checkpoint has a linear layer of this name.
+  func has(_ module: String) throws(BertQAError) -> Bool {
+    for tensor in ["weight", "bias"] {
+      if try stored("\(module).\(tensor)") != nil { return true }
+    }
+    return false
+  }
+
   mutating func linear(_ module: String, outs: Int, ins: Int) throws(BertQAError) -> LinearWeights {
     LinearWeights(
       weight: try matrix(module, rows: outs, width: ins, hasSums: true),
@@ -94,17 +102,19 @@ struct WeightLoader {
     return copy.elements
   }
 
-  /// A tensor by its name, the same without the prefix, or its alias likewise.
+  /// A tensor by its name or the same without the prefix.
+  private func stored(_ name: String) throws(BertQAError) -> Checkpoint.Tensor? {
+    if let tensor = try checkpoint.tensor(name) { return tensor }
+    guard name.hasPrefix(prefix) else { return nil }
+    return try checkpoint.tensor(String(name.dropFirst(prefix.count)))
+  }
+
+  /// A tensor by its name or its alias.
   private func find(
     _ expected: Expectation, alias: String? = nil
   ) throws(BertQAError) -> Checkpoint.Tensor {
     for name in [expected.name, alias].compactMap(\.self) {
-      if let tensor = try checkpoint.tensor(name) { return tensor }
-      if name.hasPrefix(prefix),
-        let tensor = try checkpoint.tensor(String(name.dropFirst(prefix.count)))
-      {
-        return tensor
-      }
+      if let tensor = try stored(name) { return tensor }
     }
     throw BertQAError(
       .invalidModel,

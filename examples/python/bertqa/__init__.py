@@ -13,6 +13,7 @@ Calls release the GIL. A Context and a Document may be used by any number of thr
 from ._answer import Document
 from ._columns import answer_column, classify_column
 from ._context import Context
+from ._embed import Embeddings
 from ._errors import (
     BertQAError,
     Cancelled,
@@ -24,6 +25,7 @@ from ._errors import (
     Unsupported,
     WrongModel,
 )
+from ._labeler import Labeler
 from ._native import abi_version, version
 from ._train import train_classifier
 from ._types import (
@@ -32,6 +34,7 @@ from ._types import (
     Classification,
     ClassifyOptions,
     Contribution,
+    EmbedOptions,
     LabelScore,
     ModelInfo,
     Result,
@@ -50,9 +53,12 @@ __all__ = [
     "Context",
     "Contribution",
     "Document",
+    "EmbedOptions",
+    "Embeddings",
     "InvalidArgument",
     "InvalidModel",
     "LabelScore",
+    "Labeler",
     "ModelIOError",
     "ModelInfo",
     "OutOfMemory",

@@ -229,6 +229,14 @@ _FUNCTIONS = {
     "trainer_add": (c_int32, [c_void_p, c_char_p, c_size_t, c_char_p, c_size_t]),
     "trainer_finish": (c_int32, [c_void_p, c_char_p, POINTER(POINTER(TrainingReport))]),
     "training_report_free": (None, [POINTER(TrainingReport)]),
+    "embed_options_init": (None, [POINTER(EmbedOptions), c_size_t]),
+    "embed": (c_int32, [c_void_p, POINTER(TextPair), c_size_t, POINTER(EmbedOptions), POINTER(c_float)]),
+    "labeler_options_init": (None, [POINTER(LabelerOptions), c_size_t]),
+    "labeler_create": (
+        c_int32, [c_void_p, POINTER(Example), c_size_t, POINTER(LabelerOptions), POINTER(c_void_p)],
+    ),
+    "labeler_free": (None, [c_void_p]),
+    "labeler_classify": (c_int32, [c_void_p, POINTER(TextPair), c_size_t, POINTER(c_void_p)]),
     "answer_arrow": (c_int32, [c_void_p, Column, Column, POINTER(AnswerOptions), c_void_p, c_void_p]),
     "classify_arrow": (c_int32, [c_void_p, Column, POINTER(ClassifyOptions), c_void_p, c_void_p]),
     "logits": (

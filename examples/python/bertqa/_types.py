@@ -214,6 +214,22 @@ class TrainingReport:
     confusion: List[List[int]]
 
 
+class EmbedOptions(TypedDict, total=False):
+    """Keyword arguments of embed and Labeler. An option that is None keeps its default."""
+
+    #: "mean", "cls", or "model" (default): what the model's sentence-transformers files say, else the mean.
+    pooling: Optional[str]
+    #: Scale vectors to length 1; default: as the model's files say.
+    normalize: Optional[bool]
+    #: Tokens of one window; default: as the model's files say.
+    max_seq_len: Optional[int]
+    #: Cut longer texts, as sentence-transformers does; default False: they are read in windows, whose vectors are
+    #: averaged.
+    truncate: Optional[bool]
+    #: Called many times a second; true ends the call with Cancelled, an exception with that exception.
+    cancel: Optional[Callable[[], Any]]
+
+
 @dataclass(frozen=True)
 class Tokens:
     """WordPiece tokens without [CLS] and [SEP]."""

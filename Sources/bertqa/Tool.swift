@@ -17,7 +17,7 @@ enum Tool {
   static var commands: [any Command.Type] {
     [
       AnswerCommand.self, TokenizeCommand.self, InfoCommand.self, QuantizeCommand.self,
-      HelpCommand.self,
+      CompleteCommand.self, HelpCommand.self,
     ]
   }
 

@@ -1,11 +1,11 @@
 """The wheel: what is in it, and that it works where nothing else is."""
 
 import os
+import platform
 import re
 import shutil
 import subprocess
 import sys
-import sysconfig
 import venv
 import zipfile
 
@@ -58,16 +58,33 @@ def run(python, code, directory):
     return result.stdout
 
 
+def needed_glibc():
+    """The newest version of glibc whose symbols the library needs."""
+    needed = subprocess.run(
+        ["readelf", "--version-info", "--wide", PREFIX / "lib" / "libbertqa.so.1"],
+        check=True, capture_output=True, text=True,
+    ).stdout  # fmt: skip
+    return max(int(minor) for minor in re.findall(r"Name: GLIBC_2\.(\d+)", needed))
+
+
 def test_tag(wheel):
-    platform = re.sub(r"[-.]", "_", sysconfig.get_platform())
+    tag = f"py3-none-manylinux_2_{needed_glibc()}_{platform.machine()}"
     version = re.search(r'^version = "(.*)"', (PACKAGE / "pyproject.toml").read_text(), re.M)[1]
-    assert wheel.name == f"bertqa-{version}-py3-none-{platform}.whl"
+    assert wheel.name == f"bertqa-{version}-{tag}.whl"
     with zipfile.ZipFile(wheel) as archive:
         metadata = archive.read(f"bertqa-{version}.dist-info/WHEEL").decode()
-        assert "Root-Is-Purelib: false" in metadata and f"Tag: py3-none-{platform}" in metadata
+        assert "Root-Is-Purelib: false" in metadata and f"Tag: {tag}\n" in metadata
         metadata = archive.read(f"bertqa-{version}.dist-info/METADATA").decode()
     assert "Requires-Dist" not in metadata and "License-Expression: Apache-2.0" in metadata
     assert (PACKAGE / "README.md").read_text(encoding="utf-8") in metadata
+    header = (ROOT / "include" / "bertqa.h").read_text()
+    assert version == ".".join(re.findall(r"BERTQA_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", header))
+
+
+def test_auditwheel_finds_the_same_tag(wheel):
+    command = [sys.executable, "-m", "auditwheel", "show", "--json", wheel]
+    found = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    assert found == 0
 
 
 def test_contents(wheel):

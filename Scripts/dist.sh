@@ -1,0 +1,25 @@
+#!/bin/sh
+# Makes a tarball of the sources, the same bytes for the same sources: those that git has, or, where this is
+# such a tarball's content itself, all that .gitignore does not leave out.
+# usage: dist.sh OUTPUT_DIRECTORY
+set -eu
+output=$(realpath -m "$1")
+cd "$(dirname "$0")/.."
+number() { sed -n "s/^#define BERTQA_VERSION_$1 //p" include/bertqa.h; }
+name=libbertqa-$(number MAJOR).$(number MINOR).$(number PATCH)
+list=$(mktemp)
+trap 'rm -f "$list"' EXIT
+
+if git rev-parse --show-prefix > "$list" 2> /dev/null && [ "$(cat "$list")" = "" ]; then
+  git ls-files -z > "$list"
+  date=$(git log -1 --format=%ct)
+else
+  tar -c --exclude-vcs --exclude-vcs-ignores . | tar -t | sed -e 's|^\./||' -e '/\/$/d' -e '/^$/d' |
+    tr '\n' '\0' > "$list"
+  date=$(stat -c %Y Package.swift)
+fi
+mkdir -p "$output"
+LC_ALL=C sort -z "$list" |
+  tar -c --no-recursion --null --files-from=- --transform="s|^|$name/|S" --format=gnu --mtime="@$date" \
+    --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX | gzip -9n > "$output/$name.tar.gz"
+echo "$output/$name.tar.gz"

@@ -14,8 +14,9 @@ if git rev-parse --show-prefix > "$list" 2> /dev/null && [ "$(cat "$list")" = ""
   git ls-files -z > "$list"
   date=$(git log -1 --format=%ct)
 else
-  tar -c --exclude-vcs --exclude-vcs-ignores . | tar -t | sed -e 's|^\./||' -e '/\/$/d' -e '/^$/d' |
-    tr '\n' '\0' > "$list"
+  set -- -name .git
+  while read -r pattern; do set -- "$@" -o -name "${pattern%/}"; done < .gitignore
+  find . \( "$@" \) -prune -o ! -type d -printf '%P\0' > "$list"
   date=$(stat -c %Y Package.swift)
 fi
 mkdir -p "$output"

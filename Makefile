@@ -21,7 +21,7 @@ swift_build = $(SWIFT) build -c release --static-swift-stdlib --disable-local-rp
 products := $(CURDIR)/.build/release
 
 .PHONY: all help demo test test-swift test-c test-python test-parity accuracy bench bench-quick \
-  setup test-packaging install uninstall deb wheel dist abi-baseline clean
+  setup install uninstall deb wheel dist abi-baseline clean
 
 all: ## build the library, the tool and the default model's place under build/
 	$(swift_build) --product bertqa
@@ -34,7 +34,7 @@ help: ## list the targets
 demo: all ## answer Apple's example, then questions about a document of several pages
 	@Scripts/demo.sh build/bin/bertqa
 
-test: setup all test-swift test-c test-python test-packaging ## set up what is needed, then run every test
+test: setup all test-swift test-c test-python ## set up what is needed, then run every test
 
 setup: # tools from Debian and a venv with pinned packages
 	@Scripts/setup-tests.sh $(venv) $(PYTHON)
@@ -46,11 +46,8 @@ test-c: all ## the kernels alone, and the ABI from C and C++
 	Tests/c/kernels.sh
 	BERTQA_PREFIX=$(stage) Tests/c/run.sh
 
-test-python: all ## the Python package, the tool and the README, with live comparisons
+test-python: all ## the Python package, tool, README, packages and ABI, with live comparisons
 	BERTQA_PREFIX=$(stage) $(venv)/bin/python -m pytest -q Tests/python
-
-test-packaging: all ## the installation, packages, ABI baseline and hosts
-	BERTQA_PREFIX=$(stage) $(venv)/bin/python -m pytest -q Tests/packaging
 
 test-parity: all ## live comparison with torch and transformers (downloads gigabytes)
 	BERTQA_PREFIX=$(stage) Tests/parity/run.sh $(PYTHON)

@@ -20,7 +20,8 @@ else
   date=$(stat -c %Y Package.swift)
 fi
 mkdir -p "$output"
-LC_ALL=C sort -z "$list" |
-  tar -c --no-recursion --null --files-from=- --transform="s|^|$name/|S" --format=gnu --mtime="@$date" \
-    --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX | gzip -9n > "$output/$name.tar.gz"
+LC_ALL=C sort -z -o "$list" "$list"
+tar -cf "$output/$name.tar" --no-recursion --null --files-from="$list" --transform="s|^|$name/|S" \
+  --format=gnu --mtime="@$date" --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX
+gzip -9nf "$output/$name.tar"
 echo "$output/$name.tar.gz"

@@ -5,6 +5,9 @@ import io
 import subprocess
 import sys
 
+import pyarrow.csv
+import pyarrow.parquet
+
 from conftest import PACKAGE, ROOT
 
 FOX = ROOT / "examples" / "documents" / "fox.txt"
@@ -39,6 +42,19 @@ def test_answer_csv():
     assert [bool(row["probability"]) for row in output] == [True, False, False, True]
     assert 0 < float(output[0]["probability"]) <= 1
     assert "no column document" in run("answer_csv.py", input="question\n", code=1)[1]
+
+
+def test_answer_duckdb(tmp_path):
+    table = tmp_path / "a table.csv"
+    rows = [FOX.read_text().strip(), "It rained all day.", '"A cat jumped over the dog, twice."']
+    table.write_text("\n".join(['id,"the text"', *(f"{id},{row}" for id, row in enumerate(rows))]) + "\n")
+    lines = run("answer_duckdb.py", table, "the text", WHO)[0].splitlines()
+    assert sorted(line.split("  ")[1] for line in lines) == ["A cat", "The quick brown fox"]
+    shares = [float(line.split()[0]) for line in lines]
+    assert shares == sorted(shares, reverse=True) and 0 < shares[1]
+    pyarrow.parquet.write_table(pyarrow.csv.read_csv(table), tmp_path / "a.parquet")
+    assert run("answer_duckdb.py", tmp_path / "a.parquet", "the text", WHO)[0].splitlines() == lines
+    assert run("answer_duckdb.py", code=1)[1].startswith("usage: ")
 
 
 def test_ask_document():

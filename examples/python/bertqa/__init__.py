@@ -11,6 +11,7 @@ Calls release the GIL. A Context and a Document may be used by any number of thr
 """
 
 from ._answer import Document
+from ._columns import answer_column, classify_column
 from ._context import Context
 from ._errors import (
     BertQAError,
@@ -58,5 +59,7 @@ __all__ = [
     "Unsupported",
     "WrongModel",
     "abi_version",
+    "answer_column",
+    "classify_column",
     "version",
 ]

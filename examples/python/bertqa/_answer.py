@@ -23,7 +23,7 @@ class AnswerMethods(Closable):
         """Answers a question on a document of any length. options: see AnswerOptions."""
         handle = self._opened()
         q, d = encoded(question), encoded(document)
-        call = _options(options)
+        call = answer_options(options)
         with Results(1, library().answers_free) as answers:
             call.check(library().answer(handle.pointer, q, len(q), d, len(d), call.pointer, answers))
             return _result(answers[0], document, d)
@@ -36,7 +36,7 @@ class AnswerMethods(Closable):
         pairs = list(pairs)
         data = [(encoded(question), encoded(document)) for question, document in pairs]
         array = (_native.Pair * len(data))(*[_native.Pair(q, len(q), d, len(d)) for q, d in data])
-        call = _options(options)
+        call = answer_options(options)
         with Results(len(data), library().answers_free) as answers:
             call.check(library().answer_batch(handle.pointer, array, len(data), call.pointer, answers))
             return [_result(answers[i], pairs[i][1], data[i][1]) for i in range(len(data))]
@@ -66,7 +66,7 @@ class Document(Closable):
         """As Context.answer, on this document."""
         handle, context = self._opened(), self.context._opened()
         q = encoded(question)
-        call = _options(options)
+        call = answer_options(options)
         with Results(1, library().answers_free) as answers:
             call.check(
                 library().document_answer(
@@ -76,7 +76,7 @@ class Document(Closable):
             return _result(answers[0], self.text, self._data)
 
 
-def _options(values: Dict[str, Any]) -> CallOptions:
+def answer_options(values: Dict[str, Any]) -> CallOptions:
     return CallOptions(_native.AnswerOptions(), library().answer_options_init, values)
 
 

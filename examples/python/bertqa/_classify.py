@@ -1,7 +1,7 @@
 """Classifying texts: methods of Context."""
 
 import ctypes
-from typing import TYPE_CHECKING, Any, Iterable, List, Tuple, Union
+from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Tuple, Union
 
 from . import _native
 from ._handle import Closable, Results
@@ -35,12 +35,16 @@ class ClassifyMethods(Closable):
         handle, lib = self._opened(), library()
         texts = list(texts)
         array = text_pairs(texts)
-        call = CallOptions(
-            _native.ClassifyOptions(), lib.classify_options_init, options, window_pooling=WINDOW_POOLINGS
-        )
+        call = classify_options(options)
         with Results(len(texts), lib.classification_free) as results:
             call.check(lib.classify_batch(handle.pointer, array, len(texts), call.pointer, results))
             return [classification(pointer, text) for pointer, text in zip(results, texts)]
+
+
+def classify_options(values: Dict[str, Any]) -> CallOptions:
+    return CallOptions(
+        _native.ClassifyOptions(), library().classify_options_init, values, window_pooling=WINDOW_POOLINGS
+    )
 
 
 def text_pairs(texts: "List[Union[Text, Tuple[Text, Text]]]") -> "ctypes.Array[_native.TextPair]":

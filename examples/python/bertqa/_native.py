@@ -93,6 +93,10 @@ class TextPair(Structure):
     ]
 
 
+class Column(Structure):
+    _fields_ = [("array", c_void_p), ("schema", c_void_p)]
+
+
 class ClassifyOptions(Structure):
     _fields_ = [
         ("struct_size", c_size_t), ("contributions", c_int32), ("max_seq_len", c_int32), ("doc_stride", c_int32),
@@ -219,6 +223,8 @@ _FUNCTIONS = {
     "classification_contributions_count": (c_size_t, [c_void_p]),
     "classification_contribution": (POINTER(Contribution), [c_void_p, c_size_t]),
     "classification_summary": (POINTER(ClassifySummary), [c_void_p]),
+    "answer_arrow": (c_int32, [c_void_p, Column, Column, POINTER(AnswerOptions), c_void_p, c_void_p]),
+    "classify_arrow": (c_int32, [c_void_p, Column, POINTER(ClassifyOptions), c_void_p, c_void_p]),
     "logits": (
         c_int32,
         [c_void_p, POINTER(c_int32), c_size_t, POINTER(c_size_t), POINTER(c_size_t), c_size_t, POINTER(c_float),

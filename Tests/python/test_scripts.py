@@ -99,7 +99,7 @@ def test_answer_parquet(tmp_path):
         metadata={"made": "by hand"},
     )
     pyarrow.parquet.write_table(table, tmp_path / "in.parquet", row_group_size=5)
-    expected = None
+    table, expected = pyarrow.parquet.read_table(tmp_path / "in.parquet"), None
     for rows in 1, 3, 100:
         out = tmp_path / f"{rows}.parquet"
         errors = run("answer_parquet.py", "--rows", str(rows), tmp_path / "in.parquet", out)[1]

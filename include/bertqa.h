@@ -817,6 +817,85 @@ BERTQA_MUST_CHECK bertqa_status bertqa_sequence_rank(const bertqa_context *conte
                                                      int32_t include_end, size_t *order,
                                                      double *log_likelihoods, size_t *word_counts);
 
+/* ---- Columns --------------------------------------------------------------------------------- */
+
+/* The Arrow C Data Interface (https://arrow.apache.org/docs/format/CDataInterface.html), as it is
+ * published there to be copied: columns of any Arrow library, without linking one. */
+#ifndef ARROW_C_DATA_INTERFACE
+#define ARROW_C_DATA_INTERFACE
+
+#define ARROW_FLAG_DICTIONARY_ORDERED 1
+#define ARROW_FLAG_NULLABLE 2
+#define ARROW_FLAG_MAP_KEYS_SORTED 4
+
+struct ArrowSchema {
+  const char *format;
+  const char *name;
+  const char *metadata;
+  int64_t flags;
+  int64_t n_children;
+  struct ArrowSchema **children;
+  struct ArrowSchema *dictionary;
+  void (*release)(struct ArrowSchema *);
+  void *private_data;
+};
+
+struct ArrowArray {
+  int64_t length;
+  int64_t null_count;
+  int64_t offset;
+  int64_t n_buffers;
+  int64_t n_children;
+  const void **buffers;
+  struct ArrowArray **children;
+  struct ArrowArray *dictionary;
+  void (*release)(struct ArrowArray *);
+  void *private_data;
+};
+
+#endif /* ARROW_C_DATA_INTERFACE */
+
+/* A column of texts: its values and its type, which is utf8, large_utf8, utf8_view or the binary type of
+ * the same layout. It is read in place during the call and neither copied nor released: it stays the
+ * caller's. */
+typedef struct bertqa_column {
+  const struct ArrowArray *array;
+  const struct ArrowSchema *schema;
+} bertqa_column;
+
+/* bertqa_answer_batch over columns: row by row, or one question for all documents when its column has
+ * the length 1. top_k must be 1. A row with a null has a null answer.
+ *
+ * answers, schema: filled on success, for the caller to release; on failure their release is NULL.
+ * A struct column with, per row, the best answer:
+ *   answer       large_utf8, null if there is none or, with handle_impossible_answer, it is impossible
+ *   start, end   int64, of the answer in the document, in code points; null with the answer
+ *   probability  float32; null with the answer, like score and gap
+ *   score, gap   float32
+ *   sentence     large_utf8, null with the answer
+ *   is_impossible  bool
+ * Errors: as bertqa_answer_batch; INVALID_ARGUMENT for columns of other types or unequal lengths. */
+BERTQA_MUST_CHECK bertqa_status bertqa_answer_arrow(const bertqa_context *context,
+                                                    bertqa_column questions,
+                                                    bertqa_column documents,
+                                                    const bertqa_answer_options *options,
+                                                    struct ArrowArray *answers,
+                                                    struct ArrowSchema *schema);
+
+/* bertqa_classify_batch over a column. A row with a null has a null classification.
+ *
+ * classifications, schema: as in bertqa_answer_arrow. A struct column with, per row:
+ *   label          large_utf8, the most probable; null where there was not enough text
+ *   probability    float32, of that label; null with it, and for regression
+ *   probabilities  fixed-size list of float32, by label id (bertqa_context_label); for regression the
+ *                  logits; null where there was not enough text
+ * options->contributions must be 0. */
+BERTQA_MUST_CHECK bertqa_status bertqa_classify_arrow(const bertqa_context *context,
+                                                      bertqa_column texts,
+                                                      const bertqa_classify_options *options,
+                                                      struct ArrowArray *classifications,
+                                                      struct ArrowSchema *schema);
+
 #ifdef __cplusplus
 }
 #endif

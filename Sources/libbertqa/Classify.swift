@@ -64,7 +64,7 @@ private func defaultClassifyOptions() -> bertqa_classify_options {
   return options
 }
 
-private func classifyOptions(
+func classifyOptions(
   _ pointer: UnsafePointer<bertqa_classify_options>?
 ) throws(BertQAError) -> ClassifyOptions {
   let raw = try readOptions(pointer, "bertqa_classify_options", defaults: defaultClassifyOptions())

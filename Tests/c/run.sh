@@ -93,7 +93,7 @@ expect() { # expect TEXT COMMAND...: the command succeeds and prints the text
 
 tests=$*
 for name in ${tests:-status_test context_test tokenize_test answer_test logits_test determinism_test \
-  threads_test fork_test memory_test headers examples symbols}; do
+  threads_test fork_test memory_test arrow_test headers examples symbols}; do
   case $name in
     headers | examples) run "$name" "$name" ;;
     symbols) run "$name" Tests/c/symbols.sh "$prefix" ;;

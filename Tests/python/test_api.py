@@ -58,9 +58,15 @@ def test_statuses_and_names_are_the_headers():
         assert error.status == number and error.__name__ in bertqa.__all__
         name = {"IO": "MODELIOERROR"}.get(statuses[number], statuses[number].replace("_", ""))
         assert error.__name__.upper() == name
-    for prefix, names in ("PRECISION", bertqa._context.PRECISIONS), ("ISA", bertqa._context.INSTRUCTION_SETS):
-        found = sorted((int(n), name.lower()) for name, n in re.findall(rf"BERTQA_{prefix}_(\w+) = (\d+)", HEADER))
-        assert [name for _, name in found] == list(names)
+    for prefix, names in [
+        ("PRECISION", dict(enumerate(bertqa._context.PRECISIONS))),
+        ("ISA", dict(enumerate(bertqa._context.INSTRUCTION_SETS))),
+        ("TASK", dict(enumerate(bertqa._context.TASKS, 1))),
+        ("WINDOW_POOLING", dict(enumerate(bertqa._classify.WINDOW_POOLINGS))),
+        ("PROBLEM", dict(enumerate(bertqa._classify.PROBLEM_TYPES[1:], 1))),
+    ]:
+        found = {int(n): name.lower() for name, n in re.findall(rf"BERTQA_{prefix}_(\w+) = (\d+)", HEADER)}
+        assert found == names
 
 
 def test_structs_are_the_headers(tmp_path):
@@ -68,7 +74,14 @@ def test_structs_are_the_headers(tmp_path):
         "bertqa_context_options": _native.ContextOptions, "bertqa_model_info": _native.ModelInfo,
         "bertqa_tokenize_options": _native.TokenizeOptions, "bertqa_answer_options": _native.AnswerOptions,
         "bertqa_answer_span": _native.AnswerSpan, "bertqa_answer_summary": _native.AnswerSummary,
-        "bertqa_pair": _native.Pair, "bertqa_range": _native.Range,
+        "bertqa_pair": _native.Pair, "bertqa_range": _native.Range, "bertqa_text": _native.TextPair,
+        "bertqa_column": _native.Column,
+        "bertqa_classify_options": _native.ClassifyOptions, "bertqa_label_score": _native.LabelScore,
+        "bertqa_contribution": _native.Contribution, "bertqa_classify_summary": _native.ClassifySummary,
+        "bertqa_train_options": _native.TrainOptions, "bertqa_training_report": _native.TrainingReport,
+        "bertqa_embed_options": _native.EmbedOptions, "bertqa_example": _native.Example,
+        "bertqa_labeler_options": _native.LabelerOptions, "bertqa_word": _native.Word,
+        "bertqa_generate_options": _native.GenerateOptions, "bertqa_sequence_score": _native.SequenceScore,
     }  # fmt: skip
     assert set(structs) == set(re.findall(r"typedef struct (bertqa_\w+) \{", HEADER))
     lines, expected = [], []
@@ -377,7 +390,9 @@ def test_wrong_options(tiny):
     for options in {"top_k": "1"}, {"top_k": 1.0}, {"no_answer_threshold": "1"}:
         with pytest.raises(TypeError):
             tiny.answer("who", FOX, **options)
-    assert set(bertqa.AnswerOptions.__annotations__) == set(bertqa._context._Call._NAMES)
+    for options in bertqa.AnswerOptions, bertqa.ClassifyOptions:
+        fields = [name for name, _ in getattr(_native, options.__name__)._fields_]
+        assert set(options.__annotations__) == set(fields) - {"struct_size", "cancel_user"}
 
 
 @pytest.mark.parametrize("wrong", [None, 1, bytearray(b"x"), ["x"]])
@@ -710,9 +725,9 @@ libc = ctypes.CDLL(None)
 semaphore = ctypes.create_string_buffer(64)
 assert libc.sem_init(semaphore, 0, 0) == 0
 context = bertqa.Context({str(FIXTURES / "tiny-bert")!r})
-call = bertqa._context._Call({{}})
-call._struct.cancel = ctypes.cast(libc.sem_wait, _native.CANCEL)
-call._struct.cancel_user = ctypes.addressof(semaphore)
+call = bertqa._answer.answer_options({{}})
+call.struct.cancel = ctypes.cast(libc.sem_wait, _native.CANCEL)
+call.struct.cancel_user = ctypes.addressof(semaphore)
 answers, done, posts = ctypes.c_void_p(), False, 0
 
 def post():
@@ -724,7 +739,7 @@ def post():
 thread = threading.Thread(target=post, daemon=True)
 inside = bertqa._native.library().answer
 thread.start()
-status = inside(context._handle.pointer, b"who", 3, b"the river", 9, call.options, call.answers)
+status = inside(context._handle.pointer, b"who", 3, b"the river", 9, call.pointer, ctypes.byref(answers))
 done = True
 assert status == 0 and posts > 0
 """

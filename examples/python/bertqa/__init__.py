@@ -10,7 +10,9 @@
 Calls release the GIL. A Context and a Document may be used by any number of threads and by forked children.
 """
 
-from ._context import Context, Document
+from ._answer import Document
+from ._columns import answer_column, classify_column
+from ._context import Context
 from ._errors import (
     BertQAError,
     Cancelled,
@@ -23,17 +25,31 @@ from ._errors import (
     WrongModel,
 )
 from ._native import abi_version, version
-from ._types import Answer, AnswerOptions, ModelInfo, Result, Tokens
+from ._types import (
+    Answer,
+    AnswerOptions,
+    Classification,
+    ClassifyOptions,
+    Contribution,
+    LabelScore,
+    ModelInfo,
+    Result,
+    Tokens,
+)
 
 __all__ = [
     "Answer",
     "AnswerOptions",
     "BertQAError",
     "Cancelled",
+    "Classification",
+    "ClassifyOptions",
     "Context",
+    "Contribution",
     "Document",
     "InvalidArgument",
     "InvalidModel",
+    "LabelScore",
     "ModelIOError",
     "ModelInfo",
     "OutOfMemory",
@@ -43,5 +59,7 @@ __all__ = [
     "Unsupported",
     "WrongModel",
     "abi_version",
+    "answer_column",
+    "classify_column",
     "version",
 ]

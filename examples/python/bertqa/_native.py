@@ -8,19 +8,31 @@ import functools
 import operator
 import os
 import pathlib
-from ctypes import POINTER, Structure, c_char_p, c_float, c_int32, c_size_t, c_uint32, c_void_p
+from ctypes import (
+    POINTER,
+    Structure,
+    c_char_p,
+    c_double,
+    c_float,
+    c_int32,
+    c_size_t,
+    c_uint32,
+    c_uint64,
+    c_void_p,
+)
 
 from ._errors import BY_STATUS, BertQAError, InvalidArgument
 
 ABI_VERSION = 1
 CANCEL = ctypes.CFUNCTYPE(c_int32, c_void_p)
 LOG = ctypes.CFUNCTYPE(None, c_void_p, c_char_p)
+PROGRESS = ctypes.CFUNCTYPE(c_int32, c_void_p, c_char_p, c_double)
 
 
 class ContextOptions(Structure):
     _fields_ = [
         ("struct_size", c_size_t), ("threads", c_int32), ("precision", c_int32), ("isa", c_int32),
-        ("tokenizer_only", c_int32), ("log", LOG), ("log_user", c_void_p),
+        ("tokenizer_only", c_int32), ("log", LOG), ("log_user", c_void_p), ("default_model", c_int32),
     ]
 
 
@@ -30,6 +42,7 @@ class ModelInfo(Structure):
         ("isa", c_int32), ("threads", c_int32), ("vocab_size", c_int32), ("hidden_size", c_int32),
         ("num_hidden_layers", c_int32), ("num_attention_heads", c_int32), ("intermediate_size", c_int32),
         ("max_position_embeddings", c_int32), ("lowercase", c_int32), ("no_answer_threshold", c_float),
+        ("task", c_int32), ("num_labels", c_int32), ("embedding_length", c_int32), ("state_length", c_int32),
     ]
 
 
@@ -74,6 +87,102 @@ class Pair(Structure):
     ]
 
 
+class TextPair(Structure):
+    _fields_ = [
+        ("text", c_char_p), ("length", c_size_t), ("second", c_char_p), ("second_length", c_size_t),
+    ]
+
+
+class Column(Structure):
+    _fields_ = [("array", c_void_p), ("schema", c_void_p)]
+
+
+class ClassifyOptions(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t), ("contributions", c_int32), ("max_seq_len", c_int32), ("doc_stride", c_int32),
+        ("window_pooling", c_int32), ("cancel", CANCEL), ("cancel_user", c_void_p),
+    ]
+
+
+class LabelScore(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t), ("label", c_char_p), ("id", c_int32), ("probability", c_float), ("logit", c_float),
+    ]
+
+
+class Contribution(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t), ("bytes", Range), ("code_points", Range), ("utf16", Range), ("weight", c_float),
+    ]
+
+
+class ClassifySummary(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t), ("problem_type", c_int32), ("not_enough_text", c_int32),
+        ("distinct_words", c_size_t), ("window_count", c_size_t),
+    ]
+
+
+class TrainOptions(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t), ("algorithm", c_int32), ("min_word_length", c_int32),
+        ("min_distinct_words", c_int32), ("max_ngram", c_int32), ("tf_idf", c_int32), ("min_document_count", c_int32),
+        ("max_document_fraction", c_double), ("max_vocabulary", c_int32), ("c", c_double), ("alpha", c_double),
+        ("max_iterations", c_int32), ("tolerance", c_double), ("folds", c_int32), ("threads", c_int32),
+        ("seed", c_uint64), ("progress", PROGRESS), ("progress_user", c_void_p),
+    ]
+
+
+class TrainingReport(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t), ("text_count", c_size_t), ("vocabulary_size", c_size_t), ("label_count", c_size_t),
+        ("labels", POINTER(c_char_p)), ("label_texts", POINTER(c_size_t)), ("iterations", c_int32),
+        ("converged", c_int32), ("loss", c_double), ("accuracy", c_double), ("macro_f1", c_double),
+        ("calibration_error", c_double), ("confusion", POINTER(c_size_t)),
+    ]
+
+
+class EmbedOptions(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t), ("pooling", c_int32), ("normalize", c_int32), ("max_seq_len", c_int32),
+        ("truncate", c_int32), ("cancel", CANCEL), ("cancel_user", c_void_p),
+    ]
+
+
+class Example(Structure):
+    _fields_ = [
+        ("text", c_char_p), ("length", c_size_t), ("label", c_char_p), ("label_length", c_size_t),
+    ]
+
+
+class LabelerOptions(Structure):
+    _fields_ = [("struct_size", c_size_t), ("scale", c_float), ("embed", POINTER(EmbedOptions))]
+
+
+class Word(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t), ("text", c_void_p), ("length", c_size_t), ("id", c_int32),
+        ("probability", c_float), ("log_probability", c_float),
+    ]
+
+
+WORD = ctypes.CFUNCTYPE(c_int32, c_void_p, POINTER(Word))
+
+
+class GenerateOptions(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t), ("max_words", c_int32), ("temperature", c_float), ("top_k", c_int32),
+        ("top_p", c_float), ("seed", c_uint64), ("on_word", WORD), ("on_word_user", c_void_p),
+    ]
+
+
+class SequenceScore(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t), ("word_count", c_size_t), ("unknown_count", c_size_t),
+        ("log_likelihood", c_double), ("perplexity", c_double),
+    ]
+
+
 # name: (result, arguments)
 _FUNCTIONS = {
     "abi_version": (c_uint32, []),
@@ -83,6 +192,7 @@ _FUNCTIONS = {
     "context_create": (c_int32, [c_char_p, POINTER(ContextOptions), POINTER(c_void_p)]),
     "context_free": (None, [c_void_p]),
     "context_info": (POINTER(ModelInfo), [c_void_p]),
+    "context_label": (c_char_p, [c_void_p, c_int32]),
     "tokenize_options_init": (None, [POINTER(TokenizeOptions), c_size_t]),
     "tokenize": (c_int32, [c_void_p, c_char_p, c_size_t, POINTER(TokenizeOptions), POINTER(c_void_p)]),
     "tokens_free": (None, [c_void_p]),
@@ -102,6 +212,19 @@ _FUNCTIONS = {
     "answers_count": (c_size_t, [c_void_p]),
     "answers_get": (POINTER(AnswerSpan), [c_void_p, c_size_t]),
     "answers_summary": (POINTER(AnswerSummary), [c_void_p]),
+    "classify_options_init": (None, [POINTER(ClassifyOptions), c_size_t]),
+    "classify": (c_int32, [c_void_p, c_char_p, c_size_t, POINTER(ClassifyOptions), POINTER(c_void_p)]),
+    "classify_batch": (
+        c_int32, [c_void_p, POINTER(TextPair), c_size_t, POINTER(ClassifyOptions), POINTER(c_void_p)],
+    ),
+    "classification_free": (None, [c_void_p]),
+    "classification_count": (c_size_t, [c_void_p]),
+    "classification_get": (POINTER(LabelScore), [c_void_p, c_size_t]),
+    "classification_contributions_count": (c_size_t, [c_void_p]),
+    "classification_contribution": (POINTER(Contribution), [c_void_p, c_size_t]),
+    "classification_summary": (POINTER(ClassifySummary), [c_void_p]),
+    "answer_arrow": (c_int32, [c_void_p, Column, Column, POINTER(AnswerOptions), c_void_p, c_void_p]),
+    "classify_arrow": (c_int32, [c_void_p, Column, POINTER(ClassifyOptions), c_void_p, c_void_p]),
     "logits": (
         c_int32,
         [c_void_p, POINTER(c_int32), c_size_t, POINTER(c_size_t), POINTER(c_size_t), c_size_t, POINTER(c_float),

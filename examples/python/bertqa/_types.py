@@ -1,7 +1,7 @@
 """Results: plain values that outlive everything they came from."""
 
 from dataclasses import dataclass
-from typing import Any, Callable, List, Optional, Tuple, TypedDict, Union
+from typing import Any, Callable, Dict, List, Optional, Tuple, TypedDict, Union
 
 Text = Union[str, bytes]
 
@@ -83,6 +83,75 @@ class Result:
         return self.answers[0] if self.answers else None
 
 
+class ClassifyOptions(TypedDict, total=False):
+    """Keyword arguments of the classify methods. An option that is None keeps its default."""
+
+    #: Word-count models: how many contributions to give, at most; default 0.
+    contributions: Optional[int]
+    #: BERT models: tokens of one window; default: as many as the model takes. Longer texts are read in windows.
+    max_seq_len: Optional[int]
+    #: BERT models: tokens that two neighbouring windows share; default 128.
+    doc_stride: Optional[int]
+    #: BERT models: "mean" (default) or "max" of the windows' logits.
+    window_pooling: Optional[str]
+    #: Called many times a second; true ends the call with Cancelled, an exception with that exception.
+    cancel: Optional[Callable[[], Any]]
+
+
+@dataclass(frozen=True)
+class LabelScore:
+    label: str
+    #: Row of the model's output.
+    id: int
+    #: Softmax over all labels, or for multi-label models the label's own sigmoid; NaN for regression.
+    probability: float
+    logit: float
+
+
+@dataclass(frozen=True)
+class Contribution:
+    """An occurrence of a word in the text and what it weighed: text[start:end], in code points (bytes for bytes)."""
+
+    text: Text
+    start: int
+    end: int
+    byte_range: Tuple[int, int]
+    utf16_range: Tuple[int, int]
+    #: Added to the best label's logit, over the mean of all labels; below 0: against it.
+    weight: float
+
+
+@dataclass(frozen=True)
+class Classification:
+    """What a classifier says of a text."""
+
+    #: Every label, the most probable first; empty where there was not enough text.
+    scores: List[LabelScore]
+    #: What weighed most for and against the best label, by falling magnitude.
+    contributions: List[Contribution]
+    #: "single_label", "multi_label" or "regression".
+    problem_type: str
+    #: Fewer distinct words than the model asks for: nothing is said of the text.
+    not_enough_text: bool
+    distinct_words: int
+    window_count: int
+
+    @property
+    def label(self) -> Optional[str]:
+        """The most probable label, or None."""
+        return self.scores[0].label if self.scores else None
+
+    @property
+    def probability(self) -> float:
+        """Of the most probable label; NaN without one."""
+        return self.scores[0].probability if self.scores else float("nan")
+
+    @property
+    def probabilities(self) -> Dict[str, float]:
+        """The probability of every label."""
+        return {score.label: score.probability for score in self.scores}
+
+
 @dataclass(frozen=True)
 class Tokens:
     """WordPiece tokens without [CLS] and [SEP]."""
@@ -96,7 +165,7 @@ class Tokens:
 
 @dataclass(frozen=True)
 class ModelInfo:
-    """What a context loaded and how it runs; dimensions are 0 for a tokenizer alone."""
+    """What a context loaded and how it runs; dimensions are 0 where it has no such thing."""
 
     directory: str
     architecture: str
@@ -111,3 +180,10 @@ class ModelInfo:
     max_position_embeddings: int
     lowercase: bool
     no_answer_threshold: float
+    #: "answer", "classify", "embed" or "predict"; "" for a tokenizer alone.
+    task: str = ""
+    #: A classifier's labels, by id.
+    labels: Tuple[str, ...] = ()
+    #: Floats of an embedding, and of a sequence's state; 0 for models of other tasks.
+    embedding_length: int = 0
+    state_length: int = 0

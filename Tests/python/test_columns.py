@@ -1,0 +1,180 @@
+"""answer_column and classify_column, with the validation of the libraries whose columns they take."""
+
+import gc
+import random
+import weakref
+
+import pandas
+import polars
+import pyarrow
+import pytest
+
+import bertqa
+from bertqa import _arrow
+from conftest import FIXTURES
+
+QUESTION = "who has seen the river"
+FIELDS = ["answer", "start", "end", "probability", "score", "gap", "sentence", "is_impossible"]
+PIECES = [
+    piece
+    for piece in (FIXTURES / "tiny-bert" / "vocab.txt").read_text(encoding="utf-8").splitlines()
+    if piece.isascii() and piece.isalpha()
+]
+
+
+@pytest.fixture(scope="module")
+def context():
+    with bertqa.Context(FIXTURES / "tiny-bert") as context:
+        yield context
+
+
+def texts(count, seed=0):
+    """Documents of every kind: null, empty, longer than a string view holds itself, not ASCII."""
+    rng = random.Random(seed)
+    kinds = [lambda: None, lambda: "", lambda: rng.choice(PIECES), lambda: "é😀 " + rng.choice(PIECES)]
+    kinds += [lambda: " ".join(rng.choices(PIECES, k=rng.randint(1, 60)))] * 6
+    return [rng.choice(kinds)() for _ in range(count)]
+
+
+def expected(context, questions, documents, **options):
+    rows = []
+    for question, document in zip(questions, documents):
+        if question is None or document is None:
+            rows.append(None)
+            continue
+        result = context.answer(question, document, **options)
+        best = result.answer
+        row = dict.fromkeys(FIELDS)
+        if best:
+            row = {
+                "answer": best.text, "start": best.start, "end": best.end, "probability": best.probability,
+                "score": best.score, "gap": best.gap, "sentence": best.sentence,
+            }  # fmt: skip
+        rows.append({**row, "is_impossible": result.is_impossible})
+    return rows
+
+
+TYPES = [pyarrow.string(), pyarrow.large_string(), pyarrow.string_view(), pyarrow.binary(), pyarrow.large_binary()]
+
+
+@pytest.mark.parametrize("kind", TYPES + [pyarrow.binary_view()], ids=str)
+def test_arrow_types(context, kind):
+    documents = texts(70)
+    column = pyarrow.array([d if d is None or "string" in str(kind) else d.encode() for d in documents], kind)
+    result = bertqa.answer_column(context, QUESTION, column)
+    result.validate(full=True)
+    assert [field.name for field in result.type] == FIELDS
+    assert result.to_pylist() == expected(context, [QUESTION] * 70, documents)
+
+
+def test_slices_start_where_they_say(context):
+    documents = texts(41)
+    column = pyarrow.array(documents)
+    for start, count in (0, 41), (1, 40), (7, 9), (8, 16), (40, 1), (41, 0):
+        result = bertqa.answer_column(context, QUESTION, column.slice(start, count))
+        result.validate(full=True)
+        assert result.to_pylist() == expected(context, [QUESTION] * count, documents[start : start + count])
+
+
+def test_chunks_of_both_columns_need_not_match(context):
+    documents, questions = texts(30, seed=1), [random.Random(i).choice(PIECES) for i in range(30)]
+    questions[3] = None
+
+    def chunked(values, *cuts):
+        return pyarrow.chunked_array(
+            [values[a:b] for a, b in zip((0, *cuts), (*cuts, len(values)))], pyarrow.string()
+        )
+
+    result = bertqa.answer_column(context, chunked(questions, 4, 4, 19), chunked(documents, 1, 17))
+    result.validate(full=True)
+    assert isinstance(result, pyarrow.ChunkedArray)
+    assert result.to_pylist() == expected(context, questions, documents)
+    for other in questions[:-1], questions + ["who"]:
+        with pytest.raises(bertqa.InvalidArgument, match="(fewer|more) questions than documents"):
+            bertqa.answer_column(context, chunked(other, 2), chunked(documents, 1))
+
+
+@pytest.mark.parametrize("documents", [[], [None], [""], [None] * 9], ids=repr)
+def test_nothing_to_answer(context, documents):
+    columns = [pyarrow.array(documents, pyarrow.string()), pyarrow.nulls(len(documents))]
+    for column in columns:
+        result = bertqa.answer_column(context, QUESTION, column)
+        result.validate(full=True)
+        assert len(result) == len(documents)
+    empty = bertqa.answer_column(context, QUESTION, pyarrow.chunked_array([], pyarrow.string()))
+    assert len(empty) == 0
+
+
+def test_polars(context):
+    documents = texts(25, seed=2)
+    series = polars.concat([polars.Series("d", documents[:9]), polars.Series("d", documents[9:])], rechunk=False)
+    result = bertqa.answer_column(context, QUESTION, series)
+    assert isinstance(result, polars.Series)
+    assert result.to_list() == expected(context, [QUESTION] * 25, documents)
+    frame = polars.DataFrame({"d": series}).with_columns(answer=result)
+    answers = [None if row is None else row["answer"] for row in result.to_list()]
+    assert frame["answer"].struct.field("answer").to_list() == answers
+
+
+@pytest.mark.parametrize("dtype", [object, "str", "string[pyarrow]", "large_string[pyarrow]"])
+def test_pandas(context, dtype):
+    documents = texts(25, seed=3)
+    series = pandas.Series(documents, index=range(100, 125), name="d", dtype=dtype)
+    result = bertqa.answer_column(context, QUESTION, series)
+    assert list(result.index) == list(series.index) and result.name == "d"
+    wanted = expected(context, [QUESTION] * 25, documents)
+    assert pyarrow.array(result.array).to_pylist() == wanted
+
+
+def test_lists_need_no_library(context):
+    documents = texts(10, seed=4)
+    column = bertqa.answer_column(context, [QUESTION] * 10, documents)
+    assert len(column) == 10
+    assert pyarrow.array(column).to_pylist() == expected(context, [QUESTION] * 10, documents)
+    with pytest.raises(ValueError, match="taken over already"):
+        column.__arrow_c_array__()
+
+
+def test_options_and_errors(context):
+    documents = pyarrow.array(texts(8, seed=5))
+    options = {"no_answer_threshold": 1e9, "handle_impossible_answer": True}
+    result = bertqa.answer_column(context, QUESTION, documents, **options).to_pylist()
+    assert result == expected(context, [QUESTION] * 8, documents.to_pylist(), **options)
+    assert all(row is None or row["answer"] is None and row["is_impossible"] for row in result)
+    for column, message in [
+        (pyarrow.array([1, 2]), 'type "l"'),
+        (pyarrow.array(["a"]).dictionary_encode(), "dictionary-encoded"),
+        (pyarrow.array([["a"]]), r"cast it to utf8"),
+    ]:
+        with pytest.raises(bertqa.InvalidArgument, match=message):
+            bertqa.answer_column(context, QUESTION, column)
+    with pytest.raises(bertqa.InvalidArgument, match="top_k"):
+        bertqa.answer_column(context, QUESTION, documents, top_k=2)
+    with pytest.raises(bertqa.Cancelled):
+        bertqa.answer_column(context, QUESTION, documents, cancel=lambda: True)
+    with pytest.raises(bertqa.WrongModel):
+        bertqa.classify_column(context, documents)
+
+
+def test_invalid_utf8_gives_valid_columns(context):
+    column = pyarrow.array([b"the \xff river \xe2\x82", b"\x80"], pyarrow.binary())
+    result = bertqa.answer_column(context, "river", column)
+    result.validate(full=True)
+
+
+def test_inputs_are_read_in_place_and_nothing_is_kept(context):
+    documents = pyarrow.array(texts(2000, seed=6) * 10)
+    before = pyarrow.total_allocated_bytes()
+    chunk = next(_arrow.chunks(documents))
+    assert chunk.array.buffers[2] == documents.buffers()[2].address
+    del chunk
+    for taken in True, False:
+        column = bertqa.answer_column(context, QUESTION, documents.to_pylist()[:50])
+        capsules = column.__arrow_c_array__()
+        if taken:
+            pyarrow.Array._import_from_c_capsule(*capsules).validate(full=True)
+        gone = weakref.ref(column)
+        del column, capsules
+        gc.collect()
+        assert gone() is None and not _arrow._exported
+    assert pyarrow.total_allocated_bytes() == before

@@ -1,0 +1,174 @@
+"""The Arrow C data interface and its capsules (https://arrow.apache.org/docs/format/CDataInterface.html)."""
+
+import ctypes
+from array import array
+from ctypes import POINTER, Structure, c_char_p, c_int, c_int64, c_void_p
+from typing import Any, Dict, Iterable, Iterator, List, Tuple
+
+from ._text import encoded
+
+
+class ArrowSchema(Structure):
+    pass
+
+
+class ArrowArray(Structure):
+    pass
+
+
+class ArrowArrayStream(Structure):
+    pass
+
+
+ArrowSchema._fields_ = [
+    ("format", c_char_p), ("name", c_char_p), ("metadata", c_char_p), ("flags", c_int64), ("n_children", c_int64),
+    ("children", POINTER(POINTER(ArrowSchema))), ("dictionary", POINTER(ArrowSchema)),
+    ("release", ctypes.CFUNCTYPE(None, POINTER(ArrowSchema))), ("private_data", c_void_p),
+]  # fmt: skip
+ArrowArray._fields_ = [
+    ("length", c_int64), ("null_count", c_int64), ("offset", c_int64), ("n_buffers", c_int64),
+    ("n_children", c_int64), ("buffers", POINTER(c_void_p)), ("children", POINTER(POINTER(ArrowArray))),
+    ("dictionary", POINTER(ArrowArray)), ("release", ctypes.CFUNCTYPE(None, POINTER(ArrowArray))),
+    ("private_data", c_void_p),
+]  # fmt: skip
+ArrowArrayStream._fields_ = [
+    ("get_schema", ctypes.CFUNCTYPE(c_int, POINTER(ArrowArrayStream), POINTER(ArrowSchema))),
+    ("get_next", ctypes.CFUNCTYPE(c_int, POINTER(ArrowArrayStream), POINTER(ArrowArray))),
+    ("get_last_error", ctypes.CFUNCTYPE(c_char_p, POINTER(ArrowArrayStream))),
+    ("release", ctypes.CFUNCTYPE(None, POINTER(ArrowArrayStream))), ("private_data", c_void_p),
+]  # fmt: skip
+
+
+class Chunk:
+    """Rows of a column, borrowed from whoever owns them."""
+
+    def __init__(self, array: ArrowArray, schema: ArrowSchema, owner: Any):
+        self.array, self.schema, self._owner = array, schema, owner
+
+    def __len__(self) -> int:
+        return int(self.array.length)
+
+    def rows(self, start: int, count: int) -> "Chunk":
+        """Some of the rows, of the same memory."""
+        part = ArrowArray.from_buffer_copy(self.array)
+        part.offset += start
+        part.length = count
+        if part.null_count != 0:
+            part.null_count = -1  # not counted
+        return Chunk(part, self.schema, self)
+
+
+def chunks(column: Any) -> Iterator[Chunk]:
+    """The column's chunks, at least one, as its library exports them, without a copy; lists of texts are copied."""
+    if hasattr(column, "__arrow_c_array__"):
+        capsules = column.__arrow_c_array__()
+        schema, data = (_pointer(capsule) for capsule in capsules)
+        yield Chunk(ArrowArray.from_address(data), ArrowSchema.from_address(schema), capsules)
+    elif hasattr(column, "__arrow_c_stream__"):
+        yield from _stream(column.__arrow_c_stream__())
+    else:
+        yield _built(column)
+
+
+def _stream(capsule: Any) -> Iterator[Chunk]:
+    stream = ArrowArrayStream.from_address(_pointer(capsule))
+
+    def filled(get: Any, struct: Any) -> Any:
+        if get(ctypes.byref(stream), ctypes.byref(struct)) != 0:
+            raise ValueError(f"Arrow stream: {(stream.get_last_error(ctypes.byref(stream)) or b'?').decode()}")
+        return _Released(struct)
+
+    schema = filled(stream.get_schema, ArrowSchema())
+    rows = filled(stream.get_next, ArrowArray())
+    if not rows.struct.release:
+        yield _built([])
+    while rows.struct.release:
+        yield Chunk(rows.struct, schema.struct, (rows, schema, capsule))
+        rows = filled(stream.get_next, ArrowArray())
+
+
+class _Released:
+    """Releases an Arrow struct with the last reference."""
+
+    def __init__(self, struct: Any):
+        self.struct = struct
+
+    def __del__(self) -> None:
+        if self.struct.release:
+            self.struct.release(ctypes.byref(self.struct))
+
+
+def _built(texts: Iterable[Any]) -> Chunk:
+    """A large_utf8 column of texts; None, and pandas' NaN, are nulls."""
+    data: List[bytes] = []
+    offsets, valid = array("q", [0]), bytearray()
+    for row, text in enumerate(texts):
+        if row % 8 == 0:
+            valid.append(0)
+        if text is not None and text == text:
+            data.append(encoded(text))
+            valid[-1] |= 1 << row % 8
+        offsets.append(offsets[-1] + (len(data[-1]) if valid[-1] >> row % 8 & 1 else 0))
+    memory = [(ctypes.c_char * max(1, len(part))).from_buffer(part) for part in (valid or bytearray(1), offsets)]
+    joined = b"".join(data)
+    buffers = (c_void_p * 3)(
+        ctypes.addressof(memory[0]), ctypes.addressof(memory[1]), ctypes.cast(joined, c_void_p).value
+    )
+    # Nobody else owns it, so there is nothing to release; NULL would mean that it was released.
+    rows = ArrowArray(
+        length=len(offsets) - 1, null_count=-1, n_buffers=3, buffers=buffers, release=_KEEP_ARRAY
+    )
+    return Chunk(rows, ArrowSchema(format=b"U", release=_KEEP_SCHEMA), (buffers, memory, joined))
+
+
+_KEEP_ARRAY = dict(ArrowArray._fields_)["release"](lambda array: None)
+_KEEP_SCHEMA = dict(ArrowSchema._fields_)["release"](lambda schema: None)
+
+
+class Column:
+    """A result column of the library: pyarrow.array(column), polars.Series(column) and every other reader of
+    `__arrow_c_array__` take it over without a copy, once."""
+
+    def __init__(self) -> None:
+        self.array, self.schema = ArrowArray(), ArrowSchema()
+
+    def __len__(self) -> int:
+        return int(self.array.length)
+
+    def __arrow_c_array__(self, requested_schema: Any = None) -> Tuple[Any, Any]:
+        if not self.array.release:
+            raise ValueError("this column was taken over already")
+        return _capsule(self.schema, b"arrow_schema"), _capsule(self.array, b"arrow_array")
+
+    def __del__(self) -> None:
+        for struct in self.array, self.schema:
+            if struct.release:
+                struct.release(ctypes.byref(struct))
+
+
+_python = ctypes.pythonapi
+_python.PyCapsule_GetName.restype, _python.PyCapsule_GetName.argtypes = c_void_p, [c_void_p]
+_python.PyCapsule_GetPointer.restype, _python.PyCapsule_GetPointer.argtypes = c_void_p, [c_void_p, c_void_p]
+_python.PyCapsule_New.restype = ctypes.py_object
+_python.PyCapsule_New.argtypes = [c_void_p, c_char_p, c_void_p]
+_NAMES = {name: ctypes.c_char_p(name) for name in (b"arrow_schema", b"arrow_array")}
+#: Structs that a capsule owns, by their address.
+_exported: Dict[int, Any] = {}
+
+
+def _pointer(capsule: Any) -> int:
+    return _python.PyCapsule_GetPointer(id(capsule), _python.PyCapsule_GetName(id(capsule)))
+
+
+def _capsule(struct: Any, name: bytes) -> Any:
+    """Moves a struct into a capsule, which releases it if nobody takes it over."""
+    moved = type(struct).from_buffer_copy(struct)
+    struct.release = type(struct.release)()
+    address = ctypes.addressof(moved)
+    _exported[address] = _Released(moved)
+    return _python.PyCapsule_New(address, _NAMES[name], ctypes.cast(_FORGET, c_void_p))
+
+
+@ctypes.CFUNCTYPE(None, c_void_p)
+def _FORGET(capsule: int) -> None:
+    _exported.pop(_python.PyCapsule_GetPointer(capsule, _python.PyCapsule_GetName(capsule)), None)

@@ -1,0 +1,54 @@
+"""Objects of the library that Python owns."""
+
+import ctypes
+from typing import TYPE_CHECKING, Any, Callable, Optional
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+class Handle:
+    """An object of the library, freed with the last reference: after the last call that uses it."""
+
+    def __init__(self, pointer: ctypes.c_void_p, free: Callable[[Any], None]):
+        self.pointer, self._free = pointer, free
+
+    def __del__(self) -> None:
+        self._free(self.pointer)
+
+
+class Closable:
+    """Closing drops the reference to the handle; calls that are under way in other threads hold theirs."""
+
+    _handle: Optional[Handle] = None
+
+    def _opened(self) -> Handle:
+        handle = self._handle
+        if handle is None:
+            raise ValueError(f"this {type(self).__name__} was closed")
+        return handle
+
+    def close(self) -> None:
+        """Frees it as soon as no call uses it any more. A second time does nothing."""
+        self._handle = None
+
+    def __enter__(self) -> "Self":
+        self._opened()
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        self.close()
+
+
+class Results:
+    """Pointers that one call fills, freed at the end of the block."""
+
+    def __init__(self, count: int, free: Callable[[Any], None]):
+        self._pointers, self._free = (ctypes.c_void_p * count)(), free
+
+    def __enter__(self) -> Any:
+        return self._pointers
+
+    def __exit__(self, *exception: Any) -> None:
+        for pointer in self._pointers:
+            self._free(pointer)

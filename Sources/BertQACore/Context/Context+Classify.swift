@@ -5,7 +5,7 @@ extension Context {
     _ texts: [TextPair], options: ClassifyOptions = ClassifyOptions()
   ) throws(BertQAError) -> [Classification] {
     switch engine {
-    case .tokenizer, .questionAnswering: throw wrongModel(for: "classify", needed: .classify)
+    case .tokenizer, .questionAnswering, .sequence: throw wrongModel(for: "classify", needed: .classify)
     }
   }
 

@@ -23,22 +23,28 @@ extension Context {
     }
   }
 
-  /// The piece with this id, as the vocabulary spells it, with a NUL behind it; nil outside the vocabulary.
+  /// The piece or word with this id, as the vocabulary spells it, with a NUL behind it; nil outside the vocabulary.
   /// Lives as long as the context.
   public func vocabularyPiece(id: Int32) -> UnsafeBufferPointer<UInt8>? {
-    guard let piece = tokenizer?.vocabulary.piece(id), piece.baseAddress != nil else { return nil }
+    guard let piece = vocabulary?.piece(id), piece.baseAddress != nil else { return nil }
     return piece
   }
 
   public func vocabularyID(of piece: UnsafeBufferPointer<UInt8>) -> Int32? {
-    tokenizer?.vocabulary.id(of: piece)
+    vocabulary?.id(of: piece)
   }
 
   /// nil for models that do not read WordPiece tokens.
   private var tokenizer: WordPieceTokenizer? {
     switch engine {
     case .tokenizer(let tokenizer), .questionAnswering(_, _, let tokenizer): tokenizer
+    case .sequence: nil
     }
+  }
+
+  private var vocabulary: Vocabulary? {
+    if case .sequence(let model) = engine { return model.words.vocabulary }
+    return tokenizer?.vocabulary
   }
 }
 

@@ -44,7 +44,8 @@ public final class Context: Sendable {
     let architecture = try Architecture(ObjectReader(MappedFile(path: "\(directory)/config.json")))
     switch architecture.task {
     case .answer: return try loadQuestionAnswering(directory, options)
-    case .classify, .embed, .predict:
+    case .predict: return try loadSequence(directory, options)
+    case .classify, .embed:
       throw BertQAError(.unsupported, "\(directory): \(architecture.rawValue) is not supported")
     }
   }
@@ -54,13 +55,8 @@ public final class Context: Sendable {
   ) throws(BertQAError) -> (Engine, ModelInfo) {
     let loaded = try LoadedModel.load(directory: directory)
     let tokenizer = try tokenizer(loaded.vocabulary, loaded.tokenizerConfiguration, of: directory)
-    guard let kernels = Kernels(isa: options.instructionSet.rawValue) else {
-      throw BertQAError(
-        .unsupported,
-        "isa \(options.instructionSet) is not available on this CPU or in this build; use auto")
-    }
     let encoder = try Encoder(
-      model: loaded, precision: options.precision, kernels: kernels, threadLimit: options.threads)
+      model: loaded, precision: options.precision, kernels: kernels(options), threadLimit: options.threads)
     let answerer = QuestionAnswerer(
       tokenizer: tokenizer, logits: encoder, maxPositions: loaded.configuration.maxPositions,
       noAnswerThreshold: loaded.configuration.noAnswerThreshold)
@@ -70,9 +66,18 @@ public final class Context: Sendable {
     )
   }
 
+  static func kernels(_ options: ContextOptions) throws(BertQAError) -> Kernels {
+    guard let kernels = Kernels(isa: options.instructionSet.rawValue) else {
+      throw BertQAError(
+        .unsupported,
+        "isa \(options.instructionSet) is not available on this CPU or in this build; use auto")
+    }
+    return kernels
+  }
+
   /// Answers once per process while fork() is held back: see `ForkGuard`. What it answers is of no interest.
   private func warmUp() {
-    guard !Self.isWarm.load(ordering: .acquiring) else { return }
+    guard case .questionAnswering = engine, !Self.isWarm.load(ordering: .acquiring) else { return }
     _ = ForkGuard.hold { try? answer(question: "a", document: "a b") }
     Self.isWarm.store(true, ordering: .releasing)
   }

@@ -2,6 +2,7 @@
 enum Engine: Sendable {
   case tokenizer(WordPieceTokenizer)
   case questionAnswering(QuestionAnswerer, Encoder, WordPieceTokenizer)
+  case sequence(SequenceModel)
 }
 
 extension Context {

@@ -3,6 +3,8 @@
 enum Architecture: String, Sendable, CaseIterable {
   case bertForQuestionAnswering = "BertForQuestionAnswering"
   case distilBertForQuestionAnswering = "DistilBertForQuestionAnswering"
+  case lstmLanguageModel = "LSTMLanguageModel"
+  case gruLanguageModel = "GRULanguageModel"
 
   /// Encoders differ in the names of their settings and tensors.
   enum Family: Sendable {
@@ -15,12 +17,14 @@ enum Architecture: String, Sendable, CaseIterable {
     switch self {
     case .bertForQuestionAnswering: .bert
     case .distilBertForQuestionAnswering: .distilBert
+    case .lstmLanguageModel, .gruLanguageModel: nil
     }
   }
 
   var task: ModelTask {
     switch self {
     case .bertForQuestionAnswering, .distilBertForQuestionAnswering: .answer
+    case .lstmLanguageModel, .gruLanguageModel: .predict
     }
   }
 

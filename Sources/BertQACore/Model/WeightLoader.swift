@@ -33,12 +33,22 @@ struct WeightLoader {
   private func vector(
     _ name: String, alias: String? = nil, count: Int
   ) throws(BertQAError) -> TensorView {
-    let expected = Expectation(name: name, types: [.f32, .f16, .bf16], shape: [count])
+    try floats(name, alias: alias, shape: [count])
+  }
+
+  /// A tensor of any type of floating-point numbers.
+  func floats(
+    _ name: String, alias: String? = nil, shape: [Int]
+  ) throws(BertQAError) -> TensorView {
+    let expected = Expectation(name: name, types: [.f32, .f16, .bf16], shape: shape)
     let tensor = try find(expected, alias: alias)
     return TensorView(
-      name: name, file: tensor.file, dataType: try expected.dataType(of: tensor), shape: [count],
+      name: name, file: tensor.file, dataType: try expected.dataType(of: tensor), shape: shape,
       bytes: tensor.bytes)
   }
+
+  /// Whether the checkpoint has a tensor of exactly this name.
+  func has(_ name: String) throws(BertQAError) -> Bool { try checkpoint.tensor(name) != nil }
 
   private mutating func matrix(
     _ module: String, rows: Int, width: Int, hasSums: Bool

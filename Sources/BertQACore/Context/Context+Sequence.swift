@@ -16,7 +16,7 @@ extension Context {
     try withBytes(of: word) { word throws(BertQAError) in try predict(word: word, state: state, topK: topK) }
   }
 
-  /// Reads a word and predicts nothing, which is faster.
+  /// Reads a word and predicts nothing, which takes a fraction of the time.
   public func read(
     word: UnsafeBufferPointer<UInt8>, state: SequenceState? = nil
   ) throws(BertQAError) -> SequenceState {

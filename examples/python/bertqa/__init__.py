@@ -25,16 +25,23 @@ from ._errors import (
     WrongModel,
 )
 from ._native import abi_version, version
+from ._sequence import SequenceState
 from ._types import (
     Answer,
     AnswerOptions,
     Classification,
     ClassifyOptions,
     Contribution,
+    GenerateOptions,
+    Generation,
     LabelScore,
     ModelInfo,
+    Prediction,
+    RankedText,
     Result,
+    SequenceScore,
     Tokens,
+    Word,
 )
 
 __all__ = [
@@ -47,16 +54,23 @@ __all__ = [
     "Context",
     "Contribution",
     "Document",
+    "GenerateOptions",
+    "Generation",
     "InvalidArgument",
     "InvalidModel",
     "LabelScore",
     "ModelIOError",
     "ModelInfo",
     "OutOfMemory",
+    "Prediction",
+    "RankedText",
     "Result",
+    "SequenceScore",
+    "SequenceState",
     "Tokens",
     "TooLarge",
     "Unsupported",
+    "Word",
     "WrongModel",
     "abi_version",
     "answer_column",

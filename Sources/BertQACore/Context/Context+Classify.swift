@@ -7,7 +7,8 @@ extension Context {
     switch engine {
     case .wordCount(let classifier): return try classifier.classify(texts, options)
     case .classification(let classifier): return try classifier.classify(texts, options: options)
-    case .tokenizer, .questionAnswering, .embedding: throw wrongModel(for: "classify", needed: .classify)
+    case .tokenizer, .questionAnswering, .embedding, .sequence:
+      throw wrongModel(for: "classify", needed: .classify)
     }
   }
 

@@ -5,6 +5,7 @@ enum Engine: Sendable {
   case wordCount(WordCountClassifier)
   case classification(TextClassifier)
   case embedding(TextEmbedder)
+  case sequence(SequenceModel)
 
   /// nil for models that do not read WordPiece tokens.
   var tokenizer: WordPieceTokenizer? {
@@ -12,7 +13,7 @@ enum Engine: Sendable {
     case .tokenizer(let tokenizer), .questionAnswering(_, _, let tokenizer): tokenizer
     case .classification(let classifier): classifier.reader.tokenizer
     case .embedding(let embedder): embedder.reader.tokenizer
-    case .wordCount: nil
+    case .wordCount, .sequence: nil
     }
   }
 }

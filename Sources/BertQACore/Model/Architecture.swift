@@ -8,6 +8,8 @@ enum Architecture: String, Sendable, CaseIterable {
   case distilBertForSequenceClassification = "DistilBertForSequenceClassification"
   case bertModel = "BertModel"
   case distilBertModel = "DistilBertModel"
+  case lstmLanguageModel = "LSTMLanguageModel"
+  case gruLanguageModel = "GRULanguageModel"
 
   /// Encoders differ in the names of their settings and tensors.
   enum Family: Sendable {
@@ -21,7 +23,7 @@ enum Architecture: String, Sendable, CaseIterable {
     case .bertForQuestionAnswering, .bertForSequenceClassification, .bertModel: .bert
     case .distilBertForQuestionAnswering, .distilBertForSequenceClassification, .distilBertModel:
       .distilBert
-    case .wordCountClassifier: nil
+    case .wordCountClassifier, .lstmLanguageModel, .gruLanguageModel: nil
     }
   }
 
@@ -30,6 +32,7 @@ enum Architecture: String, Sendable, CaseIterable {
     case .bertForQuestionAnswering, .distilBertForQuestionAnswering: .answer
     case .bertForSequenceClassification, .distilBertForSequenceClassification, .wordCountClassifier: .classify
     case .bertModel, .distilBertModel: .embed
+    case .lstmLanguageModel, .gruLanguageModel: .predict
     }
   }
 

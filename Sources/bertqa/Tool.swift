@@ -16,8 +16,9 @@ protocol Command {
 enum Tool {
   static var commands: [any Command.Type] {
     [
-      AnswerCommand.self, FilterCommand.self, TokenizeCommand.self, InfoCommand.self, QuantizeCommand.self,
-      HelpCommand.self,
+      AnswerCommand.self, ClassifyCommand.self, TrainClassifierCommand.self, EmbedCommand.self,
+      CompleteCommand.self, FilterCommand.self, TokenizeCommand.self, InfoCommand.self,
+      QuantizeCommand.self, HelpCommand.self,
     ]
   }
 

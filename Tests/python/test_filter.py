@@ -7,7 +7,9 @@ import random
 import re
 import struct
 
+import bertqa
 import pytest
+from conftest import FIXTURES
 from filtering import TINY, TOKENS, compact, parse, run, summary, text_of
 
 WHO = "Who jumped over the dog?"
@@ -99,6 +101,46 @@ def test_tokens(context):
     assert bertqa["ids"] == list(tokens.ids) and len(bertqa["tokens"]) == len(bertqa["ids"]) == len(
         bertqa["bytes"]
     )
+
+
+@pytest.mark.parametrize("model", ["tiny-bert-classifier", "tiny-distilbert-classifier", "tiny-bert-regression"])
+def test_classes_are_those_of_the_api(model):
+    texts = ["", "a fox", "The quick brown fox. " * 60]
+    with bertqa.Context(FIXTURES / model) as context:
+        expected = [context.classify(text, window_pooling="max", max_seq_len=32, doc_stride=8) for text in texts]
+        pair = context.classify(("a fox", "a dog"))
+    options = ["filter", "--task", "classify", "-m", FIXTURES / model]
+    windows = ["--window-pooling=max", "--max-seq-len=32", "--doc-stride=8"]
+    output, _ = run(*options, *windows, input=b"".join(compact({"text": text}) + b"\n" for text in texts))
+    for line, text, result in zip(output.splitlines(), texts, expected, strict=True):
+        found = json.loads(line)["bertqa"]
+        printed = json.loads(run("classify", "--json", *windows, "-m", FIXTURES / model, input=text.encode())[0])
+        assert found == {key: value for key, value in printed.items() if key != "file"}
+        assert [label["label"] for label in found["labels"]] == [score.label for score in result.scores]
+        assert found["labels"][0]["logit"] == pytest.approx(result.scores[0].logit, rel=1e-6)
+    best = ["--top-k", "1", "--second-field", "b.0"]
+    [label] = json.loads(run(*options, *best, input=b'{"text":"a fox","b":["a dog"]}')[0])["bertqa"]["labels"]
+    assert (label["label"], label["logit"]) == (
+        pair.scores[0].label,
+        pytest.approx(pair.scores[0].logit, rel=1e-6),
+    )
+    header, row = rows_of(run(*options, "--format=csv", "--second-field=b", input=b"text,b\na fox,a dog\n")[0])
+    assert header[2:] == ["bertqa_label", "bertqa_probability"] and row[2] == pair.scores[0].label
+    number = pair.scores[0].logit if "regression" in model else pair.scores[0].probability
+    assert float(row[3]) == pytest.approx(number, rel=1e-6)
+
+
+@pytest.mark.parametrize("model", ["tiny-bert-embedder", "tiny-distilbert-embedder"])
+def test_vectors_are_those_of_the_api(model):
+    texts = ["", "a fox", "The quick brown fox. " * 60]
+    with bertqa.Context(FIXTURES / model) as context:
+        expected = [list(context.embed(text, pooling="cls", normalize=True)) for text in texts]
+    options = ["filter", "--task=embed", "-m", FIXTURES / model, "--pooling=cls", "--normalize"]
+    output, _ = run(*options, input=b"".join(compact({"text": text}) + b"\n" for text in texts))
+    for line, vector in zip(output.splitlines(), expected, strict=True):
+        assert json.loads(line)["bertqa"] == pytest.approx(vector, rel=1e-6, abs=1e-9)
+    _, row = rows_of(run(*options, "--format=tsv", input=b"text\na fox\n")[0], delimiter="\t")
+    assert [float(number) for number in row[1].split()] == pytest.approx(expected[1], rel=1e-6, abs=1e-9)
 
 
 # What passes through
@@ -355,7 +397,7 @@ def test_random_tables_read_as_python_reads_them(tmp_path, ids):
 @pytest.mark.parametrize(
     "arguments, complaint",
     [
-        (["--task", "sing"], "--task takes answer, classify, tokenize, not 'sing'"),
+        (["--task", "sing"], "--task takes answer, classify, embed, tokenize, not 'sing'"),
         (["--format", "xml"], "--format takes ndjson, csv, tsv, length-prefixed, not 'xml'"),
         (["--text-field", "a..b"], "--text-field takes a name, a path such as a.b.0 or a JSON Pointer"),
         (["--text-field", ""], "--text-field takes"),
@@ -367,8 +409,10 @@ def test_random_tables_read_as_python_reads_them(tmp_path, ids):
         (["--max-record-bytes", "64k"], "such as 64M, not '64k'"),
         (["--batch-size", "0"], "--batch-size is 0, but must be 1 to 10000"),
         (["--delimiter", ";"], "goes with --format csv"),
-        (["--format", "csv", "--delimiter", ";;"], "--delimiter takes one ASCII character"),
+        (["--format", "csv", "--delimiter", ";;"], "--delimiter takes one character"),
         (["--format", "csv", "-k", "2"], "a table has room for one answer"),
+        (["--task=classify", "--top-k", "0"], "--top-k is 0, but must be at least 1"),
+        (["--task=classify", "--explain", "-1"], "--explain takes a number of words"),
         (["--ids"], "--ids does not go with --task answer"),
         (["--task", "tokenize", "-q", "x"], "--question does not go with --task tokenize"),
         (["--resume", "c"], "--resume needs an input file and --output"),

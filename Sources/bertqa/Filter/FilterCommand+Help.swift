@@ -8,7 +8,7 @@ extension FilterCommand {
     one record out for each record in, in order, at once where the output is a pipe
     or terminal. All other bytes of a record stay as they are.
 
-          --task TASK           answer (the default), classify or tokenize
+          --task TASK           answer (the default), classify, embed or tokenize
           --format FORMAT       ndjson (the default): JSON objects, one a line;
                                 csv or tsv: a table whose first line names the
                                 columns; length-prefixed: JSON objects, each behind
@@ -57,14 +57,23 @@ extension FilterCommand {
                                 default: the model's own
     \(AnswerOptions.readingHelp)
 
-    With --task classify:
+    With --task classify, as 'bertqa classify' has them:
       -k, --top-k N             give the N most probable labels only
           --second-field FIELD  the second text of a pair
-          --contributions N     tell the N words that weighed most
+          --explain N           give up to N words that weighed most
           --max-seq-len N       length of a window; default: what the model takes
           --doc-stride N        overlap of neighbouring windows; default 128
           --window-pooling P    how the windows of a long text become one result:
                                 mean (the default) or max
+
+    With --task embed, as 'bertqa embed' has them:
+          --second-field FIELD  the second text of a pair
+          --max-seq-len N       tokens of one window; default: as the model's files
+                                say
+          --pooling P           mean, cls or model; default model
+          --normalize           scale vectors to length 1
+          --no-normalize        leave their length as it is
+          --truncate            cut longer texts
 
     With --task tokenize:
           --ids                 give the ids only

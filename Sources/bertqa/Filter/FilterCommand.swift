@@ -3,12 +3,13 @@ import Glibc
 
 enum FilterCommand: Command {
   static let name = "filter"
-  static let summary = "add answers, labels or tokens to the records of a pipeline"
+  static let summary = "add answers, labels or vectors to the records of a pipeline"
   static let options: [Option] =
     ModelChoice.runOptions + [
       .task, .format, .delimiter, .textField, .questionField, .question, .outputField, .idField, .onError,
       .maxRecordBytes, .maxDocumentBytes, .batchSize, .output, .resume, .checkpointInterval, .stats, .metrics,
-      .progress, .quiet, .ids, .parseSpecialTokens, .secondField, .contributions, .windowPooling,
+      .progress, .quiet, .ids, .parseSpecialTokens, .secondField, .explain, .windowPooling, .pooling,
+      .normalize, .noNormalize, .truncate,
     ] + AnswerOptions.commandLineOptions
 
   static func run(_ arguments: ParsedArguments, to output: Output) throws(ToolError) -> ExitCode {
@@ -18,8 +19,8 @@ enum FilterCommand: Command {
     let ignoresPipe = StopSignals.isIgnored(SIGPIPE)
     signal(SIGPIPE, SIG_IGN)
     let context = try ModelChoice(
-      arguments, command: invocation, tokenizerOnly: settings.task == .tokenize,
-      defaultModel: settings.task == .classify ? .classify : .answer
+      arguments, command: invocation, task: settings.task.modelTask,
+      tokenizerOnly: settings.task == .tokenize
     ).load(command: invocation)
     let task = try makeTask(settings, context)
     let run = try prepare(settings, task, stop, identity: identity(arguments, context))
@@ -53,6 +54,8 @@ enum FilterCommand: Command {
         AnswerTask(context: context, questions: settings.questions, options: settings.answerOptions)
       case .classify:
         ClassifyTask(context: context, options: settings.classifyOptions, labelLimit: settings.labelLimit)
+      case .embed:
+        EmbedTask(context: context, options: settings.embedOptions)
       case .tokenize:
         TokenizeTask(
           context: context, idsOnly: settings.idsOnly, parseSpecialTokens: settings.parseSpecialTokens)

@@ -6,24 +6,22 @@ extension Classification {
   func writeMembers(
     text: UnsafeBufferPointer<UInt8>, labelLimit: Int? = nil, to writer: inout JSONWriter
   ) {
-    writer.key("label")
-    if let label { writer.string(label) } else { writer.null() }
     writer.key("labels")
     writer.array { writer in
       for score in scores.prefix(labelLimit ?? scores.count) { score.write(to: &writer) }
     }
-    if !contributions.isEmpty {
-      writer.key("contributions")
-      writer.array { writer in
-        for contribution in contributions { contribution.write(text: text, to: &writer) }
-      }
-    }
+    writer.key("problem_type")
+    writer.string(problemType.spelling)
     writer.key("not_enough_text")
     writer.boolean(notEnoughText)
     writer.key("distinct_words")
     writer.integer(distinctWords)
     writer.key("window_count")
     writer.integer(windowCount)
+    writer.key("contributions")
+    writer.array { writer in
+      for contribution in contributions { contribution.write(text: text, to: &writer) }
+    }
   }
 }
 
@@ -55,6 +53,17 @@ extension WordContribution {
       writer.range(utf16)
       writer.key("weight")
       writer.number(weight)
+    }
+  }
+}
+
+extension ProblemType {
+  /// Hugging Face's.
+  fileprivate var spelling: String {
+    switch self {
+    case .singleLabel: "single_label_classification"
+    case .multiLabel: "multi_label_classification"
+    case .regression: "regression"
     }
   }
 }

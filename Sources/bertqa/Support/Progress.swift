@@ -6,7 +6,8 @@ final class Progress: @unchecked Sendable {  // the tool has one thread; the hoo
   private let subject: String
   private let start = Clock.seconds()
   private var lastDrawn: Double?
-  private var windows = (done: 0, total: 0)
+  /// What was last said; nil before anything was.
+  private var state: String?
 
   /// nil where nobody would see it.
   init?(subject: String) {
@@ -15,15 +16,20 @@ final class Progress: @unchecked Sendable {  // the tool has one thread; the hoo
   }
 
   func update(done: Int, total: Int) {
-    windows = (done, total)
+    guard total > 0 else { return }
+    update("\(done) of \(total) windows")
+  }
+
+  func update(_ state: String) {
+    self.state = state
     tick()
   }
 
   func tick() {
     let now = Clock.seconds()
-    guard windows.total > 0, now - start >= 1, now - (lastDrawn ?? 0) >= 0.1 else { return }
+    guard let state, now - start >= 1, now - (lastDrawn ?? 0) >= 0.1 else { return }
     lastDrawn = now
-    StatusLine.draw("\(subject): \(windows.done) of \(windows.total) windows, \(Int(now - start)) s")
+    StatusLine.draw("\(subject): \(state), \(Int(now - start)) s")
   }
 
   func clear() {

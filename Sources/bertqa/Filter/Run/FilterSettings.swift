@@ -3,31 +3,43 @@ import BertQACore
 /// The arguments of `bertqa filter`, read.
 struct FilterSettings {
   enum TaskName: String, CaseIterable {
-    case answer, classify, tokenize
+    case answer, classify, embed, tokenize
 
     /// Options that mean something to it.
     var options: [Option] {
       switch self {
       case .answer: [.question, .questionField] + AnswerOptions.commandLineOptions
       case .classify:
-        [.topK, .maxSequenceLength, .documentStride, .secondField, .contributions, .windowPooling]
+        [.topK, .maxSequenceLength, .documentStride, .secondField, .explain, .windowPooling]
+      case .embed:
+        [.maxSequenceLength, .secondField, .pooling, .normalize, .noNormalize, .truncate]
       case .tokenize: [.ids, .parseSpecialTokens]
+      }
+    }
+
+    /// What its default model is for.
+    var modelTask: ModelTask {
+      switch self {
+      case .answer, .tokenize: .answer
+      case .classify: .classify
+      case .embed: .embed
       }
     }
   }
 
   private(set) var task = TaskName.answer
-  private(set) var format = RecordFormat.lines
+  private(set) var format = FilterFormat.lines
   private(set) var policy = ErrorPolicy()
   /// The texts of a record that the task wants.
-  private(set) var texts: [FieldPath] = []
+  var texts: [FieldPath] = []
   private(set) var questions: [AnswerTask.Question] = []
   private(set) var id: FieldPath?
   private(set) var outputField: FieldPath
   private(set) var answerOptions = AnswerOptions()
-  private(set) var classifyOptions = ClassifyOptions()
+  var classifyOptions = ClassifyOptions()
+  var embedOptions = EmbedOptions()
   /// How many labels to give; nil for all.
-  private(set) var labelLimit: Int?
+  var labelLimit: Int?
   private(set) var idsOnly = false
   private(set) var parseSpecialTokens = false
   private(set) var maximumRecordBytes = 64 << 20
@@ -56,7 +68,7 @@ struct FilterSettings {
     outputField = output
     texts = [text]
     for (option, value) in arguments.options { try set(option, value) }
-    if task == .classify { try readClassifyOptions(arguments) }
+    if task != .answer { try readOtherOptions(arguments) }
     if task == .answer, questions.isEmpty {
       texts.append(question)
       questions = [.field(1)]
@@ -110,35 +122,15 @@ struct FilterSettings {
     }
   }
 
-  /// Some have the names of options of answering, with other defaults.
-  private mutating func readClassifyOptions(_ arguments: ParsedArguments) throws(ToolError) {
-    for case (let option, let value?) in arguments.options {
-      switch option {
-      case .topK: labelLimit = answerOptions.topK
-      case .maxSequenceLength: classifyOptions.maxSequenceLength = answerOptions.maxSequenceLength
-      case .documentStride: classifyOptions.documentStride = answerOptions.documentStride
-      case .contributions:
-        classifyOptions.contributions = try value.integer(of: option, command: Self.command)
-      case .windowPooling:
-        classifyOptions.windowPooling = try value.choice(
-          of: option, from: ["mean": .mean, "max": .max], command: Self.command)
-      case .secondField: texts = [texts[0], try FieldPath(value, of: option, command: Self.command)]
-      default: break
-      }
-    }
-    if let labelLimit, labelLimit < 1 {
-      throw .usage("--top-k is \(labelLimit), but must be at least 1", command: Self.command)
-    }
-  }
-
   /// Options that only make sense together.
   private mutating func checkTogether(_ arguments: ParsedArguments) throws(ToolError) {
     for case (.delimiter, let value?) in arguments.options {
-      guard case .table(let dialect) = format, dialect.hasQuotes, let delimiter = Self.delimiter(value) else {
-        throw .usage(
-          "--delimiter takes one ASCII character or \\t, and goes with --format csv", command: Self.command)
+      guard case .table(let dialect) = format, dialect.hasQuotes else {
+        throw .usage("--delimiter goes with --format csv", command: Self.command)
       }
-      format = .table(TableDialect(delimiter: delimiter, hasQuotes: true))
+      format = .table(
+        TableDialect(
+          delimiter: try value.delimiter(of: .delimiter, command: Self.command), hasQuotes: true))
     }
     let others = TaskName.allCases.flatMap(\.options)
     for (option, _) in arguments.options where others.contains(option) && !task.options.contains(option) {
@@ -151,13 +143,5 @@ struct FilterSettings {
     if checkpoint != nil, output == nil || arguments.operands.isEmpty {
       throw .usage("--resume needs an input file and --output", command: Self.command)
     }
-  }
-
-  private static func delimiter(_ value: ArgumentText) -> UInt8? {
-    if value.string == "\\t" { return UInt8(ascii: "\t") }
-    guard value.bytes.count == 1, value.bytes[0] < 0x80, !"\"\r\n".utf8.contains(value.bytes[0]) else {
-      return nil
-    }
-    return value.bytes[0]
   }
 }

@@ -44,7 +44,7 @@ extension FilterTask {
 
   /// One outcome for each input, in order. Texts that the library refuses are the problem of their record
   /// alone.
-  func outcomes(for inputs: [TaskInput], in format: RecordFormat) throws(BertQAError) -> [TaskOutcome] {
+  func outcomes(for inputs: [TaskInput], in format: FilterFormat) throws(BertQAError) -> [TaskOutcome] {
     if inputs.isEmpty { return [] }
     do throws(BertQAError) {
       return zip(try results(for: inputs), inputs).map { outcome($0, of: $1, in: format) }
@@ -57,7 +57,7 @@ extension FilterTask {
     return outcomes
   }
 
-  private func outcome(_ result: Result, of input: TaskInput, in format: RecordFormat) -> TaskOutcome {
+  private func outcome(_ result: Result, of input: TaskInput, in format: FilterFormat) -> TaskOutcome {
     let bytes: [UInt8]
     if case .table(let dialect) = format {
       var writer = CellWriter(dialect: dialect)

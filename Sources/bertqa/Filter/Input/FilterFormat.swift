@@ -1,5 +1,5 @@
 /// How the input, and so the output, holds records.
-enum RecordFormat {
+enum FilterFormat {
   /// JSON objects, each on a line.
   case lines
   case table(TableDialect)
@@ -19,7 +19,7 @@ enum RecordFormat {
 
 /// What reads and writes the records of a run.
 struct RecordForm {
-  let format: RecordFormat
+  let format: FilterFormat
   let fields: RecordFields
   /// Names of the columns that a table gets.
   let newNames: [[UInt8]]

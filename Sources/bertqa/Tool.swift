@@ -10,6 +10,8 @@ protocol Command {
   static var help: String { get }
   /// Besides --help and --version, which every command takes.
   static var options: [Option] { get }
+  /// The words that an option takes for its value, if those are the only ones.
+  static func choices(of option: Option) -> [String]
   static func run(_ arguments: ParsedArguments, to output: Output) throws(ToolError) -> ExitCode
 }
 
@@ -78,6 +80,8 @@ enum Tool {
 }
 
 extension Command {
+  static func choices(of option: Option) -> [String] { option.choices }
+
   /// The words to type, for error messages.
   static var invocation: String { "bertqa \(name)" }
 }

@@ -12,6 +12,16 @@ enum FilterCommand: Command {
       .normalize, .noNormalize, .truncate,
     ] + AnswerOptions.commandLineOptions
 
+  static func choices(of option: Option) -> [String] {
+    switch option {
+    case .task: FilterSettings.TaskName.allCases.map(\.rawValue)
+    case .format: FilterSettings.formats.map(\.key)
+    case .windowPooling: FilterSettings.windowPoolings.map(\.key)
+    case .pooling: FilterSettings.poolings.map(\.key)
+    default: option.choices
+    }
+  }
+
   static func run(_ arguments: ParsedArguments, to output: Output) throws(ToolError) -> ExitCode {
     let settings = try FilterSettings(arguments)
     // Before the model is loaded, as that starts threads.

@@ -5,13 +5,8 @@ extension Context {
   ) throws(BertQAError) -> (Engine, ModelInfo) {
     let loaded = try LoadedModel.load(directory: directory)
     let tokenizer = try tokenizer(loaded.vocabulary, loaded.tokenizerConfiguration, of: directory)
-    guard let kernels = Kernels(isa: options.instructionSet.rawValue) else {
-      throw BertQAError(
-        .unsupported,
-        "isa \(options.instructionSet) is not available on this CPU or in this build; use auto")
-    }
     let encoder = try Encoder(
-      model: loaded, precision: options.precision, kernels: kernels, threadLimit: options.threads)
+      model: loaded, precision: options.precision, kernels: kernels(options), threadLimit: options.threads)
     let info = ModelInfo(model: loaded, directory: directory, encoder: encoder)
     let reader = TextReader(tokenizer: tokenizer, encoder: encoder)
     if let classifier = TextClassifier(reader: reader) { return (.classification(classifier), info) }

@@ -42,8 +42,20 @@ public final class Context: Sendable {
       throw BertQAError(.invalidArgument, "the model directory's name is empty")
     }
     let architecture = try Architecture(ObjectReader(MappedFile(path: "\(directory)/config.json")))
-    guard architecture.family == nil else { return try loadEncoder(directory, options) }
-    throw BertQAError(.unsupported, "\(directory): \(architecture.rawValue) is not supported")
+    switch architecture {
+    case .wordCountClassifier: return try loadWordCount(directory, options)
+    case .lstmLanguageModel, .gruLanguageModel: return try loadSequence(directory, options)
+    default: return try loadEncoder(directory, options)
+    }
+  }
+
+  static func kernels(_ options: ContextOptions) throws(BertQAError) -> Kernels {
+    guard let kernels = Kernels(isa: options.instructionSet.rawValue) else {
+      throw BertQAError(
+        .unsupported,
+        "isa \(options.instructionSet) is not available on this CPU or in this build; use auto")
+    }
+    return kernels
   }
 
   /// Does once per process and kind of model, while fork() is held back, what it is for: see
@@ -53,7 +65,7 @@ public final class Context: Sendable {
     guard Self.warm.load(ordering: .acquiring) & mark == 0 else { return }
     ForkGuard.hold {
       switch engine {
-      case .tokenizer: break
+      case .tokenizer, .wordCount, .sequence: break
       case .questionAnswering: _ = try? answer(question: "a", document: "a b")
       case .classification: _ = try? classify("a")
       case .embedding: _ = try? embed("a")
@@ -65,8 +77,8 @@ public final class Context: Sendable {
   /// Bit `ModelTask.rawValue`.
   private static let warm = Atomic<UInt32>(0)
 
-  /// Loads the default model of `options.defaultModel`: from beside the library or program that this code is part of, its install
-  /// prefix, /usr/local, /usr, or, to answer questions, the environment variable BERTQA_MODEL.
+  /// Loads the default model of `options.defaultModel`: from beside the library or program that this code is part
+  /// of, its install prefix, /usr/local, /usr, or, to answer questions, the environment variable BERTQA_MODEL.
   public convenience init(
     defaultModelWithOptions options: ContextOptions = ContextOptions()
   ) throws(BertQAError) {

@@ -2,8 +2,10 @@
 enum Engine: Sendable {
   case tokenizer(WordPieceTokenizer)
   case questionAnswering(QuestionAnswerer, Encoder, WordPieceTokenizer)
+  case wordCount(WordCountClassifier)
   case classification(TextClassifier)
   case embedding(TextEmbedder)
+  case sequence(SequenceModel)
 
   /// nil for models that do not read WordPiece tokens.
   var tokenizer: WordPieceTokenizer? {
@@ -11,6 +13,7 @@ enum Engine: Sendable {
     case .tokenizer(let tokenizer), .questionAnswering(_, _, let tokenizer): tokenizer
     case .classification(let classifier): classifier.reader.tokenizer
     case .embedding(let embedder): embedder.reader.tokenizer
+    case .wordCount, .sequence: nil
     }
   }
 }

@@ -3,10 +3,13 @@
 enum Architecture: String, Sendable, CaseIterable {
   case bertForQuestionAnswering = "BertForQuestionAnswering"
   case distilBertForQuestionAnswering = "DistilBertForQuestionAnswering"
+  case wordCountClassifier = "WordCountClassifier"
   case bertForSequenceClassification = "BertForSequenceClassification"
   case distilBertForSequenceClassification = "DistilBertForSequenceClassification"
   case bertModel = "BertModel"
   case distilBertModel = "DistilBertModel"
+  case lstmLanguageModel = "LSTMLanguageModel"
+  case gruLanguageModel = "GRULanguageModel"
 
   /// Encoders differ in the names of their settings and tensors.
   enum Family: Sendable {
@@ -20,14 +23,16 @@ enum Architecture: String, Sendable, CaseIterable {
     case .bertForQuestionAnswering, .bertForSequenceClassification, .bertModel: .bert
     case .distilBertForQuestionAnswering, .distilBertForSequenceClassification, .distilBertModel:
       .distilBert
+    case .wordCountClassifier, .lstmLanguageModel, .gruLanguageModel: nil
     }
   }
 
   var task: ModelTask {
     switch self {
     case .bertForQuestionAnswering, .distilBertForQuestionAnswering: .answer
-    case .bertForSequenceClassification, .distilBertForSequenceClassification: .classify
+    case .bertForSequenceClassification, .distilBertForSequenceClassification, .wordCountClassifier: .classify
     case .bertModel, .distilBertModel: .embed
+    case .lstmLanguageModel, .gruLanguageModel: .predict
     }
   }
 

@@ -85,7 +85,7 @@ extension HeadWeights {
       self = .questionAnswering(try loader.linear(names.questionAnswering, outs: 2, ins: hidden))
     case .classify:
       // Some exporters leave BERT's pooler out, for models that were trained without.
-      let hasPooler = try loader.has(names.pooler)
+      let hasPooler = try loader.hasLinear(names.pooler)
       var pooler: LinearWeights?
       if configuration.family == .distilBert || hasPooler {
         pooler = try loader.linear(names.pooler, outs: hidden, ins: hidden)

@@ -12,9 +12,9 @@ struct WeightLoader {
   }
 
   /// Whether the checkpoint has a linear layer of this name.
-  func has(_ module: String) throws(BertQAError) -> Bool {
+  func hasLinear(_ module: String) throws(BertQAError) -> Bool {
     for tensor in ["weight", "bias"] {
-      if try stored("\(module).\(tensor)") != nil { return true }
+      if try has("\(module).\(tensor)") { return true }
     }
     return false
   }
@@ -38,15 +38,24 @@ struct WeightLoader {
       bias: try vector("\(module).bias", alias: "\(module).beta", count: count))
   }
 
-  private func vector(
+  func vector(
     _ name: String, alias: String? = nil, count: Int
   ) throws(BertQAError) -> TensorView {
-    let expected = Expectation(name: name, types: [.f32, .f16, .bf16], shape: [count])
+    try floats(name, alias: alias, shape: [count])
+  }
+
+  /// A tensor of any type of floating-point numbers.
+  func floats(
+    _ name: String, alias: String? = nil, shape: [Int]
+  ) throws(BertQAError) -> TensorView {
+    let expected = Expectation(name: name, types: [.f32, .f16, .bf16], shape: shape)
     let tensor = try find(expected, alias: alias)
     return TensorView(
-      name: name, file: tensor.file, dataType: try expected.dataType(of: tensor), shape: [count],
+      name: name, file: tensor.file, dataType: try expected.dataType(of: tensor), shape: shape,
       bytes: tensor.bytes)
   }
+
+  func has(_ name: String) throws(BertQAError) -> Bool { try stored(name) != nil }
 
   private mutating func matrix(
     _ module: String, rows: Int, width: Int, hasSums: Bool

@@ -25,8 +25,8 @@ struct ModelChoice {
   init(
     _ arguments: ParsedArguments, command: String, task: ModelTask = .answer, tokenizerOnly: Bool = false
   ) throws(ToolError) {
-    options.defaultModel = task
     options.tokenizerOnly = tokenizerOnly
+    options.defaultModel = task
     for case (let option, let value?) in arguments.options {
       switch option {
       case .model:

@@ -27,6 +27,8 @@ from ._errors import (
 )
 from ._labeler import Labeler
 from ._native import abi_version, version
+from ._sequence import SequenceState
+from ._train import train_classifier
 from ._types import (
     Answer,
     AnswerOptions,
@@ -34,10 +36,18 @@ from ._types import (
     ClassifyOptions,
     Contribution,
     EmbedOptions,
+    GenerateOptions,
+    Generation,
     LabelScore,
     ModelInfo,
+    Prediction,
+    RankedText,
     Result,
+    SequenceScore,
     Tokens,
+    TrainingReport,
+    TrainOptions,
+    Word,
 )
 
 __all__ = [
@@ -52,6 +62,8 @@ __all__ = [
     "Document",
     "EmbedOptions",
     "Embeddings",
+    "GenerateOptions",
+    "Generation",
     "InvalidArgument",
     "InvalidModel",
     "LabelScore",
@@ -59,13 +71,21 @@ __all__ = [
     "ModelIOError",
     "ModelInfo",
     "OutOfMemory",
+    "Prediction",
+    "RankedText",
     "Result",
+    "SequenceScore",
+    "SequenceState",
     "Tokens",
     "TooLarge",
+    "TrainOptions",
+    "TrainingReport",
     "Unsupported",
+    "Word",
     "WrongModel",
     "abi_version",
     "answer_column",
     "classify_column",
+    "train_classifier",
     "version",
 ]

@@ -17,7 +17,8 @@ enum Tool {
   static var commands: [any Command.Type] {
     [
       AnswerCommand.self, ClassifyCommand.self, TrainClassifierCommand.self, EmbedCommand.self,
-      TokenizeCommand.self, InfoCommand.self, QuantizeCommand.self, CompleteCommand.self, HelpCommand.self,
+      CompleteCommand.self, FilterCommand.self, TokenizeCommand.self, InfoCommand.self,
+      QuantizeCommand.self, HelpCommand.self,
     ]
   }
 

@@ -16,6 +16,8 @@ from samples import SOME_WORDS
 
 QUESTION = "who has seen the river"
 FIELDS = ["answer", "start", "end", "probability", "score", "gap", "sentence", "is_impossible"]
+
+
 @pytest.fixture(scope="module")
 def context():
     with bertqa.Context(FIXTURES / "tiny-bert") as context:

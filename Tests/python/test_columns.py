@@ -12,14 +12,10 @@ import pytest
 import bertqa
 from bertqa import _arrow
 from conftest import FIXTURES
+from samples import SOME_WORDS
 
 QUESTION = "who has seen the river"
 FIELDS = ["answer", "start", "end", "probability", "score", "gap", "sentence", "is_impossible"]
-PIECES = [
-    piece
-    for piece in (FIXTURES / "tiny-bert" / "vocab.txt").read_text(encoding="utf-8").splitlines()
-    if piece.isascii() and piece.isalpha()
-]
 
 
 @pytest.fixture(scope="module")
@@ -31,8 +27,8 @@ def context():
 def texts(count, seed=0):
     """Documents of every kind: null, empty, longer than a string view holds itself, not ASCII."""
     rng = random.Random(seed)
-    kinds = [lambda: None, lambda: "", lambda: rng.choice(PIECES), lambda: "é😀 " + rng.choice(PIECES)]
-    kinds += [lambda: " ".join(rng.choices(PIECES, k=rng.randint(1, 60)))] * 6
+    kinds = [lambda: None, lambda: "", lambda: rng.choice(SOME_WORDS), lambda: "é😀 " + rng.choice(SOME_WORDS)]
+    kinds += [lambda: " ".join(rng.choices(SOME_WORDS, k=rng.randint(1, 60)))] * 6
     return [rng.choice(kinds)() for _ in range(count)]
 
 
@@ -77,7 +73,7 @@ def test_slices_start_where_they_say(context):
 
 
 def test_chunks_of_both_columns_need_not_match(context):
-    documents, questions = texts(30, seed=1), [random.Random(i).choice(PIECES) for i in range(30)]
+    documents, questions = texts(30, seed=1), [random.Random(i).choice(SOME_WORDS) for i in range(30)]
     questions[3] = None
 
     def chunked(values, *cuts):

@@ -5,7 +5,10 @@ extension Context {
     _ texts: [TextPair], options: ClassifyOptions = ClassifyOptions()
   ) throws(BertQAError) -> [Classification] {
     switch engine {
-    case .tokenizer, .questionAnswering, .sequence: throw wrongModel(for: "classify", needed: .classify)
+    case .wordCount(let classifier): return try classifier.classify(texts, options)
+    case .classification(let classifier): return try classifier.classify(texts, options: options)
+    case .tokenizer, .questionAnswering, .embedding, .sequence:
+      throw wrongModel(for: "classify", needed: .classify)
     }
   }
 

@@ -3,6 +3,11 @@
 enum Architecture: String, Sendable, CaseIterable {
   case bertForQuestionAnswering = "BertForQuestionAnswering"
   case distilBertForQuestionAnswering = "DistilBertForQuestionAnswering"
+  case wordCountClassifier = "WordCountClassifier"
+  case bertForSequenceClassification = "BertForSequenceClassification"
+  case distilBertForSequenceClassification = "DistilBertForSequenceClassification"
+  case bertModel = "BertModel"
+  case distilBertModel = "DistilBertModel"
   case lstmLanguageModel = "LSTMLanguageModel"
   case gruLanguageModel = "GRULanguageModel"
 
@@ -15,15 +20,18 @@ enum Architecture: String, Sendable, CaseIterable {
   /// nil for models that are no encoders.
   var family: Family? {
     switch self {
-    case .bertForQuestionAnswering: .bert
-    case .distilBertForQuestionAnswering: .distilBert
-    case .lstmLanguageModel, .gruLanguageModel: nil
+    case .bertForQuestionAnswering, .bertForSequenceClassification, .bertModel: .bert
+    case .distilBertForQuestionAnswering, .distilBertForSequenceClassification, .distilBertModel:
+      .distilBert
+    case .wordCountClassifier, .lstmLanguageModel, .gruLanguageModel: nil
     }
   }
 
   var task: ModelTask {
     switch self {
     case .bertForQuestionAnswering, .distilBertForQuestionAnswering: .answer
+    case .bertForSequenceClassification, .distilBertForSequenceClassification, .wordCountClassifier: .classify
+    case .bertModel, .distilBertModel: .embed
     case .lstmLanguageModel, .gruLanguageModel: .predict
     }
   }

@@ -1,5 +1,5 @@
 /// A JSON value.
-enum JSON: Sendable, Equatable {
+package enum JSON: Sendable, Equatable {
   case null
   case bool(Bool)
   case number(Number)
@@ -7,23 +7,23 @@ enum JSON: Sendable, Equatable {
   case array([JSON])
   case object(Object)
 
-  struct Number: Sendable, Equatable {
-    let double: Double
+  package struct Number: Sendable, Equatable {
+    package let double: Double
     /// The exact value, when written without fraction and exponent and within 64 bits.
-    let integer: Int64?
+    package let integer: Int64?
   }
 
   /// Members in the order of the text, duplicates included.
-  struct Object: Sendable, Equatable {
-    struct Member: Sendable, Equatable {
-      var key: String
-      var value: JSON
+  package struct Object: Sendable, Equatable {
+    package struct Member: Sendable, Equatable {
+      package var key: String
+      package var value: JSON
     }
 
-    var members: [Member] = []
+    package var members: [Member] = []
 
     /// The value of the last member with this key, as most readers have it. Linear in the members.
-    subscript(key: String) -> JSON? {
+    package subscript(key: String) -> JSON? {
       get { members.last { $0.key == key }?.value }
       set {
         members.removeAll { $0.key == key }
@@ -33,7 +33,7 @@ enum JSON: Sendable, Equatable {
   }
 
   /// The value as an error message shows it: scalars themselves, containers by kind.
-  var summary: String {
+  package var summary: String {
     switch self {
     case .null: "null"
     case .bool(let value): value ? "true" : "false"

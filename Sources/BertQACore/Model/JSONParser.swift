@@ -1,13 +1,19 @@
 /// A reader of JSON (RFC 8259) over bytes, strict: UTF-8 only, no comments, no trailing commas, no
 /// NaN. Time linear in the text; memory bounded by `Limits`.
-struct JSONParser {
-  struct Limits {
+package struct JSONParser {
+  package struct Limits {
     /// Nesting of arrays and objects; also bounds the stack.
-    var depth = 64
+    package var depth: Int
     /// Values of any kind: at most 40 bytes of memory each, besides the text of strings.
-    var values = 4_000_000
+    package var values: Int
     /// Bytes of text.
-    var bytes = 100_000_000
+    package var bytes: Int
+
+    package init(depth: Int = 64, values: Int = 4_000_000, bytes: Int = 100_000_000) {
+      self.depth = depth
+      self.values = values
+      self.bytes = bytes
+    }
   }
 
   let bytes: UnsafeBufferPointer<UInt8>
@@ -23,7 +29,7 @@ struct JSONParser {
   }
 
   /// The value that `bytes` spell; `file` is named in errors.
-  static func parse(
+  package static func parse(
     _ bytes: UnsafeBufferPointer<UInt8>, file: String, limits: Limits = Limits()
   ) throws(BertQAError) -> JSON {
     var parser = JSONParser(bytes, file: file, limits: limits)

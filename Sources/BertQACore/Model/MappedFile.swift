@@ -40,7 +40,7 @@ final class MappedFile: @unchecked Sendable {
   }
 
   /// Runs `body` on the contents, mapped until it returns.
-  func withBytes<Result>(
+  func withBytes<Result: ~Copyable>(
     _ body: (UnsafeBufferPointer<UInt8>) throws(BertQAError) -> Result
   ) throws(BertQAError) -> Result {
     defer { withExtendedLifetime(self) {} }

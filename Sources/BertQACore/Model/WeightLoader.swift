@@ -11,6 +11,14 @@ struct WeightLoader {
     owners = checkpoint.shards.map(\.file)
   }
 
+  /// Whether the checkpoint has a linear layer of this name.
+  func hasLinear(_ module: String) throws(BertQAError) -> Bool {
+    for tensor in ["weight", "bias"] {
+      if try has("\(module).\(tensor)") { return true }
+    }
+    return false
+  }
+
   mutating func linear(_ module: String, outs: Int, ins: Int) throws(BertQAError) -> LinearWeights {
     LinearWeights(
       weight: try matrix(module, rows: outs, width: ins, hasSums: true),
@@ -30,7 +38,7 @@ struct WeightLoader {
       bias: try vector("\(module).bias", alias: "\(module).beta", count: count))
   }
 
-  private func vector(
+  func vector(
     _ name: String, alias: String? = nil, count: Int
   ) throws(BertQAError) -> TensorView {
     try floats(name, alias: alias, shape: [count])
@@ -47,8 +55,7 @@ struct WeightLoader {
       bytes: tensor.bytes)
   }
 
-  /// Whether the checkpoint has a tensor of exactly this name.
-  func has(_ name: String) throws(BertQAError) -> Bool { try checkpoint.tensor(name) != nil }
+  func has(_ name: String) throws(BertQAError) -> Bool { try stored(name) != nil }
 
   private mutating func matrix(
     _ module: String, rows: Int, width: Int, hasSums: Bool
@@ -104,17 +111,19 @@ struct WeightLoader {
     return copy.elements
   }
 
-  /// A tensor by its name, the same without the prefix, or its alias likewise.
+  /// A tensor by its name or the same without the prefix.
+  private func stored(_ name: String) throws(BertQAError) -> Checkpoint.Tensor? {
+    if let tensor = try checkpoint.tensor(name) { return tensor }
+    guard name.hasPrefix(prefix) else { return nil }
+    return try checkpoint.tensor(String(name.dropFirst(prefix.count)))
+  }
+
+  /// A tensor by its name or its alias.
   private func find(
     _ expected: Expectation, alias: String? = nil
   ) throws(BertQAError) -> Checkpoint.Tensor {
     for name in [expected.name, alias].compactMap(\.self) {
-      if let tensor = try checkpoint.tensor(name) { return tensor }
-      if name.hasPrefix(prefix),
-        let tensor = try checkpoint.tensor(String(name.dropFirst(prefix.count)))
-      {
-        return tensor
-      }
+      if let tensor = try stored(name) { return tensor }
     }
     throw BertQAError(
       .invalidModel,

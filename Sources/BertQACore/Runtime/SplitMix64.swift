@@ -15,4 +15,11 @@ struct SplitMix64: RandomNumberGenerator {
 
   /// In 0 ..< 1, a multiple of 2⁻⁵³.
   mutating func nextUnit() -> Double { Double(next() >> 11) * 0x1p-53 }
+
+  /// Fisher and Yates's shuffle.
+  mutating func shuffle(_ elements: inout [Int]) {
+    for last in stride(from: elements.count - 1, to: 0, by: -1) {
+      elements.swapAt(last, Int(next() % UInt64(last + 1)))
+    }
+  }
 }

@@ -28,9 +28,10 @@ enum HelpCommand: Command {
   /// Help of the tool as a whole.
   static var overview: String {
     var text = "Usage: bertqa COMMAND [OPTION]... [OPERAND]...\n\n"
-    text += "Find the answers to questions in documents, with a BERT model on the CPU.\n\n"
+    text += "Find the answers to questions in documents, and classify texts, on the CPU.\n\n"
+    let width = Tool.commands.map { $0.name.utf8.count }.max() ?? 0
     for command in Tool.commands {
-      let padding = String(repeating: " ", count: 10 - command.name.utf8.count)
+      let padding = String(repeating: " ", count: width + 2 - command.name.utf8.count)
       text += "  \(command.name)\(padding)\(command.summary)\n"
     }
     text += """
@@ -40,7 +41,7 @@ enum HelpCommand: Command {
         -h, --help     print this help
         -V, --version  print the version
 
-      Exit codes: 0 done; 1 no answer found; 2 wrong usage; 3 a document or model
+      Exit codes: 0 done; 1 nothing found; 2 wrong usage; 3 a document or model
       cannot be read or is invalid; 4 out of memory, the output cannot be written, or
       a defect in the program.
 

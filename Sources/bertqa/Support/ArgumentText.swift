@@ -25,8 +25,24 @@ struct ArgumentText: @unchecked Sendable {  // what it points to does not change
     throw .usage("--\(option.rawValue) takes a whole number, not '\(string)'", command: command)
   }
 
+  func unsigned(of option: Option, command: String) throws(ToolError) -> UInt64 {
+    if let value = UInt64(string) { return value }
+    throw .usage("--\(option.rawValue) takes a whole number from 0 on, not '\(string)'", command: command)
+  }
+
+  /// One character of ASCII that is no quote and no line end; "\t" for a tab.
+  func delimiter(of option: Option, command: String) throws(ToolError) -> UInt8 {
+    if bytes.elementsEqual("\\t".utf8) { return UInt8(ascii: "\t") }
+    if bytes.count == 1, let byte = bytes.first, byte < 0x80, !"\"\r\n".utf8.contains(byte) { return byte }
+    throw .usage("--\(option.rawValue) takes one character, not '\(string)'", command: command)
+  }
+
   func number(of option: Option, command: String) throws(ToolError) -> Float {
-    if let value = Float(string), !value.isNaN { return value }
+    Float(try double(of: option, command: command))
+  }
+
+  func double(of option: Option, command: String) throws(ToolError) -> Double {
+    if let value = Double(string), !value.isNaN { return value }
     throw .usage("--\(option.rawValue) takes a number, not '\(string)'", command: command)
   }
 

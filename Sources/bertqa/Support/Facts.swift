@@ -22,14 +22,20 @@ struct Facts {
       }
       return output.write(writer.takeLine())
     }
+    output.write(lines())
+  }
+
+  /// One fact a line.
+  func lines() -> [UInt8] {
     let width = facts.map { $0.name.utf8.count }.max() ?? 0
+    var lines: [UInt8] = []
     for (name, value) in facts {
-      var line = Array(name.utf8)
-      line += Array(repeating: UInt8(ascii: " "), count: width + 2 - line.count)
-      PlainText.append(value.text.utf8, to: &line)
-      line.append(UInt8(ascii: "\n"))
-      output.write(line)
+      lines += Array(name.utf8)
+      lines += Array(repeating: UInt8(ascii: " "), count: width + 2 - name.utf8.count)
+      PlainText.append(value.text.utf8, to: &lines)
+      lines.append(UInt8(ascii: "\n"))
     }
+    return lines
   }
 }
 
@@ -43,7 +49,7 @@ extension Facts.Value {
     }
   }
 
-  fileprivate func write(to writer: inout JSONWriter) {
+  func write(to writer: inout JSONWriter) {
     switch self {
     case .text(let value): writer.string(value)
     case .integer(let value): writer.integer(value)

@@ -21,8 +21,12 @@ struct ModelChoice {
   private var options = ContextOptions()
 
   /// Takes the options that are its own and leaves the others.
-  init(_ arguments: ParsedArguments, command: String, tokenizerOnly: Bool = false) throws(ToolError) {
+  /// - Parameter task: what the default model is for.
+  init(
+    _ arguments: ParsedArguments, command: String, task: ModelTask = .answer, tokenizerOnly: Bool = false
+  ) throws(ToolError) {
     options.tokenizerOnly = tokenizerOnly
+    options.defaultModel = task
     for case (let option, let value?) in arguments.options {
       switch option {
       case .model:

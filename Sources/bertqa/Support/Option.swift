@@ -20,6 +20,32 @@ enum Option: String, CaseIterable {
   case isa
   case parseSpecialTokens = "parse-special-tokens"
   case ids
+  case explain
+  case windowPooling = "window-pooling"
+  case textField = "text-field"
+  case labelField = "label-field"
+  case format
+  case delimiter
+  case out
+  case algorithm
+  case minWordLength = "min-word-length"
+  case minDistinctWords = "min-distinct-words"
+  case maxNGram = "max-ngram"
+  case tfIDF = "tf-idf"
+  case minDocumentCount = "min-document-count"
+  case maxDocumentFraction = "max-document-fraction"
+  case maxVocabulary = "max-vocabulary"
+  case c
+  case alpha
+  case maxIterations = "max-iterations"
+  case tolerance
+  case folds
+  case seed
+  case lines
+  case pooling
+  case normalize
+  case noNormalize = "no-normalize"
+  case truncate
   case help
   case version
 
@@ -32,8 +58,8 @@ enum Option: String, CaseIterable {
 
   var value: Value {
     switch self {
-    case .json, .context, .handleImpossibleAnswer, .noAlignToWords, .parseSpecialTokens, .ids, .help,
-      .version:
+    case .json, .context, .handleImpossibleAnswer, .noAlignToWords, .parseSpecialTokens, .ids, .tfIDF, .lines,
+      .normalize, .noNormalize, .truncate, .help, .version:
       return .none
     case .color: return .optional
     default: return .required
@@ -46,6 +72,7 @@ enum Option: String, CaseIterable {
     case .question: return UInt8(ascii: "q")
     case .model: return UInt8(ascii: "m")
     case .topK: return UInt8(ascii: "k")
+    case .out: return UInt8(ascii: "o")
     case .help: return UInt8(ascii: "h")
     case .version: return UInt8(ascii: "V")
     default: return nil

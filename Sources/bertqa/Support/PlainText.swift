@@ -1,5 +1,11 @@
 /// Text for lines and columns: valid UTF-8 without line breaks, tabs or anything that steers a terminal.
 enum PlainText {
+  static func of(_ text: String) -> String {
+    var bytes: [UInt8] = []
+    append(text.utf8, to: &bytes)
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
   /// Appends `text` with each run of white space and control characters as one space and each invalid
   /// sequence as U+FFFD.
   static func append(_ text: some Collection<UInt8>, to output: inout [UInt8]) {

@@ -6,7 +6,8 @@ final class Progress: @unchecked Sendable {  // the tool has one thread; the hoo
   private let subject: String
   private let start = Progress.now()
   private var lastDrawn: Double?
-  private var windows = (done: 0, total: 0)
+  /// What was last said; nil before anything was.
+  private var state: String?
 
   /// nil where nobody would see it.
   init?(subject: String) {
@@ -15,17 +16,21 @@ final class Progress: @unchecked Sendable {  // the tool has one thread; the hoo
   }
 
   func update(done: Int, total: Int) {
-    windows = (done, total)
+    guard total > 0 else { return }
+    update("\(done) of \(total) windows")
+  }
+
+  func update(_ state: String) {
+    self.state = state
     tick()
   }
 
   func tick() {
     let now = Progress.now()
-    guard windows.total > 0, now - start >= 1, now - (lastDrawn ?? 0) >= 0.1 else { return }
+    guard let state, now - start >= 1, now - (lastDrawn ?? 0) >= 0.1 else { return }
     lastDrawn = now
     var line: [UInt8] = []
-    let state = "\(windows.done) of \(windows.total) windows, \(Int(now - start)) s"
-    PlainText.append("\(subject): \(state)".utf8, to: &line)
+    PlainText.append("\(subject): \(state), \(Int(now - start)) s".utf8, to: &line)
     // A line that wraps could not be drawn over.
     let shown = String(decoding: line, as: UTF8.self).prefix(Terminal.width(STDERR_FILENO) - 1)
     draw("\r\(shown)\u{1B}[K")

@@ -13,6 +13,7 @@ Calls release the GIL. A Context and a Document may be used by any number of thr
 from ._answer import Document
 from ._columns import answer_column, classify_column
 from ._context import Context
+from ._embed import Embeddings
 from ._errors import (
     BertQAError,
     Cancelled,
@@ -24,14 +25,17 @@ from ._errors import (
     Unsupported,
     WrongModel,
 )
+from ._labeler import Labeler
 from ._native import abi_version, version
 from ._sequence import SequenceState
+from ._train import train_classifier
 from ._types import (
     Answer,
     AnswerOptions,
     Classification,
     ClassifyOptions,
     Contribution,
+    EmbedOptions,
     GenerateOptions,
     Generation,
     LabelScore,
@@ -41,6 +45,8 @@ from ._types import (
     Result,
     SequenceScore,
     Tokens,
+    TrainingReport,
+    TrainOptions,
     Word,
 )
 
@@ -54,11 +60,14 @@ __all__ = [
     "Context",
     "Contribution",
     "Document",
+    "EmbedOptions",
+    "Embeddings",
     "GenerateOptions",
     "Generation",
     "InvalidArgument",
     "InvalidModel",
     "LabelScore",
+    "Labeler",
     "ModelIOError",
     "ModelInfo",
     "OutOfMemory",
@@ -69,11 +78,14 @@ __all__ = [
     "SequenceState",
     "Tokens",
     "TooLarge",
+    "TrainOptions",
+    "TrainingReport",
     "Unsupported",
     "Word",
     "WrongModel",
     "abi_version",
     "answer_column",
     "classify_column",
+    "train_classifier",
     "version",
 ]

@@ -157,6 +157,84 @@ class Classification:
         return {score.label: score.probability for score in self.scores}
 
 
+class TrainOptions(TypedDict, total=False):
+    """Keyword arguments of train_classifier. An option that is None keeps its default."""
+
+    #: "logistic_regression" (default) or "naive_bayes".
+    algorithm: Optional[str]
+    #: In code points; default 3.
+    min_word_length: Optional[int]
+    #: Texts with fewer are not classified; default 3.
+    min_distinct_words: Optional[int]
+    #: 1 (default): words; 2: and pairs of neighbouring words.
+    max_ngram: Optional[int]
+    #: Weigh counts by TF-IDF and scale each text to length 1; default False.
+    tf_idf: Optional[bool]
+    #: Words in fewer texts are left out; default 1.
+    min_document_count: Optional[int]
+    #: Words in a larger part of the texts are left out; default 1.
+    max_document_fraction: Optional[float]
+    #: The most frequent words are kept; default 262144.
+    max_vocabulary: Optional[int]
+    #: Logistic regression: inverse strength of L2; default 1.
+    c: Optional[float]
+    #: Naive Bayes: additive smoothing; default 1.
+    alpha: Optional[float]
+    #: Logistic regression: of L-BFGS; default 1000.
+    max_iterations: Optional[int]
+    #: Logistic regression: its largest gradient component at the end; default 1e-4.
+    tolerance: Optional[float]
+    #: Of the cross-validation; 0: none; default 5.
+    folds: Optional[int]
+    #: Default: as many as the process may run on.
+    threads: Optional[int]
+    #: Of the folds; default 0.
+    seed: Optional[int]
+    #: Told a few times a second what is done and the part of that which is over, 0 to 1; true ends the training
+    #: with Cancelled, an exception with that exception.
+    progress: Optional[Callable[[str, float], Any]]
+
+
+@dataclass(frozen=True)
+class TrainingReport:
+    """How a training went. Cross-validated figures are NaN without folds."""
+
+    text_count: int
+    #: Features of the model.
+    vocabulary_size: int
+    labels: List[str]
+    #: Texts with each label.
+    label_texts: List[int]
+    #: Of L-BFGS, and whether it came within the tolerance.
+    iterations: int
+    converged: bool
+    #: Of the final model: mean cross-entropy, with logistic regression + L2.
+    loss: float
+    #: Of the cross-validation.
+    accuracy: float
+    macro_f1: float
+    #: Expected calibration error (ECE), 15 bins.
+    calibration_error: float
+    #: confusion[true label][predicted label]; empty without folds.
+    confusion: List[List[int]]
+
+
+class EmbedOptions(TypedDict, total=False):
+    """Keyword arguments of embed and Labeler. An option that is None keeps its default."""
+
+    #: "mean", "cls", or "model" (default): what the model's sentence-transformers files say, else the mean.
+    pooling: Optional[str]
+    #: Scale vectors to length 1; default: as the model's files say.
+    normalize: Optional[bool]
+    #: Tokens of one window; default: as the model's files say.
+    max_seq_len: Optional[int]
+    #: Cut longer texts, as sentence-transformers does; default False: they are read in windows, whose vectors are
+    #: averaged.
+    truncate: Optional[bool]
+    #: Called many times a second; true ends the call with Cancelled, an exception with that exception.
+    cancel: Optional[Callable[[], Any]]
+
+
 class GenerateOptions(TypedDict, total=False):
     """Keyword arguments of Context.generate; names and meanings as in Hugging Face's generate.
 

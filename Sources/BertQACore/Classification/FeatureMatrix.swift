@@ -1,0 +1,68 @@
+/// Texts as sparse rows of features: counts, or TF-IDF weights of length 1 in each row that is not empty.
+struct FeatureMatrix: ~Copyable {
+  let rowCount: Int
+  let featureCount: Int
+  /// Where each row begins in the next two, and the end of the last.
+  private(set) var rowStarts = GrowableBuffer<Int>()
+  private(set) var features = GrowableBuffer<UInt32>()
+  private(set) var values = GrowableBuffer<Float>()
+
+  init(
+    _ texts: borrowing TrainingTexts, rows: [Int], _ selection: FeatureSelection
+  ) throws(BertQAError) {
+    rowCount = rows.count
+    featureCount = selection.words.count
+    try rowStarts.reserve(rowCount + 1)
+    try rowStarts.append(0)
+    for row in rows {
+      var squares = 0.0
+      for index in texts.rowStarts[row]..<texts.rowStarts[row + 1] {
+        let feature = selection.features[Int(texts.wordIDs[index])]
+        guard feature >= 0 else { continue }
+        var value = Double(texts.counts[index])
+        if let idf = selection.idf { value *= idf[Int(feature)] }
+        squares += value * value
+        try features.append(UInt32(feature))
+        try values.append(Float(value))
+      }
+      if selection.idf != nil, squares > 0 {
+        let scale = 1 / squares.squareRoot()
+        for index in rowStarts[rowStarts.count - 1]..<values.count {
+          values[index] = Float(Double(values[index]) * scale)
+        }
+      }
+      try rowStarts.append(values.count)
+    }
+  }
+}
+
+/// The same matrix by columns: for each feature the rows that have it, in order.
+struct FeatureColumns: ~Copyable {
+  /// Where each feature begins in the next two, and the end of the last.
+  private(set) var starts: GrowableBuffer<Int>
+  private(set) var rows: GrowableBuffer<UInt32>
+  private(set) var values: GrowableBuffer<Float>
+
+  init(_ matrix: borrowing FeatureMatrix) throws(BertQAError) {
+    let count = matrix.values.count
+    let starts = try GrowableBuffer<Int>(repeating: 0, count: matrix.featureCount + 1)
+    let rows = try GrowableBuffer<UInt32>(repeating: 0, count: count)
+    let values = try GrowableBuffer<Float>(repeating: 0, count: count)
+    for feature in matrix.features.elements { starts[Int(feature) + 1] += 1 }
+    for feature in 0..<matrix.featureCount { starts[feature + 1] += starts[feature] }
+    // `starts` moves to each column's end, which is where the next one begins.
+    for row in 0..<matrix.rowCount {
+      for index in matrix.rowStarts[row]..<matrix.rowStarts[row + 1] {
+        let feature = Int(matrix.features[index])
+        rows[starts[feature]] = UInt32(truncatingIfNeeded: row)
+        values[starts[feature]] = matrix.values[index]
+        starts[feature] += 1
+      }
+    }
+    for feature in stride(from: matrix.featureCount, to: 0, by: -1) { starts[feature] = starts[feature - 1] }
+    starts[0] = 0
+    self.starts = starts
+    self.rows = rows
+    self.values = values
+  }
+}

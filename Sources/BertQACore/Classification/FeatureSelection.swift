@@ -1,0 +1,58 @@
+import Glibc
+
+/// Which words of a training become features, in the order of their bytes, and their weights by TF-IDF.
+struct FeatureSelection {
+  /// The feature of each word, or -1.
+  private(set) var features: [Int32]
+  /// The word of each feature.
+  private(set) var words: [UInt32] = []
+  /// Inverse document frequency of each feature: ln((1 + texts) / (1 + texts with the word)) + 1, as
+  /// scikit-learn has it. nil without TF-IDF.
+  private(set) var idf: [Double]?
+
+  /// - Parameters:
+  ///   - rows: the texts that the choice is made by.
+  ///   - order: all words, sorted by their bytes.
+  init(_ texts: borrowing TrainingTexts, rows: [Int], order: [UInt32], _ options: TrainOptions) {
+    var documents = [UInt32](repeating: 0, count: order.count)
+    var occurrences = [UInt64](repeating: 0, count: order.count)
+    for row in rows {
+      for index in texts.rowStarts[row]..<texts.rowStarts[row + 1] {
+        let id = Int(texts.wordIDs[index])
+        documents[id] += 1
+        occurrences[id] += UInt64(texts.counts[index])
+      }
+    }
+    let most = options.maxDocumentFraction * Double(rows.count)
+    words = order.filter { id in
+      let count = documents[Int(id)]
+      return count >= 1 && count >= options.minDocumentCount && Double(count) <= most
+    }
+    if words.count > options.maxVocabulary {
+      words = Self.mostFrequent(options.maxVocabulary, of: words, occurrences)
+    }
+    features = Array(repeating: -1, count: order.count)
+    for (feature, id) in words.enumerated() { features[Int(id)] = Int32(feature) }
+    if options.usesTFIDF {
+      idf = words.map { log((1 + Double(rows.count)) / (1 + Double(documents[Int($0)]))) + 1 }
+    }
+  }
+
+  /// The `number` words with most occurrences, of equals the first, in the order they were in.
+  private static func mostFrequent(
+    _ number: Int, of words: [UInt32], _ occurrences: [UInt64]
+  ) -> [UInt32] {
+    let ranked = words.indices.sorted {
+      let (a, b) = (occurrences[Int(words[$0])], occurrences[Int(words[$1])])
+      return a != b ? a > b : $0 < $1
+    }
+    return ranked.prefix(number).sorted().map { words[$0] }
+  }
+}
+
+extension TrainingTexts {
+  /// All words, sorted by their bytes.
+  func wordsInOrder() -> [UInt32] {
+    (0..<UInt32(table.count)).sorted { table.precedes(Int($0), Int($1)) }
+  }
+}

@@ -1,0 +1,68 @@
+/// A model trained on some of the texts.
+struct FittedModel: ~Copyable {
+  let model: LinearModel
+  let selection: FeatureSelection
+  /// The label of each of the model's outputs: those that occur in the texts it was trained on.
+  let labels: [Int]
+
+  /// - Parameters:
+  ///   - rows: the texts to train on.
+  ///   - targets: the label of every text.
+  ///   - order: all words, sorted by their bytes.
+  ///   - progress: told which part is done, 0...1; true ends the training with an error.
+  init(
+    _ texts: borrowing TrainingTexts, rows: [Int], targets: [Int32], labelCount: Int, order: [UInt32],
+    _ options: TrainOptions, team: borrowing ThreadPool.Team, progress: (Double) -> Bool
+  ) throws(BertQAError) {
+    let selection = FeatureSelection(texts, rows: rows, order: order, options)
+    let matrix = try FeatureMatrix(texts, rows: rows, selection)
+    var occurs = [Bool](repeating: false, count: labelCount)
+    for row in rows { occurs[Int(targets[row])] = true }
+    let labels = occurs.indices.filter { occurs[$0] }
+    var outputs = [Int32](repeating: 0, count: labelCount)
+    for (output, label) in labels.enumerated() { outputs[label] = Int32(output) }
+    let rowTargets = rows.map { outputs[Int(targets[$0])] }
+
+    var isCancelled = false
+    func report(_ fraction: Double) -> Bool {
+      isCancelled = isCancelled || progress(fraction)
+      return isCancelled
+    }
+    _ = report(0)
+    let model =
+      if labels.count == 1 {
+        try LinearModel(constantFor: matrix.featureCount)
+      } else if options.algorithm == .naiveBayes {
+        try NaiveBayes.train(matrix, targets: rowTargets, labelCount: labels.count, alpha: options.alpha)
+      } else {
+        try LogisticRegression.train(
+          matrix, targets: rowTargets, labelCount: labels.count, options, team: team, progress: report)
+      }
+    guard !isCancelled else { throw BertQAError(.cancelled, "cancelled by the caller's hook") }
+    self.model = model
+    self.selection = selection
+    self.labels = labels
+  }
+
+  /// Adds what the model says of texts that it has not seen.
+  func predict(
+    _ texts: borrowing TrainingTexts, rows: [Int], targets: [Int32], into metrics: inout PredictionMetrics
+  ) throws(BertQAError) {
+    let matrix = try FeatureMatrix(texts, rows: rows, selection)
+    var scores = [Double](repeating: 0, count: labels.count)
+    for (index, row) in rows.enumerated() {
+      model.score(matrix, row: index, into: &scores)
+      softmax(&scores, count: labels.count)
+      var best = 0
+      for output in labels.indices where scores[output] > scores[best] { best = output }
+      metrics.add(target: Int(targets[row]), predicted: labels[best], probability: scores[best])
+    }
+  }
+}
+
+extension LinearModel {
+  /// A model of one label.
+  fileprivate init(constantFor featureCount: Int) throws(BertQAError) {
+    self.init(labelCount: 1, weights: try GrowableBuffer(repeating: 0, count: featureCount), bias: [0])
+  }
+}

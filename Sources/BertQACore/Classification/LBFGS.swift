@@ -1,0 +1,211 @@
+/// Finds the minimum of a smooth function: the limited-memory BFGS method (Nocedal and Wright, Numerical
+/// Optimization, algorithm 7.5), from 0 on.
+///
+/// Directions are found from the inner products of the history's vectors (Chen, Wang and Zhou 2014), which takes
+/// two passes over them. Sums are made in blocks of fixed size, so that results do not depend on the number of
+/// threads.
+final class LBFGS {
+  /// The position, its value and gradient.
+  private(set) var x: GrowableBuffer<Double>
+  private(set) var value = 0.0
+  private(set) var gradient: GrowableBuffer<Double>
+  private(set) var iterations = 0
+
+  let function: any SmoothFunction
+  /// What the line search tries.
+  var nextX: GrowableBuffer<Double>
+  var nextGradient: GrowableBuffer<Double>
+  var direction: GrowableBuffer<Double>
+  /// The direction's inner product with the gradient.
+  private(set) var slope = 0.0
+
+  /// Steps that are remembered.
+  private let slots: Int
+  /// [2 · slots][length]: steps of the position, then those of the gradient.
+  private var pairs: GrowableBuffer<Double>
+  /// Inner products of all these, and the gradient as the last, with all. [2 · slots + 1]²
+  private var products: [Double]
+  /// Slots in use, the oldest first.
+  private var used: [Int] = []
+  /// [block][products that a block has a part of]
+  private var partial: GrowableBuffer<Double>
+
+  /// Elements of a vector that one task handles; 64 KiB.
+  private static let blockSize = 8192
+
+  /// Memory: 25 vectors, fewer where they have more than 2²³ numbers.
+  init(_ function: any SmoothFunction) throws(BertQAError) {
+    self.function = function
+    let length = function.length
+    slots = max(3, min(10, (1 << 27) / max(1, length)))
+    let width = 2 * slots + 1
+    x = try GrowableBuffer(repeating: 0, count: length)
+    gradient = try GrowableBuffer(repeating: 0, count: length)
+    nextX = try GrowableBuffer(repeating: 0, count: length)
+    nextGradient = try GrowableBuffer(repeating: 0, count: length)
+    direction = try GrowableBuffer(repeating: 0, count: length)
+    pairs = try GrowableBuffer(repeating: 0, count: 2 * slots * length)
+    products = Array(repeating: 0, count: width * width)
+    partial = try GrowableBuffer(repeating: 0, count: (length / Self.blockSize + 1) * 3 * width)
+  }
+
+  /// Iterates until no component of the gradient is larger than `tolerance`, `maxIterations` are done, or no step
+  /// improves the value any more.
+  /// - Parameter report: told the largest component after each iteration; true: stop.
+  /// - Returns: whether the tolerance was reached.
+  func minimize(
+    tolerance: Double, maxIterations: Int, team: borrowing ThreadPool.Team, report: (Double) -> Bool
+  ) -> Bool {
+    value = function.evaluate(x.base, gradient: gradient.base, team: team)
+    updateProducts(newSlot: nil, team: team)
+    while true {
+      let largest = largestComponent()
+      if report(largest) { return false }
+      if largest <= tolerance { return true }
+      guard iterations < maxIterations, step(team: team) else { return false }
+      iterations += 1
+    }
+  }
+
+  private func largestComponent() -> Double {
+    var largest = 0.0
+    for component in gradient.elements { largest = max(largest, abs(component)) }
+    return largest
+  }
+
+  /// One step along a direction of descent. False where none improves the value.
+  private func step(team: borrowing ThreadPool.Team) -> Bool {
+    while true {
+      findDirection(team: team)
+      let isFirst = used.isEmpty
+      let firstStep = isFirst ? 1 / max(1e-300, (-slope).squareRoot()) : 1
+      if slope < 0, let nextValue = searchLine(from: value, firstStep: firstStep, team: team) {
+        accept(nextValue, team: team)
+        return true
+      }
+      if isFirst { return false }
+      // The history misleads: begin again.
+      used = []
+    }
+  }
+
+  /// Takes over what the line search found, and remembers the step.
+  private func accept(_ nextValue: Double, team: borrowing ThreadPool.Team) {
+    let slot = used.count < slots ? used.count : used.removeFirst()
+    let length = function.length
+    let (s, y) = (pairs.base + slot * length, pairs.base + (slots + slot) * length)
+    let (x0, x1, g0, g1) = (x.base, nextX.base, gradient.base, nextGradient.base)
+    forEachBlock(team) { _, range in
+      for index in range {
+        s[index] = x1[index] - x0[index]
+        y[index] = g1[index] - g0[index]
+      }
+    }
+    swap(&x, &nextX)
+    swap(&gradient, &nextGradient)
+    value = nextValue
+    used.append(slot)
+    updateProducts(newSlot: slot, team: team)
+    // Only steps along which the gradient grows keep the approximation positive.
+    let (step, change) = (slot, slots + slot)
+    if product(step, change) <= 1e-14 * product(change, change) { used.removeLast() }
+  }
+
+  private func product(_ a: Int, _ b: Int) -> Double { products[a * (2 * slots + 1) + b] }
+
+  /// Computes the products with what has changed: a slot's two vectors and the gradient.
+  private func updateProducts(newSlot: Int?, team: borrowing ThreadPool.Team) {
+    let last = 2 * slots
+    // Without a new slot the gradient three times, which does no harm.
+    let changed = newSlot.map { ($0, slots + $0, last) } ?? (last, last, last)
+    let others = used + used.map { slots + $0 } + [last]
+    let count = 3 * others.count
+    let changedVectors = (vector(changed.0), vector(changed.1), vector(changed.2))
+    let otherVectors = others.map { vector($0) }
+    let partial = partial.base
+    forEachBlock(team) { block, range in
+      let first = range.lowerBound
+      let vectors = (
+        UnsafePointer(changedVectors.0 + first), UnsafePointer(changedVectors.1 + first),
+        UnsafePointer(changedVectors.2 + first)
+      )
+      for (index, other) in otherVectors.enumerated() {
+        let sums = innerProducts(other + first, with: vectors, count: range.count)
+        let target = partial + (block * count + 3 * index)
+        (target[0], target[1], target[2]) = sums
+      }
+    }
+    for (index, other) in others.enumerated() {
+      for (offset, vector) in [changed.0, changed.1, changed.2].enumerated() {
+        let sum = total(3 * index + offset, of: count)
+        products[vector * (last + 1) + other] = sum
+        products[other * (last + 1) + vector] = sum
+      }
+    }
+  }
+
+  private func vector(_ index: Int) -> UnsafeMutablePointer<Double> {
+    index == 2 * slots ? gradient.base : pairs.base + index * function.length
+  }
+
+  /// The direction in which the approximated Newton step goes, and its slope.
+  private func findDirection(team: borrowing ThreadPool.Team) {
+    let last = 2 * slots
+    // Of each vector, as the direction is their combination.
+    var coefficients = [Double](repeating: 0, count: last + 1)
+    coefficients[last] = -1
+    func dot(_ other: Int) -> Double {
+      (used + used.map { slots + $0 } + [last]).reduce(0) { $0 + coefficients[$1] * product($1, other) }
+    }
+    var alphas: [Double] = []
+    for slot in used.reversed() {
+      let alpha = dot(slot) / product(slot, slots + slot)
+      coefficients[slots + slot] -= alpha
+      alphas.append(alpha)
+    }
+    if let newest = used.last {
+      let scale = product(newest, slots + newest) / product(slots + newest, slots + newest)
+      for index in coefficients.indices { coefficients[index] *= scale }
+    }
+    for (slot, alpha) in zip(used, alphas.reversed()) {
+      coefficients[slot] += alpha - dot(slots + slot) / product(slot, slots + slot)
+    }
+    slope = dot(last)
+    let terms = (used + used.map { slots + $0 } + [last]).map { (vector($0), coefficients[$0]) }
+    let direction = direction.base
+    forEachBlock(team) { _, range in
+      let target = direction + range.lowerBound
+      target.update(repeating: 0, count: range.count)
+      for (vector, coefficient) in terms {
+        add(vector + range.lowerBound, times: coefficient, to: target, count: range.count)
+      }
+    }
+  }
+
+  // MARK: Vectors in blocks
+
+  func forEachBlock(_ team: borrowing ThreadPool.Team, _ body: (_ block: Int, _ range: Range<Int>) -> Void) {
+    let length = function.length
+    team.run(count: (length + Self.blockSize - 1) / Self.blockSize) { block, _ in
+      body(block, block * Self.blockSize..<min(length, (block + 1) * Self.blockSize))
+    }
+  }
+
+  /// The inner product of the direction and the gradient that is tried.
+  func slopeOfNext(team: borrowing ThreadPool.Team) -> Double {
+    let (direction, gradient, partial) = (direction.base, nextGradient.base, partial.base)
+    forEachBlock(team) { block, range in
+      let vector = UnsafePointer(direction + range.lowerBound)
+      let sums = innerProducts(
+        gradient + range.lowerBound, with: (vector, vector, vector), count: range.count)
+      partial[block] = sums.0
+    }
+    return total(0, of: 1)
+  }
+
+  /// The sum over the blocks of their part at `index`.
+  private func total(_ index: Int, of count: Int) -> Double {
+    let blocks = (function.length + Self.blockSize - 1) / Self.blockSize
+    return (0..<blocks).reduce(0) { $0 + partial[$1 * count + index] }
+  }
+}

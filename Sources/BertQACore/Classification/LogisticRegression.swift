@@ -1,0 +1,51 @@
+import Glibc
+
+/// Logistic regression, as scikit-learn's LogisticRegression with solver "lbfgs".
+enum LogisticRegression {
+  /// - Parameters:
+  ///   - targets: the label of each row; every label occurs.
+  ///   - progress: told which part is done, 0...1; true: stop.
+  static func train(
+    _ matrix: consuming FeatureMatrix, targets: [Int32], labelCount: Int, _ options: TrainOptions,
+    team: borrowing ThreadPool.Team, progress: (Double) -> Bool
+  ) throws(BertQAError) -> LinearModel {
+    let features = matrix.featureCount
+    let loss = try LogisticLoss(matrix, targets: targets, labelCount: labelCount, c: options.c)
+    let solver = try LBFGS(loss)
+    var first: Double?
+    var done = 0.0
+    let hasConverged = solver.minimize(
+      tolerance: options.tolerance, maxIterations: options.maxIterations, team: team
+    ) { largest in
+      // The gradient shrinks by about the same factor in each iteration.
+      let start = first ?? largest
+      first = start
+      let part = log(start / max(largest, 1e-300)) / max(1e-300, log(start / options.tolerance))
+      if part.isFinite { done = max(done, min(1, part)) }
+      return progress(done)
+    }
+    var model = try LinearModel(loss, position: solver.x.base, featureCount: features, labelCount: labelCount)
+    model.iterations = solver.iterations
+    model.hasConverged = hasConverged
+    model.loss = solver.value
+    return model
+  }
+}
+
+extension LinearModel {
+  fileprivate init(
+    _ loss: LogisticLoss, position: UnsafePointer<Double>, featureCount: Int, labelCount: Int
+  ) throws(BertQAError) {
+    let weights = try GrowableBuffer<Double>(repeating: 0, count: featureCount * labelCount)
+    var bias = [Double](repeating: 0, count: labelCount)
+    for feature in 0...featureCount {
+      let row = position + feature * loss.stride
+      for label in 0..<labelCount {
+        // Of two labels, half of the score is for the second, half against the first.
+        let weight = labelCount == 2 ? (Double(label) - 0.5) * row[0] : row[label]
+        if feature < featureCount { weights[feature * labelCount + label] = weight } else { bias[label] = weight }
+      }
+    }
+    self.init(labelCount: labelCount, weights: weights, bias: bias)
+  }
+}

@@ -1,0 +1,124 @@
+/// The texts of a training, as counts of words: sparse rows of a growing vocabulary.
+///
+/// Memory: 8 bytes for each distinct word of each text, and about 60 for each word of the vocabulary. The
+/// vocabulary is kept below a limit by forgetting the rarer half of it: a forgotten word that comes again
+/// is counted from then on.
+struct TrainingTexts: ~Copyable {
+  let settings: WordCountSettings
+  /// Words, and pairs of them.
+  private(set) var table = WordTable()
+  /// Texts that hold each word.
+  private(set) var documentCounts = GrowableBuffer<UInt32>()
+  /// Where each text's words begin in the next two, and at last where another's would.
+  private(set) var rowStarts = GrowableBuffer<Int>()
+  private(set) var wordIDs = GrowableBuffer<UInt32>()
+  private(set) var counts = GrowableBuffer<UInt32>()
+
+  private let limit: Int
+  /// Occurrences in the text being counted, by word; all 0 between texts.
+  private var occurrences = GrowableBuffer<UInt32>()
+
+  /// Forgets words beyond `limit`.
+  init(_ options: TrainOptions, limit: Int? = nil) {
+    settings = WordCountSettings(options)
+    self.limit = limit ?? max(4 * options.maxVocabulary, 1 << 20)
+  }
+
+  private(set) var count = 0
+
+  /// Counts the words of one more text. On failure it is as if it had not been called.
+  mutating func add(_ text: UnsafeBufferPointer<UInt8>) throws(BertQAError) {
+    let first = wordIDs.count
+    do throws(BertQAError) {
+      try count(text)
+      for index in first..<wordIDs.count { try counts.append(occurrences[Int(wordIDs[index])]) }
+      if rowStarts.count == 0 { try rowStarts.append(0) }
+      try rowStarts.append(wordIDs.count)
+    } catch {
+      for id in wordIDs.elements[first...] { occurrences[Int(id)] = 0 }
+      wordIDs.truncate(to: first)
+      counts.truncate(to: first)
+      throw error
+    }
+    count += 1
+    for id in wordIDs.elements[first...] {
+      occurrences[Int(id)] = 0
+      documentCounts[Int(id)] += 1
+    }
+    if table.count > limit { try forgetRareWords() }
+  }
+
+  private mutating func count(_ text: UnsafeBufferPointer<UInt8>) throws(BertQAError) {
+    var scanner = WordScanner(text, minimumLength: settings.minWordLength)
+    let countsPairs = settings.maxNGram > 1
+    var previousHash: UInt64?
+    while scanner.next() {
+      let hash = table.hash(scanner.bytes, scanner.byteCount)
+      try count(WordTable.Key(first: scanner.bytes, firstCount: scanner.byteCount), hash)
+      guard countsPairs else { continue }
+      if let previousHash {
+        let pair = WordTable.Key(
+          first: scanner.previousBytes, firstCount: scanner.previousByteCount, second: scanner.bytes,
+          secondCount: scanner.byteCount)
+        try count(pair, table.hash(previousHash, hash))
+      }
+      previousHash = hash
+    }
+  }
+
+  @inline(__always)
+  private mutating func count(_ key: WordTable.Key, _ hash: UInt64) throws(BertQAError) {
+    let id = try table.insert(key, hash: hash)
+    if id == documentCounts.count { try documentCounts.append(0) }
+    if id == occurrences.count { try occurrences.append(0) }
+    if occurrences[id] == 0 { try wordIDs.append(UInt32(truncatingIfNeeded: id)) }
+    occurrences[id] += 1
+  }
+
+  /// Keeps the half of `limit` words that are in most texts, of equals those that came first.
+  private mutating func forgetRareWords() throws(BertQAError) {
+    let isKept = mostFrequent(limit / 2)
+    var kept = WordTable()
+    let newIDs = try GrowableBuffer<UInt32>(repeating: .max, count: table.count)
+    for id in 0..<table.count where isKept[id] {
+      newIDs[id] = UInt32(truncatingIfNeeded: try kept.insert(table.word(id)))
+      documentCounts[kept.count - 1] = documentCounts[id]
+    }
+    documentCounts.truncate(to: kept.count)
+    occurrences.truncate(to: kept.count)
+    var end = 0
+    for row in 0..<count {
+      let words = rowStarts[row]..<rowStarts[row + 1]
+      rowStarts[row] = end
+      for index in words where newIDs[Int(wordIDs[index])] != .max {
+        wordIDs[end] = newIDs[Int(wordIDs[index])]
+        counts[end] = counts[index]
+        end += 1
+      }
+    }
+    rowStarts[count] = end
+    wordIDs.truncate(to: end)
+    counts.truncate(to: end)
+    table = kept
+  }
+
+  private func mostFrequent(_ number: Int) -> [Bool] {
+    // Words by how many texts they are in; the last element stands for more.
+    var histogram = [Int](repeating: 0, count: 1 << 16)
+    let top = histogram.count - 1
+    for count in documentCounts.elements { histogram[min(Int(count), top)] += 1 }
+    var threshold = top
+    var above = 0
+    while threshold > 0, above + histogram[threshold] <= number {
+      above += histogram[threshold]
+      threshold -= 1
+    }
+    var left = number - above
+    return documentCounts.elements.map { count in
+      let count = min(Int(count), top)
+      guard count == threshold, left > 0 else { return count > threshold }
+      left -= 1
+      return true
+    }
+  }
+}

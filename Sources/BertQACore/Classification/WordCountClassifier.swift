@@ -1,0 +1,143 @@
+import Synchronization
+
+/// Classifies texts by the counts of their words. Immutable: any number of threads may use it at once.
+final class WordCountClassifier: Sendable {
+  let model: WordCountModel
+  /// Threads that a call may use; 0: as many as are available.
+  private let threadLimit: Int
+  private let scratch = ObjectPool<WordCounts>()
+
+  init(_ model: WordCountModel, threadLimit: Int) {
+    self.model = model
+    self.threadLimit = threadLimit
+    // Here rather than in the first call, which a fork in another thread might interrupt.
+    _ = ThreadPool.shared
+  }
+
+  var threadCount: Int { threadLimit > 0 ? threadLimit : ThreadPool.shared.size }
+
+  /// One result per text, in order.
+  func classify(_ texts: [TextPair], _ options: ClassifyOptions) throws(BertQAError) -> [Classification] {
+    for (index, pair) in texts.enumerated() {
+      guard pair.second == nil else {
+        throw BertQAError(
+          .invalidArgument, "texts[\(index)] is a pair, but a word-count model reads single texts only")
+      }
+      guard pair.text.count <= Int(Int32.max) else {
+        throw BertQAError(
+          .tooLarge, "texts[\(index)] has \(pair.text.count) bytes, above the limit of \(Int32.max)")
+      }
+    }
+    guard (0...Int(Int32.max)).contains(options.contributions) else {
+      throw BertQAError(
+        .invalidArgument,
+        "contributions is \(options.contributions), but must be 0 to \(Int32.max)")
+    }
+    let batch = Batch(texts, options)
+    let team = ThreadPool.Team(maxThreads: max(1, min(threadCount, batch.groupCount)))
+    team.run(count: batch.groupCount, whileWaiting: batch.poll) { group, seat in
+      batch.classify(group: group, isCaller: seat == 0, by: self)
+    }
+    return try batch.results()
+  }
+
+  /// - Parameter isCancelled: asked now and then; true ends the work, and the result is of no use.
+  fileprivate func classify(
+    _ text: UnsafeBufferPointer<UInt8>, contributions: Int, isCancelled: () -> Bool
+  ) throws(BertQAError) -> Classification {
+    let counts =
+      if let idle = scratch.take() { idle } else { try WordCounts(featureCount: model.featureCount) }
+    defer {
+      counts.removeAll()
+      scratch.give(counts)
+    }
+    try counts.count(text, of: model, isCancelled: isCancelled)
+    var result = Classification(scores: [])
+    result.distinctWords = counts.distinctWords
+    guard counts.distinctWords >= model.settings.minDistinctWords else {
+      result.notEnoughText = true
+      return result
+    }
+    let scale = model.scale(of: counts)
+    result.scores = model.scores(of: counts, scale: scale)
+    if contributions > 0, let best = result.scores.first {
+      result.contributions = model.contributions(
+        to: best.id, in: text, scale: scale, limit: contributions, isCancelled: isCancelled)
+    }
+    return result
+  }
+}
+
+extension WordCountClassifier {
+  /// The texts of one call, in groups that one thread does at a time.
+  fileprivate final class Batch: @unchecked Sendable {
+    // Sendable: each thread writes the results of its own groups, which nobody else reads before all are done.
+
+    private let texts: [TextPair]
+    private let options: ClassifyOptions
+    /// Bounds of the groups in `texts`.
+    private var bounds = [0]
+    private let classifications: UnsafeMutableBufferPointer<Result<Classification, BertQAError>?>
+    private let isStopped = Atomic<Bool>(false)
+
+    /// Bytes of text from which on a group is closed.
+    private static let groupBytes = 1 << 16
+
+    init(_ texts: [TextPair], _ options: ClassifyOptions) {
+      self.texts = texts
+      self.options = options
+      var bytes = 0
+      for (index, pair) in texts.enumerated() {
+        // Short texts take time, too.
+        bytes += pair.text.count + 64
+        if bytes >= Self.groupBytes || index + 1 == texts.count {
+          bounds.append(index + 1)
+          bytes = 0
+        }
+      }
+      classifications = .allocate(capacity: texts.count)
+      classifications.initialize(repeating: nil)
+    }
+
+    deinit {
+      classifications.deinitialize()
+      classifications.deallocate()
+    }
+
+    var groupCount: Int { bounds.count - 1 }
+
+    /// Asks the caller whether to stop; on the calling thread only.
+    func poll() {
+      if options.cancellation?.isCancelled() == true { isStopped.store(true, ordering: .relaxed) }
+    }
+
+    func classify(group: Int, isCaller: Bool, by classifier: WordCountClassifier) {
+      func isCancelled() -> Bool {
+        if isCaller { poll() }
+        return isStopped.load(ordering: .relaxed)
+      }
+      for index in bounds[group]..<bounds[group + 1] {
+        guard !isCancelled() else { return }
+        do throws(BertQAError) {
+          let result = try classifier.classify(
+            texts[index].text, contributions: options.contributions, isCancelled: isCancelled)
+          classifications[index] = .success(result)
+        } catch {
+          classifications[index] = .failure(error)
+        }
+      }
+    }
+
+    func results() throws(BertQAError) -> [Classification] {
+      var results: [Classification] = []
+      results.reserveCapacity(texts.count)
+      guard !isStopped.load(ordering: .relaxed) else {
+        throw BertQAError(.cancelled, "cancelled by the caller's hook")
+      }
+      for classification in classifications {
+        if let classification { results.append(try classification.get()) }
+      }
+      return results
+    }
+  }
+}

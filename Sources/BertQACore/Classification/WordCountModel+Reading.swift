@@ -1,0 +1,125 @@
+extension WordCountModel {
+  /// Reads a directory that `write` made, and checks everything: the files may come from anybody.
+  static func load(directory: String) throws(BertQAError) -> WordCountModel {
+    let reader = try ObjectReader(MappedFile(path: "\(directory)/config.json"))
+    let settings = try WordCountSettings(reader)
+    let labels = try labels(reader)
+    let table = try vocabulary(MappedFile(path: "\(directory)/vocab.txt"))
+    let featureCount = table.count
+    if let size = try reader.integer("vocab_size", in: 1...TrainOptions.vocabularyLimit), size != featureCount {
+      throw BertQAError(
+        .invalidModel,
+        "\(directory)/vocab.txt: \(featureCount) lines, but config.json has \"vocab_size\" \(size)")
+    }
+    var loader = WeightLoader(try Checkpoint(directory: directory), prefix: "")
+    defer { withExtendedLifetime(loader) {} }
+    let classifier = try loader.linear(Names.module, outs: labels.count, ins: featureCount)
+    let weights = try features(of: classifier.weight)
+    let bias = try floats(of: classifier.bias)
+    var idf = GrowableBuffer<Float>()
+    if settings.usesTFIDF {
+      idf = try floats(of: try loader.vector(Names.idf, count: featureCount))
+      for weight in idf.elements where weight < 0 {
+        throw BertQAError(
+          .invalidModel, "\(directory)/model.safetensors: tensor \"\(Names.idf)\" has \(weight), below 0")
+      }
+    }
+    return WordCountModel(
+      settings: settings, labels: labels, table: table, weights: weights, bias: Array(bias.elements), idf: idf)
+  }
+
+  /// `id2label`: the ids 0, 1, … in any order.
+  private static func labels(_ reader: ObjectReader) throws(BertQAError) -> [String] {
+    guard let names = try reader.reader("id2label") else {
+      throw BertQAError(.invalidModel, "\(reader.file): \"id2label\" is missing")
+    }
+    let members = names.object.members
+    guard (2...WordCountTrainer.labelLimit).contains(members.count) else {
+      throw BertQAError(
+        .invalidModel,
+        "\(reader.file): \"id2label\" has \(members.count) labels, expected 2 to \(WordCountTrainer.labelLimit)")
+    }
+    var labels = [String?](repeating: nil, count: members.count)
+    for member in members {
+      guard let id = Int(member.key), labels.indices.contains(id), labels[id] == nil,
+        case .string(let label) = member.value, !label.isEmpty, !label.utf8.contains(0)
+      else {
+        throw names.mismatch(
+          member.key, member.value, expected: "a label, with keys 0 to \(members.count - 1), each once")
+      }
+      labels[id] = label
+    }
+    return labels.compactMap(\.self)
+  }
+
+  private static func vocabulary(_ file: MappedFile) throws(BertQAError) -> WordTable {
+    try file.withBytes { bytes throws(BertQAError) in
+      var table = WordTable()
+      var rest = bytes[...]
+      while !rest.isEmpty {
+        let end = rest.firstIndex(of: UInt8(ascii: "\n")) ?? rest.endIndex
+        let word = UnsafeBufferPointer(rebasing: rest[..<end])
+        let line = table.count
+        guard isWordOrPair(word), line < TrainOptions.vocabularyLimit else {
+          throw BertQAError(
+            .invalidModel,
+            "\(file.path): line \(line + 1) is no word and no pair of words: "
+              + quoted(String(decoding: word.prefix(100), as: UTF8.self)))
+        }
+        guard try table.insert(word) == line else {
+          throw BertQAError(
+            .invalidModel,
+            "\(file.path): line \(line + 1) occurs twice: \(quoted(String(decoding: word, as: UTF8.self)))")
+        }
+        rest = rest[min(end + 1, rest.endIndex)...]
+      }
+      guard table.count > 0 else { throw BertQAError(.invalidModel, "\(file.path): the vocabulary is empty") }
+      return table
+    }
+  }
+
+  private static func isWordOrPair(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    let words = bytes.split(separator: UInt8(ascii: " "), maxSplits: 2, omittingEmptySubsequences: false)
+    return words.count <= 2
+      && words.allSatisfy { (1...WordScanner.maximumBytes).contains($0.count) && !$0.contains(0) }
+      && UTF8Text.isValid(bytes)
+  }
+
+  /// [feature][label] of a matrix [label][feature].
+  private static func features(of matrix: TensorView) throws(BertQAError) -> GrowableBuffer<Float> {
+    let (labels, features) = (matrix.rowCount, matrix.rowWidth)
+    let row = try GrowableBuffer<Float>(repeating: 0, count: features)
+    let result = try GrowableBuffer<Float>(repeating: 0, count: labels * features)
+    for label in 0..<labels {
+      matrix.copyFloats(rows: label..<label + 1, to: row.base)
+      try checkFinite(row, matrix)
+      for feature in 0..<features { result[feature * labels + label] = row[feature] }
+    }
+    return result
+  }
+
+  private static func floats(of vector: TensorView) throws(BertQAError) -> GrowableBuffer<Float> {
+    let result = try GrowableBuffer<Float>(repeating: 0, count: vector.rowCount)
+    vector.copyFloats(rows: 0..<vector.rowCount, to: result.base)
+    try checkFinite(result, vector)
+    return result
+  }
+
+  private static func checkFinite(
+    _ values: borrowing GrowableBuffer<Float>, _ tensor: TensorView
+  ) throws(BertQAError) {
+    for value in values.elements where !value.isFinite {
+      throw BertQAError(
+        .invalidModel, "\(tensor.file): tensor \(quoted(tensor.name)) has \(value), expected finite numbers")
+    }
+  }
+}
+
+extension WordCountSettings {
+  fileprivate init(_ reader: ObjectReader) throws(BertQAError) {
+    minWordLength = try reader.integer("min_word_length", in: 1...WordScanner.maximumBytes) ?? minWordLength
+    minDistinctWords = try reader.integer("min_distinct_words", in: 1...Int(Int32.max)) ?? minDistinctWords
+    maxNGram = try reader.integer("max_ngram", in: 1...2) ?? maxNGram
+    usesTFIDF = try reader.bool("tf_idf") ?? usesTFIDF
+  }
+}

@@ -1,0 +1,115 @@
+/// The features of one text and how often it has each; reused from text to text.
+final class WordCounts {
+  /// [feature], all 0 between texts.
+  private var occurrences: GrowableBuffer<UInt32>
+  /// The features that occur, in the order of their first occurrence.
+  private(set) var features = GrowableBuffer<UInt32>()
+  /// Distinct words of the text, those that are no features included.
+  private(set) var distinctWords = 0
+  private var others = HashSet()
+
+  init(featureCount: Int) throws(BertQAError) {
+    occurrences = try GrowableBuffer(repeating: 0, count: featureCount)
+  }
+
+  subscript(feature: UInt32) -> UInt32 { occurrences[Int(feature)] }
+
+  func removeAll() {
+    for feature in features.elements { occurrences[Int(feature)] = 0 }
+    features.truncate(to: 0)
+    distinctWords = 0
+    others.removeAll()
+  }
+
+  /// Counts a text's words, after `removeAll`.
+  /// - Parameter isCancelled: asked now and then; true ends the count.
+  func count(
+    _ text: UnsafeBufferPointer<UInt8>, of model: WordCountModel, isCancelled: () -> Bool
+  ) throws(BertQAError) {
+    try features.reserve(occurrences.count)
+    var scanner = WordScanner(text, minimumLength: model.settings.minWordLength)
+    let countsPairs = model.settings.maxNGram > 1
+    var previousHash: UInt64 = 0
+    var hasPrevious = false
+    var nextPoll = Self.pollInterval
+    while scanner.next() {
+      let hash = model.table.hash(scanner.bytes, scanner.byteCount)
+      let word = WordTable.Key(first: scanner.bytes, firstCount: scanner.byteCount)
+      let id = model.table.id(of: word, hash: hash)
+      if id >= 0 {
+        if add(id) { distinctWords &+= 1 }
+      } else if try others.insert(hash) {
+        distinctWords &+= 1
+      }
+      if countsPairs {
+        if hasPrevious {
+          let pair = WordTable.Key(
+            first: scanner.previousBytes, firstCount: scanner.previousByteCount, second: scanner.bytes,
+            secondCount: scanner.byteCount)
+          let id = model.table.id(of: pair, hash: model.table.hash(previousHash, hash))
+          if id >= 0 { _ = add(id) }
+        }
+        previousHash = hash
+        hasPrevious = true
+      }
+      if scanner.end >= nextPoll {
+        guard !isCancelled() else { return }
+        nextPoll = scanner.end + Self.pollInterval
+      }
+    }
+  }
+
+  /// Bytes of text between two questions whether to stop.
+  private static let pollInterval = 1 << 18
+
+  /// Whether it is the first occurrence.
+  @inline(__always)
+  private func add(_ id: Int) -> Bool {
+    let count = occurrences[id]
+    occurrences[id] = count &+ 1
+    guard count == 0 else { return false }
+    features.appendReserved(UInt32(truncatingIfNeeded: id))
+    return true
+  }
+}
+
+/// A set of hashes; words of equal hash count as one.
+private struct HashSet: ~Copyable {
+  private var slots = GrowableBuffer<UInt64>()
+  private var count = 0
+
+  mutating func removeAll() {
+    guard count > 0 else { return }
+    // One long text must not make every later one slow.
+    if slots.count > 1 << 16 { slots = GrowableBuffer() }
+    slots.elements.update(repeating: 0)
+    count = 0
+  }
+
+  /// Whether it was not there.
+  @inline(__always)
+  mutating func insert(_ hash: UInt64) throws(BertQAError) -> Bool {
+    if 2 * count >= slots.count { try enlarge() }
+    // 0 marks an empty slot.
+    let hash = hash == 0 ? 1 : hash
+    var slot = Int(truncatingIfNeeded: hash) & (slots.count &- 1)
+    while slots[slot] != 0 {
+      if slots[slot] == hash { return false }
+      slot = (slot &+ 1) & (slots.count &- 1)
+    }
+    slots[slot] = hash
+    count &+= 1
+    return true
+  }
+
+  @inline(never)
+  private mutating func enlarge() throws(BertQAError) {
+    let larger = try GrowableBuffer<UInt64>(repeating: 0, count: max(256, 4 * slots.count))
+    for hash in slots.elements where hash != 0 {
+      var slot = Int(truncatingIfNeeded: hash) & (larger.count - 1)
+      while larger[slot] != 0 { slot = (slot + 1) & (larger.count - 1) }
+      larger[slot] = hash
+    }
+    slots = larger
+  }
+}

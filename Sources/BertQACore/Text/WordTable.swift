@@ -1,0 +1,208 @@
+import Glibc
+
+/// Words, and pairs of them, by id in the order of insertion, and their ids by bytes: a hash table with open
+/// addressing. The bytes of a pair have a space between the words.
+///
+/// The hash is seeded at random, so that nobody can choose words that collide; nothing found depends on it.
+struct WordTable: ~Copyable {
+  /// A word, or a pair where there is a second. Eight bytes behind each must be readable.
+  struct Key {
+    var first: UnsafePointer<UInt8>
+    var firstCount: Int
+    var second: UnsafePointer<UInt8>?
+    var secondCount = 0
+
+    @inline(__always) var byteCount: Int {
+      second == nil ? firstCount : firstCount &+ 1 &+ secondCount
+    }
+  }
+
+  /// The bytes of all words, each followed by a NUL.
+  private var bytes = GrowableBuffer<UInt8>()
+  /// Where each word begins, and at last where the next one would.
+  private var begins = GrowableBuffer<Int>()
+  /// The upper half of the hash, and id + 1 in the lower half; 0: empty. The slot is by the upper half.
+  private var slots = GrowableBuffer<UInt64>()
+  private var mask = 0
+  private let seed: UInt64
+
+  init() {
+    var generator = SystemRandomNumberGenerator()
+    seed = generator.next()
+  }
+
+  private(set) var count = 0
+
+  /// The bytes of a word, with a NUL behind it. Valid until the next insertion.
+  func word(_ id: Int) -> UnsafeBufferPointer<UInt8> {
+    UnsafeBufferPointer(start: bytes.base + begins[id], count: begins[id + 1] - begins[id] - 1)
+  }
+
+  /// Whether a word's bytes come before another's, compared as numbers.
+  func precedes(_ a: Int, _ b: Int) -> Bool {
+    let (first, second) = (begins[a], begins[b])
+    // With their NULs, so that of two that begin alike the shorter comes first.
+    let count = min(begins[a + 1] - first, begins[b + 1] - second)
+    return memcmp(bytes.base + first, bytes.base + second, count) < 0
+  }
+
+  // MARK: Hashes
+
+  @inline(__always)
+  func hash(_ word: UnsafePointer<UInt8>, _ count: Int) -> UInt64 {
+    let raw = UnsafeRawPointer(word)
+    var hash = seed ^ UInt64(truncatingIfNeeded: count)
+    var offset = 0
+    while count &- offset > 8 {
+      hash = Self.mix(hash ^ raw.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+      offset &+= 8
+    }
+    return Self.mix(hash ^ Self.lastBytes(raw + offset, count &- offset))
+  }
+
+  /// The hash of a pair, from those of its words.
+  @inline(__always)
+  func hash(_ first: UInt64, _ second: UInt64) -> UInt64 {
+    Self.mix(first ^ (second &>> 29 | second &<< 35))
+  }
+
+  @inline(__always)
+  private static func mix(_ value: UInt64) -> UInt64 {
+    let product = (value ^ 0x9E37_79B9_7F4A_7C15).multipliedFullWidth(by: 0xD6E8_FEB8_6659_FD93)
+    return product.high ^ product.low
+  }
+
+  /// Up to eight bytes, the others dropped.
+  @inline(__always)
+  private static func lastBytes(_ raw: UnsafeRawPointer, _ count: Int) -> UInt64 {
+    guard count > 0 else { return 0 }
+    let block = UInt64(littleEndian: raw.loadUnaligned(as: UInt64.self))
+    return block &<< UInt64(truncatingIfNeeded: 64 &- 8 &* count)
+  }
+
+  // MARK: Looking up
+
+  /// The id, or -1.
+  @inline(__always)
+  func id(of key: Key, hash: UInt64) -> Int {
+    guard count > 0 else { return -1 }
+    let tag = hash &>> 32
+    var slot = Int(truncatingIfNeeded: tag) & mask
+    while true {
+      let entry = slots[slot]
+      if entry == 0 { return -1 }
+      if entry &>> 32 == tag {
+        let id = Int(truncatingIfNeeded: entry & 0xFFFF_FFFF) &- 1
+        if isEqual(id, key) { return id }
+      }
+      slot = (slot &+ 1) & mask
+    }
+  }
+
+  /// The id of bytes from elsewhere, or -1.
+  func id(of bytes: UnsafeBufferPointer<UInt8>) -> Int {
+    Self.padded(bytes).withUnsafeBufferPointer { padded in
+      let key = Self.key(padded, byteCount: bytes.count)
+      return id(of: key, hash: hash(key))
+    }
+  }
+
+  private func hash(_ key: Key) -> UInt64 {
+    let first = hash(key.first, key.firstCount)
+    return key.second.map { hash(first, hash($0, key.secondCount)) } ?? first
+  }
+
+  /// A copy behind which eight bytes may be read.
+  private static func padded(_ bytes: UnsafeBufferPointer<UInt8>) -> [UInt8] {
+    Array(bytes) + [UInt8](repeating: 0, count: 8)
+  }
+
+  private static func key(_ padded: UnsafeBufferPointer<UInt8>, byteCount: Int) -> Key {
+    // It has eight bytes at least.
+    let base = padded.baseAddress.unsafelyUnwrapped
+    guard let space = padded[..<byteCount].firstIndex(of: UInt8(ascii: " ")) else {
+      return Key(first: base, firstCount: byteCount)
+    }
+    return Key(
+      first: base, firstCount: space, second: base + space + 1, secondCount: byteCount - space - 1)
+  }
+
+  @inline(__always)
+  private func isEqual(_ id: Int, _ key: Key) -> Bool {
+    let begin = begins[id]
+    guard begins[id &+ 1] &- begin &- 1 == key.byteCount else { return false }
+    let stored = bytes.base + begin
+    guard Self.isEqual(stored, key.first, key.firstCount) else { return false }
+    guard let second = key.second else { return true }
+    return stored[key.firstCount] == UInt8(ascii: " ")
+      && Self.isEqual(stored + (key.firstCount &+ 1), second, key.secondCount)
+  }
+
+  @inline(__always)
+  private static func isEqual(
+    _ a: UnsafePointer<UInt8>, _ b: UnsafePointer<UInt8>, _ count: Int
+  ) -> Bool {
+    let (a, b) = (UnsafeRawPointer(a), UnsafeRawPointer(b))
+    var offset = 0
+    while count &- offset > 8 {
+      let blocks = (
+        a.loadUnaligned(fromByteOffset: offset, as: UInt64.self),
+        b.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+      )
+      guard blocks.0 == blocks.1 else { return false }
+      offset &+= 8
+    }
+    return lastBytes(a + offset, count &- offset) == lastBytes(b + offset, count &- offset)
+  }
+
+  // MARK: Insertion
+
+  /// The id of the word; a new one, `count`, if it has none yet.
+  mutating func insert(_ key: Key, hash: UInt64) throws(BertQAError) -> Int {
+    let found = id(of: key, hash: hash)
+    if found >= 0 { return found }
+    let id = count
+    guard id < Int(UInt32.max) - 1 else {
+      throw BertQAError(.tooLarge, "a vocabulary has more than \(UInt32.max) words")
+    }
+    // What a failed insertion may have left.
+    bytes.truncate(to: id == 0 ? 0 : begins[id])
+    begins.truncate(to: id == 0 ? 0 : id + 1)
+    // With a NUL and what comparisons may read.
+    try bytes.makeRoom(for: key.byteCount + 9)
+    try bytes.append(key.first, count: key.firstCount)
+    if let second = key.second {
+      try bytes.append(UInt8(ascii: " "))
+      try bytes.append(second, count: key.secondCount)
+    }
+    try bytes.append(0)
+    if id == 0 { try begins.append(0) }
+    try begins.append(bytes.count)
+    if 2 * (id + 1) > slots.count { try enlarge() }
+    count += 1
+    Self.place(UInt64(id + 1) | hash & ~0xFFFF_FFFF, in: slots.base, mask)
+    return id
+  }
+
+  /// The same for bytes from elsewhere.
+  mutating func insert(_ word: UnsafeBufferPointer<UInt8>) throws(BertQAError) -> Int {
+    let padded = Self.padded(word)
+    return try padded.withUnsafeBufferPointer { padded throws(BertQAError) in
+      let key = Self.key(padded, byteCount: word.count)
+      return try insert(key, hash: hash(key))
+    }
+  }
+
+  private mutating func enlarge() throws(BertQAError) {
+    let larger = try GrowableBuffer<UInt64>(repeating: 0, count: max(1024, 4 * slots.count))
+    mask = larger.count - 1
+    for entry in slots.elements where entry != 0 { Self.place(entry, in: larger.base, mask) }
+    slots = larger
+  }
+
+  private static func place(_ entry: UInt64, in slots: UnsafeMutablePointer<UInt64>, _ mask: Int) {
+    var slot = Int(truncatingIfNeeded: entry &>> 32) & mask
+    while slots[slot] != 0 { slot = (slot &+ 1) & mask }
+    slots[slot] = entry
+  }
+}

@@ -1,0 +1,118 @@
+import BertQACore
+
+/// What a classifier says of one file, ready to be printed.
+struct ClassificationRecord {
+  let file: ArgumentText
+  let document: UnsafeBufferPointer<UInt8>
+  let result: Classification
+
+  private func text(_ range: TextRange) -> Slice<UnsafeBufferPointer<UInt8>> { document[range.start..<range.end] }
+
+  /// A line for each label and each contribution, columns separated by tabs.
+  func lines(topK: Int, showsFile: Bool) -> [UInt8] {
+    var output: [UInt8] = []
+    func append(_ columns: [String]) {
+      if showsFile {
+        PlainText.append(file.bytes, to: &output)
+        output.append(UInt8(ascii: "\t"))
+      }
+      for (index, column) in columns.enumerated() {
+        if index > 0 { output.append(UInt8(ascii: "\t")) }
+        PlainText.append(column.utf8, to: &output)
+      }
+      output.append(UInt8(ascii: "\n"))
+    }
+    for score in result.scores.prefix(topK) {
+      let number = result.problemType == .regression ? score.logit : score.probability
+      append([score.label, Self.decimal(number, digits: 4)])
+    }
+    for word in result.contributions {
+      let sign = word.weight < 0 ? "" : "+"
+      append([
+        sign + Self.decimal(word.weight, digits: 4), String(decoding: text(word.bytes), as: UTF8.self),
+        "\(word.bytes.start)", "\(word.bytes.end)",
+      ])
+    }
+    return output
+  }
+
+  /// Why there is no label, where there is none.
+  var complaint: String? {
+    guard result.notEnoughText else { return nil }
+    return "\(file.string): not enough text: \(result.distinctWords) distinct word(s)"
+  }
+
+  /// A number with a fixed number of digits after the point.
+  private static func decimal(_ number: Float, digits: Int) -> String {
+    guard number.isFinite, abs(number) < 1e12 else { return number.description }
+    var power = 1.0
+    for _ in 0..<digits { power *= 10 }
+    let scaled = Int((abs(Double(number)) * power).rounded())
+    let fraction = String(scaled % Int(power))
+    let zeros = String(repeating: "0", count: digits - fraction.utf8.count)
+    return "\(number < 0 && scaled > 0 ? "-" : "")\(scaled / Int(power)).\(zeros)\(fraction)"
+  }
+
+  /// One object, on one line. Names and meanings are those of the C API.
+  func json(topK: Int?) -> [UInt8] {
+    var writer = JSONWriter()
+    writer.object { writer in
+      writer.key("file")
+      writer.string(file.bytes)
+      writer.key("labels")
+      writer.array { writer in
+        for score in result.scores.prefix(topK ?? .max) { write(score, to: &writer) }
+      }
+      writer.key("problem_type")
+      writer.string(Self.name(of: result.problemType))
+      writer.key("not_enough_text")
+      writer.boolean(result.notEnoughText)
+      writer.key("distinct_words")
+      writer.integer(result.distinctWords)
+      writer.key("window_count")
+      writer.integer(result.windowCount)
+      writer.key("contributions")
+      writer.array { writer in
+        for word in result.contributions { write(word, to: &writer) }
+      }
+    }
+    return writer.takeLine()
+  }
+
+  private func write(_ score: LabelScore, to writer: inout JSONWriter) {
+    writer.object { writer in
+      writer.key("label")
+      writer.string(score.label)
+      writer.key("id")
+      writer.integer(score.id)
+      writer.key("probability")
+      writer.number(score.probability)
+      writer.key("logit")
+      writer.number(score.logit)
+    }
+  }
+
+  private func write(_ word: WordContribution, to writer: inout JSONWriter) {
+    writer.object { writer in
+      writer.key("text")
+      writer.string(text(word.bytes))
+      writer.key("bytes")
+      writer.range(word.bytes)
+      writer.key("code_points")
+      writer.range(word.codePoints)
+      writer.key("utf16")
+      writer.range(word.utf16)
+      writer.key("weight")
+      writer.number(word.weight)
+    }
+  }
+
+  /// Hugging Face's spelling.
+  private static func name(of type: ProblemType) -> String {
+    switch type {
+    case .singleLabel: "single_label_classification"
+    case .multiLabel: "multi_label_classification"
+    case .regression: "regression"
+    }
+  }
+}

@@ -1,0 +1,110 @@
+@_spi(_Unicode) import Swift
+import Testing
+
+@testable import BertQACore
+
+@Suite struct WordScannerTests {
+  struct Found: Equatable {
+    var word: String
+    var start: Int
+    var end: Int
+  }
+
+  static func words(_ text: [UInt8], minimumLength: Int = 1) -> [Found] {
+    text.withUnsafeBufferPointer { bytes in
+      var scanner = WordScanner(bytes, minimumLength: minimumLength)
+      var found: [Found] = []
+      while scanner.next() {
+        let word = UnsafeBufferPointer(start: scanner.bytes, count: scanner.byteCount)
+        found.append(Found(word: String(decoding: word, as: UTF8.self), start: scanner.start, end: scanner.end))
+      }
+      return found
+    }
+  }
+
+  private static func words(_ text: String, minimumLength: Int = 1) -> [String] {
+    words(Array(text.utf8), minimumLength: minimumLength).map(\.word)
+  }
+
+  @Test func splitsAsUnicodeSays() {
+    #expect(Self.words("Don't STOP: it's 3.14, not 1,000,000!") == [
+      "don't", "stop", "it's", "3.14", "not", "1,000,000",
+    ])
+    #expect(Self.words("the U.S.A. e.g., www.example.com a_b __ _ '90s") == [
+      "the", "u.s.a", "e.g", "www.example.com", "a_b", "90s",
+    ])
+    #expect(Self.words("Straße ÉCOLE cafe\u{301} naïve’s 日本 カタカナ ไทย") == [
+      "straße", "école", "cafe\u{301}", "naïve’s", "日", "本", "カタカナ", "ไ", "ท", "ย",
+    ])
+    #expect(Self.words("ΟΔΟΣ ΣΑΣ.Β Σ İstanbul") == ["οδος", "σασ.β", "σ", "i\u{307}stanbul"])
+    #expect(Self.words("") == [])
+    #expect(Self.words(" \u{0}\u{1F600}.,;") == [])
+  }
+
+  @Test func countsCodePointsForTheLength() {
+    #expect(Self.words("an the été e\u{301}t a1b", minimumLength: 3) == ["the", "été", "e\u{301}t", "a1b"])
+  }
+
+  @Test func passesOverWordsThatAreTooLong() {
+    for length in [254, 255, 256, 300, 5000] {
+      let word = String(repeating: "a", count: length)
+      #expect(Self.words("x \(word) y") == (length <= 255 ? ["x", word, "y"] : ["x", "y"]))
+      let accented = String(repeating: "é", count: length)
+      #expect(Self.words("x \(accented) y") == (length <= 127 ? ["x", accented, "y"] : ["x", "y"]))
+    }
+  }
+
+  /// The standard library finds the same boundaries, but for Hangul, which it splits, and a quote between a
+  /// Hebrew and another letter. Tests/python compares with a library without these defects.
+  @Test func findsTheStandardLibrarysBoundaries() {
+    let alphabet: [String] = [
+      "a", "B", "z", "0", "7", "_", "'", ".", ",", ";", ":", "\"", " ", "  ", "-", "\n", "\r\n", "\u{AD}",
+      "\u{301}", "\u{200D}", "é", "ß", "Σ", "א", "ב", "\u{5F4}", "\u{2019}", "\u{B7}", "カ", "ひ", "日", "ไ",
+      "\u{E31}", "\u{FF0C}", "\u{203F}", "१", "\u{1F600}", "\u{FFFD}", "\u{85}", "\u{3000}", "\u{1E00}",
+    ]
+    var generator = SplitMix(state: 11)
+    for _ in 0..<40000 {
+      var text = ""
+      for _ in 0..<generator.next(below: 12) {
+        let part = alphabet[generator.next(below: alphabet.count)]
+        // Rule WB3c is left out.
+        if part == "\u{1F600}", text.unicodeScalars.last == "\u{200D}" { continue }
+        if part == "'", text.unicodeScalars.contains(where: { (0x5D0...0x5EA).contains($0.value) }) { continue }
+        text.unicodeScalars.append(contentsOf: part.unicodeScalars)
+      }
+      let found = Self.words(Array(text.utf8)).map { Found(word: "", start: $0.start, end: $0.end) }
+      #expect(found == Self.reference(text), "\(text.unicodeScalars.map(\.value))")
+    }
+  }
+
+  private static func reference(_ text: String) -> [Found] {
+    var found: [Found] = []
+    var start = text.startIndex
+    while start < text.endIndex {
+      let end = text._wordIndex(after: start)
+      let isWord = text.unicodeScalars[start..<end].contains {
+        let kind = WordBreak(rawValue: WordBreak.table[$0.value]) ?? .other
+        return kind.isWord || kind == .single
+      }
+      if isWord {
+        let offset = { text.utf8.distance(from: text.utf8.startIndex, to: $0) }
+        found.append(Found(word: "", start: offset(start), end: offset(end)))
+      }
+      start = end
+    }
+    return found
+  }
+
+  @Test func takesAnyBytes() {
+    var generator = SplitMix(state: 5)
+    for _ in 0..<2000 {
+      let text = (0..<generator.next(below: 64)).map { _ in UInt8(truncatingIfNeeded: generator.next(below: 256)) }
+      var last = 0
+      for word in Self.words(text) {
+        #expect(word.start >= last && word.end > word.start && word.end <= text.count)
+        #expect(!word.word.contains("\u{FFFD}"))
+        last = word.end
+      }
+    }
+  }
+}

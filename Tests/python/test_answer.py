@@ -1,0 +1,274 @@
+"""Answers and their options."""
+
+import math
+import re
+
+import pytest
+
+import bertqa
+from bertqa import _native
+from samples import ANSWER, APOLLO, DOCUMENTS, FOX, WHO, words
+
+
+def test_answer(context):
+    result = context.answer(WHO, FOX)
+    assert isinstance(result, bertqa.Result) and len(result.answers) == 1
+    answer = result.answer
+    assert isinstance(answer, bertqa.Answer) and answer is result.answers[0]
+    assert (answer.text, answer.start, answer.end) == (ANSWER, 0, 19)
+    assert answer.byte_range == answer.utf16_range == (0, 19)
+    assert (answer.sentence, answer.sentence_start, answer.sentence_end) == (FOX, 0, len(FOX))
+    assert answer.score == pytest.approx(answer.start_logit + answer.end_logit, abs=1e-5)
+    assert answer.gap == pytest.approx(answer.score - result.null_score, abs=1e-5)
+    assert result.gap == answer.gap > result.no_answer_threshold
+    assert result.no_answer_threshold == context.info.no_answer_threshold == pytest.approx(5.9)
+    assert 0 < answer.probability < 1 and 0 < result.no_answer_probability < 1
+    assert (result.window_count, result.skipped_windows) == (1, 0)
+    flags = result.is_impossible, result.question_truncated, result.empty_question, result.empty_document
+    assert flags == (False,) * 4
+
+
+def test_probabilities_are_a_softmax_over_everything(tiny):
+    result = tiny.answer("who", words(6), top_k=1000, align_to_words=False)
+    scale = result.answer.probability / math.exp(result.answer.score)
+    for answer in result.answers:
+        assert answer.probability == pytest.approx(scale * math.exp(answer.score), rel=1e-4)
+    assert result.no_answer_probability == pytest.approx(scale * math.exp(result.null_score), rel=1e-4)
+    ids = [2, *tiny.tokenize("who").ids, 3, *tiny.tokenize(words(6)).ids, 3]
+    second = ids.index(3) + 1
+    [(start, end)] = tiny.logits([ids], [second])
+    spans = [start[i] + end[j] for i in range(second, len(ids) - 1) for j in range(i, len(ids) - 1)]
+    null = start[0] + end[0]
+    assert result.null_score == pytest.approx(null, abs=1e-5)
+    assert result.answer.score == pytest.approx(max(spans), abs=1e-5)
+    assert 1 / scale == pytest.approx(sum(map(math.exp, [*spans, null])), rel=1e-4)
+
+
+def check_ranges(answer, document):
+    """All ranges of an answer cut the same text."""
+    assert document[answer.start : answer.end] == answer.text
+    assert document[answer.sentence_start : answer.sentence_end] == answer.sentence
+    assert answer.sentence_start <= answer.start < answer.end <= answer.sentence_end
+    if isinstance(document, bytes):
+        assert answer.byte_range == (answer.start, answer.end)
+        assert isinstance(answer.text, bytes) and isinstance(answer.sentence, bytes)
+        units = [len(document[:n].decode(errors="replace").encode("utf-16-le")) // 2 for n in answer.byte_range]
+        assert answer.utf16_range == tuple(units)
+        return
+    start, end = answer.byte_range
+    assert document.encode(errors="replace")[start:end] == answer.text.encode(errors="replace")
+    assert len(document[: answer.start].encode(errors="replace")) == start
+    start, end = answer.utf16_range
+    assert document.encode("utf-16-le", "surrogatepass")[2 * start : 2 * end] == answer.text.encode(
+        "utf-16-le", "surrogatepass"
+    )
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_ranges(context, name):
+    document = DOCUMENTS[name]
+    for answer in context.answer(WHO, document, top_k=5).answers:
+        check_ranges(answer, document)
+    best = context.answer(WHO, document).answer
+    assert "fox" in best.text
+    with context.prepare(document) as prepared:
+        assert prepared.answer(WHO).answer == best
+    [batched] = context.answer_batch([(WHO, document)])
+    assert batched.answer == best
+    data = document.encode(errors="replace")
+    in_bytes = context.answer(WHO, data).answer
+    check_ranges(in_bytes, data)
+    assert in_bytes.byte_range == best.byte_range and in_bytes.utf16_range == best.utf16_range
+    assert in_bytes.text == best.text.encode(errors="replace")
+
+
+def test_ranges_of_random_texts(tiny):
+    import text_cases
+
+    checked = 0
+    for document in text_cases.random_strings(11, 300):
+        for text in document, document + "\udc80" + document:
+            for answer in tiny.answer("what river", text, top_k=7).answers:
+                check_ranges(answer, text)
+                checked += 1
+    for document in text_cases.random_bytes(12, 300):
+        for answer in tiny.answer("what river", document, top_k=7).answers:
+            check_ranges(answer, document)
+            checked += 1
+    assert checked > 1000
+
+
+def test_invalid_bytes(context):
+    document = b"\xff\xfe The quick \xe2\x82 brown fox jumps over the lethargic \xf0\x9f\xa6\x8a dog.\xc3"
+    answer = context.answer(WHO.encode() + b"\xff", document).answer
+    check_ranges(answer, document)
+    assert b"quick \xe2\x82 brown" in answer.text
+    question = WHO + "\ud800"
+    assert context.answer(question, FOX).answer.text == ANSWER
+
+
+def test_sentence(context):
+    document = "It rained… 🌧 The cat, Mr. Smith's, slept. The quick brown fox jumps over the dog! Then it slept."
+    answer = context.answer(WHO, document).answer
+    assert answer.sentence == "The quick brown fox jumps over the dog!"
+    check_ranges(answer, document)
+
+
+def test_empty_texts(context):
+    for empty in "", b"", " \n\t", "\0\x01", "\u0301":
+        result = context.answer(WHO, empty)
+        assert result.answers == [] and result.answer is None
+        assert result.empty_document and result.is_impossible and not result.empty_question
+        assert result.gap == -math.inf and result.no_answer_probability == 1 and result.window_count == 0
+    for empty in "", b"", " ":
+        result = context.answer(empty, FOX)
+        assert result.answer is None and result.empty_question and result.is_impossible
+    [one, two] = context.answer_batch([("", ""), (WHO, FOX)])
+    assert one.answer is None and two.answer.text == ANSWER
+
+
+def test_batch(context):
+    documents = [FOX, "Ann jumped over the 🐕 dog. Bob slept.", b"Cleo jumped over the dog.", "", APOLLO[:6000]]
+    pairs = [(question, document) for document in documents for question in (WHO, "Who slept?", "")]
+    together = context.answer_batch(iter(pairs), top_k=2)
+    assert together == [context.answer(question, document, top_k=2) for question, document in pairs]
+    assert [together[i].answer.text for i in (0, 3, 4, 6)] == [ANSWER, "Ann", "Bob", b"Cleo"]
+    assert context.answer_batch([]) == []
+
+
+def test_batch_names_the_pair_that_failed(tiny):
+    pairs = [("who", FOX), (words(60), FOX)]
+    with pytest.raises(bertqa.InvalidArgument, match=r"pairs\[1\].*doc_stride"):
+        tiny.answer_batch(pairs, max_seq_len=64, doc_stride=40)
+
+
+def test_long_document_and_prepared_document(context):
+    with context.prepare(APOLLO) as document:
+        assert isinstance(document, bertqa.Document)
+        assert document.text == APOLLO and document.context is context
+        for question, expected in [
+            ("What killed the crew of Apollo 1?", "cabin fire"),
+            ("When was Skylab launched?", "1973"),
+        ]:
+            result = document.answer(question)
+            assert result.answer.text == expected and result.window_count > 10
+            check_ranges(result.answer, APOLLO)
+        assert context.answer("When was Skylab launched?", APOLLO) == result
+
+
+# Options
+
+
+def test_top_k(context):
+    results = [context.answer(WHO, FOX, top_k=k).answers for k in (1, 2, 3)]
+    assert [len(answers) for answers in results] == [1, 2, 3]
+    assert results[2][:1] == results[0] and results[2][:2] == results[1]
+    scores = [answer.score for answer in results[2]]
+    assert scores == sorted(scores, reverse=True)
+    ranges = sorted((answer.start, answer.end) for answer in results[2])
+    assert all(left[1] <= right[0] for left, right in zip(ranges, ranges[1:]))
+
+
+@pytest.mark.parametrize("length, stride", [(128, 40), (64, 0), (32, 10), (8, 1)])
+def test_windows(tiny, length, stride):
+    document = words(300)
+    room = length - 3 - 1
+    count = len(tiny.tokenize(document).ids)
+    result = tiny.answer("who", document, max_seq_len=length, doc_stride=stride)
+    assert result.window_count == 1 + math.ceil((count - room) / (room - stride))
+
+
+def test_max_answer_len(tiny):
+    lengths = []
+    for limit in 1, 2, 30:
+        answers = tiny.answer("who", words(100), top_k=50, max_answer_len=limit, align_to_words=False).answers
+        lengths.append(max(len(tiny.tokenize(answer.text).ids) for answer in answers))
+        assert lengths[-1] <= limit
+    assert lengths[0] == 1 and lengths[1] == 2 and lengths[2] > 2
+
+
+def test_max_question_len(tiny):
+    question = words(20)
+    cut = " ".join(question.split()[:5])
+    short = tiny.answer(question, FOX, max_question_len=5)
+    assert short.question_truncated and not tiny.answer(question, FOX).question_truncated
+    assert short.answers == tiny.answer(cut, FOX).answers != tiny.answer(question, FOX).answers
+
+
+def test_n_best_size(tiny):
+    document = words(60)
+    exact = tiny.answer("who", document, top_k=20).answers
+    assert len(exact) > 10
+    assert len(tiny.answer("who", document, top_k=20, n_best_size=1).answers) <= 1
+    assert len(tiny.answer("who", document, top_k=20, n_best_size=3).answers) <= 3
+    assert tiny.answer("who", document, n_best_size=60).answer.byte_range == exact[0].byte_range
+
+
+def test_handle_impossible_answer_and_no_answer_threshold(context):
+    gap = context.answer(WHO, FOX).gap
+    for threshold, impossible in (gap + 0.1, True), (gap - 0.1, False), (-math.inf, False), (math.inf, True):
+        result = context.answer(WHO, FOX, no_answer_threshold=threshold)
+        assert result.is_impossible is impossible and result.answer.text == ANSWER
+        assert result.no_answer_threshold == pytest.approx(threshold)
+        strict = context.answer(WHO, FOX, no_answer_threshold=threshold, handle_impossible_answer=True)
+        assert strict.is_impossible is impossible and len(strict.answers) == (0 if impossible else 1)
+        assert strict.gap == gap
+    default = context.answer(WHO, FOX, no_answer_threshold=None)
+    assert default.no_answer_threshold == context.info.no_answer_threshold
+
+
+def test_align_to_words(tiny):
+    document = " ".join(word + ending for word, ending in zip(words(80).split(), ["xq", "7z", "qj"] * 30))
+    aligned = tiny.answer("who", document, top_k=100).answers
+    free = tiny.answer("who", document, top_k=100, align_to_words=False).answers
+
+    def whole(answer):
+        return f" {document} "[answer.start] == " " == f" {document} "[answer.end + 1]
+
+    assert all(map(whole, aligned)) and not all(map(whole, free))
+
+
+def test_max_windows(context):
+    question = "What killed the crew of Apollo 1?"
+    whole = context.answer(question, APOLLO)
+    part = context.answer(question, APOLLO, max_windows=4)
+    assert (part.window_count, part.skipped_windows) == (4, whole.window_count - 4) and whole.skipped_windows == 0
+    assert part.answer.text == whole.answer.text == "cabin fire"
+
+
+def test_wrong_options(tiny):
+    for options, message in [
+        ({"top_k": 0}, "top_k is 0, but must be 1 to 1000"),
+        ({"top_k": 1 << 32 | 1}, "top_k is 4294967297, which does not fit in 32 bits"),
+        ({"max_seq_len": 7}, "max_seq_len is 7, but must be 8 to"),
+        ({"doc_stride": -1}, "doc_stride is -1, but must be 0 to"),
+        ({"max_answer_len": 0}, "max_answer_len is 0"),
+        ({"max_question_len": 0}, "max_question_len is 0"),
+        ({"n_best_size": -1}, "n_best_size is -1"),
+        ({"max_windows": -1}, "max_windows is -1, but must be at least 0"),
+    ]:
+        for call in (
+            lambda: tiny.answer("who", FOX, **options),
+            lambda: tiny.answer_batch([("who", FOX)], **options),
+            lambda: tiny.prepare(FOX).answer("who", **options),
+        ):
+            with pytest.raises(bertqa.InvalidArgument, match=re.escape(message)):
+                call()
+    with pytest.raises(TypeError, match="unknown option 'topk'; known: top_k, max_seq_len"):
+        tiny.answer("who", FOX, topk=1)
+    for options in {"top_k": "1"}, {"top_k": 1.0}, {"no_answer_threshold": "1"}:
+        with pytest.raises(TypeError):
+            tiny.answer("who", FOX, **options)
+    for options in bertqa.AnswerOptions, bertqa.ClassifyOptions:
+        fields = [name for name, _ in getattr(_native, options.__name__)._fields_]
+        assert set(options.__annotations__) == set(fields) - {"struct_size", "cancel_user"}
+
+
+@pytest.mark.parametrize("wrong", [None, 1, bytearray(b"x"), ["x"]])
+def test_texts_are_str_or_bytes(tiny, wrong):
+    for call in (
+        lambda: tiny.answer(wrong, FOX), lambda: tiny.answer("who", wrong), lambda: tiny.prepare(wrong),
+        lambda: tiny.answer_batch([("who", wrong)]), lambda: tiny.tokenize(wrong), lambda: tiny.piece_id(wrong),
+    ):  # fmt: skip
+        with pytest.raises(TypeError, match="expected str or bytes"):
+            call()

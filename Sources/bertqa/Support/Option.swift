@@ -46,6 +46,13 @@ enum Option: String, CaseIterable {
   case normalize
   case noNormalize = "no-normalize"
   case truncate
+  case next
+  case score
+  case rank
+  case includeEnd = "include-end"
+  case maxWords = "max-words"
+  case temperature
+  case topP = "top-p"
   case help
   case version
 
@@ -59,7 +66,7 @@ enum Option: String, CaseIterable {
   var value: Value {
     switch self {
     case .json, .context, .handleImpossibleAnswer, .noAlignToWords, .parseSpecialTokens, .ids, .tfIDF, .lines,
-      .normalize, .noNormalize, .truncate, .help, .version:
+      .normalize, .noNormalize, .truncate, .next, .score, .rank, .includeEnd, .help, .version:
       return .none
     case .color: return .optional
     default: return .required

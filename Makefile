@@ -21,7 +21,7 @@ swift_build = $(SWIFT) build -c release --static-swift-stdlib --disable-local-rp
 products := $(CURDIR)/.build/release
 
 .PHONY: all help demo test test-swift test-c test-python test-parity accuracy bench bench-quick \
-  setup install clean
+  setup install uninstall deb wheel dist abi-baseline clean
 
 all: ## build the library, the tool and the default model's place under build/
 	$(swift_build) --product bertqa
@@ -46,7 +46,7 @@ test-c: all ## the kernels alone, and the ABI from C and C++
 	Tests/c/kernels.sh
 	BERTQA_PREFIX=$(stage) Tests/c/run.sh
 
-test-python: all ## the Python package, the tool and the README, with live comparisons
+test-python: all ## the Python package, tool, README, packages and ABI, with live comparisons
 	BERTQA_PREFIX=$(stage) $(venv)/bin/python -m pytest -q Tests/python
 
 test-parity: all ## live comparison with torch and transformers (downloads gigabytes)
@@ -69,22 +69,55 @@ bench: all $(bench_venv)/requirements.txt ## compare with other engines: a quart
 bench-quick: all $(bench_venv)/requirements-quick.txt ## compare with ONNX Runtime: about a minute
 	$(compare) --quick --output build/bench/quick
 
-install: all ## install under DESTDIR PREFIX: library, header, tool, default model, man page
+install: all ## install under DESTDIR PREFIX: library, headers, tool, default models, man page
 	@$(MAKE) --no-print-directory install-files
+
+uninstall: ## remove what `make install` with the same variables installs
+	@list=$$(mktemp -d) && trap 'rm -rf "$$list"' EXIT && \
+	  $(MAKE) --no-print-directory -s install-files DESTDIR="$$list" && cd "$$list" && \
+	  find . ! -type d -exec sh -c 'for file; do rm -f "$(DESTDIR)/$$file"; done' sh {} + && \
+	  find . -depth -type d -path '*/bertqa*' -exec sh -c \
+	    'for directory; do rmdir "$(DESTDIR)/$$directory"; done' sh {} +
+
+deb: all ## a Debian package of this machine's architecture: build/bertqa_*.deb
+	Scripts/deb.sh build
+
+wheel: all ## a Python wheel: build/bertqa-*.whl
+	Scripts/wheel.sh build $(PYTHON)
+
+dist: ## the sources as a tarball: build/libbertqa-*.tar.gz
+	Scripts/dist.sh build
+
+abi-baseline: ## make Tests/abi/libbertqa.abi from the header, when a release has added to it
+	Tests/abi/baseline.sh Tests/abi/libbertqa.abi
+
+share   := $(DESTDIR)$(PREFIX)/share
+# From where CMake finds its files, as the installation may be moved as a whole.
+to_include = $(shell realpath -ms --relative-to=$(LIBDIR)/cmake/bertqa $(PREFIX)/include)
+substitute = sed -e 's|@VERSION@|$(version)|' -e 's|@MAJOR@|$(call number,VERSION_MAJOR)|' \
+  -e 's|@MINOR@|$(call number,VERSION_MINOR)|' -e 's|@ABI@|$(abi)|' -e 's|@LIBRARY@|$(library)|' \
+  -e 's|@INCLUDE@|$(to_include)|' -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|'
 
 .PHONY: install-files
 install-files:
-	install -d $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/bin
+	install -d $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(LIBDIR)/cmake/bertqa $(DESTDIR)$(PREFIX)/include \
+	  $(DESTDIR)$(PREFIX)/bin $(share)/man/man1 $(share)/bertqa/models $(share)/doc/bertqa \
+	  $(share)/bash-completion/completions $(share)/zsh/site-functions $(share)/fish/vendor_completions.d
 	install -m 755 -s $(products)/libbertqa.so $(DESTDIR)$(LIBDIR)/$(library)
 	ln -sf $(library) $(DESTDIR)$(LIBDIR)/libbertqa.so.$(abi)
 	ln -sf libbertqa.so.$(abi) $(DESTDIR)$(LIBDIR)/libbertqa.so
-	sed -e 's|@VERSION@|$(version)|' -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
-	  bertqa.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/bertqa.pc
+	$(substitute) packaging/bertqa.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/bertqa.pc
+	$(substitute) packaging/bertqaConfig.cmake.in > $(DESTDIR)$(LIBDIR)/cmake/bertqa/bertqaConfig.cmake
+	$(substitute) packaging/bertqaConfigVersion.cmake.in \
+	  > $(DESTDIR)$(LIBDIR)/cmake/bertqa/bertqaConfigVersion.cmake
 	install -m 644 $(header) $(DESTDIR)$(PREFIX)/include/
 	install -m 755 -s $(products)/bertqa-cli $(DESTDIR)$(PREFIX)/bin/bertqa
-	install -d $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/bertqa/models
-	install -m 644 docs/man/bertqa.1 $(DESTDIR)$(PREFIX)/share/man/man1/
-	cp -RL models/. $(DESTDIR)$(PREFIX)/share/bertqa/models/
+	install -m 644 docs/man/*.1 $(share)/man/man1/
+	install -m 644 LICENSE README.md docs/*.md $(share)/doc/bertqa/
+	install -m 644 packaging/completions/bertqa.bash $(share)/bash-completion/completions/bertqa
+	install -m 644 packaging/completions/bertqa.zsh $(share)/zsh/site-functions/_bertqa
+	install -m 644 packaging/completions/bertqa.fish $(share)/fish/vendor_completions.d/bertqa.fish
+	cp -RL models/. $(share)/bertqa/models/
 
 clean: ## remove what was built
 	rm -rf .build build $(venv) $(bench_venv)

@@ -15,6 +15,14 @@ need cc gcc
 need c++ g++
 need pkg-config pkg-config
 need nm binutils
+need make make
+need tar tar
+need abidiff abigail-tools
+need cmake cmake
+need dpkg-shlibdeps dpkg-dev
+need fish fish
+need zsh zsh
+[ "$(id -u)" = 0 ] || need fakeroot fakeroot
 need "$python" python3
 "$python" -c 'import venv, ensurepip' 2>/dev/null || missing="$missing python3-venv"
 # The portable kernels are also tested as arm64 code, under emulation; skipped where these are missing.

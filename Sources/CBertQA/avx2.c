@@ -40,6 +40,21 @@ INLINE V vi_float(VI a) { return _mm256_cvtepi32_ps((__m256i)a); }
 
 #include "f32_kernels.inc.h"
 
+#define ROW_VECTORS 2  // 8 sums, 4 vectors of weights, 1 of values
+INLINE V v_load_f16(const void *p) { return _mm256_cvtph_ps(_mm_loadu_si128(p)); }
+INLINE V v_load_bf16(const void *p) {
+  return (V)_mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128(p)), 16);
+}
+// Lanes l and l + 2 of each half, then those two sums; then the halves.
+INLINE void v_sums4(V a, V b, V c, V d, float *sums) {
+  const V ab = _mm256_unpacklo_ps(a, b) + _mm256_unpackhi_ps(a, b);
+  const V cd = _mm256_unpacklo_ps(c, d) + _mm256_unpackhi_ps(c, d);
+  const V four = _mm256_shuffle_ps(ab, cd, 0x44) + _mm256_shuffle_ps(ab, cd, 0xEE);
+  _mm_storeu_ps(sums, _mm256_castps256_ps128(four) + _mm256_extractf128_ps(four, 1));
+}
+
+#include "recurrent.inc.h"
+
 typedef int16_t VI16 __attribute__((vector_size(32)));
 typedef uint16_t VU16 __attribute__((vector_size(32)));
 #define S8_ROWS 4  // 8 sums, 4 vectors of activations, 2 of weights, 2 products
@@ -54,6 +69,9 @@ const bq_kernels bq_kernels_avx2 = {
     .linear_f32 = bq_linear_f32_avx2,
     .layer_norm_f32 = bq_layer_norm_f32_avx2,
     .attention_f32 = bq_attention_f32_avx2,
+    .multiply_rows = bq_multiply_rows_avx2,
+    .lstm_cell = bq_lstm_cell_avx2,
+    .gru_cell = bq_gru_cell_avx2,
     .exp_f32 = bq_exp_f32_avx2,
     .erf_f32 = bq_erf_f32_avx2,
     .tanh_f32 = bq_tanh_f32_avx2,

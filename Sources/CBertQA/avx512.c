@@ -11,6 +11,22 @@
 #include "avx512.inc.h"
 #include "f32_kernels.inc.h"
 
+#define ROW_VECTORS 6  // 24 sums, 4 vectors of weights, 1 of values
+INLINE V v_load_f16(const void *p) { return _mm512_cvtph_ps(_mm256_loadu_si256(p)); }
+INLINE V v_load_bf16(const void *p) {
+  return (V)_mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_loadu_si256(p)), 16);
+}
+// Lanes l and l + 2 of each quarter, then those two sums; then quarters q and q + 2, then those.
+INLINE void v_sums4(V a, V b, V c, V d, float *sums) {
+  const V ab = _mm512_unpacklo_ps(a, b) + _mm512_unpackhi_ps(a, b);
+  const V cd = _mm512_unpacklo_ps(c, d) + _mm512_unpackhi_ps(c, d);
+  const V four = _mm512_shuffle_ps(ab, cd, 0x44) + _mm512_shuffle_ps(ab, cd, 0xEE);
+  const __m256 two = _mm512_castps512_ps256(four) + _mm512_extractf32x8_ps(four, 1);
+  _mm_storeu_ps(sums, _mm256_castps256_ps128(two) + _mm256_extractf128_ps(two, 1));
+}
+
+#include "recurrent.inc.h"
+
 typedef int16_t VI16 __attribute__((vector_size(64)));
 typedef uint16_t VU16 __attribute__((vector_size(64)));
 #define S8_ROWS 8  // 16 sums, 4 vectors of activations and 2 of weights, 4 products

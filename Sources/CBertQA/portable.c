@@ -71,6 +71,41 @@ INLINE V vi_float(VI a) { return __builtin_convertvector(a, V); }
 
 #include "f32_kernels.inc.h"
 
+#if defined(__aarch64__)
+#define ROW_VECTORS 4  // 16 sums, 4 vectors of weights, 1 of values
+#else
+#define ROW_VECTORS 2  // 8 sums, 4 vectors of weights, 1 of values, 1 product
+#endif
+INLINE VI vi_load_u16(const void *p) {
+  typedef uint16_t half __attribute__((vector_size(8)));
+  half a;
+  memcpy(&a, p, sizeof a);
+  return __builtin_convertvector(a, VI);
+}
+// By integer operations, as it must not depend on how the host treats subnormals.
+INLINE V v_load_f16(const void *p) {
+#if defined(__aarch64__)
+  float16x4_t a;
+  memcpy(&a, p, sizeof a);
+  return (V)vcvt_f32_f16(a);
+#else
+  const VI a = vi_load_u16(p);
+  const VI normal = ((a & 0x7FFF) << 13) + (112 << 23);  // from an exponent bias of 15 to one of 127
+  const VI subnormal = (VI)(vi_float(a & 0x3FF) * v_splat(0x1p-24f));
+  const VI is_small = (a & 0x7C00) == 0;
+  return (V)((is_small & subnormal) | (~is_small & normal) | (a & 0x8000) << 16);
+#endif
+}
+INLINE V v_load_bf16(const void *p) { return (V)(vi_load_u16(p) << 16); }
+// Lanes l and l + 2, then those two sums.
+INLINE void v_sums4(V a, V b, V c, V d, float *sums) {
+  const V rows[] = {a, b, c, d};
+  for (int r = 0; r < 4; r++)
+    sums[r] = (rows[r][0] + rows[r][2]) + (rows[r][1] + rows[r][3]);
+}
+
+#include "recurrent.inc.h"
+
 typedef int16_t VI16 __attribute__((vector_size(16)));
 typedef uint16_t VU16 __attribute__((vector_size(16)));
 #define S8_ROWS 2
@@ -93,6 +128,9 @@ const bq_kernels bq_kernels_portable = {
     .linear_f32 = bq_linear_f32_portable,
     .layer_norm_f32 = bq_layer_norm_f32_portable,
     .attention_f32 = bq_attention_f32_portable,
+    .multiply_rows = bq_multiply_rows_portable,
+    .lstm_cell = bq_lstm_cell_portable,
+    .gru_cell = bq_gru_cell_portable,
     .exp_f32 = bq_exp_f32_portable,
     .erf_f32 = bq_erf_f32_portable,
     .tanh_f32 = bq_tanh_f32_portable,

@@ -16,8 +16,8 @@ protocol Command {
 enum Tool {
   static var commands: [any Command.Type] {
     [
-      AnswerCommand.self, ClassifyCommand.self, TrainClassifierCommand.self, TokenizeCommand.self,
-      InfoCommand.self, QuantizeCommand.self, HelpCommand.self,
+      AnswerCommand.self, ClassifyCommand.self, TrainClassifierCommand.self, EmbedCommand.self,
+      TokenizeCommand.self, InfoCommand.self, QuantizeCommand.self, CompleteCommand.self, HelpCommand.self,
     ]
   }
 

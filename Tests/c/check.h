@@ -81,15 +81,25 @@ static int finish(void) {
   return failed == 0 ? 0 : 1;
 }
 
-/* A context of the tiny model; threads as in bertqa_context_options. Ends the test on failure. */
-static inline bertqa_context *tiny_context(int32_t threads) {
+/* A context of a model; threads as in bertqa_context_options. Ends the test on failure. */
+static inline bertqa_context *context_of(const char *directory, int32_t threads) {
   bertqa_context_options options;
   bertqa_context_options_init(&options, sizeof options);
   options.threads = threads;
   bertqa_context *context = NULL;
-  CHECK_STATUS(BERTQA_OK, bertqa_context_create(tiny, &options, &context));
+  CHECK_STATUS(BERTQA_OK, bertqa_context_create(directory, &options, &context));
   if (context == NULL) exit(finish());
   return context;
+}
+
+/* Of the tiny model. */
+static inline bertqa_context *tiny_context(int32_t threads) { return context_of(tiny, threads); }
+
+/* Of another model, which lies beside the tiny one. */
+static inline bertqa_context *fixture_context(const char *name, int32_t threads) {
+  char directory[4096];
+  snprintf(directory, sizeof directory, "%s/../%s", tiny, name);
+  return context_of(directory, threads);
 }
 
 /* Options that fit the tiny model's 128 positions. */

@@ -1,5 +1,7 @@
 """Checkpoints of real sizes with random weights, made once per run."""
+import itertools
 import json
+import random
 
 import pytest
 import torch
@@ -11,6 +13,11 @@ from transformers import (
 )
 
 VOCABULARY = 30522
+SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+# Made-up words of one piece each, and endings.
+SYLLABLES = ["ba", "ce", "di", "fo", "gu", "hy", "ka", "le", "mi", "no", "pu", "ra", "se", "ti", "vo", "wu", "xa", "ze"]
+WORDS = ["".join(parts) for parts in itertools.product(SYLLABLES, SYLLABLES, SYLLABLES)]
+ENDINGS = ["##s", "##ing", "##ed", "##ly"]
 MODELS = {
     "minilm-l6": (
         BertForQuestionAnswering,
@@ -47,8 +54,31 @@ def checkpoint(request, tmp_path_factory):
     model.to(dtype)
     directory = tmp_path_factory.mktemp(request.param)
     model.save_pretrained(directory)
-    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-    pieces = special + [f"piece{number}" for number in range(VOCABULARY - len(special))]
-    (directory / "vocab.txt").write_text("\n".join(pieces) + "\n")
-    (directory / "tokenizer_config.json").write_text(json.dumps({"do_lower_case": True}))
+    write_tokenizer(directory)
     yield directory, model.float()
+
+
+def write_tokenizer(directory, **settings):
+    """The vocabulary as BERT's, its size included."""
+    pieces = SPECIAL + list(".,?!'()-") + ENDINGS + WORDS
+    pieces += [f"[unused{number}]" for number in range(VOCABULARY - len(pieces))]
+    (directory / "vocab.txt").write_text("\n".join(pieces) + "\n")
+    settings = {"do_lower_case": True, "tokenizer_class": "BertTokenizer", "model_max_length": 512} | settings
+    (directory / "tokenizer_config.json").write_text(json.dumps(settings))
+
+
+def text_of(words, seed=0):
+    """A text of so many words, some with an ending, some unknown, some with a comma."""
+    rng = random.Random(seed)
+    parts = []
+    for _ in range(words):
+        word = rng.choice(WORDS)
+        kind = rng.random()
+        if kind < 0.1:
+            word = word.capitalize() + "s"
+        elif kind < 0.15:
+            word = "\u2603"
+        elif kind < 0.2:
+            word += ","
+        parts.append(word)
+    return " ".join(parts)

@@ -19,6 +19,15 @@ os.environ.pop("BERTQA_MODEL", None)
 sys.path.insert(0, str(PACKAGE))
 
 
+def clean_environment():
+    """Without what leads to the checkout or another library."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("BERTQA_", "PYTHON", "LD_")) and name != "VIRTUAL_ENV"
+    }
+
+
 def available_isas():
     """The instruction sets of this machine, best last."""
     import bertqa

@@ -21,7 +21,9 @@ DOCUMENTS = ROOT / "examples" / "documents"
 FOX = DOCUMENTS / "fox.txt"
 APOLLO = DOCUMENTS / "apollo.txt"
 TINY = ROOT / "Tests" / "BertQACoreTests" / "Fixtures" / "tiny-bert"
-COMMANDS = ["answer", "tokenize", "info", "quantize", "help"]
+COMMANDS = [
+    "answer", "classify", "train-classifier", "embed", "tokenize", "info", "quantize", "complete", "help",
+]  # fmt: skip
 WHO = "Who jumped over the dog?"
 HIGHLIGHT = re.compile(r"\x1b\[[0-9;]+m(.*?)\x1b\[0m")
 

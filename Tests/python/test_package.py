@@ -37,6 +37,7 @@ def test_statuses_and_names_are_the_headers():
         ("PRECISION", dict(enumerate(bertqa._context.PRECISIONS))),
         ("ISA", dict(enumerate(bertqa._context.INSTRUCTION_SETS))),
         ("TASK", dict(enumerate(bertqa._context.TASKS, 1))),
+        ("POOLING", dict(enumerate(bertqa._embed.POOLINGS))),
         ("WINDOW_POOLING", dict(enumerate(bertqa._classify.WINDOW_POOLINGS))),
         ("PROBLEM", dict(enumerate(bertqa._classify.PROBLEM_TYPES[1:], 1))),
     ]:

@@ -5,6 +5,7 @@ import io
 import subprocess
 import sys
 
+import pyarrow
 import pyarrow.csv
 import pyarrow.parquet
 
@@ -76,10 +77,45 @@ def test_fork_workers(tmp_path):
         path = tmp_path / f"{name}.txt"
         path.write_text(f"{name} jumped over the lethargic dog.")
         paths.append(str(path))
-    rows = [line.split("\t") for line in run("fork_workers.py", WHO, *paths)[0].splitlines()]
-    assert [row[:2] for row in rows] == [[path, name] for path, name in zip(paths, ["Ann", "Bob", "Cleo", "Dan"])]
-    assert all(row[2].isdigit() for row in rows)
-    assert run("fork_workers.py", WHO, code=1)[1].startswith("usage: ")
+    for method in "fork", "spawn", "forkserver":
+        rows = [line.split("\t") for line in run("fork_workers.py", "--method", method, WHO, *paths)[0].splitlines()]
+        assert [row[:2] for row in rows] == list(map(list, zip(paths, ["Ann", "Bob", "Cleo", "Dan"])))
+        assert all(row[2].isdigit() for row in rows)
+    assert run("fork_workers.py", WHO, code=2)[1].startswith("usage: ")
+
+
+def test_answer_parquet(tmp_path):
+    """Every type of column comes through, in chunks that cut the rows anywhere."""
+    count = 7
+    documents = ["It rained all day.", None, FOX.read_text(), "", "Zoë 🦊 jumped over the dog.", "Ann slept.", "x"]
+    table = pyarrow.table(
+        {
+            "id": pyarrow.array(range(count), pyarrow.uint8()),
+            "question": pyarrow.array([WHO] * 5 + [None, ""]).dictionary_encode(),
+            "document": pyarrow.array(documents, pyarrow.large_string()),
+            "tags": [["a"], [], None, ["b", "c"], ["d"], [], ["e"]],
+            "price": pyarrow.array([1, 2, None, 4, 5, 6, 7], pyarrow.decimal128(10, 2)),
+        },
+        metadata={"made": "by hand"},
+    )
+    pyarrow.parquet.write_table(table, tmp_path / "in.parquet", row_group_size=5)
+    table, expected = pyarrow.parquet.read_table(tmp_path / "in.parquet"), None
+    for rows in 1, 3, 100:
+        out = tmp_path / f"{rows}.parquet"
+        errors = run("answer_parquet.py", "--rows", str(rows), tmp_path / "in.parquet", out)[1]
+        assert errors.splitlines()[-1].startswith("7 of 7 rows, ")
+        found = pyarrow.parquet.read_table(out)
+        others = found.drop_columns(["answer", "probability"])
+        assert others.schema.equals(table.schema, check_metadata=True) and others.to_pylist() == table.to_pylist()
+        answers = found.column("answer").to_pylist()
+        assert [answer is not None for answer in answers] == [False, False, True, False, True, False, False]
+        assert answers[2] == "The quick brown fox" and answers[4].startswith("Zoë")
+        expected = expected or found.to_pylist()
+        assert found.to_pylist() == expected
+    pyarrow.parquet.write_table(table.drop_columns(["document"]), tmp_path / "wrong.parquet")
+    errors = run("answer_parquet.py", tmp_path / "wrong.parquet", tmp_path / "none.parquet", code=1)[1]
+    assert "no column document" in errors
+    assert not [path for path in tmp_path.iterdir() if "partial" in path.name or "none" in path.name]
 
 
 def test_every_script_is_tested():

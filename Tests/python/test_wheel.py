@@ -1,37 +1,24 @@
 """The wheel: what is in it, and that it works where nothing else is."""
 
-import os
+import json
+import platform
 import re
 import shutil
 import subprocess
 import sys
-import sysconfig
 import venv
 import zipfile
 
 import pytest
 
-from conftest import PACKAGE, PREFIX, ROOT
-
-
-def clean_environment():
-    """Without what leads to the checkout or another library."""
-    return {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith(("BERTQA_", "PYTHON", "LD_")) and name != "VIRTUAL_ENV"
-    }
+from conftest import PACKAGE, PREFIX, ROOT, clean_environment
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
-    """Built as `pip install ./examples/python` does, from a copy so that the checkout stays clean."""
+    """As `make wheel` makes it, with the setuptools that is here."""
     directory = tmp_path_factory.mktemp("wheel")
-    shutil.copytree(PACKAGE, directory / "source", ignore=shutil.ignore_patterns("build", "*.egg-info", "__pycache__"))
-    command = [
-        sys.executable, "-m", "pip", "wheel", "-q", "--no-build-isolation", "--no-deps", "--no-index",
-        "--wheel-dir", directory, directory / "source",
-    ]  # fmt: skip
+    command = [ROOT / "Scripts" / "wheel.sh", directory, sys.executable, "--no-build-isolation", "--no-index"]
     subprocess.run(command, check=True, env=clean_environment() | {"BERTQA_PREFIX": str(PREFIX)})
     [wheel] = directory.glob("*.whl")
     return wheel
@@ -58,16 +45,34 @@ def run(python, code, directory):
     return result.stdout
 
 
+def needed_glibc():
+    """The newest version of glibc whose symbols the library needs."""
+    needed = subprocess.run(
+        ["readelf", "--version-info", "--wide", PREFIX / "lib" / "libbertqa.so.1"],
+        check=True, capture_output=True, text=True,
+    ).stdout  # fmt: skip
+    return max(int(minor) for minor in re.findall(r"Name: GLIBC_2\.(\d+)", needed))
+
+
 def test_tag(wheel):
-    platform = re.sub(r"[-.]", "_", sysconfig.get_platform())
+    tag = f"py3-none-manylinux_2_{needed_glibc()}_{platform.machine()}"
     version = re.search(r'^version = "(.*)"', (PACKAGE / "pyproject.toml").read_text(), re.M)[1]
-    assert wheel.name == f"bertqa-{version}-py3-none-{platform}.whl"
+    assert wheel.name == f"bertqa-{version}-{tag}.whl"
     with zipfile.ZipFile(wheel) as archive:
         metadata = archive.read(f"bertqa-{version}.dist-info/WHEEL").decode()
-        assert "Root-Is-Purelib: false" in metadata and f"Tag: py3-none-{platform}" in metadata
+        assert "Root-Is-Purelib: false" in metadata and f"Tag: {tag}\n" in metadata
         metadata = archive.read(f"bertqa-{version}.dist-info/METADATA").decode()
     assert "Requires-Dist" not in metadata and "License-Expression: Apache-2.0" in metadata
     assert (PACKAGE / "README.md").read_text(encoding="utf-8") in metadata
+    header = (ROOT / "include" / "bertqa.h").read_text()
+    assert version == ".".join(re.findall(r"BERTQA_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", header))
+
+
+def test_auditwheel_finds_the_same_tag(wheel):
+    command = [sys.executable, "-m", "auditwheel", "show", "--json", wheel]
+    found = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    assert wheel.name.endswith(f"-{found['overall_tag']}.whl")
+    assert found["external_libs"] == {}, "needs a library that manylinux does not promise"
 
 
 def test_contents(wheel):

@@ -5,6 +5,8 @@ BERTQA_PREFIX names another installation to take them from.
 
 import os
 import pathlib
+import platform
+import re
 import shutil
 
 from setuptools import setup
@@ -14,21 +16,38 @@ from setuptools.dist import Distribution
 
 HERE = pathlib.Path(__file__).resolve().parent
 PREFIX = pathlib.Path(os.environ.get("BERTQA_PREFIX", HERE.parents[1] / "build"))
+LIBRARY = PREFIX / "lib" / "libbertqa.so.1"
 
 
 class BuildWithLibrary(build_py):
     def run(self):
         super().run()
-        library = PREFIX / "lib" / "libbertqa.so.1"
         models = PREFIX / "share" / "bertqa" / "models"
-        if not library.exists() or not models.is_dir():
-            raise SystemExit(f"{library} or {models} is missing: run `make` first, or set BERTQA_PREFIX")
+        if not LIBRARY.exists() or not models.is_dir():
+            raise SystemExit(f"{LIBRARY} or {models} is missing: run `make` first, or set BERTQA_PREFIX")
         target = pathlib.Path(self.build_lib) / "bertqa" / "lib"
         shutil.rmtree(target, ignore_errors=True)
         target.mkdir(parents=True)
-        shutil.copy(library, target / "libbertqa.so.1")
+        shutil.copy(LIBRARY, target / "libbertqa.so.1")
         # The library looks for its default model in "models" beside itself.
         shutil.copytree(models, target / "models")
+
+
+# Systems with glibc 2.x have at least this libstdc++, by the policies of auditwheel.
+LIBSTDCXX = {17: (3, 4, 19), 24: (3, 4, 22), 27: (3, 4, 24), 31: (3, 4, 28), 34: (3, 4, 29), 35: (3, 4, 30)}
+
+
+def manylinux(library):
+    """The tag of the oldest systems that a library runs on (PEP 600); None if they are not known.
+
+    Among its dynamic symbols stand the versions of glibc and libstdc++ that they came with.
+    """
+    found = re.findall(rb"\0(GLIBC|GLIBCXX)_(\d+(?:\.\d+)+)(?=\0)", library.read_bytes())
+    versions = [(name, tuple(map(int, version.split(b".")))) for name, version in found]
+    glibc = [version[1] for name, version in versions if name == b"GLIBC"]
+    libstdcxx = max((version for name, version in versions if name == b"GLIBCXX"), default=(0,))
+    systems = [minor for minor, has in LIBSTDCXX.items() if has >= libstdcxx]
+    return f"manylinux_2_{max(glibc + systems[:1])}_{platform.machine()}" if glibc and systems else None
 
 
 class PlatformWheel(bdist_wheel):
@@ -39,7 +58,7 @@ class PlatformWheel(bdist_wheel):
         self.root_is_pure = False
 
     def get_tag(self):
-        return "py3", "none", super().get_tag()[2]
+        return "py3", "none", manylinux(LIBRARY) or super().get_tag()[2]
 
 
 class BinaryDistribution(Distribution):

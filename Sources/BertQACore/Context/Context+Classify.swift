@@ -6,7 +6,9 @@ extension Context {
   ) throws(BertQAError) -> [Classification] {
     switch engine {
     case .wordCount(let classifier): return try classifier.classify(texts, options)
-    case .tokenizer, .questionAnswering: throw wrongModel(for: "classify", needed: .classify)
+    case .classification(let classifier): return try classifier.classify(texts, options: options)
+    case .tokenizer, .questionAnswering, .embedding, .sequence:
+      throw wrongModel(for: "classify", needed: .classify)
     }
   }
 

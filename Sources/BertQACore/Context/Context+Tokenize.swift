@@ -8,7 +8,7 @@ extension Context {
     guard text.count <= Int(Int32.max) else {
       throw BertQAError(.tooLarge, "the text has \(text.count) bytes, above the limit of \(Int32.max)")
     }
-    guard let tokenizer else {
+    guard let tokenizer = engine.tokenizer else {
       throw BertQAError(
         .wrongModel, "\(info.directory) is a \(info.architecture), which has no WordPiece tokens")
     }
@@ -23,14 +23,14 @@ extension Context {
     }
   }
 
-  /// The piece with this id, as the vocabulary spells it, with a NUL behind it; nil outside the vocabulary.
+  /// The piece or word with this id, as the vocabulary spells it, with a NUL behind it; nil outside the vocabulary.
   /// Lives as long as the context.
   public func vocabularyPiece(id: Int32) -> UnsafeBufferPointer<UInt8>? {
     if case .wordCount(let classifier) = engine {
       let model = classifier.model
       return (0..<model.featureCount).contains(Int(id)) ? model.table.word(Int(id)) : nil
     }
-    guard let piece = tokenizer?.vocabulary.piece(id), piece.baseAddress != nil else { return nil }
+    guard let piece = vocabulary?.piece(id), piece.baseAddress != nil else { return nil }
     return piece
   }
 
@@ -39,15 +39,12 @@ extension Context {
       let id = classifier.model.table.id(of: piece)
       return id >= 0 ? Int32(id) : nil
     }
-    return tokenizer?.vocabulary.id(of: piece)
+    return vocabulary?.id(of: piece)
   }
 
-  /// nil for models that do not read WordPiece tokens.
-  private var tokenizer: WordPieceTokenizer? {
-    switch engine {
-    case .tokenizer(let tokenizer), .questionAnswering(_, _, let tokenizer): tokenizer
-    case .wordCount: nil
-    }
+  private var vocabulary: Vocabulary? {
+    if case .sequence(let model) = engine { return model.words.vocabulary }
+    return engine.tokenizer?.vocabulary
   }
 }
 

@@ -42,46 +42,43 @@ public final class Context: Sendable {
       throw BertQAError(.invalidArgument, "the model directory's name is empty")
     }
     let architecture = try Architecture(ObjectReader(MappedFile(path: "\(directory)/config.json")))
-    switch architecture.task {
-    case .answer: return try loadQuestionAnswering(directory, options)
-    case .classify where architecture == .wordCountClassifier: return try loadWordCount(directory, options)
-    case .classify, .embed, .predict:
-      throw BertQAError(.unsupported, "\(directory): \(architecture.rawValue) is not supported")
+    switch architecture {
+    case .wordCountClassifier: return try loadWordCount(directory, options)
+    case .lstmLanguageModel, .gruLanguageModel: return try loadSequence(directory, options)
+    default: return try loadEncoder(directory, options)
     }
   }
 
-  private static func loadQuestionAnswering(
-    _ directory: String, _ options: ContextOptions
-  ) throws(BertQAError) -> (Engine, ModelInfo) {
-    let loaded = try LoadedModel.load(directory: directory)
-    let tokenizer = try tokenizer(loaded.vocabulary, loaded.tokenizerConfiguration, of: directory)
+  static func kernels(_ options: ContextOptions) throws(BertQAError) -> Kernels {
     guard let kernels = Kernels(isa: options.instructionSet.rawValue) else {
       throw BertQAError(
         .unsupported,
         "isa \(options.instructionSet) is not available on this CPU or in this build; use auto")
     }
-    let encoder = try Encoder(
-      model: loaded, precision: options.precision, kernels: kernels, threadLimit: options.threads)
-    let answerer = QuestionAnswerer(
-      tokenizer: tokenizer, logits: encoder, maxPositions: loaded.configuration.maxPositions,
-      noAnswerThreshold: loaded.configuration.noAnswerThreshold)
-    return (
-      .questionAnswering(answerer, encoder, tokenizer),
-      ModelInfo(model: loaded, directory: directory, encoder: encoder)
-    )
+    return kernels
   }
 
-  /// Answers once per process while fork() is held back: see `ForkGuard`. What it answers is of no interest.
+  /// Does once per process and kind of model, while fork() is held back, what it is for: see
+  /// `ForkGuard`. What comes out is of no interest.
   private func warmUp() {
-    guard !Self.isWarm.load(ordering: .acquiring) else { return }
-    _ = ForkGuard.hold { try? answer(question: "a", document: "a b") }
-    Self.isWarm.store(true, ordering: .releasing)
+    let mark: UInt32 = 1 << UInt32(clamping: info.task?.rawValue ?? 0)
+    guard Self.warm.load(ordering: .acquiring) & mark == 0 else { return }
+    ForkGuard.hold {
+      switch engine {
+      case .tokenizer, .wordCount, .sequence: break
+      case .questionAnswering: _ = try? answer(question: "a", document: "a b")
+      case .classification: _ = try? classify("a")
+      case .embedding: _ = try? embed("a")
+      }
+    }
+    Self.warm.bitwiseOr(mark, ordering: .releasing)
   }
 
-  private static let isWarm = Atomic<Bool>(false)
+  /// Bit `ModelTask.rawValue`.
+  private static let warm = Atomic<UInt32>(0)
 
-  /// Loads the default model of `options.defaultModel`: from beside the library or program that this code is part of, its install
-  /// prefix, /usr/local, /usr, or, to answer questions, the environment variable BERTQA_MODEL.
+  /// Loads the default model of `options.defaultModel`: from beside the library or program that this code is part
+  /// of, its install prefix, /usr/local, /usr, or, to answer questions, the environment variable BERTQA_MODEL.
   public convenience init(
     defaultModelWithOptions options: ContextOptions = ContextOptions()
   ) throws(BertQAError) {
@@ -91,7 +88,7 @@ public final class Context: Sendable {
   private static let maximumThreads = 1024
 
   /// The tokenizer of a model; what is wrong with it is told with the model's name.
-  private static func tokenizer(
+  static func tokenizer(
     _ vocabulary: Vocabulary, _ configuration: TokenizerConfiguration, of modelDirectory: String
   ) throws(BertQAError) -> WordPieceTokenizer {
     do {
@@ -109,20 +106,5 @@ extension ModelInfo {
       vocabularySize: tokenizer.vocabulary.count, hiddenSize: 0, layerCount: 0, headCount: 0,
       intermediateSize: 0, maxPositions: 0, lowercase: tokenizer.configuration.lowercase,
       noAnswerThreshold: 0)
-  }
-
-  init(model: LoadedModel, directory: String, encoder: Encoder) {
-    let configuration = model.configuration
-    self.init(
-      directory: directory, architecture: configuration.architecture.rawValue,
-      task: configuration.architecture.task,
-      precision: encoder.arithmetic.precision,
-      instructionSet: InstructionSet(rawValue: encoder.kernels.table.isa),
-      threads: encoder.threadLimit > 0 ? encoder.threadLimit : ThreadPool.shared.size,
-      vocabularySize: model.vocabulary.count, hiddenSize: configuration.hiddenSize,
-      layerCount: configuration.layerCount, headCount: configuration.headCount,
-      intermediateSize: configuration.intermediateSize, maxPositions: configuration.maxPositions,
-      lowercase: model.tokenizerConfiguration.lowercase,
-      noAnswerThreshold: configuration.noAnswerThreshold)
   }
 }

@@ -3,6 +3,19 @@ enum Engine: Sendable {
   case tokenizer(WordPieceTokenizer)
   case questionAnswering(QuestionAnswerer, Encoder, WordPieceTokenizer)
   case wordCount(WordCountClassifier)
+  case classification(TextClassifier)
+  case embedding(TextEmbedder)
+  case sequence(SequenceModel)
+
+  /// nil for models that do not read WordPiece tokens.
+  var tokenizer: WordPieceTokenizer? {
+    switch self {
+    case .tokenizer(let tokenizer), .questionAnswering(_, _, let tokenizer): tokenizer
+    case .classification(let classifier): classifier.reader.tokenizer
+    case .embedding(let embedder): embedder.reader.tokenizer
+    case .wordCount, .sequence: nil
+    }
+  }
 }
 
 extension Context {

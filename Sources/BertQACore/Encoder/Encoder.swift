@@ -1,7 +1,7 @@
 import CBertQA
 
-/// A BERT encoder with its question-answering head. Immutable: any number of threads may use
-/// it at once.
+/// A BERT encoder with its question-answering head, if it has one. Immutable: any number of threads may
+/// use it at once.
 final class Encoder: LogitsSource, @unchecked Sendable {
   // Sendable: parameters never change; scratch objects are exclusive while in use.
 
@@ -61,25 +61,44 @@ final class Encoder: LogitsSource, @unchecked Sendable {
   func logits(
     of batch: WindowBatch, cancellation: Cancellation? = nil
   ) throws(BertQAError) -> (start: [Float], end: [Float]) {
+    guard case .questionAnswering = parameters.head else {
+      throw BertQAError(.internal, "start and end logits of a model without a question-answering head")
+    }
     var start = [Float](repeating: 0, count: batch.ids.count)
     var end = [Float](repeating: 0, count: batch.ids.count)
-    try start.withUnsafeMutableBufferPointer { start throws(BertQAError) in
-      try end.withUnsafeMutableBufferPointer { end throws(BertQAError) in
-        try batch.ids.withUnsafeBufferPointer { ids throws(BertQAError) in
-          try batch.windows.withUnsafeBufferPointer { windows throws(BertQAError) in
-            try check(ids, windows)
-            try run(ids, windows, start, end, cancellation)
-          }
-        }
+    try withBase(of: &start) { start throws(BertQAError) in
+      try withBase(of: &end) { end throws(BertQAError) in
+        try run(batch, .tokenLogits(start: start, end: end), cancellation)
       }
     }
     return (start, end)
   }
 
+  /// One vector of the last layer per window, [windows][hidden]; zeros for windows without tokens.
+  func vectors(
+    _ kind: WindowVector, of batch: WindowBatch, cancellation: Cancellation? = nil
+  ) throws(BertQAError) -> [Float] {
+    var vectors = [Float](repeating: 0, count: batch.windows.count * configuration.hiddenSize)
+    try withBase(of: &vectors) { vectors throws(BertQAError) in
+      try run(batch, .windowVectors(vectors, kind), cancellation)
+    }
+    return vectors
+  }
+
+  private func run(
+    _ batch: WindowBatch, _ output: EncoderPass.Output, _ cancellation: Cancellation?
+  ) throws(BertQAError) {
+    try batch.ids.withUnsafeBufferPointer { ids throws(BertQAError) in
+      try batch.windows.withUnsafeBufferPointer { windows throws(BertQAError) in
+        try check(ids, windows)
+        try run(ids, windows, output, cancellation)
+      }
+    }
+  }
+
   private func run(
     _ ids: UnsafeBufferPointer<Int32>, _ windows: UnsafeBufferPointer<Window>,
-    _ start: UnsafeMutableBufferPointer<Float>, _ end: UnsafeMutableBufferPointer<Float>,
-    _ cancellation: Cancellation?
+    _ output: EncoderPass.Output, _ cancellation: Cancellation?
   ) throws(BertQAError) {
     let state = states.take() ?? PassState()
     defer { states.give(state) }
@@ -90,7 +109,7 @@ final class Encoder: LogitsSource, @unchecked Sendable {
     try state.plan.withUnsafeBuffers { chunks, members throws(BertQAError) in
       var pass = EncoderPass(
         encoder: self, state: state, ids: ids, windows: windows, chunks: chunks, members: members,
-        start: start, end: end, cancellation: cancellation)
+        output: output, cancellation: cancellation)
       try pass.run(team: team)
     }
   }
@@ -127,5 +146,14 @@ final class Encoder: LogitsSource, @unchecked Sendable {
     for id in ids where UInt32(bitPattern: id) >= rows {
       throw BertQAError(.internal, "token id \(id) outside the model's vocabulary of \(rows)")
     }
+  }
+}
+
+/// Runs `body` with the address of an array's elements, which is not to be read where there are none.
+private func withBase<Element: BitwiseCopyable>(
+  of array: inout [Element], _ body: (UnsafeMutablePointer<Element>) throws(BertQAError) -> Void
+) throws(BertQAError) {
+  try array.withUnsafeMutableBufferPointer { buffer throws(BertQAError) in
+    try body(buffer.baseAddress ?? UnsafeMutablePointer(bitPattern: 64).unsafelyUnwrapped)
   }
 }

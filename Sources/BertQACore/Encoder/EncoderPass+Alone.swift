@@ -23,6 +23,8 @@ extension EncoderPass {
           transform(active, layer: layer, blocks, scratch)
         }
       }
+      guard !state.isStopped else { return }
+      for member in chunk.members { pool(active, members[member]) }
     }
   }
 

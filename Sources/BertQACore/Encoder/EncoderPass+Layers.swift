@@ -1,6 +1,6 @@
 extension EncoderPass {
   /// All but attention of one layer for some blocks of a chunk, and what follows it: the next layer's
-  /// projections or, after the last, the logits.
+  /// projections or, after the last, the logits of tokens.
   func transform(
     _ active: ActiveChunk, layer index: Int, _ blocks: Range<Int>, _ scratch: Workspace.Scratch
   ) {
@@ -17,8 +17,8 @@ extension EncoderPass {
     normalize(hidden, blocks, layer.outputNorm)
     if index + 1 < layers.count {
       project(active, layers[index + 1], blocks, scratch)
-    } else {
-      answer(active, blocks, scratch)
+    } else if case .tokenLogits(let start, let end) = output {
+      answer(active, blocks, start, end, scratch)
     }
   }
 
@@ -90,8 +90,11 @@ extension EncoderPass {
   }
 
   /// The question-answering head.
-  private func answer(_ active: ActiveChunk, _ blocks: Range<Int>, _ scratch: Workspace.Scratch) {
-    let head = encoder.parameters.questionAnswering
+  private func answer(
+    _ active: ActiveChunk, _ blocks: Range<Int>, _ start: UnsafeMutablePointer<Float>,
+    _ end: UnsafeMutablePointer<Float>, _ scratch: Workspace.Scratch
+  ) {
+    guard case .questionAnswering(let head) = encoder.parameters.head else { return }
     let hidden = active.activations.hidden + blocks.lowerBound * hiddenSize * Self.lanes
     let logits = scratch.intermediate
     multiply(head, .f32(hidden), blocks, Kernels.Epilogue.bias, logits)

@@ -39,6 +39,8 @@ extension EncoderPass {
         EncoderPass.at($0).pointee.transformGroup($1, seat: $2)
       }
     }
+    guard !pass.pointee.state.isStopped, let active = pass.pointee.shared.active else { return }
+    for member in chunk.members { pass.pointee.pool(active, pass.pointee.members[member]) }
   }
 
   /// Chooses the size of the tasks.

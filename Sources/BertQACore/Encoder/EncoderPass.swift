@@ -19,7 +19,7 @@ final class PassState: @unchecked Sendable {
 ///
 /// A chunk goes through 1 + 2 · layers phases: embeddings with the first projections, and for every
 /// layer attention and then the rest up to the next layer's projections, which needs nothing but the
-/// same tokens and so runs in one go while they are in the cache.
+/// same tokens and so runs in one go while they are in the cache. Windows' vectors take one phase more.
 struct EncoderPass {
   let encoder: Encoder
   let state: PassState
@@ -27,11 +27,18 @@ struct EncoderPass {
   let windows: UnsafeBufferPointer<Window>
   let chunks: UnsafeBufferPointer<ChunkPlan.Chunk>
   let members: UnsafeBufferPointer<ChunkPlan.Member>
-  let start: UnsafeMutableBufferPointer<Float>
-  let end: UnsafeMutableBufferPointer<Float>
+  let output: Output
   let cancellation: Cancellation?
   /// What the team is doing, when it works on one chunk together.
   var shared = SharedPhase()
+
+  /// What the pass is for, and where it goes.
+  enum Output {
+    /// Start and end logits, one of each per token of the batch.
+    case tokenLogits(start: UnsafeMutablePointer<Float>, end: UnsafeMutablePointer<Float>)
+    /// One vector per window, [windows][hidden].
+    case windowVectors(UnsafeMutablePointer<Float>, WindowVector)
+  }
 
   /// A chunk being computed.
   struct ActiveChunk {

@@ -26,6 +26,19 @@ struct ParameterConverter {
     return .separate(query: query, key: key, value: value)
   }
 
+  func head(_ weights: HeadWeights) throws(BertQAError) -> Parameters.Head {
+    switch weights {
+    case .questionAnswering(let outputs):
+      return .questionAnswering(try floatLinear(outputs))
+    case .classification(let classifier):
+      var pooler: LinearLayer?
+      if let weights = classifier.pooler { pooler = try floatLinear(weights) }
+      return .classification(pooler: pooler, outputs: try floatLinear(classifier.outputs))
+    case .none:
+      return .none
+    }
+  }
+
   func linear(_ weights: LinearWeights) throws(BertQAError) -> LinearLayer {
     let layerWeights: LinearLayer.Weights
     switch arithmetic {

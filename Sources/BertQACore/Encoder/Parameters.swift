@@ -27,6 +27,15 @@ final class Parameters: @unchecked Sendable {
     var outputNorm: Norm
   }
 
+  /// What stands on the encoder, always in f32: tiny, and the score itself.
+  enum Head {
+    /// Two outputs: the start logit and the end logit.
+    case questionAnswering(LinearLayer)
+    /// pooler: nil: the outputs take the vector of [CLS] as it is.
+    case classification(pooler: LinearLayer?, outputs: LinearLayer)
+    case none
+  }
+
   let wordEmbeddings: TensorView
   /// [maxPositions][hidden]
   let positionEmbeddings: UnsafePointer<Float>
@@ -34,8 +43,7 @@ final class Parameters: @unchecked Sendable {
   let tokenTypeEmbeddings: UnsafePointer<Float>?
   let embeddingNorm: Norm
   let layers: [Layer]
-  /// Always in f32: tiny, and the answer's score itself.
-  let questionAnswering: LinearLayer
+  let head: Head
 
   private let model: LoadedModel
   private let memory: ParameterMemory
@@ -63,7 +71,7 @@ final class Parameters: @unchecked Sendable {
           outputNorm: try converter.norm(layer.outputNorm)))
     }
     self.layers = layers
-    questionAnswering = try converter.floatLinear(model.questionAnswering)
+    head = try converter.head(model.head)
     memory = converter.memory
     self.model = model
   }

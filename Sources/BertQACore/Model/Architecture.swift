@@ -4,6 +4,12 @@ enum Architecture: String, Sendable, CaseIterable {
   case bertForQuestionAnswering = "BertForQuestionAnswering"
   case distilBertForQuestionAnswering = "DistilBertForQuestionAnswering"
   case wordCountClassifier = "WordCountClassifier"
+  case bertForSequenceClassification = "BertForSequenceClassification"
+  case distilBertForSequenceClassification = "DistilBertForSequenceClassification"
+  case bertModel = "BertModel"
+  case distilBertModel = "DistilBertModel"
+  case lstmLanguageModel = "LSTMLanguageModel"
+  case gruLanguageModel = "GRULanguageModel"
 
   /// Encoders differ in the names of their settings and tensors.
   enum Family: Sendable {
@@ -14,16 +20,19 @@ enum Architecture: String, Sendable, CaseIterable {
   /// nil for models that are no encoders.
   var family: Family? {
     switch self {
-    case .bertForQuestionAnswering: .bert
-    case .distilBertForQuestionAnswering: .distilBert
-    case .wordCountClassifier: nil
+    case .bertForQuestionAnswering, .bertForSequenceClassification, .bertModel: .bert
+    case .distilBertForQuestionAnswering, .distilBertForSequenceClassification, .distilBertModel:
+      .distilBert
+    case .wordCountClassifier, .lstmLanguageModel, .gruLanguageModel: nil
     }
   }
 
   var task: ModelTask {
     switch self {
     case .bertForQuestionAnswering, .distilBertForQuestionAnswering: .answer
-    case .wordCountClassifier: .classify
+    case .bertForSequenceClassification, .distilBertForSequenceClassification, .wordCountClassifier: .classify
+    case .bertModel, .distilBertModel: .embed
+    case .lstmLanguageModel, .gruLanguageModel: .predict
     }
   }
 

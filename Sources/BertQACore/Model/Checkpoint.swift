@@ -61,8 +61,8 @@ struct Checkpoint: Sendable {
     return (shards, weightMap)
   }
 
-  /// Whether a shard's name stays within its directory.
-  private static func isPlainFileName(_ name: String) -> Bool {
+  /// Whether a name in a model's file stays within its directory.
+  static func isPlainFileName(_ name: String) -> Bool {
     !name.isEmpty && name != "." && name != ".."
       && name.utf8.allSatisfy { $0 != UInt8(ascii: "/") && $0 >= 0x20 }
   }

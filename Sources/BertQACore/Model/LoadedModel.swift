@@ -3,8 +3,9 @@ final class LoadedModel: Sendable {
   let configuration: ModelConfiguration
   let tokenizer: LoadedTokenizer
   let encoder: EncoderWeights
-  /// [2, hidden]: the start logit's weights, the end logit's weights.
-  let questionAnswering: LinearWeights
+  let head: HeadWeights
+  /// Of embedding models.
+  let embedding: EmbeddingConfiguration?
   /// The files and copies that the weights point into.
   private let owners: [any AnyObject & Sendable]
 
@@ -13,12 +14,14 @@ final class LoadedModel: Sendable {
 
   /// `owners` must keep alive what the weights point into.
   init(
-    configuration: ModelConfiguration, encoder: EncoderWeights, questionAnswering: LinearWeights,
-    tokenizer: LoadedTokenizer, owners: [any AnyObject & Sendable]
+    configuration: ModelConfiguration, encoder: EncoderWeights, head: HeadWeights,
+    embedding: EmbeddingConfiguration?, tokenizer: LoadedTokenizer,
+    owners: [any AnyObject & Sendable]
   ) {
     self.configuration = configuration
     self.encoder = encoder
-    self.questionAnswering = questionAnswering
+    self.head = head
+    self.embedding = embedding
     self.tokenizer = tokenizer
     self.owners = owners
   }
@@ -41,10 +44,12 @@ final class LoadedModel: Sendable {
     let names = TensorNames(configuration.family)
     var loader = WeightLoader(try Checkpoint(directory: directory), prefix: names.prefix)
     let encoder = try EncoderWeights(&loader, names, configuration)
-    let questionAnswering = try loader.linear(
-      names.questionAnswering, outs: 2, ins: configuration.hiddenSize)
+    let head = try HeadWeights(&loader, names, configuration)
+    let embedding =
+      configuration.architecture.task == .embed
+      ? try EmbeddingConfiguration(directory: directory, configuration, tokenizer.configuration) : nil
     return LoadedModel(
-      configuration: configuration, encoder: encoder, questionAnswering: questionAnswering,
+      configuration: configuration, encoder: encoder, head: head, embedding: embedding,
       tokenizer: tokenizer, owners: loader.owners)
   }
 }
@@ -66,6 +71,32 @@ extension EncoderWeights {
     layers = []
     for index in 0..<configuration.layerCount {
       layers.append(try LayerWeights(&loader, names.layer(index), configuration))
+    }
+  }
+}
+
+extension HeadWeights {
+  fileprivate init(
+    _ loader: inout WeightLoader, _ names: TensorNames, _ configuration: ModelConfiguration
+  ) throws(BertQAError) {
+    let hidden = configuration.hiddenSize
+    switch configuration.architecture.task {
+    case .answer:
+      self = .questionAnswering(try loader.linear(names.questionAnswering, outs: 2, ins: hidden))
+    case .classify:
+      // Some exporters leave BERT's pooler out, for models that were trained without.
+      let hasPooler = try loader.hasLinear(names.pooler)
+      var pooler: LinearWeights?
+      if configuration.family == .distilBert || hasPooler {
+        pooler = try loader.linear(names.pooler, outs: hidden, ins: hidden)
+      }
+      self = .classification(
+        ClassifierWeights(
+          pooler: pooler,
+          outputs: try loader.linear(
+            names.classifier, outs: configuration.labels.count, ins: hidden)))
+    case .embed, .predict:
+      self = .none
     }
   }
 }

@@ -15,6 +15,7 @@ extension ModelConfiguration {
         "\(file.path): hidden size \(hiddenSize) is not divisible by \(headCount) attention heads")
     }
     try Self.checkVariant(reader)
+    if architecture.task == .classify { try readLabels(reader) }
     if let own = try reader.reader("bertqa"), let value = try own.number("no_answer_threshold") {
       noAnswerThreshold = Float(value)
     }

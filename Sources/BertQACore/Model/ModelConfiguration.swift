@@ -17,6 +17,10 @@ struct ModelConfiguration: Sendable, Equatable {
   /// By how much the best span's logits must exceed the null span's to be an answer
   /// (`bertqa.no_answer_threshold`).
   var noAnswerThreshold: Float = 0
+  /// A classifier's labels by id.
+  var labels: [String] = []
+  /// What a classifier's outputs mean.
+  var problemType = ProblemType.singleLabel
 
   /// Features of one attention head.
   var headSize: Int { hiddenSize / headCount }

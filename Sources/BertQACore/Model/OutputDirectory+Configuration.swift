@@ -7,8 +7,11 @@ extension OutputDirectory {
     var config = try ObjectReader(MappedFile(path: "\(directory)/config.json"))
     var own = try config.reader("bertqa")?.object ?? JSON.Object()
     own["weight_format"] = .string("int8")
-    own["no_answer_threshold"] = .number(
-      JSON.Number(threshold ?? model.configuration.noAnswerThreshold))
+    if model.configuration.architecture.task == .answer {
+      own["no_answer_threshold"] = .number(
+        JSON.Number(threshold ?? model.configuration.noAnswerThreshold))
+    }
+    model.embedding?.write(to: &own)
     config.object["bertqa"] = .object(own)
     try write(JSON.object(config.object).text + "\n", to: "config.json")
 

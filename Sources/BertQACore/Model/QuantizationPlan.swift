@@ -20,7 +20,7 @@ struct QuantizationPlan {
       quantize([layer.output])
       keep(layer.outputNorm)
     }
-    keep([model.questionAnswering.weight, model.questionAnswering.bias])
+    for linear in model.head.linears { keep([linear.weight, linear.bias]) }
   }
 
   private mutating func quantize(_ linears: [LinearWeights]) {

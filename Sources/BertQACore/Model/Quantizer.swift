@@ -2,8 +2,8 @@
 ///
 /// Matrices and embeddings become I8 `X.weight` of the original shape, row-major, with an F32
 /// companion `X.weight_scale` of one scale per row: value = q · scale, q in −127…127. A linear
-/// layer's matrix has a second companion, I32 `X.weight_sum`, each row's Σ q. All else, the question
-/// answering head too, which is tiny and sensitive, becomes F32. Names are those of Hugging Face with
+/// layer's matrix has a second companion, I32 `X.weight_sum`, each row's Σ q. All else, the head too,
+/// which is tiny and sensitive, becomes F32. Names are those of Hugging Face with
 /// prefix; tensors the architecture does not use are left out.
 package struct Quantizer {
   private var writer: SafetensorsWriter
@@ -27,6 +27,12 @@ package struct Quantizer {
     let model = try LoadedModel.load(directory: directory)
     guard model.encoder.wordEmbeddings.dataType != .i8 else {
       throw BertQAError(.invalidArgument, "\(directory): the model is int8 already")
+    }
+    guard noAnswerThreshold == nil || model.configuration.architecture.task == .answer else {
+      throw BertQAError(
+        .invalidArgument,
+        "\(directory): a \(model.configuration.architecture.rawValue) answers no questions: it has no "
+          + "no-answer threshold")
     }
     defer { withExtendedLifetime(model) {} }
     let plan = QuantizationPlan(model)

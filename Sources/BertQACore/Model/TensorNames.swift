@@ -19,6 +19,9 @@ struct TensorNames {
   let tokenTypeEmbeddings: String?
   let embeddingNorm: String
   let questionAnswering = "qa_outputs"
+  /// Between the vector of [CLS] and the classifier.
+  let pooler: String
+  let classifier = "classifier"
   private let family: Architecture.Family
 
   init(_ family: Architecture.Family) {
@@ -28,6 +31,7 @@ struct TensorNames {
     positionEmbeddings = "\(prefix)embeddings.position_embeddings"
     tokenTypeEmbeddings = family == .bert ? "\(prefix)embeddings.token_type_embeddings" : nil
     embeddingNorm = "\(prefix)embeddings.LayerNorm"
+    pooler = family == .bert ? "\(prefix)pooler.dense" : "pre_classifier"
   }
 
   func layer(_ index: Int) -> Layer {

@@ -11,6 +11,14 @@ struct WeightLoader {
     owners = checkpoint.shards.map(\.file)
   }
 
+  /// Whether the checkpoint has a linear layer of this name.
+  func hasLinear(_ module: String) throws(BertQAError) -> Bool {
+    for tensor in ["weight", "bias"] {
+      if try has("\(module).\(tensor)") { return true }
+    }
+    return false
+  }
+
   mutating func linear(_ module: String, outs: Int, ins: Int) throws(BertQAError) -> LinearWeights {
     LinearWeights(
       weight: try matrix(module, rows: outs, width: ins, hasSums: true),
@@ -33,12 +41,21 @@ struct WeightLoader {
   func vector(
     _ name: String, alias: String? = nil, count: Int
   ) throws(BertQAError) -> TensorView {
-    let expected = Expectation(name: name, types: [.f32, .f16, .bf16], shape: [count])
+    try floats(name, alias: alias, shape: [count])
+  }
+
+  /// A tensor of any type of floating-point numbers.
+  func floats(
+    _ name: String, alias: String? = nil, shape: [Int]
+  ) throws(BertQAError) -> TensorView {
+    let expected = Expectation(name: name, types: [.f32, .f16, .bf16], shape: shape)
     let tensor = try find(expected, alias: alias)
     return TensorView(
-      name: name, file: tensor.file, dataType: try expected.dataType(of: tensor), shape: [count],
+      name: name, file: tensor.file, dataType: try expected.dataType(of: tensor), shape: shape,
       bytes: tensor.bytes)
   }
+
+  func has(_ name: String) throws(BertQAError) -> Bool { try stored(name) != nil }
 
   private mutating func matrix(
     _ module: String, rows: Int, width: Int, hasSums: Bool
@@ -94,17 +111,19 @@ struct WeightLoader {
     return copy.elements
   }
 
-  /// A tensor by its name, the same without the prefix, or its alias likewise.
+  /// A tensor by its name or the same without the prefix.
+  private func stored(_ name: String) throws(BertQAError) -> Checkpoint.Tensor? {
+    if let tensor = try checkpoint.tensor(name) { return tensor }
+    guard name.hasPrefix(prefix) else { return nil }
+    return try checkpoint.tensor(String(name.dropFirst(prefix.count)))
+  }
+
+  /// A tensor by its name or its alias.
   private func find(
     _ expected: Expectation, alias: String? = nil
   ) throws(BertQAError) -> Checkpoint.Tensor {
     for name in [expected.name, alias].compactMap(\.self) {
-      if let tensor = try checkpoint.tensor(name) { return tensor }
-      if name.hasPrefix(prefix),
-        let tensor = try checkpoint.tensor(String(name.dropFirst(prefix.count)))
-      {
-        return tensor
-      }
+      if let tensor = try stored(name) { return tensor }
     }
     throw BertQAError(
       .invalidModel,

@@ -33,3 +33,29 @@ struct EncoderWeights: Sendable {
   var embeddingNorm: NormWeights
   var layers: [LayerWeights]
 }
+
+/// What stands on the encoder.
+enum HeadWeights: Sendable {
+  /// [2, hidden]: the start logit's weights, the end logit's weights.
+  case questionAnswering(LinearWeights)
+  case classification(ClassifierWeights)
+  /// The encoder's vectors are the result.
+  case none
+
+  /// Every layer of the head.
+  var linears: [LinearWeights] {
+    switch self {
+    case .questionAnswering(let outputs): [outputs]
+    case .classification(let classifier): [classifier.pooler, classifier.outputs].compactMap(\.self)
+    case .none: []
+    }
+  }
+}
+
+/// Layers from the vector of [CLS] to the logits.
+struct ClassifierWeights: Sendable {
+  /// [hidden, hidden]; nil: the outputs take the vector as it is.
+  var pooler: LinearWeights?
+  /// [labels, hidden]
+  var outputs: LinearWeights
+}

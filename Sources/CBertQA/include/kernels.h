@@ -41,6 +41,13 @@ enum {
   BQ_EPILOGUE_GELU_BF16_PAIRS = 5,  // GELU, y[block][out/2][16][2]
 };
 
+// Number formats of weights that are widened where they are used.
+enum {
+  BQ_FORMAT_F32 = 0,
+  BQ_FORMAT_F16 = 1,
+  BQ_FORMAT_BF16 = 2,
+};
+
 // Weights s8 [outs][in], row-major, any alignment; a weight's value is scale[out] · w.
 typedef struct {
   const int8_t *w;
@@ -111,6 +118,24 @@ typedef struct bq_kernels {
                          size_t first, size_t tokens, size_t query_begin, size_t query_end,
                          size_t head_dim, float scale, float *scratch, float *out,
                          size_t out_stride);
+
+  // Recurrent models. Their vectors are plain rows, not in the lane layout, at any alignment.
+  // y[v][o] = Σ_k w[o][k] · x[v][k] + bias[o], o < outs, k < in, v < vectors; w: [outs][in] in a
+  // BQ_FORMAT_…, finite, at any address; x_stride, y_stride: floats from one vector to the next.
+  void (*multiply_rows)(const void *w, int32_t format, const float *bias, const float *x,
+                        size_t x_stride, size_t vectors, size_t in, size_t outs, float *y,
+                        size_t y_stride);
+
+  // A step of `units` units of one LSTM layer. x, h: what the input and the state give to the gates i,
+  // f, g, o (biases included), `gate` floats from one gate to the next.
+  //   next_c = σ(f) · c + σ(i) · tanh(g)    next_h = σ(o) · tanh(next_c)
+  void (*lstm_cell)(const float *x, const float *h, size_t gate, size_t units, const float *c,
+                    float *next_c, float *next_h);
+
+  // The same of a GRU layer with gates r, z, n:
+  //   n = tanh(x_n + σ(r) · h_n)    next = (1 - σ(z)) · n + σ(z) · state
+  void (*gru_cell)(const float *x, const float *h, size_t gate, size_t units, const float *state,
+                   float *next);
 
   // y[i] = f(x[i]) for i < n; y may be x; any alignment. NaN gives NaN. Errors over all floats:
   //   exp   2 ulp, and half the smallest subnormal where the result is subnormal

@@ -52,8 +52,7 @@ struct AnswerCommand: Command {
     case .context: showsContext = true
     case .color:
       color = try value?.choice(
-        of: option, from: ["auto": .auto, "always": .always, "never": .never],
-        command: Self.invocation) ?? .always
+        of: option, from: Terminal.colorChoices, command: Self.invocation) ?? .always
     default: break
     }
   }

@@ -33,10 +33,11 @@ enum InfoCommand: Command {
 
   /// Named as in Hugging Face's config.json where it has the fact.
   private static func facts(_ info: ModelInfo) -> Facts {
-    Facts([
+    var facts: [(String, Facts.Value)] = [
       ("version", .text(libraryVersion.description)),
       ("model", .text(info.directory)),
       ("architecture", .text(info.architecture)),
+      ("task", .text(info.task?.description ?? "")),
       ("precision", .text(spelling(of: info.precision, in: precisions))),
       ("isa", .text(spelling(of: info.instructionSet, in: instructionSets))),
       ("threads", .integer(info.threads)),
@@ -48,6 +49,9 @@ enum InfoCommand: Command {
       ("max_position_embeddings", .integer(info.maxPositions)),
       ("lowercase", .boolean(info.lowercase)),
       ("no_answer_threshold", .number(info.noAnswerThreshold)),
-    ])
+    ]
+    if !info.labels.isEmpty { facts.append(("labels", .text(info.labels.joined(separator: ", ")))) }
+    if info.embeddingLength > 0 { facts.append(("embedding_length", .integer(info.embeddingLength))) }
+    return Facts(facts)
   }
 }

@@ -48,6 +48,18 @@ final class InputText {
     bytes = UnsafeBufferPointer(start: text.assumingMemoryBound(to: UInt8.self), count: count)
   }
 
+  /// Its lines without their ends; what follows the last line feed is a line unless it is empty.
+  var lines: [UnsafeBufferPointer<UInt8>] {
+    var lines: [UnsafeBufferPointer<UInt8>] = []
+    var start = 0
+    while start < bytes.count {
+      let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
+      lines.append(UnsafeBufferPointer(rebasing: bytes[start..<end]))
+      start = end + 1
+    }
+    return lines
+  }
+
   deinit {
     free(UnsafeMutableRawPointer(mutating: bytes.baseAddress))
   }

@@ -21,8 +21,9 @@ struct ModelChoice {
   private var options = ContextOptions()
 
   /// Takes the options that are its own and leaves the others.
+  /// - Parameter task: what the default model is for.
   init(
-    _ arguments: ParsedArguments, command: String, tokenizerOnly: Bool = false, task: ModelTask = .answer
+    _ arguments: ParsedArguments, command: String, task: ModelTask = .answer, tokenizerOnly: Bool = false
   ) throws(ToolError) {
     options.tokenizerOnly = tokenizerOnly
     options.defaultModel = task

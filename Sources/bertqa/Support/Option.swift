@@ -41,6 +41,11 @@ enum Option: String, CaseIterable {
   case tolerance
   case folds
   case seed
+  case lines
+  case pooling
+  case normalize
+  case noNormalize = "no-normalize"
+  case truncate
   case help
   case version
 
@@ -53,8 +58,8 @@ enum Option: String, CaseIterable {
 
   var value: Value {
     switch self {
-    case .json, .context, .handleImpossibleAnswer, .noAlignToWords, .parseSpecialTokens, .ids, .tfIDF, .help,
-      .version:
+    case .json, .context, .handleImpossibleAnswer, .noAlignToWords, .parseSpecialTokens, .ids, .tfIDF, .lines,
+      .normalize, .noNormalize, .truncate, .help, .version:
       return .none
     case .color: return .optional
     default: return .required

@@ -4,6 +4,10 @@ import Glibc
 enum Terminal {
   enum ColorChoice { case auto, always, never }
 
+  static let colorChoices: KeyValuePairs<String, ColorChoice> = [
+    "auto": .auto, "always": .always, "never": .never,
+  ]
+
   /// Whether a terminal that understands escape sequences is at this descriptor.
   static func isCapable(_ descriptor: Int32) -> Bool {
     guard isatty(descriptor) == 1 else { return false }

@@ -81,5 +81,23 @@ func writeDefaults<Options>(
   target.storeBytes(of: size, as: Int.self)
 }
 
+/// Writes a result into a caller's struct of any version, as much as its struct_size, which stays, has room for.
+func write<Value>(
+  _ value: Value, to pointer: UnsafeMutablePointer<Value>, _ name: String
+) throws(BertQAError) {
+  let size = UnsafeRawPointer(pointer).loadUnaligned(as: Int.self)
+  guard size >= MemoryLayout<Int>.size, size <= maximumStructSize else {
+    throw BertQAError(
+      .invalidArgument,
+      "\(name).struct_size is \(UInt(bitPattern: size)); set it to sizeof(\(name))")
+  }
+  let target = UnsafeMutableRawBufferPointer(start: pointer, count: size)
+  withUnsafeBytes(of: value) { source in
+    for index in MemoryLayout<Int>.size..<size {
+      target[index] = index < source.count ? source[index] : 0
+    }
+  }
+}
+
 /// No options struct will ever be larger; a larger struct_size is an uninitialised one.
 private let maximumStructSize = 4096

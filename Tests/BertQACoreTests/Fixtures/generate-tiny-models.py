@@ -1,27 +1,37 @@
-"""Makes tiny question-answering checkpoints with random weights, and what transformers says of them.
+"""Makes tiny checkpoints with random weights, and what transformers and sentence-transformers say of them.
 
-    pip install torch==2.13.0 transformers==5.23.0 safetensors==0.8.0
+    pip install torch==2.13.0 transformers==5.23.0 sentence-transformers==6.2.0 safetensors==0.8.0
     python generate-tiny-models.py
 
-Writes beside itself, for each model NAME, the Hugging Face directory NAME/ and NAME/expected.json:
+Writes beside itself, for each model NAME, the Hugging Face directory NAME/ and NAME/expected.json. For question
+answering:
 
     {"sets": [{"windows": [{"ids": [...], "second_segment": n,
                             "start": [...], "end": [...],           logits of every token
                             "best": [[start, end, score], ...]}]}]} best spans after the first [SEP]
 
-A span has start <= end < start + MAX_ANSWER; its score is the sum of its two logits.
+A span has start <= end < start + MAX_ANSWER; its score is the sum of its two logits. For the others, of TEXTS:
+
+    {"texts": [[text, second or null], ...], "outputs": [[...], ...]} logits, or vectors of texts cut to the
+                                                                      model's length
 """
 import json
 import pathlib
 import string
 
 import torch
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
+from sentence_transformers import SentenceTransformer
 from transformers import (
+    AutoTokenizer,
     BertConfig,
     BertForQuestionAnswering,
+    BertForSequenceClassification,
+    BertModel,
     DistilBertConfig,
     DistilBertForQuestionAnswering,
+    DistilBertForSequenceClassification,
+    DistilBertModel,
 )
 
 HERE = pathlib.Path(__file__).parent
@@ -40,6 +50,17 @@ can state about national out known university united then made quick brown fox j
 how people between under part three war film name river south north west east king paris france""".split()
 ENDINGS = ["s", "ing", "ed", "er", "ly", "ion", "al", "est"]
 CAPITALISED = ["The", "In", "He", "It", "Paris", "France", "King", "United", "Who", "What", "Rivière"]
+TEXTS = [
+    ["The quick brown fox jumps over the lazy dog.", None],
+    ["who was the king of france", "After the war the king made a film about the river."],
+    ["", None],
+    ["", ""],
+    ["one text", ""],
+    ["What? (Paris)", "\u4e2d\u56fd Rivi\u00e8re \U0001f98a"],
+    ["dog " * 45, None],
+    ["school time " * 10, "world state " * 10],
+    ["a", None],
+]
 
 
 def vocabulary(cased):
@@ -97,6 +118,21 @@ def window(model, length, size, generator, is_bert):
     }
 
 
+def save(name, model, dtype, pieces, cased, leave_out=()):
+    folder = HERE / name
+    folder.mkdir(exist_ok=True)
+    config = model.config
+    config.architectures = [type(model).__name__]
+    (folder / "config.json").write_text(json.dumps(config.to_dict(), indent=1, sort_keys=True) + "\n")
+    (folder / "vocab.txt").write_text("\n".join(pieces) + "\n", encoding="utf-8")
+    (folder / "tokenizer_config.json").write_text(
+        json.dumps({"do_lower_case": not cased, "tokenizer_class": "BertTokenizer"}, indent=1) + "\n")
+    tensors = {key: value.to(dtype).contiguous() for key, value in model.state_dict().items()
+               if value.is_floating_point() and key not in leave_out}
+    save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+    return folder
+
+
 def make(name, seed, cased, is_bert, dtype):
     generator = torch.Generator().manual_seed(seed)
     pieces = vocabulary(cased)
@@ -114,16 +150,7 @@ def make(name, seed, cased, is_bert, dtype):
     randomise(model, generator)
     model.to(dtype).float()  # the weights are what the file holds, the arithmetic is f32
 
-    folder = HERE / name
-    folder.mkdir(exist_ok=True)
-    config.architectures = [type(model).__name__]
-    (folder / "config.json").write_text(json.dumps(config.to_dict(), indent=1, sort_keys=True) + "\n")
-    (folder / "vocab.txt").write_text("\n".join(pieces) + "\n", encoding="utf-8")
-    (folder / "tokenizer_config.json").write_text(
-        json.dumps({"do_lower_case": not cased, "tokenizer_class": "BertTokenizer"}, indent=1) + "\n")
-    tensors = {key: value.to(dtype).contiguous() for key, value in model.state_dict().items()
-               if value.is_floating_point()}
-    save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+    folder = save(name, model, dtype, pieces, cased)
     sets = [{"windows": [window(model, length, len(pieces), generator, is_bert) for length in lengths]}
             for lengths in LENGTH_SETS]
     (folder / "expected.json").write_text(json.dumps({"sets": sets}, separators=(",", ":")) + "\n")
@@ -131,6 +158,87 @@ def make(name, seed, cased, is_bert, dtype):
     print(name, len(pieces), "pieces, logits' standard deviation", torch.tensor(logits).std().item())
 
 
+SMALL = {"max_position_embeddings": 64}
+
+
+def make_small(name, seed, kind, dtype, cased=False, leave_out=(), **settings):
+    """A model of a few kilobytes; (folder, model that computes in f32)."""
+    generator = torch.Generator().manual_seed(seed)
+    pieces = vocabulary(cased)
+    if kind.__name__.startswith("Distil"):
+        config = DistilBertConfig(
+            vocab_size=len(pieces), dim=16, n_layers=2, n_heads=2, hidden_dim=32, **SMALL, **settings)
+    else:
+        config = BertConfig(
+            vocab_size=len(pieces), hidden_size=16, num_hidden_layers=2, num_attention_heads=2,
+            intermediate_size=32, **SMALL, **settings)
+    model = kind._from_config(config, attn_implementation="eager").eval()
+    randomise(model, generator)
+    model.to(dtype).float()
+    return save(name, model, dtype, pieces, cased, leave_out), model
+
+
+def expect(folder, texts, outputs):
+    rows = [[round(value, 6) for value in output.tolist()] for output in outputs]
+    (folder / "expected.json").write_text(
+        json.dumps({"texts": texts, "outputs": rows}, separators=(",", ":")) + "\n")
+    print(folder.name, "outputs' standard deviation", torch.tensor(rows).std().item())
+
+
+def make_classifier(name, seed, kind, dtype, has_pooler=True, **settings):
+    pooler = () if has_pooler else ("bert.pooler.dense.weight", "bert.pooler.dense.bias")
+    folder, model = make_small(name, seed, kind, dtype, leave_out=pooler, **settings)
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    outputs = []
+    for first, second in TEXTS:
+        # As lists: else an empty second text would be taken for none.
+        inputs = tokenizer([first], second if second is None else [second], return_tensors="pt")
+        with torch.no_grad():
+            if has_pooler:
+                outputs.append(model(**inputs).logits[0])
+            else:
+                hidden = model.bert(**inputs).last_hidden_state
+                outputs.append(model.classifier(hidden[:, 0])[0])
+    expect(folder, TEXTS, outputs)
+
+
+def make_embedder(name, seed, kind, dtype, pooling, normalizes, length):
+    """As sentence-transformers' checkpoints of old are laid out, which it still reads."""
+    folder, _ = make_small(name, seed, kind, dtype)
+    if kind is BertModel:  # unprefixed, without the pooler that nothing needs
+        path = folder / "model.safetensors"
+        tensors = {key: value for key, value in load_file(path).items() if not key.startswith("pooler")}
+        save_file(tensors, path, metadata={"format": "pt"})
+
+    def write(path, value):
+        (folder / path).parent.mkdir(exist_ok=True)
+        (folder / path).write_text(json.dumps(value, indent=1) + "\n")
+
+    kinds = ["Transformer", "Pooling"] + ["Normalize"] * normalizes
+    write("modules.json", [
+        {"idx": index, "name": str(index), "path": f"{index}_{kind}" if index else "",
+         "type": f"sentence_transformers.models.{kind}"}
+        for index, kind in enumerate(kinds)])
+    write("1_Pooling/config.json", {
+        "word_embedding_dimension": 16, "pooling_mode_cls_token": pooling == "cls",
+        "pooling_mode_mean_tokens": pooling == "mean", "pooling_mode_max_tokens": False,
+        "pooling_mode_mean_sqrt_len_tokens": False})
+    write("sentence_bert_config.json", {"max_seq_length": length, "do_lower_case": False})
+    model = SentenceTransformer(str(folder), device="cpu", model_kwargs={"dtype": torch.float32})
+    texts = [text for text in TEXTS if text[1] is None]
+    expect(folder, texts, model.encode([text for text, _ in texts], convert_to_tensor=True))
+
+
 make("tiny-bert", 1, cased=False, is_bert=True, dtype=torch.float32)
 make("tiny-bert-cased", 2, cased=True, is_bert=True, dtype=torch.float16)
 make("tiny-distilbert", 3, cased=False, is_bert=False, dtype=torch.bfloat16)
+make_classifier(
+    "tiny-bert-classifier", 4, BertForSequenceClassification, torch.float32,
+    id2label={0: "calm", 1: "glad", 2: "sad"})
+make_classifier(
+    "tiny-bert-regression", 5, BertForSequenceClassification, torch.float16, has_pooler=False, num_labels=1)
+make_classifier(
+    "tiny-distilbert-classifier", 6, DistilBertForSequenceClassification, torch.bfloat16,
+    problem_type="multi_label_classification", num_labels=4)
+make_embedder("tiny-bert-embedder", 7, BertModel, torch.float16, "mean", normalizes=True, length=32)
+make_embedder("tiny-distilbert-embedder", 8, DistilBertModel, torch.float32, "cls", normalizes=False, length=64)

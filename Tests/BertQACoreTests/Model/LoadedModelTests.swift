@@ -15,9 +15,9 @@ struct LoadedModelTests {
     return try #require(failure { _ = try load() })
   }
 
-  @Test(arguments: [Architecture.Family.bert, .distilBert])
-  func findsEveryTensor(family: Architecture.Family) throws {
-    let checkpoint = TinyCheckpoint(family)
+  @Test(arguments: [Architecture.Family.bert, .distilBert], [ModelTask.answer, .classify, .embed])
+  func findsEveryTensor(family: Architecture.Family, task: ModelTask) throws {
+    let checkpoint = TinyCheckpoint(family, task: task)
     try checkpoint.write(to: directory)
     let model = try load()
     try model.withTensors { tensors in
@@ -35,7 +35,10 @@ struct LoadedModelTests {
     #expect(layer.attentionNorm.weight.name == "\(names.attentionNorm).weight")
     #expect(layer.outputNorm.bias.name == "\(names.outputNorm).bias")
     #expect((model.encoder.tokenTypeEmbeddings == nil) == (family == .distilBert))
-    #expect(model.questionAnswering.weight.shape == [2, 8])
+    let heads: [ModelTask: [[Int]]] = [.answer: [[2, 8]], .classify: [[8, 8], [3, 8]], .embed: []]
+    #expect(model.head.linears.map(\.weight.shape) == heads[task])
+    #expect(model.configuration.labels == (task == .classify ? ["x", "y", "z"] : []))
+    #expect((model.embedding == nil) == (task != .embed))
     #expect(model.vocabulary.count == 10)
   }
 
@@ -130,6 +133,49 @@ struct LoadedModelTests {
         isMatrix
           ? "tensor \"\(name)_scale\" is missing, expected F32 [\(tensor.shape[0])]"
           : "is I8 \(tensor.shape), expected \(types)"))
+  }
+
+  @Test func aPoolerMayBeLeftOut() throws {
+    for name in ["bert.pooler.dense", "pooler.dense"] {
+      var checkpoint = TinyCheckpoint(task: .classify)
+      checkpoint.rename { $0.hasPrefix("bert.pooler.dense") ? name + $0.dropFirst(17) : $0 }
+      try checkpoint.write(to: directory)
+      #expect(try load().head.linears.count == 2)
+      checkpoint.tensors["\(name).bias"] = nil
+      #expect(
+        try refusal(checkpoint).message.contains("tensor \"bert.pooler.dense.bias\" is missing"))
+      checkpoint.tensors["\(name).weight"] = nil
+      try checkpoint.write(to: directory)
+      #expect(try load().head.linears.map(\.weight.shape) == [[3, 8]])
+    }
+    // DistilBERT's is never left out.
+    var checkpoint = TinyCheckpoint(.distilBert, task: .classify)
+    checkpoint.rename { $0.hasPrefix("pre_classifier") ? nil : $0 }
+    #expect(try refusal(checkpoint).message.contains("tensor \"pre_classifier.weight\" is missing"))
+  }
+
+  @Test func labelsMustFitTheClassifier() throws {
+    var checkpoint = TinyCheckpoint(task: .classify)
+    checkpoint.config["id2label"] = nil
+    #expect(
+      try refusal(checkpoint).message.hasSuffix(
+        "tensor \"classifier.weight\" is F32 [3, 8], expected F32 or F16 or BF16 or I8 [2, 8]"))
+  }
+
+  @Test(arguments: [ModelTask.classify, .embed])
+  func weightsThatAreNoNumbersAreRefusedInUse(task: ModelTask) throws {
+    var checkpoint = TinyCheckpoint(task: task)
+    let name = "bert.encoder.layer.1.output.dense.bias"
+    checkpoint.tensors[name]?.bytes.replaceSubrange(
+      0..<4, with: withUnsafeBytes(of: Float.nan.bitPattern, Array.init))
+    try checkpoint.write(to: directory)
+    var options = ContextOptions()
+    options.precision = .f32
+    let context = try Context(modelDirectory: directory.path, options: options)
+    let error = failure {
+      if task == .embed { _ = try context.embed("fox") } else { _ = try context.classify("fox") }
+    }
+    #expect(error?.status == .invalidModel && error?.message.contains("finite") == true)
   }
 
   @Test func refusesBadScalesAndSums() throws {

@@ -79,6 +79,27 @@ struct LoadingFuzzTests {
     try fuzz(["model.safetensors", "model.safetensors", "config.json"], seed: 2, rounds: 1000)
   }
 
+  @Test func embedding() throws {
+    try TinyCheckpoint(task: .embed, hidden: 4, heads: 1, inner: 8, layers: 1).write(to: directory)
+    try directory.makeDirectory("1_Pooling")
+    try directory.write(
+      "{\"word_embedding_dimension\": 4, \"pooling_mode_mean_tokens\": true}", to: "1_Pooling/config.json")
+    try directory.write(
+      """
+      [{"idx": 0, "name": "0", "path": "", "type": "models.Transformer"},
+       {"idx": 1, "name": "1", "path": "1_Pooling", "type": "models.Pooling"}]
+      """, to: "modules.json")
+    try directory.write("{\"max_seq_length\": 12}", to: "sentence_bert_config.json")
+    try fuzz(
+      ["modules.json", "1_Pooling/config.json", "sentence_bert_config.json", "config.json"], seed: 5,
+      rounds: 1000)
+  }
+
+  @Test func labels() throws {
+    try TinyCheckpoint(task: .classify, hidden: 4, heads: 1, inner: 8, layers: 1).write(to: directory)
+    try fuzz(["config.json"], seed: 6, rounds: 1000)
+  }
+
   @Test func shards() throws {
     try Self.small.write(to: directory, shards: 2)
     try fuzz(

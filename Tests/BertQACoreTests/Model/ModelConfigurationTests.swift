@@ -43,8 +43,8 @@ struct ModelConfigurationTests {
       "layer_norm_eps": 0.5
       """)
     let expected = ModelConfiguration(
-      architecture: .distilBertForQuestionAnswering, vocabSize: 100, hiddenSize: 48, layerCount: 3,
-      headCount: 4, intermediateSize: 96, maxPositions: 64, typeVocabSize: 0, layerNormEps: 1e-12)
+      architecture: .distilBertForQuestionAnswering, family: .distilBert, vocabSize: 100, hiddenSize: 48,
+      layerCount: 3, headCount: 4, intermediateSize: 96, maxPositions: 64, typeVocabSize: 0, layerNormEps: 1e-12)
     #expect(configuration == expected)
   }
 
@@ -101,13 +101,59 @@ struct ModelConfigurationTests {
     #expect(error.message.hasPrefix("\(directory.file("config.json")): \(message)"), "\(error)")
   }
 
+  private func readClassifier(_ members: String) throws -> ModelConfiguration {
+    try read("{\"architectures\": [\"BertForSequenceClassification\"]\(members)}")
+  }
+
+  @Test func readsLabels() throws {
+    let named = try readClassifier(
+      ", \"id2label\": {\"2\": \"c\", \"0\": \"a\", \"1\": \"b\"}, \"num_labels\": 3")
+    #expect(named.labels == ["a", "b", "c"] && named.problemType == .singleLabel)
+    let standard = try readClassifier("")
+    #expect(standard.labels == ["LABEL_0", "LABEL_1"] && standard.problemType == .singleLabel)
+    let number = try readClassifier(", \"num_labels\": 1, \"id2label\": null")
+    #expect(number.labels == ["LABEL_0"] && number.problemType == .regression)
+    for (name, problemType) in [
+      ("single_label_classification", ProblemType.singleLabel),
+      ("multi_label_classification", .multiLabel), ("regression", .regression),
+    ] {
+      #expect(try readClassifier(", \"problem_type\": \"\(name)\"").problemType == problemType)
+    }
+    // Models for other tasks have them too, to no effect.
+    #expect(try readBert(", \"id2label\": 7, \"problem_type\": \"x\"").labels.isEmpty)
+  }
+
+  @Test(arguments: [
+    ("\"id2label\": []", "\"id2label\" is an array, expected an object"),
+    ("\"id2label\": {}", "\"id2label\" has 0 labels, expected 1 to 65536"),
+    ("\"id2label\": {\"1\": \"a\"}", "\"id2label\" has the id \"1\", expected each of 0 to 0 once"),
+    ("\"id2label\": {\"x\": \"a\"}", "\"id2label\" has the id \"x\""),
+    ("\"id2label\": {\"-1\": \"a\"}", "\"id2label\" has the id \"-1\""),
+    ("\"id2label\": {\"0\": \"a\", \"00\": \"b\"}", "\"id2label\" has the id \"00\""),
+    ("\"id2label\": {\"0\": 7}", "\"0\" is 7, expected a label's name"),
+    (
+      "\"id2label\": {\"0\": \"a\"}, \"num_labels\": 2",
+      "\"num_labels\" is 2, but \"id2label\" has 1 labels"
+    ),
+    ("\"num_labels\": 0", "\"num_labels\" is 0, expected an integer in 1...65536"),
+    ("\"num_labels\": 1e9", "\"num_labels\" is 1000000000.0"),
+    ("\"problem_type\": \"guess\"", "\"problem_type\" is \"guess\", expected \"single_label"),
+    ("\"problem_type\": 1", "\"problem_type\" is 1, expected a string"),
+  ])
+  func refusesInvalidLabels(members: String, message: String) throws {
+    let error = try #require(failure { _ = try readClassifier(", \(members)") })
+    #expect(error.status == .invalidModel)
+    #expect(error.message.hasPrefix("\(directory.file("config.json")): \(message)"), "\(error)")
+  }
+
   @Test(arguments: [
     ("{}", "no \"architectures\""), ("{\"architectures\": null}", "no \"architectures\""),
     ("{\"architectures\": [1]}", "no \"architectures\""),
     ("{\"architectures\": [\"GPT2LMHeadModel\"]}", "architecture \"GPT2LMHeadModel\""),
   ])
   func namesTheSupportedArchitectures(text: String, found: String) throws {
-    let supported = "BertForQuestionAnswering, DistilBertForQuestionAnswering"
+    let supported = Architecture.allCases.map(\.rawValue).joined(separator: ", ")
+    #expect(supported.hasPrefix("BertForQuestionAnswering, DistilBertForQuestionAnswering, "))
     #expect(
       failure { _ = try read(text) }
         == BertQAError(

@@ -14,9 +14,13 @@ struct QuantizerTests {
   }
 
   /// Hidden sizes whose tensors are all, partly and never multiples of 64 bytes long.
-  @Test(arguments: [(64, 4), (16, 2), (9, 3)], [Architecture.Family.bert, .distilBert])
-  func weightsStayClose(size: (hidden: Int, heads: Int), family: Architecture.Family) throws {
-    try TinyCheckpoint(family, hidden: size.hidden, heads: size.heads, inner: 2 * size.hidden + 1)
+  @Test(
+    arguments: [(64, 4, ModelTask.answer), (16, 2, .classify), (16, 2, .embed), (9, 3, .answer)],
+    [Architecture.Family.bert, .distilBert])
+  func weightsStayClose(
+    size: (hidden: Int, heads: Int, task: ModelTask), family: Architecture.Family
+  ) throws {
+    try TinyCheckpoint(family, task: size.task, hidden: size.hidden, heads: size.heads, inner: 2 * size.hidden + 1)
       .write(to: source)
     let report = try Quantizer.quantize(directory: source.path, to: output)
     let before = try LoadedModel.load(directory: source.path)
@@ -29,7 +33,9 @@ struct QuantizerTests {
         for (old, new) in zip(before, after) {
           #expect(new.name == old.name)
           #expect(new.shape == old.shape)
-          let isKept = new.name.hasPrefix("qa_outputs") || new.shape.count == 1
+          let isHead = ["qa_outputs", "bert.pooler", "pre_classifier", "classifier"]
+            .contains { new.name.hasPrefix($0) }
+          let isKept = isHead || new.shape.count == 1
           #expect(new.dataType == (isKept ? .f32 : .i8))
           if isKept {
             #expect(new.floats == old.floats)
@@ -115,6 +121,35 @@ struct QuantizerTests {
         == ["config.json", "model.safetensors", "tokenizer_config.json", "vocab.txt"])
     #expect(
       try String(contentsOfFile: "\(output)/vocab.txt", encoding: .utf8) == source.text("vocab.txt"))
+  }
+
+  @Test func howTextsBecomeVectorsIsKept() throws {
+    try TinyCheckpoint(task: .embed).write(to: source)
+    try source.write("{\"max_seq_length\": 12}", to: "sentence_bert_config.json")
+    try source.makeDirectory("1_Pooling")
+    try source.write("{\"pooling_mode_cls_token\": true}", to: "1_Pooling/config.json")
+    try source.write(
+      """
+      [{"type": "x.Transformer", "path": ""}, {"type": "x.Pooling", "path": "1_Pooling"},
+       {"type": "x.Normalize", "path": "2_Normalize"}]
+      """, to: "modules.json")
+    try Quantizer.quantize(directory: source.path, to: output)
+    let before = try #require(try LoadedModel.load(directory: source.path).embedding)
+    #expect(before.pooling == .first && before.normalizes && before.maxSequenceLength == 12)
+    #expect(try LoadedModel.load(directory: output).embedding == before)
+    let own = try #require(try ObjectReader(MappedFile(path: "\(output)/config.json")).reader("bertqa"))
+    #expect(own.value("no_answer_threshold") == nil)
+    #expect(own.value("pooling") == .string("cls"))
+  }
+
+  @Test func onlyModelsThatAnswerHaveAThreshold() throws {
+    try TinyCheckpoint(task: .classify).write(to: source)
+    let error = failure {
+      try Quantizer.quantize(directory: source.path, to: output, noAnswerThreshold: 1)
+    }
+    #expect(error?.status == .invalidArgument)
+    try Quantizer.quantize(directory: source.path, to: output)
+    #expect(try LoadedModel.load(directory: output).configuration.labels == ["x", "y", "z"])
   }
 
   @Test func tokenizerFilesAreKept() throws {

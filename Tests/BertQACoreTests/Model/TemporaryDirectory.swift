@@ -26,6 +26,11 @@ final class TemporaryDirectory {
     try write(Array(text.utf8), to: name)
   }
 
+  /// A directory within it, unless it is there.
+  func makeDirectory(_ name: String) throws {
+    try FileManager.default.createDirectory(atPath: file(name), withIntermediateDirectories: true)
+  }
+
   /// Removes the directory now.
   func discard() throws { try FileManager.default.removeItem(atPath: path) }
 

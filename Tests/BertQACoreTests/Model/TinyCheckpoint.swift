@@ -14,12 +14,14 @@ struct TinyCheckpoint {
 
   /// Every weight is a multiple of 1/64 within ±1: exact in F32, F16 and BF16 alike.
   init(
-    _ family: Architecture.Family = .bert, hidden: Int = 8, heads: Int = 2, inner: Int = 16,
+    _ family: Architecture.Family = .bert, task: ModelTask = .answer, hidden: Int = 8, heads: Int = 2, inner: Int = 16,
     layers: Int = 2, type: String = "F32"
   ) {
     var random = TestRandom(7)
     let names = TensorNames(family)
+    let architecture = Architecture.allCases.first { $0.family == family && $0.task == task }
     config = Self.config(family, hidden: hidden, heads: heads, inner: inner, layers: layers)
+    config["architectures"] = .array([.string(architecture?.rawValue ?? "")])
     func add(_ name: String, _ shape: [Int]) {
       let values = (0..<shape.reduce(1, *)).map { _ in
         Float(Int.random(in: -64...64, using: &random)) / 64
@@ -47,7 +49,15 @@ struct TinyCheckpoint {
       linear(layer.output, hidden, inner)
       norm(layer.outputNorm)
     }
-    linear("qa_outputs", 2, hidden)
+    switch task {
+    case .answer: linear("qa_outputs", 2, hidden)
+    case .classify:
+      config["id2label"] = .object(
+        .init(members: ["x", "y", "z"].enumerated().map { .init(key: "\($0)", value: .string($1)) }))
+      linear(names.pooler, hidden, hidden)
+      linear("classifier", 3, hidden)
+    case .embed, .predict: break
+    }
   }
 
   private static func config(
@@ -59,7 +69,6 @@ struct TinyCheckpoint {
       switch family {
       case .bert:
         [
-          "architectures": .array([.string("BertForQuestionAnswering")]),
           "hidden_size": integer(hidden), "num_hidden_layers": integer(layers),
           "num_attention_heads": integer(heads), "intermediate_size": integer(inner),
           "hidden_act": .string("gelu"), "type_vocab_size": integer(2),
@@ -67,7 +76,6 @@ struct TinyCheckpoint {
         ]
       case .distilBert:
         [
-          "architectures": .array([.string("DistilBertForQuestionAnswering")]),
           "dim": integer(hidden), "n_layers": integer(layers), "n_heads": integer(heads),
           "hidden_dim": integer(inner), "activation": .string("gelu"),
           "sinusoidal_pos_embds": .bool(true),

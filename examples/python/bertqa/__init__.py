@@ -13,6 +13,7 @@ Calls release the GIL. A Context and a Document may be used by any number of thr
 from ._answer import Document
 from ._columns import answer_column, classify_column
 from ._context import Context
+from ._embed import Embeddings
 from ._errors import (
     BertQAError,
     Cancelled,
@@ -24,7 +25,9 @@ from ._errors import (
     Unsupported,
     WrongModel,
 )
+from ._labeler import Labeler
 from ._native import abi_version, version
+from ._sequence import SequenceState
 from ._train import train_classifier
 from ._types import (
     Answer,
@@ -32,12 +35,19 @@ from ._types import (
     Classification,
     ClassifyOptions,
     Contribution,
+    EmbedOptions,
+    GenerateOptions,
+    Generation,
     LabelScore,
     ModelInfo,
+    Prediction,
+    RankedText,
     Result,
+    SequenceScore,
     Tokens,
     TrainingReport,
     TrainOptions,
+    Word,
 )
 
 __all__ = [
@@ -50,18 +60,28 @@ __all__ = [
     "Context",
     "Contribution",
     "Document",
+    "EmbedOptions",
+    "Embeddings",
+    "GenerateOptions",
+    "Generation",
     "InvalidArgument",
     "InvalidModel",
     "LabelScore",
+    "Labeler",
     "ModelIOError",
     "ModelInfo",
     "OutOfMemory",
+    "Prediction",
+    "RankedText",
     "Result",
+    "SequenceScore",
+    "SequenceState",
     "Tokens",
     "TooLarge",
     "TrainOptions",
     "TrainingReport",
     "Unsupported",
+    "Word",
     "WrongModel",
     "abi_version",
     "answer_column",

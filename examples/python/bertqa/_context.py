@@ -10,10 +10,12 @@ from typing import Any, Callable, List, Optional, Sequence, Tuple, Union
 from . import _native
 from ._answer import AnswerMethods
 from ._classify import ClassifyMethods
+from ._embed import EmbedMethods
 from ._errors import InvalidArgument
 from ._handle import Handle
 from ._native import check, initialized, int32, library
 from ._options import index
+from ._sequence import SequenceMethods
 from ._text import encoded, spans
 from ._types import ModelInfo, Text, Tokens
 
@@ -22,7 +24,7 @@ PRECISIONS = ("auto", "f32", "bf16", "int8")
 INSTRUCTION_SETS = ("auto", "portable", "avx2", "avx512", "avx512_vnni")
 
 
-class Context(AnswerMethods, ClassifyMethods):
+class Context(AnswerMethods, ClassifyMethods, EmbedMethods, SequenceMethods):
     """One loaded model; immutable, for any number of threads.
 
     model: a directory as Hugging Face's save_pretrained or this library writes it; None: the default model of task,

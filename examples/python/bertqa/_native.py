@@ -166,7 +166,8 @@ class Word(Structure):
     ]
 
 
-WORD = ctypes.CFUNCTYPE(c_int32, c_void_p, POINTER(Word))
+# The user pointer is a Python object: what it is called with is `function(object, word)`.
+WORD = ctypes.CFUNCTYPE(c_int32, ctypes.py_object, POINTER(Word))
 
 
 class GenerateOptions(Structure):
@@ -229,8 +230,54 @@ _FUNCTIONS = {
     "trainer_add": (c_int32, [c_void_p, c_char_p, c_size_t, c_char_p, c_size_t]),
     "trainer_finish": (c_int32, [c_void_p, c_char_p, POINTER(POINTER(TrainingReport))]),
     "training_report_free": (None, [POINTER(TrainingReport)]),
+    "embed_options_init": (None, [POINTER(EmbedOptions), c_size_t]),
+    "embed": (c_int32, [c_void_p, POINTER(TextPair), c_size_t, POINTER(EmbedOptions), POINTER(c_float)]),
+    "labeler_options_init": (None, [POINTER(LabelerOptions), c_size_t]),
+    "labeler_create": (
+        c_int32, [c_void_p, POINTER(Example), c_size_t, POINTER(LabelerOptions), POINTER(c_void_p)],
+    ),
+    "labeler_free": (None, [c_void_p]),
+    "labeler_classify": (c_int32, [c_void_p, POINTER(TextPair), c_size_t, POINTER(c_void_p)]),
     "answer_arrow": (c_int32, [c_void_p, Column, Column, POINTER(AnswerOptions), c_void_p, c_void_p]),
     "classify_arrow": (c_int32, [c_void_p, Column, POINTER(ClassifyOptions), c_void_p, c_void_p]),
+    "sequence_state_clone": (c_void_p, [c_void_p]),
+    "sequence_state_free": (None, [c_void_p]),
+    "sequence_state_export": (c_int32, [c_void_p, POINTER(c_float), c_size_t]),
+    "sequence_state_import": (c_int32, [c_void_p, POINTER(c_float), c_size_t, POINTER(c_void_p)]),
+    "sequence_state_serialize": (c_int32, [c_void_p, c_void_p, c_size_t, POINTER(c_size_t)]),
+    "sequence_state_deserialize": (c_int32, [c_void_p, c_char_p, c_size_t, POINTER(c_void_p)]),
+    "sequence_predict": (
+        c_int32,
+        [c_void_p, c_char_p, c_size_t, c_void_p, c_int32, POINTER(c_void_p), POINTER(c_void_p)],
+    ),
+    "prediction_free": (None, [c_void_p]),
+    "prediction_count": (c_size_t, [c_void_p]),
+    "prediction_get": (POINTER(Word), [c_void_p, c_size_t]),
+    "prediction_is_unknown": (c_int32, [c_void_p]),
+    "prediction_probabilities": (c_void_p, [c_void_p]),
+    "sequence_step": (
+        c_int32,
+        [c_void_p, POINTER(c_int32), POINTER(c_void_p), c_size_t, POINTER(c_void_p), POINTER(c_float)],
+    ),
+    "generate_options_init": (None, [POINTER(GenerateOptions), c_size_t]),
+    "sequence_generate": (
+        c_int32, [c_void_p, c_char_p, c_size_t, c_void_p, POINTER(GenerateOptions), POINTER(c_void_p)],
+    ),
+    "generation_free": (None, [c_void_p]),
+    "generation_count": (c_size_t, [c_void_p]),
+    "generation_get": (POINTER(Word), [c_void_p, c_size_t]),
+    "generation_text": (c_void_p, [c_void_p, POINTER(c_size_t)]),
+    "generation_stop": (c_int32, [c_void_p]),
+    "generation_unknown_count": (c_size_t, [c_void_p]),
+    "generation_state": (c_void_p, [c_void_p]),
+    "sequence_likelihood": (
+        c_int32, [c_void_p, c_char_p, c_size_t, c_void_p, c_int32, POINTER(SequenceScore)],
+    ),
+    "sequence_rank": (
+        c_int32,
+        [c_void_p, c_char_p, c_size_t, POINTER(TextPair), c_size_t, c_void_p, c_int32, POINTER(c_size_t),
+         POINTER(c_double), POINTER(c_size_t)],
+    ),
     "logits": (
         c_int32,
         [c_void_p, POINTER(c_int32), c_size_t, POINTER(c_size_t), POINTER(c_size_t), c_size_t, POINTER(c_float),

@@ -1,7 +1,12 @@
 """Results: plain values that outlive everything they came from."""
 
 from dataclasses import dataclass
-from typing import Any, Callable, Dict, List, Optional, Tuple, TypedDict, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Tuple, TypedDict, Union
+
+if TYPE_CHECKING:
+    from array import array
+
+    from ._sequence import SequenceState
 
 Text = Union[str, bytes]
 
@@ -212,6 +217,114 @@ class TrainingReport:
     calibration_error: float
     #: confusion[true label][predicted label]; empty without folds.
     confusion: List[List[int]]
+
+
+class EmbedOptions(TypedDict, total=False):
+    """Keyword arguments of embed and Labeler. An option that is None keeps its default."""
+
+    #: "mean", "cls", or "model" (default): what the model's sentence-transformers files say, else the mean.
+    pooling: Optional[str]
+    #: Scale vectors to length 1; default: as the model's files say.
+    normalize: Optional[bool]
+    #: Tokens of one window; default: as the model's files say.
+    max_seq_len: Optional[int]
+    #: Cut longer texts, as sentence-transformers does; default False: they are read in windows, whose vectors are
+    #: averaged.
+    truncate: Optional[bool]
+    #: Called many times a second; true ends the call with Cancelled, an exception with that exception.
+    cancel: Optional[Callable[[], Any]]
+
+
+class GenerateOptions(TypedDict, total=False):
+    """Keyword arguments of Context.generate; names and meanings as in Hugging Face's generate.
+
+    An option that is None keeps its default.
+    """
+
+    #: Generated at most, 1...1000000; default 100.
+    max_words: Optional[int]
+    #: 0 (default): greedy, always the most probable word; else the logits are divided by it.
+    temperature: Optional[float]
+    #: Only the k most probable words are drawn from; 0 (default): all.
+    top_k: Optional[int]
+    #: Only the fewest words whose probabilities sum to this; default 1: all.
+    top_p: Optional[float]
+    #: The same seed gives the same words; default 0.
+    seed: Optional[int]
+    #: Called with each Word as it is generated; true stops the generation after it.
+    on_word: Optional[Callable[["Word"], Any]]
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word that may come next, or that was generated."""
+
+    text: str
+    id: int
+    #: Of the model itself, whatever the options of a generation left out.
+    probability: float
+    log_probability: float
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """The words that may come next."""
+
+    #: The most probable first.
+    words: List[Word]
+    #: The word that was read is not in the vocabulary; the model read its unknown token.
+    unknown: bool
+    #: Of every word, by id.
+    probabilities: "array[float]"
+    #: After the word that was read: for the next prediction.
+    state: "SequenceState"
+
+    @property
+    def word(self) -> str:
+        """The most probable word."""
+        return self.words[0].text
+
+
+@dataclass(frozen=True)
+class Generation:
+    """What was generated."""
+
+    #: The words joined as the model's texts are: with spaces between words, without between characters.
+    text: str
+    #: Without the prompt and the end symbol.
+    words: List[Word]
+    #: "end": the model predicted its end symbol; "limit": max_words; "callback": on_word asked for it.
+    stop: str
+    #: Words of the prompt that are not in the vocabulary.
+    unknown_count: int
+    #: After the last word, to go on from.
+    state: "SequenceState"
+
+
+@dataclass(frozen=True)
+class SequenceScore:
+    """How likely a text is."""
+
+    #: Sum of the natural logarithms of the words' probabilities.
+    log_likelihood: float
+    #: Words predicted: all but a sequence's first, and the end symbol if asked.
+    word_count: int
+    #: Words of the text that are not in the vocabulary.
+    unknown_count: int
+    #: exp(-log_likelihood / word_count); NaN where nothing was predicted.
+    perplexity: float
+
+
+@dataclass(frozen=True)
+class RankedText:
+    """One of several continuations."""
+
+    text: Text
+    #: In the order given.
+    index: int
+    #: Of its own words.
+    log_likelihood: float
+    word_count: int
 
 
 @dataclass(frozen=True)

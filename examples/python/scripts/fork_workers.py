@@ -1,17 +1,23 @@
 #!/usr/bin/env python3
 """Answers in worker processes that share one loaded model.
 
-usage: fork_workers.py QUESTION FILE ...
+usage: fork_workers.py [--method fork|spawn|forkserver] QUESTION FILE ...
 
-The model is loaded before the workers are forked: they inherit it, and its memory-mapped weights are in
-memory once. Threads of one process do as well; processes are for hosts that have them anyway.
+The model is loaded before the workers start. Forked ones inherit it; for others it is pickled, which is its
+arguments only, and opened anew. Either way its memory-mapped weights are in memory once. Threads of one process
+do as well; processes are for hosts that have them anyway.
 """
 
+import argparse
 import multiprocessing
 import os
-import sys
 
 import bertqa
+
+
+def start(*inherited):
+    global context, question
+    context, question = inherited
 
 
 def ask(path):
@@ -21,13 +27,15 @@ def ask(path):
 
 
 def main():
-    global context, question
-    if len(sys.argv) < 3:
-        sys.exit("usage: fork_workers.py QUESTION FILE ...")
-    question, *paths = sys.argv[1:]
-    context = bertqa.Context(threads=1)
-    with multiprocessing.get_context("fork").Pool(min(len(paths), os.cpu_count() or 1)) as pool:
-        for path, answer, process in pool.imap(ask, paths):
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--method", default="fork", choices=multiprocessing.get_all_start_methods())
+    parser.add_argument("question", metavar="QUESTION")
+    parser.add_argument("paths", metavar="FILE", nargs="+")
+    arguments = parser.parse_args()
+    workers = min(len(arguments.paths), os.cpu_count() or 1)
+    state = bertqa.Context(threads=1), arguments.question
+    with multiprocessing.get_context(arguments.method).Pool(workers, start, state) as pool:
+        for path, answer, process in pool.imap(ask, arguments.paths):
             print(f"{path}\t{answer}\t{process}")
 
 

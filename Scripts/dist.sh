@@ -1,0 +1,27 @@
+#!/bin/sh
+# Makes a tarball of the sources, the same bytes for the same sources: those that git has, or, where this is
+# such a tarball's content itself, all that .gitignore does not leave out.
+# usage: dist.sh OUTPUT_DIRECTORY
+set -eu
+output=$(realpath -m "$1")
+cd "$(dirname "$0")/.."
+number() { sed -n "s/^#define BERTQA_VERSION_$1 //p" include/bertqa.h; }
+name=libbertqa-$(number MAJOR).$(number MINOR).$(number PATCH)
+list=$(mktemp)
+trap 'rm -f "$list"' EXIT
+
+if git rev-parse --show-prefix > "$list" 2> /dev/null && [ "$(cat "$list")" = "" ]; then
+  git ls-files -z > "$list"
+  date=$(git log -1 --format=%ct)
+else
+  set -- -name .git
+  while read -r pattern; do set -- "$@" -o -name "${pattern%/}"; done < .gitignore
+  find . \( "$@" \) -prune -o ! -type d -printf '%P\0' > "$list"
+  date=$(stat -c %Y Package.swift)
+fi
+mkdir -p "$output"
+LC_ALL=C sort -z -o "$list" "$list"
+tar -cf "$output/$name.tar" --no-recursion --null --files-from="$list" --transform="s|^|$name/|S" \
+  --format=gnu --mtime="@$date" --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX
+gzip -9nf "$output/$name.tar"
+echo "$output/$name.tar.gz"

@@ -1,0 +1,56 @@
+/// How texts become windows of the model: [CLS] text [SEP], or [CLS] text [SEP] second [SEP].
+struct TextWindows: Sendable {
+  /// Tokens of a window at most, special ones included; 8 or more.
+  var maxSequenceLength: Int
+  /// Tokens of a long text that two neighbouring windows share, at most.
+  var overlap = 0
+  /// Cut what does not fit in one window.
+  var truncates = false
+
+  private static let minimumLength = 8
+
+  /// A window's length: the caller's choice or, for 0, the default, lowered to what the model takes.
+  static func length(
+    _ wanted: Int, default: Int, _ maxPositions: Int
+  ) throws(BertQAError) -> Int {
+    let length = min(wanted == 0 ? `default` : wanted, maxPositions)
+    if length >= minimumLength { return length }
+    throw BertQAError(
+      .invalidArgument,
+      "max_seq_len is \(length), but must be at least \(minimumLength); the model takes \(maxPositions)")
+  }
+
+  /// The tokens of a text and of its second one that stand in a window.
+  struct Parts: Equatable {
+    var first: Range<Int>
+    var second: Range<Int>?
+  }
+
+  /// The windows of a text of so many tokens, one at least.
+  ///
+  /// Of a pair that does not fit, the shorter text stands in every window beside a part of the longer one;
+  /// or, if it takes more than half of the window, both are read in halves, side by side, and the one
+  /// that has fewer parts begins again. So all is read, in time linear in the lengths.
+  /// Cutting is Hugging Face's "longest_first".
+  func layout(first: Int, second: Int?) throws(BertQAError) -> [Parts] {
+    guard let second else {
+      return try windows(first, room: maxSequenceLength - 2).map { Parts(first: $0) }
+    }
+    let room = maxSequenceLength - 3
+    let shorter = min(first, second, room / 2)
+    let (firstRoom, secondRoom) =
+      first <= second ? (shorter, room - shorter) : (room - shorter, shorter)
+    let firsts = try windows(first, room: firstRoom)
+    let seconds = try windows(second, room: secondRoom)
+    return (0..<max(firsts.count, seconds.count)).map {
+      Parts(first: firsts[$0 % firsts.count], second: seconds[$0 % seconds.count])
+    }
+  }
+
+  private func windows(_ tokens: Int, room: Int) throws(BertQAError) -> [Range<Int>] {
+    guard tokens > room, !truncates else { return [0..<min(tokens, room)] }
+    return try DocumentWindow.layout(
+      tokenCount: tokens, room: room, overlap: min(overlap, maxSequenceLength / 3, room / 2)
+    ).map { $0.firstToken..<$0.endToken }
+  }
+}

@@ -1,0 +1,116 @@
+extension EmbeddingConfiguration {
+  /// Reads `modules.json` and what it names, `sentence_bert_config.json`, and the tokenizer's
+  /// "model_max_length". Each may be absent.
+  mutating func readSentenceTransformers(
+    _ directory: String, _ model: ModelConfiguration, _ tokenizer: TokenizerConfiguration
+  ) throws(BertQAError) {
+    if let own = try Self.reader("\(directory)/tokenizer_config.json") {
+      lowerLength(to: try own.number("model_max_length"))
+    }
+    for name in ["sentence_bert_config.json", "sentence_distilbert_config.json"] {
+      guard let own = try Self.reader("\(directory)/\(name)") else { continue }
+      lowerLength(to: try own.number("max_seq_length"))
+      if try own.bool("do_lower_case") == true, !tokenizer.lowercase {
+        throw BertQAError(
+          .unsupported,
+          "\(own.file): \"do_lower_case\" is true, but the tokenizer's is false; only the tokenizer's "
+            + "is supported")
+      }
+      break
+    }
+    try Self.checkPrompt(directory)
+    try readModules(directory, model)
+  }
+
+  /// nil where there is no such file.
+  private static func reader(_ path: String) throws(BertQAError) -> ObjectReader? {
+    MappedFile.exists(path) ? try ObjectReader(MappedFile(path: path)) : nil
+  }
+
+  /// A prompt that sentence-transformers would put before every text.
+  private static func checkPrompt(_ directory: String) throws(BertQAError) {
+    guard let own = try reader("\(directory)/config_sentence_transformers.json"),
+      let name = try own.string("default_prompt_name"),
+      let prompt = try own.reader("prompts")?.string(name), !prompt.isEmpty
+    else { return }
+    throw BertQAError(
+      .unsupported,
+      "\(own.file): \"default_prompt_name\" is \(quoted(name)); set it to null and put the prompt "
+        + "\(quoted(prompt)) before the texts yourself")
+  }
+
+  private mutating func readModules(
+    _ directory: String, _ model: ModelConfiguration
+  ) throws(BertQAError) {
+    let path = "\(directory)/modules.json"
+    guard MappedFile.exists(path) else { return }
+    guard case .array(let modules) = try JSONParser.parse(MappedFile(path: path)) else {
+      throw BertQAError(.invalidModel, "\(path): expected a JSON array")
+    }
+    var kinds: [String] = []
+    for case .object(let object) in modules {
+      let module = ObjectReader(file: path, object: object)
+      // "sentence_transformers.models.Pooling"; the packages differ between versions.
+      let type = try module.string("type") ?? ""
+      let kind = String(type.split(separator: ".").last ?? "")
+      let folder = try module.string("path") ?? ""
+      guard folder.isEmpty || Checkpoint.isPlainFileName(folder) else {
+        throw module.mismatch("path", .string(folder), expected: "the name of a directory beside it")
+      }
+      let own = try Self.reader("\(directory)/\(folder)/config.json")
+      kinds.append(kind)
+      switch (kind, own) {
+      case ("Transformer", _) where folder.isEmpty: break
+      case ("Pooling", let own?): pooling = try Self.pooling(own, model)
+      case ("Normalize", _): normalizes = try Self.isOfSentences(own)
+      default:
+        throw BertQAError(
+          .unsupported,
+          "\(path): module \(quoted(type)) at \(quoted(folder)); supported: Transformer at \"\", Pooling "
+            + "with a config.json, Normalize")
+      }
+    }
+    guard [["Transformer", "Pooling"], ["Transformer", "Pooling", "Normalize"]].contains(kinds) else {
+      throw BertQAError(
+        .unsupported,
+        "\(path): modules \(kinds.prefix(8).map(quoted).joined(separator: ", ")); supported: Transformer, "
+          + "Pooling and then perhaps Normalize")
+    }
+  }
+
+  private static func pooling(
+    _ own: ObjectReader, _ model: ModelConfiguration
+  ) throws(BertQAError) -> WindowVector {
+    for key in ["word_embedding_dimension", "embedding_dimension"] {
+      guard let width = try own.number(key), width != Double(model.hiddenSize) else { continue }
+      throw BertQAError(
+        .invalidModel,
+        "\(own.file): \(quoted(key)) is \(width), but the model's hidden size is \(model.hiddenSize)")
+    }
+    var modes: [String] = []
+    switch own.value("pooling_mode") {
+    case .array(let names)?: for case .string(let name) in names { modes.append(name) }
+    case nil:
+      let old = [
+        "cls_token": "cls", "mean_tokens": "mean", "max_tokens": "max",
+        "mean_sqrt_len_tokens": "mean_sqrt_len_tokens", "weightedmean_tokens": "weightedmean",
+        "lasttoken": "lasttoken",
+      ]
+      for (key, name) in old where try own.bool("pooling_mode_\(key)") == true { modes.append(name) }
+      if modes.isEmpty { modes = ["mean"] }
+    default: modes = [try own.string("pooling_mode") ?? ""]
+    }
+    return try pooling(named: modes.sorted().joined(separator: " + "), in: own)
+  }
+
+  /// What a Normalize module scales must be the sentence's vector.
+  private static func isOfSentences(_ own: ObjectReader?) throws(BertQAError) -> Bool {
+    for key in ["module_input_name", "module_output_name"] {
+      guard let own, let name = try own.string(key), name != "sentence_embedding" else { continue }
+      throw BertQAError(
+        .unsupported,
+        "\(own.file): \(quoted(key)) is \(quoted(name)); only \"sentence_embedding\" is supported")
+    }
+    return true
+  }
+}

@@ -1,0 +1,101 @@
+/// Why a generation ended, in the numbering of `bertqa_stop`.
+public enum GenerationStop: Int32, Sendable, CaseIterable {
+  /// The model predicted its end symbol.
+  case end = 1
+  /// `GenerateOptions.maxWords`.
+  case limit = 2
+  /// `GenerateOptions.onWord` asked for it.
+  case callback = 3
+}
+
+/// What was generated.
+public struct Generation: Sendable {
+  /// Without the prompt and the end symbol.
+  public let words: [PredictedWord]
+  /// The words joined as the model's texts are: with spaces between words, without between characters.
+  public let text: String
+  public let stop: GenerationStop
+  /// Words of the prompt that are not in the vocabulary.
+  public let unknownCount: Int
+  /// After the last word, to go on from.
+  public let state: SequenceState
+}
+
+extension SequenceModel {
+  /// Reads a prompt and generates what follows. The unknown token is never generated.
+  func generate(
+    _ prompt: UnsafeBufferPointer<UInt8>, state: SequenceState?, options: GenerateOptions
+  ) throws(BertQAError) -> Generation {
+    try options.validate()
+    if let state { try check(state, "state") }
+    guard configuration.vocabularySize > (words.unknownID == nil ? 0 : 1) else {
+      throw BertQAError(.invalidModel, "\(directory): the vocabulary has nothing but the unknown token")
+    }
+    let prompt = try WordSplitter.split(prompt, words)
+    let workspace = workspaces.take() ?? SequenceWorkspace()
+    defer { workspaces.give(workspace) }
+    try workspace.reserve(words: 1, of: configuration)
+    var current = try read(prompt.ids, state: state, logits: workspace.logits.base)
+
+    var sampler = WordSampler(options)
+    var generated: [PredictedWord] = []
+    var stop: GenerationStop?
+    while stop == nil {
+      guard let word = try choose(&sampler, workspace) else {
+        stop = .end
+        break
+      }
+      generated.append(word)
+      if let onWord = options.onWord, !onWord(word) {
+        stop = .callback
+      } else if generated.count == options.maxWords {
+        stop = .limit
+      }
+      current = try step(
+        id: word.id, state: current, logits: stop == nil ? workspace.logits.base : nil)
+    }
+    return Generation(
+      words: generated, text: joined(generated), stop: stop ?? .end, unknownCount: prompt.unknownCount,
+      state: current)
+  }
+
+  /// Reads words, and gives the logits of what follows them.
+  private func read(
+    _ ids: [Int32], state: SequenceState?, logits: UnsafeMutablePointer<Float>
+  ) throws(BertQAError) -> SequenceState {
+    guard let last = ids.last else {
+      guard let state else {
+        throw BertQAError(
+          .invalidArgument, "the prompt has no words, and there is no state to go on from; give one of both")
+      }
+      try decode(state, to: logits)
+      return state
+    }
+    var current = state
+    for id in ids.dropLast() { current = try step(id: id, state: current) }
+    return try step(id: last, state: current, logits: logits)
+  }
+
+  /// The next word by the workspace's logits; nil for the end symbol.
+  private func choose(
+    _ sampler: inout WordSampler, _ workspace: SequenceWorkspace
+  ) throws(BertQAError) -> PredictedWord? {
+    let logits = UnsafeBufferPointer(start: workspace.logits.base, count: configuration.vocabularySize)
+    let scratch = workspace.exponentials.base
+    let distribution = try WordDistribution(logits, scratch, kernels)
+    if let unknownID = words.unknownID { workspace.logits.base[Int(unknownID)] = -.infinity }
+    let id = sampler.draw(logits, weights: scratch)
+    guard id != words.endID else { return nil }
+    return distribution.word(id, words.vocabulary)
+  }
+
+  private func joined(_ words: [PredictedWord]) -> String {
+    let separator = Array(self.words.separator.utf8)
+    var text: [UInt8] = []
+    for (index, word) in words.enumerated() {
+      if index > 0 { text += separator }
+      text += word.bytes
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
+}

@@ -1,0 +1,113 @@
+import Glibc
+
+/// How likely a text is.
+public struct SequenceScore: Sendable, Equatable {
+  /// Words predicted: all but a sequence's first, and the end symbol if asked.
+  public var wordCount = 0
+  /// Words of the text that are not in the vocabulary.
+  public var unknownCount = 0
+  /// The sum of the natural logarithms of their probabilities.
+  public var logLikelihood = 0.0
+
+  /// exp(-logLikelihood / wordCount); NaN where nothing was predicted.
+  public var perplexity: Double {
+    wordCount == 0 ? .nan : exp(-logLikelihood / Double(wordCount))
+  }
+}
+
+extension SequenceModel {
+  /// The likelihood of a text that follows `state`, or that begins with a given first word.
+  /// - Parameter includesEnd: whether the text is complete and its end symbol is predicted too.
+  func likelihood(
+    _ text: UnsafeBufferPointer<UInt8>, state: SequenceState?, includesEnd: Bool
+  ) throws(BertQAError) -> SequenceScore {
+    if let state { try check(state, "state") }
+    let text = try WordSplitter.split(text, words)
+    var score = SequenceScore()
+    score.unknownCount = text.unknownCount
+    var targets = text.ids
+    if includesEnd { targets.append(try requiredEndID()) }
+    var state = state
+    if state == nil, let first = text.ids.first {
+      targets.removeFirst()
+      state = try step(id: first, state: nil)
+    }
+    guard let state else { return score }
+    score.wordCount = targets.count
+    score.logLikelihood = try logLikelihood(of: targets, after: state)
+    return score
+  }
+
+  /// Scores of several continuations of a prefix, and their indices, the one likeliest per word first.
+  func rank(
+    _ continuations: [UnsafeBufferPointer<UInt8>], after prefix: UnsafeBufferPointer<UInt8>,
+    state: SequenceState?, includesEnd: Bool
+  ) throws(BertQAError) -> (order: [Int], scores: [SequenceScore]) {
+    if let state { try check(state, "state") }
+    var state = state
+    for id in try WordSplitter.split(prefix, words).ids { state = try step(id: id, state: state) }
+    var scores: [SequenceScore] = []
+    for continuation in continuations {
+      scores.append(try likelihood(continuation, state: state, includesEnd: includesEnd))
+    }
+    let order = scores.indices.sorted { left, right in
+      let (first, second) = (scores[left].perWord, scores[right].perWord)
+      return first > second || first == second && left < right
+    }
+    return (order, scores)
+  }
+
+  private func requiredEndID() throws(BertQAError) -> Int32 {
+    guard let endID = words.endID else {
+      throw BertQAError(.invalidArgument, "include_end: the model has no word that ends a sequence")
+    }
+    return endID
+  }
+
+  /// The sum of the logarithms of the probabilities of `targets`, one after the other, after `state`.
+  ///
+  /// States have to be computed one by one, but what follows them all at once: the decoder, which is most
+  /// of the work, reads its weights once for many words.
+  private func logLikelihood(of targets: [Int32], after state: SequenceState) throws(BertQAError) -> Double {
+    guard !targets.isEmpty else { return 0 }
+    let (length, vocabulary) = (configuration.stateLength, configuration.vocabularySize)
+    let chunk = max(1, min(Self.chunkSequences, targets.count, Self.logitsPerChunk / vocabulary))
+    let workspace = workspaces.take() ?? SequenceWorkspace()
+    defer { workspaces.give(workspace) }
+    try workspace.reserve(sequences: chunk, for: configuration)
+    try workspace.reserve(words: chunk + 1, of: configuration)
+    let team = ThreadPool.Team(
+      maxThreads: SequencePass.threads(self, cost: chunk * configuration.decoderCost))
+    let states = workspace.states.base
+    states.update(from: state.base, count: length)
+    var sum = 0.0
+    for first in stride(from: 0, to: targets.count, by: chunk) {
+      let count = min(chunk, targets.count - first)
+      for word in 0..<count where first + word + 1 < targets.count {
+        workspace.sources.base[0] = states + word * length
+        workspace.targets.base[0] = states + (word + 1) * length
+        var pass = SequencePass(self, workspace, count: 1)
+        withUnsafePointer(to: targets[first + word]) { pass.advance(ids: $0, team: team) }
+      }
+      for word in 0..<count { workspace.targets.base[word] = states + word * length }
+      var pass = SequencePass(self, workspace, count: count)
+      pass.decode(to: workspace.logits.base, team: team)
+      for word in 0..<count {
+        let logits = UnsafeBufferPointer(
+          start: workspace.logits.base + word * vocabulary, count: vocabulary)
+        let distribution = try WordDistribution(logits, workspace.exponentials.base, kernels)
+        sum += distribution.logProbability(of: targets[first + word])
+      }
+      states.update(from: states + count * length, count: length)
+    }
+    return sum
+  }
+
+  /// Bounds the memory that a chunk's logits take, in floats.
+  private static let logitsPerChunk = 1 << 20
+}
+
+extension SequenceScore {
+  /// What continuations are ranked by; those without words come last.
+  fileprivate var perWord: Double { wordCount == 0 ? -.infinity : logLikelihood / Double(wordCount) }
+}

@@ -1,0 +1,105 @@
+import CBertQA
+
+/// A state as bytes, all numbers little-endian:
+///
+///     0   8  "BQSTATE", NUL
+///     8   4  version: 1
+///     12  4  floats
+///     16  8  the model's fingerprint
+///     24  8  bq_fingerprint of bytes 0..<24 and of the floats
+///     32     the floats
+extension SequenceState {
+  private static let magic: [UInt8] = Array("BQSTATE\0".utf8)
+  private static let version: UInt32 = 1
+  private static let headerSize = 32
+  private static let checkedHeaderSize = 24
+
+  /// Bytes of the serialised form.
+  public var serializedCount: Int { Self.headerSize + 4 * count }
+
+  /// The state as bytes that name its model, for another process or day.
+  public var serialized: [UInt8] {
+    var bytes = Self.magic
+    bytes.reserveCapacity(serializedCount)
+    bytes += Self.bytes(of: Self.version)
+    bytes += Self.bytes(of: UInt32(truncatingIfNeeded: count))
+    bytes += Self.bytes(of: fingerprint)
+    var floats: [UInt8] = []
+    floats.reserveCapacity(4 * count)
+    for value in values { floats += Self.bytes(of: value.bitPattern) }
+    return bytes + Self.bytes(of: Self.checksum(bytes, floats)) + floats
+  }
+
+  /// Reads what `serialized` wrote. Throws `.invalidArgument` for bytes that are no state, `.wrongModel` for
+  /// another model's state.
+  convenience init(_ bytes: UnsafeRawBufferPointer, of model: SequenceModel) throws(BertQAError) {
+    guard bytes.count >= Self.headerSize, bytes.prefix(Self.magic.count).elementsEqual(Self.magic) else {
+      throw BertQAError(.invalidArgument, "the \(bytes.count) bytes are not a sequence's state")
+    }
+    let version = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt32.self))
+    guard version == Self.version else {
+      throw BertQAError(
+        .invalidArgument, "the state is of version \(version); this library reads version \(Self.version)")
+    }
+    let count = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 12, as: UInt32.self))
+    guard bytes.count - Self.headerSize == 4 * Int(count) else {
+      throw BertQAError(
+        .invalidArgument,
+        "the state has \(bytes.count) bytes, but says that it has \(count) floats: it was cut or joined")
+    }
+    let header = Array(bytes[..<Self.checkedHeaderSize])
+    let floats = Array(bytes[Self.headerSize...])
+    let checksum = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 24, as: UInt64.self))
+    guard checksum == Self.checksum(header, floats) else {
+      throw BertQAError(.invalidArgument, "the state's checksum is wrong: its bytes were changed")
+    }
+    let fingerprint = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 16, as: UInt64.self))
+    guard fingerprint == model.fingerprint else { throw model.foreignState("the state") }
+    let values = (0..<Int(count)).map { index in
+      let offset = Self.headerSize + 4 * index
+      return Float(
+        bitPattern: UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self)))
+    }
+    try self.init(values: values, of: model)
+  }
+
+  /// Takes values as `values` gives them. Throws `.invalidArgument` for another number of values than the
+  /// model's states have, and for values that are not finite.
+  convenience init(values: [Float], of model: SequenceModel) throws(BertQAError) {
+    guard values.count == model.configuration.stateLength else {
+      throw BertQAError(
+        .invalidArgument,
+        "length is \(values.count), but a state of this model has \(model.configuration.stateLength) floats")
+    }
+    if let bad = values.firstIndex(where: { !$0.isFinite }) {
+      throw BertQAError(.invalidArgument, "values[\(bad)] is \(values[bad]), but must be finite")
+    }
+    try self.init(count: values.count, fingerprint: model.fingerprint)
+    values.withUnsafeBufferPointer { source in
+      if let first = source.baseAddress { base.update(from: first, count: source.count) }
+    }
+  }
+
+  private static func checksum(_ header: [UInt8], _ floats: [UInt8]) -> UInt64 {
+    let seed = header.withUnsafeBytes { bq_fingerprint($0.baseAddress, $0.count, 0) }
+    return floats.withUnsafeBytes { bq_fingerprint($0.baseAddress, $0.count, seed) }
+  }
+
+  private static func bytes<Number: FixedWidthInteger>(of number: Number) -> [UInt8] {
+    withUnsafeBytes(of: number.littleEndian, Array.init)
+  }
+}
+
+extension SequenceModel {
+  /// For a state whose fingerprint is not the model's.
+  func foreignState(_ name: String) -> BertQAError {
+    BertQAError(
+      .wrongModel, "\(name) belongs to another model than \(directory); each model has its own states")
+  }
+
+  func check(_ state: SequenceState, _ name: String) throws(BertQAError) {
+    guard state.fingerprint == fingerprint, state.count == configuration.stateLength else {
+      throw foreignState(name)
+    }
+  }
+}

@@ -1,0 +1,39 @@
+/// One call's scratch memory. Its size depends on the model and the largest number of sequences stepped
+/// together, at most `SequenceModel.chunkSequences`.
+final class SequenceWorkspace: @unchecked Sendable {
+  // Sendable: used by one call at a time.
+
+  /// The layer's input; [sequence][inputs].
+  private(set) var input = AlignedBuffer<Float>()
+  /// The layer's h before the step; [sequence][hidden].
+  private(set) var hidden = AlignedBuffer<Float>()
+  /// What the input and h give to the gates; [sequence][gates][hidden] each.
+  private(set) var inputGates = AlignedBuffer<Float>()
+  private(set) var stateGates = AlignedBuffer<Float>()
+  /// Where each sequence's state is before the step, not to be written, and after it.
+  private(set) var sources = AlignedBuffer<UnsafeMutablePointer<Float>>()
+  private(set) var targets = AlignedBuffer<UnsafeMutablePointer<Float>>()
+  /// States of a text under way; [word][state].
+  private(set) var states = AlignedBuffer<Float>()
+  /// [word][vocabulary]
+  private(set) var logits = AlignedBuffer<Float>()
+  /// [vocabulary]
+  private(set) var exponentials = AlignedBuffer<Float>()
+
+  func reserve(sequences: Int, for configuration: SequenceConfiguration) throws(BertQAError) {
+    let hiddenSize = configuration.hiddenSize
+    let gates = configuration.cell.gateCount * hiddenSize
+    try input.reserve(sequences * max(configuration.embeddingSize, hiddenSize))
+    try hidden.reserve(sequences * hiddenSize)
+    try inputGates.reserve(sequences * gates)
+    try stateGates.reserve(sequences * gates)
+    try sources.reserve(sequences)
+    try targets.reserve(sequences)
+  }
+
+  func reserve(words: Int, of configuration: SequenceConfiguration) throws(BertQAError) {
+    try states.reserve(words * configuration.stateLength)
+    try logits.reserve(words * configuration.vocabularySize)
+    try exponentials.reserve(configuration.vocabularySize)
+  }
+}

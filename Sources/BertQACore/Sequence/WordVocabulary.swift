@@ -1,0 +1,74 @@
+/// The words, or characters, of a recurrent language model, and how text becomes them.
+struct WordVocabulary: Sendable {
+  let vocabulary: Vocabulary
+  let units: SequenceConfiguration.Units
+  /// What words outside the vocabulary are read as; nil where the model has no such word.
+  let unknownID: Int32?
+  /// Ends a sequence; nil where the model has no such word.
+  let endID: Int32?
+
+  init(_ configuration: SequenceConfiguration, file: MappedFile) throws(BertQAError) {
+    units = configuration.units
+    do {
+      vocabulary = try file.withBytes { bytes throws(BertQAError) in
+        try configuration.units == .words
+          ? Vocabulary(vocabularyFile: bytes) : Vocabulary(pieces: Self.characters(in: bytes))
+      }
+    } catch {
+      throw BertQAError(error.status, "\(file.path): \(error.message)")
+    }
+    guard vocabulary.count == configuration.vocabularySize else {
+      throw BertQAError(
+        .invalidModel,
+        "\(file.path): \(vocabulary.count) lines, but \"vocab_size\" in config.json is "
+          + "\(configuration.vocabularySize)")
+    }
+    unknownID = try Self.id(of: configuration.unknownToken, "unk_token", "<unk>", vocabulary, file.path)
+    endID = try Self.id(of: configuration.endToken, "eos_token", "</s>", vocabulary, file.path)
+  }
+
+  /// The id of a special word: of the one `config.json` names, else of the usual one if it is there.
+  private static func id(
+    of token: String?, _ key: String, _ usual: String, _ vocabulary: Vocabulary, _ path: String
+  ) throws(BertQAError) -> Int32? {
+    guard let token else { return vocabulary.id(of: usual) }
+    guard let id = vocabulary.id(of: token) else {
+      throw BertQAError(
+        .invalidModel, "\(path): \"\(key)\" in config.json is \(quoted(token)), which no line is")
+    }
+    return id
+  }
+
+  /// The lines of a vocabulary of characters, where white space counts: `\n`, `\r` and `\t` stand for these
+  /// characters; one CR before an LF belongs to the line's end.
+  private static func characters(in file: UnsafeBufferPointer<UInt8>) -> [[UInt8]] {
+    var lines = file.split(separator: 0x0A, omittingEmptySubsequences: false).map(Array.init)
+    if lines.last?.isEmpty == true { lines.removeLast() }
+    return lines.map { line in
+      let line = line.count > 1 && line.last == 0x0D ? Array(line.dropLast()) : line
+      switch line {
+      case Array("\\n".utf8): return [0x0A]
+      case Array("\\r".utf8): return [0x0D]
+      case Array("\\t".utf8): return [0x09]
+      default: return line
+      }
+    }
+  }
+
+  /// What stands between two words of a text.
+  var separator: String { units == .words ? " " : "" }
+
+  /// The id to read for a word as it stands in a text or as a caller gives it.
+  func id(
+    reading word: UnsafeBufferPointer<UInt8>
+  ) throws(BertQAError) -> (id: Int32, isUnknown: Bool) {
+    if let id = vocabulary.id(of: word) { return (id, false) }
+    guard let unknownID else {
+      throw BertQAError(
+        .invalidArgument,
+        "\(quoted(String(decoding: word, as: UTF8.self))) is not in the vocabulary, and the model has no "
+          + "word for unknown ones")
+    }
+    return (unknownID, true)
+  }
+}

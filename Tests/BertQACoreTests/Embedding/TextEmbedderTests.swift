@@ -1,0 +1,141 @@
+import Foundation
+import Testing
+
+@testable import BertQACore
+
+@Suite struct TextEmbedderTests {
+  static let names = ["tiny-bert-embedder", "tiny-distilbert-embedder"]
+
+  private func embed(
+    _ context: Context, _ texts: [(String, String?)], _ change: (inout EmbedOptions) -> Void = { _ in }
+  ) throws -> [[Float]] {
+    var options = EmbedOptions()
+    change(&options)
+    let values = try withPairs(texts) { try context.embed($0, options: options) }
+    return rows(values, width: context.info.embeddingLength)
+  }
+
+  private func length(_ vector: [Float]) -> Float { vector.map { $0 * $0 }.reduce(0, +).squareRoot() }
+
+  @Test(arguments: names, Context.instructionSets)
+  func vectorsAreThoseOfSentenceTransformers(name: String, isa: InstructionSet) throws {
+    let expected = try TinyTexts(name)
+    let texts = expected.texts.map { ($0[0] ?? "", String?.none) }
+    for threads in [1, 3] {
+      let context = try Context(tiny: name, threads: threads, isa: isa)
+      let vectors = try embed(context, texts) { $0.truncates = true }
+      #expect(distance(vectors, expected.outputs) < 1e-4)
+      for (text, vector) in zip(texts, vectors) {
+        #expect(try embed(context, [text]) { $0.truncates = true } == [vector])
+      }
+    }
+  }
+
+  @Test func poolingAndScaling() throws {
+    let context = try Context(tiny: "tiny-bert-embedder")
+    #expect(context.info.task == .embed && context.info.embeddingLength == 16)
+    let text = [("the quick brown fox", String?.none)]
+    let model = try embed(context, text)[0]
+    let plain = try embed(context, text) { $0.normalizes = false }[0]
+    let cls = try embed(context, text) { $0.pooling = .cls }[0]
+    #expect(abs(length(model) - 1) < 1e-6 && abs(length(cls) - 1) < 1e-6 && abs(length(plain) - 1) > 1e-3)
+    #expect(try embed(context, text) { $0.pooling = .mean }[0] == model)
+    #expect(distance([plain.map { $0 / length(plain) }], [model]) < 1e-6)
+    #expect(cls != model)
+    let distil = try Context(tiny: "tiny-distilbert-embedder")
+    #expect(try embed(distil, text) { $0.pooling = .cls } == embed(distil, text))
+    #expect(try embed(distil, text) { $0.pooling = .mean } != embed(distil, text))
+    #expect(abs(length(try embed(distil, text) { $0.normalizes = true }[0]) - 1) < 1e-6)
+  }
+
+  /// Of all tokens, wherever in a block the window begins, and however many it has.
+  @Test func meansAreThoseOfTheTokens() throws {
+    let tiny = try LoadedModel.load(directory: TinyModel.path("tiny-bert-embedder"))
+    let kernels = try #require(Kernels())
+    let encoder = try Encoder(model: tiny, precision: .f32, kernels: kernels, threadLimit: 2)
+    let model = try TinyModel("tiny-bert")
+    for length in 1...40 {
+      var batch = model.batch(lengths: [length, 3, length, 1, length])
+      for index in 1..<batch.windows.count {
+        for token in 0..<length where index % 2 == 0 {
+          batch.ids[batch.windows[index].firstToken + token] = batch.ids[token]
+        }
+      }
+      let vectors = rows(try encoder.vectors(.mean, of: batch), width: 16)
+      #expect(vectors[0] == vectors[2] && vectors[0] == vectors[4])
+      #expect(vectors[0] != vectors[1])
+      let first = rows(try encoder.vectors(.first, of: batch), width: 16)
+      #expect(first[0] == first[4])
+      #expect((first[0] == vectors[0]) == (length == 1))
+    }
+  }
+
+  @Test func longTextsAreAveragedByTheirTokens() throws {
+    let context = try Context(tiny: "tiny-bert-embedder")
+    let words = (0..<50).map { ["the", "dog", "river", "king"][$0 * $0 % 4] }
+    let text = words.joined(separator: " ")
+    for pooling in [EmbedOptions.Pooling.mean, .cls] {
+      let whole = try embed(context, [(text, nil)]) {
+        $0.pooling = pooling
+        $0.normalizes = false
+        $0.maxSequenceLength = 22
+      }
+      let parts = stride(from: 0, to: 50, by: 20).map {
+        (words[$0..<min($0 + 20, 50)].joined(separator: " "), String?.none)
+      }
+      let vectors = try embed(context, parts) {
+        $0.pooling = pooling
+        $0.normalizes = false
+      }
+      let weights: [Float] = pooling == .mean ? [22, 22, 12] : [1, 1, 1]
+      let mean = (0..<16).map { feature in
+        zip(vectors, weights).map { $0[feature] * $1 }.reduce(0, +) / weights.reduce(0, +)
+      }
+      #expect(distance(whole, [mean]) < 1e-6)
+    }
+    // By its files this model reads 32 tokens at once.
+    #expect(try embed(context, [(text, nil)]) != embed(context, [(text, nil)]) { $0.maxSequenceLength = 64 })
+    #expect(try embed(context, [(text, nil)]) == embed(context, [(text, nil)]) { $0.maxSequenceLength = 32 })
+  }
+
+  @Test func pairsAndNothing() throws {
+    let context = try Context(tiny: "tiny-bert-embedder")
+    let vectors = try embed(context, [("the dog", nil), ("the dog", ""), ("the dog", "a river"), ("", nil)])
+    #expect(Set(vectors).count == 4 && vectors.allSatisfy { $0.allSatisfy(\.isFinite) })
+    #expect(try embed(context, []).isEmpty)
+    #expect(try context.embed("the dog") == vectors[0])
+  }
+
+  @Test func badOptionsAndWrongModels() throws {
+    let context = try Context(tiny: "tiny-bert-embedder")
+    func refusal(_ change: (inout EmbedOptions) -> Void) -> Status? {
+      failure { _ = try embed(context, [("a", nil)], change) }?.status
+    }
+    #expect(refusal { $0.maxSequenceLength = 7 } == .invalidArgument)
+    #expect(refusal { $0.maxSequenceLength = -1 } == .invalidArgument)
+    #expect(refusal { $0.maxSequenceLength = 1 << 40 } == nil)
+    #expect(refusal { $0.cancellation = Cancellation { true } } == .cancelled)
+    let room = [Float](repeating: 0, count: 15)
+    let error = room.withUnsafeBufferPointer { room in
+      failure { try context.embed([], into: UnsafeMutableBufferPointer(mutating: room)) }
+    }
+    #expect(error?.status == .invalidArgument)
+    for name in ["tiny-bert", "tiny-bert-classifier"] {
+      let error = failure { _ = try Context(tiny: name).embed("a") }
+      #expect(error?.status == .wrongModel && error?.message.contains("BertModel") == true)
+    }
+    #expect(failure { _ = try context.classify("a") }?.status == .wrongModel)
+    #expect(failure { _ = try context.answer(question: "a", document: "b") }?.status == .wrongModel)
+    #expect(try context.tokenize("the fox").ids.count == 2)
+  }
+
+  @Test(arguments: [Precision.bf16, .int8])
+  func otherPrecisionsComeClose(precision: Precision) throws {
+    guard precision != .bf16 || Kernels()?.table.linear_bf16 != nil else { return }
+    let texts = [("who was the king of france", String?.none), ("a dog", nil)]
+    let exact = try embed(Context(tiny: "tiny-bert-embedder"), texts)
+    let rough = try embed(Context(tiny: "tiny-bert-embedder", precision: precision), texts)
+    #expect(rough != exact)
+    for (a, b) in zip(exact, rough) { #expect(zip(a, b).map { $0 * $1 }.reduce(0, +) > 0.99) }
+  }
+}

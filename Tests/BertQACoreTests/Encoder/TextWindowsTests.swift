@@ -1,0 +1,89 @@
+import Testing
+
+@testable import BertQACore
+
+@Suite struct TextWindowsTests {
+  private func layout(
+    _ first: Int, _ second: Int? = nil, length: Int, overlap: Int = 0, truncates: Bool = false
+  ) throws -> [TextWindows.Parts] {
+    try TextWindows(maxSequenceLength: length, overlap: overlap, truncates: truncates)
+      .layout(first: first, second: second)
+  }
+
+  @Test func whatFitsIsOneWindow() throws {
+    #expect(try layout(0, length: 8) == [.init(first: 0..<0)])
+    #expect(try layout(6, length: 8) == [.init(first: 0..<6)])
+    #expect(try layout(0, 0, length: 8) == [.init(first: 0..<0, second: 0..<0)])
+    #expect(try layout(0, 5, length: 8) == [.init(first: 0..<0, second: 0..<5)])
+    #expect(try layout(4, 1, length: 8) == [.init(first: 0..<4, second: 0..<1)])
+  }
+
+  @Test func longTexts() throws {
+    #expect(try layout(7, length: 8) == [.init(first: 0..<6), .init(first: 6..<7)])
+    #expect(
+      try layout(10, length: 8, overlap: 2)
+        == [.init(first: 0..<6), .init(first: 4..<10)])
+    // An overlap above a third of the window is lowered to that.
+    #expect(try layout(10, length: 8, overlap: 100) == layout(10, length: 8, overlap: 2))
+  }
+
+  @Test func theShorterOfAPairIsRepeated() throws {
+    #expect(
+      try layout(2, 12, length: 9)
+        == [
+          .init(first: 0..<2, second: 0..<4), .init(first: 0..<2, second: 4..<8),
+          .init(first: 0..<2, second: 8..<12),
+        ])
+    #expect(
+      try layout(7, 1, length: 9)
+        == [.init(first: 0..<5, second: 0..<1), .init(first: 5..<7, second: 0..<1)])
+  }
+
+  @Test func longPairsAreReadSideBySide() throws {
+    #expect(
+      try layout(4, 10, length: 10)
+        == [
+          .init(first: 0..<3, second: 0..<4), .init(first: 3..<4, second: 4..<8),
+          .init(first: 0..<3, second: 8..<10),
+        ])
+  }
+
+  /// Every token is in a window, no window is too long, and the number of windows is linear.
+  @Test func nothingIsLeftOutOrTooLong() throws {
+    for length in [8, 9, 13, 32] {
+      for overlap in [0, 1, 3, 50] {
+        for first in 0..<70 {
+          for second in [nil, 0, 1, 2, 3, 4, 5, 30, 61] as [Int?] {
+            let parts = try layout(first, second, length: length, overlap: overlap)
+            #expect(Set(parts.flatMap { Array($0.first) }).count == first)
+            #expect(Set(parts.flatMap { Array($0.second ?? 0..<0) }).count == second ?? 0)
+            #expect(parts.allSatisfy { ($0.second == nil) == (second == nil) })
+            #expect(
+              parts.allSatisfy {
+                $0.first.count + ($0.second.map { $0.count + 3 } ?? 2) <= length
+              })
+            #expect(parts.count <= 1 + max(first, second ?? 0))
+          }
+        }
+      }
+    }
+  }
+
+  /// Hugging Face's "longest_first", token by token from the longer one, as its documentation has it.
+  @Test func cuttingTakesFromTheLonger() throws {
+    for length in [8, 11] {
+      for first in 0..<20 {
+        #expect(
+          try layout(first, length: length, truncates: true) == [.init(first: 0..<min(first, length - 2))])
+        for second in 0..<20 {
+          var (a, b) = (first, second)
+          while a + b > length - 3 { if a > b { a -= 1 } else { b -= 1 } }
+          let parts = try layout(first, second, length: length, truncates: true)
+          #expect(parts.count == 1 && parts[0].first.count + (parts[0].second?.count ?? 0) == a + b)
+          // The odd token of the last step is the longer text's.
+          #expect(abs(parts[0].first.count - a) <= 1)
+        }
+      }
+    }
+  }
+}

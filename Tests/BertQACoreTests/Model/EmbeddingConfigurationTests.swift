@@ -1,0 +1,116 @@
+import Testing
+
+@testable import BertQACore
+
+struct EmbeddingConfigurationTests {
+  let directory: TemporaryDirectory
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    try TinyCheckpoint(task: .embed).write(to: directory)
+  }
+
+  private func read() throws -> EmbeddingConfiguration {
+    try #require(try LoadedModel.load(directory: directory.path).embedding)
+  }
+
+  /// Writes modules.json of these kinds, each in the directory that sentence-transformers gives it.
+  private func write(modules kinds: [String], pooling: String? = nil) throws {
+    let entries = kinds.enumerated().map { index, kind in
+      "{\"path\": \"\(index == 0 ? "" : "\(index)_\(kind)")\", \"type\": \"some.package.\(kind)\"}"
+    }
+    try directory.write("[\(entries.joined(separator: ", "))]", to: "modules.json")
+    guard let pooling else { return }
+    try directory.makeDirectory("1_Pooling")
+    try directory.write("{\(pooling)}", to: "1_Pooling/config.json")
+  }
+
+  @Test func withoutFilesTheMeanOfWhatTheModelTakes() throws {
+    let own = try read()
+    #expect(own.pooling == .mean && !own.normalizes && own.maxSequenceLength == 16)
+  }
+
+  @Test(arguments: [
+    ("\"pooling_mode_mean_tokens\": true", WindowVector.mean),
+    ("\"pooling_mode_cls_token\": true, \"pooling_mode_mean_tokens\": false", .first),
+    ("\"pooling_mode\": \"cls\", \"embedding_dimension\": 8", .first),
+    ("\"pooling_mode\": [\"mean\"]", .mean), ("\"word_embedding_dimension\": 8", .mean), ("", .mean),
+  ])
+  func readsPooling(members: String, pooling: WindowVector) throws {
+    try write(modules: ["Transformer", "Pooling"], pooling: members)
+    #expect(try read().pooling == pooling)
+    #expect(try !read().normalizes)
+    try write(modules: ["Transformer", "Pooling", "Normalize"])
+    #expect(try read().normalizes)
+  }
+
+  @Test func theLeastLengthHolds() throws {
+    try directory.write("{\"model_max_length\": 1000000000000000019884624838656}", to: "tokenizer_config.json")
+    #expect(try read().maxSequenceLength == 16)
+    try directory.write("{\"model_max_length\": 13}", to: "tokenizer_config.json")
+    #expect(try read().maxSequenceLength == 13)
+    try directory.write("{\"max_seq_length\": 11, \"do_lower_case\": true}", to: "sentence_bert_config.json")
+    #expect(try read().maxSequenceLength == 11)
+    try directory.write("{\"max_seq_length\": null}", to: "sentence_bert_config.json")
+    #expect(try read().maxSequenceLength == 13)
+    // Below what has room for a text and its special tokens.
+    for length in ["7", "-1e300", "0.5"] {
+      try directory.write("{\"max_seq_length\": \(length)}", to: "sentence_bert_config.json")
+      let context = try Context(modelDirectory: directory.path)
+      #expect(failure { _ = try context.embed("fox") }?.status == .invalidArgument)
+    }
+  }
+
+  private func refusal() throws -> BertQAError { try #require(failure { _ = try read() }) }
+
+  @Test(arguments: [
+    (["Transformer"], nil, "modules \"Transformer\"; supported: Transformer, Pooling"),
+    (["Transformer", "Pooling", "Dense"], "", "module \"some.package.Dense\" at \"2_Dense\""),
+    (["Pooling", "Transformer"], nil, "module \"some.package.Transformer\" at \"1_Transformer\""),
+    (["Transformer", "Pooling"], nil, "module \"some.package.Pooling\" at \"1_Pooling\""),
+    (["WordEmbeddings", "Pooling"], "", "module \"some.package.WordEmbeddings\""),
+    (["Transformer", "Pooling"], "\"pooling_mode\": \"max\"", "pooling mode \"max\"; supported"),
+    (
+      ["Transformer", "Pooling"], "\"pooling_mode_max_tokens\": true, \"pooling_mode_mean_tokens\": true",
+      "pooling mode \"max + mean\""
+    ),
+    (["Transformer", "Pooling"], "\"pooling_mode\": [\"cls\", \"mean\"]", "pooling mode \"cls + mean\""),
+  ])
+  func refusesUnsupported(modules: [String], pooling: String?, message: String) throws {
+    try write(modules: modules, pooling: pooling)
+    let error = try refusal()
+    #expect(error.status == .unsupported && error.message.contains(message), "\(error)")
+  }
+
+  @Test(arguments: [
+    ("modules.json", "{}", Status.invalidModel, "modules.json: expected a JSON array"),
+    ("modules.json", "[{\"type\": \"Transformer\", \"path\": \"../x\"}]", .invalidModel, "\"../x\""),
+    ("modules.json", "[", .invalidModel, "modules.json"),
+    ("modules.json", "[]", .unsupported, "modules "),
+    ("sentence_bert_config.json", "{\"max_seq_length\": \"x\"}", .invalidModel, "\"max_seq_length\" is \"x\""),
+    (
+      "config_sentence_transformers.json",
+      "{\"default_prompt_name\": \"q\", \"prompts\": {\"q\": \"query: \"}}", .unsupported,
+      "put the prompt \"query: \" before"
+    ),
+  ])
+  func refusesBadFiles(name: String, text: String, status: Status, message: String) throws {
+    try directory.write(text, to: name)
+    let error = try refusal()
+    #expect(error.status == status && error.message.contains(message), "\(error)")
+  }
+
+  @Test func otherContradictions() throws {
+    try write(modules: ["Transformer", "Pooling"], pooling: "\"word_embedding_dimension\": 9")
+    #expect(try refusal().status == .invalidModel)
+    try write(modules: ["Transformer", "Pooling", "Normalize"], pooling: "")
+    try directory.makeDirectory("2_Normalize")
+    try directory.write("{\"module_input_name\": \"token_embeddings\"}", to: "2_Normalize/config.json")
+    #expect(try refusal().status == .unsupported)
+    try directory.write("{\"module_input_name\": \"sentence_embedding\"}", to: "2_Normalize/config.json")
+    #expect(try read().normalizes)
+    try directory.write("{\"do_lower_case\": false}", to: "tokenizer_config.json")
+    try directory.write("{\"do_lower_case\": true}", to: "sentence_bert_config.json")
+    #expect(try refusal().message.contains("only the tokenizer's is supported"))
+  }
+}

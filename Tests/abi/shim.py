@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+"""Writes a C file whose debugging information holds the ABI that a header declares.
+
+usage: shim.py HEADER OUTPUT.c OUTPUT.suppr
+
+libbertqa.so itself says nothing of C types, as it is compiled from Swift, which checks its functions against
+the header. So abidiff compares libraries of stubs: every function, the constants as one enumeration, and for
+structs that may grow (those that begin with struct_size) a variable for each member, of which a type says the
+member's offset and type. The suppression file keeps abidiff from comparing those structs as a whole.
+"""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+
+def declarations(text):
+    """The declarations outside of braces, on one line each."""
+    depth = start = 0
+    for index, character in enumerate(text):
+        depth += (character in "{(") - (character in "})")
+        if character == ";" and depth == 0:
+            yield " ".join(text[start:index].split())
+            start = index + 1
+
+
+def main():
+    header, output, suppressions = sys.argv[1:]
+    command = [os.environ.get("CC", "cc"), "-E", "-P", header]
+    text = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+    functions, constants, members = [], [], []
+    for declaration in declarations(text):
+        struct = re.fullmatch(r"typedef struct (bertqa_\w+) \{ ?(size_t struct_size;.*); ?\} ?\1", declaration)
+        if struct:
+            names = [re.search(r"(\w+)$", member)[1] for member in struct[2].split(";")]
+            members += [(struct[1], name) for name in names]
+        elif declaration.startswith("enum"):
+            constants += re.findall(r"\bBERTQA_\w+(?= =)", declaration)
+        elif not declaration.startswith("typedef") and re.search(r"\bbertqa_\w+\(", declaration):
+            functions.append(declaration)
+    assert functions and constants and members
+
+    lines = [f'#include "{pathlib.Path(header).resolve()}"']
+    lines += [f"{function} {{ __builtin_trap(); }}" for function in functions]
+    lines += ["enum constants {", *[f"  value_of_{name} = {name}," for name in constants], "} constants;"]
+    for struct, member in members:
+        name = f"{struct}_{member}"
+        lines.append(
+            f"struct {name} {{ char offset[offsetof({struct}, {member}) + 1]; "
+            f"__typeof__((({struct} *)0)->{member}) value; }} {name};"
+        )
+    pathlib.Path(output).write_text("\n".join(lines) + "\n")
+    growing = "|".join(dict.fromkeys(struct for struct, _ in members))
+    pathlib.Path(suppressions).write_text(f"[suppress_type]\n  name_regexp = ^({growing})$\n")
+
+
+if __name__ == "__main__":
+    main()

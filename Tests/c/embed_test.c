@@ -1,0 +1,130 @@
+/* Vectors of texts. */
+#include "check.h"
+#include "structs.h"
+
+enum { LENGTH = 16 }; /* of the tiny model's vectors */
+
+static bertqa_context *context;
+
+static double dot(const float *a, const float *b) {
+  double sum = 0;
+  for (int i = 0; i < LENGTH; i++) sum += (double)a[i] * b[i];
+  return sum;
+}
+
+/* The vector of a text; NULL options: the defaults. */
+static void embed(const char *text, const bertqa_embed_options *options, float *vector) {
+  const bertqa_text one = {text, strlen(text), NULL, 0};
+  CHECK_STATUS(BERTQA_OK, bertqa_embed(context, &one, 1, options, vector));
+}
+
+static void test_vectors(void) {
+  const bertqa_model_info *info = bertqa_context_info(context);
+  CHECK(info->task == BERTQA_TASK_EMBED && info->embedding_length == LENGTH && info->num_labels == 0);
+  CHECK(bertqa_context_label(context, 0) == NULL);
+  char *document = made_document(5, 100);
+  const bertqa_text texts[] = {{"the dog", 7, NULL, 0}, {NULL, 0, NULL, 0}, {"the dog", 7, "", 0},
+                               {"the dog", 7, "a king", 6}, {document, strlen(document), NULL, 0},
+                               {"\xff\0\xfe", 3, NULL, 0}};
+  enum { COUNT = sizeof texts / sizeof texts[0] };
+  float all[COUNT][LENGTH + 1], one[LENGTH], flat[COUNT * LENGTH + 1];
+  flat[COUNT * LENGTH] = 7;
+  CHECK_STATUS(BERTQA_OK, bertqa_embed(context, texts, COUNT, NULL, flat));
+  CHECK(flat[COUNT * LENGTH] == 7); /* nothing is written behind the last */
+  for (size_t i = 0; i < COUNT; i++) {
+    memcpy(all[i], flat + i * LENGTH, sizeof one);
+    CHECK_STATUS(BERTQA_OK, bertqa_embed(context, &texts[i], 1, NULL, one));
+    CHECK(memcmp(one, all[i], sizeof one) == 0); /* the same bits alone */
+    CHECK(fabs(dot(one, one) - 1) < 1e-5);       /* this model's files ask for length 1 */
+  }
+  CHECK(memcmp(all[0], all[2], sizeof one) != 0 && memcmp(all[2], all[3], sizeof one) != 0);
+  CHECK(memcmp(all[1], all[5], sizeof one) == 0); /* no token in either */
+  CHECK_STATUS(BERTQA_OK, bertqa_embed(context, NULL, 0, NULL, NULL));
+  free(document);
+}
+
+static void test_options(void) {
+  bertqa_embed_options options;
+  bertqa_embed_options_init(&options, sizeof options);
+  CHECK(options.struct_size == sizeof options && options.pooling == BERTQA_POOLING_MODEL);
+  CHECK(options.normalize == -1 && options.max_seq_len == 0 && options.truncate == 0);
+  char *document = made_document(5, 20);
+  float model[LENGTH], plain[LENGTH], cls[LENGTH], cut[LENGTH], wide[LENGTH];
+  embed(document, NULL, model);
+  options.normalize = 0;
+  embed(document, &options, plain);
+  CHECK(fabs(dot(plain, model) - sqrt(dot(plain, plain))) < 1e-4 && fabs(dot(plain, plain) - 1) > 1e-3);
+  options.truncate = 1;
+  embed(document, &options, cut);
+  options.max_seq_len = 64;
+  embed(document, &options, wide);
+  CHECK(memcmp(cut, plain, sizeof cut) != 0 && memcmp(cut, wide, sizeof cut) != 0);
+  options.pooling = BERTQA_POOLING_CLS;
+  embed(document, &options, cls);
+  CHECK(memcmp(cls, wide, sizeof cls) != 0);
+  free(document);
+}
+
+static int32_t stop(void *user) { return ++*(int *)user; }
+static void nothing(void *out) { (void)out; }
+
+static bertqa_status embed_pointer(const bertqa_embed_options *options, void **out) {
+  static float vector[LENGTH];
+  const bertqa_text text = {"a", 1, NULL, 0};
+  *out = NULL;
+  return bertqa_embed(context, &text, 1, options, vector);
+}
+
+static void test_refused(void) {
+  float vector[LENGTH];
+  const bertqa_text text = {"a", 1, NULL, 0}, null = {NULL, 1, NULL, 0}, second = {"a", 1, NULL, 1};
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_embed(NULL, &text, 1, NULL, vector));
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_embed(context, NULL, 1, NULL, vector));
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_embed(context, &text, 1, NULL, NULL));
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_embed(context, &null, 1, NULL, vector));
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_embed(context, &second, 1, NULL, vector));
+  CHECK(strstr(bertqa_last_error(), "texts[0].second") != NULL);
+  CHECK_STATUS(BERTQA_ERROR_TOO_LARGE, bertqa_embed(context, &text, SIZE_MAX, NULL, vector));
+  const struct { int32_t pooling, normalize, max_seq_len; } wrong[] = {
+      {3, -1, 0}, {-1, -1, 0}, {0, 2, 0}, {0, -2, 0}, {0, -1, 7}, {0, -1, -1}};
+  bertqa_embed_options options;
+  for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    bertqa_embed_options_init(&options, sizeof options);
+    options.pooling = wrong[i].pooling;
+    options.normalize = wrong[i].normalize;
+    options.max_seq_len = wrong[i].max_seq_len;
+    CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_embed(context, &text, 1, &options, vector));
+  }
+  bertqa_embed_options_init(&options, sizeof options);
+  int calls = 0;
+  options.cancel = stop;
+  options.cancel_user = &calls;
+  CHECK_STATUS(BERTQA_ERROR_CANCELLED, bertqa_embed(context, &text, 1, &options, vector));
+  CHECK(calls == 1);
+  void *out;
+  CHECK_STRUCT_SIZES(bertqa_embed_options, bertqa_embed_options_init, cancel_user, out,
+                     embed_pointer(options, &out), nothing);
+}
+
+static void test_wrong_models(void) {
+  bertqa_answers *answers;
+  bertqa_classification *classification;
+  CHECK_FAILS(BERTQA_ERROR_WRONG_MODEL, answers, bertqa_answer(context, "a", 1, "b", 1, NULL, &answers));
+  CHECK_FAILS(BERTQA_ERROR_WRONG_MODEL, classification,
+              bertqa_classify(context, "a", 1, NULL, &classification));
+  bertqa_tokens *tokens;
+  CHECK_STATUS(BERTQA_OK, bertqa_tokenize(context, "the fox", 7, NULL, &tokens));
+  CHECK(bertqa_tokens_count(tokens) == 2);
+  bertqa_tokens_free(tokens);
+}
+
+int main(int argc, char **argv) {
+  begin(argc, argv);
+  context = fixture_context("tiny-bert-embedder", 2);
+  test_vectors();
+  test_options();
+  test_refused();
+  test_wrong_models();
+  bertqa_context_free(context);
+  return finish();
+}

@@ -1,0 +1,176 @@
+"""Context.embed and Labeler, on tiny models with random weights."""
+
+import array
+import json
+import math
+import threading
+
+import numpy
+import pytest
+
+import bertqa
+from conftest import FIXTURES
+
+NAMES = ["tiny-bert-embedder", "tiny-distilbert-embedder"]
+
+
+@pytest.fixture(scope="module")
+def embedder():
+    with bertqa.Context(FIXTURES / NAMES[0], precision="f32") as context:
+        yield context
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_vectors_are_those_of_sentence_transformers(name):
+    expected = json.loads((FIXTURES / name / "expected.json").read_text())
+    texts = [first for first, _ in expected["texts"]]
+    with bertqa.Context(FIXTURES / name, precision="f32") as context:
+        assert context.info.task == "embed" and context.info.embedding_length == 16
+        vectors = numpy.asarray(context.embed(texts, truncate=True))
+        assert numpy.abs(vectors - numpy.array(expected["outputs"])).max() < 1e-4
+        for text, vector in zip(texts, vectors):
+            assert context.embed(text, truncate=True).tobytes() == vector.tobytes()
+
+
+def test_what_comes_back(embedder):
+    texts = ["the dog", b"a king", ("the dog", "a king"), "", "the dog"]
+    vectors = embedder.embed(texts)
+    assert isinstance(vectors, bertqa.Embeddings) and len(vectors) == 5 and vectors.shape == (5, 16)
+    assert repr(vectors) == "<Embeddings of 5 texts, 16 floats each>"
+    assert all(isinstance(vector, array.array) and len(vector) == 16 for vector in vectors)
+    assert vectors[0] == vectors[4] == vectors[-1] == embedder.embed("the dog")
+    assert vectors[2] == embedder.embed(("the dog", "a king")) != vectors[0]
+    assert vectors[1:3] == [vectors[1], vectors[2]] and vectors.tolist()[1] == list(vectors[1])
+    with pytest.raises(IndexError):
+        vectors[5]
+    empty = embedder.embed([])
+    assert len(empty) == 0 and list(empty) == [] and numpy.asarray(empty).shape == (0, 16)
+    assert len(embedder.embed(text for text in ["a", "b"])) == 2
+
+
+def test_numpy_shares_the_floats(embedder):
+    vectors = embedder.embed(["the dog", "a king"])
+    shared = numpy.asarray(vectors)
+    assert shared.dtype == numpy.float32 and shared.shape == (2, 16)
+    shared[0, 0] = 7
+    assert vectors[0][0] == 7
+    del vectors
+    assert shared[0, 0] == 7  # the array keeps them
+
+
+def test_options(embedder):
+    long = "the king of france " * 30
+    plain = numpy.asarray(embedder.embed(long, normalize=False))
+    unit = numpy.asarray(embedder.embed(long, normalize=True))
+    assert math.isclose(numpy.linalg.norm(unit), 1, rel_tol=1e-5)
+    assert numpy.abs(plain / numpy.linalg.norm(plain) - unit).max() < 1e-6
+    vectors = {
+        embedder.embed(long, **options).tobytes()
+        for options in [{}, {"truncate": True}, {"pooling": "cls"}, {"max_seq_len": 64}]
+    }
+    assert len(vectors) == 4
+    assert embedder.embed(long, pooling="mean") == embedder.embed(long, pooling=None) == embedder.embed(long)
+    for wrong in [{"pooling": "max"}, {"normalize": 2}, {"max_seq_len": 7}, {"max_seq_len": 2**31}]:
+        with pytest.raises(bertqa.InvalidArgument):
+            embedder.embed("a", **wrong)
+    with pytest.raises(TypeError, match="unknown option 'size'"):
+        embedder.embed("a", size=3)
+    with pytest.raises(TypeError, match="int"):
+        embedder.embed([3])
+
+
+def test_cancel(embedder):
+    with pytest.raises(bertqa.Cancelled):
+        embedder.embed("a", cancel=lambda: True)
+    with pytest.raises(ZeroDivisionError):
+        embedder.embed("a", cancel=lambda: 1 / 0)
+    assert embedder.embed("a", cancel=lambda: False) == embedder.embed("a")
+
+
+def test_wrong_models(embedder, tiny):
+    with pytest.raises(bertqa.WrongModel, match="BertModel"):
+        tiny.embed("a")
+    with pytest.raises(bertqa.WrongModel, match="BertForQuestionAnswering"):
+        embedder.answer("a", "b")
+    with pytest.raises(bertqa.WrongModel, match="BertForSequenceClassification"):
+        embedder.classify("a")
+    with bertqa.Context(FIXTURES / "tiny-bert-classifier") as classifier:
+        for call in (classifier.embed, lambda text: classifier.answer(text, text)):
+            with pytest.raises(bertqa.WrongModel):
+                call("a")
+        with pytest.raises(bertqa.WrongModel):
+            bertqa.Labeler(classifier, {"a": "a"})
+    with pytest.raises(bertqa.InvalidArgument):
+        bertqa.Context(task="embed")  # there is no default model
+
+
+@pytest.mark.parametrize("name", ["tiny-bert-classifier", "tiny-bert-regression", "tiny-distilbert-classifier"])
+def test_logits_are_those_of_transformers(name):
+    expected = json.loads((FIXTURES / name / "expected.json").read_text())
+    texts = [first if second is None else (first, second) for first, second in expected["texts"]]
+    with bertqa.Context(FIXTURES / name, precision="f32") as context:
+        results = context.classify_batch(texts)
+        assert all(result.window_count == 1 and not result.not_enough_text for result in results)
+        logits = [[score.logit for score in sorted(result.scores, key=lambda score: score.id)] for result in results]
+        assert numpy.abs(numpy.array(logits) - numpy.array(expected["outputs"])).max() < 1e-4
+        assert context.info.labels == tuple(
+            json.loads((FIXTURES / name / "config.json").read_text())["id2label"].values()
+        )
+
+
+EXAMPLES = {"animal": ["the dog", "a quick brown fox"], "person": "the king of france"}
+
+
+def test_labeler(embedder):
+    labeler = bertqa.Labeler(embedder, EXAMPLES)
+    result = labeler.classify("the king of france")
+    assert result.label == "person" and abs(result.scores[0].logit - 20) < 1e-3
+    assert set(result.probabilities) == {"animal", "person"}
+    assert math.isclose(sum(result.probabilities.values()), 1, rel_tol=1e-6)
+    assert {score.label: score.id for score in result.scores} == {"animal": 0, "person": 1}
+    vectors = {text: numpy.asarray(embedder.embed(text)) for text in ["the dog", "a quick brown fox", "a river"]}
+    mean = vectors["the dog"] + vectors["a quick brown fox"]
+    cosine = vectors["a river"] @ mean / numpy.linalg.norm(mean)
+    found = {score.label: score.logit for score in labeler.classify("a river").scores}
+    assert abs(found["animal"] - 20 * cosine) < 1e-4
+    sharp = bertqa.Labeler(embedder, EXAMPLES, scale=200, pooling="cls")
+    assert sharp.classify("the king of france").probability > result.probability
+    assert [r.scores for r in labeler.classify_batch(["a", "a river"])] == [
+        labeler.classify("a").scores, labeler.classify("a river").scores,
+    ]  # fmt: skip
+    assert labeler.classify_batch([]) == []
+
+
+def test_labeler_outlives_its_context():
+    context = bertqa.Context(FIXTURES / NAMES[1])
+    with bertqa.Labeler(context, EXAMPLES) as labeler:
+        context.close()
+        del context
+        assert labeler.classify("the dog").label in EXAMPLES
+    with pytest.raises(ValueError, match="this Labeler was closed"):
+        labeler.classify("the dog")
+
+
+def test_bad_examples(embedder):
+    for examples, options in [({}, {}), ({"a": []}, {}), ({"": "a"}, {}), ({"a": "a"}, {"scale": 0})]:
+        with pytest.raises(bertqa.InvalidArgument):
+            bertqa.Labeler(embedder, examples, **options)
+    with pytest.raises(bertqa.Cancelled):
+        bertqa.Labeler(embedder, EXAMPLES, cancel=lambda: True)
+    with pytest.raises(ZeroDivisionError):
+        bertqa.Labeler(embedder, EXAMPLES, cancel=lambda: 1 / 0)
+
+
+def test_many_threads_share_a_context(embedder):
+    texts = [f"the king number {i} of france" for i in range(40)]
+    expected = numpy.asarray(embedder.embed(texts)).tobytes()
+    found = []
+    threads = [
+        threading.Thread(target=lambda: found.append(numpy.asarray(embedder.embed(texts)).tobytes()))
+        for _ in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [expected] * 8

@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""Adds a column with the answers to a Parquet file of any size.
+
+usage: answer_parquet.py [--model DIR] [--rows N] IN.parquet OUT.parquet
+
+IN.parquet has the columns "question" and "document"; OUT.parquet the same rows with "answer" and "probability",
+null where the document seems to hold no answer. N rows (default 4096) at a time are read, answered as a Polars
+frame and written, so that memory does not grow with the file. OUT.parquet appears when it is complete.
+"""
+
+import argparse
+import os
+import sys
+import time
+
+import bertqa
+import polars
+import pyarrow
+import pyarrow.parquet
+
+
+def answered(context, frame):
+    # Of String already, unless the file has them as a dictionary.
+    texts = [frame[name].cast(polars.String) for name in ("question", "document")]
+    answers = bertqa.answer_column(context, *texts, handle_impossible_answer=True)
+    return frame.hstack(answers.struct.unnest().select("answer", "probability"))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--model", metavar="DIR")
+    parser.add_argument("--rows", metavar="N", type=int, default=4096)
+    parser.add_argument("input", metavar="IN.parquet")
+    parser.add_argument("output", metavar="OUT.parquet")
+    arguments = parser.parse_args()
+
+    # Without these, whole columns of the file are read ahead.
+    bounded = {"pre_buffer": False, "buffer_size": 1 << 20}
+    partial = arguments.output + ".partial"
+    with bertqa.Context(arguments.model) as context, pyarrow.parquet.ParquetFile(arguments.input, **bounded) as file:
+        missing = {"question", "document"} - set(file.schema_arrow.names)
+        if missing:
+            sys.exit(f"answer_parquet.py: no column {' and no column '.join(sorted(missing))} in {arguments.input}")
+        schema = file.schema_arrow.append(pyarrow.field("answer", pyarrow.string()))
+        schema = schema.append(pyarrow.field("probability", pyarrow.float32()))
+        with pyarrow.parquet.ParquetWriter(partial, schema) as writer:
+            progress = Progress(file.metadata.num_rows)
+            for batch in file.iter_batches(arguments.rows):
+                frame = answered(context, polars.from_arrow(batch))
+                # Polars has fewer types than Arrow: the other columns get their own back.
+                writer.write_table(frame.to_arrow().cast(schema))
+                progress.add(len(frame))
+    os.replace(partial, arguments.output)
+
+
+class Progress:
+    """Rows and what is left, on standard error: rewritten on a terminal, else a line for every tenth."""
+
+    def __init__(self, total):
+        self.total, self.done, self.start = total, 0, time.monotonic()
+
+    def add(self, rows):
+        before, self.done = self.done, self.done + rows
+        terminal = sys.stderr.isatty()
+        if not terminal and before * 10 // self.total == self.done * 10 // self.total:
+            return
+        rate = self.done / (time.monotonic() - self.start)
+        text = f"{self.done:,} of {self.total:,} rows, {rate:,.0f} a second, {(self.total - self.done) / rate:,.0f} s left"
+        is_last = self.done == self.total
+        print(f"\r{text:78}" if terminal else text, end="" if terminal and not is_last else "\n", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

@@ -22,8 +22,8 @@ FOX = DOCUMENTS / "fox.txt"
 APOLLO = DOCUMENTS / "apollo.txt"
 TINY = ROOT / "Tests" / "BertQACoreTests" / "Fixtures" / "tiny-bert"
 COMMANDS = [
-    "answer", "classify", "train-classifier", "embed", "filter", "tokenize", "info", "quantize", "complete",
-    "help",
+    "answer", "classify", "train-classifier", "embed", "predict", "filter", "tokenize", "info", "quantize",
+    "complete", "help",
 ]  # fmt: skip
 WHO = "Who jumped over the dog?"
 HIGHLIGHT = re.compile(r"\x1b\[[0-9;]+m(.*?)\x1b\[0m")

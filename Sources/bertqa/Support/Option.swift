@@ -62,6 +62,13 @@ enum Option: String, CaseIterable {
   case metrics
   case progress
   case quiet
+  case next
+  case score
+  case rank
+  case includeEnd = "include-end"
+  case maxWords = "max-words"
+  case temperature
+  case topP = "top-p"
   case help
   case version
 
@@ -75,7 +82,7 @@ enum Option: String, CaseIterable {
   var value: Value {
     switch self {
     case .json, .context, .handleImpossibleAnswer, .noAlignToWords, .parseSpecialTokens, .ids, .tfIDF, .lines,
-      .normalize, .noNormalize, .truncate, .progress, .quiet, .help, .version:
+      .normalize, .noNormalize, .truncate, .progress, .quiet, .next, .score, .rank, .includeEnd, .help, .version:
       return .none
     case .color: return .optional
     default: return .required

@@ -19,10 +19,11 @@ extension Classification {
   private static func probabilities(_ logits: [Float], _ problemType: ProblemType) -> [Float] {
     switch problemType {
     case .singleLabel:
-      let largest = Double(logits.max() ?? 0)
-      let powers = logits.map { exp(Double($0) - largest) }
-      let sum = powers.reduce(0, +)
-      return powers.map { Float($0 / sum) }
+      var probabilities = logits.map(Double.init)
+      probabilities.withUnsafeMutableBufferPointer { buffer in
+        if let base = buffer.baseAddress { softmax(base, count: buffer.count) }
+      }
+      return probabilities.map { Float($0) }
     case .multiLabel:
       return logits.map { Float(1 / (1 + exp(-Double($0)))) }
     case .regression:

@@ -83,7 +83,9 @@ struct EmbedCommand: Command {
       let input = try InputText(file)
       inputs.append(input)
       if hasLines {
-        for (index, line) in input.lines.enumerated() { texts.append((file, index + 1, TextPair(text: line))) }
+        for (index, line) in input.lines.enumerated() {
+          texts.append((file, index + 1, TextPair(text: line)))
+        }
       } else {
         texts.append((file, nil, TextPair(text: input.bytes)))
       }

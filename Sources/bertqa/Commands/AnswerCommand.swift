@@ -11,6 +11,8 @@ struct AnswerCommand: Command {
       .noAlignToWords,
     ]
 
+  static var choices: [Option: [String]] { [.color: Terminal.colorChoices.map(\.key)] }
+
   let questions: [ArgumentText]
   let files: [ArgumentText]
   let model: ModelChoice

@@ -9,6 +9,12 @@ struct ClassifyCommand: Command {
       .json, .topK, .explain, .maxSequenceLength, .documentStride, .windowPooling,
     ]
 
+  static var choices: [Option: [String]] { [.windowPooling: windowPoolings.map(\.key)] }
+
+  private static let windowPoolings: KeyValuePairs<String, ClassifyOptions.WindowPooling> = [
+    "mean": .mean, "max": .max,
+  ]
+
   static let help = """
     Usage: bertqa classify [OPTION]... [FILE|-]...
 
@@ -77,7 +83,7 @@ struct ClassifyCommand: Command {
     case .documentStride: classifyOptions.documentStride = try integer()
     case .windowPooling:
       classifyOptions.windowPooling =
-        try value?.choice(of: option, from: ["mean": .mean, "max": .max], command: Self.invocation) ?? .mean
+        try value?.choice(of: option, from: Self.windowPoolings, command: Self.invocation) ?? .mean
     default: break
     }
   }

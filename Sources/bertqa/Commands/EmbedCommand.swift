@@ -9,6 +9,14 @@ struct EmbedCommand: Command {
       .lines, .format, .pooling, .normalize, .noNormalize, .maxSequenceLength, .truncate,
     ]
 
+  static var choices: [Option: [String]] {
+    [.format: VectorWriter.formats.map(\.key), .pooling: poolings.map(\.key)]
+  }
+
+  private static let poolings: KeyValuePairs<String, EmbedOptions.Pooling> = [
+    "model": .model, "mean": .mean, "cls": .cls,
+  ]
+
   static let help = """
     Usage: bertqa embed -m DIR [OPTION]... [FILE|-]...
 
@@ -62,7 +70,7 @@ struct EmbedCommand: Command {
         format = try value.choice(of: option, from: VectorWriter.formats, command: Self.invocation)
       case (.pooling, let value?):
         embedOptions.pooling = try value.choice(
-          of: option, from: ["model": .model, "mean": .mean, "cls": .cls], command: Self.invocation)
+          of: option, from: Self.poolings, command: Self.invocation)
       case (.maxSequenceLength, let value?):
         embedOptions.maxSequenceLength = try value.integer(of: option, command: Self.invocation)
       case (.normalize, _): embedOptions.normalizes = true

@@ -46,11 +46,12 @@ INLINE V v_load_bf16(const void *p) {
   return (V)_mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128(p)), 16);
 }
 // Lanes l and l + 2 of each half, then those two sums; then the halves.
-INLINE void v_sums4(V a, V b, V c, V d, float *sums) {
+INLINE void v_sums4(V a, V b, V c, V d, const float *bias, float *y) {
   const V ab = _mm256_unpacklo_ps(a, b) + _mm256_unpackhi_ps(a, b);
   const V cd = _mm256_unpacklo_ps(c, d) + _mm256_unpackhi_ps(c, d);
   const V four = _mm256_shuffle_ps(ab, cd, 0x44) + _mm256_shuffle_ps(ab, cd, 0xEE);
-  _mm_storeu_ps(sums, _mm256_castps256_ps128(four) + _mm256_extractf128_ps(four, 1));
+  const __m128 sums = _mm256_castps256_ps128(four) + _mm256_extractf128_ps(four, 1);
+  _mm_storeu_ps(y, sums + _mm_loadu_ps(bias));
 }
 
 #include "recurrent.inc.h"

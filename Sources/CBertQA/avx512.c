@@ -17,12 +17,13 @@ INLINE V v_load_bf16(const void *p) {
   return (V)_mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_loadu_si256(p)), 16);
 }
 // Lanes l and l + 2 of each quarter, then those two sums; then quarters q and q + 2, then those.
-INLINE void v_sums4(V a, V b, V c, V d, float *sums) {
+INLINE void v_sums4(V a, V b, V c, V d, const float *bias, float *y) {
   const V ab = _mm512_unpacklo_ps(a, b) + _mm512_unpackhi_ps(a, b);
   const V cd = _mm512_unpacklo_ps(c, d) + _mm512_unpackhi_ps(c, d);
   const V four = _mm512_shuffle_ps(ab, cd, 0x44) + _mm512_shuffle_ps(ab, cd, 0xEE);
   const __m256 two = _mm512_castps512_ps256(four) + _mm512_extractf32x8_ps(four, 1);
-  _mm_storeu_ps(sums, _mm256_castps256_ps128(two) + _mm256_extractf128_ps(two, 1));
+  const __m128 sums = _mm256_castps256_ps128(two) + _mm256_extractf128_ps(two, 1);
+  _mm_storeu_ps(y, sums + _mm_loadu_ps(bias));
 }
 
 #include "recurrent.inc.h"

@@ -47,15 +47,22 @@ INLINE V v_erf(V x) {
   return v_min(v_splat(1.0f), v_max(v_splat(-1.0f), y));
 }
 
+// m / (m + 2), m = exp(2|x|) - 1, with x's sign. exp(2|x|) = 2^n · exp(r) as in v_exp; with n = 0, where x is
+// small, m is exp(r) - 1 without cancellation.
 INLINE V v_tanh(V x) {
-  static const float p[] = {1.0f,          0.14097337f,   0.0044234722f,
-                            4.2211549e-5f, 1.1083764e-7f, 3.6550117e-11f};
-  static const float q[] = {1.0f,           0.4743067f,    0.029192373f,
-                            0.00050036251f, 2.5982079e-6f, 2.9391021e-9f};
-  x = v_min(v_splat(9.0f), v_max(v_splat(-9.0f), x));
-  const V t = x * x;
-  const V y = x * v_horner(t, p, 6) / v_horner(t, q, 6);
-  return v_min(v_splat(1.0f), v_max(v_splat(-1.0f), y));
+  static const float q[] = {0.49999993f, 0.1666652f, 0.04166839f, 0.00836875f, 0.00138145f};
+  const V magic = v_splat(12582912.0f);
+  const V twice = v_max(x, v_splat(0) - x) * v_splat(2.0f);
+  // Beyond 18.2 the result rounds to 1. x comes second: a NaN passes through.
+  const V y = v_min(v_splat(18.5f), twice);
+  const V t = v_fma(y, v_splat(1.44269504f), magic);
+  const V n = t - magic;
+  V r = v_fma(n, v_splat(-0.693145752f), y);
+  r = v_fma(n, v_splat(-1.42860677e-6f), r);
+  const V power = (V)(((VI)t << 23) + (127 << 23));
+  const V m = v_fma(power, v_fma(r * r, v_horner(r, q, 5), r), power - v_splat(1.0f));
+  const V size = m / (m + v_splat(2.0f));
+  return (V)((VI)size | ((VI)x & (VI)v_splat(-0.0f)));
 }
 
 INLINE V v_gelu(V x) {

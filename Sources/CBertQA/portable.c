@@ -98,10 +98,10 @@ INLINE V v_load_f16(const void *p) {
 }
 INLINE V v_load_bf16(const void *p) { return (V)(vi_load_u16(p) << 16); }
 // Lanes l and l + 2, then those two sums.
-INLINE void v_sums4(V a, V b, V c, V d, float *sums) {
+INLINE void v_sums4(V a, V b, V c, V d, const float *bias, float *y) {
   const V rows[] = {a, b, c, d};
   for (int r = 0; r < 4; r++)
-    sums[r] = (rows[r][0] + rows[r][2]) + (rows[r][1] + rows[r][3]);
+    y[r] = (rows[r][0] + rows[r][2]) + (rows[r][1] + rows[r][3]) + bias[r];
 }
 
 #include "recurrent.inc.h"

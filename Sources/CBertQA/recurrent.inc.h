@@ -1,7 +1,7 @@
 // The kernels of recurrent models over one instruction set's vectors: few vectors against many rows of
 // weights. Beyond what f32_kernels.inc.h needs, the including file defines
 //   v_load_f16, v_load_bf16  VL weights of two bytes, at any address, as floats
-//   v_sums4                  the sums of four vectors, each in the order that v_sums4 gives them
+//   v_sums4                  y[r] = the sum of the lanes of the r-th of four vectors + bias[r]
 //   ROW_VECTORS              vectors of a tile of four rows
 
 enum { ROW_TILE = 4 };
@@ -68,10 +68,15 @@ INLINE void rows_tile(const int groups, const int vectors, const int32_t format,
   BQ_UNROLL for (int v = 0; v < vectors; v++)
     BQ_UNROLL for (int g = 0; g < groups; g++) {
       const size_t first = (size_t)g * ROW_TILE;
-      float sums[ROW_TILE];
-      v_sums4(acc[first][v], acc[first + 1][v], acc[first + 2][v], acc[first + 3][v], sums);
-      for (size_t r = 0; r < ROW_TILE && first + r < count; r++)
-        y[(size_t)v * y_stride + first + r] = sums[r] + bias[first + r];
+      float *to = y + (size_t)v * y_stride + first;
+      if (first + ROW_TILE <= count) {
+        v_sums4(acc[first][v], acc[first + 1][v], acc[first + 2][v], acc[first + 3][v], bias + first, to);
+      } else if (first < count) {
+        float some[ROW_TILE] = {0};
+        memcpy(some, bias + first, (count - first) * sizeof *some);
+        v_sums4(acc[first][v], acc[first + 1][v], acc[first + 2][v], acc[first + 3][v], some, some);
+        memcpy(to, some, (count - first) * sizeof *some);
+      }
     }
 }
 

@@ -44,8 +44,13 @@ static uint64_t word(const unsigned char *p, size_t n) {
   return value;
 }
 
-// Four chains of "exclusive or, multiply by an odd number", each step of which can be undone: one word
-// that differs makes one chain differ to its end.
+// One step of a chain; it can be undone, so one word that differs makes the chain differ to its end. The
+// shift brings the upper bits, which a product never moves, down again.
+static uint64_t step(uint64_t chain, uint64_t word) {
+  const uint64_t product = (chain ^ word) * 0x9E3779B97F4A7C15u;
+  return product ^ product >> 32;
+}
+
 uint64_t bq_fingerprint(const void *bytes, size_t size, uint64_t seed) {
   enum { CHAINS = 4 };
   const unsigned char *p = bytes;
@@ -53,10 +58,9 @@ uint64_t bq_fingerprint(const void *bytes, size_t size, uint64_t seed) {
   for (int c = 0; c < CHAINS; c++) chain[c] = mixed(seed + (uint64_t)c);
   size_t at = 0;
   for (; size - at >= 8 * CHAINS; at += 8 * CHAINS)
-    for (size_t c = 0; c < CHAINS; c++)
-      chain[c] = (chain[c] ^ word(p + at + 8 * c, 8)) * 0x9E3779B97F4A7C15u;
+    for (size_t c = 0; c < CHAINS; c++) chain[c] = step(chain[c], word(p + at + 8 * c, 8));
   for (size_t c = 0; at < size; at += 8, c++)
-    chain[c] = (chain[c] ^ word(p + at, size - at < 8 ? size - at : 8)) * 0x9E3779B97F4A7C15u;
+    chain[c] = step(chain[c], word(p + at, size - at < 8 ? size - at : 8));
   uint64_t hash = mixed(seed ^ (uint64_t)size);
   for (int c = 0; c < CHAINS; c++) hash = mixed(hash ^ chain[c]) + 0x9E3779B97F4A7C15u;
   return mixed(hash);

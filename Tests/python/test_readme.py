@@ -14,7 +14,7 @@ import pytest
 
 from conftest import PACKAGE, PREFIX, ROOT
 
-DOCUMENTS = [ROOT / "README.md", ROOT / "docs" / "models.md", PACKAGE / "README.md"]
+DOCUMENTS = [ROOT / "README.md", ROOT / "docs" / "models.md", ROOT / "docs" / "embeddings.md", PACKAGE / "README.md"]
 SWIFT_TEST = ROOT / "Tests" / "BertQACoreTests" / "Context" / "PublicAPITests.swift"
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```\n(?:\n?```text\n(.*?)^```\n)?", re.M | re.S)
 

@@ -16,6 +16,13 @@ extension Context {
     try withBytes(of: word) { word throws(BertQAError) in try predict(word: word, state: state, topK: topK) }
   }
 
+  /// Reads a text, split into the model's words, and predicts the next word. An empty text needs a state.
+  public func predict(
+    after text: UnsafeBufferPointer<UInt8>, state: SequenceState? = nil, topK: Int = 1
+  ) throws(BertQAError) -> (prediction: Prediction, state: SequenceState) {
+    try sequenceModel().predict(after: checked(text, "text"), state: state, topK: topK)
+  }
+
   /// Reads a word and predicts nothing, which takes a fraction of the time.
   public func read(
     word: UnsafeBufferPointer<UInt8>, state: SequenceState? = nil
@@ -52,6 +59,12 @@ extension Context {
     try withBytes(of: prompt) { prompt throws(BertQAError) in
       try generate(prompt: prompt, state: state, options: options)
     }
+  }
+
+  /// What stands between two words of a generated text: a space, or nothing between characters.
+  public var wordSeparator: String {
+    guard case .sequence(let model) = engine else { return "" }
+    return model.words.separator
   }
 
   /// The likelihood of a text, split into the model's words.

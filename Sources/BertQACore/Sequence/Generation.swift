@@ -60,13 +60,13 @@ extension SequenceModel {
   }
 
   /// Reads words, and gives the logits of what follows them.
-  private func read(
+  func read(
     _ ids: [Int32], state: SequenceState?, logits: UnsafeMutablePointer<Float>
   ) throws(BertQAError) -> SequenceState {
     guard let last = ids.last else {
       guard let state else {
         throw BertQAError(
-          .invalidArgument, "the prompt has no words, and there is no state to go on from; give one of both")
+          .invalidArgument, "the prompt has no words, and there is no state to go on from: give one of the two")
       }
       try decode(state, to: logits)
       return state

@@ -58,11 +58,12 @@ struct WordVocabulary: Sendable {
   /// What stands between two words of a text.
   var separator: String { units == .words ? " " : "" }
 
-  /// The id to read for a word as it stands in a text or as a caller gives it.
+  /// The id to read for a word as it stands in a text or as a caller gives it. The typographic apostrophe
+  /// counts as `'`, as in texts.
   func id(
     reading word: UnsafeBufferPointer<UInt8>
   ) throws(BertQAError) -> (id: Int32, isUnknown: Bool) {
-    if let id = vocabulary.id(of: word) { return (id, false) }
+    if let id = vocabulary.id(of: word) ?? idWithStraightApostrophes(word) { return (id, false) }
     guard let unknownID else {
       throw BertQAError(
         .invalidArgument,
@@ -70,5 +71,12 @@ struct WordVocabulary: Sendable {
           + "word for unknown ones")
     }
     return (unknownID, true)
+  }
+
+  private func idWithStraightApostrophes(_ word: UnsafeBufferPointer<UInt8>) -> Int32? {
+    guard units == .words, word.contains(0xE2) else { return nil }
+    let straight = String(decoding: word, as: UTF8.self).unicodeScalars.map { $0 == "\u{2019}" ? "'" : $0 }
+    var text = String(String.UnicodeScalarView(straight))
+    return text.withUTF8 { vocabulary.id(of: $0) }
   }
 }

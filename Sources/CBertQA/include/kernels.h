@@ -139,7 +139,7 @@ typedef struct bq_kernels {
 
   // y[i] = f(x[i]) for i < n; y may be x; any alignment. NaN gives NaN. Errors over all floats:
   //   exp   2 ulp, and half the smallest subnormal where the result is subnormal
-  //   erf   6e-7 relative        tanh  6e-7 relative
+  //   erf   6e-7 relative        tanh  2e-7 relative
   //   gelu  6e-7 · max(|x|, 1e-30) absolute; exactly x above 5.6 and -0 below -5.6
   void (*exp_f32)(const float *x, size_t n, float *y);
   void (*erf_f32)(const float *x, size_t n, float *y);

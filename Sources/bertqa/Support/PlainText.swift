@@ -21,6 +21,16 @@ enum PlainText {
     }
   }
 
+  /// A generated word. Line ends and tabs, which models of characters generate, stay.
+  static func word(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8] {
+    if text.count == 1, let byte = text.first, byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\t") {
+      return [byte]
+    }
+    var output: [UInt8] = []
+    append(text, to: &output)
+    return output
+  }
+
   /// C0 and C1 controls, space, and Unicode's line and paragraph separators.
   private static func isSpaceOrControl(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {

@@ -15,6 +15,7 @@ import Testing
     #expect(table.isa == isa)
     #expect(table.linear_f32 != nil && table.layer_norm_f32 != nil && table.attention_f32 != nil)
     #expect(table.quantize_u8 != nil && table.linear_s8 != nil)
+    #expect(table.multiply_rows != nil && table.lstm_cell != nil && table.gru_cell != nil)
     // bfloat16 is there as a whole or not at all.
     let bf16 = [
       table.pack_bf16 != nil, table.linear_bf16 != nil, table.attention_bf16 != nil,

@@ -46,3 +46,7 @@ final class TemporaryDirectory {
     get throws { try FileManager.default.contentsOfDirectory(atPath: path).sorted() }
   }
 }
+
+func bytes(ofFile path: String) throws -> [UInt8] {
+  Array(try Data(contentsOf: URL(fileURLWithPath: path)))
+}

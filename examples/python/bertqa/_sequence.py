@@ -33,7 +33,7 @@ class SequenceState:
     @property
     def values(self) -> "array[float]":
         """For each layer h, and with LSTM then for each layer c; Context.state gives the state back."""
-        values = array("f", bytes(4 * self.context.info.state_length))
+        values = array("f", bytes(4 * _info(self.context._opened()).state_length))
         buffer = (ctypes.c_float * len(values)).from_buffer(values)
         check(library().sequence_state_export(self._handle.pointer, buffer, len(values)))
         return values
@@ -84,7 +84,7 @@ class SequenceMethods(Closable):
                     ctypes.byref(next_state),
                 )
             )  # fmt: skip
-            pointer, size = pointers[0], self.info.vocab_size
+            pointer, size = pointers[0], _info(handle).vocab_size
             probabilities = array("f", ctypes.string_at(lib.prediction_probabilities(pointer), 4 * size))
             return Prediction(
                 words=[_word(lib.prediction_get(pointer, rank)) for rank in range(lib.prediction_count(pointer))],
@@ -102,7 +102,7 @@ class SequenceMethods(Closable):
         numpy.asarray without a copy; logits=False: None instead, in much less time.
         """
         handle = self._opened()
-        count, size = len(ids), self.info.vocab_size
+        count, size = len(ids), _info(handle).vocab_size
         if states is not None and len(states) != count:
             raise InvalidArgument(f"there are {len(states)} states for {count} ids")
         try:
@@ -213,6 +213,10 @@ class SequenceMethods(Closable):
 
 def _pointer(state: Optional[SequenceState]) -> Any:
     return None if state is None else state._handle.pointer.value
+
+
+def _info(handle: Handle) -> _native.ModelInfo:
+    return library().context_info(handle.pointer).contents
 
 
 def _word(pointer: Any) -> Word:

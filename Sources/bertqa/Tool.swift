@@ -10,8 +10,8 @@ protocol Command {
   static var help: String { get }
   /// Besides --help and --version, which every command takes.
   static var options: [Option] { get }
-  /// The words that an option takes for its value, if those are the only ones.
-  static func choices(of option: Option) -> [String]
+  /// The words that an option takes for its value, where those are the only ones; besides ModelChoice's.
+  static var choices: [Option: [String]] { get }
   static func run(_ arguments: ParsedArguments, to output: Output) throws(ToolError) -> ExitCode
 }
 
@@ -80,7 +80,7 @@ enum Tool {
 }
 
 extension Command {
-  static func choices(of option: Option) -> [String] { option.choices }
+  static var choices: [Option: [String]] { [:] }
 
   /// The words to type, for error messages.
   static var invocation: String { "bertqa \(name)" }

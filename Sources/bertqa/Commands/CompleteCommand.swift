@@ -83,8 +83,7 @@ enum CompleteCommand: Command {
   private static func values(
     of option: Option, in command: any Command.Type, _ current: String
   ) -> [Candidate] {
-    let choices = command.choices(of: option)
-    guard choices.isEmpty else {
+    if let choices = command.choices[option] ?? ModelChoice.choices[option] {
       return choices.filter { $0.hasPrefix(current) }.map { Candidate(word: $0) }
     }
     let entry = HelpText(of: command).entry(for: option)

@@ -12,14 +12,11 @@ enum FilterCommand: Command {
       .normalize, .noNormalize, .truncate,
     ] + AnswerOptions.commandLineOptions
 
-  static func choices(of option: Option) -> [String] {
-    switch option {
-    case .task: FilterSettings.TaskName.allCases.map(\.rawValue)
-    case .format: FilterSettings.formats.map(\.key)
-    case .windowPooling: FilterSettings.windowPoolings.map(\.key)
-    case .pooling: FilterSettings.poolings.map(\.key)
-    default: option.choices
-    }
+  static var choices: [Option: [String]] {
+    [
+      .task: FilterSettings.TaskName.allCases.map(\.rawValue), .format: FilterSettings.formats.map(\.key),
+      .windowPooling: windowPoolings.map(\.key), .pooling: poolings.map(\.key),
+    ]
   }
 
   static func run(_ arguments: ParsedArguments, to output: Output) throws(ToolError) -> ExitCode {

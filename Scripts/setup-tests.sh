@@ -14,6 +14,8 @@ need() { # need COMMAND PACKAGE
 need cc gcc
 need c++ g++
 need pkg-config pkg-config
+need jq jq
+need parallel parallel
 need nm binutils
 need make make
 need tar tar

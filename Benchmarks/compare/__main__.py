@@ -13,12 +13,12 @@ import random
 
 import bertqa
 
-from . import data, encoder, end_to_end, instruction_sets, models, report, startup, tokenizer
+from . import data, embedding, encoder, end_to_end, instruction_sets, models, report, startup, tokenizer
 from .engines import ENGINES
 from .workers import note
 
-CASES = ("encoder", "isa", "end", "tokenizer", "startup")
-PACKAGES = ("onnxruntime", "openvino", "nncf", "torch", "transformers", "ctranslate2", "tokenizers", "blingfire", "numpy")
+CASES = ("encoder", "isa", "end", "embed", "tokenizer", "startup")
+PACKAGES = ("onnxruntime", "openvino", "nncf", "torch", "transformers", "sentence-transformers", "ctranslate2", "tokenizers", "blingfire", "numpy")
 
 
 def about(source):
@@ -74,6 +74,8 @@ def main():
         text = data.document(pairs, 30_000 if quick else 600_000)
         results["document characters"] = len(text)
         results["end to end"] = end_to_end.measured(chosen, text, threads[-1], 1 if quick else 3)
+    if "embed" in cases and not quick:
+        results["embedding"] = [row for n in threads for row in embedding.measured(pairs, n, 5)]
     if "tokenizer" in cases:
         results["tokenizer"] = tokenizer.measured(languages(pairs), 1 if quick else 5)
     if "startup" in cases:

@@ -38,6 +38,11 @@ def table(results):
             ("pipeline", "pairs/s", "long document, s", "answers equal to its f32")] + [
             (r["engine"], f"{r['pairs per second']:.1f}", f"{r['document seconds']:.3g}",
              f"{r['answers equal']} of {r['pairs']}") for r in results["end to end"]])
+    if results.get("embedding"):
+        out += _lines(f"Texts to vectors: {results['embedding'][0]['texts']:,} sentences in one call, MiniLM-L6", [
+            ("engine", "threads", "texts/s", "least cosine with sentence-transformers fp32")] + [
+            (r["engine"], str(r["threads"]), f"{r['texts per second']:.0f}", f"{r['least cosine']:.6f}")
+            for r in results["embedding"]])
     if results.get("tokenizer"):
         out += _lines("Tokenizer alone, one thread, ids and offsets", [
             ("tokenizer", "language", "MB/s", "texts with the same ids as `tokenizers`")] + [
@@ -102,6 +107,15 @@ def ratios(results):
             ratio = rows[0][key] / best[key] if unit == "/s" else best[key] / rows[0][key]
             found.append({"case": "text to answers, 2T, " + key, "engine": rows[0]["engine"], "own": rows[0][key],
                           "peer": best["engine"], "best": best[key], "ratio": ratio, "unit": unit})
+    for threads in sorted({r["threads"] for r in results.get("embedding", [])}):
+        rows = {r["engine"]: r["texts per second"] for r in results["embedding"] if r["threads"] == threads}
+        for kind, peers in ("f32", ["fp32"]), ("bf16", ["fp32", "bf16"]), ("int8", ["fp32", "bf16"]):
+            own, able = f"libbertqa {kind}", [p for p in (f"sentence-transformers {e}" for e in peers) if p in rows]
+            if own not in rows or not able:
+                continue
+            peer = max(able, key=rows.__getitem__)
+            found.append({"case": f"text to vectors, {threads}T, {kind}", "engine": own, "own": rows[own], "peer": peer,
+                          "best": rows[peer], "ratio": rows[own] / rows[peer], "unit": "/s"})
     tokenizers = results.get("tokenizer", [])
     for row in tokenizers:
         if row["engine"] == "libbertqa":

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <sched.h>
+#include <string.h>
 
 size_t bq_affinity_count(void) {
   // The kernel refuses a mask smaller than its own.
@@ -22,7 +23,9 @@ void bq_name_thread(const char *name) { pthread_setname_np(pthread_self(), name)
 const char *bq_path_of_binary(void) {
   static const char here;
   Dl_info info;
-  return dladdr(&here, &info) != 0 ? info.dli_fname : NULL;
+  if (dladdr(&here, &info) == 0) return NULL;
+  // A program that was found through PATH has no more than the name it was called by.
+  return strchr(info.dli_fname, '/') ? info.dli_fname : "/proc/self/exe";
 }
 
 static pthread_mutex_t fork_lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;

@@ -17,7 +17,8 @@ enum Tool {
   static var commands: [any Command.Type] {
     [
       AnswerCommand.self, ClassifyCommand.self, TrainClassifierCommand.self, EmbedCommand.self,
-      PredictCommand.self, TokenizeCommand.self, InfoCommand.self, QuantizeCommand.self, CompleteCommand.self, HelpCommand.self,
+      PredictCommand.self, FilterCommand.self, TokenizeCommand.self, InfoCommand.self, QuantizeCommand.self,
+      CompleteCommand.self, HelpCommand.self,
     ]
   }
 

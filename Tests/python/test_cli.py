@@ -22,7 +22,8 @@ FOX = DOCUMENTS / "fox.txt"
 APOLLO = DOCUMENTS / "apollo.txt"
 TINY = ROOT / "Tests" / "BertQACoreTests" / "Fixtures" / "tiny-bert"
 COMMANDS = [
-    "answer", "classify", "train-classifier", "embed", "predict", "tokenize", "info", "quantize", "complete", "help",
+    "answer", "classify", "train-classifier", "embed", "predict", "filter", "tokenize", "info", "quantize",
+    "complete", "help",
 ]  # fmt: skip
 WHO = "Who jumped over the dog?"
 HIGHLIGHT = re.compile(r"\x1b\[[0-9;]+m(.*?)\x1b\[0m")
@@ -479,6 +480,11 @@ def test_info():
     assert set(lines) == set(record)
     assert pathlib.Path(lines["model"]).samefile(MODEL)
     assert lines["precision"] != "auto" and lines["isa"] != "auto"
+
+
+def test_default_model_of_a_tool_found_through_path(tmp_path):
+    result = subprocess.run(["bertqa", "info"], env=environment(PATH=str(TOOL.parent)), cwd=tmp_path, capture_output=True)
+    assert result.returncode == 0, result.stderr
 
 
 def test_default_model_from_the_environment(tmp_path):

@@ -9,7 +9,7 @@ import pyarrow
 import pyarrow.csv
 import pyarrow.parquet
 
-from conftest import PACKAGE, ROOT
+from conftest import FIXTURES, PACKAGE, ROOT
 
 FOX = ROOT / "examples" / "documents" / "fox.txt"
 APOLLO = ROOT / "examples" / "documents" / "apollo.txt"
@@ -56,6 +56,14 @@ def test_answer_duckdb(tmp_path):
     pyarrow.parquet.write_table(pyarrow.csv.read_csv(table), tmp_path / "a.parquet")
     assert run("answer_duckdb.py", tmp_path / "a.parquet", "the text", WHO)[0].splitlines() == lines
     assert run("answer_duckdb.py", code=1)[1].startswith("usage: ")
+
+
+def test_search_lines(tmp_path):
+    file = tmp_path / "lines.txt"
+    file.write_text("The king of France\n\nschool time\nA dog\n")
+    lines = run("search_lines.py", FIXTURES / "tiny-bert-embedder", "a dog", file)[0].splitlines()
+    assert lines[0] == " 1.000  A dog" and len(lines) == 3
+    assert run("search_lines.py", code=1)[1].startswith("usage: ")
 
 
 def test_ask_document():

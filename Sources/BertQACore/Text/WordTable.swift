@@ -1,7 +1,8 @@
 import Glibc
 
 /// Words, and pairs of them, by id in the order of insertion, and their ids by bytes: a hash table with open
-/// addressing. The bytes of a pair have a space between the words.
+/// addressing. The bytes of a pair have a space between the words. A word of up to eight bytes, as most are,
+/// is found without a look at anything but its slot.
 ///
 /// The hash is seeded at random, so that nobody can choose words that collide; nothing found depends on it.
 struct WordTable: ~Copyable {
@@ -12,6 +13,9 @@ struct WordTable: ~Copyable {
     var second: UnsafePointer<UInt8>?
     var secondCount = 0
 
+    /// Whether it does not fit into a slot.
+    @inline(__always) fileprivate var isLong: Bool { second != nil || firstCount > 8 }
+
     @inline(__always) var byteCount: Int {
       second == nil ? firstCount : firstCount &+ 1 &+ secondCount
     }
@@ -21,10 +25,19 @@ struct WordTable: ~Copyable {
   private var bytes = GrowableBuffer<UInt8>()
   /// Where each word begins, and at last where the next one would.
   private var begins = GrowableBuffer<Int>()
-  /// The upper half of the hash, and id + 1 in the lower half; 0: empty. The slot is by the upper half.
-  private var slots = GrowableBuffer<UInt64>()
+  private var slots = GrowableBuffer<Slot>()
   private var mask = 0
   private let seed: UInt64
+
+  /// Not private: the compiler (6.3.1) fails on buffers of it then.
+  struct Slot: BitwiseCopyable {
+    /// The bytes of a word of up to eight; else the hash.
+    var key: UInt64 = 0
+    /// 0: empty.
+    var idPlusOne: UInt32 = 0
+    /// Whether `key` is a hash.
+    var isLong: UInt32 = 0
+  }
 
   init() {
     var generator = SystemRandomNumberGenerator()
@@ -50,6 +63,7 @@ struct WordTable: ~Copyable {
 
   @inline(__always)
   func hash(_ word: UnsafePointer<UInt8>, _ count: Int) -> UInt64 {
+    if count <= 8 { return hash(short: Self.lastBytes(word, count)) }
     let raw = UnsafeRawPointer(word)
     var hash = seed ^ UInt64(truncatingIfNeeded: count)
     var offset = 0
@@ -59,6 +73,10 @@ struct WordTable: ~Copyable {
     }
     return Self.mix(hash ^ Self.lastBytes(raw + offset, count &- offset))
   }
+
+  /// Of a word by its `lastBytes`, which differ for different words, as these have no NUL.
+  @inline(__always)
+  private func hash(short bytes: UInt64) -> UInt64 { Self.mix(bytes ^ seed) }
 
   /// The hash of a pair, from those of its words.
   @inline(__always)
@@ -86,14 +104,15 @@ struct WordTable: ~Copyable {
   @inline(__always)
   func id(of key: Key, hash: UInt64) -> Int {
     guard count > 0 else { return -1 }
-    let tag = hash &>> 32
-    var slot = Int(truncatingIfNeeded: tag) & mask
+    let isLong = key.isLong
+    let wanted = isLong ? hash : Self.lastBytes(key.first, key.firstCount)
+    var slot = Int(truncatingIfNeeded: hash) & mask
     while true {
       let entry = slots[slot]
-      if entry == 0 { return -1 }
-      if entry &>> 32 == tag {
-        let id = Int(truncatingIfNeeded: entry & 0xFFFF_FFFF) &- 1
-        if isEqual(id, key) { return id }
+      if entry.idPlusOne == 0 { return -1 }
+      if entry.key == wanted, (entry.isLong != 0) == isLong {
+        let id = Int(entry.idPlusOne) &- 1
+        if !isLong || isEqual(id, key) { return id }
       }
       slot = (slot &+ 1) & mask
     }
@@ -178,9 +197,12 @@ struct WordTable: ~Copyable {
     try bytes.append(0)
     if id == 0 { try begins.append(0) }
     try begins.append(bytes.count)
-    if 2 * (id + 1) > slots.count { try enlarge() }
+    if 3 * (id + 1) > 2 * slots.count { try enlarge() }
     count += 1
-    Self.place(UInt64(id + 1) | hash & ~0xFFFF_FFFF, in: slots.base, mask)
+    let entry = Slot(
+      key: key.isLong ? hash : Self.lastBytes(key.first, key.firstCount), idPlusOne: UInt32(id + 1),
+      isLong: key.isLong ? 1 : 0)
+    Self.place(entry, hash: hash, in: slots.base, mask)
     return id
   }
 
@@ -194,15 +216,20 @@ struct WordTable: ~Copyable {
   }
 
   private mutating func enlarge() throws(BertQAError) {
-    let larger = try GrowableBuffer<UInt64>(repeating: 0, count: max(1024, 4 * slots.count))
+    let larger = try GrowableBuffer<Slot>(repeating: Slot(), count: max(1024, 2 * slots.count))
     mask = larger.count - 1
-    for entry in slots.elements where entry != 0 { Self.place(entry, in: larger.base, mask) }
+    for entry in slots.elements where entry.idPlusOne != 0 {
+      let hash = entry.isLong != 0 ? entry.key : hash(short: entry.key)
+      Self.place(entry, hash: hash, in: larger.base, mask)
+    }
     slots = larger
   }
 
-  private static func place(_ entry: UInt64, in slots: UnsafeMutablePointer<UInt64>, _ mask: Int) {
-    var slot = Int(truncatingIfNeeded: entry &>> 32) & mask
-    while slots[slot] != 0 { slot = (slot &+ 1) & mask }
+  private static func place(
+    _ entry: Slot, hash: UInt64, in slots: UnsafeMutablePointer<Slot>, _ mask: Int
+  ) {
+    var slot = Int(truncatingIfNeeded: hash) & mask
+    while slots[slot].idPlusOne != 0 { slot = (slot &+ 1) & mask }
     slots[slot] = entry
   }
 }

@@ -1,3 +1,5 @@
+import BertQACore
+
 extension AnswerCommand {
   static let help = """
     Usage: bertqa answer --question QUESTION [OPTION]... [FILE|-]...
@@ -22,15 +24,7 @@ extension AnswerCommand {
     \(ModelChoice.runHelp)
 
     How the document is read; lengths are in tokens:
-          --max-answer-len N    longest answer; default 30
-          --max-seq-len N       length of a window, with the question; default 384
-          --doc-stride N        overlap of neighbouring windows; default 128
-          --max-question-len N  a longer question is cut; default 64
-          --max-windows N       read only the N windows that fit the question best
-                                by their words; default 0: all
-          --n-best-size N       look only at the N best starts and ends of each
-                                window; default 0: at all
-          --no-align-to-words   let answers start and end inside words
+    \(AnswerOptions.readingHelp)
 
       -h, --help                print this help
       -V, --version             print the version

@@ -6,10 +6,8 @@ struct AnswerCommand: Command {
   static let summary = "answer questions from documents"
   static let options: [Option] =
     ModelChoice.runOptions + [
-      .question, .json, .topK, .context, .color, .handleImpossibleAnswer, .noAnswerThreshold,
-      .maxAnswerLength, .maxSequenceLength, .documentStride, .maxQuestionLength, .nBestSize, .maxWindows,
-      .noAlignToWords,
-    ]
+      .question, .json, .context, .color,
+    ] + AnswerOptions.commandLineOptions
 
   let questions: [ArgumentText]
   let files: [ArgumentText]
@@ -34,26 +32,12 @@ struct AnswerCommand: Command {
   }
 
   private mutating func set(_ option: Option, _ value: ArgumentText?) throws(ToolError) {
-    func integer() throws(ToolError) -> Int {
-      try value?.integer(of: option, command: Self.invocation) ?? 0
-    }
     switch option {
-    case .topK: answerOptions.topK = try integer()
-    case .maxAnswerLength: answerOptions.maxAnswerLength = try integer()
-    case .maxSequenceLength: answerOptions.maxSequenceLength = try integer()
-    case .documentStride: answerOptions.documentStride = try integer()
-    case .maxQuestionLength: answerOptions.maxQuestionLength = try integer()
-    case .nBestSize: answerOptions.nBestSize = try integer()
-    case .maxWindows: answerOptions.maxWindows = try integer()
-    case .noAnswerThreshold:
-      answerOptions.noAnswerThreshold = try value?.number(of: option, command: Self.invocation)
-    case .handleImpossibleAnswer: answerOptions.handlesImpossibleAnswer = true
-    case .noAlignToWords: answerOptions.alignsToWords = false
     case .context: showsContext = true
     case .color:
       color = try value?.choice(
         of: option, from: Terminal.colorChoices, command: Self.invocation) ?? .always
-    default: break
+    default: try answerOptions.set(option, value, command: Self.invocation)
     }
   }
 }

@@ -79,22 +79,7 @@ enum TokenizeCommand: Command {
     writer.object { writer in
       writer.key("file")
       writer.string(file.bytes)
-      writer.key("ids")
-      writer.array { writer in
-        for id in tokens.ids { writer.integer(id) }
-      }
-      writer.key("tokens")
-      writer.array { writer in
-        for id in tokens.ids {
-          if let piece = context.vocabularyPiece(id: id) { writer.string(piece) } else { writer.null() }
-        }
-      }
-      writer.key("bytes")
-      writer.array { writer in
-        for index in tokens.ids.indices {
-          writer.range(TextRange(start: Int(tokens.starts[index]), end: Int(tokens.ends[index])))
-        }
-      }
+      tokens.writeMembers(context, to: &writer)
     }
     output.write(writer.takeLine())
   }

@@ -25,6 +25,20 @@ struct ArgumentText: @unchecked Sendable {  // what it points to does not change
     throw .usage("--\(option.rawValue) takes a whole number, not '\(string)'", command: command)
   }
 
+  /// A number of bytes, also in units of 1024 (K), 1024² (M) or 1024³ (G).
+  func byteCount(of option: Option, in range: ClosedRange<Int>, command: String) throws(ToolError) -> Int {
+    let units: [Character: Int] = ["K": 1 << 10, "M": 1 << 20, "G": 1 << 30]
+    let unit = string.last.flatMap { units[$0] }
+    let digits = unit == nil ? Substring(string) : string.dropLast()
+    if let value = Int(digits) {
+      let (bytes, isTooLarge) = value.multipliedReportingOverflow(by: unit ?? 1)
+      if !isTooLarge, range.contains(bytes) { return bytes }
+    }
+    throw .usage(
+      "--\(option.rawValue) takes a number of bytes, \(range.lowerBound) to \(range.upperBound), such as "
+        + "64M, not '\(string)'", command: command)
+  }
+
   func unsigned(of option: Option, command: String) throws(ToolError) -> UInt64 {
     if let value = UInt64(string) { return value }
     throw .usage("--\(option.rawValue) takes a whole number from 0 on, not '\(string)'", command: command)

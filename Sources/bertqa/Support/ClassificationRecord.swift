@@ -59,60 +59,8 @@ struct ClassificationRecord {
     writer.object { writer in
       writer.key("file")
       writer.string(file.bytes)
-      writer.key("labels")
-      writer.array { writer in
-        for score in result.scores.prefix(topK ?? .max) { write(score, to: &writer) }
-      }
-      writer.key("problem_type")
-      writer.string(Self.name(of: result.problemType))
-      writer.key("not_enough_text")
-      writer.boolean(result.notEnoughText)
-      writer.key("distinct_words")
-      writer.integer(result.distinctWords)
-      writer.key("window_count")
-      writer.integer(result.windowCount)
-      writer.key("contributions")
-      writer.array { writer in
-        for word in result.contributions { write(word, to: &writer) }
-      }
+      result.writeMembers(text: document, labelLimit: topK, to: &writer)
     }
     return writer.takeLine()
-  }
-
-  private func write(_ score: LabelScore, to writer: inout JSONWriter) {
-    writer.object { writer in
-      writer.key("label")
-      writer.string(score.label)
-      writer.key("id")
-      writer.integer(score.id)
-      writer.key("probability")
-      writer.number(score.probability)
-      writer.key("logit")
-      writer.number(score.logit)
-    }
-  }
-
-  private func write(_ word: WordContribution, to writer: inout JSONWriter) {
-    writer.object { writer in
-      writer.key("text")
-      writer.string(text(word.bytes))
-      writer.key("bytes")
-      writer.range(word.bytes)
-      writer.key("code_points")
-      writer.range(word.codePoints)
-      writer.key("utf16")
-      writer.range(word.utf16)
-      writer.key("weight")
-      writer.number(word.weight)
-    }
-  }
-
-  /// Hugging Face's spelling.
-  private static func name(of type: ProblemType) -> String {
-    switch type {
-    case .singleLabel: "single_label_classification"
-    case .multiLabel: "multi_label_classification"
-    case .regression: "regression"
-    }
   }
 }

@@ -17,7 +17,7 @@ struct JSONWriter {
 
   mutating func null() { element { $0.append("null") } }
   mutating func boolean(_ value: Bool) { element { $0.append(value ? "true" : "false") } }
-  mutating func integer(_ value: some BinaryInteger) { element { $0.append(String(value)) } }
+  mutating func integer(_ value: some BinaryInteger) { element { $0.appendDigits(Int(clamping: value)) } }
 
   /// The shortest decimal that reads back as the same number; null for what JSON cannot say.
   mutating func number(_ value: Float) {
@@ -29,9 +29,11 @@ struct JSONWriter {
   /// Each invalid sequence of UTF-8 becomes U+FFFD.
   mutating func string(_ text: some Collection<UInt8>) {
     element { writer in
-      writer.append("\"")
-      for byte in String(decoding: text, as: UTF8.self).utf8 { writer.appendCharacter(byte) }
-      writer.append("\"")
+      writer.bytes.append(UInt8(ascii: "\""))
+      if text.withContiguousStorageIfAvailable({ writer.appendIfPlain($0) }) != true {
+        for byte in String(decoding: text, as: UTF8.self).utf8 { writer.appendCharacter(byte) }
+      }
+      writer.bytes.append(UInt8(ascii: "\""))
     }
   }
 
@@ -46,6 +48,11 @@ struct JSONWriter {
   /// Ends a line and hands it over.
   mutating func takeLine() -> [UInt8] {
     append("\n")
+    return take()
+  }
+
+  /// Hands over what was written, and starts afresh.
+  mutating func take() -> [UInt8] {
     needsComma = false
     defer { bytes.removeAll(keepingCapacity: true) }
     return bytes
@@ -69,6 +76,28 @@ struct JSONWriter {
   }
 
   private mutating func append(_ text: String) { bytes.append(contentsOf: text.utf8) }
+
+  /// ASCII without anything to escape, which most strings are, at once; does nothing for others.
+  private mutating func appendIfPlain(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+    for byte in text {
+      guard byte >= 0x20, byte < 0x7F, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") else {
+        return false
+      }
+    }
+    bytes.append(contentsOf: text)
+    return true
+  }
+
+  private mutating func appendDigits(_ value: Int) {
+    if value < 0 { bytes.append(UInt8(ascii: "-")) }
+    var rest = value.magnitude
+    let start = bytes.count
+    repeat {
+      bytes.append(UInt8(ascii: "0") + UInt8(rest % 10))
+      rest /= 10
+    } while rest > 0
+    bytes[start...].reverse()
+  }
 
   private mutating func appendCharacter(_ byte: UInt8) {
     switch byte {

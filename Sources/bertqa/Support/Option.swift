@@ -46,6 +46,22 @@ enum Option: String, CaseIterable {
   case normalize
   case noNormalize = "no-normalize"
   case truncate
+  case task
+  case secondField = "second-field"
+  case questionField = "question-field"
+  case outputField = "output-field"
+  case idField = "id-field"
+  case onError = "on-error"
+  case maxRecordBytes = "max-record-bytes"
+  case maxDocumentBytes = "max-document-bytes"
+  case batchSize = "batch-size"
+  case output
+  case resume
+  case checkpointInterval = "checkpoint-interval"
+  case stats
+  case metrics
+  case progress
+  case quiet
   case next
   case score
   case rank
@@ -66,7 +82,7 @@ enum Option: String, CaseIterable {
   var value: Value {
     switch self {
     case .json, .context, .handleImpossibleAnswer, .noAlignToWords, .parseSpecialTokens, .ids, .tfIDF, .lines,
-      .normalize, .noNormalize, .truncate, .next, .score, .rank, .includeEnd, .help, .version:
+      .normalize, .noNormalize, .truncate, .progress, .quiet, .next, .score, .rank, .includeEnd, .help, .version:
       return .none
     case .color: return .optional
     default: return .required
@@ -79,7 +95,7 @@ enum Option: String, CaseIterable {
     case .question: return UInt8(ascii: "q")
     case .model: return UInt8(ascii: "m")
     case .topK: return UInt8(ascii: "k")
-    case .out: return UInt8(ascii: "o")
+    case .out, .output: return UInt8(ascii: "o")
     case .help: return UInt8(ascii: "h")
     case .version: return UInt8(ascii: "V")
     default: return nil

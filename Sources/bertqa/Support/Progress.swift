@@ -4,7 +4,7 @@ import Glibc
 /// library's hooks, which run on the calling thread.
 final class Progress: @unchecked Sendable {  // the tool has one thread; the hooks want Sendable closures
   private let subject: String
-  private let start = Progress.now()
+  private let start = Clock.seconds()
   private var lastDrawn: Double?
   /// What was last said; nil before anything was.
   private var state: String?
@@ -26,30 +26,14 @@ final class Progress: @unchecked Sendable {  // the tool has one thread; the hoo
   }
 
   func tick() {
-    let now = Progress.now()
+    let now = Clock.seconds()
     guard let state, now - start >= 1, now - (lastDrawn ?? 0) >= 0.1 else { return }
     lastDrawn = now
-    var line: [UInt8] = []
-    PlainText.append("\(subject): \(state), \(Int(now - start)) s".utf8, to: &line)
-    // A line that wraps could not be drawn over.
-    let shown = String(decoding: line, as: UTF8.self).prefix(Terminal.width(STDERR_FILENO) - 1)
-    draw("\r\(shown)\u{1B}[K")
+    StatusLine.draw("\(subject): \(state), \(Int(now - start)) s")
   }
 
   func clear() {
-    if lastDrawn != nil { draw("\r\u{1B}[K") }
+    if lastDrawn != nil { StatusLine.clear() }
     lastDrawn = nil
-  }
-
-  private func draw(_ text: String) {
-    let bytes = Array(text.utf8)
-    _ = write(STDERR_FILENO, bytes, bytes.count)
-  }
-
-  /// Seconds of a clock that never jumps.
-  private static func now() -> Double {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
   }
 }

@@ -1,0 +1,51 @@
+/// One record of the input: where its bytes and fields are in its block. Ranges count from the block's start.
+struct FilterRecord {
+  enum Kind {
+    case data
+    /// The line with the names of a table's columns.
+    case header
+    /// A line of white space, which is passed through.
+    case blank
+    /// A part of a record above the size limit. Parts are without bytes where nobody wants to keep them.
+    case part(isFirst: Bool, isLast: Bool)
+  }
+
+  var kind: Kind
+  /// All of it: with the line end, or the length before it.
+  var raw: Range<Int>
+  /// Without line end and length.
+  var content: Range<Int>
+  /// The line it begins on, from 1; for length-prefixed records their number.
+  var number: Int
+  /// The input's bytes up to its end.
+  var endOffset: Int
+  /// Lines up to its end.
+  var endNumber: Int
+  /// nil while nothing is wrong with it.
+  var problem: RecordProblem?
+  /// Its first text in `Block.fields`.
+  var firstField = 0
+  /// The value that names it in messages, as the input spells it.
+  var id: Range<Int>?
+  /// Where a JSON record takes the result; nil if it has no place for one.
+  var place: ResultPlace?
+  /// Columns that a table's row lacks.
+  var missingColumns = 0
+}
+
+/// What of a JSON record the result replaces.
+struct ResultPlace {
+  /// The old value, or an empty range before the closing brace of an object.
+  var range: Range<Int>
+  /// Path segments that exist already; all of them where a value is replaced.
+  var depth: Int
+  /// Whether other members stand before it.
+  var needsComma: Bool
+}
+
+/// A text of a record.
+struct FieldText {
+  /// Among the block's decoded texts instead of its input.
+  var isDecoded: Bool
+  var range: Range<Int>
+}

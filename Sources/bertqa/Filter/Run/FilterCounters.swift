@@ -1,0 +1,49 @@
+/// What became of the records so far. Every record is either among the succeeded or among the failed.
+struct FilterCounters {
+  var succeeded = 0
+  /// By `RecordProblem.Kind`, in the order of its cases.
+  private(set) var failedByKind = Array(repeating: 0, count: RecordProblem.Kind.allCases.count)
+  /// Records in the output, with a result or without.
+  var written = 0
+  var deadLetters = 0
+  var blankLines = 0
+  var windows = 0
+  var batches = 0
+  /// Bytes of the input up to the end of the last record that is done.
+  var inputBytes = 0
+  /// Lines up to there; for length-prefixed records their number.
+  var lines = 0
+
+  var failed: Int { failedByKind.reduce(0, +) }
+  var records: Int { succeeded + failed }
+
+  mutating func countFailure(_ kind: RecordProblem.Kind) {
+    if let index = RecordProblem.Kind.allCases.firstIndex(of: kind) { failedByKind[index] += 1 }
+  }
+
+  /// Name and number of each, failures by kind included; a checkpoint keeps them so.
+  var entries: [(name: String, value: Int)] {
+    [
+      ("succeeded", succeeded), ("written", written), ("dead_letters", deadLetters),
+      ("blank_lines", blankLines), ("windows", windows), ("batches", batches), ("input_bytes", inputBytes),
+      ("lines", lines),
+    ] + zip(RecordProblem.Kind.allCases, failedByKind).map { ("failed_\($0.rawValue)", $1) }
+  }
+
+  init() {}
+
+  /// From `entries`; nil if one is not there.
+  init?(_ entries: [String: Int]) {
+    func entry(_ name: String) -> Int { entries[name] ?? -1 }
+    succeeded = entry("succeeded")
+    written = entry("written")
+    deadLetters = entry("dead_letters")
+    blankLines = entry("blank_lines")
+    windows = entry("windows")
+    batches = entry("batches")
+    inputBytes = entry("input_bytes")
+    lines = entry("lines")
+    failedByKind = RecordProblem.Kind.allCases.map { entry("failed_\($0.rawValue)") }
+    guard self.entries.allSatisfy({ $0.value >= 0 }) else { return nil }
+  }
+}

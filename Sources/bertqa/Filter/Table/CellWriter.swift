@@ -1,0 +1,33 @@
+/// Writes the columns of one result, each with the delimiter before it.
+struct CellWriter {
+  let dialect: TableDialect
+  private(set) var bytes: [UInt8] = []
+
+  init(dialect: TableDialect) { self.dialect = dialect }
+
+  mutating func empty() { bytes.append(dialect.delimiter) }
+  mutating func integer(_ value: Int) { text("\(value)".utf8) }
+  mutating func boolean(_ value: Bool) { text((value ? "true" : "false").utf8) }
+
+  /// The shortest decimal that reads back as the same number; empty for what is not a finite number.
+  mutating func number(_ value: Float) { text((value.isFinite ? value.description : "").utf8) }
+
+  /// Each invalid sequence of UTF-8 becomes U+FFFD. Without quotes to hold them, white space and control
+  /// characters become one space.
+  mutating func text(_ text: some Collection<UInt8>) {
+    bytes.append(dialect.delimiter)
+    guard dialect.hasQuotes else { return PlainText.append(text, to: &bytes) }
+    let valid = Array(String(decoding: text, as: UTF8.self).utf8)
+    let quote = UInt8(ascii: "\"")
+    guard valid.contains(where: { $0 == quote || $0 == dialect.delimiter || $0 == 0x0A || $0 == 0x0D }) else {
+      bytes += valid
+      return
+    }
+    bytes.append(quote)
+    for byte in valid {
+      if byte == quote { bytes.append(quote) }
+      bytes.append(byte)
+    }
+    bytes.append(quote)
+  }
+}

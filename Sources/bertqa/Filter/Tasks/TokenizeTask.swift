@@ -1,0 +1,35 @@
+import BertQACore
+
+/// Splits a record's text into tokens.
+struct TokenizeTask: FilterTask {
+  let context: Context
+  let idsOnly: Bool
+  let parseSpecialTokens: Bool
+
+  let columns = ["ids"]
+
+  func results(for inputs: [TaskInput]) throws(BertQAError) -> [Tokens] {
+    var results: [Tokens] = []
+    for input in inputs {
+      results.append(try context.tokenize(input.texts[0], parseSpecialTokens: parseSpecialTokens))
+    }
+    return results
+  }
+
+  func windowCount(of tokens: Tokens) -> Int { 0 }
+
+  func write(_ tokens: Tokens, of input: TaskInput, to writer: inout JSONWriter) {
+    if idsOnly {
+      writer.array { writer in
+        for id in tokens.ids { writer.integer(id) }
+      }
+    } else {
+      writer.object { tokens.writeMembers(context, to: &$0) }
+    }
+  }
+
+  /// The ids with spaces between them.
+  func write(_ tokens: Tokens, of input: TaskInput, to writer: inout CellWriter) {
+    writer.text(tokens.ids.map(String.init).joined(separator: " ").utf8)
+  }
+}

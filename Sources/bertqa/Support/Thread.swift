@@ -1,0 +1,25 @@
+import Glibc
+
+enum Thread {
+  /// Runs `body` on a thread of its own, which ends with it or with the process.
+  static func start(_ body: @escaping @Sendable () -> Void) throws(ToolError) {
+    let box = Unmanaged.passRetained(Box(body))
+    var thread = pthread_t()
+    let result = pthread_create(
+      &thread, nil,
+      { argument in
+        if let argument { Unmanaged<Box>.fromOpaque(argument).takeRetainedValue().body() }
+        return nil
+      }, box.toOpaque())
+    guard result == 0 else {
+      box.release()
+      throw ToolError(.resources, "cannot start a thread: \(String(cString: strerror(result)))")
+    }
+    pthread_detach(thread)
+  }
+
+  private final class Box {
+    let body: @Sendable () -> Void
+    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+  }
+}

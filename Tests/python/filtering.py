@@ -1,0 +1,71 @@
+"""What the tests of `bertqa filter` share: running it, and a second opinion on what it should write."""
+
+import json
+import os
+import subprocess
+
+from conftest import FIXTURES, PREFIX
+
+TOOL = PREFIX / "bin" / "bertqa"
+TINY = FIXTURES / "tiny-bert"
+# Splits text into tokens, without a network: the cheapest task there is.
+TOKENS = [
+    "filter",
+    "--task",
+    "tokenize",
+    "--ids",
+    "--model",
+    PREFIX / "share/bertqa/models/qa-minilm-l6/vocab.txt",
+]
+
+
+def environment():
+    return {k: v for k, v in os.environ.items() if k not in ("BERTQA_MODEL", "POSIXLY_CORRECT")}
+
+
+def start(*arguments, **options):
+    """Starts the tool with pipes that are not buffered on this side."""
+    streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return subprocess.Popen([TOOL, *arguments], **({"env": environment(), "bufsize": 0} | streams | options))
+
+
+def run(*arguments, input=b"", code=0, **options):
+    """Runs the tool, insists on its exit code (None: 0 or 1), and returns its standard output, and the lines of
+    its errors."""
+    result = subprocess.run(
+        [TOOL, *arguments], input=input, capture_output=True, env=environment(), timeout=300, **options
+    )
+    expected = (0, 1) if code is None else (code,)
+    assert result.returncode in expected, (result.returncode, result.stdout[-1000:], result.stderr[-1000:])
+    return result.stdout, result.stderr.decode().splitlines()
+
+
+def summary(path):
+    """The summary that --stats wrote, after a check that its numbers add up."""
+    numbers = json.loads(path.read_text())
+    assert numbers["records"] == numbers["succeeded"] + numbers["failed"]
+    assert sum(numbers["failed_by_kind"].values()) == numbers["failed"]
+    assert numbers["succeeded"] <= numbers["written"] <= numbers["records"]
+    return numbers
+
+
+def compact(value):
+    return json.dumps(value, separators=(",", ":")).encode()
+
+
+def text_of(string):
+    """A string of Python's JSON module as the filter reads it: surrogates without their other half are U+FFFD."""
+    return string.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def refuse(constant):
+    raise ValueError(constant)
+
+
+def parse(record, errors="surrogateescape"):
+    """The object that a record spells by RFC 8259, else None; UTF-8 need not be valid."""
+    try:
+        value = json.loads(record.decode("utf-8", errors).lstrip("\ufeff"), parse_constant=refuse)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None

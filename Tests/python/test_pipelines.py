@@ -1,0 +1,42 @@
+"""The recipes for the shell in docs/pipelines.md, run as they stand, one after the other in one directory."""
+
+import os
+import re
+import subprocess
+
+from conftest import PREFIX, ROOT
+from test_readme import blocks
+
+DOCUMENT = ROOT / "docs" / "pipelines.md"
+
+
+def test_recipes(tmp_path):
+    recipes = [block for block in blocks(DOCUMENT) if block.language == "sh"]
+    assert len(recipes) >= 6
+    environment = os.environ | {"PATH": f"{PREFIX / 'bin'}{os.pathsep}{os.environ['PATH']}"}
+    # GNU parallel would ask for a citation once.
+    environment["PARALLEL_HOME"] = str(tmp_path / "parallel")
+    (tmp_path / "parallel").mkdir()
+    (tmp_path / "parallel" / "will-cite").touch()
+    for recipe in recipes:
+        result = subprocess.run(
+            ["sh", "-e", "-c", recipe.code],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        assert result.returncode == 0, (recipe.code, result.stderr)
+        assert recipe.output == result.stdout, recipe.code
+        assert re.fullmatch(r"(bertqa: line 3 \(3\): there is no field 'text'\n)?", result.stderr), recipe.code
+
+
+def test_options_in_the_document_exist():
+    text = DOCUMENT.read_text()
+    known = set(re.findall(r"--[a-z][a-z-]+", subprocess.run(
+        [PREFIX / "bin" / "bertqa", "filter", "--help"], capture_output=True, text=True, check=True
+    ).stdout))  # fmt: skip
+    # Of the recipes' other programs.
+    others = {"--json", "--keep-order", "--pipepart", "--block"}
+    assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text)) <= known | others

@@ -1,0 +1,123 @@
+/* A host with its own pool of threads: one context for all of them, and a deadline for each call.
+ *
+ *     printf '%s\n' "60000 When was Skylab launched?" "1 Who was the first?" | ./pool_host 4 apollo.txt
+ *
+ * A line of input is a deadline, in milliseconds from when the line is read, and a question about the
+ * file's text; answers are printed as they come. A call stays on the host's thread (threads = 1). The
+ * library asks the cancellation hook many times a second whether to stop: a call past its deadline ends,
+ * the others go on. */
+#define _GNU_SOURCE /* getline */
+#include <bertqa.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+struct job {
+  struct job *next;
+  char *line, *question;
+  int64_t deadline;
+};
+
+static bertqa_context *context;
+static bertqa_document *document;
+static char text[1 << 24]; /* more of the file is not read */
+static struct job *queue, **queue_end = &queue;
+static int complete; /* no more jobs will come */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+
+static int64_t milliseconds(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
+}
+
+static void put(struct job *job) { /* NULL: no more will come */
+  pthread_mutex_lock(&lock);
+  if (job != NULL) {
+    *queue_end = job;
+    queue_end = &job->next;
+  }
+  complete = job == NULL;
+  pthread_cond_broadcast(&changed);
+  pthread_mutex_unlock(&lock);
+}
+
+static struct job *take(void) {
+  pthread_mutex_lock(&lock);
+  while (queue == NULL && !complete) pthread_cond_wait(&changed, &lock);
+  struct job *job = queue;
+  if (job != NULL && (queue = job->next) == NULL) queue_end = &queue;
+  pthread_mutex_unlock(&lock);
+  return job;
+}
+
+static int32_t is_late(void *job) { return milliseconds() >= ((struct job *)job)->deadline; }
+
+static void *work(void *unused) {
+  bertqa_answer_options options;
+  bertqa_answer_options_init(&options, sizeof options);
+  options.cancel = is_late;
+  for (struct job *job; (job = take()) != NULL; free(job->line), free(job)) {
+    options.cancel_user = job;
+    bertqa_answers *answers;
+    bertqa_status status = bertqa_document_answer(context, document, job->question, strlen(job->question),
+                                                  &options, &answers);
+    const bertqa_answer_span *best = bertqa_answers_get(answers, 0);
+    if (status == BERTQA_ERROR_CANCELLED) {
+      printf("%s\tlate\n", job->question);
+    } else if (status != BERTQA_OK) {
+      printf("%s\terror: %s\n", job->question, bertqa_last_error());
+    } else {
+      char answer[1024] = "";
+      if (best != NULL) {
+        snprintf(answer, sizeof answer, "%.*s", (int)(best->bytes.end - best->bytes.start),
+                 text + best->bytes.start);
+      }
+      for (char *c = answer; (c = strchr(c, '\n')) != NULL;) *c = ' ';
+      printf("%s\tanswer: %s\n", job->question, answer);
+    }
+    bertqa_answers_free(answers);
+  }
+  return unused;
+}
+
+int main(int argc, char **argv) {
+  FILE *file = argc == 3 ? fopen(argv[2], "rb") : NULL;
+  if (file == NULL) {
+    fprintf(stderr, "usage: %s THREADS FILE < LINES\n", argv[0]);
+    return 2;
+  }
+  size_t length = fread(text, 1, sizeof text, file), size = 0;
+  fclose(file);
+  bertqa_context_options options;
+  bertqa_context_options_init(&options, sizeof options);
+  options.threads = 1;
+  if (bertqa_context_create(NULL, &options, &context) != BERTQA_OK ||
+      bertqa_document_create(context, text, length, &document) != BERTQA_OK) {
+    fprintf(stderr, "%s: %s\n", argv[0], bertqa_last_error());
+    return 1;
+  }
+
+  pthread_t threads[64];
+  int count = 0, wanted = atoi(argv[1]);
+  while (count < wanted && count < 64 && pthread_create(&threads[count], NULL, work, NULL) == 0)
+    count++;
+  struct job *job;
+  while ((job = calloc(1, sizeof *job)) != NULL && getline(&job->line, &size, stdin) > 0) {
+    job->deadline = milliseconds() + strtoll(job->line, &job->question, 10);
+    job->question += strspn(job->question, " ");
+    job->question[strcspn(job->question, "\n")] = '\0';
+    put(job);
+    size = 0;
+  }
+  if (job != NULL) free(job->line);
+  free(job);
+  put(NULL);
+  for (int i = 0; i < count; i++) pthread_join(threads[i], NULL);
+  bertqa_document_free(document);
+  bertqa_context_free(context);
+  return 0;
+}

@@ -1,0 +1,31 @@
+#!/usr/bin/env python3
+"""Finds the lines of a file that are nearest to a query in meaning.
+
+usage: search_lines.py MODEL_DIRECTORY QUERY FILE
+
+MODEL_DIRECTORY holds a sentence encoder, such as all-MiniLM-L6-v2. Needs no more than the package; with NumPy the
+products below are one matrix product.
+"""
+
+import sys
+
+import bertqa
+
+
+def main():
+    if len(sys.argv) != 4:
+        sys.exit("usage: search_lines.py MODEL_DIRECTORY QUERY FILE")
+    model, query, path = sys.argv[1:]
+    with open(path, encoding="utf-8", errors="replace") as file:
+        lines = [line.strip() for line in file]
+    lines = [line for line in lines if line]
+    with bertqa.Context(model) as context:
+        target = context.embed(query, normalize=True)
+        vectors = context.embed(lines, normalize=True)
+    cosines = [sum(a * b for a, b in zip(vector, target)) for vector in vectors]
+    for cosine, line in sorted(zip(cosines, lines), reverse=True)[:5]:
+        print(f"{cosine:6.3f}  {line}")
+
+
+if __name__ == "__main__":
+    main()

@@ -59,7 +59,7 @@ INLINE V v_tanh(V x) {
   const V n = t - magic;
   V r = v_fma(n, v_splat(-0.693145752f), y);
   r = v_fma(n, v_splat(-1.42860677e-6f), r);
-  const V power = (V)(((VI)t << 23) + (127 << 23));
+  const V power = (V)(((VI)t - 0x4B400000 + 127) << 23);
   const V m = v_fma(power, v_fma(r * r, v_horner(r, q, 5), r), power - v_splat(1.0f));
   const V size = m / (m + v_splat(2.0f));
   return (V)((VI)size | ((VI)x & (VI)v_splat(-0.0f)));

@@ -86,6 +86,74 @@ static void test_int8(size_t blocks, size_t in, size_t outs) {
   free(x), free(y), free(scale), free(offset), free(u8), free(w), free(unit), free(bias), free(sums);
 }
 
+// The weight with this index as a number, from two random bytes or four.
+static void set_weight(char *w, int32_t format, size_t i, double *value) {
+  const float random = number(1);
+  uint32_t bits;
+  memcpy(&bits, &random, sizeof bits);
+  if (format == BQ_FORMAT_F32) {
+    memcpy(w + 4 * i, &bits, 4);
+    *value = random;
+  } else if (format == BQ_FORMAT_BF16) {
+    const uint16_t half = (uint16_t)(bits >> 16);
+    memcpy(w + 2 * i, &half, 2);
+    bits &= 0xFFFF0000;
+    float widened;
+    memcpy(&widened, &bits, sizeof widened);
+    *value = widened;
+  } else {
+    // Sign, ten bits of mantissa, an exponent from subnormal (0) to 1 ... 2 (15).
+    const uint32_t exponent = (bits >> 4) % 16;
+    const uint16_t half = (uint16_t)((bits >> 31) << 15 | exponent << 10 | (bits & 0x3FF));
+    memcpy(w + 2 * i, &half, 2);
+    *value = ldexp((bits & 0x3FF) + (exponent ? 1024 : 0), (exponent ? (int)exponent : 1) - 25);
+    if (half >> 15) *value = -*value;
+  }
+}
+
+static void test_rows(int32_t format, size_t vectors, size_t in, size_t outs) {
+  const size_t size = format == BQ_FORMAT_F32 ? 4 : 2;
+  char *memory = malloc(in * outs * size + 1), *w = memory + 1; // at an odd address
+  double *values = malloc(in * outs * sizeof *values);
+  for (size_t i = 0; i < in * outs; i++) set_weight(w, format, i, &values[i]);
+  float *bias = numbers(outs, 1), *x = numbers(vectors * in, 3), *y = malloc(vectors * outs * sizeof *y);
+  float *alone = malloc(outs * sizeof *alone);
+  kernels->multiply_rows(w, format, bias, x, in, vectors, in, outs, y, outs);
+  for (size_t v = 0; v < vectors; v++) {
+    for (size_t o = 0; o < outs; o++) {
+      double sum = bias[o];
+      for (size_t k = 0; k < in; k++) sum += values[o * in + k] * x[v * in + k];
+      CHECK(fabs(y[v * outs + o] - sum) < 1e-4, "multiply_rows %zu->%zu: %g for %g", in, outs,
+            y[v * outs + o], sum);
+    }
+    kernels->multiply_rows(w, format, bias, x + v * in, in, 1, in, outs, alone, outs);
+    CHECK(memcmp(alone, y + v * outs, outs * sizeof *alone) == 0, "multiply_rows: other bits alone");
+  }
+  free(memory), free(values), free(bias), free(x), free(y), free(alone);
+}
+
+static double sigmoid(double x) { return 1 / (1 + exp(-x)); }
+
+static void test_cells(size_t units) {
+  float *x = numbers(4 * units, 6), *h = numbers(4 * units, 6), *state = numbers(units, 2);
+  float *next_c = malloc(units * sizeof *next_c), *next_h = malloc(units * sizeof *next_h);
+  kernels->lstm_cell(x, h, units, units, state, next_c, next_h);
+  for (size_t u = 0; u < units; u++) {
+    double g[4];
+    for (size_t i = 0; i < 4; i++) g[i] = (double)x[i * units + u] + h[i * units + u];
+    const double c = sigmoid(g[1]) * state[u] + sigmoid(g[0]) * tanh(g[2]);
+    CHECK(fabs(next_c[u] - c) < 4e-6, "lstm_cell: c %g for %g", next_c[u], c);
+    CHECK(fabs(next_h[u] - sigmoid(g[3]) * tanh(c)) < 4e-6, "lstm_cell: h");
+  }
+  kernels->gru_cell(x, h, units, units, state, next_h);
+  for (size_t u = 0; u < units; u++) {
+    const double r = sigmoid((double)x[u] + h[u]), z = sigmoid((double)x[units + u] + h[units + u]);
+    const double n = tanh(x[2 * units + u] + r * h[2 * units + u]);
+    CHECK(fabs(next_h[u] - ((1 - z) * n + z * state[u])) < 4e-6, "gru_cell");
+  }
+  free(x), free(h), free(state), free(next_c), free(next_h);
+}
+
 static void test_norm(size_t blocks, size_t features) {
   float *x = numbers(blocks * features * 16, 3), *gamma = numbers(features, 2);
   float *beta = numbers(features, 2), *y = malloc(blocks * features * 16 * sizeof *y);
@@ -167,6 +235,13 @@ int main(void) {
     }
     test_int8(1, 4, 1);
     test_int8(3, 64, 29);
+    for (int32_t format = BQ_FORMAT_F32; format <= BQ_FORMAT_BF16; format++) {
+      test_rows(format, 1, 1, 1);
+      test_rows(format, 9, 37, 29);
+      test_rows(format, 15, 64, 13);
+    }
+    test_cells(1);
+    test_cells(37);
     test_norm(1, 1 + 3);
     test_norm(2, 101);
     test_attention(kernels->attention_f32, 2e-5, 1, 0, 1, 0, 1, 1);

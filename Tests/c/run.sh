@@ -63,7 +63,7 @@ headers() { # as C99 and C++11 by every compiler that is there
 
 # shellcheck disable=SC2086
 examples() { # built as their README says, and each run
-  for example in answer tokenize threads document embed; do
+  for example in answer tokenize threads document embed predict; do
     source=examples/c/$example.c
     [ "$(wc -l < $source)" -lt 100 ]
     "${CC:-cc}" -Wall -Wextra -Werror -o "$out/$example" $source $flags -pthread
@@ -77,6 +77,7 @@ examples() { # built as their README says, and each run
   printf '%s' "$fox" > "$out/fox.txt"
   expect "  The quick brown fox" "$out/document" "$out/fox.txt" "Who jumped over the dog?"
   expect " 1.000  The DOG" "$out/embed" "$tiny-embedder" "the dog" "the king of france" "The DOG"
+  expect "O Romeo , Romeo , brave Mercutio's dead" "$out/predict" "O Romeo"
   expect "no answer" "$out/document" "$out/fox.txt" "What is the capital of Bolivia?"
   echo "built and run"
 }
@@ -94,7 +95,8 @@ expect() { # expect TEXT COMMAND...: the command succeeds and prints the text
 
 tests=$*
 for name in ${tests:-status_test context_test tokenize_test answer_test logits_test determinism_test \
-  threads_test fork_test memory_test arrow_test bert_classify_test embed_test labeler_test headers examples symbols}; do
+  threads_test fork_test memory_test arrow_test bert_classify_test embed_test labeler_test \
+  sequence_test headers examples symbols}; do
   case $name in
     headers | examples) run "$name" "$name" ;;
     symbols) run "$name" Tests/c/symbols.sh "$prefix" ;;

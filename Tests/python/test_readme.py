@@ -14,7 +14,11 @@ import pytest
 
 from conftest import PACKAGE, PREFIX, ROOT
 
-DOCUMENTS = [ROOT / "README.md", ROOT / "docs" / "models.md", ROOT / "docs" / "embeddings.md", PACKAGE / "README.md"]
+DOCUMENTS = [
+    ROOT / "README.md",
+    *(ROOT / "docs" / name for name in ("models.md", "embeddings.md", "sequences.md")),
+    PACKAGE / "README.md",
+]
 SWIFT_TEST = ROOT / "Tests" / "BertQACoreTests" / "Context" / "PublicAPITests.swift"
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```\n(?:\n?```text\n(.*?)^```\n)?", re.M | re.S)
 

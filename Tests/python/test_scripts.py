@@ -133,3 +133,11 @@ def test_every_script_is_tested():
     assert names == {name.removeprefix("test_") for name in globals() if name.startswith("test_")} - {
         "every_script_is_tested"
     }
+
+
+def test_rank_readings():
+    readings = "Good night,\tgood might.\tgood night.\nO Romeo, Romeo, wherefore art thou\tRomero?\tRomeo?\n"
+    lines = [line.split("\t") for line in run("rank_readings.py", input=readings)[0].splitlines()]
+    assert [line[0] for line in lines] == ["Good night, good night.", "O Romeo, Romeo, wherefore art thou Romeo?"]
+    assert all(float(line[1]) > 2 for line in lines)
+    assert run("rank_readings.py", input="no readings\n", code=1)[1].startswith("line 1: ")

@@ -15,7 +15,7 @@ struct ClassifyCommand: Command {
     Usage: bertqa classify [OPTION]... [FILE|-]...
 
     Print the most probable label of each FILE, or of standard input, and its
-    probability, separated by a tab. Texts are UTF-8 of any length; each file is one.
+    probability, separated by a tab. Each file is one text, UTF-8 of any length.
 
       -k, --top-k N             print the N most probable labels, one a line;
                                 default 1

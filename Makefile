@@ -4,6 +4,8 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 # SQuAD questions, one a line, for `make accuracy` and `make bench`.
 DATA    ?= $(wildcard ../shared/data/squad_dev_visible.jsonl)
+# Labelled texts, one a line, for `make topics-model`; models/topics-words/MODEL_CARD.md describes them.
+TOPICS  ?= $(wildcard ../shared/data/topics_train.jsonl)
 LIBDIR  ?= $(PREFIX)/lib
 SWIFT   ?= swift
 PYTHON  ?= python3
@@ -20,7 +22,7 @@ venv    := .venv
 swift_build = $(SWIFT) build -c release --static-swift-stdlib --disable-local-rpath
 products := $(CURDIR)/.build/release
 
-.PHONY: all help demo test test-swift test-c test-python test-parity accuracy bench bench-quick \
+.PHONY: all help demo test test-swift test-c test-python test-parity topics-model accuracy bench bench-quick \
   setup install uninstall deb wheel dist abi-baseline clean
 
 all: ## build the library, the tool and the default model's place under build/
@@ -51,6 +53,10 @@ test-python: all ## the Python package, tool, README, packages and ABI, with liv
 
 test-parity: all ## live comparison with torch and transformers (downloads gigabytes)
 	BERTQA_PREFIX=$(stage) Tests/parity/run.sh $(PYTHON)
+
+topics-model: all ## train models/topics-words again, into build/, from TOPICS
+	rm -rf build/topics-words
+	Scripts/make-topics-model.py build/bin/bertqa $(TOPICS) build/topics-words
 
 accuracy: all ## EM and F1 on DATA (SQuAD questions, one a line; see Benchmarks/accuracy.py)
 	PYTHONPATH=examples/python $(PYTHON) Benchmarks/accuracy.py $(DATA)

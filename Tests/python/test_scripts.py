@@ -141,3 +141,14 @@ def test_rank_readings():
     assert [line[0] for line in lines] == ["Good night, good night.", "O Romeo, Romeo, wherefore art thou Romeo?"]
     assert all(float(line[1]) > 2 for line in lines)
     assert run("rank_readings.py", input="no readings\n", code=1)[1].startswith("line 1: ")
+
+
+def test_train_csv(tmp_path):
+    labelled = "text,label\n" + "the pump leaks,repair\npassword expired,account\n" * 8
+    (tmp_path / "labelled.csv").write_text(labelled)
+    more = 'id,text\n1,"the old pump\nleaks"\n2,to be\n3,new password has expired\n'
+    for expected in ("16 texts, accuracy 1.000 when not seen before\n", ""):
+        output, errors = run("train_csv.py", tmp_path / "labelled.csv", tmp_path / "model", input=more)
+        rows = list(csv.DictReader(io.StringIO(output, newline="")))
+        assert [row["label"] for row in rows] == ["repair", "", "account"] and rows[0]["text"] == "the old pump\nleaks"
+        assert float(rows[2]["probability"]) > 0.5 and rows[1]["probability"] == "" and errors == expected

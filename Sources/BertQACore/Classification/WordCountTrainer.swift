@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Collects labelled texts and trains a word-count classifier on them. A text is counted when it is added and not
 /// kept: see `TrainingTexts` for the memory that takes.
 ///
@@ -12,11 +14,39 @@ public final class WordCountTrainer {
   private var labels: [[UInt8]] = []
   private var labelNumbers: [[UInt8]: Int32] = [:]
 
-  public init(options: TrainOptions = TrainOptions()) throws(BertQAError) {
+  public convenience init(options: TrainOptions = TrainOptions()) throws(BertQAError) {
     try options.validate()
+    try Self.warmUp()
+    self.init(checked: options)
+  }
+
+  private init(checked options: TrainOptions) {
     self.options = options
     texts = TrainingTexts(options)
   }
+
+  /// Trains once per process while fork() is held back: see `ForkGuard`. What is found is of no interest.
+  private static func warmUp() throws(BertQAError) {
+    guard !isWarm.load(ordering: .acquiring) else { return }
+    try ForkGuard.hold { () throws(BertQAError) in
+      for algorithm in TrainingAlgorithm.allCases {
+        var options = TrainOptions()
+        options.algorithm = algorithm
+        options.maxNGram = 2
+        options.usesTFIDF = true
+        options.folds = 2
+        options.threads = 1
+        let trainer = WordCountTrainer(checked: options)
+        for text in ["one two", "one two three", "four five", "four six"] {
+          try trainer.add(text, label: String(text.prefix(1)))
+        }
+        _ = try trainer.train()
+      }
+    }
+    isWarm.store(true, ordering: .releasing)
+  }
+
+  private static let isWarm = Atomic<Bool>(false)
 
   public var textCount: Int { targets.count }
 

@@ -20,6 +20,7 @@ ${MAKE:-make} --no-print-directory -s install-files DESTDIR="$root" PREFIX=/usr 
 gzip -9n "$root"/usr/share/man/man1/*.1
 mv "$root/usr/share/zsh/site-functions" "$root/usr/share/zsh/vendor-completions"
 rm "$root/usr/share/doc/bertqa/LICENSE"
+chmod 644 "$root$libdir"/libbertqa.so.*.*
 install -m 644 packaging/debian/copyright "$root/usr/share/doc/bertqa/"
 
 # What the binaries need, in the versions that have the symbols they use.

@@ -17,8 +17,6 @@ need pkg-config pkg-config
 need jq jq
 need parallel parallel
 need nm binutils
-need make make
-need tar tar
 need abidiff abigail-tools
 need cmake cmake
 need dpkg-shlibdeps dpkg-dev

@@ -10,6 +10,8 @@ protocol Command {
   static var help: String { get }
   /// Besides --help and --version, which every command takes.
   static var options: [Option] { get }
+  /// The words that an option takes for its value, where those are the only ones; besides ModelChoice's.
+  static var choices: [Option: [String]] { get }
   static func run(_ arguments: ParsedArguments, to output: Output) throws(ToolError) -> ExitCode
 }
 
@@ -78,6 +80,8 @@ enum Tool {
 }
 
 extension Command {
+  static var choices: [Option: [String]] { [:] }
+
   /// The words to type, for error messages.
   static var invocation: String { "bertqa \(name)" }
 }

@@ -63,7 +63,7 @@ headers() { # as C99 and C++11 by every compiler that is there
 
 # shellcheck disable=SC2086
 examples() { # built as their README says, and each run
-  for example in answer tokenize threads document embed predict; do
+  for example in answer tokenize threads document embed predict classify train_classifier; do
     source=examples/c/$example.c
     [ "$(wc -l < $source)" -lt 100 ]
     "${CC:-cc}" -Wall -Wextra -Werror -o "$out/$example" $source $flags -pthread
@@ -79,6 +79,10 @@ examples() { # built as their README says, and each run
   expect " 1.000  The DOG" "$out/embed" "$tiny-embedder" "the dog" "the king of france" "The DOG"
   expect "O Romeo , Romeo , brave Mercutio's dead" "$out/predict" "O Romeo"
   expect "no answer" "$out/document" "$out/fox.txt" "What is the capital of Bolivia?"
+  expect "  sport" "$out/classify" "The striker scored twice and the crowd sang until the final whistle."
+  printf 'a\tred green blue\nb\tone two three\nb\tsix one two\na\tgrey blue red\na\tgreen\nb\tsix\n' > "$out/data"
+  expect "6 texts, 8 words" "$out/train_classifier" "$out/model" < "$out/data" 2> "$out/progress"
+  expect "  a" "$out/classify" "blue, grey and green" "$out/model"
   echo "built and run"
 }
 
@@ -96,7 +100,7 @@ expect() { # expect TEXT COMMAND...: the command succeeds and prints the text
 tests=$*
 for name in ${tests:-status_test context_test tokenize_test answer_test logits_test determinism_test \
   threads_test fork_test memory_test arrow_test bert_classify_test embed_test labeler_test \
-  sequence_test headers examples symbols}; do
+  sequence_test train_test headers examples symbols}; do
   case $name in
     headers | examples) run "$name" "$name" ;;
     symbols) run "$name" Tests/c/symbols.sh "$prefix" ;;

@@ -1,4 +1,4 @@
-"""The ABI that the header declares against the baseline of Tests/abi, by abidiff; docs/abi.md says what may change."""
+"""The ABI that the header declares against the baseline of Tests/abi; docs/abi.md says what may change."""
 
 import re
 import subprocess
@@ -44,7 +44,7 @@ ADDITIONS = {
     "value of an enumeration": (r"(?<=BERTQA_ERROR_INTERNAL = 9)", ", BERTQA_ERROR_MORE = 10"),
     "struct": (
         r"(?=void bertqa_context_free)",
-        "typedef struct bertqa_more {\n  size_t struct_size;\n  float x;\n} bertqa_more;\nvoid bertqa_f(bertqa_more *);\n",
+        "typedef struct bertqa_more {\n  size_t struct_size;\n  int x;\n} bertqa_more;\nvoid bertqa_f(bertqa_more *);\n",
     ),
     "comment": (r"default 30", "default thirty"),
 }
@@ -55,7 +55,10 @@ BREAKS = {
     "result of another type": (r"size_t bertqa_answers_count", "int32_t bertqa_answers_count"),
     "member of options removed": (r"  int32_t max_answer_len;", ""),
     "member of options renamed": (r"int32_t max_answer_len;", "int32_t max_answer_length;"),
-    "member of options of another type": (r"float no_answer_threshold;(?=\n  bertqa_cancel)", "int32_t no_answer_threshold;"),
+    "member of options of another type": (
+        r"float no_answer_threshold;(?=\n  bertqa_cancel)",
+        "int32_t no_answer_threshold;",
+    ),
     "member of options inserted": (r"(?=  int32_t doc_stride;)", "  int32_t more;\n"),
     "member of a result inserted": (r"(?=  float start_logit;)", "  int32_t more;\n"),
     "end of a fixed struct": (r"(?=} bertqa_pair;)", MORE),

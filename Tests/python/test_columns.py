@@ -174,3 +174,28 @@ def test_inputs_are_read_in_place_and_nothing_is_kept(context):
         gc.collect()
         assert gone() is None and not _arrow._exported
     assert pyarrow.total_allocated_bytes() == before
+
+
+def test_classify_column():
+    documents = ["The striker scored twice in the second half.", None, "no", "", "Shares of the bank fell."] * 3
+    with bertqa.Context(task="classify") as topics:
+        labels = topics.info.labels
+        for column in pyarrow.array(documents), polars.Series("d", documents), pandas.Series(documents):
+            result = bertqa.classify_column(topics, column)
+            assert type(result).__module__.split(".")[0] == type(column).__module__.split(".")[0]
+            result = result if isinstance(result, pyarrow.Array) else pyarrow.array(result)
+            result.validate(full=True)
+            for row, document in zip(result.to_pylist(), documents):
+                if document is None:
+                    assert row is None
+                    continue
+                found = topics.classify(document)
+                if found.not_enough_text:
+                    assert row == {"label": None, "probability": None, "probabilities": None}
+                    continue
+                probabilities = [found.probabilities[label] for label in labels]
+                assert row == {
+                    "label": found.label, "probability": found.probability, "probabilities": probabilities,
+                }  # fmt: skip
+        with pytest.raises(bertqa.InvalidArgument, match="contributions"):
+            bertqa.classify_column(topics, ["a"], contributions=1)

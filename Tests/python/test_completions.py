@@ -29,7 +29,7 @@ def help_of(command):
     return run(TOOL, command, "--help").stdout
 
 
-COMMANDS = re.findall(r"^  ([a-z]+)  +[a-z]", run(TOOL, "--help").stdout, re.M)
+COMMANDS = re.findall(r"^  ([a-z-]+)  +[a-z]", run(TOOL, "--help").stdout, re.M)
 ENTRY = re.compile(r"^  (?:-(\w), |    )--([a-z-]+)(?: ([A-Z_]+)|\[=([A-Z_]+)\])?(?:  |$)", re.M)
 # (command, long name, letter or "", name of the value or "", value is optional)
 OPTIONS = [
@@ -57,7 +57,7 @@ def test_commands():
 def test_options_are_those_of_the_help(command):
     expected = {f"--{name}" for owner, name, *_ in OPTIONS if owner == command}
     indented = "\n".join(line for line in help_of(command).splitlines() if line.startswith(" "))
-    assert expected == set(re.findall(r"--[a-z][a-z-]+", indented))
+    assert expected == set(re.findall(r"--[a-z][a-z-]*", indented))
     found = complete(command, "-")
     assert set(found) == expected and all(found.values())
     words = " ".join(help_of(command).split())
@@ -70,7 +70,11 @@ def test_options_are_those_of_the_help(command):
 @pytest.mark.parametrize("command, name, letter, value, optional", [option for option in OPTIONS if option[3]])
 def test_values(command, name, letter, value, optional, tmp_path):
     files = {"FILE", "DIR"} & set(value.split("_"))
-    forms = [[f"--{name}="]] if optional else [[f"--{name}", ""], [f"--{name}="], *([[f"-{letter}", ""]] if letter else [])]
+    forms = (
+        [[f"--{name}="]]
+        if optional
+        else [[f"--{name}", ""], [f"--{name}="], *([[f"-{letter}", ""]] if letter else [])]
+    )
     # What the tool itself says of a value that is none. Nothing is there to be read, and no file is called so.
     if files:
         choices = None
@@ -92,10 +96,23 @@ def test_values(command, name, letter, value, optional, tmp_path):
 
 
 def run_with_wrong_value(command, name, directory):
+    # With what else the first line asks for: "--out DIR" of "bertqa train-classifier --out DIR [OPTION]...".
+    usage = help_of(command).splitlines()[0].split(" [")[0]
+    required = [
+        part
+        for option in re.findall(r"(-\S+) [A-Z]+", usage)
+        if option != f"--{name}"
+        for part in (option, "none")
+    ]
     result = subprocess.run(
-        [TOOL, command, f"--{name}=?"], capture_output=True, text=True, timeout=60, env=ENVIRONMENT, cwd=directory,
+        [TOOL, command, *required, f"--{name}=?"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=ENVIRONMENT,
+        cwd=directory,
         stdin=subprocess.DEVNULL,
-    )  # fmt: skip
+    )
     return result.stderr
 
 
@@ -188,6 +205,6 @@ def test_zsh(line, directory):
 
 
 def test_zsh_finds_its_function():
-    script = 'fpath=($1 $fpath); autoload -Uz compinit; compinit -u -D; print $_comps[bertqa]'
+    script = "fpath=($1 $fpath); autoload -Uz compinit; compinit -u -D; print $_comps[bertqa]"
     found = run("zsh", "-f", "-c", script, "zsh", SHARE / "zsh" / "site-functions").stdout
     assert found == "_bertqa\n"

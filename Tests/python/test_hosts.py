@@ -1,4 +1,4 @@
-"""Hosts that own their threads and processes: the examples, and what they promise. Timeouts guard against hangs."""
+"""Hosts that own their threads and processes: the examples and what they promise. Timeouts guard against hangs."""
 
 import multiprocessing
 import os
@@ -30,7 +30,9 @@ def build(tmp_path_factory):
     directory = tmp_path_factory.mktemp("examples")
     environment = os.environ | {"PKG_CONFIG_PATH": str(PREFIX / "lib" / "pkgconfig")}
     command = ["pkg-config", "--cflags", "--libs", "bertqa"]
-    flags = shlex.split(subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout)
+    flags = shlex.split(
+        subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout
+    )
 
     def compiled(name):
         source = ROOT / "examples" / "c" / f"{name}.c"
@@ -65,7 +67,11 @@ def test_pool_host(build, tmp_path):
     program = build("pool_host")
     for threads in 1, 4, 16:
         result = subprocess.run(
-            [program, str(threads), tmp_path / "text.txt"], input="\n".join(lines), capture_output=True, text=True, timeout=TIMEOUT
+            [program, str(threads), tmp_path / "text.txt"],
+            input="\n".join(lines),
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT,
         )
         assert (result.returncode, result.stderr) == (0, "")
         assert sorted(result.stdout.splitlines()) == sorted(expected)

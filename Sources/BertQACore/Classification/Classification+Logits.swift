@@ -6,25 +6,31 @@ extension Classification {
   ///   - logits: finite, one per label, in the order of `labels`.
   ///   - labels: one at least.
   init(logits: [Float], labels: [String], problemType: ProblemType) {
-    self.init(scores: [], problemType: problemType)
-    let probabilities = Self.probabilities(logits, problemType)
-    scores = labels.indices.map {
-      LabelScore(label: labels[$0], id: $0, probability: probabilities[$0], logit: logits[$0])
-    }
-    // Numbers have no order of merit: they stay in the model's.
-    guard problemType != .regression else { return }
-    scores.sort { ($1.logit, $0.id) < ($0.logit, $1.id) }
+    self.init(logits: logits.map(Double.init), labels: labels, problemType: problemType)
   }
 
-  private static func probabilities(_ logits: [Float], _ problemType: ProblemType) -> [Float] {
+  /// The same of logits that may be so large that single precision would blur their differences.
+  init(logits: [Double], labels: [String], problemType: ProblemType) {
+    self.init(scores: [], problemType: problemType)
+    let probabilities = Self.probabilities(logits, problemType)
+    var order = Array(labels.indices)
+    // Numbers have no order of merit: they stay in the model's.
+    if problemType != .regression { order.sort { (logits[$1], $0) < (logits[$0], $1) } }
+    scores = order.map {
+      LabelScore(label: labels[$0], id: $0, probability: probabilities[$0], logit: Float(logits[$0]))
+    }
+  }
+
+  private static func probabilities(_ logits: [Double], _ problemType: ProblemType) -> [Float] {
     switch problemType {
     case .singleLabel:
-      let largest = Double(logits.max() ?? 0)
-      let powers = logits.map { exp(Double($0) - largest) }
-      let sum = powers.reduce(0, +)
-      return powers.map { Float($0 / sum) }
+      var probabilities = logits
+      probabilities.withUnsafeMutableBufferPointer { buffer in
+        if let base = buffer.baseAddress { softmax(base, count: buffer.count) }
+      }
+      return probabilities.map { Float($0) }
     case .multiLabel:
-      return logits.map { Float(1 / (1 + exp(-Double($0)))) }
+      return logits.map { Float(1 / (1 + exp(-$0))) }
     case .regression:
       return logits.map { _ in .nan }
     }

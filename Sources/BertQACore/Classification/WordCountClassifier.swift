@@ -52,14 +52,13 @@ final class WordCountClassifier: Sendable {
       scratch.give(counts)
     }
     try counts.count(text, of: model, isCancelled: isCancelled)
-    var result = Classification(scores: [])
-    result.distinctWords = counts.distinctWords
     guard counts.distinctWords >= model.settings.minDistinctWords else {
-      result.notEnoughText = true
-      return result
+      return Classification(scores: [], notEnoughText: true, distinctWords: counts.distinctWords)
     }
     let scale = model.scale(of: counts)
-    result.scores = model.scores(of: counts, scale: scale)
+    var result = Classification(
+      logits: model.logits(of: counts, scale: scale), labels: model.labels, problemType: .singleLabel)
+    result.distinctWords = counts.distinctWords
     if contributions > 0, let best = result.scores.first {
       result.contributions = model.contributions(
         to: best.id, in: text, scale: scale, limit: contributions, isCancelled: isCancelled)

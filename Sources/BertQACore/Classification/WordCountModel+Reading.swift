@@ -28,28 +28,14 @@ extension WordCountModel {
       settings: settings, labels: labels, table: table, weights: weights, bias: Array(bias.elements), idf: idf)
   }
 
-  /// `id2label`: the ids 0, 1, … in any order.
   private static func labels(_ reader: ObjectReader) throws(BertQAError) -> [String] {
-    guard let names = try reader.reader("id2label") else {
-      throw BertQAError(.invalidModel, "\(reader.file): \"id2label\" is missing")
-    }
-    let members = names.object.members
-    guard (2...WordCountTrainer.labelLimit).contains(members.count) else {
+    guard let labels = try reader.labels(), labels.count > 1,
+      labels.allSatisfy({ !$0.isEmpty && !$0.utf8.contains(0) })
+    else {
       throw BertQAError(
-        .invalidModel,
-        "\(reader.file): \"id2label\" has \(members.count) labels, expected 2 to \(WordCountTrainer.labelLimit)")
+        .invalidModel, "\(reader.file): \"id2label\" has no two labels, or one that is empty or has a NUL")
     }
-    var labels = [String?](repeating: nil, count: members.count)
-    for member in members {
-      guard let id = Int(member.key), labels.indices.contains(id), labels[id] == nil,
-        case .string(let label) = member.value, !label.isEmpty, !label.utf8.contains(0)
-      else {
-        throw names.mismatch(
-          member.key, member.value, expected: "a label, with keys 0 to \(members.count - 1), each once")
-      }
-      labels[id] = label
-    }
-    return labels.compactMap(\.self)
+    return labels
   }
 
   private static func vocabulary(_ file: MappedFile) throws(BertQAError) -> WordTable {

@@ -11,34 +11,21 @@ extension WordCountModel {
     return squares > 0 ? 1 / squares.squareRoot() : 0
   }
 
-  /// All labels, the most probable first, equal ones in the model's order.
-  func scores(of counts: WordCounts, scale: Double) -> [LabelScore] {
-    withUnsafeTemporaryAllocation(of: Double.self, capacity: 2 * labelCount) { memory in
-      guard let logits = memory.baseAddress else { return [] }
-      let probabilities = logits + labelCount
-      sum(counts, scale: scale, into: logits)
-      probabilities.update(from: logits, count: labelCount)
-      softmax(probabilities, count: labelCount)
-      return (0..<labelCount)
-        .sorted { logits[$0] != logits[$1] ? logits[$0] > logits[$1] : $0 < $1 }
-        .map {
-          LabelScore(
-            label: labels[$0], id: $0, probability: Float(probabilities[$0]), logit: Float(logits[$0]))
-        }
-    }
-  }
-
-  /// logits: [label]
-  private func sum(_ counts: WordCounts, scale: Double, into logits: UnsafeMutablePointer<Double>) {
+  /// The score of each label. [label]
+  func logits(of counts: WordCounts, scale: Double) -> [Double] {
     let labelCount = labelCount
-    logits.initialize(repeating: 0, count: labelCount)
-    for feature in counts.features.elements {
-      var value = Double(counts[feature])
-      if settings.usesTFIDF { value *= Double(idf[Int(feature)]) }
-      let row = weights.base + Int(feature) * labelCount
-      for label in 0..<labelCount { logits[label] += value * Double(row[label]) }
+    return [Double](unsafeUninitializedCapacity: labelCount) { logits, count in
+      logits.initialize(repeating: 0)
+      count = labelCount
+      guard let logits = logits.baseAddress else { return }
+      for feature in counts.features.elements {
+        var value = Double(counts[feature])
+        if settings.usesTFIDF { value *= Double(idf[Int(feature)]) }
+        let row = weights.base + Int(feature) * labelCount
+        for label in 0..<labelCount { logits[label] += value * Double(row[label]) }
+      }
+      for label in 0..<labelCount { logits[label] = logits[label] * scale + Double(bias[label]) }
     }
-    for label in 0..<labelCount { logits[label] = logits[label] * scale + Double(bias[label]) }
   }
 
   /// The occurrences that weighed most for or against a label, in comparison with the mean of all labels, by

@@ -12,9 +12,6 @@ public final class WordCountTrainer {
   private var labels: [[UInt8]] = []
   private var labelNumbers: [[UInt8]: Int32] = [:]
 
-  /// The most labels that a model may have.
-  static let labelLimit = 1 << 16
-
   public init(options: TrainOptions = TrainOptions()) throws(BertQAError) {
     try options.validate()
     self.options = options
@@ -48,8 +45,8 @@ public final class WordCountTrainer {
 
   private func number(of label: [UInt8]) throws(BertQAError) -> Int32 {
     if let number = labelNumbers[label] { return number }
-    guard labels.count < Self.labelLimit else {
-      throw BertQAError(.tooLarge, "there are more than \(Self.labelLimit) labels")
+    guard labels.count < ObjectReader.labelLimit.upperBound else {
+      throw BertQAError(.tooLarge, "there are more than \(labels.count) labels")
     }
     let number = Int32(labels.count)
     labelNumbers[label] = number

@@ -9,6 +9,8 @@ struct AnswerCommand: Command {
       .question, .json, .context, .color,
     ] + AnswerOptions.commandLineOptions
 
+  static var choices: [Option: [String]] { [.color: Terminal.colorChoices.map(\.key)] }
+
   let questions: [ArgumentText]
   let files: [ArgumentText]
   let model: ModelChoice

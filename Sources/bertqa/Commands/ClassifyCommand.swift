@@ -9,6 +9,8 @@ struct ClassifyCommand: Command {
       .json, .topK, .explain, .maxSequenceLength, .documentStride, .windowPooling,
     ]
 
+  static var choices: [Option: [String]] { [.windowPooling: windowPoolings.map(\.key)] }
+
   static let help = """
     Usage: bertqa classify [OPTION]... [FILE|-]...
 
@@ -59,26 +61,9 @@ struct ClassifyCommand: Command {
     files = arguments.operands.isEmpty ? [.standardInput] : arguments.operands
     model = try ModelChoice(arguments, command: Self.invocation, task: .classify)
     printsJSON = arguments.has(.json)
-    for (option, value) in arguments.options { try set(option, value) }
-    if let topK, topK < 1 { throw .usage("--top-k is \(topK), but must be at least 1", command: Self.invocation) }
-    guard classifyOptions.contributions >= 0 else {
-      throw .usage("--explain takes a number of words, not a negative one", command: Self.invocation)
-    }
-  }
-
-  private mutating func set(_ option: Option, _ value: ArgumentText?) throws(ToolError) {
-    func integer() throws(ToolError) -> Int {
-      try value?.integer(of: option, command: Self.invocation) ?? 0
-    }
-    switch option {
-    case .topK: topK = try integer()
-    case .explain: classifyOptions.contributions = try integer()
-    case .maxSequenceLength: classifyOptions.maxSequenceLength = try integer()
-    case .documentStride: classifyOptions.documentStride = try integer()
-    case .windowPooling:
-      classifyOptions.windowPooling =
-        try value?.choice(of: option, from: ["mean": .mean, "max": .max], command: Self.invocation) ?? .mean
-    default: break
+    for (option, value) in arguments.options {
+      try classifyOptions.set(option, value, command: Self.invocation)
+      if option == .topK { topK = try ClassifyOptions.labelLimit(value, command: Self.invocation) }
     }
   }
 

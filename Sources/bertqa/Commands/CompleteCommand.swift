@@ -83,8 +83,8 @@ enum CompleteCommand: Command {
   private static func values(
     of option: Option, in command: any Command.Type, _ current: String
   ) -> [Candidate] {
-    guard option.choices.isEmpty else {
-      return option.choices.filter { $0.hasPrefix(current) }.map { Candidate(word: $0) }
+    if let choices = command.choices[option] ?? ModelChoice.choices[option] {
+      return choices.filter { $0.hasPrefix(current) }.map { Candidate(word: $0) }
     }
     let entry = HelpText(of: command).entry(for: option)
     return entry.map { HelpText.namesFile($0.valueName) } == true ? [.files] : []

@@ -9,6 +9,10 @@ struct EmbedCommand: Command {
       .lines, .format, .pooling, .normalize, .noNormalize, .maxSequenceLength, .truncate,
     ]
 
+  static var choices: [Option: [String]] {
+    [.format: VectorWriter.formats.map(\.key), .pooling: poolings.map(\.key)]
+  }
+
   static let help = """
     Usage: bertqa embed -m DIR [OPTION]... [FILE|-]...
 
@@ -57,18 +61,9 @@ struct EmbedCommand: Command {
     model = try ModelChoice(arguments, command: Self.invocation, task: .embed)
     hasLines = arguments.has(.lines)
     for (option, value) in arguments.options {
-      switch (option, value) {
-      case (.format, let value?):
+      try embedOptions.set(option, value, command: Self.invocation)
+      if option == .format, let value {
         format = try value.choice(of: option, from: VectorWriter.formats, command: Self.invocation)
-      case (.pooling, let value?):
-        embedOptions.pooling = try value.choice(
-          of: option, from: ["model": .model, "mean": .mean, "cls": .cls], command: Self.invocation)
-      case (.maxSequenceLength, let value?):
-        embedOptions.maxSequenceLength = try value.integer(of: option, command: Self.invocation)
-      case (.normalize, _): embedOptions.normalizes = true
-      case (.noNormalize, _): embedOptions.normalizes = false
-      case (.truncate, _): embedOptions.truncates = true
-      default: break
       }
     }
   }
@@ -83,7 +78,9 @@ struct EmbedCommand: Command {
       let input = try InputText(file)
       inputs.append(input)
       if hasLines {
-        for (index, line) in input.lines.enumerated() { texts.append((file, index + 1, TextPair(text: line))) }
+        for (index, line) in input.lines.enumerated() {
+          texts.append((file, index + 1, TextPair(text: line)))
+        }
       } else {
         texts.append((file, nil, TextPair(text: input.bytes)))
       }

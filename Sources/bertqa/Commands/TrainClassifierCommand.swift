@@ -66,6 +66,10 @@ struct TrainClassifierCommand: Command {
     }
   }
 
+  static var choices: [Option: [String]] {
+    [.format: formats.map(\.key), .algorithm: algorithms.map(\.key)]
+  }
+
   private static let formats: KeyValuePairs<String, RecordFormat?> = [
     "jsonl": .jsonLines, "csv": .csv(delimiter: UInt8(ascii: ",")), "tsv": .csv(delimiter: UInt8(ascii: "\t")),
   ]

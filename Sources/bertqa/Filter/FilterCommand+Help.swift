@@ -37,8 +37,8 @@ extension FilterCommand {
     table it is a column's name. N bytes may be given as 64K, 64M or 1G.
 
       -o, --output FILE         write to FILE instead of standard output
-          --resume CHECKPOINT   keep in CHECKPOINT what is done, and go on from
-                                there when run again; needs FILE and --output
+          --resume FILE         keep in FILE what is done, and go on from there when
+                                run again; needs an input file and --output
           --checkpoint-interval SECONDS
                                 how often; default 1
           --stats FILE          write a summary as JSON at the end

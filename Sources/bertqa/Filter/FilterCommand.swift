@@ -12,6 +12,13 @@ enum FilterCommand: Command {
       .normalize, .noNormalize, .truncate,
     ] + AnswerOptions.commandLineOptions
 
+  static var choices: [Option: [String]] {
+    [
+      .task: FilterSettings.TaskName.allCases.map(\.rawValue), .format: FilterSettings.formats.map(\.key),
+      .windowPooling: windowPoolings.map(\.key), .pooling: poolings.map(\.key),
+    ]
+  }
+
   static func run(_ arguments: ParsedArguments, to output: Output) throws(ToolError) -> ExitCode {
     let settings = try FilterSettings(arguments)
     // Before the model is loaded, as that starts threads.

@@ -5,6 +5,10 @@ import Glibc
 struct ModelChoice {
   static let runOptions: [Option] = [.model, .threads, .precision, .isa]
 
+  static var choices: [Option: [String]] {
+    [.precision: precisions.map(\.key), .isa: instructionSets.map(\.key)]
+  }
+
   static let help = """
       -m, --model DIR           directory of the model; default: the one installed
                                 with bertqa, else $BERTQA_MODEL

@@ -46,6 +46,19 @@ import Testing
     #expect(result.problemType == .singleLabel && result.label == result.scores[0].label)
   }
 
+  @Test(arguments: [Precision.bf16, .int8])
+  func otherPrecisionsComeClose(precision: Precision) throws {
+    guard precision != .bf16 || Kernels()?.table.linear_bf16 != nil else { return }
+    for name in Self.names {
+      let texts = try TinyTexts(name).texts.map { ($0[0] ?? "", $0[1]) }
+      let exact = try classify(Context(tiny: name), texts).map(logits)
+      let rough = try classify(Context(tiny: name, precision: precision), texts).map(logits)
+      #expect(rough != exact)
+      // Logits of these models have a standard deviation of about 1.
+      #expect(distance(rough, exact) < 0.2)
+    }
+  }
+
   @Test func severalLabelsAndNumbers() throws {
     let many = try Context(tiny: "tiny-distilbert-classifier").classify("the quick brown fox")
     #expect(many.problemType == .multiLabel && many.scores.count == 4)

@@ -46,8 +46,9 @@ import Testing
     for label in ["b", "a", "c"] { try trainer.add("one two three \(label)", label: label) }
     let (model, _) = try trainer.train()
     let counts = try WordCounts(featureCount: model.featureCount)
-    let scores = model.scores(of: counts, scale: 1)
-    #expect(scores.map(\.label) == ["a", "b", "c"])
+    let result = Classification(
+      logits: model.logits(of: counts, scale: 1), labels: model.labels, problemType: .singleLabel)
+    #expect(result.scores.map(\.label) == ["a", "b", "c"])
     #expect(context.info.task == .classify)
   }
 

@@ -45,11 +45,13 @@ struct EmbeddingConfigurationTests {
   }
 
   @Test func theLeastLengthHolds() throws {
-    try directory.write("{\"model_max_length\": 1000000000000000019884624838656}", to: "tokenizer_config.json")
+    try directory.write(
+      "{\"model_max_length\": 1000000000000000019884624838656}", to: "tokenizer_config.json")
     #expect(try read().maxSequenceLength == 16)
     try directory.write("{\"model_max_length\": 13}", to: "tokenizer_config.json")
     #expect(try read().maxSequenceLength == 13)
-    try directory.write("{\"max_seq_length\": 11, \"do_lower_case\": true}", to: "sentence_bert_config.json")
+    try directory.write(
+      "{\"max_seq_length\": 11, \"do_lower_case\": true}", to: "sentence_bert_config.json")
     #expect(try read().maxSequenceLength == 11)
     try directory.write("{\"max_seq_length\": null}", to: "sentence_bert_config.json")
     #expect(try read().maxSequenceLength == 13)
@@ -87,7 +89,10 @@ struct EmbeddingConfigurationTests {
     ("modules.json", "[{\"type\": \"Transformer\", \"path\": \"../x\"}]", .invalidModel, "\"../x\""),
     ("modules.json", "[", .invalidModel, "modules.json"),
     ("modules.json", "[]", .unsupported, "modules "),
-    ("sentence_bert_config.json", "{\"max_seq_length\": \"x\"}", .invalidModel, "\"max_seq_length\" is \"x\""),
+    (
+      "sentence_bert_config.json", "{\"max_seq_length\": \"x\"}", .invalidModel,
+      "\"max_seq_length\" is \"x\""
+    ),
     (
       "config_sentence_transformers.json",
       "{\"default_prompt_name\": \"q\", \"prompts\": {\"q\": \"query: \"}}", .unsupported,

@@ -44,7 +44,8 @@ struct ModelConfigurationTests {
       """)
     let expected = ModelConfiguration(
       architecture: .distilBertForQuestionAnswering, family: .distilBert, vocabSize: 100, hiddenSize: 48,
-      layerCount: 3, headCount: 4, intermediateSize: 96, maxPositions: 64, typeVocabSize: 0, layerNormEps: 1e-12)
+      layerCount: 3, headCount: 4, intermediateSize: 96, maxPositions: 64, typeVocabSize: 0,
+      layerNormEps: 1e-12)
     #expect(configuration == expected)
   }
 

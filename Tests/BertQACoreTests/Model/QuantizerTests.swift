@@ -20,8 +20,9 @@ struct QuantizerTests {
   func weightsStayClose(
     size: (hidden: Int, heads: Int, task: ModelTask), family: Architecture.Family
   ) throws {
-    try TinyCheckpoint(family, task: size.task, hidden: size.hidden, heads: size.heads, inner: 2 * size.hidden + 1)
-      .write(to: source)
+    try TinyCheckpoint(
+      family, task: size.task, hidden: size.hidden, heads: size.heads, inner: 2 * size.hidden + 1
+    ).write(to: source)
     let report = try Quantizer.quantize(directory: source.path, to: output)
     let before = try LoadedModel.load(directory: source.path)
     let after = try LoadedModel.load(directory: output)

@@ -14,8 +14,8 @@ struct TinyCheckpoint {
 
   /// Every weight is a multiple of 1/64 within ±1: exact in F32, F16 and BF16 alike.
   init(
-    _ family: Architecture.Family = .bert, task: ModelTask = .answer, hidden: Int = 8, heads: Int = 2, inner: Int = 16,
-    layers: Int = 2, type: String = "F32"
+    _ family: Architecture.Family = .bert, task: ModelTask = .answer, hidden: Int = 8, heads: Int = 2,
+    inner: Int = 16, layers: Int = 2, type: String = "F32"
   ) {
     var random = TestRandom(7)
     let names = TensorNames(family)

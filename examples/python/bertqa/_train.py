@@ -91,23 +91,25 @@ class _Work:
 
     def run(self, call: Callable[[], None]) -> None:
         errors: List[BaseException] = []
+        # Not Thread.join: where a signal interrupts it, it may take the thread for ended.
+        done = threading.Event()
 
         def work() -> None:
             try:
                 call()
             except BaseException as error:
                 errors.append(error)
+            finally:
+                done.set()
 
-        thread = threading.Thread(target=work, name="bertqa-train")
-        thread.start()
+        threading.Thread(target=work, name="bertqa-train").start()
         try:
-            while thread.is_alive():
-                thread.join(0.1)
+            while not done.wait(0.1):
                 if self._progress is not None and self._state is not None:
                     self._cancelled = self._cancelled or bool(self._progress(*self._state))
         except BaseException:
             self._cancelled = True
-            thread.join()
+            done.wait()
             raise
         if errors:
             raise errors[0]

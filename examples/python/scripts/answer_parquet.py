@@ -37,10 +37,15 @@ def main():
     # Without these, whole columns of the file are read ahead.
     bounded = {"pre_buffer": False, "buffer_size": 1 << 20}
     partial = arguments.output + ".partial"
-    with bertqa.Context(arguments.model) as context, pyarrow.parquet.ParquetFile(arguments.input, **bounded) as file:
+    with (
+        bertqa.Context(arguments.model) as context,
+        pyarrow.parquet.ParquetFile(arguments.input, **bounded) as file,
+    ):
         missing = {"question", "document"} - set(file.schema_arrow.names)
         if missing:
-            sys.exit(f"answer_parquet.py: no column {' and no column '.join(sorted(missing))} in {arguments.input}")
+            sys.exit(
+                f"answer_parquet.py: no column {' and no column '.join(sorted(missing))} in {arguments.input}"
+            )
         schema = file.schema_arrow.append(pyarrow.field("answer", pyarrow.string()))
         schema = schema.append(pyarrow.field("probability", pyarrow.float32()))
         with pyarrow.parquet.ParquetWriter(partial, schema) as writer:
@@ -65,7 +70,8 @@ class Progress:
         if not terminal and before * 10 // self.total == self.done * 10 // self.total:
             return
         rate = self.done / (time.monotonic() - self.start)
-        text = f"{self.done:,} of {self.total:,} rows, {rate:,.0f} a second, {(self.total - self.done) / rate:,.0f} s left"
+        left = (self.total - self.done) / rate
+        text = f"{self.done:,} of {self.total:,} rows, {rate:,.0f} a second, {left:,.0f} s left"
         is_last = self.done == self.total
         print(f"\r{text:78}" if terminal else text, end="" if terminal and not is_last else "\n", file=sys.stderr)
 

@@ -58,6 +58,10 @@ struct FilterSettings {
 
   private static let command = FilterCommand.invocation
 
+  static let formats: KeyValuePairs<String, FilterFormat> = [
+    "ndjson": .lines, "csv": .table(.csv), "tsv": .table(.tsv), "length-prefixed": .lengthPrefixed,
+  ]
+
   init(_ arguments: ParsedArguments) throws(ToolError) {
     if arguments.operands.count > 1 {
       throw .usage("more than one file: '\(arguments.operands[1].string)'", command: Self.command)
@@ -68,7 +72,7 @@ struct FilterSettings {
     outputField = output
     texts = [text]
     for (option, value) in arguments.options { try set(option, value) }
-    if task != .answer { try readOtherOptions(arguments) }
+    try readOtherOptions(arguments)
     if task == .answer, questions.isEmpty {
       texts.append(question)
       questions = [.field(1)]
@@ -85,12 +89,7 @@ struct FilterSettings {
       }
       self.task = task
     case (.format, let value?):
-      format = try value.choice(
-        of: option,
-        from: [
-          "ndjson": .lines, "csv": .table(.csv), "tsv": .table(.tsv), "length-prefixed": .lengthPrefixed,
-        ],
-        command: Self.command)
+      format = try value.choice(of: option, from: Self.formats, command: Self.command)
     case (.textField, let value?): texts[0] = try FieldPath(value, of: option, command: Self.command)
     case (.questionField, let value?):
       questions.append(.field(texts.count))

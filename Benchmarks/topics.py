@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""How well classifiers of the default topics carry over to a source that they have not seen.
+
+Trains on two of the data's three sources and predicts the third, for each of the three: its texts one by one, and
+joined to documents of a length. Then trains on all and predicts the sample of news texts in Tests/python/sample.
+Accuracies are means over the labels (recall), then over the sources.
+
+usage: PYTHONPATH=examples/python python3 Benchmarks/topics.py DATA   (scikit-learn for its line of the table)
+"""
+
+import importlib.util
+import json
+import pathlib
+import random
+import re
+import statistics
+import sys
+import tempfile
+
+import bertqa
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+LENGTHS = (0, 500, 2000)
+SETTINGS = {
+    "naive Bayes, max_document_fraction 0.2 (the default model)": dict(
+        algorithm="naive_bayes", max_document_fraction=0.2
+    ),
+    "naive Bayes": dict(algorithm="naive_bayes"),
+    "naive Bayes, words and pairs": dict(algorithm="naive_bayes", max_ngram=2),
+    "naive Bayes, TF-IDF, alpha 0.1": dict(algorithm="naive_bayes", tf_idf=True, alpha=0.1),
+    "logistic regression": {},
+    "logistic regression, TF-IDF, c 30": dict(tf_idf=True, c=30.0),
+    "logistic regression, TF-IDF, c 30, max_document_fraction 0.2": dict(
+        tf_idf=True, c=30.0, max_document_fraction=0.2
+    ),
+    "logistic regression, TF-IDF, c 30, max_document_fraction 0.2, words and pairs": dict(
+        tf_idf=True, c=30.0, max_document_fraction=0.2, max_ngram=2
+    ),
+}
+
+
+def load(path):
+    """[(text, label, source)], prepared as for the default model."""
+    spec = importlib.util.spec_from_file_location("prepare", ROOT / "Scripts" / "make-topics-model.py")
+    prepare = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(prepare)
+    records = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    return [(prepare.cleaned(record["text"]), record["label"], record.get("source")) for record in records]
+
+
+def documents(texts, length, seed):
+    """Texts of one label joined, at random, until they have `length` characters. 0: the texts themselves."""
+    if length == 0:
+        return [(text, label) for text, label, _ in texts]
+    joined = []
+    for label in sorted({label for _, label, _ in texts}):
+        own = [text for text, other, _ in texts if other == label]
+        random.Random(seed).shuffle(own)
+        current = ""
+        for text in own:
+            current += text + "\n"
+            if len(current) >= length:
+                joined.append((current, label))
+                current = ""
+    return joined
+
+
+def sentences(texts):
+    return [
+        (sentence, label, source)
+        for text, label, source in texts
+        for sentence in re.split(r"(?<=[.])\s+(?=[A-Z])", text)
+    ]
+
+
+def recall(predict, pairs):
+    """Mean over the labels of the part that is right."""
+    predicted = predict([text for text, _ in pairs])
+    right = {}
+    for (_, label), found in zip(pairs, predicted):
+        right.setdefault(label, []).append(found == label)
+    return statistics.mean(statistics.mean(values) for values in right.values())
+
+
+def own(options):
+    def train(texts):
+        with tempfile.TemporaryDirectory() as directory:
+            model = f"{directory}/model"
+            labels = [label for _, label, _ in texts]
+            bertqa.train_classifier([text for text, _, _ in texts], labels, model, folds=0, **options)
+            context = bertqa.Context(model)
+        return lambda batch: [result.label for result in context.classify_batch(batch)]
+
+    return train
+
+
+def scikit_learn(texts):
+    from sklearn.feature_extraction.text import CountVectorizer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+
+    model = make_pipeline(CountVectorizer(), LogisticRegression(max_iter=3000))
+    model.fit([text for text, _, _ in texts], [label for _, label, _ in texts])
+    return model.predict
+
+
+def row(train, data, news):
+    cells = []
+    sources = sorted({source for _, _, source in data})
+    predictors = {source: train([text for text in data if text[2] != source]) for source in sources}
+    for length in LENGTHS:
+        cells.append(
+            statistics.mean(
+                recall(predictors[source], documents([t for t in data if t[2] == source], length, seed))
+                for source in sources
+                for seed in range(4 if length else 1)
+            )
+        )
+    predict = train(data)
+    cells.append(recall(predict, documents(sentences(news), 0, 0)))
+    cells.append(recall(predict, documents(news, 0, 0)))
+    return cells
+
+
+def main():
+    data = load(pathlib.Path(sys.argv[1]))
+    news = load(ROOT / "Tests" / "python" / "sample" / "news.jsonl")
+    rows = {name: own(options) for name, options in SETTINGS.items()}
+    if importlib.util.find_spec("sklearn"):
+        rows["scikit-learn: CountVectorizer + LogisticRegression"] = scikit_learn
+    print("| | texts | 500 characters | 2,000 characters | news: sentences | news: texts |")
+    print("|---|---|---|---|---|---|")
+    for name, train in rows.items():
+        print(f"| {name} | " + " | ".join(f"{cell:.3f}" for cell in row(train, data, news)) + " |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

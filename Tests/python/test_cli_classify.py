@@ -1,0 +1,214 @@
+"""bertqa classify and bertqa train-classifier."""
+
+import csv
+import io
+import json
+import random
+import re
+
+import pytest
+
+from conftest import FIXTURES, ROOT
+from test_cli import run, run_json, run_on_terminal
+
+NEWS = [json.loads(line) for line in (ROOT / "Tests" / "python" / "sample" / "news.jsonl").read_text().splitlines()]
+SPORT = next(item["text"] for item in NEWS if item["label"] == "sport")
+DATA = [("red green blue", "colour"), ("one two three", "number"), ("six two ten", "number"), ("blue red", "colour")]
+
+
+def jsonl(records, text="text", label="label"):
+    return "".join(json.dumps({text: t, label: name}) + "\n" for t, name in records).encode()
+
+
+def as_csv(records, **options):
+    table = io.StringIO()
+    writer = csv.writer(table, **options)
+    writer.writerows([("id", "text", "label"), *((n, *record) for n, record in enumerate(records))])
+    return table.getvalue().encode()
+
+
+@pytest.fixture
+def train(tmp_path):
+    """Trains on standard input, and returns the report and where the model is."""
+
+    def train(data, *arguments, **options):
+        directory = tmp_path / f"model{len(list(tmp_path.iterdir()))}"
+        [report] = run_json("train-classifier", "--out", directory, "--folds=0", *arguments, input=data, **options)
+        return report, directory
+
+    return train
+
+
+# classify
+
+
+def test_label_and_probability():
+    text, errors = run("classify", input=SPORT.encode())
+    label, probability = text.rstrip("\n").split("\t")
+    assert label == "sport" and re.fullmatch(r"[01]\.\d{4}", probability) and errors == ""
+
+
+def test_all_labels_of_several_files(tmp_path):
+    paths = [tmp_path / f"{n}.txt" for n in range(3)]
+    for path, item in zip(paths, NEWS):
+        path.write_text(item["text"])
+    records = run_json("classify", "--explain=3", *paths)
+    assert [record["file"] for record in records] == list(map(str, paths))
+    for record, item in zip(records, NEWS):
+        assert set(record) == {
+            "file", "labels", "problem_type", "not_enough_text", "distinct_words", "window_count", "contributions",
+        }  # fmt: skip
+        assert len(record["labels"]) == 5 and record["labels"][0]["label"] == item["label"]
+        assert sum(score["probability"] for score in record["labels"]) == pytest.approx(1)
+        assert record["problem_type"] == "single_label_classification" and record["not_enough_text"] is False
+        for word in record["contributions"]:
+            assert item["text"].encode()[slice(*word["bytes"])].decode() == word["text"]
+    lines = run("classify", "-k", "2", "--explain=1", *paths)[0].splitlines()
+    assert [line.split("\t")[0] for line in lines] == [str(path) for path in paths for _ in range(3)]
+    weight, word, start, end = lines[2].split("\t")[1:]
+    first = records[0]["contributions"][0]
+    assert [word, int(start), int(end)] == [first["text"], *first["bytes"]]
+    assert float(weight) == pytest.approx(first["weight"], abs=1e-4) and weight[0] in "+-"
+    assert [len(record["labels"]) for record in run_json("classify", "-k", "2", *paths)] == [2, 2, 2]
+
+
+def test_not_enough_text(tmp_path):
+    text, errors = run("classify", input=b"to be or not", code=1)
+    assert text == "" and errors == "bertqa: -: not enough text: 1 distinct word(s)\n"
+    [record] = run_json("classify", input=b"", code=1)
+    assert record["labels"] == [] and record["not_enough_text"] is True and record["distinct_words"] == 0
+    (tmp_path / "sport.txt").write_text(SPORT)
+    text, errors = run("classify", "-", tmp_path / "sport.txt", input=b"\xff\x00\xfe")
+    assert "sport" in text and "not enough text" in errors
+
+
+def test_classify_with_bert(tmp_path):
+    [record] = run_json("classify", "-m", FIXTURES / "tiny-bert-classifier", "--max-seq-len=16", "--doc-stride=4",
+                        "--window-pooling=max", input=SPORT.encode())  # fmt: skip
+    assert record["window_count"] > 1 and record["distinct_words"] == 0 and record["contributions"] == []
+
+
+def test_classify_refuses(tmp_path):
+    for arguments, message, code in [
+        (["-k", "0"], "--top-k is 0", 2), (["--explain=-1"], "--explain takes", 2),
+        (["--explain=x"], "--explain takes a whole number", 2), (["--window-pooling=sum"], "mean, max", 2),
+        (["-m", FIXTURES / "tiny-bert"], "cannot classify", 3), (["-m", tmp_path / "none"], "none", 3),
+        ([tmp_path / "none.txt"], "cannot read", 3),
+    ]:  # fmt: skip
+        assert message in run("classify", *arguments, code=code, input=b"some words here")[1]
+
+
+# train-classifier
+
+
+@pytest.mark.parametrize(
+    "data, arguments",
+    [
+        (jsonl(DATA), []),
+        (b"\n" + jsonl(DATA, "body", "queue").rstrip(b"\n"), ["--text-field=body", "--label-field=queue"]),
+        (as_csv(DATA), ["--format=csv"]),
+        (b"\xef\xbb\xbf" + as_csv(DATA, lineterminator="\n", quoting=csv.QUOTE_ALL), ["--format=csv"]),
+        (as_csv(DATA, delimiter="\t"), ["--format=tsv"]),
+        (as_csv(DATA, delimiter=";"), ["--delimiter=;"]),
+        (as_csv(DATA, delimiter="\t"), ["--delimiter=\\t"]),
+    ],
+)
+def test_reads_records(train, data, arguments):
+    report, directory = train(data, *arguments)
+    assert report["texts"] == 4 and report["labels"] == ["colour", "number"] and report["label_texts"] == [2, 2]
+    assert report["vocabulary_size"] == 8 and report["converged"] is True and "accuracy" not in report
+    assert run("classify", "-m", directory, input=b"one two six")[0].startswith("number\t")
+
+
+def test_formats_by_name(tmp_path):
+    (tmp_path / "a.csv").write_bytes(as_csv(DATA))
+    (tmp_path / "b.tsv").write_bytes(as_csv(DATA, delimiter="\t"))
+    (tmp_path / "c.jsonl").write_bytes(jsonl(DATA))
+    arguments = ["--folds=0", "-o", tmp_path / "model", *sorted(tmp_path.iterdir())]
+    assert run_json("train-classifier", *arguments)[0]["texts"] == 12
+
+
+def test_csv_is_read_as_python_reads_it(train):
+    """Labels of every kind: they come back in the report, byte for byte."""
+    generator = random.Random(3)
+    alphabet = ['"', ",", "\n", "\r\n", "a", "é", " ", "'", "\t", "x"]
+    labels = {"".join(generator.choices(alphabet, k=generator.randrange(1, 9))) for _ in range(400)} - {""}
+    records = [("one two three", label) for label in sorted(labels)]
+    for options in ({}, {"lineterminator": "\n"}, {"quoting": csv.QUOTE_ALL}):
+        data = as_csv(records, **options)
+        expected = [row[2] for row in csv.reader(io.StringIO(data.decode(), newline=""))][1:]
+        report, _ = train(data, "--format=csv")
+        assert report["labels"] == sorted(expected, key=str.encode)
+
+
+def test_report(tmp_path):
+    data = jsonl([(item["text"], item["label"]) for item in NEWS])
+    arguments = ["train-classifier", "--algorithm=naive_bayes", "--seed=7"]
+    text, errors = run(*arguments, "--out", tmp_path / "a", input=data)
+    assert errors == ""
+    facts = dict(line.split() for line in text.split("\n\n")[0].splitlines())
+    assert facts["texts"] == "40" and facts["labels"] == "5" and facts["converged"] == "yes"
+    [report] = run_json(*arguments, "--out", tmp_path / "b", input=data)
+    assert report["accuracy"] == pytest.approx(float(facts["accuracy"]), rel=1e-5)
+    assert 0 < report["macro_f1"] <= 1 and 0 <= report["calibration_error"] <= 1
+    table = [line.split() for line in text.split("\n\n")[1].splitlines()[1:]]
+    assert [row[0] for row in table] == report["labels"]
+    assert [[int(cell) for cell in row[2:]] for row in table] == report["confusion"]
+    for name in ("config.json", "vocab.txt", "model.safetensors"):
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+
+
+def test_options_reach_the_model(train):
+    _, directory = train(
+        jsonl(DATA), "--tf-idf", "--max-ngram=2", "--min-word-length=2", "--min-distinct-words=4", "--c=2",
+        "--max-vocabulary=100", "--max-document-fraction=0.9", "--min-document-count=1", "--tolerance=1e-5",
+        "--max-iterations=50", "--threads=1",
+    )  # fmt: skip
+    config = json.loads((directory / "config.json").read_text())
+    assert [config[name] for name in ("tf_idf", "max_ngram", "min_word_length", "min_distinct_words")] == [True, 2, 2, 4]
+    assert config["training"]["c"] == 2 and config["training"]["max_document_fraction"] == 0.9
+
+
+def test_says_when_it_has_not_converged(tmp_path):
+    errors = run("train-classifier", "--max-iterations=1", "--folds=0", "-o", tmp_path / "m", input=jsonl(DATA))[1]
+    assert "not converged after 1 iterations" in errors
+
+
+def test_train_refuses(tmp_path):
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "file").touch()
+    out = ["--out", tmp_path / "out"]
+    for arguments, data, message, code in [
+        ([], b"", "no --out was given", 2),
+        (["--out", tmp_path / "full"], jsonl(DATA), "not empty", 2),
+        ([*out, "--folds=1"], b"", "folds is 1", 2),
+        ([*out, "--max-ngram=3"], b"", "--max-ngram is 3", 2),
+        ([*out, "--seed=-1"], b"", "--seed takes", 2),
+        ([*out, "--delimiter=ab"], b"", "--delimiter takes one character", 2),
+        ([*out, "--format=xml"], b"", "jsonl, csv, tsv", 2),
+        (out, b"", "0 text(s) with 0 label(s)", 3),
+        (out, jsonl(DATA[:1]), "1 text(s) with 1 label(s)", 3),
+        (out, jsonl(DATA) + b"{", "standard input: line 5: not valid JSON", 3),
+        (out, b"[1]\n", "line 1: an array, expected a JSON object", 3),
+        (out, b'{"text": "a"}\n', "line 1: the field 'label' is missing", 3),
+        (out, b'{"text": null, "label": "a"}\n', "line 1: the field 'text' is null", 3),
+        (out, b'{"text": "a", "label": ""}\n', "line 1: the label is empty", 3),
+        ([*out, "--format=csv"], b"text,name\na,b\n", "no field 'label' among 'text', 'name'", 3),
+        ([*out, "--format=csv"], b"text,label\na,b\na\n", "line 3: 1 fields, but the first record has 2", 3),
+        ([*out, "--format=csv"], b'text,label\n"a\nb,c\n', "line 2: a field's closing quote is missing", 3),
+        ([*out, "--format=csv"], b'text,label\n"a"b,c\n', "line 2: text follows the closing quote", 3),
+        ([*out, tmp_path / "none"], b"", "cannot read", 3),
+        ([*out, tmp_path], b"", "cannot read", 3),
+    ]:  # fmt: skip
+        assert message in run("train-classifier", *arguments, input=data, code=code)[1]
+    assert [path.name for path in tmp_path.iterdir()] == ["full"]
+
+
+def test_progress_on_a_terminal(tmp_path):
+    generator = random.Random(1)
+    data = [(" ".join(f"word{generator.randrange(20000)}" for _ in range(40)), str(n % 9)) for n in range(6000)]
+    (tmp_path / "data.jsonl").write_bytes(jsonl(data))
+    shown = run_on_terminal(
+        "train-classifier", "--tolerance=1e-8", "--c=1000", "-o", tmp_path / "model", tmp_path / "data.jsonl", terminal_error=True
+    )
+    assert re.search(r"train-classifier: cross-validation, \d+ %, \d+ s", shown) and shown.endswith("\r\x1b[K")

@@ -38,8 +38,8 @@ def test_options():
 
 
 def test_json():
-    [record] = run_json("predict", "O Romeo zyzzyva", "--max-words", "2")
-    assert record["prompt"] == "O Romeo zyzzyva" and record["unknown_count"] == 1 and record["stop"] == "limit"
+    [record] = run_json("predict", "O Romeo zyzzyva , Romeo", "--max-words", "2")
+    assert record["prompt"] == "O Romeo zyzzyva , Romeo" and record["unknown_count"] == 1 and record["stop"] == "limit"
     assert record["text"] == " ".join(word["text"] for word in record["words"]) and len(record["words"]) == 2
     assert set(record["words"][0]) == {"text", "id", "probability", "log_probability"}
     assert run_json("predict", "But soft")[0]["stop"] == "end"
@@ -95,7 +95,7 @@ def test_models_of_characters():
     "arguments, message",
     [
         ([""], "the prompt has no words"), (["O", "--max-words", "0"], "--max-words is 0"),
-        (["O", "--temperature", "-1"], "--temperature"), (["O", "--temperature", "hot"], "takes a number"),
+        (["O", "--temperature", "-1"], "temperature is -1"), (["O", "--temperature", "hot"], "takes a number"),
         (["O", "--top-p", "2"], "--top-p is 2"), (["O", "--seed", "-1"], "--seed takes a whole number"),
         (["O", "--next", "-k", "0"], "--top-k is 0"), (["--rank"], "--rank needs the PREFIX"),
         (["--next", "--score"], "exclude each other"), (["O", "--precise"], "--precise"),

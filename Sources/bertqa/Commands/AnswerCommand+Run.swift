@@ -6,9 +6,12 @@ extension AnswerCommand {
     let context = try model.load(command: Self.invocation)
     var options = answerOptions
     do throws(BertQAError) {
-      // Before any file is read: a mistake in the options is reported at once.
-      options.fit(maxPositions: context.info.maxPositions)
-      try options.validate(maxPositions: context.info.maxPositions)
+      // Before any file is read: a mistake in the options is reported at once. Models of other tasks, which may
+      // have no positions, are refused by the first answer.
+      if context.info.task == .answer {
+        options.fit(maxPositions: context.info.maxPositions)
+        try options.validate(maxPositions: context.info.maxPositions)
+      }
     } catch {
       throw ToolError(error, command: Self.invocation)
     }

@@ -48,7 +48,7 @@ extension PredictCommand {
       return
     }
     for word in prediction.words {
-      output.write("\(word.probability)\t")
+      output.write("\(decimal(Double(word.probability), digits: 4))\t")
       output.write(PlainText.word(word.bytes))
       output.write("\n")
       try output.flushIfLarge()

@@ -24,12 +24,12 @@ struct ClassificationRecord {
     }
     for score in result.scores.prefix(topK) {
       let number = result.problemType == .regression ? score.logit : score.probability
-      append([score.label, Self.decimal(number, digits: 4)])
+      append([score.label, decimal(Double(number), digits: 4)])
     }
     for word in result.contributions {
       let sign = word.weight < 0 ? "" : "+"
       append([
-        sign + Self.decimal(word.weight, digits: 4), String(decoding: text(word.bytes), as: UTF8.self),
+        sign + decimal(Double(word.weight), digits: 4), String(decoding: text(word.bytes), as: UTF8.self),
         "\(word.bytes.start)", "\(word.bytes.end)",
       ])
     }
@@ -40,17 +40,6 @@ struct ClassificationRecord {
   var complaint: String? {
     guard result.notEnoughText else { return nil }
     return "\(file.string): not enough text: \(result.distinctWords) distinct word(s)"
-  }
-
-  /// A number with a fixed number of digits after the point.
-  private static func decimal(_ number: Float, digits: Int) -> String {
-    guard number.isFinite, abs(number) < 1e12 else { return number.description }
-    var power = 1.0
-    for _ in 0..<digits { power *= 10 }
-    let scaled = Int((abs(Double(number)) * power).rounded())
-    let fraction = String(scaled % Int(power))
-    let zeros = String(repeating: "0", count: digits - fraction.utf8.count)
-    return "\(number < 0 && scaled > 0 ? "-" : "")\(scaled / Int(power)).\(zeros)\(fraction)"
   }
 
   /// One object, on one line. Names and meanings are those of the C API.

@@ -66,10 +66,11 @@ struct LineScore {
   let score: SequenceScore
 
   func columns() -> [UInt8] {
-    columns("\(Float(score.perplexity))\t\(Float(score.logLikelihood))\t\(score.wordCount)\t\(score.unknownCount)")
+    let numbers = "\(decimal(score.perplexity, digits: 4))\t\(decimal(score.logLikelihood, digits: 4))"
+    return columns("\(numbers)\t\(score.wordCount)\t\(score.unknownCount)")
   }
 
-  func rankColumns() -> [UInt8] { columns("\(Float(score.logLikelihood))\t\(score.wordCount)") }
+  func rankColumns() -> [UInt8] { columns("\(decimal(score.logLikelihood, digits: 4))\t\(score.wordCount)") }
 
   private func columns(_ numbers: String) -> [UInt8] {
     var bytes = Array("\(numbers)\t".utf8)

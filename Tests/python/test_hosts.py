@@ -160,7 +160,7 @@ def ask(connection, question=WHO, document=FOX):
 def response(connection):
     received = b""
     while not received.endswith(b"\n"):
-        part = connection.recv(4096)
+        part = connection.recv(1)  # no more than this line
         assert part, "the server has closed the connection"
         received += part
     process, answer = received.decode().rstrip("\n").split("\t")

@@ -23,8 +23,7 @@ swift_build = $(SWIFT) build -c release --static-swift-stdlib --disable-local-rp
 products := $(CURDIR)/.build/release
 
 .PHONY: all help demo test test-swift test-c test-python test-parity topics-model accuracy bench bench-quick \
-  bench-sequence \
-  setup install uninstall deb wheel dist abi-baseline clean
+  bench-sequence setup install uninstall deb wheel dist abi-baseline clean
 
 all: ## build the library, the tool and the default model's place under build/
 	$(swift_build) --product bertqa

@@ -118,11 +118,14 @@ def main():
             apart = max(
                 abs(x - y) for other in theirs for a, b in zip(ours, other) for x, y in zip(a, b)
             )
-            times = {k: 1e6 * v for k, v in measure(workers, batch, options.rounds, CALLS, cpu=threads == 1).items()}
+            medians = measure(workers, batch, options.rounds, CALLS, cpu=threads == 1)
+            times = {name: 1e6 * seconds for name, seconds in medians.items()}
             own, modules, cells = times.values()
             ratio = min(modules, cells) / own
             print(f"{threads:7}  {batch:5}  {own:9.0f}  {modules:7.0f}  {cells:13.0f}  {ratio:5.2f}  {apart:.1e}")
-            rows.append({"threads": threads, "batch": batch, "microseconds": times, "ratio": ratio, "difference": apart})
+            rows.append(
+                {"threads": threads, "batch": batch, "microseconds": times, "ratio": ratio, "difference": apart}
+            )
         for worker in workers:
             worker.close()
     if options.json:

@@ -108,5 +108,7 @@ public func bertqa_generation_unknown_count(_ generation: OpaquePointer?) -> Int
 
 @c @implementation
 public func bertqa_generation_state(_ generation: OpaquePointer?) -> OpaquePointer? {
-  GenerationHandle.borrowed(generation).map { OpaquePointer(Unmanaged.passUnretained($0.generation.state).toOpaque()) }
+  GenerationHandle.borrowed(generation).map { handle in
+    OpaquePointer(Unmanaged.passUnretained(handle.generation.state).toOpaque())
+  }
 }

@@ -52,7 +52,8 @@ public func bertqa_sequence_state_import(
     guard length == context.info.stateLength || context.info.stateLength == 0 else {
       throw BertQAError(
         .invalidArgument,
-        "length is \(UInt(bitPattern: length)), but a state of this model has \(context.info.stateLength) floats")
+        "length is \(UInt(bitPattern: length)), but a state of this model has "
+          + "\(context.info.stateLength) floats")
     }
     let count = min(length, context.info.stateLength)
     let array = Array(UnsafeBufferPointer(start: values, count: count))

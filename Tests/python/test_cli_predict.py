@@ -20,7 +20,8 @@ def test_continuations(prompt):
 
 
 def test_words_come_as_they_are_generated():
-    process = subprocess.Popen([TOOL, "predict", "O", "Romeo"], stdout=subprocess.PIPE, env=environment(), bufsize=0)
+    command = [TOOL, "predict", "O", "Romeo"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, env=environment(), bufsize=0)
     first = process.stdout.read(1)
     rest = process.stdout.read()
     assert (first + rest).decode() == CONTINUATIONS["O Romeo"] + "\n"
@@ -39,7 +40,8 @@ def test_options():
 
 def test_json():
     [record] = run_json("predict", "O Romeo zyzzyva , Romeo", "--max-words", "2")
-    assert record["prompt"] == "O Romeo zyzzyva , Romeo" and record["unknown_count"] == 1 and record["stop"] == "limit"
+    assert record["prompt"] == "O Romeo zyzzyva , Romeo" and record["unknown_count"] == 1
+    assert record["stop"] == "limit"
     assert record["text"] == " ".join(word["text"] for word in record["words"]) and len(record["words"]) == 2
     assert set(record["words"][0]) == {"text", "id", "probability", "log_probability"}
     assert run_json("predict", "But soft")[0]["stop"] == "end"
@@ -65,7 +67,8 @@ def test_score(tmp_path):
     assert [line[2:4] for line in lines] == [["4", "0"], ["3", "1"], ["0", "0"], ["0", "0"]]
     assert float(lines[0][0]) < 20 < 500 < float(lines[1][0]) and lines[2][0] == "nan"
     records = run_json("predict", "--score", "--include-end", file, "-", input=b"O\n")
-    assert [(record["line"], record["word_count"]) for record in records] == [(1, 5), (2, 4), (3, 0), (4, 1), (1, 1)]
+    found = [(record["line"], record["word_count"]) for record in records]
+    assert found == [(1, 5), (2, 4), (3, 0), (4, 1), (1, 1)]
     assert records[2]["perplexity"] is None and records[4]["file"] == "-"
     # A file that cannot be read does not keep the others from being scored.
     assert run("predict", "--score", tmp_path / "missing", file, code=3)[0] == output
@@ -81,7 +84,8 @@ def test_rank(tmp_path):
     file.write_bytes(readings)
     records = run_json("predict", "--rank", "Good night,", file)
     assert [record["text"] for record in records] == [line[2] for line in lines]
-    assert [record["line"] for record in records] == [readings.decode().split("\n").index(line[2]) + 1 for line in lines]
+    given = readings.decode().split("\n")
+    assert [record["line"] for record in records] == [given.index(line[2]) + 1 for line in lines]
 
 
 def test_models_of_characters():

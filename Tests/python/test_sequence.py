@@ -110,7 +110,8 @@ def test_foreign_and_broken_states(play, tiny):
     with pytest.raises(bertqa.WrongModel, match=r"states\[1\]"):
         play.step([1, 2], [None, state])
     data = state.to_bytes()
-    for broken in (b"", data[:-1], data + b"\0", bytes([data[0] ^ 1]) + data[1:], data[:-1] + bytes([data[-1] ^ 1])):
+    flipped = bytes([data[0] ^ 1]) + data[1:], data[:-1] + bytes([data[-1] ^ 1])
+    for broken in (b"", data[:-1], data + b"\0", *flipped):
         with pytest.raises(bertqa.InvalidArgument):
             tiny.state_from_bytes(broken)
     for values in ([], [0.0] * 79, [0.0] * 81, [math.nan] + [0.0] * 79, [math.inf] * 80):
@@ -197,7 +198,8 @@ for delay in (0.02, 0.05, 0.1):
         print("interrupted anywhere")
 """
     result = run_python(code)
-    assert result.stdout == "interrupted inside of on_word 3\n" + 3 * "interrupted anywhere\n" and result.stderr == ""
+    assert result.stderr == ""
+    assert result.stdout == "interrupted inside of on_word 3\n" + 3 * "interrupted anywhere\n"
 
 
 def test_likelihood(play):
@@ -211,7 +213,8 @@ def test_likelihood(play):
     assert score.word_count == len(words) and score.unknown_count == 0
     assert score.log_likelihood == pytest.approx(expected, abs=1e-5)
     assert score.perplexity == pytest.approx(math.exp(-expected / len(words)), rel=1e-5)
-    assert play.likelihood("the computer says").perplexity > 100 and play.likelihood("the computer").unknown_count == 1
+    assert play.likelihood("the computer says").perplexity > 100
+    assert play.likelihood("the computer").unknown_count == 1
     assert math.isnan(play.likelihood("").perplexity)
 
 
@@ -228,7 +231,10 @@ def test_ranking(play):
     assert [(item.text, item.word_count) for item in with_end] == [("good night.", 4), ("good night", 3)]
 
 
-@pytest.mark.parametrize("text", ["\0", "\x1b[31m", "🦊" * 50, b"\xff\xfe\x80", "’" * 20, "a" * 100_000, "- - -"])
+STRANGE_TEXTS = ["\0", "\x1b[31m", "🦊" * 50, b"\xff\xfe\x80", "’" * 20, "a" * 100_000, "- - -"]
+
+
+@pytest.mark.parametrize("text", STRANGE_TEXTS)
 def test_any_text_is_read(play, text):
     score = play.likelihood(text)
     assert score.unknown_count >= 0

@@ -66,7 +66,8 @@ extension SequenceModel {
     guard let last = ids.last else {
       guard let state else {
         throw BertQAError(
-          .invalidArgument, "the prompt has no words, and there is no state to go on from: give one of the two")
+          .invalidArgument,
+          "the prompt has no words, and there is no state to go on from: give one of the two")
       }
       try decode(state, to: logits)
       return state

@@ -53,7 +53,10 @@ struct SequenceWeights: Sendable {
   ) throws(BertQAError) {
     let module = configuration.cell.module
     let variants = [
-      ("\(module).weight_ih_l0_reverse", Status.unsupported, "bidirectional layers cannot predict what comes next"),
+      (
+        "\(module).weight_ih_l0_reverse", Status.unsupported,
+        "bidirectional layers cannot predict what comes next"
+      ),
       ("\(module).weight_hr_l0", .unsupported, "projected LSTM layers are not supported"),
       (
         "\(module).weight_ih_l\(configuration.layerCount)", .invalidModel,

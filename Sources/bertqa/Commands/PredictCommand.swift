@@ -39,7 +39,9 @@ struct PredictCommand: Command {
     let modes: [(Option, Mode)] = [(.next, .next), (.score, .score), (.rank, .rank)]
     let chosen = modes.filter { arguments.has($0.0) }
     if chosen.count > 1 {
-      throw .usage("--\(chosen[0].0.rawValue) and --\(chosen[1].0.rawValue) exclude each other", command: Self.invocation)
+      throw .usage(
+        "--\(chosen[0].0.rawValue) and --\(chosen[1].0.rawValue) exclude each other",
+        command: Self.invocation)
     }
     mode = chosen.first?.1 ?? .generate
     operands = arguments.operands

@@ -59,7 +59,9 @@ private func multiply(
 @Test(arguments: instructionSets, formats)
 func rowsMatchReference(isa: Int32, format: Int32) throws {
   var random = TestRandom(3)
-  let shapes = [(1, 1, 1), (1, 16, 8), (1, 33, 13), (2, 7, 4), (6, 64, 5), (7, 100, 9), (13, 31, 66), (5, 384, 3)]
+  let shapes = [
+    (1, 1, 1), (1, 16, 8), (1, 33, 13), (2, 7, 4), (6, 64, 5), (7, 100, 9), (13, 31, 66), (5, 384, 3),
+  ]
   for (vectors, inputs, outs) in shapes {
     let weights = StoredWeights(inputs * outs, format: format, &random)
     let bias = random.floats(outs)
@@ -74,7 +76,7 @@ func rowsMatchReference(isa: Int32, format: Int32) throws {
   }
 }
 
-/// The promise that batches and threads do not change results: any vector among any others, any part of the rows.
+/// The promise that batches and threads do not change results: any vector among others, any part of the rows.
 @Test(arguments: instructionSets, formats)
 func rowsAreTheSameInAnyCompany(isa: Int32, format: Int32) throws {
   var random = TestRandom(4)
@@ -88,7 +90,8 @@ func rowsAreTheSameInAnyCompany(isa: Int32, format: Int32) throws {
       for at in [0, vectors / 2, vectors - 1] {
         var x = random.floats(vectors * inputs)
         x.replaceSubrange(at * inputs..<(at + 1) * inputs, with: vector)
-        let found = try multiply(isa, weights.base, format, bias: bias, x: x, vectors: vectors, inputs: inputs)
+        let found = try multiply(
+          isa, weights.base, format, bias: bias, x: x, vectors: vectors, inputs: inputs)
         #expect(Array(found[at * outs..<(at + 1) * outs]) == alone, "isa \(isa), \(vectors) vectors, \(at)")
       }
     }

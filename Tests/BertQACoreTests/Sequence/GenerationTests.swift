@@ -6,8 +6,8 @@ import Testing
 @Suite struct GenerationTests {
   /// Models/shakespeare-lstm's card has these, from PyTorch.
   static let continuations = [
-    "O Romeo": ", Romeo , brave Mercutio's dead , That gallant spirit hath aspir'd the clouds , And turn'd that "
-      + "black death , going in the bottom of my course Direct my suit .",
+    "O Romeo": ", Romeo , brave Mercutio's dead , That gallant spirit hath aspir'd the clouds , "
+      + "And turn'd that black death , going in the bottom of my course Direct my suit .",
     "But soft": ", what news ?",
     "Good night": ", good night .",
   ]
@@ -97,7 +97,9 @@ import Testing
     let logits = try context.stepWithLogits([4], [nil]).logits[0]
     // The distribution, plainly: temperature, the k best, the nucleus of these.
     let order = logits.indices.dropFirst().sorted { logits[$0] > logits[$1] }
-    var weights = order.map { (id: $0, weight: exp(Double(logits[$0] - logits[order[0]]) / Double(temperature))) }
+    var weights = order.map { id in
+      (id: id, weight: exp(Double(logits[id] - logits[order[0]]) / Double(temperature)))
+    }
     if topK > 0 { weights = Array(weights.prefix(topK)) }
     let total = weights.reduce(0) { $0 + $1.weight }
     var sum = 0.0
@@ -132,8 +134,9 @@ import Testing
   @Test func badOptionsAndPromptsThrow() throws {
     let context = try TinySequence.shakespeare()
     let changes: [(inout GenerateOptions) -> Void] = [
-      { $0.maxWords = 0 }, { $0.maxWords = 1_000_001 }, { $0.temperature = -1 }, { $0.temperature = .nan },
-      { $0.temperature = .infinity }, { $0.topK = -1 }, { $0.topP = 0 }, { $0.topP = 1.5 }, { $0.topP = .nan },
+      { $0.maxWords = 0 }, { $0.maxWords = 1_000_001 }, { $0.temperature = -1 },
+      { $0.temperature = .nan }, { $0.temperature = .infinity }, { $0.topK = -1 }, { $0.topP = 0 },
+      { $0.topP = 1.5 }, { $0.topP = .nan },
     ]
     for change in changes {
       var options = GenerateOptions()

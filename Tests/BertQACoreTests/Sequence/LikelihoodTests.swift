@@ -90,7 +90,8 @@ import Testing
       var one = [text]
       #expect(try rank(&one, context, prefix: "", state: state, end: false).scores == [score])
     }
-    #expect(try rank(&texts, context, prefix: "Good night ,", end: true).scores.map(\.wordCount) == [3, 4, 2, 1, 4])
+    let complete = try rank(&texts, context, prefix: "Good night ,", end: true)
+    #expect(complete.scores.map(\.wordCount) == [3, 4, 2, 1, 4])
     var none: [String] = []
     #expect(try rank(&none, context, prefix: "O", end: true).order.isEmpty)
     // Without anything before them, the first words are given.
@@ -107,12 +108,12 @@ import Testing
       after: UnsafeBufferPointer(start: prefix.base, count: prefix.count), state: state, includesEnd: end)
   }
 
-  /// The opening of the play (public domain), a sentence a line: what the model was trained on is likely to it.
+  /// Sentences of the play (public domain): what the model was trained on is likely to it.
   @Test func thePlayIsLikely() throws {
     let context = try TinySequence.shakespeare()
     let sentences = [
-      "Two households, both alike in dignity, In fair Verona, where we lay our scene, From ancient grudge break to "
-        + "new mutiny, Where civil blood makes civil hands unclean.",
+      "Two households, both alike in dignity, In fair Verona, where we lay our scene, From ancient grudge "
+        + "break to new mutiny, Where civil blood makes civil hands unclean.",
       "Gregory, on my word, we’ll not carry coals.", "No, for then we should be colliers.",
       "I mean, if we be in choler, we’ll draw.", "Good morrow, cousin.", "Is the day so young?",
     ]

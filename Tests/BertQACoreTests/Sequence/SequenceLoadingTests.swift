@@ -103,8 +103,10 @@ import Testing
   }
 
   @Test func precisionsOtherThanF32AreRefused() throws {
-    for (precision, expected) in [(Precision.f32, nil), (.auto, nil), (.bf16, .unsupported), (.int8, .unsupported)]
-      as [(Precision, Status?)] {
+    let statuses: [(Precision, Status?)] = [
+      (.f32, nil), (.auto, nil), (.bf16, .unsupported), (.int8, .unsupported),
+    ]
+    for (precision, expected) in statuses {
       var options = ContextOptions()
       options.precision = precision
       let found = status { _ = try Context(modelDirectory: TinyModel.path("tiny-lstm"), options: options) }
@@ -121,10 +123,12 @@ import Testing
       let original = try directory.bytes(name)
       for round in 0..<120 {
         var bytes = original
+        let position = Int.random(in: 0..<bytes.count, using: &random)
+        let byte = UInt8.random(in: 0...255, using: &random)
         switch round % 3 {
-        case 0: bytes = Array(bytes.prefix(Int.random(in: 0...bytes.count, using: &random)))
-        case 1: bytes[Int.random(in: 0..<bytes.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
-        default: bytes.insert(UInt8.random(in: 0...255, using: &random), at: Int.random(in: 0..<bytes.count, using: &random))
+        case 0: bytes = Array(bytes.prefix(position))
+        case 1: bytes[position] = byte
+        default: bytes.insert(byte, at: position)
         }
         try directory.write(bytes, to: name)
         let found = status {

@@ -22,7 +22,8 @@ import Testing
       }
       #expect(state.serialized.count == state.serializedCount)
       // Another context of the same files is the same model.
-      #expect(try Self.deserialize(state.serialized, TinySequence.context(name, isa: 1)).values == state.values)
+      let other = try TinySequence.context(name, isa: 1)
+      #expect(try Self.deserialize(state.serialized, other).values == state.values)
     }
   }
 
@@ -83,7 +84,8 @@ import Testing
     }
     var random = TestRandom(5)
     for _ in 0..<200 {
-      let noise = (0..<Int.random(in: 0...300, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) }
+      let count = Int.random(in: 0...300, using: &random)
+      let noise = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
       #expect(status { _ = try Self.deserialize(noise, context) } == .invalidArgument)
     }
   }

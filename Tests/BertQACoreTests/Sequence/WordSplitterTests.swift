@@ -48,7 +48,8 @@ import Testing
 
   @Test func charactersAreCodePoints() throws {
     let context = try TinySequence.context("tiny-lstm-characters")
-    #expect(try split("é🦊 n\n\t\\’'", context) == ["é", "🦊", " ", "n", "\n", "\t", "\\", "’", "'"])
+    let characters = ["é", "🦊", " ", "n", "\n", "\t", "\\", "’", "'"]
+    #expect(try split("é🦊 n\n\t\\’'", context) == characters)
     #expect(try split("e\u{301}", context) == ["e", "<unk>"])
   }
 

@@ -94,7 +94,11 @@ class SequenceMethods(Closable):
             )
 
     def step(
-        self, ids: Sequence[int], states: Optional[Sequence[Optional[SequenceState]]] = None, *, logits: bool = True
+        self,
+        ids: Sequence[int],
+        states: Optional[Sequence[Optional[SequenceState]]] = None,
+        *,
+        logits: bool = True,
     ) -> Tuple[List[SequenceState], Optional[memoryview]]:
         """One step of many independent sequences at once: (next states, logits).
 

@@ -23,7 +23,7 @@ swift_build = $(SWIFT) build -c release --static-swift-stdlib --disable-local-rp
 products := $(CURDIR)/.build/release
 
 .PHONY: all help demo test test-swift test-c test-python test-parity topics-model accuracy bench bench-quick \
-  setup install uninstall deb wheel dist abi-baseline clean
+  bench-sequence setup install uninstall deb wheel dist abi-baseline clean
 
 all: ## build the library, the tool and the default model's place under build/
 	$(swift_build) --product bertqa
@@ -74,6 +74,9 @@ bench: all $(bench_venv)/requirements.txt ## compare with other engines: a quart
 
 bench-quick: all $(bench_venv)/requirements-quick.txt ## compare with ONNX Runtime: about a minute
 	$(compare) --quick --output build/bench/quick
+
+bench-sequence: all $(bench_venv)/requirements.txt ## one step of a recurrent model beside PyTorch: a minute
+	PYTHONPATH=Benchmarks:examples/python $(bench_venv)/bin/python Benchmarks/sequence.py
 
 install: all ## install under DESTDIR PREFIX: library, headers, tool, default models, man page
 	@$(MAKE) --no-print-directory install-files

@@ -4,7 +4,8 @@ usage: sequence.py [--model DIR] [--rounds N] [--json FILE]
 
 Both are called from Python with the word ids and states of a batch and give logits and new states, with the
 same number of threads. Each has a process of its own; they take turns, all in one run. Times are medians of all
-calls. PyTorch runs twice: with nn.LSTM or nn.GRU, and with the cells of one step, which have less to do around
+calls: processor time on one thread, so that other programs on the machine do not count, else the clock's. PyTorch
+runs twice: with nn.LSTM or nn.GRU, and with the cells of one step, which have less to do around
 the arithmetic; the ratio is to the faster one. Needs torch, safetensors and numpy.
 """
 
@@ -117,7 +118,7 @@ def main():
             apart = max(
                 abs(x - y) for other in theirs for a, b in zip(ours, other) for x, y in zip(a, b)
             )
-            times = {k: 1e6 * v for k, v in measure(workers, batch, options.rounds, CALLS).items()}
+            times = {k: 1e6 * v for k, v in measure(workers, batch, options.rounds, CALLS, cpu=threads == 1).items()}
             own, modules, cells = times.values()
             ratio = min(modules, cells) / own
             print(f"{threads:7}  {batch:5}  {own:9.0f}  {modules:7.0f}  {cells:13.0f}  {ratio:5.2f}  {apart:.1e}")

@@ -445,7 +445,7 @@ typedef int32_t bertqa_problem_type;
 enum {
   BERTQA_PROBLEM_SINGLE_LABEL = 1, /* one label is right: probabilities are a softmax, they sum to 1 */
   BERTQA_PROBLEM_MULTI_LABEL = 2,  /* any number are right: each probability is the label's sigmoid */
-  BERTQA_PROBLEM_REGRESSION = 3    /* the logits are the predicted numbers */
+  BERTQA_PROBLEM_REGRESSION = 3    /* the logits are the predicted numbers; also of a single label */
 };
 
 /* One label of the model. Grows at its end in later versions. */
@@ -477,7 +477,7 @@ typedef struct bertqa_classify_summary {
   size_t window_count;   /* windows that a BERT model read; 0 for word-count models */
 } bertqa_classify_summary;
 
-/* All labels of one text, the most probable first. */
+/* All labels of one text, the most probable first; for regression in the order of their ids. */
 typedef struct bertqa_classification bertqa_classification;
 
 /* Classifies one text of any length. options: NULL for the defaults. Time: linear in the length.
@@ -603,7 +603,7 @@ typedef struct bertqa_embed_options {
   size_t struct_size;
   bertqa_pooling pooling; /* default MODEL */
   int32_t normalize;      /* 1: scaled to length 1; 0: not; -1 (default): as the model's files say */
-  int32_t max_seq_len;    /* tokens of one window; 0 (default): as the model's files say */
+  int32_t max_seq_len;    /* tokens of one window, at least 8; 0 (default): as the model's files say */
   /* 0 (default): a longer text is read in windows, whose vectors are averaged by their tokens (CLS: by
    * window). Not 0: it is cut, as sentence-transformers does. */
   int32_t truncate;

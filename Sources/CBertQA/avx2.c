@@ -45,6 +45,11 @@ INLINE V v_load_f16(const void *p) { return _mm256_cvtph_ps(_mm_loadu_si128(p));
 INLINE V v_load_bf16(const void *p) {
   return (V)_mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128(p)), 16);
 }
+#define BQ_MASK_ONES -1, -1, -1, -1, -1, -1, -1, -1
+INLINE V v_load_part(const float *p, size_t n) {
+  static const int32_t mask[2 * VL] = {BQ_MASK_ONES};
+  return _mm256_maskload_ps(p, (__m256i)vi_load(mask + VL - n));
+}
 // Lanes l and l + 2 of each half, then those two sums; then the halves.
 INLINE void v_sums4(V a, V b, V c, V d, const float *bias, float *y) {
   const V ab = _mm256_unpacklo_ps(a, b) + _mm256_unpackhi_ps(a, b);

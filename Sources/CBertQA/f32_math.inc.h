@@ -47,8 +47,8 @@ INLINE V v_erf(V x) {
   return v_min(v_splat(1.0f), v_max(v_splat(-1.0f), y));
 }
 
-// m / (m + 2), m = exp(2|x|) - 1, with x's sign. exp(2|x|) = 2^n · exp(r) as in v_exp; with n = 0, where x is
-// small, m is exp(r) - 1 without cancellation.
+// m / (m + 2), m = exp(2|x|) - 1, with x's sign. exp(2|x|) = 2^n · exp(r) as in v_exp; with n = 0,
+// where x is small, m is exp(r) - 1 without cancellation.
 INLINE V v_tanh(V x) {
   static const float q[] = {0.49999993f, 0.1666652f, 0.04166839f, 0.00836875f, 0.00138145f};
   const V magic = v_splat(12582912.0f);

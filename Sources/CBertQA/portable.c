@@ -97,6 +97,12 @@ INLINE V v_load_f16(const void *p) {
 #endif
 }
 INLINE V v_load_bf16(const void *p) { return (V)(vi_load_u16(p) << 16); }
+INLINE V v_load_part(const float *p, size_t n) {
+  float rest[VL] = {0};
+  memcpy(rest, p, n * sizeof *p);
+  return v_load(rest);
+}
+#define BQ_MASK_ONES -1, -1, -1, -1
 // Lanes l and l + 2, then those two sums.
 INLINE void v_sums4(V a, V b, V c, V d, const float *bias, float *y) {
   const V rows[] = {a, b, c, d};

@@ -1,6 +1,8 @@
 // The kernels of recurrent models over one instruction set's vectors: few vectors against many rows of
 // weights. Beyond what f32_kernels.inc.h needs, the including file defines
 //   v_load_f16, v_load_bf16  VL weights of two bytes, at any address, as floats
+//   v_load_part              the first n < VL floats, then zeros
+//   BQ_MASK_ONES             VL times -1, with commas
 //   v_sums4                  y[r] = the sum of the lanes of the r-th of four vectors + bias[r]
 //   ROW_VECTORS              vectors of a tile of four rows
 
@@ -12,17 +14,13 @@ INLINE V v_load_weights(const char *w, const int32_t format) {
   return v_load((const float *)w);
 }
 
-// The first n < VL weights, then zeros.
-INLINE V v_load_weights_part(const char *w, const int32_t format, size_t n) {
+// The first n < VL weights, then zeros. `readable`: elements in memory from w on.
+INLINE V v_load_weights_part(const char *w, const int32_t format, size_t n, size_t readable) {
+  static const int32_t mask[2 * VL] = {BQ_MASK_ONES};
+  if (readable >= VL) return (V)((VI)v_load_weights(w, format) & vi_load(mask + VL - n));
   char rest[sizeof(V)] = {0};
   memcpy(rest, w, n * (format == BQ_FORMAT_F32 ? 4 : 2));
   return v_load_weights(rest, format);
-}
-
-INLINE V v_load_part(const float *x, size_t n) {
-  float rest[VL] = {0};
-  memcpy(rest, x, n * sizeof *x);
-  return v_load(rest);
 }
 
 INLINE void v_store_part(float *y, V a, size_t n) {
@@ -31,24 +29,24 @@ INLINE void v_store_part(float *y, V a, size_t n) {
   memcpy(y, rest, n * sizeof *y);
 }
 
-// `count` ≤ 4 · groups rows with `vectors` vectors. Lane l of a sum takes k = l, l + VL, … in this
-// order; the lanes are added by v_sums4: one order for all shapes of tiles. Rows that are not there are
-// the last one again.
+// The first of `count` rows, at most 4 · groups of them, with `vectors` vectors. Lane l of a sum takes
+// k = l, l + VL, … in this order; the lanes are added by v_sums4: one order for all shapes of tiles.
+// Rows that are not there are the last one again.
 INLINE void rows_tile(const int groups, const int vectors, const int32_t format, const char *w,
                       const float *bias, size_t count, const float *x, size_t x_stride, size_t in,
                       float *y, size_t y_stride) {
   const size_t size = format == BQ_FORMAT_F32 ? 4 : 2;
   V acc[2 * ROW_TILE][ROW_VECTORS];
-  const char *row[2 * ROW_TILE];
+  size_t row[2 * ROW_TILE]; // where each begins, in elements
   BQ_UNROLL for (int r = 0; r < groups * ROW_TILE; r++) {
-    row[r] = w + ((size_t)r < count ? (size_t)r : count - 1) * in * size;
+    row[r] = ((size_t)r < count ? (size_t)r : count - 1) * in;
     BQ_UNROLL for (int v = 0; v < vectors; v++) acc[r][v] = v_splat(0);
   }
   size_t k = 0;
   for (; k + VL <= in; k += VL) {
     V weights[2 * ROW_TILE];
     BQ_UNROLL for (int r = 0; r < groups * ROW_TILE; r++)
-      weights[r] = v_load_weights(row[r] + k * size, format);
+      weights[r] = v_load_weights(w + (row[r] + k) * size, format);
     BQ_UNROLL for (int v = 0; v < vectors; v++) {
       const V value = v_load(x + (size_t)v * x_stride + k);
       BQ_UNROLL for (int r = 0; r < groups * ROW_TILE; r++)
@@ -58,7 +56,8 @@ INLINE void rows_tile(const int groups, const int vectors, const int32_t format,
   if (k < in) {
     V weights[2 * ROW_TILE];
     BQ_UNROLL for (int r = 0; r < groups * ROW_TILE; r++)
-      weights[r] = v_load_weights_part(row[r] + k * size, format, in - k);
+      weights[r] = v_load_weights_part(w + (row[r] + k) * size, format, in - k,
+                                       count * in - row[r] - k);
     BQ_UNROLL for (int v = 0; v < vectors; v++) {
       const V value = v_load_part(x + (size_t)v * x_stride + k, in - k);
       BQ_UNROLL for (int r = 0; r < groups * ROW_TILE; r++)
@@ -70,7 +69,8 @@ INLINE void rows_tile(const int groups, const int vectors, const int32_t format,
       const size_t first = (size_t)g * ROW_TILE;
       float *to = y + (size_t)v * y_stride + first;
       if (first + ROW_TILE <= count) {
-        v_sums4(acc[first][v], acc[first + 1][v], acc[first + 2][v], acc[first + 3][v], bias + first, to);
+        v_sums4(acc[first][v], acc[first + 1][v], acc[first + 2][v], acc[first + 3][v],
+                bias + first, to);
       } else if (first < count) {
         float some[ROW_TILE] = {0};
         memcpy(some, bias + first, (count - first) * sizeof *some);
@@ -85,19 +85,15 @@ INLINE void multiply_rows(const int32_t format, const char *w, const float *bias
                           size_t y_stride) {
   const size_t row = in * (format == BQ_FORMAT_F32 ? 4 : 2);
 #define BQ_ROWS(groups, many)                                                                    \
-  rows_tile(groups, many, format, w + o * row, bias + o, left, x + v * x_stride, x_stride, in,    \
+  rows_tile(groups, many, format, w + o * row, bias + o, outs - o, x + v * x_stride, x_stride, in, \
             y + v * y_stride + o, y_stride)
   if (vectors == 1) {
-    for (size_t v = 0, o = 0; o < outs; o += 2 * ROW_TILE) {
-      const size_t left = outs - o < 2 * ROW_TILE ? outs - o : 2 * ROW_TILE;
-      BQ_ROWS(2, 1);
-    }
+    for (size_t v = 0, o = 0; o < outs; o += 2 * ROW_TILE) BQ_ROWS(2, 1);
     return;
   }
   // Rows are the outer loop: each is read from memory once, and stays in the L1 cache while the
   // vectors pass by.
   for (size_t o = 0; o < outs; o += ROW_TILE) {
-    const size_t left = outs - o < ROW_TILE ? outs - o : ROW_TILE;
     size_t v = 0;
     for (; v + ROW_VECTORS <= vectors; v += ROW_VECTORS) BQ_ROWS(1, ROW_VECTORS);
     for (; v + 2 <= vectors; v += 2) BQ_ROWS(1, 2);

@@ -44,8 +44,8 @@ static uint64_t word(const unsigned char *p, size_t n) {
   return value;
 }
 
-// One step of a chain; it can be undone, so one word that differs makes the chain differ to its end. The
-// shift brings the upper bits, which a product never moves, down again.
+// One step of a chain; it can be undone, so one word that differs makes the chain differ to its end.
+// The shift brings down the upper bits, which a product never does.
 static uint64_t step(uint64_t chain, uint64_t word) {
   const uint64_t product = (chain ^ word) * 0x9E3779B97F4A7C15u;
   return product ^ product >> 32;

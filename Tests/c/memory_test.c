@@ -72,9 +72,51 @@ static void test_calls(void) {
   bertqa_context_free(context);
 }
 
+static void test_sequences(void) {
+  char path[4096];
+  snprintf(path, sizeof path, "%s/../tiny-lstm", tiny);
+  bertqa_context *context = NULL;
+  CHECK_STATUS(BERTQA_OK, bertqa_context_create(path, NULL, &context));
+  bertqa_sequence_state *state = NULL;
+  long before = 0;
+  for (int i = 0; context != NULL && i < CALLS + CALLS / 10; i++) {
+    if (i == CALLS / 10) before = resident_bytes();
+    bertqa_sequence_state *next[3] = {NULL};
+    const bertqa_sequence_state *states[] = {state, NULL, state};
+    const int32_t ids[] = {i % 20, 3, 4};
+    bertqa_prediction *prediction;
+    bertqa_generation *generation;
+    switch (i % 4) {
+      case 0:
+        CHECK_STATUS(BERTQA_OK, bertqa_sequence_step(context, ids, states, 3, next, NULL));
+        break;
+      case 1:
+        CHECK_STATUS(BERTQA_OK, bertqa_sequence_generate(context, "O", 1, state, NULL, &generation));
+        next[0] = bertqa_sequence_state_clone(bertqa_generation_state(generation));
+        bertqa_generation_free(generation);
+        break;
+      case 2:
+        CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, prediction,
+                    bertqa_sequence_predict(context, "O", 1, state, 0, &prediction, &next[0]));
+        continue;
+      default:
+        CHECK_STATUS(BERTQA_OK, bertqa_sequence_predict(context, "Romeo", 5, state, 3, &prediction, &next[0]));
+        bertqa_prediction_free(prediction);
+    }
+    bertqa_sequence_state_free(state);
+    bertqa_sequence_state_free(next[1]);
+    bertqa_sequence_state_free(next[2]);
+    state = next[0];
+  }
+  check_growth("sequences", before);
+  bertqa_sequence_state_free(state);
+  bertqa_context_free(context);
+}
+
 int main(int argc, char **argv) {
   begin(argc, argv);
   test_contexts();
   test_calls();
+  test_sequences();
   return finish();
 }

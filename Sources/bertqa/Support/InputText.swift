@@ -93,7 +93,7 @@ extension InputText {
         code = .input
         continue
       }
-      try body(file, text)
+      try withExtendedLifetime(text) { () throws(ToolError) in try body(file, text) }
     }
     return code
   }

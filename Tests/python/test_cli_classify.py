@@ -11,9 +11,12 @@ import pytest
 from conftest import FIXTURES, ROOT
 from test_cli import run, run_json, run_on_terminal
 
-NEWS = [json.loads(line) for line in (ROOT / "Tests" / "python" / "sample" / "news.jsonl").read_text().splitlines()]
+SAMPLE = ROOT / "Tests" / "python" / "sample" / "news.jsonl"
+NEWS = [json.loads(line) for line in SAMPLE.read_text(encoding="utf-8").splitlines()]
 SPORT = next(item["text"] for item in NEWS if item["label"] == "sport")
-DATA = [("red green blue", "colour"), ("one two three", "number"), ("six two ten", "number"), ("blue red", "colour")]
+DATA = [
+    ("red green blue", "colour"), ("one two three", "number"), ("six two ten", "number"), ("blue red", "colour"),
+]  # fmt: skip
 
 
 def jsonl(records, text="text", label="label"):
@@ -165,7 +168,8 @@ def test_options_reach_the_model(train):
         "--max-iterations=50", "--threads=1",
     )  # fmt: skip
     config = json.loads((directory / "config.json").read_text())
-    assert [config[name] for name in ("tf_idf", "max_ngram", "min_word_length", "min_distinct_words")] == [True, 2, 2, 4]
+    names = ("tf_idf", "max_ngram", "min_word_length", "min_distinct_words")
+    assert [config[name] for name in names] == [True, 2, 2, 4]
     assert config["training"]["c"] == 2 and config["training"]["max_document_fraction"] == 0.9
 
 
@@ -209,6 +213,7 @@ def test_progress_on_a_terminal(tmp_path):
     data = [(" ".join(f"word{generator.randrange(20000)}" for _ in range(40)), str(n % 9)) for n in range(6000)]
     (tmp_path / "data.jsonl").write_bytes(jsonl(data))
     shown = run_on_terminal(
-        "train-classifier", "--tolerance=1e-8", "--c=1000", "-o", tmp_path / "model", tmp_path / "data.jsonl", terminal_error=True
-    )
+        "train-classifier", "--tolerance=1e-8", "--c=1000", "-o", tmp_path / "model", tmp_path / "data.jsonl",
+        terminal_error=True,
+    )  # fmt: skip
     assert re.search(r"train-classifier: cross-validation, \d+ %, \d+ s", shown) and shown.endswith("\r\x1b[K")

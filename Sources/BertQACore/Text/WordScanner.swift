@@ -1,9 +1,9 @@
 /// Finds the words of a text one after the other, lower-cased.
 ///
 /// A word is what lies between two default word boundaries of Unicode (UAX #29) and holds a letter or digit.
-/// Rule WB3c, which holds emoji together, is left out: emoji are no words. Lower-casing is Unicode's full one,
-/// without locale; the form of a final sigma is decided within the word. Words of more than `maximumBytes` are
-/// passed over. Invalid UTF-8 reads as U+FFFD, which is no word. Time: linear in the text.
+/// Rule WB3c, which holds emoji together, is left out: emoji are no words. Lower-casing is Unicode's full
+/// one, without locale; the form of a final sigma is decided within the word. Words of more than
+/// `maximumBytes` are passed over. Invalid UTF-8 reads as U+FFFD, which is no word. Time: linear in the text.
 struct WordScanner: ~Copyable {
   /// The most bytes of a word, lower-cased.
   static var maximumBytes: Int { 255 }

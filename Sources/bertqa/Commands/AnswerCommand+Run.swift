@@ -21,17 +21,7 @@ extension AnswerCommand {
       highlights: showsContext && Terminal.usesColor(color))
     var isAnswered = Array(repeating: false, count: questions.count)
     var hasText = false
-    var code = ExitCode.done
-    for file in files {
-      let text: InputText
-      do throws(ToolError) {
-        text = try InputText(file)
-      } catch {
-        guard error.code == .input else { throw error }
-        report(error.message)
-        code = .input
-        continue
-      }
+    let code = try InputText.forEach(files) { file, text throws(ToolError) in
       let document = try Document(file: file, bytes: text.bytes, timesAsked: questions.count, context)
       for (index, question) in questions.enumerated() {
         let record = try document.ask(question, options)

@@ -70,17 +70,7 @@ struct ClassifyCommand: Command {
   private func run(to output: Output) throws(ToolError) -> ExitCode {
     let context = try model.load(command: Self.invocation)
     var isClassified = false
-    var code = ExitCode.done
-    for file in files {
-      let text: InputText
-      do throws(ToolError) {
-        text = try InputText(file)
-      } catch {
-        guard error.code == .input else { throw error }
-        report(error.message)
-        code = .input
-        continue
-      }
+    let code = try InputText.forEach(files) { file, text throws(ToolError) in
       let record = ClassificationRecord(
         file: file, document: text.bytes, result: try classify(text.bytes, context))
       isClassified = isClassified || !record.result.notEnoughText

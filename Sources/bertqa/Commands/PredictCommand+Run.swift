@@ -57,17 +57,7 @@ extension PredictCommand {
 
   /// Prints the likelihood of each line.
   func score(_ context: Context, to output: Output) throws(ToolError) -> ExitCode {
-    var code = ExitCode.done
-    for file in operands.isEmpty ? [.standardInput] : operands {
-      let text: InputText
-      do throws(ToolError) {
-        text = try InputText(file)
-      } catch {
-        guard error.code == .input else { throw error }
-        report(error.message)
-        code = .input
-        continue
-      }
+    try InputText.forEach(operands.isEmpty ? [.standardInput] : operands) { file, text throws(ToolError) in
       for (index, line) in text.lines.enumerated() {
         let score: SequenceScore
         do throws(BertQAError) {
@@ -80,9 +70,7 @@ extension PredictCommand {
         try output.flushIfLarge()
       }
       try output.flush()
-      withExtendedLifetime(text) {}
     }
-    return code
   }
 
   /// Prints continuations of a prefix, the likeliest first.

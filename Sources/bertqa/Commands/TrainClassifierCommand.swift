@@ -71,7 +71,8 @@ struct TrainClassifierCommand: Command {
   }
 
   private static let formats: KeyValuePairs<String, RecordFormat?> = [
-    "jsonl": .jsonLines, "csv": .csv(delimiter: UInt8(ascii: ",")), "tsv": .csv(delimiter: UInt8(ascii: "\t")),
+    "jsonl": .jsonLines, "csv": .csv(delimiter: UInt8(ascii: ",")),
+    "tsv": .csv(delimiter: UInt8(ascii: "\t")),
   ]
 
   private static let algorithms: KeyValuePairs<String, TrainingAlgorithm> = [
@@ -91,7 +92,8 @@ struct TrainClassifierCommand: Command {
     for file in files { try read(file, into: trainer, progress) }
     guard trainer.labelCount > 1 else {
       throw ToolError(
-        .input, "\(trainer.textCount) text(s) with \(trainer.labelCount) label(s); at least two labels are needed")
+        .input,
+        "\(trainer.textCount) text(s) with \(trainer.labelCount) label(s); at least two labels are needed")
     }
     let trained = try ofCore { () throws(BertQAError) in try trainer.finish(modelDirectory: directory) }
     progress?.clear()

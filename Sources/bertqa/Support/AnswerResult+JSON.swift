@@ -31,14 +31,7 @@ extension AnswerResult {
 extension Answer {
   fileprivate func write(document: UnsafeBufferPointer<UInt8>, to writer: inout JSONWriter) {
     writer.object { writer in
-      writer.key("text")
-      writer.string(document[bytes.start..<bytes.end])
-      writer.key("bytes")
-      writer.range(bytes)
-      writer.key("code_points")
-      writer.range(codePoints)
-      writer.key("utf16")
-      writer.range(utf16)
+      writer.place(bytes, codePoints, utf16, in: document)
       writer.key("sentence")
       writer.object { writer in
         writer.key("text")

@@ -1,8 +1,8 @@
 /// Splits comma-separated values (RFC 4180) that arrive in pieces into records.
 ///
-/// Fields may stand in double quotes, with delimiters, line ends and doubled quotes inside. Records end with LF
-/// or CR LF; the last one's line end may be missing. A quote inside an unquoted field is text. A byte order mark
-/// before the first field is no part of it.
+/// Fields may stand in double quotes, with delimiters, line ends and doubled quotes inside. Records end with
+/// LF or CR LF; the last one's line end may be missing. A quote inside an unquoted field is text. A byte
+/// order mark before the first field is no part of it.
 struct CSVReader {
   struct Record {
     /// The fields' values, without quotes.
@@ -63,7 +63,8 @@ struct CSVReader {
     return nil
   }
 
-  /// The last record, if its line end is missing; to be called once, when `next` gives nil and the file is over.
+  /// The last record, if its line end is missing; to be called once, when `next` gives nil and the file is
+  /// over.
   mutating func finish() throws(ToolError) -> Record? {
     if state == .byteOrderMark {
       skipByteOrderMark()

@@ -43,14 +43,7 @@ extension LabelScore {
 extension WordContribution {
   fileprivate func write(text: UnsafeBufferPointer<UInt8>, to writer: inout JSONWriter) {
     writer.object { writer in
-      writer.key("text")
-      writer.string(text[bytes.start..<bytes.end])
-      writer.key("bytes")
-      writer.range(bytes)
-      writer.key("code_points")
-      writer.range(codePoints)
-      writer.key("utf16")
-      writer.range(utf16)
+      writer.place(bytes, codePoints, utf16, in: text)
       writer.key("weight")
       writer.number(weight)
     }

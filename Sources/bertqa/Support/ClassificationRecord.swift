@@ -6,7 +6,9 @@ struct ClassificationRecord {
   let document: UnsafeBufferPointer<UInt8>
   let result: Classification
 
-  private func text(_ range: TextRange) -> Slice<UnsafeBufferPointer<UInt8>> { document[range.start..<range.end] }
+  private func text(_ range: TextRange) -> Slice<UnsafeBufferPointer<UInt8>> {
+    document[range.start..<range.end]
+  }
 
   /// A line for each label and each contribution, columns separated by tabs.
   func lines(topK: Int, showsFile: Bool) -> [UInt8] {

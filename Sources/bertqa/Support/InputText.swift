@@ -75,3 +75,26 @@ final class InputText {
     ToolError(.input, "\(shown) has more than \(limit) bytes, the most that a document may have: split it")
   }
 }
+
+extension InputText {
+  /// Reads one file after the other; those that cannot be read are reported and left out, and make the code
+  /// `.input`.
+  static func forEach(
+    _ files: [ArgumentText], _ body: (ArgumentText, InputText) throws(ToolError) -> Void
+  ) throws(ToolError) -> ExitCode {
+    var code = ExitCode.done
+    for file in files {
+      let text: InputText
+      do throws(ToolError) {
+        text = try InputText(file)
+      } catch {
+        guard error.code == .input else { throw error }
+        report(error.message)
+        code = .input
+        continue
+      }
+      try withExtendedLifetime(text) { () throws(ToolError) in try body(file, text) }
+    }
+    return code
+  }
+}

@@ -45,6 +45,18 @@ struct JSONWriter {
     }
   }
 
+  /// Members for a part of a text: the part itself, and where it is.
+  mutating func place(
+    _ bytes: TextRange, _ codePoints: TextRange, _ utf16: TextRange, in text: UnsafeBufferPointer<UInt8>
+  ) {
+    key("text")
+    string(text[bytes.start..<bytes.end])
+    for (name, part) in [("bytes", bytes), ("code_points", codePoints), ("utf16", utf16)] {
+      key(name)
+      range(part)
+    }
+  }
+
   /// Ends a line and hands it over.
   mutating func takeLine() -> [UInt8] {
     append("\n")

@@ -37,7 +37,8 @@ struct LineReader {
     return take(upTo: end, next: end + 1)
   }
 
-  /// The last line, if its line end is missing; to be called once, when `next` gives nil and the file is over.
+  /// The last line, if its line end is missing; to be called once, when `next` gives nil and the file is
+  /// over.
   mutating func finish() -> Line? {
     position < buffer.count ? take(upTo: buffer.count, next: buffer.count) : nil
   }

@@ -25,7 +25,8 @@ struct RecordFile {
     return .jsonLines
   }
 
-  /// Calls `body` with the values of the named fields of each record, in order; each record must have them all.
+  /// Calls `body` with the values of the named fields of each record, in order; each record must have them
+  /// all.
   /// - Parameter progress: told the bytes read and the file's size.
   func forEach(
     _ fields: [String], progress: (Int, Int?) -> Void,
@@ -38,7 +39,8 @@ struct RecordFile {
       }
     } catch {
       // Which names a line of it.
-      throw ToolError(error.code, error.message.hasPrefix("line ") ? "\(stream.shown): \(error.message)" : error.message)
+      throw ToolError(
+        error.code, error.message.hasPrefix("line ") ? "\(stream.shown): \(error.message)" : error.message)
     }
   }
 
@@ -83,7 +85,8 @@ struct RecordFile {
       case .number?, .bool?: values.append(Array((object[field]?.summary ?? "").utf8))
       case nil: throw ToolError(.input, "line \(line.number): the field '\(field)' is missing")
       case let other?:
-        throw ToolError(.input, "line \(line.number): the field '\(field)' is \(other.summary), expected text")
+        throw ToolError(
+          .input, "line \(line.number): the field '\(field)' is \(other.summary), expected text")
       }
     }
     return values

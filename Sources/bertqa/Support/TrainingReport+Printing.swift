@@ -38,7 +38,8 @@ extension TrainingReport {
       output += Array(total.utf8) + Array("  ".utf8)
       for (count, width) in zip(confusion[row], widths) {
         let number = String(count)
-        output += Array(repeating: UInt8(ascii: " "), count: 1 + width - number.utf8.count) + Array(number.utf8)
+        output +=
+          Array(repeating: UInt8(ascii: " "), count: 1 + width - number.utf8.count) + Array(number.utf8)
       }
       output.append(UInt8(ascii: "\n"))
     }

@@ -12,7 +12,9 @@ struct TrainingCorpus {
       var text = ""
       for _ in 0..<1 + generator.next(below: 30) {
         // Half of the words are the label's own.
-        let word = generator.next(below: 2) == 0 ? generator.next(below: words) : label * 20 + generator.next(below: 20)
+        let word =
+          generator.next(below: 2) == 0
+          ? generator.next(below: words) : label * 20 + generator.next(below: 20)
         text += "wörd\(word)\(generator.next(below: 5) == 0 ? ", " : " ")"
       }
       texts.append(text)

@@ -55,7 +55,8 @@ import Testing
     }
     #expect(try confusion(1) == confusion(1))
     #expect(try confusion(1) != confusion(2))
-    let folds = Folds(count: 3, targets: (0..<100).map { Int32($0 % 10 == 0 ? 1 : 0) }, labelCount: 2, seed: 9)
+    let folds = Folds(
+      count: 3, targets: (0..<100).map { Int32($0 % 10 == 0 ? 1 : 0) }, labelCount: 2, seed: 9)
     #expect((0..<3).flatMap { folds.heldOut($0) }.sorted() == Array(0..<100))
     for fold in 0..<3 {
       #expect((33...34).contains(folds.heldOut(fold).count))
@@ -76,7 +77,8 @@ import Testing
     #expect(report.hasConverged && report.iterations > 3 && report.loss > 0)
 
     let none = try corpus.trainer(.quick).train().1
-    #expect(none.accuracy.isNaN && none.macroF1.isNaN && none.calibrationError.isNaN && none.confusion.isEmpty)
+    #expect(
+      none.accuracy.isNaN && none.macroF1.isNaN && none.calibrationError.isNaN && none.confusion.isEmpty)
   }
 
   @Test func measures() {
@@ -95,7 +97,9 @@ import Testing
     let labels = ["é", "e\u{301}", "Z", "a", "z\n\"quoted\"", "😀"]
     for label in labels { try trainer.add("alpha beta \(label.utf8.count)xyz", label: label) }
     let (model, report) = try trainer.train()
-    #expect(report.labels.map { Array($0.utf8) } == labels.map { Array($0.utf8) }.sorted { $0.lexicographicallyPrecedes($1) })
+    #expect(
+      report.labels.map { Array($0.utf8) }
+        == labels.map { Array($0.utf8) }.sorted { $0.lexicographicallyPrecedes($1) })
     let directory = try TemporaryDirectory()
     _ = try trainer.finish(modelDirectory: directory.file("model"))
     let loaded = try WordCountModel.load(directory: directory.file("model"))
@@ -123,14 +127,19 @@ import Testing
     #expect(try vocabulary { $0.minWordLength = 4 } == ["bird"])
     #expect(try vocabulary { $0.minWordLength = 1 } == ["a", "and", "bird", "cat", "dog", "the"])
     #expect(
-      try vocabulary { $0.maxNGram = 2; $0.minDocumentCount = 2 } == ["cat", "dog", "the", "the cat", "the dog"])
+      try vocabulary {
+        $0.maxNGram = 2
+        $0.minDocumentCount = 2
+      } == ["cat", "dog", "the", "the cat", "the dog"])
   }
 
   @Test func forgetsRareWordsBeyondTheLimit() throws {
     var options = TrainOptions.quick
     options.maxNGram = 1
     var texts = TrainingTexts(options, limit: 100)
-    func add(_ text: String) throws { try withBytes(of: text) { bytes throws(BertQAError) in try texts.add(bytes) } }
+    func add(_ text: String) throws {
+      try withBytes(of: text) { bytes throws(BertQAError) in try texts.add(bytes) }
+    }
     for index in 0..<1000 { try add("common shared word\(index)") }
     #expect(texts.table.count <= 100 && texts.count == 1000)
     let words = (0..<texts.table.count).map { String(decoding: texts.table.word($0), as: UTF8.self) }
@@ -166,16 +175,19 @@ import Testing
       }
     }
     #expect(trained([]).contains("at least two labels"))
-    #expect(trained([("one two three", "a"), ("one", "a")]).contains("at least two labels, but 2 text(s) have 1"))
+    #expect(
+      trained([("one two three", "a"), ("one", "a")]).contains("at least two labels, but 2 text(s) have 1"))
     #expect(trained([("one two three", "")]).contains("label of text 0 is empty"))
     #expect(trained([("one two three", "a\u{0}b")]).contains("label of text 0 is empty or has a NUL"))
     #expect(trained([("a", "a"), ("", "b")]).contains("no word is left of 2 texts"))
-    #expect(trained([("one", "a"), ("two", "b")]) { $0.folds = 3 }.contains("folds is 3, but there are only 2"))
+    #expect(
+      trained([("one", "a"), ("two", "b")]) { $0.folds = 3 }.contains("folds is 3, but there are only 2"))
     #expect(try directory.names.isEmpty)
     for change: (inout TrainOptions) -> Void in [
       { $0.minWordLength = 0 }, { $0.minDistinctWords = 0 }, { $0.maxNGram = 3 }, { $0.minDocumentCount = 0 },
       { $0.maxDocumentFraction = 0 }, { $0.maxDocumentFraction = 1.1 }, { $0.maxDocumentFraction = .nan },
-      { $0.maxVocabulary = 0 }, { $0.c = 0 }, { $0.c = .infinity }, { $0.alpha = -1 }, { $0.tolerance = .nan },
+      { $0.maxVocabulary = 0 }, { $0.c = 0 }, { $0.c = .infinity }, { $0.alpha = -1 },
+      { $0.tolerance = .nan },
       { $0.folds = 1 }, { $0.folds = -1 }, { $0.threads = -1 }, { $0.maxIterations = 0 },
     ] {
       #expect(trained([], change).contains("but must be"))

@@ -41,7 +41,8 @@ import Testing
       #expect(config.contains(member), "\(member)")
     }
     let file = try Safetensors(MappedFile(path: directory.file("model/model.safetensors")))
-    #expect(file.entries.mapValues(\.shape) == ["classifier.weight": [2, 10], "classifier.bias": [2], "idf": [10]])
+    #expect(
+      file.entries.mapValues(\.shape) == ["classifier.weight": [2, 10], "classifier.bias": [2], "idf": [10]])
     #expect(failure(directory) == "")
   }
 
@@ -63,18 +64,23 @@ import Testing
     let parts = config.split(separator: member, maxSplits: 1, omittingEmptySubsequences: false)
     try #require(parts.count == 2)
     try directory.write(parts.joined(separator: replacement), to: "model/config.json")
-    #expect(failure(directory).hasPrefix("invalidModel") && failure(directory).contains(message), "\(failure(directory))")
+    #expect(
+      failure(directory).hasPrefix("invalidModel") && failure(directory).contains(message),
+      "\(failure(directory))")
   }
 
   @Test(arguments: [
-    ("", "the vocabulary is empty"), ("a\nb\na\n", "line 3 occurs twice: \"a\""), ("a\n\nb\n", "line 2 is no word"),
+    ("", "the vocabulary is empty"), ("a\nb\na\n", "line 3 occurs twice: \"a\""),
+    ("a\n\nb\n", "line 2 is no word"),
     ("a\nb c d\n", "line 2 is no word"), ("a \n", "line 1 is no word"), ("a\u{0}\n", "line 1 is no word"),
     (String(repeating: "a", count: 256), "line 1 is no word"), ("a\nb\n", "2 lines, but config.json"),
   ])
   func refusesVocabulary(text: String, message: String) throws {
     let directory = try makeModel()
     try directory.write(text, to: "model/vocab.txt")
-    #expect(failure(directory).hasPrefix("invalidModel") && failure(directory).contains(message), "\(failure(directory))")
+    #expect(
+      failure(directory).hasPrefix("invalidModel") && failure(directory).contains(message),
+      "\(failure(directory))")
     try directory.write([0x61, 0xFF, 0x0A], to: "model/vocab.txt")
     #expect(failure(directory).contains("line 1 is no word"))
     try directory.remove("model/vocab.txt")
@@ -104,7 +110,8 @@ import Testing
       try writer.finish()
     }
     try write()
-    #expect(failure(directory).hasPrefix("invalidModel") && failure(directory).contains("\"\(name)\" is missing"))
+    #expect(
+      failure(directory).hasPrefix("invalidModel") && failure(directory).contains("\"\(name)\" is missing"))
     tensors.append((name, shape))
     try write()
     #expect(failure(directory).hasPrefix("invalidModel") && failure(directory).contains("\"\(name)\""))

@@ -131,7 +131,10 @@ import Testing
     let directory = try TemporaryDirectory()
     let context = try TrainingCorpus(count: 60, labelCount: 2).context(directory)
     let empty = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
-    #expect(throws: BertQAError(.invalidArgument, "texts[1] is a pair, but a word-count model reads single texts only")) {
+    #expect(
+      throws: BertQAError(
+        .invalidArgument, "texts[1] is a pair, but a word-count model reads single texts only")
+    ) {
       try context.classify([TextPair(text: empty), TextPair(text: empty, second: empty)])
     }
     var options = ClassifyOptions()

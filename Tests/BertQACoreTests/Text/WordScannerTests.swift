@@ -16,7 +16,8 @@ import Testing
       var found: [Found] = []
       while scanner.next() {
         let word = UnsafeBufferPointer(start: scanner.bytes, count: scanner.byteCount)
-        found.append(Found(word: String(decoding: word, as: UTF8.self), start: scanner.start, end: scanner.end))
+        found.append(
+          Found(word: String(decoding: word, as: UTF8.self), start: scanner.start, end: scanner.end))
       }
       return found
     }
@@ -27,15 +28,18 @@ import Testing
   }
 
   @Test func splitsAsUnicodeSays() {
-    #expect(Self.words("Don't STOP: it's 3.14, not 1,000,000!") == [
-      "don't", "stop", "it's", "3.14", "not", "1,000,000",
-    ])
-    #expect(Self.words("the U.S.A. e.g., www.example.com a_b __ _ '90s") == [
-      "the", "u.s.a", "e.g", "www.example.com", "a_b", "90s",
-    ])
-    #expect(Self.words("Straße ÉCOLE cafe\u{301} naïve’s 日本 カタカナ ไทย") == [
-      "straße", "école", "cafe\u{301}", "naïve’s", "日", "本", "カタカナ", "ไ", "ท", "ย",
-    ])
+    #expect(
+      Self.words("Don't STOP: it's 3.14, not 1,000,000!") == [
+        "don't", "stop", "it's", "3.14", "not", "1,000,000",
+      ])
+    #expect(
+      Self.words("the U.S.A. e.g., www.example.com a_b __ _ '90s") == [
+        "the", "u.s.a", "e.g", "www.example.com", "a_b", "90s",
+      ])
+    #expect(
+      Self.words("Straße ÉCOLE cafe\u{301} naïve’s 日本 カタカナ ไทย") == [
+        "straße", "école", "cafe\u{301}", "naïve’s", "日", "本", "カタカナ", "ไ", "ท", "ย",
+      ])
     #expect(Self.words("ΟΔΟΣ ΣΑΣ.Β Σ İstanbul") == ["οδος", "σασ.β", "σ", "i\u{307}stanbul"])
     #expect(Self.words("") == [])
     #expect(Self.words(" \u{0}\u{1F600}.,;") == [])
@@ -69,7 +73,9 @@ import Testing
         let part = alphabet[generator.next(below: alphabet.count)]
         // Rule WB3c is left out.
         if part == "\u{1F600}", text.unicodeScalars.last == "\u{200D}" { continue }
-        if part == "'", text.unicodeScalars.contains(where: { (0x5D0...0x5EA).contains($0.value) }) { continue }
+        if part == "'", text.unicodeScalars.contains(where: { (0x5D0...0x5EA).contains($0.value) }) {
+          continue
+        }
         text.unicodeScalars.append(contentsOf: part.unicodeScalars)
       }
       let found = Self.words(Array(text.utf8)).map { Found(word: "", start: $0.start, end: $0.end) }
@@ -98,7 +104,9 @@ import Testing
   @Test func takesAnyBytes() {
     var generator = SplitMix(state: 5)
     for _ in 0..<2000 {
-      let text = (0..<generator.next(below: 64)).map { _ in UInt8(truncatingIfNeeded: generator.next(below: 256)) }
+      let text = (0..<generator.next(below: 64)).map { _ in
+        UInt8(truncatingIfNeeded: generator.next(below: 256))
+      }
       var last = 0
       for word in Self.words(text) {
         #expect(word.start >= last && word.end > word.start && word.end <= text.count)

@@ -25,7 +25,7 @@ class CallOptions:
             if value is None:
                 continue
             if kinds[name] is CANCEL:
-                value = CANCEL(_poll(value, self._errors))
+                value = CANCEL(guarded(lambda _, cancel=value: cancel(), self._errors).send)
             elif name in choices:
                 value = index(choices[name], value, name)
             elif kinds[name] is ctypes.c_int32:
@@ -43,28 +43,29 @@ class CallOptions:
         check(status)
 
 
-def _poll(cancel: Callable[[], Any], errors: List[BaseException]) -> Any:
-    """`cancel` as a callback for the library. An exception cannot pass through C: it is kept in `errors`.
+def guarded(call: Callable[[Any], Any], errors: List[BaseException]) -> Generator[int, Any, None]:
+    """A generator whose `send` is `call` as a callback for the library, true or false as 1 or 0. An exception cannot
+    pass through C: it is kept in `errors`, and gives 1.
 
     Signals that came in during the call are handled where Python code begins to run. That would be outside
     of a function's `try`, but it is inside of this generator's: it stands at its `yield`.
     """
 
-    def polls() -> Generator[int, Any, None]:
+    def calls() -> Generator[int, Any, None]:
         result = 0
         while True:
             try:
-                yield result
-                result = int(bool(cancel()))
+                argument = yield result
+                result = int(bool(call(argument)))
             except GeneratorExit:
                 return
             except BaseException as error:  # KeyboardInterrupt included
                 errors.append(error)
                 result = 1
 
-    generator = polls()
+    generator = calls()
     next(generator)
-    return generator.send
+    return generator
 
 
 def index(names: Sequence[str], name: str, what: str) -> int:

@@ -3,13 +3,13 @@
 import ctypes
 from array import array
 from types import GeneratorType
-from typing import TYPE_CHECKING, Any, Callable, Generator, Iterable, List, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Iterable, List, Optional, Sequence, Tuple
 
 from . import _native
 from ._errors import InvalidArgument
 from ._handle import Closable, Handle, Results
 from ._native import check, int32, library
-from ._options import CallOptions
+from ._options import CallOptions, guarded
 from ._text import encoded
 from ._types import Generation, Prediction, RankedText, SequenceScore, Text, Word
 
@@ -136,7 +136,7 @@ class SequenceMethods(Closable):
         call = CallOptions(_native.GenerateOptions(), lib.generate_options_init, dict(options))
         errors: List[BaseException] = []
         if on_word is not None:
-            generator = _calls(on_word, errors)
+            generator = guarded(lambda pointer: on_word(_word(pointer)), errors)
             call.struct.on_word = _native.WORD(GeneratorType.send)
             call.struct.on_word_user = id(generator)
         with Results(1, lib.generation_free) as pointers:
@@ -227,23 +227,3 @@ def _word(pointer: Any) -> Word:
     word = pointer.contents
     text = ctypes.string_at(word.text, word.length).decode("utf-8", "replace")
     return Word(text, word.id, word.probability, word.log_probability)
-
-
-def _calls(on_word: Callable[[Word], Any], errors: List[BaseException]) -> "Generator[int, Any, None]":
-    """`on_word` behind a generator's send, for the reason that _options._poll gives."""
-
-    def calls() -> "Generator[int, Any, None]":
-        result = 0
-        while True:
-            try:
-                pointer = yield result
-                result = int(bool(on_word(_word(pointer))))
-            except GeneratorExit:
-                return
-            except BaseException as error:  # KeyboardInterrupt included
-                errors.append(error)
-                result = 1
-
-    generator = calls()
-    next(generator)
-    return generator

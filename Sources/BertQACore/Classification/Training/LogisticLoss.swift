@@ -1,12 +1,12 @@
 import Glibc
 
-/// The loss of logistic regression and its gradient: mean cross-entropy over the rows and
-/// ‖weights‖² / (2 · c · rows), which has the minimum of scikit-learn's LogisticRegression.
+/// The loss of logistic regression and its gradient: mean cross-entropy over the rows and ‖weights‖² / (2 · c
+/// · rows), which has the minimum of scikit-learn's LogisticRegression.
 ///
-/// A position is the weights, [feature][output], then the bias, [output]. With two labels there is one output,
-/// the score of the second label against the first, as in scikit-learn; with more there is one for each, and
-/// some that stay 0, to fill registers. Sums are made in blocks of fixed size: results do not depend on the
-/// number of threads.
+/// A position is the weights, [feature][output], then the bias, [output]. With two labels there is one
+/// output, the score of the second label against the first, as in scikit-learn; with more there is one for
+/// each, and some that stay 0, to fill registers. Sums are made in blocks of fixed size: results do not
+/// depend on the number of threads.
 final class LogisticLoss: SmoothFunction {
   let length: Int
   /// Outputs for which there is memory.

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Collects labelled texts and trains a word-count classifier on them. A text is counted when it is added and not
-/// kept: see `TrainingTexts` for the memory that takes.
+/// Collects labelled texts and trains a word-count classifier on them. A text is counted when it is added and
+/// not kept: see `TrainingTexts` for the memory that takes.
 ///
 ///     let trainer = try WordCountTrainer()
 ///     for (text, label) in data { try trainer.add(text, label: label) }
@@ -84,8 +84,8 @@ public final class WordCountTrainer {
     return number
   }
 
-  /// Trains on all that was added and writes the model to `modelDirectory`, which must not exist or be empty and
-  /// comes into being complete or not at all. More texts may be added afterwards.
+  /// Trains on all that was added and writes the model to `modelDirectory`, which must not exist or be empty
+  /// and comes into being complete or not at all. More texts may be added afterwards.
   public func finish(modelDirectory: String) throws(BertQAError) -> TrainingReport {
     let output = try OutputDirectory(path: modelDirectory)
     let (model, report) = try train()

@@ -1,9 +1,9 @@
 /// Finds the minimum of a smooth function: the limited-memory BFGS method (Nocedal and Wright, Numerical
 /// Optimization, algorithm 7.5), from 0 on.
 ///
-/// Directions are found from the inner products of the history's vectors (Chen, Wang and Zhou 2014), which takes
-/// two passes over them. Sums are made in blocks of fixed size, so that results do not depend on the number of
-/// threads.
+/// Directions are found from the inner products of the history's vectors (Chen, Wang and Zhou 2014), which
+/// takes two passes over them. Sums are made in blocks of fixed size, so that results do not depend on the
+/// number of threads.
 final class LBFGS {
   /// The position, its value and gradient.
   private(set) var x: GrowableBuffer<Double>
@@ -49,8 +49,8 @@ final class LBFGS {
     partial = try GrowableBuffer(repeating: 0, count: (length / Self.blockSize + 1) * 3 * width)
   }
 
-  /// Iterates until no component of the gradient is larger than `tolerance`, `maxIterations` are done, or no step
-  /// improves the value any more.
+  /// Iterates until no component of the gradient is larger than `tolerance`, `maxIterations` are done, or no
+  /// step improves the value any more.
   /// - Parameter report: told the largest component after each iteration; true: stop.
   /// - Returns: whether the tolerance was reached.
   func minimize(

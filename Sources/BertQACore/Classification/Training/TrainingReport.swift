@@ -18,8 +18,8 @@ public struct TrainingReport: Sendable {
   public var accuracy = Double.nan
   /// Mean over the labels of the harmonic mean of precision and recall.
   public var macroF1 = Double.nan
-  /// Expected calibration error: the mean difference of the best label's probability and the part that is right,
-  /// in 15 bins of equal width.
+  /// Expected calibration error: the mean difference of the best label's probability and the part that is
+  /// right, in 15 bins of equal width.
   public var calibrationError = Double.nan
   /// [true label][predicted label], texts; empty without folds.
   public var confusion: [[Int]] = []

@@ -6,7 +6,8 @@ extension WordCountModel {
     let labels = try labels(reader)
     let table = try vocabulary(MappedFile(path: "\(directory)/vocab.txt"))
     let featureCount = table.count
-    if let size = try reader.integer("vocab_size", in: 1...TrainOptions.vocabularyLimit), size != featureCount {
+    if let size = try reader.integer("vocab_size", in: 1...TrainOptions.vocabularyLimit), size != featureCount
+    {
       throw BertQAError(
         .invalidModel,
         "\(directory)/vocab.txt: \(featureCount) lines, but config.json has \"vocab_size\" \(size)")
@@ -25,7 +26,8 @@ extension WordCountModel {
       }
     }
     return WordCountModel(
-      settings: settings, labels: labels, table: table, weights: weights, bias: Array(bias.elements), idf: idf)
+      settings: settings, labels: labels, table: table, weights: weights, bias: Array(bias.elements), idf: idf
+    )
   }
 
   private static func labels(_ reader: ObjectReader) throws(BertQAError) -> [String] {

@@ -70,7 +70,8 @@ final class WordCountClassifier: Sendable {
 extension WordCountClassifier {
   /// The texts of one call, in groups that one thread does at a time.
   fileprivate final class Batch: @unchecked Sendable {
-    // Sendable: each thread writes the results of its own groups, which nobody else reads before all are done.
+    // Sendable: each thread writes the results of its own groups, which nobody else reads before all are
+    // done.
 
     private let texts: [TextPair]
     private let options: ClassifyOptions

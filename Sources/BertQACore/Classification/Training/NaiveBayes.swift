@@ -42,7 +42,9 @@ extension LinearModel {
     for row in 0..<matrix.rowCount {
       score(matrix, row: row, into: &scores)
       let target = scores[Int(targets[row])]
-      sum += scores.withUnsafeMutableBufferPointer { softmax($0.baseAddress.unsafelyUnwrapped, count: $0.count) }
+      sum += scores.withUnsafeMutableBufferPointer {
+        softmax($0.baseAddress.unsafelyUnwrapped, count: $0.count)
+      }
       sum -= target
     }
     return sum / Double(matrix.rowCount)

@@ -29,8 +29,8 @@ public struct TrainOptions: Sendable {
   public var threads = 0
   /// Of the random division into folds.
   public var seed: UInt64 = 0
-  /// Told now and then, on the calling thread, what is done and which part of that is over, 0...1; true ends the
-  /// training with an error.
+  /// Told now and then, on the calling thread, what is done and which part of that is over, 0...1; true ends
+  /// the training with an error.
   public var progress: (@Sendable (_ stage: String, _ fraction: Double) -> Bool)?
 
   public init() {}
@@ -67,7 +67,8 @@ extension TrainOptions {
     }
     guard maxDocumentFraction > 0, maxDocumentFraction <= 1 else {
       throw BertQAError(
-        .invalidArgument, "max_document_fraction is \(maxDocumentFraction), but must be above 0 and at most 1")
+        .invalidArgument, "max_document_fraction is \(maxDocumentFraction), but must be above 0 and at most 1"
+      )
     }
     for (name, value) in [("c", c), ("alpha", alpha), ("tolerance", tolerance)] {
       guard value > 0, value.isFinite else {

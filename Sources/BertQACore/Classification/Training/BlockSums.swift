@@ -1,4 +1,5 @@
-/// Inner products of `vector` with three others at once, over `count` numbers. The order of the sums is fixed.
+/// Inner products of `vector` with three others at once, over `count` numbers. The order of the sums is
+/// fixed.
 @inline(__always)
 func innerProducts(
   _ vector: UnsafePointer<Double>,

@@ -43,7 +43,11 @@ extension LinearModel {
       for label in 0..<labelCount {
         // Of two labels, half of the score is for the second, half against the first.
         let weight = labelCount == 2 ? (Double(label) - 0.5) * row[0] : row[label]
-        if feature < featureCount { weights[feature * labelCount + label] = weight } else { bias[label] = weight }
+        if feature < featureCount {
+          weights[feature * labelCount + label] = weight
+        } else {
+          bias[label] = weight
+        }
       }
     }
     self.init(labelCount: labelCount, weights: weights, bias: bias)

@@ -204,7 +204,7 @@ typedef struct bertqa_model_info {
   size_t struct_size;
   const char *directory;      /* where the model came from */
   const char *architecture;   /* "BertForQuestionAnswering"; "" with tokenizer_only */
-  bertqa_precision precision; /* in use, never AUTO; 0 for models without an encoder */
+  bertqa_precision precision; /* in use, never AUTO; 0 for word-count models and tokenizers */
   bertqa_isa isa;             /* in use, never AUTO; 0 likewise */
   int32_t threads;            /* that one call may use */
   int32_t vocab_size;         /* pieces or words in the vocabulary */
@@ -808,8 +808,9 @@ BERTQA_MUST_CHECK bertqa_status bertqa_sequence_likelihood(const bertqa_context 
 /* Which of several continuations of a prefix is most likely.
  * continuations: [count]; their second texts must be NULL. log_likelihoods, word_counts: [count], as in
  * bertqa_sequence_score, of the continuation's words alone; order: [count], the continuations' indices,
- * the highest log_likelihood / word_count first, equal ones in the order given. Each of the three may be
- * NULL if it is not wanted. */
+ * the highest log_likelihood / word_count first, equal ones in the order given, those without a word
+ * last. Each of the three may be NULL if it is not wanted. With an empty prefix and no state a
+ * continuation's first word is given, as in bertqa_sequence_likelihood. */
 BERTQA_MUST_CHECK bertqa_status bertqa_sequence_rank(const bertqa_context *context,
                                                      const char *prefix, size_t prefix_length,
                                                      const bertqa_text *continuations, size_t count,

@@ -6,7 +6,7 @@ public struct ModelInfo: Sendable {
   public let architecture: String
   /// What the model is for; nil for a tokenizer alone.
   public var task: ModelTask? = nil
-  /// In use, never `.auto`; nil for models without an encoder, like the next one.
+  /// In use, never `.auto`; nil for word-count models and tokenizers, like the next one.
   public let precision: Precision?
   public let instructionSet: InstructionSet?
   /// Threads that one call may use, the calling one included.

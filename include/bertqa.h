@@ -557,7 +557,8 @@ BERTQA_MUST_CHECK bertqa_status bertqa_trainer_create(const bertqa_train_options
 
 void bertqa_trainer_free(bertqa_trainer *trainer);
 
-/* A text without a word counts. Errors: INVALID_ARGUMENT for an empty label, TOO_LARGE, OUT_OF_MEMORY. */
+/* A text without a word counts, too. Errors: INVALID_ARGUMENT (an empty label), TOO_LARGE,
+ * OUT_OF_MEMORY. */
 BERTQA_MUST_CHECK bertqa_status bertqa_trainer_add(bertqa_trainer *trainer, const char *text,
                                                    size_t length, const char *label,
                                                    size_t label_length);

@@ -13,10 +13,7 @@ extension SequenceModel {
   func predict(
     _ word: UnsafeBufferPointer<UInt8>, state: SequenceState?, topK: Int
   ) throws(BertQAError) -> (prediction: Prediction, state: SequenceState) {
-    guard topK >= 1 else {
-      throw BertQAError(.invalidArgument, "top_k is \(topK), but must be at least 1")
-    }
-    if let state { try check(state, "state") }
+    try check(topK, state)
     let read = try words.id(reading: word)
     return try predict(after: [read.id], isUnknown: read.isUnknown, state: state, topK: topK)
   }
@@ -25,13 +22,17 @@ extension SequenceModel {
   func predict(
     after text: UnsafeBufferPointer<UInt8>, state: SequenceState?, topK: Int
   ) throws(BertQAError) -> (prediction: Prediction, state: SequenceState) {
+    try check(topK, state)
+    let text = try WordSplitter.split(text, words)
+    return try predict(
+      after: text.ids, isUnknown: text.ids.last == words.unknownID, state: state, topK: topK)
+  }
+
+  private func check(_ topK: Int, _ state: SequenceState?) throws(BertQAError) {
     guard topK >= 1 else {
       throw BertQAError(.invalidArgument, "top_k is \(topK), but must be at least 1")
     }
     if let state { try check(state, "state") }
-    let text = try WordSplitter.split(text, words)
-    return try predict(
-      after: text.ids, isUnknown: text.ids.last == words.unknownID, state: state, topK: topK)
   }
 
   private func predict(

@@ -44,23 +44,32 @@ struct RecordFile {
     }
   }
 
+  /// Hands over the file in pieces, the last of which is empty.
+  private func forEachPiece(
+    _ progress: (Int, Int?) -> Void, _ body: (_ piece: ArraySlice<UInt8>) throws(ToolError) -> Void
+  ) throws(ToolError) {
+    var bytes = 0
+    while true {
+      let piece = try stream.read()
+      bytes += piece.count
+      try body(piece)
+      if piece.isEmpty { return }
+      progress(bytes, stream.size)
+    }
+  }
+
   private func forEachLine(
     _ fields: [String], _ progress: (Int, Int?) -> Void,
     _ body: ([[UInt8]], Int) throws(ToolError) -> Void
   ) throws(ToolError) {
     var reader = LineReader()
-    var bytes = 0
     func take(_ line: LineReader.Line) throws(ToolError) {
       let isBlank = line.bytes.allSatisfy { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }
       if !isBlank { try body(try values(of: fields, in: line), line.number) }
     }
-    while true {
-      let piece = try stream.read()
-      bytes += piece.count
+    try forEachPiece(progress) { piece throws(ToolError) in
       reader.feed(piece)
       while let line = try reader.next() { try take(line) }
-      if piece.isEmpty { break }
-      progress(bytes, stream.size)
     }
     if let line = reader.finish() { try take(line) }
   }
@@ -99,7 +108,6 @@ struct RecordFile {
     var reader = CSVReader(delimiter: delimiter)
     var columns: [Int]?
     var width = 0
-    var bytes = 0
     func take(_ record: CSVReader.Record) throws(ToolError) {
       if record.isBlank { return }
       guard let columns else {
@@ -113,13 +121,9 @@ struct RecordFile {
       }
       try body(columns.map { record.fields[$0] }, record.line)
     }
-    while true {
-      let piece = try stream.read()
-      bytes += piece.count
+    try forEachPiece(progress) { piece throws(ToolError) in
       reader.feed(piece)
       while let record = try reader.next() { try take(record) }
-      if piece.isEmpty { break }
-      progress(bytes, stream.size)
     }
     if let record = try reader.finish() { try take(record) }
   }

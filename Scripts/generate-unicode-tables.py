@@ -253,7 +253,7 @@ def main():
         ),
     ]
     write(
-        "UnicodeData+Tables.swift",
+        "Unicode/UnicodeData+Tables.swift",
         f"tokenizers {PINNED}",
         "/// Sequences of numbers as printable characters; `VariableLengthReader` reads them.\n"
         "extension UnicodeData",
@@ -262,7 +262,7 @@ def main():
     assert regex.__version__ == PINNED_REGEX, f"needs regex {PINNED_REGEX}"
     numbers = run_numbers(word_break_classes())
     write(
-        "WordBreak+Table.swift",
+        "Words/WordBreak+Table.swift",
         f"regex {PINNED_REGEX}, Unicode 17",
         "extension WordBreak",
         [("runs", "Runs of code points of equal value, for `VariableLengthReader`.", numbers)],

@@ -37,8 +37,9 @@ struct AnswerCommand: Command {
     switch option {
     case .context: showsContext = true
     case .color:
-      color = try value?.choice(
-        of: option, from: Terminal.colorChoices, command: Self.invocation) ?? .always
+      color =
+        try value?.choice(
+          of: option, from: Terminal.colorChoices, command: Self.invocation) ?? .always
     default: try answerOptions.set(option, value, command: Self.invocation)
     }
   }

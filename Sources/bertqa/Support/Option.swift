@@ -82,7 +82,8 @@ enum Option: String, CaseIterable {
   var value: Value {
     switch self {
     case .json, .context, .handleImpossibleAnswer, .noAlignToWords, .parseSpecialTokens, .ids, .tfIDF, .lines,
-      .normalize, .noNormalize, .truncate, .progress, .quiet, .next, .score, .rank, .includeEnd, .help, .version:
+      .normalize, .noNormalize, .truncate, .progress, .quiet, .next, .score, .rank, .includeEnd, .help,
+      .version:
       return .none
     case .color: return .optional
     default: return .required

@@ -28,7 +28,8 @@ struct ArrowTexts {
     guard array.length >= 0, array.offset >= 0, array.length <= Int(BERTQA_MAX_BATCH) else {
       throw BertQAError(
         .tooLarge,
-        "\(name): \(array.length) rows at offset \(array.offset); at most \(BERTQA_MAX_BATCH) are possible in one call")
+        "\(name): \(array.length) rows at offset \(array.offset); at most \(BERTQA_MAX_BATCH) are possible in one call"
+      )
     }
     self.name = name
     count = Int(array.length)

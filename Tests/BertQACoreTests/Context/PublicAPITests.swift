@@ -54,7 +54,9 @@ import Testing
     let context = try Context(modelDirectory: Self.tiny)
     let tokens = try context.tokenize("The rivers")
     #expect(tokens.starts == [0, 4, 9] && tokens.ends == [3, 9, 10])
-    let pieces = tokens.ids.map { context.vocabularyPiece(id: $0).map { String(decoding: $0, as: UTF8.self) } }
+    let pieces = tokens.ids.map {
+      context.vocabularyPiece(id: $0).map { String(decoding: $0, as: UTF8.self) }
+    }
     #expect(pieces == ["the", "river", "##s"])
     #expect(try context.tokenize("[SEP]", parseSpecialTokens: true).ids == [3])
     let logits = try context.logits(ids: [2] + tokens.ids + [3], windowLengths: [5], secondSegments: [1])

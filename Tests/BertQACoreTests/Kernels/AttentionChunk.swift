@@ -32,7 +32,8 @@ struct AttentionChunk {
   ) throws -> [Float] {
     let table = try #require(Kernels(isa: isa)).table
     let attention = try #require(kernel == .f32 ? table.attention_f32 : table.attention_s8)
-    let size = kernel == .f32
+    let size =
+      kernel == .f32
       ? bq_attention_scratch(window.count) : bq_attention_s8_scratch(window.count, headDim)
     let from = GuardedBuffer(x)
     let out = GuardedBuffer(

@@ -43,7 +43,8 @@ func expIsWithinTwoUlps(isa: Int32) throws {
 func erfAndTanhAreWithinTheirBounds(isa: Int32) throws {
   let table = try #require(Kernels(isa: isa)).table
   for (map, exact, bound) in [(table.erf_f32, Glibc.erf, 6e-7), (table.tanh_f32, Glibc.tanh, 2e-7)]
-    as [(Map?, (Double) -> Double, Double)] {
+    as [(Map?, (Double) -> Double, Double)]
+  {
     let found = try apply(map, samples)
     for (x, y) in zip(samples, found) {
       let error = abs(Double(y) - exact(Double(x)))

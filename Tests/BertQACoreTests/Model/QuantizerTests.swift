@@ -222,10 +222,12 @@ struct QuantizerTests {
   }
 
   /// Rows no checkpoint should have.
-  @Test(arguments: [
-    [0, 0, 0], [0x1p-149, -0x1p-149, 0], [1e-38, 1e-38, -1e-38], [3.4e38, -3.4e38, 0], [3.4e38, 0x1p-149, 0],
-    [-0.0, 0, 1], [5],
-  ] as [[Float]])
+  @Test(
+    arguments: [
+      [0, 0, 0], [0x1p-149, -0x1p-149, 0], [1e-38, 1e-38, -1e-38], [3.4e38, -3.4e38, 0],
+      [3.4e38, 0x1p-149, 0],
+      [-0.0, 0, 1], [5],
+    ] as [[Float]])
   func extremeRows(row: [Float]) throws {
     var quantizer = RowQuantizer()
     var elements = [Int8](repeating: 99, count: row.count)

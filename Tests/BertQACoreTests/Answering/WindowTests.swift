@@ -31,7 +31,10 @@ import Testing
       #expect(ids.last == 1)
       return (0, 0)
     }
-    let options = AnswerOptions.with { $0.maxSequenceLength = 14; $0.documentStride = 4 }
+    let options = AnswerOptions.with {
+      $0.maxSequenceLength = 14
+      $0.documentStride = 4
+    }
     let result = try QuestionAnswerer(Self.tokenizer, model).ask("who", Self.filler(100), options)
     #expect(result.windowCount == 16)
     #expect(model.windowsPerCall.withLock { $0 } == [16])
@@ -42,7 +45,10 @@ import Testing
     let model = FakeModel.marking(
       start: Self.tokenizer.id("left"), end: Self.tokenizer.id("right"))
     let answerer = QuestionAnswerer(Self.tokenizer, model)
-    let options = AnswerOptions.with { $0.maxSequenceLength = 20; $0.documentStride = 5 }
+    let options = AnswerOptions.with {
+      $0.maxSequenceLength = 20
+      $0.documentStride = 5
+    }
     for before in 0..<40 {
       let document = Self.filler(before) + "left and and right " + Self.filler(45 - before)
       let result = try answerer.ask("who", document, options)
@@ -57,7 +63,10 @@ import Testing
     let model = FakeModel { ids, position in
       position > 0 ? (-3, -3) : ids.contains(Self.tokenizer.id("left")) ? (-1, -1) : (1, 1)
     }
-    let options = AnswerOptions.with { $0.maxSequenceLength = 12; $0.documentStride = 0 }
+    let options = AnswerOptions.with {
+      $0.maxSequenceLength = 12
+      $0.documentStride = 0
+    }
     let document = Self.filler(30) + "left " + Self.filler(30)
     let result = try QuestionAnswerer(Self.tokenizer, model).ask("who", document, options)
     #expect(result.nullScore == -2)

@@ -122,7 +122,12 @@ import Testing
     final class Count: Sendable { let value = Mutex(0) }
     let asked = Count()
     var options = Self.options
-    options.cancellation = Cancellation { asked.value.withLock { $0 += 1; return $0 > 10 } }
+    options.cancellation = Cancellation {
+      asked.value.withLock {
+        $0 += 1
+        return $0 > 10
+      }
+    }
     let error = failure { _ = try answerer.ask("who", document, options) }
     #expect(error?.status == .cancelled)
     #expect(asked.value.withLock { $0 } == 11)

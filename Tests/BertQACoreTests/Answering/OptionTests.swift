@@ -49,14 +49,22 @@ import Testing
   }
 
   @Test func aQuestionThatLeavesNoRoomIsAnError() {
-    let change: (inout AnswerOptions) -> Void = { $0.maxSequenceLength = 20; $0.documentStride = 10 }
+    let change: (inout AnswerOptions) -> Void = {
+      $0.maxSequenceLength = 20
+      $0.documentStride = 10
+    }
     let question = "who a b a b a b a"
     #expect(Self.failing(change, question: "who a b a b a") == nil)
     #expect(
       Self.failing(change, question: question)?.message.hasPrefix(
         "the question's 8 tokens and 3 special tokens leave 9 of max_seq_len 20 to the document, but "
           + "doc_stride 10 needs at least 11") == true)
-    #expect(Self.failing({ change(&$0); $0.maxQuestionLength = 6 }, question: question) == nil)
+    #expect(
+      Self.failing(
+        {
+          change(&$0)
+          $0.maxQuestionLength = 6
+        }, question: question) == nil)
   }
 
   @Test func aLongQuestionIsCutAndTheResultSaysSo() throws {

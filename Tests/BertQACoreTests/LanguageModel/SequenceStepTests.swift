@@ -79,7 +79,9 @@ import Testing
 
   @Test func interleavedSequencesDoNotDisturbEachOther() throws {
     let context = try TinySequence.shakespeare()
-    let texts = [["O", "Romeo", ",", "Romeo"], ["Good", "night", ",", "good"], ["But", "soft", ",", "what"]]
+    let texts = [
+      ["O", "Romeo", ",", "Romeo"], ["Good", "night", ",", "good"], ["But", "soft", ",", "what"],
+    ]
     let alone = try texts.map { words in
       try words.reduce(into: [(Prediction, SequenceState)]()) { result, word in
         result.append(try context.predict(word: word, state: result.last?.1, topK: 5))

@@ -17,12 +17,14 @@ extension PairWork {
     let softmax = SpanSoftmax(logits: logits, maxLength: maxLength, best: best)
     let gap = best - logits.nullScore
     let isImpossible = gap < threshold
-    let answers = isImpossible && options.handlesImpossibleAnswer
+    let answers =
+      isImpossible && options.handlesImpossibleAnswer
       ? [] : taken.map { answer($0, logits, softmax) }
     return AnswerResult(
       answers: answers, nullScore: logits.nullScore, gap: gap,
       noAnswerProbability: softmax.probability(of: logits.nullScore), isImpossible: isImpossible,
-      noAnswerThreshold: threshold, questionWasTruncated: questionWasTruncated, windowCount: logits.windows.count,
+      noAnswerThreshold: threshold, questionWasTruncated: questionWasTruncated,
+      windowCount: logits.windows.count,
       skippedWindowCount: skippedWindowCount, emptyInput: nil)
   }
 

@@ -14,7 +14,8 @@ import Testing
       (text, text, .emptyQuestion),
     ] {
       let result = try Self.answerer.ask(question, document, options)
-      #expect(result == .empty(input, questionWasTruncated: false, noAnswerThreshold: result.noAnswerThreshold))
+      #expect(
+        result == .empty(input, questionWasTruncated: false, noAnswerThreshold: result.noAnswerThreshold))
       #expect(result.isImpossible && result.answers.isEmpty && result.windowCount == 0)
       #expect(result.nullScore == 0 && result.noAnswerProbability == 1)
     }

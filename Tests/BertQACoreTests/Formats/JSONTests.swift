@@ -28,8 +28,10 @@ struct JSONTests {
     ("[]", .array([])), ("[ 1 , [2]]", .array([integer(1), .array([integer(2)])])),
     ("{}", .object(.init())),
     ("\"\"", .string("")), ("\"é中😀\"", .string("é中😀")),
-    (#""\"\\\/\b\f\n\r\t\u0041\u00e9\u4E2D\uD83D\uDE00\u0000""#,
-      .string("\"\\/\u{8}\u{C}\n\r\tAé中😀\u{0}")),
+    (
+      #""\"\\\/\b\f\n\r\t\u0041\u00e9\u4E2D\uD83D\uDE00\u0000""#,
+      .string("\"\\/\u{8}\u{C}\n\r\tAé中😀\u{0}")
+    ),
     (#""\ud7ff\ue000""#, .string("\u{D7FF}\u{E000}")),
   ])
   func reads(text: String, value: JSON) throws {

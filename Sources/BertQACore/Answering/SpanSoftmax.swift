@@ -28,7 +28,8 @@ struct SpanSoftmax {
   ) -> Double {
     let window = logits.windows[index]
     let isLast = index + 1 == logits.windows.count
-    let rows = isLast
+    let rows =
+      isLast
       ? window.tokenCount : min(window.endToken, logits.windows[index + 1].firstToken) - window.firstToken
     let earliest = logits.windows(containing: window.firstToken).lowerBound
     return withUnsafeTemporaryAllocation(of: Float.self, capacity: 2 * rows) { scratch in

@@ -44,7 +44,8 @@ extension AnswerResult {
   ) -> AnswerResult {
     AnswerResult(
       answers: [], nullScore: 0, gap: -.infinity, noAnswerProbability: 1, isImpossible: true,
-      noAnswerThreshold: noAnswerThreshold, questionWasTruncated: questionWasTruncated, windowCount: 0, skippedWindowCount: 0,
+      noAnswerThreshold: noAnswerThreshold, questionWasTruncated: questionWasTruncated, windowCount: 0,
+      skippedWindowCount: 0,
       emptyInput: input)
   }
 }

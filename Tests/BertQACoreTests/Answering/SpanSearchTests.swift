@@ -56,7 +56,10 @@ import Testing
 
   @Test func allLogitsEqualGivesTheFirstAndShortest() throws {
     let model = FakeModel { _, _ in (1, 1) }
-    let options = AnswerOptions.with { $0.topK = 3; $0.alignsToWords = false }
+    let options = AnswerOptions.with {
+      $0.topK = 3
+      $0.alignsToWords = false
+    }
     let result = try QuestionAnswerer(Self.tokenizer, model).ask("who", "a b cx", options)
     #expect(result.answers.map(\.bytes) == [0, 2, 4].map { TextRange(start: $0, end: $0 + 1) })
   }

@@ -1,0 +1,20 @@
+/// A caller's wish to stop. Polled on the calling thread only, many times a second while a call works.
+public struct Cancellation: Sendable {
+  public let isCancelled: @Sendable () -> Bool
+
+  public init(isCancelled: @escaping @Sendable () -> Bool) {
+    self.isCancelled = isCancelled
+  }
+}
+
+/// What one call may take, and how it is stopped. Part of every task's options.
+public struct CallOptions: Sendable {
+  public var cancellation: Cancellation?
+  /// The time on CLOCK_MONOTONIC, in nanoseconds, at which the call fails with `.deadlineExceeded`; 0: never.
+  public var deadline: UInt64 = 0
+  /// Bytes of memory growing with the input that the call may hold at once; above, it fails with `.tooLarge`.
+  /// 0: no limit but the system's.
+  public var maxBytes = 0
+
+  public init() {}
+}

@@ -25,6 +25,7 @@ public func bertqa_status_name(_ status: bertqa_status) -> UnsafePointer<CChar>?
     case .cancelled: "BERTQA_ERROR_CANCELLED"
     case .tooLarge: "BERTQA_ERROR_TOO_LARGE"
     case .internal: "BERTQA_ERROR_INTERNAL"
+    case .deadlineExceeded: "BERTQA_ERROR_DEADLINE_EXCEEDED"
     case nil: "unknown status"
     }
   return staticCString(name)

@@ -131,7 +131,7 @@ extension Context {
         .unsupported, "\(directory): models that predict run in f32 only, not \(options.precision)")
     }
     let model = try SequenceModel(
-      directory: directory, kernels: kernels(options), threadLimit: options.threads)
+      ModelDirectory(path: directory), kernels: kernels(options), threadLimit: options.threads)
     model.warmUp()
     return (.sequence(model), ModelInfo(model: model))
   }

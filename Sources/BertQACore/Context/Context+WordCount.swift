@@ -2,7 +2,7 @@ extension Context {
   static func loadWordCount(
     _ directory: String, _ options: ContextOptions
   ) throws(BertQAError) -> (Engine, ModelInfo) {
-    let model = try WordCountModel.load(directory: directory)
+    let model = try WordCountModel.load(ModelDirectory(path: directory))
     let classifier = WordCountClassifier(model, threadLimit: options.threads)
     // Now, while fork() is held back: see `ForkGuard`. What it says is of no interest.
     var warmUp = ClassifyOptions()

@@ -11,7 +11,7 @@ struct ObjectReader {
   }
 
   /// The top level of a JSON file.
-  init(_ file: MappedFile) throws(BertQAError) {
+  init(_ file: ModelFile) throws(BertQAError) {
     guard case .object(let object) = try JSONParser.parse(file) else {
       throw BertQAError(.invalidModel, "\(file.path): expected a JSON object")
     }

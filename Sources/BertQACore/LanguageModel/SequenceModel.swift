@@ -31,6 +31,7 @@ final class SequenceModel: @unchecked Sendable {
     let state: Matrix
   }
 
+  /// What messages call the model's directory.
   let directory: String
   let configuration: SequenceConfiguration
   let words: WordVocabulary
@@ -51,11 +52,11 @@ final class SequenceModel: @unchecked Sendable {
 
   /// Loads a directory with `config.json`, `vocab.txt` and safetensors. Weights are used where they are
   /// mapped. They are all read once, to refuse those that are no numbers and for the fingerprint.
-  init(directory: String, kernels: Kernels, threadLimit: Int) throws(BertQAError) {
-    let configuration = try SequenceConfiguration(MappedFile(path: "\(directory)/config.json"))
-    let loader = WeightLoader(try Checkpoint(directory: directory), prefix: "")
+  init(_ directory: ModelDirectory, kernels: Kernels, threadLimit: Int) throws(BertQAError) {
+    let configuration = try SequenceConfiguration(directory.file("config.json"))
+    let loader = WeightLoader(try Checkpoint(directory), prefix: "")
     let weights = try SequenceWeights(loader, configuration)
-    words = try WordVocabulary(configuration, file: MappedFile(path: "\(directory)/vocab.txt"))
+    words = try WordVocabulary(configuration, file: directory.file("vocab.txt"))
     try weights.checkFinite()
 
     let converter = ParameterConverter(.f32)
@@ -78,7 +79,7 @@ final class SequenceModel: @unchecked Sendable {
     fingerprint = Self.fingerprint(of: weights, configuration)
     memory = converter.memory
     owners = loader.owners
-    self.directory = directory
+    self.directory = directory.name
     self.configuration = configuration
     self.kernels = kernels
     self.threadLimit = threadLimit

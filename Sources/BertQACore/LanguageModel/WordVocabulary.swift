@@ -7,7 +7,7 @@ struct WordVocabulary: Sendable {
   /// Ends a sequence; nil where the model has no such word.
   let endID: Int32?
 
-  init(_ configuration: SequenceConfiguration, file: MappedFile) throws(BertQAError) {
+  init(_ configuration: SequenceConfiguration, file: ModelFile) throws(BertQAError) {
     units = configuration.units
     do {
       vocabulary = try file.withBytes { bytes throws(BertQAError) in

@@ -5,7 +5,7 @@ final class CallMonitor {
   private let options: CallOptions
   /// When the clock says so the hook is asked again.
   private var nextPoll: UInt64 = 0
-  private var heldBytes = 0
+  private(set) var heldBytes = 0
 
   /// Nanoseconds between two questions to the cancellation hook.
   private static let pollInterval: UInt64 = 10_000_000
@@ -19,7 +19,15 @@ final class CallMonitor {
   func check() throws(BertQAError) {
     if isIdle { return }
     let time = ThreadPool.nanoseconds()
-    guard time >= nextPoll else { return }
+    if time >= nextPoll { try check(at: time) }
+  }
+
+  /// The same, whenever the hook was asked last.
+  func checkNow() throws(BertQAError) {
+    if !isIdle { try check(at: ThreadPool.nanoseconds()) }
+  }
+
+  private func check(at time: UInt64) throws(BertQAError) {
     nextPoll = time &+ Self.pollInterval
     if let cancellation = options.cancellation, cancellation.isCancelled() {
       throw BertQAError(.cancelled, "cancelled by the caller's hook")
@@ -39,4 +47,9 @@ final class CallMonitor {
   }
 
   func release(_ bytes: Int) { heldBytes -= bytes }
+
+  /// Tells the caller how far the call is.
+  func report(done: Int, of total: Int) { options.progress?(done, total) }
+
+  var reportsProgress: Bool { options.progress != nil }
 }

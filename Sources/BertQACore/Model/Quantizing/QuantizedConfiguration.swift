@@ -1,10 +1,8 @@
 extension OutputDirectory {
   /// Writes what belongs to a quantized model beside its weights: `config.json` with our key added,
   /// the vocabulary's file as it is, `tokenizer_config.json` as it is or made.
-  func writeConfiguration(
-    of model: LoadedModel, from directory: String, threshold: Float?
-  ) throws(BertQAError) {
-    var config = try ObjectReader(MappedFile(path: "\(directory)/config.json"))
+  func writeConfiguration(of model: LoadedModel, threshold: Float?) throws(BertQAError) {
+    var config = model.source
     var own = try config.reader("bertqa")?.object ?? JSON.Object()
     own["weight_format"] = .string("int8")
     if model.configuration.architecture.task == .answer {
@@ -15,18 +13,17 @@ extension OutputDirectory {
     config.object["bertqa"] = .object(own)
     try write(JSON.object(config.object).text + "\n", to: "config.json")
 
-    let vocabulary = model.tokenizer.vocabularyPath
-    try copy(vocabulary, to: vocabulary.hasSuffix(".json") ? "tokenizer.json" : "vocab.txt")
-    let configuration = "\(directory)/tokenizer_config.json"
-    if MappedFile.exists(configuration) {
-      try copy(configuration, to: "tokenizer_config.json")
-    } else {
-      try write(model.tokenizerConfiguration.json.text + "\n", to: "tokenizer_config.json")
+    let vocabulary = model.tokenizer.vocabularyFile
+    try copy(vocabulary, to: vocabulary.path.hasSuffix(".json") ? "tokenizer.json" : "vocab.txt")
+    if let settings = model.tokenizer.settingsFile {
+      try copy(settings, to: "tokenizer_config.json")
+    } else if let tokenizer = model.tokenizer.tokenizer as? WordPieceTokenizer {
+      // `vocab.txt` alone would be read with the defaults, which tokenizer.json may have overridden.
+      try write(tokenizer.configuration.json.text + "\n", to: "tokenizer_config.json")
     }
   }
 
-  private func copy(_ source: String, to name: String) throws(BertQAError) {
-    let file = try MappedFile(path: source)
+  private func copy(_ file: ModelFile, to name: String) throws(BertQAError) {
     try file.withBytes { bytes throws(BertQAError) in
       try write(UnsafeRawBufferPointer(bytes), to: name)
     }

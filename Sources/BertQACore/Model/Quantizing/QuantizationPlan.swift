@@ -20,7 +20,7 @@ struct QuantizationPlan {
       quantize([layer.output])
       keep(layer.outputNorm)
     }
-    for linear in model.head.linears { keep([linear.weight, linear.bias]) }
+    for layer in model.head.layers { keep([layer.linear.weight, layer.linear.bias]) }
   }
 
   private mutating func quantize(_ linears: [LinearWeights]) {

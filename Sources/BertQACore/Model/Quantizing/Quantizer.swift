@@ -5,26 +5,31 @@
 /// layer's matrix has a second companion, I32 `X.weight_sum`, each row's Σ q. All else, the head too,
 /// which is tiny and sensitive, becomes F32. Names are those of Hugging Face with
 /// prefix; tensors the architecture does not use are left out.
-package struct Quantizer {
+public struct Quantizer {
   private var writer: SafetensorsWriter
   private var rows = RowQuantizer()
   private var report = QuantizationReport()
+  private let monitor: CallMonitor
 
   /// Rows are read, rounded and written in parts of about this many elements.
   private static let partCount = 1 << 16
 
-  /// Quantizes the model in `directory` (F32, F16 or BF16, sharded or not) to the fresh directory
-  /// `output`, which comes into being complete or not at all. Memory: O(rows of the largest tensor).
-  /// `noAnswerThreshold` replaces the model's own.
+  /// Quantizes an encoder (F32, F16 or BF16, sharded or not) to the fresh directory `output`, which comes into
+  /// being complete or not at all. Memory: O(rows of the largest tensor).
+  /// - Throws: what loading throws; `.invalidArgument` for a model that is int8 already or a threshold that it
+  ///   has no use for; `.io`; `.cancelled`.
   @discardableResult
-  package static func quantize(
-    directory: String, to output: String, noAnswerThreshold: Float? = nil
+  public static func quantize(
+    _ model: ModelDirectory, to output: String, options: QuantizeOptions = QuantizeOptions()
   ) throws(BertQAError) -> QuantizationReport {
+    let directory = model.name
+    let noAnswerThreshold = options.noAnswerThreshold
     if let noAnswerThreshold, !noAnswerThreshold.isFinite {
       throw BertQAError(
-        .invalidArgument, "the no-answer threshold is \(noAnswerThreshold), expected a number")
+        .invalidArgument, argument: "no_answer_threshold",
+        "is \(noAnswerThreshold), but must be a finite number")
     }
-    let model = try LoadedModel.load(directory: directory)
+    let model = try LoadedModel(model)
     guard model.encoder.wordEmbeddings.dataType != .i8 else {
       throw BertQAError(.invalidArgument, "\(directory): the model is int8 already")
     }
@@ -38,16 +43,16 @@ package struct Quantizer {
     let plan = QuantizationPlan(model)
     let target = try OutputDirectory(path: output)
     let weights = try target.makeFile("model.safetensors")
-    var quantizer = Quantizer(writer: try SafetensorsWriter(weights, plan.tensors))
+    var quantizer = Quantizer(writer: try SafetensorsWriter(weights, plan.tensors), options.call)
     try quantizer.write(plan)
-    try target.writeConfiguration(
-      of: model, from: directory, threshold: noAnswerThreshold)
+    try target.writeConfiguration(of: model, threshold: noAnswerThreshold)
     try target.commit()
     return quantizer.report
   }
 
-  private init(writer: SafetensorsWriter) {
+  private init(writer: SafetensorsWriter, _ call: CallOptions) {
     self.writer = writer
+    monitor = CallMonitor(call)
   }
 
   private mutating func write(_ plan: QuantizationPlan) throws(BertQAError) {
@@ -115,10 +120,37 @@ package struct Quantizer {
     defer { buffer.deallocate() }
     guard let base = buffer.baseAddress else { return }
     for first in stride(from: 0, to: tensor.rowCount, by: rowsPerPart) {
+      try monitor.check()
       let part = first..<min(first + rowsPerPart, tensor.rowCount)
       tensor.copyFloats(rows: part, to: base)
       let floats = UnsafeBufferPointer(start: base, count: part.count * tensor.rowWidth)
       try body(part, floats, &self)
     }
   }
+}
+
+public struct QuantizeOptions: Sendable {
+  /// Replaces the model's own threshold (`no_answer_threshold`); for models that answer.
+  public var noAnswerThreshold: Float?
+  public var call = CallOptions()
+
+  public init() {}
+}
+
+/// What `Quantizer` did.
+public struct QuantizationReport: Sendable {
+  /// Tensors written, scales and sums included.
+  public internal(set) var tensorCount = 0
+  /// Weights rounded to int8.
+  public internal(set) var quantizedCount = 0
+  /// Bytes of the tensors read.
+  public internal(set) var bytesRead = 0
+  /// Bytes of the new model.safetensors.
+  public internal(set) var bytesWritten = 0
+  /// Root mean square of the quantized weights.
+  public internal(set) var rmsWeight = 0.0
+  /// Root mean square of their change.
+  public internal(set) var rmsError = 0.0
+  /// What `rmsError` would be with each row's scale from its largest magnitude.
+  public internal(set) var rmsErrorOfLargest = 0.0
 }

@@ -45,7 +45,7 @@ public func bertqa_sequence_predict(
     let state = SequenceState.borrowed(state)
     let next: SequenceState
     if let prediction {
-      let result = try context.predict(word: word, state: state, topK: Int(top_k))
+      let result = try context.predict(word: word, state: state, options: SequenceOptions(topK: Int(top_k)))
       prediction.pointee = PredictionHandle(result.prediction).passed()
       next = result.state
     } else {

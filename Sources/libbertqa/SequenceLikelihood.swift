@@ -11,7 +11,8 @@ public func bertqa_sequence_likelihood(
     let context = try ContextHandle.borrowed(context, "context").context
     let bytes = try textArgument(text, length, "text")
     let result = try context.likelihood(
-      of: bytes, after: SequenceState.borrowed(state), includesEnd: include_end != 0)
+      of: bytes, after: SequenceState.borrowed(state), options: SequenceOptions(includesEnd: include_end != 0)
+    )
     try write(bertqa_sequence_score(result), to: out, "bertqa_sequence_score")
   }
 }
@@ -44,7 +45,7 @@ public func bertqa_sequence_rank(
     }
     let ranking = try context.rank(
       texts.map(\.text), after: prefix, state: SequenceState.borrowed(state),
-      includesEnd: include_end != 0)
+      options: SequenceOptions(includesEnd: include_end != 0))
     for index in 0..<count {
       order?[index] = ranking.order[index]
       log_likelihoods?[index] = ranking.scores[index].logLikelihood

@@ -3,31 +3,36 @@ extension Context {
   /// state always give the same bits.
   /// - Parameters:
   ///   - state: nil starts a sequence.
-  ///   - topK: how many words to give, at least 1; beyond the vocabulary: all.
   public func predict(
-    word: UnsafeBufferPointer<UInt8>, state: SequenceState? = nil, topK: Int = 1
+    word: UnsafeBufferPointer<UInt8>, state: SequenceState? = nil,
+    options: SequenceOptions = SequenceOptions()
   ) throws(BertQAError) -> (prediction: Prediction, state: SequenceState) {
-    try sequenceModel().predict(word, state: state, topK: topK)
+    try sequenceModel().predict(word, state: state, options: options)
   }
 
   public func predict(
-    word: String, state: SequenceState? = nil, topK: Int = 1
+    word: String, state: SequenceState? = nil,
+    options: SequenceOptions = SequenceOptions()
   ) throws(BertQAError) -> (prediction: Prediction, state: SequenceState) {
-    try withBytes(of: word) { word throws(BertQAError) in try predict(word: word, state: state, topK: topK) }
+    try withBytes(of: word) { word throws(BertQAError) in
+      try predict(word: word, state: state, options: options)
+    }
   }
 
   /// Reads a text, split into the model's words, and predicts the next word. An empty text needs a state.
   public func predict(
-    after text: UnsafeBufferPointer<UInt8>, state: SequenceState? = nil, topK: Int = 1
+    after text: UnsafeBufferPointer<UInt8>, state: SequenceState? = nil,
+    options: SequenceOptions = SequenceOptions()
   ) throws(BertQAError) -> (prediction: Prediction, state: SequenceState) {
-    try sequenceModel().predict(after: checked(text, "text"), state: state, topK: topK)
+    try sequenceModel().predict(after: text, state: state, options: options)
   }
 
   /// Reads a word and predicts nothing, which takes a fraction of the time.
   public func read(
-    word: UnsafeBufferPointer<UInt8>, state: SequenceState? = nil
+    word: UnsafeBufferPointer<UInt8>, state: SequenceState? = nil,
+    options: SequenceOptions = SequenceOptions()
   ) throws(BertQAError) -> SequenceState {
-    try sequenceModel().read(word, state: state)
+    try sequenceModel().read(word, state: state, options: options)
   }
 
   /// One step of many independent sequences at once.
@@ -37,12 +42,13 @@ extension Context {
   ///   - logits: [ids.count][vocabulary size], or nil where they are not wanted.
   public func step(
     ids: UnsafeBufferPointer<Int32>, states: [SequenceState?],
-    logits: UnsafeMutablePointer<Float>? = nil
+    logits: UnsafeMutablePointer<Float>? = nil, options: SequenceOptions = SequenceOptions()
   ) throws(BertQAError) -> [SequenceState] {
     guard states.count == ids.count else {
-      throw BertQAError(.invalidArgument, "there are \(states.count) states for \(ids.count) ids")
+      throw BertQAError(
+        .invalidArgument, argument: "states", "has \(states.count) elements, but there are \(ids.count) ids")
     }
-    return try sequenceModel().step(ids: ids, states: states, logits: logits)
+    return try sequenceModel().step(ids: ids, states: states, logits: logits, options: options)
   }
 
   /// Reads a prompt, split into the model's words, and generates what follows. An empty prompt needs a state.
@@ -50,7 +56,7 @@ extension Context {
     prompt: UnsafeBufferPointer<UInt8>, state: SequenceState? = nil,
     options: GenerateOptions = GenerateOptions()
   ) throws(BertQAError) -> Generation {
-    try sequenceModel().generate(checked(prompt, "prompt"), state: state, options: options)
+    try sequenceModel().generate(prompt, state: state, options: options)
   }
 
   public func generate(
@@ -61,7 +67,7 @@ extension Context {
     }
   }
 
-  /// What stands between two words of a generated text: a space, or nothing between characters.
+  /// The text between two words of a generated text: a space, or nothing between characters.
   public var wordSeparator: String {
     guard case .sequence(let model) = engine else { return "" }
     return model.words.separator
@@ -70,18 +76,18 @@ extension Context {
   /// The likelihood of a text, split into the model's words.
   /// - Parameters:
   ///   - state: what the text follows; nil starts a sequence, whose first word is given, not predicted.
-  ///   - includesEnd: whether the text is complete and its end symbol is predicted too.
   public func likelihood(
-    of text: UnsafeBufferPointer<UInt8>, after state: SequenceState? = nil, includesEnd: Bool = false
+    of text: UnsafeBufferPointer<UInt8>, after state: SequenceState? = nil,
+    options: SequenceOptions = SequenceOptions()
   ) throws(BertQAError) -> SequenceScore {
-    try sequenceModel().likelihood(checked(text, "text"), state: state, includesEnd: includesEnd)
+    try sequenceModel().likelihood(text, state: state, options: options)
   }
 
   public func likelihood(
-    of text: String, after state: SequenceState? = nil, includesEnd: Bool = false
+    of text: String, after state: SequenceState? = nil, options: SequenceOptions = SequenceOptions()
   ) throws(BertQAError) -> SequenceScore {
     try withBytes(of: text) { text throws(BertQAError) in
-      try likelihood(of: text, after: state, includesEnd: includesEnd)
+      try likelihood(of: text, after: state, options: options)
     }
   }
 
@@ -89,10 +95,9 @@ extension Context {
   /// word first, and the scores of their own words in the order given.
   public func rank(
     _ continuations: [UnsafeBufferPointer<UInt8>], after prefix: UnsafeBufferPointer<UInt8>,
-    state: SequenceState? = nil, includesEnd: Bool = false
+    state: SequenceState? = nil, options: SequenceOptions = SequenceOptions()
   ) throws(BertQAError) -> (order: [Int], scores: [SequenceScore]) {
-    try sequenceModel().rank(
-      continuations, after: checked(prefix, "prefix"), state: state, includesEnd: includesEnd)
+    try sequenceModel().rank(continuations, after: prefix, state: state, options: options)
   }
 
   /// A state of this model from what `SequenceState.values` gave.
@@ -112,15 +117,6 @@ extension Context {
       throw wrongModel(for: "predict along a sequence", needed: .predict)
     }
     return model
-  }
-
-  private func checked(
-    _ text: UnsafeBufferPointer<UInt8>, _ name: String
-  ) throws(BertQAError) -> UnsafeBufferPointer<UInt8> {
-    guard text.count <= Int(Int32.max) else {
-      throw BertQAError(.tooLarge, "\(name): \(text.count) bytes are above the limit of \(Int32.max)")
-    }
-    return text
   }
 
   static func loadSequence(

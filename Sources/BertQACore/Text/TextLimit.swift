@@ -1,14 +1,13 @@
-/// The longest text, in bytes: offsets of tokens are 32 bits wide.
+/// The size of the largest text that a call takes.
 enum TextLimit {
-  static let byteCount = Int(Int32.max)
+  /// Tokens keep byte offsets in 32 bits.
+  static let bytes = Int(Int32.max)
 
-  /// Throws `.tooLarge` for a longer text; `argument` is what the caller knows it by.
-  static func check(
-    _ text: UnsafeBufferPointer<UInt8>, _ argument: String
-  ) throws(BertQAError) {
-    if text.count <= byteCount { return }
+  /// - Parameter name: the argument, as the C header names it.
+  /// - Throws: `.tooLarge`.
+  static func check(_ text: UnsafeBufferPointer<UInt8>, _ name: String) throws(BertQAError) {
+    guard text.count > bytes else { return }
     throw BertQAError(
-      .tooLarge, argument: argument,
-      "has \(text.count) bytes, but at most \(byteCount) are allowed: split it")
+      .tooLarge, argument: name, "has \(text.count) bytes, but at most \(bytes) are allowed: split it")
   }
 }

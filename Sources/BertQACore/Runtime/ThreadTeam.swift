@@ -1,5 +1,3 @@
-import CBertQA
-import Glibc
 import Synchronization
 
 extension ThreadPool {
@@ -28,7 +26,7 @@ extension ThreadPool {
     deinit {
       if let job {
         pool.wanted.subtract(threadCount - 1, ordering: .relaxed)
-        pool.claimed.bitwiseAnd(~(1 << UInt64(job)), ordering: .releasing)
+        pool.giveBack(job: job)
       }
       pool.running.subtract(1, ordering: .sequentiallyConsistent)
       // This thread's processor can help another team.
@@ -71,47 +69,30 @@ extension ThreadPool {
       pool.waitUntilLeft(slot, helperMask) { whileWaiting(context) }
     }
   }
+}
 
-  private func claimJob() -> Int? {
-    var word = claimed.load(ordering: .relaxed)
-    while ~word != 0 {
-      let bit = ~word & (word &+ 1)
-      let (done, now) = claimed.weakCompareExchange(
-        expected: word, desired: word | bit, ordering: .acquiring)
-      if done { return bit.trailingZeroBitCount }
-      word = now
-    }
-    return nil
-  }
-
-  private func waitUntilLeft(
-    _ job: UnsafeMutablePointer<Job>, _ helperMask: UInt64, whileWaiting: () -> Void
+extension ThreadPool.Team {
+  /// The same for a body that captures.
+  func run(
+    count: Int, whileWaiting: () -> Void = {}, _ body: (_ item: Int, _ seat: Int) -> Void
   ) {
-    let deadline = Self.nanoseconds() &+ Self.spinNanoseconds
-    repeat {
-      for _ in 0..<16 {
-        if job.pointee.seats.load(ordering: .acquiring) & helperMask == 0 { return }
-        bq_pause()
+    withoutActuallyEscaping(body) { body in
+      withoutActuallyEscaping(whileWaiting) { whileWaiting in
+        var closures = Closures(body: body, whileWaiting: whileWaiting)
+        withUnsafeMutablePointer(to: &closures) { pointer in
+          run(
+            count: count, context: pointer,
+            whileWaiting: { $0.assumingMemoryBound(to: Closures.self).pointee.whileWaiting() }
+          ) { context, item, seat in
+            context.assumingMemoryBound(to: Closures.self).pointee.body(item, seat)
+          }
+        }
       }
-    } while Self.nanoseconds() < deadline
-
-    while true {
-      pthread_mutex_lock(mutex)
-      let seats = job.pointee.seats.bitwiseOr(Job.waiting, ordering: .acquiringAndReleasing).newValue
-      if seats & helperMask == 0 {
-        pthread_mutex_unlock(mutex)
-        return
-      }
-      var until = timespec()
-      clock_gettime(CLOCK_MONOTONIC, &until)
-      until.tv_nsec += 20_000_000
-      if until.tv_nsec >= 1_000_000_000 {
-        until.tv_nsec -= 1_000_000_000
-        until.tv_sec += 1
-      }
-      pthread_cond_timedwait(jobLeft, mutex, &until)
-      pthread_mutex_unlock(mutex)
-      whileWaiting()
     }
   }
+}
+
+private struct Closures {
+  let body: (Int, Int) -> Void
+  let whileWaiting: () -> Void
 }

@@ -1,7 +1,7 @@
 // How fast the kernels are, as a share of what the core can do: a loop of register-only
 // multiply-adds is timed in turn with each kernel, so that a change of clock or a noisy neighbour
-// meets both. Prints medians. Usage: kernels [instruction set [part of a name]]
-//   clang -O3 -ffp-contract=off -ISources/CBertQA/include Benchmarks/kernels.c Sources/CBertQA/*.c -lm
+// meets both. Prints medians. Usage: kernels [instruction set [part of a name]]. Built by
+//   K=Sources/CBertQA; clang -O3 -ffp-contract=off -I$K/include Benchmarks/kernels.c $K/kernels/*.c -lm
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,8 +63,8 @@ typedef enum { F32, BF16, S8 } number_t;
 // The best that the instruction set's own multiply-adds allow; for s8 without VNNI that of f32.
 static peak_t peak_of(int32_t isa, number_t number) {
 #if defined(__x86_64__)
-  if (isa == BQ_ISA_AVX512_VNNI && number == S8) return (peak_t){peak_vnni, 24 * 16 * 8};
-  if (isa == BQ_ISA_AVX512_VNNI && number == BF16) return (peak_t){peak_bf16, 24 * 16 * 4};
+  if (isa >= BQ_ISA_AVX512_VNNI && number == S8) return (peak_t){peak_vnni, 24 * 16 * 8};
+  if (number == BF16) return (peak_t){peak_bf16, 24 * 16 * 4};
   switch (isa) {
     case BQ_ISA_PORTABLE: return (peak_t){peak_sse, 12 * 4 * 2};
     case BQ_ISA_AVX2: return (peak_t){peak_avx2, 12 * 8 * 2};
@@ -126,7 +126,6 @@ static void run_attention(const job_t *j) {
                               j->tokens, j->head_dim, 0.2f, j->scratch, j->y, head);
 }
 static void run_exp(const job_t *j) { j->kernels->exp_f32(j->x, j->tokens * j->in, j->y); }
-static void run_gelu(const job_t *j) { j->kernels->gelu_f32(j->x, j->tokens * j->in, j->y); }
 static void run_quantize(const job_t *j) {
   j->kernels->quantize_u8(j->x, j->tokens / 16, j->in, (uint8_t *)j->y, j->scratch, j->scratch);
 }
@@ -260,7 +259,6 @@ int main(int argc, char **argv) {
     void (*run)(const job_t *);
   } passes[] = {{"layer_norm_f32", run_norm},
                 {"exp_f32", run_exp},
-                {"gelu_f32", run_gelu},
                 {"quantize_u8", run_quantize},
                 {"pack_bf16", kernels->pack_bf16 ? run_pack : NULL}};
   float *w = floats(in, 1), *bias = floats(in, 1), *x = floats(in * tokens, 8);

@@ -1,10 +1,15 @@
-// One head of one window from f32 activations: scores of bytes by vpdpbusd, the context in bfloat16.
+// Template: one head of one window from f32 activations: scores of bytes by vpdpbusd, the context in
+// bfloat16. The including file defines HAS_VNNI before avx512.inc.h, and includes quantize.inc.h and
+// bf16_attention.inc.h before this one.
 //
-// A score that is too great by the same amount for all keys leaves softmax as it is. So each feature
-// of the keys may have an offset of its own, which costs nothing, and their bytes unsigned ones
-// without a correction: q·(k - c) differs from q·k by q·c, whatever the key.
+// Softmax does not change when the scores of all keys grow by the same amount. So each feature of the
+// keys has an offset of its own, which makes their bytes unsigned and needs no correction:
+// q·(k - offset) differs from q·k by q·offset, which is the same for every key.
 
-// Less than any score, and not so small that subtracting a score from it overflows.
+#include <math.h>
+#include <string.h>
+
+// Less than any score, and so far from INT32_MIN that subtracting a score does not overflow.
 enum { NO_SCORE = -(1 << 30) };
 
 // A window's keys and values in scratch, by blocks of the window's first token's block on.

@@ -1,5 +1,13 @@
-// What the linear layers of every precision share: the walk over the tiles of a product, and what
-// becomes of a tile's sums.
+// Template: what the linear layers of every precision share: the walk over the tiles of a product, and
+// the functions that store a tile's sums. After kernels_internal.h, the including file defines
+//   KERNEL           attributes of a function that is compiled for the instruction set
+//   INLINE           those of an inlined function, and its storage class
+//   V, VL            the vector of floats and its length: 4, 8 or 16
+//   v_load, v_store  of VL floats at any address
+//   v_gelu           of f32_math.inc.h
+//   TILE_BLOCKS      blocks of 16 tokens in a tile
+// and, optionally,
+//   HAS_FAST_GELU    if it defines v_gelu_fast, a GELU with an absolute error of at most 6e-6
 
 enum {
   VECS = BQ_LANES / VL,  // vectors in a block of tokens

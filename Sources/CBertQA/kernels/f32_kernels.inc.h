@@ -1,10 +1,10 @@
-// The f32 kernels over one instruction set's vectors. The including file defines
-//   V, VL                 the vector of floats and its length (4, 8 or 16)
-//   v_load v_store v_splat v_fma v_max v_min v_scale v_exp2
-//   TILE_ROWS             weight rows of a linear tile
-//   TILE_BLOCKS           blocks of 16 tokens of a tile
-//   KEY_ROWS, VALUE_ROWS  keys of a score tile (4 or 8), features of a context tile
-//   KERNEL, INLINE        storage class and target attribute; SUFFIXED(name)
+// Template: the f32 kernels for one instruction set. It includes f32_math.inc.h and tiles.inc.h. Beyond
+// what these two need, the including file defines
+//   SUFFIXED(name)  the name of the instruction set's version of a kernel
+//   v_sqrt          the vector of square roots
+//   TILE_ROWS       weight rows of a linear tile
+//   KEY_ROWS        keys of a tile of attention scores: 4 or 8
+//   VALUE_ROWS      features of a tile of attention output
 
 #include <math.h>
 #include <string.h>
@@ -222,7 +222,5 @@ KERNEL void SUFFIXED(attention_f32)(const float *q, const float *k, const float 
     }                                                           \
   }
 BQ_MAP(exp_f32, v_exp)
-BQ_MAP(erf_f32, v_erf)
 BQ_MAP(tanh_f32, v_tanh)
-BQ_MAP(gelu_f32, v_gelu)
 #undef BQ_MAP

@@ -1,5 +1,10 @@
-// The bfloat16 kernels, over AVX-512 BF16. Two neighbouring features of a token (or two keys of a
-// query) lie side by side, so that a lane's 32 bits are what one vdpbf16ps multiplies and adds.
+// Template: the bfloat16 kernels for AVX-512 with BF16. Two neighbouring features of a token (or two keys
+// of a query) lie side by side, so that a lane's 32 bits are what one vdpbf16ps multiplies and adds.
+// The including file includes avx512.inc.h, f32_math.inc.h and tiles.inc.h before it, and also defines
+//   SUFFIXED(name)  the name of the instruction set's version of a kernel
+//   KERNEL, INLINE  with a target that has avx512bf16
+
+#include <string.h>
 
 INLINE V v_dot_bf16(V sum, VI x, VI w) {
   return _mm512_dpbf16_ps(sum, (__m512bh)x, (__m512bh)w);

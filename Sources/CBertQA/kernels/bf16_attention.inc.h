@@ -1,5 +1,9 @@
-// One head of one window in bfloat16: scores and context by vdpbf16ps, the softmax between them in
-// f32. Token t has feature d of q and k in pairs, base[t/16·stride + d/2·32 + t%16·2 + d%2], and of
+// Template: one head of one window in bfloat16: scores and context by vdpbf16ps, the softmax between
+// them in f32. The including file includes bf16_kernels.inc.h before it.
+
+#include <math.h>
+
+// Token t has feature d of q and k in pairs, base[t/16·stride + d/2·32 + t%16·2 + d%2], and of
 // v, whose neighbouring keys are multiplied together, at base[t/16·stride + d·16 + t%16].
 typedef struct {
   const uint16_t *q, *k, *v;

@@ -1,10 +1,14 @@
-// int8 linear layers over one instruction set's vectors. Beyond what f32_kernels.inc.h needs, the
-// including file defines
-//   VI                           the vector of VL int32s; vi_load vi_splat vi_float
-//   BYTES_X, BYTES_W, v_dot      activations and weights ready for v_dot, which adds to each lane
-//   v_bytes_x, v_bytes_w         the four products of its bytes, exactly
-//   S8_ROWS                      weight rows of a tile
-// Integer sums are exact: every instruction set has the same ones.
+// Template: int8 linear layers for one instruction set. Integer sums are exact, so all instruction sets
+// have the same ones. The including file includes f32_math.inc.h and tiles.inc.h before it, and also
+// defines
+//   SUFFIXED(name)        the name of the instruction set's version of a kernel
+//   vi_load, vi_splat     VL int32s at any address; the vector of one int32
+//   vi_float              int32s as floats
+//   BYTES_X, BYTES_W      types of 4 · VL activations and weights in the form that v_dot takes
+//   v_bytes_x, v_bytes_w  the conversions of a VI to them
+//   v_dot                 v_dot(sum, x, w): adds to each int32 the four products of the bytes there,
+//                         exactly
+//   S8_ROWS               weight rows of a tile
 
 #include <string.h>
 

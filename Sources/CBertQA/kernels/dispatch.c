@@ -1,4 +1,4 @@
-// Which kernels this machine can run.
+// The choice of the kernels that this machine can run.
 #include "kernels_internal.h"
 
 // __builtin_cpu_supports also asks whether the operating system saves the registers.
@@ -16,6 +16,8 @@ static int supports(int32_t isa) {
              __builtin_cpu_supports("avx512vl");
     case BQ_ISA_AVX512_VNNI:
       return supports(BQ_ISA_AVX512) && __builtin_cpu_supports("avx512vnni");
+    case BQ_ISA_AVX512_VNNI_BF16:
+      return supports(BQ_ISA_AVX512_VNNI) && __builtin_cpu_supports("avx512bf16");
     default: return 0;
   }
 #else
@@ -24,7 +26,7 @@ static int supports(int32_t isa) {
 }
 
 int32_t bq_best_isa(void) {
-  int32_t isa = BQ_ISA_AVX512_VNNI;
+  int32_t isa = BQ_ISA_AVX512_VNNI_BF16;
   while (!supports(isa)) isa--;
   return isa;
 }
@@ -36,28 +38,9 @@ const bq_kernels *bq_kernels_for(int32_t isa) {
 #if BQ_X86
     case BQ_ISA_AVX2: return &bq_kernels_avx2;
     case BQ_ISA_AVX512: return &bq_kernels_avx512;
-    case BQ_ISA_AVX512_VNNI:
-      return __builtin_cpu_supports("avx512bf16") ? &bq_kernels_avx512_bf16
-                                                  : &bq_kernels_avx512_vnni;
+    case BQ_ISA_AVX512_VNNI: return &bq_kernels_avx512_vnni;
+    case BQ_ISA_AVX512_VNNI_BF16: return &bq_kernels_avx512_vnni_bf16;
 #endif
     default: return &bq_kernels_portable;
-  }
-}
-
-// A strip of scores for two blocks of queries, with room for the last group of keys.
-size_t bq_attention_scratch(size_t tokens) { return (tokens + 8) * 2 * BQ_LANES; }
-
-// The strip, two blocks of queries, a byte per key and two per value, in blocks that the window may
-// begin and end within, and a number per feature.
-size_t bq_attention_s8_scratch(size_t tokens, size_t head_dim) {
-  return bq_attention_scratch(tokens) + head_dim +
-         (3 * (tokens + 2 * BQ_LANES) + 2 * BQ_LANES) * head_dim / sizeof(float);
-}
-
-void bq_row_sums_s8(const int8_t *w, const float *scale, size_t rows, size_t columns, float *sums) {
-  for (size_t r = 0; r < rows; r++) {
-    int32_t sum = 0;
-    for (size_t k = 0; k < columns; k++) sum += w[r * columns + k];
-    sums[r] = scale[r] * (float)sum;
   }
 }

@@ -1,10 +1,14 @@
-// The kernels of recurrent models over one instruction set's vectors: few vectors against many rows of
-// weights. Beyond what f32_kernels.inc.h needs, the including file defines
+// Template: the kernels of recurrent models for one instruction set, products of few vectors with many
+// rows of weights. The including file includes f32_kernels.inc.h before it, and also defines
+//   vi_load                  VL int32s at any address
 //   v_load_f16, v_load_bf16  VL weights of two bytes, at any address, as floats
-//   v_load_part              the first n < VL floats, then zeros
-//   BQ_MASK_ONES             VL times -1, with commas
-//   v_sums4                  y[r] = the sum of the lanes of the r-th of four vectors + bias[r]
-//   ROW_VECTORS              vectors of a tile of four rows
+//   v_load_part              v_load_part(p, n): the first n < VL floats at p, then zeros
+//   BQ_MASK_ONES             VL times -1, separated by commas
+//   v_sums4                  v_sums4(a, b, c, d, bias, y): y[r] = the sum of the lanes of the r-th of the
+//                            four vectors + bias[r]
+//   ROW_VECTORS              vectors that are multiplied with four rows at a time
+
+#include <string.h>
 
 enum { ROW_TILE = 4 };
 

@@ -1,4 +1,8 @@
-// Activations to bytes over one instruction set's vectors: V and VI with vi_store and vi_bits.
+// Template: activations to bytes for one instruction set. The including file includes f32_math.inc.h and
+// tiles.inc.h before it, and also defines
+//   SUFFIXED(name)  the name of the instruction set's version of a kernel
+//   vi_store        stores VL int32s at any address
+//   vi_bits         the bits of VL floats as int32s
 
 // round(x · inverse) + zero, by adding 1.5 · 2^23 within `zero`: four features' bytes of each lane.
 INLINE VI quantize_quad(const float *x, V inverse, const V zero[4]) {

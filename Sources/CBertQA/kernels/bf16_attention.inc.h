@@ -26,8 +26,8 @@ INLINE void score_tile_bf16(const int rows, const int blocks, const head_bf16 *h
   CLEAR_TILE(acc, v_splat(0));
   dot_tile_bf16(rows, blocks, k, 2, 2 * BQ_LANES, q, 2 * BQ_LANES, h->stride, h->head_dim / 2, 0,
                 acc);
-  BQ_UNROLL for (int r = 0; r < rows; r++)
-    BQ_UNROLL for (int b = 0; b < blocks; b++) {
+  BQ_UNROLL_FOR (int r = 0; r < rows; r++)
+    BQ_UNROLL_FOR (int b = 0; b < blocks; b++) {
       const V score = (size_t)r < left ? acc[r][b] : v_splat(-INFINITY);
       most[b] = v_max(most[b], score);
       v_store(strip + (r * blocks + b) * VL, score);
@@ -38,7 +38,7 @@ INLINE void score_tile_bf16(const int rows, const int blocks, const head_bf16 *h
 // the first may be shorter, as a window starts at any multiple of 4.
 INLINE void score_keys_bf16(const int blocks, const head_bf16 *h, const uint16_t *q, float *strip,
                             V most[TILE_VECS]) {
-  BQ_UNROLL for (int b = 0; b < blocks; b++) most[b] = v_splat(-INFINITY);
+  BQ_UNROLL_FOR (int b = 0; b < blocks; b++) most[b] = v_splat(-INFINITY);
   for (size_t j = 0; j < h->tokens;) {
     const size_t token = h->first + j, left = h->tokens - j;
     const uint16_t *k = h->k + token / BQ_LANES * h->stride + token % BQ_LANES * 2;
@@ -60,16 +60,16 @@ INLINE void soften_bf16(const int blocks, const head_bf16 *h, float *strip,
   const int width = blocks * BQ_LANES;
   const V scale = v_splat(h->scale);
   V sum[TILE_VECS];
-  BQ_UNROLL for (int b = 0; b < blocks; b++) sum[b] = v_splat(0);
+  BQ_UNROLL_FOR (int b = 0; b < blocks; b++) sum[b] = v_splat(0);
   for (size_t j = 0; j < h->tokens; j += 2)
-    BQ_UNROLL for (int b = 0; b < blocks; b++) {
+    BQ_UNROLL_FOR (int b = 0; b < blocks; b++) {
       const float *from = strip + j * width + b * VL;
       const V even = v_exp2_fast((v_load(from) - most[b]) * scale);
       const V odd = v_exp2_fast((v_load(from + width) - most[b]) * scale);
       sum[b] += even + odd;
       vi_store(strip + j / 2 * width + b * VL, v_pairs_bf16(even, odd));
     }
-  BQ_UNROLL for (int b = 0; b < blocks; b++) inverse[b] = v_splat(1) / sum[b];
+  BQ_UNROLL_FOR (int b = 0; b < blocks; b++) inverse[b] = v_splat(1) / sum[b];
 }
 
 // out[d][queries] = Σ_key strip[key] · v[d][key] · inverse for `rows` features from `d` on;

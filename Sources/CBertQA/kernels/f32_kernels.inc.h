@@ -21,11 +21,11 @@ INLINE void dot_tile(const int rows, const int blocks, const float *w, size_t w_
   for (size_t k = 0; k < n; k++) {
     if (ahead) PREFETCH_ROWS(w, w_row * sizeof(float), k);
     V lanes[TILE_VECS];
-    BQ_UNROLL for (int v = 0; v < blocks * VECS; v++)
+    BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++)
       lanes[v] = v_load(x + k * x_step + v / VECS * x_block + v % VECS * VL);
-    BQ_UNROLL for (int r = 0; r < rows; r++) {
+    BQ_UNROLL_FOR (int r = 0; r < rows; r++) {
       const V weight = v_splat(w[r * w_row + k * w_step]);
-      BQ_UNROLL for (int v = 0; v < blocks * VECS; v++)
+      BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++)
         acc[r][v] = v_fma(weight, lanes[v], acc[r][v]);
     }
   }
@@ -39,8 +39,8 @@ INLINE void linear_tile_f32(const int rows, const int blocks, const float *w, co
   CLEAR_TILE(acc, v_splat(0));
   prefetch_outputs(rows, blocks, y, y_stride * sizeof *y, BQ_LANES * sizeof *y);
   dot_tile(rows, blocks, w, in, 1, x, BQ_LANES, in * BQ_LANES, in, 1, acc);
-  BQ_UNROLL for (int r = 0; r < rows; r++)
-    BQ_UNROLL for (int v = 0; v < blocks * VECS; v++) acc[r][v] = acc[r][v] + v_splat(bias[r]);
+  BQ_UNROLL_FOR (int r = 0; r < rows; r++)
+    BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++) acc[r][v] = acc[r][v] + v_splat(bias[r]);
   store_tile(rows, blocks, acc, epilogue, gelu_tile, y, y_stride);
 }
 
@@ -48,8 +48,8 @@ KERNEL void SUFFIXED(linear_f32)(const float *w, const float *bias, const float 
                                  size_t in, size_t outs, int32_t epilogue, float *y,
                                  size_t y_stride) {
 #define BQ_TILE(rows, count, o, b)                                                            \
-  linear_tile_f32(rows, count, w + (o) * in, bias + (o), x + (b) * in * BQ_LANES, in, epilogue, \
-                  y + (b) * y_stride + (o) * BQ_LANES, y_stride)
+  linear_tile_f32(rows, count, w + in * (o), bias + (o), x + in * BQ_LANES * (b), in, epilogue, \
+                  y + y_stride * (b) + BQ_LANES * (o), y_stride)
   BQ_FOR_TILES(TILE_ROWS, in * BQ_LANES * sizeof(float), blocks, outs, BQ_TILE);
 #undef BQ_TILE
 }
@@ -115,8 +115,8 @@ INLINE void score_tile(const int rows, const int blocks, const SUFFIXED(head) *h
   V acc[KEY_ROWS][TILE_VECS];
   CLEAR_TILE(acc, v_splat(0));
   dot_tile(rows, blocks, k, 1, BQ_LANES, q, BQ_LANES, h->stride, h->head_dim, 0, acc);
-  BQ_UNROLL for (int r = 0; r < rows; r++)
-    BQ_UNROLL for (int v = 0; v < blocks * VECS; v++) {
+  BQ_UNROLL_FOR (int r = 0; r < rows; r++)
+    BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++) {
       const V score = (size_t)r < left ? acc[r][v] : v_splat(-INFINITY);
       most[v] = v_max(most[v], score);
       v_store(strip + (r * blocks * VECS + v) * VL, score);
@@ -127,7 +127,7 @@ INLINE void score_tile(const int rows, const int blocks, const SUFFIXED(head) *h
 // the first may be shorter, as a window starts at any multiple of 4.
 INLINE void score_keys(const int blocks, const SUFFIXED(head) *h, const float *q, float *strip,
                        V most[TILE_VECS]) {
-  BQ_UNROLL for (int v = 0; v < blocks * VECS; v++) most[v] = v_splat(-INFINITY);
+  BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++) most[v] = v_splat(-INFINITY);
   for (size_t j = 0; j < h->tokens;) {
     const float *k = token_at(h->k, h->first + j, h->stride);
     float *to = strip + j * (size_t)blocks * BQ_LANES;
@@ -147,15 +147,15 @@ INLINE void soften(const int blocks, size_t keys, float scale, float *strip,
   const int width = blocks * BQ_LANES;
   const V factor = v_splat(scale * 1.44269504f);
   V sum[TILE_VECS];
-  BQ_UNROLL for (int v = 0; v < blocks * VECS; v++) sum[v] = v_splat(0);
+  BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++) sum[v] = v_splat(0);
   for (size_t j = 0; j < keys; j++)
-    BQ_UNROLL for (int v = 0; v < blocks * VECS; v++) {
+    BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++) {
       float *at = strip + j * width + v * VL;
       const V e = v_exp2((v_load(at) - most[v]) * factor);
       v_store(at, e);
       sum[v] += e;
     }
-  BQ_UNROLL for (int v = 0; v < blocks * VECS; v++) inverse[v] = v_splat(1) / sum[v];
+  BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++) inverse[v] = v_splat(1) / sum[v];
 }
 
 // out[d][queries] = Σ_key strip[key] · v[d][key] · inverse for `rows` features from `d` on;

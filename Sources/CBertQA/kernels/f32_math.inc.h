@@ -13,7 +13,7 @@
 
 INLINE V v_horner(V t, const float *c, int count) {
   V p = v_splat(c[count - 1]);
-  BQ_UNROLL for (int i = count - 2; i >= 0; i--) p = v_fma(p, t, v_splat(c[i]));
+  BQ_UNROLL_FOR (int i = count - 2; i >= 0; i--) p = v_fma(p, t, v_splat(c[i]));
   return p;
 }
 

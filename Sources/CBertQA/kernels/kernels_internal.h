@@ -11,11 +11,11 @@
 #define BQ_PASTE_(a, b) a##_##b
 #define BQ_PASTE(a, b) BQ_PASTE_(a, b)
 
-// Fully unrolls the following loop, whose trip count is a constant of the inlined call.
+// A for loop that is fully unrolled: its trip count is a constant of the inlined call.
 #if defined(__clang__)
-#define BQ_UNROLL _Pragma("clang loop unroll(full)")
+#define BQ_UNROLL_FOR(...) _Pragma("clang loop unroll(full)") for (__VA_ARGS__)
 #else
-#define BQ_UNROLL _Pragma("GCC unroll 32")
+#define BQ_UNROLL_FOR(...) _Pragma("GCC unroll 32") for (__VA_ARGS__)
 #endif
 
 #if defined(__x86_64__)

@@ -18,9 +18,9 @@ INLINE VI quantize_quad(const float *x, V inverse, const V zero[4]) {
 INLINE void quantize_lanes(const float *x, size_t features, uint8_t *y, float *scale,
                            float *offset) {
   V low[4], high[4];
-  BQ_UNROLL for (int i = 0; i < 4; i++) low[i] = high[i] = v_splat(0);
+  BQ_UNROLL_FOR (int i = 0; i < 4; i++) low[i] = high[i] = v_splat(0);
   for (size_t f = 0; f < features; f += 4)
-    BQ_UNROLL for (int i = 0; i < 4; i++) {
+    BQ_UNROLL_FOR (int i = 0; i < 4; i++) {
       const V value = v_load(x + (f + (size_t)i) * BQ_LANES);
       low[i] = v_min(low[i], value);
       high[i] = v_max(high[i], value);

@@ -42,34 +42,34 @@ INLINE void rows_tile(const int groups, const int vectors, const int32_t format,
   const size_t size = format == BQ_FORMAT_F32 ? 4 : 2;
   V acc[2 * ROW_TILE][ROW_VECTORS];
   size_t row[2 * ROW_TILE]; // where each begins, in elements
-  BQ_UNROLL for (int r = 0; r < groups * ROW_TILE; r++) {
+  BQ_UNROLL_FOR (int r = 0; r < groups * ROW_TILE; r++) {
     row[r] = ((size_t)r < count ? (size_t)r : count - 1) * in;
-    BQ_UNROLL for (int v = 0; v < vectors; v++) acc[r][v] = v_splat(0);
+    BQ_UNROLL_FOR (int v = 0; v < vectors; v++) acc[r][v] = v_splat(0);
   }
   size_t k = 0;
   for (; k + VL <= in; k += VL) {
     V weights[2 * ROW_TILE];
-    BQ_UNROLL for (int r = 0; r < groups * ROW_TILE; r++)
+    BQ_UNROLL_FOR (int r = 0; r < groups * ROW_TILE; r++)
       weights[r] = v_load_weights(w + (row[r] + k) * size, format);
-    BQ_UNROLL for (int v = 0; v < vectors; v++) {
+    BQ_UNROLL_FOR (int v = 0; v < vectors; v++) {
       const V value = v_load(x + (size_t)v * x_stride + k);
-      BQ_UNROLL for (int r = 0; r < groups * ROW_TILE; r++)
+      BQ_UNROLL_FOR (int r = 0; r < groups * ROW_TILE; r++)
         acc[r][v] = v_fma(weights[r], value, acc[r][v]);
     }
   }
   if (k < in) {
     V weights[2 * ROW_TILE];
-    BQ_UNROLL for (int r = 0; r < groups * ROW_TILE; r++)
+    BQ_UNROLL_FOR (int r = 0; r < groups * ROW_TILE; r++)
       weights[r] = v_load_weights_part(w + (row[r] + k) * size, format, in - k,
                                        count * in - row[r] - k);
-    BQ_UNROLL for (int v = 0; v < vectors; v++) {
+    BQ_UNROLL_FOR (int v = 0; v < vectors; v++) {
       const V value = v_load_part(x + (size_t)v * x_stride + k, in - k);
-      BQ_UNROLL for (int r = 0; r < groups * ROW_TILE; r++)
+      BQ_UNROLL_FOR (int r = 0; r < groups * ROW_TILE; r++)
         acc[r][v] = v_fma(weights[r], value, acc[r][v]);
     }
   }
-  BQ_UNROLL for (int v = 0; v < vectors; v++)
-    BQ_UNROLL for (int g = 0; g < groups; g++) {
+  BQ_UNROLL_FOR (int v = 0; v < vectors; v++)
+    BQ_UNROLL_FOR (int g = 0; g < groups; g++) {
       const size_t first = (size_t)g * ROW_TILE;
       float *to = y + (size_t)v * y_stride + first;
       if (first + ROW_TILE <= count) {
@@ -134,7 +134,7 @@ KERNEL void SUFFIXED(lstm_cell)(const float *x, const float *h, size_t gate, siz
   size_t u = 0;
   for (; u + VL <= units; u += VL) {
     V g[4];
-    BQ_UNROLL for (int i = 0; i < 4; i++) g[i] = v_load(x + i * gate + u) + v_load(h + i * gate + u);
+    BQ_UNROLL_FOR (int i = 0; i < 4; i++) g[i] = v_load(x + i * gate + u) + v_load(h + i * gate + u);
     lstm_units(g, v_load(c + u), &new_c, &new_h);
     v_store(next_c + u, new_c);
     v_store(next_h + u, new_h);
@@ -160,7 +160,7 @@ KERNEL void SUFFIXED(gru_cell)(const float *x, const float *h, size_t gate, size
   V gx[3], gh[3];
   size_t u = 0;
   for (; u + VL <= units; u += VL) {
-    BQ_UNROLL for (int i = 0; i < 3; i++)
+    BQ_UNROLL_FOR (int i = 0; i < 3; i++)
       gx[i] = v_load(x + i * gate + u), gh[i] = v_load(h + i * gate + u);
     v_store(next + u, gru_units(gx, gh, v_load(state + u)));
   }

@@ -53,7 +53,7 @@ INLINE void quantize_keys(head_s8 *h, const float *k, size_t stride) {
   const V magic = v_splat(12582912.0f + 1);
   for (size_t d = 0; d < h->head_dim; d += 4) {
     V zero[4];
-    BQ_UNROLL for (size_t i = 0; i < 4; i++) zero[i] = magic - v_splat(h->lows[d + i] * inverse);
+    BQ_UNROLL_FOR (size_t i = 0; i < 4; i++) zero[i] = magic - v_splat(h->lows[d + i] * inverse);
     for (size_t b = 0; b < blocks; b++)
       vi_store(h->keys + (b * h->head_dim + d) * BQ_LANES,
                quantize_quad(k + b * stride + d * BQ_LANES, v_splat(inverse), zero));
@@ -87,17 +87,17 @@ INLINE void score_tile_s8(const int rows, const int blocks, const head_s8 *h, co
   CLEAR_TILE(acc, vi_splat(0));
   for (size_t d = 0; d < h->head_dim; d += 4) {
     VI lanes[TILE_VECS];
-    BQ_UNROLL for (int b = 0; b < blocks; b++)
+    BQ_UNROLL_FOR (int b = 0; b < blocks; b++)
       lanes[b] = vi_load(h->queries + ((size_t)b * h->head_dim + d) * BQ_LANES);
-    BQ_UNROLL for (int r = 0; r < rows; r++) {
+    BQ_UNROLL_FOR (int r = 0; r < rows; r++) {
       int32_t quad;
       memcpy(&quad, k + d * BQ_LANES + r * 4, sizeof quad);
-      BQ_UNROLL for (int b = 0; b < blocks; b++)
+      BQ_UNROLL_FOR (int b = 0; b < blocks; b++)
         acc[r][b] = v_dot(acc[r][b], vi_splat(quad), lanes[b]);
     }
   }
-  BQ_UNROLL for (int r = 0; r < rows; r++)
-    BQ_UNROLL for (int b = 0; b < blocks; b++) {
+  BQ_UNROLL_FOR (int r = 0; r < rows; r++)
+    BQ_UNROLL_FOR (int b = 0; b < blocks; b++) {
       const VI score = (size_t)r < left ? acc[r][b] : vi_splat(NO_SCORE);
       most[b] = (VI)_mm512_max_epi32((__m512i)most[b], (__m512i)score);
       vi_store(strip + (r * blocks + b) * VL, score);
@@ -105,7 +105,7 @@ INLINE void score_tile_s8(const int rows, const int blocks, const head_s8 *h, co
 }
 
 INLINE void score_keys_s8(const int blocks, const head_s8 *h, VI most[TILE_VECS]) {
-  BQ_UNROLL for (int b = 0; b < blocks; b++) most[b] = vi_splat(NO_SCORE);
+  BQ_UNROLL_FOR (int b = 0; b < blocks; b++) most[b] = vi_splat(NO_SCORE);
   for (size_t j = 0; j < h->tokens;) {
     const size_t token = h->first + j, left = h->tokens - j;
     const uint8_t *k =
@@ -126,9 +126,9 @@ INLINE void soften_s8(const int blocks, const head_s8 *h, const VI most[TILE_VEC
                       const V unit[TILE_VECS], V inverse[TILE_VECS]) {
   const int width = blocks * BQ_LANES;
   V sum[TILE_VECS];
-  BQ_UNROLL for (int b = 0; b < blocks; b++) sum[b] = v_splat(0);
+  BQ_UNROLL_FOR (int b = 0; b < blocks; b++) sum[b] = v_splat(0);
   for (size_t j = 0; j < h->tokens; j += 2)
-    BQ_UNROLL for (int b = 0; b < blocks; b++) {
+    BQ_UNROLL_FOR (int b = 0; b < blocks; b++) {
       const float *from = h->strip + j * width + b * VL;
       const V even = v_exp2_fast(vi_float(vi_load(from) - most[b]) * unit[b]);
       V odd = v_exp2_fast(vi_float(vi_load(from + width) - most[b]) * unit[b]);
@@ -136,7 +136,7 @@ INLINE void soften_s8(const int blocks, const head_s8 *h, const VI most[TILE_VEC
       sum[b] += even + odd;
       vi_store(h->strip + j / 2 * width + b * VL, v_pairs_bf16(even, odd));
     }
-  BQ_UNROLL for (int b = 0; b < blocks; b++) inverse[b] = v_splat(1) / sum[b];
+  BQ_UNROLL_FOR (int b = 0; b < blocks; b++) inverse[b] = v_splat(1) / sum[b];
 }
 
 // The queries of `blocks` blocks from block `block` of the chunk on.
@@ -145,7 +145,7 @@ INLINE void attend_s8(const int blocks, const head_s8 *h, const float *q, size_t
                       size_t out_stride) {
   V unit[TILE_VECS], inverse[TILE_VECS];
   VI most[TILE_VECS];
-  BQ_UNROLL for (int b = 0; b < blocks; b++)
+  BQ_UNROLL_FOR (int b = 0; b < blocks; b++)
     unit[b] = quantize_queries(q + (block + (size_t)b) * stride, h->head_dim,
                                h->queries + (size_t)b * h->head_dim * BQ_LANES) *
               v_splat(scale * 1.44269504f * h->key_step);

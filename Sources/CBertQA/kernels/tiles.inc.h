@@ -23,9 +23,10 @@ enum {
   do {                                                                                       \
     size_t panel_ = PANEL_BYTES / (block_bytes) / TILE_BLOCKS * TILE_BLOCKS;                 \
     if (panel_ < TILE_BLOCKS) panel_ = TILE_BLOCKS;                                          \
-    for (size_t from_ = 0; from_ < (block_count); from_ += panel_) {                         \
-      const size_t left_ = (block_count)-from_;                                              \
-      const size_t to_ = from_ + (left_ < panel_ ? left_ : panel_);                          \
+    const size_t count_ = (block_count); \
+    for (size_t from_ = 0; from_ < count_; from_ += panel_) {                         \
+      const size_t left_ = count_ - from_; \
+      const size_t to_ = from_ + (left_ < panel_ ? left_ : panel_); \
       size_t o_ = 0;                                                                         \
       for (; o_ + (ROWS) <= (outs); o_ += (ROWS)) BQ_TILE_ROW_((ROWS), o_, from_, to_, TILE); \
       for (; o_ + 2 <= (outs); o_ += 2) BQ_TILE_ROW_(2, o_, from_, to_, TILE);               \
@@ -40,22 +41,22 @@ enum {
   } while (0)
 
 #define CLEAR_TILE(acc, zero) \
-  BQ_UNROLL for (int r_ = 0; r_ < rows; r_++) \
-    BQ_UNROLL for (int v_ = 0; v_ < blocks * VECS; v_++) acc[r_][v_] = zero
+  BQ_UNROLL_FOR (int r_ = 0; r_ < rows; r_++) \
+    BQ_UNROLL_FOR (int v_ = 0; v_ < blocks * VECS; v_++) acc[r_][v_] = zero
 
 // Asks for the cache lines of `rows` outputs of `blocks` blocks, 64 bytes each, that a tile is about
 // to be written to: by the time its sums are complete they are there.
 INLINE void prefetch_outputs(const int rows, const int blocks, const void *y, size_t block_bytes,
                              size_t row_bytes) {
-  BQ_UNROLL for (int b = 0; b < blocks; b++)
-    BQ_UNROLL for (int r = 0; r < rows; r++)
+  BQ_UNROLL_FOR (int b = 0; b < blocks; b++)
+    BQ_UNROLL_FOR (int r = 0; r < rows; r++)
       __builtin_prefetch((const char *)y + (size_t)b * block_bytes + (size_t)r * row_bytes, 1, 3);
 }
 
 // Asks for a step's share of the next `rows` weight rows, which follow the present ones in memory:
 // without it they come from memory at its latency, a dozen short streams being too many to guess.
 #define PREFETCH_ROWS(w, row_bytes, step) \
-  __builtin_prefetch((const char *)(w) + (size_t)rows * (row_bytes) + (step) * (size_t)rows * 4, 0, 2)
+  __builtin_prefetch((const char *)(w) + (size_t)rows * ((row_bytes) + 4 * (step)), 0, 2)
 
 // y[i] = gelu(y[i]) for n values, a multiple of 16. Not inlined: a tile would hold it `rows` times.
 __attribute__((noinline, unused)) KERNEL static void gelu_tile(float *y, size_t n) {
@@ -73,8 +74,8 @@ __attribute__((noinline, unused)) KERNEL static void gelu_fast_tile(float *y, si
 // Stores sums (bias included) of `rows` outputs of `blocks` blocks as f32; y is that of the first.
 INLINE void store_tile(const int rows, const int blocks, V acc[][TILE_VECS], int32_t epilogue,
                        void (*gelu)(float *, size_t), float *y, size_t y_stride) {
-  BQ_UNROLL for (int r = 0; r < rows; r++)
-    BQ_UNROLL for (int v = 0; v < blocks * VECS; v++) {
+  BQ_UNROLL_FOR (int r = 0; r < rows; r++)
+    BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++) {
       float *to = y + v / VECS * y_stride + r * BQ_LANES + v % VECS * VL;
       V sum = acc[r][v];
       if (epilogue == BQ_EPILOGUE_RESIDUAL) sum += v_load(to);
@@ -88,9 +89,9 @@ INLINE void store_tile(const int rows, const int blocks, V acc[][TILE_VECS], int
 INLINE void store_lanes(const V *value, size_t begin, size_t end, float *to) {
   float lanes[BQ_LANES];
   if (begin == 0 && end == BQ_LANES) {
-    BQ_UNROLL for (int v = 0; v < VECS; v++) v_store(to + v * VL, value[v]);
+    BQ_UNROLL_FOR (int v = 0; v < VECS; v++) v_store(to + v * VL, value[v]);
   } else {
-    BQ_UNROLL for (int v = 0; v < VECS; v++) v_store(lanes + v * VL, value[v]);
+    BQ_UNROLL_FOR (int v = 0; v < VECS; v++) v_store(lanes + v * VL, value[v]);
     for (size_t i = begin; i < end; i++) to[i] = lanes[i];
   }
 }
@@ -99,9 +100,9 @@ INLINE void store_lanes(const V *value, size_t begin, size_t end, float *to) {
 // of the queries query_begin ..< query_end relative to the tile's first lane.
 INLINE void store_queries(const int rows, const int blocks, V acc[][TILE_VECS], const V *factor,
                           size_t query_begin, size_t query_end, float *out, size_t out_stride) {
-  BQ_UNROLL for (int r = 0; r < rows; r++) {
-    BQ_UNROLL for (int v = 0; v < blocks * VECS; v++) acc[r][v] = acc[r][v] * factor[v];
-    BQ_UNROLL for (int b = 0; b < blocks; b++) {
+  BQ_UNROLL_FOR (int r = 0; r < rows; r++) {
+    BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++) acc[r][v] = acc[r][v] * factor[v];
+    BQ_UNROLL_FOR (int b = 0; b < blocks; b++) {
       const size_t from = (size_t)b * BQ_LANES, to = from + BQ_LANES;
       store_lanes(acc[r] + b * VECS, query_begin > from ? query_begin - from : 0,
                   query_end < to ? query_end - from : BQ_LANES,

@@ -31,15 +31,15 @@ static double median(double *values) {
 
 // `chains` independent multiply-adds: more than the units' latency times their number, and few enough
 // for the registers.
-#define PEAK(name, isa, chains, vector, splat, step)                                  \
-  __attribute__((target(isa), noinline)) static void name(size_t n) {                 \
-    vector a[chains], b = splat;                                                      \
-    for (int i = 0; i < chains; i++) a[i] = b;                                        \
-    for (size_t k = 0; k < n; k++) {                                                  \
+#define PEAK(name, isa, chains, vector, splat, step)                                   \
+  __attribute__((target(isa), noinline)) static void name(size_t n) {                  \
+    vector a[chains], b = splat;                                                       \
+    for (int i = 0; i < chains; i++) a[i] = b;                                         \
+    for (size_t k = 0; k < n; k++) {                                                   \
       _Pragma("clang loop unroll(full)") for (int i = 0; i < chains; i++) a[i] = step; \
-      __asm__ volatile("" : "+v"(b));                                                 \
-    }                                                                                 \
-    for (int i = 0; i < chains; i++) __asm__ volatile("" ::"v"(a[i]));                \
+      __asm__ volatile("" : "+v"(b));                                                  \
+    }                                                                                  \
+    for (int i = 0; i < chains; i++) __asm__ volatile("" ::"v"(a[i]));                 \
   }
 
 typedef struct {
@@ -119,8 +119,8 @@ static void run_attention(const job_t *j) {
     j->kernels->attention_bf16(x, x + head, x + 2 * head, stride, 0, j->tokens, 0, j->tokens,
                                j->head_dim, 0.2f, j->scratch, j->y, head);
   else if (j->number == S8)
-    j->kernels->attention_s8(j->x, j->x + head, j->x + 2 * head, stride, 0, j->tokens, 0,
-                             j->tokens, j->head_dim, 0.2f, j->scratch, j->y, head);
+    j->kernels->attention_s8(j->x, j->x + head, j->x + 2 * head, stride, 0, j->tokens, 0, j->tokens,
+                             j->head_dim, 0.2f, j->scratch, j->y, head);
   else
     j->kernels->attention_f32(j->x, j->x + head, j->x + 2 * head, stride, 0, j->tokens, 0,
                               j->tokens, j->head_dim, 0.2f, j->scratch, j->y, head);
@@ -144,19 +144,19 @@ static void run_layer(const job_t *j) {
   static float *qkv, *context, *middle, *scales;
   if (!u8) {
     u8 = aligned_alloc(64, 512 * 768), qkv = floats(512 * 768 * 3, 1);
-    context = floats(512 * 768, 1), middle = floats(PANEL * 16 * 4 * 768, 1), scales = floats(512, 1);
+    context = floats(512 * 768, 1), middle = floats(PANEL * 16 * 4 * 768, 1),
+    scales = floats(512, 1);
   }
   float *x = j->y;
   const int8_t *w = (const int8_t *)j->w;
   bq_weights_s8 weights = {w, j->bias, j->bias, j->bias};
   k->quantize_u8(x, blocks, hidden, u8, scales, scales);
   for (size_t i = 0; i < 3; i++, weights.w += hidden * hidden)
-    k->linear_s8(&weights, u8, scales, scales, blocks, hidden, hidden,
-                 BQ_EPILOGUE_BIAS, qkv + i * hidden * 16,
-                 3 * hidden * 16);
+    k->linear_s8(&weights, u8, scales, scales, blocks, hidden, hidden, BQ_EPILOGUE_BIAS,
+                 qkv + i * hidden * 16, 3 * hidden * 16);
   for (size_t h = 0; h < hidden * 16; h += head * 16)
     k->attention_s8(qkv + h, qkv + hidden * 16 + h, qkv + 2 * hidden * 16 + h, 3 * hidden * 16, 0,
-                      j->tokens, 0, j->tokens, head, 0.2f, j->scratch, context + h, hidden * 16);
+                    j->tokens, 0, j->tokens, head, 0.2f, j->scratch, context + h, hidden * 16);
   k->quantize_u8(context, blocks, hidden, u8, scales, scales);
   k->linear_s8(&weights, u8, scales, scales, blocks, hidden, hidden, BQ_EPILOGUE_RESIDUAL, x,
                hidden * 16);
@@ -217,8 +217,7 @@ int main(int argc, char **argv) {
         float *w = floats(in * outs, 0.1f), *bias = floats(outs, 1), *x = floats(in * tokens, 2);
         float *y = floats(outs * tokens, 2), *scales = floats(tokens, 1);
         const int32_t epilogue = outs == 4 * in ? BQ_EPILOGUE_GELU : BQ_EPILOGUE_BIAS;
-        const job_t job = {kernels, w,  bias, x, y,        scales, tokens,
-                           in,      outs, 0,  epilogue, number};
+        const job_t job = {kernels, w, bias, x, y, scales, tokens, in, outs, 0, epilogue, number};
         snprintf(name, sizeof name, "linear_%s %zu -> %zu, %zu%s", numbers[number], in, outs,
                  tokens, epilogue ? " gelu" : "");
         if (strstr(name, filter))
@@ -245,12 +244,14 @@ int main(int argc, char **argv) {
     for (size_t l = 0; l < 2; l++) {
       const size_t tokens = lengths[l], head_dim = hidden / 12;
       float *w = floats(3 * hidden * hidden, 1), *bias = floats(4 * hidden, 1e-6f);
-      float *y = floats(hidden * tokens, 2), *scratch = floats(bq_attention_s8_scratch(tokens, head_dim), 1);
+      float *y = floats(hidden * tokens, 2),
+            *scratch = floats(bq_attention_s8_scratch(tokens, head_dim), 1);
       const job_t job = {kernels, w, bias, NULL, y, scratch, tokens, hidden, 0, head_dim, 0, S8};
       snprintf(name, sizeof name, "layer_s8 hidden %zu, %zu", hidden, tokens);
       if (strstr(name, filter))
         measure(name, &job, run_layer,
-                (double)tokens * 24 * (double)(hidden * hidden) + 4.0 * (double)(tokens * tokens * hidden));
+                (double)tokens * 24 * (double)(hidden * hidden) +
+                    4.0 * (double)(tokens * tokens * hidden));
       free(w), free(bias), free(y), free(scratch);
     }
   const size_t tokens = 384, in = 384;

@@ -24,16 +24,16 @@ enum {
 // Instruction sets, in the order of preference. Values equal bertqa_isa in bertqa.h.
 enum {
   BQ_ISA_AUTO = 0,
-  BQ_ISA_PORTABLE = 1,     // compiler vectors: SSE2 on x86-64, NEON on arm64
-  BQ_ISA_AVX2 = 2,         // AVX2 + FMA + F16C
-  BQ_ISA_AVX512 = 3,       // AVX-512 F, BW, DQ, VL
-  BQ_ISA_AVX512_VNNI = 4,  // AVX-512 and VNNI
+  BQ_ISA_PORTABLE = 1,          // compiler vectors: SSE2 on x86-64, NEON on arm64
+  BQ_ISA_AVX2 = 2,              // AVX2 + FMA + F16C
+  BQ_ISA_AVX512 = 3,            // AVX-512 F, BW, DQ, VL
+  BQ_ISA_AVX512_VNNI = 4,       // AVX-512 and VNNI
   BQ_ISA_AVX512_VNNI_BF16 = 5,  // AVX-512, VNNI and BF16
 };
 
 // What a linear layer does to its result before storing it.
 enum {
-  BQ_EPILOGUE_BIAS = 0,      // y = x·wᵀ + bias
+  BQ_EPILOGUE_BIAS = 0,  // y = x·wᵀ + bias
   // y = gelu(x·wᵀ + bias), gelu(v) = v/2 · (1 + erf(v/√2)). Absolute error of linear_f32's GELU:
   // 6e-7 · max(|v|, 1e-30); exactly v above 5.6 and 0 below -5.6; NaN gives NaN.
   BQ_EPILOGUE_GELU = 1,

@@ -16,14 +16,10 @@ typedef int32_t VI __attribute__((vector_size(64)));
 #define VALUE_ROWS 8
 
 // The f32 kernels, which every AVX-512 table has in common.
-#define BQ_AVX512_F32 \
-  .linear_f32 = bq_linear_f32_avx512, \
-  .layer_norm_f32 = bq_layer_norm_f32_avx512, \
-  .attention_f32 = bq_attention_f32_avx512, \
-  .multiply_rows = bq_multiply_rows_avx512, \
-  .lstm_cell = bq_lstm_cell_avx512, \
-  .gru_cell = bq_gru_cell_avx512, \
-  .exp_f32 = bq_exp_f32_avx512, \
+#define BQ_AVX512_F32                                                                             \
+  .linear_f32 = bq_linear_f32_avx512, .layer_norm_f32 = bq_layer_norm_f32_avx512,                 \
+  .attention_f32 = bq_attention_f32_avx512, .multiply_rows = bq_multiply_rows_avx512,             \
+  .lstm_cell = bq_lstm_cell_avx512, .gru_cell = bq_gru_cell_avx512, .exp_f32 = bq_exp_f32_avx512, \
   .tanh_f32 = bq_tanh_f32_avx512
 
 INLINE V v_load(const float *p) { return _mm512_loadu_ps(p); }
@@ -73,9 +69,9 @@ INLINE V v_exp2(V x) {
 // permutation looks up; exactly 0 above 29/6. Absolute error 6e-6: for results that are then rounded
 // to 8 bits. Five times as fast as v_gelu.
 INLINE V v_gelu_fast(V x) {
-  static const float c0[16] = {0.0f,           0.12314223f,    0.16832699f,   0.15865716f,
-                               0.12161842f,    0.079653665f,   0.045502f,     0.022902908f,
-                               0.010214137f,   0.0040493053f,  0.0014298938f, 0.0004503348f,
+  static const float c0[16] = {0.0f,           0.12314223f,    0.16832699f,    0.15865716f,
+                               0.12161842f,    0.079653665f,   0.045502f,      0.022902908f,
+                               0.010214137f,   0.0040493053f,  0.0014298938f,  0.0004503348f,
                                0.00012660492f, 3.1791031e-05f, 7.1330505e-06f, 0.0f};
   static const float c1[16] = {0.16668524f,     0.081217892f,    0.013178729f,    -0.027769765f,
                                -0.042489246f,   -0.03933581f,    -0.02841175f,    -0.017123826f,

@@ -55,8 +55,8 @@ INLINE void score_keys_bf16(const int blocks, const head_bf16 *h, const uint16_t
 
 // In place: scores [key][queries] become pairs of exp2(scale · (score - most)) of neighbouring keys,
 // [key/2][queries][2]. Returns 1 / sum per query.
-INLINE void soften_bf16(const int blocks, const head_bf16 *h, float *strip,
-                        const V most[TILE_VECS], V inverse[TILE_VECS]) {
+INLINE void soften_bf16(const int blocks, const head_bf16 *h, float *strip, const V most[TILE_VECS],
+                        V inverse[TILE_VECS]) {
   const int width = blocks * BQ_LANES;
   const V scale = v_splat(h->scale);
   V sum[TILE_VECS];
@@ -85,7 +85,8 @@ INLINE void context_tile_bf16(const int rows, const int blocks, const head_bf16 
     const size_t left = (h->tokens - j + 1) / 2;
     const size_t run = left < (BQ_LANES - lane) / 2 ? left : (BQ_LANES - lane) / 2;
     dot_tile_bf16(rows, blocks, h->v + token / BQ_LANES * h->stride + d * BQ_LANES + lane, BQ_LANES,
-                  2, (const uint16_t *)(strip + j / 2 * width), 2 * width, 2 * BQ_LANES, run, 0, acc);
+                  2, (const uint16_t *)(strip + j / 2 * width), 2 * width, 2 * BQ_LANES, run, 0,
+                  acc);
     j += 2 * run;
   }
   store_queries(rows, blocks, acc, inverse, query_begin, query_end, out + d * BQ_LANES, out_stride);
@@ -115,9 +116,9 @@ INLINE void attend_bf16(const int blocks, const head_bf16 *h, size_t block, size
 }
 
 KERNEL void SUFFIXED(attention_bf16)(const uint16_t *q, const uint16_t *k, const uint16_t *v,
-                                     size_t stride, size_t first, size_t tokens,
-                                     size_t query_begin, size_t query_end, size_t head_dim,
-                                     float scale, float *scratch, float *out, size_t out_stride) {
+                                     size_t stride, size_t first, size_t tokens, size_t query_begin,
+                                     size_t query_end, size_t head_dim, float scale, float *scratch,
+                                     float *out, size_t out_stride) {
   if (query_begin >= query_end) return;
   const head_bf16 h = {q, k, v, stride, first, tokens, head_dim, scale * 1.44269504f};
   const size_t begin = first + query_begin, end = first + query_end;
@@ -125,6 +126,5 @@ KERNEL void SUFFIXED(attention_bf16)(const uint16_t *q, const uint16_t *k, const
   size_t block = begin / BQ_LANES;
   for (; block + TILE_BLOCKS <= last; block += TILE_BLOCKS)
     attend_bf16(TILE_BLOCKS, &h, block, begin, end, scratch, out, out_stride);
-  for (; block < last; block++)
-    attend_bf16(1, &h, block, begin, end, scratch, out, out_stride);
+  for (; block < last; block++) attend_bf16(1, &h, block, begin, end, scratch, out, out_stride);
 }

@@ -6,16 +6,14 @@
 
 #include <string.h>
 
-INLINE V v_dot_bf16(V sum, VI x, VI w) {
-  return _mm512_dpbf16_ps(sum, (__m512bh)x, (__m512bh)w);
-}
+INLINE V v_dot_bf16(V sum, VI x, VI w) { return _mm512_dpbf16_ps(sum, (__m512bh)x, (__m512bh)w); }
 
 // a's and b's lanes alternating, rounded to nearest even.
 INLINE VI v_pairs_bf16(V a, V b) {
   const __m512i halves = (__m512i)_mm512_cvtne2ps_pbh(b, a);
-  const __m512i alternate = _mm512_set_epi16(
-      31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8, 23, 7, 22, 6, 21, 5, 20, 4, 19,
-      3, 18, 2, 17, 1, 16, 0);
+  const __m512i alternate =
+      _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8, 23, 7, 22, 6,
+                       21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
   return (VI)_mm512_permutexvar_epi16(alternate, halves);
 }
 
@@ -89,7 +87,7 @@ KERNEL void SUFFIXED(linear_bf16)(const uint16_t *w, const float *bias, const ui
                                   size_t blocks, size_t in, size_t outs, int32_t epilogue, void *y,
                                   size_t y_stride) {
   const size_t size = epilogue >= BQ_EPILOGUE_BF16_PAIRS ? sizeof(uint16_t) : sizeof(float);
-#define BQ_TILE(rows, count, o, b)                                                            \
+#define BQ_TILE(rows, count, o, b)                                                               \
   linear_tile_bf16(rows, count, w + in * (o), bias + (o), x + in * BQ_LANES * (b), in, epilogue, \
                    (char *)y + (y_stride * (b) + BQ_LANES * (o)) * size, y_stride)
   BQ_FOR_TILES(TILE_ROWS, in * BQ_LANES * sizeof(uint16_t), blocks, outs, BQ_TILE);

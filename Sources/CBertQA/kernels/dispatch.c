@@ -14,8 +14,7 @@ static int supports(int32_t isa) {
       return supports(BQ_ISA_AVX2) && __builtin_cpu_supports("avx512f") &&
              __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
              __builtin_cpu_supports("avx512vl");
-    case BQ_ISA_AVX512_VNNI:
-      return supports(BQ_ISA_AVX512) && __builtin_cpu_supports("avx512vnni");
+    case BQ_ISA_AVX512_VNNI: return supports(BQ_ISA_AVX512) && __builtin_cpu_supports("avx512vnni");
     case BQ_ISA_AVX512_VNNI_BF16:
       return supports(BQ_ISA_AVX512_VNNI) && __builtin_cpu_supports("avx512bf16");
     default: return 0;

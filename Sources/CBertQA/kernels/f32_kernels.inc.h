@@ -47,7 +47,7 @@ INLINE void linear_tile_f32(const int rows, const int blocks, const float *w, co
 KERNEL void SUFFIXED(linear_f32)(const float *w, const float *bias, const float *x, size_t blocks,
                                  size_t in, size_t outs, int32_t epilogue, float *y,
                                  size_t y_stride) {
-#define BQ_TILE(rows, count, o, b)                                                            \
+#define BQ_TILE(rows, count, o, b)                                                              \
   linear_tile_f32(rows, count, w + in * (o), bias + (o), x + in * BQ_LANES * (b), in, epilogue, \
                   y + y_stride * (b) + BQ_LANES * (o), y_stride)
   BQ_FOR_TILES(TILE_ROWS, in * BQ_LANES * sizeof(float), blocks, outs, BQ_TILE);
@@ -56,18 +56,18 @@ KERNEL void SUFFIXED(linear_f32)(const float *w, const float *bias, const float 
 
 // Sum of term(x[f]) over the features of one block's vector: four interleaved chains, then their
 // sum, the same for every token.
-#define BQ_FEATURE_SUM(sum, term)                              \
-  do {                                                         \
-    V s0 = v_splat(0), s1 = s0, s2 = s0, s3 = s0;              \
-    size_t f = 0;                                              \
-    for (; f + 4 <= features; f += 4) {                        \
-      s0 = term(s0, v_load(x + (f + 0) * BQ_LANES));           \
-      s1 = term(s1, v_load(x + (f + 1) * BQ_LANES));           \
-      s2 = term(s2, v_load(x + (f + 2) * BQ_LANES));           \
-      s3 = term(s3, v_load(x + (f + 3) * BQ_LANES));           \
-    }                                                          \
+#define BQ_FEATURE_SUM(sum, term)                                      \
+  do {                                                                 \
+    V s0 = v_splat(0), s1 = s0, s2 = s0, s3 = s0;                      \
+    size_t f = 0;                                                      \
+    for (; f + 4 <= features; f += 4) {                                \
+      s0 = term(s0, v_load(x + (f + 0) * BQ_LANES));                   \
+      s1 = term(s1, v_load(x + (f + 1) * BQ_LANES));                   \
+      s2 = term(s2, v_load(x + (f + 2) * BQ_LANES));                   \
+      s3 = term(s3, v_load(x + (f + 3) * BQ_LANES));                   \
+    }                                                                  \
     for (; f < features; f++) s0 = term(s0, v_load(x + f * BQ_LANES)); \
-    sum = (s0 + s1) + (s2 + s3);                               \
+    sum = (s0 + s1) + (s2 + s3);                                       \
   } while (0)
 
 // One vector of tokens. Mean first, then the variance of the differences: no cancellation.
@@ -205,21 +205,20 @@ KERNEL void SUFFIXED(attention_f32)(const float *q, const float *k, const float 
   size_t block = begin / BQ_LANES;
   for (; block + TILE_BLOCKS <= last; block += TILE_BLOCKS)
     attend(TILE_BLOCKS, &h, block, begin, end, scale, scratch, out, out_stride);
-  for (; block < last; block++)
-    attend(1, &h, block, begin, end, scale, scratch, out, out_stride);
+  for (; block < last; block++) attend(1, &h, block, begin, end, scale, scratch, out, out_stride);
 }
 
 // y[i] = op(x[i]) for i < n; the last, partial vector goes through a copy.
-#define BQ_MAP(name, op)                                        \
-  KERNEL void SUFFIXED(name)(const float *x, size_t n, float *y) { \
-    size_t i = 0;                                               \
+#define BQ_MAP(name, op)                                            \
+  KERNEL void SUFFIXED(name)(const float *x, size_t n, float *y) {  \
+    size_t i = 0;                                                   \
     for (; i + VL <= n; i += VL) v_store(y + i, op(v_load(x + i))); \
-    if (i < n) {                                                \
-      float rest[VL] = {0};                                     \
-      memcpy(rest, x + i, (n - i) * sizeof(float));             \
-      v_store(rest, op(v_load(rest)));                          \
-      memcpy(y + i, rest, (n - i) * sizeof(float));             \
-    }                                                           \
+    if (i < n) {                                                    \
+      float rest[VL] = {0};                                         \
+      memcpy(rest, x + i, (n - i) * sizeof(float));                 \
+      v_store(rest, op(v_load(rest)));                              \
+      memcpy(y + i, rest, (n - i) * sizeof(float));                 \
+    }                                                               \
   }
 BQ_MAP(exp_f32, v_exp)
 BQ_MAP(tanh_f32, v_tanh)

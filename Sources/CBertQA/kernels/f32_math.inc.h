@@ -35,7 +35,7 @@ INLINE V v_exp(V x) {
 #ifndef HAS_EXP2
 // 2^x for x ≤ 0 as softmax needs it: relative error 2e-7; below 2^-126 it stays there.
 INLINE V v_exp2(V x) {
-  static const float q[] = {1.0f,           0.693146978f,   0.240222421f,
+  static const float q[] = {1.0f,          0.693146978f,   0.240222421f,
                             0.0555073374f, 0.00967151265f, 0.00132647271f};
   const V magic = v_splat(12582912.0f);
   x = v_max(v_splat(-126.0f), x);

@@ -90,7 +90,8 @@ INLINE V v_load_f16(const void *p) {
   return (V)vcvt_f32_f16(a);
 #else
   const VI a = vi_load_u16(p);
-  const VI normal = ((a & 0x7FFF) << 13) + (112 << 23);  // from an exponent bias of 15 to one of 127
+  // From an exponent bias of 15 to one of 127.
+  const VI normal = ((a & 0x7FFF) << 13) + (112 << 23);
   const VI subnormal = (VI)(vi_float(a & 0x3FF) * v_splat(0x1p-24f));
   const VI is_small = (a & 0x7C00) == 0;
   return (V)((is_small & subnormal) | (~is_small & normal) | (a & 0x8000) << 16);

@@ -41,7 +41,7 @@ INLINE void rows_tile(const int groups, const int vectors, const int32_t format,
                       float *y, size_t y_stride) {
   const size_t size = format == BQ_FORMAT_F32 ? 4 : 2;
   V acc[2 * ROW_TILE][ROW_VECTORS];
-  size_t row[2 * ROW_TILE]; // where each begins, in elements
+  size_t row[2 * ROW_TILE];  // where each begins, in elements
   BQ_UNROLL_FOR (int r = 0; r < groups * ROW_TILE; r++) {
     row[r] = ((size_t)r < count ? (size_t)r : count - 1) * in;
     BQ_UNROLL_FOR (int v = 0; v < vectors; v++) acc[r][v] = v_splat(0);
@@ -60,8 +60,8 @@ INLINE void rows_tile(const int groups, const int vectors, const int32_t format,
   if (k < in) {
     V weights[2 * ROW_TILE];
     BQ_UNROLL_FOR (int r = 0; r < groups * ROW_TILE; r++)
-      weights[r] = v_load_weights_part(w + (row[r] + k) * size, format, in - k,
-                                       count * in - row[r] - k);
+      weights[r] =
+          v_load_weights_part(w + (row[r] + k) * size, format, in - k, count * in - row[r] - k);
     BQ_UNROLL_FOR (int v = 0; v < vectors; v++) {
       const V value = v_load_part(x + (size_t)v * x_stride + k, in - k);
       BQ_UNROLL_FOR (int r = 0; r < groups * ROW_TILE; r++)
@@ -88,7 +88,7 @@ INLINE void multiply_rows(const int32_t format, const char *w, const float *bias
                           size_t x_stride, size_t vectors, size_t in, size_t outs, float *y,
                           size_t y_stride) {
   const size_t row = in * (format == BQ_FORMAT_F32 ? 4 : 2);
-#define BQ_ROWS(groups, many)                                                                    \
+#define BQ_ROWS(groups, many)                                                                      \
   rows_tile(groups, many, format, w + o * row, bias + o, outs - o, x + v * x_stride, x_stride, in, \
             y + v * y_stride + o, y_stride)
   if (vectors == 1) {
@@ -106,9 +106,9 @@ INLINE void multiply_rows(const int32_t format, const char *w, const float *bias
 #undef BQ_ROWS
 }
 
-KERNEL void SUFFIXED(multiply_rows)(const void *w, int32_t format, const float *bias, const float *x,
-                                    size_t x_stride, size_t vectors, size_t in, size_t outs, float *y,
-                                    size_t y_stride) {
+KERNEL void SUFFIXED(multiply_rows)(const void *w, int32_t format, const float *bias,
+                                    const float *x, size_t x_stride, size_t vectors, size_t in,
+                                    size_t outs, float *y, size_t y_stride) {
   switch (format) {
     case BQ_FORMAT_F16:
       multiply_rows(BQ_FORMAT_F16, w, bias, x, x_stride, vectors, in, outs, y, y_stride);
@@ -134,7 +134,8 @@ KERNEL void SUFFIXED(lstm_cell)(const float *x, const float *h, size_t gate, siz
   size_t u = 0;
   for (; u + VL <= units; u += VL) {
     V g[4];
-    BQ_UNROLL_FOR (int i = 0; i < 4; i++) g[i] = v_load(x + i * gate + u) + v_load(h + i * gate + u);
+    BQ_UNROLL_FOR (int i = 0; i < 4; i++)
+      g[i] = v_load(x + i * gate + u) + v_load(h + i * gate + u);
     lstm_units(g, v_load(c + u), &new_c, &new_h);
     v_store(next_c + u, new_c);
     v_store(next_h + u, new_h);

@@ -18,7 +18,7 @@ typedef struct {
   uint16_t *values;  // [block][head_dim][16], bfloat16
   int8_t *queries;   // [blocks of a tile][head_dim/4][16][4]
   float *strip;
-  float *lows;  // [head_dim], each feature's least key
+  float *lows;                     // [head_dim], each feature's least key
   size_t first, tokens, head_dim;  // first < 16
   float key_step;                  // value of a step of a key's byte
 } head_s8;
@@ -71,8 +71,7 @@ INLINE void convert_values(const head_s8 *h, const float *v, size_t stride) {
 // Symmetric bytes of one block's queries; returns the value of a step per query.
 INLINE V quantize_queries(const float *q, size_t head_dim, int8_t *to) {
   V most = v_splat(1e-30f);
-  for (size_t d = 0; d < head_dim; d++)
-    most = v_max(most, _mm512_abs_ps(v_load(q + d * BQ_LANES)));
+  for (size_t d = 0; d < head_dim; d++) most = v_max(most, _mm512_abs_ps(v_load(q + d * BQ_LANES)));
   const V inverse = v_splat(127) / most, magic = v_splat(12582912.0f);
   const V zero[4] = {magic, magic, magic, magic};
   for (size_t d = 0; d < head_dim; d += 4)
@@ -108,8 +107,7 @@ INLINE void score_keys_s8(const int blocks, const head_s8 *h, VI most[TILE_VECS]
   BQ_UNROLL_FOR (int b = 0; b < blocks; b++) most[b] = vi_splat(NO_SCORE);
   for (size_t j = 0; j < h->tokens;) {
     const size_t token = h->first + j, left = h->tokens - j;
-    const uint8_t *k =
-        h->keys + token / BQ_LANES * h->head_dim * BQ_LANES + token % BQ_LANES * 4;
+    const uint8_t *k = h->keys + token / BQ_LANES * h->head_dim * BQ_LANES + token % BQ_LANES * 4;
     int32_t *to = (int32_t *)h->strip + j * (size_t)blocks * BQ_LANES;
     if (token % KEY_ROWS == 0) {
       score_tile_s8(KEY_ROWS, blocks, h, k, left, to, most);
@@ -151,8 +149,8 @@ INLINE void attend_s8(const int blocks, const head_s8 *h, const float *q, size_t
               v_splat(scale * 1.44269504f * h->key_step);
   score_keys_s8(blocks, h, most);
   soften_s8(blocks, h, most, unit, inverse);
-  const head_bf16 values = {NULL, NULL, h->values, h->head_dim * BQ_LANES, h->first, h->tokens,
-                            h->head_dim, 0};
+  const head_bf16 values = {NULL,     NULL,      h->values,   h->head_dim * BQ_LANES,
+                            h->first, h->tokens, h->head_dim, 0};
   context_keys_bf16(blocks, &values, h->strip, inverse, block, query_begin, query_end, out,
                     out_stride);
 }

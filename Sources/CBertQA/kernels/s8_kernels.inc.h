@@ -26,8 +26,8 @@ INLINE void linear_tile_s8(const int rows, const int blocks, const bq_weights_s8
     PREFETCH_ROWS(w, in, k / 4);
     BYTES_X lanes[TILE_VECS];
     BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++)
-      lanes[v] = v_bytes_x(
-          vi_load(x + v / VECS * in * BQ_LANES + k * BQ_LANES + v % VECS * VL * 4));
+      lanes[v] =
+          v_bytes_x(vi_load(x + v / VECS * in * BQ_LANES + k * BQ_LANES + v % VECS * VL * 4));
     BQ_UNROLL_FOR (int r = 0; r < rows; r++) {
       int32_t quad;
       memcpy(&quad, w + r * in + k, sizeof quad);
@@ -50,10 +50,10 @@ INLINE void linear_tile_s8(const int rows, const int blocks, const bq_weights_s8
 KERNEL void SUFFIXED(linear_s8)(const bq_weights_s8 *weights, const uint8_t *x, const float *scale,
                                 const float *offset, size_t blocks, size_t in, size_t outs,
                                 int32_t epilogue, float *y, size_t y_stride) {
-#define BQ_TILE(rows, count, o, b)                                                              \
-  linear_tile_s8(rows, count, weights, o, x + in * BQ_LANES * (b), scale + BQ_LANES * (b),       \
-                 offset + BQ_LANES * (b), in, epilogue,                                          \
-                 y + y_stride * (b) + BQ_LANES * (o), y_stride)
+#define BQ_TILE(rows, count, o, b)                                                           \
+  linear_tile_s8(rows, count, weights, o, x + in * BQ_LANES * (b), scale + BQ_LANES * (b),   \
+                 offset + BQ_LANES * (b), in, epilogue, y + y_stride * (b) + BQ_LANES * (o), \
+                 y_stride)
   BQ_FOR_TILES(S8_ROWS, in * BQ_LANES, blocks, outs, BQ_TILE);
 #undef BQ_TILE
 }

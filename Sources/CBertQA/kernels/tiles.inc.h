@@ -19,28 +19,28 @@ enum {
 // Calls TILE(rows, blocks, o, b) with constant rows and blocks for every tile of outputs o ... and
 // blocks b ... of tokens. Weight rows are the outer loop within a panel of tokens: they are read
 // from memory once per panel and stay in the L1 or L2 cache while the panel passes by.
-#define BQ_FOR_TILES(ROWS, block_bytes, block_count, outs, TILE)                             \
-  do {                                                                                       \
-    size_t panel_ = PANEL_BYTES / (block_bytes) / TILE_BLOCKS * TILE_BLOCKS;                 \
-    if (panel_ < TILE_BLOCKS) panel_ = TILE_BLOCKS;                                          \
-    const size_t count_ = (block_count); \
-    for (size_t from_ = 0; from_ < count_; from_ += panel_) {                         \
-      const size_t left_ = count_ - from_; \
-      const size_t to_ = from_ + (left_ < panel_ ? left_ : panel_); \
-      size_t o_ = 0;                                                                         \
+#define BQ_FOR_TILES(ROWS, block_bytes, block_count, outs, TILE)                              \
+  do {                                                                                        \
+    size_t panel_ = PANEL_BYTES / (block_bytes) / TILE_BLOCKS * TILE_BLOCKS;                  \
+    if (panel_ < TILE_BLOCKS) panel_ = TILE_BLOCKS;                                           \
+    const size_t count_ = (block_count);                                                      \
+    for (size_t from_ = 0; from_ < count_; from_ += panel_) {                                 \
+      const size_t left_ = count_ - from_;                                                    \
+      const size_t to_ = from_ + (left_ < panel_ ? left_ : panel_);                           \
+      size_t o_ = 0;                                                                          \
       for (; o_ + (ROWS) <= (outs); o_ += (ROWS)) BQ_TILE_ROW_((ROWS), o_, from_, to_, TILE); \
-      for (; o_ + 2 <= (outs); o_ += 2) BQ_TILE_ROW_(2, o_, from_, to_, TILE);               \
-      for (; o_ < (outs); o_++) BQ_TILE_ROW_(1, o_, from_, to_, TILE);                       \
-    }                                                                                        \
+      for (; o_ + 2 <= (outs); o_ += 2) BQ_TILE_ROW_(2, o_, from_, to_, TILE);                \
+      for (; o_ < (outs); o_++) BQ_TILE_ROW_(1, o_, from_, to_, TILE);                        \
+    }                                                                                         \
   } while (0)
-#define BQ_TILE_ROW_(rows, o, from, to, TILE)                                     \
-  do {                                                                            \
-    size_t b_ = (from);                                                           \
+#define BQ_TILE_ROW_(rows, o, from, to, TILE)                                           \
+  do {                                                                                  \
+    size_t b_ = (from);                                                                 \
     for (; b_ + TILE_BLOCKS <= (to); b_ += TILE_BLOCKS) TILE(rows, TILE_BLOCKS, o, b_); \
-    for (; b_ < (to); b_++) TILE(rows, 1, o, b_);                                 \
+    for (; b_ < (to); b_++) TILE(rows, 1, o, b_);                                       \
   } while (0)
 
-#define CLEAR_TILE(acc, zero) \
+#define CLEAR_TILE(acc, zero)                 \
   BQ_UNROLL_FOR (int r_ = 0; r_ < rows; r_++) \
     BQ_UNROLL_FOR (int v_ = 0; v_ < blocks * VECS; v_++) acc[r_][v_] = zero
 

@@ -5,15 +5,15 @@
 #include "kernels.h"
 
 // In every format, infinities and NaN are the numbers whose exponent bits, `mask`, are all ones.
-#define BQ_FIRST_NONFINITE(type, mask)                                     \
-  for (size_t i = 0; i < count; i += STEP) {                               \
-    type part[STEP] = {0};                                                 \
-    const size_t n = count - i < STEP ? count - i : STEP;                  \
+#define BQ_FIRST_NONFINITE(type, mask)                                         \
+  for (size_t i = 0; i < count; i += STEP) {                                   \
+    type part[STEP] = {0};                                                     \
+    const size_t n = count - i < STEP ? count - i : STEP;                      \
     memcpy(part, (const char *)elements + i * sizeof(type), n * sizeof(type)); \
-    int found = 0;                                                         \
-    for (int j = 0; j < STEP; j++) found |= (part[j] & (mask)) == (mask);  \
-    for (size_t j = 0; found && j < n; j++)                                \
-      if ((part[j] & (mask)) == (mask)) return i + j;                      \
+    int found = 0;                                                             \
+    for (int j = 0; j < STEP; j++) found |= (part[j] & (mask)) == (mask);      \
+    for (size_t j = 0; found && j < n; j++)                                    \
+      if ((part[j] & (mask)) == (mask)) return i + j;                          \
   }
 
 size_t bq_first_nonfinite(const void *elements, int32_t format, size_t count) {

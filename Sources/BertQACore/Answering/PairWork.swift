@@ -15,7 +15,7 @@ final class PairWork {
   ) throws(BertQAError) {
     try PreparedDocument.checkSize(text, "question")
     var question = Tokens()
-    tokenizer.tokenize(text, parseSpecialTokens: false, into: &question)
+    try tokenizer.tokenize(text, parseSpecialTokens: false, into: &question, nil)
     let ids = question.ids.prefix(options.maxQuestionLength)
     self.document = document
     questionWasTruncated = ids.count < question.ids.count

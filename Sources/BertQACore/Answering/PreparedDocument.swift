@@ -36,7 +36,7 @@ public final class PreparedDocument: @unchecked Sendable {  // immutable once in
     self.ownsText = ownsText
     self.tokenizer = tokenizer
     var tokens = Tokens()
-    tokenizer.tokenize(text, parseSpecialTokens: false, into: &tokens)
+    try tokenizer.tokenize(text, parseSpecialTokens: false, into: &tokens, nil)
     self.tokens = tokens
     positions = TextPositions(text)
   }

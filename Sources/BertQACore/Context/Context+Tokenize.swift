@@ -13,7 +13,7 @@ extension Context {
         .wrongModel, "\(info.directory) is a \(info.architecture), which has no WordPiece tokens")
     }
     var tokens = Tokens()
-    tokenizer.tokenize(text, parseSpecialTokens: parseSpecialTokens, into: &tokens)
+    try tokenizer.tokenize(text, parseSpecialTokens: parseSpecialTokens, into: &tokens, nil)
     return tokens
   }
 

@@ -65,7 +65,7 @@ struct TextReader: Sendable {
     _ text: UnsafeBufferPointer<UInt8>, into tokens: inout Tokens
   ) throws(BertQAError) {
     try PreparedDocument.checkSize(text, "text")
-    tokenizer.tokenize(text, parseSpecialTokens: false, into: &tokens)
+    try tokenizer.tokenize(text, parseSpecialTokens: false, into: &tokens, nil)
   }
 
   /// Returns the window's number of tokens.

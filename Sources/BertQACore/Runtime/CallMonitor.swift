@@ -10,7 +10,7 @@ final class CallMonitor: @unchecked Sendable {
   private let options: CallOptions
   /// CLOCK_MONOTONIC, nanoseconds: when the hook is asked next.
   private var nextPoll: UInt64 = 0
-  private var heldBytes = 0
+  private(set) var heldBytes = 0
   /// Whether `check` has thrown.
   private let isStopped = Atomic<Bool>(false)
 
@@ -26,7 +26,15 @@ final class CallMonitor: @unchecked Sendable {
   func check() throws(BertQAError) {
     if isIdle { return }
     let time = ThreadPool.nanoseconds()
-    guard time >= nextPoll else { return }
+    if time >= nextPoll { try check(at: time) }
+  }
+
+  /// The same, whenever the hook was asked last.
+  func checkNow() throws(BertQAError) {
+    if !isIdle { try check(at: ThreadPool.nanoseconds()) }
+  }
+
+  private func check(at time: UInt64) throws(BertQAError) {
     nextPoll = time &+ Self.pollInterval
     if let cancellation = options.cancellation, cancellation.isCancelled() {
       throw stopped(BertQAError(.cancelled, "cancelled by the caller's hook"))
@@ -56,6 +64,11 @@ final class CallMonitor: @unchecked Sendable {
   }
 
   func release(_ bytes: Int) { heldBytes -= bytes }
+
+  /// Tells the caller how far the call is.
+  func report(done: Int, of total: Int) { options.progress?(done, total) }
+
+  var reportsProgress: Bool { options.progress != nil }
 }
 
 /// How one thread of a call asks whether to go on.

@@ -72,7 +72,7 @@ extension WordCountModel {
     let words = bytes.split(separator: UInt8(ascii: " "), maxSplits: 2, omittingEmptySubsequences: false)
     return words.count <= 2
       && words.allSatisfy { (1...WordScanner.maximumBytes).contains($0.count) && !$0.contains(0) }
-      && UTF8Text.isValid(bytes)
+      && UTF8Codec.isValid(bytes)
   }
 
   /// [feature][label] of a matrix [label][feature].

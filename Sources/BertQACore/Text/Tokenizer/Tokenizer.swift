@@ -5,7 +5,10 @@ protocol TextTokenizer: AnyObject, Sendable {
   var unkID: Int32 { get }
 
   /// Fills `tokens`, which is empty, with those of `text`, in order: starts and ends never decrease.
-  func tokenize(_ text: UnsafeBufferPointer<UInt8>, parseSpecialTokens: Bool, into tokens: inout Tokens)
+  func tokenize(
+    _ text: UnsafeBufferPointer<UInt8>, parseSpecialTokens: Bool, into tokens: inout Tokens,
+    _ monitor: CallMonitor?
+  ) throws(BertQAError)
 
   /// The vocabulary entry of `id`, `##` included. Called for a few tokens of a question, never in a loop
   /// over a document.

@@ -43,7 +43,7 @@ extension WordScanner {
   }
 
   private func unit(_ base: UnsafePointer<UInt8>, at position: Int) -> Unit {
-    let decoded = UTF8Text.decode(base, at: position, end: text.count)
+    let decoded = UTF8Codec.decode(base, at: position, end: text.count)
     return Unit(
       scalar: decoded.scalar, kind: tables.wordBreak(decoded.scalar), end: position + decoded.size)
   }
@@ -95,7 +95,7 @@ extension WordScanner {
   }
 
   private mutating func appendEncoded(_ scalar: UInt32) {
-    let utf8 = UTF8Text.encode(scalar)
+    let utf8 = UTF8Codec.encode(scalar)
     for index in 0..<utf8.count {
       bytes[byteCount] = UInt8(truncatingIfNeeded: utf8.bytes >> UInt32(8 * index))
       byteCount += 1

@@ -1,7 +1,7 @@
 /// Typed access to the members of a JSON object; errors name the file and the key.
 ///
 /// An absent member and a null are the same, as in Hugging Face's files.
-struct ObjectReader {
+struct ObjectReader: Sendable {
   let file: String
   var object: JSON.Object
 

@@ -7,9 +7,9 @@ import Synchronization
 enum WarmUp {
   /// A task whose code runs from input to result in one warm-up.
   enum Key: UInt32, CaseIterable {
+    case tokenizer
     case answering
     case classification
-    case entities
     case embedding
     case wordCounts
     case training

@@ -26,9 +26,12 @@ struct AlignedBuffer<Element: BitwiseCopyable>: ~Copyable {
   }
 
   /// A copy of `elements`.
-  init(copying elements: UnsafeBufferPointer<Element>) throws(BertQAError) {
+  init(copying elements: [Element]) throws(BertQAError) {
     try self.init(uninitializedCount: elements.count)
-    if let source = elements.baseAddress { base.initialize(from: source, count: elements.count) }
+    let base = base
+    elements.withUnsafeBufferPointer { source in
+      if let first = source.baseAddress { base.initialize(from: first, count: source.count) }
+    }
   }
 
   deinit {

@@ -16,15 +16,9 @@ final class NormalizationTable: @unchecked Sendable {
   init(configuration: TokenizerConfiguration) throws(BertQAError) {
     var builder = Builder(configuration: configuration)
     builder.build()
-    pages = try Self.copy(builder.pages)
-    scalars = try Self.copy(builder.scalars)
-    sequences = try Self.copy(builder.sequences)
-  }
-
-  private static func copy<Element: BitwiseCopyable>(
-    _ array: [Element]
-  ) throws(BertQAError) -> AlignedBuffer<Element> {
-    try array.withUnsafeBufferPointer { elements throws(BertQAError) in try AlignedBuffer(copying: elements) }
+    pages = try AlignedBuffer(copying: builder.pages)
+    scalars = try AlignedBuffer(copying: builder.scalars)
+    sequences = try AlignedBuffer(copying: builder.sequences)
   }
 
   @inline(__always)

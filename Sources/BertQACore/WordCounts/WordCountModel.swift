@@ -52,7 +52,8 @@ extension WordCountModel {
   /// The occurrences of words, and of pairs if the model has such features, in a text.
   func walk(_ text: UnsafeBufferPointer<UInt8>, poll: CallPoll?) -> WordWalk {
     WordWalk(
-      text, minimumLength: settings.minWordLength, maxNGram: settings.maxNGram, hasher: table.hasher, poll: poll)
+      text, minimumLength: settings.minWordLength, maxNGram: settings.maxNGram, hasher: table.hasher,
+      poll: poll)
   }
 
   /// The factor of every feature of a text: with TF-IDF, 1 / the length of the text's vector; else 1.

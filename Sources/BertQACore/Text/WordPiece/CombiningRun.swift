@@ -60,7 +60,8 @@ struct CombiningRun {
       if units.count & 0xFFFF == 0 {
         try monitor?.check()
         // Units, parts twice, marks.
-        let bytes = units.count * 16 + parts.count * (2 * MemoryLayout<Part>.stride + MemoryLayout<Mark>.stride)
+        let bytes =
+          units.count * 16 + parts.count * (2 * MemoryLayout<Part>.stride + MemoryLayout<Mark>.stride)
         try monitor?.hold(bytes - heldBytes)
         heldBytes = bytes
       }

@@ -8,8 +8,10 @@ struct ShortPieceTable {
     fileprivate let ids: AlignedBuffer<Int32>
 
     init(slotCount: Int) throws(BertQAError) {
-      keys = try AlignedBuffer(repeating: PieceKey(low: 0, high: 0), count: slotCount)
-      ids = try AlignedBuffer(repeating: -1, count: slotCount)
+      let keys = try AlignedBuffer(repeating: PieceKey(low: 0, high: 0), count: slotCount)
+      let ids = try AlignedBuffer<Int32>(repeating: -1, count: slotCount)
+      self.keys = keys
+      self.ids = ids
     }
   }
 

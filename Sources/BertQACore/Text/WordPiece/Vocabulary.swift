@@ -122,9 +122,11 @@ extension Vocabulary {
     let pieceCount: Int
 
     init(byteCount: Int, pieceCount: Int) throws(BertQAError) {
-      bytes = try AlignedBuffer(uninitializedCount: byteCount + 16)
+      let bytes = try AlignedBuffer<UInt8>(uninitializedCount: byteCount + 16)
       (bytes.base + byteCount).initialize(repeating: 0, count: 16)
-      bounds = try AlignedBuffer(uninitializedCount: pieceCount)
+      let bounds = try AlignedBuffer<PieceBounds>(uninitializedCount: pieceCount)
+      self.bytes = bytes
+      self.bounds = bounds
       self.pieceCount = pieceCount
     }
 

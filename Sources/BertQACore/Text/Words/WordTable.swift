@@ -133,7 +133,8 @@ struct WordTable: ~Copyable {
       guard blocks.0 == blocks.1 else { return false }
       offset &+= 8
     }
-    return WordHasher.lastBytes(a + offset, count &- offset) == WordHasher.lastBytes(b + offset, count &- offset)
+    return WordHasher.lastBytes(a + offset, count &- offset)
+      == WordHasher.lastBytes(b + offset, count &- offset)
   }
 
   // MARK: Insertion

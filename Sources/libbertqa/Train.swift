@@ -8,6 +8,11 @@ final class TrainerHandle: Handle {
   init(_ trainer: WordCountTrainer) { self.trainer = trainer }
 }
 
+/// Whether a hook has asked to stop; used on the calling thread only.
+private final class StopRequest: @unchecked Sendable {
+  var isMade = false
+}
+
 /// A report and the arrays that it points into. What C sees is the report alone; freeing it frees this.
 private struct ReportStorage {
   var report: bertqa_training_report
@@ -61,7 +66,11 @@ private func trainOptions(
   if let progress = raw.progress {
     // The core calls this on the calling thread only, during bertqa_trainer_finish.
     nonisolated(unsafe) let user = raw.progress_user
-    options.progress = { stage, fraction in stage.withCString { progress(user, $0, fraction) != 0 } }
+    let stop = StopRequest()
+    options.progress = { stage, fraction in
+      if stage.withCString({ progress(user, $0, fraction) }) != 0 { stop.isMade = true }
+    }
+    options.call.cancellation = Cancellation { stop.isMade }
   }
   return options
 }
@@ -140,7 +149,10 @@ private func made(_ trained: TrainingReport) -> UnsafePointer<bertqa_training_re
   report.calibration_error = trained.calibrationError
   let labels = CArray<UnsafePointer<CChar>?>(trained.labels.map { UnsafePointer(strdup($0)) })
   let labelTexts = CArray(trained.labelTexts)
-  let confusion = CArray(Array(trained.confusion.joined()))
+  let count = trained.confusion.isEmpty ? 0 : trained.labels.count
+  var cells = [Int](repeating: 0, count: count * count)
+  for entry in trained.confusion { cells[entry.trueLabel * count + entry.predictedLabel] = entry.count }
+  let confusion = CArray(cells)
   report.labels = labels.base
   report.label_texts = labelTexts.base
   report.confusion = confusion.base

@@ -98,6 +98,6 @@ import Testing
     // Mapped files live on when their names are gone.
     let directory = try TemporaryDirectory()
     try Quantizer.quantize(directory: TinyModel.path(name), to: directory.file("int8"))
-    return try LoadedModel.load(directory: directory.file("int8"))
+    return try LoadedModel(ModelDirectory(path: directory.file("int8")))
   }
 }

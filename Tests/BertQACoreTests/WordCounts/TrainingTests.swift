@@ -201,12 +201,12 @@ import Testing
     let corpus = TrainingCorpus(count: 300, labelCount: 3)
     let stages = Stages()
     var options = TrainOptions()
-    options.progress = { stage, fraction in stages.add(stage, fraction) }
+    options.call.progress = { stage, fraction in stages.add(stage, fraction) }
     _ = try corpus.trainer(options).train()
     #expect(stages.names == ["cross-validation", "training"])
     #expect(stages.areInOrder)
     for stop in ["cross-validation", "training"] {
-      options.progress = { stage, _ in stage == stop }
+      options.call.progress = { stage, _ in stage == stop }
       let directory = try TemporaryDirectory()
       #expect {
         try corpus.trainer(options).finish(modelDirectory: directory.file("model"))

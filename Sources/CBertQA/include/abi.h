@@ -1,1 +1,1 @@
-#include "../../../include/bertqa.h"
+#include "../../../include/bertqa_experimental.h"

@@ -1,0 +1,64 @@
+import BertQACore
+import CBertQAHeader
+
+extension bertqa_sequence_options: COptions {
+  static let name: StaticString = "bertqa_sequence_options"
+}
+
+@c @implementation
+public func bertqa_sequence_options_init(
+  _ options: UnsafeMutablePointer<bertqa_sequence_options>?, _ struct_size: Int
+) {
+  writeDefaults(to: options, size: struct_size)
+}
+
+@c @implementation
+public func bertqa_sequence_predict(
+  _ context: OpaquePointer?, _ word: UnsafePointer<CChar>?, _ length: Int, _ state: OpaquePointer?,
+  _ options: UnsafePointer<bertqa_sequence_options>?,
+  _ prediction: UnsafeMutablePointer<OpaquePointer?>?,
+  _ next_state: UnsafeMutablePointer<OpaquePointer?>?
+) -> bertqa_status {
+  prediction?.pointee = nil
+  next_state?.pointee = nil
+  return status { () throws(BertQAError) in
+    let context = try ContextHandle.borrowed(context, "context").context
+    let options = try readOptions(options)
+    let call = try callOptions(options.call)
+    let word = try textArgument(word, length, "word")
+    let state = SequenceState.borrowed(state)
+    let next: SequenceState
+    if let prediction {
+      let result = try context.predict(
+        word: word, state: state, topK: number(options.top_k, default: 1), call: call)
+      prediction.pointee = PredictionHandle(result.prediction).passed()
+      next = result.state
+    } else {
+      next = try context.read(word: word, state: state, call: call)
+    }
+    next_state?.pointee = next.passed()
+  }
+}
+
+@c @implementation
+public func bertqa_sequence_step(
+  _ context: OpaquePointer?, _ ids: UnsafePointer<Int32>?, _ states: UnsafePointer<OpaquePointer?>?,
+  _ count: Int, _ options: UnsafePointer<bertqa_sequence_options>?,
+  _ next_states: UnsafeMutablePointer<OpaquePointer?>?, _ logits: UnsafeMutablePointer<Float>?,
+  _ logits_length: Int
+) -> bertqa_status {
+  status { () throws(BertQAError) in
+    try checkCount(count)
+    guard count > 0 else { return }
+    let out = try required(next_states, "next_states")
+    out.update(repeating: nil, count: count)
+    let context = try ContextHandle.borrowed(context, "context").context
+    let call = try callOptions(readOptions(options).call)
+    try checkRoom(
+      logits_length, logits == nil ? 0 : count * context.info.vocabularySize, "logits_length")
+    let next = try context.step(
+      ids: UnsafeBufferPointer(start: required(ids, "ids"), count: count),
+      states: stateArguments(states, count), logits: logits, call: call)
+    for (index, state) in next.enumerated() { out[index] = state.passed() }
+  }
+}

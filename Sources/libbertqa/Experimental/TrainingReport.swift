@@ -1,0 +1,79 @@
+import BertQACore
+import CBertQAHeader
+
+/// A training's report and the C views of it.
+final class TrainingReportHandle: Handle {
+  let report: TrainingReport
+  let summary: CArray<bertqa_training_summary>
+  let labels: CArray<bertqa_training_label>
+  /// What the labels point to.
+  private let names: [CString]
+
+  init(_ report: TrainingReport) {
+    self.report = report
+    summary = CArray([bertqa_training_summary(report)])
+    let names = report.labels.map { CString($0) }
+    labels = CArray(names.indices.map { bertqa_training_label(report, $0, name: names[$0]) })
+    self.names = names
+  }
+}
+
+extension bertqa_training_summary {
+  fileprivate init(_ report: TrainingReport) {
+    self.init()
+    struct_size = MemoryLayout<Self>.size
+    text_count = report.textCount
+    vocabulary_size = report.vocabularySize
+    loss = report.loss
+    accuracy = report.accuracy
+    macro_f1 = report.macroF1
+    calibration_error = report.calibrationError
+    iterations = Int32(clamping: report.iterations)
+    is_converged = report.hasConverged ? 1 : 0
+  }
+}
+
+extension bertqa_training_label {
+  fileprivate init(_ report: TrainingReport, _ index: Int, name: CString) {
+    self.init()
+    struct_size = MemoryLayout<Self>.size
+    label = name.pointer
+    label_length = name.count
+    text_count = report.labelTexts[index]
+    let figures = report.labelFigures(index)
+    precision = figures.precision
+    recall = figures.recall
+    f1 = figures.f1
+  }
+}
+
+@c @implementation
+public func bertqa_training_report_free(_ report: OpaquePointer?) {
+  TrainingReportHandle.release(report)
+}
+
+@c @implementation
+public func bertqa_training_report_summary(
+  _ report: OpaquePointer?
+) -> UnsafePointer<bertqa_training_summary>? {
+  TrainingReportHandle.borrowed(report)?.summary.base
+}
+
+@c @implementation
+public func bertqa_training_report_label_count(_ report: OpaquePointer?) -> Int {
+  TrainingReportHandle.borrowed(report)?.labels.count ?? 0
+}
+
+@c @implementation
+public func bertqa_training_report_label_get(
+  _ report: OpaquePointer?, _ index: Int
+) -> UnsafePointer<bertqa_training_label>? {
+  TrainingReportHandle.borrowed(report)?.labels.pointer(at: index)
+}
+
+@c @implementation
+public func bertqa_training_report_confusion(
+  _ report: OpaquePointer?, _ true_label: Int, _ predicted_label: Int
+) -> Int {
+  TrainingReportHandle.borrowed(report)?.report.confusionCount(true_label, predicted_label) ?? 0
+}

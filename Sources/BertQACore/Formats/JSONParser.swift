@@ -43,7 +43,7 @@ package struct JSONParser {
     return value
   }
 
-  static func parse(_ file: MappedFile, limits: Limits = Limits()) throws(BertQAError) -> JSON {
+  static func parse(_ file: ModelFile, limits: Limits = Limits()) throws(BertQAError) -> JSON {
     try file.withBytes { bytes throws(BertQAError) in
       try parse(bytes, file: file.path, limits: limits)
     }

@@ -1,7 +1,7 @@
 /// Typed access to the members of a JSON object; errors name the file and the key.
 ///
 /// An absent member and a null are the same, as in Hugging Face's files.
-struct ObjectReader {
+struct ObjectReader: Sendable {
   let file: String
   var object: JSON.Object
 
@@ -11,7 +11,7 @@ struct ObjectReader {
   }
 
   /// The top level of a JSON file.
-  init(_ file: MappedFile) throws(BertQAError) {
+  init(_ file: ModelFile) throws(BertQAError) {
     guard case .object(let object) = try JSONParser.parse(file) else {
       throw BertQAError(.invalidModel, "\(file.path): expected a JSON object")
     }

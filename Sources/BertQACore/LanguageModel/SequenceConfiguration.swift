@@ -53,7 +53,7 @@ extension SequenceConfiguration {
   }
 
   /// Reads `config.json`.
-  init(_ file: MappedFile) throws(BertQAError) {
+  init(_ file: ModelFile) throws(BertQAError) {
     let reader = try ObjectReader(file)
     architecture = try Architecture(reader)
     cell = architecture == .gruLanguageModel ? .gru : .lstm

@@ -1,18 +1,19 @@
 extension WordCountModel {
   /// Reads a directory that `write` made, and checks everything: the files may come from anybody.
-  static func load(directory: String) throws(BertQAError) -> WordCountModel {
-    let reader = try ObjectReader(MappedFile(path: "\(directory)/config.json"))
+  static func load(_ directory: ModelDirectory) throws(BertQAError) -> WordCountModel {
+    let reader = try ObjectReader(directory.file("config.json"))
     let settings = try WordCountSettings(reader)
     let labels = try labels(reader)
-    let table = try vocabulary(MappedFile(path: "\(directory)/vocab.txt"))
+    let table = try vocabulary(directory.file("vocab.txt"))
     let featureCount = table.count
     if let size = try reader.integer("vocab_size", in: 1...TrainOptions.vocabularyLimit), size != featureCount
     {
       throw BertQAError(
         .invalidModel,
-        "\(directory)/vocab.txt: \(featureCount) lines, but config.json has \"vocab_size\" \(size)")
+        "\(directory.path(of: "vocab.txt")): \(featureCount) lines, but config.json has \"vocab_size\" \(size)"
+      )
     }
-    var loader = WeightLoader(try Checkpoint(directory: directory), prefix: "")
+    var loader = WeightLoader(try Checkpoint(directory), prefix: "")
     defer { withExtendedLifetime(loader) {} }
     let classifier = try loader.linear(Names.module, outs: labels.count, ins: featureCount)
     let weights = try features(of: classifier.weight)
@@ -22,7 +23,8 @@ extension WordCountModel {
       idf = try floats(of: try loader.vector(Names.idf, count: featureCount))
       for weight in idf.elements where weight < 0 {
         throw BertQAError(
-          .invalidModel, "\(directory)/model.safetensors: tensor \"\(Names.idf)\" has \(weight), below 0")
+          .invalidModel,
+          "\(directory.path(of: "model.safetensors")): tensor \"\(Names.idf)\" has \(weight), below 0")
       }
     }
     return WordCountModel(
@@ -40,7 +42,7 @@ extension WordCountModel {
     return labels
   }
 
-  private static func vocabulary(_ file: MappedFile) throws(BertQAError) -> WordTable {
+  private static func vocabulary(_ file: ModelFile) throws(BertQAError) -> WordTable {
     try file.withBytes { bytes throws(BertQAError) in
       var table = WordTable()
       var rest = bytes[...]

@@ -39,7 +39,8 @@ extension PredictCommand {
     defer { withExtendedLifetime(prompt) {} }
     let prediction: Prediction
     do throws(BertQAError) {
-      prediction = try context.predict(after: prompt.bytes, topK: wordCount).prediction
+      prediction = try context.predict(after: prompt.bytes, options: SequenceOptions(topK: wordCount))
+        .prediction
     } catch {
       throw ToolError(error, command: Self.invocation)
     }
@@ -61,7 +62,7 @@ extension PredictCommand {
       for (index, line) in text.lines.enumerated() {
         let score: SequenceScore
         do throws(BertQAError) {
-          score = try context.likelihood(of: line, includesEnd: includesEnd)
+          score = try context.likelihood(of: line, options: SequenceOptions(includesEnd: includesEnd))
         } catch {
           throw ToolError(error, command: Self.invocation)
         }
@@ -89,7 +90,8 @@ extension PredictCommand {
     defer { withExtendedLifetime(inputs) {} }
     let ranking: (order: [Int], scores: [SequenceScore])
     do throws(BertQAError) {
-      ranking = try context.rank(lines.map(\.text), after: prefix.bytes, includesEnd: includesEnd)
+      ranking = try context.rank(
+        lines.map(\.text), after: prefix.bytes, options: SequenceOptions(includesEnd: includesEnd))
     } catch {
       throw ToolError(error, command: Self.invocation)
     }

@@ -34,7 +34,7 @@ struct ToolError: Error {
       self = .usage(Option.spelledForTool(error.message), command: command)
     case .io, .invalidModel, .unsupported, .wrongModel, .tooLarge:
       self.init(.input, error.message)
-    case .ok, .outOfMemory, .cancelled, .internal:
+    case .ok, .outOfMemory, .cancelled, .internal, .deadlineExceeded:
       self.init(.resources, error.message)
     }
   }

@@ -16,7 +16,7 @@ import Testing
     let trainer = try corpus.trainer(options)
     let (trained, _) = try trainer.train()
     _ = try trainer.finish(modelDirectory: directory.file("model"))
-    let loaded = try WordCountModel.load(directory: directory.file("model"))
+    let loaded = try WordCountModel.load(ModelDirectory(path: directory.file("model")))
     #expect(loaded.settings == trained.settings && loaded.labels == trained.labels)
     #expect(loaded.featureCount == trained.featureCount)
     #expect(loaded.weights.elements.elementsEqual(trained.weights.elements))
@@ -102,7 +102,7 @@ import Testing
         == labels.map { Array($0.utf8) }.sorted { $0.lexicographicallyPrecedes($1) })
     let directory = try TemporaryDirectory()
     _ = try trainer.finish(modelDirectory: directory.file("model"))
-    let loaded = try WordCountModel.load(directory: directory.file("model"))
+    let loaded = try WordCountModel.load(ModelDirectory(path: directory.file("model")))
     #expect(loaded.labels.map { Array($0.utf8) } == model.labels.map { Array($0.utf8) })
   }
 

@@ -12,12 +12,13 @@ struct TextPositions: Sendable {
   /// Entry k is the first unit that starts at byte k · `spacing` or later.
   private let checkpoints: [Position]
 
-  init(_ text: UnsafeBufferPointer<UInt8>) {
+  init(_ text: UnsafeBufferPointer<UInt8>, _ monitor: CallMonitor) throws(BertQAError) {
     var checkpoints = [Position()]
     var position = Position()
     while text.count - position.byte > Self.spacing {
       Self.advance(&position, to: checkpoints.count * Self.spacing, in: text)
       checkpoints.append(position)
+      try monitor.check()
     }
     self.checkpoints = checkpoints
   }

@@ -1,7 +1,7 @@
 extension TokenizerConfiguration {
   /// Reads `tokenizer_config.json`. Settings that are absent have the defaults of
   /// `BertTokenizerFast`.
-  init(_ file: MappedFile) throws(BertQAError) {
+  init(_ file: ModelFile) throws(BertQAError) {
     let reader = try ObjectReader(file)
     self.init()
     try Self.checkClass(reader)

@@ -45,8 +45,9 @@ final class WordPieceTokenizer: @unchecked Sendable {
   /// `parseSpecialTokens` the strings of the special tokens stand for them; else they are text.
   /// Linear in the size of the text.
   func tokenize(
-    _ text: UnsafeBufferPointer<UInt8>, parseSpecialTokens: Bool, into tokens: inout Tokens
-  ) {
+    _ text: UnsafeBufferPointer<UInt8>, parseSpecialTokens: Bool, into tokens: inout Tokens,
+    _ monitor: CallMonitor?
+  ) throws(BertQAError) {
     tokens.removeAll()
     guard let base = text.baseAddress, text.count > 0 else { return }
     withUnsafeTemporaryAllocation(byteCount: TokenScanner.scratchSize, alignment: 8) { scratch in

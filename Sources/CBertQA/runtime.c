@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 
 size_t bq_affinity_count(void) {
@@ -42,3 +43,5 @@ static void reset_fork_lock(void) {
 __attribute__((constructor)) static void guard_forks(void) {
   pthread_atfork(bq_hold_fork, bq_release_fork, reset_fork_lock);
 }
+
+const char *bq_environment(const char *name) { return secure_getenv(name); }

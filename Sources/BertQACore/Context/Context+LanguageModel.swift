@@ -69,7 +69,7 @@ extension Context {
 
   /// The text between two words of a generated text: a space, or nothing between characters.
   public var wordSeparator: String {
-    guard case .sequence(let model) = engine else { return "" }
+    guard case .languageModel(let model) = engine else { return "" }
     return model.words.separator
   }
 
@@ -113,36 +113,9 @@ extension Context {
 
 extension Context {
   private func sequenceModel() throws(BertQAError) -> SequenceModel {
-    guard case .sequence(let model) = engine else {
+    guard case .languageModel(let model) = engine else {
       throw wrongModel(for: "predict along a sequence", needed: .predict)
     }
     return model
-  }
-
-  static func loadSequence(
-    _ directory: String, _ options: ContextOptions
-  ) throws(BertQAError) -> (Engine, ModelInfo) {
-    guard options.precision == .auto || options.precision == .f32 else {
-      throw BertQAError(
-        .unsupported, "\(directory): models that predict run in f32 only, not \(options.precision)")
-    }
-    let model = try SequenceModel(
-      ModelDirectory(path: directory), kernels: kernels(options), threadLimit: options.threads)
-    model.warmUp()
-    return (.sequence(model), ModelInfo(model: model))
-  }
-}
-
-extension ModelInfo {
-  init(model: SequenceModel) {
-    let configuration = model.configuration
-    self.init(
-      directory: model.directory, architecture: configuration.architecture.rawValue,
-      task: configuration.architecture.task, precision: .f32,
-      instructionSet: InstructionSet(rawValue: model.kernels.table.isa),
-      threads: model.threadLimit > 0 ? model.threadLimit : ThreadPool.shared.size,
-      vocabularySize: configuration.vocabularySize, hiddenSize: configuration.hiddenSize,
-      layerCount: configuration.layerCount, headCount: 0, intermediateSize: 0, maxPositions: 0,
-      lowercase: false, noAnswerThreshold: 0, stateLength: configuration.stateLength)
   }
 }

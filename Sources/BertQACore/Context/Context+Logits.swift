@@ -41,7 +41,7 @@ extension Context {
       throw BertQAError(.invalidArgument, "ids[\(index)] is \(id), but must be 0 to \(rows - 1)")
     }
     let outputs = try encoder.outputs(
-      of: WindowBatch(ids: ids, windows: windows), nil, CallMonitor(call))
+      of: WindowBatch(ids: ids, windows: windows), giving: nil, CallMonitor(call))
     return (Array(outputs.values[..<ids.count]), Array(outputs.values[ids.count...]))
   }
 }

@@ -94,7 +94,7 @@ struct LoadedEngine {
       try self.init(
         LoadedModel(directory, source, architecture), head, options, info)
     case .wordCounts:
-      let model = try WordCountModel(directory, source)
+      let model = try WordCountModel.load(directory, source)
       let classifier = WordCountClassifier(model, threadLimit: options.threads)
       info.threads = classifier.threadCount
       info.vocabularySize = model.featureCount

@@ -34,7 +34,7 @@ struct TextEmbedder: Sendable {
     let buffer = try AlignedBuffer<Float>(uninitializedCount: length)
     let vector = UnsafeMutableBufferPointer(start: buffer.base, count: length)
     var windowCount = 0
-    try reader.read(texts, called: name, .window(pooling), layout, options.call) {
+    try reader.read(texts, called: name, giving: .window(pooling), layout, options.call) {
       index, error throws(BertQAError) in
       mean.removeAll()
       windowCount = 0

@@ -58,7 +58,7 @@ final class Encoder: WindowModel, @unchecked Sendable {
   }
 
   func outputs(
-    of batch: WindowBatch, _ input: HeadInput? = nil, _ monitor: CallMonitor? = nil
+    of batch: WindowBatch, giving input: HeadInput? = nil, _ monitor: CallMonitor? = nil
   ) throws(BertQAError) -> HeadOutputs {
     let input = input ?? parameters.head.input
     guard parameters.head.layers.isEmpty || input == parameters.head.input else {

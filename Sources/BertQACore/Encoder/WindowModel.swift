@@ -3,7 +3,7 @@ protocol WindowModel: Sendable {
   /// Runs the model and its head on all windows of a batch.
   /// - Parameter input: what to give numbers for; nil: what the model's head reads.
   func outputs(
-    of batch: WindowBatch, _ input: HeadInput?, _ monitor: CallMonitor?
+    of batch: WindowBatch, giving input: HeadInput?, _ monitor: CallMonitor?
   ) throws(BertQAError) -> HeadOutputs
 }
 

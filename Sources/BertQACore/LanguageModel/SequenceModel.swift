@@ -47,23 +47,25 @@ final class SequenceModel: @unchecked Sendable {
   /// Threads that a call may use; 0: as many as are available.
   let threadLimit: Int
   let workspaces = ObjectPool<SequenceWorkspace>()
-  private let memory: ParameterMemory
   private let owners: [any AnyObject & Sendable]
 
   /// Loads a directory with `config.json`, `vocab.txt` and safetensors. Weights are used where they are
   /// mapped. They are all read once, to refuse those that are no numbers and for the fingerprint.
-  init(_ directory: ModelDirectory, kernels: Kernels, threadLimit: Int) throws(BertQAError) {
-    let configuration = try SequenceConfiguration(directory.file("config.json"))
+  /// - Parameter source: `config.json`.
+  init(
+    _ directory: ModelDirectory, _ source: ObjectReader, kernels: Kernels, threadLimit: Int
+  ) throws(BertQAError) {
+    let configuration = try SequenceConfiguration(source)
     let loader = WeightLoader(try Checkpoint(directory), prefix: "")
     let weights = try SequenceWeights(loader, configuration)
     words = try WordVocabulary(configuration, file: directory.file("vocab.txt"))
     try weights.checkFinite()
 
-    let converter = ParameterConverter(.f32)
+    var converter = ParameterConverter(.f32)
     let longest = max(
       configuration.stateLength, configuration.cell.gateCount * configuration.hiddenSize,
       configuration.vocabularySize)
-    let zeros = try converter.memory.take(Float.self, count: longest)
+    let zeros = try converter.take(Float.self, count: longest)
     zeros.initialize(repeating: 0, count: longest)
     var layers: [Layer] = []
     for layer in weights.layers {
@@ -77,8 +79,7 @@ final class SequenceModel: @unchecked Sendable {
     zeroState = zeros
     embedding = weights.embedding
     fingerprint = Self.fingerprint(of: weights, configuration)
-    memory = converter.memory
-    owners = loader.owners
+    owners = loader.owners + converter.owners
     self.directory = directory.name
     self.configuration = configuration
     self.kernels = kernels
@@ -105,7 +106,7 @@ final class SequenceModel: @unchecked Sendable {
 
 extension ParameterConverter {
   /// A matrix where the file has it, with its bias in f32.
-  fileprivate func matrix(
+  fileprivate mutating func matrix(
     _ weight: TensorView, bias: TensorView?, zeros: UnsafeMutablePointer<Float>
   ) throws(BertQAError) -> SequenceModel.Matrix {
     guard let elements = weight.bytes.baseAddress else {
@@ -113,7 +114,7 @@ extension ParameterConverter {
     }
     return SequenceModel.Matrix(
       elements: elements, format: weight.kernelFormat, outs: weight.rowCount, ins: weight.rowWidth,
-      bias: try bias.map { bias throws(BertQAError) in try floats(bias) } ?? UnsafePointer(zeros))
+      bias: bias == nil ? UnsafePointer(zeros) : try floats(bias.unsafelyUnwrapped))
   }
 }
 

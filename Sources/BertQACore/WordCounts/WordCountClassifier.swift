@@ -16,22 +16,19 @@ final class WordCountClassifier: Sendable {
 
   var threadCount: Int { threadLimit > 0 ? threadLimit : ThreadPool.shared.size }
 
-  /// One result per text, in order.
+  /// One result per text, in order; the first failure ends the call and names its text.
   func classify(_ texts: [TextPair], _ options: ClassifyOptions) throws(BertQAError) -> [Classification] {
-    for (index, pair) in texts.enumerated() {
-      guard pair.second == nil else {
-        throw BertQAError(
-          .invalidArgument, "texts[\(index)] is a pair, but a word-count model reads single texts only")
-      }
-      guard pair.text.count <= Int(Int32.max) else {
-        throw BertQAError(
-          .tooLarge, "texts[\(index)] has \(pair.text.count) bytes, above the limit of \(Int32.max)")
-      }
-    }
+    try all(classifyEach(texts, options))
+  }
+
+  /// One result or failure per text, in order. What concerns the whole call is thrown.
+  func classifyEach(
+    _ texts: [TextPair], _ options: ClassifyOptions
+  ) throws(BertQAError) -> [Result<Classification, BertQAError>] {
     guard (0...Int(Int32.max)).contains(options.contributions) else {
       throw BertQAError(
-        .invalidArgument,
-        "contributions is \(options.contributions), but must be 0 to \(Int32.max)")
+        .invalidArgument, argument: "contributions",
+        "is \(options.contributions), but must be 0 to \(Int32.max)")
     }
     let batch = Batch(texts, options)
     let team = ThreadPool.Team(maxThreads: max(1, min(threadCount, batch.groupCount)))
@@ -39,6 +36,13 @@ final class WordCountClassifier: Sendable {
       batch.classify(group: group, isCaller: seat == 0, by: self)
     }
     return try batch.results()
+  }
+
+  /// Runs the code once: see `WarmUp`.
+  func warmUp(_ text: UnsafeBufferPointer<UInt8>) {
+    var options = ClassifyOptions()
+    options.contributions = 1
+    _ = try? classifyEach([TextPair(text: text)], options)
   }
 
   /// - Parameter isCancelled: asked now and then; true ends the work, and the result is of no use.
@@ -75,6 +79,9 @@ extension WordCountClassifier {
 
     private let texts: [TextPair]
     private let options: ClassifyOptions
+    private let monitor: CallMonitor
+    /// Why the call ends. Written by the calling thread alone.
+    private var stop: BertQAError?
     /// Bounds of the groups in `texts`.
     private var bounds = [0]
     private let classifications: UnsafeMutableBufferPointer<Result<Classification, BertQAError>?>
@@ -86,6 +93,7 @@ extension WordCountClassifier {
     init(_ texts: [TextPair], _ options: ClassifyOptions) {
       self.texts = texts
       self.options = options
+      monitor = CallMonitor(options.call)
       var bytes = 0
       for (index, pair) in texts.enumerated() {
         // Short texts take time, too.
@@ -108,7 +116,12 @@ extension WordCountClassifier {
 
     /// Asks the caller whether to stop; on the calling thread only.
     func poll() {
-      if options.cancellation?.isCancelled() == true { isStopped.store(true, ordering: .relaxed) }
+      do throws(BertQAError) {
+        try monitor.check()
+      } catch {
+        stop = error
+        isStopped.store(true, ordering: .relaxed)
+      }
     }
 
     func classify(group: Int, isCaller: Bool, by classifier: WordCountClassifier) {
@@ -119,25 +132,31 @@ extension WordCountClassifier {
       for index in bounds[group]..<bounds[group + 1] {
         guard !isCancelled() else { return }
         do throws(BertQAError) {
+          try Self.check(texts[index])
           let result = try classifier.classify(
             texts[index].text, contributions: options.contributions, isCancelled: isCancelled)
           classifications[index] = .success(result)
         } catch {
-          classifications[index] = .failure(error)
+          classifications[index] = .failure(
+            texts.count == 1 ? error : error.of(item: index, in: "texts"))
         }
       }
     }
 
-    func results() throws(BertQAError) -> [Classification] {
-      var results: [Classification] = []
-      results.reserveCapacity(texts.count)
-      guard !isStopped.load(ordering: .relaxed) else {
-        throw BertQAError(.cancelled, "cancelled by the caller's hook")
+    private static func check(_ pair: TextPair) throws(BertQAError) {
+      guard pair.second == nil else {
+        throw BertQAError(
+          .invalidArgument, argument: "second",
+          "is given, but a word-count model reads single texts only")
       }
-      for classification in classifications {
-        if let classification { results.append(try classification.get()) }
+      try TextLimit.check(pair.text, "text")
+    }
+
+    func results() throws(BertQAError) -> [Result<Classification, BertQAError>] {
+      if let stop { throw stop }
+      return classifications.map {
+        $0 ?? .failure(BertQAError(.internal, "a text without a result"))
       }
-      return results
     }
   }
 }

@@ -1,7 +1,9 @@
 extension WordCountModel {
   /// Reads a directory that `write` made, and checks everything: the files may come from anybody.
-  static func load(_ directory: ModelDirectory) throws(BertQAError) -> WordCountModel {
-    let reader = try ObjectReader(directory.file("config.json"))
+  /// - Parameter reader: `config.json`.
+  static func load(
+    _ directory: ModelDirectory, _ reader: ObjectReader
+  ) throws(BertQAError) -> WordCountModel {
     let settings = try WordCountSettings(reader)
     let labels = try labels(reader)
     let table = try vocabulary(directory.file("vocab.txt"))

@@ -41,7 +41,7 @@ extension WordCountModel {
       heaviest.add(
         .init(start: start, end: end, weight: Float((Double(row[label]) - mean) * factor)))
     }
-    let positions = TextPositions(text)
+    guard let positions = try? TextPositions(text, CallMonitor(CallOptions())) else { return [] }
     return heaviest.sorted().map { occurrence in
       let start = positions.position(ofByte: occurrence.start, in: text)
       let end = positions.position(ofByte: occurrence.end, in: text)

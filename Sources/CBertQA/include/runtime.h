@@ -22,6 +22,9 @@ void bq_name_thread(const char *name);
 // The file that the dynamic linker loaded this code from, or NULL. Lives as long as it is loaded.
 const char *bq_path_of_binary(void);
 
+// The value of an environment variable, or NULL; always NULL in programs with more rights than their user.
+const char *bq_environment(const char *name);
+
 // Between these, other threads' fork() waits: a child must not be born while, say, the language
 // runtime sets itself up under a lock that the child would find taken for ever. May be nested.
 void bq_hold_fork(void);

@@ -8,7 +8,7 @@ struct TextReader: Sendable {
   ///     a window at least. What it throws is the text's failure.
   ///   - failed: told of a text's failure; what it throws ends the call.
   func read(
-    _ texts: [TextPair], called name: String = "texts", _ input: HeadInput? = nil,
+    _ texts: [TextPair], called name: String = "texts", giving input: HeadInput? = nil,
     _ layout: WindowLayout, _ call: CallOptions,
     failed: (Int, BertQAError) throws(BertQAError) -> Void,
     _ body: (WindowReader.Output) throws(BertQAError) -> Void
@@ -24,7 +24,7 @@ struct TextReader: Sendable {
       try TextLimit.check(text, "text")
       try reader.tokenizer.tokenize(text, parseSpecialTokens: false, into: &tokens, monitor)
     }
-    try reader.read(count: texts.count, input, monitor) { index throws(BertQAError) in
+    try reader.read(count: texts.count, giving: input, monitor) { index throws(BertQAError) in
       monitor.release(heldBytes)
       let before = monitor.heldBytes
       defer { heldBytes = monitor.heldBytes - before }

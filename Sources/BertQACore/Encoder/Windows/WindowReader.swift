@@ -43,7 +43,7 @@ struct WindowReader: Sendable {
   ///   - deliver: takes the numbers of each window, in the order of the items and of the windows within them.
   ///     What it throws is the item's failure too: its other windows are not delivered.
   func read(
-    count: Int, _ input: HeadInput? = nil, _ monitor: CallMonitor,
+    count: Int, giving input: HeadInput? = nil, _ monitor: CallMonitor,
     prepare: (Int) throws(BertQAError) -> Item,
     failed: (Int, BertQAError) throws(BertQAError) -> Void,
     deliver: (Output) throws(BertQAError) -> Void
@@ -126,7 +126,7 @@ struct WindowReader: Sendable {
       _ deliver: (Output) throws(BertQAError) -> Void
     ) throws(BertQAError) {
       if sources.isEmpty { return }
-      let outputs = try model.outputs(of: batch, input, monitor)
+      let outputs = try model.outputs(of: batch, giving: input, monitor)
       let rows = outputs.input == .tokens ? batch.ids.count : batch.windows.count
       guard outputs.values.count == rows * outputs.columns else {
         throw BertQAError(

@@ -12,7 +12,7 @@ public func bertqa_answer(
     let out = try required(answers, "answers")
     out.pointee = nil
     let context = try ContextHandle.borrowed(context, "context").context
-    let options = try answerOptions(options, maxPositions: context.info.maxPositions)
+    let options = try answerOptions(options)
     let question = try textArgument(question, question_length, "question")
     let document = try textArgument(document, document_length, "document")
     let result = try context.answer(question: question, document: document, options: options)
@@ -28,7 +28,7 @@ public func bertqa_answer_batch(
 ) -> bertqa_status {
   batchStatus(count, answers, "answers", statuses) { output throws(BertQAError) in
     let context = try ContextHandle.borrowed(context, "context").context
-    let options = try answerOptions(options, maxPositions: context.info.maxPositions)
+    let options = try answerOptions(options)
     let pairs = try required(pairs, "pairs")
     try output.fill(from: "pairs") { index throws(BertQAError) in
       let pair = pairs[index]

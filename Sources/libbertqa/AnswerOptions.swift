@@ -12,23 +12,18 @@ public func bertqa_answer_options_init(
   writeDefaults(to: options, size: struct_size)
 }
 
-/// - Parameter maxPositions: of the model.
 func answerOptions(
-  _ pointer: UnsafePointer<bertqa_answer_options>?, maxPositions: Int
+  _ pointer: UnsafePointer<bertqa_answer_options>?
 ) throws(BertQAError) -> AnswerOptions {
   let raw = try readOptions(pointer)
   try checkReserved(raw.reserved)
   var options = AnswerOptions()
   options.call = try callOptions(raw.call)
   options.topK = number(raw.top_k, default: options.topK)
-  options.maxSequenceLength = number(raw.max_seq_len, default: options.maxSequenceLength)
-  let window = min(options.maxSequenceLength, maxPositions)
-  options.documentStride = number(
-    raw.doc_stride, default: min(options.documentStride, window / 3), none: -1)
+  options.maxSequenceLength = number(raw.max_seq_len)
+  options.documentStride = number(raw.doc_stride, none: -1)
   options.maxAnswerLength = number(raw.max_answer_len, default: options.maxAnswerLength)
-  options.maxQuestionLength = number(
-    raw.max_question_len,
-    default: max(1, min(options.maxQuestionLength, window - 4 - options.documentStride)))
+  options.maxQuestionLength = number(raw.max_question_len)
   options.nBestSize = Int(raw.n_best_size)
   options.maxWindows = Int(raw.max_windows)
   options.handlesImpossibleAnswer =

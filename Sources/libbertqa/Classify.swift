@@ -12,18 +12,15 @@ public func bertqa_classify_options_init(
   writeDefaults(to: options, size: struct_size)
 }
 
-/// - Parameter maxPositions: of the model; 0 for word-count models.
 func classifyOptions(
-  _ pointer: UnsafePointer<bertqa_classify_options>?, maxPositions: Int
+  _ pointer: UnsafePointer<bertqa_classify_options>?
 ) throws(BertQAError) -> ClassifyOptions {
   let raw = try readOptions(pointer)
   var options = ClassifyOptions()
   options.call = try callOptions(raw.call)
   options.contributions = Int(raw.contributions)
-  options.maxSequenceLength = Int(raw.max_seq_len)
-  let window = number(raw.max_seq_len, default: maxPositions)
-  options.documentStride = number(
-    raw.doc_stride, default: min(options.documentStride, min(window, maxPositions) / 3), none: -1)
+  options.maxSequenceLength = number(raw.max_seq_len)
+  options.documentStride = number(raw.doc_stride, none: -1)
   options.windowPooling = try enumeration(raw.window_pooling, "window_pooling")
   return options
 }
@@ -38,7 +35,7 @@ public func bertqa_classify(
     let out = try required(classification, "classification")
     out.pointee = nil
     let context = try ContextHandle.borrowed(context, "context").context
-    let options = try classifyOptions(options, maxPositions: context.info.maxPositions)
+    let options = try classifyOptions(options)
     let bytes = try textArgument(text, length, "text")
     let result = try context.classify(TextPair(text: bytes), options: options)
     out.pointee = ClassificationHandle(result).passed()
@@ -54,7 +51,7 @@ public func bertqa_classify_batch(
 ) -> bertqa_status {
   batchStatus(count, classifications, "classifications", statuses) { output throws(BertQAError) in
     let context = try ContextHandle.borrowed(context, "context").context
-    let options = try classifyOptions(options, maxPositions: context.info.maxPositions)
+    let options = try classifyOptions(options)
     let texts = try required(texts, "texts")
     try output.fill(from: "texts") { index throws(BertQAError) in
       try textPair(texts[index])

@@ -50,7 +50,7 @@ public func bertqa_document_answer(
     out.pointee = nil
     let context = try ContextHandle.borrowed(context, "context").context
     let document = try DocumentHandle.borrowed(document, "document").document
-    let options = try answerOptions(options, maxPositions: context.info.maxPositions)
+    let options = try answerOptions(options)
     let question = try textArgument(question, question_length, "question")
     let result = try context.answer(question: question, document: document, options: options)
     out.pointee = AnswersHandle(result).passed()
@@ -66,7 +66,7 @@ public func bertqa_document_answer_batch(
   batchStatus(count, answers, "answers", statuses) { output throws(BertQAError) in
     let context = try ContextHandle.borrowed(context, "context").context
     let document = try DocumentHandle.borrowed(document, "document").document
-    let options = try answerOptions(options, maxPositions: context.info.maxPositions)
+    let options = try answerOptions(options)
     let questions = try required(questions, "questions")
     try output.fill(from: "questions") { index throws(BertQAError) in
       try textArgument(questions[index].text, questions[index].length, "text")

@@ -17,7 +17,7 @@ func embedOptions(_ raw: bertqa_embed_options) throws(BertQAError) -> EmbedOptio
   options.call = try callOptions(raw.call)
   options.pooling = try enumeration(raw.pooling, "pooling")
   options.normalizes = try switched(raw.normalize, "normalize")
-  options.maxSequenceLength = Int(raw.max_seq_len)
+  options.maxSequenceLength = number(raw.max_seq_len)
   options.truncates = try switched(raw.truncate, "truncate") ?? options.truncates
   return options
 }
@@ -34,28 +34,39 @@ public func bertqa_embed(
       let context = try ContextHandle.borrowed(context, "context").context
       let options = try embedOptions(readOptions(options))
       // BERTQA_MAX_BATCH vectors of the largest model's size are far below Int.max.
-      let length = context.info.embeddingLength
-      if length > 0 { try checkRoom(embeddings_length, count * length, "embeddings_length") }
-      let target = UnsafeMutableBufferPointer(
-        start: count > 0 ? try required(embeddings, "embeddings") : nil, count: count * length)
-      let texts = count > 0 ? try required(texts, "texts") : nil
-      func text(_ index: Int) throws(BertQAError) -> TextPair {
-        guard let texts else { throw BertQAError(.internal, "a text of an empty batch") }
-        return try textPair(texts[index])
-      }
+      let room = count * context.info.embeddingLength
+      if context.info.embeddingLength > 0 { try checkRoom(embeddings_length, room, "embeddings_length") }
+      guard count > 0 else { return try context.embed([], options: options, into: .init(start: nil, count: 0)) }
+      let texts = try required(texts, "texts")
+      let target = UnsafeMutableBufferPointer(start: try required(embeddings, "embeddings"), count: room)
       guard let statuses else {
-        let read = try BatchItems(count, in: "texts", keepsFailures: false, text)
-        return try context.embed(read.items, options: options, into: target)
+        let items = try readItems(count, in: "texts") { index throws(BertQAError) in try textPair(texts[index]) }
+        return try context.embed(items, options: options, into: target)
       }
-      target.update(repeating: 0)
-      try fillStatuses(count, statuses, from: "texts", text) { texts throws(BertQAError) in
-        try context.embedEach(texts, options: options)
-      } take: { index, vector in
-        vector.withUnsafeBufferPointer { vector in
-          guard let source = vector.baseAddress, let base = target.baseAddress else { return }
-          (base + index * length).update(from: source, count: min(length, vector.count))
-        }
-      }
+      try embedEach(context, texts, count, options, target, statuses)
     }
   }
+}
+
+/// As `Context.embedEach`; a text that cannot be read fails alone, too.
+private func embedEach(
+  _ context: Context, _ texts: UnsafePointer<bertqa_text_pair>, _ count: Int, _ options: EmbedOptions,
+  _ target: UnsafeMutableBufferPointer<Float>, _ statuses: UnsafeMutablePointer<bertqa_status>
+) throws(BertQAError) {
+  var unreadable: [Int: BertQAError] = [:]
+  var items: [TextPair] = []
+  items.reserveCapacity(count)
+  for index in 0..<count {
+    do throws(BertQAError) {
+      items.append(try textPair(texts[index]))
+    } catch {
+      // Keeps the others' vectors at their places.
+      items.append(TextPair(text: UnsafeBufferPointer(start: nil, count: 0)))
+      unreadable[index] = error
+    }
+  }
+  let failures = try context.embedEach(items, options: options, into: target)
+  let length = context.info.embeddingLength
+  for index in unreadable.keys { target[index * length..<(index + 1) * length].update(repeating: 0) }
+  tell(failures.merging(unreadable) { $1 }, of: "texts", statuses, count)
 }

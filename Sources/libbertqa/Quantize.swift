@@ -26,7 +26,8 @@ public func bertqa_quantize(
       raw.no_answer_threshold, used: raw.use_no_answer_threshold)
     if let report { _ = try checkedSize(of: report, "bertqa_quantize_report") }
     let result = try Quantizer.quantize(
-      directory: pathArgument(directory, "directory"), to: pathArgument(output, "output"), options: options)
+      ModelDirectory(path: pathArgument(directory, "directory")), to: pathArgument(output, "output"),
+      options: options)
     if let report { try write(bertqa_quantize_report(result), to: report, "bertqa_quantize_report") }
   }
 }

@@ -33,7 +33,7 @@ private func labelerOptions(
   }
   try checkReserved(raw.reserved)
   var options = LabelerOptions()
-  options.scale = raw.scale == 0 ? options.scale : raw.scale
+  options.scale = number(raw.scale, default: options.scale)
   options.embed = try embedOptions(embed)
   options.embed.call = try callOptions(raw.call)
   return options
@@ -50,13 +50,13 @@ public func bertqa_labeler_create(
     let context = try ContextHandle.borrowed(context, "context").context
     try checkCount(count)
     let options = try labelerOptions(options)
-    let read = try BatchItems(count, in: "examples", keepsFailures: false) { index throws(BertQAError) in
+    let read = try readItems(count, in: "examples") { index throws(BertQAError) in
       let example = try required(examples, "examples")[index]
       return LabelExample(
         text: try textArgument(example.text, example.length, "text"),
         label: try labelArgument(example.label, example.label_length, "label"))
     }
-    out.pointee = LabelerHandle(try Labeler(context, examples: read.items, options: options)).passed()
+    out.pointee = LabelerHandle(try Labeler(context, examples: read, options: options)).passed()
   }
 }
 

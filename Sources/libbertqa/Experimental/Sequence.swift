@@ -12,6 +12,17 @@ public func bertqa_sequence_options_init(
   writeDefaults(to: options, size: struct_size)
 }
 
+func sequenceOptions(
+  _ pointer: UnsafePointer<bertqa_sequence_options>?
+) throws(BertQAError) -> SequenceOptions {
+  let raw = try readOptions(pointer)
+  var options = SequenceOptions()
+  options.call = try callOptions(raw.call)
+  options.topK = number(raw.top_k, default: options.topK)
+  options.includesEnd = try switched(raw.include_end, "include_end") ?? options.includesEnd
+  return options
+}
+
 @c @implementation
 public func bertqa_sequence_predict(
   _ context: OpaquePointer?, _ word: UnsafePointer<CChar>?, _ length: Int, _ state: OpaquePointer?,
@@ -23,18 +34,16 @@ public func bertqa_sequence_predict(
   next_state?.pointee = nil
   return status { () throws(BertQAError) in
     let context = try ContextHandle.borrowed(context, "context").context
-    let options = try readOptions(options)
-    let call = try callOptions(options.call)
+    let options = try sequenceOptions(options)
     let word = try textArgument(word, length, "word")
     let state = SequenceState.borrowed(state)
     let next: SequenceState
     if let prediction {
-      let result = try context.predict(
-        word: word, state: state, topK: number(options.top_k, default: 1), call: call)
+      let result = try context.predict(word: word, state: state, options: options)
       prediction.pointee = PredictionHandle(result.prediction).passed()
       next = result.state
     } else {
-      next = try context.read(word: word, state: state, call: call)
+      next = try context.read(word: word, state: state, options: options)
     }
     next_state?.pointee = next.passed()
   }
@@ -53,12 +62,12 @@ public func bertqa_sequence_step(
     let out = try required(next_states, "next_states")
     out.update(repeating: nil, count: count)
     let context = try ContextHandle.borrowed(context, "context").context
-    let call = try callOptions(readOptions(options).call)
+    let options = try sequenceOptions(options)
     try checkRoom(
       logits_length, logits == nil ? 0 : count * context.info.vocabularySize, "logits_length")
     let next = try context.step(
       ids: UnsafeBufferPointer(start: required(ids, "ids"), count: count),
-      states: stateArguments(states, count), logits: logits, call: call)
+      states: stateArguments(states, count), logits: logits, options: options)
     for (index, state) in next.enumerated() { out[index] = state.passed() }
   }
 }

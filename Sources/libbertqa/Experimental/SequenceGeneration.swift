@@ -35,7 +35,7 @@ private func generateOptions(
   options.maxWords = number(raw.max_words, default: options.maxWords)
   options.temperature = raw.temperature
   options.topK = Int(raw.top_k)
-  options.topP = raw.top_p == 0 ? options.topP : raw.top_p
+  options.topP = number(raw.top_p, default: options.topP)
   options.seed = raw.seed
   if let hook = raw.on_word {
     options.onWord = { word in

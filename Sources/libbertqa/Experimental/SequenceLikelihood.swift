@@ -10,12 +10,11 @@ public func bertqa_sequence_likelihood(
   status { () throws(BertQAError) in
     let out = try required(score, "score")
     _ = try checkedSize(of: out, "bertqa_sequence_score")
-    let options = try readOptions(options)
+    let options = try sequenceOptions(options)
     let context = try ContextHandle.borrowed(context, "context").context
     let bytes = try textArgument(text, length, "text")
     let result = try context.likelihood(
-      of: bytes, after: SequenceState.borrowed(state),
-      includesEnd: switched(options.include_end, "include_end") ?? false, call: callOptions(options.call))
+      of: bytes, after: SequenceState.borrowed(state), options: options)
     try write(bertqa_sequence_score(result), to: out, "bertqa_sequence_score")
   }
 }
@@ -39,17 +38,15 @@ public func bertqa_sequence_rank(
 ) -> bertqa_status {
   status { () throws(BertQAError) in
     let context = try ContextHandle.borrowed(context, "context").context
-    let options = try readOptions(options)
+    let options = try sequenceOptions(options)
     try checkCount(count)
     let prefix = try textArgument(prefix, prefix_length, "prefix")
-    let texts = try BatchItems(count, in: "continuations", keepsFailures: false) {
-      index throws(BertQAError) in
+    let texts = try readItems(count, in: "continuations") { index throws(BertQAError) in
       let text = try required(continuations, "continuations")[index]
       return try textArgument(text.text, text.length, "text")
     }
     let ranking = try context.rank(
-      texts.items, after: prefix, state: SequenceState.borrowed(state),
-      includesEnd: switched(options.include_end, "include_end") ?? false, call: callOptions(options.call))
+      texts, after: prefix, state: SequenceState.borrowed(state), options: options)
     for index in 0..<count {
       order?[index] = ranking.order[index]
       log_likelihoods?[index] = ranking.scores[index].logLikelihood

@@ -21,22 +21,21 @@ public func bertqa_train_options_init(
 private func trainOptions(
   _ pointer: UnsafePointer<bertqa_train_options>?
 ) throws(BertQAError) -> TrainOptions {
-  func number(_ raw: Double, default value: Double) -> Double { raw == 0 ? value : raw }
   let raw = try readOptions(pointer)
   var options = TrainOptions()
   options.algorithm = try enumeration(raw.algorithm, "algorithm")
-  options.minWordLength = libbertqa.number(raw.min_word_length, default: options.minWordLength)
-  options.minDistinctWords = libbertqa.number(raw.min_distinct_words, default: options.minDistinctWords)
-  options.maxNGram = libbertqa.number(raw.max_ngram, default: options.maxNGram)
+  options.minWordLength = number(raw.min_word_length, default: options.minWordLength)
+  options.minDistinctWords = number(raw.min_distinct_words, default: options.minDistinctWords)
+  options.maxNGram = number(raw.max_ngram, default: options.maxNGram)
   options.usesTFIDF = try switched(raw.tf_idf, "tf_idf") ?? options.usesTFIDF
-  options.minDocumentCount = libbertqa.number(raw.min_document_count, default: options.minDocumentCount)
+  options.minDocumentCount = number(raw.min_document_count, default: options.minDocumentCount)
   options.maxDocumentFraction = number(raw.max_document_fraction, default: options.maxDocumentFraction)
-  options.maxVocabulary = libbertqa.number(raw.max_vocabulary, default: options.maxVocabulary)
+  options.maxVocabulary = number(raw.max_vocabulary, default: options.maxVocabulary)
   options.c = number(raw.c, default: options.c)
   options.alpha = number(raw.alpha, default: options.alpha)
-  options.maxIterations = libbertqa.number(raw.max_iterations, default: options.maxIterations)
+  options.maxIterations = number(raw.max_iterations, default: options.maxIterations)
   options.tolerance = number(raw.tolerance, default: options.tolerance)
-  options.folds = libbertqa.number(raw.folds, default: options.folds, none: -1)
+  options.folds = number(raw.folds, none: -1) ?? options.folds
   options.threads = Int(raw.threads)
   options.seed = raw.seed
   return options

@@ -9,32 +9,21 @@ func checkCount(_ count: Int) throws(BertQAError) {
   }
 }
 
-/// Items of a batch that could be read, and what is wrong with the others.
-struct BatchItems<Item> {
-  private(set) var items: [Item] = []
-  /// Of each of `items`, its index in the batch.
-  private(set) var indices: [Int] = []
-  private(set) var failures: [(index: Int, error: BertQAError)] = []
-
-  /// - Parameters:
-  ///   - collection: the name of the array argument.
-  ///   - keepsFailures: false: the first item that cannot be read is thrown.
-  init(
-    _ count: Int, in collection: String, keepsFailures: Bool,
-    _ item: (Int) throws(BertQAError) -> Item
-  ) throws(BertQAError) {
-    items.reserveCapacity(count)
-    for index in 0..<count {
-      do throws(BertQAError) {
-        items.append(try item(index))
-        if keepsFailures { indices.append(index) }
-      } catch {
-        let error = error.of(item: index, in: collection)
-        guard keepsFailures else { throw error }
-        failures.append((index, error))
-      }
+/// The items of a batch; the first that cannot be read is thrown.
+/// - Parameter collection: the name of the array argument.
+func readItems<Item>(
+  _ count: Int, in collection: String, _ item: (Int) throws(BertQAError) -> Item
+) throws(BertQAError) -> [Item] {
+  var items: [Item] = []
+  items.reserveCapacity(count)
+  for index in 0..<count {
+    do throws(BertQAError) {
+      items.append(try item(index))
+    } catch {
+      throw error.of(item: index, in: collection)
     }
   }
+  return items
 }
 
 /// Where a call on a batch puts what it gives: objects, and statuses if they were asked for.
@@ -56,13 +45,28 @@ struct BatchOutput {
     each: ([Item]) throws(BertQAError) -> [Result<Object, BertQAError>]
   ) throws(BertQAError) {
     guard let statuses else {
-      let read = try BatchItems(count, in: collection, keepsFailures: false, item)
-      for (index, object) in try all(read.items).enumerated() { objects[index] = object.passed() }
+      let items = try readItems(count, in: collection, item)
+      for (index, object) in try all(items).enumerated() { objects[index] = object.passed() }
       return
     }
-    try fillStatuses(count, statuses, from: collection, item, each) { index, object in
-      objects[index] = object.passed()
+    var failures: [Int: BertQAError] = [:]
+    var items: [Item] = []
+    var indices: [Int] = []
+    for index in 0..<count {
+      do throws(BertQAError) {
+        items.append(try item(index))
+        indices.append(index)
+      } catch {
+        failures[index] = error
+      }
     }
+    for (index, result) in zip(indices, try each(items)) {
+      switch result {
+      case .success(let object): objects[index] = object.passed()
+      case .failure(let error): failures[index] = error
+      }
+    }
+    tell(failures, of: collection, statuses, count)
   }
 }
 
@@ -96,25 +100,16 @@ func settingAll(
   }
 }
 
-/// The part of a call with statuses that is the same whatever the items give.
-/// - Parameter take: gets what an item gave, with the item's index.
-func fillStatuses<Item, Value>(
-  _ count: Int, _ statuses: UnsafeMutablePointer<bertqa_status>, from collection: String,
-  _ item: (Int) throws(BertQAError) -> Item,
-  _ each: ([Item]) throws(BertQAError) -> [Result<Value, BertQAError>],
-  take: (Int, Value) -> Void
-) throws(BertQAError) {
-  let read = try BatchItems(count, in: collection, keepsFailures: true, item)
-  var failures = read.failures
+/// Sets the status of each item, and this thread's last error to the first failure.
+func tell(
+  _ failures: [Int: BertQAError], of collection: String, _ statuses: UnsafeMutablePointer<bertqa_status>,
+  _ count: Int
+) {
   statuses.update(repeating: Status.ok.rawValue, count: count)
-  for (index, result) in zip(read.indices, try each(read.items)) {
-    switch result {
-    case .success(let value): take(index, value)
-    case .failure(let error): failures.append((index, error.of(item: index, in: collection)))
-    }
+  for (index, error) in failures { statuses[index] = error.status.rawValue }
+  if let first = failures.min(by: { $0.key < $1.key }) {
+    setLastError(first.value.of(item: first.key, in: collection))
   }
-  for failure in failures { statuses[failure.index] = failure.error.status.rawValue }
-  if let first = failures.min(by: { $0.index < $1.index }) { setLastError(first.error) }
 }
 
 /// A text or pair of texts.

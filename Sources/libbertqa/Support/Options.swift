@@ -2,7 +2,7 @@ import BertQACore
 import CBertQAHeader
 
 /// An options struct: `struct_size` first, and 0 is the default of every other field.
-protocol COptions: BitwiseCopyable {
+protocol COptions {
   static var name: StaticString { get }
   /// All fields 0.
   init()
@@ -64,12 +64,19 @@ func enumeration<Value: RawRepresentable<Int32>>(
 }
 
 /// A number of which 0 is the default.
-func number(_ raw: Int32, default value: Int) -> Int { raw == 0 ? value : Int(raw) }
+func number(_ raw: Int32, default value: Int) -> Int { number(raw) ?? value }
 
-/// A number of which 0 is the default, and -1 means 0.
-func number(_ raw: Int32, default value: Int, none: Int32) -> Int {
-  raw == none ? 0 : number(raw, default: value)
-}
+/// A number; nil for 0, the default.
+func number(_ raw: Int32) -> Int? { raw == 0 ? nil : Int(raw) }
+
+/// A number; nil for 0, the default, and 0 for `none`.
+func number(_ raw: Int32, none: Int32) -> Int? { raw == none ? 0 : number(raw) }
+
+/// A number of which 0 is the default.
+func number(_ raw: Double, default value: Double) -> Double { raw == 0 ? value : raw }
+
+/// A number of which 0 is the default.
+func number(_ raw: Float, default value: Float) -> Float { raw == 0 ? value : raw }
 
 /// A member that alignment asks for, and later versions may give a meaning.
 func checkReserved(_ raw: Int32) throws(BertQAError) {

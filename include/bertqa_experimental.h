@@ -110,9 +110,9 @@ typedef struct bertqa_training_label {
   const char *label; /* UTF-8 with a NUL; lives as long as the report */
   size_t label_length;
   size_t text_count; /* texts that were added with it */
-  double precision;  /* cross-validated, 0...1; NAN without folds or where it is never predicted */
+  double precision;  /* cross-validated, 0...1; NAN without folds, 0 where it is never predicted */
   double recall;     /* NAN without folds */
-  double f1;         /* NAN without folds; 0 where it is never predicted */
+  double f1;         /* NAN without folds, 0 where it is never predicted rightly */
 } bertqa_training_label;
 
 /* The labels, sorted by their bytes; the index is the label's id in the model. NULL beyond the count. */

@@ -98,6 +98,3 @@ final class ModelFile: @unchecked Sendable {
     return !path.utf8.contains(0) && stat(path, &status) == 0
   }
 }
-
-/// The former name, for callers that still use it.
-typealias MappedFile = ModelFile

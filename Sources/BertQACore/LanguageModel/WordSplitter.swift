@@ -50,7 +50,7 @@ struct WordSplitter {
     guard let base = text.baseAddress else { return }
     var position = 0
     while position < text.count {
-      let unit = UTF8Text.decode(base, at: position, end: text.count)
+      let unit = UTF8Codec.decode(base, at: position, end: text.count)
       try append(Self.bytes(of: unit.scalar))
       position += unit.size
       if position >= nextPoll { try poll(at: position, pendingBytes: 0) }
@@ -64,7 +64,7 @@ struct WordSplitter {
     var joint: Kind?
     var position = 0
     while position < text.count {
-      let unit = UTF8Text.decode(base, at: position, end: text.count)
+      let unit = UTF8Codec.decode(base, at: position, end: text.count)
       position += unit.size
       if position >= nextPoll { try poll(at: position, pendingBytes: word.count) }
       let kind = kind(of: unit.scalar)
@@ -133,7 +133,7 @@ struct WordSplitter {
   private static func byte(of joint: Kind) -> UInt8 { joint == .hyphen ? 0x2D : 0x27 }
 
   private static func bytes(of scalar: UInt32) -> [UInt8] {
-    let (bytes, count) = UTF8Text.encode(scalar)
+    let (bytes, count) = UTF8Codec.encode(scalar)
     return (0..<count).map { UInt8(truncatingIfNeeded: bytes >> UInt32(8 * $0)) }
   }
 }

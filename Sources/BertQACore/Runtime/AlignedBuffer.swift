@@ -26,9 +26,12 @@ struct AlignedBuffer<Element: BitwiseCopyable>: ~Copyable {
   }
 
   /// A copy of `elements`.
-  init(copying elements: UnsafeBufferPointer<Element>) throws(BertQAError) {
+  init(copying elements: [Element]) throws(BertQAError) {
     try self.init(uninitializedCount: elements.count)
-    if let source = elements.baseAddress { base.initialize(from: source, count: elements.count) }
+    let base = base
+    elements.withUnsafeBufferPointer { source in
+      if let first = source.baseAddress { base.initialize(from: first, count: source.count) }
+    }
   }
 
   deinit {
@@ -51,13 +54,6 @@ struct AlignedBuffer<Element: BitwiseCopyable>: ~Copyable {
     capacity = count
   }
 
-  /// Gives the memory away: the caller frees it with `free()`, unless `capacity` is 0.
-  fileprivate consuming func release() -> UnsafeMutablePointer<Element> {
-    let base = base
-    discard self
-    return base
-  }
-
   private static func allocate(_ count: Int) throws(BertQAError) -> UnsafeMutablePointer<Element> {
     let (bytes, overflow) = count.multipliedReportingOverflow(by: MemoryLayout<Element>.stride)
     var memory: UnsafeMutableRawPointer?
@@ -65,34 +61,5 @@ struct AlignedBuffer<Element: BitwiseCopyable>: ~Copyable {
       let memory
     else { throw BertQAError(.outOfMemory, "cannot allocate memory for \(count) elements") }
     return memory.bindMemory(to: Element.self, capacity: count)
-  }
-}
-
-/// Aligned buffers of any element types that live equally long, such as a model's converted parameters.
-struct AlignedBuffers: ~Copyable {
-  private var blocks = GrowableBuffer<UnsafeMutableRawPointer>()
-
-  init() {}
-
-  deinit {
-    for block in blocks.elements { free(block) }
-  }
-
-  /// Keeps `buffer` as long as this value lives. Returns its first element.
-  mutating func keep<Element: BitwiseCopyable>(
-    _ buffer: consuming AlignedBuffer<Element>
-  ) throws(BertQAError) -> UnsafeMutablePointer<Element> {
-    guard buffer.capacity > 0 else { return buffer.base }
-    try blocks.makeRoom(for: 1)
-    let base = buffer.release()
-    blocks.appendReserved(UnsafeMutableRawPointer(base))
-    return base
-  }
-
-  /// Room for `count` elements of unspecified value.
-  mutating func take<Element: BitwiseCopyable>(
-    _ type: Element.Type, count: Int
-  ) throws(BertQAError) -> UnsafeMutablePointer<Element> {
-    try keep(AlignedBuffer<Element>(uninitializedCount: count))
   }
 }

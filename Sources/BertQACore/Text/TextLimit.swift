@@ -1,13 +1,14 @@
-/// The size of the largest text that a call takes.
+/// The longest text, in bytes: offsets of tokens are 32 bits wide.
 enum TextLimit {
-  /// Tokens keep byte offsets in 32 bits.
-  static let bytes = Int(Int32.max)
+  static let byteCount = Int(Int32.max)
 
-  /// - Parameter name: the argument, as the C header names it.
-  /// - Throws: `.tooLarge`.
-  static func check(_ text: UnsafeBufferPointer<UInt8>, _ name: String) throws(BertQAError) {
-    guard text.count > bytes else { return }
+  /// Throws `.tooLarge` for a longer text; `argument` is what the caller knows it by.
+  static func check(
+    _ text: UnsafeBufferPointer<UInt8>, _ argument: String
+  ) throws(BertQAError) {
+    if text.count <= byteCount { return }
     throw BertQAError(
-      .tooLarge, argument: name, "has \(text.count) bytes, but at most \(bytes) are allowed: split it")
+      .tooLarge, argument: argument,
+      "has \(text.count) bytes, but at most \(byteCount) are allowed: split it")
   }
 }

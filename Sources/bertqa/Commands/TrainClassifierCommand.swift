@@ -85,7 +85,6 @@ struct TrainClassifierCommand: Command {
     var options = trainOptions
     options.progress = { stage, fraction in
       progress?.update("\(stage), \(Int(fraction * 100)) %")
-      return false
     }
     // Before anything is read: a mistake in the options is reported at once.
     let trainer = try ofCore { () throws(BertQAError) in try WordCountTrainer(options: options) }

@@ -19,10 +19,19 @@ extension TrainingReport {
     return facts
   }
 
+  /// [true label][predicted label]
+  private var matrix: [[Int]] {
+    guard !confusion.isEmpty else { return [] }
+    var matrix = [[Int]](repeating: [Int](repeating: 0, count: labels.count), count: labels.count)
+    for entry in confusion { matrix[entry.trueLabel][entry.predictedLabel] = entry.count }
+    return matrix
+  }
+
   /// One fact a line, then for each label its texts and how many of them were predicted as each label.
   func lines() -> [UInt8] {
     var output = Facts(facts).lines()
     guard !confusion.isEmpty else { return output }
+    let confusion = matrix
     let widths = labels.indices.map { column in
       confusion.map { String($0[column]).utf8.count }.max() ?? 1
     }
@@ -60,7 +69,7 @@ extension TrainingReport {
       writer.array { writer in labelTexts.forEach { writer.integer($0) } }
       writer.key("confusion")
       writer.array { writer in
-        for row in confusion { writer.array { writer in row.forEach { writer.integer($0) } } }
+        for row in matrix { writer.array { writer in row.forEach { writer.integer($0) } } }
       }
     }
     return writer.takeLine()

@@ -3,8 +3,22 @@ import CBertQAHeader
 
 final class TrainerHandle: Handle {
   let trainer: WordCountTrainer
+  let progress: TrainingProgress
 
-  init(_ trainer: WordCountTrainer) { self.trainer = trainer }
+  init(_ options: TrainOptions) throws(BertQAError) {
+    let progress = TrainingProgress()
+    var options = options
+    options.progress = { stage, fraction in progress.report?(stage, fraction) }
+    self.progress = progress
+    trainer = try WordCountTrainer(options: options)
+  }
+}
+
+/// Who is told of a training's progress: each call says it anew.
+final class TrainingProgress: @unchecked Sendable {
+  // Sendable: a trainer is used by one thread at a time.
+
+  fileprivate(set) var report: ((_ stage: String, _ fraction: Double) -> Void)?
 }
 
 extension bertqa_train_options: COptions {
@@ -48,7 +62,7 @@ public func bertqa_trainer_create(
   status { () throws(BertQAError) in
     let out = try required(trainer, "trainer")
     out.pointee = nil
-    out.pointee = TrainerHandle(try WordCountTrainer(options: try trainOptions(options))).passed()
+    out.pointee = try TrainerHandle(trainOptions(options)).passed()
   }
 }
 
@@ -77,10 +91,12 @@ public func bertqa_trainer_finish(
 ) -> bertqa_status {
   status { () throws(BertQAError) in
     report?.pointee = nil
-    let trainer = try TrainerHandle.borrowed(trainer, "trainer").trainer
+    let handle = try TrainerHandle.borrowed(trainer, "trainer")
     let directory = try pathArgument(model_directory, "model_directory")
-    let trained = try trainer.finish(
-      modelDirectory: directory, call: callOptions(call), progress: stagedProgress(call))
+    let options = try callOptions(call)
+    handle.progress.report = try stagedProgress(call)
+    defer { handle.progress.report = nil }
+    let trained = try handle.trainer.finish(modelDirectory: directory, call: options)
     report?.pointee = TrainingReportHandle(trained).passed()
   }
 }
@@ -88,10 +104,8 @@ public func bertqa_trainer_finish(
 /// A call's progress where there are several stages.
 private func stagedProgress(
   _ pointer: UnsafePointer<bertqa_call_options>?
-) throws(BertQAError) -> (@Sendable (String, Double) -> Void)? {
+) throws(BertQAError) -> ((String, Double) -> Void)? {
   let raw = try readOptions(pointer)
   guard let progress = raw.progress else { return nil }
-  // The core calls this on the calling thread only, during this call.
-  nonisolated(unsafe) let user = raw.user
-  return { stage, fraction in stage.withCString { progress(user, $0, fraction) } }
+  return { stage, fraction in stage.withCString { progress(raw.user, $0, fraction) } }
 }

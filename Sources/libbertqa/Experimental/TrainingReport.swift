@@ -3,14 +3,14 @@ import CBertQAHeader
 
 /// A training's report and the C views of it.
 final class TrainingReportHandle: Handle {
-  let report: TrainingReport
+  let confusion: [ConfusionEntry]
   let summary: CArray<bertqa_training_summary>
   let labels: CArray<bertqa_training_label>
   /// What the labels point to.
   private let names: [CString]
 
   init(_ report: TrainingReport) {
-    self.report = report
+    confusion = report.confusion
     summary = CArray([bertqa_training_summary(report)])
     let names = report.labels.map { CString($0) }
     labels = CArray(names.indices.map { bertqa_training_label(report, $0, name: names[$0]) })
@@ -40,10 +40,10 @@ extension bertqa_training_label {
     label = name.pointer
     label_length = name.count
     text_count = report.labelTexts[index]
-    let figures = report.labelFigures(index)
-    precision = figures.precision
-    recall = figures.recall
-    f1 = figures.f1
+    let isKnown = report.precision.indices.contains(index)
+    precision = isKnown ? report.precision[index] : .nan
+    recall = isKnown ? report.recall[index] : .nan
+    f1 = precision + recall == 0 ? 0 : 2 * precision * recall / (precision + recall)
   }
 }
 
@@ -75,5 +75,15 @@ public func bertqa_training_report_label_get(
 public func bertqa_training_report_confusion(
   _ report: OpaquePointer?, _ true_label: Int, _ predicted_label: Int
 ) -> Int {
-  TrainingReportHandle.borrowed(report)?.report.confusionCount(true_label, predicted_label) ?? 0
+  guard let entries = TrainingReportHandle.borrowed(report)?.confusion else { return 0 }
+  // They are sorted.
+  var (low, high) = (0, entries.count)
+  while low < high {
+    let middle = (low + high) / 2
+    let entry = entries[middle]
+    let order = (entry.trueLabel, entry.predictedLabel)
+    if order == (true_label, predicted_label) { return entry.count }
+    if order < (true_label, predicted_label) { low = middle + 1 } else { high = middle }
+  }
+  return 0
 }

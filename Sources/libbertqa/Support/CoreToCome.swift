@@ -29,27 +29,6 @@ extension Labeler {
   }
 }
 
-extension WordCountTrainer {
-  func add(_ text: UnsafeBufferPointer<UInt8>, label: String, call: CallOptions) throws(BertQAError) {
-    try add(text, label: label)
-  }
-
-  func finish(
-    modelDirectory: String, call: CallOptions, progress: (@Sendable (String, Double) -> Void)?
-  ) throws(BertQAError) -> TrainingReport {
-    try finish(modelDirectory: modelDirectory)
-  }
-}
-
-extension TrainingReport {
-  func labelFigures(_ index: Int) -> (precision: Double, recall: Double, f1: Double) { (.nan, .nan, .nan) }
-
-  func confusionCount(_ truth: Int, _ predicted: Int) -> Int {
-    guard confusion.indices.contains(truth), confusion[truth].indices.contains(predicted) else { return 0 }
-    return confusion[truth][predicted]
-  }
-}
-
 enum LibraryProcess {
   static func warmUp() throws(BertQAError) {}
   static func setThreads(_ count: Int) throws(BertQAError) {}

@@ -27,11 +27,11 @@ final class FakeTokenizer: TextTokenizer {
     var wordStart: Int?
     var position = 0
     while position < text.count {
-      let unit = UTF8Unit(text, at: position)
-      let end = position + unit.byteCount
-      let isOdd = unit.scalar == "ß" || unit.scalar == "½"
-      let isPunctuation = "?!.,()".unicodeScalars.contains(unit.scalar)
-      let isBreak = unit.scalar.properties.isWhitespace || unit.scalar == "\u{FFFD}"
+      let unit = UTF8Codec.decode(text, at: position)
+      let end = position + unit.size
+      let isOdd = unit.unicodeScalar == "ß" || unit.scalar == "½"
+      let isPunctuation = "?!.,()".unicodeScalars.contains(unit.unicodeScalar)
+      let isBreak = unit.unicodeScalar.properties.isWhitespace || unit.scalar == "\u{FFFD}"
       if isOdd || isPunctuation || isBreak {
         if let start = wordStart { append(text, start, position, &tokens) }
         wordStart = nil
@@ -39,8 +39,8 @@ final class FakeTokenizer: TextTokenizer {
         wordStart = position
       }
       if isPunctuation { append(text, position, end, &tokens) }
-      if unit.scalar == "ß" { append(["s", "##s"], position, end, &tokens) }
-      if unit.scalar == "½" { append(["1", "2"], position, end, &tokens) }
+      if unit.unicodeScalar == "ß" { append(["s", "##s"], position, end, &tokens) }
+      if unit.unicodeScalar == "½" { append(["1", "2"], position, end, &tokens) }
       position = end
     }
     if let start = wordStart { append(text, start, position, &tokens) }

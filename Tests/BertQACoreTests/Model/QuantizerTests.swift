@@ -75,7 +75,7 @@ struct QuantizerTests {
   @Test func tensorsAreAlignedAndProjectionsAdjacent() throws {
     try TinyCheckpoint(hidden: 64, heads: 4, inner: 128).write(to: source)
     try Quantizer.quantize(directory: source.path, to: output)
-    let file = try Safetensors(MappedFile(path: "\(output)/model.safetensors"))
+    let file = try Safetensors(ModelFile(path: "\(output)/model.safetensors"))
     for (name, entry) in file.entries {
       let alignment = entry.range.count % 64 == 0 ? 64 : entry.type.bits / 8
       #expect(entry.range.lowerBound % alignment == 0, "\(name)")
@@ -110,7 +110,7 @@ struct QuantizerTests {
     checkpoint.config["bertqa"] = .object(.init(members: [.init(key: "note", value: .bool(true))]))
     try checkpoint.write(to: source)
     try Quantizer.quantize(directory: source.path, to: output, noAnswerThreshold: 5.7)
-    let written = try ObjectReader(MappedFile(path: "\(output)/config.json"))
+    let written = try ObjectReader(ModelFile(path: "\(output)/config.json"))
     for (key, value) in checkpoint.config where key != "bertqa" { #expect(written.value(key) == value) }
     let own = try #require(try written.reader("bertqa"))
     #expect(own.value("weight_format") == .string("int8"))
@@ -138,7 +138,7 @@ struct QuantizerTests {
     let before = try #require(try LoadedModel.load(directory: source.path).embedding)
     #expect(before.pooling == .first && before.normalizes && before.maxSequenceLength == 12)
     #expect(try LoadedModel.load(directory: output).embedding == before)
-    let own = try #require(try ObjectReader(MappedFile(path: "\(output)/config.json")).reader("bertqa"))
+    let own = try #require(try ObjectReader(ModelFile(path: "\(output)/config.json")).reader("bertqa"))
     #expect(own.value("no_answer_threshold") == nil)
     #expect(own.value("pooling") == .string("cls"))
   }

@@ -13,12 +13,16 @@ struct TextPositions: Sendable {
   private let checkpoints: [Position]
 
   init(_ text: UnsafeBufferPointer<UInt8>, _ monitor: CallMonitor) throws(BertQAError) {
+    try self.init(text, CallPoll(monitor))
+  }
+
+  init(_ text: UnsafeBufferPointer<UInt8>, _ poll: CallPoll) throws(BertQAError) {
     var checkpoints = [Position()]
     var position = Position()
     while text.count - position.byte > Self.spacing {
       Self.advance(&position, to: checkpoints.count * Self.spacing, in: text)
       checkpoints.append(position)
-      try monitor.check()
+      try poll.check()
     }
     self.checkpoints = checkpoints
   }
@@ -47,10 +51,10 @@ struct TextPositions: Sendable {
         position.utf16 += 8
       }
       guard position.byte < byte else { return }
-      let unit = UTF8Unit(text, at: position.byte)
-      position.byte += unit.byteCount
+      let unit = UTF8Codec.decode(text, at: position.byte)
+      position.byte += unit.size
       position.codePoint += 1
-      position.utf16 += unit.scalar.value > 0xFFFF ? 2 : 1
+      position.utf16 += unit.scalar > 0xFFFF ? 2 : 1
     }
   }
 }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import BertQACore
 
-@Suite struct UTF8TextTests {
+@Suite struct UTF8CodecTests {
   @Test func decodesAsTheStandardLibraryRepairs() {
     var generator = SplitMix(state: 3)
     let alphabet: [UInt8] = [
@@ -19,7 +19,7 @@ import Testing
         var boundaries = [0]
         var position = 0
         while position < text.count {
-          let decoded = UTF8Text.decode(base, at: position, end: text.count)
+          let decoded = UTF8Codec.decode(base, at: position, end: text.count)
           scalars.append(decoded.scalar)
           position += decoded.size
           boundaries.append(position)
@@ -27,12 +27,12 @@ import Testing
         let string = String(decoding: text, as: UTF8.self)
         #expect(scalars == string.unicodeScalars.map(\.value))
         #expect(position == text.count)
-        #expect(UTF8Text.isValid(buffer) == (String(validating: text, as: UTF8.self) != nil))
+        #expect(UTF8Codec.isValid(buffer) == (String(validating: text, as: UTF8.self) != nil))
 
         // Backwards the same scalars appear, but for how invalid bytes are grouped.
         var backwards: [UInt32] = []
         while position > 0 {
-          let decoded = UTF8Text.decodeBackwards(base, before: position, begin: 0)
+          let decoded = UTF8Codec.decodeBackwards(base, before: position, begin: 0)
           backwards.append(decoded.scalar)
           position -= decoded.size
         }
@@ -44,7 +44,7 @@ import Testing
   @Test func encodesEveryScalar() {
     for value in stride(from: UInt32(0), to: 0x110000, by: 7) {
       guard let scalar = Unicode.Scalar(value) else { continue }
-      let (bytes, count) = UTF8Text.encode(value)
+      let (bytes, count) = UTF8Codec.encode(value)
       let expected = Array(String(Character(scalar)).utf8)
       #expect((0..<count).map { UInt8(truncatingIfNeeded: bytes >> UInt32($0 * 8)) } == expected)
     }

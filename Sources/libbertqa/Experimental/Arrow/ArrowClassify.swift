@@ -8,25 +8,26 @@ public func bertqa_classify_arrow(
   _ classifications: UnsafeMutablePointer<ArrowArray>?, _ schema: UnsafeMutablePointer<ArrowSchema>?
 ) -> bertqa_status {
   status { () throws(BertQAError) in
-    let array = try required(classifications, "classifications")
-    let schema = try required(schema, "schema")
-    (array.pointee, schema.pointee) = (ArrowArray(), ArrowSchema())
+    let output = try ArrowOutput(classifications, "classifications", schema)
     let context = try ContextHandle.borrowed(context, "context").context
     let options = try classifyOptions(options)
     guard options.contributions == 0 else {
-      throw BertQAError(.invalidArgument, "contributions must be 0 for a column")
+      throw BertQAError(.invalidArgument, argument: "contributions", "must be 0 for a column")
     }
     let column = try ArrowTexts(texts, "texts")
-    var pairs: [TextPair] = []
-    var isValid: [Bool] = []
+    var texts: [TextPair] = []
+    var indices: [Int] = []
     for row in 0..<column.count {
-      let text = try column.text(row)
-      isValid.append(text != nil)
-      if let text { pairs.append(TextPair(text: text)) }
+      guard let text = try column.text(row) else { continue }
+      texts.append(TextPair(text: text))
+      indices.append(row)
     }
-    var results = try context.classify(pairs, options: options).makeIterator()
-    let rows = isValid.map { $0 ? results.next() : nil }
-    try classificationColumn(rows, labelCount: context.info.labels.count).export(array, schema)
+    let results = try inRows(indices, "texts") { () throws(BertQAError) in
+      try context.classify(texts, options: options)
+    }
+    var rows = [Classification?](repeating: nil, count: column.count)
+    for (row, result) in zip(indices, results) { rows[row] = result }
+    try output.take(classificationColumn(rows, labelCount: context.info.labels.count))
   }
 }
 

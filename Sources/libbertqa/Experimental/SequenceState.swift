@@ -29,11 +29,7 @@ public func bertqa_sequence_state_export(
   status { () throws(BertQAError) in
     let state = try SequenceState.borrowed(state, "state")
     let values = try required(values, "values")
-    guard length == state.count else {
-      throw BertQAError(
-        .invalidArgument,
-        "length is \(UInt(bitPattern: length)), but the state has \(state.count) floats")
-    }
+    try checkRoom(length, state.count, "length")
     values.update(from: state.values, count: length)
   }
 }
@@ -47,16 +43,15 @@ public func bertqa_sequence_state_import(
     let out = try required(state, "state")
     out.pointee = nil
     let context = try ContextHandle.borrowed(context, "context").context
-    let values = try required(values, "values")
-    // Before as many floats are read; a size_t above Int.max arrives here as a negative length.
-    guard length == context.info.stateLength || context.info.stateLength == 0 else {
+    guard context.sequenceInfo != nil else {
       throw BertQAError(
-        .invalidArgument,
-        "length is \(UInt(bitPattern: length)), but a state of this model has "
-          + "\(context.info.stateLength) floats")
+        .wrongModel,
+        "\(context.info.directory) is a \(context.info.architecture), which has no sequence states")
     }
-    let count = min(length, context.info.stateLength)
-    let array = Array(UnsafeBufferPointer(start: values, count: count))
+    // Before as many floats are read.
+    try checkRoom(length, context.info.stateLength, "length")
+    let values = try required(values, "values")
+    let array = Array(UnsafeBufferPointer(start: values, count: length))
     out.pointee = try context.state(values: array).passed()
   }
 }
@@ -74,8 +69,8 @@ public func bertqa_sequence_state_serialize(
     // A size_t above Int.max arrives here as a negative capacity, which is room enough.
     guard capacity < 0 || capacity >= state.serializedCount else {
       throw BertQAError(
-        .invalidArgument,
-        "capacity is \(capacity), but the state takes \(state.serializedCount) bytes: see length")
+        .invalidArgument, argument: "capacity",
+        "is \(capacity), but the state takes \(state.serializedCount) bytes: see length")
     }
     let bytes = try required(bytes, "bytes")
     bytes.copyMemory(from: state.serialized, byteCount: state.serializedCount)

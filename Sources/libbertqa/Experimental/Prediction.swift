@@ -32,30 +32,6 @@ extension bertqa_word {
 }
 
 @c @implementation
-public func bertqa_sequence_predict(
-  _ context: OpaquePointer?, _ word: UnsafePointer<CChar>?, _ length: Int, _ state: OpaquePointer?,
-  _ top_k: Int32, _ prediction: UnsafeMutablePointer<OpaquePointer?>?,
-  _ next_state: UnsafeMutablePointer<OpaquePointer?>?
-) -> bertqa_status {
-  prediction?.pointee = nil
-  next_state?.pointee = nil
-  return status { () throws(BertQAError) in
-    let context = try ContextHandle.borrowed(context, "context").context
-    let word = try textArgument(word, length, "word")
-    let state = SequenceState.borrowed(state)
-    let next: SequenceState
-    if let prediction {
-      let result = try context.predict(word: word, state: state, options: SequenceOptions(topK: Int(top_k)))
-      prediction.pointee = PredictionHandle(result.prediction).passed()
-      next = result.state
-    } else {
-      next = try context.read(word: word, state: state)
-    }
-    next_state?.pointee = next.passed()
-  }
-}
-
-@c @implementation
 public func bertqa_prediction_free(_ prediction: OpaquePointer?) {
   PredictionHandle.release(prediction)
 }
@@ -80,19 +56,4 @@ public func bertqa_prediction_is_unknown(_ prediction: OpaquePointer?) -> Int32 
 @c @implementation
 public func bertqa_prediction_probabilities(_ prediction: OpaquePointer?) -> UnsafePointer<Float>? {
   PredictionHandle.borrowed(prediction)?.probabilities.base
-}
-
-@c @implementation
-public func bertqa_sequence_step(
-  _ context: OpaquePointer?, _ ids: UnsafePointer<Int32>?, _ states: UnsafePointer<OpaquePointer?>?,
-  _ count: Int, _ next_states: UnsafeMutablePointer<OpaquePointer?>?,
-  _ logits: UnsafeMutablePointer<Float>?
-) -> bertqa_status {
-  status { () throws(BertQAError) in
-    try passBatch(count, to: next_states, "next_states") { () throws(BertQAError) in
-      let context = try ContextHandle.borrowed(context, "context").context
-      let ids = UnsafeBufferPointer(start: try required(ids, "ids"), count: count)
-      return try context.step(ids: ids, states: stateArguments(states, count), logits: logits)
-    }
-  }
 }

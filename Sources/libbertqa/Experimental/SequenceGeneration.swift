@@ -15,27 +15,27 @@ final class GenerationHandle: Handle {
   }
 }
 
-private func defaultGenerateOptions() -> bertqa_generate_options {
-  let defaults = GenerateOptions()
-  var options = bertqa_generate_options()
-  options.struct_size = MemoryLayout<bertqa_generate_options>.size
-  options.max_words = Int32(defaults.maxWords)
-  options.temperature = defaults.temperature
-  options.top_k = Int32(defaults.topK)
-  options.top_p = defaults.topP
-  options.seed = defaults.seed
-  return options
+extension bertqa_generate_options: COptions {
+  static let name: StaticString = "bertqa_generate_options"
+}
+
+@c @implementation
+public func bertqa_generate_options_init(
+  _ options: UnsafeMutablePointer<bertqa_generate_options>?, _ struct_size: Int
+) {
+  writeDefaults(to: options, size: struct_size)
 }
 
 private func generateOptions(
   _ pointer: UnsafePointer<bertqa_generate_options>?
 ) throws(BertQAError) -> GenerateOptions {
-  let raw = try readOptions(pointer, "bertqa_generate_options", defaults: defaultGenerateOptions())
+  let raw = try readOptions(pointer)
   var options = GenerateOptions()
-  options.maxWords = Int(raw.max_words)
+  options.call = try callOptions(raw.call)
+  options.maxWords = number(raw.max_words, default: options.maxWords)
   options.temperature = raw.temperature
   options.topK = Int(raw.top_k)
-  options.topP = raw.top_p
+  options.topP = number(raw.top_p, default: options.topP)
   options.seed = raw.seed
   if let hook = raw.on_word {
     options.onWord = { word in
@@ -43,13 +43,6 @@ private func generateOptions(
     }
   }
   return options
-}
-
-@c @implementation
-public func bertqa_generate_options_init(
-  _ options: UnsafeMutablePointer<bertqa_generate_options>?, _ struct_size: Int
-) {
-  writeDefaults(defaultGenerateOptions(), to: options, size: struct_size)
 }
 
 @c @implementation

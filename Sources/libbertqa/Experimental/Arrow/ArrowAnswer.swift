@@ -8,46 +8,48 @@ public func bertqa_answer_arrow(
   _ schema: UnsafeMutablePointer<ArrowSchema>?
 ) -> bertqa_status {
   status { () throws(BertQAError) in
-    let array = try required(answers, "answers")
-    let schema = try required(schema, "schema")
-    (array.pointee, schema.pointee) = (ArrowArray(), ArrowSchema())
-    let handle = try ContextHandle.borrowed(context, "context")
+    let output = try ArrowOutput(answers, "answers", schema)
+    let context = try ContextHandle.borrowed(context, "context").context
     let options = try answerOptions(options)
     guard options.topK == 1 else {
-      throw BertQAError(.invalidArgument, "top_k is \(options.topK), but a column has one answer per row")
+      throw BertQAError(
+        .invalidArgument, argument: "top_k", "is \(options.topK), but a column has one answer per row")
     }
     let questions = try ArrowTexts(questions, "questions")
     let documents = try ArrowTexts(documents, "documents")
     guard questions.count == documents.count || questions.count == 1 else {
       throw BertQAError(
-        .invalidArgument,
-        "\(questions.count) questions for \(documents.count) documents; give one for each, or one for all")
+        .invalidArgument, argument: "questions",
+        "has \(questions.count) rows, but must have 1 or as many as documents, \(documents.count)")
     }
-    var rows = AnswerRows()
     // One list of pairs for all rows without nulls.
     var pairs: [(question: UnsafeBufferPointer<UInt8>, document: UnsafeBufferPointer<UInt8>)] = []
+    var indices: [Int] = []
     for row in 0..<documents.count {
       if let question = try questions.text(questions.count == 1 ? 0 : row),
         let document = try documents.text(row)
       {
         pairs.append((question, document))
-        rows.isValid.append(true)
-      } else {
-        rows.isValid.append(false)
+        indices.append(row)
       }
     }
-    var results = try handle.context.answerBatch(pairs, options: options).makeIterator()
-    var texts = pairs.makeIterator()
-    for isValid in rows.isValid {
-      rows.append(isValid ? results.next() : nil, texts: isValid ? texts.next()?.document : nil)
+    let results = try inRows(indices, "documents") { () throws(BertQAError) in
+      try context.answerBatch(pairs, options: options)
     }
-    try rows.column.export(array, schema)
+    var rows = AnswerRows()
+    var next = 0
+    for row in 0..<documents.count {
+      let isValid = next < indices.count && indices[next] == row
+      rows.append(isValid ? results[next] : nil, texts: isValid ? pairs[next].document : nil)
+      if isValid { next += 1 }
+    }
+    try output.take(rows.column)
   }
 }
 
 /// The fields of the answers, a column each.
 private struct AnswerRows {
-  var isValid: [Bool] = []
+  private var isValid: [Bool] = []
   private var answers: [String?] = []
   private var starts: [Int64?] = []
   private var ends: [Int64?] = []
@@ -59,6 +61,7 @@ private struct AnswerRows {
 
   /// nil for a row of nulls.
   mutating func append(_ result: AnswerResult?, texts document: UnsafeBufferPointer<UInt8>?) {
+    isValid.append(result != nil)
     let best = result?.answers.first
     func text(_ range: TextRange?) -> String? {
       guard let range, let document else { return nil }

@@ -2,9 +2,40 @@ import BertQACore
 import CBertQAHeader
 import Glibc
 
+/// Where a call puts a column; what is there is marked as released at once, whatever happens.
+struct ArrowOutput {
+  private let array: UnsafeMutablePointer<ArrowArray>
+  private let schema: UnsafeMutablePointer<ArrowSchema>
+
+  init(
+    _ array: UnsafeMutablePointer<ArrowArray>?, _ name: StaticString,
+    _ schema: UnsafeMutablePointer<ArrowSchema>?
+  ) throws(BertQAError) {
+    array?.pointee = ArrowArray()
+    schema?.pointee = ArrowSchema()
+    self.array = try required(array, name)
+    self.schema = try required(schema, "schema")
+  }
+
+  func take(_ column: ArrowColumn) throws(BertQAError) { try column.export(array, schema) }
+}
+
+/// Runs a call on the rows that are not null; what fails is told by its row.
+/// - Parameter rows: of each item of the call.
+func inRows<Results>(
+  _ rows: [Int], _ column: String, _ body: () throws(BertQAError) -> Results
+) throws(BertQAError) -> Results {
+  do throws(BertQAError) {
+    return try body()
+  } catch {
+    guard let item = error.item, rows.indices.contains(item) else { throw error }
+    throw error.of(item: rows[item], in: column)
+  }
+}
+
 extension ArrowColumn {
   /// Hands the column over: the structs own all they point to, until their release callbacks are called.
-  func export(
+  fileprivate func export(
     _ array: UnsafeMutablePointer<ArrowArray>, _ schema: UnsafeMutablePointer<ArrowSchema>
   ) throws(BertQAError) {
     array.pointee = ArrowArray()

@@ -337,7 +337,10 @@ def test_options_as_getopt_long_reads_them(tmp_path):
         (["answer", "-q", WHO, "--no-answer-threshold", "nan"], "--no-answer-threshold takes a number, not 'nan'"),
         (["answer", "-q", WHO, "--threads", "-1", FOX], "threads is -1, but must be 0 to 1024"),
         (["answer", "-q", WHO, "--precision", "f64"], "--precision takes auto, f32, bf16, int8, not 'f64'"),
-        (["answer", "-q", WHO, "--isa", "mmx"], "--isa takes auto, portable, avx2, avx512, avx512_vnni, not 'mmx'"),
+        (
+            ["answer", "-q", WHO, "--isa", "mmx"],
+            "--isa takes auto, portable, avx2, avx512, avx512_vnni, avx512_vnni_bf16, not 'mmx'",
+        ),
         (["answer", "-q", WHO, "--color=red"], "--color takes auto, always, never, not 'red'"),
         (["tokenize", FOX, FOX], "more than one file"),
         (["tokenize", "--ids", "--json"], "--ids and --json exclude each other"),

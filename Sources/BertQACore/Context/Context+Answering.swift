@@ -49,6 +49,13 @@ extension Context {
     try answerer().answerEach(Self.texts(pairs), options)
   }
 
+  /// Throws what a call with these options would throw before it reads a text.
+  public func validate(_ options: AnswerOptions) throws(BertQAError) {
+    let reader = try answerer().reader
+    _ = try AnswerSettings(
+      options, maxPositions: reader.maxPositions, template: reader.tokenizer.template)
+  }
+
   // MARK: - Prepared documents
 
   /// Tokenizes a document once, to be asked many times. Keeps a copy of the text.

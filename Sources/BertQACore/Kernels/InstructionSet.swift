@@ -6,6 +6,7 @@ public enum InstructionSet: Int32, Sendable, CaseIterable, CustomStringConvertib
   case avx2 = 2
   case avx512 = 3
   case avx512VNNI = 4
+  case avx512VNNIBF16 = 5
 
   /// The name that the command line, Python and messages use.
   public var description: String {
@@ -15,6 +16,7 @@ public enum InstructionSet: Int32, Sendable, CaseIterable, CustomStringConvertib
     case .avx2: "avx2"
     case .avx512: "avx512"
     case .avx512VNNI: "avx512_vnni"
+    case .avx512VNNIBF16: "avx512_vnni_bf16"
     }
   }
 }

@@ -4,14 +4,11 @@ extension AnswerCommand {
   /// Asks every question about every file, in the order given.
   func run(to output: Output) throws(ToolError) -> ExitCode {
     let context = try model.load(command: Self.invocation)
-    var options = answerOptions
+    let options = answerOptions
     do throws(BertQAError) {
       // Before any file is read: a mistake in the options is reported at once. Models of other tasks, which may
       // have no positions, are refused by the first answer.
-      if context.info.task == .answer {
-        options.fit(maxPositions: context.info.maxPositions)
-        try options.validate(maxPositions: context.info.maxPositions)
-      }
+      if context.info.task == .answer { try context.validate(options) }
     } catch {
       throw ToolError(error, command: Self.invocation)
     }
@@ -65,11 +62,11 @@ extension AnswerCommand {
       var options = options
       let progress = Progress(subject: file.string)
       if let progress {
-        options.cancellation = Cancellation {
+        options.call.cancellation = Cancellation {
           progress.tick()
           return false
         }
-        options.progress = { done, total in progress.update(done: done, total: total) }
+        options.call.progress = { done, total in progress.update(done: done, total: total) }
       }
       defer { progress?.clear() }
       do throws(BertQAError) {

@@ -32,15 +32,14 @@ enum QuantizeCommand: Command {
     guard arguments.operands.count == 2 else {
       throw .usage("quantize needs two directories, HF_DIR and OUT_DIR", command: invocation)
     }
-    var threshold: Float?
+    var options = QuantizeOptions()
     for case (.noAnswerThreshold, let value?) in arguments.options {
-      threshold = try value.number(of: .noAnswerThreshold, command: invocation)
+      options.noAnswerThreshold = try value.number(of: .noAnswerThreshold, command: invocation)
     }
     let report: QuantizationReport
     do throws(BertQAError) {
       report = try Quantizer.quantize(
-        directory: arguments.operands[0].string, to: arguments.operands[1].string,
-        noAnswerThreshold: threshold)
+        ModelDirectory(path: arguments.operands[0].string), to: arguments.operands[1].string, options: options)
     } catch {
       throw ToolError(error, command: invocation)
     }

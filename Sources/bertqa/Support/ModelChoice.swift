@@ -17,8 +17,8 @@ struct ModelChoice {
   static let runHelp = """
           --threads N           threads; default: one for each processor at hand
           --precision P         auto, f32, bf16 or int8; default auto
-          --isa I               instruction set: auto, portable, avx2, avx512 or
-                                avx512_vnni; default auto
+          --isa I               instruction set: auto, portable, avx2, avx512,
+                                avx512_vnni or avx512_vnni_bf16; default auto
     """
 
   private var directory: String?
@@ -62,6 +62,7 @@ let precisions: KeyValuePairs<String, Precision> = [
 
 let instructionSets: KeyValuePairs<String, InstructionSet> = [
   "auto": .auto, "portable": .portable, "avx2": .avx2, "avx512": .avx512, "avx512_vnni": .avx512VNNI,
+  "avx512_vnni_bf16": .avx512VNNIBF16,
 ]
 
 /// What an option's value is called on the command line.

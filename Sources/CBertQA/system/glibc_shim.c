@@ -1,5 +1,6 @@
-// Swift's Glibc module comes whole and wants hypotf of glibc 2.35, which nothing here calls. With this
-// one the library needs glibc 2.34 only, the one of Red Hat Enterprise Linux 9. It is not exported.
+// Swift's Glibc module, linked as a whole, refers to hypotf of glibc 2.35, which nothing here calls.
+// With this definition the library needs glibc 2.34 only, that of Red Hat Enterprise Linux 9. It is
+// not exported.
 #include <math.h>
 
 // Exact up to its two roundings: no product of floats overflows a double.

@@ -1,4 +1,8 @@
-// Activations to bytes over one instruction set's vectors: V and VI with vi_store and vi_bits.
+// Template: activations to bytes for one instruction set. The including file includes f32_math.inc.h and
+// tiles.inc.h before it, and also defines
+//   SUFFIXED(name)  the name of the instruction set's version of a kernel
+//   vi_store        stores VL int32s at any address
+//   vi_bits         the bits of VL floats as int32s
 
 // round(x · inverse) + zero, by adding 1.5 · 2^23 within `zero`: four features' bytes of each lane.
 INLINE VI quantize_quad(const float *x, V inverse, const V zero[4]) {
@@ -14,9 +18,9 @@ INLINE VI quantize_quad(const float *x, V inverse, const V zero[4]) {
 INLINE void quantize_lanes(const float *x, size_t features, uint8_t *y, float *scale,
                            float *offset) {
   V low[4], high[4];
-  BQ_UNROLL for (int i = 0; i < 4; i++) low[i] = high[i] = v_splat(0);
+  BQ_UNROLL_FOR (int i = 0; i < 4; i++) low[i] = high[i] = v_splat(0);
   for (size_t f = 0; f < features; f += 4)
-    BQ_UNROLL for (int i = 0; i < 4; i++) {
+    BQ_UNROLL_FOR (int i = 0; i < 4; i++) {
       const V value = v_load(x + (f + (size_t)i) * BQ_LANES);
       low[i] = v_min(low[i], value);
       high[i] = v_max(high[i], value);

@@ -1,10 +1,14 @@
-// int8 linear layers over one instruction set's vectors. Beyond what f32_kernels.inc.h needs, the
-// including file defines
-//   VI                           the vector of VL int32s; vi_load vi_splat vi_float
-//   BYTES_X, BYTES_W, v_dot      activations and weights ready for v_dot, which adds to each lane
-//   v_bytes_x, v_bytes_w         the four products of its bytes, exactly
-//   S8_ROWS                      weight rows of a tile
-// Integer sums are exact: every instruction set has the same ones.
+// Template: int8 linear layers for one instruction set. Integer sums are exact, so all instruction sets
+// have the same ones. The including file includes f32_math.inc.h and tiles.inc.h before it, and also
+// defines
+//   SUFFIXED(name)        the name of the instruction set's version of a kernel
+//   vi_load, vi_splat     VL int32s at any address; the vector of one int32
+//   vi_float              int32s as floats
+//   BYTES_X, BYTES_W      types of 4 · VL activations and weights in the form that v_dot takes
+//   v_bytes_x, v_bytes_w  the conversions of a VI to them
+//   v_dot                 v_dot(sum, x, w): adds to each int32 the four products of the bytes there,
+//                         exactly
+//   S8_ROWS               weight rows of a tile
 
 #include <string.h>
 
@@ -21,21 +25,21 @@ INLINE void linear_tile_s8(const int rows, const int blocks, const bq_weights_s8
   for (size_t k = 0; k < in; k += 4) {
     PREFETCH_ROWS(w, in, k / 4);
     BYTES_X lanes[TILE_VECS];
-    BQ_UNROLL for (int v = 0; v < blocks * VECS; v++)
-      lanes[v] = v_bytes_x(
-          vi_load(x + v / VECS * in * BQ_LANES + k * BQ_LANES + v % VECS * VL * 4));
-    BQ_UNROLL for (int r = 0; r < rows; r++) {
+    BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++)
+      lanes[v] =
+          v_bytes_x(vi_load(x + v / VECS * in * BQ_LANES + k * BQ_LANES + v % VECS * VL * 4));
+    BQ_UNROLL_FOR (int r = 0; r < rows; r++) {
       int32_t quad;
       memcpy(&quad, w + r * in + k, sizeof quad);
       const BYTES_W weight = v_bytes_w(vi_splat(quad));
-      BQ_UNROLL for (int v = 0; v < blocks * VECS; v++)
+      BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++)
         dots[r][v] = v_dot(dots[r][v], lanes[v], weight);
     }
   }
   // Σ w·(scale·u + offset) = scale · Σ w·u + offset · Σ w
-  BQ_UNROLL for (int r = 0; r < rows; r++) {
+  BQ_UNROLL_FOR (int r = 0; r < rows; r++) {
     const V unit = v_splat(weights->scale[o + r]), sum = v_splat(weights->sums[o + r]);
-    BQ_UNROLL for (int v = 0; v < blocks * VECS; v++) {
+    BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++) {
       const V rest = v_fma(v_load(offset + v * VL), sum, v_splat(weights->bias[o + r]));
       acc[r][v] = v_fma(vi_float(dots[r][v]) * v_load(scale + v * VL), unit, rest);
     }
@@ -46,10 +50,10 @@ INLINE void linear_tile_s8(const int rows, const int blocks, const bq_weights_s8
 KERNEL void SUFFIXED(linear_s8)(const bq_weights_s8 *weights, const uint8_t *x, const float *scale,
                                 const float *offset, size_t blocks, size_t in, size_t outs,
                                 int32_t epilogue, float *y, size_t y_stride) {
-#define BQ_TILE(rows, count, o, b)                                                              \
-  linear_tile_s8(rows, count, weights, o, x + (b) * in * BQ_LANES, scale + (b) * BQ_LANES,       \
-                 offset + (b) * BQ_LANES, in, epilogue,                                          \
-                 y + (b) * y_stride + (o) * BQ_LANES, y_stride)
+#define BQ_TILE(rows, count, o, b)                                                           \
+  linear_tile_s8(rows, count, weights, o, x + in * BQ_LANES * (b), scale + BQ_LANES * (b),   \
+                 offset + BQ_LANES * (b), in, epilogue, y + y_stride * (b) + BQ_LANES * (o), \
+                 y_stride)
   BQ_FOR_TILES(S8_ROWS, in * BQ_LANES, blocks, outs, BQ_TILE);
 #undef BQ_TILE
 }

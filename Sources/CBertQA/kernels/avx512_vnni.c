@@ -1,4 +1,4 @@
-// AVX-512 with VNNI: four byte products per lane and instruction. The table without bfloat16.
+// AVX-512 with VNNI: four byte products per lane and instruction.
 #include "kernels_internal.h"
 
 #if BQ_X86
@@ -6,7 +6,6 @@
 #define TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx2,fma")))
 #define KERNEL TARGET
 #define INLINE TARGET __attribute__((always_inline)) static inline
-#define HAS_FAST_GELU
 #define HAS_VNNI
 
 #include "avx512.inc.h"

@@ -1,10 +1,15 @@
-// One head of one window from f32 activations: scores of bytes by vpdpbusd, the context in bfloat16.
+// Template: one head of one window from f32 activations: scores of bytes by vpdpbusd, the context in
+// bfloat16. The including file defines HAS_VNNI before avx512.inc.h, and includes quantize.inc.h and
+// bf16_attention.inc.h before this one.
 //
-// A score that is too great by the same amount for all keys leaves softmax as it is. So each feature
-// of the keys may have an offset of its own, which costs nothing, and their bytes unsigned ones
-// without a correction: q·(k - c) differs from q·k by q·c, whatever the key.
+// Softmax does not change when the scores of all keys grow by the same amount. So each feature of the
+// keys has an offset of its own, which makes their bytes unsigned and needs no correction:
+// q·(k - offset) differs from q·k by q·offset, which is the same for every key.
 
-// Less than any score, and not so small that subtracting a score from it overflows.
+#include <math.h>
+#include <string.h>
+
+// Less than any score, and so far from INT32_MIN that subtracting a score does not overflow.
 enum { NO_SCORE = -(1 << 30) };
 
 // A window's keys and values in scratch, by blocks of the window's first token's block on.
@@ -13,7 +18,7 @@ typedef struct {
   uint16_t *values;  // [block][head_dim][16], bfloat16
   int8_t *queries;   // [blocks of a tile][head_dim/4][16][4]
   float *strip;
-  float *lows;  // [head_dim], each feature's least key
+  float *lows;                     // [head_dim], each feature's least key
   size_t first, tokens, head_dim;  // first < 16
   float key_step;                  // value of a step of a key's byte
 } head_s8;
@@ -48,7 +53,7 @@ INLINE void quantize_keys(head_s8 *h, const float *k, size_t stride) {
   const V magic = v_splat(12582912.0f + 1);
   for (size_t d = 0; d < h->head_dim; d += 4) {
     V zero[4];
-    BQ_UNROLL for (size_t i = 0; i < 4; i++) zero[i] = magic - v_splat(h->lows[d + i] * inverse);
+    BQ_UNROLL_FOR (size_t i = 0; i < 4; i++) zero[i] = magic - v_splat(h->lows[d + i] * inverse);
     for (size_t b = 0; b < blocks; b++)
       vi_store(h->keys + (b * h->head_dim + d) * BQ_LANES,
                quantize_quad(k + b * stride + d * BQ_LANES, v_splat(inverse), zero));
@@ -66,8 +71,7 @@ INLINE void convert_values(const head_s8 *h, const float *v, size_t stride) {
 // Symmetric bytes of one block's queries; returns the value of a step per query.
 INLINE V quantize_queries(const float *q, size_t head_dim, int8_t *to) {
   V most = v_splat(1e-30f);
-  for (size_t d = 0; d < head_dim; d++)
-    most = v_max(most, _mm512_abs_ps(v_load(q + d * BQ_LANES)));
+  for (size_t d = 0; d < head_dim; d++) most = v_max(most, _mm512_abs_ps(v_load(q + d * BQ_LANES)));
   const V inverse = v_splat(127) / most, magic = v_splat(12582912.0f);
   const V zero[4] = {magic, magic, magic, magic};
   for (size_t d = 0; d < head_dim; d += 4)
@@ -82,17 +86,17 @@ INLINE void score_tile_s8(const int rows, const int blocks, const head_s8 *h, co
   CLEAR_TILE(acc, vi_splat(0));
   for (size_t d = 0; d < h->head_dim; d += 4) {
     VI lanes[TILE_VECS];
-    BQ_UNROLL for (int b = 0; b < blocks; b++)
+    BQ_UNROLL_FOR (int b = 0; b < blocks; b++)
       lanes[b] = vi_load(h->queries + ((size_t)b * h->head_dim + d) * BQ_LANES);
-    BQ_UNROLL for (int r = 0; r < rows; r++) {
+    BQ_UNROLL_FOR (int r = 0; r < rows; r++) {
       int32_t quad;
       memcpy(&quad, k + d * BQ_LANES + r * 4, sizeof quad);
-      BQ_UNROLL for (int b = 0; b < blocks; b++)
+      BQ_UNROLL_FOR (int b = 0; b < blocks; b++)
         acc[r][b] = v_dot(acc[r][b], vi_splat(quad), lanes[b]);
     }
   }
-  BQ_UNROLL for (int r = 0; r < rows; r++)
-    BQ_UNROLL for (int b = 0; b < blocks; b++) {
+  BQ_UNROLL_FOR (int r = 0; r < rows; r++)
+    BQ_UNROLL_FOR (int b = 0; b < blocks; b++) {
       const VI score = (size_t)r < left ? acc[r][b] : vi_splat(NO_SCORE);
       most[b] = (VI)_mm512_max_epi32((__m512i)most[b], (__m512i)score);
       vi_store(strip + (r * blocks + b) * VL, score);
@@ -100,11 +104,10 @@ INLINE void score_tile_s8(const int rows, const int blocks, const head_s8 *h, co
 }
 
 INLINE void score_keys_s8(const int blocks, const head_s8 *h, VI most[TILE_VECS]) {
-  BQ_UNROLL for (int b = 0; b < blocks; b++) most[b] = vi_splat(NO_SCORE);
+  BQ_UNROLL_FOR (int b = 0; b < blocks; b++) most[b] = vi_splat(NO_SCORE);
   for (size_t j = 0; j < h->tokens;) {
     const size_t token = h->first + j, left = h->tokens - j;
-    const uint8_t *k =
-        h->keys + token / BQ_LANES * h->head_dim * BQ_LANES + token % BQ_LANES * 4;
+    const uint8_t *k = h->keys + token / BQ_LANES * h->head_dim * BQ_LANES + token % BQ_LANES * 4;
     int32_t *to = (int32_t *)h->strip + j * (size_t)blocks * BQ_LANES;
     if (token % KEY_ROWS == 0) {
       score_tile_s8(KEY_ROWS, blocks, h, k, left, to, most);
@@ -121,9 +124,9 @@ INLINE void soften_s8(const int blocks, const head_s8 *h, const VI most[TILE_VEC
                       const V unit[TILE_VECS], V inverse[TILE_VECS]) {
   const int width = blocks * BQ_LANES;
   V sum[TILE_VECS];
-  BQ_UNROLL for (int b = 0; b < blocks; b++) sum[b] = v_splat(0);
+  BQ_UNROLL_FOR (int b = 0; b < blocks; b++) sum[b] = v_splat(0);
   for (size_t j = 0; j < h->tokens; j += 2)
-    BQ_UNROLL for (int b = 0; b < blocks; b++) {
+    BQ_UNROLL_FOR (int b = 0; b < blocks; b++) {
       const float *from = h->strip + j * width + b * VL;
       const V even = v_exp2_fast(vi_float(vi_load(from) - most[b]) * unit[b]);
       V odd = v_exp2_fast(vi_float(vi_load(from + width) - most[b]) * unit[b]);
@@ -131,7 +134,7 @@ INLINE void soften_s8(const int blocks, const head_s8 *h, const VI most[TILE_VEC
       sum[b] += even + odd;
       vi_store(h->strip + j / 2 * width + b * VL, v_pairs_bf16(even, odd));
     }
-  BQ_UNROLL for (int b = 0; b < blocks; b++) inverse[b] = v_splat(1) / sum[b];
+  BQ_UNROLL_FOR (int b = 0; b < blocks; b++) inverse[b] = v_splat(1) / sum[b];
 }
 
 // The queries of `blocks` blocks from block `block` of the chunk on.
@@ -140,14 +143,14 @@ INLINE void attend_s8(const int blocks, const head_s8 *h, const float *q, size_t
                       size_t out_stride) {
   V unit[TILE_VECS], inverse[TILE_VECS];
   VI most[TILE_VECS];
-  BQ_UNROLL for (int b = 0; b < blocks; b++)
+  BQ_UNROLL_FOR (int b = 0; b < blocks; b++)
     unit[b] = quantize_queries(q + (block + (size_t)b) * stride, h->head_dim,
                                h->queries + (size_t)b * h->head_dim * BQ_LANES) *
               v_splat(scale * 1.44269504f * h->key_step);
   score_keys_s8(blocks, h, most);
   soften_s8(blocks, h, most, unit, inverse);
-  const head_bf16 values = {NULL, NULL, h->values, h->head_dim * BQ_LANES, h->first, h->tokens,
-                            h->head_dim, 0};
+  const head_bf16 values = {NULL,     NULL,      h->values,   h->head_dim * BQ_LANES,
+                            h->first, h->tokens, h->head_dim, 0};
   context_keys_bf16(blocks, &values, h->strip, inverse, block, query_begin, query_end, out,
                     out_stride);
 }

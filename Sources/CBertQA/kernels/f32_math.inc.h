@@ -1,9 +1,19 @@
-// exp, erf, tanh and GELU on vectors. Error bounds are stated in kernels.h and hold for every
-// instruction set; the coefficients are minimax fits by iteratively reweighted least squares.
+// Template: exp, 2^x, erf, tanh and GELU on vectors. kernels.h states the errors of exp, tanh and GELU,
+// which hold for every instruction set; the coefficients are minimax fits by iteratively reweighted
+// least squares. After kernels_internal.h, the including file defines
+//   INLINE        storage class and attributes of an inlined function
+//   V, VI         vectors of VL floats and of VL int32s, with the compiler's operators; a cast between
+//                 them keeps the bits
+//   v_splat       the vector of one float
+//   v_fma         v_fma(a, b, c) = a · b + c
+//   v_max, v_min  the second operand in lanes where either is NaN
+//   v_scale       v_scale(p, t, n) = p · 2^n, where t = n + 1.5 · 2^23
+// and, optionally,
+//   HAS_EXP2      if it defines its own v_exp2: see below
 
 INLINE V v_horner(V t, const float *c, int count) {
   V p = v_splat(c[count - 1]);
-  BQ_UNROLL for (int i = count - 2; i >= 0; i--) p = v_fma(p, t, v_splat(c[i]));
+  BQ_UNROLL_FOR (int i = count - 2; i >= 0; i--) p = v_fma(p, t, v_splat(c[i]));
   return p;
 }
 
@@ -25,7 +35,7 @@ INLINE V v_exp(V x) {
 #ifndef HAS_EXP2
 // 2^x for x ≤ 0 as softmax needs it: relative error 2e-7; below 2^-126 it stays there.
 INLINE V v_exp2(V x) {
-  static const float q[] = {1.0f,           0.693146978f,   0.240222421f,
+  static const float q[] = {1.0f,          0.693146978f,   0.240222421f,
                             0.0555073374f, 0.00967151265f, 0.00132647271f};
   const V magic = v_splat(12582912.0f);
   x = v_max(v_splat(-126.0f), x);

@@ -1,6 +1,6 @@
-// What the runtime needs of Linux and the CPU, and Swift cannot import.
-#ifndef BERTQA_RUNTIME_H
-#define BERTQA_RUNTIME_H
+// Functions of Linux and the CPU that Swift cannot import or call.
+#ifndef BERTQA_SYSTEM_H
+#define BERTQA_SYSTEM_H
 
 #include <stddef.h>
 
@@ -19,14 +19,15 @@ size_t bq_affinity_count(void);
 // Names the calling thread, for debuggers and top(1).
 void bq_name_thread(const char *name);
 
-// The file that the dynamic linker loaded this code from, or NULL. Lives as long as it is loaded.
+// The file that the dynamic linker loaded this code from, or NULL. Valid while it is loaded.
 const char *bq_path_of_binary(void);
 
 // The value of an environment variable, or NULL; always NULL in programs with more rights than their user.
 const char *bq_environment(const char *name);
 
-// Between these, other threads' fork() waits: a child must not be born while, say, the language
-// runtime sets itself up under a lock that the child would find taken for ever. May be nested.
+// Between these two calls fork() by another thread waits. Else a child could be born while that
+// thread holds a lock, of the language runtime's initialisation for example, which nobody in the
+// child would ever release. May be nested.
 void bq_hold_fork(void);
 void bq_release_fork(void);
 

@@ -1,10 +1,10 @@
-// The f32 kernels over one instruction set's vectors. The including file defines
-//   V, VL                 the vector of floats and its length (4, 8 or 16)
-//   v_load v_store v_splat v_fma v_max v_min v_scale v_exp2
-//   TILE_ROWS             weight rows of a linear tile
-//   TILE_BLOCKS           blocks of 16 tokens of a tile
-//   KEY_ROWS, VALUE_ROWS  keys of a score tile (4 or 8), features of a context tile
-//   KERNEL, INLINE        storage class and target attribute; SUFFIXED(name)
+// Template: the f32 kernels for one instruction set. It includes f32_math.inc.h and tiles.inc.h. Beyond
+// what these two need, the including file defines
+//   SUFFIXED(name)  the name of the instruction set's version of a kernel
+//   v_sqrt          the vector of square roots
+//   TILE_ROWS       weight rows of a linear tile
+//   KEY_ROWS        keys of a tile of attention scores: 4 or 8
+//   VALUE_ROWS      features of a tile of attention output
 
 #include <math.h>
 #include <string.h>
@@ -21,11 +21,11 @@ INLINE void dot_tile(const int rows, const int blocks, const float *w, size_t w_
   for (size_t k = 0; k < n; k++) {
     if (ahead) PREFETCH_ROWS(w, w_row * sizeof(float), k);
     V lanes[TILE_VECS];
-    BQ_UNROLL for (int v = 0; v < blocks * VECS; v++)
+    BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++)
       lanes[v] = v_load(x + k * x_step + v / VECS * x_block + v % VECS * VL);
-    BQ_UNROLL for (int r = 0; r < rows; r++) {
+    BQ_UNROLL_FOR (int r = 0; r < rows; r++) {
       const V weight = v_splat(w[r * w_row + k * w_step]);
-      BQ_UNROLL for (int v = 0; v < blocks * VECS; v++)
+      BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++)
         acc[r][v] = v_fma(weight, lanes[v], acc[r][v]);
     }
   }
@@ -39,35 +39,35 @@ INLINE void linear_tile_f32(const int rows, const int blocks, const float *w, co
   CLEAR_TILE(acc, v_splat(0));
   prefetch_outputs(rows, blocks, y, y_stride * sizeof *y, BQ_LANES * sizeof *y);
   dot_tile(rows, blocks, w, in, 1, x, BQ_LANES, in * BQ_LANES, in, 1, acc);
-  BQ_UNROLL for (int r = 0; r < rows; r++)
-    BQ_UNROLL for (int v = 0; v < blocks * VECS; v++) acc[r][v] = acc[r][v] + v_splat(bias[r]);
+  BQ_UNROLL_FOR (int r = 0; r < rows; r++)
+    BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++) acc[r][v] = acc[r][v] + v_splat(bias[r]);
   store_tile(rows, blocks, acc, epilogue, gelu_tile, y, y_stride);
 }
 
 KERNEL void SUFFIXED(linear_f32)(const float *w, const float *bias, const float *x, size_t blocks,
                                  size_t in, size_t outs, int32_t epilogue, float *y,
                                  size_t y_stride) {
-#define BQ_TILE(rows, count, o, b)                                                            \
-  linear_tile_f32(rows, count, w + (o) * in, bias + (o), x + (b) * in * BQ_LANES, in, epilogue, \
-                  y + (b) * y_stride + (o) * BQ_LANES, y_stride)
+#define BQ_TILE(rows, count, o, b)                                                              \
+  linear_tile_f32(rows, count, w + in * (o), bias + (o), x + in * BQ_LANES * (b), in, epilogue, \
+                  y + y_stride * (b) + BQ_LANES * (o), y_stride)
   BQ_FOR_TILES(TILE_ROWS, in * BQ_LANES * sizeof(float), blocks, outs, BQ_TILE);
 #undef BQ_TILE
 }
 
 // Sum of term(x[f]) over the features of one block's vector: four interleaved chains, then their
 // sum, the same for every token.
-#define BQ_FEATURE_SUM(sum, term)                              \
-  do {                                                         \
-    V s0 = v_splat(0), s1 = s0, s2 = s0, s3 = s0;              \
-    size_t f = 0;                                              \
-    for (; f + 4 <= features; f += 4) {                        \
-      s0 = term(s0, v_load(x + (f + 0) * BQ_LANES));           \
-      s1 = term(s1, v_load(x + (f + 1) * BQ_LANES));           \
-      s2 = term(s2, v_load(x + (f + 2) * BQ_LANES));           \
-      s3 = term(s3, v_load(x + (f + 3) * BQ_LANES));           \
-    }                                                          \
+#define BQ_FEATURE_SUM(sum, term)                                      \
+  do {                                                                 \
+    V s0 = v_splat(0), s1 = s0, s2 = s0, s3 = s0;                      \
+    size_t f = 0;                                                      \
+    for (; f + 4 <= features; f += 4) {                                \
+      s0 = term(s0, v_load(x + (f + 0) * BQ_LANES));                   \
+      s1 = term(s1, v_load(x + (f + 1) * BQ_LANES));                   \
+      s2 = term(s2, v_load(x + (f + 2) * BQ_LANES));                   \
+      s3 = term(s3, v_load(x + (f + 3) * BQ_LANES));                   \
+    }                                                                  \
     for (; f < features; f++) s0 = term(s0, v_load(x + f * BQ_LANES)); \
-    sum = (s0 + s1) + (s2 + s3);                               \
+    sum = (s0 + s1) + (s2 + s3);                                       \
   } while (0)
 
 // One vector of tokens. Mean first, then the variance of the differences: no cancellation.
@@ -115,8 +115,8 @@ INLINE void score_tile(const int rows, const int blocks, const SUFFIXED(head) *h
   V acc[KEY_ROWS][TILE_VECS];
   CLEAR_TILE(acc, v_splat(0));
   dot_tile(rows, blocks, k, 1, BQ_LANES, q, BQ_LANES, h->stride, h->head_dim, 0, acc);
-  BQ_UNROLL for (int r = 0; r < rows; r++)
-    BQ_UNROLL for (int v = 0; v < blocks * VECS; v++) {
+  BQ_UNROLL_FOR (int r = 0; r < rows; r++)
+    BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++) {
       const V score = (size_t)r < left ? acc[r][v] : v_splat(-INFINITY);
       most[v] = v_max(most[v], score);
       v_store(strip + (r * blocks * VECS + v) * VL, score);
@@ -127,7 +127,7 @@ INLINE void score_tile(const int rows, const int blocks, const SUFFIXED(head) *h
 // the first may be shorter, as a window starts at any multiple of 4.
 INLINE void score_keys(const int blocks, const SUFFIXED(head) *h, const float *q, float *strip,
                        V most[TILE_VECS]) {
-  BQ_UNROLL for (int v = 0; v < blocks * VECS; v++) most[v] = v_splat(-INFINITY);
+  BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++) most[v] = v_splat(-INFINITY);
   for (size_t j = 0; j < h->tokens;) {
     const float *k = token_at(h->k, h->first + j, h->stride);
     float *to = strip + j * (size_t)blocks * BQ_LANES;
@@ -147,15 +147,15 @@ INLINE void soften(const int blocks, size_t keys, float scale, float *strip,
   const int width = blocks * BQ_LANES;
   const V factor = v_splat(scale * 1.44269504f);
   V sum[TILE_VECS];
-  BQ_UNROLL for (int v = 0; v < blocks * VECS; v++) sum[v] = v_splat(0);
+  BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++) sum[v] = v_splat(0);
   for (size_t j = 0; j < keys; j++)
-    BQ_UNROLL for (int v = 0; v < blocks * VECS; v++) {
+    BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++) {
       float *at = strip + j * width + v * VL;
       const V e = v_exp2((v_load(at) - most[v]) * factor);
       v_store(at, e);
       sum[v] += e;
     }
-  BQ_UNROLL for (int v = 0; v < blocks * VECS; v++) inverse[v] = v_splat(1) / sum[v];
+  BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++) inverse[v] = v_splat(1) / sum[v];
 }
 
 // out[d][queries] = Σ_key strip[key] · v[d][key] · inverse for `rows` features from `d` on;
@@ -205,24 +205,21 @@ KERNEL void SUFFIXED(attention_f32)(const float *q, const float *k, const float 
   size_t block = begin / BQ_LANES;
   for (; block + TILE_BLOCKS <= last; block += TILE_BLOCKS)
     attend(TILE_BLOCKS, &h, block, begin, end, scale, scratch, out, out_stride);
-  for (; block < last; block++)
-    attend(1, &h, block, begin, end, scale, scratch, out, out_stride);
+  for (; block < last; block++) attend(1, &h, block, begin, end, scale, scratch, out, out_stride);
 }
 
 // y[i] = op(x[i]) for i < n; the last, partial vector goes through a copy.
-#define BQ_MAP(name, op)                                        \
-  KERNEL void SUFFIXED(name)(const float *x, size_t n, float *y) { \
-    size_t i = 0;                                               \
+#define BQ_MAP(name, op)                                            \
+  KERNEL void SUFFIXED(name)(const float *x, size_t n, float *y) {  \
+    size_t i = 0;                                                   \
     for (; i + VL <= n; i += VL) v_store(y + i, op(v_load(x + i))); \
-    if (i < n) {                                                \
-      float rest[VL] = {0};                                     \
-      memcpy(rest, x + i, (n - i) * sizeof(float));             \
-      v_store(rest, op(v_load(rest)));                          \
-      memcpy(y + i, rest, (n - i) * sizeof(float));             \
-    }                                                           \
+    if (i < n) {                                                    \
+      float rest[VL] = {0};                                         \
+      memcpy(rest, x + i, (n - i) * sizeof(float));                 \
+      v_store(rest, op(v_load(rest)));                              \
+      memcpy(y + i, rest, (n - i) * sizeof(float));                 \
+    }                                                               \
   }
 BQ_MAP(exp_f32, v_exp)
-BQ_MAP(erf_f32, v_erf)
 BQ_MAP(tanh_f32, v_tanh)
-BQ_MAP(gelu_f32, v_gelu)
 #undef BQ_MAP

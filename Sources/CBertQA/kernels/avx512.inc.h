@@ -1,5 +1,10 @@
-// AVX-512 vectors: 16 tokens per register. A tile of 12 rows × 2 blocks takes 24 of 32 registers and
-// 14 loads for 24 multiply-adds, so that the two multiply-add units set the pace, not the loads.
+// What the other templates need of AVX-512: 16 tokens per register. A tile of 12 rows × 2 blocks takes 24
+// of 32 registers and 14 loads for 24 multiply-adds, so that the two multiply-add units set the pace,
+// not the loads. The including file defines
+//   INLINE    storage class and attributes of an inlined function, with a target that has AVX-512 F, BW,
+//             DQ and VL, and avx512vnni with HAS_VNNI
+// and, optionally,
+//   HAS_VNNI  to have the byte products that s8_kernels.inc.h and s8_attention.inc.h need
 #include <immintrin.h>
 
 typedef __m512 V;
@@ -11,17 +16,11 @@ typedef int32_t VI __attribute__((vector_size(64)));
 #define VALUE_ROWS 8
 
 // The f32 kernels, which every AVX-512 table has in common.
-#define BQ_AVX512_F32 \
-  .linear_f32 = bq_linear_f32_avx512, \
-  .layer_norm_f32 = bq_layer_norm_f32_avx512, \
-  .attention_f32 = bq_attention_f32_avx512, \
-  .multiply_rows = bq_multiply_rows_avx512, \
-  .lstm_cell = bq_lstm_cell_avx512, \
-  .gru_cell = bq_gru_cell_avx512, \
-  .exp_f32 = bq_exp_f32_avx512, \
-  .erf_f32 = bq_erf_f32_avx512, \
-  .tanh_f32 = bq_tanh_f32_avx512, \
-  .gelu_f32 = bq_gelu_f32_avx512
+#define BQ_AVX512_F32                                                                             \
+  .linear_f32 = bq_linear_f32_avx512, .layer_norm_f32 = bq_layer_norm_f32_avx512,                 \
+  .attention_f32 = bq_attention_f32_avx512, .multiply_rows = bq_multiply_rows_avx512,             \
+  .lstm_cell = bq_lstm_cell_avx512, .gru_cell = bq_gru_cell_avx512, .exp_f32 = bq_exp_f32_avx512, \
+  .tanh_f32 = bq_tanh_f32_avx512
 
 INLINE V v_load(const float *p) { return _mm512_loadu_ps(p); }
 INLINE void v_store(float *p, V a) { _mm512_storeu_ps(p, a); }
@@ -30,7 +29,7 @@ INLINE V v_fma(V a, V b, V c) { return _mm512_fmadd_ps(a, b, c); }
 INLINE V v_max(V a, V b) { return _mm512_max_ps(a, b); }
 INLINE V v_min(V a, V b) { return _mm512_min_ps(a, b); }
 INLINE V v_sqrt(V a) { return _mm512_sqrt_ps(a); }
-// p · 2^n; t = n + 1.5 · 2^23 is for those who must do it with integers.
+// p · 2^n; t = n + 1.5 · 2^23 is for instruction sets that compute it with integers.
 INLINE V v_scale(V p, V t, V n) {
   (void)t;
   return _mm512_scalef_ps(p, n);
@@ -55,6 +54,7 @@ INLINE VI v_dot(VI sum, VI u8, VI s8) {
 // 2^x for x ≤ 0 as softmax needs it: relative error 2e-7. floor(x) by scalef, the rest, in [0, 1), by
 // a polynomial; -∞ gives 0.
 #define HAS_EXP2
+#define HAS_FAST_GELU
 INLINE V v_exp2(V x) {
   const V r = _mm512_reduce_ps(x, 0x09);
   V p = v_fma(r, v_splat(0.00186713009f), v_splat(0.00901703028f));
@@ -69,9 +69,9 @@ INLINE V v_exp2(V x) {
 // permutation looks up; exactly 0 above 29/6. Absolute error 6e-6: for results that are then rounded
 // to 8 bits. Five times as fast as v_gelu.
 INLINE V v_gelu_fast(V x) {
-  static const float c0[16] = {0.0f,           0.12314223f,    0.16832699f,   0.15865716f,
-                               0.12161842f,    0.079653665f,   0.045502f,     0.022902908f,
-                               0.010214137f,   0.0040493053f,  0.0014298938f, 0.0004503348f,
+  static const float c0[16] = {0.0f,           0.12314223f,    0.16832699f,    0.15865716f,
+                               0.12161842f,    0.079653665f,   0.045502f,      0.022902908f,
+                               0.010214137f,   0.0040493053f,  0.0014298938f,  0.0004503348f,
                                0.00012660492f, 3.1791031e-05f, 7.1330505e-06f, 0.0f};
   static const float c1[16] = {0.16668524f,     0.081217892f,    0.013178729f,    -0.027769765f,
                                -0.042489246f,   -0.03933581f,    -0.02841175f,    -0.017123826f,

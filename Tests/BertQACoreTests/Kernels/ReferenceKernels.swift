@@ -1,5 +1,7 @@
 import Glibc
 
+@testable import BertQACore
+
 /// What the kernels compute, written plainly: sums in double precision, one token at a time. Tests
 /// compare every instruction set with these. Activations are in the lane layout,
 /// `x[block][feature][16]`.

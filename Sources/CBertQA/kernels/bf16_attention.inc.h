@@ -1,5 +1,9 @@
-// One head of one window in bfloat16: scores and context by vdpbf16ps, the softmax between them in
-// f32. Token t has feature d of q and k in pairs, base[t/16·stride + d/2·32 + t%16·2 + d%2], and of
+// Template: one head of one window in bfloat16: scores and context by vdpbf16ps, the softmax between
+// them in f32. The including file includes bf16_kernels.inc.h before it.
+
+#include <math.h>
+
+// Token t has feature d of q and k in pairs, base[t/16·stride + d/2·32 + t%16·2 + d%2], and of
 // v, whose neighbouring keys are multiplied together, at base[t/16·stride + d·16 + t%16].
 typedef struct {
   const uint16_t *q, *k, *v;
@@ -22,8 +26,8 @@ INLINE void score_tile_bf16(const int rows, const int blocks, const head_bf16 *h
   CLEAR_TILE(acc, v_splat(0));
   dot_tile_bf16(rows, blocks, k, 2, 2 * BQ_LANES, q, 2 * BQ_LANES, h->stride, h->head_dim / 2, 0,
                 acc);
-  BQ_UNROLL for (int r = 0; r < rows; r++)
-    BQ_UNROLL for (int b = 0; b < blocks; b++) {
+  BQ_UNROLL_FOR (int r = 0; r < rows; r++)
+    BQ_UNROLL_FOR (int b = 0; b < blocks; b++) {
       const V score = (size_t)r < left ? acc[r][b] : v_splat(-INFINITY);
       most[b] = v_max(most[b], score);
       v_store(strip + (r * blocks + b) * VL, score);
@@ -34,7 +38,7 @@ INLINE void score_tile_bf16(const int rows, const int blocks, const head_bf16 *h
 // the first may be shorter, as a window starts at any multiple of 4.
 INLINE void score_keys_bf16(const int blocks, const head_bf16 *h, const uint16_t *q, float *strip,
                             V most[TILE_VECS]) {
-  BQ_UNROLL for (int b = 0; b < blocks; b++) most[b] = v_splat(-INFINITY);
+  BQ_UNROLL_FOR (int b = 0; b < blocks; b++) most[b] = v_splat(-INFINITY);
   for (size_t j = 0; j < h->tokens;) {
     const size_t token = h->first + j, left = h->tokens - j;
     const uint16_t *k = h->k + token / BQ_LANES * h->stride + token % BQ_LANES * 2;
@@ -51,21 +55,21 @@ INLINE void score_keys_bf16(const int blocks, const head_bf16 *h, const uint16_t
 
 // In place: scores [key][queries] become pairs of exp2(scale · (score - most)) of neighbouring keys,
 // [key/2][queries][2]. Returns 1 / sum per query.
-INLINE void soften_bf16(const int blocks, const head_bf16 *h, float *strip,
-                        const V most[TILE_VECS], V inverse[TILE_VECS]) {
+INLINE void soften_bf16(const int blocks, const head_bf16 *h, float *strip, const V most[TILE_VECS],
+                        V inverse[TILE_VECS]) {
   const int width = blocks * BQ_LANES;
   const V scale = v_splat(h->scale);
   V sum[TILE_VECS];
-  BQ_UNROLL for (int b = 0; b < blocks; b++) sum[b] = v_splat(0);
+  BQ_UNROLL_FOR (int b = 0; b < blocks; b++) sum[b] = v_splat(0);
   for (size_t j = 0; j < h->tokens; j += 2)
-    BQ_UNROLL for (int b = 0; b < blocks; b++) {
+    BQ_UNROLL_FOR (int b = 0; b < blocks; b++) {
       const float *from = strip + j * width + b * VL;
       const V even = v_exp2_fast((v_load(from) - most[b]) * scale);
       const V odd = v_exp2_fast((v_load(from + width) - most[b]) * scale);
       sum[b] += even + odd;
       vi_store(strip + j / 2 * width + b * VL, v_pairs_bf16(even, odd));
     }
-  BQ_UNROLL for (int b = 0; b < blocks; b++) inverse[b] = v_splat(1) / sum[b];
+  BQ_UNROLL_FOR (int b = 0; b < blocks; b++) inverse[b] = v_splat(1) / sum[b];
 }
 
 // out[d][queries] = Σ_key strip[key] · v[d][key] · inverse for `rows` features from `d` on;
@@ -81,7 +85,8 @@ INLINE void context_tile_bf16(const int rows, const int blocks, const head_bf16 
     const size_t left = (h->tokens - j + 1) / 2;
     const size_t run = left < (BQ_LANES - lane) / 2 ? left : (BQ_LANES - lane) / 2;
     dot_tile_bf16(rows, blocks, h->v + token / BQ_LANES * h->stride + d * BQ_LANES + lane, BQ_LANES,
-                  2, (const uint16_t *)(strip + j / 2 * width), 2 * width, 2 * BQ_LANES, run, 0, acc);
+                  2, (const uint16_t *)(strip + j / 2 * width), 2 * width, 2 * BQ_LANES, run, 0,
+                  acc);
     j += 2 * run;
   }
   store_queries(rows, blocks, acc, inverse, query_begin, query_end, out + d * BQ_LANES, out_stride);
@@ -111,9 +116,9 @@ INLINE void attend_bf16(const int blocks, const head_bf16 *h, size_t block, size
 }
 
 KERNEL void SUFFIXED(attention_bf16)(const uint16_t *q, const uint16_t *k, const uint16_t *v,
-                                     size_t stride, size_t first, size_t tokens,
-                                     size_t query_begin, size_t query_end, size_t head_dim,
-                                     float scale, float *scratch, float *out, size_t out_stride) {
+                                     size_t stride, size_t first, size_t tokens, size_t query_begin,
+                                     size_t query_end, size_t head_dim, float scale, float *scratch,
+                                     float *out, size_t out_stride) {
   if (query_begin >= query_end) return;
   const head_bf16 h = {q, k, v, stride, first, tokens, head_dim, scale * 1.44269504f};
   const size_t begin = first + query_begin, end = first + query_end;
@@ -121,6 +126,5 @@ KERNEL void SUFFIXED(attention_bf16)(const uint16_t *q, const uint16_t *k, const
   size_t block = begin / BQ_LANES;
   for (; block + TILE_BLOCKS <= last; block += TILE_BLOCKS)
     attend_bf16(TILE_BLOCKS, &h, block, begin, end, scratch, out, out_stride);
-  for (; block < last; block++)
-    attend_bf16(1, &h, block, begin, end, scratch, out, out_stride);
+  for (; block < last; block++) attend_bf16(1, &h, block, begin, end, scratch, out, out_stride);
 }

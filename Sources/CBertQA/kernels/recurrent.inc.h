@@ -1,10 +1,14 @@
-// The kernels of recurrent models over one instruction set's vectors: few vectors against many rows of
-// weights. Beyond what f32_kernels.inc.h needs, the including file defines
+// Template: the kernels of recurrent models for one instruction set, products of few vectors with many
+// rows of weights. The including file includes f32_kernels.inc.h before it, and also defines
+//   vi_load                  VL int32s at any address
 //   v_load_f16, v_load_bf16  VL weights of two bytes, at any address, as floats
-//   v_load_part              the first n < VL floats, then zeros
-//   BQ_MASK_ONES             VL times -1, with commas
-//   v_sums4                  y[r] = the sum of the lanes of the r-th of four vectors + bias[r]
-//   ROW_VECTORS              vectors of a tile of four rows
+//   v_load_part              v_load_part(p, n): the first n < VL floats at p, then zeros
+//   BQ_MASK_ONES             VL times -1, separated by commas
+//   v_sums4                  v_sums4(a, b, c, d, bias, y): y[r] = the sum of the lanes of the r-th of the
+//                            four vectors + bias[r]
+//   ROW_VECTORS              vectors that are multiplied with four rows at a time
+
+#include <string.h>
 
 enum { ROW_TILE = 4 };
 
@@ -37,35 +41,35 @@ INLINE void rows_tile(const int groups, const int vectors, const int32_t format,
                       float *y, size_t y_stride) {
   const size_t size = format == BQ_FORMAT_F32 ? 4 : 2;
   V acc[2 * ROW_TILE][ROW_VECTORS];
-  size_t row[2 * ROW_TILE]; // where each begins, in elements
-  BQ_UNROLL for (int r = 0; r < groups * ROW_TILE; r++) {
+  size_t row[2 * ROW_TILE];  // where each begins, in elements
+  BQ_UNROLL_FOR (int r = 0; r < groups * ROW_TILE; r++) {
     row[r] = ((size_t)r < count ? (size_t)r : count - 1) * in;
-    BQ_UNROLL for (int v = 0; v < vectors; v++) acc[r][v] = v_splat(0);
+    BQ_UNROLL_FOR (int v = 0; v < vectors; v++) acc[r][v] = v_splat(0);
   }
   size_t k = 0;
   for (; k + VL <= in; k += VL) {
     V weights[2 * ROW_TILE];
-    BQ_UNROLL for (int r = 0; r < groups * ROW_TILE; r++)
+    BQ_UNROLL_FOR (int r = 0; r < groups * ROW_TILE; r++)
       weights[r] = v_load_weights(w + (row[r] + k) * size, format);
-    BQ_UNROLL for (int v = 0; v < vectors; v++) {
+    BQ_UNROLL_FOR (int v = 0; v < vectors; v++) {
       const V value = v_load(x + (size_t)v * x_stride + k);
-      BQ_UNROLL for (int r = 0; r < groups * ROW_TILE; r++)
+      BQ_UNROLL_FOR (int r = 0; r < groups * ROW_TILE; r++)
         acc[r][v] = v_fma(weights[r], value, acc[r][v]);
     }
   }
   if (k < in) {
     V weights[2 * ROW_TILE];
-    BQ_UNROLL for (int r = 0; r < groups * ROW_TILE; r++)
-      weights[r] = v_load_weights_part(w + (row[r] + k) * size, format, in - k,
-                                       count * in - row[r] - k);
-    BQ_UNROLL for (int v = 0; v < vectors; v++) {
+    BQ_UNROLL_FOR (int r = 0; r < groups * ROW_TILE; r++)
+      weights[r] =
+          v_load_weights_part(w + (row[r] + k) * size, format, in - k, count * in - row[r] - k);
+    BQ_UNROLL_FOR (int v = 0; v < vectors; v++) {
       const V value = v_load_part(x + (size_t)v * x_stride + k, in - k);
-      BQ_UNROLL for (int r = 0; r < groups * ROW_TILE; r++)
+      BQ_UNROLL_FOR (int r = 0; r < groups * ROW_TILE; r++)
         acc[r][v] = v_fma(weights[r], value, acc[r][v]);
     }
   }
-  BQ_UNROLL for (int v = 0; v < vectors; v++)
-    BQ_UNROLL for (int g = 0; g < groups; g++) {
+  BQ_UNROLL_FOR (int v = 0; v < vectors; v++)
+    BQ_UNROLL_FOR (int g = 0; g < groups; g++) {
       const size_t first = (size_t)g * ROW_TILE;
       float *to = y + (size_t)v * y_stride + first;
       if (first + ROW_TILE <= count) {
@@ -84,7 +88,7 @@ INLINE void multiply_rows(const int32_t format, const char *w, const float *bias
                           size_t x_stride, size_t vectors, size_t in, size_t outs, float *y,
                           size_t y_stride) {
   const size_t row = in * (format == BQ_FORMAT_F32 ? 4 : 2);
-#define BQ_ROWS(groups, many)                                                                    \
+#define BQ_ROWS(groups, many)                                                                      \
   rows_tile(groups, many, format, w + o * row, bias + o, outs - o, x + v * x_stride, x_stride, in, \
             y + v * y_stride + o, y_stride)
   if (vectors == 1) {
@@ -102,9 +106,9 @@ INLINE void multiply_rows(const int32_t format, const char *w, const float *bias
 #undef BQ_ROWS
 }
 
-KERNEL void SUFFIXED(multiply_rows)(const void *w, int32_t format, const float *bias, const float *x,
-                                    size_t x_stride, size_t vectors, size_t in, size_t outs, float *y,
-                                    size_t y_stride) {
+KERNEL void SUFFIXED(multiply_rows)(const void *w, int32_t format, const float *bias,
+                                    const float *x, size_t x_stride, size_t vectors, size_t in,
+                                    size_t outs, float *y, size_t y_stride) {
   switch (format) {
     case BQ_FORMAT_F16:
       multiply_rows(BQ_FORMAT_F16, w, bias, x, x_stride, vectors, in, outs, y, y_stride);
@@ -130,7 +134,8 @@ KERNEL void SUFFIXED(lstm_cell)(const float *x, const float *h, size_t gate, siz
   size_t u = 0;
   for (; u + VL <= units; u += VL) {
     V g[4];
-    BQ_UNROLL for (int i = 0; i < 4; i++) g[i] = v_load(x + i * gate + u) + v_load(h + i * gate + u);
+    BQ_UNROLL_FOR (int i = 0; i < 4; i++)
+      g[i] = v_load(x + i * gate + u) + v_load(h + i * gate + u);
     lstm_units(g, v_load(c + u), &new_c, &new_h);
     v_store(next_c + u, new_c);
     v_store(next_h + u, new_h);
@@ -156,7 +161,7 @@ KERNEL void SUFFIXED(gru_cell)(const float *x, const float *h, size_t gate, size
   V gx[3], gh[3];
   size_t u = 0;
   for (; u + VL <= units; u += VL) {
-    BQ_UNROLL for (int i = 0; i < 3; i++)
+    BQ_UNROLL_FOR (int i = 0; i < 3; i++)
       gx[i] = v_load(x + i * gate + u), gh[i] = v_load(h + i * gate + u);
     v_store(next + u, gru_units(gx, gh, v_load(state + u)));
   }

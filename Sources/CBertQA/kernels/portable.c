@@ -90,7 +90,8 @@ INLINE V v_load_f16(const void *p) {
   return (V)vcvt_f32_f16(a);
 #else
   const VI a = vi_load_u16(p);
-  const VI normal = ((a & 0x7FFF) << 13) + (112 << 23);  // from an exponent bias of 15 to one of 127
+  // From an exponent bias of 15 to one of 127.
+  const VI normal = ((a & 0x7FFF) << 13) + (112 << 23);
   const VI subnormal = (VI)(vi_float(a & 0x3FF) * v_splat(0x1p-24f));
   const VI is_small = (a & 0x7C00) == 0;
   return (V)((is_small & subnormal) | (~is_small & normal) | (a & 0x8000) << 16);
@@ -138,9 +139,7 @@ const bq_kernels bq_kernels_portable = {
     .lstm_cell = bq_lstm_cell_portable,
     .gru_cell = bq_gru_cell_portable,
     .exp_f32 = bq_exp_f32_portable,
-    .erf_f32 = bq_erf_f32_portable,
     .tanh_f32 = bq_tanh_f32_portable,
-    .gelu_f32 = bq_gelu_f32_portable,
     .quantize_u8 = bq_quantize_u8_portable,
     .linear_s8 = bq_linear_s8_portable,
 };

@@ -79,9 +79,7 @@ const bq_kernels bq_kernels_avx2 = {
     .lstm_cell = bq_lstm_cell_avx2,
     .gru_cell = bq_gru_cell_avx2,
     .exp_f32 = bq_exp_f32_avx2,
-    .erf_f32 = bq_erf_f32_avx2,
     .tanh_f32 = bq_tanh_f32_avx2,
-    .gelu_f32 = bq_gelu_f32_avx2,
     .quantize_u8 = bq_quantize_u8_avx2,
     .linear_s8 = bq_linear_s8_avx2,
 };

@@ -6,7 +6,6 @@
 #define TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")))
 #define KERNEL TARGET
 #define INLINE TARGET __attribute__((always_inline)) static inline
-#define HAS_FAST_GELU
 
 #include "avx512.inc.h"
 #include "f32_kernels.inc.h"

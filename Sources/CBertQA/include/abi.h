@@ -1,1 +1,0 @@
-#include "../../../include/bertqa_experimental.h"

@@ -79,6 +79,13 @@ def test_options(embedder):
         embedder.embed([3])
 
 
+def test_a_text_that_fails_does_not_lose_the_others(embedder):
+    plain = embedder.embed(["a", "b"])
+    assert plain.failures == {} == embedder.embed(["a"], return_exceptions=True).failures
+    with pytest.raises(TypeError):
+        embedder.embed(["a", 3], return_exceptions=True)
+
+
 def test_cancel(embedder):
     with pytest.raises(bertqa.Cancelled):
         embedder.embed("a", cancel=lambda: True)
@@ -110,7 +117,7 @@ def test_logits_are_those_of_transformers(name):
     texts = [first if second is None else (first, second) for first, second in expected["texts"]]
     with bertqa.Context(FIXTURES / name, precision="f32") as context:
         results = context.classify_batch(texts)
-        assert all(result.window_count == 1 and not result.not_enough_text for result in results)
+        assert all(result.window_count == 1 and not result.is_too_short for result in results)
         logits = [[score.logit for score in sorted(result.scores, key=lambda score: score.id)] for result in results]
         assert numpy.abs(numpy.array(logits) - numpy.array(expected["outputs"])).max() < 1e-4
         assert context.info.labels == tuple(
@@ -138,7 +145,9 @@ def test_labeler(embedder):
     assert [r.scores for r in labeler.classify_batch(["a", "a river"])] == [
         labeler.classify("a").scores, labeler.classify("a river").scores,
     ]  # fmt: skip
-    assert labeler.classify_batch([]) == []
+    assert labeler.classify_batch([]) == [] and labeler.labels == ("animal", "person")
+    with pytest.raises(bertqa.DeadlineExceeded):
+        labeler.classify("a river", timeout=0)
 
 
 def test_labeler_outlives_its_context():

@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "check.h"
+#include "structs.h"
 
 static bertqa_context *answering, *classifying, *embedding, *predicting;
 static bertqa_document *document;
@@ -286,6 +287,35 @@ static void test_deadline_after(void) {
   CHECK(bertqa_deadline_after(UINT64_MAX - 1) == UINT64_MAX);
 }
 
+static bertqa_status logits_pointer(const bertqa_logits_options *options, void **out) {
+  const int32_t id = 1;
+  const size_t window = 1;
+  float start, end;
+  *out = NULL;
+  return bertqa_logits(answering, &id, 1, &window, NULL, 1, options, &start, &end);
+}
+
+static void nothing(void *out) { (void)out; }
+
+/* Options structs that other tests do not take apart. */
+static void test_struct_sizes(void) {
+  const bertqa_text_pair pair = {"a", 1, NULL, 0};
+  bertqa_classification *classification;
+  bertqa_document *other;
+  bertqa_prediction *prediction;
+  void *out;
+  CHECK_STRUCT_SIZES(bertqa_call_options, bertqa_call_options_init, max_bytes, classification,
+                     bertqa_labeler_classify(labeler, &pair, 1, options, &classification, NULL),
+                     bertqa_classification_free);
+  CHECK_STRUCT_SIZES(bertqa_document_options, bertqa_document_options_init, call, other,
+                     bertqa_document_create(answering, "a", 1, options, &other), bertqa_document_free);
+  CHECK_STRUCT_SIZES(bertqa_logits_options, bertqa_logits_options_init, call, out,
+                     logits_pointer(options, &out), nothing);
+  CHECK_STRUCT_SIZES(bertqa_sequence_options, bertqa_sequence_options_init, include_end, prediction,
+                     bertqa_sequence_predict(predicting, "O", 1, NULL, options, &prediction, NULL),
+                     bertqa_prediction_free);
+}
+
 int main(int argc, char **argv) {
   begin(argc, argv);
   if (mkdtemp(directory) == NULL) return 2;
@@ -308,6 +338,7 @@ int main(int argc, char **argv) {
   }
 
   test_deadline_after();
+  test_struct_sizes();
   for (size_t i = 0; i < TASKS; i++) test_task(i);
 
   bertqa_trainer_free(trainer);

@@ -28,7 +28,7 @@ let package = Package(
     .target(name: "BertQACore", dependencies: ["CBertQA"]),
     .systemLibrary(name: "CBertQAHeader"),
     .target(
-      name: "libbertqa", dependencies: ["BertQACore", "CBertQAHeader"], exclude: ["exports.map"],
+      name: "libbertqa", dependencies: ["BertQACore", "CBertQA", "CBertQAHeader"], exclude: ["exports.map"],
       linkerSettings: selfContained),
     .systemLibrary(name: "CGetopt"),
     .executableTarget(name: "bertqa", dependencies: ["BertQACore", "CGetopt"]),

@@ -230,8 +230,8 @@ enum {
   BERTQA_ISA_PORTABLE = 1,        /* compiler vectors: SSE2 on x86-64, NEON on arm64 */
   BERTQA_ISA_AVX2 = 2,            /* AVX2, FMA, F16C */
   BERTQA_ISA_AVX512 = 3,          /* AVX-512 F, BW, DQ, VL */
-  BERTQA_ISA_AVX512_VNNI = 4,     /* and VNNI */
-  BERTQA_ISA_AVX512_VNNI_BF16 = 5 /* and BF16 */
+  BERTQA_ISA_AVX512_VNNI = 4,     /* AVX-512 and VNNI */
+  BERTQA_ISA_AVX512_VNNI_BF16 = 5 /* AVX-512, VNNI and BF16 */
 };
 
 /* What a model is for. */

@@ -19,7 +19,7 @@ final class ContextHandle: Handle {
       bertqa_model_info(context.info, directory: directory.pointer, architecture: architecture.pointer)
     ])
     labels = context.info.labels.map { CString($0) }
-    sequenceInfo = context.sequenceInfo.map { SequenceInfoView($0, stateLength: context.info.stateLength) }
+    sequenceInfo = context.sequenceInfo.map { SequenceInfoView($0) }
   }
 }
 

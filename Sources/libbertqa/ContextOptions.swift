@@ -56,6 +56,7 @@ public func bertqa_isa_name(_ isa: bertqa_isa) -> UnsafePointer<CChar>? {
     case .avx2: "avx2"
     case .avx512: "avx512"
     case .avx512VNNI: "avx512_vnni"
+    case .avx512VNNIBF16: "avx512_vnni_bf16"
     case nil: "unknown"
     }
   return staticCString(name)

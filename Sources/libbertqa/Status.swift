@@ -1,4 +1,5 @@
 import BertQACore
+import CBertQA
 import CBertQAHeader
 
 @c @implementation

@@ -67,6 +67,16 @@ extension Context {
     }
   }
 
+  /// nil for models of other tasks.
+  public var sequenceInfo: SequenceInfo? {
+    guard case .languageModel(let model) = engine else { return nil }
+    let words = model.words
+    let end = words.endID.map { String(decoding: words.vocabulary.piece($0), as: UTF8.self) }
+    return SequenceInfo(
+      stateLength: model.configuration.stateLength, separator: words.separator, end: end, endID: words.endID,
+      unknownID: words.unknownID)
+  }
+
   /// The text between two words of a generated text: a space, or nothing between characters.
   public var wordSeparator: String {
     guard case .languageModel(let model) = engine else { return "" }

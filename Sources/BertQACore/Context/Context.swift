@@ -51,7 +51,10 @@ public final class Context: Sendable {
         .invalidArgument, argument: "threads",
         "is \(options.threads), but must be 0 to \(Self.maximumThreads)")
     }
+    let monitor = CallMonitor(options.call)
+    try monitor.checkNow()
     let loaded = try ForkGuard.hold(load)
+    try monitor.checkNow()
     engine = loaded.engine
     info = loaded.info
     engine.warmUp()

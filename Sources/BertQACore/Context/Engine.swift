@@ -123,9 +123,11 @@ struct LoadedEngine {
   private init(
     _ model: LoadedModel, _ head: HeadKind, _ options: ContextOptions, _ info: ModelInfo
   ) throws(BertQAError) {
+    var call = options.call
+    call.cancellation = nil
     let encoder = try Encoder(
       model: model, precision: options.precision, kernels: Self.kernels(options),
-      threadLimit: options.threads)
+      threadLimit: options.threads, call: call)
     let configuration = model.configuration
     var info = info
     info.precision = encoder.arithmetic.precision

@@ -41,3 +41,16 @@ public struct ModelInfo: Sendable {
     return line + "\(threads) thread(s)"
   }
 }
+
+/// What a recurrent language model has beside `ModelInfo`.
+public struct SequenceInfo: Sendable {
+  /// Floats of a state.
+  public let stateLength: Int
+  /// The text between two words: a space, or nothing between characters.
+  public let separator: String
+  /// The word that ends a sequence, such as "</s>"; nil where the model has none.
+  public let end: String?
+  public let endID: Int32?
+  /// Of the word that words outside the vocabulary are read as; nil where the model has none.
+  public let unknownID: Int32?
+}

@@ -73,11 +73,30 @@ public final class Labeler: Sendable {
   public func classify(
     _ texts: [TextPair], call: CallOptions = CallOptions()
   ) throws(BertQAError) -> [Classification] {
-    var options = options
-    options.call = call
     var results: [Classification] = []
     results.reserveCapacity(texts.count)
-    try embedder.forEachVector(of: texts, options) { _, vector, windowCount in
+    try forEach(texts, call) { _, error throws(BertQAError) in throw error } _: { results.append($1) }
+    return results
+  }
+
+  /// As `classify`, but a text's failure is its own result. What concerns the whole call, such as cancellation or
+  /// memory, is thrown.
+  public func classifyEach(
+    _ texts: [TextPair], call: CallOptions = CallOptions()
+  ) throws(BertQAError) -> [Result<Classification, BertQAError>] {
+    // A text that cannot be read fails before the texts in front of it are classified.
+    var results = [Result<Classification, BertQAError>?](repeating: nil, count: texts.count)
+    try forEach(texts, call) { results[$0] = .failure($1) } _: { results[$0] = .success($1) }
+    return results.compactMap(\.self)
+  }
+
+  private func forEach(
+    _ texts: [TextPair], _ call: CallOptions,
+    failed: (Int, BertQAError) throws(BertQAError) -> Void, _ body: (Int, Classification) -> Void
+  ) throws(BertQAError) {
+    var options = options
+    options.call = call
+    try embedder.forEachVector(of: texts, options, failed: failed) { index, vector, windowCount in
       let logits = labels.indices.map { label in
         let first = label * embedder.length
         var cosine = 0.0
@@ -88,9 +107,8 @@ public final class Labeler: Sendable {
       }
       var result = Classification(logits: logits, labels: labels, problemType: .singleLabel)
       result.windowCount = windowCount
-      results.append(result)
+      body(index, result)
     }
-    return results
   }
 
   public func classify(

@@ -22,11 +22,12 @@ final class Encoder: WindowModel, @unchecked Sendable {
   private let states = ObjectPool<PassState>()
 
   init(
-    model: LoadedModel, precision: Precision, kernels: Kernels, threadLimit: Int
+    model: LoadedModel, precision: Precision, kernels: Kernels, threadLimit: Int,
+    call: CallOptions = CallOptions()
   ) throws(BertQAError) {
     configuration = model.configuration
     arithmetic = try Arithmetic(precision, model: model, kernels: kernels)
-    parameters = try Parameters(model, arithmetic)
+    parameters = try Parameters(model, arithmetic, CallMonitor(call))
     self.kernels = kernels
     self.threadLimit = threadLimit
     let bytesPerBlock =

@@ -38,7 +38,9 @@ final class Parameters: @unchecked Sendable {
 
   private let owners: [any AnyObject & Sendable]
 
-  init(_ model: LoadedModel, _ arithmetic: Arithmetic) throws(BertQAError) {
+  init(
+    _ model: LoadedModel, _ arithmetic: Arithmetic, _ monitor: CallMonitor
+  ) throws(BertQAError) {
     let weights = model.encoder
     var converter = ParameterConverter(arithmetic)
     wordEmbeddings = weights.wordEmbeddings
@@ -51,6 +53,7 @@ final class Parameters: @unchecked Sendable {
     embeddingNorm = try converter.norm(weights.embeddingNorm)
     var layers: [Layer] = []
     for layer in weights.layers {
+      try monitor.checkNow()
       layers.append(
         Layer(
           projections: try converter.projections(layer),

@@ -1,4 +1,4 @@
-#include "include/last_error.h"
+#include "last_error.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -7,12 +7,12 @@ final class SequenceInfoView {
   private let separator: CString
   private let end: CString
 
-  init(_ model: SequenceInfo, stateLength: Int) {
+  init(_ model: SequenceInfo) {
     separator = CString(model.separator)
     end = CString(model.end ?? "")
     var info = bertqa_sequence_info()
     info.struct_size = MemoryLayout<bertqa_sequence_info>.size
-    info.state_length = stateLength
+    info.state_length = model.stateLength
     info.separator = separator.pointer
     info.end = end.pointer
     info.end_id = model.endID ?? -1

@@ -1,4 +1,5 @@
 import BertQACore
+import CBertQA
 import CBertQAHeader
 
 /// Runs an ABI function's body; a thrown error becomes its status and this thread's last message.

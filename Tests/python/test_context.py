@@ -103,12 +103,11 @@ calls = {{
     "classify_column": lambda: bertqa.classify_column(topics, ["one two three " * 10000] * 20000),
     "train": lambda: bertqa.train_classifier(
         (" ".join(f"w{{i * j % 9973}}" for j in range(40)) for i in range(4000)),
-        (str(i % 97) for i in range(4000)), "/nonexistent/model", tolerance=1e-300, c=1e6, max_iterations=10**8),
+        (str(i % 97) for i in range(4000)), sys.argv[3], tolerance=1e-300, c=1e6, max_iterations=10**8),
     "generate": lambda: play.generate("O", max_words=10**6),
     "likelihood": lambda: play.likelihood("O Romeo " * 10**7),
     "rank": lambda: play.rank("O", ["O Romeo " * 10**6] * 10),
 }}
-before = []
 class Ended(KeyboardInterrupt): pass
 def handler(*_):
     raise Ended
@@ -125,9 +124,9 @@ else:
 
 
 @pytest.mark.parametrize("name", re.findall(r'^    "(\w+)": lambda', INTERRUPTED, re.M))
-def test_signals_end_every_call(name):
+def test_signals_end_every_call(name, tmp_path):
     """Without a `cancel`. Each call takes far longer than the signal, and than the time limit if it is lost."""
-    command = [sys.executable, "-c", INTERRUPTED, name, "1"]
+    command = [sys.executable, "-c", INTERRUPTED, name, "1", tmp_path / "model"]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
     assert (result.stdout, result.stderr) == (f"interrupted {name}\n", "")

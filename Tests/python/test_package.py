@@ -150,7 +150,7 @@ def test_results_name_their_fields_in_their_help():
 
 
 def test_reprs_are_one_line_whatever_the_size(tiny):
-    long = "a\nb " * 100_000
+    long = "a\nb " * 10_000
     result = tiny.answer("who", long, top_k=1000)
     with bertqa.Context(task="predict") as play:
         prediction = play.predict("O", top_k=1000)
@@ -205,7 +205,7 @@ def test_types(tmp_path):
         PROGRAM + "number: int = first\ncontext.answer('Who?', 'Ann.', topk=1)\nresult.answer.text\n"
     )
     code, output = mypy("wrong.py", cwd=tmp_path)
-    assert code == 1 and output.count("wrong.py") == 3, output
+    assert code == 1 and output.count("error:") == 3, output
 
 
 def test_python_m_is_the_tool(tmp_path):

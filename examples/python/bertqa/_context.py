@@ -3,7 +3,6 @@
 import ctypes
 import os
 from array import array
-from itertools import chain
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from . import _abi
@@ -193,7 +192,9 @@ class Context(AnswerMethods, ClassifyMethods, EmbedMethods, SequenceMethods):
         if second_segments is not None and len(second_segments) != len(windows):
             raise InvalidArgument("second_segments must have one entry per window")
         try:
-            ids = array("i", chain.from_iterable(windows))
+            ids = array("i")
+            for window in windows:
+                ids.extend(array("i", window))
             segments = None if second_segments is None else array("Q", second_segments)
         except OverflowError as error:
             raise InvalidArgument(f"an id or second segment is out of range: {error}") from None

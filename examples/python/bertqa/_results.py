@@ -218,6 +218,7 @@ class QuantizeReport(_Brief):
 class Word(_Brief):
     """A word that may come next, or that was generated.
 
+    id: in the vocabulary, see Context.piece.
     probability, log_probability: of the model itself, whatever the options of a generation left out.
     """
 

@@ -27,7 +27,7 @@ final class ThreadPool: @unchecked Sendable {
 
   let jobs: UnsafeMutablePointer<Job>
   /// Bit i: job i belongs to a team.
-  private let claimed = Atomic<UInt64>(0)
+  let claimed = Atomic<UInt64>(0)
   /// Bit i: job i may have work left.
   let open = Atomic<UInt64>(0)
   /// Callers inside a call and workers with work.
@@ -35,9 +35,9 @@ final class ThreadPool: @unchecked Sendable {
   /// Seats that the present teams have, taken or not.
   let wanted = Atomic<Int>(0)
   /// Workers asleep. Written under `mutex`.
-  private let parked = Atomic<Int>(0)
+  let parked = Atomic<Int>(0)
   /// Workers alive. Written under `mutex`.
-  private let started = Atomic<Int>(0)
+  let started = Atomic<Int>(0)
   /// Their threads. Guarded by `mutex`.
   private var threads: [pthread_t] = []
   /// Workers are to leave, and no new ones start. Written under `mutex`.

@@ -6,6 +6,25 @@ extension Context {
     _ texts: [TextPair], options: EmbedOptions = EmbedOptions(),
     into embeddings: UnsafeMutableBufferPointer<Float>
   ) throws(BertQAError) {
+    try embed(texts, options: options, into: embeddings) { _, _ in }
+  }
+
+  /// Also gives the windows that the model read of each text.
+  package func embedCountingWindows(
+    _ texts: [TextPair], options: EmbedOptions
+  ) throws(BertQAError) -> (vectors: [Float], windowCounts: [Int]) {
+    var vectors = [Float](repeating: 0, count: texts.count * info.embeddingLength)
+    var windowCounts = [Int](repeating: 0, count: texts.count)
+    try vectors.withUnsafeMutableBufferPointer { buffer throws(BertQAError) in
+      try embed(texts, options: options, into: buffer) { windowCounts[$0] = $1 }
+    }
+    return (vectors, windowCounts)
+  }
+
+  private func embed(
+    _ texts: [TextPair], options: EmbedOptions, into embeddings: UnsafeMutableBufferPointer<Float>,
+    _ countWindows: (_ text: Int, _ windowCount: Int) -> Void
+  ) throws(BertQAError) {
     guard case .embedding(let embedder) = engine else {
       throw wrongModel(for: "embed texts", needed: .embed)
     }
@@ -16,8 +35,9 @@ extension Context {
           + "\(texts.count * embedder.length)")
     }
     guard let base = embeddings.baseAddress else { return }
-    try embedder.forEachVector(of: texts, options: options) { index, vector, _ in
+    try embedder.forEachVector(of: texts, options: options) { index, vector, windowCount in
       (base + index * embedder.length).update(from: vector, count: embedder.length)
+      countWindows(index, windowCount)
     }
   }
 

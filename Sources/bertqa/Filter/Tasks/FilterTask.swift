@@ -44,20 +44,20 @@ extension FilterTask {
 
   /// One outcome for each input, in order. Texts that the library refuses are the problem of their record
   /// alone.
-  func outcomes(for inputs: [TaskInput], in format: FilterFormat) throws(BertQAError) -> [TaskOutcome] {
+  func outcomes(for inputs: [TaskInput], in format: RecordFormat) throws(BertQAError) -> [TaskOutcome] {
     if inputs.isEmpty { return [] }
     do throws(BertQAError) {
       return zip(try results(for: inputs), inputs).map { outcome($0, of: $1, in: format) }
     } catch {
       guard error.isAboutInput else { throw error }
-      if inputs.count == 1 { return [.failed(RecordProblem(.refused, Option.spelledForTool(error.message)))] }
+      if inputs.count == 1 { return [.failed(RecordProblem(.refused, error.messageForTool))] }
     }
     var outcomes: [TaskOutcome] = []
     for input in inputs { outcomes += try self.outcomes(for: [input], in: format) }
     return outcomes
   }
 
-  private func outcome(_ result: Result, of input: TaskInput, in format: FilterFormat) -> TaskOutcome {
+  private func outcome(_ result: Result, of input: TaskInput, in format: RecordFormat) -> TaskOutcome {
     let bytes: [UInt8]
     if case .table(let dialect) = format {
       var writer = CellWriter(dialect: dialect)

@@ -18,7 +18,8 @@ struct AnswerCommand: Command {
           OptionRow(
             .question, letter: "q", value: "QUESTION", "what to ask; may be given several times"),
           OptionRow(
-            .sentence, "also print the sentence around the answer; on a terminal, the answer is highlighted in it"
+            .sentence,
+            "also print the sentence around the answer; on a terminal, the answer is highlighted in it"
           ),
           OptionRow(.json, "print one JSON object a line for each file and question"),
           OptionRow(
@@ -34,7 +35,8 @@ struct AnswerCommand: Command {
         + "columns are separated by tabs. White space and control characters inside a column are shown as one "
         + "space; --json keeps them."
     ],
-    exitCodes: "0 every question is answered; 1 at least one question has an answer in none of the files; 2 wrong "
+    exitCodes:
+      "0 every question is answered; 1 at least one question has an answer in none of the files; 2 wrong "
       + "usage; 3 a file or the model cannot be read or is invalid (the other files are answered); 4 out of "
       + "memory, the output cannot be written, or a defect in the program",
     examples: [

@@ -28,7 +28,8 @@ struct ClassifyCommand: Command {
         + "word, and its range of bytes. For a regression model the predicted value takes the place of the "
         + "probability."
     ],
-    exitCodes: "0 at least one text is classified; 1 none has enough text; 2 wrong usage; 3 a file or the model "
+    exitCodes:
+      "0 at least one text is classified; 1 none has enough text; 2 wrong usage; 3 a file or the model "
       + "cannot be read or is invalid (the other files are classified); 4 out of memory, the output cannot be "
       + "written, or a defect in the program",
     examples: [

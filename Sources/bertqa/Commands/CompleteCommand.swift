@@ -43,7 +43,9 @@ enum CompleteCommand: Command {
     let rows = command.table.rows + CommandTable.common.rows
     let arguments = before.dropFirst()
     if arguments.contains("--") { return operands(of: command, current) }
-    if let row = arguments.last.flatMap({ rowAwaitingValue($0, among: rows) }) { return values(of: row, current) }
+    if let row = arguments.last.flatMap({ rowAwaitingValue($0, among: rows) }) {
+      return values(of: row, current)
+    }
     if let equals = current.firstIndex(of: "="), current.hasPrefix("--") {
       let name = current[..<equals]
       guard let row = rows.first(where: { $0.option.spelling == name }) else { return [] }
@@ -75,7 +77,9 @@ enum CompleteCommand: Command {
   }
 
   private static func values(of row: OptionRow, _ current: String) -> [Candidate] {
-    if !row.choices.isEmpty { return row.choices.filter { $0.hasPrefix(current) }.map { Candidate(word: $0) } }
+    if !row.choices.isEmpty {
+      return row.choices.filter { $0.hasPrefix(current) }.map { Candidate(word: $0) }
+    }
     return row.takesFile ? [.files] : []
   }
 

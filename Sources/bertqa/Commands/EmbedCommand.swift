@@ -25,7 +25,8 @@ struct EmbedCommand: Command {
         ] + EmbedOptions.rows + [ModelChoice.row("there is no default one")] + ModelChoice.runRows)
     ],
     notes: ["All texts are read first; if one cannot be, nothing is printed."],
-    exitCodes: "0 done; 2 wrong usage; 3 a file or the model cannot be read or is invalid: nothing is printed then; "
+    exitCodes:
+      "0 done; 2 wrong usage; 3 a file or the model cannot be read or is invalid: nothing is printed then; "
       + "4 out of memory, the output cannot be written, or a defect in the program",
     examples: [
       .init("the vector of a sentence", "bertqa embed -m all-MiniLM-L6-v2 \"Where is the key?\""),

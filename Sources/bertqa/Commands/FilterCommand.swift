@@ -33,7 +33,8 @@ enum FilterCommand: Command {
       "SIGINT and SIGTERM end the run when the records already read are done, or after --stop-timeout; a second one "
         + "ends it at once.",
     ],
-    exitCodes: "0 every record has its result; 1 at least one record has none; 2 wrong usage; 3 the input or model "
+    exitCodes:
+      "0 every record has its result; 1 at least one record has none; 2 wrong usage; 3 the input or model "
       + "cannot be read or is invalid, --on-error fail or --max-errors; 4 out of memory, the output cannot be "
       + "written, or a defect in the program",
     examples: [
@@ -50,7 +51,7 @@ enum FilterCommand: Command {
       OptionRow(
         .task, value: "TASK", choices: FilterSettings.TaskName.allCases.map(\.rawValue),
         "what to do with each record: {}; default answer")
-    ] + RecordFormat.rows(RecordFormat.names.map(\.key), byName: false) + [
+    ] + RecordFormat.rows(RecordFormat.names, byName: false) + [
       OptionRow(.textField, value: "FIELD", "the text to work on; default 'text'"),
       OptionRow(
         .question, letter: "q", value: "QUESTION", "what to ask every record; may be given several times"),
@@ -61,14 +62,16 @@ enum FilterCommand: Command {
       OptionRow(
         .outputField, value: "FIELD",
         "where the result goes; default 'bertqa'; a table gets columns whose names begin so",
-        detail: "A value that is there is replaced; else a member is added before the closing brace of the object, "
+        detail:
+          "A value that is there is replaced; else a member is added before the closing brace of the object, "
           + "and objects that are missing on the way are made."),
       OptionRow(.idField, value: "FIELD", "what names a record in messages"),
     ]
 
   private static let limitRows = [
     OptionRow(
-      .maxRecordBytes, value: "N", "largest record; default 64M", detail: "A larger one is not held in memory."),
+      .maxRecordBytes, value: "N", "largest record; default 64M",
+      detail: "A larger one is not held in memory."),
     OptionRow(.maxDocumentBytes, value: "N", "largest text; default 16M"),
     OptionRow(
       .batchSize, value: "N", "take on up to N records that are waiting at once; default 64",
@@ -80,7 +83,8 @@ enum FilterCommand: Command {
     OptionRow(
       .resume, value: "CHECKPOINT",
       "keep in CHECKPOINT what is done, and go on from there when run again; needs an input file and --output",
-      detail: "One run at a time. A rerun needs arguments of the same meaning, the same model, and an input and an "
+      detail:
+        "One run at a time. A rerun needs arguments of the same meaning, the same model, and an input and an "
         + "output whose parts that are done were not changed. An unfinished record at the end of the input waits "
         + "for the next run. At a signal the run ends at once: a rerun does the rest."),
     OptionRow(.checkpointInterval, value: "SECONDS", "how often; default 1"),
@@ -89,7 +93,8 @@ enum FilterCommand: Command {
       detail: "As tail -F does; until a signal comes."),
     OptionRow(
       .stopTimeout, value: "SECONDS", "how long records that were read may take after a signal; default 10",
-      detail: "Those that are not done then fail as 'stopped'. The process ends two seconds later, whatever it "
+      detail:
+        "Those that are not done then fail as 'stopped'. The process ends two seconds later, whatever it "
         + "waits for."),
     OptionRow(.stats, value: "FILE", "write a summary as JSON at the end"),
     OptionRow(
@@ -97,7 +102,8 @@ enum FilterCommand: Command {
       detail: "It is replaced every 5 seconds. Where it cannot be, that is said once, and the run goes on."),
     OptionRow(
       .metricsLabel, value: "NAME=VALUE", "a label of every metric; may be given several times",
-      detail: "Without a label 'run' there is one with the name of the metrics file, so that files collected from "
+      detail:
+        "Without a label 'run' there is one with the name of the metrics file, so that files collected from "
         + "one directory differ."),
     OptionRow(
       .quiet, "do not report failed records on standard error",

@@ -10,7 +10,8 @@ enum InfoCommand: Command {
     sections: [
       OptionSection("", [ModelChoice.row(), OptionRow(.json, "print one JSON object")] + ModelChoice.runRows)
     ],
-    exitCodes: "0 done; 2 wrong usage; 3 the model cannot be read or is invalid; 4 out of memory, the output cannot "
+    exitCodes:
+      "0 done; 2 wrong usage; 3 the model cannot be read or is invalid; 4 out of memory, the output cannot "
       + "be written, or a defect in the program",
     examples: [
       .init("the default model, and how it runs here", "bertqa info"),

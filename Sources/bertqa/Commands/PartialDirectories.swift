@@ -13,7 +13,9 @@ enum PartialDirectories {
       guard parts.count == 2, let process = pid_t(parts[0]), Int(parts[1]) != nil, FileWriting.isGone(process)
       else { continue }
       let partial = "\(directory)/\(entry)"
-      for file in FileWriting.names(in: partial) where file != "." && file != ".." { unlink("\(partial)/\(file)") }
+      for file in FileWriting.names(in: partial) where file != "." && file != ".." {
+        unlink("\(partial)/\(file)")
+      }
       rmdir(partial)
     }
   }

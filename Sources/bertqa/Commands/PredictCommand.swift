@@ -25,7 +25,8 @@ struct PredictCommand: Command {
             .score,
             "print how likely the text, or each line of a file, is instead: perplexity, logarithm of the "
               + "probability, words predicted, unknown words, and the text",
-            detail: "The first word is given, not predicted; the perplexity of a text without another is nan."),
+            detail: "The first word is given, not predicted; the perplexity of a text without another is nan."
+          ),
           OptionRow(
             .rank,
             "print the lines of each file, or of standard input, that may continue TEXT, the likeliest by word "
@@ -43,7 +44,9 @@ struct PredictCommand: Command {
       + "invalid; 4 out of memory, the output cannot be written, or a defect in the program",
     examples: [
       .init("the three words that may come next", "bertqa predict -k 3 O Romeo"),
-      .init("which reading is likelier", "printf 'good night\\ngood light\\n' | bertqa predict --rank \"Good night,\""),
+      .init(
+        "which reading is likelier",
+        "printf 'good night\\ngood light\\n' | bertqa predict --rank \"Good night,\""),
     ])
 
   private let arguments: ParsedArguments
@@ -69,7 +72,9 @@ struct PredictCommand: Command {
   }
 
   /// Prints the words that may come next, the most probable first.
-  private func predict(_ wordCount: Int, _ model: ModelChoice, to output: Output) throws(ToolError) -> ExitCode {
+  private func predict(_ wordCount: Int, _ model: ModelChoice, to output: Output) throws(ToolError)
+    -> ExitCode
+  {
     let sources = try TextSource.all(arguments)
     let context = try model.load()
     return try TextSource.forEach(sources) { _, prompt throws(ToolError) in
@@ -127,7 +132,8 @@ struct PredictCommand: Command {
       try context.rank(lines.map(\.text), after: prefix.bytes, includesEnd: includesEnd)
     }
     for index in ranking.order {
-      let record = LineScore(text: lines[index].text, source: lines[index].source, score: ranking.scores[index])
+      let record = LineScore(
+        text: lines[index].text, source: lines[index].source, score: ranking.scores[index])
       output.write(printsJSON ? record.json() : record.rankColumns())
       try output.flushIfLarge()
     }

@@ -23,7 +23,8 @@ enum QuantizeCommand: Command {
           OptionRow(.json, "print one JSON object"),
         ])
     ],
-    exitCodes: "0 done; 2 wrong usage, or OUT_DIR is not empty; 3 HF_DIR cannot be read or is invalid, or OUT_DIR "
+    exitCodes:
+      "0 done; 2 wrong usage, or OUT_DIR is not empty; 3 HF_DIR cannot be read or is invalid, or OUT_DIR "
       + "cannot be written; 4 out of memory, standard output cannot be written, or a defect in the program",
     examples: [
       .init("a checkpoint in a quarter of its size", "bertqa quantize bert-base-squad bert-base-squad-int8"),

@@ -22,7 +22,8 @@ enum TokenizeCommand: Command {
               + "$BERTQA_MODEL"),
         ])
     ],
-    exitCodes: "0 done; 2 wrong usage; 3 the text or model cannot be read or is invalid; 4 out of memory, the output "
+    exitCodes:
+      "0 done; 2 wrong usage; 3 the text or model cannot be read or is invalid; 4 out of memory, the output "
       + "cannot be written, or a defect in the program",
     examples: [
       .init("the tokens of a sentence", "bertqa tokenize \"The quick brown fox\""),
@@ -32,7 +33,8 @@ enum TokenizeCommand: Command {
   static let rows = [
     OptionRow(.ids, "give the ids only"),
     OptionRow(
-      .parseSpecialTokens, "read [SEP] and its like in the text as tokens", detail: "Otherwise they are text."),
+      .parseSpecialTokens, "read [SEP] and its like in the text as tokens", detail: "Otherwise they are text."
+    ),
   ]
 
   static func run(_ arguments: ParsedArguments, to output: Output) throws(ToolError) -> ExitCode {

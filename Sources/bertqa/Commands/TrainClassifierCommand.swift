@@ -19,7 +19,7 @@ struct TrainClassifierCommand: Command {
           OptionRow(.output, letter: "o", value: "DIR", "the directory to write"),
           OptionRow(.textField, value: "FIELD", "field of the texts; default text"),
           OptionRow(.labelField, value: "FIELD", "field of the labels; default label"),
-        ] + RecordFormat.rows(["jsonl", "csv", "tsv"], byName: true) + [
+        ] + RecordFormat.rows(RecordFormat.textNames, byName: true) + [
           OptionRow(
             .onError, value: "ACTION", choices: actions.map(\.key),
             "at a record that is not right: {} it; default fail", detail: "It is reported with its line."),
@@ -59,7 +59,8 @@ struct TrainClassifierCommand: Command {
       "White space around labels is removed. The same texts, labels and options give the same files, which come into "
         + "being complete or not at all."
     ],
-    exitCodes: "0 done; 2 wrong usage, or DIR is not empty; 3 a file cannot be read or has a wrong record, there are "
+    exitCodes:
+      "0 done; 2 wrong usage, or DIR is not empty; 3 a file cannot be read or has a wrong record, there are "
       + "not two labels, or DIR cannot be written; 4 out of memory, standard output cannot be written, or a defect "
       + "in the program",
     examples: [
@@ -94,8 +95,7 @@ struct TrainClassifierCommand: Command {
     printsJSON = arguments.has(.json)
     guard let output = arguments.last(.output) else { throw arguments.usage("no --output was given") }
     directory = output.string
-    format = try RecordFormat(arguments)
-    if case .lengthPrefixed? = format { throw arguments.usage("--format takes jsonl, csv, tsv, not 'length-prefixed'") }
+    format = try RecordFormat(arguments, among: RecordFormat.textNames)
     for given in arguments.options { try set(given) }
   }
 
@@ -133,7 +133,9 @@ struct TrainClassifierCommand: Command {
     }
     PartialDirectories.remove(of: directory)
     // Before anything is read: a mistake in the options is reported at once.
-    let trainer = try ofCore(Self.invocation) { () throws(BertQAError) in try WordCountTrainer(options: options) }
+    let trainer = try ofCore(Self.invocation) { () throws(BertQAError) in
+      try WordCountTrainer(options: options)
+    }
     var tally = Tally()
     for file in files { try read(file, into: trainer, &tally, progress) }
     progress?.clear()

@@ -64,7 +64,7 @@ struct FilterSettings {
       throw arguments.usage("more than one file: '\(arguments.operands[1].string)'")
     }
     input = arguments.operands.first ?? .standardInput
-    format = try RecordFormat(arguments) ?? .jsonLines
+    format = try RecordFormat(arguments, among: RecordFormat.names) ?? .jsonLines
     texts = [FieldPath(member: Array("text".utf8))]
     for given in arguments.options {
       try set(given)

@@ -11,7 +11,8 @@ enum Manual {
     page += ".Sh EXAMPLES\n"
     for command in Tool.commands {
       for example in command.table.examples {
-        page += "\(text(capitalized(example.purpose))):\n.Bd -literal -offset indent\n$ \(escaped(example.line))\n.Ed\n.Pp\n"
+        page +=
+          "\(text(capitalized(example.purpose))):\n.Bd -literal -offset indent\n$ \(escaped(example.line))\n.Ed\n.Pp\n"
       }
     }
     page.removeLast(".Pp\n".utf8.count)

@@ -4,7 +4,8 @@ import Glibc
 /// The options that say which model to load, and how.
 struct ModelChoice {
   /// - Parameter help: goes on from "directory of the model; ".
-  static func row(_ help: String = "default: the one installed with bertqa, else $BERTQA_MODEL") -> OptionRow {
+  static func row(_ help: String = "default: the one installed with bertqa, else $BERTQA_MODEL") -> OptionRow
+  {
     OptionRow(
       .model, letter: "m", value: "DIR", "directory of the model; \(help)",
       detail: "As Hugging Face's save_pretrained or 'bertqa quantize' writes it, or, for classify, "

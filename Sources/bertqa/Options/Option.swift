@@ -77,7 +77,6 @@ enum Option: String, CaseIterable {
   case help
   case version
 
-
   /// "--top-k".
   var spelling: String { "--\(rawValue)" }
 

@@ -10,6 +10,11 @@ enum RecordFormat {
     "jsonl": .jsonLines, "csv": .table(.csv), "tsv": .table(.tsv), "length-prefixed": .lengthPrefixed,
   ]
 
+  /// Those that people write.
+  static let textNames: KeyValuePairs<String, RecordFormat> = [
+    "jsonl": .jsonLines, "csv": .table(.csv), "tsv": .table(.tsv),
+  ]
+
   /// Other names of the same.
   static let aliases: KeyValuePairs<String, RecordFormat> = ["ndjson": .jsonLines]
 
@@ -31,8 +36,9 @@ enum RecordFormat {
 
   /// What --format and --delimiter say; nil if neither is there. A delimiter makes a table of what may be
   /// one and contradicts other formats.
-  init?(_ arguments: ParsedArguments) throws(ToolError) {
-    let format = try arguments.last(.format)?.choice(from: Self.names, aliases: Self.aliases)
+  /// - Parameter names: of the formats that the command takes.
+  init?(_ arguments: ParsedArguments, among names: KeyValuePairs<String, RecordFormat>) throws(ToolError) {
+    let format = try arguments.last(.format)?.choice(from: names, aliases: Self.aliases)
     guard let given = arguments.last(.delimiter) else {
       guard let format else { return nil }
       self = format
@@ -45,11 +51,14 @@ enum RecordFormat {
     }
   }
 
-  static func rows(_ names: [String], byName: Bool) -> [OptionRow] {
+  /// - Parameters:
+  ///   - names: of the formats that the command takes.
+  ///   - byName: whether the file's name says which it is, where no option does.
+  static func rows(_ names: KeyValuePairs<String, RecordFormat>, byName: Bool) -> [OptionRow] {
     [
       OptionRow(
-        .format, value: "FORMAT", choices: names,
-        names.count > 3
+        .format, value: "FORMAT", choices: names.map(\.key),
+        !byName
           ? "jsonl (the default): JSON objects, one a line; csv or tsv: a table whose first line names the "
             + "columns; length-prefixed: JSON objects, each behind its length in 4 bytes, the highest first"
           : "jsonl: one JSON object a line; csv or tsv: a table whose first line names the columns; default: "

@@ -61,7 +61,8 @@ final class RecordReader: @unchecked Sendable {  // used by one thread at a time
 
   /// - Parameter resumed: the bytes of the file and the lines that were done before.
   init(
-    _ source: any RecordSource, _ form: RecordForm, _ limits: Limits, resumed: (offset: Int, number: Int)? = nil
+    _ source: any RecordSource, _ form: RecordForm, _ limits: Limits,
+    resumed: (offset: Int, number: Int)? = nil
   ) throws(ToolError) {
     self.source = source
     self.form = form
@@ -137,7 +138,9 @@ final class RecordReader: @unchecked Sendable {  // used by one thread at a time
     let isFull = block.records.count >= Self.blockRecords
     guard !isFull, count > (isInParts ? Self.partSize : limits.recordBytes + LengthFramer.prefixSize)
     else { return }
-    if awaitsHeader { throw ToolError(.input, "\(source.input.shown): the first line is above --max-record-bytes") }
+    if awaitsHeader {
+      throw ToolError(.input, "\(source.input.shown): the first line is above --max-record-bytes")
+    }
     framer.forget(count - mark)
     addPart(RecordFrame(raw: start..<block.input.count, content: 0..<0), isLast: false)
   }
@@ -153,8 +156,6 @@ final class RecordReader: @unchecked Sendable {  // used by one thread at a time
       return
     }
     let mark = byteOrderMarkLength
-    // A byte order mark alone.
-    guard start + mark < block.input.count || isInParts else { return }
     var frame = framer.lastFrame(in: block.input.bytes, from: start + mark)
     frame.raw = start..<frame.raw.upperBound
     if source.isStopped { frame.isComplete = false }
@@ -284,7 +285,8 @@ final class WholeFile: RecordSource {
 
   func read(into buffer: ByteBuffer, insideRecord: Bool) throws(ToolError) -> RecordReader.Reading {
     try buffer.reserve(Self.chunk)
-    let count = try input.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer.rawRoom.prefix(Self.chunk)))
+    let count = try input.read(
+      into: UnsafeMutableRawBufferPointer(rebasing: buffer.rawRoom.prefix(Self.chunk)))
     buffer.extend(by: count)
     byteCount += count
     return count > 0 ? .bytes : .end

@@ -34,7 +34,8 @@ struct TextSource {
   }
 
   static let row = OptionRow(
-    .file, letter: "f", value: "FILE", "read a text from FILE, '-' for standard input; may be given several times")
+    .file, letter: "f", value: "FILE",
+    "read a text from FILE, '-' for standard input; may be given several times")
 
   /// Reads the text of each; those that cannot be read are reported and left out, and make the code `.input`.
   static func forEach(
@@ -81,7 +82,9 @@ struct TextSource {
   private static func warnIfFile(_ operand: ArgumentText) {
     var status = stat()
     let looksLikeFile = operand.bytes.contains(UInt8(ascii: ".")) || operand.bytes.contains(UInt8(ascii: "/"))
-    guard looksLikeFile, stat(operand.pointer, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return }
+    guard looksLikeFile, stat(operand.pointer, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      return
+    }
     report("note: '\(operand.string)' is taken as a text; --file \(operand.string) reads the file")
   }
 }

@@ -127,15 +127,18 @@ final class CheckpointFile {
   /// nil if there is none yet.
   func read() throws(ToolError) -> FilterCheckpoint? {
     var status = stat()
-    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= 1 << 20 else {
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= 1 << 20
+    else {
       throw ToolError(.input, "\(shown) is not a checkpoint of bertqa filter")
     }
     if status.st_size == 0 { return nil }
     isEmpty = false
     var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
-    guard pread(descriptor, &bytes, bytes.count, 0) == bytes.count, let checkpoint = FilterCheckpoint(text: bytes)
+    guard pread(descriptor, &bytes, bytes.count, 0) == bytes.count,
+      let checkpoint = FilterCheckpoint(text: bytes)
     else {
-      throw ToolError(.input, "\(shown) is not a checkpoint of this version of bertqa filter, or it is damaged")
+      throw ToolError(
+        .input, "\(shown) is not a checkpoint of this version of bertqa filter, or it is damaged")
     }
     return checkpoint
   }

@@ -17,7 +17,9 @@ final class FilterProgress {
   private var input: Position?
   private var inputHash = ContentHash()
 
-  init(_ name: ArgumentText, settings: FilterSettings, output: ArgumentText, _ context: Context) throws(ToolError) {
+  init(_ name: ArgumentText, settings: FilterSettings, output: ArgumentText, _ context: Context)
+    throws(ToolError)
+  {
     file = try CheckpointFile(name)
     outputPath = output.string
     settingsHash = Self.hash(of: settings, context.info)
@@ -29,7 +31,9 @@ final class FilterProgress {
   func resume(
     _ name: ArgumentText, follows: Bool, _ output: RecordOutput, _ deadLetters: DeadLetters?
   ) throws(ToolError) -> (input: Position, counters: FilterCounters)? {
-    guard output.isRegularFile else { throw ToolError(.input, "--resume needs --output to be a regular file") }
+    guard output.isRegularFile else {
+      throw ToolError(.input, "--resume needs --output to be a regular file")
+    }
     if case .heldBy(let process) = FileLock.take(.use, of: output.descriptor) {
       throw ToolError(.input, "\(outputPath) is in use: process \(process) is writing it")
     }
@@ -43,7 +47,8 @@ final class FilterProgress {
       return nil
     }
     func mismatch(_ what: String) -> ToolError {
-      ToolError(.input, "\(file.shown) is the checkpoint of \(what): remove it and the output to begin afresh")
+      ToolError(
+        .input, "\(file.shown) is the checkpoint of \(what): remove it and the output to begin afresh")
     }
     guard checkpoint.settings == settingsHash else {
       throw mismatch("a run with other arguments, or of another version or instruction set")
@@ -58,7 +63,9 @@ final class FilterProgress {
       throw ToolError(.input, "\(outputPath) was changed since the checkpoint was written")
     }
     let offset = checkpoint.input.length
-    guard let input = try find(checkpoint.input, name, follows: follows) else { throw mismatch("another input") }
+    guard let input = try find(checkpoint.input, name, follows: follows) else {
+      throw mismatch("another input")
+    }
     try deadLetters?.resume(length: checkpoint.deadLetterLength, hash: checkpoint.deadLetterHash)
     output.resume(length: length, hash: written)
     let position = Position(input: input, offset: offset)

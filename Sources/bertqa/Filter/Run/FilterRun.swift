@@ -157,7 +157,9 @@ final class FilterRun {
           try fail(record, problem, in: block)
         }
       }
-      if position.input !== block.source { position = FilterProgress.Position(input: block.source, offset: 0) }
+      if position.input !== block.source {
+        position = FilterProgress.Position(input: block.source, offset: 0)
+      }
       counters.inputBytes += record.endOffset - position.offset
       position.offset = record.endOffset
       counters.lines = record.endNumber

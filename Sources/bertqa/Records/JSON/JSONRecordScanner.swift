@@ -64,7 +64,8 @@ struct JSONRecordScanner: RecordScanner {
     }
     guard let object = scanner.nearest, object.kind == .object else { return nil }
     return ResultPlace(
-      range: object.closing..<object.closing, depth: object.depth, needsComma: !object.isEmpty, reason: reason)
+      range: object.closing..<object.closing, depth: object.depth, needsComma: !object.isEmpty, reason: reason
+    )
   }
 
   private func text(of value: JSONScanner.Value, in block: Block) throws(ToolError) -> FieldText {

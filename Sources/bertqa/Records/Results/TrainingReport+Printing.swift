@@ -30,7 +30,8 @@ extension TrainingReport {
       table.append([PlainText.of(label), String(labelTexts[row])] + scores + confusion[row].map(String.init))
     }
     let widths = table[0].indices.map { column in table.map { $0[column].unicodeScalars.count }.max() ?? 0 }
-    output += "\nlabel, texts, precision, recall, and what they were predicted as, in the order of the lines:\n".utf8
+    output +=
+      "\nlabel, texts, precision, recall, and what they were predicted as, in the order of the lines:\n".utf8
     for row in table {
       for (column, cell) in row.enumerated() {
         let padding = repeatElement(UInt8(ascii: " "), count: widths[column] - cell.unicodeScalars.count)

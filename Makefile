@@ -122,7 +122,7 @@ install-files:
 	$(substitute) packaging/bertqaConfig.cmake.in > $(DESTDIR)$(LIBDIR)/cmake/bertqa/bertqaConfig.cmake
 	$(substitute) packaging/bertqaConfigVersion.cmake.in \
 	  > $(DESTDIR)$(LIBDIR)/cmake/bertqa/bertqaConfigVersion.cmake
-	install -m 644 $(header) $(DESTDIR)$(PREFIX)/include/
+	install -m 644 $(header) include/bertqa_experimental.h $(DESTDIR)$(PREFIX)/include/
 	install -m 755 -s $(products)/bertqa-cli $(DESTDIR)$(PREFIX)/bin/bertqa
 	install -m 644 docs/man/*.1 $(share)/man/man1/
 	install -m 644 LICENSE README.md docs/*.md $(share)/doc/bertqa/

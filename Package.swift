@@ -26,8 +26,9 @@ let package = Package(
     // -O3 also in debug builds: kernels compiled without it are too slow to test with.
     .target(name: "CBertQA", cSettings: [.unsafeFlags(["-O3", "-ffp-contract=off", "-Wall", "-Wextra"])]),
     .target(name: "BertQACore", dependencies: ["CBertQA"]),
+    .systemLibrary(name: "CBertQAHeader"),
     .target(
-      name: "libbertqa", dependencies: ["BertQACore", "CBertQA"], exclude: ["exports.map"],
+      name: "libbertqa", dependencies: ["BertQACore", "CBertQA", "CBertQAHeader"], exclude: ["exports.map"],
       linkerSettings: selfContained),
     .systemLibrary(name: "CGetopt"),
     .executableTarget(name: "bertqa", dependencies: ["BertQACore", "CGetopt"]),

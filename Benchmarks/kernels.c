@@ -1,7 +1,7 @@
 // How fast the kernels are, as a share of what the core can do: a loop of register-only
 // multiply-adds is timed in turn with each kernel, so that a change of clock or a noisy neighbour
-// meets both. Prints medians. Usage: kernels [instruction set [part of a name]]
-//   clang -O3 -ffp-contract=off -ISources/CBertQA/include Benchmarks/kernels.c Sources/CBertQA/*.c -lm
+// meets both. Prints medians. Usage: kernels [instruction set [part of a name]]. Built by
+//   K=Sources/CBertQA; clang -O3 -ffp-contract=off -I$K/include Benchmarks/kernels.c $K/kernels/*.c -lm
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,15 +31,15 @@ static double median(double *values) {
 
 // `chains` independent multiply-adds: more than the units' latency times their number, and few enough
 // for the registers.
-#define PEAK(name, isa, chains, vector, splat, step)                                  \
-  __attribute__((target(isa), noinline)) static void name(size_t n) {                 \
-    vector a[chains], b = splat;                                                      \
-    for (int i = 0; i < chains; i++) a[i] = b;                                        \
-    for (size_t k = 0; k < n; k++) {                                                  \
+#define PEAK(name, isa, chains, vector, splat, step)                                   \
+  __attribute__((target(isa), noinline)) static void name(size_t n) {                  \
+    vector a[chains], b = splat;                                                       \
+    for (int i = 0; i < chains; i++) a[i] = b;                                         \
+    for (size_t k = 0; k < n; k++) {                                                   \
       _Pragma("clang loop unroll(full)") for (int i = 0; i < chains; i++) a[i] = step; \
-      __asm__ volatile("" : "+v"(b));                                                 \
-    }                                                                                 \
-    for (int i = 0; i < chains; i++) __asm__ volatile("" ::"v"(a[i]));                \
+      __asm__ volatile("" : "+v"(b));                                                  \
+    }                                                                                  \
+    for (int i = 0; i < chains; i++) __asm__ volatile("" ::"v"(a[i]));                 \
   }
 
 typedef struct {
@@ -63,8 +63,8 @@ typedef enum { F32, BF16, S8 } number_t;
 // The best that the instruction set's own multiply-adds allow; for s8 without VNNI that of f32.
 static peak_t peak_of(int32_t isa, number_t number) {
 #if defined(__x86_64__)
-  if (isa == BQ_ISA_AVX512_VNNI && number == S8) return (peak_t){peak_vnni, 24 * 16 * 8};
-  if (isa == BQ_ISA_AVX512_VNNI && number == BF16) return (peak_t){peak_bf16, 24 * 16 * 4};
+  if (isa >= BQ_ISA_AVX512_VNNI && number == S8) return (peak_t){peak_vnni, 24 * 16 * 8};
+  if (number == BF16) return (peak_t){peak_bf16, 24 * 16 * 4};
   switch (isa) {
     case BQ_ISA_PORTABLE: return (peak_t){peak_sse, 12 * 4 * 2};
     case BQ_ISA_AVX2: return (peak_t){peak_avx2, 12 * 8 * 2};
@@ -119,14 +119,13 @@ static void run_attention(const job_t *j) {
     j->kernels->attention_bf16(x, x + head, x + 2 * head, stride, 0, j->tokens, 0, j->tokens,
                                j->head_dim, 0.2f, j->scratch, j->y, head);
   else if (j->number == S8)
-    j->kernels->attention_s8(j->x, j->x + head, j->x + 2 * head, stride, 0, j->tokens, 0,
-                             j->tokens, j->head_dim, 0.2f, j->scratch, j->y, head);
+    j->kernels->attention_s8(j->x, j->x + head, j->x + 2 * head, stride, 0, j->tokens, 0, j->tokens,
+                             j->head_dim, 0.2f, j->scratch, j->y, head);
   else
     j->kernels->attention_f32(j->x, j->x + head, j->x + 2 * head, stride, 0, j->tokens, 0,
                               j->tokens, j->head_dim, 0.2f, j->scratch, j->y, head);
 }
 static void run_exp(const job_t *j) { j->kernels->exp_f32(j->x, j->tokens * j->in, j->y); }
-static void run_gelu(const job_t *j) { j->kernels->gelu_f32(j->x, j->tokens * j->in, j->y); }
 static void run_quantize(const job_t *j) {
   j->kernels->quantize_u8(j->x, j->tokens / 16, j->in, (uint8_t *)j->y, j->scratch, j->scratch);
 }
@@ -145,19 +144,19 @@ static void run_layer(const job_t *j) {
   static float *qkv, *context, *middle, *scales;
   if (!u8) {
     u8 = aligned_alloc(64, 512 * 768), qkv = floats(512 * 768 * 3, 1);
-    context = floats(512 * 768, 1), middle = floats(PANEL * 16 * 4 * 768, 1), scales = floats(512, 1);
+    context = floats(512 * 768, 1), middle = floats(PANEL * 16 * 4 * 768, 1),
+    scales = floats(512, 1);
   }
   float *x = j->y;
   const int8_t *w = (const int8_t *)j->w;
   bq_weights_s8 weights = {w, j->bias, j->bias, j->bias};
   k->quantize_u8(x, blocks, hidden, u8, scales, scales);
   for (size_t i = 0; i < 3; i++, weights.w += hidden * hidden)
-    k->linear_s8(&weights, u8, scales, scales, blocks, hidden, hidden,
-                 BQ_EPILOGUE_BIAS, qkv + i * hidden * 16,
-                 3 * hidden * 16);
+    k->linear_s8(&weights, u8, scales, scales, blocks, hidden, hidden, BQ_EPILOGUE_BIAS,
+                 qkv + i * hidden * 16, 3 * hidden * 16);
   for (size_t h = 0; h < hidden * 16; h += head * 16)
     k->attention_s8(qkv + h, qkv + hidden * 16 + h, qkv + 2 * hidden * 16 + h, 3 * hidden * 16, 0,
-                      j->tokens, 0, j->tokens, head, 0.2f, j->scratch, context + h, hidden * 16);
+                    j->tokens, 0, j->tokens, head, 0.2f, j->scratch, context + h, hidden * 16);
   k->quantize_u8(context, blocks, hidden, u8, scales, scales);
   k->linear_s8(&weights, u8, scales, scales, blocks, hidden, hidden, BQ_EPILOGUE_RESIDUAL, x,
                hidden * 16);
@@ -218,8 +217,7 @@ int main(int argc, char **argv) {
         float *w = floats(in * outs, 0.1f), *bias = floats(outs, 1), *x = floats(in * tokens, 2);
         float *y = floats(outs * tokens, 2), *scales = floats(tokens, 1);
         const int32_t epilogue = outs == 4 * in ? BQ_EPILOGUE_GELU : BQ_EPILOGUE_BIAS;
-        const job_t job = {kernels, w,  bias, x, y,        scales, tokens,
-                           in,      outs, 0,  epilogue, number};
+        const job_t job = {kernels, w, bias, x, y, scales, tokens, in, outs, 0, epilogue, number};
         snprintf(name, sizeof name, "linear_%s %zu -> %zu, %zu%s", numbers[number], in, outs,
                  tokens, epilogue ? " gelu" : "");
         if (strstr(name, filter))
@@ -246,12 +244,14 @@ int main(int argc, char **argv) {
     for (size_t l = 0; l < 2; l++) {
       const size_t tokens = lengths[l], head_dim = hidden / 12;
       float *w = floats(3 * hidden * hidden, 1), *bias = floats(4 * hidden, 1e-6f);
-      float *y = floats(hidden * tokens, 2), *scratch = floats(bq_attention_s8_scratch(tokens, head_dim), 1);
+      float *y = floats(hidden * tokens, 2),
+            *scratch = floats(bq_attention_s8_scratch(tokens, head_dim), 1);
       const job_t job = {kernels, w, bias, NULL, y, scratch, tokens, hidden, 0, head_dim, 0, S8};
       snprintf(name, sizeof name, "layer_s8 hidden %zu, %zu", hidden, tokens);
       if (strstr(name, filter))
         measure(name, &job, run_layer,
-                (double)tokens * 24 * (double)(hidden * hidden) + 4.0 * (double)(tokens * tokens * hidden));
+                (double)tokens * 24 * (double)(hidden * hidden) +
+                    4.0 * (double)(tokens * tokens * hidden));
       free(w), free(bias), free(y), free(scratch);
     }
   const size_t tokens = 384, in = 384;
@@ -260,7 +260,6 @@ int main(int argc, char **argv) {
     void (*run)(const job_t *);
   } passes[] = {{"layer_norm_f32", run_norm},
                 {"exp_f32", run_exp},
-                {"gelu_f32", run_gelu},
                 {"quantize_u8", run_quantize},
                 {"pack_bf16", kernels->pack_bf16 ? run_pack : NULL}};
   float *w = floats(in, 1), *bias = floats(in, 1), *x = floats(in * tokens, 8);

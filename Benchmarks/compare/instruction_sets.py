@@ -4,7 +4,7 @@ from .data import window_of
 from .engines import Libbertqa
 from .workers import Worker, measure, note
 
-SETS = ("portable", "avx2", "avx512", "avx512_vnni")
+SETS = ("portable", "avx2", "avx512", "avx512_vnni", "avx512_vnni_bf16")
 
 
 def measured(pairs, context, rounds, log=note):

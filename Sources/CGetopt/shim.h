@@ -1,1 +1,1 @@
-#include <getopt.h> // Swift's Glibc module leaves it out.
+#include <getopt.h>  // Swift's Glibc module leaves it out.

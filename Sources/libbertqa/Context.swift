@@ -5,56 +5,22 @@ import Glibc
 /// A context and the C views of it that live as long.
 final class ContextHandle: Handle {
   let context: Context
-  let info: UnsafeMutablePointer<bertqa_model_info>
-  let labels: [UnsafePointer<CChar>?]
+  let info: CArray<bertqa_model_info>
+  let labels: [CString]
+  let sequenceInfo: SequenceInfoView?
+  private let directory: CString
+  private let architecture: CString
 
   init(_ context: Context) {
     self.context = context
-    let model = context.info
-    var info = bertqa_model_info()
-    info.struct_size = MemoryLayout<bertqa_model_info>.size
-    info.directory = UnsafePointer(strdup(model.directory))
-    info.architecture = UnsafePointer(strdup(model.architecture))
-    info.precision = model.precision?.rawValue ?? 0
-    info.isa = model.instructionSet?.rawValue ?? 0
-    info.threads = Int32(clamping: model.threads)
-    info.vocab_size = Int32(clamping: model.vocabularySize)
-    info.hidden_size = Int32(clamping: model.hiddenSize)
-    info.num_hidden_layers = Int32(clamping: model.layerCount)
-    info.num_attention_heads = Int32(clamping: model.headCount)
-    info.intermediate_size = Int32(clamping: model.intermediateSize)
-    info.max_position_embeddings = Int32(clamping: model.maxPositions)
-    info.lowercase = model.lowercase ? 1 : 0
-    info.no_answer_threshold = model.noAnswerThreshold
-    info.task = model.task?.rawValue ?? 0
-    info.num_labels = Int32(clamping: model.labels.count)
-    info.embedding_length = Int32(clamping: model.embeddingLength)
-    info.state_length = Int32(clamping: model.stateLength)
-    labels = model.labels.map { UnsafePointer(strdup($0)) }
-    self.info = .allocate(capacity: 1)
-    self.info.initialize(to: info)
+    directory = CString(context.info.directory)
+    architecture = CString(context.info.architecture)
+    info = CArray([
+      bertqa_model_info(context.info, directory: directory.pointer, architecture: architecture.pointer)
+    ])
+    labels = context.info.labels.map { CString($0) }
+    sequenceInfo = context.sequenceInfo.map { SequenceInfoView($0) }
   }
-
-  deinit {
-    for label in labels { free(UnsafeMutablePointer(mutating: label)) }
-    free(UnsafeMutablePointer(mutating: info.pointee.directory))
-    free(UnsafeMutablePointer(mutating: info.pointee.architecture))
-    info.deallocate()
-  }
-}
-
-private func defaultContextOptions() -> bertqa_context_options {
-  var options = bertqa_context_options()
-  options.struct_size = MemoryLayout<bertqa_context_options>.size
-  options.default_model = ContextOptions().defaultModel.rawValue
-  return options
-}
-
-@c @implementation
-public func bertqa_context_options_init(
-  _ options: UnsafeMutablePointer<bertqa_context_options>?, _ struct_size: Int
-) {
-  writeDefaults(defaultContextOptions(), to: options, size: struct_size)
 }
 
 @c @implementation
@@ -62,48 +28,90 @@ public func bertqa_context_create(
   _ model_directory: UnsafePointer<CChar>?, _ options: UnsafePointer<bertqa_context_options>?,
   _ context: UnsafeMutablePointer<OpaquePointer?>?
 ) -> bertqa_status {
+  create(context, options) { options throws(BertQAError) in
+    guard let model_directory else { return try Context(defaultModelWithOptions: options) }
+    return try Context(
+      modelDirectory: pathArgument(model_directory, "model_directory"), options: options)
+  }
+}
+
+@c @implementation
+public func bertqa_context_create_from_files(
+  _ files: UnsafePointer<bertqa_file>?, _ count: Int,
+  _ options: UnsafePointer<bertqa_context_options>?, _ context: UnsafeMutablePointer<OpaquePointer?>?
+) -> bertqa_status {
+  create(context, options) { options throws(BertQAError) in
+    try Context(model: ModelDirectory(borrowing: fileArguments(files, count)), options: options)
+  }
+}
+
+@c @implementation
+public func bertqa_context_create_at(
+  _ directory_fd: Int32, _ name: UnsafePointer<CChar>?,
+  _ options: UnsafePointer<bertqa_context_options>?, _ context: UnsafeMutablePointer<OpaquePointer?>?
+) -> bertqa_status {
+  create(context, options) { options throws(BertQAError) in
+    try Context(model: directory(at: directory_fd, name), options: options)
+  }
+}
+
+private func create(
+  _ context: UnsafeMutablePointer<OpaquePointer?>?, _ options: UnsafePointer<bertqa_context_options>?,
+  _ load: (ContextOptions) throws(BertQAError) -> Context
+) -> bertqa_status {
   status { () throws(BertQAError) in
     let out = try required(context, "context")
     out.pointee = nil
-    let options = try readOptions(
-      options, "bertqa_context_options", defaults: defaultContextOptions())
-    var contextOptions = ContextOptions()
-    contextOptions.threads = Int(options.threads)
-    contextOptions.precision = try enumeration(options.precision, "bertqa_context_options.precision")
-    contextOptions.instructionSet = try enumeration(options.isa, "bertqa_context_options.isa")
-    contextOptions.defaultModel = try enumeration(
-      options.default_model, "bertqa_context_options.default_model")
-    contextOptions.tokenizerOnly = options.tokenizer_only != 0
-    if let log = options.log {
-      // The core calls this on the calling thread only, during this call.
-      nonisolated(unsafe) let user = options.log_user
-      contextOptions.log = { message in message.withCString { log(user, $0) } }
-    }
-    let directory = model_directory.map { String(cString: $0) }
-    let created =
-      if let directory {
-        try Context(modelDirectory: directory, options: contextOptions)
-      } else {
-        try Context(defaultModelWithOptions: contextOptions)
-      }
-    out.pointee = ContextHandle(created).passed()
+    out.pointee = ContextHandle(try load(contextOptions(options))).passed()
   }
+}
+
+/// Files by name; their bytes stay the caller's.
+private func fileArguments(
+  _ files: UnsafePointer<bertqa_file>?, _ count: Int
+) throws(BertQAError) -> [String: UnsafeRawBufferPointer] {
+  try checkCount(count)
+  guard count > 0 else { throw BertQAError(.invalidArgument, argument: "count", "is 0: a model has files") }
+  var result: [String: UnsafeRawBufferPointer] = [:]
+  for (index, file) in UnsafeBufferPointer(start: try required(files, "files"), count: count).enumerated() {
+    do throws(BertQAError) {
+      let name = try pathArgument(file.name, "name")
+      guard file.size >= 0 else {
+        throw BertQAError(.tooLarge, argument: "size", "is \(UInt(bitPattern: file.size))")
+      }
+      let data = file.size > 0 ? try required(file.data, "data") : nil
+      guard result.updateValue(UnsafeRawBufferPointer(start: data, count: file.size), forKey: name) == nil
+      else { throw BertQAError(.invalidArgument, argument: "name", "is that of an earlier file, too") }
+    } catch {
+      throw error.of(item: index, in: "files")
+    }
+  }
+  return result
+}
+
+/// The directory that a descriptor is open on, or one below it.
+private func directory(
+  at descriptor: Int32, _ name: UnsafePointer<CChar>?
+) throws(BertQAError) -> ModelDirectory {
+  guard descriptor >= 0 else {
+    throw BertQAError(.invalidArgument, argument: "directory_fd", "is \(descriptor), which is no descriptor")
+  }
+  guard let name, name.pointee != 0 else { return try ModelDirectory(descriptor: descriptor) }
+  let path = try pathArgument(name, "name")
+  guard !path.utf8.starts(with: "/".utf8) else {
+    throw BertQAError(.invalidArgument, argument: "name", "must be relative to the directory")
+  }
+  let opened = openat(descriptor, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+  guard opened >= 0 else {
+    let code = errno
+    throw BertQAError(
+      code == EBADF ? .invalidArgument : .io, "\(path): cannot open the directory: error \(code)")
+  }
+  defer { close(opened) }
+  return try ModelDirectory(descriptor: opened, name: path)
 }
 
 @c @implementation
 public func bertqa_context_free(_ context: OpaquePointer?) {
   ContextHandle.release(context)
-}
-
-@c @implementation
-public func bertqa_context_info(_ context: OpaquePointer?) -> UnsafePointer<bertqa_model_info>? {
-  ContextHandle.borrowed(context).map { UnsafePointer($0.info) }
-}
-
-@c @implementation
-public func bertqa_context_label(_ context: OpaquePointer?, _ id: Int32) -> UnsafePointer<CChar>? {
-  guard let labels = ContextHandle.borrowed(context)?.labels, labels.indices.contains(Int(id)) else {
-    return nil
-  }
-  return labels[Int(id)]
 }

@@ -1,58 +1,72 @@
 import BertQACore
 import CBertQAHeader
 
-private func defaultEmbedOptions() -> bertqa_embed_options {
-  let defaults = EmbedOptions()
-  var options = bertqa_embed_options()
-  options.struct_size = MemoryLayout<bertqa_embed_options>.size
-  options.pooling = defaults.pooling.rawValue
-  options.normalize = -1
-  options.max_seq_len = Int32(defaults.maxSequenceLength)
-  options.truncate = defaults.truncates ? 1 : 0
-  return options
-}
-
-func embedOptions(
-  _ pointer: UnsafePointer<bertqa_embed_options>?
-) throws(BertQAError) -> EmbedOptions {
-  let raw = try readOptions(pointer, "bertqa_embed_options", defaults: defaultEmbedOptions())
-  var options = EmbedOptions()
-  options.pooling = try enumeration(raw.pooling, "bertqa_embed_options.pooling")
-  switch raw.normalize {
-  case -1: options.normalizes = nil
-  case 0, 1: options.normalizes = raw.normalize == 1
-  default:
-    throw BertQAError(
-      .invalidArgument, "bertqa_embed_options.normalize is \(raw.normalize), but must be -1, 0 or 1")
-  }
-  options.maxSequenceLength = Int(raw.max_seq_len)
-  options.truncates = raw.truncate != 0
-  options.cancellation = cancellation(raw.cancel, raw.cancel_user)
-  return options
+extension bertqa_embed_options: COptions {
+  static let name: StaticString = "bertqa_embed_options"
 }
 
 @c @implementation
 public func bertqa_embed_options_init(
   _ options: UnsafeMutablePointer<bertqa_embed_options>?, _ struct_size: Int
 ) {
-  writeDefaults(defaultEmbedOptions(), to: options, size: struct_size)
+  writeDefaults(to: options, size: struct_size)
+}
+
+func embedOptions(_ raw: bertqa_embed_options) throws(BertQAError) -> EmbedOptions {
+  var options = EmbedOptions()
+  options.call = try callOptions(raw.call)
+  options.pooling = try enumeration(raw.pooling, "pooling")
+  options.normalizes = try switched(raw.normalize, "normalize")
+  options.maxSequenceLength = number(raw.max_seq_len)
+  options.truncates = try switched(raw.truncate, "truncate") ?? options.truncates
+  return options
 }
 
 @c @implementation
 public func bertqa_embed(
-  _ context: OpaquePointer?, _ texts: UnsafePointer<bertqa_text>?, _ count: Int,
-  _ options: UnsafePointer<bertqa_embed_options>?, _ embeddings: UnsafeMutablePointer<Float>?
+  _ context: OpaquePointer?, _ texts: UnsafePointer<bertqa_text_pair>?, _ count: Int,
+  _ options: UnsafePointer<bertqa_embed_options>?, _ embeddings: UnsafeMutablePointer<Float>?,
+  _ embeddings_length: Int, _ statuses: UnsafeMutablePointer<bertqa_status>?
 ) -> bertqa_status {
   status { () throws(BertQAError) in
-    let context = try ContextHandle.borrowed(context, "context").context
     try checkCount(count)
-    let options = try embedOptions(options)
-    let texts = try textArguments(texts, count, "texts")
-    let embeddings = count > 0 ? try required(embeddings, "embeddings") : nil
-    // BERTQA_MAX_BATCH vectors of the largest model's size are far below Int.max.
-    try context.embed(
-      texts, options: options,
-      into: UnsafeMutableBufferPointer(
-        start: embeddings, count: count * context.info.embeddingLength))
+    try settingAll(statuses, count) { () throws(BertQAError) in
+      let context = try ContextHandle.borrowed(context, "context").context
+      let options = try embedOptions(readOptions(options))
+      // BERTQA_MAX_BATCH vectors of the largest model's size are far below Int.max.
+      let room = count * context.info.embeddingLength
+      if context.info.embeddingLength > 0 { try checkRoom(embeddings_length, room, "embeddings_length") }
+      guard count > 0 else { return try context.embed([], options: options, into: .init(start: nil, count: 0)) }
+      let texts = try required(texts, "texts")
+      let target = UnsafeMutableBufferPointer(start: try required(embeddings, "embeddings"), count: room)
+      guard let statuses else {
+        let items = try readItems(count, in: "texts") { index throws(BertQAError) in try textPair(texts[index]) }
+        return try context.embed(items, options: options, into: target)
+      }
+      try embedEach(context, texts, count, options, target, statuses)
+    }
   }
+}
+
+/// As `Context.embedEach`; a text that cannot be read fails alone, too.
+private func embedEach(
+  _ context: Context, _ texts: UnsafePointer<bertqa_text_pair>, _ count: Int, _ options: EmbedOptions,
+  _ target: UnsafeMutableBufferPointer<Float>, _ statuses: UnsafeMutablePointer<bertqa_status>
+) throws(BertQAError) {
+  var unreadable: [Int: BertQAError] = [:]
+  var items: [TextPair] = []
+  items.reserveCapacity(count)
+  for index in 0..<count {
+    do throws(BertQAError) {
+      items.append(try textPair(texts[index]))
+    } catch {
+      // Keeps the others' vectors at their places.
+      items.append(TextPair(text: UnsafeBufferPointer(start: nil, count: 0)))
+      unreadable[index] = error
+    }
+  }
+  let failures = try context.embedEach(items, options: options, into: target)
+  let length = context.info.embeddingLength
+  for index in unreadable.keys { target[index * length..<(index + 1) * length].update(repeating: 0) }
+  tell(failures.merging(unreadable) { $1 }, of: "texts", statuses, count)
 }

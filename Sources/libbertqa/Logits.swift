@@ -1,15 +1,27 @@
 import BertQACore
 import CBertQAHeader
 
+extension bertqa_logits_options: COptions {
+  static let name: StaticString = "bertqa_logits_options"
+}
+
+@c @implementation
+public func bertqa_logits_options_init(
+  _ options: UnsafeMutablePointer<bertqa_logits_options>?, _ struct_size: Int
+) {
+  writeDefaults(to: options, size: struct_size)
+}
+
 @c @implementation
 public func bertqa_logits(
   _ context: OpaquePointer?, _ ids: UnsafePointer<Int32>?, _ id_count: Int,
   _ window_lengths: UnsafePointer<Int>?, _ second_segments: UnsafePointer<Int>?,
-  _ window_count: Int, _ start_logits: UnsafeMutablePointer<Float>?,
-  _ end_logits: UnsafeMutablePointer<Float>?
+  _ window_count: Int, _ options: UnsafePointer<bertqa_logits_options>?,
+  _ start_logits: UnsafeMutablePointer<Float>?, _ end_logits: UnsafeMutablePointer<Float>?
 ) -> bertqa_status {
   status { () throws(BertQAError) in
-    let handle = try ContextHandle.borrowed(context, "context")
+    let context = try ContextHandle.borrowed(context, "context").context
+    let call = try callOptions(readOptions(options).call)
     let limit = Int(BERTQA_MAX_BATCH)
     guard (0...limit).contains(id_count), (0...limit).contains(window_count) else {
       throw BertQAError(.tooLarge, "id_count or window_count is above \(limit); split the call")
@@ -19,12 +31,12 @@ public func bertqa_logits(
     let lengths = try required(window_lengths, "window_lengths")
     let startLogits = try required(start_logits, "start_logits")
     let endLogits = try required(end_logits, "end_logits")
-    let logits = try handle.context.logits(
+    let logits = try context.logits(
       ids: Array(UnsafeBufferPointer(start: ids, count: id_count)),
       windowLengths: Array(UnsafeBufferPointer(start: lengths, count: window_count)),
       secondSegments: second_segments.map {
         Array(UnsafeBufferPointer(start: $0, count: window_count))
-      })
+      }, call: call)
     startLogits.update(from: logits.start, count: id_count)
     endLogits.update(from: logits.end, count: id_count)
   }

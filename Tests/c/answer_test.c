@@ -32,7 +32,7 @@ static void check_result(const bertqa_answers *answers, const char *document, si
     CHECK(answer->score == answer->start_logit + answer->end_logit);
     CHECK(answer->probability > 0 && answer->probability <= 1);
     CHECK(fabsf(answer->gap - (answer->score - summary->null_score)) < 1e-4f);
-    if (i == 0) CHECK(answer->gap == summary->best_gap);
+    if (i == 0) CHECK(answer->gap == summary->gap);
     if (i > 0) CHECK(answer->score <= bertqa_answers_get(answers, i - 1)->score);
     for (size_t j = 0; j < i; j++) {
       const bertqa_answer_span *other = bertqa_answers_get(answers, j);
@@ -46,7 +46,7 @@ static void test_results(void) {
   bertqa_answers *answers = tiny_answer(context, question, document);
   CHECK(bertqa_answers_count(answers) == 3);
   CHECK(bertqa_answers_summary(answers)->window_count > 1);
-  CHECK(bertqa_answers_summary(answers)->skipped_windows == 0);
+  CHECK(bertqa_answers_summary(answers)->skipped_window_count == 0);
   check_result(answers, document, strlen(document));
   bertqa_answers_free(answers);
   free(document);
@@ -73,13 +73,13 @@ static void test_nothing_to_search(void) {
     bertqa_answers *answers = default_answer(question, strlen(question), blank[i], length);
     const bertqa_answer_summary *summary = bertqa_answers_summary(answers);
     CHECK(bertqa_answers_count(answers) == 0);
-    CHECK(summary->is_impossible && summary->empty_document && !summary->empty_question);
+    CHECK(summary->is_impossible && summary->is_document_empty && !summary->is_question_empty);
     bertqa_answers_free(answers);
 
     answers = default_answer(blank[i], length, "the fox", 7);
     summary = bertqa_answers_summary(answers);
     CHECK(bertqa_answers_count(answers) == 0);
-    CHECK(summary->is_impossible && summary->empty_question && !summary->empty_document);
+    CHECK(summary->is_impossible && summary->is_question_empty && !summary->is_document_empty);
     bertqa_answers_free(answers);
   }
 }
@@ -115,23 +115,20 @@ static void test_option_defaults(void) {
   memset(&options, 0xff, sizeof options);
   bertqa_answer_options_init(&options, sizeof options);
   CHECK(options.struct_size == sizeof options);
-  CHECK(options.top_k == 1 && options.max_seq_len == 384 && options.doc_stride == 128);
-  CHECK(options.max_answer_len == 30 && options.max_question_len == 64 && options.n_best_size == 0);
-  CHECK(options.handle_impossible_answer == 0 && options.align_to_words != 0 && options.max_windows == 0);
-  CHECK(isnan(options.no_answer_threshold));
-  CHECK(options.cancel == NULL && options.cancel_user == NULL);
+  const bertqa_answer_options written = BERTQA_ANSWER_OPTIONS_INIT;
+  CHECK(memcmp(&options, &written, sizeof options) == 0);
 }
 
 /* Every function that takes answer options refuses these. */
 static void refuse(bertqa_answer_options options) {
-  bertqa_pair pair = {question, strlen(question), "the fox", 7};
+  bertqa_answer_pair pair = {question, strlen(question), "the fox", 7};
   bertqa_answers *answers;
   bertqa_document *document;
   CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, answers,
               bertqa_answer(context, question, strlen(question), "the fox", 7, &options, &answers));
   CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, answers,
-              bertqa_answer_batch(context, &pair, 1, &options, &answers));
-  CHECK_STATUS(BERTQA_OK, bertqa_document_create(context, "the fox", 7, &document));
+              bertqa_answer_batch(context, &pair, 1, &options, &answers, NULL));
+  CHECK_STATUS(BERTQA_OK, bertqa_document_create(context, "the fox", 7, NULL, &document));
   CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, answers,
               bertqa_document_answer(context, document, "a", 1, &options, &answers));
   bertqa_document_free(document);
@@ -140,18 +137,24 @@ static void refuse(bertqa_answer_options options) {
 static void test_refused_options(void) {
   bertqa_answer_options options;
 #define REFUSE(field, value) options = tiny_options(), options.field = (value), refuse(options)
-  REFUSE(top_k, 0);
   REFUSE(top_k, -1);
   REFUSE(top_k, 1001);
   REFUSE(max_seq_len, 7);
   REFUSE(max_seq_len, INT32_MIN);
-  REFUSE(doc_stride, -1);
+  REFUSE(doc_stride, -2);
   REFUSE(doc_stride, 96);
-  REFUSE(max_answer_len, 0);
-  REFUSE(max_question_len, 0);
+  REFUSE(max_answer_len, -1);
+  REFUSE(max_answer_len, 10001);
   REFUSE(max_question_len, -5);
   REFUSE(n_best_size, -1);
+  REFUSE(n_best_size, 1001);
   REFUSE(max_windows, -1);
+  REFUSE(handle_impossible_answer, 2);
+  REFUSE(align_to_words, -2);
+  REFUSE(use_no_answer_threshold, 3);
+  REFUSE(no_answer_threshold, 1); /* without use_no_answer_threshold */
+  REFUSE(no_answer_threshold, NAN);
+  REFUSE(reserved, 1);
 #undef REFUSE
 }
 
@@ -165,10 +168,11 @@ static void test_options(void) {
   CHECK_STATUS(BERTQA_OK, bertqa_answer(context, question, strlen(question), document, length, &options,
                                         &answers));
   CHECK(bertqa_answers_summary(answers)->window_count == 1);
-  CHECK(bertqa_answers_summary(answers)->skipped_windows > 0);
+  CHECK(bertqa_answers_summary(answers)->skipped_window_count > 0);
   bertqa_answers_free(answers);
 
   options = tiny_options();
+  options.use_no_answer_threshold = BERTQA_ON;
   options.no_answer_threshold = 1e6f;
   CHECK_STATUS(BERTQA_OK, bertqa_answer(context, question, strlen(question), document, length, &options,
                                         &answers));
@@ -185,8 +189,8 @@ static void test_options(void) {
   options.max_question_len = 2;
   CHECK_STATUS(BERTQA_OK, bertqa_answer(context, question, strlen(question), document, length, &options,
                                         &answers));
-  CHECK(bertqa_answers_summary(answers)->question_truncated);
-  CHECK(!bertqa_answers_summary(others = tiny_answer(context, question, document))->question_truncated);
+  CHECK(bertqa_answers_summary(answers)->is_question_truncated);
+  CHECK(!bertqa_answers_summary(others = tiny_answer(context, question, document))->is_question_truncated);
   bertqa_answers_free(answers);
   bertqa_answers_free(others);
 
@@ -197,7 +201,7 @@ static void test_options(void) {
   bertqa_answers_free(answers);
   free(document);
 
-  CHECK_STRUCT_SIZES(bertqa_answer_options, bertqa_answer_options_init, cancel_user, answers,
+  CHECK_STRUCT_SIZES(bertqa_answer_options, bertqa_answer_options_init, reserved, answers,
                      bertqa_answer(context, "a", 1, "the fox", 7, options, &answers),
                      bertqa_answers_free);
 }
@@ -210,11 +214,11 @@ static void test_refused_arguments(void) {
   CHECK_FAILS(invalid, answers, bertqa_answer(NULL, "a", 1, "b", 1, NULL, &answers));
   CHECK_FAILS(invalid, answers, bertqa_answer(context, NULL, 1, "b", 1, NULL, &answers));
   CHECK_FAILS(invalid, answers, bertqa_answer(context, "a", 1, NULL, 1, NULL, &answers));
-  CHECK_STATUS(invalid, bertqa_document_create(context, "b", 1, NULL));
-  CHECK_FAILS(invalid, document, bertqa_document_create(NULL, "b", 1, &document));
-  CHECK_FAILS(invalid, document, bertqa_document_create(context, NULL, 1, &document));
+  CHECK_STATUS(invalid, bertqa_document_create(context, "b", 1, NULL, NULL));
+  CHECK_FAILS(invalid, document, bertqa_document_create(NULL, "b", 1, NULL, &document));
+  CHECK_FAILS(invalid, document, bertqa_document_create(context, NULL, 1, NULL, &document));
 
-  CHECK_STATUS(BERTQA_OK, bertqa_document_create(context, "the fox", 7, &document));
+  CHECK_STATUS(BERTQA_OK, bertqa_document_create(context, "the fox", 7, NULL, &document));
   CHECK_STATUS(invalid, bertqa_document_answer(context, document, "a", 1, NULL, NULL));
   CHECK_FAILS(invalid, answers, bertqa_document_answer(NULL, document, "a", 1, NULL, &answers));
   CHECK_FAILS(invalid, answers, bertqa_document_answer(context, NULL, "a", 1, NULL, &answers));
@@ -229,9 +233,9 @@ static void test_refused_arguments(void) {
     CHECK_FAILS(large, answers, bertqa_answer(context, "a", 1, nowhere, huge, NULL, &answers));
     CHECK_FAILS(large, answers, bertqa_document_answer(context, document, nowhere, huge, NULL, &answers));
     bertqa_document *other;
-    CHECK_FAILS(large, other, bertqa_document_create(context, nowhere, huge, &other));
-    CHECK_STATUS(large, bertqa_answer_batch(context, (const bertqa_pair *)8, huge, NULL,
-                                            (bertqa_answers **)8));
+    CHECK_FAILS(large, other, bertqa_document_create(context, nowhere, huge, NULL, &other));
+    CHECK_STATUS(large, bertqa_answer_batch(context, (const bertqa_answer_pair *)8, huge, NULL,
+                                            (bertqa_answers **)8, NULL));
   }
   bertqa_document_free(document);
 
@@ -244,14 +248,14 @@ static void test_refused_arguments(void) {
 static void test_batch(void) {
   enum { COUNT = 5 };
   bertqa_answer_options options = tiny_options();
-  bertqa_pair pairs[COUNT];
+  bertqa_answer_pair pairs[COUNT];
   bertqa_answers *answers[COUNT];
   char *documents[COUNT];
   for (size_t i = 0; i < COUNT; i++) {
     documents[i] = made_document((unsigned)i, i * 7);
-    pairs[i] = (bertqa_pair){question, strlen(question), documents[i], strlen(documents[i])};
+    pairs[i] = (bertqa_answer_pair){question, strlen(question), documents[i], strlen(documents[i])};
   }
-  CHECK_STATUS(BERTQA_OK, bertqa_answer_batch(context, pairs, COUNT, &options, answers));
+  CHECK_STATUS(BERTQA_OK, bertqa_answer_batch(context, pairs, COUNT, &options, answers, NULL));
   for (size_t i = 0; i < COUNT; i++) {
     bertqa_answers *alone = tiny_answer(context, question, documents[i]);
     CHECK(same_answers(alone, answers[i]));
@@ -259,20 +263,22 @@ static void test_batch(void) {
     bertqa_answers_free(answers[i]);
   }
 
-  CHECK_STATUS(BERTQA_OK, bertqa_answer_batch(context, NULL, 0, NULL, NULL));
-  CHECK_STATUS(BERTQA_OK, bertqa_answer_batch(context, pairs, 0, &options, answers));
+  CHECK_STATUS(BERTQA_OK, bertqa_answer_batch(context, NULL, 0, NULL, NULL, NULL));
+  CHECK_STATUS(BERTQA_OK, bertqa_answer_batch(context, pairs, 0, &options, answers, NULL));
 
-  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_answer_batch(context, pairs, COUNT, NULL, NULL));
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_answer_batch(context, pairs, COUNT, NULL, NULL, NULL));
   for (int which = 0; which < 4; which++) { /* whatever fails, every result is NULL */
     for (size_t i = 0; i < COUNT; i++) answers[i] = (void *)&report;
-    bertqa_pair bad[COUNT];
+    bertqa_answer_pair bad[COUNT];
     memcpy(bad, pairs, sizeof pairs);
     if (which == 0) bad[3].question = NULL;
     if (which == 1) bad[3].document_length = SIZE_MAX;
     CHECK_STATUS(which == 1 ? BERTQA_ERROR_TOO_LARGE : BERTQA_ERROR_INVALID_ARGUMENT,
                  bertqa_answer_batch(which == 2 ? NULL : context, which == 3 ? NULL : bad, COUNT, &options,
-                                     answers));
-    if (which < 2) CHECK(strstr(bertqa_last_error(), "pairs[3]") != NULL);
+                                     answers, NULL));
+    if (which < 2) CHECK(strstr(bertqa_last_error(), "pairs[3]") != NULL && bertqa_last_error_item() == 3);
+    if (which == 0) CHECK(strcmp(bertqa_last_error_argument(), "question") == 0);
+    if (which > 1) CHECK(bertqa_last_error_item() == SIZE_MAX);
     for (size_t i = 0; i < COUNT; i++) CHECK(answers[i] == NULL);
   }
   for (size_t i = 0; i < COUNT; i++) free(documents[i]);
@@ -284,7 +290,7 @@ static void test_document(void) {
   bertqa_answer_options options = tiny_options();
   bertqa_answers *expected = tiny_answer(context, question, text);
   bertqa_document *document;
-  CHECK_STATUS(BERTQA_OK, bertqa_document_create(context, text, length, &document));
+  CHECK_STATUS(BERTQA_OK, bertqa_document_create(context, text, length, NULL, &document));
   memset(text, '?', length); /* it holds a copy */
   free(text);
   for (int i = 0; i < 3; i++) {
@@ -309,9 +315,9 @@ static void test_document(void) {
   bertqa_context_free(other);
   bertqa_document_free(document);
 
-  CHECK_STATUS(BERTQA_OK, bertqa_document_create(context, NULL, 0, &document));
+  CHECK_STATUS(BERTQA_OK, bertqa_document_create(context, NULL, 0, NULL, &document));
   CHECK_STATUS(BERTQA_OK, bertqa_document_answer(context, document, "a", 1, NULL, &answers));
-  CHECK(bertqa_answers_summary(answers)->empty_document && bertqa_answers_count(answers) == 0);
+  CHECK(bertqa_answers_summary(answers)->is_document_empty && bertqa_answers_count(answers) == 0);
   bertqa_answers_free(answers);
   bertqa_document_free(document);
 }
@@ -332,8 +338,8 @@ static void test_cancel_hook(void) {
   size_t length = strlen(text);
   bertqa_answer_options options = tiny_options();
   struct cancel cancel = {pthread_self(), 0, INT32_MAX, 0};
-  options.cancel = cancel_after;
-  options.cancel_user = &cancel;
+  const bertqa_call_options call = {.struct_size = sizeof call, .cancel = cancel_after, .user = &cancel};
+  options.call = &call;
   bertqa_answers *answers, *expected = tiny_answer(context, question, text);
   CHECK_STATUS(BERTQA_OK, bertqa_answer(context, question, strlen(question), text, length, &options,
                                         &answers));
@@ -359,12 +365,12 @@ static void test_cancel_hook(void) {
   cancel.until = 0;
   CHECK_FAILS(BERTQA_ERROR_CANCELLED, answers,
               bertqa_answer(context, question, strlen(question), text, length, &options, &answers));
-  bertqa_pair pairs[2] = {{question, strlen(question), text, length}, {question, 3, text, length}};
+  bertqa_answer_pair pairs[2] = {{question, strlen(question), text, length}, {question, 3, text, length}};
   bertqa_answers *both[2] = {(void *)text, (void *)text};
-  CHECK_STATUS(BERTQA_ERROR_CANCELLED, bertqa_answer_batch(context, pairs, 2, &options, both));
+  CHECK_STATUS(BERTQA_ERROR_CANCELLED, bertqa_answer_batch(context, pairs, 2, &options, both, NULL));
   CHECK(both[0] == NULL && both[1] == NULL);
   bertqa_document *document;
-  CHECK_STATUS(BERTQA_OK, bertqa_document_create(context, text, length, &document));
+  CHECK_STATUS(BERTQA_OK, bertqa_document_create(context, text, length, NULL, &document));
   CHECK_FAILS(BERTQA_ERROR_CANCELLED, answers,
               bertqa_document_answer(context, document, question, strlen(question), &options, &answers));
   bertqa_document_free(document);
@@ -378,7 +384,7 @@ static void test_outliving(void) {
   bertqa_answers *expected = tiny_answer(context, question, text);
   bertqa_answers *answers = tiny_answer(other, question, text);
   bertqa_document *document;
-  CHECK_STATUS(BERTQA_OK, bertqa_document_create(other, text, strlen(text), &document));
+  CHECK_STATUS(BERTQA_OK, bertqa_document_create(other, text, strlen(text), NULL, &document));
   bertqa_context_free(other);
   CHECK(same_answers(expected, answers));
   bertqa_answers_free(answers);

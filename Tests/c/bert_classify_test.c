@@ -26,9 +26,9 @@ static int same(const bertqa_classification *a, const bertqa_classification *b) 
 static void test_labels(void) {
   static const char *const labels[] = {"calm", "glad", "sad"};
   const bertqa_model_info *info = bertqa_context_info(context);
-  CHECK(info->task == BERTQA_TASK_CLASSIFY && info->num_labels == 3 && info->embedding_length == 0);
-  for (int32_t id = 0; id < 3; id++) CHECK(strcmp(bertqa_context_label(context, id), labels[id]) == 0);
-  CHECK(bertqa_context_label(context, 3) == NULL && bertqa_context_label(context, -1) == NULL);
+  CHECK(info->task == BERTQA_TASK_CLASSIFY && info->label_count == 3 && info->embedding_length == 0);
+  for (int32_t id = 0; id < 3; id++) CHECK(strcmp(bertqa_context_label_get(context, id, NULL), labels[id]) == 0);
+  CHECK(bertqa_context_label_get(context, 3, NULL) == NULL && bertqa_context_label_get(context, -1, NULL) == NULL);
 
   bertqa_classification *result = classified(fox, NULL);
   CHECK(bertqa_classification_count(result) == 3 && bertqa_classification_get(result, 3) == NULL);
@@ -42,22 +42,22 @@ static void test_labels(void) {
   }
   CHECK(fabsf(sum - 1) < 1e-6f);
   const bertqa_classify_summary *summary = bertqa_classification_summary(result);
-  CHECK(summary->struct_size == sizeof *summary && summary->problem_type == BERTQA_PROBLEM_SINGLE_LABEL);
-  CHECK(summary->window_count == 1 && summary->not_enough_text == 0 && summary->distinct_words == 0);
-  CHECK(bertqa_classification_contributions_count(result) == 0);
-  CHECK(bertqa_classification_contribution(result, 0) == NULL);
+  CHECK(summary->struct_size == sizeof *summary && summary->problem_type == BERTQA_PROBLEM_TYPE_SINGLE_LABEL_CLASSIFICATION);
+  CHECK(summary->window_count == 1 && summary->is_too_short == 0 && summary->distinct_word_count == 0);
+  CHECK(bertqa_classification_contribution_count(result) == 0);
+  CHECK(bertqa_classification_contribution_get(result, 0) == NULL);
   bertqa_classification_free(result);
   bertqa_classification_free(NULL);
 }
 
 static void test_batches(void) {
-  const bertqa_text texts[] = {{fox, sizeof fox - 1, NULL, 0}, {NULL, 0, NULL, 0}, {fox, 9, "a king", 6},
+  const bertqa_text_pair texts[] = {{fox, sizeof fox - 1, NULL, 0}, {NULL, 0, NULL, 0}, {fox, 9, "a king", 6},
                                {fox, 9, "", 0}, {fox, 9, NULL, 0}, {"\xff\0\xfe", 3, NULL, 0}};
   enum { COUNT = sizeof texts / sizeof texts[0] };
   bertqa_classification *all[COUNT], *one;
-  CHECK_STATUS(BERTQA_OK, bertqa_classify_batch(context, texts, COUNT, NULL, all));
+  CHECK_STATUS(BERTQA_OK, bertqa_classify_batch(context, texts, COUNT, NULL, all, NULL));
   for (size_t i = 0; i < COUNT; i++) {
-    CHECK_STATUS(BERTQA_OK, bertqa_classify_batch(context, &texts[i], 1, NULL, &one));
+    CHECK_STATUS(BERTQA_OK, bertqa_classify_batch(context, &texts[i], 1, NULL, &one, NULL));
     CHECK(same(one, all[i]));
     bertqa_classification_free(one);
   }
@@ -65,10 +65,10 @@ static void test_batches(void) {
   CHECK(same(one, all[0]) && !same(all[2], all[3]) && !same(all[3], all[4]));
   bertqa_classification_free(one);
   for (size_t i = 0; i < COUNT; i++) bertqa_classification_free(all[i]);
-  CHECK_STATUS(BERTQA_OK, bertqa_classify_batch(context, NULL, 0, NULL, NULL));
+  CHECK_STATUS(BERTQA_OK, bertqa_classify_batch(context, NULL, 0, NULL, NULL, NULL));
 
-  const bertqa_text bad[] = {texts[0], {NULL, 4, NULL, 0}};
-  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_classify_batch(context, bad, 2, NULL, all));
+  const bertqa_text_pair bad[] = {texts[0], {NULL, 4, NULL, 0}};
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_classify_batch(context, bad, 2, NULL, all, NULL));
   CHECK(all[0] == NULL && all[1] == NULL && strstr(bertqa_last_error(), "texts[1]") != NULL);
 }
 
@@ -76,7 +76,7 @@ static void test_windows(void) {
   char *text = made_document(3, 40);
   bertqa_classify_options options;
   bertqa_classify_options_init(&options, sizeof options);
-  CHECK(options.struct_size == sizeof options && options.max_seq_len == 0 && options.doc_stride == 128);
+  CHECK(options.struct_size == sizeof options && options.max_seq_len == 0 && options.doc_stride == 0);
   CHECK(options.window_pooling == BERTQA_WINDOW_POOLING_MEAN && options.contributions == 0);
   bertqa_classification *whole = classified(text, NULL), *mean, *max;
   options.max_seq_len = 32;
@@ -103,7 +103,7 @@ static void test_other_heads(void) {
   bertqa_classification *result;
   context = fixture_context("tiny-distilbert-classifier", 1);
   result = classified(fox, NULL);
-  CHECK(bertqa_classification_summary(result)->problem_type == BERTQA_PROBLEM_MULTI_LABEL);
+  CHECK(bertqa_classification_summary(result)->problem_type == BERTQA_PROBLEM_TYPE_MULTI_LABEL_CLASSIFICATION);
   for (size_t i = 0; i < 4; i++) {
     const bertqa_label_score *score = bertqa_classification_get(result, i);
     CHECK(fabsf(score->probability - 1 / (1 + expf(-score->logit))) < 1e-6f);
@@ -114,7 +114,7 @@ static void test_other_heads(void) {
   context = fixture_context("tiny-bert-regression", 1);
   result = classified(fox, NULL);
   bertqa_context_free(context); /* results outlive it */
-  CHECK(bertqa_classification_summary(result)->problem_type == BERTQA_PROBLEM_REGRESSION);
+  CHECK(bertqa_classification_summary(result)->problem_type == BERTQA_PROBLEM_TYPE_REGRESSION);
   const bertqa_label_score *score = bertqa_classification_get(result, 0);
   CHECK(strcmp(score->label, "LABEL_0") == 0 && isnan(score->probability) && isfinite(score->logit));
   bertqa_classification_free(result);
@@ -137,15 +137,15 @@ static void test_refused(void) {
   CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, result, bertqa_classify(context, "a", 1, &options, &result));
   bertqa_classify_options_init(&options, sizeof options);
   int calls = 0;
-  options.cancel = stop;
-  options.cancel_user = &calls;
+  const bertqa_call_options call = {.struct_size = sizeof call, .cancel = stop, .user = &calls};
+  options.call = &call;
   CHECK_FAILS(BERTQA_ERROR_CANCELLED, result, bertqa_classify(context, "a", 1, &options, &result));
   CHECK(calls == 1);
   CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, result, bertqa_classify(NULL, "a", 1, NULL, &result));
   CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, result, bertqa_classify(context, NULL, 1, NULL, &result));
   CHECK_FAILS(BERTQA_ERROR_TOO_LARGE, result, bertqa_classify(context, "a", SIZE_MAX, NULL, &result));
   CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_classify(context, "a", 1, NULL, NULL));
-  CHECK_STRUCT_SIZES(bertqa_classify_options, bertqa_classify_options_init, cancel_user, result,
+  CHECK_STRUCT_SIZES(bertqa_classify_options, bertqa_classify_options_init, window_pooling, result,
                      bertqa_classify(context, "a", 1, options, &result), bertqa_classification_free);
 }
 
@@ -154,12 +154,12 @@ static void test_wrong_models(void) {
   bertqa_classification *result;
   bertqa_answers *answers;
   float vector[64];
-  const bertqa_text text = {"a", 1, NULL, 0};
+  const bertqa_text_pair text = {"a", 1, NULL, 0};
   CHECK_FAILS(BERTQA_ERROR_WRONG_MODEL, result, bertqa_classify(qa, "a", 1, NULL, &result));
   CHECK(strstr(bertqa_last_error(), "BertForSequenceClassification") != NULL);
   CHECK_FAILS(BERTQA_ERROR_WRONG_MODEL, answers, bertqa_answer(context, "a", 1, "b", 1, NULL, &answers));
-  CHECK_STATUS(BERTQA_ERROR_WRONG_MODEL, bertqa_embed(context, &text, 1, NULL, vector));
-  CHECK_STATUS(BERTQA_ERROR_WRONG_MODEL, bertqa_embed(qa, &text, 1, NULL, vector));
+  CHECK_STATUS(BERTQA_ERROR_WRONG_MODEL, bertqa_embed(context, &text, 1, NULL, vector, 64, NULL));
+  CHECK_STATUS(BERTQA_ERROR_WRONG_MODEL, bertqa_embed(qa, &text, 1, NULL, vector, 64, NULL));
   bertqa_context_free(qa);
 }
 

@@ -6,7 +6,7 @@
 #ifndef CHECK_H
 #define CHECK_H
 
-#include <bertqa.h>
+#include <bertqa_experimental.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>

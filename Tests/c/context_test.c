@@ -11,12 +11,12 @@ static void test_options(void) {
   CHECK(options.struct_size == sizeof options);
   CHECK(options.threads == 0 && options.tokenizer_only == 0);
   CHECK(options.precision == BERTQA_PRECISION_AUTO && options.isa == BERTQA_ISA_AUTO);
-  CHECK(options.log == NULL && options.log_user == NULL);
+  CHECK(options.log == NULL && options.log_user == NULL && options.call == NULL && options.reserved == 0);
 }
 
 static void test_struct_sizes(void) {
   bertqa_context *context;
-  CHECK_STRUCT_SIZES(bertqa_context_options, bertqa_context_options_init, log_user, context,
+  CHECK_STRUCT_SIZES(bertqa_context_options, bertqa_context_options_init, reserved, context,
                      bertqa_context_create(tiny, options, &context), bertqa_context_free);
 }
 
@@ -33,6 +33,9 @@ static void test_refused_options(void) {
     options = defaults, options.threads = threads[i], refuse(options);
     options = defaults, options.precision = enums[i], refuse(options);
     options = defaults, options.isa = enums[i], refuse(options);
+    options = defaults, options.default_model = enums[i], refuse(options);
+    options = defaults, options.tokenizer_only = threads[i] == -1 ? 2 : threads[i], refuse(options);
+    options = defaults, options.reserved = enums[i], refuse(options);
   }
   CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_context_create(tiny, NULL, NULL));
 }
@@ -97,9 +100,9 @@ static void test_info(void) {
   CHECK(strcmp(info->architecture, "BertForQuestionAnswering") == 0);
   CHECK(info->precision != BERTQA_PRECISION_AUTO && info->isa != BERTQA_ISA_AUTO);
   CHECK(info->threads == 2);
-  CHECK(info->vocab_size == 197 && info->hidden_size == 32 && info->intermediate_size == 64);
+  CHECK(info->vocabulary_size == 197 && info->hidden_size == 32 && info->intermediate_size == 64);
   CHECK(info->num_hidden_layers == 2 && info->num_attention_heads == 4);
-  CHECK(info->max_position_embeddings == 128 && info->lowercase != 0);
+  CHECK(info->max_position_embeddings == 128 && info->is_lowercase != 0);
   CHECK(isfinite(info->no_answer_threshold));
   bertqa_context_free(context);
 }
@@ -115,7 +118,7 @@ static void test_tokenizer_only(void) {
     bertqa_context *context;
     CHECK_STATUS(BERTQA_OK, bertqa_context_create(paths[i], &options, &context));
     const bertqa_model_info *info = bertqa_context_info(context);
-    CHECK(info->vocab_size == 197 && info->hidden_size == 0 && *info->architecture == '\0');
+    CHECK(info->vocabulary_size == 197 && info->hidden_size == 0 && *info->architecture == '\0');
     CHECK(info->precision == 0 && info->isa == 0);
 
     bertqa_tokens *tokens;
@@ -124,16 +127,16 @@ static void test_tokenizer_only(void) {
     bertqa_tokens_free(tokens);
 
     bertqa_answers *answers;
-    bertqa_pair pair = {"a", 1, "b", 1};
+    bertqa_answer_pair pair = {"a", 1, "b", 1};
     bertqa_document *document;
     int32_t id = 0;
     size_t length = 1;
     float start, end;
     CHECK_FAILS(BERTQA_ERROR_WRONG_MODEL, answers, bertqa_answer(context, "a", 1, "b", 1, NULL, &answers));
-    CHECK_FAILS(BERTQA_ERROR_WRONG_MODEL, answers, bertqa_answer_batch(context, &pair, 1, NULL, &answers));
-    CHECK_FAILS(BERTQA_ERROR_WRONG_MODEL, document, bertqa_document_create(context, "b", 1, &document));
+    CHECK_FAILS(BERTQA_ERROR_WRONG_MODEL, answers, bertqa_answer_batch(context, &pair, 1, NULL, &answers, NULL));
+    CHECK_FAILS(BERTQA_ERROR_WRONG_MODEL, document, bertqa_document_create(context, "b", 1, NULL, &document));
     CHECK_STATUS(BERTQA_ERROR_WRONG_MODEL,
-                 bertqa_logits(context, &id, 1, &length, NULL, 1, &start, &end));
+                 bertqa_logits(context, &id, 1, &length, NULL, 1, NULL, &start, &end));
     bertqa_context_free(context);
   }
 }
@@ -165,7 +168,7 @@ static void test_log_hook(void) {
 /* Every precision and instruction set either works or says that it is not there. */
 static void test_every_path(void) {
   for (int32_t precision = BERTQA_PRECISION_AUTO; precision <= BERTQA_PRECISION_INT8; precision++) {
-    for (int32_t isa = BERTQA_ISA_AUTO; isa <= BERTQA_ISA_AVX512_VNNI; isa++) {
+    for (int32_t isa = BERTQA_ISA_AUTO; isa <= BERTQA_ISA_AVX512_VNNI_BF16; isa++) {
       bertqa_context_options options;
       bertqa_context_options_init(&options, sizeof options);
       options.precision = precision;

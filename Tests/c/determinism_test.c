@@ -2,7 +2,7 @@
 #include "check.h"
 
 enum { PAIRS = 64 };
-static bertqa_pair pairs[PAIRS];
+static bertqa_answer_pair pairs[PAIRS];
 static bertqa_answers *expected[PAIRS];
 
 static bertqa_context *make_context(const char *model, bertqa_precision precision, int32_t threads) {
@@ -21,7 +21,7 @@ static void test_precision(const char *model, bertqa_precision precision, size_t
   bertqa_context *one = make_context(model, precision, 1);
   if (one == NULL) return;
   for (size_t i = 0; i < count; i++) {
-    const bertqa_pair *pair = &pairs[i];
+    const bertqa_answer_pair *pair = &pairs[i];
     CHECK_STATUS(BERTQA_OK, bertqa_answer(one, pair->question, pair->question_length, pair->document,
                                           pair->document_length, &options, &expected[i]));
   }
@@ -30,7 +30,7 @@ static void test_precision(const char *model, bertqa_precision precision, size_t
     for (size_t size = 1; size <= count; size *= 8) {
       for (size_t first = 0; first < count; first += size) {
         bertqa_answers *answers[PAIRS] = {NULL};
-        CHECK_STATUS(BERTQA_OK, bertqa_answer_batch(context, pairs + first, size, &options, answers));
+        CHECK_STATUS(BERTQA_OK, bertqa_answer_batch(context, pairs + first, size, &options, answers, NULL));
         for (size_t i = 0; i < size; i++) {
           CHECK(same_answers(expected[first + i], answers[i]));
           bertqa_answers_free(answers[i]);
@@ -50,7 +50,7 @@ int main(int argc, char **argv) {
   for (size_t i = 0; i < PAIRS; i++) {
     const char *question = questions[i % 4];
     char *document = made_document((unsigned)i, i % 13 == 0 ? 40 : i % 7);
-    pairs[i] = (bertqa_pair){question, strlen(question), document, strlen(document)};
+    pairs[i] = (bertqa_answer_pair){question, strlen(question), document, strlen(document)};
   }
   for (int32_t precision = BERTQA_PRECISION_AUTO; precision <= BERTQA_PRECISION_INT8; precision++) {
     test_precision(tiny, precision, PAIRS);

@@ -14,32 +14,32 @@ static double dot(const float *a, const float *b) {
 
 /* The vector of a text; NULL options: the defaults. */
 static void embed(const char *text, const bertqa_embed_options *options, float *vector) {
-  const bertqa_text one = {text, strlen(text), NULL, 0};
-  CHECK_STATUS(BERTQA_OK, bertqa_embed(context, &one, 1, options, vector));
+  const bertqa_text_pair one = {text, strlen(text), NULL, 0};
+  CHECK_STATUS(BERTQA_OK, bertqa_embed(context, &one, 1, options, vector, LENGTH, NULL));
 }
 
 static void test_vectors(void) {
   const bertqa_model_info *info = bertqa_context_info(context);
-  CHECK(info->task == BERTQA_TASK_EMBED && info->embedding_length == LENGTH && info->num_labels == 0);
-  CHECK(bertqa_context_label(context, 0) == NULL);
+  CHECK(info->task == BERTQA_TASK_EMBED && info->embedding_length == LENGTH && info->label_count == 0);
+  CHECK(bertqa_context_label_get(context, 0, NULL) == NULL);
   char *document = made_document(5, 100);
-  const bertqa_text texts[] = {{"the dog", 7, NULL, 0}, {NULL, 0, NULL, 0}, {"the dog", 7, "", 0},
+  const bertqa_text_pair texts[] = {{"the dog", 7, NULL, 0}, {NULL, 0, NULL, 0}, {"the dog", 7, "", 0},
                                {"the dog", 7, "a king", 6}, {document, strlen(document), NULL, 0},
                                {"\xff\0\xfe", 3, NULL, 0}};
   enum { COUNT = sizeof texts / sizeof texts[0] };
   float all[COUNT][LENGTH + 1], one[LENGTH], flat[COUNT * LENGTH + 1];
   flat[COUNT * LENGTH] = 7;
-  CHECK_STATUS(BERTQA_OK, bertqa_embed(context, texts, COUNT, NULL, flat));
+  CHECK_STATUS(BERTQA_OK, bertqa_embed(context, texts, COUNT, NULL, flat, COUNT * LENGTH, NULL));
   CHECK(flat[COUNT * LENGTH] == 7); /* nothing is written behind the last */
   for (size_t i = 0; i < COUNT; i++) {
     memcpy(all[i], flat + i * LENGTH, sizeof one);
-    CHECK_STATUS(BERTQA_OK, bertqa_embed(context, &texts[i], 1, NULL, one));
+    CHECK_STATUS(BERTQA_OK, bertqa_embed(context, &texts[i], 1, NULL, one, LENGTH, NULL));
     CHECK(memcmp(one, all[i], sizeof one) == 0); /* the same bits alone */
     CHECK(fabs(dot(one, one) - 1) < 1e-5);       /* this model's files ask for length 1 */
   }
   CHECK(memcmp(all[0], all[2], sizeof one) != 0 && memcmp(all[2], all[3], sizeof one) != 0);
   CHECK(memcmp(all[1], all[5], sizeof one) == 0); /* no token in either */
-  CHECK_STATUS(BERTQA_OK, bertqa_embed(context, NULL, 0, NULL, NULL));
+  CHECK_STATUS(BERTQA_OK, bertqa_embed(context, NULL, 0, NULL, NULL, 0, NULL));
   free(document);
 }
 
@@ -47,11 +47,11 @@ static void test_options(void) {
   bertqa_embed_options options;
   bertqa_embed_options_init(&options, sizeof options);
   CHECK(options.struct_size == sizeof options && options.pooling == BERTQA_POOLING_MODEL);
-  CHECK(options.normalize == -1 && options.max_seq_len == 0 && options.truncate == 0);
+  CHECK(options.normalize == BERTQA_DEFAULT && options.max_seq_len == 0 && options.truncate == BERTQA_DEFAULT);
   char *document = made_document(5, 20);
   float model[LENGTH], plain[LENGTH], cls[LENGTH], cut[LENGTH], wide[LENGTH];
   embed(document, NULL, model);
-  options.normalize = 0;
+  options.normalize = BERTQA_OFF;
   embed(document, &options, plain);
   CHECK(fabs(dot(plain, model) - sqrt(dot(plain, plain))) < 1e-4 && fabs(dot(plain, plain) - 1) > 1e-3);
   options.truncate = 1;
@@ -70,39 +70,39 @@ static void nothing(void *out) { (void)out; }
 
 static bertqa_status embed_pointer(const bertqa_embed_options *options, void **out) {
   static float vector[LENGTH];
-  const bertqa_text text = {"a", 1, NULL, 0};
+  const bertqa_text_pair text = {"a", 1, NULL, 0};
   *out = NULL;
-  return bertqa_embed(context, &text, 1, options, vector);
+  return bertqa_embed(context, &text, 1, options, vector, LENGTH, NULL);
 }
 
 static void test_refused(void) {
   float vector[LENGTH];
-  const bertqa_text text = {"a", 1, NULL, 0}, null = {NULL, 1, NULL, 0}, second = {"a", 1, NULL, 1};
-  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_embed(NULL, &text, 1, NULL, vector));
-  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_embed(context, NULL, 1, NULL, vector));
-  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_embed(context, &text, 1, NULL, NULL));
-  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_embed(context, &null, 1, NULL, vector));
-  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_embed(context, &second, 1, NULL, vector));
-  CHECK(strstr(bertqa_last_error(), "texts[0].second") != NULL);
-  CHECK_STATUS(BERTQA_ERROR_TOO_LARGE, bertqa_embed(context, &text, SIZE_MAX, NULL, vector));
+  const bertqa_text_pair text = {"a", 1, NULL, 0}, null = {NULL, 1, NULL, 0}, second = {"a", 1, NULL, 1};
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_embed(NULL, &text, 1, NULL, vector, LENGTH, NULL));
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_embed(context, NULL, 1, NULL, vector, LENGTH, NULL));
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_embed(context, &text, 1, NULL, NULL, LENGTH, NULL));
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_embed(context, &null, 1, NULL, vector, LENGTH, NULL));
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_embed(context, &second, 1, NULL, vector, LENGTH, NULL));
+  CHECK(bertqa_last_error_item() == 0 && strcmp(bertqa_last_error_argument(), "second") == 0);
+  CHECK_STATUS(BERTQA_ERROR_TOO_LARGE, bertqa_embed(context, &text, SIZE_MAX, NULL, vector, LENGTH, NULL));
   const struct { int32_t pooling, normalize, max_seq_len; } wrong[] = {
-      {3, -1, 0}, {-1, -1, 0}, {0, 2, 0}, {0, -2, 0}, {0, -1, 7}, {0, -1, -1}};
+      {3, 0, 0}, {-1, 0, 0}, {0, 2, 0}, {0, -2, 0}, {0, 0, 7}, {0, 0, -1}};
   bertqa_embed_options options;
   for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
     bertqa_embed_options_init(&options, sizeof options);
     options.pooling = wrong[i].pooling;
     options.normalize = wrong[i].normalize;
     options.max_seq_len = wrong[i].max_seq_len;
-    CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_embed(context, &text, 1, &options, vector));
+    CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_embed(context, &text, 1, &options, vector, LENGTH, NULL));
   }
   bertqa_embed_options_init(&options, sizeof options);
   int calls = 0;
-  options.cancel = stop;
-  options.cancel_user = &calls;
-  CHECK_STATUS(BERTQA_ERROR_CANCELLED, bertqa_embed(context, &text, 1, &options, vector));
+  const bertqa_call_options call = {.struct_size = sizeof call, .cancel = stop, .user = &calls};
+  options.call = &call;
+  CHECK_STATUS(BERTQA_ERROR_CANCELLED, bertqa_embed(context, &text, 1, &options, vector, LENGTH, NULL));
   CHECK(calls == 1);
   void *out;
-  CHECK_STRUCT_SIZES(bertqa_embed_options, bertqa_embed_options_init, cancel_user, out,
+  CHECK_STRUCT_SIZES(bertqa_embed_options, bertqa_embed_options_init, truncate, out,
                      embed_pointer(options, &out), nothing);
 }
 

@@ -58,7 +58,7 @@ int main(int argc, char **argv) {
   begin(argc, argv);
   context = tiny_context(4);
   text = made_document(5, 60);
-  CHECK_STATUS(BERTQA_OK, bertqa_document_create(context, text, strlen(text), &document));
+  CHECK_STATUS(BERTQA_OK, bertqa_document_create(context, text, strlen(text), NULL, &document));
   expected = tiny_answer(context, question, text); /* the parent's threads run before it forks */
 
   test_child(3);

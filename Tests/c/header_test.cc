@@ -1,5 +1,5 @@
 // The header in C++11, as a C++ program uses it: handles in unique_ptr, statuses as exceptions.
-#include <bertqa.h>
+#include <bertqa_experimental.h>
 
 #include <iostream>
 #include <memory>
@@ -24,9 +24,10 @@ static Context make_context(const char *model) {
 }
 
 static std::string answer(const Context &context, const std::string &question, const std::string &document) {
-  bertqa_answer_options options;
-  bertqa_answer_options_init(&options, sizeof options);
-  options.cancel = [](void *) -> int32_t { return 0; };
+  bertqa_call_options call = BERTQA_CALL_OPTIONS_INIT;
+  call.cancel = [](void *) -> int32_t { return 0; };
+  bertqa_answer_options options = BERTQA_ANSWER_OPTIONS_INIT;
+  options.call = &call;
   bertqa_answers *result = nullptr;
   check(bertqa_answer(context.get(), question.data(), question.size(), document.data(), document.size(),
                       &options, &result));

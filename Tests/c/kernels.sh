@@ -8,7 +8,7 @@ trap 'rm -rf "$out"' EXIT
 
 build() { # compiler flags...: the test as $out/kernels_test
   "$@" -std=gnu11 -Wall -Wextra -Werror -ffp-contract=off -ISources/CBertQA/include \
-    Tests/c/kernels_test.c Sources/CBertQA/*.c -lm -o "$out/kernels_test"
+    Tests/c/kernels_test.c Sources/CBertQA/kernels/*.c -lm -o "$out/kernels_test"
 }
 
 build "${CC:-cc}" -O1 -g -fsanitize=address,undefined -fno-sanitize-recover

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "kernels.h"
+#include "weights.h"
 
 static int failures;
 static const bq_kernels *kernels;
@@ -204,6 +205,15 @@ static void test_attention(__typeof__(kernels->attention_f32) attention, double 
   free(x), free(out), free(scratch), free(scores);
 }
 
+// y[i] = gelu(x[i]) for i < n ≤ 32 by a linear layer with one input and weights of 0: the GELU of its
+// bias.
+static void map_gelu(const float *x, size_t n, float *y) {
+  const float zeros[32] = {0};
+  float lanes[32 * 16];
+  kernels->linear_f32(zeros, x, zeros, 1, 1, n, BQ_EPILOGUE_GELU, lanes, n * 16);
+  for (size_t i = 0; i < n; i++) y[i] = lanes[i * 16 + i % 16];
+}
+
 // f over all exponents and signs: `relative` of the exact value, or of |x| for GELU.
 static void test_map(const char *name, void (*map)(const float *, size_t, float *),
                      double (*f)(double), double relative) {
@@ -225,9 +235,13 @@ static void test_map(const char *name, void (*map)(const float *, size_t, float 
 }
 
 int main(void) {
-  for (int32_t isa = BQ_ISA_PORTABLE; isa <= BQ_ISA_AVX512_VNNI; isa++) {
+  for (int32_t isa = BQ_ISA_PORTABLE; isa <= BQ_ISA_AVX512_VNNI_BF16; isa++) {
     kernels = bq_kernels_for(isa);
-    if (!kernels) continue;
+    if (!kernels) {
+      printf("instruction set %d: skipped, this CPU or build lacks it\n", isa);
+      continue;
+    }
+    const int before = failures;
     for (int32_t epilogue = 0; epilogue <= 2; epilogue++) {
       test_linear(1, 1, 1, epilogue);
       test_linear(3, 37, 29, epilogue);
@@ -253,10 +267,9 @@ int main(void) {
       test_attention(kernels->attention_s8, 0.05, 5, 24, 50, 7, 41, 20);
     }
     test_map("exp", kernels->exp_f32, exp, 2.4e-7);
-    test_map("erf", kernels->erf_f32, erf, 6e-7);
     test_map("tanh", kernels->tanh_f32, tanh, 2e-7);
-    test_map("gelu", kernels->gelu_f32, gelu, 6e-7);
-    printf("instruction set %d: %s\n", isa, failures ? "FAILED" : "ok");
+    test_map("gelu", map_gelu, gelu, 6e-7);
+    printf("instruction set %d: %s\n", isa, failures > before ? "FAILED" : "ok");
   }
   return failures != 0;
 }

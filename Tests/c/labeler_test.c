@@ -19,11 +19,11 @@ static bertqa_labeler *labeler_of(const bertqa_labeler_options *options) {
 static void test_labels(void) {
   bertqa_labeler *labeler = labeler_of(NULL);
   bertqa_context_free(context); /* the labeler keeps what it needs */
-  const bertqa_text texts[] = {{"the king", 8, NULL, 0}, {"", 0, NULL, 0}, {"the dog", 7, "a fox", 5}};
+  const bertqa_text_pair texts[] = {{"the king", 8, NULL, 0}, {"", 0, NULL, 0}, {"the dog", 7, "a fox", 5}};
   bertqa_classification *all[3], *one;
-  CHECK_STATUS(BERTQA_OK, bertqa_labeler_classify(labeler, texts, 3, all));
+  CHECK_STATUS(BERTQA_OK, bertqa_labeler_classify(labeler, texts, 3, NULL, all, NULL));
   for (int i = 0; i < 3; i++) {
-    CHECK_STATUS(BERTQA_OK, bertqa_labeler_classify(labeler, &texts[i], 1, &one));
+    CHECK_STATUS(BERTQA_OK, bertqa_labeler_classify(labeler, &texts[i], 1, NULL, &one, NULL));
     float sum = 0;
     CHECK(bertqa_classification_count(all[i]) == 2 && bertqa_classification_count(one) == 2);
     for (size_t rank = 0; rank < 2; rank++) {
@@ -34,16 +34,16 @@ static void test_labels(void) {
       sum += score->probability;
     }
     CHECK(fabsf(sum - 1) < 1e-6f);
-    CHECK(bertqa_classification_summary(all[i])->problem_type == BERTQA_PROBLEM_SINGLE_LABEL);
+    CHECK(bertqa_classification_summary(all[i])->problem_type == BERTQA_PROBLEM_TYPE_SINGLE_LABEL_CLASSIFICATION);
     bertqa_classification_free(one);
   }
   const bertqa_label_score *best = bertqa_classification_get(all[0], 0);
   CHECK(strcmp(best->label, "person") == 0 && fabsf(best->logit - 20) < 1e-3f); /* its own example */
   for (int i = 0; i < 3; i++) bertqa_classification_free(all[i]);
-  CHECK_STATUS(BERTQA_OK, bertqa_labeler_classify(labeler, NULL, 0, NULL));
-  CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, one, bertqa_labeler_classify(labeler, NULL, 1, &one));
-  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_labeler_classify(labeler, texts, 1, NULL));
-  CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, one, bertqa_labeler_classify(NULL, texts, 1, &one));
+  CHECK_STATUS(BERTQA_OK, bertqa_labeler_classify(labeler, NULL, 0, NULL, NULL, NULL));
+  CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, one, bertqa_labeler_classify(labeler, NULL, 1, NULL, &one, NULL));
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_labeler_classify(labeler, texts, 1, NULL, NULL, NULL));
+  CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, one, bertqa_labeler_classify(NULL, texts, 1, NULL, &one, NULL));
   bertqa_labeler_free(labeler);
   bertqa_labeler_free(NULL);
   context = fixture_context("tiny-bert-embedder", 2);
@@ -56,18 +56,18 @@ static void test_options(void) {
   bertqa_embed_options_init(&embed, sizeof embed);
   bertqa_labeler_options options;
   bertqa_labeler_options_init(&options, sizeof options);
-  CHECK(options.struct_size == sizeof options && options.scale == 20 && options.embed == NULL);
-  const bertqa_text text = {"a king", 6, NULL, 0};
+  CHECK(options.struct_size == sizeof options && options.scale == 0 && options.embed == NULL);
+  const bertqa_text_pair text = {"a king", 6, NULL, 0};
   float logits[3];
   const bertqa_pooling poolings[] = {BERTQA_POOLING_MEAN, BERTQA_POOLING_CLS, BERTQA_POOLING_MODEL};
   for (int i = 0; i < 3; i++) {
     embed.pooling = poolings[i];
-    embed.normalize = i % 2;
+    embed.normalize = i - 1;
     options.embed = &embed;
     options.scale = 5;
     bertqa_labeler *labeler = labeler_of(&options);
     bertqa_classification *result;
-    CHECK_STATUS(BERTQA_OK, bertqa_labeler_classify(labeler, &text, 1, &result));
+    CHECK_STATUS(BERTQA_OK, bertqa_labeler_classify(labeler, &text, 1, NULL, &result, NULL));
     logits[i] = bertqa_classification_get(result, 0)->logit;
     CHECK(fabsf(logits[i]) <= 5.0001f);
     bertqa_classification_free(result);
@@ -76,8 +76,8 @@ static void test_options(void) {
   CHECK(logits[0] == logits[2] && logits[0] != logits[1]);
 
   int calls = 0;
-  embed.cancel = stop;
-  embed.cancel_user = &calls;
+  const bertqa_call_options call = {.struct_size = sizeof call, .cancel = stop, .user = &calls};
+  options.call = &call;
   bertqa_labeler *labeler;
   CHECK_FAILS(BERTQA_ERROR_CANCELLED, labeler,
               bertqa_labeler_create(context, examples, COUNT, &options, &labeler));
@@ -87,7 +87,7 @@ static void test_options(void) {
 static void test_refused(void) {
   bertqa_labeler *labeler;
   bertqa_labeler_options options;
-  const float scales[] = {0, -1, NAN, INFINITY};
+  const float scales[] = {-INFINITY, -1, NAN, INFINITY};
   for (int i = 0; i < 4; i++) {
     bertqa_labeler_options_init(&options, sizeof options);
     options.scale = scales[i];
@@ -117,7 +117,7 @@ static void test_refused(void) {
   bertqa_context *qa = tiny_context(1);
   CHECK_FAILS(BERTQA_ERROR_WRONG_MODEL, labeler, bertqa_labeler_create(qa, examples, COUNT, NULL, &labeler));
   bertqa_context_free(qa);
-  CHECK_STRUCT_SIZES(bertqa_labeler_options, bertqa_labeler_options_init, embed, labeler,
+  CHECK_STRUCT_SIZES(bertqa_labeler_options, bertqa_labeler_options_init, reserved, labeler,
                      bertqa_labeler_create(context, examples, COUNT, options, &labeler), bertqa_labeler_free);
 }
 

@@ -44,16 +44,16 @@ static void test_calls(void) {
     size_t length = 10 + i * 7 % 60; /* of mixed length */
     bertqa_tokens *tokens;
     bertqa_answers *answers;
-    bertqa_pair pair = {"who is it?", 10, text, length};
+    bertqa_answer_pair pair = {"who is it?", 10, text, length};
     switch (i % 8) {
       case 0:
         CHECK_STATUS(BERTQA_OK, bertqa_answer(context, "who is it?", 10, text, length, &options, &answers));
         break;
       case 1:
-        CHECK_STATUS(BERTQA_OK, bertqa_answer_batch(context, &pair, 1, &options, &answers));
+        CHECK_STATUS(BERTQA_OK, bertqa_answer_batch(context, &pair, 1, &options, &answers, NULL));
         break;
       case 2:
-        CHECK_STATUS(BERTQA_OK, bertqa_document_create(context, text, length, &document));
+        CHECK_STATUS(BERTQA_OK, bertqa_document_create(context, text, length, NULL, &document));
         CHECK_STATUS(BERTQA_OK, bertqa_document_answer(context, document, "who?", 4, &options, &answers));
         bertqa_document_free(document);
         break;
@@ -88,7 +88,7 @@ static void test_sequences(void) {
     bertqa_generation *generation;
     switch (i % 4) {
       case 0:
-        CHECK_STATUS(BERTQA_OK, bertqa_sequence_step(context, ids, states, 3, next, NULL));
+        CHECK_STATUS(BERTQA_OK, bertqa_sequence_step(context, ids, states, 3, NULL, next, NULL, 0));
         break;
       case 1:
         CHECK_STATUS(BERTQA_OK, bertqa_sequence_generate(context, "O", 1, state, NULL, &generation));
@@ -96,11 +96,11 @@ static void test_sequences(void) {
         bertqa_generation_free(generation);
         break;
       case 2:
-        CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, prediction,
-                    bertqa_sequence_predict(context, "O", 1, state, 0, &prediction, &next[0]));
+        CHECK_FAILS(BERTQA_ERROR_TOO_LARGE, prediction,
+                    bertqa_sequence_predict(context, "O", SIZE_MAX, state, NULL, &prediction, &next[0]));
         continue;
       default:
-        CHECK_STATUS(BERTQA_OK, bertqa_sequence_predict(context, "Romeo", 5, state, 3, &prediction, &next[0]));
+        CHECK_STATUS(BERTQA_OK, bertqa_sequence_predict(context, "Romeo", 5, state, NULL, &prediction, &next[0]));
         bertqa_prediction_free(prediction);
     }
     bertqa_sequence_state_free(state);

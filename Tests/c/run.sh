@@ -47,18 +47,26 @@ test_program() {
 }
 
 # shellcheck disable=SC2086
-headers() { # as C99 and C++11 by every compiler that is there
+headers() { # by every compiler that is there
   for c in "${CC:-cc}" gcc clang; do
     command -v "$c" > /dev/null || continue
-    compile "$c" -std=c99 $strict Tests/c/header_test.c && "$out/header_test"
-    "$c" -std=c99 $strict -fsyntax-only -x c include/bertqa.h
+    for standard in c99 c11; do
+      compile "$c" -std=$standard $strict Tests/c/header_test.c && "$out/header_test"
+      for header in include/*.h; do # each by itself; -Wpadded: no field hides in padding
+        "$c" -std=$standard $strict -Wpadded -fsyntax-only -x c "$header"
+      done
+    done
   done
   for cxx in "${CXX:-c++}" g++ clang++; do
     command -v "$cxx" > /dev/null || continue
-    compile "$cxx" -std=c++11 $strict Tests/c/header_test.cc && "$out/header_test"
-    "$cxx" -std=c++11 $strict -fsyntax-only -x c++ include/bertqa.h
+    for standard in c++11 c++17; do
+      compile "$cxx" -std=$standard $strict Tests/c/header_test.cc && "$out/header_test"
+      for header in include/*.h; do
+        "$cxx" -std=$standard $strict -Wpadded -fsyntax-only -x c++ "$header"
+      done
+    done
   done
-  echo "valid C99 and C++11"
+  echo "valid C99, C11, C++11 and C++17, without padding"
 }
 
 # shellcheck disable=SC2086
@@ -97,10 +105,10 @@ expect() { # expect TEXT COMMAND...: the command succeeds and prints the text
   }
 }
 
+# Every program of this directory but those that other runs have: kernels.sh, headers.
+programs=$(cd Tests/c && ls ./*_test.c | sed 's|./||; s|\.c$||' | grep -vx -e kernels_test -e header_test)
 tests=$*
-for name in ${tests:-status_test context_test tokenize_test answer_test logits_test determinism_test \
-  threads_test fork_test memory_test arrow_test bert_classify_test embed_test labeler_test \
-  sequence_test train_test headers examples symbols}; do
+for name in ${tests:-$programs headers examples symbols}; do
   case $name in
     headers | examples) run "$name" "$name" ;;
     symbols) run "$name" Tests/c/symbols.sh "$prefix" ;;

@@ -3,7 +3,7 @@
 #include "structs.h"
 
 static bertqa_context *context, *other; /* two models */
-static int32_t vocabulary, length;
+static size_t vocabulary, length;
 
 static bertqa_context *load(const char *name, int32_t threads) {
   char path[4096];
@@ -23,18 +23,25 @@ static bertqa_sequence_state *state_after(const bertqa_context *model, const int
   for (size_t i = 0; i < count; i++) {
     bertqa_sequence_state *next = NULL;
     const bertqa_sequence_state *before = state;
-    CHECK_STATUS(BERTQA_OK, bertqa_sequence_step(model, &ids[i], &before, 1, &next, NULL));
+    CHECK_STATUS(BERTQA_OK, bertqa_sequence_step(model, &ids[i], &before, 1, NULL, &next, NULL, 0));
     bertqa_sequence_state_free(state);
     state = next;
   }
   return state;
 }
 
+/* Options whose top_k is this. */
+static const bertqa_sequence_options *top(int32_t k) {
+  static bertqa_sequence_options options = BERTQA_SEQUENCE_OPTIONS_INIT;
+  options.top_k = k;
+  return &options;
+}
+
 static int same_state(const bertqa_sequence_state *a, const bertqa_sequence_state *b) {
   float left[512], right[512];
-  CHECK_STATUS(BERTQA_OK, bertqa_sequence_state_export(a, left, (size_t)length));
-  CHECK_STATUS(BERTQA_OK, bertqa_sequence_state_export(b, right, (size_t)length));
-  return memcmp(left, right, (size_t)length * sizeof(float)) == 0;
+  CHECK_STATUS(BERTQA_OK, bertqa_sequence_state_export(a, left, length));
+  CHECK_STATUS(BERTQA_OK, bertqa_sequence_state_export(b, right, length));
+  return memcmp(left, right, length * sizeof(float)) == 0;
 }
 
 static void test_info(void) {
@@ -42,9 +49,13 @@ static void test_info(void) {
   CHECK(info->task == BERTQA_TASK_PREDICT);
   CHECK(strcmp(info->architecture, "LSTMLanguageModel") == 0);
   CHECK(length == 2 * 2 * 20 && info->hidden_size == 20 && info->num_hidden_layers == 2);
+  const bertqa_sequence_info *sequence = bertqa_context_sequence_info(context);
+  CHECK(sequence->struct_size == sizeof *sequence && strcmp(sequence->separator, " ") == 0);
+  CHECK(strcmp(bertqa_context_vocabulary_piece(context, sequence->unknown_id, NULL), "<unk>") == 0);
+  CHECK(sequence->end_id == bertqa_context_vocabulary_id(context, sequence->end, strlen(sequence->end)));
   size_t bytes;
-  CHECK(strcmp(bertqa_vocabulary_piece(context, 0, &bytes), "<unk>") == 0 && bytes == 5);
-  CHECK(bertqa_vocabulary_id(context, "Romeo", 5) >= 0 && bertqa_vocabulary_id(context, "romeo", 5) == -1);
+  CHECK(strcmp(bertqa_context_vocabulary_piece(context, 0, &bytes), "<unk>") == 0 && bytes == 5);
+  CHECK(bertqa_context_vocabulary_id(context, "Romeo", 5) >= 0 && bertqa_context_vocabulary_id(context, "romeo", 5) == -1);
 }
 
 static void test_states(void) {
@@ -101,7 +112,11 @@ static void test_states(void) {
   CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_sequence_state_export(clone, NULL, 80));
   bertqa_context *answering = tiny_context(1);
   values[7] = 0;
-  CHECK_FAILS(BERTQA_ERROR_WRONG_MODEL, copy, bertqa_sequence_state_import(answering, values, 80, &copy));
+  const size_t lengths[] = {80, 0, SIZE_MAX, SIZE_MAX / 2 + 1};
+  for (int i = 0; i < 4; i++)
+    CHECK_FAILS(BERTQA_ERROR_WRONG_MODEL, copy,
+                bertqa_sequence_state_import(answering, values, lengths[i], &copy));
+  CHECK(bertqa_context_sequence_info(answering) == NULL && bertqa_context_sequence_info(NULL) == NULL);
   bertqa_context_free(answering);
   bertqa_sequence_state_free(clone);
 }
@@ -109,50 +124,50 @@ static void test_states(void) {
 static void test_predict(void) {
   bertqa_prediction *prediction = NULL;
   bertqa_sequence_state *state = NULL, *next = NULL;
-  CHECK_STATUS(BERTQA_OK, bertqa_sequence_predict(context, "O", 1, NULL, 3, &prediction, &state));
+  CHECK_STATUS(BERTQA_OK, bertqa_sequence_predict(context, "O", 1, NULL, top(3), &prediction, &state));
   CHECK(bertqa_prediction_count(prediction) == 3 && !bertqa_prediction_is_unknown(prediction));
   CHECK(bertqa_prediction_get(prediction, 3) == NULL);
   const float *probabilities = bertqa_prediction_probabilities(prediction);
   double sum = 0;
-  for (int32_t i = 0; i < vocabulary; i++) sum += probabilities[i];
+  for (size_t i = 0; i < vocabulary; i++) sum += probabilities[i];
   CHECK(fabs(sum - 1) < 1e-6);
   float most = 1;
   for (size_t i = 0; i < 3; i++) {
     const bertqa_word *word = bertqa_prediction_get(prediction, i);
     CHECK(word->struct_size == sizeof *word && strlen(word->text) == word->length);
-    CHECK(strcmp(word->text, bertqa_vocabulary_piece(context, word->id, NULL)) == 0);
+    CHECK(strcmp(word->text, bertqa_context_vocabulary_piece(context, word->id, NULL)) == 0);
     CHECK(fabsf(word->probability - probabilities[word->id]) < 1e-6f && word->probability <= most);
     CHECK(fabsf(expf(word->log_probability) - word->probability) < 1e-6f);
     most = word->probability;
   }
   bertqa_prediction_free(prediction);
 
-  CHECK_STATUS(BERTQA_OK, bertqa_sequence_predict(context, "zyzzyva", 7, state, 1000, &prediction, &next));
+  CHECK_STATUS(BERTQA_OK, bertqa_sequence_predict(context, "zyzzyva", 7, state, top(1000), &prediction, &next));
   CHECK(bertqa_prediction_is_unknown(prediction) != 0);
-  CHECK(bertqa_prediction_count(prediction) == (size_t)vocabulary);
+  CHECK(bertqa_prediction_count(prediction) == vocabulary);
   /* Nothing is wanted, or the state alone. */
-  CHECK_STATUS(BERTQA_OK, bertqa_sequence_predict(context, "O", 1, NULL, 1, NULL, NULL));
+  CHECK_STATUS(BERTQA_OK, bertqa_sequence_predict(context, "O", 1, NULL, NULL, NULL, NULL));
   bertqa_sequence_state *alone = NULL;
-  CHECK_STATUS(BERTQA_OK, bertqa_sequence_predict(context, "O", 1, NULL, 1, NULL, &alone));
+  CHECK_STATUS(BERTQA_OK, bertqa_sequence_predict(context, "O", 1, NULL, NULL, NULL, &alone));
   CHECK(same_state(alone, state));
   bertqa_sequence_state_free(alone);
   bertqa_sequence_state_free(next);
   bertqa_prediction_free(prediction);
 
-  for (int32_t top_k = -1; top_k <= 0; top_k++) {
+  for (int32_t top_k = -2; top_k < 0; top_k++) {
     next = (void *)&vocabulary;
     CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, prediction,
-                bertqa_sequence_predict(context, "O", 1, NULL, top_k, &prediction, &next));
+                bertqa_sequence_predict(context, "O", 1, NULL, top(top_k), &prediction, &next));
     CHECK(next == NULL);
   }
   CHECK_FAILS(BERTQA_ERROR_WRONG_MODEL, prediction,
-              bertqa_sequence_predict(other, "O", 1, state, 1, &prediction, NULL));
+              bertqa_sequence_predict(other, "O", 1, state, NULL, &prediction, NULL));
   CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, prediction,
-              bertqa_sequence_predict(NULL, "O", 1, NULL, 1, &prediction, NULL));
+              bertqa_sequence_predict(NULL, "O", 1, NULL, NULL, &prediction, NULL));
   CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, prediction,
-              bertqa_sequence_predict(context, NULL, 1, NULL, 1, &prediction, NULL));
+              bertqa_sequence_predict(context, NULL, 1, NULL, NULL, &prediction, NULL));
   CHECK_FAILS(BERTQA_ERROR_TOO_LARGE, prediction,
-              bertqa_sequence_predict(context, "O", SIZE_MAX, NULL, 1, &prediction, NULL));
+              bertqa_sequence_predict(context, "O", SIZE_MAX, NULL, NULL, &prediction, NULL));
   bertqa_prediction_free(NULL);
   CHECK(bertqa_prediction_count(NULL) == 0 && bertqa_prediction_get(NULL, 0) == NULL);
   CHECK(bertqa_prediction_probabilities(NULL) == NULL && !bertqa_prediction_is_unknown(NULL));
@@ -166,41 +181,41 @@ static void test_step(void) {
   const int32_t before[] = {5, 6, 7};
   bertqa_sequence_state *states[COUNT] = {NULL}, *next[COUNT], *alone;
   for (size_t i = 1; i < COUNT; i++) states[i] = state_after(context, before, i % 3 + 1);
-  float *logits = malloc(COUNT * (size_t)vocabulary * sizeof *logits);
-  float *own = malloc((size_t)vocabulary * sizeof *own);
+  float *logits = malloc(COUNT * vocabulary * sizeof *logits);
+  float *own = malloc(vocabulary * sizeof *own);
   const bertqa_sequence_state *const *given = (const bertqa_sequence_state *const *)states;
-  CHECK_STATUS(BERTQA_OK, bertqa_sequence_step(context, ids, given, COUNT, next, logits));
+  CHECK_STATUS(BERTQA_OK, bertqa_sequence_step(context, ids, given, COUNT, NULL, next, logits, COUNT * vocabulary));
   for (int i = 0; i < COUNT; i++) {
-    CHECK_STATUS(BERTQA_OK, bertqa_sequence_step(context, &ids[i], &given[i], 1, &alone, own));
+    CHECK_STATUS(BERTQA_OK, bertqa_sequence_step(context, &ids[i], &given[i], 1, NULL, &alone, own, vocabulary));
     CHECK(same_state(alone, next[i]));
-    CHECK(memcmp(own, logits + i * vocabulary, (size_t)vocabulary * sizeof *own) == 0);
+    CHECK(memcmp(own, logits + (size_t)i * vocabulary, vocabulary * sizeof *own) == 0);
     bertqa_sequence_state_free(alone);
     bertqa_sequence_state_free(next[i]);
   }
-  CHECK_STATUS(BERTQA_OK, bertqa_sequence_step(context, ids, NULL, COUNT, next, NULL));
+  CHECK_STATUS(BERTQA_OK, bertqa_sequence_step(context, ids, NULL, COUNT, NULL, next, NULL, 0));
   for (int i = 0; i < COUNT; i++) bertqa_sequence_state_free(next[i]);
-  CHECK_STATUS(BERTQA_OK, bertqa_sequence_step(context, NULL, NULL, 0, NULL, NULL));
+  CHECK_STATUS(BERTQA_OK, bertqa_sequence_step(context, NULL, NULL, 0, NULL, NULL, NULL, 0));
 
   /* On failure all are NULL and the message names the sequence. */
-  const int32_t outside[] = {-1, vocabulary, INT32_MAX, INT32_MIN};
+  const int32_t outside[] = {-1, (int32_t)vocabulary, INT32_MAX, INT32_MIN};
   for (int i = 0; i < 4; i++) {
     ids[3] = outside[i];
     for (int j = 0; j < COUNT; j++) next[j] = (void *)&vocabulary;
-    CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_sequence_step(context, ids, given, COUNT, next, logits));
+    CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_sequence_step(context, ids, given, COUNT, NULL, next, logits, COUNT * vocabulary));
     for (int j = 0; j < COUNT; j++) CHECK(next[j] == NULL);
-    CHECK(strstr(bertqa_last_error(), "ids[3]") != NULL);
+    CHECK(bertqa_last_error_item() == 3);
   }
   ids[3] = 1;
   bertqa_sequence_state *own_state = states[2];
   states[2] = state_after(other, before, 1);
-  CHECK_STATUS(BERTQA_ERROR_WRONG_MODEL, bertqa_sequence_step(context, ids, given, COUNT, next, logits));
-  CHECK(strstr(bertqa_last_error(), "states[2]") != NULL);
+  CHECK_STATUS(BERTQA_ERROR_WRONG_MODEL, bertqa_sequence_step(context, ids, given, COUNT, NULL, next, logits, COUNT * vocabulary));
+  CHECK(bertqa_last_error_item() == 2);
   bertqa_sequence_state_free(states[2]);
   states[2] = own_state;
-  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_sequence_step(context, NULL, NULL, 1, next, NULL));
-  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_sequence_step(context, ids, NULL, 1, NULL, NULL));
-  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_sequence_step(NULL, ids, NULL, 1, next, NULL));
-  CHECK_STATUS(BERTQA_ERROR_TOO_LARGE, bertqa_sequence_step(context, ids, NULL, SIZE_MAX, next, NULL));
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_sequence_step(context, NULL, NULL, 1, NULL, next, NULL, 0));
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_sequence_step(context, ids, NULL, 1, NULL, NULL, NULL, 0));
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_sequence_step(NULL, ids, NULL, 1, NULL, next, NULL, 0));
+  CHECK_STATUS(BERTQA_ERROR_TOO_LARGE, bertqa_sequence_step(context, ids, NULL, SIZE_MAX, NULL, next, NULL, 0));
   for (int i = 0; i < COUNT; i++) bertqa_sequence_state_free(states[i]);
   free(logits);
   free(own);
@@ -223,7 +238,6 @@ static void test_generate(void) {
   bertqa_generate_options options;
   bertqa_generation *generation = NULL, *rest = NULL;
   bertqa_generate_options_init(&options, sizeof options);
-  CHECK(options.max_words == 100 && options.temperature == 0 && options.top_k == 0 && options.top_p == 1);
   options.temperature = 1.5f;
   options.max_words = 30;
   options.seed = 5;
@@ -271,19 +285,20 @@ static void test_generate(void) {
   CHECK(bertqa_generation_stop(NULL) == 0 && bertqa_generation_unknown_count(NULL) == 0);
   CHECK(bertqa_generation_state(NULL) == NULL);
 
-  CHECK_STRUCT_SIZES(bertqa_generate_options, bertqa_generate_options_init, on_word_user, generation,
+  CHECK_STRUCT_SIZES(bertqa_generate_options, bertqa_generate_options_init, top_p, generation,
                      bertqa_sequence_generate(context, "O", 1, NULL, options, &generation),
                      bertqa_generation_free);
 }
 
 static void test_likelihood(void) {
+  const bertqa_sequence_options complete = {.struct_size = sizeof complete, .include_end = BERTQA_ON};
   bertqa_sequence_score score;
   memset(&score, 0xaa, sizeof score);
   score.struct_size = sizeof score;
-  CHECK_STATUS(BERTQA_OK, bertqa_sequence_likelihood(context, "O zyzzyva Romeo", 15, NULL, 1, &score));
+  CHECK_STATUS(BERTQA_OK, bertqa_sequence_likelihood(context, "O zyzzyva Romeo", 15, NULL, &complete, &score));
   CHECK(score.word_count == 3 && score.unknown_count == 1 && score.log_likelihood < 0);
   CHECK(fabs(score.perplexity - exp(-score.log_likelihood / 3)) < 1e-9);
-  CHECK_STATUS(BERTQA_OK, bertqa_sequence_likelihood(context, NULL, 0, NULL, 1, &score));
+  CHECK_STATUS(BERTQA_OK, bertqa_sequence_likelihood(context, NULL, 0, NULL, &complete, &score));
   CHECK(score.word_count == 0 && isnan(score.perplexity));
 
   /* Callers of other versions: no more is written than there is room. */
@@ -294,7 +309,7 @@ static void test_likelihood(void) {
   for (size_t size = sizeof(size_t); size <= sizeof grown; size += sizeof(size_t)) {
     memset(&grown, 0xaa, sizeof grown);
     grown.known.struct_size = size;
-    CHECK_STATUS(BERTQA_OK, bertqa_sequence_likelihood(context, "O O", 3, NULL, 0, &grown.known));
+    CHECK_STATUS(BERTQA_OK, bertqa_sequence_likelihood(context, "O O", 3, NULL, NULL, &grown.known));
     CHECK(grown.known.struct_size == size);
     const unsigned char *bytes = (const unsigned char *)&grown;
     for (size_t i = size; i < sizeof grown; i++) CHECK(bytes[i] == 0xaa);
@@ -302,11 +317,11 @@ static void test_likelihood(void) {
   const size_t wrong[] = {0, 7, 1 << 20, SIZE_MAX};
   for (int i = 0; i < 4; i++) {
     score.struct_size = wrong[i];
-    CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_sequence_likelihood(context, "O", 1, NULL, 0, &score));
+    CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_sequence_likelihood(context, "O", 1, NULL, NULL, &score));
   }
-  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_sequence_likelihood(context, "O", 1, NULL, 0, NULL));
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_sequence_likelihood(context, "O", 1, NULL, NULL, NULL));
   score.struct_size = sizeof score;
-  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_sequence_likelihood(NULL, "O", 1, NULL, 0, &score));
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_sequence_likelihood(NULL, "O", 1, NULL, NULL, &score));
 
   bertqa_text texts[4];
   memset(texts, 0, sizeof texts);
@@ -315,21 +330,22 @@ static void test_likelihood(void) {
   texts[3].text = "night .", texts[3].length = 7;
   size_t order[4], counts[4];
   double sums[4];
-  CHECK_STATUS(BERTQA_OK, bertqa_sequence_rank(context, "O", 1, texts, 4, NULL, 0, order, sums, counts));
+  CHECK_STATUS(BERTQA_OK, bertqa_sequence_rank(context, "O", 1, texts, 4, NULL, NULL, order, sums, counts));
   CHECK(counts[0] == 3 && counts[1] == 0 && counts[2] == 2 && sums[1] == 0 && sums[2] == sums[3]);
   CHECK(order[3] == 1);
   for (int i = 0; i < 2; i++)
     CHECK(sums[order[i]] / (double)counts[order[i]] >= sums[order[i + 1]] / (double)counts[order[i + 1]]);
   for (int i = 0; i < 4; i++)
     if (order[i] == 3) CHECK(i > 0 && order[i - 1] == 2);
-  CHECK_STATUS(BERTQA_OK, bertqa_sequence_rank(context, "O", 1, texts, 4, NULL, 0, NULL, NULL, NULL));
-  CHECK_STATUS(BERTQA_OK, bertqa_sequence_rank(context, "O", 1, NULL, 0, NULL, 0, NULL, NULL, NULL));
-  texts[2].second = "x", texts[2].second_length = 1;
+  CHECK_STATUS(BERTQA_OK, bertqa_sequence_rank(context, "O", 1, texts, 4, NULL, NULL, NULL, NULL, NULL));
+  CHECK_STATUS(BERTQA_OK, bertqa_sequence_rank(context, "O", 1, NULL, 0, NULL, NULL, NULL, NULL, NULL));
+  texts[2].text = NULL;
   CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT,
-               bertqa_sequence_rank(context, "O", 1, texts, 4, NULL, 0, order, sums, counts));
+               bertqa_sequence_rank(context, "O", 1, texts, 4, NULL, NULL, order, sums, counts));
+  CHECK(bertqa_last_error_item() == 2);
   CHECK(strstr(bertqa_last_error(), "continuations[2]") != NULL);
-  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_sequence_rank(context, "O", 1, NULL, 1, NULL, 0, order, NULL, NULL));
-  CHECK_STATUS(BERTQA_ERROR_TOO_LARGE, bertqa_sequence_rank(context, "O", 1, texts, SIZE_MAX, NULL, 0, order, NULL, NULL));
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_sequence_rank(context, "O", 1, NULL, 1, NULL, NULL, order, NULL, NULL));
+  CHECK_STATUS(BERTQA_ERROR_TOO_LARGE, bertqa_sequence_rank(context, "O", 1, texts, SIZE_MAX, NULL, NULL, order, NULL, NULL));
 }
 
 /* A child goes on from a state that its parent made. */
@@ -340,12 +356,12 @@ static void test_fork(void) {
   int32_t words[64];
   bertqa_sequence_state *next[64];
   for (int i = 0; i < 64; i++) given[i] = state, words[i] = 4;
-  CHECK_STATUS(BERTQA_OK, bertqa_sequence_step(context, words, given, 1, &expected, NULL));
+  CHECK_STATUS(BERTQA_OK, bertqa_sequence_step(context, words, given, 1, NULL, &expected, NULL, 0));
   const pid_t child = fork();
   if (child == 0) {
     int good = 1;
     for (int round = 0; round < 20; round++) {
-      good &= bertqa_sequence_step(context, words, given, 64, next, NULL) == BERTQA_OK;
+      good &= bertqa_sequence_step(context, words, given, 64, NULL, next, NULL, 0) == BERTQA_OK;
       for (int i = 0; i < 64; i++) {
         good &= same_state(next[i], expected);
         bertqa_sequence_state_free(next[i]);
@@ -390,7 +406,7 @@ static void test_lifetimes(void) {
   bertqa_prediction *prediction = NULL;
   bertqa_generation *generation = NULL;
   bertqa_sequence_state *state = NULL;
-  CHECK_STATUS(BERTQA_OK, bertqa_sequence_predict(short_lived, "O", 1, NULL, 2, &prediction, &state));
+  CHECK_STATUS(BERTQA_OK, bertqa_sequence_predict(short_lived, "O", 1, NULL, top(2), &prediction, &state));
   CHECK_STATUS(BERTQA_OK, bertqa_sequence_generate(short_lived, "O", 1, NULL, NULL, &generation));
   bertqa_context_free(short_lived);
   CHECK(strlen(bertqa_prediction_get(prediction, 0)->text) > 0);
@@ -398,7 +414,7 @@ static void test_lifetimes(void) {
     CHECK(strlen(bertqa_generation_get(generation, i)->text) == bertqa_generation_get(generation, i)->length);
   /* Another context of the same files is the same model. */
   bertqa_sequence_state *next = NULL;
-  CHECK_STATUS(BERTQA_OK, bertqa_sequence_predict(context, "O", 1, state, 1, NULL, &next));
+  CHECK_STATUS(BERTQA_OK, bertqa_sequence_predict(context, "O", 1, state, NULL, NULL, &next));
   bertqa_sequence_state_free(next);
   bertqa_sequence_state_free(state);
   bertqa_generation_free(generation);
@@ -409,8 +425,8 @@ int main(int argc, char **argv) {
   begin(argc, argv);
   context = load("tiny-lstm", 2);
   other = load("tiny-gru", 1);
-  vocabulary = bertqa_context_info(context)->vocab_size;
-  length = bertqa_context_info(context)->state_length;
+  vocabulary = bertqa_context_info(context)->vocabulary_size;
+  length = bertqa_context_sequence_info(context)->state_length;
   test_info();
   test_states();
   test_predict();

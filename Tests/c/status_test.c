@@ -21,9 +21,10 @@ static void test_status_names(void) {
       "BERTQA_ERROR_CANCELLED",
       "BERTQA_ERROR_TOO_LARGE",
       "BERTQA_ERROR_INTERNAL",
+      "BERTQA_ERROR_DEADLINE_EXCEEDED",
   };
-  for (int32_t i = 0; i < 10; i++) CHECK(strcmp(bertqa_status_name(i), names[i]) == 0);
-  CHECK(strcmp(bertqa_status_name(10), "unknown status") == 0);
+  for (int32_t i = 0; i < 11; i++) CHECK(strcmp(bertqa_status_name(i), names[i]) == 0);
+  CHECK(strcmp(bertqa_status_name(11), "unknown status") == 0);
   CHECK(strcmp(bertqa_status_name(-1), "unknown status") == 0);
   CHECK(strcmp(bertqa_status_name(INT32_MAX), "unknown status") == 0);
   CHECK(strcmp(bertqa_status_name(INT32_MIN), "unknown status") == 0);
@@ -60,15 +61,14 @@ static void test_null_handles(void) {
   CHECK(bertqa_context_info(NULL) == NULL);
   CHECK(bertqa_tokens_count(NULL) == 0);
   CHECK(bertqa_tokens_ids(NULL) == NULL);
-  CHECK(bertqa_tokens_starts(NULL) == NULL);
-  CHECK(bertqa_tokens_ends(NULL) == NULL);
+  CHECK(bertqa_tokens_ranges(NULL) == NULL);
   CHECK(bertqa_answers_count(NULL) == 0);
   CHECK(bertqa_answers_get(NULL, 0) == NULL);
   CHECK(bertqa_answers_summary(NULL) == NULL);
   size_t length = 7;
-  CHECK(bertqa_vocabulary_piece(NULL, 0, &length) == NULL);
-  CHECK(bertqa_vocabulary_piece(NULL, 0, NULL) == NULL);
-  CHECK(bertqa_vocabulary_id(NULL, "the", 3) == -1);
+  CHECK(bertqa_context_vocabulary_piece(NULL, 0, &length) == NULL);
+  CHECK(bertqa_context_vocabulary_piece(NULL, 0, NULL) == NULL);
+  CHECK(bertqa_context_vocabulary_id(NULL, "the", 3) == -1);
 }
 
 int main(int argc, char **argv) {

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Checks what the library exports and needs: its symbols against the golden list in symbols.txt and
-# against the header's functions, its SONAME, dependencies and size.
+# against the headers' functions, its SONAME, dependencies and size.
 # usage: symbols.sh PREFIX    (as staged by make)
 set -eu
 prefix=$1
@@ -18,10 +18,10 @@ fail() {
 # the table, are no exports.
 nm -D --extern-only --defined-only "$library" | sed -n 's/^[0-9a-f]* [^A] \([^@]*\).*/\1/p' |
   LC_ALL=C sort > "$out/exported"
-"${CC:-cc}" -E -P "$prefix/include/bertqa.h" | grep -oE 'bertqa_[a-z0-9_]+ *\(' | tr -d ' (' |
+"${CC:-cc}" -E -P "$prefix/include/bertqa_experimental.h" | grep -oE 'bertqa_[a-z0-9_]+ *\(' | tr -d ' (' |
   LC_ALL=C sort -u > "$out/declared"
 diff -u "$here/symbols.txt" "$out/exported" >&2 || fail "exports differ from symbols.txt"
-diff -u "$here/symbols.txt" "$out/declared" >&2 || fail "the header's functions differ from symbols.txt"
+diff -u "$here/symbols.txt" "$out/declared" >&2 || fail "the headers' functions differ from symbols.txt"
 for name in $(cat "$here/symbols.txt"); do
   grep -qw "$name" "$here"/*_test.c || fail "$name is called by no test"
 done

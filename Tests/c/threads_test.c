@@ -17,7 +17,7 @@ static void *hammer(void *argument) {
     size_t i = (seed + round * 3) % DOCUMENTS, j = (i + 1) % DOCUMENTS;
     size_t length = strlen(texts[i]);
     bertqa_answers *answers[3] = {NULL, NULL, NULL};
-    bertqa_pair two[2] = {{question, strlen(question), texts[i], length},
+    bertqa_answer_pair two[2] = {{question, strlen(question), texts[i], length},
                           {question, strlen(question), texts[j], strlen(texts[j])}};
     switch ((seed + round) % 4) {
       case 0:
@@ -28,7 +28,7 @@ static void *hammer(void *argument) {
                                                        &options, &answers[0]));
         break;
       case 2:
-        CHECK_STATUS(BERTQA_OK, bertqa_answer_batch(context, two, 2, &options, answers));
+        CHECK_STATUS(BERTQA_OK, bertqa_answer_batch(context, two, 2, &options, answers, NULL));
         CHECK(same_answers(expected[j], answers[1]));
         break;
       default: { /* a failing call beside the others, and tokens */
@@ -56,7 +56,7 @@ static void test_threads(int32_t threads_per_call) {
     texts[i] = made_document((unsigned)i, 1 + i * 5);
     expected[i] = tiny_answer(context, question, texts[i]);
     CHECK_STATUS(BERTQA_OK,
-                 bertqa_document_create(context, texts[i], strlen(texts[i]), &documents[i]));
+                 bertqa_document_create(context, texts[i], strlen(texts[i]), NULL, &documents[i]));
   }
   pthread_t threads[THREADS];
   pthread_barrier_init(&start, NULL, THREADS);

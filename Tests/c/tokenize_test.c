@@ -10,11 +10,11 @@ static bertqa_tokens *tokens_of(const char *text, size_t length) {
   CHECK_STATUS(BERTQA_OK, bertqa_tokenize(context, text, length, NULL, &tokens));
   size_t count = bertqa_tokens_count(tokens);
   const int32_t *ids = bertqa_tokens_ids(tokens);
-  const uint32_t *starts = bertqa_tokens_starts(tokens), *ends = bertqa_tokens_ends(tokens);
-  CHECK((count == 0) == (ids == NULL) && (count == 0) == (starts == NULL) && (count == 0) == (ends == NULL));
+  const bertqa_range *ranges = bertqa_tokens_ranges(tokens);
+  CHECK((count == 0) == (ids == NULL) && (count == 0) == (ranges == NULL));
   for (size_t i = 0; i < count; i++) {
-    CHECK(starts[i] < ends[i] && ends[i] <= length);
-    CHECK(bertqa_vocabulary_piece(context, ids[i], NULL) != NULL);
+    CHECK(ranges[i].start < ranges[i].end && ranges[i].end <= length);
+    CHECK(bertqa_context_vocabulary_piece(context, ids[i], NULL) != NULL);
   }
   return tokens;
 }
@@ -25,7 +25,7 @@ static void check_pieces(const char *text, size_t length, const char *expected) 
   bertqa_tokens *tokens = tokens_of(text, length);
   for (size_t i = 0; i < bertqa_tokens_count(tokens); i++) {
     if (i > 0) strcat(found, " ");
-    strcat(found, bertqa_vocabulary_piece(context, bertqa_tokens_ids(tokens)[i], NULL));
+    strcat(found, bertqa_context_vocabulary_piece(context, bertqa_tokens_ids(tokens)[i], NULL));
   }
   check(strcmp(found, expected) == 0, __FILE__, __LINE__, expected, found);
   bertqa_tokens_free(tokens);
@@ -45,8 +45,8 @@ static void test_texts(void) {
 
   bertqa_tokens *tokens = tokens_of("a \xf0\x9f\x98\x80 fox", 10);
   CHECK(bertqa_tokens_count(tokens) == 3);
-  CHECK(bertqa_tokens_starts(tokens)[1] == 2 && bertqa_tokens_ends(tokens)[1] == 6);
-  CHECK(bertqa_tokens_starts(tokens)[2] == 7 && bertqa_tokens_ends(tokens)[2] == 10);
+  CHECK(bertqa_tokens_ranges(tokens)[1].start == 2 && bertqa_tokens_ranges(tokens)[1].end == 6);
+  CHECK(bertqa_tokens_ranges(tokens)[2].start == 7 && bertqa_tokens_ranges(tokens)[2].end == 10);
   bertqa_tokens_free(tokens);
 
   char bytes[512]; /* every byte value, valid nowhere */
@@ -62,28 +62,28 @@ static void test_special_tokens(void) {
   bertqa_tokens *tokens;
   CHECK_STATUS(BERTQA_OK, bertqa_tokenize(context, "the [SEP] fox", 13, &options, &tokens));
   CHECK(bertqa_tokens_count(tokens) == 3);
-  CHECK(bertqa_tokens_ids(tokens)[1] == bertqa_vocabulary_id(context, "[SEP]", 5));
-  CHECK(bertqa_tokens_starts(tokens)[1] == 4 && bertqa_tokens_ends(tokens)[1] == 9);
+  CHECK(bertqa_tokens_ids(tokens)[1] == bertqa_context_vocabulary_id(context, "[SEP]", 5));
+  CHECK(bertqa_tokens_ranges(tokens)[1].start == 4 && bertqa_tokens_ranges(tokens)[1].end == 9);
   bertqa_tokens_free(tokens);
 }
 
 static void test_vocabulary(void) {
-  int32_t size = bertqa_context_info(context)->vocab_size;
+  const int32_t size = (int32_t)bertqa_context_info(context)->vocabulary_size;
   for (int32_t id = 0; id < size; id++) {
     size_t length = 0;
-    const char *piece = bertqa_vocabulary_piece(context, id, &length);
+    const char *piece = bertqa_context_vocabulary_piece(context, id, &length);
     CHECK(piece != NULL && strlen(piece) == length);
-    CHECK(bertqa_vocabulary_piece(context, id, NULL) == piece);
-    CHECK(bertqa_vocabulary_id(context, piece, length) == id);
+    CHECK(bertqa_context_vocabulary_piece(context, id, NULL) == piece);
+    CHECK(bertqa_context_vocabulary_id(context, piece, length) == id);
   }
   const int32_t outside[] = {-1, size, INT32_MAX, INT32_MIN};
-  for (int i = 0; i < 4; i++) CHECK(bertqa_vocabulary_piece(context, outside[i], NULL) == NULL);
-  CHECK(strcmp(bertqa_vocabulary_piece(context, 1, NULL), "[UNK]") == 0);
-  CHECK(bertqa_vocabulary_id(context, "zebra", 5) == -1);
-  CHECK(bertqa_vocabulary_id(context, "", 0) == -1);
-  CHECK(bertqa_vocabulary_id(context, NULL, 0) == -1);
-  CHECK(bertqa_vocabulary_id(context, NULL, 3) == -1);
-  CHECK(bertqa_vocabulary_id(context, (const char *)1, SIZE_MAX) == -1);
+  for (int i = 0; i < 4; i++) CHECK(bertqa_context_vocabulary_piece(context, outside[i], NULL) == NULL);
+  CHECK(strcmp(bertqa_context_vocabulary_piece(context, 1, NULL), "[UNK]") == 0);
+  CHECK(bertqa_context_vocabulary_id(context, "zebra", 5) == -1);
+  CHECK(bertqa_context_vocabulary_id(context, "", 0) == -1);
+  CHECK(bertqa_context_vocabulary_id(context, NULL, 0) == -1);
+  CHECK(bertqa_context_vocabulary_id(context, NULL, 3) == -1);
+  CHECK(bertqa_context_vocabulary_id(context, (const char *)1, SIZE_MAX) == -1);
 }
 
 static void test_refused(void) {
@@ -96,7 +96,7 @@ static void test_refused(void) {
     CHECK_FAILS(BERTQA_ERROR_TOO_LARGE, tokens,
                 bertqa_tokenize(context, (const char *)1, lengths[i], NULL, &tokens));
   }
-  CHECK_STRUCT_SIZES(bertqa_tokenize_options, bertqa_tokenize_options_init, parse_special_tokens, tokens,
+  CHECK_STRUCT_SIZES(bertqa_tokenize_options, bertqa_tokenize_options_init, reserved, tokens,
                      bertqa_tokenize(context, "the fox", 7, options, &tokens), bertqa_tokens_free);
 }
 
@@ -106,8 +106,8 @@ static void test_outliving(void) {
   CHECK_STATUS(BERTQA_OK, bertqa_tokenize(other, "the fox", 7, NULL, &tokens));
   bertqa_context_free(other);
   CHECK(bertqa_tokens_count(tokens) == 2);
-  CHECK(bertqa_tokens_ids(tokens)[0] == bertqa_vocabulary_id(context, "the", 3));
-  CHECK(bertqa_tokens_starts(tokens)[1] == 4 && bertqa_tokens_ends(tokens)[1] == 7);
+  CHECK(bertqa_tokens_ids(tokens)[0] == bertqa_context_vocabulary_id(context, "the", 3));
+  CHECK(bertqa_tokens_ranges(tokens)[1].start == 4 && bertqa_tokens_ranges(tokens)[1].end == 7);
   bertqa_tokens_free(tokens);
 }
 

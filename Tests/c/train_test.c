@@ -30,7 +30,7 @@ static bertqa_trainer *filled(const bertqa_train_options *options) {
   CHECK_STATUS(BERTQA_OK, bertqa_trainer_create(options, &trainer));
   for (int i = 0; i < COUNT; i++) {
     CHECK_STATUS(BERTQA_OK, bertqa_trainer_add(trainer, data[i].text, strlen(data[i].text), data[i].label,
-                                               strlen(data[i].label)));
+                                               strlen(data[i].label), NULL));
   }
   return trainer;
 }
@@ -42,54 +42,109 @@ static bertqa_train_options options_with(int32_t folds) {
   return options;
 }
 
-static void test_defaults(void) {
-  bertqa_train_options options;
-  bertqa_train_options_init(&options, sizeof options);
-  CHECK(options.struct_size == sizeof options && options.algorithm == BERTQA_LOGISTIC_REGRESSION);
-  CHECK(options.min_word_length == 3 && options.min_distinct_words == 3 && options.max_ngram == 1);
-  CHECK(options.tf_idf == 0 && options.min_document_count == 1 && options.max_document_fraction == 1);
-  CHECK(options.max_vocabulary == 262144 && options.c == 1 && options.alpha == 1);
-  CHECK(options.max_iterations == 1000 && options.tolerance == 1e-4 && options.folds == 5);
-  CHECK(options.threads == 0 && options.seed == 0 && options.progress == NULL);
+/* Whether a label was told of as it should be. */
+static void check_label(const bertqa_training_report *report, size_t index, const char *name, size_t texts) {
+  const bertqa_training_label *label = bertqa_training_report_label_get(report, index);
+  CHECK(label != NULL && label->struct_size == sizeof *label && label->text_count == texts);
+  CHECK(strcmp(label->label, name) == 0 && label->label_length == strlen(name));
 }
 
 static void test_report(void) {
   bertqa_train_options options = options_with(2);
   bertqa_trainer *trainer = filled(&options);
-  const bertqa_training_report *report = NULL;
-  CHECK_STATUS(BERTQA_OK, bertqa_trainer_finish(trainer, path("report"), &report));
-  CHECK(report->struct_size == sizeof *report && report->text_count == COUNT && report->label_count == 2);
-  CHECK(strcmp(report->labels[0], "politics") == 0 && strcmp(report->labels[1], "sport") == 0);
-  CHECK(report->label_texts[0] == 3 && report->label_texts[1] == 4);
-  CHECK(report->vocabulary_size > 10 && report->iterations > 0 && report->converged && report->loss > 0);
-  size_t total = 0;
-  for (int i = 0; i < 4; i++) total += report->confusion[i];
-  CHECK(total == COUNT);
-  CHECK(report->accuracy >= 0 && report->accuracy <= 1 && report->macro_f1 <= 1 && report->calibration_error <= 1);
+  bertqa_training_report *report = NULL;
+  CHECK_STATUS(BERTQA_OK, bertqa_trainer_finish(trainer, path("report"), NULL, &report));
   bertqa_trainer_free(trainer); /* the report outlives it */
-  CHECK(strcmp(report->labels[1], "sport") == 0);
+  const bertqa_training_summary *summary = bertqa_training_report_summary(report);
+  CHECK(summary->struct_size == sizeof *summary && summary->text_count == COUNT);
+  CHECK(bertqa_training_report_label_count(report) == 2);
+  check_label(report, 0, "politics", 3);
+  check_label(report, 1, "sport", 4);
+  CHECK(bertqa_training_report_label_get(report, 2) == NULL);
+  CHECK(summary->vocabulary_size > 10 && summary->iterations > 0 && summary->is_converged && summary->loss > 0);
+  CHECK(summary->accuracy >= 0 && summary->accuracy <= 1 && summary->macro_f1 <= 1 &&
+        summary->calibration_error <= 1);
+  size_t confusion[2][2], right = 0;
+  for (size_t truth = 0; truth < 2; truth++) {
+    for (size_t predicted = 0; predicted < 2; predicted++)
+      confusion[truth][predicted] = bertqa_training_report_confusion(report, truth, predicted);
+    right += confusion[truth][truth];
+  }
+  CHECK(confusion[0][0] + confusion[0][1] == 3 && confusion[1][0] + confusion[1][1] == 4);
+  CHECK(fabs(summary->accuracy - (double)right / COUNT) < 1e-12);
+  double f1 = 0;
+  for (size_t i = 0; i < 2; i++) {
+    const bertqa_training_label *label = bertqa_training_report_label_get(report, i);
+    const double predicted = (double)(confusion[0][i] + confusion[1][i]);
+    CHECK(fabs(label->recall - (double)confusion[i][i] / (i == 0 ? 3 : 4)) < 1e-12);
+    if (predicted > 0) CHECK(fabs(label->precision - (double)confusion[i][i] / predicted) < 1e-12);
+    f1 += label->f1 / 2;
+  }
+  CHECK(fabs(summary->macro_f1 - f1) < 1e-12);
+  CHECK(bertqa_training_report_confusion(report, 2, 0) == 0);
+  CHECK(bertqa_training_report_confusion(report, 0, SIZE_MAX) == 0);
   bertqa_training_report_free(report);
 
-  bertqa_train_options none = options_with(0);
+  bertqa_train_options none = options_with(-1);
   trainer = filled(&none);
-  CHECK_STATUS(BERTQA_OK, bertqa_trainer_finish(trainer, path("none"), &report));
-  CHECK(isnan(report->accuracy) && isnan(report->macro_f1) && isnan(report->calibration_error));
-  CHECK(report->confusion == NULL);
+  CHECK_STATUS(BERTQA_OK, bertqa_trainer_finish(trainer, path("none"), NULL, &report));
+  summary = bertqa_training_report_summary(report);
+  CHECK(isnan(summary->accuracy) && isnan(summary->macro_f1) && isnan(summary->calibration_error));
+  const bertqa_training_label *label = bertqa_training_report_label_get(report, 0);
+  CHECK(isnan(label->precision) && isnan(label->recall) && isnan(label->f1));
+  CHECK(bertqa_training_report_confusion(report, 0, 0) == 0);
   bertqa_training_report_free(report);
-  CHECK_STATUS(BERTQA_OK, bertqa_trainer_finish(trainer, path("again"), NULL)); /* without a report */
+  CHECK_STATUS(BERTQA_OK, bertqa_trainer_finish(trainer, path("again"), NULL, NULL)); /* without a report */
   bertqa_trainer_free(trainer);
   bertqa_trainer_free(NULL);
   bertqa_training_report_free(NULL);
+  CHECK(bertqa_training_report_summary(NULL) == NULL && bertqa_training_report_label_count(NULL) == 0);
+  CHECK(bertqa_training_report_label_get(NULL, 0) == NULL);
+}
+
+/* Labels are compared as bytes: the same name in two forms of Unicode is two labels. */
+static void test_labels(void) {
+  static const char *const labels[] = {"caf\xc3\xa9", "cafe\xcc\x81"};
+  bertqa_train_options options = options_with(-1);
+  bertqa_trainer *trainer = NULL;
+  CHECK_STATUS(BERTQA_OK, bertqa_trainer_create(&options, &trainer));
+  for (int i = 0; i < 4; i++) {
+    const char *text = i % 2 ? "one two three" : "four five six";
+    CHECK_STATUS(BERTQA_OK, bertqa_trainer_add(trainer, text, strlen(text), labels[i % 2], strlen(labels[i % 2]), NULL));
+  }
+  const struct { const char *label; size_t length; } wrong[] = {
+      {"", 0}, {NULL, 0}, {"a\0b", 3}, {"\0", 1}, {"a\xff", 2}, {NULL, 2}};
+  for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT,
+                 bertqa_trainer_add(trainer, "text", 4, wrong[i].label, wrong[i].length, NULL));
+    CHECK(strcmp(bertqa_last_error_argument(), "label") == 0);
+  }
+  bertqa_training_report *report = NULL;
+  CHECK_STATUS(BERTQA_OK, bertqa_trainer_finish(trainer, path("labels"), NULL, &report));
+  check_label(report, 0, labels[1], 2);
+  check_label(report, 1, labels[0], 2);
+  bertqa_training_report_free(report);
+  bertqa_trainer_free(trainer);
+  bertqa_context *context = NULL;
+  CHECK_STATUS(BERTQA_OK, bertqa_context_create(path("labels"), NULL, &context));
+  for (int32_t id = 0; id < 2; id++) {
+    size_t length = 0;
+    const char *label = bertqa_context_label_get(context, id, &length);
+    CHECK(label != NULL && strcmp(label, labels[1 - id]) == 0 && length == strlen(labels[1 - id]));
+  }
+  size_t length = 7;
+  CHECK(bertqa_context_label_get(context, 2, &length) == NULL && length == 0);
+  bertqa_context_free(context);
 }
 
 static void test_use(void) {
   bertqa_context *context = NULL;
   CHECK_STATUS(BERTQA_OK, bertqa_context_create(path("none"), NULL, &context));
   const bertqa_model_info *info = bertqa_context_info(context);
-  CHECK(info->task == BERTQA_TASK_CLASSIFY && info->num_labels == 2);
+  CHECK(info->task == BERTQA_TASK_CLASSIFY && info->label_count == 2);
   CHECK(strcmp(info->architecture, "WordCountClassifier") == 0);
-  CHECK(strcmp(bertqa_context_label(context, 1), "sport") == 0);
-  CHECK(bertqa_vocabulary_id(context, "match", 5) >= 0 && bertqa_vocabulary_id(context, "zebra", 5) == -1);
+  CHECK(strcmp(bertqa_context_label_get(context, 1, NULL), "sport") == 0);
+  CHECK(bertqa_context_vocabulary_id(context, "match", 5) >= 0 && bertqa_context_vocabulary_id(context, "zebra", 5) == -1);
 
   static const char text[] = "\xc3\xa9t\xc3\xa9: a GOAL won this match";
   bertqa_classify_options options;
@@ -99,81 +154,92 @@ static void test_use(void) {
   CHECK_STATUS(BERTQA_OK, bertqa_classify(context, text, sizeof text - 1, &options, &result));
   CHECK(bertqa_classification_count(result) == 2);
   CHECK(strcmp(bertqa_classification_get(result, 0)->label, "sport") == 0);
-  CHECK(bertqa_classification_contributions_count(result) == 2);
-  const bertqa_contribution *word = bertqa_classification_contribution(result, 0);
+  CHECK(bertqa_classification_contribution_count(result) == 2);
+  const bertqa_contribution *word = bertqa_classification_contribution_get(result, 0);
   CHECK(word->struct_size == sizeof *word && word->weight > 0);
   CHECK(word->bytes.start - word->code_points.start == 2 && word->utf16.start == word->code_points.start);
   CHECK(memcmp(text + word->bytes.start, "GOAL", 4) == 0 || memcmp(text + word->bytes.start, "match", 5) == 0);
-  CHECK(bertqa_classification_contribution(result, 2) == NULL);
-  CHECK(bertqa_classification_summary(result)->distinct_words == 5);
+  CHECK(bertqa_classification_contribution_get(result, 2) == NULL);
+  CHECK(bertqa_classification_summary(result)->distinct_word_count == 5);
   bertqa_classification_free(result);
 
   CHECK_STATUS(BERTQA_OK, bertqa_classify(context, "a to be", 7, NULL, &result));
-  CHECK(bertqa_classification_summary(result)->not_enough_text && bertqa_classification_count(result) == 0);
+  CHECK(bertqa_classification_summary(result)->is_too_short && bertqa_classification_count(result) == 0);
   CHECK(bertqa_classification_get(result, 0) == NULL);
   bertqa_classification_free(result);
 
-  bertqa_text pair = {text, sizeof text - 1, "second", 6};
-  CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, result, bertqa_classify_batch(context, &pair, 1, NULL, &result));
+  bertqa_text_pair pair = {text, sizeof text - 1, "second", 6};
+  CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, result, bertqa_classify_batch(context, &pair, 1, NULL, &result, NULL));
   bertqa_answers *answers;
   CHECK_FAILS(BERTQA_ERROR_WRONG_MODEL, answers, bertqa_answer(context, "a", 1, "b", 1, NULL, &answers));
   bertqa_context_free(context);
 }
 
-static int progress_calls;
-static double last_fraction;
+static int progress_calls, cancel_calls;
 
-static int32_t progress(void *user, const char *stage, double fraction) {
+static void progress(void *user, const char *stage, double fraction) {
   CHECK(user == &progress_calls && (strcmp(stage, "training") == 0 || strcmp(stage, "cross-validation") == 0));
   CHECK(fraction >= 0 && fraction <= 1);
-  last_fraction = fraction;
-  return ++progress_calls == 3;
+  progress_calls++;
+}
+
+/* Stops once the training has told of its progress. */
+static int32_t cancel(void *user) {
+  CHECK(user == &progress_calls);
+  cancel_calls++;
+  return progress_calls > 0;
 }
 
 static void test_refused(void) {
-  bertqa_train_options options = options_with(0);
+  bertqa_train_options options = options_with(-1);
   bertqa_trainer *trainer;
-  const bertqa_training_report *report;
+  bertqa_training_report *report = NULL;
   options.max_ngram = 3;
   CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, trainer, bertqa_trainer_create(&options, &trainer));
-  options = options_with(0);
+  options = options_with(-1);
   options.algorithm = 7;
   CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, trainer, bertqa_trainer_create(&options, &trainer));
   CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_trainer_create(NULL, NULL));
-  CHECK_STRUCT_SIZES(bertqa_train_options, bertqa_train_options_init, progress_user, trainer,
+  CHECK_STRUCT_SIZES(bertqa_train_options, bertqa_train_options_init, threads, trainer,
                      bertqa_trainer_create(options, &trainer), bertqa_trainer_free);
 
   CHECK_STATUS(BERTQA_OK, bertqa_trainer_create(NULL, &trainer));
-  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_trainer_add(trainer, "text", 4, "", 0));
-  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_trainer_add(trainer, "text", 4, NULL, 0));
-  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_trainer_add(trainer, NULL, 4, "a", 1));
-  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_trainer_add(NULL, "text", 4, "a", 1));
-  CHECK_STATUS(BERTQA_ERROR_TOO_LARGE, bertqa_trainer_add(trainer, (const char *)1, SIZE_MAX, "a", 1));
-  CHECK_STATUS(BERTQA_OK, bertqa_trainer_add(trainer, "one two three", 13, "a", 1));
-  CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, report, bertqa_trainer_finish(trainer, path("one"), &report));
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_trainer_add(trainer, "text", 4, "", 0, NULL));
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_trainer_add(trainer, "text", 4, NULL, 0, NULL));
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_trainer_add(trainer, NULL, 4, "a", 1, NULL));
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_trainer_add(NULL, "text", 4, "a", 1, NULL));
+  CHECK_STATUS(BERTQA_ERROR_TOO_LARGE, bertqa_trainer_add(trainer, (const char *)1, SIZE_MAX, "a", 1, NULL));
+  CHECK_STATUS(BERTQA_OK, bertqa_trainer_add(trainer, "one two three", 13, "a", 1, NULL));
+  CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, report, bertqa_trainer_finish(trainer, path("one"), NULL, &report));
   CHECK(strstr(bertqa_last_error(), "two labels") != NULL);
-  CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, report, bertqa_trainer_finish(trainer, NULL, &report));
+  CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, report, bertqa_trainer_finish(trainer, NULL, NULL, &report));
   bertqa_trainer_free(trainer);
 
-  options = options_with(0);
+  options = options_with(-1);
   trainer = filled(&options);
-  CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, report, bertqa_trainer_finish(trainer, path("none"), &report));
-  CHECK_FAILS(BERTQA_ERROR_IO, report, bertqa_trainer_finish(trainer, path("no/such"), &report));
+  CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, report, bertqa_trainer_finish(trainer, path("none"), NULL, &report));
+  CHECK_FAILS(BERTQA_ERROR_IO, report, bertqa_trainer_finish(trainer, path("no/such"), NULL, &report));
   bertqa_trainer_free(trainer);
 
-  options.progress = progress;
-  options.progress_user = &progress_calls;
+  bertqa_call_options call = {.struct_size = sizeof call, .progress = progress, .user = &progress_calls};
   trainer = filled(&options);
-  CHECK_FAILS(BERTQA_ERROR_CANCELLED, report, bertqa_trainer_finish(trainer, path("cancelled"), &report));
-  CHECK(progress_calls == 3 && access(path("cancelled"), F_OK) != 0);
+  CHECK_STATUS(BERTQA_OK, bertqa_trainer_finish(trainer, path("watched"), &call, NULL));
+  CHECK(progress_calls > 0);
+  call.cancel = cancel;
+  CHECK_FAILS(BERTQA_ERROR_CANCELLED, report, bertqa_trainer_finish(trainer, path("cancelled"), &call, &report));
+  CHECK(cancel_calls > 0 && access(path("cancelled"), F_OK) != 0);
+  const bertqa_call_options late = {.struct_size = sizeof late, .deadline_ns = 1};
+  CHECK_FAILS(BERTQA_ERROR_DEADLINE_EXCEEDED, report,
+              bertqa_trainer_finish(trainer, path("late"), &late, &report));
+  CHECK(access(path("late"), F_OK) != 0);
   bertqa_trainer_free(trainer);
 }
 
 int main(int argc, char **argv) {
   begin(argc, argv);
   if (mkdtemp(directory) == NULL) return 2;
-  test_defaults();
   test_report();
+  test_labels();
   test_use();
   test_refused();
   char command[64];

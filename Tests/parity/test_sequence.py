@@ -83,7 +83,7 @@ def directory(request, tmp_path_factory):
 
 
 def isas():
-    for isa in ("portable", "avx2", "avx512", "avx512_vnni"):
+    for isa in ("portable", "avx2", "avx512", "avx512_vnni", "avx512_vnni_bf16"):
         try:
             bertqa.Context(task="predict", isa=isa).close()
             yield isa

@@ -33,7 +33,7 @@ def available_isas():
     import bertqa
 
     found = []
-    for isa in ("portable", "avx2", "avx512", "avx512_vnni"):
+    for isa in ("portable", "avx2", "avx512", "avx512_vnni", "avx512_vnni_bf16"):
         try:
             bertqa.Context(FIXTURES / "tiny-bert", isa=isa).close()
         except bertqa.Unsupported:

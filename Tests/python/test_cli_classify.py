@@ -207,11 +207,13 @@ def test_report(tmp_path):
     assert 0 < report["macro_f1"] <= 1 and 0 <= report["calibration_error"] <= 1
     table = [line.split() for line in text.split("\n\n")[1].splitlines()[1:]]
     assert [row[0] for row in table] == report["labels"]
-    assert [[int(cell) for cell in row[4:]] for row in table] == report["confusion"]
+    counts = [[int(cell) for cell in row[4:]] for row in table]
+    pairs = [[i, j, count] for i, row in enumerate(counts) for j, count in enumerate(row) if count]
+    assert pairs == report["confusion"] and sum(map(sum, counts)) == 40
     for label, row in enumerate(table):
-        right = report["confusion"][label][label]
-        precision = right / sum(row[label] for row in report["confusion"])
-        recall = right / sum(report["confusion"][label])
+        right = counts[label][label]
+        precision = right / max(1, sum(row[label] for row in counts))
+        recall = right / sum(counts[label])
         assert [report[name][label] for name in ("precision", "recall")] == pytest.approx([precision, recall])
         assert [float(cell) for cell in row[2:4]] == pytest.approx([precision, recall], abs=1e-4)
     for name in ("config.json", "vocab.txt", "model.safetensors"):
@@ -261,7 +263,7 @@ def test_train_refuses(tmp_path):
         ([*out, "--format=tsv", "--delimiter=,"], b"", "--delimiter goes with --format csv", 2),
         (out, b'{"text": "a", "label": " \\t"}\n', "line 1: the label is empty", 3),
         ([*out, tmp_path / "none"], b"", "cannot read", 3),
-        ([*out, tmp_path], b"", "cannot read", 3),
+        ([*out, tmp_path], b"", "is a directory, not a file", 3),
     ]:  # fmt: skip
         assert message in run("train-classifier", *arguments, input=data, code=code)[1]
     assert [path.name for path in tmp_path.iterdir()] == ["full"]

@@ -116,7 +116,7 @@ def test_info(context):
     assert os.path.samefile(info.directory, PREFIX / "share" / "bertqa" / "models" / "qa-minilm-l6")
     assert info.architecture == "BertForQuestionAnswering" and info.lowercase is True
     assert info.precision in ("f32", "bf16", "int8")
-    assert info.isa in ("portable", "avx2", "avx512", "avx512_vnni")
+    assert info.isa in ("portable", "avx2", "avx512", "avx512_vnni", "avx512_vnni_bf16")
     dimensions = (
         info.vocab_size, info.hidden_size, info.num_hidden_layers, info.num_attention_heads, info.intermediate_size,
         info.max_position_embeddings,

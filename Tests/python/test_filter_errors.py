@@ -134,7 +134,7 @@ def test_texts_that_the_library_refuses(tmp_path):
     stats = tmp_path / "stats"
     long = compact({"question": "why " * 60, "text": "because"})
     short = compact({"question": "why", "text": "because"})
-    options = ["--max-seq-len=40", "--doc-stride=10", "--stats", stats]
+    options = ["--max-seq-len=40", "--doc-stride=10", "--max-question-len=64", "--stats", stats]
     output, [error] = run("filter", *options, input=stream([short, long, short] * 1), code=1)
     first, second, third = map(json.loads, output.splitlines())
     assert first == third and first["bertqa"]["answers"] and second["bertqa"] is None

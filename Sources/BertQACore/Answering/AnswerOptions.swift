@@ -4,19 +4,20 @@ public struct AnswerOptions: Sendable {
   /// The most answers to return (`top_k`), 1 to 1000.
   public var topK = 1
 
-  /// Tokens of a window, the question and the three special tokens included (`max_seq_len`): 8 or more. A
-  /// model with fewer positions lowers it to their number, and `documentStride` to a third of that.
-  public var maxSequenceLength = 384
+  /// Tokens of a window, the question and the special tokens included (`max_seq_len`): 8 or more; nil: 384. A
+  /// model with fewer positions lowers it to their number.
+  public var maxSequenceLength: Int?
 
-  /// Document tokens that two neighbouring windows share (`doc_stride`). A longer answer than this may
-  /// be cut by a window border.
-  public var documentStride = 128
+  /// Document tokens that two neighbouring windows share (`doc_stride`), 0 or more; nil: 128, or fewer where the
+  /// windows are short. A longer answer than this may be cut by a window border.
+  public var documentStride: Int?
 
   /// The most tokens an answer may have before it is aligned to words (`max_answer_len`), 1 to 10,000.
   public var maxAnswerLength = 30
 
-  /// The most tokens of the question that are used (`max_question_len`), 1 to 10,000.
-  public var maxQuestionLength = 64
+  /// The most tokens of the question that are used (`max_question_len`), 1 to 10,000; nil: 64, or fewer where the
+  /// windows are short.
+  public var maxQuestionLength: Int?
 
   /// 0 searches all pairs of start and end. n looks at the n best starts and the n best ends of each
   /// window only (`n_best_size`), as BERT's original script does with 20. 0 to 1000.
@@ -35,12 +36,81 @@ public struct AnswerOptions: Sendable {
   /// An answer is impossible if its gap is below this (`no_answer_threshold`). nil: as the model says.
   public var noAnswerThreshold: Float?
 
-  /// Asked between slices of work, and by the encoder, on the calling thread.
-  public var cancellation: Cancellation?
-
-  /// Told, on the calling thread, how many windows the model has read of those known so far: a call with
-  /// one pair knows all from the start, and each further pair adds its own.
-  public var progress: (@Sendable (_ done: Int, _ total: Int) -> Void)?
+  public var call = CallOptions()
 
   public init() {}
+}
+
+/// `AnswerOptions` for one model: every default settled, every range checked.
+struct AnswerSettings {
+  let options: AnswerOptions
+  let template: Template
+  let maxSequenceLength: Int
+  let maxQuestionLength: Int
+  /// nil: as much as suits the question.
+  private let documentStride: Int?
+
+  private static let defaultSequenceLength = 384
+  private static let defaultQuestionLength = 64
+
+  /// Throws `.invalidArgument` for the first option that is out of its range.
+  init(
+    _ options: AnswerOptions, maxPositions: Int, template: Template
+  ) throws(BertQAError) {
+    self.options = options
+    self.template = template
+    try Self.check("top_k", options.topK, 1, 1000)
+    maxSequenceLength = try WindowLayout.length(
+      options.maxSequenceLength, default: Self.defaultSequenceLength, maxPositions)
+    // One token of the question and one new token of the document, at least.
+    let room = maxSequenceLength - template.specialCount(isPair: true) - 1
+    var stride = options.documentStride
+    if let wanted = stride, (options.maxSequenceLength ?? Self.defaultSequenceLength) > maxPositions {
+      stride = min(wanted, maxPositions / 3)
+    }
+    if let stride {
+      try Self.check(
+        "doc_stride", stride, 0, room - 1,
+        "max_seq_len \(maxSequenceLength) less \(template.specialCount(isPair: true)) special tokens, one token "
+          + "of the question and one new token of the document")
+    }
+    documentStride = stride
+    try Self.check("max_answer_len", options.maxAnswerLength, 1, 10_000)
+    if let length = options.maxQuestionLength { try Self.check("max_question_len", length, 1, 10_000) }
+    maxQuestionLength = options.maxQuestionLength ?? max(1, min(Self.defaultQuestionLength, room / 2))
+    try Self.check("n_best_size", options.nBestSize, 0, 1000)
+    try Self.check("max_windows", options.maxWindows, 0, Int.max)
+    if let noAnswerThreshold = options.noAnswerThreshold, noAnswerThreshold.isNaN {
+      throw BertQAError(
+        .invalidArgument, argument: "no_answer_threshold", "is not a number (NaN)")
+    }
+  }
+
+  private static func check(
+    _ name: String, _ value: Int, _ low: Int, _ high: Int, _ why: String? = nil
+  ) throws(BertQAError) {
+    if value >= low && value <= high { return }
+    let bound = high == Int.max ? "at least \(low)" : "\(low) to \(high)"
+    throw BertQAError(
+      .invalidArgument, argument: name,
+      "is \(value), but must be \(bound)" + (why.map { " (\($0))" } ?? ""))
+  }
+
+  /// The windows of a document beside a question.
+  func windows(
+    questionTokens: Int, documentTokens: Int
+  ) throws(BertQAError) -> [TokenWindow] {
+    let special = template.specialCount(isPair: true)
+    let room = maxSequenceLength - special - questionTokens
+    let stride =
+      documentStride ?? min(WindowLayout.defaultOverlap(length: maxSequenceLength), max(0, room / 2))
+    guard room > stride else {
+      throw BertQAError(
+        .invalidArgument,
+        "the question's \(questionTokens) tokens and \(special) special tokens leave \(max(0, room)) of "
+          + "max_seq_len \(maxSequenceLength) to the document, but doc_stride \(stride) needs at least "
+          + "\(stride + 1): lower doc_stride or max_question_len (\(maxQuestionLength)), or raise max_seq_len")
+    }
+    return try TokenWindow.layout(tokenCount: documentTokens, room: room, overlap: stride)
+  }
 }

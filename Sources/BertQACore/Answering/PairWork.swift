@@ -1,61 +1,109 @@
 /// One pair on its way through the model: its windows, and their logits as they arrive.
 final class PairWork {
-  let document: PreparedDocument
-  let emptyInput: AnswerResult.EmptyInput?
-  let questionWasTruncated: Bool
-  let skippedWindowCount: Int
-  /// [CLS] question [SEP]: what every window begins with.
-  let prefix: [Int32]
-  private(set) var logits: WindowLogits
-  private var missingWindows: Int
+  private let document: PreparedDocument
+  private let emptyInput: AnswerResult.EmptyInput?
+  private let questionWasTruncated: Bool
+  private let skippedWindowCount: Int
+  private let question: ArraySlice<Int32>
+  /// What the monitor accounts to this pair.
+  private let heldBytes: Int
+  private var logits: WindowLogits
 
+  /// - Parameter heldBefore: bytes that the call held before the document was tokenized.
   init(
     question text: UnsafeBufferPointer<UInt8>, document: PreparedDocument,
-    tokenizer: any TextTokenizer, options: AnswerOptions
+    tokenizer: any Tokenizer, _ settings: AnswerSettings, heldBefore: Int, _ monitor: CallMonitor
   ) throws(BertQAError) {
-    try PreparedDocument.checkSize(text, "question")
-    var question = Tokens()
-    tokenizer.tokenize(text, parseSpecialTokens: false, into: &question)
-    let ids = question.ids.prefix(options.maxQuestionLength)
+    try TextLimit.check(text, "question")
+    let tokens = try tokenizer.tokens(of: text, monitor).ids
+    question = tokens.prefix(settings.maxQuestionLength)
     self.document = document
-    questionWasTruncated = ids.count < question.ids.count
-    emptyInput = ids.isEmpty ? .emptyQuestion : document.tokenCount == 0 ? .emptyDocument : nil
-    prefix = [tokenizer.clsID] + ids + [tokenizer.sepID]
+    questionWasTruncated = question.count < tokens.count
+    emptyInput = question.isEmpty ? .emptyQuestion : document.tokenCount == 0 ? .emptyDocument : nil
 
-    var windows: [DocumentWindow] = []
+    var windows: [TokenWindow] = []
     var skipped = 0
     if emptyInput == nil {
-      let room = try options.documentRoom(questionTokens: ids.count)
-      windows = try DocumentWindow.layout(
-        tokenCount: document.tokenCount, room: room, overlap: options.documentStride)
-      if options.maxWindows > 0 && windows.count > options.maxWindows {
-        skipped = windows.count - options.maxWindows
-        windows = SectionRanking(question: ids, tokenizer: tokenizer)
-          .best(options.maxWindows, of: windows, ids: document.tokens.ids)
+      windows = try settings.windows(
+        questionTokens: question.count, documentTokens: document.tokenCount)
+      let limit = settings.options.maxWindows
+      if limit > 0 && windows.count > limit {
+        skipped = windows.count - limit
+        windows = SectionRanking(question: question, tokenizer: tokenizer)
+          .best(limit, of: windows, ids: document.tokens.ids)
       }
     }
     skippedWindowCount = skipped
-    missingWindows = windows.count
+    try monitor.hold(WindowLogits.byteCount(windows))
+    heldBytes = monitor.heldBytes - heldBefore
     logits = WindowLogits(windows: windows)
   }
 
-  var windows: [DocumentWindow] { logits.windows }
-  var isComplete: Bool { missingWindows == 0 }
+  var windows: [TokenWindow] { logits.windows }
 
-  /// Takes over the logits of window `index`, whose tokens begin at `firstToken` of the batch.
-  func store(
-    window index: Int, start: [Float], end: [Float], firstToken: Int
-  ) throws(BertQAError) {
-    try logits.store(
-      window: index, start: start, end: end, classifier: firstToken, document: firstToken + prefix.count)
-    missingWindows -= 1
+  /// What the model reads.
+  var item: WindowReader.Item {
+    WindowReader.Item(
+      first: question, second: document.tokens.ids[...],
+      windows: windows.map { WindowLayout.Parts(first: 0..<question.count, second: $0.tokens) })
   }
 
-  /// Masks what `n_best_size` excludes and gives the logits away: they are not needed here afterwards.
-  func finishedLogits(nBestSize: Int) -> WindowLogits {
-    var finished = logits
-    logits = WindowLogits(windows: [])
-    if nBestSize > 0 { finished.keepBest(nBestSize) }
-    return finished
+  /// Takes over the start and end logits of a window.
+  func store(_ output: WindowReader.Output) throws(BertQAError) {
+    try logits.store(
+      window: output.window, start: output.values, end: output.values + output.stride, classifier: 0,
+      document: document.tokenizer.template.secondStart(firstCount: question.count))
+  }
+
+  /// Searches the logits of all windows and releases them. Called once, when all are stored.
+  func result(
+    _ settings: AnswerSettings, noAnswerThreshold: Float, _ monitor: CallMonitor
+  ) throws(BertQAError) -> AnswerResult {
+    let options = settings.options
+    let threshold = options.noAnswerThreshold ?? noAnswerThreshold
+    defer { monitor.release(heldBytes) }
+    if let emptyInput {
+      return .empty(
+        emptyInput, questionWasTruncated: questionWasTruncated, noAnswerThreshold: threshold)
+    }
+    var logits = logits
+    self.logits = WindowLogits(windows: [])
+    if options.nBestSize > 0 { logits.keepBest(options.nBestSize) }
+    let longestWindow = logits.windows.map(\.tokenCount).max() ?? 1
+    let maxLength = min(options.maxAnswerLength, longestWindow)
+    let search = try SpanSearch(logits: logits, maxLength: maxLength, monitor)
+    var spans = TopSpans(search: search, document: document, alignsToWords: options.alignsToWords)
+    let taken = try spans.take(options.topK, monitor)
+
+    let best = taken.first?.span.score ?? -.infinity
+    let softmax = try SpanSoftmax(logits: logits, maxLength: maxLength, best: best, monitor)
+    let gap = best - logits.nullScore
+    let isImpossible = gap < threshold
+    let answers =
+      isImpossible && options.handlesImpossibleAnswer
+      ? [] : taken.map { answer($0, logits, softmax) }
+    return AnswerResult(
+      answers: answers, nullScore: logits.nullScore, gap: gap,
+      noAnswerProbability: softmax.probability(of: logits.nullScore), isImpossible: isImpossible,
+      noAnswerThreshold: threshold, questionWasTruncated: questionWasTruncated,
+      windowCount: logits.windows.count, skippedWindowCount: skippedWindowCount, emptyInput: nil)
+  }
+
+  private func answer(
+    _ taken: TopSpans.Taken, _ logits: WindowLogits, _ softmax: SpanSoftmax
+  ) -> Answer {
+    let span = taken.span
+    let window = logits.windows[span.window]
+    let shift = logits.offsets[span.window] - window.firstToken
+    let sentence = SentenceFinder(text: document.text).sentence(around: taken.bytes)
+    let answerPositions = document.positions(of: taken.bytes)
+    let sentencePositions = document.positions(of: sentence)
+    return Answer(
+      bytes: taken.bytes, codePoints: answerPositions.codePoints, utf16: answerPositions.utf16,
+      sentence: sentence, sentenceCodePoints: sentencePositions.codePoints,
+      sentenceUTF16: sentencePositions.utf16, score: span.score,
+      probability: softmax.probability(of: span.score), gap: span.score - logits.nullScore,
+      startLogit: logits.start[span.first + shift], endLogit: logits.end[span.last + shift],
+      windowIndex: window.index)
   }
 }

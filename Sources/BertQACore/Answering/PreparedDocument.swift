@@ -2,43 +2,49 @@
 ///
 /// It may be used with the context that made it, which it outlives, and with others of the same vocabulary
 /// and tokenizer settings.
-public final class PreparedDocument: @unchecked Sendable {  // immutable once initialised
+public final class PreparedDocument: @unchecked Sendable {
+  // Sendable: immutable once initialised.
+
   let text: UnsafeBufferPointer<UInt8>
   let tokens: Tokens
-  let positions: TextPositions
   /// Who made the tokens, and knows their pieces.
-  let tokenizer: any TextTokenizer
+  let tokenizer: any Tokenizer
+  private let positions: TextPositions
   private let ownsText: Bool
-
-  /// The most bytes of a question or document.
-  static let maxByteCount = Int(Int32.max)
 
   /// Tokenizes a copy of `text`.
   convenience init(
-    copying text: UnsafeBufferPointer<UInt8>, tokenizer: any TextTokenizer
+    copying text: UnsafeBufferPointer<UInt8>, tokenizer: any Tokenizer, _ monitor: CallMonitor
   ) throws(BertQAError) {
-    try Self.checkSize(text, "document")
+    try TextLimit.check(text, "document")
+    try monitor.hold(text.count)
     let copy = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: text.count)
     _ = copy.initialize(from: text)
-    self.init(text: UnsafeBufferPointer(copy), ownsText: true, tokenizer: tokenizer)
+    do throws(BertQAError) {
+      try self.init(
+        text: UnsafeBufferPointer(copy), ownsText: true, tokenizer: tokenizer, monitor)
+    } catch {
+      copy.deallocate()
+      throw error
+    }
   }
 
   /// Tokenizes `text`, which must stay as it is while the document is in use.
   convenience init(
-    borrowing text: UnsafeBufferPointer<UInt8>, tokenizer: any TextTokenizer
+    borrowing text: UnsafeBufferPointer<UInt8>, tokenizer: any Tokenizer, _ monitor: CallMonitor
   ) throws(BertQAError) {
-    try Self.checkSize(text, "document")
-    self.init(text: text, ownsText: false, tokenizer: tokenizer)
+    try TextLimit.check(text, "document")
+    try self.init(text: text, ownsText: false, tokenizer: tokenizer, monitor)
   }
 
-  private init(text: UnsafeBufferPointer<UInt8>, ownsText: Bool, tokenizer: any TextTokenizer) {
+  private init(
+    text: UnsafeBufferPointer<UInt8>, ownsText: Bool, tokenizer: any Tokenizer, _ monitor: CallMonitor
+  ) throws(BertQAError) {
+    tokens = try tokenizer.tokens(of: text, monitor)
+    positions = try TextPositions(text, monitor)
     self.text = text
     self.ownsText = ownsText
     self.tokenizer = tokenizer
-    var tokens = Tokens()
-    tokenizer.tokenize(text, parseSpecialTokens: false, into: &tokens)
-    self.tokens = tokens
-    positions = TextPositions(text)
   }
 
   deinit {
@@ -48,9 +54,49 @@ public final class PreparedDocument: @unchecked Sendable {  // immutable once in
   public var byteCount: Int { text.count }
   public var tokenCount: Int { tokens.ids.count }
 
-  static func checkSize(_ text: UnsafeBufferPointer<UInt8>, _ what: String) throws(BertQAError) {
-    if text.count <= maxByteCount { return }
-    throw BertQAError(
-      .tooLarge, "the \(what) has \(text.count) bytes, but at most \(maxByteCount) are allowed: split it")
+  /// The text's range in all three units.
+  func positions(of range: TextRange) -> (codePoints: TextRange, utf16: TextRange) {
+    let start = positions.position(ofByte: range.start, in: text)
+    let end = positions.position(ofByte: range.end, in: text)
+    return (
+      TextRange(start: start.codePoint, end: end.codePoint), TextRange(start: start.utf16, end: end.utf16)
+    )
+  }
+
+  // MARK: - Words
+
+  /// The first token of the word of `token`: a first piece with the pieces behind it that continue it.
+  func firstTokenOfWord(_ token: Int) -> Int {
+    var first = token
+    while continuesWord(first) { first -= 1 }
+    return first
+  }
+
+  /// The last token of the word of `token`.
+  func lastTokenOfWord(_ token: Int) -> Int {
+    var last = token
+    while last + 1 < tokenCount && continuesWord(last + 1) { last += 1 }
+    return last
+  }
+
+  /// Whether `token` goes on with the word of the token before it. Characters that normalisation dropped
+  /// may stand between the two, but no white space, whatever the vocabulary calls its pieces.
+  private func continuesWord(_ token: Int) -> Bool {
+    guard token > 0, tokenizer.continuesWord(tokens.ids[token]) else { return false }
+    var byte = Int(tokens.ends[token - 1])
+    while byte < Int(tokens.starts[token]) {
+      if isWhiteSpace(text[byte]) { return false }
+      byte += 1
+    }
+    return true
+  }
+
+  /// The bytes of the tokens `first` through `last`.
+  func bytes(ofTokens first: Int, through last: Int) -> TextRange {
+    TextRange(start: Int(tokens.starts[first]), end: Int(tokens.ends[last]))
   }
 }
+
+/// ASCII white space.
+@inline(__always)
+func isWhiteSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (byte >= 0x09 && byte <= 0x0D) }

@@ -1,112 +1,132 @@
-/// Extractive question answering over a tokenizer and a model: windows, spans, answers.
-///
-/// Immutable: any number of threads may use it at once.
+/// One question for one document. The texts must stay as they are during the call they are passed to.
+struct QuestionDocumentPair {
+  enum Document {
+    case text(UnsafeBufferPointer<UInt8>)
+    case prepared(PreparedDocument)
+  }
+
+  var question: UnsafeBufferPointer<UInt8>
+  var document: Document
+}
+
+/// Extractive question answering: which windows of a document a question is read with, and the best spans over
+/// all of them. Immutable: any number of threads may use it at once.
 struct QuestionAnswerer: Sendable {
-  let tokenizer: any TextTokenizer
-  let logits: any LogitsSource
-  /// The longest window that the model takes.
-  let maxPositions: Int
+  var reader: WindowReader
   /// The model's threshold, for options that do not give one.
   let noAnswerThreshold: Float
-  /// The model is called once this many tokens of windows have come together: bounds the memory of a
-  /// call, whatever the documents' sizes. Results do not depend on it.
-  var sliceTokens = 65_536
-  /// The same where the caller wants to be told of the progress: often enough to watch.
-  static let watchedSliceTokens = 16_384
 
-  init(
-    tokenizer: any TextTokenizer, logits: any LogitsSource, maxPositions: Int, noAnswerThreshold: Float
-  ) {
-    self.tokenizer = tokenizer
-    self.logits = logits
-    self.maxPositions = maxPositions
-    self.noAnswerThreshold = noAnswerThreshold
-  }
+  var tokenizer: any Tokenizer { reader.tokenizer }
 
   /// Tokenizes a copy of `text`, to be asked many times.
-  func prepare(_ text: UnsafeBufferPointer<UInt8>) throws(BertQAError) -> PreparedDocument {
-    try PreparedDocument(copying: text, tokenizer: tokenizer)
+  func prepare(
+    _ text: UnsafeBufferPointer<UInt8>, _ call: CallOptions = CallOptions()
+  ) throws(BertQAError) -> PreparedDocument {
+    try PreparedDocument(copying: text, tokenizer: tokenizer, CallMonitor(call))
   }
 
+  /// One result per pair, in order; the first failure ends the call and names its pair.
   func answer(
-    question: UnsafeBufferPointer<UInt8>, document: PreparedDocument, options: AnswerOptions
-  ) throws(BertQAError) -> AnswerResult {
-    let pair = QuestionDocumentPair(question: question, document: .prepared(document))
-    return try answerBatch([pair], options: options)[0]
-  }
-
-  /// Asks once, without a copy of `document`.
-  func answer(
-    question: UnsafeBufferPointer<UInt8>, document: UnsafeBufferPointer<UInt8>, options: AnswerOptions
-  ) throws(BertQAError) -> AnswerResult {
-    let pair = QuestionDocumentPair(question: question, document: .text(document))
-    return try answerBatch([pair], options: options)[0]
-  }
-
-  /// One result per pair, in order. The windows of all pairs are one list of work; a pair's results are
-  /// made, and its logits released, as soon as its last window is done.
-  func answerBatch(
-    _ pairs: [QuestionDocumentPair], options: AnswerOptions
+    _ pairs: [QuestionDocumentPair], _ options: AnswerOptions
   ) throws(BertQAError) -> [AnswerResult] {
-    var options = options
-    options.fit(maxPositions: maxPositions)
-    try options.validate(maxPositions: maxPositions)
     var results: [AnswerResult] = []
     results.reserveCapacity(pairs.count)
-    var slice = WindowSlice()
-    var waiting: [PairWork] = []
-    var windowsRead = 0
-    var windowsKnown = 0
-    let sliceTokens =
-      options.progress == nil ? sliceTokens : min(sliceTokens, Self.watchedSliceTokens)
-    func runSlice() throws(BertQAError) {
-      options.progress?(windowsRead, windowsKnown)
-      windowsRead += slice.windowCount
-      try slice.run(logits, options.cancellation)
-      takeResults(of: &waiting, options, into: &results)
-    }
-    for (index, pair) in pairs.enumerated() {
-      let work: PairWork
-      do throws(BertQAError) {
-        work = try PairWork(
-          question: pair.question, document: try document(of: pair), tokenizer: tokenizer,
-          options: options)
-      } catch {
-        if pairs.count == 1 { throw error }
-        throw BertQAError(error.status, "pairs[\(index)]: \(error.message)")
-      }
-      waiting.append(work)
-      windowsKnown += work.windows.count
-      for window in work.windows.indices {
-        slice.append(work, window: window)
-        if slice.tokenCount >= sliceTokens { try runSlice() }
-      }
-    }
-    try runSlice()
-    options.progress?(windowsRead, windowsKnown)
+    for result in try answerEach(pairs, options, stopsAtFailure: true) { results.append(try result.get()) }
     return results
   }
 
-  private func document(of pair: QuestionDocumentPair) throws(BertQAError) -> PreparedDocument {
-    switch pair.document {
-    case .text(let text):
-      return try PreparedDocument(borrowing: text, tokenizer: tokenizer)
-    case .prepared(let document):
-      if tokenizer.agrees(with: document.tokenizer) { return document }
-      throw BertQAError(
-        .invalidArgument,
-        "the document was prepared with another vocabulary: prepare it with the context that is asked")
+  /// One result or failure per pair, in order. What concerns the whole call is thrown.
+  ///
+  /// The windows of all pairs are one list of work; a pair's result is made, and its logits are released, as soon
+  /// as its last window is done.
+  func answerEach(
+    _ pairs: [QuestionDocumentPair], _ options: AnswerOptions, stopsAtFailure: Bool = false
+  ) throws(BertQAError) -> [Result<AnswerResult, BertQAError>] {
+    let monitor = CallMonitor(options.call)
+    let settings = try AnswerSettings(
+      options, maxPositions: reader.maxPositions, template: tokenizer.template)
+    var documents = DocumentCache(pairs)
+    var results = [Result<AnswerResult, BertQAError>?](repeating: nil, count: pairs.count)
+    var work = [PairWork?](repeating: nil, count: pairs.count)
+    try reader.read(count: pairs.count, monitor) { index throws(BertQAError) in
+      let heldBefore = monitor.heldBytes
+      let document = try documents.document(of: pairs[index], index, tokenizer, monitor)
+      let pair = try PairWork(
+        question: pairs[index].question, document: document, tokenizer: tokenizer, settings,
+        heldBefore: heldBefore, monitor)
+      if pair.windows.isEmpty {
+        results[index] = .success(
+          try pair.result(settings, noAnswerThreshold: noAnswerThreshold, monitor))
+      } else {
+        work[index] = pair
+      }
+      return pair.item
+    } failed: { index, error throws(BertQAError) in
+      let error = pairs.count == 1 ? error : error.of(item: index, in: "pairs")
+      if stopsAtFailure { throw error }
+      results[index] = .failure(error)
+      work[index] = nil
+    } deliver: { output throws(BertQAError) in
+      guard let pair = work[output.item] else { return }
+      try pair.store(output)
+      guard output.isLastOfItem else { return }
+      work[output.item] = nil
+      results[output.item] = .success(
+        try pair.result(settings, noAnswerThreshold: noAnswerThreshold, monitor))
     }
+    return results.map { $0 ?? .failure(BertQAError(.internal, "a pair without a result")) }
   }
 
-  /// The pairs are finished in order, so the complete ones are at the front.
-  private func takeResults(
-    of waiting: inout [PairWork], _ options: AnswerOptions, into results: inout [AnswerResult]
-  ) {
-    let complete = waiting.prefix { $0.isComplete }
-    for work in complete {
-      results.append(work.result(options: options, noAnswerThreshold: noAnswerThreshold))
+  /// The prepared documents of a call: one that several pairs ask is tokenized once.
+  private struct DocumentCache {
+    private struct Key: Hashable {
+      let start: UnsafePointer<UInt8>?
+      let count: Int
     }
-    waiting.removeFirst(complete.count)
+
+    /// By the text's place in memory: the last pair that asks it.
+    private var lastUse: [Key: Int] = [:]
+    private var prepared: [Key: PreparedDocument] = [:]
+    private var tokensKept = 0
+
+    /// Beyond this, documents are tokenized again rather than kept: 50 MB of tokens.
+    private static let maxTokensKept = 1 << 22
+
+    init(_ pairs: [QuestionDocumentPair]) {
+      guard pairs.count > 1 else { return }
+      for (index, pair) in pairs.enumerated() {
+        guard case .text(let text) = pair.document, text.count > 0 else { continue }
+        lastUse[Key(start: text.baseAddress, count: text.count)] = index
+      }
+    }
+
+    mutating func document(
+      of pair: QuestionDocumentPair, _ index: Int, _ tokenizer: any Tokenizer, _ monitor: CallMonitor
+    ) throws(BertQAError) -> PreparedDocument {
+      let text: UnsafeBufferPointer<UInt8>
+      switch pair.document {
+      case .prepared(let document):
+        if tokenizer.agrees(with: document.tokenizer) { return document }
+        throw BertQAError(
+          .invalidArgument, argument: "document",
+          "was prepared with another vocabulary: prepare it with the context that is asked")
+      case .text(let bytes): text = bytes
+      }
+      let key = Key(start: text.baseAddress, count: text.count)
+      let isLast = lastUse[key].map { $0 == index } ?? true
+      if let document = prepared[key] {
+        if isLast {
+          prepared[key] = nil
+          tokensKept -= document.tokenCount
+        }
+        return document
+      }
+      let document = try PreparedDocument(borrowing: text, tokenizer: tokenizer, monitor)
+      if !isLast, tokensKept + document.tokenCount <= Self.maxTokensKept {
+        prepared[key] = document
+        tokensKept += document.tokenCount
+      }
+      return document
+    }
   }
 }

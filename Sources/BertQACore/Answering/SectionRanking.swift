@@ -1,6 +1,6 @@
 import Glibc
 
-/// BM25 (k1 1.2, b 0.75) of a document's windows against a question, over WordPiece ids: which windows are
+/// BM25 (k1 1.2, b 0.75) of a document's windows against a question, over token ids: which windows are
 /// worth running the model on.
 struct SectionRanking {
   private static let k1 = 1.2
@@ -11,7 +11,7 @@ struct SectionRanking {
   private var termCount = 0
 
   /// `question` without duplicates, punctuation and unknown words.
-  init(question: ArraySlice<Int32>, tokenizer: any TextTokenizer) {
+  init(question: ArraySlice<Int32>, tokenizer: any Tokenizer) {
     let size = Int(question.max() ?? -1) + 1
     termOfID = [UInt16](repeating: 0, count: size)
     for id in question where id >= 0 && termOfID[Int(id)] == 0 && !tokenizer.isUninformative(id) {
@@ -21,7 +21,7 @@ struct SectionRanking {
   }
 
   /// The `limit` best of `windows`, in document order. Of equals the earlier ones are taken. O(tokens).
-  func best(_ limit: Int, of windows: [DocumentWindow], ids: [Int32]) -> [DocumentWindow] {
+  func best(_ limit: Int, of windows: [TokenWindow], ids: [Int32]) -> [TokenWindow] {
     guard windows.count > limit else { return windows }
     let scores = scores(of: windows, ids: ids)
     let ranked = windows.indices.sorted { (scores[$0], $1) > (scores[$1], $0) }
@@ -29,7 +29,7 @@ struct SectionRanking {
   }
 
   /// One score per window. Two passes over the tokens, so that memory does not grow with windows × terms.
-  func scores(of windows: [DocumentWindow], ids: [Int32]) -> [Double] {
+  func scores(of windows: [TokenWindow], ids: [Int32]) -> [Double] {
     var counts = [Int32](repeating: 0, count: termCount + 1)
     var windowsWithTerm = [Int](repeating: 0, count: termCount + 1)
     for window in windows {
@@ -51,7 +51,7 @@ struct SectionRanking {
     }
   }
 
-  private func count(_ window: DocumentWindow, _ ids: [Int32], into counts: inout [Int32]) {
+  private func count(_ window: TokenWindow, _ ids: [Int32], into counts: inout [Int32]) {
     counts.withUnsafeMutableBufferPointer { counts in
       termOfID.withUnsafeBufferPointer { termOfID in
         ids.withUnsafeBufferPointer { ids in

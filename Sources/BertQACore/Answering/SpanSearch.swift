@@ -31,7 +31,7 @@ struct SpanSearch {
   /// Best score of the candidates that start at a token; -∞ if none does.
   private var rowMaxima: [Float] = []
 
-  init(logits: WindowLogits, maxLength: Int) {
+  init(logits: WindowLogits, maxLength: Int, _ monitor: CallMonitor) throws(BertQAError) {
     self.logits = logits
     self.maxLength = maxLength
     var rowCount = 0
@@ -45,14 +45,15 @@ struct SpanSearch {
       }
     }
     rowMaxima = [Float](repeating: -.infinity, count: rowCount)
-    fillRowMaxima()
+    try fillRowMaxima(monitor)
   }
 
   /// Diagonal by diagonal (spans of one length), so that the inner loop is a vector operation.
-  private mutating func fillRowMaxima() {
+  private mutating func fillRowMaxima(_ monitor: CallMonitor) throws(BertQAError) {
     let logits = logits
     var run = 0
     for (index, window) in logits.windows.enumerated() {
+      try monitor.check()
       while window.firstToken >= runs[run].tokens.upperBound { run += 1 }
       let row = runs[run].firstRow + window.firstToken - runs[run].tokens.lowerBound
       let offset = logits.offsets[index]

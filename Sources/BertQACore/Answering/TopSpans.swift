@@ -28,9 +28,10 @@ struct TopSpans {
   }
 
   /// The best `count`, best first; fewer if the candidates run out.
-  mutating func take(_ count: Int) -> [Taken] {
+  mutating func take(_ count: Int, _ monitor: CallMonitor) throws(BertQAError) -> [Taken] {
     var taken: [Taken] = []
     while let best = intervals.map(\.best).min(by: { $0.isBetter(than: $1) }) {
+      try monitor.check()
       let first = firstToken(best.first)
       let last = lastToken(best.last)
       taken.append(Taken(span: best, bytes: document.bytes(ofTokens: first, through: last)))

@@ -1,7 +1,7 @@
 /// The logits of one pair's windows: those of document tokens, and the null score of [CLS].
 struct WindowLogits {
   /// In document order; each starts and ends later than the one before.
-  let windows: [DocumentWindow]
+  let windows: [TokenWindow]
   /// Where each window's tokens begin in `start` and `end`; one entry more than windows.
   let offsets: [Int]
   var start: [Float]
@@ -12,7 +12,12 @@ struct WindowLogits {
   /// Above this a sum of two logits could overflow.
   private static let largest: Float = 1e37
 
-  init(windows: [DocumentWindow]) {
+  /// Bytes that the logits of such windows take.
+  static func byteCount(_ windows: [TokenWindow]) -> Int {
+    windows.reduce(0) { $0 + $1.tokenCount } * 2 * MemoryLayout<Float>.stride
+  }
+
+  init(windows: [TokenWindow]) {
     self.windows = windows
     var offsets = [0]
     offsets.reserveCapacity(windows.count + 1)
@@ -22,10 +27,11 @@ struct WindowLogits {
     end = start
   }
 
-  /// Takes over window `index` from the logits of a batch, where its [CLS] is at `classifier` and its
-  /// document begins at `document`.
+  /// Takes over window `index` from the logits of its tokens, where [CLS] is at `classifier` and the document
+  /// begins at `document`.
   mutating func store(
-    window index: Int, start newStart: [Float], end newEnd: [Float], classifier: Int, document: Int
+    window index: Int, start newStart: UnsafePointer<Float>, end newEnd: UnsafePointer<Float>, classifier: Int,
+    document: Int
   ) throws(BertQAError) {
     let null = newStart[classifier] + newEnd[classifier]
     var isUsable = abs(null) <= Self.largest
@@ -58,5 +64,23 @@ struct WindowLogits {
       if condition(middle) { high = middle } else { low = middle + 1 }
     }
     return low
+  }
+
+  // MARK: - n_best_size
+
+  /// Leaves the `count` best starts and the `count` best ends of each window, of equals the earlier ones,
+  /// and sets the others to -∞, so that no span with them is a candidate.
+  mutating func keepBest(_ count: Int) {
+    for index in windows.indices {
+      let range = offsets[index]..<offsets[index + 1]
+      Self.keepBest(count, of: range, in: &start)
+      Self.keepBest(count, of: range, in: &end)
+    }
+  }
+
+  private static func keepBest(_ count: Int, of range: Range<Int>, in logits: inout [Float]) {
+    guard range.count > count else { return }
+    let ranked = range.sorted { (logits[$0], $1) > (logits[$1], $0) }
+    for position in ranked[count...] { logits[position] = -.infinity }
   }
 }

@@ -27,16 +27,6 @@ public struct LabelScore: Sendable, Equatable {
   public var logit: Float
 }
 
-/// What a model's outputs mean, named as in Hugging Face's `problem_type`.
-public enum ProblemType: Int32, Sendable, CaseIterable {
-  /// One label is right: probabilities are a softmax and sum to 1.
-  case singleLabel = 1
-  /// Any number of labels are right: each has its own sigmoid.
-  case multiLabel = 2
-  /// The outputs are numbers.
-  case regression = 3
-}
-
 /// One occurrence of a word (or word pair) in the text and what it weighed.
 public struct WordContribution: Sendable, Equatable {
   public var bytes: TextRange

@@ -1,61 +1,86 @@
-/// Classification by a BERT encoder and the head on it. Immutable.
+/// Classification by an encoder and the head on it. Immutable.
 struct TextClassifier: Sendable {
   let reader: TextReader
-  private let head: ClassificationHead
-  private let labels: [String]
-  private let problemType: ProblemType
+  let labels: [String]
+  let problemType: ProblemType
 
-  /// nil for a model without such a head.
-  init?(reader: TextReader) {
-    guard let head = ClassificationHead(reader.encoder) else { return nil }
-    self.reader = reader
-    self.head = head
-    labels = reader.encoder.configuration.labels
-    problemType = reader.encoder.configuration.problemType
+  /// One result or failure per text, in order. The logits of a long text's windows are averaged, or the largest
+  /// are taken, before they become probabilities.
+  func classifyEach(
+    _ texts: [TextPair], _ options: ClassifyOptions, stopsAtFailure: Bool = false
+  ) throws(BertQAError) -> [Result<Classification, BertQAError>] {
+    let layout = try layout(options)
+    var results = [Result<Classification, BertQAError>?](repeating: nil, count: texts.count)
+    var pooled = PooledLogits(options.windowPooling, count: labels.count)
+    try reader.read(texts, layout, options.call) { index, error throws(BertQAError) in
+      if stopsAtFailure { throw error }
+      pooled.removeAll()
+      results[index] = .failure(error)
+    } _: { output throws(BertQAError) in
+      let logits = UnsafeBufferPointer(start: output.values, count: labels.count)
+      guard logits.allSatisfy(\.isFinite) else {
+        throw BertQAError(
+          .invalidModel,
+          "the model produced logits that are not finite numbers: its weights are damaged or overflow the "
+            + "chosen precision; check the model's files")
+      }
+      pooled.add(logits)
+      guard output.isLastOfItem else { return }
+      let windowCount = pooled.windowCount
+      var result = Classification(logits: pooled.take(), labels: labels, problemType: problemType)
+      result.windowCount = windowCount
+      results[output.item] = .success(result)
+    }
+    return results.map { $0 ?? .failure(BertQAError(.internal, "a text without a result")) }
   }
 
-  /// One result per text, in order. The logits of a long text's windows are averaged, or the largest are
-  /// taken, before they become probabilities.
-  func classify(
-    _ texts: [TextPair], options: ClassifyOptions
-  ) throws(BertQAError) -> [Classification] {
-    let windows = try options.windows(maxPositions: reader.encoder.configuration.maxPositions)
-    var results: [Classification] = []
-    results.reserveCapacity(texts.count)
-    var pooled = PooledLogits(options.windowPooling, count: labels.count)
-    try reader.read(texts, .first, windows, cancellation: options.cancellation) {
-      parts, vectors throws(BertQAError) in
-      let logits = try head.logits(of: vectors, count: parts.count)
-      for (index, part) in parts.enumerated() {
-        let ofWindow = logits[index * labels.count..<(index + 1) * labels.count]
-        guard ofWindow.allSatisfy(\.isFinite) else {
-          throw BertQAError(
-            .invalidModel,
-            "the model produced logits that are not finite numbers (texts[\(part.text)]): its weights are "
-              + "damaged or overflow the chosen precision; check the model's files")
-        }
-        pooled.add(ofWindow)
-        guard part.isLastOfText else { continue }
-        let windowCount = pooled.windowCount
-        var result = Classification(
-          logits: pooled.take(), labels: labels, problemType: problemType)
-        result.windowCount = windowCount
-        results.append(result)
-      }
+  /// How these options cut texts.
+  private func layout(_ options: ClassifyOptions) throws(BertQAError) -> WindowLayout {
+    let maxPositions = reader.reader.maxPositions
+    if let stride = options.documentStride, stride < 0 {
+      throw BertQAError(.invalidArgument, argument: "doc_stride", "is \(stride), but must be at least 0")
     }
-    return results
+    let length = try WindowLayout.length(
+      options.maxSequenceLength, default: maxPositions, maxPositions)
+    return WindowLayout(
+      maxSequenceLength: length,
+      overlap: options.documentStride ?? WindowLayout.defaultOverlap(length: length),
+      template: reader.reader.tokenizer.template)
   }
 }
 
-extension ClassifyOptions {
-  /// How these options cut texts for a model.
-  fileprivate func windows(maxPositions: Int) throws(BertQAError) -> TextWindows {
-    guard documentStride >= 0 else {
-      throw BertQAError(
-        .invalidArgument, "doc_stride is \(documentStride), but must be at least 0")
+/// The logits of one text, made from those of its windows as they come.
+private struct PooledLogits {
+  private let pooling: ClassifyOptions.WindowPooling
+  private(set) var windowCount = 0
+  /// The sum or the largest so far, per label.
+  private var values: [Double]
+
+  init(_ pooling: ClassifyOptions.WindowPooling, count: Int) {
+    self.pooling = pooling
+    values = [Double](repeating: 0, count: count)
+  }
+
+  mutating func add(_ logits: UnsafeBufferPointer<Float>) {
+    for (label, logit) in logits.enumerated() {
+      switch pooling {
+      case .mean: values[label] += Double(logit)
+      case .max: values[label] = windowCount == 0 ? Double(logit) : max(values[label], Double(logit))
+      }
     }
-    return TextWindows(
-      maxSequenceLength: try TextWindows.length(maxSequenceLength, default: maxPositions, maxPositions),
-      overlap: documentStride)
+    windowCount += 1
+  }
+
+  /// The text's logits; what follows is another text's.
+  mutating func take() -> [Float] {
+    let divisor = pooling == .mean ? Double(windowCount) : 1
+    let logits = values.map { Float($0 / divisor) }
+    removeAll()
+    return logits
+  }
+
+  mutating func removeAll() {
+    windowCount = 0
+    for label in values.indices { values[label] = 0 }
   }
 }

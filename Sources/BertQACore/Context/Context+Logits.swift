@@ -5,13 +5,14 @@ extension Context {
   ///   - windowLengths: tokens of each window, 1 to `info.maxPositions`; their sum is `ids.count`.
   ///   - secondSegments: index within each window of its first token of type 1; nil: none has one.
   public func logits(
-    ids: [Int32], windowLengths: [Int], secondSegments: [Int]? = nil
+    ids: [Int32], windowLengths: [Int], secondSegments: [Int]? = nil, call: CallOptions = CallOptions()
   ) throws(BertQAError) -> (start: [Float], end: [Float]) {
-    guard case .questionAnswering(_, let encoder, _) = engine else {
+    guard case .answering(_, let encoder) = engine else {
       throw wrongModel(for: "give start and end logits", needed: .answer)
     }
     guard secondSegments == nil || secondSegments?.count == windowLengths.count else {
-      throw BertQAError(.invalidArgument, "second_segments must have one entry per window")
+      throw BertQAError(
+        .invalidArgument, argument: "second_segments", "must have one element per window")
     }
     var windows: [Window] = []
     windows.reserveCapacity(windowLengths.count)
@@ -39,6 +40,8 @@ extension Context {
     for (index, id) in ids.enumerated() where id < 0 || Int(id) >= rows {
       throw BertQAError(.invalidArgument, "ids[\(index)] is \(id), but must be 0 to \(rows - 1)")
     }
-    return try encoder.logits(of: WindowBatch(ids: ids, windows: windows), cancellation: nil)
+    let outputs = try encoder.outputs(
+      of: WindowBatch(ids: ids, windows: windows), giving: nil, CallMonitor(call))
+    return (Array(outputs.values[..<ids.count]), Array(outputs.values[ids.count...]))
   }
 }

@@ -1,7 +1,4 @@
-import Synchronization
-
-/// One loaded model: tokenizes and answers. Immutable; any number of threads may use it at once, and a
-/// forked child may go on using it.
+/// One loaded model. Immutable; any number of threads may use it at once, and a forked child may go on using it.
 ///
 ///     let context = try Context(modelDirectory: "models/qa-minilm-l6")
 ///     let document = "The quick brown fox jumps over the lethargic dog."
@@ -11,71 +8,32 @@ public final class Context: Sendable {
   public let info: ModelInfo
   let engine: Engine
 
+  private static let maximumThreads = 1024
+
   /// Loads a directory as Hugging Face's `save_pretrained` writes it. Weights are memory-mapped and used in
   /// place where their format allows.
-  public init(modelDirectory: String, options: ContextOptions = ContextOptions()) throws(BertQAError) {
-    guard (0...Self.maximumThreads).contains(options.threads) else {
-      throw BertQAError(
-        .invalidArgument, "threads is \(options.threads), but must be 0 to \(Self.maximumThreads)")
+  public convenience init(
+    modelDirectory: String, options: ContextOptions = ContextOptions()
+  ) throws(BertQAError) {
+    guard !modelDirectory.isEmpty else {
+      throw BertQAError(.invalidArgument, argument: "model_directory", "is empty")
     }
-    (engine, info) = try ForkGuard.hold { () throws(BertQAError) in
+    try self.init(options) { () throws(BertQAError) in
       try options.tokenizerOnly
-        ? Self.loadTokenizer(modelDirectory) : Self.loadModel(modelDirectory, options)
-    }
-    guard let precision = info.precision, let instructionSet = info.instructionSet else { return }
-    warmUp()
-    options.log?(
-      "loaded \(info.architecture) from \(modelDirectory): precision \(precision), isa \(instructionSet), "
-        + "\(info.threads) thread(s)")
-  }
-
-  private static func loadTokenizer(_ path: String) throws(BertQAError) -> (Engine, ModelInfo) {
-    let loaded = try LoadedTokenizer.load(path: path)
-    let tokenizer = try tokenizer(loaded.vocabulary, loaded.configuration, of: path)
-    return (.tokenizer(tokenizer), ModelInfo(tokenizer: loaded, directory: path))
-  }
-
-  private static func loadModel(
-    _ directory: String, _ options: ContextOptions
-  ) throws(BertQAError) -> (Engine, ModelInfo) {
-    guard !directory.isEmpty else {
-      throw BertQAError(.invalidArgument, "the model directory's name is empty")
-    }
-    let architecture = try Architecture(ObjectReader(MappedFile(path: "\(directory)/config.json")))
-    switch architecture {
-    case .wordCountClassifier: return try loadWordCount(directory, options)
-    case .lstmLanguageModel, .gruLanguageModel: return try loadSequence(directory, options)
-    default: return try loadEncoder(directory, options)
+        ? .tokenizer(LoadedTokenizer(path: modelDirectory), from: modelDirectory)
+        : LoadedEngine(ModelDirectory(path: modelDirectory), options)
     }
   }
 
-  static func kernels(_ options: ContextOptions) throws(BertQAError) -> Kernels {
-    guard let kernels = Kernels(isa: options.instructionSet.rawValue) else {
-      throw BertQAError(
-        .unsupported,
-        "isa \(options.instructionSet) is not available on this CPU or in this build; use auto")
+  /// Loads a model from an open directory or from memory.
+  public convenience init(
+    model: ModelDirectory, options: ContextOptions = ContextOptions()
+  ) throws(BertQAError) {
+    try self.init(options) { () throws(BertQAError) in
+      try options.tokenizerOnly
+        ? .tokenizer(LoadedTokenizer(model), from: model.name) : LoadedEngine(model, options)
     }
-    return kernels
   }
-
-  /// Does once per process and kind of model, while fork() is held back, what it is for: see
-  /// `ForkGuard`. What comes out is of no interest.
-  private func warmUp() {
-    let mark: UInt32 = 1 << UInt32(clamping: info.task?.rawValue ?? 0)
-    guard Self.warm.load(ordering: .acquiring) & mark == 0 else { return }
-    ForkGuard.hold {
-      switch engine {
-      case .tokenizer, .wordCount, .sequence: break
-      case .questionAnswering: _ = try? answer(question: "a", document: "a b")
-      case .classification: _ = try? classify("a")
-      case .embedding: _ = try? embed("a")
-      }
-    }
-    Self.warm.bitwiseOr(mark, ordering: .releasing)
-  }
-
-  /// Bit `ModelTask.rawValue`.
-  private static let warm = Atomic<UInt32>(0)
 
   /// Loads the default model of `options.defaultModel`: from beside the library or program that this code is part
   /// of, its install prefix, /usr/local, /usr, or, to answer questions, the environment variable BERTQA_MODEL.
@@ -85,26 +43,46 @@ public final class Context: Sendable {
     try self.init(modelDirectory: DefaultModel.directory(for: options.defaultModel), options: options)
   }
 
-  private static let maximumThreads = 1024
-
-  /// The tokenizer of a model; what is wrong with it is told with the model's name.
-  static func tokenizer(
-    _ vocabulary: Vocabulary, _ configuration: TokenizerConfiguration, of modelDirectory: String
-  ) throws(BertQAError) -> WordPieceTokenizer {
-    do {
-      return try WordPieceTokenizer(vocabulary: vocabulary, configuration: configuration)
-    } catch {
-      throw BertQAError(error.status, "\(modelDirectory): \(error.message)")
+  private init(
+    _ options: ContextOptions, _ load: () throws(BertQAError) -> LoadedEngine
+  ) throws(BertQAError) {
+    guard (0...Self.maximumThreads).contains(options.threads) else {
+      throw BertQAError(
+        .invalidArgument, argument: "threads",
+        "is \(options.threads), but must be 0 to \(Self.maximumThreads)")
     }
+    let monitor = CallMonitor(options.call)
+    try monitor.checkNow()
+    let loaded = try ForkGuard.hold(load)
+    try monitor.checkNow()
+    engine = loaded.engine
+    info = loaded.info
+    engine.warmUp()
+    if let log = options.log { log(info.summary) }
+  }
+
+  /// For a caller who asked a model for what it cannot do.
+  /// - Parameters:
+  ///   - purpose: what it was asked, such as "answer questions".
+  ///   - needed: the architectures that can.
+  func wrongModel(for purpose: String, needed: ModelTask) -> BertQAError {
+    if case .tokenizer = engine {
+      return BertQAError(
+        .wrongModel,
+        "\(info.directory) was loaded as a tokenizer alone; create a context without tokenizer_only")
+    }
+    let names = Architecture.allCases.filter { $0.task == needed }.map(\.rawValue)
+    return BertQAError(
+      .wrongModel,
+      "\(info.directory) is a \(info.architecture), which cannot \(purpose); use a model of "
+        + names.joined(separator: ", "))
   }
 }
 
-extension ModelInfo {
-  init(tokenizer: LoadedTokenizer, directory: String) {
-    self.init(
-      directory: directory, architecture: "", precision: nil, instructionSet: nil, threads: 1,
-      vocabularySize: tokenizer.vocabulary.count, hiddenSize: 0, layerCount: 0, headCount: 0,
-      intermediateSize: 0, maxPositions: 0, lowercase: tokenizer.configuration.lowercase,
-      noAnswerThreshold: 0)
-  }
+/// The results, or the first failure.
+func all<Success>(_ results: [Result<Success, BertQAError>]) throws(BertQAError) -> [Success] {
+  var values: [Success] = []
+  values.reserveCapacity(results.count)
+  for result in results { values.append(try result.get()) }
+  return values
 }

@@ -11,7 +11,7 @@ enum DefaultModel {
     var remedy = "install it or pass a model directory"
     if task == .answer {
       remedy = "install it, set BERTQA_MODEL to a model directory, or pass one"
-      if let variable = getenv("BERTQA_MODEL") { candidates.append(String(cString: variable)) }
+      if let variable = bq_environment("BERTQA_MODEL") { candidates.append(String(cString: variable)) }
     }
     for candidate in candidates where access(candidate + "/config.json", R_OK) == 0 { return candidate }
     throw BertQAError(

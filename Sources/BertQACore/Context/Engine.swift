@@ -1,38 +1,185 @@
 /// What a context runs, by what its model is for. Each is immutable and used by any number of threads at once.
 enum Engine: Sendable {
-  case tokenizer(WordPieceTokenizer)
-  case questionAnswering(QuestionAnswerer, Encoder, WordPieceTokenizer)
-  case wordCount(WordCountClassifier)
+  case tokenizer(any Tokenizer)
+  case answering(QuestionAnswerer, Encoder)
+  case wordCounts(WordCountClassifier)
   case classification(TextClassifier)
   case embedding(TextEmbedder)
-  case sequence(SequenceModel)
+  case languageModel(SequenceModel)
 
-  /// nil for models that do not read WordPiece tokens.
-  var tokenizer: WordPieceTokenizer? {
+  /// nil for models that read words rather than tokens.
+  var tokenizer: (any Tokenizer)? {
     switch self {
-    case .tokenizer(let tokenizer), .questionAnswering(_, _, let tokenizer): tokenizer
-    case .classification(let classifier): classifier.reader.tokenizer
-    case .embedding(let embedder): embedder.reader.tokenizer
-    case .wordCount, .sequence: nil
+    case .tokenizer(let tokenizer): tokenizer
+    case .answering(let answerer, _): answerer.tokenizer
+    case .classification(let classifier): classifier.reader.reader.tokenizer
+    case .embedding(let embedder): embedder.reader.reader.tokenizer
+    case .wordCounts, .languageModel: nil
+    }
+  }
+
+  /// Runs the task's code once per process, while fork() waits: see `WarmUp`.
+  func warmUp() {
+    let text = staticBytes("a a")
+    switch self {
+    case .tokenizer(let tokenizer):
+      WarmUp.once(.tokenizer) { _ = try? tokenizer.tokens(of: text, nil) }
+    case .answering(let answerer, _):
+      WarmUp.once(.answering) { answerer.warmUp(text) }
+    case .classification(let classifier):
+      WarmUp.once(.classification) {
+        _ = try? classifier.classifyEach([TextPair(text: text, second: text)], ClassifyOptions())
+      }
+    case .embedding(let embedder):
+      WarmUp.once(.embedding) {
+        try? embedder.forEachVector(of: [TextPair(text: text)], EmbedOptions()) { _, _, _ in }
+      }
+    case .wordCounts(let classifier):
+      WarmUp.once(.wordCounts) { classifier.warmUp(text) }
+    case .languageModel(let model):
+      WarmUp.once(.languageModel) { model.warmUp() }
     }
   }
 }
 
-extension Context {
-  /// For a caller who asked a model for what it cannot do.
-  /// - Parameters:
-  ///   - purpose: what it was asked, such as "answer questions".
-  ///   - needed: the architectures that can.
-  func wrongModel(for purpose: String, needed: ModelTask) -> BertQAError {
-    if case .tokenizer = engine {
-      return BertQAError(
-        .wrongModel,
-        "\(info.directory) was loaded as a tokenizer alone; create a context without tokenizer_only")
+extension QuestionAnswerer {
+  /// Every way through the code: ranking, n_best_size, a document asked twice.
+  fileprivate func warmUp(_ text: UnsafeBufferPointer<UInt8>) {
+    var options = AnswerOptions()
+    options.topK = 2
+    _ = try? answerEach([QuestionDocumentPair(question: text, document: .text(text))], options)
+    options.maxSequenceLength = WindowLayout.minimumLength
+    options.maxWindows = 1
+    options.nBestSize = 1
+    let long = [UInt8](repeating: UInt8(ascii: "."), count: 64)
+    long.withUnsafeBufferPointer { long in
+      guard let document = try? prepare(long) else { return }
+      _ = try? answerEach(
+        [
+          QuestionDocumentPair(question: text, document: .text(long)),
+          QuestionDocumentPair(question: text, document: .text(long)),
+          QuestionDocumentPair(question: text, document: .prepared(document)),
+        ], options)
     }
-    let names = Architecture.allCases.filter { $0.task == needed }.map(\.rawValue)
-    return BertQAError(
-      .wrongModel,
-      "\(info.directory) is a \(info.architecture), which cannot \(purpose); use a model of "
-        + names.joined(separator: ", "))
   }
+}
+
+/// A model that was read: what runs it, and what callers are told of it.
+struct LoadedEngine {
+  let engine: Engine
+  let info: ModelInfo
+
+  private init(_ engine: Engine, _ info: ModelInfo) {
+    self.engine = engine
+    self.info = info
+  }
+
+  /// A tokenizer alone.
+  static func tokenizer(_ loaded: LoadedTokenizer, from directory: String) -> LoadedEngine {
+    var info = ModelInfo(directory: directory)
+    info.vocabularySize = loaded.tokenizer.vocabularySize
+    info.lowercase = loaded.tokenizer.lowercases
+    return LoadedEngine(.tokenizer(loaded.tokenizer), info)
+  }
+
+  /// The model that `config.json`'s architecture says the directory holds.
+  init(_ directory: ModelDirectory, _ options: ContextOptions) throws(BertQAError) {
+    let source = try ObjectReader(directory.file("config.json"))
+    let architecture = try Architecture(source)
+    var info = ModelInfo(directory: directory.name)
+    info.architecture = architecture.rawValue
+    info.task = architecture.task
+    switch architecture.kind {
+    case .encoder(_, let head):
+      try self.init(
+        LoadedModel(directory, source, architecture), head, options, info)
+    case .wordCounts:
+      let model = try WordCountModel.load(directory, source)
+      let classifier = WordCountClassifier(model, threadLimit: options.threads)
+      info.threads = classifier.threadCount
+      info.vocabularySize = model.featureCount
+      info.lowercase = true
+      info.labels = model.labels
+      self.init(.wordCounts(classifier), info)
+    case .recurrent:
+      guard options.precision == .auto || options.precision == .f32 else {
+        throw BertQAError(
+          .unsupported, argument: "precision",
+          "\(options.precision) is not for models that predict: \(directory.name) runs in f32 only")
+      }
+      let model = try SequenceModel(
+        directory, source, kernels: Self.kernels(options), threadLimit: options.threads)
+      info.precision = .f32
+      info.instructionSet = InstructionSet(rawValue: model.kernels.table.isa)
+      info.threads = Self.threads(options)
+      info.vocabularySize = model.configuration.vocabularySize
+      info.hiddenSize = model.configuration.hiddenSize
+      info.layerCount = model.configuration.layerCount
+      info.stateLength = model.configuration.stateLength
+      self.init(.languageModel(model), info)
+    }
+  }
+
+  private init(
+    _ model: LoadedModel, _ head: HeadKind, _ options: ContextOptions, _ info: ModelInfo
+  ) throws(BertQAError) {
+    var call = options.call
+    call.cancellation = nil
+    let encoder = try Encoder(
+      model: model, precision: options.precision, kernels: Self.kernels(options),
+      threadLimit: options.threads, call: call)
+    let configuration = model.configuration
+    var info = info
+    info.precision = encoder.arithmetic.precision
+    info.instructionSet = InstructionSet(rawValue: encoder.kernels.table.isa)
+    info.threads = Self.threads(options)
+    info.vocabularySize = model.tokenizer.tokenizer.vocabularySize
+    info.hiddenSize = configuration.hiddenSize
+    info.layerCount = configuration.layerCount
+    info.headCount = configuration.headCount
+    info.intermediateSize = configuration.intermediateSize
+    info.maxPositions = configuration.maxPositions
+    info.lowercase = model.tokenizer.tokenizer.lowercases
+    info.noAnswerThreshold = configuration.noAnswerThreshold
+    info.labels = configuration.labels
+    let reader = WindowReader(
+      tokenizer: model.tokenizer.tokenizer, model: encoder, maxPositions: configuration.maxPositions)
+    switch head {
+    case .spans:
+      let answerer = QuestionAnswerer(
+        reader: reader, noAnswerThreshold: configuration.noAnswerThreshold)
+      self.init(.answering(answerer, encoder), info)
+    case .labels:
+      let classifier = TextClassifier(
+        reader: TextReader(reader: reader), labels: configuration.labels,
+        problemType: configuration.problemType)
+      self.init(.classification(classifier), info)
+    case .vectors:
+      guard let defaults = model.embedding else {
+        throw BertQAError(.internal, "\(info.directory): an embedding model without its configuration")
+      }
+      info.embeddingLength = configuration.hiddenSize
+      let embedder = TextEmbedder(
+        reader: TextReader(reader: reader), defaults: defaults, length: configuration.hiddenSize)
+      self.init(.embedding(embedder), info)
+    }
+  }
+
+  private static func threads(_ options: ContextOptions) -> Int {
+    options.threads > 0 ? options.threads : ThreadPool.shared.size
+  }
+
+  private static func kernels(_ options: ContextOptions) throws(BertQAError) -> Kernels {
+    guard let kernels = Kernels(isa: options.instructionSet.rawValue) else {
+      throw BertQAError(
+        .unsupported, argument: "isa",
+        "\(options.instructionSet) is not available on this CPU or in this build; use auto")
+    }
+    return kernels
+  }
+}
+
+/// The bytes of a string in the program itself, which live as long as the process.
+private func staticBytes(_ text: StaticString) -> UnsafeBufferPointer<UInt8> {
+  UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
 }

@@ -1,14 +1,14 @@
 /// How texts become vectors.
 public struct EmbedOptions: Sendable {
   public var pooling = Pooling.model
-  /// Scale vectors to length 1; nil: as the model's files say.
+  /// Scale vectors to length 1 (`normalize`); nil: as the model's files say.
   public var normalizes: Bool?
-  /// Tokens of one window, special tokens included, 8 or more; 0: as the model's files say.
-  public var maxSequenceLength = 0
+  /// Tokens of one window, special tokens included (`max_seq_len`), 8 or more; nil: as the model's files say.
+  public var maxSequenceLength: Int?
   /// Cut longer texts, as sentence-transformers does. Else they are read in windows whose vectors are
-  /// averaged by their tokens, or with `Pooling.cls` each alike.
+  /// averaged by their tokens, or with `Pooling.cls` with equal weights.
   public var truncates = false
-  public var cancellation: Cancellation?
+  public var call = CallOptions()
 
   public init() {}
 

@@ -13,37 +13,44 @@ public final class Labeler: Sendable {
   /// [labels][embedder.length], each of length 1.
   private let prototypes: [Float]
 
-  /// Keeps what it needs of `context`, whose model must be for embedding.
-  public init(
-    _ context: Context, examples: [LabelExample], options: LabelerOptions = LabelerOptions()
+  init(
+    _ embedder: TextEmbedder, _ examples: [LabelExample], _ options: LabelerOptions
   ) throws(BertQAError) {
-    guard case .embedding(let embedder) = context.engine else {
-      throw context.wrongModel(for: "embed texts", needed: .embed)
-    }
     guard options.scale > 0, options.scale.isFinite else {
       throw BertQAError(
-        .invalidArgument, "scale is \(options.scale), but must be above 0 and finite")
+        .invalidArgument, argument: "scale", "is \(options.scale), but must be above 0 and finite")
     }
     guard !examples.isEmpty else {
-      throw BertQAError(.invalidArgument, "there are no examples; give each label one at least")
+      throw BertQAError(
+        .invalidArgument, argument: "examples", "is empty; give each label one example at least")
     }
-    var ids: [String: Int] = [:]
+    // By bytes: String compares canonically equivalent texts as equal.
+    var ids: [[UInt8]: Int] = [:]
     var labels: [String] = []
-    for (index, example) in examples.enumerated() where ids[example.label] == nil {
-      guard !example.label.isEmpty else {
-        throw BertQAError(.invalidArgument, "examples[\(index)]: the label is empty")
+    var labelOfExample: [Int] = []
+    labelOfExample.reserveCapacity(examples.count)
+    for (index, example) in examples.enumerated() {
+      let label = Array(example.label.utf8)
+      guard !label.isEmpty, !label.contains(0) else {
+        throw BertQAError(
+          .invalidArgument, argument: "label", label.isEmpty ? "is empty" : "contains a NUL"
+        ).of(item: index, in: "examples")
       }
-      ids[example.label] = labels.count
-      labels.append(example.label)
+      let id = ids[label] ?? labels.count
+      if id == labels.count {
+        ids[label] = id
+        labels.append(example.label)
+      }
+      labelOfExample.append(id)
     }
     var embed = options.embed
     embed.normalizes = true
     let length = embedder.length
     var sums = [Double](repeating: 0, count: labels.count * length)
     try embedder.forEachVector(
-      of: examples.map { TextPair(text: $0.text) }, called: "examples", options: embed
+      of: examples.map { TextPair(text: $0.text) }, called: "examples", embed
     ) { index, vector, _ in
-      let first = (ids[examples[index].label] ?? 0) * length
+      let first = labelOfExample[index] * length
       for feature in 0..<length { sums[first + feature] += Double(vector[feature]) }
     }
     // Divided by the number of examples or not, the direction is the same.
@@ -53,8 +60,8 @@ public final class Labeler: Sendable {
         TextEmbedder.normalize(.init(rebasing: prototypes[first..<first + length]))
       }
     }
-    // The hook may be gone when the labeler is used.
-    embed.cancellation = nil
+    // The hooks may be gone when the labeler is used.
+    embed.call = CallOptions()
     self.labels = labels
     self.embedder = embedder
     self.prototypes = prototypes
@@ -62,11 +69,34 @@ public final class Labeler: Sendable {
     scale = options.scale
   }
 
-  /// One result per text, in order.
-  public func classify(_ texts: [TextPair]) throws(BertQAError) -> [Classification] {
+  /// One result per text, in order; the first failure ends the call and names its text.
+  public func classify(
+    _ texts: [TextPair], call: CallOptions = CallOptions()
+  ) throws(BertQAError) -> [Classification] {
     var results: [Classification] = []
     results.reserveCapacity(texts.count)
-    try embedder.forEachVector(of: texts, options: options) { _, vector, windowCount in
+    try forEach(texts, call) { _, error throws(BertQAError) in throw error } _: { results.append($1) }
+    return results
+  }
+
+  /// As `classify`, but a text's failure is its own result. What concerns the whole call, such as cancellation or
+  /// memory, is thrown.
+  public func classifyEach(
+    _ texts: [TextPair], call: CallOptions = CallOptions()
+  ) throws(BertQAError) -> [Result<Classification, BertQAError>] {
+    // A text that cannot be read fails before the texts in front of it are classified.
+    var results = [Result<Classification, BertQAError>?](repeating: nil, count: texts.count)
+    try forEach(texts, call) { results[$0] = .failure($1) } _: { results[$0] = .success($1) }
+    return results.compactMap(\.self)
+  }
+
+  private func forEach(
+    _ texts: [TextPair], _ call: CallOptions,
+    failed: (Int, BertQAError) throws(BertQAError) -> Void, _ body: (Int, Classification) -> Void
+  ) throws(BertQAError) {
+    var options = options
+    options.call = call
+    try embedder.forEachVector(of: texts, options, failed: failed) { index, vector, windowCount in
       let logits = labels.indices.map { label in
         let first = label * embedder.length
         var cosine = 0.0
@@ -77,14 +107,35 @@ public final class Labeler: Sendable {
       }
       var result = Classification(logits: logits, labels: labels, problemType: .singleLabel)
       result.windowCount = windowCount
-      results.append(result)
+      body(index, result)
     }
-    return results
   }
 
-  public func classify(_ text: String) throws(BertQAError) -> Classification {
+  public func classify(
+    _ text: String, call: CallOptions = CallOptions()
+  ) throws(BertQAError) -> Classification {
     try withBytes(of: text) { bytes throws(BertQAError) in
-      try classify([TextPair(text: bytes)])[0]
+      try classify([TextPair(text: bytes)], call: call)[0]
     }
   }
+}
+
+/// One example of a label: a text that it suits, or one that names it. The bytes are borrowed for the call.
+public struct LabelExample {
+  public var text: UnsafeBufferPointer<UInt8>
+  public var label: String
+
+  public init(text: UnsafeBufferPointer<UInt8>, label: String) {
+    self.text = text
+    self.label = label
+  }
+}
+
+public struct LabelerOptions: Sendable {
+  /// logit = scale · cosine of the angle between text and label; above 0.
+  public var scale: Float = 20
+  /// How texts become vectors; they are always scaled to length 1. Its call options are for making the labeler.
+  public var embed = EmbedOptions()
+
+  public init() {}
 }

@@ -1,54 +1,58 @@
-/// Vectors of texts by a BERT encoder. Immutable.
+/// Vectors of texts by an encoder. Immutable.
 struct TextEmbedder: Sendable {
   let reader: TextReader
   /// What the model's files say.
   let defaults: EmbeddingConfiguration
 
   /// Floats of one vector.
-  var length: Int { reader.encoder.configuration.hiddenSize }
+  let length: Int
 
   /// Below this a vector counts as having no direction; as in PyTorch's `normalize`.
   private static let leastNorm = 1e-12
 
   /// Calls `body` with the index, vector ([length]) and number of windows of each text, in order.
-  /// - Parameter name: what error messages call the array of the texts.
+  /// - Parameters:
+  ///   - name: what error messages call the array of the texts.
+  ///   - failed: told of a text's failure; what it throws ends the call.
   func forEachVector(
-    of texts: [TextPair], called name: String = "texts", options: EmbedOptions,
+    of texts: [TextPair], called name: String = "texts", _ options: EmbedOptions,
+    failed: (Int, BertQAError) throws(BertQAError) -> Void = { _, error throws(BertQAError) in throw error },
     _ body: (Int, UnsafePointer<Float>, _ windowCount: Int) -> Void
   ) throws(BertQAError) {
-    let kind: WindowVector =
+    let pooling: TokenPooling =
       switch options.pooling {
       case .model: defaults.pooling
       case .mean: .mean
       case .cls: .first
       }
-    let windows = TextWindows(
-      maxSequenceLength: try TextWindows.length(
-        options.maxSequenceLength, default: defaults.maxSequenceLength,
-        reader.encoder.configuration.maxPositions),
-      truncates: options.truncates)
+    let layout = WindowLayout(
+      maxSequenceLength: try WindowLayout.length(
+        options.maxSequenceLength, default: defaults.maxSequenceLength, reader.reader.maxPositions),
+      truncates: options.truncates, template: reader.reader.tokenizer.template)
     let normalizes = options.normalizes ?? defaults.normalizes
     var mean = WeightedMean(count: length)
     let buffer = try AlignedBuffer<Float>(uninitializedCount: length)
     let vector = UnsafeMutableBufferPointer(start: buffer.base, count: length)
     var windowCount = 0
-    try reader.read(texts, called: name, kind, windows, cancellation: options.cancellation) {
-      parts, vectors throws(BertQAError) in
-      for (index, part) in parts.enumerated() {
-        mean.add(vectors + index * length, weight: kind == .mean ? part.tokenCount : 1)
-        windowCount += 1
-        guard part.isLastOfText else { continue }
-        mean.take(into: vector)
-        guard vector.allSatisfy(\.isFinite) else {
-          throw BertQAError(
-            .invalidModel,
-            "the model produced a vector that is not of finite numbers (\(name)[\(part.text)]): its "
-              + "weights are damaged or overflow the chosen precision; check the model's files")
-        }
-        if normalizes { Self.normalize(vector) }
-        body(part.text, UnsafePointer(buffer.base), windowCount)
-        windowCount = 0
+    try reader.read(texts, called: name, giving: .window(pooling), layout, options.call) {
+      index, error throws(BertQAError) in
+      mean.removeAll()
+      windowCount = 0
+      try failed(index, error)
+    } _: { output throws(BertQAError) in
+      mean.add(output.values, weight: pooling == .mean ? output.tokenCount : 1)
+      windowCount += 1
+      guard output.isLastOfItem else { return }
+      mean.take(into: vector)
+      guard vector.allSatisfy(\.isFinite) else {
+        throw BertQAError(
+          .invalidModel,
+          "the model produced a vector that is not of finite numbers: its weights are damaged or overflow the "
+            + "chosen precision; check the model's files")
       }
+      if normalizes { Self.normalize(vector) }
+      body(output.item, UnsafePointer(buffer.base), windowCount)
+      windowCount = 0
     }
   }
 
@@ -58,5 +62,37 @@ struct TextEmbedder: Sendable {
     for value in vector { squares += Double(value) * Double(value) }
     let scale = 1 / max(squares.squareRoot(), leastNorm)
     for index in vector.indices { vector[index] = Float(Double(vector[index]) * scale) }
+  }
+}
+
+/// The mean of a text's windows' vectors, as they come.
+private struct WeightedMean {
+  private var sums: [Double]
+  private var weight = 0
+
+  init(count: Int) {
+    sums = [Double](repeating: 0, count: count)
+  }
+
+  /// - Parameters:
+  ///   - vector: as many numbers as there are sums.
+  ///   - weight: 1 or more.
+  mutating func add(_ vector: UnsafePointer<Float>, weight added: Int) {
+    for index in sums.indices { sums[index] += Double(vector[index]) * Double(added) }
+    weight += added
+  }
+
+  /// Writes the mean; what follows is another text's. That of one vector is the vector itself: its
+  /// products and quotients are exact in double precision.
+  mutating func take(into mean: UnsafeMutableBufferPointer<Float>) {
+    for index in sums.indices {
+      mean[index] = Float(sums[index] / Double(weight))
+    }
+    removeAll()
+  }
+
+  mutating func removeAll() {
+    for index in sums.indices { sums[index] = 0 }
+    weight = 0
   }
 }

@@ -20,7 +20,8 @@ enum Arithmetic: Sendable {
     case .bf16:
       guard hasBF16 else {
         throw BertQAError(
-          .unsupported, "precision bf16 needs an instruction set with bf16 products; use f32 or auto")
+          .unsupported, argument: "precision",
+          "bf16 needs an instruction set with bf16 products; use f32 or auto")
       }
       self = .bf16
     case .int8:
@@ -35,7 +36,8 @@ enum Arithmetic: Sendable {
     let problem = Self.problem(with: model.configuration)
     guard self != .f32, let problem else { return }
     guard precision == .auto else {
-      throw BertQAError(.unsupported, "precision \(precision) \(problem); use f32 or auto")
+      throw BertQAError(
+        .unsupported, argument: "precision", "\(precision) \(problem); use f32 or auto")
     }
     self = .f32
   }

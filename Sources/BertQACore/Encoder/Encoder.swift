@@ -1,8 +1,7 @@
 import CBertQA
 
-/// A BERT encoder with its question-answering head, if it has one. Immutable: any number of threads may
-/// use it at once.
-final class Encoder: LogitsSource, @unchecked Sendable {
+/// A transformer encoder with its head. Immutable: any number of threads may use it at once.
+final class Encoder: WindowModel, @unchecked Sendable {
   // Sendable: parameters never change; scratch objects are exclusive while in use.
 
   /// Tokens a chunk has at most, unless one window is longer. Enough to read each weight for many
@@ -23,11 +22,12 @@ final class Encoder: LogitsSource, @unchecked Sendable {
   private let states = ObjectPool<PassState>()
 
   init(
-    model: LoadedModel, precision: Precision, kernels: Kernels, threadLimit: Int
+    model: LoadedModel, precision: Precision, kernels: Kernels, threadLimit: Int,
+    call: CallOptions = CallOptions()
   ) throws(BertQAError) {
     configuration = model.configuration
     arithmetic = try Arithmetic(precision, model: model, kernels: kernels)
-    parameters = try Parameters(model, arithmetic)
+    parameters = try Parameters(model, arithmetic, CallMonitor(call))
     self.kernels = kernels
     self.threadLimit = threadLimit
     let bytesPerBlock =
@@ -58,50 +58,42 @@ final class Encoder: LogitsSource, @unchecked Sendable {
     attendsInBF16 ? MemoryLayout<UInt16>.stride : MemoryLayout<Float>.stride
   }
 
-  func logits(
-    of batch: WindowBatch, cancellation: Cancellation? = nil
-  ) throws(BertQAError) -> (start: [Float], end: [Float]) {
-    guard case .questionAnswering = parameters.head else {
-      throw BertQAError(.internal, "start and end logits of a model without a question-answering head")
+  func outputs(
+    of batch: WindowBatch, giving input: HeadInput? = nil, _ monitor: CallMonitor? = nil
+  ) throws(BertQAError) -> HeadOutputs {
+    let input = input ?? parameters.head.input
+    guard parameters.head.layers.isEmpty || input == parameters.head.input else {
+      throw BertQAError(.internal, "the model's head does not read \(input)")
     }
-    var start = [Float](repeating: 0, count: batch.ids.count)
-    var end = [Float](repeating: 0, count: batch.ids.count)
-    try withBase(of: &start) { start throws(BertQAError) in
-      try withBase(of: &end) { end throws(BertQAError) in
-        try run(batch, .tokenLogits(start: start, end: end), cancellation)
+    let rows = input == .tokens ? batch.ids.count : batch.windows.count
+    let columns = parameters.head.columns
+    var values = [Float](repeating: 0, count: rows * columns)
+    try values.withUnsafeMutableBufferPointer { values throws(BertQAError) in
+      // Nothing is written where there are no rows.
+      guard let base = values.baseAddress else { return }
+      try batch.ids.withUnsafeBufferPointer { ids throws(BertQAError) in
+        try batch.windows.withUnsafeBufferPointer { windows throws(BertQAError) in
+          try check(ids, windows)
+          try run(ids, windows, EncoderPass.Output(input: input, values: base), monitor)
+        }
       }
     }
-    return (start, end)
-  }
-
-  /// One vector of the last layer per window, [windows][hidden]; zeros for windows without tokens.
-  func vectors(
-    _ kind: WindowVector, of batch: WindowBatch, cancellation: Cancellation? = nil
-  ) throws(BertQAError) -> [Float] {
-    var vectors = [Float](repeating: 0, count: batch.windows.count * configuration.hiddenSize)
-    try withBase(of: &vectors) { vectors throws(BertQAError) in
-      try run(batch, .windowVectors(vectors, kind), cancellation)
-    }
-    return vectors
-  }
-
-  private func run(
-    _ batch: WindowBatch, _ output: EncoderPass.Output, _ cancellation: Cancellation?
-  ) throws(BertQAError) {
-    try batch.ids.withUnsafeBufferPointer { ids throws(BertQAError) in
-      try batch.windows.withUnsafeBufferPointer { windows throws(BertQAError) in
-        try check(ids, windows)
-        try run(ids, windows, output, cancellation)
-      }
-    }
+    return HeadOutputs(input: input, columns: columns, values: values)
   }
 
   private func run(
     _ ids: UnsafeBufferPointer<Int32>, _ windows: UnsafeBufferPointer<Window>,
-    _ output: EncoderPass.Output, _ cancellation: Cancellation?
+    _ output: EncoderPass.Output, _ monitor: CallMonitor?
   ) throws(BertQAError) {
     let state = states.take() ?? PassState()
     defer { states.give(state) }
+    // The vectors that a head reads; without layers they are the result.
+    var vectors = AlignedBuffer<Float>()
+    var windowVectors = output.values
+    if output.input != .tokens, !parameters.head.layers.isEmpty {
+      try vectors.reserve(windows.count * configuration.hiddenSize)
+      windowVectors = vectors.base
+    }
     // A thread with less than a block of its own is not worth waking.
     let threads = threadLimit > 0 ? threadLimit : ThreadPool.shared.size
     let team = ThreadPool.Team(maxThreads: max(1, min(threads, ids.count / Kernels.lanes)))
@@ -109,7 +101,7 @@ final class Encoder: LogitsSource, @unchecked Sendable {
     try state.plan.withUnsafeBuffers { chunks, members throws(BertQAError) in
       var pass = EncoderPass(
         encoder: self, state: state, ids: ids, windows: windows, chunks: chunks, members: members,
-        output: output, cancellation: cancellation)
+        output: output, windowVectors: windowVectors, monitor: monitor)
       try pass.run(team: team)
     }
   }
@@ -146,14 +138,5 @@ final class Encoder: LogitsSource, @unchecked Sendable {
     for id in ids where UInt32(bitPattern: id) >= rows {
       throw BertQAError(.internal, "token id \(id) outside the model's vocabulary of \(rows)")
     }
-  }
-}
-
-/// Runs `body` with the address of an array's elements, which is not to be read where there are none.
-private func withBase<Element: BitwiseCopyable>(
-  of array: inout [Element], _ body: (UnsafeMutablePointer<Element>) throws(BertQAError) -> Void
-) throws(BertQAError) {
-  try array.withUnsafeMutableBufferPointer { buffer throws(BertQAError) in
-    try body(buffer.baseAddress ?? UnsafeMutablePointer(bitPattern: 64).unsafelyUnwrapped)
   }
 }

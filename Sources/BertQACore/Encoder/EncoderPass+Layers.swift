@@ -1,6 +1,44 @@
+import CBertQA
+
 extension EncoderPass {
+  /// Word + position + token type embeddings and their norm, then the first layer's projections, of
+  /// some blocks of a chunk.
+  func embed(_ active: ActiveChunk, _ blocks: Range<Int>, _ scratch: Workspace.Scratch) {
+    let blockFloats = hiddenSize * Self.lanes
+    let output = active.activations.hidden + blocks.lowerBound * blockFloats
+    output.update(repeating: 0, count: blocks.count * blockFloats)
+    let row = scratch.intermediate
+    forEachWindow(active.chunk, blocks) { window, tokens, lane in
+      for token in tokens {
+        sumEmbeddings(
+          of: ids[window.firstToken + token], position: token,
+          type: token < window.secondSegment ? 0 : 1, row)
+        let at = lane + token - tokens.lowerBound - blocks.lowerBound * Self.lanes
+        let column = output + at / Self.lanes * blockFloats + at % Self.lanes
+        for feature in 0..<hiddenSize { column[feature * Self.lanes] = row[feature] }
+      }
+    }
+    normalize(output, blocks, encoder.parameters.embeddingNorm)
+    project(active, encoder.parameters.layers[0], blocks, scratch)
+  }
+
+  /// One token's embeddings, [hidden].
+  private func sumEmbeddings(
+    of id: Int32, position: Int, type: Int, _ row: UnsafeMutablePointer<Float>
+  ) {
+    encoder.parameters.wordEmbeddings.copyFloats(rows: Int(id)..<Int(id) + 1, to: row)
+    switch encoder.configuration.family.positions {
+    case .table(let offset):
+      let positions = encoder.parameters.positionEmbeddings + (position + offset) * hiddenSize
+      for feature in 0..<hiddenSize { row[feature] += positions[feature] }
+    }
+    guard let types = encoder.parameters.tokenTypeEmbeddings else { return }
+    let kind = types + min(type, encoder.configuration.typeVocabSize - 1) * hiddenSize
+    for feature in 0..<hiddenSize { row[feature] += kind[feature] }
+  }
+
   /// All but attention of one layer for some blocks of a chunk, and what follows it: the next layer's
-  /// projections or, after the last, the logits of tokens.
+  /// projections or, after the last, a head of tokens.
   func transform(
     _ active: ActiveChunk, layer index: Int, _ blocks: Range<Int>, _ scratch: Workspace.Scratch
   ) {
@@ -17,8 +55,8 @@ extension EncoderPass {
     normalize(hidden, blocks, layer.outputNorm)
     if index + 1 < layers.count {
       project(active, layers[index + 1], blocks, scratch)
-    } else if case .tokenLogits(let start, let end) = output {
-      answer(active, blocks, start, end, scratch)
+    } else if output.input == .tokens {
+      applyTokenHead(active, blocks, scratch)
     }
   }
 
@@ -89,25 +127,6 @@ extension EncoderPass {
       scratch.attention, output, part)
   }
 
-  /// The question-answering head.
-  private func answer(
-    _ active: ActiveChunk, _ blocks: Range<Int>, _ start: UnsafeMutablePointer<Float>,
-    _ end: UnsafeMutablePointer<Float>, _ scratch: Workspace.Scratch
-  ) {
-    guard case .questionAnswering(let head) = encoder.parameters.head else { return }
-    let hidden = active.activations.hidden + blocks.lowerBound * hiddenSize * Self.lanes
-    let logits = scratch.intermediate
-    multiply(head, .f32(hidden), blocks, Kernels.Epilogue.bias, logits)
-    forEachWindow(active.chunk, blocks) { window, tokens, lane in
-      for token in tokens {
-        let at = lane + token - tokens.lowerBound - blocks.lowerBound * Self.lanes
-        let column = logits + at / Self.lanes * 2 * Self.lanes + at % Self.lanes
-        start[window.firstToken + token] = column[0]
-        end[window.firstToken + token] = column[Self.lanes]
-      }
-    }
-  }
-
   /// The windows with tokens in some blocks of a chunk: which of their tokens, and the first one's
   /// lane within the chunk.
   func forEachWindow(
@@ -130,5 +149,52 @@ extension EncoderPass {
   ) {
     encoder.kernels.table.layer_norm_f32(
       x, blocks.count, hiddenSize, norm.gamma, norm.beta, encoder.configuration.layerNormEps, x)
+  }
+
+  // MARK: - Linear layers
+
+  /// Brings some blocks' activations into the form that the encoder's arithmetic multiplies.
+  func pack(
+    _ x: UnsafePointer<Float>, _ blocks: Range<Int>, features: Int, _ scratch: Workspace.Scratch
+  ) -> PackedActivations {
+    let table = encoder.kernels.table
+    switch encoder.arithmetic {
+    case .f32:
+      return .f32(x)
+    case .bf16:
+      let packed = scratch.packed.assumingMemoryBound(to: UInt16.self)
+      table.pack_bf16(x, blocks.count, features, packed)
+      return .bf16(packed)
+    case .int8:
+      let packed = scratch.packed.assumingMemoryBound(to: UInt8.self)
+      table.quantize_u8(x, blocks.count, features, packed, scratch.scale, scratch.offset)
+      return .int8(packed, scale: scratch.scale, offset: scratch.offset)
+    }
+  }
+
+  /// y = epilogue(x · weightᵀ + bias) for some blocks; `stride`: elements from one block of y to the next.
+  func multiply(
+    _ layer: LinearLayer, _ x: PackedActivations, _ blocks: Range<Int>, _ epilogue: Int32,
+    _ y: UnsafeMutableRawPointer, stride: Int? = nil
+  ) {
+    let table = encoder.kernels.table
+    let stride = stride ?? layer.outs * Self.lanes
+    switch (layer.weights, x) {
+    case (.f32(let weights), .f32(let x)):
+      table.linear_f32(
+        weights, layer.bias, x, blocks.count, layer.ins, layer.outs, epilogue,
+        y.assumingMemoryBound(to: Float.self), stride)
+    case (.bf16(let weights), .bf16(let x)):
+      table.linear_bf16(
+        weights, layer.bias, x, blocks.count, layer.ins, layer.outs, epilogue, y, stride)
+    case (.int8(let weights), .int8(let x, let scale, let offset)):
+      var arguments = bq_weights_s8(
+        w: weights.elements, scale: weights.scale, sums: weights.sums, bias: layer.bias)
+      table.linear_s8(
+        &arguments, x, scale, offset, blocks.count, layer.ins, layer.outs, epilogue,
+        y.assumingMemoryBound(to: Float.self), stride)
+    default:
+      preconditionFailure("activations packed for another arithmetic")
+    }
   }
 }

@@ -5,13 +5,33 @@ import Synchronization
 final class PassState: @unchecked Sendable {
   // Sendable: the plan changes only while one thread has the call.
   var plan = ChunkPlan()
-  /// When the caller asks its cancellation hook next.
-  var nextPoll: UInt64 = 0
-  let cancelled = Atomic<Bool>(false)
-  let outOfMemory = Atomic<Bool>(false)
+  /// Why the caller wants to stop. Written by the calling thread alone.
+  var stop: BertQAError?
+  private let stopped = Atomic<Bool>(false)
+  private let outOfMemory = Atomic<Bool>(false)
 
   var isStopped: Bool {
-    cancelled.load(ordering: .relaxed) || outOfMemory.load(ordering: .relaxed)
+    stopped.load(ordering: .relaxed) || outOfMemory.load(ordering: .relaxed)
+  }
+
+  func begin() {
+    stop = nil
+    stopped.store(false, ordering: .relaxed)
+    outOfMemory.store(false, ordering: .relaxed)
+  }
+
+  func stop(_ error: BertQAError) {
+    stop = error
+    stopped.store(true, ordering: .relaxed)
+  }
+
+  func runOutOfMemory() { outOfMemory.store(true, ordering: .relaxed) }
+
+  func check() throws(BertQAError) {
+    if let stop { throw stop }
+    if outOfMemory.load(ordering: .relaxed) {
+      throw BertQAError(.outOfMemory, "no memory for the encoder's activations")
+    }
   }
 }
 
@@ -19,7 +39,8 @@ final class PassState: @unchecked Sendable {
 ///
 /// A chunk goes through 1 + 2 · layers phases: embeddings with the first projections, and for every
 /// layer attention and then the rest up to the next layer's projections, which needs nothing but the
-/// same tokens and so runs in one go while they are in the cache. Windows' vectors take one phase more.
+/// same tokens and so runs in one go while they are in the cache. A head of windows takes one phase more, over
+/// the windows of the whole batch.
 struct EncoderPass {
   let encoder: Encoder
   let state: PassState
@@ -28,16 +49,17 @@ struct EncoderPass {
   let chunks: UnsafeBufferPointer<ChunkPlan.Chunk>
   let members: UnsafeBufferPointer<ChunkPlan.Member>
   let output: Output
-  let cancellation: Cancellation?
+  /// [windows][hidden], where the pass is for windows: what the head reads, or the result itself.
+  let windowVectors: UnsafeMutablePointer<Float>
+  let monitor: CallMonitor?
   /// What the team is doing, when it works on one chunk together.
   var shared = SharedPhase()
 
-  /// What the pass is for, and where it goes.
-  enum Output {
-    /// Start and end logits, one of each per token of the batch.
-    case tokenLogits(start: UnsafeMutablePointer<Float>, end: UnsafeMutablePointer<Float>)
-    /// One vector per window, [windows][hidden].
-    case windowVectors(UnsafeMutablePointer<Float>, WindowVector)
+  /// What the pass is for, and where its numbers go.
+  struct Output {
+    var input: HeadInput
+    /// [columns][tokens of the batch] or [windows][columns]
+    var values: UnsafeMutablePointer<Float>
   }
 
   /// A chunk being computed.
@@ -57,16 +79,12 @@ struct EncoderPass {
   }
 
   static let lanes = Kernels.lanes
-  /// Nanoseconds between questions to the cancellation hook.
-  private static let pollInterval: UInt64 = 10_000_000
 
   var hiddenSize: Int { encoder.configuration.hiddenSize }
 
   mutating func run(team: borrowing ThreadPool.Team) throws(BertQAError) {
     let aloneCount = state.plan.aloneCount
-    state.nextPoll = 0
-    state.cancelled.store(false, ordering: .relaxed)
-    state.outOfMemory.store(false, ordering: .relaxed)
+    state.begin()
     poll(seat: 0)
 
     withUnsafeMutablePointer(to: &self) { pass in
@@ -78,12 +96,8 @@ struct EncoderPass {
       }
     }
 
-    if state.cancelled.load(ordering: .relaxed) {
-      throw BertQAError(.cancelled, "cancelled by the caller's hook")
-    }
-    if state.outOfMemory.load(ordering: .relaxed) {
-      throw BertQAError(.outOfMemory, "no memory for the encoder's activations")
-    }
+    try runHead(team: team)
+    try state.check()
   }
 
   static func at(_ context: UnsafeMutableRawPointer) -> UnsafeMutablePointer<EncoderPass> {
@@ -94,13 +108,14 @@ struct EncoderPass {
     EncoderPass.at($0).pointee.poll(seat: 0)
   }
 
-  /// Asks the hook now and then; only the calling thread, which has seat 0, does.
+  /// Asks now and then whether to stop; only the calling thread, which has seat 0, does.
   func poll(seat: Int) {
-    guard seat == 0, let cancellation, !state.isStopped else { return }
-    let time = ThreadPool.nanoseconds()
-    guard time >= state.nextPoll else { return }
-    state.nextPoll = time &+ Self.pollInterval
-    if cancellation.isCancelled() { state.cancelled.store(true, ordering: .relaxed) }
+    guard seat == 0, let monitor, !state.isStopped else { return }
+    do throws(BertQAError) {
+      try monitor.check()
+    } catch {
+      state.stop(error)
+    }
   }
 
   /// Runs `body` with this thread's scratch memory, unless there is none.
@@ -113,10 +128,171 @@ struct EncoderPass {
     do throws(BertQAError) {
       let scratch = try workspace.scratch(
         intermediate: encoder.groupBlocks * widest * Self.lanes, blocks: encoder.groupBlocks,
-        attention: encoder.attentionScratch(tokens: chunk.longestWindow))
+        attention: encoder.attentionScratch(tokens: chunk.longestWindow),
+        head: output.input == .tokens
+          ? encoder.parameters.head.scratchCount(blocks: encoder.groupBlocks) : 0)
       try body(workspace, scratch)
     } catch {
-      state.outOfMemory.store(true, ordering: .relaxed)
+      state.runOutOfMemory()
     }
+  }
+
+  // MARK: - One chunk by one thread
+
+  /// Takes one chunk through all layers on this thread.
+  private func computeAlone(chunk index: Int, seat: Int) {
+    guard !state.isStopped else { return }
+    let chunk = chunks[index]
+    withScratch(seat: seat, chunk: chunk) { workspace, scratch throws(BertQAError) in
+      let activations = try workspace.activations(
+        floatsPerFeature: chunk.blocks * Self.lanes, hiddenSize: hiddenSize,
+        projectionSize: encoder.projectionSize)
+      let active = ActiveChunk(chunk: chunk, activations: activations)
+      computeGroups(seat: seat, chunk: chunk) { blocks in
+        embed(active, blocks, scratch)
+      }
+      for layer in 0..<encoder.parameters.layers.count {
+        for member in chunk.members {
+          for head in 0..<encoder.configuration.headCount {
+            attend(active, member: members[member], head: head, queries: nil, scratch)
+          }
+          poll(seat: seat)
+          if state.isStopped { return }
+        }
+        computeGroups(seat: seat, chunk: chunk) { blocks in
+          transform(active, layer: layer, blocks, scratch)
+        }
+      }
+      guard !state.isStopped else { return }
+      for member in chunk.members { pool(active, members[member]) }
+    }
+  }
+
+  private func computeGroups(seat: Int, chunk: ChunkPlan.Chunk, _ body: (Range<Int>) -> Void) {
+    let groups = (chunk.blocks + encoder.groupBlocks - 1) / encoder.groupBlocks
+    for group in 0..<groups where !state.isStopped {
+      body(Self.blocks(of: group, of: groups, in: chunk))
+      poll(seat: seat)
+    }
+  }
+
+  /// An even share of a chunk's blocks. Kernels like blocks in pairs, so shares are even numbers
+  /// unless that would make the largest share larger.
+  private static func blocks(of group: Int, of groups: Int, in chunk: ChunkPlan.Chunk) -> Range<Int> {
+    let blocks = chunk.blocks
+    let pairs = (blocks + 1) / 2
+    guard 2 * ((pairs + groups - 1) / groups) <= (blocks + groups - 1) / groups else {
+      return blocks * group / groups..<blocks * (group + 1) / groups
+    }
+    return min(blocks, 2 * (pairs * group / groups))..<min(blocks, 2 * (pairs * (group + 1) / groups))
+  }
+
+  // MARK: - One chunk by the team
+
+  /// Queries of one attention task: few enough to share a head, enough to be worth a task.
+  private static var minimumQueries: Int { 32 }
+  /// Operations below which several heads go into one task.
+  private static var minimumTaskCost: Double { 2e6 }
+
+  /// Takes one chunk through all layers, sharing each phase among the team.
+  private static func computeTogether(
+    _ pass: UnsafeMutablePointer<EncoderPass>, chunk index: Int, team: borrowing ThreadPool.Team
+  ) {
+    let chunk = pass.pointee.chunks[index]
+    let workspaces = pass.pointee.encoder.workspaces
+    let workspace = workspaces.take() ?? Workspace()
+    defer { workspaces.give(workspace) }
+    guard
+      let activations = try? workspace.activations(
+        floatsPerFeature: chunk.blocks * lanes, hiddenSize: pass.pointee.hiddenSize,
+        projectionSize: pass.pointee.encoder.projectionSize)
+    else {
+      pass.pointee.state.runOutOfMemory()
+      return
+    }
+    pass.pointee.shared.active = ActiveChunk(chunk: chunk, activations: activations)
+    pass.pointee.divide(chunk, among: team.threadCount)
+    let groups = pass.pointee.shared.groups
+
+    team.run(count: groups, context: pass, whileWaiting: pollWhileWaiting) {
+      EncoderPass.at($0).pointee.embedGroup($1, seat: $2)
+    }
+    for layer in 0..<pass.pointee.encoder.parameters.layers.count {
+      guard !pass.pointee.state.isStopped else { return }
+      pass.pointee.shared.layer = layer
+      team.run(
+        count: pass.pointee.attentionTaskCount(chunk), context: pass, whileWaiting: pollWhileWaiting
+      ) {
+        EncoderPass.at($0).pointee.attendTask($1, seat: $2)
+      }
+      team.run(count: groups, context: pass, whileWaiting: pollWhileWaiting) {
+        EncoderPass.at($0).pointee.transformGroup($1, seat: $2)
+      }
+    }
+    guard !pass.pointee.state.isStopped, let active = pass.pointee.shared.active else { return }
+    for member in chunk.members { pass.pointee.pool(active, pass.pointee.members[member]) }
+  }
+
+  /// Chooses the size of the tasks.
+  private mutating func divide(_ chunk: ChunkPlan.Chunk, among threads: Int) {
+    // A multiple of the number of threads, so that all finish at the same time.
+    let needed = (chunk.blocks + encoder.groupBlocks - 1) / encoder.groupBlocks
+    shared.groups = min(chunk.blocks, (needed + threads - 1) / threads * threads)
+
+    let tokens = Double(chunk.longestWindow)
+    let headDim = encoder.configuration.headSize
+    let headCost = 4 * tokens * tokens * Double(headDim)
+    let heads = encoder.configuration.headCount
+    shared.headsPerTask = max(1, min(heads, Int(Self.minimumTaskCost / max(1, headCost))))
+    let tasks = chunk.members.count * ((heads + shared.headsPerTask - 1) / shared.headsPerTask)
+    let parts = max(1, (4 * threads + tasks - 1) / tasks)
+    let queries = max(Self.minimumQueries, (chunk.longestWindow + parts - 1) / parts)
+    shared.queriesPerTask = (queries + Self.lanes - 1) / Self.lanes * Self.lanes
+  }
+
+  private var headTasks: Int {
+    (encoder.configuration.headCount + shared.headsPerTask - 1) / shared.headsPerTask
+  }
+
+  private func queryTasks(_ chunk: ChunkPlan.Chunk) -> Int {
+    (chunk.longestWindow + shared.queriesPerTask - 1) / shared.queriesPerTask
+  }
+
+  private func attentionTaskCount(_ chunk: ChunkPlan.Chunk) -> Int {
+    chunk.members.count * headTasks * queryTasks(chunk)
+  }
+
+  private func attendTask(_ task: Int, seat: Int) {
+    guard !state.isStopped, let active = shared.active else { return }
+    let chunk = active.chunk
+    let (part, rest) = (task % queryTasks(chunk), task / queryTasks(chunk))
+    let member = members[chunk.members.lowerBound + rest / headTasks]
+    let firstHead = rest % headTasks * shared.headsPerTask
+    let begin = part * shared.queriesPerTask
+    let end = min(windows[member.window].tokenCount, begin + shared.queriesPerTask)
+    guard begin < end else { return }
+    withScratch(seat: seat, chunk: chunk) { _, scratch throws(BertQAError) in
+      for head in firstHead..<min(firstHead + shared.headsPerTask, encoder.configuration.headCount) {
+        attend(active, member: member, head: head, queries: begin..<end, scratch)
+      }
+    }
+    poll(seat: seat)
+  }
+
+  private func embedGroup(_ group: Int, seat: Int) {
+    guard !state.isStopped, let active = shared.active else { return }
+    withScratch(seat: seat, chunk: active.chunk) { _, scratch throws(BertQAError) in
+      embed(active, Self.blocks(of: group, of: shared.groups, in: active.chunk), scratch)
+    }
+    poll(seat: seat)
+  }
+
+  private func transformGroup(_ group: Int, seat: Int) {
+    guard !state.isStopped, let active = shared.active else { return }
+    withScratch(seat: seat, chunk: active.chunk) { _, scratch throws(BertQAError) in
+      let blocks = Self.blocks(of: group, of: shared.groups, in: active.chunk)
+      transform(active, layer: shared.layer, blocks, scratch)
+    }
+    poll(seat: seat)
   }
 }

@@ -2,16 +2,17 @@ import CBertQA
 
 /// Brings a checkpoint's tensors into the form that the kernels of one arithmetic take.
 struct ParameterConverter {
-  let memory = ParameterMemory()
+  /// The copies that the converted parameters point into.
+  private(set) var owners: [any AnyObject & Sendable] = []
   private let arithmetic: Arithmetic
 
   init(_ arithmetic: Arithmetic) { self.arithmetic = arithmetic }
 
-  func norm(_ weights: NormWeights) throws(BertQAError) -> Parameters.Norm {
+  mutating func norm(_ weights: NormWeights) throws(BertQAError) -> Parameters.Norm {
     Parameters.Norm(gamma: try floats(weights.weight), beta: try floats(weights.bias))
   }
 
-  func projections(_ layer: LayerWeights) throws(BertQAError) -> Parameters.Projections {
+  mutating func projections(_ layer: LayerWeights) throws(BertQAError) -> Parameters.Projections {
     let query = try linear(layer.query)
     let key = try linear(layer.key)
     let value = try linear(layer.value)
@@ -26,20 +27,16 @@ struct ParameterConverter {
     return .separate(query: query, key: key, value: value)
   }
 
-  func head(_ weights: HeadWeights) throws(BertQAError) -> Parameters.Head {
-    switch weights {
-    case .questionAnswering(let outputs):
-      return .questionAnswering(try floatLinear(outputs))
-    case .classification(let classifier):
-      var pooler: LinearLayer?
-      if let weights = classifier.pooler { pooler = try floatLinear(weights) }
-      return .classification(pooler: pooler, outputs: try floatLinear(classifier.outputs))
-    case .none:
-      return .none
+  mutating func head(_ weights: HeadWeights, hidden: Int) throws(BertQAError) -> Head {
+    var layers: [Head.Layer] = []
+    for layer in weights.layers {
+      layers.append(
+        Head.Layer(linear: try floatLinear(layer.linear), activation: layer.activation))
     }
+    return Head(input: weights.input, layers: layers, columns: layers.last?.linear.outs ?? hidden)
   }
 
-  func linear(_ weights: LinearWeights) throws(BertQAError) -> LinearLayer {
+  mutating func linear(_ weights: LinearWeights) throws(BertQAError) -> LinearLayer {
     let layerWeights: LinearLayer.Weights
     switch arithmetic {
     case .f32: return try floatLinear(weights)
@@ -51,33 +48,33 @@ struct ParameterConverter {
       outs: weights.weight.rowCount)
   }
 
-  func floatLinear(_ weights: LinearWeights) throws(BertQAError) -> LinearLayer {
+  mutating func floatLinear(_ weights: LinearWeights) throws(BertQAError) -> LinearLayer {
     LinearLayer(
       weights: .f32(try floats(weights.weight)), bias: try floats(weights.bias),
       ins: weights.weight.rowWidth, outs: weights.weight.rowCount)
   }
 
-  func floats(_ tensor: TensorView) throws(BertQAError) -> UnsafePointer<Float> {
+  mutating func floats(_ tensor: TensorView) throws(BertQAError) -> UnsafePointer<Float> {
     if tensor.dataType == .f32, let floats = tensor.inPlace(as: Float.self) { return floats }
-    let copy = try memory.take(Float.self, count: tensor.rowCount * tensor.rowWidth)
+    let copy = try take(Float.self, count: tensor.rowCount * tensor.rowWidth)
     tensor.copyFloats(rows: 0..<tensor.rowCount, to: copy)
     return UnsafePointer(copy)
   }
 
   /// Rounded to nearest, ties to even.
-  private func bfloats(_ tensor: TensorView) throws(BertQAError) -> UnsafePointer<UInt16> {
+  private mutating func bfloats(_ tensor: TensorView) throws(BertQAError) -> UnsafePointer<UInt16> {
     if tensor.dataType == .bf16, let bfloats = tensor.inPlace(as: UInt16.self) { return bfloats }
     let width = tensor.rowWidth
-    let copy = try memory.take(UInt16.self, count: tensor.rowCount * width)
+    let copy = try take(UInt16.self, count: tensor.rowCount * width)
     try forEachRow(of: tensor) { row, floats throws(BertQAError) in
       for column in 0..<width { copy[row * width + column] = bfloat(floats[column]) }
     }
     return UnsafePointer(copy)
   }
 
-  private func int8(_ tensor: TensorView) throws(BertQAError) -> LinearLayer.Int8Weights {
+  private mutating func int8(_ tensor: TensorView) throws(BertQAError) -> LinearLayer.Int8Weights {
     let (rows, width) = (tensor.rowCount, tensor.rowWidth)
-    let sums = try memory.take(Float.self, count: rows)
+    let sums = try take(Float.self, count: rows)
     if tensor.dataType == .i8, let scales = tensor.rowScales?.baseAddress,
       let elements = tensor.inPlace(as: Int8.self)
     {
@@ -88,8 +85,8 @@ struct ParameterConverter {
       }
       return LinearLayer.Int8Weights(elements: elements, scale: scales, sums: UnsafePointer(sums))
     }
-    let elements = try memory.take(Int8.self, count: rows * width)
-    let scales = try memory.take(Float.self, count: rows)
+    let elements = try take(Int8.self, count: rows * width)
+    let scales = try take(Float.self, count: rows)
     var quantizer = RowQuantizer()
     try forEachRow(of: tensor) { row, floats throws(BertQAError) in
       let source = UnsafeBufferPointer(start: floats, count: width)
@@ -102,6 +99,14 @@ struct ParameterConverter {
     }
     return LinearLayer.Int8Weights(
       elements: UnsafePointer(elements), scale: UnsafePointer(scales), sums: UnsafePointer(sums))
+  }
+
+  mutating func take<Element: BitwiseCopyable & Sendable>(
+    _ type: Element.Type, count: Int
+  ) throws(BertQAError) -> UnsafeMutablePointer<Element> {
+    let copy = try SharedBuffer<Element>(count: count)
+    owners.append(copy)
+    return copy.base
   }
 
   private func forEachRow(

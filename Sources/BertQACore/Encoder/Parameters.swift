@@ -4,7 +4,7 @@
 /// once into memory owned here. The word embeddings are never converted as a whole: rows are, as tokens need
 /// them.
 final class Parameters: @unchecked Sendable {
-  // Sendable: nothing changes after init; `model` keeps the mapping alive.
+  // Sendable: nothing changes after init; `owners` keeps the memory alive.
 
   /// Query, key and value, each [hidden][hidden].
   enum Projections {
@@ -27,17 +27,8 @@ final class Parameters: @unchecked Sendable {
     var outputNorm: Norm
   }
 
-  /// What stands on the encoder, always in f32: tiny, and the score itself.
-  enum Head {
-    /// Two outputs: the start logit and the end logit.
-    case questionAnswering(LinearLayer)
-    /// pooler: nil: the outputs take the vector of [CLS] as it is.
-    case classification(pooler: LinearLayer?, outputs: LinearLayer)
-    case none
-  }
-
   let wordEmbeddings: TensorView
-  /// [maxPositions][hidden]
+  /// [positionRows][hidden]
   let positionEmbeddings: UnsafePointer<Float>
   /// [typeVocabSize][hidden]; nil for architectures without token types.
   let tokenTypeEmbeddings: UnsafePointer<Float>?
@@ -45,12 +36,13 @@ final class Parameters: @unchecked Sendable {
   let layers: [Layer]
   let head: Head
 
-  private let model: LoadedModel
-  private let memory: ParameterMemory
+  private let owners: [any AnyObject & Sendable]
 
-  init(_ model: LoadedModel, _ arithmetic: Arithmetic) throws(BertQAError) {
+  init(
+    _ model: LoadedModel, _ arithmetic: Arithmetic, _ monitor: CallMonitor
+  ) throws(BertQAError) {
     let weights = model.encoder
-    let converter = ParameterConverter(arithmetic)
+    var converter = ParameterConverter(arithmetic)
     wordEmbeddings = weights.wordEmbeddings
     positionEmbeddings = try converter.floats(weights.positionEmbeddings)
     if let types = weights.tokenTypeEmbeddings {
@@ -61,6 +53,7 @@ final class Parameters: @unchecked Sendable {
     embeddingNorm = try converter.norm(weights.embeddingNorm)
     var layers: [Layer] = []
     for layer in weights.layers {
+      try monitor.checkNow()
       layers.append(
         Layer(
           projections: try converter.projections(layer),
@@ -71,8 +64,7 @@ final class Parameters: @unchecked Sendable {
           outputNorm: try converter.norm(layer.outputNorm)))
     }
     self.layers = layers
-    head = try converter.head(model.head)
-    memory = converter.memory
-    self.model = model
+    head = try converter.head(model.head, hidden: model.configuration.hiddenSize)
+    owners = converter.owners + [model]
   }
 }

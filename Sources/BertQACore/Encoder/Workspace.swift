@@ -13,6 +13,8 @@ final class Workspace: @unchecked Sendable {
   private var attention = AlignedBuffer<Float>()
   private var packed = AlignedBuffer<UInt16>()
   private var quantization = AlignedBuffer<Float>()
+  private var head = AlignedBuffer<Float>()
+  private var headVectors = AlignedBuffer<Float>()
 
   /// A chunk's activations.
   struct Activations {
@@ -31,6 +33,8 @@ final class Workspace: @unchecked Sendable {
     /// [block][16] each
     var scale: UnsafeMutablePointer<Float>
     var offset: UnsafeMutablePointer<Float>
+    /// `Head.scratchCount` floats
+    var head: UnsafeMutablePointer<Float>
   }
 
   /// - Parameter projectionSize: bytes of an element of query, key and value.
@@ -47,16 +51,26 @@ final class Workspace: @unchecked Sendable {
 
   /// - Parameter intermediate: numbers of the widest activations of a group of blocks.
   func scratch(
-    intermediate: Int, blocks: Int, attention: Int
+    intermediate: Int, blocks: Int, attention: Int, head: Int
   ) throws(BertQAError) -> Scratch {
     let tokens = blocks * Kernels.lanes
     try self.intermediate.reserve(intermediate)
     try self.attention.reserve(attention)
     try packed.reserve(intermediate)
     try quantization.reserve(2 * tokens)
+    try self.head.reserve(head)
     return Scratch(
       intermediate: self.intermediate.base, attention: self.attention.base,
       packed: UnsafeMutableRawPointer(packed.base), scale: quantization.base,
-      offset: quantization.base + tokens)
+      offset: quantization.base + tokens, head: self.head.base)
+  }
+
+  /// Room for vectors that a head reads and for its scratch, in floats.
+  func headMemory(
+    vectors: Int, scratch: Int
+  ) throws(BertQAError) -> (vectors: UnsafeMutablePointer<Float>, scratch: UnsafeMutablePointer<Float>) {
+    try headVectors.reserve(vectors)
+    try head.reserve(scratch)
+    return (headVectors.base, head.base)
   }
 }

@@ -22,11 +22,12 @@ package enum JSON: Sendable, Equatable {
 
     package var members: [Member] = []
 
-    /// The value of the last member with this key, as most readers have it. Linear in the members.
+    /// The value of the last member with this key, as most readers have it. Keys are compared byte by byte, not as
+    /// canonically equivalent strings. Linear in the members.
     package subscript(key: String) -> JSON? {
-      get { members.last { $0.key == key }?.value }
+      get { members.last { $0.key.utf8.elementsEqual(key.utf8) }?.value }
       set {
-        members.removeAll { $0.key == key }
+        members.removeAll { $0.key.utf8.elementsEqual(key.utf8) }
         if let newValue { members.append(Member(key: key, value: newValue)) }
       }
     }

@@ -16,10 +16,10 @@ package struct JSONParser {
     }
   }
 
-  let bytes: UnsafeBufferPointer<UInt8>
+  private let bytes: UnsafeBufferPointer<UInt8>
   private let file: String
   private let limits: Limits
-  var position = 0
+  private var position = 0
   private var valueCount = 0
 
   private init(_ bytes: UnsafeBufferPointer<UInt8>, file: String, limits: Limits) {
@@ -43,18 +43,18 @@ package struct JSONParser {
     return value
   }
 
-  static func parse(_ file: MappedFile, limits: Limits = Limits()) throws(BertQAError) -> JSON {
+  static func parse(_ file: ModelFile, limits: Limits = Limits()) throws(BertQAError) -> JSON {
     try file.withBytes { bytes throws(BertQAError) in
       try parse(bytes, file: file.path, limits: limits)
     }
   }
 
-  func error(_ what: String, at offset: Int? = nil) -> BertQAError {
+  private func error(_ what: String, at offset: Int? = nil) -> BertQAError {
     BertQAError(.invalidModel, "\(file): not valid JSON at byte \(offset ?? position): \(what)")
   }
 
   /// The byte at the position, or 0, which no JSON token starts with, at the end.
-  var next: UInt8 { position < bytes.count ? bytes[position] : 0 }
+  private var next: UInt8 { position < bytes.count ? bytes[position] : 0 }
 
   private mutating func skipSpace() {
     while position < bytes.count {
@@ -122,5 +122,149 @@ package struct JSONParser {
     } while take(UInt8(ascii: ","))
     guard take(UInt8(ascii: "}")) else { throw error("expected ',' or '}'") }
     return .object(object)
+  }
+}
+
+// MARK: - Strings and numbers
+
+extension JSONParser {
+  /// A string, from its opening quote on.
+  private mutating func string() throws(BertQAError) -> String {
+    let start = position
+    position &+= 1
+    let runStart = position
+    skipPlainText()
+    if next == UInt8(ascii: "\"") {
+      let run = UnsafeBufferPointer(rebasing: bytes[runStart..<position])
+      position &+= 1
+      return try validated(run, from: start)
+    }
+    var text = Array(bytes[runStart..<position])
+    while next == UInt8(ascii: "\\") {
+      try escape(into: &text)
+      let runStart = position
+      skipPlainText()
+      text += bytes[runStart..<position]
+    }
+    guard next == UInt8(ascii: "\"") else {
+      throw position < bytes.count
+        ? error("control character in a string") : error("string without end", at: start)
+    }
+    position &+= 1
+    return try text.withUnsafeBufferPointer { run throws(BertQAError) in
+      try validated(run, from: start)
+    }
+  }
+
+  /// Moves to the next quote, backslash or control character.
+  private mutating func skipPlainText() {
+    while position < bytes.count {
+      let byte = bytes[position]
+      if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte < 0x20 { return }
+      position &+= 1
+    }
+  }
+
+  private func validated(
+    _ text: UnsafeBufferPointer<UInt8>, from start: Int
+  ) throws(BertQAError) -> String {
+    guard let string = String(validating: text, as: UTF8.self) else {
+      throw error("string is not valid UTF-8", at: start)
+    }
+    return string
+  }
+
+  /// One escape sequence, from its backslash on.
+  private mutating func escape(into text: inout [UInt8]) throws(BertQAError) {
+    let start = position
+    position &+= 1
+    let kind = next
+    position &+= 1
+    switch kind {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): text.append(kind)
+    case UInt8(ascii: "b"): text.append(0x08)
+    case UInt8(ascii: "f"): text.append(0x0C)
+    case UInt8(ascii: "n"): text.append(0x0A)
+    case UInt8(ascii: "r"): text.append(0x0D)
+    case UInt8(ascii: "t"): text.append(0x09)
+    case UInt8(ascii: "u"):
+      var code = try hexadecimal(from: start)
+      if code & 0xFC00 == 0xD800, next == UInt8(ascii: "\\") {
+        position &+= 1
+        guard next == UInt8(ascii: "u") else { throw error("lone surrogate", at: start) }
+        position &+= 1
+        let low = try hexadecimal(from: start)
+        guard low & 0xFC00 == 0xDC00 else { throw error("lone surrogate", at: start) }
+        code = 0x10000 + (code & 0x3FF) << 10 + low & 0x3FF
+      }
+      guard let scalar = Unicode.Scalar(code) else { throw error("lone surrogate", at: start) }
+      text += UTF8.encode(scalar).map(Array.init) ?? []
+    default: throw error("unknown escape", at: start)
+    }
+  }
+
+  private mutating func hexadecimal(from start: Int) throws(BertQAError) -> UInt32 {
+    var code: UInt32 = 0
+    for _ in 0..<4 {
+      let byte = next
+      switch byte {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"): code = code << 4 | UInt32(byte - 0x30)
+      case UInt8(ascii: "a")...UInt8(ascii: "f"): code = code << 4 | UInt32(byte - 0x57)
+      case UInt8(ascii: "A")...UInt8(ascii: "F"): code = code << 4 | UInt32(byte - 0x37)
+      default: throw error("expected four hexadecimal digits", at: start)
+      }
+      position &+= 1
+    }
+    return code
+  }
+
+  private mutating func number() throws(BertQAError) -> JSON.Number {
+    let start = position
+    let isNegative = next == UInt8(ascii: "-")
+    if isNegative { position &+= 1 }
+    var integer: Int64? = 0
+    let digitStart = position
+    while let digit = takeDigit() {
+      // Counted downwards: the negative range is the larger one.
+      let tens = integer?.multipliedReportingOverflow(by: 10)
+      let sum = tens?.partialValue.subtractingReportingOverflow(Int64(digit))
+      integer = tens?.overflow == false && sum?.overflow == false ? sum?.partialValue : nil
+    }
+    let digits = position - digitStart
+    guard digits == 1 || digits > 1 && bytes[digitStart] != UInt8(ascii: "0") else {
+      throw error("malformed number", at: start)
+    }
+    if !isNegative, let value = integer { integer = value == .min ? nil : -value }
+    if next == UInt8(ascii: ".") {
+      position &+= 1
+      integer = nil
+      try takeDigits(from: start)
+    }
+    if next | 0x20 == UInt8(ascii: "e") {
+      position &+= 1
+      integer = nil
+      if next == UInt8(ascii: "+") || next == UInt8(ascii: "-") { position &+= 1 }
+      try takeDigits(from: start)
+    }
+    if let integer { return JSON.Number(double: Double(integer), integer: integer) }
+    // Swift's conversion, unlike strtod, does not read the locale.
+    guard position - start <= 400,
+      let double = Double(String(decoding: bytes[start..<position], as: UTF8.self)),
+      double.isFinite
+    else { throw error("number out of range", at: start) }
+    return JSON.Number(double: double, integer: nil)
+  }
+
+  private mutating func takeDigit() -> UInt8? {
+    let digit = next &- UInt8(ascii: "0")
+    guard digit < 10 else { return nil }
+    position &+= 1
+    return digit
+  }
+
+  /// One digit or more.
+  private mutating func takeDigits(from start: Int) throws(BertQAError) {
+    guard takeDigit() != nil else { throw error("malformed number", at: start) }
+    while takeDigit() != nil {}
   }
 }

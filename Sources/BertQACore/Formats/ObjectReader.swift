@@ -1,7 +1,7 @@
 /// Typed access to the members of a JSON object; errors name the file and the key.
 ///
 /// An absent member and a null are the same, as in Hugging Face's files.
-struct ObjectReader {
+struct ObjectReader: Sendable {
   let file: String
   var object: JSON.Object
 
@@ -11,7 +11,7 @@ struct ObjectReader {
   }
 
   /// The top level of a JSON file.
-  init(_ file: MappedFile) throws(BertQAError) {
+  init(_ file: ModelFile) throws(BertQAError) {
     guard case .object(let object) = try JSONParser.parse(file) else {
       throw BertQAError(.invalidModel, "\(file.path): expected a JSON object")
     }
@@ -69,5 +69,49 @@ struct ObjectReader {
       throw mismatch(key, value, expected: "an object")
     }
     return ObjectReader(file: file, object: object)
+  }
+}
+
+// MARK: - Labels
+
+extension ObjectReader {
+  /// Far above any published classifier.
+  static let labelLimit = 1...(1 << 16)
+
+  /// The names in "id2label", by their ids; nil if there is no such member.
+  func labels() throws(BertQAError) -> [String]? {
+    guard let names = try reader("id2label") else { return nil }
+    let members = names.object.members
+    guard Self.labelLimit.contains(members.count) else {
+      throw BertQAError(
+        .invalidModel,
+        "\(file): \"id2label\" has \(members.count) labels, expected \(Self.labelLimit.lowerBound) to "
+          + "\(Self.labelLimit.upperBound)")
+    }
+    var labels = [String?](repeating: nil, count: members.count)
+    for member in members {
+      guard let id = Int(member.key), labels.indices.contains(id), labels[id] == nil else {
+        throw BertQAError(
+          .invalidModel,
+          "\(file): \"id2label\" has the id \(quoted(member.key)), expected each of 0 to "
+            + "\(members.count - 1) once")
+      }
+      guard case .string(let label) = member.value else {
+        throw names.mismatch(member.key, member.value, expected: "a label's name")
+      }
+      guard Self.isLabel(label.utf8) else {
+        throw names.mismatch(
+          member.key, member.value, expected: "a label's name: neither blank nor with a NUL")
+      }
+      labels[id] = label
+    }
+    return labels.compactMap(\.self)
+  }
+
+  /// Whether a label can name something: it is not empty, not white space alone, and has no NUL, at which C would
+  /// cut it.
+  static func isLabel(_ bytes: some Collection<UInt8>) -> Bool {
+    !bytes.contains(0)
+      && String(decoding: bytes, as: UTF8.self).unicodeScalars.contains { !$0.properties.isWhitespace }
   }
 }

@@ -12,13 +12,13 @@ struct Safetensors: Sendable {
   /// The reference's own limit on the header, bytes.
   static let headerLimit = 100_000_000
 
-  let file: MappedFile
+  let file: ModelFile
   let entries: [String: Entry]
 
   /// A file is: the header's length N (8 bytes, little-endian), N bytes of JSON, the data. The
   /// header maps names to {dtype, shape, data_offsets: [begin, end)}, in bytes from the data's start;
   /// tensors cover the data without gap or overlap.
-  init(_ file: MappedFile) throws(BertQAError) {
+  init(_ file: ModelFile) throws(BertQAError) {
     let headerCount = try Self.headerCount(of: file)
     let json = try file.withBytes { bytes throws(BertQAError) in
       try JSONParser.parse(
@@ -50,7 +50,7 @@ struct Safetensors: Sendable {
   }
 
   /// The length of the header, checked.
-  private static func headerCount(of file: MappedFile) throws(BertQAError) -> Int {
+  private static func headerCount(of file: ModelFile) throws(BertQAError) -> Int {
     let bytes = file.bytes
     guard bytes.count >= 8 else {
       throw BertQAError(

@@ -1,24 +1,26 @@
 /// How words are chosen when a sequence is generated; names and meanings as in Hugging Face's `generate`.
 public struct GenerateOptions {
-  /// Generated at most, 1...1 000 000.
+  /// Words generated at most, 1...1 000 000.
   public var maxWords = 100
-  /// 0: greedy, always the most probable word; else the logits are divided by it.
+  /// 0: greedy, always the most probable word; else a positive number that the logits are divided by.
   public var temperature: Float = 0
   /// Only the k most probable words are drawn from; 0: all.
   public var topK = 0
-  /// Only the fewest words whose probabilities sum to this are drawn from; 1: all.
+  /// Only the fewest words whose probabilities sum to this are drawn from, above 0 and at most 1; 1: all.
   public var topP: Float = 1
   /// The same seed gives the same words.
   public var seed: UInt64 = 0
-  /// Called with each word as it is generated; false stops the generation after it.
+  /// Called on the calling thread with each word as it is generated. It returns whether to go on; false ends the
+  /// generation after this word without an error (`GenerationStop.callback`).
   public var onWord: ((PredictedWord) -> Bool)?
+  public var call = CallOptions()
 
   public init() {}
 
   /// Throws `.invalidArgument` for the first option that is out of its range.
   package func validate() throws(BertQAError) {
     func refuse(_ name: String, _ value: some Any, _ range: String) -> BertQAError {
-      BertQAError(.invalidArgument, "\(name) is \(value), but must be \(range)")
+      BertQAError(.invalidArgument, argument: name, "is \(value), but must be \(range)")
     }
     guard (1...1_000_000).contains(maxWords) else {
       throw refuse("max_words", maxWords, "1 to 1000000")

@@ -2,22 +2,22 @@
 public enum GenerationStop: Int32, Sendable, CaseIterable {
   /// The model predicted its end symbol.
   case end = 1
-  /// `GenerateOptions.maxWords`.
+  /// `GenerateOptions.maxWords` were generated.
   case limit = 2
-  /// `GenerateOptions.onWord` asked for it.
+  /// `GenerateOptions.onWord` returned false.
   case callback = 3
 }
 
 /// What was generated.
 public struct Generation: Sendable {
-  /// Without the prompt and the end symbol.
+  /// The generated words, without the prompt and the end symbol.
   public let words: [PredictedWord]
   /// The words joined as the model's texts are: with spaces between words, without between characters.
   public let text: String
   public let stop: GenerationStop
   /// Words of the prompt that are not in the vocabulary.
   public let unknownCount: Int
-  /// After the last word, to go on from.
+  /// The state after the last word, to go on from.
   public let state: SequenceState
 }
 
@@ -27,20 +27,25 @@ extension SequenceModel {
     _ prompt: UnsafeBufferPointer<UInt8>, state: SequenceState?, options: GenerateOptions
   ) throws(BertQAError) -> Generation {
     try options.validate()
-    if let state { try check(state, "state") }
+    try TextLimit.check(prompt, "prompt")
+    if let state { try check(state) }
+    let monitor = CallMonitor(options.call)
+    try monitor.check()
     guard configuration.vocabularySize > (words.unknownID == nil ? 0 : 1) else {
       throw BertQAError(.invalidModel, "\(directory): the vocabulary has nothing but the unknown token")
     }
-    let prompt = try WordSplitter.split(prompt, words)
+    let prompt = try WordSplitter.split(prompt, words, monitor)
     let workspace = workspaces.take() ?? SequenceWorkspace()
     defer { workspaces.give(workspace) }
     try workspace.reserve(words: 1, of: configuration)
-    var current = try read(prompt.ids, state: state, logits: workspace.logits.base)
+    var current = try read(prompt.ids, state: state, logits: workspace.logits.base, monitor)
 
     var sampler = WordSampler(options)
     var generated: [PredictedWord] = []
     var stop: GenerationStop?
     while stop == nil {
+      try monitor.check()
+      try monitor.hold(MemoryLayout<PredictedWord>.stride)
       guard let word = try choose(&sampler, workspace) else {
         stop = .end
         break
@@ -61,7 +66,7 @@ extension SequenceModel {
 
   /// Reads words, and gives the logits of what follows them.
   func read(
-    _ ids: [Int32], state: SequenceState?, logits: UnsafeMutablePointer<Float>
+    _ ids: [Int32], state: SequenceState?, logits: UnsafeMutablePointer<Float>, _ monitor: CallMonitor
   ) throws(BertQAError) -> SequenceState {
     guard let last = ids.last else {
       guard let state else {
@@ -73,7 +78,10 @@ extension SequenceModel {
       return state
     }
     var current = state
-    for id in ids.dropLast() { current = try step(id: id, state: current) }
+    for id in ids.dropLast() {
+      try monitor.check()
+      current = try step(id: id, state: current)
+    }
     return try step(id: last, state: current, logits: logits)
   }
 

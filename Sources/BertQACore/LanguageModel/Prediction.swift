@@ -1,49 +1,73 @@
+import Glibc
+
+/// One word that may come next, or that was generated.
+public struct PredictedWord: Sendable {
+  /// In the vocabulary.
+  public let id: Int32
+  /// 0...1, the model's softmax over all words, whatever words the options of a generation excluded.
+  public let probability: Float
+  /// The probability's natural logarithm.
+  public let logProbability: Float
+  private let vocabulary: Vocabulary
+
+  init(_ id: Int32, logProbability: Double, _ vocabulary: Vocabulary) {
+    self.id = id
+    self.logProbability = Float(logProbability)
+    probability = Float(exp(logProbability))
+    self.vocabulary = vocabulary
+  }
+
+  /// The word as the vocabulary spells it, UTF-8, with a NUL behind it. Valid while this value lives.
+  public var bytes: UnsafeBufferPointer<UInt8> { vocabulary.piece(id) }
+
+  public var text: String {
+    defer { withExtendedLifetime(vocabulary) {} }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}
+
 /// The words that may come next.
 public struct Prediction: Sendable {
-  /// The most probable first, equal ones by id.
+  /// The most probable first, equal ones by id; `SequenceOptions.topK` of them.
   public let words: [PredictedWord]
-  /// Whether the word that was read is not in the vocabulary; the model read its unknown token.
+  /// Whether the word that was read is not in the vocabulary; the model read its unknown token instead.
   public let isUnknown: Bool
-  /// Of every word, by id; sums to 1.
+  /// [vocabulary], by id: the softmax of the logits.
   public let probabilities: [Float]
 }
 
 extension SequenceModel {
   /// One step: reads a word and predicts the next.
   func predict(
-    _ word: UnsafeBufferPointer<UInt8>, state: SequenceState?, topK: Int
+    _ word: UnsafeBufferPointer<UInt8>, state: SequenceState?, options: SequenceOptions
   ) throws(BertQAError) -> (prediction: Prediction, state: SequenceState) {
-    try check(topK, state)
+    let monitor = try begin(options, state)
+    try TextLimit.check(word, "word")
     let read = try words.id(reading: word)
-    return try predict(after: [read.id], isUnknown: read.isUnknown, state: state, topK: topK)
+    return try predict(
+      after: [read.id], isUnknown: read.isUnknown, state: state, topK: options.topK, monitor)
   }
 
   /// Reads a text and predicts the next word.
   func predict(
-    after text: UnsafeBufferPointer<UInt8>, state: SequenceState?, topK: Int
+    after text: UnsafeBufferPointer<UInt8>, state: SequenceState?, options: SequenceOptions
   ) throws(BertQAError) -> (prediction: Prediction, state: SequenceState) {
-    try check(topK, state)
-    let text = try WordSplitter.split(text, words)
-    return try predict(
-      after: text.ids, isUnknown: text.ids.last == words.unknownID, state: state, topK: topK)
-  }
-
-  private func check(_ topK: Int, _ state: SequenceState?) throws(BertQAError) {
-    guard topK >= 1 else {
-      throw BertQAError(.invalidArgument, "top_k is \(topK), but must be at least 1")
-    }
-    if let state { try check(state, "state") }
+    let monitor = try begin(options, state)
+    try TextLimit.check(text, "text")
+    let text = try WordSplitter.split(text, words, monitor)
+    let isUnknown = !text.ids.isEmpty && text.ids.last == words.unknownID
+    return try predict(after: text.ids, isUnknown: isUnknown, state: state, topK: options.topK, monitor)
   }
 
   private func predict(
-    after ids: [Int32], isUnknown: Bool, state: SequenceState?, topK: Int
+    after ids: [Int32], isUnknown: Bool, state: SequenceState?, topK: Int, _ monitor: CallMonitor
   ) throws(BertQAError) -> (prediction: Prediction, state: SequenceState) {
     let workspace = workspaces.take() ?? SequenceWorkspace()
     defer { workspaces.give(workspace) }
     try workspace.reserve(words: 1, of: configuration)
     let logits = UnsafeBufferPointer(
       start: workspace.logits.base, count: configuration.vocabularySize)
-    let next = try read(ids, state: state, logits: workspace.logits.base)
+    let next = try read(ids, state: state, logits: workspace.logits.base, monitor)
     let distribution = try WordDistribution(logits, workspace.exponentials.base, kernels)
     let probabilities = distribution.probabilities(workspace.exponentials.base)
     let best = TopWords.ids(of: logits, count: topK).map { distribution.word($0, words.vocabulary) }
@@ -52,9 +76,10 @@ extension SequenceModel {
 
   /// One step that predicts nothing.
   func read(
-    _ word: UnsafeBufferPointer<UInt8>, state: SequenceState?
+    _ word: UnsafeBufferPointer<UInt8>, state: SequenceState?, options: SequenceOptions
   ) throws(BertQAError) -> SequenceState {
-    if let state { try check(state, "state") }
+    _ = try begin(options, state)
+    try TextLimit.check(word, "word")
     return try step(id: words.id(reading: word).id, state: state)
   }
 }

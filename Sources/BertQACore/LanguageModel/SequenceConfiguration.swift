@@ -52,9 +52,8 @@ extension SequenceConfiguration {
     static let layers = 1...64
   }
 
-  /// Reads `config.json`.
-  init(_ file: MappedFile) throws(BertQAError) {
-    let reader = try ObjectReader(file)
+  /// - Parameter reader: `config.json`.
+  init(_ reader: ObjectReader) throws(BertQAError) {
     architecture = try Architecture(reader)
     cell = architecture == .gruLanguageModel ? .gru : .lstm
     vocabularySize = try Self.required(reader, "vocab_size", in: Limit.vocabulary)
@@ -68,13 +67,13 @@ extension SequenceConfiguration {
     guard let units = Units(rawValue: name) else {
       throw BertQAError(
         .unsupported,
-        "\(file.path): \"tokenization\" is \(quoted(name)); only \"word\" and \"char\" are supported")
+        "\(reader.file): \"tokenization\" is \(quoted(name)); only \"word\" and \"char\" are supported")
     }
     self.units = units
     guard !tiesEmbeddings || embeddingSize == hiddenSize else {
       throw BertQAError(
         .invalidModel,
-        "\(file.path): \"tie_word_embeddings\" needs \"embedding_size\" (\(embeddingSize)) to be "
+        "\(reader.file): \"tie_word_embeddings\" needs \"embedding_size\" (\(embeddingSize)) to be "
           + "\"hidden_size\" (\(hiddenSize))")
     }
     try Self.checkVariant(reader)

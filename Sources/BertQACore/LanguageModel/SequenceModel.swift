@@ -31,6 +31,7 @@ final class SequenceModel: @unchecked Sendable {
     let state: Matrix
   }
 
+  /// What messages call the model's directory.
   let directory: String
   let configuration: SequenceConfiguration
   let words: WordVocabulary
@@ -46,23 +47,25 @@ final class SequenceModel: @unchecked Sendable {
   /// Threads that a call may use; 0: as many as are available.
   let threadLimit: Int
   let workspaces = ObjectPool<SequenceWorkspace>()
-  private let memory: ParameterMemory
   private let owners: [any AnyObject & Sendable]
 
   /// Loads a directory with `config.json`, `vocab.txt` and safetensors. Weights are used where they are
   /// mapped. They are all read once, to refuse those that are no numbers and for the fingerprint.
-  init(directory: String, kernels: Kernels, threadLimit: Int) throws(BertQAError) {
-    let configuration = try SequenceConfiguration(MappedFile(path: "\(directory)/config.json"))
-    let loader = WeightLoader(try Checkpoint(directory: directory), prefix: "")
+  /// - Parameter source: `config.json`.
+  init(
+    _ directory: ModelDirectory, _ source: ObjectReader, kernels: Kernels, threadLimit: Int
+  ) throws(BertQAError) {
+    let configuration = try SequenceConfiguration(source)
+    let loader = WeightLoader(try Checkpoint(directory), prefix: "")
     let weights = try SequenceWeights(loader, configuration)
-    words = try WordVocabulary(configuration, file: MappedFile(path: "\(directory)/vocab.txt"))
+    words = try WordVocabulary(configuration, file: directory.file("vocab.txt"))
     try weights.checkFinite()
 
-    let converter = ParameterConverter(.f32)
+    var converter = ParameterConverter(.f32)
     let longest = max(
       configuration.stateLength, configuration.cell.gateCount * configuration.hiddenSize,
       configuration.vocabularySize)
-    let zeros = try converter.memory.take(Float.self, count: longest)
+    let zeros = try converter.take(Float.self, count: longest)
     zeros.initialize(repeating: 0, count: longest)
     var layers: [Layer] = []
     for layer in weights.layers {
@@ -76,9 +79,8 @@ final class SequenceModel: @unchecked Sendable {
     zeroState = zeros
     embedding = weights.embedding
     fingerprint = Self.fingerprint(of: weights, configuration)
-    memory = converter.memory
-    owners = loader.owners
-    self.directory = directory
+    owners = loader.owners + converter.owners
+    self.directory = directory.name
     self.configuration = configuration
     self.kernels = kernels
     self.threadLimit = threadLimit
@@ -104,7 +106,7 @@ final class SequenceModel: @unchecked Sendable {
 
 extension ParameterConverter {
   /// A matrix where the file has it, with its bias in f32.
-  fileprivate func matrix(
+  fileprivate mutating func matrix(
     _ weight: TensorView, bias: TensorView?, zeros: UnsafeMutablePointer<Float>
   ) throws(BertQAError) -> SequenceModel.Matrix {
     guard let elements = weight.bytes.baseAddress else {
@@ -112,6 +114,131 @@ extension ParameterConverter {
     }
     return SequenceModel.Matrix(
       elements: elements, format: weight.kernelFormat, outs: weight.rowCount, ins: weight.rowWidth,
-      bias: try bias.map { bias throws(BertQAError) in try floats(bias) } ?? UnsafePointer(zeros))
+      bias: bias == nil ? UnsafePointer(zeros) : try floats(bias.unsafelyUnwrapped))
+  }
+}
+
+// MARK: - Steps
+
+extension SequenceModel {
+  /// What every call begins with: refuses options out of range and a state of another model.
+  func begin(_ options: SequenceOptions, _ state: SequenceState?) throws(BertQAError) -> CallMonitor {
+    try options.validate()
+    if let state { try check(state) }
+    let monitor = CallMonitor(options.call)
+    try monitor.check()
+    return monitor
+  }
+
+  /// Reads one word in each of many independent states: `ids[i]` in `states[i]`, nil starting a sequence.
+  /// - Parameter logits: [ids.count][vocabulary], or nil where they are not wanted.
+  func step(
+    ids: UnsafeBufferPointer<Int32>, states: [SequenceState?],
+    logits: UnsafeMutablePointer<Float>? = nil, options: SequenceOptions
+  ) throws(BertQAError) -> [SequenceState] {
+    let monitor = try begin(options, nil)
+    for (index, id) in ids.enumerated() where !isWord(id) {
+      throw BertQAError(
+        .invalidArgument, argument: "id", "is \(id), but must be 0 to \(configuration.vocabularySize - 1)"
+      ).of(item: index, in: "ids", count: ids.count)
+    }
+    for (index, state) in states.enumerated() {
+      do {
+        if let state { try check(state) }
+      } catch {
+        throw error.of(item: index, in: "states", count: states.count)
+      }
+    }
+    try monitor.hold(ids.count * configuration.stateLength * MemoryLayout<Float>.stride)
+    var next: [SequenceState] = []
+    next.reserveCapacity(ids.count)
+    for _ in ids.indices { next.append(try makeState()) }
+
+    let cost = configuration.recurrentCost + (logits == nil ? 0 : configuration.decoderCost)
+    let together = min(ids.count, Self.chunkSequences)
+    let team = ThreadPool.Team(maxThreads: SequencePass.threads(self, cost: together * cost))
+    try withWorkspace(sequences: together) { workspace throws(BertQAError) in
+      for first in stride(from: 0, to: ids.count, by: Self.chunkSequences) {
+        try monitor.check()
+        var pass = SequencePass(self, workspace, count: min(Self.chunkSequences, ids.count - first))
+        for offset in 0..<pass.count {
+          workspace.sources.base[offset] = states[first + offset]?.base ?? zeroState
+          workspace.targets.base[offset] = next[first + offset].base
+        }
+        guard let ids = ids.baseAddress else { return }
+        pass.advance(ids: ids + first, team: team)
+        if let logits { pass.decode(to: logits + first * configuration.vocabularySize, team: team) }
+      }
+    }
+    return next
+  }
+
+  /// Reads one word.
+  func step(
+    id: Int32, state: SequenceState?, logits: UnsafeMutablePointer<Float>? = nil
+  ) throws(BertQAError) -> SequenceState {
+    let next = try makeState()
+    let cost = configuration.recurrentCost + (logits == nil ? 0 : configuration.decoderCost)
+    let team = ThreadPool.Team(maxThreads: SequencePass.threads(self, cost: cost))
+    try withWorkspace(sequences: 1) { workspace throws(BertQAError) in
+      workspace.sources.base[0] = state?.base ?? zeroState
+      workspace.targets.base[0] = next.base
+      var pass = SequencePass(self, workspace, count: 1)
+      withUnsafePointer(to: id) { pass.advance(ids: $0, team: team) }
+      if let logits { pass.decode(to: logits, team: team) }
+    }
+    return next
+  }
+
+  /// The logits of what follows a state.
+  func decode(_ state: SequenceState, to logits: UnsafeMutablePointer<Float>) throws(BertQAError) {
+    let team = ThreadPool.Team(maxThreads: SequencePass.threads(self, cost: configuration.decoderCost))
+    try withWorkspace(sequences: 1) { workspace throws(BertQAError) in
+      workspace.targets.base[0] = state.base
+      var pass = SequencePass(self, workspace, count: 1)
+      pass.decode(to: logits, team: team)
+    }
+  }
+
+  private func isWord(_ id: Int32) -> Bool { id >= 0 && Int(id) < configuration.vocabularySize }
+
+  private func makeState() throws(BertQAError) -> SequenceState {
+    try SequenceState(count: configuration.stateLength, fingerprint: fingerprint)
+  }
+
+  /// Runs `body` with scratch memory for so many sequences at once.
+  private func withWorkspace<Result>(
+    sequences: Int, _ body: (SequenceWorkspace) throws(BertQAError) -> Result
+  ) throws(BertQAError) -> Result {
+    let workspace = workspaces.take() ?? SequenceWorkspace()
+    defer { workspaces.give(workspace) }
+    try workspace.reserve(sequences: sequences, for: configuration)
+    return try body(workspace)
+  }
+}
+
+// MARK: - Warm-up
+
+extension SequenceModel {
+  /// Runs each kind of call once per process: see `WarmUp`.
+  func warmUp() {
+    WarmUp.once(.languageModel) {
+      var options = GenerateOptions()
+      options.maxWords = 2
+      options.temperature = 1
+      options.topP = 0.5
+      let word: StaticString = "a"
+      let bytes = UnsafeBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount)
+      let ids = [Int32](repeating: 0, count: Self.chunkSequences)
+      let sequence = SequenceOptions(topK: 3, includesEnd: true)
+      if let state = try? predict(bytes, state: nil, options: sequence).state {
+        _ = try? generate(bytes, state: state, options: options)
+        _ = try? rank([bytes, bytes], after: bytes, state: state, options: sequence)
+        _ = ids.withUnsafeBufferPointer {
+          try? step(ids: $0, states: ids.map { _ in state }, options: sequence)
+        }
+        _ = state.serialized.withUnsafeBytes { try? SequenceState($0, of: self).values }
+      }
+    }
   }
 }

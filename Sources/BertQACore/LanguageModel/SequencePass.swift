@@ -3,7 +3,7 @@ import CBertQA
 /// A step of some sequences through the layers, or from their states to logits: the work that threads share.
 ///
 /// Threads divide the outputs of each product among themselves. An output is summed in the same order
-/// whoever computes it and whatever stands beside it, so results depend on neither threads nor company.
+/// whichever thread computes it and however many sequences are computed together, so results depend on neither.
 struct SequencePass {
   let model: SequenceModel
   let workspace: SequenceWorkspace
@@ -85,7 +85,7 @@ extension SequencePass {
     }
   }
 
-  /// A few tasks for each thread, so that one that comes late delays nobody for long.
+  /// Sets `tasks`: a few for each thread, so that the threads finish at about the same time.
   /// - Parameter cost: multiplications of one output of one sequence.
   private mutating func divide(outputs: Int, cost: Int, among team: borrowing ThreadPool.Team) {
     guard team.threadCount > 1, count * outputs * cost >= Self.costPerPhase else {

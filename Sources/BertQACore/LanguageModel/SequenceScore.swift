@@ -1,8 +1,9 @@
 import Glibc
 
-/// How likely a text is.
+/// How likely a text is under a model.
 public struct SequenceScore: Sendable, Equatable {
-  /// Words predicted: all but a sequence's first, and the end symbol if asked.
+  /// Words that were predicted: all but a sequence's first, and the end symbol with
+  /// `SequenceOptions.includesEnd`.
   public var wordCount = 0
   /// Words of the text that are not in the vocabulary.
   public var unknownCount = 0
@@ -17,12 +18,18 @@ public struct SequenceScore: Sendable, Equatable {
 
 extension SequenceModel {
   /// The likelihood of a text that follows `state`, or that begins with a given first word.
-  /// - Parameter includesEnd: whether the text is complete and its end symbol is predicted too.
   func likelihood(
-    _ text: UnsafeBufferPointer<UInt8>, state: SequenceState?, includesEnd: Bool
+    _ text: UnsafeBufferPointer<UInt8>, state: SequenceState?, options: SequenceOptions
   ) throws(BertQAError) -> SequenceScore {
-    if let state { try check(state, "state") }
-    let text = try WordSplitter.split(text, words)
+    let monitor = try begin(options, state)
+    try TextLimit.check(text, "text")
+    return try likelihood(text, state: state, includesEnd: options.includesEnd, monitor)
+  }
+
+  private func likelihood(
+    _ text: UnsafeBufferPointer<UInt8>, state: SequenceState?, includesEnd: Bool, _ monitor: CallMonitor
+  ) throws(BertQAError) -> SequenceScore {
+    let text = try WordSplitter.split(text, words, monitor)
     var score = SequenceScore()
     score.unknownCount = text.unknownCount
     var targets = text.ids
@@ -34,21 +41,33 @@ extension SequenceModel {
     }
     guard let state else { return score }
     score.wordCount = targets.count
-    score.logLikelihood = try logLikelihood(of: targets, after: state)
+    score.logLikelihood = try logLikelihood(of: targets, after: state, monitor)
+    monitor.release(text.heldBytes)
     return score
   }
 
   /// Scores of several continuations of a prefix, and their indices, the one likeliest per word first.
   func rank(
     _ continuations: [UnsafeBufferPointer<UInt8>], after prefix: UnsafeBufferPointer<UInt8>,
-    state: SequenceState?, includesEnd: Bool
+    state: SequenceState?, options: SequenceOptions
   ) throws(BertQAError) -> (order: [Int], scores: [SequenceScore]) {
-    if let state { try check(state, "state") }
+    let monitor = try begin(options, state)
+    try TextLimit.check(prefix, "prefix")
     var state = state
-    for id in try WordSplitter.split(prefix, words).ids { state = try step(id: id, state: state) }
+    for id in try WordSplitter.split(prefix, words, monitor).ids {
+      try monitor.check()
+      state = try step(id: id, state: state)
+    }
     var scores: [SequenceScore] = []
-    for continuation in continuations {
-      scores.append(try likelihood(continuation, state: state, includesEnd: includesEnd))
+    for (index, continuation) in continuations.enumerated() {
+      do {
+        try monitor.hold(MemoryLayout<SequenceScore>.stride)
+        try TextLimit.check(continuation, "continuation")
+        scores.append(
+          try likelihood(continuation, state: state, includesEnd: options.includesEnd, monitor))
+      } catch {
+        throw error.of(item: index, in: "continuations", count: continuations.count)
+      }
     }
     let order = scores.indices.sorted { left, right in
       let (first, second) = (scores[left].perWord, scores[right].perWord)
@@ -59,7 +78,8 @@ extension SequenceModel {
 
   private func requiredEndID() throws(BertQAError) -> Int32 {
     guard let endID = words.endID else {
-      throw BertQAError(.invalidArgument, "include_end: the model has no word that ends a sequence")
+      throw BertQAError(
+        .invalidArgument, argument: "include_end", "is set, but the model has no word that ends a sequence")
     }
     return endID
   }
@@ -68,7 +88,9 @@ extension SequenceModel {
   ///
   /// States have to be computed one by one, but what follows them all at once: the decoder, which is most
   /// of the work, reads its weights once for many words.
-  private func logLikelihood(of targets: [Int32], after state: SequenceState) throws(BertQAError) -> Double {
+  private func logLikelihood(
+    of targets: [Int32], after state: SequenceState, _ monitor: CallMonitor
+  ) throws(BertQAError) -> Double {
     guard !targets.isEmpty else { return 0 }
     let (length, vocabulary) = (configuration.stateLength, configuration.vocabularySize)
     let chunk = max(1, min(Self.chunkSequences, targets.count, Self.logitsPerChunk / vocabulary))
@@ -82,6 +104,7 @@ extension SequenceModel {
     states.update(from: state.base, count: length)
     var sum = 0.0
     for first in stride(from: 0, to: targets.count, by: chunk) {
+      try monitor.check()
       let count = min(chunk, targets.count - first)
       for word in 0..<count where first + word + 1 < targets.count {
         workspace.sources.base[0] = states + word * length

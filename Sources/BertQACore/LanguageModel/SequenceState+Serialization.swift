@@ -14,10 +14,10 @@ extension SequenceState {
   private static let headerSize = 32
   private static let checkedHeaderSize = 24
 
-  /// Bytes of the serialised form.
+  /// Bytes of the serialized form.
   public var serializedCount: Int { Self.headerSize + 4 * count }
 
-  /// The state as bytes that name its model, for another process or day.
+  /// The state and its model's fingerprint as bytes, to be kept or sent to another process.
   public var serialized: [UInt8] {
     var bytes = Self.magic
     bytes.reserveCapacity(serializedCount)
@@ -34,27 +34,30 @@ extension SequenceState {
   /// another model's state.
   convenience init(_ bytes: UnsafeRawBufferPointer, of model: SequenceModel) throws(BertQAError) {
     guard bytes.count >= Self.headerSize, bytes.prefix(Self.magic.count).elementsEqual(Self.magic) else {
-      throw BertQAError(.invalidArgument, "the \(bytes.count) bytes are not a sequence's state")
+      throw BertQAError(
+        .invalidArgument, argument: "state", "has \(bytes.count) bytes that are not a sequence's state")
     }
     let version = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt32.self))
     guard version == Self.version else {
       throw BertQAError(
-        .invalidArgument, "the state is of version \(version); this library reads version \(Self.version)")
+        .invalidArgument, argument: "state",
+        "is of version \(version); this library reads version \(Self.version)")
     }
     let count = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 12, as: UInt32.self))
     guard bytes.count - Self.headerSize == 4 * Int(count) else {
       throw BertQAError(
-        .invalidArgument,
-        "the state has \(bytes.count) bytes, but says that it has \(count) floats: it was cut or joined")
+        .invalidArgument, argument: "state",
+        "has \(bytes.count) bytes, but says that it has \(count) floats: it was cut or joined")
     }
     let header = Array(bytes[..<Self.checkedHeaderSize])
     let floats = Array(bytes[Self.headerSize...])
     let checksum = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 24, as: UInt64.self))
     guard checksum == Self.checksum(header, floats) else {
-      throw BertQAError(.invalidArgument, "the state's checksum is wrong: its bytes were changed")
+      throw BertQAError(
+        .invalidArgument, argument: "state", "has a wrong checksum: its bytes were changed")
     }
     let fingerprint = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 16, as: UInt64.self))
-    guard fingerprint == model.fingerprint else { throw model.foreignState("the state") }
+    guard fingerprint == model.fingerprint else { throw model.foreignState() }
     let values = (0..<Int(count)).map { index in
       let offset = Self.headerSize + 4 * index
       return Float(
@@ -68,11 +71,12 @@ extension SequenceState {
   convenience init(values: [Float], of model: SequenceModel) throws(BertQAError) {
     guard values.count == model.configuration.stateLength else {
       throw BertQAError(
-        .invalidArgument,
-        "length is \(values.count), but a state of this model has \(model.configuration.stateLength) floats")
+        .invalidArgument, argument: "length",
+        "is \(values.count), but a state of this model has \(model.configuration.stateLength) floats")
     }
     if let bad = values.firstIndex(where: { !$0.isFinite }) {
-      throw BertQAError(.invalidArgument, "values[\(bad)] is \(values[bad]), but must be finite")
+      throw BertQAError(
+        .invalidArgument, argument: "values", "has \(values[bad]) at index \(bad), but must be finite")
     }
     try self.init(count: values.count, fingerprint: model.fingerprint)
     values.withUnsafeBufferPointer { source in
@@ -92,14 +96,16 @@ extension SequenceState {
 
 extension SequenceModel {
   /// For a state whose fingerprint is not the model's.
-  func foreignState(_ name: String) -> BertQAError {
+  fileprivate func foreignState() -> BertQAError {
     BertQAError(
-      .wrongModel, "\(name) belongs to another model than \(directory); each model has its own states")
+      .wrongModel, argument: "state",
+      "belongs to another model than \(directory); each model has its own states")
   }
 
-  func check(_ state: SequenceState, _ name: String) throws(BertQAError) {
+  /// Throws `.wrongModel` for a state of another model.
+  func check(_ state: SequenceState) throws(BertQAError) {
     guard state.fingerprint == fingerprint, state.count == configuration.stateLength else {
-      throw foreignState(name)
+      throw foreignState()
     }
   }
 }

@@ -13,40 +13,60 @@ struct WordSplitter {
   private let unicode = UnicodeData.shared
   private(set) var ids: [Int32] = []
   private(set) var unknownCount = 0
+  private let monitor: CallMonitor
+  /// What `monitor` has been told to hold.
+  private(set) var heldBytes = 0
+  /// The byte of the text at which the monitor is asked next.
+  private var nextPoll = CallPoll.textInterval
 
-  init(_ words: WordVocabulary) { self.words = words }
+  private init(_ words: WordVocabulary, _ monitor: CallMonitor) {
+    self.words = words
+    self.monitor = monitor
+  }
 
   /// The ids of a text's words.
   static func split(
-    _ text: UnsafeBufferPointer<UInt8>, _ words: WordVocabulary
+    _ text: UnsafeBufferPointer<UInt8>, _ words: WordVocabulary, _ monitor: CallMonitor
   ) throws(BertQAError) -> WordSplitter {
-    var splitter = WordSplitter(words)
+    var splitter = WordSplitter(words, monitor)
     switch words.units {
     case .words: try splitter.readWords(text)
     case .characters: try splitter.readCharacters(text)
     }
+    try splitter.poll(at: text.count, pendingBytes: 0)
     return splitter
+  }
+
+  /// Asks the monitor whether to go on, and tells it the memory in use.
+  private mutating func poll(at position: Int, pendingBytes: Int) throws(BertQAError) {
+    try monitor.check()
+    let bytes = ids.count * MemoryLayout<Int32>.stride + pendingBytes
+    try monitor.hold(bytes - heldBytes)
+    heldBytes = bytes
+    nextPoll = position + CallPoll.textInterval
   }
 
   private mutating func readCharacters(_ text: UnsafeBufferPointer<UInt8>) throws(BertQAError) {
     guard let base = text.baseAddress else { return }
     var position = 0
     while position < text.count {
-      let unit = UTF8Text.decode(base, at: position, end: text.count)
+      let unit = UTF8Codec.decode(base, at: position, end: text.count)
       try append(Self.bytes(of: unit.scalar))
       position += unit.size
+      if position >= nextPoll { try poll(at: position, pendingBytes: 0) }
     }
   }
 
   private mutating func readWords(_ text: UnsafeBufferPointer<UInt8>) throws(BertQAError) {
     guard let base = text.baseAddress else { return }
     var word: [UInt8] = []
-    // An apostrophe or hyphen behind a letter, whose part in the word the next character decides.
+    // An apostrophe or hyphen after a letter: the next character decides whether it belongs to the word.
     var joint: Kind?
     var position = 0
     while position < text.count {
-      let unit = UTF8Text.decode(base, at: position, end: text.count)
+      let unit = UTF8Codec.decode(base, at: position, end: text.count)
       position += unit.size
+      if position >= nextPoll { try poll(at: position, pendingBytes: word.count) }
       let kind = kind(of: unit.scalar)
       if kind == .ignored { continue }
       if kind == .letter {
@@ -113,7 +133,7 @@ struct WordSplitter {
   private static func byte(of joint: Kind) -> UInt8 { joint == .hyphen ? 0x2D : 0x27 }
 
   private static func bytes(of scalar: UInt32) -> [UInt8] {
-    let (bytes, count) = UTF8Text.encode(scalar)
+    let (bytes, count) = UTF8Codec.encode(scalar)
     return (0..<count).map { UInt8(truncatingIfNeeded: bytes >> UInt32(8 * $0)) }
   }
 }

@@ -7,7 +7,7 @@ struct WordVocabulary: Sendable {
   /// Ends a sequence; nil where the model has no such word.
   let endID: Int32?
 
-  init(_ configuration: SequenceConfiguration, file: MappedFile) throws(BertQAError) {
+  init(_ configuration: SequenceConfiguration, file: ModelFile) throws(BertQAError) {
     units = configuration.units
     do {
       vocabulary = try file.withBytes { bytes throws(BertQAError) in
@@ -39,7 +39,7 @@ struct WordVocabulary: Sendable {
     return id
   }
 
-  /// The lines of a vocabulary of characters, where white space counts: `\n`, `\r` and `\t` stand for these
+  /// The lines of a vocabulary of characters, where white space counts: `\n`, `\r` and `\t` are escapes of these
   /// characters; one CR before an LF belongs to the line's end.
   private static func characters(in file: UnsafeBufferPointer<UInt8>) -> [[UInt8]] {
     var lines = file.split(separator: 0x0A, omittingEmptySubsequences: false).map(Array.init)
@@ -55,11 +55,10 @@ struct WordVocabulary: Sendable {
     }
   }
 
-  /// What stands between two words of a text.
+  /// The text between two words.
   var separator: String { units == .words ? " " : "" }
 
-  /// The id to read for a word as it stands in a text or as a caller gives it. The typographic apostrophe
-  /// counts as `'`, as in texts.
+  /// The id to read for a word of a text or of the caller. The typographic apostrophe counts as `'`.
   func id(
     reading word: UnsafeBufferPointer<UInt8>
   ) throws(BertQAError) -> (id: Int32, isUnknown: Bool) {

@@ -1,5 +1,5 @@
 /// The model classes this library runs, by their names in `config.json`: Hugging Face's for encoders, and our
-/// own for models that have none there.
+/// own for models that have none there. The one place that says what each is made of and what it is for.
 enum Architecture: String, Sendable, CaseIterable {
   case bertForQuestionAnswering = "BertForQuestionAnswering"
   case distilBertForQuestionAnswering = "DistilBertForQuestionAnswering"
@@ -11,28 +11,32 @@ enum Architecture: String, Sendable, CaseIterable {
   case lstmLanguageModel = "LSTMLanguageModel"
   case gruLanguageModel = "GRULanguageModel"
 
-  /// Encoders differ in the names of their settings and tensors.
-  enum Family: Sendable {
-    case bert
-    case distilBert
+  /// What a model is made of, which decides what loads and runs it.
+  enum Kind: Sendable {
+    case encoder(EncoderFamily, HeadKind)
+    case wordCounts
+    case recurrent
   }
 
-  /// nil for models that are no encoders.
-  var family: Family? {
+  var kind: Kind {
     switch self {
-    case .bertForQuestionAnswering, .bertForSequenceClassification, .bertModel: .bert
-    case .distilBertForQuestionAnswering, .distilBertForSequenceClassification, .distilBertModel:
-      .distilBert
-    case .wordCountClassifier, .lstmLanguageModel, .gruLanguageModel: nil
+    case .bertForQuestionAnswering: .encoder(.bert, .spans)
+    case .distilBertForQuestionAnswering: .encoder(.distilBert, .spans)
+    case .bertForSequenceClassification: .encoder(.bert, .labels)
+    case .distilBertForSequenceClassification: .encoder(.distilBert, .labels)
+    case .bertModel: .encoder(.bert, .vectors)
+    case .distilBertModel: .encoder(.distilBert, .vectors)
+    case .wordCountClassifier: .wordCounts
+    case .lstmLanguageModel, .gruLanguageModel: .recurrent
     }
   }
 
   var task: ModelTask {
-    switch self {
-    case .bertForQuestionAnswering, .distilBertForQuestionAnswering: .answer
-    case .bertForSequenceClassification, .distilBertForSequenceClassification, .wordCountClassifier: .classify
-    case .bertModel, .distilBertModel: .embed
-    case .lstmLanguageModel, .gruLanguageModel: .predict
+    switch kind {
+    case .encoder(_, .spans): .answer
+    case .encoder(_, .labels), .wordCounts: .classify
+    case .encoder(_, .vectors): .embed
+    case .recurrent: .predict
     }
   }
 

@@ -16,29 +16,32 @@ struct Checkpoint: Sendable {
   /// The shard that holds each tensor, by position in `shards`; nil for a single file.
   private let weightMap: [String: Int]?
 
-  init(directory: String) throws(BertQAError) {
-    let single = "\(directory)/model.safetensors"
-    let index = "\(directory)/model.safetensors.index.json"
-    guard !MappedFile.exists(single), MappedFile.exists(index) else {
-      guard MappedFile.exists(single) else {
+  init(directory: String) throws(BertQAError) { try self.init(ModelDirectory(path: directory)) }
+
+  init(_ directory: ModelDirectory) throws(BertQAError) {
+    let single = "model.safetensors"
+    let index = "model.safetensors.index.json"
+    guard !directory.exists(single), directory.exists(index) else {
+      guard directory.exists(single) else {
         throw BertQAError(
           .io,
-          "\(single): no such file, nor model.safetensors.index.json; checkpoints in PyTorch's "
+          "\(directory.path(of: single)): no such file, nor model.safetensors.index.json; checkpoints in PyTorch's "
             + "own format (.bin) must be converted to safetensors")
       }
-      path = single
-      shards = [try Safetensors(MappedFile(path: single))]
+      path = directory.path(of: single)
+      shards = [try Safetensors(directory.file(single))]
       weightMap = nil
       return
     }
-    path = index
+    path = directory.path(of: index)
     (shards, weightMap) = try Self.readIndex(index, in: directory)
   }
 
   private static func readIndex(
-    _ path: String, in directory: String
+    _ index: String, in directory: ModelDirectory
   ) throws(BertQAError) -> (shards: [Safetensors], weightMap: [String: Int]) {
-    guard let map = try ObjectReader(MappedFile(path: path)).reader("weight_map") else {
+    let path = directory.path(of: index)
+    guard let map = try ObjectReader(directory.file(index)).reader("weight_map") else {
       throw BertQAError(.invalidModel, "\(path): \"weight_map\" is missing")
     }
     var shards: [Safetensors] = []
@@ -51,7 +54,7 @@ struct Checkpoint: Sendable {
       }
       if positions[name] == nil {
         positions[name] = shards.count
-        shards.append(try Safetensors(MappedFile(path: "\(directory)/\(name)")))
+        shards.append(try Safetensors(directory.file(name)))
       }
       guard weightMap.updateValue(positions[name] ?? 0, forKey: member.key) == nil else {
         throw BertQAError(

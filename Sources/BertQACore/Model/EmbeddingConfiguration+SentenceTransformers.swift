@@ -2,15 +2,15 @@ extension EmbeddingConfiguration {
   /// Reads `modules.json` and what it names, `sentence_bert_config.json`, and the tokenizer's
   /// "model_max_length". Each may be absent.
   mutating func readSentenceTransformers(
-    _ directory: String, _ model: ModelConfiguration, _ tokenizer: TokenizerConfiguration
+    _ directory: ModelDirectory, _ model: ModelConfiguration, _ tokenizer: any Tokenizer
   ) throws(BertQAError) {
-    if let own = try Self.reader("\(directory)/tokenizer_config.json") {
+    if let own = try Self.reader("tokenizer_config.json", in: directory) {
       lowerLength(to: try own.number("model_max_length"))
     }
     for name in ["sentence_bert_config.json", "sentence_distilbert_config.json"] {
-      guard let own = try Self.reader("\(directory)/\(name)") else { continue }
+      guard let own = try Self.reader(name, in: directory) else { continue }
       lowerLength(to: try own.number("max_seq_length"))
-      if try own.bool("do_lower_case") == true, !tokenizer.lowercase {
+      if try own.bool("do_lower_case") == true, !tokenizer.lowercases {
         throw BertQAError(
           .unsupported,
           "\(own.file): \"do_lower_case\" is true, but the tokenizer's is false; only the tokenizer's "
@@ -23,13 +23,15 @@ extension EmbeddingConfiguration {
   }
 
   /// nil where there is no such file.
-  private static func reader(_ path: String) throws(BertQAError) -> ObjectReader? {
-    MappedFile.exists(path) ? try ObjectReader(MappedFile(path: path)) : nil
+  private static func reader(
+    _ file: String, in directory: ModelDirectory
+  ) throws(BertQAError) -> ObjectReader? {
+    directory.exists(file) ? try ObjectReader(directory.file(file)) : nil
   }
 
   /// A prompt that sentence-transformers would put before every text.
-  private static func checkPrompt(_ directory: String) throws(BertQAError) {
-    guard let own = try reader("\(directory)/config_sentence_transformers.json"),
+  private static func checkPrompt(_ directory: ModelDirectory) throws(BertQAError) {
+    guard let own = try reader("config_sentence_transformers.json", in: directory),
       let name = try own.string("default_prompt_name"),
       let prompt = try own.reader("prompts")?.string(name), !prompt.isEmpty
     else { return }
@@ -40,11 +42,11 @@ extension EmbeddingConfiguration {
   }
 
   private mutating func readModules(
-    _ directory: String, _ model: ModelConfiguration
+    _ directory: ModelDirectory, _ model: ModelConfiguration
   ) throws(BertQAError) {
-    let path = "\(directory)/modules.json"
-    guard MappedFile.exists(path) else { return }
-    guard case .array(let modules) = try JSONParser.parse(MappedFile(path: path)) else {
+    guard directory.exists("modules.json") else { return }
+    let path = directory.path(of: "modules.json")
+    guard case .array(let modules) = try JSONParser.parse(directory.file("modules.json")) else {
       throw BertQAError(.invalidModel, "\(path): expected a JSON array")
     }
     var kinds: [String] = []
@@ -54,10 +56,10 @@ extension EmbeddingConfiguration {
       let type = try module.string("type") ?? ""
       let kind = String(type.split(separator: ".").last ?? "")
       let folder = try module.string("path") ?? ""
-      guard folder.isEmpty || Checkpoint.isPlainFileName(folder) else {
+      guard folder.isEmpty || !folder.contains("/") && ModelDirectory.isPlain(folder) else {
         throw module.mismatch("path", .string(folder), expected: "the name of a directory beside it")
       }
-      let own = try Self.reader("\(directory)/\(folder)/config.json")
+      let own = try Self.reader(folder.isEmpty ? "config.json" : "\(folder)/config.json", in: directory)
       kinds.append(kind)
       switch (kind, own) {
       case ("Transformer", _) where folder.isEmpty: break
@@ -80,7 +82,7 @@ extension EmbeddingConfiguration {
 
   private static func pooling(
     _ own: ObjectReader, _ model: ModelConfiguration
-  ) throws(BertQAError) -> WindowVector {
+  ) throws(BertQAError) -> TokenPooling {
     for key in ["word_embedding_dimension", "embedding_dimension"] {
       guard let width = try own.number(key), width != Double(model.hiddenSize) else { continue }
       throw BertQAError(

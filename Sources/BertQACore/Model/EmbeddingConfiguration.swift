@@ -1,6 +1,6 @@
 /// What an embedding model's files say of how texts become vectors.
 struct EmbeddingConfiguration: Sendable, Equatable {
-  var pooling = WindowVector.mean
+  var pooling = TokenPooling.mean
   /// Whether vectors are scaled to length 1.
   var normalizes = false
   /// Tokens of a window, special ones included.
@@ -8,12 +8,13 @@ struct EmbeddingConfiguration: Sendable, Equatable {
 
   /// From `config.json`'s "bertqa" object, where this library wrote it; else from the files of
   /// sentence-transformers beside it; what neither says has sentence-transformers' defaults.
+  /// - Parameter source: `config.json`.
   init(
-    directory: String, _ model: ModelConfiguration, _ tokenizer: TokenizerConfiguration
+    _ directory: ModelDirectory, _ source: ObjectReader, _ model: ModelConfiguration,
+    _ tokenizer: any Tokenizer
   ) throws(BertQAError) {
     maxSequenceLength = model.maxPositions
-    let reader = try ObjectReader(MappedFile(path: "\(directory)/config.json"))
-    if let own = try reader.reader("bertqa"), let name = try own.string(Key.pooling) {
+    if let own = try source.reader("bertqa"), let name = try own.string(Key.pooling) {
       pooling = try Self.pooling(named: name, in: own)
       normalizes = try own.bool(Key.normalize) ?? false
       try lowerLength(to: own.number(Key.maxSequenceLength))
@@ -36,8 +37,8 @@ struct EmbeddingConfiguration: Sendable, Equatable {
       JSON.Number(double: Double(maxSequenceLength), integer: Int64(maxSequenceLength)))
   }
 
-  static func pooling(named name: String, in reader: ObjectReader) throws(BertQAError) -> WindowVector {
-    if let pooling = WindowVector(rawValue: name) { return pooling }
+  static func pooling(named name: String, in reader: ObjectReader) throws(BertQAError) -> TokenPooling {
+    if let pooling = TokenPooling(rawValue: name) { return pooling }
     throw BertQAError(
       .unsupported, "\(reader.file): pooling mode \(quoted(name)); supported: \"mean\", \"cls\"")
   }

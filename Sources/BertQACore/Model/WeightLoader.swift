@@ -81,7 +81,7 @@ struct WeightLoader {
     let expected = Expectation(name: "\(tensor.name)_scale", types: [.f32], shape: [rows])
     let stored = try find(expected)
     _ = try expected.dataType(of: stored)
-    let scales: UnsafeBufferPointer<Float> = aligned(stored.bytes)
+    let scales: UnsafeBufferPointer<Float> = try aligned(stored.bytes)
     guard let bad = scales.firstIndex(where: { !$0.isFinite }) else { return scales }
     throw BertQAError(
       .invalidModel,
@@ -96,19 +96,19 @@ struct WeightLoader {
     guard stored.type == .i32, stored.shape == [rows] else {
       throw Expectation.mismatch(stored, expected: "I32 [\(rows)]")
     }
-    return aligned(stored.bytes)
+    return try aligned(stored.bytes)
   }
 
   /// The bytes as elements: in place if aligned, else a copy that `owners` keeps.
   private mutating func aligned<Element: BitwiseCopyable & Sendable>(
     _ bytes: UnsafeRawBufferPointer
-  ) -> UnsafeBufferPointer<Element> {
+  ) throws(BertQAError) -> UnsafeBufferPointer<Element> {
     guard UInt(bitPattern: bytes.baseAddress) % UInt(MemoryLayout<Element>.alignment) != 0 else {
       return bytes.bindMemory(to: Element.self)
     }
-    let copy = AlignedArray<Element>(copying: bytes)
+    let copy = try SharedBuffer<Element>(copying: bytes)
     owners.append(copy)
-    return copy.elements
+    return UnsafeBufferPointer(start: copy.base, count: copy.count)
   }
 
   /// A tensor by its name or the same without the prefix.

@@ -54,6 +54,11 @@ public struct BertQAError: Error, Sendable, Equatable, CustomStringConvertible {
     return error
   }
 
+  /// The same failure, of item `index` where the call has several; as it is for a call on one item.
+  func of(item index: Int, in collection: String, count: Int) -> BertQAError {
+    count > 1 ? of(item: index, in: collection) : self
+  }
+
   /// One line: item, argument and detail.
   public var message: String {
     let text = argument.map { "\($0) \(detail)" } ?? detail

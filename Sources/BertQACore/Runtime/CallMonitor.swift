@@ -1,11 +1,18 @@
+import Synchronization
+
 /// One running call: asks now and then whether it shall stop, and counts the memory it holds.
 ///
-/// Belongs to the thread that made the call; helpers of the thread pool never touch it.
-final class CallMonitor {
+/// Belongs to the thread that made the call. Helpers of the thread pool only ask whether that thread has found a
+/// reason to stop: see `CallPoll`.
+final class CallMonitor: @unchecked Sendable {
+  // Sendable: helpers use `isStopped` only.
+
   private let options: CallOptions
-  /// When the clock says so the hook is asked again.
+  /// CLOCK_MONOTONIC, nanoseconds: when the hook is asked next.
   private var nextPoll: UInt64 = 0
-  private var heldBytes = 0
+  private(set) var heldBytes = 0
+  /// Whether `check` has thrown.
+  private let isStopped = Atomic<Bool>(false)
 
   /// Nanoseconds between two questions to the cancellation hook.
   private static let pollInterval: UInt64 = 10_000_000
@@ -19,14 +26,32 @@ final class CallMonitor {
   func check() throws(BertQAError) {
     if isIdle { return }
     let time = ThreadPool.nanoseconds()
-    guard time >= nextPoll else { return }
+    if time >= nextPoll { try check(at: time) }
+  }
+
+  /// The same, whenever the hook was asked last.
+  func checkNow() throws(BertQAError) {
+    if !isIdle { try check(at: ThreadPool.nanoseconds()) }
+  }
+
+  private func check(at time: UInt64) throws(BertQAError) {
     nextPoll = time &+ Self.pollInterval
     if let cancellation = options.cancellation, cancellation.isCancelled() {
-      throw BertQAError(.cancelled, "cancelled by the caller's hook")
+      throw stopped(BertQAError(.cancelled, "cancelled by the caller's hook"))
     }
     if options.deadline != 0, time >= options.deadline {
-      throw BertQAError(.deadlineExceeded, "the call's deadline has passed")
+      throw stopped(BertQAError(.deadlineExceeded, "the call's deadline has passed"))
     }
+  }
+
+  private func stopped(_ error: BertQAError) -> BertQAError {
+    isStopped.store(true, ordering: .relaxed)
+    return error
+  }
+
+  /// For helpers: throws `.cancelled` once `check` has thrown on the calling thread.
+  func checkFromHelper() throws(BertQAError) {
+    if isStopped.load(ordering: .relaxed) { throw BertQAError(.cancelled, "the call has been stopped") }
   }
 
   /// Accounts for memory before it is taken; `.tooLarge` above the caller's limit.
@@ -39,4 +64,28 @@ final class CallMonitor {
   }
 
   func release(_ bytes: Int) { heldBytes -= bytes }
+
+  /// Tells the caller how far the call is.
+  func report(done: Int, of total: Int) { options.progress?(done, total) }
+
+  var reportsProgress: Bool { options.progress != nil }
+}
+
+/// How one thread of a call asks whether to go on.
+struct CallPoll {
+  private let monitor: CallMonitor
+  private let isCaller: Bool
+
+  /// Bytes of text between two questions.
+  static let textInterval = 1 << 16
+
+  /// - Parameter isCaller: whether the thread is the one that made the call.
+  init(_ monitor: CallMonitor, isCaller: Bool = true) {
+    self.monitor = monitor
+    self.isCaller = isCaller
+  }
+
+  func check() throws(BertQAError) {
+    if isCaller { try monitor.check() } else { try monitor.checkFromHelper() }
+  }
 }

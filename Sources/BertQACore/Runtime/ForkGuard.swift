@@ -4,7 +4,7 @@ import CBertQA
 ///
 /// The Swift runtime builds type metadata on first use, under a lock that a forked child would find
 /// taken for ever if another thread of the parent was just building some. Later uses take no lock.
-/// So a context is made, and the first one runs all of its code once, under this guard.
+/// So a context is made, and each kind runs all of its code once, under this guard: see `WarmUp`.
 enum ForkGuard {
   static func hold<Result, Failure>(
     _ body: () throws(Failure) -> Result

@@ -6,9 +6,16 @@ struct SplitMix64: RandomNumberGenerator {
   init(seed: UInt64) { state = seed }
 
   mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+    state &+= Self.increment
+    return Self.mixed(state)
+  }
+
+  /// 2⁶⁴ divided by the golden ratio, odd.
+  static var increment: UInt64 { 0x9E37_79B9_7F4A_7C15 }
+
+  /// The finaliser: a bijection in which each bit of the result depends on all bits of `value`.
+  static func mixed(_ value: UInt64) -> UInt64 {
+    var mixed = (value ^ value >> 30) &* 0xBF58_476D_1CE4_E5B9
     mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
     return mixed ^ mixed >> 31
   }

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// Classifies texts by the counts of their words. Immutable: any number of threads may use it at once.
 final class WordCountClassifier: Sendable {
   let model: WordCountModel
@@ -16,24 +14,30 @@ final class WordCountClassifier: Sendable {
 
   var threadCount: Int { threadLimit > 0 ? threadLimit : ThreadPool.shared.size }
 
-  /// One result per text, in order.
+  /// One result per text, in order; the first failure ends the call.
   func classify(_ texts: [TextPair], _ options: ClassifyOptions) throws(BertQAError) -> [Classification] {
-    for (index, pair) in texts.enumerated() {
-      guard pair.second == nil else {
-        throw BertQAError(
-          .invalidArgument, "texts[\(index)] is a pair, but a word-count model reads single texts only")
-      }
-      guard pair.text.count <= Int(Int32.max) else {
-        throw BertQAError(
-          .tooLarge, "texts[\(index)] has \(pair.text.count) bytes, above the limit of \(Int32.max)")
-      }
-    }
+    var results: [Classification] = []
+    results.reserveCapacity(texts.count)
+    for result in try classifyEach(texts, options) { results.append(try result.get()) }
+    return results
+  }
+
+  /// One result or failure per text, in order. What concerns the whole call is thrown.
+  func classifyEach(
+    _ texts: [TextPair], _ options: ClassifyOptions
+  ) throws(BertQAError) -> [Result<Classification, BertQAError>] {
     guard (0...Int(Int32.max)).contains(options.contributions) else {
       throw BertQAError(
-        .invalidArgument,
-        "contributions is \(options.contributions), but must be 0 to \(Int32.max)")
+        .invalidArgument, argument: "contributions",
+        "is \(options.contributions), but must be 0 to \(Int32.max)")
     }
-    let batch = Batch(texts, options)
+    let monitor = CallMonitor(options.call)
+    try monitor.check()
+    let resultSize =
+      MemoryLayout<Result<Classification, BertQAError>?>.stride
+      + model.labelCount * MemoryLayout<LabelScore>.stride
+    try monitor.hold(texts.count * resultSize)
+    let batch = Batch(texts, options, monitor)
     let team = ThreadPool.Team(maxThreads: max(1, min(threadCount, batch.groupCount)))
     team.run(count: batch.groupCount, whileWaiting: batch.poll) { group, seat in
       batch.classify(group: group, isCaller: seat == 0, by: self)
@@ -41,17 +45,29 @@ final class WordCountClassifier: Sendable {
     return try batch.results()
   }
 
-  /// - Parameter isCancelled: asked now and then; true ends the work, and the result is of no use.
+  /// Runs the code once: see `WarmUp`.
+  func warmUp(_ text: UnsafeBufferPointer<UInt8>) {
+    var options = ClassifyOptions()
+    options.contributions = 1
+    _ = try? classifyEach([TextPair(text: text), TextPair(text: text)], options)
+  }
+
   fileprivate func classify(
-    _ text: UnsafeBufferPointer<UInt8>, contributions: Int, isCancelled: () -> Bool
+    _ pair: TextPair, contributions: Int, poll: CallPoll
   ) throws(BertQAError) -> Classification {
+    guard pair.second == nil else {
+      throw BertQAError(
+        .invalidArgument, argument: "second", "is given, but a word-count model reads single texts only")
+    }
+    let text = pair.text
+    try TextLimit.check(text, "text")
     let counts =
       if let idle = scratch.take() { idle } else { try WordCounts(featureCount: model.featureCount) }
     defer {
       counts.removeAll()
       scratch.give(counts)
     }
-    try counts.count(text, of: model, isCancelled: isCancelled)
+    try counts.count(text, of: model, poll: poll)
     guard counts.distinctWords >= model.settings.minDistinctWords else {
       return Classification(scores: [], notEnoughText: true, distinctWords: counts.distinctWords)
     }
@@ -60,8 +76,8 @@ final class WordCountClassifier: Sendable {
       logits: model.logits(of: counts, scale: scale), labels: model.labels, problemType: .singleLabel)
     result.distinctWords = counts.distinctWords
     if contributions > 0, let best = result.scores.first {
-      result.contributions = model.contributions(
-        to: best.id, in: text, scale: scale, limit: contributions, isCancelled: isCancelled)
+      result.contributions = try model.contributions(
+        to: best.id, in: text, scale: scale, limit: contributions, poll: poll)
     }
     return result
   }
@@ -71,21 +87,24 @@ extension WordCountClassifier {
   /// The texts of one call, in groups that one thread does at a time.
   fileprivate final class Batch: @unchecked Sendable {
     // Sendable: each thread writes the results of its own groups, which nobody else reads before all are
-    // done.
+    // done; `stop` belongs to the calling thread.
 
     private let texts: [TextPair]
     private let options: ClassifyOptions
+    private let monitor: CallMonitor
+    /// Why the call ends.
+    private var stop: BertQAError?
     /// Bounds of the groups in `texts`.
     private var bounds = [0]
     private let classifications: UnsafeMutableBufferPointer<Result<Classification, BertQAError>?>
-    private let isStopped = Atomic<Bool>(false)
 
     /// Bytes of text from which on a group is closed.
     private static let groupBytes = 1 << 16
 
-    init(_ texts: [TextPair], _ options: ClassifyOptions) {
+    init(_ texts: [TextPair], _ options: ClassifyOptions, _ monitor: CallMonitor) {
       self.texts = texts
       self.options = options
+      self.monitor = monitor
       var bytes = 0
       for (index, pair) in texts.enumerated() {
         // Short texts take time, too.
@@ -108,36 +127,39 @@ extension WordCountClassifier {
 
     /// Asks the caller whether to stop; on the calling thread only.
     func poll() {
-      if options.cancellation?.isCancelled() == true { isStopped.store(true, ordering: .relaxed) }
+      guard stop == nil else { return }
+      do throws(BertQAError) {
+        try monitor.check()
+      } catch {
+        stop = error
+      }
     }
 
     func classify(group: Int, isCaller: Bool, by classifier: WordCountClassifier) {
-      func isCancelled() -> Bool {
-        if isCaller { poll() }
-        return isStopped.load(ordering: .relaxed)
-      }
+      let poll = CallPoll(monitor, isCaller: isCaller)
       for index in bounds[group]..<bounds[group + 1] {
-        guard !isCancelled() else { return }
         do throws(BertQAError) {
-          let result = try classifier.classify(
-            texts[index].text, contributions: options.contributions, isCancelled: isCancelled)
-          classifications[index] = .success(result)
+          try poll.check()
         } catch {
-          classifications[index] = .failure(error)
+          if isCaller, stop == nil { stop = error }
+          return
+        }
+        do throws(BertQAError) {
+          classifications[index] = .success(
+            try classifier.classify(texts[index], contributions: options.contributions, poll: poll))
+        } catch {
+          if error.status == .cancelled || error.status == .deadlineExceeded {
+            if isCaller, stop == nil { stop = error }
+            return
+          }
+          classifications[index] = .failure(error.of(item: index, in: "texts", count: texts.count))
         }
       }
     }
 
-    func results() throws(BertQAError) -> [Classification] {
-      var results: [Classification] = []
-      results.reserveCapacity(texts.count)
-      guard !isStopped.load(ordering: .relaxed) else {
-        throw BertQAError(.cancelled, "cancelled by the caller's hook")
-      }
-      for classification in classifications {
-        if let classification { results.append(try classification.get()) }
-      }
-      return results
+    func results() throws(BertQAError) -> [Result<Classification, BertQAError>] {
+      if let stop { throw stop }
+      return classifications.map { $0 ?? .failure(BertQAError(.internal, "a text has no result")) }
     }
   }
 }

@@ -45,3 +45,42 @@ final class WordCountModel: @unchecked Sendable {
   var labelCount: Int { labels.count }
   var featureCount: Int { table.count }
 }
+
+// MARK: - Scores
+
+extension WordCountModel {
+  /// The occurrences of words, and of pairs if the model has such features, in a text.
+  func walk(_ text: UnsafeBufferPointer<UInt8>, poll: CallPoll?) -> WordWalk {
+    WordWalk(
+      text, minimumLength: settings.minWordLength, maxNGram: settings.maxNGram, hasher: table.hasher,
+      poll: poll)
+  }
+
+  /// The factor of every feature of a text: with TF-IDF, 1 / the length of the text's vector; else 1.
+  func scale(of counts: WordCounts) -> Double {
+    guard settings.usesTFIDF else { return 1 }
+    var squares = 0.0
+    for feature in counts.features.elements {
+      let value = Double(counts[feature]) * Double(idf[Int(feature)])
+      squares += value * value
+    }
+    return squares > 0 ? 1 / squares.squareRoot() : 0
+  }
+
+  /// The score of each label. [label]
+  func logits(of counts: WordCounts, scale: Double) -> [Double] {
+    let labelCount = labelCount
+    return [Double](unsafeUninitializedCapacity: labelCount) { logits, count in
+      logits.initialize(repeating: 0)
+      count = labelCount
+      guard let logits = logits.baseAddress else { return }
+      for feature in counts.features.elements {
+        var value = Double(counts[feature])
+        if settings.usesTFIDF { value *= Double(idf[Int(feature)]) }
+        let row = weights.base + Int(feature) * labelCount
+        for label in 0..<labelCount { logits[label] += value * Double(row[label]) }
+      }
+      for label in 0..<labelCount { logits[label] = logits[label] * scale + Double(bias[label]) }
+    }
+  }
+}

@@ -22,45 +22,22 @@ final class WordCounts {
   }
 
   /// Counts a text's words, after `removeAll`.
-  /// - Parameter isCancelled: asked now and then; true ends the count.
   func count(
-    _ text: UnsafeBufferPointer<UInt8>, of model: WordCountModel, isCancelled: () -> Bool
+    _ text: UnsafeBufferPointer<UInt8>, of model: WordCountModel, poll: CallPoll?
   ) throws(BertQAError) {
     try features.reserve(occurrences.count)
-    var scanner = WordScanner(text, minimumLength: model.settings.minWordLength)
-    let countsPairs = model.settings.maxNGram > 1
-    var previousHash: UInt64 = 0
-    var hasPrevious = false
-    var nextPoll = Self.pollInterval
-    while scanner.next() {
-      let hash = model.table.hash(scanner.bytes, scanner.byteCount)
-      let word = WordTable.Key(first: scanner.bytes, firstCount: scanner.byteCount)
-      let id = model.table.id(of: word, hash: hash)
-      if id >= 0 {
+    var walk = model.walk(text, poll: poll)
+    try walk.forEach { occurrence throws(BertQAError) in
+      let id = model.table.id(of: occurrence.key, hash: occurrence.hash)
+      if occurrence.key.isPair {
+        if id >= 0 { _ = add(id) }
+      } else if id >= 0 {
         if add(id) { distinctWords &+= 1 }
-      } else if try others.insert(hash) {
+      } else if try others.insert(occurrence.hash) {
         distinctWords &+= 1
-      }
-      if countsPairs {
-        if hasPrevious {
-          let pair = WordTable.Key(
-            first: scanner.previousBytes, firstCount: scanner.previousByteCount, second: scanner.bytes,
-            secondCount: scanner.byteCount)
-          let id = model.table.id(of: pair, hash: model.table.hash(previousHash, hash))
-          if id >= 0 { _ = add(id) }
-        }
-        previousHash = hash
-        hasPrevious = true
-      }
-      if scanner.end >= nextPoll {
-        guard !isCancelled() else { return }
-        nextPoll = scanner.end + Self.pollInterval
       }
     }
   }
-
-  /// Bytes of text between two questions whether to stop.
-  private static let pollInterval = 1 << 18
 
   /// Whether it is the first occurrence.
   @inline(__always)

@@ -9,7 +9,7 @@
 //
 // Every function computes each token's numbers in an order that depends neither on the lane, the
 // block nor the number of tokens: results are bit-identical in any batch. Lanes beyond the last
-// token are computed like any other and hold finite rubbish; buffers are 64-byte aligned unless said
+// token are computed like any other and hold arbitrary finite numbers; buffers are 64-byte aligned unless said
 // otherwise. No function allocates, fails or keeps state.
 #ifndef BERTQA_KERNELS_H
 #define BERTQA_KERNELS_H
@@ -24,16 +24,19 @@ enum {
 // Instruction sets, in the order of preference. Values equal bertqa_isa in bertqa.h.
 enum {
   BQ_ISA_AUTO = 0,
-  BQ_ISA_PORTABLE = 1,     // compiler vectors: SSE2 on x86-64, NEON on arm64
-  BQ_ISA_AVX2 = 2,         // AVX2 + FMA + F16C
-  BQ_ISA_AVX512 = 3,       // AVX-512 F, BW, DQ, VL
-  BQ_ISA_AVX512_VNNI = 4,  // and VNNI; and BF16 where the CPU has it
+  BQ_ISA_PORTABLE = 1,          // compiler vectors: SSE2 on x86-64, NEON on arm64
+  BQ_ISA_AVX2 = 2,              // AVX2 + FMA + F16C
+  BQ_ISA_AVX512 = 3,            // AVX-512 F, BW, DQ, VL
+  BQ_ISA_AVX512_VNNI = 4,       // AVX-512 and VNNI
+  BQ_ISA_AVX512_VNNI_BF16 = 5,  // AVX-512, VNNI and BF16
 };
 
 // What a linear layer does to its result before storing it.
 enum {
-  BQ_EPILOGUE_BIAS = 0,      // y = x·wᵀ + bias
-  BQ_EPILOGUE_GELU = 1,      // y = gelu(x·wᵀ + bias), gelu(v) = v/2 · (1 + erf(v/√2))
+  BQ_EPILOGUE_BIAS = 0,  // y = x·wᵀ + bias
+  // y = gelu(x·wᵀ + bias), gelu(v) = v/2 · (1 + erf(v/√2)). Absolute error of linear_f32's GELU:
+  // 6e-7 · max(|v|, 1e-30); exactly v above 5.6 and 0 below -5.6; NaN gives NaN.
+  BQ_EPILOGUE_GELU = 1,
   BQ_EPILOGUE_RESIDUAL = 2,  // y += x·wᵀ + bias (y holds the residual)
   // For linear_bf16: as bfloat16; pairs need an even number of outputs.
   BQ_EPILOGUE_BF16_PAIRS = 3,       // BIAS, y[block][out/2][16][2]
@@ -52,7 +55,7 @@ enum {
 typedef struct {
   const int8_t *w;
   const float *scale;  // [outs]
-  const float *sums;   // [outs], scale[out] · Σ_k w[out][k]: see bq_row_sums_s8
+  const float *sums;   // [outs], scale[out] · Σ_k w[out][k]: see bq_row_sums_s8 in weights.h
   const float *bias;   // [outs]
 } bq_weights_s8;
 
@@ -95,14 +98,14 @@ typedef struct bq_kernels {
                     float *y, size_t y_stride);
 
   // As attention_f32 (f32 in and out), with scores of bytes and the rest as attention_bf16; NULL
-  // without VNNI or BF16. Keys get one step per window and head, queries one per
-  // token. scale > 0, head_dim is a multiple of 4. scratch: bq_attention_s8_scratch floats.
+  // without VNNI or BF16. Keys get one step per window and head, queries one per token.
+  // scale > 0, head_dim is a multiple of 4. scratch: bq_attention_s8_scratch floats.
   void (*attention_s8)(const float *q, const float *k, const float *v, size_t stride, size_t first,
                        size_t tokens, size_t query_begin, size_t query_end, size_t head_dim,
                        float scale, float *scratch, float *out, size_t out_stride);
 
-  // bfloat16; NULL without BF16. "Pairs" are two neighbouring
-  // features of a token side by side, x[block][feature/2][16][2]; features are even.
+  // bfloat16; NULL without BF16. "Pairs" are two neighbouring features of a token side by side,
+  // x[block][feature/2][16][2]; the number of features is even.
   // f32 [blocks][features][16] to pairs, rounding to nearest even.
   void (*pack_bf16)(const float *x, size_t blocks, size_t features, uint16_t *y);
 
@@ -139,20 +142,14 @@ typedef struct bq_kernels {
 
   // y[i] = f(x[i]) for i < n; y may be x; any alignment. NaN gives NaN. Errors over all floats:
   //   exp   2 ulp, and half the smallest subnormal where the result is subnormal
-  //   erf   6e-7 relative        tanh  2e-7 relative
-  //   gelu  6e-7 · max(|x|, 1e-30) absolute; exactly x above 5.6 and -0 below -5.6
+  //   tanh  2e-7 relative
   void (*exp_f32)(const float *x, size_t n, float *y);
-  void (*erf_f32)(const float *x, size_t n, float *y);
   void (*tanh_f32)(const float *x, size_t n, float *y);
-  void (*gelu_f32)(const float *x, size_t n, float *y);
 } bq_kernels;
 
 // Floats of scratch that attention needs for a window of `tokens` tokens.
 size_t bq_attention_scratch(size_t tokens);
 size_t bq_attention_s8_scratch(size_t tokens, size_t head_dim);
-
-// sums[r] = scale[r] · Σ_k w[r][k]: what linear_s8 needs to account for the activations' offsets.
-void bq_row_sums_s8(const int8_t *w, const float *scale, size_t rows, size_t columns, float *sums);
 
 // The best instruction set this CPU and operating system support (> BQ_ISA_AUTO).
 int32_t bq_best_isa(void);

@@ -77,15 +77,8 @@ struct AnswerCommand: Command {
   /// Asks every question about every file, in the order given.
   private func run(to output: Output) throws(ToolError) -> ExitCode {
     let context = try model.load()
-    var options = options
-    try ofCore(Self.invocation) { () throws(BertQAError) in
-      // Before any file is read: a mistake in the options is reported at once. Models of other tasks, which may
-      // have no positions, are refused by the first answer.
-      if context.info.task == .answer {
-        options.fit(maxPositions: context.info.maxPositions)
-        try options.validate(maxPositions: context.info.maxPositions)
-      }
-    }
+    // Before any file is read: a mistake in the options, or another kind of model, is reported at once.
+    try ofCore(Self.invocation) { () throws(BertQAError) in try context.validate(options) }
     let format = AnswerRecord.LineFormat(
       showsFile: files.count > 1, showsQuestion: questions.count > 1,
       showsProbability: showsSentence || options.topK > 1, showsSentence: showsSentence,
@@ -134,11 +127,11 @@ struct AnswerCommand: Command {
       var options = options
       let progress = Progress(subject: file.string)
       if let progress {
-        options.cancellation = Cancellation {
+        options.call.cancellation = Cancellation {
           progress.tick()
           return false
         }
-        options.progress = { done, total in progress.update(done: done, total: total) }
+        options.call.progress = { done, total in progress.update(done: done, total: total) }
       }
       defer { progress?.clear() }
       let result = try ofCore(invocation) { () throws(BertQAError) in

@@ -79,7 +79,7 @@ struct PredictCommand: Command {
     let context = try model.load()
     return try TextSource.forEach(sources) { _, prompt throws(ToolError) in
       let prediction = try ofCore(Self.invocation) { () throws(BertQAError) in
-        try context.predict(after: prompt.bytes, topK: wordCount).prediction
+        try context.predict(after: prompt.bytes, options: SequenceOptions(topK: wordCount)).prediction
       }
       if printsJSON { return output.write(PredictionRecord.json(prediction, prompt: prompt.bytes)) }
       for word in prediction.words {
@@ -99,7 +99,7 @@ struct PredictCommand: Command {
         var place = source
         if source.file != nil { place.line = index + 1 }
         let score = try ofCore(Self.invocation) { () throws(BertQAError) in
-          try context.likelihood(of: text, includesEnd: includesEnd)
+          try context.likelihood(of: text, options: SequenceOptions(includesEnd: includesEnd))
         }
         let record = LineScore(text: text, source: place, score: score)
         output.write(printsJSON ? record.json() : record.columns())
@@ -129,7 +129,8 @@ struct PredictCommand: Command {
     }
     defer { withExtendedLifetime(inputs) {} }
     let ranking = try ofCore(Self.invocation) { () throws(BertQAError) in
-      try context.rank(lines.map(\.text), after: prefix.bytes, includesEnd: includesEnd)
+      try context.rank(
+        lines.map(\.text), after: prefix.bytes, options: SequenceOptions(includesEnd: includesEnd))
     }
     for index in ranking.order {
       let record = LineScore(

@@ -37,12 +37,13 @@ enum QuantizeCommand: Command {
     guard arguments.operands.count == 2 else {
       throw arguments.usage("quantize needs two directories, HF_DIR and OUT_DIR")
     }
-    let threshold = try arguments.last(.noAnswerThreshold)?.number()
+    var options = QuantizeOptions()
+    options.noAnswerThreshold = try arguments.last(.noAnswerThreshold)?.number()
     let target = arguments.operands[1].string
     PartialDirectories.remove(of: target)
     let report = try ofCore(invocation) { () throws(BertQAError) in
       try Quantizer.quantize(
-        directory: arguments.operands[0].string, to: target, noAnswerThreshold: threshold)
+        ModelDirectory(path: arguments.operands[0].string), to: target, options: options)
     }
     Facts([
       ("tensors", .integer(report.tensorCount)),

@@ -129,7 +129,6 @@ struct TrainClassifierCommand: Command {
     var options = options
     options.progress = { stage, fraction in
       progress?.update("\(stage), \(Int(fraction * 100)) %")
-      return false
     }
     PartialDirectories.remove(of: directory)
     // Before anything is read: a mistake in the options is reported at once.

@@ -13,19 +13,22 @@ enum FilterSetup {
     switch settings.task {
     case .answer:
       var options = settings.answerOptions
-      options.cancellation = cancellation
+      options.call.cancellation = cancellation
       task = AnswerTask(context: context, questions: settings.questions, options: options)
     case .classify:
       var options = settings.classifyOptions
-      options.cancellation = cancellation
+      options.call.cancellation = cancellation
       task = ClassifyTask(context: context, options: options, labelLimit: settings.labelLimit)
     case .embed:
       var options = settings.embedOptions
-      options.cancellation = cancellation
+      options.call.cancellation = cancellation
       task = EmbedTask(context: context, options: options)
     case .tokenize:
+      var call = CallOptions()
+      call.cancellation = cancellation
       task = TokenizeTask(
-        context: context, idsOnly: settings.idsOnly, parseSpecialTokens: settings.parseSpecialTokens)
+        context: context, idsOnly: settings.idsOnly, parseSpecialTokens: settings.parseSpecialTokens,
+        call: call)
     }
     try ofCore(FilterCommand.invocation) { () throws(BertQAError) in
       do throws(BertQAError) {

@@ -235,7 +235,9 @@ enum Manual {
     .Va skipped_count ,
     and
     .Va confusion ,
-    for each label an array of how many of its texts were predicted as each.
+    an array of [label, predicted label, texts] for the pairs of labels that occur, by
+    their places in
+    .Va labels .
     .Pp
     .Cm generate Fl \-json
     prints

@@ -2,8 +2,13 @@
 final class CArray<Element> {
   let elements: UnsafeMutableBufferPointer<Element>
 
-  init(_ elements: [Element]) {
-    self.elements = .allocate(capacity: elements.count)
+  convenience init(_ elements: [Element]) {
+    self.init(elements, count: elements.count)
+  }
+
+  /// - Parameter count: how many elements there are.
+  init(_ elements: some Sequence<Element>, count: Int) {
+    self.elements = .allocate(capacity: count)
     _ = self.elements.initialize(from: elements)
   }
 

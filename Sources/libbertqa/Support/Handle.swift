@@ -13,7 +13,7 @@ extension Handle {
     pointer.map { Unmanaged<Self>.fromOpaque(UnsafeRawPointer($0)).takeUnretainedValue() }
   }
 
-  static func borrowed(_ pointer: OpaquePointer?, _ name: String) throws(BertQAError) -> Self {
+  static func borrowed(_ pointer: OpaquePointer?, _ name: StaticString) throws(BertQAError) -> Self {
     try required(borrowed(pointer), name)
   }
 

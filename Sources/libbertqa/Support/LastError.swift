@@ -1,28 +1,6 @@
 import BertQACore
+import CBertQA
 import CBertQAHeader
-import Glibc
-
-/// The last failure's message, one per thread, as a NUL-terminated string that the thread's exit frees.
-enum LastError {
-  private static let key: pthread_key_t = {
-    var key = pthread_key_t()
-    _ = pthread_key_create(&key) { free($0) }
-    return key
-  }()
-
-  static var message: UnsafePointer<CChar> {
-    if let stored = pthread_getspecific(key) {
-      return UnsafePointer(stored.assumingMemoryBound(to: CChar.self))
-    }
-    let empty: StaticString = ""
-    return UnsafeRawPointer(empty.utf8Start).assumingMemoryBound(to: CChar.self)
-  }
-
-  static func set(_ message: String) {
-    free(pthread_getspecific(key))
-    pthread_setspecific(key, message.withCString { strdup($0) })
-  }
-}
 
 /// Runs an ABI function's body; a thrown error becomes its status and this thread's last message.
 func status(of body: () throws(BertQAError) -> Void) -> bertqa_status {
@@ -30,7 +8,55 @@ func status(of body: () throws(BertQAError) -> Void) -> bertqa_status {
     try body()
     return Status.ok.rawValue
   } catch {
-    LastError.set(error.message)
-    return error.status.rawValue
+    return setLastError(error)
+  }
+}
+
+/// Keeps a failure for this thread's `bertqa_last_error` and its like.
+/// - Returns: its status.
+@discardableResult
+func setLastError(_ error: BertQAError) -> bertqa_status {
+  let message = oneLine(error.message)
+  let argument = Array((error.argument ?? "").utf8)
+  message.withUnsafeBytes { message in
+    argument.withUnsafeBytes { argument in
+      bq_set_last_error(
+        message.bindMemory(to: CChar.self).baseAddress, message.count,
+        argument.bindMemory(to: CChar.self).baseAddress, argument.count, error.item ?? -1)
+    }
+  }
+  return error.status.rawValue
+}
+
+/// The UTF-8 of a message, with what could break a line or steer a terminal escaped, cut at a limit.
+private func oneLine(_ message: String) -> [UInt8] {
+  let limit = Int(BQ_ERROR_SIZE) - 1
+  let ellipsis = Array("...".utf8)
+  var bytes: [UInt8] = []
+  /// Where the ellipsis goes when more follows than there is room for.
+  var cut = 0
+  for scalar in message.unicodeScalars {
+    let next = isPrintable(scalar) ? Array(String(scalar).utf8) : escape(scalar)
+    guard bytes.count + next.count <= limit else { return bytes[..<cut] + ellipsis }
+    bytes += next
+    if bytes.count <= limit - ellipsis.count { cut = bytes.count }
+  }
+  return bytes
+}
+
+/// No control character, line or paragraph separator, or direction of writing.
+private func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
+  switch scalar.value {
+  case ..<0x20, 0x7F...0x9F, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069: false
+  default: true
+  }
+}
+
+private func escape(_ scalar: Unicode.Scalar) -> [UInt8] {
+  switch scalar {
+  case "\n": Array("\\n".utf8)
+  case "\r": Array("\\r".utf8)
+  case "\t": Array("\\t".utf8)
+  default: Array("\\u{\(String(scalar.value, radix: 16, uppercase: true))}".utf8)
   }
 }

@@ -43,7 +43,7 @@ import Testing
             question: copy(question),
             document: prepared ? .prepared(try answerer.prepare(text)) : .text(text)))
       }
-      return try answerer.answerBatch(pairs, options: BatchTests.options)
+      return try answerer.answer(pairs, options: BatchTests.options)
     }
   }
 
@@ -56,7 +56,7 @@ import Testing
     }
     #expect(Set(alone.map(\.windowCount)).count > 3)
     for sliceTokens in [1, 25, 1000, 65_536] {
-      answerer.sliceTokens = sliceTokens
+      answerer.reader.sliceTokens = sliceTokens
       model.windowsPerCall.withLock { $0.removeAll() }
       #expect(try texts.ask(answerer, prepared: sliceTokens == 25) == alone)
       let calls = model.windowsPerCall.withLock { $0 }
@@ -67,7 +67,7 @@ import Testing
 
   @Test func anEmptyBatchIsFine() throws {
     let answerer = QuestionAnswerer(Self.tokenizer, .random(seed: 1))
-    #expect(try answerer.answerBatch([], options: Self.options).isEmpty)
+    #expect(try answerer.answer([], options: Self.options).isEmpty)
   }
 
   @Test func anErrorNamesItsPair() {
@@ -76,7 +76,7 @@ import Testing
     let error = failure {
       try tooLong.withUnsafeBufferPointer { long in
         let short = UnsafeBufferPointer(rebasing: long.prefix(3))
-        _ = try answerer.answerBatch(
+        _ = try answerer.answer(
           [short, short, long].map { QuestionDocumentPair(question: $0, document: .text(short)) },
           options: Self.options)
       }
@@ -117,12 +117,12 @@ import Testing
 
   @Test func cancellationIsAskedBeforeEverySlice() throws {
     var answerer = QuestionAnswerer(Self.tokenizer, .random(seed: 1))
-    answerer.sliceTokens = 1
+    answerer.reader.sliceTokens = 1
     let document = String(repeating: "a ", count: 2000)
     final class Count: Sendable { let value = Mutex(0) }
     let asked = Count()
     var options = Self.options
-    options.cancellation = Cancellation {
+    options.call.cancellation = Cancellation {
       asked.value.withLock {
         $0 += 1
         return $0 > 10
@@ -135,11 +135,11 @@ import Testing
 
   @Test func progressCountsEveryWindow() throws {
     var answerer = QuestionAnswerer(Self.tokenizer, .random(seed: 1))
-    answerer.sliceTokens = 1
+    answerer.reader.sliceTokens = 1
     final class Reports: Sendable { let value = Mutex<[[Int]]>([]) }
     let reports = Reports()
     var options = Self.options
-    options.progress = { done, total in reports.value.withLock { $0.append([done, total]) } }
+    options.call.progress = { done, total in reports.value.withLock { $0.append([done, total]) } }
     let result = try answerer.ask("who", String(repeating: "a ", count: 100), options)
     let total = result.windowCount
     #expect(total > 1)

@@ -3,7 +3,7 @@ import Synchronization
 @testable import BertQACore
 
 /// Logits by a function of a window's ids and the position in it. Counts its calls and windows.
-final class FakeModel: LogitsSource {
+final class FakeModel: WindowModel {
   typealias Rule = @Sendable (_ ids: ArraySlice<Int32>, _ position: Int) -> (start: Float, end: Float)
 
   let rule: Rule
@@ -11,13 +11,13 @@ final class FakeModel: LogitsSource {
 
   init(_ rule: @escaping Rule) { self.rule = rule }
 
-  func logits(
-    of batch: WindowBatch, cancellation: Cancellation?
-  ) throws(BertQAError) -> (start: [Float], end: [Float]) {
+  func outputs(
+    of batch: WindowBatch, giving input: HeadInput?, _ monitor: CallMonitor?
+  ) throws(BertQAError) -> HeadOutputs {
     windowsPerCall.withLock { $0.append(batch.windows.count) }
     var result: (start: [Float], end: [Float]) = ([], [])
     for window in batch.windows {
-      if let cancellation, cancellation.isCancelled() { throw BertQAError(.cancelled, "by the fake") }
+      try monitor?.check()
       let ids = batch.ids[window.firstToken..<(window.firstToken + window.tokenCount)]
       for position in 0..<window.tokenCount {
         let (start, end) = rule(ids, position)
@@ -25,7 +25,7 @@ final class FakeModel: LogitsSource {
         result.end.append(end)
       }
     }
-    return result
+    return HeadOutputs(input: .tokens, columns: 2, values: result.start + result.end)
   }
 }
 

@@ -3,7 +3,7 @@
 /// A tiny WordPiece: words are split at white space and punctuation and cut into the longest pieces of a
 /// given vocabulary. Invalid bytes are dropped. Two characters have odd offsets, as normalisation makes
 /// them: ß is two pieces of one word with the same bytes, ½ two words with the same bytes.
-final class FakeTokenizer: TextTokenizer {
+final class FakeTokenizer: Tokenizer {
   let pieces: [[UInt8]]
   let clsID: Int32 = 0
   let sepID: Int32 = 1
@@ -18,20 +18,37 @@ final class FakeTokenizer: TextTokenizer {
     longest = pieces.map(\.count).max() ?? 0
   }
 
-  func piece(of id: Int32) -> [UInt8] { pieces[Int(id)] }
+  var template: Template { Template(prefix: [clsID], separator: [sepID], suffix: [sepID]) }
+  var vocabularySize: Int { pieces.count }
+  var lowercases: Bool { false }
+
+  func piece(_ id: Int32) -> UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: nil, count: 0) }
+
+  func id(of piece: UnsafeBufferPointer<UInt8>) -> Int32? { ids[Array(piece)[...]] }
+
+  func continuesWord(_ id: Int32) -> Bool { pieces[Int(id)].starts(with: Array("##".utf8)) }
+
+  func isUninformative(_ id: Int32) -> Bool {
+    id <= unkID || pieces[Int(id)].count == 1 && "?!.,()".utf8.contains(pieces[Int(id)][0])
+  }
+
+  func agrees(with other: any Tokenizer) -> Bool { self === other }
 
   func id(_ piece: String) -> Int32 { ids[Array(piece.utf8)[...]] ?? unkID }
 
-  func tokenize(_ text: UnsafeBufferPointer<UInt8>, parseSpecialTokens: Bool, into tokens: inout Tokens) {
+  func tokenize(
+    _ text: UnsafeBufferPointer<UInt8>, parseSpecialTokens: Bool, into tokens: inout Tokens,
+    _ monitor: CallMonitor?
+  ) throws(BertQAError) {
     tokens = Tokens()
     var wordStart: Int?
     var position = 0
     while position < text.count {
-      let unit = UTF8Unit(text, at: position)
-      let end = position + unit.byteCount
-      let isOdd = unit.scalar == "ß" || unit.scalar == "½"
-      let isPunctuation = "?!.,()".unicodeScalars.contains(unit.scalar)
-      let isBreak = unit.scalar.properties.isWhitespace || unit.scalar == "\u{FFFD}"
+      let unit = UTF8Codec.decode(text, at: position)
+      let end = position + unit.size
+      let isOdd = unit.unicodeScalar == "ß" || unit.scalar == "½"
+      let isPunctuation = "?!.,()".unicodeScalars.contains(unit.unicodeScalar)
+      let isBreak = unit.unicodeScalar.properties.isWhitespace || unit.scalar == "\u{FFFD}"
       if isOdd || isPunctuation || isBreak {
         if let start = wordStart { append(text, start, position, &tokens) }
         wordStart = nil
@@ -39,8 +56,8 @@ final class FakeTokenizer: TextTokenizer {
         wordStart = position
       }
       if isPunctuation { append(text, position, end, &tokens) }
-      if unit.scalar == "ß" { append(["s", "##s"], position, end, &tokens) }
-      if unit.scalar == "½" { append(["1", "2"], position, end, &tokens) }
+      if unit.unicodeScalar == "ß" { append(["s", "##s"], position, end, &tokens) }
+      if unit.unicodeScalar == "½" { append(["1", "2"], position, end, &tokens) }
       position = end
     }
     if let start = wordStart { append(text, start, position, &tokens) }

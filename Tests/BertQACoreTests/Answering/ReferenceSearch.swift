@@ -68,7 +68,7 @@ struct ReferenceSearch {
     _ asked: Tokens, _ tokens: Tokens, _ tokenizer: FakeTokenizer, _ room: Int, _ options: AnswerOptions
   ) throws -> Set<Int> {
     guard options.maxWindows > 0 else { return [] }
-    let windows = try DocumentWindow.layout(
+    let windows = try TokenWindow.layout(
       tokenCount: tokens.ids.count, room: room, overlap: options.documentStride)
     let run = SectionRanking(question: asked.ids[...], tokenizer: tokenizer)
       .best(options.maxWindows, of: windows, ids: tokens.ids)

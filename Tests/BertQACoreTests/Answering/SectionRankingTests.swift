@@ -12,7 +12,7 @@ import Testing
     var first = 0
     let windows = sections.enumerated().map { index, section in
       defer { first += ids(section).count }
-      return DocumentWindow(index: index, firstToken: first, tokenCount: ids(section).count)
+      return TokenWindow(index: index, firstToken: first, tokenCount: ids(section).count)
     }
     return SectionRanking(question: ids(question)[...], tokenizer: tokenizer)
       .scores(of: windows, ids: sections.flatMap(ids))
@@ -37,7 +37,7 @@ import Testing
 
   @Test func theBestAreTakenInDocumentOrderAndOfEqualsTheEarlier() {
     let document = Self.ids("c a a c c a b b")
-    let windows = (0..<4).map { DocumentWindow(index: $0, firstToken: 2 * $0, tokenCount: 2) }
+    let windows = (0..<4).map { TokenWindow(index: $0, firstToken: 2 * $0, tokenCount: 2) }
     func best(_ count: Int, _ question: String) -> [Int] {
       SectionRanking(question: Self.ids(question)[...], tokenizer: Self.tokenizer)
         .best(count, of: windows, ids: document).map(\.index)

@@ -3,19 +3,26 @@
 extension QuestionAnswerer {
   init(_ tokenizer: FakeTokenizer, _ model: FakeModel, threshold: Float = 0, maxPositions: Int = 512) {
     self.init(
-      tokenizer: tokenizer, logits: model, maxPositions: maxPositions, noAnswerThreshold: threshold)
+      reader: WindowReader(tokenizer: tokenizer, model: model, maxPositions: maxPositions),
+      noAnswerThreshold: threshold)
   }
 
   func ask(_ question: String, _ document: [UInt8], _ options: AnswerOptions) throws -> AnswerResult {
     try Array(question.utf8).withUnsafeBufferPointer { question in
       try document.withUnsafeBufferPointer { document in
-        try answer(question: question, document: document, options: options)
+        try answer([QuestionDocumentPair(question: question, document: .text(document))], options)[0]
       }
     }
   }
 
   func ask(_ question: String, _ document: String, _ options: AnswerOptions) throws -> AnswerResult {
     try ask(question, Array(document.utf8), options)
+  }
+
+  func answer(
+    question: UnsafeBufferPointer<UInt8>, document: PreparedDocument, options: AnswerOptions
+  ) throws(BertQAError) -> AnswerResult {
+    try answer([QuestionDocumentPair(question: question, document: .prepared(document))], options)[0]
   }
 
   func prepare(_ document: String) throws -> PreparedDocument {

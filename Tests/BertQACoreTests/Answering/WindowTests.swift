@@ -9,7 +9,7 @@ import Testing
 
   @Test func neighboursShareTheStrideAndTheLastReachesTheEnd() throws {
     for (count, room, overlap) in [(1, 10, 3), (10, 10, 3), (11, 10, 3), (100, 10, 9), (95, 12, 0)] {
-      let windows = try DocumentWindow.layout(tokenCount: count, room: room, overlap: overlap)
+      let windows = try TokenWindow.layout(tokenCount: count, room: room, overlap: overlap)
       #expect(windows.first?.firstToken == 0)
       #expect(windows.last?.endToken == count)
       for (window, next) in zip(windows, windows.dropFirst()) {
@@ -21,7 +21,7 @@ import Testing
   }
 
   @Test func aListOfWindowsBeyondAllMemoryIsRefused() {
-    let error = failure { _ = try DocumentWindow.layout(tokenCount: 1 << 29, room: 300, overlap: 299) }
+    let error = failure { _ = try TokenWindow.layout(tokenCount: 1 << 29, room: 300, overlap: 299) }
     #expect(error?.status == .tooLarge)
   }
 

@@ -137,7 +137,7 @@ import Testing
     #expect(refusal(context) { $0.documentStride = -1 }?.status == .invalidArgument)
     #expect(refusal(context) { $0.maxSequenceLength = 100_000 } == nil)
     #expect(refusal(context) { $0.documentStride = 100_000 } == nil)
-    #expect(refusal(context) { $0.cancellation = Cancellation { true } }?.status == .cancelled)
+    #expect(refusal(context) { $0.call.cancellation = Cancellation { true } }?.status == .cancelled)
     for name in ["tiny-bert", "tiny-bert-embedder"] {
       let error = try #require(refusal(try Context(tiny: name)))
       #expect(error.status == .wrongModel && error.message.contains("BertForSequenceClassification"))

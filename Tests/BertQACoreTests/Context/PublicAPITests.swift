@@ -68,7 +68,7 @@ import Testing
     #expect(error?.status == .io && error?.message.contains("/no/such/model") == true)
     let context = try Context(modelDirectory: Self.tiny)
     var options = AnswerOptions()
-    options.cancellation = Cancellation { true }
+    options.call.cancellation = Cancellation { true }
     let cancelled = #expect(throws: BertQAError.self) {
       _ = try context.answer(question: "who", document: "the river", options: options)
     }

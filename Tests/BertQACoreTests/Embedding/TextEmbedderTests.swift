@@ -50,7 +50,7 @@ import Testing
 
   /// Of all tokens, wherever in a block the window begins, and however many it has.
   @Test func meansAreThoseOfTheTokens() throws {
-    let tiny = try LoadedModel.load(directory: TinyModel.path("tiny-bert-embedder"))
+    let tiny = try LoadedModel(ModelDirectory(path: TinyModel.path("tiny-bert-embedder")))
     let kernels = try #require(Kernels())
     let encoder = try Encoder(model: tiny, precision: .f32, kernels: kernels, threadLimit: 2)
     let model = try TinyModel("tiny-bert")
@@ -114,7 +114,7 @@ import Testing
     #expect(refusal { $0.maxSequenceLength = 7 } == .invalidArgument)
     #expect(refusal { $0.maxSequenceLength = -1 } == .invalidArgument)
     #expect(refusal { $0.maxSequenceLength = 1 << 40 } == nil)
-    #expect(refusal { $0.cancellation = Cancellation { true } } == .cancelled)
+    #expect(refusal { $0.call.cancellation = Cancellation { true } } == .cancelled)
     let room = [Float](repeating: 0, count: 15)
     let error = room.withUnsafeBufferPointer { room in
       failure { try context.embed([], into: UnsafeMutableBufferPointer(mutating: room)) }

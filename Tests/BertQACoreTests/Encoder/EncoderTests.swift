@@ -15,8 +15,6 @@ private func distance(_ left: [Float], _ right: [Float]) -> Float {
 }
 
 @Suite struct EncoderTests {
-  private static let instructionSets: [Int32] = [1, 2, 3, 4].filter { Kernels(isa: $0) != nil }
-
   @Test(arguments: TinyModel.names, instructionSets)
   func logitsAreThoseOfTransformers(name: String, isa: Int32) throws {
     let tiny = try TinyModel(name)

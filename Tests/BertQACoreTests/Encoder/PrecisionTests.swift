@@ -10,11 +10,8 @@ import Testing
   }
 
   /// Every precision below f32 on every instruction set of this machine that offers it.
-  static let paths: [Path] = (1...4).flatMap { (isa: Int32) -> [Path] in
-    guard let kernels = Kernels(isa: isa) else { return [] }
-    let int8 = Path(precision: .int8, isa: isa)
-    return kernels.table.linear_bf16 == nil ? [int8] : [int8, Path(precision: .bf16, isa: isa)]
-  }
+  static let int8Paths = instructionSets.map { Path(precision: .int8, isa: $0) }
+  static let paths = int8Paths + bf16InstructionSets.map { Path(precision: .bf16, isa: $0) }
 
   /// Root mean square of the differences over the standard deviation of `expected`.
   static func relativeError(_ logits: [Float], _ expected: [Float]) -> Float {
@@ -83,9 +80,8 @@ import Testing
     #expect(error?.message.contains("bf16") == true)
   }
 
-  @Test(arguments: paths)
+  @Test(arguments: int8Paths)
   func storedAndConvertedInt8AreAlike(path: Path) throws {
-    guard path.precision == .int8 else { return }
     let tiny = try TinyModel("tiny-bert")
     let kernels = try #require(Kernels(isa: path.isa))
     let batch = tiny.batch(lengths: [60, 30])
@@ -102,6 +98,6 @@ import Testing
     // Mapped files live on when their names are gone.
     let directory = try TemporaryDirectory()
     try Quantizer.quantize(directory: TinyModel.path(name), to: directory.file("int8"))
-    return try LoadedModel.load(directory: directory.file("int8"))
+    return try LoadedModel(ModelDirectory(path: directory.file("int8")))
   }
 }

@@ -29,7 +29,7 @@ struct TinyModel {
   }
 
   init(_ name: String) throws {
-    model = try LoadedModel.load(directory: Self.path(name))
+    model = try LoadedModel(ModelDirectory(path: Self.path(name)))
     let data = try Data(contentsOf: URL(fileURLWithPath: Self.path(name) + "/expected.json"))
     sets = try JSONDecoder().decode(File.self, from: data).sets.map(\.windows)
   }

@@ -8,7 +8,7 @@ struct SafetensorsTests {
   init() throws { directory = try TemporaryDirectory() }
 
   private func open(_ bytes: [UInt8]) throws -> Safetensors {
-    try Safetensors(MappedFile(path: directory.write(bytes, to: "m.safetensors")))
+    try Safetensors(ModelFile(path: directory.write(bytes, to: "m.safetensors")))
   }
 
   private func open(header: String, dataCount: Int = 0) throws -> Safetensors {

@@ -3,10 +3,6 @@ import Testing
 
 @testable import BertQACore
 
-private let bf16InstructionSets = instructionSets.filter {
-  Kernels(isa: $0)?.table.linear_bf16 != nil
-}
-
 /// Round to nearest even.
 private func bf16(_ x: Float) -> UInt16 {
   let bits = x.bitPattern
@@ -30,7 +26,7 @@ private func pack(_ isa: Int32, _ x: [Float], features: Int) throws -> GuardedBu
   return to
 }
 
-@Test(arguments: bf16InstructionSets)
+@Test(.needsBF16, arguments: bf16InstructionSets)
 func packingRoundsToNearestEven(isa: Int32) throws {
   var random = TestRandom(20)
   let features = 6
@@ -47,7 +43,7 @@ func packingRoundsToNearestEven(isa: Int32) throws {
   }
 }
 
-@Test(arguments: bf16InstructionSets, [0, 1, 2, 3, 4, 5] as [Int32])
+@Test(.needsBF16, arguments: bf16InstructionSets, [0, 1, 2, 3, 4, 5] as [Int32])
 func linearBFloat16MatchesReference(isa: Int32, epilogue: Int32) throws {
   let kernels = try #require(Kernels(isa: isa))
   var random = TestRandom(21)
@@ -93,6 +89,36 @@ func linearBFloat16MatchesReference(isa: Int32, epilogue: Int32) throws {
   }
 }
 
+@Test(.needsBF16, arguments: bf16InstructionSets, [0, 1, 2, 4] as [Int32])
+func linearBFloat16IsTheSameInAnyBatch(isa: Int32, epilogue: Int32) throws {
+  let table = try #require(Kernels(isa: isa)).table
+  var random = TestRandom(24)
+  let (inputs, outs) = (100, 30)
+  let w = random.floats(inputs * outs).map(bf16)
+  let bias = random.floats(outs)
+  let token = random.floats(inputs)
+  let residual = random.floats(outs)
+  var seen: [Float]?
+  for (blocks, at) in [(1, 0), (1, 15), (2, 17), (3, 40), (8, 127), (90, 700)] {
+    var x = random.floats(blocks * inputs * 16)
+    for k in 0..<inputs { x[ReferenceKernels.index(at, k, of: inputs)] = token[k] }
+    var y = random.floats(blocks * outs * 16)
+    for o in 0..<outs { y[ReferenceKernels.index(at, o, of: outs)] = residual[o] }
+    let packed = try pack(isa, x, features: inputs)
+    let found: [Float]
+    if epilogue == Kernels.Epilogue.bf16 {
+      var halves = [UInt16](repeating: 0, count: y.count)
+      table.linear_bf16(w, bias, packed.base, blocks, inputs, outs, epilogue, &halves, outs * 16)
+      found = (0..<outs).map { float(halves[ReferenceKernels.index(at, $0, of: outs)]) }
+    } else {
+      table.linear_bf16(w, bias, packed.base, blocks, inputs, outs, epilogue, &y, outs * 16)
+      found = (0..<outs).map { y[ReferenceKernels.index(at, $0, of: outs)] }
+    }
+    #expect(found == seen ?? found, "isa \(isa), \(blocks) blocks, token \(at)")
+    seen = found
+  }
+}
+
 /// q, k and v of one head, f32 in the lane layout and as the kernel reads them.
 private struct BFloat16Chunk {
   let tokens: Int
@@ -129,7 +155,7 @@ private struct BFloat16Chunk {
   }
 }
 
-@Test(arguments: bf16InstructionSets)
+@Test(.needsBF16, arguments: bf16InstructionSets)
 func attentionBFloat16MatchesReference(isa: Int32) throws {
   var random = TestRandom(22)
   let cases = [
@@ -156,7 +182,7 @@ func attentionBFloat16MatchesReference(isa: Int32) throws {
 }
 
 /// Query ranges, and the place of a window among others, do not change a bit.
-@Test(arguments: bf16InstructionSets)
+@Test(.needsBF16, arguments: bf16InstructionSets)
 func attentionBFloat16IsTheSameAnywhere(isa: Int32) throws {
   var random = TestRandom(23)
   let alone = BFloat16Chunk(tokens: 45, headDim: 32, random: &random)

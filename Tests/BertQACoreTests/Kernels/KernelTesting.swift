@@ -1,9 +1,32 @@
 import Glibc
+import Testing
 
 @testable import BertQACore
 
-/// Every instruction set of this machine.
-let instructionSets: [Int32] = (1...4).filter { Kernels(isa: $0) != nil }
+/// Every instruction set of this machine. DispatchTests lists those it lacks as skipped.
+let instructionSets: [Int32] = (1...5).filter { Kernels(isa: $0) != nil }
+
+/// Those whose kernels multiply and add in one rounding.
+let fusedInstructionSets: [Int32] = {
+  #if arch(arm64)
+    instructionSets
+  #else
+    instructionSets.filter { $0 > 1 }
+  #endif
+}()
+
+/// Those that multiply bfloat16.
+let bf16InstructionSets = instructionSets.filter { Kernels(isa: $0)?.table.linear_bf16 != nil }
+
+extension Trait where Self == ConditionTrait {
+  /// A parameterized test without arguments runs no case and passes: these say so instead.
+  static var needsBF16: Self {
+    .enabled(if: !bf16InstructionSets.isEmpty, "this CPU has no instruction set with bf16 products")
+  }
+  static var needsFMA: Self {
+    .enabled(if: !fusedInstructionSets.isEmpty, "this CPU has no instruction set with FMA")
+  }
+}
 
 /// SplitMix64: tests see the same numbers in every run.
 struct TestRandom: RandomNumberGenerator {

@@ -77,7 +77,7 @@ func linearIsTheSameInAnyBatch(isa: Int32, epilogue: Int32) throws {
 }
 
 /// Where there is a fused multiply-add, each output is one chain of them, k ascending.
-@Test(arguments: instructionSets.filter { $0 > 1 })
+@Test(.needsFMA, arguments: fusedInstructionSets)
 func linearIsOneChainOfMultiplyAdds(isa: Int32) throws {
   var random = TestRandom(5)
   let (blocks, inputs, outs) = (3, 517, 15)

@@ -37,7 +37,8 @@ import Testing
     for words in [["O"], ["O", "Romeo"], verse, long, ["O", "zyzzyva", "Romeo"]] {
       for end in [false, true] {
         let expected = try reference(words, context, end: end)
-        let score = try context.likelihood(of: words.joined(separator: " "), includesEnd: end)
+        let score = try context.likelihood(
+          of: words.joined(separator: " "), options: SequenceOptions(includesEnd: end))
         #expect(score.wordCount == words.count - 1 + (end ? 1 : 0) && score.wordCount == expected.count)
         #expect(abs(score.logLikelihood - expected.logLikelihood) <= 2e-6 * Double(max(1, score.wordCount)))
         #expect(score.unknownCount == (words.contains("zyzzyva") ? 1 : 0))
@@ -53,20 +54,23 @@ import Testing
   @Test func aTextAfterAStateIsTheRestOfTheWhole() throws {
     let context = try TinySequence.shakespeare(threads: 2)
     let words = Array(repeating: ["Good", "night", ",", "good", "night", "!"], count: 30).flatMap(\.self)
-    let whole = try context.likelihood(of: words.joined(separator: " "), includesEnd: true)
+    let whole = try context.likelihood(
+      of: words.joined(separator: " "), options: SequenceOptions(includesEnd: true))
     for cut in [1, 2, 63, 64, 65, 66, 128, 179] {
       let before = words[..<cut].joined(separator: " ")
       let first = try context.likelihood(of: before)
       var state: SequenceState?
       for word in words[..<cut] { state = try context.predict(word: word, state: state).state }
       let rest = try context.likelihood(
-        of: words[cut...].joined(separator: " "), after: state, includesEnd: true)
+        of: words[cut...].joined(separator: " "), after: state,
+        options: SequenceOptions(includesEnd: true))
       #expect(first.wordCount + rest.wordCount == whole.wordCount)
       #expect(abs(first.logLikelihood + rest.logLikelihood - whole.logLikelihood) < 1e-9)
     }
-    let only = try context.likelihood(of: "", after: context.predict(word: "O").state, includesEnd: true)
+    let only = try context.likelihood(
+      of: "", after: context.predict(word: "O").state, options: SequenceOptions(includesEnd: true))
     #expect(only.wordCount == 1)
-    #expect(try context.likelihood(of: "", includesEnd: true).wordCount == 0)
+    #expect(try context.likelihood(of: "", options: SequenceOptions(includesEnd: true)).wordCount == 0)
   }
 
   @Test func threadsAndInstructionSetsAgree() throws {
@@ -105,7 +109,8 @@ import Testing
     let prefix = GuardedBuffer(Array(prefix.utf8), canary: 0)
     return try context.rank(
       bytes.map { UnsafeBufferPointer(start: $0.base, count: $0.count) },
-      after: UnsafeBufferPointer(start: prefix.base, count: prefix.count), state: state, includesEnd: end)
+      after: UnsafeBufferPointer(start: prefix.base, count: prefix.count), state: state,
+      options: SequenceOptions(includesEnd: end))
   }
 
   /// Sentences of the play (public domain): what the model was trained on is likely to it.
@@ -119,14 +124,15 @@ import Testing
     ]
     var (sum, count) = (0.0, 0)
     for sentence in sentences {
-      let score = try context.likelihood(of: sentence, includesEnd: true)
+      let score = try context.likelihood(of: sentence, options: SequenceOptions(includesEnd: true))
       #expect(score.unknownCount == 0)
       sum += score.logLikelihood
       count += score.wordCount
     }
     let perplexity = exp(-sum / Double(count))
     #expect(perplexity < 10)
-    let backwards = try context.likelihood(of: "dignity in alike both households two", includesEnd: true)
+    let backwards = try context.likelihood(
+      of: "dignity in alike both households two", options: SequenceOptions(includesEnd: true))
     #expect(backwards.perplexity > 100)
   }
 }

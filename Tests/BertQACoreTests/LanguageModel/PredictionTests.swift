@@ -11,7 +11,8 @@ import Testing
     var state: SequenceState?
     for id in [3, 5, 2, 9] as [Int32] {
       let logits = try context.stepWithLogits([id], [state]).logits[0]
-      let (prediction, next) = try context.predict(word: context.word(id), state: state, topK: size)
+      let (prediction, next) = try context.predict(
+        word: context.word(id), state: state, options: SequenceOptions(topK: size))
       let probabilities = prediction.probabilities
       #expect(probabilities.count == size && !prediction.isUnknown)
       #expect(abs(probabilities.reduce(0) { $0 + Double($1) } - 1) < 1e-6)
@@ -28,10 +29,14 @@ import Testing
       let distance = logits[Int(first.id)] - logits[Int(second.id)]
       #expect(abs(first.logProbability - second.logProbability - distance) < 1e-5)
       for topK in [1, 2, 7, size - 1] {
-        let few = try context.predict(word: context.word(id), state: state, topK: topK).prediction
+        let few = try context.predict(
+          word: context.word(id), state: state, options: SequenceOptions(topK: topK)
+        ).prediction
         #expect(few.words.map(\.id) == prediction.words.prefix(topK).map(\.id))
       }
-      let many = try context.predict(word: context.word(id), state: state, topK: .max).prediction
+      let many = try context.predict(
+        word: context.word(id), state: state, options: SequenceOptions(topK: .max)
+      ).prediction
       #expect(many.words.map(\.id) == prediction.words.map(\.id))
       state = next
     }
@@ -65,8 +70,10 @@ import Testing
     let straight = try context.predict(word: "star-cross'd")
     let curly = try context.predict(word: "star-cross’d")
     #expect(!curly.prediction.isUnknown && curly.state.values == straight.state.values)
-    #expect(status { _ = try context.predict(word: "O", topK: 0) } == .invalidArgument)
-    #expect(status { _ = try context.predict(word: "O", topK: -1) } == .invalidArgument)
+    #expect(
+      status { _ = try context.predict(word: "O", options: SequenceOptions(topK: 0)) } == .invalidArgument)
+    #expect(
+      status { _ = try context.predict(word: "O", options: SequenceOptions(topK: -1)) } == .invalidArgument)
   }
 
   @Test func readingGivesTheStateOfPredicting() throws {

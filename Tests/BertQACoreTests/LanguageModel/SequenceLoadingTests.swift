@@ -97,7 +97,9 @@ import Testing
     let context = try Context(modelDirectory: directory.path)
     #expect(status { _ = try context.predict(word: "zyzzyva") } == .invalidArgument)
     #expect(status { _ = try context.generate(prompt: "a zyzzyva") } == .invalidArgument)
-    #expect(status { _ = try context.likelihood(of: "a b", includesEnd: true) } == .invalidArgument)
+    #expect(
+      status { _ = try context.likelihood(of: "a b", options: SequenceOptions(includesEnd: true)) }
+        == .invalidArgument)
     let generation = try context.generate(prompt: "a")
     #expect(generation.stop == .limit && generation.words.count == 100)
   }

@@ -84,13 +84,15 @@ import Testing
     ]
     let alone = try texts.map { words in
       try words.reduce(into: [(Prediction, SequenceState)]()) { result, word in
-        result.append(try context.predict(word: word, state: result.last?.1, topK: 5))
+        result.append(
+          try context.predict(word: word, state: result.last?.1, options: SequenceOptions(topK: 5)))
       }
     }
     var states: [SequenceState?] = Array(repeating: nil, count: texts.count)
     for word in 0..<4 {
       for text in texts.indices.reversed() {
-        let (prediction, state) = try context.predict(word: texts[text][word], state: states[text], topK: 5)
+        let (prediction, state) = try context.predict(
+          word: texts[text][word], state: states[text], options: SequenceOptions(topK: 5))
         #expect(prediction.probabilities == alone[text][word].0.probabilities)
         #expect(state.values == alone[text][word].1.values)
         states[text] = state

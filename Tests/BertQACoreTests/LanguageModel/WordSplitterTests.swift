@@ -7,7 +7,9 @@ import Testing
   private func split(_ text: String, _ context: Context) throws -> [String] {
     guard case .sequence(let model) = context.engine else { return [] }
     var text = text
-    return try text.withUTF8 { try WordSplitter.split($0, model.words).ids.map(context.word) }
+    return try text.withUTF8 {
+      try WordSplitter.split($0, model.words, CallMonitor(CallOptions())).ids.map(context.word)
+    }
   }
 
   @Test func wordsAreThoseOfTheTrainingText() throws {
@@ -61,7 +63,9 @@ import Testing
       let bytes = (0..<Int.random(in: 0...60, using: &random)).map { _ in
         UInt8.random(in: 0...255, using: &random)
       }
-      let split = try bytes.withUnsafeBufferPointer { try WordSplitter.split($0, model.words) }
+      let split = try bytes.withUnsafeBufferPointer {
+        try WordSplitter.split($0, model.words, CallMonitor(CallOptions()))
+      }
       #expect(split.ids.allSatisfy { $0 >= 0 && $0 < 4152 })
       #expect(split.unknownCount <= split.ids.count && split.ids.count <= bytes.count)
     }

@@ -11,7 +11,7 @@ struct EmbeddingConfigurationTests {
   }
 
   private func read() throws -> EmbeddingConfiguration {
-    try #require(try LoadedModel.load(directory: directory.path).embedding)
+    try #require(try LoadedModel(ModelDirectory(path: directory.path)).embedding)
   }
 
   /// Writes modules.json of these kinds, each in the directory that sentence-transformers gives it.

@@ -7,7 +7,7 @@ struct LoadedModelTests {
 
   init() throws { directory = try TemporaryDirectory() }
 
-  private func load() throws -> LoadedModel { try LoadedModel.load(directory: directory.path) }
+  private func load() throws -> LoadedModel { try LoadedModel(ModelDirectory(path: directory.path)) }
 
   /// The error of loading a checkpoint.
   private func refusal(_ checkpoint: TinyCheckpoint, shards: Int = 1) throws -> BertQAError {
@@ -15,8 +15,8 @@ struct LoadedModelTests {
     return try #require(failure { _ = try load() })
   }
 
-  @Test(arguments: [Architecture.Family.bert, .distilBert], [ModelTask.answer, .classify, .embed])
-  func findsEveryTensor(family: Architecture.Family, task: ModelTask) throws {
+  @Test(arguments: [EncoderFamily.bert, .distilBert], [ModelTask.answer, .classify, .embed])
+  func findsEveryTensor(family: EncoderFamily, task: ModelTask) throws {
     let checkpoint = TinyCheckpoint(family, task: task)
     try checkpoint.write(to: directory)
     let model = try load()
@@ -45,7 +45,7 @@ struct LoadedModelTests {
   /// A change to a checkpoint that must not change its values.
   struct Variant: CustomTestStringConvertible {
     var testDescription: String
-    var family = Architecture.Family.bert
+    var family = EncoderFamily.bert
     var type = "F32"
     var shards = 1
     var rename: @Sendable (String) -> String = { $0 }
@@ -83,7 +83,7 @@ struct LoadedModelTests {
     try checkpoint.write(to: directory, shards: variant.shards)
     let plain = try TemporaryDirectory()
     try TinyCheckpoint(variant.family).write(to: plain)
-    let expected = try LoadedModel.load(directory: plain.path)
+    let expected = try LoadedModel(ModelDirectory(path: plain.path))
     let model = try load()
     #expect(model.configuration == expected.configuration)
     let names = model.withTensors { $0.map(\.name) }
@@ -240,9 +240,9 @@ struct LoadedModelTests {
   }
 
   @Test func refusesDirectoriesThatAreNone() {
-    #expect(failure { _ = try LoadedModel.load(directory: "") }?.status == .invalidArgument)
-    #expect(failure { _ = try LoadedModel.load(directory: "a\0b") }?.status == .invalidArgument)
-    #expect(failure { _ = try LoadedModel.load(directory: directory.file("x")) }?.status == .io)
+    #expect(failure { _ = try LoadedModel(ModelDirectory(path: "")) }?.status == .invalidArgument)
+    #expect(failure { _ = try LoadedModel(ModelDirectory(path: "a\0b")) }?.status == .invalidArgument)
+    #expect(failure { _ = try LoadedModel(ModelDirectory(path: directory.file("x"))) }?.status == .io)
   }
 
   @Test(arguments: [

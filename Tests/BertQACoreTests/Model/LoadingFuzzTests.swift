@@ -33,7 +33,7 @@ struct LoadingFuzzTests {
 
   /// Loads with one file damaged, many times over.
   private func fuzz(_ names: [String], seed: Int, rounds: Int) throws {
-    _ = try LoadedModel.load(directory: directory.path)
+    _ = try LoadedModel(ModelDirectory(path: directory.path))
     let originals = try names.map(directory.bytes)
     var random = TestRandom(seed)
     var (loaded, refused) = (0, 0)
@@ -43,7 +43,7 @@ struct LoadingFuzzTests {
       damage(&bytes, &random)
       try directory.write(bytes, to: names[file])
       do {
-        let model = try LoadedModel.load(directory: directory.path)
+        let model = try LoadedModel(ModelDirectory(path: directory.path))
         // Reads every byte that the tensors claim.
         model.withTensors { tensors in
           for tensor in tensors { _ = tensor.floats }

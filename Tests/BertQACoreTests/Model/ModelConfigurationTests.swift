@@ -8,7 +8,7 @@ struct ModelConfigurationTests {
   init() throws { directory = try TemporaryDirectory() }
 
   private func read(_ text: String) throws -> ModelConfiguration {
-    try ModelConfiguration(MappedFile(path: directory.write(text, to: "config.json")))
+    try ModelConfiguration(ModelFile(path: directory.write(text, to: "config.json")))
   }
 
   private func readBert(_ members: String) throws -> ModelConfiguration {

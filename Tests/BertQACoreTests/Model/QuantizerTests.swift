@@ -16,16 +16,16 @@ struct QuantizerTests {
   /// Hidden sizes whose tensors are all, partly and never multiples of 64 bytes long.
   @Test(
     arguments: [(64, 4, ModelTask.answer), (16, 2, .classify), (16, 2, .embed), (9, 3, .answer)],
-    [Architecture.Family.bert, .distilBert])
+    [EncoderFamily.bert, .distilBert])
   func weightsStayClose(
-    size: (hidden: Int, heads: Int, task: ModelTask), family: Architecture.Family
+    size: (hidden: Int, heads: Int, task: ModelTask), family: EncoderFamily
   ) throws {
     try TinyCheckpoint(
       family, task: size.task, hidden: size.hidden, heads: size.heads, inner: 2 * size.hidden + 1
     ).write(to: source)
     let report = try Quantizer.quantize(directory: source.path, to: output)
-    let before = try LoadedModel.load(directory: source.path)
-    let after = try LoadedModel.load(directory: output)
+    let before = try LoadedModel(ModelDirectory(path: source.path))
+    let after = try LoadedModel(ModelDirectory(path: output))
     #expect(after.configuration == before.configuration)
     var squares = 0.0
     var count = 0
@@ -75,7 +75,7 @@ struct QuantizerTests {
   @Test func tensorsAreAlignedAndProjectionsAdjacent() throws {
     try TinyCheckpoint(hidden: 64, heads: 4, inner: 128).write(to: source)
     try Quantizer.quantize(directory: source.path, to: output)
-    let file = try Safetensors(MappedFile(path: "\(output)/model.safetensors"))
+    let file = try Safetensors(ModelFile(path: "\(output)/model.safetensors"))
     for (name, entry) in file.entries {
       let alignment = entry.range.count % 64 == 0 ? 64 : entry.type.bits / 8
       #expect(entry.range.lowerBound % alignment == 0, "\(name)")
@@ -110,13 +110,13 @@ struct QuantizerTests {
     checkpoint.config["bertqa"] = .object(.init(members: [.init(key: "note", value: .bool(true))]))
     try checkpoint.write(to: source)
     try Quantizer.quantize(directory: source.path, to: output, noAnswerThreshold: 5.7)
-    let written = try ObjectReader(MappedFile(path: "\(output)/config.json"))
+    let written = try ObjectReader(ModelFile(path: "\(output)/config.json"))
     for (key, value) in checkpoint.config where key != "bertqa" { #expect(written.value(key) == value) }
     let own = try #require(try written.reader("bertqa"))
     #expect(own.value("weight_format") == .string("int8"))
     #expect(try own.number("no_answer_threshold") == 5.7)
     #expect(try own.bool("note") == true)
-    #expect(try LoadedModel.load(directory: output).configuration.noAnswerThreshold == 5.7)
+    #expect(try LoadedModel(ModelDirectory(path: output)).configuration.noAnswerThreshold == 5.7)
     #expect(
       try FileManager.default.contentsOfDirectory(atPath: output).sorted()
         == ["config.json", "model.safetensors", "tokenizer_config.json", "vocab.txt"])
@@ -135,10 +135,10 @@ struct QuantizerTests {
        {"type": "x.Normalize", "path": "2_Normalize"}]
       """, to: "modules.json")
     try Quantizer.quantize(directory: source.path, to: output)
-    let before = try #require(try LoadedModel.load(directory: source.path).embedding)
+    let before = try #require(try LoadedModel(ModelDirectory(path: source.path)).embedding)
     #expect(before.pooling == .first && before.normalizes && before.maxSequenceLength == 12)
-    #expect(try LoadedModel.load(directory: output).embedding == before)
-    let own = try #require(try ObjectReader(MappedFile(path: "\(output)/config.json")).reader("bertqa"))
+    #expect(try LoadedModel(ModelDirectory(path: output)).embedding == before)
+    let own = try #require(try ObjectReader(ModelFile(path: "\(output)/config.json")).reader("bertqa"))
     #expect(own.value("no_answer_threshold") == nil)
     #expect(own.value("pooling") == .string("cls"))
   }
@@ -150,7 +150,7 @@ struct QuantizerTests {
     }
     #expect(error?.status == .invalidArgument)
     try Quantizer.quantize(directory: source.path, to: output)
-    #expect(try LoadedModel.load(directory: output).configuration.labels == ["x", "y", "z"])
+    #expect(try LoadedModel(ModelDirectory(path: output)).configuration.labels == ["x", "y", "z"])
   }
 
   @Test func tokenizerFilesAreKept() throws {

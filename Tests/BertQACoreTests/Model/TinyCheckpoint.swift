@@ -14,7 +14,7 @@ struct TinyCheckpoint {
 
   /// Every weight is a multiple of 1/64 within ±1: exact in F32, F16 and BF16 alike.
   init(
-    _ family: Architecture.Family = .bert, task: ModelTask = .answer, hidden: Int = 8, heads: Int = 2,
+    _ family: EncoderFamily = .bert, task: ModelTask = .answer, hidden: Int = 8, heads: Int = 2,
     inner: Int = 16, layers: Int = 2, type: String = "F32"
   ) {
     var random = TestRandom(7)
@@ -61,7 +61,7 @@ struct TinyCheckpoint {
   }
 
   private static func config(
-    _ family: Architecture.Family, hidden: Int, heads: Int, inner: Int, layers: Int
+    _ family: EncoderFamily, hidden: Int, heads: Int, inner: Int, layers: Int
   ) -> [String: JSON] {
     func integer(_ value: Int) -> JSON { .number(.init(double: Double(value), integer: Int64(value))) }
     let common: [String: JSON] = ["vocab_size": integer(12), "max_position_embeddings": integer(16)]

@@ -48,7 +48,7 @@ struct LoadedTokenizerTests {
 
   @Test func piecesAreInTheOrderOfTheirIDs() throws {
     let path = try directory.write("{\(Self.model)}", to: "tokenizer.json")
-    let pieces = try TokenizerJSON(MappedFile(path: path)).pieces()
+    let pieces = try TokenizerJSON(ModelFile(path: path)).pieces()
     #expect(pieces == ["[PAD]", "[UNK]", "fox", "##es"].map { Array($0.utf8) })
   }
 

@@ -23,7 +23,7 @@ import Testing
     bytes.withUnsafeBufferPointer { text in
       var borders = [0]
       while let last = borders.last, last < text.count {
-        borders.append(last + UTF8Unit(text, at: last).byteCount)
+        borders.append(last + UTF8Codec.decode(text, at: last).size)
       }
       return borders
     }

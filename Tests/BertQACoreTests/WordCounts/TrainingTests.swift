@@ -16,7 +16,7 @@ import Testing
     let trainer = try corpus.trainer(options)
     let (trained, _) = try trainer.train()
     _ = try trainer.finish(modelDirectory: directory.file("model"))
-    let loaded = try WordCountModel.load(directory: directory.file("model"))
+    let loaded = try WordCountModel.load(ModelDirectory(path: directory.file("model")))
     #expect(loaded.settings == trained.settings && loaded.labels == trained.labels)
     #expect(loaded.featureCount == trained.featureCount)
     #expect(loaded.weights.elements.elementsEqual(trained.weights.elements))
@@ -102,7 +102,7 @@ import Testing
         == labels.map { Array($0.utf8) }.sorted { $0.lexicographicallyPrecedes($1) })
     let directory = try TemporaryDirectory()
     _ = try trainer.finish(modelDirectory: directory.file("model"))
-    let loaded = try WordCountModel.load(directory: directory.file("model"))
+    let loaded = try WordCountModel.load(ModelDirectory(path: directory.file("model")))
     #expect(loaded.labels.map { Array($0.utf8) } == model.labels.map { Array($0.utf8) })
   }
 
@@ -201,12 +201,12 @@ import Testing
     let corpus = TrainingCorpus(count: 300, labelCount: 3)
     let stages = Stages()
     var options = TrainOptions()
-    options.progress = { stage, fraction in stages.add(stage, fraction) }
+    options.call.progress = { stage, fraction in stages.add(stage, fraction) }
     _ = try corpus.trainer(options).train()
     #expect(stages.names == ["cross-validation", "training"])
     #expect(stages.areInOrder)
     for stop in ["cross-validation", "training"] {
-      options.progress = { stage, _ in stage == stop }
+      options.call.progress = { stage, _ in stage == stop }
       let directory = try TemporaryDirectory()
       #expect {
         try corpus.trainer(options).finish(modelDirectory: directory.file("model"))

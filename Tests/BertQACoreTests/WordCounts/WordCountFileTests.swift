@@ -40,7 +40,7 @@ import Testing
     ] {
       #expect(config.contains(member), "\(member)")
     }
-    let file = try Safetensors(MappedFile(path: directory.file("model/model.safetensors")))
+    let file = try Safetensors(ModelFile(path: directory.file("model/model.safetensors")))
     #expect(
       file.entries.mapValues(\.shape) == ["classifier.weight": [2, 10], "classifier.bias": [2], "idf": [10]])
     #expect(failure(directory) == "")

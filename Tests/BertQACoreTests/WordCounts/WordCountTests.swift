@@ -141,7 +141,7 @@ import Testing
     options.contributions = -1
     #expect(throws: BertQAError.self) { try context.classify("a", options: options) }
     options.contributions = 0
-    options.cancellation = Cancellation { true }
+    options.call.cancellation = Cancellation { true }
     #expect {
       try context.classify("a text", options: options)
     } throws: {

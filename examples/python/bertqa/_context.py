@@ -21,7 +21,7 @@ from ._types import ModelInfo, Text, Tokens
 
 TASKS = ("answer", "classify", "embed", "predict")
 PRECISIONS = ("auto", "f32", "bf16", "int8")
-INSTRUCTION_SETS = ("auto", "portable", "avx2", "avx512", "avx512_vnni")
+INSTRUCTION_SETS = ("auto", "portable", "avx2", "avx512", "avx512_vnni", "avx512_vnni_bf16")
 
 
 class Context(AnswerMethods, ClassifyMethods, EmbedMethods, SequenceMethods):
@@ -30,7 +30,8 @@ class Context(AnswerMethods, ClassifyMethods, EmbedMethods, SequenceMethods):
     model: a directory as Hugging Face's save_pretrained or this library writes it; None: the default model of task,
     which is "answer", "classify" or "predict".
     threads: that one call may use; 0: as many as the process may run on.
-    precision: "auto", "f32", "bf16" or "int8"; isa: "auto", "portable", "avx2", "avx512" or "avx512_vnni".
+    precision: "auto", "f32", "bf16" or "int8"; isa: "auto", "portable", "avx2", "avx512", "avx512_vnni" or
+    "avx512_vnni_bf16".
     tokenizer_only: load the vocabulary alone; answering raises WrongModel. model may then also be a
     vocab.txt or tokenizer.json itself.
     log: called with one line for each decision taken while loading.

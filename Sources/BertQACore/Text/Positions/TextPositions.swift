@@ -12,12 +12,17 @@ struct TextPositions: Sendable {
   /// Entry k is the first unit that starts at byte k · `spacing` or later.
   private let checkpoints: [Position]
 
-  init(_ text: UnsafeBufferPointer<UInt8>) {
+  init(_ text: UnsafeBufferPointer<UInt8>, _ monitor: CallMonitor) throws(BertQAError) {
+    try self.init(text, CallPoll(monitor))
+  }
+
+  init(_ text: UnsafeBufferPointer<UInt8>, _ poll: CallPoll) throws(BertQAError) {
     var checkpoints = [Position()]
     var position = Position()
     while text.count - position.byte > Self.spacing {
       Self.advance(&position, to: checkpoints.count * Self.spacing, in: text)
       checkpoints.append(position)
+      try poll.check()
     }
     self.checkpoints = checkpoints
   }
@@ -46,10 +51,10 @@ struct TextPositions: Sendable {
         position.utf16 += 8
       }
       guard position.byte < byte else { return }
-      let unit = UTF8Unit(text, at: position.byte)
-      position.byte += unit.byteCount
+      let unit = UTF8Codec.decode(text, at: position.byte)
+      position.byte += unit.size
       position.codePoint += 1
-      position.utf16 += unit.scalar.value > 0xFFFF ? 2 : 1
+      position.utf16 += unit.scalar > 0xFFFF ? 2 : 1
     }
   }
 }

@@ -21,12 +21,12 @@ struct SpecialTokens: Sendable {
     self.isFirstByte = isFirstByte
   }
 
-  /// The first special token at or after `position`.
+  /// The first special token that begins at or after `position` and before `limit`.
   func firstMatch(
-    in text: UnsafeBufferPointer<UInt8>, from position: Int
+    in text: UnsafeBufferPointer<UInt8>, from position: Int, before limit: Int
   ) -> (range: Range<Int>, id: Int32)? {
     var position = position
-    while position < text.count {
+    while position < min(limit, text.count) {
       if isFirstByte[Int(text[position])] {
         for (bytes, id) in tokens where bytes.count <= text.count - position {
           if text[position..<position + bytes.count].elementsEqual(bytes) {

@@ -1,43 +1,46 @@
-/// What question answering needs of a tokenizer. `WordPieceTokenizer` is the one that ships.
-protocol TextTokenizer: AnyObject, Sendable {
-  var clsID: Int32 { get }
-  var sepID: Int32 { get }
-  var unkID: Int32 { get }
+/// Turns text into ids of a model's vocabulary. Immutable: any number of threads may use one.
+///
+/// A new kind is a conformance in a folder of its own beside `WordPiece/`, and a case in `TokenizerLoader`.
+protocol Tokenizer: AnyObject, Sendable {
+  /// How special tokens frame a text or a pair of texts.
+  var template: Template { get }
+  /// Ids, duplicates included.
+  var vocabularySize: Int { get }
+  /// Whether upper and lower case are the same to it.
+  var lowercases: Bool { get }
 
-  /// Fills `tokens`, which is empty, with those of `text`, in order: starts and ends never decrease.
-  func tokenize(_ text: UnsafeBufferPointer<UInt8>, parseSpecialTokens: Bool, into tokens: inout Tokens)
+  /// Replaces `tokens` by those of `text`, without special tokens around them, in order: starts and ends never
+  /// decrease. Invalid UTF-8 is read as U+FFFD, by maximal subparts. Time: linear in the text.
+  /// - Parameters:
+  ///   - parseSpecialTokens: whether the strings of special tokens in the text become those tokens.
+  ///   - monitor: asked at least every 64 KiB of text; the memory of `tokens` is accounted to it.
+  func tokenize(
+    _ text: UnsafeBufferPointer<UInt8>, parseSpecialTokens: Bool, into tokens: inout Tokens,
+    _ monitor: CallMonitor?
+  ) throws(BertQAError)
 
-  /// The vocabulary entry of `id`, `##` included. Called for a few tokens of a question, never in a loop
-  /// over a document.
-  func piece(of id: Int32) -> [UInt8]
+  /// The vocabulary's entry as it is spelled there, followed by a NUL; empty outside the vocabulary.
+  func piece(_ id: Int32) -> UnsafeBufferPointer<UInt8>
 
-  /// A piece that goes on with the word of the piece before it: `##ing`.
-  func isContinuation(_ id: Int32) -> Bool
+  func id(of piece: UnsafeBufferPointer<UInt8>) -> Int32?
+
+  /// Whether a piece goes on with the word of the piece before it, such as `##ing`.
+  func continuesWord(_ id: Int32) -> Bool
+
+  /// Whether a piece says nothing of what a question is after: special, unknown, or punctuation.
+  func isUninformative(_ id: Int32) -> Bool
 
   /// Whether `other` gives the same ids and ranges for every text.
-  func agrees(with other: any TextTokenizer) -> Bool
+  func agrees(with other: any Tokenizer) -> Bool
 }
 
-extension TextTokenizer {
-  func agrees(with other: any TextTokenizer) -> Bool { self === other }
-
-  func isContinuation(_ id: Int32) -> Bool {
-    piece(of: id).starts(with: Array("##".utf8))
-  }
-
-  /// A piece that says nothing about what a question is after: [UNK], or a punctuation character, which
-  /// WordPiece always makes a word of its own.
-  func isUninformative(_ id: Int32) -> Bool {
-    if id == unkID || id == clsID || id == sepID { return true }
-    let scalars = String(decoding: piece(of: id), as: UTF8.self).unicodeScalars
-    guard let scalar = scalars.first, scalars.count == 1 else { return false }
-    switch scalar.properties.generalCategory {
-    case .connectorPunctuation, .dashPunctuation, .openPunctuation, .closePunctuation,
-      .initialPunctuation, .finalPunctuation, .otherPunctuation:
-      return true
-    default:
-      // BERT counts every ASCII symbol as punctuation.
-      return scalar.isASCII && !scalar.properties.isAlphabetic && !("0"..."9").contains(scalar)
-    }
+extension Tokenizer {
+  /// The tokens of one text, special-token strings read as text.
+  func tokens(
+    of text: UnsafeBufferPointer<UInt8>, _ monitor: CallMonitor?
+  ) throws(BertQAError) -> Tokens {
+    var tokens = Tokens()
+    try tokenize(text, parseSpecialTokens: false, into: &tokens, monitor)
+    return tokens
   }
 }

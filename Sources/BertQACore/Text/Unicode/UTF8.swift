@@ -1,12 +1,22 @@
-/// One decoded unit of UTF-8: a scalar value, or an invalid sequence.
+/// One decoded unit of UTF-8: a well-formed sequence, or a maximal invalid one, which reads as U+FFFD.
 struct DecodedScalar {
   /// The code point; U+FFFD for an invalid sequence.
   var scalar: UInt32
   /// Bytes consumed, 1...4.
   var size: Int
+
+  var unicodeScalar: Unicode.Scalar { Unicode.Scalar(scalar) ?? "\u{FFFD}" }
 }
 
-enum UTF8Text {
+/// UTF-8 to code points and back, for any bytes: see Unicode, "U+FFFD Substitution of Maximal Subparts", which
+/// Python's "replace" follows too.
+enum UTF8Codec {
+  /// Decodes the unit that begins at `text[position]`, which must be inside `text`.
+  @inline(__always)
+  static func decode(_ text: UnsafeBufferPointer<UInt8>, at position: Int) -> DecodedScalar {
+    decode(text.baseAddress.unsafelyUnwrapped, at: position, end: text.count)
+  }
+
   /// Decodes the unit that begins at `text[position]`, `position < end`.
   ///
   /// Invalid bytes are grouped by Unicode's practice of maximal subparts: the longest beginning of a

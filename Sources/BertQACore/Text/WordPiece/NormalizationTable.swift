@@ -7,32 +7,18 @@ final class NormalizationTable: @unchecked Sendable {
   // Unchecked: the memory is written in init only.
 
   /// Index of the page in `scalars` for each `code point >> 8`.
-  let pages: UnsafeMutablePointer<UInt16>
+  private let pages: AlignedBuffer<UInt16>
   /// Pages of 256; page 0 begins with ASCII.
-  let scalars: UnsafeMutablePointer<NormalizedScalar>
+  private let scalars: AlignedBuffer<NormalizedScalar>
   /// The characters of `.sequence` entries, each of kind `.word`.
-  let sequences: UnsafeMutablePointer<NormalizedScalar>
+  let sequences: AlignedBuffer<NormalizedScalar>
 
-  init(configuration: TokenizerConfiguration) {
+  init(configuration: TokenizerConfiguration) throws(BertQAError) {
     var builder = Builder(configuration: configuration)
     builder.build()
-    pages = Self.copy(builder.pages)
-    scalars = Self.copy(builder.scalars)
-    sequences = Self.copy(builder.sequences)
-  }
-
-  deinit {
-    pages.deallocate()
-    scalars.deallocate()
-    sequences.deallocate()
-  }
-
-  private static func copy<Element>(_ array: [Element]) -> UnsafeMutablePointer<Element> {
-    let memory = UnsafeMutablePointer<Element>.allocate(capacity: max(1, array.count))
-    array.withUnsafeBufferPointer { source in
-      if let base = source.baseAddress { memory.initialize(from: base, count: source.count) }
-    }
-    return memory
+    pages = try AlignedBuffer(copying: builder.pages)
+    scalars = try AlignedBuffer(copying: builder.scalars)
+    sequences = try AlignedBuffer(copying: builder.sequences)
   }
 
   @inline(__always)

@@ -2,7 +2,7 @@
 ///
 /// Bits 0 ..< 32 hold the UTF-8 bytes of the result, the first lowest (for `.sequence`, an index);
 /// bits 32 ..< 35 their count (for `.sequence`, the number of characters); bits 40 ..< 44 the kind.
-struct NormalizedScalar: Equatable, Sendable {
+struct NormalizedScalar: Equatable, Sendable, BitwiseCopyable {
   enum Kind: UInt64 {
     /// A character of a word.
     case word = 0
@@ -10,7 +10,7 @@ struct NormalizedScalar: Equatable, Sendable {
     case itself
     /// A character that is a word by itself.
     case isolated
-    /// The code point itself, as a word by itself: likewise.
+    /// The code point itself, as a word by itself: in pages that code points share.
     case isolatedItself
     /// Separates words.
     case space
@@ -31,11 +31,11 @@ struct NormalizedScalar: Equatable, Sendable {
   }
 
   init(_ kind: Kind, scalar: UInt32) {
-    let (bytes, count) = UTF8Text.encode(scalar)
+    let (bytes, count) = UTF8Codec.encode(scalar)
     self.init(kind, payload: bytes, count: count)
   }
 
-  /// The same with the code point written out, if it stands for itself.
+  /// The same with the code point written out, where the kind means the code point itself.
   func resolved(as scalar: UInt32) -> NormalizedScalar {
     switch Kind(rawValue: kind) {
     case .itself: NormalizedScalar(.word, scalar: scalar)

@@ -1,3 +1,9 @@
+/// Where a piece lies in the bytes of all.
+struct PieceBounds: BitwiseCopyable {
+  var begin: UInt32
+  var end: UInt32
+}
+
 /// Finds pieces by their bytes: hash tables built once from a vocabulary, read by any thread.
 ///
 /// Pieces of at most 15 bytes lie in one table, longer ones in a second that refers to their bytes.
@@ -6,54 +12,53 @@
 final class PieceIndex: @unchecked Sendable {
   // Unchecked: all memory is written in init only.
 
-  let bytes: UnsafeMutablePointer<UInt8>
-  /// Begin and end of each piece in `bytes`, by id.
-  let bounds: UnsafeMutablePointer<(begin: UInt32, end: UInt32)>
+  /// The text of all pieces, with 16 readable bytes after the last.
+  private let bytes: AlignedBuffer<UInt8>
+  /// Where each piece lies in `bytes`, by id.
+  private let bounds: AlignedBuffer<PieceBounds>
+  /// Pieces.
   let count: Int
 
   private(set) var short: ShortPieceTable
+  private let shortMemory: ShortPieceTable.Memory
 
   /// For a hash of "##" or not and the first four bytes: bit n is set if a piece of n bytes begins
   /// so, 4 ≤ n ≤ 15; bit 0 if a longer one does. Pieces of equal hash share an element.
-  let prefixLengths: UnsafeMutablePointer<UInt16>
-  let prefixShift: UInt64
+  private let prefixLengths: AlignedBuffer<UInt16>
+  private let prefixShift: UInt64
   /// For "##" or not and the first byte: bit n is set if a piece of n ≤ 3 bytes begins so.
-  let shortLengths: UnsafeMutablePointer<UInt8>
+  private let shortLengths: AlignedBuffer<UInt8>
 
   /// Ids of the longer pieces, -1 in empty slots.
-  let longIDs: UnsafeMutablePointer<Int32>
-  let longMask: Int
+  private let longIDs: AlignedBuffer<Int32>
+  private let longMask: Int
   /// The lengths of the longer pieces that a word may contain, longest first.
-  private(set) var longLengths: [Int] = []
+  private var longLengths: [Int] = []
   private(set) var emptyPieceID: Int32?
 
   /// 100 characters of four bytes: no word, so no piece of one, is longer.
   static var maximumWordBytes: Int { 400 }
-  static var longPrefixBit: UInt16 { 1 }
-  private static var prefixMultiplier: UInt64 { 0x9E37_79B9_7F4A_7C15 }
+  private static var longPrefixBit: UInt16 { 1 }
 
   /// Takes over `bytes`, which must have 16 readable bytes after the last piece, and `bounds`.
   init(
-    bytes: UnsafeMutablePointer<UInt8>,
-    bounds: UnsafeMutablePointer<(begin: UInt32, end: UInt32)>, count: Int
+    bytes: consuming AlignedBuffer<UInt8>, bounds: consuming AlignedBuffer<PieceBounds>, count: Int
   ) throws(BertQAError) {
+    var longCount = 0
+    for id in 0..<count where bounds[id].end - bounds[id].begin > 15 { longCount += 1 }
     self.bytes = bytes
     self.bounds = bounds
     self.count = count
     let slots = max(1024, Self.powerOfTwo(above: count * 4))
-    short = ShortPieceTable(slotCount: slots)
+    shortMemory = try ShortPieceTable.Memory(slotCount: slots)
+    short = ShortPieceTable(shortMemory, slotCount: slots)
     let prefixes = slots / 2
     prefixShift = UInt64(64 - prefixes.trailingZeroBitCount)
-    prefixLengths = .allocate(capacity: prefixes)
-    prefixLengths.initialize(repeating: 0, count: prefixes)
-    shortLengths = .allocate(capacity: 512)
-    shortLengths.initialize(repeating: 0, count: 512)
-    var longCount = 0
-    for id in 0..<count where bounds[id].end - bounds[id].begin > 15 { longCount += 1 }
+    prefixLengths = try AlignedBuffer(repeating: 0, count: prefixes)
+    shortLengths = try AlignedBuffer(repeating: 0, count: 512)
     let longSlots = Self.powerOfTwo(above: longCount * 2 + 1)
     longMask = longSlots - 1
-    longIDs = .allocate(capacity: longSlots)
-    longIDs.initialize(repeating: -1, count: longSlots)
+    longIDs = try AlignedBuffer(repeating: -1, count: longSlots)
 
     var seed: UInt64 = 0
     repeat {
@@ -66,25 +71,22 @@ final class PieceIndex: @unchecked Sendable {
     longLengths.sort(by: >)
   }
 
-  deinit {
-    bytes.deallocate()
-    bounds.deallocate()
-    short.deallocate()
-    prefixLengths.deallocate()
-    shortLengths.deallocate()
-    longIDs.deallocate()
-  }
-
   private static func powerOfTwo(above count: Int) -> Int {
     1 << (Int.bitWidth - max(1, count).leadingZeroBitCount)
   }
 
   // MARK: Looking up
 
+  /// The bytes of a piece, with its "##" and a NUL behind; `id` must be one.
+  func piece(_ id: Int32) -> UnsafeBufferPointer<UInt8> {
+    let (begin, end) = (bounds[Int(id)].begin, bounds[Int(id)].end)
+    return UnsafeBufferPointer(start: bytes.base + Int(begin), count: Int(end - begin))
+  }
+
   @inline(__always)
-  func prefixSlot(firstFour: UInt64, continuation: UInt64) -> Int {
+  private func prefixSlot(firstFour: UInt64, continuation: UInt64) -> Int {
     let key = firstFour & 0xFFFF_FFFF | continuation &<< 32
-    return Int(truncatingIfNeeded: (key &* Self.prefixMultiplier) &>> prefixShift)
+    return Int(truncatingIfNeeded: (key &* SplitMix64.increment) &>> prefixShift)
   }
 
   /// The id of a piece of more than 15 bytes, or -1.
@@ -127,8 +129,8 @@ final class PieceIndex: @unchecked Sendable {
   func content(
     of id: Int32
   ) -> (base: UnsafePointer<UInt8>, count: Int, continuation: UInt64) {
-    let (begin, end) = bounds[Int(id)]
-    let base = UnsafePointer(bytes) + Int(begin)
+    let (begin, end) = (bounds[Int(id)].begin, bounds[Int(id)].end)
+    let base = UnsafePointer(bytes.base) + Int(begin)
     let count = Int(end &- begin)
     let isContinuation = count >= 2 && base[0] == 0x23 && base[1] == 0x23
     return isContinuation ? (base + 2, count &- 2, 1) : (base, count, 0)
@@ -140,7 +142,7 @@ final class PieceIndex: @unchecked Sendable {
   private func insertAll(seed: UInt64) -> Bool {
     short.removeAll(
       multiplier: PieceKey(low: Self.oddNumber(seed * 2), high: Self.oddNumber(seed * 2 + 1)))
-    longIDs.update(repeating: -1, count: longMask + 1)
+    longIDs.base.update(repeating: -1, count: longMask + 1)
     for id in 0..<Int32(count) {
       let (base, count, continuation) = content(of: id)
       if count + Int(continuation) == 0 {
@@ -149,9 +151,9 @@ final class PieceIndex: @unchecked Sendable {
         let key = PieceKey(loading: base).prefix(count, continuation: continuation)
         guard short.insert(key, id: id) else { return false }
         if count >= 4 {
-          prefixLengths[prefixSlot(firstFour: key.low, continuation: continuation)] |= 1 << count
+          prefixLengths.base[prefixSlot(firstFour: key.low, continuation: continuation)] |= 1 << count
         } else if count > 0 {
-          shortLengths[Int(base[0]) << 1 | Int(continuation)] |= 1 << count
+          shortLengths.base[Int(base[0]) << 1 | Int(continuation)] |= 1 << count
         }
       } else {
         guard insertLong(base, count: count, continuation: continuation, id: id) else { return false }
@@ -160,19 +162,16 @@ final class PieceIndex: @unchecked Sendable {
     return true
   }
 
-  /// Multipliers that have nothing in common for different arguments (SplitMix64).
+  /// Multipliers that have nothing in common for different arguments.
   private static func oddNumber(_ number: UInt64) -> UInt64 {
-    var mixed = number &* 0x9E37_79B9_7F4A_7C15
-    mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-    return (mixed ^ mixed >> 31) | 1
+    SplitMix64.mixed(number &* SplitMix64.increment) | 1
   }
 
   private func insertLong(
     _ piece: UnsafePointer<UInt8>, count: Int, continuation: UInt64, id: Int32
   ) -> Bool {
     let firstFour = PieceKey(loading: piece).low
-    prefixLengths[prefixSlot(firstFour: firstFour, continuation: continuation)] |= Self.longPrefixBit
+    prefixLengths.base[prefixSlot(firstFour: firstFour, continuation: continuation)] |= Self.longPrefixBit
     if count <= Self.maximumWordBytes, !longLengths.contains(count) { longLengths.append(count) }
     var slot = longSlot(piece, count: count, continuation: continuation)
     for _ in 0..<ShortPieceTable.maximumChain {
@@ -184,5 +183,80 @@ final class PieceIndex: @unchecked Sendable {
       slot = (slot &+ 1) & longMask
     }
     return false
+  }
+}
+
+// MARK: - The longest match
+
+extension PieceIndex {
+  /// Longest words, in characters, that are split into pieces.
+  static var maximumWordCharacters: Int { 100 }
+
+  /// Splits a word greedily into the longest pieces, the first from those without "##".
+  ///
+  /// Appends them to `pending`, with ranges in the word; appends nothing and returns false if the word
+  /// cannot be split. `word` has 16 readable bytes after its end; `count` ≤ 400.
+  @inline(__always)
+  func split(
+    _ word: UnsafePointer<UInt8>, count: Int, into pending: inout PendingTokens
+  ) -> Bool {
+    let table = short
+    let first = pending.count
+    var start = 0
+    while start < count {
+      let (id, length) = longestMatch(
+        word + start, remaining: count &- start, continuation: start == 0 ? 0 : 1, in: table)
+      if id < 0 {
+        pending.count = first
+        return false
+      }
+      pending.append(id, start: start, end: start &+ length)
+      start &+= length
+    }
+    return true
+  }
+
+  /// The longest piece that the `remaining` > 0 bytes at `text` begin with; id -1 if there is none.
+  @inline(__always)
+  private func longestMatch(
+    _ text: UnsafePointer<UInt8>, remaining: Int, continuation: UInt64, in table: ShortPieceTable
+  ) -> (id: Int32, length: Int) {
+    let bytes = PieceKey(loading: text)
+    if remaining >= 4 {
+      let known = prefixLengths[prefixSlot(firstFour: bytes.low, continuation: continuation)]
+      if remaining > PieceKey.maximumCount, known & Self.longPrefixBit != 0 {
+        let found = longestLongMatch(text, remaining: remaining, continuation: continuation)
+        if found.id >= 0 { return found }
+      }
+      let allowed: UInt32 = (2 &<< UInt32(truncatingIfNeeded: min(remaining, 15))) &- 1
+      var lengths = UInt32(known) & allowed & ~1
+      while lengths != 0 {
+        let length = 31 &- lengths.leadingZeroBitCount
+        let id = table.id(of: bytes.prefix(length, continuation: continuation))
+        if id >= 0 { return (id, length) }
+        lengths &= ~(1 &<< UInt32(truncatingIfNeeded: length))
+      }
+    }
+    let allowed: UInt32 = (2 &<< UInt32(truncatingIfNeeded: min(remaining, 3))) &- 1
+    let known = shortLengths[Int(text[0]) &<< 1 | Int(truncatingIfNeeded: continuation)]
+    var lengths = UInt32(known) & allowed
+    while lengths != 0 {
+      let length = 31 &- lengths.leadingZeroBitCount
+      let id = table.id(of: bytes.prefix(length, continuation: continuation))
+      if id >= 0 { return (id, length) }
+      lengths &= ~(1 &<< UInt32(truncatingIfNeeded: length))
+    }
+    return (-1, 0)
+  }
+
+  @inline(never)
+  private func longestLongMatch(
+    _ text: UnsafePointer<UInt8>, remaining: Int, continuation: UInt64
+  ) -> (id: Int32, length: Int) {
+    for length in longLengths where length <= remaining {
+      let id = longID(text, count: length, continuation: continuation)
+      if id >= 0 { return (id, length) }
+    }
+    return (-1, 0)
   }
 }

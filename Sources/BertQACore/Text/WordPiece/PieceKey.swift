@@ -1,8 +1,8 @@
 /// A piece of at most 15 bytes, without its "##", as two words that compare at once.
 ///
-/// The bytes stand lowest first, padded with zeros; the top byte of `high` is `tag`, never zero
+/// The first byte is the lowest, padded with zeros; the top byte of `high` is `tag`, never zero
 /// except for the empty piece.
-struct PieceKey: Equatable {
+struct PieceKey: Equatable, BitwiseCopyable {
   /// Longest piece that has a key.
   static var maximumCount: Int { 15 }
 

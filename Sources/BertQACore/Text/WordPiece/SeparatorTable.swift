@@ -7,12 +7,11 @@ enum SeparatorTable {
   /// A letter or digit, or no ASCII.
   static var none: Int32 { -3 }
 
-  /// The table of 256 elements, to be deallocated by the caller.
+  /// The table, of 256 elements.
   static func make(
     table: NormalizationTable, pieces: PieceIndex, unkID: Int32
-  ) -> UnsafeMutablePointer<Int32> {
-    let separators = UnsafeMutablePointer<Int32>.allocate(capacity: 256)
-    separators.initialize(repeating: none, count: 256)
+  ) throws(BertQAError) -> AlignedBuffer<Int32> {
+    let separators = try AlignedBuffer(repeating: none, count: 256)
     for byte in 0..<128 {
       switch NormalizedScalar.Kind(rawValue: table.scalar(UInt32(byte)).kind) {
       case .space: separators[byte] = space

@@ -1,28 +1,35 @@
 /// An open-addressed hash table of the pieces that have a `PieceKey`: 20 bytes a slot, filled to at
 /// most a quarter, as most probes of longest-match search find nothing. A value of pointers, so that
-/// loops can keep it in registers; its owner frees it.
+/// loops can keep it in registers; `Memory` owns what they point to.
 struct ShortPieceTable {
+  /// The slots of a table.
+  struct Memory: ~Copyable {
+    fileprivate let keys: AlignedBuffer<PieceKey>
+    fileprivate let ids: AlignedBuffer<Int32>
+
+    init(slotCount: Int) throws(BertQAError) {
+      let keys = try AlignedBuffer(repeating: PieceKey(low: 0, high: 0), count: slotCount)
+      let ids = try AlignedBuffer<Int32>(repeating: -1, count: slotCount)
+      self.keys = keys
+      self.ids = ids
+    }
+  }
+
   /// A longer chain of slots means that the pieces were chosen to collide.
   static var maximumChain: Int { 128 }
 
-  let keys: UnsafeMutablePointer<PieceKey>
-  let ids: UnsafeMutablePointer<Int32>
-  let slotMask: Int
-  let slotShift: UInt64
+  private let keys: UnsafeMutablePointer<PieceKey>
+  private let ids: UnsafeMutablePointer<Int32>
+  private let slotMask: Int
+  private let slotShift: UInt64
   private(set) var multiplier = PieceKey(low: 0, high: 0)
 
-  /// An empty table with `slotCount` slots, a power of two.
-  init(slotCount: Int) {
+  /// An empty table with `slotCount` slots, a power of two. It may be used as long as `memory` lives.
+  init(_ memory: borrowing Memory, slotCount: Int) {
     slotMask = slotCount - 1
     slotShift = UInt64(64 - slotCount.trailingZeroBitCount)
-    keys = .allocate(capacity: slotCount)
-    ids = .allocate(capacity: slotCount)
-    ids.initialize(repeating: -1, count: slotCount)
-  }
-
-  func deallocate() {
-    keys.deallocate()
-    ids.deallocate()
+    keys = memory.keys.base
+    ids = memory.ids.base
   }
 
   @inline(__always)
@@ -45,7 +52,7 @@ struct ShortPieceTable {
   /// Empties the table and chooses another hash function.
   mutating func removeAll(multiplier: PieceKey) {
     self.multiplier = multiplier
-    keys.initialize(repeating: PieceKey(low: 0, high: 0), count: slotMask + 1)
+    keys.update(repeating: PieceKey(low: 0, high: 0), count: slotMask + 1)
   }
 
   /// Inserts a piece or replaces its id; false if the chain of slots is too long.

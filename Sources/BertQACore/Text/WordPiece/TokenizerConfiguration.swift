@@ -18,3 +18,48 @@ public struct TokenizerConfiguration: Sendable, Equatable {
   /// Whether accents are stripped, with the default resolved.
   var stripsAccents: Bool { stripAccents ?? lowercase }
 }
+
+extension TokenizerConfiguration {
+  /// Reads `tokenizer_config.json`. Settings that are absent have the defaults of
+  /// `BertTokenizerFast`.
+  init(_ file: ModelFile) throws(BertQAError) {
+    let reader = try ObjectReader(file)
+    self.init()
+    try Self.checkClass(reader)
+    lowercase = try reader.bool("do_lower_case") ?? lowercase
+    stripAccents = try reader.bool("strip_accents")
+    tokenizeChineseCharacters =
+      try reader.bool("tokenize_chinese_chars") ?? tokenizeChineseCharacters
+    unkToken = try Self.token(reader, "unk_token") ?? unkToken
+    sepToken = try Self.token(reader, "sep_token") ?? sepToken
+    padToken = try Self.token(reader, "pad_token") ?? padToken
+    clsToken = try Self.token(reader, "cls_token") ?? clsToken
+    maskToken = try Self.token(reader, "mask_token") ?? maskToken
+  }
+
+  /// A special token: a string, or an object (`AddedToken`) with its content.
+  private static func token(_ reader: ObjectReader, _ key: String) throws(BertQAError) -> String? {
+    if case .object(let object)? = reader.value(key) {
+      return try ObjectReader(file: reader.file, object: object).string("content")
+    }
+    return try reader.string(key)
+  }
+
+  /// Refuses tokenizers known to split text in another way than BERT's.
+  private static func checkClass(_ reader: ObjectReader) throws(BertQAError) {
+    let name = try reader.string("tokenizer_class") ?? "BertTokenizer"
+    let isBert = name.hasSuffix("BertTokenizer") || name.hasSuffix("BertTokenizerFast")
+    let isGeneric = ["PreTrainedTokenizerFast", "TokenizersBackend"].contains(name)
+    let isElectra = ["ElectraTokenizer", "ElectraTokenizerFast"].contains(name)
+    guard isBert && !name.hasPrefix("Camem") || isGeneric || isElectra else {
+      throw BertQAError(
+        .unsupported,
+        "\(reader.file): \"tokenizer_class\" is \(quoted(name)); supported: BertTokenizer and "
+          + "classes that tokenize like it")
+    }
+    if try reader.bool("do_basic_tokenize") == false {
+      throw BertQAError(
+        .unsupported, "\(reader.file): \"do_basic_tokenize\" is false; only true is supported")
+    }
+  }
+}

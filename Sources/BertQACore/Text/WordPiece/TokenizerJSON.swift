@@ -3,7 +3,7 @@ struct TokenizerJSON {
   private let root: ObjectReader
   private let model: ObjectReader
 
-  init(_ file: MappedFile) throws(BertQAError) {
+  init(_ file: ModelFile) throws(BertQAError) {
     root = try ObjectReader(file)
     guard let model = try root.reader("model") else {
       throw BertQAError(.invalidModel, "\(file.path): \"model\" is missing")

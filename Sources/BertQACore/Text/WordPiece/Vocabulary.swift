@@ -11,14 +11,14 @@ struct Vocabulary: Sendable {
     for byte in file where byte == 0x0A { lineCount += 1 }
     if let last = file.last, last != 0x0A { lineCount += 1 }
     try Self.check(byteCount: file.count, pieceCount: lineCount)
-    let storage = Storage(byteCount: file.count, pieceCount: lineCount)
-    if let base = file.baseAddress { storage.bytes.update(from: base, count: file.count) }
+    let storage = try Storage(byteCount: file.count, pieceCount: lineCount)
+    if let base = file.baseAddress { storage.bytes.base.update(from: base, count: file.count) }
     var begin = 0
     for line in 0..<lineCount {
       var end = begin
       while end < file.count, storage.bytes[end] != 0x0A { end += 1 }
-      let trimmed = Self.trimmedEnd(of: storage.bytes, begin: begin, end: end)
-      storage.bounds[line] = (UInt32(begin), UInt32(trimmed))
+      let trimmed = Self.trimmedEnd(of: storage.bytes.base, begin: begin, end: end)
+      storage.bounds[line] = PieceBounds(begin: UInt32(begin), end: UInt32(trimmed))
       storage.bytes[trimmed] = 0
       begin = end + 1
     }
@@ -30,16 +30,16 @@ struct Vocabulary: Sendable {
     var byteCount = 0
     for piece in pieces { byteCount += piece.count + 1 }
     try Self.check(byteCount: byteCount, pieceCount: pieces.count)
-    let storage = Storage(byteCount: byteCount, pieceCount: pieces.count)
+    let storage = try Storage(byteCount: byteCount, pieceCount: pieces.count)
     var end = 0
     for (id, piece) in pieces.enumerated() {
       let begin = end
       piece.withUnsafeBufferPointer { source in
         if let base = source.baseAddress {
-          (storage.bytes + begin).update(from: base, count: source.count)
+          (storage.bytes.base + begin).update(from: base, count: source.count)
         }
       }
-      storage.bounds[id] = (UInt32(begin), UInt32(begin + piece.count))
+      storage.bounds[id] = PieceBounds(begin: UInt32(begin), end: UInt32(begin + piece.count))
       end = begin + piece.count + 1
       storage.bytes[end - 1] = 0
     }
@@ -52,8 +52,7 @@ struct Vocabulary: Sendable {
   /// The bytes of a piece, with a NUL behind them; empty where there is no such id.
   func piece(_ id: Int32) -> UnsafeBufferPointer<UInt8> {
     guard id >= 0, Int(id) < count else { return UnsafeBufferPointer(start: nil, count: 0) }
-    let (begin, end) = index.bounds[Int(id)]
-    return UnsafeBufferPointer(start: index.bytes + Int(begin), count: Int(end - begin))
+    return index.piece(id)
   }
 
   /// The id of a piece given whole, with its "##".
@@ -103,7 +102,7 @@ struct Vocabulary: Sendable {
   private static func trimmedEnd(of bytes: UnsafePointer<UInt8>, begin: Int, end: Int) -> Int {
     var end = end
     while end > begin {
-      let decoded = UTF8Text.decodeBackwards(bytes, before: end, begin: begin)
+      let decoded = UTF8Codec.decodeBackwards(bytes, before: end, begin: begin)
       switch decoded.scalar {
       case 0x09...0x0D, 0x20, 0x85, 0xA0, 0x1680, 0x2000...0x200A, 0x2028, 0x2029, 0x202F, 0x205F,
         0x3000:
@@ -117,25 +116,25 @@ struct Vocabulary: Sendable {
 
 extension Vocabulary {
   /// Memory on its way into an index.
-  private struct Storage {
-    let bytes: UnsafeMutablePointer<UInt8>
-    let bounds: UnsafeMutablePointer<(begin: UInt32, end: UInt32)>
+  private struct Storage: ~Copyable {
+    let bytes: AlignedBuffer<UInt8>
+    let bounds: AlignedBuffer<PieceBounds>
     let pieceCount: Int
 
-    init(byteCount: Int, pieceCount: Int) {
-      bytes = .allocate(capacity: byteCount + 16)
-      (bytes + byteCount).initialize(repeating: 0, count: 16)
-      bounds = .allocate(capacity: max(1, pieceCount))
+    init(byteCount: Int, pieceCount: Int) throws(BertQAError) {
+      let bytes = try AlignedBuffer<UInt8>(uninitializedCount: byteCount + 16)
+      (bytes.base + byteCount).initialize(repeating: 0, count: 16)
+      let bounds = try AlignedBuffer<PieceBounds>(uninitializedCount: pieceCount)
+      self.bytes = bytes
+      self.bounds = bounds
       self.pieceCount = pieceCount
     }
 
-    func makeIndex() throws(BertQAError) -> PieceIndex {
+    consuming func makeIndex() throws(BertQAError) -> PieceIndex {
       for id in 0..<pieceCount {
-        let (begin, end) = bounds[id]
-        let piece = UnsafeBufferPointer(start: bytes + Int(begin), count: Int(end - begin))
-        guard UTF8Text.isValid(piece) else {
-          bytes.deallocate()
-          bounds.deallocate()
+        let (begin, end) = (bounds[id].begin, bounds[id].end)
+        let piece = UnsafeBufferPointer(start: bytes.base + Int(begin), count: Int(end - begin))
+        guard UTF8Codec.isValid(piece) else {
           throw BertQAError(
             .invalidModel,
             "vocabulary: piece \(id) (counting from 0) is not valid UTF-8; save the file as UTF-8")

@@ -1,7 +1,7 @@
 /// BERT's tokenizer: cleaning, splitting, normalisation and WordPiece, with the ids and offsets of
 /// Hugging Face `tokenizers` for every input. Immutable; any number of threads may use it.
 final class WordPieceTokenizer: @unchecked Sendable {
-  // Unchecked: `separators` is written in init only.
+  // Unchecked: the tables are written in init only.
 
   let vocabulary: Vocabulary
   let configuration: TokenizerConfiguration
@@ -14,7 +14,7 @@ final class WordPieceTokenizer: @unchecked Sendable {
 
   let table: NormalizationTable
   /// For each byte the id of the ASCII character that is a word by itself, or one of `SeparatorTable`.
-  let separators: UnsafeMutablePointer<Int32>
+  let separators: AlignedBuffer<Int32>
   let specialTokens: SpecialTokens
 
   init(vocabulary: Vocabulary, configuration: TokenizerConfiguration) throws(BertQAError) {
@@ -33,38 +33,62 @@ final class WordPieceTokenizer: @unchecked Sendable {
     padID = vocabulary.id(of: configuration.padToken)
     maskID = vocabulary.id(of: configuration.maskToken)
     specialTokens = SpecialTokens(configuration: configuration, vocabulary: vocabulary)
-    table = NormalizationTable(configuration: configuration)
-    separators = SeparatorTable.make(table: table, pieces: vocabulary.index, unkID: unkID)
+    table = try NormalizationTable(configuration: configuration)
+    separators = try SeparatorTable.make(table: table, pieces: vocabulary.index, unkID: unkID)
   }
-
-  deinit { separators.deallocate() }
 
   /// Replaces `tokens` by those of a text of at most `Int32.max` bytes, without added ones.
   ///
   /// Invalid UTF-8 is treated as U+FFFD (which the reference drops), by maximal subparts. With
-  /// `parseSpecialTokens` the strings of the special tokens stand for them; else they are text.
-  /// Linear in the size of the text.
+  /// `parseSpecialTokens` the strings of the special tokens become those tokens; else they are text.
+  /// Linear in the size of the text. After an error `tokens` is empty.
+  /// - Parameter monitor: asked at least every 64 KiB of text; told of the memory of the tokens.
   func tokenize(
-    _ text: UnsafeBufferPointer<UInt8>, parseSpecialTokens: Bool, into tokens: inout Tokens
-  ) {
+    _ text: UnsafeBufferPointer<UInt8>, parseSpecialTokens: Bool, into tokens: inout Tokens,
+    _ monitor: CallMonitor?
+  ) throws(BertQAError) {
     tokens.removeAll()
     guard let base = text.baseAddress, text.count > 0 else { return }
-    withUnsafeTemporaryAllocation(byteCount: TokenScanner.scratchSize, alignment: 8) { scratch in
-      guard let memory = scratch.baseAddress else { return }
+    // Result, because withUnsafeTemporaryAllocation does not pass typed errors on.
+    let result = withUnsafeTemporaryAllocation(
+      byteCount: TokenScanner.scratchSize, alignment: 8
+    ) { scratch -> Result<Void, BertQAError> in
+      guard let memory = scratch.baseAddress else { return .success(()) }
       // Moved into the scanner and back, so that its arrays stay uniquely referenced.
-      var scanner = TokenScanner(text: base, tokenizer: self, scratch: memory, tokens: tokens)
+      var scanner = TokenScanner(
+        text: base, tokenizer: self, scratch: memory, tokens: tokens, monitor: monitor)
       tokens = Tokens()
-      var position = 0
-      if parseSpecialTokens {
-        while let match = specialTokens.firstMatch(in: text, from: position) {
-          scanner.scan(from: position, to: match.range.lowerBound)
-          scanner.append(match.id, start: match.range.lowerBound, end: match.range.upperBound)
-          position = match.range.upperBound
+      do throws(BertQAError) {
+        var position = 0
+        if parseSpecialTokens {
+          while let match = try firstSpecialToken(in: text, from: position, monitor) {
+            try scanner.scan(from: position, to: match.range.lowerBound)
+            try scanner.append(match.id, start: match.range.lowerBound, end: match.range.upperBound)
+            position = match.range.upperBound
+          }
         }
+        try scanner.scan(from: position, to: text.count)
+        try scanner.flush()
+      } catch {
+        return .failure(error)
       }
-      scanner.scan(from: position, to: text.count)
-      scanner.flush()
       tokens = scanner.tokens
+      return .success(())
     }
+    try result.get()
+  }
+
+  /// The first special token at or after `position`; the monitor is asked now and then.
+  private func firstSpecialToken(
+    in text: UnsafeBufferPointer<UInt8>, from position: Int, _ monitor: CallMonitor?
+  ) throws(BertQAError) -> (range: Range<Int>, id: Int32)? {
+    var position = position
+    while position < text.count {
+      let limit = min(text.count, position + CallPoll.textInterval)
+      if let match = specialTokens.firstMatch(in: text, from: position, before: limit) { return match }
+      position = limit
+      try monitor?.check()
+    }
+    return nil
   }
 }

@@ -4,7 +4,7 @@ enum WordBreak: UInt8, Sendable {
   case other = 0
   /// A word of its own.
   case single = 1
-  /// Extend, Format or ZWJ: belongs to what stands before it.
+  /// Extend, Format or ZWJ: belongs to the character before it.
   case extend = 2
   case katakana = 3
   case hebrewLetter = 4

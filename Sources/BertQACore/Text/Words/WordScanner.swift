@@ -3,34 +3,42 @@
 /// A word is what lies between two default word boundaries of Unicode (UAX #29) and holds a letter or digit.
 /// Rule WB3c, which holds emoji together, is left out: emoji are no words. Lower-casing is Unicode's full
 /// one, without locale; the form of a final sigma is decided within the word. Words of more than
-/// `maximumBytes` are passed over. Invalid UTF-8 reads as U+FFFD, which is no word. Time: linear in the text.
+/// `maximumBytes` are skipped. Invalid UTF-8 reads as U+FFFD, which is no word. Time: linear in the text.
 struct WordScanner: ~Copyable {
   /// The most bytes of a word, lower-cased.
   static var maximumBytes: Int { 255 }
   /// A word grows by at most "i̇" beyond the maximum; readers take eight bytes at a time.
   private static var bufferSize: Int { maximumBytes + 17 }
 
-  let text: UnsafeBufferPointer<UInt8>
-  let minimumLength: Int
-  let tables = WordTables.shared
-  var position = 0
+  private let text: UnsafeBufferPointer<UInt8>
+  private let minimumLength: Int
+  private let poll: CallPoll?
+  private let tables = WordTables.shared
+  private var position = 0
+  /// Where `poll` is asked next, or the end of the text.
+  private var limit = 0
   private let buffers: UnsafeMutablePointer<UInt8>
 
   /// The word found: `byteCount` lower-cased bytes, followed by at least eight that may be read.
   private(set) var bytes: UnsafeMutablePointer<UInt8>
   /// The word found before that.
   private(set) var previousBytes: UnsafeMutablePointer<UInt8>
-  var byteCount = 0
+  private(set) var byteCount = 0
   private(set) var previousByteCount = 0
-  /// Where the word stands in the text.
+  /// The word's bytes in the text.
   private(set) var start = 0
-  var end = 0
+  private(set) var end = 0
   private(set) var previousStart = 0
 
-  /// Passes over words of fewer than `minimumLength` code points. `text` is borrowed.
-  init(_ text: UnsafeBufferPointer<UInt8>, minimumLength: Int) {
+  /// - Parameters:
+  ///   - text: borrowed; must live as long as the scanner.
+  ///   - minimumLength: words of fewer code points are skipped.
+  ///   - poll: asked every `CallPoll.textInterval` bytes whether to go on.
+  init(_ text: UnsafeBufferPointer<UInt8>, minimumLength: Int, poll: CallPoll? = nil) {
     self.text = text
     self.minimumLength = minimumLength
+    self.poll = poll
+    limit = min(text.count, CallPoll.textInterval)
     buffers = .allocate(capacity: 2 * Self.bufferSize)
     buffers.initialize(repeating: 0, count: 2 * Self.bufferSize)
     bytes = buffers
@@ -41,12 +49,17 @@ struct WordScanner: ~Copyable {
 
   /// Moves to the next word. False at the end of the text.
   @inline(__always)
-  mutating func next() -> Bool {
+  mutating func next() throws(BertQAError) -> Bool {
     guard let base = text.baseAddress else { return false }
     swap(&bytes, &previousBytes)
     previousByteCount = byteCount
     previousStart = start
-    while position < text.count {
+    while true {
+      guard position < limit else {
+        guard position < text.count else { return false }
+        try pollNow()
+        continue
+      }
       let kind = tables.kinds[Int(base[position])]
       if kind == WordTables.Kind.separator || kind == WordTables.Kind.middle {
         position &+= 1
@@ -58,14 +71,19 @@ struct WordScanner: ~Copyable {
         length = byteCount
       } else {
         position = begin
-        length = takeUnicode(base)
+        length = try takeUnicode(base)
       }
       if length >= minimumLength, byteCount <= Self.maximumBytes {
         start = begin
         return true
       }
     }
-    return false
+  }
+
+  @inline(never)
+  private mutating func pollNow() throws(BertQAError) {
+    limit = min(text.count, position &+ CallPoll.textInterval)
+    try poll?.check()
   }
 
   /// Takes a word of ASCII. False, with nothing settled, where it is no word or may have other characters.
@@ -92,7 +110,7 @@ struct WordScanner: ~Copyable {
       size &+= 1
       index &+= 1
     }
-    // Connectors may stand alone, and then are no word.
+    // A run of connectors alone is no word.
     guard bytes[0] != UInt8(ascii: "_") else { return false }
     byteCount = size
     end = index
@@ -100,10 +118,145 @@ struct WordScanner: ~Copyable {
     return true
   }
 
-  /// Whether the byte at `index`, which may stand within words, does so.
+  /// Whether the byte at `index`, of a kind that words may hold between letters or digits, joins its neighbours.
   private func joinsASCII(_ base: UnsafePointer<UInt8>, at index: Int) -> Bool {
     let before = tables.wordBreak(UInt32(base[index &- 1]))
     let middle = tables.wordBreak(UInt32(base[index]))
     return before.joins(tables.wordBreak(UInt32(base[index &+ 1])), over: middle)
+  }
+}
+
+// MARK: - Words with other characters than ASCII
+
+extension WordScanner {
+  /// A code point and what it is.
+  private struct Unit {
+    var scalar: UInt32
+    var kind: WordBreak
+    var end: Int
+  }
+
+  /// Takes what lies between the boundary at `position` and the next, or a part of that which is no word.
+  /// - Returns: the word's length in code points; 0 if it is no word.
+  @inline(never)
+  private mutating func takeUnicode(_ base: UnsafePointer<UInt8>) throws(BertQAError) -> Int {
+    byteCount = 0
+    var unit = unit(base, at: position)
+    position = unit.end
+    guard unit.kind.isWord || unit.kind == .single || unit.kind == .extendNumLet else { return 0 }
+    var length = 0
+    var isWord = false
+    var sigma = FinalSigma()
+    while true {
+      if position >= limit { try pollNow() }
+      isWord = isWord || unit.kind != .extendNumLet
+      sigma.take(unit.kind, isSigma: unit.scalar == 0x3A3, at: byteCount, in: bytes)
+      append(unit.scalar)
+      length += 1
+      position = unit.end
+      length += try takeExtenders(base)
+      guard position < text.count else { break }
+      var next = self.unit(base, at: position)
+      if !unit.kind.joins(next.kind) {
+        guard let middle = try takeMiddle(base, unit.kind, &next) else { break }
+        append(middle.scalar)
+        length += 1
+        // With its extenders.
+        position = middle.end
+        length += try takeExtenders(base)
+        guard next.kind != .other else { break }
+      }
+      unit = next
+    }
+    sigma.end(in: bytes)
+    end = position
+    return isWord ? length : 0
+  }
+
+  private func unit(_ base: UnsafePointer<UInt8>, at position: Int) -> Unit {
+    let decoded = UTF8Codec.decode(base, at: position, end: text.count)
+    return Unit(
+      scalar: decoded.scalar, kind: tables.wordBreak(decoded.scalar), end: position + decoded.size)
+  }
+
+  /// Takes what belongs to the character before, and counts it.
+  private mutating func takeExtenders(_ base: UnsafePointer<UInt8>) throws(BertQAError) -> Int {
+    var count = 0
+    while position < text.count {
+      let unit = unit(base, at: position)
+      guard unit.kind == .extend else { break }
+      append(unit.scalar)
+      position = unit.end
+      count += 1
+      if position >= limit { try pollNow() }
+    }
+    return count
+  }
+
+  /// Whether `candidate`, which follows a character of kind `before`, belongs to the word. If so it is
+  /// returned, and `candidate` becomes what follows it; of kind `other` if nothing of the word does.
+  private func takeMiddle(
+    _ base: UnsafePointer<UInt8>, _ before: WordBreak, _ candidate: inout Unit
+  ) throws(BertQAError) -> Unit? {
+    let middle = candidate
+    guard middle.kind.rawValue >= WordBreak.singleQuote.rawValue else { return nil }
+    var index = middle.end
+    var nextPoll = index + CallPoll.textInterval
+    while index < text.count {
+      if index >= nextPoll {
+        try poll?.check()
+        nextPoll = index + CallPoll.textInterval
+      }
+      let next = unit(base, at: index)
+      if next.kind == .extend {
+        index = next.end
+        continue
+      }
+      if before.joins(next.kind, over: middle.kind) {
+        candidate = next
+        return middle
+      }
+      break
+    }
+    // A Hebrew letter keeps the quote behind it.
+    guard before == .hebrewLetter, middle.kind == .singleQuote else { return nil }
+    candidate.kind = .other
+    return middle
+  }
+
+  /// Appends a code point in lower case. A word that is too long is cut at a byte more than it may have.
+  private mutating func append(_ scalar: UInt32) {
+    guard byteCount <= Self.maximumBytes else { return }
+    appendEncoded(tables.lowercase(scalar))
+    if scalar == 0x130 { appendEncoded(0x307) }
+  }
+
+  private mutating func appendEncoded(_ scalar: UInt32) {
+    let utf8 = UTF8Codec.encode(scalar)
+    for index in 0..<utf8.count {
+      bytes[byteCount] = UInt8(truncatingIfNeeded: utf8.bytes >> UInt32(8 * index))
+      byteCount += 1
+    }
+  }
+}
+
+/// Tells which lower-cased sigma of a word is a final one: one behind a letter and before none.
+private struct FinalSigma {
+  private var candidate: Int?
+  private var followsLetter = false
+
+  /// Takes a character of the word, extenders and middles left out, before it is written at `offset`.
+  mutating func take(
+    _ kind: WordBreak, isSigma: Bool, at offset: Int, in bytes: UnsafeMutablePointer<UInt8>
+  ) {
+    if kind.isLetter { candidate = nil } else { end(in: bytes) }
+    if isSigma, followsLetter { candidate = offset }
+    followsLetter = kind.isLetter
+  }
+
+  /// Makes the candidate final: U+03C3 becomes U+03C2.
+  mutating func end(in bytes: UnsafeMutablePointer<UInt8>) {
+    if let candidate, candidate < WordScanner.maximumBytes - 1 { bytes[candidate + 1] = 0x82 }
+    candidate = nil
   }
 }

@@ -4,9 +4,9 @@ import Glibc
 /// addressing. The bytes of a pair have a space between the words. A word of up to eight bytes, as most are,
 /// is found without a look at anything but its slot.
 ///
-/// The hash is seeded at random, so that nobody can choose words that collide; nothing found depends on it.
+/// Not thread-safe while words are inserted.
 struct WordTable: ~Copyable {
-  /// A word, or a pair where there is a second. Eight bytes behind each must be readable.
+  /// A word, or a pair where there is a second. Eight bytes after each must be readable.
   struct Key {
     var first: UnsafePointer<UInt8>
     var firstCount: Int
@@ -16,7 +16,9 @@ struct WordTable: ~Copyable {
     /// Whether it does not fit into a slot.
     @inline(__always) fileprivate var isLong: Bool { second != nil || firstCount > 8 }
 
-    @inline(__always) var byteCount: Int {
+    @inline(__always) var isPair: Bool { second != nil }
+
+    @inline(__always) fileprivate var byteCount: Int {
       second == nil ? firstCount : firstCount &+ 1 &+ secondCount
     }
   }
@@ -27,7 +29,7 @@ struct WordTable: ~Copyable {
   private var begins = GrowableBuffer<Int>()
   private var slots = GrowableBuffer<Slot>()
   private var mask = 0
-  private let seed: UInt64
+  let hasher: WordHasher
 
   /// Not private: the compiler (6.3.1) fails on buffers of it then.
   struct Slot: BitwiseCopyable {
@@ -40,8 +42,7 @@ struct WordTable: ~Copyable {
   }
 
   init() {
-    var generator = SystemRandomNumberGenerator()
-    seed = generator.next()
+    hasher = WordHasher()
   }
 
   private(set) var count = 0
@@ -59,45 +60,6 @@ struct WordTable: ~Copyable {
     return memcmp(bytes.base + first, bytes.base + second, count) < 0
   }
 
-  // MARK: Hashes
-
-  @inline(__always)
-  func hash(_ word: UnsafePointer<UInt8>, _ count: Int) -> UInt64 {
-    if count <= 8 { return hash(short: Self.lastBytes(word, count)) }
-    let raw = UnsafeRawPointer(word)
-    var hash = seed ^ UInt64(truncatingIfNeeded: count)
-    var offset = 0
-    while count &- offset > 8 {
-      hash = Self.mix(hash ^ raw.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
-      offset &+= 8
-    }
-    return Self.mix(hash ^ Self.lastBytes(raw + offset, count &- offset))
-  }
-
-  /// Of a word by its `lastBytes`, which differ for different words, as these have no NUL.
-  @inline(__always)
-  private func hash(short bytes: UInt64) -> UInt64 { Self.mix(bytes ^ seed) }
-
-  /// The hash of a pair, from those of its words.
-  @inline(__always)
-  func hash(_ first: UInt64, _ second: UInt64) -> UInt64 {
-    Self.mix(first ^ (second &>> 29 | second &<< 35))
-  }
-
-  @inline(__always)
-  private static func mix(_ value: UInt64) -> UInt64 {
-    let product = (value ^ 0x9E37_79B9_7F4A_7C15).multipliedFullWidth(by: 0xD6E8_FEB8_6659_FD93)
-    return product.high ^ product.low
-  }
-
-  /// Up to eight bytes, the others dropped.
-  @inline(__always)
-  private static func lastBytes(_ raw: UnsafeRawPointer, _ count: Int) -> UInt64 {
-    guard count > 0 else { return 0 }
-    let block = UInt64(littleEndian: raw.loadUnaligned(as: UInt64.self))
-    return block &<< UInt64(truncatingIfNeeded: 64 &- 8 &* count)
-  }
-
   // MARK: Looking up
 
   /// The id, or -1.
@@ -105,7 +67,7 @@ struct WordTable: ~Copyable {
   func id(of key: Key, hash: UInt64) -> Int {
     guard count > 0 else { return -1 }
     let isLong = key.isLong
-    let wanted = isLong ? hash : Self.lastBytes(key.first, key.firstCount)
+    let wanted = isLong ? hash : WordHasher.lastBytes(key.first, key.firstCount)
     var slot = Int(truncatingIfNeeded: hash) & mask
     while true {
       let entry = slots[slot]
@@ -127,8 +89,8 @@ struct WordTable: ~Copyable {
   }
 
   private func hash(_ key: Key) -> UInt64 {
-    let first = hash(key.first, key.firstCount)
-    return key.second.map { hash(first, hash($0, key.secondCount)) } ?? first
+    let first = hasher.hash(key.first, key.firstCount)
+    return key.second.map { hasher.hash(first, hasher.hash($0, key.secondCount)) } ?? first
   }
 
   /// A copy behind which eight bytes may be read.
@@ -171,7 +133,8 @@ struct WordTable: ~Copyable {
       guard blocks.0 == blocks.1 else { return false }
       offset &+= 8
     }
-    return lastBytes(a + offset, count &- offset) == lastBytes(b + offset, count &- offset)
+    return WordHasher.lastBytes(a + offset, count &- offset)
+      == WordHasher.lastBytes(b + offset, count &- offset)
   }
 
   // MARK: Insertion
@@ -200,7 +163,7 @@ struct WordTable: ~Copyable {
     if 3 * (id + 1) > 2 * slots.count { try enlarge() }
     count += 1
     let entry = Slot(
-      key: key.isLong ? hash : Self.lastBytes(key.first, key.firstCount), idPlusOne: UInt32(id + 1),
+      key: key.isLong ? hash : WordHasher.lastBytes(key.first, key.firstCount), idPlusOne: UInt32(id + 1),
       isLong: key.isLong ? 1 : 0)
     Self.place(entry, hash: hash, in: slots.base, mask)
     return id
@@ -219,7 +182,7 @@ struct WordTable: ~Copyable {
     let larger = try GrowableBuffer<Slot>(repeating: Slot(), count: max(1024, 2 * slots.count))
     mask = larger.count - 1
     for entry in slots.elements where entry.idPlusOne != 0 {
-      let hash = entry.isLong != 0 ? entry.key : hash(short: entry.key)
+      let hash = entry.isLong != 0 ? entry.key : hasher.hash(short: entry.key)
       Self.place(entry, hash: hash, in: larger.base, mask)
     }
     slots = larger

@@ -8,13 +8,14 @@ struct FeatureMatrix: ~Copyable {
   private(set) var values = GrowableBuffer<Float>()
 
   init(
-    _ texts: borrowing TrainingTexts, rows: [Int], _ selection: FeatureSelection
+    _ texts: borrowing TrainingTexts, rows: [Int], _ selection: FeatureSelection, _ monitor: CallMonitor
   ) throws(BertQAError) {
     rowCount = rows.count
     featureCount = selection.words.count
     try rowStarts.reserve(rowCount + 1)
     try rowStarts.append(0)
     for row in rows {
+      try monitor.check()
       var squares = 0.0
       for index in texts.rowStarts[row]..<texts.rowStarts[row + 1] {
         let feature = selection.features[Int(texts.wordIDs[index])]
@@ -34,6 +35,9 @@ struct FeatureMatrix: ~Copyable {
       try rowStarts.append(values.count)
     }
   }
+
+  /// Memory of the matrix, and of `FeatureColumns` of it.
+  var byteCount: Int { 2 * (8 * values.count + 8 * (rowCount + featureCount)) }
 }
 
 /// The same matrix by columns: for each feature the rows that have it, in order.

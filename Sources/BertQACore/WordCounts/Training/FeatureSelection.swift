@@ -13,10 +13,14 @@ struct FeatureSelection {
   /// - Parameters:
   ///   - rows: the texts that the choice is made by.
   ///   - order: all words, sorted by their bytes.
-  init(_ texts: borrowing TrainingTexts, rows: [Int], order: [UInt32], _ options: TrainOptions) {
+  init(
+    _ texts: borrowing TrainingTexts, rows: [Int], order: [UInt32], _ options: TrainOptions,
+    _ monitor: CallMonitor
+  ) throws(BertQAError) {
     var documents = [UInt32](repeating: 0, count: order.count)
     var occurrences = [UInt64](repeating: 0, count: order.count)
     for row in rows {
+      try monitor.check()
       for index in texts.rowStarts[row]..<texts.rowStarts[row + 1] {
         let id = Int(texts.wordIDs[index])
         documents[id] += 1

@@ -9,13 +9,16 @@ struct FittedModel: ~Copyable {
   ///   - rows: the texts to train on.
   ///   - targets: the label of every text.
   ///   - order: all words, sorted by their bytes.
-  ///   - progress: told which part is done, 0...1; true ends the training with an error.
+  ///   - progress: told which part is done, 0...1.
+  /// - Throws: `.invalidArgument` where the options lead to a model that is not finite in single precision.
   init(
     _ texts: borrowing TrainingTexts, rows: [Int], targets: [Int32], labelCount: Int, order: [UInt32],
-    _ options: TrainOptions, team: borrowing ThreadPool.Team, progress: (Double) -> Bool
+    _ options: TrainOptions, team: borrowing ThreadPool.Team, _ monitor: CallMonitor,
+    progress: (Double) -> Void
   ) throws(BertQAError) {
-    let selection = FeatureSelection(texts, rows: rows, order: order, options)
-    let matrix = try FeatureMatrix(texts, rows: rows, selection)
+    try monitor.check()
+    let selection = try FeatureSelection(texts, rows: rows, order: order, options, monitor)
+    let matrix = try FeatureMatrix(texts, rows: rows, selection, monitor)
     var occurs = [Bool](repeating: false, count: labelCount)
     for row in rows { occurs[Int(targets[row])] = true }
     let labels = occurs.indices.filter { occurs[$0] }
@@ -23,34 +26,41 @@ struct FittedModel: ~Copyable {
     for (output, label) in labels.enumerated() { outputs[label] = Int32(output) }
     let rowTargets = rows.map { outputs[Int(targets[$0])] }
 
-    var isCancelled = false
-    func report(_ fraction: Double) -> Bool {
-      isCancelled = isCancelled || progress(fraction)
-      return isCancelled
-    }
-    _ = report(0)
+    progress(0)
+    let matrixSize = matrix.byteCount + labels.count * matrix.featureCount * MemoryLayout<Double>.stride
+    try monitor.hold(matrixSize)
+    defer { monitor.release(matrixSize) }
     let model =
       if labels.count == 1 {
         try LinearModel(constantFor: matrix.featureCount)
       } else if options.algorithm == .naiveBayes {
-        try NaiveBayes.train(matrix, targets: rowTargets, labelCount: labels.count, alpha: options.alpha)
+        try NaiveBayes.train(
+          matrix, targets: rowTargets, labelCount: labels.count, alpha: options.alpha, monitor)
       } else {
         try LogisticRegression.train(
-          matrix, targets: rowTargets, labelCount: labels.count, options, team: team, progress: report)
+          matrix, targets: rowTargets, labelCount: labels.count, options, team: team, monitor,
+          progress: progress)
       }
-    guard !isCancelled else { throw BertQAError(.cancelled, "cancelled by the caller's hook") }
+    guard model.isFinite else {
+      throw BertQAError(
+        .invalidArgument, argument: options.algorithm == .naiveBayes ? "alpha" : "c",
+        "is \(options.algorithm == .naiveBayes ? options.alpha : options.c), with which training gives weights "
+          + "that are not finite: choose a value nearer 1")
+    }
     self.model = model
     self.selection = selection
     self.labels = labels
   }
 
-  /// Adds what the model says of texts that it has not seen.
+  /// Adds the predictions for texts that the model has not seen.
   func predict(
-    _ texts: borrowing TrainingTexts, rows: [Int], targets: [Int32], into metrics: inout PredictionMetrics
+    _ texts: borrowing TrainingTexts, rows: [Int], targets: [Int32], into metrics: inout PredictionMetrics,
+    _ monitor: CallMonitor
   ) throws(BertQAError) {
-    let matrix = try FeatureMatrix(texts, rows: rows, selection)
+    let matrix = try FeatureMatrix(texts, rows: rows, selection, monitor)
     var scores = [Double](repeating: 0, count: labels.count)
     for (index, row) in rows.enumerated() {
+      try monitor.check()
       model.score(matrix, row: index, into: &scores)
       softmax(&scores, count: labels.count)
       var best = 0

@@ -1,3 +1,15 @@
+/// What `LBFGS` minimises.
+protocol SmoothFunction: AnyObject {
+  /// Numbers in a position.
+  var length: Int { get }
+
+  /// The value at a position; writes the gradient there. Both [length].
+  func evaluate(
+    _ position: UnsafePointer<Double>, gradient: UnsafeMutablePointer<Double>,
+    team: borrowing ThreadPool.Team
+  ) -> Double
+}
+
 /// Finds the minimum of a smooth function: the limited-memory BFGS method (Nocedal and Wright, Numerical
 /// Optimization, algorithm 7.5), from 0 on.
 ///
@@ -11,13 +23,14 @@ final class LBFGS {
   private(set) var gradient: GrowableBuffer<Double>
   private(set) var iterations = 0
 
-  let function: any SmoothFunction
-  /// What the line search tries.
-  var nextX: GrowableBuffer<Double>
-  var nextGradient: GrowableBuffer<Double>
-  var direction: GrowableBuffer<Double>
+  private let function: any SmoothFunction
+  private let monitor: CallMonitor
+  /// The position that the line search tries, and the gradient there.
+  private var nextX: GrowableBuffer<Double>
+  private var nextGradient: GrowableBuffer<Double>
+  private var direction: GrowableBuffer<Double>
   /// The direction's inner product with the gradient.
-  private(set) var slope = 0.0
+  private var slope = 0.0
 
   /// Steps that are remembered.
   private let slots: Int
@@ -30,15 +43,21 @@ final class LBFGS {
   /// [block][products that a block has a part of]
   private var partial: GrowableBuffer<Double>
 
+  private let heldBytes: Int
+
   /// Elements of a vector that one task handles; 64 KiB.
   private static let blockSize = 8192
 
-  /// Memory: 25 vectors, fewer where they have more than 2²³ numbers.
-  init(_ function: any SmoothFunction) throws(BertQAError) {
+  /// - Parameter monitor: told of the memory, 25 vectors (fewer where they have more than 2²³ numbers), and asked
+  ///   before each evaluation of `function` whether to go on.
+  init(_ function: any SmoothFunction, _ monitor: CallMonitor) throws(BertQAError) {
     self.function = function
+    self.monitor = monitor
     let length = function.length
     slots = max(3, min(10, (1 << 27) / max(1, length)))
     let width = 2 * slots + 1
+    heldBytes = (5 + 2 * slots) * length * MemoryLayout<Double>.stride
+    try monitor.hold(heldBytes)
     x = try GrowableBuffer(repeating: 0, count: length)
     gradient = try GrowableBuffer(repeating: 0, count: length)
     nextX = try GrowableBuffer(repeating: 0, count: length)
@@ -49,20 +68,23 @@ final class LBFGS {
     partial = try GrowableBuffer(repeating: 0, count: (length / Self.blockSize + 1) * 3 * width)
   }
 
+  deinit { monitor.release(heldBytes) }
+
   /// Iterates until no component of the gradient is larger than `tolerance`, `maxIterations` are done, or no
   /// step improves the value any more.
-  /// - Parameter report: told the largest component after each iteration; true: stop.
+  /// - Parameter report: told the largest component after each iteration.
   /// - Returns: whether the tolerance was reached.
   func minimize(
-    tolerance: Double, maxIterations: Int, team: borrowing ThreadPool.Team, report: (Double) -> Bool
-  ) -> Bool {
+    tolerance: Double, maxIterations: Int, team: borrowing ThreadPool.Team, report: (Double) -> Void
+  ) throws(BertQAError) -> Bool {
+    try monitor.check()
     value = function.evaluate(x.base, gradient: gradient.base, team: team)
     updateProducts(newSlot: nil, team: team)
     while true {
       let largest = largestComponent()
-      if report(largest) { return false }
+      report(largest)
       if largest <= tolerance { return true }
-      guard iterations < maxIterations, step(team: team) else { return false }
+      guard iterations < maxIterations, try step(team: team) else { return false }
       iterations += 1
     }
   }
@@ -74,12 +96,12 @@ final class LBFGS {
   }
 
   /// One step along a direction of descent. False where none improves the value.
-  private func step(team: borrowing ThreadPool.Team) -> Bool {
+  private func step(team: borrowing ThreadPool.Team) throws(BertQAError) -> Bool {
     while true {
       findDirection(team: team)
       let isFirst = used.isEmpty
       let firstStep = isFirst ? 1 / max(1e-300, (-slope).squareRoot()) : 1
-      if slope < 0, let nextValue = searchLine(from: value, firstStep: firstStep, team: team) {
+      if slope < 0, let nextValue = try searchLine(from: value, firstStep: firstStep, team: team) {
         accept(nextValue, team: team)
         return true
       }
@@ -116,7 +138,7 @@ final class LBFGS {
   /// Computes the products with what has changed: a slot's two vectors and the gradient.
   private func updateProducts(newSlot: Int?, team: borrowing ThreadPool.Team) {
     let last = 2 * slots
-    // Without a new slot the gradient three times, which does no harm.
+    // Without a new slot it is computed three times with the gradient alone.
     let changed = newSlot.map { ($0, slots + $0, last) } ?? (last, last, last)
     let others = used + used.map { slots + $0 } + [last]
     let count = 3 * others.count
@@ -184,7 +206,9 @@ final class LBFGS {
 
   // MARK: Vectors in blocks
 
-  func forEachBlock(_ team: borrowing ThreadPool.Team, _ body: (_ block: Int, _ range: Range<Int>) -> Void) {
+  private func forEachBlock(
+    _ team: borrowing ThreadPool.Team, _ body: (_ block: Int, _ range: Range<Int>) -> Void
+  ) {
     let length = function.length
     team.run(count: (length + Self.blockSize - 1) / Self.blockSize) { block, _ in
       body(block, block * Self.blockSize..<min(length, (block + 1) * Self.blockSize))
@@ -192,7 +216,7 @@ final class LBFGS {
   }
 
   /// The inner product of the direction and the gradient that is tried.
-  func slopeOfNext(team: borrowing ThreadPool.Team) -> Double {
+  private func slopeOfNext(team: borrowing ThreadPool.Team) -> Double {
     let (direction, gradient, partial) = (direction.base, nextGradient.base, partial.base)
     forEachBlock(team) { block, range in
       let vector = UnsafePointer(direction + range.lowerBound)
@@ -207,5 +231,71 @@ final class LBFGS {
   private func total(_ index: Int, of count: Int) -> Double {
     let blocks = (function.length + Self.blockSize - 1) / Self.blockSize
     return (0..<blocks).reduce(0) { $0 + partial[$1 * count + index] }
+  }
+}
+
+// MARK: - Line search
+
+extension LBFGS {
+  private static let sufficientDecrease = 1e-4
+  private static let curvature = 0.9
+  private static let maximumEvaluations = 30
+
+  private struct Point {
+    var step: Double
+    var value: Double
+    var slope: Double
+  }
+
+  /// Finds a step along the direction that satisfies the strong Wolfe conditions, and leaves the position and
+  /// gradient there in `nextX` and `nextGradient`.
+  /// - Returns: the value there; nil where no step improves it.
+  private func searchLine(
+    from value: Double, firstStep: Double, team: borrowing ThreadPool.Team
+  ) throws(BertQAError) -> Double? {
+    let start = Point(step: 0, value: value, slope: slope)
+    // The minimum lies between these.
+    var low = start
+    var high: Point?
+    var step = firstStep
+    for _ in 0..<Self.maximumEvaluations {
+      let point = try evaluate(step, team: team)
+      // Close to the minimum differences of values are rounding.
+      let slack = 4 * Double.ulpOfOne * abs(value)
+      let bound = value + Self.sufficientDecrease * step * slope + slack
+      if !point.value.isFinite || point.value > bound {
+        high = point
+      } else if abs(point.slope) <= Self.curvature * abs(slope) {
+        return point.value
+      } else if point.slope < 0 {
+        low = point
+      } else {
+        high = point
+      }
+      step = high.map { Self.between(low, $0) } ?? 4 * step
+    }
+    guard low.step > 0 else { return nil }
+    return try evaluate(low.step, team: team).value
+  }
+
+  private func evaluate(_ step: Double, team: borrowing ThreadPool.Team) throws(BertQAError) -> Point {
+    try monitor.check()
+    let (from, direction, to) = (x.base, direction.base, nextX.base)
+    forEachBlock(team) { _, range in
+      for index in range { to[index] = from[index] + step * direction[index] }
+    }
+    let value = function.evaluate(nextX.base, gradient: nextGradient.base, team: team)
+    return Point(step: step, value: value, slope: slopeOfNext(team: team))
+  }
+
+  /// The minimum of the cubic through both points (Nocedal and Wright, 3.59), kept off the ends.
+  private static func between(_ low: Point, _ high: Point) -> Double {
+    let width = high.step - low.step
+    let first = low.slope + high.slope - 3 * (low.value - high.value) / (low.step - high.step)
+    let root = (first * first - low.slope * high.slope).squareRoot()
+    let step =
+      high.step - width * (high.slope + root - first) / (high.slope - low.slope + 2 * root)
+    guard step.isFinite else { return low.step + width / 2 }
+    return min(max(step, low.step + 0.1 * width), high.step - 0.1 * width)
   }
 }

@@ -1,4 +1,4 @@
-/// What a training finds: a score for each label that is linear in the features.
+/// The result of a training: a score for each label that is linear in the features.
 struct LinearModel: ~Copyable {
   let labelCount: Int
   /// [feature][label]
@@ -14,6 +14,12 @@ struct LinearModel: ~Copyable {
     self.labelCount = labelCount
     self.weights = weights
     self.bias = bias
+  }
+
+  /// Whether the loss is a number, and all weights are in single precision.
+  var isFinite: Bool {
+    loss.isFinite && weights.elements.allSatisfy { Float($0).isFinite }
+      && bias.allSatisfy { Float($0).isFinite }
   }
 
   /// Scores of a row of a matrix. logits: [label]

@@ -4,17 +4,17 @@ import Glibc
 enum LogisticRegression {
   /// - Parameters:
   ///   - targets: the label of each row; every label occurs.
-  ///   - progress: told which part is done, 0...1; true: stop.
+  ///   - progress: told which part is done, 0...1.
   static func train(
     _ matrix: consuming FeatureMatrix, targets: [Int32], labelCount: Int, _ options: TrainOptions,
-    team: borrowing ThreadPool.Team, progress: (Double) -> Bool
+    team: borrowing ThreadPool.Team, _ monitor: CallMonitor, progress: (Double) -> Void
   ) throws(BertQAError) -> LinearModel {
     let features = matrix.featureCount
     let loss = try LogisticLoss(matrix, targets: targets, labelCount: labelCount, c: options.c)
-    let solver = try LBFGS(loss)
+    let solver = try LBFGS(loss, monitor)
     var first: Double?
     var done = 0.0
-    let hasConverged = solver.minimize(
+    let hasConverged = try solver.minimize(
       tolerance: options.tolerance, maxIterations: options.maxIterations, team: team
     ) { largest in
       // The gradient shrinks by about the same factor in each iteration.
@@ -22,7 +22,7 @@ enum LogisticRegression {
       first = start
       let part = log(start / max(largest, 1e-300)) / max(1e-300, log(start / options.tolerance))
       if part.isFinite { done = max(done, min(1, part)) }
-      return progress(done)
+      progress(done)
     }
     var model = try LinearModel(loss, position: solver.x.base, featureCount: features, labelCount: labelCount)
     model.iterations = solver.iterations

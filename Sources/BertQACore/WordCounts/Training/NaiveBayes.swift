@@ -6,13 +6,15 @@ enum NaiveBayes {
   ///   - targets: the label of each row; every label occurs.
   ///   - alpha: added to the sum of each feature for each label.
   static func train(
-    _ matrix: borrowing FeatureMatrix, targets: [Int32], labelCount: Int, alpha: Double
+    _ matrix: borrowing FeatureMatrix, targets: [Int32], labelCount: Int, alpha: Double,
+    _ monitor: CallMonitor
   ) throws(BertQAError) -> LinearModel {
     let features = matrix.featureCount
     let weights = try GrowableBuffer(repeating: alpha, count: features * labelCount)
     var sums = [Double](repeating: alpha * Double(features), count: labelCount)
     var rows = [Double](repeating: 0, count: labelCount)
     for row in 0..<matrix.rowCount {
+      try monitor.check()
       let label = Int(targets[row])
       rows[label] += 1
       for index in matrix.rowStarts[row]..<matrix.rowStarts[row + 1] {

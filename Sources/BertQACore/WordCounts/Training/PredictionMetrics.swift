@@ -1,8 +1,18 @@
-/// How good predictions are.
+/// How good predictions are. Memory: linear in the labels and in the pairs of labels that occur.
 struct PredictionMetrics {
-  /// [true label][predicted label]
-  private(set) var confusion: [[Int]]
+  /// Texts by pair of labels, the true one in the high half.
+  private var pairs: [UInt64: Int] = [:]
+  /// [label]: texts with it, texts predicted as it, and texts that are both.
+  private var labels: [LabelCounts]
   private var bins = [Bin](repeating: Bin(), count: 15)
+  private var total = 0
+  private var rightCount = 0
+
+  private struct LabelCounts {
+    var actual = 0
+    var predicted = 0
+    var right = 0
+  }
 
   private struct Bin {
     var count = 0
@@ -10,34 +20,50 @@ struct PredictionMetrics {
     var probability = 0.0
   }
 
-  init(labelCount: Int) {
-    confusion = Array(repeating: Array(repeating: 0, count: labelCount), count: labelCount)
-  }
+  init(labelCount: Int) { labels = Array(repeating: LabelCounts(), count: labelCount) }
 
+  /// - Parameter probability: of the predicted label, 0...1.
   mutating func add(target: Int, predicted: Int, probability: Double) {
-    confusion[target][predicted] += 1
+    let isRight = target == predicted
+    pairs[UInt64(target) << 32 | UInt64(predicted), default: 0] += 1
+    labels[target].actual += 1
+    labels[predicted].predicted += 1
+    labels[predicted].right += isRight ? 1 : 0
+    total += 1
+    rightCount += isRight ? 1 : 0
     let bin = min(bins.count - 1, Int(probability * Double(bins.count)))
     bins[bin].count += 1
-    bins[bin].right += target == predicted ? 1 : 0
+    bins[bin].right += isRight ? 1 : 0
     bins[bin].probability += probability
   }
 
-  private var total: Double { Double(confusion.joined().reduce(0, +)) }
-
-  var accuracy: Double { Double(confusion.indices.reduce(0) { $0 + confusion[$1][$1] }) / total }
+  var accuracy: Double { Double(rightCount) / Double(total) }
 
   /// A label that is neither right nor predicted anywhere counts as 0.
   var macroF1: Double {
-    let scores = confusion.indices.map { label in
-      let right = confusion[label][label]
-      let both = confusion[label].reduce(0, +) + confusion.reduce(0) { $0 + $1[label] }
-      return both > 0 ? 2 * Double(right) / Double(both) : 0
+    let scores = labels.map { label in
+      let both = label.actual + label.predicted
+      return both > 0 ? 2 * Double(label.right) / Double(both) : 0
     }
     return scores.reduce(0, +) / Double(scores.count)
   }
 
+  /// See `TrainingReport`.
+  var precision: [Double] { labels.map { $0.predicted > 0 ? Double($0.right) / Double($0.predicted) : 0 } }
+
+  /// See `TrainingReport`.
+  var recall: [Double] { labels.map { $0.actual > 0 ? Double($0.right) / Double($0.actual) : 0 } }
+
   /// Expected calibration error; see `TrainingReport`.
   var calibrationError: Double {
-    bins.reduce(0) { $0 + abs(Double($1.right) - $1.probability) } / total
+    bins.reduce(0) { $0 + abs(Double($1.right) - $1.probability) } / Double(total)
+  }
+
+  /// See `TrainingReport`.
+  var confusion: [ConfusionEntry] {
+    pairs.sorted { $0.key < $1.key }.map { pair, count in
+      ConfusionEntry(
+        trueLabel: Int(pair >> 32), predictedLabel: Int(pair & 0xFFFF_FFFF), count: count)
+    }
   }
 }

@@ -1,37 +1,39 @@
 /// How to train a word-count classifier. Equal texts, labels and options give equal files.
 public struct TrainOptions: Sendable {
   public var algorithm = TrainingAlgorithm.logisticRegression
-  /// Shorter words are passed over; in code points.
+  /// Shorter words are skipped; in code points, 1...255.
   public var minWordLength = 3
-  /// The model says nothing of texts with fewer distinct words.
+  /// Texts with fewer distinct words get no prediction from the model; 1...2³¹ - 1.
   public var minDistinctWords = 3
-  /// 1: words; 2: and pairs of words that neighbour once the short ones are gone.
+  /// 1: words; 2: also pairs of words that are neighbours once the short ones are gone.
   public var maxNGram = 1
   /// Weigh counts by TF-IDF, as scikit-learn's TfidfTransformer does, and scale each text to length 1.
   public var usesTFIDF = false
-  /// Words in fewer texts are left out.
+  /// Words in fewer texts are left out; 1...2³¹ - 1.
   public var minDocumentCount = 1
-  /// Words in a larger part of the texts are left out.
+  /// Words in a larger part of the texts are left out; above 0, at most 1.
   public var maxDocumentFraction = 1.0
-  /// The most frequent words are kept.
+  /// The most frequent words are kept, so many at most; 1...2²⁸.
   public var maxVocabulary = 1 << 18
-  /// Logistic regression: inverse strength of the L2 penalty, as in scikit-learn.
+  /// Logistic regression: inverse strength of the L2 penalty, as in scikit-learn; 10⁻⁹...10⁹.
   public var c = 1.0
-  /// Naive Bayes: additive smoothing.
+  /// Naive Bayes: additive smoothing; above 0, at most 10⁶.
   public var alpha = 1.0
-  /// Logistic regression: the most iterations of L-BFGS.
+  /// Logistic regression: the most iterations of L-BFGS; 1...2³¹ - 1.
   public var maxIterations = 1000
-  /// Logistic regression: the largest component of the gradient of the mean loss at the end.
+  /// Logistic regression: the largest component of the gradient of the mean loss at the end; a positive number.
   public var tolerance = 1e-4
-  /// Parts of the cross-validation; 0: none.
+  /// Parts of the cross-validation, 2...1000 and at most the number of texts; 0: none.
   public var folds = 5
-  /// Threads that may work, the calling one included. 0: as many as the process may run on.
+  /// Threads that may work, the calling one included, at most 1024. 0: as many as the process may run on.
   public var threads = 0
   /// Of the random division into folds.
   public var seed: UInt64 = 0
-  /// Told now and then, on the calling thread, what is done and which part of that is over, 0...1; true ends
-  /// the training with an error.
-  public var progress: (@Sendable (_ stage: String, _ fraction: Double) -> Bool)?
+  /// Told now and then, on the calling thread, which stage ("cross-validation", "training") is under way and which
+  /// part of it is done, 0...1. It only informs: `call.cancellation` ends a training.
+  public var progress: (@Sendable (_ stage: String, _ fraction: Double) -> Void)?
+  /// Of each `WordCountTrainer.add` and of `finish`, where these are given none of their own.
+  public var call = CallOptions()
 
   public init() {}
 }
@@ -62,28 +64,35 @@ extension TrainOptions {
     try Self.check("max_vocabulary", maxVocabulary, 1...Self.vocabularyLimit)
     try Self.check("max_iterations", maxIterations, 1...Int(Int32.max))
     try Self.check("threads", threads, 0...1024)
-    guard folds == 0 || (2...1000).contains(folds) else {
-      throw BertQAError(.invalidArgument, "folds is \(folds), but must be 0 or 2 to 1000")
-    }
-    guard maxDocumentFraction > 0, maxDocumentFraction <= 1 else {
+    guard folds == 0 || (2...Self.foldLimit).contains(folds) else {
       throw BertQAError(
-        .invalidArgument, "max_document_fraction is \(maxDocumentFraction), but must be above 0 and at most 1"
-      )
+        .invalidArgument, argument: "folds", "is \(folds), but must be 0 or 2 to \(Self.foldLimit)")
     }
-    for (name, value) in [("c", c), ("alpha", alpha), ("tolerance", tolerance)] {
-      guard value > 0, value.isFinite else {
-        throw BertQAError(.invalidArgument, "\(name) is \(value), but must be a number above 0")
-      }
-    }
+    try Self.check(
+      "max_document_fraction", maxDocumentFraction, maxDocumentFraction > 0 && maxDocumentFraction <= 1,
+      "above 0 and at most 1")
+    try Self.check("c", c, (1e-9...1e9).contains(c), "1e-9 to 1e9")
+    try Self.check("alpha", alpha, alpha > 0 && alpha <= 1e6, "above 0 and at most 1e6")
+    try Self.check("tolerance", tolerance, tolerance > 0 && tolerance.isFinite, "a positive number")
   }
 
   /// Ids in files and matrices have 32 bits.
   static let vocabularyLimit = 1 << 28
+  private static let foldLimit = 1000
 
   private static func check(_ name: String, _ value: Int, _ range: ClosedRange<Int>) throws(BertQAError) {
     guard range.contains(value) else {
       throw BertQAError(
-        .invalidArgument, "\(name) is \(value), but must be \(range.lowerBound) to \(range.upperBound)")
+        .invalidArgument, argument: name,
+        "is \(value), but must be \(range.lowerBound) to \(range.upperBound)")
+    }
+  }
+
+  private static func check(
+    _ name: String, _ value: Double, _ isAllowed: Bool, _ allowed: String
+  ) throws(BertQAError) {
+    guard isAllowed else {
+      throw BertQAError(.invalidArgument, argument: name, "is \(value), but must be \(allowed)")
     }
   }
 }

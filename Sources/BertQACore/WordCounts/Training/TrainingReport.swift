@@ -1,15 +1,15 @@
-/// How a training went. Cross-validated figures are NaN without folds.
+/// How a training went. Cross-validated figures are NaN, or empty, without folds.
 public struct TrainingReport: Sendable {
   public var textCount = 0
-  /// Features of the model.
+  /// Features of the model: words, and pairs of them.
   public var vocabularySize = 0
-  /// Sorted by their bytes.
+  /// Sorted by their UTF-8 bytes.
   public var labels: [String] = []
-  /// Texts with each label.
+  /// [label]: texts with it.
   public var labelTexts: [Int] = []
-  /// Of L-BFGS; 0 for naive Bayes, like the next but true.
+  /// Of L-BFGS; 0 for naive Bayes.
   public var iterations = 0
-  /// Whether the gradient was within the tolerance.
+  /// Whether the gradient was within the tolerance; true for naive Bayes.
   public var hasConverged = true
   /// Mean cross-entropy of the model on what it was trained on, in nats, with the penalty of logistic
   /// regression: ‖weights‖² / (2 · c · texts).
@@ -21,6 +21,26 @@ public struct TrainingReport: Sendable {
   /// Expected calibration error: the mean difference of the best label's probability and the part that is
   /// right, in 15 bins of equal width.
   public var calibrationError = Double.nan
-  /// [true label][predicted label], texts; empty without folds.
-  public var confusion: [[Int]] = []
+  /// [label]: of the texts predicted as the label, the part that has it; 0 where there are none.
+  public var precision: [Double] = []
+  /// [label]: of the texts that have the label, the part predicted as it.
+  public var recall: [Double] = []
+  /// The pairs of labels that occur, sorted by the true and then the predicted label. Empty without folds.
+  public var confusion: [ConfusionEntry] = []
+}
+
+/// How many texts with one label were predicted as another, or as the same.
+public struct ConfusionEntry: Sendable, Equatable {
+  /// In `TrainingReport.labels`.
+  public let trueLabel: Int
+  /// In `TrainingReport.labels`.
+  public let predictedLabel: Int
+  /// Texts, at least 1.
+  public let count: Int
+
+  public init(trueLabel: Int, predictedLabel: Int, count: Int) {
+    self.trueLabel = trueLabel
+    self.predictedLabel = predictedLabel
+    self.count = count
+  }
 }

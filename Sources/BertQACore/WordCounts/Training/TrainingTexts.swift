@@ -26,11 +26,18 @@ struct TrainingTexts: ~Copyable {
 
   private(set) var count = 0
 
+  /// Memory, about.
+  var byteCount: Int { 8 * (wordIDs.count + rowStarts.count) + 60 * table.count }
+
   /// Counts the words of one more text. On failure it is as if it had not been called.
-  mutating func add(_ text: UnsafeBufferPointer<UInt8>) throws(BertQAError) {
+  /// - Parameter monitor: asked now and then; told of all memory that the texts take.
+  mutating func add(
+    _ text: UnsafeBufferPointer<UInt8>, _ monitor: CallMonitor
+  ) throws(BertQAError) {
     let first = wordIDs.count
     do throws(BertQAError) {
-      try count(text)
+      try monitor.hold(byteCount)
+      try count(text, monitor)
       for index in first..<wordIDs.count { try counts.append(occurrences[Int(wordIDs[index])]) }
       if rowStarts.count == 0 { try rowStarts.append(0) }
       try rowStarts.append(wordIDs.count)
@@ -48,22 +55,13 @@ struct TrainingTexts: ~Copyable {
     if table.count > limit { try forgetRareWords() }
   }
 
-  private mutating func count(_ text: UnsafeBufferPointer<UInt8>) throws(BertQAError) {
-    var scanner = WordScanner(text, minimumLength: settings.minWordLength)
-    let countsPairs = settings.maxNGram > 1
-    var previousHash: UInt64?
-    while scanner.next() {
-      let hash = table.hash(scanner.bytes, scanner.byteCount)
-      try count(WordTable.Key(first: scanner.bytes, firstCount: scanner.byteCount), hash)
-      guard countsPairs else { continue }
-      if let previousHash {
-        let pair = WordTable.Key(
-          first: scanner.previousBytes, firstCount: scanner.previousByteCount, second: scanner.bytes,
-          secondCount: scanner.byteCount)
-        try count(pair, table.hash(previousHash, hash))
-      }
-      previousHash = hash
-    }
+  private mutating func count(
+    _ text: UnsafeBufferPointer<UInt8>, _ monitor: CallMonitor
+  ) throws(BertQAError) {
+    var walk = WordWalk(
+      text, minimumLength: settings.minWordLength, maxNGram: settings.maxNGram, hasher: table.hasher,
+      poll: CallPoll(monitor))
+    try walk.forEach { occurrence throws(BertQAError) in try count(occurrence.key, occurrence.hash) }
   }
 
   @inline(__always)
@@ -103,7 +101,7 @@ struct TrainingTexts: ~Copyable {
   }
 
   private func mostFrequent(_ number: Int) -> [Bool] {
-    // Words by how many texts they are in; the last element stands for more.
+    // Words by how many texts they are in; the last element counts those in more.
     var histogram = [Int](repeating: 0, count: 1 << 16)
     let top = histogram.count - 1
     for count in documentCounts.elements { histogram[min(Int(count), top)] += 1 }

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// Collects labelled texts and trains a word-count classifier on them. A text is counted when it is added and
 /// not kept: see `TrainingTexts` for the memory that takes.
 ///
@@ -14,9 +12,10 @@ public final class WordCountTrainer {
   private var labels: [[UInt8]] = []
   private var labelNumbers: [[UInt8]: Int32] = [:]
 
+  /// - Throws: `.invalidArgument` for an option outside its range.
   public convenience init(options: TrainOptions = TrainOptions()) throws(BertQAError) {
     try options.validate()
-    try Self.warmUp()
+    Self.warmUp()
     self.init(checked: options)
   }
 
@@ -25,10 +24,9 @@ public final class WordCountTrainer {
     texts = TrainingTexts(options)
   }
 
-  /// Trains once per process while fork() is held back: see `ForkGuard`. What is found is of no interest.
-  private static func warmUp() throws(BertQAError) {
-    guard !isWarm.load(ordering: .acquiring) else { return }
-    try ForkGuard.hold { () throws(BertQAError) in
+  /// Trains once per process: see `WarmUp`.
+  private static func warmUp() {
+    WarmUp.once(.training) {
       for algorithm in TrainingAlgorithm.allCases {
         var options = TrainOptions()
         options.algorithm = algorithm
@@ -38,85 +36,113 @@ public final class WordCountTrainer {
         options.threads = 1
         let trainer = WordCountTrainer(checked: options)
         for text in ["one two", "one two three", "four five", "four six"] {
-          try trainer.add(text, label: String(text.prefix(1)))
+          try? trainer.add(text, label: String(text.prefix(1)))
         }
-        _ = try trainer.train()
+        _ = try? trainer.train(CallMonitor(CallOptions()))
       }
     }
-    isWarm.store(true, ordering: .releasing)
   }
-
-  private static let isWarm = Atomic<Bool>(false)
 
   public var textCount: Int { targets.count }
 
   public var labelCount: Int { labels.count }
 
-  /// Counts the words of one more text; one without words counts as a text, too.
-  public func add(_ text: UnsafeBufferPointer<UInt8>, label: String) throws(BertQAError) {
-    guard text.count <= Int(Int32.max) else {
-      throw BertQAError(.tooLarge, "the text has \(text.count) bytes, above the limit of \(Int32.max)")
-    }
-    guard !label.isEmpty, !label.utf8.contains(0) else {
+  /// Counts the words of one more text; one without words counts as a text, too. After a failure the trainer is as
+  /// it was before.
+  /// - Parameters:
+  ///   - text: UTF-8, at most 2³¹ - 1 bytes; invalid bytes are no words.
+  ///   - label: UTF-8, neither blank nor with a NUL. Labels are the same if their bytes are.
+  ///   - call: nil: that of the trainer's options.
+  /// - Throws: `.invalidArgument` for a label that cannot be one, `.tooLarge`, `.outOfMemory`, `.cancelled`,
+  ///   `.deadlineExceeded`.
+  public func add(
+    _ text: UnsafeBufferPointer<UInt8>, label: UnsafeBufferPointer<UInt8>, call: CallOptions? = nil
+  ) throws(BertQAError) {
+    try TextLimit.check(text, "text")
+    guard ObjectReader.isLabel(label), UTF8Codec.isValid(label) else {
       throw BertQAError(
-        .invalidArgument, "the label of text \(textCount) is empty or has a NUL; every text needs a name")
+        .invalidArgument, argument: "label",
+        "of text \(textCount) is blank, has a NUL or is not valid UTF-8: every text needs a name")
     }
     guard textCount < Int(Int32.max) else {
       throw BertQAError(.tooLarge, "there are more than \(Int32.max) texts")
     }
-    let number = try number(of: Array(label.utf8))
-    try texts.add(text)
-    targets.append(number)
+    let monitor = CallMonitor(call ?? options.call)
+    try monitor.check()
+    let number = try number(of: Array(label))
+    try texts.add(text, monitor)
+    if number == labels.count { append(label: Array(label)) }
+    targets.append(Int32(number))
   }
 
-  public func add(_ text: String, label: String) throws(BertQAError) {
-    try withBytes(of: text) { bytes throws(BertQAError) in try add(bytes, label: label) }
+  public func add(
+    _ text: UnsafeBufferPointer<UInt8>, label: String, call: CallOptions? = nil
+  ) throws(BertQAError) {
+    try withBytes(of: label) { label throws(BertQAError) in try add(text, label: label, call: call) }
   }
 
-  private func number(of label: [UInt8]) throws(BertQAError) -> Int32 {
-    if let number = labelNumbers[label] { return number }
+  public func add(_ text: String, label: String, call: CallOptions? = nil) throws(BertQAError) {
+    try withBytes(of: text) { bytes throws(BertQAError) in try add(bytes, label: label, call: call) }
+  }
+
+  /// The number of a label, which for a new one is the number of labels.
+  private func number(of label: [UInt8]) throws(BertQAError) -> Int {
+    if let number = labelNumbers[label] { return Int(number) }
     guard labels.count < ObjectReader.labelLimit.upperBound else {
       throw BertQAError(.tooLarge, "there are more than \(labels.count) labels")
     }
-    let number = Int32(labels.count)
-    labelNumbers[label] = number
+    return labels.count
+  }
+
+  private func append(label: [UInt8]) {
+    labelNumbers[label] = Int32(labels.count)
     labels.append(label)
-    return number
   }
 
   /// Trains on all that was added and writes the model to `modelDirectory`, which must not exist or be empty
   /// and comes into being complete or not at all. More texts may be added afterwards.
-  public func finish(modelDirectory: String) throws(BertQAError) -> TrainingReport {
+  /// - Parameter call: nil: that of the trainer's options.
+  /// - Throws: `.invalidArgument` where there are fewer than two labels, fewer texts than folds or no words, or where
+  ///   an option leads to weights that are not finite; `.io`; `.cancelled`; `.deadlineExceeded`; `.outOfMemory`.
+  public func finish(modelDirectory: String, call: CallOptions? = nil) throws(BertQAError) -> TrainingReport {
     let output = try OutputDirectory(path: modelDirectory)
-    let (model, report) = try train()
+    let monitor = CallMonitor(call ?? options.call)
+    let (model, report) = try train(monitor)
     try model.write(to: output, options: options)
+    try monitor.check()
     try output.commit()
     return report
   }
 
   /// The model of all that was added.
-  func train() throws(BertQAError) -> (WordCountModel, TrainingReport) {
+  func train(_ monitor: CallMonitor) throws(BertQAError) -> (WordCountModel, TrainingReport) {
+    try monitor.check()
+    try monitor.hold(texts.byteCount)
     let (names, targets) = sortedLabels()
     try check(targets, labelCount: names.count)
     var report = TrainingReport()
     report.textCount = textCount
     report.labels = names
-    report.labelTexts = names.indices.map { label in targets.count { $0 == label } }
+    report.labelTexts = [Int](repeating: 0, count: names.count)
+    for target in targets { report.labelTexts[Int(target)] += 1 }
 
     let team = ThreadPool.Team(
       maxThreads: options.threads > 0 ? options.threads : ThreadPool.shared.size)
     let order = texts.wordsInOrder()
     if options.folds > 0 {
-      let metrics = try crossValidate(targets, labelCount: names.count, order: order, team: team)
+      let metrics = try crossValidate(
+        targets, labelCount: names.count, order: order, team: team, monitor)
       report.accuracy = metrics.accuracy
       report.macroF1 = metrics.macroF1
       report.calibrationError = metrics.calibrationError
+      report.precision = metrics.precision
+      report.recall = metrics.recall
       report.confusion = metrics.confusion
     }
     let fitted = try FittedModel(
       texts, rows: Array(0..<textCount), targets: targets, labelCount: names.count, order: order, options,
-      team: team
-    ) { options.progress?("training", $0) ?? false }
+      team: team, monitor
+    ) { options.progress?("training", $0) }
     guard !fitted.selection.words.isEmpty else {
       throw BertQAError(
         .invalidArgument,
@@ -146,24 +172,26 @@ public final class WordCountTrainer {
     }
     guard options.folds <= textCount else {
       throw BertQAError(
-        .invalidArgument, "folds is \(options.folds), but there are only \(textCount) texts")
+        .invalidArgument, argument: "folds",
+        "is \(options.folds), but there are only \(textCount) texts")
     }
   }
 
   /// Predicts each text by a model trained on the other folds alone, its words and their weights included.
   private func crossValidate(
-    _ targets: [Int32], labelCount: Int, order: [UInt32], team: borrowing ThreadPool.Team
+    _ targets: [Int32], labelCount: Int, order: [UInt32], team: borrowing ThreadPool.Team,
+    _ monitor: CallMonitor
   ) throws(BertQAError) -> PredictionMetrics {
     var metrics = PredictionMetrics(labelCount: labelCount)
     let folds = Folds(count: options.folds, targets: targets, labelCount: labelCount, seed: options.seed)
     for fold in 0..<folds.count {
       let fitted = try FittedModel(
         texts, rows: folds.kept(fold), targets: targets, labelCount: labelCount, order: order, options,
-        team: team
+        team: team, monitor
       ) { part in
-        options.progress?("cross-validation", (Double(fold) + part) / Double(folds.count)) ?? false
+        options.progress?("cross-validation", (Double(fold) + part) / Double(folds.count))
       }
-      try fitted.predict(texts, rows: folds.heldOut(fold), targets: targets, into: &metrics)
+      try fitted.predict(texts, rows: folds.heldOut(fold), targets: targets, into: &metrics, monitor)
     }
     return metrics
   }

@@ -12,12 +12,15 @@ struct EmbedTask: FilterTask {
     let windowCount: Int
   }
 
-  func results(for inputs: [TaskInput]) throws(BertQAError) -> [Embedding] {
-    let (vectors, windowCounts) = try context.embedCountingWindows(
+  func results(for inputs: [TaskInput]) throws(BertQAError) -> [Result<Embedding, BertQAError>] {
+    let (vectors, windowCounts, failures) = try context.embedEachCountingWindows(
       inputs.map { TextPair(text: $0.texts[0], second: $0.texts.dropFirst().first) }, options: options)
     let length = context.info.embeddingLength
-    return inputs.indices.map {
-      Embedding(vector: vectors[$0 * length..<($0 + 1) * length], windowCount: windowCounts[$0])
+    return inputs.indices.map { index in
+      if let failure = failures[index] { return .failure(failure) }
+      return .success(
+        Embedding(
+          vector: vectors[index * length..<(index + 1) * length], windowCount: windowCounts[index]))
     }
   }
 

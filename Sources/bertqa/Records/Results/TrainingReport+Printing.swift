@@ -19,19 +19,31 @@ extension TrainingReport {
     return facts
   }
 
+  /// Labels above which a table of all pairs of them would be of no use.
+  private static let tableLabels = 100
+
+  /// [true label][predicted label]: texts.
+  private var matrix: [[Int]] {
+    var matrix = [[Int]](repeating: [Int](repeating: 0, count: labels.count), count: labels.count)
+    for entry in confusion { matrix[entry.trueLabel][entry.predictedLabel] = entry.count }
+    return matrix
+  }
+
   /// One fact a line, then for each label its texts, its precision and recall, and how many of its texts were
   /// predicted as each label.
   func lines() -> [UInt8] {
     var output = Facts(facts).lines()
     guard !confusion.isEmpty else { return output }
+    let matrix = labels.count > Self.tableLabels ? nil : matrix
     var table: [[String]] = []
     for (row, label) in labels.enumerated() {
-      let scores = [precision(of: row), recall(of: row)].map { decimal($0, digits: 4) }
-      table.append([PlainText.of(label), String(labelTexts[row])] + scores + confusion[row].map(String.init))
+      let scores = [precision[row], recall[row]].map { decimal($0, digits: 4) }
+      table.append(
+        [PlainText.of(label), String(labelTexts[row])] + scores + (matrix?[row].map(String.init) ?? []))
     }
     let widths = table[0].indices.map { column in table.map { $0[column].unicodeScalars.count }.max() ?? 0 }
-    output +=
-      "\nlabel, texts, precision, recall, and what they were predicted as, in the order of the lines:\n".utf8
+    output += "\nlabel, texts, precision, recall".utf8
+    output += "\(matrix == nil ? "" : ", and what they were predicted as, in the order of the lines"):\n".utf8
     for row in table {
       for (column, cell) in row.enumerated() {
         let padding = repeatElement(UInt8(ascii: " "), count: widths[column] - cell.unicodeScalars.count)
@@ -49,16 +61,6 @@ extension TrainingReport {
     return output
   }
 
-  /// Of the texts that were predicted as the label, the part that has it; NaN if there are none.
-  private func precision(of label: Int) -> Double {
-    Double(confusion[label][label]) / Double(confusion.reduce(0) { $0 + $1[label] })
-  }
-
-  /// Of the texts that have the label, the part that was predicted so; NaN if there are none.
-  private func recall(of label: Int) -> Double {
-    Double(confusion[label][label]) / Double(confusion[label].reduce(0, +))
-  }
-
   /// One object, on one line.
   /// - Parameter skippedCount: records that were not right.
   func json(skippedCount: Int) -> [UInt8] {
@@ -74,15 +76,20 @@ extension TrainingReport {
       writer.array { writer in labels.forEach { writer.string($0) } }
       writer.key("label_text_counts")
       writer.array { writer in labelTexts.forEach { writer.integer($0) } }
-      if !confusion.isEmpty {
-        writer.key("precision")
-        writer.array { writer in labels.indices.forEach { writer.number(Float(precision(of: $0))) } }
-        writer.key("recall")
-        writer.array { writer in labels.indices.forEach { writer.number(Float(recall(of: $0))) } }
+      for (name, values) in [("precision", precision), ("recall", recall)] {
+        writer.key(name)
+        writer.array { writer in values.forEach { writer.number(Float($0)) } }
       }
+      // Of pairs that occur only, as there may be very many labels.
       writer.key("confusion")
       writer.array { writer in
-        for row in confusion { writer.array { writer in row.forEach { writer.integer($0) } } }
+        for entry in confusion {
+          writer.array { writer in
+            writer.integer(entry.trueLabel)
+            writer.integer(entry.predictedLabel)
+            writer.integer(entry.count)
+          }
+        }
       }
     }
     return writer.takeLine()

@@ -1,0 +1,153 @@
+extension Context {
+  /// Answers one question on one document of any length; the ranges of the answers are ranges of
+  /// `document`. Time: linear in the document's length.
+  public func answer(
+    question: UnsafeBufferPointer<UInt8>, document: UnsafeBufferPointer<UInt8>,
+    options: AnswerOptions = AnswerOptions()
+  ) throws(BertQAError) -> AnswerResult {
+    try answerer().answer(
+      [QuestionDocumentPair(question: question, document: .text(document))], options)[0]
+  }
+
+  /// Answers one question on one document. `Answer.range(in:)` and `Answer.text(in:)` give the answer's place in
+  /// and part of `document`.
+  public func answer(
+    question: String, document: String, options: AnswerOptions = AnswerOptions()
+  ) throws(BertQAError) -> AnswerResult {
+    try withBytes(of: question) { question throws(BertQAError) in
+      try withBytes(of: document) { document throws(BertQAError) in
+        try answer(question: question, document: document, options: options)
+      }
+    }
+  }
+
+  /// Answers many pairs in one call: all their windows are one work list, spread over the threads. The first
+  /// failure ends the call; its `item` is the pair's index.
+  public func answerBatch(
+    _ pairs: [(question: UnsafeBufferPointer<UInt8>, document: UnsafeBufferPointer<UInt8>)],
+    options: AnswerOptions = AnswerOptions()
+  ) throws(BertQAError) -> [AnswerResult] {
+    try answerer().answer(Self.texts(pairs), options)
+  }
+
+  /// The same for strings.
+  public func answerBatch(
+    _ pairs: [(question: String, document: String)], options: AnswerOptions = AnswerOptions()
+  ) throws(BertQAError) -> [AnswerResult] {
+    try withBytes(of: pairs.flatMap { [$0.question, $0.document] }) { texts throws(BertQAError) in
+      try answerBatch(
+        pairs.indices.map { (question: texts[2 * $0], document: texts[2 * $0 + 1]) }, options: options)
+    }
+  }
+
+  /// As `answerBatch`, but a pair's failure is its own result. What concerns the whole call, such as an option out
+  /// of range, cancellation or memory, is thrown.
+  public func answerEach(
+    _ pairs: [(question: UnsafeBufferPointer<UInt8>, document: UnsafeBufferPointer<UInt8>)],
+    options: AnswerOptions = AnswerOptions()
+  ) throws(BertQAError) -> [Result<AnswerResult, BertQAError>] {
+    try answerer().answerEach(Self.texts(pairs), options)
+  }
+
+  /// Throws what a call with these options would throw before it reads a text.
+  public func validate(_ options: AnswerOptions) throws(BertQAError) {
+    let reader = try answerer().reader
+    _ = try AnswerSettings(
+      options, maxPositions: reader.maxPositions, template: reader.tokenizer.template)
+  }
+
+  // MARK: - Prepared documents
+
+  /// Tokenizes a document once, to be asked many times. Keeps a copy of the text.
+  public func prepare(
+    _ document: UnsafeBufferPointer<UInt8>, call: CallOptions = CallOptions()
+  ) throws(BertQAError) -> PreparedDocument {
+    try answerer().prepare(document, call)
+  }
+
+  /// Tokenizes a document once, to be asked many times. Keeps a copy of the text.
+  public func prepare(
+    _ document: String, call: CallOptions = CallOptions()
+  ) throws(BertQAError) -> PreparedDocument {
+    try withBytes(of: document) { bytes throws(BertQAError) in try prepare(bytes, call: call) }
+  }
+
+  public func answer(
+    question: UnsafeBufferPointer<UInt8>, document: PreparedDocument,
+    options: AnswerOptions = AnswerOptions()
+  ) throws(BertQAError) -> AnswerResult {
+    try answerer().answer(
+      [QuestionDocumentPair(question: question, document: .prepared(document))], options)[0]
+  }
+
+  /// Answers one question on a prepared document.
+  public func answer(
+    question: String, document: PreparedDocument, options: AnswerOptions = AnswerOptions()
+  ) throws(BertQAError) -> AnswerResult {
+    try withBytes(of: question) { question throws(BertQAError) in
+      try answer(question: question, document: document, options: options)
+    }
+  }
+
+  /// Answers many questions on one prepared document, as one work list.
+  public func answerBatch(
+    questions: [UnsafeBufferPointer<UInt8>], document: PreparedDocument,
+    options: AnswerOptions = AnswerOptions()
+  ) throws(BertQAError) -> [AnswerResult] {
+    try answerer().answer(Self.pairs(questions, document), options)
+  }
+
+  /// Answers many questions on one prepared document, as one work list.
+  public func answerBatch(
+    questions: [String], document: PreparedDocument, options: AnswerOptions = AnswerOptions()
+  ) throws(BertQAError) -> [AnswerResult] {
+    try withBytes(of: questions) { questions throws(BertQAError) in
+      try answerBatch(questions: questions, document: document, options: options)
+    }
+  }
+
+  /// As `answerBatch`, but a question's failure is its own result.
+  public func answerEach(
+    questions: [UnsafeBufferPointer<UInt8>], document: PreparedDocument,
+    options: AnswerOptions = AnswerOptions()
+  ) throws(BertQAError) -> [Result<AnswerResult, BertQAError>] {
+    try answerer().answerEach(Self.pairs(questions, document), options)
+  }
+
+  // MARK: -
+
+  private func answerer() throws(BertQAError) -> QuestionAnswerer {
+    guard case .answering(let answerer, _) = engine else {
+      throw wrongModel(for: "answer questions", needed: .answer)
+    }
+    return answerer
+  }
+
+  private static func texts(
+    _ pairs: [(question: UnsafeBufferPointer<UInt8>, document: UnsafeBufferPointer<UInt8>)]
+  ) -> [QuestionDocumentPair] {
+    pairs.map { QuestionDocumentPair(question: $0.question, document: .text($0.document)) }
+  }
+
+  private static func pairs(
+    _ questions: [UnsafeBufferPointer<UInt8>], _ document: PreparedDocument
+  ) -> [QuestionDocumentPair] {
+    questions.map { QuestionDocumentPair(question: $0, document: .prepared(document)) }
+  }
+}
+
+extension Answer {
+  /// The answer's text, cut from the document that was asked.
+  public func text(in document: String) -> String {
+    let utf8 = document.utf8
+    let start = utf8.index(utf8.startIndex, offsetBy: bytes.start)
+    return String(decoding: utf8[start..<utf8.index(start, offsetBy: bytes.count)], as: UTF8.self)
+  }
+
+  /// The answer's place in the document that was asked.
+  public func range(in document: String) -> Range<String.Index> {
+    let utf8 = document.utf8
+    let start = utf8.index(utf8.startIndex, offsetBy: bytes.start)
+    return start..<utf8.index(start, offsetBy: bytes.count)
+  }
+}

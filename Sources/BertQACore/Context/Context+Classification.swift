@@ -1,0 +1,53 @@
+extension Context {
+  /// Classifies texts, or pairs of texts, in one call: one result per text, in order. What a result says does not
+  /// depend on the others. The first failure ends the call; its `item` is the text's index. Time: linear in the
+  /// texts' lengths.
+  public func classify(
+    _ texts: [TextPair], options: ClassifyOptions = ClassifyOptions()
+  ) throws(BertQAError) -> [Classification] {
+    switch engine {
+    case .wordCounts(let classifier): return try classifier.classify(texts, options)
+    case .classification(let classifier):
+      return try all(classifier.classifyEach(texts, options, stopsAtFailure: true))
+    case .tokenizer, .answering, .embedding, .languageModel:
+      throw wrongModel(for: "classify", needed: .classify)
+    }
+  }
+
+  /// As `classify`, but a text's failure is its own result. What concerns the whole call, such as an option out of
+  /// range, cancellation or memory, is thrown.
+  public func classifyEach(
+    _ texts: [TextPair], options: ClassifyOptions = ClassifyOptions()
+  ) throws(BertQAError) -> [Result<Classification, BertQAError>] {
+    switch engine {
+    case .wordCounts(let classifier): return try classifier.classifyEach(texts, options)
+    case .classification(let classifier): return try classifier.classifyEach(texts, options)
+    case .tokenizer, .answering, .embedding, .languageModel:
+      throw wrongModel(for: "classify", needed: .classify)
+    }
+  }
+
+  public func classify(
+    _ text: TextPair, options: ClassifyOptions = ClassifyOptions()
+  ) throws(BertQAError) -> Classification {
+    try classify([text], options: options)[0]
+  }
+
+  /// Classifies one text.
+  public func classify(
+    _ text: String, options: ClassifyOptions = ClassifyOptions()
+  ) throws(BertQAError) -> Classification {
+    try withBytes(of: text) { bytes throws(BertQAError) in
+      try classify(TextPair(text: bytes), options: options)
+    }
+  }
+
+  /// Classifies many texts: one result per text, in order.
+  public func classify(
+    _ texts: [String], options: ClassifyOptions = ClassifyOptions()
+  ) throws(BertQAError) -> [Classification] {
+    try withBytes(of: texts) { texts throws(BertQAError) in
+      try classify(texts.map { TextPair(text: $0) }, options: options)
+    }
+  }
+}

@@ -1,0 +1,108 @@
+extension Context {
+  /// Vectors of texts, or of pairs of texts, for search, clustering and comparison. What a vector is does
+  /// not depend on the other texts. The first failure ends the call; its `item` is the text's index. Time: linear
+  /// in the texts' lengths.
+  /// - Parameter embeddings: [texts.count][info.embeddingLength]; unspecified after an error.
+  public func embed(
+    _ texts: [TextPair], options: EmbedOptions = EmbedOptions(),
+    into embeddings: UnsafeMutableBufferPointer<Float>
+  ) throws(BertQAError) {
+    _ = try embed(texts, options, into: embeddings) { error throws(BertQAError) in
+      throw error
+    } counted: { _, _ in
+    }
+  }
+
+  /// As `embed`, but a text's failure is its own: its vector is zeros, and the result has its error by the text's
+  /// index. What concerns the whole call, such as an option out of range, cancellation or memory, is thrown.
+  public func embedEach(
+    _ texts: [TextPair], options: EmbedOptions = EmbedOptions(),
+    into embeddings: UnsafeMutableBufferPointer<Float>
+  ) throws(BertQAError) -> [Int: BertQAError] {
+    embeddings.update(repeating: 0)
+    return try embed(texts, options, into: embeddings) { _ in
+    } counted: { _, _ in
+    }
+  }
+
+  /// As `embedEach`, with the windows that the model read of each text.
+  package func embedEachCountingWindows(
+    _ texts: [TextPair], options: EmbedOptions
+  ) throws(BertQAError) -> (vectors: [Float], windowCounts: [Int], failures: [Int: BertQAError]) {
+    var vectors = [Float](repeating: 0, count: texts.count * info.embeddingLength)
+    var windowCounts = [Int](repeating: 0, count: texts.count)
+    let failures = try vectors.withUnsafeMutableBufferPointer { buffer throws(BertQAError) in
+      try embed(texts, options, into: buffer) { _ in
+      } counted: {
+        windowCounts[$0] = $1
+      }
+    }
+    return (vectors, windowCounts, failures)
+  }
+
+  private func embed(
+    _ texts: [TextPair], _ options: EmbedOptions, into embeddings: UnsafeMutableBufferPointer<Float>,
+    failed: (BertQAError) throws(BertQAError) -> Void, counted: (_ text: Int, _ windowCount: Int) -> Void
+  ) throws(BertQAError) -> [Int: BertQAError] {
+    let embedder = try embedder()
+    guard embeddings.count == texts.count * embedder.length else {
+      throw BertQAError(
+        .invalidArgument, argument: "embeddings",
+        "has room for \(embeddings.count) numbers, but \(texts.count) texts have "
+          + "\(texts.count * embedder.length)")
+    }
+    var failures: [Int: BertQAError] = [:]
+    guard let base = embeddings.baseAddress else { return failures }
+    try embedder.forEachVector(of: texts, options) { index, error throws(BertQAError) in
+      try failed(error)
+      failures[index] = error
+    } _: { index, vector, windowCount in
+      (base + index * embedder.length).update(from: vector, count: embedder.length)
+      counted(index, windowCount)
+    }
+    return failures
+  }
+
+  /// - Returns: [texts.count][info.embeddingLength]
+  public func embed(
+    _ texts: [TextPair], options: EmbedOptions = EmbedOptions()
+  ) throws(BertQAError) -> [Float] {
+    var embeddings = [Float](repeating: 0, count: texts.count * info.embeddingLength)
+    try embeddings.withUnsafeMutableBufferPointer { buffer throws(BertQAError) in
+      try embed(texts, options: options, into: buffer)
+    }
+    return embeddings
+  }
+
+  /// The vector of one text.
+  public func embed(
+    _ text: String, options: EmbedOptions = EmbedOptions()
+  ) throws(BertQAError) -> [Float] {
+    try embed([text], options: options)
+  }
+
+  /// The vectors of many texts, [texts.count][info.embeddingLength].
+  public func embed(
+    _ texts: [String], options: EmbedOptions = EmbedOptions()
+  ) throws(BertQAError) -> [Float] {
+    try withBytes(of: texts) { texts throws(BertQAError) in
+      try embed(texts.map { TextPair(text: $0) }, options: options)
+    }
+  }
+
+  fileprivate func embedder() throws(BertQAError) -> TextEmbedder {
+    guard case .embedding(let embedder) = engine else {
+      throw wrongModel(for: "embed texts", needed: .embed)
+    }
+    return embedder
+  }
+}
+
+extension Labeler {
+  /// Keeps what it needs of `context`, whose model must be for embedding.
+  public convenience init(
+    _ context: Context, examples: [LabelExample], options: LabelerOptions = LabelerOptions()
+  ) throws(BertQAError) {
+    try self.init(context.embedder(), examples, options)
+  }
+}

@@ -1,0 +1,52 @@
+extension Context {
+  /// The tokens of `text` without special tokens around it, as Hugging Face's tokenizers give them.
+  /// Complexity: O(bytes).
+  /// - Parameter parseSpecialTokens: whether "[SEP]" and its like in the text become those tokens.
+  public func tokenize(
+    _ text: UnsafeBufferPointer<UInt8>, parseSpecialTokens: Bool = false, call: CallOptions = CallOptions()
+  ) throws(BertQAError) -> Tokens {
+    try TextLimit.check(text, "text")
+    guard let tokenizer = engine.tokenizer else {
+      throw BertQAError(
+        .wrongModel, "\(info.directory) is a \(info.architecture), which reads words, not tokens")
+    }
+    var tokens = Tokens()
+    try tokenizer.tokenize(
+      text, parseSpecialTokens: parseSpecialTokens, into: &tokens, CallMonitor(call))
+    return tokens
+  }
+
+  /// The tokens of one text.
+  public func tokenize(
+    _ text: String, parseSpecialTokens: Bool = false, call: CallOptions = CallOptions()
+  ) throws(BertQAError) -> Tokens {
+    try withBytes(of: text) { bytes throws(BertQAError) in
+      try tokenize(bytes, parseSpecialTokens: parseSpecialTokens, call: call)
+    }
+  }
+
+  /// The piece or word with this id, as the vocabulary spells it, with a NUL behind it; nil outside the vocabulary.
+  /// Lives as long as the context.
+  public func vocabularyPiece(id: Int32) -> UnsafeBufferPointer<UInt8>? {
+    let piece: UnsafeBufferPointer<UInt8>?
+    switch engine {
+    case .wordCounts(let classifier):
+      let model = classifier.model
+      return (0..<model.featureCount).contains(Int(id)) ? model.table.word(Int(id)) : nil
+    case .languageModel(let model): piece = model.words.vocabulary.piece(id)
+    case .tokenizer, .answering, .classification, .embedding: piece = engine.tokenizer?.piece(id)
+    }
+    guard let piece, piece.baseAddress != nil else { return nil }
+    return piece
+  }
+
+  public func vocabularyID(of piece: UnsafeBufferPointer<UInt8>) -> Int32? {
+    switch engine {
+    case .wordCounts(let classifier):
+      let id = classifier.model.table.id(of: piece)
+      return id >= 0 ? Int32(id) : nil
+    case .languageModel(let model): return model.words.vocabulary.id(of: piece)
+    case .tokenizer, .answering, .classification, .embedding: return engine.tokenizer?.id(of: piece)
+    }
+  }
+}

@@ -1,0 +1,101 @@
+extension EncoderPass {
+  /// A head of tokens, on some blocks of a chunk that is through all layers.
+  func applyTokenHead(_ active: ActiveChunk, _ blocks: Range<Int>, _ scratch: Workspace.Scratch) {
+    let head = encoder.parameters.head
+    let columns = head.columns
+    let hidden = active.activations.hidden + blocks.lowerBound * hiddenSize * Self.lanes
+    let numbers = head.apply(
+      hidden, blocks: blocks.count, scratch: scratch.head, encoder.kernels)
+    forEachWindow(active.chunk, blocks) { window, tokens, lane in
+      for token in tokens {
+        let at = lane + token - tokens.lowerBound - blocks.lowerBound * Self.lanes
+        let row = numbers + at / Self.lanes * columns * Self.lanes + at % Self.lanes
+        let target = output.values + window.firstToken + token
+        for column in 0..<columns { target[column * ids.count] = row[column * Self.lanes] }
+      }
+    }
+  }
+
+  /// Keeps a window's vector, where the pass is for windows. The chunk must be through all layers.
+  func pool(_ active: ActiveChunk, _ member: ChunkPlan.Member) {
+    guard case .window(let pooling) = output.input else { return }
+    let vector = windowVectors + member.window * hiddenSize
+    let blockFloats = hiddenSize * Self.lanes
+    let first = active.activations.hidden + member.lane / Self.lanes * blockFloats
+    switch pooling {
+    case .first:
+      let column = first + member.lane % Self.lanes
+      for feature in 0..<hiddenSize { vector[feature] = column[feature * Self.lanes] }
+    case .mean:
+      let tokens = windows[member.window].tokenCount
+      let scale = 1 / Float(tokens)
+      for feature in 0..<hiddenSize {
+        vector[feature] =
+          scale * sum(first + feature * Self.lanes, lane: member.lane % Self.lanes, tokens, blockFloats)
+      }
+    }
+  }
+
+  /// Sum over a window's tokens, whose first is at `lane`, a multiple of 4, of one feature's row in
+  /// `block`. Four sums of every fourth token each: wherever the window lies, the order is the same.
+  private func sum(
+    _ block: UnsafePointer<Float>, lane: Int, _ tokens: Int, _ blockFloats: Int
+  ) -> Float {
+    var sums = SIMD4<Float>.zero
+    var block = block
+    var lane = lane
+    for _ in 0..<tokens / 4 {
+      sums += UnsafeRawPointer(block + lane).loadUnaligned(as: SIMD4<Float>.self)
+      lane += 4
+      if lane == Self.lanes {
+        lane = 0
+        block += blockFloats
+      }
+    }
+    // The lanes behind the window are another's, or unused.
+    for rest in 0..<tokens % 4 { sums[rest] += block[lane + rest] }
+    return (sums[0] + sums[1]) + (sums[2] + sums[3])
+  }
+
+  // MARK: - Heads of windows
+
+  /// Windows that a task takes through a head at once: a few blocks of the kernels'.
+  private static var windowsPerTask: Int { 4 * lanes }
+
+  /// Takes all windows' vectors through the head, if the pass is for windows and it has layers.
+  mutating func runHead(team: borrowing ThreadPool.Team) throws(BertQAError) {
+    guard output.input != .tokens, !encoder.parameters.head.layers.isEmpty, !state.isStopped else { return }
+    let tasks = (windows.count + Self.windowsPerTask - 1) / Self.windowsPerTask
+    withUnsafeMutablePointer(to: &self) { pass in
+      team.run(count: tasks, context: pass, whileWaiting: Self.pollWhileWaiting) {
+        EncoderPass.at($0).pointee.applyWindowHead(task: $1, seat: $2)
+      }
+    }
+  }
+
+  private func applyWindowHead(task: Int, seat: Int) {
+    guard !state.isStopped else { return }
+    let part = task * Self.windowsPerTask..<min((task + 1) * Self.windowsPerTask, windows.count)
+    let head = encoder.parameters.head
+    let columns = head.columns
+    let blocks = Kernels.blocks(tokens: part.count)
+    let workspace = encoder.workspaces.take(preferring: seat) ?? Workspace()
+    defer { encoder.workspaces.give(workspace, preferring: seat) }
+    guard
+      let memory = try? workspace.headMemory(
+        vectors: blocks * hiddenSize * Self.lanes, scratch: head.scratchCount(blocks: blocks))
+    else { return state.runOutOfMemory() }
+    // [window][feature] to [block][feature][16]
+    for (lane, window) in part.enumerated() {
+      let column = memory.vectors + lane / Self.lanes * hiddenSize * Self.lanes + lane % Self.lanes
+      let vector = windowVectors + window * hiddenSize
+      for feature in 0..<hiddenSize { column[feature * Self.lanes] = vector[feature] }
+    }
+    let numbers = head.apply(memory.vectors, blocks: blocks, scratch: memory.scratch, encoder.kernels)
+    for (lane, window) in part.enumerated() where windows[window].tokenCount > 0 {
+      let row = numbers + lane / Self.lanes * columns * Self.lanes + lane % Self.lanes
+      for column in 0..<columns { output.values[window * columns + column] = row[column * Self.lanes] }
+    }
+    poll(seat: seat)
+  }
+}

@@ -1,0 +1,49 @@
+import CBertQA
+
+/// What stands on the encoder, as the kernels take it: always in f32, as it is tiny and gives the score itself.
+struct Head {
+  struct Layer {
+    var linear: LinearLayer
+    var activation: Activation
+  }
+
+  var input: HeadInput
+  /// Applied in order to the input's vectors; none: these are the result.
+  var layers: [Layer]
+  /// Numbers per token or window.
+  var columns: Int
+
+  /// Features of the widest layer's outputs; 0 without layers.
+  var width: Int { layers.reduce(0) { max($0, $1.linear.outs) } }
+
+  /// Floats of scratch that `apply` needs: two layers' outputs.
+  func scratchCount(blocks: Int) -> Int { 2 * blocks * width * Kernels.lanes }
+
+  /// Takes blocks of vectors through the layers.
+  /// - Parameters:
+  ///   - x: [blocks][hidden][16]
+  ///   - scratch: `scratchCount` floats.
+  /// - Returns: [blocks][columns][16], in `scratch`, or `x` without layers.
+  func apply(
+    _ x: UnsafePointer<Float>, blocks: Int, scratch: UnsafeMutablePointer<Float>, _ kernels: Kernels
+  ) -> UnsafePointer<Float> {
+    var x = x
+    var (y, other) = (scratch, scratch + blocks * width * Kernels.lanes)
+    for layer in layers {
+      let linear = layer.linear
+      guard case .f32(let weights) = linear.weights else { break }
+      kernels.table.linear_f32(
+        weights, linear.bias, x, blocks, linear.ins, linear.outs, Kernels.Epilogue.bias, y,
+        linear.outs * Kernels.lanes)
+      let count = blocks * linear.outs * Kernels.lanes
+      switch layer.activation {
+      case .identity: break
+      case .tanh: kernels.table.tanh_f32(y, count, y)
+      case .relu: for index in 0..<count { y[index] = max(0, y[index]) }
+      }
+      x = UnsafePointer(y)
+      swap(&y, &other)
+    }
+    return x
+  }
+}

@@ -1,0 +1,36 @@
+/// A part of a long text's tokens that is read in one window.
+struct TokenWindow: Sendable, Equatable {
+  /// Position among the windows of the whole text.
+  let index: Int
+  let firstToken: Int
+  let tokenCount: Int
+
+  var endToken: Int { firstToken + tokenCount }
+  var tokens: Range<Int> { firstToken..<endToken }
+
+  /// Bounds what a window list and its logits can take: 2³⁰ tokens are 8 GiB of logits.
+  static let maxTotalTokens = 1 << 30
+
+  /// Windows of `room` tokens, neighbours sharing `overlap` < `room`, up to the one that reaches the end.
+  static func layout(
+    tokenCount: Int, room: Int, overlap: Int
+  ) throws(BertQAError) -> [TokenWindow] {
+    let step = room - overlap
+    let count = 1 + (max(0, tokenCount - room) + step - 1) / step
+    let total = count.multipliedReportingOverflow(by: room)
+    if total.overflow || (count > 1 && total.partialValue > maxTotalTokens) {
+      throw BertQAError(
+        .tooLarge,
+        "the text's \(tokenCount) tokens make \(count) windows of \(room) tokens, more than "
+          + "\(maxTotalTokens) tokens in all: lower doc_stride (\(overlap)) or split the text")
+    }
+    var windows: [TokenWindow] = []
+    windows.reserveCapacity(count)
+    for index in 0..<count {
+      let first = index * step
+      windows.append(
+        TokenWindow(index: index, firstToken: first, tokenCount: min(room, tokenCount - first)))
+    }
+    return windows
+  }
+}

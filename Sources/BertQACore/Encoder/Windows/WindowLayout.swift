@@ -1,0 +1,58 @@
+/// How texts of any length become windows of the model.
+struct WindowLayout: Sendable {
+  /// Tokens of a window at most, special ones included; 8 or more.
+  var maxSequenceLength: Int
+  /// Tokens of a long text that two neighbouring windows share, at most.
+  var overlap = 0
+  /// Cut what does not fit in one window.
+  var truncates = false
+  let template: Template
+
+  static let minimumLength = 8
+
+  /// What neighbouring windows share where the caller does not say: 128 tokens, as in Hugging Face's pipeline, or
+  /// a third of a shorter window.
+  static func defaultOverlap(length: Int) -> Int { min(128, length / 3) }
+
+  /// A window's length: the caller's choice, else the default, lowered to what the model takes.
+  static func length(
+    _ wanted: Int?, default: Int, _ maxPositions: Int
+  ) throws(BertQAError) -> Int {
+    let length = min(wanted ?? `default`, maxPositions)
+    if length >= minimumLength { return length }
+    throw BertQAError(
+      .invalidArgument, argument: "max_seq_len",
+      "is \(length), but must be at least \(minimumLength); the model takes \(maxPositions)")
+  }
+
+  /// The tokens of a text and of its second one that are read in one window.
+  struct Parts: Equatable {
+    var first: Range<Int>
+    var second: Range<Int>?
+  }
+
+  /// The windows of a text of so many tokens, one at least.
+  ///
+  /// Of a pair that does not fit, the shorter text is in every window, beside a part of the longer one; or, if it
+  /// takes more than half of the window, both are read in halves, side by side, and the one that has fewer parts
+  /// begins again. So all is read, in time linear in the lengths. Cutting is Hugging Face's "longest_first".
+  func parts(first: Int, second: Int?) throws(BertQAError) -> [Parts] {
+    let room = maxSequenceLength - template.specialCount(isPair: second != nil)
+    guard let second else { return try windows(first, room: room).map { Parts(first: $0) } }
+    let shorter = min(first, second, room / 2)
+    let (firstRoom, secondRoom) =
+      first <= second ? (shorter, room - shorter) : (room - shorter, shorter)
+    let firsts = try windows(first, room: firstRoom)
+    let seconds = try windows(second, room: secondRoom)
+    return (0..<max(firsts.count, seconds.count)).map {
+      Parts(first: firsts[$0 % firsts.count], second: seconds[$0 % seconds.count])
+    }
+  }
+
+  private func windows(_ tokens: Int, room: Int) throws(BertQAError) -> [Range<Int>] {
+    guard tokens > room, !truncates else { return [0..<min(tokens, room)] }
+    return try TokenWindow.layout(
+      tokenCount: tokens, room: room, overlap: min(overlap, maxSequenceLength / 3, room / 2)
+    ).map(\.tokens)
+  }
+}

@@ -1,0 +1,160 @@
+/// Reads the items of a call through a model, in windows: the one way from tokens to a head's numbers.
+///
+/// Items are prepared one after the other; their windows are collected in slices, which bound the memory of a
+/// call, and each slice goes through the model at once. Results do not depend on the slices.
+struct WindowReader: Sendable {
+  let tokenizer: any Tokenizer
+  let model: any WindowModel
+  /// The longest window that the model takes, in tokens.
+  let maxPositions: Int
+  /// The model is run once this many tokens or windows have come together.
+  var sliceTokens = 65_536
+  var sliceWindows = 4096
+  /// Tokens of a slice where the caller wants to be told of the progress: often enough to watch.
+  static let watchedSliceTokens = 16_384
+
+  /// An item's tokens, and the parts of them that make its windows; without windows nothing is read.
+  struct Item {
+    var first: ArraySlice<Int32>
+    var second: ArraySlice<Int32>?
+    var windows: [WindowLayout.Parts]
+  }
+
+  /// The model's numbers for one window.
+  struct Output {
+    /// Index of the item among those of the call.
+    let item: Int
+    /// Position among the item's windows.
+    let window: Int
+    let isLastOfItem: Bool
+    let tokenCount: Int
+    /// For heads of tokens: column c of the window's tokens begins at `c * stride`. For heads of windows: the
+    /// window's numbers.
+    let values: UnsafePointer<Float>
+    /// From one column to the next, for heads of tokens.
+    let stride: Int
+  }
+
+  /// - Parameters:
+  ///   - count: how many items there are.
+  ///   - input: what the model gives numbers for; nil: what its head reads.
+  ///   - prepare: an item's tokens; what it throws is the item's failure, except what concerns the whole call.
+  ///   - failed: told of an item's failure; what it throws ends the call.
+  ///   - deliver: takes the numbers of each window, in the order of the items and of the windows within them.
+  ///     What it throws is the item's failure too: its other windows are not delivered.
+  func read(
+    count: Int, giving input: HeadInput? = nil, _ monitor: CallMonitor,
+    prepare: (Int) throws(BertQAError) -> Item,
+    failed: (Int, BertQAError) throws(BertQAError) -> Void,
+    deliver: (Output) throws(BertQAError) -> Void
+  ) throws(BertQAError) {
+    var slice = Slice()
+    var lastFailed: Int?
+    var (windowsRead, windowsKnown) = (0, 0)
+    let sliceTokens =
+      monitor.reportsProgress ? min(sliceTokens, Self.watchedSliceTokens) : sliceTokens
+
+    func fail(_ index: Int, _ error: BertQAError) throws(BertQAError) {
+      if error.concernsWholeCall { throw error }
+      lastFailed = index
+      try failed(index, error)
+    }
+    func runSlice() throws(BertQAError) {
+      monitor.report(done: windowsRead, of: windowsKnown)
+      windowsRead += slice.sources.count
+      try monitor.checkNow()
+      try slice.run(model, input, monitor) { output throws(BertQAError) in
+        guard output.item != lastFailed else { return }
+        do throws(BertQAError) {
+          try deliver(output)
+        } catch {
+          try fail(output.item, error)
+        }
+      }
+    }
+    for index in 0..<count {
+      try monitor.check()
+      let heldBytes = monitor.heldBytes
+      let item: Item
+      do throws(BertQAError) {
+        item = try prepare(index)
+      } catch {
+        monitor.release(monitor.heldBytes - heldBytes)
+        try fail(index, error)
+        continue
+      }
+      windowsKnown += item.windows.count
+      for (number, parts) in item.windows.enumerated() {
+        slice.append(
+          item, parts, tokenizer.template,
+          Slice.Source(item: index, window: number, isLastOfItem: number == item.windows.count - 1))
+        if slice.batch.ids.count >= sliceTokens || slice.sources.count >= sliceWindows { try runSlice() }
+      }
+    }
+    try runSlice()
+    monitor.report(done: windowsRead, of: windowsKnown)
+  }
+
+  /// Windows of one or several items that go through the model together.
+  private struct Slice {
+    struct Source {
+      var item: Int
+      var window: Int
+      var isLastOfItem: Bool
+    }
+
+    var batch = WindowBatch()
+    var sources: [Source] = []
+
+    mutating func append(
+      _ item: Item, _ parts: WindowLayout.Parts, _ template: Template, _ source: Source
+    ) {
+      batch.append(
+        first: item.first[shifted(parts.first, item.first)],
+        second: item.second.map { $0[shifted(parts.second ?? 0..<0, $0)] }, template)
+      sources.append(source)
+    }
+
+    /// Positions of a text's tokens as indices of the slice of the array that holds them.
+    private func shifted(_ range: Range<Int>, _ tokens: ArraySlice<Int32>) -> Range<Int> {
+      range.lowerBound + tokens.startIndex..<range.upperBound + tokens.startIndex
+    }
+
+    /// Runs the model on what was collected, delivers its numbers, and is empty again.
+    mutating func run(
+      _ model: any WindowModel, _ input: HeadInput?, _ monitor: CallMonitor,
+      _ deliver: (Output) throws(BertQAError) -> Void
+    ) throws(BertQAError) {
+      if sources.isEmpty { return }
+      let outputs = try model.outputs(of: batch, giving: input, monitor)
+      let rows = outputs.input == .tokens ? batch.ids.count : batch.windows.count
+      guard outputs.values.count == rows * outputs.columns else {
+        throw BertQAError(
+          .internal, "\(outputs.values.count) numbers for \(rows) rows of \(outputs.columns) columns")
+      }
+      try outputs.values.withUnsafeBufferPointer { values throws(BertQAError) in
+        guard let base = values.baseAddress else { return }
+        for (index, source) in sources.enumerated() {
+          let window = batch.windows[index]
+          let offset = outputs.input == .tokens ? window.firstToken : index * outputs.columns
+          try deliver(
+            Output(
+              item: source.item, window: source.window, isLastOfItem: source.isLastOfItem,
+              tokenCount: window.tokenCount, values: base + offset, stride: batch.ids.count))
+        }
+      }
+      batch.removeAll()
+      sources.removeAll(keepingCapacity: true)
+    }
+  }
+}
+
+extension BertQAError {
+  /// Whether a failure ends a call on many items rather than one of them.
+  fileprivate var concernsWholeCall: Bool {
+    switch status {
+    case .cancelled, .deadlineExceeded, .outOfMemory, .internal: true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,126 @@
+import Glibc
+
+/// Where a model's files come from: a directory by path or by descriptor, or memory.
+///
+/// A name is that of a file in the directory itself, such as `config.json`, or one level below, such as
+/// `1_Pooling/config.json`.
+public struct ModelDirectory: Sendable {
+  private enum Source: Sendable {
+    case path
+    case descriptor(Descriptor)
+    case files([String: ModelFile])
+  }
+
+  /// What messages call the directory; its path where it was given by one.
+  public let name: String
+  private let source: Source
+
+  /// The directory at `path`, which is looked at when a file is opened.
+  public init(path: String) {
+    name = path
+    source = .path
+  }
+
+  /// The directory that `descriptor` is open on. The descriptor is duplicated and may be closed afterwards; no
+  /// path is used, so a process without access to the file system's root can load a model.
+  /// - Throws: `.invalidArgument` where it is no directory, `.io` where it cannot be duplicated.
+  public init(descriptor: Int32, name: String = "model directory") throws(BertQAError) {
+    self.name = name
+    source = .descriptor(try Descriptor(duplicating: descriptor, name))
+  }
+
+  /// Files in memory, by name; the contents are copied.
+  /// - Throws: `.invalidArgument` for a name that is no plain file name, `.outOfMemory`.
+  public init(files: [String: [UInt8]], name: String = "model in memory") throws(BertQAError) {
+    var copies: [String: ModelFile] = [:]
+    for (file, bytes) in files {
+      try Self.check(file)
+      copies[file] = try bytes.withUnsafeBufferPointer { bytes throws(BertQAError) in
+        try ModelFile(copying: UnsafeRawBufferPointer(bytes), path: "\(name)/\(file)")
+      }
+    }
+    self.name = name
+    source = .files(copies)
+  }
+
+  /// Files in memory that the caller owns: the bytes must stay valid and unchanged for as long as the directory
+  /// or anything loaded from it lives. Weights are used in place where they are aligned to their elements.
+  /// - Throws: `.invalidArgument` for a name that is no plain file name.
+  public init(
+    borrowing files: [String: UnsafeRawBufferPointer], name: String = "model in memory"
+  ) throws(BertQAError) {
+    var borrowed: [String: ModelFile] = [:]
+    for (file, bytes) in files {
+      try Self.check(file)
+      borrowed[file] = ModelFile(borrowing: bytes, path: "\(name)/\(file)")
+    }
+    self.name = name
+    source = .files(borrowed)
+  }
+
+  /// What messages call the file `file`: the directory and the file.
+  func path(of file: String) -> String { "\(name)/\(file)" }
+
+  /// Whether there is a file or anything else of this name.
+  func exists(_ file: String) -> Bool {
+    guard Self.isPlain(file) else { return false }
+    switch source {
+    case .path: return ModelFile.exists(path(of: file))
+    case .descriptor(let directory):
+      var status = stat()
+      return fstatat(directory.number, file, &status, 0) == 0
+    case .files(let files): return files[file] != nil
+    }
+  }
+
+  /// - Throws: `.io` where the file does not exist, cannot be read or is no regular file; `.invalidModel` for a
+  ///   name, as a model's own files may contain, that would leave the directory.
+  func file(_ file: String) throws(BertQAError) -> ModelFile {
+    guard Self.isPlain(file) else {
+      throw BertQAError(.invalidModel, "\(name): \(quoted(file)) is not the name of a file in this directory")
+    }
+    switch source {
+    case .path: return try ModelFile(path: path(of: file))
+    case .descriptor(let directory):
+      return try ModelFile(file, inDirectory: directory.number, path: path(of: file))
+    case .files(let files):
+      if let found = files[file] { return found }
+      throw BertQAError(.io, "\(path(of: file)): no such file was given")
+    }
+  }
+
+  /// Whether a name is that of a file in the directory or one level below.
+  static func isPlain(_ file: String) -> Bool {
+    let parts = file.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
+    return parts.count <= 2
+      && parts.allSatisfy { part in
+        !part.isEmpty && part != "." && part != ".." && part.utf8.allSatisfy { $0 >= 0x20 }
+      }
+  }
+
+  private static func check(_ file: String) throws(BertQAError) {
+    guard isPlain(file) else {
+      throw BertQAError(
+        .invalidArgument, argument: "files", "has \(quoted(file)), which is not a file's name")
+    }
+  }
+}
+
+/// A directory's descriptor, closed with its last user.
+private final class Descriptor: Sendable {
+  let number: Int32
+
+  init(duplicating descriptor: Int32, _ name: String) throws(BertQAError) {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else {
+      throw BertQAError(.invalidArgument, "\(name): descriptor \(descriptor) is not open")
+    }
+    guard status.st_mode & S_IFMT == S_IFDIR else {
+      throw BertQAError(.invalidArgument, "\(name): descriptor \(descriptor) is not open on a directory")
+    }
+    number = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+    guard number >= 0 else { throw .system("duplicate the descriptor of", name) }
+  }
+
+  deinit { close(number) }
+}

@@ -1,0 +1,100 @@
+import Glibc
+
+/// The contents of one regular file of a model: mapped read-only, so that processes which map the same file
+/// share its pages, or memory.
+///
+/// As with any mapping, the file must not be cut short while it is in use; replacing it by renaming another
+/// over it is safe.
+final class ModelFile: @unchecked Sendable {
+  // Sendable: the contents are read-only and live until deinit.
+
+  /// What messages call the file: its path, or the directory's name and its own.
+  let path: String
+  /// The file's contents; without base address if it is empty. Valid as long as this object: use `withBytes`
+  /// where nothing else keeps it.
+  let bytes: UnsafeRawBufferPointer
+  private let memory: Memory
+
+  private enum Memory {
+    case mapped
+    case allocated
+    /// The caller's, who keeps it valid and unchanged.
+    case borrowed
+  }
+
+  convenience init(path: String) throws(BertQAError) {
+    try self.init(path: path, openedAs: path, in: AT_FDCWD)
+  }
+
+  /// The file `name` in the directory that `descriptor` is open on; messages call it `path`.
+  convenience init(_ name: String, inDirectory descriptor: Int32, path: String) throws(BertQAError) {
+    try self.init(path: path, openedAs: name, in: descriptor)
+  }
+
+  /// Memory that the caller keeps valid and unchanged for the life of this object and of all that is loaded
+  /// from it.
+  init(borrowing bytes: UnsafeRawBufferPointer, path: String) {
+    self.path = path
+    self.bytes = bytes
+    memory = .borrowed
+  }
+
+  /// A copy of `bytes`, aligned to 64 bytes.
+  init(copying bytes: UnsafeRawBufferPointer, path: String) throws(BertQAError) {
+    self.path = path
+    var copy: UnsafeMutableRawPointer?
+    guard posix_memalign(&copy, 64, max(1, bytes.count)) == 0, let copy else {
+      throw BertQAError(.outOfMemory, "\(path): cannot allocate \(bytes.count) bytes")
+    }
+    if let source = bytes.baseAddress { copy.copyMemory(from: source, byteCount: bytes.count) }
+    self.bytes = UnsafeRawBufferPointer(start: copy, count: bytes.count)
+    memory = .allocated
+  }
+
+  private init(path: String, openedAs name: String, in directory: Int32) throws(BertQAError) {
+    self.path = path
+    memory = .mapped
+    guard !name.utf8.contains(0) else {
+      throw BertQAError(.invalidArgument, "a path contains a NUL: \(quoted(path))")
+    }
+    // O_NONBLOCK: opening a FIFO must fail below, not wait for a writer.
+    let descriptor = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+    guard descriptor >= 0 else { throw .system("open", path) }
+    defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw .system("read its status", path) }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw BertQAError(.io, "\(path): not a regular file")
+    }
+    guard let size = Int(exactly: status.st_size), size > 0 else {
+      bytes = UnsafeRawBufferPointer(start: nil, count: 0)
+      return
+    }
+    let mapping = mmap(nil, size, PROT_READ, MAP_PRIVATE, descriptor, 0)
+    guard let mapping, mapping != MAP_FAILED else { throw .system("map", path) }
+    bytes = UnsafeRawBufferPointer(start: mapping, count: size)
+  }
+
+  deinit {
+    guard let base = UnsafeMutableRawPointer(mutating: bytes.baseAddress) else { return }
+    switch memory {
+    case .mapped: munmap(base, bytes.count)
+    case .allocated: free(base)
+    case .borrowed: break
+    }
+  }
+
+  /// Runs `body` on the contents, valid until it returns.
+  func withBytes<Result: ~Copyable>(
+    _ body: (UnsafeBufferPointer<UInt8>) throws(BertQAError) -> Result
+  ) throws(BertQAError) -> Result {
+    defer { withExtendedLifetime(self) {} }
+    return try body(bytes.bindMemory(to: UInt8.self))
+  }
+
+  /// Whether there is something at `path`, of whatever kind.
+  static func exists(_ path: String) -> Bool {
+    var status = stat()
+    return !path.utf8.contains(0) && stat(path, &status) == 0
+  }
+}

@@ -1,0 +1,22 @@
+/// Instruction set of the kernels, in the numbering of `bertqa_isa`.
+public enum InstructionSet: Int32, Sendable, CaseIterable, CustomStringConvertible {
+  /// The best this CPU has.
+  case auto = 0
+  case portable = 1
+  case avx2 = 2
+  case avx512 = 3
+  case avx512VNNI = 4
+  case avx512VNNIBF16 = 5
+
+  /// The name that the command line, Python and messages use.
+  public var description: String {
+    switch self {
+    case .auto: "auto"
+    case .portable: "portable"
+    case .avx2: "avx2"
+    case .avx512: "avx512"
+    case .avx512VNNI: "avx512_vnni"
+    case .avx512VNNIBF16: "avx512_vnni_bf16"
+    }
+  }
+}

@@ -1,0 +1,137 @@
+/// What sets one family of encoders apart from the others, as data: how its files name things, and which variants
+/// of the arithmetic it uses.
+///
+/// A new family is a value here. A new variant is a case of one of the enums below, and code wherever the compiler
+/// then finds a switch over it incomplete.
+struct EncoderFamily: Sendable, Equatable {
+  /// As in transformers' `model_type`.
+  let name: String
+  let configuration: ConfigurationKeys
+  let tensors: TensorNames
+  let positions: Positions
+  let norm: Norm
+  let feedForward: FeedForward
+  let attention: AttentionSpan
+  let pooler: Pooler
+
+  /// How a token learns its position.
+  enum Positions: Sendable, Equatable {
+    /// A row of a table is added to the embedding; token 0 has row `offset`.
+    case table(offset: Int)
+  }
+
+  /// Where the residual stream is normalised, and how.
+  enum Norm: Sendable, Equatable {
+    /// LayerNorm after each residual addition and after the embeddings (post-norm).
+    case layerNormAfter
+  }
+
+  /// The layer between two attentions.
+  enum FeedForward: Sendable, Equatable {
+    /// output(activation(intermediate(x))), the exact GELU.
+    case dense
+  }
+
+  /// Which tokens a token attends to.
+  enum AttentionSpan: Sendable, Equatable {
+    /// All of its window.
+    case window
+  }
+
+  /// The layer between the vector of the first token and a classifier's outputs.
+  struct Pooler: Sendable, Equatable {
+    let module: String
+    let activation: Activation
+    /// Whether checkpoints without one exist: their outputs take the vector as it is.
+    let isOptional: Bool
+  }
+
+  /// The keys of `config.json`, and the values of those that Hugging Face leaves out at their default.
+  struct ConfigurationKeys: Sendable, Equatable {
+    let hiddenSize: String
+    let layerCount: String
+    let headCount: String
+    let intermediateSize: String
+    let activation: String
+    /// nil: no token types.
+    let tokenTypeCount: String?
+    /// nil: a constant of the family, 1e-12.
+    let layerNormEps: String?
+    let defaultLayerCount: Int
+  }
+
+  /// What checkpoints call their modules; a module's tensors are its name with ".weight" and ".bias".
+  struct TensorNames: Sendable, Equatable {
+    /// Begins the encoder's names, except in checkpoints of a bare encoder.
+    let prefix: String
+    let wordEmbeddings: String
+    let positionEmbeddings: String
+    let tokenTypeEmbeddings: String?
+    let embeddingNorm: String
+    /// Begins a layer's names; its index and a dot follow.
+    let layers: String
+    let layer: LayerNames
+    let questionAnswering: String
+    let classifier: String
+  }
+
+  /// Modules of one layer, to be put behind `TensorNames.layers` and the index.
+  struct LayerNames: Sendable, Equatable {
+    let query: String
+    let key: String
+    let value: String
+    let attentionOutput: String
+    let attentionNorm: String
+    let intermediate: String
+    let output: String
+    let outputNorm: String
+  }
+}
+
+extension EncoderFamily {
+  /// Devlin et al. 2018, https://arxiv.org/abs/1810.04805; transformers' `modeling_bert.py`.
+  static let bert = EncoderFamily(
+    name: "bert",
+    configuration: ConfigurationKeys(
+      hiddenSize: "hidden_size", layerCount: "num_hidden_layers", headCount: "num_attention_heads",
+      intermediateSize: "intermediate_size", activation: "hidden_act", tokenTypeCount: "type_vocab_size",
+      layerNormEps: "layer_norm_eps", defaultLayerCount: 12),
+    tensors: TensorNames(
+      prefix: "bert.", wordEmbeddings: "bert.embeddings.word_embeddings",
+      positionEmbeddings: "bert.embeddings.position_embeddings",
+      tokenTypeEmbeddings: "bert.embeddings.token_type_embeddings",
+      embeddingNorm: "bert.embeddings.LayerNorm", layers: "bert.encoder.layer.",
+      layer: LayerNames(
+        query: "attention.self.query", key: "attention.self.key", value: "attention.self.value",
+        attentionOutput: "attention.output.dense", attentionNorm: "attention.output.LayerNorm",
+        intermediate: "intermediate.dense", output: "output.dense", outputNorm: "output.LayerNorm"),
+      questionAnswering: "qa_outputs", classifier: "classifier"),
+    positions: .table(offset: 0), norm: .layerNormAfter, feedForward: .dense, attention: .window,
+    pooler: Pooler(module: "bert.pooler.dense", activation: .tanh, isOptional: true))
+
+  /// Sanh et al. 2019, https://arxiv.org/abs/1910.01108; transformers' `modeling_distilbert.py`. Sinusoidal
+  /// position embeddings are stored like learnt ones.
+  static let distilBert = EncoderFamily(
+    name: "distilbert",
+    configuration: ConfigurationKeys(
+      hiddenSize: "dim", layerCount: "n_layers", headCount: "n_heads", intermediateSize: "hidden_dim",
+      activation: "activation", tokenTypeCount: nil, layerNormEps: nil, defaultLayerCount: 6),
+    tensors: TensorNames(
+      prefix: "distilbert.", wordEmbeddings: "distilbert.embeddings.word_embeddings",
+      positionEmbeddings: "distilbert.embeddings.position_embeddings", tokenTypeEmbeddings: nil,
+      embeddingNorm: "distilbert.embeddings.LayerNorm", layers: "distilbert.transformer.layer.",
+      layer: LayerNames(
+        query: "attention.q_lin", key: "attention.k_lin", value: "attention.v_lin",
+        attentionOutput: "attention.out_lin", attentionNorm: "sa_layer_norm", intermediate: "ffn.lin1",
+        output: "ffn.lin2", outputNorm: "output_layer_norm"),
+      questionAnswering: "qa_outputs", classifier: "classifier"),
+    positions: .table(offset: 0), norm: .layerNormAfter, feedForward: .dense, attention: .window,
+    pooler: Pooler(module: "pre_classifier", activation: .relu, isOptional: false))
+}
+
+/// What is done to a head's layer's outputs, element by element.
+enum Activation: Sendable, Equatable {
+  case identity
+  case tanh
+  case relu
+}

@@ -1,0 +1,48 @@
+/// Which tensors of a model become int8, and what the new file holds, in which order.
+struct QuantizationPlan {
+  private(set) var quantized: [(tensor: TensorView, hasSums: Bool)] = []
+  private(set) var kept: [TensorView] = []
+  /// Query, key and value lie side by side, each kind of tensor by itself, so that one kernel call
+  /// can take the three as one matrix.
+  private(set) var tensors: [SafetensorsLayout.Tensor] = []
+
+  init(_ model: LoadedModel) {
+    let encoder = model.encoder
+    quantize([encoder.wordEmbeddings], hasSums: false)
+    quantize([encoder.positionEmbeddings], hasSums: false)
+    if let types = encoder.tokenTypeEmbeddings { quantize([types], hasSums: false) }
+    keep(encoder.embeddingNorm)
+    for layer in encoder.layers {
+      quantize([layer.query, layer.key, layer.value])
+      quantize([layer.attentionOutput])
+      keep(layer.attentionNorm)
+      quantize([layer.intermediate])
+      quantize([layer.output])
+      keep(layer.outputNorm)
+    }
+    for layer in model.head.layers { keep([layer.linear.weight, layer.linear.bias]) }
+  }
+
+  private mutating func quantize(_ linears: [LinearWeights]) {
+    quantize(linears.map(\.weight), hasSums: true)
+    keep(linears.map(\.bias))
+  }
+
+  private mutating func quantize(_ group: [TensorView], hasSums: Bool) {
+    quantized += group.map { ($0, hasSums) }
+    add(group.map { ($0.name, SafetensorsType(.i8), $0.shape) })
+    add(group.map { ("\($0.name)_scale", SafetensorsType(.f32), [$0.rowCount]) })
+    if hasSums { add(group.map { ("\($0.name)_sum", SafetensorsType.i32, [$0.rowCount]) }) }
+  }
+
+  private mutating func keep(_ norm: NormWeights) { keep([norm.weight, norm.bias]) }
+
+  private mutating func keep(_ group: [TensorView]) {
+    kept += group
+    add(group.map { ($0.name, SafetensorsType(.f32), $0.shape) })
+  }
+
+  private mutating func add(_ group: [(name: String, type: SafetensorsType, shape: [Int])]) {
+    tensors += group.map { SafetensorsLayout.Tensor(name: $0.name, type: $0.type, shape: $0.shape) }
+  }
+}

@@ -1,0 +1,23 @@
+/// Aligned memory with several owners; freed with the last one.
+final class SharedBuffer<Element: BitwiseCopyable & Sendable>: @unchecked Sendable {
+  // Sendable: written only by the one who made it, before others see it.
+
+  private let buffer: AlignedBuffer<Element>
+  let count: Int
+
+  /// Room for `count` elements of unspecified value.
+  init(count: Int) throws(BertQAError) {
+    buffer = try AlignedBuffer(uninitializedCount: count)
+    self.count = count
+  }
+
+  /// As many whole elements as `bytes`, of any alignment, hold.
+  convenience init(copying bytes: UnsafeRawBufferPointer) throws(BertQAError) {
+    try self.init(count: bytes.count / MemoryLayout<Element>.stride)
+    guard let source = bytes.baseAddress else { return }
+    UnsafeMutableRawPointer(base).copyMemory(
+      from: source, byteCount: count * MemoryLayout<Element>.stride)
+  }
+
+  var base: UnsafeMutablePointer<Element> { buffer.base }
+}

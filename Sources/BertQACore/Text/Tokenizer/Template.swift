@@ -1,0 +1,37 @@
+/// How special tokens frame what a model reads: `[CLS] text [SEP]` and `[CLS] text [SEP] second [SEP]`, or
+/// `<s> text </s>` and `<s> text </s></s> second </s>`.
+struct Template: Sendable, Equatable {
+  /// Before the first text. Its first token stands for the whole window: `[CLS]`.
+  var prefix: [Int32]
+  /// Between two texts.
+  var separator: [Int32]
+  /// At the end.
+  var suffix: [Int32]
+
+  /// Special tokens of a window.
+  func specialCount(isPair: Bool) -> Int {
+    prefix.count + suffix.count + (isPair ? separator.count : 0)
+  }
+
+  /// Where the second text's tokens begin in a window whose first text has `firstCount`.
+  func secondStart(firstCount: Int) -> Int { prefix.count + firstCount + separator.count }
+
+  /// Appends a window's ids to `ids`. Returns where the second segment begins, counted from the window's first
+  /// token: the window's length for a single text.
+  func append(
+    first: ArraySlice<Int32>, second: ArraySlice<Int32>?, to ids: inout [Int32]
+  ) -> Int {
+    let start = ids.count
+    ids += prefix
+    ids += first
+    guard let second else {
+      ids += suffix
+      return ids.count - start
+    }
+    ids += separator
+    let secondSegment = ids.count - start
+    ids += second
+    ids += suffix
+    return secondSegment
+  }
+}

@@ -1,0 +1,122 @@
+/// A run of combining characters around one whose place in canonical order has to be looked into (kind
+/// `.reordered`), put into that order.
+///
+/// The reference replaces the characters of the text one after the other by those of the ordered decomposition,
+/// so a character that moved is attributed to the text at the place it moved to, and the second and further parts
+/// of a decomposition to the text consumed last. Accents are dropped only then. Time and memory: linear in the
+/// length of the run.
+struct CombiningRun {
+  /// A character that stays, and the text it is attributed to.
+  struct Mark {
+    var utf8: UInt32
+    var size: Int
+    var start: Int
+    var end: Int
+  }
+
+  /// A character of a decomposition.
+  private struct Part {
+    var scalar: UInt32
+    var combiningClass: UInt8
+    /// Whether it is the first of its character's decomposition.
+    var isFirst: Bool
+  }
+
+  /// The characters that stay, in order.
+  private(set) var marks: [Mark] = []
+  /// Where the run ends.
+  private(set) var end: Int
+
+  /// - Parameters:
+  ///   - range: the part of the text that is looked at.
+  ///   - position: a `.reordered` character; nothing of the run before it was kept.
+  @inline(never)
+  init(
+    _ text: UnsafePointer<UInt8>, within range: Range<Int>, around position: Int, _ monitor: CallMonitor?
+  ) throws(BertQAError) {
+    let data = UnicodeData.shared
+    var units: [(start: Int, end: Int)] = []
+    var parts: [Part] = []
+    var heldBytes = 0
+    defer { monitor?.release(heldBytes) }
+    end = try Self.beginning(text, range, before: position, monitor)
+    while end < range.upperBound {
+      let decoded = UTF8Codec.decode(text, at: end, end: range.upperBound)
+      let properties = data.properties(of: decoded.scalar)
+      if properties.isRemoved {
+        end += decoded.size
+        continue
+      }
+      if !units.isEmpty, properties.isWhitespace || !Self.beginsWithNonstarter(decoded.scalar) { break }
+      units.append((end, end + decoded.size))
+      var isFirst = true
+      data.forEachPart(of: decoded.scalar) { part in
+        parts.append(
+          Part(
+            scalar: part, combiningClass: data.properties(of: part).combiningClass, isFirst: isFirst))
+        isFirst = false
+      }
+      end += decoded.size
+      if units.count & 0xFFFF == 0 {
+        try monitor?.check()
+        // Units, parts twice, marks.
+        let bytes =
+          units.count * 16 + parts.count * (2 * MemoryLayout<Part>.stride + MemoryLayout<Mark>.stride)
+        try monitor?.hold(bytes - heldBytes)
+        heldBytes = bytes
+      }
+    }
+    var consumed = 0
+    for part in Self.inCanonicalOrder(parts) {
+      if part.isFirst { consumed += 1 }
+      if data.properties(of: part.scalar).isNonspacingMark { continue }
+      let (utf8, size) = UTF8Codec.encode(part.scalar)
+      let unit = units[max(0, consumed - 1)]
+      marks.append(Mark(utf8: utf8, size: size, start: unit.start, end: unit.end))
+    }
+  }
+
+  /// The parts by combining class, of equal ones in the order of the text.
+  private static func inCanonicalOrder(_ parts: [Part]) -> [Part] {
+    var begins = [Int](repeating: 0, count: 257)
+    for part in parts { begins[Int(part.combiningClass) + 1] += 1 }
+    for order in 1...256 { begins[order] += begins[order - 1] }
+    var sorted = parts
+    for part in parts {
+      sorted[begins[Int(part.combiningClass)]] = part
+      begins[Int(part.combiningClass)] += 1
+    }
+    return sorted
+  }
+
+  /// Where the run that the character at `position` belongs to begins: there, if it begins with a
+  /// starter, else at the first of the characters before it that do not.
+  private static func beginning(
+    _ text: UnsafePointer<UInt8>, _ range: Range<Int>, before position: Int, _ monitor: CallMonitor?
+  ) throws(BertQAError) -> Int {
+    guard beginsWithNonstarter(UTF8Codec.decode(text, at: position, end: range.upperBound).scalar) else {
+      return position
+    }
+    var beginning = position
+    var candidate = position
+    var nextPoll = position - CallPoll.textInterval
+    while candidate > range.lowerBound {
+      let decoded = UTF8Codec.decodeBackwards(text, before: candidate, begin: range.lowerBound)
+      candidate -= decoded.size
+      if candidate < nextPoll {
+        try monitor?.check()
+        nextPoll = candidate - CallPoll.textInterval
+      }
+      if UnicodeData.shared.properties(of: decoded.scalar).isRemoved { continue }
+      guard beginsWithNonstarter(decoded.scalar) else { break }
+      beginning = candidate
+    }
+    return beginning
+  }
+
+  private static func beginsWithNonstarter(_ scalar: UInt32) -> Bool {
+    var first: UInt32?
+    UnicodeData.shared.forEachPart(of: scalar) { if first == nil { first = $0 } }
+    return UnicodeData.shared.properties(of: first ?? scalar).combiningClass != 0
+  }
+}

@@ -1,0 +1,55 @@
+/// The walk over a text's words, and over pairs of neighbouring ones, that counting, explaining and training share.
+struct WordWalk: ~Copyable {
+  /// A word or pair where it occurs in the text.
+  struct Occurrence {
+    /// Valid until the walk goes on.
+    let key: WordTable.Key
+    let hash: UInt64
+    /// Bytes of the text.
+    let start: Int
+    let end: Int
+  }
+
+  private var scanner: WordScanner
+  private let hasher: WordHasher
+  private let takesPairs: Bool
+
+  /// - Parameters:
+  ///   - text: borrowed; must live as long as the walk.
+  ///   - minimumLength: shorter words, in code points, are skipped; their neighbours become neighbours.
+  ///   - maxNGram: 1: words; 2: pairs too, each after its second word.
+  ///   - hasher: that of the table in which the words are looked up.
+  init(
+    _ text: UnsafeBufferPointer<UInt8>, minimumLength: Int, maxNGram: Int, hasher: WordHasher, poll: CallPoll?
+  ) {
+    scanner = WordScanner(text, minimumLength: minimumLength, poll: poll)
+    self.hasher = hasher
+    takesPairs = maxNGram > 1
+  }
+
+  /// Calls `body` for each occurrence, in order.
+  @inline(__always)
+  mutating func forEach(
+    _ body: (Occurrence) throws(BertQAError) -> Void
+  ) throws(BertQAError) {
+    var previousHash: UInt64 = 0
+    var hasPrevious = false
+    while try scanner.next() {
+      let hash = hasher.hash(scanner.bytes, scanner.byteCount)
+      let word = WordTable.Key(first: scanner.bytes, firstCount: scanner.byteCount)
+      try body(Occurrence(key: word, hash: hash, start: scanner.start, end: scanner.end))
+      guard takesPairs else { continue }
+      if hasPrevious {
+        let pair = WordTable.Key(
+          first: scanner.previousBytes, firstCount: scanner.previousByteCount, second: scanner.bytes,
+          secondCount: scanner.byteCount)
+        try body(
+          Occurrence(
+            key: pair, hash: hasher.hash(previousHash, hash), start: scanner.previousStart,
+            end: scanner.end))
+      }
+      previousHash = hash
+      hasPrevious = true
+    }
+  }
+}

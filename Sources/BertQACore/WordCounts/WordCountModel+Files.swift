@@ -1,0 +1,202 @@
+extension WordCountModel {
+  /// Reads a directory that `write` made, and checks everything: the files may come from anybody.
+  /// - Parameter reader: `config.json`.
+  static func load(
+    _ directory: ModelDirectory, _ reader: ObjectReader
+  ) throws(BertQAError) -> WordCountModel {
+    let settings = try WordCountSettings(reader)
+    let labels = try labels(reader)
+    let table = try vocabulary(directory.file("vocab.txt"))
+    let featureCount = table.count
+    if let size = try reader.integer("vocab_size", in: 1...TrainOptions.vocabularyLimit), size != featureCount
+    {
+      throw BertQAError(
+        .invalidModel,
+        "\(directory.path(of: "vocab.txt")): \(featureCount) lines, but config.json has \"vocab_size\" \(size)"
+      )
+    }
+    var loader = WeightLoader(try Checkpoint(directory), prefix: "")
+    defer { withExtendedLifetime(loader) {} }
+    let classifier = try loader.linear(Names.module, outs: labels.count, ins: featureCount)
+    let weights = try features(of: classifier.weight)
+    let bias = try floats(of: classifier.bias)
+    var idf = GrowableBuffer<Float>()
+    if settings.usesTFIDF {
+      idf = try floats(of: try loader.vector(Names.idf, count: featureCount))
+      for weight in idf.elements where weight < 0 {
+        throw BertQAError(
+          .invalidModel,
+          "\(directory.path(of: "model.safetensors")): tensor \"\(Names.idf)\" has \(weight), below 0")
+      }
+    }
+    return WordCountModel(
+      settings: settings, labels: labels, table: table, weights: weights, bias: Array(bias.elements), idf: idf
+    )
+  }
+
+  private static func labels(_ reader: ObjectReader) throws(BertQAError) -> [String] {
+    guard let labels = try reader.labels(), labels.count > 1 else {
+      throw BertQAError(.invalidModel, "\(reader.file): \"id2label\" has no two labels")
+    }
+    return labels
+  }
+
+  private static func vocabulary(_ file: ModelFile) throws(BertQAError) -> WordTable {
+    try file.withBytes { bytes throws(BertQAError) in
+      var table = WordTable()
+      var rest = bytes[...]
+      while !rest.isEmpty {
+        let end = rest.firstIndex(of: UInt8(ascii: "\n")) ?? rest.endIndex
+        let word = UnsafeBufferPointer(rebasing: rest[..<end])
+        let line = table.count
+        guard isWordOrPair(word), line < TrainOptions.vocabularyLimit else {
+          throw BertQAError(
+            .invalidModel,
+            "\(file.path): line \(line + 1) is no word and no pair of words: "
+              + quoted(String(decoding: word.prefix(100), as: UTF8.self)))
+        }
+        guard try table.insert(word) == line else {
+          throw BertQAError(
+            .invalidModel,
+            "\(file.path): line \(line + 1) occurs twice: \(quoted(String(decoding: word, as: UTF8.self)))")
+        }
+        rest = rest[min(end + 1, rest.endIndex)...]
+      }
+      guard table.count > 0 else { throw BertQAError(.invalidModel, "\(file.path): the vocabulary is empty") }
+      return table
+    }
+  }
+
+  private static func isWordOrPair(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    let words = bytes.split(separator: UInt8(ascii: " "), maxSplits: 2, omittingEmptySubsequences: false)
+    return words.count <= 2
+      && words.allSatisfy { (1...WordScanner.maximumBytes).contains($0.count) && !$0.contains(0) }
+      && UTF8Codec.isValid(bytes)
+  }
+
+  /// [feature][label] of a matrix [label][feature].
+  private static func features(of matrix: TensorView) throws(BertQAError) -> GrowableBuffer<Float> {
+    let (labels, features) = (matrix.rowCount, matrix.rowWidth)
+    let row = try GrowableBuffer<Float>(repeating: 0, count: features)
+    let result = try GrowableBuffer<Float>(repeating: 0, count: labels * features)
+    for label in 0..<labels {
+      matrix.copyFloats(rows: label..<label + 1, to: row.base)
+      try checkFinite(row, matrix)
+      for feature in 0..<features { result[feature * labels + label] = row[feature] }
+    }
+    return result
+  }
+
+  private static func floats(of vector: TensorView) throws(BertQAError) -> GrowableBuffer<Float> {
+    let result = try GrowableBuffer<Float>(repeating: 0, count: vector.rowCount)
+    vector.copyFloats(rows: 0..<vector.rowCount, to: result.base)
+    try checkFinite(result, vector)
+    return result
+  }
+
+  private static func checkFinite(
+    _ values: borrowing GrowableBuffer<Float>, _ tensor: TensorView
+  ) throws(BertQAError) {
+    for value in values.elements where !value.isFinite {
+      throw BertQAError(
+        .invalidModel, "\(tensor.file): tensor \(quoted(tensor.name)) has \(value), expected finite numbers")
+    }
+  }
+}
+
+extension WordCountSettings {
+  fileprivate init(_ reader: ObjectReader) throws(BertQAError) {
+    minWordLength = try reader.integer("min_word_length", in: 1...WordScanner.maximumBytes) ?? minWordLength
+    minDistinctWords = try reader.integer("min_distinct_words", in: 1...Int(Int32.max)) ?? minDistinctWords
+    maxNGram = try reader.integer("max_ngram", in: 1...2) ?? maxNGram
+    usesTFIDF = try reader.bool("tf_idf") ?? usesTFIDF
+  }
+}
+
+// MARK: - Writing
+
+extension WordCountModel {
+  /// Writes `config.json`, `vocab.txt` and `model.safetensors`; docs/classification.md describes them.
+  func write(to directory: OutputDirectory, options: TrainOptions) throws(BertQAError) {
+    try directory.write(JSON.object(configuration(options)).text + "\n", to: "config.json")
+    try writeVocabulary(to: directory)
+    try writeWeights(to: directory)
+  }
+
+  private func configuration(_ options: TrainOptions) -> JSON.Object {
+    var names = JSON.Object()
+    for (id, label) in labels.enumerated() {
+      names.members.append(.init(key: "\(id)", value: .string(label)))
+    }
+    var training = JSON.Object()
+    training["algorithm"] = .string(options.algorithm.description)
+    switch options.algorithm {
+    case .logisticRegression:
+      training["c"] = .number(options.c)
+      training["tolerance"] = .number(options.tolerance)
+    case .naiveBayes: training["alpha"] = .number(options.alpha)
+    }
+    training["min_document_count"] = .number(options.minDocumentCount)
+    training["max_document_fraction"] = .number(options.maxDocumentFraction)
+    training["max_vocabulary"] = .number(options.maxVocabulary)
+
+    var object = JSON.Object()
+    object["architectures"] = .array([.string(Architecture.wordCountClassifier.rawValue)])
+    object["model_type"] = .string("word_count")
+    object["id2label"] = .object(names)
+    object["vocab_size"] = .number(featureCount)
+    object["min_word_length"] = .number(settings.minWordLength)
+    object["min_distinct_words"] = .number(settings.minDistinctWords)
+    object["max_ngram"] = .number(settings.maxNGram)
+    object["tf_idf"] = .bool(settings.usesTFIDF)
+    object["training"] = .object(training)
+    return object
+  }
+
+  /// One word or pair a line, in the order of the features.
+  private func writeVocabulary(to directory: OutputDirectory) throws(BertQAError) {
+    var text = GrowableBuffer<UInt8>()
+    for feature in 0..<featureCount {
+      let word = table.word(feature)
+      guard let base = word.baseAddress else { continue }
+      try text.append(base, count: word.count)
+      try text.append(UInt8(ascii: "\n"))
+    }
+    try directory.write(UnsafeRawBufferPointer(text.elements), to: "vocab.txt")
+  }
+
+  private func writeWeights(to directory: OutputDirectory) throws(BertQAError) {
+    typealias Tensor = SafetensorsLayout.Tensor
+    let type = SafetensorsType(DataType.f32)
+    var tensors = [
+      Tensor(name: Names.weight, type: type, shape: [labelCount, featureCount]),
+      Tensor(name: Names.bias, type: type, shape: [labelCount]),
+    ]
+    if settings.usesTFIDF { tensors.append(Tensor(name: Names.idf, type: type, shape: [featureCount])) }
+    var writer = try SafetensorsWriter(directory.makeFile("model.safetensors"), tensors)
+    let row = try GrowableBuffer<Float>(repeating: 0, count: featureCount)
+    for label in 0..<labelCount {
+      for feature in 0..<featureCount { row[feature] = weights[feature * labelCount + label] }
+      try writer.append(UnsafeBufferPointer(row.elements), to: Names.weight)
+    }
+    try bias.withUnsafeBufferPointer { bias throws(BertQAError) in try writer.append(bias, to: Names.bias) }
+    if settings.usesTFIDF { try writer.append(UnsafeBufferPointer(idf.elements), to: Names.idf) }
+    try writer.finish()
+  }
+
+  /// Of the tensors.
+  fileprivate enum Names {
+    static let module = "classifier"
+    static let weight = "classifier.weight"
+    static let bias = "classifier.bias"
+    static let idf = "idf"
+  }
+}
+
+extension JSON {
+  fileprivate static func number(_ value: Int) -> JSON {
+    .number(Number(double: Double(value), integer: Int64(value)))
+  }
+
+  fileprivate static func number(_ value: Double) -> JSON { .number(Number(double: value, integer: nil)) }
+}

@@ -1,0 +1,34 @@
+// Functions of Linux and the CPU that Swift cannot import or call.
+#ifndef BERTQA_SYSTEM_H
+#define BERTQA_SYSTEM_H
+
+#include <stddef.h>
+
+// Tells the core that this is a spinning loop.
+static inline void bq_pause(void) {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
+#endif
+}
+
+// CPUs in the calling thread's affinity mask; 0 if the kernel does not say.
+size_t bq_affinity_count(void);
+
+// Names the calling thread, for debuggers and top(1).
+void bq_name_thread(const char *name);
+
+// The file that the dynamic linker loaded this code from, or NULL. Valid while it is loaded.
+const char *bq_path_of_binary(void);
+
+// The value of an environment variable, or NULL; always NULL in programs with more rights than their user.
+const char *bq_environment(const char *name);
+
+// Between these two calls fork() by another thread waits. Else a child could be born while that
+// thread holds a lock, of the language runtime's initialisation for example, which nobody in the
+// child would ever release. May be nested.
+void bq_hold_fork(void);
+void bq_release_fork(void);
+
+#endif

@@ -1,0 +1,225 @@
+// Template: the f32 kernels for one instruction set. It includes f32_math.inc.h and tiles.inc.h. Beyond
+// what these two need, the including file defines
+//   SUFFIXED(name)  the name of the instruction set's version of a kernel
+//   v_sqrt          the vector of square roots
+//   TILE_ROWS       weight rows of a linear tile
+//   KEY_ROWS        keys of a tile of attention scores: 4 or 8
+//   VALUE_ROWS      features of a tile of attention output
+
+#include <math.h>
+#include <string.h>
+
+#include "f32_math.inc.h"
+#include "tiles.inc.h"
+
+// acc[r][v] += Σ_k w[r·w_row + k·w_step] · x[k·x_step + …], k ascending: weights as broadcast
+// scalars, lanes of tokens as vectors. Every product in this file is made of this tile. `ahead`: more
+// rows follow in memory and will be needed next.
+INLINE void dot_tile(const int rows, const int blocks, const float *w, size_t w_row, size_t w_step,
+                     const float *x, size_t x_step, size_t x_block, size_t n, const int ahead,
+                     V acc[][TILE_VECS]) {
+  for (size_t k = 0; k < n; k++) {
+    if (ahead) PREFETCH_ROWS(w, w_row * sizeof(float), k);
+    V lanes[TILE_VECS];
+    BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++)
+      lanes[v] = v_load(x + k * x_step + v / VECS * x_block + v % VECS * VL);
+    BQ_UNROLL_FOR (int r = 0; r < rows; r++) {
+      const V weight = v_splat(w[r * w_row + k * w_step]);
+      BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++)
+        acc[r][v] = v_fma(weight, lanes[v], acc[r][v]);
+    }
+  }
+}
+
+// `rows` outputs of `blocks` blocks, from w, bias and y at the first of them.
+INLINE void linear_tile_f32(const int rows, const int blocks, const float *w, const float *bias,
+                            const float *x, size_t in, int32_t epilogue, float *y,
+                            size_t y_stride) {
+  V acc[TILE_ROWS][TILE_VECS];
+  CLEAR_TILE(acc, v_splat(0));
+  prefetch_outputs(rows, blocks, y, y_stride * sizeof *y, BQ_LANES * sizeof *y);
+  dot_tile(rows, blocks, w, in, 1, x, BQ_LANES, in * BQ_LANES, in, 1, acc);
+  BQ_UNROLL_FOR (int r = 0; r < rows; r++)
+    BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++) acc[r][v] = acc[r][v] + v_splat(bias[r]);
+  store_tile(rows, blocks, acc, epilogue, gelu_tile, y, y_stride);
+}
+
+KERNEL void SUFFIXED(linear_f32)(const float *w, const float *bias, const float *x, size_t blocks,
+                                 size_t in, size_t outs, int32_t epilogue, float *y,
+                                 size_t y_stride) {
+#define BQ_TILE(rows, count, o, b)                                                              \
+  linear_tile_f32(rows, count, w + in * (o), bias + (o), x + in * BQ_LANES * (b), in, epilogue, \
+                  y + y_stride * (b) + BQ_LANES * (o), y_stride)
+  BQ_FOR_TILES(TILE_ROWS, in * BQ_LANES * sizeof(float), blocks, outs, BQ_TILE);
+#undef BQ_TILE
+}
+
+// Sum of term(x[f]) over the features of one block's vector: four interleaved chains, then their
+// sum, the same for every token.
+#define BQ_FEATURE_SUM(sum, term)                                      \
+  do {                                                                 \
+    V s0 = v_splat(0), s1 = s0, s2 = s0, s3 = s0;                      \
+    size_t f = 0;                                                      \
+    for (; f + 4 <= features; f += 4) {                                \
+      s0 = term(s0, v_load(x + (f + 0) * BQ_LANES));                   \
+      s1 = term(s1, v_load(x + (f + 1) * BQ_LANES));                   \
+      s2 = term(s2, v_load(x + (f + 2) * BQ_LANES));                   \
+      s3 = term(s3, v_load(x + (f + 3) * BQ_LANES));                   \
+    }                                                                  \
+    for (; f < features; f++) s0 = term(s0, v_load(x + f * BQ_LANES)); \
+    sum = (s0 + s1) + (s2 + s3);                                       \
+  } while (0)
+
+// One vector of tokens. Mean first, then the variance of the differences: no cancellation.
+INLINE void normalize(const float *x, size_t features, const float *gamma, const float *beta,
+                      float eps, float *y) {
+  const V count = v_splat((float)features);
+  V mean, variance;
+#define BQ_TERM(s, value) (s + value)
+  BQ_FEATURE_SUM(mean, BQ_TERM);
+#undef BQ_TERM
+  mean = mean / count;
+#define BQ_TERM(s, value) v_fma(value - mean, value - mean, s)
+  BQ_FEATURE_SUM(variance, BQ_TERM);
+#undef BQ_TERM
+  const V scale = v_splat(1) / v_sqrt(variance / count + v_splat(eps));
+  for (size_t f = 0; f < features; f++) {
+    const V normal = (v_load(x + f * BQ_LANES) - mean) * scale;
+    v_store(y + f * BQ_LANES, v_fma(normal, v_splat(gamma[f]), v_splat(beta[f])));
+  }
+}
+
+KERNEL void SUFFIXED(layer_norm_f32)(const float *x, size_t blocks, size_t features,
+                                     const float *gamma, const float *beta, float eps, float *y) {
+  for (size_t b = 0; b < blocks; b++)
+    for (int v = 0; v < VECS; v++) {
+      const size_t at = b * features * BQ_LANES + v * VL;
+      normalize(x + at, features, gamma, beta, eps, y + at);
+    }
+}
+
+// One head of one window: where token t of the chunk has feature d: base[t/16·stride + d·16 + t%16].
+typedef struct {
+  const float *q, *k, *v;
+  size_t stride, first, tokens, head_dim;
+} SUFFIXED(head);
+
+INLINE const float *token_at(const float *base, size_t token, size_t stride) {
+  return base + token / BQ_LANES * stride + token % BQ_LANES;
+}
+
+// strip[key][blocks·16 queries] = q·k for `rows` keys, those from `left` on -∞; `most` is raised to
+// the greatest score of each query. k is at the first key, strip at its row.
+INLINE void score_tile(const int rows, const int blocks, const SUFFIXED(head) *h, const float *q,
+                       const float *k, size_t left, float *strip, V most[TILE_VECS]) {
+  V acc[KEY_ROWS][TILE_VECS];
+  CLEAR_TILE(acc, v_splat(0));
+  dot_tile(rows, blocks, k, 1, BQ_LANES, q, BQ_LANES, h->stride, h->head_dim, 0, acc);
+  BQ_UNROLL_FOR (int r = 0; r < rows; r++)
+    BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++) {
+      const V score = (size_t)r < left ? acc[r][v] : v_splat(-INFINITY);
+      most[v] = v_max(most[v], score);
+      v_store(strip + (r * blocks * VECS + v) * VL, score);
+    }
+}
+
+// All keys' scores. Groups of keys lie at multiples of their size, so that each is within one block;
+// the first may be shorter, as a window starts at any multiple of 4.
+INLINE void score_keys(const int blocks, const SUFFIXED(head) *h, const float *q, float *strip,
+                       V most[TILE_VECS]) {
+  BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++) most[v] = v_splat(-INFINITY);
+  for (size_t j = 0; j < h->tokens;) {
+    const float *k = token_at(h->k, h->first + j, h->stride);
+    float *to = strip + j * (size_t)blocks * BQ_LANES;
+    if ((h->first + j) % KEY_ROWS == 0) {
+      score_tile(KEY_ROWS, blocks, h, q, k, h->tokens - j, to, most);
+      j += KEY_ROWS;
+    } else {
+      score_tile(4, blocks, h, q, k, h->tokens - j, to, most);
+      j += 4;
+    }
+  }
+}
+
+// strip = exp((strip - most) · scale) over the keys; returns 1 / sum per query.
+INLINE void soften(const int blocks, size_t keys, float scale, float *strip,
+                   const V most[TILE_VECS], V inverse[TILE_VECS]) {
+  const int width = blocks * BQ_LANES;
+  const V factor = v_splat(scale * 1.44269504f);
+  V sum[TILE_VECS];
+  BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++) sum[v] = v_splat(0);
+  for (size_t j = 0; j < keys; j++)
+    BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++) {
+      float *at = strip + j * width + v * VL;
+      const V e = v_exp2((v_load(at) - most[v]) * factor);
+      v_store(at, e);
+      sum[v] += e;
+    }
+  BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++) inverse[v] = v_splat(1) / sum[v];
+}
+
+// out[d][queries] = Σ_key strip[key] · v[d][key] · inverse for `rows` features from `d` on;
+// `queries` are relative to the first block.
+INLINE void context_tile(const int rows, const int blocks, const SUFFIXED(head) *h,
+                         const float *strip, const V *inverse, size_t d, size_t query_begin,
+                         size_t query_end, float *out, size_t out_stride) {
+  const size_t width = blocks * BQ_LANES;
+  V acc[VALUE_ROWS][TILE_VECS];
+  CLEAR_TILE(acc, v_splat(0));
+  for (size_t j = 0; j < h->tokens;) {
+    const size_t lane = (h->first + j) % BQ_LANES;
+    const size_t left = h->tokens - j;
+    const size_t run = left < BQ_LANES - lane ? left : BQ_LANES - lane;
+    dot_tile(rows, blocks, token_at(h->v, h->first + j, h->stride) + d * BQ_LANES, BQ_LANES, 1,
+             strip + j * width, width, BQ_LANES, run, 0, acc);
+    j += run;
+  }
+  store_queries(rows, blocks, acc, inverse, query_begin, query_end, out + d * BQ_LANES, out_stride);
+}
+
+// The queries of `blocks` blocks from block `block` of the chunk on.
+INLINE void attend(const int blocks, const SUFFIXED(head) *h, size_t block, size_t query_begin,
+                   size_t query_end, float scale, float *scratch, float *out, size_t out_stride) {
+  V most[TILE_VECS], inverse[TILE_VECS];
+  score_keys(blocks, h, h->q + block * h->stride, scratch, most);
+  soften(blocks, h->tokens, scale, scratch, most, inverse);
+  const size_t from = block * BQ_LANES;
+  const size_t begin = query_begin > from ? query_begin - from : 0;
+  float *to = out + block * out_stride;
+  size_t d = 0;
+  for (; d + VALUE_ROWS <= h->head_dim; d += VALUE_ROWS)
+    context_tile(VALUE_ROWS, blocks, h, scratch, inverse, d, begin, query_end - from, to,
+                 out_stride);
+  for (; d < h->head_dim; d++)
+    context_tile(1, blocks, h, scratch, inverse, d, begin, query_end - from, to, out_stride);
+}
+
+KERNEL void SUFFIXED(attention_f32)(const float *q, const float *k, const float *v, size_t stride,
+                                    size_t first, size_t tokens, size_t query_begin,
+                                    size_t query_end, size_t head_dim, float scale, float *scratch,
+                                    float *out, size_t out_stride) {
+  if (query_begin >= query_end) return;
+  const SUFFIXED(head) h = {q, k, v, stride, first, tokens, head_dim};
+  const size_t begin = first + query_begin, end = first + query_end;
+  const size_t last = (end + BQ_LANES - 1) / BQ_LANES;
+  size_t block = begin / BQ_LANES;
+  for (; block + TILE_BLOCKS <= last; block += TILE_BLOCKS)
+    attend(TILE_BLOCKS, &h, block, begin, end, scale, scratch, out, out_stride);
+  for (; block < last; block++) attend(1, &h, block, begin, end, scale, scratch, out, out_stride);
+}
+
+// y[i] = op(x[i]) for i < n; the last, partial vector goes through a copy.
+#define BQ_MAP(name, op)                                            \
+  KERNEL void SUFFIXED(name)(const float *x, size_t n, float *y) {  \
+    size_t i = 0;                                                   \
+    for (; i + VL <= n; i += VL) v_store(y + i, op(v_load(x + i))); \
+    if (i < n) {                                                    \
+      float rest[VL] = {0};                                         \
+      memcpy(rest, x + i, (n - i) * sizeof(float));                 \
+      v_store(rest, op(v_load(rest)));                              \
+      memcpy(y + i, rest, (n - i) * sizeof(float));                 \
+    }                                                               \
+  }
+BQ_MAP(exp_f32, v_exp)
+BQ_MAP(tanh_f32, v_tanh)
+#undef BQ_MAP

@@ -1,0 +1,50 @@
+// What the instruction sets' files share.
+//
+// The kernels are in templates (*.inc.h), which each instruction set's file includes after it has
+// defined the vector types and operations: a template states at its top which, and which templates
+// come before it.
+#ifndef BERTQA_KERNELS_INTERNAL_H
+#define BERTQA_KERNELS_INTERNAL_H
+
+#include "kernels.h"
+
+#define BQ_PASTE_(a, b) a##_##b
+#define BQ_PASTE(a, b) BQ_PASTE_(a, b)
+
+// A for loop that is fully unrolled: its trip count is a constant of the inlined call.
+#if defined(__clang__)
+#define BQ_UNROLL_FOR(...) _Pragma("clang loop unroll(full)") for (__VA_ARGS__)
+#else
+#define BQ_UNROLL_FOR(...) _Pragma("GCC unroll 32") for (__VA_ARGS__)
+#endif
+
+#if defined(__x86_64__)
+#define BQ_X86 1
+#else
+#define BQ_X86 0
+#endif
+
+// Declares the function that an instruction set has for a member of bq_kernels.
+#define BQ_KERNEL(member, isa) __typeof__(*((bq_kernels *)0)->member) BQ_PASTE(bq_##member, isa)
+
+extern const bq_kernels bq_kernels_portable;
+#if BQ_X86
+extern const bq_kernels bq_kernels_avx2;
+extern const bq_kernels bq_kernels_avx512;
+extern const bq_kernels bq_kernels_avx512_vnni;
+extern const bq_kernels bq_kernels_avx512_vnni_bf16;
+
+// Kernels that later tables take from earlier instruction sets.
+BQ_KERNEL(linear_f32, avx512);
+BQ_KERNEL(layer_norm_f32, avx512);
+BQ_KERNEL(attention_f32, avx512);
+BQ_KERNEL(multiply_rows, avx512);
+BQ_KERNEL(lstm_cell, avx512);
+BQ_KERNEL(gru_cell, avx512);
+BQ_KERNEL(exp_f32, avx512);
+BQ_KERNEL(tanh_f32, avx512);
+BQ_KERNEL(quantize_u8, avx512);
+BQ_KERNEL(linear_s8, avx512_vnni);
+#endif
+
+#endif

@@ -1,0 +1,59 @@
+// Template: int8 linear layers for one instruction set. Integer sums are exact, so all instruction sets
+// have the same ones. The including file includes f32_math.inc.h and tiles.inc.h before it, and also
+// defines
+//   SUFFIXED(name)        the name of the instruction set's version of a kernel
+//   vi_load, vi_splat     VL int32s at any address; the vector of one int32
+//   vi_float              int32s as floats
+//   BYTES_X, BYTES_W      types of 4 · VL activations and weights in the form that v_dot takes
+//   v_bytes_x, v_bytes_w  the conversions of a VI to them
+//   v_dot                 v_dot(sum, x, w): adds to each int32 the four products of the bytes there,
+//                         exactly
+//   S8_ROWS               weight rows of a tile
+
+#include <string.h>
+
+// `rows` outputs from output `o` on of `blocks` blocks; x, scale and offset at the first block,
+// y at its output `o`.
+INLINE void linear_tile_s8(const int rows, const int blocks, const bq_weights_s8 *weights, size_t o,
+                           const uint8_t *x, const float *scale, const float *offset, size_t in,
+                           int32_t epilogue, float *y, size_t y_stride) {
+  const int8_t *w = weights->w + o * in;
+  VI dots[S8_ROWS][TILE_VECS];
+  V acc[S8_ROWS][TILE_VECS];
+  CLEAR_TILE(dots, vi_splat(0));
+  prefetch_outputs(rows, blocks, y, y_stride * sizeof *y, BQ_LANES * sizeof *y);
+  for (size_t k = 0; k < in; k += 4) {
+    PREFETCH_ROWS(w, in, k / 4);
+    BYTES_X lanes[TILE_VECS];
+    BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++)
+      lanes[v] =
+          v_bytes_x(vi_load(x + v / VECS * in * BQ_LANES + k * BQ_LANES + v % VECS * VL * 4));
+    BQ_UNROLL_FOR (int r = 0; r < rows; r++) {
+      int32_t quad;
+      memcpy(&quad, w + r * in + k, sizeof quad);
+      const BYTES_W weight = v_bytes_w(vi_splat(quad));
+      BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++)
+        dots[r][v] = v_dot(dots[r][v], lanes[v], weight);
+    }
+  }
+  // Σ w·(scale·u + offset) = scale · Σ w·u + offset · Σ w
+  BQ_UNROLL_FOR (int r = 0; r < rows; r++) {
+    const V unit = v_splat(weights->scale[o + r]), sum = v_splat(weights->sums[o + r]);
+    BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++) {
+      const V rest = v_fma(v_load(offset + v * VL), sum, v_splat(weights->bias[o + r]));
+      acc[r][v] = v_fma(vi_float(dots[r][v]) * v_load(scale + v * VL), unit, rest);
+    }
+  }
+  store_tile(rows, blocks, acc, epilogue, gelu_fast_tile, y, y_stride);
+}
+
+KERNEL void SUFFIXED(linear_s8)(const bq_weights_s8 *weights, const uint8_t *x, const float *scale,
+                                const float *offset, size_t blocks, size_t in, size_t outs,
+                                int32_t epilogue, float *y, size_t y_stride) {
+#define BQ_TILE(rows, count, o, b)                                                           \
+  linear_tile_s8(rows, count, weights, o, x + in * BQ_LANES * (b), scale + BQ_LANES * (b),   \
+                 offset + BQ_LANES * (b), in, epilogue, y + y_stride * (b) + BQ_LANES * (o), \
+                 y_stride)
+  BQ_FOR_TILES(S8_ROWS, in * BQ_LANES, blocks, outs, BQ_TILE);
+#undef BQ_TILE
+}

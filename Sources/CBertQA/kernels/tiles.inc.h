@@ -1,0 +1,112 @@
+// Template: what the linear layers of every precision share: the walk over the tiles of a product, and
+// the functions that store a tile's sums. After kernels_internal.h, the including file defines
+//   KERNEL           attributes of a function that is compiled for the instruction set
+//   INLINE           those of an inlined function, and its storage class
+//   V, VL            the vector of floats and its length: 4, 8 or 16
+//   v_load, v_store  of VL floats at any address
+//   v_gelu           of f32_math.inc.h
+//   TILE_BLOCKS      blocks of 16 tokens in a tile
+// and, optionally,
+//   HAS_FAST_GELU    if it defines v_gelu_fast, a GELU with an absolute error of at most 6e-6
+
+enum {
+  VECS = BQ_LANES / VL,  // vectors in a block of tokens
+  TILE_VECS = TILE_BLOCKS * VECS,
+  // Bytes of activations that should stay in the L2 cache while all weights pass by them.
+  PANEL_BYTES = 512 * 1024,
+};
+
+// Calls TILE(rows, blocks, o, b) with constant rows and blocks for every tile of outputs o ... and
+// blocks b ... of tokens. Weight rows are the outer loop within a panel of tokens: they are read
+// from memory once per panel and stay in the L1 or L2 cache while the panel passes by.
+#define BQ_FOR_TILES(ROWS, block_bytes, block_count, outs, TILE)                              \
+  do {                                                                                        \
+    size_t panel_ = PANEL_BYTES / (block_bytes) / TILE_BLOCKS * TILE_BLOCKS;                  \
+    if (panel_ < TILE_BLOCKS) panel_ = TILE_BLOCKS;                                           \
+    const size_t count_ = (block_count);                                                      \
+    for (size_t from_ = 0; from_ < count_; from_ += panel_) {                                 \
+      const size_t left_ = count_ - from_;                                                    \
+      const size_t to_ = from_ + (left_ < panel_ ? left_ : panel_);                           \
+      size_t o_ = 0;                                                                          \
+      for (; o_ + (ROWS) <= (outs); o_ += (ROWS)) BQ_TILE_ROW_((ROWS), o_, from_, to_, TILE); \
+      for (; o_ + 2 <= (outs); o_ += 2) BQ_TILE_ROW_(2, o_, from_, to_, TILE);                \
+      for (; o_ < (outs); o_++) BQ_TILE_ROW_(1, o_, from_, to_, TILE);                        \
+    }                                                                                         \
+  } while (0)
+#define BQ_TILE_ROW_(rows, o, from, to, TILE)                                           \
+  do {                                                                                  \
+    size_t b_ = (from);                                                                 \
+    for (; b_ + TILE_BLOCKS <= (to); b_ += TILE_BLOCKS) TILE(rows, TILE_BLOCKS, o, b_); \
+    for (; b_ < (to); b_++) TILE(rows, 1, o, b_);                                       \
+  } while (0)
+
+#define CLEAR_TILE(acc, zero)                 \
+  BQ_UNROLL_FOR (int r_ = 0; r_ < rows; r_++) \
+    BQ_UNROLL_FOR (int v_ = 0; v_ < blocks * VECS; v_++) acc[r_][v_] = zero
+
+// Asks for the cache lines of `rows` outputs of `blocks` blocks, 64 bytes each, that a tile is about
+// to be written to: by the time its sums are complete they are there.
+INLINE void prefetch_outputs(const int rows, const int blocks, const void *y, size_t block_bytes,
+                             size_t row_bytes) {
+  BQ_UNROLL_FOR (int b = 0; b < blocks; b++)
+    BQ_UNROLL_FOR (int r = 0; r < rows; r++)
+      __builtin_prefetch((const char *)y + (size_t)b * block_bytes + (size_t)r * row_bytes, 1, 3);
+}
+
+// Asks for a step's share of the next `rows` weight rows, which follow the present ones in memory:
+// without it they come from memory at its latency, a dozen short streams being too many to guess.
+#define PREFETCH_ROWS(w, row_bytes, step) \
+  __builtin_prefetch((const char *)(w) + (size_t)rows * ((row_bytes) + 4 * (step)), 0, 2)
+
+// y[i] = gelu(y[i]) for n values, a multiple of 16. Not inlined: a tile would hold it `rows` times.
+__attribute__((noinline, unused)) KERNEL static void gelu_tile(float *y, size_t n) {
+  for (size_t i = 0; i < n; i += VL) v_store(y + i, v_gelu(v_load(y + i)));
+}
+
+#ifdef HAS_FAST_GELU
+__attribute__((noinline, unused)) KERNEL static void gelu_fast_tile(float *y, size_t n) {
+  for (size_t i = 0; i < n; i += VL) v_store(y + i, v_gelu_fast(v_load(y + i)));
+}
+#else
+#define gelu_fast_tile gelu_tile
+#endif
+
+// Stores sums (bias included) of `rows` outputs of `blocks` blocks as f32; y is that of the first.
+INLINE void store_tile(const int rows, const int blocks, V acc[][TILE_VECS], int32_t epilogue,
+                       void (*gelu)(float *, size_t), float *y, size_t y_stride) {
+  BQ_UNROLL_FOR (int r = 0; r < rows; r++)
+    BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++) {
+      float *to = y + v / VECS * y_stride + r * BQ_LANES + v % VECS * VL;
+      V sum = acc[r][v];
+      if (epilogue == BQ_EPILOGUE_RESIDUAL) sum += v_load(to);
+      v_store(to, sum);
+    }
+  if (epilogue == BQ_EPILOGUE_GELU)
+    for (int b = 0; b < blocks; b++) gelu(y + b * y_stride, rows * BQ_LANES);
+}
+
+// Writes the lanes begin ..< end of one block's feature.
+INLINE void store_lanes(const V *value, size_t begin, size_t end, float *to) {
+  float lanes[BQ_LANES];
+  if (begin == 0 && end == BQ_LANES) {
+    BQ_UNROLL_FOR (int v = 0; v < VECS; v++) v_store(to + v * VL, value[v]);
+  } else {
+    BQ_UNROLL_FOR (int v = 0; v < VECS; v++) v_store(lanes + v * VL, value[v]);
+    for (size_t i = begin; i < end; i++) to[i] = lanes[i];
+  }
+}
+
+// Stores the products of a tile with a factor per query: `rows` features of an attention's output,
+// of the queries query_begin ..< query_end relative to the tile's first lane.
+INLINE void store_queries(const int rows, const int blocks, V acc[][TILE_VECS], const V *factor,
+                          size_t query_begin, size_t query_end, float *out, size_t out_stride) {
+  BQ_UNROLL_FOR (int r = 0; r < rows; r++) {
+    BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++) acc[r][v] = acc[r][v] * factor[v];
+    BQ_UNROLL_FOR (int b = 0; b < blocks; b++) {
+      const size_t from = (size_t)b * BQ_LANES, to = from + BQ_LANES;
+      store_lanes(acc[r] + b * VECS, query_begin > from ? query_begin - from : 0,
+                  query_end < to ? query_end - from : BQ_LANES,
+                  out + b * out_stride + r * BQ_LANES);
+    }
+  }
+}

@@ -1,0 +1,19 @@
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sched.h>
+
+#include "system.h"
+
+size_t bq_affinity_count(void) {
+  // The kernel refuses a mask smaller than its own.
+  enum { sets = 64 };
+  cpu_set_t mask[sets];
+  for (size_t count = 1; count <= sets; count *= 4) {
+    if (sched_getaffinity(0, count * sizeof *mask, mask) == 0) {
+      return (size_t)CPU_COUNT_S(count * sizeof *mask, mask);
+    }
+  }
+  return 0;
+}
+
+void bq_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }

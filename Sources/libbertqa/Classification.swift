@@ -1,0 +1,88 @@
+import BertQACore
+import CBertQAHeader
+
+/// A classification and the C views of it.
+final class ClassificationHandle: Handle {
+  let scores: CArray<bertqa_label_score>
+  let contributions: CArray<bertqa_contribution>
+  let summary: CArray<bertqa_classify_summary>
+  /// What the scores point to.
+  private let labels: [CString]
+
+  init(_ result: Classification) {
+    labels = result.scores.map { CString($0.label) }
+    scores = CArray(zip(result.scores, labels).map { bertqa_label_score($0, label: $1) })
+    contributions = CArray(result.contributions.map { bertqa_contribution($0) })
+    summary = CArray([bertqa_classify_summary(result)])
+  }
+}
+
+extension bertqa_label_score {
+  fileprivate init(_ score: LabelScore, label: CString) {
+    self.init()
+    struct_size = MemoryLayout<Self>.size
+    self.label = label.pointer
+    label_length = label.count
+    id = Int32(clamping: score.id)
+    probability = score.probability
+    logit = score.logit
+  }
+}
+
+extension bertqa_contribution {
+  fileprivate init(_ contribution: WordContribution) {
+    self.init()
+    struct_size = MemoryLayout<Self>.size
+    bytes = bertqa_range(contribution.bytes)
+    code_points = bertqa_range(contribution.codePoints)
+    utf16 = bertqa_range(contribution.utf16)
+    weight = contribution.weight
+  }
+}
+
+extension bertqa_classify_summary {
+  fileprivate init(_ result: Classification) {
+    self.init()
+    struct_size = MemoryLayout<Self>.size
+    problem_type = result.problemType.rawValue
+    is_too_short = result.notEnoughText ? 1 : 0
+    distinct_word_count = result.distinctWords
+    window_count = result.windowCount
+  }
+}
+
+@c @implementation
+public func bertqa_classification_free(_ classification: OpaquePointer?) {
+  ClassificationHandle.release(classification)
+}
+
+@c @implementation
+public func bertqa_classification_count(_ classification: OpaquePointer?) -> Int {
+  ClassificationHandle.borrowed(classification)?.scores.count ?? 0
+}
+
+@c @implementation
+public func bertqa_classification_get(
+  _ classification: OpaquePointer?, _ index: Int
+) -> UnsafePointer<bertqa_label_score>? {
+  ClassificationHandle.borrowed(classification)?.scores.pointer(at: index)
+}
+
+@c @implementation
+public func bertqa_classification_contribution_count(_ classification: OpaquePointer?) -> Int {
+  ClassificationHandle.borrowed(classification)?.contributions.count ?? 0
+}
+
+@c @implementation
+public func bertqa_classification_contribution_get(
+  _ classification: OpaquePointer?, _ index: Int
+) -> UnsafePointer<bertqa_contribution>? {
+  ClassificationHandle.borrowed(classification)?.contributions.pointer(at: index)
+}
+
+@c @implementation
+public func bertqa_classification_summary(
+  _ classification: OpaquePointer?
+) -> UnsafePointer<bertqa_classify_summary>? {
+  ClassificationHandle.borrowed(classification)?.summary.base
+}

@@ -1,0 +1,69 @@
+import BertQACore
+import CBertQAHeader
+
+extension bertqa_model_info {
+  init(_ model: ModelInfo, directory: UnsafePointer<CChar>, architecture: UnsafePointer<CChar>) {
+    self.init()
+    struct_size = MemoryLayout<Self>.size
+    self.directory = directory
+    self.architecture = architecture
+    vocabulary_size = model.vocabularySize
+    label_count = model.labels.count
+    embedding_length = model.embeddingLength
+    hidden_size = model.hiddenSize
+    num_hidden_layers = model.layerCount
+    num_attention_heads = model.headCount
+    intermediate_size = model.intermediateSize
+    max_position_embeddings = model.maxPositions
+    task = model.task?.rawValue ?? 0
+    precision = model.precision?.rawValue ?? 0
+    isa = model.instructionSet?.rawValue ?? 0
+    threads = Int32(clamping: model.threads)
+    is_lowercase = model.lowercase ? 1 : 0
+    no_answer_threshold = model.noAnswerThreshold
+  }
+}
+
+@c @implementation
+public func bertqa_context_info(_ context: OpaquePointer?) -> UnsafePointer<bertqa_model_info>? {
+  ContextHandle.borrowed(context)?.info.base
+}
+
+@c @implementation
+public func bertqa_context_label_get(
+  _ context: OpaquePointer?, _ id: Int32, _ length: UnsafeMutablePointer<Int>?
+) -> UnsafePointer<CChar>? {
+  found(ContextHandle.borrowed(context)?.labels ?? [], at: Int(id), length)
+}
+
+/// A name and its length, or nil and 0 outside of the array.
+func found(
+  _ names: [CString], at index: Int, _ length: UnsafeMutablePointer<Int>?
+) -> UnsafePointer<CChar>? {
+  length?.pointee = 0
+  guard names.indices.contains(index) else { return nil }
+  length?.pointee = names[index].count
+  return names[index].pointer
+}
+
+@c @implementation
+public func bertqa_context_vocabulary_piece(
+  _ context: OpaquePointer?, _ id: Int32, _ length: UnsafeMutablePointer<Int>?
+) -> UnsafePointer<CChar>? {
+  length?.pointee = 0
+  guard let piece = ContextHandle.borrowed(context)?.context.vocabularyPiece(id: id),
+    let start = piece.baseAddress
+  else { return nil }
+  length?.pointee = piece.count
+  return UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self)
+}
+
+@c @implementation
+public func bertqa_context_vocabulary_id(
+  _ context: OpaquePointer?, _ piece: UnsafePointer<CChar>?, _ length: Int
+) -> Int32 {
+  guard let context = ContextHandle.borrowed(context)?.context,
+    let bytes = try? textArgument(piece, length, "piece")
+  else { return -1 }
+  return context.vocabularyID(of: bytes) ?? -1
+}

@@ -1,0 +1,76 @@
+import BertQACore
+import CBertQAHeader
+
+extension bertqa_context_options: COptions {
+  static let name: StaticString = "bertqa_context_options"
+}
+
+@c @implementation
+public func bertqa_context_options_init(
+  _ options: UnsafeMutablePointer<bertqa_context_options>?, _ struct_size: Int
+) {
+  writeDefaults(to: options, size: struct_size)
+}
+
+func contextOptions(
+  _ pointer: UnsafePointer<bertqa_context_options>?
+) throws(BertQAError) -> ContextOptions {
+  let raw = try readOptions(pointer)
+  var options = ContextOptions()
+  options.call = try callOptions(raw.call)
+  options.threads = Int(raw.threads)
+  options.precision = try enumeration(raw.precision, "precision")
+  options.instructionSet = try enumeration(raw.isa, "isa")
+  options.tokenizerOnly = try switched(raw.tokenizer_only, "tokenizer_only") ?? false
+  if raw.default_model != 0 {
+    options.defaultModel = try enumeration(raw.default_model, "default_model")
+  }
+  try checkReserved(raw.reserved)
+  if let log = raw.log {
+    // The core calls this on the calling thread only, during this call.
+    nonisolated(unsafe) let user = raw.log_user
+    options.log = { message in message.withCString { log(user, $0) } }
+  }
+  return options
+}
+
+@c @implementation
+public func bertqa_precision_name(_ precision: bertqa_precision) -> UnsafePointer<CChar>? {
+  let name: StaticString =
+    switch Precision(rawValue: precision) {
+    case .auto: "auto"
+    case .f32: "f32"
+    case .bf16: "bf16"
+    case .int8: "int8"
+    case nil: "unknown"
+    }
+  return staticCString(name)
+}
+
+@c @implementation
+public func bertqa_isa_name(_ isa: bertqa_isa) -> UnsafePointer<CChar>? {
+  let name: StaticString =
+    switch InstructionSet(rawValue: isa) {
+    case .auto: "auto"
+    case .portable: "portable"
+    case .avx2: "avx2"
+    case .avx512: "avx512"
+    case .avx512VNNI: "avx512_vnni"
+    case .avx512VNNIBF16: "avx512_vnni_bf16"
+    case nil: "unknown"
+    }
+  return staticCString(name)
+}
+
+@c @implementation
+public func bertqa_task_name(_ task: bertqa_task) -> UnsafePointer<CChar>? {
+  let name: StaticString =
+    switch ModelTask(rawValue: task) {
+    case .answer: "answer"
+    case .classify: "classify"
+    case .embed: "embed"
+    case .predict: "predict"
+    case nil: "unknown"
+    }
+  return staticCString(name)
+}

@@ -1,0 +1,81 @@
+import BertQACore
+import CBertQAHeader
+
+final class DocumentHandle: Handle {
+  let document: PreparedDocument
+
+  init(_ document: PreparedDocument) { self.document = document }
+}
+
+extension bertqa_document_options: COptions {
+  static let name: StaticString = "bertqa_document_options"
+}
+
+@c @implementation
+public func bertqa_document_options_init(
+  _ options: UnsafeMutablePointer<bertqa_document_options>?, _ struct_size: Int
+) {
+  writeDefaults(to: options, size: struct_size)
+}
+
+@c @implementation
+public func bertqa_document_create(
+  _ context: OpaquePointer?, _ text: UnsafePointer<CChar>?, _ length: Int,
+  _ options: UnsafePointer<bertqa_document_options>?,
+  _ document: UnsafeMutablePointer<OpaquePointer?>?
+) -> bertqa_status {
+  status { () throws(BertQAError) in
+    let out = try required(document, "document")
+    out.pointee = nil
+    let context = try ContextHandle.borrowed(context, "context").context
+    let options = try readOptions(options)
+    let bytes = try textArgument(text, length, "text")
+    out.pointee = DocumentHandle(try context.prepare(bytes, call: callOptions(options.call))).passed()
+  }
+}
+
+@c @implementation
+public func bertqa_document_free(_ document: OpaquePointer?) {
+  DocumentHandle.release(document)
+}
+
+@c @implementation
+public func bertqa_document_answer(
+  _ context: OpaquePointer?, _ document: OpaquePointer?, _ question: UnsafePointer<CChar>?,
+  _ question_length: Int, _ options: UnsafePointer<bertqa_answer_options>?,
+  _ answers: UnsafeMutablePointer<OpaquePointer?>?
+) -> bertqa_status {
+  status { () throws(BertQAError) in
+    let out = try required(answers, "answers")
+    out.pointee = nil
+    let context = try ContextHandle.borrowed(context, "context").context
+    let document = try DocumentHandle.borrowed(document, "document").document
+    let options = try answerOptions(options)
+    let question = try textArgument(question, question_length, "question")
+    let result = try context.answer(question: question, document: document, options: options)
+    out.pointee = AnswersHandle(result).passed()
+  }
+}
+
+@c @implementation
+public func bertqa_document_answer_batch(
+  _ context: OpaquePointer?, _ document: OpaquePointer?, _ questions: UnsafePointer<bertqa_text>?,
+  _ count: Int, _ options: UnsafePointer<bertqa_answer_options>?,
+  _ answers: UnsafeMutablePointer<OpaquePointer?>?, _ statuses: UnsafeMutablePointer<bertqa_status>?
+) -> bertqa_status {
+  batchStatus(count, answers, "answers", statuses) { output throws(BertQAError) in
+    let context = try ContextHandle.borrowed(context, "context").context
+    let document = try DocumentHandle.borrowed(document, "document").document
+    let options = try answerOptions(options)
+    let questions = try required(questions, "questions")
+    try output.fill(from: "questions") { index throws(BertQAError) in
+      try textArgument(questions[index].text, questions[index].length, "text")
+    } all: { questions throws(BertQAError) in
+      try context.answerBatch(questions: questions, document: document, options: options)
+        .map { AnswersHandle($0) }
+    } each: { questions throws(BertQAError) in
+      try context.answerEach(questions: questions, document: document, options: options)
+        .map { $0.map { AnswersHandle($0) } }
+    }
+  }
+}

@@ -1,0 +1,134 @@
+import BertQACore
+import CBertQAHeader
+import Glibc
+
+/// Where a call puts a column; what is there is marked as released at once, whatever happens.
+struct ArrowOutput {
+  private let array: UnsafeMutablePointer<ArrowArray>
+  private let schema: UnsafeMutablePointer<ArrowSchema>
+
+  init(
+    _ array: UnsafeMutablePointer<ArrowArray>?, _ name: StaticString,
+    _ schema: UnsafeMutablePointer<ArrowSchema>?
+  ) throws(BertQAError) {
+    array?.pointee = ArrowArray()
+    schema?.pointee = ArrowSchema()
+    self.array = try required(array, name)
+    self.schema = try required(schema, "schema")
+  }
+
+  func take(_ column: ArrowColumn) throws(BertQAError) { try column.export(array, schema) }
+}
+
+/// Runs a call on the rows that are not null; what fails is told by its row.
+/// - Parameter rows: of each item of the call.
+func inRows<Results>(
+  _ rows: [Int], _ column: String, _ body: () throws(BertQAError) -> Results
+) throws(BertQAError) -> Results {
+  do throws(BertQAError) {
+    return try body()
+  } catch {
+    guard let item = error.item, rows.indices.contains(item) else { throw error }
+    throw error.of(item: rows[item], in: column)
+  }
+}
+
+extension ArrowColumn {
+  /// Hands the column over: the structs own all they point to, until their release callbacks are called.
+  fileprivate func export(
+    _ array: UnsafeMutablePointer<ArrowArray>, _ schema: UnsafeMutablePointer<ArrowSchema>
+  ) throws(BertQAError) {
+    array.pointee = ArrowArray()
+    schema.pointee = ArrowSchema()
+    do throws(BertQAError) {
+      try fill(schema)
+      try fill(array)
+    } catch {
+      schema.pointee.release?(schema)
+      array.pointee.release?(array)
+      throw error
+    }
+  }
+
+  /// `release` is set first, so that it frees what there is when something fails.
+  private func fill(_ schema: UnsafeMutablePointer<ArrowSchema>) throws(BertQAError) {
+    schema.pointee.release = releaseSchema
+    schema.pointee.format = UnsafePointer(try allocated(strdup(format)))
+    schema.pointee.name = UnsafePointer(try allocated(strdup(name)))
+    schema.pointee.flags = Int64(ARROW_FLAG_NULLABLE)
+    guard !children.isEmpty else { return }
+    schema.pointee.children = try zeroed(children.count)
+    for (index, child) in children.enumerated() {
+      let pointer: UnsafeMutablePointer<ArrowSchema> = try zeroed(1)
+      schema.pointee.children[index] = pointer
+      schema.pointee.n_children += 1
+      try child.fill(pointer)
+    }
+  }
+
+  private func fill(_ array: UnsafeMutablePointer<ArrowArray>) throws(BertQAError) {
+    array.pointee.release = releaseArray
+    array.pointee.length = Int64(length)
+    array.pointee.null_count = Int64(nullCount)
+    let buffers: [[UInt8]?] = [validity] + self.buffers
+    array.pointee.buffers = try zeroed(buffers.count)
+    for (index, bytes) in buffers.enumerated() {
+      array.pointee.n_buffers += 1
+      guard let bytes else { continue }
+      let copy = try aligned(bytes.count)
+      copy.copyMemory(from: bytes, byteCount: bytes.count)
+      array.pointee.buffers[index] = UnsafeRawPointer(copy)
+    }
+    guard !children.isEmpty else { return }
+    array.pointee.children = try zeroed(children.count)
+    for (index, child) in children.enumerated() {
+      let pointer: UnsafeMutablePointer<ArrowArray> = try zeroed(1)
+      array.pointee.children[index] = pointer
+      array.pointee.n_children += 1
+      try child.fill(pointer)
+    }
+  }
+}
+
+private func allocated<T>(_ pointer: T?) throws(BertQAError) -> T {
+  guard let pointer else { throw BertQAError(.outOfMemory, "no memory for an Arrow column") }
+  return pointer
+}
+
+private func zeroed<T>(_ count: Int) throws(BertQAError) -> UnsafeMutablePointer<T> {
+  try allocated(calloc(count, MemoryLayout<T>.stride)).assumingMemoryBound(to: T.self)
+}
+
+/// Arrow recommends buffers at multiples of 64 bytes.
+private func aligned(_ count: Int) throws(BertQAError) -> UnsafeMutableRawPointer {
+  try allocated(aligned_alloc(64, (max(1, count) + 63) / 64 * 64))
+}
+
+private let releaseSchema: @convention(c) (UnsafeMutablePointer<ArrowSchema>?) -> Void = { schema in
+  guard let schema else { return }
+  free(UnsafeMutablePointer(mutating: schema.pointee.format))
+  free(UnsafeMutablePointer(mutating: schema.pointee.name))
+  for index in 0..<Int(schema.pointee.n_children) {
+    // A consumer that has moved a child out has set its release to NULL.
+    guard let child = schema.pointee.children[index] else { continue }
+    child.pointee.release?(child)
+    free(child)
+  }
+  free(schema.pointee.children)
+  schema.pointee.release = nil
+}
+
+private let releaseArray: @convention(c) (UnsafeMutablePointer<ArrowArray>?) -> Void = { array in
+  guard let array else { return }
+  for index in 0..<Int(array.pointee.n_buffers) {
+    free(UnsafeMutableRawPointer(mutating: array.pointee.buffers[index]))
+  }
+  free(array.pointee.buffers)
+  for index in 0..<Int(array.pointee.n_children) {
+    guard let child = array.pointee.children[index] else { continue }
+    child.pointee.release?(child)
+    free(child)
+  }
+  free(array.pointee.children)
+  array.pointee.release = nil
+}

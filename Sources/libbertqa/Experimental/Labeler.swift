@@ -1,0 +1,99 @@
+import BertQACore
+import CBertQAHeader
+
+/// A labeler for C callers.
+final class LabelerHandle: Handle {
+  let labeler: Labeler
+  let labels: [CString]
+
+  init(_ labeler: Labeler) {
+    self.labeler = labeler
+    labels = labeler.labels.map { CString($0) }
+  }
+}
+
+extension bertqa_labeler_options: COptions {
+  static let name: StaticString = "bertqa_labeler_options"
+}
+
+@c @implementation
+public func bertqa_labeler_options_init(
+  _ options: UnsafeMutablePointer<bertqa_labeler_options>?, _ struct_size: Int
+) {
+  writeDefaults(to: options, size: struct_size)
+}
+
+private func labelerOptions(
+  _ pointer: UnsafePointer<bertqa_labeler_options>?
+) throws(BertQAError) -> LabelerOptions {
+  let raw = try readOptions(pointer)
+  let embed = try readOptions(raw.embed)
+  guard embed.call == nil else {
+    throw BertQAError(.invalidArgument, argument: "embed->call", "must be NULL; use call")
+  }
+  try checkReserved(raw.reserved)
+  var options = LabelerOptions()
+  options.scale = number(raw.scale, default: options.scale)
+  options.embed = try embedOptions(embed)
+  options.embed.call = try callOptions(raw.call)
+  return options
+}
+
+@c @implementation
+public func bertqa_labeler_create(
+  _ context: OpaquePointer?, _ examples: UnsafePointer<bertqa_example>?, _ count: Int,
+  _ options: UnsafePointer<bertqa_labeler_options>?, _ labeler: UnsafeMutablePointer<OpaquePointer?>?
+) -> bertqa_status {
+  status { () throws(BertQAError) in
+    let out = try required(labeler, "labeler")
+    out.pointee = nil
+    let context = try ContextHandle.borrowed(context, "context").context
+    try checkCount(count)
+    let options = try labelerOptions(options)
+    let read = try readItems(count, in: "examples") { index throws(BertQAError) in
+      let example = try required(examples, "examples")[index]
+      return LabelExample(
+        text: try textArgument(example.text, example.length, "text"),
+        label: try labelArgument(example.label, example.label_length, "label"))
+    }
+    out.pointee = LabelerHandle(try Labeler(context, examples: read, options: options)).passed()
+  }
+}
+
+@c @implementation
+public func bertqa_labeler_free(_ labeler: OpaquePointer?) {
+  LabelerHandle.release(labeler)
+}
+
+@c @implementation
+public func bertqa_labeler_label_count(_ labeler: OpaquePointer?) -> Int {
+  LabelerHandle.borrowed(labeler)?.labels.count ?? 0
+}
+
+@c @implementation
+public func bertqa_labeler_label_get(
+  _ labeler: OpaquePointer?, _ index: Int, _ length: UnsafeMutablePointer<Int>?
+) -> UnsafePointer<CChar>? {
+  found(LabelerHandle.borrowed(labeler)?.labels ?? [], at: index, length)
+}
+
+@c @implementation
+public func bertqa_labeler_classify(
+  _ labeler: OpaquePointer?, _ texts: UnsafePointer<bertqa_text_pair>?, _ count: Int,
+  _ call: UnsafePointer<bertqa_call_options>?,
+  _ classifications: UnsafeMutablePointer<OpaquePointer?>?,
+  _ statuses: UnsafeMutablePointer<bertqa_status>?
+) -> bertqa_status {
+  batchStatus(count, classifications, "classifications", statuses) { output throws(BertQAError) in
+    let labeler = try LabelerHandle.borrowed(labeler, "labeler").labeler
+    let call = try callOptions(call)
+    let texts = try required(texts, "texts")
+    try output.fill(from: "texts") { index throws(BertQAError) in
+      try textPair(texts[index])
+    } all: { texts throws(BertQAError) in
+      try labeler.classify(texts, call: call).map { ClassificationHandle($0) }
+    } each: { texts throws(BertQAError) in
+      try labeler.classifyEach(texts, call: call).map { $0.map { ClassificationHandle($0) } }
+    }
+  }
+}

@@ -1,0 +1,59 @@
+import BertQACore
+import CBertQAHeader
+
+/// A prediction and the C views of it.
+final class PredictionHandle: Handle {
+  let words: CArray<bertqa_word>
+  let probabilities: CArray<Float>
+  let isUnknown: Bool
+  /// Owns what the words point to.
+  private let prediction: Prediction
+
+  init(_ prediction: Prediction) {
+    self.prediction = prediction
+    words = CArray(prediction.words.map { bertqa_word($0) })
+    probabilities = CArray(prediction.probabilities)
+    isUnknown = prediction.isUnknown
+  }
+}
+
+extension bertqa_word {
+  /// `text` is the word's own and lives as long.
+  init(_ word: PredictedWord) {
+    self.init()
+    struct_size = MemoryLayout<Self>.size
+    let bytes = word.bytes
+    text = bytes.baseAddress.map { UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self) }
+    length = bytes.count
+    id = word.id
+    probability = word.probability
+    log_probability = word.logProbability
+  }
+}
+
+@c @implementation
+public func bertqa_prediction_free(_ prediction: OpaquePointer?) {
+  PredictionHandle.release(prediction)
+}
+
+@c @implementation
+public func bertqa_prediction_count(_ prediction: OpaquePointer?) -> Int {
+  PredictionHandle.borrowed(prediction)?.words.count ?? 0
+}
+
+@c @implementation
+public func bertqa_prediction_get(
+  _ prediction: OpaquePointer?, _ index: Int
+) -> UnsafePointer<bertqa_word>? {
+  PredictionHandle.borrowed(prediction)?.words.pointer(at: index)
+}
+
+@c @implementation
+public func bertqa_prediction_is_unknown(_ prediction: OpaquePointer?) -> Int32 {
+  PredictionHandle.borrowed(prediction)?.isUnknown == true ? 1 : 0
+}
+
+@c @implementation
+public func bertqa_prediction_probabilities(_ prediction: OpaquePointer?) -> UnsafePointer<Float>? {
+  PredictionHandle.borrowed(prediction)?.probabilities.base
+}

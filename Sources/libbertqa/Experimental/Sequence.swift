@@ -1,0 +1,73 @@
+import BertQACore
+import CBertQAHeader
+
+extension bertqa_sequence_options: COptions {
+  static let name: StaticString = "bertqa_sequence_options"
+}
+
+@c @implementation
+public func bertqa_sequence_options_init(
+  _ options: UnsafeMutablePointer<bertqa_sequence_options>?, _ struct_size: Int
+) {
+  writeDefaults(to: options, size: struct_size)
+}
+
+func sequenceOptions(
+  _ pointer: UnsafePointer<bertqa_sequence_options>?
+) throws(BertQAError) -> SequenceOptions {
+  let raw = try readOptions(pointer)
+  var options = SequenceOptions()
+  options.call = try callOptions(raw.call)
+  options.topK = number(raw.top_k, default: options.topK)
+  options.includesEnd = try switched(raw.include_end, "include_end") ?? options.includesEnd
+  return options
+}
+
+@c @implementation
+public func bertqa_sequence_predict(
+  _ context: OpaquePointer?, _ word: UnsafePointer<CChar>?, _ length: Int, _ state: OpaquePointer?,
+  _ options: UnsafePointer<bertqa_sequence_options>?,
+  _ prediction: UnsafeMutablePointer<OpaquePointer?>?,
+  _ next_state: UnsafeMutablePointer<OpaquePointer?>?
+) -> bertqa_status {
+  prediction?.pointee = nil
+  next_state?.pointee = nil
+  return status { () throws(BertQAError) in
+    let context = try ContextHandle.borrowed(context, "context").context
+    let options = try sequenceOptions(options)
+    let word = try textArgument(word, length, "word")
+    let state = SequenceState.borrowed(state)
+    let next: SequenceState
+    if let prediction {
+      let result = try context.predict(word: word, state: state, options: options)
+      prediction.pointee = PredictionHandle(result.prediction).passed()
+      next = result.state
+    } else {
+      next = try context.read(word: word, state: state, options: options)
+    }
+    next_state?.pointee = next.passed()
+  }
+}
+
+@c @implementation
+public func bertqa_sequence_step(
+  _ context: OpaquePointer?, _ ids: UnsafePointer<Int32>?, _ states: UnsafePointer<OpaquePointer?>?,
+  _ count: Int, _ options: UnsafePointer<bertqa_sequence_options>?,
+  _ next_states: UnsafeMutablePointer<OpaquePointer?>?, _ logits: UnsafeMutablePointer<Float>?,
+  _ logits_length: Int
+) -> bertqa_status {
+  status { () throws(BertQAError) in
+    try checkCount(count)
+    guard count > 0 else { return }
+    let out = try required(next_states, "next_states")
+    out.update(repeating: nil, count: count)
+    let context = try ContextHandle.borrowed(context, "context").context
+    let options = try sequenceOptions(options)
+    try checkRoom(
+      logits_length, logits == nil ? 0 : count * context.info.vocabularySize, "logits_length")
+    let next = try context.step(
+      ids: UnsafeBufferPointer(start: required(ids, "ids"), count: count),
+      states: stateArguments(states, count), logits: logits, options: options)
+    for (index, state) in next.enumerated() { out[index] = state.passed() }
+  }
+}

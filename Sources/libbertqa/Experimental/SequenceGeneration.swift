@@ -1,0 +1,107 @@
+import BertQACore
+import CBertQAHeader
+
+/// A generation and the C views of it.
+final class GenerationHandle: Handle {
+  let generation: Generation
+  let words: CArray<bertqa_word>
+  /// With a NUL behind it.
+  let text: CArray<UInt8>
+
+  init(_ generation: Generation) {
+    self.generation = generation
+    words = CArray(generation.words.map { bertqa_word($0) })
+    text = CArray(Array(generation.text.utf8) + [0])
+  }
+}
+
+extension bertqa_generate_options: COptions {
+  static let name: StaticString = "bertqa_generate_options"
+}
+
+@c @implementation
+public func bertqa_generate_options_init(
+  _ options: UnsafeMutablePointer<bertqa_generate_options>?, _ struct_size: Int
+) {
+  writeDefaults(to: options, size: struct_size)
+}
+
+private func generateOptions(
+  _ pointer: UnsafePointer<bertqa_generate_options>?
+) throws(BertQAError) -> GenerateOptions {
+  let raw = try readOptions(pointer)
+  var options = GenerateOptions()
+  options.call = try callOptions(raw.call)
+  options.maxWords = number(raw.max_words, default: options.maxWords)
+  options.temperature = raw.temperature
+  options.topK = Int(raw.top_k)
+  options.topP = number(raw.top_p, default: options.topP)
+  options.seed = raw.seed
+  if let hook = raw.on_word {
+    options.onWord = { word in
+      withUnsafePointer(to: bertqa_word(word)) { hook(raw.on_word_user, $0) == 0 }
+    }
+  }
+  return options
+}
+
+@c @implementation
+public func bertqa_sequence_generate(
+  _ context: OpaquePointer?, _ prompt: UnsafePointer<CChar>?, _ length: Int, _ state: OpaquePointer?,
+  _ options: UnsafePointer<bertqa_generate_options>?,
+  _ generation: UnsafeMutablePointer<OpaquePointer?>?
+) -> bertqa_status {
+  status { () throws(BertQAError) in
+    let out = try required(generation, "generation")
+    out.pointee = nil
+    let context = try ContextHandle.borrowed(context, "context").context
+    let prompt = try textArgument(prompt, length, "prompt")
+    let result = try context.generate(
+      prompt: prompt, state: SequenceState.borrowed(state), options: generateOptions(options))
+    out.pointee = GenerationHandle(result).passed()
+  }
+}
+
+@c @implementation
+public func bertqa_generation_free(_ generation: OpaquePointer?) {
+  GenerationHandle.release(generation)
+}
+
+@c @implementation
+public func bertqa_generation_count(_ generation: OpaquePointer?) -> Int {
+  GenerationHandle.borrowed(generation)?.words.count ?? 0
+}
+
+@c @implementation
+public func bertqa_generation_get(
+  _ generation: OpaquePointer?, _ index: Int
+) -> UnsafePointer<bertqa_word>? {
+  GenerationHandle.borrowed(generation)?.words.pointer(at: index)
+}
+
+@c @implementation
+public func bertqa_generation_text(
+  _ generation: OpaquePointer?, _ length: UnsafeMutablePointer<Int>?
+) -> UnsafePointer<CChar>? {
+  length?.pointee = 0
+  guard let text = GenerationHandle.borrowed(generation)?.text else { return nil }
+  length?.pointee = text.count - 1
+  return text.base.map { UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self) }
+}
+
+@c @implementation
+public func bertqa_generation_stop(_ generation: OpaquePointer?) -> bertqa_stop {
+  GenerationHandle.borrowed(generation)?.generation.stop.rawValue ?? 0
+}
+
+@c @implementation
+public func bertqa_generation_unknown_count(_ generation: OpaquePointer?) -> Int {
+  GenerationHandle.borrowed(generation)?.generation.unknownCount ?? 0
+}
+
+@c @implementation
+public func bertqa_generation_state(_ generation: OpaquePointer?) -> OpaquePointer? {
+  GenerationHandle.borrowed(generation).map { handle in
+    OpaquePointer(Unmanaged.passUnretained(handle.generation.state).toOpaque())
+  }
+}

@@ -1,0 +1,92 @@
+import BertQACore
+import CBertQAHeader
+
+// A state is immutable and counted: C callers hold the core's own object, and a copy is another reference.
+extension SequenceState: Handle {}
+
+/// An array of states that a caller gives; entries may be NULL, and so may the whole array.
+func stateArguments(
+  _ states: UnsafePointer<OpaquePointer?>?, _ count: Int
+) -> [SequenceState?] {
+  guard let states else { return Array(repeating: nil, count: count) }
+  return (0..<count).map { SequenceState.borrowed(states[$0]) }
+}
+
+@c @implementation
+public func bertqa_sequence_state_clone(_ state: OpaquePointer?) -> OpaquePointer? {
+  SequenceState.borrowed(state)?.passed()
+}
+
+@c @implementation
+public func bertqa_sequence_state_free(_ state: OpaquePointer?) {
+  SequenceState.release(state)
+}
+
+@c @implementation
+public func bertqa_sequence_state_export(
+  _ state: OpaquePointer?, _ values: UnsafeMutablePointer<Float>?, _ length: Int
+) -> bertqa_status {
+  status { () throws(BertQAError) in
+    let state = try SequenceState.borrowed(state, "state")
+    let values = try required(values, "values")
+    try checkRoom(length, state.count, "length")
+    values.update(from: state.values, count: length)
+  }
+}
+
+@c @implementation
+public func bertqa_sequence_state_import(
+  _ context: OpaquePointer?, _ values: UnsafePointer<Float>?, _ length: Int,
+  _ state: UnsafeMutablePointer<OpaquePointer?>?
+) -> bertqa_status {
+  status { () throws(BertQAError) in
+    let out = try required(state, "state")
+    out.pointee = nil
+    let context = try ContextHandle.borrowed(context, "context").context
+    guard context.sequenceInfo != nil else {
+      throw BertQAError(
+        .wrongModel,
+        "\(context.info.directory) is a \(context.info.architecture), which has no sequence states")
+    }
+    // Before as many floats are read.
+    try checkRoom(length, context.info.stateLength, "length")
+    let values = try required(values, "values")
+    let array = Array(UnsafeBufferPointer(start: values, count: length))
+    out.pointee = try context.state(values: array).passed()
+  }
+}
+
+@c @implementation
+public func bertqa_sequence_state_serialize(
+  _ state: OpaquePointer?, _ bytes: UnsafeMutableRawPointer?, _ capacity: Int,
+  _ length: UnsafeMutablePointer<Int>?
+) -> bertqa_status {
+  status { () throws(BertQAError) in
+    let length = try required(length, "length")
+    length.pointee = 0
+    let state = try SequenceState.borrowed(state, "state")
+    length.pointee = state.serializedCount
+    // A size_t above Int.max arrives here as a negative capacity, which is room enough.
+    guard capacity < 0 || capacity >= state.serializedCount else {
+      throw BertQAError(
+        .invalidArgument, argument: "capacity",
+        "is \(capacity), but the state takes \(state.serializedCount) bytes: see length")
+    }
+    let bytes = try required(bytes, "bytes")
+    bytes.copyMemory(from: state.serialized, byteCount: state.serializedCount)
+  }
+}
+
+@c @implementation
+public func bertqa_sequence_state_deserialize(
+  _ context: OpaquePointer?, _ bytes: UnsafeRawPointer?, _ length: Int,
+  _ state: UnsafeMutablePointer<OpaquePointer?>?
+) -> bertqa_status {
+  status { () throws(BertQAError) in
+    let out = try required(state, "state")
+    out.pointee = nil
+    let context = try ContextHandle.borrowed(context, "context").context
+    let bytes = try textArgument(bytes?.assumingMemoryBound(to: CChar.self), length, "bytes")
+    out.pointee = try context.state(serialized: UnsafeRawBufferPointer(bytes)).passed()
+  }
+}

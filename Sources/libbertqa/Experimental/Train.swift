@@ -1,0 +1,111 @@
+import BertQACore
+import CBertQAHeader
+
+final class TrainerHandle: Handle {
+  let trainer: WordCountTrainer
+  let progress: TrainingProgress
+
+  init(_ options: TrainOptions) throws(BertQAError) {
+    let progress = TrainingProgress()
+    var options = options
+    options.progress = { stage, fraction in progress.report?(stage, fraction) }
+    self.progress = progress
+    trainer = try WordCountTrainer(options: options)
+  }
+}
+
+/// Who is told of a training's progress: each call says it anew.
+final class TrainingProgress: @unchecked Sendable {
+  // Sendable: a trainer is used by one thread at a time.
+
+  fileprivate(set) var report: ((_ stage: String, _ fraction: Double) -> Void)?
+}
+
+extension bertqa_train_options: COptions {
+  static let name: StaticString = "bertqa_train_options"
+}
+
+@c @implementation
+public func bertqa_train_options_init(
+  _ options: UnsafeMutablePointer<bertqa_train_options>?, _ struct_size: Int
+) {
+  writeDefaults(to: options, size: struct_size)
+}
+
+private func trainOptions(
+  _ pointer: UnsafePointer<bertqa_train_options>?
+) throws(BertQAError) -> TrainOptions {
+  let raw = try readOptions(pointer)
+  var options = TrainOptions()
+  options.algorithm = try enumeration(raw.algorithm, "algorithm")
+  options.minWordLength = number(raw.min_word_length, default: options.minWordLength)
+  options.minDistinctWords = number(raw.min_distinct_words, default: options.minDistinctWords)
+  options.maxNGram = number(raw.max_ngram, default: options.maxNGram)
+  options.usesTFIDF = try switched(raw.tf_idf, "tf_idf") ?? options.usesTFIDF
+  options.minDocumentCount = number(raw.min_document_count, default: options.minDocumentCount)
+  options.maxDocumentFraction = number(raw.max_document_fraction, default: options.maxDocumentFraction)
+  options.maxVocabulary = number(raw.max_vocabulary, default: options.maxVocabulary)
+  options.c = number(raw.c, default: options.c)
+  options.alpha = number(raw.alpha, default: options.alpha)
+  options.maxIterations = number(raw.max_iterations, default: options.maxIterations)
+  options.tolerance = number(raw.tolerance, default: options.tolerance)
+  options.folds = number(raw.folds, none: -1) ?? options.folds
+  options.threads = Int(raw.threads)
+  options.seed = raw.seed
+  return options
+}
+
+@c @implementation
+public func bertqa_trainer_create(
+  _ options: UnsafePointer<bertqa_train_options>?, _ trainer: UnsafeMutablePointer<OpaquePointer?>?
+) -> bertqa_status {
+  status { () throws(BertQAError) in
+    let out = try required(trainer, "trainer")
+    out.pointee = nil
+    out.pointee = try TrainerHandle(trainOptions(options)).passed()
+  }
+}
+
+@c @implementation
+public func bertqa_trainer_free(_ trainer: OpaquePointer?) {
+  TrainerHandle.release(trainer)
+}
+
+@c @implementation
+public func bertqa_trainer_add(
+  _ trainer: OpaquePointer?, _ text: UnsafePointer<CChar>?, _ length: Int,
+  _ label: UnsafePointer<CChar>?, _ label_length: Int, _ call: UnsafePointer<bertqa_call_options>?
+) -> bertqa_status {
+  status { () throws(BertQAError) in
+    let trainer = try TrainerHandle.borrowed(trainer, "trainer").trainer
+    let call = try callOptions(call)
+    let bytes = try textArgument(text, length, "text")
+    try trainer.add(bytes, label: labelArgument(label, label_length, "label"), call: call)
+  }
+}
+
+@c @implementation
+public func bertqa_trainer_finish(
+  _ trainer: OpaquePointer?, _ model_directory: UnsafePointer<CChar>?,
+  _ call: UnsafePointer<bertqa_call_options>?, _ report: UnsafeMutablePointer<OpaquePointer?>?
+) -> bertqa_status {
+  status { () throws(BertQAError) in
+    report?.pointee = nil
+    let handle = try TrainerHandle.borrowed(trainer, "trainer")
+    let directory = try pathArgument(model_directory, "model_directory")
+    let options = try callOptions(call)
+    handle.progress.report = try stagedProgress(call)
+    defer { handle.progress.report = nil }
+    let trained = try handle.trainer.finish(modelDirectory: directory, call: options)
+    report?.pointee = TrainingReportHandle(trained).passed()
+  }
+}
+
+/// A call's progress where there are several stages.
+private func stagedProgress(
+  _ pointer: UnsafePointer<bertqa_call_options>?
+) throws(BertQAError) -> ((String, Double) -> Void)? {
+  let raw = try readOptions(pointer)
+  guard let progress = raw.progress else { return nil }
+  return { stage, fraction in stage.withCString { progress(raw.user, $0, fraction) } }
+}

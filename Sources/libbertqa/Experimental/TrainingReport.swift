@@ -1,0 +1,89 @@
+import BertQACore
+import CBertQAHeader
+
+/// A training's report and the C views of it.
+final class TrainingReportHandle: Handle {
+  let confusion: [ConfusionEntry]
+  let summary: CArray<bertqa_training_summary>
+  let labels: CArray<bertqa_training_label>
+  /// What the labels point to.
+  private let names: [CString]
+
+  init(_ report: TrainingReport) {
+    confusion = report.confusion
+    summary = CArray([bertqa_training_summary(report)])
+    let names = report.labels.map { CString($0) }
+    labels = CArray(names.indices.map { bertqa_training_label(report, $0, name: names[$0]) })
+    self.names = names
+  }
+}
+
+extension bertqa_training_summary {
+  fileprivate init(_ report: TrainingReport) {
+    self.init()
+    struct_size = MemoryLayout<Self>.size
+    text_count = report.textCount
+    vocabulary_size = report.vocabularySize
+    loss = report.loss
+    accuracy = report.accuracy
+    macro_f1 = report.macroF1
+    calibration_error = report.calibrationError
+    iterations = Int32(clamping: report.iterations)
+    is_converged = report.hasConverged ? 1 : 0
+  }
+}
+
+extension bertqa_training_label {
+  fileprivate init(_ report: TrainingReport, _ index: Int, name: CString) {
+    self.init()
+    struct_size = MemoryLayout<Self>.size
+    label = name.pointer
+    label_length = name.count
+    text_count = report.labelTexts[index]
+    let isKnown = report.precision.indices.contains(index)
+    precision = isKnown ? report.precision[index] : .nan
+    recall = isKnown ? report.recall[index] : .nan
+    f1 = precision + recall == 0 ? 0 : 2 * precision * recall / (precision + recall)
+  }
+}
+
+@c @implementation
+public func bertqa_training_report_free(_ report: OpaquePointer?) {
+  TrainingReportHandle.release(report)
+}
+
+@c @implementation
+public func bertqa_training_report_summary(
+  _ report: OpaquePointer?
+) -> UnsafePointer<bertqa_training_summary>? {
+  TrainingReportHandle.borrowed(report)?.summary.base
+}
+
+@c @implementation
+public func bertqa_training_report_label_count(_ report: OpaquePointer?) -> Int {
+  TrainingReportHandle.borrowed(report)?.labels.count ?? 0
+}
+
+@c @implementation
+public func bertqa_training_report_label_get(
+  _ report: OpaquePointer?, _ index: Int
+) -> UnsafePointer<bertqa_training_label>? {
+  TrainingReportHandle.borrowed(report)?.labels.pointer(at: index)
+}
+
+@c @implementation
+public func bertqa_training_report_confusion(
+  _ report: OpaquePointer?, _ true_label: Int, _ predicted_label: Int
+) -> Int {
+  guard let entries = TrainingReportHandle.borrowed(report)?.confusion else { return 0 }
+  // They are sorted.
+  var (low, high) = (0, entries.count)
+  while low < high {
+    let middle = (low + high) / 2
+    let entry = entries[middle]
+    let order = (entry.trueLabel, entry.predictedLabel)
+    if order == (true_label, predicted_label) { return entry.count }
+    if order < (true_label, predicted_label) { low = middle + 1 } else { high = middle }
+  }
+  return 0
+}

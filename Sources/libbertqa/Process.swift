@@ -1,0 +1,22 @@
+import BertQACore
+import CBertQAHeader
+
+@c @implementation
+public func bertqa_warm_up() -> bertqa_status {
+  status { () throws(BertQAError) in try LibraryProcess.warmUp() }
+}
+
+@c @implementation
+public func bertqa_pool_set_threads(_ threads: Int32) -> bertqa_status {
+  status { () throws(BertQAError) in try LibraryProcess.setThreads(Int(threads)) }
+}
+
+@c @implementation
+public func bertqa_pool_start() -> bertqa_status {
+  status { () throws(BertQAError) in try LibraryProcess.startThreads() }
+}
+
+@c @implementation
+public func bertqa_pool_shutdown() -> bertqa_status {
+  status { () throws(BertQAError) in try LibraryProcess.shutDownThreads() }
+}

@@ -1,0 +1,45 @@
+import BertQACore
+import CBertQAHeader
+import Glibc
+
+extension bertqa_call_options: COptions {
+  static let name: StaticString = "bertqa_call_options"
+}
+
+@c @implementation
+public func bertqa_call_options_init(
+  _ options: UnsafeMutablePointer<bertqa_call_options>?, _ struct_size: Int
+) {
+  writeDefaults(to: options, size: struct_size)
+}
+
+@c @implementation
+public func bertqa_deadline_after(_ nanoseconds: UInt64) -> UInt64 {
+  var time = timespec()
+  clock_gettime(CLOCK_MONOTONIC, &time)
+  let now = UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+  let (deadline, overflow) = now.addingReportingOverflow(nanoseconds)
+  return overflow ? .max : deadline
+}
+
+/// What may stop a call; NULL: nothing.
+func callOptions(_ pointer: UnsafePointer<bertqa_call_options>?) throws(BertQAError) -> CallOptions {
+  let raw = try readOptions(pointer)
+  var options = CallOptions()
+  // The core calls hooks on the calling thread only, during this call.
+  nonisolated(unsafe) let user = raw.user
+  if let cancel = raw.cancel { options.cancellation = Cancellation { cancel(user) != 0 } }
+  if let progress = raw.progress {
+    let stage: StaticString = "windows"
+    options.progress = { done, total in
+      stage.withUTF8Buffer { bytes in
+        progress(
+          user, UnsafeRawPointer(bytes.baseAddress)?.assumingMemoryBound(to: CChar.self),
+          total > 0 ? Double(done) / Double(total) : 0)
+      }
+    }
+  }
+  options.deadline = raw.deadline_ns
+  options.maxBytes = Int(clamping: raw.max_bytes)
+  return options
+}

@@ -1,0 +1,97 @@
+import BertQACore
+import CBertQAHeader
+
+/// An options struct: `struct_size` first, and 0 is the default of every other field.
+protocol COptions {
+  static var name: StaticString { get }
+  /// All fields 0.
+  init()
+}
+
+/// Reads an options struct of any version: fields that the caller's header did not have are 0, which is their
+/// default; fields that this library does not know must be 0.
+func readOptions<Options: COptions>(
+  _ pointer: UnsafePointer<Options>?
+) throws(BertQAError) -> Options {
+  var options = Options()
+  guard let pointer else { return options }
+  let bytes = UnsafeRawPointer(pointer)
+  let size = try checkedSize(of: bytes, Options.name)
+  let known = MemoryLayout<Options>.size
+  if size > known {
+    let unknown = UnsafeRawBufferPointer(start: bytes + known, count: size - known)
+    guard unknown.allSatisfy({ $0 == 0 }) else {
+      throw BertQAError(
+        .unsupported, argument: "\(Options.name)",
+        "uses a field that libbertqa \(libraryVersion) does not know; use a newer library")
+    }
+  }
+  withUnsafeMutableBytes(of: &options) { target in
+    target.copyMemory(from: UnsafeRawBufferPointer(start: bytes, count: min(size, known)))
+  }
+  return options
+}
+
+/// Fills the caller's struct with defaults, whatever its version's size.
+func writeDefaults(to pointer: UnsafeMutableRawPointer?, size: Int) {
+  guard let pointer, isPossibleSize(size) else { return }
+  pointer.initializeMemory(as: UInt8.self, repeating: 0, count: size)
+  pointer.storeBytes(of: size, as: Int.self)
+}
+
+/// A yes-or-no option; nil for the default.
+func switched(_ raw: bertqa_switch, _ name: StaticString) throws(BertQAError) -> Bool? {
+  switch raw {
+  case 0: return nil
+  case 1: return true
+  case -1: return false
+  default:
+    throw BertQAError(
+      .invalidArgument, argument: "\(name)",
+      "is \(raw), but must be BERTQA_ON (1), BERTQA_OFF (-1) or BERTQA_DEFAULT (0)")
+  }
+}
+
+/// The case with this number.
+func enumeration<Value: RawRepresentable<Int32>>(
+  _ raw: Int32, _ name: StaticString
+) throws(BertQAError) -> Value {
+  guard let value = Value(rawValue: raw) else {
+    throw BertQAError(
+      .invalidArgument, argument: "\(name)", "is \(raw), which is not one of the values in the header")
+  }
+  return value
+}
+
+/// A number of which 0 is the default.
+func number(_ raw: Int32, default value: Int) -> Int { number(raw) ?? value }
+
+/// A number; nil for 0, the default.
+func number(_ raw: Int32) -> Int? { raw == 0 ? nil : Int(raw) }
+
+/// A number; nil for 0, the default, and 0 for `none`.
+func number(_ raw: Int32, none: Int32) -> Int? { raw == none ? 0 : number(raw) }
+
+/// A number of which 0 is the default.
+func number(_ raw: Double, default value: Double) -> Double { raw == 0 ? value : raw }
+
+/// A number of which 0 is the default.
+func number(_ raw: Float, default value: Float) -> Float { raw == 0 ? value : raw }
+
+/// A member that alignment asks for, and later versions may give a meaning.
+func checkReserved(_ raw: Int32) throws(BertQAError) {
+  guard raw == 0 else { throw BertQAError(.invalidArgument, argument: "reserved", "is \(raw), but must be 0") }
+}
+
+/// A threshold that counts where a switch says so.
+func threshold(
+  _ value: Float, used raw: bertqa_switch
+) throws(BertQAError) -> Float? {
+  if try switched(raw, "use_no_answer_threshold") ?? false { return value }
+  guard value == 0 else {
+    throw BertQAError(
+      .invalidArgument, argument: "no_answer_threshold",
+      "is \(value), but use_no_answer_threshold is not BERTQA_ON")
+  }
+  return nil
+}

@@ -1,0 +1,475 @@
+/*
+ * The young part of libbertqa: same library, same rules as in bertqa.h, but no promise of ten years.
+ * What is here may change or go in a minor version (docs/abi.md); CHANGELOG says so each time. Hosts
+ * that use it should be compiled against the header of the library that they run with.
+ *
+ *   Training word-count classifiers  the options follow the algorithms, of which more may come
+ *   Labelling by example             one of several ways; thresholds and a "none" are undecided
+ *   Recurrent language models        states are those of LSTM and GRU; transformers need others
+ *   Arrow columns                    the results' columns are a schema that users ask to extend
+ */
+#ifndef BERTQA_EXPERIMENTAL_H
+#define BERTQA_EXPERIMENTAL_H
+
+#include "bertqa.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Train a word-count classifier ----------------------------------------------------------- */
+
+typedef int32_t bertqa_algorithm;
+enum {
+  /* multinomial, L2, L-BFGS: scikit-learn's LogisticRegression */
+  BERTQA_ALGORITHM_LOGISTIC_REGRESSION = 0,
+  /* multinomial: scikit-learn's MultinomialNB */
+  BERTQA_ALGORITHM_NAIVE_BAYES = 1
+};
+
+typedef struct bertqa_train_options {
+  size_t struct_size;
+  /* Words in a larger part of the texts are left out; above 0, at most 1. Default 0: 1. */
+  double max_document_fraction;
+  double c;         /* logistic regression: inverse strength of L2, 1e-6...1e6; default 0: 1 */
+  double alpha;     /* naive Bayes: additive smoothing, 1e-6...1e6; default 0: 1 */
+  double tolerance; /* logistic regression: largest gradient component at the end, above 0; default 0:
+                     * 1e-4 */
+  uint64_t seed;    /* of the folds; the same data and seed give the same files; default 0 */
+  bertqa_algorithm algorithm; /* default BERTQA_ALGORITHM_LOGISTIC_REGRESSION */
+  int32_t min_word_length;    /* in code points, 1...1000; default 0: 3 */
+  int32_t min_distinct_words; /* a text with fewer is too short to classify; default 0: 3 */
+  int32_t max_ngram;          /* 1 (default, 0, too): words; 2: and pairs of neighbouring words */
+  bertqa_switch tf_idf;       /* weigh counts by TF-IDF, scaled to length 1; default off */
+  int32_t min_document_count; /* words in fewer texts are left out, at least 1; default 0: 1 */
+  int32_t max_vocabulary;     /* the most frequent words are kept, 1...2^28; default 0: 262144 */
+  int32_t max_iterations;     /* logistic regression: of L-BFGS, at least 1; default 0: 1000 */
+  int32_t folds;              /* of the cross-validation, 2...1000, or -1 for none; default 0: 5 */
+  int32_t threads;            /* as in bertqa_context_options */
+} bertqa_train_options;
+
+#define BERTQA_TRAIN_OPTIONS_INIT \
+  {sizeof(bertqa_train_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+
+void bertqa_train_options_init(bertqa_train_options *options, size_t struct_size);
+
+/* Collects labelled texts and trains a classifier on them. A text is counted when it is added and not
+ * kept, so millions of short texts fit in memory: about 8 bytes for each distinct word of each text. Not
+ * thread-safe: one thread at a time. */
+typedef struct bertqa_trainer bertqa_trainer;
+
+/* Errors: INVALID_ARGUMENT, OUT_OF_MEMORY. */
+BERTQA_MUST_CHECK bertqa_status bertqa_trainer_create(const bertqa_train_options *options,
+                                                      bertqa_trainer **trainer);
+
+void bertqa_trainer_free(bertqa_trainer *trainer);
+
+/* A text without a word counts, too. Labels are compared as bytes. call: NULL for no limits.
+ * Errors: INVALID_ARGUMENT (a label that is empty, is not valid UTF-8 or has a NUL), TOO_LARGE,
+ * OUT_OF_MEMORY, CANCELLED, DEADLINE_EXCEEDED; the trainer is then as if it had not been asked. */
+BERTQA_MUST_CHECK bertqa_status bertqa_trainer_add(bertqa_trainer *trainer, const char *text,
+                                                   size_t length, const char *label,
+                                                   size_t label_length,
+                                                   const bertqa_call_options *call);
+
+/* How a training went. */
+typedef struct bertqa_training_report bertqa_training_report;
+
+/* Trains on all that was added and writes the model to a directory that does not exist or is empty,
+ * complete or not at all. More texts may be added afterwards.
+ * call: NULL for no limits; its progress has the stages "cross-validation" and "training".
+ * report: to be freed; may be NULL.
+ * Errors: INVALID_ARGUMENT (fewer than two labels, no words, folds above the texts), IO, CANCELLED,
+ * DEADLINE_EXCEEDED, TOO_LARGE, OUT_OF_MEMORY. */
+BERTQA_MUST_CHECK bertqa_status bertqa_trainer_finish(bertqa_trainer *trainer,
+                                                      const char *model_directory,
+                                                      const bertqa_call_options *call,
+                                                      bertqa_training_report **report);
+
+void bertqa_training_report_free(bertqa_training_report *report);
+
+/* Cross-validated figures are NAN without folds. Grows at its end in later versions. */
+typedef struct bertqa_training_summary {
+  size_t struct_size;
+  size_t text_count;
+  size_t vocabulary_size; /* features of the model */
+  double loss;            /* of the final model: mean cross-entropy, with logistic regression + L2 */
+  double accuracy;        /* of the cross-validation, 0...1, and those below */
+  double macro_f1;
+  double calibration_error; /* expected calibration error (ECE), 15 bins */
+  int32_t iterations;       /* of L-BFGS; 0 for naive Bayes */
+  int32_t is_converged;     /* within the tolerance */
+} bertqa_training_summary;
+
+/* NULL only for NULL. */
+const bertqa_training_summary *bertqa_training_report_summary(const bertqa_training_report *report);
+
+/* One label. Grows at its end in later versions. */
+typedef struct bertqa_training_label {
+  size_t struct_size;
+  const char *label; /* UTF-8 with a NUL; lives as long as the report */
+  size_t label_length;
+  size_t text_count; /* texts that were added with it */
+  double precision;  /* cross-validated, 0...1; NAN without folds, 0 where it is never predicted */
+  double recall;     /* NAN without folds */
+  double f1;         /* NAN without folds, 0 where it is never predicted rightly */
+} bertqa_training_label;
+
+/* The labels, sorted by their bytes; the index is the label's id in the model. NULL beyond the count. */
+size_t bertqa_training_report_label_count(const bertqa_training_report *report);
+const bertqa_training_label *bertqa_training_report_label_get(const bertqa_training_report *report,
+                                                              size_t index);
+
+/* Texts with the first label that were predicted to have the second, in the cross-validation; 0 without
+ * folds or beyond the count. */
+size_t bertqa_training_report_confusion(const bertqa_training_report *report, size_t true_label,
+                                        size_t predicted_label);
+
+/* ---- Label by example ------------------------------------------------------------------------ */
+
+/* Classifies by the nearest label in the space of an embedding model, without training. A label is
+ * given by example texts (few-shot) or by a text that names it (zero-shot: "about sport"); its vector is
+ * the mean of theirs. Immutable, like a context. */
+typedef struct bertqa_labeler bertqa_labeler;
+
+/* One example of a label. Fixed for ever. */
+typedef struct bertqa_example {
+  const char *text;
+  size_t length;
+  const char *label;
+  size_t label_length;
+} bertqa_example;
+
+typedef struct bertqa_labeler_options {
+  size_t struct_size;
+  const bertqa_call_options *call;
+  /* How texts become vectors, when the labeler is made and when it is used; default NULL: the defaults.
+   * Vectors are always scaled to length 1, whatever normalize says; its call must be NULL. */
+  const bertqa_embed_options *embed;
+  float scale; /* logit = scale * cosine of the angle between text and label; above 0; default 0: 20 */
+  int32_t reserved;
+} bertqa_labeler_options;
+
+#define BERTQA_LABELER_OPTIONS_INIT {sizeof(bertqa_labeler_options), NULL, NULL, 0, 0}
+
+void bertqa_labeler_options_init(bertqa_labeler_options *options, size_t struct_size);
+
+/* examples: [count], at least one. The labeler keeps what it needs of the context, which may be freed
+ * first. Labels are compared as bytes.
+ * Errors: as bertqa_embed; INVALID_ARGUMENT also for a label that is empty, is not valid UTF-8 or has a
+ * NUL; bertqa_last_error_item() is the example's index. */
+BERTQA_MUST_CHECK bertqa_status bertqa_labeler_create(const bertqa_context *context,
+                                                      const bertqa_example *examples, size_t count,
+                                                      const bertqa_labeler_options *options,
+                                                      bertqa_labeler **labeler);
+
+void bertqa_labeler_free(bertqa_labeler *labeler);
+
+/* The labels in the order of their first examples, with a NUL; the length in *length unless that is
+ * NULL. NULL and 0 beyond the count. Lives as long as the labeler. */
+size_t bertqa_labeler_label_count(const bertqa_labeler *labeler);
+const char *bertqa_labeler_label_get(const bertqa_labeler *labeler, size_t index, size_t *length);
+
+/* As bertqa_classify_batch, with the same errors; a label's id is its index.
+ * call: NULL for no limits. */
+BERTQA_MUST_CHECK bertqa_status bertqa_labeler_classify(const bertqa_labeler *labeler,
+                                                        const bertqa_text_pair *texts, size_t count,
+                                                        const bertqa_call_options *call,
+                                                        bertqa_classification **classifications,
+                                                        bertqa_status *statuses);
+
+/* ---- Predict along a sequence ---------------------------------------------------------------- */
+
+/* What a recurrent model has beside bertqa_model_info. Grows at its end in later versions. */
+typedef struct bertqa_sequence_info {
+  size_t struct_size;
+  size_t state_length;   /* floats of a state */
+  const char *separator; /* between two words of a text: " ", or "" for models of characters */
+  const char *end;       /* the word that ends a sequence, such as "</s>"; "" if there is none */
+  int32_t end_id;        /* its id, or -1 */
+  int32_t unknown_id;    /* of the word that unknown ones are read as, or -1 */
+} bertqa_sequence_info;
+
+/* Lives as long as the context. NULL for models of other tasks. */
+const bertqa_sequence_info *bertqa_context_sequence_info(const bertqa_context *context);
+
+/* What a recurrent model remembers of a sequence. Immutable: a step makes a new one, so a state may be
+ * kept, branched from and used by any number of threads. As floats: for each layer h [hidden_size], and
+ * with LSTM then for each layer c [hidden_size]; state_length in all. */
+typedef struct bertqa_sequence_state bertqa_sequence_state;
+
+/* Copies share what is immutable; each is to be freed. NULL only for NULL. */
+bertqa_sequence_state *bertqa_sequence_state_clone(const bertqa_sequence_state *state);
+void bertqa_sequence_state_free(bertqa_sequence_state *state);
+
+/* values: [length], all set. Errors: INVALID_ARGUMENT for a length other than state_length. */
+BERTQA_MUST_CHECK bertqa_status bertqa_sequence_state_export(const bertqa_sequence_state *state,
+                                                             float *values, size_t length);
+
+/* values: [length]. Errors: WRONG_MODEL for models of other tasks; INVALID_ARGUMENT for a length other
+ * than state_length or a value that is not finite; OUT_OF_MEMORY. */
+BERTQA_MUST_CHECK bertqa_status bertqa_sequence_state_import(const bertqa_context *context,
+                                                             const float *values, size_t length,
+                                                             bertqa_sequence_state **state);
+
+/* The state as bytes that name its model, for another process or day. Writes at most `capacity` bytes;
+ * *length is set to what is needed, and when that is above capacity nothing is written.
+ * Errors: INVALID_ARGUMENT, also for too small a capacity. */
+BERTQA_MUST_CHECK bertqa_status bertqa_sequence_state_serialize(const bertqa_sequence_state *state,
+                                                                void *bytes, size_t capacity,
+                                                                size_t *length);
+
+/* Errors: INVALID_ARGUMENT for bytes that are no state, WRONG_MODEL for another model's,
+ * OUT_OF_MEMORY. */
+BERTQA_MUST_CHECK bertqa_status bertqa_sequence_state_deserialize(const bertqa_context *context,
+                                                                  const void *bytes, size_t length,
+                                                                  bertqa_sequence_state **state);
+
+/* Of all functions below but bertqa_sequence_generate. */
+typedef struct bertqa_sequence_options {
+  size_t struct_size;
+  const bertqa_call_options *call;
+  /* bertqa_sequence_predict: how many words to give, at least 1; beyond the vocabulary: all. Default 0:
+   * 1. */
+  int32_t top_k;
+  /* bertqa_sequence_likelihood and _rank: the text is complete, and its end symbol is predicted too.
+   * Default off. */
+  bertqa_switch include_end;
+} bertqa_sequence_options;
+
+#define BERTQA_SEQUENCE_OPTIONS_INIT {sizeof(bertqa_sequence_options), NULL, 0, 0}
+
+void bertqa_sequence_options_init(bertqa_sequence_options *options, size_t struct_size);
+
+/* One word that may come next. Grows at its end in later versions. */
+typedef struct bertqa_word {
+  size_t struct_size;
+  const char *text; /* UTF-8 with a NUL; lives as long as what it was asked of */
+  size_t length;
+  int32_t id;            /* in the vocabulary; see bertqa_context_vocabulary_piece */
+  float probability;     /* 0...1 */
+  float log_probability; /* natural logarithm */
+  int32_t reserved;      /* 0 */
+} bertqa_word;
+
+/* The words that may come next, the most probable first. */
+typedef struct bertqa_prediction bertqa_prediction;
+
+/* One step: reads a word (a character, for models of characters) in a state and predicts the next.
+ * state: NULL starts a sequence. prediction, next_state: each may be NULL if it is not wanted.
+ * The same word and state always give the same bits.
+ * Errors: INVALID_ARGUMENT, WRONG_MODEL (also for another model's state), TOO_LARGE, OUT_OF_MEMORY,
+ * CANCELLED, DEADLINE_EXCEEDED. */
+BERTQA_MUST_CHECK bertqa_status bertqa_sequence_predict(const bertqa_context *context,
+                                                        const char *word, size_t length,
+                                                        const bertqa_sequence_state *state,
+                                                        const bertqa_sequence_options *options,
+                                                        bertqa_prediction **prediction,
+                                                        bertqa_sequence_state **next_state);
+
+void bertqa_prediction_free(bertqa_prediction *prediction);
+
+/* NULL beyond the count. */
+size_t bertqa_prediction_count(const bertqa_prediction *prediction);
+const bertqa_word *bertqa_prediction_get(const bertqa_prediction *prediction, size_t index);
+
+/* Not 0: the word that was read is not in the vocabulary; the model read its unknown token. */
+int32_t bertqa_prediction_is_unknown(const bertqa_prediction *prediction);
+
+/* The probability of every word, [vocabulary_size], by id. */
+const float *bertqa_prediction_probabilities(const bertqa_prediction *prediction);
+
+/* One step of many independent sequences at once.
+ * ids: [count], words by id; states: [count], an entry NULL starts a sequence, or NULL for all of them;
+ * next_states: [count], set; logits: [count][vocabulary_size], or NULL if not wanted; logits_length: the
+ * floats there, their product exactly, or 0 for NULL.
+ * On failure every next state is NULL and bertqa_last_error_item() is the sequence at fault.
+ * Errors: as bertqa_sequence_predict. */
+BERTQA_MUST_CHECK bertqa_status bertqa_sequence_step(const bertqa_context *context,
+                                                     const int32_t *ids,
+                                                     const bertqa_sequence_state *const *states,
+                                                     size_t count,
+                                                     const bertqa_sequence_options *options,
+                                                     bertqa_sequence_state **next_states,
+                                                     float *logits, size_t logits_length);
+
+/* Called with each word as it is generated; not 0 stops the generation after it, which is no failure. */
+typedef int32_t (*bertqa_word_function)(void *user, const bertqa_word *word);
+
+typedef struct bertqa_generate_options {
+  size_t struct_size;
+  const bertqa_call_options *call;
+  bertqa_word_function on_word; /* default NULL */
+  void *on_word_user;           /* handed to on_word */
+  uint64_t seed;                /* the same seed gives the same words; default 0 */
+  int32_t max_words;            /* generated at most, 1...1000000; default 0: 100 */
+  float temperature;            /* default 0: greedy; else the logits are divided by it; finite */
+  int32_t top_k;                /* only the k most probable words are drawn from; default 0: all */
+  float top_p;                  /* only the fewest words whose probabilities sum to this, at most 1;
+                                 * default 0: all */
+} bertqa_generate_options;
+
+#define BERTQA_GENERATE_OPTIONS_INIT {sizeof(bertqa_generate_options), NULL, NULL, NULL, 0, 0, 0, 0, 0}
+
+void bertqa_generate_options_init(bertqa_generate_options *options, size_t struct_size);
+
+/* Why a generation ended. */
+typedef int32_t bertqa_stop;
+enum {
+  BERTQA_STOP_END = 1,     /* the model predicted its end symbol, such as </s> */
+  BERTQA_STOP_LIMIT = 2,   /* max_words */
+  BERTQA_STOP_CALLBACK = 3 /* on_word asked for it */
+};
+
+/* What was generated. */
+typedef struct bertqa_generation bertqa_generation;
+
+/* Reads a prompt, split into the model's words, and generates what follows.
+ * state: NULL starts a sequence. An empty prompt needs a state: otherwise INVALID_ARGUMENT.
+ * Errors: as bertqa_sequence_predict. */
+BERTQA_MUST_CHECK bertqa_status bertqa_sequence_generate(const bertqa_context *context,
+                                                         const char *prompt, size_t length,
+                                                         const bertqa_sequence_state *state,
+                                                         const bertqa_generate_options *options,
+                                                         bertqa_generation **generation);
+
+void bertqa_generation_free(bertqa_generation *generation);
+
+/* The generated words, without the prompt and the end symbol; NULL beyond the count. */
+size_t bertqa_generation_count(const bertqa_generation *generation);
+const bertqa_word *bertqa_generation_get(const bertqa_generation *generation, size_t index);
+
+/* The words joined by bertqa_sequence_info.separator, with a NUL; the length in *length unless that is
+ * NULL. */
+const char *bertqa_generation_text(const bertqa_generation *generation, size_t *length);
+
+bertqa_stop bertqa_generation_stop(const bertqa_generation *generation);
+
+/* Words of the prompt that are not in the vocabulary. */
+size_t bertqa_generation_unknown_count(const bertqa_generation *generation);
+
+/* The state after the last word, to go on from; belongs to the generation: clone it to keep it. */
+const bertqa_sequence_state *bertqa_generation_state(const bertqa_generation *generation);
+
+/* How likely a text is. Grows at its end in later versions; the caller sets struct_size. */
+typedef struct bertqa_sequence_score {
+  size_t struct_size;
+  size_t word_count;     /* words predicted: all but a sequence's first, and the end symbol if asked */
+  size_t unknown_count;  /* words of the text that are not in the vocabulary */
+  double log_likelihood; /* sum of the natural logarithms of their probabilities */
+  double perplexity;     /* exp(-log_likelihood / word_count); NAN for a word_count of 0 */
+} bertqa_sequence_score;
+
+#define BERTQA_SEQUENCE_SCORE_INIT {sizeof(bertqa_sequence_score), 0, 0, 0, 0}
+
+/* The likelihood of a text, split into the model's words: low for what the model has not learnt.
+ * state: NULL starts a sequence, whose first word is given, not predicted; else what the text follows.
+ * Errors: as bertqa_sequence_predict; INVALID_ARGUMENT for include_end where the model has no end. */
+BERTQA_MUST_CHECK bertqa_status bertqa_sequence_likelihood(const bertqa_context *context,
+                                                           const char *text, size_t length,
+                                                           const bertqa_sequence_state *state,
+                                                           const bertqa_sequence_options *options,
+                                                           bertqa_sequence_score *score);
+
+/* Which of several continuations of a prefix is most likely.
+ * continuations: [count]. order: [count], their indices, the highest log_likelihood / word_count first,
+ * equal ones in the order given, those without a word last. log_likelihoods, word_counts: [count], as in
+ * bertqa_sequence_score, of the continuation's words alone. Each of the three may be NULL if it is not
+ * wanted. With an empty prefix and no state a continuation's first word is given, as in
+ * bertqa_sequence_likelihood. Errors: as bertqa_sequence_likelihood. */
+BERTQA_MUST_CHECK bertqa_status bertqa_sequence_rank(const bertqa_context *context,
+                                                     const char *prefix, size_t prefix_length,
+                                                     const bertqa_text *continuations, size_t count,
+                                                     const bertqa_sequence_state *state,
+                                                     const bertqa_sequence_options *options,
+                                                     size_t *order, double *log_likelihoods,
+                                                     size_t *word_counts);
+
+/* ---- Columns --------------------------------------------------------------------------------- */
+
+/* The Arrow C Data Interface (https://arrow.apache.org/docs/format/CDataInterface.html), as it is
+ * published there to be copied: columns of any Arrow library, without linking one. */
+#ifndef ARROW_C_DATA_INTERFACE
+#define ARROW_C_DATA_INTERFACE
+
+#define ARROW_FLAG_DICTIONARY_ORDERED 1
+#define ARROW_FLAG_NULLABLE 2
+#define ARROW_FLAG_MAP_KEYS_SORTED 4
+
+struct ArrowSchema {
+  const char *format;
+  const char *name;
+  const char *metadata;
+  int64_t flags;
+  int64_t n_children;
+  struct ArrowSchema **children;
+  struct ArrowSchema *dictionary;
+  void (*release)(struct ArrowSchema *);
+  void *private_data;
+};
+
+struct ArrowArray {
+  int64_t length;
+  int64_t null_count;
+  int64_t offset;
+  int64_t n_buffers;
+  int64_t n_children;
+  const void **buffers;
+  struct ArrowArray **children;
+  struct ArrowArray *dictionary;
+  void (*release)(struct ArrowArray *);
+  void *private_data;
+};
+
+#endif /* ARROW_C_DATA_INTERFACE */
+
+/* A column of texts: its values and its type, which is utf8, large_utf8, utf8_view or the binary type of
+ * the same layout, or null. It is read in place during the call and neither copied nor released: it
+ * stays the caller's. Every offset, count and pointer that the structs hold is checked; the lengths of the
+ * buffers behind them are not part of Arrow's structs, except for views, and are believed. */
+typedef struct bertqa_column {
+  const struct ArrowArray *array;
+  const struct ArrowSchema *schema;
+} bertqa_column;
+
+/* bertqa_answer_batch over columns: row by row, or one question for all documents when its column has
+ * the length 1. top_k must be 1. A row with a null has a null answer.
+ *
+ * answers, schema: filled on success, for the caller to release; on failure their release is NULL.
+ * A struct column with, per row, the best answer:
+ *   answer       large_utf8, null if there is none or, with handle_impossible_answer, it is impossible
+ *   start, end   int64, of the answer in the document, in code points; null with the answer
+ *   probability  float32; null with the answer, like score and gap
+ *   score, gap   float32
+ *   sentence     large_utf8, null with the answer
+ *   is_impossible  bool
+ * Errors: as bertqa_answer_batch, bertqa_last_error_item() being the row; INVALID_ARGUMENT for columns
+ * of other types or unequal lengths, and for malformed ones. */
+BERTQA_MUST_CHECK bertqa_status bertqa_answer_arrow(const bertqa_context *context,
+                                                    bertqa_column questions,
+                                                    bertqa_column documents,
+                                                    const bertqa_answer_options *options,
+                                                    struct ArrowArray *answers,
+                                                    struct ArrowSchema *schema);
+
+/* bertqa_classify_batch over a column. A row with a null has a null classification.
+ *
+ * classifications, schema: as in bertqa_answer_arrow. A struct column with, per row:
+ *   label          large_utf8, the most probable; null where the text is too short
+ *   probability    float32, of that label; null with it, and for regression
+ *   probabilities  fixed-size list of float32, by label id (bertqa_context_label_get); for regression
+ *                  the logits; null where the text is too short
+ * options->contributions must be 0.
+ * Errors: as bertqa_classify_batch, bertqa_last_error_item() being the row; INVALID_ARGUMENT as in
+ * bertqa_answer_arrow. */
+BERTQA_MUST_CHECK bertqa_status bertqa_classify_arrow(const bertqa_context *context,
+                                                      bertqa_column texts,
+                                                      const bertqa_classify_options *options,
+                                                      struct ArrowArray *classifications,
+                                                      struct ArrowSchema *schema);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* BERTQA_EXPERIMENTAL_H */

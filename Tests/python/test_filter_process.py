@@ -4,7 +4,6 @@ import fcntl
 import json
 import os
 import pty
-import random
 import re
 import select
 import signal

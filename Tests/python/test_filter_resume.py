@@ -1,6 +1,5 @@
 """Runs of `bertqa filter` that go on: after a kill, with --resume, and at the end of a file, with --follow."""
 
-import json
 import os
 import random
 import re

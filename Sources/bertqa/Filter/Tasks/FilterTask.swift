@@ -18,6 +18,9 @@ protocol FilterTask {
 
   /// Writes one cell for each column.
   func write(_ finding: Finding, of input: TaskInput, to writer: inout CellWriter)
+
+  /// One outcome for each input, in order. A requirement, so that it is compiled for each task's findings.
+  func outcomes(for inputs: [TaskInput], in format: RecordFormat) throws(BertQAError) -> [TaskOutcome]
 }
 
 /// The texts of one record. They live as long as the record's block.
@@ -44,8 +47,7 @@ extension FilterTask {
     }
   }
 
-  /// One outcome for each input, in order. Texts that the library refuses are the problem of their record
-  /// alone.
+  /// Texts that the library refuses are the problem of their record alone.
   func outcomes(for inputs: [TaskInput], in format: RecordFormat) throws(BertQAError) -> [TaskOutcome] {
     if inputs.isEmpty { return [] }
     return zip(try results(for: inputs), inputs).map { result, input in

@@ -27,10 +27,19 @@ struct JSONRecordWriter: RecordWriter {
     _ result: [UInt8], of record: Record, in block: Block, to output: inout [UInt8]
   ) throws(RecordProblem) {
     guard let place = record.place else { return }
-    var changes = [change(at: place, to: result)]
-    // The reason of a failure that is no more.
-    if let reason = place.reason { changes.append((reason, Self.null)) }
-    try write(record, with: changes, in: block, to: &output)
+    // The reason of a failure that is no more goes.
+    if place.reason != nil || isLengthPrefixed {
+      let changes = [change(at: place, to: result)] + (place.reason.map { [($0, Self.null)] } ?? [])
+      return try write(record, with: changes, in: block, to: &output)
+    }
+    // What nearly all records are, without an allocation.
+    output.append(contentsOf: block.bytes(record.raw.lowerBound..<place.range.lowerBound))
+    if place.needsComma { output.append(UInt8(ascii: ",")) }
+    output.append(contentsOf: openings[place.depth])
+    output.append(contentsOf: result)
+    output.append(contentsOf: repeatElement(UInt8(ascii: "}"), count: closingCount(place)))
+    output.append(contentsOf: block.bytes(place.range.upperBound..<record.raw.upperBound))
+    endLine(of: record, &output)
   }
 
   func writeNull(
@@ -72,9 +81,12 @@ struct JSONRecordWriter: RecordWriter {
     var bytes = place.needsComma ? [UInt8(ascii: ",")] : []
     bytes += openings[place.depth]
     bytes += result
-    bytes += repeatElement(UInt8(ascii: "}"), count: max(0, openings.count - 2 - place.depth))
+    bytes += repeatElement(UInt8(ascii: "}"), count: closingCount(place))
     return (place.range, bytes)
   }
+
+  /// Objects that are opened on the way to the result.
+  private func closingCount(_ place: ResultPlace) -> Int { max(0, openings.count - 2 - place.depth) }
 
   private func write(
     _ record: Record, with changes: [Change], in block: Block, to output: inout [UInt8]

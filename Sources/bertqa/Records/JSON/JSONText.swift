@@ -25,7 +25,7 @@ enum JSONText {
 
   /// Whether a key spells `segment`.
   static func matches(_ quoted: UnsafeBufferPointer<UInt8>, hasEscapes: Bool, _ segment: [UInt8]) -> Bool {
-    guard hasEscapes else { return quoted.elementsEqual(segment) }
+    guard hasEscapes else { return quoted.count == segment.count && quoted.elementsEqual(segment) }
     let buffer = ByteBuffer()
     // Without memory for one key there would be none for the record.
     guard (try? decode(quoted, into: buffer)) != nil else { return false }

@@ -65,7 +65,7 @@ struct OptionRow {
   /// The one-letter name, in ASCII.
   let letter: Character?
   let value: Value
-  /// The words that the value may be, where those are the only ones. "{}" in the help stands for them.
+  /// The words that the value may be, where those are the only ones. They replace "{}" in the help.
   let choices: [String]
   /// What it does; up to the first semicolon it is what completion says of it.
   let help: String

@@ -28,7 +28,7 @@ struct JSONScanner {
     let position: Int
   }
 
-  /// A value that is being walked over. Bit i of a set stands for path i.
+  /// A value that is being walked over. Bit i of a set is path i.
   struct Visit {
     var start: Int
     /// Paths that lead on into it.
@@ -100,7 +100,7 @@ struct JSONScanner {
     }
   }
 
-  /// Passes what stands behind a value. Gives the next one, if there is one.
+  /// Passes what follows a value. Gives the next one, if there is one.
   private mutating func leave(_ visit: inout Visit) throws(Flaw) -> Bool {
     while let frame = frames.last {
       skipSpace()

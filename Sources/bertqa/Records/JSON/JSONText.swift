@@ -2,7 +2,7 @@
 enum JSONText {
   /// Appends what `quoted` spells. A surrogate without its other half becomes U+FFFD.
   static func decode(_ quoted: UnsafeBufferPointer<UInt8>, into buffer: ByteBuffer) throws(ToolError) {
-    // No escape is shorter than what it stands for.
+    // No escape is shorter than the character it spells.
     try buffer.reserve(quoted.count)
     let room = buffer.room
     var position = 0
@@ -32,7 +32,7 @@ enum JSONText {
     return buffer.bytes.elementsEqual(segment)
   }
 
-  /// What an escape stands for, from its backslash on; moves behind it.
+  /// The character that an escape spells, from its backslash on; moves behind it.
   private static func scalar(_ quoted: UnsafeBufferPointer<UInt8>, _ position: inout Int) -> Unicode.Scalar {
     let kind = quoted[position + 1]
     guard kind == UInt8(ascii: "u") else {

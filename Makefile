@@ -108,7 +108,10 @@ substitute = sed -e 's|@VERSION@|$(version)|' -e 's|@MAJOR@|$(call number,VERSIO
   -e 's|@MINOR@|$(call number,VERSION_MINOR)|' -e 's|@ABI@|$(abi)|' -e 's|@LIBRARY@|$(library)|' \
   -e 's|@INCLUDE@|$(to_include)|' -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|'
 
-.PHONY: install-files
+manual: all ## write docs/man/bertqa.1 from the tool's tables of options
+	build/bin/bertqa manual > docs/man/bertqa.1
+
+.PHONY: manual install-files
 install-files:
 	install -d $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(LIBDIR)/cmake/bertqa $(DESTDIR)$(PREFIX)/include \
 	  $(DESTDIR)$(PREFIX)/bin $(share)/man/man1 $(share)/bertqa/models $(share)/doc/bertqa \

@@ -75,7 +75,11 @@ public final class Labeler: Sendable {
   ) throws(BertQAError) -> [Classification] {
     var results: [Classification] = []
     results.reserveCapacity(texts.count)
-    try forEach(texts, call) { _, error throws(BertQAError) in throw error } _: { results.append($1) }
+    try forEach(texts, call) { _, error throws(BertQAError) in
+      throw error
+    } _: {
+      results.append($1)
+    }
     return results
   }
 
@@ -86,7 +90,11 @@ public final class Labeler: Sendable {
   ) throws(BertQAError) -> [Result<Classification, BertQAError>] {
     // A text that cannot be read fails before the texts in front of it are classified.
     var results = [Result<Classification, BertQAError>?](repeating: nil, count: texts.count)
-    try forEach(texts, call) { results[$0] = .failure($1) } _: { results[$0] = .success($1) }
+    try forEach(texts, call) {
+      results[$0] = .failure($1)
+    } _: {
+      results[$0] = .success($1)
+    }
     return results.compactMap(\.self)
   }
 

@@ -1,7 +1,7 @@
 /// Classifies by the nearest label in the space of an embedding model, without training. Immutable; any
 /// number of threads may use it at once.
 ///
-/// A label stands for the mean of its examples' vectors: the nearest-centroid form of prototypical networks
+/// A label is represented by the mean of its examples' vectors: the nearest-centroid form of prototypical networks
 /// (Snell et al. 2017, https://arxiv.org/abs/1703.05175), with the cosine of CLIP's zero-shot classifier
 /// (Radford et al. 2021, https://arxiv.org/abs/2103.00020).
 public final class Labeler: Sendable {

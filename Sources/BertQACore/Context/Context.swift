@@ -20,7 +20,7 @@ public final class Context: Sendable {
     }
     try self.init(options) { () throws(BertQAError) in
       try options.tokenizerOnly
-        ? .tokenizer(LoadedTokenizer(path: modelDirectory), from: modelDirectory)
+        ? .tokenizer(TokenizerFiles(path: modelDirectory), from: modelDirectory)
         : LoadedEngine(ModelDirectory(path: modelDirectory), options)
     }
   }
@@ -31,7 +31,7 @@ public final class Context: Sendable {
   ) throws(BertQAError) {
     try self.init(options) { () throws(BertQAError) in
       try options.tokenizerOnly
-        ? .tokenizer(LoadedTokenizer(model), from: model.name) : LoadedEngine(model, options)
+        ? .tokenizer(TokenizerFiles(model), from: model.name) : LoadedEngine(model, options)
     }
   }
 

@@ -1,6 +1,5 @@
 """Classifying texts: methods of Context."""
 
-import ctypes
 from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Sequence, Tuple, Union, cast, overload
 
 from . import _abi

@@ -45,6 +45,7 @@ def test_exceptions_of_cancel_come_out(tiny):
         pass
 
     for error in Mine, KeyboardInterrupt:
+
         def fails():
             raise error("stop")
 

@@ -135,7 +135,9 @@ def test_logits_are_those_of_transformers(name):
     with bertqa.Context(FIXTURES / name, precision="f32") as context:
         results = context.classify_batch(texts)
         assert all(result.window_count == 1 and not result.is_too_short for result in results)
-        logits = [[score.logit for score in sorted(result.scores, key=lambda score: score.id)] for result in results]
+        logits = [
+            [score.logit for score in sorted(result.scores, key=lambda score: score.id)] for result in results
+        ]
         assert numpy.abs(numpy.array(logits) - numpy.array(expected["outputs"])).max() < 1e-4
         assert context.info.labels == tuple(
             json.loads((FIXTURES / name / "config.json").read_text())["id2label"].values()

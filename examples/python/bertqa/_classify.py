@@ -31,9 +31,7 @@ class ClassifyMethods(Closable):
     def classify(self, text: T, **options: "Unpack[ClassifyOptions]") -> Classification[T]: ...
 
     @overload
-    def classify(
-        self, text: Tuple[Text, Text], **options: "Unpack[ClassifyOptions]"
-    ) -> Classification[Any]: ...
+    def classify(self, text: Tuple[Text, Text], **options: "Unpack[ClassifyOptions]") -> Classification[Any]: ...
 
     def classify(self, text: Any, **options: "Unpack[ClassifyOptions]") -> Any:
         """Classifies a text of any length, or a pair of texts for models of pairs.
@@ -91,9 +89,7 @@ class ClassifyMethods(Closable):
         call = classify_call(options)
         with Results(len(texts), lib.classification_free) as results:
             statuses = each_status(len(texts), return_exceptions)
-            call.check(
-                lib.classify_batch(handle.pointer, array, len(texts), call.pointer, results, statuses)
-            )
+            call.check(lib.classify_batch(handle.pointer, array, len(texts), call.pointer, results, statuses))
             return classifications(results, statuses, texts)
 
 
@@ -126,8 +122,7 @@ def classifications(pointers: Any, statuses: Any, texts: "Sequence[TextOrPair]")
     """The library's results of a batch."""
     failed: Dict[int, Any] = {} if statuses is None else failures(statuses)
     return [
-        failed[item] if item in failed else classification(pointers[item], text)
-        for item, text in enumerate(texts)
+        failed[item] if item in failed else classification(pointers[item], text) for item, text in enumerate(texts)
     ]
 
 

@@ -1,0 +1,48 @@
+// usage: consumer MODELS EMBEDDER    MODELS: models/ of the repository. EMBEDDER: a model that embeds.
+import BertQACore
+
+let models = CommandLine.arguments[1]
+let embedder = CommandLine.arguments[2]
+
+func check(_ condition: Bool, _ what: String) {
+  guard condition else { fatalError(what) }
+}
+
+let document = "The quick brown fox jumps over the lethargic dog."
+let question = "Who jumped over the dog?"
+let answering = try Context(modelDirectory: models + "/qa-minilm-l6")
+let result = try answering.answer(question: question, document: document)
+guard let answer = result.answers.first else { fatalError("no answer") }
+let range: Range<String.Index> = answer.range(in: document)
+check(document[range] == "The quick brown fox", "the answer is \(document[range])")
+check(answer.text(in: document) == document[range], "text(in:) and range(in:) differ")
+
+// Ranges are of the string that was asked, whatever the units of its characters.
+let accented = "🦊🦊 Ğ: " + document
+let batch = try answering.answerBatch([
+  (question: question, document: accented), (question: question, document: document),
+])
+check(batch[1].answers == result.answers, "a batch's answer differs from that of a single call")
+check(batch[0].answers.first.map { accented[$0.range(in: accented)].hasSuffix("brown fox") } == true, "🦊")
+
+let prepared = try answering.prepare(document)
+let prepared2 = try answering.answerBatch(questions: [question, "What jumps?"], document: prepared)
+check(prepared2[0].answers == result.answers, "a prepared document's answer differs")
+
+let topics = try Context(modelDirectory: models + "/topics-words")
+let sentence = "The striker scored twice in the second half and the crowd sang until midnight."
+let classification = try topics.classify(sentence)
+check(classification.labels.first?.label == "sport", "the topic is \(classification)")
+
+let embedding = try Context(modelDirectory: embedder)
+let vectors = try embedding.embed(["the dog", "the king"])
+check(vectors.count == 2 * embedding.info.embeddingLength, "\(vectors.count) numbers")
+check(try embedding.embed("the king") == Array(vectors.suffix(embedding.info.embeddingLength)), "vectors differ")
+
+do {
+  _ = try Context(modelDirectory: "/nonexistent")
+  fatalError("a model that is not there was loaded")
+} catch {
+  check(error.status == .io, "\(error)")
+}
+print(document[range])

@@ -28,7 +28,7 @@ let package = Package(
     .library(name: "BertQACore", targets: ["BertQACore"]),
     .library(name: "bertqa", type: .dynamic, targets: ["libbertqa"]),
     // `make install` installs this as `bertqa`; SwiftPM cannot give two products one name.
-    .executable(name: "bertqa-cli", targets: ["bertqa"]),
+    .executable(name: "bertqa-cli", targets: ["bertqa-cli"]),
   ],
   targets: [
     .target(name: "CBertQA", cSettings: kernelSettings),
@@ -38,7 +38,8 @@ let package = Package(
       name: "libbertqa", dependencies: ["BertQACore", "CBertQA", "CBertQAHeader"], exclude: ["exports.map"],
       linkerSettings: selfContained),
     .systemLibrary(name: "CGetopt"),
-    .executableTarget(name: "bertqa", dependencies: ["BertQACore", "CGetopt"]),
+    .executableTarget(
+      name: "bertqa-cli", dependencies: ["BertQACore", "CGetopt"], path: "Sources/bertqa"),
     .target(name: "CTestSupport", path: "Tests/CTestSupport"),
     .testTarget(
       name: "BertQACoreTests", dependencies: ["BertQACore", "CBertQA", "CTestSupport"],

@@ -32,7 +32,7 @@ check(prepared2[0].answers == result.answers, "a prepared document's answer diff
 let topics = try Context(modelDirectory: models + "/topics-words")
 let sentence = "The striker scored twice in the second half and the crowd sang until midnight."
 let classification = try topics.classify(sentence)
-check(classification.labels.first?.label == "sport", "the topic is \(classification)")
+check(classification.scores.first?.label == "sport", "the topic is \(classification)")
 
 let embedding = try Context(modelDirectory: embedder)
 let vectors = try embedding.embed(["the dog", "the king"])

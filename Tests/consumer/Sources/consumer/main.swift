@@ -17,7 +17,7 @@ let range: Range<String.Index> = answer.range(in: document)
 check(document[range] == "The quick brown fox", "the answer is \(document[range])")
 check(answer.text(in: document) == document[range], "text(in:) and range(in:) differ")
 
-// Ranges are of the string that was asked, whatever the units of its characters.
+// Characters before the answer that are longer in bytes than in UTF-16.
 let accented = "🦊🦊 Ğ: " + document
 let batch = try answering.answerBatch([
   (question: question, document: accented), (question: question, document: document),
@@ -26,8 +26,8 @@ check(batch[1].answers == result.answers, "a batch's answer differs from that of
 check(batch[0].answers.first.map { accented[$0.range(in: accented)].hasSuffix("brown fox") } == true, "🦊")
 
 let prepared = try answering.prepare(document)
-let prepared2 = try answering.answerBatch(questions: [question, "What jumps?"], document: prepared)
-check(prepared2[0].answers == result.answers, "a prepared document's answer differs")
+let again = try answering.answerBatch(questions: [question, "What jumps?"], document: prepared)
+check(again[0].answers == result.answers, "a prepared document's answer differs")
 
 let topics = try Context(modelDirectory: models + "/topics-words")
 let sentence = "The striker scored twice in the second half and the crowd sang until midnight."
@@ -45,4 +45,6 @@ do {
 } catch {
   check(error.status == .io, "\(error)")
 }
+// The code of the documentation's article, which run.sh puts beside this file.
+try runArticle()
 print(document[range])

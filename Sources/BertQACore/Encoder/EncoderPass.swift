@@ -178,7 +178,7 @@ struct EncoderPass {
 
   /// An even share of a chunk's blocks. Kernels like blocks in pairs, so shares are even numbers
   /// unless that would make the largest share larger.
-  private static func blocks(of group: Int, of groups: Int, in chunk: ChunkPlan.Chunk) -> Range<Int> {
+  static func blocks(of group: Int, of groups: Int, in chunk: ChunkPlan.Chunk) -> Range<Int> {
     let blocks = chunk.blocks
     let pairs = (blocks + 1) / 2
     guard 2 * ((pairs + groups - 1) / groups) <= (blocks + groups - 1) / groups else {

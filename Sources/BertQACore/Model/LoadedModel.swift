@@ -22,7 +22,7 @@ final class LoadedModel: Sendable {
     guard tokenizer.tokenizer.vocabularySize <= configuration.vocabSize else {
       throw BertQAError(
         .invalidModel,
-        "\(tokenizer.vocabularyFile.path): \(tokenizer.tokenizer.vocabularySize) pieces, but config.json has "
+        "\(tokenizer.files.vocabularyFile.path): \(tokenizer.tokenizer.vocabularySize) pieces, but config.json has "
           + "\"vocab_size\" \(configuration.vocabSize) and the embeddings as many rows: "
           + "the vocabulary belongs to another model")
     }

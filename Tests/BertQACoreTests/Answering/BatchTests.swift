@@ -43,7 +43,7 @@ import Testing
             question: copy(question),
             document: prepared ? .prepared(try answerer.prepare(text)) : .text(text)))
       }
-      return try answerer.answer(pairs, options: BatchTests.options)
+      return try answerer.answer(pairs, BatchTests.options)
     }
   }
 
@@ -67,7 +67,7 @@ import Testing
 
   @Test func anEmptyBatchIsFine() throws {
     let answerer = QuestionAnswerer(Self.tokenizer, .random(seed: 1))
-    #expect(try answerer.answer([], options: Self.options).isEmpty)
+    #expect(try answerer.answer([], Self.options).isEmpty)
   }
 
   @Test func anErrorNamesItsPair() {
@@ -78,11 +78,52 @@ import Testing
         let short = UnsafeBufferPointer(rebasing: long.prefix(3))
         _ = try answerer.answer(
           [short, short, long].map { QuestionDocumentPair(question: $0, document: .text(short)) },
-          options: Self.options)
+          Self.options)
       }
     }
     #expect(error?.status == .invalidArgument)
     #expect(error?.message.hasPrefix("pairs[2]: the question's 20 tokens") == true)
+    #expect(error?.item == 2)
+  }
+
+  @Test func oneBadPairDoesNotLoseTheOthers() throws {
+    let model = FakeModel.random(seed: 1)
+    var answerer = QuestionAnswerer(Self.tokenizer, model)
+    answerer.reader.sliceTokens = 1
+    let tooLong = Array(String(repeating: "who ", count: 20).utf8)
+    let document = Array(String(repeating: "a b c ", count: 30).utf8)
+    try tooLong.withUnsafeBufferPointer { long in
+      try document.withUnsafeBufferPointer { document in
+        let short = UnsafeBufferPointer(rebasing: long.prefix(3))
+        let pairs = [short, long, short, long].map {
+          QuestionDocumentPair(question: $0, document: .text(document))
+        }
+        let results = try answerer.answerEach(pairs, Self.options)
+        let alone = try answerer.answer([pairs[0]], Self.options)[0]
+        #expect(results.count == 4)
+        for (index, result) in results.enumerated() {
+          switch result {
+          case .success(let result): #expect(index % 2 == 0 && result == alone)
+          case .failure(let error): #expect(index % 2 == 1 && error.item == index)
+          }
+        }
+      }
+    }
+  }
+
+  @Test func aDocumentOfManyPairsIsTokenizedOnce() throws {
+    let tokenizer = FakeTokenizer(["who", "a"])
+    let answerer = QuestionAnswerer(tokenizer, .random(seed: 1))
+    let text = Array("a a a".utf8)
+    try text.withUnsafeBufferPointer { document in
+      try Array("who".utf8).withUnsafeBufferPointer { question in
+        let pairs = [QuestionDocumentPair](
+          repeating: QuestionDocumentPair(question: question, document: .text(document)), count: 7)
+        _ = try answerer.answer(pairs, Self.options)
+      }
+    }
+    // Seven questions and one document.
+    #expect(tokenizer.textsRead.withLock { $0 } == 8)
   }
 
   @Test func onePreparedDocumentServesManyThreads() async throws {
@@ -160,13 +201,14 @@ import Testing
   }
 
   @Test func aModelThatReturnsTooFewLogitsIsAnError() {
-    struct Silent: LogitsSource {
-      func logits(
-        of batch: WindowBatch, cancellation: Cancellation?
-      ) throws(BertQAError) -> (start: [Float], end: [Float]) { ([], []) }
+    struct Silent: WindowModel {
+      func outputs(
+        of batch: WindowBatch, giving input: HeadInput?, _ monitor: CallMonitor?
+      ) throws(BertQAError) -> HeadOutputs { HeadOutputs(input: .tokens, columns: 2, values: []) }
     }
     let answerer = QuestionAnswerer(
-      tokenizer: Self.tokenizer, logits: Silent(), maxPositions: 64, noAnswerThreshold: 0)
+      reader: WindowReader(tokenizer: Self.tokenizer, model: Silent(), maxPositions: 64),
+      noAnswerThreshold: 0)
     #expect(failure { _ = try answerer.ask("who", "a", Self.options) }?.status == .internal)
   }
 }

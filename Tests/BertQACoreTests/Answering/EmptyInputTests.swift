@@ -23,7 +23,8 @@ import Testing
 
   @Test func nullPointersAreEmptyTexts() throws {
     let none = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
-    let result = try Self.answerer.answer(question: none, document: none, options: AnswerOptions())
+    let result = try Self.answerer.answer(
+      [QuestionDocumentPair(question: none, document: .text(none))], AnswerOptions())[0]
     #expect(result.emptyInput == .emptyQuestion)
     #expect(try Self.answerer.prepare(none).byteCount == 0)
   }
@@ -35,8 +36,11 @@ import Testing
     #expect(failure { _ = try Self.answerer.prepare(huge) }?.status == .tooLarge)
     let small = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
     #expect(
-      failure { _ = try Self.answerer.answer(question: huge, document: small, options: AnswerOptions()) }?
-        .status == .tooLarge)
+      failure {
+        _ = try Self.answerer.answer(
+          [QuestionDocumentPair(question: huge, document: .text(small))], AnswerOptions())
+      }?
+      .status == .tooLarge)
   }
 
   @Test func oneEndlessWordIsAnsweredWhole() throws {

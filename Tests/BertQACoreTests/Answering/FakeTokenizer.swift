@@ -1,3 +1,5 @@
+import Synchronization
+
 @testable import BertQACore
 
 /// A tiny WordPiece: words are split at white space and punctuation and cut into the longest pieces of a
@@ -10,6 +12,7 @@ final class FakeTokenizer: Tokenizer {
   let unkID: Int32 = 2
   private let ids: [ArraySlice<UInt8>: Int32]
   private let longest: Int
+  let textsRead = Mutex(0)
 
   init(_ vocabulary: [String]) {
     let odd = ["s", "##s", "1", "2"]
@@ -40,15 +43,16 @@ final class FakeTokenizer: Tokenizer {
     _ text: UnsafeBufferPointer<UInt8>, parseSpecialTokens: Bool, into tokens: inout Tokens,
     _ monitor: CallMonitor?
   ) throws(BertQAError) {
+    textsRead.withLock { $0 += 1 }
     tokens = Tokens()
     var wordStart: Int?
     var position = 0
     while position < text.count {
       let unit = UTF8Codec.decode(text, at: position)
       let end = position + unit.size
-      let isOdd = unit.unicodeScalar == "ß" || unit.scalar == "½"
+      let isOdd = unit.unicodeScalar == "ß" || unit.unicodeScalar == "½"
       let isPunctuation = "?!.,()".unicodeScalars.contains(unit.unicodeScalar)
-      let isBreak = unit.unicodeScalar.properties.isWhitespace || unit.scalar == "\u{FFFD}"
+      let isBreak = unit.unicodeScalar.properties.isWhitespace || unit.unicodeScalar == "\u{FFFD}"
       if isOdd || isPunctuation || isBreak {
         if let start = wordStart { append(text, start, position, &tokens) }
         wordStart = nil

@@ -20,7 +20,7 @@ import Testing
     let cases: [(String, (inout AnswerOptions) -> Void)] = [
       ("top_k is 0, but must be 1 to 1000", { $0.topK = 0 }),
       ("top_k is 1001, but must be 1 to 1000", { $0.topK = 1001 }),
-      ("max_seq_len is 7, but must be 8 to 512", { $0.maxSequenceLength = 7 }),
+      ("max_seq_len is 7, but must be at least 8; the model takes 512", { $0.maxSequenceLength = 7 }),
       ("doc_stride is -1, but must be 0 to 379", { $0.documentStride = -1 }),
       ("doc_stride is 380, but must be 0 to 379", { $0.documentStride = 380 }),
       ("max_answer_len is 0, but", { $0.maxAnswerLength = 0 }),
@@ -33,6 +33,13 @@ import Testing
       let error = Self.failing(change)
       #expect(error?.status == .invalidArgument)
       #expect(error?.message.hasPrefix(message) == true, "\(error?.message ?? "no error")")
+    }
+  }
+
+  @Test(arguments: 8...64) func aShortWindowAloneIsNoError(length: Int) {
+    for words in [1, 5, 100] {
+      let question = String(repeating: "who ", count: words)
+      #expect(Self.failing({ $0.maxSequenceLength = length }, question: question) == nil)
     }
   }
 

@@ -18,16 +18,18 @@ struct ReferenceSearch {
     question: String, document: String, _ tokenizer: FakeTokenizer, _ model: FakeModel,
     _ options: AnswerOptions
   ) throws {
-    let asked = Self.tokens(question, tokenizer)
-    let tokens = Self.tokens(document, tokenizer)
+    let asked = try Self.tokens(question, tokenizer)
+    let tokens = try Self.tokens(document, tokenizer)
     let count = tokens.ids.count
-    let room = options.maxSequenceLength - asked.ids.count - 3
+    let length = options.maxSequenceLength ?? 384
+    let room = length - asked.ids.count - 3
+    let stride = options.documentStride ?? min(128, length / 3, room / 2)
     var scores: [[Int]: Float] = [:]
     var first = 0
-    let skipped = try Self.skippedTokens(asked, tokens, tokenizer, room, options)
+    let skipped = try Self.skippedTokens(asked, tokens, tokenizer, room, stride, options)
     while true {
       let end = min(first + room, count)
-      defer { first += room - options.documentStride }
+      defer { first += room - stride }
       if skipped.contains(first) {
         if end == count { break }
         continue
@@ -54,8 +56,8 @@ struct ReferenceSearch {
     for (span, score) in ranked where found.count < options.topK {
       var (first, last) = (span[0], span[1])
       if options.alignsToWords {
-        while tokenizer.isContinuation(tokens.ids[first]) { first -= 1 }
-        while last + 1 < count, tokenizer.isContinuation(tokens.ids[last + 1]) { last += 1 }
+        while tokenizer.continuesWord(tokens.ids[first]) { first -= 1 }
+        while last + 1 < count, tokenizer.continuesWord(tokens.ids[last + 1]) { last += 1 }
       }
       let bytes = TextRange(start: Int(tokens.starts[first]), end: Int(tokens.ends[last]))
       if found.contains(where: { $0.bytes.start < bytes.end && bytes.start < $0.bytes.end }) { continue }
@@ -65,22 +67,19 @@ struct ReferenceSearch {
 
   /// Where the windows begin that `maxWindows` leaves out, by the ranking that has its own tests.
   private static func skippedTokens(
-    _ asked: Tokens, _ tokens: Tokens, _ tokenizer: FakeTokenizer, _ room: Int, _ options: AnswerOptions
+    _ asked: Tokens, _ tokens: Tokens, _ tokenizer: FakeTokenizer, _ room: Int, _ stride: Int,
+    _ options: AnswerOptions
   ) throws -> Set<Int> {
     guard options.maxWindows > 0 else { return [] }
     let windows = try TokenWindow.layout(
-      tokenCount: tokens.ids.count, room: room, overlap: options.documentStride)
+      tokenCount: tokens.ids.count, room: room, overlap: stride)
     let run = SectionRanking(question: asked.ids[...], tokenizer: tokenizer)
       .best(options.maxWindows, of: windows, ids: tokens.ids)
     return Set(windows.map(\.firstToken)).subtracting(run.map(\.firstToken))
   }
 
-  private static func tokens(_ text: String, _ tokenizer: FakeTokenizer) -> Tokens {
-    var tokens = Tokens()
-    Array(text.utf8).withUnsafeBufferPointer {
-      tokenizer.tokenize($0, parseSpecialTokens: false, into: &tokens)
-    }
-    return tokens
+  private static func tokens(_ text: String, _ tokenizer: FakeTokenizer) throws -> Tokens {
+    try Array(text.utf8).withUnsafeBufferPointer { try tokenizer.tokens(of: $0, nil) }
   }
 
   private static func kept(_ logits: [Float], _ count: Int) -> [Int] {

@@ -32,8 +32,9 @@ import Testing
   @Test(arguments: 0..<200) func equalsExhaustiveSearch(seed: UInt64) throws {
     var random = SeededGenerator(state: seed << 32)
     let options = AnswerOptions.with {
-      $0.maxSequenceLength = Int.random(in: 8...40, using: &random)
-      $0.documentStride = Int.random(in: 0...($0.maxSequenceLength - 7), using: &random)
+      let length = Int.random(in: 8...40, using: &random)
+      $0.maxSequenceLength = length
+      $0.documentStride = Int.random(in: 0...(length - 7), using: &random)
       $0.maxAnswerLength = Int.random(in: 1...12, using: &random)
       $0.topK = [1, 3, 10, 1000].randomElement(using: &random)!
       $0.nBestSize = [0, 0, 1, 3, 20].randomElement(using: &random)!

@@ -4,26 +4,32 @@ import Testing
 
 @Suite struct WordTests {
   /// Tokens given by hand: ids are 3 for `a` and 4 for `##b`.
-  final class FixedTokenizer: TextTokenizer {
+  final class FixedTokenizer: Tokenizer {
     let tokens: Tokens
-    let clsID: Int32 = 0
-    let sepID: Int32 = 1
-    let unkID: Int32 = 2
+    let template = Template(prefix: [0], separator: [1], suffix: [1])
+    let vocabularySize = 5
+    let lowercases = false
 
     init(_ tokens: [(id: Int32, start: UInt32, end: UInt32)]) {
       self.tokens = Tokens(ids: tokens.map(\.id), starts: tokens.map(\.start), ends: tokens.map(\.end))
     }
 
     func tokenize(
-      _ text: UnsafeBufferPointer<UInt8>, parseSpecialTokens: Bool, into tokens: inout Tokens
+      _ text: UnsafeBufferPointer<UInt8>, parseSpecialTokens: Bool, into tokens: inout Tokens,
+      _ monitor: CallMonitor?
     ) { tokens = self.tokens }
 
-    func piece(of id: Int32) -> [UInt8] { Array((id == 4 ? "##b" : "a").utf8) }
+    func piece(_ id: Int32) -> UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: nil, count: 0) }
+    func id(of piece: UnsafeBufferPointer<UInt8>) -> Int32? { nil }
+    func continuesWord(_ id: Int32) -> Bool { id == 4 }
+    func isUninformative(_ id: Int32) -> Bool { false }
+    func agrees(with other: any Tokenizer) -> Bool { self === other }
   }
 
   static func words(_ text: String, _ tokens: [(id: Int32, start: UInt32, end: UInt32)]) throws -> [String] {
     try Array(text.utf8).withUnsafeBufferPointer { bytes in
-      let document = try PreparedDocument(borrowing: bytes, tokenizer: FixedTokenizer(tokens))
+      let document = try PreparedDocument(
+        borrowing: bytes, tokenizer: FixedTokenizer(tokens), CallMonitor(CallOptions()))
       return tokens.indices.map { token in
         document.bytes(
           ofTokens: document.firstTokenOfWord(token), through: document.lastTokenOfWord(token)

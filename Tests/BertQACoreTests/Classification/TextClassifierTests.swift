@@ -98,11 +98,12 @@ import Testing
     guard case .classification(let classifier) = context.engine else { return }
     for (tokens, windows) in [(1, 4096), (100, 4096), (65_536, 1), (65_536, 5)] {
       var reader = classifier.reader
-      reader.sliceTokens = tokens
-      reader.sliceWindows = windows
-      let small = try #require(TextClassifier(reader: reader))
+      reader.reader.sliceTokens = tokens
+      reader.reader.sliceWindows = windows
+      let small = TextClassifier(
+        reader: reader, labels: classifier.labels, problemType: classifier.problemType)
       let again = try withPairs([parts[0], (text.joined(separator: " "), nil), parts[1]]) {
-        try small.classify($0, options: options)
+        try all(small.classifyEach($0, options))
       }
       #expect(again.map(logits) == company.map(logits) && again.map(\.windowCount) == [1, starts.count, 1])
     }
@@ -156,6 +157,6 @@ import Testing
     let error = withPairs([("a", nil)]) { texts in
       failure { _ = try context.classify(texts + [tooLong]) }
     }
-    #expect(error?.status == .tooLarge && error?.message.hasPrefix("texts[1]: the text has") == true)
+    #expect(error?.status == .tooLarge && error?.message.hasPrefix("texts[1]: text has") == true && error?.item == 1)
   }
 }

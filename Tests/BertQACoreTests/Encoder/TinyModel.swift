@@ -57,6 +57,21 @@ struct TinyModel {
   }
 }
 
+extension Encoder {
+  func logits(
+    of batch: WindowBatch, cancellation: Cancellation? = nil
+  ) throws(BertQAError) -> (start: [Float], end: [Float]) {
+    var call = CallOptions()
+    call.cancellation = cancellation
+    let values = try outputs(of: batch, giving: nil, CallMonitor(call)).values
+    return (Array(values[..<batch.ids.count]), Array(values[batch.ids.count...]))
+  }
+
+  func vectors(_ pooling: TokenPooling, of batch: WindowBatch) throws -> [Float] {
+    try outputs(of: batch, giving: .window(pooling)).values
+  }
+}
+
 extension WindowBatch {
   init(_ windows: [TinyModel.Expected]) {
     self.init()

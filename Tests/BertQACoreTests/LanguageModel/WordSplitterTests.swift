@@ -5,7 +5,7 @@ import Testing
 @Suite struct WordSplitterTests {
   /// A text's words as the vocabulary spells them.
   private func split(_ text: String, _ context: Context) throws -> [String] {
-    guard case .sequence(let model) = context.engine else { return [] }
+    guard case .languageModel(let model) = context.engine else { return [] }
     var text = text
     return try text.withUTF8 {
       try WordSplitter.split($0, model.words, CallMonitor(CallOptions())).ids.map(context.word)
@@ -57,7 +57,7 @@ import Testing
 
   @Test func binaryBytesAreText() throws {
     let context = try TinySequence.shakespeare()
-    guard case .sequence(let model) = context.engine else { return }
+    guard case .languageModel(let model) = context.engine else { return }
     var random = TestRandom(3)
     for _ in 0..<300 {
       let bytes = (0..<Int.random(in: 0...60, using: &random)).map { _ in

@@ -31,12 +31,12 @@ struct EmbeddingConfigurationTests {
   }
 
   @Test(arguments: [
-    ("\"pooling_mode_mean_tokens\": true", WindowVector.mean),
+    ("\"pooling_mode_mean_tokens\": true", TokenPooling.mean),
     ("\"pooling_mode_cls_token\": true, \"pooling_mode_mean_tokens\": false", .first),
     ("\"pooling_mode\": \"cls\", \"embedding_dimension\": 8", .first),
     ("\"pooling_mode\": [\"mean\"]", .mean), ("\"word_embedding_dimension\": 8", .mean), ("", .mean),
   ])
-  func readsPooling(members: String, pooling: WindowVector) throws {
+  func readsPooling(members: String, pooling: TokenPooling) throws {
     try write(modules: ["Transformer", "Pooling"], pooling: members)
     #expect(try read().pooling == pooling)
     #expect(try !read().normalizes)

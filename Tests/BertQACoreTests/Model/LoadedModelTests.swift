@@ -30,16 +30,16 @@ struct LoadedModelTests {
       }
     }
     let layer = try #require(model.encoder.layers.last)
-    let names = TensorNames(family).layer(1)
-    #expect(layer.value.bias.name == "\(names.value).bias")
-    #expect(layer.attentionNorm.weight.name == "\(names.attentionNorm).weight")
-    #expect(layer.outputNorm.bias.name == "\(names.outputNorm).bias")
+    let (base, names) = ("\(family.tensors.layers)1.", family.tensors.layer)
+    #expect(layer.value.bias.name == "\(base)\(names.value).bias")
+    #expect(layer.attentionNorm.weight.name == "\(base)\(names.attentionNorm).weight")
+    #expect(layer.outputNorm.bias.name == "\(base)\(names.outputNorm).bias")
     #expect((model.encoder.tokenTypeEmbeddings == nil) == (family == .distilBert))
     let heads: [ModelTask: [[Int]]] = [.answer: [[2, 8]], .classify: [[8, 8], [3, 8]], .embed: []]
     #expect(model.head.linears.map(\.weight.shape) == heads[task])
     #expect(model.configuration.labels == (task == .classify ? ["x", "y", "z"] : []))
     #expect((model.embedding == nil) == (task != .embed))
-    #expect(model.vocabulary.count == 10)
+    #expect(model.tokenizer.tokenizer.vocabularySize == 10)
   }
 
   /// A change to a checkpoint that must not change its values.

@@ -75,7 +75,7 @@ struct LoadingFuzzTests {
     try Self.small.write(to: source)
     let output = directory.path
     try directory.discard()
-    try Quantizer.quantize(directory: source.path, to: output)
+    try Quantizer.quantize(ModelDirectory(path: source.path), to: output)
     try fuzz(["model.safetensors", "model.safetensors", "config.json"], seed: 2, rounds: 1000)
   }
 

@@ -8,7 +8,8 @@ struct ModelConfigurationTests {
   init() throws { directory = try TemporaryDirectory() }
 
   private func read(_ text: String) throws -> ModelConfiguration {
-    try ModelConfiguration(ModelFile(path: directory.write(text, to: "config.json")))
+    let reader = try ObjectReader(ModelFile(path: directory.write(text, to: "config.json")))
+    return try ModelConfiguration(reader, Architecture(reader))
   }
 
   private func readBert(_ members: String) throws -> ModelConfiguration {

@@ -23,7 +23,7 @@ struct QuantizerTests {
     try TinyCheckpoint(
       family, task: size.task, hidden: size.hidden, heads: size.heads, inner: 2 * size.hidden + 1
     ).write(to: source)
-    let report = try Quantizer.quantize(directory: source.path, to: output)
+    let report = try Quantizer.quantize(ModelDirectory(path: source.path), to: output)
     let before = try LoadedModel(ModelDirectory(path: source.path))
     let after = try LoadedModel(ModelDirectory(path: output))
     #expect(after.configuration == before.configuration)
@@ -74,7 +74,7 @@ struct QuantizerTests {
 
   @Test func tensorsAreAlignedAndProjectionsAdjacent() throws {
     try TinyCheckpoint(hidden: 64, heads: 4, inner: 128).write(to: source)
-    try Quantizer.quantize(directory: source.path, to: output)
+    try Quantizer.quantize(ModelDirectory(path: source.path), to: output)
     let file = try Safetensors(ModelFile(path: "\(output)/model.safetensors"))
     for (name, entry) in file.entries {
       let alignment = entry.range.count % 64 == 0 ? 64 : entry.type.bits / 8
@@ -93,13 +93,13 @@ struct QuantizerTests {
 
   @Test func sourceTypeAndShardsDoNotMatter() throws {
     try TinyCheckpoint().write(to: source)
-    try Quantizer.quantize(directory: source.path, to: output)
+    try Quantizer.quantize(ModelDirectory(path: source.path), to: output)
     let expected = try Data(contentsOf: URL(fileURLWithPath: "\(output)/model.safetensors"))
     for (type, shards) in [("F16", 1), ("BF16", 3), ("F32", 2)] {
       let other = try TemporaryDirectory()
       try TinyCheckpoint(type: type).write(to: other, shards: shards)
       let result = parent.file("\(type)-\(shards)")
-      try Quantizer.quantize(directory: other.path, to: result)
+      try Quantizer.quantize(ModelDirectory(path: other.path), to: result)
       #expect(try Data(contentsOf: URL(fileURLWithPath: "\(result)/model.safetensors")) == expected)
     }
   }
@@ -109,7 +109,8 @@ struct QuantizerTests {
     checkpoint.config["id2label"] = .object(.init(members: [.init(key: "0", value: .string("é"))]))
     checkpoint.config["bertqa"] = .object(.init(members: [.init(key: "note", value: .bool(true))]))
     try checkpoint.write(to: source)
-    try Quantizer.quantize(directory: source.path, to: output, noAnswerThreshold: 5.7)
+    try Quantizer.quantize(
+        ModelDirectory(path: source.path), to: output, options: .threshold(5.7))
     let written = try ObjectReader(ModelFile(path: "\(output)/config.json"))
     for (key, value) in checkpoint.config where key != "bertqa" { #expect(written.value(key) == value) }
     let own = try #require(try written.reader("bertqa"))
@@ -134,7 +135,7 @@ struct QuantizerTests {
       [{"type": "x.Transformer", "path": ""}, {"type": "x.Pooling", "path": "1_Pooling"},
        {"type": "x.Normalize", "path": "2_Normalize"}]
       """, to: "modules.json")
-    try Quantizer.quantize(directory: source.path, to: output)
+    try Quantizer.quantize(ModelDirectory(path: source.path), to: output)
     let before = try #require(try LoadedModel(ModelDirectory(path: source.path)).embedding)
     #expect(before.pooling == .first && before.normalizes && before.maxSequenceLength == 12)
     #expect(try LoadedModel(ModelDirectory(path: output)).embedding == before)
@@ -146,10 +147,11 @@ struct QuantizerTests {
   @Test func onlyModelsThatAnswerHaveAThreshold() throws {
     try TinyCheckpoint(task: .classify).write(to: source)
     let error = failure {
-      try Quantizer.quantize(directory: source.path, to: output, noAnswerThreshold: 1)
+      try Quantizer.quantize(
+        ModelDirectory(path: source.path), to: output, options: .threshold(1))
     }
     #expect(error?.status == .invalidArgument)
-    try Quantizer.quantize(directory: source.path, to: output)
+    try Quantizer.quantize(ModelDirectory(path: source.path), to: output)
     #expect(try LoadedModel(ModelDirectory(path: output)).configuration.labels == ["x", "y", "z"])
   }
 
@@ -163,9 +165,9 @@ struct QuantizerTests {
       {"model": {"type": "WordPiece", "vocab": {\(vocab.joined(separator: ", "))}},
        "normalizer": {"type": "BertNormalizer", "lowercase": false, "strip_accents": true}}
       """, to: "tokenizer.json")
-    try Quantizer.quantize(directory: source.path, to: output)
-    let tokenizer = try LoadedTokenizer.load(path: output)
-    #expect(tokenizer.configuration == (try LoadedTokenizer.load(path: source.path)).configuration)
+    try Quantizer.quantize(ModelDirectory(path: source.path), to: output)
+    let tokenizer = try LoadedTokenizer(path: output).files
+    #expect(tokenizer.configuration == (try LoadedTokenizer(path: source.path)).files.configuration)
     #expect(!tokenizer.configuration.lowercase)
     #expect(tokenizer.vocabulary.count == checkpoint.vocabulary.count)
   }
@@ -178,20 +180,20 @@ struct QuantizerTests {
     tensor.bytes.replaceSubrange(64 * 3 + 8..<64 * 3 + 12, with: [0, 0, 0xC0, 0x7F])
     checkpoint.tensors[name] = tensor
     try checkpoint.write(to: source)
-    let error = failure { try Quantizer.quantize(directory: source.path, to: output) }
+    let error = failure { try Quantizer.quantize(ModelDirectory(path: source.path), to: output) }
     #expect(error?.status == .invalidModel)
     #expect(error?.message.hasSuffix("tensor \"\(name)\": row 3 has an infinity or NaN") == true)
     #expect(try parent.names == [])
 
     try source.remove("model.safetensors")
-    #expect(failure { try Quantizer.quantize(directory: source.path, to: output) }?.status == .io)
+    #expect(failure { try Quantizer.quantize(ModelDirectory(path: source.path), to: output) }?.status == .io)
     #expect(try parent.names == [])
   }
 
   @Test func outputMustBeFresh() throws {
     try TinyCheckpoint().write(to: source)
     func status(_ path: String) -> Status? {
-      failure { try Quantizer.quantize(directory: source.path, to: path) }?.status
+      failure { try Quantizer.quantize(ModelDirectory(path: source.path), to: path) }?.status
     }
     try parent.write("x", to: "README")
     #expect(status(parent.path) == .invalidArgument)
@@ -205,7 +207,7 @@ struct QuantizerTests {
     try FileManager.default.createDirectory(atPath: output, withIntermediateDirectories: false)
     #expect(status(output + "//") == nil)
     #expect(status(output) == .invalidArgument)
-    let again = failure { try Quantizer.quantize(directory: output, to: parent.file("again")) }
+    let again = failure { try Quantizer.quantize(ModelDirectory(path: output), to: parent.file("again")) }
     #expect(again?.message == "\(output): the model is int8 already")
     #expect(try parent.names == ["README", "int8"])
   }
@@ -215,7 +217,7 @@ struct QuantizerTests {
     for threshold in [Float.nan, .infinity] {
       let error = failure {
         try Quantizer.quantize(
-          directory: source.path, to: output, noAnswerThreshold: threshold)
+          ModelDirectory(path: source.path), to: output, options: .threshold(threshold))
       }
       #expect(error?.status == .invalidArgument)
     }

@@ -18,8 +18,11 @@ struct TinyCheckpoint {
     inner: Int = 16, layers: Int = 2, type: String = "F32"
   ) {
     var random = TestRandom(7)
-    let names = TensorNames(family)
-    let architecture = Architecture.allCases.first { $0.family == family && $0.task == task }
+    let names = family.tensors
+    let architecture = Architecture.allCases.first {
+      guard case .encoder(family, _) = $0.kind else { return false }
+      return $0.task == task
+    }
     config = Self.config(family, hidden: hidden, heads: heads, inner: inner, layers: layers)
     config["architectures"] = .array([.string(architecture?.rawValue ?? "")])
     func add(_ name: String, _ shape: [Int]) {
@@ -40,21 +43,22 @@ struct TinyCheckpoint {
     add("\(names.positionEmbeddings).weight", [16, hidden])
     if let name = names.tokenTypeEmbeddings { add("\(name).weight", [2, hidden]) }
     norm(names.embeddingNorm)
-    for layer in (0..<layers).map(names.layer) {
+    let layer = names.layer
+    for base in (0..<layers).map({ "\(names.layers)\($0)." }) {
       for name in [layer.query, layer.key, layer.value, layer.attentionOutput] {
-        linear(name, hidden, hidden)
+        linear(base + name, hidden, hidden)
       }
-      norm(layer.attentionNorm)
-      linear(layer.intermediate, inner, hidden)
-      linear(layer.output, hidden, inner)
-      norm(layer.outputNorm)
+      norm(base + layer.attentionNorm)
+      linear(base + layer.intermediate, inner, hidden)
+      linear(base + layer.output, hidden, inner)
+      norm(base + layer.outputNorm)
     }
     switch task {
     case .answer: linear("qa_outputs", 2, hidden)
     case .classify:
       config["id2label"] = .object(
         .init(members: ["x", "y", "z"].enumerated().map { .init(key: "\($0)", value: .string($1)) }))
-      linear(names.pooler, hidden, hidden)
+      linear(family.pooler.module, hidden, hidden)
       linear("classifier", 3, hidden)
     case .embed, .predict: break
     }
@@ -66,21 +70,18 @@ struct TinyCheckpoint {
     func integer(_ value: Int) -> JSON { .number(.init(double: Double(value), integer: Int64(value))) }
     let common: [String: JSON] = ["vocab_size": integer(12), "max_position_embeddings": integer(16)]
     let own: [String: JSON] =
-      switch family {
-      case .bert:
-        [
+      family == .bert
+      ? [
           "hidden_size": integer(hidden), "num_hidden_layers": integer(layers),
           "num_attention_heads": integer(heads), "intermediate_size": integer(inner),
           "hidden_act": .string("gelu"), "type_vocab_size": integer(2),
           "layer_norm_eps": .number(.init(double: 1e-6, integer: nil)),
         ]
-      case .distilBert:
-        [
+      : [
           "dim": integer(hidden), "n_layers": integer(layers), "n_heads": integer(heads),
           "hidden_dim": integer(inner), "activation": .string("gelu"),
           "sinusoidal_pos_embds": .bool(true),
         ]
-      }
     return common.merging(own) { $1 }
   }
 
@@ -160,6 +161,18 @@ extension TensorView {
       count = rowCount * rowWidth
       if let base = buffer.baseAddress { copyFloats(rows: 0..<rowCount, to: base) }
     }
+  }
+}
+
+extension HeadWeights {
+  var linears: [LinearWeights] { layers.map(\.linear) }
+}
+
+extension QuantizeOptions {
+  static func threshold(_ threshold: Float) -> QuantizeOptions {
+    var options = QuantizeOptions()
+    options.noAnswerThreshold = threshold
+    return options
   }
 }
 

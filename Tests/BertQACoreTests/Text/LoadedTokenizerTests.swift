@@ -7,8 +7,30 @@ struct LoadedTokenizerTests {
 
   init() throws { directory = try TemporaryDirectory() }
 
-  private func load(_ name: String? = nil) throws -> LoadedTokenizer {
-    try LoadedTokenizer.load(path: name.map(directory.file) ?? directory.path)
+  /// The directory's files, or the file of this name alone.
+  private func load(_ name: String? = nil) throws -> WordPieceFiles {
+    let source = ModelDirectory(path: directory.path)
+    func named(_ file: String) -> String? {
+      name == nil ? (source.exists(file) ? file : nil) : (name == file ? file : nil)
+    }
+    return try WordPieceFiles(
+      source, vocabulary: named("vocab.txt"), tokenizerJSON: named("tokenizer.json"))
+  }
+
+  @Test func theFactoryTakesADirectoryOrAFile() throws {
+    let pieces = "[PAD]\n[UNK]\n[CLS]\n[SEP]\nfox\n"
+    try directory.write(pieces, to: "vocab.txt")
+    for path in [directory.path, directory.file("vocab.txt")] {
+      let loaded = try LoadedTokenizer(path: path)
+      #expect(loaded.tokenizer.vocabularySize == 5)
+      #expect(loaded.tokenizer.template == Template(prefix: [2], separator: [3], suffix: [3]))
+    }
+    let files = ["vocab.txt": Array(pieces.utf8)]
+    let inMemory = try LoadedTokenizer(ModelDirectory(files: files))
+    #expect(inMemory.tokenizer.vocabularySize == 5)
+    #expect(failure { _ = try LoadedTokenizer(path: directory.file("none")) }?.status == .io)
+    #expect(
+      failure { _ = try LoadedTokenizer(ModelDirectory(path: directory.file("none"))) }?.status == .io)
   }
 
   private static let model = """
@@ -25,7 +47,7 @@ struct LoadedTokenizerTests {
     let tokenizer = try load()
     #expect(tokenizer.vocabulary.count == 3)
     #expect(tokenizer.configuration == TokenizerConfiguration())
-    #expect(tokenizer.vocabularyPath == directory.file("vocab.txt"))
+    #expect(tokenizer.vocabularyFile.path == directory.file("vocab.txt"))
     #expect(try load("vocab.txt").vocabulary.count == 3)
   }
 

@@ -92,7 +92,7 @@ import Testing
       last = abs(word.weight)
     }
     // All occurrences and the bias make up the logit over the mean of the labels.
-    guard case .wordCount(let classifier) = context.engine else { return #expect(Bool(false)) }
+    guard case .wordCounts(let classifier) = context.engine else { return #expect(Bool(false)) }
     let best = result.scores[0]
     let bias = classifier.model.bias
     let mean = result.scores.reduce(0) { $0 + $1.logit } / 3 - bias.reduce(0, +) / 3

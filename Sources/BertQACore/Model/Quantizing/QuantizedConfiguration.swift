@@ -13,13 +13,14 @@ extension OutputDirectory {
     config.object["bertqa"] = .object(own)
     try write(JSON.object(config.object).text + "\n", to: "config.json")
 
-    let vocabulary = model.tokenizer.vocabularyFile
+    let files = model.tokenizer.files
+    let vocabulary = files.vocabularyFile
     try copy(vocabulary, to: vocabulary.path.hasSuffix(".json") ? "tokenizer.json" : "vocab.txt")
-    if let settings = model.tokenizer.settingsFile {
+    if let settings = files.settingsFile {
       try copy(settings, to: "tokenizer_config.json")
-    } else if let tokenizer = model.tokenizer.tokenizer as? WordPieceTokenizer {
+    } else {
       // `vocab.txt` alone would be read with the defaults, which tokenizer.json may have overridden.
-      try write(tokenizer.configuration.json.text + "\n", to: "tokenizer_config.json")
+      try write(files.configuration.json.text + "\n", to: "tokenizer_config.json")
     }
   }
 

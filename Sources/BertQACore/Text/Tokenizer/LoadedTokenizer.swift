@@ -6,13 +6,9 @@ import Glibc
 /// files that exist and by what `tokenizer.json` says its model is.
 struct LoadedTokenizer: Sendable {
   let tokenizer: any Tokenizer
-  /// The file the vocabulary came from.
-  let vocabularyFile: ModelFile
-  /// `tokenizer_config.json`, if there is one.
-  let settingsFile: ModelFile?
+  let files: WordPieceFiles
 
-  /// Reads `vocab.txt` (preferred) or `tokenizer.json`. A `tokenizer_config.json` beside it says how text is
-  /// normalised; without one `tokenizer.json` does, and without that the defaults of `BertTokenizerFast` hold.
+  /// Reads `vocab.txt` (preferred) or `tokenizer.json`.
   init(_ directory: ModelDirectory) throws(BertQAError) {
     let (vocabulary, json) = ("vocab.txt", "tokenizer.json")
     guard directory.exists(vocabulary) || directory.exists(json) else {
@@ -43,38 +39,7 @@ struct LoadedTokenizer: Sendable {
   private init(
     _ directory: ModelDirectory, vocabulary: String?, tokenizerJSON: String?
   ) throws(BertQAError) {
-    let settings = "tokenizer_config.json"
-    settingsFile = directory.exists(settings) ? try directory.file(settings) : nil
-    var json: TokenizerJSON?
-    if let tokenizerJSON, vocabulary == nil || settingsFile == nil {
-      json = try TokenizerJSON(directory.file(tokenizerJSON))
-    }
-    vocabularyFile = try directory.file(vocabulary ?? tokenizerJSON ?? "vocab.txt")
-    let configuration: TokenizerConfiguration
-    if let settingsFile {
-      configuration = try TokenizerConfiguration(settingsFile)
-    } else {
-      configuration = try json?.configuration() ?? TokenizerConfiguration()
-    }
-    let file = vocabularyFile
-    tokenizer = try Self.named(file.path) { () throws(BertQAError) in
-      let pieces =
-        vocabulary == nil
-        ? try Vocabulary(pieces: json?.pieces() ?? [])
-        : try file.withBytes { bytes throws(BertQAError) in try Vocabulary(vocabularyFile: bytes) }
-      guard pieces.count > 0 else { throw BertQAError(.invalidModel, "the vocabulary is empty") }
-      return try WordPieceTokenizer(vocabulary: pieces, configuration: configuration)
-    }
-  }
-
-  /// Adds the file's name to errors.
-  private static func named<Result>(
-    _ path: String, _ body: () throws(BertQAError) -> Result
-  ) throws(BertQAError) -> Result {
-    do {
-      return try body()
-    } catch {
-      throw BertQAError(error.status, "\(path): \(error.message)")
-    }
+    files = try WordPieceFiles(directory, vocabulary: vocabulary, tokenizerJSON: tokenizerJSON)
+    tokenizer = try files.tokenizer()
   }
 }

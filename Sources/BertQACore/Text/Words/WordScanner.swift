@@ -16,7 +16,7 @@ struct WordScanner: ~Copyable {
   private let tables = WordTables.shared
   private var position = 0
   /// Where `poll` is asked next, or the end of the text.
-  private var limit = 0
+  private var limit: Int
   private let buffers: UnsafeMutablePointer<UInt8>
 
   /// The word found: `byteCount` lower-cased bytes, followed by at least eight that may be read.
@@ -55,28 +55,27 @@ struct WordScanner: ~Copyable {
     previousByteCount = byteCount
     previousStart = start
     while true {
-      guard position < limit else {
-        guard position < text.count else { return false }
-        try pollNow()
-        continue
+      while position < limit {
+        let kind = tables.kinds[Int(base[position])]
+        if kind == WordTables.Kind.separator || kind == WordTables.Kind.middle {
+          position &+= 1
+          continue
+        }
+        let begin = position
+        var length = 0
+        if kind == WordTables.Kind.word, takeASCII(base) {
+          length = byteCount
+        } else {
+          position = begin
+          length = try takeUnicode(base)
+        }
+        if length >= minimumLength, byteCount <= Self.maximumBytes {
+          start = begin
+          return true
+        }
       }
-      let kind = tables.kinds[Int(base[position])]
-      if kind == WordTables.Kind.separator || kind == WordTables.Kind.middle {
-        position &+= 1
-        continue
-      }
-      let begin = position
-      var length = 0
-      if kind == WordTables.Kind.word, takeASCII(base) {
-        length = byteCount
-      } else {
-        position = begin
-        length = try takeUnicode(base)
-      }
-      if length >= minimumLength, byteCount <= Self.maximumBytes {
-        start = begin
-        return true
-      }
+      guard position < text.count else { return false }
+      try pollNow()
     }
   }
 
@@ -173,6 +172,7 @@ extension WordScanner {
     return isWord ? length : 0
   }
 
+  @inline(__always)
   private func unit(_ base: UnsafePointer<UInt8>, at position: Int) -> Unit {
     let decoded = UTF8Codec.decode(base, at: position, end: text.count)
     return Unit(
@@ -180,6 +180,7 @@ extension WordScanner {
   }
 
   /// Takes what belongs to the character before, and counts it.
+  @inline(__always)
   private mutating func takeExtenders(_ base: UnsafePointer<UInt8>) throws(BertQAError) -> Int {
     var count = 0
     while position < text.count {
@@ -195,6 +196,7 @@ extension WordScanner {
 
   /// Whether `candidate`, which follows a character of kind `before`, belongs to the word. If so it is
   /// returned, and `candidate` becomes what follows it; of kind `other` if nothing of the word does.
+  @inline(__always)
   private func takeMiddle(
     _ base: UnsafePointer<UInt8>, _ before: WordBreak, _ candidate: inout Unit
   ) throws(BertQAError) -> Unit? {

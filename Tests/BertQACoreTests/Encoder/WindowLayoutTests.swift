@@ -2,12 +2,14 @@ import Testing
 
 @testable import BertQACore
 
-@Suite struct TextWindowsTests {
+@Suite struct WindowLayoutTests {
   private func layout(
     _ first: Int, _ second: Int? = nil, length: Int, overlap: Int = 0, truncates: Bool = false
-  ) throws -> [TextWindows.Parts] {
-    try TextWindows(maxSequenceLength: length, overlap: overlap, truncates: truncates)
-      .layout(first: first, second: second)
+  ) throws -> [WindowLayout.Parts] {
+    try WindowLayout(
+      maxSequenceLength: length, overlap: overlap, truncates: truncates,
+      template: Template(prefix: [0], separator: [1], suffix: [1])
+    ).parts(first: first, second: second)
   }
 
   @Test func whatFitsIsOneWindow() throws {

@@ -52,7 +52,7 @@ lint: # what needs no build
 test: setup all lint test-swift test-c test-consumer test-python ## set up what is needed, then run every test
 	@Tests/skipped.sh
 
-setup: # tools from Debian and a venv with pinned packages
+setup: ## tools from Debian and a venv with pinned packages
 	@Scripts/setup-tests.sh $(venv) $(PYTHON)
 
 test-swift: all ## the core's tests

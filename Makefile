@@ -114,8 +114,9 @@ wheel: all ## a Python wheel: build/bertqa-*.whl
 dist: ## the sources as a tarball: build/libbertqa-*.tar.gz
 	Scripts/dist.sh build
 
-abi-baseline: ## make Tests/abi/libbertqa.abi from the header, when a release has added to it
+abi-baseline: ## make the baselines in Tests/abi from the headers, when a release has added to them
 	Tests/abi/baseline.sh Tests/abi/libbertqa.abi
+	Tests/abi/baseline.sh include/bertqa_experimental.h Tests/abi/experimental.abi
 
 share   := $(DESTDIR)$(PREFIX)/share
 # From where CMake finds its files, as the installation may be moved as a whole.

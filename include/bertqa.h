@@ -254,7 +254,7 @@ typedef void (*bertqa_log_function)(void *user, const char *message);
 
 typedef struct bertqa_context_options {
   size_t struct_size;
-  const bertqa_call_options *call; /* of the loading */
+  const bertqa_call_options *call; /* of the loading; cancel is asked before and after, not during it */
   bertqa_log_function log;         /* default NULL: silent */
   void *log_user;                  /* handed to log */
   /* Threads that one call may use, the calling one included, 1...1024. Default 0: as many as
@@ -332,7 +332,7 @@ void bertqa_context_free(bertqa_context *context);
  * Sizes that are named as in config.json mean the same; 0 where the model has no such thing. */
 typedef struct bertqa_model_info {
   size_t struct_size;
-  const char *directory;    /* where the model came from; "" for files in memory */
+  const char *directory;    /* where the model came from, as messages call it */
   const char *architecture; /* "BertForQuestionAnswering"; "" with tokenizer_only */
   size_t vocabulary_size;   /* pieces or words in the vocabulary */
   size_t label_count;       /* of a classifier, see bertqa_context_label_get; else 0 */
@@ -418,11 +418,11 @@ typedef struct bertqa_answer_options {
    * the model's max_position_embeddings is lowered to that. */
   int32_t max_seq_len;
   /* Document tokens that two neighbouring windows share: 1...max_seq_len - 5, or -1 for none. Default
-   * 0: 128, at most a third of max_seq_len. */
+   * 0: 128, at most a third of max_seq_len, less beside a long question. */
   int32_t doc_stride;
   int32_t max_answer_len; /* before an answer is aligned to words, 1...10000; default 0: 30 */
-  /* 1...10000; a longer question is cut, and the summary says so. Default 0: 64, or what leaves room
-   * for doc_stride + 1 document tokens in a window if that is less. */
+  /* 1...10000; a longer question is cut, and the summary says so. Default 0: 64, at most half of what a
+   * window has beside its special tokens. */
   int32_t max_question_len;
   /* Default 0: the search is exact over all spans. 1...1000: only the n best starts x n best ends of
    * each window are considered, as BERT's run_squad does with 20. */
@@ -791,10 +791,11 @@ BERTQA_MUST_CHECK bertqa_status bertqa_quantize(const char *directory, const cha
 
 /* ---- The process ----------------------------------------------------------------------------- */
 
-/* Does once what the functions of this library would do when each is first called. Call it before
- * threads that fork: from then on fork() waits for nothing but loading a model. Takes some
- * milliseconds, and no time when called again.
- * Errors: OUT_OF_MEMORY. */
+/* Does once what the functions of this library would do when each is first called. A host whose
+ * threads fork calls it first: from then on fork() waits for nothing but the loading of a model.
+ * bertqa_quantize and bertqa_trainer_finish write files and are not included: do not fork while
+ * another thread is in the first call of these. Takes some milliseconds, and no time when called
+ * again. Errors: none. */
 BERTQA_MUST_CHECK bertqa_status bertqa_warm_up(void);
 
 /* How many threads work at once in this process at most, callers included: 1...1024, or 0 (as at
@@ -810,7 +811,7 @@ BERTQA_MUST_CHECK bertqa_status bertqa_pool_start(void);
 /* Ends the pool's threads and waits until they are gone; calls that are running in other threads go on
  * alone. The next call that has work for threads starts them again. For hosts that must have no
  * threads at some point: before unshare or setuid, or at the end of a test.
- * Errors: INVALID_ARGUMENT when called from a hook, as the call around it needs the threads. */
+ * Errors: none. */
 BERTQA_MUST_CHECK bertqa_status bertqa_pool_shutdown(void);
 
 #ifdef __cplusplus

@@ -31,13 +31,13 @@ typedef struct bertqa_train_options {
   size_t struct_size;
   /* Words in a larger part of the texts are left out; above 0, at most 1. Default 0: 1. */
   double max_document_fraction;
-  double c;         /* logistic regression: inverse strength of L2, 1e-6...1e6; default 0: 1 */
-  double alpha;     /* naive Bayes: additive smoothing, 1e-6...1e6; default 0: 1 */
+  double c;         /* logistic regression: inverse strength of L2, 1e-9...1e9; default 0: 1 */
+  double alpha;     /* naive Bayes: additive smoothing, above 0, at most 1e6; default 0: 1 */
   double tolerance; /* logistic regression: largest gradient component at the end, above 0; default 0:
                      * 1e-4 */
   uint64_t seed;    /* of the folds; the same data and seed give the same files; default 0 */
   bertqa_algorithm algorithm; /* default BERTQA_ALGORITHM_LOGISTIC_REGRESSION */
-  int32_t min_word_length;    /* in code points, 1...1000; default 0: 3 */
+  int32_t min_word_length;    /* in code points, 1...255; default 0: 3 */
   int32_t min_distinct_words; /* a text with fewer is too short to classify; default 0: 3 */
   int32_t max_ngram;          /* 1 (default, 0, too): words; 2: and pairs of neighbouring words */
   bertqa_switch tf_idf;       /* weigh counts by TF-IDF, scaled to length 1; default off */
@@ -65,7 +65,7 @@ BERTQA_MUST_CHECK bertqa_status bertqa_trainer_create(const bertqa_train_options
 void bertqa_trainer_free(bertqa_trainer *trainer);
 
 /* A text without a word counts, too. Labels are compared as bytes. call: NULL for no limits.
- * Errors: INVALID_ARGUMENT (a label that is empty, is not valid UTF-8 or has a NUL), TOO_LARGE,
+ * Errors: INVALID_ARGUMENT (a label that is blank, is not valid UTF-8 or has a NUL), TOO_LARGE,
  * OUT_OF_MEMORY, CANCELLED, DEADLINE_EXCEEDED; the trainer is then as if it had not been asked. */
 BERTQA_MUST_CHECK bertqa_status bertqa_trainer_add(bertqa_trainer *trainer, const char *text,
                                                    size_t length, const char *label,

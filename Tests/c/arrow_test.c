@@ -142,8 +142,124 @@ static void test_refused(void) {
   options.top_k = 2;
   REFUSED(invalid, bertqa_answer_arrow(context, good, good, &options, &array, &schema));
   REFUSED(BERTQA_ERROR_TOO_LARGE,
-          bertqa_answer_arrow(context, good, filled(&two, "u", NULL, offsets, "", -1, 0), NULL, &array, &schema));
+          bertqa_answer_arrow(context, good, filled(&two, "u", NULL, offsets, "", INT64_MAX, 0), NULL, &array,
+                              &schema));
   REFUSED(BERTQA_ERROR_WRONG_MODEL, bertqa_classify_arrow(context, good, NULL, &array, &schema));
+}
+
+/* A column of the question's length whose struct or buffers say what cannot be. */
+static void refuse(bertqa_column documents, const char *what) {
+  const int32_t offsets[] = {0, 3};
+  column one;
+  const bertqa_column asked = filled(&one, "u", NULL, offsets, "who", 1, 0);
+  struct ArrowArray array = {.release = (void *)1};
+  struct ArrowSchema schema = {.release = (void *)1};
+  bertqa_status status = bertqa_answer_arrow(context, asked, documents, NULL, &array, &schema);
+  check(status == BERTQA_ERROR_INVALID_ARGUMENT, __FILE__, __LINE__, what, bertqa_status_name(status));
+  CHECK(array.release == NULL && schema.release == NULL);
+}
+
+static void test_malformed(void) {
+  const int32_t good32[] = {0, 3, 6};
+  column two;
+  bertqa_column read;
+#define FIELD(field, value)                                   \
+  do {                                                        \
+    read = filled(&two, "u", NULL, good32, "whowho", 2, 0);   \
+    two.field = value;                                        \
+    refuse(read, #field " = " #value);                        \
+  } while (0)
+  FIELD(array.length, -1);
+  FIELD(array.length, INT64_MIN);
+  FIELD(array.offset, -1);
+  FIELD(array.offset, INT64_MIN);
+  FIELD(array.offset, INT64_MAX);
+  FIELD(array.null_count, -2);
+  FIELD(array.null_count, 1); /* no buffer says which */
+  FIELD(array.null_count, 3);
+  FIELD(array.n_buffers, 0);
+  FIELD(array.n_buffers, 2);
+  FIELD(array.n_buffers, 4);
+  FIELD(array.n_buffers, -1);
+  FIELD(array.n_buffers, INT64_MAX);
+  FIELD(array.buffers, NULL);
+  FIELD(buffers[1], NULL);
+  FIELD(buffers[2], NULL);
+  FIELD(array.n_children, 1);
+  FIELD(schema.n_children, -1);
+  FIELD(array.dictionary, &two.array);
+  FIELD(schema.dictionary, &two.schema);
+  FIELD(schema.format, NULL);
+  FIELD(schema.format, "");
+  FIELD(schema.format, "uu");
+#undef FIELD
+
+  const int32_t bad32[][3] = {{-1, 3, 6}, {INT32_MIN, 0, 0}, {0, -1, 6}, {0, INT32_MIN, 0}, {3, 0, 6}, {0, 6, 3},
+                              {INT32_MAX, INT32_MIN, 0}};
+  for (size_t i = 0; i < sizeof bad32 / sizeof bad32[0]; i++) {
+    refuse(filled(&two, "u", NULL, bad32[i], "whowho", 2, 0), "offsets of 32 bits");
+    CHECK(bertqa_last_error_item() < 2);
+  }
+  const int64_t bad64[][3] = {{-1, 3, 6}, {INT64_MIN, 0, 0}, {0, -1, 6}, {0, INT64_MIN, INT64_MAX}, {3, 0, 6},
+                              {INT64_MAX - 3, INT64_MAX, INT64_MAX}, {INT64_MAX, INT64_MAX, 0}};
+  for (size_t i = 0; i < sizeof bad64 / sizeof bad64[0]; i++) {
+    struct ArrowArray array;
+    struct ArrowSchema schema;
+    read = filled(&two, "U", NULL, bad64[i], "whowho", 2, 0);
+    if (i == 5) { /* three bytes beyond all memory; too large on the way there is as good */
+      column one;
+      const int32_t offsets[] = {0, 3};
+      const bertqa_column asked = filled(&one, "u", NULL, offsets, "who", 1, 0);
+      two.buffers[2] = (const void *)(UINTPTR_MAX - 1);
+      CHECK(bertqa_answer_arrow(context, asked, read, NULL, &array, &schema) == BERTQA_ERROR_INVALID_ARGUMENT);
+    } else {
+      refuse(read, "offsets of 64 bits");
+    }
+  }
+
+  struct view { int32_t length, prefix, buffer, offset; };
+  const struct view bad_views[] = {{-1, 0, 0, 0},  {INT32_MIN, 0, 0, 0}, {13, 0, -1, 0}, {13, 0, 1, 0},
+                                   {13, 0, INT32_MAX, 0}, {13, 0, 0, -1}, {13, 0, 0, 8}, {20, 0, 0, 1},
+                                   {13, 0, 0, INT32_MAX}, {INT32_MAX, 0, 0, 0}, {13, 0, 0, INT32_MIN}};
+  const int64_t sizes[] = {20}, negative[] = {-1};
+  const char data[] = "who has seen the rive";
+  for (size_t i = 0; i < sizeof bad_views / sizeof bad_views[0]; i++) {
+    const void *buffers[] = {NULL, &bad_views[i], data, sizes};
+    read = filled(&two, "vu", NULL, NULL, NULL, 1, 0);
+    two.array.buffers = buffers, two.array.n_buffers = 4;
+    refuse(read, "a view");
+  }
+  const struct view fair = {13, 0, 0, 0};
+  const void *without[] = {NULL, &fair, NULL, sizes}, *unsized[] = {NULL, &fair, data, NULL},
+             *shrunk[] = {NULL, &fair, data, negative};
+  const void **const sets[] = {without, unsized, shrunk};
+  for (int i = 0; i < 3; i++) {
+    read = filled(&two, "vu", NULL, NULL, NULL, 1, 0);
+    two.array.buffers = sets[i], two.array.n_buffers = 4;
+    refuse(read, "a view's buffers");
+  }
+
+  /* The row is the index, nulls counted. */
+  const int64_t falling[] = {0, 3, 3, 6, 5};
+  const uint8_t validity = 0x1d;
+  refuse(filled(&two, "U", &validity, falling, "whowho", 4, 0), "the last row falls");
+  CHECK(bertqa_last_error_item() == 3);
+
+  /* No rows, no buffers; and rows of the null type. */
+  struct ArrowArray array;
+  struct ArrowSchema schema;
+  const int32_t offsets[] = {0, 3};
+  column one;
+  const bertqa_column asked = filled(&one, "u", NULL, offsets, "who", 1, 0);
+  read = filled(&two, "u", NULL, NULL, NULL, 0, 0);
+  two.array.n_buffers = 0, two.array.buffers = NULL;
+  CHECK_STATUS(BERTQA_OK, bertqa_answer_arrow(context, asked, read, NULL, &array, &schema));
+  CHECK(array.length == 0);
+  array.release(&array), schema.release(&schema);
+  two.schema.format = "n", two.array.length = 3;
+  CHECK_STATUS(BERTQA_OK, bertqa_answer_arrow(context, asked, read, NULL, &array, &schema));
+  CHECK(array.length == 3 && array.null_count == 3);
+  array.release(&array), schema.release(&schema);
 }
 
 int main(int argc, char **argv) {
@@ -151,6 +267,7 @@ int main(int argc, char **argv) {
   CHECK_STATUS(BERTQA_OK, bertqa_context_create(tiny, NULL, &context));
   test_layouts();
   test_refused();
+  test_malformed();
   bertqa_context_free(context);
   return finish();
 }

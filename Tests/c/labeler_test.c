@@ -18,6 +18,10 @@ static bertqa_labeler *labeler_of(const bertqa_labeler_options *options) {
 
 static void test_labels(void) {
   bertqa_labeler *labeler = labeler_of(NULL);
+  size_t bytes = 0;
+  CHECK(bertqa_labeler_label_count(labeler) == 2);
+  CHECK(strcmp(bertqa_labeler_label_get(labeler, 1, &bytes), "person") == 0 && bytes == 6);
+  CHECK(bertqa_labeler_label_get(labeler, 2, &bytes) == NULL && bytes == 0);
   bertqa_context_free(context); /* the labeler keeps what it needs */
   const bertqa_text_pair texts[] = {{"the king", 8, NULL, 0}, {"", 0, NULL, 0}, {"the dog", 7, "a fox", 5}};
   bertqa_classification *all[3], *one;
@@ -84,6 +88,22 @@ static void test_options(void) {
   CHECK(calls == 1);
 }
 
+/* Labels are compared as bytes: the same name in two forms of Unicode is two labels. */
+static void test_bytes(void) {
+  const bertqa_example forms[] = {EXAMPLE("the dog", "caf\xc3\xa9"), EXAMPLE("the king", "cafe\xcc\x81")};
+  bertqa_labeler *labeler = NULL;
+  CHECK_STATUS(BERTQA_OK, bertqa_labeler_create(context, forms, 2, NULL, &labeler));
+  CHECK(bertqa_labeler_label_count(labeler) == 2);
+  for (size_t i = 0; i < 2; i++) CHECK(strcmp(bertqa_labeler_label_get(labeler, i, NULL), forms[i].label) == 0);
+  bertqa_labeler_free(labeler);
+  const bertqa_example wrong[] = {EXAMPLE("a", "b\0c"), EXAMPLE("a", "\xff"), {"a", 1, NULL, 0}};
+  for (size_t i = 0; i < 3; i++) {
+    CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, labeler,
+                bertqa_labeler_create(context, &wrong[i], 1, NULL, &labeler));
+    CHECK(bertqa_last_error_item() == 0 && strcmp(bertqa_last_error_argument(), "label") == 0);
+  }
+}
+
 static void test_refused(void) {
   bertqa_labeler *labeler;
   bertqa_labeler_options options;
@@ -95,6 +115,13 @@ static void test_refused(void) {
                 bertqa_labeler_create(context, examples, COUNT, &options, &labeler));
   }
   bertqa_embed_options embed;
+  bertqa_embed_options_init(&embed, sizeof embed);
+  const bertqa_call_options call = BERTQA_CALL_OPTIONS_INIT;
+  embed.call = &call; /* belongs to the labeler's own options */
+  bertqa_labeler_options_init(&options, sizeof options);
+  options.embed = &embed;
+  CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, labeler,
+              bertqa_labeler_create(context, examples, COUNT, &options, &labeler));
   bertqa_embed_options_init(&embed, sizeof embed);
   embed.pooling = 9;
   bertqa_labeler_options_init(&options, sizeof options);
@@ -126,6 +153,7 @@ int main(int argc, char **argv) {
   context = fixture_context("tiny-bert-embedder", 2);
   test_labels();
   test_options();
+  test_bytes();
   test_refused();
   bertqa_context_free(context);
   return finish();

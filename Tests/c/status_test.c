@@ -40,7 +40,8 @@ static void *other_thread(void *out) {
 }
 
 static void test_last_error(void) {
-  CHECK(strcmp(bertqa_last_error(), "") == 0);
+  CHECK(strcmp(bertqa_last_error(), "") == 0 && strcmp(bertqa_last_error_argument(), "") == 0);
+  CHECK(bertqa_last_error_item() == SIZE_MAX);
   bertqa_context *context;
   CHECK_STATUS(BERTQA_ERROR_IO, bertqa_context_create("/nonexistent/mine", NULL, &context));
   CHECK(strstr(bertqa_last_error(), "/nonexistent/mine") != NULL);
@@ -51,6 +52,81 @@ static void test_last_error(void) {
   pthread_join(thread, NULL);
   CHECK(ran);
   CHECK(strstr(bertqa_last_error(), "/nonexistent/mine") != NULL);
+}
+
+/* One line of valid UTF-8 of at most 1000 bytes, whatever the path. */
+static void check_line(const char *path, const char *part) {
+  bertqa_context *context;
+  bertqa_status status = bertqa_context_create(path, NULL, &context);
+  CHECK(status != BERTQA_OK && context == NULL);
+  const char *message = bertqa_last_error();
+  const size_t length = strlen(message);
+  CHECK(length > 0 && length <= 1000 && strstr(message, part) != NULL);
+  size_t continuation = 0; /* bytes of the character that are still to come */
+  for (size_t i = 0; i < length; i++) {
+    const unsigned char byte = (unsigned char)message[i];
+    CHECK(byte >= 0x20 && byte != 0x7f);
+    if (continuation > 0) {
+      CHECK((byte & 0xc0) == 0x80);
+      continuation--;
+    } else {
+      CHECK((byte & 0xc0) != 0x80);
+      continuation = byte >= 0xf0 ? 3 : byte >= 0xe0 ? 2 : byte >= 0xc0 ? 1 : 0;
+    }
+  }
+  CHECK(continuation == 0);
+}
+
+static void test_message_form(void) {
+  check_line("/none\nexistent\r\t\x1b[31m\x7f", "/none\\nexistent\\r\\t\\u{1B}[31m\\u{7F}");
+  check_line("/\xe2\x80\xa8\xe2\x80\xae\xc2\x85", "/\\u{2028}\\u{202E}\\u{85}");
+  check_line("/\xff\xfe", "UTF-8");
+  for (size_t size = 900; size < 1100; size++) { /* every place where the message may have to be cut */
+    char path[1200] = "/";
+    while (strlen(path) < size) strcat(path, "\xe4\xb8\xad");
+    check_line(path, "\xe4\xb8\xad");
+  }
+  char *huge = malloc(10000001);
+  memset(huge, 'x', 10000000);
+  huge[0] = '/', huge[10000000] = '\0';
+  check_line(huge, "xxx...");
+  CHECK(strlen(bertqa_last_error()) == 1000);
+  free(huge);
+}
+
+static void *failing_thread(void *unused) {
+  bertqa_context *context;
+  CHECK(*bertqa_last_error() == '\0' && bertqa_last_error_item() == SIZE_MAX);
+  CHECK_STATUS(BERTQA_ERROR_IO, bertqa_context_create("/nonexistent/keys", NULL, &context));
+  CHECK(strstr(bertqa_last_error(), "/nonexistent/keys") != NULL);
+  return unused;
+}
+
+/* A host that has used up all keys of thread-specific data. */
+static void test_without_keys(void) {
+  enum { MOST = 4096 };
+  static pthread_key_t keys[MOST];
+  int count = 0;
+  while (count < MOST && pthread_key_create(&keys[count], NULL) == 0) count++;
+  CHECK(count < MOST);
+  pthread_t thread;
+  CHECK(pthread_create(&thread, NULL, failing_thread, NULL) == 0);
+  pthread_join(thread, NULL);
+  for (int i = 0; i < count; i++) pthread_key_delete(keys[i]);
+}
+
+static void test_names(void) {
+  CHECK(strcmp(bertqa_precision_name(BERTQA_PRECISION_AUTO), "auto") == 0);
+  CHECK(strcmp(bertqa_precision_name(BERTQA_PRECISION_INT8), "int8") == 0);
+  CHECK(strcmp(bertqa_isa_name(BERTQA_ISA_PORTABLE), "portable") == 0);
+  CHECK(strcmp(bertqa_isa_name(BERTQA_ISA_AVX512_VNNI), "avx512_vnni") == 0);
+  CHECK(strcmp(bertqa_isa_name(BERTQA_ISA_AVX512_VNNI_BF16), "avx512_vnni_bf16") == 0);
+  CHECK(strcmp(bertqa_task_name(BERTQA_TASK_PREDICT), "predict") == 0);
+  for (int32_t i = -1; i < 100; i += 50) {
+    CHECK(*bertqa_precision_name(i) && *bertqa_isa_name(i) && *bertqa_task_name(i));
+  }
+  CHECK(strcmp(bertqa_precision_name(4), "unknown") == 0 && strcmp(bertqa_isa_name(-1), "unknown") == 0);
+  CHECK(strcmp(bertqa_task_name(0), "unknown") == 0);
 }
 
 static void test_null_handles(void) {
@@ -69,6 +145,12 @@ static void test_null_handles(void) {
   CHECK(bertqa_context_vocabulary_piece(NULL, 0, &length) == NULL);
   CHECK(bertqa_context_vocabulary_piece(NULL, 0, NULL) == NULL);
   CHECK(bertqa_context_vocabulary_id(NULL, "the", 3) == -1);
+  CHECK(bertqa_context_label_get(NULL, 0, &length) == NULL && length == 0);
+  CHECK(bertqa_labeler_label_count(NULL) == 0);
+  CHECK(bertqa_labeler_label_get(NULL, 0, &length) == NULL);
+  CHECK(bertqa_classification_summary(NULL) == NULL && bertqa_classification_count(NULL) == 0);
+  CHECK(bertqa_classification_contribution_count(NULL) == 0);
+  CHECK(bertqa_classification_contribution_get(NULL, 0) == NULL);
 }
 
 int main(int argc, char **argv) {
@@ -76,6 +158,9 @@ int main(int argc, char **argv) {
   test_last_error(); /* first: no call has failed yet */
   test_versions();
   test_status_names();
+  test_names();
+  test_message_form();
+  test_without_keys();
   test_null_handles();
   return finish();
 }

@@ -39,9 +39,7 @@ int main(int argc, char **argv) {
     return 1;
   }
 
-  bertqa_answer_options options;
-  bertqa_answer_options_init(&options, sizeof options);
-  options.top_k = 3;
+  bertqa_answer_options options = {.struct_size = sizeof options, .top_k = 3};
 
   bertqa_context *context;
   bertqa_answers *answers;

@@ -12,12 +12,9 @@ int main(int argc, char **argv) {
     fprintf(stderr, "usage: %s TEXT [MODEL_DIRECTORY]\n", argv[0]);
     return 2;
   }
-  bertqa_context_options context_options;
-  bertqa_context_options_init(&context_options, sizeof context_options);
-  context_options.default_model = BERTQA_TASK_CLASSIFY;
-  bertqa_classify_options options;
-  bertqa_classify_options_init(&options, sizeof options);
-  options.contributions = 5;
+  bertqa_context_options context_options = {
+      .struct_size = sizeof context_options, .default_model = BERTQA_TASK_CLASSIFY};
+  bertqa_classify_options options = {.struct_size = sizeof options, .contributions = 5};
 
   bertqa_context *context;
   bertqa_classification *result;
@@ -28,13 +25,13 @@ int main(int argc, char **argv) {
   }
   bertqa_context_free(context);
 
-  if (bertqa_classification_summary(result)->not_enough_text) printf("not enough text\n");
+  if (bertqa_classification_summary(result)->is_too_short) printf("not enough text\n");
   for (size_t i = 0; i < bertqa_classification_count(result); i++) {
     const bertqa_label_score *score = bertqa_classification_get(result, i);
     printf("%.4f  %s\n", score->probability, score->label);
   }
-  for (size_t i = 0; i < bertqa_classification_contributions_count(result); i++) {
-    const bertqa_contribution *word = bertqa_classification_contribution(result, i);
+  for (size_t i = 0; i < bertqa_classification_contribution_count(result); i++) {
+    const bertqa_contribution *word = bertqa_classification_contribution_get(result, i);
     int length = (int)(word->bytes.end - word->bytes.start);
     printf("%+8.4f  %.*s\n", word->weight, length, argv[1] + word->bytes.start);
   }

@@ -1,8 +1,8 @@
-/* Asks one document several questions: it is read and tokenized once.
+/* Asks one document several questions: it is tokenized once, and the questions are one call.
  *
  *     ./document FILE QUESTION...
  *
- * Prints each answer with the sentence it stands in, or "no answer" where the document seems to
+ * Prints each answer with the sentence around it, or "no answer" where the document seems to
  * have none. */
 #include <bertqa.h>
 #include <stdio.h>
@@ -27,11 +27,6 @@ static void print_range(const char *label, const char *text, bertqa_range range)
   printf("%s%.*s\n", label, (int)(range.end - range.start), text + range.start);
 }
 
-static int failed(const char *program) {
-  fprintf(stderr, "%s: %s\n", program, bertqa_last_error());
-  return 1;
-}
-
 int main(int argc, char **argv) {
   if (argc < 3) {
     fprintf(stderr, "usage: %s FILE QUESTION...\n", argv[0]);
@@ -44,35 +39,39 @@ int main(int argc, char **argv) {
     return 1;
   }
 
+  size_t count = (size_t)argc - 2;
+  bertqa_text *questions = calloc(count, sizeof *questions);
+  bertqa_answers **answers = calloc(count, sizeof *answers);
+  if (questions == NULL || answers == NULL) return 1;
+  for (size_t i = 0; i < count; i++) questions[i] = (bertqa_text){argv[i + 2], strlen(argv[i + 2])};
+
   bertqa_context *context;
   bertqa_document *document;
+  bertqa_answer_options options = {.struct_size = sizeof options,
+                                   .handle_impossible_answer = BERTQA_ON};
   if (bertqa_context_create(NULL, NULL, &context) != BERTQA_OK ||
-      bertqa_document_create(context, text, length, &document) != BERTQA_OK) {
-    return failed(argv[0]);
+      bertqa_document_create(context, text, length, NULL, &document) != BERTQA_OK ||
+      bertqa_document_answer_batch(context, document, questions, count, &options, answers, NULL) !=
+          BERTQA_OK) {
+    fprintf(stderr, "%s: %s\n", argv[0], bertqa_last_error());
+    return 1;
   }
-
-  bertqa_answer_options options;
-  bertqa_answer_options_init(&options, sizeof options);
-  options.handle_impossible_answer = 1;
-  for (int i = 2; i < argc; i++) {
-    bertqa_answers *answers;
-    if (bertqa_document_answer(context, document, argv[i], strlen(argv[i]), &options, &answers) !=
-        BERTQA_OK) {
-      return failed(argv[0]);
-    }
-    printf("%s\n", argv[i]);
-    if (bertqa_answers_count(answers) == 0) {
+  for (size_t i = 0; i < count; i++) {
+    printf("%s\n", questions[i].text);
+    if (bertqa_answers_count(answers[i]) == 0) {
       puts("  no answer");
     } else {
-      const bertqa_answer_span *best = bertqa_answers_get(answers, 0);
+      const bertqa_answer_span *best = bertqa_answers_get(answers[i], 0);
       print_range("  ", text, best->bytes);
       print_range("  in: ", text, best->sentence);
     }
-    bertqa_answers_free(answers);
+    bertqa_answers_free(answers[i]);
   }
 
   bertqa_document_free(document);
   bertqa_context_free(context);
+  free(questions);
+  free(answers);
   free(text);
   return 0;
 }

@@ -20,16 +20,16 @@ int main(int argc, char **argv) {
     return 1;
   }
 
-  size_t length = (size_t)bertqa_context_info(context)->embedding_length;
-  bertqa_text *texts = calloc(count, sizeof *texts);
+  size_t length = bertqa_context_info(context)->embedding_length;
+  bertqa_text_pair *texts = calloc(count, sizeof *texts);
   float *vectors = calloc(count * length + 1, sizeof *vectors);
   if (texts == NULL || vectors == NULL) return 1;
-  for (size_t i = 0; i < count; i++) texts[i] = (bertqa_text){argv[i + 2], strlen(argv[i + 2]), NULL, 0};
+  for (size_t i = 0; i < count; i++)
+    texts[i] = (bertqa_text_pair){argv[i + 2], strlen(argv[i + 2]), NULL, 0};
 
-  bertqa_embed_options options;
-  bertqa_embed_options_init(&options, sizeof options);
-  options.normalize = 1; /* so that the dot product is the cosine */
-  if (bertqa_embed(context, texts, count, &options, vectors) != BERTQA_OK) {
+  /* Of length 1, so that the dot product is the cosine. */
+  bertqa_embed_options options = {.struct_size = sizeof options, .normalize = BERTQA_ON};
+  if (bertqa_embed(context, texts, count, &options, vectors, count * length, NULL) != BERTQA_OK) {
     fprintf(stderr, "%s: %s\n", argv[0], bertqa_last_error());
     return 1;
   }

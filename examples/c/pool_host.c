@@ -3,21 +3,19 @@
  *     printf '%s\n' "60000 When was Skylab launched?" "1 Who was the first?" | ./pool_host 4 apollo.txt
  *
  * A line of input is a deadline, in milliseconds from when the line is read, and a question about the
- * file's text; answers are printed as they come. A call stays on the host's thread (threads = 1). The
- * library asks the cancellation hook many times a second whether to stop: a call past its deadline ends,
- * the others go on. */
+ * file's text; answers are printed as they come. A call stays on the host's thread (threads = 1). A call
+ * past its deadline ends, the others go on. */
 #define _GNU_SOURCE /* getline */
 #include <bertqa.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 struct job {
   struct job *next;
   char *line, *question;
-  int64_t deadline;
+  uint64_t deadline_ns;
 };
 
 static bertqa_context *context;
@@ -27,12 +25,6 @@ static struct job *queue, **queue_end = &queue;
 static int complete; /* no more jobs will come */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-
-static int64_t milliseconds(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
-}
 
 static void put(struct job *job) { /* NULL: no more will come */
   pthread_mutex_lock(&lock);
@@ -54,19 +46,16 @@ static struct job *take(void) {
   return job;
 }
 
-static int32_t is_late(void *job) { return milliseconds() >= ((struct job *)job)->deadline; }
-
 static void *work(void *unused) {
-  bertqa_answer_options options;
-  bertqa_answer_options_init(&options, sizeof options);
-  options.cancel = is_late;
+  bertqa_call_options call = {.struct_size = sizeof call};
+  const bertqa_answer_options options = {.struct_size = sizeof options, .call = &call};
   for (struct job *job; (job = take()) != NULL; free(job->line), free(job)) {
-    options.cancel_user = job;
+    call.deadline_ns = job->deadline_ns;
     bertqa_answers *answers;
     bertqa_status status = bertqa_document_answer(context, document, job->question, strlen(job->question),
                                                   &options, &answers);
     const bertqa_answer_span *best = bertqa_answers_get(answers, 0);
-    if (status == BERTQA_ERROR_CANCELLED) {
+    if (status == BERTQA_ERROR_DEADLINE_EXCEEDED) {
       printf("%s\tlate\n", job->question);
     } else if (status != BERTQA_OK) {
       printf("%s\terror: %s\n", job->question, bertqa_last_error());
@@ -92,11 +81,9 @@ int main(int argc, char **argv) {
   }
   size_t length = fread(text, 1, sizeof text, file), size = 0;
   fclose(file);
-  bertqa_context_options options;
-  bertqa_context_options_init(&options, sizeof options);
-  options.threads = 1;
+  const bertqa_context_options options = {.struct_size = sizeof options, .threads = 1};
   if (bertqa_context_create(NULL, &options, &context) != BERTQA_OK ||
-      bertqa_document_create(context, text, length, &document) != BERTQA_OK) {
+      bertqa_document_create(context, text, length, NULL, &document) != BERTQA_OK) {
     fprintf(stderr, "%s: %s\n", argv[0], bertqa_last_error());
     return 1;
   }
@@ -107,7 +94,8 @@ int main(int argc, char **argv) {
     count++;
   struct job *job;
   while ((job = calloc(1, sizeof *job)) != NULL && getline(&job->line, &size, stdin) > 0) {
-    job->deadline = milliseconds() + strtoll(job->line, &job->question, 10);
+    const long milliseconds = strtol(job->line, &job->question, 10);
+    job->deadline_ns = bertqa_deadline_after(milliseconds > 0 ? (uint64_t)milliseconds * 1000000 : 0);
     job->question += strspn(job->question, " ");
     job->question[strcspn(job->question, "\n")] = '\0';
     put(job);

@@ -3,7 +3,7 @@
  *     ./predict "O Romeo"
  *
  * A second argument is the directory of a model to use instead of the default one. */
-#include <bertqa.h>
+#include <bertqa_experimental.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,8 +17,9 @@ static int32_t print_word(void *user, const bertqa_word *word) {
 
 /* The words that may come next in a state: a prediction needs a word to be read, here a comma. */
 static bertqa_status print_next(const bertqa_context *context, const bertqa_sequence_state *state) {
+  bertqa_sequence_options options = {.struct_size = sizeof options, .top_k = 5};
   bertqa_prediction *prediction;
-  bertqa_status status = bertqa_sequence_predict(context, ",", 1, state, 5, &prediction, NULL);
+  bertqa_status status = bertqa_sequence_predict(context, ",", 1, state, &options, &prediction, NULL);
   if (status != BERTQA_OK) return status;
   for (size_t i = 0; i < bertqa_prediction_count(prediction); i++) {
     const bertqa_word *word = bertqa_prediction_get(prediction, i);
@@ -35,16 +36,13 @@ int main(int argc, char **argv) {
   }
   bertqa_context *context = NULL;
   bertqa_generation *generation = NULL;
-  bertqa_context_options options;
-  bertqa_context_options_init(&options, sizeof options);
-  options.default_model = BERTQA_TASK_PREDICT;
+  bertqa_context_options options = {.struct_size = sizeof options,
+                                    .default_model = BERTQA_TASK_PREDICT};
   bertqa_status status =
       bertqa_context_create(argc > 2 ? argv[2] : NULL, &options, &context);
 
-  bertqa_generate_options generate;
-  bertqa_generate_options_init(&generate, sizeof generate);
-  generate.max_words = 40;
-  generate.on_word = print_word;
+  bertqa_generate_options generate = {
+      .struct_size = sizeof generate, .max_words = 40, .on_word = print_word};
   if (status == BERTQA_OK) {
     printf("%s", argv[1]);
     status = bertqa_sequence_generate(context, argv[1], strlen(argv[1]), NULL, &generate, &generation);
@@ -56,9 +54,9 @@ int main(int argc, char **argv) {
     status = print_next(context, bertqa_generation_state(generation));
   }
 
-  bertqa_sequence_score score = {sizeof score, 0, 0, 0, 0};
+  bertqa_sequence_score score = BERTQA_SEQUENCE_SCORE_INIT;
   if (status == BERTQA_OK)
-    status = bertqa_sequence_likelihood(context, argv[1], strlen(argv[1]), NULL, 0, &score);
+    status = bertqa_sequence_likelihood(context, argv[1], strlen(argv[1]), NULL, NULL, &score);
   if (status == BERTQA_OK)
     printf("perplexity of the prompt: %.1f, unknown words: %zu\n", score.perplexity, score.unknown_count);
   if (status != BERTQA_OK) fprintf(stderr, "%s: %s\n", argv[0], bertqa_last_error());

@@ -97,9 +97,7 @@ int main(int argc, char **argv) {
     fprintf(stderr, "usage: %s SOCKET WORKERS [MODEL_DIRECTORY]\n", argv[0]);
     return 2;
   }
-  bertqa_context_options options;
-  bertqa_context_options_init(&options, sizeof options);
-  options.threads = 1; /* the workers are the parallelism */
+  bertqa_context_options options = {.struct_size = sizeof options, .threads = 1}; /* the workers run beside each other */
   if (bertqa_context_create(argc > 3 ? argv[3] : NULL, &options, &context) != BERTQA_OK) {
     fprintf(stderr, "%s: %s\n", argv[0], bertqa_last_error());
     return 1;

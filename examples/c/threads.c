@@ -43,9 +43,7 @@ static void *work(void *name) {
 }
 
 int main(int argc, char **argv) {
-  bertqa_context_options options;
-  bertqa_context_options_init(&options, sizeof options);
-  options.threads = 1;
+  bertqa_context_options options = {.struct_size = sizeof options, .threads = 1};
   if (bertqa_context_create(argc > 1 ? argv[1] : NULL, &options, &context) != BERTQA_OK) {
     fprintf(stderr, "%s: %s\n", argv[0], bertqa_last_error());
     return 1;

@@ -1,4 +1,4 @@
-/* Prints the WordPiece tokens of a text: id, piece, and the bytes of the text it stands for.
+/* Prints the WordPiece tokens of a text: id, piece, and the bytes of the text that it came from.
  *
  *     ./tokenize VOCABULARY TEXT
  *
@@ -14,9 +14,7 @@ int main(int argc, char **argv) {
   }
   const char *text = argv[2];
 
-  bertqa_context_options options;
-  bertqa_context_options_init(&options, sizeof options);
-  options.tokenizer_only = 1;
+  bertqa_context_options options = {.struct_size = sizeof options, .tokenizer_only = BERTQA_ON};
 
   bertqa_context *context;
   bertqa_tokens *tokens;
@@ -27,11 +25,10 @@ int main(int argc, char **argv) {
   }
 
   const int32_t *ids = bertqa_tokens_ids(tokens);
-  const uint32_t *starts = bertqa_tokens_starts(tokens);
-  const uint32_t *ends = bertqa_tokens_ends(tokens);
+  const bertqa_range *ranges = bertqa_tokens_ranges(tokens);
   for (size_t i = 0; i < bertqa_tokens_count(tokens); i++) {
-    printf("%6d  %-16s %.*s\n", (int)ids[i], bertqa_vocabulary_piece(context, ids[i], NULL),
-           (int)(ends[i] - starts[i]), text + starts[i]);
+    printf("%6d  %-16s %.*s\n", (int)ids[i], bertqa_context_vocabulary_piece(context, ids[i], NULL),
+           (int)(ranges[i].end - ranges[i].start), text + ranges[i].start);
   }
 
   bertqa_tokens_free(tokens);

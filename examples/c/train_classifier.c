@@ -3,14 +3,13 @@
  *     ./train_classifier MODEL_DIRECTORY < DATA
  *
  * MODEL_DIRECTORY must not exist. */
-#include <bertqa.h>
+#include <bertqa_experimental.h>
 #include <stdio.h>
 #include <string.h>
 
-static int32_t show(void *user, const char *stage, double fraction) {
+static void show(void *user, const char *stage, double fraction) {
   (void)user;
   fprintf(stderr, "\r%s %3.0f %% ", stage, 100 * fraction);
-  return 0; /* not 0 would end the training */
 }
 
 static int fail(const char *program) {
@@ -23,28 +22,28 @@ int main(int argc, char **argv) {
     fprintf(stderr, "usage: %s MODEL_DIRECTORY < DATA\n", argv[0]);
     return 2;
   }
-  bertqa_train_options options;
-  bertqa_train_options_init(&options, sizeof options);
-  options.progress = show;
   bertqa_trainer *trainer;
-  if (bertqa_trainer_create(&options, &trainer) != BERTQA_OK) return fail(argv[0]);
+  if (bertqa_trainer_create(NULL, &trainer) != BERTQA_OK) return fail(argv[0]);
 
   static char line[1 << 20];
   while (fgets(line, sizeof line, stdin) != NULL) {
     char *tab = strchr(line, '\t');
     if (tab == NULL) continue;
     size_t length = strcspn(tab + 1, "\n");
-    if (bertqa_trainer_add(trainer, tab + 1, length, line, (size_t)(tab - line)) != BERTQA_OK)
+    if (bertqa_trainer_add(trainer, tab + 1, length, line, (size_t)(tab - line), NULL) != BERTQA_OK)
       return fail(argv[0]);
   }
 
-  const bertqa_training_report *report;
-  if (bertqa_trainer_finish(trainer, argv[1], &report) != BERTQA_OK) return fail(argv[0]);
+  const bertqa_call_options call = {.struct_size = sizeof call, .progress = show};
+  bertqa_training_report *report;
+  if (bertqa_trainer_finish(trainer, argv[1], &call, &report) != BERTQA_OK) return fail(argv[0]);
   bertqa_trainer_free(trainer);
-  printf("\n%zu texts, %zu words, accuracy %.3f\n", report->text_count, report->vocabulary_size,
-         report->accuracy);
-  for (size_t i = 0; i < report->label_count; i++) {
-    printf("%8zu  %s\n", report->label_texts[i], report->labels[i]);
+  const bertqa_training_summary *summary = bertqa_training_report_summary(report);
+  printf("\n%zu texts, %zu words, accuracy %.3f\n", summary->text_count, summary->vocabulary_size,
+         summary->accuracy);
+  for (size_t i = 0; i < bertqa_training_report_label_count(report); i++) {
+    const bertqa_training_label *label = bertqa_training_report_label_get(report, i);
+    printf("%8zu  F1 %.3f  %s\n", label->text_count, label->f1, label->label);
   }
   bertqa_training_report_free(report);
   return 0;

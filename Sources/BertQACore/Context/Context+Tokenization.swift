@@ -11,8 +11,9 @@ extension Context {
         .wrongModel, "\(info.directory) is a \(info.architecture), which reads words, not tokens")
     }
     var tokens = Tokens()
-    try tokenizer.tokenize(
-      text, parseSpecialTokens: parseSpecialTokens, into: &tokens, CallMonitor(call))
+    let monitor = CallMonitor(call)
+    try monitor.check()
+    try tokenizer.tokenize(text, parseSpecialTokens: parseSpecialTokens, into: &tokens, monitor)
     return tokens
   }
 

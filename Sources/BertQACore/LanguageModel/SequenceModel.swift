@@ -59,7 +59,6 @@ final class SequenceModel: @unchecked Sendable {
     let loader = WeightLoader(try Checkpoint(directory), prefix: "")
     let weights = try SequenceWeights(loader, configuration)
     words = try WordVocabulary(configuration, file: directory.file("vocab.txt"))
-    try weights.checkFinite()
 
     var converter = ParameterConverter(.f32)
     let longest = max(

@@ -67,19 +67,6 @@ struct SequenceWeights: Sendable {
       throw BertQAError(status, "the checkpoint has a tensor \(quoted(name)), but \(reason)")
     }
   }
-
-  /// Refuses infinities and NaN, which would spread through every state. Reads all weights once.
-  func checkFinite() throws(BertQAError) {
-    for tensor in all {
-      let count = tensor.rowCount * tensor.rowWidth
-      let bad = bq_first_nonfinite(tensor.bytes.baseAddress, tensor.kernelFormat, count)
-      guard bad == count else {
-        throw BertQAError(
-          .invalidModel,
-          "\(tensor.file): tensor \(quoted(tensor.name)): element \(bad) is not a finite number")
-      }
-    }
-  }
 }
 
 extension SequenceWeights.Layer {

@@ -12,7 +12,8 @@ struct WordVocabulary: Sendable {
     do {
       vocabulary = try file.withBytes { bytes throws(BertQAError) in
         try configuration.units == .words
-          ? Vocabulary(vocabularyFile: bytes) : Vocabulary(pieces: Self.characters(in: bytes))
+          ? Vocabulary(vocabularyFile: bytes)
+          : Vocabulary(pieces: Self.characters(in: bytes, atMost: configuration.vocabularySize))
       }
     } catch {
       throw BertQAError(error.status, "\(file.path): \(error.message)")
@@ -41,8 +42,14 @@ struct WordVocabulary: Sendable {
 
   /// The lines of a vocabulary of characters, where white space counts: `\n`, `\r` and `\t` are escapes of these
   /// characters; one CR before an LF belongs to the line's end.
-  private static func characters(in file: UnsafeBufferPointer<UInt8>) -> [[UInt8]] {
-    var lines = file.split(separator: 0x0A, omittingEmptySubsequences: false).map(Array.init)
+  /// - Parameter limit: the lines that `config.json` promises; of a file with more, one more is given.
+  private static func characters(
+    in file: UnsafeBufferPointer<UInt8>, atMost limit: Int
+  ) throws(BertQAError) -> [[UInt8]] {
+    try Vocabulary.check(byteCount: file.count, pieceCount: limit)
+    var lines = file.split(
+      separator: 0x0A, maxSplits: limit + 1, omittingEmptySubsequences: false
+    ).prefix(limit + 1).map(Array.init)
     if lines.last?.isEmpty == true { lines.removeLast() }
     return lines.map { line in
       let line = line.count > 1 && line.last == 0x0D ? Array(line.dropLast()) : line

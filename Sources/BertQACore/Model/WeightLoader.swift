@@ -1,3 +1,5 @@
+import CBertQA
+
 /// Finds a model's tensors in a checkpoint and checks type and shape of each.
 struct WeightLoader {
   private let checkpoint: Checkpoint
@@ -50,9 +52,11 @@ struct WeightLoader {
   ) throws(BertQAError) -> TensorView {
     let expected = Expectation(name: name, types: [.f32, .f16, .bf16], shape: shape)
     let tensor = try find(expected, alias: alias)
-    return TensorView(
+    let view = TensorView(
       name: name, file: tensor.file, dataType: try expected.dataType(of: tensor), shape: shape,
       bytes: tensor.bytes)
+    try checkFinite(view)
+    return view
   }
 
   func has(_ name: String) throws(BertQAError) -> Bool { try stored(name) != nil }
@@ -70,9 +74,30 @@ struct WeightLoader {
       scales = try rowScales(of: tensor, rows: rows)
       if hasSums { sums = try rowSums(of: tensor, rows: rows) }
     }
-    return TensorView(
+    let view = TensorView(
       name: name, file: tensor.file, dataType: type, shape: [rows, width], bytes: tensor.bytes,
       rowScales: scales, rowSums: sums)
+    try checkFinite(view)
+    return view
+  }
+
+  /// Refuses parameters that are no numbers: a result made of them could look like any other. Reads every byte of
+  /// floating-point weights, as fast as memory gives them.
+  private func checkFinite(_ tensor: TensorView) throws(BertQAError) {
+    let format: Int32
+    switch tensor.dataType {
+    case .f32: format = Int32(BQ_FORMAT_F32)
+    case .f16: format = Int32(BQ_FORMAT_F16)
+    case .bf16: format = Int32(BQ_FORMAT_BF16)
+    case .i8: return
+    }
+    let count = tensor.rowCount * tensor.rowWidth
+    let bad = bq_first_nonfinite(tensor.bytes.baseAddress, format, count)
+    guard bad < count else { return }
+    throw BertQAError(
+      .invalidModel,
+      "\(tensor.file): tensor \(quoted(tensor.name)): element \(bad) is an infinity or NaN; the file is "
+        + "damaged or the training diverged")
   }
 
   private mutating func rowScales(

@@ -10,8 +10,8 @@ import Synchronization
 /// worker whose help would exceed it leaves at its next item.
 ///
 /// Workers are started when first needed, spin for `spinNanoseconds` after their last work and then
-/// sleep. They block all signals and live as long as the process. After fork() the child begins with
-/// a fresh pool.
+/// sleep. They block all signals and live until `stop`. After fork() the child begins with a fresh
+/// pool.
 final class ThreadPool: @unchecked Sendable {
   // Sendable: the state is atomic or guarded by `mutex`.
 
@@ -20,12 +20,14 @@ final class ThreadPool: @unchecked Sendable {
   /// How long a thread polls before it sleeps. Waking one costs about as much.
   private static let spinNanoseconds: UInt64 = 50_000
 
-  /// The processors available when the pool was made, including the caller's.
-  let size: Int
+  /// Threads that work at once, callers included: the processors available when the pool was made, or as many as
+  /// the process asked for.
+  var size: Int { sizeNow.load(ordering: .relaxed) }
+  private let sizeNow: Atomic<Int>
 
   let jobs: UnsafeMutablePointer<Job>
   /// Bit i: job i belongs to a team.
-  private let claimed = Atomic<UInt64>(0)
+  let claimed = Atomic<UInt64>(0)
   /// Bit i: job i may have work left.
   let open = Atomic<UInt64>(0)
   /// Callers inside a call and workers with work.
@@ -33,18 +35,24 @@ final class ThreadPool: @unchecked Sendable {
   /// Seats that the present teams have, taken or not.
   let wanted = Atomic<Int>(0)
   /// Workers asleep. Written under `mutex`.
-  private let parked = Atomic<Int>(0)
+  let parked = Atomic<Int>(0)
   /// Workers alive. Written under `mutex`.
-  private let started = Atomic<Int>(0)
+  let started = Atomic<Int>(0)
+  /// Their threads. Guarded by `mutex`.
+  private var threads: [pthread_t] = []
+  /// Workers are to leave, and no new ones start. Written under `mutex`.
+  private let isStopping = Atomic<Bool>(false)
 
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   /// Workers sleep here.
   private let workArrived: UnsafeMutablePointer<pthread_cond_t>
   /// Callers sleep here until the last worker has left their job.
   private let jobLeft: UnsafeMutablePointer<pthread_cond_t>
+  /// Who stops the workers while another thread does sleeps here.
+  private let stopped: UnsafeMutablePointer<pthread_cond_t>
 
   init(size: Int) {
-    self.size = max(1, size)
+    sizeNow = Atomic(max(1, size))
     jobs = .allocate(capacity: Self.jobCount)
     for index in 0..<Self.jobCount { (jobs + index).initialize(to: Job()) }
     mutex = .allocate(capacity: 1)
@@ -57,6 +65,8 @@ final class ThreadPool: @unchecked Sendable {
     pthread_cond_init(workArrived, &attributes)
     pthread_cond_init(jobLeft, &attributes)
     pthread_condattr_destroy(&attributes)
+    stopped = .allocate(capacity: 1)
+    pthread_cond_init(stopped, nil)
   }
 
   /// Only for a pool that never had workers: they are not stopped.
@@ -67,6 +77,8 @@ final class ThreadPool: @unchecked Sendable {
     workArrived.deallocate()
     pthread_cond_destroy(jobLeft)
     jobLeft.deallocate()
+    pthread_cond_destroy(stopped)
+    stopped.deallocate()
     pthread_mutex_destroy(mutex)
     mutex.deallocate()
   }
@@ -82,13 +94,27 @@ final class ThreadPool: @unchecked Sendable {
     pthread_atfork(nil, nil, { ThreadPool.current.store(0, ordering: .relaxed) })
   }()
 
+  /// What `WorkerThreads.setCount` asked for; 0: as many as are available.
+  private static let wantedSize = Atomic<Int>(0)
+
+  private static func sizeToTake() -> Int {
+    let wanted = wantedSize.load(ordering: .relaxed)
+    return wanted > 0 ? wanted : ProcessorCount.available()
+  }
+
+  /// - Parameter size: 0: as many as are available.
+  static func setSize(_ size: Int) {
+    wantedSize.store(size, ordering: .relaxed)
+    shared.sizeNow.store(max(1, sizeToTake()), ordering: .relaxed)
+  }
+
   /// The pool of this process, made on first use.
   static var shared: ThreadPool {
     if let pointer = UnsafeRawPointer(bitPattern: current.load(ordering: .acquiring)) {
       return Unmanaged<ThreadPool>.fromOpaque(pointer).takeUnretainedValue()
     }
     _ = forkHandler
-    let fresh = ThreadPool(size: ProcessorCount.available())
+    let fresh = ThreadPool(size: sizeToTake())
     let retained = Unmanaged.passRetained(fresh)
     let (exchanged, original) = current.compareExchange(
       expected: 0, desired: UInt(bitPattern: retained.toOpaque()), ordering: .acquiringAndReleasing)
@@ -166,10 +192,14 @@ extension ThreadPool {
   private static let stackSize = 1 << 20
 
   /// Has `count` workers alive, or as many as the system grants.
-  func start(_ count: Int) {
-    guard started.load(ordering: .relaxed) < count else { return }
+  /// - Returns: whether all are alive.
+  @discardableResult
+  func start(_ count: Int) -> Bool {
+    guard started.load(ordering: .relaxed) < count else { return true }
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
+    guard !isStopping.load(ordering: .relaxed) else { return false }
+    threads.reserveCapacity(count)
     // Threads inherit the mask: no signal can arrive before they have blocked it themselves.
     var all = sigset_t()
     var previous = sigset_t()
@@ -177,9 +207,8 @@ extension ThreadPool {
     pthread_sigmask(SIG_SETMASK, &all, &previous)
     defer { pthread_sigmask(SIG_SETMASK, &previous, nil) }
     var attributes = pthread_attr_t()
-    guard pthread_attr_init(&attributes) == 0 else { return }
+    guard pthread_attr_init(&attributes) == 0 else { return false }
     defer { pthread_attr_destroy(&attributes) }
-    pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
     pthread_attr_setstacksize(&attributes, Self.stackSize)
     while started.load(ordering: .relaxed) < count {
       var thread = pthread_t()
@@ -188,16 +217,41 @@ extension ThreadPool {
         &thread, &attributes,
         { argument in
           if let argument {
-            Unmanaged<ThreadPool>.fromOpaque(argument).takeUnretainedValue().work()
+            Unmanaged<ThreadPool>.fromOpaque(argument).takeRetainedValue().work()
           }
           return nil
         }, pool.toOpaque())
       guard failed == 0 else {
         pool.release()
-        return
+        return false
       }
+      threads.append(thread)
       started.add(1, ordering: .relaxed)
     }
+    return true
+  }
+
+  /// Ends the workers, which leave their teams at the next item, and returns when their threads are gone. Teams go
+  /// on alone. The next one that wants help starts workers again.
+  func stop() {
+    pthread_mutex_lock(mutex)
+    let leaving = threads
+    threads.removeAll()
+    // Another thread is at it: nothing is left to wait for here but its end.
+    if leaving.isEmpty {
+      while isStopping.load(ordering: .relaxed) { pthread_cond_wait(stopped, mutex) }
+      pthread_mutex_unlock(mutex)
+      return
+    }
+    isStopping.store(true, ordering: .relaxed)
+    pthread_cond_broadcast(workArrived)
+    pthread_mutex_unlock(mutex)
+    for thread in leaving { pthread_join(thread, nil) }
+    pthread_mutex_lock(mutex)
+    started.store(0, ordering: .relaxed)
+    isStopping.store(false, ordering: .relaxed)
+    pthread_cond_broadcast(stopped)
+    pthread_mutex_unlock(mutex)
   }
 
   /// Wakes up to `count` sleeping workers, unless `limit` threads are running already.
@@ -210,10 +264,10 @@ extension ThreadPool {
     pthread_mutex_unlock(mutex)
   }
 
-  /// What a worker does: helps teams, spins, sleeps until there is work.
-  private func work() -> Never {
+  /// What a worker does until it shall stop: helps teams, spins, sleeps until there is work.
+  private func work() {
     bq_name_thread("bertqa")
-    while true {
+    while !isStopping.load(ordering: .relaxed) {
       let deadline = Self.nanoseconds() &+ Self.spinNanoseconds
       var helped = false
       repeat {
@@ -231,6 +285,11 @@ extension ThreadPool {
     parked.add(1, ordering: .sequentiallyConsistent)
     // Looked for after `parked` shows: whoever posts later sees it and signals.
     while true {
+      if isStopping.load(ordering: .relaxed) {
+        parked.subtract(1, ordering: .sequentiallyConsistent)
+        pthread_mutex_unlock(mutex)
+        return
+      }
       if let (job, seat) = join() {
         parked.subtract(1, ordering: .sequentiallyConsistent)
         pthread_mutex_unlock(mutex)
@@ -275,7 +334,7 @@ extension ThreadPool {
       let left = job.pointee.remaining.subtract(1, ordering: .relaxed).oldValue
       guard left > 0 else { break }
       body(context, count - left, seat + 1)
-    } while running.load(ordering: .relaxed) <= limit
+    } while running.load(ordering: .relaxed) <= limit && !isStopping.load(ordering: .relaxed)
     running.subtract(1, ordering: .sequentiallyConsistent)
     if job.pointee.leaveSeat(seat) {
       pthread_mutex_lock(mutex)

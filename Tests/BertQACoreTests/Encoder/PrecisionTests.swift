@@ -97,7 +97,7 @@ import Testing
   private static func quantized(_ name: String) throws -> LoadedModel {
     // Mapped files live on when their names are gone.
     let directory = try TemporaryDirectory()
-    try Quantizer.quantize(directory: TinyModel.path(name), to: directory.file("int8"))
+    try Quantizer.quantize(ModelDirectory(path: TinyModel.path(name)), to: directory.file("int8"))
     return try LoadedModel(ModelDirectory(path: directory.file("int8")))
   }
 }

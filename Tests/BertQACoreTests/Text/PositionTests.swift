@@ -5,9 +5,9 @@ import Testing
 
 @Suite struct PositionTests {
   /// Decodes with replacement as Python does: Swift's decoder replaces maximal invalid sequences too.
-  static func check(_ bytes: [UInt8], at offsets: some Sequence<Int>) {
-    bytes.withUnsafeBufferPointer { text in
-      let positions = TextPositions(text)
+  static func check(_ bytes: [UInt8], at offsets: some Sequence<Int>) throws {
+    try bytes.withUnsafeBufferPointer { text in
+      let positions = try TextPositions(text, CallMonitor(CallOptions()))
       for offset in offsets {
         let decoded = String(decoding: bytes[..<offset], as: UTF8.self)
         let position = positions.position(ofByte: offset, in: text)
@@ -29,13 +29,13 @@ import Testing
     }
   }
 
-  @Test func countsOfWellFormedText() {
+  @Test func countsOfWellFormedText() throws {
     let text = "e\u{301} 👩‍👩‍👧 日本語 naïve 𝒳 İ ﬁ end"
-    Self.check(Array(text.utf8), at: Self.borders(Array(text.utf8)))
+    try Self.check(Array(text.utf8), at: Self.borders(Array(text.utf8)))
   }
 
   /// The known cases of bytes.decode("utf-8", "replace"): U+FFFD per maximal subpart.
-  @Test func countsOfInvalidText() {
+  @Test func countsOfInvalidText() throws {
     let cases: [([UInt8], Int)] = [
       ([0xFF], 1), ([0x80, 0x80], 2), ([0xC0, 0xAF], 2), ([0xE2, 0x82], 1), ([0xE2, 0x28, 0xA1], 3),
       ([0xF0, 0x9F, 0x98], 1), ([0xF0, 0x9F, 0x41], 2), ([0xED, 0xA0, 0x80], 3),
@@ -44,33 +44,33 @@ import Testing
     ]
     for (bytes, count) in cases {
       #expect(Self.borders(bytes).count - 1 == count, "\(bytes)")
-      Self.check(bytes, at: Self.borders(bytes))
+      try Self.check(bytes, at: Self.borders(bytes))
     }
   }
 
-  @Test func countsOfRandomBytes() {
+  @Test func countsOfRandomBytes() throws {
     var random = SeededGenerator(state: 1)
     let likely: [UInt8] = [0x41, 0x80, 0xBF, 0xC3, 0xE0, 0xE2, 0xED, 0xF0, 0xF4, 0xFF, 0x9F, 0x90]
     for _ in 0..<300 {
       let bytes = (0..<24).map { _ in likely.randomElement(using: &random)! }
-      Self.check(bytes, at: Self.borders(bytes))
+      try Self.check(bytes, at: Self.borders(bytes))
     }
   }
 
-  @Test func countsAcrossCheckpoints() {
+  @Test func countsAcrossCheckpoints() throws {
     var bytes = Array(String(repeating: "a€😀 plain text of some length ", count: 700).utf8)
     bytes.insert(contentsOf: [0xE2, 0x82], at: 9000)
     let borders = Self.borders(bytes)
     let near = borders.filter { offset in offset % TextPositions.spacing < 6 || offset % 4096 > 4090 }
     #expect(near.count > 20)
-    Self.check(bytes, at: near + [bytes.count])
+    try Self.check(bytes, at: near + [bytes.count])
   }
 
-  @Test func anOffsetInsideACodePointCountsItAsPassed() {
+  @Test func anOffsetInsideACodePointCountsItAsPassed() throws {
     // The code point at 4095 lies across a checkpoint.
     let bytes = Array((String(repeating: "a", count: 4095) + "😀" + String(repeating: "b", count: 9)).utf8)
-    bytes.withUnsafeBufferPointer { text in
-      let positions = TextPositions(text)
+    try bytes.withUnsafeBufferPointer { text in
+      let positions = try TextPositions(text, CallMonitor(CallOptions()))
       let counts = (4094...4100).map { positions.position(ofByte: $0, in: text).codePoint }
       #expect(counts == [4094, 4095, 4096, 4096, 4096, 4096, 4097])
     }

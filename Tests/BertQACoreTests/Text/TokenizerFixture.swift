@@ -1,4 +1,5 @@
 import Foundation
+import Testing
 
 @testable import BertQACore
 
@@ -48,7 +49,11 @@ extension WordPieceTokenizer {
   func tokens(_ text: [UInt8], parseSpecialTokens: Bool = false) -> Tokens {
     var tokens = Tokens()
     text.withUnsafeBufferPointer {
-      tokenize($0, parseSpecialTokens: parseSpecialTokens, into: &tokens)
+      do throws(BertQAError) {
+        try tokenize($0, parseSpecialTokens: parseSpecialTokens, into: &tokens, nil)
+      } catch {
+        Issue.record(error)
+      }
     }
     return tokens
   }

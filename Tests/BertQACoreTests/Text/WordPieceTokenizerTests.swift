@@ -137,13 +137,61 @@ import Testing
   @Test func tokensAreReplaced() throws {
     let tokenizer = try makeTokenizer(["a"])
     var tokens = tokenizer.tokens("a a a")
-    Array("a".utf8).withUnsafeBufferPointer {
-      tokenizer.tokenize($0, parseSpecialTokens: false, into: &tokens)
+    try Array("a".utf8).withUnsafeBufferPointer {
+      try tokenizer.tokenize($0, parseSpecialTokens: false, into: &tokens, nil)
     }
     #expect(tokens == Tokens(ids: [5], starts: [0], ends: [1]))
-    tokenizer.tokenize(
-      UnsafeBufferPointer(start: nil, count: 0), parseSpecialTokens: true, into: &tokens)
+    try tokenizer.tokenize(
+      UnsafeBufferPointer(start: nil, count: 0), parseSpecialTokens: true, into: &tokens, nil)
     #expect(tokens == Tokens())
+  }
+
+  /// Texts in which the scanner finds no end of a word, no token, or nothing but tokens.
+  @Test(arguments: ["!", " ", "a", "\u{E9}", "\u{0}", "\u{301}", "\u{16D65}", "\u{302E}", "a ", "[SE"])
+  func stopsWithinAnyText(_ unit: String) throws {
+    let tokenizer = try TokenizerFixture.tokenizer()
+    let text = Array(String(repeating: unit, count: 400_000 / unit.utf8.count).utf8)
+    // The deadline is checked first after the first stretch of text.
+    let polls = Polls()
+    var options = CallOptions()
+    options.cancellation = Cancellation { polls.next() }
+    for parsesSpecialTokens in [false, true] {
+      let monitor = CallMonitor(options)
+      var tokens = Tokens()
+      let error = text.withUnsafeBufferPointer { text in
+        failure {
+          try tokenizer.tokenize(text, parseSpecialTokens: parsesSpecialTokens, into: &tokens, monitor)
+        }
+      }
+      #expect(error?.status == .cancelled)
+      #expect(tokens.count == 0)
+    }
+    #expect(polls.count == 2)
+  }
+
+  private final class Polls: @unchecked Sendable {  // used on the test's thread
+    private(set) var count = 0
+
+    func next() -> Bool {
+      count += 1
+      return true
+    }
+  }
+
+  @Test func accountsForTheMemoryOfItsTokens() throws {
+    let tokenizer = try TokenizerFixture.tokenizer()
+    let text = Array(String(repeating: "! ", count: 10_000).utf8)
+    try text.withUnsafeBufferPointer { text in
+      var options = CallOptions()
+      options.maxBytes = 120_000
+      let monitor = CallMonitor(options)
+      var tokens = Tokens()
+      try tokenizer.tokenize(text, parseSpecialTokens: false, into: &tokens, monitor)
+      #expect(tokens.count == 10_000 && monitor.heldBytes == 120_000)
+      #expect(
+        failure { try tokenizer.tokenize(text, parseSpecialTokens: false, into: &tokens, monitor) }?.status
+          == .tooLarge)
+    }
   }
 
   @Test func threadsShareATokenizer() async throws {

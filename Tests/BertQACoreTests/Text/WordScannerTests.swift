@@ -14,7 +14,7 @@ import Testing
     text.withUnsafeBufferPointer { bytes in
       var scanner = WordScanner(bytes, minimumLength: minimumLength)
       var found: [Found] = []
-      while scanner.next() {
+      while (try? scanner.next()) == true {
         let word = UnsafeBufferPointer(start: scanner.bytes, count: scanner.byteCount)
         found.append(
           Found(word: String(decoding: word, as: UTF8.self), start: scanner.start, end: scanner.end))
@@ -114,5 +114,21 @@ import Testing
         last = word.end
       }
     }
+  }
+
+  @Test(arguments: ["!", " ", "a", "\u{E9}", "\u{301}", "a:\u{301}", "ab "])
+  func stopsWithinAnyText(_ unit: String) {
+    var options = CallOptions()
+    options.cancellation = Cancellation { true }
+    let poll = CallPoll(CallMonitor(options))
+    let error = Array(String(repeating: unit, count: 300_000 / unit.utf8.count).utf8).withUnsafeBufferPointer
+    {
+      text in
+      failure {
+        var scanner = WordScanner(text, minimumLength: 1, poll: poll)
+        while try scanner.next() {}
+      }
+    }
+    #expect(error?.status == .cancelled)
   }
 }

@@ -24,33 +24,44 @@ import Testing
   }
 
   @Test func findsTheMinimumOfACurvedValley() throws {
-    let solver = try LBFGS(Valley())
+    let solver = try LBFGS(Valley(), CallMonitor(CallOptions()))
     let team = ThreadPool.Team(maxThreads: 2)
-    #expect(solver.minimize(tolerance: 1e-9, maxIterations: 1000, team: team) { _ in false })
+    #expect(try solver.minimize(tolerance: 1e-9, maxIterations: 1000, team: team) { _ in })
     for x in solver.x.elements { #expect(abs(x - 1) < 1e-8) }
     #expect(solver.value < 1e-16)
   }
 
   @Test func stopsWhenTold() throws {
     let team = ThreadPool.Team(maxThreads: 1)
-    let limited = try LBFGS(Valley())
-    #expect(!limited.minimize(tolerance: 1e-9, maxIterations: 3, team: team) { _ in false })
+    let limited = try LBFGS(Valley(), CallMonitor(CallOptions()))
+    #expect(try !limited.minimize(tolerance: 1e-9, maxIterations: 3, team: team) { _ in })
     #expect(limited.iterations == 3)
-    let stopped = try LBFGS(Valley())
-    #expect(!stopped.minimize(tolerance: 1e-9, maxIterations: 1000, team: team) { _ in true })
+    var options = CallOptions()
+    options.cancellation = Cancellation { true }
+    let stopped = try LBFGS(Valley(), CallMonitor(options))
+    #expect(throws: BertQAError.self) {
+      try stopped.minimize(tolerance: 1e-9, maxIterations: 1000, team: team) { _ in }
+    }
     #expect(stopped.iterations == 0)
+    options = CallOptions()
+    options.maxBytes = 1000
+    let monitor = CallMonitor(options)
+    #expect(throws: BertQAError.self) { try LBFGS(Valley(), monitor) }
   }
 
   /// The gradient is that of the loss, by differences, for every width of rows in registers.
   @Test(arguments: [2, 3, 4, 5, 6, 9, 17])
   func lossHasItsGradient(labelCount: Int) throws {
     let corpus = TrainingCorpus(count: 40, labelCount: labelCount, words: 10)
+    let monitor = CallMonitor(CallOptions())
     var texts = TrainingTexts(.quick)
-    for text in corpus.texts { try withBytes(of: text) { bytes throws(BertQAError) in try texts.add(bytes) } }
+    for text in corpus.texts {
+      try withBytes(of: text) { bytes throws(BertQAError) in try texts.add(bytes, monitor) }
+    }
     let rows = Array(0..<40)
-    let selection = FeatureSelection(texts, rows: rows, order: texts.wordsInOrder(), .quick)
+    let selection = try FeatureSelection(texts, rows: rows, order: texts.wordsInOrder(), .quick, monitor)
     let loss = try LogisticLoss(
-      FeatureMatrix(texts, rows: rows, selection), targets: rows.map { Int32($0 % labelCount) },
+      FeatureMatrix(texts, rows: rows, selection, monitor), targets: rows.map { Int32($0 % labelCount) },
       labelCount: labelCount, c: 0.5)
     let team = ThreadPool.Team(maxThreads: 2)
     var generator = SplitMix(state: 3)

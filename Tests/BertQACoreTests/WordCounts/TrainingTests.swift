@@ -14,9 +14,9 @@ import Testing
     options.maxNGram = 2
     options.minDistinctWords = 2
     let trainer = try corpus.trainer(options)
-    let (trained, _) = try trainer.train()
+    let (trained, _) = try trainer.train(CallMonitor(CallOptions()))
     _ = try trainer.finish(modelDirectory: directory.file("model"))
-    let loaded = try WordCountModel.load(ModelDirectory(path: directory.file("model")))
+    let loaded = try load(directory)
     #expect(loaded.settings == trained.settings && loaded.labels == trained.labels)
     #expect(loaded.featureCount == trained.featureCount)
     #expect(loaded.weights.elements.elementsEqual(trained.weights.elements))
@@ -48,10 +48,10 @@ import Testing
 
   @Test func theSeedDividesTheFolds() throws {
     let corpus = TrainingCorpus(count: 200, labelCount: 3, words: 2000)
-    func confusion(_ seed: UInt64) throws -> [[Int]] {
+    func confusion(_ seed: UInt64) throws -> [ConfusionEntry] {
       var options = TrainOptions()
       options.seed = seed
-      return try corpus.trainer(options).train().1.confusion
+      return try corpus.trainer(options).train(CallMonitor(CallOptions())).1.confusion
     }
     #expect(try confusion(1) == confusion(1))
     #expect(try confusion(1) != confusion(2))
@@ -67,16 +67,24 @@ import Testing
 
   @Test func reportsWhatTheConfusionSays() throws {
     let corpus = TrainingCorpus(count: 300, labelCount: 3)
-    let report = try corpus.trainer(TrainOptions()).train().1
+    let report = try corpus.trainer(TrainOptions()).train(CallMonitor(CallOptions())).1
     #expect(report.textCount == 300 && report.labels == ["label 0", "label 1", "label 2"])
     #expect(report.labelTexts == report.labels.map { label in corpus.labels.count { $0 == label } })
-    #expect(report.confusion.map { $0.reduce(0, +) } == report.labelTexts)
-    let right = report.confusion.indices.reduce(0) { $0 + report.confusion[$1][$1] }
+    for label in 0..<3 {
+      let actual = report.confusion.filter { $0.trueLabel == label }.reduce(0) { $0 + $1.count }
+      let predicted = report.confusion.filter { $0.predictedLabel == label }.reduce(0) { $0 + $1.count }
+      let right = report.confusion.first { $0.trueLabel == label && $0.predictedLabel == label }?.count ?? 0
+      #expect(actual == report.labelTexts[label])
+      #expect(report.recall[label] == Double(right) / Double(actual))
+      #expect(report.precision[label] == Double(right) / Double(predicted))
+    }
+    #expect(report.confusion.allSatisfy { $0.count > 0 })
+    let right = report.confusion.reduce(0) { $0 + ($1.trueLabel == $1.predictedLabel ? $1.count : 0) }
     #expect(abs(report.accuracy - Double(right) / 300) < 1e-12)
     #expect(report.accuracy > 0.8 && report.macroF1 > 0.8 && report.calibrationError < 0.3)
     #expect(report.hasConverged && report.iterations > 3 && report.loss > 0)
 
-    let none = try corpus.trainer(.quick).train().1
+    let none = try corpus.trainer(.quick).train(CallMonitor(CallOptions())).1
     #expect(
       none.accuracy.isNaN && none.macroF1.isNaN && none.calibrationError.isNaN && none.confusion.isEmpty)
   }
@@ -96,13 +104,13 @@ import Testing
     let trainer = try WordCountTrainer(options: .quick)
     let labels = ["é", "e\u{301}", "Z", "a", "z\n\"quoted\"", "😀"]
     for label in labels { try trainer.add("alpha beta \(label.utf8.count)xyz", label: label) }
-    let (model, report) = try trainer.train()
+    let (model, report) = try trainer.train(CallMonitor(CallOptions()))
     #expect(
       report.labels.map { Array($0.utf8) }
         == labels.map { Array($0.utf8) }.sorted { $0.lexicographicallyPrecedes($1) })
     let directory = try TemporaryDirectory()
     _ = try trainer.finish(modelDirectory: directory.file("model"))
-    let loaded = try WordCountModel.load(ModelDirectory(path: directory.file("model")))
+    let loaded = try load(directory)
     #expect(loaded.labels.map { Array($0.utf8) } == model.labels.map { Array($0.utf8) })
   }
 
@@ -116,7 +124,7 @@ import Testing
       ] {
         try trainer.add(text, label: label)
       }
-      let model = try trainer.train().0
+      let model = try trainer.train(CallMonitor(CallOptions())).0
       return (0..<model.featureCount).map { String(decoding: model.table.word($0), as: UTF8.self) }
     }
     #expect(try vocabulary { _ in } == ["and", "bird", "cat", "dog", "the"])
@@ -138,7 +146,8 @@ import Testing
     options.maxNGram = 1
     var texts = TrainingTexts(options, limit: 100)
     func add(_ text: String) throws {
-      try withBytes(of: text) { bytes throws(BertQAError) in try texts.add(bytes) }
+      try withBytes(of: text) { bytes throws(BertQAError) in try texts.add(bytes, CallMonitor(CallOptions()))
+      }
     }
     for index in 0..<1000 { try add("common shared word\(index)") }
     #expect(texts.table.count <= 100 && texts.count == 1000)
@@ -177,8 +186,14 @@ import Testing
     #expect(trained([]).contains("at least two labels"))
     #expect(
       trained([("one two three", "a"), ("one", "a")]).contains("at least two labels, but 2 text(s) have 1"))
-    #expect(trained([("one two three", "")]).contains("label of text 0 is empty"))
-    #expect(trained([("one two three", "a\u{0}b")]).contains("label of text 0 is empty or has a NUL"))
+    for label in ["", " ", "\t\u{A0}\n", "a\u{0}b", "\u{0}"] {
+      #expect(trained([("one two three", label)]).contains("label of text 0 is blank, has a NUL"))
+    }
+    let invalid: [UInt8] = [0x61, 0xFF]
+    let refusal = invalid.withUnsafeBufferPointer { label in
+      message { try WordCountTrainer(options: .quick).add(label, label: label) }
+    }
+    #expect(refusal.contains("not valid UTF-8"))
     #expect(trained([("a", "a"), ("", "b")]).contains("no word is left of 2 texts"))
     #expect(
       trained([("one", "a"), ("two", "b")]) { $0.folds = 3 }.contains("folds is 3, but there are only 2"))
@@ -187,7 +202,8 @@ import Testing
       { $0.minWordLength = 0 }, { $0.minDistinctWords = 0 }, { $0.maxNGram = 3 }, { $0.minDocumentCount = 0 },
       { $0.maxDocumentFraction = 0 }, { $0.maxDocumentFraction = 1.1 }, { $0.maxDocumentFraction = .nan },
       { $0.maxVocabulary = 0 }, { $0.c = 0 }, { $0.c = .infinity }, { $0.alpha = -1 },
-      { $0.tolerance = .nan },
+      { $0.c = 1e-320 }, { $0.c = 1e10 }, { $0.alpha = 1e308 }, { $0.alpha = .nan }, { $0.alpha = 0 },
+      { $0.tolerance = .nan }, { $0.tolerance = 0 }, { $0.tolerance = .infinity }, { $0.folds = 1001 },
       { $0.folds = 1 }, { $0.folds = -1 }, { $0.threads = -1 }, { $0.maxIterations = 0 },
     ] {
       #expect(trained([], change).contains("but must be"))
@@ -197,16 +213,17 @@ import Testing
     #expect(trained([("one two", "a"), ("three", "b")]) { _ in }.contains("not empty"))
   }
 
-  @Test func canBeStoppedByItsProgressHook() throws {
+  @Test func reportsItsProgressAndCanBeStopped() throws {
     let corpus = TrainingCorpus(count: 300, labelCount: 3)
     let stages = Stages()
     var options = TrainOptions()
-    options.call.progress = { stage, fraction in stages.add(stage, fraction) }
-    _ = try corpus.trainer(options).train()
+    options.progress = { stage, fraction in stages.add(stage, fraction) }
+    _ = try corpus.trainer(options).train(CallMonitor(CallOptions()))
     #expect(stages.names == ["cross-validation", "training"])
     #expect(stages.areInOrder)
     for stop in ["cross-validation", "training"] {
-      options.call.progress = { stage, _ in stage == stop }
+      stages.names = []
+      options.call.cancellation = Cancellation { stages.names.last == stop }
       let directory = try TemporaryDirectory()
       #expect {
         try corpus.trainer(options).finish(modelDirectory: directory.file("model"))
@@ -217,19 +234,70 @@ import Testing
     }
   }
 
+  @Test func extremeOptionsGiveFiniteModels() throws {
+    let corpus = TrainingCorpus(count: 60, labelCount: 3)
+    for change: (inout TrainOptions) -> Void in [
+      { $0.c = 1e-9 }, { $0.c = 1e9 }, { $0.tolerance = 1e308 }, { $0.tolerance = 1e-300 },
+      { ($0.algorithm, $0.alpha) = (.naiveBayes, 1e6) }, { ($0.algorithm, $0.alpha) = (.naiveBayes, 1e-320) },
+      { $0.folds = 60 },
+    ] {
+      let directory = try TemporaryDirectory()
+      var options = TrainOptions()
+      options.folds = 2
+      change(&options)
+      let report = try corpus.trainer(options).finish(modelDirectory: directory.file("model"))
+      #expect(report.loss.isFinite && report.accuracy.isFinite && report.calibrationError.isFinite)
+      #expect(try load(directory).labels == report.labels)
+    }
+  }
+
+  /// Memory is linear in the labels: their square would be 2 GiB here.
+  @Test func manyLabelsTakeLittleMemory() throws {
+    let count = 16_000
+    var metrics = PredictionMetrics(labelCount: count)
+    for label in 0..<count { metrics.add(target: label, predicted: label - label % 2, probability: 0.5) }
+    #expect(metrics.accuracy == 0.5)
+    #expect(metrics.confusion.count == count)
+    #expect(metrics.confusion[1] == ConfusionEntry(trueLabel: 1, predictedLabel: 0, count: 1))
+    #expect(metrics.precision[0] == 0.5 && metrics.recall[0] == 1)
+    #expect(metrics.precision[1] == 0 && metrics.recall[1] == 0)
+  }
+
+  @Test func limitsAreThoseOfTheCall() throws {
+    let corpus = TrainingCorpus(count: 60, labelCount: 2)
+    let trainer = try corpus.trainer(.quick)
+    let directory = try TemporaryDirectory()
+    var call = CallOptions()
+    call.deadline = 1
+    func status(_ call: CallOptions) -> Status? {
+      failure { _ = try trainer.finish(modelDirectory: directory.file("model"), call: call) }?.status
+    }
+    #expect(status(call) == .deadlineExceeded)
+    #expect(failure { try trainer.add("one two", label: "x", call: call) }?.status == .deadlineExceeded)
+    #expect(trainer.textCount == 60 && trainer.labelCount == 2)
+    call = CallOptions()
+    call.maxBytes = 100
+    #expect(status(call) == .tooLarge)
+    #expect(status(CallOptions()) == nil)
+  }
+
+  private func load(_ directory: TemporaryDirectory) throws -> WordCountModel {
+    let model = ModelDirectory(path: directory.file("model"))
+    return try WordCountModel.load(model, ObjectReader(model.file("config.json")))
+  }
+
   private final class Stages: @unchecked Sendable {  // the hook runs on the test's thread
     var names: [String] = []
     var areInOrder = true
     private var last = 0.0
 
-    func add(_ stage: String, _ fraction: Double) -> Bool {
+    func add(_ stage: String, _ fraction: Double) {
       if names.last != stage {
         names.append(stage)
         last = 0
       }
       areInOrder = areInOrder && (last...1).contains(fraction)
       last = fraction
-      return false
     }
   }
 
@@ -237,8 +305,12 @@ import Testing
     let trainer = try WordCountTrainer()
     for index in 0..<20 { try trainer.add("alpha beta gamma\(index)", label: "often") }
     try trainer.add("delta epsilon zeta", label: "once")
-    let report = try trainer.train().1
-    #expect(report.confusion == [[20, 0], [1, 0]] && report.labels == ["often", "once"])
+    let report = try trainer.train(CallMonitor(CallOptions())).1
+    #expect(
+      report.confusion == [
+        ConfusionEntry(trueLabel: 0, predictedLabel: 0, count: 20),
+        ConfusionEntry(trueLabel: 1, predictedLabel: 0, count: 1),
+      ] && report.labels == ["often", "once"])
     #expect(report.accuracy == 20.0 / 21)
   }
 }

@@ -44,7 +44,7 @@ import Testing
     // Words that the model does not know leave the bias alone; two equal labels come in order.
     let trainer = try WordCountTrainer(options: .quick)
     for label in ["b", "a", "c"] { try trainer.add("one two three \(label)", label: label) }
-    let (model, _) = try trainer.train()
+    let (model, _) = try trainer.train(CallMonitor(CallOptions()))
     let counts = try WordCounts(featureCount: model.featureCount)
     let result = Classification(
       logits: model.logits(of: counts, scale: 1), labels: model.labels, problemType: .singleLabel)
@@ -133,7 +133,8 @@ import Testing
     let empty = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
     #expect(
       throws: BertQAError(
-        .invalidArgument, "texts[1] is a pair, but a word-count model reads single texts only")
+        .invalidArgument, argument: "second", "is given, but a word-count model reads single texts only"
+      ).of(item: 1, in: "texts")
     ) {
       try context.classify([TextPair(text: empty), TextPair(text: empty, second: empty)])
     }
@@ -153,7 +154,7 @@ import Testing
       ($0 as? BertQAError)?.status == .wrongModel
     }
     #expect(throws: BertQAError.self) { try context.tokenize("a") }
-    #expect(try context.classify([]).isEmpty)
+    #expect(try context.classify([TextPair]()).isEmpty)
   }
 
   @Test func showsItsVocabulary() throws {

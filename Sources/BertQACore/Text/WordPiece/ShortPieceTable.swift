@@ -20,8 +20,8 @@ struct ShortPieceTable {
 
   private let keys: UnsafeMutablePointer<PieceKey>
   private let ids: UnsafeMutablePointer<Int32>
-  private let slotMask: Int
-  private let slotShift: UInt64
+  let slotMask: Int
+  let slotShift: UInt64
   private(set) var multiplier = PieceKey(low: 0, high: 0)
 
   /// An empty table with `slotCount` slots, a power of two. It may be used as long as `memory` lives.

@@ -7,6 +7,8 @@ struct Vocabulary: Sendable {
   /// As in Hugging Face's loader lines end in LF, white space at their ends is not part of the piece
   /// (so CRLF files work), and of equal lines the last one's id is found. O(size).
   init(vocabularyFile file: UnsafeBufferPointer<UInt8>) throws(BertQAError) {
+    // Before anything is read: the file may be of any size.
+    try Self.check(byteCount: file.count, pieceCount: 0)
     var lineCount = 0
     for byte in file where byte == 0x0A { lineCount += 1 }
     if let last = file.last, last != 0x0A { lineCount += 1 }
@@ -89,7 +91,7 @@ struct Vocabulary: Sendable {
   }
 
   /// Bounds what the tables of a hostile file can take; real vocabularies are 20 times smaller.
-  private static func check(byteCount: Int, pieceCount: Int) throws(BertQAError) {
+  static func check(byteCount: Int, pieceCount: Int) throws(BertQAError) {
     guard byteCount <= 1 << 28, pieceCount <= 1 << 22 else {
       throw BertQAError(
         .tooLarge,

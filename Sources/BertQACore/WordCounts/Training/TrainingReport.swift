@@ -27,6 +27,8 @@ public struct TrainingReport: Sendable {
   public var recall: [Double] = []
   /// The pairs of labels that occur, sorted by the true and then the predicted label. Empty without folds.
   public var confusion: [ConfusionEntry] = []
+
+  public init() {}
 }
 
 /// How many texts with one label were predicted as another, or as the same.

@@ -140,7 +140,7 @@ install-files:
 	install -m 644 $(header) include/bertqa_experimental.h $(DESTDIR)$(PREFIX)/include/
 	install -m 755 -s $(products)/bertqa-cli $(DESTDIR)$(PREFIX)/bin/bertqa
 	install -m 644 docs/man/*.1 $(share)/man/man1/
-	install -m 644 LICENSE README.md docs/*.md $(share)/doc/bertqa/
+	install -m 644 LICENSE README.md CHANGELOG.md SECURITY.md docs/*.md $(share)/doc/bertqa/
 	install -m 644 packaging/completions/bertqa.bash $(share)/bash-completion/completions/bertqa
 	install -m 644 packaging/completions/bertqa.zsh $(share)/zsh/site-functions/_bertqa
 	install -m 644 packaging/completions/bertqa.fish $(share)/fish/vendor_completions.d/bertqa.fish

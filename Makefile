@@ -2,8 +2,8 @@
 
 PREFIX  ?= /usr/local
 DESTDIR ?=
-# SQuAD questions, one a line, for `make accuracy` and `make bench`.
-DATA    ?= $(wildcard ../shared/data/squad_dev_visible.jsonl)
+# Files of SQuAD questions, one a line, for `make accuracy`; `make bench` takes the first.
+DATA    ?= $(wildcard ../shared/data/squad_dev_visible.jsonl ../shared/data/shift_dev_visible.jsonl)
 # Labelled texts, one a line, for `make topics-model`; models/topics-words/MODEL_CARD.md describes them.
 TOPICS  ?= $(wildcard ../shared/data/topics_train.jsonl)
 LIBDIR  ?= $(PREFIX)/lib
@@ -75,11 +75,11 @@ topics-model: all ## train models/topics-words again, into build/, from TOPICS
 	rm -rf build/topics-words
 	Scripts/make-topics-model.py build/bin/bertqa $(TOPICS) build/topics-words
 
-accuracy: all ## EM and F1 on DATA (SQuAD questions, one a line; see Benchmarks/accuracy.py)
+accuracy: all ## EM and F1 on the files DATA (see Benchmarks/accuracy.py): one table
 	PYTHONPATH=examples/python $(PYTHON) Benchmarks/accuracy.py $(DATA)
 
 bench_venv := .venv-bench
-compare = PYTHONPATH=Benchmarks:examples/python $(bench_venv)/bin/python -m compare $(if $(DATA),--data $(DATA))
+compare = PYTHONPATH=Benchmarks:examples/python $(bench_venv)/bin/python -m compare $(if $(DATA),--data $(firstword $(DATA)))
 
 $(bench_venv)/%.txt: Benchmarks/%.txt
 	test -x $(bench_venv)/bin/pip || $(PYTHON) -m venv $(bench_venv)
@@ -125,7 +125,10 @@ substitute = sed -e 's|@VERSION@|$(version)|' -e 's|@MAJOR@|$(call number,VERSIO
   -e 's|@MINOR@|$(call number,VERSION_MINOR)|' -e 's|@ABI@|$(abi)|' -e 's|@LIBRARY@|$(library)|' \
   -e 's|@INCLUDE@|$(to_include)|' -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|'
 
-.PHONY: install-files
+manual: all ## write docs/man/bertqa.1 from the tool's tables of options
+	build/bin/bertqa manual > docs/man/bertqa.1
+
+.PHONY: manual install-files
 install-files:
 	install -d $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(LIBDIR)/cmake/bertqa $(DESTDIR)$(PREFIX)/include \
 	  $(DESTDIR)$(PREFIX)/bin $(share)/man/man1 $(share)/bertqa/models $(share)/doc/bertqa \

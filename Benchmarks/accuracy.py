@@ -1,10 +1,12 @@
-"""EM and F1 of a model through the library, by SQuAD's official definition.
+"""EM and F1 of a model through the library, by SQuAD's official definition: one table for all sets.
 
-usage: accuracy.py DATA.jsonl [--model DIR] [--precision P] [--isa I] [--limit N] [--json FILE]
+usage: accuracy.py DATA.jsonl... [--model DIR] [--precision P] [--isa I] [--limit N] [--json FILE]
 
-DATA has one question a line: {"context", "question", "answers": [{"text"}, ...]}; no answers mean that the
-question cannot be answered. The answerable ones are scored as in SQuAD 1.1 (a span is always given), all
-together as in SQuAD 2.0 (an empty answer where the gap is below a threshold; the model's, and the best one).
+DATA has one question a line: {"context", "question", "answers": [{"text"}, ...], "source"}; no answers mean that the
+question cannot be answered. EM and F1 are those of SQuAD 1.1: a span is always given, and only answerable questions
+count. "F1 at own" and "at best" are those of SQuAD 2.0 over all questions: an empty answer where the gap is below a
+threshold, the model's own or the best one of that set. "kept" and "rejected" are the shares of the answerable questions
+that are answered at the model's own threshold, and of the unanswerable ones that are not.
 """
 
 import argparse
@@ -14,10 +16,9 @@ import re
 import string
 import sys
 
-import bertqa
-
 ARTICLES = re.compile(r"\b(a|an|the)\b")
 PUNCTUATION = set(string.punctuation)
+COLUMNS = ("set", "questions", "EM", "F1", "F1 at own", "at best", "best threshold", "kept", "rejected")
 
 
 def normalized(text):
@@ -43,7 +44,7 @@ def scores(prediction, truths):
 
 
 def best_threshold(rows):
-    """The threshold on the gap with the highest mean F1; rows: (gap, F1 if answered, F1 if not)."""
+    """The threshold on the gap with the highest mean F1, and that; rows: (gap, F1 if answered, F1 if not)."""
     rows = sorted(rows, reverse=True)
     total = best = sum(unanswered for _, _, unanswered in rows)
     threshold = float("inf")
@@ -54,51 +55,113 @@ def best_threshold(rows):
     return threshold, best / len(rows)
 
 
+Measured = collections.namedtuple("Measured", "source answerable exact f1 gap text score null_score "
+                                  "probability no_answer_probability")  # fmt: skip
+
+
+def measured(context, questions, batch=64):
+    """One `Measured` for each question, answered by a bertqa.Context."""
+    rows = []
+    for start in range(0, len(questions), batch):
+        part = questions[start : start + batch]
+        for question, result in zip(part, context.answer_batch([(q["question"], q["context"]) for q in part])):
+            truths = [answer["text"] for answer in question["answers"]]
+            answer = result.answer
+            text = answer.text if answer else ""
+            exact, f1 = scores(text, truths) if truths else (0.0, 0.0)
+            rows.append(Measured(
+                question.get("source", ""), bool(truths), exact, f1, result.gap, text,
+                answer.score if answer else None, result.null_score,
+                answer.probability if answer else 0.0, result.no_answer_probability))  # fmt: skip
+        if sys.stderr.isatty():
+            print(f"\r{len(rows)}/{len(questions)}", end="", file=sys.stderr)
+    return rows
+
+
+def summary(name, rows, threshold):
+    """A line of the table, as a value for each of COLUMNS; None where a set has no such questions."""
+    answerable = [row for row in rows if row.answerable]
+    others = [row for row in rows if not row.answerable]
+    pairs = [(row.gap, row.f1, float(not row.answerable)) for row in rows]
+    at_own = mean(answered if gap >= threshold else unanswered for gap, answered, unanswered in pairs)
+    # Where a set has one kind of questions, answering all or none of them is best.
+    best, at_best = best_threshold(pairs) if answerable and others else (None, None)
+    return (
+        name, len(rows), percent(row.exact for row in answerable), percent(row.f1 for row in answerable),
+        100 * at_own, None if at_best is None else 100 * at_best, best,
+        percent(row.gap >= threshold for row in answerable), percent(row.gap < threshold for row in others),
+    )  # fmt: skip
+
+
+def table(sets, threshold):
+    """Summaries of each source, and of each set that has answerable and unanswerable questions as a whole.
+
+    sets: (name, rows) of each data file.
+    """
+    lines = []
+    for name, rows in sets:
+        sources = sorted({row.source for row in rows})
+        for source in sources:
+            lines.append(summary(source or name, [row for row in rows if row.source == source], threshold))
+        if len(sources) > 1 and len({row.answerable for row in rows}) > 1:
+            lines.append(summary(f"{name}, all", rows, threshold))
+    return lines
+
+
+def printed(lines):
+    """The table as text: COLUMNS, then the lines."""
+    cells = [list(COLUMNS)] + [["–" if v is None else v if isinstance(v, str) else str(v) if isinstance(v, int)
+                                else f"{v:.2f}" for v in line] for line in lines]  # fmt: skip
+    widths = [max(len(row[column]) for row in cells) for column in range(len(COLUMNS))]
+    return "\n".join(
+        "  ".join([row[0].ljust(widths[0])] + [cell.rjust(width) for cell, width in zip(row[1:], widths[1:])])
+        for row in cells
+    )
+
+
+def mean(values):
+    values = list(values)
+    return sum(values) / len(values) if values else None
+
+
+def percent(values):
+    value = mean(values)
+    return None if value is None else 100 * value
+
+
+def read(path, limit=None):
+    """The questions of a file, one a line."""
+    with open(path, encoding="utf-8") as file:
+        return [json.loads(line) for line in file][:limit]
+
+
 def main():
+    import bertqa
+
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("data")
+    parser.add_argument("data", nargs="+")
     parser.add_argument("--model")
     parser.add_argument("--precision", default="auto")
     parser.add_argument("--isa", default="auto")
-    parser.add_argument("--limit", type=int)
+    parser.add_argument("--limit", type=int, help="only this many questions of each file")
     parser.add_argument("--json", help="write each question's prediction here, one a line")
     arguments = parser.parse_args()
 
-    with open(arguments.data, encoding="utf-8") as file:
-        questions = [json.loads(line) for line in file][: arguments.limit]
-    results = []
-    with bertqa.Context(
-        arguments.model, precision=arguments.precision, isa=arguments.isa
-    ) as context:
+    files = [(path, read(path, arguments.limit)) for path in arguments.data]
+    with bertqa.Context(arguments.model, precision=arguments.precision, isa=arguments.isa) as context:
         info = context.info
-        for start in range(0, len(questions), 64):
-            batch = [(q["question"], q["context"]) for q in questions[start : start + 64]]
-            results += context.answer_batch(batch)
-            if sys.stderr.isatty():
-                print(f"\r{len(results)}/{len(questions)}", end="", file=sys.stderr)
-
-    exact, f1, rows = [], [], []
-    for question, result in zip(questions, results):
-        truths = [answer["text"] for answer in question["answers"]]
-        e, f = scores(result.answer.text if result.answer else "", truths) if truths else (0.0, 0.0)
-        rows.append((result.gap, f, float(not truths)))
-        if truths:
-            exact.append(e)
-            f1.append(f)
-    own = info.no_answer_threshold
-    at_own = sum(answered if gap >= own else unanswered for gap, answered, unanswered in rows) / len(rows)
-    threshold, at_best = best_threshold(rows)
-    print(f"{info.directory}: {info.architecture}, precision {info.precision}, isa {info.isa}")
-    print(f"answerable questions: {len(exact)}, EM {100 * sum(exact) / len(exact):.2f}, F1 {100 * sum(f1) / len(f1):.2f}")
-    print(f"all questions: {len(rows)}, F1 {100 * at_own:.2f} at the model's threshold {own:.2f}, "
-          f"{100 * at_best:.2f} at the best one ({threshold:.2f})")
+        sets = [(path.rsplit("/", 1)[-1].removesuffix(".jsonl"), measured(context, questions))
+                for path, questions in files]  # fmt: skip
+    print(f"{info.directory}: {info.architecture}, precision {info.precision}, isa {info.isa}, "
+          f"threshold {info.no_answer_threshold:.2f}")
+    print(printed(table(sets, info.no_answer_threshold)))
     if arguments.json:
         with open(arguments.json, "w", encoding="utf-8") as file:
-            for question, result in zip(questions, results):
-                best = result.answer
-                json.dump({"id": question.get("id"), "text": best.text if best else "",
-                           "score": best.score if best else None, "null_score": result.null_score}, file)
-                file.write("\n")
+            for (_, questions), (_, rows) in zip(files, sets):
+                for question, row in zip(questions, rows):
+                    json.dump({"id": question.get("id"), "text": row.text, "score": row.score,
+                               "null_score": row.null_score}, file)
+                    file.write("\n")
 
 
 if __name__ == "__main__":

@@ -9,9 +9,9 @@ color=--color=always
 documents=$(dirname "$0")/../examples/documents
 
 ask() { # ask DOCUMENT QUESTION
-  printf '\n$ bertqa answer --context --question "%s" %s\n' "$2" "examples/documents/$1"
+  printf '\n$ bertqa answer --sentence --question "%s" %s\n' "$2" "examples/documents/$1"
   # Highlighted in a pipe too: the highlight is what is shown here.
-  "$bertqa" answer --context $color --question "$2" "$documents/$1"
+  "$bertqa" answer --sentence $color --question "$2" "$documents/$1"
 }
 
 printf 'examples/documents/fox.txt: %s\n' "$(cat "$documents/fox.txt")"

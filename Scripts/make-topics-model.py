@@ -25,7 +25,7 @@ def main():
     prepared = "".join(
         json.dumps({"text": cleaned(record["text"]), "label": record["label"]}) + "\n" for record in records
     )
-    command = [tool, "train-classifier", "--out", out, *SETTINGS]
+    command = [tool, "train-classifier", "--output", out, *SETTINGS]
     subprocess.run(command, input=prepared.encode(), check=True)
 
 

@@ -71,13 +71,14 @@
  * THREADS. Every function may be called from any thread at any time. A context is immutable: any
  * number of threads may use one at once, and so they may a prepared document or a result. Only
  * freeing an object needs that nobody else is using it. The library has one pool of threads per
- * process, however many contexts there are. A calling thread needs 32 KiB of free stack: with that
- * everything works, with 24 KiB it does not.
+ * process, however many contexts there are. A calling thread needs a stack of 64 KiB. Measured: 40 KiB
+ * are enough for everything, 32 KiB after bertqa_warm_up(), 24 KiB are not.
  *
  * FORK. After fork() the child may go on using every object it inherited; the library starts its
- * threads anew there. fork() waits while another thread loads a model or does something for the first
- * time: a forked child would inherit locks of the Swift runtime that nobody there can release.
- * bertqa_warm_up() does all first times at once.
+ * threads anew there. fork() waits while another thread loads a model. A function's very first call in
+ * a process has the Swift runtime set itself up under locks, which a child forked by another thread at
+ * that moment would find taken for ever: a host whose threads fork calls bertqa_warm_up() before,
+ * which does all first times at once while fork() waits.
  *
  * CALLBACKS. Hooks are called on the thread that called the library, during that call, with the
  * pointer that came with them. A hook that is asked for a decision returns 0 to go on and not 0 to
@@ -791,11 +792,10 @@ BERTQA_MUST_CHECK bertqa_status bertqa_quantize(const char *directory, const cha
 
 /* ---- The process ----------------------------------------------------------------------------- */
 
-/* Does once what the functions of this library would do when each is first called. A host whose
- * threads fork calls it first: from then on fork() waits for nothing but the loading of a model.
- * bertqa_quantize and bertqa_trainer_finish write files and are not included: do not fork while
- * another thread is in the first call of these. Takes some milliseconds, and no time when called
- * again. Errors: none. */
+/* Does once, while fork() waits, what the functions of this library would do when each is first called;
+ * see FORK above. bertqa_quantize and bertqa_trainer_finish write files and are not included: do not
+ * fork while another thread is in the first call of these. Takes some ten milliseconds, and no time when
+ * called again. Errors: none. */
 BERTQA_MUST_CHECK bertqa_status bertqa_warm_up(void);
 
 /* How many threads work at once in this process at most, callers included: 1...1024, or 0 (as at

@@ -1,30 +1,20 @@
 import BertQACore
 import Glibc
 
-/// The words behind `bertqa`.
-protocol Command {
-  static var name: String { get }
-  /// One line for the list of commands.
-  static var summary: String { get }
-  /// The whole help text.
-  static var help: String { get }
-  /// Besides --help and --version, which every command takes.
-  static var options: [Option] { get }
-  /// The words that an option takes for its value, where those are the only ones; besides ModelChoice's.
-  static var choices: [Option: [String]] { get }
-  static func run(_ arguments: ParsedArguments, to output: Output) throws(ToolError) -> ExitCode
-}
-
 enum Tool {
   static var commands: [any Command.Type] {
     [
       AnswerCommand.self, ClassifyCommand.self, TrainClassifierCommand.self, EmbedCommand.self,
-      PredictCommand.self, FilterCommand.self, TokenizeCommand.self, InfoCommand.self, QuantizeCommand.self,
-      CompleteCommand.self, HelpCommand.self,
+      PredictCommand.self, GenerateCommand.self, FilterCommand.self, TokenizeCommand.self, InfoCommand.self,
+      QuantizeCommand.self, CompleteCommand.self, HelpCommand.self,
     ]
   }
 
+  /// Those that are not listed: for building the project.
+  private static var hiddenCommands: [any Command.Type] { [ManualCommand.self] }
+
   static func run() -> ExitCode {
+    Descriptors.occupyStandard()
     let output = Output()
     do throws(ToolError) {
       let code = try dispatch(to: output)
@@ -36,9 +26,11 @@ enum Tool {
     }
   }
 
-  static func command(named name: ArgumentText) throws(ToolError) -> any Command.Type {
-    for command in commands where strcmp(command.name, name.pointer) == 0 { return command }
-    throw .usage("no command is called '\(name.string)'", command: "bertqa")
+  static func command(named name: String) throws(ToolError) -> any Command.Type {
+    for command in commands + hiddenCommands where command.name == name { return command }
+    throw .usage(
+      "no command is called '\(name)'\(OptionParser.nearest(to: name, among: commands.map { $0.name }))",
+      command: "bertqa")
   }
 
   private static func dispatch(to output: Output) throws(ToolError) -> ExitCode {
@@ -49,15 +41,15 @@ enum Tool {
     }
     if first.pointee == CChar(bitPattern: UInt8(ascii: "-")) {
       let parsed = try OptionParser.parse(
-        arguments, count: count, accepting: [.help, .version], command: "bertqa")
+        arguments, count: count, accepting: CommandTable.common.rows, command: "bertqa")
       if answerCommonOptions(parsed, help: HelpCommand.overview, to: output) { return .done }
       throw .usage("no command was given", command: "bertqa")
     }
-    let command = try command(named: ArgumentText(pointer: first))
+    let command = try command(named: String(cString: first))
     let parsed = try OptionParser.parse(
-      arguments + 1, count: count - 1, accepting: command.options + [.help, .version],
+      arguments + 1, count: count - 1, accepting: command.table.rows + CommandTable.common.rows,
       command: command.invocation)
-    if answerCommonOptions(parsed, help: command.help, to: output) { return .done }
+    if answerCommonOptions(parsed, help: HelpText.of(command), to: output) { return .done }
     return try command.run(parsed, to: output)
   }
 
@@ -65,23 +57,16 @@ enum Tool {
   private static func answerCommonOptions(
     _ parsed: ParsedArguments, help: String, to output: Output
   ) -> Bool {
-    for (option, _) in parsed.options {
-      if option == .help {
+    for given in parsed.options {
+      if given.option == .help {
         output.write(help)
         return true
       }
-      if option == .version {
+      if given.option == .version {
         output.write("bertqa \(libraryVersion)\n")
         return true
       }
     }
     return false
   }
-}
-
-extension Command {
-  static var choices: [Option: [String]] { [:] }
-
-  /// The words to type, for error messages.
-  static var invocation: String { "bertqa \(name)" }
 }

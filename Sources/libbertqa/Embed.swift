@@ -36,11 +36,15 @@ public func bertqa_embed(
       // BERTQA_MAX_BATCH vectors of the largest model's size are far below Int.max.
       let room = count * context.info.embeddingLength
       if context.info.embeddingLength > 0 { try checkRoom(embeddings_length, room, "embeddings_length") }
-      guard count > 0 else { return try context.embed([], options: options, into: .init(start: nil, count: 0)) }
+      guard count > 0 else {
+        return try context.embed([], options: options, into: .init(start: nil, count: 0))
+      }
       let texts = try required(texts, "texts")
       let target = UnsafeMutableBufferPointer(start: try required(embeddings, "embeddings"), count: room)
       guard let statuses else {
-        let items = try readItems(count, in: "texts") { index throws(BertQAError) in try textPair(texts[index]) }
+        let items = try readItems(count, in: "texts") { index throws(BertQAError) in
+          try textPair(texts[index])
+        }
         return try context.embed(items, options: options, into: target)
       }
       try embedEach(context, texts, count, options, target, statuses)

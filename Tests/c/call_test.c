@@ -316,6 +316,25 @@ static void test_struct_sizes(void) {
                      bertqa_prediction_free);
 }
 
+static void *run_task(void *index) {
+  return (void *)(intptr_t)tasks[(intptr_t)index].run(NULL);
+}
+
+/* The stack that the header says is enough once everything has run once. */
+static void test_small_stacks(void) {
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  CHECK(pthread_attr_setstacksize(&attributes, 32 << 10) == 0);
+  for (intptr_t i = 0; i < TASKS; i++) {
+    pthread_t thread;
+    void *status = NULL;
+    CHECK(pthread_create(&thread, &attributes, run_task, (void *)i) == 0);
+    pthread_join(thread, &status);
+    check((intptr_t)status == BERTQA_OK, __FILE__, __LINE__, tasks[i].name, "on a small stack");
+  }
+  pthread_attr_destroy(&attributes);
+}
+
 int main(int argc, char **argv) {
   begin(argc, argv);
   if (mkdtemp(directory) == NULL) return 2;
@@ -340,6 +359,7 @@ int main(int argc, char **argv) {
   test_deadline_after();
   test_struct_sizes();
   for (size_t i = 0; i < TASKS; i++) test_task(i);
+  test_small_stacks();
 
   bertqa_trainer_free(trainer);
   bertqa_labeler_free(labeler);

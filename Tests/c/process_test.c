@@ -36,9 +36,22 @@ static void check_answer(const bertqa_context *context) {
   bertqa_answers_free(answers);
 }
 
+static void *warm_up(void *unused) {
+  CHECK_STATUS(BERTQA_OK, bertqa_warm_up());
+  CHECK(*bertqa_last_error() == '\0');
+  return unused;
+}
+
 static void test_warm_up(void) {
   bertqa_context *context;
   CHECK_STATUS(BERTQA_ERROR_IO, bertqa_context_create("/nonexistent/mine", NULL, &context));
+  pthread_attr_t small; /* the stack that the header asks for */
+  pthread_t thread;
+  pthread_attr_init(&small);
+  CHECK(pthread_attr_setstacksize(&small, 64 << 10) == 0);
+  CHECK(pthread_create(&thread, &small, warm_up, NULL) == 0);
+  pthread_join(thread, NULL);
+  pthread_attr_destroy(&small);
   CHECK_STATUS(BERTQA_OK, bertqa_warm_up());
   CHECK(strstr(bertqa_last_error(), "/nonexistent/mine") != NULL); /* as if nothing had happened */
   CHECK_STATUS(BERTQA_OK, bertqa_warm_up());

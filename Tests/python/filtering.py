@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import time
 
 from conftest import FIXTURES, PREFIX
 
@@ -17,6 +18,11 @@ TOKENS = [
     "--model",
     PREFIX / "share/bertqa/models/qa-minilm-l6/vocab.txt",
 ]
+
+RECORD = b'{"text":"a b"}\n'
+DONE = b'{"text":"a b","bertqa":[1037,1038]}\n'
+# Slow enough to be interrupted.
+SLOW = ["filter", "-m", TINY, "--threads=1", "--isa=portable", "-q", "what?", "--batch-size=4"]
 
 
 def environment():
@@ -69,3 +75,17 @@ def parse(record, errors="surrogateescape"):
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
+
+
+def finish(process, code=0):
+    """Closes the input, reads what is left, and returns it with the errors."""
+    output, errors = process.communicate(timeout=120)
+    assert process.returncode == code, (process.returncode, errors)
+    return output, errors.decode().splitlines()
+
+
+def wait_for(condition):
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)

@@ -6,6 +6,7 @@ import os
 import pathlib
 import pty
 import re
+import shutil
 import signal
 import struct
 import subprocess
@@ -22,7 +23,7 @@ FOX = DOCUMENTS / "fox.txt"
 APOLLO = DOCUMENTS / "apollo.txt"
 TINY = ROOT / "Tests" / "BertQACoreTests" / "Fixtures" / "tiny-bert"
 COMMANDS = [
-    "answer", "classify", "train-classifier", "embed", "predict", "filter", "tokenize", "info", "quantize",
+    "answer", "classify", "train-classifier", "embed", "predict", "generate", "filter", "tokenize", "info", "quantize",
     "complete", "help",
 ]  # fmt: skip
 WHO = "Who jumped over the dog?"
@@ -108,14 +109,31 @@ def test_version_everywhere(command, option):
     assert run(*command, option)[0] == f"bertqa {'.'.join(parts)}\n"
 
 
-def test_manual_page_has_every_option_and_command():
-    manual = (ROOT / "docs" / "man" / "bertqa.1").read_text().replace("\\-", "-")
-    in_manual = set(re.findall(r"Fl (?:\w , )?-([a-z][a-z-]+)", manual))
-    in_help = set()
+def test_every_help_ends_in_two_examples():
+    for text in run("--help")[0], *(run(command, "--help")[0] for command in COMMANDS):
+        examples = text.rpartition("\nExamples:\n")[2].splitlines()
+        assert len(examples) == 4, examples
+        for purpose, line in zip(examples[::2], examples[1::2]):
+            assert purpose.startswith("  # ") and "bertqa " in line
+
+
+def test_manual_page_is_made_from_the_tables():
+    manual = ROOT / "docs" / "man" / "bertqa.1"
+    assert run("manual")[0] == manual.read_text(), "write it anew: make manual"
+    in_manual = set(re.findall(r"Fl (?:\w , )?\\-([a-z][a-z\\-]+)", manual.read_text()))
     for command in COMMANDS:
-        assert f".Ss bertqa {command}" in manual
-        in_help |= set(re.findall(r"--([a-z][a-z-]+)", run(command, "--help")[0]))
-    assert in_manual == in_help
+        for option in re.findall(r"--([a-z][a-z-]+)", run(command, "--help")[0]):
+            assert option.replace("-", "\\-") in in_manual
+
+
+def test_manual_page_is_well_formed():
+    groff = shutil.which("groff")
+    if not groff:
+        pytest.skip("groff is not installed")
+    page = ROOT / "docs" / "man" / "bertqa.1"
+    result = subprocess.run([groff, "-mandoc", "-Tutf8", "-ww", page], capture_output=True, text=True)
+    assert result.stderr == ""
+    assert "--max-errors" in re.sub("\x1b\\[[0-9;]*m|.\b", "", result.stdout)
 
 
 # answer
@@ -148,7 +166,7 @@ def test_columns():
     ]
     lines = run("answer", "-q", WHO, "-q", second, FOX)[0].splitlines()
     assert [line.split("\t")[0] for line in lines] == [WHO, second]
-    probability, answer, context = run("answer", "-q", WHO, "--context", FOX)[0].rstrip("\n").split("\t")
+    probability, answer, context = run("answer", "-q", WHO, "--sentence", FOX)[0].rstrip("\n").split("\t")
     assert re.fullmatch(r"[01]\.\d{4}", probability) and (answer, context) == ("The quick brown fox", sentence)
 
 
@@ -168,8 +186,8 @@ def test_json_is_complete_and_consistent():
     text = "🦊 naïve… The quick brown 🦊 fox jumps over the lethargic dog 🐕. It slept."
     record, other = run_json("answer", "-q", WHO, "-q", "Who slept?", "-", input=text.encode())
     assert set(record) == {
-        "file", "question", "answers", "is_impossible", "null_score", "best_gap", "no_answer_probability",
-        "window_count", "skipped_windows", "question_truncated", "empty_question", "empty_document",
+        "file", "question", "answers", "is_impossible", "null_score", "gap", "no_answer_probability",
+        "window_count", "skipped_window_count", "is_question_truncated", "is_question_empty", "is_document_empty",
     }  # fmt: skip
     assert (record["file"], record["question"], other["question"]) == ("-", WHO, "Who slept?")
     [answer] = record["answers"]
@@ -186,10 +204,10 @@ def test_json_is_complete_and_consistent():
     assert answer["text"] in answer["sentence"]["text"]
     assert cut["bytes"](*answer["sentence"]["bytes"]) == answer["sentence"]["text"]
     assert answer["gap"] == pytest.approx(answer["score"] - record["null_score"], abs=1e-4)
-    assert record["best_gap"] == answer["gap"]
+    assert record["gap"] == answer["gap"]
     assert 0 < answer["probability"] + record["no_answer_probability"] <= 1 + 1e-6
-    assert record["window_count"] == 1 and record["skipped_windows"] == 0
-    assert record["question_truncated"] is record["empty_question"] is record["empty_document"] is False
+    assert record["window_count"] == 1 and record["skipped_window_count"] == 0
+    assert record["is_question_truncated"] is record["is_question_empty"] is record["is_document_empty"] is False
 
 
 def test_numbers_are_the_shortest_that_read_back():
@@ -206,7 +224,7 @@ def test_white_space_and_control_characters():
     [record] = run_json("answer", "-q", WHO, input=text)
     assert record["answers"][0]["text"] == "The quick\r\n \t\x1b[7m\x9b brown\x00fox"
     assert run("answer", "-q", WHO, input=text)[0] == "The quick [7m brown fox\n"
-    line = run("answer", "-q", WHO, "--context", input=text)[0]
+    line = run("answer", "-q", WHO, "--sentence", input=text)[0]
     assert line.count("\n") == 1 and line.count("\t") == 2 and not re.search("[\x00-\x08\x0b-\x1f\x80-\x9f]", line)
 
 
@@ -227,7 +245,7 @@ def test_impossible_questions():
     never = ["answer", "-q", WHO, "--handle-impossible-answer", "--no-answer-threshold", "1e9", FOX]
     assert run(*never, code=1) == ("", f"bertqa: no answer to '{WHO}'\n")
     [record] = run_json(*never, code=1)
-    assert record["answers"] == [] and record["is_impossible"] is True and record["best_gap"] < 1e9
+    assert record["answers"] == [] and record["is_impossible"] is True and record["gap"] < 1e9
     always = ["answer", "-q", WHO, "--handle-impossible-answer", "--no-answer-threshold", "-1e9", FOX]
     assert run(*always)[0] == "The quick brown fox\n"
     [record] = run_json("answer", "-q", WHO, "--no-answer-threshold", "1e9", FOX)
@@ -239,13 +257,13 @@ def test_nothing_to_read(text):
     output, errors = run("answer", "-q", WHO, input=text, code=1)
     assert output == "" and errors == f"bertqa: no answer to '{WHO}': there is no text\n"
     [record] = run_json("answer", "-q", WHO, input=text, code=1)
-    assert record["answers"] == [] and record["empty_document"] is True and record["best_gap"] is None
+    assert record["answers"] == [] and record["is_document_empty"] is True and record["gap"] is None
 
 
 def test_nothing_to_ask():
     assert run("answer", "-q", "", FOX, code=1) == ("", "bertqa: no answer to ''\n")
     [record] = run_json("answer", "-q", " ", FOX, code=1)
-    assert record["empty_question"] is True
+    assert record["is_question_empty"] is True
 
 
 def test_one_answered_document_is_enough(tmp_path):
@@ -261,17 +279,17 @@ def test_unreadable_files_do_not_stop_the_others(tmp_path):
     assert output == f"{FOX}\tThe quick brown fox\n"
     first, second = errors.splitlines()
     assert first == f"bertqa: cannot read {missing}: No such file or directory"
-    assert second == f"bertqa: {tmp_path}: is a directory, not a document: name its files"
+    assert second == f"bertqa: {tmp_path}: is a directory, not a file: name its files"
 
 
 def test_a_document_beyond_the_limit_is_refused(tmp_path):
     huge = tmp_path / "huge.txt"
     with open(huge, "wb") as file:
         file.truncate(1 << 31)
-    for command in ["answer", "-q", WHO], ["tokenize"]:
+    for command in ["answer", "-q", WHO], ["tokenize", "--file"]:
         assert run(*command, huge, code=3) == (
             "",
-            f"bertqa: {huge} has more than 2147483647 bytes, the most that a document may have: split it\n",
+            f"bertqa: {huge} has more than 2147483647 bytes, the most that a text may have: split it\n",
         )
 
 
@@ -288,14 +306,14 @@ def test_file_names_need_not_be_utf8(tmp_path):
 
 def test_windows_options():
     [record] = run_json("answer", "-q", "What happened to Apollo 13?", "--max-windows", "2", APOLLO)
-    assert record["window_count"] == 2 and record["skipped_windows"] > 10
+    assert record["window_count"] == 2 and record["skipped_window_count"] > 10
     [whole] = run_json("answer", "-q", WHO, APOLLO, "--max-seq-len", "512", "--doc-stride=0")
     [parts] = run_json("answer", "-q", WHO, APOLLO, "--max-seq-len", "128", "--doc-stride", "32")
     assert 2 * whole["window_count"] < parts["window_count"]
     [record] = run_json("answer", "-q", WHO, FOX, "--max-answer-len", "1", "--no-align-to-words")
     assert len(record["answers"][0]["text"].split()) == 1
     [record] = run_json("answer", "-q", "who " * 9, FOX, "--max-question-len", "5")
-    assert record["question_truncated"] is True
+    assert record["is_question_truncated"] is True
     [record] = run_json("answer", "-q", WHO, FOX, "--n-best-size", "1", "-k", "20")
     assert len(record["answers"]) == 1
 
@@ -313,22 +331,26 @@ def test_options_as_getopt_long_reads_them(tmp_path):
     "arguments, complaint",
     [
         ([], "no command was given"),
-        (["--json"], "unknown or ambiguous option '--json'"),
-        (["ask"], "no command is called 'ask'"),
+        (["--json"], "unknown option '--json'"),
+        (["ask"], "no command is called 'ask';"),
+        (["anwser"], "no command is called 'anwser' (did you mean 'answer'?);"),
+        (["help", "filtre"], "no command is called 'filtre' (did you mean 'filter'?);"),
         (["help", "ask"], "no command is called 'ask'"),
         (["help", "answer", "info"], "one command at a time"),
         (["answer", FOX], "no --question was given"),
         (["answer", "-q"], "option '-q' needs a value"),
         (["answer", "--question"], "option '--question' needs a value"),
-        (["answer", "-q", WHO, "--bogus"], "unknown or ambiguous option '--bogus'"),
-        (["answer", "-q", WHO, "--max", "3"], "unknown or ambiguous option '--max'"),
-        (["answer", "-q", WHO, "-x"], "unknown or ambiguous option '-x'"),
+        (["answer", "-q", WHO, "--bogus"], "unknown option '--bogus';"),
+        (["answer", "-q", WHO, "--max", "3"], "option '--max' may be --max-answer-len or --max-seq-len or"),
+        (["answer", "-q", WHO, "--sentense"], "unknown option '--sentense' (did you mean '--sentence'?);"),
+        (["answer", "-q", WHO, "--topk=3"], "unknown option '--topk=3' (did you mean '--top-k'?);"),
+        (["answer", "-q", WHO, "-x"], "unknown option '-x'"),
         (["answer", "-q", WHO, "--json=yes"], "option '--json' takes no value"),
         (["answer", "-q", WHO, "-k", "many"], "--top-k takes a whole number, not 'many'"),
         (["answer", "-q", WHO, "-k", "9" * 30], "--top-k takes a whole number, not"),
         (["answer", "-q", WHO, "-k", "0", FOX], "--top-k is 0, but must be 1 to 1000"),
         (["answer", "-q", WHO, "-k", "1001", "missing"], "--top-k is 1001, but must be 1 to 1000"),
-        (["answer", "-q", WHO, "--max-seq-len", "7", FOX], "--max-seq-len is 7, but must be 8 to 512"),
+        (["answer", "-q", WHO, "--max-seq-len", "7", FOX], "--max-seq-len is 7, but must be at least 8"),
         (["answer", "-q", WHO, "--doc-stride", "-1", FOX], "--doc-stride is -1, but must be 0 to"),
         (["answer", "-q", WHO, "--max-answer-len", "0", FOX], "--max-answer-len is 0, but must be 1 to"),
         (["answer", "-q", WHO, "--max-question-len", "0", FOX], "--max-question-len is 0, but must be 1 to"),
@@ -342,7 +364,7 @@ def test_options_as_getopt_long_reads_them(tmp_path):
             "--isa takes auto, portable, avx2, avx512, avx512_vnni, avx512_vnni_bf16, not 'mmx'",
         ),
         (["answer", "-q", WHO, "--color=red"], "--color takes auto, always, never, not 'red'"),
-        (["tokenize", FOX, FOX], "more than one file"),
+        (["tokenize", "text", "--file", FOX], "a text and --file exclude each other"),
         (["tokenize", "--ids", "--json"], "--ids and --json exclude each other"),
         (["info", FOX], f"unexpected operand '{FOX}'"),
         (["quantize", "one"], "needs two directories"),
@@ -355,7 +377,7 @@ def test_wrong_usage(arguments, complaint):
     assert re.search(r"; try 'bertqa( [a-z]+)? --help'\n$", errors) and errors.count("\n") == 1
 
 
-@pytest.mark.parametrize("command", [["answer", "-q", WHO, FOX], ["tokenize", FOX], ["info"]])
+@pytest.mark.parametrize("command", [["answer", "-q", WHO, FOX], ["tokenize", "-f", FOX], ["info"]])
 def test_unusable_models(command, tmp_path):
     output, errors = run(*command, "--model", tmp_path / "missing", code=3)
     assert output == "" and str(tmp_path / "missing") in errors
@@ -368,7 +390,7 @@ def test_unusable_models(command, tmp_path):
 
 
 def test_highlight_on_a_terminal_only():
-    command = ["answer", "-q", WHO, "--context", FOX]
+    command = ["answer", "-q", WHO, "--sentence", FOX]
     shown = run_on_terminal(*command)
     assert HIGHLIGHT.findall(shown) == ["The quick brown fox"]
     plain = run(*command)[0]
@@ -402,7 +424,7 @@ def test_short_work_shows_no_progress():
 
 @pytest.mark.parametrize(
     "command",
-    [["answer", "-q", WHO, FOX], ["answer", "-q", WHO, "--json", FOX], ["tokenize", APOLLO], ["info"], ["--help"]],
+    [["answer", "-q", WHO, FOX], ["answer", "-q", WHO, "--json", FOX], ["tokenize", "-f", APOLLO], ["info"], ["--help"]],
 )
 def test_full_disk(command):
     with open("/dev/full", "wb") as full:
@@ -419,7 +441,7 @@ def test_closed_pipe_is_quiet(prepare, code):
     reader, writer = os.pipe()
     os.close(reader)
     result = subprocess.run(
-        [TOOL, "tokenize", APOLLO], stdout=writer, stderr=subprocess.PIPE, env=environment(),
+        [TOOL, "tokenize", "--file", APOLLO], stdout=writer, stderr=subprocess.PIPE, env=environment(),
         restore_signals=prepare is None, preexec_fn=ignore if prepare else None,
     )  # fmt: skip
     os.close(writer)
@@ -435,14 +457,14 @@ def test_closed_standard_output():
 
 
 def test_tokenize():
-    rows = [line.split("\t") for line in run("tokenize", FOX)[0].splitlines()]
+    rows = [line.split("\t") for line in run("tokenize", "--file", FOX)[0].splitlines()]
     text = FOX.read_text()
     tokenizers = pytest.importorskip("tokenizers")
     reference = tokenizers.BertWordPieceTokenizer(str(MODEL / "vocab.txt")).encode(text, add_special_tokens=False)
     assert [int(row[0]) for row in rows] == reference.ids
     assert [row[1] for row in rows] == reference.tokens
     assert [(int(row[2]), int(row[3])) for row in rows] == reference.offsets
-    assert [int(line) for line in run("tokenize", "--ids", FOX)[0].split()] == reference.ids
+    assert [int(line) for line in run("tokenize", "--ids", "-f", FOX)[0].split()] == reference.ids
     [record] = run_json("tokenize", input=text.encode())
     assert record == {
         "file": "-",
@@ -458,7 +480,7 @@ def test_special_tokens_are_text_unless_asked_for():
 
 
 def test_tokenize_with_a_vocabulary_alone():
-    assert run("tokenize", "-m", MODEL / "vocab.txt", FOX) == run("tokenize", FOX)
+    assert run("tokenize", "-m", MODEL / "vocab.txt", "-f", FOX) == run("tokenize", "--file", FOX)
 
 
 def test_tokenize_of_nothing_and_of_anything():
@@ -467,7 +489,7 @@ def test_tokenize_of_nothing_and_of_anything():
     everything = bytes(range(256)) * 8
     [record] = run_json("tokenize", input=everything)
     assert all(0 <= start < end <= len(everything) for start, end in record["bytes"])
-    assert run("tokenize", "missing.txt", code=3)[0] == ""
+    assert run("tokenize", "--file", "missing.txt", code=3)[0] == ""
 
 
 # info

@@ -3,8 +3,10 @@
 import csv
 import io
 import json
+import os
 import random
 import re
+import subprocess
 
 import pytest
 
@@ -36,10 +38,14 @@ def train(tmp_path):
 
     def train(data, *arguments, **options):
         directory = tmp_path / f"model{len(list(tmp_path.iterdir()))}"
-        [report] = run_json("train-classifier", "--out", directory, "--folds=0", *arguments, input=data, **options)
+        [report] = run_json("train-classifier", "--output", directory, "--folds=0", *arguments, input=data, **options)
         return report, directory
 
     return train
+
+
+def by_file(paths):
+    return [argument for path in paths for argument in ("--file", path)]
 
 
 # classify
@@ -51,52 +57,63 @@ def test_label_and_probability():
     assert label == "sport" and re.fullmatch(r"[01]\.\d{4}", probability) and errors == ""
 
 
+def test_operands_are_the_text(tmp_path):
+    expected = run("classify", input=SPORT.encode())
+    assert run("classify", SPORT) == expected == run("classify", *SPORT.split(" ")) == run("classify", "-", input=SPORT.encode())
+    [record] = run_json("classify", SPORT)
+    assert record["file"] is None and record["labels"][0]["label"] == "sport"
+    # Not silently something else than what was meant.
+    (tmp_path / "sport.txt").write_text(SPORT)
+    output, errors = run("classify", "sport.txt", cwd=tmp_path, code=1)
+    assert output == "" and "--file sport.txt reads the file" in errors
+
+
 def test_all_labels_of_several_files(tmp_path):
     paths = [tmp_path / f"{n}.txt" for n in range(3)]
     for path, item in zip(paths, NEWS):
         path.write_text(item["text"])
-    records = run_json("classify", "--explain=3", *paths)
+    records = run_json("classify", "--contributions=3", *by_file(paths))
     assert [record["file"] for record in records] == list(map(str, paths))
     for record, item in zip(records, NEWS):
         assert set(record) == {
-            "file", "labels", "problem_type", "not_enough_text", "distinct_words", "window_count", "contributions",
+            "file", "labels", "problem_type", "is_too_short", "distinct_word_count", "window_count", "contributions",
         }  # fmt: skip
         assert len(record["labels"]) == 5 and record["labels"][0]["label"] == item["label"]
         assert sum(score["probability"] for score in record["labels"]) == pytest.approx(1)
-        assert record["problem_type"] == "single_label_classification" and record["not_enough_text"] is False
+        assert record["problem_type"] == "single_label_classification" and record["is_too_short"] is False
         for word in record["contributions"]:
             assert item["text"].encode()[slice(*word["bytes"])].decode() == word["text"]
-    lines = run("classify", "-k", "2", "--explain=1", *paths)[0].splitlines()
+    lines = run("classify", "-k", "2", "--contributions=1", *by_file(paths))[0].splitlines()
     assert [line.split("\t")[0] for line in lines] == [str(path) for path in paths for _ in range(3)]
     weight, word, start, end = lines[2].split("\t")[1:]
     first = records[0]["contributions"][0]
     assert [word, int(start), int(end)] == [first["text"], *first["bytes"]]
     assert float(weight) == pytest.approx(first["weight"], abs=1e-4) and weight[0] in "+-"
-    assert [len(record["labels"]) for record in run_json("classify", "-k", "2", *paths)] == [2, 2, 2]
+    assert [len(record["labels"]) for record in run_json("classify", "-k", "2", *by_file(paths))] == [2, 2, 2]
 
 
 def test_not_enough_text(tmp_path):
     text, errors = run("classify", input=b"to be or not", code=1)
     assert text == "" and errors == "bertqa: -: not enough text: 1 distinct word(s)\n"
     [record] = run_json("classify", input=b"", code=1)
-    assert record["labels"] == [] and record["not_enough_text"] is True and record["distinct_words"] == 0
+    assert record["labels"] == [] and record["is_too_short"] is True and record["distinct_word_count"] == 0
     (tmp_path / "sport.txt").write_text(SPORT)
-    text, errors = run("classify", "-", tmp_path / "sport.txt", input=b"\xff\x00\xfe")
+    text, errors = run("classify", "-f", "-", "--file", tmp_path / "sport.txt", input=b"\xff\x00\xfe")
     assert "sport" in text and "not enough text" in errors
 
 
 def test_classify_with_bert(tmp_path):
     [record] = run_json("classify", "-m", FIXTURES / "tiny-bert-classifier", "--max-seq-len=16", "--doc-stride=4",
                         "--window-pooling=max", input=SPORT.encode())  # fmt: skip
-    assert record["window_count"] > 1 and record["distinct_words"] == 0 and record["contributions"] == []
+    assert record["window_count"] > 1 and record["distinct_word_count"] == 0 and record["contributions"] == []
 
 
 def test_classify_refuses(tmp_path):
     for arguments, message, code in [
-        (["-k", "0"], "--top-k is 0", 2), (["--explain=-1"], "--explain takes", 2),
-        (["--explain=x"], "--explain takes a whole number", 2), (["--window-pooling=sum"], "mean, max", 2),
+        (["-k", "0"], "--top-k is 0", 2), (["--contributions=-1"], "--contributions is -1", 2),
+        (["--contributions=x"], "--contributions takes a whole number", 2), (["--window-pooling=sum"], "mean, max", 2),
         (["-m", FIXTURES / "tiny-bert"], "cannot classify", 3), (["-m", tmp_path / "none"], "none", 3),
-        ([tmp_path / "none.txt"], "cannot read", 3),
+        (["-f", tmp_path / "none.txt"], "cannot read", 3),
     ]:  # fmt: skip
         assert message in run("classify", *arguments, code=code, input=b"some words here")[1]
 
@@ -118,9 +135,43 @@ def test_classify_refuses(tmp_path):
 )
 def test_reads_records(train, data, arguments):
     report, directory = train(data, *arguments)
-    assert report["texts"] == 4 and report["labels"] == ["colour", "number"] and report["label_texts"] == [2, 2]
-    assert report["vocabulary_size"] == 8 and report["converged"] is True and "accuracy" not in report
+    assert report["text_count"] == 4 and report["labels"] == ["colour", "number"] and report["label_text_counts"] == [2, 2]
+    assert report["vocabulary_size"] == 8 and report["is_converged"] is True and "accuracy" not in report
     assert run("classify", "-m", directory, input=b"one two six")[0].startswith("number\t")
+
+
+def test_wrong_records_are_skipped_on_request(tmp_path):
+    data = jsonl(DATA) + b'bad\n{"text": "a"}\n{"text": "x", "label": " "}\n\n' + jsonl([("one six ten", " number\t")])
+    text, errors = run("train-classifier", "--on-error=skip", "--folds=0", "-o", tmp_path / "a", input=data)
+    assert errors.splitlines() == [
+        "bertqa: line 5: not a JSON object: expected an object at byte 0",
+        "bertqa: line 6: there is no field 'label'",
+        "bertqa: line 7: the label is empty",
+        "bertqa: white space around 1 label(s) was removed",
+        "bertqa: 3 record(s) were skipped",
+    ]
+    assert re.search(r"^text_count +5$", text, re.M) and re.search(r"^label_count +2$", text, re.M)
+    table = as_csv(DATA) + b"9,a\n"
+    [report] = run_json(
+        "train-classifier", "--on-error=skip", "--folds=0", "--format=csv", "-o", tmp_path / "b", input=table
+    )
+    assert (report["text_count"], report["skipped_count"]) == (4, 1)
+
+
+def test_labels_are_numbers_and_truth_values_as_they_are_spelled(tmp_path):
+    data = b"".join(b'{"text":"one two three","label":%s}\n' % label for label in (b"1", b"1.50", b"true", b'"x"'))
+    [report] = run_json("train-classifier", "--folds=0", "-o", tmp_path / "a", input=data)
+    assert report["labels"] == ["1", "1.50", "true", "x"]
+
+
+def test_leftovers_of_killed_runs_are_removed(tmp_path):
+    process = subprocess.Popen(["true"])
+    process.wait()
+    for number in process.pid, os.getpid():
+        (tmp_path / f"model.partial-{number}-0").mkdir()
+        (tmp_path / f"model.partial-{number}-0" / "config.json").touch()
+    run("train-classifier", "--folds=0", "-o", tmp_path / "model", input=jsonl(DATA))
+    assert {path.name for path in tmp_path.iterdir()} == {"model", f"model.partial-{os.getpid()}-0"}
 
 
 def test_formats_by_name(tmp_path):
@@ -128,14 +179,14 @@ def test_formats_by_name(tmp_path):
     (tmp_path / "b.tsv").write_bytes(as_csv(DATA, delimiter="\t"))
     (tmp_path / "c.jsonl").write_bytes(jsonl(DATA))
     arguments = ["--folds=0", "-o", tmp_path / "model", *sorted(tmp_path.iterdir())]
-    assert run_json("train-classifier", *arguments)[0]["texts"] == 12
+    assert run_json("train-classifier", *arguments)[0]["text_count"] == 12
 
 
 def test_csv_is_read_as_python_reads_it(train):
     """Labels of every kind: they come back in the report, byte for byte."""
     generator = random.Random(3)
     alphabet = ['"', ",", "\n", "\r\n", "a", "é", " ", "'", "\t", "x"]
-    labels = {"".join(generator.choices(alphabet, k=generator.randrange(1, 9))) for _ in range(400)} - {""}
+    labels = {"".join(generator.choices(alphabet, k=generator.randrange(1, 9))).strip() for _ in range(400)} - {""}
     records = [("one two three", label) for label in sorted(labels)]
     for options in ({}, {"lineterminator": "\n"}, {"quoting": csv.QUOTE_ALL}):
         data = as_csv(records, **options)
@@ -147,16 +198,24 @@ def test_csv_is_read_as_python_reads_it(train):
 def test_report(tmp_path):
     data = jsonl([(item["text"], item["label"]) for item in NEWS])
     arguments = ["train-classifier", "--algorithm=naive_bayes", "--seed=7"]
-    text, errors = run(*arguments, "--out", tmp_path / "a", input=data)
+    text, errors = run(*arguments, "--output", tmp_path / "a", input=data)
     assert errors == ""
     facts = dict(line.split() for line in text.split("\n\n")[0].splitlines())
-    assert facts["texts"] == "40" and facts["labels"] == "5" and facts["converged"] == "yes"
-    [report] = run_json(*arguments, "--out", tmp_path / "b", input=data)
+    assert facts["text_count"] == "40" and facts["label_count"] == "5" and facts["is_converged"] == "yes"
+    [report] = run_json(*arguments, "--output", tmp_path / "b", input=data)
     assert report["accuracy"] == pytest.approx(float(facts["accuracy"]), rel=1e-5)
     assert 0 < report["macro_f1"] <= 1 and 0 <= report["calibration_error"] <= 1
     table = [line.split() for line in text.split("\n\n")[1].splitlines()[1:]]
     assert [row[0] for row in table] == report["labels"]
-    assert [[int(cell) for cell in row[2:]] for row in table] == report["confusion"]
+    counts = [[int(cell) for cell in row[4:]] for row in table]
+    pairs = [[i, j, count] for i, row in enumerate(counts) for j, count in enumerate(row) if count]
+    assert pairs == report["confusion"] and sum(map(sum, counts)) == 40
+    for label, row in enumerate(table):
+        right = counts[label][label]
+        precision = right / max(1, sum(row[label] for row in counts))
+        recall = right / sum(counts[label])
+        assert [report[name][label] for name in ("precision", "recall")] == pytest.approx([precision, recall])
+        assert [float(cell) for cell in row[2:4]] == pytest.approx([precision, recall], abs=1e-4)
     for name in ("config.json", "vocab.txt", "model.safetensors"):
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
 
@@ -181,10 +240,10 @@ def test_says_when_it_has_not_converged(tmp_path):
 def test_train_refuses(tmp_path):
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "file").touch()
-    out = ["--out", tmp_path / "out"]
+    out = ["--output", tmp_path / "out"]
     for arguments, data, message, code in [
-        ([], b"", "no --out was given", 2),
-        (["--out", tmp_path / "full"], jsonl(DATA), "not empty", 2),
+        ([], b"", "no --output was given", 2),
+        (["--output", tmp_path / "full"], jsonl(DATA), "not empty", 2),
         ([*out, "--folds=1"], b"", "folds is 1", 2),
         ([*out, "--max-ngram=3"], b"", "--max-ngram is 3", 2),
         ([*out, "--seed=-1"], b"", "--seed takes", 2),
@@ -192,17 +251,19 @@ def test_train_refuses(tmp_path):
         ([*out, "--format=xml"], b"", "jsonl, csv, tsv", 2),
         (out, b"", "0 text(s) with 0 label(s)", 3),
         (out, jsonl(DATA[:1]), "1 text(s) with 1 label(s)", 3),
-        (out, jsonl(DATA) + b"{", "standard input: line 5: not valid JSON", 3),
-        (out, b"[1]\n", "line 1: an array, expected a JSON object", 3),
-        (out, b'{"text": "a"}\n', "line 1: the field 'label' is missing", 3),
+        (out, jsonl(DATA) + b"{", "line 5: not a JSON object: expected a key in quotes at byte 1", 3),
+        (out, b"[1]\n", "line 1: not a JSON object: expected an object at byte 0", 3),
+        (out, b'{"text": "a"}\n', "line 1: there is no field 'label'", 3),
         (out, b'{"text": null, "label": "a"}\n', "line 1: the field 'text' is null", 3),
         (out, b'{"text": "a", "label": ""}\n', "line 1: the label is empty", 3),
-        ([*out, "--format=csv"], b"text,name\na,b\n", "no field 'label' among 'text', 'name'", 3),
-        ([*out, "--format=csv"], b"text,label\na,b\na\n", "line 3: 1 fields, but the first record has 2", 3),
-        ([*out, "--format=csv"], b'text,label\n"a\nb,c\n', "line 2: a field's closing quote is missing", 3),
-        ([*out, "--format=csv"], b'text,label\n"a"b,c\n', "line 2: text follows the closing quote", 3),
+        ([*out, "--format=csv"], b"text,name\na,b\n", "the table has no column 'label'; its first line names 'text', 'name'", 3),
+        ([*out, "--format=csv"], b"text,label\na,b\na\n", "line 3: the row has 1 columns, but the table 2", 3),
+        ([*out, "--format=csv"], b'text,label\n"a\nb,c\n', "line 2: the input ends inside the record", 3),
+        ([*out, "--format=jsonl", "--delimiter=,"], b"", "--delimiter goes with --format csv", 2),
+        ([*out, "--format=tsv", "--delimiter=,"], b"", "--delimiter goes with --format csv", 2),
+        (out, b'{"text": "a", "label": " \\t"}\n', "line 1: the label is empty", 3),
         ([*out, tmp_path / "none"], b"", "cannot read", 3),
-        ([*out, tmp_path], b"", "cannot read", 3),
+        ([*out, tmp_path], b"", "is a directory, not a file", 3),
     ]:  # fmt: skip
         assert message in run("train-classifier", *arguments, input=data, code=code)[1]
     assert [path.name for path in tmp_path.iterdir()] == ["full"]

@@ -33,11 +33,13 @@ def run_bytes(*arguments, input=b""):
 def test_files_and_standard_input(tmp_path, expected):
     other = tmp_path / "other.txt"
     other.write_text("the dog\n")
-    records = [json.loads(line) for line in run(*EMBED, FOX, other, "-", input=b"a king")[0].splitlines()]
+    records = [json.loads(line) for line in run(*EMBED, "-f", FOX, "-f", other, "-f", "-", input=b"a king")[0].splitlines()]
     assert [record["file"] for record in records] == [str(FOX), str(other), "-"]
     texts = [FOX.read_text(), "the dog", "a king"]
     assert [record["embedding"] for record in records] == [pytest.approx(list(expected.embed(t))) for t in texts]
     assert run(*EMBED, input=b"a king")[0] == run(*EMBED, "-", input=b"a king")[0]
+    [record] = [json.loads(line) for line in run(*EMBED, "a", "king")[0].splitlines()]
+    assert record["file"] is None and record["embedding"] == pytest.approx(list(expected.embed("a king")))
 
 
 def test_lines_in_every_format(expected):
@@ -90,10 +92,10 @@ def test_wrong_usage(arguments, complaint):
 
 
 def test_what_cannot_be(tmp_path):
-    assert "no default embedding model" in run("embed", FOX, code=2)[1]
-    output, errors = run(*EMBED, FOX, tmp_path / "missing", code=3)
+    assert "no default embedding model" in run("embed", "text", code=2)[1]
+    output, errors = run(*EMBED, "-f", FOX, "-f", tmp_path / "missing", code=3)
     assert output == "" and "missing" in errors
-    assert "BertModel" in run("embed", "-m", FIXTURES / "tiny-bert", FOX, code=3)[1]
+    assert "BertModel" in run("embed", "-m", FIXTURES / "tiny-bert", "text", code=3)[1]
     assert "BertForQuestionAnswering" in run("answer", "-m", MODEL, "-q", "a", FOX, code=3)[1]
 
 
@@ -103,7 +105,7 @@ def test_info_and_quantize(tmp_path):
     record = json.loads(run("info", "-m", FIXTURES / "tiny-bert-classifier", "--json")[0])
     assert (record["task"], record["labels"]) == ("classify", "calm, glad, sad")
     run("quantize", MODEL, tmp_path / "int8")
-    exact = numpy.frombuffer(run_bytes("--format", "raw", FOX), dtype="f4")
-    result = subprocess.run([TOOL, "embed", "-m", tmp_path / "int8", "--format", "raw", FOX], capture_output=True)
+    exact = numpy.frombuffer(run_bytes("--format", "raw", "--file", FOX), dtype="f4")
+    result = subprocess.run([TOOL, "embed", "-m", tmp_path / "int8", "--format", "raw", "--file", FOX], capture_output=True)
     assert 0.99 < exact @ numpy.frombuffer(result.stdout, dtype="f4") < 1.01
     assert run("quantize", "--no-answer-threshold", "1", MODEL, tmp_path / "other", code=2)[1]

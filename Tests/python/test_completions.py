@@ -30,7 +30,7 @@ def help_of(command):
 
 
 COMMANDS = re.findall(r"^  ([a-z-]+)  +[a-z]", run(TOOL, "--help").stdout, re.M)
-ENTRY = re.compile(r"^  (?:-(\w), |    )--([a-z-]+)(?: ([A-Z_]+)|\[=([A-Z_]+)\])?(?:  |$)", re.M)
+ENTRY = re.compile(r"^  (?:-(\w), |    )--([a-z-]+)(?: ([A-Z_=]+)|\[=([A-Z_]+)\])?(?:  |$)", re.M)
 # (command, long name, letter or "", name of the value or "", value is optional)
 OPTIONS = [
     (command, name, letter, value or optional, bool(optional))
@@ -56,8 +56,12 @@ def test_commands():
 @pytest.mark.parametrize("command", COMMANDS)
 def test_options_are_those_of_the_help(command):
     expected = {f"--{name}" for owner, name, *_ in OPTIONS if owner == command}
-    indented = "\n".join(line for line in help_of(command).splitlines() if line.startswith(" "))
-    assert expected == set(re.findall(r"--[a-z][a-z-]*", indented))
+    options, _, examples = help_of(command).partition("\nExamples:\n")
+    indented = "\n".join(line for line in options.splitlines() if line.startswith(" "))
+    # What the help speaks of is there; an example may be about another command.
+    assert expected == set(re.findall(r"(?<!-)--[a-z][a-z-]*", indented))
+    if command != "complete":
+        assert set(re.findall(r"(?<= )--[a-z][a-z-]*", examples.split("|")[0])) <= expected
     found = complete(command, "-")
     assert set(found) == expected and all(found.values())
     words = " ".join(help_of(command).split())
@@ -69,7 +73,7 @@ def test_options_are_those_of_the_help(command):
 
 @pytest.mark.parametrize("command, name, letter, value, optional", [option for option in OPTIONS if option[3]])
 def test_values(command, name, letter, value, optional, tmp_path):
-    files = {"FILE", "DIR"} & set(value.split("_"))
+    files = {"FILE", "DIR", "CHECKPOINT"} & set(value.split("_"))
     forms = (
         [[f"--{name}="]]
         if optional
@@ -79,7 +83,9 @@ def test_values(command, name, letter, value, optional, tmp_path):
     if files:
         choices = None
     else:
-        error = run_with_wrong_value(command, name, tmp_path)
+        tasks = ["answer", "classify", "embed", "tokenize"] if command == "filter" and name != "task" else []
+        more = [[f"--task={task}"] for task in tasks] or [[]]
+        error = "".join(run_with_wrong_value(command, name, tmp_path, options) for options in more)
         choices = re.search(rf"--{name} takes ([a-z0-9_, -]+), not '\?'", error)
         # Words, unlike "a whole number".
         choices = choices and " " not in choices[1].replace(", ", "") and choices[1].split(", ")
@@ -95,8 +101,8 @@ def test_values(command, name, letter, value, optional, tmp_path):
             assert found == []
 
 
-def run_with_wrong_value(command, name, directory):
-    # With what else the first line asks for: "--out DIR" of "bertqa train-classifier --out DIR [OPTION]...".
+def run_with_wrong_value(command, name, directory, options):
+    # With what else the first line asks for: "--output DIR" of "bertqa train-classifier --output DIR [OPTION]...".
     usage = help_of(command).splitlines()[0].split(" [")[0]
     required = [
         part
@@ -105,7 +111,7 @@ def run_with_wrong_value(command, name, directory):
         for part in (option, "none")
     ]
     result = subprocess.run(
-        [TOOL, command, *required, f"--{name}=?"],
+        [TOOL, command, *required, *options, f"--{name}=?"],
         capture_output=True,
         text=True,
         timeout=60,
@@ -118,7 +124,7 @@ def run_with_wrong_value(command, name, directory):
 
 def test_operands():
     for command in COMMANDS:
-        files = re.search(r"FILE|DIR", help_of(command).splitlines()[0]) is not None
+        files = re.search(r"FILE|DIR", help_of(command).splitlines()[0].split()[-1]) is not None
         if command != "help":
             assert list(complete(command, "")) == ([":files"] if files else [])
             assert list(complete(command, "--", "--x")) == ([":files"] if files else [])

@@ -125,7 +125,7 @@ def test_classes_are_those_of_the_api(model):
         pytest.approx(pair.scores[0].logit, rel=1e-6),
     )
     header, row = rows_of(run(*options, "--format=csv", "--second-field=b", input=b"text,b\na fox,a dog\n")[0])
-    assert header[2:] == ["bertqa_label", "bertqa_probability"] and row[2] == pair.scores[0].label
+    assert header[2:] == ["bertqa_label", "bertqa_probability", "bertqa_error"] and row[2] == pair.scores[0].label
     number = pair.scores[0].logit if "regression" in model else pair.scores[0].probability
     assert float(row[3]) == pytest.approx(number, rel=1e-6)
 
@@ -247,7 +247,7 @@ def framed(record):
 def test_length_prefixed(ids):
     records = [b'{"text":"a\\nb",\n"n":1}', b'{"text":"x"}', b" {} "]
     output, errors = run(*TOKENS, "--format", "length-prefixed", input=b"".join(map(framed, records)), code=1)
-    expected = [spliced(record, ids(parse(record)["text"])) for record in records[:2]] + [b' {"bertqa":null} ']
+    expected = [spliced(record, ids(parse(record)["text"])) for record in records[:2]] + [b' {"bertqa":null,"bertqa_error":"there is no field \'text\'"} ']
     assert output == b"".join(map(framed, expected))
     assert errors == ["bertqa: record 3: there is no field 'text'"]
 
@@ -278,7 +278,7 @@ def test_csv(ids):
     output, errors = run(*TOKENS, "--format", "csv", input=table)
     cells = [ids(text).strip(b"[]").replace(b",", b" ") for text in ('The "quick" fox,\njumps', "plain", "")]
     assert output == (
-        b'id,"text",bertqa_ids\r\n1,"The ""quick"" fox,\njumps",%s\r\n\r\n2,plain,%s\n"3","",%s\n' % tuple(cells)
+        b'id,"text",bertqa_ids,bertqa_error\r\n1,"The ""quick"" fox,\njumps",%s,\r\n\r\n2,plain,%s,\n"3","",%s,\n' % tuple(cells)
     )
     assert errors == []
 
@@ -287,14 +287,14 @@ def test_answers_in_a_table(context):
     table = b"text,question\n%s,%s\n,\n" % (FOX.encode(), WHO.encode())
     header, row, empty = rows_of(run("filter", "--format=csv", "--output-field", "out", input=table)[0])
     names = ["answer", "score", "probability", "start", "end", "is_impossible"]
-    assert header == ["text", "question", *(f"out_{name}" for name in names)]
+    assert header == ["text", "question", *(f"out_{name}" for name in [*names, "error"])]
     answer = context.answer(WHO, FOX).answer
     assert row[2] == answer.text and float(row[4]) == pytest.approx(answer.probability)
     assert FOX[int(row[5]) : int(row[6])] == answer.text and row[7] == "false"
-    assert empty[2:] == ["", "", "", "", "", "true"]
+    assert empty[2:] == ["", "", "", "", "", "true", ""]
     several = rows_of(run("filter", "--format=csv", "-q", WHO, "-q", "x", input=table)[0])
-    assert several[0][2:] == [f"bertqa_{n}_{name}" for n in (1, 2) for name in names]
-    assert several[1][2:8] == row[2:]
+    assert several[0][2:] == [f"bertqa_{n}_{name}" for n in (1, 2) for name in names] + ["bertqa_error"]
+    assert several[1][2:8] == row[2:8]
 
 
 def test_cells_are_quoted_where_they_must_be():
@@ -302,20 +302,20 @@ def test_cells_are_quoted_where_they_must_be():
     [_, row] = rows_of(
         run("filter", "--format=csv", "-q", "What is there?", "--max-answer-len=100", input=table)[0]
     )
-    assert row[1] in row[0] and row[1] != "" and len(row) == 7
+    assert row[1] in row[0] and row[1] != "" and len(row) == 8
     [_, row] = rows_of(
         run("filter", "--format=tsv", "-q", "What?", input=b'text\n"a" b\x0bc\n')[0],
         delimiter="\t",
         quoting=csv.QUOTE_NONE,
     )
-    assert row[0] == '"a" b\x0bc' and len(row) == 7
+    assert row[0] == '"a" b\x0bc' and len(row) == 8
 
 
 def test_tsv_has_no_quotes(ids):
     table = b'text\tn\n"a\tb"\n\t\n'
     output, _ = run(*TOKENS, "--format", "tsv", input=table)
     cell = ids('"a').strip(b"[]").replace(b",", b" ")
-    assert output == b'text\tn\tbertqa_ids\n"a\tb"\t%s\n\t\t\n' % cell
+    assert output == b'text\tn\tbertqa_ids\tbertqa_error\n"a\tb"\t%s\t\n\t\t\t\n' % cell
 
 
 @pytest.mark.parametrize("option, delimiter", [(";", b";"), ("\\t", b"\t"), ("|", b"|")])
@@ -323,7 +323,7 @@ def test_delimiters(option, delimiter, ids):
     table = b'n%btext\n1%b"x%b""y"\n'.replace(b"%b", delimiter)
     output, _ = run(*TOKENS, "--format", "csv", "--delimiter", option, input=table)
     cell = ids(f'x{delimiter.decode()}"y').strip(b"[]").replace(b",", b" ")
-    assert output == table.replace(b"\n", delimiter + b"bertqa_ids\n", 1)[:-1] + delimiter + cell + b"\n"
+    assert output == table.replace(b"\n", delimiter + b"bertqa_ids" + delimiter + b"bertqa_error\n", 1)[:-1] + delimiter + cell + delimiter + b"\n"
 
 
 def test_rows_that_do_not_fit(tmp_path):
@@ -342,7 +342,11 @@ def test_rows_that_do_not_fit(tmp_path):
         ]
         outputs[policy] = output.splitlines()
     assert outputs["drop"][1].startswith(b"3,ok,") and len(outputs["drop"]) == 2
-    assert outputs["null"][1:3] == [b"1,,", b"2,a,b,"] and outputs["null"][4] == b",,"
+    assert outputs["null"][1:3] == [
+        b'1,,,"the row has 1 columns, but the table 2"',
+        b'2,a,b,,"the row has 3 columns, but the table 2"',
+    ]
+    assert outputs["null"][4] == b",,,the input ends inside the record"
     assert outputs["pass"][1:3] == [b"1", b"2,a,b"] and outputs["pass"][4:] == [b'4,"open', b"5,x"]
     # The names of the columns once, and the rows of each of the three runs.
     assert letters.read_bytes() == b"id,text\n" + 3 * b'1\n2,a,b\n4,"open\n5,x\n'
@@ -356,7 +360,10 @@ def test_columns_that_are_not_there():
     errors = run(*TOKENS, "--format=csv", input=b"text,bertqa_ids\n", code=3)[1]
     assert errors == ["bertqa: the table has a column 'bertqa_ids' already: choose another --output-field"]
     assert run(*TOKENS, "--format=csv") == (b"", [])
-    assert run(*TOKENS, "--format=csv", input=b"\xef\xbb\xbftext\r\n") == (b"\xef\xbb\xbftext,bertqa_ids\r\n", [])
+    assert run(*TOKENS, "--format=csv", input=b"\xef\xbb\xbftext\r\n") == (
+        b"\xef\xbb\xbftext,bertqa_ids,bertqa_error\r\n",
+        [],
+    )
 
 
 def test_random_tables_read_as_python_reads_them(tmp_path, ids):
@@ -398,7 +405,7 @@ def test_random_tables_read_as_python_reads_them(tmp_path, ids):
     "arguments, complaint",
     [
         (["--task", "sing"], "--task takes answer, classify, embed, tokenize, not 'sing'"),
-        (["--format", "xml"], "--format takes ndjson, csv, tsv, length-prefixed, not 'xml'"),
+        (["--format", "xml"], "--format takes jsonl, csv, tsv, length-prefixed, not 'xml'"),
         (["--text-field", "a..b"], "--text-field takes a name, a path such as a.b.0 or a JSON Pointer"),
         (["--text-field", ""], "--text-field takes"),
         (["--text-field", "/a~2"], "--text-field takes"),
@@ -408,15 +415,15 @@ def test_random_tables_read_as_python_reads_them(tmp_path, ids):
         (["--max-document-bytes", "9999999999G"], "--max-document-bytes takes a number of bytes, 1 to"),
         (["--max-record-bytes", "64k"], "such as 64M, not '64k'"),
         (["--batch-size", "0"], "--batch-size is 0, but must be 1 to 10000"),
-        (["--delimiter", ";"], "goes with --format csv"),
+        (["--format", "jsonl", "--delimiter", ";"], "goes with --format csv"),
         (["--format", "csv", "--delimiter", ";;"], "--delimiter takes one character"),
         (["--format", "csv", "-k", "2"], "a table has room for one answer"),
         (["--task=classify", "--top-k", "0"], "--top-k is 0, but must be at least 1"),
-        (["--task=classify", "--explain", "-1"], "--explain takes a number of words"),
+        (["--task=classify", "--contributions", "-1"], "--contributions is -1, but must be at least 0"),
         (["--ids"], "--ids does not go with --task answer"),
         (["--task", "tokenize", "-q", "x"], "--question does not go with --task tokenize"),
         (["--resume", "c"], "--resume needs an input file and --output"),
-        (["--max-seq-len", "7"], "--max-seq-len is 7, but must be 8 to 512"),
+        (["--max-seq-len", "7"], "--max-seq-len is 7, but must be at least 8"),
         (["-q", "long " * 99, "--max-question-len=99", "--max-seq-len=80", "--doc-stride=9"], "leave"),
         (["a", "b"], "more than one file: 'b'"),
         (["-o", "a", "--stats", "a"], "a cannot be written for two purposes"),

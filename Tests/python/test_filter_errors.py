@@ -75,7 +75,9 @@ def test_bad_records(record, kind, complaint, policy, tmp_path):
         if parse(record) is not None and kind != "record_too_large":
             end = record.rindex(b"}")
             comma = b"," if parse(record) else b""
-            assert lines[1] == record[:end] + comma + b'"bertqa":null' + record[end:]
+            reason = b',"bertqa_error":' + json.dumps(error.removeprefix("bertqa: line 2: ")).encode()
+            assert lines[1] == record[:end] + comma + b'"bertqa":null' + reason + record[end:]
+            assert complaint in result["bertqa_error"]
         else:
             assert complaint in result["bertqa_error"]
             kept = record.decode(errors="replace") if kind != "record_too_large" else None
@@ -132,11 +134,11 @@ def test_texts_that_the_library_refuses(tmp_path):
     stats = tmp_path / "stats"
     long = compact({"question": "why " * 60, "text": "because"})
     short = compact({"question": "why", "text": "because"})
-    options = ["--max-seq-len=40", "--doc-stride=10", "--stats", stats]
+    options = ["--max-seq-len=40", "--doc-stride=10", "--max-question-len=64", "--stats", stats]
     output, [error] = run("filter", *options, input=stream([short, long, short] * 1), code=1)
     first, second, third = map(json.loads, output.splitlines())
     assert first == third and first["bertqa"]["answers"] and second["bertqa"] is None
-    assert error.startswith("bertqa: line 2: ") and "--doc-stride" in error
+    assert error.startswith("bertqa: line 2: ") and "doc_stride" in error
     assert summary(stats)["failed_by_kind"]["refused"] == 1
 
 
@@ -216,7 +218,8 @@ def test_random_records(seed, tmp_path, context):
             failed.append(number)
             assert result["bertqa"] is None
             if value is not None:
-                assert result == value | {"bertqa": None}, record
+                reason = result.pop("bertqa_error")
+                assert reason in errors[len(failed) - 1] and result == value | {"bertqa": None}, record
             else:
                 assert result["bertqa_record"] == text_of(record.decode(errors="replace")), record
     assert [int(re.match(r"bertqa: line (\d+)", error)[1]) for error in errors] == failed
@@ -230,7 +233,7 @@ def test_random_records(seed, tmp_path, context):
     }
 
 
-@pytest.mark.parametrize("format", ["ndjson", "csv", "tsv", "length-prefixed"])
+@pytest.mark.parametrize("format", ["jsonl", "csv", "tsv", "length-prefixed"])
 def test_random_bytes(format, tmp_path):
     """Whatever comes in, nothing crashes and nothing is lost."""
     generator = random.Random(format)

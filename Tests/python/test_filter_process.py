@@ -4,7 +4,6 @@ import fcntl
 import json
 import os
 import pty
-import random
 import re
 import select
 import signal
@@ -13,27 +12,7 @@ import threading
 import time
 
 import pytest
-from filtering import TINY, TOKENS, compact, environment, run, start, summary
-
-RECORD = b'{"text":"a b"}\n'
-DONE = b'{"text":"a b","bertqa":[1037,1038]}\n'
-# Slow enough to be interrupted.
-SLOW = ["filter", "-m", TINY, "--threads=1", "--isa=portable", "-q", "what?", "--batch-size=4"]
-
-
-def finish(process, code=0):
-    """Closes the input, reads what is left, and returns it with the errors."""
-    output, errors = process.communicate(timeout=120)
-    assert process.returncode == code, (process.returncode, errors)
-    return output, errors.decode().splitlines()
-
-
-def wait_for(condition):
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-
+from filtering import DONE, RECORD, SLOW, TOKENS, compact, environment, finish, run, start, summary, wait_for
 
 # One record in, one out
 
@@ -64,7 +43,7 @@ def test_a_host_that_takes_a_line_from_either_stream_for_the_answer(options, ans
         else:
             assert json.loads(line) == {
                 "n": number,
-                **({"bertqa": None} if bad else {"text": "a", "bertqa": [1037]}),
+                **({"bertqa": None, "bertqa_error": "there is no field 'text'"} if bad else {"text": "a", "bertqa": [1037]}),
             }
         assert not select.select([process.stdout, process.stderr], [], [], 0.01)[0]
     assert finish(process, code=1) == (b"", [])
@@ -334,7 +313,7 @@ def test_summary(tmp_path):
     assert (numbers["blank_lines"], numbers["written"], numbers["dead_letters"]) == (1, 152, 0)
     assert numbers["failed_by_kind"] == {
         "invalid_record": 1, "missing_field": 1, "wrong_type": 0, "record_too_large": 0, "document_too_large": 0,
-        "refused": 0, "truncated": 0,
+        "refused": 0, "truncated": 0, "stopped": 0,
     }  # fmt: skip
     assert (numbers["input_bytes"], numbers["output_bytes"]) == (len(data), len(output))
     assert numbers["batches"] >= 3 and numbers["windows"] == 0 and numbers["ended_by"] is None
@@ -352,13 +331,14 @@ def test_metrics_are_replaced_while_it_runs(tmp_path):
     wait_for(metrics.exists)
     first = metrics.stat().st_ino
     values = read_metrics(metrics)
-    assert values["bertqa_filter_records_total"] in (0, 1, 2)
+    assert values['bertqa_filter_records_total{run="bertqa"}'] in (0, 1, 2)
     wait_for(lambda: metrics.stat().st_ino != first)
     finish(process, code=1)
     values = read_metrics(metrics)
-    assert values["bertqa_filter_records_total"] == 2 == values["bertqa_filter_written_records_total"]
-    assert values['bertqa_filter_failed_records_total{kind="invalid_record"}'] == 1
-    assert values["bertqa_filter_input_bytes_total"] == len(RECORD) + 4
+    assert values['bertqa_filter_records_total{run="bertqa"}'] == 2
+    assert values['bertqa_filter_written_records_total{run="bertqa"}'] == 2
+    assert values['bertqa_filter_failed_records_total{run="bertqa",kind="invalid_record"}'] == 1
+    assert values['bertqa_filter_input_bytes_total{run="bertqa"}'] == len(RECORD) + 4
     assert [*tmp_path.iterdir()] == [metrics]
 
 
@@ -370,7 +350,7 @@ def read_metrics(path):
             known.add(match[2])
             assert match[1] == "HELP" or match[3] in ("counter", "gauge")
         else:
-            name, value = re.fullmatch(r'([a-z_]+(?:\{kind="[a-z_]+"\})?) ([0-9.e+-]+)', line).groups()
+            name, value = re.fullmatch(r'([a-z_]+\{[a-z_]+="[^"]*"(?:,[a-z_]+="[^"]*")*\}) ([0-9.e+-]+)', line).groups()
             assert name.split("{")[0] in known
             values[name] = float(value)
     return values
@@ -400,151 +380,3 @@ def test_progress_on_a_terminal():
     assert b"\r\x1b[Kbertqa: line 2: not a JSON object" in received
     process.communicate(timeout=60)
     os.close(controller)
-
-
-# Runs that go on where they were killed
-
-
-def records_to(path, count, seed):
-    generator = random.Random(seed)
-    words = "who jumped over the dog fox quick brown lazy".split()
-    with path.open("wb") as file:
-        for number in range(count):
-            if generator.random() < 0.05:
-                file.write(generator.choice([b"bad\n", b"\n", b'{"id":7}\n', b"x" * 3000 + b"\n"]))
-            text = " ".join(generator.choices(words, k=generator.randrange(1, 60)))
-            file.write(compact({"id": number, "text": text}) + b"\n")
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_a_killed_run_goes_on(seed, tmp_path):
-    source = tmp_path / "in"
-    records_to(source, 1500, seed)
-    generator = random.Random(seed)
-
-    def arguments(name):
-        return [
-            *SLOW, source, "--output", tmp_path / f"{name}.out", "--resume", tmp_path / f"{name}.checkpoint",
-            "--on-error=pass", "--on-error", f"dead-letter={tmp_path / 'letters'}", "--max-record-bytes=2000",
-            "--stats", tmp_path / f"{name}.stats",
-        ]  # fmt: skip
-
-    letters = tmp_path / "letters"
-    letters.write_bytes(b"from before\n")
-    errors = run(*arguments("whole"), code=1)[1]
-    expected = (tmp_path / "whole.out").read_bytes(), letters.read_bytes()
-    letters.write_bytes(b"from before\n")
-    checkpoint = tmp_path / "killed.checkpoint"
-
-    def is_done(count):
-        """Whether a checkpoint says so of this many bytes."""
-        return checkpoint.exists() and int(re.search(r"input_bytes (\d+)", checkpoint.read_text())[1]) >= count
-
-    size = source.stat().st_size
-    kills = 0
-    for goal in sorted(generator.choices(range(size * 7 // 10), k=6)):
-        process = start(*arguments("killed"), "--checkpoint-interval=0.01")
-        wait_for(lambda: is_done(goal))
-        time.sleep(generator.uniform(0, 0.05))
-        process.kill()
-        process.communicate(timeout=60)
-        kills += process.returncode == -signal.SIGKILL and not is_done(size)
-    assert kills > 3
-    process = start(*arguments("killed"))
-    told = finish(process, code=1)[1]
-    assert ((tmp_path / "killed.out").read_bytes(), letters.read_bytes()) == expected
-    # What was told last was told by the undisturbed run, too, line numbers included.
-    assert set(told) < set(errors)
-    first, second = summary(tmp_path / "whole.stats"), summary(tmp_path / "killed.stats")
-    for name in set(first) - {"batches", "seconds", "records_per_second"}:
-        assert first[name] == second[name], name
-
-
-@pytest.mark.parametrize("format", ["csv", "tsv", "length-prefixed"])
-def test_other_formats_go_on_too(format, tmp_path):
-    source, target, checkpoint = tmp_path / "in", tmp_path / "out", tmp_path / "checkpoint"
-    if format == "length-prefixed":
-        records = [len(r).to_bytes(4, "big") + r for r in (b'{"text":"a %d"}' % n for n in range(300))]
-    else:
-        records = [b"%d,a\n" % n if format == "csv" else b"%d\ta\n" % n for n in range(300)]
-        records.insert(0, records[0].replace(b"0", b"id").replace(b"a", b"text"))
-    data = b"".join(records)
-    options = [*TOKENS, "--format", format]
-    expected, _ = run(*options, input=data)
-    resumable = [*options, source, "-o", target, "--resume", checkpoint]
-    # A checkpoint in the middle: of the first records, as if the run had been killed behind them.
-    source.write_bytes(b"".join(records[:100]))
-    run(*resumable)
-    target.write_bytes(target.read_bytes() + b"written after the checkpoint")
-    source.write_bytes(data)
-    run(*resumable)
-    assert target.read_bytes() == expected
-    run(*resumable)
-    assert target.read_bytes() == expected
-
-
-def test_a_stopped_or_failed_run_goes_on(tmp_path):
-    source, target, checkpoint = tmp_path / "in", tmp_path / "out", tmp_path / "checkpoint"
-    arguments = [*TOKENS, source, "-o", target, "--resume", checkpoint, "--on-error=fail"]
-    source.write_bytes(RECORD * 3 + b"bad  \n" + RECORD)
-    run(*arguments, code=3)
-    assert target.read_bytes() == DONE * 3
-    assert "line 4:" in run(*arguments, code=3)[1][0]
-    source.write_bytes(RECORD * 3 + b"     \n" + RECORD)
-    run(*arguments)
-    assert target.read_bytes() == DONE * 3 + b"     \n" + DONE
-
-
-def test_a_run_ended_by_a_signal_goes_on(tmp_path):
-    source, target = tmp_path / "in", tmp_path / "out"
-    source.write_bytes(
-        b"".join(compact({"n": n, "text": "who " * (n % 50), "x": "x" * 5000}) + b"\n" for n in range(600))
-    )
-    options = [*SLOW, source, "--quiet", "--output"]
-    run(*options, target)
-    arguments = [*options, tmp_path / "stopped", "--resume", tmp_path / "checkpoint", "--checkpoint-interval=0"]
-    process = start(*arguments)
-    wait_for(lambda: (tmp_path / "stopped").exists() and (tmp_path / "stopped").stat().st_size > 10_000)
-    process.send_signal(signal.SIGTERM)
-    finish(process, code=-signal.SIGTERM)
-    assert (tmp_path / "stopped").stat().st_size < target.stat().st_size
-    run(*arguments)
-    assert (tmp_path / "stopped").read_bytes() == target.read_bytes()
-
-
-def test_checkpoints_of_something_else(tmp_path):
-    source, target, checkpoint = tmp_path / "in", tmp_path / "out", tmp_path / "checkpoint"
-    source.write_bytes(RECORD * 3)
-    arguments = [*TOKENS, source, "-o", target, "--resume", checkpoint]
-    run(*arguments)
-    written = target.read_bytes(), checkpoint.read_bytes()
-    for options in (["--output-field=x"], ["--on-error=drop"], ["--parse-special-tokens"]):
-        assert "other arguments" in run(*arguments, *options, code=3)[1][0]
-    run(*arguments, "--batch-size=3", "--progress")
-    source.write_bytes(RECORD * 2 + b'{"text":"a c"}\n')
-    assert "another input" in run(*arguments, code=3)[1][0]
-    source.write_bytes(RECORD)
-    assert "another input" in run(*arguments, code=3)[1][0]
-    source.write_bytes(RECORD * 3)
-    target.write_bytes(b"short")
-    assert "changed meanwhile" in run(*arguments, code=3)[1][0]
-    target.write_bytes(written[0])
-    for content in (
-        b"",
-        b"bertqa filter checkpoint 1\n",
-        written[1][:-6],
-        b"\xff" * 100,
-        written[1].replace(b"output", b""),
-    ):
-        checkpoint.write_bytes(content)
-        assert "is not a checkpoint" in run(*arguments, code=3)[1][0]
-    checkpoint.write_bytes(written[1])
-    run(*arguments)
-    assert target.read_bytes() == written[0] == DONE * 3
-
-
-def test_resume_needs_files(tmp_path):
-    source = tmp_path / "in"
-    source.write_bytes(RECORD)
-    for arguments in (["-", "-o", tmp_path / "out"], [source, "-o", "/dev/null"]):
-        assert "--resume needs" in run(*TOKENS, *arguments, "--resume", tmp_path / "c", code=2)[1][0]

@@ -56,6 +56,7 @@ def test_layout(installed):
         *(libdir / "cmake" / "bertqa" / f"bertqaConfig{part}.cmake" for part in ("", "Version")),
         prefix / "bin/bertqa",
         prefix / "include/bertqa.h",
+        prefix / "include/bertqa_experimental.h",
         *(prefix / "share/man/man1" / page.name for page in (ROOT / "docs/man").glob("*.1")),
         *(prefix / "share/doc/bertqa" / page.name for page in (ROOT / "docs").glob("*.md")),
         *(prefix / "share/doc/bertqa" / name for name in ("LICENSE", "README.md", "CHANGELOG.md", "SECURITY.md")),

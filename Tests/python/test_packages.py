@@ -140,6 +140,7 @@ def test_tarball_has_the_sources_and_nothing_else(sources):
         "Makefile",
         "Package.swift",
         "include/bertqa.h",
+        "include/bertqa_experimental.h",
         "models/qa-minilm-l6/model.safetensors",
     ):
         assert (sources / path).read_bytes() == (ROOT / path).read_bytes()

@@ -1,7 +1,9 @@
 """The recipes for the shell in docs/pipelines.md, run as they stand, one after the other in one directory."""
 
+import json
 import os
 import re
+import shlex
 import subprocess
 
 from conftest import PREFIX, ROOT
@@ -30,6 +32,20 @@ def test_recipes(tmp_path):
         assert result.returncode == 0, (recipe.code, result.stderr)
         assert recipe.output == result.stdout, recipe.code
         assert re.fullmatch(r"(bertqa: line 3 \(3\): there is no field 'text'\n)?", result.stderr), recipe.code
+
+
+def test_the_command_of_spark(tmp_path):
+    """As Spark's pipe runs it on the first recipe's file: words split at spaces but for quotes, no environment."""
+    text = DOCUMENT.read_text()
+    [line] = re.findall(r'^command = "(/usr/local/bin/bertqa filter .*)"$', text, re.M)
+    records = re.search(r"cat > reports.jsonl <<'END'\n(.*?)END\n", text, re.S)[1]
+    command = [str(PREFIX / "bin" / "bertqa"), *shlex.split(line)[1:]]
+    result = subprocess.run(command, input=records, capture_output=True, text=True, env={}, cwd=tmp_path, timeout=300)
+    assert result.returncode == 0, result.stderr
+    answered = [json.loads(record) for record in result.stdout.splitlines()]
+    assert [record["id"] for record in answered] == [1, 2, 3]
+    assert answered[0]["bertqa"]["answers"][0]["text"] == "its bearing had run dry"
+    assert answered[2]["bertqa"] is None and answered[2]["bertqa_error"] == "there is no field 'text'"
 
 
 def test_options_in_the_document_exist():

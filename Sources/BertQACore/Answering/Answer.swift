@@ -8,7 +8,7 @@ public struct Answer: Sendable, Equatable {
   public let codePoints: TextRange
   public let utf16: TextRange
 
-  /// The sentence, or sentences, that the answer stands in.
+  /// The sentence, or sentences, that contain the answer.
   public let sentence: TextRange
   public let sentenceCodePoints: TextRange
   public let sentenceUTF16: TextRange

@@ -80,7 +80,7 @@ public final class PreparedDocument: @unchecked Sendable {
   }
 
   /// Whether `token` goes on with the word of the token before it. Characters that normalisation dropped
-  /// may stand between the two, but no white space, whatever the vocabulary calls its pieces.
+  /// may lie between the two, but no white space, even where the vocabulary has pieces that continue across it.
   private func continuesWord(_ token: Int) -> Bool {
     guard token > 0, tokenizer.continuesWord(tokens.ids[token]) else { return false }
     var byte = Int(tokens.ends[token - 1])

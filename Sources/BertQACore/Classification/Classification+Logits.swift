@@ -14,7 +14,7 @@ extension Classification {
     self.init(scores: [], problemType: problemType)
     let probabilities = Self.probabilities(logits, problemType)
     var order = Array(labels.indices)
-    // Numbers have no order of merit: they stay in the model's.
+    // Predicted numbers are not ranked: they stay in the model's order.
     if problemType != .regression { order.sort { (logits[$1], $0) < (logits[$0], $1) } }
     scores = order.map {
       LabelScore(label: labels[$0], id: $0, probability: probabilities[$0], logit: Float(logits[$0]))

@@ -7,7 +7,10 @@ extension Context {
     _ texts: [TextPair], options: EmbedOptions = EmbedOptions(),
     into embeddings: UnsafeMutableBufferPointer<Float>
   ) throws(BertQAError) {
-    _ = try embed(texts, options, into: embeddings) { error throws(BertQAError) in throw error }
+    _ = try embed(texts, options, into: embeddings) { error throws(BertQAError) in
+      throw error
+    } counted: { _, _ in
+    }
   }
 
   /// As `embed`, but a text's failure is its own: its vector is zeros, and the result has its error by the text's
@@ -17,12 +20,29 @@ extension Context {
     into embeddings: UnsafeMutableBufferPointer<Float>
   ) throws(BertQAError) -> [Int: BertQAError] {
     embeddings.update(repeating: 0)
-    return try embed(texts, options, into: embeddings) { _ in }
+    return try embed(texts, options, into: embeddings) { _ in
+    } counted: { _, _ in
+    }
+  }
+
+  /// As `embedEach`, with the windows that the model read of each text.
+  package func embedEachCountingWindows(
+    _ texts: [TextPair], options: EmbedOptions
+  ) throws(BertQAError) -> (vectors: [Float], windowCounts: [Int], failures: [Int: BertQAError]) {
+    var vectors = [Float](repeating: 0, count: texts.count * info.embeddingLength)
+    var windowCounts = [Int](repeating: 0, count: texts.count)
+    let failures = try vectors.withUnsafeMutableBufferPointer { buffer throws(BertQAError) in
+      try embed(texts, options, into: buffer) { _ in
+      } counted: {
+        windowCounts[$0] = $1
+      }
+    }
+    return (vectors, windowCounts, failures)
   }
 
   private func embed(
     _ texts: [TextPair], _ options: EmbedOptions, into embeddings: UnsafeMutableBufferPointer<Float>,
-    failed: (BertQAError) throws(BertQAError) -> Void
+    failed: (BertQAError) throws(BertQAError) -> Void, counted: (_ text: Int, _ windowCount: Int) -> Void
   ) throws(BertQAError) -> [Int: BertQAError] {
     let embedder = try embedder()
     guard embeddings.count == texts.count * embedder.length else {
@@ -36,8 +56,9 @@ extension Context {
     try embedder.forEachVector(of: texts, options) { index, error throws(BertQAError) in
       try failed(error)
       failures[index] = error
-    } _: { index, vector, _ in
+    } _: { index, vector, windowCount in
       (base + index * embedder.length).update(from: vector, count: embedder.length)
+      counted(index, windowCount)
     }
     return failures
   }

@@ -6,8 +6,9 @@ public struct ModelInfo: Sendable {
   public internal(set) var architecture = ""
   /// What the model is for; nil for a tokenizer alone.
   public internal(set) var task: ModelTask?
-  /// In use, never `.auto`; nil for word-count models and tokenizers, like the next one.
+  /// In use, never `.auto`; nil for word-count models and tokenizers.
   public internal(set) var precision: Precision?
+  /// In use, never `.auto`; nil for word-count models and tokenizers.
   public internal(set) var instructionSet: InstructionSet?
   /// Threads that one call may use, the calling one included.
   public internal(set) var threads = 1

@@ -1,7 +1,7 @@
 /// Classifies by the nearest label in the space of an embedding model, without training. Immutable; any
 /// number of threads may use it at once.
 ///
-/// A label stands for the mean of its examples' vectors: the nearest-centroid form of prototypical networks
+/// A label is represented by the mean of its examples' vectors: the nearest-centroid form of prototypical networks
 /// (Snell et al. 2017, https://arxiv.org/abs/1703.05175), with the cosine of CLIP's zero-shot classifier
 /// (Radford et al. 2021, https://arxiv.org/abs/2103.00020).
 public final class Labeler: Sendable {
@@ -75,7 +75,11 @@ public final class Labeler: Sendable {
   ) throws(BertQAError) -> [Classification] {
     var results: [Classification] = []
     results.reserveCapacity(texts.count)
-    try forEach(texts, call) { _, error throws(BertQAError) in throw error } _: { results.append($1) }
+    try forEach(texts, call) { _, error throws(BertQAError) in
+      throw error
+    } _: {
+      results.append($1)
+    }
     return results
   }
 
@@ -86,7 +90,11 @@ public final class Labeler: Sendable {
   ) throws(BertQAError) -> [Result<Classification, BertQAError>] {
     // A text that cannot be read fails before the texts in front of it are classified.
     var results = [Result<Classification, BertQAError>?](repeating: nil, count: texts.count)
-    try forEach(texts, call) { results[$0] = .failure($1) } _: { results[$0] = .success($1) }
+    try forEach(texts, call) {
+      results[$0] = .failure($1)
+    } _: {
+      results[$0] = .success($1)
+    }
     return results.compactMap(\.self)
   }
 

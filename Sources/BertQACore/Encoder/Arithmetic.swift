@@ -5,7 +5,7 @@ enum Arithmetic: Sendable {
   /// bf16 weights and activations, f32 sums; attention in bf16.
   case bf16
   /// s8 weights with a scale per output, u8 activations with a scale and offset per token, exact sums;
-  /// attention likewise where the instruction set has it, else in f32.
+  /// attention in int8 too where the instruction set has it, else in f32.
   case int8
 
   /// What a caller's choice means for a model and an instruction set.

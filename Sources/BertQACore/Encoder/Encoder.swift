@@ -94,7 +94,7 @@ final class Encoder: WindowModel, @unchecked Sendable {
       try vectors.reserve(windows.count * configuration.hiddenSize)
       windowVectors = vectors.base
     }
-    // A thread with less than a block of its own is not worth waking.
+    // Waking a thread costs more than it saves with less than a block of tokens per thread.
     let threads = threadLimit > 0 ? threadLimit : ThreadPool.shared.size
     let team = ThreadPool.Team(maxThreads: max(1, min(threads, ids.count / Kernels.lanes)))
     state.plan.make(windows, budget: Self.chunkTokens, threads: team.threadCount, costs: costs)

@@ -1,6 +1,7 @@
 import CBertQA
 
-/// What stands on the encoder, as the kernels take it: always in f32, as it is tiny and gives the score itself.
+/// The layers on top of the encoder, as the kernels take them. Always f32: they are small, and their outputs are
+/// the scores.
 struct Head {
   struct Layer {
     var linear: LinearLayer

@@ -1,4 +1,4 @@
-/// Something that reads windows of tokens and gives numbers for them: the encoder, or a stand-in for it in tests.
+/// Something that reads windows of tokens and gives numbers for them: the encoder, or a test double.
 protocol WindowModel: Sendable {
   /// Runs the model and its head on all windows of a batch.
   /// - Parameter input: what to give numbers for; nil: what the model's head reads.

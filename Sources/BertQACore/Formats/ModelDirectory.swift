@@ -80,7 +80,12 @@ public struct ModelDirectory: Sendable {
       throw BertQAError(.invalidModel, "\(name): \(quoted(file)) is not the name of a file in this directory")
     }
     switch source {
-    case .path: return try ModelFile(path: path(of: file))
+    case .path:
+      // Else the file would be looked for in the root.
+      guard !name.isEmpty else {
+        throw BertQAError(.invalidArgument, argument: "model_directory", "is empty")
+      }
+      return try ModelFile(path: path(of: file))
     case .descriptor(let directory):
       return try ModelFile(file, inDirectory: directory.number, path: path(of: file))
     case .files(let files):

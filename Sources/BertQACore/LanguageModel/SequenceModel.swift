@@ -50,7 +50,7 @@ final class SequenceModel: @unchecked Sendable {
   private let owners: [any AnyObject & Sendable]
 
   /// Loads a directory with `config.json`, `vocab.txt` and safetensors. Weights are used where they are
-  /// mapped. They are all read once, to refuse those that are no numbers and for the fingerprint.
+  /// mapped. They are all read once, for the fingerprint.
   /// - Parameter source: `config.json`.
   init(
     _ directory: ModelDirectory, _ source: ObjectReader, kernels: Kernels, threadLimit: Int

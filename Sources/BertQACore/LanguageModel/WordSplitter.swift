@@ -91,7 +91,7 @@ struct WordSplitter {
     try finish(&word, &joint)
   }
 
-  /// Ends a word, with the apostrophe behind it unless the vocabulary knows it without alone: that one closed
+  /// Ends a word. An apostrophe after it belongs to it, unless the vocabulary has only the word without: that one closed
   /// a quotation.
   private mutating func finish(_ word: inout [UInt8], _ joint: inout Kind?) throws(BertQAError) {
     guard !word.isEmpty else { return }

@@ -1,4 +1,4 @@
-/// What stands on an encoder.
+/// The layers on top of an encoder, by what they give.
 enum HeadKind: Sendable {
   /// Start and end logit of every token.
   case spans

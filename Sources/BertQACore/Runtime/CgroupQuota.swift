@@ -76,7 +76,7 @@ enum CgroupQuota {
     defer { close(file) }
     var bytes: [UInt8] = []
     return withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { piece in
-      // mountinfo can be long, but not longer than this in earnest.
+      // 4 MiB: far above any real mountinfo.
       while bytes.count < 1 << 22 {
         let count = Glibc.read(file, piece.baseAddress, piece.count)
         if count == 0 { return String(decoding: bytes, as: UTF8.self) }

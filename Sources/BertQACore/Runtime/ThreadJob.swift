@@ -9,7 +9,7 @@ extension ThreadPool {
   /// between phases, when no helper has a seat.
   struct Job: ~Copyable {
     /// Bit i < 62: helper seat i is taken or not for this phase. Bit 62: the caller sleeps until the
-    /// seats are empty. Bit 63: no more helpers, please.
+    /// seats are empty. Bit 63: closed, no helper may join.
     let seats = Atomic<UInt64>(Job.closed)
     /// Items nobody has claimed; negative once threads have found none.
     let remaining = Atomic<Int>(0)

@@ -16,7 +16,8 @@ public enum WorkerThreads {
   public static func start() throws(BertQAError) {
     guard ThreadPool.shared.start(ThreadPool.shared.size - 1) else {
       throw BertQAError(
-        .outOfMemory, "not all of \(ThreadPool.shared.size - 1) threads could be started; check the limits of "
+        .outOfMemory,
+        "not all of \(ThreadPool.shared.size - 1) threads could be started; check the limits of "
           + "threads and memory")
     }
   }

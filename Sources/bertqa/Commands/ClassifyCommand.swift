@@ -1,55 +1,48 @@
 import BertQACore
 
-/// `bertqa classify`, its arguments read.
+/// `bertqa classify`.
 struct ClassifyCommand: Command {
   static let name = "classify"
   static let summary = "say which of a model's labels a text has"
-  static let options: [Option] =
-    ModelChoice.runOptions + [
-      .json, .topK, .explain, .maxSequenceLength, .documentStride, .windowPooling,
-    ]
 
-  static var choices: [Option: [String]] { [.windowPooling: windowPoolings.map(\.key)] }
+  static let table = CommandTable(
+    usages: ["[OPTION]... [TEXT]...", "[OPTION]... --file FILE..."],
+    description: [
+      "Print the most probable label of a text and its probability, separated by a tab. Several TEXTs are joined "
+        + "with spaces; without TEXT and --file, or for '-', the text is standard input."
+    ],
+    sections: [
+      OptionSection(
+        "",
+        [
+          TextSource.row,
+          OptionRow(
+            .topK, letter: "k", value: "N", "print the N most probable labels, one a line; default 1"),
+          OptionRow(.json, "print one JSON object a line for each text, with all labels"),
+          ClassifyOptions.contributionRow, ModelChoice.row(),
+        ] + ModelChoice.runRows),
+      OptionSection("How BERT models read a text; lengths are in tokens", ClassifyOptions.readingRows),
+    ],
+    notes: [
+      "With several files, the file comes before each line, separated by a tab. Contributions are lines of weight, "
+        + "word, and its range of bytes. For a regression model the predicted value takes the place of the "
+        + "probability."
+    ],
+    exitCodes:
+      "0 at least one text is classified; 1 none has enough text; 2 wrong usage; 3 a file or the model "
+      + "cannot be read or is invalid (the other files are classified); 4 out of memory, the output cannot be "
+      + "written, or a defect in the program",
+    examples: [
+      .init(
+        "the topic of a sentence", "bertqa classify \"The striker scored twice in the final match.\""),
+      .init(
+        "three labels of each letter, and the words that spoke for the first",
+        "bertqa classify -k 3 --contributions 5 -f letter1.txt -f letter2.txt"),
+    ])
 
-  static let help = """
-    Usage: bertqa classify [OPTION]... [FILE|-]...
-
-    Print the most probable label of each FILE, or of standard input, and its
-    probability, separated by a tab. Each file is one text, UTF-8 of any length.
-
-      -k, --top-k N             print the N most probable labels, one a line;
-                                default 1
-          --json                print one JSON object a line for each file, with
-                                all labels
-          --explain N           also print up to N words of the text that weighed
-                                most for the best label, or against it (negative):
-                                weight, word, and its range of bytes; for
-                                word-count models
-    \(ModelChoice.help)
-    \(ModelChoice.runHelp)
-
-    How BERT models read a text; lengths are in tokens:
-          --max-seq-len N       length of a window; default 0: as many as the model
-                                takes
-          --doc-stride N        overlap of neighbouring windows; default 128
-          --window-pooling P    mean or max of the windows' logits; default mean
-
-      -h, --help                print this help
-      -V, --version             print the version
-
-    With several files, the file stands before each line, separated by a tab. For a
-    regression model the predicted value stands in the place of the probability.
-
-    Exit codes: 0 at least one text is classified; 1 none has enough text; 2 wrong
-    usage; 3 a file or the model cannot be read or is invalid (the other files are
-    classified); 4 out of memory, the output cannot be written, or a defect in the
-    program.
-
-    """
-
-  private let files: [ArgumentText]
+  private let sources: [TextSource]
   private let model: ModelChoice
-  private var classifyOptions = ClassifyOptions()
+  private var options = ClassifyOptions()
   private var topK: Int?
   private let printsJSON: Bool
 
@@ -58,40 +51,32 @@ struct ClassifyCommand: Command {
   }
 
   private init(_ arguments: ParsedArguments) throws(ToolError) {
-    files = arguments.operands.isEmpty ? [.standardInput] : arguments.operands
-    model = try ModelChoice(arguments, command: Self.invocation, task: .classify)
+    model = try ModelChoice(arguments, task: .classify)
     printsJSON = arguments.has(.json)
-    for (option, value) in arguments.options {
-      try classifyOptions.set(option, value, command: Self.invocation)
-      if option == .topK { topK = try ClassifyOptions.labelLimit(value, command: Self.invocation) }
+    for given in arguments.options {
+      try options.set(given)
+      if given.option == .topK { topK = try given.integer(in: 1...Int.max) }
     }
+    sources = try TextSource.all(arguments)
   }
 
   private func run(to output: Output) throws(ToolError) -> ExitCode {
-    let context = try model.load(command: Self.invocation)
+    let context = try model.load()
     var isClassified = false
-    let code = try InputText.forEach(files) { file, text throws(ToolError) in
-      let record = ClassificationRecord(
-        file: file, document: text.bytes, result: try classify(text.bytes, context))
+    let code = try TextSource.forEach(sources) { source, text throws(ToolError) in
+      let result = try ofCore(Self.invocation) { () throws(BertQAError) in
+        try context.classify(TextPair(text: text.bytes), options: options)
+      }
+      let record = ClassificationRecord(source: source, document: text.bytes, result: result)
       isClassified = isClassified || !record.result.notEnoughText
       if printsJSON {
         output.write(record.json(topK: topK))
       } else {
-        output.write(record.lines(topK: topK ?? 1, showsFile: files.count > 1))
+        output.write(record.lines(topK: topK ?? 1, showsFile: sources.count > 1))
         if let complaint = record.complaint { report(complaint) }
       }
       try output.flush()
     }
     return code == .done && !isClassified ? .noAnswer : code
-  }
-
-  private func classify(
-    _ text: UnsafeBufferPointer<UInt8>, _ context: Context
-  ) throws(ToolError) -> Classification {
-    do throws(BertQAError) {
-      return try context.classify(TextPair(text: text), options: classifyOptions)
-    } catch {
-      throw ToolError(error, command: Self.invocation)
-    }
   }
 }

@@ -1,24 +1,16 @@
+/// `bertqa help`.
 enum HelpCommand: Command {
   static let name = "help"
   static let summary = "explain a command"
-  static let options: [Option] = []
 
-  static let help = """
-    Usage: bertqa help [COMMAND]
-
-    Print the help of COMMAND, or the list of commands.
-
-      -h, --help     print this help
-      -V, --version  print the version
-
-    """
+  static let table = CommandTable(
+    usages: ["[COMMAND]"], description: ["Print the help of COMMAND, or the list of commands."], sections: [],
+    examples: [.init("the commands", "bertqa help"), .init("one of them", "bertqa help filter")])
 
   static func run(_ arguments: ParsedArguments, to output: Output) throws(ToolError) -> ExitCode {
-    guard arguments.operands.count <= 1 else {
-      throw .usage("one command at a time", command: invocation)
-    }
+    guard arguments.operands.count <= 1 else { throw arguments.usage("one command at a time") }
     if let name = arguments.operands.first {
-      output.write(try Tool.command(named: name).help)
+      output.write(HelpText.of(try Tool.command(named: name.string)))
     } else {
       output.write(overview)
     }
@@ -34,6 +26,7 @@ enum HelpCommand: Command {
       let padding = String(repeating: " ", count: width + 2 - command.name.utf8.count)
       text += "  \(command.name)\(padding)\(command.summary)\n"
     }
+    text += "\n" + HelpText.wrapped(operandRule)
     text += """
 
       'bertqa COMMAND --help' explains one command; so does 'bertqa help COMMAND'.
@@ -45,7 +38,18 @@ enum HelpCommand: Command {
       cannot be read or is invalid; 4 out of memory, the output cannot be written, or
       a defect in the program.
 
+      Examples:
+        # the answer to a question
+        bertqa answer -q "When was Skylab launched?" apollo.txt
+        # the topic of a sentence
+        bertqa classify "The striker scored twice in the final match."
+
       """
     return text
   }
+
+  static let operandRule =
+    "Operands are what the usage line calls them: a TEXT is the text itself, which --file FILE reads from a file; a "
+    + "FILE is the name of a document or of records, as answer, filter and train-classifier take them. '-', or "
+    + "none, is standard input."
 }

@@ -3,30 +3,26 @@ import BertQACore
 enum InfoCommand: Command {
   static let name = "info"
   static let summary = "show a model's sizes and how it would run here"
-  static let options = ModelChoice.runOptions + [.json]
 
-  static let help = """
-    Usage: bertqa info [OPTION]...
-
-    Load a model and print what it is and how it runs on this machine, one fact a
-    line.
-
-    \(ModelChoice.help)
-          --json                print one JSON object
-    \(ModelChoice.runHelp)
-      -h, --help                print this help
-      -V, --version             print the version
-
-    Exit codes: 0 done; 2 wrong usage; 3 the model cannot be read or is invalid;
-    4 out of memory, the output cannot be written, or a defect in the program.
-
-    """
+  static let table = CommandTable(
+    usages: ["[OPTION]..."],
+    description: ["Load a model and print what it is and how it runs on this machine, one fact a line."],
+    sections: [
+      OptionSection("", [ModelChoice.row(), OptionRow(.json, "print one JSON object")] + ModelChoice.runRows)
+    ],
+    exitCodes:
+      "0 done; 2 wrong usage; 3 the model cannot be read or is invalid; 4 out of memory, the output cannot "
+      + "be written, or a defect in the program",
+    examples: [
+      .init("the default model, and how it runs here", "bertqa info"),
+      .init("the precision that a model would run in", "bertqa info --json -m my-model | jq -r .precision"),
+    ])
 
   static func run(_ arguments: ParsedArguments, to output: Output) throws(ToolError) -> ExitCode {
     if let operand = arguments.operands.first {
-      throw .usage("unexpected operand '\(operand.string)'", command: invocation)
+      throw arguments.usage("unexpected operand '\(operand.string)'")
     }
-    let info = try ModelChoice(arguments, command: invocation).load(command: invocation).info
+    let info = try ModelChoice(arguments).load().info
     facts(info).print(asJSON: arguments.has(.json), to: output)
     return .done
   }
@@ -38,8 +34,8 @@ enum InfoCommand: Command {
       ("model", .text(info.directory)),
       ("architecture", .text(info.architecture)),
       ("task", .text(info.task?.description ?? "")),
-      ("precision", .text(spelling(of: info.precision, in: precisions))),
-      ("isa", .text(spelling(of: info.instructionSet, in: instructionSets))),
+      ("precision", .text(spelling(of: info.precision, in: ModelChoice.precisions))),
+      ("isa", .text(info.instructionSet?.description ?? "")),
       ("threads", .integer(info.threads)),
       ("vocab_size", .integer(info.vocabularySize)),
       ("hidden_size", .integer(info.hiddenSize)),

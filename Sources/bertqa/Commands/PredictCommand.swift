@@ -1,73 +1,143 @@
 import BertQACore
 
-/// `bertqa predict`, its arguments read.
+/// `bertqa predict`.
 struct PredictCommand: Command {
   static let name = "predict"
-  static let summary = "continue a text, or say how likely one is"
-  static let options: [Option] =
-    ModelChoice.runOptions + [
-      .next, .score, .rank, .json, .maxWords, .temperature, .topK, .topP, .seed, .includeEnd,
-    ]
+  static let summary = "say which words may come next, or how likely a text is"
 
-  /// What is asked of the model.
-  enum Mode {
-    case generate, next, score, rank
-  }
+  static let table = CommandTable(
+    usages: [
+      "[OPTION]... [TEXT]...", "--score [OPTION]... [TEXT]...", "--rank [OPTION]... TEXT... [--file FILE]...",
+    ],
+    description: [
+      "Print the words that may come next in a text, the most probable first: the probability and the word, by a "
+        + "recurrent language model. Several TEXTs are joined with spaces; without TEXT and --file, or for '-', "
+        + "the text is standard input. 'bertqa generate' continues a text."
+    ],
+    sections: [
+      OptionSection(
+        "",
+        [
+          TextSource.row,
+          OptionRow(
+            .topK, letter: "k", value: "N", "how many words to print; default 10"),
+          OptionRow(
+            .score,
+            "print how likely the text, or each line of a file, is instead: perplexity, logarithm of the "
+              + "probability, words predicted, unknown words, and the text",
+            detail: "The first word is given, not predicted; the perplexity of a text without another is nan."
+          ),
+          OptionRow(
+            .rank,
+            "print the lines of each file, or of standard input, that may continue TEXT, the likeliest by word "
+              + "first: logarithm of the probability, words, line"),
+          OptionRow(.includeEnd, "--score, --rank: the texts are complete; predict their end too"),
+          OptionRow(.json, "print JSON objects, one a line"),
+          ModelChoice.row("default: the one installed with bertqa, Romeo and Juliet"),
+        ] + ModelChoice.runRows)
+    ],
+    notes: [
+      "Columns are separated by tabs. White space and control characters inside a column are shown as one space; "
+        + "--json keeps them."
+    ],
+    exitCodes: "0 done; 2 wrong usage, or no words to go on from; 3 a file or the model cannot be read or is "
+      + "invalid; 4 out of memory, the output cannot be written, or a defect in the program",
+    examples: [
+      .init("the three words that may come next", "bertqa predict -k 3 O Romeo"),
+      .init(
+        "which reading is likelier",
+        "printf 'good night\\ngood light\\n' | bertqa predict --rank \"Good night,\""),
+    ])
 
-  let mode: Mode
-  let operands: [ArgumentText]
-  let model: ModelChoice
-  let printsJSON: Bool
-  let includesEnd: Bool
-  private(set) var generateOptions = GenerateOptions()
-  /// For --next.
-  private(set) var wordCount = 10
+  private let arguments: ParsedArguments
+  private let printsJSON: Bool
+  private let includesEnd: Bool
 
   static func run(_ arguments: ParsedArguments, to output: Output) throws(ToolError) -> ExitCode {
-    let command = try PredictCommand(arguments)
-    let context = try command.model.load(command: invocation)
-    switch command.mode {
-    case .generate: try command.generate(context, to: output)
-    case .next: try command.predictNext(context, to: output)
-    case .score: return try command.score(context, to: output)
-    case .rank: try command.rank(context, to: output)
+    if arguments.has(.score), arguments.has(.rank) {
+      throw arguments.usage("--score and --rank exclude each other")
     }
-    return .done
+    let wordCount = try arguments.last(.topK)?.integer(in: 1...Int.max) ?? 10
+    let model = try ModelChoice(arguments, task: .predict)
+    let command = PredictCommand(arguments)
+    if arguments.has(.score) { return try command.score(try model.load(), to: output) }
+    if arguments.has(.rank) { return try command.rank(model, to: output) }
+    return try command.predict(wordCount, model, to: output)
   }
 
-  private init(_ arguments: ParsedArguments) throws(ToolError) {
-    let modes: [(Option, Mode)] = [(.next, .next), (.score, .score), (.rank, .rank)]
-    let chosen = modes.filter { arguments.has($0.0) }
-    if chosen.count > 1 {
-      throw .usage(
-        "--\(chosen[0].0.rawValue) and --\(chosen[1].0.rawValue) exclude each other",
-        command: Self.invocation)
-    }
-    mode = chosen.first?.1 ?? .generate
-    operands = arguments.operands
-    model = try ModelChoice(arguments, command: Self.invocation, task: .predict)
+  private init(_ arguments: ParsedArguments) {
+    self.arguments = arguments
     printsJSON = arguments.has(.json)
     includesEnd = arguments.has(.includeEnd)
-    for case (let option, let value?) in arguments.options {
-      switch option {
-      case .maxWords: generateOptions.maxWords = try value.integer(of: option, command: Self.invocation)
-      case .temperature: generateOptions.temperature = try value.number(of: option, command: Self.invocation)
-      case .topP: generateOptions.topP = try value.number(of: option, command: Self.invocation)
-      case .seed: generateOptions.seed = try value.unsigned(of: option, command: Self.invocation)
-      case .topK:
-        wordCount = try value.integer(of: option, command: Self.invocation)
-        generateOptions.topK = wordCount
-      default: break
+  }
+
+  /// Prints the words that may come next, the most probable first.
+  private func predict(_ wordCount: Int, _ model: ModelChoice, to output: Output) throws(ToolError)
+    -> ExitCode
+  {
+    let sources = try TextSource.all(arguments)
+    let context = try model.load()
+    return try TextSource.forEach(sources) { _, prompt throws(ToolError) in
+      let prediction = try ofCore(Self.invocation) { () throws(BertQAError) in
+        try context.predict(after: prompt.bytes, options: SequenceOptions(topK: wordCount)).prediction
+      }
+      if printsJSON { return output.write(PredictionRecord.json(prediction, prompt: prompt.bytes)) }
+      for word in prediction.words {
+        output.write("\(decimal(Double(word.probability), digits: 4))\t")
+        output.write(PlainText.word(word.bytes))
+        output.write("\n")
+        try output.flushIfLarge()
       }
     }
-    do throws(BertQAError) {
-      // Before anything is read: a mistake in the options is reported at once.
-      if mode == .generate { try generateOptions.validate() }
-    } catch {
-      throw ToolError(error, command: Self.invocation)
+  }
+
+  /// Prints the likelihood of each text.
+  private func score(_ context: Context, to output: Output) throws(ToolError) -> ExitCode {
+    try TextSource.forEach(try TextSource.all(arguments)) { source, text throws(ToolError) in
+      let texts = source.file == nil ? [text.bytes] : text.lines
+      for (index, text) in texts.enumerated() {
+        var place = source
+        if source.file != nil { place.line = index + 1 }
+        let score = try ofCore(Self.invocation) { () throws(BertQAError) in
+          try context.likelihood(of: text, options: SequenceOptions(includesEnd: includesEnd))
+        }
+        let record = LineScore(text: text, source: place, score: score)
+        output.write(printsJSON ? record.json() : record.columns())
+        try output.flushIfLarge()
+      }
+      try output.flush()
     }
-    if mode == .next, wordCount < 1 {
-      throw .usage("--top-k is \(wordCount), but must be at least 1", command: Self.invocation)
+  }
+
+  /// Prints continuations of a text, the likeliest first.
+  private func rank(_ model: ModelChoice, to output: Output) throws(ToolError) -> ExitCode {
+    if arguments.operands.isEmpty { throw arguments.usage("--rank needs the TEXT that is to be continued") }
+    let context = try model.load()
+    let prefix = InputText(joining: arguments.operands)
+    var files = TextSource.files(arguments)
+    if files.isEmpty { files = [TextSource(file: .standardInput)] }
+    var inputs = [prefix]
+    var lines: [(source: TextSource, text: UnsafeBufferPointer<UInt8>)] = []
+    for file in files {
+      let input = try file.read()
+      inputs.append(input)
+      for (index, line) in input.lines.enumerated() {
+        var place = file
+        place.line = index + 1
+        lines.append((place, line))
+      }
     }
+    defer { withExtendedLifetime(inputs) {} }
+    let ranking = try ofCore(Self.invocation) { () throws(BertQAError) in
+      try context.rank(
+        lines.map(\.text), after: prefix.bytes, options: SequenceOptions(includesEnd: includesEnd))
+    }
+    for index in ranking.order {
+      let record = LineScore(
+        text: lines[index].text, source: lines[index].source, score: ranking.scores[index])
+      output.write(printsJSON ? record.json() : record.rankColumns())
+      try output.flushIfLarge()
+    }
+    return .done
   }
 }

@@ -3,59 +3,61 @@ import BertQACore
 enum TokenizeCommand: Command {
   static let name = "tokenize"
   static let summary = "split a text into the tokens of a model's vocabulary"
-  static let options: [Option] = [.model, .json, .ids, .parseSpecialTokens]
 
-  static let help = """
-    Usage: bertqa tokenize [OPTION]... [FILE|-]
+  static let table = CommandTable(
+    usages: ["[OPTION]... [TEXT]...", "[OPTION]... --file FILE"],
+    description: [
+      "Split a text into tokens, as the model sees them: one a line, with id, token, and the range of bytes of the "
+        + "text that it came from, separated by tabs. Several TEXTs are joined with spaces; without TEXT and "
+        + "--file, or for '-', the text is standard input."
+    ],
+    sections: [
+      OptionSection(
+        "",
+        [TextSource.row] + rows + [
+          OptionRow(.json, "print one JSON object with all ids, tokens, ranges"),
+          OptionRow(
+            .model, letter: "m", value: "DIR",
+            "model directory, vocab.txt or tokenizer.json; default: the one installed with bertqa, else "
+              + "$BERTQA_MODEL"),
+        ])
+    ],
+    exitCodes:
+      "0 done; 2 wrong usage; 3 the text or model cannot be read or is invalid; 4 out of memory, the output "
+      + "cannot be written, or a defect in the program",
+    examples: [
+      .init("the tokens of a sentence", "bertqa tokenize \"The quick brown fox\""),
+      .init("how many tokens a file has", "bertqa tokenize --ids -f report.txt | wc -l"),
+    ])
 
-    Split FILE, or standard input, into WordPiece tokens, as the model sees them:
-    one a line, with id, token, and the range of bytes of the text that it came
-    from, separated by tabs.
-
-          --ids                 print the ids only
-          --json                print one JSON object with all ids, tokens, ranges
-      -m, --model DIR           model directory, vocab.txt or tokenizer.json;
-                                default: the one installed with bertqa, else
-                                $BERTQA_MODEL
-          --parse-special-tokens
-                                read [SEP] and its like in the text as tokens
-      -h, --help                print this help
-      -V, --version             print the version
-
-    Exit codes: 0 done; 2 wrong usage; 3 the text or model cannot be read or is
-    invalid; 4 out of memory, the output cannot be written, or a defect in the
-    program.
-
-    """
+  static let rows = [
+    OptionRow(.ids, "give the ids only"),
+    OptionRow(
+      .parseSpecialTokens, "read [SEP] and its like in the text as tokens", detail: "Otherwise they are text."
+    ),
+  ]
 
   static func run(_ arguments: ParsedArguments, to output: Output) throws(ToolError) -> ExitCode {
-    if arguments.operands.count > 1 {
-      throw .usage("more than one file: '\(arguments.operands[1].string)'", command: invocation)
-    }
     if arguments.has(.ids) && arguments.has(.json) {
-      throw .usage("--ids and --json exclude each other", command: invocation)
+      throw arguments.usage("--ids and --json exclude each other")
     }
-    let context = try ModelChoice(arguments, command: invocation, tokenizerOnly: true)
-      .load(command: invocation)
-    let file = arguments.operands.first ?? .standardInput
-    let text = try InputText(file)
-    let tokens: Tokens
-    do throws(BertQAError) {
-      tokens = try context.tokenize(text.bytes, parseSpecialTokens: arguments.has(.parseSpecialTokens))
-    } catch {
-      throw ToolError(error, command: invocation)
-    }
-    if arguments.has(.json) {
-      try writeJSON(tokens, of: file, context, to: output)
-    } else if arguments.has(.ids) {
-      for id in tokens.ids {
-        output.write("\(id)\n")
-        try output.flushIfLarge()
+    let sources = try TextSource.all(arguments)
+    let context = try ModelChoice(arguments, tokenizerOnly: true).load()
+    return try TextSource.forEach(sources) { source, text throws(ToolError) in
+      let tokens = try ofCore(invocation) { () throws(BertQAError) in
+        try context.tokenize(text.bytes, parseSpecialTokens: arguments.has(.parseSpecialTokens))
       }
-    } else {
-      try writeLines(tokens, context, to: output)
+      if arguments.has(.json) {
+        writeJSON(tokens, of: source, context, to: output)
+      } else if arguments.has(.ids) {
+        for id in tokens.ids {
+          output.write("\(id)\n")
+          try output.flushIfLarge()
+        }
+      } else {
+        try writeLines(tokens, context, to: output)
+      }
     }
-    return .done
   }
 
   private static func writeLines(
@@ -73,12 +75,11 @@ enum TokenizeCommand: Command {
   }
 
   private static func writeJSON(
-    _ tokens: Tokens, of file: ArgumentText, _ context: Context, to output: Output
-  ) throws(ToolError) {
+    _ tokens: Tokens, of source: TextSource, _ context: Context, to output: Output
+  ) {
     var writer = JSONWriter()
     writer.object { writer in
-      writer.key("file")
-      writer.string(file.bytes)
+      source.writeMembers(to: &writer)
       tokens.writeMembers(context, to: &writer)
     }
     output.write(writer.takeLine())

@@ -9,7 +9,8 @@ func textArgument(
   guard length >= 0, length <= Int(BERTQA_MAX_TEXT_BYTES) else {
     throw BertQAError(
       .tooLarge, argument: "\(name)",
-      "has a length of \(UInt(bitPattern: length)), above the limit of \(BERTQA_MAX_TEXT_BYTES) bytes; split it")
+      "has a length of \(UInt(bitPattern: length)), above the limit of \(BERTQA_MAX_TEXT_BYTES) bytes; split it"
+    )
   }
   guard length > 0 else { return UnsafeBufferPointer(start: nil, count: 0) }
   guard let pointer else {

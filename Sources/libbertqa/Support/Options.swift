@@ -80,7 +80,9 @@ func number(_ raw: Float, default value: Float) -> Float { raw == 0 ? value : ra
 
 /// A member that alignment asks for, and later versions may give a meaning.
 func checkReserved(_ raw: Int32) throws(BertQAError) {
-  guard raw == 0 else { throw BertQAError(.invalidArgument, argument: "reserved", "is \(raw), but must be 0") }
+  guard raw == 0 else {
+    throw BertQAError(.invalidArgument, argument: "reserved", "is \(raw), but must be 0")
+  }
 }
 
 /// A threshold that counts where a switch says so.

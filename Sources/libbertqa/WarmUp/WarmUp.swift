@@ -70,8 +70,9 @@ enum WarmUp {
       bertqa_answers_free(answers[0])
       let pair = bertqa_answer_pair(
         question: text, question_length: 1, document: text, document_length: length)
-      for isEach in [false, true] {
-        _ = bertqa_answer_batch(context, [pair, pair], 2, nil, &answers, isEach ? statuses.elements.baseAddress : nil)
+      for statuses in [nil, statuses.elements.baseAddress] {
+        _ = bertqa_answer_batch(
+          context, [pair, pair], 2, nil, &answers, statuses)
         answers.forEach { bertqa_answers_free($0) }
       }
       var document: OpaquePointer?
@@ -79,9 +80,10 @@ enum WarmUp {
       _ = bertqa_document_answer(context, document, text, 1, nil, &answers[0])
       bertqa_answers_free(answers[0])
       let questions = [bertqa_text(text: text, length: 1), bertqa_text(text: nil, length: 1)]
-      for isEach in [false, true] {
+      for statuses in [nil, statuses.elements.baseAddress] {
         _ = bertqa_document_answer_batch(
-          context, document, questions, isEach ? 2 : 1, nil, &answers, isEach ? statuses.elements.baseAddress : nil)
+          context, document, questions, statuses == nil ? 1 : 2, nil, &answers,
+          statuses)
         answers.forEach { bertqa_answers_free($0) }
       }
       bertqa_document_free(document)
@@ -111,8 +113,9 @@ enum WarmUp {
         bertqa_text_pair(text: text, length: length, second: nil, second_length: 0),
         bertqa_text_pair(text: text, length: length, second: text, second_length: 1),
       ]
-      for isEach in [false, true] {
-        _ = bertqa_classify_batch(context, pairs, 2, nil, &results, isEach ? statuses.elements.baseAddress : nil)
+      for statuses in [nil, statuses.elements.baseAddress] {
+        _ = bertqa_classify_batch(
+          context, pairs, 2, nil, &results, statuses)
         results.forEach { bertqa_classification_free($0) }
       }
     }
@@ -147,8 +150,9 @@ enum WarmUp {
       _ = bertqa_labeler_create(context, [example], 1, nil, &labeler)
       _ = (bertqa_labeler_label_count(labeler), bertqa_labeler_label_get(labeler, 0, nil))
       var results: [OpaquePointer?] = [nil]
-      for isEach in [false, true] {
-        _ = bertqa_labeler_classify(labeler, [pair], 1, nil, &results, isEach ? statuses.elements.baseAddress : nil)
+      for statuses in [nil, statuses.elements.baseAddress] {
+        _ = bertqa_labeler_classify(
+          labeler, [pair], 1, nil, &results, statuses)
         use(results[0])
       }
       bertqa_labeler_free(labeler)

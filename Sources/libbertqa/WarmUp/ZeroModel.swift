@@ -96,7 +96,8 @@ struct ZeroModel {
     for tensor in tensors {
       let end = offset + 4 * tensor.shape.reduce(1, *)
       entries.append(
-        "\"\(tensor.name)\": {\"dtype\": \"F32\", \"shape\": \(tensor.shape), \"data_offsets\": [\(offset), \(end)]}")
+        "\"\(tensor.name)\": {\"dtype\": \"F32\", \"shape\": \(tensor.shape), \"data_offsets\": [\(offset), \(end)]}"
+      )
       offset = end
     }
     var header = Array("{\(entries.joined(separator: ", "))}".utf8)

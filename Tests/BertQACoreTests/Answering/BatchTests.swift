@@ -9,6 +9,8 @@ import Testing
   static let options = AnswerOptions.with {
     $0.maxSequenceLength = 24
     $0.documentStride = 8
+    // Longer than a window: a question can leave no room to the document.
+    $0.maxQuestionLength = 64
     $0.topK = 4
   }
 

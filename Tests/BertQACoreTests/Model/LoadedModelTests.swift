@@ -162,18 +162,43 @@ struct LoadedModelTests {
         "tensor \"classifier.weight\" is F32 [3, 8], expected F32 or F16 or BF16 or I8 [2, 8]"))
   }
 
-  @Test(arguments: [ModelTask.classify, .embed])
-  func weightsThatAreNoNumbersAreRefusedInUse(task: ModelTask) throws {
+  /// Every parameter, in every floating-point form.
+  @Test(arguments: ["F32", "F16", "BF16"], [ModelTask.answer, .classify, .embed])
+  func parametersThatAreNoNumbersAreRefused(type: String, task: ModelTask) throws {
+    let checkpoint = TinyCheckpoint(task: task, type: type)
+    for (name, tensor) in checkpoint.tensors {
+      var damaged = checkpoint
+      // All ones: a NaN in every format.
+      let size = type == "F32" ? 4 : 2
+      damaged.tensors[name]?.bytes.replaceSubrange(
+        tensor.bytes.count - size..<tensor.bytes.count, with: [UInt8](repeating: 0xFF, count: size))
+      let error = try refusal(damaged)
+      #expect(error.status == .invalidModel)
+      #expect(error.message.contains("tensor \"\(name)\": element"), "\(error)")
+    }
+  }
+
+  /// Finite parameters whose products are not.
+  @Test(arguments: [ModelTask.answer, .classify, .embed])
+  func weightsThatOverflowAreRefusedInUse(task: ModelTask) throws {
     var checkpoint = TinyCheckpoint(task: task)
-    let name = "bert.encoder.layer.1.output.dense.bias"
-    checkpoint.tensors[name]?.bytes.replaceSubrange(
-      0..<4, with: withUnsafeBytes(of: Float.nan.bitPattern, Array.init))
+    let name = "bert.encoder.layer.1.output.LayerNorm.weight"
+    checkpoint.tensors[name]?.bytes = (0..<8).flatMap { _ in
+      withUnsafeBytes(of: Float.greatestFiniteMagnitude.bitPattern, Array.init)
+    }
+    checkpoint.tensors["bert.encoder.layer.1.output.LayerNorm.bias"]?.bytes = (0..<8).flatMap { _ in
+      withUnsafeBytes(of: Float.greatestFiniteMagnitude.bitPattern, Array.init)
+    }
     try checkpoint.write(to: directory)
     var options = ContextOptions()
     options.precision = .f32
     let context = try Context(modelDirectory: directory.path, options: options)
     let error = failure {
-      if task == .embed { _ = try context.embed("fox") } else { _ = try context.classify("fox") }
+      switch task {
+      case .answer: _ = try context.logits(ids: [2, 6, 3], windowLengths: [3])
+      case .classify: _ = try context.classify("fox")
+      default: _ = try context.embed("fox")
+      }
     }
     #expect(error?.status == .invalidModel && error?.message.contains("finite") == true)
   }

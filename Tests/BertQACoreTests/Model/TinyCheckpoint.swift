@@ -72,16 +72,16 @@ struct TinyCheckpoint {
     let own: [String: JSON] =
       family == .bert
       ? [
-          "hidden_size": integer(hidden), "num_hidden_layers": integer(layers),
-          "num_attention_heads": integer(heads), "intermediate_size": integer(inner),
-          "hidden_act": .string("gelu"), "type_vocab_size": integer(2),
-          "layer_norm_eps": .number(.init(double: 1e-6, integer: nil)),
-        ]
+        "hidden_size": integer(hidden), "num_hidden_layers": integer(layers),
+        "num_attention_heads": integer(heads), "intermediate_size": integer(inner),
+        "hidden_act": .string("gelu"), "type_vocab_size": integer(2),
+        "layer_norm_eps": .number(.init(double: 1e-6, integer: nil)),
+      ]
       : [
-          "dim": integer(hidden), "n_layers": integer(layers), "n_heads": integer(heads),
-          "hidden_dim": integer(inner), "activation": .string("gelu"),
-          "sinusoidal_pos_embds": .bool(true),
-        ]
+        "dim": integer(hidden), "n_layers": integer(layers), "n_heads": integer(heads),
+        "hidden_dim": integer(inner), "activation": .string("gelu"),
+        "sinusoidal_pos_embds": .bool(true),
+      ]
     return common.merging(own) { $1 }
   }
 

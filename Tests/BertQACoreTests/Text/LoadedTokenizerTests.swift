@@ -150,7 +150,7 @@ struct LoadedTokenizerTests {
 
   @Test func saysWhatIsMissing() throws {
     #expect(
-      failure { _ = try load() }
+      failure { _ = try LoadedTokenizer(path: directory.path) }
         == BertQAError(.io, "\(directory.path): has neither vocab.txt nor tokenizer.json"))
     #expect(failure { _ = try load("none.txt") }?.status == .io)
     try directory.write("", to: "vocab.txt")

@@ -42,7 +42,7 @@ struct RowQuantizer {
     }
     let baseline = Self.round(row, scale: largest / 127, to: output)
     var rounded = Self.round(row, scale: best.scale, to: output)
-    // The search is in single precision: it may miss by a hair.
+    // The search is in single precision, so its best scale may be slightly worse than the first.
     if rounded.squaredError > baseline.squaredError {
       best.scale = largest / 127
       rounded = Self.round(row, scale: best.scale, to: output)

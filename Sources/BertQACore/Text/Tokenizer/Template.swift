@@ -1,7 +1,7 @@
 /// How special tokens frame what a model reads: `[CLS] text [SEP]` and `[CLS] text [SEP] second [SEP]`, or
 /// `<s> text </s>` and `<s> text </s></s> second </s>`.
 struct Template: Sendable, Equatable {
-  /// Before the first text. Its first token stands for the whole window: `[CLS]`.
+  /// Before the first text. Classifiers read the vector of its first token, `[CLS]`, as that of the whole window.
   var prefix: [Int32]
   /// Between two texts.
   var separator: [Int32]

@@ -10,27 +10,84 @@ struct ErrorPolicy {
     case fail
   }
 
+  /// How many may fail before the run ends.
+  enum Limit {
+    case count(Int)
+    /// Per cent of the records, once there are `fewest` of them, and at the end.
+    case percent(Double)
+
+    /// Records below which a part of them says nothing.
+    private static let fewest = 100
+
+    init(_ given: ParsedOption) throws(ToolError) {
+      let string = given.string
+      if string.hasSuffix("%"), let percent = Double(string.dropLast()), (0...100).contains(percent) {
+        self = .percent(percent)
+      } else if let count = Int(string), count >= 0 {
+        self = .count(count)
+      } else {
+        throw given.wrong("a number such as 100, or a part such as 0.5%")
+      }
+    }
+
+    func isExceeded(_ failed: Int, of records: Int, isEnd: Bool) -> Bool {
+      switch self {
+      case .count(let count): failed > count
+      case .percent(let percent):
+        (isEnd || records >= Self.fewest) && Double(failed) * 100 > percent * Double(records)
+      }
+    }
+  }
+
   private(set) var action = Action.null
   /// The file that they are appended to, as they came.
   private(set) var deadLetters: ArgumentText?
+  private(set) var limit: Limit?
+  /// Whether the run succeeds though records have failed.
+  private(set) var exitsZero = false
   private var hasAction = false
   private static let deadLetter = "dead-letter="
 
   /// Whether a record that is too large to be kept in memory is written somewhere nevertheless.
   var keepsBytes: Bool { deadLetters != nil || action == .pass }
 
+  static let rows = [
+    OptionRow(
+      .onError, value: "ACTION",
+      "what becomes of a record without a result; null (the default): it is written with null and the reason; "
+        + "pass: as it came; drop: not at all; fail: it ends the run; dead-letter=FILE: it is appended to FILE, "
+        + "also besides another action",
+      detail: "The reason is the member bertqa_error, in a table the last column; what is not a JSON object "
+        + "becomes one, with the record as bertqa_record. A record above --max-record-bytes is not kept with "
+        + "null. Dead letters are written before the run goes on; several runs may share the file."),
+    OptionRow(
+      .maxErrors, value: "N", "end the run when more than N records have failed; N% is a part of them",
+      detail: "A part counts once there are 100 records, and at the end."),
+    OptionRow(.exitZeroOnRecordErrors, "exit with 0 also where records have failed"),
+  ]
+
+  mutating func set(_ given: ParsedOption) throws(ToolError) {
+    switch given.option {
+    case .maxErrors: limit = try Limit(given)
+    case .exitZeroOnRecordErrors: exitsZero = true
+    case .onError: try setAction(given)
+    default: break
+    }
+  }
+
   /// Takes one --on-error. A dead letter is not written elsewhere unless another --on-error says so.
-  mutating func set(_ value: ArgumentText, command: String) throws(ToolError) {
-    let string = value.string
-    if string.hasPrefix(Self.deadLetter), string.utf8.count > Self.deadLetter.utf8.count {
-      deadLetters = ArgumentText(pointer: value.pointer + Self.deadLetter.utf8.count)
+  private mutating func setAction(_ given: ParsedOption) throws(ToolError) {
+    let string = given.string
+    if let text = given.text, string.hasPrefix(Self.deadLetter),
+      string.utf8.count > Self.deadLetter.utf8.count
+    {
+      deadLetters = ArgumentText(pointer: text.pointer + Self.deadLetter.utf8.count)
       if !hasAction { action = .drop }
     } else if let action = Action(rawValue: string) {
       self.action = action
       hasAction = true
     } else {
-      throw .usage(
-        "--on-error takes null, pass, drop, fail or dead-letter=FILE, not '\(string)'", command: command)
+      throw given.wrong("null, pass, drop, fail or dead-letter=FILE")
     }
   }
 }

@@ -2,65 +2,160 @@ import Glibc
 
 /// What is on the disk of a run, so that a rerun can go on from there.
 struct FilterCheckpoint {
-  private static let heading = "bertqa filter checkpoint 1"
+  private static let heading = "bertqa filter checkpoint 2"
 
-  /// Of everything that the output depends on besides the input: arguments and model.
-  var run: UInt64
-  /// Of the input: its first bytes, and those before the place where the rerun goes on.
-  var input: UInt64
-  var outputLength: Int
+  /// A file up to an offset.
+  struct Extent {
+    var identity: FileIdentity
+    var length: Int
+    var hash: UInt64
+  }
+
+  /// Hash of the options by what they mean, and of the version.
+  var settings: UInt64
+  /// Hash of the model's files.
+  var model: UInt64
+  /// The input up to where the rerun goes on.
+  var input: Extent
+  var output: Extent
+  /// For messages.
+  var outputPath: String
   var deadLetterLength: Int
-  /// Where the input goes on is among them.
+  var deadLetterHash: UInt64
   var counters: FilterCounters
 
-  func save(_ path: String) throws(ToolError) {
-    var text = "\(Self.heading)\nrun \(run)\ninput \(input)\noutput \(outputLength)\n"
-    text += "dead_letter_file \(deadLetterLength)\n"
-    for (name, value) in counters.entries { text += "\(name) \(value)\n" }
-    try FileWriting.replace(path, with: text + "end 1\n", isDurable: true)
+  var text: String {
+    var numbers: [(String, UInt64)] = [("settings", settings), ("model", model)]
+    for (name, extent) in [("input", input), ("output", output)] {
+      numbers += [
+        ("\(name)_device", extent.identity.device), ("\(name)_file", extent.identity.file),
+        ("\(name)_length", UInt64(extent.length)), ("\(name)_hash", extent.hash),
+      ]
+    }
+    numbers += [("dead_letter_length", UInt64(deadLetterLength)), ("dead_letter_hash", deadLetterHash)]
+    numbers += counters.entries.map { ($0.name, UInt64($0.value)) }
+    var text = "\(Self.heading)\npath \(PlainText.of(outputPath))\n"
+    for (name, number) in numbers { text += "\(name) \(number)\n" }
+    return text + "end \(Self.checksum(text))\n"
   }
 
-  /// nil if there is none.
-  init?(contentsOf name: ArgumentText) throws(ToolError) {
-    guard access(name.pointer, F_OK) == 0 else { return nil }
-    let text = try InputText(name)
-    let lines = String(decoding: text.bytes, as: UTF8.self).split(separator: "\n")
-    var hashes: [String: UInt64] = [:]
+  /// nil if it is not the text of a checkpoint of this version, to the last byte.
+  init?(text bytes: [UInt8]) {
+    guard let end = bytes.dropLast().lastIndex(of: UInt8(ascii: "\n")), bytes.last == UInt8(ascii: "\n")
+    else { return nil }
+    let text = String(decoding: bytes[...end], as: UTF8.self)
+    guard bytes[(end + 1)...].elementsEqual("end \(Self.checksum(text))\n".utf8) else { return nil }
+    var values: [String: String] = [:]
+    let lines = text.split(separator: "\n")
     for line in lines.dropFirst() {
-      let parts = line.split(separator: " ")
-      if parts.count == 2 { hashes[String(parts[0])] = UInt64(parts[1]) }
+      let parts = line.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
+      if parts.count == 2 { values[String(parts[0])] = String(parts[1]) }
     }
-    let numbers = hashes.compactMapValues { Int(exactly: $0) }
-    guard lines.first ?? "" == Self.heading, let run = hashes["run"], let input = hashes["input"],
-      let output = numbers["output"], let deadLetters = numbers["dead_letter_file"], numbers["end"] == 1,
-      let counters = FilterCounters(numbers)
-    else { throw ToolError(.input, "\(name.string) is not a checkpoint of bertqa filter") }
-    (self.run, self.input, outputLength, deadLetterLength) = (run, input, output, deadLetters)
+    let numbers = values.compactMapValues { UInt64($0) }
+    func extent(_ name: String) -> Extent? {
+      guard let device = numbers["\(name)_device"], let file = numbers["\(name)_file"],
+        let length = numbers["\(name)_length"].flatMap(Int.init(exactly:)), let hash = numbers["\(name)_hash"]
+      else { return nil }
+      return Extent(identity: FileIdentity(device: device, file: file), length: length, hash: hash)
+    }
+    guard lines.first ?? "" == Self.heading, let settings = numbers["settings"], let model = numbers["model"],
+      let input = extent("input"), let output = extent("output"), let path = values["path"],
+      let length = numbers["dead_letter_length"].flatMap(Int.init(exactly:)),
+      let hash = numbers["dead_letter_hash"],
+      let counters = FilterCounters(numbers.compactMapValues { Int(exactly: $0) })
+    else { return nil }
+    (self.settings, self.model, self.input, self.output) = (settings, model, input, output)
+    (outputPath, deadLetterLength, deadLetterHash) = (path, length, hash)
     self.counters = counters
   }
 
-  init(run: UInt64, input: UInt64, outputLength: Int, deadLetterLength: Int, counters: FilterCounters) {
-    (self.run, self.input) = (run, input)
-    (self.outputLength, self.deadLetterLength) = (outputLength, deadLetterLength)
+  init(
+    settings: UInt64, model: UInt64, input: Extent, output: Extent, outputPath: String, deadLetterLength: Int,
+    deadLetterHash: UInt64, counters: FilterCounters
+  ) {
+    (self.settings, self.model, self.input, self.output) = (settings, model, input, output)
+    (self.outputPath, self.deadLetterLength) = (outputPath, deadLetterLength)
+    self.deadLetterHash = deadLetterHash
     self.counters = counters
   }
 
-  /// FNV-1a: tells texts apart that differ by accident.
-  static func hash(_ bytes: some Sequence<UInt8>, from start: UInt64 = 0xCBF2_9CE4_8422_2325) -> UInt64 {
-    var hash = start
-    for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
-    return hash
+  private static func checksum(_ text: String) -> UInt64 {
+    var hash = ContentHash()
+    hash.update(text)
+    return hash.value
+  }
+}
+
+/// The file of a run's checkpoint, which is locked as long as the run lasts.
+final class CheckpointFile {
+  let shown: String
+  private let path: String
+  /// Of the present file; its lock goes when it is closed.
+  private var descriptor: Int32
+  /// Whether there is no checkpoint in it yet.
+  private var isEmpty = true
+
+  /// Opens it, or makes it empty, and locks it.
+  init(_ name: ArgumentText) throws(ToolError) {
+    shown = name.string
+    path = name.string
+    descriptor = -1
+    while true {
+      let opened = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o666)
+      guard opened >= 0 else { throw FileWriting.failed(shown, errno) }
+      switch FileLock.take(.use, of: opened) {
+      case .taken: break
+      case .heldBy(let process):
+        close(opened)
+        throw ToolError(.input, "\(shown) is in use: process \(process) is running with it")
+      case .failed(let number):
+        close(opened)
+        throw FileWriting.failed(shown, number)
+      }
+      // Another run may have replaced the file between opening and locking.
+      if FileIdentity(descriptor: opened) == FileIdentity(path: path) {
+        descriptor = opened
+        break
+      }
+      close(opened)
+    }
+    FileWriting.removeLeftovers(of: path)
   }
 
-  /// The hash of the input up to `offset`, by 64 KiB at its beginning and as many before the offset.
-  static func identity(of descriptor: Int32, upTo offset: Int) -> UInt64 {
-    let size = 1 << 16
-    var hash = Self.hash(repeatElement(0, count: 0))
-    var buffer = Array(repeating: UInt8(0), count: size)
-    for start in [0, max(0, offset - size)] {
-      let count = pread(descriptor, &buffer, min(size, offset - start), off_t(start))
-      hash = Self.hash(buffer.prefix(max(0, count)), from: hash)
+  deinit { close(descriptor) }
+
+  /// nil if there is none yet.
+  func read() throws(ToolError) -> FilterCheckpoint? {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= 1 << 20
+    else {
+      throw ToolError(.input, "\(shown) is not a checkpoint of bertqa filter")
     }
-    return hash
+    if status.st_size == 0 { return nil }
+    isEmpty = false
+    var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
+    guard pread(descriptor, &bytes, bytes.count, 0) == bytes.count,
+      let checkpoint = FilterCheckpoint(text: bytes)
+    else {
+      throw ToolError(
+        .input, "\(shown) is not a checkpoint of this version of bertqa filter, or it is damaged")
+    }
+    return checkpoint
+  }
+
+  /// Replaces it at once, durably. Whoever opens the new file finds it locked.
+  func save(_ checkpoint: FilterCheckpoint) throws(ToolError) {
+    let new = try FileWriting.replaceFile(path, with: checkpoint.text, isDurable: true) { descriptor in
+      if case .failed(let number) = FileLock.take(.use, of: descriptor) { return number }
+      return 0
+    }
+    close(descriptor)
+    descriptor = new
+    isEmpty = false
+  }
+
+  /// For a run that has failed: a file without a checkpoint goes.
+  func abandon() {
+    if isEmpty { unlink(path) }
   }
 }

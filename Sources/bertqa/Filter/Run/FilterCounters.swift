@@ -9,7 +9,7 @@ struct FilterCounters {
   var blankLines = 0
   var windows = 0
   var batches = 0
-  /// Bytes of the input up to the end of the last record that is done.
+  /// Bytes of the input, of all its files, up to the end of the last record that is done.
   var inputBytes = 0
   /// Lines up to there; for length-prefixed records their number.
   var lines = 0

@@ -12,6 +12,8 @@ final class FilterReport {
   private var lastLine = 0.0
   private let drawsLine: Bool
   private var isDrawn = false
+  /// Files that could not be written.
+  private var warned: Set<String> = []
 
   /// Seconds between two writings of the metrics, and of the progress where it cannot be drawn over.
   private static let interval = 5.0
@@ -32,11 +34,11 @@ final class FilterReport {
   }
 
   /// To be called often.
-  func update(_ counters: FilterCounters, outputBytes: Int) throws(ToolError) {
+  func update(_ counters: FilterCounters, outputBytes: Int) {
     let now = Clock.seconds()
     if settings.metrics != nil, now - lastMetrics >= Self.interval {
       lastMetrics = now
-      try writeMetrics(counters, outputBytes: outputBytes)
+      writeMetrics(counters, outputBytes: outputBytes)
     }
     if drawsLine, now - start >= 1, now - lastLine >= 0.2 {
       lastLine = now
@@ -49,14 +51,13 @@ final class FilterReport {
   }
 
   /// - Parameter ending: what ended the run before the input's end, if something did.
-  func finish(_ counters: FilterCounters, outputBytes: Int, ending: String?) throws(ToolError) {
+  func finish(_ counters: FilterCounters, outputBytes: Int, ending: String?) {
     if isDrawn { StatusLine.clear() }
     isDrawn = false
     if drawsLine && Clock.seconds() - start >= 1 || settings.showsProgress { report(progress(counters)) }
-    if settings.metrics != nil { try writeMetrics(counters, outputBytes: outputBytes) }
+    if settings.metrics != nil { writeMetrics(counters, outputBytes: outputBytes) }
     guard let path = settings.stats else { return }
-    try FileWriting.replace(
-      path.string, with: summary(counters, outputBytes: outputBytes, ending: ending), isDurable: false)
+    write(summary(counters, outputBytes: outputBytes, ending: ending), to: path.string)
   }
 
   private func progress(_ counters: FilterCounters) -> String {
@@ -99,29 +100,19 @@ final class FilterReport {
     return String(decoding: writer.takeLine(), as: UTF8.self)
   }
 
-  private func writeMetrics(_ counters: FilterCounters, outputBytes: Int) throws(ToolError) {
-    guard let path = settings.metrics else { return }
-    var text = ""
-    func metric(
-      _ name: String, _ type: String, _ help: String, _ samples: [(labels: String, value: String)]
-    ) {
-      text += "# HELP bertqa_filter_\(name) \(help)\n# TYPE bertqa_filter_\(name) \(type)\n"
-      for sample in samples { text += "bertqa_filter_\(name)\(sample.labels) \(sample.value)\n" }
+  /// Telemetry is not what the run is for: where it cannot be written, that is said once.
+  private func write(_ text: String, to path: String) {
+    do throws(ToolError) {
+      try FileWriting.replace(path, with: text)
+    } catch {
+      if warned.insert(path).inserted { report("warning: \(error.message); the run goes on") }
     }
-    func counter(_ name: String, _ help: String, _ value: Int) {
-      metric("\(name)_total", "counter", help, [("", "\(value)")])
-    }
-    counter("records", "Records done, failed ones included.", counters.records)
-    metric(
-      "failed_records_total", "counter", "Records without a result, by what was wrong.",
-      zip(RecordProblem.Kind.allCases, counters.failedByKind).map { ("{kind=\"\($0.rawValue)\"}", "\($1)") })
-    counter("written_records", "Records in the output.", counters.written)
-    counter("dead_letters", "Records in the dead-letter file.", counters.deadLetters)
-    counter("windows", "Windows that the model has read.", counters.windows)
-    counter("batches", "Batches of records.", counters.batches)
-    counter("input_bytes", "Bytes of the input that are done.", counters.inputBytes)
-    counter("output_bytes", "Bytes of the output that are written.", outputBytes)
-    metric("uptime_seconds", "gauge", "Since the model was loaded.", [("", "\(Clock.seconds() - start)")])
-    try FileWriting.replace(path.string, with: text, isDurable: false)
+  }
+
+  private func writeMetrics(_ counters: FilterCounters, outputBytes: Int) {
+    guard let path = settings.metrics?.string else { return }
+    let metrics = FilterMetrics(path: path, labels: settings.metricsLabels)
+    write(
+      metrics.text(counters, outputBytes: outputBytes, seconds: Clock.seconds() - start), to: path)
   }
 }

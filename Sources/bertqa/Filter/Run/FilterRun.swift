@@ -1,70 +1,91 @@
 import BertQACore
 import Glibc
 
-/// Takes records from the reader, has them answered in batches, and writes them, in order.
+/// Takes records from the reader, has them worked on in batches, and writes them, in order.
 final class FilterRun {
   let settings: FilterSettings
-  let task: any FilterTask
-  let source: InputSource
-  let queue: BlockQueue
-  let writer: any RecordWriter
-  let output: OutputStream
-  let deadLetters: OutputStream?
+  let output: RecordOutput
   let report: FilterReport
-  /// Of the arguments and the model.
-  let identity: UInt64
   private(set) var counters: FilterCounters
+  private let task: any FilterTask
+  private let queue: BlockQueue
+  private let stop: StopSignals
+  private let writer: any RecordWriter
+  private let deadLetters: DeadLetters?
+  private let progress: FilterProgress?
+  /// Of a table: the names of its columns, for dead letters.
+  private var header: [UInt8] = []
   /// The block whose records are taken next, and the first of them.
   private var block: Block?
   private var nextRecord = 0
+  /// Where the last record that is done ends.
+  private var position: FilterProgress.Position
   private var lastCheckpoint = Clock.seconds()
   /// Whether the last record is written in parts and not yet complete.
   private var isInParts = false
+  /// Whether a stop has given up the rest, for a rerun to do.
+  private var isGivenUp = false
 
   /// How often what there is to do besides records is looked after, in seconds.
   private static let tick = 0.5
   /// Bytes of records and texts that a batch takes on, at most one record more.
   private static let batchBytes = 1 << 20
+  /// Records of any kind in a batch.
+  private static let batchRecords = 1 << 14
 
   init(
-    _ settings: FilterSettings, task: any FilterTask, form: RecordForm, source: InputSource,
-    queue: BlockQueue, output: OutputStream, deadLetters: OutputStream?, identity: UInt64,
-    counters: FilterCounters
+    _ settings: FilterSettings, task: any FilterTask, form: RecordForm, input: Input, resumed: Int,
+    queue: BlockQueue, stop: StopSignals, output: RecordOutput, deadLetters: DeadLetters?,
+    progress: FilterProgress?, counters: FilterCounters
   ) {
     self.settings = settings
     self.task = task
-    self.source = source
     self.queue = queue
+    self.stop = stop
     self.output = output
     self.deadLetters = deadLetters
-    self.identity = identity
+    self.progress = progress
     self.counters = counters
+    position = FilterProgress.Position(input: input, offset: resumed)
     writer = form.makeWriter()
-    report = FilterReport(settings, inputSize: source.size, before: counters)
+    report = FilterReport(settings, inputSize: input.size ?? 0, before: counters)
   }
 
   /// Works until the input's end.
   func run() throws(ToolError) {
-    try saveCheckpoint()
-    while let batch = try nextBatch() {
+    var hasBegun = false
+    while !isGivenUp, let batch = try nextBatch() {
+      // Nothing is changed before the first record, as what the input lacks is known only then.
+      if !hasBegun, !batch.isEmpty {
+        hasBegun = true
+        try deadLetters?.begin()
+        try saveCheckpoint()
+      }
       try process(batch)
       try output.flushIfDue()
-      try report.update(counters, outputBytes: output.length)
+      report.update(counters, outputBytes: output.length)
       if isCheckpointDue { try saveCheckpoint() }
     }
     try output.flush()
+    if !hasBegun { try deadLetters?.begin() }
     if !isInParts { try saveCheckpoint() }
+    try checkLimit(isEnd: true)
+  }
+
+  /// For a run that has failed: files that were made for nothing go.
+  func abandon() {
+    output.abandon()
+    progress?.abandon()
   }
 
   private var isCheckpointDue: Bool {
-    settings.checkpoint != nil && !isInParts
-      && Clock.seconds() - lastCheckpoint >= Double(settings.checkpointInterval)
+    progress != nil && !isInParts && Clock.seconds() - lastCheckpoint >= settings.checkpointInterval
   }
 
-  /// A record and the block that it stands in.
+  /// A record and the block that it is in.
   private struct Entry {
     let block: Block
-    let record: FilterRecord
+    let record: Record
 
     var hasTexts: Bool {
       if case .data = record.kind { return record.problem == nil }
@@ -78,7 +99,9 @@ final class FilterRun {
     var batch: [Entry] = []
     var count = 0
     var bytes = 0
-    while count < settings.batchSize, bytes < Self.batchBytes {
+    // After a signal one by one, so that what is done is written before the time is up.
+    let limit = stop.signal == nil ? settings.batchSize : 1
+    while count < limit, bytes < Self.batchBytes, batch.count < Self.batchRecords {
       if let block, nextRecord < block.records.count {
         let entry = Entry(block: block, record: block.records[nextRecord])
         nextRecord += 1
@@ -107,27 +130,25 @@ final class FilterRun {
 
   private func process(_ batch: [Entry]) throws(ToolError) {
     guard !batch.isEmpty else { return }
-    counters.batches += 1
     let inputs = batch.filter(\.hasTexts).map { entry in
       TaskInput(
         texts: entry.block.fields[entry.record.firstField...].prefix(settings.texts.count)
           .map(entry.block.text))
     }
-    var outcomes: IndexingIterator<[TaskOutcome]>
-    do throws(BertQAError) {
-      outcomes = try task.outcomes(for: inputs, in: settings.format).makeIterator()
-    } catch {
-      throw ToolError(error, command: FilterCommand.invocation)
+    guard var outcomes = try outcomes(for: inputs)?.makeIterator() else {
+      isGivenUp = true
+      return
     }
+    counters.batches += 1
     for entry in batch {
       let (record, block) = (entry.record, entry.block)
       switch record.kind {
-      case .header: try writeHeader(record, in: block)
-      case .blank:
+      case .header: writeHeader(record, in: block)
+      case .blank(let lineCount):
         writer.writeRaw(record, in: block, to: &output.buffer)
-        counters.blankLines += 1
+        counters.blankLines += lineCount
       case .part(let isFirst, let isLast):
-        try takePart(record, in: block, isFirst: isFirst)
+        try takePart(record, in: block, isFirst: isFirst, isLast: isLast)
         isInParts = !isLast
       case .data:
         if let outcome = entry.hasTexts ? outcomes.next() : nil {
@@ -136,15 +157,32 @@ final class FilterRun {
           try fail(record, problem, in: block)
         }
       }
-      counters.inputBytes = record.endOffset
+      if position.input !== block.source {
+        position = FilterProgress.Position(input: block.source, offset: 0)
+      }
+      counters.inputBytes += record.endOffset - position.offset
+      position.offset = record.endOffset
       counters.lines = record.endNumber
       if output.buffer.count >= 1 << 20 { try output.flush() }
     }
   }
 
-  private func write(
-    _ outcome: TaskOutcome, of record: FilterRecord, in block: Block
-  ) throws(ToolError) {
+  /// One for each input; nil if a stop leaves them to a rerun.
+  private func outcomes(for inputs: [TaskInput]) throws(ToolError) -> [TaskOutcome]? {
+    let isStopped = settings.checkpoint != nil ? stop.signal != nil : stop.isOverdue
+    if !isStopped {
+      do throws(BertQAError) {
+        return try task.outcomes(for: inputs, in: settings.format)
+      } catch {
+        guard error.status == .cancelled else { throw ToolError(error, command: FilterCommand.invocation) }
+      }
+    }
+    if settings.checkpoint != nil { return nil }
+    let problem = RecordProblem(.stopped, "stopped before the record was done")
+    return inputs.map { _ in .failed(problem) }
+  }
+
+  private func write(_ outcome: TaskOutcome, of record: Record, in block: Block) throws(ToolError) {
     do throws(RecordProblem) {
       switch outcome {
       case .done(let result, let windowCount):
@@ -159,19 +197,75 @@ final class FilterRun {
     }
   }
 
-  func count(_ change: (inout FilterCounters) -> Void) { change(&counters) }
+  /// A record without a result: told on standard error, counted, and put where the policy wants it.
+  private func fail(
+    _ record: Record, _ problem: RecordProblem, in block: Block, isLast: Bool = true
+  ) throws(ToolError) {
+    let policy = settings.policy
+    // A rerun begins with the record that ended this run.
+    if policy.action == .fail { try saveCheckpoint() }
+    counters.countFailure(problem.kind)
+    if !settings.isQuiet || policy.action == .fail { report.report(describe(record, problem, in: block)) }
+    try keep(record, in: block, isLast: isLast)
+    if deadLetters != nil { counters.deadLetters += 1 }
+    switch policy.action {
+    case .null: writer.writeNull(of: record, problem, in: block, to: &output.buffer)
+    case .pass: writer.writeRaw(record, in: block, to: &output.buffer)
+    case .drop: return try checkLimit(isEnd: false)
+    case .fail:
+      try output.flush()
+      throw ToolError(.input, "")
+    }
+    counters.written += 1
+    try checkLimit(isEnd: false)
+  }
+
+  private func checkLimit(isEnd: Bool) throws(ToolError) {
+    guard let limit = settings.policy.limit,
+      limit.isExceeded(counters.failed, of: counters.records, isEnd: isEnd)
+    else { return }
+    try output.flush()
+    throw ToolError(.input, "\(counters.failed) of \(counters.records) records failed: above --max-errors")
+  }
+
+  /// A part of a record that is too large to be kept in memory.
+  private func takePart(
+    _ record: Record, in block: Block, isFirst: Bool, isLast: Bool
+  ) throws(ToolError) {
+    guard let problem = record.problem else { return }  // A header that was read before.
+    if isFirst { return try fail(record, problem, in: block, isLast: isLast) }
+    try keep(record, in: block, isLast: isLast)
+    if settings.policy.action == .pass { writer.writeRaw(record, in: block, to: &output.buffer) }
+  }
+
+  /// The names of a table's columns, also for dead letters.
+  private func writeHeader(_ record: Record, in block: Block) {
+    writer.writeHeader(record, in: block, to: &output.buffer)
+    writer.writeRaw(record, in: block, to: &header)
+  }
+
+  /// Appends the record's bytes to the dead letters before it counts as done.
+  private func keep(_ record: Record, in block: Block, isLast: Bool) throws(ToolError) {
+    guard let deadLetters else { return }
+    var bytes: [UInt8] = []
+    writer.writeRaw(record, in: block, to: &bytes)
+    try deadLetters.append(bytes, header: header, isLast: isLast)
+  }
+
+  private func describe(_ record: Record, _ problem: RecordProblem, in block: Block) -> String {
+    var text = "\(settings.format.isText ? "line" : "record") \(record.number)"
+    if let id = record.id {
+      text += " (\(String(decoding: block.bytes(id).prefix(200), as: UTF8.self)))"
+    }
+    return "\(text): \(problem.message)"
+  }
 
   /// Everything written so far is on the disk before the checkpoint says so.
-  func saveCheckpoint() throws(ToolError) {
-    guard let path = settings.checkpoint else { return }
-    try output.flush()
+  private func saveCheckpoint() throws(ToolError) {
+    guard let progress else { return }
     try output.sync()
     try deadLetters?.sync()
-    try FilterCheckpoint(
-      run: identity,
-      input: FilterCheckpoint.identity(of: source.descriptor, upTo: counters.inputBytes),
-      outputLength: output.length, deadLetterLength: deadLetters?.length ?? 0, counters: counters
-    ).save(path.string)
+    try progress.save(upTo: position, output, deadLetters, counters)
     lastCheckpoint = Clock.seconds()
   }
 }

@@ -22,14 +22,22 @@ struct AnswerTask: FilterTask {
     return (1...questions.count).flatMap { number in Self.names.map { "\(number)_\($0)" } }
   }
 
-  func results(for inputs: [TaskInput]) throws(BertQAError) -> [[AnswerResult]] {
+  func results(for inputs: [TaskInput]) throws(BertQAError) -> [Result<[AnswerResult], BertQAError>] {
     var pairs: [(question: UnsafeBufferPointer<UInt8>, document: UnsafeBufferPointer<UInt8>)] = []
     for input in inputs {
       for question in questions { pairs.append((text(of: question, for: input), input.texts[0])) }
     }
-    let results = try context.answerBatch(pairs, options: options)
-    return stride(from: 0, to: results.count, by: questions.count).map {
-      Array(results[$0..<$0 + questions.count])
+    let results = try context.answerEach(pairs, options: options)
+    return stride(from: 0, to: results.count, by: questions.count).map { first in
+      var answered: [AnswerResult] = []
+      for result in results[first..<first + questions.count] {
+        switch result {
+        case .success(let result): answered.append(result)
+        // A record has all its answers or none.
+        case .failure(let error): return .failure(error)
+        }
+      }
+      return .success(answered)
     }
   }
 

@@ -9,8 +9,8 @@ struct ClassifyTask: FilterTask {
 
   let columns = ["label", "probability"]
 
-  func results(for inputs: [TaskInput]) throws(BertQAError) -> [Classification] {
-    try context.classify(
+  func results(for inputs: [TaskInput]) throws(BertQAError) -> [Result<Classification, BertQAError>] {
+    try context.classifyEach(
       inputs.map { TextPair(text: $0.texts[0], second: $0.texts.dropFirst().first) }, options: options)
   }
 

@@ -7,23 +7,33 @@ struct EmbedTask: FilterTask {
 
   let columns = ["embedding"]
 
-  func results(for inputs: [TaskInput]) throws(BertQAError) -> [ArraySlice<Float>] {
-    let vectors = try context.embed(
-      inputs.map { TextPair(text: $0.texts[0], second: $0.texts.dropFirst().first) }, options: options)
-    let length = context.info.embeddingLength
-    return inputs.indices.map { vectors[$0 * length..<($0 + 1) * length] }
+  struct Embedding {
+    let vector: ArraySlice<Float>
+    let windowCount: Int
   }
 
-  func windowCount(of vector: ArraySlice<Float>) -> Int { 0 }
+  func results(for inputs: [TaskInput]) throws(BertQAError) -> [Result<Embedding, BertQAError>] {
+    let (vectors, windowCounts, failures) = try context.embedEachCountingWindows(
+      inputs.map { TextPair(text: $0.texts[0], second: $0.texts.dropFirst().first) }, options: options)
+    let length = context.info.embeddingLength
+    return inputs.indices.map { index in
+      if let failure = failures[index] { return .failure(failure) }
+      return .success(
+        Embedding(
+          vector: vectors[index * length..<(index + 1) * length], windowCount: windowCounts[index]))
+    }
+  }
 
-  func write(_ vector: ArraySlice<Float>, of input: TaskInput, to writer: inout JSONWriter) {
+  func windowCount(of embedding: Embedding) -> Int { embedding.windowCount }
+
+  func write(_ embedding: Embedding, of input: TaskInput, to writer: inout JSONWriter) {
     writer.array { writer in
-      for value in vector { writer.number(value) }
+      for value in embedding.vector { writer.number(value) }
     }
   }
 
   /// The numbers with spaces between them.
-  func write(_ vector: ArraySlice<Float>, of input: TaskInput, to writer: inout CellWriter) {
-    writer.text(vector.map(\.description).joined(separator: " ").utf8)
+  func write(_ embedding: Embedding, of input: TaskInput, to writer: inout CellWriter) {
+    writer.text(embedding.vector.map(\.description).joined(separator: " ").utf8)
   }
 }

@@ -2,22 +2,25 @@ import BertQACore
 
 /// What a filter does with its records.
 protocol FilterTask {
-  associatedtype Result
+  /// What it says of one record.
+  associatedtype Finding
 
   /// The columns that a result has in a table.
   var columns: [String] { get }
 
-  /// One result for each input, in order. An error is about the inputs as a whole; the filter then tries them
-  /// one by one.
-  func results(for inputs: [TaskInput]) throws(BertQAError) -> [Result]
+  /// One for each input, in order. What is thrown concerns the whole call, such as a cancellation.
+  func results(for inputs: [TaskInput]) throws(BertQAError) -> [Result<Finding, BertQAError>]
 
   /// Windows that the model has read for this result.
-  func windowCount(of result: Result) -> Int
+  func windowCount(of finding: Finding) -> Int
 
-  func write(_ result: Result, of input: TaskInput, to writer: inout JSONWriter)
+  func write(_ finding: Finding, of input: TaskInput, to writer: inout JSONWriter)
 
   /// Writes one cell for each column.
-  func write(_ result: Result, of input: TaskInput, to writer: inout CellWriter)
+  func write(_ finding: Finding, of input: TaskInput, to writer: inout CellWriter)
+
+  /// One outcome for each input, in order. A requirement, so that it is compiled for each task's findings.
+  func outcomes(for inputs: [TaskInput], in format: RecordFormat) throws(BertQAError) -> [TaskOutcome]
 }
 
 /// The texts of one record. They live as long as the record's block.
@@ -39,42 +42,33 @@ extension FilterTask {
   func check(fieldCount: Int) throws(BertQAError) {
     let text: StaticString = "a b"
     let bytes = UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
-    _ = try results(for: [TaskInput(texts: Array(repeating: bytes, count: fieldCount))])
-  }
-
-  /// One outcome for each input, in order. Texts that the library refuses are the problem of their record
-  /// alone.
-  func outcomes(for inputs: [TaskInput], in format: FilterFormat) throws(BertQAError) -> [TaskOutcome] {
-    if inputs.isEmpty { return [] }
-    do throws(BertQAError) {
-      return zip(try results(for: inputs), inputs).map { outcome($0, of: $1, in: format) }
-    } catch {
-      guard error.isAboutInput else { throw error }
-      if inputs.count == 1 { return [.failed(RecordProblem(.refused, Option.spelledForTool(error.message)))] }
+    for result in try results(for: [TaskInput(texts: Array(repeating: bytes, count: fieldCount))]) {
+      _ = try result.get()
     }
-    var outcomes: [TaskOutcome] = []
-    for input in inputs { outcomes += try self.outcomes(for: [input], in: format) }
-    return outcomes
   }
 
-  private func outcome(_ result: Result, of input: TaskInput, in format: FilterFormat) -> TaskOutcome {
+  /// Texts that the library refuses are the problem of their record alone.
+  func outcomes(for inputs: [TaskInput], in format: RecordFormat) throws(BertQAError) -> [TaskOutcome] {
+    if inputs.isEmpty { return [] }
+    return zip(try results(for: inputs), inputs).map { result, input in
+      switch result {
+      case .success(let finding): outcome(finding, of: input, in: format)
+      case .failure(let error): .failed(RecordProblem(.refused, error.messageForTool))
+      }
+    }
+  }
+
+  private func outcome(_ finding: Finding, of input: TaskInput, in format: RecordFormat) -> TaskOutcome {
     let bytes: [UInt8]
     if case .table(let dialect) = format {
       var writer = CellWriter(dialect: dialect)
-      write(result, of: input, to: &writer)
+      write(finding, of: input, to: &writer)
       bytes = writer.bytes
     } else {
       var writer = JSONWriter()
-      write(result, of: input, to: &writer)
+      write(finding, of: input, to: &writer)
       bytes = writer.take()
     }
-    return .done(bytes, windowCount: windowCount(of: result))
-  }
-}
-
-extension BertQAError {
-  /// Whether other inputs may fare better.
-  fileprivate var isAboutInput: Bool {
-    status == .invalidArgument || status == .tooLarge || status == .outOfMemory
+    return .done(bytes, windowCount: windowCount(of: finding))
   }
 }

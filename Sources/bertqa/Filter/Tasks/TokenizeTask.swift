@@ -5,13 +5,20 @@ struct TokenizeTask: FilterTask {
   let context: Context
   let idsOnly: Bool
   let parseSpecialTokens: Bool
+  let call: CallOptions
 
   let columns = ["ids"]
 
-  func results(for inputs: [TaskInput]) throws(BertQAError) -> [Tokens] {
-    var results: [Tokens] = []
+  func results(for inputs: [TaskInput]) throws(BertQAError) -> [Result<Tokens, BertQAError>] {
+    var results: [Result<Tokens, BertQAError>] = []
     for input in inputs {
-      results.append(try context.tokenize(input.texts[0], parseSpecialTokens: parseSpecialTokens))
+      do throws(BertQAError) {
+        let tokens = try context.tokenize(input.texts[0], parseSpecialTokens: parseSpecialTokens, call: call)
+        results.append(.success(tokens))
+      } catch {
+        guard error.status == .tooLarge || error.status == .outOfMemory else { throw error }
+        results.append(.failure(error))
+      }
     }
     return results
   }

@@ -1,0 +1,95 @@
+import BertQACore
+
+/// `bertqa generate`.
+struct GenerateCommand: Command {
+  static let name = "generate"
+  static let summary = "continue a text"
+
+  static let table = CommandTable(
+    usages: ["[OPTION]... [TEXT]..."],
+    description: [
+      "Continue a text with a recurrent language model. The words of the continuation are printed as they are "
+        + "generated, up to the end that the model predicts. Several TEXTs are joined with spaces; without TEXT "
+        + "and --file, or for '-', the text is standard input."
+    ],
+    sections: [
+      OptionSection(
+        "",
+        [
+          TextSource.row,
+          OptionRow(
+            .maxWords, value: "N", "generate at most N words; default 100", detail: "1 to 1000000."),
+          OptionRow(
+            .temperature, value: "X",
+            "0: always the most probable word; else draw words, the more freely the higher; default 0",
+            detail: "Words are drawn from the probabilities that the logits divided by it give."),
+          OptionRow(
+            .topK, letter: "k", value: "N", "draw from the N most probable words only; default 0: all"),
+          OptionRow(
+            .topP, value: "X", "draw from the fewest words only whose probabilities sum to X; default 1: all"),
+          OptionRow(.seed, value: "N", "the same seed gives the same words; default 0"),
+          OptionRow(.json, "print one JSON object"),
+          ModelChoice.row("default: the one installed with bertqa, Romeo and Juliet"),
+        ] + ModelChoice.runRows)
+    ],
+    exitCodes: "0 done; 2 wrong usage, or no words to go on from; 3 a file or the model cannot be read or is "
+      + "invalid; 4 out of memory, the output cannot be written, or a defect in the program",
+    examples: [
+      .init("the most probable continuation", "bertqa generate But soft"),
+      .init("another one for each seed", "bertqa generate --temperature 0.8 --seed 7 O Romeo"),
+    ])
+
+  static func run(_ arguments: ParsedArguments, to output: Output) throws(ToolError) -> ExitCode {
+    var options = GenerateOptions()
+    for given in arguments.options {
+      switch given.option {
+      case .maxWords: options.maxWords = try given.integer()
+      case .temperature: options.temperature = try given.number()
+      case .topP: options.topP = try given.number()
+      case .topK: options.topK = try given.integer()
+      case .seed: options.seed = try given.unsigned()
+      default: break
+      }
+    }
+    // Before anything is read: a mistake in the options is reported at once.
+    try ofCore(invocation) { () throws(BertQAError) in try options.validate() }
+    let model = try ModelChoice(arguments, task: .predict)
+    let sources = try TextSource.all(arguments)
+    let context = try model.load()
+    let printsJSON = arguments.has(.json)
+    return try TextSource.forEach(sources) { _, prompt throws(ToolError) in
+      let result = try generate(context, prompt.bytes, options, printsWords: !printsJSON, to: output)
+      output.write(printsJSON ? PredictionRecord.json(result, prompt: prompt.bytes) : Array("\n".utf8))
+      try output.flush()
+    }
+  }
+
+  private static func generate(
+    _ context: Context, _ prompt: UnsafeBufferPointer<UInt8>, _ options: GenerateOptions, printsWords: Bool,
+    to output: Output
+  ) throws(ToolError) -> Generation {
+    var options = options
+    var failure: ToolError?
+    var isFirst = true
+    if printsWords {
+      options.onWord = { word in
+        // The separator that the joined text has: none between characters.
+        if !isFirst { output.write(context.wordSeparator) }
+        isFirst = false
+        output.write(PlainText.word(word.bytes))
+        do throws(ToolError) {
+          try output.flush()
+          return true
+        } catch {
+          failure = error
+          return false
+        }
+      }
+    }
+    let result = try ofCore(invocation) { () throws(BertQAError) in
+      try context.generate(prompt: prompt, options: options)
+    }
+    if let failure { throw failure }
+    return result
+  }
+}

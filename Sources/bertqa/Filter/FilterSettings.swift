@@ -1,0 +1,170 @@
+import BertQACore
+
+/// The arguments of `bertqa filter`, read.
+struct FilterSettings {
+  enum TaskName: String, CaseIterable {
+    case answer, classify, embed, tokenize
+
+    /// Options that mean something to it.
+    var options: [Option] {
+      switch self {
+      case .answer: [.question, .questionField] + AnswerOptions.options
+      case .classify: [.topK, .secondField, .contributions] + ClassifyOptions.readingRows.map(\.option)
+      case .embed: [.secondField] + EmbedOptions.rows.map(\.option)
+      case .tokenize: [.ids, .parseSpecialTokens]
+      }
+    }
+
+    /// What its default model is for.
+    var modelTask: ModelTask {
+      switch self {
+      case .answer, .tokenize: .answer
+      case .classify: .classify
+      case .embed: .embed
+      }
+    }
+  }
+
+  private(set) var task = TaskName.answer
+  let format: RecordFormat
+  private(set) var policy = ErrorPolicy()
+  /// The texts of a record that the task wants.
+  private(set) var texts: [FieldPath]
+  private(set) var questions: [AnswerTask.Question] = []
+  private(set) var id: FieldPath?
+  private(set) var outputField = FieldPath(member: Array("bertqa".utf8))
+  private(set) var answerOptions = AnswerOptions()
+  private(set) var classifyOptions = ClassifyOptions()
+  private(set) var embedOptions = EmbedOptions()
+  /// How many labels to give; nil for all.
+  private(set) var labelLimit: Int?
+  private(set) var idsOnly = false
+  private(set) var parseSpecialTokens = false
+  private(set) var maximumRecordBytes = 64 << 20
+  private(set) var maximumDocumentBytes = 16 << 20
+  private(set) var batchSize = 64
+  private(set) var showsProgress = false
+  /// Whether failed records are not reported.
+  private(set) var isQuiet = false
+  let input: ArgumentText
+  /// Whether the input's end is not the end.
+  private(set) var follows = false
+  private(set) var stopTimeout = 10.0
+  private(set) var output: ArgumentText?
+  private(set) var checkpoint: ArgumentText?
+  /// Seconds between two checkpoints.
+  private(set) var checkpointInterval = 1.0
+  private(set) var stats: ArgumentText?
+  private(set) var metrics: ArgumentText?
+  /// Labels of every metric: name and value.
+  private(set) var metricsLabels: [(name: String, value: String)] = []
+
+  init(_ arguments: ParsedArguments) throws(ToolError) {
+    if arguments.operands.count > 1 {
+      throw arguments.usage("more than one file: '\(arguments.operands[1].string)'")
+    }
+    input = arguments.operands.first ?? .standardInput
+    format = try RecordFormat(arguments, among: RecordFormat.names) ?? .jsonLines
+    texts = [FieldPath(member: Array("text".utf8))]
+    for given in arguments.options {
+      try set(given)
+      try setFiles(given)
+    }
+    for given in arguments.options { try setTaskOptions(given) }
+    if task == .answer, questions.isEmpty {
+      texts.append(FieldPath(member: Array("question".utf8)))
+      questions = [.field(1)]
+    }
+    try checkTogether(arguments)
+  }
+
+  private mutating func set(_ given: ParsedOption) throws(ToolError) {
+    switch given.option {
+    case .task:
+      task = try given.choice(from: TaskName.allCases.map { (key: $0.rawValue, value: $0) })
+    case .textField: texts[0] = try FieldPath(given)
+    case .questionField:
+      questions.append(.field(texts.count))
+      texts.append(try FieldPath(given))
+    case .question: if let text = given.text { questions.append(.fixed(text)) }
+    case .outputField: outputField = try FieldPath(given)
+    case .idField: id = try FieldPath(given)
+    case .onError, .maxErrors, .exitZeroOnRecordErrors: try policy.set(given)
+    case .maxRecordBytes: maximumRecordBytes = try given.byteCount(in: 1...1 << 30)
+    case .maxDocumentBytes: maximumDocumentBytes = try given.byteCount(in: 1...1 << 30)
+    case .batchSize: batchSize = try given.integer(in: 1...10_000)
+    case .progress: showsProgress = true
+    case .quiet: isQuiet = true
+    case .ids: idsOnly = true
+    case .parseSpecialTokens: parseSpecialTokens = true
+    default: break
+    }
+  }
+
+  private mutating func setFiles(_ given: ParsedOption) throws(ToolError) {
+    switch given.option {
+    case .follow: follows = true
+    case .stopTimeout: stopTimeout = try given.seconds()
+    case .output: output = given.text
+    case .resume: checkpoint = given.text
+    case .checkpointInterval: checkpointInterval = try given.seconds()
+    case .stats: stats = given.text
+    case .metrics: metrics = given.text
+    case .metricsLabel:
+      let parts = given.string.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      guard parts.count == 2, FilterMetrics.isLabelName(parts[0]) else {
+        throw given.wrong("NAME=VALUE, with a name of letters, digits and underscores")
+      }
+      metricsLabels.append((String(parts[0]), String(parts[1])))
+    default: break
+    }
+  }
+
+  /// Some options have the same names for several tasks, but other defaults.
+  private mutating func setTaskOptions(_ given: ParsedOption) throws(ToolError) {
+    switch task {
+    case .answer: try answerOptions.set(given)
+    case .classify:
+      try classifyOptions.set(given)
+      if given.option == .topK { labelLimit = try given.integer(in: 1...Int.max) }
+    case .embed: try embedOptions.set(given)
+    case .tokenize: break
+    }
+    if given.option == .secondField { texts = [texts[0], try FieldPath(given)] }
+  }
+
+  /// Options that only make sense together.
+  private func checkTogether(_ arguments: ParsedArguments) throws(ToolError) {
+    let others = TaskName.allCases.flatMap(\.options)
+    for given in arguments.options
+    where others.contains(given.option) && !task.options.contains(given.option) {
+      throw arguments.usage("\(given.option.spelling) does not go with --task \(task.rawValue)")
+    }
+    if format.isTable, answerOptions.topK > 1 {
+      throw arguments.usage("a table has room for one answer: --top-k goes with JSON records")
+    }
+    if texts.count > 60 { throw arguments.usage("more than 59 questions") }
+    if checkpoint != nil, output == nil || input.isStandardInput {
+      throw arguments.usage("--resume needs an input file and --output")
+    }
+    if follows, input.isStandardInput { throw arguments.usage("--follow needs an input file") }
+    if !metricsLabels.isEmpty, metrics == nil { throw arguments.usage("--metrics-label goes with --metrics") }
+  }
+
+  /// All that the output depends on besides the input and the model: equal for arguments that mean the same.
+  var meaning: String {
+    let questions = questions.map { question in
+      switch question {
+      case .fixed(let text): "=\(text.string)"
+      case .field(let index): "field \(index)"
+      }
+    }
+    let parts: [String] = [
+      task.rawValue, "\(format)", "\(texts.map(\.segments))", "\(questions)", "\(outputField.segments)",
+      "\(answerOptions)", "\(classifyOptions)", "\(embedOptions)", "\(labelLimit ?? -1)", "\(idsOnly)",
+      "\(parseSpecialTokens)", "\(maximumRecordBytes)", "\(maximumDocumentBytes)", policy.action.rawValue,
+      "\(policy.deadLetters != nil)",
+    ]
+    return parts.joined(separator: "\n")
+  }
+}

@@ -1,0 +1,90 @@
+import Glibc
+
+/// The file of records that failed, as they came. Several runs may append to it at once: each record is
+/// written whole, in one write, or under a lock where it comes in parts.
+final class DeadLetters {
+  let shown: String
+  private let descriptor: Int32
+  private let isRegularFile: Bool
+  /// Whether the lock for writing is held, between the parts of a record.
+  private var isLocked = false
+  /// Of a run that can be resumed, to which the file belongs alone: its bytes and their hash.
+  private(set) var length = 0
+  private(set) var hash: ContentHash?
+
+  /// - Parameter isResumable: whether the file is this run's alone.
+  init(path: ArgumentText, isResumable: Bool) throws(ToolError) {
+    shown = path.string
+    descriptor = open(path.pointer, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0o666)
+    var status = stat()
+    guard descriptor >= 0, fstat(descriptor, &status) == 0 else { throw FileWriting.failed(shown, errno) }
+    isRegularFile = status.st_mode & S_IFMT == S_IFREG
+    guard isRegularFile else { return }
+    if case .heldBy(let process) = FileLock.take(.use, of: descriptor, isShared: !isResumable) {
+      throw ToolError(
+        .input, "\(shown) is in use by process \(process): a run with --resume needs dead letters of its own")
+    }
+    if isResumable {
+      length = Int(status.st_size)
+      hash = try ContentHash(of: descriptor, shown, upTo: length)
+    }
+  }
+
+  /// Cuts the file to what a checkpoint says of it; throws if it is another.
+  func resume(length: Int, hash expected: UInt64) throws(ToolError) {
+    guard isRegularFile else { return }
+    let found = try ContentHash(of: descriptor, shown, upTo: length)
+    guard self.length >= length, found.value == expected else {
+      throw ToolError(.input, "\(shown) was changed since the checkpoint was written")
+    }
+    resumed = (length, found)
+  }
+
+  private var resumed: (length: Int, hash: ContentHash)?
+
+  /// To be called before the first record, when all is known to be right.
+  func begin() throws(ToolError) {
+    guard let resumed else { return }
+    self.resumed = nil
+    guard ftruncate(descriptor, off_t(resumed.length)) == 0 else { throw FileWriting.failed(shown, errno) }
+    (length, hash) = (resumed.length, resumed.hash)
+  }
+
+  /// Appends a record or a part of one.
+  /// - Parameter header: what an empty file begins with.
+  func append(_ bytes: [UInt8], header: [UInt8], isLast: Bool) throws(ToolError) {
+    if !isLocked { try lock() }
+    if !header.isEmpty, isRegularFile, isEmpty { try write(header) }
+    try write(bytes)
+    if isLast { unlock() }
+  }
+
+  func sync() throws(ToolError) {
+    guard fdatasync(descriptor) == 0 || errno == EINVAL else { throw FileWriting.failed(shown, errno) }
+  }
+
+  private var isEmpty: Bool {
+    var status = stat()
+    return fstat(descriptor, &status) == 0 && status.st_size == 0
+  }
+
+  private func lock() throws(ToolError) {
+    isLocked = true
+    guard isRegularFile else { return }
+    let number = FileLock.wait(.writing, of: descriptor)
+    // Some file systems have no locks; single writes do not need them.
+    if number != 0, number != ENOLCK, number != EOPNOTSUPP { throw FileWriting.failed(shown, number) }
+  }
+
+  private func unlock() {
+    isLocked = false
+    if isRegularFile { FileLock.giveBack(.writing, of: descriptor) }
+  }
+
+  private func write(_ bytes: [UInt8]) throws(ToolError) {
+    let number = bytes.withUnsafeBytes { FileWriting.write($0, to: descriptor) }
+    guard number == 0 else { throw FileWriting.failed(shown, number) }
+    length += bytes.count
+    bytes.withUnsafeBytes { hash?.update($0) }
+  }
+}

@@ -1,0 +1,96 @@
+import Glibc
+
+/// What was read and not yet answered: bounded, so that reading waits for answering.
+final class BlockQueue: @unchecked Sendable {  // the state is guarded by `mutex`
+  enum Taken {
+    case block(Block)
+    /// None came in the time given.
+    case nothing
+    /// There will be no more.
+    case end(ToolError?)
+  }
+
+  /// Enough to keep answering and reading at work at the same time, and little enough to be done soon when a
+  /// signal asks to stop.
+  private static let maximumCost = 1 << 20
+  private static let maximumBlocks = 64
+
+  private var blocks: [Block] = []
+  private var cost = 0
+  private var ending: Taken?
+  private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+  private let arrived = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+  private let left = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+
+  init() {
+    pthread_mutex_init(mutex, nil)
+    var attributes = pthread_condattr_t()
+    pthread_condattr_init(&attributes)
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+    pthread_cond_init(arrived, &attributes)
+    pthread_cond_init(left, &attributes)
+    pthread_condattr_destroy(&attributes)
+  }
+
+  deinit {
+    pthread_cond_destroy(left)
+    left.deallocate()
+    pthread_cond_destroy(arrived)
+    arrived.deallocate()
+    pthread_mutex_destroy(mutex)
+    mutex.deallocate()
+  }
+
+  /// Reads to the end; to be called on the reader's thread.
+  func fill(from reader: RecordReader) {
+    do throws(ToolError) {
+      while let block = try reader.next() { put(block) }
+      if reader.unfinishedBytes > 0 {
+        report("the last \(reader.unfinishedBytes) bytes are no whole record yet: they wait for the next run")
+      }
+      end(nil)
+    } catch {
+      end(error)
+    }
+  }
+
+  /// Waits while the queue is full; a block larger than the bound waits for an empty queue.
+  func put(_ block: Block) {
+    pthread_mutex_lock(mutex)
+    while blocks.count >= Self.maximumBlocks
+      || !blocks.isEmpty && cost + block.cost > Self.maximumCost
+    {
+      pthread_cond_wait(left, mutex)
+    }
+    blocks.append(block)
+    cost += block.cost
+    pthread_cond_signal(arrived)
+    pthread_mutex_unlock(mutex)
+  }
+
+  func end(_ error: ToolError?) {
+    pthread_mutex_lock(mutex)
+    ending = .end(error)
+    pthread_cond_signal(arrived)
+    pthread_mutex_unlock(mutex)
+  }
+
+  /// The next block; waits for it up to `seconds`.
+  func take(waiting seconds: Double) -> Taken {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    if blocks.isEmpty, ending == nil, seconds > 0 { wait(until: Clock.seconds() + seconds) }
+    guard !blocks.isEmpty else { return ending ?? .nothing }
+    let block = blocks.removeFirst()
+    cost -= block.cost
+    pthread_cond_signal(left)
+    return .block(block)
+  }
+
+  private func wait(until deadline: Double) {
+    var time = timespec(tv_sec: Int(deadline), tv_nsec: Int((deadline - deadline.rounded(.down)) * 1e9))
+    while blocks.isEmpty, ending == nil {
+      if pthread_cond_timedwait(arrived, mutex, &time) == ETIMEDOUT { return }
+    }
+  }
+}

@@ -1,0 +1,95 @@
+import Glibc
+
+/// The filter's input: a file or standard input, read until its end or until a signal asks to stop. With
+/// --follow its end is not the end: what is appended is read, and when another file takes its name, that one.
+final class FilterInput: RecordSource, @unchecked Sendable {  // used by one thread at a time
+  private(set) var input: Input
+  private let name: ArgumentText
+  private let stop: StopSignals
+  private let follows: Bool
+  /// How long a record that has begun may take to end after the signal.
+  private let patience: Double
+  private var deadline: Double?
+  /// Whether another file has taken the name, so that this one ends where nothing more comes.
+  private var isReplaced = false
+
+  private static let chunk = 1 << 16
+  /// Seconds between two looks at a file that is followed.
+  private static let followInterval = 0.2
+
+  /// - Parameter patience: seconds that a record that has begun may take to end after a signal.
+  init(
+    _ name: ArgumentText, first: Input, stop: StopSignals, follows: Bool, patience: Double
+  ) {
+    self.name = name
+    self.stop = stop
+    self.follows = follows
+    self.patience = patience
+    input = first
+  }
+
+  var isStopped: Bool { stop.signal != nil }
+
+  func read(into buffer: ByteBuffer, insideRecord: Bool) throws(ToolError) -> RecordReader.Reading {
+    while !isStopped {
+      guard try waitForInput(orStop: true, seconds: nil) else { break }
+      if try read(into: buffer, atMost: Self.chunk) > 0 { return .bytes }
+      guard follows else { return .end }
+      if try moveOn() { return .nextFile }
+    }
+    // One byte more of the record that has begun, so that nothing is taken of the next.
+    let now = Clock.seconds()
+    let deadline = deadline ?? now + patience
+    self.deadline = deadline
+    guard insideRecord, now < deadline, try waitForInput(orStop: false, seconds: deadline - now) else {
+      return .end
+    }
+    return try read(into: buffer, atMost: 1) > 0 ? .bytes : .end
+  }
+
+  private func read(into buffer: ByteBuffer, atMost count: Int) throws(ToolError) -> Int {
+    try buffer.reserve(count)
+    let read = try input.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer.rawRoom.prefix(count)))
+    buffer.extend(by: read)
+    return read
+  }
+
+  /// At the end of a file that is followed: waits a moment, and goes to the next one if there is one.
+  private func moveOn() throws(ToolError) -> Bool {
+    let position = Int(lseek(input.descriptor, 0, SEEK_CUR))
+    if try input.currentSize() < position {
+      report("\(input.shown) has become shorter: it is read from its beginning")
+      try input.seek(to: 0)
+      // As an object of its own: what was read before is no part of it.
+      input = try Input(name)
+      return true
+    }
+    if isReplaced {
+      isReplaced = false
+      // It may be gone again.
+      if let next = try? Input(name), next.isRegularFile {
+        input = next
+        return true
+      }
+    }
+    var waiting = pollfd(fd: stop.descriptor, events: Int16(POLLIN), revents: 0)
+    poll(&waiting, 1, Int32(Self.followInterval * 1000))
+    // It ends when it has been read once more, as whoever writes it may have done so until now.
+    if let identity = FileIdentity(path: name.string), identity != input.identity { isReplaced = true }
+    return false
+  }
+
+  /// False if the time is up or a signal has come first.
+  private func waitForInput(orStop: Bool, seconds: Double?) throws(ToolError) -> Bool {
+    var waiting = [
+      pollfd(fd: input.descriptor, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: stop.descriptor, events: Int16(POLLIN), revents: 0),
+    ]
+    while true {
+      let result = poll(&waiting, orStop ? 2 : 1, seconds.map { Int32(min($0, 1e6) * 1000) + 1 } ?? -1)
+      if result < 0, errno == EINTR { continue }
+      guard result >= 0 else { throw Input.error(input.shown, errno) }
+      return result > 0 && !(orStop && waiting[1].revents != 0)
+    }
+  }
+}

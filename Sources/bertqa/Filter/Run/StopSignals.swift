@@ -1,0 +1,88 @@
+import Glibc
+import Synchronization
+
+/// SIGINT and SIGTERM as a wish to stop in good order. The first is noted, the second ends the process, and so
+/// does time: what is not done by the deadline is given up, and a process that does not end then is ended. No
+/// code runs inside a signal handler: a thread waits for them, and all others block them.
+final class StopSignals: @unchecked Sendable {  // the state is atomic or does not change
+  /// Readable once a signal has come.
+  let descriptor: Int32
+  /// Seconds from the first signal until work that is not done is given up.
+  let timeout: Double
+  private let writing: Int32
+  private let received = Atomic<Int32>(0)
+  private let overdue = Atomic<Bool>(false)
+  /// Seconds after the timeout for writing what is done and what was given up.
+  private static let grace = 2.0
+
+  /// To be made before any other thread, so that they all inherit the mask. A signal that the parent process
+  /// chose to ignore stays ignored.
+  init(timeout: Double) throws(ToolError) {
+    self.timeout = timeout
+    var ends: [Int32] = [-1, -1]
+    guard pipe(&ends) == 0 else {
+      throw ToolError(.resources, "cannot make a pipe: \(String(cString: strerror(errno)))")
+    }
+    (descriptor, writing) = (ends[0], ends[1])
+    var awaited = sigset_t()
+    sigemptyset(&awaited)
+    for signal in [SIGINT, SIGTERM] where !Self.isIgnored(signal) { sigaddset(&awaited, signal) }
+    pthread_sigmask(SIG_BLOCK, &awaited, nil)
+    let set = awaited
+    try Thread.start { [self] in
+      guard let signal = Self.wait(for: set, seconds: nil) else { return }
+      received.store(signal, ordering: .sequentiallyConsistent)
+      _ = write(writing, [0], 1)
+      if let second = Self.wait(for: set, seconds: timeout) { Self.die(of: second) }
+      overdue.store(true, ordering: .sequentiallyConsistent)
+      if let second = Self.wait(for: set, seconds: Self.grace) { Self.die(of: second) }
+      report("stopped: the output was not written within \(Int(timeout + Self.grace)) seconds")
+      Self.die(of: signal)
+    }
+  }
+
+  /// The signal that has come, if one has.
+  var signal: Int32? {
+    let signal = received.load(ordering: .sequentiallyConsistent)
+    return signal == 0 ? nil : signal
+  }
+
+  /// Whether a signal has come and the time for what was begun is over.
+  var isOverdue: Bool { overdue.load(ordering: .sequentiallyConsistent) }
+
+  /// The first of the signals; nil if none comes in time.
+  private static func wait(for signals: sigset_t, seconds: Double?) -> Int32? {
+    var set = signals
+    let deadline = Clock.seconds() + (seconds ?? 0)
+    while true {
+      var signal: Int32
+      if seconds == nil {
+        signal = sigwaitinfo(&set, nil)
+      } else {
+        let left = max(0, deadline - Clock.seconds())
+        var time = timespec(tv_sec: Int(left), tv_nsec: Int((left - left.rounded(.down)) * 1e9))
+        signal = sigtimedwait(&set, nil, &time)
+      }
+      if signal > 0 { return signal }
+      if errno != EINTR { return nil }
+    }
+  }
+
+  static func isIgnored(_ number: Int32) -> Bool {
+    var action = sigaction()
+    sigaction(number, nil, &action)
+    let handler = action.__sigaction_handler.sa_handler
+    return unsafeBitCast(handler, to: UInt.self) == unsafeBitCast(SIG_IGN, to: UInt.self)
+  }
+
+  /// Ends the process as if the signal had not been caught, so that its parent sees what ended it.
+  static func die(of number: Int32) -> Never {
+    Glibc.signal(number, SIG_DFL)
+    var set = sigset_t()
+    sigemptyset(&set)
+    sigaddset(&set, number)
+    pthread_sigmask(SIG_UNBLOCK, &set, nil)
+    raise(number)
+    _exit(128 + number)
+  }
+}

@@ -1,0 +1,27 @@
+import Glibc
+
+/// One string of the command line, byte for byte: a file name need not be UTF-8.
+struct ArgumentText: @unchecked Sendable {  // what it points to does not change
+  /// Into `argv`, which lives as long as the process.
+  let pointer: UnsafePointer<CChar>
+
+  static let standardInput = ArgumentText(literal: "-")
+
+  init(pointer: UnsafePointer<CChar>) { self.pointer = pointer }
+
+  private init(literal: StaticString) {
+    pointer = UnsafeRawPointer(literal.utf8Start).assumingMemoryBound(to: CChar.self)
+  }
+
+  var bytes: UnsafeBufferPointer<UInt8> {
+    UnsafeBufferPointer(
+      start: UnsafeRawPointer(pointer).assumingMemoryBound(to: UInt8.self), count: strlen(pointer))
+  }
+
+  var string: String { String(cString: pointer) }
+
+  var isStandardInput: Bool { strcmp(pointer, "-") == 0 }
+
+  /// How messages name the file of this name.
+  var shownAsFile: String { isStandardInput ? "standard input" : string }
+}

@@ -1,0 +1,33 @@
+import BertQACore
+
+extension ClassifyOptions {
+  static let poolings: KeyValuePairs<String, WindowPooling> = ["mean": .mean, "max": .max]
+
+  static let contributionRow = OptionRow(
+    .contributions, value: "N",
+    "also give up to N words of the text that weighed most for the best label, or against it (negative); "
+      + "for word-count models",
+    detail: "Each with its weight, and its range of bytes.")
+
+  /// How BERT models read a text.
+  static let readingRows = [
+    OptionRow(
+      .maxSequenceLength, value: "N",
+      "length of a window; default 0: as many tokens as the model takes"),
+    OptionRow(.documentStride, value: "N", "overlap of neighbouring windows; default 128"),
+    OptionRow(
+      .windowPooling, value: "P", choices: poolings.map(\.key),
+      "how the windows' logits become one: {}; default mean"),
+  ]
+
+  /// Takes the options that are its own and leaves the others.
+  mutating func set(_ given: ParsedOption) throws(ToolError) {
+    switch given.option {
+    case .contributions: contributions = try given.integer(in: 0...Int.max)
+    case .maxSequenceLength: maxSequenceLength = try given.integer()
+    case .documentStride: documentStride = try given.integer()
+    case .windowPooling: windowPooling = try given.choice(from: Self.poolings)
+    default: break
+    }
+  }
+}

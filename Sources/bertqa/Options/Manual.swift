@@ -1,0 +1,317 @@
+/// The manual page, in mdoc: commands and options from their tables, and what is common to all.
+enum Manual {
+  static var page: String {
+    var page = heading
+    for command in Tool.commands {
+      for usage in command.table.usages { page += ".Nm\n.Cm \(command.name)\n\(synopsis(usage))" }
+    }
+    page += ".Nm\n.Fl \\-help | Fl \\-version\n" + description
+    for command in Tool.commands { page += section(command) }
+    page += closing
+    page += ".Sh EXAMPLES\n"
+    for command in Tool.commands {
+      for example in command.table.examples {
+        page +=
+          "\(text(capitalized(example.purpose))):\n.Bd -literal -offset indent\n$ \(escaped(example.line))\n.Ed\n.Pp\n"
+      }
+    }
+    page.removeLast(".Pp\n".utf8.count)
+    return page
+  }
+
+  private static func section(_ command: any Command.Type) -> String {
+    let table = command.table
+    var section = ".Ss bertqa \(escaped(command.name))\n"
+    section += table.description.map(text).joined(separator: "\n.Pp\n") + "\n"
+    for part in table.sections where !part.rows.isEmpty {
+      if !part.title.isEmpty { section += ".Pp\n\(text(part.title)):\n" }
+      section += ".Bl -tag -width Ds\n" + part.rows.map(item).joined() + ".El\n"
+    }
+    for note in table.notes { section += ".Pp\n\(text(note))\n" }
+    if !table.exitCodes.isEmpty { section += ".Pp\n\(text("Exit codes: \(table.exitCodes)."))\n" }
+    return section
+  }
+
+  private static func item(_ row: OptionRow) -> String {
+    var item = ".It " + (row.letter.map { "Fl \($0) , " } ?? "Fl ") + "\\-\(escaped(row.option.rawValue))"
+    switch row.value {
+    case .none: break
+    case .required(let name): item += " Ar \(escaped(name.lowercased()))"
+    case .optional(let name): item += " Ns Op = Ns Ar \(escaped(name.lowercased()))"
+    }
+    let sentence = capitalized(row.help) + "." + (row.detail.isEmpty ? "" : " \(row.detail)")
+    return "\(item)\n\(text(sentence))\n"
+  }
+
+  /// "--question QUESTION [OPTION]... [FILE|-]..." in macros.
+  private static func synopsis(_ usage: String) -> String {
+    usage.split(separator: " " as Character).map { word in
+      var name = word
+      let repeats = name.hasSuffix("...")
+      if repeats { name.removeLast(3) }
+      let isOptional = name.hasPrefix("[")
+      let bare = name.filter { $0 != "[" && $0 != "]" }
+      let parts = bare.split(separator: "|" as Character).map(argument).joined(separator: " | ")
+      return ".\(isOptional ? "Op " : "")\(parts)\(repeats ? " ..." : "")\n"
+    }.joined()
+  }
+
+  private static func argument(_ word: Substring) -> String {
+    if word == "-" || word == "--" { return word == "-" ? "Fl" : "Fl \\-" }
+    if word.hasPrefix("-") { return "Fl \(escaped(String(word.dropFirst())))" }
+    return "Ar \(escaped(word.lowercased()))"
+  }
+
+  /// Running text, a sentence a line, without what mdoc would take for a macro.
+  private static func text(_ text: String) -> String {
+    escaped(text).split(separator: ". ").map { sentence in
+      sentence.hasPrefix(".") || sentence.hasPrefix("'") ? "\\&\(sentence)" : String(sentence)
+    }.joined(separator: ".\n")
+  }
+
+  private static func capitalized(_ text: String) -> String {
+    // Not the name of a choice, such as "json: ...".
+    guard let first = text.first, first.isLowercase, !text.prefix(while: { $0 != " " }).hasSuffix(":") else {
+      return text
+    }
+    return first.uppercased() + text.dropFirst()
+  }
+
+  private static func escaped(_ text: String) -> String {
+    var escaped = ""
+    for character in text {
+      switch character {
+      case "\\": escaped += "\\e"
+      case "-": escaped += "\\-"
+      default: escaped.append(character)
+      }
+    }
+    return escaped
+  }
+
+  private static let heading = #"""
+    .\" Made by 'bertqa manual' from the tables of its commands; 'make manual' writes it anew.
+    .Dd November 21, 2026
+    .Dt BERTQA 1
+    .Os
+    .Sh NAME
+    .Nm bertqa
+    .Nd find the answers to questions in documents
+    .Sh SYNOPSIS
+
+    """#
+
+  private static var description: String {
+    #"""
+    .Sh DESCRIPTION
+    .Nm
+    reads documents, which are UTF\-8 text of any length, and finds the passages that
+    answer questions,
+    with a BERT model that runs on the CPU.
+    An answer is always a passage of the document, byte for byte; nothing is made
+    up, and nothing leaves the machine.
+    .Pp
+    Long options may be shortened while they are unique.
+    A value may follow
+    .Ql = .
+    Options and operands may be mixed;
+    .Ql \-\-
+    ends the options.
+    Every command takes
+    .Fl h , \-help
+    and
+    .Fl V , \-version .
+    .Pp
+
+    """# + text(HelpCommand.operandRule) + "\n"
+  }
+
+  /// What does not belong to one command.
+  private static let closing = #"""
+    .Sh JSON
+    .Cm answer Fl \-json
+    prints objects with these members:
+    .Pp
+    .Bl -tag -width "no_answer_probability" -compact
+    .It Va file
+    the file's name;
+    .Ql \-
+    for standard input; null for a text of the command line
+    .It Va question
+    the question
+    .It Va answers
+    an array, best first, of objects:
+    .Bl -tag -width "code_points" -compact
+    .It Va text
+    the passage
+    .It Va bytes , code_points , utf16
+    where it is: [start, end], in three units
+    .It Va sentence
+    its
+    .Va text
+    and
+    .Va bytes
+    .It Va score
+    start logit + end logit
+    .It Va probability
+    0 to 1, which all passages of the document and
+    .Dq no answer
+    share
+    .It Va gap
+    .Va score
+    less
+    .Va null_score
+    .El
+    .It Va is_impossible
+    whether
+    .Va gap
+    is below the threshold
+    .It Va null_score
+    the score of
+    .Dq no answer
+    .It Va gap
+    the best passage's gap; null if there is no passage
+    .It Va no_answer_probability
+    what is left of the probability for
+    .Dq no answer
+    .It Va window_count
+    windows that the model has read
+    .It Va skipped_window_count
+    windows that
+    .Fl \-max\-windows
+    left out
+    .It Va is_question_truncated
+    whether the question was longer than
+    .Fl \-max\-question\-len
+    .It Va is_question_empty , is_document_empty
+    whether there was nothing to ask or to read
+    .El
+    .Pp
+    .Cm classify Fl \-json
+    prints objects with these members:
+    .Pp
+    .Bl -tag -width "distinct_word_count" -compact
+    .It Va file
+    as above
+    .It Va labels
+    an array, the most probable first, of objects:
+    .Bl -tag -width "probability" -compact
+    .It Va label
+    its name
+    .It Va id
+    its row in the model
+    .It Va probability
+    0 to 1; null for regression
+    .It Va logit
+    the model's output
+    .El
+    .It Va problem_type
+    .Ql single_label_classification ,
+    .Ql multi_label_classification
+    or
+    .Ql regression
+    .It Va is_too_short
+    whether a word\-count model found too few words, so that there are no labels
+    .It Va distinct_word_count
+    different words that it found
+    .It Va window_count
+    windows that a BERT model has read
+    .It Va contributions
+    an array of objects, by falling magnitude:
+    .Va text ,
+    .Va bytes , code_points , utf16 ,
+    .Va weight
+    .El
+    .Pp
+    .Cm train\-classifier Fl \-json
+    prints the facts of its report, the labels' names in
+    .Va labels ,
+    their texts in
+    .Va label_text_counts ,
+    .Va precision
+    and
+    .Va recall
+    of each, records that were passed over in
+    .Va skipped_count ,
+    and
+    .Va confusion ,
+    an array of [label, predicted label, texts] for the pairs of labels that occur, by
+    their places in
+    .Va labels .
+    .Pp
+    .Cm generate Fl \-json
+    prints
+    .Va prompt , text , words , stop ,
+    which is
+    .Ql end
+    or
+    .Ql limit ,
+    and
+    .Va unknown_count ,
+    the number of words of the prompt that the model does not know;
+    .Cm predict Fl \-json
+    prints
+    .Va prompt , is_unknown
+    and
+    .Va words ;
+    with
+    .Fl \-score
+    and
+    .Fl \-rank
+    .Va file , line , text , log_likelihood , perplexity , word_count
+    and
+    .Va unknown_count .
+    A word has
+    .Va text , id , probability
+    and
+    .Va log_probability .
+    .Pp
+    Invalid UTF\-8 is shown as U+FFFD, one for each maximal invalid sequence; code
+    points and UTF\-16 units count it so.
+    .Sh ENVIRONMENT
+    .Bl -tag -width BERTQA_MODEL
+    .It Ev BERTQA_MODEL
+    Directory of the default model, if none is installed.
+    .It Ev NO_COLOR
+    If set and not empty, nothing is highlighted unless
+    .Fl \-color Ns = Ns Cm always
+    asks for it.
+    .It Ev TERM
+    If
+    .Ql dumb
+    or not set, nothing is highlighted and no progress is shown.
+    .El
+    .Sh FILES
+    .Bl -tag -width Ds
+    .It Pa ../share/bertqa/models/qa\-minilm\-l6
+    The default model, from the directory of the program.
+    .It Pa ../share/bertqa/models/topics\-words
+    The default model of
+    .Cm classify .
+    .It Pa ../share/bertqa/models/shakespeare\-lstm
+    The default model of
+    .Cm predict
+    and
+    .Cm generate .
+    .El
+    .Sh EXIT STATUS
+    .Bl -tag -width Ds -compact
+    .It 0
+    Done; every question is answered.
+    .It 1
+    At least one question has an answer in none of the files, or at least one record
+    has no result.
+    .It 2
+    Wrong usage.
+    .It 3
+    A file or model cannot be read, is invalid or is not supported, or a new model
+    cannot be written.
+    The other files are answered nevertheless.
+    Or too many records have no result.
+    .It 4
+    Memory ran out, standard output cannot be written, or there is a defect in the
+    program.
+    .El
+
+    """#
+}

@@ -1,0 +1,68 @@
+import BertQACore
+import Glibc
+
+/// The options that say which model to load, and how.
+struct ModelChoice {
+  /// - Parameter help: goes on from "directory of the model; ".
+  static func row(_ help: String = "default: the one installed with bertqa, else $BERTQA_MODEL") -> OptionRow
+  {
+    OptionRow(
+      .model, letter: "m", value: "DIR", "directory of the model; \(help)",
+      detail: "As Hugging Face's save_pretrained or 'bertqa quantize' writes it, or, for classify, "
+        + "'bertqa train-classifier'.")
+  }
+
+  static let runRows = [
+    OptionRow(
+      .threads, value: "N", "threads; default: one for each processor at hand",
+      detail: "By the process's CPU affinity and its control group's quota."),
+    OptionRow(
+      .precision, value: "P", choices: precisions.map(\.key),
+      "number format of the arithmetic: {}; default auto"),
+    OptionRow(
+      .isa, value: "I", choices: instructionSets.map(\.key), "instruction set: {}; default auto"),
+  ]
+
+  static let precisions: KeyValuePairs<String, Precision> = [
+    "auto": .auto, "f32": .f32, "bf16": .bf16, "int8": .int8,
+  ]
+
+  static let instructionSets = InstructionSet.allCases.map { (key: $0.description, value: $0) }
+
+  let command: String
+  private var directory: String?
+  private var options = ContextOptions()
+
+  /// Takes the options that are its own and leaves the others.
+  /// - Parameter task: what the default model is for.
+  init(
+    _ arguments: ParsedArguments, task: ModelTask = .answer, tokenizerOnly: Bool = false
+  ) throws(ToolError) {
+    command = arguments.command
+    options.tokenizerOnly = tokenizerOnly
+    options.defaultModel = task
+    for given in arguments.options {
+      switch given.option {
+      case .model: directory = given.string
+      case .threads: options.threads = try given.integer()
+      case .precision: options.precision = try given.choice(from: Self.precisions)
+      case .isa: options.instructionSet = try given.choice(from: Self.instructionSets)
+      default: break
+      }
+    }
+  }
+
+  func load() throws(ToolError) -> Context {
+    try ofCore(command) { () throws(BertQAError) in
+      if let directory { return try Context(modelDirectory: directory, options: options) }
+      return try Context(defaultModelWithOptions: options)
+    }
+  }
+}
+
+/// What an option's value is called on the command line.
+func spelling<Element: Equatable>(
+  of element: Element?, in choices: some Sequence<(key: String, value: Element)>
+) -> String {
+  choices.first { $0.value == element }?.key ?? ""
+}

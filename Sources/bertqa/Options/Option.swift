@@ -1,0 +1,87 @@
+/// Every option of every command; the raw value is the long name. What an option is in a command says that
+/// command's table.
+enum Option: String, CaseIterable {
+  case question
+  case model
+  case json
+  case topK = "top-k"
+  case sentence
+  case color
+  case handleImpossibleAnswer = "handle-impossible-answer"
+  case noAnswerThreshold = "no-answer-threshold"
+  case maxAnswerLength = "max-answer-len"
+  case maxSequenceLength = "max-seq-len"
+  case documentStride = "doc-stride"
+  case maxQuestionLength = "max-question-len"
+  case nBestSize = "n-best-size"
+  case maxWindows = "max-windows"
+  case noAlignToWords = "no-align-to-words"
+  case threads
+  case precision
+  case isa
+  case parseSpecialTokens = "parse-special-tokens"
+  case ids
+  case contributions
+  case windowPooling = "window-pooling"
+  case textField = "text-field"
+  case labelField = "label-field"
+  case format
+  case delimiter
+  case file
+  case algorithm
+  case minWordLength = "min-word-length"
+  case minDistinctWords = "min-distinct-words"
+  case maxNGram = "max-ngram"
+  case tfIDF = "tf-idf"
+  case minDocumentCount = "min-document-count"
+  case maxDocumentFraction = "max-document-fraction"
+  case maxVocabulary = "max-vocabulary"
+  case c
+  case alpha
+  case maxIterations = "max-iterations"
+  case tolerance
+  case folds
+  case seed
+  case lines
+  case pooling
+  case normalize
+  case noNormalize = "no-normalize"
+  case truncate
+  case task
+  case secondField = "second-field"
+  case questionField = "question-field"
+  case outputField = "output-field"
+  case idField = "id-field"
+  case onError = "on-error"
+  case maxRecordBytes = "max-record-bytes"
+  case maxDocumentBytes = "max-document-bytes"
+  case batchSize = "batch-size"
+  case output
+  case resume
+  case follow
+  case stopTimeout = "stop-timeout"
+  case maxErrors = "max-errors"
+  case exitZeroOnRecordErrors = "exit-zero-on-record-errors"
+  case checkpointInterval = "checkpoint-interval"
+  case stats
+  case metrics
+  case metricsLabel = "metrics-label"
+  case progress
+  case quiet
+  case score
+  case rank
+  case includeEnd = "include-end"
+  case maxWords = "max-words"
+  case temperature
+  case topP = "top-p"
+  case help
+  case version
+
+  /// "--top-k".
+  var spelling: String { "--\(rawValue)" }
+
+  /// The option that sets an argument of the library, which the C header calls "top_k".
+  init?(argument: String) {
+    self.init(rawValue: String(argument.map { $0 == "_" ? "-" : $0 }))
+  }
+}

@@ -1,0 +1,92 @@
+/// The options and operands of a command, in the order given.
+struct ParsedArguments {
+  /// The words to type for the command, for error messages: "bertqa answer".
+  let command: String
+  var options: [ParsedOption] = []
+  var operands: [ArgumentText] = []
+
+  func has(_ option: Option) -> Bool { options.contains { $0.option == option } }
+
+  /// The one that counts, where an option was given several times.
+  func last(_ option: Option) -> ParsedOption? { options.last { $0.option == option } }
+
+  func usage(_ message: String) -> ToolError { .usage(message, command: command) }
+}
+
+/// One option as given, and what its value can be read as.
+struct ParsedOption {
+  let option: Option
+  /// nil without a value.
+  let text: ArgumentText?
+  let command: String
+
+  var string: String { text?.string ?? "" }
+
+  func integer() throws(ToolError) -> Int {
+    if let value = Int(string) { return value }
+    throw wrong("a whole number")
+  }
+
+  func integer(in range: ClosedRange<Int>) throws(ToolError) -> Int {
+    let value = try integer()
+    if range.contains(value) { return value }
+    let bounds =
+      range.upperBound == Int.max
+      ? "at least \(range.lowerBound)" : "\(range.lowerBound) to \(range.upperBound)"
+    throw .usage("\(option.spelling) is \(value), but must be \(bounds)", command: command)
+  }
+
+  func unsigned() throws(ToolError) -> UInt64 {
+    if let value = UInt64(string) { return value }
+    throw wrong("a whole number from 0 on")
+  }
+
+  /// A number of bytes, also in units of 1024 (K), 1024² (M) or 1024³ (G).
+  func byteCount(in range: ClosedRange<Int>) throws(ToolError) -> Int {
+    let units: [Character: Int] = ["K": 1 << 10, "M": 1 << 20, "G": 1 << 30]
+    let string = string
+    let unit = string.last.flatMap { units[$0] }
+    if let value = Int(unit == nil ? Substring(string) : string.dropLast()) {
+      let (bytes, isTooLarge) = value.multipliedReportingOverflow(by: unit ?? 1)
+      if !isTooLarge, range.contains(bytes) { return bytes }
+    }
+    throw wrong("a number of bytes, \(range.lowerBound) to \(range.upperBound), such as 64M")
+  }
+
+  /// One character of ASCII that is no quote and no line end; "\t" for a tab.
+  func delimiter() throws(ToolError) -> UInt8 {
+    let bytes = Array(string.utf8)
+    if bytes.elementsEqual("\\t".utf8) { return UInt8(ascii: "\t") }
+    if bytes.count == 1, bytes[0] < 0x80, !"\"\r\n".utf8.contains(bytes[0]) { return bytes[0] }
+    throw wrong("one character")
+  }
+
+  func number() throws(ToolError) -> Float { Float(try double()) }
+
+  func double() throws(ToolError) -> Double {
+    if let value = Double(string), !value.isNaN { return value }
+    throw wrong("a number")
+  }
+
+  /// A time, 0 or more.
+  func seconds() throws(ToolError) -> Double {
+    let value = try double()
+    if value >= 0, value <= 1e9 { return value }
+    throw .usage("\(option.spelling) is \(string), but must be 0 seconds or more", command: command)
+  }
+
+  /// The element that the value names, by the spellings given.
+  func choice<Element>(
+    from choices: some Collection<(key: String, value: Element)>,
+    aliases: KeyValuePairs<String, Element> = [:]
+  ) throws(ToolError) -> Element {
+    let string = string
+    for (name, element) in choices where name == string { return element }
+    for (name, element) in aliases where name == string { return element }
+    throw wrong(choices.map(\.key).joined(separator: ", "))
+  }
+
+  func wrong(_ expected: String) -> ToolError {
+    .usage("\(option.spelling) takes \(expected), not '\(string)'", command: command)
+  }
+}

@@ -1,0 +1,43 @@
+import Glibc
+
+/// Bytes that stay at one address while they do not grow.
+final class ByteBuffer {
+  private(set) var start: UnsafeMutablePointer<UInt8>?
+  private(set) var capacity = 0
+  private(set) var count = 0
+
+  deinit { free(start) }
+
+  var bytes: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: start, count: count) }
+
+  /// Behind the bytes: where more may be written before `extend`.
+  var room: UnsafeMutableBufferPointer<UInt8> {
+    UnsafeMutableBufferPointer(start: start.map { $0 + count }, count: capacity - count)
+  }
+
+  /// Makes room for `more` bytes; memory doubles, so that growing costs linear time in all.
+  func reserve(_ more: Int) throws(ToolError) {
+    guard capacity - count < more else { return }
+    let wanted = max(count + more, capacity * 2, 1 << 12)
+    guard let grown = realloc(start, wanted) else {
+      throw ToolError(.resources, "not enough memory for \(wanted) bytes of input: lower --max-record-bytes")
+    }
+    start = grown.assumingMemoryBound(to: UInt8.self)
+    capacity = wanted
+  }
+
+  var rawRoom: UnsafeMutableRawBufferPointer { UnsafeMutableRawBufferPointer(room) }
+
+  /// Forgets the bytes behind the first `count`.
+  func truncate(to count: Int) { self.count = min(self.count, count) }
+
+  /// Takes over bytes that were written into `room`.
+  func extend(by written: Int) { count += written }
+
+  func append(_ bytes: UnsafeBufferPointer<UInt8>) throws(ToolError) {
+    guard let source = bytes.baseAddress, bytes.count > 0 else { return }
+    try reserve(bytes.count)
+    if let start { (start + count).update(from: source, count: bytes.count) }
+    count += bytes.count
+  }
+}

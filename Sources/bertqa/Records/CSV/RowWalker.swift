@@ -1,0 +1,83 @@
+/// Walks over the fields of a row, one at a time.
+struct RowWalker {
+  struct Field {
+    var range: Range<Int>
+    /// Whether the range begins with a quote and has to be decoded, rather than being the text itself.
+    var isQuoted: Bool
+  }
+
+  private let dialect: TableDialect
+  private let bytes: UnsafeBufferPointer<UInt8>
+  private let end: Int
+  /// Where the next field begins; nil behind the last one.
+  private var start: Int?
+
+  /// Over the row in `range` of `bytes`; a row without bytes has one empty field.
+  init(_ bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>, _ dialect: TableDialect) {
+    self.bytes = bytes
+    self.dialect = dialect
+    end = range.upperBound
+    start = range.lowerBound
+  }
+
+  mutating func next() -> Field? {
+    guard let start else { return nil }
+    let fieldEnd = fieldEnd(start)
+    self.start = fieldEnd < end ? fieldEnd + 1 : nil
+    return field(start..<fieldEnd)
+  }
+
+  /// The delimiter behind the field that begins at `start`, or the row's end.
+  private func fieldEnd(_ start: Int) -> Int {
+    var position = start
+    if dialect.hasQuotes, position < end, bytes[position] == UInt8(ascii: "\"") {
+      var isInside = true
+      position += 1
+      while position < end {
+        let isQuote = bytes[position] == UInt8(ascii: "\"")
+        if isInside {
+          if isQuote { isInside = false }
+        } else {
+          guard isQuote else { break }
+          isInside = true
+        }
+        position += 1
+      }
+    }
+    while position < end, bytes[position] != dialect.delimiter { position += 1 }
+    return position
+  }
+
+  private func field(_ range: Range<Int>) -> Field {
+    guard dialect.hasQuotes, range.count >= 2, bytes[range.lowerBound] == UInt8(ascii: "\"") else {
+      return Field(range: range, isQuoted: false)
+    }
+    let inside = range.dropFirst().dropLast()
+    let isSimple =
+      bytes[range.upperBound - 1] == UInt8(ascii: "\"") && !bytes[inside].contains(UInt8(ascii: "\""))
+    return isSimple ? Field(range: inside, isQuoted: false) : Field(range: range, isQuoted: true)
+  }
+
+  /// Appends the text of a field that begins with a quote.
+  static func decode(_ quoted: UnsafeBufferPointer<UInt8>, into buffer: ByteBuffer) throws(ToolError) {
+    try buffer.reserve(quoted.count)
+    let room = buffer.room
+    var count = 0
+    var isInside = true
+    var position = 1
+    while position < quoted.count {
+      let byte = quoted[position]
+      position += 1
+      if isInside, byte == UInt8(ascii: "\"") {
+        guard position < quoted.count, quoted[position] == byte else {
+          isInside = false
+          continue
+        }
+        position += 1
+      }
+      room[count] = byte
+      count += 1
+    }
+    buffer.extend(by: count)
+  }
+}

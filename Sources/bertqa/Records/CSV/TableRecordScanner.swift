@@ -1,0 +1,98 @@
+/// Finds the fields of a table's rows by the names in its first line. Holds only what is wanted of a row, so
+/// that memory does not grow with the number of columns.
+struct TableRecordScanner: RecordScanner {
+  private(set) var columnCount = 0
+  private let fields: RecordFields
+  /// Names that the results' columns will have.
+  private let newNames: [[UInt8]]
+  private let dialect: TableDialect
+  /// For each column that is wanted, which text it is; the id's is behind the texts.
+  private var slots: [(column: Int, slot: Int)] = []
+  /// Of the present row, by slot.
+  private var found: [RowWalker.Field?] = []
+
+  /// The most names that a message lists.
+  private static let shownNames = 20
+
+  init(_ fields: RecordFields, newNames: [[UInt8]], dialect: TableDialect) {
+    self.fields = fields
+    self.newNames = newNames
+    self.dialect = dialect
+  }
+
+  mutating func readHeader(_ content: Range<Int>, in block: Block) throws(ToolError) {
+    let wanted = fields.texts + (fields.id.map { [$0] } ?? [])
+    let names = wanted.map { Array($0.name.utf8) }
+    var columns: [Int?] = Array(repeating: nil, count: names.count)
+    var shown: [String] = []
+    var walker = RowWalker(block.input.bytes, content, dialect)
+    columnCount = 0
+    while let field = walker.next() {
+      let decodedCount = block.decoded.count
+      let name = block.text(try text(field, in: block))
+      if let taken = newNames.first(where: { name.elementsEqual($0) }) {
+        throw ToolError(
+          .input,
+          "the table has a column '\(String(decoding: taken, as: UTF8.self))' already: "
+            + "choose another --output-field")
+      }
+      for (slot, wanted) in names.enumerated() where columns[slot] == nil && name.elementsEqual(wanted) {
+        columns[slot] = columnCount
+      }
+      if shown.count < Self.shownNames { shown.append("'\(String(decoding: name, as: UTF8.self))'") }
+      block.decoded.truncate(to: decodedCount)
+      columnCount += 1
+    }
+    slots = []
+    for (slot, column) in columns.enumerated() {
+      guard let column else {
+        let others = columnCount > shown.count ? " and \(columnCount - shown.count) more" : ""
+        throw ToolError(
+          .input,
+          "the table has no column '\(wanted[slot].name)'; its first line names "
+            + shown.joined(separator: ", ") + others)
+      }
+      slots.append((column, slot))
+    }
+    slots.sort { $0.column < $1.column }
+    found = Array(repeating: nil, count: names.count)
+  }
+
+  mutating func scan(_ record: inout Record, in block: Block) throws(ToolError) {
+    for slot in found.indices { found[slot] = nil }
+    var walker = RowWalker(block.input.bytes, record.content, dialect)
+    var count = 0
+    var next = 0
+    while let field = walker.next() {
+      while next < slots.count, slots[next].column == count {
+        found[slots[next].slot] = field
+        next += 1
+      }
+      count += 1
+    }
+    record.missingColumns = max(0, columnCount - count)
+    if fields.id != nil { record.id = found[fields.texts.count]?.range }
+    guard count == columnCount else {
+      record.problem = RecordProblem(
+        .invalidRecord, "the row has \(count) columns, but the table \(columnCount)")
+      return
+    }
+    record.firstField = block.fields.count
+    for (slot, field) in fields.texts.enumerated() {
+      guard let cell = found[slot] else { continue }  // There is one: the row has all columns.
+      let text = try text(cell, in: block)
+      guard text.range.count <= fields.maximumTextBytes else {
+        record.problem = fields.tooLarge(field, text.range.count)
+        return
+      }
+      block.fields.append(text)
+    }
+  }
+
+  private func text(_ field: RowWalker.Field, in block: Block) throws(ToolError) -> FieldText {
+    guard field.isQuoted else { return FieldText(isDecoded: false, range: field.range) }
+    let start = block.decoded.count
+    try RowWalker.decode(block.bytes(field.range), into: block.decoded)
+    return FieldText(isDecoded: true, range: start..<block.decoded.count)
+  }
+}

@@ -1,0 +1,51 @@
+/// Puts the columns of results behind the rows of a table. The row's own bytes stay as they are.
+struct TableRecordWriter: RecordWriter {
+  private let dialect: TableDialect
+  /// Of the results' columns; the last has the reason of a failure.
+  private let newNames: [[UInt8]]
+
+  init(newNames: [[UInt8]], dialect: TableDialect) {
+    self.newNames = newNames
+    self.dialect = dialect
+  }
+
+  /// - Parameter result: the columns but for the reason, with a delimiter before each.
+  func writeResult(_ result: [UInt8], of record: Record, in block: Block, to output: inout [UInt8]) {
+    write(result + [dialect.delimiter], of: record, in: block, to: &output)
+  }
+
+  func writeHeader(_ record: Record, in block: Block, to output: inout [UInt8]) {
+    var writer = CellWriter(dialect: dialect)
+    for name in newNames { writer.text(name) }
+    write(writer.bytes, of: record, in: block, to: &output)
+  }
+
+  /// A row that is too short is filled up, so that the empty columns are the results'. One that is not known,
+  /// or in which a quote is open, becomes empty as a whole.
+  func writeNull(
+    of record: Record, _ problem: RecordProblem, in block: Block, to output: inout [UInt8]
+  ) {
+    var writer = CellWriter(dialect: dialect)
+    let isUnknown = problem.kind == .recordTooLarge || problem.kind == .truncated
+    for _ in 0..<record.missingColumns + newNames.count - (isUnknown ? 2 : 1) { writer.empty() }
+    writer.text(problem.message.utf8)
+    if isUnknown {
+      output += writer.bytes
+      output.append(UInt8(ascii: "\n"))
+    } else {
+      write(writer.bytes, of: record, in: block, to: &output)
+    }
+  }
+
+  func writeRaw(_ record: Record, in block: Block, to output: inout [UInt8]) {
+    output.append(contentsOf: block.bytes(record.raw))
+    endLine(of: record, &output)
+  }
+
+  private func write(_ columns: [UInt8], of record: Record, in block: Block, to output: inout [UInt8]) {
+    output.append(contentsOf: block.bytes(record.raw.lowerBound..<record.content.upperBound))
+    output += columns
+    output.append(contentsOf: block.bytes(record.content.upperBound..<record.raw.upperBound))
+    endLine(of: record, &output)
+  }
+}

@@ -1,0 +1,68 @@
+/// The way to a field: a JSON Pointer (RFC 6901) such as "/a/b/0", or names and indices joined by dots. In
+/// tables, a column's name.
+struct FieldPath {
+  /// As the user wrote it.
+  let name: String
+  let segments: [[UInt8]]
+  /// The segments as indices of an array, where they can be one.
+  let indices: [Int?]
+
+  init(_ given: ParsedOption) throws(ToolError) {
+    guard let path = FieldPath(given.string) else {
+      throw given.wrong("a name, a path such as a.b.0 or a JSON Pointer such as /a/b/0")
+    }
+    self = path
+  }
+
+  /// To a member of the record itself.
+  init(member: [UInt8]) {
+    name = String(decoding: member, as: UTF8.self)
+    segments = [member]
+    indices = [nil]
+  }
+
+  /// nil if it is not a path.
+  init?(_ name: String) {
+    let bytes = Array(name.utf8)
+    let isPointer = bytes.first == UInt8(ascii: "/")
+    let separator = isPointer ? bytes[0] : UInt8(ascii: ".")
+    var segments: [[UInt8]] = []
+    for part in bytes.split(separator: separator, omittingEmptySubsequences: false) {
+      guard let segment = isPointer ? Self.unescaped(part) : Array(part) else { return nil }
+      // A pointer may name the key "".
+      if segment.isEmpty && !isPointer { return nil }
+      segments.append(segment)
+    }
+    if isPointer { segments.removeFirst() }
+    guard !segments.isEmpty, segments.count <= 64 else { return nil }
+    self.name = name
+    self.segments = segments
+    indices = segments.map(Self.index)
+  }
+
+  /// "~1" is a slash, "~0" a tilde.
+  private static func unescaped(_ part: ArraySlice<UInt8>) -> [UInt8]? {
+    var result: [UInt8] = []
+    var rest = part
+    while let byte = rest.popFirst() {
+      guard byte == UInt8(ascii: "~") else {
+        result.append(byte)
+        continue
+      }
+      switch rest.popFirst() {
+      case UInt8(ascii: "0"): result.append(UInt8(ascii: "~"))
+      case UInt8(ascii: "1"): result.append(UInt8(ascii: "/"))
+      default: return nil
+      }
+    }
+    return result
+  }
+
+  /// Decimal digits without leading zeros.
+  private static func index(_ segment: [UInt8]) -> Int? {
+    guard segment.count == 1 || segment.first != UInt8(ascii: "0"),
+      segment.allSatisfy({ ("0"..."9").contains(Unicode.Scalar($0)) })
+    else { return nil }
+    return Int(String(decoding: segment, as: UTF8.self))
+  }
+}

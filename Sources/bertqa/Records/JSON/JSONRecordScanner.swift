@@ -1,0 +1,95 @@
+/// Finds the fields of records that are JSON objects.
+struct JSONRecordScanner: RecordScanner {
+  let columnCount = 0
+  private let fields: RecordFields
+  private var scanner: JSONScanner
+
+  /// Where the reason of a failure goes: a member of the record beside the one that has the result.
+  static func reason(for output: FieldPath) -> FieldPath {
+    FieldPath(member: output.segments[0] + "_error".utf8)
+  }
+
+  init(_ fields: RecordFields) {
+    self.fields = fields
+    scanner = JSONScanner(
+      paths: fields.texts + (fields.id.map { [$0] } ?? []) + [Self.reason(for: fields.output), fields.output])
+  }
+
+  mutating func readHeader(_ content: Range<Int>, in block: Block) {}
+
+  mutating func scan(_ record: inout Record, in block: Block) throws(ToolError) {
+    do throws(JSONScanner.Flaw) {
+      try scanner.scan(block.input.bytes, record.content)
+    } catch {
+      let offset = error.position - record.content.lowerBound
+      record.problem = RecordProblem(.invalidRecord, "not a JSON object: \(error.what) at byte \(offset)")
+    }
+    record.id = id
+    guard record.problem == nil else { return }
+    record.place = place
+    record.firstField = block.fields.count
+    for (index, field) in fields.texts.enumerated() {
+      guard let value = scanner.values[index] else {
+        record.problem = fields.missing(field)
+        return
+      }
+      guard value.kind == .string || value.kind.isSimple && index >= fields.stringCount else {
+        record.problem = RecordProblem(
+          .wrongType, "the field '\(field.name)' is \(value.kind.phrase), not a string")
+        return
+      }
+      let text = try text(of: value, in: block)
+      guard text.range.count <= fields.maximumTextBytes else {
+        record.problem = fields.tooLarge(field, text.range.count)
+        return
+      }
+      block.fields.append(text)
+    }
+    if record.place == nil {
+      record.problem = RecordProblem(
+        .wrongType, "there is no place for '\(fields.output.name)': what should hold it is not an object")
+    }
+  }
+
+  private var id: Range<Int>? {
+    guard fields.id != nil, let value = scanner.values[fields.texts.count] else { return nil }
+    return value.kind == .array || value.kind == .object ? nil : value.range
+  }
+
+  private var place: ResultPlace? {
+    let reason = scanner.values[scanner.paths.count - 2]?.range
+    if let old = scanner.values[scanner.paths.count - 1] {
+      return ResultPlace(
+        range: old.range, depth: fields.output.segments.count, needsComma: false, reason: reason)
+    }
+    guard let object = scanner.nearest, object.kind == .object else { return nil }
+    return ResultPlace(
+      range: object.closing..<object.closing, depth: object.depth, needsComma: !object.isEmpty, reason: reason
+    )
+  }
+
+  private func text(of value: JSONScanner.Value, in block: Block) throws(ToolError) -> FieldText {
+    guard value.kind == .string else { return FieldText(isDecoded: false, range: value.range) }
+    let quoted = value.range.dropFirst().dropLast()
+    guard value.hasEscapes else { return FieldText(isDecoded: false, range: quoted) }
+    let start = block.decoded.count
+    try JSONText.decode(block.bytes(quoted), into: block.decoded)
+    return FieldText(isDecoded: true, range: start..<block.decoded.count)
+  }
+}
+
+extension JSONScanner.Kind {
+  /// Whether its spelling in the record can be a text.
+  fileprivate var isSimple: Bool { self == .number || self == .boolean }
+
+  fileprivate var phrase: String {
+    switch self {
+    case .string: "a string"
+    case .number: "a number"
+    case .boolean: "true or false"
+    case .null: "null"
+    case .array: "an array"
+    case .object: "an object"
+    }
+  }
+}

@@ -1,0 +1,115 @@
+/// How a file holds records.
+enum RecordFormat {
+  /// JSON objects, each on a line.
+  case jsonLines
+  case table(TableDialect)
+  /// JSON objects, each behind its length.
+  case lengthPrefixed
+
+  static let names: KeyValuePairs<String, RecordFormat> = [
+    "jsonl": .jsonLines, "csv": .table(.csv), "tsv": .table(.tsv), "length-prefixed": .lengthPrefixed,
+  ]
+
+  /// Those that people write.
+  static let textNames: KeyValuePairs<String, RecordFormat> = [
+    "jsonl": .jsonLines, "csv": .table(.csv), "tsv": .table(.tsv),
+  ]
+
+  /// Other names of the same.
+  static let aliases: KeyValuePairs<String, RecordFormat> = ["ndjson": .jsonLines]
+
+  var isTable: Bool {
+    if case .table = self { return true }
+    return false
+  }
+
+  var isText: Bool {
+    if case .lengthPrefixed = self { return false }
+    return true
+  }
+
+  /// By the file's name: JSON lines unless it ends in .csv or .tsv.
+  init(fileName: String) {
+    self =
+      fileName.hasSuffix(".csv") ? .table(.csv) : fileName.hasSuffix(".tsv") ? .table(.tsv) : .jsonLines
+  }
+
+  /// What --format and --delimiter say; nil if neither is there. A delimiter makes a table of what may be
+  /// one and contradicts other formats.
+  /// - Parameter names: of the formats that the command takes.
+  init?(_ arguments: ParsedArguments, among names: KeyValuePairs<String, RecordFormat>) throws(ToolError) {
+    let format = try arguments.last(.format)?.choice(from: names, aliases: Self.aliases)
+    guard let given = arguments.last(.delimiter) else {
+      guard let format else { return nil }
+      self = format
+      return
+    }
+    let delimiter = try given.delimiter()
+    switch format {
+    case nil, .table(.csv)?: self = .table(TableDialect(delimiter: delimiter, hasQuotes: true))
+    default: throw arguments.usage("--delimiter goes with --format csv")
+    }
+  }
+
+  /// - Parameters:
+  ///   - names: of the formats that the command takes.
+  ///   - byName: whether the file's name says which it is, where no option does.
+  static func rows(_ names: KeyValuePairs<String, RecordFormat>, byName: Bool) -> [OptionRow] {
+    [
+      OptionRow(
+        .format, value: "FORMAT", choices: names.map(\.key),
+        !byName
+          ? "jsonl (the default): JSON objects, one a line; csv or tsv: a table whose first line names the "
+            + "columns; length-prefixed: JSON objects, each behind its length in 4 bytes, the highest first"
+          : "jsonl: one JSON object a line; csv or tsv: a table whose first line names the columns; default: "
+            + "by the file's name, else jsonl",
+        detail: "ndjson is another name of jsonl. Fields of a csv table may be in double quotes, where they "
+          + "hold delimiters, quotes or line ends; in a tsv table each line is a row, and quotes are text."),
+      OptionRow(
+        .delimiter, value: "C", "csv with this character between fields; \\t: tab",
+        detail: "One of ASCII. It contradicts other formats than csv."),
+    ]
+  }
+}
+
+/// How a table's rows are spelled.
+struct TableDialect: Equatable {
+  let delimiter: UInt8
+  /// Whether fields may be in quotes, as in CSV (RFC 4180): then they may hold delimiters and line ends, and a
+  /// doubled quote is one quote. Without, every line is a row and quotes are text.
+  let hasQuotes: Bool
+
+  static let csv = TableDialect(delimiter: UInt8(ascii: ","), hasQuotes: true)
+  static let tsv = TableDialect(delimiter: UInt8(ascii: "\t"), hasQuotes: false)
+}
+
+/// What reads and writes records.
+struct RecordForm {
+  let format: RecordFormat
+  let fields: RecordFields
+  /// Names of the columns that a table gets.
+  var newNames: [[UInt8]] = []
+
+  func makeFramer() -> any RecordFramer {
+    switch format {
+    case .jsonLines: LineFramer()
+    case .table(let dialect): dialect.hasQuotes ? CSVFramer(delimiter: dialect.delimiter) : LineFramer()
+    case .lengthPrefixed: LengthFramer()
+    }
+  }
+
+  func makeScanner() -> any RecordScanner {
+    switch format {
+    case .jsonLines, .lengthPrefixed: JSONRecordScanner(fields)
+    case .table(let dialect): TableRecordScanner(fields, newNames: newNames, dialect: dialect)
+    }
+  }
+
+  func makeWriter() -> any RecordWriter {
+    switch format {
+    case .jsonLines: JSONRecordWriter(output: fields.output, isLengthPrefixed: false)
+    case .lengthPrefixed: JSONRecordWriter(output: fields.output, isLengthPrefixed: true)
+    case .table(let dialect): TableRecordWriter(newNames: newNames, dialect: dialect)
+    }
+  }
+}

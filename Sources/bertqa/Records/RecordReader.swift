@@ -1,0 +1,294 @@
+/// Where a reader of records gets bytes from.
+protocol RecordSource: AnyObject {
+  /// The file that is being read.
+  var input: Input { get }
+
+  /// Whether the end came because reading was to stop.
+  var isStopped: Bool { get }
+
+  /// Appends what is there, and waits if nothing is.
+  /// - Parameter insideRecord: whether a record has begun, so that its end is wanted even after a stop.
+  func read(into buffer: ByteBuffer, insideRecord: Bool) throws(ToolError) -> RecordReader.Reading
+}
+
+/// Reads records of any format: cuts the input into records, finds their fields and gives them in blocks.
+/// Memory: one record and a chunk of the input, whatever the records are.
+final class RecordReader: @unchecked Sendable {  // used by one thread at a time
+  enum Reading {
+    case bytes
+    case end
+    /// The file has ended, and reading goes on in another.
+    case nextFile
+  }
+
+  struct Limits {
+    /// Larger records are passed by in parts.
+    var recordBytes: Int
+    /// Whether the bytes of larger records are wanted.
+    var keepsLargeRecords = false
+    /// Whether an unfinished record at the end is left for another run.
+    var leavesUnfinished = false
+  }
+
+  /// Bytes of an unfinished record that was left, behind the last block.
+  private(set) var unfinishedBytes = 0
+
+  private let source: any RecordSource
+  private let form: RecordForm
+  private let limits: Limits
+  private var framer: any RecordFramer
+  private var scanner: any RecordScanner
+  private var block: Block
+  /// Of the unfinished record, in the block.
+  private var start = 0
+  /// What comes before it in the file.
+  private var offset = 0
+  /// Lines before it, in all files.
+  private var number = 0
+  private var awaitsHeader: Bool
+  /// The first header, which those of following files must equal.
+  private var header: [UInt8]?
+  private var hasEnded = false
+  /// Whether a part of the unfinished record, which is too large, was handed over.
+  private var isInParts = false
+  /// What is wrong behind the records of the block.
+  private var failure: ToolError?
+
+  private static let partSize = 1 << 16
+  /// Records of one block, so that very short ones do not take much more memory than their bytes.
+  private static let blockRecords = 1024
+  private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
+  /// - Parameter resumed: the bytes of the file and the lines that were done before.
+  init(
+    _ source: any RecordSource, _ form: RecordForm, _ limits: Limits,
+    resumed: (offset: Int, number: Int)? = nil
+  ) throws(ToolError) {
+    self.source = source
+    self.form = form
+    self.limits = limits
+    framer = form.makeFramer()
+    scanner = form.makeScanner()
+    block = Block(source.input)
+    awaitsHeader = form.format.isTable
+    guard let resumed, resumed.offset > 0 else { return }
+    if awaitsHeader {
+      try source.input.seek(to: 0)
+      while awaitsHeader, case .bytes = try source.read(into: block.input, insideRecord: true) {
+        try takeRecords()
+      }
+      framer = form.makeFramer()
+      block = Block(source.input)
+      start = 0
+      isInParts = false
+    }
+    try source.input.seek(to: resumed.offset)
+    (offset, number) = resumed
+  }
+
+  /// The next records; nil at the end. Waits for the first of them only.
+  func next() throws(ToolError) -> Block? {
+    if let failure { throw failure }
+    do throws(ToolError) {
+      while true {
+        try takeRecords()
+        if !block.records.isEmpty { return try handOver() }
+        if hasEnded { return nil }
+        switch try source.read(into: block.input, insideRecord: start < block.input.count || isInParts) {
+        case .bytes: continue
+        case .end: try takeLast(isEnd: true)
+        case .nextFile:
+          try takeLast(isEnd: false)
+          let finished = try handOver()
+          beginFile()
+          if !finished.records.isEmpty { return finished }
+        }
+      }
+    } catch {
+      guard !block.records.isEmpty else { throw error }
+      failure = error
+      return block
+    }
+  }
+
+  private var byteOrderMarkLength: Int {
+    guard offset == 0, !isInParts, form.format.isText,
+      block.bytes(start..<block.input.count).starts(with: Self.byteOrderMark)
+    else { return 0 }
+    return Self.byteOrderMark.count
+  }
+
+  private var mayBecomeByteOrderMark: Bool {
+    guard offset == 0, !isInParts, form.format.isText else { return false }
+    let first = block.bytes(start..<block.input.count)
+    return first.count < Self.byteOrderMark.count && Self.byteOrderMark.starts(with: first)
+  }
+
+  /// - Parameter isAll: whether no more bytes of the file will come.
+  private func takeRecords(isAll: Bool = false) throws(ToolError) {
+    if !isAll, mayBecomeByteOrderMark { return }
+    var mark = byteOrderMarkLength
+    while block.records.count < Self.blockRecords {
+      guard var frame = framer.frame(in: block.input.bytes, from: start + mark) else { break }
+      frame.raw = start..<frame.raw.upperBound
+      mark = 0
+      try add(frame)
+    }
+    let count = block.input.count - start
+    let isFull = block.records.count >= Self.blockRecords
+    guard !isFull, count > (isInParts ? Self.partSize : limits.recordBytes + LengthFramer.prefixSize)
+    else { return }
+    if awaitsHeader {
+      throw ToolError(.input, "\(source.input.shown): the first line is above --max-record-bytes")
+    }
+    framer.forget(count - mark)
+    addPart(RecordFrame(raw: start..<block.input.count, content: 0..<0), isLast: false)
+  }
+
+  /// What is left at the end of a file.
+  private func takeLast(isEnd: Bool) throws(ToolError) {
+    hasEnded = isEnd
+    try takeRecords(isAll: true)
+    guard start < block.input.count || isInParts else { return }
+    if isEnd, limits.leavesUnfinished {
+      unfinishedBytes = block.input.count - start
+      block.input.truncate(to: start)
+      return
+    }
+    let mark = byteOrderMarkLength
+    var frame = framer.lastFrame(in: block.input.bytes, from: start + mark)
+    frame.raw = start..<frame.raw.upperBound
+    if source.isStopped { frame.isComplete = false }
+    try add(frame)
+  }
+
+  /// Goes on at the beginning of the source's new file.
+  private func beginFile() {
+    block = Block(source.input)
+    framer = form.makeFramer()
+    (start, offset) = (0, 0)
+    isInParts = false
+    awaitsHeader = form.format.isTable
+  }
+
+  private func add(_ frame: RecordFrame) throws(ToolError) {
+    if isInParts { return addPart(frame, isLast: true) }
+    var record = record(frame)
+    if awaitsHeader {
+      awaitsHeader = false
+      return try takeHeader(record)
+    }
+    if frame.isComplete, isBlank(record.content) {
+      return addBlank(record, frame)
+    } else if record.content.count > limits.recordBytes {
+      return addPart(frame, isLast: true)
+    } else if frame.isComplete {
+      try scanner.scan(&record, in: block)
+    } else {
+      record.problem = RecordProblem(
+        .truncated, source.isStopped ? "stopped inside the record" : "the input ends inside the record")
+      record.missingColumns = scanner.columnCount
+    }
+    finish(record)
+  }
+
+  private func takeHeader(_ record: Record) throws(ToolError) {
+    var record = record
+    let names = block.bytes(record.content)
+    if let header {
+      guard names.elementsEqual(header) else {
+        throw ToolError(.input, "\(source.input.shown): the new file's first line names other columns")
+      }
+      // Its columns are named already.
+      record.kind = .part(isFirst: false, isLast: true)
+      record.raw = record.raw.upperBound..<record.raw.upperBound
+      return finish(record)
+    }
+    header = Array(names)
+    record.kind = .header
+    try scanner.readHeader(record.content, in: block)
+    finish(record)
+  }
+
+  /// Blank lines that follow each other are one record, as there may be very many.
+  private func addBlank(_ record: Record, _ frame: RecordFrame) {
+    if let last = block.records.last, case .blank(let lineCount) = last.kind {
+      block.records.removeLast()
+      var run = last
+      run.kind = .blank(lineCount: lineCount + 1)
+      run.raw = last.raw.lowerBound..<record.raw.upperBound
+      (run.endOffset, run.endNumber) = (record.endOffset, record.endNumber)
+      return finish(run)
+    }
+    var record = record
+    record.kind = .blank(lineCount: 1)
+    finish(record)
+  }
+
+  /// A part of a record that is too large; its bytes stay only where they are to be written somewhere.
+  private func addPart(_ frame: RecordFrame, isLast: Bool) {
+    var record = record(frame)
+    record.kind = .part(isFirst: !isInParts, isLast: isLast)
+    record.problem = RecordProblem(
+      .recordTooLarge, "the record has more than \(limits.recordBytes) bytes, see --max-record-bytes")
+    record.missingColumns = scanner.columnCount
+    if !isLast { record.endNumber = number }
+    isInParts = !isLast
+    let end = frame.raw.upperBound
+    if !limits.keepsLargeRecords { record.raw = end..<end }
+    finish(record, at: end)
+  }
+
+  private func record(_ frame: RecordFrame) -> Record {
+    Record(
+      kind: .data, raw: frame.raw, content: frame.content, number: number + 1,
+      endOffset: offset + frame.raw.count, endNumber: number + frame.lineCount)
+  }
+
+  private func finish(_ record: Record, at end: Int? = nil) {
+    start = end ?? record.raw.upperBound
+    offset = record.endOffset
+    number = record.endNumber
+    block.records.append(record)
+  }
+
+  /// Gives the block, and goes on with a fresh one that has what is behind its records.
+  private func handOver() throws(ToolError) -> Block {
+    let fresh = Block(source.input)
+    try fresh.input.append(block.bytes(start..<block.input.count))
+    defer {
+      block = fresh
+      start = 0
+    }
+    return block
+  }
+
+  private func isBlank(_ content: Range<Int>) -> Bool {
+    switch form.format {
+    case .jsonLines: block.bytes(content).allSatisfy { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }
+    case .table: content.isEmpty
+    case .lengthPrefixed: false
+    }
+  }
+}
+
+/// A file that is read once, to its end.
+final class WholeFile: RecordSource {
+  let input: Input
+  let isStopped = false
+  /// Bytes read so far.
+  private(set) var byteCount = 0
+
+  private static let chunk = 1 << 16
+
+  init(_ name: ArgumentText) throws(ToolError) { input = try Input(name) }
+
+  func read(into buffer: ByteBuffer, insideRecord: Bool) throws(ToolError) -> RecordReader.Reading {
+    try buffer.reserve(Self.chunk)
+    let count = try input.read(
+      into: UnsafeMutableRawBufferPointer(rebasing: buffer.rawRoom.prefix(Self.chunk)))
+    buffer.extend(by: count)
+    byteCount += count
+    return count > 0 ? .bytes : .end
+  }
+}

@@ -1,0 +1,35 @@
+/// Finds a record's fields.
+protocol RecordScanner {
+  /// Columns of a table whose first line was read; else 0.
+  var columnCount: Int { get }
+
+  /// Takes the line with the columns' names. Throws if one that is needed is not there.
+  mutating func readHeader(_ content: Range<Int>, in block: Block) throws(ToolError)
+
+  /// Notes the record's texts, its id and where its result goes, or what is wrong with it.
+  mutating func scan(_ record: inout Record, in block: Block) throws(ToolError)
+}
+
+/// What the records of a run are expected to have.
+struct RecordFields {
+  /// The texts that are wanted, in this order.
+  let texts: [FieldPath]
+  /// How many of the texts, from the first on, must be strings; the others may be numbers or truth values,
+  /// as their input spells them.
+  let stringCount: Int
+  var id: FieldPath?
+  /// Where results go.
+  let output: FieldPath
+  /// Bytes that a text may have.
+  let maximumTextBytes: Int
+
+  func missing(_ field: FieldPath) -> RecordProblem {
+    RecordProblem(.missingField, "there is no field '\(field.name)'")
+  }
+
+  func tooLarge(_ field: FieldPath, _ count: Int) -> RecordProblem {
+    RecordProblem(
+      .documentTooLarge,
+      "the field '\(field.name)' has \(count) bytes, but --max-document-bytes is \(maximumTextBytes)")
+  }
+}

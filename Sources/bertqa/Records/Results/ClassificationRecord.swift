@@ -1,0 +1,117 @@
+import BertQACore
+
+/// What a classifier says of one file, ready to be printed.
+struct ClassificationRecord {
+  let source: TextSource
+  let document: UnsafeBufferPointer<UInt8>
+  let result: Classification
+
+  private func text(_ range: TextRange) -> Slice<UnsafeBufferPointer<UInt8>> {
+    document[range.start..<range.end]
+  }
+
+  /// A line for each label and each contribution, columns separated by tabs.
+  func lines(topK: Int, showsFile: Bool) -> [UInt8] {
+    var output: [UInt8] = []
+    func append(_ columns: [String]) {
+      if showsFile {
+        PlainText.append(source.shown.utf8, to: &output)
+        output.append(UInt8(ascii: "\t"))
+      }
+      for (index, column) in columns.enumerated() {
+        if index > 0 { output.append(UInt8(ascii: "\t")) }
+        PlainText.append(column.utf8, to: &output)
+      }
+      output.append(UInt8(ascii: "\n"))
+    }
+    for score in result.scores.prefix(topK) {
+      let number = result.problemType == .regression ? score.logit : score.probability
+      append([score.label, decimal(Double(number), digits: 4)])
+    }
+    for word in result.contributions {
+      let sign = word.weight < 0 ? "" : "+"
+      append([
+        sign + decimal(Double(word.weight), digits: 4), String(decoding: text(word.bytes), as: UTF8.self),
+        "\(word.bytes.start)", "\(word.bytes.end)",
+      ])
+    }
+    return output
+  }
+
+  /// Why there is no label, where there is none.
+  var complaint: String? {
+    guard result.notEnoughText else { return nil }
+    return "\(source.shown): not enough text: \(result.distinctWords) distinct word(s)"
+  }
+
+  /// One object, on one line. Names and meanings are those of the C API.
+  func json(topK: Int?) -> [UInt8] {
+    var writer = JSONWriter()
+    writer.object { writer in
+      source.writeMembers(to: &writer)
+      result.writeMembers(text: document, labelLimit: topK, to: &writer)
+    }
+    return writer.takeLine()
+  }
+}
+
+extension Classification {
+  /// The members of an object, named as in the C API.
+  /// - Parameter labelLimit: how many labels to give, the most probable ones; nil for all.
+  func writeMembers(
+    text: UnsafeBufferPointer<UInt8>, labelLimit: Int? = nil, to writer: inout JSONWriter
+  ) {
+    writer.key("labels")
+    writer.array { writer in
+      for score in scores.prefix(labelLimit ?? scores.count) { score.write(to: &writer) }
+    }
+    writer.key("problem_type")
+    writer.string(problemType.spelling)
+    writer.key("is_too_short")
+    writer.boolean(notEnoughText)
+    writer.key("distinct_word_count")
+    writer.integer(distinctWords)
+    writer.key("window_count")
+    writer.integer(windowCount)
+    writer.key("contributions")
+    writer.array { writer in
+      for contribution in contributions { contribution.write(text: text, to: &writer) }
+    }
+  }
+}
+
+extension LabelScore {
+  fileprivate func write(to writer: inout JSONWriter) {
+    writer.object { writer in
+      writer.key("label")
+      writer.string(label)
+      writer.key("id")
+      writer.integer(id)
+      writer.key("probability")
+      writer.number(probability)
+      writer.key("logit")
+      writer.number(logit)
+    }
+  }
+}
+
+extension WordContribution {
+  fileprivate func write(text: UnsafeBufferPointer<UInt8>, to writer: inout JSONWriter) {
+    writer.object { writer in
+      writer.place(bytes, codePoints, utf16, in: text)
+      writer.key("weight")
+      writer.number(weight)
+    }
+  }
+}
+
+extension ProblemType {
+  /// Hugging Face's.
+  fileprivate var spelling: String {
+    switch self {
+    case .singleLabel: "single_label_classification"
+    case .multiLabel: "multi_label_classification"
+    case .regression: "regression"
+    }
+  }
+}

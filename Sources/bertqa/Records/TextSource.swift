@@ -1,0 +1,90 @@
+import Glibc
+
+/// Where a text comes from: the operands of the command, a file, or standard input.
+struct TextSource {
+  /// nil for the operands.
+  let file: ArgumentText?
+  /// Of the file, from 1; nil where all of it is one text.
+  var line: Int?
+  private var operands: [ArgumentText] = []
+
+  init(file: ArgumentText) { self.file = file }
+
+  private init(operands: [ArgumentText]) {
+    file = nil
+    self.operands = operands
+  }
+
+  /// The rule of all commands that work on texts: operands are a text, joined with spaces; each --file has a
+  /// text, and so has standard input, which is read if there is neither, or for "-".
+  static func all(_ arguments: ParsedArguments) throws(ToolError) -> [TextSource] {
+    let files = files(arguments)
+    let operands = arguments.operands
+    if operands.isEmpty { return files.isEmpty ? [TextSource(file: .standardInput)] : files }
+    if !files.isEmpty { throw arguments.usage("a text and --file exclude each other") }
+    if operands.count == 1 {
+      if operands[0].isStandardInput { return [TextSource(file: .standardInput)] }
+      warnIfFile(operands[0])
+    }
+    return [TextSource(operands: operands)]
+  }
+
+  static func files(_ arguments: ParsedArguments) -> [TextSource] {
+    arguments.options.filter { $0.option == .file }.compactMap(\.text).map { TextSource(file: $0) }
+  }
+
+  static let row = OptionRow(
+    .file, letter: "f", value: "FILE",
+    "read a text from FILE, '-' for standard input; may be given several times")
+
+  /// Reads the text of each; those that cannot be read are reported and left out, and make the code `.input`.
+  static func forEach(
+    _ sources: [TextSource], _ body: (TextSource, InputText) throws(ToolError) -> Void
+  ) throws(ToolError) -> ExitCode {
+    var code = ExitCode.done
+    for source in sources {
+      let text: InputText
+      do throws(ToolError) {
+        text = try source.read()
+      } catch {
+        guard error.code == .input else { throw error }
+        report(error.message)
+        code = .input
+        continue
+      }
+      try withExtendedLifetime(text) { () throws(ToolError) in try body(source, text) }
+    }
+    return code
+  }
+
+  func read() throws(ToolError) -> InputText {
+    guard let file else { return InputText(joining: operands) }
+    return try InputText(file)
+  }
+
+  /// How columns and messages name it.
+  var shown: String {
+    let name = file?.string ?? "text"
+    return line.map { "\(name): line \($0)" } ?? name
+  }
+
+  /// "file", null for operands, and "line" where it is one.
+  func writeMembers(to writer: inout JSONWriter) {
+    writer.key("file")
+    if let file { writer.string(file.bytes) } else { writer.null() }
+    if let line {
+      writer.key("line")
+      writer.integer(line)
+    }
+  }
+
+  /// Somebody may have meant the file.
+  private static func warnIfFile(_ operand: ArgumentText) {
+    var status = stat()
+    let looksLikeFile = operand.bytes.contains(UInt8(ascii: ".")) || operand.bytes.contains(UInt8(ascii: "/"))
+    guard looksLikeFile, stat(operand.pointer, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      return
+    }
+    report("note: '\(operand.string)' is taken as a text; --file \(operand.string) reads the file")
+  }
+}

@@ -1,0 +1,46 @@
+import Glibc
+
+/// Standard output: buffered, and every error of writing is noticed.
+final class Output {
+  private var buffer: [UInt8] = []
+
+  func write(_ text: String) {
+    buffer.append(contentsOf: text.utf8)
+  }
+
+  func write(_ bytes: some Sequence<UInt8>) {
+    buffer.append(contentsOf: bytes)
+  }
+
+  /// Writes out what a long listing has gathered; call it between records.
+  func flushIfLarge() throws(ToolError) {
+    if buffer.count >= 1 << 16 { try flush() }
+  }
+
+  func flush() throws(ToolError) {
+    let number = buffer.withUnsafeBytes { FileWriting.write($0, to: STDOUT_FILENO) }
+    if number != 0 { throw writeError(number) }
+    buffer.removeAll(keepingCapacity: true)
+  }
+
+  /// Writes the rest and closes, as some file systems report a full disk only then.
+  func finish() throws(ToolError) {
+    try flush()
+    if close(STDOUT_FILENO) != 0 { throw writeError(errno) }
+  }
+
+  private func writeError(_ number: Int32) -> ToolError {
+    // Whoever read the output has seen enough: no news to anybody.
+    if number == EPIPE { return ToolError(.resources, "") }
+    return ToolError(
+      .resources, "cannot write standard output: \(String(cString: strerror(number)))")
+  }
+}
+
+/// Standard error: one line, `bertqa: …`.
+func report(_ message: String) {
+  var line = Array("bertqa: ".utf8)
+  PlainText.append(message.utf8, to: &line)
+  line.append(UInt8(ascii: "\n"))
+  _ = write(STDERR_FILENO, line, line.count)
+}

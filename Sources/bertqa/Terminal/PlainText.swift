@@ -1,0 +1,49 @@
+/// Text for lines and columns: valid UTF-8 without line breaks, tabs or anything that steers a terminal.
+enum PlainText {
+  static func of(_ text: String) -> String {
+    var bytes: [UInt8] = []
+    append(text.utf8, to: &bytes)
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// Appends `text` with each run of white space and control characters as one space and each invalid
+  /// sequence as U+FFFD.
+  static func append(_ text: some Collection<UInt8>, to output: inout [UInt8]) {
+    var inSpace = false
+    for scalar in String(decoding: text, as: UTF8.self).unicodeScalars {
+      let isSpace = isSpaceOrControl(scalar)
+      if !isSpace {
+        output.append(contentsOf: scalar.utf8)
+      } else if !inSpace {
+        output.append(UInt8(ascii: " "))
+      }
+      inSpace = isSpace
+    }
+  }
+
+  /// Without the white space around it.
+  static func trimmed(_ text: String) -> String {
+    var scalars = Substring(text).unicodeScalars
+    while let first = scalars.first, first.properties.isWhitespace { scalars.removeFirst() }
+    while let last = scalars.last, last.properties.isWhitespace { scalars.removeLast() }
+    return String(scalars)
+  }
+
+  /// A generated word. Line ends and tabs, which models of characters generate, stay.
+  static func word(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8] {
+    if text.count == 1, let byte = text.first, byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\t") {
+      return [byte]
+    }
+    var output: [UInt8] = []
+    append(text, to: &output)
+    return output
+  }
+
+  /// C0 and C1 controls, space, and Unicode's line and paragraph separators.
+  private static func isSpaceOrControl(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0...0x20, 0x7F...0x9F, 0x2028, 0x2029: return true
+    default: return false
+    }
+  }
+}

@@ -1,0 +1,444 @@
+"""training/: what happens before and after the arithmetic, and with torch the loop itself."""
+
+import argparse
+import collections
+import json
+import lzma
+import math
+import subprocess
+import sys
+
+import pytest
+
+from conftest import FIXTURES, PREFIX, ROOT
+
+sys.path[:0] = [str(ROOT / "training"), str(ROOT / "Benchmarks")]
+
+import accuracy  # noqa: E402
+from qa import balance, calibration, card  # noqa: E402
+from qa.batches import balanced_order, padded_length, padding_share, token_batches  # noqa: E402
+from qa.checkpoints import latest_checkpoint, remove_old_checkpoints, snapshots  # noqa: E402
+from qa.curve import svg, thinned  # noqa: E402
+from qa.examples import chosen_answer, read_examples, with_article  # noqa: E402
+from qa.schedule import learning_rate  # noqa: E402
+from qa.windows import token_range, windows  # noqa: E402
+
+FOX = "The quick brown fox jumps over the lethargic dog."
+
+
+def question(id, text, *answers, **more):
+    return {"id": id, "question": text, "answers": [{"text": a, "answer_start": s} for a, s in answers], **more}
+
+
+# Files of questions
+
+
+def test_squad_json_and_both_forms_of_lines_are_read(tmp_path):
+    qas = [question("1", "Who?", ("quick brown fox", 4)), question("2", "Why?", ("fox", 16), is_impossible=True)]
+    (tmp_path / "a.json").write_text(json.dumps({"data": [{"paragraphs": [{"context": FOX, "qas": qas}]}]}))
+    (tmp_path / "b.jsonl").write_text(json.dumps({"context": FOX, "qas": qas, "source": "foxes"}) + "\n\n")
+    with lzma.open(tmp_path / "c.jsonl.xz", "wt") as file:
+        for item in qas:
+            print(json.dumps({**item, "context": FOX, "source": "foxes"}), file=file)
+    a, b, c = (read_examples(str(tmp_path / name)) for name in ("a.json", "b.jsonl", "c.jsonl.xz"))
+    assert [(e.id, e.question, e.answer) for e in a] == [("1", "Who?", (0, 19)), ("2", "Why?", None)]
+    assert b == c and [(e.source, e.answer) for e in b] == [("foxes", (0, 19)), ("foxes", None)]
+    assert read_examples(str(tmp_path / "a.json"), articles=False)[0].answer == (4, 19)
+
+
+def test_an_answer_that_is_not_in_its_place_is_refused(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text(json.dumps({"context": FOX, **question("7", "Who?", ("fox", 4))}))
+    with pytest.raises(ValueError, match="'7': the answer 'fox' is not at answer_start 4"):
+        read_examples(str(path))
+    path.write_text("\n")
+    with pytest.raises(ValueError, match="no questions"):
+        read_examples(str(path))
+
+
+def test_the_most_frequent_answer_is_chosen():
+    answers = question("", "", ("quick brown fox", 4), ("fox", 16), ("fox", 16))["answers"]
+    assert chosen_answer(FOX, answers, "") == (16, 19)
+    assert chosen_answer(FOX, answers[:2], "") == (4, 19)
+    assert chosen_answer(FOX, [], "") is None
+
+
+@pytest.mark.parametrize(
+    "context, answer, expected",
+    [
+        (FOX, "quick brown fox", "The quick brown fox"),
+        (FOX, "lethargic dog", "the lethargic dog"),
+        (FOX, "dog", "dog"),
+        ("An old man sat.", "old man", "An old man"),
+        ("It lathe big dog.", "big dog", "big dog"),
+        ("In the 1960 Olympics", "1960 Olympics", "1960 Olympics"),
+        ("Anna a b", "a b", "a b"),
+    ],
+)
+def test_articles(context, answer, expected):
+    start = context.index(answer)
+    first, end = with_article(context, (start, start + len(answer)))
+    assert context[first:end] == expected
+    # SQuAD's scores do not change.
+    assert accuracy.normalized(expected) == accuracy.normalized(answer)
+
+
+# Windows and labels
+
+OFFSETS = [(0, 3), (4, 9), (10, 15), (16, 19), (19, 20)]
+
+
+@pytest.mark.parametrize(
+    "answer, expected",
+    [((4, 19), (1, 3)), ((0, 3), (0, 0)), ((5, 6), (1, 1)), ((3, 9), (1, 1)), ((19, 20), (4, 4)), ((3, 4), None)],
+)
+def test_token_range(answer, expected):
+    assert token_range(OFFSETS, answer) == expected
+
+
+def test_one_window():
+    (window,) = windows([7, 8], [21, 22, 23], (1, 2), cls=1, sep=2)
+    assert window.ids == [1, 7, 8, 2, 21, 22, 23, 2]
+    assert window.context_start == 4 and (window.start, window.end) == (5, 6)
+    (window,) = windows([7, 8], [21, 22, 23], None, cls=1, sep=2)
+    assert (window.start, window.end) == (0, 0)
+
+
+def test_windows_share_the_overlap_and_label_only_whole_answers():
+    context = list(range(100, 120))
+    parts = windows([7], context, (6, 7), cls=1, sep=2, max_length=12, overlap=3)
+    # 12 - 1 - 3 = 8 tokens of the passage each, 3 shared.
+    assert [part.ids[3:-1] for part in parts] == [context[0:8], context[5:13], context[10:18], context[15:20]]
+    assert [(part.start, part.end) for part in parts] == [(9, 10), (4, 5), (0, 0), (0, 0)]
+    parts = windows([7], context, (7, 9), cls=1, sep=2, max_length=12, overlap=3)
+    assert [(part.start, part.end) for part in parts] == [(0, 0), (5, 7), (0, 0), (0, 0)]
+    assert all(len(part.ids) <= 12 for part in parts)
+
+
+def test_long_questions_are_cut_and_impossible_windows_refused():
+    (window,) = windows(list(range(5, 200)), [300], (0, 0), cls=1, sep=2)
+    assert window.context_start == 66 and window.ids[window.start] == 300
+    with pytest.raises(ValueError, match="leave 8 for the passage"):
+        windows([7], [1], None, cls=1, sep=2, max_length=12, overlap=8)
+    assert len(windows([7], [], None, cls=1, sep=2)) == 1
+
+
+# Order and batches
+
+SOURCES = ["wiki"] * 600 + ["reviews"] * 300 + ["forum"] * 100
+
+
+def test_every_prefix_of_the_order_has_all_sources():
+    order = balanced_order(SOURCES, {}, 1, seed=5)
+    assert sorted(order) == list(range(1000))
+    for length in (100, 250, 500):
+        counts = collections.Counter(SOURCES[i] for i in order[:length])
+        for source, share in (("wiki", 0.6), ("reviews", 0.3), ("forum", 0.1)):
+            assert abs(counts[source] - share * length) <= 2
+    assert balanced_order(SOURCES, {}, 1, seed=5) == order != balanced_order(SOURCES, {}, 1, seed=6)
+
+
+def test_weights_and_passes():
+    order = balanced_order(SOURCES, {"forum": 2.5, "wiki": 0.5}, 2, seed=1)
+    counts = collections.Counter(order)
+    assert collections.Counter(SOURCES[i] for i in order) == {"wiki": 600, "reviews": 600, "forum": 500}
+    assert {counts[i] for i in range(900, 1000)} == {5} and {counts[i] for i in range(600)} == {1}
+
+
+def test_batches_hold_everything_once_within_their_tokens():
+    lengths = [20 + 37 * i % 300 for i in range(1000)]
+    order = balanced_order(SOURCES, {}, 1, seed=3)
+    batches = token_batches(order, lengths, tokens=2048, multiple=16, seed=3, pool=8)
+    assert sorted(i for batch in batches for i in batch) == list(range(1000))
+    for batch in batches:
+        assert len(batch) * padded_length(max(lengths[i] for i in batch), 16) <= 2048
+    unsorted = [order[i : i + 8] for i in range(0, 1000, 8)]
+    assert padding_share(batches, lengths, 16) < 0.4 * padding_share(unsorted, lengths, 16)
+    # Batches of the first pool have the first questions only: a prefix of the run is a prefix of the order.
+    total, first = 0, set()
+    for index in order:
+        if total >= 8 * 2048:
+            break
+        first.add(index)
+        total += padded_length(lengths[index], 16)
+    seen = set()
+    for batch in batches:
+        if seen >= first:
+            break
+        seen |= set(batch)
+    assert seen == first
+    # One that is longer than a batch is a batch of its own.
+    assert sorted(token_batches([0, 1], [500, 20], 100, 16, seed=1)) == [[0], [1]]
+
+
+def test_padding_share():
+    assert padding_share([[0, 1], [2]], [10, 16, 32], 16) == 1 - 58 / 64
+
+
+def test_learning_rate():
+    assert learning_rate(0, 0, 1.0, 10) == pytest.approx(0.1)
+    assert learning_rate(0.25, 10, 2.0, 10) == pytest.approx(1.5)
+    assert learning_rate(1, 500, 2.0, 10) == 0
+    assert learning_rate(0.5, 0, 1.0, 0) == 0.5
+
+
+# Balance by kind of text
+
+
+def test_kinds_join_the_sources_of_one_text():
+    assert balance.kind("squad-v2.0-train-unanswerable") == balance.kind("squad-v1.1-train") == "squad"
+    assert balance.kind("squad-v1.1-train-crossparagraph-synthetic") == "squad"
+    assert balance.kind("squadshifts-reddit-crosspassage-synthetic") == balance.kind("squadshifts-reddit")
+    assert balance.kind("tickets") == "tickets"
+
+
+def test_texts_that_are_always_answered_are_reported():
+    rows = [("reviews", True)] * 95 + [("reviews-unanswerable", False)] * 5 + [("wiki", True), ("wiki", False)]
+    table = balance.balance(rows)
+    assert table == [("reviews", 95, 5), ("wiki", 1, 1)]
+    assert balance.one_sided(table) == ["reviews"]
+    assert "warning: reviews" in balance.report(table) and "warning: wiki" not in balance.report(table)
+
+
+# Files of a run
+
+
+def test_checkpoints(tmp_path):
+    assert latest_checkpoint(str(tmp_path)) is None
+    for name in ("checkpoint-000900.pt", "checkpoint-001000.pt", "checkpoint-1000000.pt", "checkpoint-2000000.pt.part",
+                 "weights-000200.safetensors", "weights-000100.safetensors", "log.jsonl"):  # fmt: skip
+        (tmp_path / name).touch()
+    assert latest_checkpoint(str(tmp_path)).endswith("checkpoint-1000000.pt")
+    remove_old_checkpoints(str(tmp_path), keep=2)
+    assert not (tmp_path / "checkpoint-000900.pt").exists() and (tmp_path / "checkpoint-001000.pt").exists()
+    assert [path[-18:-12] for path in snapshots(str(tmp_path))] == ["000100", "000200"]
+
+
+# Thresholds and probabilities
+
+
+def row(gap, f1=0.0, answerable=True, probability=0.5, no_answer=0.5, source="s"):
+    return accuracy.Measured(source, answerable, float(f1 == 1), f1, gap, "", gap, 0.0, probability, no_answer)
+
+
+def test_the_threshold_weighs_both_kinds_alike():
+    # Nine answerable questions and one unanswerable: overall F1 would answer all, the balanced mean rejects it.
+    rows = [row(gap, 1.0) for gap in range(2, 11)] + [row(3.5, answerable=False)]
+    threshold, score = calibration.balanced_threshold(rows)
+    assert threshold == 3.75 and score == pytest.approx(0.5 * 7 / 9 + 0.5)
+    assert accuracy.best_threshold([(r.gap, r.f1, float(not r.answerable)) for r in rows]) == (2, 0.9)
+    f1, kept, rejected = calibration.at_threshold(rows, threshold)
+    assert (f1, kept, rejected) == (0.8, 7 / 9, 1.0)
+
+
+def test_thresholds_at_the_ends():
+    bad = [row(1, 0.0), row(2, answerable=False)]
+    assert calibration.balanced_threshold(bad) == (3, 0.5)
+    assert calibration.at_threshold(bad, 3)[1:] == (0, 1)
+    good = [row(1, 1.0), row(0, 1.0), row(-5, answerable=False)]
+    assert calibration.balanced_threshold(good) == (-2.5, 1.0)
+    ties = [row(1, 1.0), row(1, answerable=False)]
+    assert calibration.balanced_threshold(ties)[1] == 0.5
+    with pytest.raises(ValueError, match="one kind is missing"):
+        calibration.balanced_threshold(good[:2])
+    assert math.isnan(calibration.at_threshold(good[:2], 0)[2])
+
+
+def test_calibration_error():
+    assert calibration.calibration_error([0.5] * 4, [1, 0, 1, 0]) == 0
+    assert calibration.calibration_error([0.9] * 4, [1, 0, 0, 0]) == pytest.approx(0.65)
+    assert calibration.calibration_error([1.0, 0.0], [1, 0]) == 0
+    # Errors in different bins do not cancel.
+    assert calibration.calibration_error([0.1, 0.9], [1, 0]) == pytest.approx(0.9)
+
+
+def test_log_loss():
+    assert calibration.log_loss([0.5, 0.5], [1, 0]) == pytest.approx(math.log(2))
+    assert calibration.log_loss([0.0], [1]) == calibration.WORST_LOSS
+    rows = [row(1, 1.0, probability=1.0, no_answer=0.0), row(0, answerable=False, probability=0.0, no_answer=1.0)]
+    assert calibration.calibration_loss(rows) == 0
+
+
+@pytest.mark.parametrize("best", [0.4, 1.0, 1.7, 3.0])
+def test_the_temperature_search_finds_a_minimum(best):
+    tried = []
+
+    def loss(temperature):
+        tried.append(temperature)
+        return math.log(temperature / best) ** 2
+
+    assert abs(math.log(calibration.best_temperature(loss) / best)) <= math.log(1.15) / 2 + 1e-9
+    assert len(tried) == len(set(tried)) <= 13
+
+
+def test_risk_and_coverage():
+    rows = [row(3, 1.0), row(2, 0.5), row(1, answerable=False), row(0, 1.0)]
+    assert calibration.risk_coverage(rows) == [(0.25, 0), (0.5, 0.5), (0.75, pytest.approx(2 / 3)), (1, 0.5)]
+
+
+# The card
+
+
+def test_the_curve_is_an_image_of_all_curves():
+    from xml.etree import ElementTree
+
+    curve = [(i / 1000, 0.5) for i in range(1, 1001)]
+    assert len(thinned(curve)) <= 202 and thinned(curve)[-1] == (1, 0.5)
+    picture = ElementTree.fromstring(svg({"a": curve, "b": [(0.5, 0.0), (1.0, 1.0)]}))
+    assert len(picture.findall("{*}polyline")) == 2
+
+
+def card_text(tmp_path):
+    arguments = argparse.Namespace(
+        out=str(tmp_path), passes=1, learning_rate=5e-5, warmup_steps=100, dropout=0.1, attention_dropout=0.0,
+        weight_decay=0.01, batch_tokens=6144, max_length=384, overlap=128, seed=1)  # fmt: skip
+    squad = [row(3, 1.0, source="wiki"), row(-2, 0.5, source="wiki"), row(-1, answerable=False, source="wiki-no")]
+    reviews = [row(2, 1.0, source="reviews"), row(1, 1.0, source="reviews")]
+    sets = [("squad_dev", squad), ("shift_dev", reviews)]
+    card.write(arguments, card.Facts([50, 100], 1.5, 0.25, "", {"int8": sets, "f32": sets}), accuracy)
+    return (tmp_path / "MODEL_CARD.md").read_text(), (tmp_path / card.CURVE).read_text()
+
+
+def test_the_card_has_every_set_and_threshold(tmp_path):
+    text, picture = card_text(tmp_path)
+    assert text.count("| squad_dev, all | 3 | 50.00 | 75.00 | 66.67 |") == 2
+    assert text.count("| reviews | 2 | 100.00 | 100.00 | 100.00 | – |") == 2
+    assert "| 0.25 | 100.0 % kept | 50.0 % kept | 100.0 % rejected |" in text
+    assert "steps 50, 100" in text and card.CURVE in text
+    assert ">squad_dev<" in picture and ">reviews<" in picture and ">wiki-no<" not in picture
+
+
+def test_accuracy_prints_one_table_for_all_sets(tmp_path):
+    lines = [{"context": FOX, "source": "foxes", **question("1", "Who jumps over the dog?", ("fox", 16))},
+             {"context": FOX, "source": "no foxes", **question("2", "Who wrote the letter?")}]  # fmt: skip
+    for name, part in (("one", lines), ("two", lines[:1])):
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in part))
+    result = subprocess.run(
+        [sys.executable, ROOT / "Benchmarks" / "accuracy.py", tmp_path / "one.jsonl", tmp_path / "two.jsonl",
+         "--json", tmp_path / "out.jsonl"], capture_output=True, text=True, check=True)  # fmt: skip
+    table = [line.split("  ")[0] for line in result.stdout.splitlines()[1:]]
+    assert table == ["set", "foxes", "no foxes", "one, all", "foxes"]
+    assert [json.loads(line)["id"] for line in open(tmp_path / "out.jsonl")] == ["1", "2", "1"]
+
+
+# Checkpoints as files
+
+
+def test_the_mean_of_checkpoints(tmp_path):
+    numpy = pytest.importorskip("numpy")
+    safetensors = pytest.importorskip("safetensors.numpy")
+    from qa.averaging import averaged, with_temperature
+
+    for name, value in (("a", 1.0), ("b", 4.0)):
+        safetensors.save_file({"w": numpy.full((2, 2), value, numpy.float16),
+                               "qa_outputs.bias": numpy.full(2, value, numpy.float16)}, tmp_path / name)  # fmt: skip
+    safetensors.save_file({"w": numpy.zeros((2, 2), numpy.float16)}, tmp_path / "c")
+    paths = [str(tmp_path / "a"), str(tmp_path / "b")]
+    mean = averaged(paths)
+    assert mean["w"].dtype == numpy.float32 and (mean["w"] == 2.5).all()
+    assert numpy.allclose(averaged(paths, [0.75, 0.25])["w"], 1.75)
+    cooled = with_temperature(mean, 2)
+    assert (cooled["w"] == 2.5).all() and (cooled["qa_outputs.bias"] == 1.25).all()
+    with pytest.raises(ValueError, match="not the tensors of"):
+        averaged([*paths, str(tmp_path / "c")])
+
+
+# With torch
+
+
+@pytest.fixture
+def trainer(tmp_path):
+    """A function that trains a tiny model and returns the arguments' state directory."""
+    torch = pytest.importorskip("torch", reason="training/requirements.txt is not installed: no torch")
+    pytest.importorskip("transformers", reason="training/requirements.txt is not installed: no transformers")
+    import finetune_qa
+    from qa.tokenized import Windows
+
+    data = tmp_path / "data.jsonl"
+    with open(data, "w") as file:
+        for index in range(24):
+            text = f"{'So it was said. ' * (index % 5)}{FOX}"
+            start = text.index("The quick")
+            answers = [] if index % 3 == 0 else [("The quick brown fox", start)]
+            print(json.dumps({"context": text, "source": "foxes", **question(str(index), "Who jumps?", *answers)}),
+                  file=file)  # fmt: skip
+
+    def train(state, *more, stop=None):
+        arguments = finetune_qa.parsed([
+            "--data", str(data), "--init", str(FIXTURES / "tiny-bert"), "--state", str(tmp_path / state), "--cpu",
+            "--batch-tokens", "256", "--max-length", "64", "--overlap", "8", "--learning-rate", "1e-3",
+            "--warmup-steps", "2", "--log-steps", "1", "--snapshot-steps", "2", *more])  # fmt: skip
+        (tmp_path / state).mkdir(exist_ok=True)
+        if stop is None:
+            finetune_qa.train(arguments)
+            return tmp_path / state
+        from qa import training
+
+        step = training.Run._train_step
+
+        def stopping(self, rate):
+            loss = step(self, rate)
+            self.stopped = self.step == stop
+            return loss
+
+        training.Run._train_step = stopping
+        try:
+            finetune_qa.train(arguments)
+        finally:
+            training.Run._train_step = step
+        return tmp_path / state
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield train, Windows
+    torch.set_num_threads(threads)
+
+
+def log(state):
+    return [json.loads(line) for line in (state / "log.jsonl").read_text().splitlines()]
+
+
+def test_a_stopped_run_goes_on_to_the_same_weights(trainer):
+    from safetensors.numpy import load_file
+
+    train, _ = trainer
+    whole, parts = train("whole", "--passes", "3"), train("parts", "--passes", "3", stop=3)
+    assert log(parts)[-1]["step"] == 3
+    train("parts", "--passes", "3")
+    assert [line["loss"] for line in log(whole)] == [line["loss"] for line in log(parts)]
+    last = snapshots(str(whole))[-1]
+    ours, theirs = load_file(last), load_file(last.replace("whole", "parts"))
+    assert all((ours[name] == theirs[name]).all() for name in ours)
+
+
+def test_training_learns(trainer):
+    train, _ = trainer
+    losses = [line["loss"] for line in log(train("run", "--passes", "30", "--dropout", "0"))]
+    assert sum(losses[-5:]) < 0.5 * sum(losses[:5])
+
+
+def test_a_teacher_and_a_deadline_in_the_past(trainer, tmp_path):
+    train, _ = trainer
+    losses = [line["loss"] for line in log(train("run", "--teacher", str(FIXTURES / "tiny-bert")))]
+    assert losses and all(math.isfinite(loss) for loss in losses)
+    late = train("late", "--deadline", "2020-01-01T00:00")
+    assert not (late / "log.jsonl").exists() and latest_checkpoint(str(late)).endswith("000000.pt")
+
+
+def test_labels_point_at_the_answer(trainer, tmp_path):
+    from qa.tokenized import load_tokenizer
+
+    train, Windows = trainer
+    state = train("run", "--deadline", "2020-01-01T00:00")
+    held = Windows.load(str(next(state.glob("windows-*.npz"))))
+    ids, types, candidates, starts, ends = held.batch(range(24), 16)
+    assert ids.shape[1] % 16 == 0 and candidates[:, 0].all() and not candidates[ids == 0].any()
+    tokenizer = load_tokenizer(str(FIXTURES / "tiny-bert"))
+    answer = tokenizer.encode("The quick brown fox", add_special_tokens=False).ids
+    for index in range(24):
+        if index % 3 == 0:
+            assert starts[index] == ends[index] == 0
+        elif starts[index]:
+            assert ids[index, starts[index] : ends[index] + 1].tolist() == answer
+            assert candidates[index, starts[index]] and types[index, ends[index]] == 1
+    assert (starts > 0).sum() >= 8

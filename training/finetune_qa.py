@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""Fine-tune a BERT model for question answering, and make the model that libbertqa ships from it.
+
+training/README.md explains the recipe. Stopped at any time, the same command goes on where it was.
+"""
+
+import argparse
+import datetime
+import hashlib
+import os
+import sys
+
+from qa import balance
+from qa.batches import balanced_order, padding_share, token_batches
+from qa.examples import read_examples
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+TOOL = os.path.join(ROOT, "build", "bin", "bertqa")
+
+
+def main():
+    arguments = parsed()
+    os.makedirs(arguments.state, exist_ok=True)
+    if not arguments.export_only:
+        train(arguments)
+    if arguments.out:
+        from qa.export import export
+
+        export(arguments)
+
+
+def parsed(argv=None):
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", nargs="+", required=True, help="SQuAD's JSON, or JSON lines; also .xz")
+    parser.add_argument("--init", required=True, metavar="DIR", help="the model to start from, Hugging Face's files")
+    parser.add_argument("--out", metavar="DIR", help="the finished int8 model; needs --dev")
+    parser.add_argument("--state", metavar="DIR", help="checkpoints and log; default: OUT-state")
+    parser.add_argument("--dev", nargs="*", default=[], help="questions to calibrate and score on, one a line")
+    parser.add_argument("--passes", type=float, default=1.0)
+    parser.add_argument("--weight", nargs="*", default=[], metavar="SOURCE=W", help="read a source W times a pass")
+    parser.add_argument("--deadline", type=utc, help="decay to 0 at this time, ISO, UTC, if it is before the end")
+    parser.add_argument("--learning-rate", type=float, default=5e-5)
+    parser.add_argument("--warmup-steps", type=int, default=100)
+    parser.add_argument("--weight-decay", type=float, default=0.01)
+    parser.add_argument("--dropout", type=float, default=0.1)
+    parser.add_argument("--attention-dropout", type=float, default=0.0, help="above 0 is slower: no fused attention")
+    parser.add_argument("--batch-tokens", type=int, default=6144)
+    parser.add_argument("--length-multiple", type=int, default=16, help="lengths are padded to a multiple of this")
+    parser.add_argument("--max-length", type=int, default=384)
+    parser.add_argument("--overlap", type=int, default=128)
+    parser.add_argument("--keep-articles-out", action="store_true", help="labels as annotated, see examples.py")
+    parser.add_argument("--teacher", nargs="*", default=[], metavar="DIR", help="distil the mean of these models' logits")
+    parser.add_argument("--teacher-share", type=float, default=0.7)
+    parser.add_argument("--teacher-temperature", type=float, default=2.0)
+    parser.add_argument("--snapshot-steps", type=int, default=100)
+    parser.add_argument("--average", type=int, default=5, help="how many of the last snapshots are averaged")
+    parser.add_argument("--checkpoint-seconds", type=float, default=600)
+    parser.add_argument("--log-steps", type=int, default=20)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--threads", type=int, default=0, help="default: as torch finds")
+    parser.add_argument("--cpu", action="store_true", help="not the GPU")
+    parser.add_argument("--bertqa", default=TOOL, help="the command-line tool; default: this checkout's")
+    parser.add_argument("--export-only", action="store_true", help="no training: export what STATE holds")
+    arguments = parser.parse_args(argv)
+    if arguments.out and not arguments.dev:
+        parser.error("--out needs --dev: the threshold is chosen on development questions")
+    if not arguments.state:
+        if not arguments.out:
+            parser.error("--state or --out is needed")
+        arguments.state = arguments.out.rstrip("/") + "-state"
+    return arguments
+
+
+def utc(text):
+    """A time of an ISO string, UTC if it names no zone."""
+    time = datetime.datetime.fromisoformat(text)
+    return time if time.tzinfo else time.replace(tzinfo=datetime.timezone.utc)
+
+
+def weights_of(pairs):
+    """{source: weight} of SOURCE=W."""
+    return {source: float(weight) for source, _, weight in (pair.rpartition("=") for pair in pairs)}
+
+
+def train(arguments):
+    import torch
+
+    from qa.training import Run
+
+    if arguments.threads:
+        torch.set_num_threads(arguments.threads)
+    windows = prepared(arguments)
+    sources = windows.source_names[windows.sources].tolist()
+    weights = weights_of(arguments.weight)
+    unknown = set(weights) - set(sources)
+    if unknown:
+        raise SystemExit(f"--weight: no such source: {', '.join(sorted(unknown))}")
+    order = balanced_order(sources, weights, arguments.passes, arguments.seed)
+    lengths = windows.lengths
+    batches = token_batches(order, lengths, arguments.batch_tokens, arguments.length_multiple, arguments.seed)
+    answerable = (windows.starts > 0).tolist()
+    print(balance.report(balance.balance((sources[i], answerable[i]) for i in order)), file=sys.stderr)
+    print(f"{len(order)} windows, {len(batches)} steps, "
+          f"{100 * padding_share(batches, lengths, arguments.length_multiple):.1f} % padding", file=sys.stderr)
+    Run(arguments, windows, batches, arguments.length_multiple).train()
+
+
+def prepared(arguments):
+    """The tokenized windows, from the state directory if they are there."""
+    from qa.tokenized import Windows, load_tokenizer, tokenized
+
+    key = [arguments.data, [os.path.getsize(path) for path in arguments.data], os.path.abspath(arguments.init),
+           arguments.max_length, arguments.overlap, arguments.keep_articles_out]
+    path = os.path.join(
+        arguments.state, f"windows-{hashlib.sha256(repr(key).encode()).hexdigest()[:12]}.npz")
+    if os.path.exists(path):
+        return Windows.load(path)
+    examples = [e for data in arguments.data for e in read_examples(data, articles=not arguments.keep_articles_out)]
+    windows = tokenized(examples, load_tokenizer(arguments.init), arguments.max_length, arguments.overlap)
+    windows.save(path)
+    return windows
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,52 @@
+"""Checkpoints on disk, without torch: averaged, and with a temperature in their output layer."""
+
+import json
+import os
+import shutil
+from typing import Dict, Optional, Sequence
+
+import numpy as np
+from safetensors.numpy import load_file, save_file
+
+FILES = ("config.json", "vocab.txt", "tokenizer.json", "tokenizer_config.json")
+HEAD = ("qa_outputs.weight", "qa_outputs.bias")
+
+
+def averaged(paths: Sequence[str], shares: Optional[Sequence[float]] = None) -> Dict[str, np.ndarray]:
+    """The weighted mean of checkpoints with the same tensors, in f32; without shares the mean.
+
+    Late checkpoints of one run, or runs from one checkpoint, are near enough that their mean is better than each.
+    """
+    shares = shares or [1 / len(paths)] * len(paths)
+    total: Dict[str, np.ndarray] = {}
+    for path, share in zip(paths, shares):
+        tensors = load_file(path)
+        if total and set(total) != set(tensors):
+            raise ValueError(f"{path}: not the tensors of {paths[0]}")
+        for name, value in tensors.items():
+            total[name] = total.get(name, 0) + np.float32(share) * value.astype(np.float32)
+    return total
+
+
+def with_temperature(tensors: Dict[str, np.ndarray], temperature: float) -> Dict[str, np.ndarray]:
+    """The output layer divided by the temperature: logits, scores and gaps shrink by it, whatever runs the model."""
+    return {name: value / np.float32(temperature) if name in HEAD else value for name, value in tensors.items()}
+
+
+def write_model(directory: str, tensors: Dict[str, np.ndarray], init: str) -> None:
+    """A directory of Hugging Face's files with the tensors as F16 and everything else from `init`."""
+    os.makedirs(directory, exist_ok=True)
+    for name in FILES:
+        if os.path.exists(os.path.join(init, name)):
+            shutil.copyfile(os.path.join(init, name), os.path.join(directory, name))
+    path = os.path.join(directory, "config.json")
+    with open(path, encoding="utf-8") as file:
+        config = json.load(file)
+    config.pop("bertqa", None)
+    config["architectures"] = ["BertForQuestionAnswering"]
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(config, file, indent=2)
+        file.write("\n")
+    save_file({name: np.ascontiguousarray(value, np.float16) for name, value in sorted(tensors.items())},
+              os.path.join(directory, "model.safetensors"), {"format": "pt"})  # fmt: skip
+    os.chmod(os.path.join(directory, "model.safetensors"), 0o644)

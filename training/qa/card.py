@@ -1,0 +1,110 @@
+"""MODEL_CARD.md and the risk-coverage picture of a finished model."""
+
+import collections
+import os
+import shlex
+import sys
+
+from . import calibration
+from .curve import svg
+
+Facts = collections.namedtuple("Facts", "steps temperature threshold quantized measured")
+Facts.__doc__ = """What export found.
+
+steps: of the averaged snapshots. quantized: what `bertqa quantize` printed. measured: {precision: [(set, rows)]}.
+"""
+CURVE = "risk-coverage.svg"
+
+
+def write(arguments, facts, accuracy) -> None:
+    """Writes the card and the picture into arguments.out."""
+    curves = {name: calibration.risk_coverage(rows) for name, rows in curve_sets(facts.measured["int8"]).items()}
+    with open(os.path.join(arguments.out, CURVE), "w", encoding="utf-8") as file:
+        file.write(svg(curves))
+    with open(os.path.join(arguments.out, "MODEL_CARD.md"), "w", encoding="utf-8") as file:
+        file.write(text(arguments, facts, accuracy))
+
+
+def text(arguments, facts, accuracy) -> str:
+    """The card. Architecture, limits and licences are for a person to add: the program does not know them."""
+    rows = [row for _, part in facts.measured["int8"] for row in part]
+    answer = calibration.calibration_error(*calibration.answer_calibration(rows))
+    no_answer = calibration.calibration_error(*calibration.no_answer_calibration(rows))
+    settings = [name for name in ("passes", "learning_rate", "warmup_steps", "dropout", "attention_dropout",
+                                  "weight_decay", "batch_tokens", "max_length", "overlap", "seed")]  # fmt: skip
+    parts = [
+        f"# {os.path.basename(os.path.abspath(arguments.out))}: question answering",
+        "Made by `training/finetune_qa.py`:",
+        "```\n" + command() + "\n```",
+        "- **Settings**: " + ", ".join(f"{name.replace('_', ' ')} {getattr(arguments, name)}" for name in settings)
+        + f". Snapshots averaged: steps {', '.join(map(str, facts.steps))}.",
+        f"- **Temperature** {facts.temperature:.3f}, in the output layer: `probability` and `no_answer_probability` "
+        f"have an expected calibration error of {answer:.3f} and {no_answer:.3f} (15 bins, all sets together).",
+        f"- **Threshold** {facts.threshold}: the gap with the best mean of F1 over answerable questions and the share "
+        "of unanswerable ones rejected.",
+        "## Scores",
+        "Through libbertqa, by SQuAD's official definitions (`Benchmarks/accuracy.py`), on the development questions "
+        "on which threshold and temperature were chosen.",
+    ]
+    for precision, sets in facts.measured.items():
+        name = "int8 weights and arithmetic" if precision == "int8" else "F16 weights, f32 arithmetic"
+        parts += [f"{name}:", markdown(accuracy.COLUMNS, accuracy.table(sets, facts.threshold))]
+    parts += [
+        "## Thresholds",
+        "Share of the answerable questions that are answered (kept), and of the unanswerable that are not (rejected).",
+        thresholds(facts),
+        f"![answers that are wrong against questions answered]({CURVE})",
+    ]  # fmt: skip
+    return "\n\n".join(parts) + "\n"
+
+
+def curve_sets(sets) -> dict:
+    """{name: rows}: a set that has unanswerable questions as a whole, the sources of others one by one."""
+    result = {}
+    for name, rows in sets:
+        if all(row.answerable for row in rows):
+            result.update(by_kind([(name, rows)]))
+        else:
+            result[name] = rows
+    return result
+
+
+def thresholds(facts) -> str:
+    """The table threshold -> kept and rejected, for each source."""
+    kinds = by_kind(facts.measured["int8"])
+    lines = []
+    for change in (-4, -3, -2, -1, 0, 1, 2, 3, 4):
+        threshold = facts.threshold + change
+        cells = []
+        for rows in kinds.values():
+            _, kept, rejected = calibration.at_threshold(rows, threshold)
+            share = kept if rows[0].answerable else rejected
+            cells.append(f"{100 * share:.1f} % {'kept' if rows[0].answerable else 'rejected'}")
+        lines.append((f"{threshold:.2f}", *cells))
+    return markdown(("threshold", *kinds), lines)
+
+
+def by_kind(sets) -> dict:
+    """{source: rows}; each source's answerable and unanswerable questions apart if it has both."""
+    result: dict = {}
+    for name, rows in sets:
+        for row in rows:
+            result.setdefault((row.source or name, row.answerable), []).append(row)
+    both = collections.Counter(source for source, _ in result)
+    return {
+        source if both[source] == 1 else f"{source}, {'answerable' if answerable else 'unanswerable'}": rows
+        for (source, answerable), rows in sorted(result.items())
+    }
+
+
+def markdown(columns, lines) -> str:
+    """A table; None is a dash."""
+    cells = [[v if isinstance(v, str) else "–" if v is None else str(v) if isinstance(v, int) else f"{v:.2f}"
+              for v in line] for line in lines]  # fmt: skip
+    return "\n".join("| " + " | ".join(row) + " |" for row in [list(columns), ["---"] * len(columns), *cells])
+
+
+def command() -> str:
+    """The command line, directories without their parents."""
+    words = [os.path.basename(word.rstrip("/")) if os.path.isabs(word) else word for word in sys.argv[1:]]
+    return shlex.join(["python", "training/finetune_qa.py", *words])

@@ -1,0 +1,178 @@
+"""The training loop: a resumable run over prepared batches, on the CPU or a GPU."""
+
+import datetime
+import json
+import math
+import os
+import random
+import signal
+import sys
+import time
+
+import torch
+from safetensors.torch import save_file
+from transformers import BertForQuestionAnswering
+
+from .checkpoints import latest_checkpoint, remove_old_checkpoints
+from .schedule import learning_rate
+
+
+class ByteDropout(torch.nn.Module):
+    """Dropout from random bytes: p in steps of 1/256, three times as fast on a CPU as torch's."""
+
+    def __init__(self, p: float):
+        super().__init__()
+        self.dropped = round(256 * p)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if not self.training or not self.dropped:
+            return x
+        words = torch.empty((x.numel() + 7) // 8, dtype=torch.int64, device=x.device).random_(-(2**63), None)
+        kept = words.view(torch.uint8)[: x.numel()].view(x.shape) >= self.dropped
+        return x * kept.to(x.dtype).mul_(256 / (256 - self.dropped))
+
+
+def load_model(directory: str, dropout: float = 0.0, attention_dropout: float = 0.0) -> BertForQuestionAnswering:
+    """A model of Hugging Face's files in f32; a directory without an answering head gets a new one."""
+    model = BertForQuestionAnswering.from_pretrained(
+        directory, dtype=torch.float32, attn_implementation="sdpa", hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=attention_dropout)
+    if dropout:
+        for module in model.modules():
+            for name, child in module.named_children():
+                if isinstance(child, torch.nn.Dropout) and child.p == 0.0 and name == "dropout":
+                    if not hasattr(module, "query"):
+                        setattr(module, name, ByteDropout(dropout))
+    return model
+
+
+def logits(model, ids, types, candidates, device):
+    """Start and end logits in f32 [2, batch, length]; -inf where no answer can begin or end."""
+    with torch.autocast(device.type, torch.bfloat16):
+        hidden = model.bert(ids, attention_mask=ids != 0, token_type_ids=types)[0]
+        scores = model.qa_outputs(hidden)
+    return scores.float().permute(2, 0, 1).masked_fill(~candidates, -math.inf)
+
+
+def loss_of(student, labels, teacher, share: float, temperature: float):
+    """Cross-entropy with the labels, and by `share` with the teacher's distribution at a temperature."""
+    student_flat = student.flatten(0, 1)
+    loss = torch.nn.functional.cross_entropy(student_flat, labels.flatten())
+    if teacher is None:
+        return loss
+    target = torch.softmax(teacher.flatten(0, 1) / temperature, -1)
+    log_student = torch.log_softmax(student_flat / temperature, -1).masked_fill(target == 0, 0)
+    soft = -(target * log_student).sum(-1).mean() * temperature**2
+    return (1 - share) * loss + share * soft
+
+
+class Run:
+    """A training run in a directory of its own; `train` returns after the last batch or at the deadline."""
+
+    def __init__(self, arguments, windows, batches, multiple: int):
+        self.arguments, self.windows, self.batches, self.multiple = arguments, windows, batches, multiple
+        self.directory = arguments.state
+        self.device = torch.device("cuda" if torch.cuda.is_available() and not arguments.cpu else "cpu")
+        torch.manual_seed(arguments.seed)
+        random.seed(arguments.seed)
+        self.model = load_model(arguments.init, arguments.dropout, arguments.attention_dropout).to(self.device)
+        self.teachers = [load_model(path).to(self.device).eval() for path in arguments.teacher]
+        self.optimizer = torch.optim.AdamW(self._groups(), lr=0.0, betas=(0.9, 0.999), eps=1e-6, fused=True)
+        self.step, self.seconds = 0, 0.0
+        self.stopped = False
+
+    def _groups(self):
+        decayed = [p for name, p in self.model.named_parameters() if p.ndim > 1]
+        others = [p for name, p in self.model.named_parameters() if p.ndim <= 1]
+        return [{"params": decayed, "weight_decay": self.arguments.weight_decay},
+                {"params": others, "weight_decay": 0.0}]
+
+    def progress(self) -> float:
+        """How much of the run is done, 0...1, by steps or by the time until the deadline, whichever is more."""
+        by_steps = self.step / len(self.batches)
+        if self.arguments.deadline is None:
+            return by_steps
+        left = (self.arguments.deadline - datetime.datetime.now(datetime.timezone.utc)).total_seconds()
+        return max(by_steps, min(1.0, 1 - left / (left + self.seconds))) if left > 0 else 1.0
+
+    def train(self) -> None:
+        self._resume()
+        signal.signal(signal.SIGTERM, lambda *_: setattr(self, "stopped", True))
+        self.model.train()
+        saved = began = time.monotonic()
+        before = self.seconds
+        loss_sum = loss_count = 0.0
+        while self.step < len(self.batches) and not self.stopped and self.progress() < 1:
+            rate = learning_rate(
+                self.progress(), self.step, self.arguments.learning_rate, self.arguments.warmup_steps)
+            loss_sum += self._train_step(rate)
+            loss_count += 1
+            self.seconds = before + time.monotonic() - began
+            if self.step % self.arguments.log_steps == 0:
+                self._log(loss_sum / loss_count, rate)
+                loss_sum = loss_count = 0.0
+            if self.step % self.arguments.snapshot_steps == 0:
+                self._save_weights(os.path.join(self.directory, f"weights-{self.step:06d}.safetensors"))
+            if time.monotonic() - saved > self.arguments.checkpoint_seconds:
+                self._save()
+                saved = time.monotonic()
+        self._save()
+        self._save_weights(os.path.join(self.directory, f"weights-{self.step:06d}.safetensors"))
+
+    def _train_step(self, rate: float) -> float:
+        batch = [torch.from_numpy(a).to(self.device) for a in
+                 self.windows.batch(self.batches[self.step], self.multiple)]
+        ids, types, candidates, starts, ends = batch
+        teacher = None
+        if self.teachers:
+            with torch.no_grad():
+                teacher = sum(logits(t, ids, types, candidates, self.device) for t in self.teachers)
+                teacher /= len(self.teachers)
+        student = logits(self.model, ids, types, candidates, self.device)
+        loss = loss_of(student, torch.stack([starts, ends]), teacher, self.arguments.teacher_share,
+                       self.arguments.teacher_temperature)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+        self.optimizer.step()
+        self.optimizer.zero_grad(set_to_none=True)
+        self.step += 1
+        return loss.item()
+
+    def _log(self, loss: float, rate: float) -> None:
+        line = {"step": self.step, "of": len(self.batches), "progress": round(self.progress(), 4),
+                "loss": round(loss, 4), "rate": float(f"{rate:.3g}"), "seconds": round(self.seconds)}
+        with open(os.path.join(self.directory, "log.jsonl"), "a", encoding="utf-8") as file:
+            print(json.dumps(line), file=file)
+        print(json.dumps(line), file=sys.stderr, flush=True)
+
+    def _save_weights(self, path: str) -> None:
+        weights = {name: value.detach().half().contiguous().cpu() for name, value in self.model.state_dict().items()}
+        save_file(weights, path + ".part", {"format": "pt"})
+        os.replace(path + ".part", path)
+
+    def _save(self) -> None:
+        path = os.path.join(self.directory, f"checkpoint-{self.step:06d}.pt")
+        state = {"model": self.model.state_dict(), "optimizer": self.optimizer.state_dict(), "step": self.step,
+                 "seconds": self.seconds, "rng": torch.get_rng_state(), "batch_count": len(self.batches)}
+        if self.device.type == "cuda":
+            state["cuda_rng"] = torch.cuda.get_rng_state()
+        torch.save(state, path + ".part")
+        os.replace(path + ".part", path)
+        remove_old_checkpoints(self.directory, keep=2)
+
+    def _resume(self) -> None:
+        path = latest_checkpoint(self.directory)
+        if path is None:
+            return
+        state = torch.load(path, map_location=self.device)
+        if state["batch_count"] != len(self.batches):
+            raise SystemExit(f"{path} is of a run with {state['batch_count']} batches, this one has {len(self.batches)}")
+        self.model.load_state_dict(state["model"])
+        self.optimizer.load_state_dict(state["optimizer"])
+        self.step, self.seconds = state["step"], state["seconds"]
+        torch.set_rng_state(state["rng"].cpu())
+        if "cuda_rng" in state and self.device.type == "cuda":
+            torch.cuda.set_rng_state(state["cuda_rng"].cpu())
+        print(f"resumed {path}", file=sys.stderr)

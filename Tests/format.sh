@@ -29,7 +29,7 @@ fi
 ruff=$(find_tool .venv/bin/ruff ruff)
 # shellcheck disable=SC2086 # options
 if [ -n "$ruff" ]; then
-  "$ruff" format -q $python_check Benchmarks Scripts Tests examples
+  "$ruff" format -q $python_check Benchmarks Scripts Tests examples training
 else
   skipped="${skipped}format of Python: needs ruff (make setup)
 "

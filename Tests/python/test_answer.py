@@ -233,7 +233,10 @@ def test_max_windows(context):
     question = "What killed the crew of Apollo 1?"
     whole = context.answer(question, APOLLO)
     part = context.answer(question, APOLLO, max_windows=4)
-    assert (part.window_count, part.skipped_window_count) == (4, whole.window_count - 4) and whole.skipped_window_count == 0
+    assert (part.window_count, part.skipped_window_count) == (
+        4,
+        whole.window_count - 4,
+    ) and whole.skipped_window_count == 0
     assert part.answer.text == whole.answer.text == "cabin fire"
 
 

@@ -45,6 +45,7 @@ def test_exceptions_of_cancel_come_out(tiny):
         pass
 
     for error in Mine, KeyboardInterrupt:
+
         def fails():
             raise error("stop")
 
@@ -259,8 +260,10 @@ def test_models_in_memory_and_of_open_directories(tiny, tmp_path):
             bertqa.Context("/tiny-bert", dir_fd=directory)
     finally:
         os.close(directory)
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(bertqa.Unsupported, match="in memory"):
         bertqa.Context({"config.json": b"{}"})
+    with pytest.raises(bertqa.InvalidArgument):
+        bertqa.Context({})
     with pytest.raises(TypeError, match="expected bytes"):
         bertqa.Context({"config.json": "{}"})
 

@@ -87,7 +87,9 @@ def test_structs_are_the_headers(tmp_path):
 
 def test_functions_are_the_headers():
     """Each once, with as many parameters, and with a result of the same size."""
-    declared = re.findall(r"^([\w \*]+?[ \*])bertqa_(\w+)\(([^)]*)\);", DECLARED.replace("BERTQA_MUST_CHECK ", ""), re.M)
+    declared = re.findall(
+        r"^([\w \*]+?[ \*])bertqa_(\w+)\(([^)]*)\);", DECLARED.replace("BERTQA_MUST_CHECK ", ""), re.M
+    )
     names = [name for _, name, _ in declared]
     assert len(names) > 100 and sorted(names) == sorted(set(names)) == sorted(_abi.FUNCTIONS)
     sizes = {"uint32_t": 4, "int32_t": 4, "bertqa_status": 4, "bertqa_stop": 4, "uint64_t": 8, "size_t": 8}
@@ -161,7 +163,10 @@ def test_reprs_are_one_line_whatever_the_size(tiny):
         text = repr(value)
         assert "\n" not in text and len(text) <= 1000, text
         assert type(value).__name__ in text
-    assert repr(bertqa.LabelScore("sport", 1, 0.5, 2.0)) == "LabelScore(label='sport', id=1, probability=0.5, logit=2.0)"
+    assert (
+        repr(bertqa.LabelScore("sport", 1, 0.5, 2.0))
+        == "LabelScore(label='sport', id=1, probability=0.5, logit=2.0)"
+    )
 
 
 PROGRAM = """
@@ -217,7 +222,10 @@ def test_python_m_is_the_tool(tmp_path):
 
     result = run("answer", "-q", WHO)
     assert (result.returncode, result.stdout) == (0, "The quick brown fox\n")
-    assert run("no-such-command").returncode == subprocess.run([PREFIX / "bin/bertqa", "no-such-command"], capture_output=True).returncode
+    assert (
+        run("no-such-command").returncode
+        == subprocess.run([PREFIX / "bin/bertqa", "no-such-command"], capture_output=True).returncode
+    )
     alone = tmp_path / "libbertqa.so.1"
     alone.symlink_to(tmp_path / "nowhere")
     result = run("--help", BERTQA_LIBRARY=str(alone), PATH=str(tmp_path))

@@ -107,7 +107,7 @@ def test_memory_is_flat(tiny):
     document, prepared = words(40), tiny.prepare(words(40))
 
     def calls(count):
-        for i in range(count):
+        for _ in range(count):
             tiny.answer("who", document, top_k=3)
             tiny.answer("who", document, cancel=lambda: False)
             prepared.answer("what river")

@@ -109,7 +109,8 @@ struct AnswerSettings {
         .invalidArgument,
         "the question's \(questionTokens) tokens and \(special) special tokens leave \(max(0, room)) of "
           + "max_seq_len \(maxSequenceLength) to the document, but doc_stride \(stride) needs at least "
-          + "\(stride + 1): lower doc_stride or max_question_len (\(maxQuestionLength)), or raise max_seq_len")
+          + "\(stride + 1): lower doc_stride or max_question_len (\(maxQuestionLength)), or raise max_seq_len"
+      )
     }
     return try TokenWindow.layout(tokenCount: documentTokens, room: room, overlap: stride)
   }

@@ -30,7 +30,8 @@ struct WindowLogits {
   /// Takes over window `index` from the logits of its tokens, where [CLS] is at `classifier` and the document
   /// begins at `document`.
   mutating func store(
-    window index: Int, start newStart: UnsafePointer<Float>, end newEnd: UnsafePointer<Float>, classifier: Int,
+    window index: Int, start newStart: UnsafePointer<Float>, end newEnd: UnsafePointer<Float>,
+    classifier: Int,
     document: Int
   ) throws(BertQAError) {
     let null = newStart[classifier] + newEnd[classifier]

@@ -145,7 +145,8 @@ struct LoadedEngine {
     info.noAnswerThreshold = configuration.noAnswerThreshold
     info.labels = configuration.labels
     let reader = WindowReader(
-      tokenizer: try model.tokenizer.makeTokenizer(), model: encoder, maxPositions: configuration.maxPositions)
+      tokenizer: try model.tokenizer.makeTokenizer(), model: encoder, maxPositions: configuration.maxPositions
+    )
     switch head {
     case .spans:
       let answerer = QuestionAnswerer(

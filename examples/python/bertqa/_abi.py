@@ -42,19 +42,17 @@ class Options(Structure):
 # ---- Callbacks: how they are used is told in _call.py. A user pointer is a Python object.
 
 CANCEL = CFUNCTYPE(c_int32, py_object)
-
-
-class CallOptions(Options):
-    pass
-
-
 PROGRESS = CFUNCTYPE(None, py_object, c_char_p, c_double)
 LOG = CFUNCTYPE(None, py_object, c_char_p)
 
-CallOptions._fields_ = [
-    ("struct_size", c_size_t), ("cancel", CANCEL), ("progress", PROGRESS), ("user", py_object),
-    ("deadline_ns", c_uint64), ("max_bytes", c_uint64),
-]  # fmt: skip
+
+class CallOptions(Options):
+    _fields_ = [
+        ("struct_size", c_size_t), ("cancel", CANCEL), ("progress", PROGRESS), ("user", py_object),
+        ("deadline_ns", c_uint64), ("max_bytes", c_uint64),
+    ]  # fmt: skip
+
+
 _CALL = ("call", POINTER(CallOptions))
 
 # ---- Structs of bertqa.h
@@ -267,7 +265,7 @@ class Column(Structure):
     _fields_ = [("array", c_void_p), ("schema", c_void_p)]
 
 
-#: The structs that have no bertqa_ name of their own there are Arrow's, see _arrow.py.
+#: By the headers' names; Arrow's two structs are in _arrow.py.
 STRUCTS: Dict[str, Any] = {
     "call_options": CallOptions, "context_options": ContextOptions, "file": File, "model_info": ModelInfo,
     "range": Range, "tokenize_options": TokenizeOptions, "answer_options": AnswerOptions,

@@ -74,9 +74,7 @@ class AnswerMethods(Closable):
         call = answer_call(options)
         with Results(len(data), library().answers_free) as answers:
             statuses = each_status(len(data), return_exceptions)
-            call.check(
-                library().answer_batch(handle.pointer, array, len(data), call.pointer, answers, statuses)
-            )
+            call.check(library().answer_batch(handle.pointer, array, len(data), call.pointer, answers, statuses))
             return _results(answers, statuses, [(pair[1], d) for pair, (_, d) in zip(pairs, data)])
 
     def prepare(self, document: T, **options: "Unpack[CallOptions]") -> "Document[T]":
@@ -118,9 +116,7 @@ class Document(Closable, Generic[T]):
         call = answer_call(options)
         with Results(1, library().answers_free) as answers:
             call.check(
-                library().document_answer(
-                    context.pointer, handle.pointer, q, len(q), call.pointer, answers
-                )
+                library().document_answer(context.pointer, handle.pointer, q, len(q), call.pointer, answers)
             )
             return _result(answers[0], self.text, self._data)
 

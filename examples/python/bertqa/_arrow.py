@@ -122,9 +122,7 @@ def _built(texts: Iterable[Any]) -> Chunk:
         ctypes.addressof(memory[0]), ctypes.addressof(memory[1]), ctypes.cast(c_char_p(joined), c_void_p).value
     )
     # Nobody else owns it, so there is nothing to release; NULL would mean that it was released.
-    rows = ArrowArray(
-        length=len(offsets) - 1, null_count=-1, n_buffers=3, buffers=buffers, release=_KEEP_ARRAY
-    )
+    rows = ArrowArray(length=len(offsets) - 1, null_count=-1, n_buffers=3, buffers=buffers, release=_KEEP_ARRAY)
     return Chunk(rows, ArrowSchema(format=b"U", release=_KEEP_SCHEMA), (buffers, memory, joined))
 
 

@@ -56,11 +56,11 @@ class Call:
         for name, value in values.items():
             if name not in kinds and name not in COMMON:
                 raise TypeError(f"unknown option {name!r}; known: {', '.join([*kinds, *COMMON])}")
-            if name in kinds and value is not None:
+            if struct is not None and name in kinds and value is not None:
                 setattr(struct, name, _number(name, kinds[name], value, choices, zeros))
                 if name == "no_answer_threshold":
-                    setattr(struct, "use_no_answer_threshold", 1)
-        if isinstance(struct, _abi.Options) and hasattr(type(struct), "call"):
+                    struct.use_no_answer_threshold = 1
+        if struct is not None and hasattr(type(struct), "call"):
             struct.call = ctypes.pointer(self.common)
 
     def _set_common(self, cancel: Optional[Callable[[], Any]], timeout: Any, max_bytes: Any) -> None:

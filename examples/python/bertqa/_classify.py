@@ -1,6 +1,5 @@
 """Classifying texts: methods of Context."""
 
-import ctypes
 from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Sequence, Tuple, Union, cast, overload
 
 from . import _abi
@@ -32,9 +31,7 @@ class ClassifyMethods(Closable):
     def classify(self, text: T, **options: "Unpack[ClassifyOptions]") -> Classification[T]: ...
 
     @overload
-    def classify(
-        self, text: Tuple[Text, Text], **options: "Unpack[ClassifyOptions]"
-    ) -> Classification[Any]: ...
+    def classify(self, text: Tuple[Text, Text], **options: "Unpack[ClassifyOptions]") -> Classification[Any]: ...
 
     def classify(self, text: Any, **options: "Unpack[ClassifyOptions]") -> Any:
         """Classifies a text of any length, or a pair of texts for models of pairs.
@@ -92,9 +89,7 @@ class ClassifyMethods(Closable):
         call = classify_call(options)
         with Results(len(texts), lib.classification_free) as results:
             statuses = each_status(len(texts), return_exceptions)
-            call.check(
-                lib.classify_batch(handle.pointer, array, len(texts), call.pointer, results, statuses)
-            )
+            call.check(lib.classify_batch(handle.pointer, array, len(texts), call.pointer, results, statuses))
             return classifications(results, statuses, texts)
 
 
@@ -127,8 +122,7 @@ def classifications(pointers: Any, statuses: Any, texts: "Sequence[TextOrPair]")
     """The library's results of a batch."""
     failed: Dict[int, Any] = {} if statuses is None else failures(statuses)
     return [
-        failed[item] if item in failed else classification(pointers[item], text)
-        for item, text in enumerate(texts)
+        failed[item] if item in failed else classification(pointers[item], text) for item, text in enumerate(texts)
     ]
 
 

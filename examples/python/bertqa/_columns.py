@@ -24,9 +24,7 @@ Part = TypeVar("Part")
 ROWS = 16384
 
 
-def answer_column(
-    context: Context, questions: Any, documents: Any, **options: "Unpack[AnswerOptions]"
-) -> Any:
+def answer_column(context: Context, questions: Any, documents: Any, **options: "Unpack[AnswerOptions]") -> Any:
     """The best answer to each row: a struct column with the fields answer, start and end (code points of the
     document), probability, score, gap, sentence and is_impossible.
 
@@ -70,7 +68,11 @@ def classify_column(context: Context, texts: Any, **options: "Unpack[ClassifyOpt
     def classified(rows: Chunk, result: Column) -> None:
         call.check(
             lib.classify_arrow(
-                handle.pointer, _column(rows), call.pointer, ctypes.byref(result.array), ctypes.byref(result.schema)
+                handle.pointer,
+                _column(rows),
+                call.pointer,
+                ctypes.byref(result.array),
+                ctypes.byref(result.schema),
             )
         )
 
@@ -156,9 +158,7 @@ def _mapped(
 
         values = pyarrow.chunked_array([pyarrow.array(result) for result in results])
         pandas = sys.modules["pandas"]
-        return pandas.Series(
-            pandas.arrays.ArrowExtensionArray(values), index=column.index, name=column.name
-        )
+        return pandas.Series(pandas.arrays.ArrowExtensionArray(values), index=column.index, name=column.name)
     if kind == "pyarrow" or len(results) > 1:
         import pyarrow
 

@@ -63,9 +63,7 @@ class Labeler(Closable):
                 raise InvalidArgument("scale is 0, but must be above 0")
             struct.scale = scale
         pointer = ctypes.c_void_p()
-        status = lib.labeler_create(
-            owner.pointer, array, len(data), ctypes.byref(struct), ctypes.byref(pointer)
-        )
+        status = lib.labeler_create(owner.pointer, array, len(data), ctypes.byref(struct), ctypes.byref(pointer))
         handle = Handle(pointer, lib.labeler_free)
         call.check(status)
         self._handle = handle
@@ -75,7 +73,9 @@ class Labeler(Closable):
         """By their ids: in the order of their first examples."""
         handle, lib, length = self._opened(), library(), ctypes.c_size_t()
         count = lib.labeler_label_count(handle.pointer)
-        found = [(lib.labeler_label_get(handle.pointer, i, ctypes.byref(length)), length.value) for i in range(count)]
+        found = [
+            (lib.labeler_label_get(handle.pointer, i, ctypes.byref(length)), length.value) for i in range(count)
+        ]
         return tuple(text_at(*label) for label in found)
 
     @overload
@@ -124,7 +124,5 @@ class Labeler(Closable):
         call = Call(options)
         with Results(len(texts), lib.classification_free) as results:
             statuses = each_status(len(texts), return_exceptions)
-            call.check(
-                lib.labeler_classify(handle.pointer, array, len(texts), call.pointer, results, statuses)
-            )
+            call.check(lib.labeler_classify(handle.pointer, array, len(texts), call.pointer, results, statuses))
             return classifications(results, statuses, texts)

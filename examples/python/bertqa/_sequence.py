@@ -131,7 +131,14 @@ class SequenceMethods(Closable):
         buffer = (ctypes.c_float * (count * size))() if logits else None
         call = Call(options, _abi.SequenceOptions())
         status = library().sequence_step(
-            handle.pointer, numbers, pointers, count, call.pointer, following, buffer, count * size if logits else 0
+            handle.pointer,
+            numbers,
+            pointers,
+            count,
+            call.pointer,
+            following,
+            buffer,
+            count * size if logits else 0,
         )
         found = [SequenceState(self, pointer) for pointer in following]
         call.check(status)
@@ -226,18 +233,14 @@ class SequenceMethods(Closable):
         handle = self._opened()
         numbers = (ctypes.c_float * len(values))(*values)
         pointer = ctypes.c_void_p()
-        check(
-            library().sequence_state_import(handle.pointer, numbers, len(values), ctypes.byref(pointer))
-        )
+        check(library().sequence_state_import(handle.pointer, numbers, len(values), ctypes.byref(pointer)))
         return SequenceState(self, pointer.value)
 
     def state_from_bytes(self, data: bytes) -> SequenceState:
         """The state that SequenceState.to_bytes wrote; WrongModel for another model's."""
         handle = self._opened()
         pointer = ctypes.c_void_p()
-        check(
-            library().sequence_state_deserialize(handle.pointer, data, len(data), ctypes.byref(pointer))
-        )
+        check(library().sequence_state_deserialize(handle.pointer, data, len(data), ctypes.byref(pointer)))
         return SequenceState(self, pointer.value)
 
 

@@ -80,21 +80,23 @@ struct LoadedEngine {
     let directory = ModelDirectory(path: path)
     let kind = "tokenizer of a path \(path.hasSuffix(".json")) \(directory.tokenizerKind)"
     return try WarmUp.load(kind) { _ throws(BertQAError) in
-      try .tokenizer(LoadedTokenizer(path: path), from: path)
+      try .tokenizer(TokenizerFiles(path: path), from: path)
     }
   }
 
   static func tokenizer(_ directory: ModelDirectory) throws(BertQAError) -> LoadedEngine {
     try WarmUp.load("tokenizer \(directory.tokenizerKind)") { _ throws(BertQAError) in
-      try .tokenizer(LoadedTokenizer(directory), from: directory.name)
+      try .tokenizer(TokenizerFiles(directory), from: directory.name)
     }
   }
 
-  private static func tokenizer(_ loaded: LoadedTokenizer, from directory: String) -> LoadedEngine {
+  private static func tokenizer(
+    _ files: TokenizerFiles, from directory: String
+  ) throws(BertQAError) -> LoadedEngine {
     var info = ModelInfo(directory: directory)
-    info.vocabularySize = loaded.tokenizer.vocabularySize
-    info.lowercase = loaded.tokenizer.lowercases
-    return LoadedEngine(.tokenizer(loaded.tokenizer), info)
+    info.vocabularySize = files.vocabularySize
+    info.lowercase = files.lowercases
+    return LoadedEngine(.tokenizer(try files.makeTokenizer()), info)
   }
 
   /// The model that `config.json`'s architecture says the directory holds.
@@ -165,17 +167,18 @@ struct LoadedEngine {
     info.precision = encoder.arithmetic.precision
     info.instructionSet = InstructionSet(rawValue: encoder.kernels.table.isa)
     info.threads = Self.threads(options)
-    info.vocabularySize = model.tokenizer.tokenizer.vocabularySize
+    info.vocabularySize = model.tokenizer.vocabularySize
     info.hiddenSize = configuration.hiddenSize
     info.layerCount = configuration.layerCount
     info.headCount = configuration.headCount
     info.intermediateSize = configuration.intermediateSize
     info.maxPositions = configuration.maxPositions
-    info.lowercase = model.tokenizer.tokenizer.lowercases
+    info.lowercase = model.tokenizer.lowercases
     info.noAnswerThreshold = configuration.noAnswerThreshold
     info.labels = configuration.labels
     let reader = WindowReader(
-      tokenizer: model.tokenizer.tokenizer, model: encoder, maxPositions: configuration.maxPositions)
+      tokenizer: try model.tokenizer.makeTokenizer(), model: encoder, maxPositions: configuration.maxPositions
+    )
     switch head {
     case .spans:
       let answerer = QuestionAnswerer(

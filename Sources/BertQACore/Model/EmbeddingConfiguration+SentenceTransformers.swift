@@ -2,7 +2,7 @@ extension EmbeddingConfiguration {
   /// Reads `modules.json` and what it names, `sentence_bert_config.json`, and the tokenizer's
   /// "model_max_length". Each may be absent.
   mutating func readSentenceTransformers(
-    _ directory: ModelDirectory, _ model: ModelConfiguration, _ tokenizer: any Tokenizer
+    _ directory: ModelDirectory, _ model: ModelConfiguration, _ tokenizer: TokenizerFiles
   ) throws(BertQAError) {
     if let own = try Self.reader("tokenizer_config.json", in: directory) {
       lowerLength(to: try own.number("model_max_length"))

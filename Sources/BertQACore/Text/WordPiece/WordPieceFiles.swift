@@ -43,7 +43,7 @@ struct WordPieceFiles: Sendable {
     }
   }
 
-  func tokenizer() throws(BertQAError) -> WordPieceTokenizer {
+  func makeTokenizer() throws(BertQAError) -> WordPieceTokenizer {
     try Self.named(vocabularyFile.path) { () throws(BertQAError) in
       try WordPieceTokenizer(vocabulary: vocabulary, configuration: configuration)
     }

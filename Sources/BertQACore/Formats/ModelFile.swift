@@ -13,9 +13,9 @@ final class ModelFile: @unchecked Sendable {
   /// The file's contents; without base address if it is empty. Valid as long as this object: use `withBytes`
   /// where nothing else keeps it.
   let bytes: UnsafeRawBufferPointer
-  private let memory: Memory
+  private let ownership: Ownership
 
-  private enum Memory {
+  private enum Ownership {
     case mapped
     case allocated
     /// The caller's, who keeps it valid and unchanged.
@@ -50,7 +50,7 @@ final class ModelFile: @unchecked Sendable {
   init(borrowing bytes: UnsafeRawBufferPointer, path: String) {
     self.path = path
     self.bytes = bytes
-    memory = .borrowed
+    ownership = .borrowed
   }
 
   /// A copy of `bytes`, aligned to 64 bytes.
@@ -62,14 +62,14 @@ final class ModelFile: @unchecked Sendable {
     }
     if let source = bytes.baseAddress { copy.copyMemory(from: source, byteCount: bytes.count) }
     self.bytes = UnsafeRawBufferPointer(start: copy, count: bytes.count)
-    memory = .allocated
+    ownership = .allocated
   }
 
   private init(
     path: String, openedAs name: String, in directory: Int32, limit: Int
   ) throws(BertQAError) {
     self.path = path
-    memory = .mapped
+    ownership = .mapped
     guard !name.utf8.contains(0) else {
       throw BertQAError(.invalidArgument, "a path contains a NUL: \(quoted(path))")
     }
@@ -100,7 +100,7 @@ final class ModelFile: @unchecked Sendable {
 
   deinit {
     guard let base = UnsafeMutableRawPointer(mutating: bytes.baseAddress) else { return }
-    switch memory {
+    switch ownership {
     case .mapped: munmap(base, bytes.count)
     case .allocated: free(base)
     case .borrowed: break

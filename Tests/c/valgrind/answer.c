@@ -1,6 +1,8 @@
-/* Loads a tiny model and answers on the portable kernels: what Tests/c/valgrind.sh watches. */
+/* Loads a tiny model and answers: what Tests/c/valgrind.sh watches. argv: the directory, the bertqa_isa, and the
+ * directories of further models, which are loaded only. */
 #include <bertqa.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int fails(const char *what, bertqa_status status) {
@@ -10,11 +12,11 @@ static int fails(const char *what, bertqa_status status) {
 }
 
 int main(int argc, char **argv) {
-  if (argc != 2) return 2;
+  if (argc < 3) return 2;
   static const char document[] = "in 1066 the united king of france was made in the city; the fox is not known there.";
   bertqa_context_options options = BERTQA_CONTEXT_OPTIONS_INIT;
   options.threads = 1;
-  options.isa = BERTQA_ISA_PORTABLE;
+  options.isa = atoi(argv[2]);
   static const int32_t precisions[] = {BERTQA_PRECISION_F32, BERTQA_PRECISION_INT8};
   for (size_t p = 0; p < 2; p++) {
     options.precision = precisions[p];
@@ -42,6 +44,12 @@ int main(int argc, char **argv) {
     bertqa_answers_free(answers);
     bertqa_document_free(prepared);
     bertqa_tokens_free(tokens);
+    bertqa_context_free(context);
+  }
+  options.precision = BERTQA_PRECISION_AUTO;
+  for (int i = 3; i < argc; i++) {
+    bertqa_context *context = NULL;
+    if (fails(argv[i], bertqa_context_create(argv[i], &options, &context))) return 1;
     bertqa_context_free(context);
   }
   return 0;

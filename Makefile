@@ -63,6 +63,7 @@ test-swift: all ## the core's tests
 test-c: all ## the kernels alone, and the ABI from C and C++
 	Tests/c/kernels.sh
 	BERTQA_PREFIX=$(stage) Tests/c/run.sh
+	BERTQA_PREFIX=$(stage) Tests/c/valgrind.sh
 
 test-consumer: ## a Swift program that depends on a tagged version, debug and release
 	Tests/consumer/run.sh

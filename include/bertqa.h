@@ -85,11 +85,13 @@
  * stop; the others return nothing. A hook may call the library. It must return: no longjmp, no C++
  * exception, no thread cancellation.
  *
- * MEMORY. Buffers whose size grows with the input or the model are checked, and a failure is
- * BERTQA_ERROR_OUT_OF_MEMORY; bertqa_call_options.max_bytes refuses a call that would need too much.
- * What cannot be promised: small objects (handles, results, messages) are allocated by the Swift
- * runtime, which ends the process when malloc fails. Linux with its default overcommit does not let
- * small allocations fail; under RLIMIT_AS or without overcommit leave some megabytes free.
+ * MEMORY. Memory whose size grows with the input or the model is checked before it is taken: where there
+ * is none, BERTQA_ERROR_OUT_OF_MEMORY. bertqa_call_options.max_bytes refuses a call that would need too
+ * much. What cannot be promised: small objects (handles, results, messages) are allocated by the Swift
+ * runtime, which ends the process when malloc fails. They come out of 8 MB that each check leaves, so a
+ * process with 16 MB of address space to spare (RLIMIT_AS) gets a status, unless its other threads take
+ * those meanwhile. Training and JSON files of many small values are checked by estimates. Where Linux
+ * overcommits, memory that is there for malloc may be missing when it is written: no library is told.
  *
  * DETERMINISM. With one model, precision and instruction set, an answer has the same bits whatever
  * else was in the batch, however many threads ran, and whatever was asked before.

@@ -74,8 +74,23 @@ struct LoadedEngine {
     self.info = info
   }
 
-  /// A tokenizer alone.
-  static func tokenizer(
+  /// A tokenizer alone: a directory or a file.
+  static func tokenizer(path: String) throws(BertQAError) -> LoadedEngine {
+    // Which files there are decides what code runs.
+    let directory = ModelDirectory(path: path)
+    let kind = "tokenizer of a path \(path.hasSuffix(".json")) \(directory.tokenizerKind)"
+    return try WarmUp.load(kind) { _ throws(BertQAError) in
+      try .tokenizer(TokenizerFiles(path: path), from: path)
+    }
+  }
+
+  static func tokenizer(_ directory: ModelDirectory) throws(BertQAError) -> LoadedEngine {
+    try WarmUp.load("tokenizer \(directory.tokenizerKind)") { _ throws(BertQAError) in
+      try .tokenizer(TokenizerFiles(directory), from: directory.name)
+    }
+  }
+
+  private static func tokenizer(
     _ files: TokenizerFiles, from directory: String
   ) throws(BertQAError) -> LoadedEngine {
     var info = ModelInfo(directory: directory)
@@ -85,9 +100,28 @@ struct LoadedEngine {
   }
 
   /// The model that `config.json`'s architecture says the directory holds.
-  init(_ directory: ModelDirectory, _ options: ContextOptions) throws(BertQAError) {
-    let source = try ObjectReader(directory.file("config.json"))
-    let architecture = try Architecture(source)
+  static func load(
+    _ directory: ModelDirectory, _ options: ContextOptions
+  ) throws(BertQAError) -> LoadedEngine {
+    let (source, architecture) = try WarmUp.load("config.json \(directory.sourceKind)") {
+      _ throws(BertQAError) in
+      let source = try ObjectReader(directory.configuration())
+      return (source, try Architecture(source))
+    }
+    // Quantized or not: config.json says it.
+    let kind =
+      "\(architecture.rawValue) \(options.precision) \(source.value("bertqa") != nil) \(directory.modelKind)"
+    return try WarmUp.load(kind) { forkWaits throws(BertQAError) in
+      var options = options
+      if forkWaits { options.call.cancellation = nil }
+      return try LoadedEngine(directory, source, architecture, options)
+    }
+  }
+
+  private init(
+    _ directory: ModelDirectory, _ source: ObjectReader, _ architecture: Architecture,
+    _ options: ContextOptions
+  ) throws(BertQAError) {
     var info = ModelInfo(directory: directory.name)
     info.architecture = architecture.rawValue
     info.task = architecture.task
@@ -125,11 +159,9 @@ struct LoadedEngine {
   private init(
     _ model: LoadedModel, _ head: HeadKind, _ options: ContextOptions, _ info: ModelInfo
   ) throws(BertQAError) {
-    var call = options.call
-    call.cancellation = nil
     let encoder = try Encoder(
       model: model, precision: options.precision, kernels: Self.kernels(options),
-      threadLimit: options.threads, call: call)
+      threadLimit: options.threads, call: options.call)
     let configuration = model.configuration
     var info = info
     info.precision = encoder.arithmetic.precision

@@ -26,7 +26,7 @@ extension EmbeddingConfiguration {
   private static func reader(
     _ file: String, in directory: ModelDirectory
   ) throws(BertQAError) -> ObjectReader? {
-    directory.exists(file) ? try ObjectReader(directory.file(file)) : nil
+    directory.exists(file) ? try ObjectReader(directory.file(file, limit: ModelFile.configurationLimit)) : nil
   }
 
   /// A prompt that sentence-transformers would put before every text.
@@ -46,7 +46,10 @@ extension EmbeddingConfiguration {
   ) throws(BertQAError) {
     guard directory.exists("modules.json") else { return }
     let path = directory.path(of: "modules.json")
-    guard case .array(let modules) = try JSONParser.parse(directory.file("modules.json")) else {
+    guard
+      case .array(let modules) = try JSONParser.parse(
+        directory.file("modules.json", limit: ModelFile.configurationLimit))
+    else {
       throw BertQAError(.invalidModel, "\(path): expected a JSON array")
     }
     var kinds: [String] = []

@@ -38,7 +38,7 @@ final class LoadedModel: Sendable {
 
   /// Reads `config.json` too.
   convenience init(_ directory: ModelDirectory) throws(BertQAError) {
-    let source = try ObjectReader(directory.file("config.json"))
+    let source = try ObjectReader(directory.configuration())
     try self.init(directory, source, try Architecture(source))
   }
 }

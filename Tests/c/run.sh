@@ -82,7 +82,7 @@ examples() { # built as their README says, and each run
   expect "Moon? Neil Armstrong" "$out/threads"
   printf '%s' "$fox" > "$out/fox.txt"
   expect "  The quick brown fox" "$out/document" "$out/fox.txt" "Who jumped over the dog?"
-  expect " 1.000  The DOG" "$out/embed" "$tiny-embedder" "the dog" "the king of france" "The DOG"
+  expect " 1.000  The DOG" "$out/embed" "the dog" "the king of france" "The DOG"
   expect "O Romeo , Romeo , brave Mercutio's dead" "$out/predict" "O Romeo"
   expect "no answer" "$out/document" "$out/fox.txt" "What is the capital of Bolivia?"
   expect "  sport" "$out/classify" "The striker scored twice and the crowd sang until the final whistle."

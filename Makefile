@@ -4,6 +4,8 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 # Files of SQuAD questions, one a line, for `make accuracy`; `make bench` takes the first.
 DATA    ?= $(wildcard ../shared/data/squad_dev_visible.jsonl ../shared/data/shift_dev_visible.jsonl)
+# The default embedding model before it was quantised, for `make accuracy`, which then needs numpy.
+EMBEDDING ?= $(wildcard ../shared/models/embed-minilm-l6)
 # Labelled texts, one a line, for `make topics-model`; models/topics-words/MODEL_CARD.md describes them.
 TOPICS  ?= $(wildcard ../shared/data/topics_train.jsonl)
 LIBDIR  ?= $(PREFIX)/lib
@@ -76,8 +78,9 @@ topics-model: all ## train models/topics-words again, into build/, from TOPICS
 	rm -rf build/topics-words
 	Scripts/make-topics-model.py build/bin/bertqa $(TOPICS) build/topics-words
 
-accuracy: all ## EM and F1 on the files DATA (see Benchmarks/accuracy.py): one table
+accuracy: all ## EM and F1 on the files DATA, and int8 vectors beside f32 ones of EMBEDDING, one table each
 	PYTHONPATH=examples/python $(PYTHON) Benchmarks/accuracy.py $(DATA)
+	$(if $(EMBEDDING),PYTHONPATH=examples/python $(PYTHON) Benchmarks/embedding_accuracy.py $(EMBEDDING) $(DATA))
 
 bench_venv := .venv-bench
 compare = PYTHONPATH=Benchmarks:examples/python $(bench_venv)/bin/python -m compare $(if $(DATA),--data $(firstword $(DATA)))

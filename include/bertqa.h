@@ -269,8 +269,8 @@ typedef struct bertqa_context_options {
    * refuses the rest with BERTQA_ERROR_WRONG_MODEL. The model may then also be a vocab.txt or
    * tokenizer.json itself. */
   bertqa_switch tokenizer_only;
-  /* Which default model, where no model is given: BERTQA_TASK_ANSWER (default 0, too), _CLASSIFY or
-   * _PREDICT; there is none for _EMBED. */
+  /* Which default model, where no model is given: BERTQA_TASK_ANSWER (default 0, too), _CLASSIFY,
+   * _EMBED or _PREDICT. */
   bertqa_task default_model;
   int32_t reserved;
 } bertqa_context_options;
@@ -295,9 +295,9 @@ void bertqa_context_options_init(bertqa_context_options *options, size_t struct_
  *
  * model_directory: a NUL-terminated path in UTF-8, or NULL for a default model, looked for in
  * "bertqa/NAME" and "models/NAME" beside the library and in its install prefix's share directory; NAME
- * is qa-minilm-l6, topics-words or shakespeare-lstm by options->default_model. The first is at last
- * looked for at the path in the environment variable BERTQA_MODEL, unless the process runs with
- * raised privileges (secure_getenv).
+ * is qa-minilm-l6, topics-words, embed-minilm-l6 or shakespeare-lstm by options->default_model. The
+ * first is at last looked for at the path in the environment variable BERTQA_MODEL, unless the
+ * process runs with raised privileges (secure_getenv).
  * options: NULL for the defaults.
  * Errors: IO, INVALID_MODEL, UNSUPPORTED, INVALID_ARGUMENT, OUT_OF_MEMORY, TOO_LARGE, CANCELLED,
  * DEADLINE_EXCEEDED; the message names the file, the tensor, what was found and what was expected. */

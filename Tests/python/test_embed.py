@@ -124,8 +124,28 @@ def test_wrong_models(embedder, tiny):
                 call("a")
         with pytest.raises(bertqa.WrongModel):
             bertqa.Labeler(classifier, {"a": "a"})
-    with pytest.raises(bertqa.InvalidArgument):
-        bertqa.Context(task="embed")  # there is no default model
+
+
+@pytest.fixture(scope="module")
+def default():
+    with bertqa.Context(task="embed") as context:
+        yield context
+
+
+def test_default_model(default):
+    assert (default.info.task, default.info.embedding_length) == ("embed", 384)
+    texts = ["A man is eating food.", "A man is eating a piece of bread.", "A cheetah chases its prey.", ""]
+    vectors = numpy.asarray(default.embed(texts), dtype="f8")
+    assert numpy.abs(numpy.linalg.norm(vectors, axis=1) - 1).max() < 1e-5
+    assert vectors[0] @ vectors[1] > 0.6 > 0.3 > vectors[0] @ vectors[2]
+
+
+def test_default_models_labeler(default):
+    labeler = bertqa.Labeler(
+        default, {"billing": ["the invoice is wrong", "please refund me"], "login": "I cannot sign in"}
+    )
+    labels = [result.label for result in labeler.classify_batch(["I was charged twice", "my password is rejected"])]
+    assert labels == ["billing", "login"]
 
 
 @pytest.mark.parametrize("name", ["tiny-bert-classifier", "tiny-bert-regression", "tiny-distilbert-classifier"])

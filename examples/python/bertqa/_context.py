@@ -32,7 +32,7 @@ class Context(AnswerMethods, ClassifyMethods, EmbedMethods, SequenceMethods):
 
     model: a directory as Hugging Face's save_pretrained or this library writes it, or the files of such a directory
         as a mapping of names to bytes; default: the default model of task.
-    task: which default model: "answer", "classify" or "predict"; default "answer".
+    task: which default model: "answer", "classify", "embed" or "predict"; default "answer".
     threads: that one call may use, 1...1024, or 0 for as many as the process may run on; default 0.
     precision: "auto", "f32", "bf16" or "int8"; default "auto": the fastest whose accuracy contract holds.
     isa: instruction set: "auto", "portable", "avx2", "avx512", "avx512_vnni" or "avx512_vnni_bf16"; default "auto":

@@ -56,8 +56,8 @@ import Testing
     }
   }
 
-  /// Pieces of all lengths with one beginning, for a word that is almost each of them: no byte of the word is looked at
-  /// twice from one place.
+  /// Pieces of all lengths with one beginning, for a word that is almost each of them: ten comparisons of it at most,
+  /// rather than one for each of the 385 lengths.
   @Test func workIsBoundedForPiecesOfOneBeginning() throws {
     for letter in [UInt8(ascii: "a"), UInt8(ascii: "b")] {
       var pieces: [[UInt8]] = [Array("a".utf8), Array("##a".utf8)]
@@ -74,7 +74,7 @@ import Testing
         var work = 0
         let found = Self.match(index, text, isNext: start > 0, work: &work)
         #expect(found.1 == (letter == UInt8(ascii: "a") ? text.count : 0))
-        #expect(work <= text.count + 2 * 10 + 20)
+        #expect(work <= 10 * (text.count / 8 + 2) + 20)
       }
     }
   }

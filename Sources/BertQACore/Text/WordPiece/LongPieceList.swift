@@ -1,10 +1,10 @@
 /// The pieces of more than 15 bytes in the order of their bytes, to find the longest one that a text begins with.
 ///
 /// Hash tables need a probe for each length that occurs, some hundreds where a vocabulary was made for it. Here it is
-/// one binary search, which compares no byte of the text twice, and a walk from the piece found to the shorter pieces
-/// that it begins with: O(length of the match + log pieces) for any vocabulary.
+/// one binary search, which compares eight bytes at a time and leaves out those that both bounds share with the text, and
+/// a walk from the piece found to the shorter pieces that it begins with: O(length · log pieces / 8) for any vocabulary.
 struct LongPieceList: ~Copyable {
-  /// A piece without its "##". The bytes are the index's.
+  /// A piece without its "##". The bytes are the index's, with 8 readable ones behind.
   struct Piece: BitwiseCopyable {
     var base: UnsafePointer<UInt8>
     var count: Int32
@@ -62,8 +62,8 @@ struct LongPieceList: ~Copyable {
     self.count = count
   }
 
-  /// The longest piece that `text` begins with; id -1 if there is none.
-  /// - Parameter work: grows by the bytes and pieces looked at.
+  /// The longest piece that `text`, with 8 readable bytes behind, begins with; id -1 if there is none.
+  /// - Parameter work: grows by the words of 8 bytes and the pieces looked at.
   func longestMatch(
     _ text: UnsafePointer<UInt8>, remaining: Int, work: inout Int
   ) -> (id: Int32, length: Int) {
@@ -75,11 +75,19 @@ struct LongPieceList: ~Copyable {
       let piece = pieces[middle]
       var shared = min(lowShared, highShared)
       let limit = min(Int(piece.count), remaining)
-      while shared < limit, piece.base[shared] == text[shared] {
-        shared += 1
-        work += 1
-      }
       work += 1
+      // Eight bytes at a time: both have so many readable behind their ends.
+      while shared < limit {
+        let difference = Self.word(piece.base + shared) ^ Self.word(text + shared)
+        work += 1
+        if difference == 0 {
+          shared += 8
+          continue
+        }
+        shared += difference.trailingZeroBitCount / 8
+        break
+      }
+      shared = min(shared, limit)
       let isGreater =
         shared < limit ? piece.base[shared] > text[shared] : shared < Int(piece.count)
       if isGreater { (high, highShared) = (middle, shared) } else { (low, lowShared) = (middle + 1, shared) }
@@ -93,6 +101,12 @@ struct LongPieceList: ~Copyable {
       work += 1
     }
     return position >= 0 ? (pieces[position].id, Int(pieces[position].count)) : (-1, 0)
+  }
+
+  /// Eight bytes, the first lowest.
+  @inline(__always)
+  private static func word(_ bytes: UnsafePointer<UInt8>) -> UInt64 {
+    UInt64(littleEndian: UnsafeRawPointer(bytes).loadUnaligned(as: UInt64.self))
   }
 
   /// Negative if `a` comes before `b`, 0 if their bytes are equal.

@@ -281,7 +281,7 @@ extension PieceIndex {
   }
 
   /// The longest of the pieces of more than 15 bytes.
-  /// - Parameter work: grows by the bytes and pieces looked at.
+  /// - Parameter work: grows by the words of 8 bytes and the pieces looked at.
   @inline(never)
   func longestLongMatch(
     _ text: UnsafePointer<UInt8>, remaining: Int, continuation: UInt64, work: inout Int

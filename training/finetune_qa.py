@@ -60,6 +60,8 @@ def parsed(argv=None):
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--threads", type=int, default=0, help="default: as torch finds")
     parser.add_argument("--cpu", action="store_true", help="not the GPU")
+    parser.add_argument("--temperature", type=float, help="of the probabilities; default: the best on --dev")
+    parser.add_argument("--max-loss", type=float, default=0.08, help="of any source's F1, by the threshold")
     parser.add_argument("--bertqa", default=TOOL, help="the command-line tool; default: this checkout's")
     parser.add_argument("--export-only", action="store_true", help="no training: export what STATE holds")
     arguments = parser.parse_args(argv)

@@ -231,6 +231,16 @@ def test_the_threshold_weighs_both_kinds_alike():
     assert (f1, kept, rejected) == (0.8, 7 / 9, 1.0)
 
 
+def test_the_threshold_costs_no_source_more_than_the_limit():
+    wiki = [row(gap, 1.0, source="wiki") for gap in range(10, 20)] + [row(9, answerable=False, source="wiki")]
+    forum = [row(gap, 1.0, source="forum") for gap in range(10)] + [row(-9, 0.0, source="forum")]
+    assert calibration.balanced_threshold(wiki + forum)[0] == 9.5
+    # 2 of the forum's 11 answers may be lost: those with the gaps -9 (worth nothing), 0 and 1.
+    assert calibration.chosen_threshold(wiki + forum, 0.2) == 2
+    assert calibration.chosen_threshold(wiki + forum, 0.0) == 0
+    assert calibration.chosen_threshold(wiki + forum, 1.0) == 9.5
+
+
 def test_thresholds_at_the_ends():
     bad = [row(1, 0.0), row(2, answerable=False)]
     assert calibration.balanced_threshold(bad) == (3, 0.5)
@@ -291,7 +301,7 @@ def test_the_curve_is_an_image_of_all_curves():
 def card_text(tmp_path):
     arguments = argparse.Namespace(
         out=str(tmp_path), passes=1, learning_rate=5e-5, warmup_steps=100, dropout=0.1, attention_dropout=0.0,
-        weight_decay=0.01, batch_tokens=6144, max_length=384, overlap=128, seed=1, mix=["old=0.25"])  # fmt: skip
+        weight_decay=0.01, batch_tokens=6144, max_length=384, overlap=128, seed=1, mix=["/somewhere/old=0.25"], max_loss=0.08)  # fmt: skip
     squad = [row(3, 1.0, source="wiki"), row(-2, 0.5, source="wiki"), row(-1, answerable=False, source="wiki-no")]
     reviews = [row(2, 1.0, source="reviews"), row(1, 1.0, source="reviews")]
     sets = [("squad_dev", squad), ("shift_dev", reviews)]

@@ -38,11 +38,11 @@ def text(arguments, facts, accuracy) -> str:
         "```\n" + command() + "\n```",
         "- **Settings**: " + ", ".join(f"{name.replace('_', ' ')} {getattr(arguments, name)}" for name in settings)
         + f". Snapshots averaged: steps {', '.join(map(str, facts.steps))}"
-        + "".join(f"; with {item.rpartition('=')[2]} of {item.rpartition('=')[0]}" for item in arguments.mix) + ".",
+        + "".join(f"; with {item.rpartition('=')[2]} of {shown(item.rpartition('=')[0])}" for item in arguments.mix) + ".",
         f"- **Temperature** {facts.temperature:.3f}, in the output layer: `probability` and `no_answer_probability` "
         f"have an expected calibration error of {answer:.3f} and {no_answer:.3f} (15 bins, all sets together).",
         f"- **Threshold** {facts.threshold}: the gap with the best mean of F1 over answerable questions and the share "
-        "of unanswerable ones rejected.",
+        f"of unanswerable ones rejected, of those that cost no source more than {arguments.max_loss} of its F1.",
         "## Scores",
         "Through libbertqa, by SQuAD's official definitions (`Benchmarks/accuracy.py`), on the development questions "
         "on which threshold and temperature were chosen.",
@@ -107,5 +107,10 @@ def markdown(columns, lines) -> str:
 
 def command() -> str:
     """The command line, directories without their parents."""
-    words = [os.path.basename(word.rstrip("/")) if os.path.isabs(word) else word for word in sys.argv[1:]]
+    words = [shown(word) for word in sys.argv[1:]]
     return shlex.join(["python", "training/finetune_qa.py", *words])
+
+
+def shown(path) -> str:
+    """A path that may be published: an absolute one without its parents."""
+    return os.path.basename(path.rstrip("/")) if os.path.isabs(path) else path

@@ -1,5 +1,6 @@
 """From snapshots of the weights to a model directory for libbertqa: averaged, calibrated, quantised, measured."""
 
+import math
 import os
 import shutil
 import subprocess
@@ -44,14 +45,15 @@ def export(arguments) -> None:
             print(f"temperature {temperature:.3f}: log losses {value:.4f}", file=sys.stderr)
             return value
 
-        temperature = calibration.best_temperature(loss)
+        temperature = arguments.temperature or calibration.best_temperature(loss)
         source = os.path.join(arguments.state, "averaged")
         write_model(source, with_temperature(tensors, temperature), arguments.init)
         trial = os.path.join(scratch, "trial")
         quantize(arguments.bertqa, source, trial, None)
         int8 = [(name, rows_of(trial, part)) for name, part in sets]
-        threshold, _ = calibration.balanced_threshold([row for _, rows in int8 for row in rows])
-        threshold = round(threshold, 2)
+        threshold = calibration.chosen_threshold([row for _, rows in int8 for row in rows], arguments.max_loss)
+        # Down, so that an answer whose gap is the threshold is kept.
+        threshold = math.floor(100 * threshold) / 100
         if os.path.isdir(arguments.out):
             shutil.rmtree(arguments.out)
         facts = quantize(arguments.bertqa, source, arguments.out, threshold)

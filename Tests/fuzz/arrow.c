@@ -32,6 +32,11 @@ static int64_t promised(const column *c, int64_t from, int64_t to, int is_large)
   return most > limit ? -1 : most;
 }
 
+/* The library must not call these; structs without them count as released. */
+static void release_array(struct ArrowArray *array) { REQUIRE(array == NULL); }
+
+static void release_schema(struct ArrowSchema *schema) { REQUIRE(schema == NULL); }
+
 /* Whether the column may be given to the library. */
 static int make(column *c, input *in) {
   static const char *const formats[] = {"u", "U", "z", "Z", "vu", "vz", "n"};
@@ -41,6 +46,8 @@ static int make(column *c, input *in) {
     strcpy(c->format, formats[kind % 7]);
   else
     fill(c->format, sizeof c->format - 1, in);
+  c->array.release = kind % 32 == 31 ? NULL : release_array;
+  c->schema.release = kind % 32 == 30 ? NULL : release_schema;
   int64_t length = draw(in) % rows, offset = draw(in) % rows;
   c->schema.format = flags & 1 ? NULL : c->format;
   c->schema.n_children = c->array.n_children = flags & 2 ? draw(in) : 0;

@@ -32,7 +32,7 @@ build() {
       "$clang" -g -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -Iinclude \
         -DFIXTURES="\"$fixtures\"" -c "$here/$target.c" -o "$objects/programs/$target.o"
     else
-      is_older "$out/$target" "$objects/done" "$here/$target.swift" || continue
+      is_older "$out/$target" "$objects/done" "$here/$target.swift" Sources/bertqa || continue
       # shellcheck disable=SC2046
       swiftc -g -O -wmo -parse-as-library -swift-version 6 -package-name bertqa -sanitize=fuzzer,address -module-name bertqa \
         -ISources/CBertQA/include -ISources/CGetopt -I"$objects" -c "$here/$target.swift" \
@@ -98,13 +98,13 @@ replay() {
       case $target in
         records)
           for format in jsonl csv tsv length-prefixed; do
-            check_tool filter tokenize --model "$fixtures/tiny-bert" --format $format --text text "$programs/input"
+            check_tool filter --task tokenize --model "$fixtures/tiny-bert" --format $format --text-field text < "$programs/input"
           done
           ;;
         checkpoint)
           tail -c +2 "$file" > "$programs/checkpoint"
           rm -f "$programs/results"
-          check_tool filter tokenize --model "$fixtures/tiny-bert" --resume "$programs/checkpoint" \
+          check_tool filter --task tokenize --model "$fixtures/tiny-bert" --resume "$programs/checkpoint" \
             -o "$programs/results" "$programs/input"
           ;;
       esac

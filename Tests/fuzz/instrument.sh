@@ -6,7 +6,7 @@ set -eu
 cd "$(dirname "$0")/../.."
 kind=$1
 objects=$2
-[ ! -e "$objects/done" ] || [ -n "$(find Sources -newer "$objects/done" -type f -print -quit)" ] || exit 0
+[ ! -e "$objects/done" ] || [ -n "$(find Sources/BertQACore Sources/CBertQA Sources/libbertqa -newer "$objects/done" -type f -print -quit)" ] || exit 0
 case $kind in
   address)
     c="-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined"

@@ -4,6 +4,8 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 # Files of SQuAD questions, one a line, for `make accuracy`; `make bench` takes the first.
 DATA    ?= $(wildcard ../shared/data/squad_dev_visible.jsonl ../shared/data/shift_dev_visible.jsonl)
+# The default embedding model before it was quantised, for `make accuracy`, which then needs numpy.
+EMBEDDING ?= $(wildcard ../shared/models/embed-minilm-l6)
 # Labelled texts, one a line, for `make topics-model`; models/topics-words/MODEL_CARD.md describes them.
 TOPICS  ?= $(wildcard ../shared/data/topics_train.jsonl)
 LIBDIR  ?= $(PREFIX)/lib
@@ -22,8 +24,13 @@ venv    := .venv
 swift_build = $(SWIFT) build -c release --static-swift-stdlib --disable-local-rpath
 products := $(CURDIR)/.build/release
 
-.PHONY: all help demo test test-swift test-c test-python test-parity fuzz fuzz-replay sanitize faults soak test-long topics-model accuracy bench bench-quick \
-  bench-sequence setup install uninstall deb wheel dist abi-baseline clean
+# Package.swift compiles the kernels with -O3, also in debug builds, for those who ask for it.
+export BERTQA_KERNEL_FLAGS = 1
+# Where the tests leave what they skipped and why, a file for each runner.
+export BERTQA_SKIPPED = $(CURDIR)/.build/skipped
+
+.PHONY: all help demo check lint test test-swift test-c test-consumer test-python test-parity topics-model \
+  fuzz fuzz-replay sanitize faults soak test-long accuracy bench bench-quick bench-sequence setup install uninstall deb wheel dist abi-baseline clean
 
 all: ## build the library, the tool and the default model's place under build/
 	$(swift_build) --product bertqa
@@ -36,21 +43,34 @@ help: ## list the targets
 demo: all ## answer Apple's example, then questions about a document of several pages
 	@Scripts/demo.sh build/bin/bertqa
 
-test: setup all test-swift test-c test-python ## set up what is needed, then run every test
+check: lint ## format, floors and the quick unit tests: under a minute when the tests are built
+	Tests/swift.sh --skip '$(slow_tests)'
 
-setup: # tools from Debian and a venv with pinned packages
+lint: # what needs no build
+	$(SWIFT) format lint --strict --parallel --recursive Sources Tests Package.swift
+	Tests/format.sh
+	$(PYTHON) Tests/layers.py
+
+test: setup all lint test-swift test-c test-consumer test-python ## set up what is needed, then run every test
+	@Tests/skipped.sh
+
+setup: ## tools from Debian and a venv with pinned packages
 	@Scripts/setup-tests.sh $(venv) $(PYTHON)
 
 test-swift: all ## the core's tests
-	$(SWIFT) test
+	Tests/swift.sh
 
 test-c: all ## the kernels alone, and the ABI from C and C++
 	Tests/c/kernels.sh
 	BERTQA_PREFIX=$(stage) Tests/c/run.sh
 	BERTQA_PREFIX=$(stage) Tests/fuzz/fuzz.sh replay
+	BERTQA_PREFIX=$(stage) Tests/c/valgrind.sh
+
+test-consumer: ## a Swift program that depends on a tagged version, debug and release
+	Tests/consumer/run.sh
 
 test-python: all ## the Python package, tool, README, packages and ABI, with live comparisons
-	BERTQA_PREFIX=$(stage) $(venv)/bin/python -m pytest -q Tests/python
+	BERTQA_PREFIX=$(stage) $(venv)/bin/python -m pytest -q -rs Tests/python
 
 fuzz-replay: all ## every committed fuzz input through the library, without libFuzzer
 	BERTQA_PREFIX=$(stage) Tests/fuzz/fuzz.sh replay
@@ -77,8 +97,9 @@ topics-model: all ## train models/topics-words again, into build/, from TOPICS
 	rm -rf build/topics-words
 	Scripts/make-topics-model.py build/bin/bertqa $(TOPICS) build/topics-words
 
-accuracy: all ## EM and F1 on the files DATA (see Benchmarks/accuracy.py): one table
+accuracy: all ## EM and F1 on the files DATA, and int8 vectors beside f32 ones of EMBEDDING, one table each
 	PYTHONPATH=examples/python $(PYTHON) Benchmarks/accuracy.py $(DATA)
+	$(if $(EMBEDDING),PYTHONPATH=examples/python $(PYTHON) Benchmarks/embedding_accuracy.py $(EMBEDDING) $(DATA))
 
 bench_venv := .venv-bench
 compare = PYTHONPATH=Benchmarks:examples/python $(bench_venv)/bin/python -m compare $(if $(DATA),--data $(firstword $(DATA)))
@@ -145,7 +166,7 @@ install-files:
 	install -m 644 $(header) include/bertqa_experimental.h $(DESTDIR)$(PREFIX)/include/
 	install -m 755 -s $(products)/bertqa-cli $(DESTDIR)$(PREFIX)/bin/bertqa
 	install -m 644 docs/man/*.1 $(share)/man/man1/
-	install -m 644 LICENSE README.md docs/*.md $(share)/doc/bertqa/
+	install -m 644 LICENSE README.md CHANGELOG.md SECURITY.md docs/*.md $(share)/doc/bertqa/
 	install -m 644 packaging/completions/bertqa.bash $(share)/bash-completion/completions/bertqa
 	install -m 644 packaging/completions/bertqa.zsh $(share)/zsh/site-functions/_bertqa
 	install -m 644 packaging/completions/bertqa.fish $(share)/fish/vendor_completions.d/bertqa.fish

@@ -1,6 +1,14 @@
 // swift-tools-version: 6.0
 import PackageDescription
 
+// SwiftPM refuses packages with unsafe flags as dependencies, so that the product BertQACore has none of
+// its own accord: the Makefile asks for them with this variable.
+let usesKernelFlags = Context.environment["BERTQA_KERNEL_FLAGS"] == "1"
+
+// -O3 also in debug builds: kernels compiled without it are too slow to test with.
+let kernelSettings: [CSetting] =
+  usesKernelFlags ? [.unsafeFlags(["-O3", "-Wall", "-Wextra"])] : []
+
 // The dynamic library carries its own Swift runtime, so that a host needs nothing but libc, and
 // exports only the names that include/bertqa.h declares. It is never unloaded (nodelete): its
 // thread pool outlives any dlclose().
@@ -20,18 +28,18 @@ let package = Package(
     .library(name: "BertQACore", targets: ["BertQACore"]),
     .library(name: "bertqa", type: .dynamic, targets: ["libbertqa"]),
     // `make install` installs this as `bertqa`; SwiftPM cannot give two products one name.
-    .executable(name: "bertqa-cli", targets: ["bertqa"]),
+    .executable(name: "bertqa-cli", targets: ["bertqa-cli"]),
   ],
   targets: [
-    // -O3 also in debug builds: kernels compiled without it are too slow to test with.
-    .target(name: "CBertQA", cSettings: [.unsafeFlags(["-O3", "-ffp-contract=off", "-Wall", "-Wextra"])]),
+    .target(name: "CBertQA", cSettings: kernelSettings),
     .target(name: "BertQACore", dependencies: ["CBertQA"]),
     .systemLibrary(name: "CBertQAHeader"),
     .target(
       name: "libbertqa", dependencies: ["BertQACore", "CBertQA", "CBertQAHeader"], exclude: ["exports.map"],
       linkerSettings: selfContained),
     .systemLibrary(name: "CGetopt"),
-    .executableTarget(name: "bertqa", dependencies: ["BertQACore", "CGetopt"]),
+    .executableTarget(
+      name: "bertqa-cli", dependencies: ["BertQACore", "CGetopt"], path: "Sources/bertqa"),
     .target(name: "CTestSupport", path: "Tests/CTestSupport"),
     .testTarget(
       name: "BertQACoreTests", dependencies: ["BertQACore", "CBertQA", "CTestSupport"],

@@ -32,7 +32,7 @@ class Ours:
         self.context = bertqa.Context(directory, threads=threads)
 
     def prepare(self, batch):
-        ids = word_ids(batch, self.context.info.vocab_size)
+        ids = word_ids(batch, self.context.info.vocabulary_size)
         return ids, self.context.step(ids, logits=False)[0]
 
     def run(self, prepared):

@@ -19,7 +19,7 @@ import time
 import warnings
 
 import bertqa
-from bertqa import _classify, _native
+from bertqa import _abi, _classify, _native
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 
@@ -44,8 +44,7 @@ def sentences(texts, count):
 def classify_rate(texts, contributions=0):
     """Megabytes a second, through the C ABI."""
     lib = _native.library()
-    options = _native.initialized(_native.ClassifyOptions(), lib.classify_options_init)
-    options.contributions = contributions
+    options = _abi.ClassifyOptions(contributions=contributions)
     array = _classify.text_pairs(texts)
     best = float("inf")
     with bertqa.Context(task="classify", threads=1) as context:
@@ -53,7 +52,7 @@ def classify_rate(texts, contributions=0):
             results = (ctypes.c_void_p * len(texts))()
             start = time.process_time()
             status = lib.classify_batch(
-                context._opened().pointer, array, len(texts), ctypes.byref(options), results
+                context._opened().pointer, array, len(texts), ctypes.byref(options), results, None
             )
             best = min(best, time.process_time() - start)
             assert status == 0

@@ -14,6 +14,7 @@ need() { # need COMMAND PACKAGE
 need cc gcc
 need c++ g++
 need pkg-config pkg-config
+need clang-format clang-format
 need jq jq
 need parallel parallel
 need nm binutils

@@ -1,18 +1,37 @@
 #!/bin/sh
-# Checks the C code's format against .clang-format; `Tests/format.sh -i` corrects it. The public header
-# is not covered: its comments are laid out by hand.
+# Checks the format of the C code against .clang-format and of the Python code against ruff.toml;
+# `Tests/format.sh -i` corrects it. The public headers are not covered: their comments are laid out by hand.
 set -eu
 cd "$(dirname "$0")/.."
 check="--dry-run -Werror"
-[ "${1:-}" != -i ] || check=-i
-
-for format in "${CLANG_FORMAT:-clang-format}" clang-format-19 clang-format-14; do
-  command -v "$format" >/dev/null 2>&1 && break
-  format=
-done
-if [ -z "$format" ]; then
-  echo "C format: skipped (needs clang-format)"
-  exit 0
+python_check="--check --diff"
+if [ "${1:-}" = -i ]; then
+  check=-i
+  python_check=
 fi
+skipped=
+
+find_tool() { # find_tool COMMAND...: the first that is there
+  for tool in "$@"; do
+    ! command -v "$tool" || return 0
+  done
+}
+
+format=$(find_tool ${CLANG_FORMAT:+"$CLANG_FORMAT"} clang-format clang-format-19 clang-format-14)
 # shellcheck disable=SC2086 # options
-find Sources Benchmarks Tests/CTestSupport \( -name '*.c' -o -name '*.h' \) -exec "$format" $check {} +
+if [ -n "$format" ]; then
+  find Sources Benchmarks Tests/CTestSupport \( -name '*.c' -o -name '*.h' \) -exec "$format" $check {} +
+else
+  skipped="format of C: needs clang-format
+"
+fi
+
+ruff=$(find_tool .venv/bin/ruff ruff)
+# shellcheck disable=SC2086 # options
+if [ -n "$ruff" ]; then
+  "$ruff" format -q $python_check Benchmarks Scripts Tests examples training
+else
+  skipped="${skipped}format of Python: needs ruff (make setup)
+"
+fi
+printf '%s' "$skipped" | Tests/skipped.sh format

@@ -85,11 +85,13 @@
  * stop; the others return nothing. A hook may call the library. It must return: no longjmp, no C++
  * exception, no thread cancellation.
  *
- * MEMORY. Buffers whose size grows with the input or the model are checked, and a failure is
- * BERTQA_ERROR_OUT_OF_MEMORY; bertqa_call_options.max_bytes refuses a call that would need too much.
- * What cannot be promised: small objects (handles, results, messages) are allocated by the Swift
- * runtime, which ends the process when malloc fails. Linux with its default overcommit does not let
- * small allocations fail; under RLIMIT_AS or without overcommit leave some megabytes free.
+ * MEMORY. Memory whose size grows with the input or the model is checked before it is taken: where there
+ * is none, BERTQA_ERROR_OUT_OF_MEMORY. bertqa_call_options.max_bytes refuses a call that would need too
+ * much. What cannot be promised: small objects (handles, results, messages) are allocated by the Swift
+ * runtime, which ends the process when malloc fails. They come out of 8 MB that each check leaves, so a
+ * process with 16 MB of address space to spare (RLIMIT_AS) gets a status, unless its other threads take
+ * those meanwhile. Training and JSON files of many small values are checked by estimates. Where Linux
+ * overcommits, memory that is there for malloc may be missing when it is written: no library is told.
  *
  * DETERMINISM. With one model, precision and instruction set, an answer has the same bits whatever
  * else was in the batch, however many threads ran, and whatever was asked before.
@@ -267,8 +269,8 @@ typedef struct bertqa_context_options {
    * refuses the rest with BERTQA_ERROR_WRONG_MODEL. The model may then also be a vocab.txt or
    * tokenizer.json itself. */
   bertqa_switch tokenizer_only;
-  /* Which default model, where no model is given: BERTQA_TASK_ANSWER (default 0, too), _CLASSIFY or
-   * _PREDICT; there is none for _EMBED. */
+  /* Which default model, where no model is given: BERTQA_TASK_ANSWER (default 0, too), _CLASSIFY,
+   * _EMBED or _PREDICT. */
   bertqa_task default_model;
   int32_t reserved;
 } bertqa_context_options;
@@ -293,9 +295,9 @@ void bertqa_context_options_init(bertqa_context_options *options, size_t struct_
  *
  * model_directory: a NUL-terminated path in UTF-8, or NULL for a default model, looked for in
  * "bertqa/NAME" and "models/NAME" beside the library and in its install prefix's share directory; NAME
- * is qa-minilm-l6, topics-words or shakespeare-lstm by options->default_model. The first is at last
- * looked for at the path in the environment variable BERTQA_MODEL, unless the process runs with
- * raised privileges (secure_getenv).
+ * is qa-minilm-l6, topics-words, embed-minilm-l6 or shakespeare-lstm by options->default_model. The
+ * first is at last looked for at the path in the environment variable BERTQA_MODEL, unless the
+ * process runs with raised privileges (secure_getenv).
  * options: NULL for the defaults.
  * Errors: IO, INVALID_MODEL, UNSUPPORTED, INVALID_ARGUMENT, OUT_OF_MEMORY, TOO_LARGE, CANCELLED,
  * DEADLINE_EXCEEDED; the message names the file, the tensor, what was found and what was expected. */

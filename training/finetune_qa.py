@@ -54,6 +54,7 @@ def parsed(argv=None):
     parser.add_argument("--teacher-temperature", type=float, default=2.0)
     parser.add_argument("--snapshot-steps", type=int, default=100)
     parser.add_argument("--average", type=int, default=5, help="how many of the last snapshots are averaged")
+    parser.add_argument("--mix", nargs="*", default=[], metavar="DIR=SHARE", help="average with these models' weights")
     parser.add_argument("--checkpoint-seconds", type=float, default=600)
     parser.add_argument("--log-steps", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1)

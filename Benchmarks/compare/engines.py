@@ -29,7 +29,7 @@ class Libbertqa:
         sizes = ctypes.c_size_t * len(windows)
         floats = ctypes.c_float * len(ids)
         return ((ctypes.c_int32 * len(ids))(*ids), len(ids), sizes(*(len(w) for w, _ in windows)),
-                sizes(*(second for _, second in windows)), len(windows), floats(), floats())
+                sizes(*(second for _, second in windows)), len(windows), None, floats(), floats())
 
     def run(self, prepared):
         self.check(self.call(self.context._handle.pointer, *prepared))
@@ -37,7 +37,7 @@ class Libbertqa:
     def logits(self, prepared):
         self.run(prepared)
         at = np.cumsum(prepared[2][:-1])
-        return list(zip(np.split(np.array(prepared[5]), at), np.split(np.array(prepared[6]), at)))
+        return list(zip(np.split(np.array(prepared[6]), at), np.split(np.array(prepared[7]), at)))
 
 
 class Peer:

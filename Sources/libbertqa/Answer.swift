@@ -37,9 +37,9 @@ public func bertqa_answer_batch(
         document: try textArgument(pair.document, pair.document_length, "document")
       )
     } all: { pairs throws(BertQAError) in
-      try context.answerBatch(pairs, options: options).map { AnswersHandle($0) }
+      try objects(of: context.answerBatch(pairs, options: options)) { AnswersHandle($0) }
     } each: { pairs throws(BertQAError) in
-      try context.answerEach(pairs, options: options).map { $0.map { AnswersHandle($0) } }
+      try objects(of: context.answerEach(pairs, options: options)) { $0.map { AnswersHandle($0) } }
     }
   }
 }

@@ -56,9 +56,9 @@ public func bertqa_classify_batch(
     try output.fill(from: "texts") { index throws(BertQAError) in
       try textPair(texts[index])
     } all: { texts throws(BertQAError) in
-      try context.classify(texts, options: options).map { ClassificationHandle($0) }
+      try objects(of: context.classify(texts, options: options)) { ClassificationHandle($0) }
     } each: { texts throws(BertQAError) in
-      try context.classifyEach(texts, options: options).map { $0.map { ClassificationHandle($0) } }
+      try objects(of: context.classifyEach(texts, options: options)) { $0.map { ClassificationHandle($0) } }
     }
   }
 }

@@ -11,9 +11,10 @@ final class ContextHandle: Handle {
   private let directory: CString
   private let architecture: CString
 
-  init(_ context: Context) {
+  /// - Parameter isInMemory: whether the model has no directory; the core gives such files a name for messages.
+  init(_ context: Context, isInMemory: Bool) {
     self.context = context
-    directory = CString(context.info.directory)
+    directory = CString(isInMemory ? "" : context.info.directory)
     architecture = CString(context.info.architecture)
     info = CArray([
       bertqa_model_info(context.info, directory: directory.pointer, architecture: architecture.pointer)
@@ -40,7 +41,7 @@ public func bertqa_context_create_from_files(
   _ files: UnsafePointer<bertqa_file>?, _ count: Int,
   _ options: UnsafePointer<bertqa_context_options>?, _ context: UnsafeMutablePointer<OpaquePointer?>?
 ) -> bertqa_status {
-  create(context, options) { options throws(BertQAError) in
+  create(context, options, isInMemory: true) { options throws(BertQAError) in
     try Context(model: ModelDirectory(borrowing: fileArguments(files, count)), options: options)
   }
 }
@@ -57,12 +58,12 @@ public func bertqa_context_create_at(
 
 private func create(
   _ context: UnsafeMutablePointer<OpaquePointer?>?, _ options: UnsafePointer<bertqa_context_options>?,
-  _ load: (ContextOptions) throws(BertQAError) -> Context
+  isInMemory: Bool = false, _ load: (ContextOptions) throws(BertQAError) -> Context
 ) -> bertqa_status {
   status { () throws(BertQAError) in
     let out = try required(context, "context")
     out.pointee = nil
-    out.pointee = ContextHandle(try load(contextOptions(options))).passed()
+    out.pointee = ContextHandle(try load(contextOptions(options)), isInMemory: isInMemory).passed()
   }
 }
 

@@ -71,11 +71,13 @@ public func bertqa_document_answer_batch(
     try output.fill(from: "questions") { index throws(BertQAError) in
       try textArgument(questions[index].text, questions[index].length, "text")
     } all: { questions throws(BertQAError) in
-      try context.answerBatch(questions: questions, document: document, options: options)
-        .map { AnswersHandle($0) }
+      try objects(
+        of: context.answerBatch(questions: questions, document: document, options: options)
+      ) { AnswersHandle($0) }
     } each: { questions throws(BertQAError) in
-      try context.answerEach(questions: questions, document: document, options: options)
-        .map { $0.map { AnswersHandle($0) } }
+      try objects(
+        of: context.answerEach(questions: questions, document: document, options: options)
+      ) { $0.map { AnswersHandle($0) } }
     }
   }
 }

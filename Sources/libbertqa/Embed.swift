@@ -58,8 +58,7 @@ private func embedEach(
   _ target: UnsafeMutableBufferPointer<Float>, _ statuses: UnsafeMutablePointer<bertqa_status>
 ) throws(BertQAError) {
   var unreadable: [Int: BertQAError] = [:]
-  var items: [TextPair] = []
-  items.reserveCapacity(count)
+  var items = try [TextPair](checkedCapacity: count)
   for index in 0..<count {
     do throws(BertQAError) {
       items.append(try textPair(texts[index]))

@@ -31,6 +31,8 @@ public func bertqa_logits(
     let lengths = try required(window_lengths, "window_lengths")
     let startLogits = try required(start_logits, "start_logits")
     let endLogits = try required(end_logits, "end_logits")
+    // Copies of what is given, and the results.
+    try Memory.require(16 * id_count + 64 * window_count)
     let logits = try context.logits(
       ids: Array(UnsafeBufferPointer(start: ids, count: id_count)),
       windowLengths: Array(UnsafeBufferPointer(start: lengths, count: window_count)),

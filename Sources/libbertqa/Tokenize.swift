@@ -5,11 +5,13 @@ final class TokensHandle: Handle {
   let ids: CArray<Int32>
   let ranges: CArray<bertqa_range>
 
-  init(_ tokens: Tokens) {
-    ids = CArray(tokens.ids)
-    ranges = CArray(
-      zip(tokens.starts, tokens.ends).lazy.map { bertqa_range(start: Int($0), end: Int($1)) },
-      count: tokens.ids.count)
+  init(_ tokens: Tokens, _ monitor: CallMonitor) throws(BertQAError) {
+    try monitor.hold(tokens.count * (MemoryLayout<Int32>.stride + MemoryLayout<bertqa_range>.stride))
+    let (starts, ends) = (tokens.starts, tokens.ends)
+    ids = try CArray(count: tokens.count, monitor) { tokens.ids[$0] }
+    ranges = try CArray(count: tokens.count, monitor) {
+      bertqa_range(start: Int(starts[$0]), end: Int(ends[$0]))
+    }
   }
 }
 
@@ -37,11 +39,12 @@ public func bertqa_tokenize(
     let options = try readOptions(options)
     try checkReserved(options.reserved)
     let bytes = try textArgument(text, length, "text")
+    let call = try callOptions(options.call)
     let result = try context.tokenize(
       bytes,
       parseSpecialTokens: switched(options.parse_special_tokens, "parse_special_tokens") ?? false,
-      call: callOptions(options.call))
-    out.pointee = TokensHandle(result).passed()
+      call: call)
+    out.pointee = try TokensHandle(result, CallMonitor(call)).passed()
   }
 }
 

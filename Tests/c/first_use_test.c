@@ -1,6 +1,7 @@
 /* A thread uses the library for the first time while another one forks: the child goes on, too.
  *
- * Each round is a process of its own in which nothing of the library has run but bertqa_warm_up(). */
+ * Every function of the headers is called: symbols.sh fails for one that is not named here. Each round is a process of its own in which nothing of the library has run but bertqa_warm_up(). */
+#include <fcntl.h>
 #include <signal.h>
 #include <time.h>
 
@@ -8,8 +9,81 @@
 
 enum { ROUNDS = 60 };
 
+static char root[] = "/tmp/bertqa-first-use-XXXXXX";
+
+/* A place for a new model directory of this process. */
+static void new_directory(char path[96], const char *name) {
+  snprintf(path, 96, "%s/%s-%d", root, name, (int)getpid());
+}
+
 static void keep_array(struct ArrowArray *array) { array->release = NULL; }
 static void keep_schema(struct ArrowSchema *schema) { schema->release = NULL; }
+
+/* What takes no context. */
+static void process(void) {
+  bertqa_call_options call;
+  bertqa_context_options context;
+  bertqa_answer_options answer;
+  bertqa_classify_options classify;
+  bertqa_embed_options embed;
+  bertqa_tokenize_options tokenize;
+  bertqa_document_options document;
+  bertqa_logits_options logits;
+  bertqa_quantize_options quantize;
+  bertqa_train_options train;
+  bertqa_labeler_options labeler;
+  bertqa_sequence_options sequence;
+  bertqa_generate_options generate;
+  bertqa_call_options_init(&call, sizeof call);
+  bertqa_context_options_init(&context, sizeof context);
+  bertqa_answer_options_init(&answer, sizeof answer);
+  bertqa_classify_options_init(&classify, sizeof classify);
+  bertqa_embed_options_init(&embed, sizeof embed);
+  bertqa_tokenize_options_init(&tokenize, sizeof tokenize);
+  bertqa_document_options_init(&document, sizeof document);
+  bertqa_logits_options_init(&logits, sizeof logits);
+  bertqa_quantize_options_init(&quantize, sizeof quantize);
+  bertqa_train_options_init(&train, sizeof train);
+  bertqa_labeler_options_init(&labeler, sizeof labeler);
+  bertqa_sequence_options_init(&sequence, sizeof sequence);
+  bertqa_generate_options_init(&generate, sizeof generate);
+  CHECK(bertqa_abi_version() == BERTQA_ABI_VERSION && *bertqa_version() != '\0');
+  CHECK(bertqa_deadline_after(1) > 0);
+  CHECK(*bertqa_status_name(0) && *bertqa_precision_name(1) && *bertqa_isa_name(1) && *bertqa_task_name(1));
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_pool_set_threads(-1));
+  CHECK(*bertqa_last_error() && *bertqa_last_error_argument() && bertqa_last_error_item() == SIZE_MAX);
+  CHECK_STATUS(BERTQA_OK, bertqa_pool_start());
+  CHECK_STATUS(BERTQA_OK, bertqa_pool_shutdown());
+  char output[96];
+  new_directory(output, "int8");
+  CHECK_STATUS(BERTQA_OK, bertqa_quantize(tiny, output, &quantize, NULL));
+}
+
+static void contexts(void) {
+  bertqa_context *context;
+  const int directory = open(tiny, O_RDONLY | O_DIRECTORY);
+  CHECK_STATUS(BERTQA_OK, bertqa_context_create_at(directory, NULL, NULL, &context));
+  close(directory);
+  CHECK(bertqa_context_info(context) != NULL && bertqa_context_label_get(context, 0, NULL) == NULL);
+  size_t length;
+  const char *piece = bertqa_context_vocabulary_piece(context, 0, &length);
+  CHECK(piece != NULL && bertqa_context_vocabulary_id(context, piece, length) == 0);
+  bertqa_tokens *tokens;
+  CHECK_STATUS(BERTQA_OK, bertqa_tokenize(context, "the fox", 7, NULL, &tokens));
+  CHECK(bertqa_tokens_count(tokens) > 0 && bertqa_tokens_ids(tokens) && bertqa_tokens_ranges(tokens));
+  bertqa_tokens_free(tokens);
+  const int32_t ids[] = {1, 2};
+  const size_t window = 2;
+  float starts[2], ends[2];
+  CHECK_STATUS(BERTQA_OK, bertqa_logits(context, ids, 2, &window, NULL, 1, NULL, starts, ends));
+  bertqa_context_free(context);
+  static const char vocabulary[] = "[UNK]\n[CLS]\n[SEP]\na\n";
+  const bertqa_file file = {"vocab.txt", vocabulary, sizeof vocabulary - 1};
+  const bertqa_context_options options = {.struct_size = sizeof options, .tokenizer_only = BERTQA_ON};
+  CHECK_STATUS(BERTQA_OK, bertqa_context_create_from_files(&file, 1, &options, &context));
+  bertqa_context_free(context);
+  CHECK_STATUS(BERTQA_ERROR_IO, bertqa_context_create("/nonexistent", NULL, &context));
+}
 
 static void answer(void) {
   bertqa_context *context = tiny_context(2);
@@ -25,6 +99,10 @@ static void answer(void) {
   bertqa_answers_free(answers);
   CHECK_STATUS(BERTQA_OK, bertqa_document_create(context, text, strlen(text), NULL, &document));
   CHECK_STATUS(BERTQA_OK, bertqa_document_answer_batch(context, document, &question, 1, &options, &answers, NULL));
+  bertqa_answers_free(answers);
+  CHECK_STATUS(BERTQA_OK, bertqa_document_answer(context, document, "who?", 4, &options, &answers));
+  CHECK(bertqa_answers_summary(answers) != NULL);
+  for (size_t i = 0; i < bertqa_answers_count(answers); i++) CHECK(bertqa_answers_get(answers, i) != NULL);
   bertqa_answers_free(answers);
   bertqa_document_free(document);
   CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_answer(context, NULL, 1, "", 0, NULL, &answers));
@@ -44,22 +122,63 @@ static void answer(void) {
 static void classify_and_embed(void) {
   bertqa_context *context = fixture_context("tiny-bert-classifier", 2);
   bertqa_classification *classification;
+  const bertqa_text_pair text = {"the king", 8, NULL, 0};
   CHECK_STATUS(BERTQA_OK, bertqa_classify(context, "the king", 8, NULL, &classification));
+  CHECK(bertqa_classification_count(classification) > 0 && bertqa_classification_get(classification, 0));
+  CHECK(bertqa_classification_summary(classification) != NULL);
   bertqa_classification_free(classification);
+  CHECK_STATUS(BERTQA_OK, bertqa_classify_batch(context, &text, 1, NULL, &classification, NULL));
+  bertqa_classification_free(classification);
+  const int64_t offsets[] = {0, 8};
+  const void *buffers[] = {NULL, offsets, "the king"};
+  const struct ArrowArray array = {.length = 1, .n_buffers = 3, .buffers = buffers, .release = keep_array};
+  const struct ArrowSchema schema = {.format = "U", .release = keep_schema};
+  struct ArrowArray out;
+  struct ArrowSchema out_schema;
+  const bertqa_column column = {&array, &schema};
+  CHECK_STATUS(BERTQA_OK, bertqa_classify_arrow(context, column, NULL, &out, &out_schema));
+  out.release(&out), out_schema.release(&out_schema);
   bertqa_context_free(context);
   context = fixture_context("tiny-bert-embedder", 2);
   const bertqa_example example = {"the king", 8, "a", 1};
-  const bertqa_text_pair text = {"the king", 8, NULL, 0};
+  const size_t size = bertqa_context_info(context)->embedding_length;
+  float *vector = calloc(size, sizeof *vector);
+  CHECK_STATUS(BERTQA_OK, bertqa_embed(context, &text, 1, NULL, vector, size, NULL));
+  free(vector);
   bertqa_labeler *labeler;
   CHECK_STATUS(BERTQA_OK, bertqa_labeler_create(context, &example, 1, NULL, &labeler));
   CHECK_STATUS(BERTQA_OK, bertqa_labeler_classify(labeler, &text, 1, NULL, &classification, NULL));
   bertqa_classification_free(classification);
+  CHECK(bertqa_labeler_label_count(labeler) == 1 && bertqa_labeler_label_get(labeler, 0, NULL) != NULL);
   bertqa_labeler_free(labeler);
   bertqa_context_free(context);
+}
+
+static void train(void) {
   bertqa_trainer *trainer;
-  CHECK_STATUS(BERTQA_OK, bertqa_trainer_create(NULL, &trainer));
-  CHECK_STATUS(BERTQA_OK, bertqa_trainer_add(trainer, "the king", 8, "a", 1, NULL));
+  bertqa_training_report *report;
+  char output[96];
+  new_directory(output, "trained");
+  const bertqa_train_options options = {.struct_size = sizeof options, .folds = 2, .threads = 1};
+  CHECK_STATUS(BERTQA_OK, bertqa_trainer_create(&options, &trainer));
+  for (int i = 0; i < 4; i++) {
+    const char *words = i % 2 ? "one two three" : "four five six";
+    CHECK_STATUS(BERTQA_OK, bertqa_trainer_add(trainer, words, strlen(words), i % 2 ? "b" : "a", 1, NULL));
+  }
+  CHECK_STATUS(BERTQA_OK, bertqa_trainer_finish(trainer, output, NULL, &report));
+  CHECK(bertqa_training_report_summary(report) && bertqa_training_report_label_count(report) == 2);
+  CHECK(bertqa_training_report_label_get(report, 0) != NULL);
+  (void)bertqa_training_report_confusion(report, 0, 1);
+  bertqa_training_report_free(report);
   bertqa_trainer_free(trainer);
+  bertqa_context *context = context_of(output, 1);
+  bertqa_classification *classification;
+  const bertqa_classify_options explained = {.struct_size = sizeof explained, .contributions = 1};
+  CHECK_STATUS(BERTQA_OK, bertqa_classify(context, "one two three", 13, &explained, &classification));
+  CHECK(bertqa_classification_contribution_count(classification) == 1);
+  CHECK(bertqa_classification_contribution_get(classification, 0) != NULL);
+  bertqa_classification_free(classification);
+  bertqa_context_free(context);
 }
 
 static void predict(void) {
@@ -72,15 +191,44 @@ static void predict(void) {
   CHECK_STATUS(BERTQA_OK, bertqa_sequence_predict(context, "O", 1, NULL, NULL, &prediction, &state));
   CHECK_STATUS(BERTQA_OK, bertqa_sequence_generate(context, "O", 1, state, NULL, &generation));
   CHECK_STATUS(BERTQA_OK, bertqa_sequence_rank(context, "O", 1, continuations, 2, state, NULL, order, NULL, NULL));
+  CHECK(bertqa_prediction_count(prediction) > 0 && bertqa_prediction_get(prediction, 0) != NULL);
+  CHECK(bertqa_prediction_probabilities(prediction) != NULL && !bertqa_prediction_is_unknown(prediction));
   bertqa_prediction_free(prediction);
+  size_t size;
+  CHECK(bertqa_generation_text(generation, &size) != NULL && bertqa_generation_state(generation) != NULL);
+  if (bertqa_generation_count(generation) > 0) CHECK(bertqa_generation_get(generation, 0) != NULL);
+  (void)(bertqa_generation_stop(generation) + (int)bertqa_generation_unknown_count(generation));
   bertqa_generation_free(generation);
+  bertqa_sequence_score score = BERTQA_SEQUENCE_SCORE_INIT;
+  CHECK_STATUS(BERTQA_OK, bertqa_sequence_likelihood(context, "O Romeo", 7, state, NULL, &score));
+  const size_t length = bertqa_context_sequence_info(context)->state_length;
+  float *values = calloc(length, sizeof *values);
+  bertqa_sequence_state *other;
+  CHECK_STATUS(BERTQA_OK, bertqa_sequence_state_export(state, values, length));
+  CHECK_STATUS(BERTQA_OK, bertqa_sequence_state_import(context, values, length, &other));
+  free(values);
+  bertqa_sequence_state_free(other);
+  bertqa_sequence_state_free(bertqa_sequence_state_clone(state));
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_sequence_state_serialize(state, NULL, 0, &size));
+  char *bytes = malloc(size);
+  CHECK_STATUS(BERTQA_OK, bertqa_sequence_state_serialize(state, bytes, size, &size));
+  CHECK_STATUS(BERTQA_OK, bertqa_sequence_state_deserialize(context, bytes, size, &other));
+  free(bytes);
+  bertqa_sequence_state_free(other);
+  const int32_t id = 0;
+  const bertqa_sequence_state *const states[] = {state};
+  CHECK_STATUS(BERTQA_OK, bertqa_sequence_step(context, &id, states, 1, NULL, &other, NULL, 0));
+  bertqa_sequence_state_free(other);
   bertqa_sequence_state_free(state);
   bertqa_context_free(context);
 }
 
 static void *use_everything(void *unused) {
+  process();
+  contexts();
   answer();
   classify_and_embed();
+  train();
   predict();
   return unused;
 }
@@ -113,10 +261,14 @@ static void run_round(long nanoseconds) {
 
 int main(int argc, char **argv) {
   begin(argc, argv);
+  if (mkdtemp(root) == NULL) return 2;
   for (long round = 0; round < ROUNDS; round++) {
-    const pid_t process = fork();
-    if (process == 0) run_round(round * 500000); /* up to 30 ms after the thread began */
-    CHECK(succeeds(process));
+    const pid_t child = fork();
+    if (child == 0) run_round(round * 500000); /* up to 30 ms after the thread began */
+    CHECK(succeeds(child));
   }
+  char command[96];
+  snprintf(command, sizeof command, "rm -rf %s", root);
+  CHECK(system(command) == 0);
   return finish();
 }

@@ -11,13 +11,17 @@ build() { # compiler flags...: the test as $out/kernels_test
     Tests/c/kernels_test.c Sources/CBertQA/kernels/*.c -lm -o "$out/kernels_test"
 }
 
+skipped=$out/skipped
 build "${CC:-cc}" -O1 -g -fsanitize=address,undefined -fno-sanitize-recover
-"$out/kernels_test"
+"$out/kernels_test" > "$out/log" || { cat "$out/log"; exit 1; }
+cat "$out/log"
+sed -n 's/^\(.*\): skipped, \(.*\)/\1: \2/p' "$out/log" > "$skipped"
 
 if command -v aarch64-linux-gnu-gcc >/dev/null && command -v qemu-aarch64 >/dev/null; then
   echo "arm64, emulated:"
   build aarch64-linux-gnu-gcc -O3 -static
   qemu-aarch64 "$out/kernels_test"
 else
-  echo "arm64: skipped (needs gcc-aarch64-linux-gnu and qemu-user)"
+  echo "arm64 kernels: needs gcc-aarch64-linux-gnu and qemu-user" >> "$skipped"
 fi
+Tests/skipped.sh kernels < "$skipped"

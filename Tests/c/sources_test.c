@@ -38,7 +38,7 @@ static void test_memory(void) {
   read_files(files);
   files[FILES] = (bertqa_file){"README.md", "ignored", 7};
   CHECK_STATUS(BERTQA_OK, bertqa_context_create_from_files(files, FILES + 1, NULL, &context));
-  CHECK(*bertqa_context_info(context)->directory != '\0');
+  CHECK(*bertqa_context_info(context)->directory == '\0');
   CHECK(bertqa_context_info(context)->vocabulary_size == 197);
   check_model(context);
 

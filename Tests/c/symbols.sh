@@ -24,6 +24,8 @@ diff -u "$here/symbols.txt" "$out/exported" >&2 || fail "exports differ from sym
 diff -u "$here/symbols.txt" "$out/declared" >&2 || fail "the headers' functions differ from symbols.txt"
 for name in $(cat "$here/symbols.txt"); do
   grep -qw "$name" "$here"/*_test.c || fail "$name is called by no test"
+  grep -qw "$name" "$here/first_use_test.c" ||
+    fail "$name is not called by first_use_test.c: a child forked during its first use may hang"
 done
 nm -D --extern-only --defined-only "$library" | grep bertqa_ | grep -qv '@@BERTQA_1$' &&
   fail "a symbol is not of version BERTQA_1"

@@ -19,15 +19,15 @@ MINILM = {"hidden_size": 384, "num_hidden_layers": 6, "num_attention_heads": 12,
 NAMES = {"id2label": {0: "negative", 1: "neutral", 2: "positive"}}
 MODELS = {
     "bert-base, three labels": (
-        BertForSequenceClassification, BertConfig(**NAMES), torch.float32, "single_label"),
+        BertForSequenceClassification, BertConfig(**NAMES), torch.float32, "single_label_classification"),
     "minilm, many of 28 labels": (
         BertForSequenceClassification,
         BertConfig(**MINILM, num_labels=28, problem_type="multi_label_classification"), torch.float16,
-        "multi_label"),
+        "multi_label_classification"),
     "minilm, a number": (
         BertForSequenceClassification, BertConfig(**MINILM, num_labels=1), torch.bfloat16, "regression"),
     "distilbert-base, two labels": (
-        DistilBertForSequenceClassification, DistilBertConfig(), torch.bfloat16, "single_label"),
+        DistilBertForSequenceClassification, DistilBertConfig(), torch.bfloat16, "single_label_classification"),
     "distilbert, three numbers": (
         DistilBertForSequenceClassification,
         DistilBertConfig(n_layers=2, num_labels=3, problem_type="regression"), torch.float32, "regression"),

@@ -98,7 +98,7 @@ def test_sequences(directory):
             generator = torch.Generator().manual_seed(1)
             ours = theirs = exact = None
             for _ in range(STEPS):
-                ids = torch.randint(0, context.info.vocab_size, (BATCH,), generator=generator)
+                ids = torch.randint(0, context.info.vocabulary_size, (BATCH,), generator=generator)
                 ours, logits = context.step(ids.tolist(), ours)
                 in_single, theirs = single.step(ids, theirs)
                 in_double, exact = double.step(ids, exact)
@@ -117,7 +117,7 @@ def test_sequences(directory):
 def test_likelihood_is_the_cross_entropy(directory):
     reference = Reference(directory, torch.float64)
     with bertqa.Context(directory) as context:
-        ids = torch.randint(2, context.info.vocab_size, (150,), generator=torch.Generator().manual_seed(2))
+        ids = torch.randint(2, context.info.vocabulary_size, (150,), generator=torch.Generator().manual_seed(2))
         words = [context.piece(id) for id in ids.tolist()]
         state, sum = None, 0.0
         for id, following in zip(ids[:-1], ids[1:]):

@@ -67,9 +67,7 @@ def main():
                 continue
             wanted[answerable] -= 1
             kept = {name: item[name] for name in ("id", "source", "question", "context", "answers")}
-            chosen.append(
-                kept | {"best": list(result.answer.byte_range), "is_impossible": result.is_impossible}
-            )
+            chosen.append(kept | {"best": list(result.answer.byte_range), "is_impossible": result.is_impossible})
     for item in sorted(chosen, key=lambda item: item["id"]):
         print(json.dumps(item, ensure_ascii=False))
 

@@ -6,7 +6,6 @@ import re
 import pytest
 
 import bertqa
-from bertqa import _native
 from samples import ANSWER, APOLLO, DOCUMENTS, FOX, WHO, words
 
 
@@ -23,8 +22,8 @@ def test_answer(context):
     assert result.gap == answer.gap > result.no_answer_threshold
     assert result.no_answer_threshold == context.info.no_answer_threshold == pytest.approx(5.9)
     assert 0 < answer.probability < 1 and 0 < result.no_answer_probability < 1
-    assert (result.window_count, result.skipped_windows) == (1, 0)
-    flags = result.is_impossible, result.question_truncated, result.empty_question, result.empty_document
+    assert (result.window_count, result.skipped_window_count) == (1, 0)
+    flags = result.is_impossible, result.is_question_truncated, result.is_question_empty, result.is_document_empty
     assert flags == (False,) * 4
 
 
@@ -118,11 +117,11 @@ def test_empty_texts(context):
     for empty in "", b"", " \n\t", "\0\x01", "\u0301":
         result = context.answer(WHO, empty)
         assert result.answers == [] and result.answer is None
-        assert result.empty_document and result.is_impossible and not result.empty_question
+        assert result.is_document_empty and result.is_impossible and not result.is_question_empty
         assert result.gap == -math.inf and result.no_answer_probability == 1 and result.window_count == 0
     for empty in "", b"", " ":
         result = context.answer(empty, FOX)
-        assert result.answer is None and result.empty_question and result.is_impossible
+        assert result.answer is None and result.is_question_empty and result.is_impossible
     [one, two] = context.answer_batch([("", ""), (WHO, FOX)])
     assert one.answer is None and two.answer.text == ANSWER
 
@@ -191,7 +190,7 @@ def test_max_question_len(tiny):
     question = words(20)
     cut = " ".join(question.split()[:5])
     short = tiny.answer(question, FOX, max_question_len=5)
-    assert short.question_truncated and not tiny.answer(question, FOX).question_truncated
+    assert short.is_question_truncated and not tiny.answer(question, FOX).is_question_truncated
     assert short.answers == tiny.answer(cut, FOX).answers != tiny.answer(question, FOX).answers
 
 
@@ -213,6 +212,8 @@ def test_handle_impossible_answer_and_no_answer_threshold(context):
         strict = context.answer(WHO, FOX, no_answer_threshold=threshold, handle_impossible_answer=True)
         assert strict.is_impossible is impossible and len(strict.answers) == (0 if impossible else 1)
         assert strict.gap == gap
+    zero = context.answer(WHO, FOX, no_answer_threshold=0)
+    assert zero.no_answer_threshold == 0
     default = context.answer(WHO, FOX, no_answer_threshold=None)
     assert default.no_answer_threshold == context.info.no_answer_threshold
 
@@ -232,18 +233,24 @@ def test_max_windows(context):
     question = "What killed the crew of Apollo 1?"
     whole = context.answer(question, APOLLO)
     part = context.answer(question, APOLLO, max_windows=4)
-    assert (part.window_count, part.skipped_windows) == (4, whole.window_count - 4) and whole.skipped_windows == 0
+    assert (part.window_count, part.skipped_window_count) == (
+        4,
+        whole.window_count - 4,
+    ) and whole.skipped_window_count == 0
     assert part.answer.text == whole.answer.text == "cabin fire"
 
 
 def test_wrong_options(tiny):
     for options, message in [
-        ({"top_k": 0}, "top_k is 0, but must be 1 to 1000"),
+        ({"top_k": 0}, "top_k is 0, which is outside of its range; None is its default"),
         ({"top_k": 1 << 32 | 1}, "top_k is 4294967297, which does not fit in 32 bits"),
-        ({"max_seq_len": 7}, "max_seq_len is 7, but must be 8 to"),
-        ({"doc_stride": -1}, "doc_stride is -1, but must be 0 to"),
+        ({"max_seq_len": 7}, "max_seq_len is 7, but must be at least 8"),
+        ({"top_k": -1}, "top_k is -1, but must be 1 to 1000"),
+        ({"doc_stride": -2}, "doc_stride is -2, but must be"),
         ({"max_answer_len": 0}, "max_answer_len is 0"),
         ({"max_question_len": 0}, "max_question_len is 0"),
+        ({"align_to_words": 2}, "align_to_words is 2, but must be True or False"),
+        ({"max_bytes": -1}, "max_bytes is -1"),
         ({"n_best_size": -1}, "n_best_size is -1"),
         ({"max_windows": -1}, "max_windows is -1, but must be at least 0"),
     ]:
@@ -259,9 +266,40 @@ def test_wrong_options(tiny):
     for options in {"top_k": "1"}, {"top_k": 1.0}, {"no_answer_threshold": "1"}:
         with pytest.raises(TypeError):
             tiny.answer("who", FOX, **options)
-    for options in bertqa.AnswerOptions, bertqa.ClassifyOptions:
-        fields = [name for name, _ in getattr(_native, options.__name__)._fields_]
-        assert set(options.__annotations__) == set(fields) - {"struct_size", "cancel_user"}
+    for cancel in True, "x":
+        with pytest.raises(TypeError, match="cancel must be a function"):
+            tiny.answer("who", FOX, cancel=cancel)
+
+
+def test_errors_carry_what_was_wrong(tiny):
+    with pytest.raises(bertqa.InvalidArgument) as caught:
+        tiny.answer("who", FOX, top_k=-1)
+    assert (caught.value.argument, caught.value.item) == ("top_k", None)
+    with pytest.raises(bertqa.InvalidArgument) as caught:
+        tiny.answer_batch([("who", FOX), (words(60), FOX)], max_seq_len=64, doc_stride=40)
+    assert caught.value.item == 1
+
+
+def test_a_pair_that_fails_does_not_lose_the_others(tiny):
+    options = {"max_seq_len": 64, "doc_stride": 40}
+    pairs = [("who", FOX), (words(60), FOX), ("what", FOX), (words(61), FOX)]
+    results = tiny.answer_batch(pairs, return_exceptions=True, **options)
+    assert [results[0], results[2]] == [tiny.answer("who", FOX, **options), tiny.answer("what", FOX, **options)]
+    for item in 1, 3:
+        assert isinstance(results[item], bertqa.InvalidArgument) and results[item].item == item
+    assert "doc_stride" in str(results[1])
+    with pytest.raises(bertqa.InvalidArgument):
+        tiny.answer_batch(pairs, **options)
+    with pytest.raises(bertqa.InvalidArgument):  # wrong for all of them
+        tiny.answer_batch(pairs, return_exceptions=True, top_k=-1)
+    with tiny.prepare(FOX) as document:
+        questions = [question for question, _ in pairs]
+        again = document.answer_batch(questions, return_exceptions=True, **options)
+        assert again[0] == results[0] and again[2] == results[2]
+        assert [str(again[item]) for item in (1, 3)] != ["", ""] and again[3].item == 3
+        assert document.answer_batch([]) == []
+        with pytest.raises(TypeError, match="one text"):
+            document.answer_batch("who")
 
 
 @pytest.mark.parametrize("wrong", [None, 1, bytearray(b"x"), ["x"]])

@@ -2,6 +2,7 @@
 
 import io
 import json
+import pathlib
 import subprocess
 
 import numpy
@@ -92,11 +93,27 @@ def test_wrong_usage(arguments, complaint):
 
 
 def test_what_cannot_be(tmp_path):
-    assert "no default embedding model" in run("embed", "text", code=2)[1]
     output, errors = run(*EMBED, "-f", FOX, "-f", tmp_path / "missing", code=3)
     assert output == "" and "missing" in errors
     assert "BertModel" in run("embed", "-m", FIXTURES / "tiny-bert", "text", code=3)[1]
     assert "BertForQuestionAnswering" in run("answer", "-m", MODEL, "-q", "a", FOX, code=3)[1]
+
+
+def test_default_model(tmp_path):
+    [record] = [json.loads(line) for line in run("embed", "Where is the key?")[0].splitlines()]
+    vector = numpy.array(record["embedding"])
+    assert vector.shape == (384,) and abs(numpy.linalg.norm(vector) - 1) < 1e-5
+    texts = b"Where is the key?\nI cannot find what opens the door.\nThe soup was cold."
+    output = run("embed", "--lines", input=texts)[0]
+    key, door, soup = (numpy.array(json.loads(line)["embedding"]) for line in output.splitlines())
+    assert key == pytest.approx(vector) and key @ door > key @ soup + 0.1
+    alone = tmp_path / "bertqa"
+    alone.write_bytes(TOOL.read_bytes())
+    alone.chmod(0o755)
+    if not any(pathlib.Path(prefix, "share/bertqa").exists() for prefix in ("/usr", "/usr/local")):
+        # BERTQA_MODEL names a model that answers, not one that embeds.
+        result = subprocess.run([alone, "embed", "text"], env=environment(BERTQA_MODEL=str(MODEL)), capture_output=True)
+        assert result.returncode == 3 and b"embed-minilm-l6" in result.stderr
 
 
 def test_info_and_quantize(tmp_path):

@@ -10,7 +10,7 @@ import pyarrow
 import pytest
 
 import bertqa
-from bertqa import _arrow
+from bertqa import _arrow, _columns, _native
 from conftest import FIXTURES
 from samples import SOME_WORDS
 
@@ -152,6 +152,66 @@ def test_options_and_errors(context):
         bertqa.classify_column(context, documents)
 
 
+def test_what_is_no_column_is_refused_before_the_work(context):
+    index, frame = pandas.Index(["a", "b"]), pandas.DataFrame({"d": ["a"]})
+    for wrong, message in [
+        ("a text", "documents is one text"),
+        (b"a text", "documents is one text"),
+        (index, r"documents is a pandas Index.*to_series\(\)"),
+        (frame, "documents is a pandas DataFrame.*one of its columns"),
+        (["a", 3], "row 1: expected str or bytes, got int"),
+    ]:
+        with pytest.raises(TypeError, match=message):
+            bertqa.answer_column(context, QUESTION, wrong, cancel=pytest.fail)
+        with pytest.raises(TypeError, match=message.replace("documents", "texts")):
+            bertqa.classify_column(context, wrong, cancel=pytest.fail)
+    with pytest.raises(TypeError, match="questions is a pandas Index"):
+        bertqa.answer_column(context, index, ["a", "b"])
+
+
+def test_all_of_pandas_missing_values_are_nulls(context):
+    missing = pandas.Series(["the river", pandas.NA, None, float("nan")], dtype=object)
+    result = bertqa.answer_column(context, QUESTION, missing)
+    rows = pyarrow.array(result.array).to_pylist()
+    assert rows == expected(context, [QUESTION] * 4, ["the river", None, None, None])
+
+
+@pytest.mark.parametrize("make", [pyarrow.array, polars.Series, pandas.Series], ids=lambda make: make.__module__)
+def test_big_chunks_are_cut(context, monkeypatch, make):
+    """Into calls of the library with few rows, whatever the chunks of the column."""
+    monkeypatch.setattr(_columns, "ROWS", 7)
+    documents = texts(40, seed=8)
+    column = make(documents)
+    calls = []
+    answer_arrow = _columns.library().answer_arrow
+
+    class Counting:
+        def __getattr__(self, name):
+            return getattr(_native.library(), name)
+
+        def answer_arrow(self, handle, questions, documents, *rest):
+            rows = _arrow.ArrowArray.from_address(documents.array)
+            calls.append(rows.length)
+            return answer_arrow(handle, questions, documents, *rest)
+
+    monkeypatch.setattr(_columns, "library", Counting)
+    result = bertqa.answer_column(context, QUESTION, column)
+    assert type(result).__module__.split(".")[0] == type(column).__module__.split(".")[0]
+    assert calls == [7] * 5 + [5]
+    if not isinstance(result, pyarrow.Array):
+        result = pyarrow.array(result)
+    assert result.to_pylist() == expected(context, [QUESTION] * 40, documents)
+
+
+def test_the_row_at_fault_is_the_columns(context, monkeypatch):
+    monkeypatch.setattr(_columns, "ROWS", 7)
+    questions = pyarrow.array([QUESTION] * 30 + [" ".join([QUESTION] * 20)])
+    documents = pyarrow.array(["the river"] * 31)
+    with pytest.raises(bertqa.InvalidArgument) as caught:
+        bertqa.answer_column(context, questions, documents, max_seq_len=64, doc_stride=40)
+    assert caught.value.item == 30
+
+
 def test_invalid_utf8_gives_valid_columns(context):
     column = pyarrow.array([b"the \xff river \xe2\x82", b"\x80"], pyarrow.binary())
     result = bertqa.answer_column(context, "river", column)
@@ -160,6 +220,7 @@ def test_invalid_utf8_gives_valid_columns(context):
 
 def test_inputs_are_read_in_place_and_nothing_is_kept(context):
     documents = pyarrow.array(texts(2000, seed=6) * 10)
+    gc.collect()
     before = pyarrow.total_allocated_bytes()
     chunk = next(_arrow.chunks(documents))
     assert chunk.array.buffers[2] == documents.buffers()[2].address
@@ -190,7 +251,7 @@ def test_classify_column():
                     assert row is None
                     continue
                 found = topics.classify(document)
-                if found.not_enough_text:
+                if found.is_too_short:
                     assert row == {"label": None, "probability": None, "probabilities": None}
                     continue
                 probabilities = [found.probabilities[label] for label in labels]

@@ -5,7 +5,10 @@ import gc
 import os
 import pickle
 import re
+import subprocess
+import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -42,6 +45,7 @@ def test_exceptions_of_cancel_come_out(tiny):
         pass
 
     for error in Mine, KeyboardInterrupt:
+
         def fails():
             raise error("stop")
 
@@ -76,6 +80,113 @@ except KeyboardInterrupt:
 """
     result = run_python(code)
     assert (result.stdout, result.stderr) == ("interrupted inside of cancel\ninterrupted anywhere\n", "")
+
+
+INTERRUPTED = f"""
+import bertqa, signal, sys
+from samples import APOLLO, words
+fixtures = {str(FIXTURES)!r}
+document = words(1000) * 3000
+tiny = bertqa.Context(fixtures + "/tiny-bert")
+embedder = bertqa.Context(fixtures + "/tiny-bert-embedder")
+topics, play = bertqa.Context(task="classify"), bertqa.Context(fixtures + "/tiny-gru")
+calls = {{
+    "answer": lambda: tiny.answer("who", document),
+    "answer_batch": lambda: tiny.answer_batch([("who", document)] * 100),
+    "prepare": lambda: tiny.prepare(document * 20),
+    "tokenize": lambda: tiny.tokenize(document * 20),
+    "logits": lambda: tiny.logits([[1] * 128] * 300000),
+    "embed": lambda: embedder.embed([document] * 10),
+    "classify": lambda: topics.classify("one two three " * 30000000),
+    "classify_batch": lambda: topics.classify_batch(["one two three " * 10000] * 20000),
+    "labeler": lambda: bertqa.Labeler(embedder, {{"a": "a"}}).classify_batch([document] * 10),
+    "answer_column": lambda: bertqa.answer_column(tiny, "who", [document] * 10),
+    "classify_column": lambda: bertqa.classify_column(topics, ["one two three " * 10000] * 20000),
+    "train": lambda: bertqa.train_classifier(
+        (" ".join(f"w{{i * j % 9973}}" for j in range(40)) for i in range(4000)),
+        (str(i % 97) for i in range(4000)), sys.argv[3], tolerance=1e-300, c=1e6, max_iterations=10**8),
+    "generate": lambda: play.generate("O", max_words=10**6),
+    "likelihood": lambda: play.likelihood("O Romeo " * 10**7),
+    "rank": lambda: play.rank("O", ["O Romeo " * 10**6] * 10),
+}}
+class Ended(KeyboardInterrupt): pass
+def handler(*_):
+    raise Ended
+signal.signal(signal.SIGALRM, handler)
+name = sys.argv[1]
+signal.setitimer(signal.ITIMER_REAL, float(sys.argv[2]))
+try:
+    calls[name]()
+except Ended:
+    print("interrupted", name)
+else:
+    print("not interrupted", name)
+"""
+
+
+@pytest.mark.parametrize("name", re.findall(r'^    "(\w+)": lambda', INTERRUPTED, re.M))
+def test_signals_end_every_call(name, tmp_path):
+    """Without a `cancel`. Each call takes far longer than the signal, and than the time limit if it is lost."""
+    command = [sys.executable, "-c", INTERRUPTED, name, "1", tmp_path / "model"]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+    assert (result.stdout, result.stderr) == (f"interrupted {name}\n", "")
+
+
+def test_signals_are_polled_for_many_times_a_second(tiny):
+    """Every poll is a chance for a pending signal; a call of n polls takes some n times 10 ms."""
+    polls = []
+    before = time.monotonic()
+    tiny.answer("who", words(1000) * 20, cancel=lambda: polls.append(0))
+    assert len(polls) >= (time.monotonic() - before) / 0.2
+
+
+def test_no_cycle_is_left_for_the_garbage_collector(tiny):
+    gc.collect()
+    gc.disable()
+    try:
+        before = len(gc.get_objects())
+        for _ in range(100):
+            tiny.answer("who", FOX, cancel=lambda: False, progress=lambda *_: None)
+        assert len(gc.get_objects()) - before < 50
+    finally:
+        gc.enable()
+
+
+def test_timeout_and_max_bytes(tiny):
+    document = words(5000)
+    for call in (
+        lambda **options: tiny.answer("who", document, **options),
+        lambda **options: tiny.answer_batch([("who", document)] * 2, **options),
+        lambda **options: tiny.prepare(document, **options),
+        lambda **options: tiny.tokenize(document, **options),
+        lambda **options: tiny.logits([[1, 2]], **options),
+    ):
+        with pytest.raises(bertqa.DeadlineExceeded, match="deadline") as caught:
+            call(timeout=0)
+        assert isinstance(caught.value, TimeoutError) and caught.value.status == 10
+        call(timeout=3600, max_bytes=1 << 40)
+        call(timeout=1e300)
+    with pytest.raises(bertqa.TooLarge) as caught:
+        tiny.answer("who", document, max_bytes=1)
+    assert caught.value.argument == "max_bytes"
+    with pytest.raises(bertqa.InvalidArgument, match="max_bytes is 0"):
+        tiny.answer("who", document, max_bytes=0)
+    with pytest.raises(bertqa.DeadlineExceeded):
+        bertqa.Context(FIXTURES / "tiny-bert", timeout=0)
+
+
+def test_progress(tiny):
+    calls = []
+    tiny.answer("who", words(20000), progress=lambda stage, fraction: calls.append((stage, fraction)))
+    assert calls and all(isinstance(stage, str) and 0 <= fraction <= 1 for stage, fraction in calls)
+    assert calls[-1][1] == 1
+
+    def fails(stage, fraction):
+        raise ZeroDivisionError(stage)
+
+    with pytest.raises(ZeroDivisionError):
+        tiny.answer("who", words(20000), progress=fails)
 
 
 def test_log():
@@ -114,20 +225,81 @@ def test_info(context):
     info = context.info
     assert isinstance(info, bertqa.ModelInfo)
     assert os.path.samefile(info.directory, PREFIX / "share" / "bertqa" / "models" / "qa-minilm-l6")
-    assert info.architecture == "BertForQuestionAnswering" and info.lowercase is True
+    assert info.architecture == "BertForQuestionAnswering" and info.is_lowercase is True
     assert info.precision in ("f32", "bf16", "int8")
     assert info.isa in ("portable", "avx2", "avx512", "avx512_vnni", "avx512_vnni_bf16")
     dimensions = (
-        info.vocab_size, info.hidden_size, info.num_hidden_layers, info.num_attention_heads, info.intermediate_size,
+        info.vocabulary_size, info.hidden_size, info.num_hidden_layers, info.num_attention_heads, info.intermediate_size,
         info.max_position_embeddings,
     )  # fmt: skip
     assert dimensions == (30522, 384, 6, 12, 1536, 512)
     with bertqa.Context(FIXTURES / "tiny-distilbert", threads=3, precision="f32", isa="portable") as other:
         info = other.info
+    assert info.sequence is None
     assert info.architecture == "DistilBertForQuestionAnswering" and info.hidden_size == 32
     assert (info.threads, info.precision, info.isa) == (3, "f32", "portable")
     with bertqa.Context(FIXTURES / "tiny-bert-cased", tokenizer_only=True) as other:
-        assert other.info.lowercase is False
+        assert other.info.is_lowercase is False
+
+
+def test_models_in_memory_and_of_open_directories(tiny, tmp_path):
+    files = {path.name: path.read_bytes() for path in (FIXTURES / "tiny-bert").iterdir() if path.is_file()}
+    expected = tiny.answer("who", FOX)
+    with bertqa.Context(files, precision="f32") as context:
+        del files
+        gc.collect()
+        assert context.info.directory == "" and context.answer("who", FOX) == expected
+        assert pickle.loads(pickle.dumps(context)).answer("who", FOX) == expected
+    directory = os.open(FIXTURES, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        with bertqa.Context("tiny-bert", dir_fd=directory, precision="f32") as context:
+            assert context.answer("who", FOX) == expected
+            with pytest.raises(TypeError, match="dir_fd"):
+                pickle.dumps(context)
+        with pytest.raises(bertqa.InvalidArgument):
+            bertqa.Context("/tiny-bert", dir_fd=directory)
+    finally:
+        os.close(directory)
+    with pytest.raises(bertqa.Unsupported, match="in memory"):
+        bertqa.Context({"config.json": b"{}"})
+    with pytest.raises(bertqa.InvalidArgument):
+        bertqa.Context({})
+    with pytest.raises(TypeError, match="expected bytes"):
+        bertqa.Context({"config.json": "{}"})
+
+
+def test_quantize(tiny, tmp_path):
+    report = bertqa.quantize(FIXTURES / "tiny-bert", tmp_path / "int8", no_answer_threshold=1.5)
+    assert isinstance(report, bertqa.QuantizeReport) and 0 < report.rms_error < report.rms_weight
+    assert report.bytes_written == (tmp_path / "int8" / "model.safetensors").stat().st_size
+    with bertqa.Context(tmp_path / "int8") as context:
+        assert context.info.precision == "int8" and context.info.no_answer_threshold == 1.5
+    with pytest.raises(bertqa.InvalidArgument):
+        bertqa.quantize(tmp_path / "int8", tmp_path / "again")
+    with pytest.raises(FileNotFoundError):
+        bertqa.quantize(tmp_path / "none", tmp_path / "again")
+
+
+def test_the_librarys_threads():
+    result = run_python(f"""
+import bertqa, os
+threads = lambda: len(os.listdir("/proc/self/task"))
+bertqa.warm_up()
+bertqa.set_threads(4)
+before = threads()
+context = bertqa.Context({str(FIXTURES / "tiny-bert")!r})
+assert context.info.threads == 4
+bertqa.start_threads()
+assert threads() == before + 3
+bertqa.stop_threads()
+assert threads() == before
+assert context.answer("who", "the river").answers
+try:
+    bertqa.set_threads(2000)
+except bertqa.InvalidArgument:
+    print("fine")
+""")
+    assert (result.stdout, result.stderr) == ("fine\n", "")
 
 
 def test_tokenizer_only(tmp_path):
@@ -145,7 +317,13 @@ def test_tokenizer_only(tmp_path):
 def test_errors_of_models(tmp_path):
     with pytest.raises(bertqa.ModelIOError, match="no-model.*No such file") as caught:
         bertqa.Context(tmp_path / "no-model")
-    assert isinstance(caught.value, OSError) and caught.value.status == 2
+    assert isinstance(caught.value, FileNotFoundError) and caught.value.status == 2
+    with pytest.raises(FileNotFoundError):
+        bertqa.Context(FIXTURES)  # has no config.json
+    (tmp_path / "file").touch()
+    with pytest.raises(bertqa.ModelIOError) as caught:
+        bertqa.Context(tmp_path / "file" / "model")
+    assert isinstance(caught.value, OSError) and not isinstance(caught.value, FileNotFoundError)
     model = tmp_path / "model"
     model.mkdir()
     for file in (FIXTURES / "tiny-bert").iterdir():
@@ -180,6 +358,7 @@ def test_exceptions(error):
     assert isinstance(made, bertqa.BertQAError) and str(made) == "what was wrong"
     again = pickle.loads(pickle.dumps(made))
     assert type(again) is error and again.args == made.args and again.status == made.status
+    assert repr(error).startswith("<class 'bertqa.") and hasattr(bertqa, error.__name__)
     assert bertqa.BertQAError("later", 77).status == 77
 
 
@@ -274,7 +453,7 @@ def test_tokenize(tiny):
 
 
 def test_vocabulary(tiny):
-    assert [tiny.piece(id) for id in range(tiny.info.vocab_size)] == PIECES
+    assert [tiny.piece(id) for id in range(tiny.info.vocabulary_size)] == PIECES
     assert [tiny.piece_id(piece) for piece in PIECES] == list(range(len(PIECES)))
     assert tiny.piece_id("国".encode()) == PIECES.index("国")
     for unknown in "", "the ", "theriver", "The":

@@ -79,6 +79,30 @@ def test_options(embedder):
         embedder.embed([3])
 
 
+def test_a_text_that_fails_does_not_lose_the_others(embedder):
+    plain = embedder.embed(["a", "b"])
+    assert plain.failures == {} == embedder.embed(["a"], return_exceptions=True).failures
+    too_long = bytes(1 << 31)
+    vectors = embedder.embed(["a", too_long, "b"], return_exceptions=True)
+    assert [vectors[0], vectors[2]] == [plain[0], plain[1]] and not any(vectors[1])
+    assert set(vectors.failures) == {1} and isinstance(vectors.failures[1], bertqa.TooLarge)
+    labeler = bertqa.Labeler(embedder, EXAMPLES)
+    with bertqa.Context(FIXTURES / "tiny-bert-classifier") as classifier:
+        for model in labeler, classifier:
+            first, second, third = model.classify_batch(["a", too_long, "b"], return_exceptions=True)
+            assert [first, third] == model.classify_batch(["a", "b"])
+            assert isinstance(second, bertqa.TooLarge) and second.item == 1
+            with pytest.raises(bertqa.TooLarge) as caught:
+                model.classify_batch(["a", too_long, "b"])
+            assert caught.value.item == 1
+            with pytest.raises(TypeError, match="one text"):
+                model.classify_batch("a")
+    with pytest.raises(bertqa.TooLarge):
+        embedder.embed(too_long, return_exceptions=True)
+    with pytest.raises(TypeError):
+        embedder.embed(["a", 3], return_exceptions=True)
+
+
 def test_cancel(embedder):
     with pytest.raises(bertqa.Cancelled):
         embedder.embed("a", cancel=lambda: True)
@@ -100,8 +124,28 @@ def test_wrong_models(embedder, tiny):
                 call("a")
         with pytest.raises(bertqa.WrongModel):
             bertqa.Labeler(classifier, {"a": "a"})
-    with pytest.raises(bertqa.InvalidArgument):
-        bertqa.Context(task="embed")  # there is no default model
+
+
+@pytest.fixture(scope="module")
+def default():
+    with bertqa.Context(task="embed") as context:
+        yield context
+
+
+def test_default_model(default):
+    assert (default.info.task, default.info.embedding_length) == ("embed", 384)
+    texts = ["A man is eating food.", "A man is eating a piece of bread.", "A cheetah chases its prey.", ""]
+    vectors = numpy.asarray(default.embed(texts), dtype="f8")
+    assert numpy.abs(numpy.linalg.norm(vectors, axis=1) - 1).max() < 1e-5
+    assert vectors[0] @ vectors[1] > 0.6 > 0.3 > vectors[0] @ vectors[2]
+
+
+def test_default_models_labeler(default):
+    labeler = bertqa.Labeler(
+        default, {"billing": ["the invoice is wrong", "please refund me"], "login": "I cannot sign in"}
+    )
+    labels = [result.label for result in labeler.classify_batch(["I was charged twice", "my password is rejected"])]
+    assert labels == ["billing", "login"]
 
 
 @pytest.mark.parametrize("name", ["tiny-bert-classifier", "tiny-bert-regression", "tiny-distilbert-classifier"])
@@ -110,8 +154,10 @@ def test_logits_are_those_of_transformers(name):
     texts = [first if second is None else (first, second) for first, second in expected["texts"]]
     with bertqa.Context(FIXTURES / name, precision="f32") as context:
         results = context.classify_batch(texts)
-        assert all(result.window_count == 1 and not result.not_enough_text for result in results)
-        logits = [[score.logit for score in sorted(result.scores, key=lambda score: score.id)] for result in results]
+        assert all(result.window_count == 1 and not result.is_too_short for result in results)
+        logits = [
+            [score.logit for score in sorted(result.scores, key=lambda score: score.id)] for result in results
+        ]
         assert numpy.abs(numpy.array(logits) - numpy.array(expected["outputs"])).max() < 1e-4
         assert context.info.labels == tuple(
             json.loads((FIXTURES / name / "config.json").read_text())["id2label"].values()
@@ -138,7 +184,9 @@ def test_labeler(embedder):
     assert [r.scores for r in labeler.classify_batch(["a", "a river"])] == [
         labeler.classify("a").scores, labeler.classify("a river").scores,
     ]  # fmt: skip
-    assert labeler.classify_batch([]) == []
+    assert labeler.classify_batch([]) == [] and labeler.labels == ("animal", "person")
+    with pytest.raises(bertqa.DeadlineExceeded):
+        labeler.classify("a river", timeout=0)
 
 
 def test_labeler_outlives_its_context():

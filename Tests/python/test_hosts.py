@@ -259,7 +259,7 @@ def test_multiprocessing(method):
             assert connection.poll(TIMEOUT)
             assert connection.recv() == (process.pid, expected)
         check_shared([process.pid for process, _ in workers])
-        for process, connection in workers:
+        for _, connection in workers:
             connection.send("end")
         for process, _ in workers:
             process.join(TIMEOUT)

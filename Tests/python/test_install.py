@@ -59,7 +59,7 @@ def test_layout(installed):
         prefix / "include/bertqa_experimental.h",
         *(prefix / "share/man/man1" / page.name for page in (ROOT / "docs/man").glob("*.1")),
         *(prefix / "share/doc/bertqa" / page.name for page in (ROOT / "docs").glob("*.md")),
-        *(prefix / "share/doc/bertqa" / name for name in ("LICENSE", "README.md")),
+        *(prefix / "share/doc/bertqa" / name for name in ("LICENSE", "README.md", "CHANGELOG.md", "SECURITY.md")),
         prefix / "share/bash-completion/completions/bertqa",
         prefix / "share/zsh/site-functions/_bertqa",
         prefix / "share/fish/vendor_completions.d/bertqa.fish",

@@ -1,32 +1,42 @@
-"""What the package says of the library: names, versions, structs."""
+"""What the package says of the library: names, versions, structs, functions, types, help."""
 
 import ctypes
+import os
+import pydoc
 import re
+import shutil
 import subprocess
+import sys
 
+import pytest
 
 import bertqa
-from bertqa import _errors, _native
-from conftest import ROOT
-from samples import HEADER, run_python
+from bertqa import _abi, _arrow, _call, _errors
+from conftest import PACKAGE, PREFIX, ROOT
+from samples import FOX, HEADER, WHO, run_python
+
+EXPERIMENTAL = (ROOT / "include" / "bertqa_experimental.h").read_text()
+#: Both headers without their comments.
+DECLARED = re.sub(r"/\*.*?\*/", "", HEADER + EXPERIMENTAL, flags=re.S)
 
 
 def test_public_names():
     assert bertqa.__all__ == sorted(bertqa.__all__)
     for name in bertqa.__all__:
-        assert getattr(bertqa, name).__doc__, name
+        public = getattr(bertqa, name)
+        assert public.__doc__ and public.__module__ == "bertqa", name
 
 
 def test_versions():
     numbers = [re.search(rf"BERTQA_VERSION_{part} (\d+)", HEADER)[1] for part in ("MAJOR", "MINOR", "PATCH")]
-    assert bertqa.version() == ".".join(numbers)
+    assert bertqa.__version__ == bertqa.version() == ".".join(numbers)
     assert bertqa.abi_version() == int(re.search(r"BERTQA_ABI_VERSION (\d+)", HEADER)[1])
     project = (ROOT / "examples" / "python" / "pyproject.toml").read_text()
     assert f'version = "{bertqa.version()}"' in project
 
 
 def test_statuses_and_names_are_the_headers():
-    statuses = {int(n): name for name, n in re.findall(r"BERTQA_ERROR_(\w+) = (\d+)", HEADER)}
+    statuses = {int(n): name for name, n in re.findall(r"BERTQA_ERROR_(\w+) = (\d+)", DECLARED)}
     internal = next(n for n, name in statuses.items() if name == "INTERNAL")
     assert set(_errors.BY_STATUS) | {internal} == set(statuses)
     for number, error in _errors.BY_STATUS.items():
@@ -39,43 +49,187 @@ def test_statuses_and_names_are_the_headers():
         ("TASK", dict(enumerate(bertqa._context.TASKS, 1))),
         ("POOLING", dict(enumerate(bertqa._embed.POOLINGS))),
         ("WINDOW_POOLING", dict(enumerate(bertqa._classify.WINDOW_POOLINGS))),
-        ("PROBLEM", dict(enumerate(bertqa._classify.PROBLEM_TYPES[1:], 1))),
+        ("PROBLEM_TYPE", dict(enumerate(bertqa._classify.PROBLEM_TYPES[1:], 1))),
+        ("ALGORITHM", dict(enumerate(bertqa._train.ALGORITHMS))),
+        ("STOP", dict(enumerate(bertqa._sequence.STOPS[1:], 1))),
     ]:
-        found = {int(n): name.lower() for name, n in re.findall(rf"BERTQA_{prefix}_(\w+) = (\d+)", HEADER)}
+        found = {int(n): name.lower() for name, n in re.findall(rf"BERTQA_{prefix}_(\w+) = (\d+)", DECLARED)}
         assert found == names
 
 
 def test_structs_are_the_headers(tmp_path):
-    structs = {
-        "bertqa_context_options": _native.ContextOptions, "bertqa_model_info": _native.ModelInfo,
-        "bertqa_tokenize_options": _native.TokenizeOptions, "bertqa_answer_options": _native.AnswerOptions,
-        "bertqa_answer_span": _native.AnswerSpan, "bertqa_answer_summary": _native.AnswerSummary,
-        "bertqa_pair": _native.Pair, "bertqa_range": _native.Range, "bertqa_text": _native.TextPair,
-        "bertqa_column": _native.Column,
-        "bertqa_classify_options": _native.ClassifyOptions, "bertqa_label_score": _native.LabelScore,
-        "bertqa_contribution": _native.Contribution, "bertqa_classify_summary": _native.ClassifySummary,
-        "bertqa_train_options": _native.TrainOptions, "bertqa_training_report": _native.TrainingReport,
-        "bertqa_embed_options": _native.EmbedOptions, "bertqa_example": _native.Example,
-        "bertqa_labeler_options": _native.LabelerOptions, "bertqa_word": _native.Word,
-        "bertqa_generate_options": _native.GenerateOptions, "bertqa_sequence_score": _native.SequenceScore,
-    }  # fmt: skip
-    assert set(structs) == set(re.findall(r"typedef struct (bertqa_\w+) \{", HEADER))
+    """Names, sizes and places of all fields, as a C program sees them."""
+    structs = {f"bertqa_{name}": struct for name, struct in _abi.STRUCTS.items()}
+    assert set(structs) == set(re.findall(r"typedef struct (bertqa_\w+) \{", DECLARED))
+    structs |= {"struct ArrowSchema": _arrow.ArrowSchema, "struct ArrowArray": _arrow.ArrowArray}
     lines, expected = [], []
     for name, struct in structs.items():
         lines.append(f'printf("{name} %zu\\n", sizeof({name}));')
         expected.append(f"{name} {ctypes.sizeof(struct)}")
-        for field, _ in struct._fields_:
+        [body] = re.findall(rf"{name.replace('struct ', '')} {{(.*?)\n}}", DECLARED, re.S)
+        fields = re.findall(r"(\w+)\)?(?:\([^)]*\))?;", body)
+        assert [field[0] for field in struct._fields_] == fields
+        for field in fields:
             member = getattr(struct, field)
             place = f"offsetof({name}, {field}), sizeof((({name} *)0)->{field})"
             lines.append(f'printf("{name}.{field} %zu %zu\\n", {place});')
             expected.append(f"{name}.{field} {member.offset} {member.size}")
     source = tmp_path / "layout.c"
     source.write_text(
-        "#include <bertqa.h>\n#include <stdio.h>\nint main(void) {\n" + "\n".join(lines) + "\nreturn 0;\n}\n"
+        "#include <bertqa_experimental.h>\n#include <stdio.h>\nint main(void) {\n"
+        + "\n".join(lines)
+        + "\nreturn 0;\n}\n"
     )
     subprocess.run(["cc", "-I", ROOT / "include", source, "-o", tmp_path / "layout"], check=True)
     output = subprocess.run([tmp_path / "layout"], check=True, capture_output=True, text=True).stdout
     assert output.splitlines() == expected
+
+
+def test_functions_are_the_headers():
+    """Each once, with as many parameters, and with a result of the same size."""
+    declared = re.findall(
+        r"^([\w \*]+?[ \*])bertqa_(\w+)\(([^)]*)\);", DECLARED.replace("BERTQA_MUST_CHECK ", ""), re.M
+    )
+    names = [name for _, name, _ in declared]
+    assert len(names) > 100 and sorted(names) == sorted(set(names)) == sorted(_abi.FUNCTIONS)
+    sizes = {"uint32_t": 4, "int32_t": 4, "bertqa_status": 4, "bertqa_stop": 4, "uint64_t": 8, "size_t": 8}
+    for result, name, parameters in declared:
+        kind, arguments = _abi.FUNCTIONS[name]
+        parameters = parameters.split(",")
+        assert len(arguments) == (0 if parameters == ["void"] else len(parameters)), name
+        if result.strip() == "void":
+            assert kind is None, name
+        else:
+            size = 8 if "*" in result else sizes[result.strip()]
+            assert ctypes.sizeof(kind) == size, name
+        for argument, parameter in zip(arguments, parameters):
+            # Texts are bytes objects, and arrays are pointers to their elements.
+            if "*" in parameter or "bertqa_column" in parameter:
+                assert ctypes.sizeof(argument) == (16 if "bertqa_column" in parameter else 8), (name, parameter)
+            elif "size_t" in parameter or "uint64_t" in parameter:
+                assert argument in (ctypes.c_size_t, ctypes.c_uint64), (name, parameter)
+            else:
+                assert ctypes.sizeof(argument) == 4, (name, parameter)
+
+
+OPTIONS = {
+    bertqa.AnswerOptions: _abi.AnswerOptions, bertqa.ClassifyOptions: _abi.ClassifyOptions,
+    bertqa.EmbedOptions: _abi.EmbedOptions, bertqa.TrainOptions: _abi.TrainOptions,
+    bertqa.GenerateOptions: _abi.GenerateOptions, bertqa.CallOptions: None,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=lambda options: options.__name__)
+def test_help_explains_every_option(options):
+    """A line or more that begins with the option's name and says its default."""
+    struct = OPTIONS[options]
+    fields = set() if struct is None else set(_call._kinds(struct))
+    if options is bertqa.GenerateOptions:
+        fields |= {"on_word"}
+    assert set(options.__annotations__) == fields | set(_call.COMMON)
+    text = pydoc.render_doc(options, renderer=pydoc.plaintext)
+    for name in options.__annotations__:
+        found = re.search(rf"^ \|  {name}: (.*(?:\n \|      .*)*)", text, re.M)
+        assert found and re.search("default|at least", found[1]), name
+        assert len(found[1]) > 30, name
+
+
+def test_help_explains_every_argument_of_a_context():
+    text = pydoc.render_doc(bertqa.Context, renderer=pydoc.plaintext)
+    for name in "model", "task", "threads", "precision", "isa", "tokenizer_only", "log", "dir_fd":
+        found = re.search(rf"^ \|  {name}: (.*(?:\n \|      .*)*)", text, re.M)
+        assert found and "default" in found[1], name
+
+
+def test_results_name_their_fields_in_their_help():
+    for name in bertqa.__all__:
+        kind = getattr(bertqa, name)
+        for field in getattr(kind, "__dataclass_fields__", {}):
+            plain = {"text", "start", "end", "label", "logit", "start_logit", "end_logit"}
+            sizes = {"hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size"}
+            sizes |= {"max_position_embeddings"}
+            assert field in plain | sizes or re.search(rf"\b{field}\b", kind.__doc__), f"{name}.{field}"
+
+
+def test_reprs_are_one_line_whatever_the_size(tiny):
+    long = "a\nb " * 10_000
+    result = tiny.answer("who", long, top_k=1000)
+    with bertqa.Context(task="predict") as play:
+        prediction = play.predict("O", top_k=1000)
+        shown = [prediction, play.generate("O", max_words=300, temperature=1.0), play.rank("O", [long])[0]]
+        shown += [play, play.info, prediction.state, play.likelihood("O")]
+    shown += [result, result.answer, tiny.tokenize(long), tiny.info, tiny, tiny.prepare(long)]
+    for value in shown:
+        text = repr(value)
+        assert "\n" not in text and len(text) <= 1000, text
+        assert type(value).__name__ in text
+    assert (
+        repr(bertqa.LabelScore("sport", 1, 0.5, 2.0))
+        == "LabelScore(label='sport', id=1, probability=0.5, logit=2.0)"
+    )
+
+
+PROGRAM = """
+import bertqa
+
+context = bertqa.Context()
+result = context.answer("Who?", "Ann.", top_k=2, cancel=lambda: False)
+if result.answer:
+    text: str = result.answer.text
+for answer in context.answer("Who?", b"Ann.").answers:
+    data: bytes = answer.sentence
+first: str = context.answer_batch([("Who?", "Ann.")])[0].answers[0].text
+for found in context.answer_batch([("Who?", "Ann.")], return_exceptions=True):
+    print(found.item if isinstance(found, bertqa.BertQAError) else found.is_impossible)
+prepared: str = context.prepare("Ann.").answer("Who?").answers[0].text
+label: "str | None" = context.classify(("a", "pair")).label
+word: bytes = context.classify_batch([b"text"])[0].contributions[0].text
+vector: "list[float]" = context.embed("text").tolist()
+vectors: "list[list[float]]" = context.embed(["text", "another"]).tolist()
+likeliest: str = context.rank("O", ["Romeo", "computer"])[0].text
+"""
+
+
+def mypy(*arguments, cwd):
+    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", cwd / "cache", *arguments]
+    result = subprocess.run(command, cwd=cwd, capture_output=True, text=True)
+    return result.returncode, result.stdout + result.stderr
+
+
+def test_types(tmp_path):
+    """The package, and programs that use it, under mypy --strict."""
+    shutil.copytree(PACKAGE / "bertqa", tmp_path / "bertqa", ignore=shutil.ignore_patterns("__pycache__"))
+    assert (tmp_path / "bertqa" / "py.typed").exists()
+    shutil.copy(PACKAGE / "pyproject.toml", tmp_path)
+    code, output = mypy("-p", "bertqa", cwd=tmp_path)
+    assert code == 0, output
+    (tmp_path / "program.py").write_text(PROGRAM)
+    code, output = mypy("program.py", cwd=tmp_path)
+    assert code == 0, output
+    (tmp_path / "wrong.py").write_text(
+        PROGRAM + "number: int = first\ncontext.answer('Who?', 'Ann.', topk=1)\nresult.answer.text\n"
+    )
+    code, output = mypy("wrong.py", cwd=tmp_path)
+    assert code == 1 and output.count("error:") == 3, output
+
+
+def test_python_m_is_the_tool(tmp_path):
+    def run(*arguments, **environment):
+        return subprocess.run(
+            [sys.executable, "-m", "bertqa", *arguments], input=FOX, capture_output=True, text=True,
+            env=os.environ | environment,
+        )  # fmt: skip
+
+    result = run("answer", "-q", WHO)
+    assert (result.returncode, result.stdout) == (0, "The quick brown fox\n")
+    assert (
+        run("no-such-command").returncode
+        == subprocess.run([PREFIX / "bin/bertqa", "no-such-command"], capture_output=True).returncode
+    )
+    alone = tmp_path / "libbertqa.so.1"
+    alone.symlink_to(tmp_path / "nowhere")
+    result = run("--help", BERTQA_LIBRARY=str(alone), PATH=str(tmp_path))
+    assert result.returncode == 1 and "make install" in result.stderr
 
 
 def test_unusable_libraries(tmp_path):

@@ -40,14 +40,14 @@ def test_gil_is_released_during_calls():
     """The library's call waits, in C, for a semaphore that another Python thread posts."""
     code = f"""
 import ctypes, threading, bertqa
-from bertqa import _native
+from bertqa import _abi
 libc = ctypes.CDLL(None)
 semaphore = ctypes.create_string_buffer(64)
 assert libc.sem_init(semaphore, 0, 0) == 0
 context = bertqa.Context({str(FIXTURES / "tiny-bert")!r})
-call = bertqa._answer.answer_options({{}})
-call.struct.cancel = ctypes.cast(libc.sem_wait, _native.CANCEL)
-call.struct.cancel_user = ctypes.addressof(semaphore)
+call = bertqa._answer.answer_call({{}})
+call.common.cancel = ctypes.cast(libc.sem_wait, _abi.CANCEL)
+ctypes.c_void_p.from_buffer(call.common, type(call.common).user.offset).value = ctypes.addressof(semaphore)
 answers, done, posts = ctypes.c_void_p(), False, 0
 
 def post():
@@ -65,7 +65,7 @@ assert status == 0 and posts > 0
 """
     blocked = code.replace(
         "inside = bertqa._native.library().answer",
-        "inside = ctypes.PyDLL(bertqa._native._path()).bertqa_answer\n"
+        "inside = ctypes.PyDLL(bertqa._native.path()).bertqa_answer\n"
         "inside.argtypes = bertqa._native.library().answer.argtypes",
     ).replace("    global posts\n", "    global posts\n    import time; time.sleep(1)\n")
     assert run_python(code).returncode == 0
@@ -107,7 +107,7 @@ def test_memory_is_flat(tiny):
     document, prepared = words(40), tiny.prepare(words(40))
 
     def calls(count):
-        for i in range(count):
+        for _ in range(count):
             tiny.answer("who", document, top_k=3)
             tiny.answer("who", document, cancel=lambda: False)
             prepared.answer("what river")

@@ -72,7 +72,9 @@ def run_block(block, directory):
     return run(["sh", "-e", "-c", block.code], env=environment)
 
 
-RUNNABLE = [block for document in DOCUMENTS for block in blocks(document) if block.language in ("c", "python", "sh")]
+RUNNABLE = [
+    block for document in DOCUMENTS for block in blocks(document) if block.language in ("c", "python", "sh")
+]
 
 
 @pytest.mark.parametrize("block", RUNNABLE, ids=str)
@@ -88,7 +90,9 @@ def test_nothing_is_left_out():
     for document in DOCUMENTS:
         found = blocks(document)
         assert document.read_text(encoding="utf-8").count("```") % 2 == 0
-        assert {block.language for block in found} <= {"", "c", "python", "sh", "swift"}, "text without its program"
+        assert {block.language for block in found} <= {"", "c", "python", "sh", "swift"}, (
+            "text without its program"
+        )
         assert [block for block in found if block.language == "python"], document
 
 

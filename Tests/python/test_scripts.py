@@ -150,5 +150,7 @@ def test_train_csv(tmp_path):
     for expected in ("16 texts, accuracy 1.000 when not seen before\n", ""):
         output, errors = run("train_csv.py", tmp_path / "labelled.csv", tmp_path / "model", input=more)
         rows = list(csv.DictReader(io.StringIO(output, newline="")))
-        assert [row["label"] for row in rows] == ["repair", "", "account"] and rows[0]["text"] == "the old pump\nleaks"
+        assert [row["label"] for row in rows] == ["repair", "", "account"] and rows[0][
+            "text"
+        ] == "the old pump\nleaks"
         assert float(rows[2]["probability"]) > 0.5 and rows[1]["probability"] == "" and errors == expected

@@ -58,14 +58,15 @@ def test_the_default_model_continues_the_play(play, prompt):
 
 def test_info(play):
     info = play.info
-    assert (info.task, info.architecture, info.state_length) == ("predict", "LSTMLanguageModel", 512)
-    assert (info.vocab_size, info.hidden_size, info.num_hidden_layers) == (4152, 256, 1)
+    assert (info.task, info.architecture) == ("predict", "LSTMLanguageModel")
+    assert info.sequence == bertqa.SequenceInfo(512, " ", "</s>", 1, 0)
+    assert (info.vocabulary_size, info.hidden_size, info.num_hidden_layers) == (4152, 256, 1)
     assert info.precision == "f32" and play.piece(1) == "</s>" and play.piece_id("Romeo") == 36
 
 
 def test_prediction(play):
     first = play.predict("O", top_k=5)
-    assert len(first.words) == 5 and len(first.probabilities) == 4152 and not first.unknown
+    assert len(first.words) == 5 and len(first.probabilities) == 4152 and not first.is_unknown
     assert abs(sum(first.probabilities) - 1) < 1e-6
     assert first.word == first.words[0].text == ","
     for better, worse in zip(first.words, first.words[1:]):
@@ -76,8 +77,8 @@ def test_prediction(play):
         assert play.piece(word.id) == word.text
     again = play.predict(b"O")
     assert again.probabilities == first.probabilities and again.state == first.state
-    assert play.predict("star-cross’d").unknown is False
-    assert play.predict("zyzzyva", first.state).unknown is True
+    assert play.predict("star-cross’d").is_unknown is False
+    assert play.predict("zyzzyva", first.state).is_unknown is True
     assert len(play.predict("O", top_k=10**6).words) == 4152
 
 
@@ -91,7 +92,7 @@ def test_states_are_values(play):
         assert play.predict("Romeo", other).probabilities == play.predict("Romeo", state).probabilities
     assert play.predict("But").state != state and state != data
     unpickled = pickle.loads(pickle.dumps(state))
-    assert unpickled == state and unpickled.context.info.state_length == 512
+    assert unpickled == state and unpickled.context.info.sequence.state_length == 512
     together = pickle.loads(pickle.dumps([play, state, play.predict("But").state]))
     assert together[1].context is together[0] is together[2].context
     changed = values

@@ -88,7 +88,7 @@ def test_configuration(tmp_path, number):
     """Structured and random texts, 132,000 of them random over all configurations."""
     pair = Pair(tmp_path, WIDE_VOCABULARY, *CONFIGURATIONS[number])
     edges = random.Random(number).sample(list(text_cases.edge_cases()), 1000)
-    assert pair.ours.info.lowercase is CONFIGURATIONS[number][0]
+    assert pair.ours.info.is_lowercase is CONFIGURATIONS[number][0]
     for special in False, True:
         seed = 1000 + 2 * number + special
         pair.compare(text_cases.languages() + edges, special)

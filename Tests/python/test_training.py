@@ -291,7 +291,7 @@ def test_the_curve_is_an_image_of_all_curves():
 def card_text(tmp_path):
     arguments = argparse.Namespace(
         out=str(tmp_path), passes=1, learning_rate=5e-5, warmup_steps=100, dropout=0.1, attention_dropout=0.0,
-        weight_decay=0.01, batch_tokens=6144, max_length=384, overlap=128, seed=1)  # fmt: skip
+        weight_decay=0.01, batch_tokens=6144, max_length=384, overlap=128, seed=1, mix=["old=0.25"])  # fmt: skip
     squad = [row(3, 1.0, source="wiki"), row(-2, 0.5, source="wiki"), row(-1, answerable=False, source="wiki-no")]
     reviews = [row(2, 1.0, source="reviews"), row(1, 1.0, source="reviews")]
     sets = [("squad_dev", squad), ("shift_dev", reviews)]
@@ -304,7 +304,7 @@ def test_the_card_has_every_set_and_threshold(tmp_path):
     assert text.count("| squad_dev, all | 3 | 50.00 | 75.00 | 66.67 |") == 2
     assert text.count("| reviews | 2 | 100.00 | 100.00 | 100.00 | – |") == 2
     assert "| 0.25 | 100.0 % kept | 50.0 % kept | 100.0 % rejected |" in text
-    assert "steps 50, 100" in text and card.CURVE in text
+    assert "steps 50, 100; with 0.25 of old." in text and card.CURVE in text
     assert ">squad_dev<" in picture and ">reviews<" in picture and ">wiki-no<" not in picture
 
 
@@ -341,6 +341,21 @@ def test_the_mean_of_checkpoints(tmp_path):
     assert (cooled["w"] == 2.5).all() and (cooled["qa_outputs.bias"] == 1.25).all()
     with pytest.raises(ValueError, match="not the tensors of"):
         averaged([*paths, str(tmp_path / "c")])
+
+
+def test_our_int8_form_is_averaged_by_its_values(tmp_path):
+    numpy = pytest.importorskip("numpy")
+    safetensors = pytest.importorskip("safetensors.numpy")
+    from qa.averaging import averaged
+
+    safetensors.save_file({"w.weight": numpy.array([[1, -2], [3, 4]], numpy.int8), "b": numpy.ones(2, numpy.float32),
+                           "w.weight_scale": numpy.array([2.0, 0.5], numpy.float32),
+                           "w.weight_sum": numpy.array([-1, 7], numpy.int32)}, tmp_path / "int8")  # fmt: skip
+    safetensors.save_file({"w.weight": numpy.zeros((2, 2), numpy.float16), "b": numpy.zeros(2, numpy.float16)},
+                          tmp_path / "f16")  # fmt: skip
+    mean = averaged([str(tmp_path / "int8"), str(tmp_path / "f16")])
+    assert mean["w.weight"].tolist() == [[1, -2], [0.75, 1]] and mean["b"].tolist() == [0.5, 0.5]
+    assert set(mean) == {"w.weight", "b"}
 
 
 # With torch

@@ -1,21 +1,21 @@
 /* Ranks texts by how near they are to a query in meaning.
  *
- *     ./embed MODEL_DIRECTORY QUERY TEXT...
- *
- * MODEL_DIRECTORY holds a sentence encoder, such as all-MiniLM-L6-v2. */
+ *     ./embed QUERY TEXT... */
 #include <bertqa.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 int main(int argc, char **argv) {
-  if (argc < 4) {
-    fprintf(stderr, "usage: %s MODEL_DIRECTORY QUERY TEXT...\n", argv[0]);
+  if (argc < 3) {
+    fprintf(stderr, "usage: %s QUERY TEXT...\n", argv[0]);
     return 2;
   }
-  size_t count = (size_t)argc - 2; /* the query and the texts */
+  size_t count = (size_t)argc - 1; /* the query and the texts */
+  /* The default embedding model; a directory in place of NULL is another. */
+  bertqa_context_options model = {.struct_size = sizeof model, .default_model = BERTQA_TASK_EMBED};
   bertqa_context *context;
-  if (bertqa_context_create(argv[1], NULL, &context) != BERTQA_OK) {
+  if (bertqa_context_create(NULL, &model, &context) != BERTQA_OK) {
     fprintf(stderr, "%s: %s\n", argv[0], bertqa_last_error());
     return 1;
   }
@@ -25,7 +25,7 @@ int main(int argc, char **argv) {
   float *vectors = calloc(count * length + 1, sizeof *vectors);
   if (texts == NULL || vectors == NULL) return 1;
   for (size_t i = 0; i < count; i++)
-    texts[i] = (bertqa_text_pair){argv[i + 2], strlen(argv[i + 2]), NULL, 0};
+    texts[i] = (bertqa_text_pair){argv[i + 1], strlen(argv[i + 1]), NULL, 0};
 
   /* Of length 1, so that the dot product is the cosine. */
   bertqa_embed_options options = {.struct_size = sizeof options, .normalize = BERTQA_ON};
@@ -38,7 +38,7 @@ int main(int argc, char **argv) {
   for (size_t i = 1; i < count; i++) {
     float cosine = 0;
     for (size_t k = 0; k < length; k++) cosine += vectors[k] * vectors[i * length + k];
-    printf("%6.3f  %s\n", cosine, argv[i + 2]);
+    printf("%6.3f  %s\n", cosine, argv[i + 1]);
   }
   free(texts);
   free(vectors);

@@ -20,12 +20,24 @@ def averaged(paths: Sequence[str], shares: Optional[Sequence[float]] = None) -> 
     shares = shares or [1 / len(paths)] * len(paths)
     total: Dict[str, np.ndarray] = {}
     for path, share in zip(paths, shares):
-        tensors = load_file(path)
+        tensors = floats(load_file(path))
         if total and set(total) != set(tensors):
             raise ValueError(f"{path}: not the tensors of {paths[0]}")
         for name, value in tensors.items():
-            total[name] = total.get(name, 0) + np.float32(share) * value.astype(np.float32)
+            total[name] = total.get(name, 0) + np.float32(share) * value
     return total
+
+
+def floats(tensors: Dict[str, np.ndarray]) -> Dict[str, np.ndarray]:
+    """The tensors in f32; those of this library's int8 form times their scales."""
+    result = {}
+    for name, value in tensors.items():
+        if name.endswith(("_scale", "_sum")):
+            continue
+        result[name] = value.astype(np.float32)
+        if value.dtype == np.int8:
+            result[name] *= tensors[name + "_scale"][:, np.newaxis]
+    return result
 
 
 def with_temperature(tensors: Dict[str, np.ndarray], temperature: float) -> Dict[str, np.ndarray]:

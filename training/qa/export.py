@@ -23,8 +23,12 @@ def export(arguments) -> None:
     paths = snapshots(arguments.state)[-arguments.average :]
     if not paths:
         raise SystemExit(f"{arguments.state}: no weights-STEP.safetensors, nothing was trained")
-    tensors = averaged(paths)
     steps = [step_of(path) for path in paths]
+    mixed = [item.rpartition("=") for item in arguments.mix]
+    shares = [float(share) for _, _, share in mixed]
+    own = [(1 - sum(shares)) / len(paths)] * len(paths)
+    models = [os.path.join(directory, "model.safetensors") for directory, _, _ in mixed]
+    tensors = averaged([*paths, *models], [*own, *shares])
 
     def rows_of(directory, part, precision="auto"):
         with bertqa.Context(directory, precision=precision) as context:
@@ -45,13 +49,14 @@ def export(arguments) -> None:
         write_model(source, with_temperature(tensors, temperature), arguments.init)
         trial = os.path.join(scratch, "trial")
         quantize(arguments.bertqa, source, trial, None)
-        threshold, _ = calibration.balanced_threshold(rows_of(trial, questions))
+        int8 = [(name, rows_of(trial, part)) for name, part in sets]
+        threshold, _ = calibration.balanced_threshold([row for _, rows in int8 for row in rows])
         threshold = round(threshold, 2)
         if os.path.isdir(arguments.out):
             shutil.rmtree(arguments.out)
         facts = quantize(arguments.bertqa, source, arguments.out, threshold)
         measured = {
-            "int8": [(name, rows_of(arguments.out, part)) for name, part in sets],
+            "int8": int8,
             "f32": [(name, rows_of(source, part, "f32")) for name, part in sets],
         }
     card.write(arguments, card.Facts(steps, temperature, threshold, facts, measured), accuracy)

@@ -98,7 +98,7 @@ struct AnswerSettings {
 
   /// The windows of a document beside a question.
   func windows(
-    questionTokens: Int, documentTokens: Int
+    questionTokens: Int, documentTokens: Int, _ monitor: CallMonitor? = nil
   ) throws(BertQAError) -> [TokenWindow] {
     let special = template.specialCount(isPair: true)
     let room = maxSequenceLength - special - questionTokens
@@ -109,8 +109,9 @@ struct AnswerSettings {
         .invalidArgument,
         "the question's \(questionTokens) tokens and \(special) special tokens leave \(max(0, room)) of "
           + "max_seq_len \(maxSequenceLength) to the document, but doc_stride \(stride) needs at least "
-          + "\(stride + 1): lower doc_stride or max_question_len (\(maxQuestionLength)), or raise max_seq_len")
+          + "\(stride + 1): lower doc_stride or max_question_len (\(maxQuestionLength)), or raise max_seq_len"
+      )
     }
-    return try TokenWindow.layout(tokenCount: documentTokens, room: room, overlap: stride)
+    return try TokenWindow.layout(tokenCount: documentTokens, room: room, overlap: stride, monitor)
   }
 }

@@ -25,18 +25,20 @@ final class PairWork {
     var skipped = 0
     if emptyInput == nil {
       windows = try settings.windows(
-        questionTokens: question.count, documentTokens: document.tokenCount)
+        questionTokens: question.count, documentTokens: document.tokenCount, monitor)
       let limit = settings.options.maxWindows
       if limit > 0 && windows.count > limit {
         skipped = windows.count - limit
-        windows = SectionRanking(question: question, tokenizer: tokenizer)
-          .best(limit, of: windows, ids: document.tokens.ids)
+        windows = try SectionRanking(question: question, tokenizer: tokenizer)
+          .best(limit, of: windows, ids: document.tokens.ids, monitor)
       }
     }
     skippedWindowCount = skipped
     try monitor.hold(WindowLogits.byteCount(windows))
     heldBytes = monitor.heldBytes - heldBefore
-    logits = WindowLogits(windows: windows)
+    logits = try WindowLogits(windows: windows, monitor)
+    // What `item` makes of the windows.
+    try Memory.require(windows.count, of: WindowLayout.Parts.self)
   }
 
   var windows: [TokenWindow] { logits.windows }
@@ -67,21 +69,23 @@ final class PairWork {
         emptyInput, questionWasTruncated: questionWasTruncated, noAnswerThreshold: threshold)
     }
     var logits = logits
-    self.logits = WindowLogits(windows: [])
-    if options.nBestSize > 0 { logits.keepBest(options.nBestSize) }
-    let longestWindow = logits.windows.map(\.tokenCount).max() ?? 1
+    self.logits = WindowLogits()
+    if options.nBestSize > 0 { try logits.keepBest(options.nBestSize, monitor) }
+    let longestWindow = logits.windows.lazy.map(\.tokenCount).max() ?? 1
     let maxLength = min(options.maxAnswerLength, longestWindow)
     let search = try SpanSearch(logits: logits, maxLength: maxLength, monitor)
-    var spans = TopSpans(search: search, document: document, alignsToWords: options.alignsToWords)
+    var spans = try TopSpans(
+      search: search, document: document, alignsToWords: options.alignsToWords, monitor)
     let taken = try spans.take(options.topK, monitor)
 
     let best = taken.first?.span.score ?? -.infinity
     let softmax = try SpanSoftmax(logits: logits, maxLength: maxLength, best: best, monitor)
     let gap = best - logits.nullScore
     let isImpossible = gap < threshold
-    let answers =
-      isImpossible && options.handlesImpossibleAnswer
-      ? [] : taken.map { answer($0, logits, softmax) }
+    var answers: [Answer] = []
+    if !isImpossible || !options.handlesImpossibleAnswer {
+      for span in taken { answers.append(try answer(span, logits, softmax, monitor)) }
+    }
     return AnswerResult(
       answers: answers, nullScore: logits.nullScore, gap: gap,
       noAnswerProbability: softmax.probability(of: logits.nullScore), isImpossible: isImpossible,
@@ -90,12 +94,12 @@ final class PairWork {
   }
 
   private func answer(
-    _ taken: TopSpans.Taken, _ logits: WindowLogits, _ softmax: SpanSoftmax
-  ) -> Answer {
+    _ taken: TopSpans.Taken, _ logits: WindowLogits, _ softmax: SpanSoftmax, _ monitor: CallMonitor
+  ) throws(BertQAError) -> Answer {
     let span = taken.span
     let window = logits.windows[span.window]
     let shift = logits.offsets[span.window] - window.firstToken
-    let sentence = SentenceFinder(text: document.text).sentence(around: taken.bytes)
+    let sentence = try SentenceFinder(text: document.text).sentence(around: taken.bytes, monitor)
     let answerPositions = document.positions(of: taken.bytes)
     let sentencePositions = document.positions(of: sentence)
     return Answer(

@@ -1,3 +1,5 @@
+import Glibc
+
 /// A document tokenized once, to be asked any number of questions from any number of threads.
 ///
 /// It may be used with the context that made it, which it outlives, and with others of the same vocabulary
@@ -18,16 +20,43 @@ public final class PreparedDocument: @unchecked Sendable {
   ) throws(BertQAError) {
     try TextLimit.check(text, "document")
     try monitor.hold(text.count)
-    let copy = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: text.count)
-    _ = copy.initialize(from: text)
+    let copy = try Self.copy(text, monitor)
     do throws(BertQAError) {
       try self.init(
         text: UnsafeBufferPointer(copy), ownsText: true, tokenizer: tokenizer, monitor)
     } catch {
-      copy.deallocate()
+      free(copy.baseAddress)
       throw error
     }
   }
+
+  /// To be freed.
+  private static func copy(
+    _ text: UnsafeBufferPointer<UInt8>, _ monitor: CallMonitor
+  ) throws(BertQAError) -> UnsafeMutableBufferPointer<UInt8> {
+    guard let source = text.baseAddress, text.count > 0 else { return .init(start: nil, count: 0) }
+    try Memory.require(text.count)
+    guard let target = malloc(text.count) else {
+      throw BertQAError(.outOfMemory, "no memory for a copy of \(text.count) bytes")
+    }
+    let bytes = target.bindMemory(to: UInt8.self, capacity: text.count)
+    var position = 0
+    while position < text.count {
+      let count = min(copyInterval, text.count - position)
+      (bytes + position).update(from: source + position, count: count)
+      position += count
+      do throws(BertQAError) {
+        try monitor.check()
+      } catch {
+        free(target)
+        throw error
+      }
+    }
+    return UnsafeMutableBufferPointer(start: bytes, count: text.count)
+  }
+
+  /// Bytes that are copied between two questions to the monitor.
+  private static let copyInterval = 1 << 20
 
   /// Tokenizes `text`, which must stay as it is while the document is in use.
   convenience init(
@@ -48,7 +77,7 @@ public final class PreparedDocument: @unchecked Sendable {
   }
 
   deinit {
-    if ownsText { text.deallocate() }
+    if ownsText { free(UnsafeMutableRawPointer(mutating: text.baseAddress)) }
   }
 
   public var byteCount: Int { text.count }

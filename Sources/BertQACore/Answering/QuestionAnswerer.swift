@@ -29,8 +29,7 @@ struct QuestionAnswerer: Sendable {
   func answer(
     _ pairs: [QuestionDocumentPair], _ options: AnswerOptions
   ) throws(BertQAError) -> [AnswerResult] {
-    var results: [AnswerResult] = []
-    results.reserveCapacity(pairs.count)
+    var results = try [AnswerResult](checkedCapacity: pairs.count)
     for result in try answerEach(pairs, options, stopsAtFailure: true) { results.append(try result.get()) }
     return results
   }
@@ -45,7 +44,11 @@ struct QuestionAnswerer: Sendable {
     let monitor = CallMonitor(options.call)
     let settings = try AnswerSettings(
       options, maxPositions: reader.maxPositions, template: tokenizer.template)
-    var documents = DocumentCache(pairs)
+    try monitor.check()
+    var documents = try DocumentCache(pairs, monitor)
+    try Memory.require(
+      pairs.count, of: (Result<AnswerResult, BertQAError>?, Result<AnswerResult, BertQAError>, PairWork?).self
+    )
     var results = [Result<AnswerResult, BertQAError>?](repeating: nil, count: pairs.count)
     var work = [PairWork?](repeating: nil, count: pairs.count)
     try reader.read(count: pairs.count, monitor) { index throws(BertQAError) in
@@ -92,9 +95,12 @@ struct QuestionAnswerer: Sendable {
     /// Beyond this, documents are tokenized again rather than kept: 50 MB of tokens.
     private static let maxTokensKept = 1 << 22
 
-    init(_ pairs: [QuestionDocumentPair]) {
+    init(_ pairs: [QuestionDocumentPair], _ monitor: CallMonitor) throws(BertQAError) {
       guard pairs.count > 1 else { return }
+      // Keys and indices, in a table that may be filled to a half and doubles.
+      try Memory.require(6 * pairs.count, of: Key.self)
       for (index, pair) in pairs.enumerated() {
+        if index % 4096 == 0 { try monitor.check() }
         guard case .text(let text) = pair.document, text.count > 0 else { continue }
         lastUse[Key(start: text.baseAddress, count: text.count)] = index
       }

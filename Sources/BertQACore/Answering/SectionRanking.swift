@@ -21,25 +21,33 @@ struct SectionRanking {
   }
 
   /// The `limit` best of `windows`, in document order. Of equals the earlier ones are taken. O(tokens).
-  func best(_ limit: Int, of windows: [TokenWindow], ids: [Int32]) -> [TokenWindow] {
+  func best(
+    _ limit: Int, of windows: [TokenWindow], ids: [Int32], _ monitor: CallMonitor? = nil
+  ) throws(BertQAError) -> [TokenWindow] {
     guard windows.count > limit else { return windows }
-    let scores = scores(of: windows, ids: ids)
-    let ranked = windows.indices.sorted { (scores[$0], $1) > (scores[$1], $0) }
-    return ranked.prefix(limit).sorted().map { windows[$0] }
+    // Two lists of indices, one of scores, and what sorting takes.
+    try Memory.require(4 * windows.count, of: Int.self)
+    let scores = try scores(of: windows, ids: ids, monitor)
+    let ranked = try sorted(Array(windows.indices), monitor) { (scores[$0], $1) > (scores[$1], $0) }
+    return try sorted(Array(ranked.prefix(limit)), monitor, by: <).map { windows[$0] }
   }
 
   /// One score per window. Two passes over the tokens, so that memory does not grow with windows × terms.
-  func scores(of windows: [TokenWindow], ids: [Int32]) -> [Double] {
+  func scores(
+    of windows: [TokenWindow], ids: [Int32], _ monitor: CallMonitor? = nil
+  ) throws(BertQAError) -> [Double] {
     var counts = [Int32](repeating: 0, count: termCount + 1)
     var windowsWithTerm = [Int](repeating: 0, count: termCount + 1)
     for window in windows {
+      try monitor?.check()
       count(window, ids, into: &counts)
       for term in 1..<(termCount + 1) where counts[term] > 0 { windowsWithTerm[term] += 1 }
     }
     let total = Double(windows.count)
     let inverseFrequency = windowsWithTerm.map { log(1 + (total - Double($0) + 0.5) / (Double($0) + 0.5)) }
     let meanLength = Double(windows.reduce(0) { $0 + $1.tokenCount }) / total
-    return windows.map { window in
+    return try windows.map { window throws(BertQAError) in
+      try monitor?.check()
       count(window, ids, into: &counts)
       let norm = Self.k1 * (1 - Self.b + Self.b * Double(window.tokenCount) / meanLength)
       var score = 0.0
@@ -48,6 +56,25 @@ struct SectionRanking {
         score += inverseFrequency[term] * frequency * (Self.k1 + 1) / (frequency + norm)
       }
       return score
+    }
+  }
+
+  /// Sorted, while the monitor is asked.
+  private func sorted(
+    _ indices: [Int], _ monitor: CallMonitor?, by areInOrder: (Int, Int) -> Bool
+  ) throws(BertQAError) -> [Int] {
+    var comparisons = 0
+    do {
+      return try indices.sorted {
+        comparisons &+= 1
+        if comparisons % CallPoll.elementInterval == 0 { try monitor?.check() }
+        return areInOrder($0, $1)
+      }
+    } catch let error as BertQAError {
+      throw error
+    } catch {
+      // Nothing else is thrown above.
+      throw BertQAError(.internal, "sorting failed: \(error)")
     }
   }
 

@@ -36,6 +36,7 @@ struct SpanSearch {
     self.maxLength = maxLength
     var rowCount = 0
     for window in logits.windows {
+      try runs.makeRoom(for: 1)
       if let run = runs.last, window.firstToken <= run.tokens.upperBound {
         runs[runs.count - 1].tokens = run.tokens.lowerBound..<window.endToken
         rowCount += window.endToken - run.tokens.upperBound
@@ -44,7 +45,7 @@ struct SpanSearch {
         rowCount += window.tokenCount
       }
     }
-    rowMaxima = [Float](repeating: -.infinity, count: rowCount)
+    rowMaxima = try [Float](repeating: -.infinity, count: rowCount, monitor)
     try fillRowMaxima(monitor)
   }
 
@@ -75,15 +76,18 @@ struct SpanSearch {
   }
 
   /// The best candidate that lies in `interval`, which must lie in `run`. nil if there is none.
-  func best(in interval: Range<Int>, of run: Run) -> ScoredSpan? {
+  func best(
+    in interval: Range<Int>, of run: Run, _ monitor: CallMonitor
+  ) throws(BertQAError) -> ScoredSpan? {
     guard !interval.isEmpty else { return nil }
     // The end of the interval cuts candidates of the last starts only.
     let cut = max(interval.lowerBound, interval.upperBound - (maxLength - 1))
     var best: ScoredSpan?
-    if let first = firstMaximum(in: interval.lowerBound..<cut, of: run) {
+    if let first = try firstMaximum(in: interval.lowerBound..<cut, of: run, monitor) {
       best = bestSpan(from: first, limit: interval.upperBound)
     }
     for first in cut..<interval.upperBound {
+      try monitor.check()
       if let span = bestSpan(from: first, limit: interval.upperBound),
         best.map(span.isBetter(than:)) ?? true
       {
@@ -94,14 +98,22 @@ struct SpanSearch {
   }
 
   /// The first of the starts in `interval` with the highest maximum.
-  private func firstMaximum(in interval: Range<Int>, of run: Run) -> Int? {
-    rowMaxima.withUnsafeBufferPointer { maxima in
+  private func firstMaximum(
+    in interval: Range<Int>, of run: Run, _ monitor: CallMonitor
+  ) throws(BertQAError) -> Int? {
+    try rowMaxima.withUnsafeBufferPointer { maxima throws(BertQAError) in
       let shift = run.firstRow - run.tokens.lowerBound
       var best = -Float.infinity
       var position: Int?
-      for token in interval where maxima[token + shift] > best {
-        best = maxima[token + shift]
-        position = token
+      var begin = interval.lowerBound
+      while begin < interval.upperBound {
+        let end = min(interval.upperBound, begin + CallPoll.elementInterval)
+        for token in begin..<end where maxima[token + shift] > best {
+          best = maxima[token + shift]
+          position = token
+        }
+        begin = end
+        try monitor.check()
       }
       return position
     }

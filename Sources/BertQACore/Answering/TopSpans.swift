@@ -20,11 +20,13 @@ struct TopSpans {
   private let alignsToWords: Bool
   private var intervals: [Interval] = []
 
-  init(search: SpanSearch, document: PreparedDocument, alignsToWords: Bool) {
+  init(
+    search: SpanSearch, document: PreparedDocument, alignsToWords: Bool, _ monitor: CallMonitor
+  ) throws(BertQAError) {
     self.search = search
     self.document = document
     self.alignsToWords = alignsToWords
-    for run in search.runs { add(run.tokens, of: run) }
+    for run in search.runs { try add(run.tokens, of: run, monitor) }
   }
 
   /// The best `count`, best first; fewer if the candidates run out.
@@ -36,18 +38,23 @@ struct TopSpans {
       let last = lastToken(best.last)
       taken.append(Taken(span: best, bytes: document.bytes(ofTokens: first, through: last)))
       if taken.count == count { break }
-      removeOverlapping(first, through: last)
+      try removeOverlapping(first, through: last, monitor)
     }
     return taken
   }
 
-  private mutating func add(_ tokens: Range<Int>, of run: SpanSearch.Run) {
-    guard let best = search.best(in: tokens, of: run) else { return }
+  private mutating func add(
+    _ tokens: Range<Int>, of run: SpanSearch.Run, _ monitor: CallMonitor
+  ) throws(BertQAError) {
+    try monitor.check()
+    guard let best = try search.best(in: tokens, of: run, monitor) else { return }
     intervals.append(Interval(run: run, tokens: tokens, best: best))
   }
 
   /// Cuts out all tokens whose candidates would overlap the aligned tokens `first` through `last`.
-  private mutating func removeOverlapping(_ first: Int, through last: Int) {
+  private mutating func removeOverlapping(
+    _ first: Int, through last: Int, _ monitor: CallMonitor
+  ) throws(BertQAError) {
     let bytes = document.bytes(ofTokens: first, through: last)
     // Words may share bytes where one character makes several of them.
     var low = first
@@ -61,8 +68,8 @@ struct TopSpans {
     let touched = intervals.filter { $0.tokens.overlaps(low..<high) }
     intervals.removeAll { $0.tokens.overlaps(low..<high) }
     for interval in touched {
-      add(interval.tokens.clamped(to: 0..<low), of: interval.run)
-      add(interval.tokens.clamped(to: high..<Int.max), of: interval.run)
+      try add(interval.tokens.clamped(to: 0..<low), of: interval.run, monitor)
+      try add(interval.tokens.clamped(to: high..<Int.max), of: interval.run, monitor)
     }
   }
 

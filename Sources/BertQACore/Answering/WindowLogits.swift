@@ -17,20 +17,32 @@ struct WindowLogits {
     windows.reduce(0) { $0 + $1.tokenCount } * 2 * MemoryLayout<Float>.stride
   }
 
-  init(windows: [TokenWindow]) {
+  /// Of no window.
+  init() {
+    windows = []
+    offsets = [0]
+    start = []
+    end = []
+  }
+
+  init(windows: [TokenWindow], _ monitor: CallMonitor? = nil) throws(BertQAError) {
     self.windows = windows
-    var offsets = [0]
-    offsets.reserveCapacity(windows.count + 1)
-    for window in windows { offsets.append(offsets[offsets.count - 1] + window.tokenCount) }
+    var offsets = try [Int](checkedCapacity: windows.count + 1)
+    offsets.append(0)
+    for (index, window) in windows.enumerated() {
+      if index % CallPoll.elementInterval == 0 { try monitor?.check() }
+      offsets.append(offsets[index] + window.tokenCount)
+    }
     self.offsets = offsets
-    start = [Float](repeating: 0, count: offsets[offsets.count - 1])
-    end = start
+    start = try [Float](repeating: 0, count: offsets[windows.count], monitor)
+    end = try [Float](repeating: 0, count: offsets[windows.count], monitor)
   }
 
   /// Takes over window `index` from the logits of its tokens, where [CLS] is at `classifier` and the document
   /// begins at `document`.
   mutating func store(
-    window index: Int, start newStart: UnsafePointer<Float>, end newEnd: UnsafePointer<Float>, classifier: Int,
+    window index: Int, start newStart: UnsafePointer<Float>, end newEnd: UnsafePointer<Float>,
+    classifier: Int,
     document: Int
   ) throws(BertQAError) {
     let null = newStart[classifier] + newEnd[classifier]
@@ -70,8 +82,9 @@ struct WindowLogits {
 
   /// Leaves the `count` best starts and the `count` best ends of each window, of equals the earlier ones,
   /// and sets the others to -∞, so that no span with them is a candidate.
-  mutating func keepBest(_ count: Int) {
+  mutating func keepBest(_ count: Int, _ monitor: CallMonitor? = nil) throws(BertQAError) {
     for index in windows.indices {
+      try monitor?.check()
       let range = offsets[index]..<offsets[index + 1]
       Self.keepBest(count, of: range, in: &start)
       Self.keepBest(count, of: range, in: &end)

@@ -10,6 +10,7 @@ struct TextClassifier: Sendable {
     _ texts: [TextPair], _ options: ClassifyOptions, stopsAtFailure: Bool = false
   ) throws(BertQAError) -> [Result<Classification, BertQAError>] {
     let layout = try layout(options)
+    try Memory.require(2 * texts.count, of: Result<Classification, BertQAError>?.self)
     var results = [Result<Classification, BertQAError>?](repeating: nil, count: texts.count)
     var pooled = PooledLogits(options.windowPooling, count: labels.count)
     try reader.read(texts, layout, options.call) { index, error throws(BertQAError) in

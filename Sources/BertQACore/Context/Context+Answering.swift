@@ -125,14 +125,16 @@ extension Context {
 
   private static func texts(
     _ pairs: [(question: UnsafeBufferPointer<UInt8>, document: UnsafeBufferPointer<UInt8>)]
-  ) -> [QuestionDocumentPair] {
-    pairs.map { QuestionDocumentPair(question: $0.question, document: .text($0.document)) }
+  ) throws(BertQAError) -> [QuestionDocumentPair] {
+    try Memory.require(pairs.count, of: QuestionDocumentPair.self)
+    return pairs.map { QuestionDocumentPair(question: $0.question, document: .text($0.document)) }
   }
 
   private static func pairs(
     _ questions: [UnsafeBufferPointer<UInt8>], _ document: PreparedDocument
-  ) -> [QuestionDocumentPair] {
-    questions.map { QuestionDocumentPair(question: $0, document: .prepared(document)) }
+  ) throws(BertQAError) -> [QuestionDocumentPair] {
+    try Memory.require(questions.count, of: QuestionDocumentPair.self)
+    return questions.map { QuestionDocumentPair(question: $0, document: .prepared(document)) }
   }
 }
 

@@ -20,8 +20,8 @@ public final class Context: Sendable {
     }
     try self.init(options) { () throws(BertQAError) in
       try options.tokenizerOnly
-        ? .tokenizer(LoadedTokenizer(path: modelDirectory), from: modelDirectory)
-        : LoadedEngine(ModelDirectory(path: modelDirectory), options)
+        ? .tokenizer(path: modelDirectory)
+        : LoadedEngine.load(ModelDirectory(path: modelDirectory), options)
     }
   }
 
@@ -31,7 +31,7 @@ public final class Context: Sendable {
   ) throws(BertQAError) {
     try self.init(options) { () throws(BertQAError) in
       try options.tokenizerOnly
-        ? .tokenizer(LoadedTokenizer(model), from: model.name) : LoadedEngine(model, options)
+        ? .tokenizer(model) : LoadedEngine.load(model, options)
     }
   }
 
@@ -53,7 +53,7 @@ public final class Context: Sendable {
     }
     let monitor = CallMonitor(options.call)
     try monitor.checkNow()
-    let loaded = try ForkGuard.hold(load)
+    let loaded = try load()
     try monitor.checkNow()
     engine = loaded.engine
     info = loaded.info
@@ -81,8 +81,7 @@ public final class Context: Sendable {
 
 /// The results, or the first failure.
 func all<Success>(_ results: [Result<Success, BertQAError>]) throws(BertQAError) -> [Success] {
-  var values: [Success] = []
-  values.reserveCapacity(results.count)
+  var values = try [Success](checkedCapacity: results.count)
   for result in results { values.append(try result.get()) }
   return values
 }

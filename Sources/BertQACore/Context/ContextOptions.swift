@@ -12,8 +12,8 @@ public struct ContextOptions: Sendable {
   /// Receives one line for each decision taken while loading; called on the calling thread, when all is loaded.
   public var log: (@Sendable (String) -> Void)?
 
-  /// Of the loading. The hook is asked before and after, not during it: fork() in other threads waits then, and a
-  /// hook might wait for such a thread.
+  /// Of the loading. While the first model of a kind is loaded the hook is asked before and after only: fork() in
+  /// other threads waits then, and a hook might wait for such a thread.
   public var call = CallOptions()
 
   public init() {}

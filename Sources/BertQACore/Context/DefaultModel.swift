@@ -6,7 +6,7 @@ enum DefaultModel {
   /// Looks beside the library or program that this code is part of, then in its install prefix, in the
   /// usual prefixes, and at last, for the model that answers, in the environment variable BERTQA_MODEL.
   static func directory(for task: ModelTask) throws(BertQAError) -> String {
-    let name = try name(for: task)
+    let name = name(for: task)
     var candidates = candidates(name, beside: bq_path_of_binary().map { String(cString: $0) })
     var remedy = "install it or pass a model directory"
     if task == .answer {
@@ -18,13 +18,12 @@ enum DefaultModel {
       .io, "no default model: no config.json in \(candidates.joined(separator: ", ")); \(remedy)")
   }
 
-  private static func name(for task: ModelTask) throws(BertQAError) -> String {
+  private static func name(for task: ModelTask) -> String {
     switch task {
     case .answer: return "qa-minilm-l6"
     case .classify: return "topics-words"
     case .predict: return "shakespeare-lstm"
-    case .embed:
-      throw BertQAError(.invalidArgument, "there is no default embedding model; pass a model directory")
+    case .embed: return "embed-minilm-l6"
     }
   }
 

@@ -74,18 +74,54 @@ struct LoadedEngine {
     self.info = info
   }
 
-  /// A tokenizer alone.
-  static func tokenizer(_ loaded: LoadedTokenizer, from directory: String) -> LoadedEngine {
+  /// A tokenizer alone: a directory or a file.
+  static func tokenizer(path: String) throws(BertQAError) -> LoadedEngine {
+    // Which files there are decides what code runs.
+    let directory = ModelDirectory(path: path)
+    let kind = "tokenizer of a path \(path.hasSuffix(".json")) \(directory.tokenizerKind)"
+    return try WarmUp.load(kind) { _ throws(BertQAError) in
+      try .tokenizer(TokenizerFiles(path: path), from: path)
+    }
+  }
+
+  static func tokenizer(_ directory: ModelDirectory) throws(BertQAError) -> LoadedEngine {
+    try WarmUp.load("tokenizer \(directory.tokenizerKind)") { _ throws(BertQAError) in
+      try .tokenizer(TokenizerFiles(directory), from: directory.name)
+    }
+  }
+
+  private static func tokenizer(
+    _ files: TokenizerFiles, from directory: String
+  ) throws(BertQAError) -> LoadedEngine {
     var info = ModelInfo(directory: directory)
-    info.vocabularySize = loaded.tokenizer.vocabularySize
-    info.lowercase = loaded.tokenizer.lowercases
-    return LoadedEngine(.tokenizer(loaded.tokenizer), info)
+    info.vocabularySize = files.vocabularySize
+    info.lowercase = files.lowercases
+    return LoadedEngine(.tokenizer(try files.makeTokenizer()), info)
   }
 
   /// The model that `config.json`'s architecture says the directory holds.
-  init(_ directory: ModelDirectory, _ options: ContextOptions) throws(BertQAError) {
-    let source = try ObjectReader(directory.file("config.json"))
-    let architecture = try Architecture(source)
+  static func load(
+    _ directory: ModelDirectory, _ options: ContextOptions
+  ) throws(BertQAError) -> LoadedEngine {
+    let (source, architecture) = try WarmUp.load("config.json \(directory.sourceKind)") {
+      _ throws(BertQAError) in
+      let source = try ObjectReader(directory.configuration())
+      return (source, try Architecture(source))
+    }
+    // Quantized or not: config.json says it.
+    let kind =
+      "\(architecture.rawValue) \(options.precision) \(source.value("bertqa") != nil) \(directory.modelKind)"
+    return try WarmUp.load(kind) { forkWaits throws(BertQAError) in
+      var options = options
+      if forkWaits { options.call.cancellation = nil }
+      return try LoadedEngine(directory, source, architecture, options)
+    }
+  }
+
+  private init(
+    _ directory: ModelDirectory, _ source: ObjectReader, _ architecture: Architecture,
+    _ options: ContextOptions
+  ) throws(BertQAError) {
     var info = ModelInfo(directory: directory.name)
     info.architecture = architecture.rawValue
     info.task = architecture.task
@@ -123,27 +159,26 @@ struct LoadedEngine {
   private init(
     _ model: LoadedModel, _ head: HeadKind, _ options: ContextOptions, _ info: ModelInfo
   ) throws(BertQAError) {
-    var call = options.call
-    call.cancellation = nil
     let encoder = try Encoder(
       model: model, precision: options.precision, kernels: Self.kernels(options),
-      threadLimit: options.threads, call: call)
+      threadLimit: options.threads, call: options.call)
     let configuration = model.configuration
     var info = info
     info.precision = encoder.arithmetic.precision
     info.instructionSet = InstructionSet(rawValue: encoder.kernels.table.isa)
     info.threads = Self.threads(options)
-    info.vocabularySize = model.tokenizer.tokenizer.vocabularySize
+    info.vocabularySize = model.tokenizer.vocabularySize
     info.hiddenSize = configuration.hiddenSize
     info.layerCount = configuration.layerCount
     info.headCount = configuration.headCount
     info.intermediateSize = configuration.intermediateSize
     info.maxPositions = configuration.maxPositions
-    info.lowercase = model.tokenizer.tokenizer.lowercases
+    info.lowercase = model.tokenizer.lowercases
     info.noAnswerThreshold = configuration.noAnswerThreshold
     info.labels = configuration.labels
     let reader = WindowReader(
-      tokenizer: model.tokenizer.tokenizer, model: encoder, maxPositions: configuration.maxPositions)
+      tokenizer: try model.tokenizer.makeTokenizer(), model: encoder, maxPositions: configuration.maxPositions
+    )
     switch head {
     case .spans:
       let answerer = QuestionAnswerer(

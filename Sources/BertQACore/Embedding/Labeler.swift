@@ -13,6 +13,9 @@ public final class Labeler: Sendable {
   /// [labels][embedder.length], each of length 1.
   private let prototypes: [Float]
 
+  /// Labels or examples between two questions to the monitor.
+  private static let pollInterval = 1024
+
   init(
     _ embedder: TextEmbedder, _ examples: [LabelExample], _ options: LabelerOptions
   ) throws(BertQAError) {
@@ -27,9 +30,12 @@ public final class Labeler: Sendable {
     // By bytes: String compares canonically equivalent texts as equal.
     var ids: [[UInt8]: Int] = [:]
     var labels: [String] = []
-    var labelOfExample: [Int] = []
-    labelOfExample.reserveCapacity(examples.count)
+    let monitor = CallMonitor(options.embed.call)
+    // Keys of their own, indices and texts.
+    try Memory.require(128 * examples.count)
+    var labelOfExample = try [Int](checkedCapacity: examples.count)
     for (index, example) in examples.enumerated() {
+      if index % Self.pollInterval == 0 { try monitor.check() }
       let label = Array(example.label.utf8)
       guard !label.isEmpty, !label.contains(0) else {
         throw BertQAError(
@@ -46,7 +52,7 @@ public final class Labeler: Sendable {
     var embed = options.embed
     embed.normalizes = true
     let length = embedder.length
-    var sums = [Double](repeating: 0, count: labels.count * length)
+    var sums = try [Double](repeating: 0, count: labels.count * length, monitor)
     try embedder.forEachVector(
       of: examples.map { TextPair(text: $0.text) }, called: "examples", embed
     ) { index, vector, _ in
@@ -54,9 +60,14 @@ public final class Labeler: Sendable {
       for feature in 0..<length { sums[first + feature] += Double(vector[feature]) }
     }
     // Divided by the number of examples or not, the direction is the same.
-    var prototypes = sums.map { Float($0) }
-    prototypes.withUnsafeMutableBufferPointer { prototypes in
+    var prototypes = try [Float](checkedCapacity: sums.count)
+    for (index, sum) in sums.enumerated() {
+      if index % CallPoll.elementInterval == 0 { try monitor.check() }
+      prototypes.append(Float(sum))
+    }
+    try prototypes.withUnsafeMutableBufferPointer { prototypes throws(BertQAError) in
       for first in stride(from: 0, to: prototypes.count, by: length) {
+        if first / length % Self.pollInterval == 0 { try monitor.check() }
         TextEmbedder.normalize(.init(rebasing: prototypes[first..<first + length]))
       }
     }
@@ -104,8 +115,11 @@ public final class Labeler: Sendable {
   ) throws(BertQAError) {
     var options = options
     options.call = call
-    try embedder.forEachVector(of: texts, options, failed: failed) { index, vector, windowCount in
-      let logits = labels.indices.map { label in
+    let monitor = CallMonitor(call)
+    try embedder.forEachVector(of: texts, options, failed: failed) {
+      index, vector, windowCount throws(BertQAError) in
+      let logits = try labels.indices.map { label throws(BertQAError) in
+        if label % Self.pollInterval == 0 { try monitor.check() }
         let first = label * embedder.length
         var cosine = 0.0
         for feature in 0..<embedder.length {

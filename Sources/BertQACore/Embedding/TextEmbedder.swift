@@ -17,7 +17,7 @@ struct TextEmbedder: Sendable {
   func forEachVector(
     of texts: [TextPair], called name: String = "texts", _ options: EmbedOptions,
     failed: (Int, BertQAError) throws(BertQAError) -> Void = { _, error throws(BertQAError) in throw error },
-    _ body: (Int, UnsafePointer<Float>, _ windowCount: Int) -> Void
+    _ body: (Int, UnsafePointer<Float>, _ windowCount: Int) throws(BertQAError) -> Void
   ) throws(BertQAError) {
     let pooling: TokenPooling =
       switch options.pooling {
@@ -51,7 +51,7 @@ struct TextEmbedder: Sendable {
             + "chosen precision; check the model's files")
       }
       if normalizes { Self.normalize(vector) }
-      body(output.item, UnsafePointer(buffer.base), windowCount)
+      try body(output.item, UnsafePointer(buffer.base), windowCount)
       windowCount = 0
     }
   }

@@ -67,6 +67,7 @@ final class Encoder: WindowModel, @unchecked Sendable {
     }
     let rows = input == .tokens ? batch.ids.count : batch.windows.count
     let columns = parameters.head.columns
+    try Memory.require(rows * columns, of: Float.self)
     var values = [Float](repeating: 0, count: rows * columns)
     try values.withUnsafeMutableBufferPointer { values throws(BertQAError) in
       // Nothing is written where there are no rows.

@@ -27,11 +27,8 @@ extension EncoderPass {
     of id: Int32, position: Int, type: Int, _ row: UnsafeMutablePointer<Float>
   ) {
     encoder.parameters.wordEmbeddings.copyFloats(rows: Int(id)..<Int(id) + 1, to: row)
-    switch encoder.configuration.family.positions {
-    case .table(let offset):
-      let positions = encoder.parameters.positionEmbeddings + (position + offset) * hiddenSize
-      for feature in 0..<hiddenSize { row[feature] += positions[feature] }
-    }
+    let positions = encoder.parameters.positionEmbeddings + position * hiddenSize
+    for feature in 0..<hiddenSize { row[feature] += positions[feature] }
     guard let types = encoder.parameters.tokenTypeEmbeddings else { return }
     let kind = types + min(type, encoder.configuration.typeVocabSize - 1) * hiddenSize
     for feature in 0..<hiddenSize { row[feature] += kind[feature] }

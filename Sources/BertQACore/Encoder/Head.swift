@@ -8,14 +8,21 @@ struct Head {
     var activation: Activation
   }
 
-  var input: HeadInput
+  let input: HeadInput
   /// Applied in order to the input's vectors; none: these are the result.
-  var layers: [Layer]
+  let layers: [Layer]
   /// Numbers per token or window.
-  var columns: Int
-
+  let columns: Int
   /// Features of the widest layer's outputs; 0 without layers.
-  var width: Int { layers.reduce(0) { max($0, $1.linear.outs) } }
+  private let width: Int
+
+  /// - Parameter hidden: features of the vectors that the head reads.
+  init(input: HeadInput, layers: [Layer], hidden: Int) {
+    self.input = input
+    self.layers = layers
+    columns = layers.last?.linear.outs ?? hidden
+    width = layers.map(\.linear.outs).max() ?? 0
+  }
 
   /// Floats of scratch that `apply` needs: two layers' outputs.
   func scratchCount(blocks: Int) -> Int { 2 * blocks * width * Kernels.lanes }

@@ -33,7 +33,7 @@ struct ParameterConverter {
       layers.append(
         Head.Layer(linear: try floatLinear(layer.linear), activation: layer.activation))
     }
-    return Head(input: weights.input, layers: layers, columns: layers.last?.linear.outs ?? hidden)
+    return Head(input: weights.input, layers: layers, hidden: hidden)
   }
 
   mutating func linear(_ weights: LinearWeights) throws(BertQAError) -> LinearLayer {

@@ -28,7 +28,7 @@ final class Parameters: @unchecked Sendable {
   }
 
   let wordEmbeddings: TensorView
-  /// [positionRows][hidden]
+  /// [maxPositions][hidden]: from the row of a window's first token on.
   let positionEmbeddings: UnsafePointer<Float>
   /// [typeVocabSize][hidden]; nil for architectures without token types.
   let tokenTypeEmbeddings: UnsafePointer<Float>?
@@ -44,7 +44,10 @@ final class Parameters: @unchecked Sendable {
     let weights = model.encoder
     var converter = ParameterConverter(arithmetic)
     wordEmbeddings = weights.wordEmbeddings
-    positionEmbeddings = try converter.floats(weights.positionEmbeddings)
+    let positions = try converter.floats(weights.positionEmbeddings)
+    switch model.configuration.family.positions {
+    case .table(let offset): positionEmbeddings = positions + offset * model.configuration.hiddenSize
+    }
     if let types = weights.tokenTypeEmbeddings {
       tokenTypeEmbeddings = try converter.floats(types)
     } else {

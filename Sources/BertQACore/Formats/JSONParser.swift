@@ -37,6 +37,8 @@ package struct JSONParser {
       throw BertQAError(
         .tooLarge, "\(file): \(bytes.count) bytes of JSON, expected at most \(limits.bytes)")
     }
+    // A value takes two bytes of text at least, and up to 40 of memory.
+    try Memory.require(24 * bytes.count)
     let value = try parser.value(depth: 0)
     parser.skipSpace()
     guard parser.position == bytes.count else { throw parser.error("expected the end of the text") }

@@ -75,7 +75,8 @@ public struct ModelDirectory: Sendable {
 
   /// - Throws: `.io` where the file does not exist, cannot be read or is no regular file; `.invalidModel` for a
   ///   name, as a model's own files may contain, that would leave the directory.
-  func file(_ file: String) throws(BertQAError) -> ModelFile {
+  /// - Parameter limit: bytes; a larger file is `.tooLarge`, before any of it is mapped or read.
+  func file(_ file: String, limit: Int = .max) throws(BertQAError) -> ModelFile {
     guard Self.isPlain(file) else {
       throw BertQAError(.invalidModel, "\(name): \(quoted(file)) is not the name of a file in this directory")
     }
@@ -85,13 +86,45 @@ public struct ModelDirectory: Sendable {
       guard !name.isEmpty else {
         throw BertQAError(.invalidArgument, argument: "model_directory", "is empty")
       }
-      return try ModelFile(path: path(of: file))
+      return try ModelFile(path: path(of: file), limit: limit)
     case .descriptor(let directory):
-      return try ModelFile(file, inDirectory: directory.number, path: path(of: file))
+      return try ModelFile(file, inDirectory: directory.number, path: path(of: file), limit: limit)
     case .files(let files):
-      if let found = files[file] { return found }
+      if let found = files[file] {
+        try ModelFile.check(found.bytes.count, limit, path(of: file))
+        return found
+      }
       throw BertQAError(.io, "\(path(of: file)): no such file was given")
     }
+  }
+
+  /// `config.json`.
+  func configuration() throws(BertQAError) -> ModelFile {
+    try file("config.json", limit: ModelFile.configurationLimit)
+  }
+
+  /// How files are opened.
+  var sourceKind: String {
+    switch source {
+    case .path: "path"
+    case .descriptor: "descriptor"
+    case .files: "files"
+    }
+  }
+
+  /// Which of the files there are that decide how a tokenizer is read.
+  var tokenizerKind: String {
+    sourceKind
+      + ["vocab.txt", "tokenizer.json", "tokenizer_config.json"].map { exists($0) ? "+" : "-" }.joined()
+  }
+
+  /// Which of the files there are that decide how a model is read.
+  var modelKind: String {
+    tokenizerKind
+      + [
+        "model.safetensors", "modules.json", "sentence_bert_config.json", "sentence_distilbert_config.json",
+        "config_sentence_transformers.json",
+      ].map { exists($0) ? "+" : "-" }.joined()
   }
 
   /// Whether a name is that of a file in the directory or one level below.

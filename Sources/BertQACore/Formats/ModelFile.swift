@@ -13,22 +13,36 @@ final class ModelFile: @unchecked Sendable {
   /// The file's contents; without base address if it is empty. Valid as long as this object: use `withBytes`
   /// where nothing else keeps it.
   let bytes: UnsafeRawBufferPointer
-  private let memory: Memory
+  private let ownership: Ownership
 
-  private enum Memory {
+  private enum Ownership {
     case mapped
     case allocated
     /// The caller's, who keeps it valid and unchanged.
     case borrowed
   }
 
+  /// Bytes of `config.json` and of other small files, far above any real one.
+  static let configurationLimit = 16 << 20
+  /// Bytes of JSON files that list tensors or pieces: what `JSONParser` reads at most.
+  static let jsonLimit = 100_000_000
+  /// Bytes of a `vocab.txt`.
+  static let vocabularyLimit = 1 << 28
+
   convenience init(path: String) throws(BertQAError) {
-    try self.init(path: path, openedAs: path, in: AT_FDCWD)
+    try self.init(path: path, openedAs: path, in: AT_FDCWD, limit: .max)
+  }
+
+  /// - Parameter limit: bytes; a larger file is `.tooLarge`, before any of it is mapped.
+  convenience init(path: String, limit: Int) throws(BertQAError) {
+    try self.init(path: path, openedAs: path, in: AT_FDCWD, limit: limit)
   }
 
   /// The file `name` in the directory that `descriptor` is open on; messages call it `path`.
-  convenience init(_ name: String, inDirectory descriptor: Int32, path: String) throws(BertQAError) {
-    try self.init(path: path, openedAs: name, in: descriptor)
+  convenience init(
+    _ name: String, inDirectory descriptor: Int32, path: String, limit: Int = .max
+  ) throws(BertQAError) {
+    try self.init(path: path, openedAs: name, in: descriptor, limit: limit)
   }
 
   /// Memory that the caller keeps valid and unchanged for the life of this object and of all that is loaded
@@ -36,7 +50,7 @@ final class ModelFile: @unchecked Sendable {
   init(borrowing bytes: UnsafeRawBufferPointer, path: String) {
     self.path = path
     self.bytes = bytes
-    memory = .borrowed
+    ownership = .borrowed
   }
 
   /// A copy of `bytes`, aligned to 64 bytes.
@@ -48,12 +62,14 @@ final class ModelFile: @unchecked Sendable {
     }
     if let source = bytes.baseAddress { copy.copyMemory(from: source, byteCount: bytes.count) }
     self.bytes = UnsafeRawBufferPointer(start: copy, count: bytes.count)
-    memory = .allocated
+    ownership = .allocated
   }
 
-  private init(path: String, openedAs name: String, in directory: Int32) throws(BertQAError) {
+  private init(
+    path: String, openedAs name: String, in directory: Int32, limit: Int
+  ) throws(BertQAError) {
     self.path = path
-    memory = .mapped
+    ownership = .mapped
     guard !name.utf8.contains(0) else {
       throw BertQAError(.invalidArgument, "a path contains a NUL: \(quoted(path))")
     }
@@ -70,14 +86,21 @@ final class ModelFile: @unchecked Sendable {
       bytes = UnsafeRawBufferPointer(start: nil, count: 0)
       return
     }
+    try Self.check(size, limit, path)
+    try Memory.require(size)
     let mapping = mmap(nil, size, PROT_READ, MAP_PRIVATE, descriptor, 0)
     guard let mapping, mapping != MAP_FAILED else { throw .system("map", path) }
     bytes = UnsafeRawBufferPointer(start: mapping, count: size)
   }
 
+  static func check(_ size: Int, _ limit: Int, _ path: String) throws(BertQAError) {
+    guard size > limit else { return }
+    throw BertQAError(.tooLarge, "\(path): has \(size) bytes, expected at most \(limit)")
+  }
+
   deinit {
     guard let base = UnsafeMutableRawPointer(mutating: bytes.baseAddress) else { return }
-    switch memory {
+    switch ownership {
     case .mapped: munmap(base, bytes.count)
     case .allocated: free(base)
     case .borrowed: break

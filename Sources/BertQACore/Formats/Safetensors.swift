@@ -14,12 +14,16 @@ struct Safetensors: Sendable {
 
   let file: ModelFile
   let entries: [String: Entry]
+  /// Bytes of the header's JSON.
+  let headerCount: Int
 
   /// A file is: the header's length N (8 bytes, little-endian), N bytes of JSON, the data. The
   /// header maps names to {dtype, shape, data_offsets: [begin, end)}, in bytes from the data's start;
   /// tensors cover the data without gap or overlap.
-  init(_ file: ModelFile) throws(BertQAError) {
-    let headerCount = try Self.headerCount(of: file)
+  /// - Parameter headerLimit: bytes of the header, at most.
+  init(_ file: ModelFile, headerLimit: Int = Safetensors.headerLimit) throws(BertQAError) {
+    let headerCount = try Self.headerCount(of: file, headerLimit)
+    self.headerCount = headerCount
     let json = try file.withBytes { bytes throws(BertQAError) in
       try JSONParser.parse(
         UnsafeBufferPointer(rebasing: bytes[8..<8 + headerCount]), file: file.path)
@@ -50,7 +54,7 @@ struct Safetensors: Sendable {
   }
 
   /// The length of the header, checked.
-  private static func headerCount(of file: ModelFile) throws(BertQAError) -> Int {
+  private static func headerCount(of file: ModelFile, _ headerLimit: Int) throws(BertQAError) -> Int {
     let bytes = file.bytes
     guard bytes.count >= 8 else {
       throw BertQAError(

@@ -58,7 +58,8 @@ final class SequenceModel: @unchecked Sendable {
     let configuration = try SequenceConfiguration(source)
     let loader = WeightLoader(try Checkpoint(directory), prefix: "")
     let weights = try SequenceWeights(loader, configuration)
-    words = try WordVocabulary(configuration, file: directory.file("vocab.txt"))
+    words = try WordVocabulary(
+      configuration, file: directory.file("vocab.txt", limit: ModelFile.vocabularyLimit))
 
     var converter = ParameterConverter(.f32)
     let longest = max(

@@ -70,6 +70,7 @@ struct WordSplitter {
       let kind = kind(of: unit.scalar)
       if kind == .ignored { continue }
       if kind == .letter {
+        try word.makeRoom(for: 8)
         if let joint { word.append(Self.byte(of: joint)) }
         joint = nil
         word += Self.bytes(of: unit.scalar)
@@ -112,6 +113,7 @@ struct WordSplitter {
   private mutating func append(_ word: [UInt8], onlyIfKnown: Bool = false) throws(BertQAError) {
     if onlyIfKnown, !isKnown(word) { return }
     let read = try word.withUnsafeBufferPointer { word throws(BertQAError) in try words.id(reading: word) }
+    try ids.makeRoom(for: 1)
     ids.append(read.id)
     if read.isUnknown { unknownCount += 1 }
   }

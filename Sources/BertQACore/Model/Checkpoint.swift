@@ -41,12 +41,18 @@ struct Checkpoint: Sendable {
     _ index: String, in directory: ModelDirectory
   ) throws(BertQAError) -> (shards: [Safetensors], weightMap: [String: Int]) {
     let path = directory.path(of: index)
-    guard let map = try ObjectReader(directory.file(index)).reader("weight_map") else {
+    guard
+      let map = try ObjectReader(
+        directory.file(index, limit: ModelFile.jsonLimit)
+      ).reader("weight_map")
+    else {
       throw BertQAError(.invalidModel, "\(path): \"weight_map\" is missing")
     }
     var shards: [Safetensors] = []
     var positions: [String: Int] = [:]
     var weightMap: [String: Int] = [:]
+    // Of all shards together: links may make one long header that of thousands of them.
+    var headerRoom = Safetensors.headerLimit
     for member in map.object.members {
       guard case .string(let name) = member.value, isPlainFileName(name) else {
         throw map.mismatch(
@@ -54,7 +60,12 @@ struct Checkpoint: Sendable {
       }
       if positions[name] == nil {
         positions[name] = shards.count
-        shards.append(try Safetensors(directory.file(name)))
+        guard shards.count < shardLimit else {
+          throw BertQAError(.tooLarge, "\(path): more than \(shardLimit) files")
+        }
+        let shard = try Safetensors(directory.file(name), headerLimit: headerRoom)
+        headerRoom -= shard.headerCount
+        shards.append(shard)
       }
       guard weightMap.updateValue(positions[name] ?? 0, forKey: member.key) == nil else {
         throw BertQAError(
@@ -63,6 +74,8 @@ struct Checkpoint: Sendable {
     }
     return (shards, weightMap)
   }
+
+  private static let shardLimit = 4096
 
   /// Whether a name in a model's file stays within its directory.
   static func isPlainFileName(_ name: String) -> Bool {

@@ -2,7 +2,7 @@ extension EmbeddingConfiguration {
   /// Reads `modules.json` and what it names, `sentence_bert_config.json`, and the tokenizer's
   /// "model_max_length". Each may be absent.
   mutating func readSentenceTransformers(
-    _ directory: ModelDirectory, _ model: ModelConfiguration, _ tokenizer: any Tokenizer
+    _ directory: ModelDirectory, _ model: ModelConfiguration, _ tokenizer: TokenizerFiles
   ) throws(BertQAError) {
     if let own = try Self.reader("tokenizer_config.json", in: directory) {
       lowerLength(to: try own.number("model_max_length"))
@@ -26,7 +26,7 @@ extension EmbeddingConfiguration {
   private static func reader(
     _ file: String, in directory: ModelDirectory
   ) throws(BertQAError) -> ObjectReader? {
-    directory.exists(file) ? try ObjectReader(directory.file(file)) : nil
+    directory.exists(file) ? try ObjectReader(directory.file(file, limit: ModelFile.configurationLimit)) : nil
   }
 
   /// A prompt that sentence-transformers would put before every text.
@@ -46,7 +46,10 @@ extension EmbeddingConfiguration {
   ) throws(BertQAError) {
     guard directory.exists("modules.json") else { return }
     let path = directory.path(of: "modules.json")
-    guard case .array(let modules) = try JSONParser.parse(directory.file("modules.json")) else {
+    guard
+      case .array(let modules) = try JSONParser.parse(
+        directory.file("modules.json", limit: ModelFile.configurationLimit))
+    else {
       throw BertQAError(.invalidModel, "\(path): expected a JSON array")
     }
     var kinds: [String] = []

@@ -11,7 +11,7 @@ struct EmbeddingConfiguration: Sendable, Equatable {
   /// - Parameter source: `config.json`.
   init(
     _ directory: ModelDirectory, _ source: ObjectReader, _ model: ModelConfiguration,
-    _ tokenizer: any Tokenizer
+    _ tokenizer: TokenizerFiles
   ) throws(BertQAError) {
     maxSequenceLength = model.maxPositions
     if let own = try source.reader("bertqa"), let name = try own.string(Key.pooling) {

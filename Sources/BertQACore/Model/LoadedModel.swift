@@ -3,7 +3,7 @@ final class LoadedModel: Sendable {
   /// `config.json` as it was read.
   let source: ObjectReader
   let configuration: ModelConfiguration
-  let tokenizer: LoadedTokenizer
+  let tokenizer: TokenizerFiles
   let encoder: EncoderWeights
   let head: HeadWeights
   /// Of embedding models.
@@ -18,11 +18,11 @@ final class LoadedModel: Sendable {
   ) throws(BertQAError) {
     self.source = source
     configuration = try ModelConfiguration(source, architecture)
-    tokenizer = try LoadedTokenizer(directory)
-    guard tokenizer.tokenizer.vocabularySize <= configuration.vocabSize else {
+    tokenizer = try TokenizerFiles(directory)
+    guard tokenizer.vocabularySize <= configuration.vocabSize else {
       throw BertQAError(
         .invalidModel,
-        "\(tokenizer.files.vocabularyFile.path): \(tokenizer.tokenizer.vocabularySize) pieces, but config.json has "
+        "\(tokenizer.vocabularyFile.path): \(tokenizer.vocabularySize) pieces, but config.json has "
           + "\"vocab_size\" \(configuration.vocabSize) and the embeddings as many rows: "
           + "the vocabulary belongs to another model")
     }
@@ -32,13 +32,13 @@ final class LoadedModel: Sendable {
     head = try HeadWeights(&loader, configuration)
     embedding =
       architecture.task == .embed
-      ? try EmbeddingConfiguration(directory, source, configuration, tokenizer.tokenizer) : nil
+      ? try EmbeddingConfiguration(directory, source, configuration, tokenizer) : nil
     owners = loader.owners
   }
 
   /// Reads `config.json` too.
   convenience init(_ directory: ModelDirectory) throws(BertQAError) {
-    let source = try ObjectReader(directory.file("config.json"))
+    let source = try ObjectReader(directory.configuration())
     try self.init(directory, source, try Architecture(source))
   }
 }

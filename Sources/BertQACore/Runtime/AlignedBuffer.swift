@@ -56,6 +56,7 @@ struct AlignedBuffer<Element: BitwiseCopyable>: ~Copyable {
 
   private static func allocate(_ count: Int) throws(BertQAError) -> UnsafeMutablePointer<Element> {
     let (bytes, overflow) = count.multipliedReportingOverflow(by: MemoryLayout<Element>.stride)
+    try Memory.require(overflow ? Int.max : bytes)
     var memory: UnsafeMutableRawPointer?
     guard count >= 0, !overflow, posix_memalign(&memory, alignment, max(bytes, alignment)) == 0,
       let memory

@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// Belongs to the thread that made the call. Helpers of the thread pool only ask whether that thread has found a
 /// reason to stop: see `CallPoll`.
-final class CallMonitor: @unchecked Sendable {
+package final class CallMonitor: @unchecked Sendable {
   // Sendable: helpers use `isStopped` only.
 
   private let options: CallOptions
@@ -17,13 +17,13 @@ final class CallMonitor: @unchecked Sendable {
   /// Nanoseconds between two questions to the cancellation hook.
   private static let pollInterval: UInt64 = 10_000_000
 
-  init(_ options: CallOptions) { self.options = options }
+  package init(_ options: CallOptions) { self.options = options }
 
   /// Whether nothing can stop the call, so that checks may be left out of inner loops.
   var isIdle: Bool { options.cancellation == nil && options.deadline == 0 }
 
   /// Throws `.cancelled` or `.deadlineExceeded`. Cheap enough for every kilobyte of text: a clock read.
-  func check() throws(BertQAError) {
+  package func check() throws(BertQAError) {
     if isIdle { return }
     let time = ThreadPool.nanoseconds()
     if time >= nextPoll { try check(at: time) }
@@ -55,7 +55,7 @@ final class CallMonitor: @unchecked Sendable {
   }
 
   /// Accounts for memory before it is taken; `.tooLarge` above the caller's limit.
-  func hold(_ bytes: Int) throws(BertQAError) {
+  package func hold(_ bytes: Int) throws(BertQAError) {
     heldBytes += bytes
     guard options.maxBytes > 0, heldBytes > options.maxBytes else { return }
     throw BertQAError(
@@ -72,12 +72,14 @@ final class CallMonitor: @unchecked Sendable {
 }
 
 /// How one thread of a call asks whether to go on.
-struct CallPoll {
+package struct CallPoll {
   private let monitor: CallMonitor
   private let isCaller: Bool
 
   /// Bytes of text between two questions.
   static let textInterval = 1 << 16
+  /// Elements of an array, or items of a list, between two questions.
+  package static let elementInterval = 1 << 16
 
   /// - Parameter isCaller: whether the thread is the one that made the call.
   init(_ monitor: CallMonitor, isCaller: Bool = true) {

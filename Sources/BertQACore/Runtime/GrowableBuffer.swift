@@ -69,6 +69,7 @@ struct GrowableBuffer<Element: BitwiseCopyable>: ~Copyable {
 
   private mutating func reallocate(_ capacity: Int) throws(BertQAError) {
     let (bytes, overflow) = capacity.multipliedReportingOverflow(by: MemoryLayout<Element>.stride)
+    try Memory.require(overflow ? Int.max : bytes)
     guard !overflow, let memory = realloc(self.capacity > 0 ? base : nil, bytes) else {
       throw BertQAError(.outOfMemory, "cannot allocate memory for \(capacity) elements")
     }

@@ -28,6 +28,30 @@ enum WarmUp {
     }
   }
 
+  /// Loads something: while fork() waits where nothing of this kind has been loaded in the process, and without any
+  /// lock afterwards, however long the files take to read.
+  /// - Parameters:
+  ///   - kind: names the code that runs: whatever makes other code run must be part of it.
+  ///   - body: told whether fork() waits; it must not call what users supplied then. A failure counts as not loaded.
+  static func load<Loaded>(
+    _ kind: String, _ body: (_ forkWaits: Bool) throws(BertQAError) -> Loaded
+  ) throws(BertQAError) -> Loaded {
+    let first: Loaded? = try ForkGuard.hold { () throws(BertQAError) in
+      if loadedKinds.contains(kind) { return nil }
+      let loaded = try body(true)
+      if loadedKinds.count == maximumKinds { loadedKinds.removeAll() }
+      loadedKinds.insert(kind)
+      return loaded
+    }
+    if let first { return first }
+    return try body(false)
+  }
+
+  /// Used while fork() waits only.
+  nonisolated(unsafe) private static var loadedKinds: Set<String> = []
+  /// There are fewer by far; bounds the memory if there are not.
+  private static let maximumKinds = 1024
+
   private static let done = Atomic<UInt32>(0)
 
   private static func bit(_ key: Key) -> UInt32 { 1 << key.rawValue }

@@ -37,6 +37,7 @@ final class WordCountClassifier: Sendable {
       MemoryLayout<Result<Classification, BertQAError>?>.stride
       + model.labelCount * MemoryLayout<LabelScore>.stride
     try monitor.hold(texts.count * resultSize)
+    try Memory.require(texts.count * resultSize)
     let batch = Batch(texts, options, monitor)
     let team = ThreadPool.Team(maxThreads: max(1, min(threadCount, batch.groupCount)))
     team.run(count: batch.groupCount, whileWaiting: batch.poll) { group, seat in

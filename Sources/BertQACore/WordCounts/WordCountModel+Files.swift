@@ -6,7 +6,7 @@ extension WordCountModel {
   ) throws(BertQAError) -> WordCountModel {
     let settings = try WordCountSettings(reader)
     let labels = try labels(reader)
-    let table = try vocabulary(directory.file("vocab.txt"))
+    let table = try vocabulary(directory.file("vocab.txt", limit: ModelFile.vocabularyLimit))
     let featureCount = table.count
     if let size = try reader.integer("vocab_size", in: 1...TrainOptions.vocabularyLimit), size != featureCount
     {

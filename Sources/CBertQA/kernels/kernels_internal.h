@@ -8,6 +8,12 @@
 
 #include "kernels.h"
 
+// a * b + c is two roundings, so that every compiler and optimisation level gives the same bits; a fused
+// multiply-add is v_fma. GCC does not know the pragma: it needs -ffp-contract=off.
+#if defined(__clang__)
+#pragma STDC FP_CONTRACT OFF
+#endif
+
 #define BQ_PASTE_(a, b) a##_##b
 #define BQ_PASTE(a, b) BQ_PASTE_(a, b)
 

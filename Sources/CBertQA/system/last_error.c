@@ -7,7 +7,7 @@
 static _Thread_local struct {
   char message[BQ_ERROR_SIZE];
   char argument[BQ_ARGUMENT_SIZE];
-  size_t item_and_one; // 0: no item
+  size_t item_and_one;  // 0: no item
 } last;
 
 static void copy(char *target, size_t size, const char *text, size_t length) {

@@ -6,7 +6,7 @@ struct EmbedCommand: Command {
   static let summary = "turn texts into vectors"
 
   static let table = CommandTable(
-    usages: ["-m DIR [OPTION]... [TEXT]...", "-m DIR [OPTION]... --file FILE..."],
+    usages: ["[OPTION]... [TEXT]...", "[OPTION]... --file FILE..."],
     description: [
       "Turn a text into a vector for search, clustering and comparison. Several TEXTs are joined with spaces; "
         + "without TEXT and --file, or for '-', the text is standard input. Vectors are printed in the order of "
@@ -22,17 +22,18 @@ struct EmbedCommand: Command {
             .format, value: "F", choices: VectorWriter.formats.map(\.key),
             "json: an object a line with file, line, embedding; npy: a NumPy array of float32, a row a text; raw: "
               + "its numbers alone; default json"),
-        ] + EmbedOptions.rows + [ModelChoice.row("there is no default one")] + ModelChoice.runRows)
+        ] + EmbedOptions.rows + [ModelChoice.row("default: the one installed with bertqa")]
+          + ModelChoice.runRows)
     ],
     notes: ["All texts are read first; if one cannot be, nothing is printed."],
     exitCodes:
       "0 done; 2 wrong usage; 3 a file or the model cannot be read or is invalid: nothing is printed then; "
       + "4 out of memory, the output cannot be written, or a defect in the program",
     examples: [
-      .init("the vector of a sentence", "bertqa embed -m all-MiniLM-L6-v2 \"Where is the key?\""),
+      .init("the vector of a sentence", "bertqa embed \"Where is the key?\""),
       .init(
         "a NumPy array with a row for each line",
-        "bertqa embed -m all-MiniLM-L6-v2 --lines --format npy -f lines.txt > lines.npy"),
+        "bertqa embed --lines --format npy -f lines.txt > lines.npy"),
     ])
 
   private let sources: [TextSource]

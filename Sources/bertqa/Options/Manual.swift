@@ -288,6 +288,9 @@ enum Manual {
     .It Pa ../share/bertqa/models/topics\-words
     The default model of
     .Cm classify .
+    .It Pa ../share/bertqa/models/embed\-minilm\-l6
+    The default model of
+    .Cm embed .
     .It Pa ../share/bertqa/models/shakespeare\-lstm
     The default model of
     .Cm predict

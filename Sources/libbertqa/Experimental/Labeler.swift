@@ -91,9 +91,9 @@ public func bertqa_labeler_classify(
     try output.fill(from: "texts") { index throws(BertQAError) in
       try textPair(texts[index])
     } all: { texts throws(BertQAError) in
-      try labeler.classify(texts, call: call).map { ClassificationHandle($0) }
+      try objects(of: labeler.classify(texts, call: call)) { ClassificationHandle($0) }
     } each: { texts throws(BertQAError) in
-      try labeler.classifyEach(texts, call: call).map { $0.map { ClassificationHandle($0) } }
+      try objects(of: labeler.classifyEach(texts, call: call)) { $0.map { ClassificationHandle($0) } }
     }
   }
 }

@@ -14,8 +14,7 @@ func checkCount(_ count: Int) throws(BertQAError) {
 func readItems<Item>(
   _ count: Int, in collection: String, _ item: (Int) throws(BertQAError) -> Item
 ) throws(BertQAError) -> [Item] {
-  var items: [Item] = []
-  items.reserveCapacity(count)
+  var items = try [Item](checkedCapacity: count)
   for index in 0..<count {
     do throws(BertQAError) {
       items.append(try item(index))
@@ -24,6 +23,18 @@ func readItems<Item>(
     }
   }
   return items
+}
+
+/// The objects for results of a batch, while there is memory for them.
+func objects<Result, Object>(
+  of results: [Result], _ make: (Result) -> Object
+) throws(BertQAError) -> [Object] {
+  var objects = try [Object](checkedCapacity: results.count)
+  for (index, result) in results.enumerated() {
+    if index % 1024 == 1023 { try Memory.requireReserve() }
+    objects.append(make(result))
+  }
+  return objects
 }
 
 /// Where a call on a batch puts what it gives: objects, and statuses if they were asked for.
@@ -50,8 +61,8 @@ struct BatchOutput {
       return
     }
     var failures: [Int: BertQAError] = [:]
-    var items: [Item] = []
-    var indices: [Int] = []
+    var items = try [Item](checkedCapacity: count)
+    var indices = try [Int](checkedCapacity: count)
     for index in 0..<count {
       do throws(BertQAError) {
         items.append(try item(index))

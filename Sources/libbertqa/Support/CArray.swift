@@ -1,3 +1,5 @@
+import BertQACore
+
 /// Elements at a fixed address, for pointers that C callers keep.
 final class CArray<Element> {
   let elements: UnsafeMutableBufferPointer<Element>
@@ -10,6 +12,27 @@ final class CArray<Element> {
   init(_ elements: some Sequence<Element>, count: Int) {
     self.elements = .allocate(capacity: count)
     _ = self.elements.initialize(from: elements)
+  }
+
+  /// Made of parts, so that a monitor can be asked between them.
+  init(
+    count: Int, _ monitor: CallMonitor, _ element: (Int) -> Element
+  ) throws(BertQAError) {
+    try Memory.require(count, of: Element.self)
+    elements = .allocate(capacity: count)
+    var next = 0
+    while next < count {
+      let end = min(count, next + CallPoll.elementInterval)
+      for index in next..<end { elements.initializeElement(at: index, to: element(index)) }
+      next = end
+      do throws(BertQAError) {
+        try monitor.check()
+      } catch {
+        elements[..<next].deinitialize()
+        elements.deallocate()
+        throw error
+      }
+    }
   }
 
   deinit {

@@ -73,7 +73,7 @@ struct ReferenceSearch {
     guard options.maxWindows > 0 else { return [] }
     let windows = try TokenWindow.layout(
       tokenCount: tokens.ids.count, room: room, overlap: stride)
-    let run = SectionRanking(question: asked.ids[...], tokenizer: tokenizer)
+    let run = try SectionRanking(question: asked.ids[...], tokenizer: tokenizer)
       .best(options.maxWindows, of: windows, ids: tokens.ids)
     return Set(windows.map(\.firstToken)).subtracting(run.map(\.firstToken))
   }

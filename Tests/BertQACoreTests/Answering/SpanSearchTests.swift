@@ -35,6 +35,7 @@ import Testing
       let length = Int.random(in: 8...40, using: &random)
       $0.maxSequenceLength = length
       $0.documentStride = Int.random(in: 0...(length - 7), using: &random)
+      $0.maxQuestionLength = 64
       $0.maxAnswerLength = Int.random(in: 1...12, using: &random)
       $0.topK = [1, 3, 10, 1000].randomElement(using: &random)!
       $0.nBestSize = [0, 0, 1, 3, 20].randomElement(using: &random)!

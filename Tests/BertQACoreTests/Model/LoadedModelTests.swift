@@ -39,7 +39,7 @@ struct LoadedModelTests {
     #expect(model.head.linears.map(\.weight.shape) == heads[task])
     #expect(model.configuration.labels == (task == .classify ? ["x", "y", "z"] : []))
     #expect((model.embedding == nil) == (task != .embed))
-    #expect(model.tokenizer.tokenizer.vocabularySize == 10)
+    #expect(model.tokenizer.vocabularySize == 10)
   }
 
   /// A change to a checkpoint that must not change its values.

@@ -110,7 +110,7 @@ struct QuantizerTests {
     checkpoint.config["bertqa"] = .object(.init(members: [.init(key: "note", value: .bool(true))]))
     try checkpoint.write(to: source)
     try Quantizer.quantize(
-        ModelDirectory(path: source.path), to: output, options: .threshold(5.7))
+      ModelDirectory(path: source.path), to: output, options: .threshold(5.7))
     let written = try ObjectReader(ModelFile(path: "\(output)/config.json"))
     for (key, value) in checkpoint.config where key != "bertqa" { #expect(written.value(key) == value) }
     let own = try #require(try written.reader("bertqa"))
@@ -166,8 +166,8 @@ struct QuantizerTests {
        "normalizer": {"type": "BertNormalizer", "lowercase": false, "strip_accents": true}}
       """, to: "tokenizer.json")
     try Quantizer.quantize(ModelDirectory(path: source.path), to: output)
-    let tokenizer = try LoadedTokenizer(path: output).files
-    #expect(tokenizer.configuration == (try LoadedTokenizer(path: source.path)).files.configuration)
+    let tokenizer = try TokenizerFiles(path: output).wordPiece
+    #expect(tokenizer.configuration == (try TokenizerFiles(path: source.path)).wordPiece.configuration)
     #expect(!tokenizer.configuration.lowercase)
     #expect(tokenizer.vocabulary.count == checkpoint.vocabulary.count)
   }

@@ -1,3 +1,6 @@
+import CTestSupport
+import Foundation
+import Synchronization
 import Testing
 
 @testable import BertQACore
@@ -22,6 +25,33 @@ import Testing
         order.append(2)
       }
       precondition(order == [1, 2])
+    }
+  }
+
+  /// fork() waits for the first load of a kind, and for no later one; a load that failed was none.
+  @Test func laterLoadsLetOthersFork() async {
+    await #expect(processExitsWith: .success) {
+      let failed = try? WarmUp.load("a") { forkWaits throws(BertQAError) -> Int in
+        precondition(forkWaits)
+        throw BertQAError(.io, "")
+      }
+      precondition(failed == nil)
+      for (kind, expected) in [("a", true), ("a", false), ("b", true), ("a", false), ("b", false)] {
+        let forkWaits = try? WarmUp.load(kind) { forkWaits throws(BertQAError) in forkWaits }
+        precondition(forkWaits == expected)
+      }
+      let forked = DispatchSemaphore(value: 0)
+      let isInTime = try? WarmUp.load("a") { _ throws(BertQAError) in
+        Thread.detachNewThread {
+          let child = fork_process()
+          if child == 0 { _exit(0) }
+          var status: Int32 = -1
+          precondition(waitpid(child, &status, 0) == child && status == 0)
+          forked.signal()
+        }
+        return forked.wait(timeout: .now() + 60) == .success
+      }
+      precondition(isInTime == true)
     }
   }
 }

@@ -1,4 +1,4 @@
-"""Extractive question answering in this process.
+"""Extractive question answering, classification and embeddings in this process.
 
     import bertqa
 
@@ -8,6 +8,7 @@
             print(document[result.answer.start:result.answer.end])
 
 Calls release the GIL. A Context and a Document may be used by any number of threads and by forked children.
+Ctrl-C ends any call. Every option is explained: help(bertqa.AnswerOptions), help(bertqa.CallOptions).
 """
 
 from ._answer import Document
@@ -17,9 +18,11 @@ from ._embed import Embeddings
 from ._errors import (
     BertQAError,
     Cancelled,
+    DeadlineExceeded,
     InvalidArgument,
     InvalidModel,
     ModelIOError,
+    ModelNotFoundError,
     OutOfMemory,
     TooLarge,
     Unsupported,
@@ -27,38 +30,49 @@ from ._errors import (
 )
 from ._labeler import Labeler
 from ._native import abi_version, version
-from ._sequence import SequenceState
-from ._train import train_classifier
-from ._types import (
-    Answer,
+from ._options import (
     AnswerOptions,
-    Classification,
+    CallOptions,
     ClassifyOptions,
-    Contribution,
     EmbedOptions,
     GenerateOptions,
+    TrainOptions,
+)
+from ._process import quantize, set_threads, start_threads, stop_threads, warm_up
+from ._results import (
+    Answer,
+    Classification,
+    Contribution,
     Generation,
     LabelScore,
     ModelInfo,
     Prediction,
+    QuantizeReport,
     RankedText,
     Result,
+    SequenceInfo,
     SequenceScore,
     Tokens,
+    TrainingLabel,
     TrainingReport,
-    TrainOptions,
     Word,
 )
+from ._sequence import SequenceState
+from ._train import train_classifier
+
+__version__ = "0.1.0"
 
 __all__ = [
     "Answer",
     "AnswerOptions",
     "BertQAError",
+    "CallOptions",
     "Cancelled",
     "Classification",
     "ClassifyOptions",
     "Context",
     "Contribution",
+    "DeadlineExceeded",
     "Document",
     "EmbedOptions",
     "Embeddings",
@@ -70,15 +84,19 @@ __all__ = [
     "Labeler",
     "ModelIOError",
     "ModelInfo",
+    "ModelNotFoundError",
     "OutOfMemory",
     "Prediction",
+    "QuantizeReport",
     "RankedText",
     "Result",
+    "SequenceInfo",
     "SequenceScore",
     "SequenceState",
     "Tokens",
     "TooLarge",
     "TrainOptions",
+    "TrainingLabel",
     "TrainingReport",
     "Unsupported",
     "Word",
@@ -86,6 +104,15 @@ __all__ = [
     "abi_version",
     "answer_column",
     "classify_column",
+    "quantize",
+    "set_threads",
+    "start_threads",
+    "stop_threads",
     "train_classifier",
     "version",
+    "warm_up",
 ]
+
+# Public names: what tracebacks and help() show is "bertqa.WrongModel", not where it is defined.
+for _name in __all__:
+    globals()[_name].__module__ = __name__

@@ -1,105 +1,209 @@
 """Answering questions: methods of Context, and Document."""
 
 import ctypes
-from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Tuple
+from typing import TYPE_CHECKING, Any, Dict, Generic, Iterable, List, Sequence, Tuple, Union, cast, overload
 
-from . import _native
+from . import _abi
+from ._call import Call
 from ._handle import Closable, Handle, Results
-from ._native import check, library
-from ._options import CallOptions
+from ._native import failures, library
+from ._results import Answer, Result, T, Text
 from ._text import encoded
-from ._types import Answer, Result, Text
 
 if TYPE_CHECKING:
+    from typing import Literal
+
     from typing_extensions import Unpack
 
-    from ._types import AnswerOptions
+    from ._errors import BertQAError
+    from ._options import AnswerOptions, CallOptions
 
 
 class AnswerMethods(Closable):
     """What a Context of a question-answering model does."""
 
-    def answer(self, question: Text, document: Text, **options: "Unpack[AnswerOptions]") -> Result:
-        """Answers a question on a document of any length. options: see AnswerOptions."""
+    def answer(self, question: Text, document: T, **options: "Unpack[AnswerOptions]") -> Result[T]:
+        """Answers a question on a document of any length. options: see help(bertqa.AnswerOptions)."""
         handle = self._opened()
         q, d = encoded(question), encoded(document)
-        call = answer_options(options)
+        call = answer_call(options)
         with Results(1, library().answers_free) as answers:
             call.check(library().answer(handle.pointer, q, len(q), d, len(d), call.pointer, answers))
             return _result(answers[0], document, d)
 
+    @overload
     def answer_batch(
-        self, pairs: Iterable[Tuple[Text, Text]], **options: "Unpack[AnswerOptions]"
-    ) -> List[Result]:
-        """Answers many (question, document) pairs in one call, spread over the threads."""
+        self,
+        pairs: Iterable[Tuple[Text, T]],
+        *,
+        return_exceptions: "Literal[False]" = ...,
+        **options: "Unpack[AnswerOptions]",
+    ) -> List[Result[T]]: ...
+
+    @overload
+    def answer_batch(
+        self,
+        pairs: Iterable[Tuple[Text, T]],
+        *,
+        return_exceptions: bool,
+        **options: "Unpack[AnswerOptions]",
+    ) -> "List[Union[Result[T], BertQAError]]": ...
+
+    def answer_batch(
+        self,
+        pairs: Iterable[Tuple[Text, T]],
+        *,
+        return_exceptions: bool = False,
+        **options: "Unpack[AnswerOptions]",
+    ) -> Any:
+        """Answers many (question, document) pairs in one call, spread over the threads.
+
+        return_exceptions: False: the first pair that fails ends the call, and the exception's `item` is its index.
+        True: a pair that fails has its exception in the list instead of a Result.
+        options: see help(bertqa.AnswerOptions).
+        """
         handle = self._opened()
         pairs = list(pairs)
-        data = [(encoded(question), encoded(document)) for question, document in pairs]
-        array = (_native.Pair * len(data))(*[_native.Pair(q, len(q), d, len(d)) for q, d in data])
-        call = answer_options(options)
+        # A document that is given many times is one text, which the library tokenizes once.
+        once: Dict[int, bytes] = {}
+        for _, document in pairs:
+            if id(document) not in once:
+                once[id(document)] = encoded(document)
+        data = [(encoded(question), once[id(document)]) for question, document in pairs]
+        array = (_abi.AnswerPair * len(data))(*[_abi.AnswerPair(q, len(q), d, len(d)) for q, d in data])
+        call = answer_call(options)
         with Results(len(data), library().answers_free) as answers:
-            call.check(library().answer_batch(handle.pointer, array, len(data), call.pointer, answers))
-            return [_result(answers[i], pairs[i][1], data[i][1]) for i in range(len(data))]
+            statuses = each_status(len(data), return_exceptions)
+            call.check(library().answer_batch(handle.pointer, array, len(data), call.pointer, answers, statuses))
+            return _results(answers, statuses, [(pair[1], d) for pair, (_, d) in zip(pairs, data)])
 
-    def prepare(self, document: Text) -> "Document":
-        """Tokenizes a document once, to be asked many times."""
-        return Document(self, document)
+    def prepare(self, document: T, **options: "Unpack[CallOptions]") -> "Document[T]":
+        """Tokenizes a document once, to be asked many times. options: see help(bertqa.CallOptions)."""
+        return Document(self, document, **options)
 
 
-class Document(Closable):
-    """A document tokenized once; asked with the context that prepared it, from any number of threads."""
+class Document(Closable, Generic[T]):
+    """A document tokenized once; asked with the context that prepared it, from any number of threads.
 
-    def __init__(self, context: "AnswerMethods", document: Text):
+    options: see help(bertqa.CallOptions).
+    """
+
+    def __init__(self, context: AnswerMethods, document: T, **options: "Unpack[CallOptions]"):
         owner, lib = context._opened(), library()
         self.context, self.text = context, document
         self._data = encoded(document)
         pointer = ctypes.c_void_p()
-        check(lib.document_create(owner.pointer, self._data, len(self._data), ctypes.byref(pointer)))
-        self._handle = Handle(pointer, lib.document_free)
+        call = Call(options, _abi.DocumentOptions())
+        status = lib.document_create(
+            owner.pointer, self._data, len(self._data), call.pointer, ctypes.byref(pointer)
+        )
+        handle = Handle(pointer, lib.document_free)
+        call.check(status)
+        self._handle = handle
+
+    def __repr__(self) -> str:
+        return f"<Document of {len(self.text)} {'bytes' if isinstance(self.text, bytes) else 'code points'}>"
 
     def __reduce__(self) -> Tuple[Any, ...]:
         """A pickled document is prepared anew where it is unpickled."""
         self._opened()
         return Document, (self.context, self.text)
 
-    def answer(self, question: Text, **options: "Unpack[AnswerOptions]") -> Result:
+    def answer(self, question: Text, **options: "Unpack[AnswerOptions]") -> Result[T]:
         """As Context.answer, on this document."""
         handle, context = self._opened(), self.context._opened()
         q = encoded(question)
-        call = answer_options(options)
+        call = answer_call(options)
         with Results(1, library().answers_free) as answers:
             call.check(
-                library().document_answer(
-                    context.pointer, handle.pointer, q, len(q), call.pointer, answers
-                )
+                library().document_answer(context.pointer, handle.pointer, q, len(q), call.pointer, answers)
             )
             return _result(answers[0], self.text, self._data)
 
+    @overload
+    def answer_batch(
+        self,
+        questions: Iterable[Text],
+        *,
+        return_exceptions: "Literal[False]" = ...,
+        **options: "Unpack[AnswerOptions]",
+    ) -> List[Result[T]]: ...
 
-def answer_options(values: Dict[str, Any]) -> CallOptions:
-    return CallOptions(_native.AnswerOptions(), library().answer_options_init, values)
+    @overload
+    def answer_batch(
+        self,
+        questions: Iterable[Text],
+        *,
+        return_exceptions: bool,
+        **options: "Unpack[AnswerOptions]",
+    ) -> "List[Union[Result[T], BertQAError]]": ...
+
+    def answer_batch(
+        self,
+        questions: Iterable[Text],
+        *,
+        return_exceptions: bool = False,
+        **options: "Unpack[AnswerOptions]",
+    ) -> Any:
+        """As Context.answer_batch, of many questions on this document."""
+        handle, context = self._opened(), self.context._opened()
+        if isinstance(questions, (str, bytes)):
+            raise TypeError("questions is one text; one question is asked by answer")
+        array = texts([encoded(question) for question in questions])
+        call = answer_call(options)
+        with Results(len(array), library().answers_free) as answers:
+            statuses = each_status(len(array), return_exceptions)
+            call.check(
+                library().document_answer_batch(
+                    context.pointer, handle.pointer, array, len(array), call.pointer, answers, statuses
+                )
+            )
+            return _results(answers, statuses, [(self.text, self._data)] * len(array))
 
 
-def _result(pointer: Any, document: Text, data: bytes) -> Result:
+def answer_call(values: Any) -> Call:
+    zeros = {"doc_stride": -1, "n_best_size": 0, "max_windows": 0, "no_answer_threshold": 0}
+    return Call(values, _abi.AnswerOptions(), zeros=zeros)
+
+
+def texts(data: Sequence[bytes]) -> Any:
+    """Texts as the library takes them; the array keeps them alive."""
+    return (_abi.Text * len(data))(*[_abi.Text(text, len(text)) for text in data])
+
+
+def each_status(count: int, wanted: bool) -> Any:
+    """Where the library writes a status for each item of a batch, if that is wanted."""
+    return (ctypes.c_int32 * count)() if wanted else None
+
+
+def _results(pointers: Any, statuses: Any, documents: "List[Tuple[T, bytes]]") -> List[Any]:
+    failed: Dict[int, Any] = {} if statuses is None else failures(statuses)
+    return [
+        failed[item] if item in failed else _result(pointers[item], *document)
+        for item, document in enumerate(documents)
+    ]
+
+
+def _result(pointer: Any, document: T, data: bytes) -> Result[T]:
     lib = library()
     summary = lib.answers_summary(pointer).contents
     found = [lib.answers_get(pointer, rank).contents for rank in range(lib.answers_count(pointer))]
     return Result(
         answers=[_answer(span, document, data) for span in found],
         is_impossible=bool(summary.is_impossible),
-        question_truncated=bool(summary.question_truncated),
-        empty_question=bool(summary.empty_question),
-        empty_document=bool(summary.empty_document),
+        is_question_truncated=bool(summary.is_question_truncated),
+        is_question_empty=bool(summary.is_question_empty),
+        is_document_empty=bool(summary.is_document_empty),
         null_score=summary.null_score,
-        gap=summary.best_gap,
+        gap=summary.gap,
         no_answer_probability=summary.no_answer_probability,
         no_answer_threshold=summary.no_answer_threshold,
         window_count=summary.window_count,
-        skipped_windows=summary.skipped_windows,
+        skipped_window_count=summary.skipped_window_count,
     )
 
 
-def _answer(span: _native.AnswerSpan, document: Text, data: bytes) -> Answer:
+def _answer(span: _abi.AnswerSpan, document: T, data: bytes) -> Answer[T]:
     own, sentence = span.code_points, (span.sentence.start, span.sentence.end)
     if isinstance(document, bytes):
         own = span.bytes
@@ -109,12 +213,12 @@ def _answer(span: _native.AnswerSpan, document: Text, data: bytes) -> Answer:
             own.end + len(data[span.bytes.end : span.sentence.end].decode()),
         )
     return Answer(
-        text=document[own.start : own.end],
+        text=cast(T, document[own.start : own.end]),
         start=own.start,
         end=own.end,
         byte_range=(span.bytes.start, span.bytes.end),
         utf16_range=(span.utf16.start, span.utf16.end),
-        sentence=document[sentence[0] : sentence[1]],
+        sentence=cast(T, document[sentence[0] : sentence[1]]),
         sentence_start=sentence[0],
         sentence_end=sentence[1],
         score=span.score,

@@ -1,6 +1,7 @@
 """The Arrow C data interface and its capsules (https://arrow.apache.org/docs/format/CDataInterface.html)."""
 
 import ctypes
+import sys
 from array import array
 from ctypes import POINTER, Structure, c_char_p, c_int, c_int64, c_void_p
 from typing import Any, Dict, Iterable, Iterator, List, Tuple
@@ -20,15 +21,18 @@ class ArrowArrayStream(Structure):
     pass
 
 
+_RELEASE_SCHEMA = ctypes.CFUNCTYPE(None, POINTER(ArrowSchema))
+_RELEASE_ARRAY = ctypes.CFUNCTYPE(None, POINTER(ArrowArray))
+
 ArrowSchema._fields_ = [
     ("format", c_char_p), ("name", c_char_p), ("metadata", c_char_p), ("flags", c_int64), ("n_children", c_int64),
     ("children", POINTER(POINTER(ArrowSchema))), ("dictionary", POINTER(ArrowSchema)),
-    ("release", ctypes.CFUNCTYPE(None, POINTER(ArrowSchema))), ("private_data", c_void_p),
+    ("release", _RELEASE_SCHEMA), ("private_data", c_void_p),
 ]  # fmt: skip
 ArrowArray._fields_ = [
     ("length", c_int64), ("null_count", c_int64), ("offset", c_int64), ("n_buffers", c_int64),
     ("n_children", c_int64), ("buffers", POINTER(c_void_p)), ("children", POINTER(POINTER(ArrowArray))),
-    ("dictionary", POINTER(ArrowArray)), ("release", ctypes.CFUNCTYPE(None, POINTER(ArrowArray))),
+    ("dictionary", POINTER(ArrowArray)), ("release", _RELEASE_ARRAY),
     ("private_data", c_void_p),
 ]  # fmt: skip
 ArrowArrayStream._fields_ = [
@@ -99,30 +103,36 @@ class _Released:
 
 
 def _built(texts: Iterable[Any]) -> Chunk:
-    """A large_utf8 column of texts; None, and pandas' NaN, are nulls."""
+    """A large_utf8 column of texts; None, NaN and pandas' NA are nulls."""
     data: List[bytes] = []
     offsets, valid = array("q", [0]), bytearray()
     for row, text in enumerate(texts):
         if row % 8 == 0:
             valid.append(0)
-        if text is not None and text == text:
-            data.append(encoded(text))
+        if not _is_null(text):
+            try:
+                data.append(encoded(text))
+            except TypeError as error:
+                raise TypeError(f"row {row}: {error}") from None
             valid[-1] |= 1 << row % 8
         offsets.append(offsets[-1] + (len(data[-1]) if valid[-1] >> row % 8 & 1 else 0))
     memory = [(ctypes.c_char * max(1, len(part))).from_buffer(part) for part in (valid or bytearray(1), offsets)]
     joined = b"".join(data)
     buffers = (c_void_p * 3)(
-        ctypes.addressof(memory[0]), ctypes.addressof(memory[1]), ctypes.cast(joined, c_void_p).value
+        ctypes.addressof(memory[0]), ctypes.addressof(memory[1]), ctypes.cast(c_char_p(joined), c_void_p).value
     )
     # Nobody else owns it, so there is nothing to release; NULL would mean that it was released.
-    rows = ArrowArray(
-        length=len(offsets) - 1, null_count=-1, n_buffers=3, buffers=buffers, release=_KEEP_ARRAY
-    )
+    rows = ArrowArray(length=len(offsets) - 1, null_count=-1, n_buffers=3, buffers=buffers, release=_KEEP_ARRAY)
     return Chunk(rows, ArrowSchema(format=b"U", release=_KEEP_SCHEMA), (buffers, memory, joined))
 
 
-_KEEP_ARRAY = dict(ArrowArray._fields_)["release"](lambda array: None)
-_KEEP_SCHEMA = dict(ArrowSchema._fields_)["release"](lambda schema: None)
+def _is_null(text: Any) -> bool:
+    pandas = sys.modules.get("pandas")
+    return text is None or (isinstance(text, float) and text != text) or (pandas is not None and text is pandas.NA)
+
+
+_KEEP_ARRAY = _RELEASE_ARRAY(lambda array: None)
+_KEEP_SCHEMA = _RELEASE_SCHEMA(lambda schema: None)
 
 
 class Column:
@@ -157,7 +167,7 @@ _exported: Dict[int, Any] = {}
 
 
 def _pointer(capsule: Any) -> int:
-    return _python.PyCapsule_GetPointer(id(capsule), _python.PyCapsule_GetName(id(capsule)))
+    return int(_python.PyCapsule_GetPointer(id(capsule), _python.PyCapsule_GetName(id(capsule))))
 
 
 def _capsule(struct: Any, name: bytes) -> Any:
@@ -169,6 +179,8 @@ def _capsule(struct: Any, name: bytes) -> Any:
     return _python.PyCapsule_New(address, _NAMES[name], ctypes.cast(_FORGET, c_void_p))
 
 
-@ctypes.CFUNCTYPE(None, c_void_p)
-def _FORGET(capsule: int) -> None:
+def _forget(capsule: int) -> None:
     _exported.pop(_python.PyCapsule_GetPointer(capsule, _python.PyCapsule_GetName(capsule)), None)
+
+
+_FORGET = ctypes.CFUNCTYPE(None, c_void_p)(_forget)

@@ -1,55 +1,113 @@
 """Classifying texts: methods of Context."""
 
-import ctypes
-from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Tuple, Union
+from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Sequence, Tuple, Union, cast, overload
 
-from . import _native
+from . import _abi
+from ._answer import each_status
+from ._call import Call
 from ._handle import Closable, Results
-from ._native import library
-from ._options import CallOptions
+from ._native import failures, library, text_at
+from ._results import Classification, Contribution, LabelScore, T, Text
 from ._text import encoded
-from ._types import Classification, Contribution, LabelScore, Text
 
 if TYPE_CHECKING:
+    from typing import Literal
+
     from typing_extensions import Unpack
 
-    from ._types import ClassifyOptions
+    from ._errors import BertQAError
+    from ._options import ClassifyOptions
+
+    TextOrPair = Union[Text, Tuple[Text, Text]]
 
 WINDOW_POOLINGS = ("mean", "max")
-PROBLEM_TYPES = ("", "single_label", "multi_label", "regression")
+PROBLEM_TYPES = ("", "single_label_classification", "multi_label_classification", "regression")
 
 
 class ClassifyMethods(Closable):
     """What a Context of a classification model does."""
 
-    def classify(
-        self, text: "Union[Text, Tuple[Text, Text]]", **options: "Unpack[ClassifyOptions]"
-    ) -> Classification:
-        """Classifies a text of any length, or a pair of texts for models of pairs. options: see ClassifyOptions."""
-        return self.classify_batch([text], **options)[0]
+    @overload
+    def classify(self, text: T, **options: "Unpack[ClassifyOptions]") -> Classification[T]: ...
+
+    @overload
+    def classify(self, text: Tuple[Text, Text], **options: "Unpack[ClassifyOptions]") -> Classification[Any]: ...
+
+    def classify(self, text: Any, **options: "Unpack[ClassifyOptions]") -> Any:
+        """Classifies a text of any length, or a pair of texts for models of pairs.
+
+        options: see help(bertqa.ClassifyOptions).
+        """
+        handle, lib = self._opened(), library()
+        if isinstance(text, tuple):
+            return self.classify_batch([text], **options)[0]
+        data = encoded(text)
+        call = classify_call(options)
+        with Results(1, lib.classification_free) as results:
+            call.check(lib.classify(handle.pointer, data, len(data), call.pointer, results))
+            return classification(results[0], text)
+
+    @overload
+    def classify_batch(
+        self,
+        texts: Iterable[T],
+        *,
+        return_exceptions: "Literal[False]" = ...,
+        **options: "Unpack[ClassifyOptions]",
+    ) -> List[Classification[T]]: ...
+
+    @overload
+    def classify_batch(
+        self,
+        texts: "Iterable[TextOrPair]",
+        *,
+        return_exceptions: "Literal[False]" = ...,
+        **options: "Unpack[ClassifyOptions]",
+    ) -> List[Classification[Any]]: ...
+
+    @overload
+    def classify_batch(
+        self,
+        texts: "Iterable[TextOrPair]",
+        *,
+        return_exceptions: bool,
+        **options: "Unpack[ClassifyOptions]",
+    ) -> "List[Union[Classification[Any], BertQAError]]": ...
 
     def classify_batch(
-        self, texts: "Iterable[Union[Text, Tuple[Text, Text]]]", **options: "Unpack[ClassifyOptions]"
-    ) -> List[Classification]:
-        """Classifies many texts, or pairs, in one call."""
+        self, texts: Any, *, return_exceptions: bool = False, **options: "Unpack[ClassifyOptions]"
+    ) -> Any:
+        """Classifies many texts, or pairs, in one call.
+
+        return_exceptions: False: the first text that fails ends the call, and the exception's `item` is its index.
+        True: a text that fails has its exception in the list instead of a Classification.
+        options: see help(bertqa.ClassifyOptions).
+        """
         handle, lib = self._opened(), library()
-        texts = list(texts)
+        texts = listed(texts)
         array = text_pairs(texts)
-        call = classify_options(options)
+        call = classify_call(options)
         with Results(len(texts), lib.classification_free) as results:
-            call.check(lib.classify_batch(handle.pointer, array, len(texts), call.pointer, results))
-            return [classification(pointer, text) for pointer, text in zip(results, texts)]
+            statuses = each_status(len(texts), return_exceptions)
+            call.check(lib.classify_batch(handle.pointer, array, len(texts), call.pointer, results, statuses))
+            return classifications(results, statuses, texts)
 
 
-def classify_options(values: Dict[str, Any]) -> CallOptions:
-    return CallOptions(
-        _native.ClassifyOptions(), library().classify_options_init, values, window_pooling=WINDOW_POOLINGS
-    )
+def classify_call(values: Any) -> Call:
+    choices = {"window_pooling": WINDOW_POOLINGS}
+    return Call(values, _abi.ClassifyOptions(), choices=choices, zeros={"contributions": 0, "doc_stride": -1})
 
 
-def text_pairs(texts: "List[Union[Text, Tuple[Text, Text]]]") -> "ctypes.Array[_native.TextPair]":
+def listed(texts: "Iterable[TextOrPair]") -> "List[TextOrPair]":
+    """The texts of a batch. A str or bytes is refused, which would be a batch of its characters."""
+    if isinstance(texts, (str, bytes)):
+        raise TypeError("texts is one text; a batch of one is [text]")
+    return list(texts)
+
+
+def text_pairs(texts: "Sequence[TextOrPair]") -> Any:
     """Texts and pairs of texts as the library takes them; the array keeps their bytes alive."""
-    array = (_native.TextPair * len(texts))()
+    array = (_abi.TextPair * len(texts))()
     for entry, text in zip(array, texts):
         first, second = text if isinstance(text, tuple) else (text, None)
         data = encoded(first)
@@ -60,32 +118,40 @@ def text_pairs(texts: "List[Union[Text, Tuple[Text, Text]]]") -> "ctypes.Array[_
     return array
 
 
-def classification(pointer: Any, text: "Union[Text, Tuple[Text, Text]]") -> Classification:
+def classifications(pointers: Any, statuses: Any, texts: "Sequence[TextOrPair]") -> List[Any]:
+    """The library's results of a batch."""
+    failed: Dict[int, Any] = {} if statuses is None else failures(statuses)
+    return [
+        failed[item] if item in failed else classification(pointers[item], text) for item, text in enumerate(texts)
+    ]
+
+
+def classification(pointer: Any, text: "TextOrPair") -> Classification[Any]:
     """The library's result for `text` as a plain value."""
     lib = library()
     summary = lib.classification_summary(pointer).contents
     scores = [lib.classification_get(pointer, rank).contents for rank in range(lib.classification_count(pointer))]
     found = [
-        lib.classification_contribution(pointer, rank).contents
-        for rank in range(lib.classification_contributions_count(pointer))
+        lib.classification_contribution_get(pointer, rank).contents
+        for rank in range(lib.classification_contribution_count(pointer))
     ]
     return Classification(
         scores=[
-            LabelScore(score.label.decode("utf-8", "replace"), score.id, score.probability, score.logit)
+            LabelScore(text_at(score.label, score.label_length), score.id, score.probability, score.logit)
             for score in scores
         ],
         contributions=[_contribution(item, text) for item in found if not isinstance(text, tuple)],
         problem_type=PROBLEM_TYPES[summary.problem_type],
-        not_enough_text=bool(summary.not_enough_text),
-        distinct_words=summary.distinct_words,
+        is_too_short=bool(summary.is_too_short),
+        distinct_word_count=summary.distinct_word_count,
         window_count=summary.window_count,
     )
 
 
-def _contribution(item: _native.Contribution, text: Text) -> Contribution:
+def _contribution(item: _abi.Contribution, text: T) -> Contribution[T]:
     own = item.bytes if isinstance(text, bytes) else item.code_points
     return Contribution(
-        text=text[own.start : own.end],
+        text=cast(T, text[own.start : own.end]),
         start=own.start,
         end=own.end,
         byte_range=(item.bytes.start, item.bytes.end),

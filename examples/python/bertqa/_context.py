@@ -2,22 +2,25 @@
 
 import ctypes
 import os
-import sys
 from array import array
-from itertools import chain
-from typing import Any, Callable, List, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
-from . import _native
+from . import _abi
 from ._answer import AnswerMethods
+from ._call import Call, index, int32, switch
 from ._classify import ClassifyMethods
 from ._embed import EmbedMethods
 from ._errors import InvalidArgument
-from ._handle import Handle
-from ._native import check, initialized, int32, library
-from ._options import index
+from ._handle import Handle, Results
+from ._native import library, text_at
+from ._results import ModelInfo, SequenceInfo, Text, Tokens
 from ._sequence import SequenceMethods
-from ._text import encoded, spans
-from ._types import ModelInfo, Text, Tokens
+from ._text import encoded, path_bytes, spans
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._options import CallOptions
 
 TASKS = ("answer", "classify", "embed", "predict")
 PRECISIONS = ("auto", "f32", "bf16", "int8")
@@ -25,53 +28,68 @@ INSTRUCTION_SETS = ("auto", "portable", "avx2", "avx512", "avx512_vnni", "avx512
 
 
 class Context(AnswerMethods, ClassifyMethods, EmbedMethods, SequenceMethods):
-    """One loaded model; immutable, for any number of threads.
+    """One loaded model; immutable, for any number of threads. An argument that is None has its default.
 
-    model: a directory as Hugging Face's save_pretrained or this library writes it; None: the default model of task,
-    which is "answer", "classify" or "predict".
-    threads: that one call may use; 0: as many as the process may run on.
-    precision: "auto", "f32", "bf16" or "int8"; isa: "auto", "portable", "avx2", "avx512", "avx512_vnni" or
-    "avx512_vnni_bf16".
-    tokenizer_only: load the vocabulary alone; answering raises WrongModel. model may then also be a
-    vocab.txt or tokenizer.json itself.
-    log: called with one line for each decision taken while loading.
+    model: a directory as Hugging Face's save_pretrained or this library writes it, or the files of such a directory
+        as a mapping of names to bytes; default: the default model of task.
+    task: which default model: "answer", "classify", "embed" or "predict"; default "answer".
+    threads: that one call may use, 1...1024, or 0 for as many as the process may run on; default 0.
+    precision: "auto", "f32", "bf16" or "int8"; default "auto": the fastest whose accuracy contract holds.
+    isa: instruction set: "auto", "portable", "avx2", "avx512", "avx512_vnni" or "avx512_vnni_bf16"; default "auto":
+        the best that the CPU has.
+    tokenizer_only: load the vocabulary alone; answering raises WrongModel. model may then also be a vocab.txt or
+        tokenizer.json itself; default False.
+    log: a function of one line for each decision taken while loading, called when it is over; default None.
+    dir_fd: a descriptor of an open directory that model is relative to, as in os.open; "" is that directory itself;
+        it is not kept; default None.
+    options: of the loading; see help(bertqa.CallOptions).
     """
 
     def __init__(
         self,
-        model: "Union[str, os.PathLike[str], None]" = None,
+        model: "Union[str, os.PathLike[str], Mapping[str, bytes], None]" = None,
         *,
-        task: str = "answer",
-        threads: int = 0,
-        precision: str = "auto",
-        isa: str = "auto",
-        tokenizer_only: bool = False,
-        log: Optional[Callable[[str], None]] = None,
+        task: Optional[str] = None,
+        threads: Optional[int] = None,
+        precision: Optional[str] = None,
+        isa: Optional[str] = None,
+        tokenizer_only: Optional[bool] = None,
+        log: Optional[Callable[[str], Any]] = None,
+        dir_fd: Optional[int] = None,
+        **options: "Unpack[CallOptions]",
     ):
         lib = library()
-        options = initialized(_native.ContextOptions(), lib.context_options_init)
-        options.default_model = index(TASKS, task, "task") + 1
-        options.threads = int32(threads, "threads")
-        options.precision = index(PRECISIONS, precision, "precision")
-        options.isa = index(INSTRUCTION_SETS, isa, "isa")
-        options.tokenizer_only = bool(tokenizer_only)
-        path = None if model is None else os.fsencode(model)
-        if path is not None and b"\0" in path:
-            raise InvalidArgument(f"model is {model!r}: a path cannot hold a null character")
+        struct = _abi.ContextOptions()
+        call = Call(options, struct)
+        struct.default_model = 0 if task is None else index(TASKS, task, "task") + 1
+        struct.threads = 0 if threads is None else int32(threads, "threads")
+        struct.precision = 0 if precision is None else index(PRECISIONS, precision, "precision")
+        struct.isa = 0 if isa is None else index(INSTRUCTION_SETS, isa, "isa")
+        struct.tokenizer_only = switch(tokenizer_only, "tokenizer_only")
         lines: List[bytes] = []
         if log is not None:
-            # Collected without running Python code inside the call, where exceptions and signals get lost.
-            options.log, options.log_user = _native.LOG(lines.insert), sys.maxsize
+            struct.log_user = lines
+            struct.log = _abi.ON_LOG
         pointer = ctypes.c_void_p()
-        status = lib.context_create(path, ctypes.byref(options), ctypes.byref(pointer))
-        handle = Handle(pointer, lib.context_free)
+        arguments: Tuple[Any, ...] = (call.pointer, ctypes.byref(pointer))
+        files = _files(model) if isinstance(model, Mapping) else None
+        if files is not None:
+            status = lib.context_create_from_files(files, len(files), *arguments)
+        elif dir_fd is not None:
+            status = lib.context_create_at(dir_fd, path_bytes(model or "", "model"), *arguments)
+        else:
+            path = None if model is None else path_bytes(model, "model")
+            status = lib.context_create(path, *arguments)
+        # The library reads the files in place: the handle keeps them.
+        handle = Handle(pointer, lib.context_free, files)
         if log is not None:
             for line in lines:
                 log(line.decode("utf-8", "replace"))
-        check(status)
+        call.check(status)
         self._handle = handle
-        self._arguments = {
-            "model": None if model is None else os.path.abspath(model),
+        self._is_relative = dir_fd is not None
+        self._arguments: Dict[str, Any] = {
+            "model": os.path.abspath(model) if isinstance(model, (str, os.PathLike)) else model,
             "task": task,
             "threads": threads,
             "precision": precision,
@@ -82,56 +100,62 @@ class Context(AnswerMethods, ClassifyMethods, EmbedMethods, SequenceMethods):
     def __reduce__(self) -> Tuple[Any, ...]:
         """A pickled context is opened anew where it is unpickled; processes share the weights' pages."""
         self._opened()
+        if self._is_relative:
+            raise TypeError("a Context that was opened with dir_fd cannot be pickled")
         return _open, (self._arguments,)
+
+    def __repr__(self) -> str:
+        if self._handle is None:
+            return "<closed Context>"
+        info = self.info
+        return f"<Context of {info.architecture or 'a tokenizer'} in {info.directory or 'memory'!r}>"
 
     @property
     def info(self) -> ModelInfo:
+        """What was loaded and how it runs."""
         handle = self._opened()
         lib = library()
         info = lib.context_info(handle.pointer).contents
         return ModelInfo(
             directory=os.fsdecode(info.directory),
             architecture=info.architecture.decode(),
+            task=TASKS[info.task - 1] if info.task else "",
             precision=PRECISIONS[info.precision] if info.precision else "",
             isa=INSTRUCTION_SETS[info.isa] if info.isa else "",
             threads=info.threads,
-            vocab_size=info.vocab_size,
+            vocabulary_size=info.vocabulary_size,
             hidden_size=info.hidden_size,
             num_hidden_layers=info.num_hidden_layers,
             num_attention_heads=info.num_attention_heads,
             intermediate_size=info.intermediate_size,
             max_position_embeddings=info.max_position_embeddings,
-            lowercase=bool(info.lowercase),
+            is_lowercase=bool(info.is_lowercase),
             no_answer_threshold=info.no_answer_threshold,
-            task=TASKS[info.task - 1] if info.task else "",
-            labels=tuple(
-                lib.context_label(handle.pointer, id).decode("utf-8", "replace") for id in range(info.num_labels)
-            ),
+            labels=_labels(handle, info.label_count),
             embedding_length=info.embedding_length,
-            state_length=info.state_length,
+            sequence=_sequence_info(handle),
         )
 
-    def tokenize(self, text: Text, parse_special_tokens: bool = False) -> Tokens:
+    def tokenize(
+        self, text: Text, parse_special_tokens: Optional[bool] = None, **options: "Unpack[CallOptions]"
+    ) -> Tokens:
         """The WordPiece tokens that Hugging Face's BertTokenizerFast gives, without [CLS] and [SEP].
 
-        parse_special_tokens: "[SEP]" and the like in the text become those tokens, as Hugging Face does.
+        parse_special_tokens: "[SEP]" and the like in the text become those tokens, as Hugging Face does; default
+        False. options: see help(bertqa.CallOptions).
         """
         handle, lib = self._opened(), library()
         data = encoded(text)
-        options = initialized(_native.TokenizeOptions(), lib.tokenize_options_init)
-        options.parse_special_tokens = bool(parse_special_tokens)
-        pointer = ctypes.c_void_p()
-        check(
-            lib.tokenize(handle.pointer, data, len(data), ctypes.byref(options), ctypes.byref(pointer))
-        )
-        try:
-            count = lib.tokens_count(pointer)
-            ids, ranges = [], []
+        call = Call({**options, "parse_special_tokens": parse_special_tokens}, _abi.TokenizeOptions())
+        ids: List[int] = []
+        ranges: List[Tuple[int, int]] = []
+        with Results(1, lib.tokens_free) as tokens:
+            call.check(lib.tokenize(handle.pointer, data, len(data), call.pointer, tokens))
+            count = lib.tokens_count(tokens[0])
             if count:
-                ids = lib.tokens_ids(pointer)[:count]
-                ranges = list(zip(lib.tokens_starts(pointer)[:count], lib.tokens_ends(pointer)[:count]))
-        finally:
-            lib.tokens_free(pointer)
+                ids = lib.tokens_ids(tokens[0])[:count]
+                ends = lib.tokens_ranges(tokens[0])[: 2 * count]
+                ranges = list(zip(ends[::2], ends[1::2]))
         pieces = {id: self.piece(id) for id in set(ids)}
         return Tokens(ids, [pieces[id] for id in ids], spans(text, data, ranges), ranges)
 
@@ -141,42 +165,48 @@ class Context(AnswerMethods, ClassifyMethods, EmbedMethods, SequenceMethods):
         length = ctypes.c_size_t()
         pointer = None
         if 0 <= id < 2**31:
-            pointer = library().vocabulary_piece(handle.pointer, id, ctypes.byref(length))
+            pointer = library().context_vocabulary_piece(handle.pointer, id, ctypes.byref(length))
         if pointer is None:
             raise IndexError(f"id {id} is not in the vocabulary")
-        return ctypes.string_at(pointer, length.value).decode("utf-8", "replace")
+        return text_at(pointer, length.value)
 
     def piece_id(self, piece: Text) -> Optional[int]:
         """The id of a piece, or None."""
         handle = self._opened()
         data = encoded(piece)
-        id = library().vocabulary_id(handle.pointer, data, len(data))
+        id = library().context_vocabulary_id(handle.pointer, data, len(data))
         return None if id < 0 else id
 
     def logits(
-        self, windows: Sequence[Sequence[int]], second_segments: Optional[Sequence[int]] = None
+        self,
+        windows: Sequence[Sequence[int]],
+        second_segments: Optional[Sequence[int]] = None,
+        **options: "Unpack[CallOptions]",
     ) -> List[Tuple[List[float], List[float]]]:
         """(start logits, end logits) of each window's tokens, of the model alone.
 
         windows: token ids, [CLS] and [SEP] included; second_segments: for each window the index of its first
-        token of type 1.
+        token of type 1. options: see help(bertqa.CallOptions).
         """
         handle = self._opened()
         if second_segments is not None and len(second_segments) != len(windows):
             raise InvalidArgument("second_segments must have one entry per window")
         try:
-            ids = array("i", chain.from_iterable(windows))
+            ids = array("i")
+            for window in windows:
+                ids.extend(array("i", window))
             segments = None if second_segments is None else array("Q", second_segments)
         except OverflowError as error:
             raise InvalidArgument(f"an id or second segment is out of range: {error}") from None
         count = len(ids)
         start, end = (ctypes.c_float * count)(), (ctypes.c_float * count)()
         sizes = ctypes.c_size_t * len(windows)
-        check(
+        call = Call(options, _abi.LogitsOptions())
+        call.check(
             library().logits(
                 handle.pointer, (ctypes.c_int32 * count).from_buffer(ids), count,
                 sizes(*map(len, windows)), None if segments is None else sizes.from_buffer(segments),
-                len(windows), start, end,
+                len(windows), call.pointer, start, end,
             )
         )  # fmt: skip
         result, first = [], 0
@@ -189,3 +219,34 @@ class Context(AnswerMethods, ClassifyMethods, EmbedMethods, SequenceMethods):
 
 def _open(arguments: Any) -> Context:
     return Context(**arguments)
+
+
+def _files(files: Mapping[str, bytes]) -> Any:
+    """Files as the library takes them; the array keeps them alive."""
+    entries = []
+    for name, data in files.items():
+        if not isinstance(data, bytes):
+            raise TypeError(f"{name}: expected bytes, got {type(data).__name__}")
+        entries.append(_abi.File(path_bytes(name, "a file's name"), data, len(data)))
+    return (_abi.File * len(entries))(*entries)
+
+
+def _labels(handle: Handle, count: int) -> Tuple[str, ...]:
+    length = ctypes.c_size_t()
+    get = library().context_label_get
+    found = [(get(handle.pointer, id, ctypes.byref(length)), length.value) for id in range(count)]
+    return tuple(text_at(*label) for label in found)
+
+
+def _sequence_info(handle: Handle) -> Optional[SequenceInfo]:
+    pointer = library().context_sequence_info(handle.pointer)
+    if not pointer:
+        return None
+    info = pointer.contents
+    return SequenceInfo(
+        state_length=info.state_length,
+        separator=info.separator.decode(),
+        end=info.end.decode("utf-8", "replace") or None,
+        end_id=None if info.end_id < 0 else info.end_id,
+        unknown_id=None if info.unknown_id < 0 else info.unknown_id,
+    )

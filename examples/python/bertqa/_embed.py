@@ -3,19 +3,22 @@
 import ctypes
 import sys
 from array import array
-from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Sequence, Tuple, Union, overload
+from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Mapping, Sequence, Tuple, Union, overload
 
-from . import _native
+from . import _abi
+from ._answer import each_status
+from ._call import Call
 from ._classify import text_pairs
 from ._handle import Closable
-from ._native import library
-from ._options import CallOptions
-from ._types import Text
+from ._native import failures, library
+from ._results import Text
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ._types import EmbedOptions
+    from ._classify import TextOrPair
+    from ._errors import BertQAError
+    from ._options import EmbedOptions
 
 POOLINGS = ("model", "mean", "cls")
 
@@ -23,30 +26,40 @@ POOLINGS = ("model", "mean", "cls")
 class EmbedMethods(Closable):
     """What a Context of an embedding model does."""
 
+    # A str is also an iterable of texts; the first of two overloads that fit counts.
     @overload
-    def embed(
+    def embed(  # type: ignore[overload-overlap]
         self, texts: "Union[Text, Tuple[Text, Text]]", **options: "Unpack[EmbedOptions]"
     ) -> "array[float]": ...
 
     @overload
     def embed(
-        self, texts: "Iterable[Union[Text, Tuple[Text, Text]]]", **options: "Unpack[EmbedOptions]"
+        self,
+        texts: "Iterable[TextOrPair]",
+        *,
+        return_exceptions: bool = ...,
+        **options: "Unpack[EmbedOptions]",
     ) -> "Embeddings": ...
 
-    def embed(self, texts: Any, **options: Any) -> Any:
+    def embed(self, texts: Any, *, return_exceptions: bool = False, **options: "Unpack[EmbedOptions]") -> Any:
         """Vectors of many texts in one call, as Embeddings; of one text, as an array of floats.
 
-        A tuple is a pair of texts, for models that take pairs. options: see EmbedOptions.
+        A tuple is a pair of texts, for models that take pairs.
+        return_exceptions: False: the first text that fails ends the call, and the exception's `item` is its index.
+        True: a text that fails has a vector of zeros, and Embeddings.failures has its exception.
+        options: see help(bertqa.EmbedOptions).
         """
         handle, lib = self._opened(), library()
         is_one = isinstance(texts, (str, bytes, tuple))
         texts = [texts] if is_one else list(texts)
         length = lib.context_info(handle.pointer).contents.embedding_length
         values = (ctypes.c_float * (len(texts) * length))()
-        call = embed_options(options)
         pairs = text_pairs(texts)
-        call.check(lib.embed(handle.pointer, pairs, len(texts), call.pointer, values))
-        embeddings = Embeddings(values, (len(texts), length))
+        call = embed_call(options)
+        statuses = each_status(len(texts), return_exceptions and not is_one)
+        call.check(lib.embed(handle.pointer, pairs, len(texts), call.pointer, values, len(values), statuses))
+        failed = {} if statuses is None else failures(statuses)
+        embeddings = Embeddings(values, (len(texts), length), failed)
         return embeddings[0] if is_one else embeddings
 
 
@@ -54,14 +67,27 @@ class Embeddings(Sequence["array[float]"]):
     """Vectors of texts: embeddings[i] is an array of the floats of text i's.
 
     numpy.asarray(embeddings) has the shape (texts, floats) and is no copy.
+    failures: the exceptions of the texts that failed, by their index, with return_exceptions.
     """
 
-    def __init__(self, values: "ctypes.Array[ctypes.c_float]", shape: Tuple[int, int]):
+    def __init__(
+        self,
+        values: "ctypes.Array[ctypes.c_float]",
+        shape: Tuple[int, int],
+        failures: "Mapping[int, BertQAError]",
+    ):
         self.shape = shape
+        self.failures = failures
         self._values = values
 
     def __len__(self) -> int:
         return self.shape[0]
+
+    @overload
+    def __getitem__(self, index: int) -> "array[float]": ...
+
+    @overload
+    def __getitem__(self, index: "slice[Any, Any, Any]") -> "List[array[float]]": ...
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
@@ -75,6 +101,7 @@ class Embeddings(Sequence["array[float]"]):
         return vector
 
     def tolist(self) -> List[List[float]]:
+        """The floats as lists, a list for each text."""
         return [vector.tolist() for vector in self]
 
     @property
@@ -92,5 +119,5 @@ class Embeddings(Sequence["array[float]"]):
         return f"<Embeddings of {self.shape[0]} texts, {self.shape[1]} floats each>"
 
 
-def embed_options(options: Dict[str, Any]) -> CallOptions:
-    return CallOptions(_native.EmbedOptions(), library().embed_options_init, options, pooling=POOLINGS)
+def embed_call(values: Any) -> Call:
+    return Call(values, _abi.EmbedOptions(), choices={"pooling": POOLINGS})

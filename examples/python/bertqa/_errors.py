@@ -1,15 +1,31 @@
 """One exception per status of the library."""
 
+from typing import Dict, Optional, Tuple, Type
+
 
 class BertQAError(Exception):
-    """A call of libbertqa failed; `status` is its bertqa_status, the text its message."""
+    """A call of libbertqa failed. The text is the library's message.
+
+    status: its bertqa_status.
+    item: the index of the text, pair or row at fault in a batch, or None.
+    argument: the option or argument at fault, such as "top_k", or None.
+    """
 
     status = 9
+    item: Optional[int] = None
+    argument: Optional[str] = None
 
-    def __init__(self, message: str, status: "int | None" = None):
+    def __init__(
+        self,
+        message: str,
+        status: Optional[int] = None,
+        item: Optional[int] = None,
+        argument: Optional[str] = None,
+    ):
         super().__init__(message)
         if status is not None:
             self.status = status
+        self.item, self.argument = item, argument
 
 
 class InvalidArgument(BertQAError, ValueError):
@@ -19,9 +35,13 @@ class InvalidArgument(BertQAError, ValueError):
 
 
 class ModelIOError(BertQAError, OSError):
-    """A file or directory is missing or cannot be read."""
+    """A file or directory cannot be read or written."""
 
     status = 2
+
+
+class ModelNotFoundError(ModelIOError, FileNotFoundError):
+    """A file or directory is missing."""
 
 
 class InvalidModel(BertQAError, ValueError):
@@ -55,14 +75,27 @@ class Cancelled(BertQAError):
 
 
 class TooLarge(BertQAError, ValueError):
-    """A text or batch above the library's limits."""
+    """A text, a batch or the need of memory is above the limits."""
 
     status = 8
 
 
-BY_STATUS = {
-    error.status: error
-    for error in (
-        InvalidArgument, ModelIOError, InvalidModel, Unsupported, WrongModel, OutOfMemory, Cancelled, TooLarge
-    )
-}
+class DeadlineExceeded(BertQAError, TimeoutError):
+    """The call took longer than its `timeout`."""
+
+    status = 10
+
+
+_EACH: Tuple[Type[BertQAError], ...] = (
+    InvalidArgument,
+    ModelIOError,
+    InvalidModel,
+    Unsupported,
+    WrongModel,
+    OutOfMemory,
+    Cancelled,
+    TooLarge,
+    DeadlineExceeded,
+)
+
+BY_STATUS: Dict[int, Type[BertQAError]] = {error.status: error for error in _EACH}

@@ -10,8 +10,9 @@ if TYPE_CHECKING:
 class Handle:
     """An object of the library, freed with the last reference: after the last call that uses it."""
 
-    def __init__(self, pointer: ctypes.c_void_p, free: Callable[[Any], None]):
-        self.pointer, self._free = pointer, free
+    def __init__(self, pointer: ctypes.c_void_p, free: Callable[[Any], None], kept: Any = None):
+        """kept: memory that the object needs as long as it lives."""
+        self.pointer, self._free, self._kept = pointer, free, kept
 
     def __del__(self) -> None:
         self._free(self.pointer)

@@ -1,20 +1,27 @@
 """Labeler: labels given by examples."""
 
 import ctypes
-from typing import TYPE_CHECKING, Iterable, List, Mapping, Tuple, Union
+from typing import TYPE_CHECKING, Any, Iterable, List, Mapping, Optional, Tuple, Union, overload
 
-from . import _native
-from ._classify import classification, text_pairs
-from ._embed import EmbedMethods, embed_options
+from . import _abi
+from ._answer import each_status
+from ._call import Call
+from ._classify import classifications, listed, text_pairs
+from ._embed import EmbedMethods, embed_call
+from ._errors import InvalidArgument
 from ._handle import Closable, Handle, Results
-from ._native import check, initialized, library
+from ._native import library, text_at
+from ._results import Classification, T, Text
 from ._text import encoded
-from ._types import Classification, Text
 
 if TYPE_CHECKING:
+    from typing import Literal
+
     from typing_extensions import Unpack
 
-    from ._types import EmbedOptions
+    from ._classify import TextOrPair
+    from ._errors import BertQAError
+    from ._options import CallOptions, EmbedOptions
 
 
 class Labeler(Closable):
@@ -25,8 +32,8 @@ class Labeler(Closable):
 
     context: of an embedding model; it may be closed afterwards.
     examples: for each label a text that names it, or texts that it suits.
-    scale: logit = scale * cosine of the angle between text and label.
-    options: see EmbedOptions; vectors are always scaled to length 1.
+    scale: logit = scale * cosine of the angle between text and label; above 0; default 20.
+    options: see help(bertqa.EmbedOptions); vectors are always scaled to length 1.
     """
 
     def __init__(
@@ -34,7 +41,7 @@ class Labeler(Closable):
         context: EmbedMethods,
         examples: "Mapping[str, Union[Text, Iterable[Text]]]",
         *,
-        scale: float = 20,
+        scale: Optional[float] = None,
         **options: "Unpack[EmbedOptions]",
     ):
         owner, lib = context._opened(), library()
@@ -43,29 +50,79 @@ class Labeler(Closable):
             for label, texts in examples.items()
             for text in ([texts] if isinstance(texts, (str, bytes)) else texts)
         ]
-        array = (_native.Example * len(data))(
-            *[_native.Example(text, len(text), label, len(label)) for text, label in data]
+        array = (_abi.Example * len(data))(
+            *[_abi.Example(text, len(text), label, len(label)) for text, label in data]
         )
-        call = embed_options(dict(options))
-        struct = initialized(_native.LabelerOptions(), lib.labeler_options_init)
-        struct.scale = scale
-        struct.embed = ctypes.pointer(call.struct)
+        call = embed_call(options)
+        # The hooks belong to the outer struct here.
+        embed: Any = call.struct
+        embed.call = None
+        struct = _abi.LabelerOptions(call=ctypes.pointer(call.common), embed=ctypes.pointer(embed))
+        if scale is not None:
+            if scale == 0:
+                raise InvalidArgument("scale is 0, but must be above 0")
+            struct.scale = scale
         pointer = ctypes.c_void_p()
-        status = lib.labeler_create(
-            owner.pointer, array, len(data), ctypes.byref(struct), ctypes.byref(pointer)
-        )
+        status = lib.labeler_create(owner.pointer, array, len(data), ctypes.byref(struct), ctypes.byref(pointer))
         handle = Handle(pointer, lib.labeler_free)
         call.check(status)
         self._handle = handle
 
-    def classify(self, text: "Union[Text, Tuple[Text, Text]]") -> Classification:
-        """Classifies a text of any length."""
-        return self.classify_batch([text])[0]
+    @property
+    def labels(self) -> Tuple[str, ...]:
+        """By their ids: in the order of their first examples."""
+        handle, lib, length = self._opened(), library(), ctypes.c_size_t()
+        count = lib.labeler_label_count(handle.pointer)
+        found = [
+            (lib.labeler_label_get(handle.pointer, i, ctypes.byref(length)), length.value) for i in range(count)
+        ]
+        return tuple(text_at(*label) for label in found)
 
-    def classify_batch(self, texts: "Iterable[Union[Text, Tuple[Text, Text]]]") -> List[Classification]:
-        """Classifies many texts in one call."""
+    @overload
+    def classify(self, text: T, **options: "Unpack[CallOptions]") -> Classification[T]: ...
+
+    @overload
+    def classify(self, text: Tuple[Text, Text], **options: "Unpack[CallOptions]") -> Classification[Any]: ...
+
+    def classify(self, text: Any, **options: "Unpack[CallOptions]") -> Any:
+        """Classifies a text of any length. options: see help(bertqa.CallOptions)."""
+        return self.classify_batch([text], **options)[0]
+
+    @overload
+    def classify_batch(
+        self,
+        texts: Iterable[T],
+        *,
+        return_exceptions: "Literal[False]" = ...,
+        **options: "Unpack[CallOptions]",
+    ) -> List[Classification[T]]: ...
+
+    @overload
+    def classify_batch(
+        self,
+        texts: "Iterable[TextOrPair]",
+        *,
+        return_exceptions: "Literal[False]" = ...,
+        **options: "Unpack[CallOptions]",
+    ) -> List[Classification[Any]]: ...
+
+    @overload
+    def classify_batch(
+        self, texts: "Iterable[TextOrPair]", *, return_exceptions: bool, **options: "Unpack[CallOptions]"
+    ) -> "List[Union[Classification[Any], BertQAError]]": ...
+
+    def classify_batch(
+        self, texts: Any, *, return_exceptions: bool = False, **options: "Unpack[CallOptions]"
+    ) -> Any:
+        """Classifies many texts in one call; return_exceptions as in Context.classify_batch.
+
+        options: see help(bertqa.CallOptions).
+        """
         handle, lib = self._opened(), library()
-        texts = list(texts)
+        texts = listed(texts)
+        array = text_pairs(texts)
+        call = Call(options)
         with Results(len(texts), lib.classification_free) as results:
-            check(lib.labeler_classify(handle.pointer, text_pairs(texts), len(texts), results))
-            return [classification(pointer, text) for pointer, text in zip(results, texts)]
+            statuses = each_status(len(texts), return_exceptions)
+            call.check(lib.labeler_classify(handle.pointer, array, len(texts), call.pointer, results, statuses))
+            return classifications(results, statuses, texts)

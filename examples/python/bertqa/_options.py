@@ -1,74 +1,161 @@
-"""The options of one call, from Python's keyword arguments."""
+"""Options: keyword arguments of the calls. help() shows what each means."""
 
-import ctypes
-from typing import Any, Callable, Dict, Generator, List, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Optional, TypedDict
 
-from ._errors import InvalidArgument
-from ._native import CANCEL, check, initialized, int32
+if TYPE_CHECKING:
+    from ._results import Word
 
 
-class CallOptions:
-    """An options struct filled from keyword arguments; keeps what `cancel` raises.
+class CallOptions(TypedDict, total=False):
+    """Keyword arguments of every call. An option that is None, or left out, has its default.
 
-    choices: names of the values of options that are enumerations, in the order of their numbers.
+    cancel: a function without arguments, called many times a second; if it returns something true, the call raises
+        Cancelled; what it raises comes out of the call; default None.
+    progress: a function of what the call does at the moment (a str) and the part of that which is done (0...1),
+        called now and then by calls that take long; what it raises comes out of the call; default None.
+    timeout: seconds after which the call raises DeadlineExceeded, at least 0; default: none.
+    max_bytes: the most memory that grows with the input and that the call may hold at once, at least 1; a call that
+        would need more raises TooLarge; default: no limit.
     """
 
-    def __init__(
-        self, struct: ctypes.Structure, init: Any, values: Dict[str, Any], **choices: Sequence[str]
-    ):
-        self.struct = initialized(struct, init)
-        self._errors: List[BaseException] = []
-        kinds = {field[0]: field[1] for field in struct._fields_[1:] if not field[0].endswith("_user")}
-        for name, value in values.items():
-            if name not in kinds:
-                raise TypeError(f"unknown option {name!r}; known: {', '.join(kinds)}")
-            if value is None:
-                continue
-            if kinds[name] is CANCEL:
-                value = CANCEL(guarded(lambda _, cancel=value: cancel(), self._errors).send)
-            elif name in choices:
-                value = index(choices[name], value, name)
-            elif kinds[name] is ctypes.c_int32:
-                value = int32(value, name)
-            setattr(self.struct, name, value)
-
-    @property
-    def pointer(self) -> Any:
-        return ctypes.byref(self.struct)
-
-    def check(self, status: int) -> None:
-        """Raises what `cancel` has raised, else the exception of the status."""
-        if self._errors:
-            raise self._errors[0]
-        check(status)
+    cancel: Optional[Callable[[], Any]]
+    progress: Optional[Callable[[str, float], Any]]
+    timeout: Optional[float]
+    max_bytes: Optional[int]
 
 
-def guarded(call: Callable[[Any], Any], errors: List[BaseException]) -> Generator[int, Any, None]:
-    """A generator whose `send` is `call` as a callback for the library, true or false as 1 or 0. An exception cannot
-    pass through C: it is kept in `errors`, and gives 1.
+class AnswerOptions(CallOptions, total=False):
+    """Keyword arguments of every answer method; names, meanings and defaults as in Hugging Face's pipeline.
 
-    Signals that came in during the call are handled where Python code begins to run. That would be outside
-    of a function's `try`, but it is inside of this generator's: it stands at its `yield`.
+    An option that is None, or left out, has its default. Lengths are in tokens.
+
+    top_k: how many answers at most, 1...1000; default 1.
+    max_seq_len: of one window, question included, at least 8; more than the model takes is lowered to that;
+        default 384.
+    doc_stride: document tokens that two neighbouring windows share, 1...max_seq_len - 5, or 0 for none; default 128,
+        at most a third of max_seq_len.
+    max_answer_len: before an answer is aligned to words, 1...10000; default 30.
+    max_question_len: a longer question is cut, 1...10000; default 64, or what leaves room for the document.
+    n_best_size: 1...1000: only the n best starts x n best ends of each window are considered; 0 (default): all spans.
+    max_windows: at least 1: only that many windows, those that share most with the question (BM25), are read;
+        0 (default): every window.
+    handle_impossible_answer: give no answer where is_impossible is set; default False.
+    align_to_words: answers start and end at word boundaries; default True.
+    no_answer_threshold: the question counts as impossible when the gap is below this, any number; default: the
+        model's own.
     """
 
-    def calls() -> Generator[int, Any, None]:
-        result = 0
-        while True:
-            try:
-                argument = yield result
-                result = int(bool(call(argument)))
-            except GeneratorExit:
-                return
-            except BaseException as error:  # KeyboardInterrupt included
-                errors.append(error)
-                result = 1
-
-    generator = calls()
-    next(generator)
-    return generator
+    top_k: Optional[int]
+    max_seq_len: Optional[int]
+    doc_stride: Optional[int]
+    max_answer_len: Optional[int]
+    max_question_len: Optional[int]
+    n_best_size: Optional[int]
+    max_windows: Optional[int]
+    handle_impossible_answer: Optional[bool]
+    align_to_words: Optional[bool]
+    no_answer_threshold: Optional[float]
 
 
-def index(names: Sequence[str], name: str, what: str) -> int:
-    if name not in names:
-        raise InvalidArgument(f"{what} is {name!r}, but must be one of {', '.join(names)}")
-    return names.index(name)
+class ClassifyOptions(CallOptions, total=False):
+    """Keyword arguments of the classify methods. An option that is None, or left out, has its default.
+
+    contributions: word-count models: how many occurrences of words that weighed most to give, at least 0; default 0.
+    max_seq_len: BERT models: tokens of one window, at least 8; longer texts are read in windows; default: as many as
+        the model takes.
+    doc_stride: BERT models: tokens that two neighbouring windows share, at least 1, or 0 for none; default 128, at
+        most a third of max_seq_len.
+    window_pooling: BERT models: "mean" or "max" of the windows' logits; default "mean".
+    """
+
+    contributions: Optional[int]
+    max_seq_len: Optional[int]
+    doc_stride: Optional[int]
+    window_pooling: Optional[str]
+
+
+class EmbedOptions(CallOptions, total=False):
+    """Keyword arguments of embed and Labeler. An option that is None, or left out, has its default.
+
+    pooling: "mean" of the tokens' vectors, the vector of "cls", or "model": what the model's sentence-transformers
+        files say, else the mean; default "model".
+    normalize: scale vectors to length 1; default: as the model's files say.
+    max_seq_len: tokens of one window, at least 8; more than the model takes is lowered to that; default: as the
+        model's files say.
+    truncate: cut longer texts, as sentence-transformers does; default False: they are read in windows, whose vectors
+        are averaged.
+    """
+
+    pooling: Optional[str]
+    normalize: Optional[bool]
+    max_seq_len: Optional[int]
+    truncate: Optional[bool]
+
+
+class TrainOptions(CallOptions, total=False):
+    """Keyword arguments of train_classifier. An option that is None, or left out, has its default.
+
+    algorithm: "logistic_regression" or "naive_bayes"; default "logistic_regression".
+    min_word_length: words are left out that have fewer code points, 1...1000; default 3.
+    min_distinct_words: texts with fewer are not classified, at least 1; default 3.
+    max_ngram: 1: words; 2: and pairs of neighbouring words; default 1.
+    tf_idf: weigh counts by TF-IDF and scale each text to length 1; default False.
+    min_document_count: words in fewer texts are left out, at least 1; default 1.
+    max_document_fraction: words in a larger part of the texts are left out, above 0, at most 1; default 1.
+    max_vocabulary: the most frequent words are kept, 1...2**28; default 262144.
+    c: logistic regression: inverse strength of L2, 1e-6...1e6; default 1.
+    alpha: naive Bayes: additive smoothing, 1e-6...1e6; default 1.
+    max_iterations: logistic regression: of L-BFGS, at least 1; default 1000.
+    tolerance: logistic regression: its largest gradient component at the end, above 0; default 1e-4.
+    folds: of the cross-validation, 2...1000, or 0 for none; default 5.
+    threads: 1...1024, or 0 for as many as the process may run on; default 0.
+    seed: of the folds, 0...2**64 - 1; the same data and seed give the same files; default 0.
+    """
+
+    algorithm: Optional[str]
+    min_word_length: Optional[int]
+    min_distinct_words: Optional[int]
+    max_ngram: Optional[int]
+    tf_idf: Optional[bool]
+    min_document_count: Optional[int]
+    max_document_fraction: Optional[float]
+    max_vocabulary: Optional[int]
+    c: Optional[float]
+    alpha: Optional[float]
+    max_iterations: Optional[int]
+    tolerance: Optional[float]
+    folds: Optional[int]
+    threads: Optional[int]
+    seed: Optional[int]
+
+
+class GenerateOptions(CallOptions, total=False):
+    """Keyword arguments of Context.generate; names and meanings as in Hugging Face's generate.
+
+    An option that is None, or left out, has its default.
+
+    max_words: generated at most, 1...1000000; default 100.
+    temperature: the logits are divided by it, above 0; 0: greedy, always the most probable word; default 0.
+    top_k: only the k most probable words are drawn from, at least 1, or 0 for all; default 0.
+    top_p: only the fewest words whose probabilities sum to this, above 0, at most 1; default 1: all.
+    seed: 0...2**64 - 1; the same seed gives the same words; default 0.
+    on_word: a function of each Word as it is generated; if it returns something true, the generation stops after
+        that word; what it raises comes out of the call; default None.
+    """
+
+    max_words: Optional[int]
+    temperature: Optional[float]
+    top_k: Optional[int]
+    top_p: Optional[float]
+    seed: Optional[int]
+    on_word: "Optional[Callable[[Word], Any]]"
+
+
+def _add_common(*classes: Any) -> None:
+    """help() shows a class's own text only."""
+    common = str(CallOptions.__doc__).split("\n\n", 1)[1]
+    for options in classes:
+        options.__doc__ = f"{options.__doc__.rstrip()}\n{common}"
+
+
+_add_common(AnswerOptions, ClassifyOptions, EmbedOptions, TrainOptions, GenerateOptions)

@@ -2,21 +2,21 @@
 
 import ctypes
 from array import array
-from types import GeneratorType
 from typing import TYPE_CHECKING, Any, Iterable, List, Optional, Sequence, Tuple
 
-from . import _native
+from . import _abi
+from ._answer import texts
+from ._call import Call, guarded
 from ._errors import InvalidArgument
 from ._handle import Closable, Handle, Results
-from ._native import check, int32, library
-from ._options import CallOptions, guarded
+from ._native import check, library, text_at
+from ._results import Generation, Prediction, RankedText, SequenceScore, T, Text, Word
 from ._text import encoded
-from ._types import Generation, Prediction, RankedText, SequenceScore, Text, Word
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ._types import GenerateOptions
+    from ._options import CallOptions, GenerateOptions
 
 STOPS = ("", "end", "limit", "callback")
 
@@ -33,7 +33,8 @@ class SequenceState:
     @property
     def values(self) -> "array[float]":
         """For each layer h, and with LSTM then for each layer c; Context.state gives the state back."""
-        values = array("f", bytes(4 * _info(self.context._opened()).state_length))
+        info = library().context_sequence_info(self.context._opened().pointer).contents
+        values = array("f", bytes(4 * info.state_length))
         buffer = (ctypes.c_float * len(values)).from_buffer(values)
         check(library().sequence_state_export(self._handle.pointer, buffer, len(values)))
         return values
@@ -58,6 +59,9 @@ class SequenceState:
     def __hash__(self) -> int:
         return hash(self.to_bytes())
 
+    def __repr__(self) -> str:
+        return "<SequenceState>"
+
     def __reduce__(self) -> Tuple[Any, ...]:
         return _unpickled, (self.context, self.to_bytes())
 
@@ -69,28 +73,35 @@ def _unpickled(context: "SequenceMethods", data: bytes) -> SequenceState:
 class SequenceMethods(Closable):
     """What a Context of a model that predicts does. A state of None starts a sequence."""
 
-    def predict(self, word: Text, state: Optional[SequenceState] = None, top_k: int = 1) -> Prediction:
+    def predict(
+        self,
+        word: Text,
+        state: Optional[SequenceState] = None,
+        top_k: Optional[int] = None,
+        **options: "Unpack[CallOptions]",
+    ) -> Prediction:
         """Reads a word (a character, for models of characters) in a state and predicts the next.
 
-        top_k: how many words to give.
+        top_k: how many words to give, at least 1; default 1.
+        options: see help(bertqa.CallOptions).
         """
         handle, lib = self._opened(), library()
         data = encoded(word)
         next_state = ctypes.c_void_p()
+        call = Call({**options, "top_k": top_k}, _abi.SequenceOptions())
         with Results(1, lib.prediction_free) as pointers:
-            check(
-                lib.sequence_predict(
-                    handle.pointer, data, len(data), _pointer(state), int32(top_k, "top_k"), pointers,
-                    ctypes.byref(next_state),
-                )
-            )  # fmt: skip
-            pointer, size = pointers[0], _info(handle).vocab_size
+            status = lib.sequence_predict(
+                handle.pointer, data, len(data), _pointer(state), call.pointer, pointers, ctypes.byref(next_state)
+            )
+            following = SequenceState(self, next_state.value)
+            call.check(status)
+            pointer, size = pointers[0], _vocabulary_size(handle)
             probabilities = array("f", ctypes.string_at(lib.prediction_probabilities(pointer), 4 * size))
             return Prediction(
                 words=[_word(lib.prediction_get(pointer, rank)) for rank in range(lib.prediction_count(pointer))],
-                unknown=bool(lib.prediction_is_unknown(pointer)),
+                is_unknown=bool(lib.prediction_is_unknown(pointer)),
                 probabilities=probabilities,
-                state=SequenceState(self, next_state.value),
+                state=following,
             )
 
     def step(
@@ -99,14 +110,16 @@ class SequenceMethods(Closable):
         states: Optional[Sequence[Optional[SequenceState]]] = None,
         *,
         logits: bool = True,
-    ) -> Tuple[List[SequenceState], Optional[memoryview]]:
+        **options: "Unpack[CallOptions]",
+    ) -> "Tuple[List[SequenceState], Optional[memoryview[float]]]":
         """One step of many independent sequences at once: (next states, logits).
 
-        ids: words by id, see piece_id; states: one for each id. The logits are float32 [len(ids)][vocab_size], for
-        numpy.asarray without a copy; logits=False: None instead, in much less time.
+        ids: words by id, see piece_id; states: one for each id. The logits are float32 [len(ids)][vocabulary_size],
+        for numpy.asarray without a copy; logits=False: None instead, in much less time.
+        options: see help(bertqa.CallOptions).
         """
         handle = self._opened()
-        count, size = len(ids), _info(handle).vocab_size
+        count, size = len(ids), _vocabulary_size(handle)
         if states is not None and len(states) != count:
             raise InvalidArgument(f"there are {len(states)} states for {count} ids")
         try:
@@ -116,8 +129,19 @@ class SequenceMethods(Closable):
         pointers = None if states is None else (ctypes.c_void_p * count)(*map(_pointer, states))
         following = (ctypes.c_void_p * count)()
         buffer = (ctypes.c_float * (count * size))() if logits else None
-        check(library().sequence_step(handle.pointer, numbers, pointers, count, following, buffer))
+        call = Call(options, _abi.SequenceOptions())
+        status = library().sequence_step(
+            handle.pointer,
+            numbers,
+            pointers,
+            count,
+            call.pointer,
+            following,
+            buffer,
+            count * size if logits else 0,
+        )
         found = [SequenceState(self, pointer) for pointer in following]
+        call.check(status)
         if buffer is None:
             return found, None
         flat = memoryview(buffer).cast("B")
@@ -128,28 +152,25 @@ class SequenceMethods(Closable):
     ) -> Generation:
         """Reads a prompt, split into the model's words, and generates what follows. An empty prompt needs a state.
 
-        options: see GenerateOptions.
+        options: see help(bertqa.GenerateOptions).
         """
         handle, lib = self._opened(), library()
         data = encoded(prompt)
-        on_word = options.pop("on_word", None)
-        call = CallOptions(_native.GenerateOptions(), lib.generate_options_init, dict(options))
-        errors: List[BaseException] = []
+        values = dict(options)
+        on_word: Any = values.pop("on_word", None)
+        struct = _abi.GenerateOptions()
+        call = Call(values, struct, zeros={"temperature": 0, "top_k": 0, "seed": 0})
         if on_word is not None:
-            generator = guarded(lambda pointer: on_word(_word(pointer)), errors)
-            call.struct.on_word = _native.WORD(GeneratorType.send)
-            call.struct.on_word_user = id(generator)
+            struct.on_word_user = guarded(lambda pointer: on_word(_word(pointer)), call.errors)
+            struct.on_word = _abi.ON_WORD
         with Results(1, lib.generation_free) as pointers:
-            status = lib.sequence_generate(
-                handle.pointer, data, len(data), _pointer(state), call.pointer, pointers
+            call.check(
+                lib.sequence_generate(handle.pointer, data, len(data), _pointer(state), call.pointer, pointers)
             )
-            if errors:
-                raise errors[0]
-            check(status)
             pointer, length = pointers[0], ctypes.c_size_t()
             text = lib.generation_text(pointer, ctypes.byref(length))
             return Generation(
-                text=ctypes.string_at(text, length.value).decode(),
+                text=text_at(text, length.value),
                 words=[_word(lib.generation_get(pointer, i)) for i in range(lib.generation_count(pointer))],
                 stop=STOPS[lib.generation_stop(pointer)],
                 unknown_count=lib.generation_unknown_count(pointer),
@@ -157,17 +178,23 @@ class SequenceMethods(Closable):
             )
 
     def likelihood(
-        self, text: Text, state: Optional[SequenceState] = None, include_end: bool = False
+        self,
+        text: Text,
+        state: Optional[SequenceState] = None,
+        include_end: Optional[bool] = None,
+        **options: "Unpack[CallOptions]",
     ) -> SequenceScore:
         """How likely a text is, split into the model's words; without a state its first word is given.
 
-        include_end: the text is complete, and its end symbol is predicted too.
+        include_end: the text is complete, and its end symbol is predicted too; default False.
+        options: see help(bertqa.CallOptions).
         """
         handle, data = self._opened(), encoded(text)
-        score = _native.SequenceScore(struct_size=ctypes.sizeof(_native.SequenceScore))
-        check(
+        score = _abi.SequenceScore()
+        call = Call({**options, "include_end": include_end}, _abi.SequenceOptions())
+        call.check(
             library().sequence_likelihood(
-                handle.pointer, data, len(data), _pointer(state), bool(include_end), ctypes.byref(score)
+                handle.pointer, data, len(data), _pointer(state), call.pointer, ctypes.byref(score)
             )
         )
         return SequenceScore(score.log_likelihood, score.word_count, score.unknown_count, score.perplexity)
@@ -175,43 +202,45 @@ class SequenceMethods(Closable):
     def rank(
         self,
         prefix: Text,
-        continuations: Iterable[Text],
+        continuations: Iterable[T],
         state: Optional[SequenceState] = None,
-        include_end: bool = False,
-    ) -> List[RankedText]:
-        """Continuations of a prefix, the one whose words are likeliest on average first."""
+        include_end: Optional[bool] = None,
+        **options: "Unpack[CallOptions]",
+    ) -> List[RankedText[T]]:
+        """Continuations of a prefix, the one whose words are likeliest on average first.
+
+        include_end: as in likelihood. options: see help(bertqa.CallOptions).
+        """
         handle, data = self._opened(), encoded(prefix)
-        texts = list(continuations)
-        parts = [encoded(text) for text in texts]
-        count = len(texts)
-        pairs = (_native.TextPair * count)(*[_native.TextPair(part, len(part)) for part in parts])
+        if isinstance(continuations, (str, bytes)):
+            raise TypeError("continuations is one text; give a list of them")
+        given = list(continuations)
+        array = texts([encoded(text) for text in given])
+        count = len(given)
         order, counts = (ctypes.c_size_t * count)(), (ctypes.c_size_t * count)()
         likelihoods = (ctypes.c_double * count)()
-        check(
+        call = Call({**options, "include_end": include_end}, _abi.SequenceOptions())
+        call.check(
             library().sequence_rank(
-                handle.pointer, data, len(data), pairs, count, _pointer(state), bool(include_end), order,
+                handle.pointer, data, len(data), array, count, _pointer(state), call.pointer, order,
                 likelihoods, counts,
             )
         )  # fmt: skip
-        return [RankedText(texts[i], i, likelihoods[i], counts[i]) for i in order]
+        return [RankedText(given[i], i, likelihoods[i], counts[i]) for i in order]
 
     def state(self, values: Sequence[float]) -> SequenceState:
         """The state with these values: what SequenceState.values gave, or made from it."""
         handle = self._opened()
         numbers = (ctypes.c_float * len(values))(*values)
         pointer = ctypes.c_void_p()
-        check(
-            library().sequence_state_import(handle.pointer, numbers, len(values), ctypes.byref(pointer))
-        )
+        check(library().sequence_state_import(handle.pointer, numbers, len(values), ctypes.byref(pointer)))
         return SequenceState(self, pointer.value)
 
     def state_from_bytes(self, data: bytes) -> SequenceState:
         """The state that SequenceState.to_bytes wrote; WrongModel for another model's."""
         handle = self._opened()
         pointer = ctypes.c_void_p()
-        check(
-            library().sequence_state_deserialize(handle.pointer, data, len(data), ctypes.byref(pointer))
-        )
+        check(library().sequence_state_deserialize(handle.pointer, data, len(data), ctypes.byref(pointer)))
         return SequenceState(self, pointer.value)
 
 
@@ -219,11 +248,10 @@ def _pointer(state: Optional[SequenceState]) -> Any:
     return None if state is None else state._handle.pointer.value
 
 
-def _info(handle: Handle) -> _native.ModelInfo:
-    return library().context_info(handle.pointer).contents
+def _vocabulary_size(handle: Handle) -> int:
+    return int(library().context_info(handle.pointer).contents.vocabulary_size)
 
 
 def _word(pointer: Any) -> Word:
     word = pointer.contents
-    text = ctypes.string_at(word.text, word.length).decode("utf-8", "replace")
-    return Word(text, word.id, word.probability, word.log_probability)
+    return Word(text_at(word.text, word.length), word.id, word.probability, word.log_probability)

@@ -1,8 +1,10 @@
-"""Between Python's texts and the library's bytes."""
+"""Between Python's texts and paths and the library's bytes."""
 
-from typing import List, Sequence, Tuple
+import os
+from typing import Any, List, Sequence, Tuple
 
-from ._types import Text
+from ._errors import InvalidArgument
+from ._results import Text
 
 
 def encoded(text: Text) -> bytes:
@@ -12,6 +14,14 @@ def encoded(text: Text) -> bytes:
     if isinstance(text, str):
         return text.encode("utf-8", "replace")
     raise TypeError(f"expected str or bytes, got {type(text).__name__}")
+
+
+def path_bytes(path: Any, name: str) -> bytes:
+    """A path for the library, which takes strings that end with a NUL."""
+    data = os.fsencode(path)
+    if b"\0" in data:
+        raise InvalidArgument(f"{name} is {path!r}: a path cannot hold a null character")
+    return data
 
 
 def spans(text: Text, data: bytes, ranges: Sequence[Tuple[int, int]]) -> List[Tuple[int, int]]:

@@ -3,23 +3,25 @@
 import ctypes
 import itertools
 import os
-import threading
-from typing import TYPE_CHECKING, Any, Callable, Iterable, List, Optional, Union
+from typing import TYPE_CHECKING, Any, Iterable, List, Union
 
-from . import _native
+from . import _abi
+from ._call import Call
+from ._errors import BertQAError, InvalidArgument
 from ._handle import Handle
-from ._native import check, library
-from ._options import CallOptions
-from ._text import encoded
-from ._types import Text, TrainingReport
+from ._native import library, text_at
+from ._results import Text, TrainingLabel, TrainingReport
+from ._text import encoded, path_bytes
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ._types import TrainOptions
+    from ._options import TrainOptions
 
 ALGORITHMS = ("logistic_regression", "naive_bayes")
-_MISSING = object()
+_MISSING: Any = object()
+#: The confusion of more labels is not given: it is quadratic in their number.
+_MOST_CONFUSED = 1000
 
 
 def train_classifier(
@@ -30,86 +32,65 @@ def train_classifier(
 ) -> TrainingReport:
     """Trains a classifier on texts and their labels and writes it to a new directory, for bertqa.Context.
 
-    Texts are counted as they are taken and not kept, so both may be generators. options: see TrainOptions.
+    Texts are counted as they are taken and not kept, so both may be generators. The stages that `progress` is told
+    are "cross-validation" and "training". options: see help(bertqa.TrainOptions).
     """
     lib = library()
-    values = dict(options)
-    progress: Any = values.pop("progress", None)
-    work = _Work(progress)
-    call = CallOptions(_native.TrainOptions(), lib.train_options_init, values, algorithm=ALGORITHMS)
-    call.struct.progress = work.callback
-    pointer = ctypes.c_void_p()
-    check(lib.trainer_create(call.pointer, ctypes.byref(pointer)))
-    trainer = Handle(pointer, lib.trainer_free)
-    for text, label in itertools.zip_longest(texts, labels, fillvalue=_MISSING):
-        if text is _MISSING or label is _MISSING:
-            raise ValueError("texts and labels must be equally many")
-        data, name = encoded(text), encoded(label)
-        check(lib.trainer_add(trainer.pointer, data, len(data), name, len(name)))
-    report = ctypes.POINTER(_native.TrainingReport)()
-    path = os.fsencode(directory)
-    work.run(lambda: check(lib.trainer_finish(trainer.pointer, path, ctypes.byref(report))))
-    try:
-        return _report(report.contents)
-    finally:
-        lib.training_report_free(report)
-
-
-def _report(found: _native.TrainingReport) -> TrainingReport:
-    count = found.label_count
-    rows: List[List[int]] = []
-    if found.confusion:
-        rows = [found.confusion[row * count : (row + 1) * count] for row in range(count)]
-    return TrainingReport(
-        text_count=found.text_count,
-        vocabulary_size=found.vocabulary_size,
-        labels=[found.labels[index].decode("utf-8", "replace") for index in range(count)],
-        label_texts=found.label_texts[:count],
-        iterations=found.iterations,
-        converged=bool(found.converged),
-        loss=found.loss,
-        accuracy=found.accuracy,
-        macro_f1=found.macro_f1,
-        calibration_error=found.calibration_error,
-        confusion=rows,
+    for name, values in ("texts", texts), ("labels", labels):
+        if isinstance(values, (str, bytes)):
+            raise TypeError(f"{name} is one text; give a list of them")
+    path = path_bytes(directory, "directory")
+    call = Call(
+        options,
+        _abi.TrainOptions(),
+        choices={"algorithm": ALGORITHMS},
+        zeros={"folds": -1, "threads": 0, "seed": 0},
     )
-
-
-class _Work:
-    """A long call of the library in a thread of its own, so that this one can go on handling signals and tell
-    `progress` how far it is."""
-
-    def __init__(self, progress: Optional[Callable[[str, float], Any]]):
-        self._progress = progress
-        self._state: Optional["tuple[str, float]"] = None
-        self._cancelled = False
-        self.callback = _native.PROGRESS(self._note)
-
-    def _note(self, _user: Any, stage: bytes, fraction: float) -> int:
-        self._state = (stage.decode(), fraction)
-        return int(self._cancelled)
-
-    def run(self, call: Callable[[], None]) -> None:
-        errors: List[BaseException] = []
-        # Not Thread.join: where a signal interrupts it, it may take the thread for ended.
-        done = threading.Event()
-
-        def work() -> None:
-            try:
-                call()
-            except BaseException as error:
-                errors.append(error)
-            finally:
-                done.set()
-
-        threading.Thread(target=work, name="bertqa-train").start()
+    pointer = ctypes.c_void_p()
+    status = lib.trainer_create(call.pointer, ctypes.byref(pointer))
+    trainer = Handle(pointer, lib.trainer_free)
+    call.check(status)
+    pairs = itertools.zip_longest(texts, labels, fillvalue=_MISSING)
+    for item, (text, label) in enumerate(pairs):
+        if text is _MISSING or label is _MISSING:
+            raise InvalidArgument("texts and labels must be equally many")
+        data, label_data = encoded(text), encoded(label)
+        status = lib.trainer_add(
+            trainer.pointer, data, len(data), label_data, len(label_data), call.common_pointer
+        )
         try:
-            while not done.wait(0.1):
-                if self._progress is not None and self._state is not None:
-                    self._cancelled = self._cancelled or bool(self._progress(*self._state))
-        except BaseException:
-            self._cancelled = True
-            done.wait()
-            raise
-        if errors:
-            raise errors[0]
+            call.check(status)
+        except BertQAError as error:
+            raise type(error)(f"text {item}: {error}", error.status, item, error.argument) from None
+    report = ctypes.c_void_p()
+    status = lib.trainer_finish(trainer.pointer, path, call.common_pointer, ctypes.byref(report))
+    found = Handle(report, lib.training_report_free)
+    call.check(status)
+    return _report(found)
+
+
+def _report(report: Handle) -> TrainingReport:
+    lib, pointer = library(), report.pointer
+    summary = lib.training_report_summary(pointer).contents
+    count = lib.training_report_label_count(pointer)
+    labels = [lib.training_report_label_get(pointer, i).contents for i in range(count)]
+    confusion: List[List[int]] = []
+    if summary.accuracy == summary.accuracy and count <= _MOST_CONFUSED:
+        confusion = [[lib.training_report_confusion(pointer, i, j) for j in range(count)] for i in range(count)]
+    return TrainingReport(
+        text_count=summary.text_count,
+        vocabulary_size=summary.vocabulary_size,
+        labels=[
+            TrainingLabel(
+                text_at(label.label, label.label_length), label.text_count, label.precision, label.recall, label.f1
+            )
+            for label in labels
+        ],
+        iterations=summary.iterations,
+        is_converged=bool(summary.is_converged),
+        loss=summary.loss,
+        accuracy=summary.accuracy,
+        macro_f1=summary.macro_f1,
+        calibration_error=summary.calibration_error,
+        confusion=confusion,
+    )

@@ -9,8 +9,9 @@ to each other without copies.
 
 import sys
 
-import bertqa
 import duckdb
+
+import bertqa
 
 
 def main():
@@ -31,7 +32,8 @@ def main():
     )  # fmt: skip
     database.create_function("ask", ask, ["VARCHAR", "VARCHAR"], answer, type="arrow")
     column = '"' + column.replace('"', '""') + '"'
-    reader = database.read_parquet(path) if path.endswith(".parquet") else database.read_csv(path)
+    # DuckDB finds the table that the query names among the variables.
+    reader = database.read_parquet(path) if path.endswith(".parquet") else database.read_csv(path)  # noqa: F841
     found = database.execute(
         f"""
         SELECT a.answer, a.probability FROM (SELECT ask(?, {column}) AS a FROM reader)

@@ -13,10 +13,11 @@ import os
 import sys
 import time
 
-import bertqa
 import polars
 import pyarrow
 import pyarrow.parquet
+
+import bertqa
 
 
 def answered(context, frame):

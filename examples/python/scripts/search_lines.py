@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Finds the lines of a file that are nearest to a query in meaning.
 
-usage: search_lines.py MODEL_DIRECTORY QUERY FILE
+usage: search_lines.py QUERY FILE [MODEL_DIRECTORY]
 
-MODEL_DIRECTORY holds a sentence encoder, such as all-MiniLM-L6-v2. Needs no more than the package; with NumPy the
-products below are one matrix product.
+MODEL_DIRECTORY holds a sentence encoder; default: the one that comes with the library. Needs no more than the
+package; with NumPy the products below are one matrix product.
 """
 
 import sys
@@ -13,13 +13,14 @@ import bertqa
 
 
 def main():
-    if len(sys.argv) != 4:
-        sys.exit("usage: search_lines.py MODEL_DIRECTORY QUERY FILE")
-    model, query, path = sys.argv[1:]
+    if len(sys.argv) not in (3, 4):
+        sys.exit("usage: search_lines.py QUERY FILE [MODEL_DIRECTORY]")
+    query, path = sys.argv[1:3]
+    model = sys.argv[3] if len(sys.argv) == 4 else None
     with open(path, encoding="utf-8", errors="replace") as file:
         lines = [line.strip() for line in file]
     lines = [line for line in lines if line]
-    with bertqa.Context(model) as context:
+    with bertqa.Context(model, task="embed") as context:
         target = context.embed(query, normalize=True)
         vectors = context.embed(lines, normalize=True)
     cosines = [sum(a * b for a, b in zip(vector, target)) for vector in vectors]

@@ -36,7 +36,7 @@ struct TextReader: Sendable {
       }
       return WindowReader.Item(
         first: first.ids[...], second: secondIDs,
-        windows: try layout.parts(first: first.count, second: secondIDs?.count))
+        windows: try layout.parts(first: first.count, second: secondIDs?.count, monitor))
     } failed: { index, error throws(BertQAError) in
       heldBytes = 0
       try failed(index, texts.count == 1 ? error : error.of(item: index, in: name))

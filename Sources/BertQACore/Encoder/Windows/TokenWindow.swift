@@ -13,7 +13,7 @@ struct TokenWindow: Sendable, Equatable {
 
   /// Windows of `room` tokens, neighbours sharing `overlap` < `room`, up to the one that reaches the end.
   static func layout(
-    tokenCount: Int, room: Int, overlap: Int
+    tokenCount: Int, room: Int, overlap: Int, _ monitor: CallMonitor? = nil
   ) throws(BertQAError) -> [TokenWindow] {
     let step = room - overlap
     let count = 1 + (max(0, tokenCount - room) + step - 1) / step
@@ -24,9 +24,9 @@ struct TokenWindow: Sendable, Equatable {
         "the text's \(tokenCount) tokens make \(count) windows of \(room) tokens, more than "
           + "\(maxTotalTokens) tokens in all: lower doc_stride (\(overlap)) or split the text")
     }
-    var windows: [TokenWindow] = []
-    windows.reserveCapacity(count)
+    var windows = try [TokenWindow](checkedCapacity: count)
     for index in 0..<count {
+      if index % CallPoll.elementInterval == 0 { try monitor?.check() }
       let first = index * step
       windows.append(
         TokenWindow(index: index, firstToken: first, tokenCount: min(room, tokenCount - first)))

@@ -36,23 +36,30 @@ struct WindowLayout: Sendable {
   /// Of a pair that does not fit, the shorter text is in every window, beside a part of the longer one; or, if it
   /// takes more than half of the window, both are read in halves, side by side, and the one that has fewer parts
   /// begins again. So all is read, in time linear in the lengths. Cutting is Hugging Face's "longest_first".
-  func parts(first: Int, second: Int?) throws(BertQAError) -> [Parts] {
+  func parts(
+    first: Int, second: Int?, _ monitor: CallMonitor? = nil
+  ) throws(BertQAError) -> [Parts] {
     let room = maxSequenceLength - template.specialCount(isPair: second != nil)
-    guard let second else { return try windows(first, room: room).map { Parts(first: $0) } }
+    guard let second else { return try windows(first, room: room, monitor).map { Parts(first: $0) } }
     let shorter = min(first, second, room / 2)
     let (firstRoom, secondRoom) =
       first <= second ? (shorter, room - shorter) : (room - shorter, shorter)
-    let firsts = try windows(first, room: firstRoom)
-    let seconds = try windows(second, room: secondRoom)
+    let firsts = try windows(first, room: firstRoom, monitor)
+    let seconds = try windows(second, room: secondRoom, monitor)
+    try Memory.require(max(firsts.count, seconds.count), of: Parts.self)
     return (0..<max(firsts.count, seconds.count)).map {
       Parts(first: firsts[$0 % firsts.count], second: seconds[$0 % seconds.count])
     }
   }
 
-  private func windows(_ tokens: Int, room: Int) throws(BertQAError) -> [Range<Int>] {
+  private func windows(
+    _ tokens: Int, room: Int, _ monitor: CallMonitor?
+  ) throws(BertQAError) -> [Range<Int>] {
     guard tokens > room, !truncates else { return [0..<min(tokens, room)] }
-    return try TokenWindow.layout(
-      tokenCount: tokens, room: room, overlap: min(overlap, maxSequenceLength / 3, room / 2)
-    ).map(\.tokens)
+    let windows = try TokenWindow.layout(
+      tokenCount: tokens, room: room, overlap: min(overlap, maxSequenceLength / 3, room / 2), monitor)
+    // Their ranges, and the parts made of them.
+    try Memory.require(2 * windows.count, of: Parts.self)
+    return windows.map(\.tokens)
   }
 }

@@ -10,6 +10,8 @@ struct WindowReader: Sendable {
   /// The model is run once this many tokens or windows have come together.
   var sliceTokens = 65_536
   var sliceWindows = 4096
+  /// Items between two checks of the memory for the small objects that each makes.
+  static let itemsPerMemoryCheck = 1024
   /// Tokens of a slice where the caller wants to be told of the progress: often enough to watch.
   static let watchedSliceTokens = 16_384
 
@@ -74,6 +76,7 @@ struct WindowReader: Sendable {
     }
     for index in 0..<count {
       try monitor.check()
+      if index % Self.itemsPerMemoryCheck == Self.itemsPerMemoryCheck - 1 { try Memory.requireReserve() }
       let heldBytes = monitor.heldBytes
       let item: Item
       do throws(BertQAError) {

@@ -13,7 +13,7 @@ extension OutputDirectory {
     config.object["bertqa"] = .object(own)
     try write(JSON.object(config.object).text + "\n", to: "config.json")
 
-    let files = model.tokenizer.files
+    let files = model.tokenizer.wordPiece
     let vocabulary = files.vocabularyFile
     try copy(vocabulary, to: vocabulary.path.hasSuffix(".json") ? "tokenizer.json" : "vocab.txt")
     if let settings = files.settingsFile {

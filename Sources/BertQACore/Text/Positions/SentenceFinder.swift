@@ -15,14 +15,24 @@ struct SentenceFinder {
   static let reach = 1000
 
   /// The sentence, or sentences, that `range` lies in, without white space around them. O(reach + range).
-  func sentence(around range: TextRange) -> TextRange {
+  func sentence(
+    around range: TextRange, _ monitor: CallMonitor? = nil
+  ) throws(BertQAError) -> TextRange {
     var start = lowerLimit(of: range)
     var end = upperLimit(of: range)
     var position = start
     let limit = end
+    var nextPoll = position + CallPoll.textInterval
     while position < limit {
-      guard let boundary = sentenceEnd(at: position, limit: limit) else {
-        position += 1
+      if position >= nextPoll {
+        try monitor?.check()
+        nextPoll = position + CallPoll.textInterval
+      }
+      let boundary: Int
+      switch sentenceEnd(at: position, limit: limit) {
+      case .end(let end): boundary = end
+      case .none(let next):
+        position = next
         continue
       }
       if boundary <= range.start { start = boundary }
@@ -83,27 +93,38 @@ struct SentenceFinder {
 // MARK: - Boundaries
 
 extension SentenceFinder {
+  private enum Boundary {
+    /// A sentence ends there.
+    case end(Int)
+    /// None ends; where to look next.
+    case none(next: Int)
+  }
+
   /// If what begins at `position` ends a sentence, where that sentence ends: behind a run of terminators
   /// with its closing marks, or before a blank line. Text from `limit` on is not looked at.
-  private func sentenceEnd(at position: Int, limit: Int) -> Int? {
+  private func sentenceEnd(at position: Int, limit: Int) -> Boundary {
     let byte = text[position]
-    if byte == UInt8(ascii: "\n") { return isBlankLine(behind: position, limit: limit) ? position : nil }
-    if byte < 0x80 && !isTerminator(Unicode.Scalar(byte)) { return nil }
+    if byte == UInt8(ascii: "\n") {
+      return isBlankLine(behind: position, limit: limit) ? .end(position) : .none(next: position + 1)
+    }
+    if byte < 0x80 && !isTerminator(Unicode.Scalar(byte)) { return .none(next: position + 1) }
     var end = position
     var isCertain = false
     while end < limit, case let unit = UTF8Codec.decode(text, at: end), isTerminator(unit.unicodeScalar) {
       if unit.scalar > 0x3000 { isCertain = true }
       end += unit.size
     }
-    if end == position { return nil }
+    if end == position { return .none(next: position + 1) }
+    // A run that ends no sentence has no end inside it either: looking at each of its marks takes quadratic time.
+    let behindRun = end
     let isSingleDot = byte == UInt8(ascii: ".") && end == position + 1
     while end < limit, case let unit = UTF8Codec.decode(text, at: end), isCloser(unit.unicodeScalar) {
       end += unit.size
     }
-    if isCertain || end >= limit { return min(end, limit) }
-    guard let next = nextCharacter(behindSpaceAt: end, limit: limit) else { return nil }
-    if next.properties.isLowercase { return nil }
-    return isSingleDot && isAbbreviation(before: position, next: next) ? nil : end
+    if isCertain || end >= limit { return .end(min(end, limit)) }
+    guard let next = nextCharacter(behindSpaceAt: end, limit: limit) else { return .none(next: behindRun) }
+    if next.properties.isLowercase { return .none(next: behindRun) }
+    return isSingleDot && isAbbreviation(before: position, next: next) ? .none(next: behindRun) : .end(end)
   }
 
   private func isTerminator(_ scalar: Unicode.Scalar) -> Bool {

@@ -17,7 +17,8 @@ struct TextPositions: Sendable {
   }
 
   init(_ text: UnsafeBufferPointer<UInt8>, _ poll: CallPoll) throws(BertQAError) {
-    var checkpoints = [Position()]
+    var checkpoints = try [Position](checkedCapacity: text.count / Self.spacing + 1)
+    checkpoints.append(Position())
     var position = Position()
     while text.count - position.byte > Self.spacing {
       Self.advance(&position, to: checkpoints.count * Self.spacing, in: text)

@@ -1,6 +1,6 @@
 /// Turns text into ids of a model's vocabulary. Immutable: any number of threads may use one.
 ///
-/// A new kind is a conformance in a folder of its own beside `WordPiece/`, and a case in `TokenizerLoader`.
+/// A new kind is a conformance in a folder of its own beside `WordPiece/`, and a case of the factory, `TokenizerFiles`.
 protocol Tokenizer: AnyObject, Sendable {
   /// How special tokens frame a text or a pair of texts.
   var template: Template { get }

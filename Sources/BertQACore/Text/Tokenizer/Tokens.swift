@@ -9,6 +9,13 @@ public struct Tokens: Sendable, Equatable {
 
   public var count: Int { ids.count }
 
+  /// Makes room for `count` more tokens.
+  mutating func makeRoom(for count: Int) throws(BertQAError) {
+    try ids.makeRoom(for: count)
+    try starts.makeRoom(for: count)
+    try ends.makeRoom(for: count)
+  }
+
   /// Empties the arrays and keeps their memory for the next text.
   mutating func removeAll() {
     ids.removeAll(keepingCapacity: true)

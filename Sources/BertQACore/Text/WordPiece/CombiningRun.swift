@@ -64,10 +64,13 @@ struct CombiningRun {
           units.count * 16 + parts.count * (2 * MemoryLayout<Part>.stride + MemoryLayout<Mark>.stride)
         try monitor?.hold(bytes - heldBytes)
         heldBytes = bytes
+        // Both arrays may double before this is reached again.
+        try Memory.require(2 * bytes)
       }
     }
     var consumed = 0
-    for part in Self.inCanonicalOrder(parts) {
+    for (index, part) in try Self.inCanonicalOrder(parts, monitor).enumerated() {
+      if index % CallPoll.elementInterval == 0 { try monitor?.check() }
       if part.isFirst { consumed += 1 }
       if data.properties(of: part.scalar).isNonspacingMark { continue }
       let (utf8, size) = UTF8Codec.encode(part.scalar)
@@ -77,12 +80,15 @@ struct CombiningRun {
   }
 
   /// The parts by combining class, of equal ones in the order of the text.
-  private static func inCanonicalOrder(_ parts: [Part]) -> [Part] {
+  private static func inCanonicalOrder(
+    _ parts: [Part], _ monitor: CallMonitor?
+  ) throws(BertQAError) -> [Part] {
     var begins = [Int](repeating: 0, count: 257)
     for part in parts { begins[Int(part.combiningClass) + 1] += 1 }
     for order in 1...256 { begins[order] += begins[order - 1] }
     var sorted = parts
-    for part in parts {
+    for (index, part) in parts.enumerated() {
+      if index % CallPoll.elementInterval == 0 { try monitor?.check() }
       sorted[begins[Int(part.combiningClass)]] = part
       begins[Int(part.combiningClass)] += 1
     }

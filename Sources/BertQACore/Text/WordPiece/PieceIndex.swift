@@ -32,8 +32,9 @@ final class PieceIndex: @unchecked Sendable {
   /// Ids of the longer pieces, -1 in empty slots.
   private let longIDs: AlignedBuffer<Int32>
   private let longMask: Int
-  /// The lengths of the longer pieces that a word may contain, longest first.
-  private var longLengths: [Int] = []
+  /// Those of the longer pieces that a word may contain: without "##", and with it.
+  private let longFirst: LongPieceList
+  private let longNext: LongPieceList
   private(set) var emptyPieceID: Int32?
 
   /// 100 characters of four bytes: no word, so no piece of one, is longer.
@@ -59,6 +60,9 @@ final class PieceIndex: @unchecked Sendable {
     let longSlots = Self.powerOfTwo(above: longCount * 2 + 1)
     longMask = longSlots - 1
     longIDs = try AlignedBuffer(repeating: -1, count: longSlots)
+    let (first, next) = try Self.longPieces(self.bytes, self.bounds, count)
+    longFirst = try LongPieceList(first)
+    longNext = try LongPieceList(next)
 
     var seed: UInt64 = 0
     repeat {
@@ -68,11 +72,32 @@ final class PieceIndex: @unchecked Sendable {
           .invalidModel, "vocabulary: the pieces collide on purpose; check where the file came from")
       }
     } while !insertAll(seed: seed)
-    longLengths.sort(by: >)
   }
 
   private static func powerOfTwo(above count: Int) -> Int {
     1 << (Int.bitWidth - max(1, count).leadingZeroBitCount)
+  }
+
+  /// The pieces of more than 15 bytes that a word may contain: without "##", and with it.
+  private static func longPieces(
+    _ bytes: borrowing AlignedBuffer<UInt8>, _ bounds: borrowing AlignedBuffer<PieceBounds>, _ count: Int
+  ) throws(BertQAError) -> (first: [LongPieceList.Piece], next: [LongPieceList.Piece]) {
+    var first: [LongPieceList.Piece] = []
+    var next: [LongPieceList.Piece] = []
+    for id in 0..<count {
+      let content = content(of: bounds[id], in: bytes.base)
+      guard content.count > PieceKey.maximumCount, content.count <= maximumWordBytes else { continue }
+      let piece = LongPieceList.Piece(
+        base: content.base, count: Int32(content.count), id: Int32(id), parent: -1, jump: -1, depth: 0)
+      if content.continuation == 1 {
+        try next.makeRoom(for: 1)
+        next.append(piece)
+      } else {
+        try first.makeRoom(for: 1)
+        first.append(piece)
+      }
+    }
+    return (first, next)
   }
 
   // MARK: Looking up
@@ -129,9 +154,15 @@ final class PieceIndex: @unchecked Sendable {
   func content(
     of id: Int32
   ) -> (base: UnsafePointer<UInt8>, count: Int, continuation: UInt64) {
-    let (begin, end) = (bounds[Int(id)].begin, bounds[Int(id)].end)
-    let base = UnsafePointer(bytes.base) + Int(begin)
-    let count = Int(end &- begin)
+    Self.content(of: bounds[Int(id)], in: bytes.base)
+  }
+
+  @inline(__always)
+  private static func content(
+    of bounds: PieceBounds, in bytes: UnsafeMutablePointer<UInt8>
+  ) -> (base: UnsafePointer<UInt8>, count: Int, continuation: UInt64) {
+    let base = UnsafePointer(bytes) + Int(bounds.begin)
+    let count = Int(bounds.end &- bounds.begin)
     let isContinuation = count >= 2 && base[0] == 0x23 && base[1] == 0x23
     return isContinuation ? (base + 2, count &- 2, 1) : (base, count, 0)
   }
@@ -172,7 +203,6 @@ final class PieceIndex: @unchecked Sendable {
   ) -> Bool {
     let firstFour = PieceKey(loading: piece).low
     prefixLengths.base[prefixSlot(firstFour: firstFour, continuation: continuation)] |= Self.longPrefixBit
-    if count <= Self.maximumWordBytes, !longLengths.contains(count) { longLengths.append(count) }
     var slot = longSlot(piece, count: count, continuation: continuation)
     for _ in 0..<ShortPieceTable.maximumChain {
       let found = longIDs[slot]
@@ -225,7 +255,8 @@ extension PieceIndex {
     if remaining >= 4 {
       let known = prefixLengths[prefixSlot(firstFour: bytes.low, continuation: continuation)]
       if remaining > PieceKey.maximumCount, known & Self.longPrefixBit != 0 {
-        let found = longestLongMatch(text, remaining: remaining, continuation: continuation)
+        var work = 0
+        let found = longestLongMatch(text, remaining: remaining, continuation: continuation, work: &work)
         if found.id >= 0 { return found }
       }
       let allowed: UInt32 = (2 &<< UInt32(truncatingIfNeeded: min(remaining, 15))) &- 1
@@ -249,14 +280,14 @@ extension PieceIndex {
     return (-1, 0)
   }
 
+  /// The longest of the pieces of more than 15 bytes.
+  /// - Parameter work: grows by the bytes and pieces looked at.
   @inline(never)
-  private func longestLongMatch(
-    _ text: UnsafePointer<UInt8>, remaining: Int, continuation: UInt64
+  func longestLongMatch(
+    _ text: UnsafePointer<UInt8>, remaining: Int, continuation: UInt64, work: inout Int
   ) -> (id: Int32, length: Int) {
-    for length in longLengths where length <= remaining {
-      let id = longID(text, count: length, continuation: continuation)
-      if id >= 0 { return (id, length) }
-    }
-    return (-1, 0)
+    continuation == 0
+      ? longFirst.longestMatch(text, remaining: remaining, work: &work)
+      : longNext.longestMatch(text, remaining: remaining, work: &work)
   }
 }

@@ -57,6 +57,7 @@ struct TokenScanner {
   mutating func flush() throws(BertQAError) {
     let count = pending.count
     try monitor?.hold(count * Self.tokenSize)
+    try tokens.makeRoom(for: count)
     tokens.ids.append(contentsOf: UnsafeBufferPointer(start: pending.ids, count: count))
     tokens.starts.append(contentsOf: UnsafeBufferPointer(start: pending.starts, count: count))
     tokens.ends.append(contentsOf: UnsafeBufferPointer(start: pending.ends, count: count))

@@ -28,6 +28,8 @@ struct TokenizerJSON {
     guard let members = try model.reader("vocab")?.object.members else {
       throw BertQAError(.invalidModel, "\(root.file): \"vocab\" of the model is missing")
     }
+    // An array and its bytes for each piece.
+    try Memory.require(128 * members.count)
     var pieces: [[UInt8]?] = Array(repeating: nil, count: members.count)
     for (piece, value) in members.lazy.map({ ($0.key, $0.value) }) {
       guard case .number(let number) = value, let id = number.integer,

@@ -92,7 +92,7 @@ struct Vocabulary: Sendable {
 
   /// Bounds what the tables of a hostile file can take; real vocabularies are 20 times smaller.
   static func check(byteCount: Int, pieceCount: Int) throws(BertQAError) {
-    guard byteCount <= 1 << 28, pieceCount <= 1 << 22 else {
+    guard byteCount <= ModelFile.vocabularyLimit, pieceCount <= 1 << 22 else {
       throw BertQAError(
         .tooLarge,
         "vocabulary: \(pieceCount) pieces of \(byteCount) bytes; at most \(1 << 22) pieces of "

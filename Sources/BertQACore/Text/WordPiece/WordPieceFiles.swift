@@ -16,12 +16,15 @@ struct WordPieceFiles: Sendable {
     _ directory: ModelDirectory, vocabulary: String?, tokenizerJSON: String?
   ) throws(BertQAError) {
     let settings = "tokenizer_config.json"
-    settingsFile = directory.exists(settings) ? try directory.file(settings) : nil
+    settingsFile =
+      directory.exists(settings) ? try directory.file(settings, limit: ModelFile.configurationLimit) : nil
     var json: TokenizerJSON?
     if let tokenizerJSON, vocabulary == nil || settingsFile == nil {
-      json = try TokenizerJSON(directory.file(tokenizerJSON))
+      json = try TokenizerJSON(directory.file(tokenizerJSON, limit: ModelFile.jsonLimit))
     }
-    let file = try directory.file(vocabulary ?? tokenizerJSON ?? "vocab.txt")
+    let file = try directory.file(
+      vocabulary ?? tokenizerJSON ?? "vocab.txt",
+      limit: vocabulary == nil ? ModelFile.jsonLimit : ModelFile.vocabularyLimit)
     vocabularyFile = file
     if let settingsFile {
       configuration = try TokenizerConfiguration(settingsFile)
@@ -40,7 +43,7 @@ struct WordPieceFiles: Sendable {
     }
   }
 
-  func tokenizer() throws(BertQAError) -> WordPieceTokenizer {
+  func makeTokenizer() throws(BertQAError) -> WordPieceTokenizer {
     try Self.named(vocabularyFile.path) { () throws(BertQAError) in
       try WordPieceTokenizer(vocabulary: vocabulary, configuration: configuration)
     }

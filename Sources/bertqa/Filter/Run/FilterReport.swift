@@ -30,7 +30,7 @@ final class FilterReport {
   func report(_ message: String) {
     if isDrawn { StatusLine.clear() }
     isDrawn = false
-    bertqa.report(message)
+    bertqa_cli.report(message)
   }
 
   /// To be called often.

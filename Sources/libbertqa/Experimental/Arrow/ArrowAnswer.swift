@@ -22,10 +22,13 @@ public func bertqa_answer_arrow(
         .invalidArgument, argument: "questions",
         "has \(questions.count) rows, but must have 1 or as many as documents, \(documents.count)")
     }
+    let monitor = CallMonitor(options.call)
     // One list of pairs for all rows without nulls.
-    var pairs: [(question: UnsafeBufferPointer<UInt8>, document: UnsafeBufferPointer<UInt8>)] = []
-    var indices: [Int] = []
+    var pairs = try [(question: UnsafeBufferPointer<UInt8>, document: UnsafeBufferPointer<UInt8>)](
+      checkedCapacity: documents.count)
+    var indices = try [Int](checkedCapacity: documents.count)
     for row in 0..<documents.count {
+      if row % ArrowTexts.pollInterval == 0 { try monitor.check() }
       if let question = try questions.text(questions.count == 1 ? 0 : row),
         let document = try documents.text(row)
       {
@@ -39,6 +42,10 @@ public func bertqa_answer_arrow(
     var rows = AnswerRows()
     var next = 0
     for row in 0..<documents.count {
+      if row % ArrowTexts.pollInterval == 0 {
+        try monitor.check()
+        try Memory.requireReserve()
+      }
       let isValid = next < indices.count && indices[next] == row
       rows.append(isValid ? results[next] : nil, texts: isValid ? pairs[next].document : nil)
       if isValid { next += 1 }

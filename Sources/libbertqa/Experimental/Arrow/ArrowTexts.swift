@@ -6,6 +6,8 @@ import CBertQAHeader
 /// Source: Arrow Columnar Format 1.5, variable-size binary layout and its view layout.
 struct ArrowTexts {
   let count: Int
+  /// Rows between two questions to a call's monitor.
+  static let pollInterval = 4096
   private let layout: Layout
   /// A bit for each row of the buffers; nil: no row is null.
   private let validity: UnsafePointer<UInt8>?

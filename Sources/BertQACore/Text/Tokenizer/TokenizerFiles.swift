@@ -1,12 +1,11 @@
 import Glibc
 
-/// A tokenizer and the files it was read from: those of a model, of a tokenizer alone, or a vocabulary file.
+/// A tokenizer's files, read: those of a model, of a tokenizer alone, or a vocabulary file.
 ///
 /// The factory of all kinds of tokenizer. WordPiece is the one there is: another one is told apart here, by the
 /// files that exist and by what `tokenizer.json` says its model is.
-struct LoadedTokenizer: Sendable {
-  let tokenizer: any Tokenizer
-  let files: WordPieceFiles
+struct TokenizerFiles: Sendable {
+  let wordPiece: WordPieceFiles
 
   /// Reads `vocab.txt` (preferred) or `tokenizer.json`.
   init(_ directory: ModelDirectory) throws(BertQAError) {
@@ -39,7 +38,15 @@ struct LoadedTokenizer: Sendable {
   private init(
     _ directory: ModelDirectory, vocabulary: String?, tokenizerJSON: String?
   ) throws(BertQAError) {
-    files = try WordPieceFiles(directory, vocabulary: vocabulary, tokenizerJSON: tokenizerJSON)
-    tokenizer = try files.tokenizer()
+    wordPiece = try WordPieceFiles(directory, vocabulary: vocabulary, tokenizerJSON: tokenizerJSON)
   }
+
+  /// Ids, duplicates included.
+  var vocabularySize: Int { wordPiece.vocabulary.count }
+  var lowercases: Bool { wordPiece.configuration.lowercase }
+  /// The file the vocabulary came from.
+  var vocabularyFile: ModelFile { wordPiece.vocabularyFile }
+
+  /// Builds the tokenizer, tables included.
+  func makeTokenizer() throws(BertQAError) -> any Tokenizer { try wordPiece.makeTokenizer() }
 }

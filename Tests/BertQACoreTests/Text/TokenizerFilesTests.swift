@@ -2,7 +2,7 @@ import Testing
 
 @testable import BertQACore
 
-struct LoadedTokenizerTests {
+struct TokenizerFilesTests {
   let directory: TemporaryDirectory
 
   init() throws { directory = try TemporaryDirectory() }
@@ -21,16 +21,16 @@ struct LoadedTokenizerTests {
     let pieces = "[PAD]\n[UNK]\n[CLS]\n[SEP]\nfox\n"
     try directory.write(pieces, to: "vocab.txt")
     for path in [directory.path, directory.file("vocab.txt")] {
-      let loaded = try LoadedTokenizer(path: path)
-      #expect(loaded.tokenizer.vocabularySize == 5)
-      #expect(loaded.tokenizer.template == Template(prefix: [2], separator: [3], suffix: [3]))
+      let loaded = try TokenizerFiles(path: path)
+      #expect(loaded.vocabularySize == 5)
+      #expect(try loaded.makeTokenizer().template == Template(prefix: [2], separator: [3], suffix: [3]))
     }
     let files = ["vocab.txt": Array(pieces.utf8)]
-    let inMemory = try LoadedTokenizer(ModelDirectory(files: files))
-    #expect(inMemory.tokenizer.vocabularySize == 5)
-    #expect(failure { _ = try LoadedTokenizer(path: directory.file("none")) }?.status == .io)
+    let inMemory = try TokenizerFiles(ModelDirectory(files: files))
+    #expect(inMemory.vocabularySize == 5)
+    #expect(failure { _ = try TokenizerFiles(path: directory.file("none")) }?.status == .io)
     #expect(
-      failure { _ = try LoadedTokenizer(ModelDirectory(path: directory.file("none"))) }?.status == .io)
+      failure { _ = try TokenizerFiles(ModelDirectory(path: directory.file("none"))) }?.status == .io)
   }
 
   private static let model = """
@@ -150,7 +150,7 @@ struct LoadedTokenizerTests {
 
   @Test func saysWhatIsMissing() throws {
     #expect(
-      failure { _ = try LoadedTokenizer(path: directory.path) }
+      failure { _ = try TokenizerFiles(path: directory.path) }
         == BertQAError(.io, "\(directory.path): has neither vocab.txt nor tokenizer.json"))
     #expect(failure { _ = try load("none.txt") }?.status == .io)
     try directory.write("", to: "vocab.txt")

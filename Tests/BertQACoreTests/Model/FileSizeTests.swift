@@ -1,0 +1,70 @@
+import Foundation
+import Testing
+
+@testable import BertQACore
+
+/// Files that are larger than any real one are refused by their size, before a byte of them is read.
+@Suite struct FileSizeTests {
+  private static func copy(of model: String) throws -> TemporaryDirectory {
+    let copy = try TemporaryDirectory()
+    let source = fixture(model)
+    for name in try FileManager.default.contentsOfDirectory(atPath: source) {
+      try FileManager.default.copyItem(atPath: "\(source)/\(name)", toPath: copy.file(name))
+    }
+    return copy
+  }
+
+  private static func fixture(_ model: String) -> String {
+    URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .appendingPathComponent("Fixtures/\(model)").path
+  }
+
+  private static func makeSparse(_ path: String, size: off_t) throws {
+    if !FileManager.default.fileExists(atPath: path) {
+      try #require(FileManager.default.createFile(atPath: path, contents: nil))
+    }
+    try #require(truncate(path, size) == 0)
+  }
+
+  @Test(arguments: [
+    ("tiny-bert", "config.json", off_t(16) << 20), ("tiny-bert", "vocab.txt", off_t(1) << 28),
+    ("tiny-bert", "tokenizer_config.json", 16 << 20), ("tiny-bert-embedder", "modules.json", 16 << 20),
+    ("tiny-lstm", "config.json", 16 << 20), ("tiny-lstm", "vocab.txt", 1 << 28),
+  ])
+  func tooLargeFilesAreRefused(_ model: String, _ file: String, _ limit: off_t) throws {
+    let directory = try Self.copy(of: model)
+    try Self.makeSparse(directory.file(file), size: 6 << 30)
+    let error = failure { _ = try Context(modelDirectory: directory.path) }
+    #expect(error?.status == .tooLarge)
+    #expect(error?.message.contains("has \(6 << 30) bytes, expected at most \(limit)") == true)
+  }
+
+  @Test func vocabularyOfEmptyLinesIsRefused() throws {
+    let lines = [UInt8](repeating: 0x0A, count: 100_000_000)
+    let error = failure { try lines.withUnsafeBufferPointer { _ = try Vocabulary(vocabularyFile: $0) } }
+    #expect(error?.status == .tooLarge)
+  }
+
+  /// Links make one header that of many shards: they share one limit.
+  @Test func headersOfShardsHaveOneLimit() throws {
+    let directory = try TemporaryDirectory()
+    let header =
+      Array("{\"__metadata__\":{\"a\":\"".utf8) + [UInt8](repeating: 0x61, count: 33 << 20)
+      + Array("\"}}".utf8)
+    try directory.write(
+      withUnsafeBytes(of: UInt64(header.count).littleEndian, Array.init) + header, to: "shard-0")
+    var map: [String] = []
+    for shard in 0..<8 {
+      if shard > 0 {
+        try FileManager.default.createSymbolicLink(
+          atPath: directory.file("shard-\(shard)"), withDestinationPath: directory.file("shard-0"))
+      }
+      map.append("\"t\(shard)\":\"shard-\(shard)\"")
+    }
+    try directory.write(
+      "{\"weight_map\":{\(map.joined(separator: ","))}}", to: "model.safetensors.index.json")
+    let error = failure { _ = try Checkpoint(directory: directory.path) }
+    #expect(error?.status == .invalidModel)
+    #expect(error?.message.contains("shard-2: header of") == true)
+  }
+}

@@ -1,0 +1,157 @@
+/* Memory runs out: with less and less address space each call gives BERTQA_OK or BERTQA_ERROR_OUT_OF_MEMORY, and the
+ * process goes on. Each attempt is a forked child with a limit of its own. */
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#include "check.h"
+
+enum { MEGABYTE = 1 << 20, WORDS_SIZE = 60 * MEGABYTE, MARKS_SIZE = 100 * MEGABYTE, PIECES = 400000 };
+
+static bertqa_context *answering, *classifying, *embedding;
+static char *words, *marks, *dots;
+static char vocabulary[] = "/tmp/bertqa-address-XXXXXX";
+
+static bertqa_status tokenize(void) {
+  bertqa_tokens *tokens;
+  return bertqa_tokenize(answering, marks, MARKS_SIZE, NULL, &tokens);
+}
+
+static bertqa_status tokenize_dots(void) {
+  bertqa_tokens *tokens;
+  return bertqa_tokenize(answering, dots, WORDS_SIZE, NULL, &tokens);
+}
+
+static bertqa_status prepare(void) {
+  bertqa_document *document;
+  return bertqa_document_create(answering, words, WORDS_SIZE, NULL, &document);
+}
+
+static bertqa_status answer_in(const char *document, size_t length) {
+  bertqa_answer_options options = tiny_options();
+  options.max_windows = 3;
+  options.top_k = 100;
+  bertqa_answers *answers;
+  return bertqa_answer(answering, "who?", 4, document, length, &options, &answers);
+}
+
+static bertqa_status answer(void) { return answer_in(words, WORDS_SIZE); }
+static bertqa_status answer_marks(void) { return answer_in(marks, MARKS_SIZE); }
+
+/* Many small pairs: 200,000 results. */
+static bertqa_status answer_batch(void) {
+  enum { COUNT = 200000 };
+  bertqa_answer_pair *pairs = mmap(NULL, COUNT * sizeof *pairs, PROT_READ | PROT_WRITE,
+                                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  bertqa_answers **answers = mmap(NULL, COUNT * sizeof *answers, PROT_READ | PROT_WRITE,
+                                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (pairs == MAP_FAILED || answers == MAP_FAILED) return BERTQA_ERROR_OUT_OF_MEMORY;
+  for (size_t i = 0; i < COUNT; i++) pairs[i] = (bertqa_answer_pair){"", 0, words + i, 4};
+  return bertqa_answer_batch(answering, pairs, COUNT, NULL, answers, NULL);
+}
+
+/* A text of one window that the model reads: most of it is cut off. */
+static bertqa_status embed(void) {
+  const bertqa_text_pair pair = {words, WORDS_SIZE, NULL, 0};
+  const bertqa_embed_options options = {.struct_size = sizeof options, .truncate = BERTQA_ON};
+  float vector[16];
+  return bertqa_embed(embedding, &pair, 1, &options, vector, 16, NULL);
+}
+
+static bertqa_status classify(void) {
+  const bertqa_text_pair pair = {words, 4 * MEGABYTE, NULL, 0};
+  bertqa_classification *classification;
+  return bertqa_classify_batch(classifying, &pair, 1, NULL, &classification, NULL);
+}
+
+static bertqa_status load(void) {
+  bertqa_context *context;
+  return bertqa_context_create(tiny, NULL, &context);
+}
+
+static bertqa_status load_vocabulary(void) {
+  bertqa_context *context;
+  const bertqa_context_options options = {.struct_size = sizeof options, .tokenizer_only = BERTQA_ON};
+  return bertqa_context_create(vocabulary, &options, &context);
+}
+
+static size_t address_space(void) {
+  size_t pages = 0;
+  FILE *file = fopen("/proc/self/statm", "r");
+  CHECK(file != NULL && fscanf(file, "%zu", &pages) == 1);
+  if (file != NULL) fclose(file);
+  return pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* The status of the call in a child that may map so many bytes more; -1 for a child that died. */
+static int attempt(bertqa_status (*call)(void), size_t room) {
+  const pid_t child = fork();
+  if (child == 0) {
+    const struct rlimit limit = {address_space() + room, address_space() + room};
+    if (setrlimit(RLIMIT_AS, &limit) != 0) _exit(99);
+    _exit(call());
+  }
+  int status = -1;
+  if (waitpid(child, &status, 0) != child || !WIFEXITED(status)) return -1;
+  return WEXITSTATUS(status);
+}
+
+static void test_call(const char *name, bertqa_status (*call)(void), int must_fail) {
+  /* Megabytes; the header asks for 16 to be left to small objects. */
+  static const size_t rooms[] = {16, 24, 40, 64, 100, 160, 250, 400, 640, 1000, 1600, 4000};
+  int failures = 0, last = -1;
+  for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) {
+    char detail[96];
+    last = attempt(call, rooms[i] * MEGABYTE);
+    snprintf(detail, sizeof detail, "%s with %zu MB gave %d", name, rooms[i], last);
+    check(last == BERTQA_OK || last == BERTQA_ERROR_OUT_OF_MEMORY, __FILE__, __LINE__, name, detail);
+    failures += last == BERTQA_ERROR_OUT_OF_MEMORY;
+    if (last == BERTQA_OK && failures > 0 && i >= 8) break;
+  }
+  check(last == BERTQA_OK, __FILE__, __LINE__, name, "with the most memory");
+  if (must_fail) check(failures > 0, __FILE__, __LINE__, name, "with the least memory");
+}
+
+static char *repeated(const char *text, size_t size) {
+  char *result = malloc(size);
+  const size_t length = strlen(text);
+  for (size_t i = 0; i < size; i++) result[i] = text[i % length];
+  return result;
+}
+
+int main(int argc, char **argv) {
+  begin(argc, argv);
+  CHECK_STATUS(BERTQA_OK, bertqa_warm_up());
+  CHECK_STATUS(BERTQA_OK, bertqa_pool_set_threads(1));
+  answering = tiny_context(1);
+  classifying = fixture_context("tiny-bert-classifier", 1);
+  embedding = fixture_context("tiny-bert-embedder", 1);
+  words = repeated("the king of france. ", WORDS_SIZE);
+  marks = repeated("!", MARKS_SIZE);
+  dots = repeated("\xE3\x80\xAE", WORDS_SIZE); /* combining marks that normalisation keeps */
+  const int file = mkstemp(vocabulary);
+  FILE *stream = fdopen(file, "w");
+  fputs("[UNK]\n[CLS]\n[SEP]\n", stream);
+  for (int i = 0; i < PIECES; i++) fprintf(stream, "piece number %d\n", i);
+  fclose(stream);
+
+  test_call("tokenize", tokenize, 1);
+  test_call("tokenize dots", tokenize_dots, 1);
+  test_call("document_create", prepare, 1);
+  test_call("answer", answer, 1);
+  test_call("answer marks", answer_marks, 1);
+  test_call("answer_batch", answer_batch, 1);
+  test_call("embed", embed, 1);
+  test_call("classify", classify, 0);
+  test_call("context_create", load, 0);
+  test_call("context_create of a vocabulary", load_vocabulary, 1);
+
+  unlink(vocabulary);
+  free(words);
+  free(marks);
+  free(dots);
+  bertqa_context_free(answering);
+  bertqa_context_free(classifying);
+  bertqa_context_free(embedding);
+  return finish();
+}

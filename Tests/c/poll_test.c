@@ -1,0 +1,150 @@
+/* The cancellation hook is asked while a call works, whatever it works on: counted per unit of work.
+ *
+ * This program's clock_gettime() takes the place of the C library's and goes on by a second at every look, so that
+ * each of the library's checks asks the hook. */
+#include <time.h>
+
+#include "check.h"
+
+static atomic_long seconds;
+
+int clock_gettime(clockid_t clock, struct timespec *time) {
+  (void)clock;
+  time->tv_sec = ++seconds;
+  time->tv_nsec = 0;
+  return 0;
+}
+
+enum { MEGABYTE = 1 << 20, BLOCK = 1 << 16, SPACING = 4096 };
+
+static long asked;
+
+static int32_t count(void *unused) {
+  (void)unused;
+  asked++;
+  return 0;
+}
+
+static const bertqa_call_options call = {.struct_size = sizeof call, .cancel = count};
+
+static void expect(const char *what, long expected) {
+  char detail[128];
+  snprintf(detail, sizeof detail, "the hook was asked %ld times, expected %ld at least", asked, expected);
+  check(asked >= expected, __FILE__, __LINE__, what, detail);
+  asked = 0;
+}
+
+static char *repeated(const char *text, size_t size) {
+  char *result = malloc(size);
+  const size_t length = strlen(text);
+  for (size_t i = 0; i < size; i++) result[i] = text[i % length];
+  return result;
+}
+
+static void test_tokens(const bertqa_context *context) {
+  const size_t size = 16 * MEGABYTE;
+  char *marks = repeated("!", size), *dots = repeated("\xE3\x80\xAE", size);
+  const bertqa_tokenize_options options = {.struct_size = sizeof options, .call = &call};
+  bertqa_tokens *tokens;
+  CHECK_STATUS(BERTQA_OK, bertqa_tokenize(context, marks, size, &options, &tokens));
+  /* Reading the text, and making each of the two arrays. */
+  expect("tokenize", 3 * size / BLOCK);
+  bertqa_tokens_free(tokens);
+  CHECK_STATUS(BERTQA_OK, bertqa_tokenize(context, dots, size, &options, &tokens));
+  /* One run of size / 3 marks that normalisation keeps: read, put in order, passed on. */
+  expect("tokenize marks", (long)(3 * (size / 3 / BLOCK)) - 3);
+  bertqa_tokens_free(tokens);
+  const bertqa_document_options document_options = {.struct_size = sizeof document_options, .call = &call};
+  bertqa_document *document;
+  CHECK_STATUS(BERTQA_OK, bertqa_document_create(context, marks, size, &document_options, &document));
+  /* Copied, read, and its positions. */
+  expect("document_create", (long)(size / MEGABYTE + size / BLOCK + size / SPACING) - 4);
+  bertqa_document_free(document);
+  free(marks);
+  free(dots);
+}
+
+static long answer(const bertqa_context *context, const char *text, size_t size, bertqa_answer_options options) {
+  bertqa_answers *answers;
+  options.call = &call;
+  CHECK_STATUS(BERTQA_OK, bertqa_answer(context, "king?", 5, text, size, &options, &answers));
+  const bertqa_answer_summary *summary = bertqa_answers_summary(answers);
+  const long windows = (long)(summary->window_count + summary->skipped_window_count);
+  bertqa_answers_free(answers);
+  return windows;
+}
+
+static void test_answer(const bertqa_context *context) {
+  const size_t size = 4 * MEGABYTE;
+  char *words = repeated("the king of france. ", size);
+  bertqa_answer_options options = tiny_options();
+  options.max_windows = 1;
+  const long windows = answer(context, words, size, options);
+  /* Ranking passes over the windows twice. */
+  expect("max_windows", (long)(size / BLOCK + size / SPACING) + 2 * windows);
+
+  /* Every further answer takes two searches, each of which looks at up to max_answer_len starts. */
+  options = tiny_options();
+  options.max_answer_len = 10000;
+  options.top_k = 1;
+  answer(context, words, 1 << 15, options);
+  const long once = asked;
+  asked = 0;
+  options.top_k = 100;
+  answer(context, words, 1 << 15, options);
+  expect("top_k", once + 99 * 20);
+  free(words);
+
+  /* The sentence around an answer is searched through all of it, here one unknown word. */
+  char *word = repeated("x", size);
+  options = tiny_options();
+  answer(context, word, size, options);
+  expect("a long word", (long)(2 * (size / BLOCK) + size / SPACING) - 2);
+  free(word);
+}
+
+static void test_batches(const bertqa_context *context, const bertqa_context *embedder) {
+  enum { COUNT = 20000 };
+  bertqa_answer_pair *pairs = calloc(COUNT, sizeof *pairs);
+  bertqa_answers **answers = calloc(COUNT, sizeof *answers);
+  for (size_t i = 0; i < COUNT; i++) pairs[i] = (bertqa_answer_pair){"", 0, "the king of france", 18};
+  const bertqa_answer_options options = {.struct_size = sizeof options, .call = &call};
+  CHECK_STATUS(BERTQA_OK, bertqa_answer_batch(context, pairs, COUNT, &options, answers, NULL));
+  expect("empty questions", COUNT + COUNT / 4096);
+  for (size_t i = 0; i < COUNT; i++) bertqa_answers_free(answers[i]);
+  free(pairs);
+  free(answers);
+
+  bertqa_example *examples = calloc(COUNT, sizeof *examples);
+  char (*names)[8] = calloc(COUNT, sizeof *names);
+  for (size_t i = 0; i < COUNT; i++) {
+    const int length = snprintf(names[i], sizeof names[i], "%zu", i);
+    examples[i] = (bertqa_example){"king", 4, names[i], (size_t)length};
+  }
+  const bertqa_labeler_options labeler_options = {.struct_size = sizeof labeler_options, .call = &call};
+  bertqa_labeler *labeler;
+  CHECK_STATUS(BERTQA_OK, bertqa_labeler_create(embedder, examples, COUNT, &labeler_options, &labeler));
+  /* Each example is read; labels are told apart before and scaled afterwards. */
+  expect("labeler_create", COUNT + 2 * (COUNT / 1024));
+  const bertqa_text_pair text = {"king", 4, NULL, 0};
+  bertqa_classification *classification;
+  CHECK_STATUS(BERTQA_OK, bertqa_labeler_classify(labeler, &text, 1, &call, &classification, NULL));
+  expect("labeler_classify", COUNT / 1024);
+  bertqa_classification_free(classification);
+  bertqa_labeler_free(labeler);
+  free(examples);
+  free(names);
+}
+
+int main(int argc, char **argv) {
+  begin(argc, argv);
+  bertqa_context *context = tiny_context(1);
+  bertqa_context *embedder = fixture_context("tiny-bert-embedder", 1);
+  asked = 0;
+  test_tokens(context);
+  test_answer(context);
+  test_batches(context, embedder);
+  bertqa_context_free(context);
+  bertqa_context_free(embedder);
+  return finish();
+}

@@ -1,0 +1,193 @@
+"""One call of the library: its options from keyword arguments, and the Python code that runs meanwhile.
+
+The library calls back in two ways, and no exception may pass through it:
+
+- Code of the caller's (cancel, progress, on_word) runs in a generator, whose `send` is the callback. It keeps what
+  is raised, for `Call.check`. Why a generator: Python runs the handlers of signals that have come in where Python
+  code begins to run. At the beginning of a function that would be outside of its `try`; a generator goes on inside.
+- What is only noted (progress, log) is noted by C code of Python's own, such as list.append, so that no Python code
+  runs. Progress is told to the caller at the next poll.
+
+Calls on the main thread always have such a generator, even with nothing to call: with it Ctrl-C, and whatever other
+signals have Python handlers, are handled within about 10 ms, the time between two polls.
+"""
+
+import ctypes
+import functools
+import operator
+import threading
+from typing import Any, Callable, Dict, Generator, List, Mapping, Optional, Sequence, Tuple
+
+from . import _abi
+from ._errors import InvalidArgument
+from ._native import check, library
+
+#: The options that every call has.
+COMMON = ("cancel", "progress", "timeout", "max_bytes")
+#: Fields that are no option by themselves.
+_INTERNAL = ("struct_size", "call", "reserved", "on_word", "on_word_user", "use_no_answer_threshold")
+_NO_CHOICES: Mapping[str, Sequence[str]] = {}
+_NO_ZEROS: Mapping[str, int] = {}
+
+
+class Call:
+    """values: the caller's keyword arguments; None is the default of each.
+
+    struct: the task's options, if it has any.
+    choices: names of the values of options that are enumerations, in the order of their numbers.
+    zeros: the options for which 0 is a value, and the library's number for it; its 0 is their default.
+    """
+
+    def __init__(
+        self,
+        values: Mapping[str, Any],
+        struct: Optional[_abi.Options] = None,
+        *,
+        choices: Mapping[str, Sequence[str]] = _NO_CHOICES,
+        zeros: Mapping[str, int] = _NO_ZEROS,
+    ):
+        self.common, self.struct = _abi.CallOptions(), struct
+        self.errors: List[BaseException] = []
+        self._stages: Dict[bytes, float] = {}
+        self._progress = _function(values, "progress")
+        self._set_common(_function(values, "cancel"), values.get("timeout"), values.get("max_bytes"))
+        kind: Any = type(struct)
+        kinds = _kinds(kind)
+        for name, value in values.items():
+            if name not in kinds and name not in COMMON:
+                raise TypeError(f"unknown option {name!r}; known: {', '.join([*kinds, *COMMON])}")
+            if struct is not None and name in kinds and value is not None:
+                setattr(struct, name, _number(name, kinds[name], value, choices, zeros))
+                if name == "no_answer_threshold":
+                    struct.use_no_answer_threshold = 1
+        if struct is not None and hasattr(type(struct), "call"):
+            struct.call = ctypes.pointer(self.common)
+
+    def _set_common(self, cancel: Optional[Callable[[], Any]], timeout: Any, max_bytes: Any) -> None:
+        common = self.common
+        is_main = threading.get_ident() == threading.main_thread().ident
+        if is_main or cancel is not None or self._progress is not None:
+            common.user = self._stages
+            # Not a method, which would make a cycle of references for the garbage collector.
+            poll = functools.partial(_poll, cancel, self._progress, self._stages)
+            common.cancel = _abi.CANCEL(guarded(poll, self.errors).send)
+        if self._progress is not None:
+            common.progress = _abi.ON_PROGRESS
+        if timeout is not None:
+            nanoseconds = min(max(0.0, timeout * 1e9), 2.0**63)
+            common.deadline_ns = library().deadline_after(int(nanoseconds))
+        if max_bytes is not None:
+            common.max_bytes = _number("max_bytes", ctypes.c_uint64, max_bytes, _NO_CHOICES, _NO_ZEROS)
+
+    @property
+    def pointer(self) -> Any:
+        return ctypes.byref(self.struct) if self.struct is not None else self.common_pointer
+
+    @property
+    def common_pointer(self) -> Any:
+        return ctypes.byref(self.common)
+
+    def check(self, status: int) -> None:
+        """Raises what a callback has raised, else the exception of the status."""
+        if self.errors:
+            raise self.errors.pop(0)
+        check(status)
+        _tell(self._progress, self._stages)
+
+
+def _poll(
+    cancel: Optional[Callable[[], Any]],
+    progress: Optional[Callable[[str, float], Any]],
+    stages: Dict[bytes, float],
+    _user: Any,
+) -> Any:
+    _tell(progress, stages)
+    return cancel is not None and cancel()
+
+
+def _tell(progress: Optional[Callable[[str, float], Any]], stages: Dict[bytes, float]) -> None:
+    """Tells the caller what progress was noted, by stage."""
+    while progress is not None and stages:
+        stage = next(iter(stages))
+        progress(stage.decode(), stages.pop(stage))
+
+
+def guarded(call: Callable[[Any], Any], errors: List[BaseException]) -> "Generator[int, Any, None]":
+    """A generator whose `send` is `call` as a callback, true or false as 1 or 0.
+
+    An exception, also one that a signal's handler has raised, is kept in `errors` and gives 1 from then on.
+    """
+
+    def calls() -> "Generator[int, Any, None]":
+        result = 0
+        while True:
+            try:
+                argument = yield result
+                result = 1 if errors else int(bool(call(argument)))
+            except GeneratorExit:
+                return
+            except BaseException as error:  # KeyboardInterrupt included
+                errors.append(error)
+                result = 1
+
+    generator = calls()
+    next(generator)
+    return generator
+
+
+def index(names: Sequence[str], name: str, what: str) -> int:
+    """The number of an enumeration's value."""
+    if name not in names:
+        raise InvalidArgument(f"{what} is {name!r}, but must be one of {', '.join(names)}")
+    return names.index(name)
+
+
+def int32(value: Any, name: str) -> int:
+    """`value`, which ctypes would cut to 32 bits without a word."""
+    number = operator.index(value)
+    if not -(2**31) <= number < 2**31:
+        raise InvalidArgument(f"{name} is {number}, which does not fit in 32 bits")
+    return number
+
+
+def switch(value: Any, name: str) -> int:
+    """A bertqa_switch; None is its default."""
+    if value is None:
+        return 0
+    if value not in (True, False):
+        raise InvalidArgument(f"{name} is {value!r}, but must be True or False")
+    return 1 if value else -1
+
+
+def _function(values: Mapping[str, Any], name: str) -> Optional[Callable[..., Any]]:
+    function: Optional[Callable[..., Any]] = values.get(name)
+    if function is not None and not callable(function):
+        raise TypeError(f"{name} must be a function, not {type(function).__name__}")
+    return function
+
+
+@functools.lru_cache(maxsize=None)
+def _kinds(struct: Any) -> Dict[str, Any]:
+    fields: Sequence[Tuple[Any, ...]] = getattr(struct, "_fields_", ())
+    return {field[0]: field[1] for field in fields if field[0] not in _INTERNAL}
+
+
+def _number(
+    name: str, kind: Any, value: Any, choices: Mapping[str, Sequence[str]], zeros: Mapping[str, int]
+) -> Any:
+    """An option as the library takes it, where 0 is the default."""
+    if name in choices:
+        return index(choices[name], value, name)
+    if kind is _abi.Switch:
+        return switch(value, name)
+    if kind is ctypes.c_int32:
+        value = int32(value, name)
+    elif kind is ctypes.c_uint64:
+        value = operator.index(value)
+        if not 0 <= value < 2**64:
+            raise InvalidArgument(f"{name} is {value}, but must be 0 to 2**64 - 1")
+    if value == 0:
+        if name not in zeros:
+            raise InvalidArgument(f"{name} is {value}, which is outside of its range; None is its default")
+        value = zeros[name]
+    return value

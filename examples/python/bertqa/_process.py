@@ -1,0 +1,61 @@
+"""The library as a whole: first uses, its threads, and the int8 form of models."""
+
+import ctypes
+import os
+from typing import TYPE_CHECKING, Optional, Union
+
+from . import _abi
+from ._call import Call, int32
+from ._native import check, library
+from ._results import QuantizeReport
+from ._text import path_bytes
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._options import CallOptions
+
+
+def warm_up() -> None:
+    """Does once what the library would do at the first use of each function; call it before threads that fork."""
+    check(library().warm_up())
+
+
+def set_threads(threads: int) -> None:
+    """How many threads work at once in this process at most, callers included: 1...1024, or 0 (as at first) for as
+    many as the process may run on. Contexts that are loaded afterwards take it as their default."""
+    check(library().pool_set_threads(int32(threads, "threads")))
+
+
+def start_threads() -> None:
+    """Starts the library's threads now instead of with the first call that has work for them."""
+    check(library().pool_start())
+
+
+def stop_threads() -> None:
+    """Ends the library's threads and waits until they are gone; the next call that has work starts them again."""
+    check(library().pool_shutdown())
+
+
+def quantize(
+    directory: "Union[str, os.PathLike[str]]",
+    output: "Union[str, os.PathLike[str]]",
+    *,
+    no_answer_threshold: Optional[float] = None,
+    **options: "Unpack[CallOptions]",
+) -> QuantizeReport:
+    """Writes the int8 form of a BERT model: a quarter of the size, and faster.
+
+    directory: the model, F32, F16 or BF16. output: a directory that does not exist or is empty.
+    no_answer_threshold: of the new model, which must be one that answers, any number; default: the model's own.
+    options: see help(bertqa.CallOptions).
+    """
+    call = Call(
+        {**options, "no_answer_threshold": no_answer_threshold},
+        _abi.QuantizeOptions(),
+        zeros={"no_answer_threshold": 0},
+    )
+    report = _abi.QuantizeReport()
+    paths = path_bytes(directory, "directory"), path_bytes(output, "output")
+    call.check(library().quantize(*paths, call.pointer, ctypes.byref(report)))
+    return QuantizeReport(*(getattr(report, field[0]) for field in report._fields_[1:]))

@@ -30,7 +30,7 @@ export BERTQA_KERNEL_FLAGS = 1
 export BERTQA_SKIPPED = $(CURDIR)/.build/skipped
 
 .PHONY: all help demo check lint test test-swift test-c test-consumer test-python test-parity topics-model \
-  accuracy bench bench-quick bench-sequence setup install uninstall deb wheel dist abi-baseline clean
+  fuzz fuzz-replay sanitize faults soak test-long accuracy bench bench-quick bench-sequence setup install uninstall deb wheel dist abi-baseline clean
 
 all: ## build the library, the tool and the default model's place under build/
 	$(swift_build) --product bertqa
@@ -63,6 +63,7 @@ test-swift: all ## the core's tests
 test-c: all ## the kernels alone, and the ABI from C and C++
 	Tests/c/kernels.sh
 	BERTQA_PREFIX=$(stage) Tests/c/run.sh
+	BERTQA_PREFIX=$(stage) Tests/fuzz/fuzz.sh replay
 	BERTQA_PREFIX=$(stage) Tests/c/valgrind.sh
 
 test-consumer: ## a Swift program that depends on a tagged version, debug and release
@@ -70,6 +71,24 @@ test-consumer: ## a Swift program that depends on a tagged version, debug and re
 
 test-python: all ## the Python package, tool, README, packages and ABI, with live comparisons
 	BERTQA_PREFIX=$(stage) $(venv)/bin/python -m pytest -q -rs Tests/python
+
+fuzz-replay: all ## every committed fuzz input through the library, without libFuzzer
+	BERTQA_PREFIX=$(stage) Tests/fuzz/fuzz.sh replay
+
+fuzz: ## fuzz TARGET (default: all, one after the other) for TIME seconds each, in idle time
+	Tests/fuzz/fuzz.sh run $(or $(TIME),60) $(TARGET)
+
+sanitize: ## the C tests under AddressSanitizer, LeakSanitizer, UBSan and ThreadSanitizer
+	Tests/c/sanitize.sh address
+	Tests/c/sanitize.sh thread
+
+faults: all ## calls of the system that fail, one after the other
+	BERTQA_PREFIX=$(stage) Tests/c/faults/run.sh
+
+soak: all ## CALLS (default: 100000) mixed calls from 8 threads: memory, descriptors and threads stay
+	BERTQA_PREFIX=$(stage) Tests/c/soak.sh $(CALLS)
+
+test-long: sanitize fuzz-replay fuzz faults soak ## an hour: docs/testing.md says what each has found
 
 test-parity: all ## live comparison with torch and transformers (downloads gigabytes)
 	BERTQA_PREFIX=$(stage) Tests/parity/run.sh $(PYTHON)

@@ -138,9 +138,7 @@ final class RecordReader: @unchecked Sendable {  // used by one thread at a time
     let isFull = block.records.count >= Self.blockRecords
     guard !isFull, count > (isInParts ? Self.partSize : limits.recordBytes + LengthFramer.prefixSize)
     else { return }
-    if awaitsHeader {
-      throw ToolError(.input, "\(source.input.shown): the first line is above --max-record-bytes")
-    }
+    if awaitsHeader { throw headerTooLarge }
     framer.forget(count - mark)
     addPart(RecordFrame(raw: start..<block.input.count, content: 0..<0), isLast: false)
   }
@@ -175,6 +173,7 @@ final class RecordReader: @unchecked Sendable {  // used by one thread at a time
     if isInParts { return addPart(frame, isLast: true) }
     var record = record(frame)
     if awaitsHeader {
+      guard record.content.count <= limits.recordBytes else { throw headerTooLarge }
       awaitsHeader = false
       return try takeHeader(record)
     }
@@ -190,6 +189,10 @@ final class RecordReader: @unchecked Sendable {  // used by one thread at a time
       record.missingColumns = scanner.columnCount
     }
     finish(record)
+  }
+
+  private var headerTooLarge: ToolError {
+    ToolError(.input, "\(source.input.shown): the first line is above --max-record-bytes")
   }
 
   private func takeHeader(_ record: Record) throws(ToolError) {

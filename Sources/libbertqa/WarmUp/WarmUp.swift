@@ -74,6 +74,7 @@ enum WarmUp {
         _ = bertqa_answer_batch(
           context, [pair, pair], 2, nil, &answers, statuses)
         answers.forEach { bertqa_answers_free($0) }
+        answers = [nil, nil]
       }
       var document: OpaquePointer?
       _ = bertqa_document_create(context, text, length, nil, &document)
@@ -85,6 +86,7 @@ enum WarmUp {
           context, document, questions, statuses == nil ? 1 : 2, nil, &answers,
           statuses)
         answers.forEach { bertqa_answers_free($0) }
+        answers = [nil, nil]
       }
       bertqa_document_free(document)
       var (starts, ends): (Float, Float) = (0, 0)

@@ -1,0 +1,49 @@
+#!/bin/sh
+# The C tests linked with an instrumented library: under AddressSanitizer (with LeakSanitizer, and
+# UndefinedBehaviorSanitizer in C), and those with threads under ThreadSanitizer.
+# Arguments: address or thread, and names of tests to run instead of all. Environment: SANITIZE_OUT (default:
+# build/). Needs swiftc with clang beside it.
+set -eu
+cd "$(dirname "$0")/../.."
+kind=${1:?address or thread}
+shift
+out=${SANITIZE_OUT:-$PWD/build}
+tiny=$PWD/Tests/BertQACoreTests/Fixtures/tiny-bert
+clang=$(dirname "$(readlink -f "$(command -v swiftc)")")/clang
+case $kind in
+  address)
+    objects=$out/fuzz/objects # the same that the fuzz targets have
+    flags=-fsanitize=address,undefined
+    # memory_test counts what malloc gives; call_test has stacks that instrumented code does not fit in;
+    # first_use_test wants a library of its own.
+    tests=$(cd Tests/c && ls ./*_test.c | sed 's|./||; s|\.c$||' |
+      grep -vx -e kernels_test -e header_test -e memory_test -e call_test -e first_use_test)
+    ;;
+  thread)
+    objects=$out/sanitize-thread
+    flags=-fsanitize=thread
+    tests="threads_test batch_test determinism_test"
+    ;;
+esac
+Tests/fuzz/instrument.sh "$kind" "$objects"
+ln -sfn "$PWD/models" "$objects/programs/models" # where the library looks for the default models
+export TSAN_OPTIONS="halt_on_error=0 exitcode=66" ASAN_OPTIONS=detect_leaks=1
+failures=0
+for test in ${*:-$tests}; do
+  program=$objects/programs/$test
+  "$clang" -std=gnu99 -O1 -g "$flags" -Iinclude -c "Tests/c/$test.c" -o "$program.o"
+  swiftc -static-stdlib "-sanitize=$kind" -use-ld=lld "$program.o" "$objects"/c/*.o -o "$program"
+  log=$objects/programs/$test.log
+  # Tests look at what the library writes to standard error, so reports go to a file.
+  rm -f "$log".*
+  code=0
+  ASAN_OPTIONS="$ASAN_OPTIONS:log_path=$log" TSAN_OPTIONS="$TSAN_OPTIONS log_path=$log" \
+    "$program" "$tiny" > "$log" 2>&1 || code=$?
+  printf '%-20s %s\n' "$test" "$(tail -n 1 "$log")"
+  if [ $code != 0 ] || ls "$log".* > /dev/null 2>&1; then
+    failures=$((failures + 1))
+    grep -v ' passed, ' "$log" | head -n 20 || true
+    cat "$log".* 2> /dev/null | head -n 60
+  fi
+done
+[ $failures = 0 ] || { echo "$failures failed under $kind"; exit 1; }

@@ -1,0 +1,279 @@
+/* Sequences of calls on shared contexts: each byte is a call, its arguments follow. With a first byte of
+ * 128 or more the input is cut in three, one for each of three threads at once. */
+#include <pthread.h>
+
+#include "fuzz.h"
+
+enum { kinds = 5, slots = 4 };
+static bertqa_context *contexts[kinds];
+
+static int32_t small(input *in) { return (int8_t)draw(in); }
+
+static int32_t stop_after(void *user) { return --*(int32_t *)user < 0; }
+
+static int32_t stop_word(void *user, const bertqa_word *word) {
+  REQUIRE(word->text[word->length] == '\0');
+  return stop_after(user);
+}
+
+static void play(input in) {
+  bertqa_document *documents[slots] = {0};
+  size_t lengths[slots] = {0};
+  bertqa_sequence_state *states[slots] = {0};
+  bertqa_labeler *labeler = NULL;
+  bertqa_trainer *trainer = NULL;
+  int32_t polls = 0;
+  bertqa_call_options call = BERTQA_CALL_OPTIONS_INIT;
+  call.user = &polls;
+  call.max_bytes = 1 << 28;
+  while (in.size > 0) {
+    uint8_t code = draw(&in);
+    const bertqa_context *context = contexts[draw(&in) % kinds];
+    size_t slot = draw(&in) % slots;
+    polls = draw(&in);
+    call.cancel = polls & 1 ? stop_after : NULL;
+    call.deadline_ns = (polls & 6) == 6 ? bertqa_deadline_after((uint64_t)polls * 1000) : 0;
+    switch (code % 16) {
+      case 0: {
+        input text = draw_bytes(&in, 4096);
+        bertqa_document_free(documents[slot]);
+        bertqa_document_options options = BERTQA_DOCUMENT_OPTIONS_INIT;
+        options.call = &call;
+        is_ok(bertqa_document_create(context, chars(text), text.size, &options, &documents[slot]));
+        lengths[slot] = text.size;
+        break;
+      }
+      case 1:
+      case 2: {
+        input question = draw_bytes(&in, 256), text = draw_bytes(&in, 4096);
+        bertqa_answer_options options = BERTQA_ANSWER_OPTIONS_INIT;
+        options.call = &call;
+        if (draw(&in) & 1) {
+          options.top_k = small(&in);
+          options.max_seq_len = small(&in);
+          options.doc_stride = small(&in);
+          options.max_answer_len = small(&in);
+          options.max_question_len = small(&in);
+          options.n_best_size = small(&in);
+          options.max_windows = small(&in);
+          options.handle_impossible_answer = small(&in);
+          options.align_to_words = small(&in) % 2;
+        }
+        bertqa_answers *answers;
+        int is_prepared = code % 16 == 2 && documents[slot] != NULL;
+        bertqa_status status =
+            is_prepared ? bertqa_document_answer(context, documents[slot], chars(question), question.size,
+                                                 &options, &answers)
+                        : bertqa_answer(context, chars(question), question.size, chars(text), text.size,
+                                        &options, &answers);
+        if (is_ok(status)) {
+          require_answers(answers, is_prepared ? lengths[slot] : text.size);
+          bertqa_answers_free(answers);
+        } else {
+          REQUIRE(answers == NULL);
+        }
+        break;
+      }
+      case 3: {
+        input text = draw_bytes(&in, 4096), second = draw_bytes(&in, 4096);
+        bertqa_text_pair pairs[3] = {{chars(text), text.size, NULL, 0},
+                                     {chars(text), text.size, chars(second), second.size},
+                                     {chars(second), second.size, NULL, 0}};
+        bertqa_classification *results[3];
+        bertqa_status statuses[3];
+        bertqa_classify_options options = BERTQA_CLASSIFY_OPTIONS_INIT;
+        options.call = &call;
+        options.max_seq_len = small(&in);
+        options.doc_stride = small(&in);
+        options.contributions = small(&in);
+        int has_statuses = draw(&in) & 1;
+        is_ok(bertqa_classify_batch(context, pairs, 3, &options, results, has_statuses ? statuses : NULL));
+        for (int i = 0; i < 3; i++) bertqa_classification_free(results[i]);
+        break;
+      }
+      case 4: {
+        input text = draw_bytes(&in, 4096);
+        bertqa_text_pair pair = {chars(text), text.size, NULL, 0};
+        size_t length = bertqa_context_info(context)->embedding_length;
+        float *vector = malloc((length + 1) * sizeof *vector);
+        bertqa_embed_options options = BERTQA_EMBED_OPTIONS_INIT;
+        options.call = &call;
+        options.pooling = small(&in) % 4;
+        options.max_seq_len = small(&in);
+        options.truncate = small(&in) % 2;
+        is_ok(bertqa_embed(context, &pair, 1, &options, vector, length + (draw(&in) == 255), NULL));
+        free(vector);
+        break;
+      }
+      case 5: {
+        input word = draw_bytes(&in, 64);
+        bertqa_prediction *prediction = NULL;
+        bertqa_sequence_state *next = NULL;
+        bertqa_sequence_options options = BERTQA_SEQUENCE_OPTIONS_INIT;
+        options.call = &call;
+        options.top_k = small(&in);
+        if (is_ok(bertqa_sequence_predict(context, chars(word), word.size, states[slot], &options, &prediction,
+                                          &next))) {
+          bertqa_sequence_state_free(states[slot]);
+          states[slot] = next;
+          bertqa_prediction_free(prediction);
+        } else {
+          REQUIRE(prediction == NULL && next == NULL);
+        }
+        break;
+      }
+      case 6: {
+        input prompt = draw_bytes(&in, 256);
+        bertqa_generate_options options = BERTQA_GENERATE_OPTIONS_INIT;
+        options.call = &call;
+        options.max_words = small(&in);
+        options.top_k = small(&in);
+        options.temperature = (float)small(&in) / 16;
+        options.top_p = (float)small(&in) / 64;
+        int32_t words = draw(&in);
+        options.on_word = words & 1 ? stop_word : NULL;
+        options.on_word_user = &words;
+        bertqa_generation *generation;
+        if (is_ok(bertqa_sequence_generate(context, chars(prompt), prompt.size, states[slot], &options,
+                                           &generation))) {
+          bertqa_sequence_state_free(states[slot]);
+          states[slot] = bertqa_sequence_state_clone(bertqa_generation_state(generation));
+          bertqa_generation_free(generation);
+        }
+        break;
+      }
+      case 7: {
+        input text = draw_bytes(&in, 256), more = draw_bytes(&in, 256);
+        bertqa_text texts[2] = {{chars(text), text.size}, {chars(more), more.size}};
+        size_t order[2], counts[2];
+        double likelihoods[2];
+        bertqa_sequence_options options = BERTQA_SEQUENCE_OPTIONS_INIT;
+        options.call = &call;
+        options.include_end = small(&in) % 2;
+        is_ok(bertqa_sequence_rank(context, chars(more), more.size, texts, 2, states[slot], &options, order,
+                                   likelihoods, counts));
+        break;
+      }
+      case 8: {
+        int32_t ids[2] = {small(&in), small(&in)};
+        const bertqa_sequence_state *from[2] = {states[slot], NULL};
+        bertqa_sequence_state *next[2];
+        if (is_ok(bertqa_sequence_step(context, ids, draw(&in) & 1 ? from : NULL, 2, NULL, next, NULL, 0))) {
+          bertqa_sequence_state_free(next[1]);
+          bertqa_sequence_state_free(states[slot]);
+          states[slot] = next[0];
+        } else {
+          REQUIRE(next[0] == NULL && next[1] == NULL);
+        }
+        break;
+      }
+      case 9: {
+        input text = draw_bytes(&in, 1024), label = draw_bytes(&in, 64);
+        bertqa_example examples[2] = {{chars(text), text.size, chars(label), label.size},
+                                      {chars(label), label.size, "a", 1}};
+        bertqa_labeler_free(labeler);
+        is_ok(bertqa_labeler_create(context, examples, draw(&in) % 3, NULL, &labeler));
+        break;
+      }
+      case 10:
+        if (labeler != NULL) {
+          input text = draw_bytes(&in, 1024);
+          bertqa_text_pair pair = {chars(text), text.size, NULL, 0};
+          bertqa_classification *result;
+          is_ok(bertqa_labeler_classify(labeler, &pair, 1, &call, &result, NULL));
+          bertqa_classification_free(result);
+        }
+        break;
+      case 11: {
+        bertqa_train_options options = BERTQA_TRAIN_OPTIONS_INIT;
+        options.max_ngram = small(&in) % 3;
+        options.min_word_length = small(&in);
+        options.threads = 1;
+        bertqa_trainer_free(trainer);
+        is_ok(bertqa_trainer_create(&options, &trainer));
+        break;
+      }
+      case 12:
+        if (trainer != NULL) {
+          input text = draw_bytes(&in, 1024), label = draw_bytes(&in, 64);
+          is_ok(bertqa_trainer_add(trainer, chars(text), text.size, chars(label), label.size, &call));
+        }
+        break;
+      case 13: {
+        int32_t ids[16];
+        size_t windows[4], segments[4], total = 0, count = draw(&in) % 5;
+        float start[16], end[16];
+        for (size_t i = 0; i < 16; i++) ids[i] = small(&in);
+        for (size_t i = 0; i < count; i++) {
+          windows[i] = draw(&in) % 8;
+          segments[i] = draw(&in) % 9;
+          total += windows[i];
+        }
+        if (total <= 16)
+          is_ok(bertqa_logits(context, ids, total, windows, draw(&in) & 1 ? segments : NULL, count, NULL, start,
+                              end));
+        break;
+      }
+      case 14: {
+        input text = draw_bytes(&in, 256), other = draw_bytes(&in, 1024);
+        bertqa_answer_pair pairs[2] = {{chars(text), text.size, chars(other), other.size},
+                                       {chars(other), other.size, chars(other), other.size}};
+        bertqa_answers *answers[2];
+        bertqa_status statuses[2];
+        bertqa_answer_options options = BERTQA_ANSWER_OPTIONS_INIT;
+        options.call = &call;
+        options.max_windows = small(&in);
+        is_ok(bertqa_answer_batch(context, pairs, 2, &options, answers, draw(&in) & 1 ? statuses : NULL));
+        for (int i = 0; i < 2; i++) {
+          if (answers[i] != NULL) require_answers(answers[i], other.size);
+          bertqa_answers_free(answers[i]);
+        }
+        break;
+      }
+      case 15:
+        switch (draw(&in) % 4) {
+          case 0: is_ok(bertqa_pool_set_threads(small(&in) % 5)); break;
+          case 1: is_ok(bertqa_pool_start()); break;
+          case 2: is_ok(bertqa_pool_shutdown()); break;
+          case 3: {
+            bertqa_sequence_state *copy = bertqa_sequence_state_clone(states[slot]);
+            bertqa_sequence_state_free(copy);
+            break;
+          }
+        }
+    }
+  }
+  for (size_t i = 0; i < slots; i++) {
+    bertqa_document_free(documents[i]);
+    bertqa_sequence_state_free(states[i]);
+  }
+  bertqa_labeler_free(labeler);
+  bertqa_trainer_free(trainer);
+}
+
+static void *run(void *part) {
+  play(*(input *)part);
+  return NULL;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  if (contexts[0] == NULL) {
+    static const char *const names[kinds] = {"tiny-bert", "tiny-bert-classifier", "tiny-bert-embedder",
+                                             "tiny-lstm", "tiny-gru"};
+    for (int i = 0; i < kinds; i++) contexts[i] = fixture(names[i], BERTQA_OFF);
+  }
+  if (size == 0 || size > 16384) return 0;
+  if (*data < 128) {
+    play((input){data + 1, size - 1});
+    return 0;
+  }
+  pthread_t threads[3];
+  input parts[3];
+  size_t third = (size - 1) / 3;
+  for (size_t i = 0; i < 3; i++) {
+    parts[i] = (input){data + 1 + i * third, third};
+    REQUIRE(pthread_create(&threads[i], NULL, run, &parts[i]) == 0);
+  }
+  for (size_t i = 0; i < 3; i++) pthread_join(threads[i], NULL);
+  return 0;
+}

@@ -1,0 +1,139 @@
+#!/bin/sh
+# Fuzzing with libFuzzer, AddressSanitizer and, in C, UndefinedBehaviorSanitizer.
+#   fuzz.sh build [TARGET...]       instrument the library and the tool once, and link the targets
+#   fuzz.sh run SECONDS [TARGET...] each target for so long, in idle time; new inputs go to build/fuzz/corpus
+#   fuzz.sh minimize [TARGET...]    keep in Tests/fuzz/corpus what covers anything of both, small inputs only
+#   fuzz.sh replay                  every committed input through the released library, without libFuzzer
+# Environment: BERTQA_PREFIX for replay (default: build/), CC, FUZZ_OUT (default: build/fuzz). Crashes are
+# left in $FUZZ_OUT/findings. The first three need swiftc with clang beside it.
+set -eu
+cd "$(dirname "$0")/../.."
+here=Tests/fuzz
+out=${FUZZ_OUT:-$PWD/build/fuzz}
+objects=$out/objects
+fixtures=$PWD/Tests/BertQACoreTests/Fixtures
+c_targets=$(cd $here && ls ./*.c | sed 's|./||; s|\.c$||' | grep -vx replay)
+swift_targets=$(cd $here && ls ./*.swift | sed 's|./||; s|\.swift$||')
+idle="nice -n 19"
+! command -v chrt > /dev/null || idle="$idle chrt -i 0"
+
+is_older() { # is_older FILE PATH...: whether anything at the paths is newer than the file
+  file=$1
+  shift
+  [ ! -e "$file" ] || [ -n "$(find "$@" -newer "$file" -type f -print -quit)" ]
+}
+
+build() {
+  $here/instrument.sh address "$objects"
+  clang=$(dirname "$(readlink -f "$(command -v swiftc)")")/clang
+  for target in $*; do
+    if [ -e "$here/$target.c" ]; then
+      is_older "$out/$target" "$objects/done" "$here/$target.c" "$here/fuzz.h" || continue
+      "$clang" -g -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -Iinclude \
+        -DFIXTURES="\"$fixtures\"" -c "$here/$target.c" -o "$objects/programs/$target.o"
+    else
+      is_older "$out/$target" "$objects/done" "$here/$target.swift" Sources/bertqa || continue
+      # shellcheck disable=SC2046
+      swiftc -g -O -wmo -parse-as-library -swift-version 6 -package-name bertqa -sanitize=fuzzer,address -module-name bertqa \
+        -ISources/CBertQA/include -ISources/CGetopt -I"$objects" -c "$here/$target.swift" \
+        $(find Sources/bertqa -name '*.swift' ! -name main.swift) -o "$objects/programs/$target.o"
+    fi
+    swiftc -static-stdlib -sanitize=fuzzer,address -use-ld=lld "$objects/programs/$target.o" "$objects"/c/*.o \
+      -o "$out/$target"
+  done
+}
+
+# Leaks: not looked for here, as a process is in memory that the runtime keeps; make sanitize looks.
+run() {
+  seconds=$1
+  shift
+  mkdir -p "$out/findings"
+  status=0
+  for target in $*; do
+    mkdir -p "$out/corpus/$target"
+    ASAN_OPTIONS=detect_leaks=0 $idle "$out/$target" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=3000 \
+      -max_len=8192 -print_final_stats=1 -artifact_prefix="$out/findings/$target-" \
+      "$out/corpus/$target" "$here/corpus/$target" > "$out/$target.log" 2>&1 || status=1
+    printf '%-12s %s executions, %s\n' "$target" "$(sed -n 's/^stat::number_of_executed_units: *//p' "$out/$target.log")" \
+      "$(grep -o 'cov: [0-9]* ft: [0-9]*' "$out/$target.log" | tail -n 1)"
+    grep -a -m 3 -e '^SUMMARY' -e 'Fatal error' -e 'Test unit written' "$out/$target.log" || true
+  done
+  return $status
+}
+
+# At most 90 kB for each target, the smallest inputs first.
+minimize() {
+  for target in $*; do
+    rm -rf "$out/minimal"
+    mkdir -p "$out/minimal" "$here/corpus/$target"
+    ASAN_OPTIONS=detect_leaks=0 $idle "$out/$target" -merge=1 -max_len=8192 "$out/minimal" "$here/corpus/$target" \
+      "$out/corpus/$target" > "$out/$target.merge.log" 2>&1
+    rm -f "$here/corpus/$target"/*
+    total=0
+    for file in $(ls -Sr "$out/minimal"); do
+      size=$(stat -c %s "$out/minimal/$file")
+      total=$((total + size))
+      [ $total -le 90000 ] || break
+      cp "$out/minimal/$file" "$here/corpus/$target/"
+    done
+    echo "$target: $(ls "$here/corpus/$target" | wc -l) inputs"
+  done
+}
+
+replay() {
+  prefix=${BERTQA_PREFIX:-$PWD/build}
+  programs=$(mktemp -d)
+  trap 'rm -rf "$programs"' EXIT
+  for target in $c_targets; do
+    "${CC:-cc}" -std=gnu99 -O1 -g -Wall -Wextra -Werror -DFIXTURES="\"$fixtures\"" -I"$prefix/include" \
+      "$here/replay.c" "$here/$target.c" -L"$prefix/lib" -Wl,-rpath,"$prefix/lib" -lbertqa -pthread -o "$programs/$target"
+    printf '%-12s ' "$target"
+    "$programs/$target" "$here/corpus/$target"
+  done
+  # The tool's own targets: the program itself must end with one of its own codes.
+  for target in $swift_targets; do
+    count=0
+    for file in "$here/corpus/$target"/*; do
+      tail -c +4 "$file" > "$programs/input"
+      case $target in
+        records)
+          for format in jsonl csv tsv length-prefixed; do
+            check_tool filter --task tokenize --model "$fixtures/tiny-bert" --format $format --text-field text < "$programs/input"
+          done
+          ;;
+        checkpoint)
+          tail -c +2 "$file" > "$programs/checkpoint"
+          rm -f "$programs/results"
+          check_tool filter --task tokenize --model "$fixtures/tiny-bert" --resume "$programs/checkpoint" \
+            -o "$programs/results" "$programs/input"
+          ;;
+      esac
+      count=$((count + 1))
+    done
+    printf '%-12s %s inputs\n' "$target" $count
+  done
+}
+
+check_tool() {
+  code=0
+  "$prefix/bin/bertqa" "$@" > /dev/null 2> "$programs/errors" || code=$?
+  [ $code -lt 126 ] || {
+    echo "code $code for $file: bertqa $*"
+    cat "$programs/errors"
+    exit 1
+  }
+}
+
+action=${1:?build, run, minimize or replay}
+shift
+case $action in
+  replay) replay ;;
+  run)
+    seconds=${1:?seconds}
+    shift
+    build ${*:-$c_targets $swift_targets}
+    run "$seconds" ${*:-$c_targets $swift_targets}
+    ;;
+  build | minimize) "$action" ${*:-$c_targets $swift_targets} ;;
+  *) exit 2 ;;
+esac

@@ -1,0 +1,36 @@
+#!/bin/sh
+# Compiles the whole library to object files with sanitizers, for programs that link them: fuzz targets and C
+# tests. instrument.sh address DIRECTORY: AddressSanitizer, and UndefinedBehaviorSanitizer in C, and coverage
+# for libFuzzer. instrument.sh thread DIRECTORY: ThreadSanitizer. Nothing is done where nothing is newer.
+set -eu
+cd "$(dirname "$0")/../.."
+kind=$1
+objects=$2
+[ ! -e "$objects/done" ] || [ -n "$(find Sources/BertQACore Sources/CBertQA Sources/libbertqa -newer "$objects/done" -type f -print -quit)" ] || exit 0
+case $kind in
+  address)
+    c="-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined"
+    swift=-sanitize=fuzzer,address
+    ;;
+  thread)
+    c=-fsanitize=thread
+    swift=-sanitize=thread
+    ;;
+esac
+rm -rf "$objects"
+mkdir -p "$objects/c" "$objects/programs"
+clang=$(dirname "$(readlink -f "$(command -v swiftc)")")/clang
+for source in $(find Sources/CBertQA -name '*.c'); do
+  # shellcheck disable=SC2086
+  "$clang" -g -O1 -ffp-contract=off $c -ISources/CBertQA/include -c "$source" \
+    -o "$objects/c/$(echo "$source" | tr / _).o"
+done
+compile="swiftc -g -O -wmo -parse-as-library -swift-version 6 -package-name bertqa $swift -ISources/CBertQA/include
+  -ISources/CBertQAHeader -I$objects"
+# shellcheck disable=SC2086,SC2046
+{
+  $compile -module-name BertQACore -emit-module -emit-module-path "$objects/BertQACore.swiftmodule" -c \
+    $(find Sources/BertQACore -name '*.swift') -o "$objects/c/BertQACore.o"
+  $compile -module-name libbertqa -c $(find Sources/libbertqa -name '*.swift') -o "$objects/c/libbertqa.o"
+}
+touch "$objects/done"

@@ -43,6 +43,12 @@ help: ## list the targets
 demo: all ## answer Apple's example, then questions about a document of several pages
 	@Scripts/demo.sh build/bin/bertqa
 
+# Suites of seconds each in a debug build; the others take as long together.
+slow_suites := EmbeddingConfiguration Encoder EncoderProcess Generation Labeler Likelihood LoadedModel \
+  LoadingFuzz Precision Quantizer SequenceStep TextClassifier TextEmbedder Training WordCount WordPieceTokenizer
+empty :=
+slow_tests = \.($(subst $(empty) $(empty),|,$(strip $(slow_suites))))Tests/
+
 check: lint ## format, floors and the quick unit tests: under a minute when the tests are built
 	Tests/swift.sh --skip '$(slow_tests)'
 

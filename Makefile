@@ -30,7 +30,8 @@ export BERTQA_KERNEL_FLAGS = 1
 export BERTQA_SKIPPED = $(CURDIR)/.build/skipped
 
 .PHONY: all help demo check lint test test-swift test-c test-consumer test-python test-parity topics-model \
-  fuzz fuzz-replay sanitize faults soak test-long accuracy bench bench-quick bench-sequence setup install uninstall deb wheel dist abi-baseline clean
+  fuzz fuzz-replay sanitize faults soak test-long accuracy bench bench-quick bench-sequence setup install uninstall \
+  deb wheel dist abi-baseline clean
 
 all: ## build the library, the tool and the default model's place under build/
 	$(swift_build) --product bertqa

@@ -152,15 +152,24 @@ def main():
         info = context.info
         sets = [(path.rsplit("/", 1)[-1].removesuffix(".jsonl"), measured(context, questions))
                 for path, questions in files]  # fmt: skip
-    print(f"{info.directory}: {info.architecture}, precision {info.precision}, isa {info.isa}, "
-          f"threshold {info.no_answer_threshold:.2f}")
+    print(
+        f"{info.directory}: {info.architecture}, precision {info.precision}, isa {info.isa}, "
+        f"threshold {info.no_answer_threshold:.2f}"
+    )
     print(printed(table(sets, info.no_answer_threshold)))
     if arguments.json:
         with open(arguments.json, "w", encoding="utf-8") as file:
             for (_, questions), (_, rows) in zip(files, sets):
                 for question, row in zip(questions, rows):
-                    json.dump({"id": question.get("id"), "text": row.text, "score": row.score,
-                               "null_score": row.null_score}, file)
+                    json.dump(
+                        {
+                            "id": question.get("id"),
+                            "text": row.text,
+                            "score": row.score,
+                            "null_score": row.null_score,
+                        },
+                        file,
+                    )
                     file.write("\n")
 
 

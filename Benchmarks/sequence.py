@@ -115,9 +115,7 @@ def main():
             for worker in workers:
                 worker.ask("prepare", batch, (batch,))
             ours, *theirs = [worker.ask("logits", batch) for worker in workers]
-            apart = max(
-                abs(x - y) for other in theirs for a, b in zip(ours, other) for x, y in zip(a, b)
-            )
+            apart = max(abs(x - y) for other in theirs for a, b in zip(ours, other) for x, y in zip(a, b))
             medians = measure(workers, batch, options.rounds, CALLS, cpu=threads == 1)
             times = {name: 1e6 * seconds for name, seconds in medians.items()}
             own, modules, cells = times.values()

@@ -91,7 +91,9 @@ def main():
     pairs = sentences(texts, int(sys.argv[2]) if len(sys.argv) > 2 else COUNT)
     texts, labels = [text for text, _ in pairs], [label for _, label in pairs]
     size = sum(map(len, texts)) / len(texts)
-    print(f"\ntrain on {len(texts)} texts of {size:.0f} characters, {len(set(labels))} labels; seconds, CPU and elapsed:")
+    print(
+        f"\ntrain on {len(texts)} texts of {size:.0f} characters, {len(set(labels))} labels; seconds, CPU and elapsed:"
+    )
     warnings.simplefilter("ignore")
     reference, cpu, elapsed = seconds(lambda: reference_training(texts, labels))
     print(f"  scikit-learn                    {cpu:7.1f} {elapsed:7.1f}   {reference.n_iter_[0]} iterations")

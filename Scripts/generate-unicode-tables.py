@@ -25,9 +25,7 @@ REMOVED, WHITESPACE, CHINESE, NONSPACING_MARK, PUNCTUATION = 1, 2, 4, 8, 16
 
 
 def bert_normalizer(**enabled):
-    options = dict(
-        clean_text=False, handle_chinese_chars=False, strip_accents=False, lowercase=False
-    )
+    options = dict(clean_text=False, handle_chinese_chars=False, strip_accents=False, lowercase=False)
     return normalizers.BertNormalizer(**{**options, **enabled}).normalize_str
 
 
@@ -71,9 +69,7 @@ def probe_combining_classes(decompositions):
     references.pop(0, None)
     classes = {}
     for c in nonstarters:
-        equal = [
-            k for k, r in references.items() if not swaps(chr(c), r) and not swaps(r, chr(c))
-        ]
+        equal = [k for k, r in references.items() if not swaps(chr(c), r) and not swaps(r, chr(c))]
         assert len(equal) == 1, hex(c)
         classes[c] = equal[0]
     return classes

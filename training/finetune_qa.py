@@ -32,7 +32,9 @@ def main():
 def parsed(argv=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", nargs="+", required=True, help="SQuAD's JSON, or JSON lines; also .xz")
-    parser.add_argument("--init", required=True, metavar="DIR", help="the model to start from, Hugging Face's files")
+    parser.add_argument(
+        "--init", required=True, metavar="DIR", help="the model to start from, Hugging Face's files"
+    )
     parser.add_argument("--out", metavar="DIR", help="the finished int8 model; needs --dev")
     parser.add_argument("--state", metavar="DIR", help="checkpoints and log; default: OUT-state")
     parser.add_argument("--dev", nargs="*", default=[], help="questions to calibrate and score on, one a line")
@@ -43,18 +45,24 @@ def parsed(argv=None):
     parser.add_argument("--warmup-steps", type=int, default=100)
     parser.add_argument("--weight-decay", type=float, default=0.01)
     parser.add_argument("--dropout", type=float, default=0.1)
-    parser.add_argument("--attention-dropout", type=float, default=0.0, help="above 0 is slower: no fused attention")
+    parser.add_argument(
+        "--attention-dropout", type=float, default=0.0, help="above 0 is slower: no fused attention"
+    )
     parser.add_argument("--batch-tokens", type=int, default=6144)
     parser.add_argument("--length-multiple", type=int, default=16, help="lengths are padded to a multiple of this")
     parser.add_argument("--max-length", type=int, default=384)
     parser.add_argument("--overlap", type=int, default=128)
     parser.add_argument("--keep-articles-out", action="store_true", help="labels as annotated, see examples.py")
-    parser.add_argument("--teacher", nargs="*", default=[], metavar="DIR", help="distil the mean of these models' logits")
+    parser.add_argument(
+        "--teacher", nargs="*", default=[], metavar="DIR", help="distil the mean of these models' logits"
+    )
     parser.add_argument("--teacher-share", type=float, default=0.7)
     parser.add_argument("--teacher-temperature", type=float, default=2.0)
     parser.add_argument("--snapshot-steps", type=int, default=100)
     parser.add_argument("--average", type=int, default=5, help="how many of the last snapshots are averaged")
-    parser.add_argument("--mix", nargs="*", default=[], metavar="DIR=SHARE", help="average with these models' weights")
+    parser.add_argument(
+        "--mix", nargs="*", default=[], metavar="DIR=SHARE", help="average with these models' weights"
+    )
     parser.add_argument("--checkpoint-seconds", type=float, default=600)
     parser.add_argument("--log-steps", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1)
@@ -103,8 +111,11 @@ def train(arguments):
     batches = token_batches(order, lengths, arguments.batch_tokens, arguments.length_multiple, arguments.seed)
     answerable = (windows.starts > 0).tolist()
     print(balance.report(balance.balance((sources[i], answerable[i]) for i in order)), file=sys.stderr)
-    print(f"{len(order)} windows, {len(batches)} steps, "
-          f"{100 * padding_share(batches, lengths, arguments.length_multiple):.1f} % padding", file=sys.stderr)
+    print(
+        f"{len(order)} windows, {len(batches)} steps, "
+        f"{100 * padding_share(batches, lengths, arguments.length_multiple):.1f} % padding",
+        file=sys.stderr,
+    )
     Run(arguments, windows, batches, arguments.length_multiple).train()
 
 
@@ -112,13 +123,20 @@ def prepared(arguments):
     """The tokenized windows, from the state directory if they are there."""
     from qa.tokenized import Windows, load_tokenizer, tokenized
 
-    key = [arguments.data, [os.path.getsize(path) for path in arguments.data], os.path.abspath(arguments.init),
-           arguments.max_length, arguments.overlap, arguments.keep_articles_out]
-    path = os.path.join(
-        arguments.state, f"windows-{hashlib.sha256(repr(key).encode()).hexdigest()[:12]}.npz")
+    key = [
+        arguments.data,
+        [os.path.getsize(path) for path in arguments.data],
+        os.path.abspath(arguments.init),
+        arguments.max_length,
+        arguments.overlap,
+        arguments.keep_articles_out,
+    ]
+    path = os.path.join(arguments.state, f"windows-{hashlib.sha256(repr(key).encode()).hexdigest()[:12]}.npz")
     if os.path.exists(path):
         return Windows.load(path)
-    examples = [e for data in arguments.data for e in read_examples(data, articles=not arguments.keep_articles_out)]
+    examples = [
+        e for data in arguments.data for e in read_examples(data, articles=not arguments.keep_articles_out)
+    ]
     windows = tokenized(examples, load_tokenizer(arguments.init), arguments.max_length, arguments.overlap)
     windows.save(path)
     return windows

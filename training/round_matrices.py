@@ -139,7 +139,10 @@ def round_all(model, texts, config):
         parts = [model.linear(f"{name}.attention.self.{part}", *x) for part in ("query", "key", "value")]
         found = [attended(*part, lengths, heads) for part in zip(*parts)]
         found = model.linear(f"{name}.attention.output.dense", *found)
-        x = [normed(a + b, form, f"{name}.attention.output.LayerNorm", epsilon) for a, b, form in zip(x, found, forms)]
+        x = [
+            normed(a + b, form, f"{name}.attention.output.LayerNorm", epsilon)
+            for a, b, form in zip(x, found, forms)
+        ]
         found = model.linear(f"{name}.intermediate.dense", *x)
         found = [a * (0.5 * (1 + erf(a * numpy.float32(0.5**0.5)))) for a in found]
         found = model.linear(f"{name}.output.dense", *found)
@@ -167,7 +170,9 @@ def main():
         first, last = (context.tokenize(t, parse_special_tokens=True).ids[0] for t in ("[CLS]", "[SEP]"))
         ids = [[first, *context.tokenize(text).ids[: limit - 2], last] for text in texts]
     print(f"{len(ids)} paragraphs, {sum(map(len, ids))} tokens")
-    model = Rounding(Weights(arguments.exact / "model.safetensors"), Weights(arguments.small / "model.safetensors"))
+    model = Rounding(
+        Weights(arguments.exact / "model.safetensors"), Weights(arguments.small / "model.safetensors")
+    )
     round_all(model, ids, config)
     model.small.write()
 

@@ -18,7 +18,18 @@ from .engines import ENGINES
 from .workers import note
 
 CASES = ("encoder", "isa", "end", "embed", "tokenizer", "startup")
-PACKAGES = ("onnxruntime", "openvino", "nncf", "torch", "transformers", "sentence-transformers", "ctranslate2", "tokenizers", "blingfire", "numpy")
+PACKAGES = (
+    "onnxruntime",
+    "openvino",
+    "nncf",
+    "torch",
+    "transformers",
+    "sentence-transformers",
+    "ctranslate2",
+    "tokenizers",
+    "blingfire",
+    "numpy",
+)
 
 
 def about(source):
@@ -30,9 +41,13 @@ def about(source):
             continue
     names = [line.split(":", 1)[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")]
     return {
-        "processor": names[0] if names else os.uname().machine, "processors": len(os.sched_getaffinity(0)),
-        "date": datetime.date.today().isoformat(), "versions": ", ".join(versions), "data": source,
-        "load before": os.getloadavg()[0]}
+        "processor": names[0] if names else os.uname().machine,
+        "processors": len(os.sched_getaffinity(0)),
+        "date": datetime.date.today().isoformat(),
+        "versions": ", ".join(versions),
+        "data": source,
+        "load before": os.getloadavg()[0],
+    }
 
 
 def languages(pairs):
@@ -62,10 +77,12 @@ def main():
     with bertqa.Context(models.DEFAULT, tokenizer_only=True) as context:
         if "encoder" in cases and quick:
             results["encoder"] = encoder.measured(
-                pairs, context, names, ["minilm"], threads, (128, 384), 4, mix=40, check=60)
+                pairs, context, names, ["minilm"], threads, (128, 384), 4, mix=40, check=60
+            )
         elif "encoder" in cases:
             results["encoder"] = encoder.measured(
-                pairs, context, names, ["minilm", "base"], threads, encoder.LENGTHS, 7, mix=200, check=300)
+                pairs, context, names, ["minilm", "base"], threads, encoder.LENGTHS, 7, mix=200, check=300
+            )
         if "isa" in cases and not quick:
             results["instruction sets"] = instruction_sets.measured(pairs, context, 7)
     if "end" in cases:

@@ -27,8 +27,15 @@ def pairs(path=None):
         with open(path, encoding="utf-8") as file:
             rows = [json.loads(line) for line in file]
         return [(row["question"], row["context"]) for row in rows], path.name
-    questions = ("Who was it?", "When did it happen?", "Where did they land on the Moon?", "How many people were there?")
-    found = [p for file in sorted(EXAMPLES.glob("*.txt")) for p in file.read_text("utf-8").split("\n\n") if p.strip()]
+    questions = (
+        "Who was it?",
+        "When did it happen?",
+        "Where did they land on the Moon?",
+        "How many people were there?",
+    )
+    found = [
+        p for file in sorted(EXAMPLES.glob("*.txt")) for p in file.read_text("utf-8").split("\n\n") if p.strip()
+    ]
     return [(question, p) for p in found for question in questions], "examples/documents"
 
 

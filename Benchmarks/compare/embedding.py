@@ -19,12 +19,23 @@ def checkpoint():
         config["architectures"] = ["BertModel"]
         (directory / "config.json").write_text(json.dumps(config))
         modules = [("Transformer", ""), ("Pooling", "1_Pooling"), ("Normalize", "2_Normalize")]
-        (directory / "modules.json").write_text(json.dumps([
-            {"idx": index, "name": str(index), "path": path, "type": f"sentence_transformers.models.{kind}"}
-            for index, (kind, path) in enumerate(modules)]))
+        (directory / "modules.json").write_text(
+            json.dumps(
+                [
+                    {
+                        "idx": index,
+                        "name": str(index),
+                        "path": path,
+                        "type": f"sentence_transformers.models.{kind}",
+                    }
+                    for index, (kind, path) in enumerate(modules)
+                ]
+            )
+        )
         (directory / "1_Pooling").mkdir()
-        (directory / "1_Pooling" / "config.json").write_text(json.dumps(
-            {"word_embedding_dimension": config["hidden_size"], "pooling_mode_mean_tokens": True}))
+        (directory / "1_Pooling" / "config.json").write_text(
+            json.dumps({"word_embedding_dimension": config["hidden_size"], "pooling_mode_mean_tokens": True})
+        )
 
     return models.made(models.MADE / "minilm-embedder" / "f32", make)
 
@@ -99,6 +110,12 @@ def measured(pairs, threads, rounds, count=1000, log=note):
     for worker in workers:
         worker.close()
     return [
-        {"engine": name, "threads": threads, "texts": len(texts), "texts per second": len(texts) / seconds[name],
-         "least cosine": float((vectors[name] * reference).sum(axis=1).min())}
-        for name in seconds]
+        {
+            "engine": name,
+            "threads": threads,
+            "texts": len(texts),
+            "texts per second": len(texts) / seconds[name],
+            "least cosine": float((vectors[name] * reference).sum(axis=1).min()),
+        }
+        for name in seconds
+    ]

@@ -21,7 +21,9 @@ def measured(pairs, context, names, models_, threads_, lengths, rounds, mix, che
         for threads in threads_:
             log(f"encoder only: {model}, {threads} thread(s)")
             workers = start(names, ENGINES, model, threads, log)
-            found = {worker.name: {"model": model, "threads": threads, "engine": worker.name} for worker in workers}
+            found = {
+                worker.name: {"model": model, "threads": threads, "engine": worker.name} for worker in workers
+            }
 
             def case(name, inputs, batch, rounds, calls, rate=None, cpu=False, other_way_of=None, warm_up=True):
                 able = [w for w in workers if other_way_of is None or ENGINES[w.name][0].pads]

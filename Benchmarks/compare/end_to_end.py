@@ -77,7 +77,9 @@ class TokenizersAndONNXRuntime:
         n = min(N_BEST, len(start))
         firsts, lasts = np.argpartition(start, -n)[-n:], np.argpartition(end, -n)[-n:]
         length = lasts[None, :] - firsts[:, None]
-        sums = np.where((length >= 0) & (length < MAX_ANSWER), start[firsts][:, None] + end[lasts][None, :], -np.inf)
+        sums = np.where(
+            (length >= 0) & (length < MAX_ANSWER), start[firsts][:, None] + end[lasts][None, :], -np.inf
+        )
         i, j = np.unravel_index(np.argmax(sums), sums.shape)
         return (float(sums[i, j]), firsts[i], lasts[j]) if np.isfinite(sums[i, j]) else None
 
@@ -98,8 +100,10 @@ def measured(pairs, document, threads, rounds, log=note):
     """Rows {subject, pairs per second, document seconds, answers equal to the same subject's in f32}."""
     log(f"end to end: {len(pairs)} pairs, a document of {len(document)} characters, {threads} thread(s)")
     question = pairs[0][0]
-    workers = [Worker(name, make, (precision, threads, batch), threads)
-               for name, (make, precision, batch) in SUBJECTS.items()]
+    workers = [
+        Worker(name, make, (precision, threads, batch), threads)
+        for name, (make, precision, batch) in SUBJECTS.items()
+    ]
     for worker in workers:
         worker.ask("prepare", "pairs", (pairs,))
         worker.ask("prepare", "document", ([(question, document)],))

@@ -28,8 +28,16 @@ class Libbertqa:
         ids = [i for window, _ in windows for i in window]
         sizes = ctypes.c_size_t * len(windows)
         floats = ctypes.c_float * len(ids)
-        return ((ctypes.c_int32 * len(ids))(*ids), len(ids), sizes(*(len(w) for w, _ in windows)),
-                sizes(*(second for _, second in windows)), len(windows), None, floats(), floats())
+        return (
+            (ctypes.c_int32 * len(ids))(*ids),
+            len(ids),
+            sizes(*(len(w) for w, _ in windows)),
+            sizes(*(second for _, second in windows)),
+            len(windows),
+            None,
+            floats(),
+            floats(),
+        )
 
     def run(self, prepared):
         self.check(self.call(self.context._handle.pointer, *prepared))
@@ -80,8 +88,11 @@ class ONNXRuntime(Peer):
         options.intra_op_num_threads = threads
         # Its threads spin within a call and not between calls, where others are measured.
         options.add_session_config_entry("session.force_spinning_stop", "1")
-        self.session = functools.cache(lambda masked: onnxruntime.InferenceSession(
-            models.onnx_file(model, masked, precision == "int8"), options, providers=["CPUExecutionProvider"]))
+        self.session = functools.cache(
+            lambda masked: onnxruntime.InferenceSession(
+                models.onnx_file(model, masked, precision == "int8"), options, providers=["CPUExecutionProvider"]
+            )
+        )
         self.session(False)
 
     def feed(self, arrays):
@@ -97,14 +108,16 @@ class OpenVINO(Peer):
 
         core = ov.Core()
         settings = {
-            "PERFORMANCE_HINT": "LATENCY", "INFERENCE_NUM_THREADS": threads,
+            "PERFORMANCE_HINT": "LATENCY",
+            "INFERENCE_NUM_THREADS": threads,
             "INFERENCE_PRECISION_HINT": "f32" if precision == "f32" else "bf16",
         }
 
         @functools.cache
         def request(masked):
-            path = (models.openvino_int8(model, masked, []) if precision == "int8"
-                    else models.onnx_file(model, masked))
+            path = (
+                models.openvino_int8(model, masked, []) if precision == "int8" else models.onnx_file(model, masked)
+            )
             return core.compile_model(path, "CPU", settings).create_infer_request()
 
         self.request = request
@@ -127,7 +140,8 @@ class PyTorch(Peer):
         self.torch = torch
         kind = torch.float32 if precision == "f32" else torch.bfloat16
         self.model = transformers.BertForQuestionAnswering.from_pretrained(
-            models.checkpoint(model), attn_implementation="sdpa", dtype=kind).eval()
+            models.checkpoint(model), attn_implementation="sdpa", dtype=kind
+        ).eval()
 
     def feed(self, arrays):
         names = ("input_ids", "token_type_ids", "attention_mask")
@@ -146,7 +160,8 @@ class CTranslate2(Peer):
 
         self.storage = ctranslate2.StorageView.from_array
         self.encoder = ctranslate2.Encoder(
-            str(models.ctranslate2_int8(model)), device="cpu", compute_type="int8", intra_threads=threads)
+            str(models.ctranslate2_int8(model)), device="cpu", compute_type="int8", intra_threads=threads
+        )
         with safe_open(models.checkpoint(model) / "model.safetensors", "np") as file:
             self.weight = file.get_tensor("qa_outputs.weight").T.copy()
             self.bias = file.get_tensor("qa_outputs.bias")
@@ -159,7 +174,8 @@ class CTranslate2(Peer):
     def compute(self, feed):
         ids, types, lengths = feed
         output = self.encoder.forward_batch(
-            self.storage(ids), self.storage(lengths), token_type_ids=[row.tolist() for row in types])
+            self.storage(ids), self.storage(lengths), token_type_ids=[row.tolist() for row in types]
+        )
         logits = np.array(output.last_hidden_state) @ self.weight + self.bias
         return logits[..., 0], logits[..., 1]
 

@@ -54,7 +54,8 @@ def onnx_file(name, masked, int8=False):
         from onnxruntime.quantization import QuantType, quantize_dynamic
 
         quantize_dynamic(
-            onnx_file(name, masked), path, per_channel=True, reduce_range=False, weight_type=QuantType.QInt8)
+            onnx_file(name, masked), path, per_channel=True, reduce_range=False, weight_type=QuantType.QInt8
+        )
 
     return made(MADE / name / f"{kind}.onnx", make)
 
@@ -72,7 +73,8 @@ def openvino_int8(name, masked, windows):
         ]
         model = ov.Core().read_model(onnx_file(name, masked))
         quantized = nncf.quantize(
-            model, nncf.Dataset(feeds), model_type=nncf.ModelType.TRANSFORMER, subset_size=len(feeds))
+            model, nncf.Dataset(feeds), model_type=nncf.ModelType.TRANSFORMER, subset_size=len(feeds)
+        )
         directory.mkdir()
         ov.save_model(quantized, directory / "model.xml", compress_to_fp16=False)
 

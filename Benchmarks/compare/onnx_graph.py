@@ -55,10 +55,17 @@ def build(directory, path, masked):
 
     embeddings = "bert.embeddings."
     length = graph.add(
-        "Slice", [graph.add("Shape", ["input_ids"])] + [graph.constant(f"at_{i}", np.array([i])) for i in (1, 2)])
+        "Slice", [graph.add("Shape", ["input_ids"])] + [graph.constant(f"at_{i}", np.array([i])) for i in (1, 2)]
+    )
     positions = graph.add(
-        "Slice", [graph.weight(embeddings + "position_embeddings.weight"), graph.constant("at_0", np.array([0])),
-                  length, graph.constant("axis_0", np.array([0]))])
+        "Slice",
+        [
+            graph.weight(embeddings + "position_embeddings.weight"),
+            graph.constant("at_0", np.array([0])),
+            length,
+            graph.constant("axis_0", np.array([0])),
+        ],
+    )
     words = graph.add("Gather", [graph.weight(embeddings + "word_embeddings.weight"), "input_ids"])
     types = graph.add("Gather", [graph.weight(embeddings + "token_type_embeddings.weight"), "token_type_ids"])
     x = graph.add("Add", [graph.add("Add", [words, types]), positions])
@@ -103,10 +110,12 @@ def build(directory, path, masked):
     shape = ["batch", "tokens"]
     names = ["input_ids", "token_type_ids"] + (["attention_mask"] if masked else [])
     made = helper.make_graph(
-        graph.nodes, "bert",
+        graph.nodes,
+        "bert",
         [helper.make_tensor_value_info(name, TensorProto.INT64, shape) for name in names],
         [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name in outputs],
-        list(graph.initializers.values()))
+        list(graph.initializers.values()),
+    )
     model = helper.make_model(made, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=9)
     onnx.checker.check_model(model)
     onnx.save(model, str(path))

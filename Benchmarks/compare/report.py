@@ -9,9 +9,12 @@ def table(results):
     """All of a run as Markdown."""
     about = results["about"]
     out = [
-        "# One run of the comparison", "",
+        "# One run of the comparison",
+        "",
         f"{about['processor']}, {about['processors']} processors; {about['date']}; {about['versions']}. Medians of "
-        f"engines that took turns in one run, texts of {about['data']}. Latency on one thread is processor time.", ""]
+        f"engines that took turns in one run, texts of {about['data']}. Latency on one thread is processor time.",
+        "",
+    ]
     for model, title in ("minilm", "MiniLM-L6"), ("base", "BERT-base (random weights)"):
         for threads in 1, 2:
             rows = [r for r in results["encoder"] if (r["model"], r["threads"]) == (model, threads)]
@@ -19,12 +22,27 @@ def table(results):
                 out += _encoder(rows, f"{title}, {threads} thread" + "s" * (threads > 1))
     checked = [r for r in results["encoder"] if "answers" in r]
     if checked:
-        out += _lines("Answers and logits against ONNX Runtime fp32, same weights", [
-            ("engine", "same best answer", "logit error, rms / std")] + [
-            (r["engine"], f"{r['answers equal']} of {r['answers']}", f"{100 * r['logit error']:.2g} %") for r in checked])
-    out += _lines("Ratios to the best peer", [("case", "libbertqa", "best peer", "times as fast")] + [
-        (r["case"], f"{r['engine']}: {r['own']:.4g} {r['unit']}", f"{r['peer']}: {r['best']:.4g} {r['unit']}",
-         f"{r['ratio']:.2f}") for r in results["ratios"]])
+        out += _lines(
+            "Answers and logits against ONNX Runtime fp32, same weights",
+            [("engine", "same best answer", "logit error, rms / std")]
+            + [
+                (r["engine"], f"{r['answers equal']} of {r['answers']}", f"{100 * r['logit error']:.2g} %")
+                for r in checked
+            ],
+        )
+    out += _lines(
+        "Ratios to the best peer",
+        [("case", "libbertqa", "best peer", "times as fast")]
+        + [
+            (
+                r["case"],
+                f"{r['engine']}: {r['own']:.4g} {r['unit']}",
+                f"{r['peer']}: {r['best']:.4g} {r['unit']}",
+                f"{r['ratio']:.2f}",
+            )
+            for r in results["ratios"]
+        ],
+    )
     if results.get("instruction sets"):
         rows = results["instruction sets"]
         kinds = list(dict.fromkeys(r["precision"] for r in rows))
@@ -34,28 +52,67 @@ def table(results):
             lines.append((isa, *(found.get(kind, "") for kind in kinds)))
         out += _lines("libbertqa by instruction set: MiniLM-L6, 384 tokens, 1 thread", lines)
     if results.get("end to end"):
-        out += _lines(f"Text to answers, 2 threads; a document of {results['document characters']:,} characters", [
-            ("pipeline", "pairs/s", "long document, s", "answers equal to its f32")] + [
-            (r["engine"], f"{r['pairs per second']:.1f}", f"{r['document seconds']:.3g}",
-             f"{r['answers equal']} of {r['pairs']}") for r in results["end to end"]])
+        out += _lines(
+            f"Text to answers, 2 threads; a document of {results['document characters']:,} characters",
+            [("pipeline", "pairs/s", "long document, s", "answers equal to its f32")]
+            + [
+                (
+                    r["engine"],
+                    f"{r['pairs per second']:.1f}",
+                    f"{r['document seconds']:.3g}",
+                    f"{r['answers equal']} of {r['pairs']}",
+                )
+                for r in results["end to end"]
+            ],
+        )
     if results.get("embedding"):
-        out += _lines(f"Texts to vectors: {results['embedding'][0]['texts']:,} sentences in one call, MiniLM-L6", [
-            ("engine", "threads", "texts/s", "least cosine with sentence-transformers fp32")] + [
-            (r["engine"], str(r["threads"]), f"{r['texts per second']:.0f}", f"{r['least cosine']:.6f}")
-            for r in results["embedding"]])
+        out += _lines(
+            f"Texts to vectors: {results['embedding'][0]['texts']:,} sentences in one call, MiniLM-L6",
+            [("engine", "threads", "texts/s", "least cosine with sentence-transformers fp32")]
+            + [
+                (r["engine"], str(r["threads"]), f"{r['texts per second']:.0f}", f"{r['least cosine']:.6f}")
+                for r in results["embedding"]
+            ],
+        )
     if results.get("tokenizer"):
-        out += _lines("Tokenizer alone, one thread, ids and offsets", [
-            ("tokenizer", "language", "MB/s", "texts with the same ids as `tokenizers`")] + [
-            (r["engine"], r["language"], f"{r['MB/s']:.1f}", f"{r['equal']} of {r['texts']}") for r in results["tokenizer"]])
+        out += _lines(
+            "Tokenizer alone, one thread, ids and offsets",
+            [("tokenizer", "language", "MB/s", "texts with the same ids as `tokenizers`")]
+            + [
+                (r["engine"], r["language"], f"{r['MB/s']:.1f}", f"{r['equal']} of {r['texts']}")
+                for r in results["tokenizer"]
+            ],
+        )
     if results.get("start-up"):
-        out += _lines("Start-up and memory of fresh processes, MiniLM-L6, 2 threads", [
-            ("engine", "import, ms", "create, ms", "create + first answer, ms", "resident after a 384-token call, MiB")] + [
-            (r["engine"], f"{r['import ms']:.0f}", f"{r['create ms']:.1f}", f"{r['create + first answer ms']:.1f}",
-             f"{r['resident MiB']:.0f}") for r in results["start-up"]])
+        out += _lines(
+            "Start-up and memory of fresh processes, MiniLM-L6, 2 threads",
+            [
+                (
+                    "engine",
+                    "import, ms",
+                    "create, ms",
+                    "create + first answer, ms",
+                    "resident after a 384-token call, MiB",
+                )
+            ]
+            + [
+                (
+                    r["engine"],
+                    f"{r['import ms']:.0f}",
+                    f"{r['create ms']:.1f}",
+                    f"{r['create + first answer ms']:.1f}",
+                    f"{r['resident MiB']:.0f}",
+                )
+                for r in results["start-up"]
+            ],
+        )
     for key, text in (
         ("tool ms", "The command-line tool, from start to end with one answer: {:.0f} ms."),
-        ("proportional MiB", "Proportional set size over import, libbertqa int8: one process {0[1]:.1f} MiB, "
-         "four together {0[4]:.1f} MiB."),
+        (
+            "proportional MiB",
+            "Proportional set size over import, libbertqa int8: one process {0[1]:.1f} MiB, "
+            "four together {0[4]:.1f} MiB.",
+        ),
     ):
         if key in results:
             out += [text.format(results[key]), ""]
@@ -86,8 +143,13 @@ def ratios(results):
     for (model, threads), rows in groups.items():
         for kind, endings in kinds.items():
             own = next((r for r in rows if r["engine"] == f"libbertqa {kind}"), None)
-            peers = [r for r in rows if not r["engine"].startswith("libbertqa") and r["engine"].endswith(endings)
-                     and (kind == "int8" or "int8" not in r["engine"])]
+            peers = [
+                r
+                for r in rows
+                if not r["engine"].startswith("libbertqa")
+                and r["engine"].endswith(endings)
+                and (kind == "int8" or "int8" not in r["engine"])
+            ]
             for case in [str(n) for n in LENGTHS] + ["8 × 384", "mix"] if own else []:
                 able = [r for r in peers if case in r]
                 if case not in own or not able:
@@ -95,36 +157,71 @@ def ratios(results):
                 rate = not case.isdigit()
                 best = max(able, key=lambda r: r[case] if rate else -r[case])
                 ratio = own[case] / best[case] if rate else best[case] / own[case]
-                found.append({
-                    "case": f"{model}, {case}{'' if rate else ' tokens'}, {threads}T, {kind}", "engine": own["engine"],
-                    "own": own[case], "peer": best["engine"], "best": best[case], "ratio": ratio,
-                    "unit": "/s" if rate else "ms"})
+                found.append(
+                    {
+                        "case": f"{model}, {case}{'' if rate else ' tokens'}, {threads}T, {kind}",
+                        "engine": own["engine"],
+                        "own": own[case],
+                        "peer": best["engine"],
+                        "best": best[case],
+                        "ratio": ratio,
+                        "unit": "/s" if rate else "ms",
+                    }
+                )
     rows = results.get("end to end")
     if rows:
         peers = [r for r in rows if not r["engine"].startswith("libbertqa")]
         for key, unit in ("pairs per second", "/s"), ("document seconds", "s"):
             best = (max if unit == "/s" else min)(peers, key=lambda r: r[key])
             ratio = rows[0][key] / best[key] if unit == "/s" else best[key] / rows[0][key]
-            found.append({"case": "text to answers, 2T, " + key, "engine": rows[0]["engine"], "own": rows[0][key],
-                          "peer": best["engine"], "best": best[key], "ratio": ratio, "unit": unit})
+            found.append(
+                {
+                    "case": "text to answers, 2T, " + key,
+                    "engine": rows[0]["engine"],
+                    "own": rows[0][key],
+                    "peer": best["engine"],
+                    "best": best[key],
+                    "ratio": ratio,
+                    "unit": unit,
+                }
+            )
     for threads in sorted({r["threads"] for r in results.get("embedding", [])}):
         rows = {r["engine"]: r["texts per second"] for r in results["embedding"] if r["threads"] == threads}
         for kind, peers in ("f32", ["fp32"]), ("bf16", ["fp32", "bf16"]), ("int8", ["fp32", "bf16"]):
-            own, able = f"libbertqa {kind}", [p for p in (f"sentence-transformers {e}" for e in peers) if p in rows]
+            own, able = (
+                f"libbertqa {kind}",
+                [p for p in (f"sentence-transformers {e}" for e in peers) if p in rows],
+            )
             if own not in rows or not able:
                 continue
             peer = max(able, key=rows.__getitem__)
-            found.append({"case": f"text to vectors, {threads}T, {kind}", "engine": own, "own": rows[own], "peer": peer,
-                          "best": rows[peer], "ratio": rows[own] / rows[peer], "unit": "/s"})
+            found.append(
+                {
+                    "case": f"text to vectors, {threads}T, {kind}",
+                    "engine": own,
+                    "own": rows[own],
+                    "peer": peer,
+                    "best": rows[peer],
+                    "ratio": rows[own] / rows[peer],
+                    "unit": "/s",
+                }
+            )
     tokenizers = results.get("tokenizer", [])
     for row in tokenizers:
         if row["engine"] == "libbertqa":
             for peer in tokenizers:
                 if peer["language"] == row["language"] and peer is not row:
-                    found.append({
-                        "case": f"tokenizer, {row['language']}", "engine": "libbertqa", "own": row["MB/s"],
-                        "peer": peer["engine"], "best": peer["MB/s"], "ratio": row["MB/s"] / peer["MB/s"],
-                        "unit": "MB/s"})
+                    found.append(
+                        {
+                            "case": f"tokenizer, {row['language']}",
+                            "engine": "libbertqa",
+                            "own": row["MB/s"],
+                            "peer": peer["engine"],
+                            "best": peer["MB/s"],
+                            "ratio": row["MB/s"] / peer["MB/s"],
+                            "unit": "MB/s",
+                        }
+                    )
     return found
 
 
@@ -139,7 +236,8 @@ def chart(results):
         f'<svg xmlns="http://www.w3.org/2000/svg" width="680" height="{height}" font-family="sans-serif" font-size="13">',
         '<rect width="100%" height="100%" fill="#fff"/>',
         f'<text x="12" y="24" font-size="15" fill="#111">MiniLM-L6, one window of 384 tokens, {threads} threads: '
-        "milliseconds, less is better</text>"]
+        "milliseconds, less is better</text>",
+    ]
     for index, row in enumerate(rows):
         y = 42 + step * index
         length = width * row["384"] / longest
@@ -147,5 +245,6 @@ def chart(results):
         out += [
             f'<text x="{left - 8}" y="{y + 14}" text-anchor="end" fill="#111">{html.escape(row["engine"])}</text>',
             f'<rect x="{left}" y="{y}" width="{length:.1f}" height="19" fill="{color}"/>',
-            f'<text x="{left + length + 6:.1f}" y="{y + 14}" fill="#111">{row["384"]:.1f}</text>']
+            f'<text x="{left + length + 6:.1f}" y="{y + 14}" fill="#111">{row["384"]:.1f}</text>',
+        ]
     return "\n".join([*out, "</svg>", ""])

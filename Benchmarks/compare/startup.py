@@ -14,8 +14,17 @@ from .workers import note
 
 QUESTION, DOCUMENT = "Who jumped over the dog?", "The quick brown fox jumps over the lethargic dog."
 WINDOW = ([101] + [2000 + i for i in range(382)] + [102], 12)
-NAMES = ("libbertqa int8", "libbertqa bf16", "libbertqa f32", "ONNX Runtime int8", "ONNX Runtime fp32",
-         "OpenVINO bf16", "OpenVINO int8+bf16", "CTranslate2 int8", "PyTorch fp32")
+NAMES = (
+    "libbertqa int8",
+    "libbertqa bf16",
+    "libbertqa f32",
+    "ONNX Runtime int8",
+    "ONNX Runtime fp32",
+    "OpenVINO bf16",
+    "OpenVINO int8+bf16",
+    "CTranslate2 int8",
+    "PyTorch fp32",
+)
 FILES = {"OpenVINO int8+bf16": "openvino"}
 
 
@@ -62,16 +71,30 @@ def child(name, wait):
         print("ready", flush=True)
         sys.stdin.readline()
     after, share = memory()
-    print(json.dumps({"import ms": 1000 * imported, "create ms": 1000 * created, "create + first answer ms": 1000 * first,
-                      "resident MiB": after - resident, "proportional MiB": share - proportional}), flush=True)
+    print(
+        json.dumps(
+            {
+                "import ms": 1000 * imported,
+                "create ms": 1000 * created,
+                "create + first answer ms": 1000 * first,
+                "resident MiB": after - resident,
+                "proportional MiB": share - proportional,
+            }
+        ),
+        flush=True,
+    )
     if wait:  # until all have looked
         sys.stdin.readline()
 
 
 def _open(name, *arguments):
     return subprocess.Popen(
-        [sys.executable, "-m", "compare.startup", name, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL, text=True)
+        [sys.executable, "-m", "compare.startup", name, *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
 
 
 def measured(names, rounds, log=note):
@@ -83,8 +106,11 @@ def measured(names, rounds, log=note):
             output, _ = _open(name).communicate()
             if output.strip():
                 samples[name].append(json.loads(output.strip().splitlines()[-1]))
-    return [{"engine": name, **{key: statistics.median(sample[key] for sample in found) for key in found[0]}}
-            for name, found in samples.items() if found]
+    return [
+        {"engine": name, **{key: statistics.median(sample[key] for sample in found) for key in found[0]}}
+        for name, found in samples.items()
+        if found
+    ]
 
 
 def shared_memory(name, processes=4):

@@ -100,8 +100,15 @@ def measured(languages, rounds, log=note):
         reference = ids["tokenizers 0.23.3"]
         for name, seconds in measure(able, language, rounds, 1, cpu=True).items():
             equal = sum(a == b for a, b in zip(ids[name], reference))
-            rows.append({"engine": name, "language": language, "MB/s": size / seconds / 1e6, "equal": equal,
-                         "texts": len(texts)})
+            rows.append(
+                {
+                    "engine": name,
+                    "language": language,
+                    "MB/s": size / seconds / 1e6,
+                    "equal": equal,
+                    "texts": len(texts),
+                }
+            )
     for worker in workers:
         worker.close()
     return rows

@@ -50,8 +50,7 @@ class Worker:
         os.environ["OPENBLAS_NUM_THREADS"] = "1"  # NumPy's threads would spin beside the engine's
         context = multiprocessing.get_context("spawn")
         self.connection, other = context.Pipe()
-        self.process = context.Process(
-            target=_serve, args=(other, make, arguments, quiet), daemon=True)
+        self.process = context.Process(target=_serve, args=(other, make, arguments, quiet), daemon=True)
         self.process.start()
         other.close()
         self._receive()

@@ -1,4 +1,5 @@
 """Checkpoints of real sizes with random weights, made once per run."""
+
 import itertools
 import json
 import random
@@ -15,15 +16,34 @@ from transformers import (
 VOCABULARY = 30522
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 # Made-up words of one piece each, and endings.
-SYLLABLES = ["ba", "ce", "di", "fo", "gu", "hy", "ka", "le", "mi", "no", "pu", "ra", "se", "ti", "vo", "wu", "xa", "ze"]
+SYLLABLES = [
+    "ba",
+    "ce",
+    "di",
+    "fo",
+    "gu",
+    "hy",
+    "ka",
+    "le",
+    "mi",
+    "no",
+    "pu",
+    "ra",
+    "se",
+    "ti",
+    "vo",
+    "wu",
+    "xa",
+    "ze",
+]
 WORDS = ["".join(parts) for parts in itertools.product(SYLLABLES, SYLLABLES, SYLLABLES)]
 ENDINGS = ["##s", "##ing", "##ed", "##ly"]
 MODELS = {
     "minilm-l6": (
         BertForQuestionAnswering,
-        BertConfig(hidden_size=384, num_hidden_layers=6, num_attention_heads=12,
-                   intermediate_size=1536),
-        torch.float16),
+        BertConfig(hidden_size=384, num_hidden_layers=6, num_attention_heads=12, intermediate_size=1536),
+        torch.float16,
+    ),
     "bert-base": (BertForQuestionAnswering, BertConfig(), torch.float32),
     "distilbert-base": (DistilBertForQuestionAnswering, DistilBertConfig(), torch.bfloat16),
 }

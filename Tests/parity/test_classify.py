@@ -1,4 +1,5 @@
 """Classification against transformers in fp32, from the same texts: logits at most 1e-4 apart."""
+
 import numpy as np
 import pytest
 import torch
@@ -19,22 +20,42 @@ MINILM = {"hidden_size": 384, "num_hidden_layers": 6, "num_attention_heads": 12,
 NAMES = {"id2label": {0: "negative", 1: "neutral", 2: "positive"}}
 MODELS = {
     "bert-base, three labels": (
-        BertForSequenceClassification, BertConfig(**NAMES), torch.float32, "single_label_classification"),
+        BertForSequenceClassification,
+        BertConfig(**NAMES),
+        torch.float32,
+        "single_label_classification",
+    ),
     "minilm, many of 28 labels": (
         BertForSequenceClassification,
-        BertConfig(**MINILM, num_labels=28, problem_type="multi_label_classification"), torch.float16,
-        "multi_label_classification"),
+        BertConfig(**MINILM, num_labels=28, problem_type="multi_label_classification"),
+        torch.float16,
+        "multi_label_classification",
+    ),
     "minilm, a number": (
-        BertForSequenceClassification, BertConfig(**MINILM, num_labels=1), torch.bfloat16, "regression"),
+        BertForSequenceClassification,
+        BertConfig(**MINILM, num_labels=1),
+        torch.bfloat16,
+        "regression",
+    ),
     "distilbert-base, two labels": (
-        DistilBertForSequenceClassification, DistilBertConfig(), torch.bfloat16, "single_label_classification"),
+        DistilBertForSequenceClassification,
+        DistilBertConfig(),
+        torch.bfloat16,
+        "single_label_classification",
+    ),
     "distilbert, three numbers": (
         DistilBertForSequenceClassification,
-        DistilBertConfig(n_layers=2, num_labels=3, problem_type="regression"), torch.float32, "regression"),
+        DistilBertConfig(n_layers=2, num_labels=3, problem_type="regression"),
+        torch.float32,
+        "regression",
+    ),
 }
 TEXTS = [text_of(words, words) for words in (1, 2, 5, 17, 60, 200, 430)] + [""]
 PAIRS = [
-    (text_of(5, 1), text_of(30, 2)), (text_of(150, 3), text_of(40, 4)), (text_of(3, 5), ""), ("", text_of(9, 6)),
+    (text_of(5, 1), text_of(30, 2)),
+    (text_of(150, 3), text_of(40, 4)),
+    (text_of(3, 5), ""),
+    ("", text_of(9, 6)),
 ]
 
 
@@ -95,8 +116,7 @@ def test_long_texts(model, pooling):
     """The windows are those of transformers' tokenizer with a stride."""
     directory, reference, tokenizer, _ = model
     text = text_of(900, 7)
-    windows = tokenizer(
-        text, truncation=True, max_length=200, stride=50, return_overflowing_tokens=True)
+    windows = tokenizer(text, truncation=True, max_length=200, stride=50, return_overflowing_tokens=True)
     rows = [
         run(reference, **{name: windows[name][row] for name in tokenizer.model_input_names})
         for row in range(len(windows["input_ids"]))
@@ -113,7 +133,8 @@ def test_a_long_second_text(model):
     directory, reference, tokenizer, _ = model
     first, second = text_of(20, 8), text_of(400, 9)
     windows = tokenizer(
-        first, second, truncation="only_second", max_length=128, stride=30, return_overflowing_tokens=True)
+        first, second, truncation="only_second", max_length=128, stride=30, return_overflowing_tokens=True
+    )
     rows = [
         run(reference, **{name: windows[name][row] for name in tokenizer.model_input_names})
         for row in range(len(windows["input_ids"]))
@@ -134,7 +155,9 @@ def test_without_a_pooler(model, tmp_path):
     for name in ("config.json", "vocab.txt", "tokenizer_config.json"):
         (tmp_path / name).write_bytes((directory / name).read_bytes())
     tensors = load_file(directory / "model.safetensors")
-    save_file({key: value for key, value in tensors.items() if "pooler" not in key}, tmp_path / "model.safetensors")
+    save_file(
+        {key: value for key, value in tensors.items() if "pooler" not in key}, tmp_path / "model.safetensors"
+    )
     with torch.no_grad():
         hidden = reference.bert(**tokenizer(TEXTS[3], return_tensors="pt")).last_hidden_state
         theirs = reference.classifier(hidden[:, 0])[0].numpy()

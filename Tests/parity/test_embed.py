@@ -1,4 +1,5 @@
 """Vectors against sentence-transformers in fp32, from the same texts: at most 1e-4 apart."""
+
 import json
 import random
 import shutil
@@ -20,7 +21,14 @@ MODELS = {
     "minilm, mean, normalised": (BertModel, MINILM, torch.float32, "mean", True, 128),
     "bert-base, cls": (BertModel, BertConfig(), torch.float16, "cls", False, 512),
     "distilbert, mean": (DistilBertModel, DistilBertConfig(), torch.float32, "mean", False, 256),
-    "distilbert, cls, normalised": (DistilBertModel, DistilBertConfig(n_layers=2), torch.bfloat16, "cls", True, 64),
+    "distilbert, cls, normalised": (
+        DistilBertModel,
+        DistilBertConfig(n_layers=2),
+        torch.bfloat16,
+        "cls",
+        True,
+        64,
+    ),
 }
 TEXTS = [text_of(words, words) for words in (1, 2, 3, 7, 8, 20, 55, 61, 100, 300, 700)] + ["", "Bacedi? ☃"]
 
@@ -118,10 +126,17 @@ def test_old_files_say_the_same(model, tmp_path):
     shutil.copytree(directory, old)
     pooling = reference[1].pooling_mode
     length = reference.max_seq_length
-    (old / "1_Pooling" / "config.json").write_text(json.dumps({
-        "word_embedding_dimension": reference[0].model.config.hidden_size,
-        "pooling_mode_cls_token": pooling == "cls", "pooling_mode_mean_tokens": pooling == "mean",
-        "pooling_mode_max_tokens": False, "pooling_mode_mean_sqrt_len_tokens": False}))
+    (old / "1_Pooling" / "config.json").write_text(
+        json.dumps(
+            {
+                "word_embedding_dimension": reference[0].model.config.hidden_size,
+                "pooling_mode_cls_token": pooling == "cls",
+                "pooling_mode_mean_tokens": pooling == "mean",
+                "pooling_mode_max_tokens": False,
+                "pooling_mode_mean_sqrt_len_tokens": False,
+            }
+        )
+    )
     (old / "sentence_bert_config.json").write_text(json.dumps({"max_seq_length": length, "do_lower_case": False}))
     modules = json.loads((old / "modules.json").read_text())
     for module in modules:

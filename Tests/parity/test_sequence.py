@@ -3,6 +3,7 @@
 Probabilities and states are at most 1e-5 apart from those of PyTorch in f32, and logits from those in double
 precision, which PyTorch's own f32 misses by as much on long sequences.
 """
+
 import json
 import pathlib
 
@@ -35,9 +36,12 @@ class Reference:
         kind = "gru" if config["architectures"][0].startswith("GRU") else "lstm"
         make = torch.nn.GRU if kind == "gru" else torch.nn.LSTM
         self.recurrent = make(
-            config["embedding_size"], config["hidden_size"], config["num_hidden_layers"],
-            bias=f"{kind}.bias_ih_l0" in weights).to(dtype)
-        own = {key[len(kind) + 1:]: value for key, value in weights.items() if key.startswith(kind + ".")}
+            config["embedding_size"],
+            config["hidden_size"],
+            config["num_hidden_layers"],
+            bias=f"{kind}.bias_ih_l0" in weights,
+        ).to(dtype)
+        own = {key[len(kind) + 1 :]: value for key, value in weights.items() if key.startswith(kind + ".")}
         self.recurrent.load_state_dict(own)
         self.embedding = weights["embedding.weight"]
         self.decoder = weights.get("decoder.weight", self.embedding)
@@ -70,15 +74,27 @@ def directory(request, tmp_path_factory):
     path = tmp_path_factory.mktemp("recurrent")
     # Gates leave their linear range, but rounding errors do not grow from step to step.
     scale = {"embedding.weight": 1.0 if not tied else 0.5, "decoder.weight": 0.5}
-    inner = (1.2 if kind == "gru" else 1.8) / hidden ** 0.5
+    inner = (1.2 if kind == "gru" else 1.8) / hidden**0.5
     save_file(
-        {name: (scale.get(name, inner) * torch.randn(shape, generator=generator)).to(dtype)
-         for name, shape in shapes.items()},
-        path / "model.safetensors")
+        {
+            name: (scale.get(name, inner) * torch.randn(shape, generator=generator)).to(dtype)
+            for name, shape in shapes.items()
+        },
+        path / "model.safetensors",
+    )
     (path / "vocab.txt").write_text("".join(f"word{i}\n" for i in range(vocabulary)))
-    (path / "config.json").write_text(json.dumps({
-        "architectures": [architecture], "vocab_size": vocabulary, "embedding_size": embedding,
-        "hidden_size": hidden, "num_hidden_layers": layers, "tie_word_embeddings": tied}))
+    (path / "config.json").write_text(
+        json.dumps(
+            {
+                "architectures": [architecture],
+                "vocab_size": vocabulary,
+                "embedding_size": embedding,
+                "hidden_size": hidden,
+                "num_hidden_layers": layers,
+                "tie_word_embeddings": tied,
+            }
+        )
+    )
     return path
 
 

@@ -147,7 +147,10 @@ def test_answers_a_file_and_standard_input():
 @pytest.mark.parametrize(
     "question, answer",
     [
-        ("Who were the astronauts aboard the Apollo 11 mission?", "Neil Armstrong, Michael Collins and Buzz Aldrin"),
+        (
+            "Who were the astronauts aboard the Apollo 11 mission?",
+            "Neil Armstrong, Michael Collins and Buzz Aldrin",
+        ),
         ("What killed the crew of Apollo 1?", "cabin fire"),
         ("When was Skylab launched?", "1973"),
     ],
@@ -215,7 +218,9 @@ def test_numbers_are_the_shortest_that_read_back():
     for number in re.findall(r'"(?:score|gap|probability|null_score)":([-0-9.e]+)', line):
         single = struct.unpack("f", struct.pack("f", float(number)))[0]
         digits = len(number.split("e")[0].replace("-", "").replace(".", "").strip("0"))
-        shortest = next(n for n in range(1, 10) if struct.pack("f", float(f"{single:.{n}g}")) == struct.pack("f", single))
+        shortest = next(
+            n for n in range(1, 10) if struct.pack("f", float(f"{single:.{n}g}")) == struct.pack("f", single)
+        )
         assert digits == shortest, number
 
 
@@ -424,7 +429,13 @@ def test_short_work_shows_no_progress():
 
 @pytest.mark.parametrize(
     "command",
-    [["answer", "-q", WHO, FOX], ["answer", "-q", WHO, "--json", FOX], ["tokenize", "-f", APOLLO], ["info"], ["--help"]],
+    [
+        ["answer", "-q", WHO, FOX],
+        ["answer", "-q", WHO, "--json", FOX],
+        ["tokenize", "-f", APOLLO],
+        ["info"],
+        ["--help"],
+    ],
 )
 def test_full_disk(command):
     with open("/dev/full", "wb") as full:
@@ -508,7 +519,9 @@ def test_info():
 
 
 def test_default_model_of_a_tool_found_through_path(tmp_path):
-    result = subprocess.run(["bertqa", "info"], env=environment(PATH=str(TOOL.parent)), cwd=tmp_path, capture_output=True)
+    result = subprocess.run(
+        ["bertqa", "info"], env=environment(PATH=str(TOOL.parent)), cwd=tmp_path, capture_output=True
+    )
     assert result.returncode == 0, result.stderr
 
 
@@ -546,7 +559,11 @@ def test_quantize(tmp_path):
             scale = tensors[f"{name}_scale"]
             assert scale.shape == old.shape[:1] and tensors[name].min() >= -127
             change = tensors[name] * scale[:, None].astype("f8") - old
-            squares, errors, count = squares + (old.astype("f8") ** 2).sum(), errors + (change**2).sum(), count + old.size
+            squares, errors, count = (
+                squares + (old.astype("f8") ** 2).sum(),
+                errors + (change**2).sum(),
+                count + old.size,
+            )
         else:
             assert (tensors[name] == old).all() and tensors[name].dtype == numpy.float32
     assert report["tensors"] == len(tensors) and report["int8_weights"] == count > 0

@@ -38,7 +38,9 @@ def train(tmp_path):
 
     def train(data, *arguments, **options):
         directory = tmp_path / f"model{len(list(tmp_path.iterdir()))}"
-        [report] = run_json("train-classifier", "--output", directory, "--folds=0", *arguments, input=data, **options)
+        [report] = run_json(
+            "train-classifier", "--output", directory, "--folds=0", *arguments, input=data, **options
+        )
         return report, directory
 
     return train
@@ -59,7 +61,12 @@ def test_label_and_probability():
 
 def test_operands_are_the_text(tmp_path):
     expected = run("classify", input=SPORT.encode())
-    assert run("classify", SPORT) == expected == run("classify", *SPORT.split(" ")) == run("classify", "-", input=SPORT.encode())
+    assert (
+        run("classify", SPORT)
+        == expected
+        == run("classify", *SPORT.split(" "))
+        == run("classify", "-", input=SPORT.encode())
+    )
     [record] = run_json("classify", SPORT)
     assert record["file"] is None and record["labels"][0]["label"] == "sport"
     # Not silently something else than what was meant.
@@ -135,13 +142,21 @@ def test_classify_refuses(tmp_path):
 )
 def test_reads_records(train, data, arguments):
     report, directory = train(data, *arguments)
-    assert report["text_count"] == 4 and report["labels"] == ["colour", "number"] and report["label_text_counts"] == [2, 2]
+    assert (
+        report["text_count"] == 4
+        and report["labels"] == ["colour", "number"]
+        and report["label_text_counts"] == [2, 2]
+    )
     assert report["vocabulary_size"] == 8 and report["is_converged"] is True and "accuracy" not in report
     assert run("classify", "-m", directory, input=b"one two six")[0].startswith("number\t")
 
 
 def test_wrong_records_are_skipped_on_request(tmp_path):
-    data = jsonl(DATA) + b'bad\n{"text": "a"}\n{"text": "x", "label": " "}\n\n' + jsonl([("one six ten", " number\t")])
+    data = (
+        jsonl(DATA)
+        + b'bad\n{"text": "a"}\n{"text": "x", "label": " "}\n\n'
+        + jsonl([("one six ten", " number\t")])
+    )
     text, errors = run("train-classifier", "--on-error=skip", "--folds=0", "-o", tmp_path / "a", input=data)
     assert errors.splitlines() == [
         "bertqa: line 5: not a JSON object: expected an object at byte 0",

@@ -34,7 +34,10 @@ def run_bytes(*arguments, input=b""):
 def test_files_and_standard_input(tmp_path, expected):
     other = tmp_path / "other.txt"
     other.write_text("the dog\n")
-    records = [json.loads(line) for line in run(*EMBED, "-f", FOX, "-f", other, "-f", "-", input=b"a king")[0].splitlines()]
+    records = [
+        json.loads(line)
+        for line in run(*EMBED, "-f", FOX, "-f", other, "-f", "-", input=b"a king")[0].splitlines()
+    ]
     assert [record["file"] for record in records] == [str(FOX), str(other), "-"]
     texts = [FOX.read_text(), "the dog", "a king"]
     assert [record["embedding"] for record in records] == [pytest.approx(list(expected.embed(t))) for t in texts]
@@ -112,7 +115,9 @@ def test_default_model(tmp_path):
     alone.chmod(0o755)
     if not any(pathlib.Path(prefix, "share/bertqa").exists() for prefix in ("/usr", "/usr/local")):
         # BERTQA_MODEL names a model that answers, not one that embeds.
-        result = subprocess.run([alone, "embed", "text"], env=environment(BERTQA_MODEL=str(MODEL)), capture_output=True)
+        result = subprocess.run(
+            [alone, "embed", "text"], env=environment(BERTQA_MODEL=str(MODEL)), capture_output=True
+        )
         assert result.returncode == 3 and b"embed-minilm-l6" in result.stderr
 
 
@@ -123,6 +128,8 @@ def test_info_and_quantize(tmp_path):
     assert (record["task"], record["labels"]) == ("classify", "calm, glad, sad")
     run("quantize", MODEL, tmp_path / "int8")
     exact = numpy.frombuffer(run_bytes("--format", "raw", "--file", FOX), dtype="f4")
-    result = subprocess.run([TOOL, "embed", "-m", tmp_path / "int8", "--format", "raw", "--file", FOX], capture_output=True)
+    result = subprocess.run(
+        [TOOL, "embed", "-m", tmp_path / "int8", "--format", "raw", "--file", FOX], capture_output=True
+    )
     assert 0.99 < exact @ numpy.frombuffer(result.stdout, dtype="f4") < 1.01
     assert run("quantize", "--no-answer-threshold", "1", MODEL, tmp_path / "other", code=2)[1]

@@ -144,7 +144,9 @@ def test_default_models_labeler(default):
     labeler = bertqa.Labeler(
         default, {"billing": ["the invoice is wrong", "please refund me"], "login": "I cannot sign in"}
     )
-    labels = [result.label for result in labeler.classify_batch(["I was charged twice", "my password is rejected"])]
+    labels = [
+        result.label for result in labeler.classify_batch(["I was charged twice", "my password is rejected"])
+    ]
     assert labels == ["billing", "login"]
 
 

@@ -247,7 +247,9 @@ def framed(record):
 def test_length_prefixed(ids):
     records = [b'{"text":"a\\nb",\n"n":1}', b'{"text":"x"}', b" {} "]
     output, errors = run(*TOKENS, "--format", "length-prefixed", input=b"".join(map(framed, records)), code=1)
-    expected = [spliced(record, ids(parse(record)["text"])) for record in records[:2]] + [b' {"bertqa":null,"bertqa_error":"there is no field \'text\'"} ']
+    expected = [spliced(record, ids(parse(record)["text"])) for record in records[:2]] + [
+        b' {"bertqa":null,"bertqa_error":"there is no field \'text\'"} '
+    ]
     assert output == b"".join(map(framed, expected))
     assert errors == ["bertqa: record 3: there is no field 'text'"]
 
@@ -278,7 +280,8 @@ def test_csv(ids):
     output, errors = run(*TOKENS, "--format", "csv", input=table)
     cells = [ids(text).strip(b"[]").replace(b",", b" ") for text in ('The "quick" fox,\njumps', "plain", "")]
     assert output == (
-        b'id,"text",bertqa_ids,bertqa_error\r\n1,"The ""quick"" fox,\njumps",%s,\r\n\r\n2,plain,%s,\n"3","",%s,\n' % tuple(cells)
+        b'id,"text",bertqa_ids,bertqa_error\r\n1,"The ""quick"" fox,\njumps",%s,\r\n\r\n2,plain,%s,\n"3","",%s,\n'
+        % tuple(cells)
     )
     assert errors == []
 
@@ -323,7 +326,14 @@ def test_delimiters(option, delimiter, ids):
     table = b'n%btext\n1%b"x%b""y"\n'.replace(b"%b", delimiter)
     output, _ = run(*TOKENS, "--format", "csv", "--delimiter", option, input=table)
     cell = ids(f'x{delimiter.decode()}"y').strip(b"[]").replace(b",", b" ")
-    assert output == table.replace(b"\n", delimiter + b"bertqa_ids" + delimiter + b"bertqa_error\n", 1)[:-1] + delimiter + cell + delimiter + b"\n"
+    assert (
+        output
+        == table.replace(b"\n", delimiter + b"bertqa_ids" + delimiter + b"bertqa_error\n", 1)[:-1]
+        + delimiter
+        + cell
+        + delimiter
+        + b"\n"
+    )
 
 
 def test_rows_that_do_not_fit(tmp_path):

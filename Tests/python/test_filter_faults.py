@@ -237,7 +237,9 @@ def test_failed_records_need_not_fail_the_run(tmp_path):
 def test_a_run_ends_above_the_limit_of_errors(limit, bad, good, code, tmp_path):
     output, errors = run(*TOKENS, "--max-errors", limit, input=RECORD * good + b"bad\n" * bad, code=code)
     assert output.count(DONE) == good
-    assert (f"of {bad + good} records failed: above --max-errors" in errors[-1] if errors else False) == (code == 3)
+    assert (f"of {bad + good} records failed: above --max-errors" in errors[-1] if errors else False) == (
+        code == 3
+    )
 
 
 def test_the_limit_of_errors_ends_a_run_early():
@@ -258,7 +260,9 @@ def test_the_reason_of_a_failure_that_is_no_more_goes(tmp_path):
     assert second == b'{"text":"a b","bertqa":[1037,1038],"bertqa_error":null}\n' and errors == []
     third, _ = run(*TOKENS, "--text-field=t", "--quiet", input=second, code=1)
     assert third == first.splitlines(keepends=True)[0]
-    nested, _ = run(*TOKENS, "--text-field=t", "--quiet", "--output-field=r.x", input=b'{"r":{"x":7} }\n{}\n', code=1)
+    nested, _ = run(
+        *TOKENS, "--text-field=t", "--quiet", "--output-field=r.x", input=b'{"r":{"x":7} }\n{}\n', code=1
+    )
     assert nested == (
         b'{"r":{"x":null} ,"r_error":"there is no field \'t\'"}\n{"r":{"x":null},"r_error":"there is no field \'t\'"}\n'
     )

@@ -43,7 +43,11 @@ def test_a_host_that_takes_a_line_from_either_stream_for_the_answer(options, ans
         else:
             assert json.loads(line) == {
                 "n": number,
-                **({"bertqa": None, "bertqa_error": "there is no field 'text'"} if bad else {"text": "a", "bertqa": [1037]}),
+                **(
+                    {"bertqa": None, "bertqa_error": "there is no field 'text'"}
+                    if bad
+                    else {"text": "a", "bertqa": [1037]}
+                ),
             }
         assert not select.select([process.stdout, process.stderr], [], [], 0.01)[0]
     assert finish(process, code=1) == (b"", [])
@@ -350,7 +354,9 @@ def read_metrics(path):
             known.add(match[2])
             assert match[1] == "HELP" or match[3] in ("counter", "gauge")
         else:
-            name, value = re.fullmatch(r'([a-z_]+\{[a-z_]+="[^"]*"(?:,[a-z_]+="[^"]*")*\}) ([0-9.e+-]+)', line).groups()
+            name, value = re.fullmatch(
+                r'([a-z_]+\{[a-z_]+="[^"]*"(?:,[a-z_]+="[^"]*")*\}) ([0-9.e+-]+)', line
+            ).groups()
             assert name.split("{")[0] in known
             values[name] = float(value)
     return values

@@ -129,10 +129,21 @@ def test_checkpoints_of_something_else(tmp_path):
     arguments = [*TOKENS, source, "-o", target, "--resume", checkpoint]
     run(*arguments)
     written = target.read_bytes(), checkpoint.read_bytes()
-    for options in (["--output-field=x"], ["--on-error=drop"], ["--parse-special-tokens"], ["--max-record-bytes=9M"]):
+    for options in (
+        ["--output-field=x"],
+        ["--on-error=drop"],
+        ["--parse-special-tokens"],
+        ["--max-record-bytes=9M"],
+    ):
         assert "other arguments" in run(*arguments, *options, code=3)[1][0]
     # What means the same, or does not change the output.
-    same = ["--format=ndjson", "--max-record-bytes=65536K", "--text-field=/text", "--on-error=pass", "--on-error=null"]
+    same = [
+        "--format=ndjson",
+        "--max-record-bytes=65536K",
+        "--text-field=/text",
+        "--on-error=pass",
+        "--on-error=null",
+    ]
     run(*arguments, *same, "--batch-size=3", "--progress", "--id-field=id")
     source.write_bytes(RECORD * 2 + b'{"text":"a c"}\n')
     assert "another input" in run(*arguments, code=3)[1][0]
@@ -181,7 +192,11 @@ def test_a_second_run_says_who_holds_the_checkpoint(tmp_path):
     first.kill()
     first.communicate(timeout=60)
     assert target.read_bytes().count(b"\0") == 0
-    assert {path.name for path in tmp_path.iterdir()} - {f"checkpoint.{first.pid}.tmp"} == {"in", "out", "checkpoint"}
+    assert {path.name for path in tmp_path.iterdir()} - {f"checkpoint.{first.pid}.tmp"} == {
+        "in",
+        "out",
+        "checkpoint",
+    }
     second = start(*arguments, target, "--resume", checkpoint)
     second.send_signal(signal.SIGTERM)
     finish(second, code=-signal.SIGTERM)
@@ -194,7 +209,15 @@ def test_dead_letters_of_a_run_that_goes_on_are_its_own(tmp_path):
     wait_for(lambda: letters.exists() and letters.stat().st_size > 0)
     source = tmp_path / "in"
     source.write_bytes(RECORD)
-    alone = [*TOKENS, source, "-o", tmp_path / "out", "--resume", tmp_path / "c", f"--on-error=dead-letter={letters}"]
+    alone = [
+        *TOKENS,
+        source,
+        "-o",
+        tmp_path / "out",
+        "--resume",
+        tmp_path / "c",
+        f"--on-error=dead-letter={letters}",
+    ]
     [error] = run(*alone, code=3)[1]
     assert f"{letters} is in use by process {shared.pid}" in error
     finish(shared, code=1)
@@ -232,9 +255,22 @@ def test_edits_of_what_is_done_are_noticed(offset, tmp_path):
     source, target, checkpoint = tmp_path / "in", tmp_path / "out", tmp_path / "checkpoint"
     letters = tmp_path / "letters"
     source.write_bytes((RECORD * 9 + b"bad\n") * 3000)
-    arguments = [*TOKENS, source, "-o", target, "--resume", checkpoint, f"--on-error=dead-letter={letters}", "--quiet"]
+    arguments = [
+        *TOKENS,
+        source,
+        "-o",
+        target,
+        "--resume",
+        checkpoint,
+        f"--on-error=dead-letter={letters}",
+        "--quiet",
+    ]
     run(*arguments, code=1)
-    for path, complaint in (source, "another input"), (target, "out was changed"), (letters, "letters was changed"):
+    for path, complaint in (
+        (source, "another input"),
+        (target, "out was changed"),
+        (letters, "letters was changed"),
+    ):
         whole = path.read_bytes()
         place = min(offset, len(whole) // 2)
         with path.open("r+b") as file:
@@ -305,7 +341,12 @@ def test_leftovers_of_killed_runs_are_removed(tmp_path):
     [
         ("jsonl", RECORD + RECORD[:7], RECORD[7:], DONE * 2),
         ("jsonl", RECORD + RECORD[:-1], RECORD[-1:], DONE * 2),
-        ("csv", b'text\na b\n"a\n', b' b"\n', b'text,bertqa_ids,bertqa_error\na b,1037 1038,\n"a\n b",1037 1038,\n'),
+        (
+            "csv",
+            b'text\na b\n"a\n',
+            b' b"\n',
+            b'text,bertqa_ids,bertqa_error\na b,1037 1038,\n"a\n b",1037 1038,\n',
+        ),
         ("length-prefixed", b"\0\0\0\x0e" + RECORD[:4], RECORD[4:-1], b"\0\0\0\x23" + DONE[:-1]),
     ],
 )
@@ -348,7 +389,10 @@ def test_follow_reads_on(tmp_path):
         file.write(RECORD)
     assert process.stdout.readline() == DONE
     process.send_signal(signal.SIGTERM)
-    assert finish(process, code=-signal.SIGTERM) == (b"", [f"bertqa: {source} has become shorter: it is read from its beginning"])
+    assert finish(process, code=-signal.SIGTERM) == (
+        b"",
+        [f"bertqa: {source} has become shorter: it is read from its beginning"],
+    )
 
 
 def test_follow_of_a_table_names_the_columns_once(tmp_path):

@@ -40,7 +40,9 @@ def test_the_command_of_spark(tmp_path):
     [line] = re.findall(r'^command = "(/usr/local/bin/bertqa filter .*)"$', text, re.M)
     records = re.search(r"cat > reports.jsonl <<'END'\n(.*?)END\n", text, re.S)[1]
     command = [str(PREFIX / "bin" / "bertqa"), *shlex.split(line)[1:]]
-    result = subprocess.run(command, input=records, capture_output=True, text=True, env={}, cwd=tmp_path, timeout=300)
+    result = subprocess.run(
+        command, input=records, capture_output=True, text=True, env={}, cwd=tmp_path, timeout=300
+    )
     assert result.returncode == 0, result.stderr
     answered = [json.loads(record) for record in result.stdout.splitlines()]
     assert [record["id"] for record in answered] == [1, 2, 3]

@@ -3,7 +3,14 @@
 from typing import Iterable, List, Sequence, Tuple
 
 # Sources that share text differ in these endings only.
-ENDINGS = ("-crossparagraph-synthetic", "-crosspassage-synthetic", "-unanswerable", "-train", "-dev", "-answerable")
+ENDINGS = (
+    "-crossparagraph-synthetic",
+    "-crosspassage-synthetic",
+    "-unanswerable",
+    "-train",
+    "-dev",
+    "-answerable",
+)
 MIN_SHARE = 0.1
 
 

@@ -36,9 +36,13 @@ def text(arguments, facts, accuracy) -> str:
         f"# {os.path.basename(os.path.abspath(arguments.out))}: question answering",
         "Made by `training/finetune_qa.py`:",
         "```\n" + command() + "\n```",
-        "- **Settings**: " + ", ".join(f"{name.replace('_', ' ')} {getattr(arguments, name)}" for name in settings)
+        "- **Settings**: "
+        + ", ".join(f"{name.replace('_', ' ')} {getattr(arguments, name)}" for name in settings)
         + f". Snapshots averaged: steps {', '.join(map(str, facts.steps))}"
-        + "".join(f"; with {item.rpartition('=')[2]} of {shown(item.rpartition('=')[0])}" for item in arguments.mix) + ".",
+        + "".join(
+            f"; with {item.rpartition('=')[2]} of {shown(item.rpartition('=')[0])}" for item in arguments.mix
+        )
+        + ".",
         f"- **Temperature** {facts.temperature:.3f}, in the output layer: `probability` and `no_answer_probability` "
         f"have an expected calibration error of {answer:.3f} and {no_answer:.3f} (15 bins, all sets together).",
         f"- **Threshold** {facts.threshold}: the gap with the best mean of F1 over answerable questions and the share "

@@ -28,7 +28,9 @@ def read_examples(path: str, articles: bool = True) -> List[Example]:
         answer = chosen_answer(context, answers, f"{path}: question {question.get('id')!r}")
         if answer is not None and articles:
             answer = with_article(context, answer)
-        examples.append(Example(str(question.get("id", len(examples))), source, question["question"], context, answer))
+        examples.append(
+            Example(str(question.get("id", len(examples))), source, question["question"], context, answer)
+        )
     if not examples:
         raise ValueError(f"{path}: no questions")
     return examples

@@ -35,8 +35,12 @@ class ByteDropout(torch.nn.Module):
 def load_model(directory: str, dropout: float = 0.0, attention_dropout: float = 0.0) -> BertForQuestionAnswering:
     """A model of Hugging Face's files in f32; a directory without an answering head gets a new one."""
     model = BertForQuestionAnswering.from_pretrained(
-        directory, dtype=torch.float32, attn_implementation="sdpa", hidden_dropout_prob=0.0,
-        attention_probs_dropout_prob=attention_dropout)
+        directory,
+        dtype=torch.float32,
+        attn_implementation="sdpa",
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=attention_dropout,
+    )
     if dropout:
         for module in model.modules():
             for name, child in module.named_children():
@@ -84,8 +88,10 @@ class Run:
     def _groups(self):
         decayed = [p for name, p in self.model.named_parameters() if p.ndim > 1]
         others = [p for name, p in self.model.named_parameters() if p.ndim <= 1]
-        return [{"params": decayed, "weight_decay": self.arguments.weight_decay},
-                {"params": others, "weight_decay": 0.0}]
+        return [
+            {"params": decayed, "weight_decay": self.arguments.weight_decay},
+            {"params": others, "weight_decay": 0.0},
+        ]
 
     def progress(self) -> float:
         """How much of the run is done, 0...1, by steps or by the time until the deadline, whichever is more."""
@@ -104,7 +110,8 @@ class Run:
         loss_sum = loss_count = 0.0
         while self.step < len(self.batches) and not self.stopped and self.progress() < 1:
             rate = learning_rate(
-                self.progress(), self.step, self.arguments.learning_rate, self.arguments.warmup_steps)
+                self.progress(), self.step, self.arguments.learning_rate, self.arguments.warmup_steps
+            )
             loss_sum += self._train_step(rate)
             loss_count += 1
             self.seconds = before + time.monotonic() - began
@@ -120,8 +127,9 @@ class Run:
         self._save_weights(os.path.join(self.directory, f"weights-{self.step:06d}.safetensors"))
 
     def _train_step(self, rate: float) -> float:
-        batch = [torch.from_numpy(a).to(self.device) for a in
-                 self.windows.batch(self.batches[self.step], self.multiple)]
+        batch = [
+            torch.from_numpy(a).to(self.device) for a in self.windows.batch(self.batches[self.step], self.multiple)
+        ]
         ids, types, candidates, starts, ends = batch
         teacher = None
         if self.teachers:
@@ -129,8 +137,13 @@ class Run:
                 teacher = sum(logits(t, ids, types, candidates, self.device) for t in self.teachers)
                 teacher /= len(self.teachers)
         student = logits(self.model, ids, types, candidates, self.device)
-        loss = loss_of(student, torch.stack([starts, ends]), teacher, self.arguments.teacher_share,
-                       self.arguments.teacher_temperature)
+        loss = loss_of(
+            student,
+            torch.stack([starts, ends]),
+            teacher,
+            self.arguments.teacher_share,
+            self.arguments.teacher_temperature,
+        )
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
         for group in self.optimizer.param_groups:
@@ -141,21 +154,35 @@ class Run:
         return loss.item()
 
     def _log(self, loss: float, rate: float) -> None:
-        line = {"step": self.step, "of": len(self.batches), "progress": round(self.progress(), 4),
-                "loss": round(loss, 4), "rate": float(f"{rate:.3g}"), "seconds": round(self.seconds)}
+        line = {
+            "step": self.step,
+            "of": len(self.batches),
+            "progress": round(self.progress(), 4),
+            "loss": round(loss, 4),
+            "rate": float(f"{rate:.3g}"),
+            "seconds": round(self.seconds),
+        }
         with open(os.path.join(self.directory, "log.jsonl"), "a", encoding="utf-8") as file:
             print(json.dumps(line), file=file)
         print(json.dumps(line), file=sys.stderr, flush=True)
 
     def _save_weights(self, path: str) -> None:
-        weights = {name: value.detach().half().contiguous().cpu() for name, value in self.model.state_dict().items()}
+        weights = {
+            name: value.detach().half().contiguous().cpu() for name, value in self.model.state_dict().items()
+        }
         save_file(weights, path + ".part", {"format": "pt"})
         os.replace(path + ".part", path)
 
     def _save(self) -> None:
         path = os.path.join(self.directory, f"checkpoint-{self.step:06d}.pt")
-        state = {"model": self.model.state_dict(), "optimizer": self.optimizer.state_dict(), "step": self.step,
-                 "seconds": self.seconds, "rng": torch.get_rng_state(), "batch_count": len(self.batches)}
+        state = {
+            "model": self.model.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+            "step": self.step,
+            "seconds": self.seconds,
+            "rng": torch.get_rng_state(),
+            "batch_count": len(self.batches),
+        }
         if self.device.type == "cuda":
             state["cuda_rng"] = torch.cuda.get_rng_state()
         torch.save(state, path + ".part")
@@ -168,7 +195,9 @@ class Run:
             return
         state = torch.load(path, map_location=self.device)
         if state["batch_count"] != len(self.batches):
-            raise SystemExit(f"{path} is of a run with {state['batch_count']} batches, this one has {len(self.batches)}")
+            raise SystemExit(
+                f"{path} is of a run with {state['batch_count']} batches, this one has {len(self.batches)}"
+            )
         self.model.load_state_dict(state["model"])
         self.optimizer.load_state_dict(state["optimizer"])
         self.step, self.seconds = state["step"], state["seconds"]

@@ -17,9 +17,7 @@ class Window:
     end: int
 
 
-def token_range(
-    offsets: Sequence[Tuple[int, int]], answer: Tuple[int, int]
-) -> Optional[Tuple[int, int]]:
+def token_range(offsets: Sequence[Tuple[int, int]], answer: Tuple[int, int]) -> Optional[Tuple[int, int]]:
     """First and last token that overlap the code points `answer`; None if no token does."""
     starts = [start for start, _ in offsets]
     last = bisect.bisect_left(starts, answer[1]) - 1

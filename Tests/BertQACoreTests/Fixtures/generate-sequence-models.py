@@ -11,6 +11,7 @@ Writes beside itself, for each model NAME, the directory NAME/ and NAME/expected
 
 PyTorch computes in double precision, from the weights as they are stored.
 """
+
 import json
 import pathlib
 
@@ -28,8 +29,14 @@ MODELS = {
     "tiny-gru": ("GRULanguageModel", 16, 24, 2, torch.float16, WORDS, {}),
     "tiny-lstm-no-bias": ("LSTMLanguageModel", 5, 9, 1, torch.bfloat16, WORDS, {"bias": False}),
     "tiny-lstm-characters": (
-        "LSTMLanguageModel", 18, 18, 1, torch.float32, CHARACTERS,
-        {"tie_word_embeddings": True, "tokenization": "char"}),
+        "LSTMLanguageModel",
+        18,
+        18,
+        1,
+        torch.float32,
+        CHARACTERS,
+        {"tie_word_embeddings": True, "tokenization": "char"},
+    ),
 }
 
 
@@ -55,9 +62,16 @@ def make(name, architecture, embedding_size, hidden_size, layers, dtype, words, 
     directory.mkdir(exist_ok=True)
     save_file(tensors, directory / "model.safetensors", metadata={"format": "pt"})
     config = {
-        "architectures": [architecture], "model_type": kind, "vocab_size": size, "embedding_size": embedding_size,
-        "hidden_size": hidden_size, "num_hidden_layers": layers, "unk_token": "<unk>", "eos_token": "</s>",
-        "tokenization": "word", **settings,
+        "architectures": [architecture],
+        "model_type": kind,
+        "vocab_size": size,
+        "embedding_size": embedding_size,
+        "hidden_size": hidden_size,
+        "num_hidden_layers": layers,
+        "unk_token": "<unk>",
+        "eos_token": "</s>",
+        "tokenization": "word",
+        **settings,
     }
     (directory / "config.json").write_text(json.dumps(config, indent=1) + "\n")
     (directory / "vocab.txt").write_text("\n".join(vocabulary) + "\n", encoding="utf-8")
@@ -65,7 +79,7 @@ def make(name, architecture, embedding_size, hidden_size, layers, dtype, words, 
     tensors = {key: value.double() for key, value in tensors.items()}
     module = module.double()
     prefix = kind + "."
-    module.load_state_dict({key[len(prefix):]: value for key, value in tensors.items() if key.startswith(prefix)})
+    module.load_state_dict({key[len(prefix) :]: value for key, value in tensors.items() if key.startswith(prefix)})
     decoder = tensors["embedding.weight"] if tied else tensors["decoder.weight"]
     bias = tensors.get("decoder.bias", torch.zeros(size).double())
     sequences = []
@@ -74,11 +88,13 @@ def make(name, architecture, embedding_size, hidden_size, layers, dtype, words, 
             ids = torch.randint(0, size, (length,), generator=generator)
             output, state = module(tensors["embedding.weight"][ids])
             state = state if kind == "lstm" else (state,)
-            sequences.append({
-                "ids": ids.tolist(),
-                "logits": [[round(x, 7) for x in row] for row in (output @ decoder.T + bias).tolist()],
-                "state": [round(x, 8) for part in state for x in part.flatten().tolist()],
-            })
+            sequences.append(
+                {
+                    "ids": ids.tolist(),
+                    "logits": [[round(x, 7) for x in row] for row in (output @ decoder.T + bias).tolist()],
+                    "state": [round(x, 8) for part in state for x in part.flatten().tolist()],
+                }
+            )
     (directory / "expected.json").write_text(json.dumps({"sequences": sequences}) + "\n")
 
 

@@ -15,6 +15,7 @@ A span has start <= end < start + MAX_ANSWER; its score is the sum of its two lo
     {"texts": [[text, second or null], ...], "outputs": [[...], ...]} logits, or vectors of texts cut to the
                                                                       model's length
 """
+
 import json
 import pathlib
 import string
@@ -88,11 +89,7 @@ def randomise(model, generator):
 
 
 def best_spans(start, end, first, last, count=5):
-    spans = [
-        (i, j, start[i] + end[j])
-        for i in range(first, last)
-        for j in range(i, min(last, i + MAX_ANSWER))
-    ]
+    spans = [(i, j, start[i] + end[j]) for i in range(first, last) for j in range(i, min(last, i + MAX_ANSWER))]
     return sorted(spans, key=lambda span: -span[2])[:count]
 
 
@@ -126,9 +123,13 @@ def save(name, model, dtype, pieces, cased, leave_out=()):
     (folder / "config.json").write_text(json.dumps(config.to_dict(), indent=1, sort_keys=True) + "\n")
     (folder / "vocab.txt").write_text("\n".join(pieces) + "\n", encoding="utf-8")
     (folder / "tokenizer_config.json").write_text(
-        json.dumps({"do_lower_case": not cased, "tokenizer_class": "BertTokenizer"}, indent=1) + "\n")
-    tensors = {key: value.to(dtype).contiguous() for key, value in model.state_dict().items()
-               if value.is_floating_point() and key not in leave_out}
+        json.dumps({"do_lower_case": not cased, "tokenizer_class": "BertTokenizer"}, indent=1) + "\n"
+    )
+    tensors = {
+        key: value.to(dtype).contiguous()
+        for key, value in model.state_dict().items()
+        if value.is_floating_point() and key not in leave_out
+    }
     save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
     return folder
 
@@ -138,21 +139,28 @@ def make(name, seed, cased, is_bert, dtype):
     pieces = vocabulary(cased)
     if is_bert:
         config = BertConfig(
-            vocab_size=len(pieces), hidden_size=32, num_hidden_layers=2, num_attention_heads=4,
-            intermediate_size=64, max_position_embeddings=128)
+            vocab_size=len(pieces),
+            hidden_size=32,
+            num_hidden_layers=2,
+            num_attention_heads=4,
+            intermediate_size=64,
+            max_position_embeddings=128,
+        )
         model = BertForQuestionAnswering._from_config(config, attn_implementation="eager")
     else:
         config = DistilBertConfig(
-            vocab_size=len(pieces), dim=32, n_layers=2, n_heads=4, hidden_dim=64,
-            max_position_embeddings=128)
+            vocab_size=len(pieces), dim=32, n_layers=2, n_heads=4, hidden_dim=64, max_position_embeddings=128
+        )
         model = DistilBertForQuestionAnswering._from_config(config, attn_implementation="eager")
     model.eval()
     randomise(model, generator)
     model.to(dtype).float()  # the weights are what the file holds, the arithmetic is f32
 
     folder = save(name, model, dtype, pieces, cased)
-    sets = [{"windows": [window(model, length, len(pieces), generator, is_bert) for length in lengths]}
-            for lengths in LENGTH_SETS]
+    sets = [
+        {"windows": [window(model, length, len(pieces), generator, is_bert) for length in lengths]}
+        for lengths in LENGTH_SETS
+    ]
     (folder / "expected.json").write_text(json.dumps({"sets": sets}, separators=(",", ":")) + "\n")
     logits = [value for group in sets for one in group["windows"] for value in one["start"]]
     print(name, len(pieces), "pieces, logits' standard deviation", torch.tensor(logits).std().item())
@@ -167,11 +175,18 @@ def make_small(name, seed, kind, dtype, cased=False, leave_out=(), **settings):
     pieces = vocabulary(cased)
     if kind.__name__.startswith("Distil"):
         config = DistilBertConfig(
-            vocab_size=len(pieces), dim=16, n_layers=2, n_heads=2, hidden_dim=32, **SMALL, **settings)
+            vocab_size=len(pieces), dim=16, n_layers=2, n_heads=2, hidden_dim=32, **SMALL, **settings
+        )
     else:
         config = BertConfig(
-            vocab_size=len(pieces), hidden_size=16, num_hidden_layers=2, num_attention_heads=2,
-            intermediate_size=32, **SMALL, **settings)
+            vocab_size=len(pieces),
+            hidden_size=16,
+            num_hidden_layers=2,
+            num_attention_heads=2,
+            intermediate_size=32,
+            **SMALL,
+            **settings,
+        )
     model = kind._from_config(config, attn_implementation="eager").eval()
     randomise(model, generator)
     model.to(dtype).float()
@@ -181,7 +196,8 @@ def make_small(name, seed, kind, dtype, cased=False, leave_out=(), **settings):
 def expect(folder, texts, outputs):
     rows = [[round(value, 6) for value in output.tolist()] for output in outputs]
     (folder / "expected.json").write_text(
-        json.dumps({"texts": texts, "outputs": rows}, separators=(",", ":")) + "\n")
+        json.dumps({"texts": texts, "outputs": rows}, separators=(",", ":")) + "\n"
+    )
     print(folder.name, "outputs' standard deviation", torch.tensor(rows).std().item())
 
 
@@ -215,14 +231,28 @@ def make_embedder(name, seed, kind, dtype, pooling, normalizes, length):
         (folder / path).write_text(json.dumps(value, indent=1) + "\n")
 
     kinds = ["Transformer", "Pooling"] + ["Normalize"] * normalizes
-    write("modules.json", [
-        {"idx": index, "name": str(index), "path": f"{index}_{kind}" if index else "",
-         "type": f"sentence_transformers.models.{kind}"}
-        for index, kind in enumerate(kinds)])
-    write("1_Pooling/config.json", {
-        "word_embedding_dimension": 16, "pooling_mode_cls_token": pooling == "cls",
-        "pooling_mode_mean_tokens": pooling == "mean", "pooling_mode_max_tokens": False,
-        "pooling_mode_mean_sqrt_len_tokens": False})
+    write(
+        "modules.json",
+        [
+            {
+                "idx": index,
+                "name": str(index),
+                "path": f"{index}_{kind}" if index else "",
+                "type": f"sentence_transformers.models.{kind}",
+            }
+            for index, kind in enumerate(kinds)
+        ],
+    )
+    write(
+        "1_Pooling/config.json",
+        {
+            "word_embedding_dimension": 16,
+            "pooling_mode_cls_token": pooling == "cls",
+            "pooling_mode_mean_tokens": pooling == "mean",
+            "pooling_mode_max_tokens": False,
+            "pooling_mode_mean_sqrt_len_tokens": False,
+        },
+    )
     write("sentence_bert_config.json", {"max_seq_length": length, "do_lower_case": False})
     model = SentenceTransformer(str(folder), device="cpu", model_kwargs={"dtype": torch.float32})
     texts = [text for text in TEXTS if text[1] is None]
@@ -233,12 +263,22 @@ make("tiny-bert", 1, cased=False, is_bert=True, dtype=torch.float32)
 make("tiny-bert-cased", 2, cased=True, is_bert=True, dtype=torch.float16)
 make("tiny-distilbert", 3, cased=False, is_bert=False, dtype=torch.bfloat16)
 make_classifier(
-    "tiny-bert-classifier", 4, BertForSequenceClassification, torch.float32,
-    id2label={0: "calm", 1: "glad", 2: "sad"})
+    "tiny-bert-classifier",
+    4,
+    BertForSequenceClassification,
+    torch.float32,
+    id2label={0: "calm", 1: "glad", 2: "sad"},
+)
 make_classifier(
-    "tiny-bert-regression", 5, BertForSequenceClassification, torch.float16, has_pooler=False, num_labels=1)
+    "tiny-bert-regression", 5, BertForSequenceClassification, torch.float16, has_pooler=False, num_labels=1
+)
 make_classifier(
-    "tiny-distilbert-classifier", 6, DistilBertForSequenceClassification, torch.bfloat16,
-    problem_type="multi_label_classification", num_labels=4)
+    "tiny-distilbert-classifier",
+    6,
+    DistilBertForSequenceClassification,
+    torch.bfloat16,
+    problem_type="multi_label_classification",
+    num_labels=4,
+)
 make_embedder("tiny-bert-embedder", 7, BertModel, torch.float16, "mean", normalizes=True, length=32)
 make_embedder("tiny-distilbert-embedder", 8, DistilBertModel, torch.float32, "cls", normalizes=False, length=64)

@@ -61,8 +61,9 @@ def test_answer_duckdb(tmp_path):
 def test_search_lines(tmp_path):
     file = tmp_path / "lines.txt"
     file.write_text("The king of France\n\nschool time\nA dog\n")
-    lines = run("search_lines.py", FIXTURES / "tiny-bert-embedder", "a dog", file)[0].splitlines()
-    assert lines[0] == " 1.000  A dog" and len(lines) == 3
+    for model in ([], [FIXTURES / "tiny-bert-embedder"]):
+        lines = run("search_lines.py", "a dog", file, *model)[0].splitlines()
+        assert lines[0] == " 1.000  A dog" and len(lines) == 3
     assert run("search_lines.py", code=1)[1].startswith("usage: ")
 
 

@@ -29,9 +29,7 @@ struct QuestionAnswerer: Sendable {
   func answer(
     _ pairs: [QuestionDocumentPair], _ options: AnswerOptions
   ) throws(BertQAError) -> [AnswerResult] {
-    var results = try [AnswerResult](checkedCapacity: pairs.count)
-    for result in try answerEach(pairs, options, stopsAtFailure: true) { results.append(try result.get()) }
-    return results
+    try all(answerEach(pairs, options, stopsAtFailure: true))
   }
 
   /// One result or failure per pair, in order. What concerns the whole call is thrown.

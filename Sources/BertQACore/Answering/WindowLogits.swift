@@ -55,10 +55,8 @@ struct WindowLogits {
       end[offsets[index] + token] = e
     }
     if isUsable { return }
-    throw BertQAError(
-      .invalidModel,
-      "the model produced logits that are not finite numbers (window \(windows[index].index) of the "
-        + "document): its weights are damaged or overflow the chosen precision; check the model's files")
+    throw .nonFiniteResult(
+      "logits that are not finite numbers (window \(windows[index].index) of the document)")
   }
 
   /// The windows that hold `token`. O(log windows).

@@ -20,10 +20,7 @@ struct TextClassifier: Sendable {
     } _: { output throws(BertQAError) in
       let logits = UnsafeBufferPointer(start: output.values, count: labels.count)
       guard logits.allSatisfy(\.isFinite) else {
-        throw BertQAError(
-          .invalidModel,
-          "the model produced logits that are not finite numbers: its weights are damaged or overflow the "
-            + "chosen precision; check the model's files")
+        throw .nonFiniteResult("logits that are not finite numbers")
       }
       pooled.add(logits)
       guard output.isLastOfItem else { return }

@@ -43,10 +43,7 @@ extension Context {
     let outputs = try encoder.outputs(
       of: WindowBatch(ids: ids, windows: windows), giving: nil, CallMonitor(call))
     guard outputs.values.allSatisfy(\.isFinite) else {
-      throw BertQAError(
-        .invalidModel,
-        "the model produced logits that are not finite numbers: its weights are damaged or overflow the chosen "
-          + "precision; check the model's files")
+      throw .nonFiniteResult("logits that are not finite numbers")
     }
     return (Array(outputs.values[..<ids.count]), Array(outputs.values[ids.count...]))
   }

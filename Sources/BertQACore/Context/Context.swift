@@ -78,10 +78,3 @@ public final class Context: Sendable {
         + names.joined(separator: ", "))
   }
 }
-
-/// The results, or the first failure.
-func all<Success>(_ results: [Result<Success, BertQAError>]) throws(BertQAError) -> [Success] {
-  var values = try [Success](checkedCapacity: results.count)
-  for result in results { values.append(try result.get()) }
-  return values
-}

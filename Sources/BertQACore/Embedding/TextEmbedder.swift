@@ -45,10 +45,7 @@ struct TextEmbedder: Sendable {
       guard output.isLastOfItem else { return }
       mean.take(into: vector)
       guard vector.allSatisfy(\.isFinite) else {
-        throw BertQAError(
-          .invalidModel,
-          "the model produced a vector that is not of finite numbers: its weights are damaged or overflow the "
-            + "chosen precision; check the model's files")
+        throw .nonFiniteResult("a vector that is not of finite numbers")
       }
       if normalizes { Self.normalize(vector) }
       try body(output.item, UnsafePointer(buffer.base), windowCount)

@@ -7,6 +7,17 @@ protocol WindowModel: Sendable {
   ) throws(BertQAError) -> HeadOutputs
 }
 
+extension BertQAError {
+  /// A model whose parameters are finite, but not what it computed from them.
+  /// - Parameter what: "logits that are not finite numbers", say.
+  static func nonFiniteResult(_ what: String) -> BertQAError {
+    BertQAError(
+      .invalidModel,
+      "the model produced \(what): its weights are damaged or overflow the chosen precision; check the model's "
+        + "files")
+  }
+}
+
 /// A head's numbers for a batch.
 struct HeadOutputs {
   var input: HeadInput

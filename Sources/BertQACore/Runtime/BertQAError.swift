@@ -68,3 +68,10 @@ public struct BertQAError: Error, Sendable, Equatable, CustomStringConvertible {
 
   public var description: String { message }
 }
+
+/// The results, or the first failure.
+func all<Success>(_ results: [Result<Success, BertQAError>]) throws(BertQAError) -> [Success] {
+  var values = try [Success](checkedCapacity: results.count)
+  for result in results { values.append(try result.get()) }
+  return values
+}

@@ -51,6 +51,7 @@ static void test_linear(size_t blocks, size_t in, size_t outs, int32_t epilogue)
       for (size_t k = 0; k < in; k++) sum += (double)w[o * in + k] * x[at(t, k, in)];
       if (epilogue == BQ_EPILOGUE_GELU) sum = gelu(sum);
       if (epilogue == BQ_EPILOGUE_RESIDUAL) sum += before[at(t, o, outs)];
+      if (epilogue == BQ_EPILOGUE_GATE) sum *= before[at(t, o, outs)];
       CHECK(fabs(y[at(t, o, outs)] - sum) < 1e-4, "linear_f32 %zu->%zu: %g for %g", in, outs,
             y[at(t, o, outs)], sum);
     }
@@ -174,6 +175,23 @@ static void test_norm(size_t blocks, size_t features) {
   free(x), free(gamma), free(beta), free(y);
 }
 
+static void test_rotate(size_t heads, size_t dim) {
+  float *x = numbers(heads * dim * 16, 3), *turns = numbers(dim * 16, 1);
+  float *before = malloc(heads * dim * 16 * sizeof *before);
+  memcpy(before, x, heads * dim * 16 * sizeof *before);
+  kernels->rotate_f32(x, heads, dim, turns);
+  for (size_t t = 0; t < 16; t++)
+    for (size_t h = 0; h < heads; h++)
+      for (size_t d = 0; d < dim / 2; d++) {
+        const double cosine = turns[d * 32 + t], sine = turns[d * 32 + 16 + t];
+        const double a = before[(h * dim + d) * 16 + t], b = before[(h * dim + dim / 2 + d) * 16 + t];
+        CHECK(fabs(x[(h * dim + d) * 16 + t] - (a * cosine - b * sine)) < 2e-6, "rotate_f32");
+        CHECK(fabs(x[(h * dim + dim / 2 + d) * 16 + t] - (b * cosine + a * sine)) < 2e-6,
+              "rotate_f32");
+      }
+  free(x), free(turns), free(before);
+}
+
 // One window, a part of its queries, in a chunk of `blocks` blocks with q, k and v side by side.
 static void test_attention(__typeof__(kernels->attention_f32) attention, double error,
                            size_t blocks, size_t first, size_t tokens, size_t begin, size_t end,
@@ -242,7 +260,7 @@ int main(void) {
       continue;
     }
     const int before = failures;
-    for (int32_t epilogue = 0; epilogue <= 2; epilogue++) {
+    for (int32_t epilogue = 0; epilogue <= BQ_EPILOGUE_GATE; epilogue++) {
       test_linear(1, 1, 1, epilogue);
       test_linear(3, 37, 29, epilogue);
       test_linear(2, 64, 13, epilogue);
@@ -258,6 +276,8 @@ int main(void) {
     test_cells(37);
     test_norm(1, 1 + 3);
     test_norm(2, 101);
+    test_rotate(1, 2);
+    test_rotate(3, 14);
     test_attention(kernels->attention_f32, 2e-5, 1, 0, 1, 0, 1, 1);
     test_attention(kernels->attention_f32, 2e-5, 3, 4, 37, 0, 37, 32);
     test_attention(kernels->attention_f32, 2e-5, 5, 24, 50, 7, 41, 20);

@@ -25,6 +25,7 @@ struct Kernels: @unchecked Sendable {
     static let bias = Int32(BQ_EPILOGUE_BIAS)
     static let gelu = Int32(BQ_EPILOGUE_GELU)
     static let residual = Int32(BQ_EPILOGUE_RESIDUAL)
+    static let gate = Int32(BQ_EPILOGUE_GATE)
     static let bf16Pairs = Int32(BQ_EPILOGUE_BF16_PAIRS)
     static let bf16 = Int32(BQ_EPILOGUE_BF16)
     static let geluBF16Pairs = Int32(BQ_EPILOGUE_GELU_BF16_PAIRS)

@@ -38,10 +38,11 @@ enum {
   // 6e-7 · max(|v|, 1e-30); exactly v above 5.6 and 0 below -5.6; NaN gives NaN.
   BQ_EPILOGUE_GELU = 1,
   BQ_EPILOGUE_RESIDUAL = 2,  // y += x·wᵀ + bias (y holds the residual)
+  BQ_EPILOGUE_GATE = 3,      // y *= x·wᵀ + bias (y holds what is gated)
   // For linear_bf16: as bfloat16; pairs need an even number of outputs.
-  BQ_EPILOGUE_BF16_PAIRS = 3,       // BIAS, y[block][out/2][16][2]
-  BQ_EPILOGUE_BF16 = 4,             // BIAS, y[block][out][16]
-  BQ_EPILOGUE_GELU_BF16_PAIRS = 5,  // GELU, y[block][out/2][16][2]
+  BQ_EPILOGUE_BF16_PAIRS = 4,       // BIAS, y[block][out/2][16][2]
+  BQ_EPILOGUE_BF16 = 5,             // BIAS, y[block][out][16]
+  BQ_EPILOGUE_GELU_BF16_PAIRS = 6,  // GELU, y[block][out/2][16][2]
 };
 
 // Number formats of weights that are widened where they are used.
@@ -73,6 +74,11 @@ typedef struct bq_kernels {
   // x, y: [blocks][features][16].
   void (*layer_norm_f32)(const float *x, size_t blocks, size_t features, const float *gamma,
                          const float *beta, float eps, float *y);
+
+  // Rotary positions (Su et al. 2021, https://arxiv.org/abs/2104.09864) of one block's queries or keys, in
+  // place. x: [heads][head_dim][16]; features d and d + head_dim/2 of a head are the plane that the lane's
+  // angle turns. turns: [head_dim/2][cos, sin][16]; head_dim is even.
+  void (*rotate_f32)(float *x, size_t heads, size_t head_dim, const float *turns);
 
   // One head's attention of one window: out = softmax(q·kᵀ · scale) · v.
   // q, k, v point at this head's first feature within block 0 of the chunk; the same feature of the

@@ -74,6 +74,7 @@ const bq_kernels bq_kernels_avx2 = {
     .isa = BQ_ISA_AVX2,
     .linear_f32 = bq_linear_f32_avx2,
     .layer_norm_f32 = bq_layer_norm_f32_avx2,
+    .rotate_f32 = bq_rotate_f32_avx2,
     .attention_f32 = bq_attention_f32_avx2,
     .multiply_rows = bq_multiply_rows_avx2,
     .lstm_cell = bq_lstm_cell_avx2,

@@ -98,6 +98,20 @@ KERNEL void SUFFIXED(layer_norm_f32)(const float *x, size_t blocks, size_t featu
     }
 }
 
+KERNEL void SUFFIXED(rotate_f32)(float *x, size_t heads, size_t head_dim, const float *turns) {
+  const size_t half = head_dim / 2 * BQ_LANES;
+  for (size_t h = 0; h < heads; h++) {
+    float *head = x + h * head_dim * BQ_LANES;
+    for (size_t i = 0; i < half; i += VL) {
+      const size_t turn = i / BQ_LANES * 2 * BQ_LANES + i % BQ_LANES;
+      const V cosine = v_load(turns + turn), sine = v_load(turns + turn + BQ_LANES);
+      const V a = v_load(head + i), b = v_load(head + half + i);
+      v_store(head + i, a * cosine - b * sine);
+      v_store(head + half + i, b * cosine + a * sine);
+    }
+  }
+}
+
 // One head of one window: where token t of the chunk has feature d: base[t/16·stride + d·16 + t%16].
 typedef struct {
   const float *q, *k, *v;

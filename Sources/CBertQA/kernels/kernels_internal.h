@@ -43,6 +43,7 @@ extern const bq_kernels bq_kernels_avx512_vnni_bf16;
 // Kernels that later tables take from earlier instruction sets.
 BQ_KERNEL(linear_f32, avx512);
 BQ_KERNEL(layer_norm_f32, avx512);
+BQ_KERNEL(rotate_f32, avx512);
 BQ_KERNEL(attention_f32, avx512);
 BQ_KERNEL(multiply_rows, avx512);
 BQ_KERNEL(lstm_cell, avx512);

@@ -134,6 +134,7 @@ const bq_kernels bq_kernels_portable = {
     .isa = BQ_ISA_PORTABLE,
     .linear_f32 = bq_linear_f32_portable,
     .layer_norm_f32 = bq_layer_norm_f32_portable,
+    .rotate_f32 = bq_rotate_f32_portable,
     .attention_f32 = bq_attention_f32_portable,
     .multiply_rows = bq_multiply_rows_portable,
     .lstm_cell = bq_lstm_cell_portable,

@@ -79,6 +79,7 @@ INLINE void store_tile(const int rows, const int blocks, V acc[][TILE_VECS], int
       float *to = y + v / VECS * y_stride + r * BQ_LANES + v % VECS * VL;
       V sum = acc[r][v];
       if (epilogue == BQ_EPILOGUE_RESIDUAL) sum += v_load(to);
+      if (epilogue == BQ_EPILOGUE_GATE) sum *= v_load(to);
       v_store(to, sum);
     }
   if (epilogue == BQ_EPILOGUE_GELU)

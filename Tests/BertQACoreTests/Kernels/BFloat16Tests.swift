@@ -43,7 +43,7 @@ func packingRoundsToNearestEven(isa: Int32) throws {
   }
 }
 
-@Test(.needsBF16, arguments: bf16InstructionSets, [0, 1, 2, 3, 4, 5] as [Int32])
+@Test(.needsBF16, arguments: bf16InstructionSets, [0, 1, 2, 3, 4, 5, 6] as [Int32])
 func linearBFloat16MatchesReference(isa: Int32, epilogue: Int32) throws {
   let kernels = try #require(Kernels(isa: isa))
   var random = TestRandom(21)
@@ -89,7 +89,7 @@ func linearBFloat16MatchesReference(isa: Int32, epilogue: Int32) throws {
   }
 }
 
-@Test(.needsBF16, arguments: bf16InstructionSets, [0, 1, 2, 4] as [Int32])
+@Test(.needsBF16, arguments: bf16InstructionSets, [0, 1, 2, 3, 5] as [Int32])
 func linearBFloat16IsTheSameInAnyBatch(isa: Int32, epilogue: Int32) throws {
   let table = try #require(Kernels(isa: isa)).table
   var random = TestRandom(24)

@@ -123,7 +123,7 @@ func quantizationOfATokenIsAlwaysTheSame() throws {
   }
 }
 
-@Test(arguments: instructionSets, [0, 1, 2] as [Int32])
+@Test(arguments: instructionSets, [0, 1, 2, 3] as [Int32])
 func linearInt8MatchesReference(isa: Int32, epilogue: Int32) throws {
   var random = TestRandom(13 + Int(epilogue))
   let shapes = [(1, 4, 1), (2, 8, 3), (3, 64, 13), (1, 128, 25), (5, 20, 12), (1, 384, 5)]

@@ -29,6 +29,7 @@ enum ReferenceKernels {
         switch epilogue {
         case Kernels.Epilogue.gelu: y[at] = Float(gelu(sum))
         case Kernels.Epilogue.residual: y[at] = Float(Double(y[at]) + sum)
+        case Kernels.Epilogue.gate: y[at] = Float(Double(y[at]) * sum)
         default: y[at] = Float(sum)
         }
       }

@@ -26,11 +26,6 @@ final class Encoder: WindowModel, @unchecked Sendable {
     call: CallOptions = CallOptions()
   ) throws(BertQAError) {
     configuration = model.configuration
-    // The variants that `EncoderPass` computes; a further one must be added there.
-    let family = model.configuration.family
-    switch (family.norm, family.feedForward, family.attention) {
-    case (.layerNormAfter, .dense, .window): break
-    }
     arithmetic = try Arithmetic(precision, model: model, kernels: kernels)
     parameters = try Parameters(model, arithmetic, CallMonitor(call))
     self.kernels = kernels

@@ -27,8 +27,10 @@ extension EncoderPass {
     of id: Int32, position: Int, type: Int, _ row: UnsafeMutablePointer<Float>
   ) {
     encoder.parameters.wordEmbeddings.copyFloats(rows: Int(id)..<Int(id) + 1, to: row)
-    let positions = encoder.parameters.positionEmbeddings + position * hiddenSize
-    for feature in 0..<hiddenSize { row[feature] += positions[feature] }
+    if let positions = encoder.parameters.positionEmbeddings {
+      let position = positions + position * hiddenSize
+      for feature in 0..<hiddenSize { row[feature] += position[feature] }
+    }
     guard let types = encoder.parameters.tokenTypeEmbeddings else { return }
     let kind = types + min(type, encoder.configuration.typeVocabSize - 1) * hiddenSize
     for feature in 0..<hiddenSize { row[feature] += kind[feature] }
@@ -39,89 +41,56 @@ extension EncoderPass {
   func transform(
     _ active: ActiveChunk, layer index: Int, _ blocks: Range<Int>, _ scratch: Workspace.Scratch
   ) {
-    let layers = encoder.parameters.layers
-    let layer = layers[index]
+    let parameters = encoder.parameters
+    let layer = parameters.layers[index]
     let offset = blocks.lowerBound * hiddenSize * Self.lanes
     let hidden = active.activations.hidden + offset
     let context = active.activations.context + offset
     let gathered = pack(context, blocks, features: hiddenSize, scratch)
     multiply(layer.attentionOutput, gathered, blocks, Kernels.Epilogue.residual, hidden)
-    normalize(hidden, blocks, layer.attentionNorm)
-    multiply(
-      layer.output, activate(layer, hidden, blocks, scratch), blocks, Kernels.Epilogue.residual, hidden)
-    normalize(hidden, blocks, layer.outputNorm)
-    if index + 1 < layers.count {
-      project(active, layers[index + 1], blocks, scratch)
+    switch encoder.configuration.family.norm {
+    case .layerNormAfter:
+      if let norm = layer.attentionNorm { normalize(hidden, blocks, norm) }
+      feedForward(layer, hidden, blocks, scratch, addingTo: hidden)
+      normalize(hidden, blocks, layer.outputNorm)
+    case .layerNormBefore:
+      normalize(hidden, blocks, layer.outputNorm, to: scratch.normalized)
+      feedForward(layer, scratch.normalized, blocks, scratch, addingTo: hidden)
+      if index + 1 == parameters.layers.count, let norm = parameters.finalNorm {
+        normalize(hidden, blocks, norm)
+      }
+    }
+    if index + 1 < parameters.layers.count {
+      project(active, parameters.layers[index + 1], blocks, scratch)
     } else if output.input == .tokens {
       applyTokenHead(active, blocks, scratch)
     }
   }
 
-  /// The feed-forward layer's GELU of some blocks, ready for the next multiplication.
+  /// The feed-forward layer of some blocks, added to the residual stream.
+  private func feedForward(
+    _ layer: Parameters.Layer, _ input: UnsafePointer<Float>, _ blocks: Range<Int>,
+    _ scratch: Workspace.Scratch, addingTo hidden: UnsafeMutablePointer<Float>
+  ) {
+    let activated = activate(layer, input, blocks, scratch)
+    multiply(layer.output, activated, blocks, Kernels.Epilogue.residual, hidden)
+  }
+
+  /// The feed-forward layer's GELU of some blocks, gated in families that do so, ready for the next
+  /// multiplication.
   private func activate(
-    _ layer: Parameters.Layer, _ hidden: UnsafePointer<Float>, _ blocks: Range<Int>,
+    _ layer: Parameters.Layer, _ input: UnsafePointer<Float>, _ blocks: Range<Int>,
     _ scratch: Workspace.Scratch
   ) -> PackedActivations {
-    let x = pack(hidden, blocks, features: hiddenSize, scratch)
+    let x = pack(input, blocks, features: hiddenSize, scratch)
     let y = scratch.intermediate
-    if encoder.arithmetic == .bf16 {
+    if encoder.arithmetic == .bf16, layer.gate == nil {
       multiply(layer.intermediate, x, blocks, Kernels.Epilogue.geluBF16Pairs, y)
       return .bf16(UnsafePointer(UnsafeMutableRawPointer(y).assumingMemoryBound(to: UInt16.self)))
     }
     multiply(layer.intermediate, x, blocks, Kernels.Epilogue.gelu, y)
+    if let gate = layer.gate { multiply(gate, x, blocks, Kernels.Epilogue.gate, y) }
     return pack(y, blocks, features: layer.intermediate.outs, scratch)
-  }
-
-  /// Query, key and value of some blocks: as bf16 where attention takes that (query and key in pairs).
-  func project(
-    _ active: ActiveChunk, _ layer: Parameters.Layer, _ blocks: Range<Int>, _ scratch: Workspace.Scratch
-  ) {
-    let part = hiddenSize * Self.lanes
-    let input = pack(
-      active.activations.hidden + blocks.lowerBound * part, blocks, features: hiddenSize, scratch)
-    let bf16 = encoder.attendsInBF16
-    func apply(_ layer: LinearLayer, _ index: Int, _ bf16Epilogue: Int32) {
-      let first = blocks.lowerBound * 3 * part + index * part
-      let size = bf16 ? MemoryLayout<UInt16>.stride : MemoryLayout<Float>.stride
-      multiply(
-        layer, input, blocks, bf16 ? bf16Epilogue : Kernels.Epilogue.bias,
-        active.activations.projections + first * size, stride: 3 * part)
-    }
-    switch layer.projections {
-    case .together(let all):
-      apply(all, 0, Kernels.Epilogue.bias)
-    case .separate(let query, let key, let value):
-      apply(query, 0, Kernels.Epilogue.bf16Pairs)
-      apply(key, 1, Kernels.Epilogue.bf16Pairs)
-      apply(value, 2, Kernels.Epilogue.bf16)
-    }
-  }
-
-  /// One head's attention of one window; `queries` are counted within the window, nil means all.
-  func attend(
-    _ active: ActiveChunk, member: ChunkPlan.Member, head: Int, queries: Range<Int>?,
-    _ scratch: Workspace.Scratch
-  ) {
-    let tokens = windows[member.window].tokenCount
-    let headDim = encoder.configuration.headSize
-    let part = hiddenSize * Self.lanes
-    let feature = head * headDim * Self.lanes
-    let (begin, end) = (queries?.lowerBound ?? 0, queries?.upperBound ?? tokens)
-    let scale = 1 / Float(headDim).squareRoot()
-    let output = active.activations.context + feature
-    let table = encoder.kernels.table
-    if encoder.attendsInBF16 {
-      let query = active.activations.projections.assumingMemoryBound(to: UInt16.self) + feature
-      table.attention_bf16(
-        query, query + part, query + 2 * part, 3 * part, member.lane, tokens, begin, end, headDim, scale,
-        scratch.attention, output, part)
-      return
-    }
-    let query = active.activations.projections.assumingMemoryBound(to: Float.self) + feature
-    let attention = encoder.attendsInInt8 ? table.attention_s8 : table.attention_f32
-    attention?(
-      query, query + part, query + 2 * part, 3 * part, member.lane, tokens, begin, end, headDim, scale,
-      scratch.attention, output, part)
   }
 
   /// The windows with tokens in some blocks of a chunk: which of their tokens, and the first one's
@@ -141,11 +110,13 @@ extension EncoderPass {
     }
   }
 
+  /// - Parameter y: nil: in place.
   func normalize(
-    _ x: UnsafeMutablePointer<Float>, _ blocks: Range<Int>, _ norm: Parameters.Norm
+    _ x: UnsafeMutablePointer<Float>, _ blocks: Range<Int>, _ norm: Parameters.Norm,
+    to y: UnsafeMutablePointer<Float>? = nil
   ) {
     encoder.kernels.table.layer_norm_f32(
-      x, blocks.count, hiddenSize, norm.gamma, norm.beta, encoder.configuration.layerNormEps, x)
+      x, blocks.count, hiddenSize, norm.gamma, norm.beta, encoder.configuration.layerNormEps, y ?? x)
   }
 
   // MARK: - Linear layers

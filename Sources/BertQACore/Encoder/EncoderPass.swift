@@ -124,10 +124,16 @@ struct EncoderPass {
   ) {
     let workspace = encoder.workspaces.take(preferring: seat) ?? Workspace()
     defer { encoder.workspaces.give(workspace, preferring: seat) }
-    let widest = max(encoder.configuration.intermediateSize, hiddenSize)
+    let family = encoder.configuration.family
+    let groupLanes = encoder.groupBlocks * Self.lanes
+    // Queries and keys lie side by side while they are turned.
+    let isRotary = family.positions == .rotary
+    let widest = max(encoder.configuration.intermediateSize, isRotary ? 2 * hiddenSize : hiddenSize)
     do throws(BertQAError) {
       let scratch = try workspace.scratch(
-        intermediate: encoder.groupBlocks * widest * Self.lanes, blocks: encoder.groupBlocks,
+        intermediate: groupLanes * widest,
+        normalized: family.norm == .layerNormBefore ? groupLanes * hiddenSize : 0,
+        turns: isRotary ? encoder.configuration.headSize * Self.lanes : 0, blocks: encoder.groupBlocks,
         attention: encoder.attentionScratch(tokens: chunk.longestWindow),
         head: output.input == .tokens
           ? encoder.parameters.head.scratchCount(blocks: encoder.groupBlocks) : 0)
@@ -154,7 +160,7 @@ struct EncoderPass {
       for layer in 0..<encoder.parameters.layers.count {
         for member in chunk.members {
           for head in 0..<encoder.configuration.headCount {
-            attend(active, member: members[member], head: head, queries: nil, scratch)
+            attend(active, layer: layer, member: members[member], head: head, queries: nil, scratch)
           }
           poll(seat: seat)
           if state.isStopped { return }
@@ -273,7 +279,8 @@ struct EncoderPass {
     guard begin < end else { return }
     withScratch(seat: seat, chunk: chunk) { _, scratch throws(BertQAError) in
       for head in firstHead..<min(firstHead + shared.headsPerTask, encoder.configuration.headCount) {
-        attend(active, member: member, head: head, queries: begin..<end, scratch)
+        attend(
+          active, layer: shared.layer, member: member, head: head, queries: begin..<end, scratch)
       }
     }
     poll(seat: seat)

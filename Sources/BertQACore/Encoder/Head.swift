@@ -6,6 +6,8 @@ struct Head {
   struct Layer {
     var linear: LinearLayer
     var activation: Activation
+    /// After the activation.
+    var norm: Parameters.Norm?
   }
 
   let input: HeadInput
@@ -15,11 +17,13 @@ struct Head {
   let columns: Int
   /// Features of the widest layer's outputs; 0 without layers.
   private let width: Int
+  private let layerNormEps: Float
 
   /// - Parameter hidden: features of the vectors that the head reads.
-  init(input: HeadInput, layers: [Layer], hidden: Int) {
+  init(input: HeadInput, layers: [Layer], hidden: Int, layerNormEps: Float) {
     self.input = input
     self.layers = layers
+    self.layerNormEps = layerNormEps
     columns = layers.last?.linear.outs ?? hidden
     width = layers.map(\.linear.outs).max() ?? 0
   }
@@ -41,13 +45,17 @@ struct Head {
       let linear = layer.linear
       guard case .f32(let weights) = linear.weights else { break }
       kernels.table.linear_f32(
-        weights, linear.bias, x, blocks, linear.ins, linear.outs, Kernels.Epilogue.bias, y,
+        weights, linear.bias, x, blocks, linear.ins, linear.outs,
+        layer.activation == .gelu ? Kernels.Epilogue.gelu : Kernels.Epilogue.bias, y,
         linear.outs * Kernels.lanes)
       let count = blocks * linear.outs * Kernels.lanes
       switch layer.activation {
-      case .identity: break
+      case .identity, .gelu: break
       case .tanh: kernels.table.tanh_f32(y, count, y)
       case .relu: for index in 0..<count { y[index] = max(0, y[index]) }
+      }
+      if let norm = layer.norm {
+        kernels.table.layer_norm_f32(y, blocks, linear.outs, norm.gamma, norm.beta, layerNormEps, y)
       }
       x = UnsafePointer(y)
       swap(&y, &other)

@@ -5,11 +5,14 @@ struct ParameterConverter {
   /// The copies that the converted parameters point into.
   private(set) var owners: [any AnyObject & Sendable] = []
   private let arithmetic: Arithmetic
+  /// What modules without a bias share.
+  private var zeros: SharedBuffer<Float>?
 
   init(_ arithmetic: Arithmetic) { self.arithmetic = arithmetic }
 
   mutating func norm(_ weights: NormWeights) throws(BertQAError) -> Parameters.Norm {
-    Parameters.Norm(gamma: try floats(weights.weight), beta: try floats(weights.bias))
+    Parameters.Norm(
+      gamma: try floats(weights.weight), beta: try bias(weights.bias, count: weights.weight.rowCount))
   }
 
   mutating func projections(_ layer: LayerWeights) throws(BertQAError) -> Parameters.Projections {
@@ -18,22 +21,34 @@ struct ParameterConverter {
     let value = try linear(layer.value)
     if case .f32(let first) = query.weights, case .f32(let second) = key.weights,
       case .f32(let third) = value.weights, second == first + query.outs * query.ins,
-      third == second + query.outs * query.ins, key.bias == query.bias + query.outs,
-      value.bias == key.bias + query.outs
+      third == second + query.outs * query.ins
     {
-      return .together(
-        LinearLayer(weights: query.weights, bias: query.bias, ins: query.ins, outs: 3 * query.outs))
+      let outs = 3 * query.outs
+      if layer.query.bias == nil {
+        return .together(
+          LinearLayer(weights: query.weights, bias: try bias(nil, count: outs), ins: query.ins, outs: outs))
+      }
+      if key.bias == query.bias + query.outs, value.bias == key.bias + query.outs {
+        return .together(
+          LinearLayer(weights: query.weights, bias: query.bias, ins: query.ins, outs: outs))
+      }
     }
     return .separate(query: query, key: key, value: value)
   }
 
-  mutating func head(_ weights: HeadWeights, hidden: Int) throws(BertQAError) -> Head {
+  mutating func head(
+    _ weights: HeadWeights, _ configuration: ModelConfiguration
+  ) throws(BertQAError) -> Head {
     var layers: [Head.Layer] = []
     for layer in weights.layers {
       layers.append(
-        Head.Layer(linear: try floatLinear(layer.linear), activation: layer.activation))
+        Head.Layer(
+          linear: try floatLinear(layer.linear), activation: layer.activation,
+          norm: try layer.norm.map { weights throws(BertQAError) in try norm(weights) }))
     }
-    return Head(input: weights.input, layers: layers, hidden: hidden)
+    return Head(
+      input: weights.input, layers: layers, hidden: configuration.hiddenSize,
+      layerNormEps: configuration.layerNormEps)
   }
 
   mutating func linear(_ weights: LinearWeights) throws(BertQAError) -> LinearLayer {
@@ -44,14 +59,28 @@ struct ParameterConverter {
     case .int8: layerWeights = .int8(try int8(weights.weight))
     }
     return LinearLayer(
-      weights: layerWeights, bias: try floats(weights.bias), ins: weights.weight.rowWidth,
-      outs: weights.weight.rowCount)
+      weights: layerWeights, bias: try bias(weights.bias, count: weights.weight.rowCount),
+      ins: weights.weight.rowWidth, outs: weights.weight.rowCount)
   }
 
   mutating func floatLinear(_ weights: LinearWeights) throws(BertQAError) -> LinearLayer {
     LinearLayer(
-      weights: .f32(try floats(weights.weight)), bias: try floats(weights.bias),
-      ins: weights.weight.rowWidth, outs: weights.weight.rowCount)
+      weights: .f32(try floats(weights.weight)),
+      bias: try bias(weights.bias, count: weights.weight.rowCount), ins: weights.weight.rowWidth,
+      outs: weights.weight.rowCount)
+  }
+
+  /// A bias, or zeros where a module has none.
+  private mutating func bias(
+    _ tensor: TensorView?, count: Int
+  ) throws(BertQAError) -> UnsafePointer<Float> {
+    if let tensor { return try floats(tensor) }
+    if let zeros, zeros.count >= count { return UnsafePointer(zeros.base) }
+    let buffer = try SharedBuffer<Float>(count: count)
+    buffer.base.initialize(repeating: 0, count: count)
+    owners.append(buffer)
+    zeros = buffer
+    return UnsafePointer(buffer.base)
   }
 
   mutating func floats(_ tensor: TensorView) throws(BertQAError) -> UnsafePointer<Float> {

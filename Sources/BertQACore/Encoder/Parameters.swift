@@ -21,19 +21,28 @@ final class Parameters: @unchecked Sendable {
   struct Layer {
     var projections: Projections
     var attentionOutput: LinearLayer
-    var attentionNorm: Norm
+    /// nil in the first layer of pre-norm families.
+    var attentionNorm: Norm?
     var intermediate: LinearLayer
+    /// What the activated outputs of `intermediate` are multiplied with, in gated families.
+    var gate: LinearLayer?
     var output: LinearLayer
     var outputNorm: Norm
+    /// How many tokens away a token attends to, on either side; nil: all of its window.
+    var reach: Int?
+    /// nil in families without rotary positions.
+    var rotary: RotaryTable?
   }
 
   let wordEmbeddings: TensorView
-  /// [maxPositions][hidden]: from the row of a window's first token on.
-  let positionEmbeddings: UnsafePointer<Float>
+  /// [maxPositions][hidden]: from the row of a window's first token on; nil for families without.
+  let positionEmbeddings: UnsafePointer<Float>?
   /// [typeVocabSize][hidden]; nil for architectures without token types.
   let tokenTypeEmbeddings: UnsafePointer<Float>?
   let embeddingNorm: Norm
   let layers: [Layer]
+  /// After the last layer of pre-norm families.
+  let finalNorm: Norm?
   let head: Head
 
   private let owners: [any AnyObject & Sendable]
@@ -41,12 +50,15 @@ final class Parameters: @unchecked Sendable {
   init(
     _ model: LoadedModel, _ arithmetic: Arithmetic, _ monitor: CallMonitor
   ) throws(BertQAError) {
-    let weights = model.encoder
+    let (weights, configuration) = (model.encoder, model.configuration)
     var converter = ParameterConverter(arithmetic)
     wordEmbeddings = weights.wordEmbeddings
-    let positions = try converter.floats(weights.positionEmbeddings)
-    switch model.configuration.family.positions {
-    case .table(let offset): positionEmbeddings = positions + offset * model.configuration.hiddenSize
+    switch configuration.family.positions {
+    case .table(let offset):
+      positionEmbeddings = try weights.positionEmbeddings.map { view throws(BertQAError) in
+        try converter.floats(view) + offset * configuration.hiddenSize
+      }
+    case .rotary: positionEmbeddings = nil
     }
     if let types = weights.tokenTypeEmbeddings {
       tokenTypeEmbeddings = try converter.floats(types)
@@ -54,20 +66,40 @@ final class Parameters: @unchecked Sendable {
       tokenTypeEmbeddings = nil
     }
     embeddingNorm = try converter.norm(weights.embeddingNorm)
+    let kinds = try Self.attentionKinds(configuration)
     var layers: [Layer] = []
-    for layer in weights.layers {
+    for (index, layer) in weights.layers.enumerated() {
       try monitor.checkNow()
+      let kind = kinds(index)
       layers.append(
         Layer(
           projections: try converter.projections(layer),
           attentionOutput: try converter.linear(layer.attentionOutput),
-          attentionNorm: try converter.norm(layer.attentionNorm),
+          attentionNorm: try layer.attentionNorm.map { norm throws(BertQAError) in
+            try converter.norm(norm)
+          },
           intermediate: try converter.linear(layer.intermediate),
+          gate: try layer.gate.map { gate throws(BertQAError) in try converter.linear(gate) },
           output: try converter.linear(layer.output),
-          outputNorm: try converter.norm(layer.outputNorm)))
+          outputNorm: try converter.norm(layer.outputNorm), reach: kind.reach, rotary: kind.rotary))
     }
     self.layers = layers
-    head = try converter.head(model.head, hidden: model.configuration.hiddenSize)
+    finalNorm = try weights.finalNorm.map { norm throws(BertQAError) in try converter.norm(norm) }
+    head = try converter.head(model.head, configuration)
     owners = converter.owners + [model]
+  }
+
+  /// By layer, what sets its attention apart from its neighbours'.
+  private static func attentionKinds(
+    _ configuration: ModelConfiguration
+  ) throws(BertQAError) -> (Int) -> (reach: Int?, rotary: RotaryTable?) {
+    guard let alternating = configuration.alternating else { return { _ in (nil, nil) } }
+    func table(_ theta: Double) throws(BertQAError) -> RotaryTable {
+      try RotaryTable(
+        theta: theta, headSize: configuration.headSize, positions: configuration.maxPositions)
+    }
+    let global = try table(alternating.globalTheta)
+    let local = try table(alternating.localTheta)
+    return { alternating.isLocal[$0] ? (alternating.reach, local) : (nil, global) }
   }
 }

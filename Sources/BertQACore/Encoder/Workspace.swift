@@ -10,6 +10,8 @@ final class Workspace: @unchecked Sendable {
   /// What attention gathered; [block][hidden][16].
   private var context = AlignedBuffer<Float>()
   private var intermediate = AlignedBuffer<Float>()
+  private var normalized = AlignedBuffer<Float>()
+  private var turns = AlignedBuffer<Float>()
   private var attention = AlignedBuffer<Float>()
   private var packed = AlignedBuffer<UInt16>()
   private var quantization = AlignedBuffer<Float>()
@@ -25,8 +27,12 @@ final class Workspace: @unchecked Sendable {
 
   /// What one task needs between reading and writing activations.
   struct Scratch {
-    /// [block][intermediate][16] of a group of blocks
+    /// [block][intermediate][16] of a group of blocks, or their queries and keys
     var intermediate: UnsafeMutablePointer<Float>
+    /// [block][hidden][16] of a group of blocks, in pre-norm families
+    var normalized: UnsafeMutablePointer<Float>
+    /// What rotary positions turn one block's queries and keys by, [headSize / 2][cosine, sine][16]
+    var turns: UnsafeMutablePointer<Float>
     var attention: UnsafeMutablePointer<Float>
     /// What a linear layer multiplies, of a group of blocks: room for bf16.
     var packed: UnsafeMutableRawPointer
@@ -49,18 +55,23 @@ final class Workspace: @unchecked Sendable {
       context: context.base)
   }
 
-  /// - Parameter intermediate: numbers of the widest activations of a group of blocks.
+  /// - Parameters:
+  ///   - intermediate: numbers of the widest activations of a group of blocks.
+  ///   - normalized, turns: numbers, 0 where the family has no use for them.
   func scratch(
-    intermediate: Int, blocks: Int, attention: Int, head: Int
+    intermediate: Int, normalized: Int, turns: Int, blocks: Int, attention: Int, head: Int
   ) throws(BertQAError) -> Scratch {
     let tokens = blocks * Kernels.lanes
     try self.intermediate.reserve(intermediate)
+    try self.normalized.reserve(normalized)
+    try self.turns.reserve(turns)
     try self.attention.reserve(attention)
     try packed.reserve(intermediate)
     try quantization.reserve(2 * tokens)
     try self.head.reserve(head)
     return Scratch(
-      intermediate: self.intermediate.base, attention: self.attention.base,
+      intermediate: self.intermediate.base, normalized: self.normalized.base, turns: self.turns.base,
+      attention: self.attention.base,
       packed: UnsafeMutableRawPointer(packed.base), scale: quantization.base,
       offset: quantization.base + tokens, head: self.head.base)
   }

@@ -19,24 +19,34 @@ struct EncoderFamily: Sendable, Equatable {
   enum Positions: Sendable, Equatable {
     /// A row of a table is added to the embedding; token 0 has row `offset`.
     case table(offset: Int)
+    /// Attention turns queries and keys by their tokens' positions.
+    case rotary
   }
 
   /// Where the residual stream is normalised, and how.
   enum Norm: Sendable, Equatable {
     /// LayerNorm after each residual addition and after the embeddings (post-norm).
     case layerNormAfter
+    /// LayerNorm of what attention and the feed-forward layer read (pre-norm), after the embeddings and after the
+    /// last layer. The first layer's attention reads what the embeddings' norm gave.
+    case layerNormBefore
   }
 
   /// The layer between two attentions.
   enum FeedForward: Sendable, Equatable {
     /// output(activation(intermediate(x))), the exact GELU.
     case dense
+    /// output(activation(intermediate(x)) · gate(x)): a gated linear unit (Shazeer 2020,
+    /// https://arxiv.org/abs/2002.05202). One module has the rows of `intermediate` and then those of `gate`.
+    case gated
   }
 
   /// Which tokens a token attends to.
   enum AttentionSpan: Sendable, Equatable {
     /// All of its window.
     case window
+    /// In some layers all of its window, in the others its neighbours: `AlternatingAttention`.
+    case alternating
   }
 
   /// The layer between the vector of the first token and a classifier's outputs.
@@ -45,6 +55,18 @@ struct EncoderFamily: Sendable, Equatable {
     let activation: Activation
     /// Whether checkpoints without one exist: their outputs take the vector as it is.
     let isOptional: Bool
+    /// A LayerNorm after the activation; nil: none.
+    var norm: String?
+    /// Whether it is also between the tokens' vectors and their outputs.
+    var isForTokens = false
+  }
+
+  /// The keys of `config.json` that say which modules have a bias.
+  struct BiasKeys: Sendable, Equatable {
+    let attention: String
+    let feedForward: String
+    let norm: String
+    let pooler: String
   }
 
   /// The keys of `config.json`: BERT's, where a family does not say otherwise.
@@ -58,6 +80,12 @@ struct EncoderFamily: Sendable, Equatable {
     var tokenTypeCount: String? = "type_vocab_size"
     /// nil: a constant of the family, the default.
     var layerNormEps: String? = "layer_norm_eps"
+    /// nil: all modules have one. A key that is absent: they have none.
+    var biases: BiasKeys?
+    /// nil: a head of windows reads the first token's vector.
+    var classifierPooling: String?
+    /// nil: the pooler's activation is the family's.
+    var classifierActivation: String?
     var defaults = Defaults()
   }
 
@@ -80,32 +108,41 @@ struct EncoderFamily: Sendable, Equatable {
     /// Begins the encoder's names, except in checkpoints of a bare encoder.
     let prefix: String
     let wordEmbeddings: String
-    let positionEmbeddings: String
+    /// nil for families without a table of positions.
+    let positionEmbeddings: String?
     let tokenTypeEmbeddings: String?
     let embeddingNorm: String
     /// Begins a layer's names; its index and a dot follow.
     let layers: String
     let layer: LayerNames
+    /// nil for families without a norm after the last layer.
+    var finalNorm: String?
     let questionAnswering: String
     let classifier: String
   }
 
   /// Modules of one layer, to be put behind `TensorNames.layers` and the index.
   struct LayerNames: Sendable, Equatable {
-    let query: String
-    let key: String
-    let value: String
+    let projections: ProjectionNames
     let attentionOutput: String
+    /// The norm before or after attention.
     let attentionNorm: String
     let intermediate: String
     let output: String
+    /// The norm before or after the feed-forward layer.
     let outputNorm: String
+  }
+
+  enum ProjectionNames: Sendable, Equatable {
+    case separate(query: String, key: String, value: String)
+    /// One module with the rows of query, key and value.
+    case together(String)
   }
 }
 
 extension EncoderFamily {
   /// Those that load, in the order in which messages name them.
-  static let all = [bert, distilBert]
+  static let all = [bert, distilBert, modernBert]
 
   /// Devlin et al. 2018, https://arxiv.org/abs/1810.04805; transformers' `modeling_bert.py`.
   static let bert = EncoderFamily(
@@ -117,7 +154,8 @@ extension EncoderFamily {
       tokenTypeEmbeddings: "bert.embeddings.token_type_embeddings",
       embeddingNorm: "bert.embeddings.LayerNorm", layers: "bert.encoder.layer.",
       layer: LayerNames(
-        query: "attention.self.query", key: "attention.self.key", value: "attention.self.value",
+        projections: .separate(
+          query: "attention.self.query", key: "attention.self.key", value: "attention.self.value"),
         attentionOutput: "attention.output.dense", attentionNorm: "attention.output.LayerNorm",
         intermediate: "intermediate.dense", output: "output.dense", outputNorm: "output.LayerNorm"),
       questionAnswering: "qa_outputs", classifier: "classifier"),
@@ -137,7 +175,8 @@ extension EncoderFamily {
       positionEmbeddings: "distilbert.embeddings.position_embeddings", tokenTypeEmbeddings: nil,
       embeddingNorm: "distilbert.embeddings.LayerNorm", layers: "distilbert.transformer.layer.",
       layer: LayerNames(
-        query: "attention.q_lin", key: "attention.k_lin", value: "attention.v_lin",
+        projections: .separate(
+          query: "attention.q_lin", key: "attention.k_lin", value: "attention.v_lin"),
         attentionOutput: "attention.out_lin", attentionNorm: "sa_layer_norm", intermediate: "ffn.lin1",
         output: "ffn.lin2", outputNorm: "output_layer_norm"),
       questionAnswering: "qa_outputs", classifier: "classifier"),
@@ -150,4 +189,6 @@ enum Activation: Sendable, Equatable {
   case identity
   case tanh
   case relu
+  /// The exact GELU.
+  case gelu
 }

@@ -2,23 +2,35 @@
 struct LinearWeights: Sendable {
   /// [out, in]
   var weight: TensorView
-  /// [out]
-  var bias: TensorView
+  /// [out]; nil: zeros.
+  var bias: TensorView?
+
+  /// The layer that gives some of the outputs only.
+  func rows(_ range: Range<Int>) -> LinearWeights {
+    LinearWeights(weight: weight.rows(range), bias: bias?.rows(range))
+  }
 }
 
 /// A LayerNorm's gamma and beta, [hidden].
 struct NormWeights: Sendable {
   var weight: TensorView
-  var bias: TensorView
+  /// nil: zeros.
+  var bias: TensorView?
 }
 
 struct LayerWeights: Sendable {
+  /// The checkpoint's modules that have query, key and value: one each or one for all.
+  var projections: [LinearWeights]
   var query: LinearWeights
   var key: LinearWeights
   var value: LinearWeights
   var attentionOutput: LinearWeights
-  var attentionNorm: NormWeights
+  /// nil in the first layer of pre-norm families.
+  var attentionNorm: NormWeights?
+  /// The checkpoint's module that has `intermediate` and, in gated families, `gate`.
+  var feedForwardInput: LinearWeights
   var intermediate: LinearWeights
+  var gate: LinearWeights?
   var output: LinearWeights
   var outputNorm: NormWeights
 }
@@ -26,12 +38,14 @@ struct LayerWeights: Sendable {
 struct EncoderWeights: Sendable {
   /// [vocabSize, hidden]
   var wordEmbeddings: TensorView
-  /// [positionRows, hidden]
-  var positionEmbeddings: TensorView
+  /// [positionRows, hidden]; nil for families without a table of positions.
+  var positionEmbeddings: TensorView?
   /// [typeVocabSize, hidden]; nil for architectures without token types.
   var tokenTypeEmbeddings: TensorView?
   var embeddingNorm: NormWeights
   var layers: [LayerWeights]
+  /// After the last layer of pre-norm families.
+  var finalNorm: NormWeights?
 }
 
 extension EncoderWeights {
@@ -39,16 +53,21 @@ extension EncoderWeights {
     let (names, hidden) = (configuration.family.tensors, configuration.hiddenSize)
     wordEmbeddings = try loader.embedding(
       names.wordEmbeddings, rows: configuration.vocabSize, width: hidden)
-    positionEmbeddings = try loader.embedding(
-      names.positionEmbeddings, rows: configuration.positionRows, width: hidden)
+    if let name = names.positionEmbeddings {
+      positionEmbeddings = try loader.embedding(name, rows: configuration.positionRows, width: hidden)
+    }
     if let name = names.tokenTypeEmbeddings {
       tokenTypeEmbeddings = try loader.embedding(
         name, rows: configuration.typeVocabSize, width: hidden)
     }
-    embeddingNorm = try loader.norm(names.embeddingNorm, count: hidden)
+    let hasBias = configuration.biases.norm
+    embeddingNorm = try loader.norm(names.embeddingNorm, count: hidden, hasBias: hasBias)
     layers = []
     for index in 0..<configuration.layerCount {
-      layers.append(try LayerWeights(&loader, "\(names.layers)\(index).", configuration))
+      layers.append(try LayerWeights(&loader, "\(names.layers)\(index).", configuration, index: index))
+    }
+    if let name = names.finalNorm {
+      finalNorm = try loader.norm(name, count: hidden, hasBias: hasBias)
     }
   }
 }
@@ -56,17 +75,43 @@ extension EncoderWeights {
 extension LayerWeights {
   /// - Parameter base: what the names of the layer's modules begin with.
   fileprivate init(
-    _ loader: inout WeightLoader, _ base: String, _ configuration: ModelConfiguration
+    _ loader: inout WeightLoader, _ base: String, _ configuration: ModelConfiguration, index: Int
   ) throws(BertQAError) {
-    let names = configuration.family.tensors.layer
+    let (family, biases) = (configuration.family, configuration.biases)
+    let names = family.tensors.layer
     let (hidden, inner) = (configuration.hiddenSize, configuration.intermediateSize)
-    query = try loader.linear(base + names.query, outs: hidden, ins: hidden)
-    key = try loader.linear(base + names.key, outs: hidden, ins: hidden)
-    value = try loader.linear(base + names.value, outs: hidden, ins: hidden)
-    attentionOutput = try loader.linear(base + names.attentionOutput, outs: hidden, ins: hidden)
-    attentionNorm = try loader.norm(base + names.attentionNorm, count: hidden)
-    intermediate = try loader.linear(base + names.intermediate, outs: inner, ins: hidden)
-    output = try loader.linear(base + names.output, outs: hidden, ins: inner)
-    outputNorm = try loader.norm(base + names.outputNorm, count: hidden)
+    func projection(_ name: String, parts: Int = 1) throws(BertQAError) -> LinearWeights {
+      try loader.linear(base + name, outs: parts * hidden, ins: hidden, hasBias: biases.attention)
+    }
+    switch names.projections {
+    case .separate(let first, let second, let third):
+      query = try projection(first)
+      key = try projection(second)
+      value = try projection(third)
+      projections = [query, key, value]
+    case .together(let name):
+      let all = try projection(name, parts: 3)
+      query = all.rows(0..<hidden)
+      key = all.rows(hidden..<2 * hidden)
+      value = all.rows(2 * hidden..<3 * hidden)
+      projections = [all]
+    }
+    attentionOutput = try projection(names.attentionOutput)
+    if family.norm != .layerNormBefore || index > 0 {
+      attentionNorm = try loader.norm(base + names.attentionNorm, count: hidden, hasBias: biases.norm)
+    }
+    switch family.feedForward {
+    case .dense:
+      intermediate = try loader.linear(
+        base + names.intermediate, outs: inner, ins: hidden, hasBias: biases.feedForward)
+      feedForwardInput = intermediate
+    case .gated:
+      feedForwardInput = try loader.linear(
+        base + names.intermediate, outs: 2 * inner, ins: hidden, hasBias: biases.feedForward)
+      intermediate = feedForwardInput.rows(0..<inner)
+      gate = feedForwardInput.rows(inner..<2 * inner)
+    }
+    output = try loader.linear(base + names.output, outs: hidden, ins: inner, hasBias: biases.feedForward)
+    outputNorm = try loader.norm(base + names.outputNorm, count: hidden, hasBias: biases.norm)
   }
 }

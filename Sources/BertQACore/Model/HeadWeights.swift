@@ -29,6 +29,8 @@ struct HeadWeights: Sendable {
   struct Layer: Sendable {
     var linear: LinearWeights
     var activation = Activation.identity
+    /// After the activation.
+    var norm: NormWeights?
   }
 
   var input: HeadInput
@@ -39,25 +41,35 @@ struct HeadWeights: Sendable {
 extension HeadWeights {
   init(_ loader: inout WeightLoader, _ configuration: ModelConfiguration) throws(BertQAError) {
     let (family, hidden) = (configuration.family, configuration.hiddenSize)
+    func outputs(_ module: String, _ count: Int) throws(BertQAError) -> Layer {
+      Layer(linear: try loader.linear(module, outs: count, ins: hidden))
+    }
     switch configuration.head {
     case .spans:
+      let before = family.pooler.isForTokens ? try Self.pooler(&loader, configuration) : []
       // [2, hidden]: the start logit's weights, the end logit's weights.
-      let outputs = try loader.linear(family.tensors.questionAnswering, outs: 2, ins: hidden)
-      self.init(input: .tokens, layers: [Layer(linear: outputs)])
+      self.init(input: .tokens, layers: before + [try outputs(family.tensors.questionAnswering, 2)])
     case .labels:
-      var layers: [Layer] = []
-      let hasPooler = try loader.hasLinear(family.pooler.module)
-      if hasPooler || !family.pooler.isOptional {
-        layers.append(
-          Layer(
-            linear: try loader.linear(family.pooler.module, outs: hidden, ins: hidden),
-            activation: family.pooler.activation))
-      }
-      let outputs = try loader.linear(
-        family.tensors.classifier, outs: configuration.labels.count, ins: hidden)
-      self.init(input: .window(.first), layers: layers + [Layer(linear: outputs)])
+      self.init(
+        input: .window(configuration.classifierPooling),
+        layers: try Self.pooler(&loader, configuration)
+          + [try outputs(family.tensors.classifier, configuration.labels.count)])
     case .vectors:
       self.init(input: .window(.mean), layers: [])
     }
+  }
+
+  private static func pooler(
+    _ loader: inout WeightLoader, _ configuration: ModelConfiguration
+  ) throws(BertQAError) -> [Layer] {
+    let (pooler, hidden) = (configuration.family.pooler, configuration.hiddenSize)
+    if pooler.isOptional, try !loader.hasLinear(pooler.module) { return [] }
+    let linear = try loader.linear(
+      pooler.module, outs: hidden, ins: hidden, hasBias: configuration.biases.pooler)
+    var layer = Layer(linear: linear, activation: pooler.activation)
+    if let name = pooler.norm {
+      layer.norm = try loader.norm(name, count: hidden, hasBias: configuration.biases.norm)
+    }
+    return [layer]
   }
 }

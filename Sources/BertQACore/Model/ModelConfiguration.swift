@@ -15,6 +15,11 @@ struct ModelConfiguration: Sendable, Equatable {
   /// 0 for architectures without token types.
   var typeVocabSize: Int
   var layerNormEps: Float
+  /// Of families with alternating attention.
+  var alternating: AlternatingAttention?
+  var biases = Biases()
+  /// What a head of windows reads.
+  var classifierPooling = TokenPooling.first
   /// By how much the best span's logits must exceed the null span's to be an answer
   /// (`bertqa.no_answer_threshold`).
   var noAnswerThreshold: Float = 0
@@ -23,6 +28,14 @@ struct ModelConfiguration: Sendable, Equatable {
   /// What a classifier's outputs mean.
   var problemType = ProblemType.singleLabel
 
+  /// Which modules have a bias.
+  struct Biases: Sendable, Equatable {
+    var attention = true
+    var feedForward = true
+    var norm = true
+    var pooler = true
+  }
+
   /// Features of one attention head.
   var headSize: Int { hiddenSize / headCount }
 
@@ -30,6 +43,7 @@ struct ModelConfiguration: Sendable, Equatable {
   var positionRows: Int {
     switch family.positions {
     case .table(let offset): maxPositions + offset
+    case .rotary: 0
     }
   }
 }
@@ -75,6 +89,7 @@ extension ModelConfiguration {
         "\(reader.file): hidden size \(hiddenSize) is not divisible by \(headCount) attention heads")
     }
     try Self.checkVariant(reader)
+    try readVariants(reader)
     if case .labels = head { try readLabels(reader) }
     if let own = try reader.reader("bertqa"), let value = try own.number("no_answer_threshold") {
       noAnswerThreshold = Float(value)
@@ -85,6 +100,38 @@ extension ModelConfiguration {
     switch family.positions {
     // The rows before the offset belong to no token.
     case .table(let offset): maxPositions -= offset
+    case .rotary:
+      guard headSize % 2 == 0 else {
+        throw BertQAError(
+          .unsupported,
+          "\(reader.file): rotary positions need an even size of each attention head, but it is \(headSize)")
+      }
+      // Positions are kept as tables, whose size this bounds.
+      maxPositions = min(maxPositions, Limit.rotaryPositions)
+    }
+  }
+
+  /// Reads what only some families have.
+  private mutating func readVariants(_ reader: ObjectReader) throws(BertQAError) {
+    let keys = family.configuration
+    switch family.attention {
+    case .window: break
+    case .alternating: alternating = try AlternatingAttention(reader, layerCount: layerCount)
+    }
+    if let keys = keys.biases {
+      biases = Biases(
+        attention: try reader.bool(keys.attention) ?? false,
+        feedForward: try reader.bool(keys.feedForward) ?? false,
+        norm: try reader.bool(keys.norm) ?? false, pooler: try reader.bool(keys.pooler) ?? false)
+    }
+    if let key = keys.classifierActivation, let name = try reader.string(key), name != "gelu" {
+      throw Self.unsupported(reader, key, expected: "\"gelu\"")
+    }
+    if let key = keys.classifierPooling, let name = try reader.string(key) {
+      guard let pooling = TokenPooling(rawValue: name) else {
+        throw Self.unsupported(reader, key, expected: "\"cls\" or \"mean\"")
+      }
+      classifierPooling = pooling
     }
   }
 
@@ -94,6 +141,7 @@ extension ModelConfiguration {
     static let width = 1...(1 << 16)
     static let layers = 1...1024
     static let positions = 3...(1 << 20)
+    static let rotaryPositions = 1 << 16
     static let types = 1...(1 << 16)
   }
 

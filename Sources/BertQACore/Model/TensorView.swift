@@ -34,6 +34,17 @@ struct TensorView: @unchecked Sendable {
     rowWidth = shape.dropFirst().reduce(1, *)
   }
 
+  /// Some of its rows.
+  func rows(_ range: Range<Int>) -> TensorView {
+    let rowSize = rowWidth * dataType.size
+    return TensorView(
+      name: name, file: file, dataType: dataType, shape: [range.count] + shape.dropFirst(),
+      bytes: UnsafeRawBufferPointer(
+        rebasing: bytes[range.lowerBound * rowSize..<range.upperBound * rowSize]),
+      rowScales: rowScales.map { UnsafeBufferPointer(rebasing: $0[range]) },
+      rowSums: rowSums.map { UnsafeBufferPointer(rebasing: $0[range]) })
+  }
+
   /// Rows; a vector's elements are rows of width 1.
   var rowCount: Int { shape.first ?? 1 }
 }

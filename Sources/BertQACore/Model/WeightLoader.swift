@@ -21,10 +21,12 @@ struct WeightLoader {
     return false
   }
 
-  mutating func linear(_ module: String, outs: Int, ins: Int) throws(BertQAError) -> LinearWeights {
+  mutating func linear(
+    _ module: String, outs: Int, ins: Int, hasBias: Bool = true
+  ) throws(BertQAError) -> LinearWeights {
     LinearWeights(
       weight: try matrix(module, rows: outs, width: ins, hasSums: true),
-      bias: try vector("\(module).bias", count: outs))
+      bias: hasBias ? try vector("\(module).bias", count: outs) : nil)
   }
 
   mutating func embedding(
@@ -34,10 +36,10 @@ struct WeightLoader {
   }
 
   /// Checkpoints converted from TensorFlow may have its names, gamma and beta.
-  func norm(_ module: String, count: Int) throws(BertQAError) -> NormWeights {
+  func norm(_ module: String, count: Int, hasBias: Bool = true) throws(BertQAError) -> NormWeights {
     NormWeights(
       weight: try vector("\(module).weight", alias: "\(module).gamma", count: count),
-      bias: try vector("\(module).bias", alias: "\(module).beta", count: count))
+      bias: hasBias ? try vector("\(module).bias", alias: "\(module).beta", count: count) : nil)
   }
 
   func vector(

@@ -17,9 +17,10 @@ extension WordCountModel {
     }
     var loader = WeightLoader(try Checkpoint(directory), prefix: "")
     defer { withExtendedLifetime(loader) {} }
-    let classifier = try loader.linear(Names.module, outs: labels.count, ins: featureCount)
+    let classifier = try loader.linear(
+      Names.module, outs: labels.count, ins: featureCount, hasBias: false)
     let weights = try features(of: classifier.weight)
-    let bias = try floats(of: classifier.bias)
+    let bias = try floats(of: try loader.vector(Names.bias, count: labels.count))
     var idf = GrowableBuffer<Float>()
     if settings.usesTFIDF {
       idf = try floats(of: try loader.vector(Names.idf, count: featureCount))

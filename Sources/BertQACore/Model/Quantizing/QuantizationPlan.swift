@@ -9,23 +9,27 @@ struct QuantizationPlan {
   init(_ model: LoadedModel) {
     let encoder = model.encoder
     quantize([encoder.wordEmbeddings], hasSums: false)
-    quantize([encoder.positionEmbeddings], hasSums: false)
+    if let positions = encoder.positionEmbeddings { quantize([positions], hasSums: false) }
     if let types = encoder.tokenTypeEmbeddings { quantize([types], hasSums: false) }
     keep(encoder.embeddingNorm)
     for layer in encoder.layers {
-      quantize([layer.query, layer.key, layer.value])
+      quantize(layer.projections)
       quantize([layer.attentionOutput])
-      keep(layer.attentionNorm)
-      quantize([layer.intermediate])
+      if let norm = layer.attentionNorm { keep(norm) }
+      quantize([layer.feedForwardInput])
       quantize([layer.output])
       keep(layer.outputNorm)
     }
-    for layer in model.head.layers { keep([layer.linear.weight, layer.linear.bias]) }
+    if let norm = encoder.finalNorm { keep(norm) }
+    for layer in model.head.layers {
+      keep([layer.linear.weight] + [layer.linear.bias].compactMap(\.self))
+      if let norm = layer.norm { keep(norm) }
+    }
   }
 
   private mutating func quantize(_ linears: [LinearWeights]) {
     quantize(linears.map(\.weight), hasSums: true)
-    keep(linears.map(\.bias))
+    keep(linears.compactMap(\.bias))
   }
 
   private mutating func quantize(_ group: [TensorView], hasSums: Bool) {
@@ -35,7 +39,7 @@ struct QuantizationPlan {
     if hasSums { add(group.map { ("\($0.name)_sum", SafetensorsType.i32, [$0.rowCount]) }) }
   }
 
-  private mutating func keep(_ norm: NormWeights) { keep([norm.weight, norm.bias]) }
+  private mutating func keep(_ norm: NormWeights) { keep([norm.weight] + [norm.bias].compactMap(\.self)) }
 
   private mutating func keep(_ group: [TensorView]) {
     kept += group

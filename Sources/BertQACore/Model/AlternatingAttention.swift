@@ -1,0 +1,79 @@
+/// Which layers of an encoder with alternating attention read all of a window and which a token's neighbours, and
+/// the rotary positions of both kinds.
+struct AlternatingAttention: Sendable, Equatable {
+  /// By layer.
+  var isLocal: [Bool]
+  /// A local layer's tokens attend to those at most so many tokens away, on either side.
+  var reach: Int
+  /// The base of the geometric series of the positions' wavelengths, in layers that read all and in local ones.
+  var globalTheta: Double
+  var localTheta: Double
+}
+
+// MARK: - Reading
+
+extension AlternatingAttention {
+  /// From `config.json` as transformers 5 writes it, "layer_types" and "rope_parameters", or as it was before:
+  /// "global_attn_every_n_layers", "global_rope_theta" and "local_rope_theta".
+  init(_ reader: ObjectReader, layerCount: Int) throws(BertQAError) {
+    // The whole width, both sides.
+    reach = try (reader.integer("local_attention", in: 0...(1 << 20)) ?? 128) / 2
+    let every = try reader.integer("global_attn_every_n_layers", in: 1...1024) ?? 3
+    isLocal = try Self.layerTypes(reader, count: layerCount) ?? (0..<layerCount).map { $0 % every != 0 }
+    if let scaling = try reader.reader("rope_scaling") { try Self.checkKind(scaling) }
+    globalTheta = try Self.theta(reader, "full_attention", older: "global_rope_theta") ?? 160_000
+    // Null once meant the global one.
+    let isNull = reader.object["local_rope_theta"] == .null
+    localTheta =
+      try Self.theta(reader, "sliding_attention", older: "local_rope_theta")
+      ?? (isNull ? globalTheta : 10_000)
+  }
+
+  private static func layerTypes(_ reader: ObjectReader, count: Int) throws(BertQAError) -> [Bool]? {
+    guard let value = reader.value("layer_types") else { return nil }
+    guard case .array(let elements) = value, elements.count == count else {
+      throw reader.mismatch("layer_types", value, expected: "a list of \(count) names")
+    }
+    var isLocal: [Bool] = []
+    for element in elements {
+      switch element {
+      case .string("sliding_attention"): isLocal.append(true)
+      case .string("full_attention"): isLocal.append(false)
+      default:
+        throw BertQAError(
+          .unsupported,
+          "\(reader.file): \"layer_types\" has \(element.summary); only \"full_attention\" and "
+            + "\"sliding_attention\" are supported")
+      }
+    }
+    return isLocal
+  }
+
+  private static func theta(
+    _ reader: ObjectReader, _ kind: String, older: String
+  ) throws(BertQAError) -> Double? {
+    if let rope = try reader.reader("rope_parameters")?.reader(kind) {
+      try checkKind(rope)
+      if let theta = try number(rope, "rope_theta") { return theta }
+    }
+    return try number(reader, older)
+  }
+
+  /// Refuses positions that are stretched for longer texts than the model was trained on.
+  private static func checkKind(_ rope: ObjectReader) throws(BertQAError) {
+    for key in ["rope_type", "type"] {
+      guard let type = try rope.string(key), type != "default" else { continue }
+      throw BertQAError(
+        .unsupported, "\(rope.file): \(quoted(key)) is \(quoted(type)); only \"default\" is supported")
+    }
+  }
+
+  private static func number(_ reader: ObjectReader, _ key: String) throws(BertQAError) -> Double? {
+    guard let theta = try reader.number(key) else { return nil }
+    guard theta >= 1, theta <= 1e12 else {
+      throw BertQAError(
+        .invalidModel, "\(reader.file): \(quoted(key)) is \(theta), expected 1 to 1e12")
+    }
+    return theta
+  }
+}

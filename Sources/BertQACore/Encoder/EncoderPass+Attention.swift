@@ -71,30 +71,61 @@ extension EncoderPass {
     }
   }
 
-  /// One head's attention of one window; `queries` are counted within the window, nil means all.
+  /// Queries that a local layer's attention takes at once: they share the keys in reach of the first to those in
+  /// reach of the last. Two of the kernels' blocks.
+  static var localQueries: Int { 2 * lanes }
+
+  /// One head's attention of one window; `queries` are counted within the window, nil means all. In local layers
+  /// they begin at a multiple of `localQueries`.
   func attend(
     _ active: ActiveChunk, layer: Int, member: ChunkPlan.Member, head: Int, queries: Range<Int>?,
     _ scratch: Workspace.Scratch
   ) {
     let tokens = windows[member.window].tokenCount
+    let queries = queries ?? 0..<tokens
+    guard let reach = encoder.parameters.layers[layer].reach, reach < tokens - 1 else {
+      return attend(active, member, head: head, queries, keys: 0..<tokens, band: 0, scratch)
+    }
+    // The step of an int8 call's keys depends on which they are, so these parts must not depend on the window's
+    // place in the chunk; others cover whole blocks.
+    let offset = encoder.attendsInInt8 ? 0 : member.lane % Self.lanes
+    var begin = queries.lowerBound
+    while begin < queries.upperBound {
+      let end = min(
+        queries.upperBound, ((begin + offset) / Self.localQueries + 1) * Self.localQueries - offset)
+      // Keys begin at a multiple of 4.
+      let keys = max(0, begin - reach) & ~3..<min(tokens, end + reach)
+      attend(active, member, head: head, begin..<end, keys: keys, band: reach, scratch)
+      begin = end
+    }
+  }
+
+  /// Some queries' attention to some keys.
+  private func attend(
+    _ active: ActiveChunk, _ member: ChunkPlan.Member, head: Int, _ queries: Range<Int>, keys: Range<Int>,
+    band: Int, _ scratch: Workspace.Scratch
+  ) {
     let headDim = encoder.configuration.headSize
     let part = hiddenSize * Self.lanes
     let feature = head * headDim * Self.lanes
-    let (begin, end) = (queries?.lowerBound ?? 0, queries?.upperBound ?? tokens)
-    let scale = 1 / Float(headDim).squareRoot()
+    var call = bq_attention()
+    call.stride = 3 * part
+    (call.key_begin, call.key_end) = (member.lane + keys.lowerBound, member.lane + keys.upperBound)
+    (call.query_begin, call.query_end) = (member.lane + queries.lowerBound, member.lane + queries.upperBound)
+    call.head_dim = headDim
+    call.scale = 1 / Float(headDim).squareRoot()
+    call.band = band
+    call.scratch = scratch.attention
+    call.out_stride = part
     let output = active.activations.context + feature
     let table = encoder.kernels.table
     if encoder.attendsInBF16 {
       let query = active.activations.projections.assumingMemoryBound(to: UInt16.self) + feature
-      table.attention_bf16(
-        query, query + part, query + 2 * part, 3 * part, member.lane, tokens, begin, end, headDim, scale,
-        scratch.attention, output, part)
+      table.attention_bf16(&call, query, query + part, query + 2 * part, output)
       return
     }
     let query = active.activations.projections.assumingMemoryBound(to: Float.self) + feature
     let attention = encoder.attendsInInt8 ? table.attention_s8 : table.attention_f32
-    attention?(
-      query, query + part, query + 2 * part, 3 * part, member.lane, tokens, begin, end, headDim, scale,
-      scratch.attention, output, part)
+    attention?(&call, query, query + part, query + 2 * part, output)
   }
 }

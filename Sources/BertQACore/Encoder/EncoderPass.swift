@@ -73,7 +73,13 @@ struct EncoderPass {
     var layer = 0
     /// Tasks the chunk's blocks are divided into.
     var groups = 1
-    /// Heads and queries of an attention task.
+    /// Attention in layers that read all of a window, and in local ones.
+    var attention = AttentionShare()
+    var localAttention = AttentionShare()
+  }
+
+  /// Heads and queries of an attention task.
+  struct AttentionShare {
     var headsPerTask = 1
     var queriesPerTask = 1
   }
@@ -245,23 +251,41 @@ struct EncoderPass {
     let needed = (chunk.blocks + encoder.groupBlocks - 1) / encoder.groupBlocks
     shared.groups = min(chunk.blocks, (needed + threads - 1) / threads * threads)
 
-    let tokens = Double(chunk.longestWindow)
-    let headDim = encoder.configuration.headSize
-    let headCost = 4 * tokens * tokens * Double(headDim)
+    shared.attention = attentionShare(chunk, keys: chunk.longestWindow, unit: Self.lanes, threads)
+    if let alternating = encoder.configuration.alternating {
+      let keys = min(chunk.longestWindow, 2 * alternating.reach + Self.localQueries)
+      shared.localAttention = attentionShare(chunk, keys: keys, unit: Self.localQueries, threads)
+    }
+  }
+
+  /// - Parameters:
+  ///   - keys: how many a query meets.
+  ///   - unit: what the queries of a task are a multiple of.
+  private func attentionShare(
+    _ chunk: ChunkPlan.Chunk, keys: Int, unit: Int, _ threads: Int
+  ) -> AttentionShare {
     let heads = encoder.configuration.headCount
-    shared.headsPerTask = max(1, min(heads, Int(Self.minimumTaskCost / max(1, headCost))))
-    let tasks = chunk.members.count * ((heads + shared.headsPerTask - 1) / shared.headsPerTask)
+    let headCost = 4 * Double(chunk.longestWindow * keys * encoder.configuration.headSize)
+    let headsPerTask = max(1, min(heads, Int(Self.minimumTaskCost / max(1, headCost))))
+    let tasks = chunk.members.count * ((heads + headsPerTask - 1) / headsPerTask)
     let parts = max(1, (4 * threads + tasks - 1) / tasks)
     let queries = max(Self.minimumQueries, (chunk.longestWindow + parts - 1) / parts)
-    shared.queriesPerTask = (queries + Self.lanes - 1) / Self.lanes * Self.lanes
+    return AttentionShare(headsPerTask: headsPerTask, queriesPerTask: (queries + unit - 1) / unit * unit)
+  }
+
+  /// That of the present layer.
+  private var attentionShare: AttentionShare {
+    encoder.parameters.layers[shared.layer].reach == nil ? shared.attention : shared.localAttention
   }
 
   private var headTasks: Int {
-    (encoder.configuration.headCount + shared.headsPerTask - 1) / shared.headsPerTask
+    let headsPerTask = attentionShare.headsPerTask
+    return (encoder.configuration.headCount + headsPerTask - 1) / headsPerTask
   }
 
   private func queryTasks(_ chunk: ChunkPlan.Chunk) -> Int {
-    (chunk.longestWindow + shared.queriesPerTask - 1) / shared.queriesPerTask
+    let queriesPerTask = attentionShare.queriesPerTask
+    return (chunk.longestWindow + queriesPerTask - 1) / queriesPerTask
   }
 
   private func attentionTaskCount(_ chunk: ChunkPlan.Chunk) -> Int {
@@ -271,14 +295,15 @@ struct EncoderPass {
   private func attendTask(_ task: Int, seat: Int) {
     guard !state.isStopped, let active = shared.active else { return }
     let chunk = active.chunk
+    let share = attentionShare
     let (part, rest) = (task % queryTasks(chunk), task / queryTasks(chunk))
     let member = members[chunk.members.lowerBound + rest / headTasks]
-    let firstHead = rest % headTasks * shared.headsPerTask
-    let begin = part * shared.queriesPerTask
-    let end = min(windows[member.window].tokenCount, begin + shared.queriesPerTask)
+    let firstHead = rest % headTasks * share.headsPerTask
+    let begin = part * share.queriesPerTask
+    let end = min(windows[member.window].tokenCount, begin + share.queriesPerTask)
     guard begin < end else { return }
     withScratch(seat: seat, chunk: chunk) { _, scratch throws(BertQAError) in
-      for head in firstHead..<min(firstHead + shared.headsPerTask, encoder.configuration.headCount) {
+      for head in firstHead..<min(firstHead + share.headsPerTask, encoder.configuration.headCount) {
         attend(
           active, layer: shared.layer, member: member, head: head, queries: begin..<end, scratch)
       }

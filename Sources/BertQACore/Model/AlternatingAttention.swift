@@ -17,7 +17,7 @@ extension AlternatingAttention {
   /// "global_attn_every_n_layers", "global_rope_theta" and "local_rope_theta".
   init(_ reader: ObjectReader, layerCount: Int) throws(BertQAError) {
     // The whole width, both sides.
-    reach = try (reader.integer("local_attention", in: 0...(1 << 20)) ?? 128) / 2
+    reach = try (reader.integer("local_attention", in: 2...(1 << 20)) ?? 128) / 2
     let every = try reader.integer("global_attn_every_n_layers", in: 1...1024) ?? 3
     isLocal = try Self.layerTypes(reader, count: layerCount) ?? (0..<layerCount).map { $0 % every != 0 }
     if let scaling = try reader.reader("rope_scaling") { try Self.checkKind(scaling) }

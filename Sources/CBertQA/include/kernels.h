@@ -60,6 +60,31 @@ typedef struct {
   const float *bias;   // [outs]
 } bq_weights_s8;
 
+// One head's attention: which queries meet which keys, and what is added to their scores. Tokens are
+// counted from the first of block 0 of the chunk.
+typedef struct {
+  // Elements from a feature of one block of q, k and v to the same of the next block.
+  size_t stride;
+  // The keys: the tokens key_begin ..< key_end. key_begin is a multiple of 4.
+  size_t key_begin, key_end;
+  // The queries: only their lanes of `out` are written; other threads may write the others.
+  size_t query_begin, query_end;
+  size_t head_dim;
+  float scale;  // > 0, or 0 for attention_f32 without a bias
+  // Added to q·k before the scale: [query block][key][16], of the blocks that hold the queries, and of
+  // key_begin ..< key_end. bias_stride: floats from one block of queries to the next. Lanes that are
+  // no query's may hold anything. NULL: nothing is added.
+  // -∞: the query does not attend to the key, which then has a weight of exactly 0. Each query
+  // attends to at least one key.
+  const float *bias;
+  size_t bias_stride;
+  // A query attends only to keys at most `band` tokens before or behind it; 0: to all.
+  size_t band;
+  // bq_attention_scratch(key_end - key_begin) floats, or bq_attention_s8_scratch for attention_s8.
+  float *scratch;
+  size_t out_stride;  // as `stride`, of out
+} bq_attention;
+
 // One instruction set's kernels.
 typedef struct bq_kernels {
   int32_t isa;
@@ -80,15 +105,11 @@ typedef struct bq_kernels {
   // angle turns. turns: [head_dim/2][cos, sin][16]; head_dim is even.
   void (*rotate_f32)(float *x, size_t heads, size_t head_dim, const float *turns);
 
-  // One head's attention of one window: out = softmax(q·kᵀ · scale) · v.
-  // q, k, v point at this head's first feature within block 0 of the chunk; the same feature of the
-  // next block is `stride` floats further. The window is tokens first ..< first + tokens of the
-  // chunk; `first` is a multiple of 4. Only queries first + query_begin ..< first + query_end are
-  // computed and only their lanes of `out` (same addressing, out_stride) are written: other threads
-  // may write the other lanes. scale ≥ 0. scratch: bq_attention_scratch(tokens) floats.
-  void (*attention_f32)(const float *q, const float *k, const float *v, size_t stride, size_t first,
-                        size_t tokens, size_t query_begin, size_t query_end, size_t head_dim,
-                        float scale, float *scratch, float *out, size_t out_stride);
+  // One head's attention of one window: out = softmax((q·kᵀ + bias) · scale) · v.
+  // q, k, v and out point at this head's first feature within block 0 of the chunk. Results depend on
+  // the keys' numbers and their distances from key_begin, not on where the window lies.
+  void (*attention_f32)(const bq_attention *a, const float *q, const float *k, const float *v,
+                        float *out);
 
   // int8. Activations u8 with four neighbouring features of a token side by side,
   // x[block][feature/4][16][4], of value scale[token] · u + offset[token]. `features` and `in` are
@@ -104,11 +125,10 @@ typedef struct bq_kernels {
                     float *y, size_t y_stride);
 
   // As attention_f32 (f32 in and out), with scores of bytes and the rest as attention_bf16; NULL
-  // without VNNI or BF16. Keys get one step per window and head, queries one per token.
-  // scale > 0, head_dim is a multiple of 4. scratch: bq_attention_s8_scratch floats.
-  void (*attention_s8)(const float *q, const float *k, const float *v, size_t stride, size_t first,
-                       size_t tokens, size_t query_begin, size_t query_end, size_t head_dim,
-                       float scale, float *scratch, float *out, size_t out_stride);
+  // without VNNI or BF16. The keys of a call share one step, so that a call with other keys has other
+  // bits; queries get one per token. head_dim is a multiple of 4.
+  void (*attention_s8)(const bq_attention *a, const float *q, const float *k, const float *v,
+                       float *out);
 
   // bfloat16; NULL without BF16. "Pairs" are two neighbouring features of a token side by side,
   // x[block][feature/2][16][2]; the number of features is even.
@@ -121,12 +141,10 @@ typedef struct bq_kernels {
                       size_t in, size_t outs, int32_t epilogue, void *y, size_t y_stride);
 
   // As attention_f32, with q and k as BQ_EPILOGUE_BF16_PAIRS gives them and v as BQ_EPILOGUE_BF16
-  // does; stride counts bfloat16s; scale > 0, head_dim is even. Scores and softmax are f32; the
-  // softmax's weights are rounded to bfloat16 before they meet v.
-  void (*attention_bf16)(const uint16_t *q, const uint16_t *k, const uint16_t *v, size_t stride,
-                         size_t first, size_t tokens, size_t query_begin, size_t query_end,
-                         size_t head_dim, float scale, float *scratch, float *out,
-                         size_t out_stride);
+  // does; stride counts bfloat16s; head_dim is even. Scores and softmax are f32; the softmax's weights
+  // are rounded to bfloat16 before they meet v.
+  void (*attention_bf16)(const bq_attention *a, const uint16_t *q, const uint16_t *k,
+                         const uint16_t *v, float *out);
 
   // Recurrent models. Their vectors are plain rows, not in the lane layout, at any alignment.
   // y[v][o] = Σ_k w[o][k] · x[v][k] + bias[o], o < outs, k < in, v < vectors; w: [outs][in] in a
@@ -153,9 +171,9 @@ typedef struct bq_kernels {
   void (*tanh_f32)(const float *x, size_t n, float *y);
 } bq_kernels;
 
-// Floats of scratch that attention needs for a window of `tokens` tokens.
-size_t bq_attention_scratch(size_t tokens);
-size_t bq_attention_s8_scratch(size_t tokens, size_t head_dim);
+// Floats of scratch that attention needs for so many keys, whatever the number of queries.
+size_t bq_attention_scratch(size_t keys);
+size_t bq_attention_s8_scratch(size_t keys, size_t head_dim);
 
 // The best instruction set this CPU and operating system support (> BQ_ISA_AUTO).
 int32_t bq_best_isa(void);

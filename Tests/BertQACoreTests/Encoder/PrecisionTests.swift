@@ -26,8 +26,10 @@ import Testing
   func logitsAreNearThoseOfTransformers(name: String, path: Path) throws {
     let tiny = try TinyModel(name)
     let encoder = try #require(try tiny.encoder(isa: path.isa, precision: path.precision))
-    // Random weights of 32 features average errors out less than a trained model's hundreds.
-    let bound: Float = path.precision == .bf16 ? 0.02 : 0.06
+    // Random weights of 32 features average errors out less than a trained model's hundreds; without norms between
+    // the layers less still: torch's bf16 is 0.02 to 0.06 from its f32 there.
+    let isPreNorm = tiny.model.configuration.family.norm == .layerNormBefore
+    let bound: Float = (path.precision == .bf16 ? 0.02 : 0.06) * (isPreNorm ? 1.6 : 1)
     for set in tiny.sets {
       let logits = try encoder.logits(of: WindowBatch(set))
       let error = Self.relativeError(

@@ -139,6 +139,13 @@ def save(name, model, dtype, pieces, cased, leave_out=()):
     return folder
 
 
+def round_parameters(model, dtype):
+    """The weights are what the file holds, the arithmetic is f32. (Buffers, such as rotary frequencies, are not in it.)"""
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.copy_(parameter.to(dtype))
+
+
 def expect_spans(folder, model, size, generator, is_bert):
     sets = [
         {"windows": [window(model, length, size, generator, is_bert) for length in lengths]}
@@ -169,7 +176,7 @@ def make(name, seed, cased, is_bert, dtype):
         model = DistilBertForQuestionAnswering._from_config(config, attn_implementation="eager")
     model.eval()
     randomise(model, generator)
-    model.to(dtype).float()  # the weights are what the file holds, the arithmetic is f32
+    round_parameters(model, dtype)
 
     folder = save(name, model, dtype, pieces, cased)
     expect_spans(folder, model, len(pieces), generator, is_bert)
@@ -188,7 +195,7 @@ def make_modernbert(name, seed, dtype):
     config = modernbert_config(pieces, max_position_embeddings=128)
     model = ModernBertForQuestionAnswering._from_config(config, attn_implementation="eager").eval()
     randomise(model, generator)
-    model.to(dtype).float()
+    round_parameters(model, dtype)
     folder = save(name, model, dtype, pieces, cased=True)
     expect_spans(folder, model, len(pieces), generator, is_bert=False)
 
@@ -248,7 +255,7 @@ def make_small(name, seed, kind, dtype, cased=False, leave_out=(), **settings):
         )
     model = kind._from_config(config, attn_implementation="eager").eval()
     randomise(model, generator)
-    model.to(dtype).float()
+    round_parameters(model, dtype)
     folder = save(name, model, dtype, pieces, cased, leave_out)
     if kind.__name__.startswith("Modern"):
         write_tokenizer_json(folder)

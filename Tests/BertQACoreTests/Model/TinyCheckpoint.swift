@@ -28,35 +28,46 @@ struct TinyCheckpoint {
       }
       tensors[name] = Tensor(type: type, shape: shape, bytes: Self.encode(values, type))
     }
-    func linear(_ name: String, _ outs: Int, _ ins: Int) {
+    // Of modules that may have none.
+    let hasBias = family.configuration.biases == nil
+    func linear(_ name: String, _ outs: Int, _ ins: Int, hasBias: Bool = true) {
       add("\(name).weight", [outs, ins])
-      add("\(name).bias", [outs])
+      if hasBias { add("\(name).bias", [outs]) }
     }
     func norm(_ name: String) {
       add("\(name).weight", [hidden])
-      add("\(name).bias", [hidden])
+      if hasBias { add("\(name).bias", [hidden]) }
     }
     add("\(names.wordEmbeddings).weight", [12, hidden])
-    add("\(names.positionEmbeddings).weight", [16, hidden])
+    if let name = names.positionEmbeddings { add("\(name).weight", [16, hidden]) }
     if let name = names.tokenTypeEmbeddings { add("\(name).weight", [2, hidden]) }
     norm(names.embeddingNorm)
     let layer = names.layer
-    for base in (0..<layers).map({ "\(names.layers)\($0)." }) {
-      for name in [layer.query, layer.key, layer.value, layer.attentionOutput] {
-        linear(base + name, hidden, hidden)
+    for index in 0..<layers {
+      let base = "\(names.layers)\(index)."
+      switch layer.projections {
+      case .separate(let query, let key, let value):
+        for name in [query, key, value] { linear(base + name, hidden, hidden, hasBias: hasBias) }
+      case .together(let name): linear(base + name, 3 * hidden, hidden, hasBias: hasBias)
       }
-      norm(base + layer.attentionNorm)
-      linear(base + layer.intermediate, inner, hidden)
-      linear(base + layer.output, hidden, inner)
+      linear(base + layer.attentionOutput, hidden, hidden, hasBias: hasBias)
+      if index > 0 || family.norm != .layerNormBefore { norm(base + layer.attentionNorm) }
+      linear(
+        base + layer.intermediate, family.feedForward == .gated ? 2 * inner : inner, hidden, hasBias: hasBias)
+      linear(base + layer.output, hidden, inner, hasBias: hasBias)
       norm(base + layer.outputNorm)
     }
+    if let name = names.finalNorm { norm(name) }
+    if task == .classify || task == .answer && family.pooler.isForTokens {
+      linear(family.pooler.module, hidden, hidden, hasBias: hasBias)
+      if let name = family.pooler.norm { norm(name) }
+    }
     switch task {
-    case .answer: linear("qa_outputs", 2, hidden)
+    case .answer: linear(names.questionAnswering, 2, hidden)
     case .classify:
       config["id2label"] = .object(
         .init(members: ["x", "y", "z"].enumerated().map { .init(key: "\($0)", value: .string($1)) }))
-      linear(family.pooler.module, hidden, hidden)
-      linear("classifier", 3, hidden)
+      linear(names.classifier, 3, hidden)
     case .embed, .predict: break
     }
   }
@@ -67,7 +78,7 @@ struct TinyCheckpoint {
     func integer(_ value: Int) -> JSON { .number(.init(double: Double(value), integer: Int64(value))) }
     let common: [String: JSON] = ["vocab_size": integer(12), "max_position_embeddings": integer(16)]
     let own: [String: JSON] =
-      family == .bert
+      family != .distilBert
       ? [
         "hidden_size": integer(hidden), "num_hidden_layers": integer(layers),
         "num_attention_heads": integer(heads), "intermediate_size": integer(inner),

@@ -6,6 +6,8 @@ enum Architecture: String, Sendable, CaseIterable {
   case wordCountClassifier = "WordCountClassifier"
   case bertForSequenceClassification = "BertForSequenceClassification"
   case distilBertForSequenceClassification = "DistilBertForSequenceClassification"
+  case bertForTokenClassification = "BertForTokenClassification"
+  case distilBertForTokenClassification = "DistilBertForTokenClassification"
   case bertModel = "BertModel"
   case distilBertModel = "DistilBertModel"
   case lstmLanguageModel = "LSTMLanguageModel"
@@ -24,6 +26,8 @@ enum Architecture: String, Sendable, CaseIterable {
     case .distilBertForQuestionAnswering: .encoder(.distilBert, .spans)
     case .bertForSequenceClassification: .encoder(.bert, .labels)
     case .distilBertForSequenceClassification: .encoder(.distilBert, .labels)
+    case .bertForTokenClassification: .encoder(.bert, .tokenLabels)
+    case .distilBertForTokenClassification: .encoder(.distilBert, .tokenLabels)
     case .bertModel: .encoder(.bert, .vectors)
     case .distilBertModel: .encoder(.distilBert, .vectors)
     case .wordCountClassifier: .wordCounts
@@ -35,6 +39,7 @@ enum Architecture: String, Sendable, CaseIterable {
     switch kind {
     case .encoder(_, .spans): .answer
     case .encoder(_, .labels), .wordCounts: .classify
+    case .encoder(_, .tokenLabels): .entities
     case .encoder(_, .vectors): .embed
     case .recurrent: .predict
     }

@@ -70,7 +70,10 @@ extension ModelConfiguration {
         "\(reader.file): hidden size \(hiddenSize) is not divisible by \(headCount) attention heads")
     }
     try Self.checkVariant(reader)
-    if case .labels = head { try readLabels(reader) }
+    switch head {
+    case .labels, .tokenLabels: try readLabels(reader)
+    case .spans, .vectors: break
+    }
     if let own = try reader.reader("bertqa"), let value = try own.number("no_answer_threshold") {
       noAnswerThreshold = Float(value)
     }

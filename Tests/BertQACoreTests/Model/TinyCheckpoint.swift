@@ -60,6 +60,13 @@ struct TinyCheckpoint {
         .init(members: ["x", "y", "z"].enumerated().map { .init(key: "\($0)", value: .string($1)) }))
       linear(family.pooler.module, hidden, hidden)
       linear("classifier", 3, hidden)
+    case .entities:
+      config["id2label"] = .object(
+        .init(
+          members: ["O", "B-x", "I-x", "B-y", "I-y"].enumerated().map {
+            .init(key: "\($0)", value: .string($1))
+          }))
+      linear("classifier", 5, hidden)
     case .embed, .predict: break
     }
   }

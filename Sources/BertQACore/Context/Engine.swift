@@ -113,7 +113,7 @@ struct LoadedEngine {
     }
     // Quantized or not: config.json says it.
     let kind =
-      "\(architecture.rawValue) \(options.precision) \(source.value("bertqa") != nil) \(directory.modelKind)"
+      "\(architecture.name) \(options.precision) \(source.value("bertqa") != nil) \(directory.modelKind)"
     return try WarmUp.load(kind) { forkWaits throws(BertQAError) in
       var options = options
       if forkWaits { options.call.cancellation = nil }
@@ -126,7 +126,7 @@ struct LoadedEngine {
     _ options: ContextOptions
   ) throws(BertQAError) {
     var info = ModelInfo(directory: directory.name)
-    info.architecture = architecture.rawValue
+    info.architecture = architecture.name
     info.task = architecture.task
     switch architecture.kind {
     case .encoder(_, let head):

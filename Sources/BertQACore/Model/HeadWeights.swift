@@ -1,5 +1,5 @@
-/// The layers on top of an encoder, by what they give.
-enum HeadKind: Sendable {
+/// The layers on top of an encoder, by what they give. `HeadKind.classSuffix` names transformers' classes with them.
+enum HeadKind: Sendable, CaseIterable {
   /// Start and end logit of every token.
   case spans
   /// A logit per label of every window, from its first token.

@@ -120,7 +120,10 @@ struct EncoderFamily: Sendable, Equatable {
     let layers: String
     let layer: LayerNames
     var questionAnswering = "qa_outputs"
+    /// The last layer of a classifier.
     var classifier = "classifier"
+    /// Of the labels of tokens.
+    var tokenClassifier = "classifier"
   }
 
   /// Modules of one layer, to be put behind `TensorNames.layers` and the index.

@@ -107,7 +107,10 @@ extension ModelConfiguration {
     try Self.checkVariant(reader)
     activation = try Self.activation(reader, keys)
     try readVariants(reader)
-    if case .labels = head { try readLabels(reader) }
+    switch head {
+    case .labels, .tokenLabels: try readLabels(reader)
+    case .spans, .vectors: break
+    }
     if let own = try reader.reader("bertqa"), let value = try own.number("no_answer_threshold") {
       noAnswerThreshold = Float(value)
     }

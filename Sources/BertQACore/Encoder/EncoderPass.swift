@@ -87,6 +87,7 @@ struct EncoderPass {
   static let lanes = Kernels.lanes
 
   var hiddenSize: Int { encoder.configuration.hiddenSize }
+  var embeddingSize: Int { encoder.configuration.embeddingSize }
 
   mutating func run(team: borrowing ThreadPool.Team) throws(BertQAError) {
     let aloneCount = state.plan.aloneCount
@@ -134,10 +135,11 @@ struct EncoderPass {
     let groupLanes = encoder.groupBlocks * Self.lanes
     // Queries and keys lie side by side while they are turned.
     let isRotary = family.positions == .rotary
-    let widest = max(encoder.configuration.intermediateSize, isRotary ? 2 * hiddenSize : hiddenSize)
+    let widest = max(
+      encoder.configuration.intermediateSize, isRotary ? 2 * hiddenSize : hiddenSize, embeddingSize)
     do throws(BertQAError) {
       let scratch = try workspace.scratch(
-        intermediate: groupLanes * widest,
+        intermediate: groupLanes * widest + embeddingSize,
         normalized: family.norm == .layerNormBefore ? groupLanes * hiddenSize : 0,
         turns: isRotary ? encoder.configuration.headSize * Self.lanes : 0, blocks: encoder.groupBlocks,
         attention: encoder.attentionScratch(tokens: chunk.longestWindow),

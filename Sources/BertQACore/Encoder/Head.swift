@@ -46,14 +46,7 @@ struct Head {
       guard case .f32(let weights) = linear.weights else { break }
       kernels.table.linear_f32(
         weights, linear.bias, x, blocks, linear.ins, linear.outs,
-        layer.activation == .gelu ? Kernels.Epilogue.gelu : Kernels.Epilogue.bias, y,
-        linear.outs * Kernels.lanes)
-      let count = blocks * linear.outs * Kernels.lanes
-      switch layer.activation {
-      case .identity, .gelu: break
-      case .tanh: kernels.table.tanh_f32(y, count, y)
-      case .relu: for index in 0..<count { y[index] = max(0, y[index]) }
-      }
+        Kernels.Epilogue.applying(layer.activation), y, linear.outs * Kernels.lanes)
       if let norm = layer.norm {
         kernels.table.layer_norm_f32(y, blocks, linear.outs, norm.gamma, norm.beta, layerNormEps, y)
       }

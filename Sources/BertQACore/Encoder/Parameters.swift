@@ -35,11 +35,14 @@ final class Parameters: @unchecked Sendable {
   }
 
   let wordEmbeddings: TensorView
-  /// [maxPositions][hidden]: from the row of a window's first token on; nil for families without.
+  /// [positionRows][embeddingSize]; nil for families without a table of positions.
   let positionEmbeddings: UnsafePointer<Float>?
-  /// [typeVocabSize][hidden]; nil for architectures without token types.
+  /// [typeVocabSize][embeddingSize]; nil for architectures without token types.
   let tokenTypeEmbeddings: UnsafePointer<Float>?
   let embeddingNorm: Norm
+  /// From embeddings to hidden vectors, f32 always: it is small, and all that follows depends on it.
+  let embeddingProjection: LinearLayer?
+  /// In the order of computation; some may share their parameters.
   let layers: [Layer]
   /// After the last layer of pre-norm families.
   let finalNorm: Norm?
@@ -53,12 +56,8 @@ final class Parameters: @unchecked Sendable {
     let (weights, configuration) = (model.encoder, model.configuration)
     var converter = ParameterConverter(arithmetic)
     wordEmbeddings = weights.wordEmbeddings
-    switch configuration.family.positions {
-    case .table(let offset):
-      positionEmbeddings = try weights.positionEmbeddings.map { view throws(BertQAError) in
-        try converter.floats(view) + offset * configuration.hiddenSize
-      }
-    case .rotary: positionEmbeddings = nil
+    positionEmbeddings = try weights.positionEmbeddings.map { view throws(BertQAError) in
+      try converter.floats(view)
     }
     if let types = weights.tokenTypeEmbeddings {
       tokenTypeEmbeddings = try converter.floats(types)
@@ -66,6 +65,11 @@ final class Parameters: @unchecked Sendable {
       tokenTypeEmbeddings = nil
     }
     embeddingNorm = try converter.norm(weights.embeddingNorm)
+    if let projection = weights.embeddingProjection {
+      embeddingProjection = try converter.floatLinear(projection)
+    } else {
+      embeddingProjection = nil
+    }
     let kinds = try Self.attentionKinds(configuration)
     var layers: [Layer] = []
     for (index, layer) in weights.layers.enumerated() {
@@ -83,7 +87,7 @@ final class Parameters: @unchecked Sendable {
           output: try converter.linear(layer.output),
           outputNorm: try converter.norm(layer.outputNorm), reach: kind.reach, rotary: kind.rotary))
     }
-    self.layers = layers
+    self.layers = weights.layerOrder.map { layers[$0] }
     finalNorm = try weights.finalNorm.map { norm throws(BertQAError) in try converter.norm(norm) }
     head = try converter.head(model.head, configuration)
     owners = converter.owners + [model]

@@ -48,6 +48,7 @@ extension HeadKind {
     switch self {
     case .spans: "ForQuestionAnswering"
     case .labels: "ForSequenceClassification"
+    case .tokenLabels: "ForTokenClassification"
     case .vectors: "Model"
     }
   }
@@ -56,6 +57,7 @@ extension HeadKind {
     switch self {
     case .spans: .answer
     case .labels: .classify
+    case .tokenLabels: .entities
     case .vectors: .embed
     }
   }

@@ -13,9 +13,9 @@ extension EncoderFamily {
       prefix: "model.", wordEmbeddings: "model.embeddings.tok_embeddings", positionEmbeddings: nil,
       tokenTypeEmbeddings: nil, embeddingNorm: "model.embeddings.norm", layers: "model.layers.",
       layer: LayerNames(
-        projections: .together("attn.Wqkv"), attentionOutput: "attn.Wo", attentionNorm: "attn_norm",
+        query: "attn.Wqkv", attentionOutput: "attn.Wo", attentionNorm: "attn_norm",
         intermediate: "mlp.Wi", output: "mlp.Wo", outputNorm: "mlp_norm"),
-      finalNorm: "model.final_norm", questionAnswering: "classifier", classifier: "classifier"),
+      finalNorm: "model.final_norm", questionAnswering: "classifier"),
     positions: .rotary, norm: .layerNormBefore, feedForward: .gated, attention: .alternating,
     pooler: Pooler(
       module: "head.dense", activation: .gelu, isOptional: false, norm: "head.norm", isForTokens: true))

@@ -36,38 +36,56 @@ struct LayerWeights: Sendable {
 }
 
 struct EncoderWeights: Sendable {
-  /// [vocabSize, hidden]
+  /// [vocabSize, embeddingSize]
   var wordEmbeddings: TensorView
-  /// [positionRows, hidden]; nil for families without a table of positions.
+  /// [positionRows, embeddingSize]; nil for families without a table of positions.
   var positionEmbeddings: TensorView?
-  /// [typeVocabSize, hidden]; nil for architectures without token types.
+  /// [typeVocabSize, embeddingSize]; nil for architectures without token types.
   var tokenTypeEmbeddings: TensorView?
   var embeddingNorm: NormWeights
+  /// From embeddings to hidden vectors; nil where they are the same.
+  var embeddingProjection: LinearWeights?
+  /// Each once, also where the model has it several times.
   var layers: [LayerWeights]
+  /// Indices of `layers` in the order of computation.
+  var layerOrder: [Int]
   /// After the last layer of pre-norm families.
   var finalNorm: NormWeights?
 }
 
 extension EncoderWeights {
   init(_ loader: inout WeightLoader, _ configuration: ModelConfiguration) throws(BertQAError) {
-    let (names, hidden) = (configuration.family.tensors, configuration.hiddenSize)
+    let (names, width) = (configuration.family.tensors, configuration.embeddingSize)
     wordEmbeddings = try loader.embedding(
-      names.wordEmbeddings, rows: configuration.vocabSize, width: hidden)
+      names.wordEmbeddings, rows: configuration.vocabSize, width: width)
     if let name = names.positionEmbeddings {
-      positionEmbeddings = try loader.embedding(name, rows: configuration.positionRows, width: hidden)
+      positionEmbeddings = try loader.embedding(name, rows: configuration.positionRows, width: width)
     }
     if let name = names.tokenTypeEmbeddings {
       tokenTypeEmbeddings = try loader.embedding(
-        name, rows: configuration.typeVocabSize, width: hidden)
+        name, rows: configuration.typeVocabSize, width: width)
     }
     let hasBias = configuration.biases.norm
-    embeddingNorm = try loader.norm(names.embeddingNorm, count: hidden, hasBias: hasBias)
+    embeddingNorm = try loader.norm(names.embeddingNorm, count: width, hasBias: hasBias)
+    if case .projected(let name, _) = configuration.family.embeddings,
+      configuration.projectedEmbeddingSize != nil
+    {
+      embeddingProjection = try loader.linear(name, outs: configuration.hiddenSize, ins: width)
+    }
     layers = []
-    for index in 0..<configuration.layerCount {
-      layers.append(try LayerWeights(&loader, "\(names.layers)\(index).", configuration, index: index))
+    layerOrder = []
+    var indices: [String: Int] = [:]
+    for base in configuration.layerBases {
+      if let index = indices[base] {
+        layerOrder.append(index)
+        continue
+      }
+      indices[base] = layers.count
+      layerOrder.append(layers.count)
+      layers.append(try LayerWeights(&loader, base, configuration, isFirst: layers.isEmpty))
     }
     if let name = names.finalNorm {
-      finalNorm = try loader.norm(name, count: hidden, hasBias: hasBias)
+      finalNorm = try loader.norm(name, count: configuration.hiddenSize, hasBias: hasBias)
     }
   }
 }
@@ -75,7 +93,7 @@ extension EncoderWeights {
 extension LayerWeights {
   /// - Parameter base: what the names of the layer's modules begin with.
   fileprivate init(
-    _ loader: inout WeightLoader, _ base: String, _ configuration: ModelConfiguration, index: Int
+    _ loader: inout WeightLoader, _ base: String, _ configuration: ModelConfiguration, isFirst: Bool
   ) throws(BertQAError) {
     let (family, biases) = (configuration.family, configuration.biases)
     let names = family.tensors.layer
@@ -83,21 +101,20 @@ extension LayerWeights {
     func projection(_ name: String, parts: Int = 1) throws(BertQAError) -> LinearWeights {
       try loader.linear(base + name, outs: parts * hidden, ins: hidden, hasBias: biases.attention)
     }
-    switch names.projections {
-    case .separate(let first, let second, let third):
-      query = try projection(first)
-      key = try projection(second)
-      value = try projection(third)
+    if let keyName = names.key, let valueName = names.value {
+      query = try projection(names.query)
+      key = try projection(keyName)
+      value = try projection(valueName)
       projections = [query, key, value]
-    case .together(let name):
-      let all = try projection(name, parts: 3)
+    } else {
+      let all = try projection(names.query, parts: 3)
       query = all.rows(0..<hidden)
       key = all.rows(hidden..<2 * hidden)
       value = all.rows(2 * hidden..<3 * hidden)
       projections = [all]
     }
     attentionOutput = try projection(names.attentionOutput)
-    if family.norm != .layerNormBefore || index > 0 {
+    if family.norm != .layerNormBefore || !isFirst {
       attentionNorm = try loader.norm(base + names.attentionNorm, count: hidden, hasBias: biases.norm)
     }
     switch family.feedForward {

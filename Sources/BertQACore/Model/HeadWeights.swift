@@ -4,6 +4,8 @@ enum HeadKind: Sendable, CaseIterable {
   case spans
   /// A logit per label of every window, from its first token.
   case labels
+  /// A logit per label of every token.
+  case tokenLabels
   /// The encoder's vectors are the result.
   case vectors
 }
@@ -54,6 +56,11 @@ extension HeadWeights {
         input: .window(configuration.classifierPooling),
         layers: try Self.pooler(&loader, configuration)
           + [try outputs(family.tensors.classifier, configuration.labels.count)])
+    case .tokenLabels:
+      let before = family.pooler.isForTokens ? try Self.pooler(&loader, configuration) : []
+      self.init(
+        input: .tokens,
+        layers: before + [try outputs(family.tensors.tokenClassifier, configuration.labels.count)])
     case .vectors:
       self.init(input: .window(.mean), layers: [])
     }
@@ -66,7 +73,7 @@ extension HeadWeights {
     if pooler.isOptional, try !loader.hasLinear(pooler.module) { return [] }
     let linear = try loader.linear(
       pooler.module, outs: hidden, ins: hidden, hasBias: configuration.biases.pooler)
-    var layer = Layer(linear: linear, activation: pooler.activation)
+    var layer = Layer(linear: linear, activation: configuration.classifierActivation ?? pooler.activation)
     if let name = pooler.norm {
       layer.norm = try loader.norm(name, count: hidden, hasBias: configuration.biases.norm)
     }

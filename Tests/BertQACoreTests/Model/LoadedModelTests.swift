@@ -15,7 +15,7 @@ struct LoadedModelTests {
     return try #require(failure { _ = try load() })
   }
 
-  @Test(arguments: EncoderFamily.all, [ModelTask.answer, .classify, .embed])
+  @Test(arguments: TinyCheckpoint.families, [ModelTask.answer, .classify, .embed, .entities])
   func findsEveryTensor(family: EncoderFamily, task: ModelTask) throws {
     let checkpoint = TinyCheckpoint(family, task: task)
     try checkpoint.write(to: directory)
@@ -30,20 +30,21 @@ struct LoadedModelTests {
       }
     }
     let layer = try #require(model.encoder.layers.last)
-    let (base, names) = ("\(family.tensors.layers)1.", family.tensors.layer)
-    if case .separate(_, _, let value) = names.projections {
-      #expect(layer.value.bias?.name == "\(base)\(value).bias")
-    }
+    let (base, names) = (try #require(model.configuration.layerBases.last), family.tensors.layer)
+    if let value = names.value { #expect(layer.value.bias?.name == "\(base)\(value).bias") }
     #expect(layer.attentionNorm?.weight.name == "\(base)\(names.attentionNorm).weight")
     #expect(layer.outputNorm.weight.name == "\(base)\(names.outputNorm).weight")
     #expect((layer.outputNorm.bias == nil) == (family == .modernBert))
-    #expect((model.encoder.tokenTypeEmbeddings == nil) == (family != .bert))
+    #expect((model.encoder.tokenTypeEmbeddings == nil) == (family.tensors.tokenTypeEmbeddings == nil))
+    let before = family.pooler.isForTokens ? [[8, 8]] : []
     let heads: [ModelTask: [[Int]]] = [
-      .answer: family.pooler.isForTokens ? [[8, 8], [2, 8]] : [[2, 8]], .classify: [[8, 8], [3, 8]],
-      .embed: [],
+      .answer: before + [[2, 8]], .classify: [[8, 8], [3, 8]], .embed: [], .entities: before + [[5, 8]],
     ]
     #expect(model.head.linears.map(\.weight.shape) == heads[task])
-    #expect(model.configuration.labels == (task == .classify ? ["x", "y", "z"] : []))
+    let labels: [ModelTask: [String]] = [
+      .classify: ["x", "y", "z"], .entities: ["O", "B-x", "I-x", "B-y", "I-y"],
+    ]
+    #expect(model.configuration.labels == labels[task, default: []])
     #expect((model.embedding == nil) == (task != .embed))
     #expect(model.tokenizer.vocabularySize == 10)
   }
@@ -67,6 +68,13 @@ struct LoadedModelTests {
     Variant(
       testDescription: "bare DistilBERT", family: .distilBert,
       rename: { $0.droppingPrefix("distilbert.") }),
+    Variant(
+      testDescription: "bare RoBERTa", family: .roberta, rename: { $0.droppingPrefix("roberta.") }),
+    Variant(
+      testDescription: "bare ELECTRA, sharded", family: .electra, shards: 2,
+      rename: { $0.droppingPrefix("electra.") }),
+    Variant(
+      testDescription: "bare ALBERT", family: .albert, type: "BF16", rename: { $0.droppingPrefix("albert.") }),
     Variant(
       testDescription: "gamma and beta",
       rename: {
@@ -158,6 +166,35 @@ struct LoadedModelTests {
     var checkpoint = TinyCheckpoint(.distilBert, task: .classify)
     checkpoint.rename { $0.hasPrefix("pre_classifier") ? nil : $0 }
     #expect(try refusal(checkpoint).message.contains("tensor \"pre_classifier.weight\" is missing"))
+  }
+
+  /// The layers' weights are one group's, however many layers there are.
+  @Test func sharedLayersAreLoadedOnce() throws {
+    var checkpoint = TinyCheckpoint(.albert)
+    func integer(_ value: Int) -> JSON { .number(.init(double: Double(value), integer: Int64(value))) }
+    checkpoint.config["num_hidden_layers"] = integer(5)
+    try checkpoint.write(to: directory)
+    let two = try load()
+    #expect(two.encoder.layers.count == 2 && two.encoder.layerOrder == [0, 0, 0, 1, 1])
+    checkpoint.config["num_hidden_groups"] = integer(1)
+    checkpoint.tensors = checkpoint.tensors.filter { !$0.key.contains("groups.1.") }
+    try checkpoint.write(to: directory)
+    let one = try load()
+    #expect(one.encoder.layers.count == 1 && one.encoder.layerOrder == [0, 0, 0, 0, 0])
+    one.withTensors { #expect($0.count == checkpoint.tensors.count) }
+    checkpoint.config["inner_group_num"] = integer(2)
+    #expect(try refusal(checkpoint).message.contains("albert_layer_groups.0.albert_layers.1.attention.query"))
+  }
+
+  /// Where embeddings are as wide as hidden vectors, only some families project them.
+  @Test func projectionsOfTheSameWidth() throws {
+    for (family, isProjected) in [(EncoderFamily.electra, false), (.albert, true)] {
+      // As wide as the checkpoint's projected embeddings.
+      var checkpoint = TinyCheckpoint(family, hidden: TinyCheckpoint.projectedEmbeddingSize)
+      if !isProjected { checkpoint.rename { $0.contains("embeddings_project") ? nil : $0 } }
+      try checkpoint.write(to: directory)
+      #expect((try load().encoder.embeddingProjection != nil) == isProjected)
+    }
   }
 
   @Test func labelsMustFitTheClassifier() throws {

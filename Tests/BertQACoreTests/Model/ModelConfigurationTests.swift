@@ -62,6 +62,130 @@ struct ModelConfigurationTests {
       try read("{\"architectures\": [\"Other\", \"BertForQuestionAnswering\"]}") == bert)
   }
 
+  private func read(_ architecture: String, _ members: String = "") throws -> ModelConfiguration {
+    try read("{\"architectures\": [\"\(architecture)\"]\(members.isEmpty ? "" : ", \(members)")}")
+  }
+
+  /// What `transformers` 5.23 prints of `RobertaConfig()` and the others.
+  @Test func defaultsOfOtherFamilies() throws {
+    func summary(_ name: String) throws -> [Int] {
+      let c = try read(name)
+      return [
+        c.vocabSize, c.hiddenSize, c.embeddingSize, c.layerCount, c.headCount, c.intermediateSize,
+        c.maxPositions,
+        c.typeVocabSize,
+      ]
+    }
+    #expect(try summary("RobertaModel") == [50265, 768, 768, 12, 12, 3072, 510, 2])
+    for name in ["XLMRobertaModel", "CamembertModel"] {
+      #expect(try summary(name) == [30522, 768, 768, 12, 12, 3072, 510, 2])
+    }
+    #expect(try summary("ElectraModel") == [30522, 256, 128, 12, 4, 1024, 512, 2])
+    #expect(try summary("AlbertModel") == [30000, 4096, 128, 12, 64, 16384, 512, 2])
+    #expect(try summary("ModernBertModel") == [50368, 768, 768, 22, 12, 1152, 8192, 0])
+    #expect(try read("AlbertModel").activation == .geluTanh)
+    #expect(try read("ElectraModel").activation == .gelu)
+    #expect(try read("ElectraModel", "\"embedding_size\": 256").projectedEmbeddingSize == nil)
+    #expect(try read("AlbertModel", "\"embedding_size\": 4096").projectedEmbeddingSize == 4096)
+  }
+
+  /// The same model in the words of transformers 5 and of 4.48.
+  @Test func alternatingAttention() throws {
+    let expected = AlternatingAttention(
+      isLocal: [false, true, true, false, true], reach: 8, globalTheta: 5000, localTheta: 300)
+    let older = """
+      "num_hidden_layers": 5, "local_attention": 16, "global_attn_every_n_layers": 3,
+      "global_rope_theta": 5000.0, "local_rope_theta": 300
+      """
+    let newer = """
+      "num_hidden_layers": 5, "local_attention": 17, "layer_types":
+      ["full_attention", "sliding_attention", "sliding_attention", "full_attention", "sliding_attention"],
+      "rope_parameters": {"full_attention": {"rope_type": "default", "rope_theta": 5000.0},
+      "sliding_attention": {"rope_type": "default", "rope_theta": 300.0}}
+      """
+    for text in [older, newer] {
+      #expect(try read("ModernBertForQuestionAnswering", text).alternating == expected)
+    }
+    let usual = try #require(try read("ModernBertModel", "\"local_rope_theta\": 10000.0").alternating)
+    #expect(usual.reach == 64 && usual.globalTheta == 160_000 && usual.localTheta == 10_000)
+    #expect(usual.isLocal.enumerated().allSatisfy { $1 == ($0 % 3 != 0) } && usual.isLocal.count == 22)
+    #expect(try read("ModernBertModel", "\"local_rope_theta\": null").alternating?.localTheta == 160_000)
+    #expect(try read("BertModel").alternating == nil)
+  }
+
+  @Test func modulesOfModernBert() throws {
+    let usual = try read("ModernBertModel", "\"norm_eps\": 1e-5")
+    #expect(usual.biases == .init(attention: false, feedForward: false, norm: false, pooler: false))
+    #expect(usual.classifierPooling == .first && usual.layerNormEps == 1e-5)
+    let all = try read(
+      "ModernBertForSequenceClassification",
+      """
+      "attention_bias": true, "mlp_bias": true, "norm_bias": true, "classifier_bias": true,
+      "classifier_pooling": "mean", "classifier_activation": "silu", "hidden_activation": "gelu_new"
+      """)
+    #expect(all.biases == .init())
+    #expect(all.classifierPooling == .mean && all.classifierActivation == .silu)
+    #expect(all.activation == .geluTanh)
+    #expect(try read("BertModel", "\"classifier_pooling\": \"mean\"").classifierPooling == .first)
+    #expect(try read("ModernBertModel", "\"max_position_embeddings\": 1000000").maxPositions == 65536)
+  }
+
+  @Test(arguments: [
+    ("\"layer_types\": [\"full_attention\"]", "\"layer_types\" is an array"),
+    ("\"num_hidden_layers\": 1, \"layer_types\": [\"mamba\"]", "\"layer_types\" has \"mamba\""),
+    ("\"local_attention\": 1", "\"local_attention\" is 1, expected an integer in 2"),
+    ("\"global_attn_every_n_layers\": 0", "\"global_attn_every_n_layers\" is 0"),
+    ("\"global_rope_theta\": 0.5", "\"global_rope_theta\" is 0.5, expected 1 to 1e12"),
+    ("\"rope_parameters\": {\"full_attention\": {\"rope_type\": \"yarn\"}}", "\"rope_type\" is \"yarn\""),
+    ("\"rope_scaling\": {\"type\": \"linear\", \"factor\": 2}", "\"type\" is \"linear\""),
+    ("\"classifier_pooling\": \"max\"", "\"classifier_pooling\" is \"max\"; only \"cls\" or \"mean\""),
+    ("\"num_attention_heads\": 256", "rotary positions need an even size of each attention head"),
+  ])
+  func refusesOtherModernBerts(members: String, message: String) throws {
+    let error = failure { _ = try read("ModernBertModel", members) }
+    #expect(error?.message.contains(message) == true, "\(error?.message ?? "no error")")
+  }
+
+  @Test func positionsAfterPadding() throws {
+    let usual = try read("RobertaModel", "\"max_position_embeddings\": 514")
+    #expect(usual.maxPositions == 512 && usual.paddingID == 1)
+    #expect(usual.firstPositionRow == 2 && usual.positionRows == 514)
+    let other = try read("RobertaModel", "\"max_position_embeddings\": 100, \"pad_token_id\": 5")
+    #expect(other.maxPositions == 94 && other.firstPositionRow == 6 && other.positionRows == 100)
+    #expect(try read("BertModel", "\"pad_token_id\": 5").maxPositions == 512)
+    let error = failure { _ = try read("RobertaModel", "\"pad_token_id\": 510") }
+    #expect(error?.status == .invalidModel)
+    #expect(error?.message.contains("leaves fewer than 3 positions after \"pad_token_id\" 510") == true)
+    #expect(failure { _ = try read("RobertaModel", "\"pad_token_id\": -1") }?.status == .invalidModel)
+  }
+
+  /// Group of layer i: `int(i / (num_hidden_layers / num_hidden_groups))`, in Python.
+  @Test func layersOfGroups() throws {
+    func groups(_ layers: Int, _ groups: Int, _ size: Int) throws -> [String] {
+      try read(
+        "AlbertModel",
+        "\"num_hidden_layers\": \(layers), \"num_hidden_groups\": \(groups), \"inner_group_num\": \(size)"
+      ).layerBases.map {
+        $0.replacing("albert.encoder.albert_layer_groups.", with: "").replacing(".albert_layers.", with: "/")
+      }
+    }
+    #expect(try groups(3, 1, 1) == ["0/0.", "0/0.", "0/0."])
+    #expect(try groups(5, 2, 1) == ["0/0.", "0/0.", "0/0.", "1/0.", "1/0."])
+    #expect(try groups(2, 2, 2) == ["0/0.", "0/1.", "1/0.", "1/1."])
+    #expect(try groups(2, 4, 1) == ["0/0.", "2/0."])
+    #expect(failure { _ = try groups(1000, 1, 2) }?.status == .invalidModel)
+    #expect(failure { _ = try groups(2, 1, 0) }?.status == .invalidModel)
+  }
+
+  @Test(arguments: [
+    ("gelu_python", Activation.gelu), ("gelu_new", .geluTanh), ("gelu_fast", .geluTanh),
+    ("gelu_pytorch_tanh", .geluTanh), ("relu", .relu), ("silu", .silu), ("swish", .silu), ("tanh", .tanh),
+  ])
+  func readsActivations(name: String, activation: Activation) throws {
+    #expect(try readBert(", \"hidden_act\": \"\(name)\"").activation == activation)
+    #expect(try readDistilBert(", \"activation\": \"\(name)\"").activation == activation)
+  }
+
   @Test(arguments: [
     ("\"hidden_size\": 0", "\"hidden_size\" is 0, expected an integer in 1...65536"),
     ("\"hidden_size\": 768.5", "\"hidden_size\" is 768.5, expected an integer"),
@@ -90,7 +214,10 @@ struct ModelConfigurationTests {
   }
 
   @Test(arguments: [
-    ("\"hidden_act\": \"gelu_new\"", "\"hidden_act\" is \"gelu_new\"; only \"gelu\" is supported"),
+    (
+      "\"hidden_act\": \"quick_gelu\"",
+      "\"hidden_act\" is \"quick_gelu\"; supported: \"gelu\", \"gelu_accurate\""
+    ),
     ("\"position_embedding_type\": \"relative_key\"", "\"position_embedding_type\" is \"relative_key\""),
     ("\"is_decoder\": true", "\"is_decoder\" is true; only false is supported"),
     ("\"add_cross_attention\": true", "\"add_cross_attention\" is true"),

@@ -2,6 +2,11 @@
 
 /// A small checkpoint with random weights that tests bend and write.
 struct TinyCheckpoint {
+  /// Those it makes checkpoints of.
+  static let families = [EncoderFamily.bert, .distilBert, .roberta, .electra, .albert, .modernBert]
+  /// Where embeddings are projected.
+  static let projectedEmbeddingSize = 6
+
   struct Tensor: Equatable {
     var type: String
     var shape: [Int]
@@ -34,21 +39,26 @@ struct TinyCheckpoint {
       add("\(name).weight", [outs, ins])
       if hasBias { add("\(name).bias", [outs]) }
     }
-    func norm(_ name: String) {
-      add("\(name).weight", [hidden])
-      if hasBias { add("\(name).bias", [hidden]) }
+    func norm(_ name: String, _ width: Int? = nil) {
+      add("\(name).weight", [width ?? hidden])
+      if hasBias { add("\(name).bias", [width ?? hidden]) }
     }
-    add("\(names.wordEmbeddings).weight", [12, hidden])
-    if let name = names.positionEmbeddings { add("\(name).weight", [16, hidden]) }
-    if let name = names.tokenTypeEmbeddings { add("\(name).weight", [2, hidden]) }
-    norm(names.embeddingNorm)
+    var (width, infix) = (hidden, "")
+    if case .projected(let name, _) = family.embeddings {
+      width = Self.projectedEmbeddingSize
+      linear(name, hidden, width)
+    }
+    if case .groups(let name) = family.layerSharing { infix = "\(name)0." }
+    add("\(names.wordEmbeddings).weight", [12, width])
+    if let name = names.positionEmbeddings { add("\(name).weight", [16, width]) }
+    if let name = names.tokenTypeEmbeddings { add("\(name).weight", [2, width]) }
+    norm(names.embeddingNorm, width)
     let layer = names.layer
     for index in 0..<layers {
-      let base = "\(names.layers)\(index)."
-      switch layer.projections {
-      case .separate(let query, let key, let value):
-        for name in [query, key, value] { linear(base + name, hidden, hidden, hasBias: hasBias) }
-      case .together(let name): linear(base + name, 3 * hidden, hidden, hasBias: hasBias)
+      let base = "\(names.layers)\(index).\(infix)"
+      let projections = [layer.query, layer.key, layer.value].compactMap(\.self)
+      for name in projections {
+        linear(base + name, 3 / projections.count * hidden, hidden, hasBias: hasBias)
       }
       linear(base + layer.attentionOutput, hidden, hidden, hasBias: hasBias)
       if index > 0 || family.norm != .layerNormBefore { norm(base + layer.attentionNorm) }
@@ -58,7 +68,7 @@ struct TinyCheckpoint {
       norm(base + layer.outputNorm)
     }
     if let name = names.finalNorm { norm(name) }
-    if task == .classify || task == .answer && family.pooler.isForTokens {
+    if task == .classify || task != .embed && family.pooler.isForTokens {
       linear(family.pooler.module, hidden, hidden, hasBias: hasBias)
       if let name = family.pooler.norm { norm(name) }
     }
@@ -68,6 +78,13 @@ struct TinyCheckpoint {
       config["id2label"] = .object(
         .init(members: ["x", "y", "z"].enumerated().map { .init(key: "\($0)", value: .string($1)) }))
       linear(names.classifier, 3, hidden)
+    case .entities:
+      config["id2label"] = .object(
+        .init(
+          members: ["O", "B-x", "I-x", "B-y", "I-y"].enumerated().map {
+            .init(key: "\($0)", value: .string($1))
+          }))
+      linear(names.tokenClassifier, 5, hidden)
     case .embed, .predict: break
     }
   }
@@ -83,6 +100,7 @@ struct TinyCheckpoint {
         "hidden_size": integer(hidden), "num_hidden_layers": integer(layers),
         "num_attention_heads": integer(heads), "intermediate_size": integer(inner),
         "hidden_act": .string("gelu"), "type_vocab_size": integer(2),
+        "embedding_size": integer(projectedEmbeddingSize), "num_hidden_groups": integer(layers),
         "layer_norm_eps": .number(.init(double: 1e-6, integer: nil)),
       ]
       : [

@@ -12,6 +12,8 @@ struct QuantizationPlan {
     if let positions = encoder.positionEmbeddings { quantize([positions], hasSums: false) }
     if let types = encoder.tokenTypeEmbeddings { quantize([types], hasSums: false) }
     keep(encoder.embeddingNorm)
+    // Small, and all that follows depends on it.
+    if let projection = encoder.embeddingProjection { keep(projection) }
     for layer in encoder.layers {
       quantize(layer.projections)
       quantize([layer.attentionOutput])
@@ -22,7 +24,7 @@ struct QuantizationPlan {
     }
     if let norm = encoder.finalNorm { keep(norm) }
     for layer in model.head.layers {
-      keep([layer.linear.weight] + [layer.linear.bias].compactMap(\.self))
+      keep(layer.linear)
       if let norm = layer.norm { keep(norm) }
     }
   }
@@ -37,6 +39,10 @@ struct QuantizationPlan {
     add(group.map { ($0.name, SafetensorsType(.i8), $0.shape) })
     add(group.map { ("\($0.name)_scale", SafetensorsType(.f32), [$0.rowCount]) })
     if hasSums { add(group.map { ("\($0.name)_sum", SafetensorsType.i32, [$0.rowCount]) }) }
+  }
+
+  private mutating func keep(_ linear: LinearWeights) {
+    keep([linear.weight] + [linear.bias].compactMap(\.self))
   }
 
   private mutating func keep(_ norm: NormWeights) { keep([norm.weight] + [norm.bias].compactMap(\.self)) }

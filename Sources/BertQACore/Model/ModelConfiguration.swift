@@ -182,7 +182,8 @@ extension ModelConfiguration {
     if let activation = Activation(named: name) { return activation }
     throw BertQAError(
       .unsupported,
-      "\(reader.file): \(quoted(keys.activation)) is \(quoted(name)); supported: \(Activation.supportedNames)")
+      "\(reader.file): \(quoted(keys.activation)) is \(quoted(name)); supported: \(Activation.supportedNames)"
+    )
   }
 
   /// Refuses settings under which the same tensors mean another computation.

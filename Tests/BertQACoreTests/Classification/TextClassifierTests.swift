@@ -5,8 +5,8 @@ import Testing
 
 @Suite struct TextClassifierTests {
   static let names = [
-    "tiny-bert-classifier", "tiny-bert-regression", "tiny-distilbert-classifier",
-    "tiny-modernbert-classifier",
+    "tiny-bert-classifier", "tiny-bert-regression", "tiny-distilbert-classifier", "tiny-camembert-classifier",
+    "tiny-electra-classifier", "tiny-albert-classifier", "tiny-modernbert-classifier",
   ]
 
   /// Logits in the model's order.
@@ -57,8 +57,8 @@ import Testing
       let exact = try classify(Context(tiny: name), texts).map(logits)
       let rough = try classify(Context(tiny: name, precision: precision), texts).map(logits)
       #expect(rough != exact)
-      // Logits of these models have a standard deviation of about 1.
-      #expect(distance(rough, exact) < 0.2)
+      // Logits of these models have a standard deviation of 1 to 1.5.
+      #expect(distance(rough, exact) < 0.25)
     }
   }
 

@@ -36,16 +36,11 @@ from transformers import (
     BertForSequenceClassification,
     BertForTokenClassification,
     BertModel,
-    BertTokenizer,
     DistilBertConfig,
     DistilBertForQuestionAnswering,
     DistilBertForSequenceClassification,
     DistilBertForTokenClassification,
     DistilBertModel,
-    ModernBertConfig,
-    ModernBertForQuestionAnswering,
-    ModernBertForSequenceClassification,
-    ModernBertModel,
     pipeline,
 )
 
@@ -159,23 +154,6 @@ def save(name, model, dtype, pieces, cased, leave_out=()):
     return folder
 
 
-def round_parameters(model, dtype):
-    """The weights are what the file holds, the arithmetic is f32. (Buffers, such as rotary frequencies, are not in it.)"""
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.copy_(parameter.to(dtype))
-
-
-def expect_spans(folder, model, size, generator, is_bert):
-    sets = [
-        {"windows": [window(model, length, size, generator, is_bert) for length in lengths]}
-        for lengths in LENGTH_SETS
-    ]
-    (folder / "expected.json").write_text(json.dumps({"sets": sets}, separators=(",", ":")) + "\n")
-    logits = [value for group in sets for one in group["windows"] for value in one["start"]]
-    print(folder.name, size, "pieces, logits' standard deviation", torch.tensor(logits).std().item())
-
-
 def make(name, seed, cased, is_bert, dtype):
     generator = torch.Generator().manual_seed(seed)
     pieces = vocabulary(cased)
@@ -196,56 +174,16 @@ def make(name, seed, cased, is_bert, dtype):
         model = DistilBertForQuestionAnswering._from_config(config, attn_implementation="eager")
     model.eval()
     randomise(model, generator)
-    round_parameters(model, dtype)
+    model.to(dtype).float()  # the weights are what the file holds, the arithmetic is f32
 
     folder = save(name, model, dtype, pieces, cased)
-    expect_spans(folder, model, len(pieces), generator, is_bert)
-
-
-def modernbert_config(pieces, **settings):
-    """Global, local, local, global: with windows of 8 tokens to either side, short texts tell them apart."""
-    special = {"pad_token_id": 0, "cls_token_id": 2, "bos_token_id": 2, "sep_token_id": 3, "eos_token_id": 3}
-    sizes = {"hidden_size": 32, "num_hidden_layers": 4, "num_attention_heads": 4, "intermediate_size": 24}
-    return ModernBertConfig(vocab_size=len(pieces), local_attention=16, **(special | sizes | settings))
-
-
-def make_modernbert(name, seed, dtype):
-    generator = torch.Generator().manual_seed(seed)
-    pieces = vocabulary(cased=True)
-    config = modernbert_config(pieces, max_position_embeddings=128)
-    model = ModernBertForQuestionAnswering._from_config(config, attn_implementation="eager").eval()
-    randomise(model, generator)
-    round_parameters(model, dtype)
-    folder = save(name, model, dtype, pieces, cased=True)
-    expect_spans(folder, model, len(pieces), generator, is_bert=False)
-
-
-def write_tokenizer_json(folder):
-    """Transformers knows no vocab.txt for ModernBERT."""
-    BertTokenizer.from_pretrained(folder, do_lower_case=True).backend_tokenizer.save(str(folder / "tokenizer.json"))
-    (folder / "vocab.txt").unlink()
-    settings = {
-        "tokenizer_class": "PreTrainedTokenizerFast",
-        "model_input_names": ["input_ids", "attention_mask"],
-        "cls_token": "[CLS]",
-        "sep_token": "[SEP]",
-        "pad_token": "[PAD]",
-        "unk_token": "[UNK]",
-        "mask_token": "[MASK]",
-    }
-    (folder / "tokenizer_config.json").write_text(json.dumps(settings, indent=1) + "\n")
-
-
-def write_older_keys(folder):
-    """What transformers before version 5 wrote in place of lists of layers and their positions."""
-    path = folder / "config.json"
-    config = json.loads(path.read_text())
-    del config["layer_types"]
-    ropes = config.pop("rope_parameters")
-    config["global_attn_every_n_layers"] = 3
-    config["global_rope_theta"] = ropes["full_attention"]["rope_theta"]
-    config["local_rope_theta"] = ropes["sliding_attention"]["rope_theta"]
-    path.write_text(json.dumps(config, indent=1, sort_keys=True) + "\n")
+    sets = [
+        {"windows": [window(model, length, len(pieces), generator, is_bert) for length in lengths]}
+        for lengths in LENGTH_SETS
+    ]
+    (folder / "expected.json").write_text(json.dumps({"sets": sets}, separators=(",", ":")) + "\n")
+    logits = [value for group in sets for one in group["windows"] for value in one["start"]]
+    print(name, len(pieces), "pieces, logits' standard deviation", torch.tensor(logits).std().item())
 
 
 SMALL = {"max_position_embeddings": 64}
@@ -255,11 +193,7 @@ def make_small(name, seed, kind, dtype, cased=False, leave_out=(), **settings):
     """A model of a few kilobytes; (folder, model that computes in f32)."""
     generator = torch.Generator().manual_seed(seed)
     pieces = vocabulary(cased)
-    if kind.__name__.startswith("Modern"):
-        config = modernbert_config(
-            pieces, **({"hidden_size": 16, "num_attention_heads": 2, "intermediate_size": 20} | SMALL | settings)
-        )
-    elif kind.__name__.startswith("Distil"):
+    if kind.__name__.startswith("Distil"):
         config = DistilBertConfig(
             vocab_size=len(pieces), dim=16, n_layers=2, n_heads=2, hidden_dim=32, **SMALL, **settings
         )
@@ -275,11 +209,8 @@ def make_small(name, seed, kind, dtype, cased=False, leave_out=(), **settings):
         )
     model = kind._from_config(config, attn_implementation="eager").eval()
     randomise(model, generator)
-    round_parameters(model, dtype)
-    folder = save(name, model, dtype, pieces, cased, leave_out)
-    if kind.__name__.startswith("Modern"):
-        write_tokenizer_json(folder)
-    return folder, model
+    model.to(dtype).float()
+    return save(name, model, dtype, pieces, cased, leave_out), model
 
 
 def expect(folder, texts, outputs):
@@ -305,7 +236,6 @@ def make_classifier(name, seed, kind, dtype, has_pooler=True, **settings):
                 hidden = model.bert(**inputs).last_hidden_state
                 outputs.append(model.classifier(hidden[:, 0])[0])
     expect(folder, TEXTS, outputs)
-    return folder
 
 
 def make_tagger(name, seed, kind, dtype, **settings):
@@ -341,7 +271,7 @@ def make_tagger(name, seed, kind, dtype, **settings):
 def make_embedder(name, seed, kind, dtype, pooling, normalizes, length):
     """As sentence-transformers' checkpoints of old are laid out, which it still reads."""
     folder, _ = make_small(name, seed, kind, dtype)
-    if kind in (BertModel, ModernBertModel):  # unprefixed, without the pooler that nothing needs
+    if kind is BertModel:  # unprefixed, without the pooler that nothing needs
         path = folder / "model.safetensors"
         tensors = {key: value for key, value in load_file(path).items() if not key.startswith("pooler")}
         save_file(tensors, path, metadata={"format": "pt"})
@@ -379,54 +309,43 @@ def make_embedder(name, seed, kind, dtype, pooling, normalizes, length):
     expect(folder, texts, model.encode([text for text, _ in texts], convert_to_tensor=True))
 
 
-make("tiny-bert", 1, cased=False, is_bert=True, dtype=torch.float32)
-make("tiny-bert-cased", 2, cased=True, is_bert=True, dtype=torch.float16)
-make("tiny-distilbert", 3, cased=False, is_bert=False, dtype=torch.bfloat16)
-make_classifier(
-    "tiny-bert-classifier",
-    4,
-    BertForSequenceClassification,
-    torch.float32,
-    id2label={0: "calm", 1: "glad", 2: "sad"},
-)
-make_classifier(
-    "tiny-bert-regression", 5, BertForSequenceClassification, torch.float16, has_pooler=False, num_labels=1
-)
-make_classifier(
-    "tiny-distilbert-classifier",
-    6,
-    DistilBertForSequenceClassification,
-    torch.bfloat16,
-    problem_type="multi_label_classification",
-    num_labels=4,
-)
-make_embedder("tiny-bert-embedder", 7, BertModel, torch.float16, "mean", normalizes=True, length=32)
-make_modernbert("tiny-modernbert", 9, torch.float32)
-write_older_keys(
+def main():
+    make("tiny-bert", 1, cased=False, is_bert=True, dtype=torch.float32)
+    make("tiny-bert-cased", 2, cased=True, is_bert=True, dtype=torch.float16)
+    make("tiny-distilbert", 3, cased=False, is_bert=False, dtype=torch.bfloat16)
     make_classifier(
-        "tiny-modernbert-classifier",
-        10,
-        ModernBertForSequenceClassification,
-        torch.bfloat16,
-        classifier_pooling="mean",
-        attention_bias=True,
-        mlp_bias=True,
-        norm_bias=True,
-        classifier_bias=True,
-        num_labels=3,
-        rope_parameters={
-            "full_attention": {"rope_type": "default", "rope_theta": 5000.0},
-            "sliding_attention": {"rope_type": "default", "rope_theta": 300.0},
-        },
+        "tiny-bert-classifier",
+        4,
+        BertForSequenceClassification,
+        torch.float32,
+        id2label={0: "calm", 1: "glad", 2: "sad"},
     )
-)
-make_embedder("tiny-modernbert-embedder", 11, ModernBertModel, torch.float16, "cls", normalizes=True, length=64)
-make_embedder("tiny-distilbert-embedder", 8, DistilBertModel, torch.float32, "cls", normalizes=False, length=64)
-make_tagger("tiny-bert-entities", 54, BertForTokenClassification, torch.float16, id2label=dict(enumerate(TAGS)))
-make_tagger(
-    "tiny-distilbert-entities",
-    10,
-    DistilBertForTokenClassification,
-    torch.bfloat16,
-    id2label=dict(enumerate(["PER", "LOC", "O"])),
-)
+    make_classifier(
+        "tiny-bert-regression", 5, BertForSequenceClassification, torch.float16, has_pooler=False, num_labels=1
+    )
+    make_classifier(
+        "tiny-distilbert-classifier",
+        6,
+        DistilBertForSequenceClassification,
+        torch.bfloat16,
+        problem_type="multi_label_classification",
+        num_labels=4,
+    )
+    make_embedder("tiny-bert-embedder", 7, BertModel, torch.float16, "mean", normalizes=True, length=32)
+    make_embedder(
+        "tiny-distilbert-embedder", 8, DistilBertModel, torch.float32, "cls", normalizes=False, length=64
+    )
+    make_tagger(
+        "tiny-bert-entities", 54, BertForTokenClassification, torch.float16, id2label=dict(enumerate(TAGS))
+    )
+    make_tagger(
+        "tiny-distilbert-entities",
+        10,
+        DistilBertForTokenClassification,
+        torch.bfloat16,
+        id2label=dict(enumerate(["PER", "LOC", "O"])),
+    )
+
+
+if __name__ == "__main__":
+    main()

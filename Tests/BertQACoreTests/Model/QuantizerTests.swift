@@ -22,6 +22,8 @@ struct QuantizerTests {
   func weightsStayClose(
     size: (hidden: Int, heads: Int, task: ModelTask), family: EncoderFamily
   ) throws {
+    // Rotary positions need heads of an even size.
+    if family.positions == .rotary, size.hidden / size.heads % 2 > 0 { return }
     try TinyCheckpoint(
       family, task: size.task, hidden: size.hidden, heads: size.heads, inner: 2 * size.hidden + 1
     ).write(to: source)
@@ -37,7 +39,7 @@ struct QuantizerTests {
           #expect(new.name == old.name)
           #expect(new.shape == old.shape)
           let isFloat = [
-            "qa_outputs", "bert.pooler", "albert.pooler", "pre_classifier", "classifier",
+            "qa_outputs", "bert.pooler", "albert.pooler", "pre_classifier", "classifier", "head.dense",
             "electra.embeddings_project", "albert.encoder.embedding_hidden_mapping_in",
           ].contains { new.name.hasPrefix($0) }
           let isKept = isFloat || new.shape.count == 1

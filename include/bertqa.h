@@ -243,7 +243,8 @@ enum {
   BERTQA_TASK_ANSWER = 1,   /* bertqa_answer and its like, bertqa_logits */
   BERTQA_TASK_CLASSIFY = 2, /* bertqa_classify */
   BERTQA_TASK_EMBED = 3,    /* bertqa_embed; bertqa_labeler_create */
-  BERTQA_TASK_PREDICT = 4   /* bertqa_sequence_... in bertqa_experimental.h */
+  BERTQA_TASK_PREDICT = 4,  /* bertqa_sequence_... in bertqa_experimental.h */
+  BERTQA_TASK_ENTITIES = 5  /* bertqa_entities */
 };
 
 /* The names that messages, the command line and Python use: "auto", "f32"; "auto", "avx2";

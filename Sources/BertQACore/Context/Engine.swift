@@ -5,6 +5,7 @@ enum Engine: Sendable {
   case wordCounts(WordCountClassifier)
   case classification(TextClassifier)
   case embedding(TextEmbedder)
+  case entities(EntityRecognizer)
   case languageModel(SequenceModel)
 
   /// nil for models that read words rather than tokens.
@@ -14,6 +15,7 @@ enum Engine: Sendable {
     case .answering(let answerer, _): answerer.tokenizer
     case .classification(let classifier): classifier.reader.reader.tokenizer
     case .embedding(let embedder): embedder.reader.reader.tokenizer
+    case .entities(let recognizer): recognizer.reader.tokenizer
     case .wordCounts, .languageModel: nil
     }
   }
@@ -34,6 +36,7 @@ enum Engine: Sendable {
       WarmUp.once(.embedding) {
         try? embedder.forEachVector(of: [TextPair(text: text)], EmbedOptions()) { _, _, _ in }
       }
+    case .entities: break
     case .wordCounts(let classifier):
       WarmUp.once(.wordCounts) { classifier.warmUp(text) }
     case .languageModel(let model):
@@ -110,7 +113,7 @@ struct LoadedEngine {
     }
     // Quantized or not: config.json says it.
     let kind =
-      "\(architecture.rawValue) \(options.precision) \(source.value("bertqa") != nil) \(directory.modelKind)"
+      "\(architecture.name) \(options.precision) \(source.value("bertqa") != nil) \(directory.modelKind)"
     return try WarmUp.load(kind) { forkWaits throws(BertQAError) in
       var options = options
       if forkWaits { options.call.cancellation = nil }
@@ -123,7 +126,7 @@ struct LoadedEngine {
     _ options: ContextOptions
   ) throws(BertQAError) {
     var info = ModelInfo(directory: directory.name)
-    info.architecture = architecture.rawValue
+    info.architecture = architecture.name
     info.task = architecture.task
     switch architecture.kind {
     case .encoder(_, let head):
@@ -189,6 +192,8 @@ struct LoadedEngine {
         reader: TextReader(reader: reader), labels: configuration.labels,
         problemType: configuration.problemType)
       self.init(.classification(classifier), info)
+    case .tokenLabels:
+      self.init(.entities(EntityRecognizer(reader: reader, labels: configuration.labels)), info)
     case .vectors:
       guard let defaults = model.embedding else {
         throw BertQAError(.internal, "\(info.directory): an embedding model without its configuration")

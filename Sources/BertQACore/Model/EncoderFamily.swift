@@ -4,8 +4,9 @@
 /// A new family is a value here. A new variant is a case of one of the enums below, and code wherever the compiler
 /// then finds a switch over it incomplete.
 struct EncoderFamily: Sendable, Equatable {
-  /// As in transformers' `model_type`.
-  let name: String
+  /// What the names of transformers' classes begin with: "Bert" of `BertForQuestionAnswering`. Several where
+  /// classes differ by name only.
+  let classPrefixes: [String]
   let configuration: ConfigurationKeys
   let tensors: TensorNames
   let positions: Positions
@@ -46,18 +47,32 @@ struct EncoderFamily: Sendable, Equatable {
     let isOptional: Bool
   }
 
-  /// The keys of `config.json`, and the values of those that Hugging Face leaves out at their default.
+  /// The keys of `config.json`: BERT's, where a family does not say otherwise.
   struct ConfigurationKeys: Sendable, Equatable {
-    let hiddenSize: String
-    let layerCount: String
-    let headCount: String
-    let intermediateSize: String
-    let activation: String
+    var hiddenSize = "hidden_size"
+    var layerCount = "num_hidden_layers"
+    var headCount = "num_attention_heads"
+    var intermediateSize = "intermediate_size"
+    var activation = "hidden_act"
     /// nil: no token types.
-    let tokenTypeCount: String?
-    /// nil: a constant of the family, 1e-12.
-    let layerNormEps: String?
-    let defaultLayerCount: Int
+    var tokenTypeCount: String? = "type_vocab_size"
+    /// nil: a constant of the family, the default.
+    var layerNormEps: String? = "layer_norm_eps"
+    var defaults = Defaults()
+  }
+
+  /// What holds where `config.json` does not have the key: the defaults of transformers' configuration class, which
+  /// its files may leave out. BERT's, where a family does not say otherwise.
+  struct Defaults: Sendable, Equatable {
+    var vocabSize = 30522
+    var hiddenSize = 768
+    var layerCount = 12
+    var headCount = 12
+    var intermediateSize = 3072
+    var maxPositions = 512
+    var tokenTypeCount = 2
+    var layerNormEps = 1e-12
+    var activation = "gelu"
   }
 
   /// What checkpoints call their modules; a module's tensors are its name with ".weight" and ".bias".
@@ -89,13 +104,13 @@ struct EncoderFamily: Sendable, Equatable {
 }
 
 extension EncoderFamily {
+  /// Those that load, in the order in which messages name them.
+  static let all = [bert, distilBert]
+
   /// Devlin et al. 2018, https://arxiv.org/abs/1810.04805; transformers' `modeling_bert.py`.
   static let bert = EncoderFamily(
-    name: "bert",
-    configuration: ConfigurationKeys(
-      hiddenSize: "hidden_size", layerCount: "num_hidden_layers", headCount: "num_attention_heads",
-      intermediateSize: "intermediate_size", activation: "hidden_act", tokenTypeCount: "type_vocab_size",
-      layerNormEps: "layer_norm_eps", defaultLayerCount: 12),
+    classPrefixes: ["Bert"],
+    configuration: ConfigurationKeys(),
     tensors: TensorNames(
       prefix: "bert.", wordEmbeddings: "bert.embeddings.word_embeddings",
       positionEmbeddings: "bert.embeddings.position_embeddings",
@@ -112,10 +127,11 @@ extension EncoderFamily {
   /// Sanh et al. 2019, https://arxiv.org/abs/1910.01108; transformers' `modeling_distilbert.py`. Sinusoidal
   /// position embeddings are stored like learnt ones.
   static let distilBert = EncoderFamily(
-    name: "distilbert",
+    classPrefixes: ["DistilBert"],
     configuration: ConfigurationKeys(
       hiddenSize: "dim", layerCount: "n_layers", headCount: "n_heads", intermediateSize: "hidden_dim",
-      activation: "activation", tokenTypeCount: nil, layerNormEps: nil, defaultLayerCount: 6),
+      activation: "activation", tokenTypeCount: nil, layerNormEps: nil,
+      defaults: Defaults(layerCount: 6)),
     tensors: TensorNames(
       prefix: "distilbert.", wordEmbeddings: "distilbert.embeddings.word_embeddings",
       positionEmbeddings: "distilbert.embeddings.position_embeddings", tokenTypeEmbeddings: nil,

@@ -1,6 +1,6 @@
 /// The shape of an encoder and its head: what `config.json` says of them.
 struct ModelConfiguration: Sendable, Equatable {
-  var architecture: Architecture = .bertForQuestionAnswering
+  var architecture = Architecture.encoder(.bert, .spans)
   var family: EncoderFamily = .bert
   var head: HeadKind = .spans
   /// Rows of the word embeddings; the vocabulary may be smaller.
@@ -41,21 +41,26 @@ extension ModelConfiguration {
   /// - Parameter reader: `config.json`.
   init(_ reader: ObjectReader, _ architecture: Architecture) throws(BertQAError) {
     guard case .encoder(let family, let head) = architecture.kind else {
-      throw BertQAError(.unsupported, "\(reader.file): \(architecture.rawValue) is not an encoder")
+      throw BertQAError(.unsupported, "\(reader.file): \(architecture.name) is not an encoder")
     }
     let keys = family.configuration
+    let defaults = keys.defaults
     self.architecture = architecture
     self.family = family
     self.head = head
-    vocabSize = try reader.integer("vocab_size", in: Limit.vocabulary) ?? 30522
-    hiddenSize = try reader.integer(keys.hiddenSize, in: Limit.width) ?? 768
-    layerCount = try reader.integer(keys.layerCount, in: Limit.layers) ?? keys.defaultLayerCount
-    headCount = try reader.integer(keys.headCount, in: Limit.width) ?? 12
-    intermediateSize = try reader.integer(keys.intermediateSize, in: Limit.width) ?? 3072
-    maxPositions = try reader.integer("max_position_embeddings", in: Limit.positions) ?? 512
+    vocabSize = try reader.integer("vocab_size", in: Limit.vocabulary) ?? defaults.vocabSize
+    hiddenSize = try reader.integer(keys.hiddenSize, in: Limit.width) ?? defaults.hiddenSize
+    layerCount = try reader.integer(keys.layerCount, in: Limit.layers) ?? defaults.layerCount
+    headCount = try reader.integer(keys.headCount, in: Limit.width) ?? defaults.headCount
+    intermediateSize =
+      try reader.integer(keys.intermediateSize, in: Limit.width) ?? defaults.intermediateSize
+    maxPositions =
+      try reader.integer("max_position_embeddings", in: Limit.positions) ?? defaults.maxPositions
     typeVocabSize = 0
-    if let key = keys.tokenTypeCount { typeVocabSize = try reader.integer(key, in: Limit.types) ?? 2 }
-    layerNormEps = 1e-12
+    if let key = keys.tokenTypeCount {
+      typeVocabSize = try reader.integer(key, in: Limit.types) ?? defaults.tokenTypeCount
+    }
+    layerNormEps = Float(defaults.layerNormEps)
     if let key = keys.layerNormEps, let eps = try reader.number(key) {
       guard eps > 0, eps < 1, Float(eps) > 0 else {
         throw BertQAError(
@@ -63,14 +68,17 @@ extension ModelConfiguration {
       }
       layerNormEps = Float(eps)
     }
-    try Self.checkActivation(reader, keys.activation)
+    try Self.checkActivation(reader, keys)
     guard hiddenSize % headCount == 0 else {
       throw BertQAError(
         .invalidModel,
         "\(reader.file): hidden size \(hiddenSize) is not divisible by \(headCount) attention heads")
     }
     try Self.checkVariant(reader)
-    if case .labels = head { try readLabels(reader) }
+    switch head {
+    case .labels, .tokenLabels: try readLabels(reader)
+    case .spans, .vectors: break
+    }
     if let own = try reader.reader("bertqa"), let value = try own.number("no_answer_threshold") {
       noAnswerThreshold = Float(value)
     }
@@ -103,10 +111,11 @@ extension ModelConfiguration {
 
   /// Both names are the exact GELU, by the error function.
   private static func checkActivation(
-    _ reader: ObjectReader, _ key: String
+    _ reader: ObjectReader, _ keys: EncoderFamily.ConfigurationKeys
   ) throws(BertQAError) {
-    guard ["gelu", "gelu_python"].contains(try reader.string(key) ?? "gelu") else {
-      throw unsupported(reader, key, expected: "\"gelu\"")
+    guard ["gelu", "gelu_python"].contains(try reader.string(keys.activation) ?? keys.defaults.activation)
+    else {
+      throw unsupported(reader, keys.activation, expected: "\"gelu\"")
     }
   }
 

@@ -15,7 +15,7 @@ struct LoadedModelTests {
     return try #require(failure { _ = try load() })
   }
 
-  @Test(arguments: [EncoderFamily.bert, .distilBert], [ModelTask.answer, .classify, .embed])
+  @Test(arguments: [EncoderFamily.bert, .distilBert], [ModelTask.answer, .classify, .embed, .entities])
   func findsEveryTensor(family: EncoderFamily, task: ModelTask) throws {
     let checkpoint = TinyCheckpoint(family, task: task)
     try checkpoint.write(to: directory)
@@ -35,9 +35,14 @@ struct LoadedModelTests {
     #expect(layer.attentionNorm.weight.name == "\(base)\(names.attentionNorm).weight")
     #expect(layer.outputNorm.bias.name == "\(base)\(names.outputNorm).bias")
     #expect((model.encoder.tokenTypeEmbeddings == nil) == (family == .distilBert))
-    let heads: [ModelTask: [[Int]]] = [.answer: [[2, 8]], .classify: [[8, 8], [3, 8]], .embed: []]
+    let heads: [ModelTask: [[Int]]] = [
+      .answer: [[2, 8]], .classify: [[8, 8], [3, 8]], .embed: [], .entities: [[5, 8]],
+    ]
     #expect(model.head.linears.map(\.weight.shape) == heads[task])
-    #expect(model.configuration.labels == (task == .classify ? ["x", "y", "z"] : []))
+    let labels: [ModelTask: [String]] = [
+      .classify: ["x", "y", "z"], .entities: ["O", "B-x", "I-x", "B-y", "I-y"],
+    ]
+    #expect(model.configuration.labels == labels[task, default: []])
     #expect((model.embedding == nil) == (task != .embed))
     #expect(model.tokenizer.vocabularySize == 10)
   }

@@ -30,7 +30,7 @@ struct ModelConfigurationTests {
       "bertqa": {"no_answer_threshold": 5.7}
       """)
     let expected = ModelConfiguration(
-      architecture: .bertForQuestionAnswering, vocabSize: 100, hiddenSize: 48, layerCount: 3,
+      architecture: .encoder(.bert, .spans), vocabSize: 100, hiddenSize: 48, layerCount: 3,
       headCount: 4, intermediateSize: 96, maxPositions: 64, typeVocabSize: 1, layerNormEps: 1e-5,
       noAnswerThreshold: 5.7)
     #expect(configuration == expected)
@@ -44,7 +44,7 @@ struct ModelConfigurationTests {
       "layer_norm_eps": 0.5
       """)
     let expected = ModelConfiguration(
-      architecture: .distilBertForQuestionAnswering, family: .distilBert, vocabSize: 100, hiddenSize: 48,
+      architecture: .encoder(.distilBert, .spans), family: .distilBert, vocabSize: 100, hiddenSize: 48,
       layerCount: 3, headCount: 4, intermediateSize: 96, maxPositions: 64, typeVocabSize: 0,
       layerNormEps: 1e-12)
     #expect(configuration == expected)
@@ -148,14 +148,29 @@ struct ModelConfigurationTests {
     #expect(error.message.hasPrefix("\(directory.file("config.json")): \(message)"), "\(error)")
   }
 
+  @Test func everyFamilyHasEveryHead() throws {
+    let names = Architecture.all.map(\.name)
+    #expect(Set(names).count == names.count)
+    for family in EncoderFamily.all {
+      for (prefix, head) in family.classPrefixes.flatMap({ p in HeadKind.allCases.map { (p, $0) } }) {
+        let configuration = try read("{\"architectures\": [\"\(prefix)\(head.classSuffix)\"]}")
+        #expect(configuration.family == family && configuration.head == head)
+      }
+    }
+    #expect(Architecture.summary(for: .predict) == "LSTMLanguageModel, GRULanguageModel")
+    #expect(Architecture.summary(for: .classify).hasSuffix("}ForSequenceClassification, WordCountClassifier"))
+  }
+
   @Test(arguments: [
     ("{}", "no \"architectures\""), ("{\"architectures\": null}", "no \"architectures\""),
     ("{\"architectures\": [1]}", "no \"architectures\""),
     ("{\"architectures\": [\"GPT2LMHeadModel\"]}", "architecture \"GPT2LMHeadModel\""),
   ])
   func namesTheSupportedArchitectures(text: String, found: String) throws {
-    let supported = Architecture.allCases.map(\.rawValue).joined(separator: ", ")
-    #expect(supported.hasPrefix("BertForQuestionAnswering, DistilBertForQuestionAnswering, "))
+    let supported = Architecture.summary()
+    #expect(supported.hasPrefix("{Bert,DistilBert"))
+    #expect(supported.contains("}{ForQuestionAnswering,"))
+    #expect(supported.hasSuffix("}, WordCountClassifier, LSTMLanguageModel, GRULanguageModel"))
     #expect(
       failure { _ = try read(text) }
         == BertQAError(

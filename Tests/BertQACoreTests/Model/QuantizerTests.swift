@@ -15,7 +15,9 @@ struct QuantizerTests {
 
   /// Hidden sizes whose tensors are all, partly and never multiples of 64 bytes long.
   @Test(
-    arguments: [(64, 4, ModelTask.answer), (16, 2, .classify), (16, 2, .embed), (9, 3, .answer)],
+    arguments: [
+      (64, 4, ModelTask.answer), (16, 2, .classify), (16, 2, .embed), (9, 3, .answer), (9, 3, .entities),
+    ],
     [EncoderFamily.bert, .distilBert])
   func weightsStayClose(
     size: (hidden: Int, heads: Int, task: ModelTask), family: EncoderFamily

@@ -19,12 +19,9 @@ struct TinyCheckpoint {
   ) {
     var random = TestRandom(7)
     let names = family.tensors
-    let architecture = Architecture.allCases.first {
-      guard case .encoder(family, _) = $0.kind else { return false }
-      return $0.task == task
-    }
+    let architecture = HeadKind.allCases.first { $0.task == task }.map { Architecture.encoder(family, $0) }
     config = Self.config(family, hidden: hidden, heads: heads, inner: inner, layers: layers)
-    config["architectures"] = .array([.string(architecture?.rawValue ?? "")])
+    config["architectures"] = .array([.string(architecture?.name ?? "")])
     func add(_ name: String, _ shape: [Int]) {
       let values = (0..<shape.reduce(1, *)).map { _ in
         Float(Int.random(in: -64...64, using: &random)) / 64
@@ -60,6 +57,13 @@ struct TinyCheckpoint {
         .init(members: ["x", "y", "z"].enumerated().map { .init(key: "\($0)", value: .string($1)) }))
       linear(family.pooler.module, hidden, hidden)
       linear("classifier", 3, hidden)
+    case .entities:
+      config["id2label"] = .object(
+        .init(
+          members: ["O", "B-x", "I-x", "B-y", "I-y"].enumerated().map {
+            .init(key: "\($0)", value: .string($1))
+          }))
+      linear("classifier", 5, hidden)
     case .embed, .predict: break
     }
   }

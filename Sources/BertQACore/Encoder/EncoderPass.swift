@@ -81,6 +81,7 @@ struct EncoderPass {
   static let lanes = Kernels.lanes
 
   var hiddenSize: Int { encoder.configuration.hiddenSize }
+  var embeddingSize: Int { encoder.configuration.embeddingSize }
 
   mutating func run(team: borrowing ThreadPool.Team) throws(BertQAError) {
     let aloneCount = state.plan.aloneCount
@@ -124,10 +125,11 @@ struct EncoderPass {
   ) {
     let workspace = encoder.workspaces.take(preferring: seat) ?? Workspace()
     defer { encoder.workspaces.give(workspace, preferring: seat) }
-    let widest = max(encoder.configuration.intermediateSize, hiddenSize)
+    let widest = max(encoder.configuration.intermediateSize, hiddenSize, embeddingSize)
     do throws(BertQAError) {
       let scratch = try workspace.scratch(
-        intermediate: encoder.groupBlocks * widest * Self.lanes, blocks: encoder.groupBlocks,
+        intermediate: encoder.groupBlocks * widest * Self.lanes + embeddingSize,
+        blocks: encoder.groupBlocks,
         attention: encoder.attentionScratch(tokens: chunk.longestWindow),
         head: output.input == .tokens
           ? encoder.parameters.head.scratchCount(blocks: encoder.groupBlocks) : 0)

@@ -28,11 +28,14 @@ final class Parameters: @unchecked Sendable {
   }
 
   let wordEmbeddings: TensorView
-  /// [maxPositions][hidden]: from the row of a window's first token on.
+  /// [positionRows][embeddingSize]
   let positionEmbeddings: UnsafePointer<Float>
-  /// [typeVocabSize][hidden]; nil for architectures without token types.
+  /// [typeVocabSize][embeddingSize]; nil for architectures without token types.
   let tokenTypeEmbeddings: UnsafePointer<Float>?
   let embeddingNorm: Norm
+  /// From embeddings to hidden vectors, f32 always: it is small, and all that follows depends on it.
+  let embeddingProjection: LinearLayer?
+  /// In the order of computation; some may share their parameters.
   let layers: [Layer]
   let head: Head
 
@@ -44,16 +47,18 @@ final class Parameters: @unchecked Sendable {
     let weights = model.encoder
     var converter = ParameterConverter(arithmetic)
     wordEmbeddings = weights.wordEmbeddings
-    let positions = try converter.floats(weights.positionEmbeddings)
-    switch model.configuration.family.positions {
-    case .table(let offset): positionEmbeddings = positions + offset * model.configuration.hiddenSize
-    }
+    positionEmbeddings = try converter.floats(weights.positionEmbeddings)
     if let types = weights.tokenTypeEmbeddings {
       tokenTypeEmbeddings = try converter.floats(types)
     } else {
       tokenTypeEmbeddings = nil
     }
     embeddingNorm = try converter.norm(weights.embeddingNorm)
+    if let projection = weights.embeddingProjection {
+      embeddingProjection = try converter.floatLinear(projection)
+    } else {
+      embeddingProjection = nil
+    }
     var layers: [Layer] = []
     for layer in weights.layers {
       try monitor.checkNow()
@@ -66,7 +71,7 @@ final class Parameters: @unchecked Sendable {
           output: try converter.linear(layer.output),
           outputNorm: try converter.norm(layer.outputNorm)))
     }
-    self.layers = layers
+    self.layers = weights.layerOrder.map { layers[$0] }
     head = try converter.head(model.head, hidden: model.configuration.hiddenSize)
     owners = converter.owners + [model]
   }

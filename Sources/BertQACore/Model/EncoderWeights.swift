@@ -24,31 +24,49 @@ struct LayerWeights: Sendable {
 }
 
 struct EncoderWeights: Sendable {
-  /// [vocabSize, hidden]
+  /// [vocabSize, embeddingSize]
   var wordEmbeddings: TensorView
-  /// [positionRows, hidden]
+  /// [positionRows, embeddingSize]
   var positionEmbeddings: TensorView
-  /// [typeVocabSize, hidden]; nil for architectures without token types.
+  /// [typeVocabSize, embeddingSize]; nil for architectures without token types.
   var tokenTypeEmbeddings: TensorView?
   var embeddingNorm: NormWeights
+  /// From embeddings to hidden vectors; nil where they are the same.
+  var embeddingProjection: LinearWeights?
+  /// Each once, also where the model has it several times.
   var layers: [LayerWeights]
+  /// Indices of `layers` in the order of computation.
+  var layerOrder: [Int]
 }
 
 extension EncoderWeights {
   init(_ loader: inout WeightLoader, _ configuration: ModelConfiguration) throws(BertQAError) {
-    let (names, hidden) = (configuration.family.tensors, configuration.hiddenSize)
+    let (names, width) = (configuration.family.tensors, configuration.embeddingSize)
     wordEmbeddings = try loader.embedding(
-      names.wordEmbeddings, rows: configuration.vocabSize, width: hidden)
+      names.wordEmbeddings, rows: configuration.vocabSize, width: width)
     positionEmbeddings = try loader.embedding(
-      names.positionEmbeddings, rows: configuration.positionRows, width: hidden)
+      names.positionEmbeddings, rows: configuration.positionRows, width: width)
     if let name = names.tokenTypeEmbeddings {
       tokenTypeEmbeddings = try loader.embedding(
-        name, rows: configuration.typeVocabSize, width: hidden)
+        name, rows: configuration.typeVocabSize, width: width)
     }
-    embeddingNorm = try loader.norm(names.embeddingNorm, count: hidden)
+    embeddingNorm = try loader.norm(names.embeddingNorm, count: width)
+    if case .projected(let name, _) = configuration.family.embeddings,
+      configuration.projectedEmbeddingSize != nil
+    {
+      embeddingProjection = try loader.linear(name, outs: configuration.hiddenSize, ins: width)
+    }
     layers = []
-    for index in 0..<configuration.layerCount {
-      layers.append(try LayerWeights(&loader, "\(names.layers)\(index).", configuration))
+    layerOrder = []
+    var indices: [String: Int] = [:]
+    for base in configuration.layerBases {
+      if let index = indices[base] {
+        layerOrder.append(index)
+        continue
+      }
+      indices[base] = layers.count
+      layerOrder.append(layers.count)
+      layers.append(try LayerWeights(&loader, base, configuration))
     }
   }
 }

@@ -60,7 +60,7 @@ extension HeadWeights {
       self.init(input: .window(.first), layers: layers + [Layer(linear: outputs)])
     case .tokenLabels:
       let outputs = try loader.linear(
-        family.tensors.classifier, outs: configuration.labels.count, ins: hidden)
+        family.tensors.tokenClassifier, outs: configuration.labels.count, ins: hidden)
       self.init(input: .tokens, layers: [Layer(linear: outputs)])
     case .vectors:
       self.init(input: .window(.mean), layers: [])

@@ -34,14 +34,22 @@ enum {
 // What a linear layer does to its result before storing it.
 enum {
   BQ_EPILOGUE_BIAS = 0,  // y = x·wᵀ + bias
-  // y = gelu(x·wᵀ + bias), gelu(v) = v/2 · (1 + erf(v/√2)). Absolute error of linear_f32's GELU:
-  // 6e-7 · max(|v|, 1e-30); exactly v above 5.6 and 0 below -5.6; NaN gives NaN.
-  BQ_EPILOGUE_GELU = 1,
   BQ_EPILOGUE_RESIDUAL = 2,  // y += x·wᵀ + bias (y holds the residual)
-  // For linear_bf16: as bfloat16; pairs need an even number of outputs.
-  BQ_EPILOGUE_BF16_PAIRS = 3,       // BIAS, y[block][out/2][16][2]
-  BQ_EPILOGUE_BF16 = 4,             // BIAS, y[block][out][16]
-  BQ_EPILOGUE_GELU_BF16_PAIRS = 5,  // GELU, y[block][out/2][16][2]
+  // Activations: y = f(v), v = x·wᵀ + bias. NaN gives NaN. Errors are absolute, and those of finite v.
+  //   GELU       v/2 · (1 + erf(v/√2)): 6e-7 · max(|v|, 1e-30); exactly v above 5.6, 0 below -5.6
+  //   GELU_TANH  v/2 · (1 + tanh(√(2/π) · (v + 0.044715 v³))): 4e-7 · max(|v|, 1e-30)
+  //   SILU       v / (1 + exp(-v)): 5e-7 · |f(v)| + 1e-36
+  //   RELU       max(v, 0), exact
+  //   TANH       2e-7 · |f(v)|
+  BQ_EPILOGUE_GELU = 1,
+  BQ_EPILOGUE_GELU_TANH = 3,
+  BQ_EPILOGUE_SILU = 4,
+  BQ_EPILOGUE_RELU = 5,
+  BQ_EPILOGUE_TANH = 6,
+  // For linear_bf16: as bfloat16.
+  BQ_EPILOGUE_BF16 = 8,  // BIAS, y[block][out][16]
+  // To be added to BIAS or an activation: y[block][out/2][16][2]; the number of outputs is even.
+  BQ_EPILOGUE_BF16_PAIRS = 16,
 };
 
 // Number formats of weights that are widened where they are used.
@@ -113,8 +121,8 @@ typedef struct bq_kernels {
   void (*quantize_u8)(const float *x, size_t blocks, size_t features, uint8_t *y, float *scale,
                       float *offset);
 
-  // As linear_f32; the sums of byte products are exact, up to in = 2^16. GELU is that of 8-bit
-  // results: absolute error ≤ 6e-6. The epilogues that give bfloat16 are not for it.
+  // As linear_f32; the sums of byte products are exact, up to in = 2^16. GELU, and only
+  // that, is made for 8-bit results: absolute error ≤ 6e-6. The epilogues that give bfloat16 are not for it.
   void (*linear_s8)(const bq_weights_s8 *weights, const uint8_t *x, const float *scale,
                     const float *offset, size_t blocks, size_t in, size_t outs, int32_t epilogue,
                     float *y, size_t y_stride);

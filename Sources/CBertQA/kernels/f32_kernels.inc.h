@@ -41,7 +41,7 @@ INLINE void linear_tile_f32(const int rows, const int blocks, const float *w, co
   dot_tile(rows, blocks, w, in, 1, x, BQ_LANES, in * BQ_LANES, in, 1, acc);
   BQ_UNROLL_FOR (int r = 0; r < rows; r++)
     BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++) acc[r][v] = acc[r][v] + v_splat(bias[r]);
-  store_tile(rows, blocks, acc, epilogue, gelu_tile, y, y_stride);
+  store_tile(rows, blocks, acc, epilogue, activate_tile, y, y_stride);
 }
 
 KERNEL void SUFFIXED(linear_f32)(const float *w, const float *bias, const float *x, size_t blocks,

@@ -6,7 +6,7 @@
 //   VI               the vector of VL int32s; a cast between it and V keeps the bits
 //   v_load, v_store  of VL floats at any address
 //   v_splat, v_max   the vector of one float; the greater
-//   v_gelu           of f32_math.inc.h
+//   v_gelu, …        the activations of f32_math.inc.h
 //   TILE_BLOCKS      blocks of 16 tokens in a tile
 // and, optionally,
 //   HAS_FAST_GELU    if it defines v_gelu_fast, a GELU with an absolute error of at most 6e-6
@@ -62,22 +62,38 @@ INLINE void prefetch_outputs(const int rows, const int blocks, const void *y, si
 #define PREFETCH_ROWS(w, row_bytes, step) \
   __builtin_prefetch((const char *)(w) + (size_t)rows * ((row_bytes) + 4 * (step)), 0, 2)
 
-// y[i] = gelu(y[i]) for n values, a multiple of 16. Not inlined: a tile would hold it `rows` times.
-__attribute__((noinline, unused)) KERNEL static void gelu_tile(float *y, size_t n) {
-  for (size_t i = 0; i < n; i += VL) v_store(y + i, v_gelu(v_load(y + i)));
+// y[i] = f(y[i]) for n values, a multiple of 16, where f is an epilogue's activation. Not inlined: a tile
+// would hold it `rows` times.
+#define BQ_EACH(op) \
+  for (size_t i = 0; i < n; i += VL) v_store(y + i, op(v_load(y + i)))
+__attribute__((noinline, unused)) KERNEL static void activate_tile(int32_t epilogue, float *y,
+                                                                   size_t n) {
+  switch (epilogue) {
+    case BQ_EPILOGUE_GELU: BQ_EACH(v_gelu); break;
+    case BQ_EPILOGUE_GELU_TANH: BQ_EACH(v_gelu_tanh); break;
+    case BQ_EPILOGUE_SILU: BQ_EACH(v_silu); break;
+    case BQ_EPILOGUE_RELU: BQ_EACH(v_relu); break;
+    case BQ_EPILOGUE_TANH: BQ_EACH(v_tanh); break;
+  }
 }
 
+// The same for results that are then rounded to 8 bits.
 #ifdef HAS_FAST_GELU
-__attribute__((noinline, unused)) KERNEL static void gelu_fast_tile(float *y, size_t n) {
-  for (size_t i = 0; i < n; i += VL) v_store(y + i, v_gelu_fast(v_load(y + i)));
+__attribute__((noinline, unused)) KERNEL static void activate_fast_tile(int32_t epilogue, float *y,
+                                                                        size_t n) {
+  if (epilogue == BQ_EPILOGUE_GELU)
+    BQ_EACH(v_gelu_fast);
+  else
+    activate_tile(epilogue, y, n);
 }
 #else
-#define gelu_fast_tile gelu_tile
+#define activate_fast_tile activate_tile
 #endif
+#undef BQ_EACH
 
 // Stores sums (bias included) of `rows` outputs of `blocks` blocks as f32; y is that of the first.
 INLINE void store_tile(const int rows, const int blocks, V acc[][TILE_VECS], int32_t epilogue,
-                       void (*gelu)(float *, size_t), float *y, size_t y_stride) {
+                       void (*activate)(int32_t, float *, size_t), float *y, size_t y_stride) {
   BQ_UNROLL_FOR (int r = 0; r < rows; r++)
     BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++) {
       float *to = y + v / VECS * y_stride + r * BQ_LANES + v % VECS * VL;
@@ -85,8 +101,8 @@ INLINE void store_tile(const int rows, const int blocks, V acc[][TILE_VECS], int
       if (epilogue == BQ_EPILOGUE_RESIDUAL) sum += v_load(to);
       v_store(to, sum);
     }
-  if (epilogue == BQ_EPILOGUE_GELU)
-    for (int b = 0; b < blocks; b++) gelu(y + b * y_stride, rows * BQ_LANES);
+  if (epilogue != BQ_EPILOGUE_BIAS && epilogue != BQ_EPILOGUE_RESIDUAL)
+    for (int b = 0; b < blocks; b++) activate(epilogue, y + b * y_stride, rows * BQ_LANES);
 }
 
 // Writes the lanes begin ..< end of one block's feature.

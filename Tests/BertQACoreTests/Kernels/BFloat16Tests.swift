@@ -43,7 +43,7 @@ func packingRoundsToNearestEven(isa: Int32) throws {
   }
 }
 
-@Test(.needsBF16, arguments: bf16InstructionSets, [0, 1, 2, 3, 4, 5] as [Int32])
+@Test(.needsBF16, arguments: bf16InstructionSets, f32Epilogues + bf16Epilogues)
 func linearBFloat16MatchesReference(isa: Int32, epilogue: Int32) throws {
   let kernels = try #require(Kernels(isa: isa))
   var random = TestRandom(21)
@@ -54,12 +54,7 @@ func linearBFloat16MatchesReference(isa: Int32, epilogue: Int32) throws {
     let x = rounded(random.floats(blocks * inputs * 16, -3...3))
     let packed = try pack(isa, x, features: inputs)
     let y = random.floats(blocks * outs * 16)
-    let plain: Int32 =
-      switch epilogue {
-      case Kernels.Epilogue.bf16Pairs, Kernels.Epilogue.bf16: Kernels.Epilogue.bias
-      case Kernels.Epilogue.geluBF16Pairs: Kernels.Epilogue.gelu
-      default: epilogue
-      }
+    let plain = epilogue % Kernels.Epilogue.bf16
     let expected = ReferenceKernels.linear(
       weights: w, bias: bias, x: x, blocks: blocks, inputs: inputs, epilogue: plain, y: y)
     func check(_ found: (Int, Int) -> Float, within relative: Float) {
@@ -89,7 +84,7 @@ func linearBFloat16MatchesReference(isa: Int32, epilogue: Int32) throws {
   }
 }
 
-@Test(.needsBF16, arguments: bf16InstructionSets, [0, 1, 2, 4] as [Int32])
+@Test(.needsBF16, arguments: bf16InstructionSets, f32Epilogues + [Kernels.Epilogue.bf16])
 func linearBFloat16IsTheSameInAnyBatch(isa: Int32, epilogue: Int32) throws {
   let table = try #require(Kernels(isa: isa)).table
   var random = TestRandom(24)

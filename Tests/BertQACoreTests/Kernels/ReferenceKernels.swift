@@ -26,11 +26,8 @@ enum ReferenceKernels {
         }
         sum += Double(bias[o])
         let at = index(token, o, of: outs)
-        switch epilogue {
-        case Kernels.Epilogue.gelu: y[at] = Float(gelu(sum))
-        case Kernels.Epilogue.residual: y[at] = Float(Double(y[at]) + sum)
-        default: y[at] = Float(sum)
-        }
+        if epilogue == Kernels.Epilogue.residual { sum += Double(y[at]) }
+        y[at] = Float(activations[epilogue].map { $0(sum) } ?? sum)
       }
     }
     return y
@@ -77,4 +74,15 @@ enum ReferenceKernels {
   }
 
   static func gelu(_ x: Double) -> Double { x / 2 * erfc(-x / 2.0.squareRoot()) }
+
+  static func geluTanh(_ x: Double) -> Double {
+    x / (1 + Glibc.exp(-2 * (2 / Double.pi).squareRoot() * (x + 0.044715 * x * x * x)))
+  }
+
+  /// Those of the epilogues that have one.
+  static let activations: [Int32: @Sendable (Double) -> Double] = [
+    Kernels.Epilogue.gelu: gelu, Kernels.Epilogue.geluTanh: geluTanh,
+    Kernels.Epilogue.silu: { $0 / (1 + Glibc.exp(-$0)) }, Kernels.Epilogue.relu: { max($0, 0) },
+    Kernels.Epilogue.tanh: { Glibc.tanh($0) },
+  ]
 }

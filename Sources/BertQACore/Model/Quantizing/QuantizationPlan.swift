@@ -12,6 +12,8 @@ struct QuantizationPlan {
     quantize([encoder.positionEmbeddings], hasSums: false)
     if let types = encoder.tokenTypeEmbeddings { quantize([types], hasSums: false) }
     keep(encoder.embeddingNorm)
+    // Small, and all that follows depends on it.
+    if let projection = encoder.embeddingProjection { keep([projection.weight, projection.bias]) }
     for layer in encoder.layers {
       quantize([layer.query, layer.key, layer.value])
       quantize([layer.attentionOutput])

@@ -4,7 +4,7 @@ import Foundation
 
 /// A checkpoint of Fixtures/ with what transformers computes from it (generate-tiny-models.py).
 struct TinyModel {
-  static let names = ["tiny-bert", "tiny-bert-cased", "tiny-distilbert"]
+  static let names = ["tiny-bert", "tiny-bert-cased", "tiny-distilbert", "tiny-mpnet", "tiny-deberta"]
 
   /// One window and its logits.
   struct Expected: Decodable {

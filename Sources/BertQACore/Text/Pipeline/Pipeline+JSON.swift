@@ -15,7 +15,7 @@ extension Pipeline {
     self.normalizers = normalizers
     preTokenizers = steps
     for token in try root.readers("added_tokens") { addedTokens.append(try AddedToken(token)) }
-    if let processor = try root.reader("post_processor") { try readPostProcessor(processor) }
+    postProcessor = try root.reader("post_processor").map(PostProcessor.init) ?? PostProcessor()
     fingerprint = Self.fingerprint(of: file)
   }
 

@@ -9,6 +9,7 @@ extension Pipeline {
     switch type {
     case "BPE": return try BytePairModel(model, &steps)
     case "Unigram": return try UnigramModel(model)
+    case "WordPiece": return try WordPieceModel(model)
     default:
       throw unsupported(model, "the model", type, supported: ["BPE", "Unigram", "WordPiece"])
     }
@@ -44,6 +45,14 @@ extension Pipeline {
       pieces[Int(id)] = Array(member.key.utf8)
     }
     return pieces
+  }
+
+  /// An id in a file; nil if it is none.
+  static func tokenID(_ value: JSON) -> Int32? {
+    guard case .number(let number) = value, let integer = number.integer,
+      0...Int64(Vocabulary.maximumID) ~= integer
+    else { return nil }
+    return Int32(integer)
   }
 
   /// Adds the file's name to errors.

@@ -7,10 +7,7 @@ struct Pipeline: Sendable {
   var model: any TokenModel
   /// In the order of the file.
   var addedTokens: [AddedToken] = []
-  /// How special tokens frame a text or a pair.
-  var template = Template(prefix: [], separator: [], suffix: [])
-  /// `add_prefix_space` of each post-processor that trims offsets.
-  var trimming: [Bool] = []
+  var postProcessor = PostProcessor()
   /// Equal for pipelines that give the same tokens for every text.
   var fingerprint: UInt64 = 0
 
@@ -27,7 +24,7 @@ struct Pipeline: Sendable {
   /// What the code that runs depends on: see `WarmUp.load`.
   var kind: String {
     let steps = normalizers.map { "\(Swift.type(of: $0))" } + preTokenizers.map { "\(Swift.type(of: $0))" }
-    return (steps + ["\(Swift.type(of: model))", "\(addedTokens.isEmpty)", "\(trimming.isEmpty)"])
+    return (steps + ["\(Swift.type(of: model))", "\(addedTokens.isEmpty)", "\(postProcessor.trimming.isEmpty)"])
       .joined(separator: " ")
   }
 }

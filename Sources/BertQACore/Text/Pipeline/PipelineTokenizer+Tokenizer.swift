@@ -1,5 +1,5 @@
 extension PipelineTokenizer: Tokenizer {
-  var template: Template { pipeline.template }
+  var template: Template { pipeline.postProcessor.template }
 
   var vocabularySize: Int { max(pipeline.model.vocabulary.count, Int(addedVocabulary.lastID) + 1) }
 

@@ -13,9 +13,9 @@ final class PipelineTokenizer: @unchecked Sendable {
     self.pipeline = pipeline
     addedVocabulary = try AddedVocabulary(pipeline)
     facts = try PieceFacts(pipeline, addedVocabulary)
-    trimming =
-      pipeline.trimming.isEmpty
-      ? nil : try OffsetTrimming(pipeline.model.vocabulary, addsPrefixSpace: pipeline.trimming)
+    let trimming = pipeline.postProcessor.trimming
+    self.trimming =
+      trimming.isEmpty ? nil : try OffsetTrimming(pipeline.model.vocabulary, addsPrefixSpace: trimming)
   }
 
   func tokenize(

@@ -1,10 +1,24 @@
-extension Pipeline {
-  /// Reads what a post-processor says: special tokens around texts, and trimming of offsets.
-  mutating func readPostProcessor(_ step: ObjectReader) throws(BertQAError) {
-    let type = try Self.typeName(of: step, "a post-processor")
+/// What is done with the tokens of a text: a post-processor or a sequence of them.
+struct PostProcessor: Sendable {
+  /// How special tokens frame a text or a pair.
+  private(set) var template = Template.none
+  /// `add_prefix_space` of each post-processor that trims offsets.
+  private(set) var trimming: [Bool] = []
+
+  init() {}
+
+  init(_ template: Template, trimming: [Bool]) {
+    self.template = template
+    self.trimming = trimming
+  }
+
+  init(_ step: ObjectReader) throws(BertQAError) { try read(step) }
+
+  private mutating func read(_ step: ObjectReader) throws(BertQAError) {
+    let type = try Pipeline.typeName(of: step, "a post-processor")
     switch type {
     case "Sequence":
-      for part in try step.readers("processors") { try readPostProcessor(part) }
+      for part in try step.readers("processors") { try read(part) }
     case "TemplateProcessing":
       try addTemplate(try Self.template(step), step)
     case "BertProcessing":
@@ -17,14 +31,14 @@ extension Pipeline {
     case "ByteLevel":
       if try step.bool("trim_offsets") ?? true { trimming.append(try step.bool("add_prefix_space") ?? true) }
     default:
-      throw Self.unsupported(
+      throw Pipeline.unsupported(
         step, "the post-processor", type,
         supported: ["BertProcessing", "ByteLevel", "RobertaProcessing", "Sequence", "TemplateProcessing"])
     }
   }
 
   private mutating func addTemplate(_ added: Template, _ step: ObjectReader) throws(BertQAError) {
-    guard template == Template(prefix: [], separator: [], suffix: []) else {
+    guard template.isEmpty else {
       throw BertQAError(
         .unsupported,
         "\(step.file): two post-processors add special tokens; only one that does is supported")
@@ -36,19 +50,12 @@ extension Pipeline {
   private static func classAndSeparator(_ step: ObjectReader) throws(BertQAError) -> (Int32, Int32) {
     func id(_ key: String) throws(BertQAError) -> Int32 {
       let value = try step.required(key, step.value(key))
-      guard case .array(let pair) = value, pair.count == 2, let id = tokenID(pair[1]) else {
+      guard case .array(let pair) = value, pair.count == 2, let id = Pipeline.tokenID(pair[1]) else {
         throw step.mismatch(key, value, expected: "a token and its id")
       }
       return id
     }
     return (try id("cls"), try id("sep"))
-  }
-
-  static func tokenID(_ value: JSON) -> Int32? {
-    guard case .number(let number) = value, let integer = number.integer,
-      0...Int64(Vocabulary.maximumID) ~= integer
-    else { return nil }
-    return Int32(integer)
   }
 
   /// "single" must be special tokens around A, "pair" the same around A and B with others between them.
@@ -81,7 +88,7 @@ extension Pipeline {
         throw BertQAError(.invalidModel, "\(step.file): the special token \(quoted(name)) has no \"ids\"")
       }
       for value in values {
-        guard let id = tokenID(value) else { throw token.mismatch("ids", value, expected: "ids") }
+        guard let id = Pipeline.tokenID(value) else { throw token.mismatch("ids", value, expected: "ids") }
         parts[parts.count - 1].append(id)
       }
     }

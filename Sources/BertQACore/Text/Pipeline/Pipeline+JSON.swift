@@ -15,6 +15,7 @@ extension Pipeline {
     self.normalizers = normalizers
     preTokenizers = steps
     for token in try root.readers("added_tokens") { addedTokens.append(try AddedToken(token)) }
+    (self.model as? UnigramModel)?.keepAsText(addedTokens)
     postProcessor = try root.reader("post_processor").map(PostProcessor.init) ?? PostProcessor()
     fingerprint = Self.fingerprint(of: file)
   }

@@ -25,10 +25,12 @@ struct UnigramLattice: ~Copyable {
 
   /// Replaces `pieces` by those of bytes[begin ..< end], valid UTF-8. Neighbouring unknown characters are one piece.
   ///
+  /// - Parameter scores: those of the model, with or without special tokens.
+  ///
   /// Time: the bytes times those of the longest piece.
   mutating func split(
     _ bytes: UnsafePointer<UInt8>, from begin: Int, to end: Int, _ model: UnigramModel,
-    _ monitor: CallMonitor?
+    _ scores: borrowing AlignedBuffer<Double>, _ monitor: CallMonitor?
   ) throws(BertQAError) {
     pieces.truncate(to: 0)
     let count = end - begin
@@ -39,7 +41,7 @@ struct UnigramLattice: ~Copyable {
     try nodes.makeRoom(for: count + 1)
     let nodes = nodes.base
     nodes.initialize(repeating: Node(score: 0, length: 0, id: 0), count: count + 1)
-    let (trie, scores) = (model.trie.root, model.scores.base)
+    let (trie, scores) = (model.trie.root, scores.base)
     let (unkID, unkScore) = (model.unkID, model.unkScore)
     let text = bytes + begin
 
@@ -77,12 +79,13 @@ struct UnigramLattice: ~Copyable {
       if !isSingle { offer(unkScore + score, unkID, at: start &+ size, length: size) }
       start &+= size
     }
-    try trace(bytes, from: begin, to: end, model)
+    try trace(bytes, from: begin, to: end, model, scores)
   }
 
   /// Appends the pieces of the way to the end.
   private mutating func trace(
-    _ bytes: UnsafePointer<UInt8>, from begin: Int, to end: Int, _ model: UnigramModel
+    _ bytes: UnsafePointer<UInt8>, from begin: Int, to end: Int, _ model: UnigramModel,
+    _ scores: UnsafePointer<Double>
   ) throws(BertQAError) {
     // The lengths are made to lead forwards: at each place of the way that of the piece which begins there.
     var position = end - begin
@@ -102,14 +105,14 @@ struct UnigramLattice: ~Copyable {
         if unknownBegin < 0 { unknownBegin = position }
       } else {
         if unknownBegin >= 0 {
-          try appendUnknown(bytes, from: begin + unknownBegin, to: begin + position, model)
+          try appendUnknown(bytes, from: begin + unknownBegin, to: begin + position, model, scores)
           unknownBegin = -1
         }
         try append(id, from: begin + position, to: begin + next)
       }
       position = next
     }
-    if unknownBegin >= 0 { try appendUnknown(bytes, from: begin + unknownBegin, to: end, model) }
+    if unknownBegin >= 0 { try appendUnknown(bytes, from: begin + unknownBegin, to: end, model, scores) }
   }
 
   @inline(__always)
@@ -120,10 +123,13 @@ struct UnigramLattice: ~Copyable {
 
   /// Several unknown characters may together be a piece after all; else their bytes are pieces, where all have one.
   private mutating func appendUnknown(
-    _ bytes: UnsafePointer<UInt8>, from begin: Int, to end: Int, _ model: UnigramModel
+    _ bytes: UnsafePointer<UInt8>, from begin: Int, to end: Int, _ model: UnigramModel,
+    _ scores: UnsafePointer<Double>
   ) throws(BertQAError) {
     let text = UnsafeBufferPointer(start: bytes + begin, count: end - begin)
-    if let id = model.trie.value(of: text) { return try append(id, from: begin, to: end) }
+    if let id = model.trie.value(of: text), scores[Int(id)] > -.infinity {
+      return try append(id, from: begin, to: end)
+    }
     guard text.allSatisfy({ model.byteIDs[Int($0)] >= 0 }) else {
       return try append(model.unkID, from: begin, to: end)
     }

@@ -6,6 +6,8 @@ final class UnigramModel: @unchecked Sendable {
   let vocabulary: Vocabulary
   /// By id.
   let scores: AlignedBuffer<Double>
+  /// The scores where special tokens are text: theirs are below any other.
+  let textScores: AlignedBuffer<Double>
   let trie: PieceTrie
   /// The piece of characters that are in no piece.
   let unkID: Int32
@@ -36,6 +38,7 @@ final class UnigramModel: @unchecked Sendable {
     }
     trie = try PieceTrie.make(vocabulary)
     self.scores = try AlignedBuffer(copying: scores)
+    textScores = try AlignedBuffer(copying: scores)
     self.unkID = Int32(unkID)
     unkScore = (scores.min() ?? 0) - Self.unkPenalty
     byteIDs = try Self.byteIDs(trie, byteFallback)
@@ -57,6 +60,16 @@ final class UnigramModel: @unchecked Sendable {
     return ids
   }
 
+  /// Keeps the pieces that spell special tokens out of texts in which no special tokens are looked for: they are
+  /// pieces like others to tokenizers. To be called before the model is used.
+  func keepAsText(_ tokens: [AddedToken]) {
+    for token in tokens where token.isSpecial {
+      guard let id = vocabulary.id(of: token.content) else { continue }
+      textScores[Int(id)] = -.infinity
+      isWhole[Int(id)] = false
+    }
+  }
+
   /// Splits every piece as a text: where it stays whole, which most words of a text do, the search is over after one
   /// walk through the trie.
   private func findWholePieces() throws(BertQAError) {
@@ -64,7 +77,7 @@ final class UnigramModel: @unchecked Sendable {
     for id in 0..<Int32(clamping: vocabulary.count) where id != unkID {
       let piece = vocabulary.piece(id)
       guard let base = piece.baseAddress, piece.count > 0 else { continue }
-      try lattice.split(base, from: 0, to: piece.count, self, nil)
+      try lattice.split(base, from: 0, to: piece.count, self, scores, nil)
       isWhole[Int(id)] = lattice.pieces.count == 1 && lattice.pieces[0].id == id
     }
   }
@@ -93,7 +106,9 @@ extension UnigramModel: TokenModel {
 
   func tokenize(_ words: borrowing Words, into output: inout TokenOutput) throws(BertQAError) {
     let bytes = UnsafePointer(words.text.base)
-    var lattice = UnigramLattice()
+    let memory = output.modelMemory as? UnigramMemory ?? UnigramMemory()
+    output.modelMemory = memory
+    let parses = output.parsesSpecialTokens
     for index in 0..<words.ranges.count {
       let (begin, end) = (Int(words.ranges[index].start), Int(words.ranges[index].end))
       let id = wholePiece(bytes, from: begin, to: end)
@@ -101,11 +116,20 @@ extension UnigramModel: TokenModel {
         try output.append(id, begin, end)
         continue
       }
-      try lattice.split(bytes, from: begin, to: end, self, output.monitor)
-      for index in 0..<lattice.pieces.count {
-        let piece = lattice.pieces[index]
+      if parses {
+        try memory.lattice.split(bytes, from: begin, to: end, self, scores, output.monitor)
+      } else {
+        try memory.lattice.split(bytes, from: begin, to: end, self, textScores, output.monitor)
+      }
+      for index in 0..<memory.lattice.pieces.count {
+        let piece = memory.lattice.pieces[index]
         try output.append(piece.id, Int(piece.begin), Int(piece.end))
       }
     }
   }
+}
+
+/// What a thread needs for one text at a time.
+private final class UnigramMemory {
+  var lattice = UnigramLattice()
 }

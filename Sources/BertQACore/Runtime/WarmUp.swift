@@ -14,6 +14,7 @@ enum WarmUp {
     case wordCounts
     case training
     case languageModel
+    case entities
   }
 
   /// Runs `body` while fork() is held back, unless it has run for `key` in this process. `body` must not call

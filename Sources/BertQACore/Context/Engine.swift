@@ -210,7 +210,8 @@ struct LoadedEngine {
         problemType: configuration.problemType)
       self.init(.classification(classifier), info)
     case .tokenLabels:
-      self.init(.entities(
+      self.init(
+        .entities(
           EntityRecognizer(
             reader: reader, labels: configuration.labels, aggregation: configuration.aggregation)), info)
     case .vectors:

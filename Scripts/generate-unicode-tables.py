@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Generates UnicodeData+Tables.swift and WordBreak+Table.swift in Sources/BertQACore/Text.
+"""Generates UnicodeData+Tables.swift, CharacterClass+Table.swift and WordBreak+Table.swift in Sources/BertQACore/Text.
 
 Needs `pip install tokenizers==0.23.3 regex==2026.11.15`. The tables of the first are not taken from a
 Unicode version: every code point is shown to that library, whose parts follow different ones, and what
-it does is recorded. The second has the Word_Break property of Unicode 17.
+it does is recorded. The last has the Word_Break property of Unicode 17.
 
 usage: Scripts/generate-unicode-tables.py   (writes the files in place)
 """
@@ -13,7 +13,7 @@ import unicodedata
 
 import regex
 import tokenizers
-from tokenizers import normalizers, pre_tokenizers
+from tokenizers import Regex, normalizers, pre_tokenizers
 
 PINNED = "0.23.3"
 PINNED_REGEX = "2026.11.15"
@@ -146,6 +146,51 @@ def check_assumptions(classes, combining, decompositions, lowercase):
         assert chr(c).isalnum() or bits(c)
 
 
+# Bits of CharacterClass: classes of the regular expressions of Split, and those that other pre-tokenizers have.
+(LETTER, NUMBER, SPACE, MARK, UPPER, LOWER, DIGIT, WORD, NUMERIC, PUNCTUATION_MARK, ACCENT) = (
+    1 << bit for bit in range(11)
+)
+PATTERNS = {
+    LETTER: r"\p{L}",
+    NUMBER: r"\p{N}",
+    SPACE: r"\s",
+    MARK: r"\p{M}",
+    UPPER: r"[\p{Lu}\p{Lt}]",
+    LOWER: r"\p{Ll}",
+    DIGIT: r"\d",
+}
+
+
+def probe_character_classes():
+    every = "".join(map(chr, CODE_POINTS))
+    classes = dict.fromkeys(CODE_POINTS, 0)
+    for bit, pattern in PATTERNS.items():
+        kept = set()
+        for _, (begin, end) in pre_tokenizers.Split(Regex(pattern), "removed").pre_tokenize_str(every):
+            kept.update(CODE_POINTS[begin:end])
+        for c in CODE_POINTS:
+            if c not in kept:
+                classes[c] |= bit
+    whitespace = pre_tokenizers.Whitespace().pre_tokenize_str
+    whitespace_split = pre_tokenizers.WhitespaceSplit().pre_tokenize_str
+    digits = pre_tokenizers.Digits().pre_tokenize_str
+    punctuation = pre_tokenizers.Punctuation().pre_tokenize_str
+    strip_accents = normalizers.StripAccents().normalize_str
+    for c in CODE_POINTS:
+        text = f"a{chr(c)}a"
+        # One class of white space for all: regular expressions of two kinds, and the standard library.
+        assert (len(whitespace(text)) == 2) == (len(whitespace_split(text)) == 2) == bool(classes[c] & SPACE)
+        if len(whitespace(text)) == 1:
+            classes[c] |= WORD
+        if len(digits(text)) == 3:
+            classes[c] |= NUMERIC
+        if len(punctuation(text)) == 3:
+            classes[c] |= PUNCTUATION_MARK
+        if strip_accents(text) != text:
+            classes[c] |= ACCENT
+    return {c: bits for c, bits in classes.items() if bits}
+
+
 # Values of WordBreak, by the names of the property's values; a letter or digit without one is 1.
 WORD_BREAK = {
     "Extend": 2,
@@ -254,6 +299,18 @@ def main():
         "/// Sequences of numbers as printable characters; `VariableLengthReader` reads them.\n"
         "extension UnicodeData",
         tables,
+    )
+    write(
+        "Unicode/CharacterClass+Table.swift",
+        f"tokenizers {PINNED}",
+        "extension CharacterClass",
+        [
+            (
+                "runs",
+                "Runs of code points of equal bits, for `VariableLengthReader`.",
+                run_numbers(probe_character_classes()),
+            )
+        ],
     )
     assert regex.__version__ == PINNED_REGEX, f"needs regex {PINNED_REGEX}"
     numbers = run_numbers(word_break_classes())

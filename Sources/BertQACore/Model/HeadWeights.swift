@@ -53,14 +53,14 @@ extension HeadWeights {
         layers.append(
           Layer(
             linear: try loader.linear(family.pooler.module, outs: hidden, ins: hidden),
-            activation: family.pooler.activation))
+            activation: configuration.poolerActivation))
       }
       let outputs = try loader.linear(
         family.tensors.classifier, outs: configuration.labels.count, ins: hidden)
       self.init(input: .window(.first), layers: layers + [Layer(linear: outputs)])
     case .tokenLabels:
       let outputs = try loader.linear(
-        family.tensors.classifier, outs: configuration.labels.count, ins: hidden)
+        family.tensors.tokenClassifier, outs: configuration.labels.count, ins: hidden)
       self.init(input: .tokens, layers: [Layer(linear: outputs)])
     case .vectors:
       self.init(input: .window(.mean), layers: [])

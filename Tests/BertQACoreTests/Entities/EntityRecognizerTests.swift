@@ -141,7 +141,7 @@ private struct TaggedTexts: Decodable {
           if let base = buffer.baseAddress { softmax(base, count: buffer.count) }
           try aggregator.add(
             UnsafeBufferPointer(buffer), start: tokens.starts[token], end: tokens.ends[token],
-            continuesWord: tokenizer.continuesWord(tokens.ids[token]))
+            continuesWord: tokenizer.continuesWord(token, of: tokens, in: bytes))
         }
       }
       try aggregator.finish()

@@ -18,7 +18,7 @@ struct QuantizerTests {
     arguments: [
       (64, 4, ModelTask.answer), (16, 2, .classify), (16, 2, .embed), (9, 3, .answer), (9, 3, .entities),
     ],
-    [EncoderFamily.bert, .distilBert])
+    TinyCheckpoint.families)
   func weightsStayClose(
     size: (hidden: Int, heads: Int, task: ModelTask), family: EncoderFamily
   ) throws {
@@ -36,9 +36,11 @@ struct QuantizerTests {
         for (old, new) in zip(before, after) {
           #expect(new.name == old.name)
           #expect(new.shape == old.shape)
-          let isHead = ["qa_outputs", "bert.pooler", "pre_classifier", "classifier"]
-            .contains { new.name.hasPrefix($0) }
-          let isKept = isHead || new.shape.count == 1
+          let isFloat = [
+            "qa_outputs", "bert.pooler", "albert.pooler", "pre_classifier", "classifier",
+            "electra.embeddings_project", "albert.encoder.embedding_hidden_mapping_in",
+          ].contains { new.name.hasPrefix($0) }
+          let isKept = isFloat || new.shape.count == 1
           #expect(new.dataType == (isKept ? .f32 : .i8))
           if isKept {
             #expect(new.floats == old.floats)

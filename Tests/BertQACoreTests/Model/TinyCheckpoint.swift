@@ -2,6 +2,11 @@
 
 /// A small checkpoint with random weights that tests bend and write.
 struct TinyCheckpoint {
+  /// Those it makes checkpoints of.
+  static let families = [EncoderFamily.bert, .distilBert, .roberta, .electra, .albert]
+  /// Where embeddings are projected.
+  static let projectedEmbeddingSize = 6
+
   struct Tensor: Equatable {
     var type: String
     var shape: [Int]
@@ -32,16 +37,22 @@ struct TinyCheckpoint {
       add("\(name).weight", [outs, ins])
       add("\(name).bias", [outs])
     }
-    func norm(_ name: String) {
-      add("\(name).weight", [hidden])
-      add("\(name).bias", [hidden])
+    func norm(_ name: String, _ width: Int? = nil) {
+      add("\(name).weight", [width ?? hidden])
+      add("\(name).bias", [width ?? hidden])
     }
-    add("\(names.wordEmbeddings).weight", [12, hidden])
-    add("\(names.positionEmbeddings).weight", [16, hidden])
-    if let name = names.tokenTypeEmbeddings { add("\(name).weight", [2, hidden]) }
-    norm(names.embeddingNorm)
+    var (width, infix) = (hidden, "")
+    if case .projected(let name, _) = family.embeddings {
+      width = Self.projectedEmbeddingSize
+      linear(name, hidden, width)
+    }
+    if case .groups(let name) = family.layerSharing { infix = "\(name)0." }
+    add("\(names.wordEmbeddings).weight", [12, width])
+    add("\(names.positionEmbeddings).weight", [16, width])
+    if let name = names.tokenTypeEmbeddings { add("\(name).weight", [2, width]) }
+    norm(names.embeddingNorm, width)
     let layer = names.layer
-    for base in (0..<layers).map({ "\(names.layers)\($0)." }) {
+    for base in (0..<layers).map({ "\(names.layers)\($0).\(infix)" }) {
       for name in [layer.query, layer.key, layer.value, layer.attentionOutput] {
         linear(base + name, hidden, hidden)
       }
@@ -56,14 +67,14 @@ struct TinyCheckpoint {
       config["id2label"] = .object(
         .init(members: ["x", "y", "z"].enumerated().map { .init(key: "\($0)", value: .string($1)) }))
       linear(family.pooler.module, hidden, hidden)
-      linear("classifier", 3, hidden)
+      linear(names.classifier, 3, hidden)
     case .entities:
       config["id2label"] = .object(
         .init(
           members: ["O", "B-x", "I-x", "B-y", "I-y"].enumerated().map {
             .init(key: "\($0)", value: .string($1))
           }))
-      linear("classifier", 5, hidden)
+      linear(names.tokenClassifier, 5, hidden)
     case .embed, .predict: break
     }
   }
@@ -74,11 +85,12 @@ struct TinyCheckpoint {
     func integer(_ value: Int) -> JSON { .number(.init(double: Double(value), integer: Int64(value))) }
     let common: [String: JSON] = ["vocab_size": integer(12), "max_position_embeddings": integer(16)]
     let own: [String: JSON] =
-      family == .bert
+      family != .distilBert
       ? [
         "hidden_size": integer(hidden), "num_hidden_layers": integer(layers),
         "num_attention_heads": integer(heads), "intermediate_size": integer(inner),
         "hidden_act": .string("gelu"), "type_vocab_size": integer(2),
+        "embedding_size": integer(projectedEmbeddingSize), "num_hidden_groups": integer(layers),
         "layer_norm_eps": .number(.init(double: 1e-6, integer: nil)),
       ]
       : [

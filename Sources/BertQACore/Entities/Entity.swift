@@ -7,6 +7,16 @@ public struct Entity: Sendable, Equatable {
   public var utf16: TextRange
   /// Probability of the label: the mean over the entity's words or tokens; 1 for what was found by a pattern.
   public var score: Float
+
+  public init(
+    label: String, bytes: TextRange, codePoints: TextRange, utf16: TextRange, score: Float
+  ) {
+    self.label = label
+    self.bytes = bytes
+    self.codePoints = codePoints
+    self.utf16 = utf16
+    self.score = score
+  }
 }
 
 /// The entities of one text, in the order of the text.
@@ -14,4 +24,6 @@ public struct EntityList: Sendable {
   public var entities: [Entity] = []
   /// Windows that the model read; 0 where none was needed.
   public var windowCount = 0
+
+  public init() {}
 }

@@ -168,7 +168,8 @@ struct FilterSettings {
     }
     let parts: [String] = [
       task.rawValue, "\(format)", "\(texts.map(\.segments))", "\(questions)", "\(outputField.segments)",
-      "\(answerOptions)", "\(classifyOptions)", entitySearch.meaning, "\(embedOptions)", "\(labelLimit ?? -1)", "\(idsOnly)",
+      "\(answerOptions)", "\(classifyOptions)", entitySearch.meaning, "\(embedOptions)",
+      "\(labelLimit ?? -1)", "\(idsOnly)",
       "\(parseSpecialTokens)", "\(maximumRecordBytes)", "\(maximumDocumentBytes)", policy.action.rawValue,
       "\(policy.deadLetters != nil)",
     ]

@@ -32,7 +32,8 @@ struct EntitySearch {
     OptionRow(
       .patterns, value: "LIST",
       "find personal data by rule: email, phone, card, iban, ip, url, separated by commas, or all",
-      detail: "Cards and IBANs are checked by their check digits. Without --model and --labels no model is used."),
+      detail:
+        "Cards and IBANs are checked by their check digits. Without --model and --labels no model is used."),
     OptionRow(
       .redact, value: "TEXT", isOptional: true,
       "give the text with what is found replaced by TEXT; default its label in brackets, such as [PER]"),
@@ -62,7 +63,8 @@ struct EntitySearch {
       for name in given.string.split(separator: ",", omittingEmptySubsequences: false) {
         guard let pattern = name == "all" ? .all : TextPatterns.names.first(where: { $0.key == name })?.value
         else {
-          throw given.wrong("\(TextPatterns.names.map(\.key).joined(separator: ", ")) or all, separated by commas")
+          throw given.wrong(
+            "\(TextPatterns.names.map(\.key).joined(separator: ", ")) or all, separated by commas")
         }
         patterns = (patterns ?? []).union(pattern)
       }

@@ -84,7 +84,7 @@ extension EncoderPass {
     let tokens = windows[member.window].tokenCount
     let queries = queries ?? 0..<tokens
     guard let reach = encoder.parameters.layers[layer].reach, reach < tokens - 1 else {
-      return attend(active, member, head: head, queries, keys: 0..<tokens, band: 0, scratch)
+      return attend(active, layer, member, head: head, queries, keys: 0..<tokens, band: 0, scratch)
     }
     // The step of an int8 call's keys depends on which they are, so these parts must not depend on the window's
     // place in the chunk; others cover whole blocks.
@@ -95,37 +95,66 @@ extension EncoderPass {
         queries.upperBound, ((begin + offset) / Self.localQueries + 1) * Self.localQueries - offset)
       // Keys begin at a multiple of 4.
       let keys = max(0, begin - reach) & ~3..<min(tokens, end + reach)
-      attend(active, member, head: head, begin..<end, keys: keys, band: reach, scratch)
+      attend(active, layer, member, head: head, begin..<end, keys: keys, band: reach, scratch)
       begin = end
     }
   }
 
   /// Some queries' attention to some keys.
   private func attend(
-    _ active: ActiveChunk, _ member: ChunkPlan.Member, head: Int, _ queries: Range<Int>, keys: Range<Int>,
-    band: Int, _ scratch: Workspace.Scratch
+    _ active: ActiveChunk, _ layer: Int, _ member: ChunkPlan.Member, head: Int, _ queries: Range<Int>,
+    keys: Range<Int>, band: Int, _ scratch: Workspace.Scratch
   ) {
-    let headDim = encoder.configuration.headSize
+    let headSize = encoder.configuration.headSize
     let part = hiddenSize * Self.lanes
-    let feature = head * headDim * Self.lanes
+    let feature = head * headSize * Self.lanes
     var call = bq_attention()
     call.stride = 3 * part
     (call.key_begin, call.key_end) = (member.lane + keys.lowerBound, member.lane + keys.upperBound)
     (call.query_begin, call.query_end) = (member.lane + queries.lowerBound, member.lane + queries.upperBound)
-    call.head_dim = headDim
-    call.scale = 1 / Float(headDim).squareRoot()
+    call.head_dim = headSize
+    call.scale = encoder.configuration.attentionScale
     call.band = band
     call.scratch = scratch.attention
     call.out_stride = part
+    let projections = HeadProjections(
+      query: active.activations.projections + feature * encoder.projectionSize,
+      part: part * encoder.projectionSize)
     let output = active.activations.context + feature
+    let parameters = encoder.parameters
+    if let biases = parameters.distanceBiases {
+      let firstLane = call.query_begin / Self.lanes * Self.lanes
+      call.bias = biases.base(head: head) + firstLane - call.key_begin
+      (call.bias_stride, call.bias_step) = (Self.lanes, -1)
+    } else if let distances = parameters.distances, let vectors = parameters.layers[layer].distanceVectors {
+      return attend(call, head: head, projections, distances, vectors, scratch, output)
+    }
+    attend(&call, projections, output)
+  }
+
+  /// One head's query, key and value in block 0 of a chunk.
+  struct HeadProjections {
+    var query: UnsafeMutableRawPointer
+    /// Bytes from query to key and from key to value.
+    var part: Int
+
+    var key: UnsafeMutableRawPointer { query + part }
+    var value: UnsafeMutableRawPointer { query + 2 * part }
+  }
+
+  func attend(
+    _ call: inout bq_attention, _ x: HeadProjections, _ output: UnsafeMutablePointer<Float>
+  ) {
     let table = encoder.kernels.table
     if encoder.attendsInBF16 {
-      let query = active.activations.projections.assumingMemoryBound(to: UInt16.self) + feature
-      table.attention_bf16(&call, query, query + part, query + 2 * part, output)
+      table.attention_bf16(
+        &call, x.query.assumingMemoryBound(to: UInt16.self), x.key.assumingMemoryBound(to: UInt16.self),
+        x.value.assumingMemoryBound(to: UInt16.self), output)
       return
     }
-    let query = active.activations.projections.assumingMemoryBound(to: Float.self) + feature
     let attention = encoder.attendsInInt8 ? table.attention_s8 : table.attention_f32
-    attention?(&call, query, query + part, query + 2 * part, output)
+    attention?(
+      &call, x.query.assumingMemoryBound(to: Float.self), x.key.assumingMemoryBound(to: Float.self),
+      x.value.assumingMemoryBound(to: Float.self), output)
   }
 }

@@ -32,16 +32,21 @@ final class Parameters: @unchecked Sendable {
     var reach: Int?
     /// nil in families without rotary positions.
     var rotary: RotaryTable?
+    /// Of families that attend by distance in this way.
+    var distanceVectors: DistanceVectors?
   }
 
   let wordEmbeddings: TensorView
-  /// [positionRows][embeddingSize]; nil for families without a table of positions.
+  /// [positionRows][embeddingSize]; nil for models without.
   let positionEmbeddings: UnsafePointer<Float>?
-  /// [typeVocabSize][embeddingSize]; nil for architectures without token types.
+  /// [typeVocabSize][embeddingSize]; nil for models without token types.
   let tokenTypeEmbeddings: UnsafePointer<Float>?
   let embeddingNorm: Norm
   /// From embeddings to hidden vectors, f32 always: it is small, and all that follows depends on it.
   let embeddingProjection: LinearLayer?
+  /// What attention knows of distances, in families where it does.
+  let distanceBiases: DistanceBiases?
+  let distances: Distances?
   /// In the order of computation; some may share their parameters.
   let layers: [Layer]
   /// After the last layer of pre-norm families.
@@ -51,13 +56,15 @@ final class Parameters: @unchecked Sendable {
   private let owners: [any AnyObject & Sendable]
 
   init(
-    _ model: LoadedModel, _ arithmetic: Arithmetic, _ monitor: CallMonitor
+    _ model: LoadedModel, _ arithmetic: Arithmetic, _ kernels: Kernels, _ monitor: CallMonitor
   ) throws(BertQAError) {
     let (weights, configuration) = (model.encoder, model.configuration)
     var converter = ParameterConverter(arithmetic)
     wordEmbeddings = weights.wordEmbeddings
-    positionEmbeddings = try weights.positionEmbeddings.map { view throws(BertQAError) in
-      try converter.floats(view)
+    if let positions = weights.positionEmbeddings {
+      positionEmbeddings = try converter.floats(positions)
+    } else {
+      positionEmbeddings = nil
     }
     if let types = weights.tokenTypeEmbeddings {
       tokenTypeEmbeddings = try converter.floats(types)
@@ -70,11 +77,17 @@ final class Parameters: @unchecked Sendable {
     } else {
       embeddingProjection = nil
     }
+    (distanceBiases, distances) = try Self.distances(weights, configuration, &converter, kernels)
     let kinds = try Self.attentionKinds(configuration)
     var layers: [Layer] = []
     for (index, layer) in weights.layers.enumerated() {
       try monitor.checkNow()
       let kind = kinds(index)
+      var distanceVectors: DistanceVectors?
+      if let distances {
+        distanceVectors = try DistanceVectors(
+          layer, distances, isBF16: arithmetic.meetsDistancesInBF16(configuration, kernels), kernels)
+      }
       layers.append(
         Layer(
           projections: try converter.projections(layer),
@@ -85,7 +98,8 @@ final class Parameters: @unchecked Sendable {
           intermediate: try converter.linear(layer.intermediate),
           gate: try layer.gate.map { gate throws(BertQAError) in try converter.linear(gate) },
           output: try converter.linear(layer.output),
-          outputNorm: try converter.norm(layer.outputNorm), reach: kind.reach, rotary: kind.rotary))
+          outputNorm: try converter.norm(layer.outputNorm), reach: kind.reach, rotary: kind.rotary,
+          distanceVectors: distanceVectors))
     }
     self.layers = weights.layerOrder.map { layers[$0] }
     finalNorm = try weights.finalNorm.map { norm throws(BertQAError) in try converter.norm(norm) }
@@ -105,5 +119,18 @@ final class Parameters: @unchecked Sendable {
     let global = try table(alternating.globalTheta)
     let local = try table(alternating.localTheta)
     return { alternating.isLocal[$0] ? (alternating.reach, local) : (nil, global) }
+  }
+
+  private static func distances(
+    _ weights: EncoderWeights, _ configuration: ModelConfiguration, _ converter: inout ParameterConverter,
+    _ kernels: Kernels
+  ) throws(BertQAError) -> (DistanceBiases?, Distances?) {
+    guard let table = weights.distances else { return (nil, nil) }
+    guard let attention = configuration.disentangled else {
+      return (try DistanceBiases(table, configuration, scale: configuration.attentionScale), nil)
+    }
+    var norm: Norm?
+    if let weights = weights.distanceNorm { norm = try converter.norm(weights) }
+    return (nil, try Distances(table, norm, attention, configuration, kernels))
   }
 }

@@ -6,7 +6,7 @@ extension EncoderFamily {
       activation: "hidden_activation", tokenTypeCount: nil, layerNormEps: "norm_eps",
       biases: BiasKeys(
         attention: "attention_bias", feedForward: "mlp_bias", norm: "norm_bias", pooler: "classifier_bias"),
-      classifierPooling: "classifier_pooling", classifierActivation: "classifier_activation",
+      classifierPooling: "classifier_pooling",
       defaults: Defaults(
         vocabSize: 50368, layerCount: 22, intermediateSize: 1152, maxPositions: 8192, layerNormEps: 1e-5)),
     tensors: TensorNames(
@@ -18,5 +18,6 @@ extension EncoderFamily {
       finalNorm: "model.final_norm", questionAnswering: "classifier"),
     positions: .rotary, norm: .layerNormBefore, feedForward: .gated, attention: .alternating,
     pooler: Pooler(
-      module: "head.dense", activation: .gelu, isOptional: false, norm: "head.norm", isForTokens: true))
+      module: "head.dense", activation: .gelu, isOptional: false,
+      activationKey: "classifier_activation", norm: "head.norm", isForTokens: true))
 }

@@ -15,6 +15,7 @@ struct EncoderFamily: Sendable, Equatable {
   let norm: Norm
   let feedForward: FeedForward
   let attention: AttentionSpan
+  var relativePositions = RelativePositions.none
   var layerSharing = LayerSharing.none
   let pooler: Pooler
 
@@ -25,8 +26,19 @@ struct EncoderFamily: Sendable, Equatable {
     /// The same, but rows count the tokens that are not `pad_token_id` from the row after it on; those that are have
     /// that row itself.
     case tableAfterPadding
+    /// As `table`, but only where `position_biased_input` says so.
+    case tableIfBiased
     /// Attention turns queries and keys by their tokens' positions.
     case rotary
+  }
+
+  /// What attention knows of the distance between two tokens.
+  enum RelativePositions: Sendable, Equatable {
+    case none
+    /// A number per head and bucket of distances is added to scores, the same in all layers.
+    case bias
+    /// Queries and keys are multiplied by projections of a vector per bucket of distances.
+    case disentangled
   }
 
   /// Which row of the table of token types is added to a token's embedding, where there is such a table.
@@ -86,6 +98,8 @@ struct EncoderFamily: Sendable, Equatable {
     let activation: Activation
     /// Whether checkpoints without one exist: their outputs take the vector as it is.
     let isOptional: Bool
+    /// The key of `config.json` that may name another activation.
+    var activationKey: String?
     /// A LayerNorm after the activation; nil: none.
     var norm: String?
     /// Whether it is also between the tokens' vectors and their outputs.
@@ -111,12 +125,12 @@ struct EncoderFamily: Sendable, Equatable {
     var tokenTypeCount: String? = "type_vocab_size"
     /// nil: a constant of the family, the default.
     var layerNormEps: String? = "layer_norm_eps"
+    /// Of families that count positions after it; nil: a constant of the family, 1.
+    var paddingID: String? = "pad_token_id"
     /// nil: all modules have one. A key that is absent: they have none.
     var biases: BiasKeys?
     /// nil: a head of windows reads the first token's vector.
     var classifierPooling: String?
-    /// nil: the pooler's activation is the family's.
-    var classifierActivation: String?
     var defaults = Defaults()
   }
 
@@ -145,6 +159,9 @@ struct EncoderFamily: Sendable, Equatable {
     let positionEmbeddings: String?
     let tokenTypeEmbeddings: String?
     let embeddingNorm: String
+    /// Of what attention knows of distances.
+    var distances: String?
+    var distanceNorm: String?
     /// Begins a layer's names; its index and a dot follow.
     let layers: String
     let layer: LayerNames
@@ -163,6 +180,9 @@ struct EncoderFamily: Sendable, Equatable {
     let query: String
     var key: String?
     var value: String?
+    /// Of the vectors for distances that queries and keys meet.
+    var distanceKey: String?
+    var distanceQuery: String?
     let attentionOutput: String
     /// The norm before or after attention.
     let attentionNorm: String
@@ -175,7 +195,9 @@ struct EncoderFamily: Sendable, Equatable {
 
 extension EncoderFamily {
   /// Those that load, in the order in which messages name them.
-  static let all = [bert, distilBert, roberta, xlmRoberta, electra, albert, modernBert]
+  static let all = [
+    bert, distilBert, roberta, xlmRoberta, electra, albert, mpnet, debertaV2, modernBert,
+  ]
 
   /// Devlin et al. 2018, https://arxiv.org/abs/1810.04805; transformers' `modeling_bert.py`.
   static let bert = EncoderFamily(

@@ -24,6 +24,9 @@ struct LayerWeights: Sendable {
   var query: LinearWeights
   var key: LinearWeights
   var value: LinearWeights
+  /// Projections of the vectors for distances, where they are not those of queries and keys.
+  var distanceKey: LinearWeights?
+  var distanceQuery: LinearWeights?
   var attentionOutput: LinearWeights
   /// nil in the first layer of pre-norm families.
   var attentionNorm: NormWeights?
@@ -38,11 +41,14 @@ struct LayerWeights: Sendable {
 struct EncoderWeights: Sendable {
   /// [vocabSize, embeddingSize]
   var wordEmbeddings: TensorView
-  /// [positionRows, embeddingSize]; nil for families without a table of positions.
+  /// [positionRows, embeddingSize]; nil for models without.
   var positionEmbeddings: TensorView?
-  /// [typeVocabSize, embeddingSize]; nil for architectures without token types.
+  /// [typeVocabSize, embeddingSize]; nil for models without token types.
   var tokenTypeEmbeddings: TensorView?
   var embeddingNorm: NormWeights
+  /// What attention knows of distances: [buckets, heads], or [rows, hidden] and perhaps their norm.
+  var distances: TensorView?
+  var distanceNorm: NormWeights?
   /// From embeddings to hidden vectors; nil where they are the same.
   var embeddingProjection: LinearWeights?
   /// Each once, also where the model has it several times.
@@ -58,10 +64,10 @@ extension EncoderWeights {
     let (names, width) = (configuration.family.tensors, configuration.embeddingSize)
     wordEmbeddings = try loader.embedding(
       names.wordEmbeddings, rows: configuration.vocabSize, width: width)
-    if let name = names.positionEmbeddings {
+    if configuration.hasPositionTable, let name = names.positionEmbeddings {
       positionEmbeddings = try loader.embedding(name, rows: configuration.positionRows, width: width)
     }
-    if let name = names.tokenTypeEmbeddings {
+    if let name = names.tokenTypeEmbeddings, configuration.typeVocabSize > 0 {
       tokenTypeEmbeddings = try loader.embedding(
         name, rows: configuration.typeVocabSize, width: width)
     }
@@ -71,6 +77,21 @@ extension EncoderWeights {
       configuration.projectedEmbeddingSize != nil
     {
       embeddingProjection = try loader.linear(name, outs: configuration.hiddenSize, ins: width)
+    }
+    if let name = names.distances {
+      let disentangled = configuration.disentangled
+      switch configuration.family.relativePositions {
+      case .bias:
+        distances = try loader.embedding(
+          name, rows: DistanceBuckets.biasCount, width: configuration.headCount)
+      case .disentangled where disentangled?.hasTable == true:
+        distances = try loader.embedding(
+          name, rows: disentangled?.rowCount ?? 0, width: configuration.hiddenSize)
+        if disentangled?.isNormalized == true, let norm = names.distanceNorm {
+          distanceNorm = try loader.norm(norm, count: configuration.hiddenSize)
+        }
+      case .disentangled, .none: break
+      }
     }
     layers = []
     layerOrder = []
@@ -106,6 +127,14 @@ extension LayerWeights {
       key = try projection(keyName)
       value = try projection(valueName)
       projections = [query, key, value]
+      if let disentangled = configuration.disentangled, !disentangled.sharesProjections {
+        if disentangled.hasQueryProducts, let name = names.distanceKey {
+          distanceKey = try projection(name)
+        }
+        if disentangled.hasKeyProducts, let name = names.distanceQuery {
+          distanceQuery = try projection(name)
+        }
+      }
     } else {
       let all = try projection(names.query, parts: 3)
       query = all.rows(0..<hidden)

@@ -79,13 +79,14 @@ typedef struct {
   size_t query_begin, query_end;
   size_t head_dim;
   float scale;  // > 0, or 0 for attention_f32 without a bias
-  // Added to q·k before the scale: [query block][key][16], of the blocks that hold the queries, and of
-  // key_begin ..< key_end. bias_stride: floats from one block of queries to the next. Lanes that are
-  // no query's may hold anything. NULL: nothing is added.
-  // -∞: the query does not attend to the key, which then has a weight of exactly 0. Each query
-  // attends to at least one key.
+  // Added to q·k before the scale: 16 floats at bias + block · bias_stride + key · bias_step for every
+  // block that holds queries, from the first of them on, and every key from key_begin on, at any
+  // address. Tiles [block][key][16] have a step of 16; a table of numbers by the distance query - key
+  // has a stride of 16 and a step of -1. Lanes that are no query's may hold anything. NULL: nothing is
+  // added. -∞: the query does not attend to the key, which then has a weight of exactly 0. Each
+  // query attends to at least one key.
   const float *bias;
-  size_t bias_stride;
+  ptrdiff_t bias_stride, bias_step;
   // A query attends only to keys at most `band` tokens before or behind it; 0: to all.
   size_t band;
   // bq_attention_scratch(key_end - key_begin) floats, or bq_attention_s8_scratch for attention_s8.
@@ -154,6 +155,29 @@ typedef struct bq_kernels {
   void (*attention_bf16)(const bq_attention *a, const uint16_t *q, const uint16_t *k,
                          const uint16_t *v, float *out);
 
+  // Relative positions: products of queries and keys with vectors for the distance between them, as a
+  // bias for attention. One head's, for the queries and keys of the call that the bias is for, of which
+  // only stride, the ranges and head_dim are used.
+  //
+  // Products of keys with a vector for every distance from the queries:
+  //   y[key - key_begin][i] = Σ_d k[key][d] · positions[i + 16 · (B - K - 1)][d], i < bq_relative_width
+  // B: the block of the first query; K: that of the key. positions: this head's first feature of the
+  // distances 0 ..< 16, lane layout; position_stride floats further is that of the next 16 distances.
+  // Those from -16 · (K - B + 1) on are read, a block more than queries and keys have.
+  void (*relative_keys_f32)(const bq_attention *a, const float *k, const float *positions,
+                            size_t position_stride, float *y);
+  // The same of pairs; NULL without BF16. position_stride counts bfloat16s.
+  void (*relative_keys_bf16)(const bq_attention *a, const uint16_t *k, const uint16_t *positions,
+                             size_t position_stride, float *y);
+
+  // The bias of one block of queries, bias[key - key_begin][16], before the scale:
+  //   by_query[rows[query - key] - first_row][lane] + what by_key has for the key and the distance
+  // by_query: products of the block's queries with a vector for every row, [row][16], or NULL;
+  // by_key: y of relative_keys_… or NULL. rows: at the distance 0; ascending with the distance, and
+  // so given for 15 keys behind the last too.
+  void (*relative_bias)(const bq_attention *a, size_t block, const int32_t *rows, size_t first_row,
+                        const float *by_query, const float *by_key, float *bias);
+
   // Recurrent models. Their vectors are plain rows, not in the lane layout, at any alignment.
   // y[v][o] = Σ_k w[o][k] · x[v][k] + bias[o], o < outs, k < in, v < vectors; w: [outs][in] in a
   // BQ_FORMAT_…, finite, at any address; x_stride, y_stride: floats from one vector to the next.
@@ -182,6 +206,9 @@ typedef struct bq_kernels {
 // Floats of scratch that attention needs for so many keys, whatever the number of queries.
 size_t bq_attention_scratch(size_t keys);
 size_t bq_attention_s8_scratch(size_t keys, size_t head_dim);
+
+// Distances for which relative_keys_… gives products with each key.
+size_t bq_relative_width(const bq_attention *a);
 
 // The best instruction set this CPU and operating system support (> BQ_ISA_AUTO).
 int32_t bq_best_isa(void);

@@ -123,3 +123,28 @@ KERNEL void SUFFIXED(attention_bf16)(const bq_attention *a, const uint16_t *q, c
   BQ_FOR_QUERIES(call, BQ_TILE);
 #undef BQ_TILE
 }
+
+INLINE void relative_tile_bf16(const int rows, const int blocks, const bq_attention *a,
+                               const uint16_t *k, const uint16_t *positions, size_t position_stride,
+                               float *y, size_t width) {
+  V acc[KEY_ROWS][TILE_VECS];
+  CLEAR_TILE(acc, v_splat(0));
+  dot_tile_bf16(rows, blocks, k, 2, 2 * BQ_LANES, positions, 2 * BQ_LANES, position_stride,
+                a->head_dim / 2, 0, acc);
+  BQ_UNROLL_FOR (int r = 0; r < rows; r++)
+    BQ_UNROLL_FOR (int b = 0; b < blocks; b++) v_store(y + r * width + b * VL, acc[r][b]);
+}
+
+// As relative_keys_f32 of relative.inc.h.
+KERNEL void SUFFIXED(relative_keys_bf16)(const bq_attention *a, const uint16_t *k,
+                                         const uint16_t *positions, size_t position_stride,
+                                         float *y) {
+  const bq_attention call = *a;  // which no store can change
+  const size_t width = bq_relative_width(a);
+#define BQ_TILE(rows, blocks, key, block)                                             \
+  relative_tile_bf16(                                                                 \
+      rows, blocks, &call, k + (key) / BQ_LANES * call.stride + (key) % BQ_LANES * 2, \
+      positions + (block) * (ptrdiff_t)position_stride, position_stride, to_, width)
+  BQ_FOR_DISTANCES(call, width, KEY_ROWS, BQ_TILE);
+#undef BQ_TILE
+}

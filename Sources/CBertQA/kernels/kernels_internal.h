@@ -45,6 +45,8 @@ BQ_KERNEL(linear_f32, avx512);
 BQ_KERNEL(layer_norm_f32, avx512);
 BQ_KERNEL(rotate_f32, avx512);
 BQ_KERNEL(attention_f32, avx512);
+BQ_KERNEL(relative_keys_f32, avx512);
+BQ_KERNEL(relative_bias, avx512);
 BQ_KERNEL(multiply_rows, avx512);
 BQ_KERNEL(lstm_cell, avx512);
 BQ_KERNEL(gru_cell, avx512);

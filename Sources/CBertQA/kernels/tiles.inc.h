@@ -158,8 +158,8 @@ INLINE V add_bias(const bq_attention *a, V score, size_t block, int v, size_t ke
   block += (size_t)(v / VECS);
   const int lane = v % VECS * VL;
   if (a->bias)
-    score += v_load(a->bias + (block - a->query_begin / BQ_LANES) * a->bias_stride +
-                    (key - a->key_begin) * BQ_LANES + lane);
+    score += v_load(a->bias + (ptrdiff_t)(block - a->query_begin / BQ_LANES) * a->bias_stride +
+                    (ptrdiff_t)(key - a->key_begin) * a->bias_step + lane);
   if (a->band) {
     const float first = (float)((ptrdiff_t)(block * BQ_LANES) - (ptrdiff_t)key);
     const V behind = v_load(ramp + lane) + v_splat(first), band = v_splat((float)a->band);
@@ -168,3 +168,28 @@ INLINE V add_bias(const bq_attention *a, V score, size_t block, int v, size_t ke
   }
   return score;
 }
+
+// Calls TILE(rows, blocks, key, block) with constant rows and blocks for every tile of keys and of blocks
+// of distances that relative_keys_… gives them; to_: where the tile's results go.
+#define BQ_FOR_DISTANCES(a, width, ROWS, TILE)                                                   \
+  do {                                                                                           \
+    if ((a).query_begin >= (a).query_end) break;                                                 \
+    const size_t blocks_ = (width) / BQ_LANES;                                                   \
+    for (size_t key_ = (a).key_begin; key_ < (a).key_end;) {                                     \
+      float *to_ = y + (key_ - (a).key_begin) * (width);                                         \
+      ptrdiff_t b_ = (ptrdiff_t)((a).query_begin / BQ_LANES) - (ptrdiff_t)(key_ / BQ_LANES) - 1; \
+      const ptrdiff_t last_ = b_ + (ptrdiff_t)blocks_;                                           \
+      const int whole_ = key_ % (ROWS) == 0 && (a).key_end - key_ >= (ROWS);                     \
+      for (; b_ + TILE_BLOCKS <= last_; b_ += TILE_BLOCKS, to_ += TILE_BLOCKS * BQ_LANES)        \
+        BQ_DISTANCE_ROWS_(ROWS, whole_, TILE_BLOCKS, TILE);                                      \
+      for (; b_ < last_; b_++, to_ += BQ_LANES) BQ_DISTANCE_ROWS_(ROWS, whole_, 1, TILE);        \
+      key_ += whole_ ? (ROWS) : 1;                                                               \
+    }                                                                                            \
+  } while (0)
+#define BQ_DISTANCE_ROWS_(ROWS, whole, blocks, TILE) \
+  do {                                               \
+    if (whole)                                       \
+      TILE(ROWS, blocks, key_, b_);                  \
+    else                                             \
+      TILE(1, blocks, key_, b_);                     \
+  } while (0)

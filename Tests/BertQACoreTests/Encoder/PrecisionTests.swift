@@ -54,8 +54,8 @@ import Testing
     let encoder = try Encoder(
       model: Self.quantized(name), precision: .auto, kernels: kernels, threadLimit: 1)
     #expect(encoder.arithmetic == .int8)
-    let error = try Self.error(of: encoder, TinyModel(name).sets)
-    #expect(error < 0.08 * Self.allowance(for: TinyModel(name).model))
+    let tiny = try TinyModel(name)
+    #expect(try Self.error(of: encoder, tiny.sets) < 0.08 * Self.allowance(for: tiny.model))
   }
 
   @Test(arguments: ["tiny-bert", "tiny-electra", "tiny-albert", "tiny-modernbert"], paths)

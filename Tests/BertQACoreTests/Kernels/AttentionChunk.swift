@@ -78,6 +78,7 @@ func withAttentionCall(
   call.out_stride = headDim * 16
   call.band = added?.band ?? 0
   call.bias_stride = keys.count * 16
+  call.bias_step = 16
   let bias = added?.tiles(call)
   call.bias = bias.map { UnsafePointer($0.base) }
   withExtendedLifetime(bias) { body(&call) }

@@ -45,8 +45,8 @@ struct ModelConfigurationTests {
       """)
     let expected = ModelConfiguration(
       architecture: .encoder(.distilBert, .spans), family: .distilBert, vocabSize: 100, hiddenSize: 48,
-      layerCount: 3, headCount: 4, intermediateSize: 96, maxPositions: 64, typeVocabSize: 0,
-      layerNormEps: 1e-12)
+      layerCount: 3, headCount: 4, intermediateSize: 96, poolerActivation: .relu, maxPositions: 64,
+      typeVocabSize: 0, layerNormEps: 1e-12)
     #expect(configuration == expected)
   }
 
@@ -123,7 +123,7 @@ struct ModelConfigurationTests {
       "classifier_pooling": "mean", "classifier_activation": "silu", "hidden_activation": "gelu_new"
       """)
     #expect(all.biases == .init())
-    #expect(all.classifierPooling == .mean && all.classifierActivation == .silu)
+    #expect(all.classifierPooling == .mean && all.poolerActivation == .silu)
     #expect(all.activation == .geluTanh)
     #expect(try readModel("BertModel", "\"classifier_pooling\": \"mean\"").classifierPooling == .first)
     #expect(try readModel("ModernBertModel", "\"max_position_embeddings\": 1000000").maxPositions == 65536)

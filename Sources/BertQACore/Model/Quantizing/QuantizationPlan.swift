@@ -12,10 +12,14 @@ struct QuantizationPlan {
     if let positions = encoder.positionEmbeddings { quantize([positions], hasSums: false) }
     if let types = encoder.tokenTypeEmbeddings { quantize([types], hasSums: false) }
     keep(encoder.embeddingNorm)
+    // Small, and every score depends on them.
+    if let distances = encoder.distances { keep([distances]) }
+    if let norm = encoder.distanceNorm { keep(norm) }
     // Small, and all that follows depends on it.
     if let projection = encoder.embeddingProjection { keep(projection) }
     for layer in encoder.layers {
       quantize(layer.projections)
+      for linear in [layer.distanceKey, layer.distanceQuery].compactMap(\.self) { quantize([linear]) }
       quantize([layer.attentionOutput])
       if let norm = layer.attentionNorm { keep(norm) }
       quantize([layer.feedForwardInput])

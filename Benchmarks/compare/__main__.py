@@ -13,11 +13,11 @@ import random
 
 import bertqa
 
-from . import data, embedding, encoder, end_to_end, instruction_sets, models, report, startup, tokenizer
+from . import data, embedding, encoder, end_to_end, families, instruction_sets, models, report, startup, tokenizer
 from .engines import ENGINES
 from .workers import note
 
-CASES = ("encoder", "isa", "end", "embed", "tokenizer", "startup")
+CASES = ("encoder", "isa", "families", "end", "embed", "tokenizer", "startup")
 PACKAGES = (
     "onnxruntime",
     "openvino",
@@ -85,6 +85,8 @@ def main():
             )
         if "isa" in cases and not quick:
             results["instruction sets"] = instruction_sets.measured(pairs, context, 7)
+    if "families" in cases and not quick:
+        results["families"] = families.measured(families.FAMILIES, threads, 5)
     if "end" in cases:
         models.checkpoint("minilm")
         chosen = data.spread(pairs, 100 if quick else 1000)

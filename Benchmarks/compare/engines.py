@@ -96,10 +96,12 @@ class ONNXRuntime(Peer):
         self.session(False)
 
     def feed(self, arrays):
-        return dict(zip(("input_ids", "token_type_ids", "attention_mask"), arrays))
+        names = {given.name for given in self.session(len(arrays) == 3).get_inputs()}
+        feed = dict(zip(("input_ids", "token_type_ids", "attention_mask"), arrays))
+        return {name: array for name, array in feed.items() if name in names}
 
     def compute(self, feed):
-        return self.session(len(feed) == 3).run(None, feed)
+        return self.session("attention_mask" in feed).run(None, feed)
 
 
 class OpenVINO(Peer):
@@ -124,10 +126,13 @@ class OpenVINO(Peer):
         self.request(False)
 
     def feed(self, arrays):
-        return dict(zip(("input_ids", "token_type_ids", "attention_mask"), arrays))
+        inputs = self.request(len(arrays) == 3).model_inputs
+        names = {name for given in inputs for name in given.names}
+        feed = dict(zip(("input_ids", "token_type_ids", "attention_mask"), arrays))
+        return {name: array for name, array in feed.items() if name in names}
 
     def compute(self, feed):
-        result = self.request(len(feed) == 3).infer(feed, share_inputs=True, share_outputs=True)
+        result = self.request("attention_mask" in feed).infer(feed, share_inputs=True, share_outputs=True)
         return result[0], result[1]
 
 

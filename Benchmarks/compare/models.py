@@ -25,8 +25,10 @@ def made(path, make):
 
 
 def checkpoint(name):
-    """A float32 checkpoint: `minilm`, the default model's numbers; `base`, BERT-base's size, random."""
-    return made(MADE / name / "f32", {"minilm": _dequantized, "base": _random_base}[name])
+    """A float32 checkpoint: `minilm`, the default model's numbers; `base`, BERT-base's size, random; the others are
+    of transformers_models, random too."""
+    makers = {"minilm": _dequantized, "base": _random_base}
+    return made(MADE / name / "f32", makers.get(name) or (lambda directory: _random_family(name, directory)))
 
 
 def int8_form(name):
@@ -47,9 +49,14 @@ def onnx_file(name, masked, int8=False):
 
     def make(path):
         if not int8:
-            from .onnx_graph import build
+            if name in ("minilm", "base"):
+                from .onnx_graph import build
 
-            build(checkpoint(name), path, masked)
+                build(checkpoint(name), path, masked)
+            else:
+                from .transformers_models import export
+
+                export(name, checkpoint(name), path)
             return
         from onnxruntime.quantization import QuantType, quantize_dynamic
 
@@ -67,11 +74,10 @@ def openvino_int8(name, masked, windows):
         import nncf
         import openvino as ov
 
-        feeds = [
-            {k: v for k, v in zip(("input_ids", "token_type_ids", "attention_mask"), arrays([w], masked))}
-            for w in windows
-        ]
         model = ov.Core().read_model(onnx_file(name, masked))
+        names = {each for given in model.inputs for each in given.names}
+        keys = ("input_ids", "token_type_ids", "attention_mask")
+        feeds = [{k: v for k, v in zip(keys, arrays([w], masked)) if k in names} for w in windows]
         quantized = nncf.quantize(
             model, nncf.Dataset(feeds), model_type=nncf.ModelType.TRANSFORMER, subset_size=len(feeds)
         )
@@ -150,6 +156,14 @@ def _random_base(directory):
         norm(prefix + "output.LayerNorm")
     matrix("qa_outputs", 2, hidden)
     _write(directory, config, weights, save_file)
+
+
+def _random_family(name, directory):
+    from .transformers_models import save
+
+    save(name, directory)
+    for file in "vocab.txt", "tokenizer_config.json":
+        shutil.copy(DEFAULT / file, directory)
 
 
 def _write(directory, config, weights, save_file):

@@ -2,6 +2,7 @@
 
 import html
 
+from . import families
 from .encoder import LENGTHS
 
 
@@ -20,6 +21,8 @@ def table(results):
             rows = [r for r in results["encoder"] if (r["model"], r["threads"]) == (model, threads)]
             if rows:
                 out += _encoder(rows, f"{title}, {threads} thread" + "s" * (threads > 1))
+    for title, lines in families.table(results.get("families", [])):
+        out += _lines(title, lines)
     checked = [r for r in results["encoder"] if "answers" in r]
     if checked:
         out += _lines(
@@ -168,6 +171,7 @@ def ratios(results):
                         "unit": "/s" if rate else "ms",
                     }
                 )
+    found += families.ratios(results.get("families", []))
     rows = results.get("end to end")
     if rows:
         peers = [r for r in rows if not r["engine"].startswith("libbertqa")]

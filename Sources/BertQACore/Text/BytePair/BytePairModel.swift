@@ -42,8 +42,12 @@ struct BytePairModel: Sendable {
       let digits = String(byte, radix: 16, uppercase: true)
       return vocabulary.id(of: byte < 16 ? "<0x0\(digits)>" : "<0x\(digits)>") ?? -1
     }
-    merges = try MergeTable(try Self.resolved(pairs, vocabulary, settings))
-    symbols = try SymbolTable(vocabulary, settings, merges, readsBytes: readsBytes)
+    let resolved = try Self.resolved(pairs, vocabulary, settings)
+    merges = try MergeTable(resolved)
+    symbols = try SymbolTable(
+      vocabulary, settings, merges, readsBytes: readsBytes,
+      bytes: readsBytes ? pieces.map { ByteAlphabet.bytes(of: $0) } : [],
+      pairs: readsBytes ? resolved.map { ($0.left, $0.right) } : [])
     wholeWords = try WholeWords(slotsFor: pieces.count)
     try fillWholeWords(pieces, readsBytes: readsBytes)
   }

@@ -30,6 +30,7 @@ struct ShortWord {
   /// Of bytes, and of two bytes side by side: see `SymbolTable`.
   private let symbols: UnsafeMutablePointer<Int32>
   private let ranks: UnsafeMutablePointer<Int32>
+  private let characters: CharacterPieces.Lookup?
 
   init(_ memory: borrowing Memory, _ model: BytePairModel) {
     let stride = Self.limit + 8
@@ -41,6 +42,7 @@ struct ShortWord {
     merges = model.merges.lookup
     symbols = model.symbols.ids.base
     ranks = model.symbols.ranks.base
+    characters = model.symbols.wholeCharacters?.lookup
   }
 
   @inline(__always)
@@ -52,15 +54,44 @@ struct ShortWord {
   @inline(__always)
   func cut(_ word: UnsafePointer<UInt8>, _ size: Int) -> Int {
     var index = 0
+    var all: UInt8 = 0
     while index < size {
+      all |= word[index]
       ids[index] = symbols[Int(word[index])]
       starts[index] = Int32(truncatingIfNeeded: index)
       // Behind the last one this is a rank of what follows; merging drops it.
       keys[index] = Self.key(ranks[Int(word[index]) &<< 8 | Int(word[index &+ 1])], index)
       index &+= 1
     }
+    if all >= 0x80 { return cutCharacters(word, size) }
     starts[size] = Int32(truncatingIfNeeded: size)
     return mergeKeyed(ids, starts, size)
+  }
+
+  /// The same for a word of other characters than ASCII.
+  @inline(never)
+  private func cutCharacters(_ word: UnsafePointer<UInt8>, _ size: Int) -> Int {
+    let count = read(word, size, ids, starts)
+    var index = 0
+    while index &+ 1 < count {
+      let isBytes = starts[index &+ 2] &- starts[index] == 2
+      let first = Int(starts[index])
+      keys[index] = Self.key(
+        isBytes
+          ? ranks[Int(word[first]) &<< 8 | Int(word[first &+ 1])] : merges.rank(ids[index], ids[index &+ 1]),
+        index)
+      index &+= 1
+    }
+    return mergeKeyed(ids, starts, count)
+  }
+
+  /// Writes the symbols of a word: bytes, or characters where that comes to the same. Returns how many.
+  func read(
+    _ word: UnsafePointer<UInt8>, _ size: Int, _ ids: UnsafeMutablePointer<Int32>,
+    _ starts: UnsafeMutablePointer<Int32>
+  ) -> Int {
+    guard let characters else { return 0 }
+    return characters.read(word, size, bytes: symbols, ids, starts)
   }
 
   /// Appends the pieces of the word last cut, `count` of them, which begins at `start`.

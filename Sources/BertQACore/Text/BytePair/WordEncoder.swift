@@ -146,7 +146,7 @@ extension WordEncoder {
 
   private func readBytes(_ word: UnsafePointer<UInt8>, _ size: Int) throws(BertQAError) {
     try removeAll(roomFor: size)
-    for index in 0..<size { append(model.symbols.ids.base[Int(word[index])], size: 1) }
+    count = short.read(word, size, ids, starts)
   }
 
   private func readCharacters(_ word: UnsafePointer<UInt8>, _ size: Int) throws(BertQAError) {

@@ -80,22 +80,15 @@ extension Architecture {
     let found =
       names.isEmpty
       ? "no \"architectures\"" : "architecture \(names.prefix(4).map(quoted).joined(separator: ", "))"
-    throw BertQAError(.unsupported, "\(reader.file): \(found); supported: \(Self.summary())")
+    throw BertQAError(.unsupported, "\(reader.file): \(found); supported: \(Self.summary)")
   }
 
-  /// The names, of one task or of all, in the shell's way: "{Bert,DistilBert}{ForQuestionAnswering,Model}, …".
-  static func summary(for task: ModelTask? = nil) -> String {
-    let heads = HeadKind.allCases.filter { task == nil || $0.task == task }
-    var names: [String] = []
-    if !heads.isEmpty {
-      names.append(
-        braced(EncoderFamily.all.flatMap(\.classPrefixes)) + braced(heads.map(\.classSuffix)))
-    }
-    names += others.filter { task == nil || $0.task == task }.map(\.name)
-    return names.joined(separator: ", ")
+  /// All names in the shell's short form: "{Bert,DistilBert}{ForQuestionAnswering,Model}, …".
+  static var summary: String {
+    let encoders =
+      braced(EncoderFamily.all.flatMap(\.classPrefixes)) + braced(HeadKind.allCases.map(\.classSuffix))
+    return ([encoders] + others.map(\.name)).joined(separator: ", ")
   }
 
-  private static func braced(_ parts: [String]) -> String {
-    parts.count == 1 ? parts[0] : "{\(parts.joined(separator: ","))}"
-  }
+  private static func braced(_ parts: [String]) -> String { "{\(parts.joined(separator: ","))}" }
 }

@@ -309,34 +309,43 @@ def make_embedder(name, seed, kind, dtype, pooling, normalizes, length):
     expect(folder, texts, model.encode([text for text, _ in texts], convert_to_tensor=True))
 
 
-make("tiny-bert", 1, cased=False, is_bert=True, dtype=torch.float32)
-make("tiny-bert-cased", 2, cased=True, is_bert=True, dtype=torch.float16)
-make("tiny-distilbert", 3, cased=False, is_bert=False, dtype=torch.bfloat16)
-make_classifier(
-    "tiny-bert-classifier",
-    4,
-    BertForSequenceClassification,
-    torch.float32,
-    id2label={0: "calm", 1: "glad", 2: "sad"},
-)
-make_classifier(
-    "tiny-bert-regression", 5, BertForSequenceClassification, torch.float16, has_pooler=False, num_labels=1
-)
-make_classifier(
-    "tiny-distilbert-classifier",
-    6,
-    DistilBertForSequenceClassification,
-    torch.bfloat16,
-    problem_type="multi_label_classification",
-    num_labels=4,
-)
-make_embedder("tiny-bert-embedder", 7, BertModel, torch.float16, "mean", normalizes=True, length=32)
-make_embedder("tiny-distilbert-embedder", 8, DistilBertModel, torch.float32, "cls", normalizes=False, length=64)
-make_tagger("tiny-bert-entities", 54, BertForTokenClassification, torch.float16, id2label=dict(enumerate(TAGS)))
-make_tagger(
-    "tiny-distilbert-entities",
-    10,
-    DistilBertForTokenClassification,
-    torch.bfloat16,
-    id2label=dict(enumerate(["PER", "LOC", "O"])),
-)
+def main():
+    make("tiny-bert", 1, cased=False, is_bert=True, dtype=torch.float32)
+    make("tiny-bert-cased", 2, cased=True, is_bert=True, dtype=torch.float16)
+    make("tiny-distilbert", 3, cased=False, is_bert=False, dtype=torch.bfloat16)
+    make_classifier(
+        "tiny-bert-classifier",
+        4,
+        BertForSequenceClassification,
+        torch.float32,
+        id2label={0: "calm", 1: "glad", 2: "sad"},
+    )
+    make_classifier(
+        "tiny-bert-regression", 5, BertForSequenceClassification, torch.float16, has_pooler=False, num_labels=1
+    )
+    make_classifier(
+        "tiny-distilbert-classifier",
+        6,
+        DistilBertForSequenceClassification,
+        torch.bfloat16,
+        problem_type="multi_label_classification",
+        num_labels=4,
+    )
+    make_embedder("tiny-bert-embedder", 7, BertModel, torch.float16, "mean", normalizes=True, length=32)
+    make_embedder(
+        "tiny-distilbert-embedder", 8, DistilBertModel, torch.float32, "cls", normalizes=False, length=64
+    )
+    make_tagger(
+        "tiny-bert-entities", 54, BertForTokenClassification, torch.float16, id2label=dict(enumerate(TAGS))
+    )
+    make_tagger(
+        "tiny-distilbert-entities",
+        10,
+        DistilBertForTokenClassification,
+        torch.bfloat16,
+        id2label=dict(enumerate(["PER", "LOC", "O"])),
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -62,17 +62,17 @@ struct ModelConfigurationTests {
       try read("{\"architectures\": [\"Other\", \"BertForQuestionAnswering\"]}") == bert)
   }
 
-  private func read(_ architecture: String, _ members: String = "") throws -> ModelConfiguration {
+  private func readModel(_ architecture: String, _ members: String = "") throws -> ModelConfiguration {
     try read("{\"architectures\": [\"\(architecture)\"]\(members.isEmpty ? "" : ", \(members)")}")
   }
 
   /// What `transformers` 5.23 prints of `RobertaConfig()` and the others.
   @Test func defaultsOfOtherFamilies() throws {
     func summary(_ name: String) throws -> [Int] {
-      let c = try read(name)
+      let c = try readModel(name)
       return [
-        c.vocabSize, c.hiddenSize, c.embeddingSize, c.layerCount, c.headCount, c.intermediateSize, c.maxPositions,
-        c.typeVocabSize,
+        c.vocabSize, c.hiddenSize, c.embeddingSize, c.layerCount, c.headCount, c.intermediateSize,
+        c.maxPositions, c.typeVocabSize,
       ]
     }
     #expect(try summary("RobertaModel") == [50265, 768, 768, 12, 12, 3072, 510, 2])
@@ -81,29 +81,29 @@ struct ModelConfigurationTests {
     }
     #expect(try summary("ElectraModel") == [30522, 256, 128, 12, 4, 1024, 512, 2])
     #expect(try summary("AlbertModel") == [30000, 4096, 128, 12, 64, 16384, 512, 2])
-    #expect(try read("AlbertModel").activation == .geluTanh)
-    #expect(try read("ElectraModel").activation == .gelu)
-    #expect(try read("ElectraModel", "\"embedding_size\": 256").projectedEmbeddingSize == nil)
-    #expect(try read("AlbertModel", "\"embedding_size\": 4096").projectedEmbeddingSize == 4096)
+    #expect(try readModel("AlbertModel").activation == .geluTanh)
+    #expect(try readModel("ElectraModel").activation == .gelu)
+    #expect(try readModel("ElectraModel", "\"embedding_size\": 256").projectedEmbeddingSize == nil)
+    #expect(try readModel("AlbertModel", "\"embedding_size\": 4096").projectedEmbeddingSize == 4096)
   }
 
   @Test func positionsAfterPadding() throws {
-    let usual = try read("RobertaModel", "\"max_position_embeddings\": 514")
+    let usual = try readModel("RobertaModel", "\"max_position_embeddings\": 514")
     #expect(usual.maxPositions == 512 && usual.paddingID == 1)
     #expect(usual.firstPositionRow == 2 && usual.positionRows == 514)
-    let other = try read("RobertaModel", "\"max_position_embeddings\": 100, \"pad_token_id\": 5")
+    let other = try readModel("RobertaModel", "\"max_position_embeddings\": 100, \"pad_token_id\": 5")
     #expect(other.maxPositions == 94 && other.firstPositionRow == 6 && other.positionRows == 100)
-    #expect(try read("BertModel", "\"pad_token_id\": 5").maxPositions == 512)
-    let error = failure { _ = try read("RobertaModel", "\"pad_token_id\": 510") }
+    #expect(try readModel("BertModel", "\"pad_token_id\": 5").maxPositions == 512)
+    let error = failure { _ = try readModel("RobertaModel", "\"pad_token_id\": 510") }
     #expect(error?.status == .invalidModel)
     #expect(error?.message.contains("leaves fewer than 3 positions after \"pad_token_id\" 510") == true)
-    #expect(failure { _ = try read("RobertaModel", "\"pad_token_id\": -1") }?.status == .invalidModel)
+    #expect(failure { _ = try readModel("RobertaModel", "\"pad_token_id\": -1") }?.status == .invalidModel)
   }
 
   /// Group of layer i: `int(i / (num_hidden_layers / num_hidden_groups))`, in Python.
   @Test func layersOfGroups() throws {
     func groups(_ layers: Int, _ groups: Int, _ size: Int) throws -> [String] {
-      try read(
+      try readModel(
         "AlbertModel",
         "\"num_hidden_layers\": \(layers), \"num_hidden_groups\": \(groups), \"inner_group_num\": \(size)"
       ).layerBases.map {
@@ -155,7 +155,7 @@ struct ModelConfigurationTests {
   }
 
   @Test(arguments: [
-    ("\"hidden_act\": \"quick_gelu\"", "\"hidden_act\" is \"quick_gelu\"; supported: \"gelu\", \"gelu_accurate\""),
+    ("\"hidden_act\": \"mish\"", "\"hidden_act\" is \"mish\"; supported: \"gelu\", \"gelu_accurate\", "),
     ("\"position_embedding_type\": \"relative_key\"", "\"position_embedding_type\" is \"relative_key\""),
     ("\"is_decoder\": true", "\"is_decoder\" is true; only false is supported"),
     ("\"add_cross_attention\": true", "\"add_cross_attention\" is true"),
@@ -222,8 +222,6 @@ struct ModelConfigurationTests {
         #expect(configuration.family == family && configuration.head == head)
       }
     }
-    #expect(Architecture.summary(for: .predict) == "LSTMLanguageModel, GRULanguageModel")
-    #expect(Architecture.summary(for: .classify).hasSuffix("}ForSequenceClassification, WordCountClassifier"))
   }
 
   @Test(arguments: [
@@ -232,7 +230,7 @@ struct ModelConfigurationTests {
     ("{\"architectures\": [\"GPT2LMHeadModel\"]}", "architecture \"GPT2LMHeadModel\""),
   ])
   func namesTheSupportedArchitectures(text: String, found: String) throws {
-    let supported = Architecture.summary()
+    let supported = Architecture.summary
     #expect(supported.hasPrefix("{Bert,DistilBert"))
     #expect(supported.contains("}{ForQuestionAnswering,"))
     #expect(supported.hasSuffix("}, WordCountClassifier, LSTMLanguageModel, GRULanguageModel"))

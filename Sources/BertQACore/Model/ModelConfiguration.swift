@@ -36,6 +36,8 @@ struct ModelConfiguration: Sendable, Equatable {
   var labels: [String] = []
   /// What a classifier's outputs mean.
   var problemType = ProblemType.singleLabel
+  /// How labels of tokens become entities (`bertqa.aggregation`).
+  var aggregation = TokenAggregation.simple
 
   /// Features of one attention head.
   var headSize: Int { hiddenSize / headCount }
@@ -124,7 +126,10 @@ extension ModelConfiguration {
     }
     try readVariants(reader)
     switch head {
-    case .labels, .tokenLabels: try readLabels(reader)
+    case .labels: try readLabels(reader)
+    case .tokenLabels:
+      try readLabels(reader)
+      try readAggregation(reader)
     case .spans, .vectors: break
     }
     if let own = try reader.reader("bertqa"), let value = try own.number("no_answer_threshold") {
@@ -262,5 +267,17 @@ extension ModelConfiguration {
         .invalidModel, "\(reader.file): \"problem_type\" is \(quoted(name)), expected \(known)")
     }
     problemType = type
+  }
+
+  private mutating func readAggregation(_ reader: ObjectReader) throws(BertQAError) {
+    guard let own = try reader.reader("bertqa"), let name = try own.string("aggregation") else { return }
+    let known = TokenAggregation.allCases.filter { $0 != .model }
+    guard let named = known.first(where: { $0.description == name }) else {
+      throw BertQAError(
+        .invalidModel,
+        "\(reader.file): \"aggregation\" is \(quoted(name)), expected "
+          + known.map { quoted($0.description) }.joined(separator: " or "))
+    }
+    aggregation = named
   }
 }

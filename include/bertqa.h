@@ -287,7 +287,7 @@ void bertqa_context_options_init(bertqa_context_options *options, size_t struct_
  * tokenizer.json, tokenizer_config.json, model.safetensors or its sharded index; F32, F16, BF16 or
  * this library's int8 form) or as this library writes it. config.json's "architectures" says what the
  * model is for, where ... is an encoder family: Bert, DistilBert, Roberta, XLMRoberta, Camembert,
- * Electra or Albert:
+ * Electra, Albert, MPNet or DebertaV2:
  *   answer    ...ForQuestionAnswering
  *   classify  ...ForSequenceClassification,
  *             WordCountClassifier (this library's own, see bertqa_trainer)

@@ -43,7 +43,7 @@ extension Pipeline {
   }
 
   /// A special token: a string, or an object with its content.
-  private static func token(_ settings: ObjectReader, _ key: String) throws(BertQAError) -> AddedToken? {
+  static func token(_ settings: ObjectReader, _ key: String) throws(BertQAError) -> AddedToken? {
     if case .object(let object)? = settings.value(key) {
       var token = try AddedToken(ObjectReader(file: settings.file, object: object))
       token.isSpecial = true

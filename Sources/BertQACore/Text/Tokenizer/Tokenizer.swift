@@ -44,4 +44,18 @@ extension Tokenizer {
     try tokenize(text, parseSpecialTokens: false, into: &tokens, monitor)
     return tokens
   }
+
+  /// Whether `token` goes on with the word of the token before it. Characters that normalisation dropped
+  /// may lie between the two, but no white space, even where the vocabulary has pieces that continue across it.
+  func continuesWord(
+    _ token: Int, of tokens: Tokens, in text: UnsafeBufferPointer<UInt8>
+  ) -> Bool {
+    guard token > 0, continuesWord(tokens.ids[token], after: tokens.ids[token - 1]) else { return false }
+    var byte = Int(tokens.ends[token - 1])
+    while byte < Int(tokens.starts[token]) {
+      if isWhiteSpace(text[byte]) { return false }
+      byte += 1
+    }
+    return true
+  }
 }

@@ -197,8 +197,16 @@ static void test_attention(__typeof__(kernels->attention_f32) attention, double 
   float *scratch = malloc(bq_attention_s8_scratch(tokens, dim) * sizeof *scratch);
   double *scores = malloc(tokens * sizeof *scores);
   for (size_t i = 0; i < blocks * 16 * dim; i++) out[i] = 7;
-  attention(x, x + dim * 16, x + 2 * dim * 16, 3 * dim * 16, first, tokens, begin, end, dim, 0.3f,
-            scratch, out, dim * 16);
+  const bq_attention a = {.stride = 3 * dim * 16,
+                          .key_begin = first,
+                          .key_end = first + tokens,
+                          .query_begin = first + begin,
+                          .query_end = first + end,
+                          .head_dim = dim,
+                          .scale = 0.3f,
+                          .scratch = scratch,
+                          .out_stride = dim * 16};
+  attention(&a, x, x + dim * 16, x + 2 * dim * 16, out);
   for (size_t t = 0; t < blocks * 16; t++) {
     const int wanted = t >= first + begin && t < first + end;
     double sum = 0;

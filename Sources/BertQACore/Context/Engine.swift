@@ -36,7 +36,8 @@ enum Engine: Sendable {
       WarmUp.once(.embedding) {
         try? embedder.forEachVector(of: [TextPair(text: text)], EmbedOptions()) { _, _, _ in }
       }
-    case .entities: break
+    case .entities(let recognizer):
+      WarmUp.once(.entities) { recognizer.warmUp(text) }
     case .wordCounts(let classifier):
       WarmUp.once(.wordCounts) { classifier.warmUp(text) }
     case .languageModel(let model):
@@ -63,6 +64,22 @@ extension QuestionAnswerer {
           QuestionDocumentPair(question: text, document: .text(long)),
           QuestionDocumentPair(question: text, document: .prepared(document)),
         ], options)
+    }
+  }
+}
+
+extension EntityRecognizer {
+  /// Every way through the code: words and tokens, several windows.
+  fileprivate func warmUp(_ text: UnsafeBufferPointer<UInt8>) {
+    var options = EntityOptions()
+    options.ignoredLabels = []
+    options.maxSequenceLength = WindowLayout.minimumLength
+    let long = [UInt8](repeating: UInt8(ascii: "."), count: 64)
+    long.withUnsafeBufferPointer { long in
+      for aggregation in TokenAggregation.allCases {
+        options.aggregation = aggregation
+        _ = try? recognizeEach([text, long], options)
+      }
     }
   }
 }
@@ -193,7 +210,10 @@ struct LoadedEngine {
         problemType: configuration.problemType)
       self.init(.classification(classifier), info)
     case .tokenLabels:
-      self.init(.entities(EntityRecognizer(reader: reader, labels: configuration.labels)), info)
+      self.init(
+        .entities(
+          EntityRecognizer(
+            reader: reader, labels: configuration.labels, aggregation: configuration.aggregation)), info)
     case .vectors:
       guard let defaults = model.embedding else {
         throw BertQAError(.internal, "\(info.directory): an embedding model without its configuration")

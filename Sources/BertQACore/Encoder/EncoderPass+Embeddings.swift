@@ -38,8 +38,10 @@ extension EncoderPass {
     of id: Int32, position: Int, type: Int, _ row: UnsafeMutablePointer<Float>
   ) {
     encoder.parameters.wordEmbeddings.copyFloats(rows: Int(id)..<Int(id) + 1, to: row)
-    let positions = encoder.parameters.positionEmbeddings + position * embeddingSize
-    for feature in 0..<embeddingSize { row[feature] += positions[feature] }
+    if let positions = encoder.parameters.positionEmbeddings {
+      let position = positions + position * embeddingSize
+      for feature in 0..<embeddingSize { row[feature] += position[feature] }
+    }
     guard let types = encoder.parameters.tokenTypeEmbeddings else { return }
     let kind = types + min(type, encoder.configuration.typeVocabSize - 1) * embeddingSize
     for feature in 0..<embeddingSize { row[feature] += kind[feature] }

@@ -65,33 +65,6 @@ extension EncoderPass {
     }
   }
 
-  /// One head's attention of one window; `queries` are counted within the window, nil means all.
-  func attend(
-    _ active: ActiveChunk, member: ChunkPlan.Member, head: Int, queries: Range<Int>?,
-    _ scratch: Workspace.Scratch
-  ) {
-    let tokens = windows[member.window].tokenCount
-    let headDim = encoder.configuration.headSize
-    let part = hiddenSize * Self.lanes
-    let feature = head * headDim * Self.lanes
-    let (begin, end) = (queries?.lowerBound ?? 0, queries?.upperBound ?? tokens)
-    let scale = 1 / Float(headDim).squareRoot()
-    let output = active.activations.context + feature
-    let table = encoder.kernels.table
-    if encoder.attendsInBF16 {
-      let query = active.activations.projections.assumingMemoryBound(to: UInt16.self) + feature
-      table.attention_bf16(
-        query, query + part, query + 2 * part, 3 * part, member.lane, tokens, begin, end, headDim, scale,
-        scratch.attention, output, part)
-      return
-    }
-    let query = active.activations.projections.assumingMemoryBound(to: Float.self) + feature
-    let attention = encoder.attendsInInt8 ? table.attention_s8 : table.attention_f32
-    attention?(
-      query, query + part, query + 2 * part, 3 * part, member.lane, tokens, begin, end, headDim, scale,
-      scratch.attention, output, part)
-  }
-
   /// The windows with tokens in some blocks of a chunk: which of their tokens, and the first one's
   /// lane within the chunk.
   func forEachWindow(

@@ -156,7 +156,7 @@ struct EncoderPass {
       for layer in 0..<encoder.parameters.layers.count {
         for member in chunk.members {
           for head in 0..<encoder.configuration.headCount {
-            attend(active, member: members[member], head: head, queries: nil, scratch)
+            attend(active, layer: layer, member: members[member], head: head, queries: nil, scratch)
           }
           poll(seat: seat)
           if state.isStopped { return }
@@ -275,7 +275,8 @@ struct EncoderPass {
     guard begin < end else { return }
     withScratch(seat: seat, chunk: chunk) { _, scratch throws(BertQAError) in
       for head in firstHead..<min(firstHead + shared.headsPerTask, encoder.configuration.headCount) {
-        attend(active, member: member, head: head, queries: begin..<end, scratch)
+        attend(
+          active, layer: shared.layer, member: member, head: head, queries: begin..<end, scratch)
       }
     }
     poll(seat: seat)

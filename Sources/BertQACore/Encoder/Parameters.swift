@@ -25,16 +25,21 @@ final class Parameters: @unchecked Sendable {
     var intermediate: LinearLayer
     var output: LinearLayer
     var outputNorm: Norm
+    /// Of families that attend by distance in this way.
+    var distanceVectors: DistanceVectors?
   }
 
   let wordEmbeddings: TensorView
-  /// [positionRows][embeddingSize]
-  let positionEmbeddings: UnsafePointer<Float>
-  /// [typeVocabSize][embeddingSize]; nil for architectures without token types.
+  /// [positionRows][embeddingSize]; nil for models without.
+  let positionEmbeddings: UnsafePointer<Float>?
+  /// [typeVocabSize][embeddingSize]; nil for models without token types.
   let tokenTypeEmbeddings: UnsafePointer<Float>?
   let embeddingNorm: Norm
   /// From embeddings to hidden vectors, f32 always: it is small, and all that follows depends on it.
   let embeddingProjection: LinearLayer?
+  /// What attention knows of distances, in families where it does.
+  let distanceBiases: DistanceBiases?
+  let distances: Distances?
   /// In the order of computation; some may share their parameters.
   let layers: [Layer]
   let head: Head
@@ -42,12 +47,16 @@ final class Parameters: @unchecked Sendable {
   private let owners: [any AnyObject & Sendable]
 
   init(
-    _ model: LoadedModel, _ arithmetic: Arithmetic, _ monitor: CallMonitor
+    _ model: LoadedModel, _ arithmetic: Arithmetic, _ kernels: Kernels, _ monitor: CallMonitor
   ) throws(BertQAError) {
-    let weights = model.encoder
+    let (weights, configuration) = (model.encoder, model.configuration)
     var converter = ParameterConverter(arithmetic)
     wordEmbeddings = weights.wordEmbeddings
-    positionEmbeddings = try converter.floats(weights.positionEmbeddings)
+    if let positions = weights.positionEmbeddings {
+      positionEmbeddings = try converter.floats(positions)
+    } else {
+      positionEmbeddings = nil
+    }
     if let types = weights.tokenTypeEmbeddings {
       tokenTypeEmbeddings = try converter.floats(types)
     } else {
@@ -59,9 +68,15 @@ final class Parameters: @unchecked Sendable {
     } else {
       embeddingProjection = nil
     }
+    (distanceBiases, distances) = try Self.distances(weights, configuration, &converter, kernels)
     var layers: [Layer] = []
     for layer in weights.layers {
       try monitor.checkNow()
+      var distanceVectors: DistanceVectors?
+      if let distances {
+        distanceVectors = try DistanceVectors(
+          layer, distances, isBF16: arithmetic.meetsDistancesInBF16(configuration, kernels), kernels)
+      }
       layers.append(
         Layer(
           projections: try converter.projections(layer),
@@ -69,10 +84,23 @@ final class Parameters: @unchecked Sendable {
           attentionNorm: try converter.norm(layer.attentionNorm),
           intermediate: try converter.linear(layer.intermediate),
           output: try converter.linear(layer.output),
-          outputNorm: try converter.norm(layer.outputNorm)))
+          outputNorm: try converter.norm(layer.outputNorm), distanceVectors: distanceVectors))
     }
     self.layers = weights.layerOrder.map { layers[$0] }
-    head = try converter.head(model.head, hidden: model.configuration.hiddenSize)
+    head = try converter.head(model.head, hidden: configuration.hiddenSize)
     owners = converter.owners + [model]
+  }
+
+  private static func distances(
+    _ weights: EncoderWeights, _ configuration: ModelConfiguration, _ converter: inout ParameterConverter,
+    _ kernels: Kernels
+  ) throws(BertQAError) -> (DistanceBiases?, Distances?) {
+    guard let table = weights.distances else { return (nil, nil) }
+    guard let attention = configuration.disentangled else {
+      return (try DistanceBiases(table, configuration, scale: configuration.attentionScale), nil)
+    }
+    var norm: Norm?
+    if let weights = weights.distanceNorm { norm = try converter.norm(weights) }
+    return (nil, try Distances(table, norm, attention, configuration, kernels))
   }
 }

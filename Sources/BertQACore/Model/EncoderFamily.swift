@@ -15,6 +15,7 @@ struct EncoderFamily: Sendable, Equatable {
   let norm: Norm
   let feedForward: FeedForward
   let attention: AttentionSpan
+  var relativePositions = RelativePositions.none
   var layerSharing = LayerSharing.none
   let pooler: Pooler
 
@@ -25,6 +26,17 @@ struct EncoderFamily: Sendable, Equatable {
     /// The same, but rows count the tokens that are not `pad_token_id` from the row after it on; those that are have
     /// that row itself.
     case tableAfterPadding
+    /// As `table`, but only where `position_biased_input` says so.
+    case tableIfBiased
+  }
+
+  /// What attention knows of the distance between two tokens.
+  enum RelativePositions: Sendable, Equatable {
+    case none
+    /// A number per head and bucket of distances is added to scores, the same in all layers.
+    case bias
+    /// Queries and keys are multiplied by projections of a vector per bucket of distances.
+    case disentangled
   }
 
   /// Which row of the table of token types is added to a token's embedding, where there is such a table.
@@ -76,6 +88,8 @@ struct EncoderFamily: Sendable, Equatable {
     let activation: Activation
     /// Whether checkpoints without one exist: their outputs take the vector as it is.
     let isOptional: Bool
+    /// The key of `config.json` that may name another activation.
+    var activationKey: String?
   }
 
   /// The keys of `config.json`: BERT's, where a family does not say otherwise.
@@ -89,6 +103,8 @@ struct EncoderFamily: Sendable, Equatable {
     var tokenTypeCount: String? = "type_vocab_size"
     /// nil: a constant of the family, the default.
     var layerNormEps: String? = "layer_norm_eps"
+    /// Of families that count positions after it; nil: a constant of the family, 1.
+    var paddingID: String? = "pad_token_id"
     var defaults = Defaults()
   }
 
@@ -116,6 +132,9 @@ struct EncoderFamily: Sendable, Equatable {
     let positionEmbeddings: String
     let tokenTypeEmbeddings: String?
     let embeddingNorm: String
+    /// Of what attention knows of distances.
+    var distances: String?
+    var distanceNorm: String?
     /// Begins a layer's names; its index and a dot follow.
     let layers: String
     let layer: LayerNames
@@ -131,6 +150,9 @@ struct EncoderFamily: Sendable, Equatable {
     let query: String
     let key: String
     let value: String
+    /// Of the vectors for distances that queries and keys meet.
+    var distanceKey: String?
+    var distanceQuery: String?
     let attentionOutput: String
     let attentionNorm: String
     let intermediate: String
@@ -141,7 +163,7 @@ struct EncoderFamily: Sendable, Equatable {
 
 extension EncoderFamily {
   /// Those that load, in the order in which messages name them.
-  static let all = [bert, distilBert, roberta, xlmRoberta, electra, albert]
+  static let all = [bert, distilBert, roberta, xlmRoberta, electra, albert, mpnet, debertaV2]
 
   /// Devlin et al. 2018, https://arxiv.org/abs/1810.04805; transformers' `modeling_bert.py`.
   static let bert = EncoderFamily(

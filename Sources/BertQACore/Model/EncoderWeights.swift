@@ -16,6 +16,9 @@ struct LayerWeights: Sendable {
   var query: LinearWeights
   var key: LinearWeights
   var value: LinearWeights
+  /// Projections of the vectors for distances, where they are not those of queries and keys.
+  var distanceKey: LinearWeights?
+  var distanceQuery: LinearWeights?
   var attentionOutput: LinearWeights
   var attentionNorm: NormWeights
   var intermediate: LinearWeights
@@ -26,11 +29,14 @@ struct LayerWeights: Sendable {
 struct EncoderWeights: Sendable {
   /// [vocabSize, embeddingSize]
   var wordEmbeddings: TensorView
-  /// [positionRows, embeddingSize]
-  var positionEmbeddings: TensorView
-  /// [typeVocabSize, embeddingSize]; nil for architectures without token types.
+  /// [positionRows, embeddingSize]; nil for models without.
+  var positionEmbeddings: TensorView?
+  /// [typeVocabSize, embeddingSize]; nil for models without token types.
   var tokenTypeEmbeddings: TensorView?
   var embeddingNorm: NormWeights
+  /// What attention knows of distances: [buckets, heads], or [rows, hidden] and perhaps their norm.
+  var distances: TensorView?
+  var distanceNorm: NormWeights?
   /// From embeddings to hidden vectors; nil where they are the same.
   var embeddingProjection: LinearWeights?
   /// Each once, also where the model has it several times.
@@ -44,9 +50,11 @@ extension EncoderWeights {
     let (names, width) = (configuration.family.tensors, configuration.embeddingSize)
     wordEmbeddings = try loader.embedding(
       names.wordEmbeddings, rows: configuration.vocabSize, width: width)
-    positionEmbeddings = try loader.embedding(
-      names.positionEmbeddings, rows: configuration.positionRows, width: width)
-    if let name = names.tokenTypeEmbeddings {
+    if configuration.hasPositionTable {
+      positionEmbeddings = try loader.embedding(
+        names.positionEmbeddings, rows: configuration.positionRows, width: width)
+    }
+    if let name = names.tokenTypeEmbeddings, configuration.typeVocabSize > 0 {
       tokenTypeEmbeddings = try loader.embedding(
         name, rows: configuration.typeVocabSize, width: width)
     }
@@ -55,6 +63,21 @@ extension EncoderWeights {
       configuration.projectedEmbeddingSize != nil
     {
       embeddingProjection = try loader.linear(name, outs: configuration.hiddenSize, ins: width)
+    }
+    if let name = names.distances {
+      let disentangled = configuration.disentangled
+      switch configuration.family.relativePositions {
+      case .bias:
+        distances = try loader.embedding(
+          name, rows: DistanceBuckets.biasCount, width: configuration.headCount)
+      case .disentangled where disentangled?.hasTable == true:
+        distances = try loader.embedding(
+          name, rows: disentangled?.rowCount ?? 0, width: configuration.hiddenSize)
+        if disentangled?.isNormalized == true, let norm = names.distanceNorm {
+          distanceNorm = try loader.norm(norm, count: configuration.hiddenSize)
+        }
+      case .disentangled, .none: break
+      }
     }
     layers = []
     layerOrder = []
@@ -81,6 +104,14 @@ extension LayerWeights {
     query = try loader.linear(base + names.query, outs: hidden, ins: hidden)
     key = try loader.linear(base + names.key, outs: hidden, ins: hidden)
     value = try loader.linear(base + names.value, outs: hidden, ins: hidden)
+    if let disentangled = configuration.disentangled, !disentangled.sharesProjections {
+      if disentangled.hasQueryProducts, let name = names.distanceKey {
+        distanceKey = try loader.linear(base + name, outs: hidden, ins: hidden)
+      }
+      if disentangled.hasKeyProducts, let name = names.distanceQuery {
+        distanceQuery = try loader.linear(base + name, outs: hidden, ins: hidden)
+      }
+    }
     attentionOutput = try loader.linear(base + names.attentionOutput, outs: hidden, ins: hidden)
     attentionNorm = try loader.norm(base + names.attentionNorm, count: hidden)
     intermediate = try loader.linear(base + names.intermediate, outs: inner, ins: hidden)

@@ -12,6 +12,8 @@ struct ModelConfiguration: Sendable, Equatable {
   var intermediateSize: Int
   /// Of the feed-forward layers.
   var activation = Activation.gelu
+  /// Of the layer before a classifier's outputs, where it is not the family's.
+  var poolerActivation: Activation?
   /// Width of embeddings that a linear layer makes hidden vectors of; nil: they are hidden vectors.
   var projectedEmbeddingSize: Int?
   /// Of families whose layers share weights.
@@ -20,6 +22,10 @@ struct ModelConfiguration: Sendable, Equatable {
   var maxPositions: Int
   /// Of families that count positions after it.
   var paddingID: Int?
+  /// Whether a row of the table of positions is added to embeddings.
+  var hasPositionTable = true
+  /// Of families that attend by distance in this way.
+  var disentangled: DisentangledAttention?
   /// 0 for architectures without token types.
   var typeVocabSize: Int
   var layerNormEps: Float
@@ -30,9 +36,16 @@ struct ModelConfiguration: Sendable, Equatable {
   var labels: [String] = []
   /// What a classifier's outputs mean.
   var problemType = ProblemType.singleLabel
+  /// How labels of tokens become entities (`bertqa.aggregation`).
+  var aggregation = TokenAggregation.simple
 
   /// Features of one attention head.
   var headSize: Int { hiddenSize / headCount }
+
+  /// What scores are multiplied with before the softmax.
+  var attentionScale: Float {
+    1 / Float(headSize * (disentangled?.productCount ?? 1)).squareRoot()
+  }
 
   var embeddingSize: Int { projectedEmbeddingSize ?? hiddenSize }
 
@@ -89,7 +102,9 @@ extension ModelConfiguration {
       try reader.integer("max_position_embeddings", in: Limit.positions) ?? defaults.maxPositions
     typeVocabSize = 0
     if let key = keys.tokenTypeCount {
-      typeVocabSize = try reader.integer(key, in: Limit.types) ?? defaults.tokenTypeCount
+      typeVocabSize =
+        try reader.integer(key, in: min(1, defaults.tokenTypeCount)...Limit.types)
+        ?? defaults.tokenTypeCount
     }
     layerNormEps = Float(defaults.layerNormEps)
     if let key = keys.layerNormEps, let eps = try reader.number(key) {
@@ -105,10 +120,16 @@ extension ModelConfiguration {
         "\(reader.file): hidden size \(hiddenSize) is not divisible by \(headCount) attention heads")
     }
     try Self.checkVariant(reader)
-    activation = try Self.activation(reader, keys)
+    activation = try Self.activation(reader, keys.activation, otherwise: defaults.activation)
+    if let key = family.pooler.activationKey, reader.value(key) != nil {
+      poolerActivation = try Self.activation(reader, key, otherwise: "gelu")
+    }
     try readVariants(reader)
     switch head {
-    case .labels, .tokenLabels: try readLabels(reader)
+    case .labels: try readLabels(reader)
+    case .tokenLabels:
+      try readLabels(reader)
+      try readAggregation(reader)
     case .spans, .vectors: break
     }
     if let own = try reader.reader("bertqa"), let value = try own.number("no_answer_threshold") {
@@ -123,8 +144,12 @@ extension ModelConfiguration {
   private mutating func readVariants(_ reader: ObjectReader) throws(BertQAError) {
     switch family.positions {
     case .table: break
+    case .tableIfBiased: hasPositionTable = try reader.bool("position_biased_input") ?? true
     case .tableAfterPadding:
-      let padding = try reader.integer("pad_token_id", in: Limit.padding) ?? 1
+      var padding = 1
+      if let key = family.configuration.paddingID {
+        padding = try reader.integer(key, in: Limit.padding) ?? padding
+      }
       // The rows up to the padding's belong to no other token.
       guard maxPositions - padding - 1 >= Limit.positions.lowerBound else {
         throw BertQAError(
@@ -142,6 +167,15 @@ extension ModelConfiguration {
         try reader.integer("embedding_size", in: Limit.width) ?? family.configuration.defaults.embeddingSize
       if always || size != hiddenSize { projectedEmbeddingSize = size }
     }
+    switch family.relativePositions {
+    case .none: break
+    case .bias:
+      let key = "relative_attention_num_buckets"
+      guard try reader.integer(key, in: 1...(1 << 16)) ?? 32 == 32 else {
+        throw Self.unsupported(reader, key, expected: "32")
+      }
+    case .disentangled: try readDisentangled(reader)
+    }
     switch family.layerSharing {
     case .none: break
     case .groups:
@@ -156,13 +190,27 @@ extension ModelConfiguration {
     }
   }
 
+  private mutating func readDisentangled(_ reader: ObjectReader) throws(BertQAError) {
+    disentangled = try DisentangledAttention(reader, maxPositions: maxPositions)
+    guard try reader.integer("conv_kernel_size", in: 0...(1 << 16)) ?? 0 == 0 else {
+      throw Self.unsupported(reader, "conv_kernel_size", expected: "0, no convolution layer,")
+    }
+    for (key, value) in [
+      ("embedding_size", hiddenSize), ("pooler_hidden_size", hiddenSize), ("attention_head_size", headSize),
+    ] {
+      guard try reader.integer(key, in: Limit.width) ?? value == value else {
+        throw Self.unsupported(reader, key, expected: "\(value)")
+      }
+    }
+  }
+
   /// Upper limits are far above any published model; they keep every product of two sizes small.
   private enum Limit {
     static let vocabulary = 1...(1 << 24)
     static let width = 1...(1 << 16)
     static let layers = 1...1024
     static let positions = 3...(1 << 20)
-    static let types = 1...(1 << 16)
+    static let types = 1 << 16
     static let padding = 0...(1 << 20)
   }
 
@@ -175,15 +223,15 @@ extension ModelConfiguration {
         + "only \(expected) is supported")
   }
 
+  /// - Parameter name: what holds where the file does not have the key.
   private static func activation(
-    _ reader: ObjectReader, _ keys: EncoderFamily.ConfigurationKeys
+    _ reader: ObjectReader, _ key: String, otherwise name: String
   ) throws(BertQAError) -> Activation {
-    let name = try reader.string(keys.activation) ?? keys.defaults.activation
+    let name = try reader.string(key) ?? name
     if let activation = Activation(named: name) { return activation }
     throw BertQAError(
       .unsupported,
-      "\(reader.file): \(quoted(keys.activation)) is \(quoted(name)); supported: \(Activation.supportedNames)"
-    )
+      "\(reader.file): \(quoted(key)) is \(quoted(name)); supported: \(Activation.supportedNames)")
   }
 
   /// Refuses settings under which the same tensors mean another computation.
@@ -219,5 +267,17 @@ extension ModelConfiguration {
         .invalidModel, "\(reader.file): \"problem_type\" is \(quoted(name)), expected \(known)")
     }
     problemType = type
+  }
+
+  private mutating func readAggregation(_ reader: ObjectReader) throws(BertQAError) {
+    guard let own = try reader.reader("bertqa"), let name = try own.string("aggregation") else { return }
+    let known = TokenAggregation.allCases.filter { $0 != .model }
+    guard let named = known.first(where: { $0.description == name }) else {
+      throw BertQAError(
+        .invalidModel,
+        "\(reader.file): \"aggregation\" is \(quoted(name)), expected "
+          + known.map { quoted($0.description) }.joined(separator: " or "))
+    }
+    aggregation = named
   }
 }

@@ -3,11 +3,15 @@
 //   KERNEL           attributes of a function that is compiled for the instruction set
 //   INLINE           those of an inlined function, and its storage class
 //   V, VL            the vector of floats and its length: 4, 8 or 16
+//   VI               the vector of VL int32s; a cast between it and V keeps the bits
 //   v_load, v_store  of VL floats at any address
+//   v_splat, v_max   the vector of one float; the greater
 //   v_gelu, …        the activations of f32_math.inc.h
 //   TILE_BLOCKS      blocks of 16 tokens in a tile
 // and, optionally,
 //   HAS_FAST_GELU    if it defines v_gelu_fast and v_gelu_tanh_fast, with absolute errors of at most 6e-6
+
+#include <math.h>
 
 enum {
   VECS = BQ_LANES / VL,  // vectors in a block of tokens
@@ -127,3 +131,64 @@ INLINE void store_queries(const int rows, const int blocks, V acc[][TILE_VECS], 
     }
   }
 }
+
+// Calls TILE(blocks, biased, block) with constant blocks and `biased` for every tile of an attention's
+// queries. `biased`: whether anything is added to scores.
+#define BQ_FOR_QUERIES(a, TILE)                  \
+  do {                                           \
+    if ((a).query_begin >= (a).query_end) break; \
+    if ((a).bias || (a).band)                    \
+      BQ_FOR_QUERY_BLOCKS_(a, 1, TILE);          \
+    else                                         \
+      BQ_FOR_QUERY_BLOCKS_(a, 0, TILE);          \
+  } while (0)
+#define BQ_FOR_QUERY_BLOCKS_(a, biased, TILE)                                           \
+  do {                                                                                  \
+    const size_t last_ = ((a).query_end + BQ_LANES - 1) / BQ_LANES;                     \
+    size_t b_ = (a).query_begin / BQ_LANES;                                             \
+    for (; b_ + TILE_BLOCKS <= last_; b_ += TILE_BLOCKS) TILE(TILE_BLOCKS, biased, b_); \
+    for (; b_ < last_; b_++) TILE(1, biased, b_);                                       \
+  } while (0)
+
+// A score with what the call adds to it, before the scale. Vector v of the queries in blocks `block` …;
+// key: of the chunk.
+INLINE V add_bias(const bq_attention *a, V score, size_t block, int v, size_t key) {
+  static const float ramp[BQ_LANES] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  block += (size_t)(v / VECS);
+  const int lane = v % VECS * VL;
+  if (a->bias)
+    score += v_load(a->bias + (ptrdiff_t)(block - a->query_begin / BQ_LANES) * a->bias_stride +
+                    (ptrdiff_t)(key - a->key_begin) * a->bias_step + lane);
+  if (a->band) {
+    const float first = (float)((ptrdiff_t)(block * BQ_LANES) - (ptrdiff_t)key);
+    const V behind = v_load(ramp + lane) + v_splat(first), band = v_splat((float)a->band);
+    const VI far = (VI)(v_max(behind, v_splat(0) - behind) > band);
+    score = (V)((~far & (VI)score) | (far & (VI)v_splat(-INFINITY)));
+  }
+  return score;
+}
+
+// Calls TILE(rows, blocks, key, block) with constant rows and blocks for every tile of keys and of blocks
+// of distances that relative_keys_… gives them; to_: where the tile's results go.
+#define BQ_FOR_DISTANCES(a, width, ROWS, TILE)                                                   \
+  do {                                                                                           \
+    if ((a).query_begin >= (a).query_end) break;                                                 \
+    const size_t blocks_ = (width) / BQ_LANES;                                                   \
+    for (size_t key_ = (a).key_begin; key_ < (a).key_end;) {                                     \
+      float *to_ = y + (key_ - (a).key_begin) * (width);                                         \
+      ptrdiff_t b_ = (ptrdiff_t)((a).query_begin / BQ_LANES) - (ptrdiff_t)(key_ / BQ_LANES) - 1; \
+      const ptrdiff_t last_ = b_ + (ptrdiff_t)blocks_;                                           \
+      const int whole_ = key_ % (ROWS) == 0 && (a).key_end - key_ >= (ROWS);                     \
+      for (; b_ + TILE_BLOCKS <= last_; b_ += TILE_BLOCKS, to_ += TILE_BLOCKS * BQ_LANES)        \
+        BQ_DISTANCE_ROWS_(ROWS, whole_, TILE_BLOCKS, TILE);                                      \
+      for (; b_ < last_; b_++, to_ += BQ_LANES) BQ_DISTANCE_ROWS_(ROWS, whole_, 1, TILE);        \
+      key_ += whole_ ? (ROWS) : 1;                                                               \
+    }                                                                                            \
+  } while (0)
+#define BQ_DISTANCE_ROWS_(ROWS, whole, blocks, TILE) \
+  do {                                               \
+    if (whole)                                       \
+      TILE(ROWS, blocks, key_, b_);                  \
+    else                                             \
+      TILE(1, blocks, key_, b_);                     \
+  } while (0)

@@ -6,6 +6,7 @@ import Foundation
 struct TinyModel {
   static let names = [
     "tiny-bert", "tiny-bert-cased", "tiny-distilbert", "tiny-roberta", "tiny-electra", "tiny-albert",
+    "tiny-mpnet", "tiny-deberta",
   ]
 
   /// One window and its logits.

@@ -115,7 +115,7 @@ func linearBFloat16IsTheSameInAnyBatch(isa: Int32, epilogue: Int32) throws {
 }
 
 /// q, k and v of one head, f32 in the lane layout and as the kernel reads them.
-private struct BFloat16Chunk {
+struct BFloat16Chunk {
   let tokens: Int
   let headDim: Int
   var x: [Float]
@@ -126,7 +126,10 @@ private struct BFloat16Chunk {
     x = rounded(random.floats(Kernels.blocks(tokens: tokens) * 16 * 3 * headDim, -2...2))
   }
 
-  func run(_ isa: Int32, _ window: Range<Int>, queries: Range<Int>, scale: Float) throws -> [Float] {
+  func run(
+    _ isa: Int32, _ window: Range<Int>, queries: Range<Int>, scale: Float, added: AddedToScores? = nil,
+    keys: Range<Int>? = nil
+  ) throws -> [Float] {
     let kernels = try #require(Kernels(isa: isa))
     let packed = try pack(isa, x, features: 3 * headDim)
     for block in 0..<Kernels.blocks(tokens: tokens) {
@@ -136,11 +139,14 @@ private struct BFloat16Chunk {
     }
     let out = GuardedBuffer(
       [Float](repeating: 7, count: Kernels.blocks(tokens: tokens) * 16 * headDim))
-    let scratch = GuardedBuffer([Float](repeating: 0, count: bq_attention_scratch(window.count)))
-    kernels.table.attention_bf16(
-      packed.base, packed.base + headDim * 16, packed.base + headDim * 32, headDim * 48,
-      window.lowerBound, window.count, queries.lowerBound, queries.upperBound, headDim, scale,
-      scratch.base, out.base, headDim * 16)
+    let keyRange = keys ?? window
+    let scratch = GuardedBuffer([Float](repeating: 0, count: bq_attention_scratch(keyRange.count)))
+    withAttentionCall(
+      window, queries, keyRange, features: 3 * headDim, headDim: headDim, scale: scale, added, scratch
+    ) {
+      kernels.table.attention_bf16(
+        $0, packed.base, packed.base + headDim * 16, packed.base + headDim * 32, out.base)
+    }
     #expect(out.isIntact && scratch.isIntact)
     return out.elements
   }

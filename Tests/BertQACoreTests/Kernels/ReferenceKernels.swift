@@ -50,18 +50,19 @@ enum ReferenceKernels {
     return y
   }
 
-  /// One head of one window: `softmax(q·kᵀ · scale)·v` as `[query][feature]` for every query of
+  /// One head of one window: `softmax((q·kᵀ + added) · scale)·v` as `[query][feature]` for every query of
   /// `window`. `x` has `features` features a token, of which q, k and v begin at the given ones.
   static func attention(
     x: [Float], features: Int, q: Int, k: Int, v: Int, window: Range<Int>, headDim: Int,
-    scale: Float
+    scale: Float, added: AddedToScores? = nil
   ) -> [[Float]] {
     func value(_ token: Int, _ feature: Int) -> Double {
       Double(x[index(token, feature, of: features)])
     }
     return window.map { query in
       let scores = window.map { key in
-        (0..<headDim).reduce(0.0) { $0 + value(query, q + $1) * value(key, k + $1) } * Double(scale)
+        let product = (0..<headDim).reduce(0.0) { $0 + value(query, q + $1) * value(key, k + $1) }
+        return (product + (added?.value(query, key) ?? 0)) * Double(scale)
       }
       let top = scores.max() ?? 0
       let exps = scores.map { Glibc.exp($0 - top) }

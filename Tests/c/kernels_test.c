@@ -258,8 +258,7 @@ static void test_map(const char *name, void (*map)(const float *, size_t, float 
       else if (isinf((float)exact) || isinf(x[i]))
         continue;
       else
-        CHECK(fabs(y[i] - exact) <= relative * size + least, "%s(%g) = %g", name, x[i],
-              y[i]);
+        CHECK(fabs(y[i] - exact) <= relative * size + least, "%s(%g) = %g", name, x[i], y[i]);
     }
   }
 }

@@ -31,7 +31,7 @@ export BERTQA_SKIPPED = $(CURDIR)/.build/skipped
 
 .PHONY: all help demo check lint test test-swift test-c test-consumer test-python test-parity topics-model \
   fuzz fuzz-replay sanitize faults soak test-long accuracy bench bench-quick bench-sequence setup install uninstall \
-  deb wheel dist abi-baseline clean
+  sqlite postgresql deb wheel dist abi-baseline clean
 
 all: ## build the library, the tool and the default model's place under build/
 	$(swift_build) --product bertqa
@@ -76,7 +76,7 @@ test-c: all ## the kernels alone, and the ABI from C and C++
 test-consumer: ## a Swift program that depends on a tagged version, debug and release
 	Tests/consumer/run.sh
 
-test-python: all ## the Python package, tool, README, packages and ABI, with live comparisons
+test-python: all sqlite ## the Python package, tool, README, packages and ABI, with live comparisons
 	BERTQA_PREFIX=$(stage) $(venv)/bin/python -m pytest -q -rs Tests/python
 
 fuzz-replay: all ## every committed fuzz input through the library, without libFuzzer
@@ -135,7 +135,16 @@ uninstall: ## remove what `make install` with the same variables installs
 	  find . -depth -type d -path '*/bertqa*' -exec sh -c \
 	    'for directory; do rmdir "$(DESTDIR)/$$directory"; done' sh {} +
 
-deb: all ## a Debian package of this machine's architecture: build/bertqa_*.deb
+sqlite: all ## SQLite's loadable extension: build/lib/bertqa_sqlite.so
+	PKG_CONFIG_PATH=$(stage)/lib/pkgconfig $(MAKE) --no-print-directory -C packaging/sqlite \
+	  OUTPUT=$(stage)/lib/bertqa_sqlite.so
+
+postgresql: all ## the PostgreSQL extension, for the server of PG_CONFIG: build/postgresql/
+	mkdir -p $(stage)/postgresql
+	PKG_CONFIG_PATH=$(stage)/lib/pkgconfig $(MAKE) --no-print-directory -C $(stage)/postgresql \
+	  -f $(CURDIR)/packaging/postgresql/Makefile
+
+deb: all sqlite ## a Debian package of this machine's architecture: build/bertqa_*.deb
 	Scripts/deb.sh build
 
 wheel: all ## a Python wheel: build/bertqa-*.whl

@@ -22,6 +22,10 @@ mv "$root/usr/share/zsh/site-functions" "$root/usr/share/zsh/vendor-completions"
 rm "$root/usr/share/doc/bertqa/LICENSE"
 chmod 644 "$root$libdir"/libbertqa.so.*.*
 install -m 644 packaging/debian/copyright "$root/usr/share/doc/bertqa/"
+# It needs nothing beyond the library and libc: SQLite loads it and hands over its functions.
+PKG_CONFIG_PATH="$PWD/build/lib/pkgconfig" ${MAKE:-make} --no-print-directory -s -C packaging/sqlite \
+  OUTPUT="$root$libdir/bertqa_sqlite.so" CFLAGS=-O2 LDFLAGS=-s
+chmod 644 "$root$libdir/bertqa_sqlite.so"
 
 # What the binaries need, in the versions that have the symbols they use.
 mkdir "$root/DEBIAN"

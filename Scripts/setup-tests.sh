@@ -23,6 +23,8 @@ need cmake cmake
 need dpkg-shlibdeps dpkg-dev
 need fish fish
 need zsh zsh
+need sqlite3 sqlite3
+pkg-config --exists sqlite3 2>/dev/null || missing="$missing libsqlite3-dev"
 [ "$(id -u)" = 0 ] || need fakeroot fakeroot
 need "$python" python3
 "$python" -c 'import venv, ensurepip' 2>/dev/null || missing="$missing python3-venv"
@@ -30,6 +32,17 @@ need "$python" python3
 if [ "$(id -u)" = 0 ] && [ "$(uname -m)" = x86_64 ]; then
   need aarch64-linux-gnu-gcc "gcc-aarch64-linux-gnu libc6-dev-arm64-cross"
   need qemu-aarch64 qemu-user
+fi
+# Other hosts of the library, and what finds lost memory; their tests are skipped where these are missing.
+if [ "$(id -u)" = 0 ]; then
+  need valgrind valgrind
+  ls /usr/lib/postgresql/*/bin/initdb > /dev/null 2>&1 || missing="$missing postgresql"
+  ls /usr/lib/postgresql/*/lib/pgxs > /dev/null 2>&1 || missing="$missing postgresql-server-dev-all"
+  need go golang-go
+  need rustc rustc
+  need javac default-jdk-headless
+  [ -e /usr/share/java/jna.jar ] || missing="$missing libjna-java"
+  need luajit luajit
 fi
 if [ -n "$missing" ]; then
   if [ "$(id -u)" = 0 ]; then

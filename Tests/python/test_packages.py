@@ -6,10 +6,12 @@ import pathlib
 import re
 import shutil
 import subprocess
+import sys
 
 import pytest
 
 from conftest import ROOT, clean_environment
+from sqlite import library
 from test_install import MULTIARCH, VERSION, files, run
 
 FOX = "The quick brown fox jumps over the lethargic dog."
@@ -94,6 +96,17 @@ def test_installed_tool_and_library_work(root, tmp_path):
     run("cc", "-o", tmp_path / "answer", ROOT / "examples/c/answer.c", *flags)
     environment["LD_LIBRARY_PATH"] = str(root / "usr" / MULTIARCH)
     assert "The quick brown fox" in run(tmp_path / "answer", WHO, FOX, env=environment)
+
+
+def test_installed_sqlite_extension_works(root):
+    if library is None:
+        pytest.skip("the Debian package's SQLite extension: needs libsqlite3")
+    # In a process of its own, which has not loaded the library of this checkout.
+    extension = root / "usr" / MULTIARCH / "bertqa_sqlite.so"
+    ask = f"Database(extension={str(extension)!r}).value('SELECT bertqa_answer(?, ?)', {WHO!r}, {FOX!r})"
+    code = f"from sqlite import Database; print({ask})"
+    environment = clean_environment() | {"PYTHONPATH": str(ROOT / "Tests" / "python")}
+    assert run(sys.executable, "-c", code, env=environment) == "The quick brown fox\n"
 
 
 def test_files_are_as_debian_wants_them(package, root, tmp_path):

@@ -53,7 +53,7 @@ extension HeadWeights {
         layers.append(
           Layer(
             linear: try loader.linear(family.pooler.module, outs: hidden, ins: hidden),
-            activation: configuration.poolerActivation))
+            activation: configuration.poolerActivation ?? family.pooler.activation))
       }
       let outputs = try loader.linear(
         family.tensors.classifier, outs: configuration.labels.count, ins: hidden)

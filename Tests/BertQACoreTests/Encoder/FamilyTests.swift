@@ -17,7 +17,10 @@ import Testing
   }
 
   @Test(
-    arguments: ["tiny-xlm-roberta-entities", "tiny-electra-entities", "tiny-albert-entities"],
+    arguments: [
+      "tiny-xlm-roberta-entities", "tiny-electra-entities", "tiny-albert-entities", "tiny-mpnet-entities",
+      "tiny-deberta-entities",
+    ],
     instructionSets)
   func labelsOfTokensAreThoseOfTransformers(name: String, isa: Int32) throws {
     let expected = try Expected(name)

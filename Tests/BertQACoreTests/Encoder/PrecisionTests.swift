@@ -53,7 +53,7 @@ import Testing
     #expect(error < 0.08)
   }
 
-  @Test(arguments: ["tiny-bert", "tiny-electra", "tiny-albert"], paths)
+  @Test(arguments: ["tiny-bert", "tiny-electra", "tiny-albert", "tiny-mpnet", "tiny-deberta"], paths)
   func neitherCompanyNorThreadsChangeABit(name: String, path: Path) throws {
     let tiny = try TinyModel(name)
     let one = try #require(try tiny.encoder(threads: 1, isa: path.isa, precision: path.precision))

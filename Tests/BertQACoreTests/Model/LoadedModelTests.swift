@@ -34,7 +34,7 @@ struct LoadedModelTests {
     #expect(layer.value.bias.name == "\(base)\(names.value).bias")
     #expect(layer.attentionNorm.weight.name == "\(base)\(names.attentionNorm).weight")
     #expect(layer.outputNorm.bias.name == "\(base)\(names.outputNorm).bias")
-    #expect((model.encoder.tokenTypeEmbeddings == nil) == (family == .distilBert))
+    #expect((model.encoder.tokenTypeEmbeddings == nil) == [.distilBert, .mpnet].contains(family))
     let heads: [ModelTask: [[Int]]] = [
       .answer: [[2, 8]], .classify: [[8, 8], [3, 8]], .embed: [], .entities: [[5, 8]],
     ]
@@ -68,6 +68,12 @@ struct LoadedModelTests {
       rename: { $0.droppingPrefix("distilbert.") }),
     Variant(
       testDescription: "bare RoBERTa", family: .roberta, rename: { $0.droppingPrefix("roberta.") }),
+    Variant(
+      testDescription: "bare MPNet, sharded", family: .mpnet, shards: 2,
+      rename: { $0.droppingPrefix("mpnet.") }),
+    Variant(
+      testDescription: "bare DeBERTa, sharded F16", family: .debertaV2, type: "F16", shards: 3,
+      rename: { $0.droppingPrefix("deberta.") }),
     Variant(
       testDescription: "bare ELECTRA, sharded", family: .electra, shards: 2,
       rename: { $0.droppingPrefix("electra.") }),

@@ -10,10 +10,12 @@ extension Pipeline {
     }
     let normalizers = try root.reader("normalizer").map(Self.normalizers) ?? []
     var steps = try root.reader("pre_tokenizer").map(Self.preTokenizers) ?? []
+    Metaspace.tellFirst(of: &steps)
     self.init(model: try Self.model(model, &steps))
     self.normalizers = normalizers
     preTokenizers = steps
     for token in try root.readers("added_tokens") { addedTokens.append(try AddedToken(token)) }
+    (self.model as? UnigramModel)?.keepAsText(addedTokens)
     postProcessor = try root.reader("post_processor").map(PostProcessor.init) ?? PostProcessor()
     fingerprint = Self.fingerprint(of: file)
   }

@@ -5,13 +5,19 @@ extension Pipeline {
     _ model: ObjectReader, _ steps: inout [any PreTokenizer]
   ) throws(BertQAError) -> any TokenModel {
     // Old files do not say the type.
-    let type = try model.string("type") ?? (model.value("merges") != nil ? "BPE" : "WordPiece")
+    let type = try model.string("type") ?? assumedType(model)
     switch type {
     case "BPE": return try BytePairModel(model, &steps)
+    case "Unigram": return try UnigramModel(model)
     case "WordPiece": return try WordPieceModel(model)
     default:
-      throw unsupported(model, "the model", type, supported: ["BPE", "WordPiece"])
+      throw unsupported(model, "the model", type, supported: ["BPE", "Unigram", "WordPiece"])
     }
+  }
+
+  private static func assumedType(_ model: ObjectReader) -> String {
+    if case .array? = model.value("vocab") { return "Unigram" }
+    return model.value("merges") != nil ? "BPE" : "WordPiece"
   }
 
   /// The pieces by id, from an object of pieces and their ids; ids without a piece are empty.

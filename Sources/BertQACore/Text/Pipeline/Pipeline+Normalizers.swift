@@ -11,9 +11,10 @@ extension Pipeline {
     case "Lowercase": return [Lowercase()]
     case "StripAccents": return [StripAccents()]
     default:
+      if let normalizer = try unicodeNormalizer(step, type) { return [normalizer] }
       throw unsupported(
         step, "the normalizer", type,
-        supported: ["BertNormalizer", "Lowercase", "Sequence", "StripAccents"])
+        supported: ["BertNormalizer", "Lowercase", "Sequence", "StripAccents"] + unicodeNormalizerTypes)
     }
   }
 }

@@ -20,11 +20,13 @@ extension Pipeline {
       return [SplitStep(ClassPattern(.numeric), isolates ? .isolated : .contiguous)]
     case "Split": return try split(step)
     case "ByteLevel": return [try ByteLevel(step)]
+    case "Metaspace": return [try Metaspace(step)]
     default:
       throw unsupported(
         step, "the pre-tokenizer", type,
         supported: [
-          "BertPreTokenizer", "ByteLevel", "Digits", "Punctuation", "Sequence", "Split", "Whitespace",
+          "BertPreTokenizer", "ByteLevel", "Digits", "Metaspace", "Punctuation", "Sequence", "Split",
+          "Whitespace",
           "WhitespaceSplit",
         ])
     }

@@ -9,7 +9,8 @@ extension Pipeline {
       throw BertQAError(
         .unsupported,
         "\(settings.file): \"tokenizer_class\" is \(quoted(name)); of vocab.json and merges.txt without "
-          + "tokenizer.json RobertaTokenizer is supported: save the tokenizer with save_pretrained of its fast class")
+          + "tokenizer.json RobertaTokenizer is supported: save the tokenizer with save_pretrained of its fast class"
+      )
     }
     let addsPrefixSpace = try settings.bool("add_prefix_space") ?? false
     var steps: [any PreTokenizer] = [ByteLevel(addsPrefixSpace: addsPrefixSpace, usesPattern: true)]
@@ -33,7 +34,8 @@ extension Pipeline {
     guard let cls = ids["cls_token"], let sep = ids["sep_token"] else {
       throw BertQAError(
         .invalidModel,
-        "\(robertaVocabulary.file): has no piece for cls_token or sep_token; name both in tokenizer_config.json")
+        "\(robertaVocabulary.file): has no piece for cls_token or sep_token; name both in tokenizer_config.json"
+      )
     }
     postProcessor = PostProcessor(
       Template(prefix: [cls], separator: [sep, sep], suffix: [sep]),
@@ -41,7 +43,7 @@ extension Pipeline {
   }
 
   /// A special token: a string, or an object with its content.
-  private static func token(_ settings: ObjectReader, _ key: String) throws(BertQAError) -> AddedToken? {
+  static func token(_ settings: ObjectReader, _ key: String) throws(BertQAError) -> AddedToken? {
     if case .object(let object)? = settings.value(key) {
       var token = try AddedToken(ObjectReader(file: settings.file, object: object))
       token.isSpecial = true
@@ -63,7 +65,8 @@ extension Pipeline {
       if line.last == 0x0D { line.removeLast() }
       if line.starts(with: "#version".utf8) || line.isEmpty && line.endIndex == bytes.endIndex { continue }
       guard let pair = BytePairModel.pair(line) else {
-        throw BertQAError(.invalidModel, "\(file): line \(number) is not two pieces with a space between them")
+        throw BertQAError(
+          .invalidModel, "\(file): line \(number) is not two pieces with a space between them")
       }
       merges.append(pair)
     }

@@ -24,7 +24,8 @@ struct Pipeline: Sendable {
   /// What the code that runs depends on: see `WarmUp.load`.
   var kind: String {
     let steps = normalizers.map { "\(Swift.type(of: $0))" } + preTokenizers.map { "\(Swift.type(of: $0))" }
-    return (steps + ["\(Swift.type(of: model))", "\(addedTokens.isEmpty)", "\(postProcessor.trimming.isEmpty)"])
+    return
+      (steps + ["\(Swift.type(of: model))", "\(addedTokens.isEmpty)", "\(postProcessor.trimming.isEmpty)"])
       .joined(separator: " ")
   }
 }

@@ -44,6 +44,37 @@ struct PipelineFiles: Sendable {
     try self.init(pipeline, files)
   }
 
+  /// The SentencePiece model that stands for a vocabulary in the directory; nil if there is none.
+  static func sentencePieceFile(_ directory: ModelDirectory) -> String? {
+    SentencePieceFamily.allCases.first { directory.exists($0.fileName) }?.fileName
+  }
+
+  /// Reads a SentencePiece model, with the settings of `tokenizer_config.json`.
+  /// - Parameter name: of the file.
+  init(sentencePiece name: String, _ directory: ModelDirectory) throws(BertQAError) {
+    let file = try directory.file(name, limit: ModelFile.vocabularyLimit)
+    var files = [(name, file)]
+    func reader(_ name: String) throws(BertQAError) -> ObjectReader? {
+      guard directory.exists(name) else { return nil }
+      let file = try directory.file(name, limit: ModelFile.configurationLimit)
+      if name == "tokenizer_config.json" { files.append((name, file)) }
+      return try ObjectReader(file)
+    }
+    let settings = try reader("tokenizer_config.json")
+    let family = try SentencePieceFamily.of(settings, try reader("config.json")) { name == $0 }
+    guard let family else {
+      throw BertQAError(
+        .unsupported,
+        "\(file.path): which model it belongs to is not known; set \"tokenizer_class\" in tokenizer_config.json"
+      )
+    }
+    var pipeline = try Pipeline(
+      SentencePieceModel(file), family,
+      settings ?? ObjectReader(file: directory.name, object: JSON.Object()), file: file.path)
+    pipeline.fingerprint = files.reduce(0) { Pipeline.fingerprint(of: $1.1, seed: $0) }
+    try self.init(pipeline, files)
+  }
+
   func makeTokenizer() throws(BertQAError) -> PipelineTokenizer {
     // Other steps are other code.
     try WarmUp.load("pipeline \(pipeline.kind)") { _ throws(BertQAError) in

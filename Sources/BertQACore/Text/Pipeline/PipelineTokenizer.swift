@@ -29,6 +29,7 @@ final class PipelineTokenizer: @unchecked Sendable {
     let memory = tokens
     tokens = Tokens()
     var output = try TokenOutput(memory, of: text, trimming, scratch.modelMemory, monitor)
+    output.parsesSpecialTokens = parseSpecialTokens
     var position = 0
     var start = 0
     if addedVocabulary.verbatim.canMatch(parseSpecialTokens: parseSpecialTokens) {

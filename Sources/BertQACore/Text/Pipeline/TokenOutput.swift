@@ -12,6 +12,8 @@ struct TokenOutput: ~Copyable {
   let monitor: CallMonitor?
   /// What the model keeps from text to text: its own kind of memory.
   var modelMemory: AnyObject?
+  /// Whether special tokens are looked for. Where they are not, what spells one is text to the model, too.
+  var parsesSpecialTokens = false
   private let memory: GrowableBuffer<UInt32>
   /// Of the text that tokens come from.
   private var base: UnsafePointer<UInt8>

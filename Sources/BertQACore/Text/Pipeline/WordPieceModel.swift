@@ -38,7 +38,8 @@ struct WordPieceModel: TokenModel {
         && vocabulary.index.split(text + start, count: end - start, into: &pieces)
       if isSplit {
         for piece in 0..<pieces.count {
-          try output.append(pieces.ids[piece], start + Int(pieces.starts[piece]), start + Int(pieces.ends[piece]))
+          try output.append(
+            pieces.ids[piece], start + Int(pieces.starts[piece]), start + Int(pieces.ends[piece]))
         }
       } else {
         try output.append(unknown, start, end)

@@ -23,11 +23,15 @@ struct TokenizerFiles: Sendable {
           directory, vocabulary: vocabulary, tokenizerJSON: directory.exists(json) ? json : nil))
     } else if directory.exists(json) {
       kind = try Self.read(directory, tokenizerJSON: json)
+    } else if let name = PipelineFiles.sentencePieceFile(directory) {
+      kind = .pipeline(try PipelineFiles(sentencePiece: name, directory))
     } else if PipelineFiles.hasMerges(directory) {
       kind = .pipeline(try PipelineFiles(merges: directory))
     } else {
       throw BertQAError(
-        .io, "\(directory.name): has neither vocab.txt, tokenizer.json, nor vocab.json and merges.txt")
+        .io,
+        "\(directory.name): has neither vocab.txt, tokenizer.json, a SentencePiece model, nor vocab.json and "
+          + "merges.txt")
     }
   }
 
@@ -46,6 +50,8 @@ struct TokenizerFiles: Sendable {
     let file = slash.map { String(path[path.index(after: $0)...]) } ?? path
     if file.hasSuffix(".json") {
       self.init(kind: try Self.read(directory, tokenizerJSON: file))
+    } else if file.hasSuffix(".model") {
+      self.init(kind: .pipeline(try PipelineFiles(sentencePiece: file, directory)))
     } else {
       self.init(
         kind: .wordPiece(try WordPieceFiles(directory, vocabulary: file, tokenizerJSON: nil)))
@@ -58,7 +64,7 @@ struct TokenizerFiles: Sendable {
     _ directory: ModelDirectory, tokenizerJSON name: String
   ) throws(BertQAError) -> Kind {
     let file = try directory.file(name, limit: ModelFile.jsonLimit)
-    if try TokenizerJSON.isBert(file) {
+    if try TokenizerJSON.isBert(file), try WordPieceFiles.isClaimed(by: directory) {
       return .wordPiece(try WordPieceFiles(directory, vocabulary: nil, tokenizerJSON: name))
     }
     return .pipeline(try PipelineFiles(tokenizerJSON: file))

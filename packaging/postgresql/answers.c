@@ -1,0 +1,72 @@
+/* bertqa_answer and bertqa_answers. */
+#include "bertqa_pg.h"
+
+#include <funcapi.h>
+
+static bertqa_answers *find_answers(bertqa_text question, bertqa_text document, int32_t k) {
+  const bertqa_context *context = session_model(BERTQA_TASK_ANSWER);
+  bertqa_answer_options options = {
+      .struct_size = sizeof options, .call = &interruptible, .top_k = k};
+  bertqa_answers *answers;
+  bertqa_status status = bertqa_answer(context, question.text, question.length, document.text,
+                                       document.length, &options, &answers);
+  if (status != BERTQA_OK) raise_status(status);
+  return answers;
+}
+
+static Datum part(bertqa_text document, bertqa_range range) {
+  return server_text(document.text + range.start, range.end - range.start);
+}
+
+PG_FUNCTION_INFO_V1(bertqa_pg_answer);
+Datum bertqa_pg_answer(PG_FUNCTION_ARGS) {
+  bertqa_text question = utf8_argument(fcinfo, 0), document = utf8_argument(fcinfo, 1);
+  bertqa_answers *answers = find_answers(question, document, 1);
+  bool is_found = bertqa_answers_count(answers) > 0;
+  bertqa_range range = {0, 0};
+  if (is_found) range = bertqa_answers_get(answers, 0)->bytes;
+  bertqa_answers_free(answers);
+  if (!is_found) PG_RETURN_NULL();
+  PG_RETURN_DATUM(part(document, range));
+}
+
+static void put_answers(ReturnSetInfo *result, const bertqa_answers *answers,
+                        bertqa_text document) {
+  const bertqa_answer_summary *summary = bertqa_answers_summary(answers);
+  for (size_t rank = 0; rank < bertqa_answers_count(answers); rank++) {
+    const bertqa_answer_span *span = bertqa_answers_get(answers, rank);
+    Datum row[] = {
+        part(document, span->bytes),
+        Float4GetDatum(span->score),
+        Float4GetDatum(span->probability),
+        Float4GetDatum(span->gap),
+        Int64GetDatum((int64)span->bytes.start),
+        Int64GetDatum((int64)span->bytes.end),
+        Int64GetDatum((int64)span->code_points.start),
+        Int64GetDatum((int64)span->code_points.end),
+        part(document, span->sentence),
+        BoolGetDatum(summary->is_impossible != 0),
+        Float4GetDatum(summary->no_answer_probability),
+    };
+    bool nulls[lengthof(row)] = {false};
+    tuplestore_putvalues(result->setResult, result->setDesc, row, nulls);
+  }
+}
+
+PG_FUNCTION_INFO_V1(bertqa_pg_answers);
+Datum bertqa_pg_answers(PG_FUNCTION_ARGS) {
+  InitMaterializedSRF(fcinfo, 0);
+  bertqa_text question = utf8_argument(fcinfo, 0), document = utf8_argument(fcinfo, 1);
+  int32 k = PG_GETARG_INT32(2);
+  if (k < 1 || k > 1000) {
+    ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+            errmsg("bertqa_answers(question, document, k): k is 1 to 1000"));
+  }
+  bertqa_answers *answers = find_answers(question, document, k);
+  PG_TRY();
+  { put_answers((ReturnSetInfo *)fcinfo->resultinfo, answers, document); }
+  PG_FINALLY();
+  { bertqa_answers_free(answers); }
+  PG_END_TRY();
+  PG_RETURN_NULL();
+}

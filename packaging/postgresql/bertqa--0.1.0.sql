@@ -1,0 +1,71 @@
+\echo Use "CREATE EXTENSION bertqa" to load this file. \quit
+
+-- STABLE, not IMMUTABLE: what they give depends on the settings bertqa.answer_model and its like.
+-- COST is in units of a simple operator's, of which a run of the model takes the time of some hundred thousand: the
+-- planner then runs it last, on as few rows as it can, and in parallel.
+
+CREATE FUNCTION bertqa_answer(question text, document text) RETURNS text
+AS 'MODULE_PATHNAME', 'bertqa_pg_answer' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 100000;
+
+COMMENT ON FUNCTION bertqa_answer(text, text) IS
+'the part of the document that answers the question best; NULL where there is nothing to answer from';
+
+CREATE FUNCTION bertqa_answers(
+  question text, document text, k integer DEFAULT 1,
+  OUT answer text, OUT score real, OUT probability real, OUT gap real,
+  OUT start_byte bigint, OUT end_byte bigint, OUT start_char bigint, OUT end_char bigint,
+  OUT sentence text, OUT is_impossible boolean, OUT no_answer_probability real
+) RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'bertqa_pg_answers' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 100000 ROWS 1;
+
+COMMENT ON FUNCTION bertqa_answers(text, text, integer) IS
+'the k best answers in the document, best first, with score, probability and where they stand';
+
+CREATE FUNCTION bertqa_classify(document text) RETURNS text
+AS 'MODULE_PATHNAME', 'bertqa_pg_classify' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 10000;
+
+COMMENT ON FUNCTION bertqa_classify(text) IS
+'the document''s most probable label; NULL where it is too short for the model';
+
+CREATE FUNCTION bertqa_labels(
+  document text, OUT label text, OUT probability real, OUT logit real, OUT id integer
+) RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'bertqa_pg_labels' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 10000 ROWS 5;
+
+COMMENT ON FUNCTION bertqa_labels(text) IS 'all labels of the model for the document, the most probable first';
+
+CREATE FUNCTION bertqa_embed(document text) RETURNS real[]
+AS 'MODULE_PATHNAME', 'bertqa_pg_embed' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 100000;
+
+COMMENT ON FUNCTION bertqa_embed(text) IS 'the document''s vector';
+
+CREATE FUNCTION bertqa_cosine(real[], real[]) RETURNS double precision
+AS 'MODULE_PATHNAME', 'bertqa_pg_cosine' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+
+COMMENT ON FUNCTION bertqa_cosine(real[], real[]) IS 'the cosine of two vectors, -1 to 1; NULL for zeros';
+
+CREATE FUNCTION bertqa_tokens(
+  document text, OUT id integer, OUT piece text, OUT start_byte bigint, OUT end_byte bigint
+) RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'bertqa_pg_tokens' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 1000 ROWS 100;
+
+COMMENT ON FUNCTION bertqa_tokens(text) IS 'the document''s tokens, as the model that answers reads them';
+
+CREATE FUNCTION bertqa_match(question text) RETURNS tsquery LANGUAGE sql STABLE STRICT PARALLEL SAFE
+RETURN replace(plainto_tsquery(question)::text, ''' & ''', ''' | ''')::tsquery;
+
+CREATE FUNCTION bertqa_match(configuration regconfig, question text) RETURNS tsquery
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN replace(plainto_tsquery(configuration, question)::text, ''' & ''', ''' | ''')::tsquery;
+
+COMMENT ON FUNCTION bertqa_match(text) IS 'a text search for any of the question''s words';
+COMMENT ON FUNCTION bertqa_match(regconfig, text) IS 'a text search for any of the question''s words';
+
+CREATE FUNCTION bertqa_model(task text, path text) RETURNS text
+AS 'MODULE_PATHNAME', 'bertqa_pg_model' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION bertqa_model(text, text) IS
+'has this session use the model at the path, for NULL the default one, for answer, classify or embed';
+
+-- It reads files of the server.
+REVOKE ALL ON FUNCTION bertqa_model(text, text) FROM PUBLIC;

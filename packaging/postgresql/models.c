@@ -1,0 +1,92 @@
+/* The models of a session: which ones the settings name, and bertqa_model, which changes them. */
+#include "bertqa_pg.h"
+
+#include <limits.h>
+#include <miscadmin.h>
+#include <utils/builtins.h>
+#include <utils/guc.h>
+
+/* A backend is one process with one thread: what it has loaded lasts as long as it does. */
+typedef struct session_model_slot {
+  char *setting; /* the path that is wanted; "": the default model */
+  char *path;    /* the path that is loaded; malloc'ed */
+  int threads;   /* that it was loaded for */
+  bertqa_context *context;
+} session_model_slot;
+
+static session_model_slot slots[BERTQA_TASK_EMBED + 1]; /* by task */
+
+/* PostgreSQL's own way to use more cores are parallel workers, which it plans. */
+static int thread_setting = 1;
+
+static const char *const setting_names[] = {
+    [BERTQA_TASK_ANSWER] = "bertqa.answer_model",
+    [BERTQA_TASK_CLASSIFY] = "bertqa.classify_model",
+    [BERTQA_TASK_EMBED] = "bertqa.embed_model",
+};
+
+void define_settings(void) {
+  /* A path is read with the server's rights: for superusers, and whom they grant it to. */
+  for (bertqa_task task = BERTQA_TASK_ANSWER; task <= BERTQA_TASK_EMBED; task++) {
+    DefineCustomStringVariable(setting_names[task], "Directory of the model.",
+                               "Empty for the default model.", &slots[task].setting, "", PGC_SUSET,
+                               0, NULL, NULL, NULL);
+  }
+  DefineCustomIntVariable("bertqa.threads", "Threads that one call may use in this session.", NULL,
+                          &thread_setting, 1, 1, 1024, PGC_SUSET, 0, NULL, NULL, NULL);
+  MarkGUCPrefixReserved("bertqa");
+}
+
+/* Loads a model of this task, or raises an error. */
+static bertqa_context *load(bertqa_task task, const char *path) {
+  bertqa_context_options options = {.struct_size = sizeof options,
+                                    .call = &interruptible,
+                                    .threads = thread_setting,
+                                    .default_model = task};
+  bertqa_context *context;
+  bertqa_status status = bertqa_context_create(path[0] == '\0' ? NULL : path, &options, &context);
+  if (status != BERTQA_OK) raise_status(status);
+  if (bertqa_context_info(context)->task != task) {
+    bertqa_context_free(context);
+    ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+            errmsg("'%s' is not the task of the model in %s", bertqa_task_name(task), path));
+  }
+  return context;
+}
+
+const bertqa_context *session_model(bertqa_task task) {
+  session_model_slot *slot = &slots[task];
+  const char *wanted = slot->setting == NULL ? "" : slot->setting;
+  if (slot->context != NULL && slot->threads == thread_setting && strcmp(slot->path, wanted) == 0) {
+    return slot->context;
+  }
+  bertqa_context *context = load(task, wanted);
+  char *path = strdup(wanted);
+  if (path == NULL) {
+    bertqa_context_free(context);
+    ereport(ERROR, errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory"));
+  }
+  bertqa_context_free(slot->context);
+  free(slot->path);
+  slot->context = context;
+  slot->path = path;
+  slot->threads = thread_setting;
+  return context;
+}
+
+PG_FUNCTION_INFO_V1(bertqa_pg_model);
+Datum bertqa_pg_model(PG_FUNCTION_ARGS) {
+  const char *name = PG_ARGISNULL(0) ? "" : text_to_cstring(PG_GETARG_TEXT_PP(0));
+  const char *path = PG_ARGISNULL(1) ? "" : text_to_cstring(PG_GETARG_TEXT_PP(1));
+  bertqa_task task = BERTQA_TASK_ANSWER;
+  while (task <= BERTQA_TASK_EMBED && strcmp(name, bertqa_task_name(task)) != 0) task++;
+  if (task > BERTQA_TASK_EMBED) {
+    ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+            errmsg("bertqa_model(task, path): the task is 'answer', 'classify' or 'embed'"));
+  }
+  /* Refuses who may not set it before it reads anything; a model that fails undoes it, with the
+   * transaction's other changes. */
+  SetConfigOption(setting_names[task], path, superuser() ? PGC_SUSET : PGC_USERSET, PGC_S_SESSION);
+  const char *directory = bertqa_context_info(session_model(task))->directory;
+  PG_RETURN_DATUM(server_text(directory, strlen(directory)));
+}

@@ -1,0 +1,60 @@
+#include "bertqa_pg.h"
+
+#include <mb/pg_wchar.h>
+#include <miscadmin.h>
+#include <utils/builtins.h>
+
+#if PG_VERSION_NUM < 150000
+#error "the extension needs PostgreSQL 15 or later"
+#endif
+
+PG_MODULE_MAGIC;
+
+void _PG_init(void);
+
+void _PG_init(void) { define_settings(); }
+
+/* Reads flags that signal handlers set; what they ask for is done once the library has returned. */
+static int32_t is_cancelled(void *user) {
+  return InterruptPending && (QueryCancelPending || ProcDiePending);
+}
+
+const bertqa_call_options interruptible = {.struct_size = sizeof interruptible,
+                                           .cancel = is_cancelled};
+
+static int sql_state(bertqa_status status) {
+  switch (status) {
+    case BERTQA_ERROR_INVALID_ARGUMENT: return ERRCODE_INVALID_PARAMETER_VALUE;
+    case BERTQA_ERROR_IO: return ERRCODE_IO_ERROR;
+    case BERTQA_ERROR_INVALID_MODEL: return ERRCODE_DATA_CORRUPTED;
+    case BERTQA_ERROR_UNSUPPORTED: return ERRCODE_FEATURE_NOT_SUPPORTED;
+    case BERTQA_ERROR_WRONG_MODEL: return ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE;
+    case BERTQA_ERROR_OUT_OF_MEMORY: return ERRCODE_OUT_OF_MEMORY;
+    case BERTQA_ERROR_CANCELLED: return ERRCODE_QUERY_CANCELED;
+    case BERTQA_ERROR_TOO_LARGE: return ERRCODE_PROGRAM_LIMIT_EXCEEDED;
+    default: return ERRCODE_INTERNAL_ERROR;
+  }
+}
+
+void raise_status(bertqa_status status) {
+  /* Says itself why: by the user, by statement_timeout, or that the backend ends. */
+  if (status == BERTQA_ERROR_CANCELLED) CHECK_FOR_INTERRUPTS();
+  const char *message = bertqa_last_error();
+  message = pg_any_to_server(message, strlen(message), PG_UTF8);
+  ereport(ERROR, errcode(sql_state(status)), errmsg("%s", message));
+}
+
+bertqa_text utf8_argument(FunctionCallInfo fcinfo, int index) {
+  text *argument = PG_GETARG_TEXT_PP(index);
+  const char *bytes = VARDATA_ANY(argument);
+  size_t length = VARSIZE_ANY_EXHDR(argument);
+  const char *converted = pg_server_to_any(bytes, length, PG_UTF8);
+  if (converted != bytes) length = strlen(converted);
+  return (bertqa_text){converted, length};
+}
+
+Datum server_text(const char *bytes, size_t length) {
+  const char *converted = pg_any_to_server(bytes, length, PG_UTF8);
+  if (converted != bytes) length = strlen(converted);
+  return PointerGetDatum(cstring_to_text_with_len(converted, length));
+}

@@ -1,0 +1,140 @@
+/* What is done with one text: bertqa_classify, bertqa_labels, bertqa_embed, bertqa_cosine, bertqa_tokens. */
+#include "bertqa_pg.h"
+
+#include <catalog/pg_type.h>
+#include <funcapi.h>
+#include <math.h>
+#include <miscadmin.h>
+#include <utils/array.h>
+
+static bertqa_classification *find_labels(bertqa_text document) {
+  const bertqa_context *context = session_model(BERTQA_TASK_CLASSIFY);
+  bertqa_classify_options options = {.struct_size = sizeof options, .call = &interruptible};
+  bertqa_classification *classification;
+  bertqa_status status =
+      bertqa_classify(context, document.text, document.length, &options, &classification);
+  if (status != BERTQA_OK) raise_status(status);
+  return classification;
+}
+
+PG_FUNCTION_INFO_V1(bertqa_pg_classify);
+Datum bertqa_pg_classify(PG_FUNCTION_ARGS) {
+  bertqa_classification *classification = find_labels(utf8_argument(fcinfo, 0));
+  Datum label = 0;
+  PG_TRY();
+  {
+    if (bertqa_classification_count(classification) > 0) {
+      const bertqa_label_score *best = bertqa_classification_get(classification, 0);
+      label = server_text(best->label, best->label_length);
+    }
+  }
+  PG_FINALLY();
+  { bertqa_classification_free(classification); }
+  PG_END_TRY();
+  if (label == 0) PG_RETURN_NULL();
+  PG_RETURN_DATUM(label);
+}
+
+static void put_labels(ReturnSetInfo *result, const bertqa_classification *classification) {
+  for (size_t rank = 0; rank < bertqa_classification_count(classification); rank++) {
+    const bertqa_label_score *label = bertqa_classification_get(classification, rank);
+    Datum row[] = {
+        server_text(label->label, label->label_length),
+        Float4GetDatum(label->probability),
+        Float4GetDatum(label->logit),
+        Int32GetDatum(label->id),
+    };
+    bool nulls[lengthof(row)] = {false, isnan(label->probability), false, false};
+    tuplestore_putvalues(result->setResult, result->setDesc, row, nulls);
+  }
+}
+
+PG_FUNCTION_INFO_V1(bertqa_pg_labels);
+Datum bertqa_pg_labels(PG_FUNCTION_ARGS) {
+  InitMaterializedSRF(fcinfo, 0);
+  bertqa_classification *classification = find_labels(utf8_argument(fcinfo, 0));
+  PG_TRY();
+  { put_labels((ReturnSetInfo *)fcinfo->resultinfo, classification); }
+  PG_FINALLY();
+  { bertqa_classification_free(classification); }
+  PG_END_TRY();
+  PG_RETURN_NULL();
+}
+
+PG_FUNCTION_INFO_V1(bertqa_pg_embed);
+Datum bertqa_pg_embed(PG_FUNCTION_ARGS) {
+  bertqa_text document = utf8_argument(fcinfo, 0);
+  const bertqa_context *context = session_model(BERTQA_TASK_EMBED);
+  size_t length = bertqa_context_info(context)->embedding_length;
+  float *vector = palloc(length * sizeof *vector);
+  bertqa_embed_options options = {.struct_size = sizeof options, .call = &interruptible};
+  bertqa_text_pair pair = {document.text, document.length, NULL, 0};
+  bertqa_status status = bertqa_embed(context, &pair, 1, &options, vector, length, NULL);
+  if (status != BERTQA_OK) raise_status(status);
+  Datum *elements = palloc(length * sizeof *elements);
+  for (size_t i = 0; i < length; i++) elements[i] = Float4GetDatum(vector[i]);
+  PG_RETURN_ARRAYTYPE_P(
+      construct_array(elements, (int)length, FLOAT4OID, sizeof(float4), true, TYPALIGN_INT));
+}
+
+PG_FUNCTION_INFO_V1(bertqa_pg_cosine);
+Datum bertqa_pg_cosine(PG_FUNCTION_ARGS) {
+  ArrayType *vectors[2] = {PG_GETARG_ARRAYTYPE_P(0), PG_GETARG_ARRAYTYPE_P(1)};
+  int lengths[2];
+  for (int i = 0; i < 2; i++) {
+    lengths[i] = ArrayGetNItems(ARR_NDIM(vectors[i]), ARR_DIMS(vectors[i]));
+    if (array_contains_nulls(vectors[i]) || lengths[i] != lengths[0]) {
+      ereport(ERROR, errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+              errmsg("bertqa_cosine compares two vectors of one length, without NULLs"));
+    }
+  }
+  const float4 *a = (const float4 *)ARR_DATA_PTR(vectors[0]);
+  const float4 *b = (const float4 *)ARR_DATA_PTR(vectors[1]);
+  double product = 0, squares_a = 0, squares_b = 0;
+  for (int i = 0; i < lengths[0]; i++) {
+    product += (double)a[i] * b[i];
+    squares_a += (double)a[i] * a[i];
+    squares_b += (double)b[i] * b[i];
+  }
+  if (!(squares_a > 0 && squares_b > 0)) PG_RETURN_NULL();
+  PG_RETURN_FLOAT8(product / (sqrt(squares_a) * sqrt(squares_b)));
+}
+
+static void put_tokens(ReturnSetInfo *result, const bertqa_context *context,
+                       const bertqa_tokens *tokens) {
+  for (size_t i = 0; i < bertqa_tokens_count(tokens); i++) {
+    int32_t id = bertqa_tokens_ids(tokens)[i];
+    bertqa_range range = bertqa_tokens_ranges(tokens)[i];
+    size_t length;
+    const char *piece = bertqa_context_vocabulary_piece(context, id, &length);
+    Datum text = server_text(piece, length);
+    Datum row[] = {
+        Int32GetDatum(id),
+        text,
+        Int64GetDatum((int64)range.start),
+        Int64GetDatum((int64)range.end),
+    };
+    bool nulls[lengthof(row)] = {false};
+    tuplestore_putvalues(result->setResult, result->setDesc, row, nulls);
+    pfree(DatumGetPointer(text)); /* a long text has millions */
+    CHECK_FOR_INTERRUPTS();
+  }
+}
+
+PG_FUNCTION_INFO_V1(bertqa_pg_tokens);
+Datum bertqa_pg_tokens(PG_FUNCTION_ARGS) {
+  InitMaterializedSRF(fcinfo, 0);
+  bertqa_text document = utf8_argument(fcinfo, 0);
+  const bertqa_context *context = session_model(BERTQA_TASK_ANSWER);
+  bertqa_tokenize_options options = {.struct_size = sizeof options, .call = &interruptible};
+  bertqa_tokens *tokens;
+  bertqa_status status =
+      bertqa_tokenize(context, document.text, document.length, &options, &tokens);
+  if (status != BERTQA_OK) raise_status(status);
+  PG_TRY();
+  { put_tokens((ReturnSetInfo *)fcinfo->resultinfo, context, tokens); }
+  PG_FINALLY();
+  { bertqa_tokens_free(tokens); }
+  PG_END_TRY();
+  PG_RETURN_NULL();
+}

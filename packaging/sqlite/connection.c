@@ -1,0 +1,98 @@
+#include "connection.h"
+
+#include <string.h>
+
+#include "contexts.h"
+
+SQLITE_EXTENSION_INIT3
+
+struct connection {
+  sqlite3 *database;
+  size_t references; /* functions and tables; SQLite uses a connection from one thread at a time */
+  loaded_model *models[BERTQA_TASK_EMBED + 1]; /* by task; NULL until it is needed */
+};
+
+connection *connection_create(sqlite3 *database) {
+  connection *made = sqlite3_malloc64(sizeof *made);
+  if (made == NULL) return NULL;
+  memset(made, 0, sizeof *made);
+  made->database = database;
+  made->references = 1;
+  return made;
+}
+
+void connection_retain(connection *connection) { connection->references++; }
+
+void connection_release(void *pointer) {
+  connection *connection = pointer;
+  if (--connection->references > 0) return;
+  for (bertqa_task task = 0; task <= BERTQA_TASK_EMBED; task++) {
+    loaded_model_release(connection->models[task]);
+  }
+  sqlite3_free(connection);
+}
+
+bertqa_status connection_choose(connection *connection, bertqa_task task, const char *path) {
+  loaded_model *model;
+  bertqa_status status = loaded_model_acquire(task, path, &model);
+  if (status != BERTQA_OK) return status;
+  if (bertqa_context_info(loaded_model_context(model))->task != task) {
+    loaded_model_release(model);
+    return BERTQA_ERROR_WRONG_MODEL;
+  }
+  loaded_model_release(connection->models[task]);
+  connection->models[task] = model;
+  return BERTQA_OK;
+}
+
+bertqa_status connection_context(connection *connection, bertqa_task task,
+                                 const bertqa_context **context) {
+  if (connection->models[task] == NULL) {
+    bertqa_status status = connection_choose(connection, task, NULL);
+    if (status != BERTQA_OK) return status;
+  }
+  *context = loaded_model_context(connection->models[task]);
+  return BERTQA_OK;
+}
+
+/* Whether the statement that calls is to stop. Before 3.41 SQLite has no function that tells, but it
+ * documents that a statement begun before all interrupted ones have ended is interrupted as they are. */
+static int32_t is_interrupted(void *user) {
+  interruptible_call *call = user;
+#if SQLITE_VERSION_NUMBER >= 3041000
+  if (sqlite3_libversion_number() >= 3041000) return sqlite3_is_interrupted(call->database);
+#endif
+  int code = SQLITE_OK;
+  if (call->probe == NULL) {
+    code = sqlite3_prepare_v2(call->database, "SELECT 1", -1, &call->probe, NULL);
+  }
+  if (code == SQLITE_OK) {
+    code = sqlite3_step(call->probe);
+    sqlite3_reset(call->probe);
+  }
+  return code == SQLITE_INTERRUPT;
+}
+
+void interruptible_call_begin(interruptible_call *call, const connection *connection) {
+  *call = (interruptible_call){
+      .options = {.struct_size = sizeof call->options, .cancel = is_interrupted, .user = call},
+      .database = connection->database};
+}
+
+void interruptible_call_end(interruptible_call *call) { sqlite3_finalize(call->probe); }
+
+int text_argument(sqlite3_value *value, bertqa_text *text) {
+  text->text = (const char *)sqlite3_value_text(value);
+  text->length = (size_t)sqlite3_value_bytes(value);
+  return text->text == NULL;
+}
+
+int sqlite_code(bertqa_status status) {
+  switch (status) {
+    case BERTQA_OK: return SQLITE_OK;
+    case BERTQA_ERROR_CANCELLED: return SQLITE_INTERRUPT;
+    case BERTQA_ERROR_OUT_OF_MEMORY: return SQLITE_NOMEM;
+    case BERTQA_ERROR_TOO_LARGE: return SQLITE_TOOBIG;
+    default: return SQLITE_ERROR;
+  }
+}

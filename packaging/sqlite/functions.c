@@ -1,0 +1,252 @@
+/* The functions that give one value. NULL for a text gives NULL. */
+#include <math.h>
+#include <string.h>
+
+#include "connection.h"
+
+SQLITE_EXTENSION_INIT3
+
+static void fail(sqlite3_context *result, bertqa_status status) {
+  if (status != BERTQA_ERROR_CANCELLED) sqlite3_result_error(result, bertqa_last_error(), -1);
+  sqlite3_result_error_code(result, sqlite_code(status));
+}
+
+/* What a call of the library needs: the texts, the model, and how it is stopped. */
+typedef struct request {
+  bertqa_text texts[2];
+  const bertqa_context *context;
+  interruptible_call call;
+} request;
+
+/* 0 where the result is already known: NULL for a NULL, or an error. Otherwise end_call follows. */
+static int begin_call(request *request, sqlite3_context *result, bertqa_task task, int count,
+                      sqlite3_value **arguments) {
+  connection *connection = sqlite3_user_data(result);
+  for (int i = 0; i < count; i++) {
+    if (sqlite3_value_type(arguments[i]) == SQLITE_NULL) return 0;
+  }
+  for (int i = 0; i < count; i++) {
+    if (text_argument(arguments[i], &request->texts[i])) {
+      sqlite3_result_error_nomem(result);
+      return 0;
+    }
+  }
+  bertqa_status status = connection_context(connection, task, &request->context);
+  if (status != BERTQA_OK) {
+    fail(result, status);
+    return 0;
+  }
+  interruptible_call_begin(&request->call, connection);
+  return 1;
+}
+
+/* 0 where the call has failed, which is then the result. */
+static int end_call(request *request, sqlite3_context *result, bertqa_status status) {
+  if (status != BERTQA_OK) fail(result, status); /* before anything that would change the message */
+  interruptible_call_end(&request->call);
+  return status == BERTQA_OK;
+}
+
+/* bertqa_answer(question, text): the best answer; NULL where there is nothing to answer from. */
+static void answer(sqlite3_context *result, int count, sqlite3_value **arguments) {
+  request request;
+  if (!begin_call(&request, result, BERTQA_TASK_ANSWER, count, arguments)) return;
+  bertqa_text question = request.texts[0], text = request.texts[1];
+  bertqa_answer_options options = {.struct_size = sizeof options, .call = &request.call.options};
+  bertqa_answers *answers;
+  bertqa_status status = bertqa_answer(request.context, question.text, question.length, text.text,
+                                       text.length, &options, &answers);
+  if (end_call(&request, result, status) && bertqa_answers_count(answers) > 0) {
+    bertqa_range range = bertqa_answers_get(answers, 0)->bytes;
+    sqlite3_result_text64(result, text.text + range.start, range.end - range.start,
+                          SQLITE_TRANSIENT, SQLITE_UTF8);
+  }
+  bertqa_answers_free(answers);
+}
+
+/* bertqa_classify(text): the most probable label; NULL for a text too short for the model. */
+static void classify(sqlite3_context *result, int count, sqlite3_value **arguments) {
+  request request;
+  if (!begin_call(&request, result, BERTQA_TASK_CLASSIFY, count, arguments)) return;
+  bertqa_classify_options options = {.struct_size = sizeof options, .call = &request.call.options};
+  bertqa_classification *classification;
+  bertqa_status status = bertqa_classify(request.context, request.texts[0].text,
+                                         request.texts[0].length, &options, &classification);
+  if (end_call(&request, result, status) && bertqa_classification_count(classification) > 0) {
+    const bertqa_label_score *best = bertqa_classification_get(classification, 0);
+    sqlite3_result_text64(result, best->label, best->label_length, SQLITE_TRANSIENT, SQLITE_UTF8);
+  }
+  bertqa_classification_free(classification);
+}
+
+/* bertqa_embed(text): the vector, as a BLOB of float32 in the machine's byte order. */
+static void embed(sqlite3_context *result, int count, sqlite3_value **arguments) {
+  request request;
+  if (!begin_call(&request, result, BERTQA_TASK_EMBED, count, arguments)) return;
+  size_t length = bertqa_context_info(request.context)->embedding_length;
+  float *vector =
+      sqlite3_malloc64((length + 1) * sizeof *vector); /* not NULL for another task's model */
+  if (vector == NULL) {
+    interruptible_call_end(&request.call);
+    sqlite3_result_error_nomem(result);
+    return;
+  }
+  bertqa_embed_options options = {.struct_size = sizeof options, .call = &request.call.options};
+  bertqa_text_pair pair = {request.texts[0].text, request.texts[0].length, NULL, 0};
+  bertqa_status status = bertqa_embed(request.context, &pair, 1, &options, vector, length, NULL);
+  if (end_call(&request, result, status)) {
+    sqlite3_result_blob64(result, vector, length * sizeof *vector, sqlite3_free);
+  } else {
+    sqlite3_free(vector);
+  }
+}
+
+/* bertqa_cosine(a, b): the cosine of two vectors that bertqa_embed made, -1...1; NULL for zeros. */
+static void cosine(sqlite3_context *result, int count, sqlite3_value **arguments) {
+  (void)count;
+  if (sqlite3_value_type(arguments[0]) == SQLITE_NULL ||
+      sqlite3_value_type(arguments[1]) == SQLITE_NULL) {
+    return;
+  }
+  const char *vectors[2] = {sqlite3_value_blob(arguments[0]), sqlite3_value_blob(arguments[1])};
+  int bytes = sqlite3_value_bytes(arguments[0]);
+  if (sqlite3_value_type(arguments[0]) != SQLITE_BLOB ||
+      sqlite3_value_type(arguments[1]) != SQLITE_BLOB || bytes % (int)sizeof(float) != 0 ||
+      sqlite3_value_bytes(arguments[1]) != bytes) {
+    sqlite3_result_error(
+        result, "bertqa_cosine compares two vectors of one length, as bertqa_embed gives them", -1);
+    return;
+  }
+  double product = 0, squares[2] = {0, 0};
+  for (int at = 0; at < bytes; at += (int)sizeof(float)) {
+    float pair[2];
+    for (int i = 0; i < 2; i++) {
+      memcpy(&pair[i], vectors[i] + at, sizeof pair[i]);
+      squares[i] += (double)pair[i] * pair[i];
+    }
+    product += (double)pair[0] * pair[1];
+  }
+  if (squares[0] > 0 && squares[1] > 0) {
+    sqlite3_result_double(result, product / (sqrt(squares[0]) * sqrt(squares[1])));
+  }
+}
+
+static void append_json(sqlite3_str *json, const char *text, size_t length) {
+  sqlite3_str_appendchar(json, 1, '"');
+  for (size_t i = 0; i < length; i++) {
+    unsigned char byte = (unsigned char)text[i];
+    if (byte < 0x20) {
+      sqlite3_str_appendf(json, "\\u%04x", byte);
+    } else {
+      if (byte == '"' || byte == '\\') sqlite3_str_appendchar(json, 1, '\\');
+      sqlite3_str_appendchar(json, 1, (char)byte);
+    }
+  }
+  sqlite3_str_appendchar(json, 1, '"');
+}
+
+/* bertqa_tokens(text): the tokens of the model that answers, as a JSON array of
+ * {"id", "piece", "start_byte", "end_byte"}. */
+static void tokens(sqlite3_context *result, int count, sqlite3_value **arguments) {
+  request request;
+  if (!begin_call(&request, result, BERTQA_TASK_ANSWER, count, arguments)) return;
+  bertqa_tokenize_options options = {.struct_size = sizeof options, .call = &request.call.options};
+  bertqa_tokens *tokens;
+  bertqa_status status = bertqa_tokenize(request.context, request.texts[0].text,
+                                         request.texts[0].length, &options, &tokens);
+  if (!end_call(&request, result, status)) return;
+  sqlite3_str *json =
+      sqlite3_str_new(sqlite3_context_db_handle(result)); /* knows its length limit */
+  sqlite3_str_appendchar(json, 1, '[');
+  for (size_t i = 0; i < bertqa_tokens_count(tokens); i++) {
+    int32_t id = bertqa_tokens_ids(tokens)[i];
+    bertqa_range range = bertqa_tokens_ranges(tokens)[i];
+    size_t length;
+    const char *piece = bertqa_context_vocabulary_piece(request.context, id, &length);
+    sqlite3_str_appendf(json, "%s{\"id\":%d,\"piece\":", i == 0 ? "" : ",", id);
+    append_json(json, piece, length);
+    sqlite3_str_appendf(json, ",\"start_byte\":%llu,\"end_byte\":%llu}",
+                        (unsigned long long)range.start, (unsigned long long)range.end);
+  }
+  sqlite3_str_appendchar(json, 1, ']');
+  bertqa_tokens_free(tokens);
+  int code = sqlite3_str_errcode(json);
+  sqlite3_uint64 size = (sqlite3_uint64)sqlite3_str_length(json);
+  char *finished = sqlite3_str_finish(json);
+  if (code != SQLITE_OK) {
+    sqlite3_free(finished);
+    sqlite3_result_error_code(result, code);
+    return;
+  }
+  sqlite3_result_text64(result, finished, size, sqlite3_free, SQLITE_UTF8);
+}
+
+/* bertqa_model(task, path): from now on this connection uses the model at the path, or for NULL the
+ * default one. Gives the directory. */
+static void model(sqlite3_context *result, int count, sqlite3_value **arguments) {
+  (void)count;
+  connection *connection = sqlite3_user_data(result);
+  const char *name = (const char *)sqlite3_value_text(arguments[0]);
+  bertqa_task task = BERTQA_TASK_ANSWER;
+  while (name != NULL && task <= BERTQA_TASK_EMBED && strcmp(name, bertqa_task_name(task)) != 0) {
+    task++;
+  }
+  if (name == NULL || task > BERTQA_TASK_EMBED) {
+    sqlite3_result_error(
+        result, "bertqa_model(task, path): the task is 'answer', 'classify' or 'embed'", -1);
+    return;
+  }
+  bertqa_text path = {NULL, 0};
+  if (sqlite3_value_type(arguments[1]) != SQLITE_NULL && text_argument(arguments[1], &path)) {
+    sqlite3_result_error_nomem(result);
+    return;
+  }
+  const bertqa_context *context;
+  bertqa_status status = connection_choose(connection, task, path.text);
+  if (status == BERTQA_ERROR_WRONG_MODEL) {
+    char *message = sqlite3_mprintf(
+        "bertqa_model(task, path): '%s' is not the task of the model in %s", name, path.text);
+    sqlite3_result_error(result, message != NULL ? message : "out of memory", -1);
+    sqlite3_free(message);
+    return;
+  }
+  if (status == BERTQA_OK) status = connection_context(connection, task, &context);
+  if (status != BERTQA_OK) {
+    fail(result, status);
+    return;
+  }
+  sqlite3_result_text(result, bertqa_context_info(context)->directory, -1, SQLITE_TRANSIENT);
+}
+
+static void version(sqlite3_context *result, int count, sqlite3_value **arguments) {
+  (void)count;
+  (void)arguments;
+  sqlite3_result_text(result, bertqa_version(), -1, SQLITE_STATIC);
+}
+
+int register_functions(sqlite3 *database, connection *connection) {
+  /* One text has one result while the model stays; a schema that nobody trusts may call them. */
+  const int pure = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
+  const struct {
+    const char *name;
+    int count, flags;
+    void (*function)(sqlite3_context *, int, sqlite3_value **);
+  } functions[] = {
+      {"bertqa_answer", 2, pure, answer},
+      {"bertqa_classify", 1, pure, classify},
+      {"bertqa_embed", 1, pure, embed},
+      {"bertqa_cosine", 2, pure, cosine},
+      {"bertqa_tokens", 1, pure, tokens},
+      {"bertqa_version", 0, pure, version},
+      /* It reads files: not for views and triggers of a database that somebody else made. */
+      {"bertqa_model", 2, SQLITE_UTF8 | SQLITE_DIRECTONLY, model},
+  };
+  int code = SQLITE_OK;
+  for (size_t i = 0; code == SQLITE_OK && i < sizeof functions / sizeof *functions; i++) {
+    connection_retain(connection); /* SQLite releases it, also after a failure */
+    code = sqlite3_create_function_v2(database, functions[i].name, functions[i].count,
+                                      functions[i].flags, connection, functions[i].function, NULL,
+                                      NULL, connection_release);
+  }
+  return code;
+}

@@ -113,17 +113,22 @@ static void run_norm(const job_t *j) {
   j->kernels->layer_norm_f32(j->x, (j->tokens + 15) / 16, j->in, j->w, j->bias, 1e-12f, j->y);
 }
 static void run_attention(const job_t *j) {
-  const size_t head = j->head_dim * 16, stride = 3 * head;
+  const size_t head = j->head_dim * 16;
   const uint16_t *x = (const uint16_t *)j->x;
+  const bq_attention a = {.stride = 3 * head,
+                          .key_end = j->tokens,
+                          .query_end = j->tokens,
+                          .head_dim = j->head_dim,
+                          .scale = 0.2f,
+                          .bias = j->bias,
+                          .scratch = j->scratch,
+                          .out_stride = head};
   if (j->number == BF16)
-    j->kernels->attention_bf16(x, x + head, x + 2 * head, stride, 0, j->tokens, 0, j->tokens,
-                               j->head_dim, 0.2f, j->scratch, j->y, head);
+    j->kernels->attention_bf16(&a, x, x + head, x + 2 * head, j->y);
   else if (j->number == S8)
-    j->kernels->attention_s8(j->x, j->x + head, j->x + 2 * head, stride, 0, j->tokens, 0, j->tokens,
-                             j->head_dim, 0.2f, j->scratch, j->y, head);
+    j->kernels->attention_s8(&a, j->x, j->x + head, j->x + 2 * head, j->y);
   else
-    j->kernels->attention_f32(j->x, j->x + head, j->x + 2 * head, stride, 0, j->tokens, 0,
-                              j->tokens, j->head_dim, 0.2f, j->scratch, j->y, head);
+    j->kernels->attention_f32(&a, j->x, j->x + head, j->x + 2 * head, j->y);
 }
 static void run_exp(const job_t *j) { j->kernels->exp_f32(j->x, j->tokens * j->in, j->y); }
 static void run_quantize(const job_t *j) {
@@ -154,9 +159,15 @@ static void run_layer(const job_t *j) {
   for (size_t i = 0; i < 3; i++, weights.w += hidden * hidden)
     k->linear_s8(&weights, u8, scales, scales, blocks, hidden, hidden, BQ_EPILOGUE_BIAS,
                  qkv + i * hidden * 16, 3 * hidden * 16);
+  const bq_attention a = {.stride = 3 * hidden * 16,
+                          .key_end = j->tokens,
+                          .query_end = j->tokens,
+                          .head_dim = head,
+                          .scale = 0.2f,
+                          .scratch = j->scratch,
+                          .out_stride = hidden * 16};
   for (size_t h = 0; h < hidden * 16; h += head * 16)
-    k->attention_s8(qkv + h, qkv + hidden * 16 + h, qkv + 2 * hidden * 16 + h, 3 * hidden * 16, 0,
-                    j->tokens, 0, j->tokens, head, 0.2f, j->scratch, context + h, hidden * 16);
+    k->attention_s8(&a, qkv + h, qkv + hidden * 16 + h, qkv + 2 * hidden * 16 + h, context + h);
   k->quantize_u8(context, blocks, hidden, u8, scales, scales);
   k->linear_s8(&weights, u8, scales, scales, blocks, hidden, hidden, BQ_EPILOGUE_RESIDUAL, x,
                hidden * 16);
@@ -226,18 +237,21 @@ int main(int argc, char **argv) {
       }
     if (number == S8 && !kernels->attention_s8) continue;
     for (size_t head_dim = 32; head_dim <= 64; head_dim += 32)
-      for (size_t l = 0; l < 2; l++) {
-        const size_t tokens = lengths[l];
+      for (size_t l = 0; l < 4; l++) {
+        const size_t tokens = lengths[l / 2];
         float *x = floats(3 * head_dim * tokens, 2), *y = floats(head_dim * tokens, 2);
+        // The same for every block of queries: what adding costs, not what making costs.
+        float *bias = l % 2 ? floats(tokens * 16, 1) : NULL;
         float *scratch = floats(bq_attention_s8_scratch(tokens, head_dim), 0);
         // Twice 1.0 in bfloat16.
         for (size_t i = 0; number == BF16 && i < 3 * head_dim * tokens; i++)
           memcpy(&x[i], (uint16_t[]){0x3F80, 0x3F80}, sizeof *x);
-        const job_t job = {kernels, NULL, NULL, x, y, scratch, tokens, 0, 0, head_dim, 0, number};
-        snprintf(name, sizeof name, "attention_%s d=%zu, %zu", numbers[number], head_dim, tokens);
+        const job_t job = {kernels, NULL, bias, x, y, scratch, tokens, 0, 0, head_dim, 0, number};
+        snprintf(name, sizeof name, "attention_%s d=%zu, %zu%s", numbers[number], head_dim, tokens,
+                 bias ? " bias" : "");
         if (strstr(name, filter))
           measure(name, &job, run_attention, 4.0 * (double)(tokens * tokens * head_dim));
-        free(x), free(y), free(scratch);
+        free(x), free(y), free(scratch), free(bias);
       }
   }
   for (size_t hidden = 384; hidden <= 768 && kernels->attention_s8; hidden += 384)

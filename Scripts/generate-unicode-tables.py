@@ -1,19 +1,21 @@
 #!/usr/bin/env python3
-"""Generates UnicodeData+Tables.swift and WordBreak+Table.swift in Sources/BertQACore/Text.
+"""Generates the files ...+Tables.swift and ...+Table.swift in Sources/BertQACore/Text.
 
-Needs `pip install tokenizers==0.23.3 regex==2026.11.15`. The tables of the first are not taken from a
-Unicode version: every code point is shown to that library, whose parts follow different ones, and what
-it does is recorded. The second has the Word_Break property of Unicode 17.
+Needs `pip install tokenizers==0.23.3 regex==2026.11.15`. The tables of UnicodeData, NormalizationData
+and CharacterClass are not taken from a Unicode version: every code point is shown to the first
+library, whose parts follow different ones, and what it does is recorded. WordBreak and GraphemeBreak
+have properties of the second, GraphemeBreak those of them that the first knows.
 
 usage: Scripts/generate-unicode-tables.py   (writes the files in place)
 """
 
 import pathlib
+import struct
 import unicodedata
 
 import regex
 import tokenizers
-from tokenizers import normalizers, pre_tokenizers
+from tokenizers import Regex, normalizers, pre_tokenizers
 
 PINNED = "0.23.3"
 PINNED_REGEX = "2026.11.15"
@@ -117,6 +119,27 @@ def probe_lowercase():
     return {c: parts[0] for c, parts in found.items()}
 
 
+def probe_compatibility(decompositions):
+    """Compatibility decompositions that are not the canonical ones."""
+    nfkd = normalizers.NFKD().normalize_str
+    found = {c: [ord(x) for x in nfkd(chr(c))] for c in CODE_POINTS}
+    return {
+        c: parts for c, parts in found.items() if parts != decompositions.get(c, [c]) and not 0xAC00 <= c <= 0xD7A3
+    }
+
+
+def probe_compositions(decompositions):
+    """{character: (first, second)} for those that two characters compose to, Hangul excepted."""
+    nfc = normalizers.NFC().normalize_str
+    found = {}
+    for c, parts in decompositions.items():
+        if nfc(chr(c)) == chr(c):
+            first, second = nfc("".join(map(chr, parts[:-1]))), chr(parts[-1])
+            assert len(first) == 1 and nfc(first + second) == chr(c), hex(c)
+            found[c] = (ord(first), parts[-1])
+    return found
+
+
 def check_assumptions(classes, combining, decompositions, lowercase):
     """What the Swift code relies on."""
 
@@ -146,6 +169,51 @@ def check_assumptions(classes, combining, decompositions, lowercase):
         assert chr(c).isalnum() or bits(c)
 
 
+# Bits of CharacterClass: classes of the regular expressions of Split, and those that other pre-tokenizers have.
+(LETTER, NUMBER, SPACE, MARK, UPPER, LOWER, DIGIT, WORD, NUMERIC, PUNCTUATION_MARK, ACCENT) = (
+    1 << bit for bit in range(11)
+)
+PATTERNS = {
+    LETTER: r"\p{L}",
+    NUMBER: r"\p{N}",
+    SPACE: r"\s",
+    MARK: r"\p{M}",
+    UPPER: r"[\p{Lu}\p{Lt}]",
+    LOWER: r"\p{Ll}",
+    DIGIT: r"\d",
+}
+
+
+def probe_character_classes():
+    every = "".join(map(chr, CODE_POINTS))
+    classes = dict.fromkeys(CODE_POINTS, 0)
+    for bit, pattern in PATTERNS.items():
+        kept = set()
+        for _, (begin, end) in pre_tokenizers.Split(Regex(pattern), "removed").pre_tokenize_str(every):
+            kept.update(CODE_POINTS[begin:end])
+        for c in CODE_POINTS:
+            if c not in kept:
+                classes[c] |= bit
+    whitespace = pre_tokenizers.Whitespace().pre_tokenize_str
+    whitespace_split = pre_tokenizers.WhitespaceSplit().pre_tokenize_str
+    digits = pre_tokenizers.Digits().pre_tokenize_str
+    punctuation = pre_tokenizers.Punctuation().pre_tokenize_str
+    strip_accents = normalizers.StripAccents().normalize_str
+    for c in CODE_POINTS:
+        text = f"a{chr(c)}a"
+        # One class of white space for all: regular expressions of two kinds, and the standard library.
+        assert (len(whitespace(text)) == 2) == (len(whitespace_split(text)) == 2) == bool(classes[c] & SPACE)
+        if len(whitespace(text)) == 1:
+            classes[c] |= WORD
+        if len(digits(text)) == 3:
+            classes[c] |= NUMERIC
+        if len(punctuation(text)) == 3:
+            classes[c] |= PUNCTUATION_MARK
+        if strip_accents(text) != text:
+            classes[c] |= ACCENT
+    return {c: bits for c, bits in classes.items() if bits}
+
+
 # Values of WordBreak, by the names of the property's values; a letter or digit without one is 1.
 WORD_BREAK = {
     "Extend": 2,
@@ -170,6 +238,66 @@ def word_break_classes():
     for name, value in WORD_BREAK.items():
         classes.update((ord(x), value) for x in regex.findall(rf"\p{{Word_Break={name}}}", every))
     return classes
+
+
+# Values of GraphemeBreak by the names of properties: the class, and above it the part in Indic conjuncts.
+# Hangul syllables are left to arithmetic.
+GRAPHEME_BREAK = {
+    "Grapheme_Cluster_Break=Extend": 1,
+    "Grapheme_Cluster_Break=ZWJ": 2,
+    "Grapheme_Cluster_Break=SpacingMark": 3,
+    "Grapheme_Cluster_Break=Prepend": 4,
+    "Grapheme_Cluster_Break=Regional_Indicator": 5,
+    "Extended_Pictographic": 6,
+    "Grapheme_Cluster_Break=Control": 7,
+    "Grapheme_Cluster_Break=CR": 8,
+    "Grapheme_Cluster_Break=LF": 9,
+    "Grapheme_Cluster_Break=L": 10,
+    "Grapheme_Cluster_Break=V": 11,
+    "Grapheme_Cluster_Break=T": 12,
+    "Indic_Conjunct_Break=Consonant": 16,
+    "Indic_Conjunct_Break=Linker": 32,
+    "Indic_Conjunct_Break=Extend": 48,
+}
+
+
+def cluster_normalizer():
+    """Makes an "X" of each cluster of less than six bytes, and of each character of others."""
+    nodes = [0] * 768
+    nodes[0] = 256 << 10  # children of the root
+    for byte in [0x61] + list(range(0xC2, 0xF5)):
+        place = 256 ^ byte
+        nodes[place] = byte | 1 << 8 | (place ^ 512 + byte) << 10
+        nodes[512 + byte] = 1 << 31
+    trie = struct.pack(f"<{len(nodes)}I", *nodes)
+    return normalizers.Precompiled(struct.pack("<I", len(trie)) + trie + b"X\0").normalize_str
+
+
+def grapheme_break_classes():
+    every = "".join(map(chr, CODE_POINTS))
+    classes = {}
+    for name, value in GRAPHEME_BREAK.items():
+        for x in regex.findall(rf"\p{{{name}}}", every):
+            before = classes.get(ord(x), 0)
+            assert before & (15 if value < 16 else 48) == 0, hex(ord(x))
+            classes[ord(x)] = before + value
+    # The versions of Unicode differ.
+    clusters = cluster_normalizer()
+    for c in CODE_POINTS[0x80:]:
+        if classes.get(c, 0) in (0, 6):
+            classes[c] = 6 if clusters("©\u200d" + chr(c)) == "XXX" else 0
+    for c, value in classes.items():
+        x = chr(c)
+        if value & 15 in (1, 2, 3) and clusters("a" + x) != "X":
+            value = 0
+        elif value & 15 == 4 and clusters(x + "a") != "X":
+            value = 0
+        if value & 48 == 16 and clusters(f"क\u094d{x}\u0301") != "XXXX":
+            value &= 15
+        elif value & 48 == 32 and clusters(f"क{x}क\u0301") != "XXXX":
+            value &= 15
+        classes[c] = value
+    return {c: value for c, value in classes.items() if value}
 
 
 def runs(values):
@@ -206,6 +334,16 @@ def decomposition_numbers(decompositions):
         for position, part in enumerate(parts):
             numbers.append(zigzag(part - (base if position == 0 else parts[position - 1])))
         base = parts[0]
+    return numbers
+
+
+def composition_numbers(compositions):
+    """Gap from the previous character, first and second as differences from it and from the one before."""
+    numbers, previous, last = [], 0, 0
+    for c in sorted(compositions):
+        first, second = compositions[c]
+        numbers += [c - previous, zigzag(first - c), zigzag(second - last)]
+        previous, last = c, second
     return numbers
 
 
@@ -255,6 +393,35 @@ def main():
         "extension UnicodeData",
         tables,
     )
+    write(
+        "Unicode/CharacterClass+Table.swift",
+        f"tokenizers {PINNED}",
+        "extension CharacterClass",
+        [
+            (
+                "runs",
+                "Runs of code points of equal bits, for `VariableLengthReader`.",
+                run_numbers(probe_character_classes()),
+            )
+        ],
+    )
+    write(
+        "Normalization/NormalizationData+Tables.swift",
+        f"tokenizers {PINNED}",
+        "extension NormalizationData",
+        [
+            (
+                "compatibilityDecompositions",
+                "Compatibility decompositions that are not canonical ones.",
+                decomposition_numbers(probe_compatibility(decompositions)),
+            ),
+            (
+                "compositions",
+                "Characters and the two that compose to them, without Hangul.",
+                composition_numbers(probe_compositions(decompositions)),
+            ),
+        ],
+    )
     assert regex.__version__ == PINNED_REGEX, f"needs regex {PINNED_REGEX}"
     numbers = run_numbers(word_break_classes())
     write(
@@ -262,6 +429,18 @@ def main():
         f"regex {PINNED_REGEX}, Unicode 17",
         "extension WordBreak",
         [("runs", "Runs of code points of equal value, for `VariableLengthReader`.", numbers)],
+    )
+    write(
+        "Normalization/GraphemeBreak+Table.swift",
+        f"regex {PINNED_REGEX} and tokenizers {PINNED}",
+        "extension GraphemeBreak",
+        [
+            (
+                "runs",
+                "Runs of code points of equal value, for `VariableLengthReader`.",
+                run_numbers(grapheme_break_classes()),
+            )
+        ],
     )
 
 

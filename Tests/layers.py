@@ -26,7 +26,7 @@ FLOORS = [
     ["Model"],
     ["Kernels"],
     ["Encoder"],
-    ["Answering", "Classification", "Embedding", "WordCounts", "LanguageModel"],
+    ["Answering", "Classification", "Embedding", "Entities", "WordCounts", "LanguageModel"],
     ["Context"],
 ]
 # (user, used): a labeller and a word-count classifier say what a classifier says.

@@ -1,5 +1,6 @@
 /*
- * libbertqa: extractive question answering, text classification and embeddings inside any program.
+ * libbertqa: extractive question answering, text classification, named entities and embeddings inside any
+ * program.
  *
  * This header is the manual. A whole program:
  *
@@ -30,9 +31,10 @@
  *     cc program.c $(pkg-config --cflags --libs bertqa)
  *
  * CONTENTS. Here: status and errors, options of every call, contexts, tokens, answers, logits,
- * classification, embeddings, quantizing, the process. bertqa_experimental.h, in the same library:
- * training word-count classifiers, labelling by example, recurrent language models, Arrow columns.
- * Those are younger and wider, and they may change in a minor version; this header may not.
+ * classification, entities, embeddings, quantizing, the process. bertqa_experimental.h, in the same
+ * library: training word-count classifiers, labelling by example, recurrent language models, personal
+ * data by pattern and its removal, Arrow columns. Those are younger and wider, and they may change in a
+ * minor version; this header may not.
  *
  * NAMES. bertqa_OBJECT_VERB, the object first. A list is read by ..._count and ..._get. Lengths,
  * counts, indices and offsets are size_t; ids of words and labels, and options, are int32_t. Booleans
@@ -243,11 +245,12 @@ enum {
   BERTQA_TASK_ANSWER = 1,   /* bertqa_answer and its like, bertqa_logits */
   BERTQA_TASK_CLASSIFY = 2, /* bertqa_classify */
   BERTQA_TASK_EMBED = 3,    /* bertqa_embed; bertqa_labeler_create */
-  BERTQA_TASK_PREDICT = 4   /* bertqa_sequence_... in bertqa_experimental.h */
+  BERTQA_TASK_PREDICT = 4,  /* bertqa_sequence_... in bertqa_experimental.h */
+  BERTQA_TASK_ENTITIES = 5  /* bertqa_entities */
 };
 
 /* The names that messages, the command line and Python use: "auto", "f32"; "auto", "avx2";
- * "answer", "predict". "unknown" for other numbers. Static. */
+ * "answer", "entities". "unknown" for other numbers. Static. */
 const char *bertqa_precision_name(bertqa_precision precision);
 const char *bertqa_isa_name(bertqa_isa isa);
 const char *bertqa_task_name(bertqa_task task);
@@ -270,7 +273,7 @@ typedef struct bertqa_context_options {
    * tokenizer.json itself. */
   bertqa_switch tokenizer_only;
   /* Which default model, where no model is given: BERTQA_TASK_ANSWER (default 0, too), _CLASSIFY,
-   * _EMBED or _PREDICT. */
+   * _EMBED, _PREDICT or _ENTITIES. */
   bertqa_task default_model;
   int32_t reserved;
 } bertqa_context_options;
@@ -283,11 +286,13 @@ void bertqa_context_options_init(bertqa_context_options *options, size_t struct_
 /* Loads a model: a directory as Hugging Face's save_pretrained writes it (config.json, vocab.txt or
  * tokenizer.json, tokenizer_config.json, model.safetensors or its sharded index; F32, F16, BF16 or
  * this library's int8 form) or as this library writes it. config.json's "architectures" says what the
- * model is for:
- *   answer    BertForQuestionAnswering, DistilBertForQuestionAnswering
- *   classify  BertForSequenceClassification, DistilBertForSequenceClassification,
+ * model is for, where ... is an encoder family: Bert, DistilBert, Roberta, XLMRoberta, Camembert,
+ * Electra, Albert, MPNet or DebertaV2:
+ *   answer    ...ForQuestionAnswering
+ *   classify  ...ForSequenceClassification,
  *             WordCountClassifier (this library's own, see bertqa_trainer)
- *   embed     BertModel, DistilBertModel
+ *   entities  ...ForTokenClassification
+ *   embed     ...Model
  *   predict   LSTMLanguageModel, GRULanguageModel
  * docs/models.md describes each. A function that the model is not for gives
  * BERTQA_ERROR_WRONG_MODEL. The weights are memory-mapped: processes share their pages, and the files
@@ -295,8 +300,8 @@ void bertqa_context_options_init(bertqa_context_options *options, size_t struct_
  *
  * model_directory: a NUL-terminated path in UTF-8, or NULL for a default model, looked for in
  * "bertqa/NAME" and "models/NAME" beside the library and in its install prefix's share directory; NAME
- * is qa-minilm-l6, topics-words, embed-minilm-l6 or shakespeare-lstm by options->default_model. The
- * first is at last looked for at the path in the environment variable BERTQA_MODEL, unless the
+ * is qa-minilm-l6, topics-words, embed-minilm-l6, shakespeare-lstm or entities-minilm-l6 by
+ * options->default_model. The first is at last looked for at the path in the environment variable BERTQA_MODEL, unless the
  * process runs with raised privileges (secure_getenv).
  * options: NULL for the defaults.
  * Errors: IO, INVALID_MODEL, UNSUPPORTED, INVALID_ARGUMENT, OUT_OF_MEMORY, TOO_LARGE, CANCELLED,
@@ -338,7 +343,7 @@ typedef struct bertqa_model_info {
   const char *directory;    /* where the model came from, as messages call it */
   const char *architecture; /* "BertForQuestionAnswering"; "" with tokenizer_only */
   size_t vocabulary_size;   /* pieces or words in the vocabulary */
-  size_t label_count;       /* of a classifier, see bertqa_context_label_get; else 0 */
+  size_t label_count;       /* of texts or tokens, see bertqa_context_label_get; else 0 */
   size_t embedding_length;  /* floats of one vector of bertqa_embed; 0 for models of other tasks */
   size_t hidden_size;
   size_t num_hidden_layers;
@@ -356,7 +361,7 @@ typedef struct bertqa_model_info {
 /* Lives as long as the context. NULL only for a NULL context. */
 const bertqa_model_info *bertqa_context_info(const bertqa_context *context);
 
-/* The name of a classifier's label, 0 <= id < label_count, with a NUL; its length in *length unless
+/* The name of a label of texts or tokens, 0 <= id < label_count, with a NUL; its length in *length unless
  * that is NULL. NULL and 0 for other ids. Lives as long as the context. */
 const char *bertqa_context_label_get(const bertqa_context *context, int32_t id, size_t *length);
 
@@ -712,6 +717,96 @@ const bertqa_contribution *bertqa_classification_contribution_get(
 /* NULL only for NULL. */
 const bertqa_classify_summary *bertqa_classification_summary(
     const bertqa_classification *classification);
+
+/* ---- Entities -------------------------------------------------------------------------------- */
+
+/* How labels of tokens become entities: the strategies of Hugging Face's token-classification pipeline
+ * and equal to it. A label's tag is the label without "B-" or "I-". */
+typedef int32_t bertqa_aggregation;
+enum {
+  BERTQA_AGGREGATION_MODEL = 0,   /* what config.json says ("bertqa": {"aggregation": ...}), else SIMPLE */
+  BERTQA_AGGREGATION_NONE = 1,    /* every token is an entity */
+  BERTQA_AGGREGATION_SIMPLE = 2,  /* neighbouring tokens of one tag are one; "B-" begins another */
+  BERTQA_AGGREGATION_FIRST = 3,   /* the same of words, which have the label of their first token */
+  BERTQA_AGGREGATION_AVERAGE = 4, /* of words, with the label of the highest mean probability */
+  BERTQA_AGGREGATION_MAX = 5      /* of words, with the label of their surest token */
+};
+
+typedef struct bertqa_entities_options {
+  size_t struct_size;
+  const bertqa_call_options *call;
+  /* [label_count]: the labels to give, with or without "B-" and "I-"; others than the model's are
+   * INVALID_ARGUMENT. Default NULL: all. */
+  const bertqa_text *labels;
+  size_t label_count;
+  /* [ignore_label_count]: labels to leave out, spelt as in results, unless labels has them. Default
+   * NULL: "O" alone; a count of 0 behind another pointer ignores none. */
+  const bertqa_text *ignore_labels;
+  size_t ignore_label_count;
+  bertqa_aggregation aggregation; /* default BERTQA_AGGREGATION_MODEL */
+  float threshold;                /* entities of a lower score are left out; 0...1, default 0 */
+  /* Tokens of one window, special tokens included, at least 8. Default 0: as many as the model takes;
+   * more is lowered to that. A longer text is read in windows, never cut: see bertqa_entities. */
+  int32_t max_seq_len;
+  /* Tokens that two neighbouring windows share: 1 or more, fewer than a window has beside its special
+   * tokens, or -1 for none. Default 0: 128, at most a third of max_seq_len. */
+  int32_t doc_stride;
+} bertqa_entities_options;
+
+#define BERTQA_ENTITIES_OPTIONS_INIT {sizeof(bertqa_entities_options), NULL, NULL, 0, NULL, 0, 0, 0, 0, 0}
+
+void bertqa_entities_options_init(bertqa_entities_options *options, size_t struct_size);
+
+/* A part of a text and what it is. It neither begins nor ends with white space. Grows at its end in
+ * later versions. */
+typedef struct bertqa_entity {
+  size_t struct_size;
+  const char *label; /* without "B-" or "I-", but with AGGREGATION_NONE; UTF-8 with a NUL and without
+                      * one inside; lives as long as the list */
+  size_t label_length;
+  bertqa_range bytes;
+  bertqa_range code_points;
+  bertqa_range utf16;
+  float score;      /* 0...1: mean of the label's probability over the entity's words, or tokens */
+  int32_t reserved; /* 0 */
+} bertqa_entity;
+
+/* What is true of the text as a whole. Grows at its end in later versions. */
+typedef struct bertqa_entities_summary {
+  size_t struct_size;
+  size_t window_count; /* windows that the model read */
+} bertqa_entities_summary;
+
+/* The entities of one text, in the order of the text. */
+typedef struct bertqa_entity_list bertqa_entity_list;
+
+/* Finds the entities of one text of any length, by a model that labels tokens. A long text is read in
+ * overlapping windows; of the tokens that two share, the first half, and the middle one of an odd
+ * number, has the labels that the earlier window gives, the rest those of the later one. Entities go on
+ * across windows. options: NULL for the defaults. Time: linear in the length.
+ * Errors: INVALID_ARGUMENT, WRONG_MODEL, TOO_LARGE, OUT_OF_MEMORY, CANCELLED, DEADLINE_EXCEEDED. */
+BERTQA_MUST_CHECK bertqa_status bertqa_entities(const bertqa_context *context, const char *text,
+                                                size_t length,
+                                                const bertqa_entities_options *options,
+                                                bertqa_entity_list **list);
+
+/* Finds the entities of many texts in one call.
+ * texts: [count]. lists: [count], all set, to be freed. statuses: NULL or [count]; both as in
+ * bertqa_answer_batch. Errors: as bertqa_entities; TOO_LARGE also for a count above BERTQA_MAX_BATCH. */
+BERTQA_MUST_CHECK bertqa_status bertqa_entities_batch(const bertqa_context *context,
+                                                      const bertqa_text *texts, size_t count,
+                                                      const bertqa_entities_options *options,
+                                                      bertqa_entity_list **lists,
+                                                      bertqa_status *statuses);
+
+void bertqa_entity_list_free(bertqa_entity_list *list);
+
+/* NULL beyond the count. */
+size_t bertqa_entity_list_count(const bertqa_entity_list *list);
+const bertqa_entity *bertqa_entity_list_get(const bertqa_entity_list *list, size_t index);
+
+/* NULL only for NULL. */
+const bertqa_entities_summary *bertqa_entity_list_summary(const bertqa_entity_list *list);
 
 /* ---- Embed ----------------------------------------------------------------------------------- */
 

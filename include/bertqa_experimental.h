@@ -6,6 +6,7 @@
  *   Training word-count classifiers  the options follow the algorithms, of which more may come
  *   Labelling by example             one of several ways; thresholds and a "none" are undecided
  *   Recurrent language models        states are those of LSTM and GRU; transformers need others
+ *   Patterns and redaction           the rules will know more, and other countries
  *   Arrow columns                    the results' columns are a schema that users ask to extend
  */
 #ifndef BERTQA_EXPERIMENTAL_H
@@ -385,6 +386,50 @@ BERTQA_MUST_CHECK bertqa_status bertqa_sequence_rank(const bertqa_context *conte
                                                      size_t *order, double *log_likelihoods,
                                                      size_t *word_counts);
 
+/* ---- Patterns and redaction ------------------------------------------------------------------- */
+
+/* Personal data that a rule can tell; docs/entities.md has the rules. */
+typedef int32_t bertqa_pattern;
+enum {
+  BERTQA_PATTERN_EMAIL = 1, /* e-mail addresses */
+  BERTQA_PATTERN_PHONE = 2, /* telephone numbers */
+  BERTQA_PATTERN_CARD = 4,  /* payment card numbers, checked by Luhn's sum */
+  BERTQA_PATTERN_IBAN = 8,  /* bank account numbers, checked modulo 97 */
+  BERTQA_PATTERN_IP = 16,   /* IPv4 and IPv6 addresses */
+  BERTQA_PATTERN_URL = 32   /* http, https and ftp addresses, and those that begin with www. */
+};
+
+typedef struct bertqa_patterns_options {
+  size_t struct_size;
+  const bertqa_call_options *call;
+  bertqa_pattern patterns; /* the sum of those to find; default 0: all */
+  int32_t reserved;
+} bertqa_patterns_options;
+
+#define BERTQA_PATTERNS_OPTIONS_INIT {sizeof(bertqa_patterns_options), NULL, 0, 0}
+
+void bertqa_patterns_options_init(bertqa_patterns_options *options, size_t struct_size);
+
+/* Finds personal data in a text by rule, without a model. The labels are "EMAIL", "PHONE", "CARD",
+ * "IBAN", "IP" and "URL", the scores 1; no two of them overlap. Time: linear in the length.
+ * Errors: INVALID_ARGUMENT, TOO_LARGE, OUT_OF_MEMORY, CANCELLED, DEADLINE_EXCEEDED. */
+BERTQA_MUST_CHECK bertqa_status bertqa_patterns(const char *text, size_t length,
+                                                const bertqa_patterns_options *options,
+                                                bertqa_entity_list **list);
+
+/* The text with entities replaced, by the text `replacement`, or where that is NULL by each one's label
+ * in brackets, such as "[PER]". Entities that overlap are replaced as one, with the label of the one that
+ * begins first, of several there the longest. Writes at most `capacity` bytes, without a NUL; *needed is
+ * set to what is needed, and when that is above capacity nothing is written.
+ * lists: [list_count], of this text; an entry may be NULL.
+ * Errors: INVALID_ARGUMENT, also for too small a capacity and for an entity outside of the text;
+ * TOO_LARGE; OUT_OF_MEMORY. */
+BERTQA_MUST_CHECK bertqa_status bertqa_redact(const char *text, size_t length,
+                                              const bertqa_entity_list *const *lists,
+                                              size_t list_count, const char *replacement,
+                                              size_t replacement_length, char *output,
+                                              size_t capacity, size_t *needed);
+
 /* ---- Columns --------------------------------------------------------------------------------- */
 
 /* The Arrow C Data Interface (https://arrow.apache.org/docs/format/CDataInterface.html), as it is
@@ -466,6 +511,21 @@ BERTQA_MUST_CHECK bertqa_status bertqa_classify_arrow(const bertqa_context *cont
                                                       bertqa_column texts,
                                                       const bertqa_classify_options *options,
                                                       struct ArrowArray *classifications,
+                                                      struct ArrowSchema *schema);
+
+/* bertqa_entities_batch over a column. A row with a null has a null list.
+ *
+ * entities, schema: as in bertqa_answer_arrow. A column of large lists, one per row, of structs:
+ *   label       large_utf8
+ *   text        large_utf8, the part of the row's text; invalid UTF-8 in it is U+FFFD
+ *   start, end  int64, of the entity in the text, in code points
+ *   score       float32
+ * Errors: as bertqa_entities_batch, bertqa_last_error_item() being the row; INVALID_ARGUMENT as in
+ * bertqa_answer_arrow. */
+BERTQA_MUST_CHECK bertqa_status bertqa_entities_arrow(const bertqa_context *context,
+                                                      bertqa_column texts,
+                                                      const bertqa_entities_options *options,
+                                                      struct ArrowArray *entities,
                                                       struct ArrowSchema *schema);
 
 #ifdef __cplusplus

@@ -11,11 +11,10 @@ import os
 import sys
 
 from qa import balance
-from qa.batches import balanced_order, padding_share, token_batches
+from common.batches import balanced_order, padding_share, token_batches
 from qa.examples import read_examples
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-TOOL = os.path.join(ROOT, "build", "bin", "bertqa")
+from common.models import TOOL
 
 
 def main():
@@ -121,7 +120,8 @@ def train(arguments):
 
 def prepared(arguments):
     """The tokenized windows, from the state directory if they are there."""
-    from qa.tokenized import Windows, load_tokenizer, tokenized
+    from common.models import load_tokenizer
+    from qa.tokenized import Windows, tokenized
 
     key = [
         arguments.data,

@@ -70,6 +70,7 @@ public func bertqa_task_name(_ task: bertqa_task) -> UnsafePointer<CChar>? {
     case .classify: "classify"
     case .embed: "embed"
     case .predict: "predict"
+    case .entities: "entities"
     case nil: "unknown"
     }
   return staticCString(name)

@@ -103,6 +103,52 @@ static void test_layouts(void) {
   }
 }
 
+/* Lists of entities: those of bertqa_entities, row by row, a null, and a row without any. */
+static void test_entities(void) {
+  const char *const texts[] = {"In Paris, King of France", NULL, "", "The fox jumps"};
+  const int32_t offsets[] = {0, 24, 24, 24, 37};
+  const uint8_t validity = 13; /* the second row is null */
+  column made;
+  struct ArrowArray array;
+  struct ArrowSchema schema;
+  bertqa_context *tagging = fixture_context("tiny-bert-entities", 1);
+  const bertqa_column read =
+      filled(&made, "u", &validity, offsets, "In Paris, King of FranceThe fox jumps", 4, 0);
+  CHECK_STATUS(BERTQA_OK, bertqa_entities_arrow(tagging, read, NULL, &array, &schema));
+  CHECK(strcmp(schema.format, "+L") == 0 && array.length == 4 && array.null_count == 1 && array.n_children == 1);
+  const struct ArrowArray *items = array.children[0];
+  const struct ArrowSchema *item = schema.children[0];
+  CHECK(strcmp(item->format, "+s") == 0);
+  const struct ArrowArray *labels = child(items, item, "label", "U"), *words = child(items, item, "text", "U");
+  const struct ArrowArray *starts = child(items, item, "start", "l"), *ends = child(items, item, "end", "l");
+  const struct ArrowArray *scores = child(items, item, "score", "f");
+  const int64_t *rows = array.buffers[1], *label_offsets = labels->buffers[1], *word_offsets = words->buffers[1];
+  CHECK(!is_valid(&array, 1) && rows[1] == rows[2] && is_valid(&array, 2) && rows[2] == rows[3]);
+  CHECK(items->length == rows[4] && rows[1] > 0);
+  for (int row = 0; row < 4; row++) {
+    if (texts[row] == NULL) continue;
+    bertqa_entity_list *list;
+    CHECK_STATUS(BERTQA_OK, bertqa_entities(tagging, texts[row], strlen(texts[row]), NULL, &list));
+    CHECK(rows[row + 1] - rows[row] == (int64_t)bertqa_entity_list_count(list));
+    for (size_t i = 0; i < bertqa_entity_list_count(list); i++) {
+      const bertqa_entity *entity = bertqa_entity_list_get(list, i);
+      const int64_t at = rows[row] + (int64_t)i;
+      CHECK(((const int64_t *)starts->buffers[1])[at] == (int64_t)entity->code_points.start);
+      CHECK(((const int64_t *)ends->buffers[1])[at] == (int64_t)entity->code_points.end);
+      CHECK(((const float *)scores->buffers[1])[at] == entity->score);
+      CHECK(label_offsets[at + 1] - label_offsets[at] == (int64_t)entity->label_length);
+      CHECK(memcmp((const char *)labels->buffers[2] + label_offsets[at], entity->label, entity->label_length) == 0);
+      const size_t size = entity->bytes.end - entity->bytes.start;
+      CHECK(word_offsets[at + 1] - word_offsets[at] == (int64_t)size);
+      CHECK(memcmp((const char *)words->buffers[2] + word_offsets[at], texts[row] + entity->bytes.start, size) == 0);
+    }
+    bertqa_entity_list_free(list);
+  }
+  array.release(&array);
+  schema.release(&schema);
+  bertqa_context_free(tagging);
+}
+
 static void test_refused(void) {
   const bertqa_status invalid = BERTQA_ERROR_INVALID_ARGUMENT;
   const int32_t offsets[] = {0, 3, 6}, falling[] = {3, 0, 6};
@@ -145,6 +191,7 @@ static void test_refused(void) {
           bertqa_answer_arrow(context, good, filled(&two, "u", NULL, offsets, "", INT64_MAX, 0), NULL, &array,
                               &schema));
   REFUSED(BERTQA_ERROR_WRONG_MODEL, bertqa_classify_arrow(context, good, NULL, &array, &schema));
+  REFUSED(BERTQA_ERROR_WRONG_MODEL, bertqa_entities_arrow(context, good, NULL, &array, &schema));
 }
 
 /* A column of the question's length whose struct or buffers say what cannot be. */
@@ -266,6 +313,7 @@ int main(int argc, char **argv) {
   begin(argc, argv);
   CHECK_STATUS(BERTQA_OK, bertqa_context_create(tiny, NULL, &context));
   test_layouts();
+  test_entities();
   test_refused();
   test_malformed();
   bertqa_context_free(context);

@@ -5,7 +5,7 @@
 #include "check.h"
 #include "structs.h"
 
-static bertqa_context *answering, *classifying, *embedding, *predicting;
+static bertqa_context *answering, *classifying, *embedding, *predicting, *tagging;
 static bertqa_document *document;
 static bertqa_labeler *labeler;
 static bertqa_trainer *trainer;
@@ -98,6 +98,23 @@ static bertqa_status classify(const bertqa_call_options *call) {
         bertqa_classify(classifying, text, length, &options, &result));
 }
 
+static bertqa_status entities(const bertqa_call_options *call) {
+  const bertqa_entities_options options = {.struct_size = sizeof options, .call = call};
+  GIVES(bertqa_entity_list, bertqa_entity_list_free, bertqa_entities(tagging, text, length, &options, &result));
+}
+
+static bertqa_status entities_batch(const bertqa_call_options *call) {
+  const bertqa_entities_options options = {.struct_size = sizeof options, .call = call};
+  const bertqa_text item = {text, length};
+  GIVES(bertqa_entity_list, bertqa_entity_list_free,
+        bertqa_entities_batch(tagging, &item, 1, &options, &result, NULL));
+}
+
+static bertqa_status patterns(const bertqa_call_options *call) {
+  const bertqa_patterns_options options = {.struct_size = sizeof options, .call = call};
+  GIVES(bertqa_entity_list, bertqa_entity_list_free, bertqa_patterns(text, length, &options, &result));
+}
+
 static bertqa_status embed(const bertqa_call_options *call) {
   const bertqa_embed_options options = {.struct_size = sizeof options, .call = call};
   const bertqa_text_pair pair = {text, length, NULL, 0};
@@ -180,7 +197,7 @@ static void keep_array(struct ArrowArray *array) { array->release = NULL; }
 static void keep_schema(struct ArrowSchema *schema) { schema->release = NULL; }
 
 /* A column of one row: the text. */
-static bertqa_status column(const bertqa_call_options *call, int is_answer) {
+static bertqa_status column(const bertqa_call_options *call, bertqa_task kind) {
   const int64_t offsets[] = {0, (int64_t)length};
   const void *buffers[] = {NULL, offsets, text};
   const struct ArrowArray array = {.length = 1, .n_buffers = 3, .buffers = buffers, .release = keep_array};
@@ -190,16 +207,20 @@ static bertqa_status column(const bertqa_call_options *call, int is_answer) {
   const bertqa_column texts = {&array, &schema};
   const bertqa_answer_options options = answer_options(call);
   const bertqa_classify_options classify_options = {.struct_size = sizeof classify_options, .call = call};
+  const bertqa_entities_options entities_options = {.struct_size = sizeof entities_options, .call = call};
   bertqa_status status =
-      is_answer ? bertqa_answer_arrow(answering, texts, texts, &options, &out, &out_schema)
-                : bertqa_classify_arrow(classifying, texts, &classify_options, &out, &out_schema);
+      kind == BERTQA_TASK_ANSWER ? bertqa_answer_arrow(answering, texts, texts, &options, &out, &out_schema)
+      : kind == BERTQA_TASK_CLASSIFY
+          ? bertqa_classify_arrow(classifying, texts, &classify_options, &out, &out_schema)
+          : bertqa_entities_arrow(tagging, texts, &entities_options, &out, &out_schema);
   CHECK((out.release == NULL) == (status != BERTQA_OK));
   if (out.release) out.release(&out), out_schema.release(&out_schema);
   return status;
 }
 
-static bertqa_status answer_column(const bertqa_call_options *call) { return column(call, 1); }
-static bertqa_status classify_column(const bertqa_call_options *call) { return column(call, 0); }
+static bertqa_status answer_column(const bertqa_call_options *call) { return column(call, BERTQA_TASK_ANSWER); }
+static bertqa_status classify_column(const bertqa_call_options *call) { return column(call, BERTQA_TASK_CLASSIFY); }
+static bertqa_status entities_column(const bertqa_call_options *call) { return column(call, BERTQA_TASK_ENTITIES); }
 
 static const struct {
   const char *name;
@@ -217,7 +238,9 @@ static const struct {
     {"sequence_predict", predict, 0, 0},    {"sequence_step", step, 0, 0},
     {"sequence_generate", generate, 1, 0},  {"sequence_likelihood", likelihood, 1, 0},
     {"sequence_rank", rank_texts, 1, 0},    {"answer_arrow", answer_column, 1, 1},
-    {"classify_arrow", classify_column, 1, 1},
+    {"classify_arrow", classify_column, 1, 1}, {"entities_arrow", entities_column, 1, 1},
+    {"entities", entities, 1, 1},           {"entities_batch", entities_batch, 1, 1},
+    {"patterns", patterns, 0, 0},
 };
 enum { TASKS = sizeof tasks / sizeof tasks[0] };
 
@@ -343,6 +366,7 @@ int main(int argc, char **argv) {
   answering = tiny_context(2);
   classifying = fixture_context("tiny-bert-classifier", 2);
   embedding = fixture_context("tiny-bert-embedder", 2);
+  tagging = fixture_context("tiny-bert-entities", 2);
   predicting = fixture_context("tiny-lstm", 2);
   text = made_document(9, 400);
   length = strlen(text);
@@ -368,6 +392,7 @@ int main(int argc, char **argv) {
   bertqa_context_free(classifying);
   bertqa_context_free(embedding);
   bertqa_context_free(predicting);
+  bertqa_context_free(tagging);
   free(text);
   CHECK(rmdir(directory) == 0);
   return finish();

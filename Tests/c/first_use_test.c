@@ -25,6 +25,8 @@ static void process(void) {
   bertqa_context_options context;
   bertqa_answer_options answer;
   bertqa_classify_options classify;
+  bertqa_entities_options entities;
+  bertqa_patterns_options patterns;
   bertqa_embed_options embed;
   bertqa_tokenize_options tokenize;
   bertqa_document_options document;
@@ -38,6 +40,8 @@ static void process(void) {
   bertqa_context_options_init(&context, sizeof context);
   bertqa_answer_options_init(&answer, sizeof answer);
   bertqa_classify_options_init(&classify, sizeof classify);
+  bertqa_entities_options_init(&entities, sizeof entities);
+  bertqa_patterns_options_init(&patterns, sizeof patterns);
   bertqa_embed_options_init(&embed, sizeof embed);
   bertqa_tokenize_options_init(&tokenize, sizeof tokenize);
   bertqa_document_options_init(&document, sizeof document);
@@ -154,6 +158,35 @@ static void classify_and_embed(void) {
   bertqa_context_free(context);
 }
 
+static void find_entities(void) {
+  static const char text[] = "The King of Paris, king@paris.fr, +33 1 23 45 67 89.";
+  bertqa_context *context = fixture_context("tiny-bert-entities", 2);
+  bertqa_entity_list *lists[2];
+  const bertqa_text item = {text, sizeof text - 1};
+  CHECK_STATUS(BERTQA_OK, bertqa_entities(context, text, sizeof text - 1, NULL, &lists[0]));
+  CHECK(bertqa_entity_list_summary(lists[0]) != NULL);
+  bertqa_entity_list_free(lists[0]);
+  CHECK_STATUS(BERTQA_OK, bertqa_entities_batch(context, &item, 1, NULL, &lists[0], NULL));
+  CHECK_STATUS(BERTQA_OK, bertqa_patterns(text, sizeof text - 1, NULL, &lists[1]));
+  CHECK(bertqa_entity_list_count(lists[1]) == 2 && bertqa_entity_list_get(lists[1], 0) != NULL);
+  char redacted[256];
+  size_t needed;
+  CHECK_STATUS(BERTQA_OK, bertqa_redact(text, sizeof text - 1, (const bertqa_entity_list *const *)lists, 2, NULL, 0,
+                                        redacted, sizeof redacted, &needed));
+  bertqa_entity_list_free(lists[0]);
+  bertqa_entity_list_free(lists[1]);
+  const int64_t offsets[] = {0, sizeof text - 1};
+  const void *buffers[] = {NULL, offsets, text};
+  const struct ArrowArray array = {.length = 1, .n_buffers = 3, .buffers = buffers, .release = keep_array};
+  const struct ArrowSchema schema = {.format = "U", .release = keep_schema};
+  struct ArrowArray out;
+  struct ArrowSchema out_schema;
+  const bertqa_column column = {&array, &schema};
+  CHECK_STATUS(BERTQA_OK, bertqa_entities_arrow(context, column, NULL, &out, &out_schema));
+  out.release(&out), out_schema.release(&out_schema);
+  bertqa_context_free(context);
+}
+
 static void train(void) {
   bertqa_trainer *trainer;
   bertqa_training_report *report;
@@ -228,6 +261,7 @@ static void *use_everything(void *unused) {
   contexts();
   answer();
   classify_and_embed();
+  find_entities();
   train();
   predict();
   return unused;

@@ -11,13 +11,13 @@
 static int failures;
 static const bq_kernels *kernels;
 
-#define CHECK(condition, ...)                                      \
-  do {                                                             \
-    if (!(condition) && failures++ < 20) {                         \
+#define CHECK(condition, ...)                                                           \
+  do {                                                                                  \
+    if (!(condition) && failures++ < 20) {                                              \
       fprintf(stderr, "%s:%d: instruction set %d: ", __FILE__, __LINE__, kernels->isa); \
-      fprintf(stderr, __VA_ARGS__);                                \
-      fputc('\n', stderr);                                         \
-    }                                                              \
+      fprintf(stderr, __VA_ARGS__);                                                     \
+      fputc('\n', stderr);                                                              \
+    }                                                                                   \
   } while (0)
 
 // A number in [-range, range] from a fixed sequence.
@@ -39,6 +39,17 @@ static size_t at(size_t token, size_t feature, size_t features) {
 }
 
 static double gelu(double x) { return x / 2 * erfc(-x / sqrt(2)); }
+static double gelu_tanh(double x) {
+  return x / (1 + exp(-2 * sqrt(2 / acos(-1)) * (x + 0.044715 * x * x * x)));
+}
+static double silu(double x) { return x / (1 + exp(-x)); }
+static double relu(double x) { return isnan(x) ? x : fmax(x, 0); }
+
+// The activations by their epilogues; NULL for the others.
+static double (*const activations[])(double) = {
+    [BQ_EPILOGUE_GELU] = gelu, [BQ_EPILOGUE_GELU_TANH] = gelu_tanh, [BQ_EPILOGUE_SILU] = silu,
+    [BQ_EPILOGUE_RELU] = relu, [BQ_EPILOGUE_TANH] = tanh,
+};
 
 static void test_linear(size_t blocks, size_t in, size_t outs, int32_t epilogue) {
   float *w = numbers(in * outs, 1), *bias = numbers(outs, 1), *x = numbers(blocks * in * 16, 3);
@@ -49,7 +60,7 @@ static void test_linear(size_t blocks, size_t in, size_t outs, int32_t epilogue)
     for (size_t o = 0; o < outs; o++) {
       double sum = bias[o];
       for (size_t k = 0; k < in; k++) sum += (double)w[o * in + k] * x[at(t, k, in)];
-      if (epilogue == BQ_EPILOGUE_GELU) sum = gelu(sum);
+      if (activations[epilogue]) sum = activations[epilogue](sum);
       if (epilogue == BQ_EPILOGUE_RESIDUAL) sum += before[at(t, o, outs)];
       CHECK(fabs(y[at(t, o, outs)] - sum) < 1e-4, "linear_f32 %zu->%zu: %g for %g", in, outs,
             y[at(t, o, outs)], sum);
@@ -79,12 +90,14 @@ static void test_int8(size_t blocks, size_t in, size_t outs) {
         CHECK(fabs(scale[t] * u + offset[t] - x[at(t, k, in)]) <= 0.501 * scale[t],
               "quantize_u8: %d for %g", u, x[at(t, k, in)]);
       }
-      const double exact = (double)unit[o] * ((double)scale[t] * (double)dot +
-                                              (double)offset[t] * (double)sum) + bias[o];
+      const double exact =
+          (double)unit[o] * ((double)scale[t] * (double)dot + (double)offset[t] * (double)sum) +
+          bias[o];
       CHECK(fabs(y[at(t, o, outs)] - exact) < 1e-3, "linear_s8 %zu->%zu: %g for %g", in, outs,
             y[at(t, o, outs)], exact);
     }
-  free(x), free(y), free(scale), free(offset), free(u8), free(w), free(unit), free(bias), free(sums);
+  free(x), free(y), free(scale), free(offset), free(u8), free(w), free(unit), free(bias),
+      free(sums);
 }
 
 // The weight with this index as a number, from two random bytes or four.
@@ -114,10 +127,11 @@ static void set_weight(char *w, int32_t format, size_t i, double *value) {
 
 static void test_rows(int32_t format, size_t vectors, size_t in, size_t outs) {
   const size_t size = format == BQ_FORMAT_F32 ? 4 : 2;
-  char *memory = malloc(in * outs * size + 1), *w = memory + 1; // at an odd address
+  char *memory = malloc(in * outs * size + 1), *w = memory + 1;  // at an odd address
   double *values = malloc(in * outs * sizeof *values);
   for (size_t i = 0; i < in * outs; i++) set_weight(w, format, i, &values[i]);
-  float *bias = numbers(outs, 1), *x = numbers(vectors * in, 3), *y = malloc(vectors * outs * sizeof *y);
+  float *bias = numbers(outs, 1), *x = numbers(vectors * in, 3),
+        *y = malloc(vectors * outs * sizeof *y);
   float *alone = malloc(outs * sizeof *alone);
   kernels->multiply_rows(w, format, bias, x, in, vectors, in, outs, y, outs);
   for (size_t v = 0; v < vectors; v++) {
@@ -128,7 +142,8 @@ static void test_rows(int32_t format, size_t vectors, size_t in, size_t outs) {
             y[v * outs + o], sum);
     }
     kernels->multiply_rows(w, format, bias, x + v * in, in, 1, in, outs, alone, outs);
-    CHECK(memcmp(alone, y + v * outs, outs * sizeof *alone) == 0, "multiply_rows: other bits alone");
+    CHECK(memcmp(alone, y + v * outs, outs * sizeof *alone) == 0,
+          "multiply_rows: other bits alone");
   }
   free(memory), free(values), free(bias), free(x), free(y), free(alone);
 }
@@ -182,8 +197,16 @@ static void test_attention(__typeof__(kernels->attention_f32) attention, double 
   float *scratch = malloc(bq_attention_s8_scratch(tokens, dim) * sizeof *scratch);
   double *scores = malloc(tokens * sizeof *scores);
   for (size_t i = 0; i < blocks * 16 * dim; i++) out[i] = 7;
-  attention(x, x + dim * 16, x + 2 * dim * 16, 3 * dim * 16, first, tokens, begin, end, dim, 0.3f,
-            scratch, out, dim * 16);
+  const bq_attention a = {.stride = 3 * dim * 16,
+                          .key_begin = first,
+                          .key_end = first + tokens,
+                          .query_begin = first + begin,
+                          .query_end = first + end,
+                          .head_dim = dim,
+                          .scale = 0.3f,
+                          .scratch = scratch,
+                          .out_stride = dim * 16};
+  attention(&a, x, x + dim * 16, x + 2 * dim * 16, out);
   for (size_t t = 0; t < blocks * 16; t++) {
     const int wanted = t >= first + begin && t < first + end;
     double sum = 0;
@@ -198,23 +221,24 @@ static void test_attention(__typeof__(kernels->attention_f32) attention, double 
       for (size_t j = 0; j < tokens; j++)
         exact += scores[j] / sum * x[at(first + j, 2 * dim + d, 3 * dim)];
       if (!wanted) exact = 7;
-      CHECK(fabs(out[at(t, d, dim)] - exact) <= (wanted ? error : 0),
-            "attention (%g): %g for %g", error, out[at(t, d, dim)], exact);
+      CHECK(fabs(out[at(t, d, dim)] - exact) <= (wanted ? error : 0), "attention (%g): %g for %g",
+            error, out[at(t, d, dim)], exact);
     }
   }
   free(x), free(out), free(scratch), free(scores);
 }
 
-// y[i] = gelu(x[i]) for i < n ≤ 32 by a linear layer with one input and weights of 0: the GELU of its
-// bias.
-static void map_gelu(const float *x, size_t n, float *y) {
+// y[i] = f(x[i]) for i < n ≤ 32 and an epilogue's activation f, by a linear layer with one input and
+// weights of 0: f of its bias.
+static int32_t mapped;
+static void map_activation(const float *x, size_t n, float *y) {
   const float zeros[32] = {0};
   float lanes[32 * 16];
-  kernels->linear_f32(zeros, x, zeros, 1, 1, n, BQ_EPILOGUE_GELU, lanes, n * 16);
+  kernels->linear_f32(zeros, x, zeros, 1, 1, n, mapped, lanes, n * 16);
   for (size_t i = 0; i < n; i++) y[i] = lanes[i * 16 + i % 16];
 }
 
-// f over all exponents and signs: `relative` of the exact value, or of |x| for GELU.
+// f over all exponents and signs: `relative` of the exact value, or of |x| for a GELU.
 static void test_map(const char *name, void (*map)(const float *, size_t, float *),
                      double (*f)(double), double relative) {
   enum { STEP = 40503 };
@@ -226,10 +250,14 @@ static void test_map(const char *name, void (*map)(const float *, size_t, float 
     }
     map(x, 17, y);
     for (int i = 0; i < 17; i++) {
-      const double exact = f(x[i]), size = f == gelu ? fabs(x[i]) : fabs(exact);
-      if (isnan(x[i])) CHECK(isnan(y[i]), "%s(nan) = %g", name, y[i]);
-      else if (isinf((float)exact) || isinf(x[i])) continue;
-      else CHECK(fabs(y[i] - exact) <= relative * size + 0x1p-149 * 1.01, "%s(%g) = %g", name, x[i], y[i]);
+      const double exact = f(x[i]), size = f == gelu || f == gelu_tanh ? fabs(x[i]) : fabs(exact);
+      if (isnan(x[i]))
+        CHECK(isnan(y[i]), "%s(nan) = %g", name, y[i]);
+      else if (isinf((float)exact) || isinf(x[i]))
+        continue;
+      else
+        CHECK(fabs(y[i] - exact) <= relative * size + 0x1p-149 * 1.01, "%s(%g) = %g", name, x[i],
+              y[i]);
     }
   }
 }
@@ -242,7 +270,7 @@ int main(void) {
       continue;
     }
     const int before = failures;
-    for (int32_t epilogue = 0; epilogue <= 2; epilogue++) {
+    for (int32_t epilogue = BQ_EPILOGUE_BIAS; epilogue <= BQ_EPILOGUE_TANH; epilogue++) {
       test_linear(1, 1, 1, epilogue);
       test_linear(3, 37, 29, epilogue);
       test_linear(2, 64, 13, epilogue);
@@ -268,7 +296,10 @@ int main(void) {
     }
     test_map("exp", kernels->exp_f32, exp, 2.4e-7);
     test_map("tanh", kernels->tanh_f32, tanh, 2e-7);
-    test_map("gelu", map_gelu, gelu, 6e-7);
+    for (mapped = BQ_EPILOGUE_BIAS; mapped <= BQ_EPILOGUE_TANH; mapped++)
+      if (activations[mapped])
+        test_map("activation", map_activation, activations[mapped],
+                 mapped == BQ_EPILOGUE_RELU ? 0 : 6e-7);
     printf("instruction set %d: %s\n", isa, failures > before ? "FAILED" : "ok");
   }
   return failures != 0;

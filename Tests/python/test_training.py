@@ -16,11 +16,11 @@ sys.path[:0] = [str(ROOT / "training"), str(ROOT / "Benchmarks")]
 
 import accuracy  # noqa: E402
 from qa import balance, calibration, card  # noqa: E402
-from qa.batches import balanced_order, padded_length, padding_share, token_batches  # noqa: E402
-from qa.checkpoints import latest_checkpoint, remove_old_checkpoints, snapshots  # noqa: E402
+from common.batches import balanced_order, padded_length, padding_share, token_batches  # noqa: E402
+from common.checkpoints import latest_checkpoint, remove_old_checkpoints, snapshots  # noqa: E402
 from qa.curve import svg, thinned  # noqa: E402
 from qa.examples import chosen_answer, read_examples, with_article  # noqa: E402
-from qa.schedule import learning_rate  # noqa: E402
+from common.schedule import learning_rate  # noqa: E402
 from qa.windows import token_range, windows  # noqa: E402
 
 FOX = "The quick brown fox jumps over the lethargic dog."
@@ -337,7 +337,7 @@ def test_accuracy_prints_one_table_for_all_sets(tmp_path):
 def test_the_mean_of_checkpoints(tmp_path):
     numpy = pytest.importorskip("numpy")
     safetensors = pytest.importorskip("safetensors.numpy")
-    from qa.averaging import averaged, with_temperature
+    from common.averaging import averaged, with_temperature
 
     for name, value in (("a", 1.0), ("b", 4.0)):
         safetensors.save_file({"w": numpy.full((2, 2), value, numpy.float16),
@@ -356,7 +356,7 @@ def test_the_mean_of_checkpoints(tmp_path):
 def test_our_int8_form_is_averaged_by_its_values(tmp_path):
     numpy = pytest.importorskip("numpy")
     safetensors = pytest.importorskip("safetensors.numpy")
-    from qa.averaging import averaged
+    from common.averaging import averaged
 
     safetensors.save_file({"w.weight": numpy.array([[1, -2], [3, 4]], numpy.int8), "b": numpy.ones(2, numpy.float32),
                            "w.weight_scale": numpy.array([2.0, 0.5], numpy.float32),
@@ -451,7 +451,7 @@ def test_a_teacher_and_a_deadline_in_the_past(trainer, tmp_path):
 
 
 def test_labels_point_at_the_answer(trainer, tmp_path):
-    from qa.tokenized import load_tokenizer
+    from common.models import load_tokenizer
 
     train, Windows = trainer
     state = train("run", "--deadline", "2020-01-01T00:00")

@@ -3,15 +3,16 @@
 import math
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 
-from . import calibration, card
-from .averaging import averaged, with_temperature, write_model
-from .checkpoints import snapshots, step_of
+from common.averaging import averaged, with_temperature
+from common.checkpoints import snapshots, step_of
+from common.models import ROOT, quantize, write_model
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from . import calibration, card
+
+
 # The temperature is chosen on every fourth question: each trial answers them all.
 TEMPERATURE_STRIDE = 4
 
@@ -39,38 +40,31 @@ def export(arguments) -> None:
 
         def loss(temperature):
             directory = os.path.join(scratch, f"{temperature:.4f}")
-            write_model(directory + "-f16", with_temperature(tensors, temperature), arguments.init)
-            quantize(arguments.bertqa, directory + "-f16", directory, None)
+            write_model(directory + "-f16", with_temperature(tensors, temperature), arguments.init, "BertForQuestionAnswering")
+            quantize(arguments.bertqa, directory + "-f16", directory)
             value = calibration.calibration_loss(rows_of(directory, questions[::TEMPERATURE_STRIDE]))
             print(f"temperature {temperature:.3f}: log losses {value:.4f}", file=sys.stderr)
             return value
 
         temperature = arguments.temperature or calibration.best_temperature(loss)
         source = os.path.join(arguments.state, "averaged")
-        write_model(source, with_temperature(tensors, temperature), arguments.init)
+        write_model(source, with_temperature(tensors, temperature), arguments.init, "BertForQuestionAnswering")
         trial = os.path.join(scratch, "trial")
-        quantize(arguments.bertqa, source, trial, None)
+        quantize(arguments.bertqa, source, trial)
         int8 = [(name, rows_of(trial, part)) for name, part in sets]
         threshold = calibration.chosen_threshold([row for _, rows in int8 for row in rows], arguments.max_loss)
         # Down, so that an answer whose gap is the threshold is kept.
         threshold = math.floor(100 * threshold) / 100
         if os.path.isdir(arguments.out):
             shutil.rmtree(arguments.out)
-        facts = quantize(arguments.bertqa, source, arguments.out, threshold)
+        facts = quantize(
+            arguments.bertqa, source, arguments.out, "--no-answer-threshold", str(threshold)
+        )
         measured = {
             "int8": int8,
             "f32": [(name, rows_of(source, part, "f32")) for name, part in sets],
         }
     card.write(arguments, card.Facts(steps, temperature, threshold, facts, measured), accuracy)
-
-
-def quantize(tool, source, destination, threshold) -> str:
-    """`bertqa quantize`; returns what it prints."""
-    option = [] if threshold is None else ["--no-answer-threshold", str(threshold)]
-    result = subprocess.run([tool, "quantize", *option, source, destination], capture_output=True, text=True)
-    if result.returncode:
-        raise SystemExit(f"{tool} quantize: {result.stderr.strip()}")
-    return result.stdout
 
 
 def tools():

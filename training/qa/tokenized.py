@@ -4,7 +4,7 @@ import os
 from typing import List, Sequence
 
 import numpy as np
-from tokenizers import BertWordPieceTokenizer, Tokenizer
+from tokenizers import Tokenizer
 
 from .examples import Example
 from .windows import token_range, windows
@@ -53,18 +53,6 @@ class Windows:
             candidates[row, first : len(part) - 1] = True
             candidates[row, 0] = True
         return ids, types, candidates, self.starts[indices].astype(np.int64), self.ends[indices].astype(np.int64)
-
-
-def load_tokenizer(directory: str) -> Tokenizer:
-    """The tokenizer of a model directory, from tokenizer.json or vocab.txt (uncased)."""
-    path = os.path.join(directory, "tokenizer.json")
-    if os.path.exists(path):
-        tokenizer = Tokenizer.from_file(path)
-    else:
-        tokenizer = BertWordPieceTokenizer(os.path.join(directory, "vocab.txt"))._tokenizer
-    tokenizer.no_padding()
-    tokenizer.no_truncation()
-    return tokenizer
 
 
 def tokenized(examples: Sequence[Example], tokenizer: Tokenizer, max_length: int, overlap: int) -> Windows:

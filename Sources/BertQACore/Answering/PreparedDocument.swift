@@ -108,16 +108,8 @@ public final class PreparedDocument: @unchecked Sendable {
     return last
   }
 
-  /// Whether `token` goes on with the word of the token before it. Characters that normalisation dropped
-  /// may lie between the two, but no white space, even where the vocabulary has pieces that continue across it.
   private func continuesWord(_ token: Int) -> Bool {
-    guard token > 0, tokenizer.continuesWord(tokens.ids[token]) else { return false }
-    var byte = Int(tokens.ends[token - 1])
-    while byte < Int(tokens.starts[token]) {
-      if isWhiteSpace(text[byte]) { return false }
-      byte += 1
-    }
-    return true
+    tokenizer.continuesWord(token, of: tokens, in: text)
   }
 
   /// The bytes of the tokens `first` through `last`.

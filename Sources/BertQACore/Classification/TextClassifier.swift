@@ -9,7 +9,9 @@ struct TextClassifier: Sendable {
   func classifyEach(
     _ texts: [TextPair], _ options: ClassifyOptions, stopsAtFailure: Bool = false
   ) throws(BertQAError) -> [Result<Classification, BertQAError>] {
-    let layout = try layout(options)
+    let layout = try WindowLayout(
+      maxSequenceLength: options.maxSequenceLength, documentStride: options.documentStride,
+      maxPositions: reader.reader.maxPositions, template: reader.reader.tokenizer.template)
     try Memory.require(2 * texts.count, of: Result<Classification, BertQAError>?.self)
     var results = [Result<Classification, BertQAError>?](repeating: nil, count: texts.count)
     var pooled = PooledLogits(options.windowPooling, count: labels.count)
@@ -30,20 +32,6 @@ struct TextClassifier: Sendable {
       results[output.item] = .success(result)
     }
     return results.map { $0 ?? .failure(BertQAError(.internal, "a text without a result")) }
-  }
-
-  /// How these options cut texts.
-  private func layout(_ options: ClassifyOptions) throws(BertQAError) -> WindowLayout {
-    let maxPositions = reader.reader.maxPositions
-    if let stride = options.documentStride, stride < 0 {
-      throw BertQAError(.invalidArgument, argument: "doc_stride", "is \(stride), but must be at least 0")
-    }
-    let length = try WindowLayout.length(
-      options.maxSequenceLength, default: maxPositions, maxPositions)
-    return WindowLayout(
-      maxSequenceLength: length,
-      overlap: options.documentStride ?? WindowLayout.defaultOverlap(length: length),
-      template: reader.reader.tokenizer.template)
   }
 }
 

@@ -140,16 +140,8 @@ extension Context {
 
 extension Answer {
   /// The answer's text, cut from the document that was asked.
-  public func text(in document: String) -> String {
-    let utf8 = document.utf8
-    let start = utf8.index(utf8.startIndex, offsetBy: bytes.start)
-    return String(decoding: utf8[start..<utf8.index(start, offsetBy: bytes.count)], as: UTF8.self)
-  }
+  public func text(in document: String) -> String { bytes.text(in: document) }
 
   /// The answer's place in the document that was asked.
-  public func range(in document: String) -> Range<String.Index> {
-    let utf8 = document.utf8
-    let start = utf8.index(utf8.startIndex, offsetBy: bytes.start)
-    return start..<utf8.index(start, offsetBy: bytes.count)
-  }
+  public func range(in document: String) -> Range<String.Index> { bytes.range(in: document) }
 }

@@ -9,7 +9,7 @@ extension Context {
     case .wordCounts(let classifier): return try classifier.classify(texts, options)
     case .classification(let classifier):
       return try all(classifier.classifyEach(texts, options, stopsAtFailure: true))
-    case .tokenizer, .answering, .embedding, .languageModel:
+    case .tokenizer, .answering, .embedding, .entities, .languageModel:
       throw wrongModel(for: "classify", needed: .classify)
     }
   }
@@ -22,7 +22,7 @@ extension Context {
     switch engine {
     case .wordCounts(let classifier): return try classifier.classifyEach(texts, options)
     case .classification(let classifier): return try classifier.classifyEach(texts, options)
-    case .tokenizer, .answering, .embedding, .languageModel:
+    case .tokenizer, .answering, .embedding, .entities, .languageModel:
       throw wrongModel(for: "classify", needed: .classify)
     }
   }

@@ -35,7 +35,8 @@ extension Context {
       let model = classifier.model
       return (0..<model.featureCount).contains(Int(id)) ? model.table.word(Int(id)) : nil
     case .languageModel(let model): piece = model.words.vocabulary.piece(id)
-    case .tokenizer, .answering, .classification, .embedding: piece = engine.tokenizer?.piece(id)
+    case .tokenizer, .answering, .classification, .embedding, .entities:
+      piece = engine.tokenizer?.piece(id)
     }
     guard let piece, piece.baseAddress != nil else { return nil }
     return piece
@@ -47,7 +48,8 @@ extension Context {
       let id = classifier.model.table.id(of: piece)
       return id >= 0 ? Int32(id) : nil
     case .languageModel(let model): return model.words.vocabulary.id(of: piece)
-    case .tokenizer, .answering, .classification, .embedding: return engine.tokenizer?.id(of: piece)
+    case .tokenizer, .answering, .classification, .embedding, .entities:
+      return engine.tokenizer?.id(of: piece)
     }
   }
 }

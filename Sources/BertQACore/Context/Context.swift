@@ -71,7 +71,7 @@ public final class Context: Sendable {
         .wrongModel,
         "\(info.directory) was loaded as a tokenizer alone; create a context without tokenizer_only")
     }
-    let names = Architecture.allCases.filter { $0.task == needed }.map(\.rawValue)
+    let names = Architecture.all.filter { $0.task == needed }.map(\.name)
     return BertQAError(
       .wrongModel,
       "\(info.directory) is a \(info.architecture), which cannot \(purpose); use a model of "

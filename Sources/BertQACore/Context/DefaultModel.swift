@@ -24,6 +24,7 @@ enum DefaultModel {
     case .classify: return "topics-words"
     case .predict: return "shakespeare-lstm"
     case .embed: return "embed-minilm-l6"
+    case .entities: return "entities-minilm-l6"
     }
   }
 

@@ -5,6 +5,7 @@ enum Engine: Sendable {
   case wordCounts(WordCountClassifier)
   case classification(TextClassifier)
   case embedding(TextEmbedder)
+  case entities(EntityRecognizer)
   case languageModel(SequenceModel)
 
   /// nil for models that read words rather than tokens.
@@ -14,6 +15,7 @@ enum Engine: Sendable {
     case .answering(let answerer, _): answerer.tokenizer
     case .classification(let classifier): classifier.reader.reader.tokenizer
     case .embedding(let embedder): embedder.reader.reader.tokenizer
+    case .entities(let recognizer): recognizer.reader.tokenizer
     case .wordCounts, .languageModel: nil
     }
   }
@@ -34,6 +36,8 @@ enum Engine: Sendable {
       WarmUp.once(.embedding) {
         try? embedder.forEachVector(of: [TextPair(text: text)], EmbedOptions()) { _, _, _ in }
       }
+    case .entities(let recognizer):
+      WarmUp.once(.entities) { recognizer.warmUp(text) }
     case .wordCounts(let classifier):
       WarmUp.once(.wordCounts) { classifier.warmUp(text) }
     case .languageModel(let model):
@@ -60,6 +64,22 @@ extension QuestionAnswerer {
           QuestionDocumentPair(question: text, document: .text(long)),
           QuestionDocumentPair(question: text, document: .prepared(document)),
         ], options)
+    }
+  }
+}
+
+extension EntityRecognizer {
+  /// Every way through the code: words and tokens, several windows.
+  fileprivate func warmUp(_ text: UnsafeBufferPointer<UInt8>) {
+    var options = EntityOptions()
+    options.ignoredLabels = []
+    options.maxSequenceLength = WindowLayout.minimumLength
+    let long = [UInt8](repeating: UInt8(ascii: "."), count: 64)
+    long.withUnsafeBufferPointer { long in
+      for aggregation in TokenAggregation.allCases {
+        options.aggregation = aggregation
+        _ = try? recognizeEach([text, long], options)
+      }
     }
   }
 }
@@ -110,7 +130,7 @@ struct LoadedEngine {
     }
     // Quantized or not: config.json says it.
     let kind =
-      "\(architecture.rawValue) \(options.precision) \(source.value("bertqa") != nil) \(directory.modelKind)"
+      "\(architecture.name) \(options.precision) \(source.value("bertqa") != nil) \(directory.modelKind)"
     return try WarmUp.load(kind) { forkWaits throws(BertQAError) in
       var options = options
       if forkWaits { options.call.cancellation = nil }
@@ -123,7 +143,7 @@ struct LoadedEngine {
     _ options: ContextOptions
   ) throws(BertQAError) {
     var info = ModelInfo(directory: directory.name)
-    info.architecture = architecture.rawValue
+    info.architecture = architecture.name
     info.task = architecture.task
     switch architecture.kind {
     case .encoder(_, let head):
@@ -189,6 +209,11 @@ struct LoadedEngine {
         reader: TextReader(reader: reader), labels: configuration.labels,
         problemType: configuration.problemType)
       self.init(.classification(classifier), info)
+    case .tokenLabels:
+      self.init(
+        .entities(
+          EntityRecognizer(
+            reader: reader, labels: configuration.labels, aggregation: configuration.aggregation)), info)
     case .vectors:
       guard let defaults = model.embedding else {
         throw BertQAError(.internal, "\(info.directory): an embedding model without its configuration")

@@ -52,6 +52,16 @@ enum Arithmetic: Sendable {
     return "needs hidden_size and intermediate_size in multiples of 4 and an even size of each head"
   }
 
+  /// Whether attention takes f32 query, key and value and multiplies them as bytes.
+  func attendsInInt8(_ configuration: ModelConfiguration, _ kernels: Kernels) -> Bool {
+    self == .int8 && kernels.table.attention_s8 != nil && configuration.headSize % 4 == 0
+  }
+
+  /// Whether attention multiplies queries and keys with vectors for distances in bf16.
+  func meetsDistancesInBF16(_ configuration: ModelConfiguration, _ kernels: Kernels) -> Bool {
+    self == .bf16 || attendsInInt8(configuration, kernels)
+  }
+
   var precision: Precision {
     switch self {
     case .f32: .f32

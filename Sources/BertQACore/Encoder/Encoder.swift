@@ -32,7 +32,7 @@ final class Encoder: WindowModel, @unchecked Sendable {
     case (.layerNormAfter, .dense, .window): break
     }
     arithmetic = try Arithmetic(precision, model: model, kernels: kernels)
-    parameters = try Parameters(model, arithmetic, CallMonitor(call))
+    parameters = try Parameters(model, arithmetic, kernels, CallMonitor(call))
     self.kernels = kernels
     self.threadLimit = threadLimit
     let bytesPerBlock =
@@ -46,16 +46,22 @@ final class Encoder: WindowModel, @unchecked Sendable {
   var attendsInBF16: Bool { arithmetic == .bf16 }
 
   /// Whether attention takes f32 query, key and value and multiplies them as bytes.
-  var attendsInInt8: Bool {
-    arithmetic == .int8 && kernels.table.attention_s8 != nil
-      && configuration.headSize % 4 == 0
-  }
+  var attendsInInt8: Bool { arithmetic.attendsInInt8(configuration, kernels) }
 
   /// Floats of scratch that attention needs for a window.
   func attentionScratch(tokens: Int) -> Int {
-    attendsInInt8
+    let own =
+      attendsInInt8
       ? bq_attention_s8_scratch(tokens, configuration.headSize)
       : bq_attention_scratch(tokens)
+    return distanceScratch(tokens: tokens)?.count(after: own) ?? own
+  }
+
+  /// What attention by distance needs of scratch, behind the attention's own.
+  func distanceScratch(tokens: Int) -> DistanceScratch? {
+    parameters.distances.map {
+      DistanceScratch(tokens: tokens, rowCount: $0.attention.rowCount, headSize: configuration.headSize)
+    }
   }
 
   /// Bytes of an element of query, key and value.

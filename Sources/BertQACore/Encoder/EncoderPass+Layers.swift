@@ -1,39 +1,6 @@
 import CBertQA
 
 extension EncoderPass {
-  /// Word + position + token type embeddings and their norm, then the first layer's projections, of
-  /// some blocks of a chunk.
-  func embed(_ active: ActiveChunk, _ blocks: Range<Int>, _ scratch: Workspace.Scratch) {
-    let blockFloats = hiddenSize * Self.lanes
-    let output = active.activations.hidden + blocks.lowerBound * blockFloats
-    output.update(repeating: 0, count: blocks.count * blockFloats)
-    let row = scratch.intermediate
-    forEachWindow(active.chunk, blocks) { window, tokens, lane in
-      for token in tokens {
-        sumEmbeddings(
-          of: ids[window.firstToken + token], position: token,
-          type: token < window.secondSegment ? 0 : 1, row)
-        let at = lane + token - tokens.lowerBound - blocks.lowerBound * Self.lanes
-        let column = output + at / Self.lanes * blockFloats + at % Self.lanes
-        for feature in 0..<hiddenSize { column[feature * Self.lanes] = row[feature] }
-      }
-    }
-    normalize(output, blocks, encoder.parameters.embeddingNorm)
-    project(active, encoder.parameters.layers[0], blocks, scratch)
-  }
-
-  /// One token's embeddings, [hidden].
-  private func sumEmbeddings(
-    of id: Int32, position: Int, type: Int, _ row: UnsafeMutablePointer<Float>
-  ) {
-    encoder.parameters.wordEmbeddings.copyFloats(rows: Int(id)..<Int(id) + 1, to: row)
-    let positions = encoder.parameters.positionEmbeddings + position * hiddenSize
-    for feature in 0..<hiddenSize { row[feature] += positions[feature] }
-    guard let types = encoder.parameters.tokenTypeEmbeddings else { return }
-    let kind = types + min(type, encoder.configuration.typeVocabSize - 1) * hiddenSize
-    for feature in 0..<hiddenSize { row[feature] += kind[feature] }
-  }
-
   /// All but attention of one layer for some blocks of a chunk, and what follows it: the next layer's
   /// projections or, after the last, a head of tokens.
   func transform(
@@ -57,18 +24,19 @@ extension EncoderPass {
     }
   }
 
-  /// The feed-forward layer's GELU of some blocks, ready for the next multiplication.
+  /// The feed-forward layer's activations of some blocks, ready for the next multiplication.
   private func activate(
     _ layer: Parameters.Layer, _ hidden: UnsafePointer<Float>, _ blocks: Range<Int>,
     _ scratch: Workspace.Scratch
   ) -> PackedActivations {
     let x = pack(hidden, blocks, features: hiddenSize, scratch)
     let y = scratch.intermediate
+    let epilogue = Kernels.Epilogue.applying(encoder.configuration.activation)
     if encoder.arithmetic == .bf16 {
-      multiply(layer.intermediate, x, blocks, Kernels.Epilogue.geluBF16Pairs, y)
+      multiply(layer.intermediate, x, blocks, epilogue + Kernels.Epilogue.bf16Pairs, y)
       return .bf16(UnsafePointer(UnsafeMutableRawPointer(y).assumingMemoryBound(to: UInt16.self)))
     }
-    multiply(layer.intermediate, x, blocks, Kernels.Epilogue.gelu, y)
+    multiply(layer.intermediate, x, blocks, epilogue, y)
     return pack(y, blocks, features: layer.intermediate.outs, scratch)
   }
 
@@ -97,33 +65,6 @@ extension EncoderPass {
     }
   }
 
-  /// One head's attention of one window; `queries` are counted within the window, nil means all.
-  func attend(
-    _ active: ActiveChunk, member: ChunkPlan.Member, head: Int, queries: Range<Int>?,
-    _ scratch: Workspace.Scratch
-  ) {
-    let tokens = windows[member.window].tokenCount
-    let headDim = encoder.configuration.headSize
-    let part = hiddenSize * Self.lanes
-    let feature = head * headDim * Self.lanes
-    let (begin, end) = (queries?.lowerBound ?? 0, queries?.upperBound ?? tokens)
-    let scale = 1 / Float(headDim).squareRoot()
-    let output = active.activations.context + feature
-    let table = encoder.kernels.table
-    if encoder.attendsInBF16 {
-      let query = active.activations.projections.assumingMemoryBound(to: UInt16.self) + feature
-      table.attention_bf16(
-        query, query + part, query + 2 * part, 3 * part, member.lane, tokens, begin, end, headDim, scale,
-        scratch.attention, output, part)
-      return
-    }
-    let query = active.activations.projections.assumingMemoryBound(to: Float.self) + feature
-    let attention = encoder.attendsInInt8 ? table.attention_s8 : table.attention_f32
-    attention?(
-      query, query + part, query + 2 * part, 3 * part, member.lane, tokens, begin, end, headDim, scale,
-      scratch.attention, output, part)
-  }
-
   /// The windows with tokens in some blocks of a chunk: which of their tokens, and the first one's
   /// lane within the chunk.
   func forEachWindow(
@@ -142,10 +83,10 @@ extension EncoderPass {
   }
 
   func normalize(
-    _ x: UnsafeMutablePointer<Float>, _ blocks: Range<Int>, _ norm: Parameters.Norm
+    _ x: UnsafeMutablePointer<Float>, _ blocks: Range<Int>, _ norm: Parameters.Norm, features: Int? = nil
   ) {
     encoder.kernels.table.layer_norm_f32(
-      x, blocks.count, hiddenSize, norm.gamma, norm.beta, encoder.configuration.layerNormEps, x)
+      x, blocks.count, features ?? hiddenSize, norm.gamma, norm.beta, encoder.configuration.layerNormEps, x)
   }
 
   // MARK: - Linear layers

@@ -81,6 +81,7 @@ struct EncoderPass {
   static let lanes = Kernels.lanes
 
   var hiddenSize: Int { encoder.configuration.hiddenSize }
+  var embeddingSize: Int { encoder.configuration.embeddingSize }
 
   mutating func run(team: borrowing ThreadPool.Team) throws(BertQAError) {
     let aloneCount = state.plan.aloneCount
@@ -124,10 +125,11 @@ struct EncoderPass {
   ) {
     let workspace = encoder.workspaces.take(preferring: seat) ?? Workspace()
     defer { encoder.workspaces.give(workspace, preferring: seat) }
-    let widest = max(encoder.configuration.intermediateSize, hiddenSize)
+    let widest = max(encoder.configuration.intermediateSize, hiddenSize, embeddingSize)
     do throws(BertQAError) {
       let scratch = try workspace.scratch(
-        intermediate: encoder.groupBlocks * widest * Self.lanes, blocks: encoder.groupBlocks,
+        intermediate: encoder.groupBlocks * widest * Self.lanes + embeddingSize,
+        blocks: encoder.groupBlocks,
         attention: encoder.attentionScratch(tokens: chunk.longestWindow),
         head: output.input == .tokens
           ? encoder.parameters.head.scratchCount(blocks: encoder.groupBlocks) : 0)
@@ -154,7 +156,7 @@ struct EncoderPass {
       for layer in 0..<encoder.parameters.layers.count {
         for member in chunk.members {
           for head in 0..<encoder.configuration.headCount {
-            attend(active, member: members[member], head: head, queries: nil, scratch)
+            attend(active, layer: layer, member: members[member], head: head, queries: nil, scratch)
           }
           poll(seat: seat)
           if state.isStopped { return }
@@ -273,7 +275,8 @@ struct EncoderPass {
     guard begin < end else { return }
     withScratch(seat: seat, chunk: chunk) { _, scratch throws(BertQAError) in
       for head in firstHead..<min(firstHead + shared.headsPerTask, encoder.configuration.headCount) {
-        attend(active, member: member, head: head, queries: begin..<end, scratch)
+        attend(
+          active, layer: shared.layer, member: member, head: head, queries: begin..<end, scratch)
       }
     }
     poll(seat: seat)

@@ -41,14 +41,8 @@ struct Head {
       let linear = layer.linear
       guard case .f32(let weights) = linear.weights else { break }
       kernels.table.linear_f32(
-        weights, linear.bias, x, blocks, linear.ins, linear.outs, Kernels.Epilogue.bias, y,
-        linear.outs * Kernels.lanes)
-      let count = blocks * linear.outs * Kernels.lanes
-      switch layer.activation {
-      case .identity: break
-      case .tanh: kernels.table.tanh_f32(y, count, y)
-      case .relu: for index in 0..<count { y[index] = max(0, y[index]) }
-      }
+        weights, linear.bias, x, blocks, linear.ins, linear.outs,
+        Kernels.Epilogue.applying(layer.activation), y, linear.outs * Kernels.lanes)
       x = UnsafePointer(y)
       swap(&y, &other)
     }

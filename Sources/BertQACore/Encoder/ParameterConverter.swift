@@ -121,7 +121,7 @@ struct ParameterConverter {
 }
 
 /// The nearest bfloat16, ties to even; a NaN stays one.
-private func bfloat(_ value: Float) -> UInt16 {
+func bfloat(_ value: Float) -> UInt16 {
   let bits = value.bitPattern
   if value.isNaN { return UInt16(truncatingIfNeeded: bits &>> 16) | 0x40 }
   return UInt16(truncatingIfNeeded: (bits &+ 0x7FFF &+ (bits &>> 16 & 1)) &>> 16)

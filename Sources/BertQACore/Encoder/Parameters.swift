@@ -25,28 +25,37 @@ final class Parameters: @unchecked Sendable {
     var intermediate: LinearLayer
     var output: LinearLayer
     var outputNorm: Norm
+    /// Of families that attend by distance in this way.
+    var distanceVectors: DistanceVectors?
   }
 
   let wordEmbeddings: TensorView
-  /// [maxPositions][hidden]: from the row of a window's first token on.
-  let positionEmbeddings: UnsafePointer<Float>
-  /// [typeVocabSize][hidden]; nil for architectures without token types.
+  /// [positionRows][embeddingSize]; nil for models without.
+  let positionEmbeddings: UnsafePointer<Float>?
+  /// [typeVocabSize][embeddingSize]; nil for models without token types.
   let tokenTypeEmbeddings: UnsafePointer<Float>?
   let embeddingNorm: Norm
+  /// From embeddings to hidden vectors, f32 always: it is small, and all that follows depends on it.
+  let embeddingProjection: LinearLayer?
+  /// What attention knows of distances, in families where it does.
+  let distanceBiases: DistanceBiases?
+  let distances: Distances?
+  /// In the order of computation; some may share their parameters.
   let layers: [Layer]
   let head: Head
 
   private let owners: [any AnyObject & Sendable]
 
   init(
-    _ model: LoadedModel, _ arithmetic: Arithmetic, _ monitor: CallMonitor
+    _ model: LoadedModel, _ arithmetic: Arithmetic, _ kernels: Kernels, _ monitor: CallMonitor
   ) throws(BertQAError) {
-    let weights = model.encoder
+    let (weights, configuration) = (model.encoder, model.configuration)
     var converter = ParameterConverter(arithmetic)
     wordEmbeddings = weights.wordEmbeddings
-    let positions = try converter.floats(weights.positionEmbeddings)
-    switch model.configuration.family.positions {
-    case .table(let offset): positionEmbeddings = positions + offset * model.configuration.hiddenSize
+    if let positions = weights.positionEmbeddings {
+      positionEmbeddings = try converter.floats(positions)
+    } else {
+      positionEmbeddings = nil
     }
     if let types = weights.tokenTypeEmbeddings {
       tokenTypeEmbeddings = try converter.floats(types)
@@ -54,9 +63,20 @@ final class Parameters: @unchecked Sendable {
       tokenTypeEmbeddings = nil
     }
     embeddingNorm = try converter.norm(weights.embeddingNorm)
+    if let projection = weights.embeddingProjection {
+      embeddingProjection = try converter.floatLinear(projection)
+    } else {
+      embeddingProjection = nil
+    }
+    (distanceBiases, distances) = try Self.distances(weights, configuration, &converter, kernels)
     var layers: [Layer] = []
     for layer in weights.layers {
       try monitor.checkNow()
+      var distanceVectors: DistanceVectors?
+      if let distances {
+        distanceVectors = try DistanceVectors(
+          layer, distances, isBF16: arithmetic.meetsDistancesInBF16(configuration, kernels), kernels)
+      }
       layers.append(
         Layer(
           projections: try converter.projections(layer),
@@ -64,10 +84,23 @@ final class Parameters: @unchecked Sendable {
           attentionNorm: try converter.norm(layer.attentionNorm),
           intermediate: try converter.linear(layer.intermediate),
           output: try converter.linear(layer.output),
-          outputNorm: try converter.norm(layer.outputNorm)))
+          outputNorm: try converter.norm(layer.outputNorm), distanceVectors: distanceVectors))
     }
-    self.layers = layers
-    head = try converter.head(model.head, hidden: model.configuration.hiddenSize)
+    self.layers = weights.layerOrder.map { layers[$0] }
+    head = try converter.head(model.head, hidden: configuration.hiddenSize)
     owners = converter.owners + [model]
+  }
+
+  private static func distances(
+    _ weights: EncoderWeights, _ configuration: ModelConfiguration, _ converter: inout ParameterConverter,
+    _ kernels: Kernels
+  ) throws(BertQAError) -> (DistanceBiases?, Distances?) {
+    guard let table = weights.distances else { return (nil, nil) }
+    guard let attention = configuration.disentangled else {
+      return (try DistanceBiases(table, configuration, scale: configuration.attentionScale), nil)
+    }
+    var norm: Norm?
+    if let weights = weights.distanceNorm { norm = try converter.norm(weights) }
+    return (nil, try Distances(table, norm, attention, configuration, kernels))
   }
 }

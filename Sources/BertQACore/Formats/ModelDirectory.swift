@@ -115,7 +115,8 @@ public struct ModelDirectory: Sendable {
   /// Which of the files there are that decide how a tokenizer is read.
   var tokenizerKind: String {
     sourceKind
-      + ["vocab.txt", "tokenizer.json", "tokenizer_config.json"].map { exists($0) ? "+" : "-" }.joined()
+      + ["vocab.txt", "tokenizer.json", "tokenizer_config.json", "vocab.json", "merges.txt"]
+      .map { exists($0) ? "+" : "-" }.joined()
   }
 
   /// Which of the files there are that decide how a model is read.

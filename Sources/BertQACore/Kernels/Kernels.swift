@@ -23,10 +23,25 @@ struct Kernels: @unchecked Sendable {
   /// What a linear layer does with its result.
   enum Epilogue {
     static let bias = Int32(BQ_EPILOGUE_BIAS)
-    static let gelu = Int32(BQ_EPILOGUE_GELU)
     static let residual = Int32(BQ_EPILOGUE_RESIDUAL)
-    static let bf16Pairs = Int32(BQ_EPILOGUE_BF16_PAIRS)
+    static let gelu = Int32(BQ_EPILOGUE_GELU)
+    static let geluTanh = Int32(BQ_EPILOGUE_GELU_TANH)
+    static let silu = Int32(BQ_EPILOGUE_SILU)
+    static let relu = Int32(BQ_EPILOGUE_RELU)
+    static let tanh = Int32(BQ_EPILOGUE_TANH)
     static let bf16 = Int32(BQ_EPILOGUE_BF16)
-    static let geluBF16Pairs = Int32(BQ_EPILOGUE_GELU_BF16_PAIRS)
+    /// Added to `bias` or an activation's.
+    static let bf16Pairs = Int32(BQ_EPILOGUE_BF16_PAIRS)
+
+    static func applying(_ activation: Activation) -> Int32 {
+      switch activation {
+      case .identity: bias
+      case .tanh: tanh
+      case .relu: relu
+      case .gelu: gelu
+      case .geluTanh: geluTanh
+      case .silu: silu
+      }
+    }
   }
 }

@@ -1,59 +1,94 @@
-/// The model classes this library runs, by their names in `config.json`: Hugging Face's for encoders, and our
-/// own for models that have none there. The one place that says what each is made of and what it is for.
-enum Architecture: String, Sendable, CaseIterable {
-  case bertForQuestionAnswering = "BertForQuestionAnswering"
-  case distilBertForQuestionAnswering = "DistilBertForQuestionAnswering"
-  case wordCountClassifier = "WordCountClassifier"
-  case bertForSequenceClassification = "BertForSequenceClassification"
-  case distilBertForSequenceClassification = "DistilBertForSequenceClassification"
-  case bertModel = "BertModel"
-  case distilBertModel = "DistilBertModel"
-  case lstmLanguageModel = "LSTMLanguageModel"
-  case gruLanguageModel = "GRULanguageModel"
+/// A model class this library runs, by its name in `config.json`: Hugging Face's for encoders, which is that of a
+/// family and then of a head, and our own for models that have none there.
+struct Architecture: Sendable, Equatable {
+  /// Such as "BertForQuestionAnswering".
+  let name: String
+  let kind: Kind
 
   /// What a model is made of, which decides what loads and runs it.
-  enum Kind: Sendable {
+  enum Kind: Sendable, Equatable {
     case encoder(EncoderFamily, HeadKind)
     case wordCounts
     case recurrent
   }
 
-  var kind: Kind {
-    switch self {
-    case .bertForQuestionAnswering: .encoder(.bert, .spans)
-    case .distilBertForQuestionAnswering: .encoder(.distilBert, .spans)
-    case .bertForSequenceClassification: .encoder(.bert, .labels)
-    case .distilBertForSequenceClassification: .encoder(.distilBert, .labels)
-    case .bertModel: .encoder(.bert, .vectors)
-    case .distilBertModel: .encoder(.distilBert, .vectors)
-    case .wordCountClassifier: .wordCounts
-    case .lstmLanguageModel, .gruLanguageModel: .recurrent
-    }
+  static let wordCountClassifier = Architecture(name: "WordCountClassifier", kind: .wordCounts)
+  static let lstmLanguageModel = Architecture(name: "LSTMLanguageModel", kind: .recurrent)
+  static let gruLanguageModel = Architecture(name: "GRULanguageModel", kind: .recurrent)
+
+  /// Those that are no encoders.
+  static let others = [wordCountClassifier, lstmLanguageModel, gruLanguageModel]
+
+  /// Every family with every head, and the others.
+  static let all =
+    HeadKind.allCases.flatMap { head in
+      EncoderFamily.all.flatMap { family in
+        family.classPrefixes.map { Architecture(name: $0 + head.classSuffix, kind: .encoder(family, head)) }
+      }
+    } + others
+
+  /// The first class of a family with a head.
+  static func encoder(_ family: EncoderFamily, _ head: HeadKind) -> Architecture {
+    Architecture(
+      name: (family.classPrefixes.first ?? "") + head.classSuffix, kind: .encoder(family, head))
   }
 
   var task: ModelTask {
     switch kind {
-    case .encoder(_, .spans): .answer
-    case .encoder(_, .labels), .wordCounts: .classify
-    case .encoder(_, .vectors): .embed
+    case .encoder(_, let head): head.task
+    case .wordCounts: .classify
     case .recurrent: .predict
     }
   }
+}
 
+extension HeadKind {
+  /// What the names of transformers' classes with this head end in.
+  var classSuffix: String {
+    switch self {
+    case .spans: "ForQuestionAnswering"
+    case .labels: "ForSequenceClassification"
+    case .tokenLabels: "ForTokenClassification"
+    case .vectors: "Model"
+    }
+  }
+
+  var task: ModelTask {
+    switch self {
+    case .spans: .answer
+    case .labels: .classify
+    case .tokenLabels: .entities
+    case .vectors: .embed
+    }
+  }
+}
+
+// MARK: - Reading
+
+extension Architecture {
   /// The first known one of `config.json`'s "architectures".
   init(_ reader: ObjectReader) throws(BertQAError) {
     var names: [String] = []
     if case .array(let elements)? = reader.value("architectures") {
       for case .string(let name) in elements { names.append(name) }
     }
-    if let supported = names.lazy.compactMap(Architecture.init).first {
-      self = supported
+    for name in names {
+      guard let known = Self.all.first(where: { $0.name == name }) else { continue }
+      self = known
       return
     }
     let found =
       names.isEmpty
       ? "no \"architectures\"" : "architecture \(names.prefix(4).map(quoted).joined(separator: ", "))"
-    let supported = Self.allCases.map(\.rawValue).joined(separator: ", ")
-    throw BertQAError(.unsupported, "\(reader.file): \(found); supported: \(supported)")
+    throw BertQAError(.unsupported, "\(reader.file): \(found); supported: \(Self.summary)")
   }
+
+  /// All names in the shell's short form: "{Bert,DistilBert}{ForQuestionAnswering,Model}, …".
+  static var summary: String {
+    let encoders =
+      braced(EncoderFamily.all.flatMap(\.classPrefixes)) + braced(HeadKind.allCases.map(\.classSuffix))
+    return ([encoders] + others.map(\.name)).joined(separator: ", ")
+  }
+
+  private static func braced(_ parts: [String]) -> String { "{\(parts.joined(separator: ","))}" }
 }

@@ -1,9 +1,11 @@
-/// The layers on top of an encoder, by what they give.
-enum HeadKind: Sendable {
+/// The layers on top of an encoder, by what they give. `HeadKind.classSuffix` names transformers' classes with them.
+enum HeadKind: Sendable, CaseIterable {
   /// Start and end logit of every token.
   case spans
   /// A logit per label of every window, from its first token.
   case labels
+  /// A logit per label of every token.
+  case tokenLabels
   /// The encoder's vectors are the result.
   case vectors
 }
@@ -51,11 +53,15 @@ extension HeadWeights {
         layers.append(
           Layer(
             linear: try loader.linear(family.pooler.module, outs: hidden, ins: hidden),
-            activation: family.pooler.activation))
+            activation: configuration.poolerActivation ?? family.pooler.activation))
       }
       let outputs = try loader.linear(
         family.tensors.classifier, outs: configuration.labels.count, ins: hidden)
       self.init(input: .window(.first), layers: layers + [Layer(linear: outputs)])
+    case .tokenLabels:
+      let outputs = try loader.linear(
+        family.tensors.tokenClassifier, outs: configuration.labels.count, ins: hidden)
+      self.init(input: .tokens, layers: [Layer(linear: outputs)])
     case .vectors:
       self.init(input: .window(.mean), layers: [])
     }

@@ -1,6 +1,6 @@
 /// The shape of an encoder and its head: what `config.json` says of them.
 struct ModelConfiguration: Sendable, Equatable {
-  var architecture: Architecture = .bertForQuestionAnswering
+  var architecture = Architecture.encoder(.bert, .spans)
   var family: EncoderFamily = .bert
   var head: HeadKind = .spans
   /// Rows of the word embeddings; the vocabulary may be smaller.
@@ -10,8 +10,22 @@ struct ModelConfiguration: Sendable, Equatable {
   /// Divides `hiddenSize`.
   var headCount: Int
   var intermediateSize: Int
+  /// Of the feed-forward layers.
+  var activation = Activation.gelu
+  /// Of the layer before a classifier's outputs, where it is not the family's.
+  var poolerActivation: Activation?
+  /// Width of embeddings that a linear layer makes hidden vectors of; nil: they are hidden vectors.
+  var projectedEmbeddingSize: Int?
+  /// Of families whose layers share weights.
+  var layerGroups = LayerGroups()
   /// The longest input, tokens.
   var maxPositions: Int
+  /// Of families that count positions after it.
+  var paddingID: Int?
+  /// Whether a row of the table of positions is added to embeddings.
+  var hasPositionTable = true
+  /// Of families that attend by distance in this way.
+  var disentangled: DisentangledAttention?
   /// 0 for architectures without token types.
   var typeVocabSize: Int
   var layerNormEps: Float
@@ -22,14 +36,44 @@ struct ModelConfiguration: Sendable, Equatable {
   var labels: [String] = []
   /// What a classifier's outputs mean.
   var problemType = ProblemType.singleLabel
+  /// How labels of tokens become entities (`bertqa.aggregation`).
+  var aggregation = TokenAggregation.simple
 
   /// Features of one attention head.
   var headSize: Int { hiddenSize / headCount }
 
+  /// What scores are multiplied with before the softmax.
+  var attentionScale: Float {
+    1 / Float(headSize * (disentangled?.productCount ?? 1)).squareRoot()
+  }
+
+  var embeddingSize: Int { projectedEmbeddingSize ?? hiddenSize }
+
+  /// The first token's row of the table of positions.
+  var firstPositionRow: Int { paddingID.map { $0 + 1 } ?? 0 }
+
   /// Rows of the table of positions.
-  var positionRows: Int {
-    switch family.positions {
-    case .table(let offset): maxPositions + offset
+  var positionRows: Int { maxPositions + firstPositionRow }
+
+  struct LayerGroups: Sendable, Equatable {
+    var count = 1
+    /// Layers of one group.
+    var size = 1
+  }
+
+  /// What the names of each layer's modules begin with, in the order of computation. Layers that share weights have
+  /// the same.
+  var layerBases: [String] {
+    let base = family.tensors.layers
+    switch family.layerSharing {
+    case .none:
+      return (0..<layerCount).map { "\(base)\($0)." }
+    case .groups(let infix):
+      return (0..<layerCount).flatMap { layer in
+        // As transformers computes it, in floating point.
+        let group = Int(Double(layer) / (Double(layerCount) / Double(layerGroups.count)))
+        return (0..<layerGroups.size).map { "\(base)\(group).\(infix)\($0)." }
+      }
     }
   }
 }
@@ -41,21 +85,28 @@ extension ModelConfiguration {
   /// - Parameter reader: `config.json`.
   init(_ reader: ObjectReader, _ architecture: Architecture) throws(BertQAError) {
     guard case .encoder(let family, let head) = architecture.kind else {
-      throw BertQAError(.unsupported, "\(reader.file): \(architecture.rawValue) is not an encoder")
+      throw BertQAError(.unsupported, "\(reader.file): \(architecture.name) is not an encoder")
     }
     let keys = family.configuration
+    let defaults = keys.defaults
     self.architecture = architecture
     self.family = family
     self.head = head
-    vocabSize = try reader.integer("vocab_size", in: Limit.vocabulary) ?? 30522
-    hiddenSize = try reader.integer(keys.hiddenSize, in: Limit.width) ?? 768
-    layerCount = try reader.integer(keys.layerCount, in: Limit.layers) ?? keys.defaultLayerCount
-    headCount = try reader.integer(keys.headCount, in: Limit.width) ?? 12
-    intermediateSize = try reader.integer(keys.intermediateSize, in: Limit.width) ?? 3072
-    maxPositions = try reader.integer("max_position_embeddings", in: Limit.positions) ?? 512
+    vocabSize = try reader.integer("vocab_size", in: Limit.vocabulary) ?? defaults.vocabSize
+    hiddenSize = try reader.integer(keys.hiddenSize, in: Limit.width) ?? defaults.hiddenSize
+    layerCount = try reader.integer(keys.layerCount, in: Limit.layers) ?? defaults.layerCount
+    headCount = try reader.integer(keys.headCount, in: Limit.width) ?? defaults.headCount
+    intermediateSize =
+      try reader.integer(keys.intermediateSize, in: Limit.width) ?? defaults.intermediateSize
+    maxPositions =
+      try reader.integer("max_position_embeddings", in: Limit.positions) ?? defaults.maxPositions
     typeVocabSize = 0
-    if let key = keys.tokenTypeCount { typeVocabSize = try reader.integer(key, in: Limit.types) ?? 2 }
-    layerNormEps = 1e-12
+    if let key = keys.tokenTypeCount {
+      typeVocabSize =
+        try reader.integer(key, in: min(1, defaults.tokenTypeCount)...Limit.types)
+        ?? defaults.tokenTypeCount
+    }
+    layerNormEps = Float(defaults.layerNormEps)
     if let key = keys.layerNormEps, let eps = try reader.number(key) {
       guard eps > 0, eps < 1, Float(eps) > 0 else {
         throw BertQAError(
@@ -63,23 +114,93 @@ extension ModelConfiguration {
       }
       layerNormEps = Float(eps)
     }
-    try Self.checkActivation(reader, keys.activation)
     guard hiddenSize % headCount == 0 else {
       throw BertQAError(
         .invalidModel,
         "\(reader.file): hidden size \(hiddenSize) is not divisible by \(headCount) attention heads")
     }
     try Self.checkVariant(reader)
-    if case .labels = head { try readLabels(reader) }
+    activation = try Self.activation(reader, keys.activation, otherwise: defaults.activation)
+    if let key = family.pooler.activationKey, reader.value(key) != nil {
+      poolerActivation = try Self.activation(reader, key, otherwise: "gelu")
+    }
+    try readVariants(reader)
+    switch head {
+    case .labels: try readLabels(reader)
+    case .tokenLabels:
+      try readLabels(reader)
+      try readAggregation(reader)
+    case .spans, .vectors: break
+    }
     if let own = try reader.reader("bertqa"), let value = try own.number("no_answer_threshold") {
       noAnswerThreshold = Float(value)
     }
     guard noAnswerThreshold.isFinite else {
       throw BertQAError(.invalidModel, "\(reader.file): \"no_answer_threshold\" is out of range")
     }
+  }
+
+  /// Reads what only some families have.
+  private mutating func readVariants(_ reader: ObjectReader) throws(BertQAError) {
     switch family.positions {
-    // The rows before the offset belong to no token.
-    case .table(let offset): maxPositions -= offset
+    case .table: break
+    case .tableIfBiased: hasPositionTable = try reader.bool("position_biased_input") ?? true
+    case .tableAfterPadding:
+      var padding = 1
+      if let key = family.configuration.paddingID {
+        padding = try reader.integer(key, in: Limit.padding) ?? padding
+      }
+      // The rows up to the padding's belong to no other token.
+      guard maxPositions - padding - 1 >= Limit.positions.lowerBound else {
+        throw BertQAError(
+          .invalidModel,
+          "\(reader.file): \"max_position_embeddings\" is \(maxPositions), which leaves fewer than "
+            + "\(Limit.positions.lowerBound) positions after \"pad_token_id\" \(padding)")
+      }
+      paddingID = padding
+      maxPositions -= padding + 1
+    }
+    switch family.embeddings {
+    case .hidden: break
+    case .projected(_, let always):
+      let size =
+        try reader.integer("embedding_size", in: Limit.width) ?? family.configuration.defaults.embeddingSize
+      if always || size != hiddenSize { projectedEmbeddingSize = size }
+    }
+    switch family.relativePositions {
+    case .none: break
+    case .bias:
+      let key = "relative_attention_num_buckets"
+      guard try reader.integer(key, in: 1...(1 << 16)) ?? 32 == 32 else {
+        throw Self.unsupported(reader, key, expected: "32")
+      }
+    case .disentangled: try readDisentangled(reader)
+    }
+    switch family.layerSharing {
+    case .none: break
+    case .groups:
+      layerGroups.count = try reader.integer("num_hidden_groups", in: Limit.layers) ?? 1
+      layerGroups.size = try reader.integer("inner_group_num", in: Limit.layers) ?? 1
+      guard layerCount * layerGroups.size <= Limit.layers.upperBound else {
+        throw BertQAError(
+          .invalidModel,
+          "\(reader.file): \"num_hidden_layers\" \(layerCount) times \"inner_group_num\" \(layerGroups.size) is "
+            + "more than \(Limit.layers.upperBound) layers")
+      }
+    }
+  }
+
+  private mutating func readDisentangled(_ reader: ObjectReader) throws(BertQAError) {
+    disentangled = try DisentangledAttention(reader, maxPositions: maxPositions)
+    guard try reader.integer("conv_kernel_size", in: 0...(1 << 16)) ?? 0 == 0 else {
+      throw Self.unsupported(reader, "conv_kernel_size", expected: "0, no convolution layer,")
+    }
+    for (key, value) in [
+      ("embedding_size", hiddenSize), ("pooler_hidden_size", hiddenSize), ("attention_head_size", headSize),
+    ] {
+      guard try reader.integer(key, in: Limit.width) ?? value == value else {
+        throw Self.unsupported(reader, key, expected: "\(value)")
+      }
     }
   }
 
@@ -89,7 +210,8 @@ extension ModelConfiguration {
     static let width = 1...(1 << 16)
     static let layers = 1...1024
     static let positions = 3...(1 << 20)
-    static let types = 1...(1 << 16)
+    static let types = 1 << 16
+    static let padding = 0...(1 << 20)
   }
 
   private static func unsupported(
@@ -101,13 +223,15 @@ extension ModelConfiguration {
         + "only \(expected) is supported")
   }
 
-  /// Both names are the exact GELU, by the error function.
-  private static func checkActivation(
-    _ reader: ObjectReader, _ key: String
-  ) throws(BertQAError) {
-    guard ["gelu", "gelu_python"].contains(try reader.string(key) ?? "gelu") else {
-      throw unsupported(reader, key, expected: "\"gelu\"")
-    }
+  /// - Parameter name: what holds where the file does not have the key.
+  private static func activation(
+    _ reader: ObjectReader, _ key: String, otherwise name: String
+  ) throws(BertQAError) -> Activation {
+    let name = try reader.string(key) ?? name
+    if let activation = Activation(named: name) { return activation }
+    throw BertQAError(
+      .unsupported,
+      "\(reader.file): \(quoted(key)) is \(quoted(name)); supported: \(Activation.supportedNames)")
   }
 
   /// Refuses settings under which the same tensors mean another computation.
@@ -143,5 +267,17 @@ extension ModelConfiguration {
         .invalidModel, "\(reader.file): \"problem_type\" is \(quoted(name)), expected \(known)")
     }
     problemType = type
+  }
+
+  private mutating func readAggregation(_ reader: ObjectReader) throws(BertQAError) {
+    guard let own = try reader.reader("bertqa"), let name = try own.string("aggregation") else { return }
+    let known = TokenAggregation.allCases.filter { $0 != .model }
+    guard let named = known.first(where: { $0.description == name }) else {
+      throw BertQAError(
+        .invalidModel,
+        "\(reader.file): \"aggregation\" is \(quoted(name)), expected "
+          + known.map { quoted($0.description) }.joined(separator: " or "))
+    }
+    aggregation = named
   }
 }

@@ -5,6 +5,8 @@ public enum ModelTask: Int32, Sendable, CaseIterable, CustomStringConvertible {
   case embed = 3
   /// Predict the next word of a sequence.
   case predict = 4
+  /// Find the entities of a text: labels of its tokens.
+  case entities = 5
 
   /// The name that the command line, Python and messages use.
   public var description: String {
@@ -13,6 +15,7 @@ public enum ModelTask: Int32, Sendable, CaseIterable, CustomStringConvertible {
     case .classify: "classify"
     case .embed: "embed"
     case .predict: "predict"
+    case .entities: "entities"
     }
   }
 }

@@ -14,6 +14,8 @@ enum WarmUp {
     case wordCounts
     case training
     case languageModel
+    case entities
+    case patterns
   }
 
   /// Runs `body` while fork() is held back, unless it has run for `key` in this process. `body` must not call

@@ -141,7 +141,7 @@ extension WordCountModel {
     training["max_vocabulary"] = .number(options.maxVocabulary)
 
     var object = JSON.Object()
-    object["architectures"] = .array([.string(Architecture.wordCountClassifier.rawValue)])
+    object["architectures"] = .array([.string(Architecture.wordCountClassifier.name)])
     object["model_type"] = .string("word_count")
     object["id2label"] = .object(names)
     object["vocab_size"] = .number(featureCount)

@@ -33,15 +33,23 @@ enum {
 
 // What a linear layer does to its result before storing it.
 enum {
-  BQ_EPILOGUE_BIAS = 0,  // y = x·wᵀ + bias
-  // y = gelu(x·wᵀ + bias), gelu(v) = v/2 · (1 + erf(v/√2)). Absolute error of linear_f32's GELU:
-  // 6e-7 · max(|v|, 1e-30); exactly v above 5.6 and 0 below -5.6; NaN gives NaN.
-  BQ_EPILOGUE_GELU = 1,
+  BQ_EPILOGUE_BIAS = 0,      // y = x·wᵀ + bias
   BQ_EPILOGUE_RESIDUAL = 2,  // y += x·wᵀ + bias (y holds the residual)
-  // For linear_bf16: as bfloat16; pairs need an even number of outputs.
-  BQ_EPILOGUE_BF16_PAIRS = 3,       // BIAS, y[block][out/2][16][2]
-  BQ_EPILOGUE_BF16 = 4,             // BIAS, y[block][out][16]
-  BQ_EPILOGUE_GELU_BF16_PAIRS = 5,  // GELU, y[block][out/2][16][2]
+  // Activations: y = f(v), v = x·wᵀ + bias. NaN gives NaN. Errors are absolute, and those of finite v.
+  //   GELU       v/2 · (1 + erf(v/√2)): 6e-7 · max(|v|, 1e-30); exactly v above 5.6, 0 below -5.6
+  //   GELU_TANH  v/2 · (1 + tanh(√(2/π) · (v + 0.044715 v³))): 4e-7 · max(|v|, 1e-30)
+  //   SILU       v / (1 + exp(-v)): 5e-7 · |f(v)| + 1e-36
+  //   RELU       max(v, 0), exact
+  //   TANH       2e-7 · |f(v)|
+  BQ_EPILOGUE_GELU = 1,
+  BQ_EPILOGUE_GELU_TANH = 3,
+  BQ_EPILOGUE_SILU = 4,
+  BQ_EPILOGUE_RELU = 5,
+  BQ_EPILOGUE_TANH = 6,
+  // For linear_bf16: as bfloat16.
+  BQ_EPILOGUE_BF16 = 8,  // BIAS, y[block][out][16]
+  // To be added to BIAS or an activation: y[block][out/2][16][2]; the number of outputs is even.
+  BQ_EPILOGUE_BF16_PAIRS = 16,
 };
 
 // Number formats of weights that are widened where they are used.
@@ -59,6 +67,32 @@ typedef struct {
   const float *bias;   // [outs]
 } bq_weights_s8;
 
+// One head's attention: which queries meet which keys, and what is added to their scores. Tokens are
+// counted from the first of block 0 of the chunk.
+typedef struct {
+  // Elements from a feature of one block of q, k and v to the same of the next block.
+  size_t stride;
+  // The keys: the tokens key_begin ..< key_end. key_begin is a multiple of 4.
+  size_t key_begin, key_end;
+  // The queries: only their lanes of `out` are written; other threads may write the others.
+  size_t query_begin, query_end;
+  size_t head_dim;
+  float scale;  // > 0, or 0 for attention_f32 without a bias
+  // Added to q·k before the scale: 16 floats at bias + block · bias_stride + key · bias_step for every
+  // block that holds queries, from the first of them on, and every key from key_begin on, at any
+  // address. Tiles [block][key][16] have a step of 16; a table of numbers by the distance query - key
+  // has a stride of 16 and a step of -1. Lanes that are no query's may hold anything. NULL: nothing is
+  // added. -∞: the query does not attend to the key, which then has a weight of exactly 0. Each
+  // query attends to at least one key.
+  const float *bias;
+  ptrdiff_t bias_stride, bias_step;
+  // A query attends only to keys at most `band` tokens before or behind it; 0: to all.
+  size_t band;
+  // bq_attention_scratch(key_end - key_begin) floats, or bq_attention_s8_scratch for attention_s8.
+  float *scratch;
+  size_t out_stride;  // as `stride`, of out
+} bq_attention;
+
 // One instruction set's kernels.
 typedef struct bq_kernels {
   int32_t isa;
@@ -74,15 +108,11 @@ typedef struct bq_kernels {
   void (*layer_norm_f32)(const float *x, size_t blocks, size_t features, const float *gamma,
                          const float *beta, float eps, float *y);
 
-  // One head's attention of one window: out = softmax(q·kᵀ · scale) · v.
-  // q, k, v point at this head's first feature within block 0 of the chunk; the same feature of the
-  // next block is `stride` floats further. The window is tokens first ..< first + tokens of the
-  // chunk; `first` is a multiple of 4. Only queries first + query_begin ..< first + query_end are
-  // computed and only their lanes of `out` (same addressing, out_stride) are written: other threads
-  // may write the other lanes. scale ≥ 0. scratch: bq_attention_scratch(tokens) floats.
-  void (*attention_f32)(const float *q, const float *k, const float *v, size_t stride, size_t first,
-                        size_t tokens, size_t query_begin, size_t query_end, size_t head_dim,
-                        float scale, float *scratch, float *out, size_t out_stride);
+  // One head's attention of one window: out = softmax((q·kᵀ + bias) · scale) · v.
+  // q, k, v and out point at this head's first feature within block 0 of the chunk. Results depend on
+  // the keys' numbers and their distances from key_begin, not on where the window lies.
+  void (*attention_f32)(const bq_attention *a, const float *q, const float *k, const float *v,
+                        float *out);
 
   // int8. Activations u8 with four neighbouring features of a token side by side,
   // x[block][feature/4][16][4], of value scale[token] · u + offset[token]. `features` and `in` are
@@ -91,18 +121,17 @@ typedef struct bq_kernels {
   void (*quantize_u8)(const float *x, size_t blocks, size_t features, uint8_t *y, float *scale,
                       float *offset);
 
-  // As linear_f32; the sums of byte products are exact, up to in = 2^16. GELU is that of 8-bit
-  // results: absolute error ≤ 6e-6. The epilogues that give bfloat16 are not for it.
+  // As linear_f32; the sums of byte products are exact, up to in = 2^16. The GELUs are
+  // those of 8-bit results: absolute error ≤ 6e-6. The epilogues that give bfloat16 are not for it.
   void (*linear_s8)(const bq_weights_s8 *weights, const uint8_t *x, const float *scale,
                     const float *offset, size_t blocks, size_t in, size_t outs, int32_t epilogue,
                     float *y, size_t y_stride);
 
   // As attention_f32 (f32 in and out), with scores of bytes and the rest as attention_bf16; NULL
-  // without VNNI or BF16. Keys get one step per window and head, queries one per token.
-  // scale > 0, head_dim is a multiple of 4. scratch: bq_attention_s8_scratch floats.
-  void (*attention_s8)(const float *q, const float *k, const float *v, size_t stride, size_t first,
-                       size_t tokens, size_t query_begin, size_t query_end, size_t head_dim,
-                       float scale, float *scratch, float *out, size_t out_stride);
+  // without VNNI or BF16. The keys of a call share one step, so that a call with other keys has other
+  // bits; queries get one per token. head_dim is a multiple of 4.
+  void (*attention_s8)(const bq_attention *a, const float *q, const float *k, const float *v,
+                       float *out);
 
   // bfloat16; NULL without BF16. "Pairs" are two neighbouring features of a token side by side,
   // x[block][feature/2][16][2]; the number of features is even.
@@ -115,12 +144,33 @@ typedef struct bq_kernels {
                       size_t in, size_t outs, int32_t epilogue, void *y, size_t y_stride);
 
   // As attention_f32, with q and k as BQ_EPILOGUE_BF16_PAIRS gives them and v as BQ_EPILOGUE_BF16
-  // does; stride counts bfloat16s; scale > 0, head_dim is even. Scores and softmax are f32; the
-  // softmax's weights are rounded to bfloat16 before they meet v.
-  void (*attention_bf16)(const uint16_t *q, const uint16_t *k, const uint16_t *v, size_t stride,
-                         size_t first, size_t tokens, size_t query_begin, size_t query_end,
-                         size_t head_dim, float scale, float *scratch, float *out,
-                         size_t out_stride);
+  // does; stride counts bfloat16s; head_dim is even. Scores and softmax are f32; the softmax's weights
+  // are rounded to bfloat16 before they meet v.
+  void (*attention_bf16)(const bq_attention *a, const uint16_t *q, const uint16_t *k,
+                         const uint16_t *v, float *out);
+
+  // Relative positions: products of queries and keys with vectors for the distance between them, as a
+  // bias for attention. One head's, for the queries and keys of the call that the bias is for, of which
+  // only stride, the ranges and head_dim are used.
+  //
+  // Products of keys with a vector for every distance from the queries:
+  //   y[key - key_begin][i] = Σ_d k[key][d] · positions[i + 16 · (B - K - 1)][d], i < bq_relative_width
+  // B: the block of the first query; K: that of the key. positions: this head's first feature of the
+  // distances 0 ..< 16, lane layout; position_stride floats further is that of the next 16 distances.
+  // Those from -16 · (K - B + 1) on are read, a block more than queries and keys have.
+  void (*relative_keys_f32)(const bq_attention *a, const float *k, const float *positions,
+                            size_t position_stride, float *y);
+  // The same of pairs; NULL without BF16. position_stride counts bfloat16s.
+  void (*relative_keys_bf16)(const bq_attention *a, const uint16_t *k, const uint16_t *positions,
+                             size_t position_stride, float *y);
+
+  // The bias of one block of queries, bias[key - key_begin][16], before the scale:
+  //   by_query[rows[query - key] - first_row][lane] + what by_key has for the key and the distance
+  // by_query: products of the block's queries with a vector for every row, [row][16], or NULL;
+  // by_key: y of relative_keys_… or NULL. rows: at the distance 0; ascending with the distance, and
+  // so given for 15 keys behind the last too.
+  void (*relative_bias)(const bq_attention *a, size_t block, const int32_t *rows, size_t first_row,
+                        const float *by_query, const float *by_key, float *bias);
 
   // Recurrent models. Their vectors are plain rows, not in the lane layout, at any alignment.
   // y[v][o] = Σ_k w[o][k] · x[v][k] + bias[o], o < outs, k < in, v < vectors; w: [outs][in] in a
@@ -147,9 +197,12 @@ typedef struct bq_kernels {
   void (*tanh_f32)(const float *x, size_t n, float *y);
 } bq_kernels;
 
-// Floats of scratch that attention needs for a window of `tokens` tokens.
-size_t bq_attention_scratch(size_t tokens);
-size_t bq_attention_s8_scratch(size_t tokens, size_t head_dim);
+// Floats of scratch that attention needs for so many keys, whatever the number of queries.
+size_t bq_attention_scratch(size_t keys);
+size_t bq_attention_s8_scratch(size_t keys, size_t head_dim);
+
+// Distances for which relative_keys_… gives products with each key.
+size_t bq_relative_width(const bq_attention *a);
 
 // The best instruction set this CPU and operating system support (> BQ_ISA_AUTO).
 int32_t bq_best_isa(void);

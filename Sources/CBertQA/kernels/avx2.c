@@ -39,6 +39,7 @@ INLINE VI vi_bits(V a) { return (VI)_mm256_castps_si256(a); }
 INLINE V vi_float(VI a) { return _mm256_cvtepi32_ps((__m256i)a); }
 
 #include "f32_kernels.inc.h"
+#include "relative.inc.h"
 
 #define ROW_VECTORS 2  // 8 sums, 4 vectors of weights, 1 of values
 INLINE V v_load_f16(const void *p) { return _mm256_cvtph_ps(_mm_loadu_si128(p)); }
@@ -75,6 +76,8 @@ const bq_kernels bq_kernels_avx2 = {
     .linear_f32 = bq_linear_f32_avx2,
     .layer_norm_f32 = bq_layer_norm_f32_avx2,
     .attention_f32 = bq_attention_f32_avx2,
+    .relative_keys_f32 = bq_relative_keys_f32_avx2,
+    .relative_bias = bq_relative_bias_avx2,
     .multiply_rows = bq_multiply_rows_avx2,
     .lstm_cell = bq_lstm_cell_avx2,
     .gru_cell = bq_gru_cell_avx2,

@@ -9,6 +9,7 @@
 
 #include "avx512.inc.h"
 #include "f32_kernels.inc.h"
+#include "relative.inc.h"
 
 #define ROW_VECTORS 6  // 24 sums, 4 vectors of weights, 1 of values
 INLINE V v_load_f16(const void *p) { return _mm512_cvtph_ps(_mm256_loadu_si256(p)); }

@@ -18,7 +18,8 @@ typedef int32_t VI __attribute__((vector_size(64)));
 // The f32 kernels, which every AVX-512 table has in common.
 #define BQ_AVX512_F32                                                                             \
   .linear_f32 = bq_linear_f32_avx512, .layer_norm_f32 = bq_layer_norm_f32_avx512,                 \
-  .attention_f32 = bq_attention_f32_avx512, .multiply_rows = bq_multiply_rows_avx512,             \
+  .attention_f32 = bq_attention_f32_avx512, .relative_keys_f32 = bq_relative_keys_f32_avx512,     \
+  .relative_bias = bq_relative_bias_avx512, .multiply_rows = bq_multiply_rows_avx512,             \
   .lstm_cell = bq_lstm_cell_avx512, .gru_cell = bq_gru_cell_avx512, .exp_f32 = bq_exp_f32_avx512, \
   .tanh_f32 = bq_tanh_f32_avx512
 
@@ -65,34 +66,52 @@ INLINE V v_exp2(V x) {
   return _mm512_scalef_ps(p, x);
 }
 
-// gelu(x) = max(x, 0) - g(|x|), g(u) = u · (1 - Φ(u)) by cubics around multiples of 1/3, which a
-// permutation looks up; exactly 0 above 29/6. Absolute error 6e-6: for results that are then rounded
+// A GELU f(x) = max(x, 0) - g(|x|), g(u) = u - f(u), by cubics around multiples of 1/3,
+// which a permutation looks up; exactly 0 above 29/6. Absolute error 6e-6: for results that are then rounded
 // to 8 bits. Five times as fast as v_gelu.
-INLINE V v_gelu_fast(V x) {
-  static const float c0[16] = {0.0f,           0.12314223f,    0.16832699f,    0.15865716f,
-                               0.12161842f,    0.079653665f,   0.045502f,      0.022902908f,
-                               0.010214137f,   0.0040493053f,  0.0014298938f,  0.0004503348f,
-                               0.00012660492f, 3.1791031e-05f, 7.1330505e-06f, 0.0f};
-  static const float c1[16] = {0.16668524f,     0.081217892f,    0.013178729f,    -0.027769765f,
-                               -0.042489246f,   -0.03933581f,    -0.02841175f,    -0.017123826f,
-                               -0.0088532846f,  -0.0039818841f,  -0.0015705184f,  -0.00054594624f,
-                               -0.00016782711f, -4.5729015e-05f, -1.1063027e-05f, 0.0f};
-  static const float c2[16] = {-0.044552889f,  -0.039445557f,  -0.027562123f,  -0.013504469f,
-                               -0.0021357227f, 0.0041997903f,  0.0059434362f,  0.0050025741f,
-                               0.0032427611f,  0.0017359689f,  0.00079050165f, 0.00031096564f,
-                               0.00010664883f, 3.2078187e-05f, 8.4965823e-06f, 0.0f};
-  static const float c3[16] = {0.00078271731f,  0.0029927422f,   0.0046379468f,   0.0044561457f,
-                               0.0029951716f,   0.0012610867f,   1.382649e-05f,   -0.00053592358f,
-                               -0.00057983072f, -0.0004103384f,  -0.00022692677f, -0.00010381381f,
-                               -4.0327846e-05f, -1.3497387e-05f, -3.9269871e-06f, 0.0f};
+INLINE V v_gelu_cubic(const float cubics[4][16], V x) {
   const V magic = v_splat(12582912.0f);  // 1.5 · 2^23: its sum with u has round(u) as low bits
   const V u = v_min(_mm512_abs_ps(x), v_splat(5.0f));
   const V t = v_fma(u, v_splat(3.0f), magic);
   const V r = _mm512_fmsub_ps(u, v_splat(3.0f), t - magic);
   const __m512i i = _mm512_castps_si512(t);
-  V g = _mm512_permutexvar_ps(i, v_load(c3));
-  g = v_fma(g, r, _mm512_permutexvar_ps(i, v_load(c2)));
-  g = v_fma(g, r, _mm512_permutexvar_ps(i, v_load(c1)));
-  g = v_fma(g, r, _mm512_permutexvar_ps(i, v_load(c0)));
+  V g = _mm512_permutexvar_ps(i, v_load(cubics[3]));
+  g = v_fma(g, r, _mm512_permutexvar_ps(i, v_load(cubics[2])));
+  g = v_fma(g, r, _mm512_permutexvar_ps(i, v_load(cubics[1])));
+  g = v_fma(g, r, _mm512_permutexvar_ps(i, v_load(cubics[0])));
   return v_max(v_splat(0), x) - g;
+}
+
+INLINE V v_gelu_fast(V x) {
+  static const float cubics[4][16] = {
+      {0.0f, 0.12314223f, 0.16832699f, 0.15865716f, 0.12161842f, 0.079653665f, 0.045502f,
+       0.022902908f, 0.010214137f, 0.0040493053f, 0.0014298938f, 0.0004503348f, 0.00012660492f,
+       3.1791031e-05f, 7.1330505e-06f, 0.0f},
+      {0.16668524f, 0.081217892f, 0.013178729f, -0.027769765f, -0.042489246f, -0.03933581f,
+       -0.02841175f, -0.017123826f, -0.0088532846f, -0.0039818841f, -0.0015705184f, -0.00054594624f,
+       -0.00016782711f, -4.5729015e-05f, -1.1063027e-05f, 0.0f},
+      {-0.044552889f, -0.039445557f, -0.027562123f, -0.013504469f, -0.0021357227f, 0.0041997903f,
+       0.0059434362f, 0.0050025741f, 0.0032427611f, 0.0017359689f, 0.00079050165f, 0.00031096564f,
+       0.00010664883f, 3.2078187e-05f, 8.4965823e-06f, 0.0f},
+      {0.00078271731f, 0.0029927422f, 0.0046379468f, 0.0044561457f, 0.0029951716f, 0.0012610867f,
+       1.382649e-05f, -0.00053592358f, -0.00057983072f, -0.0004103384f, -0.00022692677f,
+       -0.00010381381f, -4.0327846e-05f, -1.3497387e-05f, -3.9269871e-06f, 0.0f}};
+  return v_gelu_cubic(cubics, x);
+}
+
+INLINE V v_gelu_tanh_fast(V x) {
+  static const float cubics[4][16] = {
+      {0.0f, 0.123146f, 0.16837414f, 0.15880994f, 0.12185125f, 0.079805411f, 0.045404043f,
+       0.022543274f, 0.0097417831f, 0.0036370012f, 0.0011607822f, 0.00031275372f, 7.0162831e-05f,
+       1.2916763e-05f, 1.9223348e-06f, 0.0f},
+      {0.16668533f, 0.081232376f, 0.013257107f, -0.027652686f, -0.042472564f, -0.039516669f,
+       -0.02870084f, -0.017328512f, -0.0088707628f, -0.0038614206f, -0.0014214395f, -0.00043808264f,
+       -0.00011164353f, -2.3206705e-05f, -3.8783637e-06f, 0.0f},
+      {-0.044553984f, -0.039425619f, -0.02752668f, -0.01351512f, -0.0022210712f, 0.0041092848f,
+       0.0059374608f, 0.005082198f, 0.0033330531f, 0.0017774133f, 0.00078257656f, 0.0002842774f,
+       8.4548679e-05f, 2.0366444e-05f, 3.9247107e-06f, 0.0f},
+      {0.00078652997f, 0.0030026773f, 0.0046344046f, 0.004430891f, 0.0029770075f, 0.0012771109f,
+       4.8455517e-05f, -0.00051810843f, -0.00058931165f, -0.00042976136f, -0.00023870885f,
+       -0.00010513709f, -3.7005066e-05f, -1.037011e-05f, -2.2943746e-06f, 0.0f}};
+  return v_gelu_cubic(cubics, x);
 }

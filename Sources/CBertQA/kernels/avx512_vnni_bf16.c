@@ -26,5 +26,6 @@ const bq_kernels bq_kernels_avx512_vnni_bf16 = {
     .pack_bf16 = bq_pack_bf16_avx512_vnni_bf16,
     .linear_bf16 = bq_linear_bf16_avx512_vnni_bf16,
     .attention_bf16 = bq_attention_bf16_avx512_vnni_bf16,
+    .relative_keys_bf16 = bq_relative_keys_bf16_avx512_vnni_bf16,
 };
 #endif

@@ -6,9 +6,8 @@
 // Token t has feature d of q and k in pairs, base[t/16·stride + d/2·32 + t%16·2 + d%2], and of
 // v, whose neighbouring keys are multiplied together, at base[t/16·stride + d·16 + t%16].
 typedef struct {
-  const uint16_t *q, *k, *v;
-  size_t stride, first, tokens, head_dim;
-  float scale;  // times log2 e
+  const bq_attention *a;
+  const uint16_t *q, *k;
 } head_bf16;
 
 // v_exp2 with a relative error of 1e-4, for results that are rounded to bfloat16.
@@ -18,17 +17,21 @@ INLINE V v_exp2_fast(V x) {
   return _mm512_scalef_ps(v_horner(rest, c, 4), x);
 }
 
-// strip[key][blocks·16 queries] = q·k for `rows` keys, those from `left` on -∞; `most` is raised to
-// the greatest score of each query. k is at the first key, strip at its row.
-INLINE void score_tile_bf16(const int rows, const int blocks, const head_bf16 *h, const uint16_t *q,
-                            const uint16_t *k, size_t left, float *strip, V most[TILE_VECS]) {
+// As score_tile of f32_kernels.inc.h.
+INLINE void score_tile_bf16(const int rows, const int blocks, const int biased, const head_bf16 *h,
+                            size_t block, size_t key, float *strip, V most[TILE_VECS]) {
+  const bq_attention *a = h->a;
+  const size_t left = a->key_end - key;
   V acc[KEY_ROWS][TILE_VECS];
   CLEAR_TILE(acc, v_splat(0));
-  dot_tile_bf16(rows, blocks, k, 2, 2 * BQ_LANES, q, 2 * BQ_LANES, h->stride, h->head_dim / 2, 0,
+  dot_tile_bf16(rows, blocks, h->k + key / BQ_LANES * a->stride + key % BQ_LANES * 2, 2,
+                2 * BQ_LANES, h->q + block * a->stride, 2 * BQ_LANES, a->stride, a->head_dim / 2, 0,
                 acc);
   BQ_UNROLL_FOR (int r = 0; r < rows; r++)
     BQ_UNROLL_FOR (int b = 0; b < blocks; b++) {
-      const V score = (size_t)r < left ? acc[r][b] : v_splat(-INFINITY);
+      V score = v_splat(-INFINITY);
+      if ((size_t)r < left)
+        score = biased ? add_bias(a, acc[r][b], block, b, key + (size_t)r) : acc[r][b];
       most[b] = v_max(most[b], score);
       v_store(strip + (r * blocks + b) * VL, score);
     }
@@ -36,32 +39,31 @@ INLINE void score_tile_bf16(const int rows, const int blocks, const head_bf16 *h
 
 // All keys' scores. Groups of keys lie at multiples of their size, so that each is within one block;
 // the first may be shorter, as a window starts at any multiple of 4.
-INLINE void score_keys_bf16(const int blocks, const head_bf16 *h, const uint16_t *q, float *strip,
-                            V most[TILE_VECS]) {
+INLINE void score_keys_bf16(const int blocks, const int biased, const head_bf16 *h, size_t block,
+                            float *strip, V most[TILE_VECS]) {
   BQ_UNROLL_FOR (int b = 0; b < blocks; b++) most[b] = v_splat(-INFINITY);
-  for (size_t j = 0; j < h->tokens;) {
-    const size_t token = h->first + j, left = h->tokens - j;
-    const uint16_t *k = h->k + token / BQ_LANES * h->stride + token % BQ_LANES * 2;
-    float *to = strip + j * (size_t)blocks * BQ_LANES;
-    if (token % KEY_ROWS == 0) {
-      score_tile_bf16(KEY_ROWS, blocks, h, q, k, left, to, most);
-      j += KEY_ROWS;
+  for (size_t key = h->a->key_begin; key < h->a->key_end;) {
+    float *to = strip + (key - h->a->key_begin) * (size_t)blocks * BQ_LANES;
+    if (key % KEY_ROWS == 0) {
+      score_tile_bf16(KEY_ROWS, blocks, biased, h, block, key, to, most);
+      key += KEY_ROWS;
     } else {
-      score_tile_bf16(4, blocks, h, q, k, left, to, most);
-      j += 4;
+      score_tile_bf16(4, blocks, biased, h, block, key, to, most);
+      key += 4;
     }
   }
 }
 
-// In place: scores [key][queries] become pairs of exp2(scale · (score - most)) of neighbouring keys,
+// In place: scores [key][queries] become pairs of exp(scale · (score - most)) of neighbouring keys,
 // [key/2][queries][2]. Returns 1 / sum per query.
-INLINE void soften_bf16(const int blocks, const head_bf16 *h, float *strip, const V most[TILE_VECS],
+INLINE void soften_bf16(const int blocks, const bq_attention *a, const V most[TILE_VECS],
                         V inverse[TILE_VECS]) {
   const int width = blocks * BQ_LANES;
-  const V scale = v_splat(h->scale);
+  const V scale = v_splat(a->scale * 1.44269504f);
+  float *strip = a->scratch;
   V sum[TILE_VECS];
   BQ_UNROLL_FOR (int b = 0; b < blocks; b++) sum[b] = v_splat(0);
-  for (size_t j = 0; j < h->tokens; j += 2)
+  for (size_t j = 0; j < a->key_end - a->key_begin; j += 2)
     BQ_UNROLL_FOR (int b = 0; b < blocks; b++) {
       const float *from = strip + j * width + b * VL;
       const V even = v_exp2_fast((v_load(from) - most[b]) * scale);
@@ -72,59 +74,77 @@ INLINE void soften_bf16(const int blocks, const head_bf16 *h, float *strip, cons
   BQ_UNROLL_FOR (int b = 0; b < blocks; b++) inverse[b] = v_splat(1) / sum[b];
 }
 
-// out[d][queries] = Σ_key strip[key] · v[d][key] · inverse for `rows` features from `d` on;
-// queries are relative to the first block.
-INLINE void context_tile_bf16(const int rows, const int blocks, const head_bf16 *h,
-                              const float *strip, const V *inverse, size_t d, size_t query_begin,
-                              size_t query_end, float *out, size_t out_stride) {
-  const size_t width = blocks * BQ_LANES;
+// out[d][queries] = Σ_key scratch[key] · v[d][key] · inverse for `rows` features from `d` on;
+// queries are relative to the first block. v and stride: from key_begin's block on.
+INLINE void context_tile_bf16(const int rows, const int blocks, const bq_attention *a,
+                              const uint16_t *v, size_t stride, const V *inverse, size_t d,
+                              size_t query_begin, size_t query_end, float *out) {
+  const size_t width = blocks * BQ_LANES, keys = a->key_end - a->key_begin;
   V acc[VALUE_ROWS][TILE_VECS];
   CLEAR_TILE(acc, v_splat(0));
-  for (size_t j = 0; j < h->tokens;) {
-    const size_t token = h->first + j, lane = token % BQ_LANES;
-    const size_t left = (h->tokens - j + 1) / 2;
+  for (size_t j = 0; j < keys;) {
+    const size_t token = a->key_begin % BQ_LANES + j, lane = token % BQ_LANES;
+    const size_t left = (keys - j + 1) / 2;
     const size_t run = left < (BQ_LANES - lane) / 2 ? left : (BQ_LANES - lane) / 2;
-    dot_tile_bf16(rows, blocks, h->v + token / BQ_LANES * h->stride + d * BQ_LANES + lane, BQ_LANES,
-                  2, (const uint16_t *)(strip + j / 2 * width), 2 * width, 2 * BQ_LANES, run, 0,
+    dot_tile_bf16(rows, blocks, v + token / BQ_LANES * stride + d * BQ_LANES + lane, BQ_LANES, 2,
+                  (const uint16_t *)(a->scratch + j / 2 * width), 2 * width, 2 * BQ_LANES, run, 0,
                   acc);
     j += 2 * run;
   }
-  store_queries(rows, blocks, acc, inverse, query_begin, query_end, out + d * BQ_LANES, out_stride);
+  store_queries(rows, blocks, acc, inverse, query_begin, query_end, out + d * BQ_LANES,
+                a->out_stride);
 }
 
-// All features of the queries query_begin ..< query_end (tokens of the chunk) in blocks `block` ...
-INLINE void context_keys_bf16(const int blocks, const head_bf16 *h, const float *strip,
-                              const V *inverse, size_t block, size_t query_begin, size_t query_end,
-                              float *out, size_t out_stride) {
-  const size_t from = block * BQ_LANES;
-  const size_t begin = query_begin > from ? query_begin - from : 0;
-  float *to = out + block * out_stride;
+// All features of the queries in blocks `block` ... from the weights in scratch; v as above.
+INLINE void context_keys_bf16(const int blocks, const bq_attention *a, const uint16_t *v,
+                              size_t stride, const V *inverse, size_t block, float *out) {
+  const size_t from = block * BQ_LANES, end = a->query_end - from;
+  const size_t begin = a->query_begin > from ? a->query_begin - from : 0;
+  float *to = out + block * a->out_stride;
   size_t d = 0;
-  for (; d + VALUE_ROWS <= h->head_dim; d += VALUE_ROWS)
-    context_tile_bf16(VALUE_ROWS, blocks, h, strip, inverse, d, begin, query_end - from, to,
-                      out_stride);
-  for (; d < h->head_dim; d++)
-    context_tile_bf16(1, blocks, h, strip, inverse, d, begin, query_end - from, to, out_stride);
+  for (; d + VALUE_ROWS <= a->head_dim; d += VALUE_ROWS)
+    context_tile_bf16(VALUE_ROWS, blocks, a, v, stride, inverse, d, begin, end, to);
+  for (; d < a->head_dim; d++)
+    context_tile_bf16(1, blocks, a, v, stride, inverse, d, begin, end, to);
 }
 
-INLINE void attend_bf16(const int blocks, const head_bf16 *h, size_t block, size_t query_begin,
-                        size_t query_end, float *scratch, float *out, size_t out_stride) {
-  V most[TILE_VECS], inverse[TILE_VECS];
-  score_keys_bf16(blocks, h, h->q + block * h->stride, scratch, most);
-  soften_bf16(blocks, h, scratch, most, inverse);
-  context_keys_bf16(blocks, h, scratch, inverse, block, query_begin, query_end, out, out_stride);
+KERNEL void SUFFIXED(attention_bf16)(const bq_attention *a, const uint16_t *q, const uint16_t *k,
+                                     const uint16_t *v, float *out) {
+  const bq_attention call = *a;  // which no store can change
+  const head_bf16 h = {&call, q, k};
+  const uint16_t *values = v + call.key_begin / BQ_LANES * call.stride;
+#define BQ_TILE(blocks, biased, block)                                          \
+  do {                                                                          \
+    V most[TILE_VECS], inverse[TILE_VECS];                                      \
+    score_keys_bf16(blocks, biased, &h, block, call.scratch, most);             \
+    soften_bf16(blocks, &call, most, inverse);                                  \
+    context_keys_bf16(blocks, &call, values, call.stride, inverse, block, out); \
+  } while (0)
+  BQ_FOR_QUERIES(call, BQ_TILE);
+#undef BQ_TILE
 }
 
-KERNEL void SUFFIXED(attention_bf16)(const uint16_t *q, const uint16_t *k, const uint16_t *v,
-                                     size_t stride, size_t first, size_t tokens, size_t query_begin,
-                                     size_t query_end, size_t head_dim, float scale, float *scratch,
-                                     float *out, size_t out_stride) {
-  if (query_begin >= query_end) return;
-  const head_bf16 h = {q, k, v, stride, first, tokens, head_dim, scale * 1.44269504f};
-  const size_t begin = first + query_begin, end = first + query_end;
-  const size_t last = (end + BQ_LANES - 1) / BQ_LANES;
-  size_t block = begin / BQ_LANES;
-  for (; block + TILE_BLOCKS <= last; block += TILE_BLOCKS)
-    attend_bf16(TILE_BLOCKS, &h, block, begin, end, scratch, out, out_stride);
-  for (; block < last; block++) attend_bf16(1, &h, block, begin, end, scratch, out, out_stride);
+INLINE void relative_tile_bf16(const int rows, const int blocks, const bq_attention *a,
+                               const uint16_t *k, const uint16_t *positions, size_t position_stride,
+                               float *y, size_t width) {
+  V acc[KEY_ROWS][TILE_VECS];
+  CLEAR_TILE(acc, v_splat(0));
+  dot_tile_bf16(rows, blocks, k, 2, 2 * BQ_LANES, positions, 2 * BQ_LANES, position_stride,
+                a->head_dim / 2, 0, acc);
+  BQ_UNROLL_FOR (int r = 0; r < rows; r++)
+    BQ_UNROLL_FOR (int b = 0; b < blocks; b++) v_store(y + r * width + b * VL, acc[r][b]);
+}
+
+// As relative_keys_f32 of relative.inc.h.
+KERNEL void SUFFIXED(relative_keys_bf16)(const bq_attention *a, const uint16_t *k,
+                                         const uint16_t *positions, size_t position_stride,
+                                         float *y) {
+  const bq_attention call = *a;  // which no store can change
+  const size_t width = bq_relative_width(a);
+#define BQ_TILE(rows, blocks, key, block)                                             \
+  relative_tile_bf16(                                                                 \
+      rows, blocks, &call, k + (key) / BQ_LANES * call.stride + (key) % BQ_LANES * 2, \
+      positions + (block) * (ptrdiff_t)position_stride, position_stride, to_, width)
+  BQ_FOR_DISTANCES(call, width, KEY_ROWS, BQ_TILE);
+#undef BQ_TILE
 }

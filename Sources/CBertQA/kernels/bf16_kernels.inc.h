@@ -38,11 +38,12 @@ INLINE void store_tile_bf16(const int rows, const int blocks, V acc[][TILE_VECS]
                             (__m256i)_mm512_cvtneps_pbh(acc[r][b]));
     return;
   }
-  if (epilogue == BQ_EPILOGUE_GELU_BF16_PAIRS) {
+  const int32_t activation = epilogue - BQ_EPILOGUE_BF16_PAIRS;
+  if (activation != BQ_EPILOGUE_BIAS) {
     float sums[TILE_ROWS * TILE_VECS * VL];
     BQ_UNROLL_FOR (int r = 0; r < rows; r++)
       BQ_UNROLL_FOR (int b = 0; b < blocks; b++) v_store(sums + (r * blocks + b) * VL, acc[r][b]);
-    gelu_fast_tile(sums, rows * blocks * VL);
+    activate_fast_tile(activation, sums, rows * blocks * VL);
     BQ_UNROLL_FOR (int r = 0; r < rows; r++)
       BQ_UNROLL_FOR (int b = 0; b < blocks; b++) acc[r][b] = v_load(sums + (r * blocks + b) * VL);
   }
@@ -72,21 +73,21 @@ INLINE void linear_tile_bf16(const int rows, const int blocks, const uint16_t *w
                              size_t y_stride) {
   V acc[TILE_ROWS][TILE_VECS];
   CLEAR_TILE(acc, v_splat(0));
-  const size_t size = epilogue >= BQ_EPILOGUE_BF16_PAIRS ? sizeof(uint16_t) : sizeof(float);
+  const size_t size = epilogue >= BQ_EPILOGUE_BF16 ? sizeof(uint16_t) : sizeof(float);
   prefetch_outputs(rows, blocks, y, y_stride * size, BQ_LANES * size);
   dot_tile_bf16(rows, blocks, w, in, 2, x, 2 * BQ_LANES, in * BQ_LANES, in / 2, 1, acc);
   BQ_UNROLL_FOR (int r = 0; r < rows; r++)
     BQ_UNROLL_FOR (int b = 0; b < blocks; b++) acc[r][b] = acc[r][b] + v_splat(bias[r]);
-  if (epilogue >= BQ_EPILOGUE_BF16_PAIRS)
+  if (epilogue >= BQ_EPILOGUE_BF16)
     store_tile_bf16(rows, blocks, acc, epilogue, y, y_stride);
   else
-    store_tile(rows, blocks, acc, epilogue, gelu_fast_tile, y, y_stride);
+    store_tile(rows, blocks, acc, epilogue, activate_fast_tile, y, y_stride);
 }
 
 KERNEL void SUFFIXED(linear_bf16)(const uint16_t *w, const float *bias, const uint16_t *x,
                                   size_t blocks, size_t in, size_t outs, int32_t epilogue, void *y,
                                   size_t y_stride) {
-  const size_t size = epilogue >= BQ_EPILOGUE_BF16_PAIRS ? sizeof(uint16_t) : sizeof(float);
+  const size_t size = epilogue >= BQ_EPILOGUE_BF16 ? sizeof(uint16_t) : sizeof(float);
 #define BQ_TILE(rows, count, o, b)                                                               \
   linear_tile_bf16(rows, count, w + in * (o), bias + (o), x + in * BQ_LANES * (b), in, epilogue, \
                    (char *)y + (y_stride * (b) + BQ_LANES * (o)) * size, y_stride)

@@ -41,7 +41,7 @@ INLINE void linear_tile_f32(const int rows, const int blocks, const float *w, co
   dot_tile(rows, blocks, w, in, 1, x, BQ_LANES, in * BQ_LANES, in, 1, acc);
   BQ_UNROLL_FOR (int r = 0; r < rows; r++)
     BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++) acc[r][v] = acc[r][v] + v_splat(bias[r]);
-  store_tile(rows, blocks, acc, epilogue, gelu_tile, y, y_stride);
+  store_tile(rows, blocks, acc, epilogue, activate_tile, y, y_stride);
 }
 
 KERNEL void SUFFIXED(linear_f32)(const float *w, const float *bias, const float *x, size_t blocks,
@@ -98,26 +98,32 @@ KERNEL void SUFFIXED(layer_norm_f32)(const float *x, size_t blocks, size_t featu
     }
 }
 
-// One head of one window: where token t of the chunk has feature d: base[t/16·stride + d·16 + t%16].
+// One head: where token t of the chunk has feature d: base[t/16·stride + d·16 + t%16].
 typedef struct {
+  const bq_attention *a;
   const float *q, *k, *v;
-  size_t stride, first, tokens, head_dim;
 } SUFFIXED(head);
 
 INLINE const float *token_at(const float *base, size_t token, size_t stride) {
   return base + token / BQ_LANES * stride + token % BQ_LANES;
 }
 
-// strip[key][blocks·16 queries] = q·k for `rows` keys, those from `left` on -∞; `most` is raised to
-// the greatest score of each query. k is at the first key, strip at its row.
-INLINE void score_tile(const int rows, const int blocks, const SUFFIXED(head) *h, const float *q,
-                       const float *k, size_t left, float *strip, V most[TILE_VECS]) {
+// strip[key][blocks·16 queries] = q·k for `rows` keys from `key` on of the queries in blocks `block` …,
+// plus, with `biased`, what the call adds; keys from key_end on get -∞. `most` is raised to the greatest
+// score of each query. strip is at the row of `key`.
+INLINE void score_tile(const int rows, const int blocks, const int biased, const SUFFIXED(head) *h,
+                       size_t block, size_t key, float *strip, V most[TILE_VECS]) {
+  const bq_attention *a = h->a;
+  const size_t left = a->key_end - key;
   V acc[KEY_ROWS][TILE_VECS];
   CLEAR_TILE(acc, v_splat(0));
-  dot_tile(rows, blocks, k, 1, BQ_LANES, q, BQ_LANES, h->stride, h->head_dim, 0, acc);
+  dot_tile(rows, blocks, token_at(h->k, key, a->stride), 1, BQ_LANES, h->q + block * a->stride,
+           BQ_LANES, a->stride, a->head_dim, 0, acc);
   BQ_UNROLL_FOR (int r = 0; r < rows; r++)
     BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++) {
-      const V score = (size_t)r < left ? acc[r][v] : v_splat(-INFINITY);
+      V score = acc[r][v];
+      if (biased && (size_t)r < left) score = add_bias(a, score, block, v, key + (size_t)r);
+      score = (size_t)r < left ? score : v_splat(-INFINITY);
       most[v] = v_max(most[v], score);
       v_store(strip + (r * blocks * VECS + v) * VL, score);
     }
@@ -125,24 +131,24 @@ INLINE void score_tile(const int rows, const int blocks, const SUFFIXED(head) *h
 
 // All keys' scores. Groups of keys lie at multiples of their size, so that each is within one block;
 // the first may be shorter, as a window starts at any multiple of 4.
-INLINE void score_keys(const int blocks, const SUFFIXED(head) *h, const float *q, float *strip,
-                       V most[TILE_VECS]) {
+INLINE void score_keys(const int blocks, const int biased, const SUFFIXED(head) *h, size_t block,
+                       float *strip, V most[TILE_VECS]) {
   BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++) most[v] = v_splat(-INFINITY);
-  for (size_t j = 0; j < h->tokens;) {
-    const float *k = token_at(h->k, h->first + j, h->stride);
-    float *to = strip + j * (size_t)blocks * BQ_LANES;
-    if ((h->first + j) % KEY_ROWS == 0) {
-      score_tile(KEY_ROWS, blocks, h, q, k, h->tokens - j, to, most);
-      j += KEY_ROWS;
+  for (size_t key = h->a->key_begin; key < h->a->key_end;) {
+    float *to = strip + (key - h->a->key_begin) * (size_t)blocks * BQ_LANES;
+    if (key % KEY_ROWS == 0) {
+      score_tile(KEY_ROWS, blocks, biased, h, block, key, to, most);
+      key += KEY_ROWS;
     } else {
-      score_tile(4, blocks, h, q, k, h->tokens - j, to, most);
-      j += 4;
+      score_tile(4, blocks, biased, h, block, key, to, most);
+      key += 4;
     }
   }
 }
 
-// strip = exp((strip - most) · scale) over the keys; returns 1 / sum per query.
-INLINE void soften(const int blocks, size_t keys, float scale, float *strip,
+// strip = exp((strip - most) · scale) over the keys; returns 1 / sum per query. With `biased`, exactly
+// 0 where v_exp2 may give the least normal number instead.
+INLINE void soften(const int blocks, const int biased, size_t keys, float scale, float *strip,
                    const V most[TILE_VECS], V inverse[TILE_VECS]) {
   const int width = blocks * BQ_LANES;
   const V factor = v_splat(scale * 1.44269504f);
@@ -151,7 +157,9 @@ INLINE void soften(const int blocks, size_t keys, float scale, float *strip,
   for (size_t j = 0; j < keys; j++)
     BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++) {
       float *at = strip + j * width + v * VL;
-      const V e = v_exp2((v_load(at) - most[v]) * factor);
+      const V x = (v_load(at) - most[v]) * factor;
+      V e = v_exp2(x);
+      if (biased) e = (V)((VI)e & (VI)(x > v_splat(-126)));
       v_store(at, e);
       sum[v] += e;
     }
@@ -162,50 +170,45 @@ INLINE void soften(const int blocks, size_t keys, float scale, float *strip,
 // `queries` are relative to the first block.
 INLINE void context_tile(const int rows, const int blocks, const SUFFIXED(head) *h,
                          const float *strip, const V *inverse, size_t d, size_t query_begin,
-                         size_t query_end, float *out, size_t out_stride) {
+                         size_t query_end, float *out) {
+  const bq_attention *a = h->a;
   const size_t width = blocks * BQ_LANES;
   V acc[VALUE_ROWS][TILE_VECS];
   CLEAR_TILE(acc, v_splat(0));
-  for (size_t j = 0; j < h->tokens;) {
-    const size_t lane = (h->first + j) % BQ_LANES;
-    const size_t left = h->tokens - j;
+  for (size_t key = a->key_begin; key < a->key_end;) {
+    const size_t lane = key % BQ_LANES, left = a->key_end - key;
     const size_t run = left < BQ_LANES - lane ? left : BQ_LANES - lane;
-    dot_tile(rows, blocks, token_at(h->v, h->first + j, h->stride) + d * BQ_LANES, BQ_LANES, 1,
-             strip + j * width, width, BQ_LANES, run, 0, acc);
-    j += run;
+    dot_tile(rows, blocks, token_at(h->v, key, a->stride) + d * BQ_LANES, BQ_LANES, 1,
+             strip + (key - a->key_begin) * width, width, BQ_LANES, run, 0, acc);
+    key += run;
   }
-  store_queries(rows, blocks, acc, inverse, query_begin, query_end, out + d * BQ_LANES, out_stride);
+  store_queries(rows, blocks, acc, inverse, query_begin, query_end, out + d * BQ_LANES,
+                a->out_stride);
 }
 
 // The queries of `blocks` blocks from block `block` of the chunk on.
-INLINE void attend(const int blocks, const SUFFIXED(head) *h, size_t block, size_t query_begin,
-                   size_t query_end, float scale, float *scratch, float *out, size_t out_stride) {
+INLINE void attend(const int blocks, const int biased, const SUFFIXED(head) *h, size_t block,
+                   float *out) {
+  const bq_attention *a = h->a;
   V most[TILE_VECS], inverse[TILE_VECS];
-  score_keys(blocks, h, h->q + block * h->stride, scratch, most);
-  soften(blocks, h->tokens, scale, scratch, most, inverse);
-  const size_t from = block * BQ_LANES;
-  const size_t begin = query_begin > from ? query_begin - from : 0;
-  float *to = out + block * out_stride;
+  score_keys(blocks, biased, h, block, a->scratch, most);
+  soften(blocks, biased, a->key_end - a->key_begin, a->scale, a->scratch, most, inverse);
+  const size_t from = block * BQ_LANES, end = a->query_end - from;
+  const size_t begin = a->query_begin > from ? a->query_begin - from : 0;
+  float *to = out + block * a->out_stride;
   size_t d = 0;
-  for (; d + VALUE_ROWS <= h->head_dim; d += VALUE_ROWS)
-    context_tile(VALUE_ROWS, blocks, h, scratch, inverse, d, begin, query_end - from, to,
-                 out_stride);
-  for (; d < h->head_dim; d++)
-    context_tile(1, blocks, h, scratch, inverse, d, begin, query_end - from, to, out_stride);
+  for (; d + VALUE_ROWS <= a->head_dim; d += VALUE_ROWS)
+    context_tile(VALUE_ROWS, blocks, h, a->scratch, inverse, d, begin, end, to);
+  for (; d < a->head_dim; d++) context_tile(1, blocks, h, a->scratch, inverse, d, begin, end, to);
 }
 
-KERNEL void SUFFIXED(attention_f32)(const float *q, const float *k, const float *v, size_t stride,
-                                    size_t first, size_t tokens, size_t query_begin,
-                                    size_t query_end, size_t head_dim, float scale, float *scratch,
-                                    float *out, size_t out_stride) {
-  if (query_begin >= query_end) return;
-  const SUFFIXED(head) h = {q, k, v, stride, first, tokens, head_dim};
-  const size_t begin = first + query_begin, end = first + query_end;
-  const size_t last = (end + BQ_LANES - 1) / BQ_LANES;
-  size_t block = begin / BQ_LANES;
-  for (; block + TILE_BLOCKS <= last; block += TILE_BLOCKS)
-    attend(TILE_BLOCKS, &h, block, begin, end, scale, scratch, out, out_stride);
-  for (; block < last; block++) attend(1, &h, block, begin, end, scale, scratch, out, out_stride);
+KERNEL void SUFFIXED(attention_f32)(const bq_attention *a, const float *q, const float *k,
+                                    const float *v, float *out) {
+  const bq_attention call = *a;  // which no store can change
+  const SUFFIXED(head) h = {&call, q, k, v};
+#define BQ_TILE(blocks, biased, block) attend(blocks, biased, &h, block, out)
+  BQ_FOR_QUERIES(call, BQ_TILE);
+#undef BQ_TILE
 }
 
 // y[i] = op(x[i]) for i < n; the last, partial vector goes through a copy.

@@ -1,5 +1,5 @@
-// Template: exp, 2^x, erf, tanh and GELU on vectors. kernels.h states the errors of exp, tanh and GELU,
-// which hold for every instruction set; the coefficients are minimax fits by iteratively reweighted
+// Template: exp, 2^x, erf, tanh and activations on vectors. kernels.h states the errors of exp, tanh and the
+// activations, which hold for every instruction set; the coefficients are minimax fits by iteratively reweighted
 // least squares. After kernels_internal.h, the including file defines
 //   INLINE        storage class and attributes of an inlined function
 //   V, VI         vectors of VL floats and of VL int32s, with the compiler's operators; a cast between
@@ -79,3 +79,14 @@ INLINE V v_gelu(V x) {
   const V half = x * v_splat(0.5f);
   return v_fma(half, v_erf(x * v_splat(0.707106781f)), half);
 }
+
+INLINE V v_silu(V x) { return x / (v_splat(1.0f) + v_exp(v_splat(0) - x)); }
+
+// (1 + tanh(u)) / 2 = 1 / (1 + exp(-2u)), here u = √(2/π) · (x + 0.044715 x³).
+INLINE V v_gelu_tanh(V x) {
+  const V factor = v_fma(x * x, v_splat(-0.0713548163f), v_splat(-1.59576912f));
+  return x / (v_splat(1.0f) + v_exp(x * factor));
+}
+
+// x comes second: a NaN passes through.
+INLINE V v_relu(V x) { return v_max(v_splat(0), x); }

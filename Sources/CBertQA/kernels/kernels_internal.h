@@ -44,6 +44,8 @@ extern const bq_kernels bq_kernels_avx512_vnni_bf16;
 BQ_KERNEL(linear_f32, avx512);
 BQ_KERNEL(layer_norm_f32, avx512);
 BQ_KERNEL(attention_f32, avx512);
+BQ_KERNEL(relative_keys_f32, avx512);
+BQ_KERNEL(relative_bias, avx512);
 BQ_KERNEL(multiply_rows, avx512);
 BQ_KERNEL(lstm_cell, avx512);
 BQ_KERNEL(gru_cell, avx512);

@@ -70,6 +70,7 @@ INLINE VI vi_bits(V a) { return (VI)a; }
 INLINE V vi_float(VI a) { return __builtin_convertvector(a, V); }
 
 #include "f32_kernels.inc.h"
+#include "relative.inc.h"
 
 #if defined(__aarch64__)
 #define ROW_VECTORS 4  // 16 sums, 4 vectors of weights, 1 of values
@@ -135,6 +136,8 @@ const bq_kernels bq_kernels_portable = {
     .linear_f32 = bq_linear_f32_portable,
     .layer_norm_f32 = bq_layer_norm_f32_portable,
     .attention_f32 = bq_attention_f32_portable,
+    .relative_keys_f32 = bq_relative_keys_f32_portable,
+    .relative_bias = bq_relative_bias_portable,
     .multiply_rows = bq_multiply_rows_portable,
     .lstm_cell = bq_lstm_cell_portable,
     .gru_cell = bq_gru_cell_portable,

@@ -12,34 +12,38 @@
 // Less than any score, and so far from INT32_MIN that subtracting a score does not overflow.
 enum { NO_SCORE = -(1 << 30) };
 
-// A window's keys and values in scratch, by blocks of the window's first token's block on.
+// A head's keys and values in scratch, by blocks from that of the first key on.
 typedef struct {
+  const bq_attention *a;
   uint8_t *keys;     // [block][head_dim/4][16][4]
   uint16_t *values;  // [block][head_dim][16], bfloat16
   int8_t *queries;   // [blocks of a tile][head_dim/4][16][4]
-  float *strip;
-  float *lows;                     // [head_dim], each feature's least key
-  size_t first, tokens, head_dim;  // first < 16
-  float key_step;                  // value of a step of a key's byte
+  float *lows;       // [head_dim], each feature's least key
+  float key_step;    // value of a step of a key's byte
 } head_s8;
 
-// The lanes of block `block` that hold tokens of the window.
-INLINE __mmask16 window_lanes(const head_s8 *h, size_t block) {
-  const size_t from = block * BQ_LANES, end = h->first + h->tokens;
-  const unsigned begin = from < h->first ? (unsigned)(h->first - from) : 0;
+// Blocks that hold keys.
+INLINE size_t key_blocks(const bq_attention *a) {
+  return (a->key_end + BQ_LANES - 1) / BQ_LANES - a->key_begin / BQ_LANES;
+}
+
+// The lanes of the keys' block `block` that hold keys.
+INLINE __mmask16 key_lanes(const bq_attention *a, size_t block) {
+  const size_t from = (a->key_begin / BQ_LANES + block) * BQ_LANES, end = a->key_end;
+  const unsigned begin = from < a->key_begin ? (unsigned)(a->key_begin - from) : 0;
   const unsigned stop = end - from < BQ_LANES ? (unsigned)(end - from) : BQ_LANES;
   return (__mmask16)((0xFFFFu << begin) & (0xFFFFu >> (BQ_LANES - stop)));
 }
 
-// One step for all features, so that it divides every score of the window alike. It is not so small
+// One step for all features, so that it divides every score of a query alike. It is not so small
 // that an offset would be more than 2^22 steps: those are no integers beside 1.5 · 2^23.
-INLINE void quantize_keys(head_s8 *h, const float *k, size_t stride) {
-  const size_t blocks = (h->first + h->tokens + BQ_LANES - 1) / BQ_LANES;
+INLINE void quantize_keys(head_s8 *h, const float *k) {
+  const size_t blocks = key_blocks(h->a), stride = h->a->stride, head_dim = h->a->head_dim;
   float range = 1e-30f;
-  for (size_t d = 0; d < h->head_dim; d++) {
+  for (size_t d = 0; d < head_dim; d++) {
     V low = v_splat(INFINITY), high = v_splat(-INFINITY);
     for (size_t b = 0; b < blocks; b++) {
-      const __mmask16 lanes = window_lanes(h, b);
+      const __mmask16 lanes = key_lanes(h->a, b);
       const V x = v_load(k + b * stride + d * BQ_LANES);
       low = _mm512_mask_min_ps(low, lanes, low, x);
       high = _mm512_mask_max_ps(high, lanes, high, x);
@@ -51,20 +55,20 @@ INLINE void quantize_keys(head_s8 *h, const float *k, size_t stride) {
   h->key_step = range * (1.0f / 253);
   const float inverse = 253 / range;
   const V magic = v_splat(12582912.0f + 1);
-  for (size_t d = 0; d < h->head_dim; d += 4) {
+  for (size_t d = 0; d < head_dim; d += 4) {
     V zero[4];
     BQ_UNROLL_FOR (size_t i = 0; i < 4; i++) zero[i] = magic - v_splat(h->lows[d + i] * inverse);
     for (size_t b = 0; b < blocks; b++)
-      vi_store(h->keys + (b * h->head_dim + d) * BQ_LANES,
+      vi_store(h->keys + (b * head_dim + d) * BQ_LANES,
                quantize_quad(k + b * stride + d * BQ_LANES, v_splat(inverse), zero));
   }
 }
 
-INLINE void convert_values(const head_s8 *h, const float *v, size_t stride) {
-  const size_t blocks = (h->first + h->tokens + BQ_LANES - 1) / BQ_LANES;
+INLINE void convert_values(const head_s8 *h, const float *v) {
+  const size_t blocks = key_blocks(h->a), stride = h->a->stride, head_dim = h->a->head_dim;
   for (size_t b = 0; b < blocks; b++)
-    for (size_t d = 0; d < h->head_dim; d++)
-      _mm256_storeu_si256((__m256i *)(h->values + (b * h->head_dim + d) * BQ_LANES),
+    for (size_t d = 0; d < head_dim; d++)
+      _mm256_storeu_si256((__m256i *)(h->values + (b * head_dim + d) * BQ_LANES),
                           (__m256i)_mm512_cvtneps_pbh(v_load(v + b * stride + d * BQ_LANES)));
 }
 
@@ -79,15 +83,20 @@ INLINE V quantize_queries(const float *q, size_t head_dim, int8_t *to) {
   return most * v_splat(1.0f / 127);
 }
 
-// As score_tile, in integers: strip[key][blocks·16 queries].
-INLINE void score_tile_s8(const int rows, const int blocks, const head_s8 *h, const uint8_t *k,
-                          size_t left, int32_t *strip, VI most[TILE_VECS]) {
+// As score_tile of f32_kernels.inc.h, in integers: strip[key][blocks·16 queries].
+INLINE void score_tile_s8(const int rows, const int blocks, const int biased, const head_s8 *h,
+                          const V unit[TILE_VECS], size_t block, size_t key, void *strip,
+                          void *most) {
+  const bq_attention *a = h->a;
+  const size_t left = a->key_end - key, head_dim = a->head_dim;
+  const size_t token = key - a->key_begin / BQ_LANES * BQ_LANES;
+  const uint8_t *k = h->keys + token / BQ_LANES * head_dim * BQ_LANES + token % BQ_LANES * 4;
   VI acc[KEY_ROWS][TILE_VECS];
   CLEAR_TILE(acc, vi_splat(0));
-  for (size_t d = 0; d < h->head_dim; d += 4) {
+  for (size_t d = 0; d < head_dim; d += 4) {
     VI lanes[TILE_VECS];
     BQ_UNROLL_FOR (int b = 0; b < blocks; b++)
-      lanes[b] = vi_load(h->queries + ((size_t)b * h->head_dim + d) * BQ_LANES);
+      lanes[b] = vi_load(h->queries + ((size_t)b * head_dim + d) * BQ_LANES);
     BQ_UNROLL_FOR (int r = 0; r < rows; r++) {
       int32_t quad;
       memcpy(&quad, k + d * BQ_LANES + r * 4, sizeof quad);
@@ -97,83 +106,99 @@ INLINE void score_tile_s8(const int rows, const int blocks, const head_s8 *h, co
   }
   BQ_UNROLL_FOR (int r = 0; r < rows; r++)
     BQ_UNROLL_FOR (int b = 0; b < blocks; b++) {
-      const VI score = (size_t)r < left ? acc[r][b] : vi_splat(NO_SCORE);
-      most[b] = (VI)_mm512_max_epi32((__m512i)most[b], (__m512i)score);
-      vi_store(strip + (r * blocks + b) * VL, score);
+      if (biased) {
+        V score = v_splat(-INFINITY), *top = (V *)most + b;
+        if ((size_t)r < left)
+          score = add_bias(a, vi_float(acc[r][b]) * unit[b], block, b, key + (size_t)r);
+        *top = v_max(*top, score);
+        v_store((float *)strip + (r * blocks + b) * VL, score);
+      } else {
+        VI *top = (VI *)most + b;
+        const VI score = (size_t)r < left ? acc[r][b] : vi_splat(NO_SCORE);
+        *top = (VI)_mm512_max_epi32((__m512i)*top, (__m512i)score);
+        vi_store((int32_t *)strip + (r * blocks + b) * VL, score);
+      }
     }
 }
 
-INLINE void score_keys_s8(const int blocks, const head_s8 *h, VI most[TILE_VECS]) {
-  BQ_UNROLL_FOR (int b = 0; b < blocks; b++) most[b] = vi_splat(NO_SCORE);
-  for (size_t j = 0; j < h->tokens;) {
-    const size_t token = h->first + j, left = h->tokens - j;
-    const uint8_t *k = h->keys + token / BQ_LANES * h->head_dim * BQ_LANES + token % BQ_LANES * 4;
-    int32_t *to = (int32_t *)h->strip + j * (size_t)blocks * BQ_LANES;
-    if (token % KEY_ROWS == 0) {
-      score_tile_s8(KEY_ROWS, blocks, h, k, left, to, most);
-      j += KEY_ROWS;
+// All keys' scores: integers of the value `unit` per query, or, with `biased`, floats with what the call
+// adds. most: VI or V [TILE_VECS].
+INLINE void score_keys_s8(const int blocks, const int biased, const head_s8 *h,
+                          const V unit[TILE_VECS], size_t block, void *most) {
+  BQ_UNROLL_FOR (int b = 0; b < blocks; b++)
+    if (biased)
+      ((V *)most)[b] = v_splat(-INFINITY);
+    else
+      ((VI *)most)[b] = vi_splat(NO_SCORE);
+  for (size_t key = h->a->key_begin; key < h->a->key_end;) {
+    float *to = h->a->scratch + (key - h->a->key_begin) * (size_t)blocks * BQ_LANES;
+    if (key % KEY_ROWS == 0) {
+      score_tile_s8(KEY_ROWS, blocks, biased, h, unit, block, key, to, most);
+      key += KEY_ROWS;
     } else {
-      score_tile_s8(4, blocks, h, k, left, to, most);
-      j += 4;
+      score_tile_s8(4, blocks, biased, h, unit, block, key, to, most);
+      key += 4;
     }
   }
 }
 
-// As soften_bf16; `unit` is the value of an integer score in powers of 2, per query.
-INLINE void soften_s8(const int blocks, const head_s8 *h, const VI most[TILE_VECS],
+// As soften_bf16; `unit` is the value of an integer score, per query.
+INLINE void soften_s8(const int blocks, const bq_attention *a, const VI most[TILE_VECS],
                       const V unit[TILE_VECS], V inverse[TILE_VECS]) {
   const int width = blocks * BQ_LANES;
+  const size_t keys = a->key_end - a->key_begin;
   V sum[TILE_VECS];
   BQ_UNROLL_FOR (int b = 0; b < blocks; b++) sum[b] = v_splat(0);
-  for (size_t j = 0; j < h->tokens; j += 2)
+  for (size_t j = 0; j < keys; j += 2)
     BQ_UNROLL_FOR (int b = 0; b < blocks; b++) {
-      const float *from = h->strip + j * width + b * VL;
+      const float *from = a->scratch + j * width + b * VL;
       const V even = v_exp2_fast(vi_float(vi_load(from) - most[b]) * unit[b]);
       V odd = v_exp2_fast(vi_float(vi_load(from + width) - most[b]) * unit[b]);
-      if (j + 1 == h->tokens) odd = v_splat(0);
+      if (j + 1 == keys) odd = v_splat(0);
       sum[b] += even + odd;
-      vi_store(h->strip + j / 2 * width + b * VL, v_pairs_bf16(even, odd));
+      vi_store(a->scratch + j / 2 * width + b * VL, v_pairs_bf16(even, odd));
     }
   BQ_UNROLL_FOR (int b = 0; b < blocks; b++) inverse[b] = v_splat(1) / sum[b];
 }
 
 // The queries of `blocks` blocks from block `block` of the chunk on.
-INLINE void attend_s8(const int blocks, const head_s8 *h, const float *q, size_t stride,
-                      size_t block, size_t query_begin, size_t query_end, float scale, float *out,
-                      size_t out_stride) {
+INLINE void attend_s8(const int blocks, const int biased, const head_s8 *h, const float *q,
+                      size_t block, float *out) {
+  const bq_attention *a = h->a;
   V unit[TILE_VECS], inverse[TILE_VECS];
-  VI most[TILE_VECS];
+  // Integer scores are multiplied by the scale and log2 e as well.
+  const float step = biased ? h->key_step : a->scale * 1.44269504f * h->key_step;
   BQ_UNROLL_FOR (int b = 0; b < blocks; b++)
-    unit[b] = quantize_queries(q + (block + (size_t)b) * stride, h->head_dim,
-                               h->queries + (size_t)b * h->head_dim * BQ_LANES) *
-              v_splat(scale * 1.44269504f * h->key_step);
-  score_keys_s8(blocks, h, most);
-  soften_s8(blocks, h, most, unit, inverse);
-  const head_bf16 values = {NULL,     NULL,      h->values,   h->head_dim * BQ_LANES,
-                            h->first, h->tokens, h->head_dim, 0};
-  context_keys_bf16(blocks, &values, h->strip, inverse, block, query_begin, query_end, out,
-                    out_stride);
+    unit[b] = quantize_queries(q + (block + (size_t)b) * a->stride, a->head_dim,
+                               h->queries + (size_t)b * a->head_dim * BQ_LANES) *
+              v_splat(step);
+  if (biased) {
+    V most[TILE_VECS];
+    score_keys_s8(blocks, biased, h, unit, block, most);
+    soften_bf16(blocks, a, most, inverse);
+  } else {
+    VI most[TILE_VECS];
+    score_keys_s8(blocks, biased, h, unit, block, most);
+    soften_s8(blocks, a, most, unit, inverse);
+  }
+  context_keys_bf16(blocks, a, h->values, a->head_dim * BQ_LANES, inverse, block, out);
 }
 
-KERNEL void SUFFIXED(attention_s8)(const float *q, const float *k, const float *v, size_t stride,
-                                   size_t first, size_t tokens, size_t query_begin,
-                                   size_t query_end, size_t head_dim, float scale, float *scratch,
-                                   float *out, size_t out_stride) {
-  if (query_begin >= query_end) return;
-  const size_t window = first / BQ_LANES * stride;
-  const size_t padded = (tokens + 2 * BQ_LANES) / BQ_LANES * BQ_LANES;
-  head_s8 h = {.strip = scratch, .first = first % BQ_LANES, .tokens = tokens, .head_dim = head_dim};
-  h.queries = (int8_t *)(scratch + bq_attention_scratch(tokens));
-  h.keys = (uint8_t *)h.queries + TILE_BLOCKS * BQ_LANES * head_dim;
-  h.values = (uint16_t *)(h.keys + padded * head_dim);
-  h.lows = (float *)(h.values + padded * head_dim);
-  quantize_keys(&h, k + window, stride);
-  convert_values(&h, v + window, stride);
-  const size_t begin = first + query_begin, end = first + query_end;
-  const size_t last = (end + BQ_LANES - 1) / BQ_LANES;
-  size_t block = begin / BQ_LANES;
-  for (; block + TILE_BLOCKS <= last; block += TILE_BLOCKS)
-    attend_s8(TILE_BLOCKS, &h, q, stride, block, begin, end, scale, out, out_stride);
-  for (; block < last; block++)
-    attend_s8(1, &h, q, stride, block, begin, end, scale, out, out_stride);
+KERNEL void SUFFIXED(attention_s8)(const bq_attention *a, const float *q, const float *k,
+                                   const float *v, float *out) {
+  const bq_attention call = *a;  // which no store can change
+  if (call.query_begin >= call.query_end) return;
+  const size_t first = call.key_begin / BQ_LANES * call.stride, dim = call.head_dim;
+  const size_t keys = call.key_end - call.key_begin;
+  const size_t padded = (keys + 2 * BQ_LANES) / BQ_LANES * BQ_LANES;
+  head_s8 h = {.a = &call};
+  h.queries = (int8_t *)(call.scratch + bq_attention_scratch(keys));
+  h.keys = (uint8_t *)h.queries + TILE_BLOCKS * BQ_LANES * dim;
+  h.values = (uint16_t *)(h.keys + padded * dim);
+  h.lows = (float *)(h.values + padded * dim);
+  quantize_keys(&h, k + first);
+  convert_values(&h, v + first);
+#define BQ_TILE(blocks, biased, block) attend_s8(blocks, biased, &h, q, block, out)
+  BQ_FOR_QUERIES(call, BQ_TILE);
+#undef BQ_TILE
 }

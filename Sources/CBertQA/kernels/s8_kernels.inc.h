@@ -44,7 +44,7 @@ INLINE void linear_tile_s8(const int rows, const int blocks, const bq_weights_s8
       acc[r][v] = v_fma(vi_float(dots[r][v]) * v_load(scale + v * VL), unit, rest);
     }
   }
-  store_tile(rows, blocks, acc, epilogue, gelu_fast_tile, y, y_stride);
+  store_tile(rows, blocks, acc, epilogue, activate_fast_tile, y, y_stride);
 }
 
 KERNEL void SUFFIXED(linear_s8)(const bq_weights_s8 *weights, const uint8_t *x, const float *scale,

@@ -1,12 +1,18 @@
-// How much scratch memory the attention kernels need.
+// How much memory the attention kernels need, and what they give.
 #include "kernels.h"
 
 // Scores of two blocks of queries, with room for the last group of keys.
-size_t bq_attention_scratch(size_t tokens) { return (tokens + 8) * 2 * BQ_LANES; }
+size_t bq_attention_scratch(size_t keys) { return (keys + 8) * 2 * BQ_LANES; }
 
-// The scores; two blocks of queries, a byte per key and two per value, in whole blocks, as a window may
+// The scores; two blocks of queries, a byte per key and two per value, in whole blocks, as the keys may
 // begin and end within one; and a number per feature.
-size_t bq_attention_s8_scratch(size_t tokens, size_t head_dim) {
-  return bq_attention_scratch(tokens) + head_dim +
-         (3 * (tokens + 2 * BQ_LANES) + 2 * BQ_LANES) * head_dim / sizeof(float);
+size_t bq_attention_s8_scratch(size_t keys, size_t head_dim) {
+  return bq_attention_scratch(keys) + head_dim +
+         (3 * (keys + 2 * BQ_LANES) + 2 * BQ_LANES) * head_dim / sizeof(float);
+}
+
+// A block of keys and one of queries have 31 distances.
+size_t bq_relative_width(const bq_attention *a) {
+  const size_t blocks = (a->query_end + BQ_LANES - 1) / BQ_LANES - a->query_begin / BQ_LANES;
+  return (blocks + 1) * BQ_LANES;
 }

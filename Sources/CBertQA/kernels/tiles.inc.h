@@ -3,11 +3,15 @@
 //   KERNEL           attributes of a function that is compiled for the instruction set
 //   INLINE           those of an inlined function, and its storage class
 //   V, VL            the vector of floats and its length: 4, 8 or 16
+//   VI               the vector of VL int32s; a cast between it and V keeps the bits
 //   v_load, v_store  of VL floats at any address
-//   v_gelu           of f32_math.inc.h
+//   v_splat, v_max   the vector of one float; the greater
+//   v_gelu, …        the activations of f32_math.inc.h
 //   TILE_BLOCKS      blocks of 16 tokens in a tile
 // and, optionally,
-//   HAS_FAST_GELU    if it defines v_gelu_fast, a GELU with an absolute error of at most 6e-6
+//   HAS_FAST_GELU    if it defines v_gelu_fast and v_gelu_tanh_fast, with absolute errors of at most 6e-6
+
+#include <math.h>
 
 enum {
   VECS = BQ_LANES / VL,  // vectors in a block of tokens
@@ -58,22 +62,39 @@ INLINE void prefetch_outputs(const int rows, const int blocks, const void *y, si
 #define PREFETCH_ROWS(w, row_bytes, step) \
   __builtin_prefetch((const char *)(w) + (size_t)rows * ((row_bytes) + 4 * (step)), 0, 2)
 
-// y[i] = gelu(y[i]) for n values, a multiple of 16. Not inlined: a tile would hold it `rows` times.
-__attribute__((noinline, unused)) KERNEL static void gelu_tile(float *y, size_t n) {
-  for (size_t i = 0; i < n; i += VL) v_store(y + i, v_gelu(v_load(y + i)));
+// y[i] = f(y[i]) for n values, a multiple of 16, where f is an epilogue's activation. Not inlined: a tile
+// would hold it `rows` times.
+#define BQ_EACH(op) \
+  for (size_t i = 0; i < n; i += VL) v_store(y + i, op(v_load(y + i)))
+__attribute__((noinline, unused)) KERNEL static void activate_tile(int32_t epilogue, float *y,
+                                                                   size_t n) {
+  switch (epilogue) {
+    case BQ_EPILOGUE_GELU: BQ_EACH(v_gelu); break;
+    case BQ_EPILOGUE_GELU_TANH: BQ_EACH(v_gelu_tanh); break;
+    case BQ_EPILOGUE_SILU: BQ_EACH(v_silu); break;
+    case BQ_EPILOGUE_RELU: BQ_EACH(v_relu); break;
+    case BQ_EPILOGUE_TANH: BQ_EACH(v_tanh); break;
+  }
 }
 
+// The same for results that are then rounded to 8 bits.
 #ifdef HAS_FAST_GELU
-__attribute__((noinline, unused)) KERNEL static void gelu_fast_tile(float *y, size_t n) {
-  for (size_t i = 0; i < n; i += VL) v_store(y + i, v_gelu_fast(v_load(y + i)));
+__attribute__((noinline, unused)) KERNEL static void activate_fast_tile(int32_t epilogue, float *y,
+                                                                        size_t n) {
+  switch (epilogue) {
+    case BQ_EPILOGUE_GELU: BQ_EACH(v_gelu_fast); break;
+    case BQ_EPILOGUE_GELU_TANH: BQ_EACH(v_gelu_tanh_fast); break;
+    default: activate_tile(epilogue, y, n);
+  }
 }
 #else
-#define gelu_fast_tile gelu_tile
+#define activate_fast_tile activate_tile
 #endif
+#undef BQ_EACH
 
 // Stores sums (bias included) of `rows` outputs of `blocks` blocks as f32; y is that of the first.
 INLINE void store_tile(const int rows, const int blocks, V acc[][TILE_VECS], int32_t epilogue,
-                       void (*gelu)(float *, size_t), float *y, size_t y_stride) {
+                       void (*activate)(int32_t, float *, size_t), float *y, size_t y_stride) {
   BQ_UNROLL_FOR (int r = 0; r < rows; r++)
     BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++) {
       float *to = y + v / VECS * y_stride + r * BQ_LANES + v % VECS * VL;
@@ -81,8 +102,8 @@ INLINE void store_tile(const int rows, const int blocks, V acc[][TILE_VECS], int
       if (epilogue == BQ_EPILOGUE_RESIDUAL) sum += v_load(to);
       v_store(to, sum);
     }
-  if (epilogue == BQ_EPILOGUE_GELU)
-    for (int b = 0; b < blocks; b++) gelu(y + b * y_stride, rows * BQ_LANES);
+  if (epilogue != BQ_EPILOGUE_BIAS && epilogue != BQ_EPILOGUE_RESIDUAL)
+    for (int b = 0; b < blocks; b++) activate(epilogue, y + b * y_stride, rows * BQ_LANES);
 }
 
 // Writes the lanes begin ..< end of one block's feature.
@@ -110,3 +131,64 @@ INLINE void store_queries(const int rows, const int blocks, V acc[][TILE_VECS], 
     }
   }
 }
+
+// Calls TILE(blocks, biased, block) with constant blocks and `biased` for every tile of an attention's
+// queries. `biased`: whether anything is added to scores.
+#define BQ_FOR_QUERIES(a, TILE)                  \
+  do {                                           \
+    if ((a).query_begin >= (a).query_end) break; \
+    if ((a).bias || (a).band)                    \
+      BQ_FOR_QUERY_BLOCKS_(a, 1, TILE);          \
+    else                                         \
+      BQ_FOR_QUERY_BLOCKS_(a, 0, TILE);          \
+  } while (0)
+#define BQ_FOR_QUERY_BLOCKS_(a, biased, TILE)                                           \
+  do {                                                                                  \
+    const size_t last_ = ((a).query_end + BQ_LANES - 1) / BQ_LANES;                     \
+    size_t b_ = (a).query_begin / BQ_LANES;                                             \
+    for (; b_ + TILE_BLOCKS <= last_; b_ += TILE_BLOCKS) TILE(TILE_BLOCKS, biased, b_); \
+    for (; b_ < last_; b_++) TILE(1, biased, b_);                                       \
+  } while (0)
+
+// A score with what the call adds to it, before the scale. Vector v of the queries in blocks `block` …;
+// key: of the chunk.
+INLINE V add_bias(const bq_attention *a, V score, size_t block, int v, size_t key) {
+  static const float ramp[BQ_LANES] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  block += (size_t)(v / VECS);
+  const int lane = v % VECS * VL;
+  if (a->bias)
+    score += v_load(a->bias + (ptrdiff_t)(block - a->query_begin / BQ_LANES) * a->bias_stride +
+                    (ptrdiff_t)(key - a->key_begin) * a->bias_step + lane);
+  if (a->band) {
+    const float first = (float)((ptrdiff_t)(block * BQ_LANES) - (ptrdiff_t)key);
+    const V behind = v_load(ramp + lane) + v_splat(first), band = v_splat((float)a->band);
+    const VI far = (VI)(v_max(behind, v_splat(0) - behind) > band);
+    score = (V)((~far & (VI)score) | (far & (VI)v_splat(-INFINITY)));
+  }
+  return score;
+}
+
+// Calls TILE(rows, blocks, key, block) with constant rows and blocks for every tile of keys and of blocks
+// of distances that relative_keys_… gives them; to_: where the tile's results go.
+#define BQ_FOR_DISTANCES(a, width, ROWS, TILE)                                                   \
+  do {                                                                                           \
+    if ((a).query_begin >= (a).query_end) break;                                                 \
+    const size_t blocks_ = (width) / BQ_LANES;                                                   \
+    for (size_t key_ = (a).key_begin; key_ < (a).key_end;) {                                     \
+      float *to_ = y + (key_ - (a).key_begin) * (width);                                         \
+      ptrdiff_t b_ = (ptrdiff_t)((a).query_begin / BQ_LANES) - (ptrdiff_t)(key_ / BQ_LANES) - 1; \
+      const ptrdiff_t last_ = b_ + (ptrdiff_t)blocks_;                                           \
+      const int whole_ = key_ % (ROWS) == 0 && (a).key_end - key_ >= (ROWS);                     \
+      for (; b_ + TILE_BLOCKS <= last_; b_ += TILE_BLOCKS, to_ += TILE_BLOCKS * BQ_LANES)        \
+        BQ_DISTANCE_ROWS_(ROWS, whole_, TILE_BLOCKS, TILE);                                      \
+      for (; b_ < last_; b_++, to_ += BQ_LANES) BQ_DISTANCE_ROWS_(ROWS, whole_, 1, TILE);        \
+      key_ += whole_ ? (ROWS) : 1;                                                               \
+    }                                                                                            \
+  } while (0)
+#define BQ_DISTANCE_ROWS_(ROWS, whole, blocks, TILE) \
+  do {                                               \
+    if (whole)                                       \
+      TILE(ROWS, blocks, key_, b_);                  \
+    else                                             \
+      TILE(1, blocks, key_, b_);                     \
+  } while (0)

@@ -4,7 +4,7 @@ import Glibc
 /// `bertqa filter`.
 enum FilterCommand: Command {
   static let name = "filter"
-  static let summary = "add answers, labels or vectors to the records of a pipeline"
+  static let summary = "add answers, labels, entities or vectors to the records of a pipeline"
 
   static let table = CommandTable(
     usages: ["[OPTION]... [FILE|-]"],
@@ -24,6 +24,7 @@ enum FilterCommand: Command {
           OptionRow(.topK, letter: "k", value: "N", "give the N most probable labels only"), secondFieldRow,
           ClassifyOptions.contributionRow,
         ] + ClassifyOptions.readingRows),
+      OptionSection("With --task entities", EntitySearch.findingRows + EntitySearch.readingRows),
       OptionSection("With --task embed", [secondFieldRow] + EmbedOptions.rows),
       OptionSection("With --task tokenize", TokenizeCommand.rows),
     ],
@@ -44,6 +45,9 @@ enum FilterCommand: Command {
       .init(
         "a column with the label of each row, going on where a killed run was",
         "bertqa filter --task classify --format csv in.csv -o out.csv --resume cp"),
+      .init(
+        "records without personal data in their text",
+        "bertqa filter --task entities --patterns all --redact --output-field text in.jsonl"),
     ])
 
   private static let recordRows: [OptionRow] =
@@ -119,9 +123,9 @@ enum FilterCommand: Command {
     let stop = try StopSignals(timeout: settings.stopTimeout)
     let ignoresPipe = StopSignals.isIgnored(SIGPIPE)
     signal(SIGPIPE, SIG_IGN)
-    let context = try ModelChoice(
-      arguments, task: settings.task.modelTask, tokenizerOnly: settings.task == .tokenize
-    ).load()
+    let model = try ModelChoice(
+      arguments, task: settings.task.modelTask, tokenizerOnly: settings.task == .tokenize)
+    let context = settings.needsNoModel ? nil : try model.load()
     let task = try FilterSetup.makeTask(settings, context, stop)
     let run = try FilterSetup.prepare(settings, task, context, stop)
     var ending: String?

@@ -3,13 +3,14 @@ import BertQACore
 /// The arguments of `bertqa filter`, read.
 struct FilterSettings {
   enum TaskName: String, CaseIterable {
-    case answer, classify, embed, tokenize
+    case answer, classify, entities, embed, tokenize
 
     /// Options that mean something to it.
     var options: [Option] {
       switch self {
       case .answer: [.question, .questionField] + AnswerOptions.options
       case .classify: [.topK, .secondField, .contributions] + ClassifyOptions.readingRows.map(\.option)
+      case .entities: (EntitySearch.findingRows + EntitySearch.readingRows).map(\.option)
       case .embed: [.secondField] + EmbedOptions.rows.map(\.option)
       case .tokenize: [.ids, .parseSpecialTokens]
       }
@@ -20,6 +21,7 @@ struct FilterSettings {
       switch self {
       case .answer, .tokenize: .answer
       case .classify: .classify
+      case .entities: .entities
       case .embed: .embed
       }
     }
@@ -35,6 +37,7 @@ struct FilterSettings {
   private(set) var outputField = FieldPath(member: Array("bertqa".utf8))
   private(set) var answerOptions = AnswerOptions()
   private(set) var classifyOptions = ClassifyOptions()
+  private(set) var entitySearch = EntitySearch()
   private(set) var embedOptions = EmbedOptions()
   /// How many labels to give; nil for all.
   private(set) var labelLimit: Int?
@@ -127,6 +130,7 @@ struct FilterSettings {
     case .classify:
       try classifyOptions.set(given)
       if given.option == .topK { labelLimit = try given.integer(in: 1...Int.max) }
+    case .entities: try entitySearch.set(given)
     case .embed: try embedOptions.set(given)
     case .tokenize: break
     }
@@ -151,6 +155,9 @@ struct FilterSettings {
     if !metricsLabels.isEmpty, metrics == nil { throw arguments.usage("--metrics-label goes with --metrics") }
   }
 
+  /// Whether the task needs no model.
+  var needsNoModel: Bool { task == .entities && !entitySearch.usesModel }
+
   /// All that the output depends on besides the input and the model: equal for arguments that mean the same.
   var meaning: String {
     let questions = questions.map { question in
@@ -161,7 +168,8 @@ struct FilterSettings {
     }
     let parts: [String] = [
       task.rawValue, "\(format)", "\(texts.map(\.segments))", "\(questions)", "\(outputField.segments)",
-      "\(answerOptions)", "\(classifyOptions)", "\(embedOptions)", "\(labelLimit ?? -1)", "\(idsOnly)",
+      "\(answerOptions)", "\(classifyOptions)", entitySearch.meaning, "\(embedOptions)",
+      "\(labelLimit ?? -1)", "\(idsOnly)",
       "\(parseSpecialTokens)", "\(maximumRecordBytes)", "\(maximumDocumentBytes)", policy.action.rawValue,
       "\(policy.deadLetters != nil)",
     ]

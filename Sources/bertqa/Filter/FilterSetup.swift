@@ -4,32 +4,12 @@ import Glibc
 /// Makes a run from its settings: everything is checked before a file is changed.
 enum FilterSetup {
   static func makeTask(
-    _ settings: FilterSettings, _ context: Context, _ stop: StopSignals
+    _ settings: FilterSettings, _ context: Context?, _ stop: StopSignals
   ) throws(ToolError) -> any FilterTask {
     // A run that can be resumed loses nothing when it stops at once.
     let isResumable = settings.checkpoint != nil
     let cancellation = Cancellation { isResumable ? stop.signal != nil : stop.isOverdue }
-    let task: any FilterTask
-    switch settings.task {
-    case .answer:
-      var options = settings.answerOptions
-      options.call.cancellation = cancellation
-      task = AnswerTask(context: context, questions: settings.questions, options: options)
-    case .classify:
-      var options = settings.classifyOptions
-      options.call.cancellation = cancellation
-      task = ClassifyTask(context: context, options: options, labelLimit: settings.labelLimit)
-    case .embed:
-      var options = settings.embedOptions
-      options.call.cancellation = cancellation
-      task = EmbedTask(context: context, options: options)
-    case .tokenize:
-      var call = CallOptions()
-      call.cancellation = cancellation
-      task = TokenizeTask(
-        context: context, idsOnly: settings.idsOnly, parseSpecialTokens: settings.parseSpecialTokens,
-        call: call)
-    }
+    let task = try makeTask(settings, context, cancellation)
     try ofCore(FilterCommand.invocation) { () throws(BertQAError) in
       do throws(BertQAError) {
         try task.check(fieldCount: settings.texts.count)
@@ -41,9 +21,41 @@ enum FilterSetup {
     return task
   }
 
+  /// - Parameter context: nil for what needs no model.
+  private static func makeTask(
+    _ settings: FilterSettings, _ context: Context?, _ cancellation: Cancellation
+  ) throws(ToolError) -> any FilterTask {
+    guard let context else {
+      guard settings.needsNoModel else { throw ToolError(.resources, "a task without its model") }
+      return EntitiesTask(context: nil, search: settings.entitySearch.stopped(by: cancellation))
+    }
+    switch settings.task {
+    case .answer:
+      var options = settings.answerOptions
+      options.call.cancellation = cancellation
+      return AnswerTask(context: context, questions: settings.questions, options: options)
+    case .classify:
+      var options = settings.classifyOptions
+      options.call.cancellation = cancellation
+      return ClassifyTask(context: context, options: options, labelLimit: settings.labelLimit)
+    case .embed:
+      var options = settings.embedOptions
+      options.call.cancellation = cancellation
+      return EmbedTask(context: context, options: options)
+    case .entities:
+      return EntitiesTask(context: context, search: settings.entitySearch.stopped(by: cancellation))
+    case .tokenize:
+      var call = CallOptions()
+      call.cancellation = cancellation
+      return TokenizeTask(
+        context: context, idsOnly: settings.idsOnly, parseSpecialTokens: settings.parseSpecialTokens,
+        call: call)
+    }
+  }
+
   /// Opens what is read and written, and starts the reader.
   static func prepare(
-    _ settings: FilterSettings, _ task: any FilterTask, _ context: Context, _ stop: StopSignals
+    _ settings: FilterSettings, _ task: any FilterTask, _ context: Context?, _ stop: StopSignals
   ) throws(ToolError) -> FilterRun {
     var input = try Input(settings.input)
     try checkFiles(settings, input)

@@ -23,6 +23,11 @@ enum Option: String, CaseIterable {
   case ids
   case contributions
   case windowPooling = "window-pooling"
+  case labels
+  case patterns
+  case redact
+  case aggregation
+  case threshold
   case textField = "text-field"
   case labelField = "label-field"
   case format

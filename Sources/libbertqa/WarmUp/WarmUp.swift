@@ -20,6 +20,7 @@ enum WarmUp {
     ZeroModel.classifying.use(Self.classifying)
     ZeroModel.wordCounts.use(Self.classifying)
     ZeroModel.embedding.use(Self.embedding)
+    ZeroModel.entities.use(Self.entities)
     ZeroModel.recurrent.use(Self.sequences)
     Self.training()
     _ = bertqa_pool_set_threads(-1)
@@ -136,6 +137,51 @@ enum WarmUp {
     _ = bertqa_classification_contribution_get(classification, 0)
     _ = bertqa_classification_summary(classification)
     bertqa_classification_free(classification)
+  }
+
+  private static func entities(_ context: OpaquePointer) {
+    information(context)
+    withText("a b. a a b. b a b a b a b a.") { text, length in
+      var lists: [OpaquePointer?] = [nil, nil]
+      let statuses = CArray<bertqa_status>([0, 0])
+      withText("x") { label, size in
+        withUnsafePointer(to: bertqa_text(text: label, length: size)) { label in
+          var options = bertqa_entities_options()
+          options.struct_size = MemoryLayout<bertqa_entities_options>.size
+          (options.labels, options.label_count) = (label, 1)
+          (options.ignore_labels, options.ignore_label_count) = (label, 1)
+          _ = bertqa_entities(context, text, length, &options, &lists[0])
+        }
+      }
+      use(list: lists[0], of: text, length)
+      let texts = [bertqa_text(text: text, length: length), bertqa_text(text: text, length: 1)]
+      for statuses in [nil, statuses.elements.baseAddress] {
+        _ = bertqa_entities_batch(context, texts, 2, nil, &lists, statuses)
+        lists.forEach { bertqa_entity_list_free($0) }
+      }
+    }
+    columns { texts, _ in
+      var array = ArrowArray()
+      var schema = ArrowSchema()
+      _ = bertqa_entities_arrow(context, texts, nil, &array, &schema)
+      array.release?(&array)
+      schema.release?(&schema)
+    }
+    withText("a@b.de +1 212 555 1234, 4111 1111 1111 1111; GB82WEST12345698765432 1.2.3.4 ::1 www.b.de/(a)") {
+      text, length in
+      var list: OpaquePointer?
+      _ = bertqa_patterns(text, length, nil, &list)
+      use(list: list, of: text, length)
+    }
+  }
+
+  private static func use(list: OpaquePointer?, of text: UnsafePointer<CChar>, _ length: Int) {
+    _ = (bertqa_entity_list_count(list), bertqa_entity_list_get(list, 0), bertqa_entity_list_summary(list))
+    var needed = 0
+    var output = [CChar](repeating: 0, count: 256)
+    _ = bertqa_redact(text, length, [list], 1, nil, 0, nil, 0, &needed)
+    _ = bertqa_redact(text, length, [list], 1, text, 1, &output, output.count, &needed)
+    bertqa_entity_list_free(list)
   }
 
   private static func embedding(_ context: OpaquePointer) {

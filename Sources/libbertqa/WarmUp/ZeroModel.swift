@@ -55,6 +55,12 @@ struct ZeroModel {
       ])
   }
 
+  static var entities: ZeroModel {
+    encoder(
+      "BertForTokenClassification", prefix: "bert.",
+      head: [("classifier.weight", [2, width]), ("classifier.bias", [2])])
+  }
+
   static var embedding: ZeroModel { encoder("BertModel", prefix: "", head: []) }
 
   static var wordCounts: ZeroModel {

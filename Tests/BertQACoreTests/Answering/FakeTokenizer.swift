@@ -29,7 +29,9 @@ final class FakeTokenizer: Tokenizer {
 
   func id(of piece: UnsafeBufferPointer<UInt8>) -> Int32? { ids[Array(piece)[...]] }
 
-  func continuesWord(_ id: Int32) -> Bool { pieces[Int(id)].starts(with: Array("##".utf8)) }
+  func continuesWord(_ id: Int32, after previous: Int32) -> Bool {
+    pieces[Int(id)].starts(with: Array("##".utf8))
+  }
 
   func isUninformative(_ id: Int32) -> Bool {
     id <= unkID || pieces[Int(id)].count == 1 && "?!.,()".utf8.contains(pieces[Int(id)][0])

@@ -56,8 +56,12 @@ struct ReferenceSearch {
     for (span, score) in ranked where found.count < options.topK {
       var (first, last) = (span[0], span[1])
       if options.alignsToWords {
-        while tokenizer.continuesWord(tokens.ids[first]) { first -= 1 }
-        while last + 1 < count, tokenizer.continuesWord(tokens.ids[last + 1]) { last += 1 }
+        while first > 0, tokenizer.continuesWord(tokens.ids[first], after: tokens.ids[first - 1]) {
+          first -= 1
+        }
+        while last + 1 < count, tokenizer.continuesWord(tokens.ids[last + 1], after: tokens.ids[last]) {
+          last += 1
+        }
       }
       let bytes = TextRange(start: Int(tokens.starts[first]), end: Int(tokens.ends[last]))
       if found.contains(where: { $0.bytes.start < bytes.end && bytes.start < $0.bytes.end }) { continue }

@@ -4,7 +4,10 @@ import Testing
 @testable import BertQACore
 
 @Suite struct TextClassifierTests {
-  static let names = ["tiny-bert-classifier", "tiny-bert-regression", "tiny-distilbert-classifier"]
+  static let names = [
+    "tiny-bert-classifier", "tiny-bert-regression", "tiny-distilbert-classifier", "tiny-camembert-classifier",
+    "tiny-electra-classifier", "tiny-albert-classifier", "tiny-mpnet-classifier", "tiny-deberta-classifier",
+  ]
 
   /// Logits in the model's order.
   private func logits(_ result: Classification) -> [Float] {

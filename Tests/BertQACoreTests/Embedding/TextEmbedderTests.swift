@@ -4,7 +4,10 @@ import Testing
 @testable import BertQACore
 
 @Suite struct TextEmbedderTests {
-  static let names = ["tiny-bert-embedder", "tiny-distilbert-embedder"]
+  static let names = [
+    "tiny-bert-embedder", "tiny-distilbert-embedder", "tiny-xlm-roberta-embedder", "tiny-electra-embedder",
+    "tiny-albert-embedder", "tiny-mpnet-embedder", "tiny-deberta-embedder",
+  ]
 
   private func embed(
     _ context: Context, _ texts: [(String, String?)], _ change: (inout EmbedOptions) -> Void = { _ in }

@@ -28,22 +28,38 @@ import Testing
     let encoder = try #require(try tiny.encoder(isa: path.isa, precision: path.precision))
     // Random weights of 32 features average errors out less than a trained model's hundreds.
     let bound: Float = path.precision == .bf16 ? 0.02 : 0.06
-    for set in tiny.sets {
-      let logits = try encoder.logits(of: WindowBatch(set))
-      let error = Self.relativeError(
-        logits.start + logits.end, set.flatMap(\.start) + set.flatMap(\.end))
-      #expect(error < bound)
-      // Exactly equal would mean that the precision was not used.
-      #expect(error > 1e-5)
-    }
+    let error = try Self.error(of: encoder, tiny.sets)
+    #expect(error < bound)
+    // Exactly equal would mean that the precision was not used.
+    #expect(error > 1e-5)
   }
 
-  @Test(arguments: paths)
-  func neitherCompanyNorThreadsChangeABit(path: Path) throws {
-    let tiny = try TinyModel("tiny-bert")
+  /// Of all logits of the sets.
+  private static func error(of encoder: Encoder, _ sets: [[TinyModel.Expected]]) throws -> Float {
+    let windows = sets.flatMap { $0 }
+    let logits = try encoder.logits(of: WindowBatch(windows))
+    return relativeError(
+      logits.start + logits.end, windows.flatMap(\.start) + windows.flatMap(\.end))
+  }
+
+  /// The embeddings of the stored form are rounded too.
+  @Test(arguments: TinyModel.names, int8Paths)
+  func storedInt8IsNearTransformers(name: String, path: Path) throws {
+    let kernels = try #require(Kernels(isa: path.isa))
+    let encoder = try Encoder(
+      model: Self.quantized(name), precision: .auto, kernels: kernels, threadLimit: 1)
+    #expect(encoder.arithmetic == .int8)
+    let error = try Self.error(of: encoder, TinyModel(name).sets)
+    #expect(error < 0.08)
+  }
+
+  @Test(arguments: ["tiny-bert", "tiny-electra", "tiny-albert", "tiny-mpnet", "tiny-deberta"], paths)
+  func neitherCompanyNorThreadsChangeABit(name: String, path: Path) throws {
+    let tiny = try TinyModel(name)
     let one = try #require(try tiny.encoder(threads: 1, isa: path.isa, precision: path.precision))
     let many = try #require(try tiny.encoder(threads: 3, isa: path.isa, precision: path.precision))
-    let batch = tiny.batch(lengths: [90, 128, 1, 7, 128, 55, 31, 128, 99, 128])
+    let longest = tiny.model.configuration.maxPositions
+    let batch = tiny.batch(lengths: [90, 128, 1, 7, 128, 55, 31, 128, 99, 128].map { min($0, longest) })
     let together = try one.logits(of: batch)
     let shared = try many.logits(of: batch)
     #expect(together.start == shared.start && together.end == shared.end)

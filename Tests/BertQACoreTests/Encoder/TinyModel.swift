@@ -2,9 +2,12 @@ import Foundation
 
 @testable import BertQACore
 
-/// A checkpoint of Fixtures/ with what transformers computes from it (generate-tiny-models.py).
+/// A checkpoint of Fixtures/ with what transformers computes from it (generate-tiny-models.py, generate-tiny-families.py).
 struct TinyModel {
-  static let names = ["tiny-bert", "tiny-bert-cased", "tiny-distilbert"]
+  static let names = [
+    "tiny-bert", "tiny-bert-cased", "tiny-distilbert", "tiny-roberta", "tiny-electra", "tiny-albert",
+    "tiny-mpnet", "tiny-deberta",
+  ]
 
   /// One window and its logits.
   struct Expected: Decodable {

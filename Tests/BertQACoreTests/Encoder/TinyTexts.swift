@@ -3,7 +3,7 @@ import Foundation
 @testable import BertQACore
 
 /// Texts and what transformers or sentence-transformers makes of them, for a checkpoint of Fixtures/
-/// (generate-tiny-models.py).
+/// (generate-tiny-models.py, generate-tiny-families.py).
 struct TinyTexts: Decodable {
   var texts: [[String?]]
   /// Logits or a vector of each text.

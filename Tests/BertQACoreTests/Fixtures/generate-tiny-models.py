@@ -10,6 +10,12 @@ answering:
                             "start": [...], "end": [...],           logits of every token
                             "best": [[start, end, score], ...]}]}]} best spans after the first [SEP]
 
+For token classification, of SENTENCES: the logits of every token, special ones included, and what transformers'
+pipeline makes of them by each aggregation strategy (characters; "O" is left out):
+
+    {"texts": [...], "logits": [[[...], ...], ...],
+     "entities": {"simple": [[[start, end, label, score], ...], ...], ...}}
+
 A span has start <= end < start + MAX_ANSWER; its score is the sum of its two logits. For the others, of TEXTS:
 
     {"texts": [[text, second or null], ...], "outputs": [[...], ...]} logits, or vectors of texts cut to the
@@ -28,11 +34,14 @@ from transformers import (
     BertConfig,
     BertForQuestionAnswering,
     BertForSequenceClassification,
+    BertForTokenClassification,
     BertModel,
     DistilBertConfig,
     DistilBertForQuestionAnswering,
     DistilBertForSequenceClassification,
+    DistilBertForTokenClassification,
     DistilBertModel,
+    pipeline,
 )
 
 HERE = pathlib.Path(__file__).parent
@@ -61,6 +70,17 @@ TEXTS = [
     ["dog " * 45, None],
     ["school time " * 10, "world state " * 10],
     ["a", None],
+]
+
+TAGS = ["O", "B-PER", "I-PER", "B-LOC", "I-LOC", "B-MISC-A", "I-MISC-A"]
+SENTENCES = [
+    "The quick brown fox jumps over the lazy dog.",
+    "In Paris, King Rivière of France made a film about the river.",
+    "who? (United) What-when: schooling, lowest, Parising 1984.",
+    "\u4e2d\u56fd Rivi\u00e8re \U0001f98a newest worlds; used knownly",
+    "It was he who united the states.   Two\nlines\tin one",
+    "a",
+    "dogs foxes",
 ]
 
 
@@ -218,6 +238,36 @@ def make_classifier(name, seed, kind, dtype, has_pooler=True, **settings):
     expect(folder, TEXTS, outputs)
 
 
+def make_tagger(name, seed, kind, dtype, **settings):
+    """Labels of tokens. The tags of such a model are noise, which is what the rules of aggregation need."""
+    folder, model = make_small(name, seed, kind, dtype, cased=True, **settings)
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    logits = []
+    for text in SENTENCES:
+        with torch.no_grad():
+            logits.append(model(**tokenizer(text, return_tensors="pt")).logits[0])
+    tagger = pipeline("token-classification", model=model, tokenizer=tokenizer, device="cpu")
+    entities = {}
+    for strategy in ["none", "simple", "first", "average", "max"]:
+        found = [tagger(text, aggregation_strategy=strategy) for text in SENTENCES]
+        key = "entity" if strategy == "none" else "entity_group"
+        entities[strategy] = [
+            [[one["start"], one["end"], one[key], round(float(one["score"]), 6)] for one in each] for each in found
+        ]
+    (folder / "expected.json").write_text(
+        json.dumps(
+            {
+                "texts": SENTENCES,
+                "logits": [[[round(value, 6) for value in row] for row in rows.tolist()] for rows in logits],
+                "entities": entities,
+            },
+            separators=(",", ":"),
+        )
+        + "\n"
+    )
+    print(name, {strategy: sum(map(len, found)) for strategy, found in entities.items()}, "entities")
+
+
 def make_embedder(name, seed, kind, dtype, pooling, normalizes, length):
     """As sentence-transformers' checkpoints of old are laid out, which it still reads."""
     folder, _ = make_small(name, seed, kind, dtype)
@@ -259,26 +309,43 @@ def make_embedder(name, seed, kind, dtype, pooling, normalizes, length):
     expect(folder, texts, model.encode([text for text, _ in texts], convert_to_tensor=True))
 
 
-make("tiny-bert", 1, cased=False, is_bert=True, dtype=torch.float32)
-make("tiny-bert-cased", 2, cased=True, is_bert=True, dtype=torch.float16)
-make("tiny-distilbert", 3, cased=False, is_bert=False, dtype=torch.bfloat16)
-make_classifier(
-    "tiny-bert-classifier",
-    4,
-    BertForSequenceClassification,
-    torch.float32,
-    id2label={0: "calm", 1: "glad", 2: "sad"},
-)
-make_classifier(
-    "tiny-bert-regression", 5, BertForSequenceClassification, torch.float16, has_pooler=False, num_labels=1
-)
-make_classifier(
-    "tiny-distilbert-classifier",
-    6,
-    DistilBertForSequenceClassification,
-    torch.bfloat16,
-    problem_type="multi_label_classification",
-    num_labels=4,
-)
-make_embedder("tiny-bert-embedder", 7, BertModel, torch.float16, "mean", normalizes=True, length=32)
-make_embedder("tiny-distilbert-embedder", 8, DistilBertModel, torch.float32, "cls", normalizes=False, length=64)
+def main():
+    make("tiny-bert", 1, cased=False, is_bert=True, dtype=torch.float32)
+    make("tiny-bert-cased", 2, cased=True, is_bert=True, dtype=torch.float16)
+    make("tiny-distilbert", 3, cased=False, is_bert=False, dtype=torch.bfloat16)
+    make_classifier(
+        "tiny-bert-classifier",
+        4,
+        BertForSequenceClassification,
+        torch.float32,
+        id2label={0: "calm", 1: "glad", 2: "sad"},
+    )
+    make_classifier(
+        "tiny-bert-regression", 5, BertForSequenceClassification, torch.float16, has_pooler=False, num_labels=1
+    )
+    make_classifier(
+        "tiny-distilbert-classifier",
+        6,
+        DistilBertForSequenceClassification,
+        torch.bfloat16,
+        problem_type="multi_label_classification",
+        num_labels=4,
+    )
+    make_embedder("tiny-bert-embedder", 7, BertModel, torch.float16, "mean", normalizes=True, length=32)
+    make_embedder(
+        "tiny-distilbert-embedder", 8, DistilBertModel, torch.float32, "cls", normalizes=False, length=64
+    )
+    make_tagger(
+        "tiny-bert-entities", 54, BertForTokenClassification, torch.float16, id2label=dict(enumerate(TAGS))
+    )
+    make_tagger(
+        "tiny-distilbert-entities",
+        10,
+        DistilBertForTokenClassification,
+        torch.bfloat16,
+        id2label=dict(enumerate(["PER", "LOC", "O"])),
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -43,7 +43,7 @@ func packingRoundsToNearestEven(isa: Int32) throws {
   }
 }
 
-@Test(.needsBF16, arguments: bf16InstructionSets, [0, 1, 2, 3, 4, 5] as [Int32])
+@Test(.needsBF16, arguments: bf16InstructionSets, f32Epilogues + bf16Epilogues)
 func linearBFloat16MatchesReference(isa: Int32, epilogue: Int32) throws {
   let kernels = try #require(Kernels(isa: isa))
   var random = TestRandom(21)
@@ -54,12 +54,7 @@ func linearBFloat16MatchesReference(isa: Int32, epilogue: Int32) throws {
     let x = rounded(random.floats(blocks * inputs * 16, -3...3))
     let packed = try pack(isa, x, features: inputs)
     let y = random.floats(blocks * outs * 16)
-    let plain: Int32 =
-      switch epilogue {
-      case Kernels.Epilogue.bf16Pairs, Kernels.Epilogue.bf16: Kernels.Epilogue.bias
-      case Kernels.Epilogue.geluBF16Pairs: Kernels.Epilogue.gelu
-      default: epilogue
-      }
+    let plain = epilogue % Kernels.Epilogue.bf16
     let expected = ReferenceKernels.linear(
       weights: w, bias: bias, x: x, blocks: blocks, inputs: inputs, epilogue: plain, y: y)
     func check(_ found: (Int, Int) -> Float, within relative: Float) {
@@ -89,7 +84,7 @@ func linearBFloat16MatchesReference(isa: Int32, epilogue: Int32) throws {
   }
 }
 
-@Test(.needsBF16, arguments: bf16InstructionSets, [0, 1, 2, 4] as [Int32])
+@Test(.needsBF16, arguments: bf16InstructionSets, f32Epilogues + [Kernels.Epilogue.bf16])
 func linearBFloat16IsTheSameInAnyBatch(isa: Int32, epilogue: Int32) throws {
   let table = try #require(Kernels(isa: isa)).table
   var random = TestRandom(24)
@@ -120,7 +115,7 @@ func linearBFloat16IsTheSameInAnyBatch(isa: Int32, epilogue: Int32) throws {
 }
 
 /// q, k and v of one head, f32 in the lane layout and as the kernel reads them.
-private struct BFloat16Chunk {
+struct BFloat16Chunk {
   let tokens: Int
   let headDim: Int
   var x: [Float]
@@ -131,7 +126,10 @@ private struct BFloat16Chunk {
     x = rounded(random.floats(Kernels.blocks(tokens: tokens) * 16 * 3 * headDim, -2...2))
   }
 
-  func run(_ isa: Int32, _ window: Range<Int>, queries: Range<Int>, scale: Float) throws -> [Float] {
+  func run(
+    _ isa: Int32, _ window: Range<Int>, queries: Range<Int>, scale: Float, added: AddedToScores? = nil,
+    keys: Range<Int>? = nil
+  ) throws -> [Float] {
     let kernels = try #require(Kernels(isa: isa))
     let packed = try pack(isa, x, features: 3 * headDim)
     for block in 0..<Kernels.blocks(tokens: tokens) {
@@ -141,11 +139,14 @@ private struct BFloat16Chunk {
     }
     let out = GuardedBuffer(
       [Float](repeating: 7, count: Kernels.blocks(tokens: tokens) * 16 * headDim))
-    let scratch = GuardedBuffer([Float](repeating: 0, count: bq_attention_scratch(window.count)))
-    kernels.table.attention_bf16(
-      packed.base, packed.base + headDim * 16, packed.base + headDim * 32, headDim * 48,
-      window.lowerBound, window.count, queries.lowerBound, queries.upperBound, headDim, scale,
-      scratch.base, out.base, headDim * 16)
+    let keyRange = keys ?? window
+    let scratch = GuardedBuffer([Float](repeating: 0, count: bq_attention_scratch(keyRange.count)))
+    withAttentionCall(
+      window, queries, keyRange, features: 3 * headDim, headDim: headDim, scale: scale, added, scratch
+    ) {
+      kernels.table.attention_bf16(
+        $0, packed.base, packed.base + headDim * 16, packed.base + headDim * 32, out.base)
+    }
     #expect(out.isIntact && scratch.isIntact)
     return out.elements
   }

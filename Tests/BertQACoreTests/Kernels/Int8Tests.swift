@@ -123,7 +123,7 @@ func quantizationOfATokenIsAlwaysTheSame() throws {
   }
 }
 
-@Test(arguments: instructionSets, [0, 1, 2] as [Int32])
+@Test(arguments: instructionSets, f32Epilogues)
 func linearInt8MatchesReference(isa: Int32, epilogue: Int32) throws {
   var random = TestRandom(13 + Int(epilogue))
   let shapes = [(1, 4, 1), (2, 8, 3), (3, 64, 13), (1, 128, 25), (5, 20, 12), (1, 384, 5)]
@@ -199,9 +199,10 @@ func linearInt8IsTheSameInAnyBatchAndWithAnyFMA() throws {
   }
 }
 
-/// Weights of zero make the layer a GELU of its bias.
-@Test(arguments: instructionSets)
-func geluOfInt8LayersIsWithinItsBound(isa: Int32) throws {
+/// Weights of zero make the layer an activation of its bias.
+@Test(arguments: instructionSets, ReferenceKernels.activations.keys.sorted())
+func activationsOfInt8LayersAreWithinTheirBounds(isa: Int32, epilogue: Int32) throws {
+  let exactly = try #require(ReferenceKernels.activations[epilogue])
   var random = TestRandom(15)
   let special: [Float] = [0, -0.0, 1e-30, -1e-30, 4.8, -4.8, 5, -5, 1e30, -1e30, .infinity]
   let bias = special + random.floats(1000, -7...7)
@@ -210,11 +211,13 @@ func geluOfInt8LayersIsWithinItsBound(isa: Int32) throws {
     u8: .init(repeating: 200, count: 64), scale: .init(repeating: 1, count: 16),
     offset: .init(repeating: 1, count: 16))
   let found = try layer.run(
-    isa, x, blocks: 1, epilogue: 1, y: .init(repeating: 0, count: bias.count * 16))
+    isa, x, blocks: 1, epilogue: epilogue, y: .init(repeating: 0, count: bias.count * 16))
   for (o, value) in bias.enumerated() {
-    let exact = Float(ReferenceKernels.gelu(Double(value)))
+    let exact = Float(exactly(Double(value)))
+    let isGELU = [Kernels.Epilogue.gelu, Kernels.Epilogue.geluTanh].contains(epilogue)
+    let bound: Float = isGELU ? 6e-6 : 0
     for y in found[o * 16..<o * 16 + 16] {
-      #expect(y == exact || abs(y - exact) <= 6e-6 + 4e-7 * abs(value), "gelu(\(value)) = \(y)")
+      #expect(y == exact || abs(y - exact) <= bound + 5e-7 * abs(value), "\(epilogue): f(\(value)) = \(y)")
     }
   }
 }

@@ -18,6 +18,13 @@ let fusedInstructionSets: [Int32] = {
 /// Those that multiply bfloat16.
 let bf16InstructionSets = instructionSets.filter { Kernels(isa: $0)?.table.linear_bf16 != nil }
 
+/// What every linear layer can do with its result, and what `linear_bf16` can in addition.
+let f32Epilogues =
+  [Kernels.Epilogue.bias, Kernels.Epilogue.residual] + ReferenceKernels.activations.keys.sorted()
+let bf16Epilogues =
+  [Kernels.Epilogue.bf16]
+  + f32Epilogues.filter { $0 != Kernels.Epilogue.residual }.map { $0 + Kernels.Epilogue.bf16Pairs }
+
 extension Trait where Self == ConditionTrait {
   /// A parameterized test without arguments runs no case and passes: these say so instead.
   static var needsBF16: Self {

@@ -29,7 +29,7 @@ private func linear(
   return (0..<blocks).flatMap { result[$0 * stride..<$0 * stride + outs * 16] }
 }
 
-@Test(arguments: instructionSets, [0, 1, 2] as [Int32])
+@Test(arguments: instructionSets, f32Epilogues)
 func linearMatchesReference(isa: Int32, epilogue: Int32) throws {
   var random = TestRandom(Int(epilogue) + 1)
   let shapes = [(1, 1, 1), (2, 3, 2), (3, 7, 13), (1, 64, 25), (2, 33, 12), (5, 20, 38), (1, 384, 5)]
@@ -52,7 +52,7 @@ func linearMatchesReference(isa: Int32, epilogue: Int32) throws {
 }
 
 /// The promise that batches do not change results: any token, in any lane of any block of any batch.
-@Test(arguments: instructionSets, [0, 1, 2] as [Int32])
+@Test(arguments: instructionSets, f32Epilogues)
 func linearIsTheSameInAnyBatch(isa: Int32, epilogue: Int32) throws {
   var random = TestRandom(9)
   let (inputs, outs) = (100, 29)

@@ -49,27 +49,54 @@ func tanhIsWithinItsBound(isa: Int32) throws {
   }
 }
 
-/// GELU as linear layers apply it. With one input and weights of 0, each output is the GELU of its bias.
-private func gelu(_ isa: Int32, _ x: [Float]) throws -> [Float] {
+/// An activation as linear layers apply it. With one input and weights of 0, each output is that of its bias.
+private func activate(_ isa: Int32, _ x: [Float], _ epilogue: Int32) throws -> [Float] {
   let table = try #require(Kernels(isa: isa)).table
   let zeros = [Float](repeating: 0, count: max(x.count, 16))
   let y = GuardedBuffer([Float](repeating: 7, count: x.count * 16))
-  table.linear_f32(zeros, x, zeros, 1, 1, x.count, Kernels.Epilogue.gelu, y.base, x.count * 16)
+  table.linear_f32(zeros, x, zeros, 1, 1, x.count, epilogue, y.base, x.count * 16)
   #expect(y.isIntact)
   let lanes = y.elements
   for o in x.indices {
-    #expect(Set(lanes[o * 16..<o * 16 + 16].map(\.bitPattern)).count == 1, "a lane of gelu(\(x[o]))")
+    #expect(Set(lanes[o * 16..<o * 16 + 16].map(\.bitPattern)).count == 1, "a lane of f(\(x[o]))")
   }
   return x.indices.map { lanes[$0 * 16] }
 }
 
 @Test(arguments: instructionSets)
 func geluIsWithinItsBound(isa: Int32) throws {
-  let found = try gelu(isa, samples)
+  let found = try activate(isa, samples, Kernels.Epilogue.gelu)
   for (x, y) in zip(samples, found) where x.isFinite {
     let error = abs(Double(y) - ReferenceKernels.gelu(Double(x)))
     #expect(error <= 6e-7 * max(abs(Double(x)), 1e-30), "gelu(\(x)) = \(y), isa \(isa)")
     if abs(x) > 5.6 { #expect(y == max(x, 0)) }
+  }
+}
+
+@Test(arguments: instructionSets)
+func geluTanhIsWithinItsBound(isa: Int32) throws {
+  let found = try activate(isa, samples, Kernels.Epilogue.geluTanh)
+  for (x, y) in zip(samples, found) where x.isFinite {
+    let error = abs(Double(y) - ReferenceKernels.geluTanh(Double(x)))
+    #expect(error <= 4e-7 * max(abs(Double(x)), 1e-30), "gelu_tanh(\(x)) = \(y), isa \(isa)")
+  }
+}
+
+@Test(arguments: instructionSets)
+func siluReluAndTanhAreWithinTheirBounds(isa: Int32) throws {
+  let bounds: [(epilogue: Int32, relative: Double, absolute: Double)] = [
+    (Kernels.Epilogue.silu, 5e-7, 1e-36), (Kernels.Epilogue.relu, 0, 0),
+    (Kernels.Epilogue.tanh, 2e-7, 0x1p-149),
+  ]
+  for bound in bounds {
+    let exactly = try #require(ReferenceKernels.activations[bound.epilogue])
+    let found = try activate(isa, samples, bound.epilogue)
+    for (x, y) in zip(samples, found) where x.isFinite {
+      let exact = exactly(Double(x))
+      #expect(
+        abs(Double(y) - exact) <= bound.relative * abs(exact) + bound.absolute,
+        "\(bound.epilogue): f(\(x)) = \(y), isa \(isa)")
+    }
   }
 }
 
@@ -80,6 +107,8 @@ func notANumberStaysOne(isa: Int32) throws {
     let x = [Float](repeating: .nan, count: count)
     #expect(try apply(table.exp_f32, x).allSatisfy { $0.isNaN })
     #expect(try apply(table.tanh_f32, x).allSatisfy { $0.isNaN })
-    #expect(try gelu(isa, x).allSatisfy { $0.isNaN })
+    for epilogue in ReferenceKernels.activations.keys {
+      #expect(try activate(isa, x, epilogue).allSatisfy { $0.isNaN })
+    }
   }
 }

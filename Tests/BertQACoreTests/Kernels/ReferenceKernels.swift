@@ -26,11 +26,8 @@ enum ReferenceKernels {
         }
         sum += Double(bias[o])
         let at = index(token, o, of: outs)
-        switch epilogue {
-        case Kernels.Epilogue.gelu: y[at] = Float(gelu(sum))
-        case Kernels.Epilogue.residual: y[at] = Float(Double(y[at]) + sum)
-        default: y[at] = Float(sum)
-        }
+        if epilogue == Kernels.Epilogue.residual { sum += Double(y[at]) }
+        y[at] = Float(activations[epilogue].map { $0(sum) } ?? sum)
       }
     }
     return y
@@ -53,18 +50,19 @@ enum ReferenceKernels {
     return y
   }
 
-  /// One head of one window: `softmax(q·kᵀ · scale)·v` as `[query][feature]` for every query of
+  /// One head of one window: `softmax((q·kᵀ + added) · scale)·v` as `[query][feature]` for every query of
   /// `window`. `x` has `features` features a token, of which q, k and v begin at the given ones.
   static func attention(
     x: [Float], features: Int, q: Int, k: Int, v: Int, window: Range<Int>, headDim: Int,
-    scale: Float
+    scale: Float, added: AddedToScores? = nil
   ) -> [[Float]] {
     func value(_ token: Int, _ feature: Int) -> Double {
       Double(x[index(token, feature, of: features)])
     }
     return window.map { query in
       let scores = window.map { key in
-        (0..<headDim).reduce(0.0) { $0 + value(query, q + $1) * value(key, k + $1) } * Double(scale)
+        let product = (0..<headDim).reduce(0.0) { $0 + value(query, q + $1) * value(key, k + $1) }
+        return (product + (added?.value(query, key) ?? 0)) * Double(scale)
       }
       let top = scores.max() ?? 0
       let exps = scores.map { Glibc.exp($0 - top) }
@@ -76,4 +74,15 @@ enum ReferenceKernels {
   }
 
   static func gelu(_ x: Double) -> Double { x / 2 * erfc(-x / 2.0.squareRoot()) }
+
+  static func geluTanh(_ x: Double) -> Double {
+    x / (1 + Glibc.exp(-2 * (2 / Double.pi).squareRoot() * (x + 0.044715 * x * x * x)))
+  }
+
+  /// Those of the epilogues that have one.
+  static let activations: [Int32: @Sendable (Double) -> Double] = [
+    Kernels.Epilogue.gelu: gelu, Kernels.Epilogue.geluTanh: geluTanh,
+    Kernels.Epilogue.silu: { $0 / (1 + Glibc.exp(-$0)) }, Kernels.Epilogue.relu: { max($0, 0) },
+    Kernels.Epilogue.tanh: { Glibc.tanh($0) },
+  ]
 }

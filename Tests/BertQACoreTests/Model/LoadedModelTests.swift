@@ -15,7 +15,7 @@ struct LoadedModelTests {
     return try #require(failure { _ = try load() })
   }
 
-  @Test(arguments: [EncoderFamily.bert, .distilBert], [ModelTask.answer, .classify, .embed])
+  @Test(arguments: TinyCheckpoint.families, [ModelTask.answer, .classify, .embed, .entities])
   func findsEveryTensor(family: EncoderFamily, task: ModelTask) throws {
     let checkpoint = TinyCheckpoint(family, task: task)
     try checkpoint.write(to: directory)
@@ -30,14 +30,19 @@ struct LoadedModelTests {
       }
     }
     let layer = try #require(model.encoder.layers.last)
-    let (base, names) = ("\(family.tensors.layers)1.", family.tensors.layer)
+    let (base, names) = (try #require(model.configuration.layerBases.last), family.tensors.layer)
     #expect(layer.value.bias.name == "\(base)\(names.value).bias")
     #expect(layer.attentionNorm.weight.name == "\(base)\(names.attentionNorm).weight")
     #expect(layer.outputNorm.bias.name == "\(base)\(names.outputNorm).bias")
-    #expect((model.encoder.tokenTypeEmbeddings == nil) == (family == .distilBert))
-    let heads: [ModelTask: [[Int]]] = [.answer: [[2, 8]], .classify: [[8, 8], [3, 8]], .embed: []]
+    #expect((model.encoder.tokenTypeEmbeddings == nil) == [.distilBert, .mpnet].contains(family))
+    let heads: [ModelTask: [[Int]]] = [
+      .answer: [[2, 8]], .classify: [[8, 8], [3, 8]], .embed: [], .entities: [[5, 8]],
+    ]
     #expect(model.head.linears.map(\.weight.shape) == heads[task])
-    #expect(model.configuration.labels == (task == .classify ? ["x", "y", "z"] : []))
+    let labels: [ModelTask: [String]] = [
+      .classify: ["x", "y", "z"], .entities: ["O", "B-x", "I-x", "B-y", "I-y"],
+    ]
+    #expect(model.configuration.labels == labels[task, default: []])
     #expect((model.embedding == nil) == (task != .embed))
     #expect(model.tokenizer.vocabularySize == 10)
   }
@@ -61,6 +66,19 @@ struct LoadedModelTests {
     Variant(
       testDescription: "bare DistilBERT", family: .distilBert,
       rename: { $0.droppingPrefix("distilbert.") }),
+    Variant(
+      testDescription: "bare RoBERTa", family: .roberta, rename: { $0.droppingPrefix("roberta.") }),
+    Variant(
+      testDescription: "bare MPNet, sharded", family: .mpnet, shards: 2,
+      rename: { $0.droppingPrefix("mpnet.") }),
+    Variant(
+      testDescription: "bare DeBERTa, sharded F16", family: .debertaV2, type: "F16", shards: 3,
+      rename: { $0.droppingPrefix("deberta.") }),
+    Variant(
+      testDescription: "bare ELECTRA, sharded", family: .electra, shards: 2,
+      rename: { $0.droppingPrefix("electra.") }),
+    Variant(
+      testDescription: "bare ALBERT", family: .albert, type: "BF16", rename: { $0.droppingPrefix("albert.") }),
     Variant(
       testDescription: "gamma and beta",
       rename: {
@@ -152,6 +170,35 @@ struct LoadedModelTests {
     var checkpoint = TinyCheckpoint(.distilBert, task: .classify)
     checkpoint.rename { $0.hasPrefix("pre_classifier") ? nil : $0 }
     #expect(try refusal(checkpoint).message.contains("tensor \"pre_classifier.weight\" is missing"))
+  }
+
+  /// The layers' weights are one group's, however many layers there are.
+  @Test func sharedLayersAreLoadedOnce() throws {
+    var checkpoint = TinyCheckpoint(.albert)
+    func integer(_ value: Int) -> JSON { .number(.init(double: Double(value), integer: Int64(value))) }
+    checkpoint.config["num_hidden_layers"] = integer(5)
+    try checkpoint.write(to: directory)
+    let two = try load()
+    #expect(two.encoder.layers.count == 2 && two.encoder.layerOrder == [0, 0, 0, 1, 1])
+    checkpoint.config["num_hidden_groups"] = integer(1)
+    checkpoint.tensors = checkpoint.tensors.filter { !$0.key.contains("groups.1.") }
+    try checkpoint.write(to: directory)
+    let one = try load()
+    #expect(one.encoder.layers.count == 1 && one.encoder.layerOrder == [0, 0, 0, 0, 0])
+    one.withTensors { #expect($0.count == checkpoint.tensors.count) }
+    checkpoint.config["inner_group_num"] = integer(2)
+    #expect(try refusal(checkpoint).message.contains("albert_layer_groups.0.albert_layers.1.attention.query"))
+  }
+
+  /// Where embeddings are as wide as hidden vectors, only some families project them.
+  @Test func projectionsOfTheSameWidth() throws {
+    for (family, isProjected) in [(EncoderFamily.electra, false), (.albert, true)] {
+      // As wide as the checkpoint's projected embeddings.
+      var checkpoint = TinyCheckpoint(family, hidden: TinyCheckpoint.projectedEmbeddingSize)
+      if !isProjected { checkpoint.rename { $0.contains("embeddings_project") ? nil : $0 } }
+      try checkpoint.write(to: directory)
+      #expect((try load().encoder.embeddingProjection != nil) == isProjected)
+    }
   }
 
   @Test func labelsMustFitTheClassifier() throws {

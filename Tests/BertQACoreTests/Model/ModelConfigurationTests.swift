@@ -30,7 +30,7 @@ struct ModelConfigurationTests {
       "bertqa": {"no_answer_threshold": 5.7}
       """)
     let expected = ModelConfiguration(
-      architecture: .bertForQuestionAnswering, vocabSize: 100, hiddenSize: 48, layerCount: 3,
+      architecture: .encoder(.bert, .spans), vocabSize: 100, hiddenSize: 48, layerCount: 3,
       headCount: 4, intermediateSize: 96, maxPositions: 64, typeVocabSize: 1, layerNormEps: 1e-5,
       noAnswerThreshold: 5.7)
     #expect(configuration == expected)
@@ -44,7 +44,7 @@ struct ModelConfigurationTests {
       "layer_norm_eps": 0.5
       """)
     let expected = ModelConfiguration(
-      architecture: .distilBertForQuestionAnswering, family: .distilBert, vocabSize: 100, hiddenSize: 48,
+      architecture: .encoder(.distilBert, .spans), family: .distilBert, vocabSize: 100, hiddenSize: 48,
       layerCount: 3, headCount: 4, intermediateSize: 96, maxPositions: 64, typeVocabSize: 0,
       layerNormEps: 1e-12)
     #expect(configuration == expected)
@@ -60,6 +60,71 @@ struct ModelConfigurationTests {
     #expect(distilBert.hiddenSize == 768)
     #expect(
       try read("{\"architectures\": [\"Other\", \"BertForQuestionAnswering\"]}") == bert)
+  }
+
+  private func readModel(_ architecture: String, _ members: String = "") throws -> ModelConfiguration {
+    try read("{\"architectures\": [\"\(architecture)\"]\(members.isEmpty ? "" : ", \(members)")}")
+  }
+
+  /// What `transformers` 5.23 prints of `RobertaConfig()` and the others.
+  @Test func defaultsOfOtherFamilies() throws {
+    func summary(_ name: String) throws -> [Int] {
+      let c = try readModel(name)
+      return [
+        c.vocabSize, c.hiddenSize, c.embeddingSize, c.layerCount, c.headCount, c.intermediateSize,
+        c.maxPositions, c.typeVocabSize,
+      ]
+    }
+    #expect(try summary("RobertaModel") == [50265, 768, 768, 12, 12, 3072, 510, 2])
+    for name in ["XLMRobertaModel", "CamembertModel"] {
+      #expect(try summary(name) == [30522, 768, 768, 12, 12, 3072, 510, 2])
+    }
+    #expect(try summary("ElectraModel") == [30522, 256, 128, 12, 4, 1024, 512, 2])
+    #expect(try summary("AlbertModel") == [30000, 4096, 128, 12, 64, 16384, 512, 2])
+    #expect(try readModel("AlbertModel").activation == .geluTanh)
+    #expect(try readModel("ElectraModel").activation == .gelu)
+    #expect(try readModel("ElectraModel", "\"embedding_size\": 256").projectedEmbeddingSize == nil)
+    #expect(try readModel("AlbertModel", "\"embedding_size\": 4096").projectedEmbeddingSize == 4096)
+  }
+
+  @Test func positionsAfterPadding() throws {
+    let usual = try readModel("RobertaModel", "\"max_position_embeddings\": 514")
+    #expect(usual.maxPositions == 512 && usual.paddingID == 1)
+    #expect(usual.firstPositionRow == 2 && usual.positionRows == 514)
+    let other = try readModel("RobertaModel", "\"max_position_embeddings\": 100, \"pad_token_id\": 5")
+    #expect(other.maxPositions == 94 && other.firstPositionRow == 6 && other.positionRows == 100)
+    #expect(try readModel("BertModel", "\"pad_token_id\": 5").maxPositions == 512)
+    let error = failure { _ = try readModel("RobertaModel", "\"pad_token_id\": 510") }
+    #expect(error?.status == .invalidModel)
+    #expect(error?.message.contains("leaves fewer than 3 positions after \"pad_token_id\" 510") == true)
+    #expect(failure { _ = try readModel("RobertaModel", "\"pad_token_id\": -1") }?.status == .invalidModel)
+  }
+
+  /// Group of layer i: `int(i / (num_hidden_layers / num_hidden_groups))`, in Python.
+  @Test func layersOfGroups() throws {
+    func groups(_ layers: Int, _ groups: Int, _ size: Int) throws -> [String] {
+      try readModel(
+        "AlbertModel",
+        "\"num_hidden_layers\": \(layers), \"num_hidden_groups\": \(groups), \"inner_group_num\": \(size)"
+      ).layerBases.map {
+        $0.replacing("albert.encoder.albert_layer_groups.", with: "").replacing(".albert_layers.", with: "/")
+      }
+    }
+    #expect(try groups(3, 1, 1) == ["0/0.", "0/0.", "0/0."])
+    #expect(try groups(5, 2, 1) == ["0/0.", "0/0.", "0/0.", "1/0.", "1/0."])
+    #expect(try groups(2, 2, 2) == ["0/0.", "0/1.", "1/0.", "1/1."])
+    #expect(try groups(2, 4, 1) == ["0/0.", "2/0."])
+    #expect(failure { _ = try groups(1000, 1, 2) }?.status == .invalidModel)
+    #expect(failure { _ = try groups(2, 1, 0) }?.status == .invalidModel)
+  }
+
+  @Test(arguments: [
+    ("gelu_python", Activation.gelu), ("gelu_new", .geluTanh), ("gelu_fast", .geluTanh),
+    ("gelu_pytorch_tanh", .geluTanh), ("relu", .relu), ("silu", .silu), ("swish", .silu), ("tanh", .tanh),
+  ])
+  func readsActivations(name: String, activation: Activation) throws {
+    #expect(try readBert(", \"hidden_act\": \"\(name)\"").activation == activation)
+    #expect(try readDistilBert(", \"activation\": \"\(name)\"").activation == activation)
   }
 
   @Test(arguments: [
@@ -90,7 +155,7 @@ struct ModelConfigurationTests {
   }
 
   @Test(arguments: [
-    ("\"hidden_act\": \"gelu_new\"", "\"hidden_act\" is \"gelu_new\"; only \"gelu\" is supported"),
+    ("\"hidden_act\": \"mish\"", "\"hidden_act\" is \"mish\"; supported: \"gelu\", \"gelu_accurate\", "),
     ("\"position_embedding_type\": \"relative_key\"", "\"position_embedding_type\" is \"relative_key\""),
     ("\"is_decoder\": true", "\"is_decoder\" is true; only false is supported"),
     ("\"add_cross_attention\": true", "\"add_cross_attention\" is true"),
@@ -148,14 +213,27 @@ struct ModelConfigurationTests {
     #expect(error.message.hasPrefix("\(directory.file("config.json")): \(message)"), "\(error)")
   }
 
+  @Test func everyFamilyHasEveryHead() throws {
+    let names = Architecture.all.map(\.name)
+    #expect(Set(names).count == names.count)
+    for family in EncoderFamily.all {
+      for (prefix, head) in family.classPrefixes.flatMap({ p in HeadKind.allCases.map { (p, $0) } }) {
+        let configuration = try read("{\"architectures\": [\"\(prefix)\(head.classSuffix)\"]}")
+        #expect(configuration.family == family && configuration.head == head)
+      }
+    }
+  }
+
   @Test(arguments: [
     ("{}", "no \"architectures\""), ("{\"architectures\": null}", "no \"architectures\""),
     ("{\"architectures\": [1]}", "no \"architectures\""),
     ("{\"architectures\": [\"GPT2LMHeadModel\"]}", "architecture \"GPT2LMHeadModel\""),
   ])
   func namesTheSupportedArchitectures(text: String, found: String) throws {
-    let supported = Architecture.allCases.map(\.rawValue).joined(separator: ", ")
-    #expect(supported.hasPrefix("BertForQuestionAnswering, DistilBertForQuestionAnswering, "))
+    let supported = Architecture.summary
+    #expect(supported.hasPrefix("{Bert,DistilBert"))
+    #expect(supported.contains("}{ForQuestionAnswering,"))
+    #expect(supported.hasSuffix("}, WordCountClassifier, LSTMLanguageModel, GRULanguageModel"))
     #expect(
       failure { _ = try read(text) }
         == BertQAError(

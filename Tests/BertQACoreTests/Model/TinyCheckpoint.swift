@@ -2,6 +2,14 @@
 
 /// A small checkpoint with random weights that tests bend and write.
 struct TinyCheckpoint {
+  /// Those it makes checkpoints of.
+  static let families = [EncoderFamily.bert, .distilBert, .roberta, .electra, .albert, .mpnet, .debertaV2]
+  /// Where embeddings are projected.
+  static let projectedEmbeddingSize = 6
+
+  /// Of families that attend by vectors for distances.
+  static let positionBuckets = 6
+
   struct Tensor: Equatable {
     var type: String
     var shape: [Int]
@@ -19,12 +27,9 @@ struct TinyCheckpoint {
   ) {
     var random = TestRandom(7)
     let names = family.tensors
-    let architecture = Architecture.allCases.first {
-      guard case .encoder(family, _) = $0.kind else { return false }
-      return $0.task == task
-    }
+    let architecture = HeadKind.allCases.first { $0.task == task }.map { Architecture.encoder(family, $0) }
     config = Self.config(family, hidden: hidden, heads: heads, inner: inner, layers: layers)
-    config["architectures"] = .array([.string(architecture?.rawValue ?? "")])
+    config["architectures"] = .array([.string(architecture?.name ?? "")])
     func add(_ name: String, _ shape: [Int]) {
       let values = (0..<shape.reduce(1, *)).map { _ in
         Float(Int.random(in: -64...64, using: &random)) / 64
@@ -35,17 +40,32 @@ struct TinyCheckpoint {
       add("\(name).weight", [outs, ins])
       add("\(name).bias", [outs])
     }
-    func norm(_ name: String) {
-      add("\(name).weight", [hidden])
-      add("\(name).bias", [hidden])
+    func norm(_ name: String, _ width: Int? = nil) {
+      add("\(name).weight", [width ?? hidden])
+      add("\(name).bias", [width ?? hidden])
     }
-    add("\(names.wordEmbeddings).weight", [12, hidden])
-    add("\(names.positionEmbeddings).weight", [16, hidden])
-    if let name = names.tokenTypeEmbeddings { add("\(name).weight", [2, hidden]) }
-    norm(names.embeddingNorm)
+    var (width, infix) = (hidden, "")
+    if case .projected(let name, _) = family.embeddings {
+      width = Self.projectedEmbeddingSize
+      linear(name, hidden, width)
+    }
+    if case .groups(let name) = family.layerSharing { infix = "\(name)0." }
+    add("\(names.wordEmbeddings).weight", [12, width])
+    add("\(names.positionEmbeddings).weight", [16, width])
+    if let name = names.tokenTypeEmbeddings { add("\(name).weight", [2, width]) }
+    norm(names.embeddingNorm, width)
+    if let name = names.distances {
+      if family == .mpnet {
+        add("\(name).weight", [32, heads])
+      } else {
+        add("\(name).weight", [2 * Self.positionBuckets, hidden])
+      }
+    }
+    if let name = names.distanceNorm { norm(name) }
     let layer = names.layer
-    for base in (0..<layers).map({ "\(names.layers)\($0)." }) {
-      for name in [layer.query, layer.key, layer.value, layer.attentionOutput] {
+    for base in (0..<layers).map({ "\(names.layers)\($0).\(infix)" }) {
+      let square = [layer.query, layer.key, layer.value, layer.attentionOutput]
+      for name in square + [layer.distanceKey, layer.distanceQuery].compactMap(\.self) {
         linear(base + name, hidden, hidden)
       }
       norm(base + layer.attentionNorm)
@@ -59,7 +79,14 @@ struct TinyCheckpoint {
       config["id2label"] = .object(
         .init(members: ["x", "y", "z"].enumerated().map { .init(key: "\($0)", value: .string($1)) }))
       linear(family.pooler.module, hidden, hidden)
-      linear("classifier", 3, hidden)
+      linear(names.classifier, 3, hidden)
+    case .entities:
+      config["id2label"] = .object(
+        .init(
+          members: ["O", "B-x", "I-x", "B-y", "I-y"].enumerated().map {
+            .init(key: "\($0)", value: .string($1))
+          }))
+      linear(names.tokenClassifier, 5, hidden)
     case .embed, .predict: break
     }
   }
@@ -69,12 +96,22 @@ struct TinyCheckpoint {
   ) -> [String: JSON] {
     func integer(_ value: Int) -> JSON { .number(.init(double: Double(value), integer: Int64(value))) }
     let common: [String: JSON] = ["vocab_size": integer(12), "max_position_embeddings": integer(16)]
+    if family == .debertaV2 {
+      return common.merging([
+        "hidden_size": integer(hidden), "num_hidden_layers": integer(layers),
+        "num_attention_heads": integer(heads), "intermediate_size": integer(inner),
+        "type_vocab_size": integer(2), "relative_attention": .bool(true),
+        "position_buckets": integer(positionBuckets), "norm_rel_ebd": .string("layer_norm"),
+        "pos_att_type": .string("p2c|c2p"),
+      ]) { $1 }
+    }
     let own: [String: JSON] =
-      family == .bert
+      family != .distilBert
       ? [
         "hidden_size": integer(hidden), "num_hidden_layers": integer(layers),
         "num_attention_heads": integer(heads), "intermediate_size": integer(inner),
         "hidden_act": .string("gelu"), "type_vocab_size": integer(2),
+        "embedding_size": integer(projectedEmbeddingSize), "num_hidden_groups": integer(layers),
         "layer_norm_eps": .number(.init(double: 1e-6, integer: nil)),
       ]
       : [

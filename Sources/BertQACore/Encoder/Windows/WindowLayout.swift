@@ -8,6 +8,30 @@ struct WindowLayout: Sendable {
   var truncates = false
   let template: Template
 
+  init(
+    maxSequenceLength: Int, overlap: Int = 0, truncates: Bool = false, template: Template
+  ) {
+    self.maxSequenceLength = maxSequenceLength
+    self.overlap = overlap
+    self.truncates = truncates
+    self.template = template
+  }
+
+  /// As callers of tasks that read texts of any length ask for it; nil: as many tokens as the model takes, and the
+  /// default overlap.
+  init(
+    maxSequenceLength: Int?, documentStride: Int?, maxPositions: Int, template: Template
+  ) throws(BertQAError) {
+    if let documentStride, documentStride < 0 {
+      throw BertQAError(
+        .invalidArgument, argument: "doc_stride", "is \(documentStride), but must be at least 0")
+    }
+    let length = try Self.length(maxSequenceLength, default: maxPositions, maxPositions)
+    self.init(
+      maxSequenceLength: length, overlap: documentStride ?? Self.defaultOverlap(length: length),
+      template: template)
+  }
+
   static let minimumLength = 8
 
   /// What neighbouring windows share where the caller does not say: 128 tokens, as in Hugging Face's pipeline, or

@@ -9,11 +9,17 @@ struct QuantizationPlan {
   init(_ model: LoadedModel) {
     let encoder = model.encoder
     quantize([encoder.wordEmbeddings], hasSums: false)
-    quantize([encoder.positionEmbeddings], hasSums: false)
+    if let positions = encoder.positionEmbeddings { quantize([positions], hasSums: false) }
     if let types = encoder.tokenTypeEmbeddings { quantize([types], hasSums: false) }
     keep(encoder.embeddingNorm)
+    // Small, and every score depends on them.
+    if let distances = encoder.distances { keep([distances]) }
+    if let norm = encoder.distanceNorm { keep(norm) }
+    // Small, and all that follows depends on it.
+    if let projection = encoder.embeddingProjection { keep([projection.weight, projection.bias]) }
     for layer in encoder.layers {
       quantize([layer.query, layer.key, layer.value])
+      for linear in [layer.distanceKey, layer.distanceQuery].compactMap(\.self) { quantize([linear]) }
       quantize([layer.attentionOutput])
       keep(layer.attentionNorm)
       quantize([layer.intermediate])

@@ -1,6 +1,6 @@
 extension OutputDirectory {
   /// Writes what belongs to a quantized model beside its weights: `config.json` with our key added,
-  /// the vocabulary's file as it is, `tokenizer_config.json` as it is or made.
+  /// the tokenizer's files as they are; of a BERT's `tokenizer_config.json` as it is or made.
   func writeConfiguration(of model: LoadedModel, threshold: Float?) throws(BertQAError) {
     var config = model.source
     var own = try config.reader("bertqa")?.object ?? JSON.Object()
@@ -13,7 +13,8 @@ extension OutputDirectory {
     config.object["bertqa"] = .object(own)
     try write(JSON.object(config.object).text + "\n", to: "config.json")
 
-    let files = model.tokenizer.wordPiece
+    for (name, file) in model.tokenizer.pipelineFiles { try copy(file, to: name) }
+    guard let files = model.tokenizer.wordPiece else { return }
     let vocabulary = files.vocabularyFile
     try copy(vocabulary, to: vocabulary.path.hasSuffix(".json") ? "tokenizer.json" : "vocab.txt")
     if let settings = files.settingsFile {

@@ -36,7 +36,7 @@ public struct Quantizer {
     guard noAnswerThreshold == nil || model.configuration.architecture.task == .answer else {
       throw BertQAError(
         .invalidArgument,
-        "\(directory): a \(model.configuration.architecture.rawValue) answers no questions: it has no "
+        "\(directory): a \(model.configuration.architecture.name) answers no questions: it has no "
           + "no-answer threshold")
     }
     defer { withExtendedLifetime(model) {} }

@@ -38,7 +38,7 @@ struct TextPositions: Sendable {
   }
 
   /// Passes whole units until `byte` is reached.
-  private static func advance(
+  static func advance(
     _ position: inout Position, to byte: Int, in text: UnsafeBufferPointer<UInt8>
   ) {
     let high: UInt64 = 0x8080_8080_8080_8080

@@ -8,6 +8,11 @@ struct Template: Sendable, Equatable {
   /// At the end.
   var suffix: [Int32]
 
+  /// No special tokens.
+  static let none = Template(prefix: [], separator: [], suffix: [])
+
+  var isEmpty: Bool { prefix.isEmpty && separator.isEmpty && suffix.isEmpty }
+
   /// Special tokens of a window.
   func specialCount(isPair: Bool) -> Int {
     prefix.count + suffix.count + (isPair ? separator.count : 0)

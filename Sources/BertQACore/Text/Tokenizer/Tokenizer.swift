@@ -24,8 +24,9 @@ protocol Tokenizer: AnyObject, Sendable {
 
   func id(of piece: UnsafeBufferPointer<UInt8>) -> Int32?
 
-  /// Whether a piece goes on with the word of the piece before it, such as `##ing`.
-  func continuesWord(_ id: Int32) -> Bool
+  /// Whether a piece goes on with the word of the piece before it, such as `##ing`, where the text has nothing but
+  /// dropped characters between the two.
+  func continuesWord(_ id: Int32, after previous: Int32) -> Bool
 
   /// Whether a piece says nothing of what a question is after: special, unknown, or punctuation.
   func isUninformative(_ id: Int32) -> Bool
@@ -42,5 +43,19 @@ extension Tokenizer {
     var tokens = Tokens()
     try tokenize(text, parseSpecialTokens: false, into: &tokens, monitor)
     return tokens
+  }
+
+  /// Whether `token` goes on with the word of the token before it. Characters that normalisation dropped
+  /// may lie between the two, but no white space, even where the vocabulary has pieces that continue across it.
+  func continuesWord(
+    _ token: Int, of tokens: Tokens, in text: UnsafeBufferPointer<UInt8>
+  ) -> Bool {
+    guard token > 0, continuesWord(tokens.ids[token], after: tokens.ids[token - 1]) else { return false }
+    var byte = Int(tokens.ends[token - 1])
+    while byte < Int(tokens.starts[token]) {
+      if isWhiteSpace(text[byte]) { return false }
+      byte += 1
+    }
+    return true
   }
 }

@@ -2,20 +2,37 @@ import Glibc
 
 /// A tokenizer's files, read: those of a model, of a tokenizer alone, or a vocabulary file.
 ///
-/// The factory of all kinds of tokenizer. WordPiece is the one there is: another one is told apart here, by the
-/// files that exist and by what `tokenizer.json` says its model is.
+/// The factory of all kinds of tokenizer, which are told apart by the files that exist, by `tokenizer_class` and by
+/// what `tokenizer.json` says. BERT's has code of its own; every other one is a `Pipeline`.
 struct TokenizerFiles: Sendable {
-  let wordPiece: WordPieceFiles
+  private enum Kind: Sendable {
+    case wordPiece(WordPieceFiles)
+    case pipeline(PipelineFiles)
+  }
 
-  /// Reads `vocab.txt` (preferred) or `tokenizer.json`.
+  private let kind: Kind
+
+  /// Reads `vocab.txt` if it is BERT's, else `tokenizer.json`, else what a vocabulary without one comes as.
   init(_ directory: ModelDirectory) throws(BertQAError) {
     let (vocabulary, json) = ("vocab.txt", "tokenizer.json")
-    guard directory.exists(vocabulary) || directory.exists(json) else {
-      throw BertQAError(.io, "\(directory.name): has neither vocab.txt nor tokenizer.json")
+    var isBert = directory.exists(vocabulary)
+    if isBert, directory.exists(json) { isBert = try WordPieceFiles.isClaimed(by: directory) }
+    if isBert {
+      kind = .wordPiece(
+        try WordPieceFiles(
+          directory, vocabulary: vocabulary, tokenizerJSON: directory.exists(json) ? json : nil))
+    } else if directory.exists(json) {
+      kind = try Self.read(directory, tokenizerJSON: json)
+    } else if let name = PipelineFiles.sentencePieceFile(directory) {
+      kind = .pipeline(try PipelineFiles(sentencePiece: name, directory))
+    } else if PipelineFiles.hasMerges(directory) {
+      kind = .pipeline(try PipelineFiles(merges: directory))
+    } else {
+      throw BertQAError(
+        .io,
+        "\(directory.name): has neither vocab.txt, tokenizer.json, a SentencePiece model, nor vocab.json and "
+          + "merges.txt")
     }
-    try self.init(
-      directory, vocabulary: directory.exists(vocabulary) ? vocabulary : nil,
-      tokenizerJSON: directory.exists(json) ? json : nil)
   }
 
   /// `path` is a directory, or a vocabulary file or, where it ends in `.json`, a `tokenizer.json`.
@@ -31,22 +48,66 @@ struct TokenizerFiles: Sendable {
     let slash = path.lastIndex(of: "/")
     let directory = ModelDirectory(path: slash.map { String(path[..<$0]) } ?? ".")
     let file = slash.map { String(path[path.index(after: $0)...]) } ?? path
-    let isJSON = file.hasSuffix(".json")
-    try self.init(directory, vocabulary: isJSON ? nil : file, tokenizerJSON: isJSON ? file : nil)
+    if file.hasSuffix(".json") {
+      self.init(kind: try Self.read(directory, tokenizerJSON: file))
+    } else if file.hasSuffix(".model") {
+      self.init(kind: .pipeline(try PipelineFiles(sentencePiece: file, directory)))
+    } else {
+      self.init(
+        kind: .wordPiece(try WordPieceFiles(directory, vocabulary: file, tokenizerJSON: nil)))
+    }
   }
 
-  private init(
-    _ directory: ModelDirectory, vocabulary: String?, tokenizerJSON: String?
-  ) throws(BertQAError) {
-    wordPiece = try WordPieceFiles(directory, vocabulary: vocabulary, tokenizerJSON: tokenizerJSON)
+  private init(kind: Kind) { self.kind = kind }
+
+  private static func read(
+    _ directory: ModelDirectory, tokenizerJSON name: String
+  ) throws(BertQAError) -> Kind {
+    let file = try directory.file(name, limit: ModelFile.jsonLimit)
+    if try TokenizerJSON.isBert(file), try WordPieceFiles.isClaimed(by: directory) {
+      return .wordPiece(try WordPieceFiles(directory, vocabulary: nil, tokenizerJSON: name))
+    }
+    return .pipeline(try PipelineFiles(tokenizerJSON: file))
   }
 
   /// Ids, duplicates included.
-  var vocabularySize: Int { wordPiece.vocabulary.count }
-  var lowercases: Bool { wordPiece.configuration.lowercase }
+  var vocabularySize: Int {
+    switch kind {
+    case .wordPiece(let files): files.vocabulary.count
+    case .pipeline(let files): files.vocabularySize
+    }
+  }
+
+  var lowercases: Bool {
+    switch kind {
+    case .wordPiece(let files): files.configuration.lowercase
+    case .pipeline(let files): files.pipeline.lowercases
+    }
+  }
+
   /// The file the vocabulary came from.
-  var vocabularyFile: ModelFile { wordPiece.vocabularyFile }
+  var vocabularyFile: ModelFile {
+    switch kind {
+    case .wordPiece(let files): files.vocabularyFile
+    case .pipeline(let files): files.files[0].file
+    }
+  }
+
+  /// BERT's; nil for another kind.
+  var wordPiece: WordPieceFiles? {
+    if case .wordPiece(let files) = kind { files } else { nil }
+  }
+
+  /// What a copy of the model needs to be read the same, by name; of BERT's see `wordPiece`.
+  var pipelineFiles: [(name: String, file: ModelFile)] {
+    if case .pipeline(let files) = kind { files.files } else { [] }
+  }
 
   /// Builds the tokenizer, tables included.
-  func makeTokenizer() throws(BertQAError) -> any Tokenizer { try wordPiece.makeTokenizer() }
+  func makeTokenizer() throws(BertQAError) -> any Tokenizer {
+    switch kind {
+    case .wordPiece(let files): try files.makeTokenizer()
+    case .pipeline(let files): try files.makeTokenizer()
+    }
+  }
 }

@@ -45,17 +45,23 @@ extension TokenizerConfiguration {
     return try reader.string(key)
   }
 
-  /// Refuses tokenizers known to split text in another way than BERT's.
-  private static func checkClass(_ reader: ObjectReader) throws(BertQAError) {
-    let name = try reader.string("tokenizer_class") ?? "BertTokenizer"
+  /// Whether a `tokenizer_class`, or that there is none, says nothing against BERT's way of splitting text.
+  static func isBert(_ name: String?) -> Bool {
+    guard let name else { return true }
     let isBert = name.hasSuffix("BertTokenizer") || name.hasSuffix("BertTokenizerFast")
     let isGeneric = ["PreTrainedTokenizerFast", "TokenizersBackend"].contains(name)
     let isElectra = ["ElectraTokenizer", "ElectraTokenizerFast"].contains(name)
-    guard isBert && !name.hasPrefix("Camem") || isGeneric || isElectra else {
+    return isBert && !name.hasPrefix("Camem") || isGeneric || isElectra
+  }
+
+  /// Refuses tokenizers known to split text in another way than BERT's.
+  private static func checkClass(_ reader: ObjectReader) throws(BertQAError) {
+    let name = try reader.string("tokenizer_class")
+    guard isBert(name) else {
       throw BertQAError(
         .unsupported,
-        "\(reader.file): \"tokenizer_class\" is \(quoted(name)); supported: BertTokenizer and "
-          + "classes that tokenize like it")
+        "\(reader.file): \"tokenizer_class\" is \(quoted(name ?? "")); supported: BertTokenizer "
+          + "and classes that tokenize like it, and others with a tokenizer.json")
     }
     if try reader.bool("do_basic_tokenize") == false {
       throw BertQAError(

@@ -9,14 +9,45 @@ struct TokenizerJSON {
       throw BertQAError(.invalidModel, "\(file.path): \"model\" is missing")
     }
     self.model = model
+    try Self.requireWordPiece(model)
+  }
+
+  /// Refuses another model than WordPiece with BERT's settings.
+  static func requireWordPiece(_ model: ObjectReader) throws(BertQAError) {
     // Old files do not say the type.
     try require(model, "type", .string("WordPiece"))
     try require(model, "continuing_subword_prefix", .string("##"))
     try require(model, "max_input_chars_per_word", .number(.init(double: 100, integer: 100)))
   }
 
+  /// Whether a `tokenizer.json` describes what `WordPieceTokenizer` does: BERT's normaliser, pre-tokenizer, model and
+  /// template. What else WordPiece is used with is a `Pipeline`.
+  static func isBert(_ file: ModelFile) throws(BertQAError) -> Bool {
+    let root = try ObjectReader(file)
+    func type(_ key: String) throws(BertQAError) -> String? { try root.reader(key)?.string("type") }
+    guard let model = try root.reader("model"), try model.string("type") ?? "WordPiece" == "WordPiece",
+      model.value("merges") == nil, try type("normalizer") == "BertNormalizer",
+      try type("pre_tokenizer") ?? "BertPreTokenizer" == "BertPreTokenizer"
+    else { return false }
+    for token in try root.readers("added_tokens") where try !isPlainSpecial(token) { return false }
+    let template = try root.reader("post_processor").map(PostProcessor.init)?.template ?? Template.none
+    if template.isEmpty { return true }
+    // The tokens that BERT's tokenizers use unless tokenizer_config.json names others.
+    guard let vocabulary = try model.reader("vocab"),
+      let cls = vocabulary.value("[CLS]").flatMap(Pipeline.tokenID),
+      let sep = vocabulary.value("[SEP]").flatMap(Pipeline.tokenID)
+    else { return false }
+    return template == Template(prefix: [cls], separator: [sep], suffix: [sep])
+  }
+
+  private static func isPlainSpecial(_ reader: ObjectReader) throws(BertQAError) -> Bool {
+    let token = try AddedToken(reader)
+    return token.isSpecial && !token.isNormalized && !token.isSingleWord && !token.stripsLeft
+      && !token.stripsRight
+  }
+
   /// Refuses a setting that is present with another value than the one supported.
-  private func require(_ reader: ObjectReader, _ key: String, _ value: JSON) throws(BertQAError) {
+  private static func require(_ reader: ObjectReader, _ key: String, _ value: JSON) throws(BertQAError) {
     guard let found = reader.value(key), found != value else { return }
     throw BertQAError(
       .unsupported,
@@ -52,10 +83,10 @@ struct TokenizerJSON {
       throw BertQAError(
         .unsupported, "\(root.file): no \"normalizer\"; only BertNormalizer is supported")
     }
-    try require(normalizer, "type", .string("BertNormalizer"))
-    try require(normalizer, "clean_text", .bool(true))
+    try Self.require(normalizer, "type", .string("BertNormalizer"))
+    try Self.require(normalizer, "clean_text", .bool(true))
     if let splitter = try root.reader("pre_tokenizer") {
-      try require(splitter, "type", .string("BertPreTokenizer"))
+      try Self.require(splitter, "type", .string("BertPreTokenizer"))
     }
     configuration.lowercase = try normalizer.bool("lowercase") ?? configuration.lowercase
     configuration.stripAccents = try normalizer.bool("strip_accents")

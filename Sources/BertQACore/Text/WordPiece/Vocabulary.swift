@@ -90,12 +90,15 @@ struct Vocabulary: Sendable {
     id >= 0 && Int(id) < count && index.content(of: id).continuation == 1
   }
 
+  /// Ids are at most this.
+  static var maximumID: Int { (1 << 22) - 1 }
+
   /// Bounds what the tables of a hostile file can take; real vocabularies are 20 times smaller.
   static func check(byteCount: Int, pieceCount: Int) throws(BertQAError) {
-    guard byteCount <= ModelFile.vocabularyLimit, pieceCount <= 1 << 22 else {
+    guard byteCount <= ModelFile.vocabularyLimit, pieceCount <= maximumID + 1 else {
       throw BertQAError(
         .tooLarge,
-        "vocabulary: \(pieceCount) pieces of \(byteCount) bytes; at most \(1 << 22) pieces of "
+        "vocabulary: \(pieceCount) pieces of \(byteCount) bytes; at most \(maximumID + 1) pieces of "
           + "\(1 << 28) bytes are supported")
     }
   }

@@ -43,6 +43,14 @@ struct WordPieceFiles: Sendable {
     }
   }
 
+  /// Whether `tokenizer_config.json` names a class that splits text as BERT does, or there is none.
+  static func isClaimed(by directory: ModelDirectory) throws(BertQAError) -> Bool {
+    let settings = "tokenizer_config.json"
+    guard directory.exists(settings) else { return true }
+    let reader = try ObjectReader(try directory.file(settings, limit: ModelFile.configurationLimit))
+    return try TokenizerConfiguration.isBert(reader.string("tokenizer_class"))
+  }
+
   func makeTokenizer() throws(BertQAError) -> WordPieceTokenizer {
     try Self.named(vocabularyFile.path) { () throws(BertQAError) in
       try WordPieceTokenizer(vocabulary: vocabulary, configuration: configuration)

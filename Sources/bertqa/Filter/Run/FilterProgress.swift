@@ -17,13 +17,14 @@ final class FilterProgress {
   private var input: Position?
   private var inputHash = ContentHash()
 
-  init(_ name: ArgumentText, settings: FilterSettings, output: ArgumentText, _ context: Context)
+  init(_ name: ArgumentText, settings: FilterSettings, output: ArgumentText, _ context: Context?)
     throws(ToolError)
   {
     file = try CheckpointFile(name)
     outputPath = output.string
-    settingsHash = Self.hash(of: settings, context.info)
-    modelHash = try Self.hash(ofModel: context.info.directory)
+    settingsHash = Self.hash(of: settings, context?.info)
+    modelHash =
+      try context.map { context throws(ToolError) in try Self.hash(ofModel: context.info.directory) } ?? 0
   }
 
   /// What a run before this one has done, after all checks; nil if there was none. Opens the input, which may
@@ -120,11 +121,11 @@ final class FilterProgress {
 
   func abandon() { file.abandon() }
 
-  private static func hash(of settings: FilterSettings, _ info: ModelInfo) -> UInt64 {
+  private static func hash(of settings: FilterSettings, _ info: ModelInfo?) -> UInt64 {
     var hash = ContentHash()
     hash.update("\(libraryVersion)\n\(settings.meaning)\n")
-    hash.update(spelling(of: info.precision, in: ModelChoice.precisions))
-    hash.update("\n\(info.instructionSet?.description ?? "")")
+    hash.update(spelling(of: info?.precision, in: ModelChoice.precisions))
+    hash.update("\n\(info?.instructionSet?.description ?? "")")
     return hash.value
   }
 

@@ -15,15 +15,7 @@ public func bertqa_classify_arrow(
       throw BertQAError(.invalidArgument, argument: "contributions", "must be 0 for a column")
     }
     let column = try ArrowTexts(texts, "texts")
-    let monitor = CallMonitor(options.call)
-    var texts = try [TextPair](checkedCapacity: column.count)
-    var indices = try [Int](checkedCapacity: column.count)
-    for row in 0..<column.count {
-      if row % ArrowTexts.pollInterval == 0 { try monitor.check() }
-      guard let text = try column.text(row) else { continue }
-      texts.append(TextPair(text: text))
-      indices.append(row)
-    }
+    let (texts, indices) = try column.valid(CallMonitor(options.call)) { TextPair(text: $0) }
     let results = try inRows(indices, "texts") { () throws(BertQAError) in
       try context.classify(texts, options: options)
     }

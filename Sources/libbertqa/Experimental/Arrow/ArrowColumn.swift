@@ -45,6 +45,20 @@ struct ArrowColumn {
     children = [ArrowColumn("item", lists.flatMap { $0.map { $0.map { $0 } } ?? nothing })]
   }
 
+  /// Lists of the rows of a column: list k has as many as `counts` says, in order; nil is a null list.
+  init(_ name: String, counts: [Int?], of rows: ArrowColumn) {
+    self.init(name, "+L", isValid: counts.map { $0 != nil })
+    var offsets: [Int64] = [0]
+    offsets.reserveCapacity(counts.count + 1)
+    var end: Int64 = 0
+    for count in counts {
+      end += Int64(count ?? 0)
+      offsets.append(end)
+    }
+    buffers = [Self.bytes(of: offsets)]
+    children = [rows]
+  }
+
   /// A struct of columns of one length.
   init(_ name: String, isValid: [Bool], children: [ArrowColumn]) {
     self.init(name, "+s", isValid: isValid)

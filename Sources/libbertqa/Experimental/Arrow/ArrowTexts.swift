@@ -114,6 +114,21 @@ struct ArrowTexts {
     }
   }
 
+  /// The texts that are no nulls, made into items of a call, and their rows.
+  func valid<Item>(
+    _ monitor: CallMonitor, _ item: (UnsafeBufferPointer<UInt8>) -> Item
+  ) throws(BertQAError) -> (items: [Item], rows: [Int]) {
+    var items = try [Item](checkedCapacity: count)
+    var rows = try [Int](checkedCapacity: count)
+    for row in 0..<count {
+      if row % Self.pollInterval == 0 { try monitor.check() }
+      guard let text = try text(row) else { continue }
+      items.append(item(text))
+      rows.append(row)
+    }
+    return (items, rows)
+  }
+
   private static func offset(_ offsets: UnsafeRawPointer, _ width: Int, _ index: Int) -> Int {
     let place = offsets + width * index
     return width == 4 ? Int(place.loadUnaligned(as: Int32.self)) : Int(place.loadUnaligned(as: Int64.self))

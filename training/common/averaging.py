@@ -1,15 +1,11 @@
 """Checkpoints on disk, without torch: averaged, and with a temperature in their output layer."""
 
-import json
-import os
-import shutil
 from typing import Dict, Optional, Sequence
 
 import numpy as np
-from safetensors.numpy import load_file, save_file
+from safetensors.numpy import load_file
 
-FILES = ("config.json", "vocab.txt", "tokenizer.json", "tokenizer_config.json")
-HEAD = ("qa_outputs.weight", "qa_outputs.bias")
+HEADS = ("qa_outputs.weight", "qa_outputs.bias", "classifier.weight", "classifier.bias")
 
 
 def averaged(paths: Sequence[str], shares: Optional[Sequence[float]] = None) -> Dict[str, np.ndarray]:
@@ -42,23 +38,4 @@ def floats(tensors: Dict[str, np.ndarray]) -> Dict[str, np.ndarray]:
 
 def with_temperature(tensors: Dict[str, np.ndarray], temperature: float) -> Dict[str, np.ndarray]:
     """The output layer divided by the temperature: logits, scores and gaps shrink by it, whatever runs the model."""
-    return {name: value / np.float32(temperature) if name in HEAD else value for name, value in tensors.items()}
-
-
-def write_model(directory: str, tensors: Dict[str, np.ndarray], init: str) -> None:
-    """A directory of Hugging Face's files with the tensors as F16 and everything else from `init`."""
-    os.makedirs(directory, exist_ok=True)
-    for name in FILES:
-        if os.path.exists(os.path.join(init, name)):
-            shutil.copyfile(os.path.join(init, name), os.path.join(directory, name))
-    path = os.path.join(directory, "config.json")
-    with open(path, encoding="utf-8") as file:
-        config = json.load(file)
-    config.pop("bertqa", None)
-    config["architectures"] = ["BertForQuestionAnswering"]
-    with open(path, "w", encoding="utf-8") as file:
-        json.dump(config, file, indent=2)
-        file.write("\n")
-    save_file({name: np.ascontiguousarray(value, np.float16) for name, value in sorted(tensors.items())},
-              os.path.join(directory, "model.safetensors"), {"format": "pt"})  # fmt: skip
-    os.chmod(os.path.join(directory, "model.safetensors"), 0o644)
+    return {name: value / np.float32(temperature) if name in HEADS else value for name, value in tensors.items()}

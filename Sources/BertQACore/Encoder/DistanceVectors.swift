@@ -1,0 +1,147 @@
+import CBertQA
+
+/// The vectors for distances that the queries and the keys of one layer meet, as the kernels take them: they do not
+/// depend on the input. Immutable.
+///
+/// Memory: hidden size · element size · 2 · (span + `max_position_embeddings` + 48) for each layer: 60 MB for
+/// DeBERTa-v3-base in f32, half of that in bf16.
+final class DistanceVectors: @unchecked Sendable {
+  // Sendable: nothing changes after init.
+
+  /// [head][row][headSize]; nil where queries meet none.
+  let forQueries: UnsafeRawPointer?
+  /// [distance / 16][hidden][16], bfloat16 in pairs, at the distance 0; nil where keys meet none.
+  let forKeys: UnsafeRawPointer?
+  private let owners: [any AnyObject & Sendable]
+
+  init(
+    _ layer: LayerWeights, _ distances: Distances, isBF16: Bool, _ kernels: Kernels
+  ) throws(BertQAError) {
+    let attention = distances.attention
+    var owners: [any AnyObject & Sendable] = []
+    var (queries, keys): (UnsafeRawPointer?, UnsafeRawPointer?)
+    if attention.hasQueryProducts {
+      let projected = try distances.projected(layer.distanceKey ?? layer.key, kernels)
+      queries = try distances.rowMajor(projected.base, isBF16: isBF16, &owners)
+    }
+    if attention.hasKeyProducts {
+      let projected = try distances.projected(layer.distanceQuery ?? layer.query, kernels)
+      keys = try distances.byDistance(projected.base, isBF16: isBF16, &owners)
+    }
+    (forQueries, forKeys) = (queries, keys)
+    self.owners = owners
+  }
+}
+
+/// The table of vectors for distances, and which row each distance has; the same for all layers.
+final class Distances: @unchecked Sendable {
+  // Sendable: nothing changes after init.
+
+  let attention: DisentangledAttention
+  /// At the distance 0, query - key.
+  let rows: UnsafePointer<Int32>
+  /// For products without a bias: [rows]
+  let zeros: UnsafePointer<Float>
+  private let headSize: Int
+  private let hiddenSize: Int
+  /// Blocks of 16 distances in either direction: those of a window and its surroundings in the first and last block.
+  private let reach: Int
+  /// [row / 16][hidden][16]
+  private let vectors: SharedBuffer<Float>
+  private let rowBuffer: SharedBuffer<Int32>
+  private let zeroBuffer: SharedBuffer<Float>
+
+  init(
+    _ table: TensorView, _ norm: Parameters.Norm?, _ attention: DisentangledAttention,
+    _ configuration: ModelConfiguration, _ kernels: Kernels
+  ) throws(BertQAError) {
+    self.attention = attention
+    headSize = configuration.headSize
+    hiddenSize = configuration.hiddenSize
+    let lanes = Kernels.lanes
+    reach = Kernels.blocks(tokens: configuration.maxPositions) + 3
+    rowBuffer = try SharedBuffer(count: 2 * reach * lanes)
+    for index in 0..<2 * reach * lanes {
+      rowBuffer.base[index] = Int32(DistanceBuckets.row(index - reach * lanes, attention))
+    }
+    rows = UnsafePointer(rowBuffer.base + reach * lanes)
+    zeroBuffer = try SharedBuffer(count: attention.rowCount)
+    zeroBuffer.base.initialize(repeating: 0, count: attention.rowCount)
+    zeros = UnsafePointer(zeroBuffer.base)
+    let blocks = Kernels.blocks(tokens: attention.rowCount)
+    vectors = try SharedBuffer(count: blocks * hiddenSize * lanes)
+    vectors.base.initialize(repeating: 0, count: vectors.count)
+    let row = try AlignedBuffer<Float>(uninitializedCount: hiddenSize)
+    for index in 0..<attention.rowCount {
+      table.copyFloats(rows: index..<index + 1, to: row.base)
+      let column = vectors.base + index / lanes * hiddenSize * lanes + index % lanes
+      for feature in 0..<hiddenSize { column[feature * lanes] = row[feature] }
+    }
+    if let norm {
+      kernels.table.layer_norm_f32(
+        vectors.base, blocks, hiddenSize, norm.gamma, norm.beta, configuration.layerNormEps, vectors.base)
+    }
+  }
+
+  /// The vectors through a linear layer, in f32 whatever the checkpoint has: [row / 16][hidden][16].
+  func projected(_ linear: LinearWeights, _ kernels: Kernels) throws(BertQAError) -> SharedBuffer<Float> {
+    let weights = try AlignedBuffer<Float>(uninitializedCount: hiddenSize * hiddenSize)
+    linear.weight.copyFloats(rows: 0..<hiddenSize, to: weights.base)
+    let bias = try AlignedBuffer<Float>(uninitializedCount: hiddenSize)
+    linear.bias.copyFloats(rows: 0..<hiddenSize, to: bias.base)
+    let result = try SharedBuffer<Float>(count: vectors.count)
+    kernels.table.linear_f32(
+      weights.base, bias.base, vectors.base, Kernels.blocks(tokens: attention.rowCount), hiddenSize,
+      hiddenSize,
+      Kernels.Epilogue.bias, result.base, hiddenSize * Kernels.lanes)
+    return result
+  }
+
+  /// [head][row][headSize]
+  func rowMajor(
+    _ projected: UnsafePointer<Float>, isBF16: Bool, _ owners: inout [any AnyObject & Sendable]
+  ) throws(BertQAError) -> UnsafeRawPointer {
+    try store(count: attention.rowCount * hiddenSize, isBF16: isBF16, &owners) { index in
+      let (rest, d) = index.quotientAndRemainder(dividingBy: headSize)
+      let (head, row) = rest.quotientAndRemainder(dividingBy: attention.rowCount)
+      return projected[element(row: row, feature: head * headSize + d)]
+    }
+  }
+
+  /// [distance / 16][hidden][16], or [distance / 16][hidden / 2][16][2] of bfloat16; at the distance 0.
+  func byDistance(
+    _ projected: UnsafePointer<Float>, isBF16: Bool, _ owners: inout [any AnyObject & Sendable]
+  ) throws(BertQAError) -> UnsafeRawPointer {
+    let part = hiddenSize * Kernels.lanes
+    let first = try store(count: 2 * reach * part, isBF16: isBF16, &owners) { index in
+      let (block, rest) = index.quotientAndRemainder(dividingBy: part)
+      var (feature, lane) = rest.quotientAndRemainder(dividingBy: Kernels.lanes)
+      if isBF16 {
+        let (pair, within) = rest.quotientAndRemainder(dividingBy: 2 * Kernels.lanes)
+        (feature, lane) = (2 * pair + within % 2, within / 2)
+      }
+      let row = Int(rows[(block - reach) * Kernels.lanes + lane])
+      return projected[element(row: row, feature: feature)]
+    }
+    return first + reach * part * (isBF16 ? MemoryLayout<UInt16>.stride : MemoryLayout<Float>.stride)
+  }
+
+  private func element(row: Int, feature: Int) -> Int {
+    (row / Kernels.lanes * hiddenSize + feature) * Kernels.lanes + row % Kernels.lanes
+  }
+
+  private func store(
+    count: Int, isBF16: Bool, _ owners: inout [any AnyObject & Sendable], _ value: (Int) -> Float
+  ) throws(BertQAError) -> UnsafeRawPointer {
+    if isBF16 {
+      let buffer = try SharedBuffer<UInt16>(count: count)
+      for index in 0..<count { buffer.base[index] = bfloat(value(index)) }
+      owners.append(buffer)
+      return UnsafeRawPointer(buffer.base)
+    }
+    let buffer = try SharedBuffer<Float>(count: count)
+    for index in 0..<count { buffer.base[index] = value(index) }
+    owners.append(buffer)
+    return UnsafeRawPointer(buffer.base)
+  }
+}

@@ -1,0 +1,73 @@
+import CBertQA
+
+extension EncoderPass {
+  /// Word + position + token type embeddings, their norm and perhaps projection, then the first layer's projections,
+  /// of some blocks of a chunk.
+  func embed(_ active: ActiveChunk, _ blocks: Range<Int>, _ scratch: Workspace.Scratch) {
+    let parameters = encoder.parameters
+    let hidden = active.activations.hidden + blocks.lowerBound * hiddenSize * Self.lanes
+    let blockFloats = embeddingSize * Self.lanes
+    // [block][embeddingSize][16], and one token's row before it is spread.
+    var (embeddings, row) = (hidden, scratch.intermediate)
+    if parameters.embeddingProjection != nil {
+      (embeddings, row) = (scratch.intermediate, scratch.intermediate + blocks.count * blockFloats)
+    }
+    embeddings.update(repeating: 0, count: blocks.count * blockFloats)
+    let hasSegments = encoder.configuration.family.tokenTypes == .ofSegments
+    forEachWindow(active.chunk, blocks) { window, tokens, lane in
+      var positions = PositionRows(of: tokens, in: window, ids, encoder.configuration)
+      for token in tokens {
+        let id = ids[window.firstToken + token]
+        sumEmbeddings(
+          of: id, position: positions.next(id),
+          type: hasSegments && token >= window.secondSegment ? 1 : 0, row)
+        let at = lane + token - tokens.lowerBound - blocks.lowerBound * Self.lanes
+        let column = embeddings + at / Self.lanes * blockFloats + at % Self.lanes
+        for feature in 0..<embeddingSize { column[feature * Self.lanes] = row[feature] }
+      }
+    }
+    normalize(embeddings, blocks, parameters.embeddingNorm, features: embeddingSize)
+    if let projection = parameters.embeddingProjection {
+      multiply(projection, .f32(embeddings), blocks, Kernels.Epilogue.bias, hidden)
+    }
+    project(active, parameters.layers[0], blocks, scratch)
+  }
+
+  /// One token's embeddings, [embeddingSize].
+  private func sumEmbeddings(
+    of id: Int32, position: Int, type: Int, _ row: UnsafeMutablePointer<Float>
+  ) {
+    encoder.parameters.wordEmbeddings.copyFloats(rows: Int(id)..<Int(id) + 1, to: row)
+    if let positions = encoder.parameters.positionEmbeddings {
+      let position = positions + position * embeddingSize
+      for feature in 0..<embeddingSize { row[feature] += position[feature] }
+    }
+    guard let types = encoder.parameters.tokenTypeEmbeddings else { return }
+    let kind = types + min(type, encoder.configuration.typeVocabSize - 1) * embeddingSize
+    for feature in 0..<embeddingSize { row[feature] += kind[feature] }
+  }
+}
+
+/// Rows of the table of positions, for a window's tokens in order.
+private struct PositionRows {
+  private var row: Int
+  private let paddingID: Int?
+
+  /// From the first of `tokens` on.
+  init(
+    of tokens: Range<Int>, in window: Window, _ ids: UnsafeBufferPointer<Int32>,
+    _ configuration: ModelConfiguration
+  ) {
+    paddingID = configuration.paddingID
+    row = configuration.firstPositionRow + tokens.lowerBound
+    guard let paddingID else { return }
+    for token in 0..<tokens.lowerBound where Int(ids[window.firstToken + token]) == paddingID { row -= 1 }
+  }
+
+  /// The row of the next token. One that is padding has a row of its own and is not counted, as in transformers.
+  mutating func next(_ id: Int32) -> Int {
+    if let paddingID, Int(id) == paddingID { return paddingID }
+    defer { row += 1 }
+    return row
+  }
+}

@@ -1,0 +1,58 @@
+/// Entities of texts by an encoder that labels tokens. Immutable.
+struct EntityRecognizer: Sendable {
+  var reader: WindowReader
+  /// By column of the head.
+  let labels: EntityLabels
+  /// For calls that do not say; not `model`.
+  let aggregation: TokenAggregation
+
+  init(reader: WindowReader, labels: [String], aggregation: TokenAggregation) {
+    self.reader = reader
+    self.labels = EntityLabels(labels)
+    self.aggregation = aggregation == .model ? .simple : aggregation
+  }
+
+  /// One result or failure per text, in order. What concerns the whole call is thrown.
+  func recognizeEach(
+    _ texts: [UnsafeBufferPointer<UInt8>], _ options: EntityOptions, stopsAtFailure: Bool = false
+  ) throws(BertQAError) -> [Result<EntityList, BertQAError>] {
+    let monitor = CallMonitor(options.call)
+    let tokenizer = reader.tokenizer
+    let layout = try WindowLayout(
+      maxSequenceLength: options.maxSequenceLength, documentStride: options.documentStride,
+      maxPositions: reader.maxPositions, template: tokenizer.template)
+    let aggregation = options.aggregation == .model ? aggregation : options.aggregation
+    guard options.threshold >= 0, options.threshold <= 1 else {
+      throw BertQAError(
+        .invalidArgument, argument: "threshold", "is \(options.threshold), but must be 0 to 1")
+    }
+    let aggregator = EntityAggregator(
+      labels, aggregation, isWanted: try labels.isWanted(options, aggregation),
+      threshold: options.threshold)
+    try monitor.check()
+    try Memory.require(
+      texts.count, of: (Result<EntityList, BertQAError>?, Result<EntityList, BertQAError>, EntityWork?).self)
+    var results = [Result<EntityList, BertQAError>?](repeating: nil, count: texts.count)
+    var work = [EntityWork?](repeating: nil, count: texts.count)
+    try reader.read(count: texts.count, monitor) { index throws(BertQAError) in
+      let one = try EntityWork(
+        texts[index], tokenizer, layout, aggregator, labelCount: labels.count,
+        heldBefore: monitor.heldBytes, monitor)
+      if one.hasTokens { work[index] = one } else { results[index] = .success(EntityList()) }
+      return one.item
+    } failed: { index, error throws(BertQAError) in
+      let error = texts.count == 1 ? error : error.of(item: index, in: "texts")
+      if stopsAtFailure { throw error }
+      results[index] = .failure(error)
+      work[index] = nil
+    } deliver: { output throws(BertQAError) in
+      guard let one = work[output.item] else { return }
+      try one.add(output, monitor)
+      guard output.isLastOfItem else { return }
+      work[output.item] = nil
+      results[output.item] = .success(
+        try one.result(monitor) { labels.title($0, aggregation) })
+    }
+    return results.map { $0 ?? .failure(BertQAError(.internal, "a text without a result")) }
+  }
+}

@@ -1,0 +1,91 @@
+/// One text on its way through the model: its tokens, and the entities found in the windows so far.
+///
+/// Of the tokens that two windows share, the first half, and the middle one of an odd number, has the labels that the
+/// earlier window gives, the rest those of the later one: each token is read where it has the most context.
+final class EntityWork {
+  private let text: UnsafeBufferPointer<UInt8>
+  private let tokens: Tokens
+  private let tokenizer: any Tokenizer
+  private let windows: [WindowLayout.Parts]
+  /// What the monitor accounts to this text.
+  private var heldBytes: Int
+  private var aggregator: EntityAggregator
+  /// The first token that has no label yet.
+  private var nextToken = 0
+  /// One token's, by label.
+  private var probabilities: [Double]
+
+  /// - Parameter heldBefore: bytes that the call held before.
+  init(
+    _ text: UnsafeBufferPointer<UInt8>, _ tokenizer: any Tokenizer, _ layout: WindowLayout,
+    _ aggregator: EntityAggregator, labelCount: Int, heldBefore: Int, _ monitor: CallMonitor
+  ) throws(BertQAError) {
+    try TextLimit.check(text, "text")
+    self.text = text
+    self.tokenizer = tokenizer
+    self.aggregator = aggregator
+    tokens = try tokenizer.tokens(of: text, monitor)
+    windows = try layout.parts(first: tokens.count, second: nil, monitor)
+    heldBytes = monitor.heldBytes - heldBefore
+    probabilities = [Double](repeating: 0, count: labelCount)
+  }
+
+  /// What the model reads; a text without tokens has no windows.
+  var item: WindowReader.Item {
+    WindowReader.Item(first: tokens.ids[...], second: nil, windows: hasTokens ? windows : [])
+  }
+
+  var hasTokens: Bool { tokens.count > 0 }
+
+  /// Takes over the labels of a window's tokens; the windows come in order.
+  func add(_ output: WindowReader.Output, _ monitor: CallMonitor) throws(BertQAError) {
+    let foundBefore = aggregator.found.count
+    let window = windows[output.window].first
+    var end = window.upperBound
+    if output.window + 1 < windows.count {
+      let next = windows[output.window + 1].first
+      end = next.lowerBound + (window.upperBound - next.lowerBound + 1) / 2
+    }
+    let first = tokenizer.template.prefix.count - window.lowerBound
+    while nextToken < end {
+      for label in probabilities.indices {
+        let logit = output.values[label * output.stride + first + nextToken]
+        guard logit.isFinite else { throw .nonFiniteResult("logits that are not finite numbers") }
+        probabilities[label] = Double(logit)
+      }
+      try probabilities.withUnsafeMutableBufferPointer { buffer throws(BertQAError) in
+        if let base = buffer.baseAddress { softmax(base, count: buffer.count) }
+        try aggregator.add(
+          UnsafeBufferPointer(buffer), start: tokens.starts[nextToken], end: tokens.ends[nextToken],
+          continuesWord: tokenizer.continuesWord(nextToken, of: tokens, in: text))
+      }
+      nextToken += 1
+    }
+    let bytes =
+      (aggregator.found.count - foundBefore) * MemoryLayout<EntityAggregator.Found>.stride
+    heldBytes += bytes
+    try monitor.hold(bytes)
+  }
+
+  /// The entities of all windows. Called once, after the last of them.
+  /// - Parameter title: what an entity is called that begins with a label.
+  func result(
+    _ monitor: CallMonitor, title: (Int) -> String
+  ) throws(BertQAError) -> EntityList {
+    try aggregator.finish()
+    let found = aggregator.found
+    try Memory.require(found.count, of: Entity.self)
+    var list = EntityList()
+    list.entities.reserveCapacity(found.count)
+    var locator = RangeLocator(text, monitor)
+    for part in found {
+      guard let bytes = trimmed(Int(part.start)..<Int(part.end), in: text) else { continue }
+      list.entities.append(
+        try locator.entity(
+          title(Int(part.label)), TextRange(start: bytes.lowerBound, end: bytes.upperBound), part.score))
+    }
+    list.windowCount = item.windows.count
+    monitor.release(heldBytes)
+    return list
+  }
+}

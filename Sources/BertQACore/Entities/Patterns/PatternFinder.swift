@@ -1,0 +1,96 @@
+/// Finds personal data by rule, in one pass over the text. Every rule looks at a bounded number of bytes, but for the
+/// rest of an address on the web, which is passed over then: linear, whatever the text.
+struct PatternFinder {
+  /// Bytes of the text.
+  struct Found {
+    var start: UInt32
+    var end: UInt32
+    var kind: TextPatterns
+  }
+
+  /// In the order of the text; no two overlap.
+  private(set) var found: [Found] = []
+
+  private let text: PatternText
+  private let patterns: TextPatterns
+  private let monitor: CallMonitor
+
+  init(_ text: UnsafeBufferPointer<UInt8>, _ patterns: TextPatterns, _ monitor: CallMonitor) {
+    self.text = PatternText(bytes: text)
+    self.patterns = patterns.isEmpty ? .all : patterns
+    self.monitor = monitor
+  }
+
+  mutating func run() throws(BertQAError) {
+    var position = 0
+    var nextCheck = CallPoll.textInterval
+    while position < text.count {
+      if position >= nextCheck {
+        try monitor.check()
+        nextCheck = position + CallPoll.textInterval
+      }
+      position = try next(position)
+    }
+  }
+
+  /// Looks for what begins at a place, or for an e-mail address whose @ is there. Returns where to go on.
+  private mutating func next(_ position: Int) throws(BertQAError) -> Int {
+    let byte = text[position]
+    switch ByteKind(byte) {
+    case .other: return position + 1
+    case .at:
+      guard patterns.contains(.email), let range = text.email(around: position) else { break }
+      // What was found within the part before the @, a number say, is part of the address.
+      while let last = found.last, Int(last.start) >= range.lowerBound { found.removeLast() }
+      guard Int(found.last?.end ?? 0) <= range.lowerBound else { break }
+      return try keep(range, .email)
+    case .letter, .digit, .sign:
+      guard !text.isWordByte(position - 1) else { break }
+      // Of several that begin here the longest, of those the first.
+      var best: (range: Range<Int>, kind: TextPatterns)?
+      func consider(_ kind: TextPatterns, _ match: (Int) -> Range<Int>?) {
+        guard patterns.contains(kind), let range = match(position) else { return }
+        if range.count > best?.range.count ?? 0 { best = (range, kind) }
+      }
+      if ByteKind(byte) == .letter {
+        consider(.url, text.url)
+        consider(.iban, text.iban)
+      } else {
+        consider(.card, text.card)
+        consider(.phone, text.phone)
+      }
+      consider(.ip, text.internetAddress)
+      if let best { return try keep(best.range, best.kind) }
+    }
+    return position + 1
+  }
+
+  private mutating func keep(
+    _ range: Range<Int>, _ kind: TextPatterns
+  ) throws(BertQAError) -> Int {
+    try found.makeRoom(for: 1)
+    try monitor.hold(MemoryLayout<Found>.stride)
+    found.append(Found(start: UInt32(range.lowerBound), end: UInt32(range.upperBound), kind: kind))
+    return range.upperBound
+  }
+
+  /// What may begin with a byte.
+  private enum ByteKind {
+    case letter
+    case digit
+    /// + and ( of a telephone number, : of an IPv6 address.
+    case sign
+    case at
+    case other
+
+    init(_ byte: UInt8) {
+      switch byte {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"): self = .digit
+      case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"): self = .letter
+      case UInt8(ascii: "+"), UInt8(ascii: "("), UInt8(ascii: ":"): self = .sign
+      case UInt8(ascii: "@"): self = .at
+      default: self = .other
+      }
+    }
+  }
+}

@@ -1,0 +1,94 @@
+/// Personal data that a rule can tell, in the numbering of `bertqa_pattern`. docs/entities.md has the rules.
+public struct TextPatterns: OptionSet, Sendable, Hashable {
+  public let rawValue: Int32
+
+  public init(rawValue: Int32) { self.rawValue = rawValue }
+
+  public static let email = TextPatterns(rawValue: 1)
+  public static let phone = TextPatterns(rawValue: 2)
+  public static let card = TextPatterns(rawValue: 4)
+  public static let iban = TextPatterns(rawValue: 8)
+  public static let ip = TextPatterns(rawValue: 16)
+  public static let url = TextPatterns(rawValue: 32)
+
+  public static let all: TextPatterns = [.email, .phone, .card, .iban, .ip, .url]
+
+  /// Each by the name that the command line and Python use.
+  public static let names: KeyValuePairs<String, TextPatterns> = [
+    "email": .email, "phone": .phone, "card": .card, "iban": .iban, "ip": .ip, "url": .url,
+  ]
+}
+
+/// How to find personal data by rule. The names in parentheses are those of the C header.
+public struct PatternOptions: Sendable {
+  /// Those to find (`patterns`).
+  public var patterns = TextPatterns.all
+  public var call = CallOptions()
+
+  public init() {}
+}
+
+extension EntityList {
+  /// Personal data in a text, told by rule, without a model: labels "EMAIL", "PHONE", "CARD", "IBAN", "IP" and
+  /// "URL", in the order of the text; no two overlap. Time: linear in the text.
+  public init(
+    patternsIn text: UnsafeBufferPointer<UInt8>, options: PatternOptions = PatternOptions()
+  ) throws(BertQAError) {
+    try TextLimit.check(text, "text")
+    guard TextPatterns.all.isSuperset(of: options.patterns) else {
+      throw BertQAError(
+        .invalidArgument, argument: "patterns",
+        "is \(options.patterns.rawValue), but must be a sum of BERTQA_PATTERN_... constants")
+    }
+    WarmUp.once(.patterns) {
+      _ = try? EntityList(
+        "a@b.de +1 212 555 1234, 4111 1111 1111 1111; GB82WEST12345698765432 1.2.3.4 ::1 www.b.de/(a)", .all)
+    }
+    try self.init(text, options.patterns, CallMonitor(options.call))
+  }
+
+  private init(_ text: String, _ patterns: TextPatterns) throws(BertQAError) {
+    self = try withBytes(of: text) { bytes throws(BertQAError) in
+      try EntityList(bytes, patterns, CallMonitor(CallOptions()))
+    }
+  }
+
+  private init(
+    _ text: UnsafeBufferPointer<UInt8>, _ patterns: TextPatterns, _ monitor: CallMonitor
+  ) throws(BertQAError) {
+    try monitor.checkNow()
+    var finder = PatternFinder(text, patterns, monitor)
+    try finder.run()
+    try Memory.require(finder.found.count, of: Entity.self)
+    entities.reserveCapacity(finder.found.count)
+    var locator = RangeLocator(text, monitor)
+    for one in finder.found {
+      entities.append(
+        try locator.entity(
+          one.kind.label, TextRange(start: Int(one.start), end: Int(one.end)), 1))
+    }
+  }
+
+  /// Personal data in a string.
+  public init(
+    patternsIn text: String, options: PatternOptions = PatternOptions()
+  ) throws(BertQAError) {
+    self = try withBytes(of: text) { bytes throws(BertQAError) in
+      try EntityList(patternsIn: bytes, options: options)
+    }
+  }
+}
+
+extension TextPatterns {
+  /// Of one pattern.
+  fileprivate var label: String {
+    switch self {
+    case .email: "EMAIL"
+    case .phone: "PHONE"
+    case .card: "CARD"
+    case .iban: "IBAN"
+    case .ip: "IP"
+    default: "URL"
+    }
+  }
+}

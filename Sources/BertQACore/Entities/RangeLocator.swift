@@ -1,0 +1,53 @@
+/// Makes entities of byte ranges in the order of a text, counting its code points and UTF-16 units as it goes: linear
+/// in the text, however many ranges there are.
+struct RangeLocator {
+  private let text: UnsafeBufferPointer<UInt8>
+  private let monitor: CallMonitor
+  // Neither starts nor ends ever decrease, but a start may lie before the last end: tokens can share a range.
+  private var start = TextPositions.Position()
+  private var end = TextPositions.Position()
+
+  init(_ text: UnsafeBufferPointer<UInt8>, _ monitor: CallMonitor) {
+    self.text = text
+    self.monitor = monitor
+  }
+
+  /// - Parameter bytes: starts and ends no earlier than the one before.
+  mutating func entity(
+    _ label: String, _ bytes: TextRange, _ score: Float
+  ) throws(BertQAError) -> Entity {
+    try advance(&start, to: bytes.start)
+    try advance(&end, to: bytes.end)
+    return Entity(
+      label: label, bytes: bytes, codePoints: TextRange(start: start.codePoint, end: end.codePoint),
+      utf16: TextRange(start: start.utf16, end: end.utf16), score: score)
+  }
+
+  private func advance(
+    _ position: inout TextPositions.Position, to byte: Int
+  ) throws(BertQAError) {
+    repeat {
+      try monitor.check()
+      TextPositions.advance(
+        &position, to: min(byte, position.byte + CallPoll.textInterval), in: text)
+    } while position.byte < byte
+  }
+}
+
+/// The range without white space at its ends, which some tokenizers count to the word behind it; nil where nothing
+/// else is there.
+func trimmed(_ range: Range<Int>, in text: UnsafeBufferPointer<UInt8>) -> Range<Int>? {
+  guard let base = text.baseAddress else { return nil }
+  var (start, end) = (range.lowerBound, range.upperBound)
+  while start < end {
+    let unit = UTF8Codec.decode(base, at: start, end: end)
+    guard unit.unicodeScalar.properties.isWhitespace else { break }
+    start += unit.size
+  }
+  while start < end {
+    let unit = UTF8Codec.decodeBackwards(base, before: end, begin: start)
+    guard unit.unicodeScalar.properties.isWhitespace else { break }
+    end -= unit.size
+  }
+  return start < end ? start..<end : nil
+}

@@ -1,0 +1,153 @@
+/// Byte-pair encoding (Sennrich et al. 2016): a word's symbols, bytes or characters, are merged pair by pair, the pair
+/// of the lowest rank first and of equal ones the leftmost.
+struct BytePairModel: Sendable {
+  let vocabulary: Vocabulary
+  let unknownID: Int32?
+  let pieceCount: Int
+  let settings: BytePairSettings
+  let merges: MergeTable
+  let symbols: SymbolTable
+  /// Words that come out as one piece.
+  let wholeWords: WholeWords
+  /// The pieces "<0x00>" to "<0xFF>", or -1.
+  let byteFallback: [Int32]
+
+  /// - Parameters:
+  ///   - pieces: by id; ids without a piece are empty.
+  ///   - merges: the two pieces of each, by rank.
+  ///   - readsBytes: whether words are bytes that the pieces spell in `ByteAlphabet`.
+  init(
+    pieces: [[UInt8]], merges pairs: [(left: [UInt8], right: [UInt8])], _ settings: BytePairSettings,
+    readsBytes: Bool
+  ) throws(BertQAError) {
+    vocabulary = try Vocabulary(pieces: pieces)
+    self.settings = settings
+    pieceCount = pieces.reduce(0) { $1.isEmpty ? $0 : $0 + 1 }
+    guard pieces.count <= MergeTable.limit, pairs.count <= MergeTable.limit else {
+      throw BertQAError(
+        .tooLarge,
+        "the vocabulary has \(pieces.count) ids and \(pairs.count) merges; at most \(MergeTable.limit) of each "
+          + "are supported")
+    }
+    if let token = settings.unknownToken {
+      guard let id = vocabulary.id(of: token) else {
+        throw BertQAError(.invalidModel, "\"unk_token\" \(quoted(token)) is not in the vocabulary")
+      }
+      unknownID = id
+    } else {
+      unknownID = nil
+    }
+    let vocabulary = self.vocabulary
+    byteFallback = (0..<256).map { byte in
+      let digits = String(byte, radix: 16, uppercase: true)
+      return vocabulary.id(of: byte < 16 ? "<0x0\(digits)>" : "<0x\(digits)>") ?? -1
+    }
+    merges = try MergeTable(try Self.resolved(pairs, vocabulary, settings))
+    symbols = try SymbolTable(vocabulary, settings, merges, readsBytes: readsBytes)
+    wholeWords = try WholeWords(slotsFor: pieces.count)
+    try fillWholeWords(pieces, readsBytes: readsBytes)
+  }
+
+  private static func resolved(
+    _ pairs: [(left: [UInt8], right: [UInt8])], _ vocabulary: Vocabulary, _ settings: BytePairSettings
+  ) throws(BertQAError) -> [(left: Int32, right: Int32, result: Int32)] {
+    func id(_ piece: [UInt8]) throws(BertQAError) -> Int32 {
+      if let id = piece.withUnsafeBufferPointer({ piece.isEmpty ? nil : vocabulary.id(of: $0) }) { return id }
+      throw BertQAError(
+        .invalidModel,
+        "\"merges\" needs the piece \(quoted(String(decoding: piece, as: UTF8.self))), which is not in \"vocab\""
+      )
+    }
+    let prefixCount = settings.continuingPrefix.count
+    var resolved = try [(left: Int32, right: Int32, result: Int32)](checkedCapacity: pairs.count)
+    for pair in pairs {
+      resolved.append(
+        (try id(pair.left), try id(pair.right), try id(pair.left + pair.right.dropFirst(prefixCount))))
+    }
+    return resolved
+  }
+
+  /// Finds the pieces that a word of their own spelling comes out as, by encoding each.
+  private func fillWholeWords(_ pieces: [[UInt8]], readsBytes: Bool) throws(BertQAError) {
+    let encoder = try WordEncoder(self)
+    for (id, piece) in pieces.enumerated() where !piece.isEmpty {
+      var word = piece
+      if readsBytes {
+        guard let bytes = ByteAlphabet.bytes(of: piece) else { continue }
+        word = bytes
+      }
+      // With `ignore_merges` a word is looked up as it is.
+      if settings.ignoresMerges {
+        try wholeWords.insert(word, id: Int32(id))
+        continue
+      }
+      if !settings.endOfWordSuffix.isEmpty {
+        guard word.reversed().starts(with: settings.endOfWordSuffix.reversed()) else { continue }
+        word.removeLast(settings.endOfWordSuffix.count)
+      }
+      guard !word.isEmpty, word.count <= PieceKey.maximumCount else { continue }
+      let isWhole = try (word + [UInt8](repeating: 0, count: NormalizedText.padding))
+        .withUnsafeBufferPointer { bytes throws(BertQAError) in
+          guard let base = bytes.baseAddress else { return false }
+          try encoder.encode(base, count: word.count, nil)
+          return encoder.count == 1 && encoder.ids[0] == Int32(id) && encoder.starts[1] == Int32(word.count)
+        }
+      if isWhole { try wholeWords.insert(word, id: Int32(id)) }
+    }
+  }
+}
+
+/// What a `tokenizer.json` says about byte-pair encoding besides pieces and merges.
+struct BytePairSettings: Sendable {
+  /// What becomes of symbols that are no piece; nil: they are dropped.
+  var unknownToken: String?
+  /// Before each symbol of a word but the first.
+  var continuingPrefix: [UInt8] = []
+  /// Behind the last symbol of a word.
+  var endOfWordSuffix: [UInt8] = []
+  /// Whether unknown symbols side by side are one.
+  var fusesUnknown = false
+  /// Whether the bytes of unknown symbols are looked up as "<0x0A>".
+  var fallsBackToBytes = false
+  /// Whether a word that is a piece stays whole whatever the merges.
+  var ignoresMerges = false
+}
+
+extension BytePairModel: TokenModel {
+  var wordMark: WordMark? {
+    if !settings.endOfWordSuffix.isEmpty {
+      return .ending(String(decoding: settings.endOfWordSuffix, as: UTF8.self))
+    }
+    return settings.continuingPrefix.isEmpty
+      ? nil : .continuing(String(decoding: settings.continuingPrefix, as: UTF8.self))
+  }
+
+  func tokenize(_ words: borrowing Words, into output: inout TokenOutput) throws(BertQAError) {
+    let text = UnsafePointer(words.text.base)
+    let ranges = words.ranges.base
+    let table = wholeWords.short
+    var encoder = output.modelMemory as? WordEncoder
+    for index in 0..<words.ranges.count {
+      let (start, end) = (Int(ranges[index].start), Int(ranges[index].end))
+      let count = end &- start
+      if count <= PieceKey.maximumCount {
+        let id = table.id(of: PieceKey(loading: text + start).prefix(count, continuation: 0))
+        if id >= 0 {
+          try output.append(id, start, end)
+          continue
+        }
+      } else if settings.ignoresMerges {
+        let id = wholeWords.longID(text + start, count: count)
+        if id >= 0 {
+          try output.append(id, start, end)
+          continue
+        }
+      }
+      let memory = if let encoder { encoder } else { try WordEncoder(self) }
+      encoder = memory
+      try memory.encode(text + start, count: count, output.monitor)
+      try memory.append(at: start, to: &output)
+    }
+    output.modelMemory = encoder
+  }
+}

@@ -1,0 +1,64 @@
+/// The symbols that a word is made of before anything is merged.
+struct SymbolTable: Sendable {
+  /// What a word is taken as.
+  enum Unit: Sendable {
+    /// Bytes, each with a piece.
+    case bytes
+    /// Characters that pieces spell as they are.
+    case characters
+    /// Characters with a prefix or suffix, or with bytes instead: looked up one by one.
+    case affixed
+  }
+
+  let unit: Unit
+  /// The piece of each byte, if `unit` is bytes.
+  let ids: SharedBuffer<Int32>
+  /// The rank of the merge of two bytes, the first one in the high byte of the index.
+  let ranks: SharedBuffer<Int32>
+  /// The piece of each code point, or -1, if `unit` is characters.
+  let characters: TwoStageTable<Int32>
+
+  init(
+    _ vocabulary: Vocabulary, _ settings: BytePairSettings, _ merges: MergeTable, readsBytes: Bool
+  ) throws(BertQAError) {
+    ids = try SharedBuffer(count: readsBytes ? 256 : 0)
+    ranks = try SharedBuffer(count: readsBytes ? 1 << 16 : 0)
+    var characters = TwoStageTable<Int32>(defaultValue: -1)
+    if readsBytes {
+      unit = .bytes
+      for byte in 0..<256 { ids.base[byte] = Self.id(ByteAlphabet.scalars[byte], vocabulary) ?? -1 }
+      for pair in 0..<1 << 16 {
+        let (left, right) = (ids.base[pair >> 8], ids.base[pair & 0xFF])
+        ranks.base[pair] = left >= 0 && right >= 0 ? merges.rank(left, right) : MergeTable.none
+      }
+    } else if settings.continuingPrefix.isEmpty, settings.endOfWordSuffix.isEmpty {
+      unit = .characters
+      for id in 0..<Int32(clamping: vocabulary.count) {
+        let piece = vocabulary.piece(id)
+        guard piece.count > 0, piece.count <= 4 else { continue }
+        let decoded = UTF8Codec.decode(piece, at: 0)
+        if decoded.size == piece.count, vocabulary.id(of: piece) == id {
+          characters.assign(id, from: decoded.scalar, count: 1)
+        }
+      }
+    } else {
+      unit = .affixed
+    }
+    self.characters = characters
+  }
+
+  private static func id(_ scalar: UInt32, _ vocabulary: Vocabulary) -> Int32? {
+    vocabulary.id(of: String(Unicode.Scalar(scalar) ?? "\u{FFFD}"))
+  }
+
+  /// Whether each byte that text can have is a piece of the vocabulary, spelled in `ByteAlphabet`.
+  static func hasAllBytes(_ pieces: some Sequence<[UInt8]>) -> Bool {
+    var wanted = Set<UInt32>()
+    for byte in 0..<0xF5 where byte != 0xC0 && byte != 0xC1 { wanted.insert(ByteAlphabet.scalars[byte]) }
+    for piece in pieces where piece.count <= 2 && !piece.isEmpty {
+      let decoded = piece.withUnsafeBufferPointer { UTF8Codec.decode($0, at: 0) }
+      if decoded.size == piece.count { wanted.remove(decoded.scalar) }
+    }
+    return wanted.isEmpty
+  }
+}

@@ -1,0 +1,290 @@
+/// Cuts one word at a time into the pieces of a `BytePairModel`, with memory that it keeps.
+///
+/// A word of few symbols is merged by looking for the least rank again and again, eight at a time; a long one with a
+/// queue, in O(symbols · log symbols).
+final class WordEncoder {
+  /// Symbols of a short word at most: their positions have 7 bits.
+  private static var shortLimit: Int { 128 }
+  private static var positionBits: Int32 { 7 }
+
+  private let model: BytePairModel
+  /// Symbols, then pieces.
+  private(set) var ids = GrowableBuffer<Int32>()
+  /// Where each begins in the word; behind them, where the last one ends.
+  private(set) var starts = GrowableBuffer<Int32>()
+  private(set) var count = 0
+
+  /// Of a short word, for each symbol: the rank of its merge with the next one, above its position.
+  private let keys: AlignedBuffer<Int32>
+  private let following: AlignedBuffer<UInt8>
+  private let preceding: AlignedBuffer<UInt8>
+  /// Of a long word: the same links, and what waits to be merged.
+  private var next = GrowableBuffer<Int32>()
+  private var previous = GrowableBuffer<Int32>()
+  private var queue = MergeQueue()
+
+  init(_ model: BytePairModel) throws(BertQAError) {
+    self.model = model
+    keys = try AlignedBuffer(repeating: MergeTable.none, count: Self.shortLimit + 8)
+    following = try AlignedBuffer(repeating: 0, count: Self.shortLimit + 1)
+    preceding = try AlignedBuffer(repeating: 0, count: Self.shortLimit + 1)
+    try ids.reserve(Self.shortLimit)
+    try starts.reserve(Self.shortLimit + 1)
+  }
+
+  /// Cuts a word of `size` > 0 bytes; 16 bytes behind it are readable. The monitor is asked in long ones.
+  func encode(
+    _ word: UnsafePointer<UInt8>, count size: Int, _ monitor: CallMonitor?
+  ) throws(BertQAError) {
+    switch model.symbols.unit {
+    case .bytes:
+      if size <= Self.shortLimit { return mergeShortBytes(word, size) }
+      try readBytes(word, size)
+    case .characters: try readCharacters(word, size)
+    case .affixed: try readAffixed(word, size)
+    }
+    if count < 2 { return }
+    if count <= Self.shortLimit {
+      for index in 0..<count - 1 { setKey(index, model.merges.rank(ids[index], ids[index + 1])) }
+      mergeShort()
+    } else {
+      try mergeLong(monitor)
+    }
+  }
+
+  /// Appends the pieces of the word, which begins at `start`.
+  @inline(__always)
+  func append(at start: Int, to output: inout TokenOutput) throws(BertQAError) {
+    for index in 0..<count {
+      try output.append(ids[index], start &+ Int(starts[index]), start &+ Int(starts[index &+ 1]))
+    }
+  }
+}
+
+// MARK: - Few symbols
+
+extension WordEncoder {
+  @inline(__always)
+  private func setKey(_ position: Int, _ rank: Int32) {
+    keys[position] =
+      rank == MergeTable.none
+      ? MergeTable.none : rank &<< Self.positionBits | Int32(truncatingIfNeeded: position)
+  }
+
+  private func mergeShortBytes(_ word: UnsafePointer<UInt8>, _ size: Int) {
+    let symbols = model.symbols.ids.base
+    let ranks = model.symbols.ranks.base
+    var index = 0
+    while index < size {
+      ids[index] = symbols[Int(word[index])]
+      starts[index] = Int32(truncatingIfNeeded: index)
+      // Behind the last one this is a rank of what follows; `mergeShort` drops it.
+      setKey(index, ranks[Int(word[index]) &<< 8 | Int(word[index &+ 1])])
+      index &+= 1
+    }
+    starts[size] = Int32(truncatingIfNeeded: size)
+    count = size
+    mergeShort()
+  }
+
+  /// Merges `ids[..<count]`, whose keys are set, and makes what is left dense.
+  private func mergeShort() {
+    let count = self.count
+    let keys = self.keys.base
+    let ids = self.ids.base
+    let following = self.following.base
+    let preceding = self.preceding.base
+    let merges = model.merges
+    // Up to the next eight, and the last symbol, which has nothing to be merged with.
+    for index in count &- 1..<(count &+ 7) & ~7 { keys[index] = MergeTable.none }
+    for index in 0..<count {
+      following[index] = UInt8(truncatingIfNeeded: index &+ 1)
+      preceding[index &+ 1] = UInt8(truncatingIfNeeded: index)
+    }
+    while true {
+      var least = SIMD8<Int32>(repeating: MergeTable.none)
+      var index = 0
+      while index < count {
+        let block = UnsafeRawPointer(keys + index).loadUnaligned(as: SIMD8<Int32>.self)
+        least.replace(with: block, where: block .< least)
+        index &+= 8
+      }
+      let key = least.min()
+      if key == MergeTable.none { break }
+      let position = Int(key & (1 &<< Self.positionBits &- 1))
+      ids[position] = merges.result(key &>> Self.positionBits)
+      let right = Int(following[position])
+      keys[right] = MergeTable.none
+      let after = Int(following[right])
+      following[position] = UInt8(truncatingIfNeeded: after)
+      preceding[after] = UInt8(truncatingIfNeeded: position)
+      if after < count {
+        setKey(position, merges.rank(ids[position], ids[after]))
+      } else {
+        keys[position] = MergeTable.none
+      }
+      if position > 0 {
+        let before = Int(preceding[position])
+        setKey(before, merges.rank(ids[before], ids[position]))
+      }
+    }
+    var kept = 0
+    var index = 0
+    while index < count {
+      ids[kept] = ids[index]
+      starts[kept] = starts[index]
+      kept &+= 1
+      index = Int(following[index])
+    }
+    starts[kept] = starts[count]
+    self.count = kept
+  }
+}
+
+// MARK: - Many symbols
+
+extension WordEncoder {
+  private func mergeLong(_ monitor: CallMonitor?) throws(BertQAError) {
+    // Identifiers, places and links, and two waiting merges for each symbol.
+    let heldBytes = count * 32
+    try monitor?.hold(heldBytes)
+    defer { monitor?.release(heldBytes) }
+    try next.reserve(count)
+    try previous.reserve(count)
+    queue.removeAll()
+    let (next, previous) = (self.next.base, self.previous.base)
+    for index in 0..<count {
+      next[index] = Int32(truncatingIfNeeded: index &+ 1)
+      previous[index] = Int32(truncatingIfNeeded: index &- 1)
+      if index &+ 1 < count { try enqueue(index, model.merges.rank(ids[index], ids[index &+ 1])) }
+    }
+    queue.makeHeap()
+    var steps = 0
+    while let (rank, position) = queue.popLeast() {
+      steps &+= 1
+      if steps % CallPoll.elementInterval == 0 { try monitor?.check() }
+      // What was merged into the symbol before it has id -1.
+      let right = Int(next[position])
+      guard ids[position] >= 0, right < count,
+        model.merges.rank(ids[position], ids[right]) == rank
+      else { continue }
+      ids[position] = model.merges.result(rank)
+      ids[right] = -1
+      let after = Int(next[right])
+      next[position] = Int32(truncatingIfNeeded: after)
+      if after < count {
+        previous[after] = Int32(truncatingIfNeeded: position)
+        try push(position, model.merges.rank(ids[position], ids[after]))
+      }
+      let before = Int(previous[position])
+      if before >= 0 { try push(before, model.merges.rank(ids[before], ids[position])) }
+    }
+    var kept = 0
+    var index = 0
+    while index < count {
+      ids[kept] = ids[index]
+      starts[kept] = starts[index]
+      kept &+= 1
+      index = Int(next[index])
+    }
+    starts[kept] = starts[count]
+    count = kept
+  }
+
+  private func enqueue(_ position: Int, _ rank: Int32) throws(BertQAError) {
+    if rank != MergeTable.none { try queue.append(rank, position) }
+  }
+
+  private func push(_ position: Int, _ rank: Int32) throws(BertQAError) {
+    if rank != MergeTable.none { try queue.push(rank, position) }
+  }
+}
+
+// MARK: - Symbols
+
+extension WordEncoder {
+  private func removeAll(roomFor capacity: Int) throws(BertQAError) {
+    count = 0
+    try ids.reserve(capacity)
+    try starts.reserve(capacity + 1)
+    starts[0] = 0
+  }
+
+  /// Appends a symbol made from the next `size` bytes; there must be room.
+  @inline(__always)
+  private func append(_ id: Int32, size: Int) {
+    ids[count] = id
+    starts[count &+ 1] = starts[count] &+ Int32(truncatingIfNeeded: size)
+    count &+= 1
+  }
+
+  private func readBytes(_ word: UnsafePointer<UInt8>, _ size: Int) throws(BertQAError) {
+    try removeAll(roomFor: size)
+    for index in 0..<size { append(model.symbols.ids.base[Int(word[index])], size: 1) }
+  }
+
+  private func readCharacters(_ word: UnsafePointer<UInt8>, _ size: Int) throws(BertQAError) {
+    try removeAll(roomFor: size)
+    var unknown = UnknownRun()
+    var position = 0
+    while position < size {
+      let decoded = UTF8Codec.decode(word, at: position, end: size)
+      let id = model.symbols.characters[decoded.scalar]
+      if id >= 0 {
+        end(&unknown)
+        append(id, size: decoded.size)
+      } else {
+        let bytes = UnsafeBufferPointer(start: word + position, count: decoded.size)
+        appendUnknown(bytes, size: decoded.size, &unknown)
+      }
+      position &+= decoded.size
+    }
+    end(&unknown)
+  }
+
+  private func readAffixed(_ word: UnsafePointer<UInt8>, _ size: Int) throws(BertQAError) {
+    try removeAll(roomFor: size)
+    let settings = model.settings
+    var unknown = UnknownRun()
+    var position = 0
+    var symbol: [UInt8] = []
+    while position < size {
+      let decoded = UTF8Codec.decode(word, at: position, end: size)
+      let bytes = UnsafeBufferPointer(start: word + position, count: decoded.size)
+      symbol.removeAll(keepingCapacity: true)
+      if position > 0 { symbol += settings.continuingPrefix }
+      symbol += bytes
+      position &+= decoded.size
+      if position == size { symbol += settings.endOfWordSuffix }
+      if let id = symbol.withUnsafeBufferPointer({ model.vocabulary.id(of: $0) }) {
+        end(&unknown)
+        append(id, size: decoded.size)
+      } else {
+        symbol.withUnsafeBufferPointer { appendUnknown($0, size: decoded.size, &unknown) }
+      }
+    }
+    end(&unknown)
+  }
+
+  /// Unknown symbols that have not been appended yet: bytes of the word.
+  private struct UnknownRun {
+    var size = 0
+  }
+
+  private func end(_ unknown: inout UnknownRun) {
+    guard unknown.size > 0, let id = model.unknownID else { return }
+    append(id, size: unknown.size)
+    unknown.size = 0
+  }
+
+  /// Bytes, an unknown piece, or nothing. Bytes do not end a run of unknown symbols: it then comes behind them.
+  private func appendUnknown(_ symbol: UnsafeBufferPointer<UInt8>, size: Int, _ unknown: inout UnknownRun) {
+    if model.settings.fallsBackToBytes, symbol.allSatisfy({ model.byteFallback[Int($0)] >= 0 }) {
+      for byte in symbol { append(model.byteFallback[Int(byte)], size: 1) }
+      return
+    }
+    guard model.unknownID != nil else { return }
+    if !model.settings.fusesUnknown { end(&unknown) }
+    unknown.size += size
+  }
+}

@@ -1,0 +1,192 @@
+/// The rules of a SentencePiece model as tokenizers applies them: by grapheme clusters of less than six bytes, and
+/// by characters else. Its name there: Precompiled.
+struct CharacterMapNormalizer: Normalizer {
+  private let map: CharacterMap
+  private let breaks = GraphemeBreak.shared
+  /// A bit for each code point below U+10000: it has no rule, and begins a cluster behind another such character.
+  private let plain: SharedBuffer<UInt64>
+
+  /// Clusters of more bytes are not looked up.
+  private static let clusterLimit = 5
+
+  init(_ map: CharacterMap) throws(BertQAError) {
+    self.map = map
+    plain = try SharedBuffer(count: 0x10000 / 64)
+    for index in 0..<plain.count {
+      var bits: UInt64 = 0
+      for bit in 0..<64 {
+        let scalar = UInt32(64 * index + bit)
+        if !GraphemeBreak.joins(breaks.properties(of: scalar)), !map.hasRule(for: scalar) {
+          bits |= 1 << UInt64(bit)
+        }
+      }
+      plain.base[index] = bits
+    }
+  }
+
+  func leaves(_ text: borrowing NormalizedText) -> Bool { plainEnd(text, from: 0) == text.count }
+
+  /// Where the plain characters from `begin` on end, but for the last one before another character, which may be of
+  /// the same cluster.
+  private func plainEnd(_ text: borrowing NormalizedText, from begin: Int) -> Int {
+    let (bytes, plain) = (UnsafePointer(text.base), UnsafePointer(plain.base))
+    var last = begin
+    var end = begin
+    while end < text.count {
+      let lead = UInt32(bytes[end])
+      let scalar: UInt32
+      let size: Int
+      if lead < 0x80 {
+        (scalar, size) = (lead, 1)
+      } else if lead < 0xE0 {
+        (scalar, size) = ((lead & 0x1F) << 6 | UInt32(bytes[end &+ 1]) & 0x3F, 2)
+      } else if lead < 0xF0 {
+        let middle = (UInt32(bytes[end &+ 1]) & 0x3F) << 6
+        (scalar, size) = ((lead & 0xF) << 12 | middle | UInt32(bytes[end &+ 2]) & 0x3F, 3)
+      } else {
+        return last
+      }
+      if plain[Int(scalar &>> 6)] &>> UInt64(scalar & 63) & 1 == 0 { return last }
+      last = end
+      end &+= size
+    }
+    return end
+  }
+
+  private func clusterEnd(_ text: borrowing NormalizedText, from begin: Int) -> Int {
+    var scanner = GraphemeBreak.Scanner()
+    var end = begin
+    while end < text.count {
+      let decoded = UTF8Codec.decode(text.base, at: end, end: text.count)
+      if scanner.isBoundary(before: breaks.properties(of: decoded.scalar)), end > begin { break }
+      end &+= decoded.size
+    }
+    return end
+  }
+
+  func normalize(
+    _ text: borrowing NormalizedText, into target: inout NormalizedText, _ monitor: CallMonitor?
+  ) throws(BertQAError) {
+    var writer = CharacterMapWriter(map)
+    var position = 0
+    var nextCheck = CallPoll.textInterval
+    while position < text.count {
+      if position >= nextCheck {
+        try monitor?.check()
+        nextCheck = position + CallPoll.textInterval
+      }
+      if !writer.isDisplaced {
+        let end = plainEnd(text, from: position)
+        if end > position {
+          try writer.copy(text, position..<end, into: &target)
+          position = end
+          continue
+        }
+      }
+      let end = clusterEnd(text, from: position)
+      try write(text, position..<end, &writer, into: &target)
+      position = end
+    }
+    try target.seal()
+  }
+
+  private func write(
+    _ text: borrowing NormalizedText, _ cluster: Range<Int>, _ writer: inout CharacterMapWriter,
+    into target: inout NormalizedText
+  ) throws(BertQAError) {
+    var position = cluster.lowerBound
+    let isSingle = text.characterEnd(position + 1) == cluster.upperBound
+    if !isSingle, cluster.count <= Self.clusterLimit, try writer.replace(text, cluster, into: &target) {
+      return
+    }
+    while position < cluster.upperBound {
+      let end = text.characterEnd(position + 1)
+      if try !writer.replace(text, position..<end, into: &target) {
+        try writer.keep(text, position..<end, into: &target)
+      }
+      position = end
+    }
+  }
+}
+
+/// Writes what a charsmap makes of a text.
+private struct CharacterMapWriter {
+  private let map: CharacterMap
+  private var cursor = SourceCursor()
+  /// The last character written: its place, what it stands for, and where the cursor was before it.
+  private var last: (begin: Int, change: Int, position: Int)?
+  /// Whether characters at the beginning were removed: ranges are off by them from there on, as in tokenizers.
+  private(set) var isDisplaced = false
+
+  init(_ map: CharacterMap) { self.map = map }
+
+  /// Characters that stay, where nothing is displaced.
+  mutating func copy(
+    _ text: borrowing NormalizedText, _ range: Range<Int>, into target: inout NormalizedText
+  ) throws(BertQAError) {
+    try target.append(copying: text, range)
+    cursor.position = range.upperBound
+    let size = range.upperBound - text.characterStart(range.upperBound - 1)
+    last = (target.count - size, 0, range.upperBound - size)
+  }
+
+  /// A character that stays.
+  mutating func keep(
+    _ text: borrowing NormalizedText, _ character: Range<Int>, into target: inout NormalizedText
+  ) throws(BertQAError) {
+    var utf8: UInt32 = 0
+    for (index, place) in character.enumerated() { utf8 |= UInt32(text.base[place]) << UInt32(8 * index) }
+    try append(utf8, size: character.count, change: 0, text, into: &target)
+  }
+
+  /// Writes the replacement of text[range], if it has one.
+  mutating func replace(
+    _ text: borrowing NormalizedText, _ range: Range<Int>, into target: inout NormalizedText
+  ) throws(BertQAError) -> Bool {
+    let old = UnsafeBufferPointer(start: text.base + range.lowerBound, count: range.count)
+    guard let new = map.replacement(of: UnsafeBufferPointer(rebasing: old[...])) else { return false }
+    let (oldCount, newCount) = (characterCount(old), characterCount(new))
+    var position = 0
+    for index in 0..<newCount {
+      var utf8: UInt32 = 0
+      var size = 0
+      repeat {
+        utf8 |= UInt32(new[position + size]) << UInt32(8 * size)
+        size += 1
+      } while position + size < new.count && new[position + size] & 0xC0 == 0x80
+      position += size
+      var change = index < oldCount ? 0 : 1
+      if index == newCount - 1, oldCount > newCount { change = newCount - oldCount }
+      try append(utf8, size: size, change: change, text, into: &target)
+    }
+    if newCount == 0 { swallow(oldCount, text, in: &target) }
+    return true
+  }
+
+  private mutating func append(
+    _ utf8: UInt32, size: Int, change: Int, _ text: borrowing NormalizedText,
+    into target: inout NormalizedText
+  ) throws(BertQAError) {
+    last = (target.count, change, cursor.position)
+    try target.append(utf8, size: size, from: cursor.take(change, text))
+  }
+
+  /// The last character written stands for `count` more characters of the text.
+  private mutating func swallow(
+    _ count: Int, _ text: borrowing NormalizedText, in target: inout NormalizedText
+  ) {
+    guard let last else {
+      isDisplaced = true
+      return
+    }
+    cursor.position = last.position
+    let change = last.change - count
+    let source = cursor.take(change, text)
+    self.last = (last.begin, change, last.position)
+    for index in last.begin..<target.count { target.sources[index] = source }
+  }
+
+  private func characterCount(_ text: UnsafeBufferPointer<UInt8>) -> Int {
+    text.reduce(0) { $1 & 0xC0 == 0x80 ? $0 : $0 + 1 }
+  }
+}

@@ -1,0 +1,54 @@
+/// What becomes of a text one character at a time: nothing, or another character that stands for it.
+protocol CharacterNormalizer: Normalizer {
+  /// Whether the ASCII character stays as it is.
+  func leaves(ascii: UInt8) -> Bool
+  /// The character instead of `scalar`; nil drops it.
+  func replacement(of scalar: UInt32) -> UInt32?
+}
+
+extension CharacterNormalizer {
+  func leaves(_ text: borrowing NormalizedText) -> Bool {
+    for index in 0..<text.count where text.base[index] >= 0x80 || !leaves(ascii: text.base[index]) {
+      return false
+    }
+    return true
+  }
+
+  func normalize(
+    _ text: borrowing NormalizedText, into target: inout NormalizedText, _ monitor: CallMonitor?
+  ) throws(BertQAError) {
+    // text[copied ..< position] stays.
+    var (copied, position) = (0, 0)
+    var nextCheck = CallPoll.textInterval
+    while position < text.count {
+      let decoded = UTF8Codec.decode(text.base, at: position, end: text.count)
+      let new = replacement(of: decoded.scalar)
+      if new != decoded.scalar {
+        if position > copied { try target.append(copying: text, copied..<position) }
+        if let new { try target.append(scalar: new, from: text.source(of: position)) }
+        copied = position + decoded.size
+      }
+      position += decoded.size
+      if position >= nextCheck {
+        try monitor?.check()
+        nextCheck = position + CallPoll.textInterval
+      }
+    }
+    if position > copied { try target.append(copying: text, copied..<position) }
+    try target.seal()
+  }
+}
+
+/// Drops control characters and makes spaces of what separates, as SentencePiece's rules "nmt" do. Its name in
+/// tokenizers: Nmt.
+struct ControlNormalizer: CharacterNormalizer {
+  func leaves(ascii: UInt8) -> Bool { replacement(of: UInt32(ascii)) == UInt32(ascii) }
+
+  func replacement(of scalar: UInt32) -> UInt32? {
+    switch scalar {
+    case 0x01...0x08, 0x0B, 0x0E...0x1F, 0x7F, 0x8F, 0x9F: nil
+    case 0x09, 0x0A, 0x0C, 0x0D, 0x1680, 0x200B...0x200F, 0x2028, 0x2029, 0x2581, 0xFEFF, 0xFFFD: 0x20
+    default: scalar
+    }
+  }
+}

@@ -1,0 +1,34 @@
+/// Puts a text in the place of each match of a pattern. Its name in tokenizers: Replace.
+struct Replacer: Normalizer {
+  private let pattern: ReplacementPattern
+  private let content: [UInt32]
+
+  init(_ pattern: ReplacementPattern, with content: String) {
+    self.pattern = pattern
+    self.content = content.unicodeScalars.map(\.value)
+  }
+
+  func leaves(_ text: borrowing NormalizedText) -> Bool { pattern.firstMatch(text, from: 0) == nil }
+
+  func normalize(
+    _ text: borrowing NormalizedText, into target: inout NormalizedText, _ monitor: CallMonitor?
+  ) throws(BertQAError) {
+    var position = 0
+    var nextCheck = CallPoll.textInterval
+    while let match = pattern.firstMatch(text, from: position) {
+      if match.lowerBound > position {
+        try target.append(copying: text, position..<match.lowerBound)
+      }
+      // What is put in has the range of the last character replaced.
+      let source = text.source(of: match.upperBound - 1)
+      for scalar in content { try target.append(scalar: scalar, from: source) }
+      position = match.upperBound
+      if position >= nextCheck {
+        try monitor?.check()
+        nextCheck = position + CallPoll.textInterval
+      }
+    }
+    if position < text.count { try target.append(copying: text, position..<text.count) }
+    try target.seal()
+  }
+}

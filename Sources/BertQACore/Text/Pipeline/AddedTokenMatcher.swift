@@ -1,0 +1,158 @@
+/// Finds added tokens in a text: the leftmost first, of several there the longest.
+struct AddedTokenMatcher: Sendable {
+  /// A token found, with the white space that belongs to it.
+  struct Match {
+    var range: Range<Int>
+    var id: Int32
+  }
+
+  private struct Pattern {
+    var id: Int32
+    var token: AddedToken
+  }
+
+  /// A node of the trie of all spellings.
+  private struct Node {
+    var byte: UInt8
+    var firstChild: Int32 = -1
+    var nextSibling: Int32 = -1
+    /// Index of the spelling that ends here, or -1.
+    var pattern: Int32 = -1
+  }
+
+  /// Longest spelling: bounds the time per byte of text.
+  static var maximumLength: Int { 1024 }
+
+  private var patterns: [Pattern] = []
+  private var nodes = [Node(byte: 0)]
+  private var isFirstByte = [Bool](repeating: false, count: 256)
+  private var hasOrdinary = false
+
+  init() {}
+
+  /// Adds a token, spelled `spelling`.
+  mutating func add(
+    _ token: AddedToken, id: Int32, spelling: [UInt8]
+  ) throws(BertQAError) {
+    guard spelling.count <= Self.maximumLength else {
+      throw BertQAError(
+        .unsupported,
+        "the added token \(quoted(token.content)) has \(spelling.count) bytes; at most "
+          + "\(Self.maximumLength) are supported")
+    }
+    guard let first = spelling.first else { return }
+    var node = 0
+    for byte in spelling { node = child(of: node, byte) }
+    if nodes[node].pattern >= 0 {
+      throw BertQAError(
+        .invalidModel,
+        "two added tokens are spelled \(quoted(String(decoding: spelling, as: UTF8.self))) once normalised")
+    }
+    nodes[node].pattern = Int32(clamping: patterns.count)
+    patterns.append(Pattern(id: id, token: token))
+    isFirstByte[Int(first)] = true
+    if !token.isSpecial { hasOrdinary = true }
+  }
+
+  private mutating func child(of node: Int, _ byte: UInt8) -> Int {
+    if let found = existingChild(of: node, byte) { return found }
+    nodes.append(Node(byte: byte, nextSibling: nodes[node].firstChild))
+    nodes[node].firstChild = Int32(clamping: nodes.count - 1)
+    return nodes.count - 1
+  }
+
+  private func existingChild(of node: Int, _ byte: UInt8) -> Int? {
+    var child = nodes[node].firstChild
+    while child >= 0 {
+      if nodes[Int(child)].byte == byte { return Int(child) }
+      child = nodes[Int(child)].nextSibling
+    }
+    return nil
+  }
+
+  /// Whether anything can be found.
+  func canMatch(parseSpecialTokens: Bool) -> Bool { parseSpecialTokens ? !patterns.isEmpty : hasOrdinary }
+
+  /// The next token found in `text[start...]`, nothing before `start` being part of it.
+  ///
+  /// Special tokens that are not asked for are found and left: what overlaps them is not looked at.
+  /// - Parameter position: where to look from, at or behind `start`; then where to go on.
+  func next(
+    in text: UnsafeBufferPointer<UInt8>, from position: inout Int, behind start: Int,
+    parseSpecialTokens: Bool,
+    _ monitor: CallMonitor?
+  ) throws(BertQAError) -> Match? {
+    guard let base = text.baseAddress else { return nil }
+    var nextPoll = position + CallPoll.textInterval
+    while position < text.count {
+      if position >= nextPoll {
+        try monitor?.check()
+        nextPoll = position + CallPoll.textInterval
+      }
+      guard isFirstByte[Int(base[position])], let found = longest(in: text, at: position) else {
+        position += 1
+        continue
+      }
+      let (pattern, end) = (patterns[found.pattern], found.end)
+      let begin = position
+      position = end
+      if pattern.token.isSpecial, !parseSpecialTokens { continue }
+      if pattern.token.isSingleWord, Self.isWord(before: begin, in: text) || Self.isWord(at: end, in: text) {
+        continue
+      }
+      var range = begin..<end
+      if pattern.token.stripsLeft {
+        range = max(start, Self.whiteSpaceStart(before: begin, in: text))..<end
+      }
+      if pattern.token.stripsRight { range = range.lowerBound..<Self.whiteSpaceEnd(at: end, in: text) }
+      return Match(range: range, id: pattern.id)
+    }
+    return nil
+  }
+
+  private func longest(
+    in text: UnsafeBufferPointer<UInt8>, at position: Int
+  ) -> (pattern: Int, end: Int)? {
+    var found: (Int, Int)?
+    var node = 0
+    var end = position
+    while end < text.count, let next = existingChild(of: node, text[end]) {
+      node = next
+      end += 1
+      if nodes[node].pattern >= 0 { found = (Int(nodes[node].pattern), end) }
+    }
+    return found
+  }
+
+  private static func isWord(at position: Int, in text: UnsafeBufferPointer<UInt8>) -> Bool {
+    position < text.count
+      && CharacterClass.of(UTF8Codec.decode(text, at: position).scalar).contains(.word)
+  }
+
+  private static func isWord(before position: Int, in text: UnsafeBufferPointer<UInt8>) -> Bool {
+    guard let base = text.baseAddress, position > 0 else { return false }
+    let decoded = UTF8Codec.decodeBackwards(base, before: position, begin: 0)
+    return CharacterClass.of(decoded.scalar).contains(.word)
+  }
+
+  private static func whiteSpaceStart(before position: Int, in text: UnsafeBufferPointer<UInt8>) -> Int {
+    guard let base = text.baseAddress else { return position }
+    var start = position
+    while start > 0 {
+      let decoded = UTF8Codec.decodeBackwards(base, before: start, begin: 0)
+      guard CharacterClass.isWhiteSpace(decoded.scalar) else { break }
+      start -= decoded.size
+    }
+    return start
+  }
+
+  private static func whiteSpaceEnd(at position: Int, in text: UnsafeBufferPointer<UInt8>) -> Int {
+    var end = position
+    while end < text.count {
+      let decoded = UTF8Codec.decode(text, at: end)
+      guard CharacterClass.isWhiteSpace(decoded.scalar) else { break }
+      end += decoded.size
+    }
+    return end
+  }
+}

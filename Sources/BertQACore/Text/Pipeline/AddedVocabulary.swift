@@ -1,0 +1,74 @@
+/// The added tokens of a pipeline with their ids, and where they are looked for.
+struct AddedVocabulary: Sendable {
+  /// Looked for in the caller's text.
+  private(set) var verbatim = AddedTokenMatcher()
+  /// Looked for in the normalised text.
+  private(set) var normalized = AddedTokenMatcher()
+  /// By id; those that spell a piece of the model have its id.
+  private let tokens: [Int32: AddedToken]
+  /// By the bytes of their spelling.
+  private let ids: [[UInt8]: Int32]
+  /// The spelling of each, followed by a NUL.
+  private let spellings: Vocabulary
+  private let positions: [Int32: Int32]
+
+  /// Gives ids as tokenizers does when it reads the file: that of the model's piece of the same spelling, else the
+  /// next one, from the number of the model's pieces on.
+  init(_ pipeline: Pipeline) throws(BertQAError) {
+    let vocabulary = pipeline.model.vocabulary
+    var nextID = Int32(clamping: pipeline.model.pieceCount)
+    var order: [Int32] = []
+    var tokens: [Int32: AddedToken] = [:]
+    var ids: [[UInt8]: Int32] = [:]
+    for var token in pipeline.addedTokens where !token.content.isEmpty {
+      let content = Array(token.content.utf8)
+      let id: Int32
+      if let known = ids[content] ?? vocabulary.id(of: token.content) {
+        id = known
+      } else {
+        id = nextID
+        nextID += 1
+      }
+      if tokens[id] == nil { order.append(id) }
+      if let earlier = tokens[id], earlier.isSpecial { token.isSpecial = true }
+      tokens[id] = token
+      ids[content] = id
+    }
+    for id in order {
+      guard let token = tokens[id] else { continue }
+      if token.isNormalized {
+        try normalized.add(token, id: id, spelling: Self.normalized(token.content, pipeline.normalizers))
+      } else {
+        try verbatim.add(token, id: id, spelling: Array(token.content.utf8))
+      }
+    }
+    self.tokens = tokens
+    self.ids = ids
+    let contents = order.map { id in Array((tokens[id]?.content ?? "").utf8) }
+    spellings = try Vocabulary(pieces: contents)
+    positions = Dictionary(zip(order, 0...)) { first, _ in first }
+  }
+
+  private static func normalized(
+    _ content: String, _ normalizers: [any Normalizer]
+  ) throws(BertQAError) -> [UInt8] {
+    try withBytes(of: content) { bytes throws(BertQAError) in
+      var words = Words()
+      try words.text.load(bytes, 0..<bytes.count, nil)
+      for normalizer in normalizers where !normalizer.leaves(words.text) {
+        try words.normalize(with: normalizer, nil)
+      }
+      return Array(UnsafeBufferPointer(start: words.text.base, count: words.text.count))
+    }
+  }
+
+  /// The greatest id, or -1.
+  var lastID: Int32 { tokens.keys.max() ?? -1 }
+
+  subscript(id: Int32) -> AddedToken? { tokens[id] }
+
+  func id(of piece: UnsafeBufferPointer<UInt8>) -> Int32? { ids[Array(piece)] }
+
+  /// The spelling, followed by a NUL; nil where `id` is none of these tokens.
+  func piece(_ id: Int32) -> UnsafeBufferPointer<UInt8>? { positions[id].map { spellings.piece($0) } }
+}

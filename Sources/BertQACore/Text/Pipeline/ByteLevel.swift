@@ -1,0 +1,75 @@
+/// GPT-2's pre-tokenizer: a space before the first word, words by a pattern, and bytes spelled in `ByteAlphabet`.
+struct ByteLevel: PreTokenizer {
+  private let addsPrefixSpace: Bool
+  /// Whether words are cut by GPT-2's pattern.
+  private let usesPattern: Bool
+  /// Whether the text changes to the alphabet's characters. A model that reads bytes spares this step.
+  private(set) var spells = true
+
+  init(addsPrefixSpace: Bool, usesPattern: Bool) {
+    self.addsPrefixSpace = addsPrefixSpace
+    self.usesPattern = usesPattern
+  }
+
+  init(_ step: ObjectReader) throws(BertQAError) {
+    self.init(
+      addsPrefixSpace: try step.bool("add_prefix_space") ?? true,
+      usesPattern: try step.bool("use_regex") ?? true)
+  }
+
+  var wordMark: WordMark? { .byteLevel }
+
+  /// The same for a model that reads bytes.
+  func forBytes() -> ByteLevel {
+    var step = self
+    step.spells = false
+    return step
+  }
+
+  func cut(_ words: inout Words, _ monitor: CallMonitor?) throws(BertQAError) {
+    if addsPrefixSpace { try words.addPrefixSpaces() }
+    if usesPattern { try SplitStep(GPT2Pattern(), .isolated).cut(&words, monitor) }
+    if spells { try words.spell() }
+  }
+}
+
+extension Words {
+  /// Puts a space before each word that has none.
+  fileprivate mutating func addPrefixSpaces() throws(BertQAError) {
+    var hasAll = true
+    for index in 0..<ranges.count where text.base[Int(ranges[index].start)] != 0x20 { hasAll = false }
+    if hasAll { return }
+    try text.writeSources()
+    newText.removeAll(begin: text.begin)
+    for index in 0..<ranges.count {
+      let word = Int(ranges[index].start)..<Int(ranges[index].end)
+      let start = newText.count
+      if text.base[word.lowerBound] != 0x20 {
+        // It counts as made from the first character.
+        try newText.append(0x20, size: 1, from: text.sources[word.lowerBound])
+      }
+      try newText.append(copying: text, word)
+      try newRanges.append(ByteRange(start, newText.count))
+    }
+    try newText.seal()
+    takeNewText()
+    takeNewRanges()
+  }
+
+  /// Replaces each byte of the words by its character in `ByteAlphabet`.
+  fileprivate mutating func spell() throws(BertQAError) {
+    let alphabet = ByteAlphabet.scalars
+    try text.writeSources()
+    newText.removeAll(begin: text.begin)
+    for index in 0..<ranges.count {
+      let start = newText.count
+      for position in Int(ranges[index].start)..<Int(ranges[index].end) {
+        try newText.append(scalar: alphabet[Int(text.base[position])], from: text.sources[position])
+      }
+      try newRanges.append(ByteRange(start, newText.count))
+    }
+    try newText.seal()
+    takeNewText()
+    takeNewRanges()
+  }
+}

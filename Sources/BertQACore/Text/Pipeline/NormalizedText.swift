@@ -1,0 +1,237 @@
+/// The part of the caller's text that a byte was made from, in bytes.
+struct SourceRange: BitwiseCopyable {
+  var start: UInt32
+  var end: UInt32
+}
+
+/// A part of a text on its way through a `Pipeline`: well-formed UTF-8 and, for each byte of it, what it was made from.
+///
+/// What tokenizers calls a NormalizedString: the bytes of one character share its range, a character that a
+/// normalizer put in has that of the byte before it, and a token's range goes from the first byte's start to the
+/// last byte's end. A character of the caller's text is a well-formed sequence, or a maximal invalid one, which
+/// reads as U+FFFD.
+struct NormalizedText: ~Copyable {
+  /// Readable bytes behind the last one, all of them zero after `seal`.
+  static var padding: Int { 16 }
+
+  private var bytes = GrowableBuffer<UInt8>()
+  private var ranges = GrowableBuffer<SourceRange>()
+  /// Bytes of text.
+  private(set) var count = 0
+  /// Where the part begins in the caller's text: what is put in before anything else has the range `begin ..< begin`.
+  private(set) var begin = 0
+  /// Whether byte i is the caller's byte `begin + i`; then there are no `sources`, until `writeSources`.
+  private(set) var isVerbatim = true
+
+  var base: UnsafeMutablePointer<UInt8> { bytes.base }
+
+  /// Bytes of memory.
+  var byteCount: Int { bytes.capacity + ranges.capacity * MemoryLayout<SourceRange>.stride }
+
+  /// One for each byte; without meaning while `isVerbatim`.
+  var sources: UnsafeMutablePointer<SourceRange> { ranges.base }
+
+  /// Whether it is nothing but ASCII.
+  var isASCII: Bool {
+    var position = 0
+    while position &+ 8 <= count {
+      let block = UnsafeRawPointer(base + position).loadUnaligned(as: UInt64.self)
+      if block & 0x8080_8080_8080_8080 != 0 { return false }
+      position &+= 8
+    }
+    while position < count {
+      if base[position] >= 0x80 { return false }
+      position &+= 1
+    }
+    return true
+  }
+
+  /// Empties it, to be filled by `append`, for a part that begins at `begin`.
+  mutating func removeAll(begin: Int) {
+    count = 0
+    self.begin = begin
+    isVerbatim = false
+  }
+
+  /// Makes room for `added` more bytes.
+  @inline(__always)
+  mutating func makeRoom(for added: Int) throws(BertQAError) {
+    if count &+ added &+ Self.padding > bytes.capacity || count &+ added > ranges.capacity {
+      try grow(by: added)
+    }
+  }
+
+  @inline(never)
+  private mutating func grow(by added: Int) throws(BertQAError) {
+    let capacity = (count + added) * 3 / 2 + 256
+    try bytes.reserve(capacity + Self.padding)
+    try ranges.reserve(capacity)
+  }
+
+  /// Appends a character: `size` bytes of UTF-8, in `utf8` the first lowest.
+  @inline(__always)
+  mutating func append(_ utf8: UInt32, size: Int, from source: SourceRange) throws(BertQAError) {
+    try makeRoom(for: 4)
+    appendReserved(utf8, size: size, from: source)
+  }
+
+  /// The same where `makeRoom` has made room for 4 bytes.
+  @inline(__always)
+  mutating func appendReserved(_ utf8: UInt32, size: Int, from source: SourceRange) {
+    UnsafeMutableRawPointer(base + count).storeBytes(of: utf8.littleEndian, as: UInt32.self)
+    for index in 0..<size { sources[count &+ index] = source }
+    count &+= size
+  }
+
+  /// Appends a code point.
+  mutating func append(scalar: UInt32, from source: SourceRange) throws(BertQAError) {
+    let (utf8, size) = UTF8Codec.encode(scalar)
+    try append(utf8, size: size, from: source)
+  }
+
+  /// Appends bytes of `other`, which are whole characters and have sources, as they are.
+  mutating func append(copying other: borrowing NormalizedText, _ range: Range<Int>) throws(BertQAError) {
+    try makeRoom(for: range.count)
+    (base + count).update(from: other.base + range.lowerBound, count: range.count)
+    (sources + count).update(from: other.sources + range.lowerBound, count: range.count)
+    count += range.count
+  }
+
+  /// Makes the bytes behind the text zero. Whoever has filled it calls this last.
+  mutating func seal() throws(BertQAError) {
+    try makeRoom(for: 0)
+    (base + count).update(repeating: 0, count: Self.padding)
+  }
+
+  /// What byte `index` was made from.
+  @inline(__always)
+  func source(of index: Int) -> SourceRange {
+    if !isVerbatim { return sources[index] }
+    return SourceRange(
+      start: UInt32(truncatingIfNeeded: begin &+ characterStart(index)),
+      end: UInt32(truncatingIfNeeded: begin &+ characterEnd(index &+ 1)))
+  }
+
+  /// Where the character of byte `index` begins.
+  @inline(__always)
+  func characterStart(_ index: Int) -> Int {
+    var index = index
+    while base[index] & 0xC0 == 0x80 { index &-= 1 }
+    return index
+  }
+
+  /// Where the character of the byte before `end` ends.
+  @inline(__always)
+  func characterEnd(_ end: Int) -> Int {
+    var end = end
+    while base[end] & 0xC0 == 0x80 { end &+= 1 }
+    return end
+  }
+
+  /// Gives each byte its range, which a normalizer may then rely on.
+  mutating func writeSources() throws(BertQAError) {
+    guard isVerbatim else { return }
+    try ranges.reserve(count)
+    isVerbatim = false
+    var index = 0
+    while index < count {
+      // The bytes behind the last one need not be sealed yet.
+      var end = index &+ 1
+      while end < count, base[end] & 0xC0 == 0x80 { end &+= 1 }
+      let source = SourceRange(
+        start: UInt32(truncatingIfNeeded: begin &+ index), end: UInt32(truncatingIfNeeded: begin &+ end))
+      while index < end {
+        sources[index] = source
+        index &+= 1
+      }
+    }
+  }
+}
+
+// MARK: - Reading the caller's text
+
+extension NormalizedText {
+  /// Replaces it by a part of the caller's text. The monitor is asked now and then.
+  mutating func load(
+    _ text: UnsafeBufferPointer<UInt8>, _ part: Range<Int>, _ monitor: CallMonitor?
+  ) throws(BertQAError) {
+    count = 0
+    begin = part.lowerBound
+    isVerbatim = true
+    guard let base = text.baseAddress else { return try seal() }
+    try bytes.reserve(part.count + Self.padding)
+    var position = part.lowerBound
+    while position < part.upperBound {
+      let next = min(part.upperBound, position + CallPoll.textInterval)
+      position = try append(base, from: position, to: next, limit: part.upperBound)
+      try monitor?.check()
+    }
+    try seal()
+  }
+
+  /// Appends the characters that begin in `start ..< end`; returns where the last of them ends.
+  private mutating func append(
+    _ text: UnsafePointer<UInt8>, from start: Int, to end: Int, limit: Int
+  ) throws(BertQAError) -> Int {
+    var position = start
+    while position < end {
+      let run = Self.wellFormedEnd(text, from: position, to: end, limit: limit)
+      try appendVerbatim(text, position..<run)
+      position = run
+      guard position < end else { break }
+      // An invalid sequence: from here on bytes are no longer where they were.
+      try writeSources()
+      let decoded = UTF8Codec.decode(text, at: position, end: limit)
+      let source = SourceRange(
+        start: UInt32(truncatingIfNeeded: position),
+        end: UInt32(truncatingIfNeeded: position &+ decoded.size))
+      try append(scalar: decoded.scalar, from: source)
+      position &+= decoded.size
+    }
+    return position
+  }
+
+  private mutating func appendVerbatim(
+    _ text: UnsafePointer<UInt8>, _ range: Range<Int>
+  ) throws(BertQAError) {
+    guard !isVerbatim else {
+      (base + count).update(from: text + range.lowerBound, count: range.count)
+      count += range.count
+      return
+    }
+    try makeRoom(for: range.count)
+    var position = range.lowerBound
+    while position < range.upperBound {
+      let size = UTF8Codec.decode(text, at: position, end: range.upperBound).size
+      let source = SourceRange(
+        start: UInt32(truncatingIfNeeded: position), end: UInt32(truncatingIfNeeded: position &+ size))
+      for offset in 0..<size {
+        base[count] = text[position &+ offset]
+        sources[count] = source
+        count &+= 1
+      }
+      position &+= size
+    }
+  }
+
+  /// Where the first invalid sequence at or behind `start` begins; `end`, or the end of the character there, if there
+  /// is none.
+  private static func wellFormedEnd(
+    _ text: UnsafePointer<UInt8>, from start: Int, to end: Int, limit: Int
+  ) -> Int {
+    var position = start
+    while position < end {
+      while position &+ 8 <= end,
+        UnsafeRawPointer(text + position).loadUnaligned(as: UInt64.self) & 0x8080_8080_8080_8080 == 0
+      {
+        position &+= 8
+      }
+      guard position < end else { break }
+      let decoded = UTF8Codec.decode(text, at: position, end: limit)
+      // A well-formed U+FFFD has three bytes, the first of them 0xEF; no invalid unit has.
+      if decoded.scalar == 0xFFFD, decoded.size != 3 || text[position] != 0xEF { return position }
+      position &+= decoded.size
+    }
+    return position
+  }
+}

@@ -1,0 +1,21 @@
+/// One step of normalisation: what tokenizers calls a normalizer. A sequence is several of them.
+///
+/// A new one is a conformance in a file of its own and a case in `Pipeline.normalizers`.
+protocol Normalizer: Sendable {
+  /// Whether `text` stays as it is: a quick look, for example whether it is ASCII. False if that is not known.
+  func leaves(_ text: borrowing NormalizedText) -> Bool
+
+  /// Appends to `target`, which is empty and of the same part, what becomes of `text`, which has `sources`, and seals
+  /// it. Linear in the text.
+  func normalize(
+    _ text: borrowing NormalizedText, into target: inout NormalizedText, _ monitor: CallMonitor?
+  ) throws(BertQAError)
+
+  /// Whether upper and lower case become the same.
+  var lowercases: Bool { get }
+}
+
+extension Normalizer {
+  func leaves(_ text: borrowing NormalizedText) -> Bool { false }
+  var lowercases: Bool { false }
+}

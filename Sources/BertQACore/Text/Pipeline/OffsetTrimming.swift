@@ -1,0 +1,125 @@
+/// Leaves the white space at a token's edges out of its range: `trim_offsets` of the post-processors ByteLevel and
+/// RobertaProcessing, with what is odd about it.
+struct OffsetTrimming: Sendable {
+  /// How much white space a token's spelling begins and ends with, in characters.
+  struct Spaces {
+    var leading: Int
+    var trailing: Int
+  }
+
+  /// One processor of a sequence; each trims what the one before left.
+  private let addsPrefixSpace: [Bool]
+  /// For each id, leading and trailing spaces of its piece: 4 bits each, 15 for as many or more.
+  private let counts: SharedBuffer<UInt8>
+  private let vocabulary: Vocabulary
+
+  /// - Parameter addsPrefixSpace: `add_prefix_space` of each processor that trims.
+  init(_ vocabulary: Vocabulary, addsPrefixSpace: [Bool]) throws(BertQAError) {
+    self.vocabulary = vocabulary
+    self.addsPrefixSpace = addsPrefixSpace
+    counts = try SharedBuffer(count: vocabulary.count)
+    for id in 0..<vocabulary.count {
+      let spaces = Self.spaces(of: vocabulary.piece(Int32(id)))
+      counts.base[id] = UInt8(min(15, spaces.leading) | min(15, spaces.trailing) << 4)
+    }
+  }
+
+  /// 0 for a piece without white space at its edges.
+  @inline(__always)
+  func spaces(of id: Int32) -> UInt8 {
+    let index = Int(id)
+    return index < counts.count ? counts.base[index] : 0
+  }
+
+  /// White space, and the "Ġ" that byte-level pieces have for a space, at the edges of a spelling.
+  static func spaces(of piece: UnsafeBufferPointer<UInt8>) -> Spaces {
+    guard let base = piece.baseAddress else { return Spaces(leading: 0, trailing: 0) }
+    func isSpace(_ scalar: UInt32) -> Bool { scalar == 0x120 || CharacterClass.isWhiteSpace(scalar) }
+    var spaces = Spaces(leading: 0, trailing: 0)
+    var position = 0
+    while position < piece.count {
+      let decoded = UTF8Codec.decode(base, at: position, end: piece.count)
+      guard isSpace(decoded.scalar) else { break }
+      spaces.leading += 1
+      position += decoded.size
+    }
+    position = piece.count
+    while position > 0 {
+      let decoded = UTF8Codec.decodeBackwards(base, before: position, begin: 0)
+      guard isSpace(decoded.scalar) else { break }
+      spaces.trailing += 1
+      position -= decoded.size
+    }
+    return spaces
+  }
+
+  /// The range of a token of this vocabulary. Here for the common case: one space, one processor.
+  @inline(__always)
+  func trimmed(
+    _ start: Int, _ end: Int, spaces: UInt8, id: Int32, isFirst: Bool, in text: UnsafeBufferPointer<UInt8>
+  ) -> Range<Int> {
+    if spaces == 1, addsPrefixSpace.count == 1, start > 0, !isFirst, start < end, text[start] < 0x80 {
+      return start &+ 1..<end
+    }
+    return trimmedSlowly(start, end, id: id, isFirst: isFirst, in: text)
+  }
+
+  @inline(never)
+  private func trimmedSlowly(
+    _ start: Int, _ end: Int, id: Int32, isFirst: Bool, in text: UnsafeBufferPointer<UInt8>
+  ) -> Range<Int> {
+    trimmed(start, end, Self.spaces(of: vocabulary.piece(id)), isFirst: isFirst, in: text)
+  }
+
+  /// The range of a token that begins and ends with that many spaces.
+  func trimmed(
+    _ start: Int, _ end: Int, _ spaces: Spaces, isFirst: Bool, in text: UnsafeBufferPointer<UInt8>
+  ) -> Range<Int> {
+    var range = start..<max(start, end)
+    for addsPrefixSpace in addsPrefixSpace {
+      range = Self.trimmed(range, spaces, isFirst: isFirst, addsPrefixSpace: addsPrefixSpace, in: text)
+    }
+    return range
+  }
+
+  private static func trimmed(
+    _ range: Range<Int>, _ spaces: Spaces, isFirst: Bool, addsPrefixSpace: Bool,
+    in text: UnsafeBufferPointer<UInt8>
+  ) -> Range<Int> {
+    var (start, end) = (range.lowerBound, range.upperBound)
+    // One space before the first token counts as the one that was put in, even where it was not.
+    let isPutIn = addsPrefixSpace && (isFirst || start == 0) && spaces.leading == 1
+    if !isPutIn {
+      for _ in 0..<spaces.leading {
+        guard start < end else { break }
+        start += UTF8Codec.decode(text, at: start).size
+      }
+      start = min(start, end)
+    }
+    guard spaces.trailing > 0, hasCharacters(spaces.trailing, in: text, before: end) else {
+      return start..<end
+    }
+    // Characters of the range, from the front: invalid sequences have no other way to be told apart.
+    var count = 0
+    var position = start
+    while position < end {
+      position += UTF8Codec.decode(text, at: position).size
+      count += 1
+    }
+    position = start
+    for _ in 0..<max(0, count - spaces.trailing) { position += UTF8Codec.decode(text, at: position).size }
+    return start..<position
+  }
+
+  /// Whether at least `count` characters of the text lie before `end`.
+  private static func hasCharacters(
+    _ count: Int, in text: UnsafeBufferPointer<UInt8>, before end: Int
+  ) -> Bool {
+    var position = 0
+    for _ in 0..<count {
+      guard position < end else { return false }
+      position += UTF8Codec.decode(text, at: position).size
+    }
+    return true
+  }
+}

@@ -1,0 +1,60 @@
+extension Pipeline {
+  /// Reads a `tokenizer.json`. Its "truncation", "padding" and "decoder" have no part in what is done here.
+  init(_ file: ModelFile) throws(BertQAError) {
+    let root = try ObjectReader(file)
+    if let version = try root.string("version"), version != "1.0" {
+      throw BertQAError(.unsupported, "\(file.path): \"version\" is \(quoted(version)); supported: \"1.0\"")
+    }
+    guard let model = try root.reader("model") else {
+      throw BertQAError(.invalidModel, "\(file.path): \"model\" is missing")
+    }
+    let normalizers = try root.reader("normalizer").map(Self.normalizers) ?? []
+    var steps = try root.reader("pre_tokenizer").map(Self.preTokenizers) ?? []
+    Metaspace.tellFirst(of: &steps)
+    self.init(model: try Self.model(model, &steps))
+    self.normalizers = normalizers
+    preTokenizers = steps
+    for token in try root.readers("added_tokens") { addedTokens.append(try AddedToken(token)) }
+    (self.model as? UnigramModel)?.keepAsText(addedTokens)
+    postProcessor = try root.reader("post_processor").map(PostProcessor.init) ?? PostProcessor()
+    fingerprint = Self.fingerprint(of: file)
+  }
+
+  /// The object's "type".
+  static func typeName(of step: ObjectReader, _ what: String) throws(BertQAError) -> String {
+    if let type = try step.string("type") { return type }
+    throw BertQAError(.invalidModel, "\(step.file): \(what) has no \"type\"")
+  }
+
+  /// - Parameter what: such as "the normalizer".
+  static func unsupported(
+    _ step: ObjectReader, _ what: String, _ type: String, supported: [String]
+  ) -> BertQAError {
+    BertQAError(
+      .unsupported,
+      "\(step.file): \(what) \(quoted(type)) is not supported; supported: \(supported.joined(separator: ", "))"
+    )
+  }
+}
+
+extension ObjectReader {
+  /// The elements of an array of objects; none where the key is absent.
+  func readers(_ key: String) throws(BertQAError) -> [ObjectReader] {
+    guard let value = value(key) else { return [] }
+    guard case .array(let elements) = value else { throw mismatch(key, value, expected: "an array") }
+    var readers: [ObjectReader] = []
+    for element in elements {
+      guard case .object(let object) = element else {
+        throw mismatch(key, element, expected: "an array of objects")
+      }
+      readers.append(ObjectReader(file: file, object: object))
+    }
+    return readers
+  }
+
+  /// A member that must be there.
+  func required<Value>(_ key: String, _ value: Value?) throws(BertQAError) -> Value {
+    if let value { return value }
+    throw BertQAError(.invalidModel, "\(file): \(quoted(key)) is missing")
+  }
+}

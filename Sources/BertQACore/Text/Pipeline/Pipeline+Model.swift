@@ -1,0 +1,68 @@
+extension Pipeline {
+  /// Reads a model.
+  /// - Parameter steps: the pre-tokenizers before it. The last one may leave to the model what the model does better.
+  static func model(
+    _ model: ObjectReader, _ steps: inout [any PreTokenizer]
+  ) throws(BertQAError) -> any TokenModel {
+    // Old files do not say the type.
+    let type = try model.string("type") ?? assumedType(model)
+    switch type {
+    case "BPE": return try BytePairModel(model, &steps)
+    case "Unigram": return try UnigramModel(model)
+    case "WordPiece": return try WordPieceModel(model)
+    default:
+      throw unsupported(model, "the model", type, supported: ["BPE", "Unigram", "WordPiece"])
+    }
+  }
+
+  private static func assumedType(_ model: ObjectReader) -> String {
+    if case .array? = model.value("vocab") { return "Unigram" }
+    return model.value("merges") != nil ? "BPE" : "WordPiece"
+  }
+
+  /// The pieces by id, from an object of pieces and their ids; ids without a piece are empty.
+  static func pieces(_ vocabulary: ObjectReader) throws(BertQAError) -> [[UInt8]] {
+    let members = vocabulary.object.members
+    var last = -1
+    for member in members {
+      guard let id = tokenID(member.value) else {
+        throw vocabulary.mismatch(
+          member.key, member.value, expected: "an id, an integer in 0...\(Vocabulary.maximumID)")
+      }
+      last = max(last, Int(id))
+    }
+    // An array and its bytes for each piece.
+    try Memory.require(128 * (last + 1))
+    var pieces: [[UInt8]] = Array(repeating: [], count: last + 1)
+    for member in members {
+      guard let id = tokenID(member.value) else { continue }
+      guard pieces[Int(id)].isEmpty else {
+        throw BertQAError(
+          .invalidModel,
+          "\(vocabulary.file): the pieces \(quoted(String(decoding: pieces[Int(id)], as: UTF8.self))) and "
+            + "\(quoted(member.key)) have the same id, \(id)")
+      }
+      pieces[Int(id)] = Array(member.key.utf8)
+    }
+    return pieces
+  }
+
+  /// An id in a file; nil if it is none.
+  static func tokenID(_ value: JSON) -> Int32? {
+    guard case .number(let number) = value, let integer = number.integer,
+      0...Int64(Vocabulary.maximumID) ~= integer
+    else { return nil }
+    return Int32(integer)
+  }
+
+  /// Adds the file's name to errors.
+  static func named<Result>(
+    _ file: String, _ body: () throws(BertQAError) -> Result
+  ) throws(BertQAError) -> Result {
+    do {
+      return try body()
+    } catch {
+      throw BertQAError(error.status, "\(file): \(error.message)")
+    }
+  }
+}

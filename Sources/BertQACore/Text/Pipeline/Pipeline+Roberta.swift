@@ -1,0 +1,75 @@
+extension Pipeline {
+  /// A RoBERTa's tokenizer from `vocab.json` and `merges.txt`, as transformers makes it of them.
+  /// - Parameter settings: `tokenizer_config.json`, or nothing.
+  init(
+    robertaVocabulary: ObjectReader, merges: ModelFile, _ settings: ObjectReader
+  ) throws(BertQAError) {
+    let name = try settings.string("tokenizer_class") ?? "RobertaTokenizer"
+    guard name.hasPrefix("RobertaTokenizer") || name.hasPrefix("LongformerTokenizer") else {
+      throw BertQAError(
+        .unsupported,
+        "\(settings.file): \"tokenizer_class\" is \(quoted(name)); of vocab.json and merges.txt without "
+          + "tokenizer.json RobertaTokenizer is supported: save the tokenizer with save_pretrained of its fast class"
+      )
+    }
+    let addsPrefixSpace = try settings.bool("add_prefix_space") ?? false
+    var steps: [any PreTokenizer] = [ByteLevel(addsPrefixSpace: addsPrefixSpace, usesPattern: true)]
+    let pieces = try Self.pieces(robertaVocabulary)
+    let pairs = try merges.withBytes { bytes throws(BertQAError) in
+      try Self.merges(bytes, file: merges.path)
+    }
+    self.init(
+      model: try BytePairModel(
+        pieces: pieces, merges: pairs, BytePairSettings(), &steps, file: robertaVocabulary.file))
+    preTokenizers = steps
+    var ids: [String: Int32] = [:]
+    for (key, spelling) in [
+      ("bos_token", "<s>"), ("eos_token", "</s>"), ("unk_token", "<unk>"), ("sep_token", "</s>"),
+      ("pad_token", "<pad>"), ("cls_token", "<s>"), ("mask_token", "<mask>"),
+    ] {
+      let token = try Self.token(settings, key) ?? AddedToken(spelling, isSpecial: true)
+      addedTokens.append(token)
+      ids[key] = model.vocabulary.id(of: token.content)
+    }
+    guard let cls = ids["cls_token"], let sep = ids["sep_token"] else {
+      throw BertQAError(
+        .invalidModel,
+        "\(robertaVocabulary.file): has no piece for cls_token or sep_token; name both in tokenizer_config.json"
+      )
+    }
+    postProcessor = PostProcessor(
+      Template(prefix: [cls], separator: [sep, sep], suffix: [sep]),
+      trimming: try settings.bool("trim_offsets") ?? true ? [addsPrefixSpace] : [])
+  }
+
+  /// A special token: a string, or an object with its content.
+  static func token(_ settings: ObjectReader, _ key: String) throws(BertQAError) -> AddedToken? {
+    if case .object(let object)? = settings.value(key) {
+      var token = try AddedToken(ObjectReader(file: settings.file, object: object))
+      token.isSpecial = true
+      return token
+    }
+    return try settings.string(key).map { AddedToken($0, isSpecial: true) }
+  }
+
+  /// Lines of two pieces with a space between them, but for those that begin with "#version".
+  private static func merges(
+    _ bytes: UnsafeBufferPointer<UInt8>, file: String
+  ) throws(BertQAError) -> [(left: [UInt8], right: [UInt8])] {
+    // Two arrays for each line of at least four bytes.
+    try Memory.require(40 * bytes.count)
+    var merges: [(left: [UInt8], right: [UInt8])] = []
+    var number = 0
+    for var line in bytes.split(separator: 0x0A, omittingEmptySubsequences: false) {
+      number += 1
+      if line.last == 0x0D { line.removeLast() }
+      if line.starts(with: "#version".utf8) || line.isEmpty && line.endIndex == bytes.endIndex { continue }
+      guard let pair = BytePairModel.pair(line) else {
+        throw BertQAError(
+          .invalidModel, "\(file): line \(number) is not two pieces with a space between them")
+      }
+      merges.append(pair)
+    }
+    return merges
+  }
+}

@@ -1,0 +1,31 @@
+/// The steps from a text to ids, as a `tokenizer.json` lists them:
+///
+///     added tokens → normalizers → added tokens, normalised → pre-tokenizers → model → post-processor
+struct Pipeline: Sendable {
+  var normalizers: [any Normalizer] = []
+  var preTokenizers: [any PreTokenizer] = []
+  var model: any TokenModel
+  /// In the order of the file.
+  var addedTokens: [AddedToken] = []
+  var postProcessor = PostProcessor()
+  /// Equal for pipelines that give the same tokens for every text.
+  var fingerprint: UInt64 = 0
+
+  var lowercases: Bool { normalizers.contains { $0.lowercases } }
+
+  /// How the pieces show where a word begins. The last pre-tokenizer that has a say decides, before the model.
+  var wordMark: WordMark? {
+    for preTokenizer in preTokenizers.reversed() {
+      if let mark = preTokenizer.wordMark { return mark }
+    }
+    return model.wordMark
+  }
+
+  /// What the code that runs depends on: see `WarmUp.load`.
+  var kind: String {
+    let steps = normalizers.map { "\(Swift.type(of: $0))" } + preTokenizers.map { "\(Swift.type(of: $0))" }
+    return
+      (steps + ["\(Swift.type(of: model))", "\(addedTokens.isEmpty)", "\(postProcessor.trimming.isEmpty)"])
+      .joined(separator: " ")
+  }
+}

@@ -1,0 +1,98 @@
+/// What the files of a tokenizer other than BERT's say.
+struct PipelineFiles: Sendable {
+  let pipeline: Pipeline
+  /// What it was read from, by the names that it is found by; the first has the vocabulary.
+  let files: [(name: String, file: ModelFile)]
+
+  /// Ids, those of added tokens included.
+  let vocabularySize: Int
+
+  private init(_ pipeline: Pipeline, _ files: [(name: String, file: ModelFile)]) throws(BertQAError) {
+    self.pipeline = pipeline
+    let added = try Pipeline.named(files[0].file.path) { () throws(BertQAError) in
+      try AddedVocabulary(pipeline)
+    }
+    vocabularySize = max(pipeline.model.vocabulary.count, Int(added.lastID) + 1)
+    self.files = files
+  }
+
+  /// Reads a `tokenizer.json`, by whatever name.
+  init(tokenizerJSON file: ModelFile) throws(BertQAError) {
+    try self.init(try Pipeline(file), [("tokenizer.json", file)])
+  }
+
+  /// Whether there are the two files of a byte-pair vocabulary.
+  static func hasMerges(_ directory: ModelDirectory) -> Bool {
+    directory.exists("vocab.json") && directory.exists("merges.txt")
+  }
+
+  /// Reads `vocab.json` and `merges.txt` as a RoBERTa's, with the settings of `tokenizer_config.json`.
+  init(merges directory: ModelDirectory) throws(BertQAError) {
+    let vocabulary = try directory.file("vocab.json", limit: ModelFile.jsonLimit)
+    let merges = try directory.file("merges.txt", limit: ModelFile.jsonLimit)
+    var files = [("vocab.json", vocabulary), ("merges.txt", merges)]
+    var settings: ObjectReader?
+    if directory.exists("tokenizer_config.json") {
+      let file = try directory.file("tokenizer_config.json", limit: ModelFile.configurationLimit)
+      files.append(("tokenizer_config.json", file))
+      settings = try ObjectReader(file)
+    }
+    var pipeline = try Pipeline(
+      robertaVocabulary: ObjectReader(vocabulary), merges: merges,
+      settings ?? ObjectReader(file: directory.name, object: JSON.Object()))
+    pipeline.fingerprint = files.reduce(0) { Pipeline.fingerprint(of: $1.1, seed: $0) }
+    try self.init(pipeline, files)
+  }
+
+  /// The SentencePiece model that stands for a vocabulary in the directory; nil if there is none.
+  static func sentencePieceFile(_ directory: ModelDirectory) -> String? {
+    SentencePieceFamily.allCases.first { directory.exists($0.fileName) }?.fileName
+  }
+
+  /// Reads a SentencePiece model, with the settings of `tokenizer_config.json`.
+  /// - Parameter name: of the file.
+  init(sentencePiece name: String, _ directory: ModelDirectory) throws(BertQAError) {
+    let file = try directory.file(name, limit: ModelFile.vocabularyLimit)
+    var files = [(name, file)]
+    func reader(_ name: String) throws(BertQAError) -> ObjectReader? {
+      guard directory.exists(name) else { return nil }
+      let file = try directory.file(name, limit: ModelFile.configurationLimit)
+      if name == "tokenizer_config.json" { files.append((name, file)) }
+      return try ObjectReader(file)
+    }
+    let settings = try reader("tokenizer_config.json")
+    let family = try SentencePieceFamily.of(settings, try reader("config.json")) { name == $0 }
+    guard let family else {
+      throw BertQAError(
+        .unsupported,
+        "\(file.path): which model it belongs to is not known; set \"tokenizer_class\" in tokenizer_config.json"
+      )
+    }
+    var pipeline = try Pipeline(
+      SentencePieceModel(file), family,
+      settings ?? ObjectReader(file: directory.name, object: JSON.Object()), file: file.path)
+    pipeline.fingerprint = files.reduce(0) { Pipeline.fingerprint(of: $1.1, seed: $0) }
+    try self.init(pipeline, files)
+  }
+
+  func makeTokenizer() throws(BertQAError) -> PipelineTokenizer {
+    // Other steps are other code.
+    try WarmUp.load("pipeline \(pipeline.kind)") { _ throws(BertQAError) in
+      let tokenizer = try Pipeline.named(files[0].file.path) { () throws(BertQAError) in
+        try PipelineTokenizer(pipeline)
+      }
+      try tokenizer.warmUp()
+      return tokenizer
+    }
+  }
+}
+
+extension PipelineTokenizer {
+  /// Runs all of its code once.
+  fileprivate func warmUp() throws(BertQAError) {
+    try withBytes(of: " Ab 1é中! \u{1100}") { text throws(BertQAError) in
+      var tokens = Tokens()
+      for parses in [false, true] { try tokenize(text, parseSpecialTokens: parses, into: &tokens, nil) }
+    }
+  }
+}

@@ -1,0 +1,126 @@
+/// A tokenizer made of a `Pipeline`'s steps, with the ids and offsets of Hugging Face tokenizers. Immutable; any
+/// number of threads may use it.
+final class PipelineTokenizer: @unchecked Sendable {
+  // Unchecked: everything is written in init only, but for the pool of scratch memory, which is made for threads.
+
+  let pipeline: Pipeline
+  let addedVocabulary: AddedVocabulary
+  let facts: PieceFacts
+  private let trimming: OffsetTrimming?
+  private let scratch = ObjectPool<PipelineScratch>()
+
+  init(_ pipeline: Pipeline) throws(BertQAError) {
+    self.pipeline = pipeline
+    addedVocabulary = try AddedVocabulary(pipeline)
+    facts = try PieceFacts(pipeline, addedVocabulary)
+    let trimming = pipeline.postProcessor.trimming
+    self.trimming =
+      trimming.isEmpty ? nil : try OffsetTrimming(pipeline.model.vocabulary, addsPrefixSpace: trimming)
+  }
+
+  func tokenize(
+    _ text: UnsafeBufferPointer<UInt8>, parseSpecialTokens: Bool, into tokens: inout Tokens,
+    _ monitor: CallMonitor?
+  ) throws(BertQAError) {
+    tokens.removeAll()
+    guard text.count > 0 else { return }
+    let scratch = self.scratch.take() ?? PipelineScratch()
+    defer { if scratch.isWorthKeeping { self.scratch.give(scratch) } }
+    let memory = tokens
+    tokens = Tokens()
+    var output = try TokenOutput(memory, of: text, trimming, scratch.modelMemory, monitor)
+    output.parsesSpecialTokens = parseSpecialTokens
+    var position = 0
+    var start = 0
+    if addedVocabulary.verbatim.canMatch(parseSpecialTokens: parseSpecialTokens) {
+      while let match = try addedVocabulary.verbatim.next(
+        in: text, from: &position, behind: start, parseSpecialTokens: parseSpecialTokens, monitor)
+      {
+        try tokenize(
+          text, start..<match.range.lowerBound, parseSpecialTokens, scratch, into: &output, monitor)
+        let spaces = OffsetTrimming.spaces(of: UnsafeBufferPointer(rebasing: text[match.range]))
+        try output.append(
+          added: match.id, match.range, leadingSpaces: spaces.leading, trailingSpaces: spaces.trailing)
+        start = match.range.upperBound
+      }
+    }
+    try tokenize(text, start..<text.count, parseSpecialTokens, scratch, into: &output, monitor)
+    scratch.modelMemory = output.modelMemory
+    tokens = try output.finish()
+  }
+
+  /// Appends the tokens of a part of the text without added tokens that are looked for in it as it is.
+  private func tokenize(
+    _ text: UnsafeBufferPointer<UInt8>, _ part: Range<Int>, _ parseSpecialTokens: Bool,
+    _ scratch: PipelineScratch, into output: inout TokenOutput, _ monitor: CallMonitor?
+  ) throws(BertQAError) {
+    if part.isEmpty { return }
+    // Two texts with their sources, or one without, and a range for every third byte.
+    let heldBytes = part.count * (pipeline.normalizers.isEmpty ? 4 : 22)
+    try monitor?.hold(heldBytes)
+    defer { monitor?.release(heldBytes) }
+    try scratch.words.text.load(text, part, monitor)
+    for normalizer in pipeline.normalizers where !normalizer.leaves(scratch.words.text) {
+      try scratch.words.normalize(with: normalizer, monitor)
+    }
+    let matcher = addedVocabulary.normalized
+    guard matcher.canMatch(parseSpecialTokens: parseSpecialTokens) else {
+      return try tokenizeWords(scratch, into: &output, monitor)
+    }
+    swap(&scratch.part, &scratch.words.text)
+    var position = 0
+    var start = 0
+    let bytes = UnsafeBufferPointer(start: UnsafePointer(scratch.part.base), count: scratch.part.count)
+    while let match = try matcher.next(
+      in: bytes, from: &position, behind: start, parseSpecialTokens: parseSpecialTokens, monitor)
+    {
+      try tokenizeWords(start..<match.range.lowerBound, scratch, into: &output, monitor)
+      let spaces = OffsetTrimming.spaces(of: UnsafeBufferPointer(rebasing: bytes[match.range]))
+      let source = Int(scratch.part.source(of: match.range.lowerBound).start)
+      let sourceEnd = Int(scratch.part.source(of: match.range.upperBound - 1).end)
+      try output.append(
+        added: match.id, source..<max(source, sourceEnd), leadingSpaces: spaces.leading,
+        trailingSpaces: spaces.trailing)
+      start = match.range.upperBound
+    }
+    if start == 0 {
+      swap(&scratch.part, &scratch.words.text)
+      return try tokenizeWords(scratch, into: &output, monitor)
+    }
+    try tokenizeWords(start..<scratch.part.count, scratch, into: &output, monitor)
+  }
+
+  /// Appends the tokens of a range of `scratch.part`.
+  private func tokenizeWords(
+    _ range: Range<Int>, _ scratch: PipelineScratch, into output: inout TokenOutput, _ monitor: CallMonitor?
+  ) throws(BertQAError) {
+    if range.isEmpty { return }
+    try scratch.part.writeSources()
+    scratch.words.text.removeAll(begin: Int(scratch.part.source(of: range.lowerBound).start))
+    try scratch.words.text.append(copying: scratch.part, range)
+    try scratch.words.text.seal()
+    try tokenizeWords(scratch, into: &output, monitor)
+  }
+
+  /// Appends the tokens of `scratch.words.text`.
+  private func tokenizeWords(
+    _ scratch: PipelineScratch, into output: inout TokenOutput, _ monitor: CallMonitor?
+  ) throws(BertQAError) {
+    try scratch.words.reset()
+    for preTokenizer in pipeline.preTokenizers { try preTokenizer.cut(&scratch.words, monitor) }
+    output.begin(scratch.words.text)
+    try pipeline.model.tokenize(scratch.words, into: &output)
+  }
+}
+
+/// Memory for one text at a time.
+final class PipelineScratch {
+  var words = Words()
+  /// A normalised part of the text in which added tokens were found.
+  var part = NormalizedText()
+  /// The model's.
+  var modelMemory: AnyObject?
+
+  /// Whether the memory is of a size that texts often have.
+  var isWorthKeeping: Bool { words.byteCount + part.byteCount < 8 << 20 }
+}

@@ -1,0 +1,97 @@
+/// What is done with the tokens of a text: a post-processor or a sequence of them.
+struct PostProcessor: Sendable {
+  /// How special tokens frame a text or a pair.
+  private(set) var template = Template.none
+  /// `add_prefix_space` of each post-processor that trims offsets.
+  private(set) var trimming: [Bool] = []
+
+  init() {}
+
+  init(_ template: Template, trimming: [Bool]) {
+    self.template = template
+    self.trimming = trimming
+  }
+
+  init(_ step: ObjectReader) throws(BertQAError) { try read(step) }
+
+  private mutating func read(_ step: ObjectReader) throws(BertQAError) {
+    let type = try Pipeline.typeName(of: step, "a post-processor")
+    switch type {
+    case "Sequence":
+      for part in try step.readers("processors") { try read(part) }
+    case "TemplateProcessing":
+      try addTemplate(try Self.template(step), step)
+    case "BertProcessing":
+      let (cls, sep) = try Self.classAndSeparator(step)
+      try addTemplate(Template(prefix: [cls], separator: [sep], suffix: [sep]), step)
+    case "RobertaProcessing":
+      let (cls, sep) = try Self.classAndSeparator(step)
+      try addTemplate(Template(prefix: [cls], separator: [sep, sep], suffix: [sep]), step)
+      if try step.bool("trim_offsets") ?? true { trimming.append(try step.bool("add_prefix_space") ?? true) }
+    case "ByteLevel":
+      if try step.bool("trim_offsets") ?? true { trimming.append(try step.bool("add_prefix_space") ?? true) }
+    default:
+      throw Pipeline.unsupported(
+        step, "the post-processor", type,
+        supported: ["BertProcessing", "ByteLevel", "RobertaProcessing", "Sequence", "TemplateProcessing"])
+    }
+  }
+
+  private mutating func addTemplate(_ added: Template, _ step: ObjectReader) throws(BertQAError) {
+    guard template.isEmpty else {
+      throw BertQAError(
+        .unsupported,
+        "\(step.file): two post-processors add special tokens; only one that does is supported")
+    }
+    template = added
+  }
+
+  /// The ids of "cls" and "sep", pairs of a spelling and an id.
+  private static func classAndSeparator(_ step: ObjectReader) throws(BertQAError) -> (Int32, Int32) {
+    func id(_ key: String) throws(BertQAError) -> Int32 {
+      let value = try step.required(key, step.value(key))
+      guard case .array(let pair) = value, pair.count == 2, let id = Pipeline.tokenID(pair[1]) else {
+        throw step.mismatch(key, value, expected: "a token and its id")
+      }
+      return id
+    }
+    return (try id("cls"), try id("sep"))
+  }
+
+  /// "single" must be special tokens around A, "pair" the same around A and B with others between them.
+  private static func template(_ step: ObjectReader) throws(BertQAError) -> Template {
+    let single = try ids(step, "single")
+    let pair = try ids(step, "pair")
+    guard single.count == 2, pair.count == 3, pair[0] == single[0], pair[2] == single[1] else {
+      throw BertQAError(
+        .unsupported,
+        "\(step.file): TemplateProcessing has another form than is supported: special tokens around one text, "
+          + "\"single\", the same around two, \"pair\", and others between the two")
+    }
+    return Template(prefix: pair[0], separator: pair[1], suffix: pair[2])
+  }
+
+  /// The special tokens before, between and behind the sequences of a template.
+  private static func ids(_ step: ObjectReader, _ key: String) throws(BertQAError) -> [[Int32]] {
+    let tokens = try step.required("special_tokens", step.reader("special_tokens"))
+    var parts: [[Int32]] = [[]]
+    for piece in try step.readers(key) {
+      if let sequence = try piece.reader("Sequence") {
+        guard try sequence.string("id") == (parts.count == 1 ? "A" : "B") else { return [] }
+        parts.append([])
+        continue
+      }
+      let special = try piece.required("SpecialToken", piece.reader("SpecialToken"))
+      let name = try special.required("id", special.string("id"))
+      let token = try tokens.required(name, tokens.reader(name))
+      guard case .array(let values)? = token.value("ids") else {
+        throw BertQAError(.invalidModel, "\(step.file): the special token \(quoted(name)) has no \"ids\"")
+      }
+      for value in values {
+        guard let id = Pipeline.tokenID(value) else { throw token.mismatch("ids", value, expected: "ids") }
+        parts[parts.count - 1].append(id)
+      }
+    }
+    return parts
+  }
+}

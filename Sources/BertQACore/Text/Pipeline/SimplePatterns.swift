@@ -1,0 +1,107 @@
+/// Each character of a class.
+struct ClassPattern: SplitPattern {
+  private let wanted: CharacterClass
+  private let table = CharacterClass.table
+
+  init(_ wanted: CharacterClass) { self.wanted = wanted }
+
+  func match(
+    in text: UnsafePointer<UInt8>, start: Int, from position: Int, to end: Int
+  ) -> (start: Int, end: Int)? {
+    var position = position
+    while position < end {
+      let decoded = UTF8Codec.decode(text, at: position, end: end)
+      let next = position &+ decoded.size
+      if !table[decoded.scalar].isDisjoint(with: wanted) { return (position, next) }
+      position = next
+    }
+    return nil
+  }
+}
+
+/// Runs of characters of a class, whole or cut after so many: `\s+`, `\p{N}{1,3}`.
+struct RunPattern: SplitPattern {
+  private let wanted: CharacterClass
+  private let limit: Int
+  private let table = CharacterClass.table
+
+  init(_ wanted: CharacterClass, limit: Int = .max) {
+    self.wanted = wanted
+    self.limit = limit
+  }
+
+  func match(
+    in text: UnsafePointer<UInt8>, start: Int, from position: Int, to end: Int
+  ) -> (start: Int, end: Int)? {
+    guard let first = ClassPattern(wanted).match(in: text, start: start, from: position, to: end) else {
+      return nil
+    }
+    var position = first.end
+    var count = 1
+    while position < end, count < limit {
+      let decoded = UTF8Codec.decode(text, at: position, end: end)
+      if table[decoded.scalar].isDisjoint(with: wanted) { break }
+      position &+= decoded.size
+      count &+= 1
+    }
+    return (first.start, position)
+  }
+}
+
+/// `\w+|[^\w\s]+`
+struct WordPattern: SplitPattern {
+  private let table = CharacterClass.table
+
+  func match(
+    in text: UnsafePointer<UInt8>, start: Int, from position: Int, to end: Int
+  ) -> (start: Int, end: Int)? {
+    var begin = position
+    var kind: CharacterClass = .space
+    while begin < end {
+      let decoded = UTF8Codec.decode(text, at: begin, end: end)
+      kind = table[decoded.scalar].intersection([.word, .space])
+      if !kind.contains(.space) { break }
+      begin &+= decoded.size
+    }
+    guard begin < end else { return nil }
+    var position = begin
+    while position < end {
+      let decoded = UTF8Codec.decode(text, at: position, end: end)
+      if table[decoded.scalar].intersection([.word, .space]) != kind { break }
+      position &+= decoded.size
+    }
+    return (begin, position)
+  }
+}
+
+/// A text as it is.
+struct TextPattern: SplitPattern {
+  private let bytes: [UInt8]
+  /// For each length of a beginning, how long the longest other beginning is that it ends with (Knuth, Morris, Pratt).
+  private let failures: [Int]
+
+  /// - Parameter text: not empty.
+  init(_ text: String) {
+    bytes = Array(text.utf8)
+    var failures = [Int](repeating: 0, count: bytes.count + 1)
+    var length = 0
+    for index in bytes.indices.dropFirst() {
+      while length > 0, bytes[index] != bytes[length] { length = failures[length] }
+      if bytes[index] == bytes[length] { length += 1 }
+      failures[index + 1] = length
+    }
+    self.failures = failures
+  }
+
+  func match(
+    in text: UnsafePointer<UInt8>, start: Int, from position: Int, to end: Int
+  ) -> (start: Int, end: Int)? {
+    var length = 0
+    for position in position..<end {
+      while length > 0, text[position] != bytes[length] { length = failures[length] }
+      if text[position] == bytes[length] { length += 1 }
+      if length == bytes.count { return (position + 1 - length, position + 1) }
+    }
+    return nil
+  }
+}

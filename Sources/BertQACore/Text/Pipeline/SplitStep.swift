@@ -1,0 +1,97 @@
+/// What a split does with the parts that its pattern matches.
+enum SplitBehavior: String, Sendable, CaseIterable {
+  case removed = "Removed"
+  case isolated = "Isolated"
+  case mergedWithPrevious = "MergedWithPrevious"
+  case mergedWithNext = "MergedWithNext"
+  case contiguous = "Contiguous"
+}
+
+/// What a split looks for.
+protocol SplitPattern: Sendable {
+  /// The first match, not empty, that begins at or behind `position`, as if the text began at `start` and ended at
+  /// `end`; nil if there is none. Linear in the bytes from `position` to the match's end. `position < end`; 16 bytes
+  /// behind `end` are readable.
+  func match(
+    in text: UnsafePointer<UInt8>, start: Int, from position: Int, to end: Int
+  ) -> (start: Int, end: Int)?
+}
+
+/// Cuts words where a pattern matches.
+struct SplitStep<Pattern: SplitPattern>: PreTokenizer {
+  private let pattern: Pattern
+  private let behavior: SplitBehavior
+  /// Whether what lies between matches counts as the match.
+  private let inverted: Bool
+
+  init(_ pattern: Pattern, _ behavior: SplitBehavior, inverted: Bool = false) {
+    self.pattern = pattern
+    self.behavior = behavior
+    self.inverted = inverted
+  }
+
+  func cut(_ words: inout Words, _ monitor: CallMonitor?) throws(BertQAError) {
+    let text = UnsafePointer(words.text.base)
+    var nextPoll = CallPoll.textInterval
+    for index in 0..<words.ranges.count {
+      let word = words.ranges[index]
+      var cutter = Cutter(behavior)
+      let (start, end) = (Int(word.start), Int(word.end))
+      var position = start
+      while position < end, let match = pattern.match(in: text, start: start, from: position, to: end) {
+        if match.start > position {
+          try cutter.append(position, match.start, isMatch: inverted, to: &words.newRanges)
+        }
+        try cutter.append(match.start, match.end, isMatch: !inverted, to: &words.newRanges)
+        position = match.end
+        if position >= nextPoll {
+          try monitor?.check()
+          nextPoll = position &+ CallPoll.textInterval
+        }
+      }
+      if position < end { try cutter.append(position, end, isMatch: inverted, to: &words.newRanges) }
+      try cutter.finish(&words.newRanges)
+    }
+    words.takeNewRanges()
+  }
+}
+
+/// Makes words of the matches and of what lies between them.
+private struct Cutter {
+  private let behavior: SplitBehavior
+  /// What has not been appended yet, because something may be merged with it.
+  private var pending: ByteRange?
+  private var pendingIsMatch = false
+
+  init(_ behavior: SplitBehavior) { self.behavior = behavior }
+
+  @inline(__always)
+  mutating func append(
+    _ start: Int, _ end: Int, isMatch: Bool, to ranges: inout GrowableBuffer<ByteRange>
+  ) throws(BertQAError) {
+    switch behavior {
+    case .isolated: try ranges.append(ByteRange(start, end))
+    case .removed: if !isMatch { try ranges.append(ByteRange(start, end)) }
+    case .mergedWithPrevious, .mergedWithNext, .contiguous:
+      let merges =
+        switch behavior {
+        case .mergedWithPrevious: isMatch && !pendingIsMatch
+        case .mergedWithNext: !isMatch && pendingIsMatch
+        default: isMatch == pendingIsMatch
+        }
+      if let first = pending, merges {
+        pending = ByteRange(Int(first.start), end)
+      } else {
+        try finish(&ranges)
+        pending = ByteRange(start, end)
+      }
+      pendingIsMatch = isMatch
+    }
+  }
+
+  @inline(__always)
+  mutating func finish(_ ranges: inout GrowableBuffer<ByteRange>) throws(BertQAError) {
+    if let pending { try ranges.append(pending) }
+    pending = nil
+  }
+}

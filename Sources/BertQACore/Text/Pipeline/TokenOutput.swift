@@ -1,0 +1,104 @@
+/// Where a model's tokens go: takes ranges in a normalised text and keeps them as ranges in the caller's.
+struct TokenOutput: ~Copyable {
+  /// Tokens kept before they are moved to `tokens`.
+  private static var capacity: Int { 1024 }
+  /// Bytes of memory that a token takes in `Tokens`.
+  private static var tokenSize: Int { 12 }
+
+  private(set) var tokens: Tokens
+  private var pending: PendingTokens
+  private let trimming: OffsetTrimming?
+  private let caller: UnsafeBufferPointer<UInt8>
+  let monitor: CallMonitor?
+  /// What the model keeps from text to text: its own kind of memory.
+  var modelMemory: AnyObject?
+  /// Whether special tokens are looked for. Where they are not, what spells one is text to the model, too.
+  var parsesSpecialTokens = false
+  private let memory: GrowableBuffer<UInt32>
+  /// Of the text that tokens come from.
+  private var base: UnsafePointer<UInt8>
+  private var sources: UnsafePointer<SourceRange>?
+  private var begin = 0
+
+  /// - Parameter tokens: emptied by the caller; its memory is used.
+  init(
+    _ tokens: consuming Tokens, of caller: UnsafeBufferPointer<UInt8>, _ trimming: OffsetTrimming?,
+    _ modelMemory: AnyObject?, _ monitor: CallMonitor?
+  ) throws(BertQAError) {
+    self.tokens = tokens
+    self.trimming = trimming
+    self.caller = caller
+    self.monitor = monitor
+    self.modelMemory = modelMemory
+    let memory = try GrowableBuffer<UInt32>(repeating: 0, count: 3 * Self.capacity)
+    let ids = UnsafeMutableRawPointer(memory.base).assumingMemoryBound(to: Int32.self)
+    pending = PendingTokens(
+      ids: ids, starts: memory.base + Self.capacity, ends: memory.base + 2 * Self.capacity)
+    base = UnsafePointer(UnsafeMutableRawPointer(memory.base).assumingMemoryBound(to: UInt8.self))
+    self.memory = memory
+  }
+
+  /// From now on ranges are those of `text`, which must stay as it is meanwhile.
+  mutating func begin(_ text: borrowing NormalizedText) {
+    base = UnsafePointer(text.base)
+    sources = text.isVerbatim ? nil : UnsafePointer(text.sources)
+    begin = text.begin
+  }
+
+  /// Appends a token made from the bytes `start ..< end`, at least one, of the text.
+  @inline(__always)
+  mutating func append(_ id: Int32, _ start: Int, _ end: Int) throws(BertQAError) {
+    if pending.count == Self.capacity { try flush() }
+    if let sources {
+      append(id, source: Int(sources[start].start), Int(sources[end &- 1].end))
+    } else {
+      var (start, end) = (start, end)
+      while base[start] & 0xC0 == 0x80 { start &-= 1 }
+      while base[end] & 0xC0 == 0x80 { end &+= 1 }
+      append(id, source: begin &+ start, begin &+ end)
+    }
+  }
+
+  @inline(__always)
+  private mutating func append(_ id: Int32, source start: Int, _ end: Int) {
+    guard let trimming, trimming.spaces(of: id) != 0 else {
+      return pending.append(id, start: start, end: end)
+    }
+    let range = trimming.trimmed(
+      start, end, spaces: trimming.spaces(of: id), id: id, isFirst: pending.count &+ tokens.count == 0,
+      in: caller)
+    pending.append(id, start: range.lowerBound, end: range.upperBound)
+  }
+
+  /// Appends an added token found at a place of the caller's text, white space around it included.
+  mutating func append(
+    added id: Int32, _ range: Range<Int>, leadingSpaces: Int, trailingSpaces: Int
+  ) throws(BertQAError) {
+    if pending.count == Self.capacity { try flush() }
+    var range = range
+    if let trimming {
+      let spaces = OffsetTrimming.Spaces(leading: leadingSpaces, trailing: trailingSpaces)
+      range = trimming.trimmed(
+        range.lowerBound, range.upperBound, spaces, isFirst: pending.count + tokens.count == 0, in: caller)
+    }
+    pending.append(id, start: range.lowerBound, end: range.upperBound)
+  }
+
+  /// Moves the pending tokens to `tokens`.
+  @inline(never)
+  mutating func flush() throws(BertQAError) {
+    let count = pending.count
+    try monitor?.hold(count * Self.tokenSize)
+    try monitor?.check()
+    try tokens.makeRoom(for: count)
+    tokens.ids.append(contentsOf: UnsafeBufferPointer(start: pending.ids, count: count))
+    tokens.starts.append(contentsOf: UnsafeBufferPointer(start: pending.starts, count: count))
+    tokens.ends.append(contentsOf: UnsafeBufferPointer(start: pending.ends, count: count))
+    pending.count = 0
+  }
+
+  consuming func finish() throws(BertQAError) -> Tokens {
+    try flush()
+    return tokens
+  }
+}

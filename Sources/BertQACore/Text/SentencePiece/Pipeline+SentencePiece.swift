@@ -1,0 +1,175 @@
+extension Pipeline {
+  /// The tokenizer of a SentencePiece model, as `AutoTokenizer` of transformers 5.23 makes it where there is no
+  /// `tokenizer.json`.
+  /// - Parameter settings: `tokenizer_config.json`, or nothing.
+  init(
+    _ source: SentencePieceModel, _ family: SentencePieceFamily, _ settings: ObjectReader, file: String
+  ) throws(BertQAError) {
+    try Self.refuseUnsupported(settings)
+    var special: [String: AddedToken] = [:]
+    for (key, token) in family.specialTokens { special[key] = try Self.token(settings, key) ?? token }
+    func spelling(_ key: String) -> String { special[key]?.content ?? "" }
+
+    var pieces = source.pieces
+    var scores = source.scores
+    var unkID = source.unkID
+    func frame(_ first: [(String, Double)], dropping count: Int) {
+      pieces = first.map { Array($0.0.utf8) } + pieces.dropFirst(count) + [Array(spelling("mask_token").utf8)]
+      scores = first.map(\.1) + scores.dropFirst(count) + [0]
+    }
+    switch family {
+    case .xlmRoberta:
+      // The order of fairseq, where the first three pieces of the model have other ids.
+      frame(["bos_token", "pad_token", "eos_token", "unk_token"].map { (spelling($0), 0) }, dropping: 3)
+      unkID = 3
+    case .camembert:
+      frame(
+        [
+          ("<s>NOTUSED", 0), (spelling("pad_token"), 0), ("</s>NOTUSED", 0), (spelling("unk_token"), 0),
+          ("<unk>NOTUSED", -100),
+        ], dropping: 1)
+      unkID = pieces.firstIndex { $0.elementsEqual(spelling("unk_token").utf8) } ?? 0
+    case .albert: unkID = 1
+    case .debertaV2:
+      let unknown = Array(spelling("unk_token").utf8)
+      unkID = pieces.indices.first { scores[$0] == 0 && pieces[$0] == unknown } ?? unkID
+    }
+    let vocabulary = try Self.named(file) { () throws(BertQAError) in try Vocabulary(pieces: pieces) }
+    self.init(
+      model: try UnigramModel(vocabulary, scores: scores, unkID: unkID, byteFallback: false, file: file))
+    normalizers = try Self.normalizers(source, family, settings)
+    preTokenizers = try Self.preTokenizers(family, settings)
+    addedTokens = try Self.addedTokens(source, family, settings, special)
+    (model as? UnigramModel)?.keepAsText(addedTokens)
+    postProcessor = PostProcessor(try template(family, special, file: file), trimming: [])
+  }
+
+  private static func refuseUnsupported(_ settings: ObjectReader) throws(BertQAError) {
+    for key in ["add_bos_token", "add_eos_token"] where settings.value(key) != nil {
+      throw BertQAError(
+        .unsupported, "\(settings.file): \(quoted(key)) is not supported for a SentencePiece model")
+    }
+    if try settings.reader("sp_model_kwargs")?.bool("enable_sampling") == true {
+      throw BertQAError(.unsupported, "\(settings.file): \"enable_sampling\" is not supported")
+    }
+  }
+
+  private static func normalizers(
+    _ source: SentencePieceModel, _ family: SentencePieceFamily, _ settings: ObjectReader
+  ) throws(BertQAError) -> [any Normalizer] {
+    var rules: [any Normalizer] = []
+    if let map = source.characterMap { rules = [try CharacterMapNormalizer(map)] }
+    switch family {
+    case .xlmRoberta, .camembert: return rules
+    case .albert:
+      var steps: [any Normalizer] = []
+      for quotes in ["``", "''"] {
+        steps.append(Replacer(try ReplacementPattern(string: quotes), with: "\""))
+      }
+      if try settings.bool("keep_accents") != true { steps += [FormNormalizer(.nfkd), StripAccents()] }
+      if try settings.bool("do_lower_case") != false { steps.append(Lowercase()) }
+      return steps + rules
+    case .debertaV2:
+      // The model's own rules are not among them.
+      var steps: [any Normalizer] = []
+      if try settings.bool("do_lower_case") == true { steps.append(Lowercase()) }
+      let space = try ReplacementPattern(regularExpression: #"\s{2,}|[\n\r\t]"#)
+      return steps
+        + [Replacer(space, with: " "), FormNormalizer(.nfc), EdgeStripper(left: false, right: true)]
+    }
+  }
+
+  private static func preTokenizers(
+    _ family: SentencePieceFamily, _ settings: ObjectReader
+  ) throws(BertQAError) -> [any PreTokenizer] {
+    let prepends = try settings.bool("add_prefix_space") ?? true
+    let mark: Unicode.Scalar = "\u{2581}"
+    guard family == .debertaV2 else {
+      return [
+        SplitStep(ClassPattern(.space), .removed), Metaspace(mark, prepends ? .always : .never, splits: true),
+      ]
+    }
+    var steps: [any PreTokenizer] = []
+    if try settings.bool("split_by_punct") == true {
+      steps.append(SplitStep(ClassPattern(.punctuation), .isolated))
+    }
+    steps.append(Metaspace(mark, prepends ? .always : .first, splits: true))
+    Metaspace.tellFirst(of: &steps)
+    return steps
+  }
+
+  /// Those of `tokenizer_config.json` by id, the named ones, and the model's control pieces and symbols of its user,
+  /// unless `tokenizer_config.json` lists others.
+  private static func addedTokens(
+    _ source: SentencePieceModel, _ family: SentencePieceFamily, _ settings: ObjectReader,
+    _ special: [String: AddedToken]
+  ) throws(BertQAError) -> [AddedToken] {
+    var tokens: [AddedToken] = []
+    func add(_ token: AddedToken) {
+      if !tokens.contains(where: { $0.content.utf8.elementsEqual(token.content.utf8) }) {
+        tokens.append(token)
+      }
+    }
+    if let listed = try settings.reader("added_tokens_decoder") {
+      var entries: [(id: Int, token: AddedToken)] = []
+      for member in listed.object.members {
+        guard let id = Int(member.key), case .object(let object) = member.value else {
+          throw listed.mismatch(member.key, member.value, expected: "an id and a token")
+        }
+        entries.append((id, try AddedToken(ObjectReader(file: settings.file, object: object))))
+      }
+      for (_, var token) in entries.sorted(by: { $0.id < $1.id }) {
+        if special.values.contains(where: { $0.content.utf8.elementsEqual(token.content.utf8) }) {
+          token.isSpecial = true
+        }
+        add(token)
+      }
+    }
+    for (key, _) in family.specialTokens { if let token = special[key] { add(token) } }
+    var others: [AddedToken]?
+    for key in ["additional_special_tokens", "extra_special_tokens"] {
+      guard case .array(let elements)? = settings.value(key), !elements.isEmpty else { continue }
+      others = []
+      for element in elements {
+        switch element {
+        case .string(let content): others?.append(AddedToken(content, isSpecial: true))
+        case .object(let object):
+          others?.append(try AddedToken(ObjectReader(file: settings.file, object: object)))
+        default: throw settings.mismatch(key, element, expected: "tokens")
+        }
+      }
+    }
+    for token in others ?? symbols(source) { add(token) }
+    return tokens
+  }
+
+  private static func symbols(_ source: SentencePieceModel) -> [AddedToken] {
+    var tokens: [AddedToken] = []
+    for (piece, kind) in zip(source.pieces, source.kinds) where kind == .control || kind == .userDefined {
+      var token = AddedToken(String(decoding: piece, as: UTF8.self), isSpecial: kind == .control)
+      token.isNormalized = false
+      tokens.append(token)
+    }
+    return tokens
+  }
+
+  private func template(
+    _ family: SentencePieceFamily, _ special: [String: AddedToken], file: String
+  ) throws(BertQAError) -> Template {
+    let added = try AddedVocabulary(self)
+    func id(_ key: String) throws(BertQAError) -> Int32 {
+      let content = Array((special[key]?.content ?? "").utf8)
+      let id = content.withUnsafeBufferPointer { added.id(of: $0) ?? model.vocabulary.id(of: $0) }
+      if let id { return id }
+      throw BertQAError(.invalidModel, "\(file): has no piece for \(key); name it in tokenizer_config.json")
+    }
+    switch family {
+    case .xlmRoberta, .camembert:
+      let (begin, end) = (try id("bos_token"), try id("eos_token"))
+      return Template(prefix: [begin], separator: [end, end], suffix: [end])
+    case .albert, .debertaV2:
+      let (cls, sep) = (try id("cls_token"), try id("sep_token"))
+      return Template(prefix: [cls], separator: [sep], suffix: [sep])
+    }
+  }
+}

@@ -1,0 +1,75 @@
+/// What a code point is to pre-tokenizers: the classes of their regular expressions.
+///
+/// Probed from the reference library, whose parts follow different versions of Unicode.
+struct CharacterClass: OptionSet, Sendable {
+  let rawValue: UInt16
+
+  /// `\p{L}`
+  static let letter = CharacterClass(rawValue: 1)
+  /// `\p{N}`
+  static let number = CharacterClass(rawValue: 2)
+  /// `\s`: White_Space
+  static let space = CharacterClass(rawValue: 4)
+  /// `\p{M}`
+  static let mark = CharacterClass(rawValue: 8)
+  /// `\p{Lu}` and `\p{Lt}`
+  static let upper = CharacterClass(rawValue: 16)
+  /// `\p{Ll}`
+  static let lower = CharacterClass(rawValue: 32)
+  /// `\d`
+  static let digit = CharacterClass(rawValue: 64)
+  /// `\w`
+  static let word = CharacterClass(rawValue: 128)
+  /// What the pre-tokenizer Digits takes for one.
+  static let numeric = CharacterClass(rawValue: 256)
+  /// What the pre-tokenizer Punctuation takes for it.
+  static let punctuation = CharacterClass(rawValue: 512)
+  /// What the normalizer StripAccents drops.
+  static let accent = CharacterClass(rawValue: 1024)
+
+  /// The classes of every code point, as loops read them.
+  struct Table: @unchecked Sendable {
+    // Unchecked: the memory is written before anyone sees it.
+
+    /// Index of the page in `values` for each `code point >> 8`.
+    private let pages: UnsafePointer<UInt16>
+    /// Pages of 256.
+    private let values: UnsafePointer<UInt16>
+
+    fileprivate init(_ table: TwoStageTable<UInt16>) {
+      let pageCount = TwoStageTable<UInt16>.pageCount
+      let valueCount = (Int(table.pages.max() ?? 0) + 1) << 8
+      let pages = UnsafeMutablePointer<UInt16>.allocate(capacity: pageCount)
+      let values = UnsafeMutablePointer<UInt16>.allocate(capacity: valueCount)
+      values.initialize(repeating: 0, count: valueCount)
+      for page in 0..<pageCount {
+        let index = table.pages[page]
+        (pages + page).initialize(to: index)
+        for offset in 0..<256 { values[Int(index) << 8 | offset] = table[UInt32(page << 8 | offset)] }
+      }
+      self.pages = UnsafePointer(pages)
+      self.values = UnsafePointer(values)
+    }
+
+    @inline(__always)
+    subscript(scalar: UInt32) -> CharacterClass {
+      CharacterClass(rawValue: values[Int(pages[Int(scalar &>> 8)]) &<< 8 | Int(scalar & 0xFF)])
+    }
+  }
+
+  /// Expanded once per process, for its life.
+  static let table: Table = {
+    var table = TwoStageTable<UInt16>(defaultValue: 0)
+    var reader = VariableLengthReader(runs)
+    var position: UInt32 = 0
+    while let gap = reader.read(), let count = reader.read(), let value = reader.read() {
+      table.assign(UInt16(truncatingIfNeeded: value), from: position + gap, count: count)
+      position += gap + count
+    }
+    return Table(table)
+  }()
+
+  static func of(_ scalar: UInt32) -> CharacterClass { table[scalar] }
+
+  static func isWhiteSpace(_ scalar: UInt32) -> Bool { table[scalar].contains(.space) }
+}

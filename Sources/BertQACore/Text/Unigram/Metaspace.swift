@@ -1,0 +1,129 @@
+/// Makes spaces visible as a character of their own and cuts before it, as SentencePiece does.
+struct Metaspace: PreTokenizer {
+  /// When the character is put before a word that does not begin with it.
+  enum Prepending: String, Sendable {
+    case always
+    case never
+    /// Only at the beginning of the caller's text.
+    case first
+  }
+
+  /// The character, in UTF-8 the first byte lowest.
+  private let mark: UInt32
+  private let markSize: Int
+  private let prepending: Prepending
+  private let splits: Bool
+  /// Whether no step before this one has cut the text: the beginning is then that of the part, not of the word.
+  private var isFirstStep = false
+  let wordMark: WordMark?
+
+  init(_ mark: Unicode.Scalar, _ prepending: Prepending, splits: Bool) {
+    (self.mark, markSize) = UTF8Codec.encode(mark.value)
+    self.prepending = prepending
+    self.splits = splits
+    wordMark = .beginning(String(mark))
+  }
+
+  /// Tells the first of the steps that it is.
+  static func tellFirst(of steps: inout [any PreTokenizer]) {
+    guard var first = steps.first as? Metaspace else { return }
+    first.isFirstStep = true
+    steps[0] = first
+  }
+
+  func cut(_ words: inout Words, _ monitor: CallMonitor?) throws(BertQAError) {
+    try words.text.writeSources()
+    words.newText.removeAll(begin: words.text.begin)
+    words.newRanges.truncate(to: 0)
+    var nextCheck = CallPoll.textInterval
+    for index in 0..<words.ranges.count {
+      let range = words.ranges[index]
+      try append(&words, Int(range.start)..<Int(range.end))
+      if Int(range.end) >= nextCheck {
+        try monitor?.check()
+        nextCheck = Int(range.end) + CallPoll.textInterval
+      }
+    }
+    try words.newText.seal()
+    words.takeNewText()
+    words.takeNewRanges()
+  }
+
+  /// Appends a word's characters and the words it is cut into.
+  private func append(_ words: inout Words, _ range: Range<Int>) throws(BertQAError) {
+    let text = UnsafePointer(words.text.base)
+    var position = range.lowerBound
+    // Each space grows by at most three bytes.
+    var spaceCount = 0
+    for index in range where text[index] == 0x20 { spaceCount &+= 1 }
+    try words.newText.makeRoom(for: range.count + 3 * spaceCount + 8)
+    var begin = words.newText.count
+    if isMarked(words.text, range), !beginsWithMark(text, range) {
+      words.newText.appendReserved(mark, size: markSize, from: words.text.source(of: position))
+    }
+    while position < range.upperBound {
+      if text[position] == 0x20 || beginsWithMark(text, position..<range.upperBound) {
+        if splits, words.newText.count > begin {
+          try words.newRanges.append(ByteRange(begin, words.newText.count))
+          begin = words.newText.count
+        }
+        words.newText.appendReserved(mark, size: markSize, from: words.text.source(of: position))
+        position += text[position] == 0x20 ? 1 : markSize
+        continue
+      }
+      let end = plainEnd(text, position &+ 1..<range.upperBound)
+      try words.newText.append(copying: words.text, position..<end)
+      position = end
+    }
+    if words.newText.count > begin { try words.newRanges.append(ByteRange(begin, words.newText.count)) }
+  }
+
+  private func isMarked(_ text: borrowing NormalizedText, _ range: Range<Int>) -> Bool {
+    switch prepending {
+    case .always: true
+    case .never: false
+    case .first: isFirstStep ? text.begin == 0 : text.source(of: range.lowerBound).start == 0
+    }
+  }
+
+  /// Spaces are the mark by then.
+  private func beginsWithMark(_ text: UnsafePointer<UInt8>, _ range: Range<Int>) -> Bool {
+    let position = range.lowerBound
+    if text[position] == 0x20 { return true }
+    // Readable behind the end of the text: `NormalizedText.padding`.
+    let mask = markSize == 4 ? UInt32.max : (1 << UInt32(8 * markSize)) - 1
+    return UInt32(littleEndian: UnsafeRawPointer(text + position).loadUnaligned(as: UInt32.self)) & mask
+      == mark
+  }
+
+  /// Where the next space or what may be the mark begins.
+  @inline(__always)
+  private func plainEnd(_ text: UnsafePointer<UInt8>, _ range: Range<Int>) -> Int {
+    let first = UInt8(truncatingIfNeeded: mark)
+    var position = range.lowerBound
+    while position < range.upperBound, text[position] != 0x20, text[position] != first { position &+= 1 }
+    return position
+  }
+}
+
+extension Metaspace {
+  init(_ step: ObjectReader) throws(BertQAError) {
+    let text = try step.required("replacement", step.string("replacement"))
+    guard let mark = text.unicodeScalars.first, text.unicodeScalars.count == 1 else {
+      throw step.mismatch("replacement", .string(text), expected: "one character")
+    }
+    let scheme = try step.string("prepend_scheme")
+    guard var prepending = Prepending(rawValue: scheme ?? "always") else {
+      throw step.mismatch("prepend_scheme", .string(scheme ?? ""), expected: "always, never or first")
+    }
+    // Files from before there was a scheme.
+    if try step.bool("add_prefix_space") == false {
+      guard scheme == nil || prepending == .never else {
+        throw step.mismatch(
+          "prepend_scheme", .string(scheme ?? ""), expected: "never: \"add_prefix_space\" is false")
+      }
+      prepending = .never
+    }
+    self.init(mark, prepending, splits: try step.bool("split") ?? true)
+  }
+}

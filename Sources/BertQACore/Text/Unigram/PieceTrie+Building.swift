@@ -1,0 +1,158 @@
+extension PieceTrie {
+  /// The trie of all pieces but empty ones; of equal ones the last counts.
+  ///
+  /// Time: that of sorting the pieces, then linear in their bytes.
+  static func make(_ pieces: Vocabulary) throws(BertQAError) -> PieceTrie {
+    let builder = try Builder()
+    let order = try Self.sorted(pieces)
+    // Nodes whose children are to be placed: the pieces that share their first `depth` bytes.
+    var pending = try [Builder.Subtree](checkedCapacity: 1024)
+    pending.append(Builder.Subtree(begin: 0, end: order.count, depth: 0, node: 0))
+    var depth = 0
+    while let subtree = pending.popLast() {
+      try pending.makeRoom(for: 256)
+      depth = max(depth, subtree.depth)
+      try builder.place(subtree, order, pieces, &pending)
+    }
+    return PieceTrie(nodes: try builder.finish(), depth: depth)
+  }
+
+  /// Ids by the bytes of their pieces, of equal ones the lower id first; without empty pieces.
+  private static func sorted(_ pieces: Vocabulary) throws(BertQAError) -> [Int32] {
+    // By the first eight bytes, the first one highest, which spares nearly all comparisons of memory.
+    typealias Key = (prefix: UInt64, id: Int32)
+    var keys = try [Key](checkedCapacity: pieces.count)
+    for id in 0..<Int32(clamping: pieces.count) {
+      let piece = pieces.piece(id)
+      if piece.isEmpty { continue }
+      var prefix: UInt64 = 0
+      for offset in 0..<8 { prefix = prefix << 8 | UInt64(offset < piece.count ? piece[offset] : 0) }
+      keys.append((prefix, id))
+    }
+    // The sort's own copy.
+    try Memory.require(keys.count, of: Key.self)
+    keys.sort { first, second in
+      if first.prefix != second.prefix { return first.prefix < second.prefix }
+      let (left, right) = (pieces.piece(first.id), pieces.piece(second.id))
+      let shared = min(left.count, right.count)
+      for index in 0..<shared where left[index] != right[index] { return left[index] < right[index] }
+      return left.count != right.count ? left.count < right.count : first.id < second.id
+    }
+    try Memory.require(keys.count, of: Int32.self)
+    return keys.map(\.id)
+  }
+
+  /// Nodes on their way into a trie.
+  private final class Builder {
+    struct Subtree {
+      var begin: Int
+      var end: Int
+      var depth: Int
+      var node: Int
+    }
+
+    /// Places tried for a node's children before a new block is made.
+    static var trials: Int { 64 }
+    static var none: UInt32 { .max }
+
+    private var nodes = GrowableBuffer<Node>()
+    /// Whether children of some node have this offset.
+    private var isOffset = GrowableBuffer<UInt8>()
+    /// The list of places that are free: for each the one before and after it.
+    private var previous = GrowableBuffer<UInt32>()
+    private var next = GrowableBuffer<UInt32>()
+    private var first = Builder.none
+    private var last = Builder.none
+
+    init() throws(BertQAError) {
+      // The first block holds the root alone: leaves have offset 0, where no label fits.
+      try addBlock()
+      while first != Self.none { remove(first) }
+    }
+
+    func finish() throws(BertQAError) -> AlignedBuffer<Node> {
+      let result = try AlignedBuffer<Node>(uninitializedCount: nodes.count)
+      result.base.initialize(from: nodes.base, count: nodes.count)
+      return result
+    }
+
+    /// Gives the subtree's node its value and places its children.
+    func place(
+      _ subtree: Subtree, _ order: [Int32], _ pieces: Vocabulary, _ pending: inout [Subtree]
+    ) throws(BertQAError) {
+      var begin = subtree.begin
+      let depth = subtree.depth
+      while begin < subtree.end, pieces.piece(order[begin]).count == depth {
+        let value = UInt64(order[begin]) + 1
+        nodes[subtree.node].bits = nodes[subtree.node].bits & ~(0x7F_FFFF << 9) | value << 9
+        begin += 1
+      }
+      if begin == subtree.end { return }
+      let firstChild = pending.count
+      var labels: [UInt8] = []
+      for index in begin..<subtree.end {
+        let label = pieces.piece(order[index])[depth]
+        if labels.last != label {
+          labels.append(label)
+          pending.append(Subtree(begin: index, end: index, depth: depth + 1, node: 0))
+        }
+        pending[pending.count - 1].end = index + 1
+      }
+      let offset = try self.offset(for: labels)
+      isOffset[offset] = 1
+      nodes[subtree.node].bits |= UInt64(offset) << 32
+      for (index, label) in labels.enumerated() {
+        let place = offset ^ Int(label)
+        remove(UInt32(place))
+        nodes[place].bits = Node.label(label)
+        pending[firstChild + index].node = place
+      }
+    }
+
+    /// An offset that no other node's children have, at which all labels are free.
+    private func offset(for labels: [UInt8]) throws(BertQAError) -> Int {
+      var place = first
+      for _ in 0..<Self.trials {
+        if place == Self.none { break }
+        let offset = Int(place) ^ Int(labels[0])
+        if isOffset[offset] == 0, labels.allSatisfy({ nodes[offset ^ Int($0)].label == 0 }) { return offset }
+        place = next[Int(place)]
+      }
+      // What was tried in vain is not tried again, which bounds the time.
+      while first != place { remove(first) }
+      let offset = nodes.count
+      try addBlock()
+      return offset
+    }
+
+    private func addBlock() throws(BertQAError) {
+      guard nodes.count < Int(UInt32.max) - 256 else {
+        throw BertQAError(.tooLarge, "vocabulary: its pieces have more than \(UInt32.max) prefixes")
+      }
+      for _ in 0..<256 {
+        let place = UInt32(nodes.count)
+        try nodes.append(Node(bits: 0))
+        try isOffset.append(0)
+        try previous.append(last)
+        try next.append(Self.none)
+        if last == Self.none { first = place } else { next[Int(last)] = place }
+        last = place
+      }
+    }
+
+    /// Takes a place out of the list of free ones.
+    private func remove(_ place: UInt32) {
+      let (before, after) = (previous[Int(place)], next[Int(place)])
+      if before != Self.none {
+        next[Int(before)] = after
+      } else if first == place {
+        first = after
+      } else {
+        return
+      }
+      if after != Self.none { previous[Int(after)] = before } else { last = before }
+      previous[Int(place)] = Self.none
+      next[Int(place)] = Self.none
+    }
+  }
+}

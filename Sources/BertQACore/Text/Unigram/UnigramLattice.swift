@@ -1,0 +1,163 @@
+/// A piece in a text.
+struct PlacedPiece: BitwiseCopyable {
+  var id: Int32
+  /// The range in the text that was split.
+  var begin: UInt32
+  var end: UInt32
+}
+
+/// The search for the best split of a text (Viterbi): for each place the best way there.
+///
+/// Of equal sums the way that ends in the piece that begins first stays, as in Hugging Face's implementation; scores
+/// are added from left to right.
+struct UnigramLattice: ~Copyable {
+  private struct Node: BitwiseCopyable {
+    /// The sum of the way's scores.
+    var score: Double
+    /// Bytes of the way's last piece; 0 where no way leads here.
+    var length: UInt32
+    var id: Int32
+  }
+
+  private var nodes = GrowableBuffer<Node>()
+  /// What `split` found.
+  private(set) var pieces = GrowableBuffer<PlacedPiece>()
+
+  /// Replaces `pieces` by those of bytes[begin ..< end], valid UTF-8. Neighbouring unknown characters are one piece.
+  ///
+  /// - Parameter scores: those of the model, with or without special tokens.
+  ///
+  /// Time: the bytes times those of the longest piece.
+  mutating func split(
+    _ bytes: UnsafePointer<UInt8>, from begin: Int, to end: Int, _ model: UnigramModel,
+    _ scores: borrowing AlignedBuffer<Double>, _ monitor: CallMonitor?
+  ) throws(BertQAError) {
+    pieces.truncate(to: 0)
+    let count = end - begin
+    let heldBytes = count < CallPoll.textInterval ? 0 : count * MemoryLayout<Node>.stride
+    if heldBytes > 0 { try monitor?.hold(heldBytes) }
+    defer { if heldBytes > 0 { monitor?.release(heldBytes) } }
+    nodes.truncate(to: 0)
+    try nodes.makeRoom(for: count + 1)
+    let nodes = nodes.base
+    nodes.initialize(repeating: Node(score: 0, length: 0, id: 0), count: count + 1)
+    let (trie, scores) = (model.trie.root, scores.base)
+    let characterNodes = UnsafePointer(model.characterNodes.base)
+    let (unkID, unkScore) = (model.unkID, model.unkScore)
+    let text = bytes + begin
+
+    @inline(__always)
+    func offer(_ score: Double, _ id: Int32, at end: Int, length: Int) {
+      if nodes[end].length == 0 || score > nodes[end].score {
+        nodes[end] = Node(score: score, length: UInt32(truncatingIfNeeded: length), id: id)
+      }
+    }
+
+    var start = 0
+    var nextCheck = CallPoll.textInterval
+    while start < count {
+      if start >= nextCheck {
+        try monitor?.check()
+        nextCheck += CallPoll.textInterval
+      }
+      let score = nodes[start].score
+      var isSingle = false
+      let (place, size) = Self.character(text + start, trie, characterNodes)
+      var position = start &+ size
+      if place != 0 {
+        var node = trie[place]
+        while true {
+          let id = node.value
+          if id >= 0 {
+            let length = position &- start
+            offer(scores[Int(id)] + score, id, at: position, length: length)
+            if length == size { isSingle = true }
+          }
+          if position >= count { break }
+          let byte = text[position]
+          node = trie[node.offset ^ Int(byte)]
+          if node.label != PieceTrie.Node.label(byte) { break }
+          position &+= 1
+        }
+      }
+      if !isSingle { offer(unkScore + score, unkID, at: start &+ size, length: size) }
+      start &+= size
+    }
+    try trace(bytes, from: begin, to: end, model, scores)
+  }
+
+  /// Appends the pieces of the way to the end.
+  private mutating func trace(
+    _ bytes: UnsafePointer<UInt8>, from begin: Int, to end: Int, _ model: UnigramModel,
+    _ scores: UnsafePointer<Double>
+  ) throws(BertQAError) {
+    // The lengths are made to lead forwards: at each place of the way that of the piece which begins there.
+    var position = end - begin
+    var length = nodes[position].length
+    var stepCount = 0
+    while position > 0 {
+      stepCount += 1
+      position -= Int(length)
+      swap(&length, &nodes.base[position].length)
+    }
+    try pieces.makeRoom(for: stepCount)
+    var unknownBegin = -1
+    while position < end - begin {
+      let next = position + Int(nodes[position].length)
+      let id = nodes[next].id
+      if id == model.unkID {
+        if unknownBegin < 0 { unknownBegin = position }
+      } else {
+        if unknownBegin >= 0 {
+          try appendUnknown(bytes, from: begin + unknownBegin, to: begin + position, model, scores)
+          unknownBegin = -1
+        }
+        try append(id, from: begin + position, to: begin + next)
+      }
+      position = next
+    }
+    if unknownBegin >= 0 { try appendUnknown(bytes, from: begin + unknownBegin, to: end, model, scores) }
+  }
+
+  @inline(__always)
+  private mutating func append(_ id: Int32, from begin: Int, to end: Int) throws(BertQAError) {
+    try pieces.append(
+      PlacedPiece(id: id, begin: UInt32(truncatingIfNeeded: begin), end: UInt32(truncatingIfNeeded: end)))
+  }
+
+  /// Several unknown characters may together be a piece after all; else their bytes are pieces, where all have one.
+  private mutating func appendUnknown(
+    _ bytes: UnsafePointer<UInt8>, from begin: Int, to end: Int, _ model: UnigramModel,
+    _ scores: UnsafePointer<Double>
+  ) throws(BertQAError) {
+    let text = UnsafeBufferPointer(start: bytes + begin, count: end - begin)
+    if let id = model.trie.value(of: text), scores[Int(id)] > -.infinity {
+      return try append(id, from: begin, to: end)
+    }
+    guard text.allSatisfy({ model.byteIDs[Int($0)] >= 0 }) else {
+      return try append(model.unkID, from: begin, to: end)
+    }
+    for byte in text { try append(model.byteIDs[Int(byte)], from: begin, to: end) }
+  }
+
+  /// The node that a character of valid UTF-8 leads to, 0 if there is none, and its bytes.
+  @inline(__always)
+  private static func character(
+    _ text: UnsafePointer<UInt8>, _ trie: UnsafePointer<PieceTrie.Node>, _ nodes: UnsafePointer<UInt32>
+  ) -> (place: Int, size: Int) {
+    let lead = UInt32(text[0])
+    if lead < 0x80 { return (Int(nodes[Int(lead)]), 1) }
+    let second = UInt32(text[1]) & 0x3F
+    if lead < 0xE0 { return (Int(nodes[Int((lead & 0x1F) << 6 | second)]), 2) }
+    if lead < 0xF0 {
+      let scalar = (lead & 0xF) << 12 | second << 6 | UInt32(text[2]) & 0x3F
+      return (Int(nodes[Int(scalar)]), 3)
+    }
+    var place = 0
+    for index in 0..<4 {
+      place = trie[place].offset ^ Int(text[index])
+      if trie[place].label != PieceTrie.Node.label(text[index]) { return (0, 4) }
+    }
+    return (place, 4)
+  }
+}

@@ -1,0 +1,131 @@
+/// A Unigram language model of pieces (Kudo, "Subword Regularization", 2018): the text is split into the pieces
+/// whose scores, logarithms of probabilities, have the largest sum. Immutable.
+final class UnigramModel: @unchecked Sendable {
+  // Unchecked: the tables are written in init only.
+
+  let vocabulary: Vocabulary
+  /// By id.
+  let scores: AlignedBuffer<Double>
+  /// The scores where special tokens are text: theirs are below any other.
+  let textScores: AlignedBuffer<Double>
+  let trie: PieceTrie
+  /// The piece of characters that are in no piece.
+  let unkID: Int32
+  /// The score of a character that is in no piece.
+  let unkScore: Double
+  /// By byte the id of its piece, such as `<0x0A>`, or -1.
+  let byteIDs: AlignedBuffer<Int32>
+  /// By code point below U+10000 the node of the trie that its bytes lead to; 0 where there is none.
+  let characterNodes: AlignedBuffer<UInt32>
+
+  /// How far below the lowest score an unknown character is.
+  private static let unkPenalty = 10.0
+
+  /// - Parameters:
+  ///   - scores: one for each piece.
+  ///   - file: named in errors.
+  ///   - unkID: inside the vocabulary.
+  init(
+    _ vocabulary: Vocabulary, scores: [Double], unkID: Int, byteFallback: Bool, file: String
+  ) throws(BertQAError) {
+    let count = vocabulary.count
+    guard count > 0, scores.count == count else {
+      throw BertQAError(.invalidModel, "\(file): \(count) pieces with \(scores.count) scores")
+    }
+    guard unkID >= 0, unkID < count else {
+      throw BertQAError(
+        .invalidModel, "\(file): unk_id \(unkID) is outside the \(count) pieces of the vocabulary")
+    }
+    trie = try PieceTrie.make(vocabulary)
+    self.scores = try AlignedBuffer(copying: scores)
+    textScores = try AlignedBuffer(copying: scores)
+    self.unkID = Int32(unkID)
+    unkScore = (scores.min() ?? 0) - Self.unkPenalty
+    byteIDs = try Self.byteIDs(trie, byteFallback)
+    characterNodes = try Self.characterNodes(trie)
+    self.vocabulary = vocabulary
+  }
+
+  private static func byteIDs(
+    _ trie: borrowing PieceTrie, _ isUsed: Bool
+  ) throws(BertQAError) -> AlignedBuffer<Int32> {
+    let ids = try AlignedBuffer<Int32>(repeating: -1, count: 256)
+    if !isUsed { return ids }
+    let digits = Array("0123456789ABCDEF".utf8)
+    for byte in 0..<256 {
+      let name = Array("<0x".utf8) + [digits[byte >> 4], digits[byte & 15]] + Array(">".utf8)
+      ids[byte] = name.withUnsafeBufferPointer { trie.value(of: $0) } ?? -1
+    }
+    return ids
+  }
+
+  /// Keeps the pieces that spell special tokens out of texts in which no special tokens are looked for: they are
+  /// pieces like others to tokenizers. To be called before the model is used.
+  func keepAsText(_ tokens: [AddedToken]) {
+    for token in tokens where token.isSpecial {
+      guard let id = vocabulary.id(of: token.content) else { continue }
+      textScores[Int(id)] = -.infinity
+    }
+  }
+
+  private static func characterNodes(
+    _ trie: borrowing PieceTrie
+  ) throws(BertQAError) -> AlignedBuffer<UInt32> {
+    let result = try AlignedBuffer<UInt32>(repeating: 0, count: 0x10000)
+    for scalar in 0..<UInt32(0x10000) where scalar & 0xF800 != 0xD800 {
+      let (bytes, count) = UTF8Codec.encode(scalar)
+      var place = 0
+      for index in 0..<count {
+        let byte = UInt8(truncatingIfNeeded: bytes >> UInt32(8 * index))
+        place = trie.root[place].offset ^ Int(byte)
+        if trie.root[place].label != PieceTrie.Node.label(byte) {
+          place = 0
+          break
+        }
+      }
+      result[Int(scalar)] = UInt32(place)
+    }
+    return result
+  }
+}
+
+extension UnigramModel: TokenModel {
+  var pieceCount: Int { vocabulary.count }
+  var unknownID: Int32? { unkID }
+  var wordMark: WordMark? { .beginning("\u{2581}") }
+
+  func tokenize(_ words: borrowing Words, into output: inout TokenOutput) throws(BertQAError) {
+    let bytes = UnsafePointer(words.text.base)
+    let memory = if let kept = output.modelMemory as? UnigramMemory { kept } else { try UnigramMemory() }
+    output.modelMemory = memory
+    // Out of the object while in use, so that no access to it has to be checked.
+    var lattice = UnigramLattice()
+    swap(&lattice, &memory.lattice)
+    defer { swap(&lattice, &memory.lattice) }
+    let splits = memory.splits
+    let parses = output.parsesSpecialTokens
+    for index in 0..<words.ranges.count {
+      let (begin, end) = (Int(words.ranges[index].start), Int(words.ranges[index].end))
+      let key = WordKey(bytes + begin, count: end &- begin, mode: parses ? 1 : 0)
+      if let key, try splits.append(key, at: begin, to: &output) { continue }
+      if parses {
+        try lattice.split(bytes, from: begin, to: end, self, scores, output.monitor)
+      } else {
+        try lattice.split(bytes, from: begin, to: end, self, textScores, output.monitor)
+      }
+      for index in 0..<lattice.pieces.count {
+        let piece = lattice.pieces[index]
+        try output.append(piece.id, Int(piece.begin), Int(piece.end))
+      }
+      if let key { splits.remember(key, at: begin, lattice.pieces) }
+    }
+  }
+}
+
+/// What a thread needs for one text at a time.
+private final class UnigramMemory {
+  var lattice = UnigramLattice()
+  let splits: WordSplits
+
+  init() throws(BertQAError) { splits = try WordSplits() }
+}

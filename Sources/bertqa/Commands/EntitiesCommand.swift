@@ -1,0 +1,70 @@
+import BertQACore
+
+/// `bertqa entities`.
+struct EntitiesCommand: Command {
+  static let name = "entities"
+  static let summary = "find names and personal data in a text, or remove them"
+
+  static let table = CommandTable(
+    usages: ["[OPTION]... [TEXT]...", "[OPTION]... --file FILE..."],
+    description: [
+      "Print the entities of a text, one a line: its text, label, score, and range of bytes, separated by tabs. "
+        + "Several TEXTs are joined with spaces; without TEXT and --file, or for '-', the text is standard input."
+    ],
+    sections: [
+      OptionSection(
+        "",
+        [TextSource.row, OptionRow(.json, "print one JSON object a line for each text")]
+          + EntitySearch.findingRows + [ModelChoice.row("default: the one installed with bertqa")]
+          + ModelChoice.runRows),
+      OptionSection("How the model reads a text; lengths are in tokens", EntitySearch.readingRows),
+    ],
+    notes: [
+      "With several files, the file comes before each line, separated by a tab. With --redact a text is printed as "
+        + "it is, but for what is replaced."
+    ],
+    exitCodes:
+      "0 something was found, or --redact; 1 nothing was found; 2 wrong usage; 3 a file or the model cannot be read "
+      + "or is invalid (the other files are done); 4 out of memory, the output cannot be written, or a defect in the "
+      + "program",
+    examples: [
+      .init("the people and places of a letter", "bertqa entities --labels PER,LOC --file letter.txt"),
+      .init(
+        "a log without addresses, numbers of cards and accounts",
+        "bertqa entities --patterns all --redact < app.log"),
+    ])
+
+  private let sources: [TextSource]
+  private let model: ModelChoice
+  private var search = EntitySearch()
+  private let printsJSON: Bool
+
+  static func run(_ arguments: ParsedArguments, to output: Output) throws(ToolError) -> ExitCode {
+    try EntitiesCommand(arguments).run(to: output)
+  }
+
+  private init(_ arguments: ParsedArguments) throws(ToolError) {
+    model = try ModelChoice(arguments, task: .entities)
+    printsJSON = arguments.has(.json)
+    for given in arguments.options { try search.set(given) }
+    sources = try TextSource.all(arguments)
+  }
+
+  private func run(to output: Output) throws(ToolError) -> ExitCode {
+    let context = search.usesModel ? try model.load() : nil
+    // Before any text is read: a mistake in the options, or another kind of model, is reported at once.
+    try ofCore(Self.invocation) { () throws(BertQAError) in try context?.validate(search.options) }
+    var hasFound = false
+    let code = try TextSource.forEach(sources) { source, text throws(ToolError) in
+      let record = try ofCore(Self.invocation) { () throws(BertQAError) in
+        let list = try search.results(of: [text.bytes], context)[0].get()
+        return EntityRecord(
+          source: source, text: text.bytes, list: list, redacted: try search.redacted(text.bytes, list))
+      }
+      hasFound = hasFound || record.redacted != nil || !record.list.entities.isEmpty
+      output.write(printsJSON ? record.json() : record.lines(showsFile: sources.count > 1))
+      try output.flush()
+    }
+    return code == .done && !hasFound ? .noAnswer : code
+  }
+}

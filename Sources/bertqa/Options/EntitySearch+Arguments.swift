@@ -1,0 +1,150 @@
+import BertQACore
+
+/// What `bertqa entities` and the filter look for, and what they make of it.
+struct EntitySearch {
+  /// How the texts of entities are replaced.
+  enum Redaction: Equatable {
+    case none
+    /// By each one's label, in brackets.
+    case labels
+    case text(ArgumentBytes)
+  }
+
+  /// The value of an argument, byte for byte.
+  struct ArgumentBytes: Equatable, CustomStringConvertible {
+    let bytes: [UInt8]
+
+    var description: String { "\(bytes)" }
+  }
+
+  private(set) var options = EntityOptions()
+  /// nil: none.
+  private(set) var patterns: TextPatterns?
+  private(set) var redaction = Redaction.none
+  private var namesModel = false
+
+  static let aggregations = TokenAggregation.allCases.map { (key: $0.description, value: $0) }
+
+  static let findingRows = [
+    OptionRow(
+      .labels, value: "LABELS", "find these labels only; separated by commas",
+      detail: "With or without B- and I-; may be given several times."),
+    OptionRow(
+      .patterns, value: "LIST",
+      "find personal data by rule: email, phone, card, iban, ip, url, separated by commas, or all",
+      detail:
+        "Cards and IBANs are checked by their check digits. Without --model and --labels no model is used."),
+    OptionRow(
+      .redact, value: "TEXT", isOptional: true,
+      "give the text with what is found replaced by TEXT; default its label in brackets, such as [PER]"),
+    OptionRow(
+      .aggregation, value: "A", choices: aggregations.map(\.key),
+      "how tokens become entities: {}; default model",
+      detail: "As in Hugging Face's pipeline; model is what the model's config.json says, else simple."),
+    OptionRow(.threshold, value: "P", "leave out entities whose score is below P, 0 to 1; default 0"),
+  ]
+
+  /// How a model reads a text.
+  static let readingRows = [
+    OptionRow(
+      .maxSequenceLength, value: "N",
+      "length of a window; default 0: as many tokens as the model takes"),
+    OptionRow(.documentStride, value: "N", "overlap of neighbouring windows; default 128"),
+  ]
+
+  /// Takes the options that are its own and leaves the others.
+  mutating func set(_ given: ParsedOption) throws(ToolError) {
+    switch given.option {
+    case .model: namesModel = true
+    case .labels:
+      options.labels += given.string.split(separator: ",").map(String.init)
+      if options.labels.isEmpty { throw given.wrong("labels, separated by commas") }
+    case .patterns:
+      for name in given.string.split(separator: ",", omittingEmptySubsequences: false) {
+        guard let pattern = name == "all" ? .all : TextPatterns.names.first(where: { $0.key == name })?.value
+        else {
+          throw given.wrong(
+            "\(TextPatterns.names.map(\.key).joined(separator: ", ")) or all, separated by commas")
+        }
+        patterns = (patterns ?? []).union(pattern)
+      }
+    case .redact: redaction = given.text.map { .text(ArgumentBytes(bytes: Array($0.bytes))) } ?? .labels
+    case .aggregation: options.aggregation = try given.choice(from: Self.aggregations)
+    case .threshold: options.threshold = try given.number()
+    case .maxSequenceLength: options.maxSequenceLength = try given.integer()
+    case .documentStride: options.documentStride = try given.integer()
+    default: break
+    }
+  }
+
+  /// Whether a model looks at the texts too.
+  var usesModel: Bool { patterns == nil || namesModel || !options.labels.isEmpty }
+
+  /// The same with a way to stop.
+  func stopped(by cancellation: Cancellation?) -> EntitySearch {
+    var search = self
+    search.options.call.cancellation = cancellation
+    return search
+  }
+
+  /// What is found in each text, in the order of the text: the model's entities and those of patterns.
+  /// - Parameter context: nil where no model is used.
+  func results(
+    of texts: [UnsafeBufferPointer<UInt8>], _ context: Context?
+  ) throws(BertQAError) -> [Result<EntityList, BertQAError>] {
+    var results =
+      try context?.entitiesEach(of: texts, options: options)
+      ?? texts.map { _ in .success(EntityList()) }
+    guard let patterns else { return results }
+    var own = PatternOptions()
+    own.patterns = patterns
+    own.call = options.call
+    for (index, text) in texts.enumerated() {
+      guard case .success(var list) = results[index] else { continue }
+      do throws(BertQAError) {
+        let found = try EntityList(patternsIn: text, options: own)
+        list.entities = Self.merged(list.entities, found.entities)
+        results[index] = .success(list)
+      } catch {
+        guard error.status == .tooLarge else { throw error }
+        results[index] = .failure(error)
+      }
+    }
+    return results
+  }
+
+  /// Two lists in the order of the text as one; of those that begin at one place the first list's come first.
+  private static func merged(_ first: [Entity], _ second: [Entity]) -> [Entity] {
+    if first.isEmpty { return second }
+    var result: [Entity] = []
+    result.reserveCapacity(first.count + second.count)
+    var next = 0
+    for entity in first {
+      while next < second.count, second[next].bytes.start < entity.bytes.start {
+        result.append(second[next])
+        next += 1
+      }
+      result.append(entity)
+    }
+    return result + second[next...]
+  }
+
+  /// The text with what was found replaced; nil where it is not to be.
+  func redacted(
+    _ text: UnsafeBufferPointer<UInt8>, _ list: EntityList
+  ) throws(BertQAError) -> [UInt8]? {
+    switch redaction {
+    case .none: return nil
+    case .labels: return try EntityList.redact(text, list.entities)
+    case .text(let replacement):
+      return try replacement.bytes.withUnsafeBufferPointer { bytes throws(BertQAError) in
+        try EntityList.redact(text, list.entities, replacement: bytes)
+      }
+    }
+  }
+
+  /// All that results depend on: equal for arguments that mean the same.
+  var meaning: String {
+    "\(options) \(patterns?.rawValue ?? 0) \(redaction) \(usesModel)"
+  }
+}

@@ -1,0 +1,63 @@
+import BertQACore
+
+/// What was found in one text, to be printed.
+struct EntityRecord {
+  let source: TextSource
+  let text: UnsafeBufferPointer<UInt8>
+  let list: EntityList
+  /// The text with what was found replaced, where that is wanted.
+  let redacted: [UInt8]?
+
+  /// A line for each entity, columns separated by tabs; or the redacted text, which ends as the text does.
+  func lines(showsFile: Bool) -> [UInt8] {
+    if let redacted {
+      let endsLine = source.file != nil || redacted.last == UInt8(ascii: "\n")
+      return endsLine ? redacted : redacted + [UInt8(ascii: "\n")]
+    }
+    var output: [UInt8] = []
+    for entity in list.entities {
+      if showsFile {
+        PlainText.append(source.shown.utf8, to: &output)
+        output.append(UInt8(ascii: "\t"))
+      }
+      PlainText.append(text[entity.bytes.start..<entity.bytes.end], to: &output)
+      output += "\t\(PlainText.of(entity.label))\t\(decimal(Double(entity.score), digits: 4))".utf8
+      output += "\t\(entity.bytes.start)\t\(entity.bytes.end)\n".utf8
+    }
+    return output
+  }
+
+  /// One object, on one line. Names and meanings are those of the C API.
+  func json() -> [UInt8] {
+    var writer = JSONWriter()
+    writer.object { writer in
+      source.writeMembers(to: &writer)
+      list.writeMembers(text: text, to: &writer)
+      if let redacted {
+        writer.key("redacted")
+        writer.string(redacted)
+      }
+    }
+    return writer.takeLine()
+  }
+}
+
+extension EntityList {
+  /// The members of an object, named as in the C API.
+  func writeMembers(text: UnsafeBufferPointer<UInt8>, to writer: inout JSONWriter) {
+    writer.key("entities")
+    writer.array { writer in
+      for entity in entities {
+        writer.object { writer in
+          writer.key("label")
+          writer.string(entity.label)
+          writer.place(entity.bytes, entity.codePoints, entity.utf16, in: text)
+          writer.key("score")
+          writer.number(entity.score)
+        }
+      }
+    }
+    writer.key("window_count")
+    writer.integer(windowCount)
+  }
+}

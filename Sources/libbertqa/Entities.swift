@@ -1,0 +1,89 @@
+import BertQACore
+import CBertQAHeader
+
+extension bertqa_entities_options: COptions {
+  static let name: StaticString = "bertqa_entities_options"
+}
+
+@c @implementation
+public func bertqa_entities_options_init(
+  _ options: UnsafeMutablePointer<bertqa_entities_options>?, _ struct_size: Int
+) {
+  writeDefaults(to: options, size: struct_size)
+}
+
+func entityOptions(
+  _ pointer: UnsafePointer<bertqa_entities_options>?
+) throws(BertQAError) -> EntityOptions {
+  let raw = try readOptions(pointer)
+  var options = EntityOptions()
+  options.call = try callOptions(raw.call)
+  options.labels = try labels(raw.labels, raw.label_count, "labels", "label_count") ?? []
+  options.ignoredLabels =
+    try labels(raw.ignore_labels, raw.ignore_label_count, "ignore_labels", "ignore_label_count")
+    ?? options.ignoredLabels
+  options.aggregation = try enumeration(raw.aggregation, "aggregation")
+  options.threshold = raw.threshold
+  options.maxSequenceLength = number(raw.max_seq_len)
+  options.documentStride = number(raw.doc_stride, none: -1)
+  return options
+}
+
+/// The labels of an array; nil for NULL.
+private func labels(
+  _ pointer: UnsafePointer<bertqa_text>?, _ count: Int, _ name: StaticString, _ countName: StaticString
+) throws(BertQAError) -> [String]? {
+  guard let pointer else {
+    guard count == 0 else {
+      throw BertQAError(
+        .invalidArgument, argument: "\(name)", "is NULL with a \(countName) of \(UInt(bitPattern: count))")
+    }
+    return nil
+  }
+  guard (0...labelLimit).contains(count) else {
+    throw BertQAError(
+      .tooLarge, argument: "\(countName)",
+      "is \(UInt(bitPattern: count)), but at most \(labelLimit) are allowed")
+  }
+  return try readItems(count, in: "\(name)") { index throws(BertQAError) in
+    try labelArgument(pointer[index].text, pointer[index].length, "text")
+  }
+}
+
+/// More than any model has.
+private let labelLimit = 1 << 20
+
+@c @implementation
+public func bertqa_entities(
+  _ context: OpaquePointer?, _ text: UnsafePointer<CChar>?, _ length: Int,
+  _ options: UnsafePointer<bertqa_entities_options>?, _ list: UnsafeMutablePointer<OpaquePointer?>?
+) -> bertqa_status {
+  status { () throws(BertQAError) in
+    let out = try required(list, "list")
+    out.pointee = nil
+    let context = try ContextHandle.borrowed(context, "context").context
+    let options = try entityOptions(options)
+    let bytes = try textArgument(text, length, "text")
+    out.pointee = EntityListHandle(try context.entities(of: bytes, options: options)).passed()
+  }
+}
+
+@c @implementation
+public func bertqa_entities_batch(
+  _ context: OpaquePointer?, _ texts: UnsafePointer<bertqa_text>?, _ count: Int,
+  _ options: UnsafePointer<bertqa_entities_options>?, _ lists: UnsafeMutablePointer<OpaquePointer?>?,
+  _ statuses: UnsafeMutablePointer<bertqa_status>?
+) -> bertqa_status {
+  batchStatus(count, lists, "lists", statuses) { output throws(BertQAError) in
+    let context = try ContextHandle.borrowed(context, "context").context
+    let options = try entityOptions(options)
+    let texts = try required(texts, "texts")
+    try output.fill(from: "texts") { index throws(BertQAError) in
+      try textArgument(texts[index].text, texts[index].length, "text")
+    } all: { texts throws(BertQAError) in
+      try objects(of: context.entities(of: texts, options: options)) { EntityListHandle($0) }
+    } each: { texts throws(BertQAError) in
+      try objects(of: context.entitiesEach(of: texts, options: options)) { $0.map { EntityListHandle($0) } }
+    }
+  }
+}

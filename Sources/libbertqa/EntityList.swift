@@ -1,0 +1,59 @@
+import BertQACore
+import CBertQAHeader
+
+/// The entities of a text and the C views of them.
+final class EntityListHandle: Handle {
+  let list: EntityList
+  let entities: CArray<bertqa_entity>
+  let summary: CArray<bertqa_entities_summary>
+  /// What the entities point to: each label once.
+  private let labels: [String: CString]
+
+  init(_ list: EntityList) {
+    self.list = list
+    var labels: [String: CString] = [:]
+    for entity in list.entities where labels[entity.label] == nil {
+      labels[entity.label] = CString(entity.label)
+    }
+    self.labels = labels
+    entities = CArray(
+      list.entities.lazy.map { bertqa_entity($0, label: labels[$0.label]) }, count: list.entities.count)
+    var summary = bertqa_entities_summary()
+    summary.struct_size = MemoryLayout<bertqa_entities_summary>.size
+    summary.window_count = list.windowCount
+    self.summary = CArray([summary])
+  }
+}
+
+extension bertqa_entity {
+  fileprivate init(_ entity: Entity, label: CString?) {
+    self.init()
+    struct_size = MemoryLayout<Self>.size
+    self.label = label?.pointer
+    label_length = label?.count ?? 0
+    bytes = bertqa_range(entity.bytes)
+    code_points = bertqa_range(entity.codePoints)
+    utf16 = bertqa_range(entity.utf16)
+    score = entity.score
+  }
+}
+
+@c @implementation
+public func bertqa_entity_list_free(_ list: OpaquePointer?) {
+  EntityListHandle.release(list)
+}
+
+@c @implementation
+public func bertqa_entity_list_count(_ list: OpaquePointer?) -> Int {
+  EntityListHandle.borrowed(list)?.entities.count ?? 0
+}
+
+@c @implementation
+public func bertqa_entity_list_get(_ list: OpaquePointer?, _ index: Int) -> UnsafePointer<bertqa_entity>? {
+  EntityListHandle.borrowed(list)?.entities.pointer(at: index)
+}
+
+@c @implementation
+public func bertqa_entity_list_summary(_ list: OpaquePointer?) -> UnsafePointer<bertqa_entities_summary>? {
+  EntityListHandle.borrowed(list)?.summary.base
+}

@@ -1,0 +1,66 @@
+import BertQACore
+import CBertQAHeader
+
+extension bertqa_patterns_options: COptions {
+  static let name: StaticString = "bertqa_patterns_options"
+}
+
+@c @implementation
+public func bertqa_patterns_options_init(
+  _ options: UnsafeMutablePointer<bertqa_patterns_options>?, _ struct_size: Int
+) {
+  writeDefaults(to: options, size: struct_size)
+}
+
+@c @implementation
+public func bertqa_patterns(
+  _ text: UnsafePointer<CChar>?, _ length: Int, _ options: UnsafePointer<bertqa_patterns_options>?,
+  _ list: UnsafeMutablePointer<OpaquePointer?>?
+) -> bertqa_status {
+  status { () throws(BertQAError) in
+    let out = try required(list, "list")
+    out.pointee = nil
+    let raw = try readOptions(options)
+    try checkReserved(raw.reserved)
+    var options = PatternOptions()
+    options.call = try callOptions(raw.call)
+    if raw.patterns != 0 { options.patterns = TextPatterns(rawValue: raw.patterns) }
+    let bytes = try textArgument(text, length, "text")
+    out.pointee = EntityListHandle(try EntityList(patternsIn: bytes, options: options)).passed()
+  }
+}
+
+@c @implementation
+public func bertqa_redact(
+  _ text: UnsafePointer<CChar>?, _ length: Int, _ lists: UnsafePointer<OpaquePointer?>?, _ list_count: Int,
+  _ replacement: UnsafePointer<CChar>?, _ replacement_length: Int, _ output: UnsafeMutablePointer<CChar>?,
+  _ capacity: Int, _ needed: UnsafeMutablePointer<Int>?
+) -> bertqa_status {
+  status { () throws(BertQAError) in
+    let needed = try required(needed, "needed")
+    needed.pointee = 0
+    try checkCount(list_count)
+    let text = try textArgument(text, length, "text")
+    let replacementText = try textArgument(replacement, replacement_length, "replacement")
+    var entities: [Entity] = []
+    if list_count > 0 {
+      let lists = try required(lists, "lists")
+      for index in 0..<list_count {
+        guard let list = EntityListHandle.borrowed(lists[index])?.list else { continue }
+        try Memory.require(entities.count + list.entities.count, of: Entity.self)
+        entities += list.entities
+      }
+    }
+    let result = try EntityList.redact(
+      text, entities, replacement: replacement == nil ? nil : replacementText)
+    needed.pointee = result.count
+    // A size_t above Int.max arrives here as a negative number.
+    guard capacity < 0 || result.count <= capacity else {
+      throw BertQAError(
+        .invalidArgument, argument: "capacity", "is \(capacity), but the text needs \(result.count) bytes")
+    }
+    guard !result.isEmpty else { return }
+    let output = try required(output, "output")
+    for (index, byte) in result.enumerated() { output[index] = CChar(bitPattern: byte) }
+  }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import Testing
+
+@testable import BertQACore
+
+/// What sets families apart, beside the logits and vectors that other tests compare.
+@Suite struct FamilyTests {
+  /// Ids of windows and the logits of every token's labels (generate-tiny-families.py).
+  private struct Expected: Decodable {
+    var ids: [[Int32]]
+    var logits: [[[Float]]]
+
+    init(_ name: String) throws {
+      let data = try Data(contentsOf: URL(fileURLWithPath: TinyModel.path(name) + "/expected.json"))
+      self = try JSONDecoder().decode(Self.self, from: data)
+    }
+  }
+
+  @Test(
+    arguments: [
+      "tiny-xlm-roberta-entities", "tiny-electra-entities", "tiny-albert-entities", "tiny-mpnet-entities",
+      "tiny-deberta-entities",
+    ],
+    instructionSets)
+  func labelsOfTokensAreThoseOfTransformers(name: String, isa: Int32) throws {
+    let expected = try Expected(name)
+    let model = try LoadedModel(ModelDirectory(path: TinyModel.path(name)))
+    let encoder = try Encoder(
+      model: model, precision: .f32, kernels: try #require(Kernels(isa: isa)), threadLimit: 2)
+    var batch = WindowBatch()
+    for ids in expected.ids {
+      batch.windows.append(
+        Window(firstToken: batch.ids.count, tokenCount: ids.count, secondSegment: ids.count))
+      batch.ids += ids
+    }
+    let outputs = try encoder.outputs(of: batch)
+    #expect(outputs.columns == model.configuration.labels.count)
+    let count = batch.ids.count
+    let found = (0..<count).map { token in (0..<outputs.columns).map { outputs.values[$0 * count + token] } }
+    #expect(distance(found, Array(expected.logits.joined())) < 1e-4)
+  }
+
+  /// The table has rows for padding and what comes before it, which no other token takes.
+  @Test func positionsAreAsManyAsTheTableHasAfterPadding() throws {
+    let tiny = try TinyModel("tiny-roberta")
+    #expect(tiny.model.configuration.maxPositions == 64)
+    let encoder = try #require(try tiny.encoder())
+    #expect(try encoder.logits(of: tiny.batch(lengths: [64])).start.allSatisfy(\.isFinite))
+    let error = failure { _ = try encoder.logits(of: tiny.batch(lengths: [65])) }
+    #expect(error?.status == .invalidArgument)
+    #expect(error?.message == "a window has 65 tokens; this model takes at most 64")
+  }
+
+  /// RoBERTa's tokenizers give no token types, whatever the table has.
+  @Test func segmentsAreForFamiliesThatReadThem() throws {
+    for (name, reads) in [("tiny-roberta", false), ("tiny-electra", true), ("tiny-albert", true)] {
+      let encoder = try #require(try TinyModel(name).encoder())
+      func logits(second: Int) throws -> [Float] {
+        try encoder.logits(
+          of: WindowBatch(
+            ids: [7, 8, 9, 10], windows: [Window(firstToken: 0, tokenCount: 4, secondSegment: second)])
+        ).start
+      }
+      #expect(try (logits(second: 2) != logits(second: 4)) == reads)
+    }
+    let context = try Context(tiny: "tiny-camembert-classifier")
+    #expect(try LoadedModel(ModelDirectory(path: context.info.directory)).configuration.typeVocabSize == 2)
+  }
+
+  /// Layers that share weights share their converted form too.
+  @Test func sharedLayersAreConvertedOnce() throws {
+    let tiny = try TinyModel("tiny-albert")
+    #expect(tiny.model.encoder.layerOrder == [0, 0, 1])
+    let layers = try #require(try tiny.encoder(precision: .int8)).parameters.layers
+    #expect(layers.count == 3)
+    func scales(_ layer: Parameters.Layer) -> UnsafePointer<Float>? {
+      guard case .int8(let weights) = layer.output.weights else { return nil }
+      return weights.scale
+    }
+    #expect(scales(layers[0]) != nil && scales(layers[0]) == scales(layers[1]))
+    #expect(scales(layers[0]) != scales(layers[2]))
+  }
+}

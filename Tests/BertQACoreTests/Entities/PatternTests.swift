@@ -1,0 +1,244 @@
+import Testing
+
+@testable import BertQACore
+
+@Suite struct PatternTests {
+  /// What is found, as "LABEL text".
+  private func found(_ text: String, _ patterns: TextPatterns = .all) throws -> [String] {
+    var options = PatternOptions()
+    options.patterns = patterns
+    return try EntityList(patternsIn: text, options: options).entities.map {
+      #expect($0.score == 1)
+      return "\($0.label) \($0.text(in: text))"
+    }
+  }
+
+  /// Each stands alone, in a sentence and in brackets.
+  private func expect(_ label: String, _ texts: [String]) throws {
+    for text in texts {
+      let expected = ["\(label) \(text)"]
+      for frame in [
+        "\(text)", "see \(text) there", "see \(text), or", "it is \(text).", "(\(text))", "\"\(text)\";\n",
+        "日本\(text)。",
+      ] {
+        #expect(try found(frame) == expected, "\(frame)")
+      }
+    }
+  }
+
+  private func expectNothing(_ texts: [String]) throws {
+    for text in texts { #expect(try found(text) == [], "\(text)") }
+  }
+
+  @Test func emailAddresses() throws {
+    try expect(
+      "EMAIL",
+      [
+        "a@b.de", "john.doe@example.com", "john.doe+tag@mail.example.co.uk", "o'brien@example.ie",
+        "first_last-1%2@sub-domain.example.museum", "müller@straße.example", "иван@пример.рф",
+        "x@xn--80ak6aa92e.com", "x@mail.xn--p1ai", "1@2.com",
+        String(repeating: "a", count: 64) + "@example.com",
+      ])
+    #expect(try found("mailto:a@b.de?subject=x") == ["EMAIL a@b.de"])
+    #expect(try found("<a@b.de>,c@d.org") == ["EMAIL a@b.de", "EMAIL c@d.org"])
+    #expect(try found("'a@b.de'") == ["EMAIL a@b.de"])
+    #expect(try found("..a@b.de..") == ["EMAIL a@b.de"])
+    #expect(try found("a@b.de-") == ["EMAIL a@b.de"])
+    // A number in it is part of it.
+    #expect(try found("10.0.0.1@example.com") == ["EMAIL 10.0.0.1@example.com"])
+    #expect(try found("at 212-555-1234@example.com") == ["EMAIL 212-555-1234@example.com"])
+    try expectNothing([
+      "@", "a@", "@b.de", "a@b", "a @b.de", "a@b..de", "a@-b.de", "a@b.c", "a.@b.de", "a@b.123",
+      "me@localhost",
+      "@user and @other.name", String(repeating: "a", count: 65) + "@example.com",
+      "a@" + String(repeating: "b", count: 64) + ".com",
+    ])
+  }
+
+  @Test func webAddresses() throws {
+    try expect(
+      "URL",
+      [
+        "http://example.com", "https://example.com/a/b?c=d&e=f#g", "HTTPS://Example.COM/", "ftp://host/file",
+        "http://localhost:8080/x", "http://user:pass@example.com/", "http://10.0.0.1:80/a", "http://[::1]/a",
+        "www.example.com", "www.example.co.uk:8080/path", "www.example.com?x=1",
+        "https://en.wikipedia.org/wiki/Fox_(animal)", "https://example.com/straße", "http://a/~b/*c*d",
+      ])
+    #expect(try found("see https://example.com/a.b!?") == ["URL https://example.com/a.b"])
+    #expect(try found("(https://example.com/a(b))") == ["URL https://example.com/a(b)"])
+    #expect(try found("[x](http://a.de/b)") == ["URL http://a.de/b"])
+    #expect(try found("http://a.de/b中文") == ["URL http://a.de/b"])
+    #expect(try found("http://a.de/x@b.de") == ["URL http://a.de/x@b.de"])
+    try expectNothing([
+      "http://", "http:// a", "http:/a", "xhttp://a.de", "www.", "www.a", "www..de", "example.com", "//a.de",
+    ])
+  }
+
+  @Test func internetAddresses() throws {
+    try expect(
+      "IP",
+      [
+        "0.0.0.0", "192.168.1.1", "255.255.255.255", "1.2.3.4", "::1", "fe80::1", "2001:db8::",
+        "::ffff:192.0.2.1",
+        "2001:0db8:0000:0000:0000:ff00:0042:8329", "1:2:3:4:5:6:7:8", "1:2:3:4:5:6:1.2.3.4",
+        "64:ff9b::192.0.2.33",
+        "2001:DB8::A", "a:b:c:d:e:f:a:b",
+      ])
+    #expect(
+      try found("10.0.0.1:80 10.0.0.0/8 fe80::1%eth0 [::1]:80") == [
+        "IP 10.0.0.1", "IP 10.0.0.0", "IP fe80::1", "IP ::1",
+      ])
+    try expectNothing([
+      "256.1.1.1", "1.2.3", "1.2.3.4.5", "01.2.3.4", "1.2.3.04", "v1.2.3.4", "1.2.3.4a", "1.2.3.4.a",
+      "1..2.3.4",
+      "::", "a::b", "std::vector", "A::B::C", "1:2:3:4:5:6:7", "1:2:3:4:5:6:7:8:9", "12345::1", "1::2::3",
+      ":::1",
+      "12:34", "12:34:56", "00:1a:2b:3c:4d:5e", "1:2:3:4:5:6:7:256.1.1.1", "fe80::1g", "x::1", "face::feed",
+    ])
+  }
+
+  @Test func paymentCards() throws {
+    try expect(
+      "CARD",
+      [
+        "4111111111111111", "4111 1111 1111 1111", "4111-1111-1111-1111", "378282246310005",
+        "3782 822463 10005",
+        "5555555555554444", "2223003122003222", "6011111111111117", "3530111333300000", "30569309025904",
+        "3056 930902 5904", "4222222222222", "6759649826438453", "2200000000000004",
+      ])
+    try expectNothing([
+      "4111111111111112", "4111 1111 1111 1112", "41111111111111111", "1234567812345670", "0000000000000000",
+      "4111 1111-1111 1111", "411 11111 1111 1111", "x4111111111111111", "4111111111111111x",
+      "4111-1111-1111-1111-5", "4111 1111 1111", "79927398713", "9111111111111111",
+    ])
+    #expect(try found("12 4111 1111 1111 1111 99") == ["CARD 4111 1111 1111 1111"])
+    #expect(try found("exp 4111 1111 1111 1111 12/25") == ["CARD 4111 1111 1111 1111"])
+  }
+
+  @Test func bankAccounts() throws {
+    try expect(
+      "IBAN",
+      [
+        "GB82WEST12345698765432", "GB82 WEST 1234 5698 7654 32", "DE89370400440532013000",
+        "DE89 3704 0044 0532 0130 00", "FR1420041010050500013M02606", "NO9386011117947",
+        "BE68 5390 0754 7034",
+        "MT84MALT011000012345MTLCAST001S", "gb82west12345698765432", "CH9300762011623852957",
+      ])
+    try expectNothing([
+      "GB82WEST12345698765433", "GB82WEST1234569876543", "GB82WEST123456987654321",
+      "DE89 37040044 05320130 00",
+      "XX82WEST12345698765432", "DE89370400440532013001", "GB82", "aGB82WEST12345698765432",
+      "DE8937040044053201300",
+    ])
+  }
+
+  @Test func telephoneNumbers() throws {
+    try expect(
+      "PHONE",
+      [
+        "+1 212 555 1234", "+12125551234", "+1 (212) 555-1234", "+49 30 901820", "+49 (0)30 901820",
+        "+33 1 23 45 67 89", "+86 138 1234 5678", "+44 20 7946 0958", "+49.30.901820", "+41-44-668-1800",
+        "(212) 555-1234", "(212)555-1234", "212-555-1234", "212.555.1234", "212 555 1234", "1-212-555-1234",
+        "030 9018203", "0171/1234567", "(030) 901820", "01 23 45 67 89", "020 7946 0958", "0171 123 45 67",
+        "0049 30 901820", "0171 / 1234567",
+      ])
+    try expectNothing([
+      "12345678", "2125551234", "0301234567", "+1", "+12 34", "+0 12 345 678", "+1234567890123456",
+      "112-555-1234",
+      "2024-01-02", "01.02.2024", "01-02-2024", "01/02/2024", "01.02.2024 12:30", "12.345.678", "1,234,567",
+      "2024-01-02 12:34:56", "212-555-12345", "212-555-1234-5", "a212-555-1234", "212-555-1234b",
+      "3.14159 26535",
+      "978-3-16-148410-0", "0-306-40615-2", "ISO 8601", "1 000 000", "10 000 000", "123-45-6789",
+      "212/555/1234",
+      "x+12125551234", "00123456789", "room 012 of 345", "0.123 4567 89", "5 + 1234567",
+    ])
+    #expect(try found("call +1 212 555 1234 (or 2 more)") == ["PHONE +1 212 555 1234"])
+  }
+
+  @Test func onlyThoseAskedFor() throws {
+    let text = "a@www.b.de http://10.0.0.1/ +1 212 555 1234 4111111111111111 GB82WEST12345698765432 ::1"
+    #expect(
+      try found(text) == [
+        "EMAIL a@www.b.de", "URL http://10.0.0.1/", "PHONE +1 212 555 1234", "CARD 4111111111111111",
+        "IBAN GB82WEST12345698765432", "IP ::1",
+      ])
+    for (name, pattern) in TextPatterns.names {
+      let own = try found(text, pattern)
+      #expect(!own.isEmpty && own.allSatisfy { $0.hasPrefix(name.uppercased() + " ") }, "\(name)")
+    }
+    #expect(try found(text, .ip) == ["IP 10.0.0.1", "IP ::1"])
+    #expect(try found(text, []) == found(text))
+    #expect(failure { _ = try found(text, TextPatterns(rawValue: 64)) }?.argument == "patterns")
+  }
+
+  @Test func rangesInThreeUnits() throws {
+    let text = "\u{1F98A} müller@b.de, ça +1 212 555 1234"
+    for entity in try EntityList(patternsIn: text).entities {
+      let part = entity.text(in: text)
+      #expect(
+        String(
+          String.UnicodeScalarView(
+            Array(text.unicodeScalars)[entity.codePoints.start..<entity.codePoints.end])) == part)
+      #expect(
+        String(decoding: Array(text.utf16)[entity.utf16.start..<entity.utf16.end], as: UTF16.self) == part)
+    }
+  }
+
+  /// Any bytes give ranges within the text, in order and apart; and what each rule begins with, many times, is read
+  /// in a number of steps that a cancellation hook, asked every 64 KiB, can count.
+  @Test func hostileTexts() throws {
+    var random = TestRandom(5)
+    let alphabet =
+      Array("@.:/+-( )[]'www.http://%0123456789abcdefDEGB\u{FC}\u{4E2D}".utf8) + [0xFF, 0xC3, 0, 10]
+    for _ in 0..<2000 {
+      let bytes = (0..<Int.random(in: 0...120, using: &random)).map { _ in
+        alphabet[Int.random(in: 0..<alphabet.count, using: &random)]
+      }
+      try bytes.withUnsafeBufferPointer { text in
+        var last = 0
+        for entity in try EntityList(patternsIn: text).entities {
+          #expect(entity.bytes.start >= last && entity.bytes.start < entity.bytes.end)
+          last = entity.bytes.end
+        }
+        #expect(last <= text.count)
+      }
+    }
+    for part in [
+      "@", "a@", "a@b.", "1.", "1:", ":", "+1 ", "(1)", "www.", "http://", "DE89 ", "4111 ", "'", "0-",
+      "a.b@c.d",
+    ] {
+      let text = String(repeating: part, count: (1 << 16) / part.utf8.count)
+      #expect(try EntityList(patternsIn: text).entities.count <= text.utf8.count)
+    }
+    var options = PatternOptions()
+    nonisolated(unsafe) var polls = 0
+    options.call.cancellation = Cancellation {
+      polls += 1
+      return polls > 1
+    }
+    let text = String(repeating: "1.", count: 4 << 20)
+    #expect(failure { _ = try EntityList(patternsIn: text, options: options) }?.status == .cancelled)
+    options.call = CallOptions()
+    options.call.maxBytes = 1000
+    let many = String(repeating: "a@b.de ", count: 1000)
+    #expect(failure { _ = try EntityList(patternsIn: many, options: options) }?.argument == "max_bytes")
+  }
+
+  @Test func redaction() throws {
+    let text = "Ana Gómez <ana@x.es>, Lima"
+    func entity(_ label: String, _ start: Int, _ end: Int) -> Entity {
+      let range = TextRange(start: start, end: end)
+      return Entity(label: label, bytes: range, codePoints: range, utf16: range, score: 1)
+    }
+    let email = try EntityList(patternsIn: text).entities
+    let names = [entity("PER", 0, 10), entity("LOC", 23, 27)]
+    #expect(try EntityList.redact(text, names + email) == "[PER] <[EMAIL]>, [LOC]")
+    #expect(try EntityList.redact(text, email + names, replacement: "…") == "… <…>, …")
+    #expect(try EntityList.redact(text, names, replacement: "") == " <ana@x.es>, ")
+    #expect(try EntityList.redact(text, []) == text)
+    // Overlapping ones are one, of the first and longest label; those that touch are two.
+    let crossing = [entity("C", 3, 8), entity("B", 0, 4), entity("A", 0, 3), entity("D", 8, 10)]
+    #expect(try EntityList.redact("0123456789", crossing) == "[B][D]")
+    #expect(failure { _ = try EntityList.redact("0123", [entity("A", 2, 5)]) }?.status == .invalidArgument)
+  }
+}

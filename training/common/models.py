@@ -1,0 +1,58 @@
+"""Model directories: their tokenizer, written as Hugging Face does, and quantised by the command-line tool."""
+
+import json
+import os
+import shutil
+import subprocess
+from typing import Dict
+
+import numpy as np
+from safetensors.numpy import save_file
+from tokenizers import BertWordPieceTokenizer, Tokenizer
+
+FILES = ("config.json", "vocab.txt", "tokenizer.json", "tokenizer_config.json")
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+# This checkout's command-line tool.
+TOOL = os.path.join(ROOT, "build", "bin", "bertqa")
+
+
+def load_tokenizer(directory: str) -> Tokenizer:
+    """The tokenizer of a model directory, from tokenizer.json or vocab.txt (uncased)."""
+    path = os.path.join(directory, "tokenizer.json")
+    if os.path.exists(path):
+        tokenizer = Tokenizer.from_file(path)
+    else:
+        tokenizer = BertWordPieceTokenizer(os.path.join(directory, "vocab.txt"))._tokenizer
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    return tokenizer
+
+
+def write_model(directory: str, tensors: Dict[str, np.ndarray], init: str, architecture: str, **changes) -> None:
+    """A directory of Hugging Face's files with the tensors as F16 and everything else from `init`.
+
+    changes: keys of config.json that are not as there.
+    """
+    os.makedirs(directory, exist_ok=True)
+    for name in FILES:
+        if os.path.exists(os.path.join(init, name)):
+            shutil.copyfile(os.path.join(init, name), os.path.join(directory, name))
+    path = os.path.join(directory, "config.json")
+    with open(path, encoding="utf-8") as file:
+        config = json.load(file)
+    config.pop("bertqa", None)
+    config.update(changes, architectures=[architecture])
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(config, file, indent=2)
+        file.write("\n")
+    save_file({name: np.ascontiguousarray(value, np.float16) for name, value in sorted(tensors.items())},
+              os.path.join(directory, "model.safetensors"), {"format": "pt"})  # fmt: skip
+    os.chmod(os.path.join(directory, "model.safetensors"), 0o644)
+
+
+def quantize(tool, source, destination, *options) -> str:
+    """`bertqa quantize`; returns what it prints."""
+    result = subprocess.run([tool, "quantize", *options, source, destination], capture_output=True, text=True)
+    if result.returncode:
+        raise SystemExit(f"{tool} quantize: {result.stderr.strip()}")
+    return result.stdout

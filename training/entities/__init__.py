@@ -1,0 +1,1 @@
+"""Fine-tuning of a model that finds entities; see finetune_entities.py."""

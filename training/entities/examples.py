@@ -1,0 +1,67 @@
+"""Sentences with their entities, and as token ids with a label each."""
+
+import collections
+import json
+import lzma
+from typing import List, Sequence
+
+Entity = collections.namedtuple("Entity", "start end label")
+Entity.__doc__ = "A half-open range of code points and what it names."
+Example = collections.namedtuple("Example", "text entities source")
+Window = collections.namedtuple("Window", "ids labels")
+Window.__doc__ = "Ids with their special tokens, and of each token the label's index; IGNORED for special tokens."
+
+# As torch's cross_entropy leaves it out.
+IGNORED = -100
+
+
+def read_examples(path: str) -> List[Example]:
+    """JSON lines {"text", "entities": [{"start", "end", "label"}], "source"}; also .xz.
+
+    Raises ValueError for a range outside its text and for entities that overlap.
+    """
+    result = []
+    with (lzma.open if path.endswith(".xz") else open)(path, "rt", encoding="utf-8") as file:
+        for number, line in enumerate(file, 1):
+            if not line.strip():
+                continue
+            record = json.loads(line)
+            entities = sorted(Entity(e["start"], e["end"], e["label"]) for e in record["entities"])
+            end = 0
+            for entity in entities:
+                if not end <= entity.start < entity.end <= len(record["text"]):
+                    raise ValueError(f"{path}:{number}: {entity} is outside its text or overlaps another")
+                end = entity.end
+            result.append(Example(record["text"], entities, record.get("source", "")))
+    if not result:
+        raise ValueError(f"{path}: no examples")
+    return result
+
+
+def label_names(examples: Sequence[Example]) -> List[str]:
+    """O, then B- and I- of every label there is, by name (IOB2)."""
+    kinds = sorted({entity.label for example in examples for entity in example.entities})
+    return ["O", *(f"{tag}-{kind}" for kind in kinds for tag in "BI")]
+
+
+def windows(example: Example, encoding, labels: Sequence[str], cls: int, sep: int, max_length: int) -> List[Window]:
+    """The text in windows of at most `max_length` tokens, none shared. encoding: of `tokenizers`, offsets in code points.
+
+    A token belongs to the entity that it overlaps; the first one of an entity is its B-.
+    """
+    index = {name: i for i, name in enumerate(labels)}
+    result, tags = [], []
+    remaining = collections.deque(example.entities)
+    begun = False
+    for start, end in encoding.offsets:
+        while remaining and remaining[0].end <= start:
+            remaining.popleft()
+            begun = False
+        inside = remaining and remaining[0].start < end
+        tags.append(index[f"{'I' if begun else 'B'}-{remaining[0].label}"] if inside else 0)
+        begun = begun or bool(inside)
+    room = max_length - 2
+    for first in range(0, len(tags), room):
+        part = slice(first, first + room)
+        result.append(Window([cls, *encoding.ids[part], sep], [IGNORED, *tags[part], IGNORED]))
+    return result

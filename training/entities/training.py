@@ -1,0 +1,96 @@
+"""The training loop: minutes on two cores, so a run is not resumed."""
+
+import os
+import random
+import signal
+import sys
+from typing import Dict, List, Sequence
+
+import numpy as np
+import torch
+from common.averaging import averaged
+from common.batches import padded_length
+from common.dropout import use_byte_dropout
+from common.schedule import learning_rate
+from safetensors.torch import save_file
+from transformers import BertForTokenClassification
+
+from .examples import IGNORED, Window
+
+LENGTH_MULTIPLE = 8
+
+
+def trained(arguments, examples: Sequence[Window], batches: List[List[int]], labels: List[str]) -> Dict[str, np.ndarray]:
+    """Weights in f32: the mean of the snapshots of the last third of the run."""
+    torch.manual_seed(arguments.seed)
+    random.seed(arguments.seed)
+    if arguments.threads:
+        torch.set_num_threads(arguments.threads)
+    device = torch.device("cuda" if torch.cuda.is_available() and not arguments.cpu else "cpu")
+    model = BertForTokenClassification.from_pretrained(
+        arguments.init,
+        dtype=torch.float32,
+        num_labels=len(labels),
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
+        attn_implementation="sdpa",
+    ).to(device)
+    use_byte_dropout(model, arguments.dropout)
+    matrices = [p for p in model.parameters() if p.ndim > 1]
+    vectors = [p for p in model.parameters() if p.ndim <= 1]
+    optimizer = torch.optim.AdamW(
+        [
+            {"params": matrices, "weight_decay": arguments.weight_decay},
+            {"params": vectors, "weight_decay": 0.0},
+        ],
+        lr=0.0,
+        eps=1e-6,
+    )
+    stopped = False
+
+    def stop(*_):
+        nonlocal stopped
+        stopped = True
+
+    signal.signal(signal.SIGTERM, stop)
+    model.train()
+    snapshots: List[str] = []
+    total = 0.0
+    for step, batch in enumerate(batches):
+        ids, targets = (torch.from_numpy(a).to(device) for a in arrays(examples, batch))
+        with torch.autocast(device.type, torch.bfloat16):
+            logits = model(input_ids=ids, attention_mask=ids != 0).logits
+        loss = torch.nn.functional.cross_entropy(
+            logits.float().flatten(0, 1), targets.flatten(), ignore_index=IGNORED
+        )
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        rate = learning_rate(step / len(batches), step, arguments.learning_rate, arguments.warmup_steps)
+        for group in optimizer.param_groups:
+            group["lr"] = rate
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=True)
+        total += loss.item()
+        done = step + 1
+        if done % arguments.log_steps == 0:
+            print(f"step {done} of {len(batches)}: loss {total / arguments.log_steps:.4f}", file=sys.stderr, flush=True)
+            total = 0.0
+        late = done > len(batches) * 2 // 3 and done % max(1, len(batches) // 3 // arguments.average) == 0
+        if late or done == len(batches) or stopped:
+            snapshots.append(os.path.join(arguments.state, f"weights-{done:06d}.safetensors"))
+            save_file({name: value.cpu().contiguous() for name, value in model.state_dict().items()}, snapshots[-1])
+        if stopped:
+            break
+    return averaged(snapshots[-arguments.average :])
+
+
+def arrays(examples: Sequence[Window], batch: Sequence[int]):
+    """ids and targets, [batch, length]; 0 is [PAD]."""
+    length = padded_length(max(len(examples[i].ids) for i in batch), LENGTH_MULTIPLE)
+    ids = np.zeros((len(batch), length), np.int64)
+    targets = np.full((len(batch), length), IGNORED, np.int64)
+    for row, index in enumerate(batch):
+        window = examples[index]
+        ids[row, : len(window.ids)] = window.ids
+        targets[row, : len(window.labels)] = window.labels
+    return ids, targets

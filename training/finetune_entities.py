@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+"""Fine-tune a BERT model to find entities, and make the model that libbertqa ships from it.
+
+training/README.md explains the recipe.
+"""
+
+import argparse
+import os
+import shutil
+import sys
+
+from common.batches import balanced_order, padding_share, token_batches
+from common.models import TOOL, load_tokenizer, quantize, write_model
+from entities.examples import label_names, read_examples, windows
+
+
+def main():
+    arguments = parsed()
+    os.makedirs(arguments.state, exist_ok=True)
+    examples = [example for path in arguments.data for example in read_examples(path)]
+    labels = label_names(examples)
+    tokenizer = load_tokenizer(arguments.init)
+    cls, sep = tokenizer.token_to_id("[CLS]"), tokenizer.token_to_id("[SEP]")
+    prepared, sources = [], []
+    for example in examples:
+        encoding = tokenizer.encode(example.text, add_special_tokens=False)
+        parts = windows(example, encoding, labels, cls, sep, arguments.max_length)
+        prepared += parts
+        sources += [example.source] * len(parts)
+    weights = {source: float(weight) for source, _, weight in (pair.rpartition("=") for pair in arguments.weight)}
+    lengths = [len(window.ids) for window in prepared]
+    order = balanced_order(sources, weights, arguments.passes, arguments.seed)
+    from entities.training import LENGTH_MULTIPLE, trained
+
+    batches = token_batches(order, lengths, arguments.batch_tokens, LENGTH_MULTIPLE, arguments.seed)
+    padding = 100 * padding_share(batches, lengths, LENGTH_MULTIPLE)
+    print(f"{len(order)} windows, {len(batches)} steps, {padding:.1f} % padding", file=sys.stderr)
+    tensors = trained(arguments, prepared, batches, labels)
+    source = os.path.join(arguments.state, "averaged")
+    names = dict(enumerate(labels))
+    write_model(
+        source,
+        tensors,
+        arguments.init,
+        "BertForTokenClassification",
+        id2label={str(i): name for i, name in names.items()},
+        label2id={name: i for i, name in names.items()},
+    )
+    if os.path.isdir(arguments.out):
+        shutil.rmtree(arguments.out)
+    print(quantize(arguments.bertqa, source, arguments.out), end="")
+
+
+def parsed(argv=None):
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", nargs="+", required=True, help="JSON lines of text and entities; also .xz")
+    parser.add_argument("--init", required=True, metavar="DIR", help="the model to start from, Hugging Face's files")
+    parser.add_argument("--out", required=True, metavar="DIR", help="the finished int8 model")
+    parser.add_argument("--state", metavar="DIR", help="snapshots and the F16 model; default: OUT-state")
+    parser.add_argument("--passes", type=float, default=6.0)
+    parser.add_argument("--weight", nargs="*", default=[], metavar="SOURCE=W", help="read a source W times a pass")
+    parser.add_argument("--learning-rate", type=float, default=1e-4)
+    parser.add_argument("--warmup-steps", type=int, default=50)
+    parser.add_argument("--weight-decay", type=float, default=0.01)
+    parser.add_argument("--dropout", type=float, default=0.1)
+    parser.add_argument("--batch-tokens", type=int, default=2048)
+    parser.add_argument("--max-length", type=int, default=256)
+    parser.add_argument("--average", type=int, default=5, help="how many snapshots of the last third are averaged")
+    parser.add_argument("--log-steps", type=int, default=50)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--threads", type=int, default=0, help="default: as torch finds")
+    parser.add_argument("--cpu", action="store_true", help="not the GPU")
+    parser.add_argument("--bertqa", default=TOOL, help="the command-line tool; default: this checkout's")
+    arguments = parser.parse_args(argv)
+    arguments.state = arguments.state or arguments.out.rstrip("/") + "-state"
+    return arguments
+
+
+if __name__ == "__main__":
+    main()

@@ -286,12 +286,13 @@ void bertqa_context_options_init(bertqa_context_options *options, size_t struct_
 /* Loads a model: a directory as Hugging Face's save_pretrained writes it (config.json, vocab.txt or
  * tokenizer.json, tokenizer_config.json, model.safetensors or its sharded index; F32, F16, BF16 or
  * this library's int8 form) or as this library writes it. config.json's "architectures" says what the
- * model is for:
- *   answer    BertForQuestionAnswering, DistilBertForQuestionAnswering
- *   classify  BertForSequenceClassification, DistilBertForSequenceClassification,
+ * model is for, where ... is an encoder family: Bert, DistilBert, Roberta, XLMRoberta, Camembert,
+ * Electra, Albert, MPNet or DebertaV2:
+ *   answer    ...ForQuestionAnswering
+ *   classify  ...ForSequenceClassification,
  *             WordCountClassifier (this library's own, see bertqa_trainer)
- *   entities  BertForTokenClassification, DistilBertForTokenClassification
- *   embed     BertModel, DistilBertModel
+ *   entities  ...ForTokenClassification
+ *   embed     ...Model
  *   predict   LSTMLanguageModel, GRULanguageModel
  * docs/models.md describes each. A function that the model is not for gives
  * BERTQA_ERROR_WRONG_MODEL. The weights are memory-mapped: processes share their pages, and the files

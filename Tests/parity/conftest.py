@@ -9,8 +9,12 @@ import torch
 from transformers import (
     BertConfig,
     BertForQuestionAnswering,
+    DebertaV2Config,
+    DebertaV2ForQuestionAnswering,
     DistilBertConfig,
     DistilBertForQuestionAnswering,
+    MPNetConfig,
+    MPNetForQuestionAnswering,
 )
 
 VOCABULARY = 30522
@@ -46,6 +50,39 @@ MODELS = {
     ),
     "bert-base": (BertForQuestionAnswering, BertConfig(), torch.float32),
     "distilbert-base": (DistilBertForQuestionAnswering, DistilBertConfig(), torch.bfloat16),
+    "mpnet-base": (MPNetForQuestionAnswering, MPNetConfig(max_position_embeddings=514), torch.float32),
+    "deberta-v3-base": (
+        DebertaV2ForQuestionAnswering,
+        DebertaV2Config(
+            vocab_size=VOCABULARY,
+            hidden_size=768,
+            num_hidden_layers=12,
+            num_attention_heads=12,
+            intermediate_size=3072,
+            relative_attention=True,
+            position_buckets=256,
+            norm_rel_ebd="layer_norm",
+            share_att_key=True,
+            pos_att_type=["p2c", "c2p"],
+            position_biased_input=False,
+        ),
+        torch.float32,
+    ),
+    # As its first checkpoints: projections of their own, a vector for each distance, positions in the embeddings too.
+    "deberta-v2-small": (
+        DebertaV2ForQuestionAnswering,
+        DebertaV2Config(
+            vocab_size=VOCABULARY,
+            hidden_size=384,
+            num_hidden_layers=6,
+            num_attention_heads=6,
+            intermediate_size=1536,
+            type_vocab_size=2,
+            relative_attention=True,
+            pos_att_type=["p2c", "c2p"],
+        ),
+        torch.float16,
+    ),
 }
 
 

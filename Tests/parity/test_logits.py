@@ -33,7 +33,7 @@ def windows_of(lengths, seed=0):
 def reference(model, ids, second):
     """[start, end] logits of one window."""
     inputs = {"input_ids": torch.tensor([ids])}
-    if model.config.model_type == "bert":
+    if model.config.model_type in ("bert", "deberta-v2"):
         inputs["token_type_ids"] = (torch.arange(len(ids)) >= second).long()[None]
     with torch.no_grad():
         output = model(**inputs)

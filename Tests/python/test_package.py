@@ -47,6 +47,8 @@ def test_statuses_and_names_are_the_headers():
         ("PRECISION", dict(enumerate(bertqa._context.PRECISIONS))),
         ("ISA", dict(enumerate(bertqa._context.INSTRUCTION_SETS))),
         ("TASK", dict(enumerate(bertqa._context.TASKS, 1))),
+        ("AGGREGATION", dict(enumerate(bertqa._entities.AGGREGATIONS))),
+        ("PATTERN", {1 << bit: name for bit, name in enumerate(bertqa._entities.PATTERNS)}),
         ("POOLING", dict(enumerate(bertqa._embed.POOLINGS))),
         ("WINDOW_POOLING", dict(enumerate(bertqa._classify.WINDOW_POOLINGS))),
         ("PROBLEM_TYPE", dict(enumerate(bertqa._classify.PROBLEM_TYPES[1:], 1))),
@@ -114,7 +116,7 @@ def test_functions_are_the_headers():
 
 OPTIONS = {
     bertqa.AnswerOptions: _abi.AnswerOptions, bertqa.ClassifyOptions: _abi.ClassifyOptions,
-    bertqa.EmbedOptions: _abi.EmbedOptions, bertqa.TrainOptions: _abi.TrainOptions,
+    bertqa.EntitiesOptions: _abi.EntitiesOptions, bertqa.EmbedOptions: _abi.EmbedOptions, bertqa.TrainOptions: _abi.TrainOptions,
     bertqa.GenerateOptions: _abi.GenerateOptions, bertqa.CallOptions: None,
 }  # fmt: skip
 
@@ -184,6 +186,9 @@ for found in context.answer_batch([("Who?", "Ann.")], return_exceptions=True):
 prepared: str = context.prepare("Ann.").answer("Who?").answers[0].text
 label: "str | None" = context.classify(("a", "pair")).label
 word: bytes = context.classify_batch([b"text"])[0].contributions[0].text
+found_text: bytes = context.entities(b"Ann.", labels=["PER"])[0].text
+lists: "list[bertqa.EntityList[str]]" = context.entities_batch(["Ann."])
+redacted: str = bertqa.redact("Ann.", lists[0] + bertqa.patterns("Ann."), "X")
 vector: "list[float]" = context.embed("text").tolist()
 vectors: "list[list[float]]" = context.embed(["text", "another"]).tolist()
 likeliest: str = context.rank("O", ["Romeo", "computer"])[0].text

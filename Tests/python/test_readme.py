@@ -16,7 +16,10 @@ from conftest import PACKAGE, PREFIX, ROOT
 
 DOCUMENTS = [
     ROOT / "README.md",
-    *(ROOT / "docs" / name for name in ("models.md", "classification.md", "embeddings.md", "sequences.md")),
+    *(
+        ROOT / "docs" / name
+        for name in ("models.md", "classification.md", "embeddings.md", "sequences.md", "entities.md")
+    ),
     PACKAGE / "README.md",
 ]
 SWIFT_TEST = ROOT / "Tests" / "BertQACoreTests" / "Context" / "PublicAPITests.swift"

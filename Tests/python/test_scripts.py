@@ -9,6 +9,7 @@ import pyarrow
 import pyarrow.csv
 import pyarrow.parquet
 
+import bertqa
 from conftest import FIXTURES, PACKAGE, ROOT
 
 FOX = ROOT / "examples" / "documents" / "fox.txt"
@@ -155,3 +156,30 @@ def test_train_csv(tmp_path):
             "text"
         ] == "the old pump\nleaks"
         assert float(rows[2]["probability"]) > 0.5 and rows[1]["probability"] == "" and errors == expected
+
+
+def test_rank_passages(tmp_path):
+    question = "who was the king of france"
+    passages = [
+        "The river is long.",
+        "After the war the king made a film about the river.",
+        "Paris",
+        "a b c",
+        "x.",
+        "y",
+    ]
+    for name, part in ("one.txt", passages[:3]), ("two.txt", passages[3:]):
+        (tmp_path / name).write_text("\n\n".join(part).replace(" the ", "\n the ") + "\n\n\n")
+    files = [str(tmp_path / name) for name in ("one.txt", "two.txt")]
+    model = FIXTURES / "tiny-bert-regression"
+    output, _ = run("rank_passages.py", model, question, *files)
+    with bertqa.Context(model) as context:
+        scores = {p: context.classify((question, p)).scores[0].logit for p in passages}
+    best = sorted(passages, key=lambda passage: -scores[passage])[:5]
+    lines = [line.split("\t") for line in output.splitlines()]
+    assert [text for _, _, text in lines] == best
+    assert [number for number, _, _ in lines] == [f"{scores[passage]:.3f}" for passage in best]
+    assert all(file == files[passages.index(text) // 3] for _, file, text in lines)
+    _, errors = run("rank_passages.py", FIXTURES / "tiny-bert-classifier", question, *files, code=1)
+    assert "has 3 labels" in errors
+    run("rank_passages.py", model, code=1)

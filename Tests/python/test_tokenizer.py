@@ -1,7 +1,6 @@
 """Ids, pieces and offsets against the Rust tokenizers library, live: no difference on any text."""
 
 import base64
-import codecs
 import itertools
 import json
 import random
@@ -44,7 +43,7 @@ class Pair:
     def compare(self, texts, special):
         """Checks each text; returns how many. `texts` are str or bytes."""
         texts = list(texts)
-        decoded = [decode(text) if isinstance(text, bytes) else (text, None) for text in texts]
+        decoded = [text_cases.decode(text) if isinstance(text, bytes) else (text, None) for text in texts]
         encodings = self.theirs[special].encode_batch([text for text, _ in decoded], add_special_tokens=False)
         for text, (_, starts), theirs in zip(texts, decoded, encodings):
             ours = self.ours.tokenize(text, parse_special_tokens=special)
@@ -55,28 +54,6 @@ class Pair:
             assert ours.tokens == theirs.tokens, repr(text)
             assert isinstance(text, str) or ours.byte_offsets == expected
         return len(texts)
-
-
-sequences = {}
-
-
-def note_sequence(error):
-    sequences[error.start] = error.end
-    return "\ufffd", error.end
-
-
-codecs.register_error("note sequence", note_sequence)
-
-
-def decode(data):
-    """The text with U+FFFD for invalid sequences, and the byte offset of each character."""
-    sequences.clear()
-    text = data.decode("utf-8", "note sequence")
-    starts = [0]
-    for character in text:
-        begin = starts[-1]
-        starts.append(sequences.get(begin, begin + len(character.encode())))
-    return text, starts
 
 
 def test_versions():

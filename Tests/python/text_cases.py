@@ -4,6 +4,7 @@
 every code point into contexts; `random_strings()` and `random_bytes()` mix what tends to go wrong.
 """
 
+import codecs
 import random
 
 # Ranges worth more than their share of the code space.
@@ -210,3 +211,25 @@ def random_bytes(seed, count):
                     data[position] = source.randrange(256)
             data = bytes(data)
         yield data
+
+
+_sequences = {}
+
+
+def _note_sequence(error):
+    _sequences[error.start] = error.end
+    return "\ufffd", error.end
+
+
+codecs.register_error("note sequence", _note_sequence)
+
+
+def decode(data):
+    """The text with U+FFFD for invalid sequences, and the byte offset of each character."""
+    _sequences.clear()
+    text = data.decode("utf-8", "note sequence")
+    starts = [0]
+    for character in text:
+        begin = starts[-1]
+        starts.append(_sequences.get(begin, begin + len(character.encode())))
+    return text, starts

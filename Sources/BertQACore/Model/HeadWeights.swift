@@ -73,7 +73,7 @@ extension HeadWeights {
     if pooler.isOptional, try !loader.hasLinear(pooler.module) { return [] }
     let linear = try loader.linear(
       pooler.module, outs: hidden, ins: hidden, hasBias: configuration.biases.pooler)
-    var layer = Layer(linear: linear, activation: configuration.poolerActivation)
+    var layer = Layer(linear: linear, activation: configuration.poolerActivation ?? pooler.activation)
     if let name = pooler.norm {
       layer.norm = try loader.norm(name, count: hidden, hasBias: configuration.biases.norm)
     }

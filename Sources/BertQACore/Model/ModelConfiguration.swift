@@ -12,8 +12,8 @@ struct ModelConfiguration: Sendable, Equatable {
   var intermediateSize: Int
   /// Of the feed-forward layers.
   var activation = Activation.gelu
-  /// Of the layer before a classifier's outputs.
-  var poolerActivation = Activation.tanh
+  /// Of the layer before a classifier's outputs, where it is not the family's.
+  var poolerActivation: Activation?
   /// Width of embeddings that a linear layer makes hidden vectors of; nil: they are hidden vectors.
   var projectedEmbeddingSize: Int?
   /// Of families whose layers share weights.
@@ -134,7 +134,6 @@ extension ModelConfiguration {
     }
     try Self.checkVariant(reader)
     activation = try Self.activation(reader, keys.activation, otherwise: defaults.activation)
-    poolerActivation = family.pooler.activation
     if let key = family.pooler.activationKey, reader.value(key) != nil {
       poolerActivation = try Self.activation(reader, key, otherwise: "gelu")
     }

@@ -33,7 +33,7 @@ enum {
 
 // What a linear layer does to its result before storing it.
 enum {
-  BQ_EPILOGUE_BIAS = 0,  // y = x·wᵀ + bias
+  BQ_EPILOGUE_BIAS = 0,      // y = x·wᵀ + bias
   BQ_EPILOGUE_RESIDUAL = 2,  // y += x·wᵀ + bias (y holds the residual)
   // Activations: y = f(v), v = x·wᵀ + bias. NaN gives NaN. Errors are absolute, and those of finite v.
   //   GELU       v/2 · (1 + erf(v/√2)): 6e-7 · max(|v|, 1e-30); exactly v above 5.6, 0 below -5.6
@@ -127,8 +127,8 @@ typedef struct bq_kernels {
   void (*quantize_u8)(const float *x, size_t blocks, size_t features, uint8_t *y, float *scale,
                       float *offset);
 
-  // As linear_f32; the sums of byte products are exact, up to in = 2^16. GELU, and only
-  // that, is made for 8-bit results: absolute error ≤ 6e-6. The epilogues that give bfloat16 are not for it.
+  // As linear_f32; the sums of byte products are exact, up to in = 2^16. The GELUs are
+  // those of 8-bit results: absolute error ≤ 6e-6. The epilogues that give bfloat16 are not for it.
   void (*linear_s8)(const bq_weights_s8 *weights, const uint8_t *x, const float *scale,
                     const float *offset, size_t blocks, size_t in, size_t outs, int32_t epilogue,
                     float *y, size_t y_stride);

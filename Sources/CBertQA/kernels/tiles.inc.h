@@ -9,7 +9,7 @@
 //   v_gelu, …        the activations of f32_math.inc.h
 //   TILE_BLOCKS      blocks of 16 tokens in a tile
 // and, optionally,
-//   HAS_FAST_GELU    if it defines v_gelu_fast, a GELU with an absolute error of at most 6e-6
+//   HAS_FAST_GELU    if it defines v_gelu_fast and v_gelu_tanh_fast, with absolute errors of at most 6e-6
 
 #include <math.h>
 
@@ -81,10 +81,11 @@ __attribute__((noinline, unused)) KERNEL static void activate_tile(int32_t epilo
 #ifdef HAS_FAST_GELU
 __attribute__((noinline, unused)) KERNEL static void activate_fast_tile(int32_t epilogue, float *y,
                                                                         size_t n) {
-  if (epilogue == BQ_EPILOGUE_GELU)
-    BQ_EACH(v_gelu_fast);
-  else
-    activate_tile(epilogue, y, n);
+  switch (epilogue) {
+    case BQ_EPILOGUE_GELU: BQ_EACH(v_gelu_fast); break;
+    case BQ_EPILOGUE_GELU_TANH: BQ_EACH(v_gelu_tanh_fast); break;
+    default: activate_tile(epilogue, y, n);
+  }
 }
 #else
 #define activate_fast_tile activate_tile

@@ -6,7 +6,8 @@ import Testing
 @Suite struct TextClassifierTests {
   static let names = [
     "tiny-bert-classifier", "tiny-bert-regression", "tiny-distilbert-classifier", "tiny-camembert-classifier",
-    "tiny-electra-classifier", "tiny-albert-classifier", "tiny-modernbert-classifier",
+    "tiny-electra-classifier", "tiny-albert-classifier", "tiny-mpnet-classifier", "tiny-deberta-classifier",
+    "tiny-modernbert-classifier",
   ]
 
   /// Logits in the model's order.

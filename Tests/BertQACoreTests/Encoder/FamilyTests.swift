@@ -18,8 +18,8 @@ import Testing
 
   @Test(
     arguments: [
-      "tiny-xlm-roberta-entities", "tiny-electra-entities", "tiny-albert-entities",
-      "tiny-modernbert-entities",
+      "tiny-xlm-roberta-entities", "tiny-electra-entities", "tiny-albert-entities", "tiny-mpnet-entities",
+      "tiny-deberta-entities", "tiny-modernbert-entities",
     ],
     instructionSets)
   func labelsOfTokensAreThoseOfTransformers(name: String, isa: Int32) throws {

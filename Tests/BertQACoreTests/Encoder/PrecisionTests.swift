@@ -58,7 +58,10 @@ import Testing
     #expect(try Self.error(of: encoder, tiny.sets) < 0.08 * Self.allowance(for: tiny.model))
   }
 
-  @Test(arguments: ["tiny-bert", "tiny-electra", "tiny-albert", "tiny-modernbert"], paths)
+  @Test(
+    arguments: [
+      "tiny-bert", "tiny-electra", "tiny-albert", "tiny-mpnet", "tiny-deberta", "tiny-modernbert",
+    ], paths)
   func neitherCompanyNorThreadsChangeABit(name: String, path: Path) throws {
     let tiny = try TinyModel(name)
     let one = try #require(try tiny.encoder(threads: 1, isa: path.isa, precision: path.precision))

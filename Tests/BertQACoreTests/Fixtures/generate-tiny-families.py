@@ -19,10 +19,18 @@ from transformers import (
     AlbertModel,
     BertTokenizer,
     CamembertForSequenceClassification,
+    DebertaV2ForQuestionAnswering,
+    DebertaV2ForSequenceClassification,
+    DebertaV2ForTokenClassification,
+    DebertaV2Model,
     ElectraForQuestionAnswering,
     ElectraForSequenceClassification,
     ElectraForTokenClassification,
     ElectraModel,
+    MPNetForQuestionAnswering,
+    MPNetForSequenceClassification,
+    MPNetForTokenClassification,
+    MPNetModel,
     RobertaForQuestionAnswering,
     XLMRobertaForTokenClassification,
     XLMRobertaModel,
@@ -32,6 +40,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 tiny = importlib.import_module("generate-tiny-models")
 
 LENGTH_SETS = [[9], [64], [16, 16], [5, 17, 60, 9, 33], [12, 3, 50, 4, 31, 7, 48, 15]]
+DISENTANGLED = {"relative_attention": True, "position_biased_input": False, "type_vocab_size": 0}
 MODELS = {
     "tiny-roberta": (RobertaForQuestionAnswering, torch.float16, {}),
     "tiny-camembert-classifier": (
@@ -83,6 +92,49 @@ MODELS = {
         torch.bfloat16,
         {"embedding_size": 16, "hidden_act": "gelu_pytorch_tanh"},
     ),
+    # Distances beyond those that share the last bucket.
+    "tiny-mpnet": (MPNetForQuestionAnswering, torch.float16, {"max_position_embeddings": 202}),
+    "tiny-mpnet-classifier": (MPNetForSequenceClassification, torch.float32, {"num_labels": 3}),
+    "tiny-mpnet-entities": (MPNetForTokenClassification, torch.bfloat16, {"id2label": dict(enumerate(tiny.TAGS))}),
+    "tiny-mpnet-embedder": (MPNetModel, torch.float16, {}),
+    # As version 3.
+    "tiny-deberta": (
+        DebertaV2ForQuestionAnswering,
+        torch.float16,
+        DISENTANGLED
+        | {
+            "max_position_embeddings": 200,
+            "max_relative_positions": 100,
+            "position_buckets": 16,
+            "share_att_key": True,
+            "norm_rel_ebd": "layer_norm",
+            "pos_att_type": ["p2c", "c2p"],
+        },
+    ),
+    # As version 2, with what published checkpoints have not: positions in the embeddings, token types, a vector for
+    # each distance.
+    "tiny-deberta-classifier": (
+        DebertaV2ForSequenceClassification,
+        torch.float32,
+        DISENTANGLED
+        | {
+            "num_labels": 3,
+            "type_vocab_size": 2,
+            "position_biased_input": True,
+            "pos_att_type": ["c2p", "p2c"],
+            "pooler_hidden_act": "tanh",
+        },
+    ),
+    "tiny-deberta-entities": (
+        DebertaV2ForTokenClassification,
+        torch.bfloat16,
+        DISENTANGLED | {"id2label": dict(enumerate(tiny.TAGS)), "position_buckets": 8, "pos_att_type": ["c2p"]},
+    ),
+    "tiny-deberta-embedder": (
+        DebertaV2Model,
+        torch.float16,
+        DISENTANGLED | {"position_buckets": 12, "share_att_key": True, "pos_att_type": ["p2c"]},
+    ),
 }
 
 
@@ -92,7 +144,7 @@ class Kind:
     def __init__(self, kind):
         self.name = kind.__name__
         self.prefix = kind.base_model_prefix
-        self.is_roberta = self.prefix == "roberta"
+        self.is_roberta = self.prefix in ("roberta", "mpnet")
         names = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"] if self.is_roberta else []
         self.special = names or ["[CLS]", "[PAD]", "[SEP]", "[UNK]", "[MASK]"]
         pieces = tiny.vocabulary(cased=False)
@@ -119,7 +171,9 @@ def configure(kind, settings):
     pad = settings.get("pad_token_id", family.pieces.index(family.special[1]))
     if family.is_roberta:
         # The rows up to padding's belong to no position.
-        sizes |= {"layer_norm_eps": 1e-5, "type_vocab_size": 1, "max_position_embeddings": 64 + pad + 1}
+        sizes |= {"layer_norm_eps": 1e-5, "max_position_embeddings": 64 + pad + 1}
+        if family.prefix == "roberta":
+            sizes["type_vocab_size"] = 1
     else:
         sizes["max_position_embeddings"] = 64
     config = kind.config_class(
@@ -182,7 +236,10 @@ def make(name, seed):
     folder = tiny.save(name, model, dtype, family.pieces, cased=False)
     tokenizer = write_tokenizer(folder, family)
     if "QuestionAnswering" in family.name:
-        sets = [{"windows": [window(model, family, length, generator) for length in part]} for part in LENGTH_SETS]
+        # As long as the model allows, for the longest.
+        longest = config.max_position_embeddings - (family.is_roberta and config.pad_token_id + 1)
+        lengths = [[longest if length == 64 else length for length in part] for part in LENGTH_SETS]
+        sets = [{"windows": [window(model, family, length, generator) for length in part]} for part in lengths]
         (folder / "expected.json").write_text(json.dumps({"sets": sets}, separators=(",", ":")) + "\n")
     elif "SequenceClassification" in family.name:
         tiny.expect(folder, tiny.TEXTS, [run(model, tokenizer, *texts).logits[0] for texts in tiny.TEXTS])

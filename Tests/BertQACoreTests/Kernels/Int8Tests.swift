@@ -214,7 +214,8 @@ func activationsOfInt8LayersAreWithinTheirBounds(isa: Int32, epilogue: Int32) th
     isa, x, blocks: 1, epilogue: epilogue, y: .init(repeating: 0, count: bias.count * 16))
   for (o, value) in bias.enumerated() {
     let exact = Float(exactly(Double(value)))
-    let bound: Float = epilogue == Kernels.Epilogue.gelu ? 6e-6 : 0
+    let isGELU = [Kernels.Epilogue.gelu, Kernels.Epilogue.geluTanh].contains(epilogue)
+    let bound: Float = isGELU ? 6e-6 : 0
     for y in found[o * 16..<o * 16 + 16] {
       #expect(y == exact || abs(y - exact) <= bound + 5e-7 * abs(value), "\(epilogue): f(\(value)) = \(y)")
     }

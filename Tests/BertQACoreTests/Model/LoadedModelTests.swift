@@ -71,6 +71,12 @@ struct LoadedModelTests {
     Variant(
       testDescription: "bare RoBERTa", family: .roberta, rename: { $0.droppingPrefix("roberta.") }),
     Variant(
+      testDescription: "bare MPNet, sharded", family: .mpnet, shards: 2,
+      rename: { $0.droppingPrefix("mpnet.") }),
+    Variant(
+      testDescription: "bare DeBERTa, sharded F16", family: .debertaV2, type: "F16", shards: 3,
+      rename: { $0.droppingPrefix("deberta.") }),
+    Variant(
       testDescription: "bare ELECTRA, sharded", family: .electra, shards: 2,
       rename: { $0.droppingPrefix("electra.") }),
     Variant(

@@ -70,6 +70,12 @@ struct LoadingFuzzTests {
       seed: 1, rounds: 2000)
   }
 
+  @Test(arguments: [EncoderFamily.roberta, .electra, .albert])
+  func otherFamilies(family: EncoderFamily) throws {
+    try TinyCheckpoint(family, hidden: 4, heads: 1, inner: 8, layers: 2).write(to: directory)
+    try fuzz(["model.safetensors", "config.json", "config.json"], seed: 3, rounds: 500)
+  }
+
   @Test func int8() throws {
     let source = try TemporaryDirectory()
     try Self.small.write(to: source)

@@ -45,7 +45,7 @@ struct ModelConfigurationTests {
       """)
     let expected = ModelConfiguration(
       architecture: .encoder(.distilBert, .spans), family: .distilBert, vocabSize: 100, hiddenSize: 48,
-      layerCount: 3, headCount: 4, intermediateSize: 96, poolerActivation: .relu, maxPositions: 64,
+      layerCount: 3, headCount: 4, intermediateSize: 96, maxPositions: 64,
       typeVocabSize: 0, layerNormEps: 1e-12)
     #expect(configuration == expected)
   }

@@ -40,7 +40,8 @@ struct QuantizerTests {
           #expect(new.shape == old.shape)
           let isFloat = [
             "qa_outputs", "bert.pooler", "albert.pooler", "pre_classifier", "classifier", "head.dense",
-            "electra.embeddings_project", "albert.encoder.embedding_hidden_mapping_in",
+            "electra.embeddings_project", "albert.encoder.embedding_hidden_mapping_in", "pooler.dense",
+            "mpnet.encoder.relative_attention_bias", "deberta.encoder.rel_embeddings",
           ].contains { new.name.hasPrefix($0) }
           let isKept = isFloat || new.shape.count == 1
           #expect(new.dataType == (isKept ? .f32 : .i8))

@@ -3,9 +3,14 @@
 /// A small checkpoint with random weights that tests bend and write.
 struct TinyCheckpoint {
   /// Those it makes checkpoints of.
-  static let families = [EncoderFamily.bert, .distilBert, .roberta, .electra, .albert, .modernBert]
+  static let families = [
+    EncoderFamily.bert, .distilBert, .roberta, .electra, .albert, .mpnet, .debertaV2, .modernBert,
+  ]
   /// Where embeddings are projected.
   static let projectedEmbeddingSize = 6
+
+  /// Of families that attend by vectors for distances.
+  static let positionBuckets = 6
 
   struct Tensor: Equatable {
     var type: String
@@ -53,12 +58,23 @@ struct TinyCheckpoint {
     if let name = names.positionEmbeddings { add("\(name).weight", [16, width]) }
     if let name = names.tokenTypeEmbeddings { add("\(name).weight", [2, width]) }
     norm(names.embeddingNorm, width)
+    if let name = names.distances {
+      if family == .mpnet {
+        add("\(name).weight", [32, heads])
+      } else {
+        add("\(name).weight", [2 * Self.positionBuckets, hidden])
+      }
+    }
+    if let name = names.distanceNorm { norm(name) }
     let layer = names.layer
     for index in 0..<layers {
       let base = "\(names.layers)\(index).\(infix)"
       let projections = [layer.query, layer.key, layer.value].compactMap(\.self)
       for name in projections {
         linear(base + name, 3 / projections.count * hidden, hidden, hasBias: hasBias)
+      }
+      for name in [layer.distanceKey, layer.distanceQuery].compactMap(\.self) {
+        linear(base + name, hidden, hidden)
       }
       linear(base + layer.attentionOutput, hidden, hidden, hasBias: hasBias)
       if index > 0 || family.norm != .layerNormBefore { norm(base + layer.attentionNorm) }
@@ -94,6 +110,15 @@ struct TinyCheckpoint {
   ) -> [String: JSON] {
     func integer(_ value: Int) -> JSON { .number(.init(double: Double(value), integer: Int64(value))) }
     let common: [String: JSON] = ["vocab_size": integer(12), "max_position_embeddings": integer(16)]
+    if family == .debertaV2 {
+      return common.merging([
+        "hidden_size": integer(hidden), "num_hidden_layers": integer(layers),
+        "num_attention_heads": integer(heads), "intermediate_size": integer(inner),
+        "type_vocab_size": integer(2), "relative_attention": .bool(true),
+        "position_buckets": integer(positionBuckets), "norm_rel_ebd": .string("layer_norm"),
+        "pos_att_type": .string("p2c|c2p"),
+      ]) { $1 }
+    }
     let own: [String: JSON] =
       family != .distilBert
       ? [

@@ -151,7 +151,8 @@ struct TokenizerFilesTests {
   @Test func saysWhatIsMissing() throws {
     #expect(
       failure { _ = try TokenizerFiles(path: directory.path) }
-        == BertQAError(.io, "\(directory.path): has neither vocab.txt nor tokenizer.json"))
+        == BertQAError(
+          .io, "\(directory.path): has neither vocab.txt, tokenizer.json, nor vocab.json and merges.txt"))
     #expect(failure { _ = try load("none.txt") }?.status == .io)
     try directory.write("", to: "vocab.txt")
     #expect(

@@ -1,4 +1,4 @@
-"""Extractive question answering, classification and embeddings in this process.
+"""Extractive question answering, classification, named entities and embeddings in this process.
 
     import bertqa
 
@@ -12,9 +12,10 @@ Ctrl-C ends any call. Every option is explained: help(bertqa.AnswerOptions), hel
 """
 
 from ._answer import Document
-from ._columns import answer_column, classify_column
+from ._columns import answer_column, classify_column, entities_column
 from ._context import Context
 from ._embed import Embeddings
+from ._entities import patterns, redact
 from ._errors import (
     BertQAError,
     Cancelled,
@@ -35,6 +36,7 @@ from ._options import (
     CallOptions,
     ClassifyOptions,
     EmbedOptions,
+    EntitiesOptions,
     GenerateOptions,
     TrainOptions,
 )
@@ -43,6 +45,8 @@ from ._results import (
     Answer,
     Classification,
     Contribution,
+    Entity,
+    EntityList,
     Generation,
     LabelScore,
     ModelInfo,
@@ -76,6 +80,9 @@ __all__ = [
     "Document",
     "EmbedOptions",
     "Embeddings",
+    "EntitiesOptions",
+    "Entity",
+    "EntityList",
     "GenerateOptions",
     "Generation",
     "InvalidArgument",
@@ -104,7 +111,10 @@ __all__ = [
     "abi_version",
     "answer_column",
     "classify_column",
+    "entities_column",
+    "patterns",
     "quantize",
+    "redact",
     "set_threads",
     "start_threads",
     "stop_threads",

@@ -166,6 +166,25 @@ class ClassifySummary(Structure):
     ]  # fmt: skip
 
 
+class EntitiesOptions(Options):
+    _fields_ = [
+        ("struct_size", c_size_t), _CALL, ("labels", POINTER(Text)), ("label_count", c_size_t),
+        ("ignore_labels", POINTER(Text)), ("ignore_label_count", c_size_t), ("aggregation", c_int32),
+        ("threshold", c_float), ("max_seq_len", c_int32), ("doc_stride", c_int32),
+    ]  # fmt: skip
+
+
+class Entity(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t), ("label", c_void_p), ("label_length", c_size_t), ("bytes", Range),
+        ("code_points", Range), ("utf16", Range), ("score", c_float), ("reserved", c_int32),
+    ]  # fmt: skip
+
+
+class EntitiesSummary(Structure):
+    _fields_ = [("struct_size", c_size_t), ("window_count", c_size_t)]
+
+
 class EmbedOptions(Options):
     _fields_ = [
         ("struct_size", c_size_t), _CALL, ("pooling", c_int32), ("normalize", Switch), ("max_seq_len", c_int32),
@@ -261,6 +280,10 @@ class SequenceScore(Options):
     ]  # fmt: skip
 
 
+class PatternsOptions(Options):
+    _fields_ = [("struct_size", c_size_t), _CALL, ("patterns", c_int32), ("reserved", c_int32)]
+
+
 class Column(Structure):
     _fields_ = [("array", c_void_p), ("schema", c_void_p)]
 
@@ -272,7 +295,8 @@ STRUCTS: Dict[str, Any] = {
     "answer_span": AnswerSpan, "answer_summary": AnswerSummary, "answer_pair": AnswerPair,
     "document_options": DocumentOptions, "text": Text, "logits_options": LogitsOptions,
     "classify_options": ClassifyOptions, "text_pair": TextPair, "label_score": LabelScore,
-    "contribution": Contribution, "classify_summary": ClassifySummary, "embed_options": EmbedOptions,
+    "contribution": Contribution, "classify_summary": ClassifySummary, "entities_options": EntitiesOptions,
+    "entity": Entity, "entities_summary": EntitiesSummary, "patterns_options": PatternsOptions, "embed_options": EmbedOptions,
     "quantize_options": QuantizeOptions, "quantize_report": QuantizeReport, "train_options": TrainOptions,
     "training_summary": TrainingSummary, "training_label": TrainingLabel, "example": Example,
     "labeler_options": LabelerOptions, "sequence_info": SequenceInfo, "sequence_options": SequenceOptions,
@@ -343,6 +367,13 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "classification_contribution_count": (_N, [_H]),
     "classification_contribution_get": (_P(Contribution), [_H, _N]),
     "classification_summary": (_P(ClassifySummary), [_H]),
+    "entities_options_init": _INIT,
+    "entities": (_I, [_H, _S, _N, _P(EntitiesOptions), _OUT]),
+    "entities_batch": (_I, [_H, _P(Text), _N, _P(EntitiesOptions), _OUT, _EACH]),
+    "entity_list_free": (None, [_H]),
+    "entity_list_count": (_N, [_H]),
+    "entity_list_get": (_P(Entity), [_H, _N]),
+    "entity_list_summary": (_P(EntitiesSummary), [_H]),
     "embed_options_init": _INIT,
     "embed": (_I, [_H, _P(TextPair), _N, _P(EmbedOptions), _P(c_float), _N, _EACH]),
     "quantize_options_init": _INIT,
@@ -398,6 +429,10 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
         [_H, _S, _N, _P(Text), _N, _H, _P(SequenceOptions), _P(_N), _P(c_double), _P(_N)],
     ),
     "answer_arrow": (_I, [_H, Column, Column, _P(AnswerOptions), c_void_p, c_void_p]),
+    "patterns_options_init": _INIT,
+    "patterns": (_I, [_S, _N, _P(PatternsOptions), _OUT]),
+    "redact": (_I, [_S, _N, _OUT, _N, _S, _N, c_void_p, _N, _P(_N)]),
+    "entities_arrow": (_I, [_H, Column, _P(EntitiesOptions), c_void_p, c_void_p]),
     "classify_arrow": (_I, [_H, Column, _P(ClassifyOptions), c_void_p, c_void_p]),
 }
 

@@ -25,7 +25,10 @@ from ._native import check, library
 #: The options that every call has.
 COMMON = ("cancel", "progress", "timeout", "max_bytes")
 #: Fields that are no option by themselves.
-_INTERNAL = ("struct_size", "call", "reserved", "on_word", "on_word_user", "use_no_answer_threshold")
+_INTERNAL = (
+    "struct_size", "call", "reserved", "on_word", "on_word_user", "use_no_answer_threshold", "label_count",
+    "ignore_label_count",
+)  # fmt: skip
 _NO_CHOICES: Mapping[str, Sequence[str]] = {}
 _NO_ZEROS: Mapping[str, int] = {}
 

@@ -1,4 +1,4 @@
-"""Whole columns: answers and classifications for pyarrow, Polars and pandas, over the Arrow C data interface."""
+"""Whole columns: answers, classifications and entities for pyarrow, Polars and pandas, over the Arrow C data interface."""
 
 import ctypes
 import sys
@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any, Callable, Iterator, List, Tuple, TypeVar,
 from . import _abi
 from ._answer import answer_call
 from ._arrow import Chunk, Column, chunks
+from ._call import Call
 from ._classify import classify_call
 from ._context import Context
+from ._entities import entities_call
 from ._errors import BertQAError, InvalidArgument
 from ._native import library
 from ._results import Text
@@ -16,7 +18,7 @@ from ._results import Text
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ._options import AnswerOptions, ClassifyOptions
+    from ._options import AnswerOptions, ClassifyOptions, EntitiesOptions
 
 Part = TypeVar("Part")
 
@@ -61,22 +63,28 @@ def classify_column(context: Context, texts: Any, **options: "Unpack[ClassifyOpt
     texts and the result: as documents of answer_column.
     options: see help(bertqa.ClassifyOptions); contributions must be 0.
     """
-    handle, lib = context._opened(), library()
+    return _texts_mapped(context, texts, classify_call(options), library().classify_arrow)
+
+
+def entities_column(context: Context, texts: Any, **options: "Unpack[EntitiesOptions]") -> Any:
+    """The entities of each row: a column of lists of structs with the fields label, text, start and end (code points
+    of the row's text) and score.
+
+    texts and the result: as documents of answer_column. options: see help(bertqa.EntitiesOptions).
+    """
+    return _texts_mapped(context, texts, entities_call(options), library().entities_arrow)
+
+
+def _texts_mapped(context: Context, texts: Any, call: Call, function: Any) -> Any:
+    """What a function of the library says of each row of a column of texts."""
+    handle = context._opened()
     _check_column(texts, "texts")
-    call = classify_call(options)
 
-    def classified(rows: Chunk, result: Column) -> None:
-        call.check(
-            lib.classify_arrow(
-                handle.pointer,
-                _column(rows),
-                call.pointer,
-                ctypes.byref(result.array),
-                ctypes.byref(result.schema),
-            )
-        )
+    def called(rows: Chunk, result: Column) -> None:
+        arrays = ctypes.byref(result.array), ctypes.byref(result.schema)
+        call.check(function(handle.pointer, _column(rows), call.pointer, *arrays))
 
-    return _mapped(texts, _cut(texts, chunks(texts)), classified, len)
+    return _mapped(texts, _cut(texts, chunks(texts)), called, len)
 
 
 def _check_column(column: Any, name: str) -> None:

@@ -10,6 +10,7 @@ from ._answer import AnswerMethods
 from ._call import Call, index, int32, switch
 from ._classify import ClassifyMethods
 from ._embed import EmbedMethods
+from ._entities import EntitiesMethods
 from ._errors import InvalidArgument
 from ._handle import Handle, Results
 from ._native import library, text_at
@@ -22,17 +23,17 @@ if TYPE_CHECKING:
 
     from ._options import CallOptions
 
-TASKS = ("answer", "classify", "embed", "predict")
+TASKS = ("answer", "classify", "embed", "predict", "entities")
 PRECISIONS = ("auto", "f32", "bf16", "int8")
 INSTRUCTION_SETS = ("auto", "portable", "avx2", "avx512", "avx512_vnni", "avx512_vnni_bf16")
 
 
-class Context(AnswerMethods, ClassifyMethods, EmbedMethods, SequenceMethods):
+class Context(AnswerMethods, ClassifyMethods, EntitiesMethods, EmbedMethods, SequenceMethods):
     """One loaded model; immutable, for any number of threads. An argument that is None has its default.
 
     model: a directory as Hugging Face's save_pretrained or this library writes it, or the files of such a directory
         as a mapping of names to bytes; default: the default model of task.
-    task: which default model: "answer", "classify", "embed" or "predict"; default "answer".
+    task: which default model: "answer", "classify", "entities", "embed" or "predict"; default "answer".
     threads: that one call may use, 1...1024, or 0 for as many as the process may run on; default 0.
     precision: "auto", "f32", "bf16" or "int8"; default "auto": the fastest whose accuracy contract holds.
     isa: instruction set: "auto", "portable", "avx2", "avx512", "avx512_vnni" or "avx512_vnni_bf16"; default "auto":

@@ -1,6 +1,6 @@
 """Options: keyword arguments of the calls. help() shows what each means."""
 
-from typing import TYPE_CHECKING, Any, Callable, Optional, TypedDict
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Optional, TypedDict
 
 if TYPE_CHECKING:
     from ._results import Word
@@ -72,6 +72,28 @@ class ClassifyOptions(CallOptions, total=False):
     max_seq_len: Optional[int]
     doc_stride: Optional[int]
     window_pooling: Optional[str]
+
+
+class EntitiesOptions(CallOptions, total=False):
+    """Keyword arguments of the entities methods. An option that is None, or left out, has its default.
+
+    labels: a list of those to give, with or without "B-" and "I-"; default: all.
+    ignore_labels: a list of those to leave out, spelt as in results, unless labels has them; default ["O"].
+    aggregation: how labels of tokens become entities, as in Hugging Face's pipeline: "none", "simple", "first",
+        "average", "max", or "model": what the model's config.json says, else "simple"; default "model".
+    threshold: entities of a lower score are left out, 0...1; default 0.
+    max_seq_len: tokens of one window, at least 8; longer texts are read in windows; default: as many as the model
+        takes.
+    doc_stride: tokens that two neighbouring windows share, at least 1, or 0 for none; default 128, at most a third
+        of max_seq_len.
+    """
+
+    labels: Optional[Iterable[str]]
+    ignore_labels: Optional[Iterable[str]]
+    aggregation: Optional[str]
+    threshold: Optional[float]
+    max_seq_len: Optional[int]
+    doc_stride: Optional[int]
 
 
 class EmbedOptions(CallOptions, total=False):
@@ -158,4 +180,4 @@ def _add_common(*classes: Any) -> None:
         options.__doc__ = f"{options.__doc__.rstrip()}\n{common}"
 
 
-_add_common(AnswerOptions, ClassifyOptions, EmbedOptions, TrainOptions, GenerateOptions)
+_add_common(AnswerOptions, ClassifyOptions, EntitiesOptions, EmbedOptions, TrainOptions, GenerateOptions)

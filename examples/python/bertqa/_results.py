@@ -2,7 +2,7 @@
 
 import reprlib
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Dict, Generic, List, Optional, Tuple, TypeVar, Union
+from typing import TYPE_CHECKING, Dict, Generic, Iterable, Iterator, List, Optional, Tuple, TypeVar, Union
 
 if TYPE_CHECKING:
     from array import array
@@ -153,6 +153,50 @@ class Classification(_Brief, Generic[T]):
     def probabilities(self) -> Dict[str, float]:
         """The probability of every label."""
         return {score.label: score.probability for score in self.scores}
+
+
+@dataclass(frozen=True, repr=False)
+class Entity(_Brief, Generic[T]):
+    """A part of a text and what it is: text[start:end], in code points (bytes for bytes).
+
+    label: without the prefix "B-" or "I-", but with aggregation="none".
+    byte_range, utf16_range: the same range in bytes of UTF-8 and in UTF-16 code units.
+    score: the label's probability, its mean over the entity's words or tokens; 1 for what a pattern has found.
+    """
+
+    text: T
+    label: str
+    start: int
+    end: int
+    byte_range: Tuple[int, int]
+    utf16_range: Tuple[int, int]
+    score: float
+
+
+@dataclass(frozen=True, repr=False)
+class EntityList(_Brief, Generic[T]):
+    """What was found in a text: a sequence of Entity, in the order of the text; + joins two.
+
+    entities: as a list. window_count: windows that the model read.
+    """
+
+    entities: List[Entity[T]]
+    window_count: int
+
+    def __len__(self) -> int:
+        return len(self.entities)
+
+    def __iter__(self) -> "Iterator[Entity[T]]":
+        return iter(self.entities)
+
+    def __getitem__(self, index: int) -> Entity[T]:
+        return self.entities[index]
+
+    def __add__(self, other: "Iterable[Entity[T]]") -> "List[Entity[T]]":
+        return [*self.entities, *other]
+
+    def __radd__(self, other: "Iterable[Entity[T]]") -> "List[Entity[T]]":
+        return [*other, *self.entities]
 
 
 @dataclass(frozen=True, repr=False)
@@ -333,11 +377,11 @@ class ModelInfo(_Brief):
 
     directory: where the model came from; "" for files in memory.
     architecture: "BertForQuestionAnswering"; "" for a tokenizer alone.
-    task: "answer", "classify", "embed" or "predict"; "" for a tokenizer alone.
+    task: "answer", "classify", "entities", "embed" or "predict"; "" for a tokenizer alone.
     precision, isa: in use; "" for word-count models and tokenizers. threads: that one call may use.
     vocabulary_size: pieces or words in the vocabulary; is_lowercase: the tokenizer lower-cases.
     no_answer_threshold: the model's own, see AnswerOptions.
-    labels: a classifier's, by id. embedding_length: floats of an embedding. sequence: of models that predict.
+    labels: of texts or tokens, by id. embedding_length: floats of an embedding. sequence: of models that predict.
     """
 
     directory: str

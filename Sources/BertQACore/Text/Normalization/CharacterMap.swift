@@ -10,8 +10,6 @@ final class CharacterMap: @unchecked Sendable {
   /// Valid UTF-8.
   private let replacements: AlignedBuffer<UInt8>
   private let replacementCount: Int
-  /// By ASCII character whether some rule begins with it.
-  let isMapped: AlignedBuffer<Bool>
 
   init(_ bytes: UnsafeRawBufferPointer) throws(BertQAError) {
     guard bytes.count >= 4 else { throw Self.error("it has \(bytes.count) bytes, at least 4 are needed") }
@@ -34,10 +32,14 @@ final class CharacterMap: @unchecked Sendable {
     guard UTF8Codec.isValid(UnsafeBufferPointer(start: replacements.base, count: replacementCount)) else {
       throw Self.error("its replacements are not valid UTF-8")
     }
-    isMapped = try AlignedBuffer(repeating: false, count: 128)
-    for byte in 0..<128 {
-      let text = [UInt8(byte)]
-      isMapped[byte] = text.withUnsafeBufferPointer { replacement(of: $0) } != nil
+  }
+
+  /// Whether some beginning of the character's bytes has a rule.
+  func hasRule(for scalar: UInt32) -> Bool {
+    let (bytes, count) = UTF8Codec.encode(scalar)
+    var text = bytes.littleEndian
+    return withUnsafeBytes(of: &text) { text in
+      replacement(of: UnsafeBufferPointer(rebasing: text.bindMemory(to: UInt8.self)[..<count])) != nil
     }
   }
 

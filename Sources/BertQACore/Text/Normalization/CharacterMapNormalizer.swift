@@ -3,56 +3,90 @@
 struct CharacterMapNormalizer: Normalizer {
   private let map: CharacterMap
   private let breaks = GraphemeBreak.shared
+  /// A bit for each code point below U+10000: it has no rule, and begins a cluster behind another such character.
+  private let plain: SharedBuffer<UInt64>
 
   /// Clusters of more bytes are not looked up.
   private static let clusterLimit = 5
 
-  init(_ map: CharacterMap) { self.map = map }
-
-  func leaves(_ text: borrowing NormalizedText) -> Bool {
-    plainCount(text, from: 0) == text.count
+  init(_ map: CharacterMap) throws(BertQAError) {
+    self.map = map
+    plain = try SharedBuffer(count: 0x10000 / 64)
+    for index in 0..<plain.count {
+      var bits: UInt64 = 0
+      for bit in 0..<64 {
+        let scalar = UInt32(64 * index + bit)
+        if !GraphemeBreak.joins(breaks.properties(of: scalar)), !map.hasRule(for: scalar) {
+          bits |= 1 << UInt64(bit)
+        }
+      }
+      plain.base[index] = bits
+    }
   }
 
-  /// The ASCII characters from `begin` on that no rule begins with, without the last one before another character.
-  private func plainCount(_ text: borrowing NormalizedText, from begin: Int) -> Int {
+  func leaves(_ text: borrowing NormalizedText) -> Bool { plainEnd(text, from: 0) == text.count }
+
+  /// Where the plain characters from `begin` on end, but for the last one before another character, which may be of
+  /// the same cluster.
+  private func plainEnd(_ text: borrowing NormalizedText, from begin: Int) -> Int {
+    let (bytes, plain) = (UnsafePointer(text.base), UnsafePointer(plain.base))
+    var last = begin
     var end = begin
-    while end < text.count, text.base[end] < 0x80, !map.isMapped[Int(text.base[end])] { end &+= 1 }
-    // What follows may be of the same cluster.
-    if end < text.count, end > begin { end &-= 1 }
-    return end - begin
+    while end < text.count {
+      let lead = UInt32(bytes[end])
+      let scalar: UInt32
+      let size: Int
+      if lead < 0x80 {
+        (scalar, size) = (lead, 1)
+      } else if lead < 0xE0 {
+        (scalar, size) = ((lead & 0x1F) << 6 | UInt32(bytes[end &+ 1]) & 0x3F, 2)
+      } else if lead < 0xF0 {
+        let middle = (UInt32(bytes[end &+ 1]) & 0x3F) << 6
+        (scalar, size) = ((lead & 0xF) << 12 | middle | UInt32(bytes[end &+ 2]) & 0x3F, 3)
+      } else {
+        return last
+      }
+      if plain[Int(scalar &>> 6)] &>> UInt64(scalar & 63) & 1 == 0 { return last }
+      last = end
+      end &+= size
+    }
+    return end
+  }
+
+  private func clusterEnd(_ text: borrowing NormalizedText, from begin: Int) -> Int {
+    var scanner = GraphemeBreak.Scanner()
+    var end = begin
+    while end < text.count {
+      let decoded = UTF8Codec.decode(text.base, at: end, end: text.count)
+      if scanner.isBoundary(before: breaks.properties(of: decoded.scalar)), end > begin { break }
+      end &+= decoded.size
+    }
+    return end
   }
 
   func normalize(
     _ text: borrowing NormalizedText, into target: inout NormalizedText, _ monitor: CallMonitor?
   ) throws(BertQAError) {
     var writer = CharacterMapWriter(map)
-    var scanner = GraphemeBreak.Scanner()
+    var position = 0
     var nextCheck = CallPoll.textInterval
-    // text[cluster ..< position] is the beginning of a cluster.
-    var (cluster, position) = (0, 0)
     while position < text.count {
-      if position == cluster, !writer.isDisplaced {
-        let count = plainCount(text, from: position)
-        if count > 0 {
-          try writer.copy(text, position..<position + count, into: &target)
-          position += count
-          cluster = position
-          scanner = GraphemeBreak.Scanner()
-          continue
-        }
-      }
-      let decoded = UTF8Codec.decode(text.base, at: position, end: text.count)
-      if scanner.isBoundary(before: breaks.properties(of: decoded.scalar)), position > cluster {
-        try write(text, cluster..<position, &writer, into: &target)
-        cluster = position
-      }
-      position += decoded.size
       if position >= nextCheck {
         try monitor?.check()
         nextCheck = position + CallPoll.textInterval
       }
+      if !writer.isDisplaced {
+        let end = plainEnd(text, from: position)
+        if end > position {
+          try writer.copy(text, position..<end, into: &target)
+          position = end
+          continue
+        }
+      }
+      let end = clusterEnd(text, from: position)
+      try write(text, position..<end, &writer, into: &target)
+      position = end
     }
-    if position > cluster { try write(text, cluster..<position, &writer, into: &target) }
     try target.seal()
   }
 
@@ -60,8 +94,11 @@ struct CharacterMapNormalizer: Normalizer {
     _ text: borrowing NormalizedText, _ cluster: Range<Int>, _ writer: inout CharacterMapWriter,
     into target: inout NormalizedText
   ) throws(BertQAError) {
-    if cluster.count <= Self.clusterLimit, try writer.replace(text, cluster, into: &target) { return }
     var position = cluster.lowerBound
+    let isSingle = text.characterEnd(position + 1) == cluster.upperBound
+    if !isSingle, cluster.count <= Self.clusterLimit, try writer.replace(text, cluster, into: &target) {
+      return
+    }
     while position < cluster.upperBound {
       let end = text.characterEnd(position + 1)
       if try !writer.replace(text, position..<end, into: &target) {
@@ -89,7 +126,8 @@ private struct CharacterMapWriter {
   ) throws(BertQAError) {
     try target.append(copying: text, range)
     cursor.position = range.upperBound
-    last = (target.count - 1, 0, range.upperBound - 1)
+    let size = range.upperBound - text.characterStart(range.upperBound - 1)
+    last = (target.count - size, 0, range.upperBound - size)
   }
 
   /// A character that stays.

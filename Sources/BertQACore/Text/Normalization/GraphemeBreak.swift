@@ -50,6 +50,14 @@ struct GraphemeBreak: Sendable {
     return classes[scalar]
   }
 
+  /// Whether a character may be in one cluster with its neighbours, even if those are none that do.
+  static func joins(_ properties: UInt8) -> Bool {
+    switch properties & 15 {
+    case Class.extend...Class.regionalIndicator, Class.carriageReturn, Class.leading...Class.trailing: true
+    default: properties & Conjunct.mask > Conjunct.consonant
+    }
+  }
+
   /// What the rules look back at.
   struct Scanner {
     private var last: UInt8?

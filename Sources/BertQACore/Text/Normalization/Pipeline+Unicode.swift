@@ -11,7 +11,7 @@ extension Pipeline {
     case "Nmt": return ControlNormalizer()
     case "Precompiled":
       let rules = try step.required("precompiled_charsmap", step.string("precompiled_charsmap"))
-      return CharacterMapNormalizer(
+      return try CharacterMapNormalizer(
         try named(step.file) { () throws(BertQAError) in try CharacterMap.decode(base64: rules) })
     case "Prepend": return Prepender(try step.required("prepend", step.string("prepend")))
     case "Replace":

@@ -57,7 +57,8 @@ extension Pipeline {
   private static func normalizers(
     _ source: SentencePieceModel, _ family: SentencePieceFamily, _ settings: ObjectReader
   ) throws(BertQAError) -> [any Normalizer] {
-    let rules: [any Normalizer] = source.characterMap.map { [CharacterMapNormalizer($0)] } ?? []
+    var rules: [any Normalizer] = []
+    if let map = source.characterMap { rules = [try CharacterMapNormalizer(map)] }
     switch family {
     case .xlmRoberta, .camembert: return rules
     case .albert:

@@ -64,7 +64,7 @@ struct TokenizerFiles: Sendable {
     _ directory: ModelDirectory, tokenizerJSON name: String
   ) throws(BertQAError) -> Kind {
     let file = try directory.file(name, limit: ModelFile.jsonLimit)
-    if try TokenizerJSON.isBert(file) {
+    if try TokenizerJSON.isBert(file), try WordPieceFiles.isClaimed(by: directory) {
       return .wordPiece(try WordPieceFiles(directory, vocabulary: nil, tokenizerJSON: name))
     }
     return .pipeline(try PipelineFiles(tokenizerJSON: file))

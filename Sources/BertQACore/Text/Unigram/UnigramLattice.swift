@@ -11,7 +11,7 @@ struct PlacedPiece: BitwiseCopyable {
 /// Of equal sums the way that ends in the piece that begins first stays, as in Hugging Face's implementation; scores
 /// are added from left to right.
 struct UnigramLattice: ~Copyable {
-  // Not private: Swift 6.3 then makes a broken module of files that let go of a lattice.
+  /// A place in the text. Not private: the compiler needs to see it where a lattice is a member.
   struct Node: BitwiseCopyable {
     /// The sum of the way's scores.
     var score: Double
@@ -43,6 +43,7 @@ struct UnigramLattice: ~Copyable {
     let nodes = nodes.base
     nodes.initialize(repeating: Node(score: 0, length: 0, id: 0), count: count + 1)
     let (trie, scores) = (model.trie.root, scores.base)
+    let characterNodes = UnsafePointer(model.characterNodes.base)
     let (unkID, unkScore) = (model.unkID, model.unkScore)
     let text = bytes + begin
 
@@ -61,20 +62,23 @@ struct UnigramLattice: ~Copyable {
         nextCheck += CallPoll.textInterval
       }
       let score = nodes[start].score
-      let size = Self.characterSize(text[start])
       var isSingle = false
-      var node = trie[0]
-      var position = start
-      while position < count {
-        let byte = text[position]
-        node = trie[node.offset ^ Int(byte)]
-        if node.label != PieceTrie.Node.label(byte) { break }
-        position &+= 1
-        let id = node.value
-        if id >= 0 {
-          let length = position &- start
-          offer(scores[Int(id)] + score, id, at: position, length: length)
-          if length == size { isSingle = true }
+      let (place, size) = Self.character(text + start, trie, characterNodes)
+      var position = start &+ size
+      if place != 0 {
+        var node = trie[place]
+        while true {
+          let id = node.value
+          if id >= 0 {
+            let length = position &- start
+            offer(scores[Int(id)] + score, id, at: position, length: length)
+            if length == size { isSingle = true }
+          }
+          if position >= count { break }
+          let byte = text[position]
+          node = trie[node.offset ^ Int(byte)]
+          if node.label != PieceTrie.Node.label(byte) { break }
+          position &+= 1
         }
       }
       if !isSingle { offer(unkScore + score, unkID, at: start &+ size, length: size) }
@@ -137,9 +141,24 @@ struct UnigramLattice: ~Copyable {
     for byte in text { try append(model.byteIDs[Int(byte)], from: begin, to: end) }
   }
 
-  /// Bytes of a character that begins with `byte`, in valid UTF-8.
+  /// The node that a character of valid UTF-8 leads to, 0 if there is none, and its bytes.
   @inline(__always)
-  private static func characterSize(_ byte: UInt8) -> Int {
-    byte < 0x80 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4
+  private static func character(
+    _ text: UnsafePointer<UInt8>, _ trie: UnsafePointer<PieceTrie.Node>, _ nodes: UnsafePointer<UInt32>
+  ) -> (place: Int, size: Int) {
+    let lead = UInt32(text[0])
+    if lead < 0x80 { return (Int(nodes[Int(lead)]), 1) }
+    let second = UInt32(text[1]) & 0x3F
+    if lead < 0xE0 { return (Int(nodes[Int((lead & 0x1F) << 6 | second)]), 2) }
+    if lead < 0xF0 {
+      let scalar = (lead & 0xF) << 12 | second << 6 | UInt32(text[2]) & 0x3F
+      return (Int(nodes[Int(scalar)]), 3)
+    }
+    var place = 0
+    for index in 0..<4 {
+      place = trie[place].offset ^ Int(text[index])
+      if trie[place].label != PieceTrie.Node.label(text[index]) { return (0, 4) }
+    }
+    return (place, 4)
   }
 }

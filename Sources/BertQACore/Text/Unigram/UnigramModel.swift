@@ -15,8 +15,8 @@ final class UnigramModel: @unchecked Sendable {
   let unkScore: Double
   /// By byte the id of its piece, such as `<0x0A>`, or -1.
   let byteIDs: AlignedBuffer<Int32>
-  /// By id whether the piece, as a text of its own, is that one piece.
-  let isWhole: AlignedBuffer<Bool>
+  /// By code point below U+10000 the node of the trie that its bytes lead to; 0 where there is none.
+  let characterNodes: AlignedBuffer<UInt32>
 
   /// How far below the lowest score an unknown character is.
   private static let unkPenalty = 10.0
@@ -42,9 +42,8 @@ final class UnigramModel: @unchecked Sendable {
     self.unkID = Int32(unkID)
     unkScore = (scores.min() ?? 0) - Self.unkPenalty
     byteIDs = try Self.byteIDs(trie, byteFallback)
-    isWhole = try AlignedBuffer(repeating: false, count: count)
+    characterNodes = try Self.characterNodes(trie)
     self.vocabulary = vocabulary
-    try findWholePieces()
   }
 
   private static func byteIDs(
@@ -66,36 +65,27 @@ final class UnigramModel: @unchecked Sendable {
     for token in tokens where token.isSpecial {
       guard let id = vocabulary.id(of: token.content) else { continue }
       textScores[Int(id)] = -.infinity
-      isWhole[Int(id)] = false
     }
   }
 
-  /// Splits every piece as a text: where it stays whole, which most words of a text do, the search is over after one
-  /// walk through the trie.
-  private func findWholePieces() throws(BertQAError) {
-    var lattice = UnigramLattice()
-    for id in 0..<Int32(clamping: vocabulary.count) where id != unkID {
-      let piece = vocabulary.piece(id)
-      guard let base = piece.baseAddress, piece.count > 0 else { continue }
-      try lattice.split(base, from: 0, to: piece.count, self, scores, nil)
-      isWhole[Int(id)] = lattice.pieces.count == 1 && lattice.pieces[0].id == id
+  private static func characterNodes(
+    _ trie: borrowing PieceTrie
+  ) throws(BertQAError) -> AlignedBuffer<UInt32> {
+    let result = try AlignedBuffer<UInt32>(repeating: 0, count: 0x10000)
+    for scalar in 0..<UInt32(0x10000) where scalar & 0xF800 != 0xD800 {
+      let (bytes, count) = UTF8Codec.encode(scalar)
+      var place = 0
+      for index in 0..<count {
+        let byte = UInt8(truncatingIfNeeded: bytes >> UInt32(8 * index))
+        place = trie.root[place].offset ^ Int(byte)
+        if trie.root[place].label != PieceTrie.Node.label(byte) {
+          place = 0
+          break
+        }
+      }
+      result[Int(scalar)] = UInt32(place)
     }
-  }
-
-  /// The id of the piece that is all of bytes[begin ..< end] and its best split; -1 where that is not known.
-  @inline(__always)
-  func wholePiece(_ bytes: UnsafePointer<UInt8>, from begin: Int, to end: Int) -> Int32 {
-    let nodes = trie.root
-    var node = nodes[0]
-    var position = begin
-    while position < end {
-      let byte = bytes[position]
-      node = nodes[node.offset ^ Int(byte)]
-      if node.label != PieceTrie.Node.label(byte) { return -1 }
-      position &+= 1
-    }
-    let id = node.value
-    return id >= 0 && isWhole[Int(id)] ? id : -1
+    return result
   }
 }
 
@@ -106,25 +96,28 @@ extension UnigramModel: TokenModel {
 
   func tokenize(_ words: borrowing Words, into output: inout TokenOutput) throws(BertQAError) {
     let bytes = UnsafePointer(words.text.base)
-    let memory = output.modelMemory as? UnigramMemory ?? UnigramMemory()
+    let memory = if let kept = output.modelMemory as? UnigramMemory { kept } else { try UnigramMemory() }
     output.modelMemory = memory
+    // Out of the object while in use, so that no access to it has to be checked.
+    var lattice = UnigramLattice()
+    swap(&lattice, &memory.lattice)
+    defer { swap(&lattice, &memory.lattice) }
+    let splits = memory.splits
     let parses = output.parsesSpecialTokens
     for index in 0..<words.ranges.count {
       let (begin, end) = (Int(words.ranges[index].start), Int(words.ranges[index].end))
-      let id = wholePiece(bytes, from: begin, to: end)
-      if id >= 0 {
-        try output.append(id, begin, end)
-        continue
-      }
+      let key = WordKey(bytes + begin, count: end &- begin, mode: parses ? 1 : 0)
+      if let key, try splits.append(key, at: begin, to: &output) { continue }
       if parses {
-        try memory.lattice.split(bytes, from: begin, to: end, self, scores, output.monitor)
+        try lattice.split(bytes, from: begin, to: end, self, scores, output.monitor)
       } else {
-        try memory.lattice.split(bytes, from: begin, to: end, self, textScores, output.monitor)
+        try lattice.split(bytes, from: begin, to: end, self, textScores, output.monitor)
       }
-      for index in 0..<memory.lattice.pieces.count {
-        let piece = memory.lattice.pieces[index]
+      for index in 0..<lattice.pieces.count {
+        let piece = lattice.pieces[index]
         try output.append(piece.id, Int(piece.begin), Int(piece.end))
       }
+      if let key { splits.remember(key, at: begin, lattice.pieces) }
     }
   }
 }
@@ -132,4 +125,7 @@ extension UnigramModel: TokenModel {
 /// What a thread needs for one text at a time.
 private final class UnigramMemory {
   var lattice = UnigramLattice()
+  let splits: WordSplits
+
+  init() throws(BertQAError) { splits = try WordSplits() }
 }

@@ -60,8 +60,8 @@ extension TokenizerConfiguration {
     guard isBert(name) else {
       throw BertQAError(
         .unsupported,
-        "\(reader.file): \"tokenizer_class\" is \(quoted(name ?? "")); without tokenizer.json supported: "
-          + "BertTokenizer and classes that tokenize like it")
+        "\(reader.file): \"tokenizer_class\" is \(quoted(name ?? "")); supported: BertTokenizer "
+          + "and classes that tokenize like it, and others with a tokenizer.json")
     }
     if try reader.bool("do_basic_tokenize") == false {
       throw BertQAError(

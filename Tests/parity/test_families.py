@@ -1,0 +1,168 @@
+"""Encoders of the families that descend from BERT against transformers in fp32: outputs at most 1e-4 apart.
+
+The tokenizer is BERT's for all, as only what follows it is compared here: so in RoBERTa's families padding, id 1, is
+a piece of texts too.
+"""
+
+import functools
+import os
+import pathlib
+import subprocess
+
+import numpy as np
+import pytest
+import torch
+import transformers
+from conftest import randomise, text_of, write_tokenizer
+from test_logits import BATCHES, logits, windows_of
+from transformers import (
+    AlbertConfig,
+    BertTokenizer,
+    CamembertConfig,
+    ElectraConfig,
+    RobertaConfig,
+    XLMRobertaConfig,
+)
+
+import bertqa
+
+TOLERANCE = 1e-4
+TOOL = pathlib.Path(os.environ["BERTQA_PREFIX"]) / "bin" / "bertqa"
+ROBERTA = {"vocab_size": 30522, "max_position_embeddings": 514, "type_vocab_size": 1, "layer_norm_eps": 1e-5}
+SMALL = {"hidden_size": 384, "num_hidden_layers": 4, "num_attention_heads": 6, "intermediate_size": 1536}
+BASE = {"hidden_size": 768, "num_attention_heads": 12, "intermediate_size": 3072}
+# what the classes' names begin with, configuration, stored as, in shards of
+FAMILIES = {
+    "roberta-base": ("Roberta", RobertaConfig(**ROBERTA), torch.float16, "5GB"),
+    "xlm-roberta, small": ("XLMRoberta", XLMRobertaConfig(**ROBERTA | SMALL), torch.float32, "20MB"),
+    "camembert, two types, silu": (
+        "Camembert",
+        CamembertConfig(
+            **ROBERTA
+            | SMALL
+            | {"type_vocab_size": 2, "hidden_act": "silu", "pad_token_id": 3, "max_position_embeddings": 516}
+        ),
+        torch.bfloat16,
+        "5GB",
+    ),
+    "electra-small": ("Electra", ElectraConfig(), torch.float32, "5GB"),
+    "electra-base": ("Electra", ElectraConfig(**BASE, embedding_size=768), torch.bfloat16, "5GB"),
+    "albert-base": ("Albert", AlbertConfig(**BASE, vocab_size=30522), torch.float32, "5GB"),
+    "albert, groups of two": (
+        "Albert",
+        AlbertConfig(**SMALL, vocab_size=30522, num_hidden_groups=2, inner_group_num=2, hidden_act="relu"),
+        torch.float16,
+        "10MB",
+    ),
+}
+TEXTS = [text_of(words, words) for words in (1, 2, 5, 17, 60, 200, 430)] + [""]
+PAIRS = [
+    (text_of(5, 1), text_of(30, 2)),
+    (text_of(150, 3), text_of(40, 4)),
+    (text_of(3, 5), ""),
+    ("", text_of(9, 6)),
+]
+
+
+@functools.cache
+def build(name, head, folder):
+    """(directory, the same model in transformers in f32, its tokenizer)"""
+    prefix, config, dtype, shards = FAMILIES[name]
+    kind = getattr(transformers, prefix + head)
+    config = type(config)(**config.to_dict() | {"num_labels": 2 if head == "ForQuestionAnswering" else 3})
+    model = kind._from_config(config, attn_implementation="eager").eval()
+    randomise(model, seed=len(name))
+    model.to(dtype)
+    directory = folder / f"{prefix}{head}-{len(name)}"
+    model.save_pretrained(directory, max_shard_size=shards)
+    write_tokenizer(directory)
+    tokenizer = BertTokenizer.from_pretrained(directory)
+    if config.model_type in ("roberta", "xlm-roberta", "camembert"):
+        tokenizer.model_input_names = ["input_ids", "attention_mask"]
+    return directory, model.float(), tokenizer
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    yield tmp_path_factory.mktemp("families")
+    build.cache_clear()
+
+
+def reference(model, ids, second):
+    """[start, end] logits of one window."""
+    inputs = {"input_ids": torch.tensor([ids]), "attention_mask": torch.ones(1, len(ids), dtype=torch.long)}
+    if model.config.model_type in ("electra", "albert"):
+        inputs["token_type_ids"] = (torch.arange(len(ids)) >= second).long()[None]
+    with torch.no_grad():
+        output = model(**inputs)
+    return np.stack([output.start_logits[0].numpy(), output.end_logits[0].numpy()])
+
+
+def encode(tokenizer, text):
+    # As lists: an empty second text alone would be taken for none.
+    return tokenizer(*([part] for part in ([text] if isinstance(text, str) else text)), return_tensors="pt")
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_logits(name, folder):
+    directory, model, _ = build(name, "ForQuestionAnswering", folder)
+    windows = [window for lengths in BATCHES.values() for window in windows_of(lengths)]
+    for ids, _ in windows:
+        ids[len(ids) // 2] = model.config.pad_token_id
+    with bertqa.Context(directory, precision="f32") as context:
+        with pytest.raises(bertqa.InvalidArgument, match="must be 1 to 512"):
+            context.logits([[5] * 513])
+        got = logits(context, windows)
+        assert all(np.array_equal(logits(context, [window])[0], ours) for window, ours in zip(windows, got))
+    for (ids, second), ours in zip(windows, got):
+        theirs = reference(model, ids, second)
+        assert np.abs(theirs).max() > 0.1, "the reference must not be trivial"
+        assert np.abs(ours - theirs).max() <= TOLERANCE
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_other_precisions(name, folder, tmp_path):
+    """Random weights magnify what rounding does, but less than a wrong computation would."""
+    directory, model, _ = build(name, "ForQuestionAnswering", folder)
+    windows = windows_of(BATCHES["ragged"])
+    theirs = np.concatenate([reference(model, *window) for window in windows], axis=1)
+    subprocess.run([TOOL, "quantize", directory, tmp_path / "int8"], check=True, capture_output=True)
+    for precision, path, bound in (
+        ("bf16", directory, 0.05),
+        ("int8", directory, 0.2),
+        ("int8", tmp_path / "int8", 0.2),
+    ):
+        try:
+            context = bertqa.Context(path, precision=precision)
+        except bertqa.Unsupported:
+            assert precision == "bf16"
+            continue
+        with context:
+            ours = np.concatenate(logits(context, windows), axis=1)
+        error = np.sqrt(((ours - theirs) ** 2).mean()) / theirs.std()
+        assert 0 < error < bound, (precision, path.name)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_classifier(name, folder):
+    directory, model, tokenizer = build(name, "ForSequenceClassification", folder)
+    with bertqa.Context(directory, precision="f32") as context:
+        results = context.classify_batch(TEXTS + PAIRS)
+    for text, result in zip(TEXTS + PAIRS, results):
+        ours = [score.logit for score in sorted(result.scores, key=lambda score: score.id)]
+        with torch.no_grad():
+            theirs = model(**encode(tokenizer, text)).logits[0].numpy()
+        assert np.abs(ours - theirs).max() <= TOLERANCE
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_vectors(name, folder):
+    directory, model, tokenizer = build(name, "Model", folder)
+    with bertqa.Context(directory, precision="f32") as context:
+        for pooling in ("mean", "cls"):
+            vectors = np.asarray(context.embed(TEXTS + PAIRS, pooling=pooling, normalize=False))
+            for text, ours in zip(TEXTS + PAIRS, vectors):
+                with torch.no_grad():
+                    hidden = model(**encode(tokenizer, text)).last_hidden_state[0].numpy()
+                theirs = hidden[0] if pooling == "cls" else hidden.mean(axis=0)
+                assert np.abs(ours - theirs).max() <= TOLERANCE

@@ -1,0 +1,181 @@
+"""Entities of texts: methods of Context; personal data by pattern; and texts without them."""
+
+from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Optional, Sequence, Tuple, Union, cast, overload
+
+from . import _abi
+from ._answer import each_status
+from ._call import Call
+from ._classify import listed
+from ._errors import InvalidArgument
+from ._handle import Closable, Results
+from ._native import failures, library, text_at
+from ._results import Entity, EntityList, T
+from ._text import encoded
+
+if TYPE_CHECKING:
+    from typing import Literal
+
+    from typing_extensions import Unpack
+
+    from ._errors import BertQAError
+    from ._options import CallOptions, EntitiesOptions
+
+AGGREGATIONS = ("model", "none", "simple", "first", "average", "max")
+#: In the order of their bits.
+PATTERNS = ("email", "phone", "card", "iban", "ip", "url")
+
+
+class EntitiesMethods(Closable):
+    """What a Context of a model that labels tokens does."""
+
+    def entities(self, text: T, **options: "Unpack[EntitiesOptions]") -> EntityList[T]:
+        """Finds the entities of a text of any length. options: see help(bertqa.EntitiesOptions)."""
+        handle, lib = self._opened(), library()
+        data = encoded(text)
+        call = entities_call(options)
+        with Results(1, lib.entity_list_free) as results:
+            call.check(lib.entities(handle.pointer, data, len(data), call.pointer, results))
+            return _entity_list(results[0], text)
+
+    @overload
+    def entities_batch(
+        self,
+        texts: Iterable[T],
+        *,
+        return_exceptions: "Literal[False]" = ...,
+        **options: "Unpack[EntitiesOptions]",
+    ) -> List[EntityList[T]]: ...
+
+    @overload
+    def entities_batch(
+        self,
+        texts: Iterable[T],
+        *,
+        return_exceptions: bool,
+        **options: "Unpack[EntitiesOptions]",
+    ) -> "List[Union[EntityList[T], BertQAError]]": ...
+
+    def entities_batch(
+        self, texts: Any, *, return_exceptions: bool = False, **options: "Unpack[EntitiesOptions]"
+    ) -> Any:
+        """Finds the entities of many texts in one call.
+
+        return_exceptions: False: the first text that fails ends the call, and the exception's `item` is its index.
+        True: a text that fails has its exception in the list instead of an EntityList.
+        options: see help(bertqa.EntitiesOptions).
+        """
+        handle, lib = self._opened(), library()
+        texts = listed(texts)
+        array = _texts(texts)
+        call = entities_call(options)
+        with Results(len(texts), lib.entity_list_free) as results:
+            statuses = each_status(len(texts), return_exceptions)
+            call.check(lib.entities_batch(handle.pointer, array, len(texts), call.pointer, results, statuses))
+            failed: Dict[int, Any] = {} if statuses is None else failures(statuses)
+            return [
+                failed[item] if item in failed else _entity_list(results[item], text)
+                for item, text in enumerate(texts)
+            ]
+
+
+def entities_call(values: Any) -> Call:
+    struct = _abi.EntitiesOptions()
+    for name, count in (("labels", "label_count"), ("ignore_labels", "ignore_label_count")):
+        labels = values.get(name)
+        if labels is None:
+            continue
+        if isinstance(labels, (str, bytes)):
+            raise TypeError(f"{name} is one text; a list of one is [label]")
+        labels = list(labels)
+        setattr(struct, name, _texts(labels or [""]))  # NULL would be the default
+        setattr(struct, count, len(labels))
+    rest = {name: None if name in ("labels", "ignore_labels") else value for name, value in values.items()}
+    return Call(rest, struct, choices={"aggregation": AGGREGATIONS}, zeros={"doc_stride": -1, "threshold": 0})
+
+
+def patterns(text: T, patterns: Optional[Iterable[str]] = None, **options: "Unpack[CallOptions]") -> EntityList[T]:
+    """Finds personal data in a text by rule, without a model: entities whose labels are "EMAIL", "PHONE", "CARD",
+    "IBAN", "IP" and "URL" and whose scores are 1, none overlapping another.
+
+    patterns: those to find, of "email", "phone", "card", "iban", "ip" and "url"; default: all.
+    options: see help(bertqa.CallOptions).
+    """
+    struct = _abi.PatternsOptions()
+    call = Call(options, struct)
+    if patterns is not None:
+        names = [patterns] if isinstance(patterns, str) else list(patterns)
+        for name in names:
+            if name not in PATTERNS:
+                raise InvalidArgument(f"patterns has {name!r}, but must be of {', '.join(PATTERNS)}")
+        if not names:
+            raise InvalidArgument("patterns is empty; None is its default, all")
+        struct.patterns = sum(1 << bit for bit, name in enumerate(PATTERNS) if name in names)
+    lib = library()
+    data = encoded(text)
+    with Results(1, lib.entity_list_free) as results:
+        call.check(lib.patterns(data, len(data), call.pointer, results))
+        return _entity_list(results[0], text)
+
+
+def redact(text: T, entities: "Iterable[Entity[T]]", replacement: Optional[T] = None) -> T:
+    """The text with entities replaced, by `replacement`, or by each one's label in brackets, such as "[PER]".
+
+    entities: of this text, in any order: EntityLists or lists of Entity, joined with +. Those that overlap are
+        replaced as one, with the label of the one that begins first, of several there the longest.
+    """
+    whole: Any = text
+    parts: List[Any] = []
+    position = 0
+    ordered = sorted(entities, key=lambda entity: (entity.start, -entity.end))
+    for label, start, end in _merged(ordered):
+        if not 0 <= start <= end <= len(text):
+            raise InvalidArgument(f"an entity is {start} to {end} of a text of {len(text)}: it is of another text")
+        name: Any = f"[{label}]"
+        named = name.encode() if isinstance(text, bytes) else name
+        parts += [whole[position:start], named if replacement is None else replacement]
+        position = end
+    return cast(T, whole[:0].join([*parts, whole[position:]]))
+
+
+def _merged(entities: "Sequence[Entity[T]]") -> List[Tuple[str, int, int]]:
+    """Label, start and end of what entities in order cover, those that overlap as one."""
+    merged: List[Tuple[str, int, int]] = []
+    for entity in entities:
+        if merged and entity.start < merged[-1][2]:
+            label, start, end = merged[-1]
+            merged[-1] = (label, start, max(end, entity.end))
+        else:
+            merged.append((entity.label, entity.start, entity.end))
+    return merged
+
+
+def _texts(texts: "Sequence[Any]") -> Any:
+    """Texts as the library takes them; the array keeps their bytes alive."""
+    array = (_abi.Text * len(texts))()
+    for entry, text in zip(array, texts):
+        data = encoded(text)
+        entry.text, entry.length = data, len(data)
+    return array
+
+
+def _entity_list(pointer: Any, text: T) -> EntityList[T]:
+    """The library's result for `text` as a plain value."""
+    lib = library()
+    found = [lib.entity_list_get(pointer, index).contents for index in range(lib.entity_list_count(pointer))]
+    return EntityList(
+        entities=[_entity(item, text) for item in found],
+        window_count=lib.entity_list_summary(pointer).contents.window_count,
+    )
+
+
+def _entity(item: _abi.Entity, text: T) -> Entity[T]:
+    own = item.bytes if isinstance(text, bytes) else item.code_points
+    return Entity(
+        text=cast(T, text[own.start : own.end]),
+        label=text_at(item.label, item.label_length),
+        start=own.start,
+        end=own.end,
+        byte_range=(item.bytes.start, item.bytes.end),
+        utf16_range=(item.utf16.start, item.utf16.end),
+        score=item.score,
+    )

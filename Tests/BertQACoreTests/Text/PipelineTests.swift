@@ -90,6 +90,17 @@ import Testing
     #expect(tokenizer.isUninformative(902))
   }
 
+  @Test func refusesTokensBeyondTheVocabulary() throws {
+    let path = Self.folder.appendingPathComponent("pipeline-byte-level/tokenizer.json")
+    let text = try String(contentsOf: path, encoding: .utf8)
+    let damaged = text.replacingOccurrences(of: #""sep":["</s>",2]"#, with: #""sep":["</s>",902]"#)
+    let files = { (text: String) in ["tokenizer.json": Array(text.utf8)] }
+    _ = try TokenizerFiles(ModelDirectory(files: files(text)))
+    let error = failure { _ = try TokenizerFiles(ModelDirectory(files: files(damaged))) }
+    #expect(error?.status == .invalidModel)
+    #expect(error?.message.contains("adds the token 902") == true, "\(String(describing: error))")
+  }
+
   @Test func agreesWithItsOwnDefinitionOnly() throws {
     let tokenizer = try Self.tokenizer("byte-level")
     #expect(tokenizer.agrees(with: try Self.tokenizer("byte-level")))

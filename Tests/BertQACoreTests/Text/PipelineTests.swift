@@ -21,7 +21,7 @@ import Testing
     return tokens
   }
 
-  @Test(arguments: ["byte-level", "characters"])
+  @Test(arguments: ["byte-level", "characters", "unigram"])
   func equalsReferenceOnGoldenCases(kind: String) throws {
     let tokenizer = try Self.tokenizer(kind)
     let path = Self.folder.appendingPathComponent("pipeline-\(kind)/cases.jsonl")

@@ -51,7 +51,7 @@ struct ShortWord {
   }
 
   /// Cuts a word of `size` bytes, at most `limit`, one more readable. Returns the number of pieces.
-  @inline(never)
+  @inline(__always)
   func cut(_ word: UnsafePointer<UInt8>, _ size: Int) -> Int {
     var index = 0
     var all: UInt8 = 0
@@ -112,59 +112,7 @@ struct ShortWord {
     return mergeKeyed(ids, starts, count)
   }
 
-  @inline(__always)
   private func mergeKeyed(
-    _ ids: UnsafeMutablePointer<Int32>, _ starts: UnsafeMutablePointer<Int32>, _ count: Int
-  ) -> Int {
-    if count <= 8 { return mergeInRegisters(ids, starts, count, SIMD8<Int32>.self) }
-    if count <= 16 { return mergeInRegisters(ids, starts, count, SIMD16<Int32>.self) }
-    return mergeInMemory(ids, starts, count)
-  }
-
-  /// With all keys in vector registers: a load right behind a store of a part of it would have to wait.
-  @inline(__always)
-  private func mergeInRegisters<Keys: SIMD<Int32>>(
-    _ ids: UnsafeMutablePointer<Int32>, _ starts: UnsafeMutablePointer<Int32>, _ count: Int, _: Keys.Type
-  ) -> Int {
-    let (following, preceding, merges) = (self.following, self.preceding, self.merges)
-    var places = Keys()
-    for place in 0..<Keys.scalarCount { places[place] = Int32(truncatingIfNeeded: place) }
-    let last = Keys(repeating: Int32(truncatingIfNeeded: count &- 1))
-    let none = Keys(repeating: MergeTable.none)
-    var keys = UnsafeRawPointer(self.keys).loadUnaligned(as: Keys.self)
-    keys.replace(with: none, where: places .>= last)
-    var index = 0
-    while index < count {
-      following[index] = UInt8(truncatingIfNeeded: index &+ 1)
-      preceding[index &+ 1] = UInt8(truncatingIfNeeded: index)
-      index &+= 1
-    }
-    while true {
-      let key = keys.min()
-      if key == MergeTable.none { break }
-      let position = Int(key & (1 &<< Self.positionBits &- 1))
-      let piece = merges.result(key &>> Self.positionBits)
-      ids[position] = piece
-      let right = Int(following[position])
-      let after = Int(following[right])
-      following[position] = UInt8(truncatingIfNeeded: after)
-      preceding[after] = UInt8(truncatingIfNeeded: position)
-      keys.replace(with: none, where: places .== Keys(repeating: Int32(truncatingIfNeeded: right)))
-      let next = after < count ? Self.key(merges.rank(piece, ids[after]), position) : MergeTable.none
-      keys.replace(
-        with: Keys(repeating: next), where: places .== Keys(repeating: Int32(truncatingIfNeeded: position)))
-      if position > 0 {
-        let before = Int(preceding[position])
-        keys.replace(
-          with: Keys(repeating: Self.key(merges.rank(ids[before], piece), before)),
-          where: places .== Keys(repeating: Int32(truncatingIfNeeded: before)))
-      }
-    }
-    return compact(ids, starts, count)
-  }
-
-  @inline(never)
-  private func mergeInMemory(
     _ ids: UnsafeMutablePointer<Int32>, _ starts: UnsafeMutablePointer<Int32>, _ count: Int
   ) -> Int {
     let (keys, following, preceding, merges) = (self.keys, self.following, self.preceding, self.merges)
@@ -205,16 +153,8 @@ struct ShortWord {
         keys[before] = Self.key(merges.rank(ids[before], piece), before)
       }
     }
-    return compact(ids, starts, count)
-  }
-
-  /// Moves the pieces that are left together; returns how many.
-  @inline(__always)
-  private func compact(
-    _ ids: UnsafeMutablePointer<Int32>, _ starts: UnsafeMutablePointer<Int32>, _ count: Int
-  ) -> Int {
     var kept = 0
-    var index = 0
+    index = 0
     while index < count {
       ids[kept] = ids[index]
       starts[kept] = starts[index]

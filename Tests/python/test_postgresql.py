@@ -4,14 +4,16 @@ import os
 import re
 import shutil
 import signal
+import subprocess
 
 import pytest
 
 import bertqa
-from conftest import FIXTURES
-from postgres import Server, SQLError, installation, quote
+from conftest import FIXTURES, ROOT
+from postgres import TIMEOUT, Server, SQLError, installation, quote
 from samples import ANSWER, APOLLO, DOCUMENTS, FOX, WHO
 from test_hosts import check_shared
+from test_readme import blocks
 
 SPORT = "The team won the match after the striker scored two goals in the last minutes of the championship."
 CANCELLED = "57014"
@@ -127,6 +129,21 @@ def test_match(session):
     )
     for question in "?", "a & b | !c <-> (d", "'x' \\ y:*", "":
         session.execute(f"SELECT bertqa_match({quote(question)}), bertqa_match('simple', {quote(question)})")
+
+
+def test_documentation(server):
+    """The statements in docs/sql.md, as they stand, one after the other."""
+    with server.connect() as session:
+        session.execute("CREATE DATABASE documentation")
+    recipes = [block for block in blocks(ROOT / "docs" / "sql.md") if block.language == "sql"]
+    assert len(recipes) >= 2
+    for recipe in recipes:
+        psql = [installation() / "bin" / "psql", "-Xq", "-h", server.data, "-U", "postgres", "documentation"]
+        result = subprocess.run(
+            [*psql, "-v", "ON_ERROR_STOP=1"], input=recipe.code, capture_output=True, text=True, timeout=TIMEOUT
+        )
+        assert (result.returncode, result.stderr) == (0, ""), recipe.code
+        assert result.stdout.rstrip("\n") == recipe.output.rstrip("\n")
 
 
 # Errors

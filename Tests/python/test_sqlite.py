@@ -15,6 +15,7 @@ import bertqa
 from conftest import FIXTURES, PREFIX, ROOT
 from samples import ANSWER, APOLLO, DOCUMENTS, FOX, WHO, run_python
 from sqlite import DBCONFIG_TRUSTED_SCHEMA, INTERRUPT, Database, SQLError, library
+from test_readme import blocks
 
 EXTENSION = PREFIX / "lib" / "bertqa_sqlite.so"
 TINY = FIXTURES / "tiny-bert"
@@ -176,6 +177,21 @@ def test_generated_columns_and_indexes(database):
     database.execute("CREATE INDEX labels ON notes(label)")
     database.execute("INSERT INTO notes VALUES (?)", SPORT)
     assert database.execute("SELECT body FROM notes WHERE label = 'sport'") == [(SPORT,)]
+
+
+@pytest.mark.skipif(not shutil.which("sqlite3"), reason="the document on SQLite: needs sqlite3")
+def test_documentation(tmp_path):
+    """The commands in docs/sql.md, as they stand, one after the other."""
+    recipes = [block for block in blocks(ROOT / "docs" / "sql.md") if block.language == "sh"]
+    assert len(recipes) >= 3
+    environment = os.environ | {"LD_LIBRARY_PATH": str(PREFIX / "lib")}
+    for recipe in recipes:
+        command = ["sh", "-e", "-c", recipe.code]
+        result = subprocess.run(
+            command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=TIMEOUT
+        )
+        assert (result.returncode, result.stderr) == (0, ""), recipe.code
+        assert result.stdout == recipe.output
 
 
 # Errors

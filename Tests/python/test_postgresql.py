@@ -44,8 +44,9 @@ def session(server):
 @pytest.fixture(scope="module")
 def tiny_path(server):
     """Where the server's user can read it."""
-    copy = shutil.copytree(FIXTURES / "tiny-bert", server.root / "tiny-bert", dirs_exist_ok=True)
-    shutil.copytree(FIXTURES / "tiny-bert-embedder", server.root / "tiny-bert-embedder", dirs_exist_ok=True)
+    copy = shutil.copytree(FIXTURES / "tiny-bert", server.root / "tiny-bert")
+    for kind in "embedder", "entities":
+        shutil.copytree(FIXTURES / f"tiny-bert-{kind}", server.root / f"tiny-bert-{kind}")
     return copy
 
 
@@ -94,6 +95,19 @@ def test_other_functions(session, context):
     assert [(int(row[0]), row[1], (int(row[2]), int(row[3]))) for row in rows] == list(
         zip(tokens.ids, tokens.tokens, tokens.byte_offsets)
     )
+
+
+def test_entities(session, tiny_path):
+    text = "Zoë 🦊 the quick brown fox jumped over the lazy dog in the river."
+    with bertqa.Context(FIXTURES / "tiny-bert-entities") as context:
+        expected = context.entities(text).entities
+    session.execute(f"SELECT bertqa_model('entities', {quote(str(tiny_path) + '-entities')})")
+    rows = session.execute(f"SELECT * FROM bertqa_entities({quote(text)})")
+    assert len(rows) == len(expected) > 1
+    for row, entity in zip(rows, expected):
+        assert row[:2] == [entity.text, entity.label] and float(row[2]) == pytest.approx(entity.score, rel=1e-5)
+        assert floats(row[3:]) == [*entity.byte_range, entity.start, entity.end]
+    assert session.execute("SELECT * FROM bertqa_entities(NULL)") == []
 
 
 def test_null_and_nothing(session):
@@ -155,8 +169,17 @@ def test_documentation(server):
         ("SELECT * FROM bertqa_answers('x', 'y', 0)", "22023", "k is 1 to 1000"),
         ("SELECT * FROM bertqa_answers('x', 'y', 1001)", "22023", "k is 1 to 1000"),
         ("SELECT bertqa_model('answer', '/nonexistent')", "58030", "/nonexistent/config.json: cannot open"),
-        ("SELECT bertqa_model('anwser', NULL)", "22023", "the task is 'answer', 'classify' or 'embed'"),
-        ("SELECT bertqa_model(NULL, NULL)", "22023", "the task is 'answer', 'classify' or 'embed'"),
+        (
+            "SELECT bertqa_model('anwser', NULL)",
+            "22023",
+            "the task is 'answer', 'classify', 'embed' or 'entities'",
+        ),
+        (
+            "SELECT bertqa_model('predict', NULL)",
+            "22023",
+            "the task is 'answer', 'classify', 'embed' or 'entities'",
+        ),
+        ("SELECT bertqa_model(NULL, NULL)", "22023", "the task is 'answer', 'classify', 'embed' or 'entities'"),
         ("SELECT bertqa_cosine('{1}', '{1,2}')", "2202E", "two vectors of one length"),
         ("SELECT bertqa_cosine('{1}', '{NULL}')", "2202E", "without NULLs"),
         ("SELECT bertqa_answer('who', E'\\xff')", "22021", "invalid byte sequence"),

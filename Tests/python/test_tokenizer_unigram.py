@@ -19,10 +19,12 @@ import unigram
 # Of each kind; over all kinds more than 100,000.
 STRINGS, BYTES = (int(count) for count in os.environ.get("BERTQA_TOKENIZER_CASES", "6000,4000").split(","))
 WORDS = [
-    "<s>", "</s>", "<mask>", " <mask>", "<unk>", "x<unk>y", "[CLS]", "[SEP]a", "(r)", "<user>", "``a''", "  a  b ", "▁x",
-    " ▁ ", "x▁▁y", "\r\n\u0301", "a\r\u0301", "ﬁ\u0301n", "½\x01a", "\x01abc", "\x01\x02 ﬁ", "\u0e33a", "a\u00ad",
-    "©\u200d®", "क्ष", "क्ष\u0301", "\u0600a", "\u1100\u1161\u11a8", "각\u11a8", "xyxyz", "zzxx", "ǅ\u05c8", "\u1e9b\u0323",
-    "ﷺ", "㍆", "＜s＞", "Ａ\u0301", "𝅘𝅥𝅮", "\u0344", "🇩🇪🇫\u0301", "<0x41>", "\ufeff", "ab   ", " \n\t ", "\u3000中",
+    "<s>", "</s>", "<mask>", " <mask>", "<unk>", "x<unk>y", "[CLS]", "[SEP]a", "(r)", "<user>", "``a''", "  a  b ",
+    "▁x", " ▁ ", "x▁▁y", "\r\n\u0301", "a\r\u0301", "ﬁ\u0301n", "½\x01a", "\x01abc", "\x01\x02 ﬁ", "\u0e33a",
+    "a\u00ad",
+    "©\u200d®", "क्ष", "क्ष\u0301", "\u0600a", "\u1100\u1161\u11a8", "각\u11a8", "xyxyz", "zzxx", "ǅ\u05c8",
+    "\u1e9b\u0323", "ﷺ", "㍆", "＜s＞", "Ａ\u0301", "𝅘𝅥𝅮", "\u0344", "🇩🇪🇫\u0301", "<0x41>", "\ufeff",
+    "ab   ", " \n\t ", "\u3000中",
 ]  # fmt: skip
 
 
@@ -97,8 +99,20 @@ def clusters():
 
 def test_grapheme_clusters(tmp_path):
     """Where clusters begin, by what a charsmap makes of them; no table of Unicode is compared."""
-    pair = Pair(unigram.make([("<unk>", 0.0), ("X", -1.0)], 0, [clusters()], unigram.metaspace("never"), []), tmp_path)
-    contexts = ["a{}", "{}a", "©\u200d{}", "क्{}\u0301", "क{}क\u0301", "क्{}क\u0301", "\u1100{}", "\uac00{}", "🇩{}\u0301"]
+    pair = Pair(
+        unigram.make([("<unk>", 0.0), ("X", -1.0)], 0, [clusters()], unigram.metaspace("never"), []), tmp_path
+    )
+    contexts = [
+        "a{}",
+        "{}a",
+        "©\u200d{}",
+        "क्{}\u0301",
+        "क{}क\u0301",
+        "क्{}क\u0301",
+        "\u1100{}",
+        "\uac00{}",
+        "🇩{}\u0301",
+    ]
     cases = text_cases.code_points(*contexts, step=7)
     while batch := list(itertools.islice(cases, 2000)):
         pair.compare(["b\n".join(batch[index : index + 9]) for index in range(0, len(batch), 9)], False)
@@ -119,12 +133,19 @@ def test_forms_of_unicode(form, tmp_path):
         # Neighbouring unknown characters are one token.
         assert ids == [id for id, _ in itertools.groupby(known, lambda id: id or None)] or 0 not in known
         assert [id for id in ids if id] == [id for id in known if id]
-    storms = ["a" + "\u0301\u0323\u0345\u0334" * 30000, "\u0301" * 100000, "\u1100\u1161\u11a8" * 20000, "ﷺ" * 5000]
+    storms = [
+        "a" + "\u0301\u0323\u0345\u0334" * 30000,
+        "\u0301" * 100000,
+        "\u1100\u1161\u11a8" * 20000,
+        "ﷺ" * 5000,
+    ]
     pair.compare(storms, False)
 
 
 @pytest.mark.parametrize("kind", ["xlm-roberta", "albert", "deberta", "byte-fallback"])
-@pytest.mark.parametrize("unit", ["a", "ab ", " ", "中", "\u0301", "👍🏽", "½", "\x01", "e\u0301\u0323", "\u200d", "``"])
+@pytest.mark.parametrize(
+    "unit", ["a", "ab ", " ", "中", "\u0301", "👍🏽", "½", "\x01", "e\u0301\u0323", "\u200d", "``"]
+)
 def test_long_texts(kind, unit, tmp_path):
     Pair(unigram.KINDS[kind](), tmp_path).compare([unit * (60_000 // len(unit)), "x" + unit * 9_000 + "!"], False)
 
@@ -165,9 +186,7 @@ def test_sentencepiece_models(name, family, settings, theirs, tmp_path):
     (tmp_path / name).write_bytes(unigram.model(family))
     if settings is not None:
         (tmp_path / "tokenizer_config.json").write_text(json.dumps(settings))
-    templates = [pair.ours.tokenize("a", add_special_tokens=True).ids] if hasattr(bertqa, "none") else []
     pair.ours = bertqa.Context(tmp_path, tokenizer_only=True)
-    assert templates == []
     assert pair.ours.info.vocabulary_size == pair.theirs[True].get_vocab_size()
     for special in False, True:
         pair.compare(text_cases.languages() + WORDS + list(mixed(9, 500)), special)
@@ -182,7 +201,10 @@ REFUSED = [
     ({"normalizer": {"type": "Replace", "pattern": {"Regex": "a*b"}, "content": ""}}, r"a\*b"),
     ({"normalizer": {"type": "Replace", "pattern": {"Regex": "(?i)x"}, "content": ""}}, "Replace"),
     ({"normalizer": {"type": "Precompiled", "precompiled_charsmap": "AAA"}}, "base64"),
-    ({"normalizer": {"type": "Precompiled", "precompiled_charsmap": base64.b64encode(b"\xff" * 8).decode()}}, "trie"),
+    (
+        {"normalizer": {"type": "Precompiled", "precompiled_charsmap": base64.b64encode(b"\xff" * 8).decode()}},
+        "trie",
+    ),
     ({"pre_tokenizer": {"type": "Metaspace", "replacement": "__"}}, "replacement"),
     ({"pre_tokenizer": {"type": "Metaspace", "replacement": "_", "prepend_scheme": "last"}}, "prepend_scheme"),
 ]
@@ -213,7 +235,13 @@ def test_settings_refused(settings, message, tmp_path):
 
 def test_older_metaspace(tmp_path):
     """add_prefix_space and str_rep of files from before prepend_scheme."""
-    step = {"type": "Metaspace", "replacement": "▁", "str_rep": "▁", "add_prefix_space": False, "prepend_scheme": "never"}
+    step = {
+        "type": "Metaspace",
+        "replacement": "▁",
+        "str_rep": "▁",
+        "add_prefix_space": False,
+        "prepend_scheme": "never",
+    }
     definition = json.loads(Tokenizer(models.Unigram([("<unk>", 0.0), ("▁a", -1.0), ("a", -2.0)], 0)).to_str())
     for changed in step, {**step, "add_prefix_space": True, "prepend_scheme": "always"}:
         definition["pre_tokenizer"] = changed

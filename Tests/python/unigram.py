@@ -110,7 +110,13 @@ def xlm_roberta(steps=None, cut=None):
 
 def camembert():
     data = model("xlm-roberta")
-    vocabulary = [("<s>NOTUSED", 0.0), ("<pad>", 0.0), ("</s>NOTUSED", 0.0), ("<unk>", 0.0), ("<unk>NOTUSED", -100.0)]
+    vocabulary = [
+        ("<s>NOTUSED", 0.0),
+        ("<pad>", 0.0),
+        ("</s>NOTUSED", 0.0),
+        ("<unk>", 0.0),
+        ("<unk>NOTUSED", -100.0),
+    ]
     vocabulary += [*pieces(data)[1:], ("<mask>", 0.0)]
     special = ["<s>", "</s>", "<unk>", "<pad>", "<mask>"]
     rules = [normalizers.Precompiled(charsmap(data))]
@@ -123,14 +129,18 @@ def albert(fold=FOLD, end=()):
     special = ["[CLS]", "[SEP]", "<unk>", "<pad>", "[MASK]"]
     tokenizer = make(pieces(data), 1, steps, words(), special, ("[CLS]", "[SEP]", ""))
     if not end:
-        tokenizer.add_tokens([byte_pair.AddedToken(t, normalized=False) for t in TRAINING["albert"]["user_defined_symbols"]])
+        tokenizer.add_tokens(
+            [byte_pair.AddedToken(t, normalized=False) for t in TRAINING["albert"]["user_defined_symbols"]]
+        )
     return tokenizer
 
 
 def deberta(lowercase=False, punctuation=False):
     steps = [
-        normalizers.Replace(Regex(r"\s{2,}|[\n\r\t]"), " "), normalizers.NFC(), normalizers.Strip(left=False, right=True)
-    ]  # fmt: skip
+        normalizers.Replace(Regex(r"\s{2,}|[\n\r\t]"), " "),
+        normalizers.NFC(),
+        normalizers.Strip(left=False, right=True),
+    ]
     cut = [pre_tokenizers.Punctuation("isolated")] if punctuation else []
     return _deberta([normalizers.Lowercase()] * lowercase + steps, pre_tokenizers.Sequence([*cut, metaspace()]))
 
@@ -148,7 +158,9 @@ def _deberta(steps, cut):
 
 def byte_fallback():
     """Unknown characters in bytes, and no cut at spaces."""
-    vocabulary = [("<unk>", 0.0)] + [(f"<0x{byte:02X}>", -20.0) for byte in range(256)] + pieces(model("xlm-roberta"))[3:]
+    vocabulary = (
+        [("<unk>", 0.0)] + [(f"<0x{byte:02X}>", -20.0) for byte in range(256)] + pieces(model("xlm-roberta"))[3:]
+    )
     steps = [normalizers.Prepend(MARK), normalizers.Replace(" ", MARK)]
     return make(vocabulary, 0, steps, None or metaspace("never", split=False), ["<unk>"], byte_fallback=True)
 

@@ -21,7 +21,7 @@ import Testing
     return tokens
   }
 
-  @Test(arguments: ["byte-level", "characters"])
+  @Test(arguments: ["byte-level", "characters", "unigram"])
   func equalsReferenceOnGoldenCases(kind: String) throws {
     let tokenizer = try Self.tokenizer(kind)
     let path = Self.folder.appendingPathComponent("pipeline-\(kind)/cases.jsonl")
@@ -88,6 +88,17 @@ import Testing
     #expect(try isUninformative("Ġ") == true)
     #expect(try isUninformative("e") == false)
     #expect(tokenizer.isUninformative(902))
+  }
+
+  @Test func refusesTokensBeyondTheVocabulary() throws {
+    let path = Self.folder.appendingPathComponent("pipeline-byte-level/tokenizer.json")
+    let text = try String(contentsOf: path, encoding: .utf8)
+    let damaged = text.replacingOccurrences(of: #""sep":["</s>",2]"#, with: #""sep":["</s>",902]"#)
+    let files = { (text: String) in ["tokenizer.json": Array(text.utf8)] }
+    _ = try TokenizerFiles(ModelDirectory(files: files(text)))
+    let error = failure { _ = try TokenizerFiles(ModelDirectory(files: files(damaged))) }
+    #expect(error?.status == .invalidModel)
+    #expect(error?.message.contains("adds the token 902") == true, "\(String(describing: error))")
   }
 
   @Test func agreesWithItsOwnDefinitionOnly() throws {

@@ -3,7 +3,7 @@
 struct WordCache {
   /// A word's pieces at most: more are not kept.
   static var pieceLimit: Int { 7 }
-  private static var slotBits: UInt64 { 11 }
+  private static var slotBits: UInt64 { 12 }
 
   /// A slot is the word's key, then how many pieces it has and where each ends, a byte each, then the pieces.
   struct Memory: ~Copyable {

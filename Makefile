@@ -31,7 +31,7 @@ export BERTQA_SKIPPED = $(CURDIR)/.build/skipped
 
 .PHONY: all help demo check lint test test-swift test-c test-consumer test-python test-parity topics-model \
   fuzz fuzz-replay sanitize faults soak test-long accuracy bench bench-quick bench-sequence setup install uninstall \
-  sqlite postgresql deb wheel dist abi-baseline clean
+  sqlite deb wheel dist abi-baseline clean
 
 all: ## build the library, the tool and the default model's place under build/
 	$(swift_build) --product bertqa
@@ -138,11 +138,6 @@ uninstall: ## remove what `make install` with the same variables installs
 sqlite: all ## SQLite's loadable extension: build/lib/bertqa_sqlite.so
 	PKG_CONFIG_PATH=$(stage)/lib/pkgconfig $(MAKE) --no-print-directory -C packaging/sqlite \
 	  OUTPUT=$(stage)/lib/bertqa_sqlite.so
-
-postgresql: all ## the PostgreSQL extension, for the server of PG_CONFIG: build/postgresql/
-	mkdir -p $(stage)/postgresql
-	PKG_CONFIG_PATH=$(stage)/lib/pkgconfig $(MAKE) --no-print-directory -C $(stage)/postgresql \
-	  -f $(CURDIR)/packaging/postgresql/Makefile
 
 deb: all sqlite ## a Debian package of this machine's architecture: build/bertqa_*.deb
 	Scripts/deb.sh build

@@ -36,6 +36,7 @@ fi
 # Other hosts of the library, and what finds lost memory; their tests are skipped where these are missing.
 if [ "$(id -u)" = 0 ]; then
   need valgrind valgrind
+  need kcat kcat
   ls /usr/lib/postgresql/*/bin/initdb > /dev/null 2>&1 || missing="$missing postgresql"
   ls /usr/lib/postgresql/*/lib/pgxs > /dev/null 2>&1 || missing="$missing postgresql-server-dev-all"
   need go golang-go

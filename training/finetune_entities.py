@@ -54,7 +54,9 @@ def main():
 def parsed(argv=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", nargs="+", required=True, help="JSON lines of text and entities; also .xz")
-    parser.add_argument("--init", required=True, metavar="DIR", help="the model to start from, Hugging Face's files")
+    parser.add_argument(
+        "--init", required=True, metavar="DIR", help="the model to start from, Hugging Face's files"
+    )
     parser.add_argument("--out", required=True, metavar="DIR", help="the finished int8 model")
     parser.add_argument("--state", metavar="DIR", help="snapshots and the F16 model; default: OUT-state")
     parser.add_argument("--passes", type=float, default=6.0)

@@ -158,3 +158,30 @@ def _write(directory, config, weights, save_file):
     for name in "vocab.txt", "tokenizer_config.json":
         shutil.copy(DEFAULT / name, directory)
     save_file(weights, directory / "model.safetensors", {"format": "pt"})
+
+
+def trained_tokenizer(kind):
+    """A tokenizer trained on the texts that are measured on and on the data beside the checkout, if it is there."""
+    return made(MADE / "tokenizers" / kind.replace(" ", "-"), {"byte-level BPE": _byte_pair}[kind])
+
+
+def _byte_pair(directory):
+    from tokenizers import Tokenizer, pre_tokenizers, processors, trainers
+    from tokenizers import models as pieces
+
+    from . import data
+
+    texts = data.paragraphs(data.pairs()[0]) + [sentence * 20 for sentence in data.LANGUAGES.values()]
+    multilingual = ROOT.parent / "shared" / "data" / "multilingual.jsonl"
+    if multilingual.exists():
+        texts += [json.loads(line)["text"] for line in open(multilingual, encoding="utf-8")]
+    tokenizer = Tokenizer(pieces.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    trainer = trainers.BpeTrainer(
+        vocab_size=50000, special_tokens=["<s>", "<pad>", "</s>", "<unk>", "<mask>"], show_progress=False,
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+    )  # fmt: skip
+    tokenizer.train_from_iterator(texts, trainer)
+    tokenizer.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0), True, False)
+    directory.mkdir()
+    tokenizer.save(str(directory / "tokenizer.json"))

@@ -77,9 +77,9 @@ def table(results):
     if results.get("tokenizer"):
         out += _lines(
             "Tokenizer alone, one thread, ids and offsets",
-            [("tokenizer", "language", "MB/s", "texts with the same ids as `tokenizers`")]
+            [("kind", "tokenizer", "language", "MB/s", "texts with the same ids as `tokenizers`")]
             + [
-                (r["engine"], r["language"], f"{r['MB/s']:.1f}", f"{r['equal']} of {r['texts']}")
+                (r["kind"], r["engine"], r["language"], f"{r['MB/s']:.1f}", f"{r['equal']} of {r['texts']}")
                 for r in results["tokenizer"]
             ],
         )
@@ -210,10 +210,11 @@ def ratios(results):
     for row in tokenizers:
         if row["engine"] == "libbertqa":
             for peer in tokenizers:
-                if peer["language"] == row["language"] and peer is not row:
+                alike = (peer["kind"], peer["language"]) == (row["kind"], row["language"])
+                if alike and peer is not row:
                     found.append(
                         {
-                            "case": f"tokenizer, {row['language']}",
+                            "case": f"tokenizer, {row['kind']}, {row['language']}",
                             "engine": "libbertqa",
                             "own": row["MB/s"],
                             "peer": peer["engine"],

@@ -9,11 +9,11 @@ from .workers import Worker, measure, note
 
 
 class Libbertqa:
-    def __init__(self):
+    def __init__(self, directory=models.DEFAULT):
         import bertqa
         from bertqa._native import check, library
 
-        self.context = bertqa.Context(models.DEFAULT, tokenizer_only=True)
+        self.context = bertqa.Context(directory, tokenizer_only=True)
         self.check, self.library, self.tokens = check, library(), ctypes.c_void_p()
 
     def prepare(self, texts):
@@ -48,6 +48,21 @@ class HuggingFace:
         return [self.tokenizer.encode(text, add_special_tokens=False).ids for text in texts]
 
 
+class LibbertqaPipeline(Libbertqa):
+    """Of a tokenizer that models.trained_tokenizer makes."""
+
+    def __init__(self, kind):
+        super().__init__(models.trained_tokenizer(kind))
+
+
+class HuggingFacePipeline(HuggingFace):
+    def __init__(self, kind):
+        import tokenizers
+
+        path = models.trained_tokenizer(kind) / "tokenizer.json"
+        self.tokenizer = tokenizers.Tokenizer.from_file(str(path))
+
+
 class BlingFire:
     ROOM = 1 << 14
 
@@ -72,43 +87,54 @@ class BlingFire:
         return [ids[: self.call(self.model, text, len(text), ids, starts, ends, self.ROOM, 100)] for text in texts]
 
 
+# For each kind of tokenizer: name, what makes it, its arguments, the package that it needs.
 SUBJECTS = {
-    "libbertqa": (Libbertqa, "bertqa"),
-    "tokenizers 0.23.3": (HuggingFace, "tokenizers"),
-    "BlingFire": (BlingFire, "blingfire"),
+    "WordPiece": [
+        ("libbertqa", Libbertqa, (), "bertqa"),
+        ("tokenizers 0.23.3", HuggingFace, (), "tokenizers"),
+        ("BlingFire", BlingFire, (), "blingfire"),
+    ],
+    "byte-level BPE": [
+        ("libbertqa", LibbertqaPipeline, ("byte-level BPE",), "bertqa"),
+        ("tokenizers 0.23.3", HuggingFacePipeline, ("byte-level BPE",), "tokenizers"),
+    ],
 }
 
 
 def measured(languages, rounds, log=note):
-    """Rows {engine, language, MB/s, texts with the ids of `tokenizers`}; languages: {name: texts}."""
+    """Rows {kind, engine, language, MB/s, texts with the ids of `tokenizers`}; languages: {name: texts}."""
     log("tokenizer alone")
-    workers = []
-    for name, (make, package) in SUBJECTS.items():
-        if importlib.util.find_spec(package):
-            try:
-                workers.append(Worker(name, make, (), 1))
-            except RuntimeError as error:
-                log(f"left out: {error}")
     rows = []
-    for language, texts in languages.items():
-        size = sum(len(text.encode()) for text in texts)
-        able, ids = [], {}
+    for kind, subjects in SUBJECTS.items():
+        workers = []
+        for name, make, arguments, package in subjects:
+            if importlib.util.find_spec(package):
+                try:
+                    workers.append(Worker(name, make, arguments, 1))
+                except RuntimeError as error:
+                    log(f"left out: {error}")
+        for language, texts in languages.items():
+            rows += _rows(kind, workers, language, texts, rounds)
         for worker in workers:
-            worker.ask("prepare", language, (texts,))
-            ids[worker.name] = worker.ask("ids", language)
-            able.append(worker)
-        reference = ids["tokenizers 0.23.3"]
-        for name, seconds in measure(able, language, rounds, 1, cpu=True).items():
-            equal = sum(a == b for a, b in zip(ids[name], reference))
-            rows.append(
-                {
-                    "engine": name,
-                    "language": language,
-                    "MB/s": size / seconds / 1e6,
-                    "equal": equal,
-                    "texts": len(texts),
-                }
-            )
-    for worker in workers:
-        worker.close()
+            worker.close()
     return rows
+
+
+def _rows(kind, workers, language, texts, rounds):
+    size = sum(len(text.encode()) for text in texts)
+    ids = {}
+    for worker in workers:
+        worker.ask("prepare", language, (texts,))
+        ids[worker.name] = worker.ask("ids", language)
+    reference = ids["tokenizers 0.23.3"]
+    return [
+        {
+            "kind": kind,
+            "engine": name,
+            "language": language,
+            "MB/s": size / seconds / 1e6,
+            "equal": sum(a == b for a, b in zip(ids[name], reference)),
+            "texts": len(texts),
+        }
+        for name, seconds in measure(workers, language, rounds, 1, cpu=True).items()
+    ]

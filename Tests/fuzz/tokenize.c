@@ -1,5 +1,5 @@
-/* Texts. The first byte picks the vocabulary and options. Tokens lie in the text and in order, come out
- * alike twice, and a text cut at a space has the tokens of its parts. */
+/* Texts. The first byte picks the tokenizer and options. Tokens lie in the text and in order, come out
+ * alike twice, and with BERT's a text cut at a space has the tokens of its parts. */
 #include "fuzz.h"
 
 static bertqa_tokens *tokenize(const bertqa_context *context, const uint8_t *text, size_t length,
@@ -13,13 +13,16 @@ static bertqa_tokens *tokenize(const bertqa_context *context, const uint8_t *tex
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  static bertqa_context *contexts[2];
+  static bertqa_context *contexts[4];
   if (contexts[0] == NULL) {
     contexts[0] = fixture("tokenizer", BERTQA_ON);
     contexts[1] = fixture("tiny-bert-cased", BERTQA_ON);
+    contexts[2] = fixture("pipeline-byte-level", BERTQA_ON);
+    contexts[3] = fixture("pipeline-characters", BERTQA_ON);
   }
   if (size == 0) return 0;
-  const bertqa_context *context = contexts[*data & 1];
+  int is_bert = (*data & 4) == 0;
+  const bertqa_context *context = contexts[(*data & 1) + (is_bert ? 0 : 2)];
   bertqa_switch parse = *data & 2 ? BERTQA_ON : BERTQA_OFF;
   data++;
   size--;
@@ -29,7 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   REQUIRE(count == 0 || memcmp(bertqa_tokens_ids(whole), bertqa_tokens_ids(again), count * 4) == 0);
   bertqa_tokens_free(again);
   const uint8_t *space = size > 0 ? memchr(data, ' ', size) : NULL;
-  if (space != NULL && parse == BERTQA_OFF) {
+  if (is_bert && space != NULL && parse == BERTQA_OFF) {
     size_t cut = (size_t)(space - data), offsets[2] = {0, cut};
     bertqa_tokens *parts[2] = {tokenize(context, data, cut, parse),
                                tokenize(context, space, size - cut, parse)};

@@ -154,7 +154,7 @@ def test_the_pipeline(model, strategy):
         others = context.entities(text, aggregation=strategy, ignore_labels=ignored)
         compare(others, tagger(text, aggregation_strategy=strategy, ignore_labels=ignored), text)
         count += len(found)
-    assert count > 20
+    assert count >= 5
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)

@@ -49,7 +49,8 @@ def test_options(tagger):
     assert {label for label, _ in every} > {"PER"}
     assert found("--labels", "PER") == [pair for pair in every if pair[0] == "PER"]
     assert found("--labels", "LOC,MISC-A", "--labels=PER") == every
-    assert len(found("--threshold=0.5")) < len(every)
+    threshold = sorted(entity.score for entity in tagger.entities(TEXT))[1]
+    assert len(found(f"--threshold={threshold}")) == len(every) - 1
     assert found("--max-seq-len=10", "--doc-stride=4") != every
     for wrong in [
         "--labels=CITY",
@@ -125,6 +126,14 @@ def test_filter_redacts():
         ("EMAIL", "jörg@example.org", 10),
         ("PHONE", "+49 30 901820", 30),
     ]
+
+
+def test_a_record_that_fails_does_not_keep_its_text():
+    options = ["filter", "--task=entities", "--patterns=all", "--redact", "--output-field=text"]
+    output, errors = run_filter(*options, "--max-document-bytes=50", input=records(MAIL * 2, "a"), code=1)
+    first, second = [json.loads(line) for line in output.splitlines()]
+    assert first["text"] is None and "example" not in output.decode() and second["text"] == "a"
+    assert len(errors) == 1 and "example" not in errors[0]
 
 
 def test_filter_resumes_without_a_model(tmp_path):

@@ -8,7 +8,16 @@ import pytest
 import bertqa
 from conftest import FIXTURES, available_isas
 
-MODELS = ["tiny-bert", "tiny-bert-cased", "tiny-distilbert", "tiny-roberta", "tiny-electra", "tiny-albert"]
+MODELS = [
+    "tiny-bert",
+    "tiny-bert-cased",
+    "tiny-distilbert",
+    "tiny-roberta",
+    "tiny-electra",
+    "tiny-albert",
+    "tiny-mpnet",
+    "tiny-deberta",
+]
 # Of the largest error in f32, of the rms error otherwise. The models are random, of 32 hidden units.
 TOLERANCES = {"f32": 1e-4, "bf16": 0.02, "int8": 0.06}
 

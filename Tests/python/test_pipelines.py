@@ -4,7 +4,11 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
+import threading
+
+import pytest
 
 from conftest import PREFIX, ROOT
 from test_readme import blocks
@@ -48,6 +52,39 @@ def test_the_command_of_spark(tmp_path):
     assert [record["id"] for record in answered] == [1, 2, 3]
     assert answered[0]["bertqa"]["answers"][0]["text"] == "its bearing had run dry"
     assert answered[2]["bertqa"] is None and answered[2]["bertqa_error"] == "there is no field 'text'"
+
+
+@pytest.mark.skipif(not shutil.which("kcat"), reason="the recipe for Kafka: needs kcat")
+def test_kafka(tmp_path):
+    """As it stands, between two topics of the broker that librdkafka plays, inside a kcat that waits for input."""
+    mock = subprocess.Popen(
+        ["kcat", "-P", "-b", "unused:1", "-X", "test.mock.num.brokers=1", "-d", "mock", "-t", "unused"],
+        stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        address = next(filter(None, (re.search(r"bootstrap.servers=(127\S+)", line) for line in mock.stderr)))[1]
+        # What else it says is read, so that it never waits.
+        threading.Thread(target=mock.stderr.read, daemon=True).start()
+        kcat = ["kcat", "-q", "-b", address]
+        records = '{"id": 1, "text": "The pump failed as its bearing had run dry."}\n{"id": 2}\n{"id": 3, "text": "Ann slept."}\n'
+        subprocess.run([*kcat, "-P", "-t", "reports"], input=records, text=True, check=True, timeout=300)
+        # Producing makes a topic there; a consumer alone does not.
+        subprocess.run([*kcat, "-P", "-t", "answered"], input="", text=True, check=True, timeout=300)
+        [recipe] = [block for block in blocks(DOCUMENT) if block.language == "bash"]
+        environment = os.environ | {
+            "PATH": f"{PREFIX / 'bin'}{os.pathsep}{os.environ['PATH']}",
+            "BROKERS": address,
+        }
+        subprocess.run(["sh", "-e", "-c", recipe.code], env=environment, check=True, timeout=300)
+        command = [*kcat, "-C", "-t", "answered", "-o", "beginning", "-e"]
+        result = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
+    finally:
+        mock.kill()
+        mock.wait()
+    answered = [json.loads(line) for line in result.stdout.splitlines()]
+    assert sorted(record["id"] for record in answered) == [1, 3]
+    answers = {record["id"]: record["bertqa"]["answers"][0]["text"] for record in answered}
+    assert answers[1] == "its bearing had run dry"
 
 
 def test_options_in_the_document_exist():

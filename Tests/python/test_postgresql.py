@@ -4,14 +4,16 @@ import os
 import re
 import shutil
 import signal
+import subprocess
 
 import pytest
 
 import bertqa
-from conftest import FIXTURES
-from postgres import Server, SQLError, installation, quote
+from conftest import FIXTURES, ROOT
+from postgres import TIMEOUT, Server, SQLError, installation, quote
 from samples import ANSWER, APOLLO, DOCUMENTS, FOX, WHO
 from test_hosts import check_shared
+from test_readme import blocks
 
 SPORT = "The team won the match after the striker scored two goals in the last minutes of the championship."
 CANCELLED = "57014"
@@ -42,8 +44,9 @@ def session(server):
 @pytest.fixture(scope="module")
 def tiny_path(server):
     """Where the server's user can read it."""
-    copy = shutil.copytree(FIXTURES / "tiny-bert", server.root / "tiny-bert", dirs_exist_ok=True)
-    shutil.copytree(FIXTURES / "tiny-bert-embedder", server.root / "tiny-bert-embedder", dirs_exist_ok=True)
+    copy = shutil.copytree(FIXTURES / "tiny-bert", server.root / "tiny-bert")
+    for kind in "embedder", "entities":
+        shutil.copytree(FIXTURES / f"tiny-bert-{kind}", server.root / f"tiny-bert-{kind}")
     return copy
 
 
@@ -94,6 +97,19 @@ def test_other_functions(session, context):
     )
 
 
+def test_entities(session, tiny_path):
+    text = "Zoë 🦊 the quick brown fox jumped over the lazy dog in the river."
+    with bertqa.Context(FIXTURES / "tiny-bert-entities") as context:
+        expected = context.entities(text).entities
+    session.execute(f"SELECT bertqa_model('entities', {quote(str(tiny_path) + '-entities')})")
+    rows = session.execute(f"SELECT * FROM bertqa_entities({quote(text)})")
+    assert len(rows) == len(expected) > 1
+    for row, entity in zip(rows, expected):
+        assert row[:2] == [entity.text, entity.label] and float(row[2]) == pytest.approx(entity.score, rel=1e-5)
+        assert floats(row[3:]) == [*entity.byte_range, entity.start, entity.end]
+    assert session.execute("SELECT * FROM bertqa_entities(NULL)") == []
+
+
 def test_null_and_nothing(session):
     for call in [
         "bertqa_answer(NULL, 'a')", "bertqa_answer('a', NULL)", "bertqa_classify(NULL)", "bertqa_embed(NULL)",
@@ -129,6 +145,21 @@ def test_match(session):
         session.execute(f"SELECT bertqa_match({quote(question)}), bertqa_match('simple', {quote(question)})")
 
 
+def test_documentation(server):
+    """The statements in docs/sql.md, as they stand, one after the other."""
+    with server.connect() as session:
+        session.execute("CREATE DATABASE documentation")
+    recipes = [block for block in blocks(ROOT / "docs" / "sql.md") if block.language == "sql"]
+    assert len(recipes) >= 2
+    for recipe in recipes:
+        psql = [installation() / "bin" / "psql", "-Xq", "-h", server.data, "-U", "postgres", "documentation"]
+        result = subprocess.run(
+            [*psql, "-v", "ON_ERROR_STOP=1"], input=recipe.code, capture_output=True, text=True, timeout=TIMEOUT
+        )
+        assert (result.returncode, result.stderr) == (0, ""), recipe.code
+        assert result.stdout.rstrip("\n") == recipe.output.rstrip("\n")
+
+
 # Errors
 
 
@@ -138,8 +169,17 @@ def test_match(session):
         ("SELECT * FROM bertqa_answers('x', 'y', 0)", "22023", "k is 1 to 1000"),
         ("SELECT * FROM bertqa_answers('x', 'y', 1001)", "22023", "k is 1 to 1000"),
         ("SELECT bertqa_model('answer', '/nonexistent')", "58030", "/nonexistent/config.json: cannot open"),
-        ("SELECT bertqa_model('anwser', NULL)", "22023", "the task is 'answer', 'classify' or 'embed'"),
-        ("SELECT bertqa_model(NULL, NULL)", "22023", "the task is 'answer', 'classify' or 'embed'"),
+        (
+            "SELECT bertqa_model('anwser', NULL)",
+            "22023",
+            "the task is 'answer', 'classify', 'embed' or 'entities'",
+        ),
+        (
+            "SELECT bertqa_model('predict', NULL)",
+            "22023",
+            "the task is 'answer', 'classify', 'embed' or 'entities'",
+        ),
+        ("SELECT bertqa_model(NULL, NULL)", "22023", "the task is 'answer', 'classify', 'embed' or 'entities'"),
         ("SELECT bertqa_cosine('{1}', '{1,2}')", "2202E", "two vectors of one length"),
         ("SELECT bertqa_cosine('{1}', '{NULL}')", "2202E", "without NULLs"),
         ("SELECT bertqa_answer('who', E'\\xff')", "22021", "invalid byte sequence"),

@@ -15,6 +15,7 @@ import bertqa
 from conftest import FIXTURES, PREFIX, ROOT
 from samples import ANSWER, APOLLO, DOCUMENTS, FOX, WHO, run_python
 from sqlite import DBCONFIG_TRUSTED_SCHEMA, INTERRUPT, Database, SQLError, library
+from test_readme import blocks
 
 EXTENSION = PREFIX / "lib" / "bertqa_sqlite.so"
 TINY = FIXTURES / "tiny-bert"
@@ -85,6 +86,20 @@ def test_labels(database):
     assert database.execute("SELECT * FROM bertqa_labels('word')") == []
 
 
+def test_entities(database):
+    text = "Zoë 🦊 the quick brown fox jumped over the lazy dog in the river."
+    path = FIXTURES / "tiny-bert-entities"
+    with bertqa.Context(path) as context:
+        expected = context.entities(text).entities
+    assert database.value("SELECT bertqa_model('entities', ?)", str(path)) == str(path)
+    rows = database.execute("SELECT * FROM bertqa_entities(?)", text)
+    assert len(rows) == len(expected) > 1
+    for row, entity in zip(rows, expected):
+        assert row[:2] == (entity.text, entity.label) and row[2] == pytest.approx(entity.score)
+        assert row[3:] == (*entity.byte_range, entity.start, entity.end)
+    assert database.execute("SELECT * FROM bertqa_entities('')") == []
+
+
 def test_vectors(database):
     with bertqa.Context(task="embed") as context:
         expected = [context.embed(text) for text in (FOX, "A dog barks.")]
@@ -117,7 +132,12 @@ def test_null_gives_null(database):
         "bertqa_tokens(NULL)", "bertqa_match(NULL)", "bertqa_cosine(NULL, x'')", "bertqa_cosine(x'', NULL)",
     ]:  # fmt: skip
         assert database.value(f"SELECT {call}") is None
-    for call in "bertqa_answers(NULL, 'a')", "bertqa_answers('a', NULL, 2)", "bertqa_labels(NULL)":
+    for call in (
+        "bertqa_answers(NULL, 'a')",
+        "bertqa_answers('a', NULL, 2)",
+        "bertqa_labels(NULL)",
+        "bertqa_entities(NULL)",
+    ):
         assert database.execute(f"SELECT * FROM {call}") == []
 
 
@@ -178,6 +198,21 @@ def test_generated_columns_and_indexes(database):
     assert database.execute("SELECT body FROM notes WHERE label = 'sport'") == [(SPORT,)]
 
 
+@pytest.mark.skipif(not shutil.which("sqlite3"), reason="the document on SQLite: needs sqlite3")
+def test_documentation(tmp_path):
+    """The commands in docs/sql.md, as they stand, one after the other."""
+    recipes = [block for block in blocks(ROOT / "docs" / "sql.md") if block.language == "sh"]
+    assert len(recipes) >= 3
+    environment = os.environ | {"LD_LIBRARY_PATH": str(PREFIX / "lib")}
+    for recipe in recipes:
+        command = ["sh", "-e", "-c", recipe.code]
+        result = subprocess.run(
+            command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=TIMEOUT
+        )
+        assert (result.returncode, result.stderr) == (0, ""), recipe.code
+        assert result.stdout == recipe.output
+
+
 # Errors
 
 
@@ -187,12 +222,14 @@ def test_generated_columns_and_indexes(database):
         ("SELECT * FROM bertqa_answers('x')", "needs a question and a text"),
         ("SELECT * FROM bertqa_answers", "needs a question and a text"),
         ("SELECT * FROM bertqa_labels", "needs a text"),
+        ("SELECT * FROM bertqa_entities", "needs a text"),
         ("SELECT * FROM bertqa_answers('x', 'y', 0)", "k is 1 to 1000"),
         ("SELECT * FROM bertqa_answers('x', 'y', 1 << 40)", "k is 1 to 1000"),
         ("SELECT bertqa_model('answer', '/nonexistent')", "/nonexistent/config.json: cannot open"),
-        ("SELECT bertqa_model('anwser', NULL)", "the task is 'answer', 'classify' or 'embed'"),
-        ("SELECT bertqa_model(NULL, NULL)", "the task is 'answer', 'classify' or 'embed'"),
-        ("SELECT bertqa_model(x'ff00', NULL)", "the task is 'answer', 'classify' or 'embed'"),
+        ("SELECT bertqa_model('anwser', NULL)", "the task is 'answer', 'classify', 'embed' or 'entities'"),
+        ("SELECT bertqa_model('predict', NULL)", "the task is 'answer', 'classify', 'embed' or 'entities'"),
+        ("SELECT bertqa_model(NULL, NULL)", "the task is 'answer', 'classify', 'embed' or 'entities'"),
+        ("SELECT bertqa_model(x'ff00', NULL)", "the task is 'answer', 'classify', 'embed' or 'entities'"),
         ("SELECT bertqa_answer('a')", "wrong number of arguments"),
     ],
 )
@@ -406,6 +443,8 @@ SELECT bertqa_answer('who', 'the fox'), bertqa_answer('who', ''), bertqa_answer(
 SELECT length(bertqa_embed('the fox')), bertqa_cosine(bertqa_embed('a'), bertqa_embed('b')), bertqa_cosine(1, 2);
 SELECT bertqa_classify('the fox'), bertqa_tokens('the "fox"');
 SELECT * FROM bertqa_labels('the fox');
+SELECT bertqa_model('entities', '{FIXTURES / "tiny-bert-entities"}');
+SELECT count(*) FROM bertqa_entities('the quick brown fox');
 SELECT * FROM bertqa_answers('x', 'y', 0);
 SELECT * FROM bertqa_answers('x');
 """

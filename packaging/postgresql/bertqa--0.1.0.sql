@@ -34,6 +34,14 @@ AS 'MODULE_PATHNAME', 'bertqa_pg_labels' LANGUAGE C STABLE STRICT PARALLEL SAFE 
 
 COMMENT ON FUNCTION bertqa_labels(text) IS 'all labels of the model for the document, the most probable first';
 
+CREATE FUNCTION bertqa_entities(
+  document text, OUT entity text, OUT label text, OUT score real,
+  OUT start_byte bigint, OUT end_byte bigint, OUT start_char bigint, OUT end_char bigint
+) RETURNS SETOF record
+AS 'MODULE_PATHNAME', 'bertqa_pg_entities' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 100000 ROWS 10;
+
+COMMENT ON FUNCTION bertqa_entities(text) IS 'the names and other entities in the document, in its order';
+
 CREATE FUNCTION bertqa_embed(document text) RETURNS real[]
 AS 'MODULE_PATHNAME', 'bertqa_pg_embed' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 100000;
 
@@ -65,7 +73,7 @@ CREATE FUNCTION bertqa_model(task text, path text) RETURNS text
 AS 'MODULE_PATHNAME', 'bertqa_pg_model' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION bertqa_model(text, text) IS
-'has this session use the model at the path, for NULL the default one, for answer, classify or embed';
+'has this session use the model at the path, for NULL the default one, for answer, classify, embed or entities';
 
 -- It reads files of the server.
 REVOKE ALL ON FUNCTION bertqa_model(text, text) FROM PUBLIC;

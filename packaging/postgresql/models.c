@@ -14,20 +14,23 @@ typedef struct session_model_slot {
   bertqa_context *context;
 } session_model_slot;
 
-static session_model_slot slots[BERTQA_TASK_EMBED + 1]; /* by task */
+static session_model_slot slots[BERTQA_TASK_ENTITIES + 1]; /* by task */
 
 /* PostgreSQL's own way to use more cores are parallel workers, which it plans. */
 static int thread_setting = 1;
 
+/* By task; NULL for what has no functions here. */
 static const char *const setting_names[] = {
     [BERTQA_TASK_ANSWER] = "bertqa.answer_model",
     [BERTQA_TASK_CLASSIFY] = "bertqa.classify_model",
     [BERTQA_TASK_EMBED] = "bertqa.embed_model",
+    [BERTQA_TASK_ENTITIES] = "bertqa.entities_model",
 };
 
 void define_settings(void) {
   /* A path is read with the server's rights: for superusers, and whom they grant it to. */
-  for (bertqa_task task = BERTQA_TASK_ANSWER; task <= BERTQA_TASK_EMBED; task++) {
+  for (bertqa_task task = BERTQA_TASK_ANSWER; task < lengthof(setting_names); task++) {
+    if (setting_names[task] == NULL) continue;
     DefineCustomStringVariable(setting_names[task], "Directory of the model.",
                                "Empty for the default model.", &slots[task].setting, "", PGC_SUSET,
                                0, NULL, NULL, NULL);
@@ -78,11 +81,12 @@ PG_FUNCTION_INFO_V1(bertqa_pg_model);
 Datum bertqa_pg_model(PG_FUNCTION_ARGS) {
   const char *name = PG_ARGISNULL(0) ? "" : text_to_cstring(PG_GETARG_TEXT_PP(0));
   const char *path = PG_ARGISNULL(1) ? "" : text_to_cstring(PG_GETARG_TEXT_PP(1));
-  bertqa_task task = BERTQA_TASK_ANSWER;
-  while (task <= BERTQA_TASK_EMBED && strcmp(name, bertqa_task_name(task)) != 0) task++;
-  if (task > BERTQA_TASK_EMBED) {
+  bertqa_task task = lengthof(setting_names) - 1;
+  while (task > 0 && strcmp(name, bertqa_task_name(task)) != 0) task--;
+  if (setting_names[task] == NULL) {
     ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-            errmsg("bertqa_model(task, path): the task is 'answer', 'classify' or 'embed'"));
+            errmsg("bertqa_model(task, path): the task is 'answer', 'classify', 'embed' or"
+                   " 'entities'"));
   }
   /* Refuses who may not set it before it reads anything; a model that fails undoes it, with the
    * transaction's other changes. */

@@ -1,4 +1,4 @@
-/* What is done with one text: bertqa_classify, bertqa_labels, bertqa_embed, bertqa_cosine, bertqa_tokens. */
+/* What is done with one text: labels, entities, vectors, tokens. */
 #include "bertqa_pg.h"
 
 #include <catalog/pg_type.h>
@@ -57,6 +57,43 @@ Datum bertqa_pg_labels(PG_FUNCTION_ARGS) {
   { put_labels((ReturnSetInfo *)fcinfo->resultinfo, classification); }
   PG_FINALLY();
   { bertqa_classification_free(classification); }
+  PG_END_TRY();
+  PG_RETURN_NULL();
+}
+
+static void put_entities(ReturnSetInfo *result, const bertqa_entity_list *entities,
+                         bertqa_text document) {
+  for (size_t i = 0; i < bertqa_entity_list_count(entities); i++) {
+    const bertqa_entity *entity = bertqa_entity_list_get(entities, i);
+    Datum row[] = {
+        server_text(document.text + entity->bytes.start, entity->bytes.end - entity->bytes.start),
+        server_text(entity->label, entity->label_length),
+        Float4GetDatum(entity->score),
+        Int64GetDatum((int64)entity->bytes.start),
+        Int64GetDatum((int64)entity->bytes.end),
+        Int64GetDatum((int64)entity->code_points.start),
+        Int64GetDatum((int64)entity->code_points.end),
+    };
+    bool nulls[lengthof(row)] = {false};
+    tuplestore_putvalues(result->setResult, result->setDesc, row, nulls);
+    CHECK_FOR_INTERRUPTS();
+  }
+}
+
+PG_FUNCTION_INFO_V1(bertqa_pg_entities);
+Datum bertqa_pg_entities(PG_FUNCTION_ARGS) {
+  InitMaterializedSRF(fcinfo, 0);
+  bertqa_text document = utf8_argument(fcinfo, 0);
+  const bertqa_context *context = session_model(BERTQA_TASK_ENTITIES);
+  bertqa_entities_options options = {.struct_size = sizeof options, .call = &interruptible};
+  bertqa_entity_list *entities;
+  bertqa_status status =
+      bertqa_entities(context, document.text, document.length, &options, &entities);
+  if (status != BERTQA_OK) raise_status(status);
+  PG_TRY();
+  { put_entities((ReturnSetInfo *)fcinfo->resultinfo, entities, document); }
+  PG_FINALLY();
+  { bertqa_entity_list_free(entities); }
   PG_END_TRY();
   PG_RETURN_NULL();
 }

@@ -9,7 +9,7 @@ SQLITE_EXTENSION_INIT3
 struct connection {
   sqlite3 *database;
   size_t references; /* functions and tables; SQLite uses a connection from one thread at a time */
-  loaded_model *models[BERTQA_TASK_EMBED + 1]; /* by task; NULL until it is needed */
+  loaded_model *models[BERTQA_TASK_ENTITIES + 1]; /* by task; NULL until it is needed */
 };
 
 connection *connection_create(sqlite3 *database) {
@@ -26,7 +26,7 @@ void connection_retain(connection *connection) { connection->references++; }
 void connection_release(void *pointer) {
   connection *connection = pointer;
   if (--connection->references > 0) return;
-  for (bertqa_task task = 0; task <= BERTQA_TASK_EMBED; task++) {
+  for (bertqa_task task = 0; task <= BERTQA_TASK_ENTITIES; task++) {
     loaded_model_release(connection->models[task]);
   }
   sqlite3_free(connection);

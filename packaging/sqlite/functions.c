@@ -187,13 +187,13 @@ static void model(sqlite3_context *result, int count, sqlite3_value **arguments)
   (void)count;
   connection *connection = sqlite3_user_data(result);
   const char *name = (const char *)sqlite3_value_text(arguments[0]);
-  bertqa_task task = BERTQA_TASK_ANSWER;
-  while (name != NULL && task <= BERTQA_TASK_EMBED && strcmp(name, bertqa_task_name(task)) != 0) {
-    task++;
-  }
-  if (name == NULL || task > BERTQA_TASK_EMBED) {
-    sqlite3_result_error(
-        result, "bertqa_model(task, path): the task is 'answer', 'classify' or 'embed'", -1);
+  bertqa_task task = BERTQA_TASK_ENTITIES;
+  while (name != NULL && task > 0 && strcmp(name, bertqa_task_name(task)) != 0) task--;
+  if (name == NULL || task == 0 || task == BERTQA_TASK_PREDICT) {
+    sqlite3_result_error(result,
+                         "bertqa_model(task, path): the task is 'answer', 'classify', 'embed' or"
+                         " 'entities'",
+                         -1);
     return;
   }
   bertqa_text path = {NULL, 0};

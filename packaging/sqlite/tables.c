@@ -1,56 +1,11 @@
-/* The table-valued functions: bertqa_answers(question, text, k) and bertqa_labels(text). */
+/* What the table-valued functions have in common. */
+#include "tables.h"
+
 #include <string.h>
 
 #include "connection.h"
 
 SQLITE_EXTENSION_INIT3
-
-#define MAX_ARGUMENTS 3
-
-typedef struct table_kind {
-  const char *name, *schema, *usage;
-  int column_count; /* the arguments are the hidden columns behind them */
-  int argument_count, needed_count;
-} table_kind;
-
-enum {
-  ANSWER,
-  SCORE,
-  PROBABILITY,
-  GAP,
-  START_BYTE,
-  END_BYTE,
-  START_CHAR,
-  END_CHAR,
-  SENTENCE,
-  IS_IMPOSSIBLE,
-  NO_ANSWER_PROBABILITY,
-  ANSWER_COLUMNS
-};
-
-static const table_kind answers_kind = {
-    .name = "bertqa_answers",
-    .schema =
-        "CREATE TABLE bertqa_answers(answer TEXT, score REAL, probability REAL, gap REAL,"
-        " start_byte INTEGER, end_byte INTEGER, start_char INTEGER, end_char INTEGER,"
-        " sentence TEXT, is_impossible INTEGER, no_answer_probability REAL,"
-        " question TEXT HIDDEN, text TEXT HIDDEN, k INTEGER HIDDEN)",
-    .usage = "bertqa_answers(question, text, k) needs a question and a text",
-    .column_count = ANSWER_COLUMNS,
-    .argument_count = 3,
-    .needed_count = 2};
-
-enum { LABEL, LABEL_PROBABILITY, LOGIT, ID, LABEL_COLUMNS };
-
-static const table_kind labels_kind = {
-    .name = "bertqa_labels",
-    .schema =
-        "CREATE TABLE bertqa_labels(label TEXT, probability REAL, logit REAL, id INTEGER,"
-        " text TEXT HIDDEN)",
-    .usage = "bertqa_labels(text) needs a text",
-    .column_count = LABEL_COLUMNS,
-    .argument_count = 1,
-    .needed_count = 1};
 
 typedef struct table {
   sqlite3_vtab base;
@@ -60,9 +15,9 @@ typedef struct table {
 
 typedef struct cursor {
   sqlite3_vtab_cursor base;
-  sqlite3_value *arguments[MAX_ARGUMENTS]; /* NULL where not given */
-  bertqa_answers *answers;
-  bertqa_classification *classification;
+  sqlite3_value *arguments[MAX_ARGUMENTS]; /* copies; NULL where not given */
+  bertqa_text texts[MAX_ARGUMENTS];        /* in the copies */
+  void *rows;                              /* of the kind; NULL before they are found */
   size_t row, count;
 } cursor;
 
@@ -119,7 +74,7 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *plan) {
       plan->aConstraintUsage[used[argument]].argvIndex = ++position;
       plan->aConstraintUsage[used[argument]].omit = 1;
       plan->idxNum |= 1 << argument;
-    } else if (argument < kind->needed_count) {
+    } else if (argument < kind->text_count) {
       base->zErrMsg = sqlite3_mprintf("%s", kind->usage);
       return SQLITE_ERROR;
     }
@@ -139,14 +94,12 @@ static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **made) {
 }
 
 static void clear(cursor *cursor) {
+  ((table *)cursor->base.pVtab)->kind->free(cursor->rows);
   for (int i = 0; i < MAX_ARGUMENTS; i++) {
     sqlite3_value_free(cursor->arguments[i]);
     cursor->arguments[i] = NULL;
   }
-  bertqa_answers_free(cursor->answers);
-  bertqa_classification_free(cursor->classification);
-  cursor->answers = NULL;
-  cursor->classification = NULL;
+  cursor->rows = NULL;
   cursor->row = cursor->count = 0;
 }
 
@@ -156,35 +109,28 @@ static int close_cursor(sqlite3_vtab_cursor *base) {
   return SQLITE_OK;
 }
 
-static int fail(table *table, const char *message, int code) {
-  if (code != SQLITE_INTERRUPT) table->base.zErrMsg = sqlite3_mprintf("%s", message);
+static int fail(table *table, bertqa_status status) {
+  int code = sqlite_code(status);
+  if (code != SQLITE_INTERRUPT) {
+    table->base.zErrMsg = sqlite3_mprintf("%s", bertqa_last_error());
+  }
   return code;
 }
 
-static int find_answers(table *table, cursor *cursor, const bertqa_context *context,
-                        const bertqa_text *texts, const bertqa_call_options *call) {
-  bertqa_answer_options options = {.struct_size = sizeof options, .call = call};
-  if (cursor->arguments[2] != NULL && sqlite3_value_type(cursor->arguments[2]) != SQLITE_NULL) {
-    sqlite3_int64 k = sqlite3_value_int64(cursor->arguments[2]);
-    if (k < 1 || k > 1000) {
-      return fail(table, "bertqa_answers(question, text, k): k is 1 to 1000", SQLITE_ERROR);
-    }
-    options.top_k = (int32_t)k;
+/* The argument behind the texts; 0 where it is not given. */
+static int read_k(table *table, cursor *cursor, int32_t *k) {
+  sqlite3_value *value = cursor->arguments[table->kind->text_count];
+  *k = 0;
+  if (table->kind->argument_count == table->kind->text_count || value == NULL ||
+      sqlite3_value_type(value) == SQLITE_NULL) {
+    return SQLITE_OK;
   }
-  bertqa_status status = bertqa_answer(context, texts[0].text, texts[0].length, texts[1].text,
-                                       texts[1].length, &options, &cursor->answers);
-  if (status != BERTQA_OK) return fail(table, bertqa_last_error(), sqlite_code(status));
-  cursor->count = bertqa_answers_count(cursor->answers);
-  return SQLITE_OK;
-}
-
-static int find_labels(table *table, cursor *cursor, const bertqa_context *context,
-                       const bertqa_text *texts, const bertqa_call_options *call) {
-  bertqa_classify_options options = {.struct_size = sizeof options, .call = call};
-  bertqa_status status =
-      bertqa_classify(context, texts[0].text, texts[0].length, &options, &cursor->classification);
-  if (status != BERTQA_OK) return fail(table, bertqa_last_error(), sqlite_code(status));
-  cursor->count = bertqa_classification_count(cursor->classification);
+  sqlite3_int64 given = sqlite3_value_int64(value);
+  if (given < 1 || given > 1000) {
+    table->base.zErrMsg = sqlite3_mprintf("%s: k is 1 to 1000", table->kind->name);
+    return SQLITE_ERROR;
+  }
+  *k = (int32_t)given;
   return SQLITE_OK;
 }
 
@@ -202,21 +148,22 @@ static int filter(sqlite3_vtab_cursor *base, int given, const char *name, int co
     cursor->arguments[argument] = sqlite3_value_dup(*values++);
     if (cursor->arguments[argument] == NULL) return SQLITE_NOMEM;
   }
-  bertqa_text texts[MAX_ARGUMENTS];
-  for (int argument = 0; argument < table->kind->needed_count; argument++) {
-    if (sqlite3_value_type(cursor->arguments[argument]) == SQLITE_NULL) return SQLITE_OK;
-    if (text_argument(cursor->arguments[argument], &texts[argument])) return SQLITE_NOMEM;
+  for (int i = 0; i < table->kind->text_count; i++) {
+    if (sqlite3_value_type(cursor->arguments[i]) == SQLITE_NULL) return SQLITE_OK;
+    if (text_argument(cursor->arguments[i], &cursor->texts[i])) return SQLITE_NOMEM;
   }
-  int is_answers = table->kind == &answers_kind;
+  int32_t k;
+  int code = read_k(table, cursor, &k);
+  if (code != SQLITE_OK) return code;
   const bertqa_context *context;
-  bertqa_status status = connection_context(
-      table->connection, is_answers ? BERTQA_TASK_ANSWER : BERTQA_TASK_CLASSIFY, &context);
-  if (status != BERTQA_OK) return fail(table, bertqa_last_error(), sqlite_code(status));
+  bertqa_status status = connection_context(table->connection, table->kind->task, &context);
+  if (status != BERTQA_OK) return fail(table, status);
   interruptible_call call;
   interruptible_call_begin(&call, table->connection);
-  int code = is_answers ? find_answers(table, cursor, context, texts, &call.options)
-                        : find_labels(table, cursor, context, texts, &call.options);
+  status = table->kind->find(context, cursor->texts, k, &call.options, &cursor->rows);
+  code = status == BERTQA_OK ? SQLITE_OK : fail(table, status);
   interruptible_call_end(&call);
+  if (code == SQLITE_OK) cursor->count = table->kind->count(cursor->rows);
   return code;
 }
 
@@ -234,43 +181,9 @@ static int row_id(sqlite3_vtab_cursor *base, sqlite3_int64 *id) {
   return SQLITE_OK;
 }
 
-static void give_part(sqlite3_context *result, cursor *cursor, bertqa_range range) {
-  const char *text = (const char *)sqlite3_value_text(cursor->arguments[1]);
-  sqlite3_result_text64(result, text + range.start, range.end - range.start, SQLITE_TRANSIENT,
+void give_part(sqlite3_context *result, bertqa_text text, bertqa_range range) {
+  sqlite3_result_text64(result, text.text + range.start, range.end - range.start, SQLITE_TRANSIENT,
                         SQLITE_UTF8);
-}
-
-static void give_answer_column(sqlite3_context *result, cursor *cursor, int column) {
-  const bertqa_answer_span *span = bertqa_answers_get(cursor->answers, cursor->row);
-  const bertqa_answer_summary *summary = bertqa_answers_summary(cursor->answers);
-  switch (column) {
-    case ANSWER: give_part(result, cursor, span->bytes); break;
-    case SCORE: sqlite3_result_double(result, span->score); break;
-    case PROBABILITY: sqlite3_result_double(result, span->probability); break;
-    case GAP: sqlite3_result_double(result, span->gap); break;
-    case START_BYTE: sqlite3_result_int64(result, (sqlite3_int64)span->bytes.start); break;
-    case END_BYTE: sqlite3_result_int64(result, (sqlite3_int64)span->bytes.end); break;
-    case START_CHAR: sqlite3_result_int64(result, (sqlite3_int64)span->code_points.start); break;
-    case END_CHAR: sqlite3_result_int64(result, (sqlite3_int64)span->code_points.end); break;
-    case SENTENCE: give_part(result, cursor, span->sentence); break;
-    case IS_IMPOSSIBLE: sqlite3_result_int(result, summary->is_impossible != 0); break;
-    case NO_ANSWER_PROBABILITY:
-      sqlite3_result_double(result, summary->no_answer_probability);
-      break;
-  }
-}
-
-static void give_label_column(sqlite3_context *result, cursor *cursor, int column) {
-  const bertqa_label_score *label = bertqa_classification_get(cursor->classification, cursor->row);
-  switch (column) {
-    case LABEL:
-      sqlite3_result_text64(result, label->label, label->label_length, SQLITE_TRANSIENT,
-                            SQLITE_UTF8);
-      break;
-    case LABEL_PROBABILITY: sqlite3_result_double(result, label->probability); break;
-    case LOGIT: sqlite3_result_double(result, label->logit); break;
-    case ID: sqlite3_result_int(result, label->id); break;
-  }
 }
 
 static int give_column(sqlite3_vtab_cursor *base, sqlite3_context *result, int column) {
@@ -279,10 +192,8 @@ static int give_column(sqlite3_vtab_cursor *base, sqlite3_context *result, int c
   if (column >= kind->column_count) {
     sqlite3_value *argument = cursor->arguments[column - kind->column_count];
     if (argument != NULL) sqlite3_result_value(result, argument);
-  } else if (kind == &answers_kind) {
-    give_answer_column(result, cursor, column);
   } else {
-    give_label_column(result, cursor, column);
+    kind->give(result, cursor->rows, cursor->texts, cursor->row, column);
   }
   return SQLITE_OK;
 }
@@ -300,7 +211,7 @@ int register_tables(sqlite3 *database, connection *connection) {
                                         .xEof = is_at_end,
                                         .xColumn = give_column,
                                         .xRowid = row_id};
-  const table_kind *kinds[] = {&answers_kind, &labels_kind};
+  const table_kind *kinds[] = {&answers_kind, &labels_kind, &entities_kind};
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
     module_data *data = sqlite3_malloc64(sizeof *data);
     if (data == NULL) return SQLITE_NOMEM;

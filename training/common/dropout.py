@@ -24,5 +24,10 @@ def use_byte_dropout(model, p: float) -> None:
         return
     for module in model.modules():
         for name, child in module.named_children():
-            if name == "dropout" and isinstance(child, torch.nn.Dropout) and child.p == 0.0 and not hasattr(module, "query"):
+            if (
+                name == "dropout"
+                and isinstance(child, torch.nn.Dropout)
+                and child.p == 0.0
+                and not hasattr(module, "query")
+            ):
                 setattr(module, name, ByteDropout(p))

@@ -44,7 +44,9 @@ def label_names(examples: Sequence[Example]) -> List[str]:
     return ["O", *(f"{tag}-{kind}" for kind in kinds for tag in "BI")]
 
 
-def windows(example: Example, encoding, labels: Sequence[str], cls: int, sep: int, max_length: int) -> List[Window]:
+def windows(
+    example: Example, encoding, labels: Sequence[str], cls: int, sep: int, max_length: int
+) -> List[Window]:
     """The text in windows of at most `max_length` tokens, none shared. encoding: of `tokenizers`, offsets in code points.
 
     A token belongs to the entity that it overlaps; the first one of an entity is its B-.

@@ -20,7 +20,9 @@ from .examples import IGNORED, Window
 LENGTH_MULTIPLE = 8
 
 
-def trained(arguments, examples: Sequence[Window], batches: List[List[int]], labels: List[str]) -> Dict[str, np.ndarray]:
+def trained(
+    arguments, examples: Sequence[Window], batches: List[List[int]], labels: List[str]
+) -> Dict[str, np.ndarray]:
     """Weights in f32: the mean of the snapshots of the last third of the run."""
     torch.manual_seed(arguments.seed)
     random.seed(arguments.seed)
@@ -73,12 +75,18 @@ def trained(arguments, examples: Sequence[Window], batches: List[List[int]], lab
         total += loss.item()
         done = step + 1
         if done % arguments.log_steps == 0:
-            print(f"step {done} of {len(batches)}: loss {total / arguments.log_steps:.4f}", file=sys.stderr, flush=True)
+            print(
+                f"step {done} of {len(batches)}: loss {total / arguments.log_steps:.4f}",
+                file=sys.stderr,
+                flush=True,
+            )
             total = 0.0
         late = done > len(batches) * 2 // 3 and done % max(1, len(batches) // 3 // arguments.average) == 0
         if late or done == len(batches) or stopped:
             snapshots.append(os.path.join(arguments.state, f"weights-{done:06d}.safetensors"))
-            save_file({name: value.cpu().contiguous() for name, value in model.state_dict().items()}, snapshots[-1])
+            save_file(
+                {name: value.cpu().contiguous() for name, value in model.state_dict().items()}, snapshots[-1]
+            )
         if stopped:
             break
     return averaged(snapshots[-arguments.average :])

@@ -40,7 +40,12 @@ def export(arguments) -> None:
 
         def loss(temperature):
             directory = os.path.join(scratch, f"{temperature:.4f}")
-            write_model(directory + "-f16", with_temperature(tensors, temperature), arguments.init, "BertForQuestionAnswering")
+            write_model(
+                directory + "-f16",
+                with_temperature(tensors, temperature),
+                arguments.init,
+                "BertForQuestionAnswering",
+            )
             quantize(arguments.bertqa, directory + "-f16", directory)
             value = calibration.calibration_loss(rows_of(directory, questions[::TEMPERATURE_STRIDE]))
             print(f"temperature {temperature:.3f}: log losses {value:.4f}", file=sys.stderr)
@@ -57,9 +62,7 @@ def export(arguments) -> None:
         threshold = math.floor(100 * threshold) / 100
         if os.path.isdir(arguments.out):
             shutil.rmtree(arguments.out)
-        facts = quantize(
-            arguments.bertqa, source, arguments.out, "--no-answer-threshold", str(threshold)
-        )
+        facts = quantize(arguments.bertqa, source, arguments.out, "--no-answer-threshold", str(threshold))
         measured = {
             "int8": int8,
             "f32": [(name, rows_of(source, part, "f32")) for name, part in sets],

@@ -119,11 +119,13 @@ final class Encoder: WindowModel, @unchecked Sendable {
   }
 
   /// Operations of one layer: four matrices of hidden², two of hidden · intermediate; for each pair
-  /// of tokens one product with the key, one with the value, and about as much for the softmax.
+  /// of tokens one product with the key, one with the value, and about as much for the softmax; and those with
+  /// vectors for their distance.
   private var costs: ChunkPlan.CostModel {
     let (hidden, intermediate) = (Double(configuration.hiddenSize), Double(configuration.intermediateSize))
     return ChunkPlan.CostModel(
-      perToken: 2 * (4 * hidden * hidden + 2 * hidden * intermediate), perTokenPair: 8 * hidden)
+      perToken: 2 * (4 * hidden * hidden + 2 * hidden * intermediate),
+      perTokenPair: (8 + 3 * Double(configuration.disentangled?.distanceProductCount ?? 0)) * hidden)
   }
 
   private func check(

@@ -5,26 +5,31 @@ struct DistanceScratch {
   /// Queries whose bias is made at once: enough to read the keys seldom, few enough that the bias of a window of 512
   /// tokens stays in the second-level cache.
   static let queriesAtOnce = 128
+  /// Blocks of queries that are multiplied at once with the same rows: what the kernels' tiles like.
+  static let blocksAtOnce = 2
 
   /// Products of the keys with the vectors for distances: [key][distance]
   let byKey: Int
-  /// Products of one block's queries with the vectors: [row][16]
+  /// Products of some blocks' queries with the vectors: [block][row][16]
   let byQuery: Int
   /// [query block][key][16]
   let bias: Int
-  /// One head's keys and one block's queries in bf16, where attention takes f32.
-  let packed: Int
+  /// One head's queries of some blocks, side by side.
+  let queries: Int
+  /// One head's keys in bf16, where attention takes f32.
+  let keys: Int
 
   init(tokens: Int, rowCount: Int, headSize: Int) {
     let blocks = Self.queriesAtOnce / Kernels.lanes
     byKey = tokens * (blocks + 1) * Kernels.lanes
-    byQuery = rowCount * Kernels.lanes
+    byQuery = Self.blocksAtOnce * rowCount * Kernels.lanes
     bias = blocks * tokens * Kernels.lanes
-    packed = (Kernels.blocks(tokens: tokens) + 2) * headSize * Kernels.lanes / 2
+    queries = Self.blocksAtOnce * headSize * Kernels.lanes
+    keys = (Kernels.blocks(tokens: tokens) + 1) * headSize * Kernels.lanes / 2
   }
 
   /// Floats of all scratch; `own`: the attention's.
-  func count(after own: Int) -> Int { Self.aligned(own) + byKey + byQuery + bias + packed }
+  func count(after own: Int) -> Int { Self.aligned(own) + byKey + byQuery + bias + queries + keys }
 
   static func aligned(_ floats: Int) -> Int { (floats + 15) & ~15 }
 }
@@ -47,18 +52,23 @@ extension EncoderPass {
     let bias = byQuery + memory.byQuery
     let products = DistanceProducts(
       distances: distances, vectors: vectors, head: head, encoder: encoder, projections: x,
-      packed: bias + memory.bias, call)
+      gathered: bias + memory.bias, packedKeys: bias + memory.bias + memory.queries, call)
     let end = call.query_end
     while call.query_begin < end {
       // Whole blocks, so that each is computed once.
       let firstBlock = call.query_begin / Self.lanes
       call.query_end = min(end, firstBlock * Self.lanes + DistanceScratch.queriesAtOnce)
       if vectors.forKeys != nil { products.ofKeys(call, byKey) }
-      for block in firstBlock..<Kernels.blocks(tokens: call.query_end) {
-        let firstRow = products.ofQueries(call, block: block, byQuery)
-        encoder.kernels.table.relative_bias(
-          &call, block, distances.rows, firstRow, vectors.forQueries == nil ? nil : byQuery,
-          vectors.forKeys == nil ? nil : byKey, bias + (block - firstBlock) * tokens * Self.lanes)
+      let lastBlock = Kernels.blocks(tokens: call.query_end)
+      for first in stride(from: firstBlock, to: lastBlock, by: DistanceScratch.blocksAtOnce) {
+        let blocks = first..<min(lastBlock, first + DistanceScratch.blocksAtOnce)
+        let rows = products.ofQueries(call, blocks, byQuery)
+        for block in blocks {
+          encoder.kernels.table.relative_bias(
+            &call, block, distances.rows, rows.lowerBound,
+            vectors.forQueries == nil ? nil : byQuery + (block - first) * rows.count * Self.lanes,
+            vectors.forKeys == nil ? nil : byKey, bias + (block - firstBlock) * tokens * Self.lanes)
+        }
       }
       call.bias = UnsafePointer(bias)
       (call.bias_stride, call.bias_step) = (tokens * Self.lanes, Self.lanes)
@@ -84,12 +94,15 @@ private struct DistanceProducts {
   private let keyStride: Int
   private let queries: UnsafeRawPointer
   private let queryStride: Int
-  /// Where queries become bf16; nil where they are.
-  private let packedQueries: UnsafeMutablePointer<UInt16>?
+  /// Where blocks of queries come to lie side by side, in bf16 where `isBF16`.
+  private let gathered: UnsafeMutableRawPointer
+  /// Whether queries and keys are f32 and become bf16.
+  private let packs: Bool
 
   init(
     distances: Distances, vectors: DistanceVectors, head: Int, encoder: Encoder,
-    projections: EncoderPass.HeadProjections, packed: UnsafeMutablePointer<Float>, _ call: bq_attention
+    projections: EncoderPass.HeadProjections, gathered: UnsafeMutablePointer<Float>,
+    packedKeys: UnsafeMutablePointer<Float>, _ call: bq_attention
   ) {
     self.distances = distances
     self.vectors = vectors
@@ -100,18 +113,17 @@ private struct DistanceProducts {
     isBF16 = encoder.attendsInBF16 || encoder.attendsInInt8
     queries = UnsafeRawPointer(projections.query)
     queryStride = call.stride
-    guard encoder.attendsInInt8 else {
+    self.gathered = UnsafeMutableRawPointer(gathered)
+    packs = encoder.attendsInInt8
+    guard packs else {
       keys = UnsafeRawPointer(projections.key)
       keyStride = call.stride
-      packedQueries = nil
       return
     }
     // f32 keys, as pairs of bf16 for all queries.
     keyStride = headSize * Kernels.lanes
-    let pairs = UnsafeMutableRawPointer(packed).assumingMemoryBound(to: UInt16.self)
-    packedQueries = pairs
+    let first = UnsafeMutableRawPointer(packedKeys).assumingMemoryBound(to: UInt16.self)
     let firstBlock = call.key_begin / Kernels.lanes
-    let first = pairs + keyStride
     let floats = projections.key.assumingMemoryBound(to: Float.self)
     if vectors.forKeys != nil {
       for block in firstBlock..<Kernels.blocks(tokens: call.key_end) {
@@ -139,32 +151,45 @@ private struct DistanceProducts {
     }
   }
 
-  /// Those of one block's queries with the rows that the keys' distances have, [row][16].
-  /// - Returns: the first row.
-  func ofQueries(_ call: bq_attention, block: Int, _ y: UnsafeMutablePointer<Float>) -> Int {
-    let lane = block * Kernels.lanes
+  /// Those of some blocks' queries with the rows that the keys' distances have, [block][row][16].
+  /// - Returns: the rows.
+  func ofQueries(
+    _ call: bq_attention, _ blocks: Range<Int>, _ y: UnsafeMutablePointer<Float>
+  ) -> Range<Int> {
     // As relative_bias reads them: with 15 more keys behind the last.
-    let last = lane + Kernels.lanes - 1
-    let first = Int(distances.rows[lane - (call.key_end - 1) - (Kernels.lanes - 1)])
-    let count = Int(distances.rows[last - call.key_begin]) - first + 1
-    guard let weights = vectors.forQueries else { return first }
-    let row = (head * distances.attention.rowCount + first) * headSize
-    let from = block * queryStride
-    guard isBF16 else {
+    let first = blocks.lowerBound * Kernels.lanes - (call.key_end - 1) - (Kernels.lanes - 1)
+    let last = blocks.upperBound * Kernels.lanes - 1 - call.key_begin
+    let range = Int(distances.rows[first])..<Int(distances.rows[last]) + 1
+    guard let weights = vectors.forQueries else { return range }
+    gather(blocks)
+    let row = (head * distances.attention.rowCount + range.lowerBound) * headSize
+    if isBF16 {
+      table.linear_bf16(
+        weights.assumingMemoryBound(to: UInt16.self) + row, distances.zeros,
+        gathered.assumingMemoryBound(to: UInt16.self), blocks.count, headSize, range.count,
+        Kernels.Epilogue.bias, y, range.count * Kernels.lanes)
+    } else {
       table.linear_f32(
         weights.assumingMemoryBound(to: Float.self) + row, distances.zeros,
-        queries.assumingMemoryBound(to: Float.self) + from, 1, headSize, count, Kernels.Epilogue.bias, y,
-        count * Kernels.lanes)
-      return first
+        gathered.assumingMemoryBound(to: Float.self), blocks.count, headSize, range.count,
+        Kernels.Epilogue.bias, y, range.count * Kernels.lanes)
     }
-    var pairs = queries.assumingMemoryBound(to: UInt16.self) + from
-    if let packedQueries {
-      table.pack_bf16(queries.assumingMemoryBound(to: Float.self) + from, 1, headSize, packedQueries)
-      pairs = UnsafePointer(packedQueries)
+    return range
+  }
+
+  /// Brings the head's queries of some blocks together, as linear layers take them.
+  private func gather(_ blocks: Range<Int>) {
+    let count = headSize * Kernels.lanes
+    let size = isBF16 && !packs ? MemoryLayout<UInt16>.stride : MemoryLayout<Float>.stride
+    for (index, block) in blocks.enumerated() {
+      let from = queries + block * queryStride * size
+      if packs {
+        table.pack_bf16(
+          from.assumingMemoryBound(to: Float.self), 1, headSize,
+          gathered.assumingMemoryBound(to: UInt16.self) + index * count)
+      } else {
+        (gathered + index * count * size).copyMemory(from: from, byteCount: count * size)
+      }
     }
-    table.linear_bf16(
-      weights.assumingMemoryBound(to: UInt16.self) + row, distances.zeros, pairs, 1, headSize, count,
-      Kernels.Epilogue.bias, y, count * Kernels.lanes)
-    return first
   }
 }

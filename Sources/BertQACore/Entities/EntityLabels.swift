@@ -45,7 +45,12 @@ struct EntityLabels: Sendable {
         "has \(quoted(name)) at \(index), but the model's labels are "
           + known.prefix(32).map(quoted).joined(separator: ", "))
     }
-    let (wanted, ignored) = (Set(options.labels), Set(options.ignoredLabels))
+    var wanted = Set(options.labels)
+    // "I-PER" asks for entities of "PER", where tokens are not entities by themselves.
+    if aggregation != .none {
+      wanted.formUnion(labels.filter { wanted.contains($0.name) }.map(\.group))
+    }
+    let ignored = Set(options.ignoredLabels)
     return labels.indices.map { id in
       let title = title(id, aggregation)
       if ignored.contains(title), !wanted.contains(title) { return false }

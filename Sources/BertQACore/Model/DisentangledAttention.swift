@@ -20,6 +20,7 @@ struct DisentangledAttention: Sendable, Equatable {
   var productCount = 1
 
   var hasTable: Bool { span > 0 }
+  var distanceProductCount: Int { (hasQueryProducts ? 1 : 0) + (hasKeyProducts ? 1 : 0) }
   var rowCount: Int { 2 * span }
 }
 

@@ -28,6 +28,12 @@ final class LoadedModel: Sendable {
           + "\"vocab_size\" \(configuration.vocabSize) and the embeddings as many rows: "
           + "the vocabulary belongs to another model")
     }
+    guard tokenizer.beginsTexts else {
+      throw BertQAError(
+        .unsupported,
+        "\(tokenizer.vocabularyFile.path): the tokenizer puts no special token before a text, which the model's "
+          + "head would read; save it with the post-processor it was trained with")
+    }
     var loader = WeightLoader(
       try Checkpoint(directory), prefix: configuration.family.tensors.prefix)
     encoder = try EncoderWeights(&loader, configuration)

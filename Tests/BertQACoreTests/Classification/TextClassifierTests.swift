@@ -144,7 +144,7 @@ import Testing
     #expect(refusal(context) { $0.call.cancellation = Cancellation { true } }?.status == .cancelled)
     for name in ["tiny-bert", "tiny-bert-embedder"] {
       let error = try #require(refusal(try Context(tiny: name)))
-      #expect(error.status == .wrongModel && error.message.contains("BertForSequenceClassification"))
+      #expect(error.status == .wrongModel && error.message.contains("ForSequenceClassification"))
     }
     #expect(failure { _ = try context.answer(question: "a", document: "b") }?.status == .wrongModel)
     #expect(failure { _ = try context.embed("a") }?.status == .wrongModel)

@@ -170,6 +170,7 @@ private struct TaggedTexts: Decodable {
     }
     let every = try found { _ in }
     #expect(Set(every.map(\.label)) == ["PER", "LOC", "MISC-A"])
+    #expect(try found { $0.labels = ["I-LOC"] } == found { $0.labels = ["LOC"] })
     #expect(try found { $0.labels = ["LOC"] } == every.filter { $0.label == "LOC" })
     #expect(try found { $0.ignoredLabels = ["O", "LOC"] } == every.filter { $0.label != "LOC" })
     #expect(try found { $0.ignoredLabels = [] }.filter { $0.label != "O" } == every)

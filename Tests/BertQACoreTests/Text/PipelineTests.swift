@@ -21,7 +21,7 @@ import Testing
     return tokens
   }
 
-  @Test(arguments: ["byte-level", "characters"])
+  @Test(arguments: ["byte-level", "characters", "unigram"])
   func equalsReferenceOnGoldenCases(kind: String) throws {
     let tokenizer = try Self.tokenizer(kind)
     let path = Self.folder.appendingPathComponent("pipeline-\(kind)/cases.jsonl")
@@ -33,7 +33,8 @@ import Testing
       let text = [UInt8](try #require(Data(base64Encoded: encoded)))
       let numbers = fields[2...].compactMap { $0 as? [Int] }
       let expected = Tokens(
-        ids: numbers[0].map(Int32.init), starts: numbers[1].map(UInt32.init), ends: numbers[2].map(UInt32.init))
+        ids: numbers[0].map(Int32.init), starts: numbers[1].map(UInt32.init),
+        ends: numbers[2].map(UInt32.init))
       #expect(
         try Self.tokens(tokenizer, text, parseSpecialTokens: parses) == expected,
         "\(String(decoding: text, as: UTF8.self).debugDescription)")
@@ -78,13 +79,26 @@ import Testing
     words.removeAll { $0.isEmpty }
     #expect(words == ["(", "Pariser", ")", "isn", "'", "t", "15", "%", ",", "ähm", "漢"])
     let isUninformative = { (piece: String) in
-      try piece.utf8.withContiguousStorageIfAvailable { tokenizer.isUninformative(try #require(tokenizer.id(of: $0))) }
+      try piece.utf8.withContiguousStorageIfAvailable {
+        tokenizer.isUninformative(try #require(tokenizer.id(of: $0)))
+      }
     }
     #expect(try isUninformative("<s>") == true)
     #expect(try isUninformative("?") == true)
     #expect(try isUninformative("Ġ") == true)
     #expect(try isUninformative("e") == false)
     #expect(tokenizer.isUninformative(902))
+  }
+
+  @Test func refusesTokensBeyondTheVocabulary() throws {
+    let path = Self.folder.appendingPathComponent("pipeline-byte-level/tokenizer.json")
+    let text = try String(contentsOf: path, encoding: .utf8)
+    let damaged = text.replacingOccurrences(of: #""sep":["</s>",2]"#, with: #""sep":["</s>",902]"#)
+    let files = { (text: String) in ["tokenizer.json": Array(text.utf8)] }
+    _ = try TokenizerFiles(ModelDirectory(files: files(text)))
+    let error = failure { _ = try TokenizerFiles(ModelDirectory(files: files(damaged))) }
+    #expect(error?.status == .invalidModel)
+    #expect(error?.message.contains("adds the token 902") == true, "\(String(describing: error))")
   }
 
   @Test func agreesWithItsOwnDefinitionOnly() throws {
@@ -102,7 +116,8 @@ import Testing
     #expect(tokens.starts.first == 0 && tokens.ends.last == UInt32(word.count))
     for index in 1..<tokens.count { #expect(tokens.starts[index] == tokens.ends[index - 1]) }
     let period = tokens.ids.count / 20_000
-    #expect(Array(tokens.ids[1000 * period..<1008 * period]) == Array(tokens.ids[9000 * period..<9008 * period]))
+    #expect(
+      Array(tokens.ids[1000 * period..<1008 * period]) == Array(tokens.ids[9000 * period..<9008 * period]))
   }
 
   @Test func callsAreLimitedAndStopped() throws {

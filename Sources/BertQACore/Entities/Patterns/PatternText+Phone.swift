@@ -111,14 +111,14 @@ extension PatternText {
         return (9...17).contains(digits) && shape[0] > 2 && shape.dropFirst().allSatisfy { $0 >= 2 }
       }
       let isDate = shape.starts(with: [2, 2, 4])
-      return (9...12).contains(digits) && !isDate && shape.allSatisfy { $0 >= 2 }
+      // No area code is longer than six digits.
+      return (9...12).contains(digits) && !isDate && shape.allSatisfy { $0 >= 2 } && shape[0] <= 6
         && (groups.first?.isBracketed == true || shape[0] > 2 || count >= 4)
     }
     // North America: (212) 555-1234, 212-555-1234, 1-212-555-1234.
     let local = shape.first == 1 && numbers.first == UInt8(ascii: "1") ? shape.dropFirst() : shape[...]
     guard Array(local) == [3, 3, 4] else { return false }
-    let isBare = groups.allSatisfy { !$0.isBracketed } && second.separator == UInt8(ascii: "/")
-    return !isBare
-      && (local.count < shape.count || numbers.first >= UInt8(ascii: "2"))
+    let isFraction = groups.allSatisfy { !$0.isBracketed } && second.separator == UInt8(ascii: "/")
+    return !isFraction && (local.count < shape.count || numbers.first >= UInt8(ascii: "2"))
   }
 }

@@ -42,8 +42,12 @@ struct BytePairModel: Sendable {
       let digits = String(byte, radix: 16, uppercase: true)
       return vocabulary.id(of: byte < 16 ? "<0x0\(digits)>" : "<0x\(digits)>") ?? -1
     }
-    merges = try MergeTable(try Self.resolved(pairs, vocabulary, settings))
-    symbols = try SymbolTable(vocabulary, settings, merges, readsBytes: readsBytes)
+    let resolved = try Self.resolved(pairs, vocabulary, settings)
+    merges = try MergeTable(resolved)
+    symbols = try SymbolTable(
+      vocabulary, settings, merges, readsBytes: readsBytes,
+      bytes: readsBytes ? pieces.map { ByteAlphabet.bytes(of: $0) } : [],
+      pairs: readsBytes ? resolved.map { ($0.left, $0.right) } : [])
     wholeWords = try WholeWords(slotsFor: pieces.count)
     try fillWholeWords(pieces, readsBytes: readsBytes)
   }
@@ -123,31 +127,62 @@ extension BytePairModel: TokenModel {
   }
 
   func tokenize(_ words: borrowing Words, into output: inout TokenOutput) throws(BertQAError) {
+    let encoder =
+      if let kept = output.modelMemory as? WordEncoder { kept } else { try WordEncoder(self) }
+    output.modelMemory = encoder
     let text = UnsafePointer(words.text.base)
-    let ranges = words.ranges.base
+    let ranges = UnsafePointer(words.ranges.base)
+    let rangeCount = words.ranges.count
     let table = wholeWords.short
-    var encoder = output.modelMemory as? WordEncoder
-    for index in 0..<words.ranges.count {
+    let short = encoder.short
+    let cache = encoder.cache
+    let readsBytes = symbols.unit == .bytes
+    let ignoresMerges = settings.ignoresMerges
+    var index = 0
+    while index < rangeCount {
       let (start, end) = (Int(ranges[index].start), Int(ranges[index].end))
       let count = end &- start
+      index &+= 1
       if count <= PieceKey.maximumCount {
-        let id = table.id(of: PieceKey(loading: text + start).prefix(count, continuation: 0))
+        let key = PieceKey(loading: text + start).prefix(count, continuation: 0)
+        let id = table.id(of: key)
         if id >= 0 {
           try output.append(id, start, end)
           continue
         }
-      } else if settings.ignoresMerges {
+        if readsBytes {
+          let slot = cache.slot(of: key)
+          if !slot.holds(key) {
+            let pieces = short.cut(text + start, count)
+            slot.keep(key, short.ids, short.starts, count: pieces)
+            if pieces > WordCache.pieceLimit {
+              try short.append(pieces, at: start, to: &output)
+              continue
+            }
+          }
+          var piece = 0
+          var begin = start
+          while piece < slot.count {
+            let next = start &+ slot.end(piece)
+            try output.append(slot.id(piece), begin, next)
+            begin = next
+            piece &+= 1
+          }
+          continue
+        }
+      } else if ignoresMerges {
         let id = wholeWords.longID(text + start, count: count)
         if id >= 0 {
           try output.append(id, start, end)
           continue
         }
       }
-      let memory = if let encoder { encoder } else { try WordEncoder(self) }
-      encoder = memory
-      try memory.encode(text + start, count: count, output.monitor)
-      try memory.append(at: start, to: &output)
+      if readsBytes, count <= ShortWord.limit {
+        try short.append(short.cut(text + start, count), at: start, to: &output)
+      } else {
+        try encoder.encode(text + start, count: count, output.monitor)
+        try encoder.append(at: start, to: &output)
+      }
     }
-    output.modelMemory = encoder
   }
 }

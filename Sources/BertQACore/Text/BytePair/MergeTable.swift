@@ -1,6 +1,7 @@
 /// The merges of a byte-pair vocabulary: for two pieces side by side, when they are merged and into what.
 ///
-/// An open-addressed hash table of 8 bytes a slot: the two ids and the rank, 21 bits each.
+/// An open-addressed hash table of 8 bytes a slot: the two ids and the rank, 21 bits each. Before it lies a filter of
+/// 12 to 24 bits a merge: most pairs that are looked up have none, and what is small stays in the cache.
 final class MergeTable: @unchecked Sendable {
   // Unchecked: the memory is written in init only.
 
@@ -13,25 +14,37 @@ final class MergeTable: @unchecked Sendable {
   private static var empty: UInt64 { .max }
 
   private let slots: AlignedBuffer<UInt64>
-  private let mask: Int
-  private let shift: UInt64
-  private var multiplier: UInt64 = 0
-  /// The piece that each merge makes, by rank.
+  private let filter: AlignedBuffer<UInt64>
   private let results: AlignedBuffer<Int32>
-  let count: Int
+  private(set) var lookup: Lookup
+
+  /// How to look up, as loops have it: valid as long as the table.
+  struct Lookup {
+    fileprivate let slots: UnsafeMutablePointer<UInt64>
+    fileprivate let filter: UnsafeMutablePointer<UInt64>
+    fileprivate let results: UnsafeMutablePointer<Int32>
+    fileprivate let mask: Int
+    fileprivate let shift: UInt64
+    fileprivate let filterShift: UInt64
+    fileprivate var multiplier: UInt64 = 1
+  }
 
   /// - Parameter merges: by rank. Of equal pairs the last one counts.
   init(_ merges: [(left: Int32, right: Int32, result: Int32)]) throws(BertQAError) {
     var slotCount = 1024
-    while slotCount < merges.count * 2 { slotCount *= 2 }
+    while slotCount * 3 < merges.count * 4 { slotCount *= 2 }
+    var filterCount = 64
+    while filterCount * 5 < merges.count { filterCount *= 2 }
     slots = try AlignedBuffer(repeating: Self.empty, count: slotCount)
-    mask = slotCount - 1
-    shift = UInt64(64 - slotCount.trailingZeroBitCount)
+    filter = try AlignedBuffer(repeating: 0, count: filterCount)
     results = try AlignedBuffer(uninitializedCount: max(1, merges.count))
-    count = merges.count
+    lookup = Lookup(
+      slots: slots.base, filter: filter.base, results: results.base, mask: slotCount - 1,
+      shift: UInt64(64 - slotCount.trailingZeroBitCount),
+      filterShift: UInt64(58 - filterCount.trailingZeroBitCount))
     for (rank, merge) in merges.enumerated() { results[rank] = merge.result }
     for seed: UInt64 in 1...8 {
-      multiplier = SplitMix64.mixed(seed &* SplitMix64.increment) | 1
+      lookup.multiplier = SplitMix64.mixed(seed &* SplitMix64.increment) | 1
       if insertAll(merges) { return }
     }
     throw BertQAError(
@@ -39,45 +52,58 @@ final class MergeTable: @unchecked Sendable {
   }
 
   private func insertAll(_ merges: [(left: Int32, right: Int32, result: Int32)]) -> Bool {
-    slots.base.update(repeating: Self.empty, count: mask + 1)
+    slots.base.update(repeating: Self.empty, count: lookup.mask + 1)
+    filter.base.update(repeating: 0, count: filter.capacity)
     for (rank, merge) in merges.enumerated() {
-      let key = Self.key(merge.left, merge.right)
-      var slot = firstSlot(key)
+      let key = Lookup.key(merge.left, merge.right)
+      let hash = lookup.hash(key)
+      var slot = Int(truncatingIfNeeded: hash >> lookup.shift)
       var steps = 0
-      while slots[slot] != Self.empty, slots[slot] &>> 21 != key {
-        slot = (slot + 1) & mask
+      while slots[slot] != Self.empty, slots[slot] >> 21 != key {
+        slot = (slot + 1) & lookup.mask
         steps += 1
         if steps == Self.maximumChain { return false }
       }
       slots[slot] = key << 21 | UInt64(rank)
+      let bit = hash >> lookup.filterShift
+      filter[Int(truncatingIfNeeded: bit >> 6)] |= 1 << (bit & 63)
     }
     return true
   }
 
+  /// The rank of the merge of two pieces, or `none`.
+  func rank(_ left: Int32, _ right: Int32) -> Int32 { lookup.rank(left, right) }
+
+  /// The piece that the merge of a rank makes.
+  func result(_ rank: Int32) -> Int32 { lookup.result(rank) }
+}
+
+extension MergeTable.Lookup {
   @inline(__always)
-  private static func key(_ left: Int32, _ right: Int32) -> UInt64 {
+  fileprivate static func key(_ left: Int32, _ right: Int32) -> UInt64 {
     UInt64(UInt32(bitPattern: left)) &<< 21 | UInt64(UInt32(bitPattern: right))
   }
 
   @inline(__always)
-  private func firstSlot(_ key: UInt64) -> Int {
-    Int(truncatingIfNeeded: (key &* multiplier) &>> shift)
-  }
+  fileprivate func hash(_ key: UInt64) -> UInt64 { key &* multiplier }
 
   /// The rank of the merge of two pieces, or `none`.
   @inline(__always)
   func rank(_ left: Int32, _ right: Int32) -> Int32 {
     let key = Self.key(left, right)
-    var slot = firstSlot(key)
+    let hash = hash(key)
+    let bit = hash &>> filterShift
+    if filter[Int(truncatingIfNeeded: bit &>> 6)] &>> (bit & 63) & 1 == 0 { return MergeTable.none }
+    var slot = Int(truncatingIfNeeded: hash &>> shift)
     while true {
-      let found = slots.base[slot]
+      let found = slots[slot]
       if found &>> 21 == key { return Int32(truncatingIfNeeded: found & 0x1F_FFFF) }
-      if found == Self.empty { return Self.none }
+      if found == .max { return MergeTable.none }
       slot = (slot &+ 1) & mask
     }
   }
 
   /// The piece that the merge of a rank makes.
   @inline(__always)
-  func result(_ rank: Int32) -> Int32 { results.base[Int(rank)] }
+  func result(_ rank: Int32) -> Int32 { results[Int(rank)] }
 }

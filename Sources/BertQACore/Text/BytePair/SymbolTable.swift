@@ -15,15 +15,22 @@ struct SymbolTable: Sendable {
   let ids: SharedBuffer<Int32>
   /// The rank of the merge of two bytes, the first one in the high byte of the index.
   let ranks: SharedBuffer<Int32>
+  /// Characters to be read whole, if `unit` is bytes.
+  let wholeCharacters: CharacterPieces?
   /// The piece of each code point, or -1, if `unit` is characters.
   let characters: TwoStageTable<Int32>
 
+  /// - Parameters:
+  ///   - bytes: of each piece, or nil; empty unless `readsBytes`.
+  ///   - pairs: the pieces of each merge, by rank.
   init(
-    _ vocabulary: Vocabulary, _ settings: BytePairSettings, _ merges: MergeTable, readsBytes: Bool
+    _ vocabulary: Vocabulary, _ settings: BytePairSettings, _ merges: MergeTable, readsBytes: Bool,
+    bytes: [[UInt8]?], pairs: [(left: Int32, right: Int32)]
   ) throws(BertQAError) {
     ids = try SharedBuffer(count: readsBytes ? 256 : 0)
     ranks = try SharedBuffer(count: readsBytes ? 1 << 16 : 0)
     var characters = TwoStageTable<Int32>(defaultValue: -1)
+    var wholeCharacters: CharacterPieces?
     if readsBytes {
       unit = .bytes
       for byte in 0..<256 { ids.base[byte] = Self.id(ByteAlphabet.scalars[byte], vocabulary) ?? -1 }
@@ -31,6 +38,7 @@ struct SymbolTable: Sendable {
         let (left, right) = (ids.base[pair >> 8], ids.base[pair & 0xFF])
         ranks.base[pair] = left >= 0 && right >= 0 ? merges.rank(left, right) : MergeTable.none
       }
+      wholeCharacters = try CharacterPieces(bytes, pairs, merges.lookup, symbols: ids.base)
     } else if settings.continuingPrefix.isEmpty, settings.endOfWordSuffix.isEmpty {
       unit = .characters
       for id in 0..<Int32(clamping: vocabulary.count) {
@@ -45,6 +53,7 @@ struct SymbolTable: Sendable {
       unit = .affixed
     }
     self.characters = characters
+    self.wholeCharacters = wholeCharacters
   }
 
   private static func id(_ scalar: UInt32, _ vocabulary: Vocabulary) -> Int32? {

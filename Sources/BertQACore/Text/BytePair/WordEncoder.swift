@@ -3,33 +3,33 @@
 /// A word of few symbols is merged by looking for the least rank again and again, eight at a time; a long one with a
 /// queue, in O(symbols · log symbols).
 final class WordEncoder {
-  /// Symbols of a short word at most: their positions have 7 bits.
-  private static var shortLimit: Int { 128 }
-  private static var positionBits: Int32 { 7 }
-
   private let model: BytePairModel
   /// Symbols, then pieces.
-  private(set) var ids = GrowableBuffer<Int32>()
+  private(set) var ids: UnsafeMutablePointer<Int32>
   /// Where each begins in the word; behind them, where the last one ends.
-  private(set) var starts = GrowableBuffer<Int32>()
+  private(set) var starts: UnsafeMutablePointer<Int32>
   private(set) var count = 0
 
-  /// Of a short word, for each symbol: the rank of its merge with the next one, above its position.
-  private let keys: AlignedBuffer<Int32>
-  private let following: AlignedBuffer<UInt8>
-  private let preceding: AlignedBuffer<UInt8>
+  private let memory: ShortWord.Memory
+  /// What merges few symbols, in place in `ids` and `starts`.
+  let short: ShortWord
+  private let cacheMemory: WordCache.Memory
+  let cache: WordCache
   /// Of a long word: the same links, and what waits to be merged.
+  private var longIDs = GrowableBuffer<Int32>()
+  private var longStarts = GrowableBuffer<Int32>()
   private var next = GrowableBuffer<Int32>()
   private var previous = GrowableBuffer<Int32>()
   private var queue = MergeQueue()
 
   init(_ model: BytePairModel) throws(BertQAError) {
     self.model = model
-    keys = try AlignedBuffer(repeating: MergeTable.none, count: Self.shortLimit + 8)
-    following = try AlignedBuffer(repeating: 0, count: Self.shortLimit + 1)
-    preceding = try AlignedBuffer(repeating: 0, count: Self.shortLimit + 1)
-    try ids.reserve(Self.shortLimit)
-    try starts.reserve(Self.shortLimit + 1)
+    memory = try ShortWord.Memory()
+    short = ShortWord(memory, model)
+    cacheMemory = try WordCache.Memory()
+    cache = WordCache(cacheMemory)
+    ids = short.ids
+    starts = short.starts
   }
 
   /// Cuts a word of `size` > 0 bytes; 16 bytes behind it are readable. The monitor is asked in long ones.
@@ -38,15 +38,19 @@ final class WordEncoder {
   ) throws(BertQAError) {
     switch model.symbols.unit {
     case .bytes:
-      if size <= Self.shortLimit { return mergeShortBytes(word, size) }
+      if size <= ShortWord.limit {
+        ids = short.ids
+        starts = short.starts
+        count = short.cut(word, size)
+        return
+      }
       try readBytes(word, size)
     case .characters: try readCharacters(word, size)
     case .affixed: try readAffixed(word, size)
     }
     if count < 2 { return }
-    if count <= Self.shortLimit {
-      for index in 0..<count - 1 { setKey(index, model.merges.rank(ids[index], ids[index + 1])) }
-      mergeShort()
+    if count <= ShortWord.limit {
+      count = short.merge(ids, starts, count: count)
     } else {
       try mergeLong(monitor)
     }
@@ -58,86 +62,6 @@ final class WordEncoder {
     for index in 0..<count {
       try output.append(ids[index], start &+ Int(starts[index]), start &+ Int(starts[index &+ 1]))
     }
-  }
-}
-
-// MARK: - Few symbols
-
-extension WordEncoder {
-  @inline(__always)
-  private func setKey(_ position: Int, _ rank: Int32) {
-    keys[position] =
-      rank == MergeTable.none
-      ? MergeTable.none : rank &<< Self.positionBits | Int32(truncatingIfNeeded: position)
-  }
-
-  private func mergeShortBytes(_ word: UnsafePointer<UInt8>, _ size: Int) {
-    let symbols = model.symbols.ids.base
-    let ranks = model.symbols.ranks.base
-    var index = 0
-    while index < size {
-      ids[index] = symbols[Int(word[index])]
-      starts[index] = Int32(truncatingIfNeeded: index)
-      // Behind the last one this is a rank of what follows; `mergeShort` drops it.
-      setKey(index, ranks[Int(word[index]) &<< 8 | Int(word[index &+ 1])])
-      index &+= 1
-    }
-    starts[size] = Int32(truncatingIfNeeded: size)
-    count = size
-    mergeShort()
-  }
-
-  /// Merges `ids[..<count]`, whose keys are set, and makes what is left dense.
-  private func mergeShort() {
-    let count = self.count
-    let keys = self.keys.base
-    let ids = self.ids.base
-    let following = self.following.base
-    let preceding = self.preceding.base
-    let merges = model.merges
-    // Up to the next eight, and the last symbol, which has nothing to be merged with.
-    for index in count &- 1..<(count &+ 7) & ~7 { keys[index] = MergeTable.none }
-    for index in 0..<count {
-      following[index] = UInt8(truncatingIfNeeded: index &+ 1)
-      preceding[index &+ 1] = UInt8(truncatingIfNeeded: index)
-    }
-    while true {
-      var least = SIMD8<Int32>(repeating: MergeTable.none)
-      var index = 0
-      while index < count {
-        let block = UnsafeRawPointer(keys + index).loadUnaligned(as: SIMD8<Int32>.self)
-        least.replace(with: block, where: block .< least)
-        index &+= 8
-      }
-      let key = least.min()
-      if key == MergeTable.none { break }
-      let position = Int(key & (1 &<< Self.positionBits &- 1))
-      ids[position] = merges.result(key &>> Self.positionBits)
-      let right = Int(following[position])
-      keys[right] = MergeTable.none
-      let after = Int(following[right])
-      following[position] = UInt8(truncatingIfNeeded: after)
-      preceding[after] = UInt8(truncatingIfNeeded: position)
-      if after < count {
-        setKey(position, merges.rank(ids[position], ids[after]))
-      } else {
-        keys[position] = MergeTable.none
-      }
-      if position > 0 {
-        let before = Int(preceding[position])
-        setKey(before, merges.rank(ids[before], ids[position]))
-      }
-    }
-    var kept = 0
-    var index = 0
-    while index < count {
-      ids[kept] = ids[index]
-      starts[kept] = starts[index]
-      kept &+= 1
-      index = Int(following[index])
-    }
-    starts[kept] = starts[count]
-    self.count = kept
   }
 }
 
@@ -205,8 +129,10 @@ extension WordEncoder {
 extension WordEncoder {
   private func removeAll(roomFor capacity: Int) throws(BertQAError) {
     count = 0
-    try ids.reserve(capacity)
-    try starts.reserve(capacity + 1)
+    try longIDs.reserve(capacity)
+    try longStarts.reserve(capacity + 1)
+    ids = longIDs.base
+    starts = longStarts.base
     starts[0] = 0
   }
 
@@ -220,7 +146,7 @@ extension WordEncoder {
 
   private func readBytes(_ word: UnsafePointer<UInt8>, _ size: Int) throws(BertQAError) {
     try removeAll(roomFor: size)
-    for index in 0..<size { append(model.symbols.ids.base[Int(word[index])], size: 1) }
+    count = short.read(word, size, ids, starts)
   }
 
   private func readCharacters(_ word: UnsafePointer<UInt8>, _ size: Int) throws(BertQAError) {

@@ -9,7 +9,7 @@ struct OffsetTrimming: Sendable {
 
   /// One processor of a sequence; each trims what the one before left.
   private let addsPrefixSpace: [Bool]
-  /// For each id, leading and trailing spaces of its piece: 4 bits each, 15 for as many or more.
+  /// For each id 0 for no space, `oneBefore`, or something else.
   private let counts: SharedBuffer<UInt8>
   private let vocabulary: Vocabulary
 
@@ -20,16 +20,17 @@ struct OffsetTrimming: Sendable {
     counts = try SharedBuffer(count: vocabulary.count)
     for id in 0..<vocabulary.count {
       let spaces = Self.spaces(of: vocabulary.piece(Int32(id)))
-      counts.base[id] = UInt8(min(15, spaces.leading) | min(15, spaces.trailing) << 4)
+      let isOneBefore = spaces.leading == 1 && spaces.trailing == 0 && addsPrefixSpace.count == 1
+      counts.base[id] =
+        spaces.leading + spaces.trailing == 0 ? 0 : isOneBefore ? Self.oneBefore : Self.oneBefore + 1
     }
   }
 
-  /// 0 for a piece without white space at its edges.
-  @inline(__always)
-  func spaces(of id: Int32) -> UInt8 {
-    let index = Int(id)
-    return index < counts.count ? counts.base[index] : 0
-  }
+  /// For each id of the model 0, or how much white space its piece begins and ends with; valid as long as this.
+  var table: UnsafePointer<UInt8> { UnsafePointer(counts.base) }
+
+  /// In `table`: one space before the piece and none behind it, of which one processor trims.
+  static var oneBefore: UInt8 { 1 }
 
   /// White space, and the "Ġ" that byte-level pieces have for a space, at the edges of a spelling.
   static func spaces(of piece: UnsafeBufferPointer<UInt8>) -> Spaces {
@@ -53,19 +54,8 @@ struct OffsetTrimming: Sendable {
     return spaces
   }
 
-  /// The range of a token of this vocabulary. Here for the common case: one space, one processor.
-  @inline(__always)
+  /// The range of a token of the model.
   func trimmed(
-    _ start: Int, _ end: Int, spaces: UInt8, id: Int32, isFirst: Bool, in text: UnsafeBufferPointer<UInt8>
-  ) -> Range<Int> {
-    if spaces == 1, addsPrefixSpace.count == 1, start > 0, !isFirst, start < end, text[start] < 0x80 {
-      return start &+ 1..<end
-    }
-    return trimmedSlowly(start, end, id: id, isFirst: isFirst, in: text)
-  }
-
-  @inline(never)
-  private func trimmedSlowly(
     _ start: Int, _ end: Int, id: Int32, isFirst: Bool, in text: UnsafeBufferPointer<UInt8>
   ) -> Range<Int> {
     trimmed(start, end, Self.spaces(of: vocabulary.piece(id)), isFirst: isFirst, in: text)

@@ -10,7 +10,6 @@ extension Pipeline {
     }
     let normalizers = try root.reader("normalizer").map(Self.normalizers) ?? []
     var steps = try root.reader("pre_tokenizer").map(Self.preTokenizers) ?? []
-    Metaspace.tellFirst(of: &steps)
     self.init(model: try Self.model(model, &steps))
     self.normalizers = normalizers
     preTokenizers = steps

@@ -3,7 +3,6 @@ struct PipelineFiles: Sendable {
   let pipeline: Pipeline
   /// What it was read from, by the names that it is found by; the first has the vocabulary.
   let files: [(name: String, file: ModelFile)]
-
   /// Ids, those of added tokens included.
   let vocabularySize: Int
 
@@ -14,6 +13,13 @@ struct PipelineFiles: Sendable {
     }
     vocabularySize = max(pipeline.model.vocabulary.count, Int(added.lastID) + 1)
     self.files = files
+    let template = pipeline.postProcessor.template
+    for id in template.prefix + template.separator + template.suffix where Int(id) >= vocabularySize {
+      throw BertQAError(
+        .invalidModel,
+        "\(files[0].file.path): the post-processor adds the token \(id), but the vocabulary has "
+          + "\(vocabularySize) ids")
+    }
   }
 
   /// Reads a `tokenizer.json`, by whatever name.

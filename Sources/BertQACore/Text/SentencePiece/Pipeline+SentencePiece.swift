@@ -94,7 +94,6 @@ extension Pipeline {
       steps.append(SplitStep(ClassPattern(.punctuation), .isolated))
     }
     steps.append(Metaspace(mark, prepends ? .always : .first, splits: true))
-    Metaspace.tellFirst(of: &steps)
     return steps
   }
 

@@ -85,6 +85,14 @@ struct TokenizerFiles: Sendable {
     }
   }
 
+  /// Whether a special token comes before each text. Models read its vector, and windows are never empty.
+  var beginsTexts: Bool {
+    switch kind {
+    case .wordPiece: true
+    case .pipeline(let files): !files.pipeline.postProcessor.template.prefix.isEmpty
+    }
+  }
+
   /// The file the vocabulary came from.
   var vocabularyFile: ModelFile {
     switch kind {

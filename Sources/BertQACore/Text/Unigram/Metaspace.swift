@@ -4,7 +4,7 @@ struct Metaspace: PreTokenizer {
   enum Prepending: String, Sendable {
     case always
     case never
-    /// Only at the beginning of the caller's text.
+    /// Only where the word's first character is the first of the caller's text.
     case first
   }
 
@@ -13,8 +13,6 @@ struct Metaspace: PreTokenizer {
   private let markSize: Int
   private let prepending: Prepending
   private let splits: Bool
-  /// Whether no step before this one has cut the text: the beginning is then that of the part, not of the word.
-  private var isFirstStep = false
   let wordMark: WordMark?
 
   init(_ mark: Unicode.Scalar, _ prepending: Prepending, splits: Bool) {
@@ -22,13 +20,6 @@ struct Metaspace: PreTokenizer {
     self.prepending = prepending
     self.splits = splits
     wordMark = .beginning(String(mark))
-  }
-
-  /// Tells the first of the steps that it is.
-  static func tellFirst(of steps: inout [any PreTokenizer]) {
-    guard var first = steps.first as? Metaspace else { return }
-    first.isFirstStep = true
-    steps[0] = first
   }
 
   func cut(_ words: inout Words, _ monitor: CallMonitor?) throws(BertQAError) {
@@ -82,7 +73,7 @@ struct Metaspace: PreTokenizer {
     switch prepending {
     case .always: true
     case .never: false
-    case .first: isFirstStep ? text.begin == 0 : text.source(of: range.lowerBound).start == 0
+    case .first: text.source(of: range.lowerBound).start == 0
     }
   }
 

@@ -11,7 +11,8 @@ struct PlacedPiece: BitwiseCopyable {
 /// Of equal sums the way that ends in the piece that begins first stays, as in Hugging Face's implementation; scores
 /// are added from left to right.
 struct UnigramLattice: ~Copyable {
-  private struct Node: BitwiseCopyable {
+  /// A place in the text. Not private: the compiler needs to see it where a lattice is a member.
+  struct Node: BitwiseCopyable {
     /// The sum of the way's scores.
     var score: Double
     /// Bytes of the way's last piece; 0 where no way leads here.

@@ -1,0 +1,83 @@
+"""Precision, recall and F1 of entities, of exactly the right range and label, through the library.
+
+usage: entity_accuracy.py DATA.jsonl... [--model DIR] [--precision P] [--threshold T]... [--json]
+
+DATA has one object a line: {"text", "entities": [{"start", "end", "label"}], "source"}, ranges in code points. A line of
+the table for each source, and one for all; for each threshold: entities of a lower score are left out.
+"""
+
+import argparse
+import collections
+import json
+
+COLUMNS = ("source", "texts", "entities", "threshold", "precision", "recall", "F1")
+Example = collections.namedtuple("Example", "text entities source")
+Entity = collections.namedtuple("Entity", "start end label score")
+
+
+def read(paths):
+    """The examples of all files; entities have the score 1."""
+    examples = []
+    for path in paths:
+        with open(path, encoding="utf-8") as lines:
+            for line in lines:
+                record = json.loads(line)
+                entities = [Entity(e["start"], e["end"], e["label"], 1.0) for e in record["entities"]]
+                examples.append(Example(record["text"], entities, record.get("source", path)))
+    return examples
+
+
+def scores(examples, found, threshold=0.0):
+    """{source: (texts, entities, precision, recall, F1)}, and of all together under None.
+
+    found: lists of Entity, one for each example. Precision is 1 where nothing was found, recall where nothing was to find.
+    """
+    counts = collections.defaultdict(lambda: [0, 0, 0, 0])
+    for example, entities in zip(examples, found):
+        right = {entity[:3] for entity in example.entities}
+        given = {entity[:3] for entity in entities if entity.score >= threshold}
+        for source in (example.source, None):
+            for place, number in enumerate((1, len(right), len(given), len(right & given))):
+                counts[source][place] += number
+    result = {}
+    for source, (texts, expected, given, both) in counts.items():
+        precision, recall = both / given if given else 1.0, both / expected if expected else 1.0
+        f1 = 2 * both / (expected + given) if expected + given else 1.0
+        result[source] = texts, expected, precision, recall, f1
+    return result
+
+
+def found_by(context, examples):
+    """The entities that a context finds in each example."""
+    results = context.entities_batch([example.text for example in examples])
+    return [[Entity(e.start, e.end, e.label, e.score) for e in entities] for entities in results]
+
+
+def main():
+    import bertqa
+
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("data", nargs="+")
+    parser.add_argument("--model", help="default: the library's default model for entities")
+    parser.add_argument("--precision", default="auto")
+    parser.add_argument("--threshold", type=float, action="append")
+    parser.add_argument("--json", action="store_true")
+    arguments = parser.parse_args()
+    examples = read(arguments.data)
+    with bertqa.Context(arguments.model, task="entities", precision=arguments.precision) as context:
+        found = found_by(context, examples)
+    rows = [
+        (source or "all", *line[:2], threshold, *(round(value, 4) for value in line[2:]))
+        for threshold in arguments.threshold or [0.0]
+        for source, line in sorted(scores(examples, found, threshold).items(), key=lambda item: item[0] or "~")
+    ]
+    if arguments.json:
+        print(json.dumps([dict(zip(COLUMNS, row)) for row in rows]))
+        return
+    print("  ".join(f"{name:>10}" for name in COLUMNS))
+    for row in rows:
+        print("  ".join(f"{value!s:>10}" for value in row))
+
+
+if __name__ == "__main__":
+    main()

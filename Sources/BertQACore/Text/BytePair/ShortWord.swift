@@ -1,0 +1,167 @@
+/// Merges the symbols of a short word: looks for the least rank again and again, eight at a time. A value of pointers,
+/// so that loops need not count references; `Memory` and the model own what they point to.
+struct ShortWord {
+  /// Symbols at most: their positions have 7 bits.
+  static var limit: Int { 128 }
+  private static var positionBits: Int32 { 7 }
+
+  /// Memory for one word at a time.
+  struct Memory: ~Copyable {
+    fileprivate let numbers: AlignedBuffer<Int32>
+    fileprivate let links: AlignedBuffer<UInt8>
+
+    init() throws(BertQAError) {
+      let numbers = try AlignedBuffer(repeating: MergeTable.none, count: 3 * (limit + 8))
+      let links = try AlignedBuffer<UInt8>(repeating: 0, count: 2 * (limit + 1))
+      self.numbers = numbers
+      self.links = links
+    }
+  }
+
+  /// Pieces of the word last cut.
+  let ids: UnsafeMutablePointer<Int32>
+  /// Where each begins in the word; behind them, where the last one ends.
+  let starts: UnsafeMutablePointer<Int32>
+  /// For each symbol: the rank of its merge with the next one, above its position.
+  private let keys: UnsafeMutablePointer<Int32>
+  private let following: UnsafeMutablePointer<UInt8>
+  private let preceding: UnsafeMutablePointer<UInt8>
+  private let merges: MergeTable.Lookup
+  /// Of bytes, and of two bytes side by side: see `SymbolTable`.
+  private let symbols: UnsafeMutablePointer<Int32>
+  private let ranks: UnsafeMutablePointer<Int32>
+  private let characters: CharacterPieces.Lookup?
+
+  init(_ memory: borrowing Memory, _ model: BytePairModel) {
+    let stride = Self.limit + 8
+    keys = memory.numbers.base
+    ids = keys + stride
+    starts = ids + stride
+    following = memory.links.base
+    preceding = following + Self.limit + 1
+    merges = model.merges.lookup
+    symbols = model.symbols.ids.base
+    ranks = model.symbols.ranks.base
+    characters = model.symbols.wholeCharacters?.lookup
+  }
+
+  @inline(__always)
+  private static func key(_ rank: Int32, _ position: Int) -> Int32 {
+    rank == MergeTable.none ? rank : rank &<< positionBits | Int32(truncatingIfNeeded: position)
+  }
+
+  /// Cuts a word of `size` bytes, at most `limit`, one more readable. Returns the number of pieces.
+  @inline(__always)
+  func cut(_ word: UnsafePointer<UInt8>, _ size: Int) -> Int {
+    var index = 0
+    var all: UInt8 = 0
+    while index < size {
+      all |= word[index]
+      ids[index] = symbols[Int(word[index])]
+      starts[index] = Int32(truncatingIfNeeded: index)
+      // Behind the last one this is a rank of what follows; merging drops it.
+      keys[index] = Self.key(ranks[Int(word[index]) &<< 8 | Int(word[index &+ 1])], index)
+      index &+= 1
+    }
+    if all >= 0x80 { return cutCharacters(word, size) }
+    starts[size] = Int32(truncatingIfNeeded: size)
+    return mergeKeyed(ids, starts, size)
+  }
+
+  /// The same for a word of other characters than ASCII.
+  @inline(never)
+  private func cutCharacters(_ word: UnsafePointer<UInt8>, _ size: Int) -> Int {
+    let count = read(word, size, ids, starts)
+    var index = 0
+    while index &+ 1 < count {
+      let isBytes = starts[index &+ 2] &- starts[index] == 2
+      let first = Int(starts[index])
+      keys[index] = Self.key(
+        isBytes
+          ? ranks[Int(word[first]) &<< 8 | Int(word[first &+ 1])] : merges.rank(ids[index], ids[index &+ 1]),
+        index)
+      index &+= 1
+    }
+    return mergeKeyed(ids, starts, count)
+  }
+
+  /// Writes the symbols of a word: bytes, or characters where that comes to the same. Returns how many.
+  func read(
+    _ word: UnsafePointer<UInt8>, _ size: Int, _ ids: UnsafeMutablePointer<Int32>,
+    _ starts: UnsafeMutablePointer<Int32>
+  ) -> Int {
+    guard let characters else { return 0 }
+    return characters.read(word, size, bytes: symbols, ids, starts)
+  }
+
+  /// Appends the pieces of the word last cut, `count` of them, which begins at `start`.
+  @inline(__always)
+  func append(_ count: Int, at start: Int, to output: inout TokenOutput) throws(BertQAError) {
+    var piece = 0
+    while piece < count {
+      try output.append(ids[piece], start &+ Int(starts[piece]), start &+ Int(starts[piece &+ 1]))
+      piece &+= 1
+    }
+  }
+
+  /// Merges `count` symbols, at most `limit`, where they are. Returns how many pieces are left.
+  func merge(
+    _ ids: UnsafeMutablePointer<Int32>, _ starts: UnsafeMutablePointer<Int32>, count: Int
+  ) -> Int {
+    for index in 0..<count &- 1 { keys[index] = Self.key(merges.rank(ids[index], ids[index &+ 1]), index) }
+    return mergeKeyed(ids, starts, count)
+  }
+
+  private func mergeKeyed(
+    _ ids: UnsafeMutablePointer<Int32>, _ starts: UnsafeMutablePointer<Int32>, _ count: Int
+  ) -> Int {
+    let (keys, following, preceding, merges) = (self.keys, self.following, self.preceding, self.merges)
+    // Up to the next eight, and the last symbol, which has nothing to be merged with.
+    var index = count &- 1
+    while index < (count &+ 7) & ~7 {
+      keys[index] = MergeTable.none
+      index &+= 1
+    }
+    index = 0
+    while index < count {
+      following[index] = UInt8(truncatingIfNeeded: index &+ 1)
+      preceding[index &+ 1] = UInt8(truncatingIfNeeded: index)
+      index &+= 1
+    }
+    while true {
+      var least = SIMD8<Int32>(repeating: MergeTable.none)
+      index = 0
+      while index < count {
+        let block = UnsafeRawPointer(keys + index).loadUnaligned(as: SIMD8<Int32>.self)
+        least.replace(with: block, where: block .< least)
+        index &+= 8
+      }
+      let key = least.min()
+      if key == MergeTable.none { break }
+      let position = Int(key & (1 &<< Self.positionBits &- 1))
+      let piece = merges.result(key &>> Self.positionBits)
+      ids[position] = piece
+      let right = Int(following[position])
+      keys[right] = MergeTable.none
+      let after = Int(following[right])
+      following[position] = UInt8(truncatingIfNeeded: after)
+      preceding[after] = UInt8(truncatingIfNeeded: position)
+      keys[position] =
+        after < count ? Self.key(merges.rank(piece, ids[after]), position) : MergeTable.none
+      if position > 0 {
+        let before = Int(preceding[position])
+        keys[before] = Self.key(merges.rank(ids[before], piece), before)
+      }
+    }
+    var kept = 0
+    index = 0
+    while index < count {
+      ids[kept] = ids[index]
+      starts[kept] = starts[index]
+      kept &+= 1
+      index = Int(following[index])
+    }
+    starts[kept] = starts[count]
+    return kept
+  }
+}

@@ -1,0 +1,52 @@
+/* bertqa_entities(text) */
+#include "tables.h"
+
+SQLITE_EXTENSION_INIT3
+
+enum { ENTITY, LABEL, SCORE, START_BYTE, END_BYTE, START_CHAR, END_CHAR, COLUMNS };
+
+static bertqa_status find(const bertqa_context *context, const bertqa_text *texts, int32_t k,
+                          const bertqa_call_options *call, void **rows) {
+  (void)k;
+  bertqa_entities_options options = {.struct_size = sizeof options, .call = call};
+  bertqa_entity_list *found;
+  bertqa_status status = bertqa_entities(context, texts[0].text, texts[0].length, &options, &found);
+  *rows = found;
+  return status;
+}
+
+static size_t count(const void *rows) { return bertqa_entity_list_count(rows); }
+
+static void free_rows(void *rows) { bertqa_entity_list_free(rows); }
+
+static void give(sqlite3_context *result, const void *rows, const bertqa_text *texts, size_t row,
+                 int column) {
+  const bertqa_entity *entity = bertqa_entity_list_get(rows, row);
+  switch (column) {
+    case ENTITY: give_part(result, texts[0], entity->bytes); break;
+    case LABEL:
+      sqlite3_result_text64(result, entity->label, entity->label_length, SQLITE_TRANSIENT,
+                            SQLITE_UTF8);
+      break;
+    case SCORE: sqlite3_result_double(result, entity->score); break;
+    case START_BYTE: sqlite3_result_int64(result, (sqlite3_int64)entity->bytes.start); break;
+    case END_BYTE: sqlite3_result_int64(result, (sqlite3_int64)entity->bytes.end); break;
+    case START_CHAR: sqlite3_result_int64(result, (sqlite3_int64)entity->code_points.start); break;
+    case END_CHAR: sqlite3_result_int64(result, (sqlite3_int64)entity->code_points.end); break;
+  }
+}
+
+const table_kind entities_kind = {
+    .name = "bertqa_entities",
+    .schema =
+        "CREATE TABLE bertqa_entities(entity TEXT, label TEXT, score REAL, start_byte INTEGER,"
+        " end_byte INTEGER, start_char INTEGER, end_char INTEGER, text TEXT HIDDEN)",
+    .usage = "bertqa_entities(text) needs a text",
+    .column_count = COLUMNS,
+    .argument_count = 1,
+    .text_count = 1,
+    .task = BERTQA_TASK_ENTITIES,
+    .find = find,
+    .count = count,
+    .give = give,
+    .free = free_rows};

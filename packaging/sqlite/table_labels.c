@@ -1,0 +1,50 @@
+/* bertqa_labels(text) */
+#include "tables.h"
+
+SQLITE_EXTENSION_INIT3
+
+enum { LABEL, PROBABILITY, LOGIT, ID, COLUMNS };
+
+static bertqa_status find(const bertqa_context *context, const bertqa_text *texts, int32_t k,
+                          const bertqa_call_options *call, void **rows) {
+  (void)k;
+  bertqa_classify_options options = {.struct_size = sizeof options, .call = call};
+  bertqa_classification *found;
+  bertqa_status status = bertqa_classify(context, texts[0].text, texts[0].length, &options, &found);
+  *rows = found;
+  return status;
+}
+
+static size_t count(const void *rows) { return bertqa_classification_count(rows); }
+
+static void free_rows(void *rows) { bertqa_classification_free(rows); }
+
+static void give(sqlite3_context *result, const void *rows, const bertqa_text *texts, size_t row,
+                 int column) {
+  (void)texts;
+  const bertqa_label_score *label = bertqa_classification_get(rows, row);
+  switch (column) {
+    case LABEL:
+      sqlite3_result_text64(result, label->label, label->label_length, SQLITE_TRANSIENT,
+                            SQLITE_UTF8);
+      break;
+    case PROBABILITY: sqlite3_result_double(result, label->probability); break;
+    case LOGIT: sqlite3_result_double(result, label->logit); break;
+    case ID: sqlite3_result_int(result, label->id); break;
+  }
+}
+
+const table_kind labels_kind = {
+    .name = "bertqa_labels",
+    .schema =
+        "CREATE TABLE bertqa_labels(label TEXT, probability REAL, logit REAL, id INTEGER,"
+        " text TEXT HIDDEN)",
+    .usage = "bertqa_labels(text) needs a text",
+    .column_count = COLUMNS,
+    .argument_count = 1,
+    .text_count = 1,
+    .task = BERTQA_TASK_CLASSIFY,
+    .find = find,
+    .count = count,
+    .give = give,
+    .free = free_rows};

@@ -1,0 +1,29 @@
+/* What one kind of table-valued function adds to what all have in common. */
+#ifndef BERTQA_SQLITE_TABLES_H
+#define BERTQA_SQLITE_TABLES_H
+
+#include <bertqa.h>
+#include <sqlite3ext.h>
+
+#define MAX_ARGUMENTS 3
+
+typedef struct table_kind {
+  const char *name, *schema, *usage;
+  int column_count; /* the arguments are the hidden columns behind them: texts first, then at most k */
+  int argument_count, text_count;
+  bertqa_task task;
+  /* Makes the rows. k: 0 where it is not given. */
+  bertqa_status (*find)(const bertqa_context *context, const bertqa_text *texts, int32_t k,
+                        const bertqa_call_options *call, void **rows);
+  size_t (*count)(const void *rows);
+  void (*give)(sqlite3_context *result, const void *rows, const bertqa_text *texts, size_t row,
+               int column);
+  void (*free)(void *rows);
+} table_kind;
+
+extern const table_kind answers_kind, labels_kind, entities_kind;
+
+/* Gives a part of a text as a column. */
+void give_part(sqlite3_context *result, bertqa_text text, bertqa_range range);
+
+#endif

@@ -13,7 +13,7 @@ extension EncoderPass {
       (embeddings, row) = (scratch.intermediate, scratch.intermediate + blocks.count * blockFloats)
     }
     embeddings.update(repeating: 0, count: blocks.count * blockFloats)
-    let hasSegments = encoder.configuration.family.tokenTypes == .ofSegments
+    let hasSegments = encoder.configuration.hasSegmentTypes
     forEachWindow(active.chunk, blocks) { window, tokens, lane in
       var positions = PositionRows(of: tokens, in: window, ids, encoder.configuration)
       for token in tokens {

@@ -17,7 +17,9 @@ final class LoadedModel: Sendable {
     _ directory: ModelDirectory, _ source: ObjectReader, _ architecture: Architecture
   ) throws(BertQAError) {
     self.source = source
-    configuration = try ModelConfiguration(source, architecture)
+    var configuration = try ModelConfiguration(source, architecture)
+    try configuration.readTokenTypes(directory)
+    self.configuration = configuration
     tokenizer = try TokenizerFiles(directory)
     guard tokenizer.vocabularySize <= configuration.vocabSize else {
       throw BertQAError(

@@ -28,6 +28,8 @@ struct ModelConfiguration: Sendable, Equatable {
   var disentangled: DisentangledAttention?
   /// 0 for architectures without token types.
   var typeVocabSize: Int
+  /// Whether the second text of a pair has token type 1; else all tokens have 0.
+  var hasSegmentTypes = true
   var layerNormEps: Float
   /// Of families with alternating attention.
   var alternating: AlternatingAttention?
@@ -119,6 +121,7 @@ extension ModelConfiguration {
         try reader.integer(key, in: min(1, defaults.tokenTypeCount)...Limit.types)
         ?? defaults.tokenTypeCount
     }
+    hasSegmentTypes = family.tokenTypes == .ofSegments
     layerNormEps = Float(defaults.layerNormEps)
     if let key = keys.layerNormEps, let eps = try reader.number(key) {
       guard eps > 0, eps < 1, Float(eps) > 0 else {
@@ -246,6 +249,15 @@ extension ModelConfiguration {
         throw Self.unsupported(reader, key, expected: "\(value)")
       }
     }
+  }
+
+  /// Reads from `tokenizer_config.json` whether the model is given token types, which most files leave to the family.
+  mutating func readTokenTypes(_ directory: ModelDirectory) throws(BertQAError) {
+    let name = "tokenizer_config.json"
+    guard directory.exists(name) else { return }
+    let settings = try ObjectReader(directory.file(name, limit: ModelFile.configurationLimit))
+    guard case .array(let names)? = settings.value("model_input_names") else { return }
+    hasSegmentTypes = names.contains(.string("token_type_ids"))
   }
 
   /// Upper limits are far above any published model; they keep every product of two sizes small.

@@ -67,6 +67,21 @@ import Testing
     #expect(try LoadedModel(ModelDirectory(path: context.info.directory)).configuration.typeVocabSize == 2)
   }
 
+  /// `model_input_names` of tokenizer_config.json decides, where it is there.
+  @Test func tokenTypesAreGivenAsTheTokenizerSays() throws {
+    let directory = try TemporaryDirectory()
+    for (family, isGiven) in [(EncoderFamily.bert, true), (.albert, true), (.roberta, false)] {
+      try TinyCheckpoint(family).write(to: directory)
+      func given(_ settings: String) throws -> Bool {
+        try directory.write(settings, to: "tokenizer_config.json")
+        return try LoadedModel(ModelDirectory(path: directory.path)).configuration.hasSegmentTypes
+      }
+      #expect(try given("{}") == isGiven)
+      #expect(try given("{\"model_input_names\": [\"input_ids\", \"attention_mask\"]}") == false)
+      #expect(try given("{\"model_input_names\": [\"input_ids\", \"token_type_ids\"]}"))
+    }
+  }
+
   /// Layers that share weights share their converted form too.
   @Test func sharedLayersAreConvertedOnce() throws {
     let tiny = try TinyModel("tiny-albert")

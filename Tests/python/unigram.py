@@ -118,7 +118,7 @@ def camembert():
         ("<unk>NOTUSED", -100.0),
     ]
     vocabulary += [*pieces(data)[1:], ("<mask>", 0.0)]
-    special = ["<s>", "</s>", "<unk>", "<pad>", "<mask>"]
+    special = ["<s>", "</s>", "<unk>", "<pad>", byte_pair.AddedToken("<mask>", lstrip=True, special=True)]
     rules = [normalizers.Precompiled(charsmap(data))]
     return make(vocabulary, 3, rules, words(), special, ("<s>", "</s>", "</s> "))
 

@@ -2,22 +2,43 @@
 /// of the arithmetic it uses.
 ///
 /// A new family is a value here. A new variant is a case of one of the enums below, and code wherever the compiler
-/// then finds a switch over it incomplete.
-struct EncoderFamily: Sendable, Equatable {
+/// then finds a switch over it incomplete. A class, because as a struct it would be a kilobyte that loading copies about,
+/// and hosts call from small stacks.
+final class EncoderFamily: Sendable {
   /// What the names of transformers' classes begin with: "Bert" of `BertForQuestionAnswering`. Several where
   /// classes differ by name only.
   let classPrefixes: [String]
   let configuration: ConfigurationKeys
   let tensors: TensorNames
   let positions: Positions
-  var tokenTypes = TokenTypes.ofSegments
-  var embeddings = Embeddings.hidden
+  let tokenTypes: TokenTypes
+  let embeddings: Embeddings
   let norm: Norm
   let feedForward: FeedForward
   let attention: AttentionSpan
-  var relativePositions = RelativePositions.none
-  var layerSharing = LayerSharing.none
+  let relativePositions: RelativePositions
+  let layerSharing: LayerSharing
   let pooler: Pooler
+
+  init(
+    classPrefixes: [String], configuration: ConfigurationKeys, tensors: TensorNames, positions: Positions,
+    tokenTypes: TokenTypes = .ofSegments, embeddings: Embeddings = .hidden, norm: Norm, feedForward: FeedForward,
+    attention: AttentionSpan, relativePositions: RelativePositions = .none, layerSharing: LayerSharing = .none,
+    pooler: Pooler
+  ) {
+    self.classPrefixes = classPrefixes
+    self.configuration = configuration
+    self.tensors = tensors
+    self.positions = positions
+    self.tokenTypes = tokenTypes
+    self.embeddings = embeddings
+    self.norm = norm
+    self.feedForward = feedForward
+    self.attention = attention
+    self.relativePositions = relativePositions
+    self.layerSharing = layerSharing
+    self.pooler = pooler
+  }
 
   /// How a token learns its position.
   enum Positions: Sendable, Equatable {
@@ -238,4 +259,9 @@ extension EncoderFamily.LayerNames {
     query: "attention.self.query", key: "attention.self.key", value: "attention.self.value",
     attentionOutput: "attention.output.dense", attentionNorm: "attention.output.LayerNorm",
     intermediate: "intermediate.dense", output: "output.dense", outputNorm: "output.LayerNorm")
+}
+
+/// A family is what its definition says: there is one object of each.
+extension EncoderFamily: Equatable {
+  static func == (a: EncoderFamily, b: EncoderFamily) -> Bool { a === b }
 }

@@ -166,8 +166,8 @@ struct QuantizerTests {
        "normalizer": {"type": "BertNormalizer", "lowercase": false, "strip_accents": true}}
       """, to: "tokenizer.json")
     try Quantizer.quantize(ModelDirectory(path: source.path), to: output)
-    let tokenizer = try TokenizerFiles(path: output).wordPiece
-    #expect(tokenizer.configuration == (try TokenizerFiles(path: source.path)).wordPiece.configuration)
+    let tokenizer = try #require(try TokenizerFiles(path: output).wordPiece)
+    #expect(tokenizer.configuration == (try TokenizerFiles(path: source.path)).wordPiece?.configuration)
     #expect(!tokenizer.configuration.lowercase)
     #expect(tokenizer.vocabulary.count == checkpoint.vocabulary.count)
   }

@@ -152,7 +152,9 @@ struct TokenizerFilesTests {
     #expect(
       failure { _ = try TokenizerFiles(path: directory.path) }
         == BertQAError(
-          .io, "\(directory.path): has neither vocab.txt, tokenizer.json, nor vocab.json and merges.txt"))
+          .io,
+          "\(directory.path): has neither vocab.txt, tokenizer.json, a SentencePiece model, nor vocab.json and "
+            + "merges.txt"))
     #expect(failure { _ = try load("none.txt") }?.status == .io)
     try directory.write("", to: "vocab.txt")
     #expect(

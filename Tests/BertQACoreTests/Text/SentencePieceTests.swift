@@ -55,7 +55,6 @@ import Testing
       (Self.pieces + Self.field(2, [0x18, 2]), nil, .unsupported, "BPE"),
       (Self.pieces + Self.field(3, Self.field(2, [1])), nil, .invalidModel, "precompiled_charsmap"),
       (Self.pieces + Self.piece("c", .nan), nil, .invalidModel, "score"),
-      (Self.pieces, nil, .invalidModel, "cls_token"),
       (Self.pieces, #"{"tokenizer_class": "T5Tokenizer"}"#, .unsupported, "T5Tokenizer"),
       (Self.pieces, #"{"add_eos_token": true}"#, .unsupported, "add_eos_token"),
     ]

@@ -22,8 +22,10 @@ final class EncoderFamily: Sendable {
 
   init(
     classPrefixes: [String], configuration: ConfigurationKeys, tensors: TensorNames, positions: Positions,
-    tokenTypes: TokenTypes = .ofSegments, embeddings: Embeddings = .hidden, norm: Norm, feedForward: FeedForward,
-    attention: AttentionSpan, relativePositions: RelativePositions = .none, layerSharing: LayerSharing = .none,
+    tokenTypes: TokenTypes = .ofSegments, embeddings: Embeddings = .hidden, norm: Norm,
+    feedForward: FeedForward,
+    attention: AttentionSpan, relativePositions: RelativePositions = .none,
+    layerSharing: LayerSharing = .none,
     pooler: Pooler
   ) {
     self.classPrefixes = classPrefixes

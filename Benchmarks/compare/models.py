@@ -176,26 +176,55 @@ def _write(directory, config, weights, save_file):
 
 def trained_tokenizer(kind):
     """A tokenizer trained on the texts that are measured on and on the data beside the checkout, if it is there."""
-    return made(MADE / "tokenizers" / kind.replace(" ", "-"), {"byte-level BPE": _byte_pair}[kind])
+    return made(MADE / "tokenizers" / kind.replace(" ", "-"), TRAINERS[kind])
 
 
-def _byte_pair(directory):
-    from tokenizers import Tokenizer, pre_tokenizers, processors, trainers
-    from tokenizers import models as pieces
-
+def _training_texts():
     from . import data
 
     texts = data.paragraphs(data.pairs()[0]) + [sentence * 20 for sentence in data.LANGUAGES.values()]
     multilingual = ROOT.parent / "shared" / "data" / "multilingual.jsonl"
     if multilingual.exists():
         texts += [json.loads(line)["text"] for line in open(multilingual, encoding="utf-8")]
+    return texts
+
+
+def _byte_pair(directory):
+    from tokenizers import Tokenizer, pre_tokenizers, processors, trainers
+    from tokenizers import models as pieces
+
     tokenizer = Tokenizer(pieces.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     trainer = trainers.BpeTrainer(
         vocab_size=50000, special_tokens=["<s>", "<pad>", "</s>", "<unk>", "<mask>"], show_progress=False,
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
     )  # fmt: skip
-    tokenizer.train_from_iterator(texts, trainer)
+    tokenizer.train_from_iterator(_training_texts(), trainer)
     tokenizer.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0), True, False)
     directory.mkdir()
     tokenizer.save(str(directory / "tokenizer.json"))
+
+
+def _unigram(directory):
+    """With the steps of XLM-RoBERTa's, NFKC in place of its precompiled form."""
+    from tokenizers import Tokenizer, normalizers, pre_tokenizers, processors, trainers
+    from tokenizers import models as pieces
+
+    tokenizer = Tokenizer(pieces.Unigram())
+    tokenizer.normalizer = normalizers.NFKC()
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace()]
+    )
+    trainer = trainers.UnigramTrainer(
+        vocab_size=30000, special_tokens=["<s>", "<pad>", "</s>", "<unk>", "<mask>"], unk_token="<unk>",
+        show_progress=False,
+    )  # fmt: skip
+    tokenizer.train_from_iterator(_training_texts(), trainer)
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="<s> $A </s>", pair="<s> $A </s> </s> $B </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
+    )
+    directory.mkdir()
+    tokenizer.save(str(directory / "tokenizer.json"))
+
+
+TRAINERS = {"byte-level BPE": _byte_pair, "Unigram": _unigram}

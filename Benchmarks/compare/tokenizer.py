@@ -98,6 +98,10 @@ SUBJECTS = {
         ("libbertqa", LibbertqaPipeline, ("byte-level BPE",), "bertqa"),
         ("tokenizers 0.23.3", HuggingFacePipeline, ("byte-level BPE",), "tokenizers"),
     ],
+    "Unigram": [
+        ("libbertqa", LibbertqaPipeline, ("Unigram",), "bertqa"),
+        ("tokenizers 0.23.3", HuggingFacePipeline, ("Unigram",), "tokenizers"),
+    ],
 }
 
 

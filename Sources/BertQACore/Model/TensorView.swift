@@ -1,7 +1,8 @@
 /// A weight tensor where it lies in a mapped file.
 ///
-/// Does not own its memory: the `LoadedModel` it belongs to does.
-struct TensorView: @unchecked Sendable {
+/// Does not own its memory: the `LoadedModel` it belongs to does. A class, because a layer has some twenty of them, and
+/// hosts load models on small stacks.
+final class TensorView: @unchecked Sendable {
   // Sendable: a read-only view of memory that nobody writes.
 
   /// The name the tensor has in a checkpoint of its architecture, prefix included.

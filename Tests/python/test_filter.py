@@ -414,7 +414,7 @@ def test_random_tables_read_as_python_reads_them(tmp_path, ids):
 @pytest.mark.parametrize(
     "arguments, complaint",
     [
-        (["--task", "sing"], "--task takes answer, classify, embed, tokenize, not 'sing'"),
+        (["--task", "sing"], "--task takes answer, classify, entities, embed, tokenize, not 'sing'"),
         (["--format", "xml"], "--format takes jsonl, csv, tsv, length-prefixed, not 'xml'"),
         (["--text-field", "a..b"], "--text-field takes a name, a path such as a.b.0 or a JSON Pointer"),
         (["--text-field", ""], "--text-field takes"),

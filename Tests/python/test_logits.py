@@ -17,9 +17,13 @@ MODELS = [
     "tiny-albert",
     "tiny-mpnet",
     "tiny-deberta",
+    "tiny-modernbert",
 ]
-# Of the largest error in f32, of the rms error otherwise. The models are random, of 32 hidden units.
-TOLERANCES = {"f32": 1e-4, "bf16": 0.02, "int8": 0.06}
+# Of the largest error in f32; otherwise of the rms error, by the rms of the logits. The models are random, of 32
+# hidden units.
+TOLERANCES = {"f32": 1e-4, "bf16": 0.012, "int8": 0.04}
+# What norms do not bring back to one size before each addition, rounding moves further.
+PRE_NORM = {"tiny-modernbert": 3}
 
 
 def logits_of(context, windows):
@@ -54,7 +58,8 @@ def test_logits(name, isa, precision):
     if precision == "f32":
         assert errors.max() <= TOLERANCES[precision]
     else:
-        assert 0 < numpy.sqrt((errors**2).mean()) <= TOLERANCES[precision]
+        error = numpy.sqrt((errors**2).mean() / (scale**2).mean())
+        assert 0 < error <= TOLERANCES[precision] * PRE_NORM.get(name, 1)
 
 
 def test_segments_default_to_none(tiny):

@@ -45,9 +45,6 @@ enum FilterCommand: Command {
       .init(
         "a column with the label of each row, going on where a killed run was",
         "bertqa filter --task classify --format csv in.csv -o out.csv --resume cp"),
-      .init(
-        "records without personal data in their text",
-        "bertqa filter --task entities --patterns all --redact --output-field text in.jsonl"),
     ])
 
   private static let recordRows: [OptionRow] =

@@ -51,13 +51,16 @@ def about(source):
 
 
 def languages(pairs):
-    """English paragraphs, and for other scripts texts of the words of one article in random order."""
+    """English paragraphs, and paragraphs in other scripts from the data beside the checkout; without these, the words of
+    one article in random order, which a cache of words knows too well."""
     found = {"English": data.paragraphs(pairs)[:1000]}
+    paragraphs = data.multilingual()
     choose = random.Random(1)
-    for name, article in data.LANGUAGES.items():
+    for (name, article), code in zip(data.LANGUAGES.items(), ("zh", "ru", "hi", "ar")):
         words = article.split() if " " in article else list(article)
         joint = " " if " " in article else ""
-        found[name] = [joint.join(choose.choices(words, k=120)) for _ in range(200)]
+        made = [joint.join(choose.choices(words, k=120)) for _ in range(200)]
+        found[name] = [text for language, text in paragraphs if language == code] or made
     return found
 
 

@@ -183,10 +183,7 @@ def _training_texts():
     from . import data
 
     texts = data.paragraphs(data.pairs()[0]) + [sentence * 20 for sentence in data.LANGUAGES.values()]
-    multilingual = ROOT.parent / "shared" / "data" / "multilingual.jsonl"
-    if multilingual.exists():
-        texts += [json.loads(line)["text"] for line in open(multilingual, encoding="utf-8")]
-    return texts
+    return texts + [text for _, text in data.multilingual()]
 
 
 def _byte_pair(directory):

@@ -33,7 +33,7 @@ if [ "$(id -u)" = 0 ] && [ "$(uname -m)" = x86_64 ]; then
   need aarch64-linux-gnu-gcc "gcc-aarch64-linux-gnu libc6-dev-arm64-cross"
   need qemu-aarch64 qemu-user
 fi
-# Other hosts of the library, and what finds lost memory; their tests are skipped where these are missing.
+# Other hosts of the library, a browser for the demo's page, and what finds lost memory; their tests are skipped where these are missing.
 if [ "$(id -u)" = 0 ]; then
   need valgrind valgrind
   need kcat kcat
@@ -44,6 +44,7 @@ if [ "$(id -u)" = 0 ]; then
   need javac default-jdk-headless
   [ -e /usr/share/java/jna.jar ] || missing="$missing libjna-java"
   need luajit luajit
+  need chromium chromium
 fi
 if [ -n "$missing" ]; then
   if [ "$(id -u)" = 0 ]; then

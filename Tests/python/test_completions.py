@@ -83,7 +83,11 @@ def test_values(command, name, letter, value, optional, tmp_path):
     if files:
         choices = None
     else:
-        tasks = ["answer", "classify", "entities", "embed", "tokenize"] if command == "filter" and name != "task" else []
+        tasks = (
+            ["answer", "classify", "entities", "embed", "tokenize"]
+            if command == "filter" and name != "task"
+            else []
+        )
         more = [[f"--task={task}"] for task in tasks] or [[]]
         error = "".join(run_with_wrong_value(command, name, tmp_path, options) for options in more)
         choices = re.search(rf"--{name} takes ([a-z0-9_, -]+), not '\?'", error)

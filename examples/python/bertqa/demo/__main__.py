@@ -1,0 +1,69 @@
+"""python -m bertqa.demo: prints the page's address and serves it until Ctrl-C."""
+
+import argparse
+import os
+import pathlib
+import signal
+import sys
+import webbrowser
+from typing import List, Optional, Tuple
+
+from .._errors import BertQAError
+from ._server import Server
+from ._tasks import Tasks
+
+#: Bytes of one file; more than a browser shows with ease.
+LARGEST = 8 << 20
+
+
+def main(arguments: Optional[List[str]] = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m bertqa.demo", description=(__doc__ or "").partition(": ")[2])
+    parser.add_argument("files", metavar="FILE", nargs="*", help="a text in UTF-8 to ask questions about")
+    parser.add_argument("--port", type=_port, default=0, help="of 127.0.0.1; default: any that is free")
+    parser.add_argument("--browser", action="store_true", help="open the page in the browser")
+    for task in Tasks.TASKS:
+        parser.add_argument(f"--{task}-model", metavar="DIR", help="default: the package's own")
+    given = parser.parse_args(arguments)
+    try:
+        documents = [_document(path) for path in given.files]
+        tasks = Tasks(documents, {task: getattr(given, f"{task}_model") for task in Tasks.TASKS})
+        # A model that was named is loaded at once, so that a wrong name is known before the page is open.
+        for task in Tasks.TASKS:
+            if task == "answer" or getattr(given, f"{task}_model"):
+                tasks.context(task)
+        server = Server(tasks, given.port)
+    except (OSError, ValueError, BertQAError) as error:
+        print(f"bertqa.demo: {error}", file=sys.stderr)
+        return 1
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with server:
+        print(f"{server.url}\nCtrl-C ends it.", flush=True)
+        if given.browser:
+            webbrowser.open(server.url)
+        try:
+            server.serve_forever(poll_interval=0.1)
+        except KeyboardInterrupt:
+            tasks.cancel_all()
+    return 0
+
+
+def _document(path: str) -> Tuple[str, str]:
+    """A file's name and text."""
+    if os.path.getsize(path) > LARGEST:
+        raise ValueError(f"{path}: larger than {LARGEST >> 20} MiB")
+    try:
+        text = pathlib.Path(path).read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path}: not a text in UTF-8: {error.reason} at byte {error.start}") from None
+    return os.path.basename(path), text
+
+
+def _port(text: str) -> int:
+    port = int(text)
+    if not 0 <= port < 1 << 16:
+        raise argparse.ArgumentTypeError(f"{port} is not a port: 0 to 65535")
+    return port
+
+
+if __name__ == "__main__":
+    sys.exit(main())

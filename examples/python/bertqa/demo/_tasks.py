@@ -1,0 +1,198 @@
+"""What the page asks for, as JSON values. Ranges count UTF-16 code units, as strings of JavaScript do."""
+
+import collections
+import pathlib
+import re
+import threading
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
+
+from .._answer import Document
+from .._context import Context
+from .._errors import BertQAError, InvalidArgument
+from .._results import Answer
+
+Request = Mapping[str, Any]
+
+#: Documents that stay tokenized.
+PREPARED = 4
+#: Answers shown; words shown that may come next; words of a text that its next word is predicted from.
+ANSWERS, NEXT_WORDS, LAST_WORDS = 5, 8, 500
+#: Occurrences of words that are coloured.
+CONTRIBUTIONS = 1000
+
+
+class Tasks:
+    """One context for each task, loaded when it is first asked for and shared by all requests."""
+
+    TASKS = ("answer", "classify", "predict")
+    REQUESTS = ("documents", "document", "answer", "suggest", "classify", "next")
+
+    def __init__(self, documents: Sequence[Tuple[str, str]], models: Mapping[str, Optional[str]]):
+        """documents: (name, text); models: directories by task, None for the default one."""
+        example = pathlib.Path(__file__).with_name("example.txt").read_text(encoding="utf-8")
+        self._given = list(documents) or [("Halley's Comet (an example)", example)]
+        self._models = models
+        self._contexts: Dict[str, Context] = {}
+        self._prepared: "collections.OrderedDict[str, Document[str]]" = collections.OrderedDict()
+        self._running: Dict[Tuple[str, str], threading.Event] = {}
+        # _loading is held while a model loads; _lock for a moment.
+        self._loading, self._lock = threading.Lock(), threading.Lock()
+
+    def run(self, name: str, request: Request) -> Any:
+        """The answer to one request. A new one ends the one before of the same page and name."""
+        task: Callable[[Request, Callable[[], bool]], Any] = getattr(self, f"_{name}")
+        key, ours = (_string(request, "page")[:64], name), threading.Event()
+        with self._lock:
+            before = self._running.get(key)
+            self._running[key] = ours
+        if before is not None:
+            before.set()
+        try:
+            return task(request, ours.is_set)
+        finally:
+            with self._lock:
+                if self._running.get(key) is ours:
+                    del self._running[key]
+
+    def cancel_all(self) -> None:
+        """Ends every call that is under way."""
+        with self._lock:
+            for event in self._running.values():
+                event.set()
+
+    def context(self, task: str) -> Context:
+        with self._loading:
+            if task not in self._contexts:
+                model = self._models.get(task)
+                self._contexts[task] = Context(model) if model else Context(task=task)
+            return self._contexts[task]
+
+    def _documents(self, request: Request, cancel: Callable[[], bool]) -> Any:
+        return {"names": [name for name, _ in self._given]}
+
+    def _document(self, request: Request, cancel: Callable[[], bool]) -> Any:
+        index = request.get("index")
+        if not isinstance(index, int) or not 0 <= index < len(self._given):
+            raise InvalidArgument(f"there is no document {index!r}")
+        return {"text": self._given[index][1]}
+
+    def _answer(self, request: Request, cancel: Callable[[], bool]) -> Any:
+        question = _string(request, "question")
+        result = self._prepare(_string(request, "text"), cancel).answer(question, top_k=ANSWERS, cancel=cancel)
+        return {
+            "impossible": result.is_impossible,
+            "noAnswerProbability": result.no_answer_probability,
+            "answers": [_range(answer) for answer in result.answers],
+        }
+
+    def _suggest(self, request: Request, cancel: Callable[[], bool]) -> Any:
+        """Questions that the document seems to answer, the surest first."""
+        text = _string(request, "text")
+        candidates = candidate_questions(text)
+        if not candidates:
+            return {"questions": []}
+        document = self._prepare(text, cancel)
+        results = document.answer_batch(candidates, max_windows=1, cancel=cancel)
+        questions: Dict[str, str] = {}  # by answer
+        for result, question in sorted(zip(results, candidates), key=lambda pair: -pair[0].gap):
+            if result.answer and not result.is_impossible and result.answer.text not in question:
+                questions.setdefault(result.answer.text, question)
+        return {"questions": list(questions.values())[:ANSWERS]}
+
+    def _classify(self, request: Request, cancel: Callable[[], bool]) -> Any:
+        text, context = _string(request, "text"), self.context("classify")
+        try:
+            found = context.classify(text, contributions=CONTRIBUTIONS, cancel=cancel)
+        except BertQAError as error:
+            if error.argument != "contributions":
+                raise
+            found = context.classify(text, cancel=cancel)  # of a model that has none
+        return {
+            "tooShort": found.is_too_short,
+            "labels": [{"label": score.label, "probability": score.probability} for score in found.scores],
+            "words": [
+                {"start": word.utf16_range[0], "end": word.utf16_range[1], "weight": word.weight}
+                for word in found.contributions
+            ],
+        }
+
+    def _next(self, request: Request, cancel: Callable[[], bool]) -> Any:
+        context = self.context("predict")
+        info = context.info.sequence
+        separator = info.separator if info else " "
+        words = split(_string(request, "text"), separator)[-LAST_WORDS:]
+        prediction = None
+        for word in words:
+            state = prediction.state if prediction else None
+            prediction = context.predict(word, state, top_k=NEXT_WORDS, cancel=cancel)
+        end = info.end if info else None
+        return {
+            "separator": separator,
+            "unknown": prediction is not None and prediction.is_unknown,
+            "words": [
+                {"word": word.text, "end": word.text == end, "probability": word.probability}
+                for word in (prediction.words if prediction else [])
+            ],
+        }
+
+    def _prepare(self, text: str, cancel: Callable[[], bool]) -> "Document[str]":
+        with self._lock:
+            document = self._prepared.get(text)
+            if document is not None:
+                self._prepared.move_to_end(text)
+                return document
+        document = self.context("answer").prepare(text, cancel=cancel)
+        with self._lock:
+            self._prepared[text] = document
+            while len(self._prepared) > PREPARED:
+                self._prepared.popitem(last=False)
+        return document
+
+
+def _string(request: Request, name: str) -> str:
+    value = request.get(name)
+    if not isinstance(value, str):
+        raise InvalidArgument(f"{name} must be a text")
+    return value
+
+
+def _range(answer: Answer[str]) -> Dict[str, Any]:
+    start, end = answer.utf16_range
+    return {"start": start, "end": end, "text": answer.text, "probability": answer.probability}
+
+
+def split(text: str, separator: str) -> List[str]:
+    """The words of a text, roughly as the models of words read it (docs/sequences.md); characters of it for models
+    of characters."""
+    if not separator:
+        return list(text)
+    return re.findall(r"\w+(?:['-]\w+)*|[^\w\s'\"“”‘]", text.replace("’", "'"))
+
+
+_SUBJECT = r"(?P<subject>[A-Z][\w'’-]*(?: [\w'’–-]+){0,7}?)"
+_NO_SUBJECT = re.compile(r"(?:It|He|She|They|We|I|You|This|That|These|Those|There|[A-Z]\w*ing|\w+ly|After|As|At|By|For|"
+                         r"From|If|In|On|Since|To|When|While|With|But|And|Of|However|Its|His|Her|Their|Both)\b")  # fmt: skip
+_BE = r"(?P<be>is|are|was|were)"
+#: Statements, and questions that they answer.
+_STATEMENTS = [
+    (re.compile(rf"{_SUBJECT} {_BE}(?P<rest>(?: [a-z]+){{0,4}}?) in (?:[A-Z]\w+ )?[12]\d\d\d\b"), "When {be} {subject}{rest}?"),
+    (re.compile(rf"{_SUBJECT} {_BE} (?P<rest>\w+(?:ed|wn|lt|en) (?:by|after|as|for|from))\b"), "What {be} {subject} {rest}?"),
+    (re.compile(rf"{_SUBJECT} {_BE} (?:the|an?|one of) "), "What {be} {subject}?"),
+]  # fmt: skip
+
+
+def candidate_questions(text: str) -> List[str]:
+    """At most 40 questions made of the statements of a text in English, from its beginning."""
+    questions: List[str] = []
+    for sentence in re.split(r"(?<=[.!?])\s+", text[:50_000]):
+        sentence = " ".join(sentence[:300].split())
+        for statement, form in _STATEMENTS:
+            match = statement.match(sentence)
+            if match and not _NO_SUBJECT.match(sentence):
+                parts = match.groupdict()
+                parts["subject"] = re.sub(
+                    r"^(The|An?|All|Two|Some|Most|Many)\b", lambda word: word[0].lower(), parts["subject"]
+                )
+                questions.append(form.format(**parts))
+                break
+    return list(dict.fromkeys(questions))[:40]

@@ -1,0 +1,297 @@
+// The page. Every text becomes a text node (textContent, createTextNode): none is ever read as HTML.
+"use strict";
+
+const at = (id) => document.getElementById(id);
+const token = document.querySelector("meta[name=token]").content;
+const page = Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join("");
+
+// ---- Asking the server
+
+const running = {};
+
+/** The server's value, or null if a newer request of the same name has taken its place. */
+async function ask(name, request = {}) {
+  running[name]?.abort();
+  const ours = (running[name] = new AbortController());
+  try {
+    const response = await fetch(name, {
+      method: "POST",
+      headers: { "Content-Type": "application/json", "X-Bertqa-Token": token },
+      body: JSON.stringify({ page, ...request }),
+      signal: ours.signal,
+    });
+    const value = await response.json();
+    if (value.cancelled || running[name] !== ours) return null;
+    at("error").textContent = value.error ?? "";
+    return value.error ? null : value;
+  } catch (error) {
+    if (error.name !== "AbortError") at("error").textContent = "The program behind this page does not answer.";
+    return null;
+  }
+}
+
+// ---- Elements
+
+function element(name, text, attributes = {}) {
+  const made = document.createElement(name);
+  made.textContent = text;
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  return made;
+}
+
+const percent = (part) => `${(100 * part).toFixed(part < 0.1 ? 1 : 0)} %`;
+
+/** A list item: a text, which may be pressed, and its probability as a bar and a number. */
+function item(text, probability, press) {
+  const made = document.createElement("li");
+  if (press) {
+    const button = element("button", text, { type: "button", "aria-label": `${text}, ${percent(probability)}` });
+    button.addEventListener("click", press);
+    made.append(button);
+  } else {
+    made.append(element("span", text, { class: "plain" }));
+  }
+  const bar = element("meter", "", { min: 0, max: 1, value: probability, "aria-label": `probability of ${text}` });
+  made.append(bar, element("span", percent(probability), { class: "percent" }));
+  return made;
+}
+
+/** A text with ranges of it in elements; ranges: {start, end, make}, sorted, none overlapping another. */
+function withRanges(container, text, ranges) {
+  const parts = [];
+  let done = 0;
+  for (const { start, end, make } of ranges) {
+    if (start < done) continue;
+    parts.push(document.createTextNode(text.slice(done, start)), make(text.slice(start, end)));
+    done = end;
+  }
+  parts.push(document.createTextNode(text.slice(done)));
+  container.replaceChildren(...parts);
+}
+
+// ---- Tabs: arrows, Home and End move between them
+
+const tabs = [...document.querySelectorAll("[role=tab]")];
+
+function select(tab) {
+  for (const other of tabs) {
+    other.setAttribute("aria-selected", String(other === tab));
+    other.tabIndex = other === tab ? 0 : -1;
+    at(other.getAttribute("aria-controls")).hidden = other !== tab;
+  }
+  if (tab.id === "tab-next") showNext();
+}
+
+tabs.forEach((tab, index) => {
+  tab.addEventListener("click", () => select(tab));
+  tab.addEventListener("keydown", (event) => {
+    const steps = { ArrowRight: index + 1, ArrowLeft: index - 1, Home: 0, End: tabs.length - 1 };
+    if (!(event.key in steps)) return;
+    event.preventDefault();
+    const next = tabs[(steps[event.key] + tabs.length) % tabs.length];
+    select(next);
+    next.focus();
+  });
+});
+
+// ---- Answer
+
+let text = "";
+
+async function show(shown) {
+  text = shown;
+  running.answer?.abort();
+  at("document").textContent = text;
+  at("document").scrollTop = 0;
+  at("verdict").replaceChildren();
+  at("answers").replaceChildren();
+  at("suggested").replaceChildren();
+  const found = await ask("suggest", { text });
+  if (!found || text !== shown) return;
+  at("suggested").replaceChildren(
+    ...found.questions.map((question) => {
+      const button = element("button", question, { type: "button" });
+      button.addEventListener("click", () => {
+        at("question").value = question;
+        answer();
+      });
+      return button;
+    }),
+  );
+}
+
+async function answer() {
+  const question = at("question").value.trim();
+  if (!question) return at("question").focus();
+  const asked = text;
+  at("verdict").textContent = "Reading…";
+  at("answers").replaceChildren();
+  const found = await ask("answer", { text: asked, question });
+  if (!found || asked !== text) return;
+  const [best] = found.answers;
+  const verdict = at("verdict");
+  verdict.replaceChildren();
+  if (found.impossible || !best) {
+    verdict.append(element("strong", "This document does not seem to say."));
+    if (best) verdict.append(element("span", `Best guess: ${best.text}`, { class: "guess-text" }));
+  } else {
+    verdict.append(element("strong", best.text), element("span", percent(best.probability)));
+  }
+  const kinds = found.answers.map((_, rank) => (rank > 0 ? "other" : found.impossible ? "guess" : "best"));
+  const marks = found.answers.map((range, rank) => ({
+    ...range,
+    make: (part) => element("mark", part, { class: kinds[rank], id: `mark-${rank}` }),
+  }));
+  withRanges(at("document"), text, marks.sort((a, b) => a.start - b.start));
+  at("answers").replaceChildren(
+    ...found.answers.map((range, rank) => {
+      const made = item(range.text, range.probability, () => reveal(rank));
+      if (found.impossible) made.classList.add("guess-text");
+      return made;
+    }),
+  );
+  if (best) reveal(0);
+}
+
+function reveal(rank) {
+  [...at("answers").children].forEach((made, index) =>
+    made.firstChild.setAttribute("aria-current", String(index === rank)),
+  );
+  at(`mark-${rank}`)?.scrollIntoView({ block: "center" });
+}
+
+at("ask").addEventListener("submit", (event) => {
+  event.preventDefault();
+  answer();
+});
+at("documents").addEventListener("change", () => choose(at("documents").selectedIndex));
+at("paste-button").addEventListener("click", () => {
+  const hidden = (at("paste").hidden = !at("paste").hidden);
+  at("paste-button").setAttribute("aria-expanded", String(!hidden));
+  if (!hidden) at("pasted").focus();
+});
+at("paste").addEventListener("submit", (event) => {
+  event.preventDefault();
+  at("paste-button").click();
+  add("Pasted text", at("pasted").value);
+  at("question").focus();
+});
+at("file").addEventListener("change", async () => {
+  const [file] = at("file").files;
+  if (!file) return;
+  at("file").value = "";
+  if (file.size > 8 << 20) {
+    at("error").textContent = `${file.name}: larger than 8 MiB`;
+    return;
+  }
+  try {
+    add(file.name, new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer()));
+  } catch {
+    at("error").textContent = `${file.name}: not a text in UTF-8`;
+  }
+});
+
+/** Texts of this page, by their place in the list; null: the server has it. */
+const texts = [];
+
+function add(name, added) {
+  texts.push(added);
+  at("documents").append(element("option", name));
+  at("documents").selectedIndex = texts.length - 1;
+  show(added);
+}
+
+async function choose(index) {
+  if (texts[index] === null) {
+    const found = await ask("document", { index });
+    if (!found) return;
+    texts[index] = found.text;
+  }
+  if (at("documents").selectedIndex === index) show(texts[index]);
+}
+
+// ---- Classify
+
+at("classify").addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const classified = at("classified").value;
+  const found = await ask("classify", { text: classified });
+  if (!found) return;
+  const [best] = found.labels;
+  const verdict = element("strong", best && !found.tooShort ? best.label : "The text is too short to say.");
+  at("class").replaceChildren(verdict);
+  if (best && !found.tooShort) at("class").append(` ${percent(best.probability)}`);
+  at("labels").replaceChildren(...found.labels.map((label) => item(label.label, label.probability)));
+  const words = found.words.sort((a, b) => a.start - b.start);
+  const most = Math.max(...words.map((word) => Math.abs(word.weight)), 1e-9);
+  withRanges(
+    at("weighed"),
+    classified,
+    words.map((word) => ({
+      ...word,
+      make: (part) => {
+        const made = element("span", part, {
+          class: `weighed-word ${word.weight < 0 ? "against" : "for"}`,
+          title: word.weight.toFixed(3),
+        });
+        made.style.setProperty("--share", (0.1 + 0.7 * Math.abs(word.weight) / most).toFixed(3));
+        return made;
+      },
+    })),
+  );
+  at("weights").replaceChildren(
+    ...[...words]
+      .sort((a, b) => Math.abs(b.weight) - Math.abs(a.weight))
+      .map((word) => {
+        const row = document.createElement("tr");
+        row.append(element("td", classified.slice(word.start, word.end)), element("td", word.weight.toFixed(3)));
+        return row;
+      }),
+  );
+  at("legend").hidden = at("details").hidden = words.length === 0;
+});
+
+// ---- Continue
+
+let following = [];
+let separator = " ";
+
+async function showNext() {
+  const found = await ask("next", { text: at("begun").value });
+  if (!found) return;
+  following = found.words;
+  separator = found.separator;
+  at("following").textContent = !following.length
+    ? "Type a first word."
+    : `${found.unknown ? "The model does not know the last word. " : ""}Most probable: ` +
+      `${following[0].end ? "the end of the text" : following[0].word}, ${percent(following[0].probability)}`;
+  at("words").replaceChildren(
+    ...following.map((word) => item(word.end ? "(end of the text)" : word.word, word.probability, () => append(word))),
+  );
+}
+
+function append(word) {
+  if (!word || word.end) return;
+  const begun = at("begun");
+  begun.value = separator ? `${begun.value.trimEnd()}${separator}${word.word}` : begun.value + word.word;
+  showNext();
+}
+
+at("begun").addEventListener("input", showNext);
+at("continue").addEventListener("submit", (event) => {
+  event.preventDefault();
+  append(following[0]);
+});
+
+// ---- At the beginning
+
+(async () => {
+  const found = await ask("documents");
+  if (!found) return;
+  for (const name of found.names) {
+    texts.push(null);
+    at("documents").append(element("option", name));
+  }
+  choose(0);
+  at("question").focus();
+})();

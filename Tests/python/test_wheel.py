@@ -78,7 +78,11 @@ def test_auditwheel_finds_the_same_tag(wheel):
 def test_contents(wheel):
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
-        modules = {f"bertqa/{path.name}" for path in (PACKAGE / "bertqa").glob("*.py")}
+        modules = {
+            str(path.relative_to(PACKAGE))
+            for path in (PACKAGE / "bertqa").rglob("*")
+            if path.suffix in (".py", ".css", ".html", ".js", ".txt")
+        }
         model = PREFIX / "share" / "bertqa" / "models"
         files = {f"bertqa/lib/models/{path.relative_to(model)}" for path in model.rglob("*") if path.is_file()}
         assert "bertqa/lib/models/qa-minilm-l6/model.safetensors" in files

@@ -1,0 +1,64 @@
+"""training/finetune_entities.py and the score of entities: what happens before and after the arithmetic."""
+
+import json
+import sys
+
+import pytest
+from tokenizers import BertWordPieceTokenizer
+
+from conftest import FIXTURES, ROOT
+
+sys.path[:0] = [str(ROOT / "training"), str(ROOT / "Benchmarks")]
+
+import entity_accuracy as accuracy  # noqa: E402
+from entities.examples import IGNORED, label_names, read_examples, windows  # noqa: E402
+
+TEXT = "Anna Berg flew to Oslo."
+
+
+def written(path, *records):
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return str(path)
+
+
+def record(*entities, text=TEXT):
+    return {"text": text, "entities": [{"start": a, "end": b, "label": name} for a, b, name in entities]}
+
+
+def test_examples_are_read_and_bad_ranges_refused(tmp_path):
+    path = written(tmp_path / "a.jsonl", record((18, 22, "place"), (0, 9, "person")), record())
+    first, second = read_examples(path)
+    assert [tuple(e) for e in first.entities] == [(0, 9, "person"), (18, 22, "place")]
+    assert second.entities == [] and label_names([first]) == ["O", "B-person", "I-person", "B-place", "I-place"]
+    for bad in record((0, 9, "a"), (5, 12, "b")), record((20, 40, "a")), record((3, 3, "a")):
+        with pytest.raises(ValueError, match="a.jsonl:1: "):
+            read_examples(written(tmp_path / "a.jsonl", bad))
+    with pytest.raises(ValueError, match="no examples"):
+        read_examples(written(tmp_path / "b.jsonl"))
+
+
+def test_labels_of_tokens(tmp_path):
+    tokenizer = BertWordPieceTokenizer(str(FIXTURES / "tiny-bert" / "vocab.txt"))
+    [example] = read_examples(written(tmp_path / "a.jsonl", record((0, 9, "person"), (18, 22, "place"))))
+    labels = label_names([example])
+    encoding = tokenizer.encode(TEXT, add_special_tokens=False)
+    [whole] = windows(example, encoding, labels, 101, 102, 64)
+    assert whole.ids == [101, *encoding.ids, 102] and whole.labels[0] == whole.labels[-1] == IGNORED
+    for (start, end), label in zip(encoding.offsets, whole.labels[1:-1]):
+        kind = "person" if end <= 9 else "place" if start >= 18 and end <= 22 else None
+        expected = f"{'B' if start in (0, 18) else 'I'}-{kind}" if kind else "O"
+        assert labels[label] == expected
+    parts = windows(example, encoding, labels, 101, 102, 6)
+    assert all(len(part.ids) <= 6 for part in parts)
+    assert [label for part in parts for label in part.labels[1:-1]] == whole.labels[1:-1]
+
+
+def test_scores_count_exact_ranges_and_labels(tmp_path):
+    examples = accuracy.read(
+        [written(tmp_path / "a.jsonl", record((0, 9, "person"), (18, 22, "place")), record())]
+    )
+    found = [[accuracy.Entity(0, 9, "person", 0.9), accuracy.Entity(18, 22, "person", 0.4)], []]
+    texts, entities, precision, recall, f1 = accuracy.scores(examples, found)[None]
+    assert (texts, entities, precision, recall, f1) == (2, 2, 0.5, 0.5, 0.5)
+    assert accuracy.scores(examples, found, 0.5)[None][2:] == (1.0, 0.5, pytest.approx(2 / 3))
+    assert accuracy.scores(examples[1:], [[]])[None][2:] == (1.0, 1.0, 1.0)

@@ -18,7 +18,7 @@ extension UnigramModel {
           "\(model.file): element \(pieces.count) of \"vocab\" is no pair of a piece and a score")
       }
       pieces.append(Array(piece.utf8))
-      scores.append(score.double)
+      scores.append(Self.score(score.double))
     }
     guard let unkID = try model.integer("unk_id", in: 0...Int(Int32.max)) else {
       throw BertQAError(
@@ -35,4 +35,34 @@ extension UnigramModel {
     }
     try self.init(vocabulary, scores: scores, unkID: unkID, byteFallback: byteFallback, file: model.file)
   }
+
+  /// A score as `tokenizers` reads it, with serde_json: the digits as an integer, then divided by a power of ten, each
+  /// rounded. So it may be one unit in the last place off, and that decides between ways of equal score to cut a run
+  /// of one character.
+  private static func score(_ value: Double) -> Double {
+    var significand: UInt64 = 0
+    var scale = 0
+    var isFraction = false
+    for byte in value.magnitude.description.utf8 {
+      switch byte {
+      case UInt8(ascii: "."): isFraction = true
+      case UInt8(ascii: "0")...UInt8(ascii: "9"):
+        // 17 digits at most, and a zero behind the point.
+        significand = significand * 10 + UInt64(byte - UInt8(ascii: "0"))
+        if isFraction { scale += 1 }
+      // Very small or large: no log probability of a piece is.
+      default: return value
+      }
+    }
+    guard scale < powersOfTen.count else { return value }
+    let magnitude = Double(significand) / powersOfTen[scale]
+    return value < 0 ? -magnitude : magnitude
+  }
+
+  /// Each is a double.
+  private static let powersOfTen: [Double] = [
+    1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
+    1e19, 1e20,
+    1e21, 1e22,
+  ]
 }

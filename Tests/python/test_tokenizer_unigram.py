@@ -188,8 +188,11 @@ def test_sentencepiece_models(name, family, settings, theirs, tmp_path):
         (tmp_path / "tokenizer_config.json").write_text(json.dumps(settings))
     pair.ours = bertqa.Context(tmp_path, tokenizer_only=True)
     assert pair.ours.info.vocabulary_size == pair.theirs[True].get_vocab_size()
-    for special in False, True:
-        pair.compare(text_cases.languages() + WORDS + list(mixed(9, 500)), special)
+    # In memory, with the file's own scores; without special tokens there is only a form whose scores went through JSON,
+    # which cuts repeated characters otherwise.
+    pair.theirs[True] = theirs()
+    pair.compare(text_cases.languages() + WORDS + list(mixed(9, 500)), True)
+    pair.compare(text_cases.languages() + WORDS, False)
 
 
 BASE = {"version": "1.0", "added_tokens": [], "pre_tokenizer": {"type": "Metaspace", "replacement": "▁"}}

@@ -91,15 +91,15 @@ tiny = bertqa.Context(fixtures + "/tiny-bert")
 embedder = bertqa.Context(fixtures + "/tiny-bert-embedder")
 topics, play = bertqa.Context(task="classify"), bertqa.Context(fixtures + "/tiny-gru")
 calls = {{
-    "answer": lambda: tiny.answer("who", document),
+    "answer": lambda: tiny.answer("who", document * 4),
     "answer_batch": lambda: tiny.answer_batch([("who", document)] * 100),
     "prepare": lambda: tiny.prepare(document * 20),
     "tokenize": lambda: tiny.tokenize(document * 20),
     "logits": lambda: tiny.logits([[1] * 128] * 300000),
-    "embed": lambda: embedder.embed([document] * 10),
+    "embed": lambda: embedder.embed([document] * 30),
     "classify": lambda: topics.classify("one two three " * 30000000),
     "classify_batch": lambda: topics.classify_batch(["one two three " * 10000] * 20000),
-    "labeler": lambda: bertqa.Labeler(embedder, {{"a": "a"}}).classify_batch([document] * 10),
+    "labeler": lambda: bertqa.Labeler(embedder, {{"a": "a"}}).classify_batch([document] * 30),
     "answer_column": lambda: bertqa.answer_column(tiny, "who", [document] * 10),
     "classify_column": lambda: bertqa.classify_column(topics, ["one two three " * 10000] * 20000),
     "train": lambda: bertqa.train_classifier(
@@ -127,7 +127,7 @@ else:
 @pytest.mark.parametrize("name", re.findall(r'^    "(\w+)": lambda', INTERRUPTED, re.M))
 def test_signals_end_every_call(name, tmp_path):
     """Without a `cancel`. Each call takes far longer than the signal, and than the time limit if it is lost."""
-    command = [sys.executable, "-c", INTERRUPTED, name, "1", tmp_path / "model"]
+    command = [sys.executable, "-c", INTERRUPTED, name, "0.2", tmp_path / "model"]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
     assert (result.stdout, result.stderr) == (f"interrupted {name}\n", "")

@@ -9,9 +9,9 @@ import re
 import subprocess
 
 import pytest
+from test_cli import run, run_json, run_on_terminal
 
 from conftest import FIXTURES, ROOT
-from test_cli import run, run_json, run_on_terminal
 
 SAMPLE = ROOT / "Tests" / "python" / "sample" / "news.jsonl"
 NEWS = [json.loads(line) for line in SAMPLE.read_text(encoding="utf-8").splitlines()]

@@ -7,8 +7,9 @@ import random
 import re
 import struct
 
-import bertqa
 import pytest
+
+import bertqa
 from conftest import FIXTURES
 from filtering import TINY, TOKENS, compact, parse, run, summary, text_of
 

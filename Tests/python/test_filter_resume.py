@@ -9,6 +9,7 @@ import subprocess
 import time
 
 import pytest
+
 from conftest import FIXTURES
 from filtering import DONE, RECORD, SLOW, TOKENS, compact, finish, run, start, summary, wait_for
 

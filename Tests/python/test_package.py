@@ -171,6 +171,20 @@ def test_reprs_are_one_line_whatever_the_size(tiny):
     )
 
 
+def test_results_are_hashable(tiny):
+    with bertqa.Context(task="predict") as play, bertqa.Context(task="classify") as topics:
+        made = [
+            lambda: tiny.answer("who", FOX, top_k=3), lambda: tiny.tokenize(FOX), lambda: bertqa.patterns("a@b.org"),
+            lambda: play.predict("O", top_k=3), lambda: play.generate("O", max_words=3), lambda: play.info,
+            lambda: play.rank("O", ["Romeo"])[0], lambda: play.likelihood("O Romeo"),
+            lambda: topics.classify("The striker scored twice.", contributions=2),
+        ]  # fmt: skip
+        for make in made:
+            first, second = make(), make()
+            assert first == second and len({first, second}) == 1 and first is not second
+        assert len({tiny.answer("who", FOX), tiny.answer("who", FOX + " Bob slept."), play.info, topics.info}) == 4
+
+
 PROGRAM = """
 import bertqa
 

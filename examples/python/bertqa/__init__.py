@@ -47,22 +47,15 @@ from ._results import (
     Contribution,
     Entity,
     EntityList,
-    Generation,
     LabelScore,
     ModelInfo,
-    Prediction,
-    QuantizeReport,
-    RankedText,
     Result,
-    SequenceInfo,
-    SequenceScore,
     Tokens,
-    TrainingLabel,
-    TrainingReport,
-    Word,
 )
 from ._sequence import SequenceState
+from ._sequence_results import Generation, Prediction, RankedText, SequenceInfo, SequenceScore, Word
 from ._train import train_classifier
+from ._training_results import QuantizeReport, TrainingLabel, TrainingReport
 
 __version__ = "0.1.0"
 

@@ -7,8 +7,9 @@ from . import _abi
 from ._call import Call
 from ._handle import Closable, Handle, Results
 from ._native import failures, library
-from ._results import Answer, Result, T, Text
+from ._results import Answer, Result
 from ._text import encoded
+from ._value import T, Text
 
 if TYPE_CHECKING:
     from typing import Literal
@@ -200,7 +201,7 @@ def _result(pointer: Any, document: T, data: bytes) -> Result[T]:
         no_answer_threshold=summary.no_answer_threshold,
         window_count=summary.window_count,
         skipped_window_count=summary.skipped_window_count,
-    )
+    )._of(document)
 
 
 def _answer(span: _abi.AnswerSpan, document: T, data: bytes) -> Answer[T]:

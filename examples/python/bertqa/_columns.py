@@ -13,7 +13,7 @@ from ._context import Context
 from ._entities import entities_call
 from ._errors import BertQAError, InvalidArgument
 from ._native import library
-from ._results import Text
+from ._value import Text
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

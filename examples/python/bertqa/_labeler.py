@@ -11,8 +11,9 @@ from ._embed import EmbedMethods, embed_call
 from ._errors import InvalidArgument
 from ._handle import Closable, Handle, Results
 from ._native import library, text_at
-from ._results import Classification, T, Text
+from ._results import Classification
 from ._text import encoded
+from ._value import T, Text
 
 if TYPE_CHECKING:
     from typing import Literal

@@ -10,8 +10,9 @@ from ._call import Call, guarded
 from ._errors import InvalidArgument
 from ._handle import Closable, Handle, Results
 from ._native import check, library, text_at
-from ._results import Generation, Prediction, RankedText, SequenceScore, T, Text, Word
+from ._sequence_results import Generation, Prediction, RankedText, SequenceScore, Word
 from ._text import encoded
+from ._value import T, Text
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

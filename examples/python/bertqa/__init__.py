@@ -12,7 +12,8 @@ Ctrl-C ends any call. Every option is explained: help(bertqa.AnswerOptions), hel
 """
 
 from ._answer import Document
-from ._columns import answer_column, classify_column, entities_column
+from ._arrow_column import Column
+from ._columns import answer_column, classify_column, embed_column, entities_column, tokenize_column
 from ._context import Context
 from ._embed import Embeddings
 from ._entities import patterns, redact
@@ -67,6 +68,7 @@ __all__ = [
     "Cancelled",
     "Classification",
     "ClassifyOptions",
+    "Column",
     "Context",
     "Contribution",
     "DeadlineExceeded",
@@ -104,6 +106,7 @@ __all__ = [
     "abi_version",
     "answer_column",
     "classify_column",
+    "embed_column",
     "entities_column",
     "patterns",
     "quantize",
@@ -111,6 +114,7 @@ __all__ = [
     "set_threads",
     "start_threads",
     "stop_threads",
+    "tokenize_column",
     "train_classifier",
     "version",
     "warm_up",

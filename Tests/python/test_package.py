@@ -197,6 +197,8 @@ for answer in context.answer("Who?", b"Ann.").answers:
 first: str = context.answer_batch([("Who?", "Ann.")])[0].answers[0].text
 for found in context.answer_batch([("Who?", "Ann.")], return_exceptions=True):
     print(found.item if isinstance(found, bertqa.BertQAError) else found.is_impossible)
+for streamed in context.answer_stream([("Who?", b"Ann.")], batch_size=2, top_k=2):
+    streamed_text: bytes = streamed.answers[0].text
 prepared: str = context.prepare("Ann.").answer("Who?").answers[0].text
 label: "str | None" = context.classify(("a", "pair")).label
 word: bytes = context.classify_batch([b"text"])[0].contributions[0].text

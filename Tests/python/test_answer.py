@@ -316,7 +316,11 @@ def test_texts_are_str_or_bytes(tiny, wrong):
     "question, document, expected",
     [
         ("What is Jane's address?", "Ann is away. Write to jane.doe@example.org, please.", "jane.doe@example.org"),
-        ("How much did it cost?", "The new bridge, built in May, cost US$1,200.50 million.", "US$1,200.50 million"),
+        (
+            "How much did it cost?",
+            "The new bridge, built in May, cost US$1,200.50 million.",
+            "US$1,200.50 million",
+        ),
         ("How fast is the train?", "The train goes at 60 km/h and stops twice.", "60 km/h"),
         ("When does the shop close?", "It opens at noon. The shop closes at 6:00 p.m.", "6:00 p.m."),
     ],

@@ -33,6 +33,7 @@ enum Option: String, CaseIterable {
   case format
   case delimiter
   case file
+  case force
   case algorithm
   case minWordLength = "min-word-length"
   case minDistinctWords = "min-distinct-words"

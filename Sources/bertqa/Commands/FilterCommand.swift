@@ -7,11 +7,11 @@ enum FilterCommand: Command {
   static let summary = "add answers, labels, entities or vectors to the records of a pipeline"
 
   static let table = CommandTable(
-    usages: ["[OPTION]... [FILE|-]"],
+    usages: ["[OPTION]... [FILE|-]..."],
     description: [
-      "Read records from FILE, or from standard input, and write each with its result: one record out for each "
-        + "record in, in order, at once where the output is a pipe or terminal. All other bytes of a record stay "
-        + "as they are."
+      "Read records from each FILE, or from standard input, and write each with its result: one record out for "
+        + "each record in, in order, at once where the output is a pipe or terminal. All other bytes of a record "
+        + "stay as they are. Files may be compressed with gzip or zstd."
     ],
     sections: [
       OptionSection("", recordRows + ErrorPolicy.rows + limitRows),
@@ -52,7 +52,7 @@ enum FilterCommand: Command {
       OptionRow(
         .task, value: "TASK", choices: FilterSettings.TaskName.allCases.map(\.rawValue),
         "what to do with each record: {}; default answer")
-    ] + RecordFormat.rows(RecordFormat.names, byName: false) + [
+    ] + RecordFormat.rows(RecordFormat.names) + [
       OptionRow(.textField, value: "FIELD", "the text to work on; default 'text'"),
       OptionRow(
         .question, letter: "q", value: "QUESTION", "what to ask every record; may be given several times"),
@@ -80,10 +80,12 @@ enum FilterCommand: Command {
   ]
 
   private static let fileRows = [
-    OptionRow(.output, letter: "o", value: "FILE", "write to FILE instead of standard output"),
+    OptionRow(
+      .output, letter: "o", value: "FILE",
+      "write to FILE instead of standard output; compressed where its name ends in .gz or .zst"),
     OptionRow(
       .resume, value: "CHECKPOINT",
-      "keep in CHECKPOINT what is done, and go on from there when run again; needs an input file and --output",
+      "keep in CHECKPOINT what is done, and go on from there when run again; needs input files and --output",
       detail:
         "One run at a time. A rerun needs arguments of the same meaning, the same model, and an input and an "
         + "output whose parts that are done were not changed. An unfinished record at the end of the input waits "

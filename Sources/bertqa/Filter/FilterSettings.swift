@@ -49,7 +49,8 @@ struct FilterSettings {
   private(set) var showsProgress = false
   /// Whether failed records are not reported.
   private(set) var isQuiet = false
-  let input: ArgumentText
+  /// One or more, read one after the other.
+  let inputs: [ArgumentText]
   /// Whether the input's end is not the end.
   private(set) var follows = false
   private(set) var stopTimeout = 10.0
@@ -63,11 +64,12 @@ struct FilterSettings {
   private(set) var metricsLabels: [(name: String, value: String)] = []
 
   init(_ arguments: ParsedArguments) throws(ToolError) {
-    if arguments.operands.count > 1 {
-      throw arguments.usage("more than one file: '\(arguments.operands[1].string)'")
+    inputs = arguments.operands.isEmpty ? [.standardInput] : arguments.operands
+    if let given = try RecordFormat(arguments, among: RecordFormat.names) {
+      format = given
+    } else {
+      format = try RecordFormat(of: inputs, arguments)
     }
-    input = arguments.operands.first ?? .standardInput
-    format = try RecordFormat(arguments, among: RecordFormat.names) ?? .jsonLines
     texts = [FieldPath(member: Array("text".utf8))]
     for given in arguments.options {
       try set(given)
@@ -148,10 +150,13 @@ struct FilterSettings {
       throw arguments.usage("a table has room for one answer: --top-k goes with JSON records")
     }
     if texts.count > 60 { throw arguments.usage("more than 59 questions") }
-    if checkpoint != nil, output == nil || input.isStandardInput {
-      throw arguments.usage("--resume needs an input file and --output")
+    if checkpoint != nil, output == nil || inputs.contains(where: \.isStandardInput) {
+      throw arguments.usage("--resume needs input files and --output")
     }
-    if follows, input.isStandardInput { throw arguments.usage("--follow needs an input file") }
+    if follows, inputs.contains(where: \.isStandardInput) {
+      throw arguments.usage("--follow needs an input file")
+    }
+    if follows, inputs.count > 1 { throw arguments.usage("--follow takes one input file") }
     if !metricsLabels.isEmpty, metrics == nil { throw arguments.usage("--metrics-label goes with --metrics") }
   }
 

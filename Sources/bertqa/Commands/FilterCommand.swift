@@ -29,6 +29,10 @@ enum FilterCommand: Command {
       OptionSection("With --task tokenize", TokenizeCommand.rows),
     ],
     notes: [
+      "--fields takes, "
+        + FilterSettings.TaskName.allCases
+        .map { "with --task \($0.rawValue): \($0.fieldNames.joined(separator: ", "))" }
+        .joined(separator: "; ") + ". start and end count code points.",
       "FIELD is a name, a path such as a.b.0, or a JSON Pointer such as /a/b/0; in a table it is a column's name. N "
         + "bytes may be given as 64K, 64M or 1G.",
       "SIGINT and SIGTERM end the run when the records already read are done, or after --stop-timeout; a second one "
@@ -66,6 +70,11 @@ enum FilterCommand: Command {
         detail:
           "A value that is there is replaced; else a member is added before the closing brace of the object, "
           + "and objects that are missing on the way are made."),
+      OptionRow(
+        .fields, value: "LIST", "give only these of the result, separated by commas; see below",
+        detail:
+          "As a flat object, or as columns: of the best answer or label; with --top-k above 1 an array of such "
+          + "objects, for entities always."),
       OptionRow(.idField, value: "FIELD", "what names a record in messages"),
     ]
 

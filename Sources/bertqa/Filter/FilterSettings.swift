@@ -16,6 +16,17 @@ struct FilterSettings {
       }
     }
 
+    /// What --fields may name.
+    var fieldNames: [String] {
+      switch self {
+      case .answer: AnswerTask.Field.names
+      case .classify: ClassifyTask.Field.names
+      case .entities: EntitiesTask.Field.names
+      case .embed: EmbedTask.Field.names
+      case .tokenize: TokenizeTask.Field.names
+      }
+    }
+
     /// What its default model is for.
     var modelTask: ModelTask {
       switch self {
@@ -35,6 +46,8 @@ struct FilterSettings {
   private(set) var questions: [AnswerTask.Question] = []
   private(set) var id: FieldPath?
   private(set) var outputField = FieldPath(member: Array("bertqa".utf8))
+  /// What --fields names; nil for all.
+  private var fieldNames: [String]?
   private(set) var answerOptions = AnswerOptions()
   private(set) var classifyOptions = ClassifyOptions()
   private(set) var entitySearch = EntitySearch()
@@ -76,6 +89,7 @@ struct FilterSettings {
       try setFiles(given)
     }
     for given in arguments.options { try setTaskOptions(given) }
+    if let given = arguments.last(.fields) { fieldNames = try readFields(given) }
     if task == .answer, questions.isEmpty {
       texts.append(FieldPath(member: Array("question".utf8)))
       questions = [.field(1)]
@@ -139,6 +153,23 @@ struct FilterSettings {
     if given.option == .secondField { texts = [texts[0], try FieldPath(given)] }
   }
 
+  private func readFields(_ given: ParsedOption) throws(ToolError) -> [String] {
+    var names: [String] = []
+    for part in given.string.split(separator: ",", omittingEmptySubsequences: false) {
+      let name = PlainText.trimmed(String(part))
+      guard task.fieldNames.contains(name), !names.contains(name) else {
+        throw given.wrong(
+          "\(task.fieldNames.joined(separator: ", ")), separated by commas and each once with --task "
+            + task.rawValue)
+      }
+      names.append(name)
+    }
+    return names
+  }
+
+  /// What --fields names, of the task's own kind; nil for all.
+  func fields<Field: ResultField>() -> [Field]? { fieldNames?.compactMap { Field(rawValue: $0) } }
+
   /// Options that only make sense together.
   private func checkTogether(_ arguments: ParsedArguments) throws(ToolError) {
     let others = TaskName.allCases.flatMap(\.options)
@@ -148,6 +179,10 @@ struct FilterSettings {
     }
     if format.isTable, answerOptions.topK > 1 {
       throw arguments.usage("a table has room for one answer: --top-k goes with JSON records")
+    }
+    if fieldNames != nil, idsOnly { throw arguments.usage("--fields does not go with --ids") }
+    if fieldNames != nil, entitySearch.redaction != .none {
+      throw arguments.usage("--fields does not go with --redact")
     }
     if texts.count > 60 { throw arguments.usage("more than 59 questions") }
     if checkpoint != nil, output == nil || inputs.contains(where: \.isStandardInput) {
@@ -174,7 +209,7 @@ struct FilterSettings {
     let parts: [String] = [
       task.rawValue, "\(format)", "\(texts.map(\.segments))", "\(questions)", "\(outputField.segments)",
       "\(answerOptions)", "\(classifyOptions)", entitySearch.meaning, "\(embedOptions)",
-      "\(labelLimit ?? -1)", "\(idsOnly)",
+      "\(labelLimit ?? -1)", "\(idsOnly)", "\(fieldNames ?? [])",
       "\(parseSpecialTokens)", "\(maximumRecordBytes)", "\(maximumDocumentBytes)", policy.action.rawValue,
       "\(policy.deadLetters != nil)",
     ]

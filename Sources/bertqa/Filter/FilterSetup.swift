@@ -27,29 +27,33 @@ enum FilterSetup {
   ) throws(ToolError) -> any FilterTask {
     guard let context else {
       guard settings.needsNoModel else { throw ToolError(.resources, "a task without its model") }
-      return EntitiesTask(context: nil, search: settings.entitySearch.stopped(by: cancellation))
+      return EntitiesTask(
+        context: nil, search: settings.entitySearch.stopped(by: cancellation), fields: settings.fields())
     }
     switch settings.task {
     case .answer:
       var options = settings.answerOptions
       options.call.cancellation = cancellation
-      return AnswerTask(context: context, questions: settings.questions, options: options)
+      return AnswerTask(
+        context: context, questions: settings.questions, options: options, fields: settings.fields())
     case .classify:
       var options = settings.classifyOptions
       options.call.cancellation = cancellation
-      return ClassifyTask(context: context, options: options, labelLimit: settings.labelLimit)
+      return ClassifyTask(
+        context: context, options: options, labelLimit: settings.labelLimit, fields: settings.fields())
     case .embed:
       var options = settings.embedOptions
       options.call.cancellation = cancellation
-      return EmbedTask(context: context, options: options)
+      return EmbedTask(context: context, options: options, fields: settings.fields())
     case .entities:
-      return EntitiesTask(context: context, search: settings.entitySearch.stopped(by: cancellation))
+      return EntitiesTask(
+        context: context, search: settings.entitySearch.stopped(by: cancellation), fields: settings.fields())
     case .tokenize:
       var call = CallOptions()
       call.cancellation = cancellation
       return TokenizeTask(
         context: context, idsOnly: settings.idsOnly, parseSpecialTokens: settings.parseSpecialTokens,
-        call: call)
+        call: call, fields: settings.fields())
     }
   }
 

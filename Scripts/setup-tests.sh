@@ -37,6 +37,7 @@ fi
 if [ "$(id -u)" = 0 ]; then
   need valgrind valgrind
   need kcat kcat
+  need zstd zstd
   ls /usr/lib/postgresql/*/bin/initdb > /dev/null 2>&1 || missing="$missing postgresql"
   ls /usr/lib/postgresql/*/lib/pgxs > /dev/null 2>&1 || missing="$missing postgresql-server-dev-all"
   need go golang-go

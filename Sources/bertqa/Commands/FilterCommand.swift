@@ -7,11 +7,11 @@ enum FilterCommand: Command {
   static let summary = "add answers, labels, entities or vectors to the records of a pipeline"
 
   static let table = CommandTable(
-    usages: ["[OPTION]... [FILE|-]"],
+    usages: ["[OPTION]... [FILE|-]..."],
     description: [
-      "Read records from FILE, or from standard input, and write each with its result: one record out for each "
-        + "record in, in order, at once where the output is a pipe or terminal. All other bytes of a record stay "
-        + "as they are."
+      "Read records from each FILE, or from standard input, and write each with its result: one record out for "
+        + "each record in, in order, at once where the output is a pipe or terminal. All other bytes of a record "
+        + "stay as they are. Files may be compressed with gzip or zstd."
     ],
     sections: [
       OptionSection("", recordRows + ErrorPolicy.rows + limitRows),
@@ -29,6 +29,10 @@ enum FilterCommand: Command {
       OptionSection("With --task tokenize", TokenizeCommand.rows),
     ],
     notes: [
+      "--fields takes, "
+        + FilterSettings.TaskName.allCases
+        .map { "with --task \($0.rawValue): \($0.fieldNames.joined(separator: ", "))" }
+        .joined(separator: "; ") + ". start and end count code points.",
       "FIELD is a name, a path such as a.b.0, or a JSON Pointer such as /a/b/0; in a table it is a column's name. N "
         + "bytes may be given as 64K, 64M or 1G.",
       "SIGINT and SIGTERM end the run when the records already read are done, or after --stop-timeout; a second one "
@@ -52,7 +56,7 @@ enum FilterCommand: Command {
       OptionRow(
         .task, value: "TASK", choices: FilterSettings.TaskName.allCases.map(\.rawValue),
         "what to do with each record: {}; default answer")
-    ] + RecordFormat.rows(RecordFormat.names, byName: false) + [
+    ] + RecordFormat.rows(RecordFormat.names) + [
       OptionRow(.textField, value: "FIELD", "the text to work on; default 'text'"),
       OptionRow(
         .question, letter: "q", value: "QUESTION", "what to ask every record; may be given several times"),
@@ -66,6 +70,11 @@ enum FilterCommand: Command {
         detail:
           "A value that is there is replaced; else a member is added before the closing brace of the object, "
           + "and objects that are missing on the way are made."),
+      OptionRow(
+        .fields, value: "LIST", "give only these of the result, separated by commas; see below",
+        detail:
+          "As a flat object, or as columns: of the best answer or label; with --top-k above 1 an array of such "
+          + "objects, for entities always."),
       OptionRow(.idField, value: "FIELD", "what names a record in messages"),
     ]
 
@@ -80,10 +89,12 @@ enum FilterCommand: Command {
   ]
 
   private static let fileRows = [
-    OptionRow(.output, letter: "o", value: "FILE", "write to FILE instead of standard output"),
+    OptionRow(
+      .output, letter: "o", value: "FILE",
+      "write to FILE instead of standard output; compressed where its name ends in .gz or .zst"),
     OptionRow(
       .resume, value: "CHECKPOINT",
-      "keep in CHECKPOINT what is done, and go on from there when run again; needs an input file and --output",
+      "keep in CHECKPOINT what is done, and go on from there when run again; needs input files and --output",
       detail:
         "One run at a time. A rerun needs arguments of the same meaning, the same model, and an input and an "
         + "output whose parts that are done were not changed. An unfinished record at the end of the input waits "

@@ -19,7 +19,7 @@ struct TrainClassifierCommand: Command {
           OptionRow(.output, letter: "o", value: "DIR", "the directory to write"),
           OptionRow(.textField, value: "FIELD", "field of the texts; default text"),
           OptionRow(.labelField, value: "FIELD", "field of the labels; default label"),
-        ] + RecordFormat.rows(RecordFormat.textNames, byName: true) + [
+        ] + RecordFormat.rows(RecordFormat.textNames) + [
           OptionRow(
             .onError, value: "ACTION", choices: actions.map(\.key),
             "at a record that is not right: {} it; default fail", detail: "It is reported with its line."),

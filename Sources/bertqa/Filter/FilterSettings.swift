@@ -16,6 +16,17 @@ struct FilterSettings {
       }
     }
 
+    /// What --fields may name.
+    var fieldNames: [String] {
+      switch self {
+      case .answer: AnswerTask.Field.names
+      case .classify: ClassifyTask.Field.names
+      case .entities: EntitiesTask.Field.names
+      case .embed: EmbedTask.Field.names
+      case .tokenize: TokenizeTask.Field.names
+      }
+    }
+
     /// What its default model is for.
     var modelTask: ModelTask {
       switch self {
@@ -35,6 +46,8 @@ struct FilterSettings {
   private(set) var questions: [AnswerTask.Question] = []
   private(set) var id: FieldPath?
   private(set) var outputField = FieldPath(member: Array("bertqa".utf8))
+  /// What --fields names; nil for all.
+  private var fieldNames: [String]?
   private(set) var answerOptions = AnswerOptions()
   private(set) var classifyOptions = ClassifyOptions()
   private(set) var entitySearch = EntitySearch()
@@ -49,7 +62,8 @@ struct FilterSettings {
   private(set) var showsProgress = false
   /// Whether failed records are not reported.
   private(set) var isQuiet = false
-  let input: ArgumentText
+  /// One or more, read one after the other.
+  let inputs: [ArgumentText]
   /// Whether the input's end is not the end.
   private(set) var follows = false
   private(set) var stopTimeout = 10.0
@@ -63,17 +77,19 @@ struct FilterSettings {
   private(set) var metricsLabels: [(name: String, value: String)] = []
 
   init(_ arguments: ParsedArguments) throws(ToolError) {
-    if arguments.operands.count > 1 {
-      throw arguments.usage("more than one file: '\(arguments.operands[1].string)'")
+    inputs = arguments.operands.isEmpty ? [.standardInput] : arguments.operands
+    if let given = try RecordFormat(arguments, among: RecordFormat.names) {
+      format = given
+    } else {
+      format = try RecordFormat(of: inputs, arguments)
     }
-    input = arguments.operands.first ?? .standardInput
-    format = try RecordFormat(arguments, among: RecordFormat.names) ?? .jsonLines
     texts = [FieldPath(member: Array("text".utf8))]
     for given in arguments.options {
       try set(given)
       try setFiles(given)
     }
     for given in arguments.options { try setTaskOptions(given) }
+    if let given = arguments.last(.fields) { fieldNames = try readFields(given) }
     if task == .answer, questions.isEmpty {
       texts.append(FieldPath(member: Array("question".utf8)))
       questions = [.field(1)]
@@ -137,6 +153,23 @@ struct FilterSettings {
     if given.option == .secondField { texts = [texts[0], try FieldPath(given)] }
   }
 
+  private func readFields(_ given: ParsedOption) throws(ToolError) -> [String] {
+    var names: [String] = []
+    for part in given.string.split(separator: ",", omittingEmptySubsequences: false) {
+      let name = PlainText.trimmed(String(part))
+      guard task.fieldNames.contains(name), !names.contains(name) else {
+        throw given.wrong(
+          "\(task.fieldNames.joined(separator: ", ")), separated by commas and each once with --task "
+            + task.rawValue)
+      }
+      names.append(name)
+    }
+    return names
+  }
+
+  /// What --fields names, of the task's own kind; nil for all.
+  func fields<Field: ResultField>() -> [Field]? { fieldNames?.compactMap { Field(rawValue: $0) } }
+
   /// Options that only make sense together.
   private func checkTogether(_ arguments: ParsedArguments) throws(ToolError) {
     let others = TaskName.allCases.flatMap(\.options)
@@ -147,11 +180,18 @@ struct FilterSettings {
     if format.isTable, answerOptions.topK > 1 {
       throw arguments.usage("a table has room for one answer: --top-k goes with JSON records")
     }
-    if texts.count > 60 { throw arguments.usage("more than 59 questions") }
-    if checkpoint != nil, output == nil || input.isStandardInput {
-      throw arguments.usage("--resume needs an input file and --output")
+    if fieldNames != nil, idsOnly { throw arguments.usage("--fields does not go with --ids") }
+    if fieldNames != nil, entitySearch.redaction != .none {
+      throw arguments.usage("--fields does not go with --redact")
     }
-    if follows, input.isStandardInput { throw arguments.usage("--follow needs an input file") }
+    if texts.count > 60 { throw arguments.usage("more than 59 questions") }
+    if checkpoint != nil, output == nil || inputs.contains(where: \.isStandardInput) {
+      throw arguments.usage("--resume needs input files and --output")
+    }
+    if follows, inputs.contains(where: \.isStandardInput) {
+      throw arguments.usage("--follow needs an input file")
+    }
+    if follows, inputs.count > 1 { throw arguments.usage("--follow takes one input file") }
     if !metricsLabels.isEmpty, metrics == nil { throw arguments.usage("--metrics-label goes with --metrics") }
   }
 
@@ -169,7 +209,7 @@ struct FilterSettings {
     let parts: [String] = [
       task.rawValue, "\(format)", "\(texts.map(\.segments))", "\(questions)", "\(outputField.segments)",
       "\(answerOptions)", "\(classifyOptions)", entitySearch.meaning, "\(embedOptions)",
-      "\(labelLimit ?? -1)", "\(idsOnly)",
+      "\(labelLimit ?? -1)", "\(idsOnly)", "\(fieldNames ?? [])",
       "\(parseSpecialTokens)", "\(maximumRecordBytes)", "\(maximumDocumentBytes)", policy.action.rawValue,
       "\(policy.deadLetters != nil)",
     ]

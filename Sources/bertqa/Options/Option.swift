@@ -57,6 +57,7 @@ enum Option: String, CaseIterable {
   case secondField = "second-field"
   case questionField = "question-field"
   case outputField = "output-field"
+  case fields
   case idField = "id-field"
   case onError = "on-error"
   case maxRecordBytes = "max-record-bytes"

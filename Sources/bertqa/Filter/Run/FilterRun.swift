@@ -34,8 +34,8 @@ final class FilterRun {
   private static let batchRecords = 1 << 14
 
   init(
-    _ settings: FilterSettings, task: any FilterTask, form: RecordForm, input: Input, resumed: Int,
-    queue: BlockQueue, stop: StopSignals, output: RecordOutput, deadLetters: DeadLetters?,
+    _ settings: FilterSettings, task: any FilterTask, form: RecordForm, start: FilterProgress.Position,
+    inputSize: Int, queue: BlockQueue, stop: StopSignals, output: RecordOutput, deadLetters: DeadLetters?,
     progress: FilterProgress?, counters: FilterCounters
   ) {
     self.settings = settings
@@ -46,9 +46,9 @@ final class FilterRun {
     self.deadLetters = deadLetters
     self.progress = progress
     self.counters = counters
-    position = FilterProgress.Position(input: input, offset: resumed)
+    position = start
     writer = form.makeWriter()
-    report = FilterReport(settings, inputSize: input.size ?? 0, before: counters)
+    report = FilterReport(settings, inputSize: inputSize, before: counters)
   }
 
   /// Works until the input's end.
@@ -142,6 +142,10 @@ final class FilterRun {
     counters.batches += 1
     for entry in batch {
       let (record, block) = (entry.record, entry.block)
+      if position.input !== block.source {
+        try progress?.finish(position, settings.inputs, next: block.source)
+        position = FilterProgress.Position(input: block.source, linesBefore: counters.lines)
+      }
       switch record.kind {
       case .header: writeHeader(record, in: block)
       case .blank(let lineCount):
@@ -156,9 +160,6 @@ final class FilterRun {
         } else if let problem = record.problem {
           try fail(record, problem, in: block)
         }
-      }
-      if position.input !== block.source {
-        position = FilterProgress.Position(input: block.source, offset: 0)
       }
       counters.inputBytes += record.endOffset - position.offset
       position.offset = record.endOffset
@@ -253,7 +254,10 @@ final class FilterRun {
   }
 
   private func describe(_ record: Record, _ problem: RecordProblem, in block: Block) -> String {
-    var text = "\(settings.format.isText ? "line" : "record") \(record.number)"
+    let isOneOfSeveral = settings.inputs.count > 1
+    let number = record.number - (isOneOfSeveral ? position.linesBefore : 0)
+    var text = isOneOfSeveral ? "\(position.input.shown): " : ""
+    text += "\(settings.format.isText ? "line" : "record") \(number)"
     if let id = record.id {
       text += " (\(String(decoding: block.bytes(id).prefix(200), as: UTF8.self)))"
     }

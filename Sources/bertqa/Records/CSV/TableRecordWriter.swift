@@ -16,7 +16,7 @@ struct TableRecordWriter: RecordWriter {
 
   func writeHeader(_ record: Record, in block: Block, to output: inout [UInt8]) {
     var writer = CellWriter(dialect: dialect)
-    for name in newNames { writer.text(name) }
+    for name in newNames { writer.string(name) }
     write(writer.bytes, of: record, in: block, to: &output)
   }
 
@@ -27,8 +27,8 @@ struct TableRecordWriter: RecordWriter {
   ) {
     var writer = CellWriter(dialect: dialect)
     let isUnknown = problem.kind == .recordTooLarge || problem.kind == .truncated
-    for _ in 0..<record.missingColumns + newNames.count - (isUnknown ? 2 : 1) { writer.empty() }
-    writer.text(problem.message.utf8)
+    for _ in 0..<record.missingColumns + newNames.count - (isUnknown ? 2 : 1) { writer.null() }
+    writer.string(problem.message.utf8)
     if isUnknown {
       output += writer.bytes
       output.append(UInt8(ascii: "\n"))

@@ -24,7 +24,15 @@ enum FilterCommand: Command {
           OptionRow(.topK, letter: "k", value: "N", "give the N most probable labels only"), secondFieldRow,
           ClassifyOptions.contributionRow,
         ] + ClassifyOptions.readingRows),
-      OptionSection("With --task entities", EntitySearch.findingRows + EntitySearch.readingRows),
+      OptionSection(
+        "With --task entities",
+        EntitySearch.findingRows + [
+          OptionRow(
+            .inPlace, "with --redact: put the redacted text in the place of the record's own",
+            detail:
+              "In a table it is the only way not to have the original in the output; a row that fails then "
+              + "has an empty text.")
+        ] + EntitySearch.readingRows),
       OptionSection("With --task embed", [secondFieldRow] + EmbedOptions.rows),
       OptionSection("With --task tokenize", TokenizeCommand.rows),
     ],
@@ -48,7 +56,7 @@ enum FilterCommand: Command {
         "bertqa filter -q \"Which host failed?\" --text-field message app.jsonl"),
       .init(
         "a column with the label of each row, going on where a killed run was",
-        "bertqa filter --task classify --format csv in.csv -o out.csv --resume cp"),
+        "bertqa filter --task classify in.csv -o out.csv --resume cp"),
     ])
 
   private static let recordRows: [OptionRow] =
@@ -58,6 +66,14 @@ enum FilterCommand: Command {
         "what to do with each record: {}; default answer")
     ] + RecordFormat.rows(RecordFormat.names) + [
       OptionRow(.textField, value: "FIELD", "the text to work on; default 'text'"),
+      OptionRow(.coerce, "take numbers, true and false as texts, as they are spelled; default: they fail"),
+      OptionRow(
+        .nullText, value: "WHAT", choices: NullText.allCases.map(\.rawValue),
+        "what null is for a text: {}; default fail",
+        detail:
+          "skip: the record has no text, and gets null as its result without being a failure; in a table so "
+          + "does a row whose text is empty. empty: a text without a character. A missing field fails anyway."
+      ),
       OptionRow(
         .question, letter: "q", value: "QUESTION", "what to ask every record; may be given several times"),
       OptionRow(

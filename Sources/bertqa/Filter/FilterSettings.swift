@@ -10,7 +10,8 @@ struct FilterSettings {
       switch self {
       case .answer: [.question, .questionField] + AnswerOptions.options
       case .classify: [.topK, .secondField, .contributions] + ClassifyOptions.readingRows.map(\.option)
-      case .entities: (EntitySearch.findingRows + EntitySearch.readingRows).map(\.option)
+      case .entities:
+        [.inPlace] + (EntitySearch.findingRows + EntitySearch.readingRows).map(\.option)
       case .embed: [.secondField] + EmbedOptions.rows.map(\.option)
       case .tokenize: [.ids, .parseSpecialTokens]
       }
@@ -45,6 +46,11 @@ struct FilterSettings {
   private(set) var texts: [FieldPath]
   private(set) var questions: [AnswerTask.Question] = []
   private(set) var id: FieldPath?
+  /// Whether numbers and truth values are texts.
+  private(set) var coerces = false
+  private(set) var nullText = NullText.fail
+  /// Whether the redacted text takes the place of the record's.
+  private(set) var isInPlace = false
   private(set) var outputField = FieldPath(member: Array("bertqa".utf8))
   /// What --fields names; nil for all.
   private var fieldNames: [String]?
@@ -95,29 +101,42 @@ struct FilterSettings {
       questions = [.field(1)]
     }
     try checkTogether(arguments)
+    if isInPlace, !format.isTable {
+      if arguments.has(.outputField) {
+        throw arguments.usage("--in-place and --output-field exclude each other, but for tables")
+      }
+      outputField = texts[0]
+    }
   }
 
   private mutating func set(_ given: ParsedOption) throws(ToolError) {
     switch given.option {
     case .task:
       task = try given.choice(from: TaskName.allCases.map { (key: $0.rawValue, value: $0) })
-    case .textField: texts[0] = try FieldPath(given)
+    case .textField: texts[0] = try path(given)
     case .questionField:
       questions.append(.field(texts.count))
-      texts.append(try FieldPath(given))
+      texts.append(try path(given))
     case .question: if let text = given.text { questions.append(.fixed(text)) }
-    case .outputField: outputField = try FieldPath(given)
-    case .idField: id = try FieldPath(given)
+    case .outputField: outputField = try path(given)
+    case .idField: id = try path(given)
     case .onError, .maxErrors, .exitZeroOnRecordErrors: try policy.set(given)
     case .maxRecordBytes: maximumRecordBytes = try given.byteCount(in: 1...1 << 30)
     case .maxDocumentBytes: maximumDocumentBytes = try given.byteCount(in: 1...1 << 30)
     case .batchSize: batchSize = try given.integer(in: 1...10_000)
     case .progress: showsProgress = true
     case .quiet: isQuiet = true
+    case .coerce: coerces = true
+    case .nullText: nullText = try given.choice(from: NullText.allCases.map { (key: $0.rawValue, value: $0) })
+    case .inPlace: isInPlace = true
     case .ids: idsOnly = true
     case .parseSpecialTokens: parseSpecialTokens = true
     default: break
     }
+  }
+
+  private func path(_ given: ParsedOption) throws(ToolError) -> FieldPath {
+    try FieldPath(given, isColumn: format.isTable)
   }
 
   private mutating func setFiles(_ given: ParsedOption) throws(ToolError) {
@@ -150,7 +169,7 @@ struct FilterSettings {
     case .embed: try embedOptions.set(given)
     case .tokenize: break
     }
-    if given.option == .secondField { texts = [texts[0], try FieldPath(given)] }
+    if given.option == .secondField { texts = [texts[0], try path(given)] }
   }
 
   private func readFields(_ given: ParsedOption) throws(ToolError) -> [String] {
@@ -184,6 +203,7 @@ struct FilterSettings {
     if fieldNames != nil, entitySearch.redaction != .none {
       throw arguments.usage("--fields does not go with --redact")
     }
+    if isInPlace, entitySearch.redaction == .none { throw arguments.usage("--in-place goes with --redact") }
     if texts.count > 60 { throw arguments.usage("more than 59 questions") }
     if checkpoint != nil, output == nil || inputs.contains(where: \.isStandardInput) {
       throw arguments.usage("--resume needs input files and --output")
@@ -193,6 +213,12 @@ struct FilterSettings {
     }
     if follows, inputs.count > 1 { throw arguments.usage("--follow takes one input file") }
     if !metricsLabels.isEmpty, metrics == nil { throw arguments.usage("--metrics-label goes with --metrics") }
+  }
+
+  /// Whether the text is not to be in the output, where its result is.
+  var replacesText: Bool {
+    isInPlace
+      || entitySearch.redaction != .none && !format.isTable && outputField.segments == texts[0].segments
   }
 
   /// Whether the task needs no model.
@@ -210,7 +236,8 @@ struct FilterSettings {
       task.rawValue, "\(format)", "\(texts.map(\.segments))", "\(questions)", "\(outputField.segments)",
       "\(answerOptions)", "\(classifyOptions)", entitySearch.meaning, "\(embedOptions)",
       "\(labelLimit ?? -1)", "\(idsOnly)", "\(fieldNames ?? [])",
-      "\(parseSpecialTokens)", "\(maximumRecordBytes)", "\(maximumDocumentBytes)", policy.action.rawValue,
+      "\(parseSpecialTokens)", "\(coerces) \(nullText) \(isInPlace)", "\(maximumRecordBytes)",
+      "\(maximumDocumentBytes)", policy.action.rawValue,
       "\(policy.deadLetters != nil)",
     ]
     return parts.joined(separator: "\n")

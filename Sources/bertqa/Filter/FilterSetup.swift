@@ -85,9 +85,12 @@ enum FilterSetup {
       let form = RecordForm(
         format: settings.format,
         fields: RecordFields(
-          texts: settings.texts, stringCount: settings.texts.count, id: settings.id,
-          output: settings.outputField, maximumTextBytes: settings.maximumDocumentBytes),
-        newNames: (task.columns + ["error"]).map { Array("\(settings.outputField.name)_\($0)".utf8) })
+          texts: settings.texts, stringCount: settings.coerces ? 0 : settings.texts.count, id: settings.id,
+          output: settings.outputField, maximumTextBytes: settings.maximumDocumentBytes,
+          nullText: settings.nullText, isTextReplaced: settings.replacesText),
+        newNames: ((settings.isInPlace ? [] : task.columns) + ["error"]).map {
+          Array("\(settings.outputField.name)_\($0)".utf8)
+        })
       let queue = BlockQueue()
       let source = FilterInput(
         settings.inputs, first: start.input, isText: settings.format.isText, stop: stop,

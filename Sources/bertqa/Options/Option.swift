@@ -58,6 +58,10 @@ enum Option: String, CaseIterable {
   case questionField = "question-field"
   case outputField = "output-field"
   case fields
+  case coerce
+  case nullText = "null-text"
+  case inPlace = "in-place"
+  case holdout
   case idField = "id-field"
   case onError = "on-error"
   case maxRecordBytes = "max-record-bytes"

@@ -116,9 +116,12 @@ struct RecordForm {
 
   func makeWriter() -> any RecordWriter {
     switch format {
-    case .jsonLines: JSONRecordWriter(output: fields.output, isLengthPrefixed: false)
-    case .lengthPrefixed: JSONRecordWriter(output: fields.output, isLengthPrefixed: true)
-    case .table(let dialect): TableRecordWriter(newNames: newNames, dialect: dialect)
+    case .jsonLines:
+      JSONRecordWriter(output: fields.output, isLengthPrefixed: false, keepsRecord: !fields.isTextReplaced)
+    case .lengthPrefixed:
+      JSONRecordWriter(output: fields.output, isLengthPrefixed: true, keepsRecord: !fields.isTextReplaced)
+    case .table(let dialect):
+      TableRecordWriter(newNames: newNames, dialect: dialect, replacesText: fields.isTextReplaced)
     }
   }
 }

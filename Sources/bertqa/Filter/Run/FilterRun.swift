@@ -88,7 +88,7 @@ final class FilterRun {
     let record: Record
 
     var hasTexts: Bool {
-      if case .data = record.kind { return record.problem == nil }
+      if case .data = record.kind { return record.problem == nil && !record.hasNoText }
       return false
     }
   }
@@ -159,6 +159,8 @@ final class FilterRun {
           try write(outcome, of: record, in: block)
         } else if let problem = record.problem {
           try fail(record, problem, in: block)
+        } else {
+          try writeEmpty(record, in: block)
         }
       }
       counters.inputBytes += record.endOffset - position.offset
@@ -193,6 +195,18 @@ final class FilterRun {
         counters.written += 1
       case .failed(let problem): throw problem
       }
+    } catch {
+      try fail(record, error, in: block)
+    }
+  }
+
+  /// A record without a text, for which no result is the right one.
+  private func writeEmpty(_ record: Record, in block: Block) throws(ToolError) {
+    do throws(RecordProblem) {
+      try writer.writeEmpty(of: record, in: block, to: &output.buffer)
+      counters.succeeded += 1
+      counters.withoutText += 1
+      counters.written += 1
     } catch {
       try fail(record, error, in: block)
     }

@@ -33,10 +33,13 @@ if [ "$(id -u)" = 0 ] && [ "$(uname -m)" = x86_64 ]; then
   need aarch64-linux-gnu-gcc "gcc-aarch64-linux-gnu libc6-dev-arm64-cross"
   need qemu-aarch64 qemu-user
 fi
-# Other hosts of the library, a browser for the demo's page, and what finds lost memory; their tests are skipped where these are missing.
+# Other hosts of the library, a browser for the demo's page, a sandbox, and what finds lost memory; their tests are
+# skipped where these are missing.
 if [ "$(id -u)" = 0 ]; then
   need valgrind valgrind
+  need bwrap bubblewrap
   need kcat kcat
+  need zstd zstd
   ls /usr/lib/postgresql/*/bin/initdb > /dev/null 2>&1 || missing="$missing postgresql"
   ls /usr/lib/postgresql/*/lib/pgxs > /dev/null 2>&1 || missing="$missing postgresql-server-dev-all"
   need go golang-go

@@ -153,6 +153,7 @@ def main():
 
     sys.path[:0] = [str(ROOT / "Tests" / "python"), str(ROOT / "Benchmarks")]
     import corpus
+
     import spark_cluster
 
     cut = (p for path in arguments.texts for t in corpus.texts(pathlib.Path(path)) for p in corpus.passages(t))

@@ -267,6 +267,7 @@ def test_documentation(cluster, package, tmp_path):
     shutil.copy(package, tmp_path / "build" / "bertqa-0.1.0-py3-none-any.whl")
     path = f"{spark_cluster.home() / 'bin'}{os.pathsep}{os.environ['PATH']}"
     environment = {**cluster.environment, "MASTER": cluster.master, "PATH": path, "SPARK_LOCAL_IP": "127.0.0.1"}
+    environment["PYTHONWARNINGS"] = "ignore"  # PySpark warns of pandas 3, and spark-submit prints that
     for recipe in recipes:
         result = subprocess.run(
             ["sh", "-e", "-c", recipe.code], cwd=tmp_path, env=environment, capture_output=True, text=True,

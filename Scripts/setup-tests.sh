@@ -39,6 +39,7 @@ if [ "$(id -u)" = 0 ]; then
   need valgrind valgrind
   need bwrap bubblewrap
   need kcat kcat
+  need zstd zstd
   ls /usr/lib/postgresql/*/bin/initdb > /dev/null 2>&1 || missing="$missing postgresql"
   ls /usr/lib/postgresql/*/lib/pgxs > /dev/null 2>&1 || missing="$missing postgresql-server-dev-all"
   need go golang-go
@@ -59,9 +60,15 @@ if [ -n "$missing" ]; then
   fi
 fi
 
-requirements=Tests/python/requirements.txt
-if ! cmp -s "$requirements" "$venv/installed.txt"; then
-  "$python" -m venv "$venv"
-  "$venv/bin/pip" install -q --disable-pip-version-check -r "$requirements"
-  cp "$requirements" "$venv/installed.txt"
+install() { # install REQUIREMENTS MARK: unless they are there already
+  if ! cmp -s "$1" "$venv/$2"; then
+    "$python" -m venv "$venv"
+    "$venv/bin/pip" install -q --disable-pip-version-check -r "$1"
+    cp "$1" "$venv/$2"
+  fi
+}
+install Tests/python/requirements.txt installed.txt
+# Half a gigabyte, of no use without Java; the tests that need it are skipped there.
+if command -v java > /dev/null 2>&1; then
+  install Tests/python/requirements-spark.txt installed-spark.txt
 fi

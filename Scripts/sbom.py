@@ -123,6 +123,10 @@ SYSTEM_LICENCES = {
 }
 
 
+#: What the tool loads when it meets a compressed file.
+CODECS = {"libz.so.1": "Zlib", "libzstd.so.1": "BSD-3-Clause"}
+
+
 def made(prefix, swiftc):
     document = Document()
     number = version(prefix)
@@ -167,6 +171,18 @@ def made(prefix, swiftc):
             comment="Of the system that it runs on, not part of this; the version is the oldest that has all symbols.",
         )  # fmt: skip
         document.relate(main, "DYNAMIC_LINK", library)
+
+    tool = (prefix / "bin" / "bertqa").read_bytes()
+    for name, licence in CODECS.items():
+        if name.encode() in tool:
+            codec = document.add_package(
+                name,
+                "1",
+                licence,
+                "LIBRARY",
+                comment="Of the system that it runs on, loaded for compressed files only.",
+            )
+            document.relate(codec, "OPTIONAL_DEPENDENCY_OF", main)
 
     for model in sorted((prefix / "share" / "bertqa" / "models").iterdir()):
         files = regular_files(model)

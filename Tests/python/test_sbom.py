@@ -15,10 +15,18 @@ MODELS = PREFIX / "share" / "bertqa" / "models"
 IDENTIFIER = re.compile(r"SPDXRef-[A-Za-z0-9.-]+")
 # Of SPDX's list of licences and of exceptions, those that occur here.
 EXPRESSION = re.compile(
-    r"NOASSERTION|(Apache-2\.0|MIT|CC0-1\.0|CC-BY-4\.0|CC-BY-SA-[34]\.0|LGPL-2\.1-or-later|GPL-3\.0-or-later)"
+    r"NOASSERTION|(Apache-2\.0|MIT|CC0-1\.0|CC-BY-4\.0|CC-BY-SA-[34]\.0|LGPL-2\.1-or-later|Zlib|BSD-3-Clause|GPL-3\.0-or-later)"
     r"( WITH (Swift-exception|GCC-exception-3\.1))?"
 )
-RELATIONSHIPS = {"DESCRIBES", "CONTAINS", "STATIC_LINK", "DYNAMIC_LINK", "DEPENDS_ON", "BUILD_TOOL_OF"}
+RELATIONSHIPS = {
+    "DESCRIBES",
+    "CONTAINS",
+    "STATIC_LINK",
+    "DYNAMIC_LINK",
+    "DEPENDS_ON",
+    "BUILD_TOOL_OF",
+    "OPTIONAL_DEPENDENCY_OF",
+}
 PURPOSES = {"LIBRARY", "APPLICATION", "FILE"}
 
 
@@ -169,6 +177,13 @@ def test_what_is_linked(document):
     ).stdout  # fmt: skip
     assert linked["DYNAMIC_LINK"] == set(re.findall(r"\(NEEDED\).*\[(.*?)\]", text))
     assert linked["STATIC_LINK"] == {"swift-runtime"}
+    optional = {
+        packages[relation["spdxElementId"]]["name"]
+        for relation in document["relationships"]
+        if relation["relationshipType"] == "OPTIONAL_DEPENDENCY_OF"
+    }
+    named = set(re.findall(rb"lib[a-z]+\.so\.\d+(?=\0)", (PREFIX / "bin" / "bertqa").read_bytes()))
+    assert optional == {name.decode() for name in named} - linked["DYNAMIC_LINK"]
     [runtime] = [package for package in document["packages"] if package["name"] == "swift-runtime"]
     compiler = subprocess.run(["swiftc", "--version"], check=True, capture_output=True, text=True).stdout
     assert f"Swift version {runtime['versionInfo']} " in compiler

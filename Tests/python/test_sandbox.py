@@ -3,6 +3,7 @@
 Where one of the two cannot run, the other still does.
 """
 
+import gzip
 import json
 import os
 import pathlib
@@ -18,6 +19,7 @@ from conftest import FIXTURES, PREFIX, ROOT, clean_environment
 
 TOOL = PREFIX / "bin" / "bertqa"
 COUNT = 200
+CODECS = ["libz.so.1", "libzstd.so.1"]
 
 
 def listed():
@@ -54,6 +56,12 @@ def libraries():
     return sorted(set(re.findall(r"(/\S+) \(0x", text)))
 
 
+def codecs():
+    """The libraries that the tool loads for compressed files, where they are."""
+    text = subprocess.run(["/sbin/ldconfig", "-p"], check=True, capture_output=True, text=True).stdout
+    return [path for name in CODECS for path in re.findall(rf"^\t{re.escape(name)} .*=> (\S+)$", text, re.M)[:1]]
+
+
 @pytest.fixture(scope="module")
 def bubblewrap():
     """The command up to the program: a root that has the tool, its libraries and nothing else."""
@@ -61,10 +69,10 @@ def bubblewrap():
     if command is None:
         pytest.skip("the filter under bubblewrap: needs bubblewrap")
     binds = []
-    for path in [*libraries(), TOOL]:
+    for path in [*libraries(), *codecs(), TOOL]:
         binds += ["--ro-bind", os.path.realpath(path), path]
     options = [command, "--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
-    options += ["--proc", "/proc", *binds]
+    options += ["--proc", "/proc", "--tmpfs", "/tmp", *binds]
     tried = subprocess.run([*options, TOOL, "--version"], capture_output=True, text=True)
     if tried.returncode != 0 and tried.stderr.startswith("bwrap: "):
         pytest.skip(f"the filter under bubblewrap: {tried.stderr.strip()}")
@@ -95,7 +103,7 @@ def sandbox(request, tmp_path):
     prefix = []
     if request.param != "seccomp":
         # The root is read-only, /tmp the sandbox's own; only the directory of the files can be written.
-        prefix += [*request.getfixturevalue("bubblewrap"), "--ro-bind", FIXTURES, FIXTURES, "--tmpfs", "/tmp"]
+        prefix += [*request.getfixturevalue("bubblewrap"), "--ro-bind", FIXTURES, FIXTURES]
         prefix += ["--bind", tmp_path / "files", tmp_path / "files"]
     if request.param != "bubblewrap":
         launcher = request.getfixturevalue("launcher")
@@ -145,6 +153,16 @@ def test_files_and_all_that_is_written_beside(sandbox, tmp_path):
     assert json.loads((files / "stats").read_text())["records"] > 0
     assert "bertqa_" in (files / "metrics").read_text()
     assert sorted(path.name for path in files.iterdir()) == ["checkpoint", "dead", "in", "metrics", "out", "stats"]
+
+
+def test_compressed_files(sandbox, tmp_path):
+    if not codecs():
+        pytest.skip("the filter in a sandbox with compressed files: needs zlib")
+    files = tmp_path / "files"
+    (files / "in.jsonl.gz").write_bytes(gzip.compress(records()))
+    options = ["--task", "tokenize", *TASKS["tokenize"], "-o", files / "out.jsonl.gz", files / "in.jsonl.gz"]
+    sandbox.run(*options)
+    assert len(gzip.decompress((files / "out.jsonl.gz").read_bytes()).splitlines()) == COUNT
 
 
 def test_follow_until_a_signal(sandbox, tmp_path):

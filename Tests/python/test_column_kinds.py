@@ -10,13 +10,13 @@ import pandas
 import polars
 import pyarrow
 import pytest
-from test_columns import QUESTION, expected, texts
 
 import bertqa
 from bertqa import _arrow, _arrow_build, _columns
 from bertqa._arrow_values import values
 from conftest import FIXTURES
 from samples import SOME_WORDS, run_python
+from test_columns import QUESTION, expected, texts
 
 
 @pytest.fixture(scope="module")

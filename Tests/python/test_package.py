@@ -12,7 +12,7 @@ import pytest
 
 import bertqa
 from bertqa import _abi, _arrow, _call, _errors
-from conftest import PACKAGE, PREFIX, ROOT
+from conftest import FIXTURES, PACKAGE, PREFIX, ROOT
 from samples import FOX, HEADER, WHO, run_python
 
 EXPERIMENTAL = (ROOT / "include" / "bertqa_experimental.h").read_text()
@@ -160,6 +160,9 @@ def test_reprs_are_one_line_whatever_the_size(tiny):
         prediction = play.predict("O", top_k=1000)
         shown = [prediction, play.generate("O", max_words=300, temperature=1.0), play.rank("O", [long])[0]]
         shown += [play, play.info, prediction.state, play.likelihood("O")]
+    with bertqa.Context(FIXTURES / "tiny-bert-embedder") as embedder:
+        shown += [bertqa.Labeler(embedder, {long: long, "b": long}), embedder.embed([long])]
+    shown += [bertqa.EntityList([], 0), bertqa.patterns("a@example.org " * 1000)]
     shown += [result, result.answer, tiny.tokenize(long), tiny.info, tiny, tiny.prepare(long)]
     for value in shown:
         text = repr(value)

@@ -57,6 +57,7 @@ from ._sequence import SequenceState
 from ._sequence_results import Generation, Prediction, RankedText, SequenceInfo, SequenceScore, Word
 from ._train import train_classifier
 from ._training_results import QuantizeReport, TrainingLabel, TrainingReport
+from ._word_counts import word_counts
 
 __version__ = "0.1.0"
 
@@ -118,6 +119,7 @@ __all__ = [
     "train_classifier",
     "version",
     "warm_up",
+    "word_counts",
 ]
 
 # Public names: what tracebacks and help() show is "bertqa.WrongModel", not where it is defined.

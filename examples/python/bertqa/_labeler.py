@@ -79,6 +79,9 @@ class Labeler(Closable):
         ]
         return tuple(text_at(*label) for label in found)
 
+    def __repr__(self) -> str:
+        return "<closed Labeler>" if self._handle is None else f"<Labeler of {len(self.labels)} labels>"
+
     @overload
     def classify(self, text: T, **options: "Unpack[CallOptions]") -> Classification[T]: ...
 

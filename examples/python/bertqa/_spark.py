@@ -6,11 +6,10 @@ import re
 from dataclasses import dataclass
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
-from ._columns import answer_column, classify_column, entities_column
+from ._columns import answer_column, classify_column, embed_column, entities_column
 from ._context import Context
 from ._errors import BertQAError, OutOfMemory, TooLarge
 from ._unpacked import unpack_library
-from ._vectors import vectors
 
 #: Rows of one call of the library, and of a batch that is handed back.
 ROWS = 1024
@@ -113,7 +112,7 @@ def _call(task: str, context: Context, questions: Any, texts: Any, options: Any)
         return classify_column(context, texts, **options)
     if task == "entities":
         return entities_column(context, texts, **options)
-    return vectors(context, texts, **options)
+    return embed_column(context, texts, **options)
 
 
 def result_type(task: str) -> Any:

@@ -12,9 +12,8 @@ DuckDB hands over up to 2048 rows at a time as Arrow columns, which the library 
 import os
 from typing import TYPE_CHECKING, Any, Callable, Optional, Union
 
-from ._columns import answer_column, classify_column, entities_column
+from ._columns import answer_column, classify_column, embed_column, entities_column
 from ._context import Context
-from ._vectors import vectors
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -81,7 +80,7 @@ def register(
         return _label_lists(classify_column(classifier, texts), labels)
 
     def vector(texts: Any) -> Any:
-        return vectors(embedder, texts)
+        return embed_column(embedder, texts)
 
     def add(name: str, function: Callable[..., Any], count: int, result: str) -> None:
         _add(connection, name, function, ["VARCHAR"] * count, result, has_models)

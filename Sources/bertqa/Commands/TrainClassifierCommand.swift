@@ -24,6 +24,9 @@ struct TrainClassifierCommand: Command {
             .onError, value: "ACTION", choices: actions.map(\.key),
             "at a record that is not right: {} it; default fail", detail: "It is reported with its line."),
           OptionRow(.json, "print the report as one JSON object"),
+          OptionRow(
+            .html, value: "FILE", "also write the report as a page, the confusion matrix as a picture",
+            detail: "It needs no other file and no network."),
         ]),
       OptionSection(
         "What is counted",
@@ -85,6 +88,8 @@ struct TrainClassifierCommand: Command {
   private let format: RecordFormat?
   private var skipsWrongRecords = false
   private let printsJSON: Bool
+  /// Where to write the report as a page; nil for nowhere.
+  private let page: String?
 
   static func run(_ arguments: ParsedArguments, to output: Output) throws(ToolError) -> ExitCode {
     try TrainClassifierCommand(arguments).run(to: output)
@@ -93,6 +98,7 @@ struct TrainClassifierCommand: Command {
   private init(_ arguments: ParsedArguments) throws(ToolError) {
     files = arguments.operands.isEmpty ? [.standardInput] : arguments.operands
     printsJSON = arguments.has(.json)
+    page = arguments.last(.html)?.string
     guard let output = arguments.last(.output) else { throw arguments.usage("no --output was given") }
     directory = output.string
     format = try RecordFormat(arguments, among: RecordFormat.textNames)
@@ -128,8 +134,9 @@ struct TrainClassifierCommand: Command {
     defer { progress?.clear() }
     var options = options
     options.progress = { stage, fraction in
-      progress?.update("\(stage), \(Int(fraction * 100)) %")
+      progress?.update("\(stage), \(Int(fraction * 100)) %", fraction: fraction)
     }
+    if let page { try FileWriting.check(canReplace: page) }
     PartialDirectories.remove(of: directory)
     // Before anything is read: a mistake in the options is reported at once.
     let trainer = try ofCore(Self.invocation) { () throws(BertQAError) in
@@ -149,6 +156,7 @@ struct TrainClassifierCommand: Command {
       try trainer.finish(modelDirectory: directory)
     }
     progress?.clear()
+    if let page { try FileWriting.replace(page, with: TrainingPage(report: trained).text) }
     output.write(printsJSON ? trained.json(skippedCount: tally.skipped) : trained.lines())
     if !trained.hasConverged {
       report("not converged after \(trained.iterations) iterations; raise --max-iterations or --tolerance")

@@ -156,3 +156,26 @@ def test_answers(saved):
     assert abs(answer.score - score) <= 2 * TOLERANCE
     i, j = next((i, j) for i in tokens for j in tokens if i <= j < i + 10 and start[i] + end[j] == score)
     assert document[offsets[i][0] : offsets[j][1]].strip() == answer.text.strip()
+
+
+@pytest.mark.parametrize("strategy", ["none", "simple", "first", "average", "max"])
+def test_entities(saved, strategy):
+    """Of words with spaces between: what transformers takes for a word at other places, docs/entities.md says."""
+    family, save = saved
+    labels = dict(enumerate(["O", "B-PER", "I-PER", "B-LOC", "I-LOC"]))
+    directory, model, tokenizer = save("ForTokenClassification", id2label=labels)
+    tagger = transformers.pipeline("token-classification", model=model, tokenizer=tokenizer, device="cpu")
+    texts = [text_of(words, words).replace(",", "").replace("\u2603 ", "") for words in (1, 2, 5, 17, 60, 90)]
+    count = 0
+    with bertqa.Context(directory, precision="f32") as context:
+        for text, found in zip(texts, context.entities_batch(texts, aggregation=strategy)):
+            expected = []
+            for one in tagger(text, aggregation_strategy=strategy):
+                part = text[one["start"] : one["end"]]
+                start, end = one["end"] - len(part.lstrip()), one["start"] + len(part.rstrip())
+                if start < end:
+                    expected.append((start, end, one.get("entity", one.get("entity_group")), one["score"]))
+            assert [(e.start, e.end, e.label) for e in found] == [e[:3] for e in expected], text
+            assert np.allclose([e.score for e in found], [e[3] for e in expected], atol=1e-5)
+            count += len(found)
+    assert count >= 5, family

@@ -125,7 +125,7 @@ def test_a_training_report(tmp_path, folds):
     page = Page(page_file)
     assert_stands_alone(page)
     if folds == 0:
-        assert "no cross-validation" in page.source and "svg" not in page.elements
+        assert "There was no cross-validation" in page.source and "svg" not in page.elements
         return
     assert "svg" in page.elements and page.source.count('class="right"') == 2 == page.source.count('class="wrong"')
     assert "dog predicted as dog: 20 of 20" in page.source and "cat &amp; &lt;co&gt;" in page.source
@@ -134,6 +134,18 @@ def test_a_training_report(tmp_path, folds):
     for name in "precision", "recall":
         for value in report[name]:
             assert f"{value:.4f}" in cells
+
+
+def test_a_training_report_of_texts_held_out(tmp_path):
+    data, held = tmp_path / "data.jsonl", tmp_path / "held.jsonl"
+    rows = [json.dumps({"text": f"{text} a{i % 7}", "label": label}) for i in range(20) for text, label in ANIMALS]
+    data.write_text("\n".join(rows))
+    held.write_text("\n".join(rows[:6] + [json.dumps({"text": ANIMALS[0][0], "label": "wolf"})]))
+    page_file = tmp_path / "report.html"
+    run("train-classifier", data, "--holdout", held, "--html", page_file, "-o", tmp_path / "model")
+    page = Page(page_file)
+    assert page.texts["h2"] == ["Cross-validation", "Texts held out"]
+    assert "wolf predicted as dog: 1 of 1" in page.source and "dog predicted as dog: 3 of 3" in page.source
 
 
 def test_a_report_that_cannot_be_written(tmp_path):

@@ -3,48 +3,52 @@ import BertQACore
 /// `bertqa train-classifier --html`: how good a classifier is, with the confusion matrix as a picture.
 struct TrainingPage {
   let report: TrainingReport
+  let holdout: Holdout?
 
   /// Labels above which a picture of all pairs of them would be of no use.
   private static let pictureLabels = 100
 
   var text: String {
-    var body = "<h1>Training report</h1>\n<table>\n"
-    for (name, value) in facts { body += "<tr><th>\(name)</th><td class=\"number\">\(value)</td></tr>\n" }
-    body += "</table>\n"
+    var body = "<h1>Training report</h1>\n"
+    body += Self.table([
+      ("texts", String(report.textCount)), ("labels", String(report.labels.count)),
+      ("vocabulary", String(report.vocabularySize)),
+    ])
     if report.confusion.isEmpty {
-      body += "<p class=\"faint\">Not measured: there was no cross-validation.</p>\n"
+      body += "<p class=\"faint\">There was no cross-validation.</p>\n"
     } else {
-      body += "<h2>What texts were predicted as</h2>\n"
-      body +=
-        report.labels.count > Self.pictureLabels
-        ? "<p class=\"faint\">Too many labels for a picture.</p>\n" : picture
-      body += "<h2>Labels</h2>\n" + table
+      body += Self.section("Cross-validation", report.evaluation)
     }
+    if let holdout { body += Self.section("Texts held out", holdout.evaluation) }
     return HTMLText.page(title: "Training report", style: Self.style, body: body)
   }
 
-  private var facts: [(String, String)] {
-    var facts = [
-      ("texts", String(report.textCount)), ("labels", String(report.labels.count)),
-      ("vocabulary", String(report.vocabularySize)),
-    ]
-    guard !report.confusion.isEmpty else { return facts }
-    facts += [
-      ("accuracy", decimal(report.accuracy, digits: 4)), ("macro F1", decimal(report.macroF1, digits: 4)),
-      ("calibration error", decimal(report.calibrationError, digits: 4)),
-    ]
-    return facts
+  private static func section(_ title: String, _ evaluation: EvaluationRecord) -> String {
+    var section = "<h2>\(title)</h2>\n"
+    section += table([
+      ("accuracy", decimal(evaluation.accuracy, digits: 4)),
+      ("macro F1", decimal(evaluation.macroF1, digits: 4)),
+      ("calibration error", decimal(evaluation.calibrationError, digits: 4)),
+    ])
+    section +=
+      evaluation.labels.count > pictureLabels
+      ? "<p class=\"faint\">Too many labels for a picture.</p>\n" : picture(evaluation)
+    return section + labels(evaluation)
+  }
+
+  private static func table(_ facts: [(String, String)]) -> String {
+    let rows = facts.map { "<tr><th>\($0)</th><td class=\"number\">\($1)</td></tr>\n" }
+    return "<table>\n\(rows.joined())</table>\n"
   }
 
   /// Texts, precision, recall and F1 of each label.
-  private var table: String {
+  private static func labels(_ evaluation: EvaluationRecord) -> String {
     let names = ["texts", "precision", "recall", "F1"]
     var table =
       "<table>\n<tr><th>label</th>\(names.map { "<th class=\"number\">\($0)</th>" }.joined())</tr>\n"
-    for (row, label) in report.labels.enumerated() {
-      let (precision, recall) = (report.precision[row], report.recall[row])
-      let f1 = precision + recall > 0 ? 2 * precision * recall / (precision + recall) : 0
-      let cells = [String(report.labelTexts[row])] + [precision, recall, f1].map { decimal($0, digits: 4) }
+    for (row, label) in evaluation.labels.enumerated() {
+      let scores = [evaluation.precision[row], evaluation.recall[row], evaluation.f1[row]]
+      let cells = [String(evaluation.labelTexts[row])] + scores.map { decimal($0, digits: 4) }
       table += "<tr><td><bdi>\(HTMLText.escaped(label))</bdi></td>"
       table += cells.map { "<td class=\"number\">\($0)</td>" }.joined() + "</tr>\n"
     }
@@ -60,26 +64,27 @@ struct TrainingPage {
   private static let shownLabel = 18
 
   /// A row for each label, a column for each predicted label; the darker, the larger a part of the row.
-  private var picture: String {
-    let side = Self.margin + report.labels.count * Self.cell
-    var svg = "<svg viewBox=\"0 0 \(side + 4) \(side + 4)\" style=\"max-width: \(side)px\" role=\"img\" "
+  private static func picture(_ evaluation: EvaluationRecord) -> String {
+    let labels = evaluation.labels
+    let side = margin + labels.count * cell
+    var svg = "<svg viewBox=\"0 0 \(side + 80) \(side + 4)\" style=\"max-width: \(side + 80)px\" role=\"img\" "
     svg +=
       "aria-label=\"Confusion matrix: rows are labels, columns what was predicted; the numbers are in the table below\">\n"
-    for (index, label) in report.labels.enumerated() {
-      let middle = Self.margin + index * Self.cell + Self.cell / 2
+    for (index, label) in labels.enumerated() {
+      let middle = margin + index * cell + cell / 2
       let name = HTMLText.escaped(
-        String(label.prefix(Self.shownLabel)) + (label.count > Self.shownLabel ? "…" : ""))
+        String(label.prefix(shownLabel)) + (label.count > shownLabel ? "…" : ""))
       let title = "<title>\(HTMLText.escaped(label))</title>"
-      svg += "<text x=\"\(Self.margin - 6)\" y=\"\(middle + 4)\" text-anchor=\"end\">\(title)\(name)</text>\n"
+      svg += "<text x=\"\(margin - 6)\" y=\"\(middle + 4)\" text-anchor=\"end\">\(title)\(name)</text>\n"
       svg +=
-        "<text transform=\"translate(\(middle + 4) \(Self.margin - 6)) rotate(-60)\">\(title)\(name)</text>\n"
+        "<text transform=\"translate(\(middle + 4) \(margin - 6)) rotate(-60)\">\(title)\(name)</text>\n"
     }
     var counts: [[Int]: Int] = [:]
-    for entry in report.confusion { counts[[entry.trueLabel, entry.predictedLabel]] = entry.count }
-    for row in report.labels.indices {
-      let total = report.labels.indices.reduce(0) { $0 + (counts[[row, $1]] ?? 0) }
-      for column in report.labels.indices {
-        svg += Self.square(row, column, counts[[row, column]] ?? 0, of: total, report.labels)
+    for entry in evaluation.confusion { counts[[entry.trueLabel, entry.predictedLabel]] = entry.count }
+    for row in labels.indices {
+      let total = labels.indices.reduce(0) { $0 + (counts[[row, $1]] ?? 0) }
+      for column in labels.indices {
+        svg += square(row, column, counts[[row, column]] ?? 0, of: total, labels)
       }
     }
     return svg + "</svg>\n"

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Optional, TypedDict
 
 if TYPE_CHECKING:
-    from ._results import Word
+    from ._sequence_results import Word
 
 
 class CallOptions(TypedDict, total=False):

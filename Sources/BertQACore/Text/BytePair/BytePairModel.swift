@@ -135,7 +135,7 @@ extension BytePairModel: TokenModel {
     let rangeCount = words.ranges.count
     let table = wholeWords.short
     let short = encoder.short
-    let cache = encoder.cache
+    let splits = encoder.splits
     let readsBytes = symbols.unit == .bytes
     let ignoresMerges = settings.ignoresMerges
     var index = 0
@@ -144,30 +144,9 @@ extension BytePairModel: TokenModel {
       let count = end &- start
       index &+= 1
       if count <= PieceKey.maximumCount {
-        let key = PieceKey(loading: text + start).prefix(count, continuation: 0)
-        let id = table.id(of: key)
+        let id = table.id(of: PieceKey(loading: text + start).prefix(count, continuation: 0))
         if id >= 0 {
           try output.append(id, start, end)
-          continue
-        }
-        if readsBytes {
-          let slot = cache.slot(of: key)
-          if !slot.holds(key) {
-            let pieces = short.cut(text + start, count)
-            slot.keep(key, short.ids, short.starts, count: pieces)
-            if pieces > WordCache.pieceLimit {
-              try short.append(pieces, at: start, to: &output)
-              continue
-            }
-          }
-          var piece = 0
-          var begin = start
-          while piece < slot.count {
-            let next = start &+ slot.end(piece)
-            try output.append(slot.id(piece), begin, next)
-            begin = next
-            piece &+= 1
-          }
           continue
         }
       } else if ignoresMerges {
@@ -178,7 +157,14 @@ extension BytePairModel: TokenModel {
         }
       }
       if readsBytes, count <= ShortWord.limit {
-        try short.append(short.cut(text + start, count), at: start, to: &output)
+        let key = WordKey(text + start, count: count, mode: 0)
+        if let key, try splits.append(key, at: start, to: &output) { continue }
+        let pieces = short.cut(text + start, count)
+        try short.append(pieces, at: start, to: &output)
+        if let key {
+          let (ids, starts) = (short.ids, short.starts)
+          splits.remember(key, at: 0, count: pieces) { (ids[$0], Int(starts[$0]), Int(starts[$0 &+ 1])) }
+        }
       } else {
         try encoder.encode(text + start, count: count, output.monitor)
         try encoder.append(at: start, to: &output)

@@ -13,8 +13,7 @@ final class WordEncoder {
   private let memory: ShortWord.Memory
   /// What merges few symbols, in place in `ids` and `starts`.
   let short: ShortWord
-  private let cacheMemory: WordCache.Memory
-  let cache: WordCache
+  let splits: WordSplits
   /// Of a long word: the same links, and what waits to be merged.
   private var longIDs = GrowableBuffer<Int32>()
   private var longStarts = GrowableBuffer<Int32>()
@@ -26,8 +25,7 @@ final class WordEncoder {
     self.model = model
     memory = try ShortWord.Memory()
     short = ShortWord(memory, model)
-    cacheMemory = try WordCache.Memory()
-    cache = WordCache(cacheMemory)
+    splits = try WordSplits()
     ids = short.ids
     starts = short.starts
   }

@@ -19,11 +19,15 @@ struct PieceFacts: Sendable {
   init(_ pipeline: Pipeline, _ added: AddedVocabulary) throws(BertQAError) {
     let vocabulary = pipeline.model.vocabulary
     let mark = pipeline.wordMark
+    let marksContinuations = if case .continuing = mark { true } else { false }
     facts = try SharedBuffer(count: max(vocabulary.count, Int(added.lastID) + 1))
     for id in 0..<Int32(clamping: facts.count) {
       let piece = vocabulary.piece(id)
       facts.base[Int(id)] =
-        if added[id]?.isSpecial == true || id == pipeline.model.unknownID || piece.isEmpty {
+        if id == pipeline.model.unknownID, !marksContinuations {
+          // Mostly a letter that the vocabulary lacks, inside a word whose other letters it has.
+          Self.isUninformative | Edge.word.rawValue | Edge.word.rawValue << 2
+        } else if added[id]?.isSpecial == true || id == pipeline.model.unknownID || piece.isEmpty {
           Self.isUninformative | Self.begins
         } else {
           Self.facts(of: Array(piece), mark)

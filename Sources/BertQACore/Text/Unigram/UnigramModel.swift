@@ -117,7 +117,12 @@ extension UnigramModel: TokenModel {
         let piece = lattice.pieces[index]
         try output.append(piece.id, Int(piece.begin), Int(piece.end))
       }
-      if let key { splits.remember(key, at: begin, lattice.pieces) }
+      if let key {
+        let pieces = UnsafePointer(lattice.pieces.base)
+        splits.remember(key, at: begin, count: lattice.pieces.count) {
+          (pieces[$0].id, Int(pieces[$0].begin), Int(pieces[$0].end))
+        }
+      }
     }
   }
 }

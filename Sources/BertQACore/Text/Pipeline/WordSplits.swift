@@ -34,7 +34,7 @@ struct WordKey: BitwiseCopyable {
 }
 
 /// The splits of words seen lately: most words of a text are not new. Each word has one place, where it replaces the
-/// word that was there.
+/// word that was there. It changes nothing but the time, and belongs to the memory of one text at a time.
 final class WordSplits {
   /// 64 bytes.
   private struct Entry: BitwiseCopyable {
@@ -79,24 +79,28 @@ final class WordSplits {
     return true
   }
 
-  /// Keeps the pieces of a word, if they are few and one begins where the one before ends.
+  /// Keeps the `count` pieces of a word, if they are few and one begins where the one before ends.
+  ///
+  /// - Parameter piece: the id and the range of each, counted as `begin` is.
   @inline(__always)
-  func remember(_ key: WordKey, at begin: Int, _ pieces: borrowing GrowableBuffer<PlacedPiece>) {
-    guard pieces.count <= Entry.capacity else { return }
+  func remember(
+    _ key: WordKey, at begin: Int, count: Int, piece: (Int) -> (id: Int32, begin: Int, end: Int)
+  ) {
+    guard count <= Entry.capacity else { return }
     let entry = place(key)
     entry.pointee.count = 0
     let ids = UnsafeMutableRawPointer(entry).advanced(by: 24).assumingMemoryBound(to: Int32.self)
     let ends = UnsafeMutableRawPointer(entry).advanced(by: 52).assumingMemoryBound(to: UInt8.self)
     var start = begin
-    for index in 0..<pieces.count {
-      let piece = pieces[index]
-      guard Int(piece.begin) == start else { return }
+    for index in 0..<count {
+      let piece = piece(index)
+      guard piece.begin == start else { return }
       ids[index] = piece.id
-      ends[index] = UInt8(truncatingIfNeeded: Int(piece.end) &- begin)
-      start = Int(piece.end)
+      ends[index] = UInt8(truncatingIfNeeded: piece.end &- begin)
+      start = piece.end
     }
     entry.pointee.key = key.words
     entry.pointee.tag = key.tag
-    entry.pointee.count = UInt8(truncatingIfNeeded: pieces.count)
+    entry.pointee.count = UInt8(truncatingIfNeeded: count)
   }
 }

@@ -13,7 +13,7 @@ import termios
 import urllib.request
 
 import pytest
-from conftest import PACKAGE
+from conftest import PACKAGE, ROOT
 from test_cli import APOLLO, FOX, HIGHLIGHT, TINY, TOOL, WHO, environment, run
 
 TEXT = """The quick brown fox jumps over the lethargic dog. It was in May.
@@ -281,12 +281,25 @@ def test_a_database_is_asked(tmp_path):
     assert first[0] == f"{path}, documents 3" and first[1] == FAN and first[3] == "Zo\u00eb"
     assert second[0] == f"{path}, documents 1" and "bearing had run dry" in second[3] and errors == ""
     # Words that no passage has; syntax of FTS5; no word at all.
-    nothing = b'xylophone\n" OR NEAR(*) -\n???!\n'
+    nothing = b'xylophone\n" xylo NEAR(*) -\n???!\n'
     output, errors = run("ask", path, input=nothing, code=1)
     assert "no text has these words" in errors and "SQLite" not in errors
     # Nothing is written.
     os.chmod(path, 0o400)
     assert run("ask", path, input=FAN.encode())[0].startswith(f"{path}, documents 3\t")
+
+
+def test_common_words_are_those_of_the_extension():
+    tool = (ROOT / "Sources" / "bertqa" / "Ask" / "DatabaseCorpus.swift").read_text()
+    extension = (ROOT / "packaging" / "sqlite" / "match.c").read_text()
+    words = [
+        set(re.findall(r'"([a-z]+)"', source.partition(start)[2].partition(end)[0]))
+        for source, start, end in (
+            (tool, "commonWords: Set<String> = [", "]"),
+            (extension, "common_words[] = {", "}"),
+        )
+    ]
+    assert words[0] == words[1] and len(words[0]) > 50
 
 
 def test_the_passages_that_are_read(tmp_path):
@@ -319,6 +332,17 @@ def test_databases_that_cannot_be_asked(tmp_path):
     broken = tmp_path / "broken.db"
     broken.write_bytes(b"SQLite format 3\0" + bytes(range(256)) * 16)
     assert "SQLite: " in run("ask", broken, input=b"", code=3)[1]
+    # A failure of one question does not end the conversation.
+    late = tmp_path / "late.db"
+    with sqlite3.connect(late) as connection:
+        connection.executescript("""
+            CREATE TABLE gone(body); INSERT INTO gone VALUES ('Ann came and Zoë went.');
+            CREATE VIRTUAL TABLE late USING fts5(body, content='gone');
+            INSERT INTO late(late) VALUES ('rebuild'); DROP TABLE gone;
+        """)
+    connection.close()
+    output, errors = run("ask", late, input=b"Who came?\nWho went?\n", code=1)
+    assert output == "" and errors.count("bertqa: SQLite: ") == 2
 
 
 def test_without_sqlite_there_is_a_message(tmp_path):

@@ -50,7 +50,15 @@ final class AskSession {
       case "q", "quit", "exit": return
       case "?", "h", "help": output.write(Self.help)
       case "n", "next": showNext()
-      default: try ask(line)
+      default:
+        do throws(ToolError) {
+          try ask(line)
+        } catch {
+          // Of this question; the next one may be fine.
+          guard error.code == .input else { throw error }
+          hasUnanswered = true
+          report(error.message)
+        }
       }
       try output.flush()
     }

@@ -84,15 +84,26 @@ final class DatabaseCorpus: Corpus {
     }
   }
 
-  /// The question's words, any of which may match, as strings, in which FTS5 has no operators; nil without a word.
-  /// BM25 gives words that most passages have no weight.
+  /// The question's words, any of which may match, as strings, in which FTS5 has no operators: as `bertqa_match` of
+  /// the SQLite extension has it. Without the common ones, unless there are no others; nil without a word.
   static func query(_ question: String) -> String? {
     let words = question.unicodeScalars.split { scalar in
       scalar.value < 0x80 && !scalar.properties.isAlphabetic && !("0"..."9").contains(scalar)
-    }
+    }.map { String($0) }
     guard !words.isEmpty else { return nil }
-    return words.prefix(64).map { "\"\(String($0))\"" }.joined(separator: " OR ")
+    let telling = words.filter { !commonWords.contains($0.lowercased()) }
+    return (telling.isEmpty ? words : telling).map { "\"\($0)\"" }.joined(separator: " OR ")
   }
+
+  /// English words that are in most texts: they say little, and searching them costs most.
+  private static let commonWords: Set<String> = [
+    "a", "about", "after", "all", "also", "an", "and", "any", "are", "as", "at", "be", "been", "by", "can",
+    "could", "did", "do", "does", "during", "for", "from", "had", "has", "have", "he", "her", "his", "how",
+    "if", "in", "into", "is", "it", "its", "many", "may", "more", "most", "much", "not", "of", "on", "or",
+    "other", "s", "she", "some", "such", "than", "that", "the", "their", "them", "then", "there", "these",
+    "they", "this", "to", "was", "we", "were", "what", "when", "where", "which", "who", "whom", "whose",
+    "why", "will", "with", "would", "you", "your",
+  ]
 
   private static func quoted(_ name: String) -> String {
     "\"\(name.split(separator: "\"" as Character, omittingEmptySubsequences: false).joined(separator: "\"\""))\""

@@ -67,7 +67,8 @@ struct TrainingPage {
   private static func picture(_ evaluation: EvaluationRecord) -> String {
     let labels = evaluation.labels
     let side = margin + labels.count * cell
-    var svg = "<svg viewBox=\"0 0 \(side + 80) \(side + 4)\" style=\"max-width: \(side + 80)px\" role=\"img\" "
+    var svg =
+      "<svg viewBox=\"0 0 \(side + 80) \(side + 4)\" style=\"max-width: \(side + 80)px\" role=\"img\" "
     svg +=
       "aria-label=\"Confusion matrix: rows are labels, columns what was predicted; the numbers are in the table below\">\n"
     for (index, label) in labels.enumerated() {

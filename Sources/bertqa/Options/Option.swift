@@ -34,6 +34,10 @@ enum Option: String, CaseIterable {
   case delimiter
   case file
   case force
+  case html
+  case browser
+  case table
+  case passages
   case algorithm
   case minWordLength = "min-word-length"
   case minDistinctWords = "min-distinct-words"

@@ -19,6 +19,10 @@ struct TrainClassifierCommand: Command {
           OptionRow(.output, letter: "o", value: "DIR", "the directory to write"),
           OptionRow(.textField, value: "FIELD", "field of the texts; default text"),
           OptionRow(.labelField, value: "FIELD", "field of the labels; default label"),
+          OptionRow(
+            .groupField, value: "FIELD",
+            "field of what a text belongs to, such as its author or source; default: none",
+            detail: "The cross-validation then predicts whole groups that it has not seen."),
         ] + RecordFormat.rows(RecordFormat.textNames, byName: true) + [
           OptionRow(
             .onError, value: "ACTION", choices: actions.map(\.key),
@@ -51,6 +55,9 @@ struct TrainClassifierCommand: Command {
           OptionRow(.maxIterations, value: "N", "logistic regression; default 1000"),
           OptionRow(.tolerance, value: "X", "its largest gradient at the end; default 1e-4"),
           OptionRow(.folds, value: "N", "parts of the cross-validation; 0: none; default 5"),
+          OptionRow(
+            .calibrate, "make probabilities as large as the part that is right, by the cross-validation",
+            detail: "The order of the labels stays."),
           OptionRow(.seed, value: "N", "of the division into parts; default 0"),
           ModelChoice.runRows[0],
         ]),
@@ -81,6 +88,7 @@ struct TrainClassifierCommand: Command {
   private var options = TrainOptions()
   private var text = FieldPath(member: Array("text".utf8))
   private var label = FieldPath(member: Array("label".utf8))
+  private var group: FieldPath?
   /// nil: by the file's name.
   private let format: RecordFormat?
   private var skipsWrongRecords = false
@@ -103,6 +111,7 @@ struct TrainClassifierCommand: Command {
     switch given.option {
     case .textField: text = try FieldPath(given)
     case .labelField: label = try FieldPath(given)
+    case .groupField: group = try FieldPath(given)
     case .onError: skipsWrongRecords = try given.choice(from: Self.actions)
     case .algorithm: options.algorithm = try given.choice(from: Self.algorithms)
     case .minWordLength: options.minWordLength = try given.integer()
@@ -117,6 +126,7 @@ struct TrainClassifierCommand: Command {
     case .maxIterations: options.maxIterations = try given.integer()
     case .tolerance: options.tolerance = try given.double()
     case .folds: options.folds = try given.integer()
+    case .calibrate: options.calibrates = true
     case .seed: options.seed = try given.unsigned()
     case .threads: options.threads = try given.integer()
     default: break
@@ -145,6 +155,9 @@ struct TrainClassifierCommand: Command {
         .input,
         "\(trainer.textCount) text(s) with \(trainer.labelCount) label(s); at least two labels are needed")
     }
+    if let group, trainer.groupCount < 2 {
+      throw ToolError(.input, "the field '\(group.name)' has one value only; at least two groups are needed")
+    }
     let trained = try ofCore(Self.invocation) { () throws(BertQAError) in
       try trainer.finish(modelDirectory: directory)
     }
@@ -167,10 +180,11 @@ struct TrainClassifierCommand: Command {
     _ file: ArgumentText, into trainer: WordCountTrainer, _ tally: inout Tally, _ progress: Progress?
   ) throws(ToolError) {
     let source = try WholeFile(file)
+    let wanted = [text, label] + (group.map { [$0] } ?? [])
     let form = RecordForm(
       format: format ?? RecordFormat(fileName: file.string),
       fields: RecordFields(
-        texts: [text, label], stringCount: 1, output: FieldPath(member: Array("bertqa".utf8)),
+        texts: wanted, stringCount: 1, output: FieldPath(member: Array("bertqa".utf8)),
         maximumTextBytes: Int(Int32.max)))
     let reader = try RecordReader(source, form, RecordReader.Limits(recordBytes: Int(Int32.max)))
     let isNamed = files.count > 1 || !file.isStandardInput
@@ -179,8 +193,9 @@ struct TrainClassifierCommand: Command {
         guard case .data = record.kind else { continue }
         do throws(RecordProblem) {
           if let problem = record.problem { throw problem }
-          let fields = block.fields[record.firstField...].prefix(2).map(block.text)
-          try add(fields[0], label: fields[1], to: trainer, &tally)
+          let fields = block.fields[record.firstField...].prefix(wanted.count).map(block.text)
+          let group = fields.dropFirst(2).first.map { Array($0) } ?? []
+          try add(fields[0], label: fields[1], group: group, to: trainer, &tally)
         } catch {
           let place = "\(isNamed ? "\(source.input.shown): " : "")line \(record.number)"
           guard skipsWrongRecords else { throw ToolError(.input, "\(place): \(error.message)") }
@@ -194,15 +209,15 @@ struct TrainClassifierCommand: Command {
   }
 
   private func add(
-    _ text: UnsafeBufferPointer<UInt8>, label: UnsafeBufferPointer<UInt8>, to trainer: WordCountTrainer,
-    _ tally: inout Tally
+    _ text: UnsafeBufferPointer<UInt8>, label: UnsafeBufferPointer<UInt8>, group: [UInt8],
+    to trainer: WordCountTrainer, _ tally: inout Tally
   ) throws(RecordProblem) {
     let name = String(decoding: label, as: UTF8.self)
     let trimmed = PlainText.trimmed(name)
     if trimmed.isEmpty { throw RecordProblem(.wrongType, "the label is empty") }
     if label.contains(0) { throw RecordProblem(.wrongType, "the label has a NUL") }
     do throws(BertQAError) {
-      try trainer.add(text, label: trimmed)
+      try trainer.add(text, label: trimmed, group: group)
     } catch {
       throw RecordProblem(.refused, error.messageForTool)
     }

@@ -37,6 +37,15 @@ struct PredictionMetrics {
     bins[bin].probability += probability
   }
 
+  /// Of the softmax of logits, which are overwritten.
+  /// - Parameter labels: the label of each logit.
+  mutating func add(target: Int, logits: inout [Double], of labels: [Int]) {
+    softmax(&logits, count: labels.count)
+    var best = 0
+    for output in labels.indices where logits[output] > logits[best] { best = output }
+    add(target: target, predicted: labels[best], probability: logits[best])
+  }
+
   var accuracy: Double { Double(rightCount) / Double(total) }
 
   /// A label that is neither right nor predicted anywhere counts as 0.

@@ -22,7 +22,7 @@ struct ClassifyTask: FilterTask {
 
   func write(_ result: Classification, of input: TaskInput, to writer: inout CellWriter) {
     if let best = result.scores.first {
-      writer.text(best.label.utf8)
+      if let label = result.label { writer.text(label.utf8) } else { writer.empty() }
       // A regression has a number instead.
       writer.number(result.problemType == .regression ? best.logit : best.probability)
     } else {

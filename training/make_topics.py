@@ -12,11 +12,20 @@ from topics.calibration import calibration_error, even_weights, fitted, probabil
 from topics.export import write_model
 from topics.student import ALPHA, MAX_FRACTION, MIN_DOCUMENTS, PRIOR, Student
 from topics.teacher import Teacher, vectors
-from topics.texts import MIN_WORD_LENGTH, PASSAGE_LENGTH, documents, read_passages, read_topics, sentences, words
+from topics.texts import (
+    MIN_WORD_LENGTH,
+    PASSAGE_LENGTH,
+    documents,
+    openings,
+    read_passages,
+    read_topics,
+    sentences,
+    words,
+)
 
-MIN_DISTINCT_WORDS = 2
+MIN_DISTINCT_WORDS = 3
 #: How texts of a source not seen are measured, and the temperature is fitted.
-KINDS = ("texts", "sentences", "documents")
+KINDS = ("openings", "sentences", "texts", "documents")
 
 
 class Collection:
@@ -38,10 +47,11 @@ class Recipe:
         counter.fit([text.text for text in topics] + passages)
         self.words = list(counter.get_feature_names_out())
         places = {text: place for place, text in enumerate(passages)}
-        kinds = topics, sentences(topics), documents(topics, places)
+        parts = sentences(topics)
+        kinds = openings(parts), parts, topics, documents(topics, places)
         self.kinds = dict(zip(KINDS, (Collection(texts, counter, self.names) for texts in kinds)))
         # Texts and their sentences teach; passages and single words are taught.
-        self.taught = [*kinds[0], *kinds[1]]
+        self.taught = [*topics, *parts]
         self.vectors = vectors(context, [text.text for text in self.taught], f"{state}/texts.npz")
         self.passages = counter.transform(passages).astype(float)
         self.passage_vectors = vectors(context, passages, f"{state}/passages.npz")

@@ -58,6 +58,11 @@ def sentences(texts: Iterable[Text]) -> List[Text]:
     ]
 
 
+def openings(sentences: Iterable[Text]) -> List[Text]:
+    """The first six words of each sentence, which say about as much as a headline."""
+    return [sentence._replace(text=" ".join(sentence.text.split()[:6])) for sentence in sentences]
+
+
 def documents(texts: Iterable[Text], places: dict, length: int = 2000) -> List[Text]:
     """Texts of one source and label joined until they have `length` characters.
 

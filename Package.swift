@@ -38,8 +38,9 @@ let package = Package(
       name: "libbertqa", dependencies: ["BertQACore", "CBertQA", "CBertQAHeader"], exclude: ["exports.map"],
       linkerSettings: selfContained),
     .systemLibrary(name: "CGetopt"),
+    .systemLibrary(name: "CCodecs"),
     .executableTarget(
-      name: "bertqa-cli", dependencies: ["BertQACore", "CGetopt"], path: "Sources/bertqa"),
+      name: "bertqa-cli", dependencies: ["BertQACore", "CCodecs", "CGetopt"], path: "Sources/bertqa"),
     .target(name: "CTestSupport", path: "Tests/CTestSupport"),
     .testTarget(
       name: "BertQACoreTests", dependencies: ["BertQACore", "CBertQA", "CTestSupport"],

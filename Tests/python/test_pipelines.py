@@ -9,9 +9,9 @@ import subprocess
 import threading
 
 import pytest
+from test_readme import blocks
 
 from conftest import PREFIX, ROOT
-from test_readme import blocks
 
 DOCUMENT = ROOT / "docs" / "pipelines.md"
 

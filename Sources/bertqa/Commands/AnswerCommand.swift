@@ -26,6 +26,7 @@ struct AnswerCommand: Command {
             .color, value: "WHEN", isOptional: true, choices: Terminal.colorChoices.map(\.key),
             "highlight the answer in its sentence: {}; auto is on a terminal",
             detail: "Without a value: always."),
+          TextSource.forceRow,
         ] + AnswerOptions.choosingRows + [ModelChoice.row()] + ModelChoice.runRows),
       OptionSection("How the document is read; lengths are in tokens", AnswerOptions.readingRows),
     ],
@@ -55,6 +56,7 @@ struct AnswerCommand: Command {
   private let showsSentence: Bool
   private var color = Terminal.ColorChoice.auto
   private let printsJSON: Bool
+  private let isForced: Bool
 
   static func run(_ arguments: ParsedArguments, to output: Output) throws(ToolError) -> ExitCode {
     try AnswerCommand(arguments).run(to: output)
@@ -66,6 +68,7 @@ struct AnswerCommand: Command {
     model = try ModelChoice(arguments)
     printsJSON = arguments.has(.json)
     showsSentence = arguments.has(.sentence)
+    isForced = arguments.has(.force)
     for given in arguments.options {
       try options.set(given)
       guard given.option == .color else { continue }
@@ -85,7 +88,7 @@ struct AnswerCommand: Command {
       highlights: showsSentence && Terminal.usesColor(color))
     var isAnswered = Array(repeating: false, count: questions.count)
     var hasText = false
-    let code = try InputText.forEach(files) { file, text throws(ToolError) in
+    let code = try InputText.forEach(files, isForced: isForced) { file, text throws(ToolError) in
       let document = try Document(file: file, bytes: text.bytes, timesAsked: questions.count, context)
       for (index, question) in questions.enumerated() {
         let record = try document.ask(question, options)

@@ -14,7 +14,7 @@ struct EntitiesCommand: Command {
     sections: [
       OptionSection(
         "",
-        [TextSource.row, OptionRow(.json, "print one JSON object a line for each text")]
+        [TextSource.row, TextSource.forceRow, OptionRow(.json, "print one JSON object a line for each text")]
           + EntitySearch.findingRows + [ModelChoice.row("default: the one installed with bertqa")]
           + ModelChoice.runRows),
       OptionSection("How the model reads a text; lengths are in tokens", EntitySearch.readingRows),

@@ -35,6 +35,7 @@ enum Option: String, CaseIterable {
   case format
   case delimiter
   case file
+  case force
   case algorithm
   case minWordLength = "min-word-length"
   case minDistinctWords = "min-distinct-words"
@@ -59,6 +60,11 @@ enum Option: String, CaseIterable {
   case secondField = "second-field"
   case questionField = "question-field"
   case outputField = "output-field"
+  case fields
+  case coerce
+  case nullText = "null-text"
+  case inPlace = "in-place"
+  case holdout
   case idField = "id-field"
   case onError = "on-error"
   case maxRecordBytes = "max-record-bytes"

@@ -14,9 +14,11 @@ from ._entities import EntitiesMethods
 from ._errors import InvalidArgument
 from ._handle import Handle, Results
 from ._native import library, text_at
-from ._results import ModelInfo, SequenceInfo, Text, Tokens
+from ._results import ModelInfo, Tokens
 from ._sequence import SequenceMethods
+from ._sequence_results import SequenceInfo
 from ._text import encoded, path_bytes, spans
+from ._value import Text
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

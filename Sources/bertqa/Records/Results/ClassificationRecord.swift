@@ -113,7 +113,7 @@ extension WordContribution {
 
 extension ProblemType {
   /// Hugging Face's.
-  fileprivate var spelling: String {
+  var spelling: String {
     switch self {
     case .singleLabel: "single_label_classification"
     case .multiLabel: "multi_label_classification"

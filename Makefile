@@ -186,7 +186,7 @@ install-files:
 	install -d $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(LIBDIR)/cmake/bertqa $(DESTDIR)$(PREFIX)/include \
 	  $(DESTDIR)$(PREFIX)/bin $(share)/man/man1 $(share)/bertqa/models $(share)/doc/bertqa \
 	  $(share)/bash-completion/completions $(share)/zsh/site-functions $(share)/fish/vendor_completions.d
-	install -m 755 -s $(products)/libbertqa.so $(DESTDIR)$(LIBDIR)/$(library)
+	Scripts/install-binary.sh $(products)/libbertqa.so $(DESTDIR)$(LIBDIR)/$(library)
 	ln -sf $(library) $(DESTDIR)$(LIBDIR)/libbertqa.so.$(abi)
 	ln -sf libbertqa.so.$(abi) $(DESTDIR)$(LIBDIR)/libbertqa.so
 	$(substitute) packaging/bertqa.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/bertqa.pc
@@ -194,7 +194,7 @@ install-files:
 	$(substitute) packaging/bertqaConfigVersion.cmake.in \
 	  > $(DESTDIR)$(LIBDIR)/cmake/bertqa/bertqaConfigVersion.cmake
 	install -m 644 $(header) include/bertqa_experimental.h $(DESTDIR)$(PREFIX)/include/
-	install -m 755 -s $(products)/bertqa-cli $(DESTDIR)$(PREFIX)/bin/bertqa
+	Scripts/install-binary.sh $(products)/bertqa-cli $(DESTDIR)$(PREFIX)/bin/bertqa
 	install -m 644 docs/man/*.1 $(share)/man/man1/
 	install -m 644 LICENSE README.md CHANGELOG.md SECURITY.md docs/*.md $(share)/doc/bertqa/
 	install -m 644 packaging/completions/bertqa.bash $(share)/bash-completion/completions/bertqa

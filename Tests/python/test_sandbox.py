@@ -67,7 +67,7 @@ def bubblewrap():
     for path in [*libraries(), TOOL]:
         binds += ["--ro-bind", os.path.realpath(path), path]
     options = [command, "--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
-    options += ["--proc", "/proc", *binds]
+    options += ["--proc", "/proc", "--tmpfs", "/tmp", *binds]
     tried = subprocess.run([*options, TOOL, "--version"], capture_output=True, text=True)
     if tried.returncode != 0 and tried.stderr.startswith("bwrap: "):
         pytest.skip(f"the filter under bubblewrap: {tried.stderr.strip()}")
@@ -98,7 +98,7 @@ def sandbox(request, tmp_path):
     prefix = []
     if request.param != "seccomp":
         # The root is read-only, /tmp the sandbox's own; only the directory of the files can be written.
-        prefix += [*request.getfixturevalue("bubblewrap"), "--ro-bind", FIXTURES, FIXTURES, "--tmpfs", "/tmp"]
+        prefix += [*request.getfixturevalue("bubblewrap"), "--ro-bind", FIXTURES, FIXTURES]
         prefix += ["--bind", tmp_path / "files", tmp_path / "files"]
     if request.param != "bubblewrap":
         launcher = request.getfixturevalue("launcher")

@@ -19,6 +19,10 @@ struct TrainClassifierCommand: Command {
           OptionRow(.output, letter: "o", value: "DIR", "the directory to write"),
           OptionRow(.textField, value: "FIELD", "field of the texts; default text"),
           OptionRow(.labelField, value: "FIELD", "field of the labels; default label"),
+          OptionRow(
+            .groupField, value: "FIELD",
+            "field of what a text belongs to, such as its author or source; default: none",
+            detail: "The cross-validation then predicts whole groups that it has not seen."),
         ] + RecordFormat.rows(RecordFormat.textNames) + [
           OptionRow(
             .onError, value: "ACTION", choices: actions.map(\.key),
@@ -31,6 +35,9 @@ struct TrainClassifierCommand: Command {
               + "texts with too few words for the model count as wrong. Labels that the model does not know "
               + "have a recall of 0. FILE is checked before the training."),
           OptionRow(.json, "print the report as one JSON object"),
+          OptionRow(
+            .html, value: "FILE", "also write the report as a page, the confusion matrix as a picture",
+            detail: "It needs no other file and no network."),
         ]),
       OptionSection(
         "What is counted",
@@ -58,6 +65,9 @@ struct TrainClassifierCommand: Command {
           OptionRow(.maxIterations, value: "N", "logistic regression; default 1000"),
           OptionRow(.tolerance, value: "X", "its largest gradient at the end; default 1e-4"),
           OptionRow(.folds, value: "N", "parts of the cross-validation; 0: none; default 5"),
+          OptionRow(
+            .calibrate, "make probabilities as large as the part that is right, by the cross-validation",
+            detail: "The order of the labels stays."),
           OptionRow(.seed, value: "N", "of the division into parts; default 0"),
           ModelChoice.runRows[0],
         ]),
@@ -91,10 +101,13 @@ struct TrainClassifierCommand: Command {
   private let holdout: ArgumentText?
   private let textField: ParsedOption?
   private let labelField: ParsedOption?
+  private let groupField: ParsedOption?
   /// nil: by the file's name.
   private let format: RecordFormat?
   private var skipsWrongRecords = false
   private let printsJSON: Bool
+  /// Where to write the report as a page; nil for nowhere.
+  private let page: String?
 
   static func run(_ arguments: ParsedArguments, to output: Output) throws(ToolError) -> ExitCode {
     try TrainClassifierCommand(arguments).run(to: output)
@@ -103,14 +116,17 @@ struct TrainClassifierCommand: Command {
   private init(_ arguments: ParsedArguments) throws(ToolError) {
     files = arguments.operands.isEmpty ? [.standardInput] : arguments.operands
     printsJSON = arguments.has(.json)
+    page = arguments.last(.html)?.string
     guard let output = arguments.last(.output) else { throw arguments.usage("no --output was given") }
     directory = output.string
     format = try RecordFormat(arguments, among: RecordFormat.textNames)
     holdout = arguments.last(.holdout)?.text
     textField = arguments.last(.textField)
     labelField = arguments.last(.labelField)
+    groupField = arguments.last(.groupField)
     for given in arguments.options { try set(given) }
-    for file in files + [holdout].compactMap({ $0 }) { _ = try form(of: file) }
+    for file in files { _ = try form(of: file, isGrouped: true) }
+    if let holdout { _ = try form(of: holdout, isGrouped: false) }
     try checkHoldout(arguments)
   }
 
@@ -124,17 +140,19 @@ struct TrainClassifierCommand: Command {
     }
   }
 
-  /// How a file's records are read, and their texts and labels found.
-  private func form(of file: ArgumentText) throws(ToolError) -> RecordForm {
+  /// How a file's records are read, and their texts and labels found, and their groups where there are some.
+  private func form(of file: ArgumentText, isGrouped: Bool) throws(ToolError) -> RecordForm {
     let format = format ?? RecordFormat(fileName: file.string)
     func path(_ given: ParsedOption?, _ name: StaticString) throws(ToolError) -> FieldPath {
       guard let given else { return FieldPath(member: Array(name.description.utf8)) }
       return try FieldPath(given, isColumn: format.isTable)
     }
+    var texts = [try path(textField, "text"), try path(labelField, "label")]
+    if isGrouped, let groupField { texts.append(try path(groupField, "group")) }
     return RecordForm(
       format: format,
       fields: RecordFields(
-        texts: [try path(textField, "text"), try path(labelField, "label")], stringCount: 1,
+        texts: texts, stringCount: 1,
         output: FieldPath(member: Array("bertqa".utf8)), maximumTextBytes: Int(Int32.max)))
   }
 
@@ -154,6 +172,7 @@ struct TrainClassifierCommand: Command {
     case .maxIterations: options.maxIterations = try given.integer()
     case .tolerance: options.tolerance = try given.double()
     case .folds: options.folds = try given.integer()
+    case .calibrate: options.calibrates = true
     case .seed: options.seed = try given.unsigned()
     case .threads: options.threads = try given.integer()
     default: break
@@ -165,8 +184,9 @@ struct TrainClassifierCommand: Command {
     defer { progress?.clear() }
     var options = options
     options.progress = { stage, fraction in
-      progress?.update("\(stage), \(Int(fraction * 100)) %")
+      progress?.update("\(stage), \(Int(fraction * 100)) %", fraction: fraction)
     }
+    if let page { try FileWriting.check(canReplace: page) }
     PartialDirectories.remove(of: directory)
     // Before anything is read: a mistake in the options is reported at once.
     let trainer = try ofCore(Self.invocation) { () throws(BertQAError) in
@@ -174,17 +194,17 @@ struct TrainClassifierCommand: Command {
     }
     var tally = Tally()
     for file in files {
-      try read(file, &tally, { "\(trainer.textCount) texts read\($0)" }, progress) {
-        (text, label, tally) throws(RecordProblem) in
-        try Self.add(text, label: label, to: trainer, &tally)
+      try read(file, &tally, { "\(trainer.textCount) texts read\($0)" }, progress, isGrouped: true) {
+        (fields, tally) throws(RecordProblem) in
+        try Self.add(fields, to: trainer, &tally)
       }
     }
     // What is wrong in it is said before the time for training is spent.
     var checked = Tally()
     if let holdout {
       try read(holdout, &checked, { "texts held out\($0)" }, progress) {
-        (_, label, tally) throws(RecordProblem) in
-        _ = try Self.name(of: label)
+        (fields, tally) throws(RecordProblem) in
+        _ = try Self.name(of: fields[1])
         tally.texts += 1
       }
       if checked.texts == 0 { throw ToolError(.input, "\(holdout.string) has no text to hold out") }
@@ -198,11 +218,16 @@ struct TrainClassifierCommand: Command {
         .input,
         "\(trainer.textCount) text(s) with \(trainer.labelCount) label(s); at least two labels are needed")
     }
+    if let groupField, trainer.groupCount < 2 {
+      throw ToolError(
+        .input, "the field '\(groupField.string)' has one value only; at least two groups are needed")
+    }
     let trained = try ofCore(Self.invocation) { () throws(BertQAError) in
       try trainer.finish(modelDirectory: directory)
     }
     let held = try holdout.map { file throws(ToolError) in try evaluate(on: file, progress) }
     progress?.clear()
+    if let page { try FileWriting.replace(page, with: TrainingPage(report: trained, holdout: held).text) }
     output.write(printsJSON ? trained.json(skippedCount: tally.skipped, held) : trained.lines(held))
     if !trained.hasConverged {
       report("not converged after \(trained.iterations) iterations; raise --max-iterations or --tolerance")
@@ -221,24 +246,23 @@ struct TrainClassifierCommand: Command {
   /// - Parameters:
   ///   - status: of the progress, from how much of the file is read.
   ///   - isSilent: whether records that are not right were reported before.
-  ///   - body: takes a text and its label.
+  ///   - body: takes a text, its label, and its group where there are some.
   private func read(
     _ file: ArgumentText, _ tally: inout Tally, _ status: (String) -> String, _ progress: Progress?,
-    isSilent: Bool = false,
-    _ body: (UnsafeBufferPointer<UInt8>, UnsafeBufferPointer<UInt8>, inout Tally) throws(RecordProblem) ->
-      Void
+    isSilent: Bool = false, isGrouped: Bool = false,
+    _ body: ([UnsafeBufferPointer<UInt8>], inout Tally) throws(RecordProblem) -> Void
   ) throws(ToolError) {
     let source = try WholeFile(file)
+    let form = try form(of: file, isGrouped: isGrouped)
     let reader = try RecordReader(
-      source, try form(of: file), RecordReader.Limits(recordBytes: Int(Int32.max)))
+      source, form, RecordReader.Limits(recordBytes: Int(Int32.max)))
     let isNamed = files.count > 1 || !file.isStandardInput
     while let block = try reader.next() {
       for record in block.records {
         guard case .data = record.kind else { continue }
         do throws(RecordProblem) {
           if let problem = record.problem { throw problem }
-          let fields = block.fields[record.firstField...].prefix(2).map(block.text)
-          try body(fields[0], fields[1], &tally)
+          try body(block.fields[record.firstField...].prefix(form.fields.texts.count).map(block.text), &tally)
         } catch {
           let place = "\(isNamed ? "\(source.input.shown): " : "")line \(record.number)"
           guard skipsWrongRecords else { throw ToolError(.input, "\(place): \(error.message)") }
@@ -259,10 +283,10 @@ struct TrainClassifierCommand: Command {
     var holdout = Holdout()
     var tally = Tally()
     try read(file, &tally, { "evaluating\($0)" }, progress, isSilent: true) {
-      (text, label, _) throws(RecordProblem) in
-      let name = try Self.name(of: label)
+      (fields, _) throws(RecordProblem) in
+      let name = try Self.name(of: fields[1])
       do throws(BertQAError) {
-        holdout.add(try context.classify(TextPair(text: text)), label: name.trimmed)
+        holdout.add(try context.classify(TextPair(text: fields[0])), label: name.trimmed)
       } catch {
         throw RecordProblem(.refused, error.messageForTool)
       }
@@ -282,12 +306,11 @@ struct TrainClassifierCommand: Command {
   }
 
   private static func add(
-    _ text: UnsafeBufferPointer<UInt8>, label: UnsafeBufferPointer<UInt8>, to trainer: WordCountTrainer,
-    _ tally: inout Tally
+    _ fields: [UnsafeBufferPointer<UInt8>], to trainer: WordCountTrainer, _ tally: inout Tally
   ) throws(RecordProblem) {
-    let name = try name(of: label)
+    let name = try name(of: fields[1])
     do throws(BertQAError) {
-      try trainer.add(text, label: name.trimmed)
+      try trainer.add(fields[0], label: name.trimmed, group: fields.count > 2 ? Array(fields[2]) : [])
     } catch {
       throw RecordProblem(.refused, error.messageForTool)
     }

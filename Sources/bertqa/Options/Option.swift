@@ -22,6 +22,7 @@ enum Option: String, CaseIterable {
   case parseSpecialTokens = "parse-special-tokens"
   case ids
   case contributions
+  case minProbability = "min-probability"
   case windowPooling = "window-pooling"
   case labels
   case patterns
@@ -30,10 +31,15 @@ enum Option: String, CaseIterable {
   case threshold
   case textField = "text-field"
   case labelField = "label-field"
+  case groupField = "group-field"
   case format
   case delimiter
   case file
   case force
+  case html
+  case browser
+  case table
+  case passages
   case algorithm
   case minWordLength = "min-word-length"
   case minDistinctWords = "min-distinct-words"
@@ -47,6 +53,7 @@ enum Option: String, CaseIterable {
   case maxIterations = "max-iterations"
   case tolerance
   case folds
+  case calibrate
   case seed
   case lines
   case pooling
@@ -85,6 +92,7 @@ enum Option: String, CaseIterable {
   case maxWords = "max-words"
   case temperature
   case topP = "top-p"
+  case verify
   case help
   case version
 

@@ -8,6 +8,7 @@ DATA    ?= $(wildcard ../shared/data/squad_dev_visible.jsonl ../shared/data/shif
 EMBEDDING ?= $(wildcard ../shared/models/embed-minilm-l6)
 # Labelled texts, one a line, for `make topics-model`; models/topics-words/MODEL_CARD.md describes them.
 TOPICS  ?= $(wildcard ../shared/data/topics_train.jsonl)
+PASSAGES ?= $(wildcard ../shared/data/qa_train.jsonl.xz)
 LIBDIR  ?= $(PREFIX)/lib
 SWIFT   ?= swift
 PYTHON  ?= python3
@@ -114,9 +115,10 @@ test-parity: all ## live comparison with torch and transformers (downloads gigab
 manifests: ## write models/*/SHA256SUMS anew, after a model has changed
 	Scripts/manifests.sh
 
-topics-model: all ## train models/topics-words again, into build/, from TOPICS
+topics-model: all ## train models/topics-words again, into build/, from TOPICS and PASSAGES: needs scikit-learn
 	rm -rf build/topics-words
-	Scripts/make-topics-model.py build/bin/bertqa $(TOPICS) build/topics-words
+	PYTHONPATH=examples/python $(PYTHON) training/make_topics.py --topics $(TOPICS) --passages $(PASSAGES) \
+	  --out build/topics-words
 
 accuracy: all ## EM and F1 on the files DATA, and int8 vectors beside f32 ones of EMBEDDING, one table each
 	PYTHONPATH=examples/python $(PYTHON) Benchmarks/accuracy.py $(DATA)

@@ -20,11 +20,11 @@ import sys
 import time
 
 # Measured on two cores of an AMD EPYC (Zen 5) that had up to seven times as much to do: processor time.
-READ = 1.7e-3  # s a passage in Spark: spark_rows.py
-TASK = 10e-3  # s of the driver for a task: spark_rows.py
+READ = 1.85e-3  # s a passage, without Spark, which adds nothing that could be measured: spark_rows.py
+TASK = 12e-3  # s of the driver for a task: spark_rows.py
 START = 0.4  # s until a new worker process has its first answer: spark_rows.py
 ANSWER = 163  # bytes an answer in Parquet: spark_rows.py
-WORKER, EXECUTOR = 127, 352  # MiB of a Python worker and of an executor's JVM: spark_rows.py
+WORKER, EXECUTOR = 128, 396  # MiB of a Python worker and of an executor's JVM: spark_rows.py
 TEXT = 224  # bytes a passage: docs/sql.md
 INDEX = 43e-6  # s a passage to index it with FTS5: docs/sql.md
 INDEX_BYTES = 409  # a passage, its text included: docs/sql.md
@@ -129,45 +129,50 @@ def core_hours(value):
     return f"{value / 3600:,.2g}" if value < 36000 else f"{value / 3600:,.0f}"
 
 
+def row(*cells):
+    print(f"| {' | '.join(map(str, cells))} |", flush=True)
+
+
+def head(*cells):
+    row(*cells)
+    print("|---" * len(cells) + "|")
+
+
 def tell_work():
-    print("A question, by work alone: core-hours; traffic is the texts in and the answers out")
-    print(
-        "passages | everything | texts | answers | index, once | its size | search | 20 read | search over reading"
-    )
+    head(
+        "passages", "everything is read", "texts in", "answers out", "index, once", "its size", "search for a question",
+        "reading 20 passages", "search over reading",
+    )  # fmt: skip
     for power in 6, 8, 10:
         count = 10**power
         search, read = SEARCH * count, READ * NARROWED
-        print(
-            f"10^{power} | {core_hours(READ * count)} h | {size(TEXT * count)} | {size(ANSWER * count)} | "
-            f"{core_hours(INDEX * count)} h | {size(INDEX_BYTES * count)} | {seconds(search)} | {seconds(read)} | "
-            f"{search / read:,.1f}"
-        )
-    print(f"search and reading 20 cost the same at {READ * NARROWED / SEARCH:,.0f} passages")
-    print(f"reading everything once costs as much as indexing it {READ / INDEX:.0f} times")
-    print(
-        f"a core needs {TEXT / READ / 1e3:.0f} KB/s of texts; the network feeds {NETWORK * READ / TEXT:,.0f} cores"
-    )
+        row(
+            f"10^{power}", f"{core_hours(READ * count)} core-hours", size(TEXT * count), size(ANSWER * count),
+            f"{core_hours(INDEX * count)} core-hours", size(INDEX_BYTES * count), f"{seconds(search)} of a core",
+            f"{seconds(read)} of a core", f"{search / read:,.1f}",
+        )  # fmt: skip
     slot = WORKER + EXECUTOR / CORES_OF_MACHINE
-    print(
-        f"memory: {slot:.0f} MiB a core with executors of {CORES_OF_MACHINE} cores, {slot * 1000 / 1024:.0f} GiB for 1,000"
-    )
-    print(f"a driver keeps all cores busy from {TASK / READ:.0f} passages a task on, times the cores")
+    print(f"""
+- Search and reading {NARROWED} passages cost the same at {READ * NARROWED / SEARCH:,.0f} passages.
+- Reading everything once costs as much as indexing it {READ / INDEX:.0f} times.
+- A core reads {TEXT / READ / 1e3:.0f} KB of texts a second: a link of 10 Gbit/s feeds {NETWORK * READ / TEXT:,.0f} cores.
+- Memory: {slot:.0f} MiB a core with executors of {CORES_OF_MACHINE} cores, {slot * 1000 / 1024:.0f} GiB for 1,000 cores.
+- A driver keeps all cores busy where a task has at least {TASK / READ:.1f} passages times the number of cores.
+""")
 
 
 def tell_runs():
-    print("\nReading everything, simulated")
-    print("passages | cores | passages a task | time | core-hours | begun again | time without speculation")
+    head("passages", "cores", "passages a task", "time", "core-hours", "begun again", "time without speculation")
     for power, cores, in_task in [
-        (6, 16, 1_000), (6, 160, 1_000), (6, 160, 5_000), (8, 160, 10_000), (8, 1_600, 1_000), (8, 1_600, 10_000),
-        (8, 1_600, 50_000), (10, 1_600, 100_000), (10, 16_000, 20_000), (10, 16_000, 100_000), (10, 16_000, 500_000),
+        (6, 16, 1_000), (6, 160, 1_000), (8, 160, 10_000), (8, 1_600, 1_000), (8, 1_600, 10_000), (8, 1_600, 50_000),
+        (10, 1_600, 100_000), (10, 16_000, 20_000), (10, 16_000, 100_000), (10, 16_000, 500_000),
     ]:  # fmt: skip
         run = simulate(10**power, cores, in_task)
         plain = simulate(10**power, cores, in_task, speculation=False)
-        print(
-            f"10^{power} | {cores:,} | {in_task:,} | {seconds(run.seconds)} | {core_hours(run.core_seconds)} | "
-            f"{run.repeated:,} | {seconds(plain.seconds)}",
-            flush=True,
-        )
+        row(
+            f"10^{power}", f"{cores:,}", f"{in_task:,}", seconds(run.seconds), core_hours(run.core_seconds),
+            f"{run.repeated:,}", seconds(plain.seconds),
+        )  # fmt: skip
 
 
 def search(questions, *paths):

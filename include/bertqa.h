@@ -626,9 +626,13 @@ typedef struct bertqa_classify_options {
    * its special tokens, or -1 for none. Default 0: 128, at most a third of max_seq_len. */
   int32_t doc_stride;
   bertqa_window_pooling window_pooling; /* BERT models; default BERTQA_WINDOW_POOLING_MEAN */
+  /* Where no label has this probability, the summary's is_none is set; 0...1, default 0. INVALID_ARGUMENT
+   * for regression. */
+  float min_probability;
+  int32_t reserved; /* 0 */
 } bertqa_classify_options;
 
-#define BERTQA_CLASSIFY_OPTIONS_INIT {sizeof(bertqa_classify_options), NULL, 0, 0, 0, 0}
+#define BERTQA_CLASSIFY_OPTIONS_INIT {sizeof(bertqa_classify_options), NULL, 0, 0, 0, 0, 0, 0}
 
 void bertqa_classify_options_init(bertqa_classify_options *options, size_t struct_size);
 
@@ -681,6 +685,9 @@ typedef struct bertqa_classify_summary {
   int32_t is_too_short;
   size_t distinct_word_count; /* counted by a word-count model; 0 for BERT models */
   size_t window_count;        /* windows that a BERT model read; 0 for word-count models */
+  /* The best label's probability is below min_probability: no label fits. The scores are there. */
+  int32_t is_none;
+  int32_t reserved; /* 0 */
 } bertqa_classify_summary;
 
 /* All labels of one text, the most probable first; for regression in the order of their ids. */

@@ -48,10 +48,14 @@ typedef struct bertqa_train_options {
   int32_t max_iterations;     /* logistic regression: of L-BFGS, at least 1; default 0: 1000 */
   int32_t folds;              /* of the cross-validation, 2...1000, or -1 for none; default 0: 5 */
   int32_t threads;            /* as in bertqa_context_options */
+  /* Divide logits by a temperature that depends on the text's length, fitted to the cross-validation's
+   * predictions, before they become probabilities; the order of labels stays. Needs folds; default off. */
+  bertqa_switch calibrate;
+  int32_t reserved; /* 0 */
 } bertqa_train_options;
 
 #define BERTQA_TRAIN_OPTIONS_INIT \
-  {sizeof(bertqa_train_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+  {sizeof(bertqa_train_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 
 void bertqa_train_options_init(bertqa_train_options *options, size_t struct_size);
 
@@ -73,6 +77,13 @@ BERTQA_MUST_CHECK bertqa_status bertqa_trainer_add(bertqa_trainer *trainer, cons
                                                    size_t length, const char *label,
                                                    size_t label_length,
                                                    const bertqa_call_options *call);
+
+/* Says what the texts that are added from now on belong to, such as their author or source: any bytes, ""
+ * before the first call. With two groups or more, the parts of the cross-validation are whole groups, as
+ * many parts as folds says or there are groups: its figures, and the calibration, are then those of groups
+ * not seen. Errors: INVALID_ARGUMENT, TOO_LARGE, OUT_OF_MEMORY. */
+BERTQA_MUST_CHECK bertqa_status bertqa_trainer_set_group(bertqa_trainer *trainer, const char *group,
+                                                         size_t length);
 
 /* How a training went. */
 typedef struct bertqa_training_report bertqa_training_report;
@@ -98,7 +109,8 @@ typedef struct bertqa_training_summary {
   double loss;            /* of the final model: mean cross-entropy, with logistic regression + L2 */
   double accuracy;        /* of the cross-validation, 0...1, and those below */
   double macro_f1;
-  double calibration_error; /* expected calibration error (ECE), 15 bins */
+  double calibration_error; /* expected calibration error (ECE), 15 bins; with calibrate, of the
+                             * probabilities of each fold calibrated by those of the others */
   int32_t iterations;       /* of L-BFGS; 0 for naive Bayes */
   int32_t is_converged;     /* within the tolerance */
 } bertqa_training_summary;

@@ -48,6 +48,7 @@ extension bertqa_classify_summary {
     is_too_short = result.notEnoughText ? 1 : 0
     distinct_word_count = result.distinctWords
     window_count = result.windowCount
+    is_none = result.isNone ? 1 : 0
   }
 }
 

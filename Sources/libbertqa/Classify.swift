@@ -22,6 +22,8 @@ func classifyOptions(
   options.maxSequenceLength = number(raw.max_seq_len)
   options.documentStride = number(raw.doc_stride, none: -1)
   options.windowPooling = try enumeration(raw.window_pooling, "window_pooling")
+  options.minProbability = raw.min_probability
+  try checkReserved(raw.reserved)
   return options
 }
 

@@ -121,6 +121,21 @@ static void test_other_heads(void) {
   context = single;
 }
 
+static void test_none(void) {
+  bertqa_classify_options options = BERTQA_CLASSIFY_OPTIONS_INIT;
+  bertqa_classification *result = classified("the quick brown fox", &options);
+  const float best = bertqa_classification_get(result, 0)->probability;
+  CHECK(bertqa_classification_summary(result)->is_none == 0);
+  bertqa_classification_free(result);
+  for (int i = 0; i < 2; i++) {
+    options.min_probability = i ? best + 1e-3f : best;
+    result = classified("the quick brown fox", &options);
+    CHECK(bertqa_classification_summary(result)->is_none == i && bertqa_classification_count(result) == 3);
+    CHECK(bertqa_classification_get(result, 0)->probability == best);
+    bertqa_classification_free(result);
+  }
+}
+
 static int32_t stop(void *user) { return ++*(int *)user; }
 
 static void test_refused(void) {
@@ -136,6 +151,16 @@ static void test_refused(void) {
   options.window_pooling = 2;
   CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, result, bertqa_classify(context, "a", 1, &options, &result));
   bertqa_classify_options_init(&options, sizeof options);
+  const float probabilities[] = {-0.1f, 1.1f, NAN, INFINITY};
+  for (int i = 0; i < 4; i++) {
+    options.min_probability = probabilities[i];
+    CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, result, bertqa_classify(context, "a", 1, &options, &result));
+    CHECK(strcmp(bertqa_last_error_argument(), "min_probability") == 0);
+  }
+  bertqa_classify_options_init(&options, sizeof options);
+  options.reserved = 1;
+  CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, result, bertqa_classify(context, "a", 1, &options, &result));
+  bertqa_classify_options_init(&options, sizeof options);
   int calls = 0;
   const bertqa_call_options call = {.struct_size = sizeof call, .cancel = stop, .user = &calls};
   options.call = &call;
@@ -145,7 +170,7 @@ static void test_refused(void) {
   CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, result, bertqa_classify(context, NULL, 1, NULL, &result));
   CHECK_FAILS(BERTQA_ERROR_TOO_LARGE, result, bertqa_classify(context, "a", SIZE_MAX, NULL, &result));
   CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_classify(context, "a", 1, NULL, NULL));
-  CHECK_STRUCT_SIZES(bertqa_classify_options, bertqa_classify_options_init, window_pooling, result,
+  CHECK_STRUCT_SIZES(bertqa_classify_options, bertqa_classify_options_init, min_probability, result,
                      bertqa_classify(context, "a", 1, options, &result), bertqa_classification_free);
 }
 
@@ -170,6 +195,7 @@ int main(int argc, char **argv) {
   test_batches();
   test_windows();
   test_other_heads();
+  test_none();
   test_refused();
   test_wrong_models();
   bertqa_context_free(context);

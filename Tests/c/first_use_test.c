@@ -194,8 +194,10 @@ static void train(void) {
   bertqa_training_report *report;
   char output[96];
   new_directory(output, "trained");
-  const bertqa_train_options options = {.struct_size = sizeof options, .folds = 2, .threads = 1};
+  const bertqa_train_options options = {
+      .struct_size = sizeof options, .folds = 2, .calibrate = BERTQA_ON, .threads = 1};
   CHECK_STATUS(BERTQA_OK, bertqa_trainer_create(&options, &trainer));
+  CHECK_STATUS(BERTQA_OK, bertqa_trainer_set_group(trainer, "", 0));
   for (int i = 0; i < 4; i++) {
     const char *words = i % 2 ? "one two three" : "four five six";
     CHECK_STATUS(BERTQA_OK, bertqa_trainer_add(trainer, words, strlen(words), i % 2 ? "b" : "a", 1, NULL));

@@ -190,6 +190,54 @@ static int32_t cancel(void *user) {
   return progress_calls > 0;
 }
 
+/* The model differs from one that is not calibrated in its probabilities alone. */
+static void test_calibration(void) {
+  float logits[2], probabilities[2];
+  for (int i = 0; i < 2; i++) {
+    bertqa_train_options options = options_with(2);
+    options.algorithm = BERTQA_ALGORITHM_NAIVE_BAYES;
+    options.calibrate = i ? BERTQA_ON : BERTQA_DEFAULT;
+    bertqa_trainer *trainer = filled(&options);
+    CHECK_STATUS(BERTQA_OK, bertqa_trainer_finish(trainer, path(i ? "calibrated" : "plain"), NULL, NULL));
+    bertqa_trainer_free(trainer);
+    bertqa_context *context = NULL;
+    CHECK_STATUS(BERTQA_OK, bertqa_context_create(path(i ? "calibrated" : "plain"), NULL, &context));
+    bertqa_classification *result = NULL;
+    CHECK_STATUS(BERTQA_OK, bertqa_classify(context, "the goal of the match", 21, NULL, &result));
+    logits[i] = bertqa_classification_get(result, 0)->logit;
+    probabilities[i] = bertqa_classification_get(result, 0)->probability;
+    bertqa_classification_free(result);
+    bertqa_context_free(context);
+  }
+  CHECK(logits[0] == logits[1] && probabilities[0] != probabilities[1]);
+  CHECK(probabilities[1] > 0.5f && probabilities[1] < 1);
+}
+
+static void test_groups(void) {
+  double accuracies[2];
+  for (int grouped = 0; grouped < 2; grouped++) {
+    const bertqa_train_options options = options_with(2);
+    bertqa_trainer *trainer = NULL;
+    CHECK_STATUS(BERTQA_OK, bertqa_trainer_create(&options, &trainer));
+    /* What tells the label in one group says nothing in the other. */
+    for (int i = 0; i < 40; i++) {
+      char text[64];
+      const int length = snprintf(text, sizeof text, "shared words group%d label%d", i % 2, i % 2 * 2 + i / 2 % 2);
+      if (grouped) CHECK_STATUS(BERTQA_OK, bertqa_trainer_set_group(trainer, i % 2 ? "b" : "a", 1));
+      CHECK_STATUS(BERTQA_OK, bertqa_trainer_add(trainer, text, (size_t)length, i / 2 % 2 ? "y" : "x", 1, NULL));
+    }
+    bertqa_training_report *report = NULL;
+    CHECK_STATUS(BERTQA_OK, bertqa_trainer_finish(trainer, path(grouped ? "grouped" : "mixed"), NULL, &report));
+    accuracies[grouped] = bertqa_training_report_summary(report)->accuracy;
+    bertqa_training_report_free(report);
+    CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_trainer_set_group(trainer, NULL, 1));
+    CHECK_STATUS(BERTQA_ERROR_TOO_LARGE, bertqa_trainer_set_group(trainer, (const char *)1, SIZE_MAX));
+    CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_trainer_set_group(NULL, "a", 1));
+    bertqa_trainer_free(trainer);
+  }
+  CHECK(accuracies[0] == 1 && accuracies[1] <= 0.5);
+}
+
 static void test_refused(void) {
   bertqa_train_options options = options_with(-1);
   bertqa_trainer *trainer;
@@ -197,10 +245,14 @@ static void test_refused(void) {
   options.max_ngram = 3;
   CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, trainer, bertqa_trainer_create(&options, &trainer));
   options = options_with(-1);
+  options.calibrate = BERTQA_ON;
+  CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, trainer, bertqa_trainer_create(&options, &trainer));
+  CHECK(strcmp(bertqa_last_error_argument(), "calibrate") == 0);
+  options = options_with(-1);
   options.algorithm = 7;
   CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, trainer, bertqa_trainer_create(&options, &trainer));
   CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_trainer_create(NULL, NULL));
-  CHECK_STRUCT_SIZES(bertqa_train_options, bertqa_train_options_init, threads, trainer,
+  CHECK_STRUCT_SIZES(bertqa_train_options, bertqa_train_options_init, calibrate, trainer,
                      bertqa_trainer_create(options, &trainer), bertqa_trainer_free);
 
   CHECK_STATUS(BERTQA_OK, bertqa_trainer_create(NULL, &trainer));
@@ -241,6 +293,8 @@ int main(int argc, char **argv) {
   test_report();
   test_labels();
   test_use();
+  test_calibration();
+  test_groups();
   test_refused();
   char command[64];
   snprintf(command, sizeof command, "rm -r %s", directory);

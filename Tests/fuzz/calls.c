@@ -205,6 +205,7 @@ static void play(input in) {
         bertqa_train_options options = BERTQA_TRAIN_OPTIONS_INIT;
         options.max_ngram = small(&in) % 3;
         options.min_word_length = small(&in);
+        options.calibrate = small(&in) % 2 ? BERTQA_ON : BERTQA_DEFAULT;
         options.threads = 1;
         bertqa_trainer_free(trainer);
         is_ok(bertqa_trainer_create(&options, &trainer));
@@ -213,6 +214,7 @@ static void play(input in) {
       case 12:
         if (trainer != NULL) {
           input text = draw_bytes(&in, 1024), label = draw_bytes(&in, 64);
+          is_ok(bertqa_trainer_set_group(trainer, chars(label), label.size % 4));
           is_ok(bertqa_trainer_add(trainer, chars(text), text.size, chars(label), label.size, &call));
         }
         break;

@@ -83,7 +83,8 @@ def test_all_labels_of_several_files(tmp_path):
     assert [record["file"] for record in records] == list(map(str, paths))
     for record, item in zip(records, NEWS):
         assert set(record) == {
-            "file", "labels", "problem_type", "is_too_short", "distinct_word_count", "window_count", "contributions",
+            "file", "labels", "problem_type", "is_too_short", "is_none", "distinct_word_count", "window_count",
+            "contributions",
         }  # fmt: skip
         assert len(record["labels"]) == 5 and record["labels"][0]["label"] == item["label"]
         assert sum(score["probability"] for score in record["labels"]) == pytest.approx(1)
@@ -100,13 +101,49 @@ def test_all_labels_of_several_files(tmp_path):
 
 
 def test_not_enough_text(tmp_path):
-    text, errors = run("classify", input=b"to be or not", code=1)
+    text, errors = run("classify", input=b"a goal", code=1)
     assert text == "" and errors == "bertqa: -: not enough text: 1 distinct word(s)\n"
     [record] = run_json("classify", input=b"", code=1)
     assert record["labels"] == [] and record["is_too_short"] is True and record["distinct_word_count"] == 0
     (tmp_path / "sport.txt").write_text(SPORT)
     text, errors = run("classify", "-f", "-", "--file", tmp_path / "sport.txt", input=b"\xff\x00\xfe")
     assert "sport" in text and "not enough text" in errors
+
+
+def test_min_probability(tmp_path):
+    [record] = run_json("classify", SPORT)
+    best = record["labels"][0]
+    assert best["label"] == "sport" and record["is_none"] is False
+    [sure] = run_json("classify", f"--min-probability={best['probability'] - 0.01}", SPORT)
+    assert sure == record
+    [none] = run_json("classify", "--min-probability=1", SPORT, code=1)
+    assert none == {**record, "is_none": True}
+    text, errors = run("classify", "--min-probability=1", SPORT, code=1)
+    assert text == f"none\t{best['probability']:.4f}\n" and errors == ""
+    # One of two texts has a label.
+    (tmp_path / "sport.txt").write_text(SPORT)
+    text = run(
+        "classify",
+        "--min-probability=0.6",
+        "-f",
+        tmp_path / "sport.txt",
+        "-f",
+        "-",
+        input=b"Fold the paper twice then once more",
+    )[0]
+    assert [line.split("\t")[1] for line in text.splitlines()] == ["sport", "none"]
+    rows = [json.dumps({"text": text}) for text in (SPORT, "Fold the paper twice then once more")]
+    arguments = ["filter", "--task=classify", "--min-probability=0.6"]
+    output = run(*arguments, input="\n".join(rows).encode())[0]
+    found = [json.loads(line)["bertqa"] for line in output.splitlines()]
+    assert [item["is_none"] for item in found] == [False, True] and len(found[1]["labels"]) == 5
+    table = io.StringIO(
+        run(*arguments, "--format=csv", input=f'text\n"{SPORT}"\nFold the paper twice then once more\n'.encode())[
+            0
+        ]
+    )
+    [sport, none] = csv.DictReader(table)
+    assert sport["bertqa_label"] == "sport" and none["bertqa_label"] == "" and 0.2 <= float(none["bertqa_probability"]) < 0.6
 
 
 def test_classify_with_bert(tmp_path):
@@ -118,6 +155,7 @@ def test_classify_with_bert(tmp_path):
 def test_classify_refuses(tmp_path):
     for arguments, message, code in [
         (["-k", "0"], "--top-k is 0", 2), (["--contributions=-1"], "--contributions is -1", 2),
+        (["--min-probability=2"], "--min-probability is 2", 2), (["--min-probability=x"], "--min-probability takes", 2),
         (["--contributions=x"], "--contributions takes a whole number", 2), (["--window-pooling=sum"], "mean, max", 2),
         (["-m", FIXTURES / "tiny-bert"], "cannot classify", 3), (["-m", tmp_path / "none"], "none", 3),
         (["-f", tmp_path / "none.txt"], "cannot read", 3),
@@ -329,6 +367,30 @@ def test_options_reach_the_model(train):
     assert config["training"]["c"] == 2 and config["training"]["max_document_fraction"] == 0.9
 
 
+def test_calibrate_and_groups(tmp_path):
+    # One word tells the label nearly always, in its source alone; another does in all of them, four times out of five.
+    records = []
+    for n in range(150):
+        label, wrong = n // 3 % 2, n // 6 % 5 == 0
+        text = f"shared words here source{n % 3}label{label} clue{label ^ wrong} end"
+        records.append({"text": text, "label": "ab"[label], "source": n % 3})
+    data = "".join(json.dumps(record) + "\n" for record in records).encode()
+    [mixed] = run_json("train-classifier", "-o", tmp_path / "mixed", input=data)
+    arguments = ["train-classifier", "--group-field=source", "--c=100"]
+    [apart] = run_json(*arguments, "-o", tmp_path / "apart", input=data)
+    assert mixed["accuracy"] == 1 and apart["accuracy"] == pytest.approx(0.8, abs=0.03)
+    [calibrated] = run_json(*arguments, "--calibrate", "-o", tmp_path / "calibrated", input=data)
+    assert calibrated["accuracy"] == apart["accuracy"]
+    assert calibrated["calibration_error"] < 0.02 < apart["calibration_error"] - 0.02
+    temperature = json.loads((tmp_path / "calibrated" / "config.json").read_text())["temperature"]
+    assert set(temperature) == {"intercept", "slope"}
+    for name in ("vocab.txt", "model.safetensors"):
+        assert (tmp_path / "apart" / name).read_bytes() == (tmp_path / "calibrated" / name).read_bytes()
+    one = re.sub(rb'"source": .', b'"source": 0', data)
+    assert "the field 'source' has one value only" in run(*arguments, "-o", tmp_path / "x", input=one, code=3)[1]
+    assert "there is no field 'source'" in run(*arguments, "-o", tmp_path / "x", input=jsonl(DATA), code=3)[1]
+
+
 def test_says_when_it_has_not_converged(tmp_path):
     errors = run("train-classifier", "--max-iterations=1", "--folds=0", "-o", tmp_path / "m", input=jsonl(DATA))[1]
     assert "not converged after 1 iterations" in errors
@@ -342,6 +404,7 @@ def test_train_refuses(tmp_path):
         ([], b"", "no --output was given", 2),
         (["--output", tmp_path / "full"], jsonl(DATA), "not empty", 2),
         ([*out, "--folds=1"], b"", "folds is 1", 2),
+        ([*out, "--calibrate", "--folds=0"], b"", "--calibrate needs a cross-validation", 2),
         ([*out, "--max-ngram=3"], b"", "--max-ngram is 3", 2),
         ([*out, "--seed=-1"], b"", "--seed takes", 2),
         ([*out, "--delimiter=ab"], b"", "--delimiter takes one character", 2),

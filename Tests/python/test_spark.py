@@ -277,6 +277,13 @@ def test_documentation(cluster, package, tmp_path):
         assert result.stdout == recipe.output
 
 
+def test_the_page_has_what_the_simulation_prints():
+    command = [sys.executable, ROOT / "Benchmarks" / "scale.py"]
+    output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    page = (ROOT / "docs" / "scale.md").read_text(encoding="utf-8").splitlines()
+    assert len(output.splitlines()) > 20 and set(output.splitlines()) <= set(page)
+
+
 def test_help_explains_every_argument():
     for name in bertqa.spark.SparkOptions.__annotations__:
         assert re.search(rf"^    (\w+, )*{name}(, \w+)*: ", bertqa.spark.SparkOptions.__doc__, re.M), name

@@ -8,6 +8,7 @@ import signal
 import threading
 
 import numpy as np
+import pyarrow
 import pytest
 from safetensors.numpy import load_file
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
@@ -306,6 +307,100 @@ def test_default_model_knows_its_topics():
         results = context.classify_batch([item["text"] for item in news])
         assert sum(result.label == item["label"] for result, item in zip(results, news)) >= 38
         assert all(sum(result.probabilities.values()) == pytest.approx(1) for result in results)
+
+
+def dependent(seed, count=900):
+    """Texts of each word several times: to naive Bayes as many witnesses."""
+    generator = random.Random(seed)
+    texts, labels = [], []
+    for n in range(count):
+        words = [
+            f"word{generator.randrange(120) if generator.random() < 0.92 else n % 3}" for _ in range(1 + n % 30)
+        ]
+        texts.append(" ".join(words * 5))
+        labels.append("abc"[n % 3])
+    return texts, labels
+
+
+def temperature_loss(scores, lengths, targets, intercept, slope):
+    """The reference: log loss of softmax(logits / exp(intercept + slope ln(1 + occurrences)))."""
+    found = probabilities(scores / np.exp(intercept + slope * np.log1p(lengths))[:, None])
+    return -np.log(found[np.arange(len(targets)), targets]).mean()
+
+
+def error_of(found, targets):
+    best, right = found.max(axis=1), found.argmax(axis=1) == targets
+    bins = np.minimum((best * 15).astype(int), 14)
+    return sum(abs((best - right)[bins == n].sum()) for n in range(15)) / len(targets)
+
+
+def test_calibration_makes_probabilities_true(train):
+    texts, labels = dependent(3)
+    plain, _ = train(texts, labels, algorithm="naive_bayes", folds=5)
+    report, model = train(texts, labels, algorithm="naive_bayes", folds=5, calibrate=True)
+    assert report.accuracy == plain.accuracy and report.confusion == plain.confusion
+    assert plain.calibration_error > 0.15 and report.calibration_error < 0.06
+    # Of texts that neither the weights nor the temperature have seen.
+    texts, labels = dependent(4)
+    targets = np.array(["abc".index(label) for label in labels])
+    with bertqa.Context(model.directory) as context:
+        results = context.classify_batch(texts)
+    kept = [n for n, result in enumerate(results) if not result.is_too_short]
+    found = np.array([[results[n].probabilities[label] for label in "abc"] for n in kept])
+    scores = np.array([[{s.label: s.logit for s in results[n].scores}[label] for label in "abc"] for n in kept])
+    assert error_of(found, targets[kept]) < 0.06 < error_of(probabilities(scores), targets[kept]) - 0.1
+    # The temperature is as documented, and close to the best one of these texts.
+    lengths = np.array([sum(word in model.vocabulary for word in texts[n].split()) for n in kept])
+    intercept, slope = model.config["temperature"]["intercept"], model.config["temperature"]["slope"]
+    own = probabilities(scores / np.exp(intercept + slope * np.log1p(lengths))[:, None])
+    assert np.abs(own - found).max() < 1e-4
+    loss = temperature_loss(scores, lengths, targets[kept], intercept, slope)
+    others = [
+        temperature_loss(scores, lengths, targets[kept], intercept + a, slope + b)
+        for a in np.linspace(-1, 1, 21) for b in np.linspace(-0.3, 0.3, 13)
+    ]  # fmt: skip
+    assert loss < min(others) + 0.01
+    assert "temperature" not in train(texts, labels, algorithm="naive_bayes", folds=5)[1].config
+
+
+def test_groups_are_held_out_whole(tmp_path):
+    rows = [
+        (f"shared words here group{n % 4} label{n % 4 * 2 + n // 4 % 2}", "ab"[n // 4 % 2], n % 4)
+        for n in range(80)
+    ]
+    texts, labels, groups = zip(*rows)
+    assert bertqa.train_classifier(texts, labels, tmp_path / "a").accuracy == 1
+    names = [f"group {group}" for group in groups]
+    assert bertqa.train_classifier(texts, labels, tmp_path / "b", groups=names).accuracy <= 0.5
+    with pytest.raises(bertqa.InvalidArgument, match="texts, labels and groups must be equally many"):
+        bertqa.train_classifier(texts, labels, tmp_path / "c", groups=names[:-1])
+    with pytest.raises(TypeError, match="groups is one text"):
+        bertqa.train_classifier(texts, labels, tmp_path / "c", groups="abc")
+    with pytest.raises(bertqa.InvalidArgument, match="calibrate needs a cross-validation"):
+        bertqa.train_classifier(texts, labels, tmp_path / "c", folds=0, calibrate=True)
+
+
+def test_none_where_no_label_is_probable():
+    sport, other = (
+        "The striker scored twice in the second half of the final.",
+        "Fold the paper twice, then once more.",
+    )
+    with bertqa.Context(task="classify") as context:
+        plain = context.classify_batch([sport, other])
+        assert [result.is_none for result in plain] == [False, False]
+        results = context.classify_batch([sport, other], min_probability=0.8)
+        assert [result.label for result in results] == ["sport", None] and results[1].is_none
+        assert [result.scores for result in results] == [result.scores for result in plain]
+        assert results[1].probability == plain[1].probability < 0.8
+        [row] = bertqa.classify_column(context, pyarrow.array([other]), min_probability=0.8).to_pylist()
+        assert (
+            row["label"] is None and row["probability"] == plain[1].probability and len(row["probabilities"]) == 5
+        )
+        short = context.classify("", min_probability=0.8)
+        assert short.is_too_short and not short.is_none
+        for wrong in (-0.1, 1.5, math.nan):
+            with pytest.raises(bertqa.InvalidArgument, match="min_probability is"):
+                context.classify(sport, min_probability=wrong)
 
 
 def test_works_in_forked_children(tmp_path):

@@ -10,9 +10,11 @@ extension Classification {
   }
 
   /// The same of logits that may be so large that single precision would blur their differences.
-  init(logits: [Double], labels: [String], problemType: ProblemType) {
+  /// - Parameter temperature: what logits are divided by before they become probabilities; above 0.
+  init(logits: [Double], labels: [String], problemType: ProblemType, temperature: Double = 1) {
     self.init(scores: [], problemType: problemType)
-    let probabilities = Self.probabilities(logits, problemType)
+    let probabilities = Self.probabilities(
+      temperature == 1 ? logits : logits.map { $0 / temperature }, problemType)
     var order = Array(labels.indices)
     // Predicted numbers are not ranked: they stay in the model's order.
     if problemType != .regression { order.sort { (logits[$1], $0) < (logits[$0], $1) } }

@@ -12,9 +12,11 @@ public struct Classification: Sendable {
   public var distinctWords = 0
   /// Windows that a BERT model read; 0 for others.
   public var windowCount = 0
+  /// No label is as probable as the options ask for (`min_probability`): none of them fits. The scores are there.
+  public var isNone = false
 
-  /// The most probable label; nil where there was not enough text.
-  public var label: String? { scores.first?.label }
+  /// The most probable label; nil where there was not enough text, and where none is probable enough.
+  public var label: String? { isNone ? nil : scores.first?.label }
 }
 
 public struct LabelScore: Sendable, Equatable {

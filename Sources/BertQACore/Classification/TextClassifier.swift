@@ -9,6 +9,7 @@ struct TextClassifier: Sendable {
   func classifyEach(
     _ texts: [TextPair], _ options: ClassifyOptions, stopsAtFailure: Bool = false
   ) throws(BertQAError) -> [Result<Classification, BertQAError>] {
+    try options.validate(for: problemType)
     let layout = try WindowLayout(
       maxSequenceLength: options.maxSequenceLength, documentStride: options.documentStride,
       maxPositions: reader.reader.maxPositions, template: reader.reader.tokenizer.template)
@@ -29,6 +30,7 @@ struct TextClassifier: Sendable {
       let windowCount = pooled.windowCount
       var result = Classification(logits: pooled.take(), labels: labels, problemType: problemType)
       result.windowCount = windowCount
+      result.require(options)
       results[output.item] = .success(result)
     }
     return results.map { $0 ?? .failure(BertQAError(.internal, "a text without a result")) }

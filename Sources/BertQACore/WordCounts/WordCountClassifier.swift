@@ -31,6 +31,7 @@ final class WordCountClassifier: Sendable {
         .invalidArgument, argument: "contributions",
         "is \(options.contributions), but must be 0 to \(Int32.max)")
     }
+    try options.validate(for: .singleLabel)
     let monitor = CallMonitor(options.call)
     try monitor.check()
     let resultSize =
@@ -54,7 +55,7 @@ final class WordCountClassifier: Sendable {
   }
 
   fileprivate func classify(
-    _ pair: TextPair, contributions: Int, poll: CallPoll
+    _ pair: TextPair, _ options: ClassifyOptions, poll: CallPoll
   ) throws(BertQAError) -> Classification {
     guard pair.second == nil else {
       throw BertQAError(
@@ -74,11 +75,13 @@ final class WordCountClassifier: Sendable {
     }
     let scale = model.scale(of: counts)
     var result = Classification(
-      logits: model.logits(of: counts, scale: scale), labels: model.labels, problemType: .singleLabel)
+      logits: model.logits(of: counts, scale: scale), labels: model.labels, problemType: .singleLabel,
+      temperature: model.temperature.at(occurrences: counts.occurrenceCount))
     result.distinctWords = counts.distinctWords
-    if contributions > 0, let best = result.scores.first {
+    result.require(options)
+    if options.contributions > 0, let best = result.scores.first {
       result.contributions = try model.contributions(
-        to: best.id, in: text, scale: scale, limit: contributions, poll: poll)
+        to: best.id, in: text, scale: scale, limit: options.contributions, poll: poll)
     }
     return result
   }
@@ -147,7 +150,7 @@ extension WordCountClassifier {
         }
         do throws(BertQAError) {
           classifications[index] = .success(
-            try classifier.classify(texts[index], contributions: options.contributions, poll: poll))
+            try classifier.classify(texts[index], options, poll: poll))
         } catch {
           if error.status == .cancelled || error.status == .deadlineExceeded {
             if isCaller, stop == nil { stop = error }

@@ -31,8 +31,9 @@ extension WordCountModel {
       }
     }
     return WordCountModel(
-      settings: settings, labels: labels, table: table, weights: weights, bias: Array(bias.elements), idf: idf
-    )
+      settings: settings, labels: labels, table: table, weights: weights, bias: Array(bias.elements),
+      idf: idf,
+      temperature: try LengthTemperature(reader))
   }
 
   private static func labels(_ reader: ObjectReader) throws(BertQAError) -> [String] {
@@ -105,6 +106,30 @@ extension WordCountModel {
   }
 }
 
+extension LengthTemperature {
+  fileprivate init(_ reader: ObjectReader) throws(BertQAError) {
+    guard let own = try reader.reader("temperature") else { return }
+    intercept = try Self.coefficient("intercept", own)
+    slope = try Self.coefficient("slope", own)
+  }
+
+  private static func coefficient(_ key: String, _ reader: ObjectReader) throws(BertQAError) -> Double {
+    let value = try reader.number(key) ?? 0
+    guard limits.contains(value) else {
+      throw reader.mismatch(
+        key, .number(value), expected: "a number in \(limits.lowerBound)...\(limits.upperBound)")
+    }
+    return value
+  }
+
+  fileprivate var json: JSON.Object {
+    var object = JSON.Object()
+    object["intercept"] = .number(intercept)
+    object["slope"] = .number(slope)
+    return object
+  }
+}
+
 extension WordCountSettings {
   fileprivate init(_ reader: ObjectReader) throws(BertQAError) {
     minWordLength = try reader.integer("min_word_length", in: 1...WordScanner.maximumBytes) ?? minWordLength
@@ -150,6 +175,7 @@ extension WordCountModel {
     object["min_distinct_words"] = .number(settings.minDistinctWords)
     object["max_ngram"] = .number(settings.maxNGram)
     object["tf_idf"] = .bool(settings.usesTFIDF)
+    if temperature != .one { object["temperature"] = .object(temperature.json) }
     object["training"] = .object(training)
     return object
   }

@@ -12,10 +12,12 @@ final class WordCountModel: @unchecked Sendable {
   let bias: [Float]
   /// [feature], empty without TF-IDF.
   let idf: GrowableBuffer<Float>
+  let temperature: LengthTemperature
 
   init(
     settings: WordCountSettings, labels: [String], table: consuming WordTable,
-    weights: consuming GrowableBuffer<Float>, bias: [Float], idf: consuming GrowableBuffer<Float>
+    weights: consuming GrowableBuffer<Float>, bias: [Float], idf: consuming GrowableBuffer<Float>,
+    temperature: LengthTemperature
   ) {
     self.settings = settings
     self.labels = labels
@@ -23,12 +25,13 @@ final class WordCountModel: @unchecked Sendable {
     self.weights = weights
     self.bias = bias
     self.idf = idf
+    self.temperature = temperature
   }
 
   /// What was trained, in single precision.
   convenience init(
     _ fitted: borrowing FittedModel, _ texts: borrowing TrainingTexts, labels: [String],
-    _ options: TrainOptions
+    _ options: TrainOptions, temperature: LengthTemperature
   ) throws(BertQAError) {
     var table = WordTable()
     for id in fitted.selection.words { _ = try table.insert(texts.table.word(Int(id))) }
@@ -39,7 +42,7 @@ final class WordCountModel: @unchecked Sendable {
     for weight in fitted.selection.idf ?? [] { try idf.append(Float(weight)) }
     self.init(
       settings: WordCountSettings(options), labels: labels, table: table, weights: weights,
-      bias: fitted.model.bias.map { Float($0) }, idf: idf)
+      bias: fitted.model.bias.map { Float($0) }, idf: idf, temperature: temperature)
   }
 
   var labelCount: Int { labels.count }

@@ -12,6 +12,9 @@ final class WordCounts {
     occurrences = try GrowableBuffer(repeating: 0, count: featureCount)
   }
 
+  /// How often features occur, all together.
+  var occurrenceCount: Int { features.elements.reduce(0) { $0 + Int(occurrences[Int($1)]) } }
+
   subscript(feature: UInt32) -> UInt32 { occurrences[Int(feature)] }
 
   func removeAll() {

@@ -19,17 +19,18 @@ struct ClassifyCommand: Command {
           OptionRow(
             .topK, letter: "k", value: "N", "print the N most probable labels, one a line; default 1"),
           OptionRow(.json, "print one JSON object a line for each text, with all labels"),
-          ClassifyOptions.contributionRow, ModelChoice.row(),
+          ClassifyOptions.minProbabilityRow, ClassifyOptions.contributionRow, ModelChoice.row(),
         ] + ModelChoice.runRows),
       OptionSection("How BERT models read a text; lengths are in tokens", ClassifyOptions.readingRows),
     ],
     notes: [
       "With several files, the file comes before each line, separated by a tab. Contributions are lines of weight, "
         + "word, and its range of bytes. For a regression model the predicted value takes the place of the "
-        + "probability."
+        + "probability. Where no label has the probability of --min-probability, the line is 'none' and the "
+        + "probability of the best label."
     ],
     exitCodes:
-      "0 at least one text is classified; 1 none has enough text; 2 wrong usage; 3 a file or the model "
+      "0 at least one text has a label; 1 none has; 2 wrong usage; 3 a file or the model "
       + "cannot be read or is invalid (the other files are classified); 4 out of memory, the output cannot be "
       + "written, or a defect in the program",
     examples: [
@@ -73,7 +74,7 @@ struct ClassifyCommand: Command {
       }
       progress?.clear()
       let record = ClassificationRecord(source: source, document: text.bytes, result: result)
-      isClassified = isClassified || !record.result.notEnoughText
+      isClassified = isClassified || record.result.label != nil
       if printsJSON {
         output.write(record.json(topK: topK))
       } else {

@@ -22,6 +22,7 @@ enum FilterCommand: Command {
         "With --task classify",
         [
           OptionRow(.topK, letter: "k", value: "N", "give the N most probable labels only"), secondFieldRow,
+          ClassifyOptions.minProbabilityRow,
           ClassifyOptions.contributionRow,
         ] + ClassifyOptions.readingRows),
       OptionSection(

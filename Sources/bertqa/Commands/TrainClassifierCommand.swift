@@ -19,6 +19,10 @@ struct TrainClassifierCommand: Command {
           OptionRow(.output, letter: "o", value: "DIR", "the directory to write"),
           OptionRow(.textField, value: "FIELD", "field of the texts; default text"),
           OptionRow(.labelField, value: "FIELD", "field of the labels; default label"),
+          OptionRow(
+            .groupField, value: "FIELD",
+            "field of what a text belongs to, such as its author or source; default: none",
+            detail: "The cross-validation then predicts whole groups that it has not seen."),
         ] + RecordFormat.rows(RecordFormat.textNames) + [
           OptionRow(
             .onError, value: "ACTION", choices: actions.map(\.key),
@@ -61,6 +65,9 @@ struct TrainClassifierCommand: Command {
           OptionRow(.maxIterations, value: "N", "logistic regression; default 1000"),
           OptionRow(.tolerance, value: "X", "its largest gradient at the end; default 1e-4"),
           OptionRow(.folds, value: "N", "parts of the cross-validation; 0: none; default 5"),
+          OptionRow(
+            .calibrate, "make probabilities as large as the part that is right, by the cross-validation",
+            detail: "The order of the labels stays."),
           OptionRow(.seed, value: "N", "of the division into parts; default 0"),
           ModelChoice.runRows[0],
         ]),
@@ -94,6 +101,7 @@ struct TrainClassifierCommand: Command {
   private let holdout: ArgumentText?
   private let textField: ParsedOption?
   private let labelField: ParsedOption?
+  private let groupField: ParsedOption?
   /// nil: by the file's name.
   private let format: RecordFormat?
   private var skipsWrongRecords = false
@@ -115,8 +123,10 @@ struct TrainClassifierCommand: Command {
     holdout = arguments.last(.holdout)?.text
     textField = arguments.last(.textField)
     labelField = arguments.last(.labelField)
+    groupField = arguments.last(.groupField)
     for given in arguments.options { try set(given) }
-    for file in files + [holdout].compactMap({ $0 }) { _ = try form(of: file) }
+    for file in files { _ = try form(of: file, isGrouped: true) }
+    if let holdout { _ = try form(of: holdout, isGrouped: false) }
     try checkHoldout(arguments)
   }
 
@@ -130,17 +140,19 @@ struct TrainClassifierCommand: Command {
     }
   }
 
-  /// How a file's records are read, and their texts and labels found.
-  private func form(of file: ArgumentText) throws(ToolError) -> RecordForm {
+  /// How a file's records are read, and their texts and labels found, and their groups where there are some.
+  private func form(of file: ArgumentText, isGrouped: Bool) throws(ToolError) -> RecordForm {
     let format = format ?? RecordFormat(fileName: file.string)
     func path(_ given: ParsedOption?, _ name: StaticString) throws(ToolError) -> FieldPath {
       guard let given else { return FieldPath(member: Array(name.description.utf8)) }
       return try FieldPath(given, isColumn: format.isTable)
     }
+    var texts = [try path(textField, "text"), try path(labelField, "label")]
+    if isGrouped, let groupField { texts.append(try path(groupField, "group")) }
     return RecordForm(
       format: format,
       fields: RecordFields(
-        texts: [try path(textField, "text"), try path(labelField, "label")], stringCount: 1,
+        texts: texts, stringCount: 1,
         output: FieldPath(member: Array("bertqa".utf8)), maximumTextBytes: Int(Int32.max)))
   }
 
@@ -160,6 +172,7 @@ struct TrainClassifierCommand: Command {
     case .maxIterations: options.maxIterations = try given.integer()
     case .tolerance: options.tolerance = try given.double()
     case .folds: options.folds = try given.integer()
+    case .calibrate: options.calibrates = true
     case .seed: options.seed = try given.unsigned()
     case .threads: options.threads = try given.integer()
     default: break
@@ -181,17 +194,17 @@ struct TrainClassifierCommand: Command {
     }
     var tally = Tally()
     for file in files {
-      try read(file, &tally, { "\(trainer.textCount) texts read\($0)" }, progress) {
-        (text, label, tally) throws(RecordProblem) in
-        try Self.add(text, label: label, to: trainer, &tally)
+      try read(file, &tally, { "\(trainer.textCount) texts read\($0)" }, progress, isGrouped: true) {
+        (fields, tally) throws(RecordProblem) in
+        try Self.add(fields, to: trainer, &tally)
       }
     }
     // What is wrong in it is said before the time for training is spent.
     var checked = Tally()
     if let holdout {
       try read(holdout, &checked, { "texts held out\($0)" }, progress) {
-        (_, label, tally) throws(RecordProblem) in
-        _ = try Self.name(of: label)
+        (fields, tally) throws(RecordProblem) in
+        _ = try Self.name(of: fields[1])
         tally.texts += 1
       }
       if checked.texts == 0 { throw ToolError(.input, "\(holdout.string) has no text to hold out") }
@@ -204,6 +217,10 @@ struct TrainClassifierCommand: Command {
       throw ToolError(
         .input,
         "\(trainer.textCount) text(s) with \(trainer.labelCount) label(s); at least two labels are needed")
+    }
+    if let groupField, trainer.groupCount < 2 {
+      throw ToolError(
+        .input, "the field '\(groupField.string)' has one value only; at least two groups are needed")
     }
     let trained = try ofCore(Self.invocation) { () throws(BertQAError) in
       try trainer.finish(modelDirectory: directory)
@@ -229,24 +246,23 @@ struct TrainClassifierCommand: Command {
   /// - Parameters:
   ///   - status: of the progress, from how much of the file is read.
   ///   - isSilent: whether records that are not right were reported before.
-  ///   - body: takes a text and its label.
+  ///   - body: takes a text, its label, and its group where there are some.
   private func read(
     _ file: ArgumentText, _ tally: inout Tally, _ status: (String) -> String, _ progress: Progress?,
-    isSilent: Bool = false,
-    _ body: (UnsafeBufferPointer<UInt8>, UnsafeBufferPointer<UInt8>, inout Tally) throws(RecordProblem) ->
-      Void
+    isSilent: Bool = false, isGrouped: Bool = false,
+    _ body: ([UnsafeBufferPointer<UInt8>], inout Tally) throws(RecordProblem) -> Void
   ) throws(ToolError) {
     let source = try WholeFile(file)
+    let form = try form(of: file, isGrouped: isGrouped)
     let reader = try RecordReader(
-      source, try form(of: file), RecordReader.Limits(recordBytes: Int(Int32.max)))
+      source, form, RecordReader.Limits(recordBytes: Int(Int32.max)))
     let isNamed = files.count > 1 || !file.isStandardInput
     while let block = try reader.next() {
       for record in block.records {
         guard case .data = record.kind else { continue }
         do throws(RecordProblem) {
           if let problem = record.problem { throw problem }
-          let fields = block.fields[record.firstField...].prefix(2).map(block.text)
-          try body(fields[0], fields[1], &tally)
+          try body(block.fields[record.firstField...].prefix(form.fields.texts.count).map(block.text), &tally)
         } catch {
           let place = "\(isNamed ? "\(source.input.shown): " : "")line \(record.number)"
           guard skipsWrongRecords else { throw ToolError(.input, "\(place): \(error.message)") }
@@ -267,10 +283,10 @@ struct TrainClassifierCommand: Command {
     var holdout = Holdout()
     var tally = Tally()
     try read(file, &tally, { "evaluating\($0)" }, progress, isSilent: true) {
-      (text, label, _) throws(RecordProblem) in
-      let name = try Self.name(of: label)
+      (fields, _) throws(RecordProblem) in
+      let name = try Self.name(of: fields[1])
       do throws(BertQAError) {
-        holdout.add(try context.classify(TextPair(text: text)), label: name.trimmed)
+        holdout.add(try context.classify(TextPair(text: fields[0])), label: name.trimmed)
       } catch {
         throw RecordProblem(.refused, error.messageForTool)
       }
@@ -290,12 +306,11 @@ struct TrainClassifierCommand: Command {
   }
 
   private static func add(
-    _ text: UnsafeBufferPointer<UInt8>, label: UnsafeBufferPointer<UInt8>, to trainer: WordCountTrainer,
-    _ tally: inout Tally
+    _ fields: [UnsafeBufferPointer<UInt8>], to trainer: WordCountTrainer, _ tally: inout Tally
   ) throws(RecordProblem) {
-    let name = try name(of: label)
+    let name = try name(of: fields[1])
     do throws(BertQAError) {
-      try trainer.add(text, label: name.trimmed)
+      try trainer.add(fields[0], label: name.trimmed, group: fields.count > 2 ? Array(fields[2]) : [])
     } catch {
       throw RecordProblem(.refused, error.messageForTool)
     }

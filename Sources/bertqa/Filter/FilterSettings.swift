@@ -9,7 +9,8 @@ struct FilterSettings {
     var options: [Option] {
       switch self {
       case .answer: [.question, .questionField] + AnswerOptions.options
-      case .classify: [.topK, .secondField, .contributions] + ClassifyOptions.readingRows.map(\.option)
+      case .classify:
+        [.topK, .secondField, .minProbability, .contributions] + ClassifyOptions.readingRows.map(\.option)
       case .entities:
         [.inPlace] + (EntitySearch.findingRows + EntitySearch.readingRows).map(\.option)
       case .embed: [.secondField] + EmbedOptions.rows.map(\.option)

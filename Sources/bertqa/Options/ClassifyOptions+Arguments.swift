@@ -9,6 +9,10 @@ extension ClassifyOptions {
       + "for word-count models",
     detail: "Each with its weight, and its range of bytes.")
 
+  static let minProbabilityRow = OptionRow(
+    .minProbability, value: "P", "the label is none where the most probable one is below P, 0 to 1; default 0"
+  )
+
   /// How BERT models read a text.
   static let readingRows = [
     OptionRow(
@@ -24,6 +28,7 @@ extension ClassifyOptions {
   mutating func set(_ given: ParsedOption) throws(ToolError) {
     switch given.option {
     case .contributions: contributions = try given.integer(in: 0...Int.max)
+    case .minProbability: minProbability = try given.number()
     case .maxSequenceLength: maxSequenceLength = try given.integer()
     case .documentStride: documentStride = try given.integer()
     case .windowPooling: windowPooling = try given.choice(from: Self.poolings)

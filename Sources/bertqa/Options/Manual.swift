@@ -212,6 +212,9 @@ enum Manual {
     .Ql regression
     .It Va is_too_short
     whether a word\-count model found too few words, so that there are no labels
+    .It Va is_none
+    whether no label has the probability of
+    .Fl \-min\-probability
     .It Va distinct_word_count
     different words that it found
     .It Va window_count

@@ -22,6 +22,7 @@ enum Option: String, CaseIterable {
   case parseSpecialTokens = "parse-special-tokens"
   case ids
   case contributions
+  case minProbability = "min-probability"
   case windowPooling = "window-pooling"
   case labels
   case patterns
@@ -30,6 +31,7 @@ enum Option: String, CaseIterable {
   case threshold
   case textField = "text-field"
   case labelField = "label-field"
+  case groupField = "group-field"
   case format
   case delimiter
   case file
@@ -51,6 +53,7 @@ enum Option: String, CaseIterable {
   case maxIterations = "max-iterations"
   case tolerance
   case folds
+  case calibrate
   case seed
   case lines
   case pooling

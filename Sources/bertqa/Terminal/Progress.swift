@@ -46,7 +46,7 @@ final class Progress: @unchecked Sendable {  // the tool has one thread; the hoo
     guard let state, now - start >= 1, now - (lastDrawn ?? 0) >= 0.1 else { return }
     lastDrawn = now
     StatusLine.draw(
-      "\(subject): \(bar(state.fraction))\(state.text)\(state.rate), \(time(state.fraction, now))")
+      "\(subject): \(state.text)\(state.rate), \(time(state.fraction, now))\(bar(state.fraction))")
   }
 
   func clear() {
@@ -57,7 +57,7 @@ final class Progress: @unchecked Sendable {  // the tool has one thread; the hoo
   private func bar(_ fraction: Double?) -> String {
     guard let fraction, fraction.isFinite else { return "" }
     let full = Int((min(max(fraction, 0), 1) * Double(Self.barWidth)).rounded())
-    return "[\(String(repeating: "#", count: full))\(String(repeating: ".", count: Self.barWidth - full))] "
+    return " [\(String(repeating: "#", count: full))\(String(repeating: ".", count: Self.barWidth - full))]"
   }
 
   /// What is left, where something is done to tell by; else what has passed.

@@ -4,6 +4,8 @@ import CBertQAHeader
 final class TrainerHandle: Handle {
   let trainer: WordCountTrainer
   let progress: TrainingProgress
+  /// Of the texts that come.
+  var group: [UInt8] = []
 
   init(_ options: TrainOptions) throws(BertQAError) {
     let progress = TrainingProgress()
@@ -52,6 +54,8 @@ private func trainOptions(
   options.folds = number(raw.folds, none: -1) ?? options.folds
   options.threads = Int(raw.threads)
   options.seed = raw.seed
+  options.calibrates = try switched(raw.calibrate, "calibrate") ?? options.calibrates
+  try checkReserved(raw.reserved)
   return options
 }
 
@@ -77,10 +81,21 @@ public func bertqa_trainer_add(
   _ label: UnsafePointer<CChar>?, _ label_length: Int, _ call: UnsafePointer<bertqa_call_options>?
 ) -> bertqa_status {
   status { () throws(BertQAError) in
-    let trainer = try TrainerHandle.borrowed(trainer, "trainer").trainer
+    let handle = try TrainerHandle.borrowed(trainer, "trainer")
     let call = try callOptions(call)
     let bytes = try textArgument(text, length, "text")
-    try trainer.add(bytes, label: labelArgument(label, label_length, "label"), call: call)
+    try handle.trainer.add(
+      bytes, label: labelArgument(label, label_length, "label"), group: handle.group, call: call)
+  }
+}
+
+@c @implementation
+public func bertqa_trainer_set_group(
+  _ trainer: OpaquePointer?, _ group: UnsafePointer<CChar>?, _ length: Int
+) -> bertqa_status {
+  status { () throws(BertQAError) in
+    let handle = try TrainerHandle.borrowed(trainer, "trainer")
+    handle.group = Array(try textArgument(group, length, "group"))
   }
 }
 

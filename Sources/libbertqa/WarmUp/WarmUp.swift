@@ -264,6 +264,7 @@ extension WarmUp {
   fileprivate static func training() {
     var trainer: OpaquePointer?
     _ = bertqa_trainer_create(nil, &trainer)
+    withText("a") { _ = bertqa_trainer_set_group(trainer, $0, $1) }
     withText("a b") { _ = bertqa_trainer_add(trainer, $0, $1, $0, 1, nil) }
     // Fails for want of a second label, before anything is written.
     withText("/\n/\n") { path, _ in _ = bertqa_trainer_finish(trainer, path, nil, nil) }

@@ -50,6 +50,22 @@ import Testing
     #expect(result.problemType == .singleLabel && result.label == result.scores[0].label)
   }
 
+  @Test func improbableLabelsAreNone() throws {
+    let context = try Context(tiny: "tiny-bert-classifier")
+    let best = try context.classify("the quick brown fox").scores
+    var options = ClassifyOptions()
+    options.minProbability = best[0].probability.nextUp
+    let result = try context.classify("the quick brown fox", options: options)
+    #expect(result.isNone && result.label == nil && result.scores == best)
+    options.minProbability = best[0].probability
+    #expect(try context.classify("the quick brown fox", options: options).label == best[0].label)
+    // A number has no probability.
+    let regression = try Context(tiny: "tiny-bert-regression")
+    let error = failure { _ = try regression.classify("the quick brown fox", options: options) }
+    #expect(error?.status == .invalidArgument && error?.argument == "min_probability")
+    #expect(try regression.classify("the quick brown fox").label != nil)
+  }
+
   @Test(arguments: [Precision.bf16, .int8])
   func otherPrecisionsComeClose(precision: Precision) throws {
     guard precision != .bf16 || Kernels()?.table.linear_bf16 != nil else { return }

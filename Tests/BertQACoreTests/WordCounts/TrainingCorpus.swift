@@ -22,6 +22,10 @@ struct TrainingCorpus {
     }
   }
 
+  mutating func repeatWords(_ count: Int) {
+    texts = texts.map { Array(repeating: $0, count: count).joined(separator: " ") }
+  }
+
   func trainer(_ options: TrainOptions) throws -> WordCountTrainer {
     let trainer = try WordCountTrainer(options: options)
     for (text, label) in zip(texts, labels) { try trainer.add(text, label: label) }

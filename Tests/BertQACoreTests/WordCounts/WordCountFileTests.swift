@@ -58,6 +58,14 @@ import Testing
     (#""min_word_length": 3"#, #""min_word_length": 0"#, "\"min_word_length\" is 0"),
     (#""min_distinct_words": 3"#, #""min_distinct_words": "3""#, "\"min_distinct_words\" is"),
     (#""tf_idf": true"#, #""tf_idf": 1"#, "\"tf_idf\" is 1"),
+    (#""tf_idf": true"#, #""tf_idf": true, "temperature": 2"#, "\"temperature\" is 2, expected an object"),
+    (
+      #""tf_idf": true"#, #""tf_idf": true, "temperature": {"intercept": 11}"#,
+      "\"intercept\" is 11.0, expected"
+    ),
+    (#""tf_idf": true"#, #""tf_idf": true, "temperature": {"slope": -1e9}"#, "\"slope\" is"),
+    (#""tf_idf": true"#, #""tf_idf": true, "temperature": {"slope": 1e999}"#, "number out of range"),
+    (#""tf_idf": true"#, #""tf_idf": true, "temperature": {"slope": "1"}"#, "\"slope\" is"),
   ])
   func refusesConfiguration(member: String, replacement: String, message: String) throws {
     let directory = try makeModel()
@@ -68,6 +76,25 @@ import Testing
     #expect(
       failure(directory).hasPrefix("invalidModel") && failure(directory).contains(message),
       "\(failure(directory))")
+  }
+
+  /// Without a temperature, or a part of it, logits are as they are.
+  @Test func readsTheTemperature() throws {
+    let directory = try makeModel()
+    let config = try directory.text("model/config.json")
+    func probability(_ temperature: String) throws -> Float {
+      let parts = config.split(separator: #""tf_idf""#, omittingEmptySubsequences: false)
+      try directory.write(parts.joined(separator: "\(temperature)\"tf_idf\""), to: "model/config.json")
+      return try Context(modelDirectory: directory.file("model")).classify("red green and others").scores[0]
+        .probability
+    }
+    let plain = try probability("")
+    #expect(try probability(#""temperature": null, "#) == plain)
+    #expect(try probability(#""temperature": {}, "#) == plain)
+    let warm = try probability(#""temperature": {"intercept": 2}, "#)
+    #expect(0.5 < warm && warm < plain)
+    #expect(try probability(#""temperature": {"intercept": 2, "slope": 1}, "#) < warm)
+    #expect(try probability(#""temperature": {"intercept": -9}, "#) > 0.999)
   }
 
   @Test(arguments: [

@@ -68,6 +68,28 @@ import Testing
     #expect(!unknown.notEnoughText && unknown.distinctWords == 3 && unknown.scores.count == 2)
   }
 
+  @Test func improbableLabelsAreNone() throws {
+    let directory = try TemporaryDirectory()
+    let context = try TrainingCorpus(count: 60, labelCount: 2).context(directory)
+    let best = try classify("wörd1 wörd2 wörd3", context).scores
+    var options = ClassifyOptions()
+    for (least, isNone) in [
+      (0, false), (best[0].probability, false), (best[0].probability.nextUp, true), (1, true),
+    ] {
+      options.minProbability = least
+      let result = try context.classify("wörd1 wörd2 wörd3", options: options)
+      #expect(result.isNone == isNone && result.label == (isNone ? nil : best[0].label))
+      #expect(result.scores == best)
+      let short = try context.classify("", options: options)
+      #expect(!short.isNone && short.notEnoughText && short.label == nil)
+    }
+    for wrong: Float in [-0.1, 1.1, .nan, .infinity] {
+      options.minProbability = wrong
+      let error = failure { _ = try context.classify("one two three", options: options) }
+      #expect(error?.status == .invalidArgument && error?.argument == "min_probability")
+    }
+  }
+
   @Test(arguments: [false, true])
   func contributionsPointToTheirWordsAndSumToTheLogit(tfIDF: Bool) throws {
     let directory = try TemporaryDirectory()

@@ -137,7 +137,7 @@ class LogitsOptions(Options):
 class ClassifyOptions(Options):
     _fields_ = [
         ("struct_size", c_size_t), _CALL, ("contributions", c_int32), ("max_seq_len", c_int32),
-        ("doc_stride", c_int32), ("window_pooling", c_int32),
+        ("doc_stride", c_int32), ("window_pooling", c_int32), ("min_probability", c_float), ("reserved", c_int32),
     ]  # fmt: skip
 
 
@@ -162,7 +162,7 @@ class Contribution(Structure):
 class ClassifySummary(Structure):
     _fields_ = [
         ("struct_size", c_size_t), ("problem_type", c_int32), ("is_too_short", c_int32),
-        ("distinct_word_count", c_size_t), ("window_count", c_size_t),
+        ("distinct_word_count", c_size_t), ("window_count", c_size_t), ("is_none", c_int32), ("reserved", c_int32),
     ]  # fmt: skip
 
 
@@ -215,7 +215,7 @@ class TrainOptions(Options):
         ("tolerance", c_double), ("seed", c_uint64), ("algorithm", c_int32), ("min_word_length", c_int32),
         ("min_distinct_words", c_int32), ("max_ngram", c_int32), ("tf_idf", Switch),
         ("min_document_count", c_int32), ("max_vocabulary", c_int32), ("max_iterations", c_int32),
-        ("folds", c_int32), ("threads", c_int32),
+        ("folds", c_int32), ("threads", c_int32), ("calibrate", Switch), ("reserved", c_int32),
     ]  # fmt: skip
 
 
@@ -395,6 +395,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "train_options_init": _INIT,
     "trainer_create": (_I, [_P(TrainOptions), _OUT]),
     "trainer_free": (None, [_H]),
+    "trainer_set_group": (_I, [_H, _S, _N]),
     "trainer_add": (_I, [_H, _S, _N, _S, _N, _P(CallOptions)]),
     "trainer_finish": (_I, [_H, _S, _P(CallOptions), _OUT]),
     "training_report_free": (None, [_H]),

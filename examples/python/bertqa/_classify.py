@@ -96,7 +96,7 @@ class ClassifyMethods(Closable):
 
 def classify_call(values: Any) -> Call:
     choices = {"window_pooling": WINDOW_POOLINGS}
-    return Call(values, _abi.ClassifyOptions(), choices=choices, zeros={"contributions": 0, "doc_stride": -1})
+    return Call(values, _abi.ClassifyOptions(), choices=choices, zeros={"contributions": 0, "doc_stride": -1, "min_probability": 0})
 
 
 def listed(texts: "Iterable[TextOrPair]") -> "List[TextOrPair]":
@@ -146,6 +146,7 @@ def classification(pointer: Any, text: "TextOrPair") -> Classification[Any]:
         is_too_short=bool(summary.is_too_short),
         distinct_word_count=summary.distinct_word_count,
         window_count=summary.window_count,
+        is_none=bool(summary.is_none),
     )
 
 

@@ -67,12 +67,15 @@ class ClassifyOptions(CallOptions, total=False):
     doc_stride: BERT models: tokens that two neighbouring windows share, at least 1, or 0 for none; default 128, at
         most a third of max_seq_len.
     window_pooling: BERT models: "mean" or "max" of the windows' logits; default "mean".
+    min_probability: where no label has this probability, the result's label is None and `is_none` is set, 0...1;
+        default 0. Not for regression.
     """
 
     contributions: Optional[int]
     max_seq_len: Optional[int]
     doc_stride: Optional[int]
     window_pooling: Optional[str]
+    min_probability: Optional[float]
 
 
 class EntitiesOptions(CallOptions, total=False):
@@ -131,6 +134,8 @@ class TrainOptions(CallOptions, total=False):
     max_iterations: logistic regression: of L-BFGS, at least 1; default 1000.
     tolerance: logistic regression: its largest gradient component at the end, above 0; default 1e-4.
     folds: of the cross-validation, 2...1000, or 0 for none; default 5.
+    calibrate: fit probabilities to the cross-validation's predictions, so that they are as large as the part that is
+        right; the order of labels stays; default False.
     threads: 1...1024, or 0 for as many as the process may run on; default 0.
     seed: of the folds, 0...2**64 - 1; the same data and seed give the same files; default 0.
     """
@@ -148,6 +153,7 @@ class TrainOptions(CallOptions, total=False):
     max_iterations: Optional[int]
     tolerance: Optional[float]
     folds: Optional[int]
+    calibrate: Optional[bool]
     threads: Optional[int]
     seed: Optional[int]
 

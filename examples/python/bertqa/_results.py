@@ -121,6 +121,7 @@ class Classification(Value, Generic[T]):
     problem_type: "single_label_classification", "multi_label_classification" or "regression".
     is_too_short: the text has fewer distinct words than the model asks for: nothing is said of it.
     distinct_word_count: of word-count models; window_count: of BERT models.
+    is_none: no label is as probable as min_probability asks for; the scores are there.
     """
 
     scores: List[LabelScore]
@@ -129,15 +130,16 @@ class Classification(Value, Generic[T]):
     is_too_short: bool
     distinct_word_count: int
     window_count: int
+    is_none: bool = False
 
     @property
     def label(self) -> Optional[str]:
         """The most probable label, or None."""
-        return self.scores[0].label if self.scores else None
+        return self.scores[0].label if self.scores and not self.is_none else None
 
     @property
     def probability(self) -> float:
-        """Of the most probable label; NaN without one."""
+        """Of the most probable label, also where it is not probable enough; NaN without scores."""
         return self.scores[0].probability if self.scores else float("nan")
 
     @property

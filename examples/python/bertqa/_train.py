@@ -3,7 +3,7 @@
 import ctypes
 import itertools
 import os
-from typing import TYPE_CHECKING, Any, Iterable, List, Union
+from typing import TYPE_CHECKING, Any, Iterable, List, Optional, Union
 
 from . import _abi
 from ._call import Call
@@ -29,15 +29,19 @@ def train_classifier(
     texts: Iterable[Text],
     labels: Iterable[str],
     directory: "Union[str, os.PathLike[str]]",
+    *,
+    groups: Optional[Iterable[Text]] = None,
     **options: "Unpack[TrainOptions]",
 ) -> TrainingReport:
     """Trains a classifier on texts and their labels and writes it to a new directory, for bertqa.Context.
 
     Texts are counted as they are taken and not kept, so both may be generators. The stages that `progress` is told
     are "cross-validation" and "training". options: see help(bertqa.TrainOptions).
+    groups: what each text belongs to, such as its author or source. The cross-validation, and a calibration by it,
+    then predicts whole groups that it has not seen.
     """
     lib = library()
-    for name, values in ("texts", texts), ("labels", labels):
+    for name, values in ("texts", texts), ("labels", labels), ("groups", groups):
         if isinstance(values, (str, bytes)):
             raise TypeError(f"{name} is one text; give a list of them")
     path = path_bytes(directory, "directory")
@@ -51,10 +55,18 @@ def train_classifier(
     status = lib.trainer_create(call.pointer, ctypes.byref(pointer))
     trainer = Handle(pointer, lib.trainer_free)
     call.check(status)
-    pairs = itertools.zip_longest(texts, labels, fillvalue=_MISSING)
-    for item, (text, label) in enumerate(pairs):
-        if text is _MISSING or label is _MISSING:
-            raise InvalidArgument("texts and labels must be equally many")
+    columns = [texts, labels] if groups is None else [texts, labels, groups]
+    for item, row in enumerate(itertools.zip_longest(*columns, fillvalue=_MISSING)):
+        if any(value is _MISSING for value in row):
+            raise InvalidArgument(
+                "texts and labels must be equally many"
+                if groups is None
+                else "texts, labels and groups must be equally many"
+            )
+        text, label = row[:2]
+        if groups is not None:
+            group = encoded(row[2])
+            call.check(lib.trainer_set_group(trainer.pointer, group, len(group)))
         data, label_data = encoded(text), encoded(label)
         status = lib.trainer_add(
             trainer.pointer, data, len(data), label_data, len(label_data), call.common_pointer

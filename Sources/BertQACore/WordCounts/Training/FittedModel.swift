@@ -52,21 +52,29 @@ struct FittedModel: ~Copyable {
     self.labels = labels
   }
 
-  /// Adds the predictions for texts that the model has not seen.
+  /// Predicts texts that the model has not seen.
+  /// - Parameter use: given each text's row and the logits of `labels`.
   func predict(
-    _ texts: borrowing TrainingTexts, rows: [Int], targets: [Int32], into metrics: inout PredictionMetrics,
-    _ monitor: CallMonitor
+    _ texts: borrowing TrainingTexts, rows: [Int], _ monitor: CallMonitor,
+    use: (_ row: Int, _ logits: inout [Double]) throws(BertQAError) -> Void
   ) throws(BertQAError) {
     let matrix = try FeatureMatrix(texts, rows: rows, selection, monitor)
-    var scores = [Double](repeating: 0, count: labels.count)
+    var logits = [Double](repeating: 0, count: labels.count)
     for (index, row) in rows.enumerated() {
       try monitor.check()
-      model.score(matrix, row: index, into: &scores)
-      softmax(&scores, count: labels.count)
-      var best = 0
-      for output in labels.indices where scores[output] > scores[best] { best = output }
-      metrics.add(target: Int(targets[row]), predicted: labels[best], probability: scores[best])
+      model.score(matrix, row: index, into: &logits)
+      try use(row, &logits)
     }
+  }
+
+  /// How often features occur in a text, all together.
+  func occurrenceCount(_ texts: borrowing TrainingTexts, row: Int) -> Int {
+    var count = 0
+    for index in texts.rowStarts[row]..<texts.rowStarts[row + 1]
+    where selection.features[Int(texts.wordIDs[index])] >= 0 {
+      count += Int(texts.counts[index])
+    }
+    return count
   }
 }
 

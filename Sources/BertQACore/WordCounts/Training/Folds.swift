@@ -1,9 +1,10 @@
-/// Divides texts into parts of about equal size, each with about the same share of every label, at random.
+/// Divides texts into parts of about equal size.
 struct Folds {
   let count: Int
   /// [text]
   private let folds: [Int32]
 
+  /// At random, with about the same share of every label in each part.
   /// - Parameter targets: the label of each text.
   init(count: Int, targets: [Int32], labelCount: Int, seed: UInt64) {
     self.count = count
@@ -21,6 +22,24 @@ struct Folds {
       }
     }
     self.folds = folds
+  }
+
+  /// Whole groups, the largest first, each to the part that is smallest so far. As many groups as parts: a part each.
+  /// - Parameters:
+  ///   - count: parts at most.
+  ///   - groups: the group of each text, all of 0 ..< `groupCount`.
+  init(count: Int, groups: [Int32], groupCount: Int) {
+    self.count = min(count, groupCount)
+    var sizes = [Int](repeating: 0, count: groupCount)
+    for group in groups { sizes[Int(group)] += 1 }
+    var totals = [Int](repeating: 0, count: self.count)
+    var parts = [Int32](repeating: 0, count: groupCount)
+    for group in sizes.indices.sorted(by: { (sizes[$1], $0) < (sizes[$0], $1) }) {
+      let smallest = totals.indices.min { totals[$0] < totals[$1] } ?? 0
+      parts[group] = Int32(smallest)
+      totals[smallest] += sizes[group]
+    }
+    folds = groups.map { parts[Int($0)] }
   }
 
   func heldOut(_ fold: Int) -> [Int] { folds.indices.filter { folds[$0] == fold } }

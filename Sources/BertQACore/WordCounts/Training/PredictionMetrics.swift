@@ -42,6 +42,15 @@ package struct PredictionMetrics {
     bins[bin].probability += probability
   }
 
+  /// Of the softmax of logits, which are overwritten.
+  /// - Parameter labels: the label of each logit.
+  mutating func add(target: Int, logits: inout [Double], of labels: [Int]) {
+    softmax(&logits, count: labels.count)
+    var best = 0
+    for output in labels.indices where logits[output] > logits[best] { best = output }
+    add(target: target, predicted: labels[best], probability: logits[best])
+  }
+
   package var accuracy: Double { Double(rightCount) / Double(total) }
 
   /// See `TrainingReport`.

@@ -25,6 +25,8 @@ public struct TrainOptions: Sendable {
   public var tolerance = 1e-4
   /// Parts of the cross-validation, 2...1000 and at most the number of texts; 0: none.
   public var folds = 5
+  /// Fit the model's `LengthTemperature` to the predictions of the cross-validation, which this needs.
+  public var calibrates = false
   /// Threads that may work, the calling one included, at most 1024. 0: as many as the process may run on.
   public var threads = 0
   /// Of the random division into folds.
@@ -67,6 +69,11 @@ extension TrainOptions {
     guard folds == 0 || (2...Self.foldLimit).contains(folds) else {
       throw BertQAError(
         .invalidArgument, argument: "folds", "is \(folds), but must be 0 or 2 to \(Self.foldLimit)")
+    }
+    guard folds > 0 || !calibrates else {
+      throw BertQAError(
+        .invalidArgument, argument: "calibrate",
+        "needs a cross-validation, as a model is too sure of texts that it has seen, but folds is 0")
     }
     try Self.check(
       "max_document_fraction", maxDocumentFraction, maxDocumentFraction > 0 && maxDocumentFraction <= 1,

@@ -19,7 +19,8 @@ public struct TrainingReport: Sendable {
   /// Mean of `f1`.
   public var macroF1 = Double.nan
   /// Expected calibration error: the mean difference of the best label's probability and the part that is
-  /// right, in 15 bins of equal width.
+  /// right, in 15 bins of equal width. With calibration the probabilities of each fold are calibrated by the
+  /// predictions for the other folds.
   public var calibrationError = Double.nan
   /// [label]: of the texts predicted as the label, the part that has it; 0 where there are none.
   public var precision: [Double] = []

@@ -11,6 +11,9 @@ public final class WordCountTrainer {
   private var targets: [Int32] = []
   private var labels: [[UInt8]] = []
   private var labelNumbers: [[UInt8]: Int32] = [:]
+  /// The group of each text, by number in the order of their first texts.
+  private var groups: [Int32] = []
+  private var groupNumbers: [[UInt8]: Int32] = [:]
 
   /// - Throws: `.invalidArgument` for an option outside its range.
   public convenience init(options: TrainOptions = TrainOptions()) throws(BertQAError) {
@@ -33,6 +36,7 @@ public final class WordCountTrainer {
         options.maxNGram = 2
         options.usesTFIDF = true
         options.folds = 2
+        options.calibrates = true
         options.threads = 1
         let trainer = WordCountTrainer(checked: options)
         for text in ["one two", "one two three", "four five", "four six"] {
@@ -47,16 +51,22 @@ public final class WordCountTrainer {
 
   public var labelCount: Int { labels.count }
 
+  /// Different groups, that of texts without one included.
+  public var groupCount: Int { groupNumbers.count }
+
   /// Counts the words of one more text; one without words counts as a text, too. After a failure the trainer is as
   /// it was before.
   /// - Parameters:
   ///   - text: UTF-8, at most 2³¹ - 1 bytes; invalid bytes are no words.
   ///   - label: UTF-8, neither blank nor with a NUL. Labels are the same if their bytes are.
+  ///   - group: any bytes. With two groups or more, the parts of the cross-validation are made of whole groups, so
+  ///     that its figures, and the calibration, are those of groups not seen, such as other authors or sources.
   ///   - call: nil: that of the trainer's options.
   /// - Throws: `.invalidArgument` for a label that cannot be one, `.tooLarge`, `.outOfMemory`, `.cancelled`,
   ///   `.deadlineExceeded`.
   public func add(
-    _ text: UnsafeBufferPointer<UInt8>, label: UnsafeBufferPointer<UInt8>, call: CallOptions? = nil
+    _ text: UnsafeBufferPointer<UInt8>, label: UnsafeBufferPointer<UInt8>, group: [UInt8] = [],
+    call: CallOptions? = nil
   ) throws(BertQAError) {
     try TextLimit.check(text, "text")
     guard ObjectReader.isLabel(label), UTF8Codec.isValid(label) else {
@@ -73,16 +83,26 @@ public final class WordCountTrainer {
     try texts.add(text, monitor)
     if number == labels.count { append(label: Array(label)) }
     targets.append(Int32(number))
+    // There are no more groups than texts.
+    let groupNumber = groupNumbers[group] ?? Int32(groupNumbers.count)
+    groupNumbers[group] = groupNumber
+    groups.append(groupNumber)
   }
 
   public func add(
-    _ text: UnsafeBufferPointer<UInt8>, label: String, call: CallOptions? = nil
+    _ text: UnsafeBufferPointer<UInt8>, label: String, group: [UInt8] = [], call: CallOptions? = nil
   ) throws(BertQAError) {
-    try withBytes(of: label) { label throws(BertQAError) in try add(text, label: label, call: call) }
+    try withBytes(of: label) { label throws(BertQAError) in
+      try add(text, label: label, group: group, call: call)
+    }
   }
 
-  public func add(_ text: String, label: String, call: CallOptions? = nil) throws(BertQAError) {
-    try withBytes(of: text) { bytes throws(BertQAError) in try add(bytes, label: label, call: call) }
+  public func add(
+    _ text: String, label: String, group: String = "", call: CallOptions? = nil
+  ) throws(BertQAError) {
+    try withBytes(of: text) { bytes throws(BertQAError) in
+      try add(bytes, label: label, group: Array(group.utf8), call: call)
+    }
   }
 
   /// The number of a label, which for a new one is the number of labels.
@@ -129,9 +149,10 @@ public final class WordCountTrainer {
     let team = ThreadPool.Team(
       maxThreads: options.threads > 0 ? options.threads : ThreadPool.shared.size)
     let order = texts.wordsInOrder()
+    var temperature = LengthTemperature.one
     if options.folds > 0 {
       let metrics = try crossValidate(
-        targets, labelCount: names.count, order: order, team: team, monitor)
+        targets, labelCount: names.count, order: order, team: team, &temperature, monitor)
       report.accuracy = metrics.accuracy
       report.macroF1 = metrics.macroF1
       report.calibrationError = metrics.calibrationError
@@ -154,7 +175,7 @@ public final class WordCountTrainer {
     report.iterations = fitted.model.iterations
     report.hasConverged = fitted.model.hasConverged
     report.loss = fitted.model.loss
-    return (try WordCountModel(fitted, texts, labels: names, options), report)
+    return (try WordCountModel(fitted, texts, labels: names, options, temperature: temperature), report)
   }
 
   /// The labels sorted by their bytes, and the number among these of each text's label.
@@ -179,12 +200,19 @@ public final class WordCountTrainer {
   }
 
   /// Predicts each text by a model trained on the other folds alone, its words and their weights included.
+  /// - Parameter temperature: becomes the one that fits the predictions, if the options say so.
   private func crossValidate(
     _ targets: [Int32], labelCount: Int, order: [UInt32], team: borrowing ThreadPool.Team,
-    _ monitor: CallMonitor
+    _ temperature: inout LengthTemperature, _ monitor: CallMonitor
   ) throws(BertQAError) -> PredictionMetrics {
     var metrics = PredictionMetrics(labelCount: labelCount)
-    let folds = Folds(count: options.folds, targets: targets, labelCount: labelCount, seed: options.seed)
+    let folds =
+      groupCount > 1
+      ? Folds(count: options.folds, groups: groups, groupCount: groupCount)
+      : Folds(count: options.folds, targets: targets, labelCount: labelCount, seed: options.seed)
+    let calibration =
+      options.calibrates
+      ? try Calibration(textCount: textCount, labelCount: labelCount, foldCount: folds.count, monitor) : nil
     for fold in 0..<folds.count {
       let fitted = try FittedModel(
         texts, rows: folds.kept(fold), targets: targets, labelCount: labelCount, order: order, options,
@@ -192,7 +220,20 @@ public final class WordCountTrainer {
       ) { part in
         options.progress?("cross-validation", (Double(fold) + part) / Double(folds.count))
       }
-      try fitted.predict(texts, rows: folds.heldOut(fold), targets: targets, into: &metrics, monitor)
+      try fitted.predict(texts, rows: folds.heldOut(fold), monitor) { row, logits throws(BertQAError) in
+        let target = Int(targets[row])
+        if let calibration {
+          try calibration.add(
+            fold: fold, target: target, logits: logits, of: fitted.labels,
+            occurrences: fitted.occurrenceCount(texts, row: row))
+        } else {
+          metrics.add(target: target, logits: &logits, of: fitted.labels)
+        }
+      }
+    }
+    if let calibration {
+      metrics = try calibration.metrics(team)
+      temperature = try calibration.temperature(team)
     }
     return metrics
   }

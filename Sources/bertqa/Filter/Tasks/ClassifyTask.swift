@@ -14,6 +14,7 @@ struct ClassifyTask: FilterTask {
     case label, id, probability, logit
     case problemType = "problem_type"
     case isTooShort = "is_too_short"
+    case isNone = "is_none"
     case distinctWordCount = "distinct_word_count"
     case windowCount = "window_count"
 
@@ -52,12 +53,15 @@ struct ClassifyTask: FilterTask {
     switch field {
     case .problemType: return writer.string(result.problemType.spelling.utf8)
     case .isTooShort: return writer.boolean(result.notEnoughText)
+    case .isNone: return writer.boolean(result.isNone)
     case .distinctWordCount: return writer.integer(result.distinctWords)
     case .windowCount: return writer.integer(result.windowCount)
     default: break
     }
     guard let score else { return writer.null() }
     switch field {
+    // Several labels are told apart by their probabilities.
+    case .label where result.isNone && labelLimit ?? 1 == 1: writer.null()
     case .label: writer.string(score.label.utf8)
     case .id: writer.integer(score.id)
     // A regression has a number instead.

@@ -24,9 +24,13 @@ struct ClassificationRecord {
       }
       output.append(UInt8(ascii: "\n"))
     }
-    for score in result.scores.prefix(topK) {
-      let number = result.problemType == .regression ? score.logit : score.probability
-      append([score.label, decimal(Double(number), digits: 4)])
+    if result.isNone, let best = result.scores.first {
+      append(["none", decimal(Double(best.probability), digits: 4)])
+    } else {
+      for score in result.scores.prefix(topK) {
+        let number = result.problemType == .regression ? score.logit : score.probability
+        append([score.label, decimal(Double(number), digits: 4)])
+      }
     }
     for word in result.contributions {
       let sign = word.weight < 0 ? "" : "+"
@@ -69,6 +73,8 @@ extension Classification {
     writer.string(problemType.spelling)
     writer.key("is_too_short")
     writer.boolean(notEnoughText)
+    writer.key("is_none")
+    writer.boolean(isNone)
     writer.key("distinct_word_count")
     writer.integer(distinctWords)
     writer.key("window_count")

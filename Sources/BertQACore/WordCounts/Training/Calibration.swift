@@ -1,0 +1,143 @@
+import Glibc
+
+/// Fits a model's `LengthTemperature` to what models of a cross-validation said of texts that they had not seen.
+/// Memory: 4 bytes for each text and label.
+final class Calibration {
+  private struct Text {
+    var fold: Int
+    var target: Int
+    var occurrences: Int
+  }
+
+  private let labelCount: Int
+  private let foldCount: Int
+  private let monitor: CallMonitor
+  private let heldBytes: Int
+  private var texts: [Text] = []
+  /// [text][label], less the largest of each text; -∞ for labels that the fold's model does not know.
+  private var logits = GrowableBuffer<Float>()
+
+  init(textCount: Int, labelCount: Int, foldCount: Int, _ monitor: CallMonitor) throws(BertQAError) {
+    self.labelCount = labelCount
+    self.foldCount = foldCount
+    self.monitor = monitor
+    heldBytes = textCount * (labelCount * MemoryLayout<Float>.stride + MemoryLayout<Text>.stride)
+    try monitor.hold(heldBytes)
+    try Memory.require(heldBytes)
+    try logits.reserve(textCount * labelCount)
+    texts.reserveCapacity(textCount)
+  }
+
+  deinit { monitor.release(heldBytes) }
+
+  /// - Parameters:
+  ///   - logits: finite.
+  ///   - labels: the label of each of the logits.
+  ///   - occurrences: of features in the text.
+  func add(fold: Int, target: Int, logits values: [Double], of labels: [Int], occurrences: Int)
+    throws(BertQAError)
+  {
+    let start = logits.count
+    let most = values.max() ?? 0
+    for _ in 0..<labelCount { try logits.append(-.infinity) }
+    for (label, value) in zip(labels, values) { logits[start + label] = Float(value - most) }
+    texts.append(Text(fold: fold, target: target, occurrences: occurrences))
+  }
+
+  /// What fits all texts.
+  func temperature(_ team: borrowing ThreadPool.Team) throws(BertQAError) -> LengthTemperature {
+    try temperature(exceptOfFold: nil, team)
+  }
+
+  /// How good the predictions are when each fold's are calibrated by the others'.
+  func metrics(_ team: borrowing ThreadPool.Team) throws(BertQAError) -> PredictionMetrics {
+    var metrics = PredictionMetrics(labelCount: labelCount)
+    let labels = Array(0..<labelCount)
+    var scaled = [Double](repeating: 0, count: labelCount)
+    for fold in 0..<foldCount {
+      let temperature = try temperature(exceptOfFold: fold, team)
+      for (index, text) in texts.enumerated() where text.fold == fold {
+        let divisor = temperature.at(occurrences: text.occurrences)
+        for label in labels { scaled[label] = Double(logits[index * labelCount + label]) / divisor }
+        metrics.add(target: text.target, logits: &scaled, of: labels)
+      }
+    }
+    return metrics
+  }
+
+  private func temperature(
+    exceptOfFold excluded: Int?, _ team: borrowing ThreadPool.Team
+  ) throws(BertQAError) -> LengthTemperature {
+    // What a model gives no chance, as it does not know the label, no temperature makes more probable.
+    let used = texts.indices.filter {
+      texts[$0].fold != excluded && logits[$0 * labelCount + texts[$0].target].isFinite
+    }
+    guard !used.isEmpty else { return .one }
+    let loss = TemperatureLoss(
+      lengths: used.map { log(1 + Double(texts[$0].occurrences)) }, targets: used.map { texts[$0].target },
+      rows: used.map { UnsafePointer(logits.base + $0 * labelCount) }, labelCount: labelCount)
+    let solver = try LBFGS(loss, monitor)
+    _ = try solver.minimize(tolerance: 1e-7, maxIterations: 200, team: team) { _ in }
+    withExtendedLifetime(self) {}
+    return loss.temperature(at: solver.x.base)
+  }
+}
+
+/// The mean log loss of calibrated probabilities and its gradient. A position is the logarithm of the temperature for
+/// the mean length, and the slope; lengths are ln(1 + occurrences).
+private final class TemperatureLoss: SmoothFunction {
+  let length = 2
+  private let lengths: [Double]
+  private let meanLength: Double
+  private let targets: [Int]
+  /// [text]: the logits of each label, some -∞, that of the target finite.
+  private let rows: [UnsafePointer<Float>]
+  private let labelCount: Int
+  private var scores: [Double]
+
+  /// The weight of (logarithm² + slope²) / 2, in texts: what keeps both finite where every text is predicted rightly,
+  /// or all are of one length.
+  private static let priorWeight = 1.0
+
+  init(lengths: [Double], targets: [Int], rows: [UnsafePointer<Float>], labelCount: Int) {
+    self.lengths = lengths
+    meanLength = lengths.reduce(0, +) / Double(lengths.count)
+    self.targets = targets
+    self.rows = rows
+    self.labelCount = labelCount
+    scores = [Double](repeating: 0, count: labelCount)
+  }
+
+  func temperature(at position: UnsafePointer<Double>) -> LengthTemperature {
+    func limited(_ value: Double) -> Double {
+      min(max(value, LengthTemperature.limits.lowerBound), LengthTemperature.limits.upperBound)
+    }
+    return LengthTemperature(
+      intercept: limited(position[0] - position[1] * meanLength), slope: limited(position[1]))
+  }
+
+  func evaluate(
+    _ position: UnsafePointer<Double>, gradient: UnsafeMutablePointer<Double>,
+    team: borrowing ThreadPool.Team
+  ) -> Double {
+    var (loss, byLogarithm, bySlope) = (0.0, 0.0, 0.0)
+    for text in rows.indices {
+      let row = rows[text]
+      let distance = lengths[text] - meanLength
+      let factor = exp(-(position[0] + position[1] * distance))
+      for label in 0..<labelCount { scores[label] = Double(row[label]) * factor }
+      let target = Double(row[targets[text]])
+      loss += softmax(&scores, count: labelCount) - target * factor
+      // The mean logit that is expected, less the target's: the derivative by the factor.
+      var excess = -target
+      for label in 0..<labelCount where scores[label] > 0 { excess += scores[label] * Double(row[label]) }
+      byLogarithm -= factor * excess
+      bySlope -= factor * excess * distance
+    }
+    let count = Double(rows.count)
+    let prior = Self.priorWeight
+    gradient[0] = (byLogarithm + prior * position[0]) / count
+    gradient[1] = (bySlope + prior * position[1]) / count
+    return (loss + prior / 2 * (position[0] * position[0] + position[1] * position[1])) / count
+  }
+}

@@ -1,0 +1,1 @@
+"""What training/make_topics.py is made of."""

@@ -1,0 +1,46 @@
+"""The temperature of docs/classification.md#calibration, fitted to predictions of sources not seen."""
+
+import numpy as np
+
+BINS = 15
+
+
+def probabilities(logits, occurrences, temperature):
+    """temperature: (intercept, slope)."""
+    intercept, slope = temperature
+    scaled = logits / np.exp(intercept + slope * np.log1p(occurrences))[:, None]
+    scaled = np.exp(scaled - scaled.max(1, keepdims=True))
+    return scaled / scaled.sum(1, keepdims=True)
+
+
+def fitted(logits, occurrences, labels, weights):
+    """The temperature of the least log loss."""
+    from scipy.optimize import minimize
+
+    rows = np.arange(len(labels))
+
+    def loss(temperature):
+        found = probabilities(logits, occurrences, temperature)[rows, labels]
+        return -(weights * np.log(np.maximum(found, 1e-300))).sum() / weights.sum()
+
+    return minimize(loss, [0.0, 0.5], method="Nelder-Mead", options={"xatol": 1e-5, "fatol": 1e-9}).x
+
+
+def calibration_error(found, labels):
+    """Expected calibration error: the mean difference of the best label's probability and the part that is right."""
+    best = found.max(1)
+    right = found.argmax(1) == labels
+    bins = np.minimum((best * BINS).astype(int), BINS - 1)
+    return sum(abs((best - right)[bins == index].sum()) for index in range(BINS)) / len(labels)
+
+
+def even_weights(labels, kinds):
+    """[text]: each label of each kind of text weighs the same."""
+    weights = np.zeros(len(labels))
+    for kind in np.unique(kinds):
+        for label in np.unique(labels):
+            own = (kinds == kind) & (labels == label)
+            # Fewer say nothing.
+            if own.sum() >= 5:
+                weights[own] = 1 / own.sum()
+    return weights

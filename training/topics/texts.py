@@ -1,0 +1,89 @@
+"""Labelled texts, passages without a label, and how often each of their words occurs."""
+
+import collections
+import json
+import lzma
+import pathlib
+import re
+from typing import Iterable, List
+
+Text = collections.namedtuple("Text", "text label source")
+Passages = collections.namedtuple("Passages", "texts licences")
+Passages.__doc__ = "Different texts, and how many of them are under which licence."
+
+#: Of a passage: what an embedding reads, and enough to tell passages apart.
+PASSAGE_LENGTH = 1500
+#: Where sentences of these lengths, in characters, stand for headlines; the first four of each text.
+SENTENCE_LENGTHS = range(26, 300)
+SENTENCES = 4
+#: About what docs/classification.md calls a word: letters and digits, and between them an apostrophe or a full stop.
+WORD = re.compile(r"[^\W_]+(?:['’.][^\W_]+)*")
+MIN_WORD_LENGTH = 2
+
+
+def opened(path):
+    return (lzma.open if str(path).endswith(".xz") else open)(path, "rt", encoding="utf-8")
+
+
+def cleaned(text: str) -> str:
+    """Without the marks around title and abstract that DBpedia's texts carry: no article has them."""
+    return re.sub(r"^Title: (.*?) Text: ", r"\1. ", text, count=1, flags=re.S)
+
+
+def read_topics(path: "pathlib.Path") -> List[Text]:
+    """JSON lines of text, label and source."""
+    with opened(path) as lines:
+        records = [json.loads(line) for line in lines if line.strip()]
+    return [Text(cleaned(record["text"]), record["label"], record.get("source", "")) for record in records]
+
+
+def read_passages(path: "pathlib.Path") -> Passages:
+    """JSON lines of context and qas, as of question answering; each passage once."""
+    licences = {}
+    with opened(path) as lines:
+        for line in lines:
+            record = json.loads(line)
+            first = record["qas"][0]
+            licences.setdefault(record["context"][:PASSAGE_LENGTH], f"{first['source']}: {first['license']}")
+    return Passages(list(licences), collections.Counter(licences.values()))
+
+
+def sentences(texts: Iterable[Text]) -> List[Text]:
+    """The first sentences of each text, with its label."""
+    return [
+        Text(sentence, text.label, text.source)
+        for text in texts
+        for sentence in re.split(r"(?<=[.!?])\s+(?=[A-Z])", text.text)[:SENTENCES]
+        if len(sentence) in SENTENCE_LENGTHS
+    ]
+
+
+def openings(sentences: Iterable[Text]) -> List[Text]:
+    """The first six words of each sentence, which say about as much as a headline."""
+    return [sentence._replace(text=" ".join(sentence.text.split()[:6])) for sentence in sentences]
+
+
+def documents(texts: Iterable[Text], places: dict, length: int = 2000) -> List[Text]:
+    """Texts of one source and label joined until they have `length` characters.
+
+    places: where a text stands in a collection: only neighbours there are joined, as they are of one article. Texts
+    that are not in it are joined in their own order.
+    """
+    # By source and label: the parts of the document that grows, and the place of the last.
+    found, current = [], {}
+    placed = [(places.get(text.text[:PASSAGE_LENGTH]), text) for text in texts]
+    for place, text in sorted(placed, key=lambda item: -1 if item[0] is None else item[0]):
+        key = text.source, text.label
+        parts, last = current.get(key, ([], None))
+        if place is not None and last is not None and place - last > 6:
+            parts = []
+        parts = [*parts, text.text]
+        if sum(len(part) + 1 for part in parts) >= length:
+            found.append(Text("\n".join(parts), text.label, text.source))
+            parts = []
+        current[key] = parts, place
+    return found
+
+
+def words(text: str) -> List[str]:
+    return [word for word in WORD.findall(text.lower()) if len(word) >= MIN_WORD_LENGTH]

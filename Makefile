@@ -105,7 +105,7 @@ soak: all ## CALLS (default: 100000) mixed calls from 8 threads: memory, descrip
 	BERTQA_PREFIX=$(stage) Tests/c/soak.sh $(CALLS)
 
 reproducible: ## two clean builds in different directories give the same bytes
-	Tests/reproducible.sh $(PYTHON)
+	Tests/reproducible.sh $(or $(wildcard $(venv)/bin/python),$(PYTHON))
 
 test-long: sanitize fuzz-replay fuzz faults soak reproducible ## an hour: docs/testing.md says what each has found
 

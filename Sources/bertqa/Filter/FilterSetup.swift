@@ -90,10 +90,11 @@ enum FilterSetup {
         RecordReader.Limits(
           recordBytes: settings.maximumRecordBytes, keepsLargeRecords: settings.policy.keepsBytes,
           leavesUnfinished: settings.checkpoint != nil), resumed: (offset, counters.lines))
+      let header = reader.headerLine
       try Thread.start { queue.fill(from: reader) }
       return FilterRun(
-        settings, task: task, form: form, input: input, resumed: offset, queue: queue, stop: stop,
-        output: output, deadLetters: deadLetters, progress: progress, counters: counters)
+        settings, task: task, form: form, input: input, resumed: offset, header: header, queue: queue,
+        stop: stop, output: output, deadLetters: deadLetters, progress: progress, counters: counters)
     } catch {
       output.abandon()
       progress?.abandon()

@@ -33,13 +33,17 @@ final class FilterRun {
   /// Records of any kind in a batch.
   private static let batchRecords = 1 << 14
 
+  /// - Parameters:
+  ///   - resumed: bytes of the input that were done before.
+  ///   - header: a table's first line, where it was done before.
   init(
     _ settings: FilterSettings, task: any FilterTask, form: RecordForm, input: Input, resumed: Int,
-    queue: BlockQueue, stop: StopSignals, output: RecordOutput, deadLetters: DeadLetters?,
+    header: [UInt8], queue: BlockQueue, stop: StopSignals, output: RecordOutput, deadLetters: DeadLetters?,
     progress: FilterProgress?, counters: FilterCounters
   ) {
     self.settings = settings
     self.task = task
+    self.header = header
     self.queue = queue
     self.stop = stop
     self.output = output

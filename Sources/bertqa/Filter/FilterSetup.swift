@@ -8,8 +8,10 @@ enum FilterSetup {
   ) throws(ToolError) -> any FilterTask {
     // A run that can be resumed loses nothing when it stops at once.
     let isResumable = settings.checkpoint != nil
-    let cancellation = Cancellation { isResumable ? stop.signal != nil : stop.isOverdue }
-    let task = try makeTask(settings, context, cancellation)
+    var call = CallOptions()
+    call.cancellation = Cancellation { isResumable ? stop.signal != nil : stop.isOverdue }
+    call.maxDocumentTokens = settings.maximumDocumentTokens
+    let task = try makeTask(settings, context, call)
     try ofCore(FilterCommand.invocation) { () throws(BertQAError) in
       do throws(BertQAError) {
         try task.check(fieldCount: settings.texts.count)
@@ -23,30 +25,28 @@ enum FilterSetup {
 
   /// - Parameter context: nil for what needs no model.
   private static func makeTask(
-    _ settings: FilterSettings, _ context: Context?, _ cancellation: Cancellation
+    _ settings: FilterSettings, _ context: Context?, _ call: CallOptions
   ) throws(ToolError) -> any FilterTask {
     guard let context else {
       guard settings.needsNoModel else { throw ToolError(.resources, "a task without its model") }
-      return EntitiesTask(context: nil, search: settings.entitySearch.stopped(by: cancellation))
+      return EntitiesTask(context: nil, search: settings.entitySearch.limited(by: call))
     }
     switch settings.task {
     case .answer:
       var options = settings.answerOptions
-      options.call.cancellation = cancellation
+      options.call = call
       return AnswerTask(context: context, questions: settings.questions, options: options)
     case .classify:
       var options = settings.classifyOptions
-      options.call.cancellation = cancellation
+      options.call = call
       return ClassifyTask(context: context, options: options, labelLimit: settings.labelLimit)
     case .embed:
       var options = settings.embedOptions
-      options.call.cancellation = cancellation
+      options.call = call
       return EmbedTask(context: context, options: options)
     case .entities:
-      return EntitiesTask(context: context, search: settings.entitySearch.stopped(by: cancellation))
+      return EntitiesTask(context: context, search: settings.entitySearch.limited(by: call))
     case .tokenize:
-      var call = CallOptions()
-      call.cancellation = cancellation
       return TokenizeTask(
         context: context, idsOnly: settings.idsOnly, parseSpecialTokens: settings.parseSpecialTokens,
         call: call)

@@ -67,7 +67,9 @@ final class ModelFile: @unchecked Sendable {
       throw BertQAError(.invalidArgument, "a path contains a NUL: \(quoted(path))")
     }
     // O_NONBLOCK: opening a FIFO must fail below, not wait for a writer.
-    let descriptor = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+    let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
+    var descriptor = openat(directory, name, flags)
+    while descriptor < 0, errno == EINTR { descriptor = openat(directory, name, flags) }
     guard descriptor >= 0 else { throw .system("open", path) }
     defer { close(descriptor) }
     var status = stat()

@@ -33,10 +33,13 @@ if [ "$(id -u)" = 0 ] && [ "$(uname -m)" = x86_64 ]; then
   need aarch64-linux-gnu-gcc "gcc-aarch64-linux-gnu libc6-dev-arm64-cross"
   need qemu-aarch64 qemu-user
 fi
-# Other hosts of the library, a browser for the demo's page, and what finds lost memory; their tests are skipped where these are missing.
+# Other hosts of the library, a browser for the demo's page, a sandbox, and what finds lost memory; their tests are
+# skipped where these are missing.
 if [ "$(id -u)" = 0 ]; then
   need valgrind valgrind
+  need bwrap bubblewrap
   need kcat kcat
+  need zstd zstd
   ls /usr/lib/postgresql/*/bin/initdb > /dev/null 2>&1 || missing="$missing postgresql"
   ls /usr/lib/postgresql/*/lib/pgxs > /dev/null 2>&1 || missing="$missing postgresql-server-dev-all"
   need go golang-go
@@ -57,9 +60,15 @@ if [ -n "$missing" ]; then
   fi
 fi
 
-requirements=Tests/python/requirements.txt
-if ! cmp -s "$requirements" "$venv/installed.txt"; then
-  "$python" -m venv "$venv"
-  "$venv/bin/pip" install -q --disable-pip-version-check -r "$requirements"
-  cp "$requirements" "$venv/installed.txt"
+install() { # install REQUIREMENTS MARK: unless they are there already
+  if ! cmp -s "$1" "$venv/$2"; then
+    "$python" -m venv "$venv"
+    "$venv/bin/pip" install -q --disable-pip-version-check -r "$1"
+    cp "$1" "$venv/$2"
+  fi
+}
+install Tests/python/requirements.txt installed.txt
+# Half a gigabyte, of no use without Java; the tests that need it are skipped there.
+if command -v java > /dev/null 2>&1; then
+  install Tests/python/requirements-spark.txt installed-spark.txt
 fi

@@ -455,7 +455,10 @@ typedef struct bertqa_answer_options {
   /* Default off: the best spans are returned whatever their scores. On: no span is returned where the
    * summary's is_impossible is set. */
   bertqa_switch handle_impossible_answer;
-  bertqa_switch align_to_words; /* default on: an answer starts and ends at word boundaries */
+  /* Default on: an answer has whole words, does not cut an e-mail or web address, a number with its
+   * unit or an abbreviation at its edges, and has a letter, a digit or a symbol such as a currency's:
+   * docs/answers.md. Off: the model's spans as they are. */
+  bertqa_switch align_to_words;
   /* Default off: no_answer_threshold must be 0, and the model's own is used. */
   bertqa_switch use_no_answer_threshold;
   float no_answer_threshold; /* the question counts as impossible when gap < this; any number */

@@ -5,6 +5,7 @@
  *
  *   Training word-count classifiers  the options follow the algorithms, of which more may come
  *   Labelling by example             one of several ways; thresholds and a "none" are undecided
+ *   Counting words                   goes with the classifiers that count them
  *   Recurrent language models        states are those of LSTM and GRU; transformers need others
  *   Patterns and redaction           the rules will know more, and other countries
  *   Arrow columns                    the results' columns are a schema that users ask to extend
@@ -179,7 +180,59 @@ BERTQA_MUST_CHECK bertqa_status bertqa_labeler_classify(const bertqa_labeler *la
                                                         bertqa_classification **classifications,
                                                         bertqa_status *statuses);
 
+/* ---- Count words ----------------------------------------------------------------------------- */
+
+typedef struct bertqa_word_counts_options {
+  size_t struct_size;
+  const bertqa_call_options *call;
+  int32_t min_word_length; /* in code points, 1...255; default 0: 3 */
+  int32_t max_ngram;       /* 1 (default, 0, too): words; 2: and pairs of neighbouring words */
+} bertqa_word_counts_options;
+
+#define BERTQA_WORD_COUNTS_OPTIONS_INIT {sizeof(bertqa_word_counts_options), NULL, 0, 0}
+
+void bertqa_word_counts_options_init(bertqa_word_counts_options *options, size_t struct_size);
+
+/* A word of a text. Grows at its end in later versions. */
+typedef struct bertqa_word_count {
+  size_t struct_size;
+  const char *text; /* UTF-8, lower-cased, with a NUL; of a pair with a space between */
+  size_t length;
+  size_t count; /* how often the text has it */
+} bertqa_word_count;
+
+/* Distinct words, in the order of their first occurrence. */
+typedef struct bertqa_word_count_list bertqa_word_count_list;
+
+/* The words of a text and how often it has each, as word-count classifiers with the same options count
+ * them. A word is what lies between two word boundaries of Unicode (UAX #29) and has a letter or digit:
+ * "don't", "3.14" and "e_mail" are one word each. It is lower-cased as Unicode says, without locale; one of
+ * more than 255 bytes is left out. Invalid UTF-8 is no word. Time: linear in the length.
+ * Errors: INVALID_ARGUMENT, TOO_LARGE, OUT_OF_MEMORY, CANCELLED, DEADLINE_EXCEEDED. */
+BERTQA_MUST_CHECK bertqa_status bertqa_word_counts(const char *text, size_t length,
+                                                   const bertqa_word_counts_options *options,
+                                                   bertqa_word_count_list **list);
+
+void bertqa_word_count_list_free(bertqa_word_count_list *list);
+
+/* NULL beyond the count. */
+size_t bertqa_word_count_list_count(const bertqa_word_count_list *list);
+const bertqa_word_count *bertqa_word_count_list_get(const bertqa_word_count_list *list, size_t index);
+
 /* ---- Predict along a sequence ---------------------------------------------------------------- */
+
+/* A text is split into a model's words by one rule, in all functions below that take a text. For models of
+ * characters each code point is a word. Else:
+ *
+ *   - A word is a run of letters, digits, marks on them and whatever else is neither white space nor
+ *     punctuation. An apostrophe or hyphen between two of these is part of it ("don't", "well-known"), and
+ *     so is an apostrophe at its end ("parents'") unless the vocabulary has only the word without.
+ *   - Any other punctuation mark, of Unicode or ASCII, is a word of its own: "Well, go." is Well , go .
+ *   - Apostrophes and quotation marks outside of words are dropped unless the vocabulary has them, and so
+ *     are control and format characters. A typographic apostrophe reads as '. Case is kept.
+ *   - A word that is not in the vocabulary is read as the unknown token; without one: INVALID_ARGUMENT.
+ *
+ * Strings such as "</s>" are ordinary text; bertqa_sequence_info tells the end symbol. */
 
 /* What a recurrent model has beside bertqa_model_info. Grows at its end in later versions. */
 typedef struct bertqa_sequence_info {
@@ -267,6 +320,16 @@ BERTQA_MUST_CHECK bertqa_status bertqa_sequence_predict(const bertqa_context *co
                                                         const bertqa_sequence_options *options,
                                                         bertqa_prediction **prediction,
                                                         bertqa_sequence_state **next_state);
+
+/* The same of a whole text, split into words: a prompt read into a state, and the word that follows it. An
+ * empty text needs a state: otherwise INVALID_ARGUMENT. The prediction tells of the text's last word whether
+ * it is unknown. Errors: as bertqa_sequence_predict. */
+BERTQA_MUST_CHECK bertqa_status bertqa_sequence_predict_text(const bertqa_context *context,
+                                                             const char *text, size_t length,
+                                                             const bertqa_sequence_state *state,
+                                                             const bertqa_sequence_options *options,
+                                                             bertqa_prediction **prediction,
+                                                             bertqa_sequence_state **next_state);
 
 void bertqa_prediction_free(bertqa_prediction *prediction);
 

@@ -6,10 +6,10 @@
 
 #include "check.h"
 
-enum { MEGABYTE = 1 << 20, WORDS_SIZE = 60 * MEGABYTE, MARKS_SIZE = 100 * MEGABYTE, PIECES = 400000 };
+enum { MEGABYTE = 1 << 20, WORDS_SIZE = 60 * MEGABYTE, MARKS_SIZE = 100 * MEGABYTE, PIECES = 400000, NUMBERS = 4000000 };
 
 static bertqa_context *answering, *classifying, *embedding;
-static char *words, *marks, *dots;
+static char *words, *marks, *dots, *numbers;
 static char vocabulary[] = "/tmp/bertqa-address-XXXXXX";
 
 static bertqa_status tokenize(void) {
@@ -62,6 +62,12 @@ static bertqa_status classify(void) {
   const bertqa_text_pair pair = {words, 4 * MEGABYTE, NULL, 0};
   bertqa_classification *classification;
   return bertqa_classify_batch(classifying, &pair, 1, NULL, &classification, NULL);
+}
+
+/* Four million different words. */
+static bertqa_status word_counts(void) {
+  bertqa_word_count_list *list;
+  return bertqa_word_counts(numbers, 8 * NUMBERS, NULL, &list);
 }
 
 static bertqa_status load(void) {
@@ -129,6 +135,8 @@ int main(int argc, char **argv) {
   words = repeated("the king of france. ", WORDS_SIZE);
   marks = repeated("!", MARKS_SIZE);
   dots = repeated("\xE3\x80\xAE", WORDS_SIZE); /* combining marks that normalisation keeps */
+  numbers = malloc(8 * NUMBERS + 1);
+  for (int i = 0; i < NUMBERS; i++) snprintf(numbers + 8 * i, 9, "%07d ", i);
   const int file = mkstemp(vocabulary);
   FILE *stream = fdopen(file, "w");
   fputs("[UNK]\n[CLS]\n[SEP]\n", stream);
@@ -143,6 +151,7 @@ int main(int argc, char **argv) {
   test_call("answer_batch", answer_batch, 1);
   test_call("embed", embed, 1);
   test_call("classify", classify, 0);
+  test_call("word_counts", word_counts, 1);
   test_call("context_create", load, 0);
   test_call("context_create of a vocabulary", load_vocabulary, 1);
 
@@ -150,6 +159,7 @@ int main(int argc, char **argv) {
   free(words);
   free(marks);
   free(dots);
+  free(numbers);
   bertqa_context_free(answering);
   bertqa_context_free(classifying);
   bertqa_context_free(embedding);

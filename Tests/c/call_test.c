@@ -115,6 +115,11 @@ static bertqa_status patterns(const bertqa_call_options *call) {
   GIVES(bertqa_entity_list, bertqa_entity_list_free, bertqa_patterns(text, length, &options, &result));
 }
 
+static bertqa_status word_counts(const bertqa_call_options *call) {
+  const bertqa_word_counts_options options = {.struct_size = sizeof options, .call = call};
+  GIVES(bertqa_word_count_list, bertqa_word_count_list_free, bertqa_word_counts(text, length, &options, &result));
+}
+
 static bertqa_status embed(const bertqa_call_options *call) {
   const bertqa_embed_options options = {.struct_size = sizeof options, .call = call};
   const bertqa_text_pair pair = {text, length, NULL, 0};
@@ -163,6 +168,12 @@ static bertqa_status predict(const bertqa_call_options *call) {
   const bertqa_sequence_options options = sequence_options(call);
   GIVES(bertqa_prediction, bertqa_prediction_free,
         bertqa_sequence_predict(predicting, "O", 1, NULL, &options, &result, NULL));
+}
+
+static bertqa_status predict_text(const bertqa_call_options *call) {
+  const bertqa_sequence_options options = sequence_options(call);
+  GIVES(bertqa_prediction, bertqa_prediction_free,
+        bertqa_sequence_predict_text(predicting, text, length, NULL, &options, &result, NULL));
 }
 
 static bertqa_status step(const bertqa_call_options *call) {
@@ -240,7 +251,8 @@ static const struct {
     {"sequence_rank", rank_texts, 1, 0},    {"answer_arrow", answer_column, 1, 1},
     {"classify_arrow", classify_column, 1, 1}, {"entities_arrow", entities_column, 1, 1},
     {"entities", entities, 1, 1},           {"entities_batch", entities_batch, 1, 1},
-    {"patterns", patterns, 0, 0},
+    {"patterns", patterns, 0, 0},           {"word_counts", word_counts, 1, 0},
+    {"sequence_predict_text", predict_text, 1, 0},
 };
 enum { TASKS = sizeof tasks / sizeof tasks[0] };
 

@@ -27,6 +27,7 @@ static void process(void) {
   bertqa_classify_options classify;
   bertqa_entities_options entities;
   bertqa_patterns_options patterns;
+  bertqa_word_counts_options counts;
   bertqa_embed_options embed;
   bertqa_tokenize_options tokenize;
   bertqa_document_options document;
@@ -42,6 +43,7 @@ static void process(void) {
   bertqa_classify_options_init(&classify, sizeof classify);
   bertqa_entities_options_init(&entities, sizeof entities);
   bertqa_patterns_options_init(&patterns, sizeof patterns);
+  bertqa_word_counts_options_init(&counts, sizeof counts);
   bertqa_embed_options_init(&embed, sizeof embed);
   bertqa_tokenize_options_init(&tokenize, sizeof tokenize);
   bertqa_document_options_init(&document, sizeof document);
@@ -214,6 +216,13 @@ static void train(void) {
   bertqa_context_free(context);
 }
 
+static void count_words(void) {
+  bertqa_word_count_list *list;
+  CHECK_STATUS(BERTQA_OK, bertqa_word_counts("Two words, two.", 15, NULL, &list));
+  CHECK(bertqa_word_count_list_count(list) == 2 && bertqa_word_count_list_get(list, 0)->count == 2);
+  bertqa_word_count_list_free(list);
+}
+
 static void predict(void) {
   bertqa_context *context = fixture_context("tiny-lstm", 2);
   bertqa_prediction *prediction;
@@ -227,6 +236,10 @@ static void predict(void) {
   CHECK(bertqa_prediction_count(prediction) > 0 && bertqa_prediction_get(prediction, 0) != NULL);
   CHECK(bertqa_prediction_probabilities(prediction) != NULL && !bertqa_prediction_is_unknown(prediction));
   bertqa_prediction_free(prediction);
+  bertqa_sequence_state *read;
+  CHECK_STATUS(BERTQA_OK, bertqa_sequence_predict_text(context, "O Romeo", 7, state, NULL, &prediction, &read));
+  bertqa_prediction_free(prediction);
+  bertqa_sequence_state_free(read);
   size_t size;
   CHECK(bertqa_generation_text(generation, &size) != NULL && bertqa_generation_state(generation) != NULL);
   if (bertqa_generation_count(generation) > 0) CHECK(bertqa_generation_get(generation, 0) != NULL);
@@ -263,6 +276,7 @@ static void *use_everything(void *unused) {
   classify_and_embed();
   find_entities();
   train();
+  count_words();
   predict();
   return unused;
 }

@@ -43,6 +43,7 @@ static void test_calls(void) {
     if (i == CALLS / 10) before = resident_bytes();
     size_t length = 10 + i * 7 % 60; /* of mixed length */
     bertqa_tokens *tokens;
+    bertqa_word_count_list *counts;
     bertqa_answers *answers;
     bertqa_answer_pair pair = {"who is it?", 10, text, length};
     switch (i % 8) {
@@ -61,6 +62,10 @@ static void test_calls(void) {
         CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, answers,
                     bertqa_answer(context, NULL, 1, text, length, &options, &answers));
         break;
+      case 4:
+        CHECK_STATUS(BERTQA_OK, bertqa_word_counts(text, length, NULL, &counts));
+        bertqa_word_count_list_free(counts);
+        continue;
       default:
         CHECK_STATUS(BERTQA_OK, bertqa_tokenize(context, text, length, NULL, &tokens));
         bertqa_tokens_free(tokens);
@@ -100,7 +105,7 @@ static void test_sequences(void) {
                     bertqa_sequence_predict(context, "O", SIZE_MAX, state, NULL, &prediction, &next[0]));
         continue;
       default:
-        CHECK_STATUS(BERTQA_OK, bertqa_sequence_predict(context, "Romeo", 5, state, NULL, &prediction, &next[0]));
+        CHECK_STATUS(BERTQA_OK, bertqa_sequence_predict_text(context, "O Romeo", 7, state, NULL, &prediction, &next[0]));
         bertqa_prediction_free(prediction);
     }
     bertqa_sequence_state_free(state);

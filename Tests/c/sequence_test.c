@@ -174,6 +174,53 @@ static void test_predict(void) {
   bertqa_sequence_state_free(state);
 }
 
+/* A text read at once, and its words one by one. */
+static void test_predict_text(void) {
+  static const char *words[] = {"O", "Romeo", ",", "night"};
+  bertqa_sequence_state *state = NULL, *next = NULL, *read = NULL;
+  bertqa_prediction *prediction = NULL, *at_once = NULL;
+  for (int i = 0; i < 4; i++) {
+    bertqa_prediction_free(prediction);
+    CHECK_STATUS(BERTQA_OK, bertqa_sequence_predict(context, words[i], strlen(words[i]), state, top(3), &prediction, &next));
+    bertqa_sequence_state_free(state);
+    state = next;
+  }
+  static const char text[] = " O Romeo,\n\"night\"";
+  CHECK_STATUS(BERTQA_OK, bertqa_sequence_predict_text(context, text, sizeof text - 1, NULL, top(3), &at_once, &read));
+  CHECK(same_state(state, read) && bertqa_prediction_count(at_once) == 3 && !bertqa_prediction_is_unknown(at_once));
+  CHECK(memcmp(bertqa_prediction_probabilities(prediction), bertqa_prediction_probabilities(at_once),
+               vocabulary * sizeof(float)) == 0);
+  bertqa_prediction_free(at_once);
+  bertqa_prediction_free(prediction);
+  bertqa_sequence_state_free(read);
+
+  /* In two parts, the state alone; an empty text keeps the state. */
+  CHECK_STATUS(BERTQA_OK, bertqa_sequence_predict_text(context, "O Romeo", 7, NULL, NULL, NULL, &next));
+  CHECK_STATUS(BERTQA_OK, bertqa_sequence_predict_text(context, ", night", 7, next, NULL, NULL, &read));
+  CHECK(same_state(state, read));
+  bertqa_sequence_state_free(read);
+  CHECK_STATUS(BERTQA_OK, bertqa_sequence_predict_text(context, NULL, 0, next, NULL, &prediction, &read));
+  CHECK(same_state(next, read) && bertqa_prediction_count(prediction) == 1);
+  bertqa_prediction_free(prediction);
+  bertqa_sequence_state_free(read);
+  bertqa_sequence_state_free(next);
+  CHECK_STATUS(BERTQA_OK, bertqa_sequence_predict_text(context, "O zyzzyva", 9, NULL, NULL, &prediction, NULL));
+  CHECK(bertqa_prediction_is_unknown(prediction) != 0);
+  bertqa_prediction_free(prediction);
+
+  CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, prediction,
+              bertqa_sequence_predict_text(context, " \n", 2, NULL, NULL, &prediction, NULL));
+  CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, read,
+              bertqa_sequence_predict_text(context, "", 0, NULL, NULL, NULL, &read));
+  CHECK_FAILS(BERTQA_ERROR_WRONG_MODEL, read,
+              bertqa_sequence_predict_text(other, "O", 1, state, NULL, NULL, &read));
+  CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, prediction,
+              bertqa_sequence_predict_text(NULL, "O", 1, NULL, NULL, &prediction, NULL));
+  CHECK_FAILS(BERTQA_ERROR_TOO_LARGE, prediction,
+              bertqa_sequence_predict_text(context, "O", SIZE_MAX, NULL, NULL, &prediction, NULL));
+  bertqa_sequence_state_free(state);
+}
+
 static void test_step(void) {
   /* Five sequences at once, and one by one. */
   enum { COUNT = 5 };
@@ -430,6 +477,7 @@ int main(int argc, char **argv) {
   test_info();
   test_states();
   test_predict();
+  test_predict_text();
   test_step();
   test_generate();
   test_likelihood();

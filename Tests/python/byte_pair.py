@@ -9,7 +9,15 @@ import json
 import pathlib
 
 from tokenizers import (
-    AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers,
+    AddedToken,
+    Regex,
+    Tokenizer,
+    decoders,
+    models,
+    normalizers,
+    pre_tokenizers,
+    processors,
+    trainers,
 )  # fmt: skip
 
 import text_cases

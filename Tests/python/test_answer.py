@@ -310,3 +310,31 @@ def test_texts_are_str_or_bytes(tiny, wrong):
     ):  # fmt: skip
         with pytest.raises(TypeError, match="expected str or bytes"):
             call()
+
+
+@pytest.mark.parametrize(
+    "question, document, expected",
+    [
+        ("What is Jane's address?", "Ann is away. Write to jane.doe@example.org, please.", "jane.doe@example.org"),
+        (
+            "How much did it cost?",
+            "The new bridge, built in May, cost US$1,200.50 million.",
+            "US$1,200.50 million",
+        ),
+        ("How fast is the train?", "The train goes at 60 km/h and stops twice.", "60 km/h"),
+        ("When does the shop close?", "It opens at noon. The shop closes at 6:00 p.m.", "6:00 p.m."),
+    ],
+)
+def test_edges_cut_no_expression(context, question, document, expected):
+    answer = context.answer(question, document).answer
+    assert expected in answer.text and document.encode()[slice(*answer.byte_range)].decode() == answer.text
+    raw = context.answer(question, document, align_to_words=False).answer
+    assert raw.score == answer.score and raw.probability == answer.probability and raw.text in answer.text
+
+
+def test_no_answer_is_punctuation_alone(tiny):
+    document = "- (who) ... ! | \u2014 \u20ac 5"
+    texts = {answer.text for answer in tiny.answer("who", document, top_k=1000, max_answer_len=1).answers}
+    assert texts == {"who", "\u20ac", "5"}
+    nothing = tiny.answer("who", "... !? |")
+    assert nothing.answer is None and nothing.is_impossible and not nothing.is_document_empty

@@ -9,9 +9,9 @@ import re
 import subprocess
 
 import pytest
+from test_cli import run, run_json, run_on_terminal
 
 from conftest import FIXTURES, ROOT
-from test_cli import run, run_json, run_on_terminal
 
 SAMPLE = ROOT / "Tests" / "python" / "sample" / "news.jsonl"
 NEWS = [json.loads(line) for line in SAMPLE.read_text(encoding="utf-8").splitlines()]
@@ -222,17 +222,99 @@ def test_report(tmp_path):
     assert 0 < report["macro_f1"] <= 1 and 0 <= report["calibration_error"] <= 1
     table = [line.split() for line in text.split("\n\n")[1].splitlines()[1:]]
     assert [row[0] for row in table] == report["labels"]
-    counts = [[int(cell) for cell in row[4:]] for row in table]
+    counts = [[int(cell) for cell in row[5:]] for row in table]
     pairs = [[i, j, count] for i, row in enumerate(counts) for j, count in enumerate(row) if count]
     assert pairs == report["confusion"] and sum(map(sum, counts)) == 40
     for label, row in enumerate(table):
         right = counts[label][label]
         precision = right / max(1, sum(row[label] for row in counts))
         recall = right / sum(counts[label])
-        assert [report[name][label] for name in ("precision", "recall")] == pytest.approx([precision, recall])
-        assert [float(cell) for cell in row[2:4]] == pytest.approx([precision, recall], abs=1e-4)
+        scores = [precision, recall, 2 * precision * recall / (precision + recall or 1)]
+        assert [report[name][label] for name in ("precision", "recall", "f1")] == pytest.approx(scores)
+        assert [float(cell) for cell in row[2:5]] == pytest.approx(scores, abs=1e-4)
+    assert report["macro_f1"] == pytest.approx(sum(report["f1"]) / 5)
+    assert "holdout" not in report
     for name in ("config.json", "vocab.txt", "model.safetensors"):
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+
+
+def test_holdout(tmp_path):
+    """Figures of the model that is written, of texts that it is not trained on, as `bertqa classify` says of them."""
+    model = tmp_path / "model"
+    held = [(item["text"], item["label"]) for item in NEWS[30:]] + [
+        ("two words", "sports"),
+        (NEWS[0]["text"], "new"),
+    ]
+    path = tmp_path / "held.csv"
+    path.write_bytes(as_csv(held))
+    data = jsonl([(item["text"], item["label"]) for item in NEWS[:30]])
+    arguments = ["train-classifier", "--folds=0", "--holdout", path, "--output"]
+    [report] = run_json(*arguments, model, input=data)
+    assert report["text_count"] == 30 and "accuracy" not in report
+    found = report["holdout"]
+    predicted = []
+    for text, _ in held:
+        code = int(text == "two words")
+        labels = run_json("classify", "--model", model, input=text.encode(), code=code)[0]["labels"]
+        predicted.append(labels[0]["label"] if labels else None)
+    actual = [label for _, label in held]
+    assert predicted[-2] is None and found["unclassified_count"] == predicted.count(None)
+    assert found["text_count"] == len(held)
+    labels = sorted(set(actual) | set(predicted) - {None}, key=str.encode)
+    assert found["labels"] == labels and "new" in labels
+    pairs = list(zip(actual, predicted))
+    assert found["accuracy"] == pytest.approx(sum(a == p for a, p in pairs) / len(pairs))
+    assert found["label_text_counts"] == [actual.count(label) for label in labels]
+    f1 = []
+    for index, label in enumerate(labels):
+        right = pairs.count((label, label))
+        precision, recall = right / max(1, predicted.count(label)), right / max(1, actual.count(label))
+        f1.append(2 * precision * recall / (precision + recall or 1))
+        scores = [found[name][index] for name in ("precision", "recall", "f1")]
+        assert scores == pytest.approx([precision, recall, f1[-1]])
+    assert found["macro_f1"] == pytest.approx(sum(f1) / len(f1))
+    counted = {(labels[a], labels[p]): count for a, p, count in found["confusion"]}
+    assert counted == {pair: pairs.count(pair) for pair in pairs if pair[1] is not None}
+    assert 0 <= found["calibration_error"] <= 1
+    # The same for people.
+    text, _ = run(*arguments, tmp_path / "again", input=data)
+    section = text.split("\n\n")[1]
+    assert section.startswith("held out:\n") and "label, texts, precision, recall, F1, and what" in section
+    # And the model is what it is without the option.
+    run(*arguments[:2], "--output", tmp_path / "without", input=data)
+    assert (tmp_path / "without" / "model.safetensors").read_bytes() == (model / "model.safetensors").read_bytes()
+
+
+def test_a_holdout_is_checked_before_the_training(tmp_path):
+    training, held = tmp_path / "in.jsonl", tmp_path / "held.jsonl"
+    training.write_bytes(jsonl(DATA))
+    arguments = ["train-classifier", "--folds=0", training, "-o", tmp_path / "model", "--holdout"]
+    for path, data, message, code in [
+        (held, b"{}\n", f"{held}: line 1: there is no field 'text'", 3),
+        (held, b"\n", "has no text to hold out", 3),
+        (tmp_path / "none", None, "No such file", 3),
+        ("-", None, "--holdout needs a file", 2),
+        (training, None, "is trained on, so it cannot be held out", 2),
+    ]:
+        if data is not None:
+            held.write_bytes(data)
+        assert message in run(*arguments, path, code=code)[1]
+        assert not (tmp_path / "model").exists()
+    held.write_bytes(b"{}\n" + jsonl(DATA))
+    output, errors = run(*arguments, held, "--on-error=skip", "--json")
+    report = json.loads(output)
+    assert report["skipped_count"] == 1 and report["holdout"]["text_count"] == len(DATA)
+    assert errors.count("line 1: there is no field 'text'") == 1
+
+
+def test_names_of_columns_need_not_be_paths(train):
+    table = b"No.,e.g.,label\n" + b"".join(b'1,"%s",%s\n' % (t.encode(), n.encode()) for t, n in DATA)
+    report, _ = train(table, "--format=csv", "--text-field=e.g.", "--folds=0")
+    assert report["text_count"] == len(DATA)
+    assert (
+        "takes a name, a path"
+        in run("train-classifier", "--text-field=e.g.", "-o", "unused", input=jsonl(DATA), code=2)[1]
+    )
 
 
 def test_options_reach_the_model(train):

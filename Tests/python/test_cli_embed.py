@@ -7,10 +7,10 @@ import subprocess
 
 import numpy
 import pytest
+from test_cli import FOX, TOOL, environment, run
 
 import bertqa
 from conftest import FIXTURES
-from test_cli import FOX, TOOL, environment, run
 
 MODEL = FIXTURES / "tiny-bert-embedder"
 EMBED = ["embed", "-m", MODEL, "--precision", "f32"]

@@ -5,11 +5,11 @@ import io
 import json
 
 import pytest
+from test_cli import run, run_json
 
 import bertqa
 from conftest import FIXTURES
 from filtering import run as run_filter
-from test_cli import run, run_json
 
 MODEL = FIXTURES / "tiny-bert-entities"
 TEXT = "In Paris, King Rivière of France made a film about the river."

@@ -4,11 +4,11 @@ import json
 import subprocess
 
 import pytest
+from test_cli import TOOL, environment, run, run_json
+from test_sequence import CONTINUATIONS
 
 import bertqa
 from conftest import FIXTURES
-from test_cli import TOOL, environment, run, run_json
-from test_sequence import CONTINUATIONS
 
 
 @pytest.mark.parametrize("prompt", CONTINUATIONS)

@@ -139,13 +139,12 @@ def test_options_and_errors(context):
     assert all(row is None or row["answer"] is None and row["is_impossible"] for row in result)
     for column, message in [
         (pyarrow.array([1, 2]), 'type "l"'),
-        (pyarrow.array(["a"]).dictionary_encode(), "dictionary-encoded"),
         (pyarrow.array([["a"]]), r"cast it to utf8"),
     ]:
         with pytest.raises(bertqa.InvalidArgument, match=message):
             bertqa.answer_column(context, QUESTION, column)
     with pytest.raises(bertqa.InvalidArgument, match="top_k"):
-        bertqa.answer_column(context, QUESTION, documents, top_k=2)
+        bertqa.answer_column(context, QUESTION, documents, top_k=1001)
     with pytest.raises(bertqa.Cancelled):
         bertqa.answer_column(context, QUESTION, documents, cancel=lambda: True)
     with pytest.raises(bertqa.WrongModel):

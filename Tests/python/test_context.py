@@ -1,6 +1,7 @@
 """Contexts: cancellation, log, models, errors, closing, vocabulary."""
 
 import copy
+import errno
 import gc
 import os
 import pickle
@@ -317,13 +318,21 @@ def test_tokenizer_only(tmp_path):
 def test_errors_of_models(tmp_path):
     with pytest.raises(bertqa.ModelIOError, match="no-model.*No such file") as caught:
         bertqa.Context(tmp_path / "no-model")
-    assert isinstance(caught.value, FileNotFoundError) and caught.value.status == 2
+    error = caught.value
+    assert isinstance(error, FileNotFoundError) and error.status == 2
+    assert error.errno == errno.ENOENT and error.filename == str(tmp_path / "no-model" / "config.json")
+    assert str(error) == f"{error.filename}: cannot open: No such file or directory"
+    copied = pickle.loads(pickle.dumps(error))
+    assert (type(copied), str(copied), copied.errno, copied.filename, copied.status) == (
+        type(error), str(error), error.errno, error.filename, 2,
+    )  # fmt: skip
     with pytest.raises(FileNotFoundError):
         bertqa.Context(FIXTURES)  # has no config.json
     (tmp_path / "file").touch()
     with pytest.raises(bertqa.ModelIOError) as caught:
         bertqa.Context(tmp_path / "file" / "model")
     assert isinstance(caught.value, OSError) and not isinstance(caught.value, FileNotFoundError)
+    assert caught.value.errno == errno.ENOTDIR
     model = tmp_path / "model"
     model.mkdir()
     for file in (FIXTURES / "tiny-bert").iterdir():

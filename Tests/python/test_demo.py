@@ -15,7 +15,7 @@ import bertqa
 from bertqa.demo import __main__ as program
 from bertqa.demo import _server
 from bertqa.demo._server import Server
-from bertqa.demo._tasks import Tasks, candidate_questions, split
+from bertqa.demo._tasks import LAST_TEXT, Tasks, candidate_questions
 from samples import FOX, WHO
 
 MAIN = [sys.executable, "-m", "bertqa.demo"]
@@ -200,11 +200,10 @@ def test_next_words_are_the_librarys(server):
     assert post(server, "next", text="O xyzzyx")[1]["unknown"] is True
 
 
-def test_texts_are_split_as_the_model_reads_them():
-    assert split("But soft, what’s 'star-cross'd' here?", " ") == [
-        "But", "soft", ",", "what's", "star-cross'd", "here", "?",
-    ]  # fmt: skip
-    assert split("a b", "") == ["a", " ", "b"]
+def test_the_end_of_a_long_text_is_read(server):
+    end = "O Romeo, " * (LAST_TEXT // 9)
+    whole = post(server, "next", text="night " * 9000 + "star-cross'd " + end)[1]
+    assert whole["words"] == post(server, "next", text=end)[1]["words"] != []
 
 
 def test_a_new_question_ends_the_one_before():

@@ -3,9 +3,9 @@
 import json
 import threading
 
+import browser
 import pytest
 
-import browser
 from bertqa.demo._server import Server
 from bertqa.demo._tasks import Tasks
 from samples import FOX, WHO

@@ -7,8 +7,9 @@ import random
 import re
 import struct
 
-import bertqa
 import pytest
+
+import bertqa
 from conftest import FIXTURES
 from filtering import TINY, TOKENS, compact, parse, run, summary, text_of
 
@@ -432,10 +433,11 @@ def test_random_tables_read_as_python_reads_them(tmp_path, ids):
         (["--task=classify", "--contributions", "-1"], "--contributions is -1, but must be at least 0"),
         (["--ids"], "--ids does not go with --task answer"),
         (["--task", "tokenize", "-q", "x"], "--question does not go with --task tokenize"),
-        (["--resume", "c"], "--resume needs an input file and --output"),
+        (["--resume", "c"], "--resume needs input files and --output"),
         (["--max-seq-len", "7"], "--max-seq-len is 7, but must be at least 8"),
         (["-q", "long " * 99, "--max-question-len=99", "--max-seq-len=80", "--doc-stride=9"], "leave"),
-        (["a", "b"], "more than one file: 'b'"),
+        (["a.csv", "b.jsonl"], "the names of a.csv and b.jsonl tell of two formats: say which by --format"),
+        (["--follow", "a", "b"], "--follow takes one input file"),
         (["-o", "a", "--stats", "a"], "a cannot be written for two purposes"),
     ],
 )

@@ -5,6 +5,7 @@ import random
 import re
 
 import pytest
+
 from filtering import TOKENS, compact, parse, run, summary, text_of
 
 GOOD = b'{"id":1,"text":"a b"}'

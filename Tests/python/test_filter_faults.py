@@ -9,6 +9,7 @@ import threading
 import time
 
 import pytest
+
 from conftest import FIXTURES
 from filtering import DONE, RECORD, SLOW, TOKENS, TOOL, compact, environment, finish, run, start, summary, wait_for
 

@@ -12,6 +12,7 @@ import threading
 import time
 
 import pytest
+
 from filtering import DONE, RECORD, SLOW, TOKENS, compact, environment, finish, run, start, summary, wait_for
 
 # One record in, one out

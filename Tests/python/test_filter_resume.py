@@ -9,6 +9,7 @@ import subprocess
 import time
 
 import pytest
+
 from conftest import FIXTURES
 from filtering import DONE, RECORD, SLOW, TOKENS, compact, finish, run, start, summary, wait_for
 
@@ -406,7 +407,9 @@ def test_follow_of_a_table_names_the_columns_once(tmp_path):
     assert process.stdout.readline() == b"a,1037,\n"
     source.rename(tmp_path / "in.2")
     source.write_bytes(b"other\na\n")
-    assert finish(process, code=3)[1] == [f"bertqa: {source}: the new file's first line names other columns"]
+    assert finish(process, code=3)[1] == [
+        f"bertqa: {source}: its first line names other columns than the file before it"
+    ]
 
 
 def test_follow_and_resume_across_a_rotation(tmp_path):

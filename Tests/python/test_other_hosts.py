@@ -6,10 +6,10 @@ import shutil
 import subprocess
 
 import pytest
+from test_readme import blocks
 
 from conftest import PREFIX, ROOT, clean_environment
 from samples import DOCUMENTS, FOX, WHO
-from test_readme import blocks
 
 EXAMPLES = ROOT / "examples" / "other"
 JNA = pathlib.Path("/usr/share/java/jna.jar")

@@ -12,7 +12,7 @@ import pytest
 
 import bertqa
 from bertqa import _abi, _arrow, _call, _errors
-from conftest import PACKAGE, PREFIX, ROOT
+from conftest import FIXTURES, PACKAGE, PREFIX, ROOT
 from samples import FOX, HEADER, WHO, run_python
 
 EXPERIMENTAL = (ROOT / "include" / "bertqa_experimental.h").read_text()
@@ -160,6 +160,9 @@ def test_reprs_are_one_line_whatever_the_size(tiny):
         prediction = play.predict("O", top_k=1000)
         shown = [prediction, play.generate("O", max_words=300, temperature=1.0), play.rank("O", [long])[0]]
         shown += [play, play.info, prediction.state, play.likelihood("O")]
+    with bertqa.Context(FIXTURES / "tiny-bert-embedder") as embedder:
+        shown += [bertqa.Labeler(embedder, {long: "a", "b": "b"}), embedder.embed(["a"])]
+    shown += [bertqa.EntityList([], 0), bertqa.patterns("a@example.org " * 1000)]
     shown += [result, result.answer, tiny.tokenize(long), tiny.info, tiny, tiny.prepare(long)]
     for value in shown:
         text = repr(value)
@@ -169,6 +172,20 @@ def test_reprs_are_one_line_whatever_the_size(tiny):
         repr(bertqa.LabelScore("sport", 1, 0.5, 2.0))
         == "LabelScore(label='sport', id=1, probability=0.5, logit=2.0)"
     )
+
+
+def test_results_are_hashable(tiny):
+    with bertqa.Context(task="predict") as play, bertqa.Context(task="classify") as topics:
+        made = [
+            lambda: tiny.answer("who", FOX, top_k=3), lambda: tiny.tokenize(FOX), lambda: bertqa.patterns("a@b.org"),
+            lambda: play.predict("O", top_k=3), lambda: play.generate("O", max_words=3), lambda: play.info,
+            lambda: play.rank("O", ["Romeo"])[0], lambda: play.likelihood("O Romeo"),
+            lambda: topics.classify("The striker scored twice.", contributions=2),
+        ]  # fmt: skip
+        for make in made:
+            first, second = make(), make()
+            assert first == second and len({first, second}) == 1 and first is not second
+        assert len({tiny.answer("who", FOX), tiny.answer("who", FOX + " Bob slept."), play.info, topics.info}) == 4
 
 
 PROGRAM = """
@@ -183,6 +200,8 @@ for answer in context.answer("Who?", b"Ann.").answers:
 first: str = context.answer_batch([("Who?", "Ann.")])[0].answers[0].text
 for found in context.answer_batch([("Who?", "Ann.")], return_exceptions=True):
     print(found.item if isinstance(found, bertqa.BertQAError) else found.is_impossible)
+for streamed in context.answer_stream([("Who?", b"Ann.")], batch_size=2, top_k=2):
+    streamed_text: bytes = streamed.answers[0].text
 prepared: str = context.prepare("Ann.").answer("Who?").answers[0].text
 label: "str | None" = context.classify(("a", "pair")).label
 word: bytes = context.classify_batch([b"text"])[0].contributions[0].text

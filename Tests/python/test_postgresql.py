@@ -7,13 +7,13 @@ import signal
 import subprocess
 
 import pytest
+from test_readme import blocks
 
 import bertqa
 from conftest import FIXTURES, ROOT
 from postgres import TIMEOUT, Server, SQLError, installation, quote
 from samples import ANSWER, APOLLO, DOCUMENTS, FOX, WHO
 from test_hosts import check_shared
-from test_readme import blocks
 
 SPORT = "The team won the match after the striker scored two goals in the last minutes of the championship."
 CANCELLED = "57014"

@@ -82,6 +82,21 @@ def test_prediction(play):
     assert len(play.predict("O", top_k=10**6).words) == 4152
 
 
+def test_a_text_is_read_as_its_words_are(play):
+    prediction = None
+    for word in "Good", "night", ",", "Romeo":
+        prediction = play.predict(word, prediction.state if prediction else None, top_k=4)
+    at_once = play.predict_text("Good night, “Romeo”", top_k=4)
+    assert at_once == prediction and at_once.state == prediction.state
+    assert play.predict_text("", at_once.state, top_k=4).words == at_once.words
+    assert play.predict_text(", Romeo", play.predict_text("Good night").state, top_k=4) == prediction
+    assert play.predict_text(b"Good zyzzyva").is_unknown and not play.predict_text("zyzzyva Good").is_unknown
+    generated = play.generate("Good night", max_words=1).words[0]
+    assert play.predict_text("Good night").words[0].id == generated.id or generated.text == "<unk>"
+    with pytest.raises(bertqa.InvalidArgument, match="no words"):
+        play.predict_text(" ")
+
+
 def test_states_are_values(play):
     state = play.predict("O").state
     values, data = state.values, state.to_bytes()

@@ -10,12 +10,12 @@ import subprocess
 import threading
 
 import pytest
+from test_readme import blocks
 
 import bertqa
 from conftest import FIXTURES, PREFIX, ROOT
 from samples import ANSWER, APOLLO, DOCUMENTS, FOX, WHO, run_python
 from sqlite import DBCONFIG_TRUSTED_SCHEMA, INTERRUPT, Database, SQLError, library
-from test_readme import blocks
 
 EXTENSION = PREFIX / "lib" / "bertqa_sqlite.so"
 TINY = FIXTURES / "tiny-bert"

@@ -4,12 +4,12 @@ import json
 import os
 import random
 
+import byte_pair
 import pytest
 import tokenizers
 from tokenizers import Regex, Tokenizer, models, pre_tokenizers
 
 import bertqa
-import byte_pair
 import text_cases
 
 # Of each kind; over all kinds more than 100,000.

@@ -8,13 +8,13 @@ import random
 import struct
 import unicodedata
 
+import byte_pair
 import pytest
+import unigram
 from tokenizers import Tokenizer, models, normalizers
 
 import bertqa
-import byte_pair
 import text_cases
-import unigram
 
 # Of each kind; over all kinds more than 100,000.
 STRINGS, BYTES = (int(count) for count in os.environ.get("BERTQA_TOKENIZER_CASES", "5000,3000").split(","))

@@ -10,17 +10,17 @@ import sys
 
 import pytest
 
-from conftest import FIXTURES, PREFIX, ROOT
+from conftest import FIXTURES, ROOT
 
 sys.path[:0] = [str(ROOT / "training"), str(ROOT / "Benchmarks")]
 
 import accuracy  # noqa: E402
-from qa import balance, calibration, card  # noqa: E402
 from common.batches import balanced_order, padded_length, padding_share, token_batches  # noqa: E402
 from common.checkpoints import latest_checkpoint, remove_old_checkpoints, snapshots  # noqa: E402
+from common.schedule import learning_rate  # noqa: E402
+from qa import balance, calibration, card  # noqa: E402
 from qa.curve import svg, thinned  # noqa: E402
 from qa.examples import chosen_answer, read_examples, with_article  # noqa: E402
-from common.schedule import learning_rate  # noqa: E402
 from qa.windows import token_range, windows  # noqa: E402
 
 FOX = "The quick brown fox jumps over the lethargic dog."

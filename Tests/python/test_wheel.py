@@ -1,6 +1,7 @@
 """The wheel: what is in it, and that it works where nothing else is."""
 
 import json
+import pathlib
 import platform
 import re
 import shutil
@@ -12,6 +13,7 @@ import zipfile
 import pytest
 
 from conftest import PACKAGE, PREFIX, ROOT, clean_environment
+from samples import ANSWER, FOX, WHO
 
 
 @pytest.fixture(scope="module")
@@ -46,9 +48,9 @@ def run(python, code, directory):
 
 
 def needed_glibc():
-    """The newest version of glibc whose symbols the library needs."""
+    """The newest version of glibc whose symbols the library or the tool needs."""
     needed = subprocess.run(
-        ["readelf", "--version-info", "--wide", PREFIX / "lib" / "libbertqa.so.1"],
+        ["readelf", "--version-info", "--wide", PREFIX / "lib" / "libbertqa.so.1", PREFIX / "bin" / "bertqa"],
         check=True, capture_output=True, text=True,
     ).stdout  # fmt: skip
     return max(int(minor) for minor in re.findall(r"Name: GLIBC_2\.(\d+)", needed))
@@ -86,7 +88,8 @@ def test_contents(wheel):
         model = PREFIX / "share" / "bertqa" / "models"
         files = {f"bertqa/lib/models/{path.relative_to(model)}" for path in model.rglob("*") if path.is_file()}
         assert "bertqa/lib/models/qa-minilm-l6/model.safetensors" in files
-        assert names == modules | files | {"bertqa/py.typed", "bertqa/lib/libbertqa.so.1"}
+        assert names == modules | files | {"bertqa/py.typed", "bertqa/lib/libbertqa.so.1", "bertqa/lib/bertqa"}
+        assert archive.read("bertqa/lib/bertqa") == (PREFIX / "bin" / "bertqa").read_bytes()
         assert archive.read("bertqa/lib/libbertqa.so.1") == (PREFIX / "lib" / "libbertqa.so.1").read_bytes()
         [licence] = [name for name in archive.namelist() if name.endswith("LICENSE")]
         assert archive.read(licence) == (ROOT / "LICENSE").read_bytes()
@@ -113,6 +116,50 @@ print("site-packages" in package)
     assert run(python, code, tmp_path) == expected
 
 
+def tool(command, *arguments, directory, **environment):
+    """The tool as a user of the environment of `python` runs it."""
+    return subprocess.run(
+        [*command, *arguments], input=FOX, capture_output=True, text=True, cwd=directory, timeout=300,
+        env={**clean_environment(), "PATH": f"{command[0].parent}:/usr/bin:/bin", **environment},
+    )  # fmt: skip
+
+
+def test_the_tool_is_the_wheels_own(python, tmp_path):
+    """As `python -m bertqa` and as `bertqa`, with the wheel's models, from any directory."""
+    script = python.with_name("bertqa")
+    for command in ([python, "-m", "bertqa"], [script]):
+        result = tool(command, "answer", "-q", WHO, directory=tmp_path)
+        assert (result.returncode, result.stdout, result.stderr) == (0, f"{ANSWER}\n", "")
+        version = tool(command, "--version", directory=tmp_path).stdout
+        assert (
+            version == subprocess.run([PREFIX / "bin/bertqa", "--version"], capture_output=True, text=True).stdout
+        )
+        assert tool(command, "no-such-command", directory=tmp_path).returncode == 2
+        for task in "classify", "embed":
+            assert tool(command, task, directory=tmp_path).returncode == 0
+        shown = tool(command, "info", directory=tmp_path)
+        assert "site-packages/bertqa/lib/models/qa-minilm-l6" in shown.stdout
+
+
+def test_the_tool_runs_where_modes_were_lost(wheel, tmp_path):
+    """Python's zipfile unpacks without them, as some installers do."""
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path)
+    result = tool(
+        [pathlib.Path(sys.executable), "-m", "bertqa"], "answer", "-q", WHO,
+        directory=tmp_path, PYTHONPATH=str(tmp_path),
+    )  # fmt: skip
+    assert (result.returncode, result.stdout) == (0, f"{ANSWER}\n")
+
+
+def test_the_script_does_not_run_itself(python, tmp_path):
+    """Without the packaged tool, only `bertqa` in the PATH is left: the script."""
+    package = tmp_path / "bertqa"
+    shutil.copytree(PACKAGE / "bertqa", package, ignore=shutil.ignore_patterns("__pycache__"))
+    result = tool([python.with_name("bertqa")], "--help", directory=tmp_path, PYTHONPATH=str(tmp_path))
+    assert result.returncode == 1 and "the bertqa tool is not installed" in result.stderr
+
+
 def test_import_brings_in_nothing_heavy(python, tmp_path):
     code = """
 import sys
@@ -133,4 +180,4 @@ def test_a_missing_library_is_named(tmp_path):
         command, env=clean_environment() | {"BERTQA_PREFIX": "/nowhere"}, capture_output=True, text=True
     )
     assert result.returncode != 0
-    assert "/nowhere/lib/libbertqa.so.1" in result.stderr and "run `make` first" in result.stderr
+    assert "/nowhere/lib/libbertqa.so.1 is missing" in result.stderr and "run `make` first" in result.stderr

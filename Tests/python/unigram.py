@@ -4,10 +4,9 @@ import functools
 import io
 import json
 
+import byte_pair
 import sentencepiece
 from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, processors
-
-import byte_pair
 
 # How the models of each family number their special pieces.
 TRAINING = {

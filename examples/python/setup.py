@@ -1,4 +1,4 @@
-"""Puts the library and the default model, as `make` stages them, into the package.
+"""Puts the library, the tool and the default models, as `make` stages them, into the package.
 
 BERTQA_PREFIX names another installation to take them from.
 """
@@ -16,20 +16,22 @@ from setuptools.dist import Distribution
 
 HERE = pathlib.Path(__file__).resolve().parent
 PREFIX = pathlib.Path(os.environ.get("BERTQA_PREFIX", HERE.parents[1] / "build"))
-LIBRARY = PREFIX / "lib" / "libbertqa.so.1"
+LIBRARY, TOOL = PREFIX / "lib" / "libbertqa.so.1", PREFIX / "bin" / "bertqa"
 
 
 class BuildWithLibrary(build_py):
     def run(self):
         super().run()
         models = PREFIX / "share" / "bertqa" / "models"
-        if not LIBRARY.exists() or not models.is_dir():
-            raise SystemExit(f"{LIBRARY} or {models} is missing: run `make` first, or set BERTQA_PREFIX")
+        for needed in LIBRARY, TOOL, models:
+            if not needed.exists():
+                raise SystemExit(f"{needed} is missing: run `make` first, or set BERTQA_PREFIX")
         target = pathlib.Path(self.build_lib) / "bertqa" / "lib"
         shutil.rmtree(target, ignore_errors=True)
         target.mkdir(parents=True)
         shutil.copy(LIBRARY, target / "libbertqa.so.1")
-        # The library looks for its default model in "models" beside itself.
+        shutil.copy(TOOL, target / "bertqa")
+        # Library and tool look for their default models in "models" beside themselves.
         shutil.copytree(models, target / "models")
 
 
@@ -37,12 +39,13 @@ class BuildWithLibrary(build_py):
 LIBSTDCXX = {17: (3, 4, 19), 24: (3, 4, 22), 27: (3, 4, 24), 31: (3, 4, 28), 34: (3, 4, 29), 35: (3, 4, 30)}
 
 
-def manylinux(library):
-    """The tag of the oldest systems that a library runs on (PEP 600); None if they are not known.
+def manylinux(*files):
+    """The tag of the oldest systems that libraries and programs run on (PEP 600); None if they are not known.
 
-    Among its dynamic symbols stand the versions of glibc and libstdc++ that they came with.
+    Among their dynamic symbols stand the versions of glibc and libstdc++ that they came with.
     """
-    found = re.findall(rb"\0(GLIBC|GLIBCXX)_(\d+(?:\.\d+)+)(?=\0)", library.read_bytes())
+    code = b"\0".join(file.read_bytes() for file in files)
+    found = re.findall(rb"\0(GLIBC|GLIBCXX)_(\d+(?:\.\d+)+)(?=\0)", code)
     versions = [(name, tuple(map(int, version.split(b".")))) for name, version in found]
     glibc = [version[1] for name, version in versions if name == b"GLIBC"]
     libstdcxx = max((version for name, version in versions if name == b"GLIBCXX"), default=(0,))
@@ -58,7 +61,7 @@ class PlatformWheel(bdist_wheel):
         self.root_is_pure = False
 
     def get_tag(self):
-        return "py3", "none", manylinux(LIBRARY) or super().get_tag()[2]
+        return "py3", "none", manylinux(LIBRARY, TOOL) or super().get_tag()[2]
 
 
 class BinaryDistribution(Distribution):

@@ -73,13 +73,16 @@ final class PairWork {
     if options.nBestSize > 0 { try logits.keepBest(options.nBestSize, monitor) }
     let longestWindow = logits.windows.lazy.map(\.tokenCount).max() ?? 1
     let maxLength = min(options.maxAnswerLength, longestWindow)
-    let search = try SpanSearch(logits: logits, maxLength: maxLength, monitor)
+    let search = try SpanSearch(
+      logits: logits, maxLength: maxLength, content: options.alignsToWords ? document : nil, monitor)
     var spans = try TopSpans(
       search: search, document: document, alignsToWords: options.alignsToWords, monitor)
     let taken = try spans.take(options.topK, monitor)
 
     let best = taken.first?.span.score ?? -.infinity
-    let softmax = try SpanSoftmax(logits: logits, maxLength: maxLength, best: best, monitor)
+    // Over all spans, as the model is trained: those without content have their share.
+    let softmax = try SpanSoftmax(
+      logits: logits, maxLength: maxLength, best: search.highestScore, monitor)
     let gap = best - logits.nullScore
     let isImpossible = gap < threshold
     var answers: [Answer] = []

@@ -17,6 +17,7 @@ struct ScoredSpan: Equatable {
 ///
 /// Candidates are the spans of at most `maxLength` tokens that lie in one window. The best score of each
 /// start token is computed once, O(tokens · maxLength); a query then takes O(interval + maxLength²).
+/// With `content`, only spans with a token that has content are candidates.
 struct SpanSearch {
   /// Consecutive tokens that run windows cover without a gap: no candidate crosses its borders.
   struct Run {
@@ -30,8 +31,17 @@ struct SpanSearch {
   private(set) var runs: [Run] = []
   /// Best score of the candidates that start at a token; -∞ if none does.
   private var rowMaxima: [Float] = []
+  /// Tokens from each start to the first that has content; `noContent` if there is none. Empty: all have.
+  private var contentDistances: [Int32] = []
+  /// Best score of all spans, candidates or not; -∞ if there is none.
+  private(set) var highestScore = -Float.infinity
 
-  init(logits: WindowLogits, maxLength: Int, _ monitor: CallMonitor) throws(BertQAError) {
+  private static let noContent = Int32.max
+
+  /// - Parameter content: whose tokens have content; nil: every span is a candidate.
+  init(
+    logits: WindowLogits, maxLength: Int, content: PreparedDocument? = nil, _ monitor: CallMonitor
+  ) throws(BertQAError) {
     self.logits = logits
     self.maxLength = maxLength
     var rowCount = 0
@@ -47,6 +57,45 @@ struct SpanSearch {
     }
     rowMaxima = try [Float](repeating: -.infinity, count: rowCount, monitor)
     try fillRowMaxima(monitor)
+    highestScore = rowMaxima.max() ?? -.infinity
+    guard let content else { return }
+    contentDistances = try [Int32](repeating: Self.noContent, count: rowCount, monitor)
+    for run in runs {
+      try fillContentDistances(of: run, content, monitor)
+      try leaveOutStartsWithoutContent(of: run, monitor)
+    }
+  }
+
+  /// Word by word from the end, as an answer has the whole of a word.
+  private mutating func fillContentDistances(
+    of run: Run, _ document: PreparedDocument, _ monitor: CallMonitor
+  ) throws(BertQAError) {
+    let shift = run.firstRow - run.tokens.lowerBound
+    var last = run.tokens.upperBound - 1
+    var next: Int?
+    while last >= run.tokens.lowerBound {
+      try monitor.check()
+      let first = document.firstTokenOfWord(last)
+      let hasContent = AnswerContent.isPresent(
+        in: document.bytes(ofTokens: first, through: document.lastTokenOfWord(last)), of: document.text)
+      for token in (max(first, run.tokens.lowerBound)...last).reversed() {
+        if hasContent { next = token }
+        if let next { contentDistances[token + shift] = Int32(clamping: next - token) }
+      }
+      last = first - 1
+    }
+  }
+
+  /// Such starts have only the candidates that reach a token with content.
+  private mutating func leaveOutStartsWithoutContent(
+    of run: Run, _ monitor: CallMonitor
+  ) throws(BertQAError) {
+    let shift = run.firstRow - run.tokens.lowerBound
+    for token in run.tokens where contentDistances[token + shift] > 0 {
+      try monitor.check()
+      rowMaxima[token + shift] =
+        bestSpan(from: token, of: run, limit: run.tokens.upperBound)?.score ?? -.infinity
+    }
   }
 
   /// Diagonal by diagonal (spans of one length), so that the inner loop is a vector operation.
@@ -84,11 +133,11 @@ struct SpanSearch {
     let cut = max(interval.lowerBound, interval.upperBound - (maxLength - 1))
     var best: ScoredSpan?
     if let first = try firstMaximum(in: interval.lowerBound..<cut, of: run, monitor) {
-      best = bestSpan(from: first, limit: interval.upperBound)
+      best = bestSpan(from: first, of: run, limit: interval.upperBound)
     }
     for first in cut..<interval.upperBound {
       try monitor.check()
-      if let span = bestSpan(from: first, limit: interval.upperBound),
+      if let span = bestSpan(from: first, of: run, limit: interval.upperBound),
         best.map(span.isBetter(than:)) ?? true
       {
         best = span
@@ -120,13 +169,18 @@ struct SpanSearch {
   }
 
   /// The best candidate that starts at `first` and ends before `limit`.
-  private func bestSpan(from first: Int, limit: Int) -> ScoredSpan? {
+  private func bestSpan(from first: Int, of run: Run, limit: Int) -> ScoredSpan? {
     var best: ScoredSpan?
+    let distance =
+      contentDistances.isEmpty ? 0 : Int(contentDistances[first + run.firstRow - run.tokens.lowerBound])
+    guard distance < maxLength else { return nil }
     for index in logits.windows(containing: first) {
       let window = logits.windows[index]
       let shift = logits.offsets[index] - window.firstToken
       let start = logits.start[first + shift]
-      for last in first..<min(first + maxLength, limit, window.endToken) {
+      let end = min(first + maxLength, limit, window.endToken)
+      guard first + distance < end else { continue }
+      for last in (first + distance)..<end {
         let score = start + logits.end[last + shift]
         let span = ScoredSpan(score: score, first: first, last: last, window: index)
         if span.score > -.infinity, best.map(span.isBetter(than:)) ?? true { best = span }

@@ -1,11 +1,11 @@
 import Glibc
 
-/// One softmax over all candidates of a document and the no-answer candidate.
+/// One softmax over all spans of a document and the no-answer candidate.
 struct SpanSoftmax {
   private let reference: Float
   private let total: Double
 
-  /// `best` is the best candidate's score. O(tokens · maxLength), in an order that depends on the windows
+  /// `best` is the best span's score. O(tokens · maxLength), in an order that depends on the windows
   /// alone.
   init(
     logits: WindowLogits, maxLength: Int, best: Float, _ monitor: CallMonitor

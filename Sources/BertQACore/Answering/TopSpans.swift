@@ -36,9 +36,10 @@ struct TopSpans {
       try monitor.check()
       let first = firstToken(best.first)
       let last = lastToken(best.last)
-      taken.append(Taken(span: best, bytes: document.bytes(ofTokens: first, through: last)))
+      let bytes = wholeExpressions(around: document.bytes(ofTokens: first, through: last), taken)
+      taken.append(Taken(span: best, bytes: bytes))
       if taken.count == count { break }
-      try removeOverlapping(first, through: last, monitor)
+      try removeOverlapping(first, through: last, bytes, monitor)
     }
     return taken
   }
@@ -51,11 +52,20 @@ struct TopSpans {
     intervals.append(Interval(run: run, tokens: tokens, best: best))
   }
 
-  /// Cuts out all tokens whose candidates would overlap the aligned tokens `first` through `last`.
+  /// Without cut expressions at its edges, unless that would overlap what is taken.
+  private func wholeExpressions(around bytes: TextRange, _ taken: [Taken]) -> TextRange {
+    guard alignsToWords else { return bytes }
+    let whole = ExpressionFinder(text: PatternText(bytes: document.text)).extended(bytes)
+    let overlaps =
+      whole != bytes && taken.contains { $0.bytes.start < whole.end && whole.start < $0.bytes.end }
+    return overlaps ? bytes : whole
+  }
+
+  /// Cuts out all tokens whose candidates would overlap `bytes`, which hold the aligned tokens `first`
+  /// through `last`.
   private mutating func removeOverlapping(
-    _ first: Int, through last: Int, _ monitor: CallMonitor
+    _ first: Int, through last: Int, _ bytes: TextRange, _ monitor: CallMonitor
   ) throws(BertQAError) {
-    let bytes = document.bytes(ofTokens: first, through: last)
     // Words may share bytes where one character makes several of them.
     var low = first
     while low > 0, Int(document.tokens.ends[lastToken(low - 1)]) > bytes.start {

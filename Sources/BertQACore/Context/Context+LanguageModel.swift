@@ -27,6 +27,22 @@ extension Context {
     try sequenceModel().predict(after: text, state: state, options: options)
   }
 
+  public func predict(
+    after text: String, state: SequenceState? = nil, options: SequenceOptions = SequenceOptions()
+  ) throws(BertQAError) -> (prediction: Prediction, state: SequenceState) {
+    try withBytes(of: text) { text throws(BertQAError) in
+      try predict(after: text, state: state, options: options)
+    }
+  }
+
+  /// Reads a text, split into the model's words, and predicts nothing. An empty text needs a state.
+  public func read(
+    text: UnsafeBufferPointer<UInt8>, state: SequenceState? = nil,
+    options: SequenceOptions = SequenceOptions()
+  ) throws(BertQAError) -> SequenceState {
+    try sequenceModel().read(text: text, state: state, options: options)
+  }
+
   /// Reads a word and predicts nothing, which takes a fraction of the time.
   public func read(
     word: UnsafeBufferPointer<UInt8>, state: SequenceState? = nil,

@@ -55,7 +55,7 @@ extension QuestionAnswerer {
     options.maxSequenceLength = WindowLayout.minimumLength
     options.maxWindows = 1
     options.nBestSize = 1
-    let long = [UInt8](repeating: UInt8(ascii: "."), count: 64)
+    let long = Array(String(repeating: "a. ", count: 32).utf8)
     long.withUnsafeBufferPointer { long in
       guard let document = try? prepare(long) else { return }
       _ = try? answerEach(
@@ -64,6 +64,10 @@ extension QuestionAnswerer {
           QuestionDocumentPair(question: text, document: .text(long)),
           QuestionDocumentPair(question: text, document: .prepared(document)),
         ], options)
+    }
+    let expressions = staticBytes("a@b.de -5 US$5 million km 5°C x.com/a http://a U.S. Inc.")
+    for cut in 0..<expressions.count {
+      _ = ExpressionFinder(text: PatternText(bytes: expressions)).extended(TextRange(start: cut, end: cut))
     }
   }
 }

@@ -96,13 +96,18 @@ public struct ModelDirectory: Sendable {
       guard !name.isEmpty else {
         throw BertQAError(.invalidArgument, argument: "model_directory", "is empty")
       }
-      return try ModelFile(path: path(of: file), limit: limit, load)
+      do throws(BertQAError) {
+        return try ModelFile(path: path(of: file), limit: limit, load).checkedForPointer()
+      } catch {
+        throw MistakenDirectory.error(for: name) ?? error
+      }
     case .descriptor(let directory):
       return try ModelFile(file, inDirectory: directory.number, path: path(of: file), limit: limit, load)
+        .checkedForPointer()
     case .files(let files):
       if let found = files[file] {
         try ModelFile.check(found.bytes.count, limit, path(of: file))
-        return found
+        return try found.checkedForPointer()
       }
       throw BertQAError(.io, "\(path(of: file)): no such file was given")
     }

@@ -64,9 +64,9 @@ extension SequenceModel {
       state: current)
   }
 
-  /// Reads words, and gives the logits of what follows them.
+  /// Reads words, and gives the logits of what follows them where they are wanted.
   func read(
-    _ ids: [Int32], state: SequenceState?, logits: UnsafeMutablePointer<Float>, _ monitor: CallMonitor
+    _ ids: [Int32], state: SequenceState?, logits: UnsafeMutablePointer<Float>?, _ monitor: CallMonitor
   ) throws(BertQAError) -> SequenceState {
     guard let last = ids.last else {
       guard let state else {
@@ -74,7 +74,7 @@ extension SequenceModel {
           .invalidArgument,
           "the prompt has no words, and there is no state to go on from: give one of the two")
       }
-      try decode(state, to: logits)
+      if let logits { try decode(state, to: logits) }
       return state
     }
     var current = state

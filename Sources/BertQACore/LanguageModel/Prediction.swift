@@ -48,7 +48,7 @@ extension SequenceModel {
       after: [read.id], isUnknown: read.isUnknown, state: state, topK: options.topK, monitor)
   }
 
-  /// Reads a text and predicts the next word.
+  /// Reads a text and predicts the next word. The prediction is of an unknown word where the text's last word is.
   func predict(
     after text: UnsafeBufferPointer<UInt8>, state: SequenceState?, options: SequenceOptions
   ) throws(BertQAError) -> (prediction: Prediction, state: SequenceState) {
@@ -81,5 +81,14 @@ extension SequenceModel {
     _ = try begin(options, state)
     try TextLimit.check(word, "word")
     return try step(id: words.id(reading: word).id, state: state)
+  }
+
+  /// Reads a text and predicts nothing.
+  func read(
+    text: UnsafeBufferPointer<UInt8>, state: SequenceState?, options: SequenceOptions
+  ) throws(BertQAError) -> SequenceState {
+    let monitor = try begin(options, state)
+    try TextLimit.check(text, "text")
+    return try read(WordSplitter.split(text, words, monitor).ids, state: state, logits: nil, monitor)
   }
 }

@@ -16,6 +16,7 @@ enum WarmUp {
     case languageModel
     case entities
     case patterns
+    case wordCountList
   }
 
   /// Runs `body` while fork() is held back, unless it has run for `key` in this process. `body` must not call

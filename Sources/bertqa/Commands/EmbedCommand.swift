@@ -16,7 +16,7 @@ struct EmbedCommand: Command {
       OptionSection(
         "",
         [
-          TextSource.row,
+          TextSource.row, TextSource.forceRow,
           OptionRow(.lines, "each line of a file is a text of its own, empty ones too"),
           OptionRow(
             .format, value: "F", choices: VectorWriter.formats.map(\.key),
@@ -96,6 +96,10 @@ struct EmbedCommand: Command {
   private func embed(
     _ texts: [(source: TextSource, text: TextPair)], _ context: Context
   ) throws(ToolError) -> [Float] {
+    var options = options
+    let progress = Progress(subject: Self.name)
+    progress?.follow(&options.call)
+    defer { progress?.clear() }
     do throws(BertQAError) {
       return try context.embed(texts.map(\.text), options: options)
     } catch {

@@ -7,11 +7,11 @@ enum FilterCommand: Command {
   static let summary = "add answers, labels, entities or vectors to the records of a pipeline"
 
   static let table = CommandTable(
-    usages: ["[OPTION]... [FILE|-]"],
+    usages: ["[OPTION]... [FILE|-]..."],
     description: [
-      "Read records from FILE, or from standard input, and write each with its result: one record out for each "
-        + "record in, in order, at once where the output is a pipe or terminal. All other bytes of a record stay "
-        + "as they are."
+      "Read records from each FILE, or from standard input, and write each with its result: one record out for "
+        + "each record in, in order, at once where the output is a pipe or terminal. All other bytes of a record "
+        + "stay as they are. Files may be compressed with gzip or zstd."
     ],
     sections: [
       OptionSection("", recordRows + ErrorPolicy.rows + limitRows),
@@ -24,11 +24,23 @@ enum FilterCommand: Command {
           OptionRow(.topK, letter: "k", value: "N", "give the N most probable labels only"), secondFieldRow,
           ClassifyOptions.contributionRow,
         ] + ClassifyOptions.readingRows),
-      OptionSection("With --task entities", EntitySearch.findingRows + EntitySearch.readingRows),
+      OptionSection(
+        "With --task entities",
+        EntitySearch.findingRows + [
+          OptionRow(
+            .inPlace, "with --redact: put the redacted text in the place of the record's own",
+            detail:
+              "In a table it is the only way not to have the original in the output; a row that fails then "
+              + "has an empty text.")
+        ] + EntitySearch.readingRows),
       OptionSection("With --task embed", [secondFieldRow] + EmbedOptions.rows),
       OptionSection("With --task tokenize", TokenizeCommand.rows),
     ],
     notes: [
+      "--fields takes, "
+        + FilterSettings.TaskName.allCases
+        .map { "with --task \($0.rawValue): \($0.fieldNames.joined(separator: ", "))" }
+        .joined(separator: "; ") + ". start and end count code points.",
       "FIELD is a name, a path such as a.b.0, or a JSON Pointer such as /a/b/0; in a table it is a column's name. N "
         + "bytes may be given as 64K, 64M or 1G.",
       "SIGINT and SIGTERM end the run when the records already read are done, or after --stop-timeout; a second one "
@@ -44,7 +56,7 @@ enum FilterCommand: Command {
         "bertqa filter -q \"Which host failed?\" --text-field message app.jsonl"),
       .init(
         "a column with the label of each row, going on where a killed run was",
-        "bertqa filter --task classify --format csv in.csv -o out.csv --resume cp"),
+        "bertqa filter --task classify in.csv -o out.csv --resume cp"),
     ])
 
   private static let recordRows: [OptionRow] =
@@ -52,8 +64,16 @@ enum FilterCommand: Command {
       OptionRow(
         .task, value: "TASK", choices: FilterSettings.TaskName.allCases.map(\.rawValue),
         "what to do with each record: {}; default answer")
-    ] + RecordFormat.rows(RecordFormat.names, byName: false) + [
+    ] + RecordFormat.rows(RecordFormat.names) + [
       OptionRow(.textField, value: "FIELD", "the text to work on; default 'text'"),
+      OptionRow(.coerce, "take numbers, true and false as texts, as they are spelled; default: they fail"),
+      OptionRow(
+        .nullText, value: "WHAT", choices: NullText.allCases.map(\.rawValue),
+        "what null is for a text: {}; default fail",
+        detail:
+          "skip: the record has no text, and gets null as its result without being a failure; in a table so "
+          + "does a row whose text is empty. empty: a text without a character. A missing field fails anyway."
+      ),
       OptionRow(
         .question, letter: "q", value: "QUESTION", "what to ask every record; may be given several times"),
       OptionRow(
@@ -66,6 +86,11 @@ enum FilterCommand: Command {
         detail:
           "A value that is there is replaced; else a member is added before the closing brace of the object, "
           + "and objects that are missing on the way are made."),
+      OptionRow(
+        .fields, value: "LIST", "give only these of the result, separated by commas; see below",
+        detail:
+          "As a flat object, or as columns: of the best answer or label; with --top-k above 1 an array of such "
+          + "objects, for entities always."),
       OptionRow(.idField, value: "FIELD", "what names a record in messages"),
     ]
 
@@ -83,10 +108,12 @@ enum FilterCommand: Command {
   ]
 
   private static let fileRows = [
-    OptionRow(.output, letter: "o", value: "FILE", "write to FILE instead of standard output"),
+    OptionRow(
+      .output, letter: "o", value: "FILE",
+      "write to FILE instead of standard output; compressed where its name ends in .gz or .zst"),
     OptionRow(
       .resume, value: "CHECKPOINT",
-      "keep in CHECKPOINT what is done, and go on from there when run again; needs an input file and --output",
+      "keep in CHECKPOINT what is done, and go on from there when run again; needs input files and --output",
       detail:
         "One run at a time. A rerun needs arguments of the same meaning, the same model, and an input and an "
         + "output whose parts that are done were not changed. An unfinished record at the end of the input waits "

@@ -18,7 +18,7 @@ struct PredictCommand: Command {
       OptionSection(
         "",
         [
-          TextSource.row,
+          TextSource.row, TextSource.forceRow,
           OptionRow(
             .topK, letter: "k", value: "N", "how many words to print; default 10"),
           OptionRow(
@@ -114,8 +114,9 @@ struct PredictCommand: Command {
     if arguments.operands.isEmpty { throw arguments.usage("--rank needs the TEXT that is to be continued") }
     let context = try model.load()
     let prefix = InputText(joining: arguments.operands)
-    var files = TextSource.files(arguments)
-    if files.isEmpty { files = [TextSource(file: .standardInput)] }
+    let isForced = arguments.has(.force)
+    var files = TextSource.files(arguments, isForced: isForced)
+    if files.isEmpty { files = [TextSource(file: .standardInput, isForced: isForced)] }
     var inputs = [prefix]
     var lines: [(source: TextSource, text: UnsafeBufferPointer<UInt8>)] = []
     for file in files {

@@ -41,7 +41,8 @@ enum TokenizeCommand: Command {
     if arguments.has(.ids) && arguments.has(.json) {
       throw arguments.usage("--ids and --json exclude each other")
     }
-    let sources = try TextSource.all(arguments)
+    // Of anything: it shows what the model would be given.
+    let sources = try TextSource.all(arguments, isForced: true)
     let context = try ModelChoice(arguments, tokenizerOnly: true).load()
     return try TextSource.forEach(sources) { source, text throws(ToolError) in
       let tokens = try ofCore(invocation) { () throws(BertQAError) in

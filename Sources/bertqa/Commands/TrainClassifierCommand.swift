@@ -19,11 +19,21 @@ struct TrainClassifierCommand: Command {
           OptionRow(.output, letter: "o", value: "DIR", "the directory to write"),
           OptionRow(.textField, value: "FIELD", "field of the texts; default text"),
           OptionRow(.labelField, value: "FIELD", "field of the labels; default label"),
-        ] + RecordFormat.rows(RecordFormat.textNames, byName: true) + [
+        ] + RecordFormat.rows(RecordFormat.textNames) + [
           OptionRow(
             .onError, value: "ACTION", choices: actions.map(\.key),
             "at a record that is not right: {} it; default fail", detail: "It is reported with its line."),
+          OptionRow(
+            .holdout, value: "FILE",
+            "say how good the model is on the labelled texts of FILE, which it is not trained on",
+            detail:
+              "Of the form of the others. Each label's precision, recall and F1 as of the cross-validation; "
+              + "texts with too few words for the model count as wrong. Labels that the model does not know "
+              + "have a recall of 0. FILE is checked before the training."),
           OptionRow(.json, "print the report as one JSON object"),
+          OptionRow(
+            .html, value: "FILE", "also write the report as a page, the confusion matrix as a picture",
+            detail: "It needs no other file and no network."),
         ]),
       OptionSection(
         "What is counted",
@@ -64,7 +74,9 @@ struct TrainClassifierCommand: Command {
       + "not two labels, or DIR cannot be written; 4 out of memory, standard output cannot be written, or a defect "
       + "in the program",
     examples: [
-      .init("from JSON lines", "bertqa train-classifier tickets.jsonl --text-field body -o my-model"),
+      .init(
+        "from JSON lines, with figures of a file that is held out",
+        "bertqa train-classifier tickets.jsonl --holdout june.jsonl -o my-model"),
       .init(
         "from a table, passing over what is not right",
         "bertqa train-classifier --on-error skip --tf-idf tickets.csv -o my-model"),
@@ -79,12 +91,15 @@ struct TrainClassifierCommand: Command {
   private let files: [ArgumentText]
   private let directory: String
   private var options = TrainOptions()
-  private var text = FieldPath(member: Array("text".utf8))
-  private var label = FieldPath(member: Array("label".utf8))
+  private let holdout: ArgumentText?
+  private let textField: ParsedOption?
+  private let labelField: ParsedOption?
   /// nil: by the file's name.
   private let format: RecordFormat?
   private var skipsWrongRecords = false
   private let printsJSON: Bool
+  /// Where to write the report as a page; nil for nowhere.
+  private let page: String?
 
   static func run(_ arguments: ParsedArguments, to output: Output) throws(ToolError) -> ExitCode {
     try TrainClassifierCommand(arguments).run(to: output)
@@ -93,16 +108,44 @@ struct TrainClassifierCommand: Command {
   private init(_ arguments: ParsedArguments) throws(ToolError) {
     files = arguments.operands.isEmpty ? [.standardInput] : arguments.operands
     printsJSON = arguments.has(.json)
+    page = arguments.last(.html)?.string
     guard let output = arguments.last(.output) else { throw arguments.usage("no --output was given") }
     directory = output.string
     format = try RecordFormat(arguments, among: RecordFormat.textNames)
+    holdout = arguments.last(.holdout)?.text
+    textField = arguments.last(.textField)
+    labelField = arguments.last(.labelField)
     for given in arguments.options { try set(given) }
+    for file in files + [holdout].compactMap({ $0 }) { _ = try form(of: file) }
+    try checkHoldout(arguments)
+  }
+
+  /// What was trained on says nothing of other texts.
+  private func checkHoldout(_ arguments: ParsedArguments) throws(ToolError) {
+    guard let holdout else { return }
+    if holdout.isStandardInput { throw arguments.usage("--holdout needs a file") }
+    let identity = FileIdentity(path: holdout.string)
+    for file in files where identity != nil && FileIdentity(path: file.string) == identity {
+      throw arguments.usage("\(holdout.string) is trained on, so it cannot be held out")
+    }
+  }
+
+  /// How a file's records are read, and their texts and labels found.
+  private func form(of file: ArgumentText) throws(ToolError) -> RecordForm {
+    let format = format ?? RecordFormat(fileName: file.string)
+    func path(_ given: ParsedOption?, _ name: StaticString) throws(ToolError) -> FieldPath {
+      guard let given else { return FieldPath(member: Array(name.description.utf8)) }
+      return try FieldPath(given, isColumn: format.isTable)
+    }
+    return RecordForm(
+      format: format,
+      fields: RecordFields(
+        texts: [try path(textField, "text"), try path(labelField, "label")], stringCount: 1,
+        output: FieldPath(member: Array("bertqa".utf8)), maximumTextBytes: Int(Int32.max)))
   }
 
   private mutating func set(_ given: ParsedOption) throws(ToolError) {
     switch given.option {
-    case .textField: text = try FieldPath(given)
-    case .labelField: label = try FieldPath(given)
     case .onError: skipsWrongRecords = try given.choice(from: Self.actions)
     case .algorithm: options.algorithm = try given.choice(from: Self.algorithms)
     case .minWordLength: options.minWordLength = try given.integer()
@@ -128,15 +171,32 @@ struct TrainClassifierCommand: Command {
     defer { progress?.clear() }
     var options = options
     options.progress = { stage, fraction in
-      progress?.update("\(stage), \(Int(fraction * 100)) %")
+      progress?.update("\(stage), \(Int(fraction * 100)) %", fraction: fraction)
     }
+    if let page { try FileWriting.check(canReplace: page) }
     PartialDirectories.remove(of: directory)
     // Before anything is read: a mistake in the options is reported at once.
     let trainer = try ofCore(Self.invocation) { () throws(BertQAError) in
       try WordCountTrainer(options: options)
     }
     var tally = Tally()
-    for file in files { try read(file, into: trainer, &tally, progress) }
+    for file in files {
+      try read(file, &tally, { "\(trainer.textCount) texts read\($0)" }, progress) {
+        (text, label, tally) throws(RecordProblem) in
+        try Self.add(text, label: label, to: trainer, &tally)
+      }
+    }
+    // What is wrong in it is said before the time for training is spent.
+    var checked = Tally()
+    if let holdout {
+      try read(holdout, &checked, { "texts held out\($0)" }, progress) {
+        (_, label, tally) throws(RecordProblem) in
+        _ = try Self.name(of: label)
+        tally.texts += 1
+      }
+      if checked.texts == 0 { throw ToolError(.input, "\(holdout.string) has no text to hold out") }
+      tally.skipped += checked.skipped
+    }
     progress?.clear()
     if tally.trimmed > 0 { report("white space around \(tally.trimmed) label(s) was removed") }
     if tally.skipped > 0 { report("\(tally.skipped) record(s) were skipped") }
@@ -148,8 +208,10 @@ struct TrainClassifierCommand: Command {
     let trained = try ofCore(Self.invocation) { () throws(BertQAError) in
       try trainer.finish(modelDirectory: directory)
     }
+    let held = try holdout.map { file throws(ToolError) in try evaluate(on: file, progress) }
     progress?.clear()
-    output.write(printsJSON ? trained.json(skippedCount: tally.skipped) : trained.lines())
+    if let page { try FileWriting.replace(page, with: TrainingPage(report: trained, holdout: held).text) }
+    output.write(printsJSON ? trained.json(skippedCount: tally.skipped, held) : trained.lines(held))
     if !trained.hasConverged {
       report("not converged after \(trained.iterations) iterations; raise --max-iterations or --tolerance")
     }
@@ -158,21 +220,25 @@ struct TrainClassifierCommand: Command {
 
   /// What was not as it should be.
   private struct Tally {
+    var texts = 0
     var skipped = 0
     /// Labels with white space around them.
     var trimmed = 0
   }
 
+  /// - Parameters:
+  ///   - status: of the progress, from how much of the file is read.
+  ///   - isSilent: whether records that are not right were reported before.
+  ///   - body: takes a text and its label.
   private func read(
-    _ file: ArgumentText, into trainer: WordCountTrainer, _ tally: inout Tally, _ progress: Progress?
+    _ file: ArgumentText, _ tally: inout Tally, _ status: (String) -> String, _ progress: Progress?,
+    isSilent: Bool = false,
+    _ body: (UnsafeBufferPointer<UInt8>, UnsafeBufferPointer<UInt8>, inout Tally) throws(RecordProblem) ->
+      Void
   ) throws(ToolError) {
     let source = try WholeFile(file)
-    let form = RecordForm(
-      format: format ?? RecordFormat(fileName: file.string),
-      fields: RecordFields(
-        texts: [text, label], stringCount: 1, output: FieldPath(member: Array("bertqa".utf8)),
-        maximumTextBytes: Int(Int32.max)))
-    let reader = try RecordReader(source, form, RecordReader.Limits(recordBytes: Int(Int32.max)))
+    let reader = try RecordReader(
+      source, try form(of: file), RecordReader.Limits(recordBytes: Int(Int32.max)))
     let isNamed = files.count > 1 || !file.isStandardInput
     while let block = try reader.next() {
       for record in block.records {
@@ -180,32 +246,59 @@ struct TrainClassifierCommand: Command {
         do throws(RecordProblem) {
           if let problem = record.problem { throw problem }
           let fields = block.fields[record.firstField...].prefix(2).map(block.text)
-          try add(fields[0], label: fields[1], to: trainer, &tally)
+          try body(fields[0], fields[1], &tally)
         } catch {
           let place = "\(isNamed ? "\(source.input.shown): " : "")line \(record.number)"
           guard skipsWrongRecords else { throw ToolError(.input, "\(place): \(error.message)") }
           tally.skipped += 1
-          report("\(place): \(error.message)")
+          if !isSilent { report("\(place): \(error.message)") }
         }
       }
-      let part = source.input.size.map { ", \(source.byteCount * 100 / max(1, $0)) %" } ?? ""
-      progress?.update("\(trainer.textCount) texts read\(part)")
+      let size = source.input.compression == nil ? source.input.size : nil
+      progress?.update(status(size.map { ", \(source.byteCount * 100 / max(1, $0)) %" } ?? ""))
     }
   }
 
-  private func add(
-    _ text: UnsafeBufferPointer<UInt8>, label: UnsafeBufferPointer<UInt8>, to trainer: WordCountTrainer,
-    _ tally: inout Tally
-  ) throws(RecordProblem) {
+  /// What the model that was written says of texts that it has not seen.
+  private func evaluate(on file: ArgumentText, _ progress: Progress?) throws(ToolError) -> Holdout {
+    let context = try ofCore(Self.invocation) { () throws(BertQAError) in
+      try Context(modelDirectory: directory)
+    }
+    var holdout = Holdout()
+    var tally = Tally()
+    try read(file, &tally, { "evaluating\($0)" }, progress, isSilent: true) {
+      (text, label, _) throws(RecordProblem) in
+      let name = try Self.name(of: label)
+      do throws(BertQAError) {
+        holdout.add(try context.classify(TextPair(text: text)), label: name.trimmed)
+      } catch {
+        throw RecordProblem(.refused, error.messageForTool)
+      }
+    }
+    return holdout
+  }
+
+  /// A label, and whether there was white space around it.
+  private static func name(
+    of label: UnsafeBufferPointer<UInt8>
+  ) throws(RecordProblem) -> (trimmed: String, hadSpace: Bool) {
     let name = String(decoding: label, as: UTF8.self)
     let trimmed = PlainText.trimmed(name)
     if trimmed.isEmpty { throw RecordProblem(.wrongType, "the label is empty") }
     if label.contains(0) { throw RecordProblem(.wrongType, "the label has a NUL") }
+    return (trimmed, trimmed.utf8.count < name.utf8.count)
+  }
+
+  private static func add(
+    _ text: UnsafeBufferPointer<UInt8>, label: UnsafeBufferPointer<UInt8>, to trainer: WordCountTrainer,
+    _ tally: inout Tally
+  ) throws(RecordProblem) {
+    let name = try name(of: label)
     do throws(BertQAError) {
-      try trainer.add(text, label: trimmed)
+      try trainer.add(text, label: name.trimmed)
     } catch {
       throw RecordProblem(.refused, error.messageForTool)
     }
-    if trimmed.utf8.count < name.utf8.count { tally.trimmed += 1 }
+    if name.hadSpace { tally.trimmed += 1 }
   }
 }

@@ -10,9 +10,21 @@ struct FilterSettings {
       switch self {
       case .answer: [.question, .questionField] + AnswerOptions.options
       case .classify: [.topK, .secondField, .contributions] + ClassifyOptions.readingRows.map(\.option)
-      case .entities: (EntitySearch.findingRows + EntitySearch.readingRows).map(\.option)
+      case .entities:
+        [.inPlace] + (EntitySearch.findingRows + EntitySearch.readingRows).map(\.option)
       case .embed: [.secondField] + EmbedOptions.rows.map(\.option)
       case .tokenize: [.ids, .parseSpecialTokens]
+      }
+    }
+
+    /// What --fields may name.
+    var fieldNames: [String] {
+      switch self {
+      case .answer: AnswerTask.Field.names
+      case .classify: ClassifyTask.Field.names
+      case .entities: EntitiesTask.Field.names
+      case .embed: EmbedTask.Field.names
+      case .tokenize: TokenizeTask.Field.names
       }
     }
 
@@ -34,7 +46,14 @@ struct FilterSettings {
   private(set) var texts: [FieldPath]
   private(set) var questions: [AnswerTask.Question] = []
   private(set) var id: FieldPath?
+  /// Whether numbers and truth values are texts.
+  private(set) var coerces = false
+  private(set) var nullText = NullText.fail
+  /// Whether the redacted text takes the place of the record's.
+  private(set) var isInPlace = false
   private(set) var outputField = FieldPath(member: Array("bertqa".utf8))
+  /// What --fields names; nil for all.
+  private var fieldNames: [String]?
   private(set) var answerOptions = AnswerOptions()
   private(set) var classifyOptions = ClassifyOptions()
   private(set) var entitySearch = EntitySearch()
@@ -51,7 +70,8 @@ struct FilterSettings {
   private(set) var showsProgress = false
   /// Whether failed records are not reported.
   private(set) var isQuiet = false
-  let input: ArgumentText
+  /// One or more, read one after the other.
+  let inputs: [ArgumentText]
   /// Whether the input's end is not the end.
   private(set) var follows = false
   private(set) var stopTimeout = 10.0
@@ -65,35 +85,43 @@ struct FilterSettings {
   private(set) var metricsLabels: [(name: String, value: String)] = []
 
   init(_ arguments: ParsedArguments) throws(ToolError) {
-    if arguments.operands.count > 1 {
-      throw arguments.usage("more than one file: '\(arguments.operands[1].string)'")
+    inputs = arguments.operands.isEmpty ? [.standardInput] : arguments.operands
+    if let given = try RecordFormat(arguments, among: RecordFormat.names) {
+      format = given
+    } else {
+      format = try RecordFormat(of: inputs, arguments)
     }
-    input = arguments.operands.first ?? .standardInput
-    format = try RecordFormat(arguments, among: RecordFormat.names) ?? .jsonLines
     texts = [FieldPath(member: Array("text".utf8))]
     for given in arguments.options {
       try set(given)
       try setFiles(given)
     }
     for given in arguments.options { try setTaskOptions(given) }
+    if let given = arguments.last(.fields) { fieldNames = try readFields(given) }
     if task == .answer, questions.isEmpty {
       texts.append(FieldPath(member: Array("question".utf8)))
       questions = [.field(1)]
     }
     try checkTogether(arguments)
+    if isInPlace, !format.isTable {
+      if arguments.has(.outputField) {
+        throw arguments.usage("--in-place and --output-field exclude each other, but for tables")
+      }
+      outputField = texts[0]
+    }
   }
 
   private mutating func set(_ given: ParsedOption) throws(ToolError) {
     switch given.option {
     case .task:
       task = try given.choice(from: TaskName.allCases.map { (key: $0.rawValue, value: $0) })
-    case .textField: texts[0] = try FieldPath(given)
+    case .textField: texts[0] = try path(given)
     case .questionField:
       questions.append(.field(texts.count))
-      texts.append(try FieldPath(given))
+      texts.append(try path(given))
     case .question: if let text = given.text { questions.append(.fixed(text)) }
-    case .outputField: outputField = try FieldPath(given)
-    case .idField: id = try FieldPath(given)
+    case .outputField: outputField = try path(given)
+    case .idField: id = try path(given)
     case .onError, .maxErrors, .exitZeroOnRecordErrors: try policy.set(given)
     case .maxRecordBytes: maximumRecordBytes = try given.byteCount(in: 1...1 << 30)
     case .maxDocumentBytes: maximumDocumentBytes = try given.byteCount(in: 1...1 << 30)
@@ -101,10 +129,17 @@ struct FilterSettings {
     case .batchSize: batchSize = try given.integer(in: 1...10_000)
     case .progress: showsProgress = true
     case .quiet: isQuiet = true
+    case .coerce: coerces = true
+    case .nullText: nullText = try given.choice(from: NullText.allCases.map { (key: $0.rawValue, value: $0) })
+    case .inPlace: isInPlace = true
     case .ids: idsOnly = true
     case .parseSpecialTokens: parseSpecialTokens = true
     default: break
     }
+  }
+
+  private func path(_ given: ParsedOption) throws(ToolError) -> FieldPath {
+    try FieldPath(given, isColumn: format.isTable)
   }
 
   private mutating func setFiles(_ given: ParsedOption) throws(ToolError) {
@@ -137,8 +172,25 @@ struct FilterSettings {
     case .embed: try embedOptions.set(given)
     case .tokenize: break
     }
-    if given.option == .secondField { texts = [texts[0], try FieldPath(given)] }
+    if given.option == .secondField { texts = [texts[0], try path(given)] }
   }
+
+  private func readFields(_ given: ParsedOption) throws(ToolError) -> [String] {
+    var names: [String] = []
+    for part in given.string.split(separator: ",", omittingEmptySubsequences: false) {
+      let name = PlainText.trimmed(String(part))
+      guard task.fieldNames.contains(name), !names.contains(name) else {
+        throw given.wrong(
+          "\(task.fieldNames.joined(separator: ", ")), separated by commas and each once with --task "
+            + task.rawValue)
+      }
+      names.append(name)
+    }
+    return names
+  }
+
+  /// What --fields names, of the task's own kind; nil for all.
+  func fields<Field: ResultField>() -> [Field]? { fieldNames?.compactMap { Field(rawValue: $0) } }
 
   /// Options that only make sense together.
   private func checkTogether(_ arguments: ParsedArguments) throws(ToolError) {
@@ -150,12 +202,26 @@ struct FilterSettings {
     if format.isTable, answerOptions.topK > 1 {
       throw arguments.usage("a table has room for one answer: --top-k goes with JSON records")
     }
-    if texts.count > 60 { throw arguments.usage("more than 59 questions") }
-    if checkpoint != nil, output == nil || input.isStandardInput {
-      throw arguments.usage("--resume needs an input file and --output")
+    if fieldNames != nil, idsOnly { throw arguments.usage("--fields does not go with --ids") }
+    if fieldNames != nil, entitySearch.redaction != .none {
+      throw arguments.usage("--fields does not go with --redact")
     }
-    if follows, input.isStandardInput { throw arguments.usage("--follow needs an input file") }
+    if isInPlace, entitySearch.redaction == .none { throw arguments.usage("--in-place goes with --redact") }
+    if texts.count > 60 { throw arguments.usage("more than 59 questions") }
+    if checkpoint != nil, output == nil || inputs.contains(where: \.isStandardInput) {
+      throw arguments.usage("--resume needs input files and --output")
+    }
+    if follows, inputs.contains(where: \.isStandardInput) {
+      throw arguments.usage("--follow needs an input file")
+    }
+    if follows, inputs.count > 1 { throw arguments.usage("--follow takes one input file") }
     if !metricsLabels.isEmpty, metrics == nil { throw arguments.usage("--metrics-label goes with --metrics") }
+  }
+
+  /// Whether the text is not to be in the output, where its result is.
+  var replacesText: Bool {
+    isInPlace
+      || entitySearch.redaction != .none && !format.isTable && outputField.segments == texts[0].segments
   }
 
   /// Whether the task needs no model.
@@ -172,9 +238,10 @@ struct FilterSettings {
     let parts: [String] = [
       task.rawValue, "\(format)", "\(texts.map(\.segments))", "\(questions)", "\(outputField.segments)",
       "\(answerOptions)", "\(classifyOptions)", entitySearch.meaning, "\(embedOptions)",
-      "\(labelLimit ?? -1)", "\(idsOnly)",
-      "\(parseSpecialTokens)", "\(maximumRecordBytes)", "\(maximumDocumentBytes)",
-      "\(maximumDocumentTokens)", policy.action.rawValue, "\(policy.deadLetters != nil)",
+      "\(labelLimit ?? -1)", "\(idsOnly)", "\(fieldNames ?? [])",
+      "\(parseSpecialTokens)", "\(coerces) \(nullText) \(isInPlace)", "\(maximumRecordBytes)",
+      "\(maximumDocumentBytes)", "\(maximumDocumentTokens)", policy.action.rawValue,
+      "\(policy.deadLetters != nil)",
     ]
     return parts.joined(separator: "\n")
   }

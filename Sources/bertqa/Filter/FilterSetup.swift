@@ -29,27 +29,31 @@ enum FilterSetup {
   ) throws(ToolError) -> any FilterTask {
     guard let context else {
       guard settings.needsNoModel else { throw ToolError(.resources, "a task without its model") }
-      return EntitiesTask(context: nil, search: settings.entitySearch.limited(by: call))
+      return EntitiesTask(
+        context: nil, search: settings.entitySearch.limited(by: call), fields: settings.fields())
     }
     switch settings.task {
     case .answer:
       var options = settings.answerOptions
       options.call = call
-      return AnswerTask(context: context, questions: settings.questions, options: options)
+      return AnswerTask(
+        context: context, questions: settings.questions, options: options, fields: settings.fields())
     case .classify:
       var options = settings.classifyOptions
       options.call = call
-      return ClassifyTask(context: context, options: options, labelLimit: settings.labelLimit)
+      return ClassifyTask(
+        context: context, options: options, labelLimit: settings.labelLimit, fields: settings.fields())
     case .embed:
       var options = settings.embedOptions
       options.call = call
-      return EmbedTask(context: context, options: options)
+      return EmbedTask(context: context, options: options, fields: settings.fields())
     case .entities:
-      return EntitiesTask(context: context, search: settings.entitySearch.limited(by: call))
+      return EntitiesTask(
+        context: context, search: settings.entitySearch.limited(by: call), fields: settings.fields())
     case .tokenize:
       return TokenizeTask(
         context: context, idsOnly: settings.idsOnly, parseSpecialTokens: settings.parseSpecialTokens,
-        call: call)
+        call: call, fields: settings.fields())
     }
   }
 
@@ -57,8 +61,7 @@ enum FilterSetup {
   static func prepare(
     _ settings: FilterSettings, _ task: any FilterTask, _ context: Context?, _ stop: StopSignals
   ) throws(ToolError) -> FilterRun {
-    var input = try Input(settings.input)
-    try checkFiles(settings, input)
+    let inputSize = try checkFiles(settings)
     var progress: FilterProgress?
     if let checkpoint = settings.checkpoint, let output = settings.output {
       progress = try FilterProgress(checkpoint, settings: settings, output: output, context)
@@ -69,32 +72,40 @@ enum FilterSetup {
       let deadLetters = try settings.policy.deadLetters.map { path throws(ToolError) in
         try DeadLetters(path: path, isResumable: progress != nil)
       }
-      var offset = 0
       var counters = FilterCounters()
-      if let done = try progress?.resume(settings.input, follows: settings.follows, output, deadLetters) {
-        (input, offset) = (done.input.input, done.input.offset)
-        counters = done.counters
+      var start: FilterProgress.Position
+      if let done = try progress?.resume(settings, output, deadLetters) {
+        (start, counters) = done
+      } else {
+        let isText = settings.format.isText
+        start = FilterProgress.Position(
+          input: settings.follows
+            ? try Input(settings.inputs[0]) : try FilterInput.open(settings.inputs, 0, isText: isText))
       }
       let form = RecordForm(
         format: settings.format,
         fields: RecordFields(
-          texts: settings.texts, stringCount: settings.texts.count, id: settings.id,
-          output: settings.outputField, maximumTextBytes: settings.maximumDocumentBytes),
-        newNames: (task.columns + ["error"]).map { Array("\(settings.outputField.name)_\($0)".utf8) })
+          texts: settings.texts, stringCount: settings.coerces ? 0 : settings.texts.count, id: settings.id,
+          output: settings.outputField, maximumTextBytes: settings.maximumDocumentBytes,
+          nullText: settings.nullText, isTextReplaced: settings.replacesText),
+        newNames: ((settings.isInPlace ? [] : task.columns) + ["error"]).map {
+          Array("\(settings.outputField.name)_\($0)".utf8)
+        })
       let queue = BlockQueue()
       let source = FilterInput(
-        settings.input, first: input, stop: stop, follows: settings.follows,
-        patience: settings.checkpoint == nil ? min(2, settings.stopTimeout) : 0)
+        settings.inputs, first: start.input, isText: settings.format.isText, stop: stop,
+        follows: settings.follows, patience: settings.checkpoint == nil ? min(2, settings.stopTimeout) : 0)
       let reader = try RecordReader(
         source, form,
         RecordReader.Limits(
           recordBytes: settings.maximumRecordBytes, keepsLargeRecords: settings.policy.keepsBytes,
-          leavesUnfinished: settings.checkpoint != nil), resumed: (offset, counters.lines))
+          leavesUnfinished: settings.checkpoint != nil), resumed: (start.offset, counters.lines))
       let header = reader.headerLine
       try Thread.start { queue.fill(from: reader) }
       return FilterRun(
-        settings, task: task, form: form, input: input, resumed: offset, header: header, queue: queue,
-        stop: stop, output: output, deadLetters: deadLetters, progress: progress, counters: counters)
+        settings, task: task, form: form, start: start, inputSize: inputSize, header: header,
+        queue: queue, stop: stop, output: output, deadLetters: deadLetters, progress: progress,
+        counters: counters)
     } catch {
       output.abandon()
       progress?.abandon()
@@ -102,13 +113,11 @@ enum FilterSetup {
     }
   }
 
-  /// A file that is read and written at once would be destroyed, or grow without end.
-  private static func checkFiles(_ settings: FilterSettings, _ input: Input) throws(ToolError) {
+  /// A file that is read and written at once would be destroyed, or grow without end. An input that cannot be
+  /// read is found out before hours are spent on those before it. Returns the bytes of the inputs; 0 if they are
+  /// not known.
+  private static func checkFiles(_ settings: FilterSettings) throws(ToolError) -> Int {
     func usage(_ message: String) -> ToolError { .usage(message, command: FilterCommand.invocation) }
-    if settings.checkpoint != nil, !input.isRegularFile {
-      throw usage("--resume needs a regular file as input")
-    }
-    if settings.follows, !input.isRegularFile { throw usage("--follow needs a regular file as input") }
     let written = [
       settings.output, settings.policy.deadLetters, settings.checkpoint, settings.stats, settings.metrics,
     ].compactMap { $0 }
@@ -127,13 +136,41 @@ enum FilterSetup {
     {
       identities.append(identity)
     }
-    if input.isRegularFile, let identity = input.identity, identities.contains(identity) {
-      throw usage("\(input.shown) cannot be both read and written")
+    var size = 0
+    var isKnown = true
+    for index in settings.inputs.indices {
+      // A pipe that is opened twice may be at its end the second time.
+      guard let input = try regularInput(settings.inputs, index, isText: settings.format.isText) else {
+        if settings.checkpoint != nil { throw usage("--resume needs regular files as input") }
+        if settings.follows { throw usage("--follow needs a regular file as input") }
+        isKnown = false
+        continue
+      }
+      if settings.follows, let compression = input.compression {
+        throw usage("--follow cannot read \(input.shown), which is compressed with \(compression)")
+      }
+      if let identity = input.identity, identities.contains(identity) {
+        throw usage("\(input.shown) cannot be both read and written")
+      }
+      size += input.size ?? 0
+      if input.compression != nil { isKnown = false }
     }
     for path in [settings.stats, settings.metrics].compactMap({ $0?.string }) {
       FileWriting.removeLeftovers(of: path)
       try FileWriting.check(canReplace: path)
     }
+    return isKnown ? size : 0
+  }
+
+  /// nil for what is no regular file.
+  private static func regularInput(
+    _ names: [ArgumentText], _ index: Int, isText: Bool
+  ) throws(ToolError) -> Input? {
+    let name = names[index]
+    if name.isStandardInput { return isRegularFile(STDIN_FILENO) ? try Input(name) : nil }
+    var status = stat()
+    if stat(name.pointer, &status) == 0, ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) { return nil }
+    return try FilterInput.open(names, index, isText: isText)
   }
 
   private static func isRegularFile(_ descriptor: Int32) -> Bool {

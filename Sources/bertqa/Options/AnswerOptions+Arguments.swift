@@ -32,7 +32,11 @@ extension AnswerOptions {
     OptionRow(
       .nBestSize, value: "N",
       "look only at the N best starts and ends of each window; default 0: at all"),
-    OptionRow(.noAlignToWords, "let answers start and end inside words"),
+    OptionRow(
+      .noAlignToWords, "let answers start and end inside words and expressions, or be punctuation",
+      detail:
+        "Otherwise an answer has whole words, does not cut an e-mail or web address, a number with its unit "
+        + "or an abbreviation, and has a letter, a digit or a symbol."),
   ]
 
   static let options = (choosingRows + readingRows).map(\.option)

@@ -34,6 +34,11 @@ enum Option: String, CaseIterable {
   case format
   case delimiter
   case file
+  case force
+  case html
+  case browser
+  case table
+  case passages
   case algorithm
   case minWordLength = "min-word-length"
   case minDistinctWords = "min-distinct-words"
@@ -57,6 +62,11 @@ enum Option: String, CaseIterable {
   case secondField = "second-field"
   case questionField = "question-field"
   case outputField = "output-field"
+  case fields
+  case coerce
+  case nullText = "null-text"
+  case inPlace = "in-place"
+  case holdout
   case idField = "id-field"
   case onError = "on-error"
   case maxRecordBytes = "max-record-bytes"
@@ -81,6 +91,7 @@ enum Option: String, CaseIterable {
   case maxWords = "max-words"
   case temperature
   case topP = "top-p"
+  case verify
   case help
   case version
 

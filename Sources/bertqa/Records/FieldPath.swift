@@ -7,7 +7,12 @@ struct FieldPath {
   /// The segments as indices of an array, where they can be one.
   let indices: [Int?]
 
-  init(_ given: ParsedOption) throws(ToolError) {
+  /// - Parameter isColumn: whether it is a column's name, whatever characters that has.
+  init(_ given: ParsedOption, isColumn: Bool) throws(ToolError) {
+    if isColumn {
+      self.init(member: given.text.map { Array($0.bytes) } ?? [])
+      return
+    }
     guard let path = FieldPath(given.string) else {
       throw given.wrong("a name, a path such as a.b.0 or a JSON Pointer such as /a/b/0")
     }

@@ -10,23 +10,31 @@ final class Input {
   let size: Int?
   /// Of the file; nil if the system does not say.
   let identity: FileIdentity?
+  /// Which of several inputs it is, from 0.
+  let index: Int
+  private var decompressor: Decompressor?
+  /// The first bytes of a pipe, until they say whether it is compressed; then what is left of them.
+  private var head: ByteBuffer?
+  private var headTaken = 0
+  private var isUnknown = false
 
   /// Opens the file of this name, "-" for standard input.
-  convenience init(_ name: ArgumentText) throws(ToolError) {
+  convenience init(_ name: ArgumentText, index: Int = 0) throws(ToolError) {
     try self.init(
       name.isStandardInput ? STDIN_FILENO : open(name.pointer, O_RDONLY | O_CLOEXEC),
-      shown: name.shownAsFile)
+      shown: name.shownAsFile, index: index)
   }
 
   /// Opens the file at a path.
   convenience init(path: String) throws(ToolError) {
-    try self.init(open(path, O_RDONLY | O_CLOEXEC), shown: path)
+    try self.init(open(path, O_RDONLY | O_CLOEXEC), shown: path, index: 0)
   }
 
   /// Takes over a descriptor; errno tells of one that is negative.
-  private init(_ descriptor: Int32, shown: String) throws(ToolError) {
+  private init(_ descriptor: Int32, shown: String, index: Int) throws(ToolError) {
     self.descriptor = descriptor
     self.shown = shown
+    self.index = index
     var status = stat()
     guard descriptor >= 0, fstat(descriptor, &status) == 0 else { throw Self.error(shown, errno) }
     if status.st_mode & S_IFMT == S_IFDIR { throw Self.error(shown, EISDIR) }
@@ -47,8 +55,81 @@ final class Input {
     return Int(status.st_size)
   }
 
+  /// How its bytes are compressed, where that is known and undone.
+  var compression: Compression? { decompressor?.compression }
+
+  /// Whether there is something to be had without reading the file.
+  var hasMore: Bool { decompressor?.hasMore ?? (head != nil && !isUnknown) }
+
+  /// From here on gives what its compressed bytes were, if its name says that they are, or their beginning.
+  /// - Parameter byContent: whether the beginning counts: that of text cannot be taken for compressed data.
+  func decompress(byContent: Bool) throws(ToolError) {
+    var compression = Compression(fileName: shown)
+    if compression == nil, byContent {
+      if isRegularFile, descriptor != STDIN_FILENO {
+        compression = firstBytes.flatMap { Compression(magic: $0) }
+      } else {
+        head = ByteBuffer()
+        isUnknown = true
+      }
+    }
+    decompressor = try compression.map { compression throws(ToolError) in
+      try Decompressor(compression, shown)
+    }
+  }
+
+  /// Of a regular file, as many as tell how it is compressed.
+  private var firstBytes: [UInt8]? {
+    var bytes: [UInt8] = [0, 0, 0, 0]
+    let count = pread(descriptor, &bytes, bytes.count, 0)
+    return count < 0 ? nil : Array(bytes.prefix(count))
+  }
+
   /// Reads into `buffer` what is there, and waits if nothing is. 0 at the end.
   func read(into buffer: UnsafeMutableRawBufferPointer) throws(ToolError) -> Int {
+    while true {
+      if let count = try readAvailable(into: buffer) { return count }
+    }
+  }
+
+  /// Reads the file once at most. 0 at the end; nil if what was read gives nothing yet.
+  func readAvailable(into buffer: UnsafeMutableRawBufferPointer) throws(ToolError) -> Int? {
+    if let head, decompressor == nil { return try read(head, into: buffer) }
+    guard let decompressor else { return try readFile(into: buffer) }
+    if let count = try decompressor.take(into: buffer) { return count }
+    if try decompressor.fill(readFile) == 0 {
+      try decompressor.checkEnd()
+      return 0
+    }
+    return try decompressor.take(into: buffer)
+  }
+
+  /// The beginning of a pipe, of which it is to be found out whether it is compressed.
+  private func read(
+    _ head: ByteBuffer, into buffer: UnsafeMutableRawBufferPointer
+  ) throws(ToolError) -> Int? {
+    if isUnknown {
+      try head.reserve(1 << 16)
+      let count = try readFile(into: head.rawRoom)
+      head.extend(by: count)
+      if count > 0, Compression.mayBegin(with: head.bytes) { return nil }
+      isUnknown = false
+      if let compression = Compression(magic: head.bytes) {
+        let decompressor = try Decompressor(compression, shown)
+        try decompressor.append(head.bytes)
+        self.decompressor = decompressor
+        self.head = nil
+        return nil
+      }
+    }
+    let part = UnsafeRawBufferPointer(head.bytes).dropFirst(headTaken).prefix(buffer.count)
+    buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: part))
+    headTaken += part.count
+    if headTaken == head.count { self.head = nil }
+    return part.count
+  }
+
+  private func readFile(into buffer: UnsafeMutableRawBufferPointer) throws(ToolError) -> Int {
     while true {
       let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
       if count >= 0 { return count }
@@ -62,8 +143,24 @@ final class Input {
     }
   }
 
+  /// Goes to an offset of what it gives; linear in the offset where that is compressed.
   func seek(to offset: Int) throws(ToolError) {
-    guard lseek(descriptor, off_t(offset), SEEK_SET) == off_t(offset) else { throw Self.error(shown, errno) }
+    guard let compression else {
+      guard lseek(descriptor, off_t(offset), SEEK_SET) == off_t(offset) else {
+        throw Self.error(shown, errno)
+      }
+      return
+    }
+    guard lseek(descriptor, 0, SEEK_SET) == 0 else { throw Self.error(shown, errno) }
+    decompressor = try Decompressor(compression, shown)
+    let passed = ByteBuffer()
+    try passed.reserve(1 << 16)
+    var rest = offset
+    while rest > 0 {
+      let count = try read(into: UnsafeMutableRawBufferPointer(rebasing: passed.rawRoom.prefix(rest)))
+      guard count > 0 else { throw ToolError(.input, "\(shown) has become shorter") }
+      rest -= count
+    }
   }
 
   static func error(_ shown: String, _ number: Int32) -> ToolError {

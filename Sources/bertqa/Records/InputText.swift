@@ -7,8 +7,10 @@ final class InputText {
   /// The most bytes of a text that the library takes: 2 GiB less one.
   private static let limit = Int(Int32.max)
 
-  /// Reads the file of this name, "-" for standard input.
-  init(_ name: ArgumentText) throws(ToolError) {
+  /// Reads the file of this name, "-" for standard input. UTF-16 with a byte order mark becomes UTF-8, in which
+  /// ranges count then.
+  /// - Parameter isForced: whether to read what does not look like text, too.
+  init(_ name: ArgumentText, isForced: Bool = false) throws(ToolError) {
     let input = try Input(name)
     let size = input.size ?? 0
     if size > Self.limit { throw Self.tooLarge(input.shown) }
@@ -35,16 +37,34 @@ final class InputText {
     guard let text else {
       throw ToolError(.resources, "not enough memory to read \(input.shown): split it")
     }
-    bytes = UnsafeBufferPointer(start: text.assumingMemoryBound(to: UInt8.self), count: count)
+    let read = UnsafeBufferPointer(
+      start: UnsafePointer(text.assumingMemoryBound(to: UInt8.self)), count: count)
+    switch TextForm(read) {
+    case .noText(let kind) where !isForced:
+      free(text)
+      throw ToolError(.input, "\(input.shown): looks like \(kind); --force reads it nevertheless")
+    case .utf16(let isBigEndian):
+      bytes = Self.copy(TextForm.utf8(fromUTF16: read, isBigEndian: isBigEndian))
+      free(text)
+      report("note: \(input.shown) is UTF-16 and was converted: ranges count in UTF-8")
+    default: bytes = read
+    }
   }
+
+  /// To be freed.
+  private static func copy(_ bytes: [UInt8]) -> UnsafeBufferPointer<UInt8> {
+    let copy = malloc(max(1, bytes.count))?.assumingMemoryBound(to: UInt8.self)
+    let text = UnsafeMutableBufferPointer(start: copy, count: copy == nil ? 0 : bytes.count)
+    _ = text.initialize(from: bytes)
+    return UnsafeBufferPointer(text)
+  }
+
+  /// A copy.
+  init(copying text: [UInt8]) { bytes = Self.copy(text) }
 
   /// Arguments joined with spaces.
   init(joining arguments: [ArgumentText]) {
-    let joined = Array(arguments.map { Array($0.bytes) }.joined(separator: [UInt8(ascii: " ")]))
-    let copy = malloc(max(1, joined.count))?.assumingMemoryBound(to: UInt8.self)
-    let text = UnsafeMutableBufferPointer(start: copy, count: copy == nil ? 0 : joined.count)
-    _ = text.initialize(from: joined)
-    bytes = UnsafeBufferPointer(text)
+    bytes = Self.copy(Array(arguments.map { Array($0.bytes) }.joined(separator: [UInt8(ascii: " ")])))
   }
 
   deinit {
@@ -70,9 +90,10 @@ final class InputText {
   /// Reads one file after the other; those that cannot be read are reported and left out, and make the code
   /// `.input`.
   static func forEach(
-    _ files: [ArgumentText], _ body: (ArgumentText, InputText) throws(ToolError) -> Void
+    _ files: [ArgumentText], isForced: Bool, _ body: (ArgumentText, InputText) throws(ToolError) -> Void
   ) throws(ToolError) -> ExitCode {
-    try TextSource.forEach(files.map { TextSource(file: $0) }) { source, text throws(ToolError) in
+    try TextSource.forEach(files.map { TextSource(file: $0, isForced: isForced) }) {
+      source, text throws(ToolError) in
       try body(source.file ?? .standardInput, text)
     }
   }

@@ -23,11 +23,13 @@ struct Record {
   var endNumber: Int
   /// nil while nothing is wrong with it.
   var problem: RecordProblem?
+  /// Whether it has null for a text, which is to be skipped.
+  var hasNoText = false
   /// Its first text in `Block.fields`.
   var firstField = 0
   /// The value that names it in messages, as the input spells it.
   var id: Range<Int>?
-  /// Where a JSON record takes the result; nil if it has no place for one.
+  /// Where a JSON record takes the result, or the cell of a row's text; nil if it has no place for one.
   var place: ResultPlace?
   /// Columns that a table's row lacks.
   var missingColumns = 0

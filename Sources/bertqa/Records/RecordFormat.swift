@@ -1,5 +1,5 @@
 /// How a file holds records.
-enum RecordFormat {
+enum RecordFormat: Equatable {
   /// JSON objects, each on a line.
   case jsonLines
   case table(TableDialect)
@@ -28,10 +28,21 @@ enum RecordFormat {
     return true
   }
 
-  /// By the file's name: JSON lines unless it ends in .csv or .tsv.
+  /// By the file's name, also where .gz or .zst is behind it: JSON lines unless it ends in .csv or .tsv.
   init(fileName: String) {
-    self =
-      fileName.hasSuffix(".csv") ? .table(.csv) : fileName.hasSuffix(".tsv") ? .table(.tsv) : .jsonLines
+    let name = Compression.inner(fileName).lowercased()
+    self = name.hasSuffix(".csv") ? .table(.csv) : name.hasSuffix(".tsv") ? .table(.tsv) : .jsonLines
+  }
+
+  /// Of several files that are read as one, by their names; standard input has none.
+  init(of files: [ArgumentText], _ arguments: ParsedArguments) throws(ToolError) {
+    let names = files.filter { !$0.isStandardInput }.map(\.string)
+    let first = RecordFormat(fileName: names.first ?? "")
+    for name in names.dropFirst() where RecordFormat(fileName: name) != first {
+      throw arguments.usage(
+        "the names of \(names[0]) and \(name) tell of two formats: say which by --format")
+    }
+    self = first
   }
 
   /// What --format and --delimiter say; nil if neither is there. A delimiter makes a table of what may be
@@ -51,20 +62,18 @@ enum RecordFormat {
     }
   }
 
-  /// - Parameters:
-  ///   - names: of the formats that the command takes.
-  ///   - byName: whether the file's name says which it is, where no option does.
-  static func rows(_ names: KeyValuePairs<String, RecordFormat>, byName: Bool) -> [OptionRow] {
+  /// - Parameter names: of the formats that the command takes.
+  static func rows(_ names: KeyValuePairs<String, RecordFormat>) -> [OptionRow] {
     [
       OptionRow(
         .format, value: "FORMAT", choices: names.map(\.key),
-        !byName
-          ? "jsonl (the default): JSON objects, one a line; csv or tsv: a table whose first line names the "
-            + "columns; length-prefixed: JSON objects, each behind its length in 4 bytes, the highest first"
-          : "jsonl: one JSON object a line; csv or tsv: a table whose first line names the columns; default: "
-            + "by the file's name, else jsonl",
-        detail: "ndjson is another name of jsonl. Fields of a csv table may be in double quotes, where they "
-          + "hold delimiters, quotes or line ends; in a tsv table each line is a row, and quotes are text."),
+        "jsonl: JSON objects, one a line; csv or tsv: a table whose first line names the columns; "
+          + (names.contains { $0.key == "length-prefixed" }
+            ? "length-prefixed: JSON objects, each behind its length in 4 bytes, the highest first; " : "")
+          + "default: by the file's name, else jsonl",
+        detail: "ndjson is another name of jsonl. A name's .gz or .zst is passed over. Fields of a csv table "
+          + "may be in double quotes, where they hold delimiters, quotes or line ends; in a tsv table each line "
+          + "is a row, and quotes are text."),
       OptionRow(
         .delimiter, value: "C", "csv with this character between fields; \\t: tab",
         detail: "One of ASCII. It contradicts other formats than csv."),
@@ -107,9 +116,12 @@ struct RecordForm {
 
   func makeWriter() -> any RecordWriter {
     switch format {
-    case .jsonLines: JSONRecordWriter(output: fields.output, isLengthPrefixed: false)
-    case .lengthPrefixed: JSONRecordWriter(output: fields.output, isLengthPrefixed: true)
-    case .table(let dialect): TableRecordWriter(newNames: newNames, dialect: dialect)
+    case .jsonLines:
+      JSONRecordWriter(output: fields.output, isLengthPrefixed: false, keepsRecord: !fields.isTextReplaced)
+    case .lengthPrefixed:
+      JSONRecordWriter(output: fields.output, isLengthPrefixed: true, keepsRecord: !fields.isTextReplaced)
+    case .table(let dialect):
+      TableRecordWriter(newNames: newNames, dialect: dialect, replacesText: fields.isTextReplaced)
     }
   }
 }

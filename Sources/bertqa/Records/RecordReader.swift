@@ -73,7 +73,9 @@ final class RecordReader: @unchecked Sendable {  // used by one thread at a time
     scanner = form.makeScanner()
     block = Block(source.input)
     awaitsHeader = form.format.isTable
-    guard let resumed, resumed.offset > 0 else { return }
+    guard let resumed else { return }
+    number = resumed.number
+    guard resumed.offset > 0 else { return }
     if awaitsHeader {
       try source.input.seek(to: 0)
       while awaitsHeader, case .bytes = try source.read(into: block.input, insideRecord: true) {
@@ -150,7 +152,8 @@ final class RecordReader: @unchecked Sendable {  // used by one thread at a time
     hasEnded = isEnd
     try takeRecords(isAll: true)
     guard start < block.input.count || isInParts else { return }
-    if isEnd, limits.leavesUnfinished {
+    // A compressed file is complete, or not valid.
+    if isEnd, limits.leavesUnfinished, source.input.compression == nil {
       unfinishedBytes = block.input.count - start
       block.input.truncate(to: start)
       return
@@ -202,7 +205,8 @@ final class RecordReader: @unchecked Sendable {  // used by one thread at a time
     let names = block.bytes(record.content)
     if let header {
       guard names.elementsEqual(header) else {
-        throw ToolError(.input, "\(source.input.shown): the new file's first line names other columns")
+        throw ToolError(
+          .input, "\(source.input.shown): its first line names other columns than the file before it")
       }
       // Its columns are named already.
       record.kind = .part(isFirst: false, isLast: true)
@@ -287,7 +291,10 @@ final class WholeFile: RecordSource {
 
   private static let chunk = 1 << 16
 
-  init(_ name: ArgumentText) throws(ToolError) { input = try Input(name) }
+  init(_ name: ArgumentText) throws(ToolError) {
+    input = try Input(name)
+    try input.decompress(byContent: true)
+  }
 
   func read(into buffer: ByteBuffer, insideRecord: Bool) throws(ToolError) -> RecordReader.Reading {
     try buffer.reserve(Self.chunk)

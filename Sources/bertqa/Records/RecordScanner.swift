@@ -10,6 +10,16 @@ protocol RecordScanner {
   mutating func scan(_ record: inout Record, in block: Block) throws(ToolError)
 }
 
+/// What null is where a text is wanted.
+enum NullText: String, CaseIterable {
+  /// The record fails.
+  case fail
+  /// The record has no text: it gets an empty result. In tables what is empty is null.
+  case skip
+  /// A text without a character, as which tables read what is empty.
+  case empty
+}
+
 /// What the records of a run are expected to have.
 struct RecordFields {
   /// The texts that are wanted, in this order.
@@ -22,6 +32,9 @@ struct RecordFields {
   let output: FieldPath
   /// Bytes that a text may have.
   let maximumTextBytes: Int
+  var nullText = NullText.fail
+  /// Whether the result takes the place of the first text, which may then be nowhere in the output.
+  var isTextReplaced = false
 
   func missing(_ field: FieldPath) -> RecordProblem {
     RecordProblem(.missingField, "there is no field '\(field.name)'")

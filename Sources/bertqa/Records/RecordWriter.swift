@@ -5,6 +5,11 @@ protocol RecordWriter {
     _ result: [UInt8], of record: Record, in block: Block, to output: inout [UInt8]
   ) throws(RecordProblem)
 
+  /// The record with the empty result of one without a text.
+  func writeEmpty(
+    of record: Record, in block: Block, to output: inout [UInt8]
+  ) throws(RecordProblem)
+
   /// The first line of a table.
   func writeHeader(_ record: Record, in block: Block, to output: inout [UInt8])
 

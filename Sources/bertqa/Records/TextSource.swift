@@ -7,8 +7,13 @@ struct TextSource {
   /// Of the file, from 1; nil where all of it is one text.
   var line: Int?
   private var operands: [ArgumentText] = []
+  /// Whether to read a file that does not look like text, too.
+  private var isForced = false
 
-  init(file: ArgumentText) { self.file = file }
+  init(file: ArgumentText, isForced: Bool) {
+    self.file = file
+    self.isForced = isForced
+  }
 
   private init(operands: [ArgumentText]) {
     file = nil
@@ -17,25 +22,35 @@ struct TextSource {
 
   /// The rule of all commands that work on texts: operands are a text, joined with spaces; each --file has a
   /// text, and so has standard input, which is read if there is neither, or for "-".
-  static func all(_ arguments: ParsedArguments) throws(ToolError) -> [TextSource] {
-    let files = files(arguments)
+  /// - Parameter isForced: whether files that do not look like text are read; nil: with --force.
+  static func all(_ arguments: ParsedArguments, isForced: Bool? = nil) throws(ToolError) -> [TextSource] {
+    let isForced = isForced ?? arguments.has(.force)
+    let files = files(arguments, isForced: isForced)
     let operands = arguments.operands
-    if operands.isEmpty { return files.isEmpty ? [TextSource(file: .standardInput)] : files }
+    let standardInput = TextSource(file: .standardInput, isForced: isForced)
+    if operands.isEmpty { return files.isEmpty ? [standardInput] : files }
     if !files.isEmpty { throw arguments.usage("a text and --file exclude each other") }
     if operands.count == 1 {
-      if operands[0].isStandardInput { return [TextSource(file: .standardInput)] }
+      if operands[0].isStandardInput { return [standardInput] }
       warnIfFile(operands[0])
     }
     return [TextSource(operands: operands)]
   }
 
-  static func files(_ arguments: ParsedArguments) -> [TextSource] {
-    arguments.options.filter { $0.option == .file }.compactMap(\.text).map { TextSource(file: $0) }
+  static func files(_ arguments: ParsedArguments, isForced: Bool) -> [TextSource] {
+    arguments.options.filter { $0.option == .file }.compactMap(\.text)
+      .map { TextSource(file: $0, isForced: isForced) }
   }
 
   static let row = OptionRow(
     .file, letter: "f", value: "FILE",
     "read a text from FILE, '-' for standard input; may be given several times")
+
+  static let forceRow = OptionRow(
+    .force, "read files that do not look like text, too",
+    detail:
+      "Such as binary files, PDF documents, archives, UTF-16 without a byte order mark and Git LFS pointers. "
+      + "UTF-16 with one is converted; ranges count in the converted text.")
 
   /// Reads the text of each; those that cannot be read are reported and left out, and make the code `.input`.
   static func forEach(
@@ -59,7 +74,7 @@ struct TextSource {
 
   func read() throws(ToolError) -> InputText {
     guard let file else { return InputText(joining: operands) }
-    return try InputText(file)
+    return try InputText(file, isForced: isForced)
   }
 
   /// How columns and messages name it.

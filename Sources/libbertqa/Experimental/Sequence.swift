@@ -50,6 +50,32 @@ public func bertqa_sequence_predict(
 }
 
 @c @implementation
+public func bertqa_sequence_predict_text(
+  _ context: OpaquePointer?, _ text: UnsafePointer<CChar>?, _ length: Int, _ state: OpaquePointer?,
+  _ options: UnsafePointer<bertqa_sequence_options>?,
+  _ prediction: UnsafeMutablePointer<OpaquePointer?>?,
+  _ next_state: UnsafeMutablePointer<OpaquePointer?>?
+) -> bertqa_status {
+  prediction?.pointee = nil
+  next_state?.pointee = nil
+  return status { () throws(BertQAError) in
+    let context = try ContextHandle.borrowed(context, "context").context
+    let options = try sequenceOptions(options)
+    let text = try textArgument(text, length, "text")
+    let state = SequenceState.borrowed(state)
+    let next: SequenceState
+    if let prediction {
+      let result = try context.predict(after: text, state: state, options: options)
+      prediction.pointee = PredictionHandle(result.prediction).passed()
+      next = result.state
+    } else {
+      next = try context.read(text: text, state: state, options: options)
+    }
+    next_state?.pointee = next.passed()
+  }
+}
+
+@c @implementation
 public func bertqa_sequence_step(
   _ context: OpaquePointer?, _ ids: UnsafePointer<Int32>?, _ states: UnsafePointer<OpaquePointer?>?,
   _ count: Int, _ options: UnsafePointer<bertqa_sequence_options>?,

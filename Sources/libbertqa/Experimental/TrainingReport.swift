@@ -43,7 +43,7 @@ extension bertqa_training_label {
     let isKnown = report.precision.indices.contains(index)
     precision = isKnown ? report.precision[index] : .nan
     recall = isKnown ? report.recall[index] : .nan
-    f1 = precision + recall == 0 ? 0 : 2 * precision * recall / (precision + recall)
+    f1 = isKnown ? report.f1[index] : .nan
   }
 }
 

@@ -23,6 +23,7 @@ enum WarmUp {
     ZeroModel.entities.use(Self.entities)
     ZeroModel.recurrent.use(Self.sequences)
     Self.training()
+    Self.wordCounts()
     _ = bertqa_pool_set_threads(-1)
     message.restore()
     isDone.store(true, ordering: .releasing)
@@ -218,6 +219,12 @@ extension WarmUp {
       _ = (bertqa_prediction_count(prediction), bertqa_prediction_get(prediction, 0))
       _ = (bertqa_prediction_is_unknown(prediction), bertqa_prediction_probabilities(prediction))
       bertqa_prediction_free(prediction)
+      var next: OpaquePointer?
+      _ = bertqa_sequence_predict_text(context, text, length, state, nil, &prediction, &next)
+      bertqa_prediction_free(prediction)
+      bertqa_sequence_state_free(next)
+      _ = bertqa_sequence_predict_text(context, text, length, state, nil, nil, &next)
+      bertqa_sequence_state_free(next)
       states(context, state)
       var generation: OpaquePointer?
       _ = bertqa_sequence_generate(context, text, length, state, nil, &generation)
@@ -265,6 +272,15 @@ extension WarmUp {
     _ = (bertqa_training_report_summary(report), bertqa_training_report_label_count(report))
     _ = (bertqa_training_report_label_get(report, 0), bertqa_training_report_confusion(report, 0, 0))
     bertqa_training_report_free(report)
+  }
+
+  fileprivate static func wordCounts() {
+    withText("two words two word\u{E9}s") { text, length in
+      var list: OpaquePointer?
+      _ = bertqa_word_counts(text, length, nil, &list)
+      _ = (bertqa_word_count_list_count(list), bertqa_word_count_list_get(list, 0))
+      bertqa_word_count_list_free(list)
+    }
   }
 
   /// Two columns of one text each.

@@ -64,6 +64,9 @@ struct ReferenceSearch {
         }
       }
       let bytes = TextRange(start: Int(tokens.starts[first]), end: Int(tokens.ends[last]))
+      if options.alignsToWords, bytes.text(in: document).allSatisfy({ ".? \u{FFFD}".contains($0) }) {
+        continue
+      }
       if found.contains(where: { $0.bytes.start < bytes.end && bytes.start < $0.bytes.end }) { continue }
       found.append(Found(bytes: bytes, score: score, probability: exp(Double(score) - best) / total))
     }

@@ -99,3 +99,65 @@ import Testing
     #expect(exponential(ofNonPositive: -.infinity) == 0)
   }
 }
+
+/// Answers that are more than punctuation, and not cut at their edges.
+@Suite struct AnswerEdgeTests {
+  static let tokenizer = FakeTokenizer(["a", "b", "c", ".", ",", "!", "(", ")", "who", "?", "@", "5", "x"])
+
+  /// Answers to a model that scores single tokens by their order from the end.
+  static func answers(_ document: String, top: Int = 1, aligned: Bool = true) throws -> AnswerResult {
+    let options = AnswerOptions.with {
+      $0.topK = top
+      $0.maxAnswerLength = 1
+      $0.alignsToWords = aligned
+    }
+    let model = FakeModel { _, position in (Float(position), Float(position)) }
+    return try QuestionAnswerer(tokenizer, model).ask("who", document, options)
+  }
+
+  @Test func anAnswerIsNeverPunctuationAlone() throws {
+    let document = "a b ) . ! ,"
+    let result = try Self.answers(document, top: 9)
+    #expect(result.answers.map { $0.bytes.text(in: document) } == ["b", "a"])
+    let raw = try Self.answers(document, top: 9, aligned: false)
+    #expect(raw.answers.map { $0.bytes.text(in: document) } == [",", "!", ".", ")", "b", "a"])
+    // Shares of all spans, whichever are given.
+    #expect(result.answers.map(\.probability) == raw.answers.suffix(2).map(\.probability))
+    #expect(result.noAnswerProbability == raw.noAnswerProbability)
+  }
+
+  @Test func spansWithPunctuationAndAWordAreCandidates() throws {
+    let options = AnswerOptions.with { $0.maxAnswerLength = 3 }
+    // The best start is the bracket, the best end the word.
+    let model = FakeModel { _, position in position == 4 ? (9, 0) : position == 5 ? (0, 9) : (0, 0) }
+    let result = try QuestionAnswerer(Self.tokenizer, model).ask("who", "a ( b )", options)
+    #expect(result.answers[0].bytes.text(in: "a ( b )") == "( b")
+  }
+
+  @Test func aDocumentOfPunctuationHasNoAnswer() throws {
+    let result = try Self.answers("... !!! (,)", top: 5)
+    #expect(result.answers.isEmpty && result.isImpossible && result.gap == -.infinity)
+    #expect(result.emptyInput == nil && result.noAnswerProbability < 1)
+  }
+
+  @Test(arguments: ["$", "€", "±", "漢", "😀", "½", "é"])
+  func symbolsAndLettersAreContent(_ symbol: String) throws {
+    let result = try Self.answers("a \(symbol)")
+    #expect(result.answers[0].bytes.text(in: "a \(symbol)") == symbol)
+  }
+
+  @Test(arguments: ["+", "=", "|", "—", "“", "。", "•", "´", "\u{301}"])
+  func marksAreNone(_ mark: String) throws {
+    let result = try Self.answers("a \(mark)")
+    #expect(result.answers[0].bytes.text(in: "a \(mark)") == "a")
+  }
+
+  @Test func edgesDoNotCutAndAnswersDoNotOverlap() throws {
+    let document = "x b.c@b.com (b) 5.5 a"
+    let result = try Self.answers(document, top: 9)
+    #expect(result.answers.map { $0.bytes.text(in: document) } == ["a", "5.5", "b", "b.c@b.com", "x"])
+    #expect(try Self.answers(document, aligned: false).answers[0].bytes.text(in: document) == "a")
+    let raw = try Self.answers(document, top: 3, aligned: false).answers
+    #expect(raw.map { $0.bytes.text(in: document) } == ["a", "5", "."])
+  }
+}

@@ -85,6 +85,29 @@ import Testing
     #expect(try context.predict(word: "Romeo", state: first).state.values == read.values)
   }
 
+  @Test(arguments: ["tiny-gru", "tiny-lstm-characters"])
+  func readingATextIsReadingItsWords(name: String) throws {
+    let context = try TinySequence.context(name)
+    let isWords = name == "tiny-gru"
+    let text = isWords ? "O Romeo, night" : "night"
+    var expected: (prediction: Prediction, state: SequenceState)?
+    for word in isWords ? ["O", "Romeo", ",", "night"] : ["n", "i", "g", "h", "t"] {
+      expected = try context.predict(word: word, state: expected?.state)
+    }
+    let found = try context.predict(after: text)
+    #expect(found.state.values == expected?.state.values)
+    #expect(found.prediction.probabilities == expected?.prediction.probabilities)
+    let bytes = Array(text.utf8)
+    let read = try bytes.withUnsafeBufferPointer { try context.read(text: $0) }
+    #expect(read.values == found.state.values)
+    let nothing = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
+    #expect(try context.read(text: nothing, state: read).values == read.values)
+    #expect(
+      try context.predict(after: "", state: read).prediction.probabilities == found.prediction.probabilities)
+    #expect(status { _ = try context.read(text: nothing) } == .invalidArgument)
+    #expect(status { _ = try context.predict(after: "") } == .invalidArgument)
+  }
+
   @Test func theVocabularyIsThatOfTheWords() throws {
     let context = try TinySequence.shakespeare()
     #expect(context.word(0) == "<unk>" && context.word(1) == "</s>" && context.word(27) == "O")

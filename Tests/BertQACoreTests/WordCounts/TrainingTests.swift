@@ -98,6 +98,11 @@ import Testing
     #expect(abs(metrics.macroF1 - (0.8 + 2.0 / 3) / 2) < 1e-12)
     // Bins of width 1/15: 0.65 is alone, 0.95 and 1 are together.
     #expect(abs(metrics.calibrationError - (0.65 + 0.1) / 4) < 1e-12)
+    // A text of which nothing is said is not right, but no label was predicted wrongly.
+    metrics.add(target: 1, predicted: nil, probability: 0)
+    #expect(metrics.accuracy == 0.6 && metrics.precision == [1, 0.5] && metrics.recall == [2.0 / 3, 0.5])
+    #expect(metrics.f1 == [0.8, 0.5] && metrics.confusion.reduce(0) { $0 + $1.count } == 4)
+    #expect(abs(metrics.calibrationError - (0.65 + 0.1) / 4) < 1e-12)
   }
 
   @Test func labelsAreSortedByTheirBytesAndNotMerged() throws {

@@ -12,7 +12,8 @@ Ctrl-C ends any call. Every option is explained: help(bertqa.AnswerOptions), hel
 """
 
 from ._answer import Document
-from ._columns import answer_column, classify_column, entities_column
+from ._arrow_column import Column
+from ._columns import answer_column, classify_column, embed_column, entities_column, tokenize_column
 from ._context import Context
 from ._embed import Embeddings
 from ._entities import patterns, redact
@@ -47,22 +48,16 @@ from ._results import (
     Contribution,
     Entity,
     EntityList,
-    Generation,
     LabelScore,
     ModelInfo,
-    Prediction,
-    QuantizeReport,
-    RankedText,
     Result,
-    SequenceInfo,
-    SequenceScore,
     Tokens,
-    TrainingLabel,
-    TrainingReport,
-    Word,
 )
 from ._sequence import SequenceState
+from ._sequence_results import Generation, Prediction, RankedText, SequenceInfo, SequenceScore, Word
 from ._train import train_classifier
+from ._training_results import QuantizeReport, TrainingLabel, TrainingReport
+from ._word_counts import word_counts
 
 __version__ = "0.1.0"
 
@@ -74,6 +69,7 @@ __all__ = [
     "Cancelled",
     "Classification",
     "ClassifyOptions",
+    "Column",
     "Context",
     "Contribution",
     "DeadlineExceeded",
@@ -111,6 +107,7 @@ __all__ = [
     "abi_version",
     "answer_column",
     "classify_column",
+    "embed_column",
     "entities_column",
     "patterns",
     "quantize",
@@ -118,9 +115,11 @@ __all__ = [
     "set_threads",
     "start_threads",
     "stop_threads",
+    "tokenize_column",
     "train_classifier",
     "version",
     "warm_up",
+    "word_counts",
 ]
 
 # Public names: what tracebacks and help() show is "bertqa.WrongModel", not where it is defined.

@@ -1,18 +1,41 @@
-"""python -m bertqa: the command-line tool of the same installation, or of the PATH."""
+"""python -m bertqa, and the command bertqa of the wheel: the command-line tool."""
 
 import os
 import pathlib
-import shutil
+import stat
 import sys
+from typing import Iterator, Optional
 
 from ._native import path
 
 
-def tool() -> "str | None":
-    """Beside the library, as `make install` lays them out, else in the PATH."""
-    beside = pathlib.Path(path()).resolve().parents
-    places = [parent / "bin" / "bertqa" for parent in beside[1:3]]
-    return next((str(file) for file in places if os.access(file, os.X_OK)), shutil.which("bertqa"))
+def tool() -> Optional[str]:
+    """The tool that the package carries or that is installed with the library, else the first one in the PATH."""
+    return next((str(file) for file in _places() if _is_program(file)), None)
+
+
+def _places() -> Iterator[pathlib.Path]:
+    library = pathlib.Path(path()).resolve()
+    yield library.parent / "bertqa"  # as the wheel lays them out
+    for parent in library.parents[1:3]:
+        yield parent / "bin" / "bertqa"  # as `make install` does, with lib/ or lib/ARCHITECTURE/
+    yield pathlib.Path(__file__).resolve().parent / "lib" / "bertqa"
+    for directory in os.get_exec_path():
+        yield pathlib.Path(directory) / "bertqa"
+
+
+def _is_program(file: pathlib.Path) -> bool:
+    """Whether it can be run; the wheel's own script in the PATH, which leads here, is none."""
+    try:
+        with open(file, "rb") as content:
+            if content.read(4) != b"\x7fELF":
+                return False
+        if not os.access(file, os.X_OK):
+            # Some programs that unpack wheels or archives forget what was executable.
+            os.chmod(file, stat.S_IMODE(os.stat(file).st_mode) | 0o111)
+    except OSError:
+        return False
+    return True
 
 
 def main() -> None:
@@ -20,8 +43,8 @@ def main() -> None:
     program = tool()
     if program is None:
         sys.exit(
-            "python -m bertqa: the bertqa tool is not installed; it comes with the Debian package and with "
-            "`make install`. This package is used from Python: help(bertqa)"
+            "python -m bertqa: the bertqa tool is not installed; it comes with the wheel, with the Debian package and "
+            "with `make install`. This package is used from Python: help(bertqa)"
         )
     os.execv(program, [program, *sys.argv[1:]])
 

@@ -245,6 +245,14 @@ class LabelerOptions(Options):
     ]  # fmt: skip
 
 
+class WordCountsOptions(Options):
+    _fields_ = [("struct_size", c_size_t), _CALL, ("min_word_length", c_int32), ("max_ngram", c_int32)]
+
+
+class WordCount(Structure):
+    _fields_ = [("struct_size", c_size_t), ("text", c_void_p), ("length", c_size_t), ("count", c_size_t)]
+
+
 class SequenceInfo(Structure):
     _fields_ = [
         ("struct_size", c_size_t), ("state_length", c_size_t), ("separator", c_char_p), ("end", c_char_p),
@@ -300,7 +308,8 @@ STRUCTS: Dict[str, Any] = {
     "quantize_options": QuantizeOptions, "quantize_report": QuantizeReport, "train_options": TrainOptions,
     "training_summary": TrainingSummary, "training_label": TrainingLabel, "example": Example,
     "labeler_options": LabelerOptions, "sequence_info": SequenceInfo, "sequence_options": SequenceOptions,
-    "word": Word, "generate_options": GenerateOptions, "sequence_score": SequenceScore, "column": Column,
+    "word_counts_options": WordCountsOptions,
+    "word_count": WordCount, "word": Word, "generate_options": GenerateOptions, "sequence_score": SequenceScore, "column": Column,
 }  # fmt: skip
 
 # ---- Functions
@@ -399,6 +408,11 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "labeler_label_count": (_N, [_H]),
     "labeler_label_get": (c_void_p, [_H, _N, _P(_N)]),
     "labeler_classify": (_I, [_H, _P(TextPair), _N, _P(CallOptions), _OUT, _EACH]),
+    "word_counts_options_init": _INIT,
+    "word_counts": (_I, [_S, _N, _P(WordCountsOptions), _OUT]),
+    "word_count_list_free": (None, [_H]),
+    "word_count_list_count": (_N, [_H]),
+    "word_count_list_get": (_P(WordCount), [_H, _N]),
     "context_sequence_info": (_P(SequenceInfo), [_H]),
     "sequence_state_clone": (c_void_p, [_H]),
     "sequence_state_free": (None, [_H]),
@@ -408,6 +422,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "sequence_state_deserialize": (_I, [_H, _S, _N, _OUT]),
     "sequence_options_init": _INIT,
     "sequence_predict": (_I, [_H, _S, _N, _H, _P(SequenceOptions), _OUT, _OUT]),
+    "sequence_predict_text": (_I, [_H, _S, _N, _H, _P(SequenceOptions), _OUT, _OUT]),
     "prediction_free": (None, [_H]),
     "prediction_count": (_N, [_H]),
     "prediction_get": (_P(Word), [_H, _N]),

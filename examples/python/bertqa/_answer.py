@@ -1,14 +1,29 @@
 """Answering questions: methods of Context, and Document."""
 
 import ctypes
-from typing import TYPE_CHECKING, Any, Dict, Generic, Iterable, List, Sequence, Tuple, Union, cast, overload
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Dict,
+    Generic,
+    Iterable,
+    Iterator,
+    List,
+    Sequence,
+    Tuple,
+    Union,
+    cast,
+    overload,
+)
 
 from . import _abi
 from ._call import Call
 from ._handle import Closable, Handle, Results
 from ._native import failures, library
-from ._results import Answer, Result, T, Text
+from ._results import Answer, Result
+from ._stream import stream
 from ._text import encoded
+from ._value import T, Text
 
 if TYPE_CHECKING:
     from typing import Literal
@@ -76,6 +91,46 @@ class AnswerMethods(Closable):
             statuses = each_status(len(data), return_exceptions)
             call.check(library().answer_batch(handle.pointer, array, len(data), call.pointer, answers, statuses))
             return _results(answers, statuses, [(pair[1], d) for pair, (_, d) in zip(pairs, data)])
+
+    @overload
+    def answer_stream(
+        self,
+        pairs: Iterable[Tuple[Text, T]],
+        *,
+        batch_size: int = ...,
+        return_exceptions: "Literal[False]" = ...,
+        **options: "Unpack[AnswerOptions]",
+    ) -> Iterator[Result[T]]: ...
+
+    @overload
+    def answer_stream(
+        self,
+        pairs: Iterable[Tuple[Text, T]],
+        *,
+        batch_size: int = ...,
+        return_exceptions: bool,
+        **options: "Unpack[AnswerOptions]",
+    ) -> "Iterator[Union[Result[T], BertQAError]]": ...
+
+    def answer_stream(
+        self,
+        pairs: Iterable[Tuple[Text, T]],
+        *,
+        batch_size: int = 32,
+        return_exceptions: bool = False,
+        **options: "Unpack[AnswerOptions]",
+    ) -> Any:
+        """The results of any number of (question, document) pairs, in order, in bounded memory.
+
+        Pairs are taken as the results are: a batch at a time, which is one call spread over the threads.
+
+        batch_size: pairs of one call at most, at least 1; a batch of long documents has fewer.
+        return_exceptions: False: the first pair that fails ends the stream after the results before it, and the
+        exception's `item` counts from the first pair. True: it has its exception in the place of a Result.
+        options: see help(bertqa.AnswerOptions); timeout and max_bytes are each batch's.
+        """
+        answer_call(options)  # refuses wrong options now, not with the first result
+        return stream(pairs, self.answer_batch, batch_size, return_exceptions, options)
 
     def prepare(self, document: T, **options: "Unpack[CallOptions]") -> "Document[T]":
         """Tokenizes a document once, to be asked many times. options: see help(bertqa.CallOptions)."""
@@ -200,7 +255,7 @@ def _result(pointer: Any, document: T, data: bytes) -> Result[T]:
         no_answer_threshold=summary.no_answer_threshold,
         window_count=summary.window_count,
         skipped_window_count=summary.skipped_window_count,
-    )
+    )._of(document)
 
 
 def _answer(span: _abi.AnswerSpan, document: T, data: bytes) -> Answer[T]:

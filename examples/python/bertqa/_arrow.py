@@ -1,10 +1,11 @@
 """The Arrow C data interface and its capsules (https://arrow.apache.org/docs/format/CDataInterface.html)."""
 
 import ctypes
+import itertools
 import sys
 from array import array
 from ctypes import POINTER, Structure, c_char_p, c_int, c_int64, c_void_p
-from typing import Any, Dict, Iterable, Iterator, List, Tuple
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional
 
 from ._text import encoded
 
@@ -21,18 +22,18 @@ class ArrowArrayStream(Structure):
     pass
 
 
-_RELEASE_SCHEMA = ctypes.CFUNCTYPE(None, POINTER(ArrowSchema))
-_RELEASE_ARRAY = ctypes.CFUNCTYPE(None, POINTER(ArrowArray))
+RELEASE_SCHEMA = ctypes.CFUNCTYPE(None, POINTER(ArrowSchema))
+RELEASE_ARRAY = ctypes.CFUNCTYPE(None, POINTER(ArrowArray))
 
 ArrowSchema._fields_ = [
     ("format", c_char_p), ("name", c_char_p), ("metadata", c_char_p), ("flags", c_int64), ("n_children", c_int64),
     ("children", POINTER(POINTER(ArrowSchema))), ("dictionary", POINTER(ArrowSchema)),
-    ("release", _RELEASE_SCHEMA), ("private_data", c_void_p),
+    ("release", RELEASE_SCHEMA), ("private_data", c_void_p),
 ]  # fmt: skip
 ArrowArray._fields_ = [
     ("length", c_int64), ("null_count", c_int64), ("offset", c_int64), ("n_buffers", c_int64),
     ("n_children", c_int64), ("buffers", POINTER(c_void_p)), ("children", POINTER(POINTER(ArrowArray))),
-    ("dictionary", POINTER(ArrowArray)), ("release", _RELEASE_ARRAY),
+    ("dictionary", POINTER(ArrowArray)), ("release", RELEASE_ARRAY),
     ("private_data", c_void_p),
 ]  # fmt: skip
 ArrowArrayStream._fields_ = [
@@ -46,8 +47,10 @@ ArrowArrayStream._fields_ = [
 class Chunk:
     """Rows of a column, borrowed from whoever owns them."""
 
-    def __init__(self, array: ArrowArray, schema: ArrowSchema, owner: Any):
+    def __init__(self, array: ArrowArray, schema: ArrowSchema, owner: Any, distinct: Optional[List[Any]] = None):
         self.array, self.schema, self._owner = array, schema, owner
+        #: Shared by all rows of a chunk.
+        self._distinct: List[Any] = [] if distinct is None else distinct
 
     def __len__(self) -> int:
         return int(self.array.length)
@@ -59,19 +62,37 @@ class Chunk:
         part.length = count
         if part.null_count != 0:
             part.null_count = -1  # not counted
-        return Chunk(part, self.schema, self)
+        return Chunk(part, self.schema, self, self._distinct)
+
+    def distinct(self, values: "Callable[[Chunk], List[Any]]") -> List[Any]:
+        """The values that dictionary-encoded rows are indices of, read once."""
+        if not self._distinct:
+            self._distinct.append(
+                values(Chunk(self.array.dictionary.contents, self.schema.dictionary.contents, self))
+            )
+        found: List[Any] = self._distinct[0]
+        return found
 
 
-def chunks(column: Any) -> Iterator[Chunk]:
-    """The column's chunks, at least one, as its library exports them, without a copy; lists of texts are copied."""
+def chunks(column: Any, rows: int = 1 << 30) -> Iterator[Chunk]:
+    """The column's chunks, at least one, as its library exports them, without a copy; of lists and other iterables
+    of texts copies of at most `rows` texts."""
     if hasattr(column, "__arrow_c_array__"):
         capsules = column.__arrow_c_array__()
-        schema, data = (_pointer(capsule) for capsule in capsules)
+        schema, data = (_pointer(each) for each in capsules)
         yield Chunk(ArrowArray.from_address(data), ArrowSchema.from_address(schema), capsules)
     elif hasattr(column, "__arrow_c_stream__"):
         yield from _stream(column.__arrow_c_stream__())
     else:
-        yield _built(column)
+        texts = iter(column)
+        first = 0
+        while True:
+            part = built(itertools.islice(texts, rows), first)
+            if len(part) or not first:
+                yield part
+            if len(part) < rows:
+                return
+            first += rows
 
 
 def _stream(capsule: Any) -> Iterator[Chunk]:
@@ -85,7 +106,7 @@ def _stream(capsule: Any) -> Iterator[Chunk]:
     schema = filled(stream.get_schema, ArrowSchema())
     rows = filled(stream.get_next, ArrowArray())
     if not rows.struct.release:
-        yield _built([])
+        yield built([])
     while rows.struct.release:
         yield Chunk(rows.struct, schema.struct, (rows, schema, capsule))
         rows = filled(stream.get_next, ArrowArray())
@@ -102,18 +123,18 @@ class _Released:
             self.struct.release(ctypes.byref(self.struct))
 
 
-def _built(texts: Iterable[Any]) -> Chunk:
-    """A large_utf8 column of texts; None, NaN and pandas' NA are nulls."""
+def built(texts: Iterable[Any], first: int = 0) -> Chunk:
+    """A large_utf8 column of texts; None, NaN and pandas' NA are nulls. first: what errors call the first row."""
     data: List[bytes] = []
     offsets, valid = array("q", [0]), bytearray()
     for row, text in enumerate(texts):
         if row % 8 == 0:
             valid.append(0)
-        if not _is_null(text):
+        if not is_null(text):
             try:
                 data.append(encoded(text))
             except TypeError as error:
-                raise TypeError(f"row {row}: {error}") from None
+                raise TypeError(f"row {first + row}: {error}") from None
             valid[-1] |= 1 << row % 8
         offsets.append(offsets[-1] + (len(data[-1]) if valid[-1] >> row % 8 & 1 else 0))
     memory = [(ctypes.c_char * max(1, len(part))).from_buffer(part) for part in (valid or bytearray(1), offsets)]
@@ -126,34 +147,13 @@ def _built(texts: Iterable[Any]) -> Chunk:
     return Chunk(rows, ArrowSchema(format=b"U", release=_KEEP_SCHEMA), (buffers, memory, joined))
 
 
-def _is_null(text: Any) -> bool:
+def is_null(text: Any) -> bool:
     pandas = sys.modules.get("pandas")
     return text is None or (isinstance(text, float) and text != text) or (pandas is not None and text is pandas.NA)
 
 
-_KEEP_ARRAY = _RELEASE_ARRAY(lambda array: None)
-_KEEP_SCHEMA = _RELEASE_SCHEMA(lambda schema: None)
-
-
-class Column:
-    """A result column of the library: pyarrow.array(column), polars.Series(column) and every other reader of
-    `__arrow_c_array__` take it over without a copy, once."""
-
-    def __init__(self) -> None:
-        self.array, self.schema = ArrowArray(), ArrowSchema()
-
-    def __len__(self) -> int:
-        return int(self.array.length)
-
-    def __arrow_c_array__(self, requested_schema: Any = None) -> Tuple[Any, Any]:
-        if not self.array.release:
-            raise ValueError("this column was taken over already")
-        return _capsule(self.schema, b"arrow_schema"), _capsule(self.array, b"arrow_array")
-
-    def __del__(self) -> None:
-        for struct in self.array, self.schema:
-            if struct.release:
-                struct.release(ctypes.byref(struct))
+_KEEP_ARRAY = RELEASE_ARRAY(lambda array: None)
+_KEEP_SCHEMA = RELEASE_SCHEMA(lambda schema: None)
 
 
 _python = ctypes.pythonapi
@@ -170,7 +170,7 @@ def _pointer(capsule: Any) -> int:
     return int(_python.PyCapsule_GetPointer(id(capsule), _python.PyCapsule_GetName(id(capsule))))
 
 
-def _capsule(struct: Any, name: bytes) -> Any:
+def capsule(struct: Any, name: bytes) -> Any:
     """Moves a struct into a capsule, which releases it if nobody takes it over."""
     moved = type(struct).from_buffer_copy(struct)
     struct.release = type(struct.release)()

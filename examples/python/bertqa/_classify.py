@@ -7,8 +7,9 @@ from ._answer import each_status
 from ._call import Call
 from ._handle import Closable, Results
 from ._native import failures, library, text_at
-from ._results import Classification, Contribution, LabelScore, T, Text
+from ._results import Classification, Contribution, LabelScore
 from ._text import encoded
+from ._value import T, Text
 
 if TYPE_CHECKING:
     from typing import Literal

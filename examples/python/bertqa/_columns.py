@@ -1,69 +1,113 @@
-"""Whole columns: answers, classifications and entities for pyarrow, Polars and pandas, over the Arrow C data interface."""
+"""Whole columns, for pyarrow, Polars, pandas and lists, over the Arrow C data interface."""
 
+import contextlib
 import ctypes
-import sys
-from typing import TYPE_CHECKING, Any, Callable, Iterator, List, Tuple, TypeVar, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple
 
-from . import _abi
+from . import _abi, _column_results
 from ._answer import answer_call
-from ._arrow import Chunk, Column, chunks
+from ._arrow import Chunk, built
+from ._arrow_build import Buffers, taken
+from ._arrow_column import Column
+from ._arrow_values import codes, values
 from ._call import Call
 from ._classify import classify_call
-from ._context import Context
+from ._column_input import check_column, check_lengths, length, paired, parts, plain, texts_of
+from ._column_output import mapped
+from ._context import Context, tokenize_call
 from ._entities import entities_call
 from ._errors import BertQAError, InvalidArgument
 from ._native import library
-from ._results import Text
+from ._run import Run
+from ._text import encoded, spans
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ._options import AnswerOptions, ClassifyOptions, EntitiesOptions
-
-Part = TypeVar("Part")
+    from ._options import AnswerOptions, CallOptions, ClassifyOptions, EmbedOptions, EntitiesOptions
 
 #: Rows of one call of the library, which holds some 400 bytes for each until it is over.
 ROWS = 16384
+#: The same where the results pass through Python.
+BATCH = 1024
 
 
 def answer_column(context: Context, questions: Any, documents: Any, **options: "Unpack[AnswerOptions]") -> Any:
     """The best answer to each row: a struct column with the fields answer, start and end (code points of the
     document), probability, score, gap, sentence and is_impossible.
 
-    documents: a pyarrow Array or ChunkedArray, a Polars or pandas Series, anything with Arrow's capsules, or a list
-    of texts; questions: the same, or one question for all rows. The columns are read in place. A row with a null has
-    a null answer. The result is of the documents' library: an Array, a ChunkedArray or a Series (pandas: with the
-    same index); for other inputs a Column, which any reader of Arrow's capsules takes.
-    options: see help(bertqa.AnswerOptions); top_k must be 1.
-    """
-    handle, lib = context._opened(), library()
-    _check_column(documents, "documents")
-    if not isinstance(questions, (str, bytes)):
-        _check_column(questions, "questions")
-    call = answer_call(options)
+    With top_k above 1 the fields are answers, a list of such structs, best first, and is_impossible.
 
-    def answered(rows: Tuple[Chunk, Chunk], result: Column) -> None:
+    documents: a pyarrow Array or ChunkedArray, a Polars or pandas Series, anything with Arrow's capsules, or a list
+    or other iterable of texts; also dictionary-encoded and categorical ones; questions: the same, or one question for
+    all rows. The columns are read in place, a part of the rows at a time. A row with a null has a null answer.
+    The result is of the documents' library: an Array, a ChunkedArray or a Series (pandas: with the same index); for
+    other inputs a Column, a sequence of rows which any reader of Arrow's capsules takes.
+    options: see help(bertqa.AnswerOptions); progress is told of all rows, where their number is known.
+    """
+    names = "questions", "documents"
+    handle, lib = context._opened(), library()
+    _check_both(questions, documents, names)
+    run = Run(options, length(documents), "rows")
+    call = answer_call(run.options())
+    top_k = options.get("top_k")
+    if top_k is not None and top_k > 1:
+
+        def best(run: Run, pairs: List[Any]) -> List[Any]:
+            return context.answer_batch(pairs, **run.options())
+
+        pairs = paired(questions, documents, BATCH, names)
+        return _batched(documents, options, pairs, best, _column_results.answers)
+
+    def answered(pair: Tuple[Chunk, Chunk]) -> Column:
+        result = Column()
+        given = plain(pair[0]), plain(pair[1])
         call.check(
             lib.answer_arrow(
-                handle.pointer, _column(rows[0]), _column(rows[1]), call.pointer,
+                handle.pointer, _column(given[0]), _column(given[1]), call.pointer,
                 ctypes.byref(result.array), ctypes.byref(result.schema),
             )
         )  # fmt: skip
+        return result
 
-    def rows(pair: Tuple[Chunk, Chunk]) -> int:
-        return len(pair[1])
-
-    return _mapped(documents, _paired(questions, documents), answered, rows)
+    rows = paired(questions, documents, ROWS, names)
+    return mapped(documents, run, rows, answered, lambda pair: len(pair[1]))
 
 
-def classify_column(context: Context, texts: Any, **options: "Unpack[ClassifyOptions]") -> Any:
+def classify_column(
+    context: Context,
+    texts: Any,
+    second_texts: Any = None,
+    *,
+    top_k: Optional[int] = None,
+    **options: "Unpack[ClassifyOptions]",
+) -> Any:
     """The classification of each row: a struct column with the fields label, probability and probabilities, a list
     by the order of context.info.labels.
 
+    second_texts: for models of pairs, a column or one text for all rows: the pairs' second texts.
+    top_k: instead a list for each row of the so many most probable labels, structs of label and probability, the most
+    probable first; at least 1.
     texts and the result: as documents of answer_column.
     options: see help(bertqa.ClassifyOptions); contributions must be 0.
     """
-    return _texts_mapped(context, texts, classify_call(options), library().classify_arrow)
+    if top_k is not None and top_k < 1:
+        raise InvalidArgument(f"top_k is {top_k}, but must be at least 1")
+    if top_k is None and second_texts is None:
+        return _texts_mapped(context, texts, classify_call, options, library().classify_arrow)
+    if options.get("contributions"):
+        raise InvalidArgument(f"contributions is {options['contributions']}, but must be 0 for a column")
+    label_count = len(context.info.labels)
+
+    def classified(run: Run, items: List[Any]) -> List[Any]:
+        return context.classify_batch(items, **run.options())
+
+    def result(rows: List[Any]) -> Buffers:
+        if top_k is None:
+            return _column_results.classifications(rows, label_count)
+        return _column_results.labels([None if row is None else row.scores[:top_k] for row in rows])
+
+    return _pairs_mapped(texts, second_texts, options, classified, result)
 
 
 def entities_column(context: Context, texts: Any, **options: "Unpack[EntitiesOptions]") -> Any:
@@ -72,106 +116,151 @@ def entities_column(context: Context, texts: Any, **options: "Unpack[EntitiesOpt
 
     texts and the result: as documents of answer_column. options: see help(bertqa.EntitiesOptions).
     """
-    return _texts_mapped(context, texts, entities_call(options), library().entities_arrow)
+    return _texts_mapped(context, texts, entities_call, options, library().entities_arrow)
 
 
-def _texts_mapped(context: Context, texts: Any, call: Call, function: Any) -> Any:
+def embed_column(context: Context, texts: Any, second_texts: Any = None, **options: "Unpack[EmbedOptions]") -> Any:
+    """The vector of each row: a column of lists of float32, all of context.info.embedding_length.
+
+    second_texts: as in classify_column. texts and the result: as documents of answer_column.
+    options: see help(bertqa.EmbedOptions).
+    """
+    size = context.info.embedding_length
+
+    def embedded(run: Run, items: List[Any]) -> List[Any]:
+        return list(context.embed(items, **run.options()))
+
+    def result(rows: List[Any]) -> Buffers:
+        return _column_results.vectors_of(rows, size)
+
+    return _pairs_mapped(texts, second_texts, options, embedded, result)
+
+
+def tokenize_column(
+    context: Context, texts: Any, parse_special_tokens: Optional[bool] = None, **options: "Unpack[CallOptions]"
+) -> Any:
+    """The tokens of each row, as Context.tokenize gives them: a struct column with the fields ids, starts and ends
+    (code points of the row's text), lists.
+
+    texts and the result: as documents of answer_column. options: see help(bertqa.CallOptions).
+    """
+
+    def tokenized(run: Run, items: List[Any]) -> List[Any]:
+        call = tokenize_call(parse_special_tokens, {**run.options(), "progress": None})
+        found = []
+        for item, text in enumerate(items):
+            data = encoded(text)
+            try:
+                ids, ranges = context._token_ranges(data, call)
+            except BertQAError as error:
+                error.item = item
+                raise
+            found.append((ids, spans(text, data, ranges)))
+        return found
+
+    return _pairs_mapped(texts, None, options, tokenized, _column_results.tokens)
+
+
+def _check_both(first: Any, column: Any, names: Tuple[str, str]) -> None:
+    """Refuses what is wrong before any work."""
+    check_column(column, names[1])
+    if not isinstance(first, (str, bytes)):
+        check_column(first, names[0])
+    check_lengths(first, column, names)
+
+
+def _texts_mapped(
+    context: Context, texts: Any, make_call: "Callable[[Any], Call]", options: Any, function: Any
+) -> Any:
     """What a function of the library says of each row of a column of texts."""
     handle = context._opened()
-    _check_column(texts, "texts")
+    check_column(texts, "texts")
+    run = Run(options, length(texts), "rows")
+    call = make_call(run.options())
 
-    def called(rows: Chunk, result: Column) -> None:
+    def called(rows: Chunk) -> Column:
+        result = Column()
         arrays = ctypes.byref(result.array), ctypes.byref(result.schema)
-        call.check(function(handle.pointer, _column(rows), call.pointer, *arrays))
+        call.check(function(handle.pointer, _column(plain(rows)), call.pointer, *arrays))
+        return result
 
-    return _mapped(texts, _cut(texts, chunks(texts)), called, len)
+    def each(rows: Chunk) -> Column:
+        return _distinct(rows, called) if rows.schema.dictionary else called(rows)
 
-
-def _check_column(column: Any, name: str) -> None:
-    """Refuses what is no column, before any work."""
-    if isinstance(column, (str, bytes)):
-        raise TypeError(f"{name} is one text, not a column; a column of one is [text]")
-    if _library(column) == "pandas" and not isinstance(column, sys.modules["pandas"].Series):
-        kind = type(column).__name__
-        hint = "use its to_series()" if hasattr(column, "to_series") else "take one of its columns"
-        raise TypeError(f"{name} is a pandas {kind}, but must be a Series: {hint}")
+    return mapped(texts, run, parts(texts, ROWS), each, len)
 
 
-def _library(column: Any) -> str:
-    return type(column).__module__.split(".")[0]
+def _distinct(rows: Chunk, call: "Callable[[Chunk], Column]") -> Column:
+    """The result of dictionary-encoded rows, each of whose values is worked on once."""
+    places, known = codes(rows), rows.distinct(values)
+    first: Dict[int, int] = {}
+    for row, code in enumerate(places):
+        if code is not None:
+            first.setdefault(code, row)
+    with _in_rows(list(first.values())):
+        result = call(built([known[code] for code in first]))
+    place = {code: index for index, code in enumerate(first)}
+    return Column.of(taken(result.buffers(), [None if code is None else place[code] for code in places]))
+
+
+@contextlib.contextmanager
+def _in_rows(rows: Sequence[int]) -> Iterator[None]:
+    """What fails is told by its row. rows: of each item of the call."""
+    try:
+        yield
+    except BertQAError as error:
+        if error.item is not None and error.item < len(rows):
+            error.item = rows[error.item]
+        raise
+
+
+def _pairs_mapped(
+    texts: Any,
+    second_texts: Any,
+    options: Any,
+    work: "Callable[[Run, List[Any]], List[Any]]",
+    result: "Callable[[List[Any]], Buffers]",
+) -> Any:
+    """As _batched, of a column of texts or of two columns."""
+    if second_texts is None:
+        check_column(texts, "texts")
+        columns = ((rows,) for rows in parts(texts, BATCH))
+        return _batched(texts, options, columns, lambda run, items: work(run, [item[0] for item in items]), result)
+    names = "second_texts", "texts"
+    _check_both(second_texts, texts, names)
+    pairs = ((rows, second) for second, rows in paired(second_texts, texts, BATCH, names))
+    return _batched(texts, options, pairs, work, result)
+
+
+def _batched(
+    column: Any,
+    options: Any,
+    columns: "Iterator[Tuple[Chunk, ...]]",
+    work: "Callable[[Run, List[Any]], List[Any]]",
+    result: "Callable[[List[Any]], Buffers]",
+) -> Any:
+    """What `work` gives for each row that has no null, equal rows of a part once; `result` makes a column of it.
+
+    columns: parts of as many rows of each column, or of one row for all.
+    """
+    run = Run(options, length(column), "rows")
+
+    def worked(part: "Tuple[Chunk, ...]") -> Column:
+        count = max(map(len, part)) if all(map(len, part)) else 0
+        rows = list(zip(*(texts_of(chunk, count) for chunk in part)))
+        first: Dict[Any, int] = {}
+        for row, item in enumerate(rows):
+            if None not in item:
+                first.setdefault(item, row)
+        with _in_rows(list(first.values())):
+            found = dict(zip(first, work(run, list(first)))) if first else {}
+        return Column.of(result([found.get(item) for item in rows]))
+
+    def size(part: "Tuple[Chunk, ...]") -> int:
+        return max(map(len, part)) if all(map(len, part)) else 0
+
+    return mapped(column, run, columns, worked, size)
 
 
 def _column(rows: Chunk) -> _abi.Column:
     return _abi.Column(ctypes.addressof(rows.array), ctypes.addressof(rows.schema))
-
-
-def _cut(column: Any, parts: Iterator[Chunk]) -> Iterator[Chunk]:
-    """Chunks of at most ROWS rows, where the column's library can put the results together."""
-    for rows in parts:
-        if len(rows) <= ROWS or _library(column) not in ("pandas", "polars", "pyarrow"):
-            yield rows
-            continue
-        for start in range(0, len(rows), ROWS):
-            yield rows.rows(start, min(ROWS, len(rows) - start))
-
-
-def _paired(questions: "Union[Text, Any]", documents: Any) -> Iterator[Tuple[Chunk, Chunk]]:
-    """Chunks of the same rows of both columns."""
-    parts = _cut(documents, chunks(documents))
-    if isinstance(questions, (str, bytes)):
-        question = next(chunks([questions]))
-        for rows in parts:
-            yield question, rows
-        return
-    others = chunks(questions)
-    other, taken = None, 0
-    for rows in parts:
-        if len(rows) == 0:
-            yield rows, rows
-        start = 0
-        while start < len(rows):
-            if other is None or taken == len(other):
-                other, taken = next(others, None), 0
-                if other is None:
-                    raise InvalidArgument("there are fewer questions than documents")
-                continue
-            count = min(len(rows) - start, len(other) - taken)
-            yield other.rows(taken, count), rows.rows(start, count)
-            start, taken = start + count, taken + count
-    if (other is not None and taken < len(other)) or any(len(rest) for rest in others):
-        raise InvalidArgument("there are more questions than documents")
-
-
-def _mapped(
-    column: Any, parts: "Iterator[Part]", call: "Callable[[Part, Column], None]", rows: "Callable[[Part], int]"
-) -> Any:
-    """The results of all parts as one column of the library that `column` belongs to."""
-    results: List[Column] = []
-    first = 0
-    for part in parts:
-        results.append(Column())
-        try:
-            call(part, results[-1])
-        except BertQAError as error:
-            if error.item is not None:
-                error.item += first  # the library counts from the beginning of the part
-            raise
-        first += rows(part)
-    kind = _library(column)
-    if kind == "polars":
-        series = [sys.modules["polars"].Series(column.name, result) for result in results]
-        return sys.modules["polars"].concat(series, rechunk=False)
-    if kind == "pandas":
-        import pyarrow
-
-        values = pyarrow.chunked_array([pyarrow.array(result) for result in results])
-        pandas = sys.modules["pandas"]
-        return pandas.Series(pandas.arrays.ArrowExtensionArray(values), index=column.index, name=column.name)
-    if kind == "pyarrow" or len(results) > 1:
-        import pyarrow
-
-        arrays = [pyarrow.array(result) for result in results]
-        if isinstance(column, pyarrow.Array):
-            return arrays[0] if len(arrays) == 1 else pyarrow.concat_arrays(arrays)
-        return pyarrow.chunked_array(arrays)
-    return results[0]

@@ -11,7 +11,7 @@ from ._call import Call
 from ._classify import text_pairs
 from ._handle import Closable
 from ._native import failures, library
-from ._results import Text
+from ._value import Text
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

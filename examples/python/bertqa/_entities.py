@@ -9,8 +9,9 @@ from ._classify import listed
 from ._errors import InvalidArgument
 from ._handle import Closable, Results
 from ._native import failures, library, text_at
-from ._results import Entity, EntityList, T
+from ._results import Entity, EntityList
 from ._text import encoded
+from ._value import T
 
 if TYPE_CHECKING:
     from typing import Literal

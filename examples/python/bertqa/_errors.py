@@ -1,5 +1,7 @@
 """One exception per status of the library."""
 
+import errno
+import os
 from typing import Dict, Optional, Tuple, Type
 
 
@@ -35,9 +37,30 @@ class InvalidArgument(BertQAError, ValueError):
 
 
 class ModelIOError(BertQAError, OSError):
-    """A file or directory cannot be read or written."""
+    """A file or directory cannot be read or written.
+
+    filename, errno: the file's, and why, as the message says them; None where it does not.
+    """
 
     status = 2
+
+    def __init__(
+        self,
+        message: str,
+        status: Optional[int] = None,
+        item: Optional[int] = None,
+        argument: Optional[str] = None,
+    ):
+        super().__init__(message, status, item, argument)
+        # The library's form: "FILE: cannot ACTION: REASON"
+        filename, found, rest = message.rpartition(": cannot ")
+        reason = rest.rpartition(": ")[2]
+        number = next((number for number in errno.errorcode if os.strerror(number) == reason), None)
+        if found and number is not None:
+            self.filename, self.errno = filename, number
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 class ModelNotFoundError(ModelIOError, FileNotFoundError):

@@ -11,8 +11,9 @@ from ._embed import EmbedMethods, embed_call
 from ._errors import InvalidArgument
 from ._handle import Closable, Handle, Results
 from ._native import library, text_at
-from ._results import Classification, T, Text
+from ._results import Classification
 from ._text import encoded
+from ._value import T, Text
 
 if TYPE_CHECKING:
     from typing import Literal
@@ -77,6 +78,9 @@ class Labeler(Closable):
             (lib.labeler_label_get(handle.pointer, i, ctypes.byref(length)), length.value) for i in range(count)
         ]
         return tuple(text_at(*label) for label in found)
+
+    def __repr__(self) -> str:
+        return "<closed Labeler>" if self._handle is None else f"<Labeler of {len(self.labels)} labels>"
 
     @overload
     def classify(self, text: T, **options: "Unpack[CallOptions]") -> Classification[T]: ...

@@ -65,11 +65,13 @@ def failure(status: int) -> BertQAError:
     message = lib.last_error().decode("utf-8", "replace")
     item = lib.last_error_item()
     kind = BY_STATUS.get(status, BertQAError)
-    # The status says no more than "input or output"; the message ends with the system's own words.
-    if kind is ModelIOError and os.strerror(errno.ENOENT) in message:
-        kind = ModelNotFoundError
     argument = lib.last_error_argument().decode("utf-8", "replace")
-    return kind(message, status, None if item == NO_ITEM else item, argument or None)
+    arguments = message, status, None if item == NO_ITEM else item, argument or None
+    error = kind(*arguments)
+    # The status says no more than "input or output".
+    if isinstance(error, ModelIOError) and error.errno == errno.ENOENT:
+        return ModelNotFoundError(*arguments)
+    return error
 
 
 def failures(statuses: Iterable[int]) -> Dict[int, BertQAError]:

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Optional, TypedDict
 
 if TYPE_CHECKING:
-    from ._results import Word
+    from ._sequence_results import Word
 
 
 class CallOptions(TypedDict, total=False):
@@ -43,7 +43,8 @@ class AnswerOptions(CallOptions, total=False):
     max_windows: at least 1: only that many windows, those that share most with the question (BM25), are read;
         0 (default): every window.
     handle_impossible_answer: give no answer where is_impossible is set; default False.
-    align_to_words: answers start and end at word boundaries; default True.
+    align_to_words: answers have whole words, addresses, numbers with units and abbreviations, and are not punctuation
+        alone (docs/answers.md); default True. False: the model's spans as they are.
     no_answer_threshold: the question counts as impossible when the gap is below this, any number; default: the
         model's own.
     """

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Optional, Union
 from . import _abi
 from ._call import Call, int32
 from ._native import check, library
-from ._results import QuantizeReport
 from ._text import path_bytes
+from ._training_results import QuantizeReport
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -1,40 +1,15 @@
 """Results: plain values that outlive everything they came from. T is str or bytes, as the text was given."""
 
-import reprlib
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Dict, Generic, Iterable, Iterator, List, Optional, Tuple, TypeVar, Union
+from dataclasses import dataclass
+from typing import Any, Dict, Generic, Iterable, Iterator, List, Optional, Tuple
 
-if TYPE_CHECKING:
-    from array import array
-
-    from ._sequence import SequenceState
-
-Text = Union[str, bytes]
-T = TypeVar("T", bound=Text)
-
-_SHORT = reprlib.Repr()
-_SHORT.maxstring = _SHORT.maxother = 60
-_SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxarray = 4
-_WIDTH = 1000
-
-
-class _Brief:
-    """A repr of one line of at most about a thousand characters, whatever the size."""
-
-    def __repr__(self) -> str:
-        values = (f"{field.name}={_brief(getattr(self, field.name))}" for field in fields(self))  # type: ignore[arg-type]
-        text = f"{type(self).__name__}({', '.join(values)})"
-        return text if len(text) <= _WIDTH else f"{text[: _WIDTH - 4]}...)"
-
-
-def _brief(value: object) -> str:
-    if isinstance(value, list) and value and isinstance(value[0], _Brief):
-        return f"[{value[0]!r}{', ...' if len(value) > 1 else ''}]"
-    return repr(value) if isinstance(value, _Brief) else _SHORT.repr(value)
+from ._html import answers_html
+from ._sequence_results import SequenceInfo
+from ._value import T, Value
 
 
 @dataclass(frozen=True, repr=False)
-class Answer(_Brief, Generic[T]):
+class Answer(Value, Generic[T]):
     """A range of the document: document[start:end] == text, in code points of a str, in bytes of bytes.
 
     byte_range, utf16_range: the same range in bytes of UTF-8 and in UTF-16 code units.
@@ -58,9 +33,13 @@ class Answer(_Brief, Generic[T]):
     probability: float
     gap: float
 
+    def _repr_html_(self) -> str:
+        """For notebooks: the answer in its sentence."""
+        return answers_html(self.sentence, self.sentence_start, [self], is_impossible=False)
+
 
 @dataclass(frozen=True, repr=False)
-class Result(_Brief, Generic[T]):
+class Result(Value, Generic[T]):
     """What a document says to a question.
 
     answers: best first, none overlapping another.
@@ -90,9 +69,21 @@ class Result(_Brief, Generic[T]):
         """The best answer, or None."""
         return self.answers[0] if self.answers else None
 
+    def _of(self, document: T) -> "Result[T]":
+        """The same, which remembers its document: for notebooks alone, so a copy or a pickle is without it."""
+        object.__setattr__(self, "_document", document)
+        return self
+
+    def __getstate__(self) -> Dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_document"}
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the document with its answers highlighted, of long ones what is around the answers."""
+        return answers_html(vars(self).get("_document"), 0, self.answers, self.is_impossible)
+
 
 @dataclass(frozen=True, repr=False)
-class LabelScore(_Brief):
+class LabelScore(Value):
     """A label of a text.
 
     id: row of the model's output.
@@ -106,7 +97,7 @@ class LabelScore(_Brief):
 
 
 @dataclass(frozen=True, repr=False)
-class Contribution(_Brief, Generic[T]):
+class Contribution(Value, Generic[T]):
     """An occurrence of a word in the text and what it weighed: text[start:end], in code points (bytes for bytes).
 
     byte_range, utf16_range: the same range in bytes of UTF-8 and in UTF-16 code units.
@@ -122,7 +113,7 @@ class Contribution(_Brief, Generic[T]):
 
 
 @dataclass(frozen=True, repr=False)
-class Classification(_Brief, Generic[T]):
+class Classification(Value, Generic[T]):
     """What a classifier says of a text.
 
     scores: every label, the most probable first; empty where the text is too short.
@@ -156,7 +147,7 @@ class Classification(_Brief, Generic[T]):
 
 
 @dataclass(frozen=True, repr=False)
-class Entity(_Brief, Generic[T]):
+class Entity(Value, Generic[T]):
     """A part of a text and what it is: text[start:end], in code points (bytes for bytes).
 
     label: without the prefix "B-" or "I-", but with aggregation="none".
@@ -174,7 +165,7 @@ class Entity(_Brief, Generic[T]):
 
 
 @dataclass(frozen=True, repr=False)
-class EntityList(_Brief, Generic[T]):
+class EntityList(Value, Generic[T]):
     """What was found in a text: a sequence of Entity, in the order of the text; + joins two.
 
     entities: as a list. window_count: windows that the model read.
@@ -200,148 +191,7 @@ class EntityList(_Brief, Generic[T]):
 
 
 @dataclass(frozen=True, repr=False)
-class TrainingLabel(_Brief):
-    """A label that was trained.
-
-    text_count: texts that were added with it.
-    precision, recall, f1: of the cross-validation, 0...1; NaN without folds.
-    """
-
-    label: str
-    text_count: int
-    precision: float
-    recall: float
-    f1: float
-
-
-@dataclass(frozen=True, repr=False)
-class TrainingReport(_Brief):
-    """How a training went. Cross-validated figures are NaN without folds.
-
-    text_count: texts; vocabulary_size: features of the model.
-    labels: by their id in the model.
-    iterations, is_converged: of L-BFGS, and whether it came within the tolerance.
-    loss: of the final model: mean cross-entropy, with logistic regression + L2.
-    accuracy, macro_f1: of the cross-validation; calibration_error: expected calibration error (ECE), 15 bins.
-    confusion: confusion[true label's id][predicted label's id], texts of the cross-validation; empty without folds
-        and with more than 1000 labels.
-    """
-
-    text_count: int
-    vocabulary_size: int
-    labels: List[TrainingLabel]
-    iterations: int
-    is_converged: bool
-    loss: float
-    accuracy: float
-    macro_f1: float
-    calibration_error: float
-    confusion: List[List[int]]
-
-
-@dataclass(frozen=True, repr=False)
-class QuantizeReport(_Brief):
-    """How the rounding of a model went.
-
-    tensor_count: tensors written, scales and sums included; quantized_count: weights rounded to int8.
-    bytes_read: of the tensors read; bytes_written: of the new model.safetensors.
-    rms_weight: root mean square of the rounded weights; rms_error: of their change; rms_error_of_largest: what that
-        would be with scales from each row's largest magnitude.
-    """
-
-    tensor_count: int
-    quantized_count: int
-    bytes_read: int
-    bytes_written: int
-    rms_weight: float
-    rms_error: float
-    rms_error_of_largest: float
-
-
-@dataclass(frozen=True, repr=False)
-class Word(_Brief):
-    """A word that may come next, or that was generated.
-
-    id: in the vocabulary, see Context.piece.
-    probability, log_probability: of the model itself, whatever the options of a generation left out.
-    """
-
-    text: str
-    id: int
-    probability: float
-    log_probability: float
-
-
-@dataclass(frozen=True, repr=False)
-class Prediction(_Brief):
-    """The words that may come next.
-
-    words: the most probable first.
-    is_unknown: the word that was read is not in the vocabulary; the model read its unknown token.
-    probabilities: of every word, by id.
-    state: after the word that was read: for the next prediction.
-    """
-
-    words: List[Word]
-    is_unknown: bool
-    probabilities: "array[float]"
-    state: "SequenceState"
-
-    @property
-    def word(self) -> str:
-        """The most probable word."""
-        return self.words[0].text
-
-
-@dataclass(frozen=True, repr=False)
-class Generation(_Brief):
-    """What was generated.
-
-    text: the words joined as the model's texts are: with spaces between words, without between characters.
-    words: without the prompt and the end symbol.
-    stop: "end": the model predicted its end symbol; "limit": max_words; "callback": on_word asked for it.
-    unknown_count: words of the prompt that are not in the vocabulary.
-    state: after the last word, to go on from.
-    """
-
-    text: str
-    words: List[Word]
-    stop: str
-    unknown_count: int
-    state: "SequenceState"
-
-
-@dataclass(frozen=True, repr=False)
-class SequenceScore(_Brief):
-    """How likely a text is.
-
-    log_likelihood: sum of the natural logarithms of the words' probabilities.
-    word_count: words predicted: all but a sequence's first, and the end symbol if asked.
-    unknown_count: words of the text that are not in the vocabulary.
-    perplexity: exp(-log_likelihood / word_count); NaN where nothing was predicted.
-    """
-
-    log_likelihood: float
-    word_count: int
-    unknown_count: int
-    perplexity: float
-
-
-@dataclass(frozen=True, repr=False)
-class RankedText(_Brief, Generic[T]):
-    """One of several continuations.
-
-    index: in the order given; log_likelihood, word_count: of its own words, as in SequenceScore.
-    """
-
-    text: T
-    index: int
-    log_likelihood: float
-    word_count: int
-
-
-@dataclass(frozen=True, repr=False)
-class Tokens(_Brief):
+class Tokens(Value):
     """WordPiece tokens without [CLS] and [SEP].
 
     ids, tokens: in the vocabulary, and as it spells them.
@@ -355,24 +205,7 @@ class Tokens(_Brief):
 
 
 @dataclass(frozen=True, repr=False)
-class SequenceInfo(_Brief):
-    """What a model that predicts has beside ModelInfo.
-
-    state_length: floats of a state.
-    separator: between two words of a text: " ", or "" for models of characters.
-    end, end_id: the word that ends a sequence, such as "</s>"; None where there is none.
-    unknown_id: of the word that unknown ones are read as, or None.
-    """
-
-    state_length: int
-    separator: str
-    end: Optional[str]
-    end_id: Optional[int]
-    unknown_id: Optional[int]
-
-
-@dataclass(frozen=True, repr=False)
-class ModelInfo(_Brief):
+class ModelInfo(Value):
     """What a context loaded and how it runs; sizes are named as in config.json, and 0 where it has no such thing.
 
     directory: where the model came from; "" for files in memory.

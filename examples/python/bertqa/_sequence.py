@@ -10,8 +10,9 @@ from ._call import Call, guarded
 from ._errors import InvalidArgument
 from ._handle import Closable, Handle, Results
 from ._native import check, library, text_at
-from ._results import Generation, Prediction, RankedText, SequenceScore, T, Text, Word
+from ._sequence_results import Generation, Prediction, RankedText, SequenceScore, Word
 from ._text import encoded
+from ._value import T, Text
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -85,12 +86,32 @@ class SequenceMethods(Closable):
         top_k: how many words to give, at least 1; default 1.
         options: see help(bertqa.CallOptions).
         """
+        return self._predict(library().sequence_predict, word, state, top_k, options)
+
+    def predict_text(
+        self,
+        text: Text,
+        state: Optional[SequenceState] = None,
+        top_k: Optional[int] = None,
+        **options: "Unpack[CallOptions]",
+    ) -> Prediction:
+        """Reads a text, split into the model's words, and predicts the word after it: a prompt becomes a state.
+
+        An empty text needs a state. is_unknown is told of the text's last word.
+        top_k: how many words to give, at least 1; default 1.
+        options: see help(bertqa.CallOptions).
+        """
+        return self._predict(library().sequence_predict_text, text, state, top_k, options)
+
+    def _predict(
+        self, function: Any, text: Text, state: Optional[SequenceState], top_k: Optional[int], options: Any
+    ) -> Prediction:
         handle, lib = self._opened(), library()
-        data = encoded(word)
+        data = encoded(text)
         next_state = ctypes.c_void_p()
         call = Call({**options, "top_k": top_k}, _abi.SequenceOptions())
         with Results(1, lib.prediction_free) as pointers:
-            status = lib.sequence_predict(
+            status = function(
                 handle.pointer, data, len(data), _pointer(state), call.pointer, pointers, ctypes.byref(next_state)
             )
             following = SequenceState(self, next_state.value)

@@ -4,7 +4,7 @@ import os
 from typing import Any, List, Sequence, Tuple
 
 from ._errors import InvalidArgument
-from ._results import Text
+from ._value import Text
 
 
 def encoded(text: Text) -> bytes:

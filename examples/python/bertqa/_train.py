@@ -10,8 +10,9 @@ from ._call import Call
 from ._errors import BertQAError, InvalidArgument
 from ._handle import Handle
 from ._native import library, text_at
-from ._results import Text, TrainingLabel, TrainingReport
 from ._text import encoded, path_bytes
+from ._training_results import TrainingLabel, TrainingReport
+from ._value import Text
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

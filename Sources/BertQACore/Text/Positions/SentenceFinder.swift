@@ -163,7 +163,7 @@ extension SentenceFinder {
 
 extension SentenceFinder {
   /// English abbreviations that come before a name or number far more often than at a sentence's end.
-  private static let leading: Set<String> = [
+  static let leading: Set<String> = [
     "Mr", "Mrs", "Ms", "Dr", "Prof", "Sr", "Jr", "St", "Mt", "Ft", "Gen", "Col", "Capt", "Lt", "Sgt",
     "Rev", "Hon", "Gov", "Sen", "Rep", "Pres", "vs", "cf", "al", "approx",
   ]

@@ -39,7 +39,8 @@ struct TokenizerFiles: Sendable {
   init(path: String, _ load: ModelLoad = .mmap) throws(BertQAError) {
     var status = stat()
     guard !path.utf8.contains(0), stat(path, &status) == 0 else {
-      throw .system("find the tokenizer", path)
+      let error = BertQAError.system("find the tokenizer", path)
+      throw MistakenDirectory.error(for: path) ?? error
     }
     if status.st_mode & S_IFMT == S_IFDIR {
       try self.init(ModelDirectory(path: path).loading(load))

@@ -1,11 +1,12 @@
 /// How good predictions are. Memory: linear in the labels and in the pairs of labels that occur.
-struct PredictionMetrics {
+package struct PredictionMetrics {
   /// Texts by pair of labels, the true one in the high half.
   private var pairs: [UInt64: Int] = [:]
   /// [label]: texts with it, texts predicted as it, and texts that are both.
   private var labels: [LabelCounts]
   private var bins = [Bin](repeating: Bin(), count: 15)
   private var total = 0
+  private var predictedCount = 0
   private var rightCount = 0
 
   private struct LabelCounts {
@@ -20,16 +21,20 @@ struct PredictionMetrics {
     var probability = 0.0
   }
 
-  init(labelCount: Int) { labels = Array(repeating: LabelCounts(), count: labelCount) }
+  package init(labelCount: Int) { labels = Array(repeating: LabelCounts(), count: labelCount) }
 
-  /// - Parameter probability: of the predicted label, 0...1.
-  mutating func add(target: Int, predicted: Int, probability: Double) {
+  /// - Parameters:
+  ///   - predicted: nil where nothing was said of the text, which is not right, but no other label's either.
+  ///   - probability: of the predicted label, 0...1.
+  package mutating func add(target: Int, predicted: Int?, probability: Double) {
+    labels[target].actual += 1
+    total += 1
+    guard let predicted else { return }
     let isRight = target == predicted
     pairs[UInt64(target) << 32 | UInt64(predicted), default: 0] += 1
-    labels[target].actual += 1
     labels[predicted].predicted += 1
     labels[predicted].right += isRight ? 1 : 0
-    total += 1
+    predictedCount += 1
     rightCount += isRight ? 1 : 0
     let bin = min(bins.count - 1, Int(probability * Double(bins.count)))
     bins[bin].count += 1
@@ -37,30 +42,33 @@ struct PredictionMetrics {
     bins[bin].probability += probability
   }
 
-  var accuracy: Double { Double(rightCount) / Double(total) }
+  package var accuracy: Double { Double(rightCount) / Double(total) }
 
-  /// A label that is neither right nor predicted anywhere counts as 0.
-  var macroF1: Double {
-    let scores = labels.map { label in
+  /// See `TrainingReport`.
+  package var f1: [Double] {
+    labels.map { label in
       let both = label.actual + label.predicted
       return both > 0 ? 2 * Double(label.right) / Double(both) : 0
     }
-    return scores.reduce(0, +) / Double(scores.count)
+  }
+
+  package var macroF1: Double { f1.reduce(0, +) / Double(labels.count) }
+
+  /// See `TrainingReport`.
+  package var precision: [Double] {
+    labels.map { $0.predicted > 0 ? Double($0.right) / Double($0.predicted) : 0 }
   }
 
   /// See `TrainingReport`.
-  var precision: [Double] { labels.map { $0.predicted > 0 ? Double($0.right) / Double($0.predicted) : 0 } }
-
-  /// See `TrainingReport`.
-  var recall: [Double] { labels.map { $0.actual > 0 ? Double($0.right) / Double($0.actual) : 0 } }
+  package var recall: [Double] { labels.map { $0.actual > 0 ? Double($0.right) / Double($0.actual) : 0 } }
 
   /// Expected calibration error; see `TrainingReport`.
-  var calibrationError: Double {
-    bins.reduce(0) { $0 + abs(Double($1.right) - $1.probability) } / Double(total)
+  package var calibrationError: Double {
+    bins.reduce(0) { $0 + abs(Double($1.right) - $1.probability) } / Double(predictedCount)
   }
 
   /// See `TrainingReport`.
-  var confusion: [ConfusionEntry] {
+  package var confusion: [ConfusionEntry] {
     pairs.sorted { $0.key < $1.key }.map { pair, count in
       ConfusionEntry(
         trueLabel: Int(pair >> 32), predictedLabel: Int(pair & 0xFFFF_FFFF), count: count)

@@ -80,7 +80,7 @@ extension TrainOptions {
   static let vocabularyLimit = 1 << 28
   private static let foldLimit = 1000
 
-  private static func check(_ name: String, _ value: Int, _ range: ClosedRange<Int>) throws(BertQAError) {
+  static func check(_ name: String, _ value: Int, _ range: ClosedRange<Int>) throws(BertQAError) {
     guard range.contains(value) else {
       throw BertQAError(
         .invalidArgument, argument: name,

@@ -16,7 +16,7 @@ public struct TrainingReport: Sendable {
   public var loss = Double.nan
   /// Part of the texts whose most probable label is right, when predicted by a model that has not seen them.
   public var accuracy = Double.nan
-  /// Mean over the labels of the harmonic mean of precision and recall.
+  /// Mean of `f1`.
   public var macroF1 = Double.nan
   /// Expected calibration error: the mean difference of the best label's probability and the part that is
   /// right, in 15 bins of equal width.
@@ -25,6 +25,8 @@ public struct TrainingReport: Sendable {
   public var precision: [Double] = []
   /// [label]: of the texts that have the label, the part predicted as it.
   public var recall: [Double] = []
+  /// [label]: the harmonic mean of the two; 0 for one that is neither right nor predicted anywhere.
+  public var f1: [Double] = []
   /// The pairs of labels that occur, sorted by the true and then the predicted label. Empty without folds.
   public var confusion: [ConfusionEntry] = []
 

@@ -137,6 +137,7 @@ public final class WordCountTrainer {
       report.calibrationError = metrics.calibrationError
       report.precision = metrics.precision
       report.recall = metrics.recall
+      report.f1 = metrics.f1
       report.confusion = metrics.confusion
     }
     let fitted = try FittedModel(

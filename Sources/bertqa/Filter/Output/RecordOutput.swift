@@ -20,6 +20,10 @@ final class RecordOutput {
   private var hasBegun = true
   /// Whether the file was made here.
   private var isNew = false
+  /// What compresses the bytes, as the file's name asks for.
+  private var encoder: (any StreamEncoder)?
+  /// Whether a member or frame of the compressed file has begun.
+  private var isInMember = false
 
   private static let largest = 1 << 20
   private static let oldest = 1.0
@@ -36,6 +40,7 @@ final class RecordOutput {
   /// - Parameter isHashed: whether its bytes are hashed, which needs leave to read it.
   init(path: ArgumentText, isHashed: Bool) throws(ToolError) {
     shown = path.string
+    encoder = try Compression(fileName: shown)?.makeEncoder(for: shown)
     let mode = (isHashed ? O_RDWR : O_WRONLY) | O_CLOEXEC
     var opened = open(path.pointer, mode)
     if opened < 0, errno == ENOENT {
@@ -80,9 +85,20 @@ final class RecordOutput {
     if !isRegularFile || buffer.count >= Self.largest || now - since >= Self.oldest { try flush() }
   }
 
-  func flush() throws(ToolError) {
-    guard !buffer.isEmpty else { return }
+  func flush() throws(ToolError) { try flush(endsMember: false) }
+
+  /// - Parameter endsMember: whether a compressed file may be cut behind this, or end.
+  private func flush(endsMember: Bool) throws(ToolError) {
+    guard !buffer.isEmpty || endsMember && isInMember else { return }
     try begin()
+    if let encoder {
+      var compressed: [UInt8] = []
+      try buffer.withUnsafeBufferPointer { bytes throws(ToolError) in
+        try encoder.encode(UnsafeRawBufferPointer(bytes), isLast: endsMember, to: &compressed)
+      }
+      isInMember = !endsMember
+      buffer = compressed
+    }
     let number = buffer.withUnsafeBytes { FileWriting.write($0, to: descriptor) }
     guard number == 0 else {
       buffer.removeAll()
@@ -100,19 +116,22 @@ final class RecordOutput {
   /// Has what was written on the disk.
   func sync() throws(ToolError) {
     try begin()
-    try flush()
+    try flush(endsMember: true)
     guard fdatasync(descriptor) == 0 else { throw FileWriting.failed(shown, errno) }
   }
 
   /// Closes, as some file systems report a full disk only then. Standard output is closed by the tool.
   func finish() throws(ToolError) {
     try begin()
-    try flush()
+    // A compressed file without bytes is none: nothing is a member, too.
+    if encoder != nil, length == 0 { isInMember = true }
+    try flush(endsMember: true)
     if descriptor != STDOUT_FILENO, close(descriptor) != 0 { throw FileWriting.failed(shown, errno) }
   }
 
-  /// For a run that has failed: a file that was made for nothing goes.
+  /// For a run that has failed: what is compressed gets its end, and a file that was made for nothing goes.
   func abandon() {
+    if isInMember, !isClosed { try? flush(endsMember: true) }
     if !hasBegun, isNew { unlink(shown) }
   }
 }

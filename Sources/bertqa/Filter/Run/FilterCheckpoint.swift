@@ -2,7 +2,7 @@ import Glibc
 
 /// What is on the disk of a run, so that a rerun can go on from there.
 struct FilterCheckpoint {
-  private static let heading = "bertqa filter checkpoint 2"
+  private static let heading = "bertqa filter checkpoint 3"
 
   /// A file up to an offset.
   struct Extent {
@@ -15,8 +15,13 @@ struct FilterCheckpoint {
   var settings: UInt64
   /// Hash of the model's files.
   var model: UInt64
-  /// The input up to where the rerun goes on.
+  /// The input up to where the rerun goes on; of a compressed one the hash is of the whole file.
   var input: Extent
+  /// Inputs before that one, and a hash of them all.
+  var inputsDone: Int
+  var inputsDoneHash: UInt64
+  /// Lines in them.
+  var linesBefore: Int
   var output: Extent
   /// For messages.
   var outputPath: String
@@ -32,6 +37,10 @@ struct FilterCheckpoint {
         ("\(name)_length", UInt64(extent.length)), ("\(name)_hash", extent.hash),
       ]
     }
+    numbers += [
+      ("inputs_done", UInt64(inputsDone)), ("inputs_done_hash", inputsDoneHash),
+      ("lines_before", UInt64(linesBefore)),
+    ]
     numbers += [("dead_letter_length", UInt64(deadLetterLength)), ("dead_letter_hash", deadLetterHash)]
     numbers += counters.entries.map { ($0.name, UInt64($0.value)) }
     var text = "\(Self.heading)\npath \(PlainText.of(outputPath))\n"
@@ -61,19 +70,24 @@ struct FilterCheckpoint {
     guard lines.first ?? "" == Self.heading, let settings = numbers["settings"], let model = numbers["model"],
       let input = extent("input"), let output = extent("output"), let path = values["path"],
       let length = numbers["dead_letter_length"].flatMap(Int.init(exactly:)),
-      let hash = numbers["dead_letter_hash"],
+      let hash = numbers["dead_letter_hash"], let inputsDoneHash = numbers["inputs_done_hash"],
+      let inputsDone = numbers["inputs_done"].flatMap(Int.init(exactly:)),
+      let linesBefore = numbers["lines_before"].flatMap(Int.init(exactly:)),
       let counters = FilterCounters(numbers.compactMapValues { Int(exactly: $0) })
     else { return nil }
     (self.settings, self.model, self.input, self.output) = (settings, model, input, output)
     (outputPath, deadLetterLength, deadLetterHash) = (path, length, hash)
+    (self.inputsDone, self.inputsDoneHash, self.linesBefore) = (inputsDone, inputsDoneHash, linesBefore)
     self.counters = counters
   }
 
   init(
-    settings: UInt64, model: UInt64, input: Extent, output: Extent, outputPath: String, deadLetterLength: Int,
-    deadLetterHash: UInt64, counters: FilterCounters
+    settings: UInt64, model: UInt64, input: Extent, inputsDone: Int, inputsDoneHash: UInt64, linesBefore: Int,
+    output: Extent, outputPath: String, deadLetterLength: Int, deadLetterHash: UInt64,
+    counters: FilterCounters
   ) {
     (self.settings, self.model, self.input, self.output) = (settings, model, input, output)
+    (self.inputsDone, self.inputsDoneHash, self.linesBefore) = (inputsDone, inputsDoneHash, linesBefore)
     (self.outputPath, self.deadLetterLength) = (outputPath, deadLetterLength)
     self.deadLetterHash = deadLetterHash
     self.counters = counters

@@ -1,6 +1,8 @@
 /// What became of the records so far. Every record is either among the succeeded or among the failed.
 struct FilterCounters {
   var succeeded = 0
+  /// Of them, those without a text.
+  var withoutText = 0
   /// By `RecordProblem.Kind`, in the order of its cases.
   private(set) var failedByKind = Array(repeating: 0, count: RecordProblem.Kind.allCases.count)
   /// Records in the output, with a result or without.
@@ -24,7 +26,8 @@ struct FilterCounters {
   /// Name and number of each, failures by kind included; a checkpoint keeps them so.
   var entries: [(name: String, value: Int)] {
     [
-      ("succeeded", succeeded), ("written", written), ("dead_letters", deadLetters),
+      ("succeeded", succeeded), ("without_text", withoutText), ("written", written),
+      ("dead_letters", deadLetters),
       ("blank_lines", blankLines), ("windows", windows), ("batches", batches), ("input_bytes", inputBytes),
       ("lines", lines),
     ] + zip(RecordProblem.Kind.allCases, failedByKind).map { ("failed_\($0.rawValue)", $1) }
@@ -36,6 +39,7 @@ struct FilterCounters {
   init?(_ entries: [String: Int]) {
     func entry(_ name: String) -> Int { entries[name] ?? -1 }
     succeeded = entry("succeeded")
+    withoutText = entry("without_text")
     written = entry("written")
     deadLetters = entry("dead_letters")
     blankLines = entry("blank_lines")

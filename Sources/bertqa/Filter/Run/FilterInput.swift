@@ -1,10 +1,13 @@
 import Glibc
 
-/// The filter's input: a file or standard input, read until its end or until a signal asks to stop. With
-/// --follow its end is not the end: what is appended is read, and when another file takes its name, that one.
+/// The filter's input: files or standard input, read one after the other until the last one's end or until a
+/// signal asks to stop. With --follow the end of the one file is not the end: what is appended is read, and when
+/// another file takes its name, that one.
 final class FilterInput: RecordSource, @unchecked Sendable {  // used by one thread at a time
   private(set) var input: Input
-  private let name: ArgumentText
+  private let names: [ArgumentText]
+  /// Whether what begins as compressed data is.
+  private let isText: Bool
   private let stop: StopSignals
   private let follows: Bool
   /// How long a record that has begun may take to end after the signal.
@@ -17,11 +20,14 @@ final class FilterInput: RecordSource, @unchecked Sendable {  // used by one thr
   /// Seconds between two looks at a file that is followed.
   private static let followInterval = 0.2
 
-  /// - Parameter patience: seconds that a record that has begun may take to end after a signal.
+  /// - Parameters:
+  ///   - first: the one of the names to begin with.
+  ///   - patience: seconds that a record that has begun may take to end after a signal.
   init(
-    _ name: ArgumentText, first: Input, stop: StopSignals, follows: Bool, patience: Double
+    _ names: [ArgumentText], first: Input, isText: Bool, stop: StopSignals, follows: Bool, patience: Double
   ) {
-    self.name = name
+    self.names = names
+    self.isText = isText
     self.stop = stop
     self.follows = follows
     self.patience = patience
@@ -33,24 +39,41 @@ final class FilterInput: RecordSource, @unchecked Sendable {  // used by one thr
   func read(into buffer: ByteBuffer, insideRecord: Bool) throws(ToolError) -> RecordReader.Reading {
     while !isStopped {
       guard try waitForInput(orStop: true, seconds: nil) else { break }
-      if try read(into: buffer, atMost: Self.chunk) > 0 { return .bytes }
-      guard follows else { return .end }
-      if try moveOn() { return .nextFile }
+      guard let count = try read(into: buffer, atMost: Self.chunk) else { continue }
+      if count > 0 { return .bytes }
+      if follows {
+        if try moveOn() { return .nextFile }
+      } else {
+        guard input.index + 1 < names.count else { return .end }
+        input = try Self.open(names, input.index + 1, isText: isText)
+        return .nextFile
+      }
     }
     // One byte more of the record that has begun, so that nothing is taken of the next.
     let now = Clock.seconds()
     let deadline = deadline ?? now + patience
     self.deadline = deadline
-    guard insideRecord, now < deadline, try waitForInput(orStop: false, seconds: deadline - now) else {
-      return .end
+    while insideRecord, Clock.seconds() < deadline,
+      try waitForInput(orStop: false, seconds: deadline - Clock.seconds())
+    {
+      if let count = try read(into: buffer, atMost: 1) { return count > 0 ? .bytes : .end }
     }
-    return try read(into: buffer, atMost: 1) > 0 ? .bytes : .end
+    return .end
   }
 
-  private func read(into buffer: ByteBuffer, atMost count: Int) throws(ToolError) -> Int {
+  /// Opens one of several inputs to read what it holds, compressed or not.
+  static func open(_ names: [ArgumentText], _ index: Int, isText: Bool) throws(ToolError) -> Input {
+    let input = try Input(names[index], index: index)
+    try input.decompress(byContent: isText)
+    return input
+  }
+
+  /// nil if what was read gives nothing yet.
+  private func read(into buffer: ByteBuffer, atMost count: Int) throws(ToolError) -> Int? {
     try buffer.reserve(count)
-    let read = try input.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer.rawRoom.prefix(count)))
-    buffer.extend(by: read)
+    let read = try input.readAvailable(
+      into: UnsafeMutableRawBufferPointer(rebasing: buffer.rawRoom.prefix(count)))
+    buffer.extend(by: read ?? 0)
     return read
   }
 
@@ -61,13 +84,13 @@ final class FilterInput: RecordSource, @unchecked Sendable {  // used by one thr
       report("\(input.shown) has become shorter: it is read from its beginning")
       try input.seek(to: 0)
       // As an object of its own: what was read before is no part of it.
-      input = try Input(name)
+      input = try Input(names[0])
       return true
     }
     if isReplaced {
       isReplaced = false
       // It may be gone again.
-      if let next = try? Input(name), next.isRegularFile {
+      if let next = try? Input(names[0]), next.isRegularFile {
         input = next
         return true
       }
@@ -75,12 +98,13 @@ final class FilterInput: RecordSource, @unchecked Sendable {  // used by one thr
     var waiting = pollfd(fd: stop.descriptor, events: Int16(POLLIN), revents: 0)
     poll(&waiting, 1, Int32(Self.followInterval * 1000))
     // It ends when it has been read once more, as whoever writes it may have done so until now.
-    if let identity = FileIdentity(path: name.string), identity != input.identity { isReplaced = true }
+    if let identity = FileIdentity(path: names[0].string), identity != input.identity { isReplaced = true }
     return false
   }
 
   /// False if the time is up or a signal has come first.
   private func waitForInput(orStop: Bool, seconds: Double?) throws(ToolError) -> Bool {
+    if input.hasMore { return true }
     var waiting = [
       pollfd(fd: input.descriptor, events: Int16(POLLIN), revents: 0),
       pollfd(fd: stop.descriptor, events: Int16(POLLIN), revents: 0),

@@ -31,6 +31,7 @@ struct FilterMetrics {
     metric(
       "failed_records_total", "counter", "Records without a result, by what was wrong.",
       zip(RecordProblem.Kind.allCases, counters.failedByKind).map { ("kind=\"\($0.rawValue)\"", "\($1)") })
+    counter("records_without_text", "Records that have null for a text.", counters.withoutText)
     counter("written_records", "Records in the output.", counters.written)
     counter("dead_letters", "Records in the dead-letter file.", counters.deadLetters)
     counter("windows", "Windows that the model has read.", counters.windows)

@@ -6,7 +6,9 @@ final class FilterProgress {
   /// A place in the input.
   struct Position {
     var input: Input
-    var offset: Int
+    var offset = 0
+    /// Lines in the inputs before this one.
+    var linesBefore = 0
   }
 
   private let file: CheckpointFile
@@ -16,6 +18,9 @@ final class FilterProgress {
   /// The input up to the last checkpoint.
   private var input: Position?
   private var inputHash = ContentHash()
+  /// Of the inputs before that one: how many they are, and the size and hash of each.
+  private var doneCount = 0
+  private var doneHash = ContentHash()
 
   init(_ name: ArgumentText, settings: FilterSettings, output: ArgumentText, _ context: Context?)
     throws(ToolError)
@@ -30,7 +35,7 @@ final class FilterProgress {
   /// What a run before this one has done, after all checks; nil if there was none. Opens the input, which may
   /// have another name by now if it is followed.
   func resume(
-    _ name: ArgumentText, follows: Bool, _ output: RecordOutput, _ deadLetters: DeadLetters?
+    _ settings: FilterSettings, _ output: RecordOutput, _ deadLetters: DeadLetters?
   ) throws(ToolError) -> (input: Position, counters: FilterCounters)? {
     guard output.isRegularFile else {
       throw ToolError(.input, "--resume needs --output to be a regular file")
@@ -63,13 +68,17 @@ final class FilterProgress {
     guard output.currentSize >= length, written.value == checkpoint.output.hash else {
       throw ToolError(.input, "\(outputPath) was changed since the checkpoint was written")
     }
-    let offset = checkpoint.input.length
-    guard let input = try find(checkpoint.input, name, follows: follows) else {
-      throw mismatch("another input")
+    guard checkpoint.inputsDone < settings.inputs.count else { throw mismatch("more inputs") }
+    for index in 0..<checkpoint.inputsDone {
+      try addDone(Input(settings.inputs[index]))
     }
+    guard doneHash.value == checkpoint.inputsDoneHash,
+      let input = try find(checkpoint.input, settings, checkpoint.inputsDone)
+    else { throw mismatch("another input") }
     try deadLetters?.resume(length: checkpoint.deadLetterLength, hash: checkpoint.deadLetterHash)
     output.resume(length: length, hash: written)
-    let position = Position(input: input, offset: offset)
+    let position = Position(
+      input: input, offset: checkpoint.input.length, linesBefore: checkpoint.linesBefore)
     self.input = position
     return (position, checkpoint.counters)
   }
@@ -77,14 +86,19 @@ final class FilterProgress {
   /// The file that begins with what was read: that of the name, or, if it is followed and another has taken
   /// its name, the one beside it that it was.
   private func find(
-    _ extent: FilterCheckpoint.Extent, _ name: ArgumentText, follows: Bool
+    _ extent: FilterCheckpoint.Extent, _ settings: FilterSettings, _ index: Int
   ) throws(ToolError) -> Input? {
     func isRight(_ input: Input) throws(ToolError) -> Bool {
-      guard let size = input.size, size >= extent.length else { return false }
-      inputHash = try ContentHash(of: input.descriptor, input.shown, upTo: extent.length)
+      guard let size = input.size, size >= extent.length || input.compression != nil else { return false }
+      inputHash = try ContentHash(
+        of: input.descriptor, input.shown, upTo: input.compression == nil ? extent.length : size)
       return inputHash.value == extent.hash
     }
-    let input = try Input(name)
+    let name = settings.inputs[index]
+    let follows = settings.follows
+    let input =
+      follows
+      ? try Input(name) : try FilterInput.open(settings.inputs, index, isText: settings.format.isText)
     if !follows || input.identity == extent.identity { return try isRight(input) ? input : nil }
     let directory = FileWriting.split(name.string).directory
     for entry in FileWriting.names(in: directory) {
@@ -99,19 +113,14 @@ final class FilterProgress {
   func save(
     upTo position: Position, _ output: RecordOutput, _ deadLetters: DeadLetters?, _ counters: FilterCounters
   ) throws(ToolError) {
-    if input?.input !== position.input {
-      inputHash = ContentHash()
-      input = Position(input: position.input, offset: 0)
-    }
-    try inputHash.update(
-      from: position.input.descriptor, position.input.shown, (input?.offset ?? 0)..<position.offset)
-    input = position
+    try hash(upTo: position)
     let unknown = FileIdentity(device: 0, file: 0)
     try file.save(
       FilterCheckpoint(
         settings: settingsHash, model: modelHash,
         input: .init(
           identity: position.input.identity ?? unknown, length: position.offset, hash: inputHash.value),
+        inputsDone: doneCount, inputsDoneHash: doneHash.value, linesBefore: position.linesBefore,
         output: .init(
           identity: FileIdentity(descriptor: output.descriptor) ?? unknown, length: output.length,
           hash: output.hash?.value ?? 0),
@@ -119,7 +128,46 @@ final class FilterProgress {
         deadLetterHash: deadLetters?.hash?.value ?? 0, counters: counters))
   }
 
+  /// The input is done as a whole, and so are empty ones behind it: `next` is the one that is read now.
+  func finish(_ position: Position, _ names: [ArgumentText], next: Input) throws(ToolError) {
+    guard next.index > doneCount else { return }
+    if position.input.compression == nil {
+      try hash(upTo: position)
+      addDone(size: position.offset, inputHash)
+    } else {
+      try addDone(position.input)
+    }
+    while doneCount < next.index { try addDone(Input(names[doneCount])) }
+  }
+
   func abandon() { file.abandon() }
+
+  private func hash(upTo position: Position) throws(ToolError) {
+    let input = position.input
+    if self.input?.input !== input {
+      inputHash = ContentHash()
+      self.input = Position(input: input)
+      // Where its records are in a compressed file is not known.
+      if input.compression != nil {
+        inputHash = try ContentHash(of: input.descriptor, input.shown, upTo: input.size ?? 0)
+      }
+    }
+    if input.compression == nil {
+      try inputHash.update(from: input.descriptor, input.shown, (self.input?.offset ?? 0)..<position.offset)
+    }
+    self.input = position
+  }
+
+  /// Adds an input that is done, as it is on the disk.
+  private func addDone(_ input: Input) throws(ToolError) {
+    let size = input.size ?? 0
+    addDone(size: size, try ContentHash(of: input.descriptor, input.shown, upTo: size))
+  }
+
+  private func addDone(size: Int, _ hash: ContentHash) {
+    doneHash.update("\(size) \(hash.value)\n")
+    doneCount += 1
+  }
 
   private static func hash(of settings: FilterSettings, _ info: ModelInfo?) -> UInt64 {
     var hash = ContentHash()

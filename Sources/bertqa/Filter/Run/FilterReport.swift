@@ -76,6 +76,7 @@ final class FilterReport {
     writer.object { writer in
       for (name, value) in [
         ("records", counters.records), ("succeeded", counters.succeeded), ("failed", counters.failed),
+        ("without_text", counters.withoutText),
         ("written", counters.written), ("dead_letters", counters.deadLetters),
         ("blank_lines", counters.blankLines), ("windows", counters.windows), ("batches", counters.batches),
         ("input_bytes", counters.inputBytes), ("output_bytes", outputBytes),

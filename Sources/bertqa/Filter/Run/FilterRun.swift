@@ -33,13 +33,11 @@ final class FilterRun {
   /// Records of any kind in a batch.
   private static let batchRecords = 1 << 14
 
-  /// - Parameters:
-  ///   - resumed: bytes of the input that were done before.
-  ///   - header: a table's first line, where it was done before.
+  /// - Parameter header: a table's first line, where it was done before.
   init(
-    _ settings: FilterSettings, task: any FilterTask, form: RecordForm, input: Input, resumed: Int,
-    header: [UInt8], queue: BlockQueue, stop: StopSignals, output: RecordOutput, deadLetters: DeadLetters?,
-    progress: FilterProgress?, counters: FilterCounters
+    _ settings: FilterSettings, task: any FilterTask, form: RecordForm, start: FilterProgress.Position,
+    inputSize: Int, header: [UInt8], queue: BlockQueue, stop: StopSignals, output: RecordOutput,
+    deadLetters: DeadLetters?, progress: FilterProgress?, counters: FilterCounters
   ) {
     self.settings = settings
     self.task = task
@@ -50,9 +48,9 @@ final class FilterRun {
     self.deadLetters = deadLetters
     self.progress = progress
     self.counters = counters
-    position = FilterProgress.Position(input: input, offset: resumed)
+    position = start
     writer = form.makeWriter()
-    report = FilterReport(settings, inputSize: input.size ?? 0, before: counters)
+    report = FilterReport(settings, inputSize: inputSize, before: counters)
   }
 
   /// Works until the input's end.
@@ -92,7 +90,7 @@ final class FilterRun {
     let record: Record
 
     var hasTexts: Bool {
-      if case .data = record.kind { return record.problem == nil }
+      if case .data = record.kind { return record.problem == nil && !record.hasNoText }
       return false
     }
   }
@@ -146,6 +144,10 @@ final class FilterRun {
     counters.batches += 1
     for entry in batch {
       let (record, block) = (entry.record, entry.block)
+      if position.input !== block.source {
+        try progress?.finish(position, settings.inputs, next: block.source)
+        position = FilterProgress.Position(input: block.source, linesBefore: counters.lines)
+      }
       switch record.kind {
       case .header: writeHeader(record, in: block)
       case .blank(let lineCount):
@@ -159,10 +161,9 @@ final class FilterRun {
           try write(outcome, of: record, in: block)
         } else if let problem = record.problem {
           try fail(record, problem, in: block)
+        } else {
+          try writeEmpty(record, in: block)
         }
-      }
-      if position.input !== block.source {
-        position = FilterProgress.Position(input: block.source, offset: 0)
       }
       counters.inputBytes += record.endOffset - position.offset
       position.offset = record.endOffset
@@ -196,6 +197,18 @@ final class FilterRun {
         counters.written += 1
       case .failed(let problem): throw problem
       }
+    } catch {
+      try fail(record, error, in: block)
+    }
+  }
+
+  /// A record without a text, for which no result is the right one.
+  private func writeEmpty(_ record: Record, in block: Block) throws(ToolError) {
+    do throws(RecordProblem) {
+      try writer.writeEmpty(of: record, in: block, to: &output.buffer)
+      counters.succeeded += 1
+      counters.withoutText += 1
+      counters.written += 1
     } catch {
       try fail(record, error, in: block)
     }
@@ -257,7 +270,10 @@ final class FilterRun {
   }
 
   private func describe(_ record: Record, _ problem: RecordProblem, in block: Block) -> String {
-    var text = "\(settings.format.isText ? "line" : "record") \(record.number)"
+    let isOneOfSeveral = settings.inputs.count > 1
+    let number = record.number - (isOneOfSeveral ? position.linesBefore : 0)
+    var text = isOneOfSeveral ? "\(position.input.shown): " : ""
+    text += "\(settings.format.isText ? "line" : "record") \(number)"
     if let id = record.id {
       text += " (\(String(decoding: block.bytes(id).prefix(200), as: UTF8.self)))"
     }

@@ -14,12 +14,28 @@ struct AnswerTask: FilterTask {
   let questions: [Question]
   let options: AnswerOptions
 
-  private static let names = ["answer", "score", "probability", "start", "end", "is_impossible"]
+  /// What --fields asks for.
+  let fields: [Field]?
+
+  enum Field: String, ResultField {
+    case question, answer, sentence, score, probability, gap, start, end
+    case byteStart = "byte_start"
+    case byteEnd = "byte_end"
+    case utf16Start = "utf16_start"
+    case utf16End = "utf16_end"
+    case isImpossible = "is_impossible"
+    case nullScore = "null_score"
+    case noAnswerProbability = "no_answer_probability"
+    case windowCount = "window_count"
+
+    static let usual: [Field] = [.answer, .score, .probability, .start, .end, .isImpossible]
+  }
 
   /// With several questions, numbered from 1.
   var columns: [String] {
-    guard questions.count > 1 else { return Self.names }
-    return (1...questions.count).flatMap { number in Self.names.map { "\(number)_\($0)" } }
+    let names = (fields ?? Field.usual).map(\.rawValue)
+    guard questions.count > 1 else { return names }
+    return (1...questions.count).flatMap { number in names.map { "\(number)_\($0)" } }
   }
 
   func results(for inputs: [TaskInput]) throws(BertQAError) -> [Result<[AnswerResult], BertQAError>] {
@@ -54,25 +70,56 @@ struct AnswerTask: FilterTask {
   private func write(
     _ result: AnswerResult, to question: Question, of input: TaskInput, _ writer: inout JSONWriter
   ) {
-    writer.object { writer in
-      writer.key("question")
-      writer.string(text(of: question, for: input))
-      result.writeMembers(document: input.texts[0], to: &writer)
+    guard let fields else {
+      return writer.object { writer in
+        writer.key("question")
+        writer.string(text(of: question, for: input))
+        result.writeMembers(document: input.texts[0], to: &writer)
+      }
+    }
+    func write(_ answer: Answer?, _ writer: inout JSONWriter) {
+      writer.object(fields) { self.write($0, of: answer, result, to: question, input, &$1) }
+    }
+    guard options.topK > 1 else { return write(result.answers.first, &writer) }
+    writer.array { writer in
+      for answer in result.answers { write(answer, &writer) }
     }
   }
 
   func write(_ results: [AnswerResult], of input: TaskInput, to writer: inout CellWriter) {
-    for result in results {
-      if let answer = result.answers.first {
-        writer.text(input.texts[0][answer.bytes.start..<answer.bytes.end])
-        writer.number(answer.score)
-        writer.number(answer.probability)
-        writer.integer(answer.codePoints.start)
-        writer.integer(answer.codePoints.end)
-      } else {
-        for _ in 0..<5 { writer.empty() }
+    for (result, question) in zip(results, questions) {
+      for field in fields ?? Field.usual {
+        write(field, of: result.answers.first, result, to: question, input, &writer)
       }
-      writer.boolean(result.isImpossible)
+    }
+  }
+
+  private func write(
+    _ field: Field, of answer: Answer?, _ result: AnswerResult, to question: Question, _ input: TaskInput,
+    _ writer: inout some ValueWriter
+  ) {
+    switch field {
+    case .question: return writer.string(text(of: question, for: input))
+    case .isImpossible: return writer.boolean(result.isImpossible)
+    case .nullScore: return writer.number(result.nullScore)
+    case .noAnswerProbability: return writer.number(result.noAnswerProbability)
+    case .windowCount: return writer.integer(result.windowCount)
+    case .gap: return writer.number(answer?.gap ?? result.gap)
+    default: break
+    }
+    guard let answer else { return writer.null() }
+    switch field {
+    case .answer: writer.string(input.texts[0][answer.bytes.start..<answer.bytes.end])
+    case .sentence: writer.string(input.texts[0][answer.sentence.start..<answer.sentence.end])
+    case .score: writer.number(answer.score)
+    case .probability: writer.number(answer.probability)
+    case .start: writer.integer(answer.codePoints.start)
+    case .end: writer.integer(answer.codePoints.end)
+    case .byteStart: writer.integer(answer.bytes.start)
+    case .byteEnd: writer.integer(answer.bytes.end)
+    case .utf16Start: writer.integer(answer.utf16.start)
+    case .utf16End: writer.integer(answer.utf16.end)
+    default: break
     }
   }
 

@@ -7,7 +7,20 @@ struct ClassifyTask: FilterTask {
   /// How many labels to give; nil for all.
   let labelLimit: Int?
 
-  let columns = ["label", "probability"]
+  /// What --fields asks for.
+  let fields: [Field]?
+
+  enum Field: String, ResultField {
+    case label, id, probability, logit
+    case problemType = "problem_type"
+    case isTooShort = "is_too_short"
+    case distinctWordCount = "distinct_word_count"
+    case windowCount = "window_count"
+
+    static let usual: [Field] = [.label, .probability]
+  }
+
+  var columns: [String] { (fields ?? Field.usual).map(\.rawValue) }
 
   func results(for inputs: [TaskInput]) throws(BertQAError) -> [Result<Classification, BertQAError>] {
     try context.classifyEach(
@@ -17,17 +30,40 @@ struct ClassifyTask: FilterTask {
   func windowCount(of result: Classification) -> Int { result.windowCount }
 
   func write(_ result: Classification, of input: TaskInput, to writer: inout JSONWriter) {
-    writer.object { result.writeMembers(text: input.texts[0], labelLimit: labelLimit, to: &$0) }
+    guard let fields else {
+      return writer.object { result.writeMembers(text: input.texts[0], labelLimit: labelLimit, to: &$0) }
+    }
+    func write(_ score: LabelScore?, _ writer: inout JSONWriter) {
+      writer.object(fields) { self.write($0, of: score, result, &$1) }
+    }
+    guard let labelLimit, labelLimit > 1 else { return write(result.scores.first, &writer) }
+    writer.array { writer in
+      for score in result.scores.prefix(labelLimit) { write(score, &writer) }
+    }
   }
 
   func write(_ result: Classification, of input: TaskInput, to writer: inout CellWriter) {
-    if let best = result.scores.first {
-      writer.text(best.label.utf8)
-      // A regression has a number instead.
-      writer.number(result.problemType == .regression ? best.logit : best.probability)
-    } else {
-      writer.empty()
-      writer.empty()
+    for field in fields ?? Field.usual { write(field, of: result.scores.first, result, &writer) }
+  }
+
+  private func write(
+    _ field: Field, of score: LabelScore?, _ result: Classification, _ writer: inout some ValueWriter
+  ) {
+    switch field {
+    case .problemType: return writer.string(result.problemType.spelling.utf8)
+    case .isTooShort: return writer.boolean(result.notEnoughText)
+    case .distinctWordCount: return writer.integer(result.distinctWords)
+    case .windowCount: return writer.integer(result.windowCount)
+    default: break
+    }
+    guard let score else { return writer.null() }
+    switch field {
+    case .label: writer.string(score.label.utf8)
+    case .id: writer.integer(score.id)
+    // A regression has a number instead.
+    case .probability: writer.number(result.problemType == .regression ? score.logit : score.probability)
+    case .logit: writer.number(score.logit)
+    default: break
     }
   }
 }

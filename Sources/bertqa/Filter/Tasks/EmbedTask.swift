@@ -5,7 +5,17 @@ struct EmbedTask: FilterTask {
   let context: Context
   let options: EmbedOptions
 
-  let columns = ["embedding"]
+  /// What --fields asks for.
+  let fields: [Field]?
+
+  enum Field: String, ResultField {
+    case embedding
+    case windowCount = "window_count"
+
+    static let usual: [Field] = [.embedding]
+  }
+
+  var columns: [String] { (fields ?? Field.usual).map(\.rawValue) }
 
   struct Embedding {
     let vector: ArraySlice<Float>
@@ -27,13 +37,18 @@ struct EmbedTask: FilterTask {
   func windowCount(of embedding: Embedding) -> Int { embedding.windowCount }
 
   func write(_ embedding: Embedding, of input: TaskInput, to writer: inout JSONWriter) {
-    writer.array { writer in
-      for value in embedding.vector { writer.number(value) }
-    }
+    guard let fields else { return write(.embedding, of: embedding, to: &writer) }
+    writer.object(fields) { write($0, of: embedding, to: &$1) }
   }
 
-  /// The numbers with spaces between them.
   func write(_ embedding: Embedding, of input: TaskInput, to writer: inout CellWriter) {
-    writer.text(embedding.vector.map(\.description).joined(separator: " ").utf8)
+    for field in fields ?? Field.usual { write(field, of: embedding, to: &writer) }
+  }
+
+  private func write(_ field: Field, of embedding: Embedding, to writer: inout some ValueWriter) {
+    switch field {
+    case .embedding: writer.list(embedding.vector)
+    case .windowCount: writer.integer(embedding.windowCount)
+    }
   }
 }

@@ -6,6 +6,20 @@ struct EntitiesTask: FilterTask {
   let context: Context?
   let search: EntitySearch
 
+  /// What --fields asks for of each entity.
+  let fields: [Field]?
+
+  enum Field: String, ResultField {
+    case label, text, start, end
+    case byteStart = "byte_start"
+    case byteEnd = "byte_end"
+    case utf16Start = "utf16_start"
+    case utf16End = "utf16_end"
+    case score
+
+    static let usual: [Field] = [.label, .text, .start, .end, .score]
+  }
+
   struct Finding {
     let list: EntityList
     let redacted: [UInt8]?
@@ -32,6 +46,8 @@ struct EntitiesTask: FilterTask {
   func write(_ finding: Finding, of input: TaskInput, to writer: inout JSONWriter) {
     if let redacted = finding.redacted {
       writer.string(redacted)
+    } else if let fields {
+      write(finding.list.entities, fields, of: input, to: &writer)
     } else {
       writer.object { finding.list.writeMembers(text: input.texts[0], to: &$0) }
     }
@@ -39,24 +55,29 @@ struct EntitiesTask: FilterTask {
 
   /// The entities as JSON.
   func write(_ finding: Finding, of input: TaskInput, to writer: inout CellWriter) {
-    if let redacted = finding.redacted { return writer.text(redacted) }
-    var json = JSONWriter()
-    json.array { json in
-      for entity in finding.list.entities {
-        json.object { json in
-          json.key("label")
-          json.string(entity.label)
-          json.key("text")
-          json.string(input.texts[0][entity.bytes.start..<entity.bytes.end])
-          json.key("start")
-          json.integer(entity.codePoints.start)
-          json.key("end")
-          json.integer(entity.codePoints.end)
-          json.key("score")
-          json.number(entity.score)
+    if let redacted = finding.redacted { return writer.string(redacted) }
+    writer.json { write(finding.list.entities, fields ?? Field.usual, of: input, to: &$0) }
+  }
+
+  private func write(
+    _ entities: [Entity], _ fields: [Field], of input: TaskInput, to writer: inout JSONWriter
+  ) {
+    writer.array { writer in
+      for entity in entities {
+        writer.object(fields) { field, writer in
+          switch field {
+          case .label: writer.string(entity.label)
+          case .text: writer.string(input.texts[0][entity.bytes.start..<entity.bytes.end])
+          case .start: writer.integer(entity.codePoints.start)
+          case .end: writer.integer(entity.codePoints.end)
+          case .byteStart: writer.integer(entity.bytes.start)
+          case .byteEnd: writer.integer(entity.bytes.end)
+          case .utf16Start: writer.integer(entity.utf16.start)
+          case .utf16End: writer.integer(entity.utf16.end)
+          case .score: writer.number(entity.score)
+          }
         }
       }
     }
-    writer.text(json.take())
   }
 }

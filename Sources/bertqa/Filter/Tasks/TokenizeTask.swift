@@ -7,7 +7,17 @@ struct TokenizeTask: FilterTask {
   let parseSpecialTokens: Bool
   let call: CallOptions
 
-  let columns = ["ids"]
+  /// What --fields asks for.
+  let fields: [Field]?
+
+  enum Field: String, ResultField {
+    case ids, tokens, bytes
+    case tokenCount = "token_count"
+
+    static let usual: [Field] = [.ids]
+  }
+
+  var columns: [String] { (fields ?? Field.usual).map(\.rawValue) }
 
   func results(for inputs: [TaskInput]) throws(BertQAError) -> [Result<Tokens, BertQAError>] {
     var results: [Result<Tokens, BertQAError>] = []
@@ -26,17 +36,25 @@ struct TokenizeTask: FilterTask {
   func windowCount(of tokens: Tokens) -> Int { 0 }
 
   func write(_ tokens: Tokens, of input: TaskInput, to writer: inout JSONWriter) {
-    if idsOnly {
-      writer.array { writer in
-        for id in tokens.ids { writer.integer(id) }
-      }
+    if let fields {
+      writer.object(fields) { write($0, of: tokens, to: &$1) }
+    } else if idsOnly {
+      write(.ids, of: tokens, to: &writer)
     } else {
-      writer.object { tokens.writeMembers(context, to: &$0) }
+      writer.object([Field.ids, .tokens, .bytes]) { write($0, of: tokens, to: &$1) }
     }
   }
 
-  /// The ids with spaces between them.
   func write(_ tokens: Tokens, of input: TaskInput, to writer: inout CellWriter) {
-    writer.text(tokens.ids.map(String.init).joined(separator: " ").utf8)
+    for field in fields ?? Field.usual { write(field, of: tokens, to: &writer) }
+  }
+
+  private func write(_ field: Field, of tokens: Tokens, to writer: inout some ValueWriter) {
+    switch field {
+    case .ids: writer.list(tokens.ids)
+    case .tokens: writer.json { tokens.writePieces(context, to: &$0) }
+    case .bytes: writer.json { tokens.writeRanges(to: &$0) }
+    case .tokenCount: writer.integer(tokens.ids.count)
+    }
   }
 }

@@ -4,6 +4,8 @@ struct RowWalker {
     var range: Range<Int>
     /// Whether the range begins with a quote and has to be decoded, rather than being the text itself.
     var isQuoted: Bool
+    /// With the quotes.
+    var raw: Range<Int>
   }
 
   private let dialect: TableDialect
@@ -50,12 +52,13 @@ struct RowWalker {
 
   private func field(_ range: Range<Int>) -> Field {
     guard dialect.hasQuotes, range.count >= 2, bytes[range.lowerBound] == UInt8(ascii: "\"") else {
-      return Field(range: range, isQuoted: false)
+      return Field(range: range, isQuoted: false, raw: range)
     }
     let inside = range.dropFirst().dropLast()
     let isSimple =
       bytes[range.upperBound - 1] == UInt8(ascii: "\"") && !bytes[inside].contains(UInt8(ascii: "\""))
-    return isSimple ? Field(range: inside, isQuoted: false) : Field(range: range, isQuoted: true)
+    return isSimple
+      ? Field(range: inside, isQuoted: false, raw: range) : Field(range: range, isQuoted: true, raw: range)
   }
 
   /// Appends the text of a field that begins with a quote.

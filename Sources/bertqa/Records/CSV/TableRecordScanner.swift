@@ -36,7 +36,13 @@ struct TableRecordScanner: RecordScanner {
           "the table has a column '\(String(decoding: taken, as: UTF8.self))' already: "
             + "choose another --output-field")
       }
-      for (slot, wanted) in names.enumerated() where columns[slot] == nil && name.elementsEqual(wanted) {
+      for (slot, wanted) in names.enumerated() where name.elementsEqual(wanted) {
+        guard columns[slot] == nil else {
+          throw ToolError(
+            .input,
+            "\(block.source.shown): columns \((columns[slot] ?? 0) + 1) and \(columnCount + 1) are both called "
+              + "'\(String(decoding: wanted, as: UTF8.self))': rename one")
+        }
         columns[slot] = columnCount
       }
       if shown.count < Self.shownNames { shown.append("'\(String(decoding: name, as: UTF8.self))'") }
@@ -73,6 +79,7 @@ struct TableRecordScanner: RecordScanner {
     record.missingColumns = max(0, columnCount - count)
     if fields.id != nil { record.id = found[fields.texts.count]?.range }
     guard count == columnCount else {
+      if fields.isTextReplaced { record.missingColumns = columnCount }
       record.problem = RecordProblem(
         .invalidRecord, "the row has \(count) columns, but the table \(columnCount)")
       return
@@ -80,11 +87,13 @@ struct TableRecordScanner: RecordScanner {
     record.firstField = block.fields.count
     for (slot, field) in fields.texts.enumerated() {
       guard let cell = found[slot] else { continue }  // There is one: the row has all columns.
+      if slot == 0 { record.place = ResultPlace(range: cell.raw, depth: 0, needsComma: false) }
       let text = try text(cell, in: block)
       guard text.range.count <= fields.maximumTextBytes else {
         record.problem = fields.tooLarge(field, text.range.count)
         return
       }
+      if text.range.isEmpty, fields.nullText == .skip { record.hasNoText = true }
       block.fields.append(text)
     }
   }

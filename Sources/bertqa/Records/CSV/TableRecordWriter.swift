@@ -4,19 +4,32 @@ struct TableRecordWriter: RecordWriter {
   /// Of the results' columns; the last has the reason of a failure.
   private let newNames: [[UInt8]]
 
-  init(newNames: [[UInt8]], dialect: TableDialect) {
+  /// Whether the result has no column but takes the place of the first text.
+  private let replacesText: Bool
+
+  init(newNames: [[UInt8]], dialect: TableDialect, replacesText: Bool) {
+    self.replacesText = replacesText
     self.newNames = newNames
     self.dialect = dialect
   }
 
   /// - Parameter result: the columns but for the reason, with a delimiter before each.
   func writeResult(_ result: [UInt8], of record: Record, in block: Block, to output: inout [UInt8]) {
-    write(result + [dialect.delimiter], of: record, in: block, to: &output)
+    if replacesText, let cell = record.place?.range {
+      write([dialect.delimiter], of: record, replacing: (cell, result.dropFirst()), in: block, to: &output)
+    } else {
+      write(result + [dialect.delimiter], of: record, in: block, to: &output)
+    }
+  }
+
+  func writeEmpty(of record: Record, in block: Block, to output: inout [UInt8]) {
+    let columns = [UInt8](repeating: dialect.delimiter, count: newNames.count)
+    write(columns, of: record, in: block, to: &output)
   }
 
   func writeHeader(_ record: Record, in block: Block, to output: inout [UInt8]) {
     var writer = CellWriter(dialect: dialect)
-    for name in newNames { writer.text(name) }
+    for name in newNames { writer.string(name) }
     write(writer.bytes, of: record, in: block, to: &output)
   }
 
@@ -26,14 +39,17 @@ struct TableRecordWriter: RecordWriter {
     of record: Record, _ problem: RecordProblem, in block: Block, to output: inout [UInt8]
   ) {
     var writer = CellWriter(dialect: dialect)
-    let isUnknown = problem.kind == .recordTooLarge || problem.kind == .truncated
-    for _ in 0..<record.missingColumns + newNames.count - (isUnknown ? 2 : 1) { writer.empty() }
-    writer.text(problem.message.utf8)
+    // Where the text is in a row that does not fit is not known.
+    let isUnknown =
+      problem.kind == .recordTooLarge || problem.kind == .truncated || replacesText && record.place == nil
+    for _ in 0..<record.missingColumns + newNames.count - (isUnknown ? 2 : 1) { writer.null() }
+    writer.string(problem.message.utf8)
     if isUnknown {
       output += writer.bytes
       output.append(UInt8(ascii: "\n"))
     } else {
-      write(writer.bytes, of: record, in: block, to: &output)
+      let cell = replacesText ? record.place?.range : nil
+      write(writer.bytes, of: record, replacing: cell.map { ($0, []) }, in: block, to: &output)
     }
   }
 
@@ -42,8 +58,19 @@ struct TableRecordWriter: RecordWriter {
     endLine(of: record, &output)
   }
 
-  private func write(_ columns: [UInt8], of record: Record, in block: Block, to output: inout [UInt8]) {
-    output.append(contentsOf: block.bytes(record.raw.lowerBound..<record.content.upperBound))
+  /// - Parameter cell: what comes in the place of a cell.
+  private func write(
+    _ columns: [UInt8], of record: Record,
+    replacing cell: (range: Range<Int>, bytes: ArraySlice<UInt8>)? = nil,
+    in block: Block, to output: inout [UInt8]
+  ) {
+    var start = record.raw.lowerBound
+    if let cell {
+      output.append(contentsOf: block.bytes(start..<cell.range.lowerBound))
+      output += cell.bytes
+      start = cell.range.upperBound
+    }
+    output.append(contentsOf: block.bytes(start..<record.content.upperBound))
     output += columns
     output.append(contentsOf: block.bytes(record.content.upperBound..<record.raw.upperBound))
     endLine(of: record, &output)

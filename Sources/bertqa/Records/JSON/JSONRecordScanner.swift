@@ -33,6 +33,12 @@ struct JSONRecordScanner: RecordScanner {
         record.problem = fields.missing(field)
         return
       }
+      if value.kind == .null, fields.nullText != .fail {
+        if fields.nullText == .skip { record.hasNoText = true }
+        let end = value.range.upperBound
+        block.fields.append(FieldText(isDecoded: false, range: end..<end))
+        continue
+      }
       guard value.kind == .string || value.kind.isSimple && index >= fields.stringCount else {
         record.problem = RecordProblem(
           .wrongType, "the field '\(field.name)' is \(value.kind.phrase), not a string")

@@ -2,6 +2,8 @@
 struct JSONRecordWriter: RecordWriter {
   /// Whether a record has its length before it instead of a line feed behind it.
   private let isLengthPrefixed: Bool
+  /// Whether what is no JSON object is written as a string.
+  private let keepsRecord: Bool
   private let name: [UInt8]
   /// Entry d: the members to open where d segments of the output's path exist, up to the result.
   private let openings: [[UInt8]]
@@ -11,7 +13,8 @@ struct JSONRecordWriter: RecordWriter {
   /// A part of a record's bytes and what comes in its place.
   private typealias Change = (range: Range<Int>, bytes: [UInt8])
 
-  init(output: FieldPath, isLengthPrefixed: Bool) {
+  init(output: FieldPath, isLengthPrefixed: Bool, keepsRecord: Bool) {
+    self.keepsRecord = keepsRecord
     self.isLengthPrefixed = isLengthPrefixed
     name = output.segments[0]
     reasonKey = Self.quoted(JSONRecordScanner.reason(for: output).segments[0]) + ":".utf8
@@ -42,6 +45,12 @@ struct JSONRecordWriter: RecordWriter {
     endLine(of: record, &output)
   }
 
+  func writeEmpty(
+    of record: Record, in block: Block, to output: inout [UInt8]
+  ) throws(RecordProblem) {
+    try writeResult(Self.null, of: record, in: block, to: &output)
+  }
+
   func writeNull(
     of record: Record, _ problem: RecordProblem, in block: Block, to output: inout [UInt8]
   ) {
@@ -60,7 +69,7 @@ struct JSONRecordWriter: RecordWriter {
     var object = [UInt8(ascii: "{")] + openings[0] + Self.null
     object += repeatElement(UInt8(ascii: "}"), count: openings.count - 2)
     object += ",".utf8 + reasonKey + Self.quoted(problem.message.utf8)
-    if case .data = record.kind {
+    if case .data = record.kind, keepsRecord {
       object += ",".utf8 + Self.quoted(name + "_record".utf8) + ":".utf8
       object += Self.quoted(block.bytes(record.content))
     }

@@ -24,6 +24,9 @@ struct JSONWriter {
     element { $0.append(value.isFinite ? value.description : "null") }
   }
 
+  /// What is JSON already.
+  mutating func literal(_ json: String) { element { $0.append(json) } }
+
   mutating func string(_ text: String) { string(text.utf8) }
 
   /// Each invalid sequence of UTF-8 becomes U+FFFD.

@@ -107,7 +107,7 @@ extension WordContribution {
 
 extension ProblemType {
   /// Hugging Face's.
-  fileprivate var spelling: String {
+  var spelling: String {
     switch self {
     case .singleLabel: "single_label_classification"
     case .multiLabel: "multi_label_classification"

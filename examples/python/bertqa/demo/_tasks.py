@@ -15,8 +15,8 @@ Request = Mapping[str, Any]
 
 #: Documents that stay tokenized.
 PREPARED = 4
-#: Answers shown; words shown that may come next; words of a text that its next word is predicted from.
-ANSWERS, NEXT_WORDS, LAST_WORDS = 5, 8, 500
+#: Answers shown; words shown that may come next; characters of a text that its next word is predicted from.
+ANSWERS, NEXT_WORDS, LAST_TEXT = 5, 8, 3000
 #: Occurrences of words that are coloured.
 CONTRIBUTIONS = 1000
 
@@ -120,11 +120,13 @@ class Tasks:
         context = self.context("predict")
         info = context.info.sequence
         separator = info.separator if info else " "
-        words = split(_string(request, "text"), separator)[-LAST_WORDS:]
-        prediction = None
-        for word in words:
-            state = prediction.state if prediction else None
-            prediction = context.predict(word, state, top_k=NEXT_WORDS, cancel=cancel)
+        text = _string(request, "text")
+        if len(text) > LAST_TEXT:
+            text = re.sub(r"^\S*", "", text[-LAST_TEXT:])  # without the rest of a word
+        try:
+            prediction = context.predict_text(text, top_k=NEXT_WORDS, cancel=cancel)
+        except InvalidArgument:
+            prediction = None  # of a text that has no word
         end = info.end if info else None
         return {
             "separator": separator,
@@ -159,14 +161,6 @@ def _string(request: Request, name: str) -> str:
 def _range(answer: Answer[str]) -> Dict[str, Any]:
     start, end = answer.utf16_range
     return {"start": start, "end": end, "text": answer.text, "probability": answer.probability}
-
-
-def split(text: str, separator: str) -> List[str]:
-    """The words of a text, roughly as the models of words read it (docs/sequences.md); characters of it for models
-    of characters."""
-    if not separator:
-        return list(text)
-    return re.findall(r"\w+(?:['-]\w+)*|[^\w\s'\"“”‘]", text.replace("’", "'"))
 
 
 _SUBJECT = r"(?P<subject>[A-Z][\w'’-]*(?: [\w'’–-]+){0,7}?)"

@@ -35,7 +35,7 @@ extension PatternText {
   }
 
   /// Where a domain name ends that begins at a place: two labels or more, the last of letters; nil if there is none.
-  private func domain(at start: Int) -> Int? {
+  func domain(at start: Int) -> Int? {
     var position = start
     // Behind the last label that may be a top-level domain.
     var end: Int?
@@ -94,7 +94,7 @@ extension PatternText {
 
   /// Where an address ends: at white space, at a character that no address has, or before punctuation and closing
   /// brackets that belong to the sentence around it.
-  private func urlEnd(from start: Int) -> Int {
+  func urlEnd(from start: Int) -> Int {
     var end = start
     // Opening less closing brackets: round, square.
     var (round, square) = (0, 0)

@@ -1,0 +1,30 @@
+/// What makes an answer more than punctuation.
+enum AnswerContent {
+  /// Whether a letter, a number or a symbol that says something is among these bytes.
+  static func isPresent(in range: TextRange, of text: UnsafeBufferPointer<UInt8>) -> Bool {
+    var position = range.start
+    while position < range.end {
+      let unit = UTF8Codec.decode(text, at: position)
+      if isContent(unit) { return true }
+      position += unit.size
+    }
+    return false
+  }
+
+  /// Of ASCII letters, digits and `$`; beyond it all but punctuation, marks, modifiers, white space, controls and
+  /// U+FFFD, which invalid bytes read as: currency signs, `°`, `±` and emoji are content.
+  private static func isContent(_ unit: DecodedScalar) -> Bool {
+    if unit.scalar < 0x80 {
+      let byte = UInt8(unit.scalar)
+      return PatternText.isLetter(byte) || PatternText.isDigit(byte) || byte == UInt8(ascii: "$")
+    }
+    if unit.scalar == 0xFFFD { return false }
+    switch unit.unicodeScalar.properties.generalCategory {
+    case .connectorPunctuation, .dashPunctuation, .openPunctuation, .closePunctuation, .initialPunctuation,
+      .finalPunctuation, .otherPunctuation, .nonspacingMark, .spacingMark, .enclosingMark, .modifierSymbol,
+      .spaceSeparator, .lineSeparator, .paragraphSeparator, .control, .format, .surrogate:
+      return false
+    default: return true
+    }
+  }
+}

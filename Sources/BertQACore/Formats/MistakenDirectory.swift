@@ -1,0 +1,65 @@
+import Glibc
+
+/// What was given as a model's directory and is something else.
+enum MistakenDirectory {
+  /// What the path is; nil where it is a directory, or nothing that is known.
+  static func error(for path: String) -> BertQAError? {
+    var status = stat()
+    guard !path.utf8.contains(0) else { return nil }
+    guard stat(path, &status) == 0 else {
+      guard isHubName(path) else { return nil }
+      return BertQAError(
+        .io,
+        "\(path): no such directory; it reads like the name of a model on the Hugging Face Hub, from which nothing "
+          + "is downloaded here: save the model to a directory ('hf download \(path) --local-dir DIR') and give that"
+      )
+    }
+    guard status.st_mode & S_IFMT == S_IFREG else { return nil }
+    do throws(BertQAError) {
+      _ = try ModelFile(path: path).checkedForPointer()
+    } catch {
+      return error
+    }
+    return BertQAError(
+      .io, "\(path): is a file, not a model's directory: give the directory that has config.json")
+  }
+
+  /// `organisation/model`, where there is no directory of the organisation's name.
+  private static func isHubName(_ path: String) -> Bool {
+    let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+    guard parts.count == 2, let owner = parts.first, !ModelFile.exists(String(owner)) else { return false }
+    return parts.allSatisfy { part in
+      guard let first = part.utf8.first, first != UInt8(ascii: "."), first != UInt8(ascii: "-") else {
+        return false
+      }
+      return part.utf8.count <= 96 && part.utf8.allSatisfy(isNameByte)
+    }
+  }
+
+  private static func isNameByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"):
+      return true
+    default: return false
+    }
+  }
+}
+
+extension ModelFile {
+  /// How the file begins that Git LFS leaves in the place of one that was not fetched.
+  private static let pointerStart: StaticString = "version https://git-lfs.github.com/spec/"
+  /// More than any such file has, bytes.
+  private static let pointerLimit = 1024
+
+  /// This file, unless it only says where the file is.
+  func checkedForPointer() throws(BertQAError) -> ModelFile {
+    guard bytes.count <= Self.pointerLimit else { return self }
+    let isPointer = Self.pointerStart.withUTF8Buffer { start in bytes.starts(with: start) }
+    guard isPointer else { return self }
+    throw BertQAError(
+      .invalidModel,
+      "\(path): is a Git LFS pointer, which stands for a file that was not fetched: run 'git lfs pull' in the "
+        + "repository that it is from, or download the file itself")
+  }
+}

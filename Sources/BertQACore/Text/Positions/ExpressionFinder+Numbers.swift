@@ -1,0 +1,182 @@
+/// Numbers: `-1,200.50`, `12:30`, `1/2`, `$5 million`, `37.5 °C`, `60 km/h`, `7 p.m.`
+extension ExpressionFinder {
+  /// How far from a cut a number may begin, and the most bytes of one.
+  private static let reach = 48
+  private static let longest = 96
+
+  func number(across cut: Int) -> Range<Int>? {
+    // Behind the cut there may be digits whose signs were cut off; before it those of a unit that was.
+    var position = cut
+    let low = max(0, cut - Self.reach)
+    while position < cut + 4, !text.isDigit(position), text[position] > 0x20 { position += 1 }
+    var words = 0
+    while position >= low, words < 3 {
+      if text.isDigit(position) {
+        guard let range = number(at: position) else { return nil }
+        if Self.isInside(cut, range) { return range }
+        if range.upperBound <= cut { return nil }
+        position = range.lowerBound
+      } else if position < cut, isBlank(text[position]) {
+        words += 1
+      }
+      position -= 1
+    }
+    return nil
+  }
+
+  /// The number that a digit belongs to, with what is before and behind it.
+  private func number(at digit: Int) -> Range<Int>? {
+    var (begin, end) = (digit, digit + 1)
+    while let size = partSize(before: begin) {
+      begin -= size
+      if end - begin > Self.longest { return nil }
+    }
+    while let size = partSize(at: end) {
+      end += size
+      if end - begin > Self.longest { return nil }
+    }
+    guard text.isDigit(begin) else { return begin..<end }
+    begin = beginWithSigns(begin)
+    end = endWithSigns(end)
+    if let scale = endOfWord(behindSpaceAt: end, among: Self.scales) { end = scale }
+    if let unit = endOfWord(behindSpaceAt: end, among: Self.units) { end = unit }
+    return begin..<end
+  }
+
+  // MARK: - Digits
+
+  /// The bytes of what goes on with a number at a place: a letter or digit, or a mark between two digits.
+  private func partSize(at position: Int) -> Int? {
+    if text.isAlphanumeric(position) { return 1 }
+    if let size = space(at: position), size > 1 {
+      return text.isDigit(position - 1) && areThreeDigits(at: position + size) ? size : nil
+    }
+    let letter = text.nameLetter(at: position)
+    if letter > 0 { return letter }
+    if isSuperscript(position) { return 2 }
+    return isJoint(position) ? 1 : nil
+  }
+
+  private func partSize(before position: Int) -> Int? {
+    guard position > 0 else { return nil }
+    for size in 1...min(4, position) where text[position - size] & 0xC0 != 0x80 {
+      return partSize(at: position - size) == size ? size : nil
+    }
+    return nil
+  }
+
+  /// Whether a mark stands between two digits that make one number with it; not a dash, which makes a range.
+  private func isJoint(_ position: Int) -> Bool {
+    guard text.isDigit(position - 1), text.isDigit(position + 1) else { return false }
+    switch text[position] {
+    case UInt8(ascii: "."), UInt8(ascii: ","), UInt8(ascii: ":"), UInt8(ascii: "'"): return true
+    // 1/2 and 31/12/2026, but not the season 2025/26.
+    case UInt8(ascii: "/"): return !text.isDigit(position - 3) || !text.isDigit(position - 2)
+    default: return false
+    }
+  }
+
+  /// Digits may be grouped by narrow spaces and by those that do not break.
+  private func areThreeDigits(at position: Int) -> Bool {
+    (0..<3).allSatisfy { text.isDigit(position + $0) } && !text.isDigit(position + 3)
+  }
+
+  /// `²`, `³` and `¹`.
+  private func isSuperscript(_ position: Int) -> Bool {
+    guard text[position] == 0xC2 else { return false }
+    return [0xB2, 0xB3, 0xB9].contains(text[position + 1])
+  }
+
+  // MARK: - Signs
+
+  private func scalar(at position: Int) -> DecodedScalar? {
+    guard position >= 0, position < text.count else { return nil }
+    return UTF8Codec.decode(text.bytes, at: position)
+  }
+
+  private func scalar(before position: Int) -> DecodedScalar? {
+    guard position > 0, let base = text.bytes.baseAddress else { return nil }
+    return UTF8Codec.decodeBackwards(base, before: position, begin: max(0, position - 4))
+  }
+
+  /// Where a number begins with the currency and sign before its digits: `-$5`, `US$5`.
+  private func beginWithSigns(_ begin: Int) -> Int {
+    var begin = begin
+    if let currency = scalar(before: begin), isCurrency(currency) {
+      begin -= currency.size
+      var letters = begin
+      while letters > 0, PatternText.isLetter(text[letters - 1]), text[letters - 1] & 0x20 == 0,
+        begin - letters < 3
+      {
+        letters -= 1
+      }
+      if !text.isWordByte(letters - 1) { begin = letters }
+    }
+    guard let sign = scalar(before: begin), ["-", "+", "−", "±"].contains(sign.unicodeScalar) else {
+      return begin
+    }
+    // Between two numbers or words it is a dash.
+    let before = scalar(before: begin - sign.size)?.unicodeScalar
+    let isSign = before.map { $0.properties.isWhitespace || "([{\"'“‘=:".unicodeScalars.contains($0) } ?? true
+    return isSign ? begin - sign.size : begin
+  }
+
+  /// Where it ends with what stands at its digits: `50%`, `37°C`, `5€`.
+  private func endWithSigns(_ end: Int) -> Int {
+    guard let sign = scalar(at: end) else { return end }
+    switch sign.unicodeScalar {
+    case "%", "‰", "′", "″", "℃", "℉": return end + sign.size
+    case "°":
+      let letter = text[end + sign.size]
+      let hasScale = [UInt8(ascii: "C"), UInt8(ascii: "F")].contains(letter)
+      let isWord = text.isWordByte(end + sign.size + 1)
+      return end + sign.size + (hasScale && !isWord ? 1 : 0)
+    default: return isCurrency(sign) ? end + sign.size : end
+    }
+  }
+
+  private func isCurrency(_ unit: DecodedScalar) -> Bool {
+    unit.unicodeScalar.properties.generalCategory == .currencySymbol
+  }
+
+  // MARK: - Units
+
+  private static let scales: [StaticString] = ["hundred", "thousand", "million", "billion", "trillion", "bn"]
+
+  /// Signs of units, longer ones before their beginnings; no words, which are answers by themselves.
+  private static let units: [StaticString] = [
+    "km/h", "km²", "km2", "km", "kg", "kWh", "kW", "kHz", "kB", "cm²", "cm", "mm²", "mm", "mg", "ml", "ms",
+    "mph",
+    "m/s", "m²", "m³", "MHz", "MWh", "MW", "MB", "GHz", "GWh", "GW", "GB", "TWh", "TB", "Hz", "Wh", "ft",
+    "lbs", "lb",
+    "oz", "a.m.", "p.m.", "am", "pm", "AM", "PM", "A.M.", "P.M.", "°C", "°F", "°", "%", "€", "£", "$", "¥",
+    "m",
+  ]
+
+  /// Where a word of the list ends behind one space.
+  private func endOfWord(behindSpaceAt position: Int, among words: [StaticString]) -> Int? {
+    guard let space = space(at: position) else { return nil }
+    let start = position + space
+    for word in words {
+      let end = start + word.utf8CodeUnitCount
+      let isThere = word.withUTF8Buffer { word in
+        word.indices.allSatisfy { text[start + $0] == word[$0] }
+      }
+      if isThere, !text.isWordByte(end), text.nameLetter(at: end) == 0, !isSuperscript(end) { return end }
+    }
+    return nil
+  }
+
+  /// The bytes of a space or line feed, or of a space that does not break or is narrow.
+  private func space(at position: Int) -> Int? {
+    switch text[position] {
+    case UInt8(ascii: " "), UInt8(ascii: "\n"): return 1
+    default: break
+    }
+    switch scalar(at: position)?.unicodeScalar {
+    case "\u{A0}": return 2
+    case "\u{2009}", "\u{202F}": return 3
+    default: return nil
+    }
+  }
+}

@@ -1,0 +1,150 @@
+/// Finds expressions that nobody would cut, by rule: e-mail and web addresses, numbers with their signs and units,
+/// and abbreviations with their dots.
+///
+/// Every rule looks at a bounded number of bytes around the cut; longer expressions are none.
+struct ExpressionFinder {
+  let text: PatternText
+
+  /// The most bytes of an address on the web.
+  private static let longestURL = 2048
+
+  /// The range with the whole of what its edges cut. O(1).
+  func extended(_ range: TextRange) -> TextRange {
+    let first = expression(across: range.start)
+    let last = expression(across: range.end)
+    return TextRange(
+      start: min(range.start, first?.lowerBound ?? range.start),
+      end: max(range.end, last?.upperBound ?? range.end))
+  }
+
+  /// The expression that lies on both sides of a place.
+  private func expression(across cut: Int) -> Range<Int>? {
+    guard cut > 0, cut < text.count else { return nil }
+    return url(across: cut) ?? email(across: cut) ?? number(across: cut) ?? abbreviation(across: cut)
+  }
+
+  static func isInside(_ cut: Int, _ range: Range<Int>) -> Bool {
+    range.lowerBound < cut && cut < range.upperBound
+  }
+
+  // MARK: - Addresses
+
+  /// The first one of those that begin in the run of characters without white space before the cut.
+  private func url(across cut: Int) -> Range<Int>? {
+    let low = max(0, cut - Self.longestURL)
+    var begin = cut
+    while begin > low, text[begin - 1] > 0x20 { begin -= 1 }
+    // The rules see no more of a long address than this.
+    let part = PatternText(
+      bytes: UnsafeBufferPointer(rebasing: text.bytes[begin..<min(text.count, cut + Self.longestURL)]))
+    var position = 0
+    while position < cut - begin {
+      guard let range = url(at: position, of: part) else {
+        position += 1
+        continue
+      }
+      if Self.isInside(cut - begin, range) {
+        return range.count <= Self.longestURL ? begin + range.lowerBound..<begin + range.upperBound : nil
+      }
+      position = range.upperBound
+    }
+    return nil
+  }
+
+  private func url(at position: Int, of part: PatternText) -> Range<Int>? {
+    guard !part.isWordByte(position - 1) else { return nil }
+    return part.url(at: position) ?? host(at: position, of: part)
+  }
+
+  /// A name such as `example.org/path`, which begins with no `www.`: of a few top-level domains that are no words,
+  /// so that a full stop without a space behind it makes no name.
+  private func host(at position: Int, of part: PatternText) -> Range<Int>? {
+    guard part.isAlphanumeric(position), !Self.isAddressByte(part[position - 1]),
+      let end = part.domain(at: position)
+    else { return nil }
+    let last = part.bytes[position..<end].split(separator: UInt8(ascii: ".")).last ?? []
+    guard Self.topLevelDomains.contains(String(decoding: last, as: UTF8.self)) else { return nil }
+    return position..<(part[end] == UInt8(ascii: "/") ? part.urlEnd(from: end) : end)
+  }
+
+  private static let topLevelDomains: Set<String> = [
+    "com", "org", "net", "edu", "gov", "mil", "info", "io", "uk", "eu", "de", "fr", "jp", "cn", "ru",
+  ]
+
+  /// Of the addresses whose @ is beside the cut or in the run of their characters around it.
+  private func email(across cut: Int) -> Range<Int>? {
+    for at in [signBefore(cut), signBehind(cut)] {
+      if let at, let range = text.email(around: at), Self.isInside(cut, range) { return range }
+    }
+    return nil
+  }
+
+  /// RFC 5321's longest domain and local part, in bytes.
+  private static let longestDomain = 255
+  private static let longestLocalPart = 64
+
+  private func signBefore(_ cut: Int) -> Int? {
+    var position = cut
+    while position > max(0, cut - Self.longestDomain), Self.isAddressByte(text[position - 1]) {
+      position -= 1
+      if text[position] == UInt8(ascii: "@") { return position }
+    }
+    return nil
+  }
+
+  private func signBehind(_ cut: Int) -> Int? {
+    var position = cut
+    while position < cut + Self.longestLocalPart, Self.isAddressByte(text[position]) {
+      if text[position] == UInt8(ascii: "@") { return position }
+      position += 1
+    }
+    return nil
+  }
+
+  private static func isAddressByte(_ byte: UInt8) -> Bool {
+    if PatternText.isLetter(byte) || PatternText.isDigit(byte) || byte >= 0x80 { return true }
+    switch byte {
+    case UInt8(ascii: "@"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "+"),
+      UInt8(ascii: "%"), UInt8(ascii: "'"):
+      return true
+    default: return false
+    }
+  }
+
+  // MARK: - Abbreviations
+
+  private static let longestAbbreviation = 16
+
+  /// Letters with dots between them and behind the last one (`U.S.`, `e.g.`, `Ph.D.`), and a few words with the
+  /// dot behind them (`Inc.`, `Dr.`).
+  private func abbreviation(across cut: Int) -> Range<Int>? {
+    var (begin, end) = (cut, cut)
+    while begin > 0, isAbbreviationByte(text[begin - 1]) {
+      begin -= 1
+      if cut - begin > Self.longestAbbreviation { return nil }
+    }
+    while isAbbreviationByte(text[end]) {
+      end += 1
+      if end - begin > Self.longestAbbreviation { return nil }
+    }
+    guard begin < cut, cut < end, !text.isWordByte(begin - 1), !text.isWordByte(end) else { return nil }
+    var parts = text.bytes[begin..<end].split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+    if parts.last?.isEmpty == true { parts.removeLast() }
+    if parts.count > 1 {
+      let isDotted = parts.allSatisfy { (1...2).contains($0.count) } && parts.contains { $0.count == 1 }
+      return isDotted ? begin..<end : nil
+    }
+    guard let word = parts.first, word.count + 1 == end - begin else { return nil }
+    let name = String(decoding: word, as: UTF8.self)
+    return SentenceFinder.leading.contains(name) || Self.closing.contains(name) ? begin..<end : nil
+  }
+
+  /// Those that end a name.
+  private static let closing: Set<String> = ["Inc", "Ltd", "Corp", "Bros", "Co", "Esq", "etc"]
+
+  private func isAbbreviationByte(_ byte: UInt8) -> Bool {
+    PatternText.isLetter(byte) || byte == UInt8(ascii: ".")
+  }
+
+  func isBlank(_ byte: UInt8) -> Bool { byte <= 0x20 }
+}

@@ -1,0 +1,88 @@
+/// Options of a count of words.
+public struct WordCountOptions: Sendable {
+  public var call = CallOptions()
+  /// Words of fewer code points are left out; 1...255.
+  public var minWordLength = 3
+  /// 1: words; 2: and pairs of neighbouring words.
+  public var maxNGram = 1
+
+  public init() {}
+
+  func validate() throws(BertQAError) {
+    try TrainOptions.check("min_word_length", minWordLength, 1...WordScanner.maximumBytes)
+    try TrainOptions.check("max_ngram", maxNGram, 1...2)
+  }
+}
+
+/// The words of a text, lower-cased, in the order of their first occurrence, and how often the text has each: what
+/// word-count classifiers make of it. Immutable.
+public final class WordCountList: @unchecked Sendable {
+  // Sendable: nothing changes after init.
+
+  private var table = WordTable()
+  /// By word.
+  private var occurrences = GrowableBuffer<Int>()
+
+  /// What a word takes in `table` and `occurrences` beside its bytes.
+  private static let wordBytes = 60
+
+  /// - Parameter text: UTF-8; invalid bytes are no words.
+  /// - Throws: `.invalidArgument` for an option outside its range, `.tooLarge`, `.outOfMemory`, `.cancelled`,
+  ///   `.deadlineExceeded`.
+  public convenience init(
+    of text: UnsafeBufferPointer<UInt8>, options: WordCountOptions = WordCountOptions()
+  ) throws(BertQAError) {
+    try options.validate()
+    try TextLimit.check(text, "text")
+    WarmUp.once(.wordCountList) {
+      let words: StaticString = "two words two word\u{E9}s"
+      let text = UnsafeBufferPointer(start: words.utf8Start, count: words.utf8CodeUnitCount)
+      var options = WordCountOptions()
+      options.maxNGram = 2
+      _ = (try? WordCountList(checked: text, options, CallMonitor(CallOptions())))?[0].word
+    }
+    try self.init(checked: text, options, CallMonitor(options.call))
+  }
+
+  public static func of(
+    _ text: String, options: WordCountOptions = WordCountOptions()
+  ) throws(BertQAError) -> WordCountList {
+    try withBytes(of: text) { text throws(BertQAError) in try WordCountList(of: text, options: options) }
+  }
+
+  private init(
+    checked text: UnsafeBufferPointer<UInt8>, _ options: WordCountOptions, _ monitor: CallMonitor
+  ) throws(BertQAError) {
+    try monitor.check()
+    var walk = WordWalk(
+      text, minimumLength: options.minWordLength, maxNGram: options.maxNGram, hasher: table.hasher,
+      poll: CallPoll(monitor))
+    try walk.forEach { occurrence throws(BertQAError) in
+      try count(occurrence.key, occurrence.hash, monitor)
+    }
+  }
+
+  private func count(
+    _ key: WordTable.Key, _ hash: UInt64, _ monitor: CallMonitor
+  ) throws(BertQAError) {
+    let id = try table.insert(key, hash: hash)
+    if id == occurrences.count {
+      try monitor.hold(Self.wordBytes + table.word(id).count)
+      try occurrences.append(0)
+    }
+    occurrences[id] += 1
+  }
+
+  /// Distinct words, and pairs of them.
+  public var count: Int { table.count }
+
+  /// A word, or a pair with a space between, and how often the text has it.
+  public subscript(index: Int) -> (word: String, count: Int) {
+    (String(decoding: bytes(at: index), as: UTF8.self), occurrences[index])
+  }
+
+  /// The UTF-8 of a word, with a NUL behind it; lives as long as the list.
+  package func bytes(at index: Int) -> UnsafeBufferPointer<UInt8> { table.word(index) }
+
+  package func occurrences(at index: Int) -> Int { occurrences[index] }
+}

@@ -1,0 +1,103 @@
+import CCodecs
+
+/// Frames of Zstandard (RFC 8878), one after the other. A frame may ask for a window of up to 128 MiB.
+final class ZstdDecoder: StreamDecoder {
+  private typealias Step =
+    @convention(c) (
+      OpaquePointer, UnsafeMutablePointer<codecs_zstd_out>, UnsafeMutablePointer<codecs_zstd_in>
+    ) -> Int
+
+  private let stream: OpaquePointer
+  private let decompress: Step
+  private let errors: ZstdErrors
+  private let release: @convention(c) (OpaquePointer?) -> Int
+  /// What the last step returned: 0 behind a frame.
+  private var isBehindFrame = false
+
+  init(_ zstd: SharedLibrary) throws(ToolError) {
+    decompress = try zstd.function("ZSTD_decompressStream", as: Step.self)
+    release = try zstd.function("ZSTD_freeDStream", as: (@convention(c) (OpaquePointer?) -> Int).self)
+    errors = try ZstdErrors(zstd)
+    let make = try zstd.function("ZSTD_createDStream", as: (@convention(c) () -> OpaquePointer?).self)
+    guard let stream = make() else { throw ToolError(.resources, "not enough memory for zstd") }
+    self.stream = stream
+  }
+
+  deinit { _ = release(stream) }
+
+  var isWhole: Bool { isBehindFrame }
+
+  func decode(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) -> DecoderStep {
+    var source = codecs_zstd_in(src: input.baseAddress, size: input.count, pos: 0)
+    var target = codecs_zstd_out(dst: output.baseAddress, size: output.count, pos: 0)
+    // Asked again behind a frame without more input, it would say that it waits for the next one.
+    if isBehindFrame, input.isEmpty { return DecoderStep() }
+    let result = decompress(stream, &target, &source)
+    isBehindFrame = result == 0
+    return DecoderStep(consumed: source.pos, produced: target.pos, flaw: errors.message(of: result))
+  }
+}
+
+/// Writes frames of Zstandard, with checksums.
+final class ZstdEncoder: StreamEncoder {
+  private typealias Step =
+    @convention(c) (
+      OpaquePointer, UnsafeMutablePointer<codecs_zstd_out>, UnsafeMutablePointer<codecs_zstd_in>, Int32
+    ) -> Int
+
+  private let stream: OpaquePointer
+  private let compress: Step
+  private let errors: ZstdErrors
+  private let release: @convention(c) (OpaquePointer?) -> Int
+
+  private static let chunk = 1 << 16
+  private static let flush: Int32 = 1  // ZSTD_e_flush
+  private static let end: Int32 = 2  // ZSTD_e_end
+  private static let checksumFlag: Int32 = 201  // ZSTD_c_checksumFlag
+
+  init(_ zstd: SharedLibrary) throws(ToolError) {
+    compress = try zstd.function("ZSTD_compressStream2", as: Step.self)
+    release = try zstd.function("ZSTD_freeCStream", as: (@convention(c) (OpaquePointer?) -> Int).self)
+    errors = try ZstdErrors(zstd)
+    let make = try zstd.function("ZSTD_createCStream", as: (@convention(c) () -> OpaquePointer?).self)
+    let set = try zstd.function(
+      "ZSTD_CCtx_setParameter", as: (@convention(c) (OpaquePointer, Int32, Int32) -> Int).self)
+    guard let stream = make() else { throw ToolError(.resources, "not enough memory for zstd") }
+    self.stream = stream
+    _ = set(stream, Self.checksumFlag, 1)
+  }
+
+  deinit { _ = release(stream) }
+
+  func encode(_ bytes: UnsafeRawBufferPointer, isLast: Bool, to output: inout [UInt8]) throws(ToolError) {
+    var source = codecs_zstd_in(src: bytes.baseAddress, size: bytes.count, pos: 0)
+    // What is still to be put out, or an error.
+    var rest = 0
+    repeat {
+      rest = withUnsafeTemporaryAllocation(byteCount: Self.chunk, alignment: 8) { room in
+        var target = codecs_zstd_out(dst: room.baseAddress, size: room.count, pos: 0)
+        let rest = compress(stream, &target, &source, isLast ? Self.end : Self.flush)
+        output += room.prefix(target.pos)
+        return rest
+      }
+      if let message = errors.message(of: rest) {
+        throw ToolError(.resources, "zstd cannot compress: \(message)")
+      }
+    } while rest != 0
+  }
+}
+
+/// What libzstd says of the numbers that it returns.
+private struct ZstdErrors {
+  private let isError: @convention(c) (Int) -> UInt32
+  private let name: @convention(c) (Int) -> UnsafePointer<CChar>
+
+  init(_ zstd: SharedLibrary) throws(ToolError) {
+    isError = try zstd.function("ZSTD_isError", as: (@convention(c) (Int) -> UInt32).self)
+    name = try zstd.function(
+      "ZSTD_getErrorName", as: (@convention(c) (Int) -> UnsafePointer<CChar>).self)
+  }
+
+  /// nil for what is no error.
+  func message(of result: Int) -> String? { isError(result) == 0 ? nil : String(cString: name(result)) }
+}

@@ -1,0 +1,70 @@
+import BertQACore
+
+/// Texts that a classifier was not trained on, and what it says of them.
+struct Holdout {
+  private struct Prediction {
+    let target: Int
+    /// nil where it said nothing.
+    let predicted: Int?
+    let probability: Float
+  }
+
+  private var names: [String: Int] = [:]
+  private var predictions: [Prediction] = []
+  /// Texts with too few words to be classified.
+  private var unclassifiedCount = 0
+
+  mutating func add(_ result: Classification, label: String) {
+    let target = index(of: label)
+    let predicted = result.scores.first.map { index(of: $0.label) }
+    if predicted == nil { unclassifiedCount += 1 }
+    predictions.append(
+      Prediction(target: target, predicted: predicted, probability: result.scores.first?.probability ?? 0))
+  }
+
+  private mutating func index(of name: String) -> Int {
+    if let index = names[name] { return index }
+    names[name] = names.count
+    return names.count - 1
+  }
+
+  private var facts: [(String, Facts.Value)] {
+    [
+      ("text_count", .integer(predictions.count)), ("unclassified_count", .integer(unclassifiedCount)),
+    ]
+  }
+
+  /// Of the labels that occur or were predicted, sorted by their bytes.
+  var evaluation: EvaluationRecord {
+    let labels = names.keys.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    var places = [Int](repeating: 0, count: labels.count)
+    for (place, label) in labels.enumerated() { places[names[label] ?? 0] = place }
+    var metrics = PredictionMetrics(labelCount: labels.count)
+    var labelTexts = [Int](repeating: 0, count: labels.count)
+    for prediction in predictions {
+      labelTexts[places[prediction.target]] += 1
+      metrics.add(
+        target: places[prediction.target], predicted: prediction.predicted.map { places[$0] },
+        probability: Double(prediction.probability))
+    }
+    return EvaluationRecord(
+      labels: labels, labelTexts: labelTexts, accuracy: metrics.accuracy, macroF1: metrics.macroF1,
+      calibrationError: metrics.calibrationError, precision: metrics.precision, recall: metrics.recall,
+      f1: metrics.f1, confusion: metrics.confusion)
+  }
+
+  func lines() -> [UInt8] {
+    let evaluation = evaluation
+    return Array("held out:\n".utf8) + Facts(facts + evaluation.facts).lines() + evaluation.tableLines()
+  }
+
+  /// Named as those of the report.
+  func writeMembers(to writer: inout JSONWriter) {
+    let evaluation = evaluation
+    for (name, value) in facts + evaluation.facts {
+      writer.key(name)
+      value.write(to: &writer)
+    }
+    evaluation.writeLabels(to: &writer)
+  }
+}

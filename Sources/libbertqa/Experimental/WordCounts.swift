@@ -1,0 +1,70 @@
+import BertQACore
+import CBertQAHeader
+
+/// The words of a text and the C views of them.
+final class WordCountListHandle: Handle {
+  /// What the views point to.
+  private let list: WordCountList
+  let words: CArray<bertqa_word_count>
+
+  init(_ list: WordCountList, _ monitor: CallMonitor) throws(BertQAError) {
+    self.list = list
+    words = try CArray(count: list.count, monitor) { index in
+      let word = list.bytes(at: index)
+      var view = bertqa_word_count()
+      view.struct_size = MemoryLayout<bertqa_word_count>.size
+      view.text = UnsafeRawPointer(word.baseAddress)?.assumingMemoryBound(to: CChar.self)
+      view.length = word.count
+      view.count = list.occurrences(at: index)
+      return view
+    }
+  }
+}
+
+extension bertqa_word_counts_options: COptions {
+  static let name: StaticString = "bertqa_word_counts_options"
+}
+
+@c @implementation
+public func bertqa_word_counts_options_init(
+  _ options: UnsafeMutablePointer<bertqa_word_counts_options>?, _ struct_size: Int
+) {
+  writeDefaults(to: options, size: struct_size)
+}
+
+@c @implementation
+public func bertqa_word_counts(
+  _ text: UnsafePointer<CChar>?, _ length: Int, _ options: UnsafePointer<bertqa_word_counts_options>?,
+  _ list: UnsafeMutablePointer<OpaquePointer?>?
+) -> bertqa_status {
+  status { () throws(BertQAError) in
+    let out = try required(list, "list")
+    out.pointee = nil
+    let raw = try readOptions(options)
+    var options = WordCountOptions()
+    options.call = try callOptions(raw.call)
+    options.minWordLength = number(raw.min_word_length, default: options.minWordLength)
+    options.maxNGram = number(raw.max_ngram, default: options.maxNGram)
+    let bytes = try textArgument(text, length, "text")
+    let counted = try WordCountList(of: bytes, options: options)
+    let monitor = CallMonitor(options.call)
+    out.pointee = try WordCountListHandle(counted, monitor).passed()
+  }
+}
+
+@c @implementation
+public func bertqa_word_count_list_free(_ list: OpaquePointer?) {
+  WordCountListHandle.release(list)
+}
+
+@c @implementation
+public func bertqa_word_count_list_count(_ list: OpaquePointer?) -> Int {
+  WordCountListHandle.borrowed(list)?.words.count ?? 0
+}
+
+@c @implementation
+public func bertqa_word_count_list_get(
+  _ list: OpaquePointer?, _ index: Int
+) -> UnsafePointer<bertqa_word_count>? {
+  WordCountListHandle.borrowed(list)?.words.pointer(at: index)
+}

@@ -1,0 +1,110 @@
+import Foundation
+import Testing
+
+@testable import BertQACore
+
+@Suite struct ExpressionTests {
+  /// What becomes of the part of a text in «».
+  static func extended(_ marked: String) -> String {
+    let parts = marked.components(separatedBy: ["«", "»"])
+    let text = Array(parts.joined().utf8)
+    let start = parts[0].utf8.count
+    return text.withUnsafeBufferPointer {
+      ExpressionFinder(text: PatternText(bytes: $0))
+        .extended(TextRange(start: start, end: start + parts[1].utf8.count))
+    }.text(in: text)
+  }
+
+  @Test(arguments: [
+    // Addresses.
+    ("write to «jane.doe»@example.org, please", "jane.doe@example.org"),
+    ("write to <jane@«example»>", "example"),
+    ("write to <jane@«example».org>", "jane@example.org"),
+    ("(zoë_1+news@«mail».example.co.uk)", "zoë_1+news@mail.example.co.uk"),
+    ("see «https»://example.org/a_(b)?c=d#e.", "https://example.org/a_(b)?c=d#e"),
+    ("(see https://example.org/«a».)", "https://example.org/a"),
+    ("see www.«example».org: it", "www.example.org"),
+    ("read «example».org/news/1, it", "example.org/news/1"),
+    ("read «it».He said", "it"),
+    // Numbers.
+    ("it cost $«5» in all", "$5"),
+    ("it cost «5» million dollars", "5 million"),
+    ("it cost US$«1,200».50.", "US$1,200.50"),
+    ("it cost 5 «million»", "5 million"),
+    ("it cost 5 «million» €, then", "5 million €"),
+    ("at «-40» °C, or", "-40 °C"),
+    ("at −40«°»C", "−40°C"),
+    ("«384\u{A0}400» km off", "384\u{A0}400 km"),
+    ("384\u{202F}«400» km", "384\u{202F}400 km"),
+    ("at 60 «km»/h", "60 km/h"),
+    ("of 12 «m²» each", "12 m²"),
+    ("at «7» p.m. today", "7 p.m."),
+    ("from «12»:30 on", "12:30"),
+    ("on 31/«12»/2026", "31/12/2026"),
+    ("a share of «12».5%, then", "12.5%"),
+    ("a share of 12.«5» %", "12.5 %"),
+    // Words and ranges that are answers by themselves.
+    ("for «5» years", "5"),
+    ("for 5 «years»", "years"),
+    ("from «1914»–1918", "1914"),
+    ("from 1914-«1918»", "1918"),
+    ("the season «2025»/26", "2025"),
+    ("He left in «1990». 5 km on", "1990"),
+    ("pages 3, «4», 5", "4"),
+    ("«Tesla»'s car", "Tesla"),
+    // Abbreviations.
+    ("in the «U».S. in May", "U.S."),
+    ("in the «U.S» in May", "U.S"),
+    ("of the «U.S»., as", "U.S."),
+    ("a Ph.«D». in", "Ph.D."),
+    ("by «Apple Inc». in", "Apple Inc."),
+    ("by Dr«. Smith»", "Dr. Smith"),
+    ("it was «red». Then", "red"),
+    ("at «10 a».m.", "10 a.m."),
+    // Nothing to do.
+    ("«all of it»", "all of it"),
+    ("«»", ""),
+  ])
+  func keepsExpressionsWhole(_ marked: String, _ expected: String) {
+    #expect(Self.extended(marked) == expected, "\(marked)")
+  }
+
+  @Test func rangesAreOfWholeCharacters() {
+    var random = SeededGenerator(state: 4)
+    let parts = [
+      "5", "€", "a", ".", "@", "°", " ", "ß", "-", "\u{A0}", "http://", "www.", "x.com", "%", "漢", "/", ",",
+    ]
+    for _ in 0..<2000 {
+      let pieces = (0..<Int.random(in: 2...24, using: &random)).map { _ in
+        parts.randomElement(using: &random)!
+      }
+      let cut = Int.random(in: 0...pieces.count, using: &random)
+      let text = Array(pieces.joined().utf8)
+      let start = pieces[..<cut].joined().utf8.count
+      let range = text.withUnsafeBufferPointer {
+        ExpressionFinder(text: PatternText(bytes: $0)).extended(TextRange(start: start, end: text.count))
+      }
+      #expect(range.start <= start && range.end == text.count)
+      #expect(String(validating: text[range.start...], as: UTF8.self) != nil, "\(pieces) \(range)")
+    }
+  }
+
+  /// A megabyte without white space, and any bytes.
+  @Test func hostileTextsTakeBoundedWork() {
+    var random = SeededGenerator(state: 5)
+    var texts = ["5", "a", "@", ".", "a.", "http://", "5,", "$", "€", "w.com", "1 "].map {
+      Array(String(repeating: $0, count: 1 << 18).utf8)
+    }
+    texts.append((0..<1 << 20).map { _ in UInt8.random(in: 0...255, using: &random) })
+    for text in texts {
+      text.withUnsafeBufferPointer { bytes in
+        let finder = ExpressionFinder(text: PatternText(bytes: bytes))
+        for start in stride(from: 0, to: bytes.count - 3, by: bytes.count / 37) {
+          let range = finder.extended(TextRange(start: start, end: start + 2))
+          #expect(range.start <= start && range.end >= start + 2 && range.end <= bytes.count)
+          #expect(range.end - range.start < 10_000)
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,918 @@
+/*
+ * libbertqa: extractive question answering, text classification, named entities and embeddings inside any
+ * program.
+ *
+ * This header is the manual. A whole program:
+ *
+ *     #include <bertqa.h>
+ *     #include <stdio.h>
+ *     #include <string.h>
+ *
+ *     int main(void) {
+ *       const char *document = "The quick brown fox jumps over the lethargic dog.";
+ *       const char *question = "Who jumped over the dog?";
+ *       bertqa_context *context;
+ *       bertqa_answers *answers;
+ *       if (bertqa_context_create(NULL, NULL, &context) != BERTQA_OK ||
+ *           bertqa_answer(context, question, strlen(question), document, strlen(document), NULL,
+ *                         &answers) != BERTQA_OK) {
+ *         fprintf(stderr, "%s\n", bertqa_last_error());
+ *         return 1;
+ *       }
+ *       if (bertqa_answers_count(answers) > 0) {
+ *         bertqa_range range = bertqa_answers_get(answers, 0)->bytes;
+ *         printf("%.*s\n", (int)(range.end - range.start), document + range.start);
+ *       }
+ *       bertqa_answers_free(answers);
+ *       bertqa_context_free(context);
+ *       return 0;
+ *     }
+ *
+ *     cc program.c $(pkg-config --cflags --libs bertqa)
+ *
+ * CONTENTS. Here: status and errors, options of every call, contexts, tokens, answers, logits,
+ * classification, entities, embeddings, quantizing, the process. bertqa_experimental.h, in the same
+ * library: training word-count classifiers, labelling by example, recurrent language models, personal
+ * data by pattern and its removal, Arrow columns. Those are younger and wider, and they may change in a
+ * minor version; this header may not.
+ *
+ * NAMES. bertqa_OBJECT_VERB, the object first. A list is read by ..._count and ..._get. Lengths,
+ * counts, indices and offsets are size_t; ids of words and labels, and options, are int32_t. Booleans
+ * of results are int32_t whose names begin with is_; not 0 is true.
+ *
+ * TEXT. Every text is a pointer and a length in bytes; no NUL is needed at its end and NUL bytes
+ * inside are ordinary. The encoding is UTF-8; bytes that are not valid UTF-8 are read as U+FFFD and
+ * nothing is rejected for them. A text may be NULL when its length is 0. The longest text is
+ * BERTQA_MAX_TEXT_BYTES. Texts are read during the call only; a prepared document keeps a copy.
+ * Strings that the library returns have a NUL at their end and, where they can hold anything, a
+ * length.
+ *
+ * RANGES. Results point into the caller's own text, as half-open ranges in three units: bytes, code
+ * points (how Python indexes a str) and UTF-16 code units (Java, JavaScript, C#). The answer is
+ * always document[bytes.start ..< bytes.end]; it is never re-joined from pieces.
+ *
+ * OPTIONS. 0 (NULL for pointers) is the default of every field of every options struct, so both
+ *     bertqa_answer_options options = {.struct_size = sizeof options, .top_k = 3};
+ *     bertqa_answer_options options = BERTQA_ANSWER_OPTIONS_INIT;
+ * are complete, and a NULL options means all defaults. struct_size says how much of the struct the
+ * caller's header knew. Fields called reserved must be 0. A value outside a field's range is
+ * BERTQA_ERROR_INVALID_ARGUMENT, and so is a struct_size below sizeof(size_t) or above 4096; a field
+ * that this library does not know and that is not 0 is BERTQA_ERROR_UNSUPPORTED.
+ *
+ * ERRORS. A function that can fail returns a bertqa_status. On failure its out-parameters are set to
+ * NULL and bertqa_last_error() tells, for this thread, what was wrong, where, and what to do. The
+ * library never prints, exits, installs a signal handler, or touches the locale or the environment.
+ * A context is as good after a failed call as before. Any function may also return
+ * BERTQA_ERROR_INTERNAL, which its list of errors leaves out.
+ *
+ * OWNERSHIP. What a ..._create function or an out-parameter gives is the caller's, to be given back
+ * to the matching ..._free, in any order: results outlive the context they came from. ..._free(NULL)
+ * does nothing. Pointers returned by accessors belong to the object they were asked of and live as
+ * long.
+ *
+ * THREADS. Every function may be called from any thread at any time. A context is immutable: any
+ * number of threads may use one at once, and so they may a prepared document or a result. Only
+ * freeing an object needs that nobody else is using it. The library has one pool of threads per
+ * process, however many contexts there are. A calling thread needs a stack of 64 KiB. Measured: 40 KiB
+ * are enough for everything, 32 KiB after bertqa_warm_up(), 24 KiB are not.
+ *
+ * FORK. After fork() the child may go on using every object it inherited; the library starts its
+ * threads anew there. fork() waits while another thread loads a model. A function's very first call in
+ * a process has the Swift runtime set itself up under locks, which a child forked by another thread at
+ * that moment would find taken for ever: a host whose threads fork calls bertqa_warm_up() before,
+ * which does all first times at once while fork() waits.
+ *
+ * CALLBACKS. Hooks are called on the thread that called the library, during that call, with the
+ * pointer that came with them. A hook that is asked for a decision returns 0 to go on and not 0 to
+ * stop; the others return nothing. A hook may call the library. It must return: no longjmp, no C++
+ * exception, no thread cancellation.
+ *
+ * MEMORY. Memory whose size grows with the input or the model is checked before it is taken: where there
+ * is none, BERTQA_ERROR_OUT_OF_MEMORY. bertqa_call_options.max_bytes refuses a call that would need too
+ * much. What cannot be promised: small objects (handles, results, messages) are allocated by the Swift
+ * runtime, which ends the process when malloc fails. They come out of 8 MB that each check leaves, so a
+ * process with 16 MB of address space to spare (RLIMIT_AS) gets a status, unless its other threads take
+ * those meanwhile. Training and JSON files of many small values are checked by estimates. Where Linux
+ * overcommits, memory that is there for malloc may be missing when it is written: no library is told.
+ *
+ * DETERMINISM. With one model, precision and instruction set, an answer has the same bits whatever
+ * else was in the batch, however many threads ran, and whatever was asked before.
+ *
+ * STABILITY. The ABI is the SONAME (libbertqa.so.1). Within it functions are only added and structs
+ * only grow at their end: each options struct starts with struct_size, and structs that the library
+ * returns are returned by pointer. docs/abi.md has the whole promise. Systems are 64-bit Linux.
+ */
+#ifndef BERTQA_H
+#define BERTQA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define BERTQA_MUST_CHECK __attribute__((warn_unused_result))
+#else
+#define BERTQA_MUST_CHECK
+#endif
+
+/* ---- Version --------------------------------------------------------------------------------- */
+
+#define BERTQA_VERSION_MAJOR 0
+#define BERTQA_VERSION_MINOR 1
+#define BERTQA_VERSION_PATCH 0
+/* Changes only with the SONAME; apart from the package version. */
+#define BERTQA_ABI_VERSION 1
+
+/* BERTQA_ABI_VERSION and "MAJOR.MINOR.PATCH" of the library in use. Never fail. */
+uint32_t bertqa_abi_version(void);
+const char *bertqa_version(void);
+
+/* The longest text and the longest batch, in bytes and in items. */
+#define BERTQA_MAX_TEXT_BYTES 0x7fffffff
+#define BERTQA_MAX_BATCH 0x7fffffff
+
+/* ---- Status and errors ----------------------------------------------------------------------- */
+
+/* Outcome of a call. Values are fixed for ever; new ones may be added: treat those as failures. */
+typedef int32_t bertqa_status;
+enum {
+  BERTQA_OK = 0,
+  BERTQA_ERROR_INVALID_ARGUMENT = 1,  /* an argument is outside what this header allows */
+  BERTQA_ERROR_IO = 2,                /* a file or directory is missing or cannot be read or written */
+  BERTQA_ERROR_INVALID_MODEL = 3,     /* a model file is truncated, hostile or contradicts itself */
+  BERTQA_ERROR_UNSUPPORTED = 4,       /* a valid model or option that this version does not implement */
+  BERTQA_ERROR_WRONG_MODEL = 5,       /* the context's model cannot do what was asked */
+  BERTQA_ERROR_OUT_OF_MEMORY = 6,     /* memory or another system resource ran out */
+  BERTQA_ERROR_CANCELLED = 7,         /* the cancellation hook asked to stop */
+  BERTQA_ERROR_TOO_LARGE = 8,         /* a text, count or need of memory above the limits */
+  BERTQA_ERROR_INTERNAL = 9,          /* a defect of the library; please report the message */
+  BERTQA_ERROR_DEADLINE_EXCEEDED = 10 /* the call's deadline passed */
+};
+
+/* The name of a status, such as "BERTQA_ERROR_IO"; "unknown status" for other numbers. Static. */
+const char *bertqa_status_name(bertqa_status status);
+
+/* What the last failed call on this thread had to say: one line of valid UTF-8 of at most 1000 bytes,
+ * with control characters written as \n, \t or \u{1B} and invalid bytes as \xFF; "" if none has
+ * failed. A batch call that was given statuses and returned BERTQA_OK counts as failed if an item
+ * failed: the message is the first such item's. Never NULL. Valid until this thread's next call of
+ * the library. */
+const char *bertqa_last_error(void);
+
+/* The index of the item of a batch that the message is about; SIZE_MAX where it is about none. */
+size_t bertqa_last_error_item(void);
+
+/* The option or argument that the message is about, as this header spells it, such as "top_k"; ""
+ * where it is about none. Never NULL. Valid until this thread's next call of the library. */
+const char *bertqa_last_error_argument(void);
+
+/* ---- What every call may be given ------------------------------------------------------------ */
+
+/* A yes-or-no option. Other values are BERTQA_ERROR_INVALID_ARGUMENT. */
+typedef int32_t bertqa_switch;
+enum {
+  BERTQA_OFF = -1,
+  BERTQA_DEFAULT = 0, /* as the field's comment says */
+  BERTQA_ON = 1
+};
+
+/* Whether to stop: polled many times a second while a call works. Not 0 ends the call with
+ * BERTQA_ERROR_CANCELLED. */
+typedef int32_t (*bertqa_cancel_function)(void *user);
+
+/* Told now and then how far a call is. stage: what it does at the moment, static; fraction: the part
+ * of that which is done, 0...1; it may fall when more work is found. Calls that end soon say
+ * nothing. */
+typedef void (*bertqa_progress_function)(void *user, const char *stage, double fraction);
+
+/* How a call is stopped and what it may take. Every task's options have a pointer to one, which is
+ * read during the call only. */
+typedef struct bertqa_call_options {
+  size_t struct_size;
+  bertqa_cancel_function cancel;     /* default NULL: never asked */
+  bertqa_progress_function progress; /* default NULL: not told */
+  void *user;                        /* handed to cancel and progress */
+  /* The time on CLOCK_MONOTONIC, in nanoseconds, after which the call ends with
+   * BERTQA_ERROR_DEADLINE_EXCEEDED, see bertqa_deadline_after; default 0: never. */
+  uint64_t deadline_ns;
+  /* The most memory that grows with the input, in bytes, that the call may hold at once; above it
+   * ends with BERTQA_ERROR_TOO_LARGE before taking it. Default 0: no limit but the system's. */
+  uint64_t max_bytes;
+} bertqa_call_options;
+
+#define BERTQA_CALL_OPTIONS_INIT {sizeof(bertqa_call_options), NULL, NULL, NULL, 0, 0}
+
+/* The same at run time. Every ..._options_init sets struct_size and writes 0, the default, to all
+ * other bytes. struct_size: sizeof(the struct) as the caller was compiled. NULL options or a
+ * struct_size below sizeof(size_t) or above 4096 does nothing. */
+void bertqa_call_options_init(bertqa_call_options *options, size_t struct_size);
+
+/* A deadline_ns that lies so many nanoseconds after now; UINT64_MAX where the sum would overflow. */
+uint64_t bertqa_deadline_after(uint64_t nanoseconds);
+
+/* ---- Context: one loaded model --------------------------------------------------------------- */
+
+typedef struct bertqa_context bertqa_context;
+
+/* Number format of the arithmetic. docs/performance.md has the accuracy and speed of each. */
+typedef int32_t bertqa_precision;
+enum {
+  /* The fastest whose accuracy contract holds: INT8 for a model stored in the int8 form, BF16 for
+   * others where the instruction set multiplies bf16, else F32. */
+  BERTQA_PRECISION_AUTO = 0,
+  BERTQA_PRECISION_F32 = 1,  /* logits within 1e-4 of the reference implementation in fp32 */
+  BERTQA_PRECISION_BF16 = 2, /* bf16 products, f32 sums; needs BERTQA_ISA_AVX512_VNNI_BF16 */
+  BERTQA_PRECISION_INT8 = 3  /* int8 products, exact sums; scales per output channel and token */
+};
+
+/* Instruction set of the kernels. Asking for one that the CPU lacks is BERTQA_ERROR_UNSUPPORTED. */
+typedef int32_t bertqa_isa;
+enum {
+  BERTQA_ISA_AUTO = 0,            /* the best this CPU has */
+  BERTQA_ISA_PORTABLE = 1,        /* compiler vectors: SSE2 on x86-64, NEON on arm64 */
+  BERTQA_ISA_AVX2 = 2,            /* AVX2, FMA, F16C */
+  BERTQA_ISA_AVX512 = 3,          /* AVX-512 F, BW, DQ, VL */
+  BERTQA_ISA_AVX512_VNNI = 4,     /* AVX-512 and VNNI */
+  BERTQA_ISA_AVX512_VNNI_BF16 = 5 /* AVX-512, VNNI and BF16 */
+};
+
+/* What a model is for. */
+typedef int32_t bertqa_task;
+enum {
+  BERTQA_TASK_ANSWER = 1,   /* bertqa_answer and its like, bertqa_logits */
+  BERTQA_TASK_CLASSIFY = 2, /* bertqa_classify */
+  BERTQA_TASK_EMBED = 3,    /* bertqa_embed; bertqa_labeler_create */
+  BERTQA_TASK_PREDICT = 4,  /* bertqa_sequence_... in bertqa_experimental.h */
+  BERTQA_TASK_ENTITIES = 5  /* bertqa_entities */
+};
+
+/* The names that messages, the command line and Python use: "auto", "f32"; "auto", "avx2";
+ * "answer", "entities". "unknown" for other numbers. Static. */
+const char *bertqa_precision_name(bertqa_precision precision);
+const char *bertqa_isa_name(bertqa_isa isa);
+const char *bertqa_task_name(bertqa_task task);
+
+/* Receives one line about each decision that loading took, without a newline. */
+typedef void (*bertqa_log_function)(void *user, const char *message);
+
+typedef struct bertqa_context_options {
+  size_t struct_size;
+  const bertqa_call_options *call; /* of the loading; cancel is asked before and after, not during it */
+  bertqa_log_function log;         /* default NULL: silent */
+  void *log_user;                  /* handed to log */
+  /* Threads that one call may use, the calling one included, 1...1024. Default 0: as many as
+   * bertqa_pool_set_threads says. 1 keeps all work on the calling thread. */
+  int32_t threads;
+  bertqa_precision precision; /* default BERTQA_PRECISION_AUTO */
+  bertqa_isa isa;             /* default BERTQA_ISA_AUTO */
+  /* Default off. On: load the vocabulary and tokenizer settings only. Such a context tokenizes and
+   * refuses the rest with BERTQA_ERROR_WRONG_MODEL. The model may then also be a vocab.txt or
+   * tokenizer.json itself. */
+  bertqa_switch tokenizer_only;
+  /* Which default model, where no model is given: BERTQA_TASK_ANSWER (default 0, too), _CLASSIFY,
+   * _EMBED, _PREDICT or _ENTITIES. */
+  bertqa_task default_model;
+  int32_t reserved;
+} bertqa_context_options;
+
+#define BERTQA_CONTEXT_OPTIONS_INIT \
+  {sizeof(bertqa_context_options), NULL, NULL, NULL, 0, 0, 0, 0, 0, 0}
+
+void bertqa_context_options_init(bertqa_context_options *options, size_t struct_size);
+
+/* Loads a model: a directory as Hugging Face's save_pretrained writes it (config.json, vocab.txt or
+ * tokenizer.json, tokenizer_config.json, model.safetensors or its sharded index; F32, F16, BF16 or
+ * this library's int8 form) or as this library writes it. config.json's "architectures" says what the
+ * model is for, where ... is an encoder family: Bert, DistilBert, Roberta, XLMRoberta, Camembert,
+ * Electra, Albert, MPNet or DebertaV2:
+ *   answer    ...ForQuestionAnswering
+ *   classify  ...ForSequenceClassification,
+ *             WordCountClassifier (this library's own, see bertqa_trainer)
+ *   entities  ...ForTokenClassification
+ *   embed     ...Model
+ *   predict   LSTMLanguageModel, GRULanguageModel
+ * docs/models.md describes each. A function that the model is not for gives
+ * BERTQA_ERROR_WRONG_MODEL. The weights are memory-mapped: processes share their pages, and the files
+ * must not be modified while in use (replacing them by rename is fine).
+ *
+ * model_directory: a NUL-terminated path in UTF-8, or NULL for a default model, looked for in
+ * "bertqa/NAME" and "models/NAME" beside the library and in its install prefix's share directory; NAME
+ * is qa-minilm-l6, topics-words, embed-minilm-l6, shakespeare-lstm or entities-minilm-l6 by
+ * options->default_model. The first is at last looked for at the path in the environment variable BERTQA_MODEL, unless the
+ * process runs with raised privileges (secure_getenv).
+ * options: NULL for the defaults.
+ * Errors: IO, INVALID_MODEL, UNSUPPORTED, INVALID_ARGUMENT, OUT_OF_MEMORY, TOO_LARGE, CANCELLED,
+ * DEADLINE_EXCEEDED; the message names the file, the tensor, what was found and what was expected. */
+BERTQA_MUST_CHECK bertqa_status bertqa_context_create(const char *model_directory,
+                                                      const bertqa_context_options *options,
+                                                      bertqa_context **context);
+
+/* A file of a model that lies in memory. Fixed for ever: an array of these is passed. */
+typedef struct bertqa_file {
+  const char *name; /* as in the directory, such as "config.json"; NUL-terminated */
+  const void *data; /* [size] */
+  size_t size;      /* in bytes */
+} bertqa_file;
+
+/* As bertqa_context_create, of files in memory, for hosts that have no file system to show. Files that
+ * the model does not need are ignored. The data are not copied where their format can be used in place
+ * (64-byte aligned data are best): they must stay and keep their bytes until bertqa_context_free. The
+ * array and the names are read during the call only.
+ * Errors: as bertqa_context_create; INVALID_ARGUMENT for a name that is NULL, empty or given twice. */
+BERTQA_MUST_CHECK bertqa_status bertqa_context_create_from_files(
+    const bertqa_file *files, size_t count, const bertqa_context_options *options,
+    bertqa_context **context);
+
+/* As bertqa_context_create, of a directory that is open, for hosts that may open no paths.
+ * directory_fd: a file descriptor of a directory; it is neither closed nor kept.
+ * name: NULL or "" for that directory itself, else a path relative to it, NUL-terminated.
+ * Errors: as bertqa_context_create; INVALID_ARGUMENT for a negative descriptor or an absolute name. */
+BERTQA_MUST_CHECK bertqa_status bertqa_context_create_at(int directory_fd, const char *name,
+                                                         const bertqa_context_options *options,
+                                                         bertqa_context **context);
+
+void bertqa_context_free(bertqa_context *context);
+
+/* What was loaded and how it runs. Grows at its end in later versions. Strings are UTF-8 with a NUL.
+ * Sizes that are named as in config.json mean the same; 0 where the model has no such thing. */
+typedef struct bertqa_model_info {
+  size_t struct_size;
+  const char *directory;    /* where the model came from, as messages call it */
+  const char *architecture; /* "BertForQuestionAnswering"; "" with tokenizer_only */
+  size_t vocabulary_size;   /* pieces or words in the vocabulary */
+  size_t label_count;       /* of texts or tokens, see bertqa_context_label_get; else 0 */
+  size_t embedding_length;  /* floats of one vector of bertqa_embed; 0 for models of other tasks */
+  size_t hidden_size;
+  size_t num_hidden_layers;
+  size_t num_attention_heads;
+  size_t intermediate_size;
+  size_t max_position_embeddings; /* the largest max_seq_len */
+  bertqa_task task;               /* 0 with tokenizer_only */
+  bertqa_precision precision;     /* in use, never AUTO; 0 for word-count models and tokenizers */
+  bertqa_isa isa;                 /* in use, never AUTO; 0 for word-count models and tokenizers */
+  int32_t threads;                /* that one call may use */
+  int32_t is_lowercase;           /* the tokenizer lower-cases */
+  float no_answer_threshold;      /* the model's own, see bertqa_answer_options */
+} bertqa_model_info;
+
+/* Lives as long as the context. NULL only for a NULL context. */
+const bertqa_model_info *bertqa_context_info(const bertqa_context *context);
+
+/* The name of a label of texts or tokens, 0 <= id < label_count, with a NUL; its length in *length unless
+ * that is NULL. NULL and 0 for other ids. Lives as long as the context. */
+const char *bertqa_context_label_get(const bertqa_context *context, int32_t id, size_t *length);
+
+/* The piece or word with this id ("##ing", "[UNK]"), as the vocabulary spells it, with a NUL; its
+ * length in *length unless that is NULL. NULL and 0 for an id outside the vocabulary. Lives as long as
+ * the context. */
+const char *bertqa_context_vocabulary_piece(const bertqa_context *context, int32_t id,
+                                            size_t *length);
+
+/* The id of a piece, or -1 if the vocabulary has none. */
+int32_t bertqa_context_vocabulary_id(const bertqa_context *context, const char *piece,
+                                     size_t length);
+
+/* ---- Tokenize -------------------------------------------------------------------------------- */
+
+/* The WordPiece tokens of one text: exactly the ids and offsets of Hugging Face's BertTokenizerFast
+ * (tokenizers 0.23.3), without [CLS] and [SEP]; see docs/models.md. */
+typedef struct bertqa_tokens bertqa_tokens;
+
+/* Half open. Fixed for ever. */
+typedef struct bertqa_range {
+  size_t start;
+  size_t end;
+} bertqa_range;
+
+typedef struct bertqa_tokenize_options {
+  size_t struct_size;
+  const bertqa_call_options *call;
+  /* Default off: "[SEP]" and the other special tokens written in the text are ordinary text. On: they
+   * become those tokens, as Hugging Face does. */
+  bertqa_switch parse_special_tokens;
+  int32_t reserved;
+} bertqa_tokenize_options;
+
+#define BERTQA_TOKENIZE_OPTIONS_INIT {sizeof(bertqa_tokenize_options), NULL, 0, 0}
+
+void bertqa_tokenize_options_init(bertqa_tokenize_options *options, size_t struct_size);
+
+/* options: NULL for the defaults. Linear in length. Errors: INVALID_ARGUMENT, WRONG_MODEL, TOO_LARGE,
+ * OUT_OF_MEMORY, CANCELLED, DEADLINE_EXCEEDED. */
+BERTQA_MUST_CHECK bertqa_status bertqa_tokenize(const bertqa_context *context, const char *text,
+                                                size_t length,
+                                                const bertqa_tokenize_options *options,
+                                                bertqa_tokens **tokens);
+
+void bertqa_tokens_free(bertqa_tokens *tokens);
+
+/* How many, and parallel arrays of that length: vocabulary ids, and the range of the text, in bytes,
+ * that each token came from. A count of 0 has NULL arrays. */
+size_t bertqa_tokens_count(const bertqa_tokens *tokens);
+const int32_t *bertqa_tokens_ids(const bertqa_tokens *tokens);
+const bertqa_range *bertqa_tokens_ranges(const bertqa_tokens *tokens);
+
+/* ---- Answer ---------------------------------------------------------------------------------- */
+
+/* Names and meanings as in Hugging Face's question-answering pipeline. Lengths are in tokens. */
+typedef struct bertqa_answer_options {
+  size_t struct_size;
+  const bertqa_call_options *call;
+  int32_t top_k; /* how many answers at most, 1...1000; default 0: 1 */
+  /* Of one window, [CLS] question [SEP] part of document [SEP]: at least 8; default 0: 384. More than
+   * the model's max_position_embeddings is lowered to that. */
+  int32_t max_seq_len;
+  /* Document tokens that two neighbouring windows share: 1...max_seq_len - 5, or -1 for none. Default
+   * 0: 128, at most a third of max_seq_len, less beside a long question. */
+  int32_t doc_stride;
+  int32_t max_answer_len; /* before an answer is aligned to words, 1...10000; default 0: 30 */
+  /* 1...10000; a longer question is cut, and the summary says so. Default 0: 64, at most half of what a
+   * window has beside its special tokens. */
+  int32_t max_question_len;
+  /* Default 0: the search is exact over all spans. 1...1000: only the n best starts x n best ends of
+   * each window are considered, as BERT's run_squad does with 20. */
+  int32_t n_best_size;
+  /* Default 0: every window is read. n > 0: the windows are ranked by BM25 of the question's tokens
+   * and the model reads the best n only. */
+  int32_t max_windows;
+  /* Default off: the best spans are returned whatever their scores. On: no span is returned where the
+   * summary's is_impossible is set. */
+  bertqa_switch handle_impossible_answer;
+  bertqa_switch align_to_words; /* default on: an answer starts and ends at word boundaries */
+  /* Default off: no_answer_threshold must be 0, and the model's own is used. */
+  bertqa_switch use_no_answer_threshold;
+  float no_answer_threshold; /* the question counts as impossible when gap < this; any number */
+  int32_t reserved;
+} bertqa_answer_options;
+
+#define BERTQA_ANSWER_OPTIONS_INIT \
+  {sizeof(bertqa_answer_options), NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+
+void bertqa_answer_options_init(bertqa_answer_options *options, size_t struct_size);
+
+/* One answer. Grows at its end in later versions. */
+typedef struct bertqa_answer_span {
+  size_t struct_size;
+  bertqa_range bytes; /* of the answer in the document, in three units */
+  bertqa_range code_points;
+  bertqa_range utf16;
+  bertqa_range sentence; /* the sentence(s) around it, in bytes */
+  float score;           /* start logit + end logit: one scale over all windows and documents */
+  float start_logit;
+  float end_logit;
+  float probability; /* softmax over all the document's spans and the no-answer candidate, 0...1 */
+  float gap;         /* score - the document's null score */
+  int32_t reserved;  /* 0 */
+} bertqa_answer_span;
+
+/* What is true of the question and document as a whole. Grows at its end in later versions. */
+typedef struct bertqa_answer_summary {
+  size_t struct_size;
+  /* The best span's gap is below the threshold, or there was nothing to search. Set whether or not
+   * handle_impossible_answer was asked for. */
+  int32_t is_impossible;
+  int32_t is_question_truncated; /* the question was longer than max_question_len */
+  int32_t is_question_empty;     /* no token in the question: nothing was searched */
+  int32_t is_document_empty;     /* no token in the document: nothing was searched */
+  float null_score;              /* the lowest over the windows of start + end logit at [CLS] */
+  float gap;                     /* best span's score - null_score */
+  float no_answer_probability;   /* 0...1 */
+  float no_answer_threshold;     /* that was applied */
+  size_t window_count;           /* windows that the model read */
+  size_t skipped_window_count;   /* windows left out by max_windows */
+} bertqa_answer_summary;
+
+/* The answers to one question on one document, best first, no two overlapping. */
+typedef struct bertqa_answers bertqa_answers;
+
+/* Answers one question on one document of any length: longer ones are read in windows of
+ * max_seq_len tokens and the best spans over all windows are returned. An empty question or document
+ * is no error: it has no answer, and the summary says why.
+ * options: NULL for the defaults. Time: linear in the document's length.
+ * Errors: INVALID_ARGUMENT (also for a question that leaves a window no room for the document),
+ * WRONG_MODEL, TOO_LARGE, OUT_OF_MEMORY, CANCELLED, DEADLINE_EXCEEDED. */
+BERTQA_MUST_CHECK bertqa_status bertqa_answer(const bertqa_context *context, const char *question,
+                                              size_t question_length, const char *document,
+                                              size_t document_length,
+                                              const bertqa_answer_options *options,
+                                              bertqa_answers **answers);
+
+/* A question and a document. Fixed for ever: an array of these is passed. */
+typedef struct bertqa_answer_pair {
+  const char *question;
+  size_t question_length;
+  const char *document;
+  size_t document_length;
+} bertqa_answer_pair;
+
+/* Answers many pairs in one call: all their windows are one work list, spread over the threads. A
+ * document that several pairs share by pointer and length is tokenized once.
+ * answers: [count], all set: answers[i] belongs to pairs[i] and is to be freed.
+ * statuses: NULL: all or nothing: on failure all answers are NULL, and bertqa_last_error_item() is the
+ * index of the pair at fault. Else [count], all set: what fails for one pair alone is its status, its
+ * answers are NULL, the others are answered and the call returns BERTQA_OK. What ends the whole call
+ * (CANCELLED, DEADLINE_EXCEEDED, OUT_OF_MEMORY, WRONG_MODEL, wrong options) is returned, and is the
+ * status of every pair.
+ * Errors: as bertqa_answer; TOO_LARGE also for a count above BERTQA_MAX_BATCH. */
+BERTQA_MUST_CHECK bertqa_status bertqa_answer_batch(const bertqa_context *context,
+                                                    const bertqa_answer_pair *pairs, size_t count,
+                                                    const bertqa_answer_options *options,
+                                                    bertqa_answers **answers,
+                                                    bertqa_status *statuses);
+
+/* A document that is tokenized once and asked many times, from any number of threads. It holds a
+ * copy of the text. */
+typedef struct bertqa_document bertqa_document;
+
+typedef struct bertqa_document_options {
+  size_t struct_size;
+  const bertqa_call_options *call;
+} bertqa_document_options;
+
+#define BERTQA_DOCUMENT_OPTIONS_INIT {sizeof(bertqa_document_options), NULL}
+
+void bertqa_document_options_init(bertqa_document_options *options, size_t struct_size);
+
+/* Linear in length. Errors: INVALID_ARGUMENT, WRONG_MODEL, TOO_LARGE, OUT_OF_MEMORY, CANCELLED,
+ * DEADLINE_EXCEEDED. */
+BERTQA_MUST_CHECK bertqa_status bertqa_document_create(const bertqa_context *context,
+                                                       const char *text, size_t length,
+                                                       const bertqa_document_options *options,
+                                                       bertqa_document **document);
+
+void bertqa_document_free(bertqa_document *document);
+
+/* As bertqa_answer. The document must come from this context (or from one with the same vocabulary
+ * files): otherwise INVALID_ARGUMENT. */
+BERTQA_MUST_CHECK bertqa_status bertqa_document_answer(const bertqa_context *context,
+                                                       const bertqa_document *document,
+                                                       const char *question, size_t question_length,
+                                                       const bertqa_answer_options *options,
+                                                       bertqa_answers **answers);
+
+/* A text. Fixed for ever: an array of these is passed. */
+typedef struct bertqa_text {
+  const char *text;
+  size_t length;
+} bertqa_text;
+
+/* As bertqa_answer_batch, of many questions on one prepared document.
+ * questions: [count]. answers, statuses: as in bertqa_answer_batch. Errors: as bertqa_answer_batch;
+ * INVALID_ARGUMENT for another vocabulary's document. */
+BERTQA_MUST_CHECK bertqa_status bertqa_document_answer_batch(
+    const bertqa_context *context, const bertqa_document *document, const bertqa_text *questions,
+    size_t count, const bertqa_answer_options *options, bertqa_answers **answers,
+    bertqa_status *statuses);
+
+void bertqa_answers_free(bertqa_answers *answers);
+
+size_t bertqa_answers_count(const bertqa_answers *answers);
+
+/* The answer of this rank, 0 = best; NULL beyond the count. */
+const bertqa_answer_span *bertqa_answers_get(const bertqa_answers *answers, size_t index);
+
+/* NULL only for NULL. */
+const bertqa_answer_summary *bertqa_answers_summary(const bertqa_answers *answers);
+
+/* ---- Logits ---------------------------------------------------------------------------------- */
+
+typedef struct bertqa_logits_options {
+  size_t struct_size;
+  const bertqa_call_options *call;
+} bertqa_logits_options;
+
+#define BERTQA_LOGITS_OPTIONS_INIT {sizeof(bertqa_logits_options), NULL}
+
+void bertqa_logits_options_init(bertqa_logits_options *options, size_t struct_size);
+
+/* The model alone, for hosts that build their own windows and search: start and end logits of each
+ * token. The windows' tokens lie end to end in ids, without padding.
+ * ids: [id_count]; window_lengths: [window_count], in tokens, each 1...max_position_embeddings, their
+ * sum = id_count; second_segments: [window_count], index within each window of its first token of
+ * type 1 (its length: none), or NULL for none anywhere; start_logits, end_logits: [id_count], all set
+ * on success and unspecified after a failure.
+ * Errors: INVALID_ARGUMENT, WRONG_MODEL, TOO_LARGE, OUT_OF_MEMORY, CANCELLED, DEADLINE_EXCEEDED. */
+BERTQA_MUST_CHECK bertqa_status bertqa_logits(const bertqa_context *context, const int32_t *ids,
+                                              size_t id_count, const size_t *window_lengths,
+                                              const size_t *second_segments, size_t window_count,
+                                              const bertqa_logits_options *options,
+                                              float *start_logits, float *end_logits);
+
+/* ---- Classify -------------------------------------------------------------------------------- */
+
+/* How the windows of a long text become one result. */
+typedef int32_t bertqa_window_pooling;
+enum {
+  BERTQA_WINDOW_POOLING_MEAN = 0, /* mean of the windows' logits */
+  BERTQA_WINDOW_POOLING_MAX = 1   /* for each label the largest */
+};
+
+typedef struct bertqa_classify_options {
+  size_t struct_size;
+  const bertqa_call_options *call;
+  /* Word-count models: how many occurrences of words that weighed most to give, at most; at least 0;
+   * default 0. */
+  int32_t contributions;
+  /* BERT models: tokens of one window, [CLS] and [SEP] included, at least 8. Default 0: as many as the
+   * model takes; more is lowered to that. A longer text is read in windows, never cut. */
+  int32_t max_seq_len;
+  /* BERT models: tokens that two neighbouring windows share: 1 or more, fewer than a window has beside
+   * its special tokens, or -1 for none. Default 0: 128, at most a third of max_seq_len. */
+  int32_t doc_stride;
+  bertqa_window_pooling window_pooling; /* BERT models; default BERTQA_WINDOW_POOLING_MEAN */
+} bertqa_classify_options;
+
+#define BERTQA_CLASSIFY_OPTIONS_INIT {sizeof(bertqa_classify_options), NULL, 0, 0, 0, 0}
+
+void bertqa_classify_options_init(bertqa_classify_options *options, size_t struct_size);
+
+/* A text, or two texts that a sentence-pair model compares. Fixed for ever: an array is passed. */
+typedef struct bertqa_text_pair {
+  const char *text;
+  size_t length;
+  const char *second; /* NULL: none. An empty second text is "" with the length 0 */
+  size_t second_length;
+} bertqa_text_pair;
+
+/* What a model's outputs mean; Hugging Face's problem_type. */
+typedef int32_t bertqa_problem_type;
+enum {
+  /* one label is right: probabilities are a softmax, they sum to 1 */
+  BERTQA_PROBLEM_TYPE_SINGLE_LABEL_CLASSIFICATION = 1,
+  /* any number are right: each probability is the label's sigmoid */
+  BERTQA_PROBLEM_TYPE_MULTI_LABEL_CLASSIFICATION = 2,
+  /* the logits are the predicted numbers; also of a single label */
+  BERTQA_PROBLEM_TYPE_REGRESSION = 3
+};
+
+/* One label of the model. Grows at its end in later versions. */
+typedef struct bertqa_label_score {
+  size_t struct_size;
+  const char *label; /* UTF-8 with a NUL and without one inside; lives as long as the classification */
+  size_t label_length;
+  int32_t id;        /* row of the model's output, as in bertqa_context_label_get */
+  float probability; /* 0...1; NAN for regression */
+  float logit;
+  int32_t reserved; /* 0 */
+} bertqa_label_score;
+
+/* One occurrence of a word, or of a pair of words, in the text. Grows at its end in later versions. */
+typedef struct bertqa_contribution {
+  size_t struct_size;
+  bertqa_range bytes;
+  bertqa_range code_points;
+  bertqa_range utf16;
+  float weight;     /* added to the best label's logit, over the mean of all labels; < 0: against it */
+  int32_t reserved; /* 0 */
+} bertqa_contribution;
+
+/* What is true of the text as a whole. Grows at its end in later versions. */
+typedef struct bertqa_classify_summary {
+  size_t struct_size;
+  bertqa_problem_type problem_type;
+  /* The text has fewer distinct words than the model asks for. There are no labels then: an outcome,
+   * not an error. Word-count models only. */
+  int32_t is_too_short;
+  size_t distinct_word_count; /* counted by a word-count model; 0 for BERT models */
+  size_t window_count;        /* windows that a BERT model read; 0 for word-count models */
+} bertqa_classify_summary;
+
+/* All labels of one text, the most probable first; for regression in the order of their ids. */
+typedef struct bertqa_classification bertqa_classification;
+
+/* Classifies one text of any length. options: NULL for the defaults. Time: linear in the length.
+ * Errors: INVALID_ARGUMENT, WRONG_MODEL, TOO_LARGE, OUT_OF_MEMORY, CANCELLED, DEADLINE_EXCEEDED. */
+BERTQA_MUST_CHECK bertqa_status bertqa_classify(const bertqa_context *context, const char *text,
+                                                size_t length,
+                                                const bertqa_classify_options *options,
+                                                bertqa_classification **classification);
+
+/* Classifies many texts, or pairs, in one call. Pairs are for BERT models: for others INVALID_ARGUMENT.
+ * texts: [count]. classifications: [count], all set, to be freed. statuses: NULL or [count]; both as
+ * in bertqa_answer_batch. Errors: as bertqa_classify; TOO_LARGE also for a count above
+ * BERTQA_MAX_BATCH. */
+BERTQA_MUST_CHECK bertqa_status bertqa_classify_batch(const bertqa_context *context,
+                                                      const bertqa_text_pair *texts, size_t count,
+                                                      const bertqa_classify_options *options,
+                                                      bertqa_classification **classifications,
+                                                      bertqa_status *statuses);
+
+void bertqa_classification_free(bertqa_classification *classification);
+
+/* How many labels: all of the model's, or 0 where the text is too short. */
+size_t bertqa_classification_count(const bertqa_classification *classification);
+
+/* The label of this rank, 0 = most probable; NULL beyond the count. */
+const bertqa_label_score *bertqa_classification_get(const bertqa_classification *classification,
+                                                    size_t index);
+
+/* What weighed most for and against the best label, by falling magnitude; NULL beyond the count. */
+size_t bertqa_classification_contribution_count(const bertqa_classification *classification);
+const bertqa_contribution *bertqa_classification_contribution_get(
+    const bertqa_classification *classification, size_t index);
+
+/* NULL only for NULL. */
+const bertqa_classify_summary *bertqa_classification_summary(
+    const bertqa_classification *classification);
+
+/* ---- Entities -------------------------------------------------------------------------------- */
+
+/* How labels of tokens become entities: the strategies of Hugging Face's token-classification pipeline
+ * and equal to it. A label's tag is the label without "B-" or "I-". */
+typedef int32_t bertqa_aggregation;
+enum {
+  BERTQA_AGGREGATION_MODEL = 0,   /* what config.json says ("bertqa": {"aggregation": ...}), else SIMPLE */
+  BERTQA_AGGREGATION_NONE = 1,    /* every token is an entity */
+  BERTQA_AGGREGATION_SIMPLE = 2,  /* neighbouring tokens of one tag are one; "B-" begins another */
+  BERTQA_AGGREGATION_FIRST = 3,   /* the same of words, which have the label of their first token */
+  BERTQA_AGGREGATION_AVERAGE = 4, /* of words, with the label of the highest mean probability */
+  BERTQA_AGGREGATION_MAX = 5      /* of words, with the label of their surest token */
+};
+
+typedef struct bertqa_entities_options {
+  size_t struct_size;
+  const bertqa_call_options *call;
+  /* [label_count]: the labels to give, with or without "B-" and "I-"; others than the model's are
+   * INVALID_ARGUMENT. Default NULL: all. */
+  const bertqa_text *labels;
+  size_t label_count;
+  /* [ignore_label_count]: labels to leave out, spelt as in results, unless labels has them. Default
+   * NULL: "O" alone; a count of 0 behind another pointer ignores none. */
+  const bertqa_text *ignore_labels;
+  size_t ignore_label_count;
+  bertqa_aggregation aggregation; /* default BERTQA_AGGREGATION_MODEL */
+  float threshold;                /* entities of a lower score are left out; 0...1, default 0 */
+  /* Tokens of one window, special tokens included, at least 8. Default 0: as many as the model takes;
+   * more is lowered to that. A longer text is read in windows, never cut: see bertqa_entities. */
+  int32_t max_seq_len;
+  /* Tokens that two neighbouring windows share: 1 or more, fewer than a window has beside its special
+   * tokens, or -1 for none. Default 0: 128, at most a third of max_seq_len. */
+  int32_t doc_stride;
+} bertqa_entities_options;
+
+#define BERTQA_ENTITIES_OPTIONS_INIT {sizeof(bertqa_entities_options), NULL, NULL, 0, NULL, 0, 0, 0, 0, 0}
+
+void bertqa_entities_options_init(bertqa_entities_options *options, size_t struct_size);
+
+/* A part of a text and what it is. It neither begins nor ends with white space. Grows at its end in
+ * later versions. */
+typedef struct bertqa_entity {
+  size_t struct_size;
+  const char *label; /* without "B-" or "I-", but with AGGREGATION_NONE; UTF-8 with a NUL and without
+                      * one inside; lives as long as the list */
+  size_t label_length;
+  bertqa_range bytes;
+  bertqa_range code_points;
+  bertqa_range utf16;
+  float score;      /* 0...1: mean of the label's probability over the entity's words, or tokens */
+  int32_t reserved; /* 0 */
+} bertqa_entity;
+
+/* What is true of the text as a whole. Grows at its end in later versions. */
+typedef struct bertqa_entities_summary {
+  size_t struct_size;
+  size_t window_count; /* windows that the model read */
+} bertqa_entities_summary;
+
+/* The entities of one text, in the order of the text. */
+typedef struct bertqa_entity_list bertqa_entity_list;
+
+/* Finds the entities of one text of any length, by a model that labels tokens. A long text is read in
+ * overlapping windows; of the tokens that two share, the first half, and the middle one of an odd
+ * number, has the labels that the earlier window gives, the rest those of the later one. Entities go on
+ * across windows. options: NULL for the defaults. Time: linear in the length.
+ * Errors: INVALID_ARGUMENT, WRONG_MODEL, TOO_LARGE, OUT_OF_MEMORY, CANCELLED, DEADLINE_EXCEEDED. */
+BERTQA_MUST_CHECK bertqa_status bertqa_entities(const bertqa_context *context, const char *text,
+                                                size_t length,
+                                                const bertqa_entities_options *options,
+                                                bertqa_entity_list **list);
+
+/* Finds the entities of many texts in one call.
+ * texts: [count]. lists: [count], all set, to be freed. statuses: NULL or [count]; both as in
+ * bertqa_answer_batch. Errors: as bertqa_entities; TOO_LARGE also for a count above BERTQA_MAX_BATCH. */
+BERTQA_MUST_CHECK bertqa_status bertqa_entities_batch(const bertqa_context *context,
+                                                      const bertqa_text *texts, size_t count,
+                                                      const bertqa_entities_options *options,
+                                                      bertqa_entity_list **lists,
+                                                      bertqa_status *statuses);
+
+void bertqa_entity_list_free(bertqa_entity_list *list);
+
+/* NULL beyond the count. */
+size_t bertqa_entity_list_count(const bertqa_entity_list *list);
+const bertqa_entity *bertqa_entity_list_get(const bertqa_entity_list *list, size_t index);
+
+/* NULL only for NULL. */
+const bertqa_entities_summary *bertqa_entity_list_summary(const bertqa_entity_list *list);
+
+/* ---- Embed ----------------------------------------------------------------------------------- */
+
+/* How the last layer's token vectors become one. */
+typedef int32_t bertqa_pooling;
+enum {
+  BERTQA_POOLING_MODEL = 0, /* what the model's sentence-transformers files say, else MEAN */
+  BERTQA_POOLING_MEAN = 1,  /* mean over all tokens, [CLS] and [SEP] included */
+  BERTQA_POOLING_CLS = 2    /* the vector of [CLS] */
+};
+
+typedef struct bertqa_embed_options {
+  size_t struct_size;
+  const bertqa_call_options *call;
+  bertqa_pooling pooling;  /* default BERTQA_POOLING_MODEL */
+  bertqa_switch normalize; /* scale to length 1; default: as the model's files say */
+  /* Tokens of one window, at least 8. Default 0: as the model's files say; more than the model's
+   * max_position_embeddings is lowered to that. */
+  int32_t max_seq_len;
+  /* Default off: a longer text is read in windows, whose vectors are averaged by their tokens (CLS: by
+   * window). On: it is cut, as sentence-transformers does. */
+  bertqa_switch truncate;
+} bertqa_embed_options;
+
+#define BERTQA_EMBED_OPTIONS_INIT {sizeof(bertqa_embed_options), NULL, 0, 0, 0, 0}
+
+void bertqa_embed_options_init(bertqa_embed_options *options, size_t struct_size);
+
+/* Vectors of texts for search, clustering and comparison: equal to sentence-transformers' within 1e-4
+ * in f32. A pair is [CLS] text [SEP] second [SEP]. An empty text has a vector too, that of [CLS] [SEP].
+ * texts: [count].
+ * embeddings: [count][bertqa_model_info.embedding_length]; embeddings_length: the floats there, their
+ * product exactly. Unspecified after a failure.
+ * statuses: NULL or [count], as in bertqa_answer_batch; the vector of an item that failed is zeros.
+ * Errors: INVALID_ARGUMENT, WRONG_MODEL, TOO_LARGE, OUT_OF_MEMORY, CANCELLED, DEADLINE_EXCEEDED. */
+BERTQA_MUST_CHECK bertqa_status bertqa_embed(const bertqa_context *context,
+                                             const bertqa_text_pair *texts, size_t count,
+                                             const bertqa_embed_options *options,
+                                             float *embeddings, size_t embeddings_length,
+                                             bertqa_status *statuses);
+
+/* ---- Quantize -------------------------------------------------------------------------------- */
+
+typedef struct bertqa_quantize_options {
+  size_t struct_size;
+  const bertqa_call_options *call;
+  /* Default off: no_answer_threshold must be 0, and the model's own is kept. */
+  bertqa_switch use_no_answer_threshold;
+  float no_answer_threshold; /* of the new model, which must be one that answers; finite */
+} bertqa_quantize_options;
+
+#define BERTQA_QUANTIZE_OPTIONS_INIT {sizeof(bertqa_quantize_options), NULL, 0, 0}
+
+void bertqa_quantize_options_init(bertqa_quantize_options *options, size_t struct_size);
+
+/* How it went. Grows at its end in later versions; the caller sets struct_size. */
+typedef struct bertqa_quantize_report {
+  size_t struct_size;
+  size_t tensor_count;         /* tensors written, scales and sums included */
+  size_t quantized_count;      /* weights rounded to int8 */
+  size_t bytes_read;           /* of the tensors read */
+  size_t bytes_written;        /* of the new model.safetensors */
+  double rms_weight;           /* root mean square of the rounded weights */
+  double rms_error;            /* root mean square of their change */
+  double rms_error_of_largest; /* what it would be with scales from each row's largest magnitude */
+} bertqa_quantize_report;
+
+#define BERTQA_QUANTIZE_REPORT_INIT {sizeof(bertqa_quantize_report), 0, 0, 0, 0, 0, 0, 0}
+
+/* Writes the int8 form of a BERT model: a quarter of the size, faster, with the accuracy that
+ * docs/performance.md states. docs/models.md has the format.
+ * directory: the model, F32, F16 or BF16; output: a directory that does not exist or is empty and
+ * appears complete or not at all. Both are NUL-terminated paths in UTF-8.
+ * report: filled on success; may be NULL.
+ * Errors: INVALID_ARGUMENT (also for a model that is int8 already), IO, INVALID_MODEL, UNSUPPORTED,
+ * OUT_OF_MEMORY, CANCELLED, DEADLINE_EXCEEDED. */
+BERTQA_MUST_CHECK bertqa_status bertqa_quantize(const char *directory, const char *output,
+                                                const bertqa_quantize_options *options,
+                                                bertqa_quantize_report *report);
+
+/* ---- The process ----------------------------------------------------------------------------- */
+
+/* Does once, while fork() waits, what the functions of this library would do when each is first called;
+ * see FORK above. bertqa_quantize and bertqa_trainer_finish write files and are not included: do not
+ * fork while another thread is in the first call of these. Takes some ten milliseconds, and no time when
+ * called again. Errors: none. */
+BERTQA_MUST_CHECK bertqa_status bertqa_warm_up(void);
+
+/* How many threads work at once in this process at most, callers included: 1...1024, or 0 (as at
+ * first) for as many as the process may run on (CPU affinity and cgroup quota, read again by this
+ * call). It is what contexts that are loaded afterwards with threads 0 take, and it bounds the
+ * others. Calls that are running keep the threads they have. Errors: INVALID_ARGUMENT. */
+BERTQA_MUST_CHECK bertqa_status bertqa_pool_set_threads(int32_t threads);
+
+/* Starts the pool's threads now instead of with the first call that has work for them.
+ * Errors: OUT_OF_MEMORY where not all could be started; the others stay. */
+BERTQA_MUST_CHECK bertqa_status bertqa_pool_start(void);
+
+/* Ends the pool's threads and waits until they are gone; calls that are running in other threads go on
+ * alone. The next call that has work for threads starts them again. For hosts that must have no
+ * threads at some point: before unshare or setuid, or at the end of a test.
+ * Errors: none. */
+BERTQA_MUST_CHECK bertqa_status bertqa_pool_shutdown(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* BERTQA_H */

@@ -1,0 +1,99 @@
+"""What earlier versions wrote, kept in Tests/formats: it is read as it was then, or refused by its version.
+
+Tests/formats/VERSION is what Tests/formats/generate.py made with that version. checkpoint-N is a run of the filter whose
+checkpoint is of format N, where no version's directory has one.
+"""
+
+import json
+import pathlib
+import shutil
+import struct
+import subprocess
+import sys
+
+import pytest
+
+import bertqa
+from conftest import FIXTURES, PREFIX, ROOT, clean_environment
+
+FORMATS = ROOT / "Tests" / "formats"
+sys.path.insert(0, str(FORMATS))
+import generate  # noqa: E402
+
+VERSIONS = [path for path in sorted(FORMATS.iterdir()) if (path / "expected.json").exists()]
+RUNS = [*(path / "filter" for path in VERSIONS), *sorted(FORMATS.glob("checkpoint-*"))]
+
+
+@pytest.fixture(params=VERSIONS, ids=lambda path: path.name)
+def version(request):
+    return request.param, json.loads((request.param / "expected.json").read_text())
+
+
+def test_there_is_one_for_each_released_version():
+    """The changelog's released versions, and the one that is to be released."""
+    text = (ROOT / "CHANGELOG.md").read_text()
+    released = {line.split("]")[0].removeprefix("## [") for line in text.splitlines() if line.startswith("## [0")}
+    assert released <= {path.name for path in VERSIONS}
+    for path in VERSIONS:
+        assert json.loads((path / "expected.json").read_text())["version"] == path.name
+
+
+@pytest.mark.parametrize("name", generate.TRAINERS)
+def test_word_count_models(version, name):
+    directory, expected = version
+    with bertqa.Context(directory / name) as context:
+        for text, probabilities in zip(generate.TEXTS, expected[name]):
+            scores = {score.label: score.probability for score in context.classify(text).scores}
+            assert scores == pytest.approx(probabilities, abs=1e-6)
+
+
+def test_int8_models(version):
+    directory, expected = version
+    with bertqa.Context(directory / "int8", isa="portable") as context:
+        [(start, end)] = context.logits([[3, 120, 3]], [1])
+    assert list(start) == pytest.approx(expected["int8"]["start"], abs=1e-5)
+    assert list(end) == pytest.approx(expected["int8"]["end"], abs=1e-5)
+
+
+def test_states(version):
+    directory, expected = version
+    with bertqa.Context(directory / "lstm", isa="portable") as context:
+        state = context.state_from_bytes((directory / "state.bin").read_bytes())
+        assert list(state.values) == expected["state"]["values"]
+        _, logits = context.step([7], [state])
+        assert logits.tolist()[0] == pytest.approx(expected["state"]["logits"], abs=1e-5)
+
+
+@pytest.mark.parametrize("number", [0, 2, 2**32 - 1])
+def test_states_of_other_versions_are_refused_by_it(version, number):
+    data = bytearray((version[0] / "state.bin").read_bytes())
+    struct.pack_into("<I", data, 8, number)
+    with bertqa.Context(version[0] / "lstm") as context:
+        with pytest.raises(bertqa.InvalidArgument, match=f"is of version {number}; this library reads version 1"):
+            context.state_from_bytes(bytes(data))
+
+
+@pytest.mark.parametrize("kept", RUNS, ids=lambda path: str(path.relative_to(FORMATS)))
+def test_checkpoints_of_the_filter(kept, tmp_path):
+    """On another machine, and of another version: refused, and nothing is touched."""
+    run = tmp_path / "run"
+    shutil.copytree(kept, run)
+    before = {path.name: path.read_bytes() for path in run.iterdir()}
+    tool = PREFIX / "bin" / "bertqa"
+    command = [tool, "filter", "--task", "tokenize", "-m", FIXTURES / "tiny-bert", "-o", "out.jsonl"]
+    command += ["--resume", "checkpoint", "in.jsonl"]
+    result = subprocess.run(command, cwd=run, capture_output=True, text=True, env=clean_environment())
+    assert result.returncode in (2, 3) and result.stderr.startswith("bertqa: "), result
+    assert "checkpoint" in result.stderr
+    assert {path.name: path.read_bytes() for path in run.iterdir()} == before
+    # And a run of its own starts where they are not.
+    for name in "checkpoint", "out.jsonl":
+        (run / name).unlink()
+    subprocess.run(command, cwd=run, check=True, capture_output=True, env=clean_environment())
+    assert len((run / "out.jsonl").read_text().splitlines()) == 20
+
+
+def test_the_kept_checkpoints_are_of_the_formats_that_were(tmp_path):
+    headings = {(path / "checkpoint").read_text().splitlines()[0] for path in RUNS}
+    assert {f"bertqa filter checkpoint {number}" for number in (1, 2, 3)} <= headings
+    assert all(pathlib.Path(path / "out.jsonl").exists() for path in RUNS)

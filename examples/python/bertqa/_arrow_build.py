@@ -1,0 +1,183 @@
+"""Columns of Python values: their buffers, and those handed over as Arrow's structs."""
+
+import ctypes
+import itertools
+from array import array as numbers
+from dataclasses import dataclass, field
+from typing import Any, Dict, List, Optional, Sequence, Tuple
+
+from ._arrow import RELEASE_ARRAY, RELEASE_SCHEMA, ArrowArray, ArrowSchema
+from ._arrow_values import bit_text
+
+_ITEM_SIZES = {"i": 4, "l": 8, "f": 4}
+_CODES = {"i": "i", "l": "q", "f": "f"}
+
+
+@dataclass
+class Buffers:
+    """A column from its first row on: its type as the C data interface spells it, and its memory.
+
+    valid: a text of 0 (null) and 1 for each row. data: of texts and numbers; bits of booleans.
+    ends: where each text or list begins, and the last ends; of texts and lists.
+    """
+
+    name: str
+    format: str
+    valid: str
+    data: Any = b""
+    ends: "numbers[int]" = field(default_factory=lambda: numbers("q"))
+    children: "List[Buffers]" = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.valid)
+
+
+def texts(name: str, values: Sequence[Optional[str]]) -> Buffers:
+    data = [b"" if value is None else value.encode("utf-8", "replace") for value in values]
+    return Buffers(name, "U", _valid(values), b"".join(data), _ends(map(len, data)))
+
+
+def scalars(name: str, kind: str, values: Sequence[Any]) -> Buffers:
+    """kind: "i" for int32, "l" for int64, "f" for float32."""
+    data = numbers(_CODES[kind], [0 if value is None else value for value in values])
+    return Buffers(name, kind, _valid(values), data.tobytes())
+
+
+def booleans(name: str, values: Sequence[Optional[bool]]) -> Buffers:
+    return Buffers(name, "b", _valid(values), packed("".join("1" if value else "0" for value in values)))
+
+
+def struct(name: str, rows: Sequence[Any], children: List[Buffers]) -> Buffers:
+    """rows: None where the row is null."""
+    return Buffers(name, "+s", _valid(rows), children=children)
+
+
+def lists(name: str, rows: Sequence[Optional[Sequence[Any]]], child: Buffers) -> Buffers:
+    """child: the rows' elements, one after the other."""
+    return Buffers(name, "+L", _valid(rows), ends=_ends(len(row or ()) for row in rows), children=[child])
+
+
+def vectors(name: str, valid: str, size: int, data: Any) -> Buffers:
+    """data: `size` float32 for each row."""
+    child = Buffers("item", "f", "1" * (size * len(valid)), data)
+    return Buffers(name, f"+w:{size}", valid, children=[child])
+
+
+def packed(bits: str) -> bytes:
+    """A text of 0 and 1 as bits, the lowest of each byte first."""
+    return int(bits[::-1] or "0", 2).to_bytes((len(bits) + 7) // 8, "little")
+
+
+def joined(parts: Sequence[Buffers]) -> Buffers:
+    """One column of several of one type."""
+    first = parts[0]
+    ends = numbers("q", [0]) if first.ends else numbers("q")
+    for part in parts:
+        base = ends[-1] if ends else 0
+        ends.extend(numbers("q", (base + end for end in part.ends[1:])))
+    if first.format == "b":
+        data = packed("".join(bit_text(part.data, len(part)) for part in parts))
+    else:
+        data = b"".join(bytes(part.data) for part in parts)
+    children = [joined(columns) for columns in zip(*(part.children for part in parts))]
+    return Buffers(first.name, first.format, "".join(part.valid for part in parts), data, ends, children)
+
+
+def taken(column: Buffers, rows: Sequence[Optional[int]]) -> Buffers:
+    """Rows of a column, in the order given; None is a null. A row may be taken many times."""
+    valid = "".join("0" if row is None else column.valid[row] for row in rows)
+    kept = [row if ok == "1" and row is not None else None for row, ok in zip(rows, valid)]
+    if column.format == "b":
+        bits = bit_text(column.data, len(column))
+        data: Any = packed("".join("0" if row is None else bits[row] for row in kept))
+        return Buffers(column.name, column.format, valid, data)
+    if column.format in _ITEM_SIZES:
+        return Buffers(column.name, column.format, valid, _pieces(column.data, kept, _ITEM_SIZES[column.format]))
+    if column.format == "+s":
+        return Buffers(
+            column.name, column.format, valid, children=[taken(child, kept) for child in column.children]
+        )
+    if column.format.startswith("+w:"):
+        size = int(column.format[3:])
+        return vectors(column.name, valid, size, _pieces(column.children[0].data, kept, 4 * size))
+    ranges = [(0, 0) if row is None else (column.ends[row], column.ends[row + 1]) for row in kept]
+    ends = _ends(end - start for start, end in ranges)
+    if column.format == "U":
+        return Buffers(column.name, "U", valid, b"".join(column.data[start:end] for start, end in ranges), ends)
+    elements = [element for start, end in ranges for element in range(start, end)]
+    return Buffers(column.name, "+L", valid, ends=ends, children=[taken(column.children[0], elements)])
+
+
+def _pieces(data: Any, rows: Sequence[Optional[int]], size: int) -> bytes:
+    view, nothing = memoryview(data).cast("B"), bytes(size)
+    return b"".join(nothing if row is None else view[row * size : (row + 1) * size] for row in rows)
+
+
+def _valid(values: Sequence[Any]) -> str:
+    return "".join("0" if value is None else "1" for value in values)
+
+
+def _ends(lengths: Any) -> "numbers[int]":
+    return numbers("q", itertools.accumulate(lengths, initial=0))
+
+
+# ---- Handing over
+
+#: What exported structs point to, by their private_data, until they are released.
+_owned: Dict[int, Any] = {}
+_numbers_given = itertools.count(1)
+
+
+def exported(column: Buffers) -> Tuple[ArrowArray, ArrowSchema]:
+    """Structs that own the column's memory until their release callbacks are called."""
+    children = [exported(child) for child in column.children]
+    count = len(children)
+    arrays = (ctypes.POINTER(ArrowArray) * count)(*(ctypes.pointer(child[0]) for child in children))
+    schemas = (ctypes.POINTER(ArrowSchema) * count)(*(ctypes.pointer(child[1]) for child in children))
+    nulls = column.valid.count("0")
+    memory = [_memory(packed(column.valid)) if nulls else None]
+    if len(column.ends):
+        memory.append(_memory(column.ends))
+    if column.format in ("U", "b", *_ITEM_SIZES):
+        memory.append(_memory(column.data))
+    buffers = (ctypes.c_void_p * len(memory))(*(part and ctypes.addressof(part) for part in memory))
+    array = ArrowArray(
+        length=len(column), null_count=nulls, n_buffers=len(memory), n_children=count, buffers=buffers,
+        children=arrays, release=_RELEASE_ARRAY, private_data=_own((memory, buffers, arrays, children)),
+    )  # fmt: skip
+    strings = column.format.encode(), column.name.encode()
+    schema = ArrowSchema(
+        format=strings[0], name=strings[1], flags=2, n_children=count, children=schemas,
+        release=_RELEASE_SCHEMA, private_data=_own((strings, schemas, children)),
+    )  # fmt: skip
+    return array, schema
+
+
+def _memory(data: Any) -> Any:
+    """Memory of its own, or that of a ctypes array itself; an address even where there is nothing."""
+    if isinstance(data, ctypes.Array):
+        return data
+    view = memoryview(data).cast("B")
+    return (ctypes.c_char * max(1, len(view))).from_buffer_copy(view if len(view) else b"\0")
+
+
+def _own(memory: Any) -> int:
+    number = next(_numbers_given)
+    _owned[number] = memory
+    return number
+
+
+def _release(pointer: Any, owned: Dict[int, Any] = _owned) -> None:
+    released = pointer.contents
+    for index in range(released.n_children):
+        child = released.children[index]
+        if child.contents.release:  # whoever has moved it out has set this to NULL
+            child.contents.release(child)
+    owned.pop(released.private_data, None)
+    released.release = type(released.release)()
+
+
+_RELEASE_ARRAY, _RELEASE_SCHEMA = RELEASE_ARRAY(_release), RELEASE_SCHEMA(_release)
+# An array may live until the interpreter is gone, longer than this module.
+for _callback in _RELEASE_ARRAY, _RELEASE_SCHEMA:
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(_callback))

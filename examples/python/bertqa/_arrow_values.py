@@ -1,0 +1,121 @@
+"""Arrow arrays as Python values."""
+
+import ctypes
+from array import array as numbers
+from typing import Any, List, Optional, Tuple
+
+from ._arrow import Chunk
+
+#: Formats of numbers and how array.array spells them.
+_NUMBERS = {
+    "c": "b", "C": "B", "s": "h", "S": "H", "i": "i", "I": "I", "l": "q", "L": "Q", "f": "f", "g": "d",
+}  # fmt: skip
+
+
+def values(rows: Chunk) -> List[Any]:
+    """The rows as Python values, None for nulls: texts, bytes, numbers, booleans, lists, dictionaries of structs."""
+    if rows.schema.dictionary:
+        distinct = rows.distinct(values)
+        return [None if code is None else distinct[code] for code in codes(rows)]
+    kind = rows.schema.format.decode()
+    count, first = len(rows), int(rows.array.offset)
+    if kind == "n":
+        return [None] * count
+    if kind in _NUMBERS:
+        found = _numbers(rows, 1, _NUMBERS[kind], first, count).tolist()
+    elif kind == "b":
+        found = [bit == "1" for bit in _bits(rows.array.buffers[1], first, count)]
+    elif kind in ("u", "U", "z", "Z"):
+        found = _texts(rows, is_large=kind.isupper(), is_text=kind in "uU")
+    elif kind in ("vu", "vz"):
+        found = _views(rows, is_text=kind == "vu")
+    elif kind == "+s":
+        children = [(child.schema.name.decode(), values(child.rows(first, count))) for child in _children(rows)]
+        found = [{name: column[row] for name, column in children} for row in range(count)]
+    elif kind in ("+l", "+L"):
+        ends = _numbers(rows, 1, "q" if kind == "+L" else "i", first, count + 1)
+        found = _cut(_children(rows)[0], [(ends[row], ends[row + 1]) for row in range(count)])
+    elif kind.startswith("+w:"):
+        size = int(kind[3:])
+        found = _cut(_children(rows)[0], [(row * size, (row + 1) * size) for row in range(first, first + count)])
+    else:
+        raise ValueError(f"values of Arrow type {kind!r} are not known here")
+    return [value if ok else None for value, ok in zip(found, validity(rows))]
+
+
+def codes(rows: Chunk) -> List[Optional[int]]:
+    """The indices of dictionary-encoded rows."""
+    kind = _NUMBERS[rows.schema.format.decode()]
+    found = _numbers(rows, 1, kind, int(rows.array.offset), len(rows))
+    return [int(code) if ok else None for code, ok in zip(found, validity(rows))]
+
+
+def validity(rows: Chunk) -> List[bool]:
+    """Whether each row is no null."""
+    bits = rows.array.buffers[0] if rows.array.n_buffers else None
+    if not bits or rows.array.null_count == 0:
+        return [True] * len(rows)
+    return [bit == "1" for bit in _bits(bits, int(rows.array.offset), len(rows))]
+
+
+def _bits(address: int, first: int, count: int) -> str:
+    """Bits, the lowest of each byte first, as 0 and 1."""
+    skipped, size = first % 8, first + count
+    data = ctypes.string_at(address + first // 8, (size + 7) // 8 - first // 8) if count else b""
+    return bit_text(data, skipped + count)[skipped:]
+
+
+def bit_text(data: bytes, count: int) -> str:
+    """The first `count` bits as a text of 0 and 1."""
+    if count == 0:
+        return ""
+    bits = int.from_bytes(data, "little") & ((1 << count) - 1)
+    return f"{bits:0{count}b}"[::-1]
+
+
+def _numbers(rows: Chunk, buffer: int, kind: str, first: int, count: int) -> "numbers[Any]":
+    found = numbers(kind)
+    address = rows.array.buffers[buffer]
+    if count and address:
+        found.frombytes(ctypes.string_at(address + first * found.itemsize, count * found.itemsize))
+    elif count:  # offsets of no rows may be left out
+        found.frombytes(bytes(count * found.itemsize))
+    return found
+
+
+def _texts(rows: Chunk, is_large: bool, is_text: bool) -> List[Any]:
+    count = len(rows)
+    if count == 0:
+        return []
+    ends = _numbers(rows, 1, "q" if is_large else "i", int(rows.array.offset), count + 1)
+    start = ends[0]
+    size = ends[-1] - start
+    data = ctypes.string_at(rows.array.buffers[2] + start, size) if size else b""
+    parts = [data[ends[row] - start : ends[row + 1] - start] for row in range(count)]
+    return [part.decode("utf-8", "replace") for part in parts] if is_text else parts
+
+
+def _views(rows: Chunk, is_text: bool) -> List[Any]:
+    """Each 16 bytes: the length, then up to 12 bytes, or 4 and the number of a buffer and a place in it."""
+    parts = []
+    for row, ok in zip(range(int(rows.array.offset), int(rows.array.offset) + len(rows)), validity(rows)):
+        view = rows.array.buffers[1] + 16 * row
+        length, _, buffer, place = numbers("i", ctypes.string_at(view, 16)) if ok else (0, 0, 0, 0)
+        start = view + 4 if length <= 12 else rows.array.buffers[2 + buffer] + place
+        parts.append(ctypes.string_at(start, length))
+    return [part.decode("utf-8", "replace") for part in parts] if is_text else parts
+
+
+def _children(rows: Chunk) -> List[Chunk]:
+    return [
+        Chunk(rows.array.children[i].contents, rows.schema.children[i].contents, rows)
+        for i in range(rows.array.n_children)
+    ]
+
+
+def _cut(child: Chunk, ranges: List[Tuple[int, int]]) -> List[Any]:
+    if not ranges:
+        return []
+    first, last = ranges[0][0], ranges[-1][1]
+    found = values(child.rows(first, last - first))
+    return [found[start - first : end - first] for start, end in ranges]

@@ -1,0 +1,98 @@
+"""Columns that are given: what is none is refused before the work, the others are read in parts of few rows."""
+
+import sys
+from typing import Any, Iterator, List, Mapping, Optional, Tuple
+
+from ._arrow import Chunk, built, chunks, is_null
+from ._arrow_values import values
+from ._errors import InvalidArgument
+
+
+def library_of(column: Any) -> str:
+    return type(column).__module__.split(".")[0]
+
+
+def check_column(column: Any, name: str) -> None:
+    """Refuses what is no column of texts."""
+    kind = type(column).__name__
+    if isinstance(column, (str, bytes)):
+        raise TypeError(f"{name} is one text, not a column; a column of one is [text]")
+    if library_of(column) == "pandas" and not isinstance(column, sys.modules["pandas"].Series):
+        hint = "use its to_series()" if hasattr(column, "to_series") else "take one of its columns"
+        raise TypeError(f"{name} is a pandas {kind}, but must be a Series: {hint}")
+    is_arrow = hasattr(column, "__arrow_c_array__") or hasattr(column, "__arrow_c_stream__")
+    if is_arrow and hasattr(column, "columns"):
+        raise TypeError(f"{name} is a table ({kind}), not a column: take one of its columns")
+    if isinstance(column, (Mapping, set, frozenset)) or not (is_arrow or hasattr(column, "__iter__")):
+        raise TypeError(
+            f"{name} is of type {kind}, which is no column: give a pyarrow Array or ChunkedArray, a Polars or pandas "
+            "Series, or a list of texts"
+        )
+    if getattr(column, "ndim", 1) != 1:
+        raise TypeError(f"{name} has {column.ndim} dimensions, but must be one column of texts")
+    if isinstance(column, (list, tuple)):
+        for row, text in enumerate(column):
+            if not (isinstance(text, (str, bytes)) or is_null(text)):
+                raise TypeError(f"{name}: row {row}: expected str or bytes, got {type(text).__name__}")
+
+
+def length(column: Any) -> Optional[int]:
+    """Rows, if that is known beforehand."""
+    return len(column) if hasattr(column, "__len__") else None
+
+
+def parts(column: Any, rows: int) -> Iterator[Chunk]:
+    """The column's rows, so many at a time."""
+    for chunk in chunks(column, rows):
+        for start in range(0, max(1, len(chunk)), rows):
+            yield chunk if len(chunk) <= rows else chunk.rows(start, min(rows, len(chunk) - start))
+
+
+def paired(first: Any, column: Any, rows: int, names: Tuple[str, str]) -> Iterator[Tuple[Chunk, Chunk]]:
+    """Parts of the same rows of both columns. first: a column, or one text for all rows: a part of length 1."""
+    if isinstance(first, (str, bytes)):
+        text = next(chunks([first]))
+        for part in parts(column, rows):
+            yield text, part
+        return
+    others = chunks(first, rows)
+    other, taken = None, 0
+    for part in parts(column, rows):
+        if len(part) == 0:
+            yield part, part
+        start = 0
+        while start < len(part):
+            if other is None or taken == len(other):
+                other, taken = next(others, None), 0
+                if other is None:
+                    raise InvalidArgument(f"there are fewer {names[0]} than {names[1]}")
+                continue
+            count = min(len(part) - start, len(other) - taken)
+            yield other.rows(taken, count), part.rows(start, count)
+            start, taken = start + count, taken + count
+    if (other is not None and taken < len(other)) or any(len(rest) for rest in others):
+        raise InvalidArgument(f"there are more {names[0]} than {names[1]}")
+
+
+def check_lengths(first: Any, column: Any, names: Tuple[str, str]) -> None:
+    """What `paired` would find at the end is found before the work, where the lengths are known."""
+    if isinstance(first, (str, bytes)):
+        return
+    counts = length(first), length(column)
+    if counts[0] is not None and counts[1] is not None and counts[0] != counts[1]:
+        amount = "fewer" if counts[0] < counts[1] else "more"
+        raise InvalidArgument(f"there are {amount} {names[0]} than {names[1]}: {counts[0]} and {counts[1]}")
+
+
+def plain(rows: Chunk) -> Chunk:
+    """The rows as the library takes them: not dictionary-encoded."""
+    return built(values(rows)) if rows.schema.dictionary else rows
+
+
+def texts_of(rows: Chunk, count: int) -> List[Optional[str]]:
+    """The rows as texts, one for all where there is one row; U+FFFD where bytes are not UTF-8."""
+    found = [text.decode("utf-8", "replace") if isinstance(text, bytes) else text for text in values(rows)]
+    for row, text in enumerate(found):
+        if not (text is None or isinstance(text, str)):
+            raise InvalidArgument(f"row {row} is no text: cast the column to utf8, large_utf8 or utf8_view")
+    return found * count if len(found) == 1 else found

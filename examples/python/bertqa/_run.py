@@ -1,0 +1,45 @@
+"""One call that is made of many: what is left of its time, and its progress as a whole."""
+
+import time
+from typing import Any, Callable, Dict, Optional
+
+
+class Run:
+    """Its options for each of the parts, which are done one after the other.
+
+    total: items of the whole, None where that is not known; then progress is that of each part.
+    stage: what progress is told of.
+    """
+
+    def __init__(self, options: Any, total: Optional[int], stage: str):
+        self._options: Dict[str, Any] = dict(options)
+        self._progress: Optional[Callable[[str, float], Any]] = self._options.get("progress")
+        timeout = self._options.get("timeout")
+        self._deadline = None if timeout is None else time.monotonic() + timeout
+        self._total, self._stage = total, stage
+        self._told = -1.0
+        self.first = self._count = 0
+
+    def options(self) -> Dict[str, Any]:
+        """For the next call."""
+        found = dict(self._options)
+        if self._progress is not None and self._total is not None and callable(self._progress):
+            found["progress"] = lambda stage, fraction: self._tell(fraction * self._count)
+        if self._deadline is not None:
+            found["timeout"] = max(0.0, self._deadline - time.monotonic())
+        return found
+
+    def begin(self, count: int) -> None:
+        self._count = count
+
+    def end(self) -> None:
+        self.first += self._count
+        self._count = 0
+        if self._progress is not None and self._total is not None:
+            self._tell(0)
+
+    def _tell(self, done: float) -> None:
+        fraction = min(1.0, (self.first + done) / self._total) if self._total else 1.0
+        if fraction > self._told and self._progress is not None:
+            self._told = fraction
+            self._progress(self._stage, fraction)

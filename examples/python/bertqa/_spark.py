@@ -1,0 +1,155 @@
+"""What a worker of Spark does: Arrow batches in, the same batches with a result column out."""
+
+import functools
+import os
+import re
+from dataclasses import dataclass
+from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
+
+from ._columns import answer_column, classify_column, embed_column, entities_column
+from ._context import Context
+from ._errors import BertQAError, OutOfMemory, TooLarge
+from ._unpacked import unpack_library
+
+#: Rows of one call of the library, and of a batch that is handed back.
+ROWS = 1024
+
+
+@dataclass
+class Work:
+    """A task, as the driver sends it to the workers.
+
+    text, question_column: positions of the columns; question: the one of all rows.
+    keep: positions of the columns that are handed on, before the result.
+    has_errors: failed rows have a null, and the reason in one more column; else the first one ends the task.
+    model: keyword arguments of Context. counts: of rows, of rows without a text, of failed rows.
+    """
+
+    task: str
+    text: int
+    question: Any
+    question_column: Optional[int]
+    keep: List[int]
+    names: List[str]
+    has_errors: bool
+    model: Dict[str, Any]
+    options: Dict[str, Any]
+    counts: Optional[Tuple[Any, Any, Any]]
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """The function for mapInArrow."""
+        context = opened(self.task, **self.model)
+        first = 0
+        for batch in batches:
+            for start in range(0, batch.num_rows, ROWS):
+                yield self._done(context, batch.slice(start, ROWS), first + start)
+            first += batch.num_rows
+
+    def _done(self, context: Context, batch: Any, first: int) -> Any:
+        import pyarrow
+
+        texts = batch.column(self.text)
+        column = self.question_column
+        questions = None if column is None else batch.column(column)
+        kind = result_type(self.task)
+        failed: Dict[int, str] = {}
+
+        def run(start: int, end: int) -> Any:
+            part = texts.slice(start, end - start)
+            asked = self.question if questions is None else questions.slice(start, end - start)
+            return _call(self.task, context, asked, part, self.options).cast(kind)
+
+        parts = run_rows(run, batch.num_rows, failed)
+        if failed and not self.has_errors:
+            row, reason = min(failed.items())
+            raise BertQAError(f"row {first + row} of the partition: {reason}")
+        parts += [(row, pyarrow.nulls(1, kind)) for row in failed]
+        result = pyarrow.concat_arrays([part for _, part in sorted(parts, key=lambda part: part[0])])
+        if self.counts is not None:
+            nulls = sum(row not in failed for row, value in enumerate(result.is_valid().to_pylist()) if not value)
+            for count, more in zip(self.counts, (batch.num_rows, nulls, len(failed))):
+                count.add(more)
+        columns = [batch.column(index) for index in self.keep] + [result]
+        if self.has_errors:
+            reasons = [failed.get(row) for row in range(batch.num_rows)]
+            columns.append(pyarrow.array(reasons, pyarrow.string()))
+        return pyarrow.RecordBatch.from_arrays(columns, self.names)
+
+
+def run_rows(run: Callable[[int, int], Any], count: int, failed: Dict[int, str]) -> List[Tuple[int, Any]]:
+    """What `run` gives for all rows but those that it fails for, as (first row, results); their reasons in `failed`.
+
+    A row has failed when it does alone. The rows behind it are halved, so that a row is given to `run` a logarithmic
+    number of times at most, however many fail.
+    """
+    parts: List[Tuple[int, Any]] = []
+    left = [(0, count)]
+    while left:
+        start, end = left.pop()
+        if start == end:
+            continue
+        try:
+            parts.append((start, run(start, end)))
+        except BertQAError as error:
+            if isinstance(error, OutOfMemory) or (error.item is None and not isinstance(error, TooLarge)):
+                raise
+            if end - start == 1:
+                # The message begins with the row's place in this call, which tells nobody anything.
+                failed[start] = re.sub(r"^\w+\[\d+\]: ", "", str(error))
+            elif error.item is None:  # the call is too large, whichever row it was
+                left += [(start, (start + end) // 2), ((start + end) // 2, end)]
+            else:
+                row = start + error.item
+                middle = (row + 1 + end) // 2
+                left += [(start, row), (row, row + 1), (row + 1, middle), (middle, end)]
+    return parts
+
+
+def _call(task: str, context: Context, questions: Any, texts: Any, options: Any) -> Any:
+    if task == "answer":
+        return answer_column(context, questions, texts, **options)
+    if task == "classify":
+        return classify_column(context, texts, **options)
+    if task == "entities":
+        return entities_column(context, texts, **options)
+    return embed_column(context, texts, **options)
+
+
+def result_type(task: str) -> Any:
+    """The result's type in Arrow, of the kinds that every version of Spark reads."""
+    import pyarrow
+
+    text, number, place = pyarrow.string(), pyarrow.float32(), pyarrow.int64()
+    if task == "answer":
+        fields = {
+            "answer": text,
+            "start": place,
+            "end": place,
+            "probability": number,
+            "score": number,
+            "gap": number,
+        }
+        return pyarrow.struct({**fields, "sentence": text, "is_impossible": pyarrow.bool_()})
+    if task == "classify":
+        return pyarrow.struct({"label": text, "probability": number, "probabilities": pyarrow.list_(number)})
+    if task == "entities":
+        fields = {"label": text, "text": text, "start": place, "end": place, "score": number}
+        return pyarrow.list_(pyarrow.struct(fields))
+    return pyarrow.list_(number)
+
+
+@functools.lru_cache(maxsize=8)
+def opened(task: str, model: Optional[str], precision: Optional[str], isa: Optional[str]) -> Context:
+    """The context of this process, with as many threads as Spark counts cores for a task."""
+    from pyspark import SparkFiles, TaskContext
+
+    unpack_library(SparkFiles.getRootDirectory())
+    if model is not None and not os.path.isabs(model):
+        shipped = SparkFiles.get(model)
+        model = shipped if os.path.exists(shipped) else model
+    task_context = TaskContext.get()
+    threads = 1 if task_context is None else task_context.cpus()
+    context = Context(model, task=task, threads=threads, precision=precision, isa=isa)
+    if context.info.task != task:
+        raise ValueError(f"the model is {context!r}, which is made for {context.info.task}, not for {task}")
+    return context

@@ -1,0 +1,44 @@
+"""What all results have: a repr of one line, a hash."""
+
+import reprlib
+from dataclasses import fields
+from typing import Any, TypeVar, Union
+
+Text = Union[str, bytes]
+T = TypeVar("T", bound=Text)
+
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = 60
+_SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxarray = 4
+_WIDTH = 1000
+
+
+class Value:
+    """The base of the dataclasses of results."""
+
+    def __init_subclass__(cls, **arguments: Any) -> None:
+        super().__init_subclass__(**arguments)
+        # In the class itself, where @dataclass leaves it; its own would fail at the first list.
+        cls.__hash__ = Value.__hash__  # type: ignore[method-assign]
+
+    def __repr__(self) -> str:
+        values = (f"{field.name}={_brief(getattr(self, field.name))}" for field in fields(self))  # type: ignore[arg-type]
+        text = f"{type(self).__name__}({', '.join(values)})"
+        return text if len(text) <= _WIDTH else f"{text[: _WIDTH - 4]}...)"
+
+    def __hash__(self) -> int:
+        """Of the values, those in lists included: what is equal has one hash as long as nobody changes the lists."""
+        return hash((type(self), *(_fixed(getattr(self, field.name)) for field in fields(self))))  # type: ignore[arg-type]
+
+
+def _brief(value: object) -> str:
+    if isinstance(value, list) and value and isinstance(value[0], Value):
+        return f"[{value[0]!r}{', ...' if len(value) > 1 else ''}]"
+    return repr(value) if isinstance(value, Value) else _SHORT.repr(value)
+
+
+def _fixed(value: Any) -> Any:
+    """What of a field can be hashed: tuples instead of lists and arrays."""
+    if isinstance(value, list):
+        return tuple(map(_fixed, value))
+    return tuple(value) if hasattr(value, "typecode") else value

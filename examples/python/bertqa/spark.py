@@ -1,0 +1,208 @@
+"""Apache Spark: answers, labels, vectors and entities of a column of texts. Needs pyspark, and pyarrow on the workers.
+
+    import bertqa.spark
+
+    answered = bertqa.spark.answer(df, question="Who fell?", text_col="body", output_col="result")
+    answered.select("id", "result.answer", "result_error")
+
+Each function gives the DataFrame with one column more, by mapInArrow: batches go to the library as Arrow columns. A
+worker process opens the model once; the processes of one machine share its weights. With the package in --py-files,
+as a zip, nothing has to be installed on the workers: docs/scale.md.
+
+A call uses spark.task.cpus threads. Every argument is explained: help(bertqa.spark.SparkOptions).
+"""
+
+from typing import TYPE_CHECKING, Any, List, Mapping, Optional, Tuple, TypedDict
+
+from ._options import AnswerOptions, ClassifyOptions, EmbedOptions, EntitiesOptions
+from ._spark import Work
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from typing_extensions import Unpack
+
+#: Options that need the caller's process, or that the columns have no place for.
+_WITHOUT = {"cancel", "progress", "timeout", "top_k", "contributions"}
+
+
+class Counts:
+    """What happened to rows, while the job runs and after it; belongs to one SparkSession or SparkContext.
+
+    A task that runs twice, speculatively or because an executor was lost, may count twice.
+    """
+
+    def __init__(self, spark: Any):
+        context = getattr(spark, "sparkContext", spark)
+        self._rows, self._nulls, self._failed = (context.accumulator(0) for _ in range(3))
+
+    @property
+    def rows(self) -> int:
+        """Rows that were read."""
+        return int(self._rows.value)
+
+    @property
+    def nulls(self) -> int:
+        """Rows without a text, whose result is null."""
+        return int(self._nulls.value)
+
+    @property
+    def failed(self) -> int:
+        """Rows that failed, whose result is null with a reason."""
+        return int(self._failed.value)
+
+    def __repr__(self) -> str:
+        return f"Counts(rows={self.rows}, nulls={self.nulls}, failed={self.failed})"
+
+
+class SparkOptions(TypedDict, total=False):
+    """Keyword arguments of every function here, beside the options of its task.
+
+    text_col: the column of texts, strings or binary; a row with a null has a null; default "text".
+    output_col: the new column, which takes the place of one of that name; default "bertqa".
+    model: a directory on the workers, or the name of what --archives or --files have shipped; default: the task's
+        default model.
+    precision, isa: as of bertqa.Context. Workers whose CPUs are of different kinds give the same bits only with both
+        set; default "auto".
+    on_error: "null": a row that fails has a null, and one more column, with "_error" behind the new one's name, says
+        why; "fail": the first row that fails ends the task, and after Spark's retries the job; default "null".
+    counts: a Counts, to be told of rows; default None.
+    """
+
+    text_col: str
+    output_col: str
+    model: Optional[str]
+    precision: Optional[str]
+    isa: Optional[str]
+    on_error: str
+    counts: Optional[Counts]
+
+
+class _Answer(SparkOptions, AnswerOptions):
+    pass
+
+
+class _Classify(SparkOptions, ClassifyOptions):
+    pass
+
+
+class _Embed(SparkOptions, EmbedOptions):
+    pass
+
+
+class _Entities(SparkOptions, EntitiesOptions):
+    pass
+
+
+def answer(
+    df: "DataFrame",
+    *,
+    question: Optional[str] = None,
+    question_col: Optional[str] = None,
+    **options: "Unpack[_Answer]",
+) -> "DataFrame":
+    """The best answer to each row: a struct of answer, start and end (code points of the text), probability, score, gap,
+    sentence and is_impossible.
+
+    question: of all rows; question_col: the column that has each row's question; one of them is given.
+    options: help(bertqa.spark.SparkOptions) and help(bertqa.AnswerOptions); top_k is 1.
+    """
+    if (question is None) == (question_col is None):
+        raise TypeError("give either question or question_col")
+    if not isinstance(question, (str, type(None))):
+        raise TypeError(f"question is a {type(question).__name__}, but must be a str")
+    return _mapped(df, "answer", AnswerOptions, options, question, question_col)
+
+
+def classify(df: "DataFrame", **options: "Unpack[_Classify]") -> "DataFrame":
+    """The classification of each row: a struct of label, probability and probabilities, an array by the order of the
+    model's labels. options: help(bertqa.spark.SparkOptions) and help(bertqa.ClassifyOptions)."""
+    return _mapped(df, "classify", ClassifyOptions, options)
+
+
+def embed(df: "DataFrame", **options: "Unpack[_Embed]") -> "DataFrame":
+    """The vector of each row, an array of floats. options: help(bertqa.spark.SparkOptions) and
+    help(bertqa.EmbedOptions)."""
+    return _mapped(df, "embed", EmbedOptions, options)
+
+
+def entities(df: "DataFrame", **options: "Unpack[_Entities]") -> "DataFrame":
+    """The entities of each row: an array of structs of label, text, start and end (code points of the row's text) and
+    score. options: help(bertqa.spark.SparkOptions) and help(bertqa.EntitiesOptions)."""
+    return _mapped(df, "entities", EntitiesOptions, options)
+
+
+def _mapped(
+    df: "DataFrame",
+    task: str,
+    known: Any,
+    values: Mapping[str, Any],
+    question: Optional[str] = None,
+    question_col: Optional[str] = None,
+) -> "DataFrame":
+    """The DataFrame with the task's result as one column more."""
+    names = sorted(set(known.__annotations__) - _WITHOUT)
+    for name in values:
+        if name not in names and name not in SparkOptions.__annotations__:
+            raise TypeError(
+                f"unknown option {name!r}; known: {', '.join([*SparkOptions.__annotations__, *names])}"
+            )
+    on_error = values.get("on_error", "null")
+    if on_error not in ("null", "fail"):
+        raise ValueError(f"on_error is {on_error!r}, but must be 'null' or 'fail'")
+    counts = values.get("counts")
+    added = _added(task, values.get("output_col", "bertqa"), on_error == "null")
+    keep = [index for index, name in enumerate(df.columns) if name not in [column for column, _ in added]]
+    schema = _schema([df.schema.fields[index] for index in keep], added)
+    work = Work(
+        task=task,
+        text=_position(df, values.get("text_col", "text"), "text_col"),
+        question=question,
+        question_column=None if question_col is None else _position(df, question_col, "question_col"),
+        keep=keep,
+        names=list(schema.names),
+        has_errors=on_error == "null",
+        model={name: values.get(name) for name in ("model", "precision", "isa")},
+        options={name: value for name, value in values.items() if name in names},
+        counts=None if counts is None else (counts._rows, counts._nulls, counts._failed),
+    )
+    return df.mapInArrow(work, schema)
+
+
+def _position(df: "DataFrame", column: str, argument: str) -> int:
+    """Which of the columns it is; it must be one of texts."""
+    found = [index for index, name in enumerate(df.columns) if name == column]
+    if len(found) != 1:
+        raise ValueError(
+            f"{argument} is {column!r}, of which there are {len(found)}; columns: {', '.join(df.columns)}"
+        )
+    kind = df.schema.fields[found[0]].dataType.simpleString()
+    if kind not in ("string", "binary"):
+        raise TypeError(
+            f"{argument} is {column!r}, a column of {kind}, but must be one of string or binary: cast it"
+        )
+    return found[0]
+
+
+def _added(task: str, output_col: str, has_errors: bool) -> List[Tuple[str, Any]]:
+    """The new columns and their types in Spark."""
+    from pyspark.sql import types
+
+    text, number, place = types.StringType(), types.FloatType(), types.LongType()
+    kinds: Any = {
+        "answer": [
+            ("answer", text), ("start", place), ("end", place), ("probability", number), ("score", number),
+            ("gap", number), ("sentence", text), ("is_impossible", types.BooleanType()),
+        ],
+        "classify": [("label", text), ("probability", number), ("probabilities", types.ArrayType(number))],
+        "entities": [("label", text), ("text", text), ("start", place), ("end", place), ("score", number)],
+    }  # fmt: skip
+    kind = types.ArrayType(number) if task == "embed" else _schema([], kinds[task])
+    if task == "entities":
+        kind = types.ArrayType(kind)
+    return [(output_col, kind)] + ([(f"{output_col}_error", text)] if has_errors else [])
+
+
+def _schema(fields: List[Any], added: List[Tuple[str, Any]]) -> Any:
+    from pyspark.sql.types import StructField, StructType
+
+    return StructType([*fields, *(StructField(name, kind) for name, kind in added)])

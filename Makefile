@@ -98,8 +98,9 @@ sanitize: ## the C tests under AddressSanitizer, LeakSanitizer, UBSan and Thread
 	Tests/c/sanitize.sh address
 	Tests/c/sanitize.sh thread
 
-faults: all ## calls of the system that fail, one after the other
+faults: setup all ## calls of the system that fail, one after the other; 400 kills of the filter
 	BERTQA_PREFIX=$(stage) Tests/c/faults/run.sh
+	BERTQA_PREFIX=$(stage) BERTQA_KILLS=400 $(venv)/bin/python -m pytest -q Tests/python/test_filter_kills.py
 
 soak: all ## CALLS (default: 100000) mixed calls from 8 threads: memory, descriptors and threads stay
 	BERTQA_PREFIX=$(stage) Tests/c/soak.sh $(CALLS)

@@ -201,9 +201,12 @@ typedef struct bertqa_call_options {
   /* The most memory that grows with the input, in bytes, that the call may hold at once; above it
    * ends with BERTQA_ERROR_TOO_LARGE before taking it. Default 0: no limit but the system's. */
   uint64_t max_bytes;
+  /* The most tokens of one text, a question included; of words, for models that read words. A text with
+   * more is BERTQA_ERROR_TOO_LARGE, before the model reads any of it. Default 0: no limit. */
+  uint64_t max_document_tokens;
 } bertqa_call_options;
 
-#define BERTQA_CALL_OPTIONS_INIT {sizeof(bertqa_call_options), NULL, NULL, NULL, 0, 0}
+#define BERTQA_CALL_OPTIONS_INIT {sizeof(bertqa_call_options), NULL, NULL, NULL, 0, 0, 0}
 
 /* The same at run time. Every ..._options_init sets struct_size and writes 0, the default, to all
  * other bytes. struct_size: sizeof(the struct) as the caller was compiled. NULL options or a
@@ -258,6 +261,17 @@ const char *bertqa_task_name(bertqa_task task);
 /* Receives one line about each decision that loading took, without a newline. */
 typedef void (*bertqa_log_function)(void *user, const char *message);
 
+/* How the files of a model come into memory. */
+typedef int32_t bertqa_load;
+enum {
+  /* Mapped: processes share the pages. A call fails with BERTQA_ERROR_IO where a file of weights has been
+   * cut short in place since (Linux 5.14 and later); one that is cut during a call raises SIGBUS. */
+  BERTQA_LOAD_MMAP = 0,
+  /* Read into memory of this process: what happens to the files afterwards changes nothing. For hosts
+   * that cannot trust the file system. */
+  BERTQA_LOAD_COPY = 1
+};
+
 typedef struct bertqa_context_options {
   size_t struct_size;
   const bertqa_call_options *call; /* of the loading; cancel is asked before and after, not during it */
@@ -275,7 +289,7 @@ typedef struct bertqa_context_options {
   /* Which default model, where no model is given: BERTQA_TASK_ANSWER (default 0, too), _CLASSIFY,
    * _EMBED, _PREDICT or _ENTITIES. */
   bertqa_task default_model;
-  int32_t reserved;
+  bertqa_load load; /* default BERTQA_LOAD_MMAP */
 } bertqa_context_options;
 
 #define BERTQA_CONTEXT_OPTIONS_INIT \
@@ -296,7 +310,7 @@ void bertqa_context_options_init(bertqa_context_options *options, size_t struct_
  *   predict   LSTMLanguageModel, GRULanguageModel
  * docs/models.md describes each. A function that the model is not for gives
  * BERTQA_ERROR_WRONG_MODEL. The weights are memory-mapped: processes share their pages, and the files
- * must not be modified while in use (replacing them by rename is fine).
+ * must not be modified while in use (replacing them by rename is fine); options->load can ask for copies.
  *
  * model_directory: a NUL-terminated path in UTF-8, or NULL for a default model, looked for in
  * "bertqa/NAME" and "models/NAME" beside the library and in its install prefix's share directory; NAME

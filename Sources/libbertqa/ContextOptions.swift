@@ -25,7 +25,7 @@ func contextOptions(
   if raw.default_model != 0 {
     options.defaultModel = try enumeration(raw.default_model, "default_model")
   }
-  try checkReserved(raw.reserved)
+  options.load = try enumeration(raw.load, "load")
   if let log = raw.log {
     // The core calls this on the calling thread only, during this call.
     nonisolated(unsafe) let user = raw.log_user

@@ -306,6 +306,11 @@ static void test_task(size_t i) {
     const bertqa_call_options small = {.struct_size = sizeof small, .max_bytes = 64};
     expect(i, BERTQA_ERROR_TOO_LARGE, &small, "64 bytes");
     CHECK(strcmp(bertqa_last_error_argument(), "max_bytes") == 0);
+    const bertqa_call_options one = {.struct_size = sizeof one, .max_document_tokens = 1};
+    expect(i, BERTQA_ERROR_TOO_LARGE, &one, "one token");
+    CHECK(strcmp(bertqa_last_error_argument(), "max_document_tokens") == 0);
+    const bertqa_call_options enough = {.struct_size = sizeof enough, .max_document_tokens = 1u << 30};
+    expect(i, BERTQA_OK, &enough, "enough tokens");
   }
   const bertqa_call_options unset = {.struct_size = 0};
   expect(i, BERTQA_ERROR_INVALID_ARGUMENT, &unset, "without struct_size");
@@ -339,7 +344,7 @@ static void test_struct_sizes(void) {
   bertqa_document *other;
   bertqa_prediction *prediction;
   void *out;
-  CHECK_STRUCT_SIZES(bertqa_call_options, bertqa_call_options_init, max_bytes, classification,
+  CHECK_STRUCT_SIZES(bertqa_call_options, bertqa_call_options_init, max_document_tokens, classification,
                      bertqa_labeler_classify(labeler, &pair, 1, options, &classification, NULL),
                      bertqa_classification_free);
   CHECK_STRUCT_SIZES(bertqa_document_options, bertqa_document_options_init, call, other,

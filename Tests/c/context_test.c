@@ -11,12 +11,12 @@ static void test_options(void) {
   CHECK(options.struct_size == sizeof options);
   CHECK(options.threads == 0 && options.tokenizer_only == 0);
   CHECK(options.precision == BERTQA_PRECISION_AUTO && options.isa == BERTQA_ISA_AUTO);
-  CHECK(options.log == NULL && options.log_user == NULL && options.call == NULL && options.reserved == 0);
+  CHECK(options.log == NULL && options.log_user == NULL && options.call == NULL && options.load == 0);
 }
 
 static void test_struct_sizes(void) {
   bertqa_context *context;
-  CHECK_STRUCT_SIZES(bertqa_context_options, bertqa_context_options_init, reserved, context,
+  CHECK_STRUCT_SIZES(bertqa_context_options, bertqa_context_options_init, load, context,
                      bertqa_context_create(tiny, options, &context), bertqa_context_free);
 }
 
@@ -35,7 +35,7 @@ static void test_refused_options(void) {
     options = defaults, options.isa = enums[i], refuse(options);
     options = defaults, options.default_model = enums[i], refuse(options);
     options = defaults, options.tokenizer_only = threads[i] == -1 ? 2 : threads[i], refuse(options);
-    options = defaults, options.reserved = enums[i], refuse(options);
+    options = defaults, options.load = enums[i], refuse(options);
   }
   CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_context_create(tiny, NULL, NULL));
 }

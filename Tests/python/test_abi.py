@@ -47,6 +47,7 @@ MORE = r"  int32_t more;\n  void *and_more;\n"
 ADDITIONS = {
     "function": (r"(?=void bertqa_context_free)", "int32_t bertqa_more(int32_t more);\n"),
     "member at the end of options": (r"(?=} bertqa_answer_options;)", MORE),
+    "a name for a reserved member": (r"int32_t reserved;(?=\n} bertqa_answer_options;)", "int32_t named;"),
     "member at the end of a result": (r"(?=} bertqa_answer_span;)", MORE),
     "value of an enumeration": (r"(?<=BERTQA_ERROR_DEADLINE_EXCEEDED = 10)", ", BERTQA_ERROR_MORE = 11"),
     "struct": (

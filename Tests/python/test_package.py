@@ -138,7 +138,7 @@ def test_help_explains_every_option(options):
 
 def test_help_explains_every_argument_of_a_context():
     text = pydoc.render_doc(bertqa.Context, renderer=pydoc.plaintext)
-    for name in "model", "task", "threads", "precision", "isa", "tokenizer_only", "log", "dir_fd":
+    for name in "model", "task", "threads", "precision", "isa", "tokenizer_only", "load", "log", "dir_fd":
         found = re.search(rf"^ \|  {name}: (.*(?:\n \|      .*)*)", text, re.M)
         assert found and "default" in found[1], name
 

@@ -117,7 +117,7 @@ extension Context {
   // MARK: -
 
   private func answerer() throws(BertQAError) -> QuestionAnswerer {
-    guard case .answering(let answerer, _) = engine else {
+    guard case .answering(let answerer, _) = try runningEngine() else {
       throw wrongModel(for: "answer questions", needed: .answer)
     }
     return answerer

@@ -5,7 +5,7 @@ extension Context {
   public func classify(
     _ texts: [TextPair], options: ClassifyOptions = ClassifyOptions()
   ) throws(BertQAError) -> [Classification] {
-    switch engine {
+    switch try runningEngine() {
     case .wordCounts(let classifier): return try classifier.classify(texts, options)
     case .classification(let classifier):
       return try all(classifier.classifyEach(texts, options, stopsAtFailure: true))
@@ -19,7 +19,7 @@ extension Context {
   public func classifyEach(
     _ texts: [TextPair], options: ClassifyOptions = ClassifyOptions()
   ) throws(BertQAError) -> [Result<Classification, BertQAError>] {
-    switch engine {
+    switch try runningEngine() {
     case .wordCounts(let classifier): return try classifier.classifyEach(texts, options)
     case .classification(let classifier): return try classifier.classifyEach(texts, options)
     case .tokenizer, .answering, .embedding, .entities, .languageModel:

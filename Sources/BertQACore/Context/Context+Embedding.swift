@@ -91,7 +91,7 @@ extension Context {
   }
 
   fileprivate func embedder() throws(BertQAError) -> TextEmbedder {
-    guard case .embedding(let embedder) = engine else {
+    guard case .embedding(let embedder) = try runningEngine() else {
       throw wrongModel(for: "embed texts", needed: .embed)
     }
     return embedder

@@ -43,7 +43,7 @@ extension Context {
   }
 
   private func recognizer() throws(BertQAError) -> EntityRecognizer {
-    guard case .entities(let recognizer) = engine else {
+    guard case .entities(let recognizer) = try runningEngine() else {
       throw wrongModel(for: "find entities", needed: .entities)
     }
     return recognizer

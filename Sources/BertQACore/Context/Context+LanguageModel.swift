@@ -139,7 +139,7 @@ extension Context {
 
 extension Context {
   private func sequenceModel() throws(BertQAError) -> SequenceModel {
-    guard case .languageModel(let model) = engine else {
+    guard case .languageModel(let model) = try runningEngine() else {
       throw wrongModel(for: "predict along a sequence", needed: .predict)
     }
     return model

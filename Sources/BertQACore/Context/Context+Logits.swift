@@ -7,7 +7,7 @@ extension Context {
   public func logits(
     ids: [Int32], windowLengths: [Int], secondSegments: [Int]? = nil, call: CallOptions = CallOptions()
   ) throws(BertQAError) -> (start: [Float], end: [Float]) {
-    guard case .answering(_, let encoder) = engine else {
+    guard case .answering(_, let encoder) = try runningEngine() else {
       throw wrongModel(for: "give start and end logits", needed: .answer)
     }
     guard secondSegments == nil || secondSegments?.count == windowLengths.count else {

@@ -7,6 +7,8 @@
 public final class Context: Sendable {
   public let info: ModelInfo
   let engine: Engine
+  /// Files that the engine reads its weights from.
+  private let mapped: [ModelFile]
 
   private static let maximumThreads = 1024
 
@@ -20,7 +22,7 @@ public final class Context: Sendable {
     }
     try self.init(options) { () throws(BertQAError) in
       try options.tokenizerOnly
-        ? .tokenizer(path: modelDirectory)
+        ? .tokenizer(path: modelDirectory, options.load)
         : LoadedEngine.load(ModelDirectory(path: modelDirectory), options)
     }
   }
@@ -31,7 +33,7 @@ public final class Context: Sendable {
   ) throws(BertQAError) {
     try self.init(options) { () throws(BertQAError) in
       try options.tokenizerOnly
-        ? .tokenizer(model) : LoadedEngine.load(model, options)
+        ? .tokenizer(model.loading(options.load)) : LoadedEngine.load(model, options)
     }
   }
 
@@ -57,8 +59,15 @@ public final class Context: Sendable {
     try monitor.checkNow()
     engine = loaded.engine
     info = loaded.info
+    mapped = loaded.mapped
     engine.warmUp()
     if let log = options.log { log(info.summary) }
+  }
+
+  /// The engine, for a call that may read the weights; `.io` where a file of theirs has been cut short.
+  func runningEngine() throws(BertQAError) -> Engine {
+    for file in mapped { try file.checkIsWhole() }
+    return engine
   }
 
   /// For a caller who asked a model for what it cannot do.

@@ -7,6 +7,8 @@ public struct ContextOptions: Sendable {
   public var instructionSet = InstructionSet.auto
   /// Load the vocabulary and tokenizer settings only.
   public var tokenizerOnly = false
+  /// How the model's files come into memory.
+  public var load = ModelLoad.mmap
   /// Which default model, where no directory is given.
   public var defaultModel = ModelTask.answer
   /// Receives one line for each decision taken while loading; called on the calling thread, when all is loaded.

@@ -92,6 +92,7 @@ extension EntityRecognizer {
 struct LoadedEngine {
   let engine: Engine
   let info: ModelInfo
+  private(set) var mapped: [ModelFile] = []
 
   private init(_ engine: Engine, _ info: ModelInfo) {
     self.engine = engine
@@ -99,12 +100,12 @@ struct LoadedEngine {
   }
 
   /// A tokenizer alone: a directory or a file.
-  static func tokenizer(path: String) throws(BertQAError) -> LoadedEngine {
+  static func tokenizer(path: String, _ load: ModelLoad) throws(BertQAError) -> LoadedEngine {
     // Which files there are decides what code runs.
-    let directory = ModelDirectory(path: path)
+    let directory = ModelDirectory(path: path).loading(load)
     let kind = "tokenizer of a path \(path.hasSuffix(".json")) \(directory.tokenizerKind)"
     return try WarmUp.load(kind) { _ throws(BertQAError) in
-      try .tokenizer(TokenizerFiles(path: path), from: path)
+      try .tokenizer(TokenizerFiles(path: path, load), from: path)
     }
   }
 
@@ -127,6 +128,8 @@ struct LoadedEngine {
   static func load(
     _ directory: ModelDirectory, _ options: ContextOptions
   ) throws(BertQAError) -> LoadedEngine {
+    let mapped = MappedFiles()
+    let directory = directory.loading(options.load, mapped)
     let (source, architecture) = try WarmUp.load("config.json \(directory.sourceKind)") {
       _ throws(BertQAError) in
       let source = try ObjectReader(directory.configuration())
@@ -135,11 +138,13 @@ struct LoadedEngine {
     // Quantized or not: config.json says it.
     let kind =
       "\(architecture.name) \(options.precision) \(source.value("bertqa") != nil) \(directory.modelKind)"
-    return try WarmUp.load(kind) { forkWaits throws(BertQAError) in
+    var loaded = try WarmUp.load(kind) { forkWaits throws(BertQAError) in
       var options = options
       if forkWaits { options.call.cancellation = nil }
       return try LoadedEngine(directory, source, architecture, options)
     }
+    loaded.mapped = mapped.inUse
+    return loaded
   }
 
   private init(

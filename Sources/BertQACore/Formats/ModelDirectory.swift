@@ -14,6 +14,8 @@ public struct ModelDirectory: Sendable {
   /// What messages call the directory; its path where it was given by one.
   public let name: String
   private let source: Source
+  private var load = ModelLoad.mmap
+  private var mapped: MappedFiles?
 
   /// The directory at `path`, which is looked at when a file is opened.
   public init(path: String) {
@@ -58,6 +60,14 @@ public struct ModelDirectory: Sendable {
     source = .files(borrowed)
   }
 
+  /// The same directory, whose files come into memory in this way.
+  /// - Parameter mapped: keeps account of weights that are mapped.
+  func loading(_ load: ModelLoad, _ mapped: MappedFiles? = nil) -> ModelDirectory {
+    var directory = self
+    (directory.load, directory.mapped) = (load, mapped)
+    return directory
+  }
+
   /// What messages call the file `file`: the directory and the file.
   func path(of file: String) -> String { "\(name)/\(file)" }
 
@@ -87,12 +97,12 @@ public struct ModelDirectory: Sendable {
         throw BertQAError(.invalidArgument, argument: "model_directory", "is empty")
       }
       do throws(BertQAError) {
-        return try ModelFile(path: path(of: file), limit: limit).checkedForPointer()
+        return try ModelFile(path: path(of: file), limit: limit, load).checkedForPointer()
       } catch {
         throw MistakenDirectory.error(for: name) ?? error
       }
     case .descriptor(let directory):
-      return try ModelFile(file, inDirectory: directory.number, path: path(of: file), limit: limit)
+      return try ModelFile(file, inDirectory: directory.number, path: path(of: file), limit: limit, load)
         .checkedForPointer()
     case .files(let files):
       if let found = files[file] {
@@ -103,6 +113,13 @@ public struct ModelDirectory: Sendable {
     }
   }
 
+  /// A file that is read after loading, too.
+  func weights(_ name: String) throws(BertQAError) -> ModelFile {
+    let file = try file(name)
+    if load == .mmap { mapped?.add(file) }
+    return file
+  }
+
   /// `config.json`.
   func configuration() throws(BertQAError) -> ModelFile {
     try file("config.json", limit: ModelFile.configurationLimit)
@@ -110,11 +127,13 @@ public struct ModelDirectory: Sendable {
 
   /// How files are opened.
   var sourceKind: String {
-    switch source {
-    case .path: "path"
-    case .descriptor: "descriptor"
-    case .files: "files"
-    }
+    let kind =
+      switch source {
+      case .path: "path"
+      case .descriptor: "descriptor"
+      case .files: "files"
+      }
+    return "\(kind) \(load)"
   }
 
   /// Which of the files there are that decide how a tokenizer is read.

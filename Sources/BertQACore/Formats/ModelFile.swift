@@ -3,8 +3,8 @@ import Glibc
 /// The contents of one regular file of a model: mapped read-only, so that processes which map the same file
 /// share its pages, or memory.
 ///
-/// As with any mapping, the file must not be cut short while it is in use; replacing it by renaming another
-/// over it is safe.
+/// A mapped file must not be cut short while it is read: that raises SIGBUS. Replacing it by renaming another over
+/// it is safe. `checkIsWhole` notices a file that was cut before.
 final class ModelFile: @unchecked Sendable {
   // Sendable: the contents are read-only and live until deinit.
 
@@ -29,20 +29,16 @@ final class ModelFile: @unchecked Sendable {
   /// Bytes of a `vocab.txt`.
   static let vocabularyLimit = 1 << 28
 
-  convenience init(path: String) throws(BertQAError) {
-    try self.init(path: path, openedAs: path, in: AT_FDCWD, limit: .max)
-  }
-
-  /// - Parameter limit: bytes; a larger file is `.tooLarge`, before any of it is mapped.
-  convenience init(path: String, limit: Int) throws(BertQAError) {
-    try self.init(path: path, openedAs: path, in: AT_FDCWD, limit: limit)
+  /// - Parameter limit: bytes; a larger file is `.tooLarge`, before any of it is mapped or read.
+  convenience init(path: String, limit: Int = .max, _ load: ModelLoad = .mmap) throws(BertQAError) {
+    try self.init(path: path, openedAs: path, in: AT_FDCWD, limit: limit, load)
   }
 
   /// The file `name` in the directory that `descriptor` is open on; messages call it `path`.
   convenience init(
-    _ name: String, inDirectory descriptor: Int32, path: String, limit: Int = .max
+    _ name: String, inDirectory descriptor: Int32, path: String, limit: Int = .max, _ load: ModelLoad = .mmap
   ) throws(BertQAError) {
-    try self.init(path: path, openedAs: name, in: descriptor, limit: limit)
+    try self.init(path: path, openedAs: name, in: descriptor, limit: limit, load)
   }
 
   /// Memory that the caller keeps valid and unchanged for the life of this object and of all that is loaded
@@ -56,20 +52,17 @@ final class ModelFile: @unchecked Sendable {
   /// A copy of `bytes`, aligned to 64 bytes.
   init(copying bytes: UnsafeRawBufferPointer, path: String) throws(BertQAError) {
     self.path = path
-    var copy: UnsafeMutableRawPointer?
-    guard posix_memalign(&copy, 64, max(1, bytes.count)) == 0, let copy else {
-      throw BertQAError(.outOfMemory, "\(path): cannot allocate \(bytes.count) bytes")
-    }
+    let copy = try Self.allocate(bytes.count, path)
     if let source = bytes.baseAddress { copy.copyMemory(from: source, byteCount: bytes.count) }
     self.bytes = UnsafeRawBufferPointer(start: copy, count: bytes.count)
     ownership = .allocated
   }
 
   private init(
-    path: String, openedAs name: String, in directory: Int32, limit: Int
+    path: String, openedAs name: String, in directory: Int32, limit: Int, _ load: ModelLoad
   ) throws(BertQAError) {
     self.path = path
-    ownership = .mapped
+    ownership = load == .copy ? .allocated : .mapped
     guard !name.utf8.contains(0) else {
       throw BertQAError(.invalidArgument, "a path contains a NUL: \(quoted(path))")
     }
@@ -79,7 +72,9 @@ final class ModelFile: @unchecked Sendable {
     guard fstatat(directory, name, &status, 0) != 0 || status.st_mode & S_IFMT == S_IFREG else {
       throw BertQAError(.io, "\(path): not a regular file")
     }
-    let descriptor = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+    let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
+    var descriptor = openat(directory, name, flags)
+    while descriptor < 0, errno == EINTR { descriptor = openat(directory, name, flags) }
     guard descriptor >= 0 else { throw .system("open", path) }
     defer { close(descriptor) }
     guard fstat(descriptor, &status) == 0 else { throw .system("read its status", path) }
@@ -92,10 +87,61 @@ final class ModelFile: @unchecked Sendable {
     }
     try Self.check(size, limit, path)
     try Memory.require(size)
+    guard load == .mmap else {
+      bytes = UnsafeRawBufferPointer(start: try Self.read(size, of: descriptor, path), count: size)
+      return
+    }
     let mapping = mmap(nil, size, PROT_READ, MAP_PRIVATE, descriptor, 0)
     guard let mapping, mapping != MAP_FAILED else { throw .system("map", path) }
     bytes = UnsafeRawBufferPointer(start: mapping, count: size)
   }
+
+  private static func allocate(_ size: Int, _ path: String) throws(BertQAError) -> UnsafeMutableRawPointer {
+    var memory: UnsafeMutableRawPointer?
+    guard posix_memalign(&memory, 64, max(1, size)) == 0, let memory else {
+      throw BertQAError(.outOfMemory, "\(path): cannot allocate \(size) bytes")
+    }
+    return memory
+  }
+
+  /// The file's first `size` bytes in memory of their own; `.io` where it has fewer by now.
+  private static func read(
+    _ size: Int, of descriptor: Int32, _ path: String
+  ) throws(BertQAError) -> UnsafeMutableRawPointer {
+    let memory = try allocate(size, path)
+    var count = 0
+    while count < size {
+      let result = pread(descriptor, memory + count, min(size - count, 1 << 30), off_t(count))
+      if result < 0, errno == EINTR { continue }
+      guard result > 0 else {
+        let error =
+          result < 0
+          ? BertQAError.system("read", path)
+          : BertQAError(.io, "\(path): has become shorter while it was read, \(count) bytes of \(size)")
+        free(memory)
+        throw error
+      }
+      count += result
+    }
+    return memory
+  }
+
+  /// Throws `.io` where the file was cut short since it was mapped, so that reading it would raise SIGBUS. One
+  /// system call; where the system does not know it (Linux before 5.14), nothing is noticed.
+  func checkIsWhole() throws(BertQAError) {
+    guard case .mapped = ownership, let base = UnsafeMutableRawPointer(mutating: bytes.baseAddress)
+    else { return }
+    let page = Int(getpagesize())
+    let last = base + (bytes.count - 1) / page * page
+    guard madvise(last, page, Self.populateRead) != 0, errno == EFAULT else { return }
+    throw BertQAError(
+      .io,
+      "\(path): was cut short or cannot be read any more, while it was in use; load the model again, and replace "
+        + "its files by renaming, or load copies (load = copy)")
+  }
+
+  /// MADV_POPULATE_READ, which older headers lack: fails with EFAULT where reading would raise SIGBUS.
+  private static let populateRead: Int32 = 22
 
   static func check(_ size: Int, _ limit: Int, _ path: String) throws(BertQAError) {
     guard size > limit else { return }

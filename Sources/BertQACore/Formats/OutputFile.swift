@@ -29,9 +29,12 @@ final class OutputFile {
 
   /// Waits until the contents are on the disk, and closes.
   func finish() throws(BertQAError) {
-    guard fsync(descriptor) == 0 else { throw .system("write", path) }
-    let result = close(descriptor)
-    descriptor = -1
+    var result = fsync(descriptor)
+    while result != 0, errno == EINTR { result = fsync(descriptor) }
     guard result == 0 else { throw .system("write", path) }
+    result = close(descriptor)
+    descriptor = -1
+    // Linux has closed it also where a signal came.
+    guard result == 0 || errno == EINTR else { throw .system("write", path) }
   }
 }

@@ -40,6 +40,7 @@ struct WordSplitter {
   /// Asks the monitor whether to go on, and tells it the memory in use.
   private mutating func poll(at position: Int, pendingBytes: Int) throws(BertQAError) {
     try monitor.check()
+    try monitor.check(tokenCount: ids.count)
     let bytes = ids.count * MemoryLayout<Int32>.stride + pendingBytes
     try monitor.hold(bytes - heldBytes)
     heldBytes = bytes

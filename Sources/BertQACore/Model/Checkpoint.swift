@@ -29,7 +29,7 @@ struct Checkpoint: Sendable {
             + "own format (.bin) must be converted to safetensors")
       }
       path = directory.path(of: single)
-      shards = [try Safetensors(directory.file(single))]
+      shards = [try Safetensors(directory.weights(single))]
       weightMap = nil
       return
     }
@@ -63,7 +63,7 @@ struct Checkpoint: Sendable {
         guard shards.count < shardLimit else {
           throw BertQAError(.tooLarge, "\(path): more than \(shardLimit) files")
         }
-        let shard = try Safetensors(directory.file(name), headerLimit: headerRoom)
+        let shard = try Safetensors(directory.weights(name), headerLimit: headerRoom)
         headerRoom -= shard.headerCount
         shards.append(shard)
       }

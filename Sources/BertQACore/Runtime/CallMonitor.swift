@@ -63,6 +63,17 @@ package final class CallMonitor: @unchecked Sendable {
       "is \(options.maxBytes), but the call needs \(heldBytes) bytes by now: split the text or raise it")
   }
 
+  /// Tokens, or words, that one text may have.
+  var tokenLimit: Int { options.maxDocumentTokens > 0 ? options.maxDocumentTokens : .max }
+
+  /// Throws `.tooLarge` where a text has more tokens, or words, than that. On any thread.
+  func check(tokenCount count: Int) throws(BertQAError) {
+    guard count > tokenLimit else { return }
+    throw BertQAError(
+      .tooLarge, argument: "max_document_tokens",
+      "is \(options.maxDocumentTokens), but a text has more tokens: split it or raise the limit")
+  }
+
   func release(_ bytes: Int) { heldBytes -= bytes }
 
   /// Tells the caller how far the call is.
@@ -86,6 +97,10 @@ package struct CallPoll {
     self.monitor = monitor
     self.isCaller = isCaller
   }
+
+  var tokenLimit: Int { monitor.tokenLimit }
+
+  func check(tokenCount count: Int) throws(BertQAError) { try monitor.check(tokenCount: count) }
 
   func check() throws(BertQAError) {
     if isCaller { try monitor.check() } else { try monitor.checkFromHelper() }

@@ -15,6 +15,9 @@ public struct CallOptions: Sendable {
   /// Bytes of memory growing with the input that the call may hold at once; above, it fails with `.tooLarge`.
   /// 0: no limit but the system's.
   public var maxBytes = 0
+  /// Tokens, or words where the model reads words, of one text, a question included; a longer one fails with
+  /// `.tooLarge` before the model reads any of it. 0: no limit.
+  public var maxDocumentTokens = 0
   /// Told now and then, on the calling thread, how much is done of what is known to have to be done: windows that
   /// the model has read of those of the texts tokenized so far.
   public var progress: (@Sendable (_ done: Int, _ total: Int) -> Void)?

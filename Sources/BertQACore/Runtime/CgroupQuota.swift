@@ -79,6 +79,7 @@ enum CgroupQuota {
       // 4 MiB: far above any real mountinfo.
       while bytes.count < 1 << 22 {
         let count = Glibc.read(file, piece.baseAddress, piece.count)
+        if count < 0, errno == EINTR { continue }
         if count == 0 { return String(decoding: bytes, as: UTF8.self) }
         guard count > 0 else { return nil }
         bytes.append(contentsOf: piece[..<count])

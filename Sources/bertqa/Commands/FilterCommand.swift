@@ -101,6 +101,9 @@ enum FilterCommand: Command {
       detail: "A larger one is not held in memory."),
     OptionRow(.maxDocumentBytes, value: "N", "largest text; default 16M"),
     OptionRow(
+      .maxDocumentTokens, value: "N", "most tokens of a text; default: any number",
+      detail: "Of words, for models that read words."),
+    OptionRow(
       .batchSize, value: "N", "take on up to N records that are waiting at once; default 64",
       detail: "Results do not depend on it."),
   ]

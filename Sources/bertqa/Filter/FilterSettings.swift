@@ -65,6 +65,8 @@ struct FilterSettings {
   private(set) var parseSpecialTokens = false
   private(set) var maximumRecordBytes = 64 << 20
   private(set) var maximumDocumentBytes = 16 << 20
+  /// 0: any number.
+  private(set) var maximumDocumentTokens = 0
   private(set) var batchSize = 64
   private(set) var showsProgress = false
   /// Whether failed records are not reported.
@@ -124,6 +126,7 @@ struct FilterSettings {
     case .onError, .maxErrors, .exitZeroOnRecordErrors: try policy.set(given)
     case .maxRecordBytes: maximumRecordBytes = try given.byteCount(in: 1...1 << 30)
     case .maxDocumentBytes: maximumDocumentBytes = try given.byteCount(in: 1...1 << 30)
+    case .maxDocumentTokens: maximumDocumentTokens = try given.integer(in: 1...Int.max)
     case .batchSize: batchSize = try given.integer(in: 1...10_000)
     case .progress: showsProgress = true
     case .quiet: isQuiet = true
@@ -238,7 +241,7 @@ struct FilterSettings {
       "\(answerOptions)", "\(classifyOptions)", entitySearch.meaning, "\(embedOptions)",
       "\(labelLimit ?? -1)", "\(idsOnly)", "\(fieldNames ?? [])",
       "\(parseSpecialTokens)", "\(coerces) \(nullText) \(isInPlace)", "\(maximumRecordBytes)",
-      "\(maximumDocumentBytes)", policy.action.rawValue,
+      "\(maximumDocumentBytes)", "\(maximumDocumentTokens)", policy.action.rawValue,
       "\(policy.deadLetters != nil)",
     ]
     return parts.joined(separator: "\n")

@@ -8,8 +8,10 @@ enum FilterSetup {
   ) throws(ToolError) -> any FilterTask {
     // A run that can be resumed loses nothing when it stops at once.
     let isResumable = settings.checkpoint != nil
-    let cancellation = Cancellation { isResumable ? stop.signal != nil : stop.isOverdue }
-    let task = try makeTask(settings, context, cancellation)
+    var call = CallOptions()
+    call.cancellation = Cancellation { isResumable ? stop.signal != nil : stop.isOverdue }
+    call.maxDocumentTokens = settings.maximumDocumentTokens
+    let task = try makeTask(settings, context, call)
     try ofCore(FilterCommand.invocation) { () throws(BertQAError) in
       do throws(BertQAError) {
         try task.check(fieldCount: settings.texts.count)
@@ -23,34 +25,32 @@ enum FilterSetup {
 
   /// - Parameter context: nil for what needs no model.
   private static func makeTask(
-    _ settings: FilterSettings, _ context: Context?, _ cancellation: Cancellation
+    _ settings: FilterSettings, _ context: Context?, _ call: CallOptions
   ) throws(ToolError) -> any FilterTask {
     guard let context else {
       guard settings.needsNoModel else { throw ToolError(.resources, "a task without its model") }
       return EntitiesTask(
-        context: nil, search: settings.entitySearch.stopped(by: cancellation), fields: settings.fields())
+        context: nil, search: settings.entitySearch.limited(by: call), fields: settings.fields())
     }
     switch settings.task {
     case .answer:
       var options = settings.answerOptions
-      options.call.cancellation = cancellation
+      options.call = call
       return AnswerTask(
         context: context, questions: settings.questions, options: options, fields: settings.fields())
     case .classify:
       var options = settings.classifyOptions
-      options.call.cancellation = cancellation
+      options.call = call
       return ClassifyTask(
         context: context, options: options, labelLimit: settings.labelLimit, fields: settings.fields())
     case .embed:
       var options = settings.embedOptions
-      options.call.cancellation = cancellation
+      options.call = call
       return EmbedTask(context: context, options: options, fields: settings.fields())
     case .entities:
       return EntitiesTask(
-        context: context, search: settings.entitySearch.stopped(by: cancellation), fields: settings.fields())
+        context: context, search: settings.entitySearch.limited(by: call), fields: settings.fields())
     case .tokenize:
-      var call = CallOptions()
-      call.cancellation = cancellation
       return TokenizeTask(
         context: context, idsOnly: settings.idsOnly, parseSpecialTokens: settings.parseSpecialTokens,
         call: call, fields: settings.fields())
@@ -100,10 +100,12 @@ enum FilterSetup {
         RecordReader.Limits(
           recordBytes: settings.maximumRecordBytes, keepsLargeRecords: settings.policy.keepsBytes,
           leavesUnfinished: settings.checkpoint != nil), resumed: (start.offset, counters.lines))
+      let header = reader.headerLine
       try Thread.start { queue.fill(from: reader) }
       return FilterRun(
-        settings, task: task, form: form, start: start, inputSize: inputSize, queue: queue, stop: stop,
-        output: output, deadLetters: deadLetters, progress: progress, counters: counters)
+        settings, task: task, form: form, start: start, inputSize: inputSize, header: header,
+        queue: queue, stop: stop, output: output, deadLetters: deadLetters, progress: progress,
+        counters: counters)
     } catch {
       output.abandon()
       progress?.abandon()

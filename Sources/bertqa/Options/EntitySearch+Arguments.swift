@@ -81,9 +81,9 @@ struct EntitySearch {
   var usesModel: Bool { patterns == nil || namesModel || !options.labels.isEmpty }
 
   /// The same with a way to stop.
-  func stopped(by cancellation: Cancellation?) -> EntitySearch {
+  func limited(by call: CallOptions) -> EntitySearch {
     var search = self
-    search.options.call.cancellation = cancellation
+    search.options.call = call
     return search
   }
 

@@ -21,11 +21,17 @@ struct ModelChoice {
       "number format of the arithmetic: {}; default auto"),
     OptionRow(
       .isa, value: "I", choices: instructionSets.map(\.key), "instruction set: {}; default auto"),
+    OptionRow(
+      .load, value: "HOW", choices: loads.map(\.key),
+      "how the model's files come into memory: {}; default mmap",
+      detail: "A copy stays as it is when the files are changed or cut short meanwhile."),
   ]
 
   static let precisions: KeyValuePairs<String, Precision> = [
     "auto": .auto, "f32": .f32, "bf16": .bf16, "int8": .int8,
   ]
+
+  static let loads = ModelLoad.allCases.map { (key: "\($0)", value: $0) }
 
   static let instructionSets = InstructionSet.allCases.map { (key: $0.description, value: $0) }
 
@@ -46,6 +52,7 @@ struct ModelChoice {
       case .model: directory = given.string
       case .threads: options.threads = try given.integer()
       case .precision: options.precision = try given.choice(from: Self.precisions)
+      case .load: options.load = try given.choice(from: Self.loads)
       case .isa: options.instructionSet = try given.choice(from: Self.instructionSets)
       default: break
       }

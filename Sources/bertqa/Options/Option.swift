@@ -19,6 +19,7 @@ enum Option: String, CaseIterable {
   case threads
   case precision
   case isa
+  case load
   case parseSpecialTokens = "parse-special-tokens"
   case ids
   case contributions
@@ -73,6 +74,7 @@ enum Option: String, CaseIterable {
   case onError = "on-error"
   case maxRecordBytes = "max-record-bytes"
   case maxDocumentBytes = "max-document-bytes"
+  case maxDocumentTokens = "max-document-tokens"
   case batchSize = "batch-size"
   case output
   case resume

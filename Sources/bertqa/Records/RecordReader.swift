@@ -48,6 +48,8 @@ final class RecordReader: @unchecked Sendable {  // used by one thread at a time
   private var awaitsHeader: Bool
   /// The first header, which those of following files must equal.
   private var header: [UInt8]?
+  /// All of its line, for a run that goes on behind it; empty before it is read.
+  private(set) var headerLine: [UInt8] = []
   private var hasEnded = false
   /// Whether a part of the unfinished record, which is too large, was handed over.
   private var isInParts = false
@@ -212,6 +214,7 @@ final class RecordReader: @unchecked Sendable {  // used by one thread at a time
       return finish(record)
     }
     header = Array(names)
+    headerLine = Array(block.bytes(record.raw))
     record.kind = .header
     try scanner.readHeader(record.content, in: block)
     finish(record)

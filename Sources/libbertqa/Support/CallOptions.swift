@@ -41,5 +41,6 @@ func callOptions(_ pointer: UnsafePointer<bertqa_call_options>?) throws(BertQAEr
   }
   options.deadline = raw.deadline_ns
   options.maxBytes = Int(clamping: raw.max_bytes)
+  options.maxDocumentTokens = Int(clamping: raw.max_document_tokens)
   return options
 }

@@ -34,6 +34,13 @@ static int fails(int kind) {
   return first[kind] > 0 && call >= first[kind] && call <= last[kind];
 }
 
+/* Whether the call ends with EINTR; the next one does not. */
+static int is_interrupted(void) {
+  if (!fails(FAULT_INTERRUPTED) || calls[FAULT_INTERRUPTED] % 2 == 0) return 0;
+  errno = EINTR;
+  return 1;
+}
+
 #define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
 extern void *__libc_realloc(void *, size_t);
@@ -80,6 +87,7 @@ static mode_t mode_of(int flags, va_list list) {
       errno = EMFILE;                                         \
       return -1;                                              \
     }                                                         \
+    if (is_interrupted()) return -1;                          \
     return NEXT(name)(path, flags, mode);                     \
   }
 DEFINE_OPEN(open)
@@ -95,6 +103,7 @@ DEFINE_OPEN(open64)
       errno = EMFILE;                                         \
       return -1;                                              \
     }                                                         \
+    if (is_interrupted()) return -1;                          \
     return NEXT(name)(directory, path, flags, mode);          \
   }
 DEFINE_OPENAT(openat)
@@ -105,6 +114,7 @@ ssize_t read(int descriptor, void *buffer, size_t size) {
     errno = EIO;
     return -1;
   }
+  if (is_interrupted()) return -1;
   if (fails(FAULT_SHORT_READ) && size > 1) size = 1;
   return NEXT(read)(descriptor, buffer, size);
 }
@@ -114,8 +124,19 @@ ssize_t pread(int descriptor, void *buffer, size_t size, off_t offset) {
     errno = EIO;
     return -1;
   }
+  if (is_interrupted()) return -1;
   if (fails(FAULT_SHORT_READ) && size > 1) size = 1;
   return NEXT(pread)(descriptor, buffer, size, offset);
+}
+
+ssize_t pwrite(int descriptor, const void *buffer, size_t size, off_t offset) {
+  if (is_interrupted()) return -1;
+  return NEXT(pwrite)(descriptor, buffer, size, offset);
+}
+
+int fsync(int descriptor) {
+  if (is_interrupted()) return -1;
+  return NEXT(fsync)(descriptor);
 }
 
 int fstat(int descriptor, struct stat *status) {

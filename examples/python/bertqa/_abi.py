@@ -49,7 +49,7 @@ LOG = CFUNCTYPE(None, py_object, c_char_p)
 class CallOptions(Options):
     _fields_ = [
         ("struct_size", c_size_t), ("cancel", CANCEL), ("progress", PROGRESS), ("user", py_object),
-        ("deadline_ns", c_uint64), ("max_bytes", c_uint64),
+        ("deadline_ns", c_uint64), ("max_bytes", c_uint64), ("max_document_tokens", c_uint64),
     ]  # fmt: skip
 
 
@@ -62,7 +62,7 @@ class ContextOptions(Options):
     _fields_ = [
         ("struct_size", c_size_t), _CALL, ("log", LOG), ("log_user", py_object), ("threads", c_int32),
         ("precision", c_int32), ("isa", c_int32), ("tokenizer_only", Switch), ("default_model", c_int32),
-        ("reserved", c_int32),
+        ("load", c_int32),
     ]  # fmt: skip
 
 

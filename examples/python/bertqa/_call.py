@@ -23,7 +23,7 @@ from ._errors import InvalidArgument
 from ._native import check, library
 
 #: The options that every call has.
-COMMON = ("cancel", "progress", "timeout", "max_bytes")
+COMMON = ("cancel", "progress", "timeout", "max_bytes", "max_document_tokens")
 #: Fields that are no option by themselves.
 _INTERNAL = (
     "struct_size", "call", "reserved", "on_word", "on_word_user", "use_no_answer_threshold", "label_count",
@@ -53,7 +53,7 @@ class Call:
         self.errors: List[BaseException] = []
         self._stages: Dict[bytes, float] = {}
         self._progress = _function(values, "progress")
-        self._set_common(_function(values, "cancel"), values.get("timeout"), values.get("max_bytes"))
+        self._set_common(_function(values, "cancel"), values)
         kind: Any = type(struct)
         kinds = _kinds(kind)
         for name, value in values.items():
@@ -66,8 +66,8 @@ class Call:
         if struct is not None and hasattr(type(struct), "call"):
             struct.call = ctypes.pointer(self.common)
 
-    def _set_common(self, cancel: Optional[Callable[[], Any]], timeout: Any, max_bytes: Any) -> None:
-        common = self.common
+    def _set_common(self, cancel: Optional[Callable[[], Any]], values: Mapping[str, Any]) -> None:
+        common, timeout = self.common, values.get("timeout")
         is_main = threading.get_ident() == threading.main_thread().ident
         if is_main or cancel is not None or self._progress is not None:
             common.user = self._stages
@@ -79,8 +79,10 @@ class Call:
         if timeout is not None:
             nanoseconds = min(max(0.0, timeout * 1e9), 2.0**63)
             common.deadline_ns = library().deadline_after(int(nanoseconds))
-        if max_bytes is not None:
-            common.max_bytes = _number("max_bytes", ctypes.c_uint64, max_bytes, _NO_CHOICES, _NO_ZEROS)
+        for name in "max_bytes", "max_document_tokens":
+            value = values.get(name)
+            if value is not None:
+                setattr(common, name, _number(name, ctypes.c_uint64, value, _NO_CHOICES, _NO_ZEROS))
 
     @property
     def pointer(self) -> Any:

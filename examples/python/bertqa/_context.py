@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ._options import CallOptions
 
 TASKS = ("answer", "classify", "embed", "predict", "entities")
+LOADS = ("mmap", "copy")
 PRECISIONS = ("auto", "f32", "bf16", "int8")
 INSTRUCTION_SETS = ("auto", "portable", "avx2", "avx512", "avx512_vnni", "avx512_vnni_bf16")
 
@@ -42,6 +43,9 @@ class Context(AnswerMethods, ClassifyMethods, EntitiesMethods, EmbedMethods, Seq
         the best that the CPU has.
     tokenizer_only: load the vocabulary alone; answering raises WrongModel. model may then also be a vocab.txt or
         tokenizer.json itself; default False.
+    load: "mmap": the weights' pages are shared with other processes, and the files must not be cut short while they
+        are in use; "copy": they are read into memory, and what happens to them afterwards changes nothing; default
+        "mmap".
     log: a function of one line for each decision taken while loading, called when it is over; default None.
     dir_fd: a descriptor of an open directory that model is relative to, as in os.open; "" is that directory itself;
         it is not kept; default None.
@@ -57,6 +61,7 @@ class Context(AnswerMethods, ClassifyMethods, EntitiesMethods, EmbedMethods, Seq
         precision: Optional[str] = None,
         isa: Optional[str] = None,
         tokenizer_only: Optional[bool] = None,
+        load: Optional[str] = None,
         log: Optional[Callable[[str], Any]] = None,
         dir_fd: Optional[int] = None,
         **options: "Unpack[CallOptions]",
@@ -69,6 +74,7 @@ class Context(AnswerMethods, ClassifyMethods, EntitiesMethods, EmbedMethods, Seq
         struct.precision = 0 if precision is None else index(PRECISIONS, precision, "precision")
         struct.isa = 0 if isa is None else index(INSTRUCTION_SETS, isa, "isa")
         struct.tokenizer_only = switch(tokenizer_only, "tokenizer_only")
+        struct.load = 0 if load is None else index(LOADS, load, "load")
         lines: List[bytes] = []
         if log is not None:
             struct.log_user = lines
@@ -98,6 +104,7 @@ class Context(AnswerMethods, ClassifyMethods, EntitiesMethods, EmbedMethods, Seq
             "precision": precision,
             "isa": isa,
             "tokenizer_only": tokenizer_only,
+            "load": load,
         }
 
     def __reduce__(self) -> Tuple[Any, ...]:

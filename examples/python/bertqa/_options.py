@@ -16,12 +16,15 @@ class CallOptions(TypedDict, total=False):
     timeout: seconds after which the call raises DeadlineExceeded, at least 0; default: none.
     max_bytes: the most memory that grows with the input and that the call may hold at once, at least 1; a call that
         would need more raises TooLarge; default: no limit.
+    max_document_tokens: the most tokens of one text, a question included, at least 1; of words, for models that read
+        words; a text with more raises TooLarge; default: no limit.
     """
 
     cancel: Optional[Callable[[], Any]]
     progress: Optional[Callable[[str, float], Any]]
     timeout: Optional[float]
     max_bytes: Optional[int]
+    max_document_tokens: Optional[int]
 
 
 class AnswerOptions(CallOptions, total=False):

@@ -99,6 +99,7 @@ struct TokenOutput: ~Copyable {
   @inline(never)
   mutating func flush() throws(BertQAError) {
     let count = pending.count
+    try monitor?.check(tokenCount: tokens.count + count)
     try monitor?.hold(count * Self.tokenSize)
     try monitor?.check()
     try tokens.makeRoom(for: count)

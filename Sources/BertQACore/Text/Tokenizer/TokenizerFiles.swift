@@ -36,18 +36,18 @@ struct TokenizerFiles: Sendable {
   }
 
   /// `path` is a directory, or a vocabulary file or, where it ends in `.json`, a `tokenizer.json`.
-  init(path: String) throws(BertQAError) {
+  init(path: String, _ load: ModelLoad = .mmap) throws(BertQAError) {
     var status = stat()
     guard !path.utf8.contains(0), stat(path, &status) == 0 else {
       let error = BertQAError.system("find the tokenizer", path)
       throw MistakenDirectory.error(for: path) ?? error
     }
     if status.st_mode & S_IFMT == S_IFDIR {
-      try self.init(ModelDirectory(path: path))
+      try self.init(ModelDirectory(path: path).loading(load))
       return
     }
     let slash = path.lastIndex(of: "/")
-    let directory = ModelDirectory(path: slash.map { String(path[..<$0]) } ?? ".")
+    let directory = ModelDirectory(path: slash.map { String(path[..<$0]) } ?? ".").loading(load)
     let file = slash.map { String(path[path.index(after: $0)...]) } ?? path
     if file.hasSuffix(".json") {
       self.init(kind: try Self.read(directory, tokenizerJSON: file))

@@ -56,6 +56,7 @@ struct TokenScanner {
   @inline(never)
   mutating func flush() throws(BertQAError) {
     let count = pending.count
+    try monitor?.check(tokenCount: tokens.count + count)
     try monitor?.hold(count * Self.tokenSize)
     try tokens.makeRoom(for: count)
     tokens.ids.append(contentsOf: UnsafeBufferPointer(start: pending.ids, count: count))

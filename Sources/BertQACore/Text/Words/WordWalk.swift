@@ -13,6 +13,9 @@ struct WordWalk: ~Copyable {
   private var scanner: WordScanner
   private let hasher: WordHasher
   private let takesPairs: Bool
+  private let poll: CallPoll?
+  /// Words that may be read.
+  private let limit: Int
 
   /// - Parameters:
   ///   - text: borrowed; must live as long as the walk.
@@ -25,6 +28,8 @@ struct WordWalk: ~Copyable {
     scanner = WordScanner(text, minimumLength: minimumLength, poll: poll)
     self.hasher = hasher
     takesPairs = maxNGram > 1
+    self.poll = poll
+    limit = poll?.tokenLimit ?? .max
   }
 
   /// Calls `body` for each occurrence, in order.
@@ -34,7 +39,10 @@ struct WordWalk: ~Copyable {
   ) throws(BertQAError) {
     var previousHash: UInt64 = 0
     var hasPrevious = false
+    var count = 0
     while try scanner.next() {
+      count &+= 1
+      if count > limit { try poll?.check(tokenCount: count) }
       let hash = hasher.hash(scanner.bytes, scanner.byteCount)
       let word = WordTable.Key(first: scanner.bytes, firstCount: scanner.byteCount)
       try body(Occurrence(key: word, hash: hash, start: scanner.start, end: scanner.end))

@@ -33,13 +33,15 @@ final class FilterRun {
   /// Records of any kind in a batch.
   private static let batchRecords = 1 << 14
 
+  /// - Parameter header: a table's first line, where it was done before.
   init(
     _ settings: FilterSettings, task: any FilterTask, form: RecordForm, start: FilterProgress.Position,
-    inputSize: Int, queue: BlockQueue, stop: StopSignals, output: RecordOutput, deadLetters: DeadLetters?,
-    progress: FilterProgress?, counters: FilterCounters
+    inputSize: Int, header: [UInt8], queue: BlockQueue, stop: StopSignals, output: RecordOutput,
+    deadLetters: DeadLetters?, progress: FilterProgress?, counters: FilterCounters
   ) {
     self.settings = settings
     self.task = task
+    self.header = header
     self.queue = queue
     self.stop = stop
     self.output = output

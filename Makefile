@@ -22,17 +22,23 @@ library := libbertqa.so.$(abi).$(call number,VERSION_MINOR).$(call number,VERSIO
 # Everything is staged under build/ laid out as it installs: programs, tests and examples use it there.
 stage   := $(CURDIR)/build
 venv    := .venv
-swift_build = $(SWIFT) build -c release --static-swift-stdlib --disable-local-rpath
+# No path of this directory gets into the binaries: two builds are the same bytes (`make reproducible`).
+swift_build = $(SWIFT) build -c release --static-swift-stdlib --disable-local-rpath \
+  -Xswiftc -file-prefix-map -Xswiftc $(CURDIR)=. -Xcc -ffile-prefix-map=$(CURDIR)=. \
+  -Xswiftc -Xfrontend -Xswiftc -no-clang-module-breadcrumbs
 products := $(CURDIR)/.build/release
 
 # Package.swift compiles the kernels with -O3, also in debug builds, for those who ask for it.
 export BERTQA_KERNEL_FLAGS = 1
+# The time that packages give their files: that of the commit, or of the sources' tarball.
+SOURCE_DATE_EPOCH ?= $(shell Scripts/source-date.sh)
+export SOURCE_DATE_EPOCH := $(SOURCE_DATE_EPOCH)
 # Where the tests leave what they skipped and why, a file for each runner.
 export BERTQA_SKIPPED = $(CURDIR)/.build/skipped
 
-.PHONY: all help demo check lint test test-swift test-c test-consumer test-python test-parity topics-model \
-  fuzz fuzz-replay sanitize faults soak test-long accuracy bench bench-quick bench-sequence setup install uninstall \
-  sqlite deb wheel dist abi-baseline clean
+.PHONY: all help demo check lint test test-swift test-c test-consumer test-python test-parity topics-model manifests \
+  fuzz fuzz-replay sanitize faults soak reproducible test-long accuracy bench bench-quick bench-sequence setup install uninstall \
+  sqlite deb wheel dist sbom abi-baseline clean
 
 all: ## build the library, the tool and the default model's place under build/
 	$(swift_build) --product bertqa
@@ -58,6 +64,7 @@ lint: # what needs no build
 	$(SWIFT) format lint --strict --parallel --recursive Sources Tests Package.swift
 	Tests/format.sh
 	$(PYTHON) Tests/layers.py
+	Scripts/manifests.sh --check
 
 test: setup all lint test-swift test-c test-consumer test-python ## set up what is needed, then run every test
 	@Tests/skipped.sh
@@ -71,6 +78,7 @@ test-swift: all ## the core's tests
 test-c: all ## the kernels alone, and the ABI from C and C++
 	Tests/c/kernels.sh
 	BERTQA_PREFIX=$(stage) Tests/c/run.sh
+	BERTQA_PREFIX=$(stage) Tests/abi/clients.sh
 	BERTQA_PREFIX=$(stage) Tests/fuzz/fuzz.sh replay
 	BERTQA_PREFIX=$(stage) Tests/c/valgrind.sh
 
@@ -96,10 +104,16 @@ faults: all ## calls of the system that fail, one after the other
 soak: all ## CALLS (default: 100000) mixed calls from 8 threads: memory, descriptors and threads stay
 	BERTQA_PREFIX=$(stage) Tests/c/soak.sh $(CALLS)
 
-test-long: sanitize fuzz-replay fuzz faults soak ## an hour: docs/testing.md says what each has found
+reproducible: ## two clean builds in different directories give the same bytes
+	Tests/reproducible.sh $(PYTHON)
+
+test-long: sanitize fuzz-replay fuzz faults soak reproducible ## an hour: docs/testing.md says what each has found
 
 test-parity: all ## live comparison with torch and transformers (downloads gigabytes)
 	BERTQA_PREFIX=$(stage) Tests/parity/run.sh $(PYTHON)
+
+manifests: ## write models/*/SHA256SUMS anew, after a model has changed
+	Scripts/manifests.sh
 
 topics-model: all ## train models/topics-words again, into build/, from TOPICS and PASSAGES: needs scikit-learn
 	rm -rf build/topics-words
@@ -145,7 +159,10 @@ deb: all sqlite ## a Debian package of this machine's architecture: build/bertqa
 	Scripts/deb.sh build
 
 wheel: all ## a Python wheel: build/bertqa-*.whl
-	Scripts/wheel.sh build $(PYTHON)
+	Scripts/wheel.sh build $(PYTHON) $(WHEEL_OPTIONS)
+
+sbom: all ## what the build is made of, as SPDX: build/libbertqa-*.spdx.json
+	$(PYTHON) Scripts/sbom.py $(stage) build $(or $(SWIFTC),swiftc)
 
 dist: ## the sources as a tarball: build/libbertqa-*.tar.gz
 	Scripts/dist.sh build
@@ -169,7 +186,7 @@ install-files:
 	install -d $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(LIBDIR)/cmake/bertqa $(DESTDIR)$(PREFIX)/include \
 	  $(DESTDIR)$(PREFIX)/bin $(share)/man/man1 $(share)/bertqa/models $(share)/doc/bertqa \
 	  $(share)/bash-completion/completions $(share)/zsh/site-functions $(share)/fish/vendor_completions.d
-	install -m 755 -s $(products)/libbertqa.so $(DESTDIR)$(LIBDIR)/$(library)
+	Scripts/install-binary.sh $(products)/libbertqa.so $(DESTDIR)$(LIBDIR)/$(library)
 	ln -sf $(library) $(DESTDIR)$(LIBDIR)/libbertqa.so.$(abi)
 	ln -sf libbertqa.so.$(abi) $(DESTDIR)$(LIBDIR)/libbertqa.so
 	$(substitute) packaging/bertqa.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/bertqa.pc
@@ -177,13 +194,14 @@ install-files:
 	$(substitute) packaging/bertqaConfigVersion.cmake.in \
 	  > $(DESTDIR)$(LIBDIR)/cmake/bertqa/bertqaConfigVersion.cmake
 	install -m 644 $(header) include/bertqa_experimental.h $(DESTDIR)$(PREFIX)/include/
-	install -m 755 -s $(products)/bertqa-cli $(DESTDIR)$(PREFIX)/bin/bertqa
+	Scripts/install-binary.sh $(products)/bertqa-cli $(DESTDIR)$(PREFIX)/bin/bertqa
 	install -m 644 docs/man/*.1 $(share)/man/man1/
 	install -m 644 LICENSE README.md CHANGELOG.md SECURITY.md docs/*.md $(share)/doc/bertqa/
 	install -m 644 packaging/completions/bertqa.bash $(share)/bash-completion/completions/bertqa
 	install -m 644 packaging/completions/bertqa.zsh $(share)/zsh/site-functions/_bertqa
 	install -m 644 packaging/completions/bertqa.fish $(share)/fish/vendor_completions.d/bertqa.fish
 	cp -RL models/. $(share)/bertqa/models/
+	chmod -R u=rwX,go=rX $(share)/bertqa/models
 
 clean: ## remove what was built
 	rm -rf .build build $(venv) $(bench_venv)

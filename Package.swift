@@ -5,21 +5,32 @@ import PackageDescription
 // its own accord: the Makefile asks for them with this variable.
 let usesKernelFlags = Context.environment["BERTQA_KERNEL_FLAGS"] == "1"
 
-// -O3 also in debug builds: kernels compiled without it are too slow to test with.
+// -O3 also in debug builds: kernels compiled without it are too slow to test with. swiftc protects the stack of
+// Swift code of its own accord, clang that of C code when it is told to.
 let kernelSettings: [CSetting] =
-  usesKernelFlags ? [.unsafeFlags(["-O3", "-Wall", "-Wextra"])] : []
+  usesKernelFlags
+  ? [
+    .unsafeFlags([
+      "-O3", "-Wall", "-Wextra", "-fstack-protector-strong", "-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=2",
+    ])
+  ] : []
+
+// All symbols are bound at start, after which the tables of addresses are read-only. Tests/python/test_hardening.py
+// checks what came of it.
+let hardened = ["relro", "now", "noexecstack"].flatMap { ["-Xlinker", "-z", "-Xlinker", $0] }
 
 // The dynamic library carries its own Swift runtime, so that a host needs nothing but libc, and
 // exports only the names that include/bertqa.h declares. It is never unloaded (nodelete): its
 // thread pool outlives any dlclose().
 let selfContained: [LinkerSetting] = [
-  .unsafeFlags([
-    "-static-stdlib",
-    "-Xlinker", "-soname=libbertqa.so.1",
-    "-Xlinker", "--version-script=\(Context.packageDirectory)/Sources/libbertqa/exports.map",
-    "-Xlinker", "-z", "-Xlinker", "nodelete",
-    "-Xlinker", "--gc-sections",
-  ])
+  .unsafeFlags(
+    [
+      "-static-stdlib",
+      "-Xlinker", "-soname=libbertqa.so.1",
+      "-Xlinker", "--version-script=\(Context.packageDirectory)/Sources/libbertqa/exports.map",
+      "-Xlinker", "-z", "-Xlinker", "nodelete",
+      "-Xlinker", "--gc-sections",
+    ] + hardened)
 ]
 
 let package = Package(
@@ -40,7 +51,8 @@ let package = Package(
     .systemLibrary(name: "CGetopt"),
     .systemLibrary(name: "CCodecs"),
     .executableTarget(
-      name: "bertqa-cli", dependencies: ["BertQACore", "CCodecs", "CGetopt"], path: "Sources/bertqa"),
+      name: "bertqa-cli", dependencies: ["BertQACore", "CCodecs", "CGetopt"], path: "Sources/bertqa",
+      linkerSettings: [.unsafeFlags(hardened)]),
     .target(name: "CTestSupport", path: "Tests/CTestSupport"),
     .testTarget(
       name: "BertQACoreTests", dependencies: ["BertQACore", "CBertQA", "CTestSupport"],

@@ -34,9 +34,11 @@ depends=$(cd "$work" && dpkg-shlibdeps -O debian/bertqa/usr/bin/bertqa "debian/b
   sed -n 's/^shlibs:Depends=//p')
 [ -n "$depends" ] || { echo "deb.sh: dpkg-shlibdeps found no dependencies" >&2; exit 1; }
 
+# In KiB, each file rounded up and 1 for anything else, as Debian's own tools count: the same on any file system.
+size=$(find "$root/usr" -type f -printf '%s\n' -o -printf '1\n' | awk '{ size += int(($1 + 1023) / 1024) } END { print size }')
 sed -e "s/@VERSION@/$version/g" -e "s/@ABI@/$abi/" -e "s/@DEPENDS@/$depends/" \
   -e "s/@ARCHITECTURE@/$(dpkg-architecture -qDEB_HOST_ARCH)/" \
-  -e "s/@SIZE@/$(du -k -s "$root/usr" | cut -f 1)/" packaging/debian/control.in > "$root/DEBIAN/control"
+  -e "s/@SIZE@/$size/" packaging/debian/control.in > "$root/DEBIAN/control"
 # For programs that link the library: what their own packages depend on.
 echo "libbertqa $abi bertqa (>= $version)" > "$root/DEBIAN/shlibs"
 echo "activate-noawait ldconfig" > "$root/DEBIAN/triggers"

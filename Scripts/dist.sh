@@ -12,13 +12,12 @@ trap 'rm -f "$list"' EXIT
 
 if git rev-parse --show-prefix > "$list" 2> /dev/null && [ "$(cat "$list")" = "" ]; then
   git ls-files -z > "$list"
-  date=$(git log -1 --format=%ct)
 else
   set -- -name .git
   while read -r pattern; do set -- "$@" -o -name "${pattern%/}"; done < .gitignore
   find . \( "$@" \) -prune -o ! -type d -printf '%P\0' > "$list"
-  date=$(stat -c %Y Package.swift)
 fi
+date=$(Scripts/source-date.sh)
 mkdir -p "$output"
 LC_ALL=C sort -z -o "$list" "$list"
 tar -cf "$output/$name.tar" --no-recursion --null --files-from="$list" --transform="s|^|$name/|S" \

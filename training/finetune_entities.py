@@ -9,6 +9,7 @@ import os
 import shutil
 import sys
 
+from common.averaging import mixed
 from common.batches import balanced_order, padding_share, token_batches
 from common.models import TOOL, load_tokenizer, quantize, write_model
 from entities.examples import label_names, read_examples, windows
@@ -35,7 +36,7 @@ def main():
     batches = token_batches(order, lengths, arguments.batch_tokens, LENGTH_MULTIPLE, arguments.seed)
     padding = 100 * padding_share(batches, lengths, LENGTH_MULTIPLE)
     print(f"{len(order)} windows, {len(batches)} steps, {padding:.1f} % padding", file=sys.stderr)
-    tensors = trained(arguments, prepared, batches, labels)
+    tensors = mixed(trained(arguments, prepared, batches, labels), arguments.mix)
     source = os.path.join(arguments.state, "averaged")
     names = dict(enumerate(labels))
     write_model(
@@ -45,6 +46,7 @@ def main():
         "BertForTokenClassification",
         id2label={str(i): name for i, name in names.items()},
         label2id={name: i for i, name in names.items()},
+        bertqa={"aggregation": "first"},
     )
     if os.path.isdir(arguments.out):
         shutil.rmtree(arguments.out)
@@ -68,6 +70,13 @@ def parsed(argv=None):
     parser.add_argument("--batch-tokens", type=int, default=2048)
     parser.add_argument("--max-length", type=int, default=256)
     parser.add_argument("--average", type=int, default=5, help="how many snapshots of the last third are averaged")
+    parser.add_argument(
+        "--mix",
+        nargs="*",
+        default=[],
+        metavar="DIR=SHARE",
+        help="average with these models' weights, of the same labels",
+    )
     parser.add_argument("--log-steps", type=int, default=50)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--threads", type=int, default=0, help="default: as torch finds")

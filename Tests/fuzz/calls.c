@@ -89,6 +89,20 @@ static void play(input in) {
         int has_statuses = draw(&in) & 1;
         is_ok(bertqa_classify_batch(context, pairs, 3, &options, results, has_statuses ? statuses : NULL));
         for (int i = 0; i < 3; i++) bertqa_classification_free(results[i]);
+        bertqa_word_counts_options counting = BERTQA_WORD_COUNTS_OPTIONS_INIT;
+        counting.call = &call;
+        counting.min_word_length = options.contributions;
+        counting.max_ngram = 1 + has_statuses;
+        bertqa_word_count_list *words;
+        if (is_ok(bertqa_word_counts(chars(text), text.size, &counting, &words))) {
+          for (size_t i = 0; i < bertqa_word_count_list_count(words); i++) {
+            const bertqa_word_count *word = bertqa_word_count_list_get(words, i);
+            REQUIRE(word->count > 0 && word->length > 0 && strlen(word->text) == word->length);
+          }
+        } else {
+          REQUIRE(words == NULL);
+        }
+        bertqa_word_count_list_free(words);
         break;
       }
       case 4: {
@@ -152,6 +166,9 @@ static void play(input in) {
         options.include_end = small(&in) % 2;
         is_ok(bertqa_sequence_rank(context, chars(more), more.size, texts, 2, states[slot], &options, order,
                                    likelihoods, counts));
+        bertqa_sequence_state *next;
+        is_ok(bertqa_sequence_predict_text(context, chars(text), text.size, states[slot], &options, NULL, &next));
+        bertqa_sequence_state_free(next);
         break;
       }
       case 8: {

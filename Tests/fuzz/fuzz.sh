@@ -34,7 +34,7 @@ build() {
     else
       is_older "$out/$target" "$objects/done" "$here/$target.swift" Sources/bertqa || continue
       # shellcheck disable=SC2046
-      swiftc -g -O -wmo -parse-as-library -swift-version 6 -package-name bertqa -sanitize=fuzzer,address -module-name bertqa \
+      swiftc -g -O -wmo -parse-as-library -swift-version 6 -package-name bertqa -sanitize=fuzzer,address -module-name bertqa_cli \
         -ISources/CBertQA/include -ISources/CGetopt -ISources/CCodecs -I"$objects" -c "$here/$target.swift" \
         $(find Sources/bertqa -name '*.swift' ! -name main.swift) -o "$objects/programs/$target.o"
     fi

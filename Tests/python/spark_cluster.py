@@ -94,18 +94,18 @@ class Cluster:
             stdout=subprocess.PIPE, stderr=log, start_new_session=True,
         )  # fmt: skip
 
-    def finish(self, job):
+    def finish(self, job, timeout=TIMEOUT):
         """What the job wrote."""
         try:
-            output, _ = job.communicate(timeout=TIMEOUT)
+            output, _ = job.communicate(timeout=timeout)
         except subprocess.TimeoutExpired:
             stop(job)
             raise
         assert job.returncode == 0, output + (self.directory / "job.log").read_text(errors="replace")[-6000:]
         return output
 
-    def run(self, *arguments, **options):
-        return self.finish(self.start_job(*arguments, **options))
+    def run(self, *arguments, timeout=TIMEOUT, **options):
+        return self.finish(self.start_job(*arguments, **options), timeout)
 
     def close(self):
         """Workers first, which end their executors."""

@@ -23,7 +23,7 @@ FOX = DOCUMENTS / "fox.txt"
 APOLLO = DOCUMENTS / "apollo.txt"
 TINY = ROOT / "Tests" / "BertQACoreTests" / "Fixtures" / "tiny-bert"
 COMMANDS = [
-    "answer", "classify", "train-classifier", "embed", "predict", "generate", "filter", "tokenize", "info", "quantize",
+    "answer", "ask", "classify", "train-classifier", "embed", "predict", "generate", "filter", "tokenize", "info", "quantize",
     "complete", "help",
 ]  # fmt: skip
 WHO = "Who jumped over the dog?"
@@ -164,8 +164,8 @@ def test_columns():
     second = "What did the fox jump over?"
     sentence = FOX.read_text().strip()
     assert run("answer", "-q", WHO, FOX, "-", input=b"Ann jumped over the dog.")[0].splitlines() == [
-        f"{FOX}\tThe quick brown fox",
         "-\tAnn",
+        f"{FOX}\tThe quick brown fox",
     ]
     lines = run("answer", "-q", WHO, "-q", second, FOX)[0].splitlines()
     assert [line.split("\t")[0] for line in lines] == [WHO, second]
@@ -337,10 +337,10 @@ def test_options_as_getopt_long_reads_them(tmp_path):
     [
         ([], "no command was given"),
         (["--json"], "unknown option '--json'"),
-        (["ask"], "no command is called 'ask';"),
+        (["tell"], "no command is called 'tell';"),
         (["anwser"], "no command is called 'anwser' (did you mean 'answer'?);"),
         (["help", "filtre"], "no command is called 'filtre' (did you mean 'filter'?);"),
-        (["help", "ask"], "no command is called 'ask'"),
+        (["help", "tell"], "no command is called 'tell'"),
         (["help", "answer", "info"], "one command at a time"),
         (["answer", FOX], "no --question was given"),
         (["answer", "-q"], "option '-q' needs a value"),
@@ -394,33 +394,69 @@ def test_unusable_models(command, tmp_path):
 # Terminals, pipes, full disks
 
 
-def test_highlight_on_a_terminal_only():
-    command = ["answer", "-q", WHO, "--sentence", FOX]
+@pytest.mark.parametrize("options", [[], ["--sentence"], ["-k", "1"]])
+def test_a_terminal_shows_the_answer_once_in_its_sentence(options):
+    command = ["answer", "-q", WHO, *options, FOX]
     shown = run_on_terminal(*command)
     assert HIGHLIGHT.findall(shown) == ["The quick brown fox"]
-    plain = run(*command)[0]
-    assert "\x1b" not in plain
-    assert HIGHLIGHT.sub(r"\1", shown).replace("\r\n", "\n") == plain
+    probability, _, sentence = HIGHLIGHT.sub(r"\1", shown).rstrip().partition("  ")
+    assert [probability, "The quick brown fox", sentence] == run(*command, "--sentence")[0].rstrip().split("\t")
+    assert shown.count("\n") == 1 and shown.count("quick") == 1
     for arguments, variables in [
         ([], {"NO_COLOR": "1"}),
         ([], {"TERM": "dumb"}),
         (["--color=never"], {}),
     ]:
-        assert "\x1b" not in run_on_terminal(*command, *arguments, **variables)
+        plain = run_on_terminal(*command, *arguments, **variables)
+        assert "\x1b" not in plain and "  [The quick brown fox] jumps over" in plain
     assert "\x1b" in run_on_terminal(*command, NO_COLOR="")
+
+
+def test_highlight_elsewhere_than_on_a_terminal():
+    command = ["answer", "-q", WHO, "--sentence", FOX]
+    assert "\x1b" not in run(*command)[0]
     for arguments in ["--color=always"], ["--color"]:
         assert HIGHLIGHT.findall(run(*command, *arguments, env=environment(NO_COLOR="1"))[0])
-    assert "\x1b" not in run_on_terminal("answer", "-q", WHO, FOX)
+
+
+def test_of_several_files_the_best_is_first(tmp_path):
+    dull = tmp_path / "dull.txt"
+    dull.write_text("Nothing happened. A cat slept near the house.")
+    for order in [dull, FOX], [FOX, dull]:
+        output, errors = run("answer", "-q", WHO, *order)
+        assert output.splitlines()[0] == f"{FOX}\tThe quick brown fox" and output.count("\n") == 2 and errors == ""
+        records = run_json("answer", "-q", WHO, *order)
+        assert [record["file"] for record in records] == [str(FOX), str(dull)]
+        assert records[0]["gap"] > records[1]["gap"]
+    # Question by question.
+    two = run("answer", "-q", "Who slept?", "-q", WHO, FOX, dull)[0].splitlines()
+    assert [line.split("\t")[:2] for line in two] == [
+        [str(dull), "Who slept?"], [str(FOX), "Who slept?"], [str(FOX), WHO], [str(dull), WHO],
+    ]  # fmt: skip
+
+
+def test_what_is_probably_no_answer_is_told():
+    question = "What is the capital of Peru?"
+    output, errors = run("answer", "-q", question, "-q", WHO, FOX)
+    assert output.count("\n") == 2
+    assert errors == (
+        f"bertqa: the text does not seem to answer '{question}': the best passage is probably no answer\n"
+    )
+    assert run("answer", "-q", question, "--json", FOX)[1] == ""
 
 
 def test_progress_of_long_work_is_shown_and_wiped():
     slowly = ["--threads", "1", "--isa", "portable", "--precision", "f32", "--max-windows", "10"]
     command = ["answer", "-q", WHO, *slowly, APOLLO]
     shown = run_on_terminal(*command, terminal_error=True, columns=500)
-    assert re.search(rf"\r{re.escape(str(APOLLO))}: \d+ of 10 windows, \d+ s\x1b\[K", shown)
-    assert shown.endswith("\r\x1b[K") and "\n" not in shown
+    bar = r"\d+ of 10 windows, \d+(\.\d)? /s, \d+ s( left)? \[#*\.*\]"
+    assert re.search(rf"\r{re.escape(str(APOLLO))}: {bar}\x1b\[K", shown)
+    assert all(len(found) == 20 for found in re.findall(r"\[([#.]+)\]", shown))
+    shown, _, note = shown.rpartition("\r\x1b[K")
+    assert "\n" not in shown and note.endswith("probably no answer\r\n")
     narrow = run_on_terminal(*command, terminal_error=True, columns=20)
-    assert max(len(line.replace("\x1b[K", "")) for line in narrow.split("\r")) == 19
+    drawn = narrow.rpartition("\r\x1b[K")[0]
+    assert max(len(line.replace("\x1b[K", "")) for line in drawn.split("\r")) == 19
 
 
 def test_short_work_shows_no_progress():

@@ -85,7 +85,7 @@ def test_utf16_with_a_mark_is_converted(order, text, tmp_path):
     expected = run("answer", "-q", WHO, input=text.encode())[0]
     output, errors = run("answer", "-q", WHO, file)
     assert output == expected
-    assert errors == f"bertqa: note: {file} is UTF-16 and was converted: ranges count in UTF-8\n"
+    assert errors.startswith(f"bertqa: note: {file} is UTF-16 and was converted: ranges count in UTF-8\n")
     # Half a pair, and half a unit that makes it no UTF-16 at all.
     half = ("\ufeff" + "a fox").encode(order) + "\ud83e".encode(order, "surrogatepass")
     run("tokenize", "-f", "-", input=half)

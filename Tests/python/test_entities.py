@@ -147,9 +147,12 @@ def test_columns(tagger):
     assert {entity["label"] for entity in simple} == {"PER"}
 
 
-def test_default_model_that_is_not_installed():
-    """Until a model is, the message says where it was looked for and what to do."""
-    try:
-        bertqa.Context(task="entities").close()
-    except bertqa.ModelIOError as error:
-        assert "entities-minilm-l6" in str(error) and "install it or pass a model directory" in str(error)
+def test_the_default_model():
+    text = "Zoë's boss Ann Smith of Acme Corp. flew from Oslo to New York on Monday."
+    with bertqa.Context(task="entities", precision="f32") as context:
+        found = context.entities(text, threshold=0.5)
+        none = context.entities("The quick brown fox jumps over the lethargic dog.")
+    assert {("person", "Ann Smith"), ("location", "Oslo"), ("location", "New York")} <= {
+        (entity.label, entity.text) for entity in found
+    }
+    assert len(none) == 0

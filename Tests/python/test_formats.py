@@ -95,5 +95,5 @@ def test_checkpoints_of_the_filter(kept, tmp_path):
 
 def test_the_kept_checkpoints_are_of_the_formats_that_were(tmp_path):
     headings = {(path / "checkpoint").read_text().splitlines()[0] for path in RUNS}
-    assert {"bertqa filter checkpoint 1", "bertqa filter checkpoint 2"} <= headings
+    assert {f"bertqa filter checkpoint {number}" for number in (1, 2, 3)} <= headings
     assert all(pathlib.Path(path / "out.jsonl").exists() for path in RUNS)

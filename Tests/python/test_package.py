@@ -161,7 +161,7 @@ def test_reprs_are_one_line_whatever_the_size(tiny):
         shown = [prediction, play.generate("O", max_words=300, temperature=1.0), play.rank("O", [long])[0]]
         shown += [play, play.info, prediction.state, play.likelihood("O")]
     with bertqa.Context(FIXTURES / "tiny-bert-embedder") as embedder:
-        shown += [bertqa.Labeler(embedder, {long: long, "b": long}), embedder.embed([long])]
+        shown += [bertqa.Labeler(embedder, {long: "a", "b": "b"}), embedder.embed(["a"])]
     shown += [bertqa.EntityList([], 0), bertqa.patterns("a@example.org " * 1000)]
     shown += [result, result.answer, tiny.tokenize(long), tiny.info, tiny, tiny.prepare(long)]
     for value in shown:

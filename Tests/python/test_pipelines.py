@@ -87,6 +87,46 @@ def test_kafka(tmp_path):
     assert answers[1] == "its bearing had run dry"
 
 
+@pytest.mark.skipif(not shutil.which("airflow"), reason="the recipe for Airflow: needs airflow")
+def test_airflow(tmp_path):
+    """The recipe's task, as it stands but for its directory, by `airflow dags test`: once, and once more."""
+    recipe = re.search(r"## Airflow .*?```text\n(.*?)```", DOCUMENT.read_text(), re.S)[1]
+    (tmp_path / "dags").mkdir()
+    (tmp_path / "data").mkdir()
+    head = (
+        "from datetime import datetime\nfrom airflow import DAG\nfrom airflow.operators.bash import BashOperator\n"
+    )
+    head += 'with DAG("check", start_date=datetime(2026, 1, 1), schedule="@daily", catchup=False):\n'
+    body = recipe.replace("/data/", f"{tmp_path}/data/")
+    (tmp_path / "dags" / "check.py").write_text(head + "".join(f"    {line}\n" for line in body.splitlines()))
+    environment = os.environ | {
+        "AIRFLOW_HOME": str(tmp_path),
+        "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
+        "PATH": f"{PREFIX / 'bin'}{os.pathsep}{os.environ['PATH']}",
+    }
+    airflow = {"env": environment, "cwd": tmp_path, "check": True, "capture_output": True, "timeout": 600}
+    subprocess.run(["airflow", "db", "migrate"], **airflow)
+    source, target = tmp_path / "data/2026-03-01.jsonl", tmp_path / "data/2026-03-01.answered.jsonl"
+    record = '{"id": 1, "text": "The pump failed as its bearing had run dry."}\n'
+    for count in (1, 2):
+        source.write_text(record * count)
+        subprocess.run(["airflow", "dags", "test", "check", "2026-03-01"], **airflow)
+        answered = [json.loads(line)["bertqa"]["answers"][0]["text"] for line in target.read_text().splitlines()]
+        assert answered == ["its bearing had run dry"] * count
+
+
+def test_every_recipe_says_whether_it_is_run():
+    recipes = DOCUMENT.read_text().split("\n# Recipes\n")[1].split("\n# ")[0].split("\n## ")[1:]
+    names = [recipe.split("\n")[0] for recipe in recipes]
+    assert {name.split(" — ")[0] for name in names} >= {
+        "Kafka, by kcat", "Vector", "Logstash", "Redpanda Connect", "NiFi", "Airflow"
+    }  # fmt: skip
+    for name, recipe in zip(names, recipes):
+        assert name.endswith((" — run", " — not run", " — run where it is installed"))
+        # What a test runs is in the blocks that it looks for.
+        assert bool(re.search(r"^```(sh|bash)$", recipe, re.M)) == name.endswith(" — run"), name
+
+
 def test_options_in_the_document_exist():
     text = DOCUMENT.read_text()
     known = set(re.findall(r"--[a-z][a-z-]+", subprocess.run(

@@ -49,9 +49,12 @@ def launcher(tmp_path_factory):
 
 
 def libraries():
-    """What the dynamic loader loads for the tool: {path in the sandbox: path here}."""
+    """What the dynamic loader loads for the tool, and what the tool has it load for compressed files."""
     text = subprocess.run(["ldd", TOOL], check=True, capture_output=True, text=True).stdout
-    return sorted(set(re.findall(r"(/\S+) \(0x", text)))
+    loaded = set(re.findall(r"(/\S+) \(0x", text))
+    [libc] = [path for path in loaded if path.endswith("/libc.so.6")]
+    beside = [pathlib.Path(libc).parent / name for name in ("libz.so.1", "libzstd.so.1")]
+    return sorted(loaded | {str(path) for path in beside if path.exists()})
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +67,7 @@ def bubblewrap():
     for path in [*libraries(), TOOL]:
         binds += ["--ro-bind", os.path.realpath(path), path]
     options = [command, "--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
-    options += ["--proc", "/proc", *binds]
+    options += ["--proc", "/proc", "--tmpfs", "/tmp", *binds]
     tried = subprocess.run([*options, TOOL, "--version"], capture_output=True, text=True)
     if tried.returncode != 0 and tried.stderr.startswith("bwrap: "):
         pytest.skip(f"the filter under bubblewrap: {tried.stderr.strip()}")
@@ -95,7 +98,7 @@ def sandbox(request, tmp_path):
     prefix = []
     if request.param != "seccomp":
         # The root is read-only, /tmp the sandbox's own; only the directory of the files can be written.
-        prefix += [*request.getfixturevalue("bubblewrap"), "--ro-bind", FIXTURES, FIXTURES, "--tmpfs", "/tmp"]
+        prefix += [*request.getfixturevalue("bubblewrap"), "--ro-bind", FIXTURES, FIXTURES]
         prefix += ["--bind", tmp_path / "files", tmp_path / "files"]
     if request.param != "bubblewrap":
         launcher = request.getfixturevalue("launcher")
@@ -145,6 +148,19 @@ def test_files_and_all_that_is_written_beside(sandbox, tmp_path):
     assert json.loads((files / "stats").read_text())["records"] > 0
     assert "bertqa_" in (files / "metrics").read_text()
     assert sorted(path.name for path in files.iterdir()) == ["checkpoint", "dead", "in", "metrics", "out", "stats"]
+
+
+@pytest.mark.parametrize("suffix, library", [(".gz", "libz.so.1"), (".zst", "libzstd.so.1")])
+def test_compressed_files(sandbox, tmp_path, suffix, library):
+    if not any(path.endswith(library) for path in libraries()):
+        pytest.skip(f"the filter in a sandbox with {suffix} files: needs {library}")
+    files = tmp_path / "files"
+    options = ["--task", "tokenize", "-m", FIXTURES / "tiny-bert"]
+    expected = sandbox.run(*options, input=records())
+    # Written by the filter itself, read again as it would read any other.
+    sandbox.run(*options, "-o", files / f"first{suffix}", input=records())
+    again = sandbox.run(*options, "--output-field", "bertqa", files / f"first{suffix}")
+    assert again == expected
 
 
 def test_follow_until_a_signal(sandbox, tmp_path):

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -13,10 +14,12 @@ import pyarrow
 import pytest
 
 import bertqa
+import bertqa.spark
 import spark_cluster
 from bertqa import _spark
 from conftest import FIXTURES, PREFIX, ROOT, clean_environment
 from samples import FOX, WHO
+from test_readme import blocks
 
 JOBS = ROOT / "Tests" / "python" / "spark_jobs.py"
 PARTS = {"labelled": "tiny-bert-classifier", "embedder": "tiny-bert-embedder", "found": "tiny-bert-entities"}
@@ -253,3 +256,35 @@ def test_an_executor_is_killed_and_a_task_is_copied(cluster, package, tmp_path, 
         assert (row["answer"], row["start"], row["score"]) == (answer["answer"], answer["start"], answer["score"])
         assert row["r_error"] is None
     assert result["counts"] == [60, 0, 0]
+
+
+@needs_cluster
+def test_documentation(cluster, package, tmp_path):
+    """The commands in docs/scale.md, as they stand."""
+    recipes = [block for block in blocks(ROOT / "docs" / "scale.md") if block.language == "sh"]
+    assert recipes
+    (tmp_path / "build").mkdir()
+    shutil.copy(package, tmp_path / "build" / "bertqa-0.1.0-py3-none-any.whl")
+    path = f"{spark_cluster.home() / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    environment = {**cluster.environment, "MASTER": cluster.master, "PATH": path, "SPARK_LOCAL_IP": "127.0.0.1"}
+    environment["PYTHONWARNINGS"] = "ignore"  # PySpark warns of pandas 3, and spark-submit prints that
+    for recipe in recipes:
+        result = subprocess.run(
+            ["sh", "-e", "-c", recipe.code], cwd=tmp_path, env=environment, capture_output=True, text=True,
+            timeout=spark_cluster.TIMEOUT,
+        )  # fmt: skip
+        assert result.returncode == 0, result.stderr[-6000:]
+        assert result.stdout == recipe.output
+
+
+def test_the_page_has_what_the_simulation_prints():
+    command = [sys.executable, ROOT / "Benchmarks" / "scale.py"]
+    output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    page = (ROOT / "docs" / "scale.md").read_text(encoding="utf-8").splitlines()
+    assert len(output.splitlines()) > 20 and set(output.splitlines()) <= set(page)
+
+
+def test_help_explains_every_argument():
+    for name in bertqa.spark.SparkOptions.__annotations__:
+        assert re.search(rf"^    (\w+, )*{name}(, \w+)*: ", bertqa.spark.SparkOptions.__doc__, re.M), name
+    assert set(bertqa.spark._Answer.__annotations__) >= {"text_col", "max_seq_len", "max_bytes"}

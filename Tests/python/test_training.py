@@ -337,7 +337,7 @@ def test_accuracy_prints_one_table_for_all_sets(tmp_path):
 def test_the_mean_of_checkpoints(tmp_path):
     numpy = pytest.importorskip("numpy")
     safetensors = pytest.importorskip("safetensors.numpy")
-    from common.averaging import averaged, with_temperature
+    from common.averaging import averaged, mixed, with_temperature
 
     for name, value in (("a", 1.0), ("b", 4.0)):
         safetensors.save_file({"w": numpy.full((2, 2), value, numpy.float16),
@@ -346,11 +346,13 @@ def test_the_mean_of_checkpoints(tmp_path):
     paths = [str(tmp_path / "a"), str(tmp_path / "b")]
     mean = averaged(paths)
     assert mean["w"].dtype == numpy.float32 and (mean["w"] == 2.5).all()
-    assert numpy.allclose(averaged(paths, [0.75, 0.25])["w"], 1.75)
+    (tmp_path / "model").mkdir()
+    (tmp_path / "b").rename(tmp_path / "model" / "model.safetensors")
+    assert numpy.allclose(mixed(averaged(paths[:1]), [f"{tmp_path / 'model'}=0.25"])["w"], 1.75)
     cooled = with_temperature(mean, 2)
     assert (cooled["w"] == 2.5).all() and (cooled["qa_outputs.bias"] == 1.25).all()
-    with pytest.raises(ValueError, match="not the tensors of"):
-        averaged([*paths, str(tmp_path / "c")])
+    with pytest.raises(ValueError, match="c: other tensors"):
+        averaged([paths[0], str(tmp_path / "c")])
 
 
 def test_our_int8_form_is_averaged_by_its_values(tmp_path):

@@ -1,6 +1,7 @@
 """training/finetune_entities.py and the score of entities: what happens before and after the arithmetic."""
 
 import json
+import random
 import sys
 
 import pytest
@@ -11,6 +12,7 @@ from conftest import FIXTURES, ROOT
 sys.path[:0] = [str(ROOT / "training"), str(ROOT / "Benchmarks")]
 
 import entity_accuracy as accuracy  # noqa: E402
+import label_entities as self_labelled  # noqa: E402
 from entities.examples import IGNORED, label_names, read_examples, windows  # noqa: E402
 
 TEXT = "Anna Berg flew to Oslo."
@@ -51,6 +53,24 @@ def test_labels_of_tokens(tmp_path):
     parts = windows(example, encoding, labels, 101, 102, 6)
     assert all(len(part.ids) <= 6 for part in parts)
     assert [label for part in parts for label in part.labels[1:-1]] == whole.labels[1:-1]
+
+
+def test_sentences_that_the_model_is_sure_of():
+    sure, unsure = accuracy.Entity(0, 9, "person", 0.9), accuracy.Entity(18, 22, "place", 0.5)
+    doubtful = accuracy.Entity(18, 22, "place", 0.2)
+    choose = random.Random(1)
+    assert self_labelled.is_taken([sure, doubtful], 0.3, 0.75, choose)
+    assert not self_labelled.is_taken([sure, unsure], 0.3, 0.75, choose)
+    taken = [self_labelled.is_taken([], 0.3, 0.75, choose) for _ in range(1000)]
+    assert 200 < sum(taken) < 400
+    assert self_labelled.labelled(TEXT, [sure, doubtful], 0.75) == {
+        "text": TEXT,
+        "entities": [{"start": 0, "end": 9, "label": "person"}],
+        "source": "self-labelled",
+    }
+    passage = "Too short. " + " ".join(f"Sentence number {i} is long enough for the purpose." for i in range(9))
+    found = list(self_labelled.sentences([passage, passage], choose))
+    assert len(found) == 6 and all(len(part) in self_labelled.LENGTHS for part in found)
 
 
 def test_scores_count_exact_ranges_and_labels(tmp_path):

@@ -1,6 +1,7 @@
 """Checkpoints on disk, without torch: averaged, and with a temperature in their output layer."""
 
-from typing import Dict, Optional, Sequence
+import os
+from typing import Dict, Sequence
 
 import numpy as np
 from safetensors.numpy import load_file
@@ -8,20 +9,30 @@ from safetensors.numpy import load_file
 HEADS = ("qa_outputs.weight", "qa_outputs.bias", "classifier.weight", "classifier.bias")
 
 
-def averaged(paths: Sequence[str], shares: Optional[Sequence[float]] = None) -> Dict[str, np.ndarray]:
-    """The weighted mean of checkpoints with the same tensors, in f32; without shares the mean.
+def averaged(paths: Sequence[str]) -> Dict[str, np.ndarray]:
+    """The mean of checkpoints with the same tensors, in f32. Late ones of a run are near enough to be better so."""
+    total = floats(load_file(paths[0]))
+    for path in paths[1:]:
+        _add(total, path, 1.0)
+    return {name: value / np.float32(len(paths)) for name, value in total.items()}
 
-    Late checkpoints of one run, or runs from one checkpoint, are near enough that their mean is better than each.
-    """
-    shares = shares or [1 / len(paths)] * len(paths)
-    total: Dict[str, np.ndarray] = {}
-    for path, share in zip(paths, shares):
-        tensors = floats(load_file(path))
-        if total and set(total) != set(tensors):
-            raise ValueError(f"{path}: not the tensors of {paths[0]}")
-        for name, value in tensors.items():
-            total[name] = total.get(name, 0) + np.float32(share) * value
+
+def mixed(tensors: Dict[str, np.ndarray], mix: Sequence[str]) -> Dict[str, np.ndarray]:
+    """The weighted mean with other models, fine-tuned from the same checkpoint, each as DIR=SHARE."""
+    pairs = [item.rpartition("=") for item in mix]
+    rest = 1 - sum(float(share) for _, _, share in pairs)
+    total = {name: np.float32(rest) * value for name, value in tensors.items()}
+    for directory, _, share in pairs:
+        _add(total, os.path.join(directory, "model.safetensors"), float(share))
     return total
+
+
+def _add(total: Dict[str, np.ndarray], path: str, share: float) -> None:
+    tensors = floats(load_file(path))
+    if set(total) != set(tensors):
+        raise ValueError(f"{path}: other tensors than those that it is averaged with")
+    for name, value in tensors.items():
+        total[name] = total[name] + np.float32(share) * value
 
 
 def floats(tensors: Dict[str, np.ndarray]) -> Dict[str, np.ndarray]:

@@ -1,4 +1,4 @@
-"""From snapshots of the weights to a model directory for libbertqa: averaged, calibrated, quantised, measured."""
+"""From snapshots of the weights to a model directory for libbertqa: averaged, mixed, calibrated, quantised, measured."""
 
 import math
 import os
@@ -6,7 +6,7 @@ import shutil
 import sys
 import tempfile
 
-from common.averaging import averaged, with_temperature
+from common.averaging import averaged, mixed, with_temperature
 from common.checkpoints import snapshots, step_of
 from common.models import ROOT, quantize, write_model
 
@@ -26,11 +26,7 @@ def export(arguments) -> None:
     if not paths:
         raise SystemExit(f"{arguments.state}: no weights-STEP.safetensors, nothing was trained")
     steps = [step_of(path) for path in paths]
-    mixed = [item.rpartition("=") for item in arguments.mix]
-    shares = [float(share) for _, _, share in mixed]
-    own = [(1 - sum(shares)) / len(paths)] * len(paths)
-    models = [os.path.join(directory, "model.safetensors") for directory, _, _ in mixed]
-    tensors = averaged([*paths, *models], [*own, *shares])
+    tensors = mixed(averaged(paths), arguments.mix)
 
     def rows_of(directory, part, precision="auto"):
         with bertqa.Context(directory, precision=precision) as context:

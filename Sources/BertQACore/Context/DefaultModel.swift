@@ -6,16 +6,32 @@ enum DefaultModel {
   /// Looks beside the library or program that this code is part of, then in its install prefix, in the
   /// usual prefixes, and at last, for the model that answers, in the environment variable BERTQA_MODEL.
   static func directory(for task: ModelTask) throws(BertQAError) -> String {
-    let name = name(for: task)
-    var candidates = candidates(name, beside: bq_path_of_binary().map { String(cString: $0) })
-    var remedy = "install it or pass a model directory"
-    if task == .answer {
-      remedy = "install it, set BERTQA_MODEL to a model directory, or pass one"
-      if let variable = bq_environment("BERTQA_MODEL") { candidates.append(String(cString: variable)) }
-    }
-    for candidate in candidates where access(candidate + "/config.json", R_OK) == 0 { return candidate }
+    let candidates = candidates(for: task)
+    for candidate in candidates where isModel(candidate) { return candidate }
+    let remedy =
+      task == .answer
+      ? "install it, set BERTQA_MODEL to a model directory, or pass one"
+      : "install it or pass a model directory"
     throw BertQAError(
       .io, "no default model: no config.json in \(candidates.joined(separator: ", ")); \(remedy)")
+  }
+
+  /// Those that are installed, complete or not, at least one.
+  static func installed() throws(BertQAError) -> [String] {
+    let found = ModelTask.allCases.compactMap { candidates(for: $0).first { access($0, F_OK) == 0 } }
+    // The message for the first, which says where it was looked for.
+    return found.isEmpty ? [try directory(for: .answer)] : found
+  }
+
+  private static func isModel(_ directory: String) -> Bool { access(directory + "/config.json", R_OK) == 0 }
+
+  private static func candidates(for task: ModelTask) -> [String] {
+    var candidates = candidates(
+      name(for: task), beside: bq_path_of_binary().map { String(cString: $0) })
+    if task == .answer, let variable = bq_environment("BERTQA_MODEL") {
+      candidates.append(String(cString: variable))
+    }
+    return candidates
   }
 
   private static func name(for task: ModelTask) -> String {
@@ -50,3 +66,7 @@ enum DefaultModel {
     return path[..<slash]
   }
 }
+
+/// The directories of the default models that are installed, at least one.
+/// - Throws: `.io` where there is none.
+package func installedDefaultModels() throws(BertQAError) -> [String] { try DefaultModel.installed() }

@@ -73,11 +73,15 @@ final class ModelFile: @unchecked Sendable {
     guard !name.utf8.contains(0) else {
       throw BertQAError(.invalidArgument, "a path contains a NUL: \(quoted(path))")
     }
-    // O_NONBLOCK: opening a FIFO must fail below, not wait for a writer.
+    // Opening a device may do something by itself. O_NONBLOCK: opening a FIFO that was put there since must fail
+    // below, not wait for a writer.
+    var status = stat()
+    guard fstatat(directory, name, &status, 0) != 0 || status.st_mode & S_IFMT == S_IFREG else {
+      throw BertQAError(.io, "\(path): not a regular file")
+    }
     let descriptor = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     guard descriptor >= 0 else { throw .system("open", path) }
     defer { close(descriptor) }
-    var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw .system("read its status", path) }
     guard status.st_mode & S_IFMT == S_IFREG else {
       throw BertQAError(.io, "\(path): not a regular file")

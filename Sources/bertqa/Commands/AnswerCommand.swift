@@ -1,4 +1,5 @@
 import BertQACore
+import Glibc
 
 /// `bertqa answer`.
 struct AnswerCommand: Command {
@@ -9,7 +10,7 @@ struct AnswerCommand: Command {
     usages: ["--question QUESTION [OPTION]... [FILE|-]..."],
     description: [
       "Find the answer to QUESTION in each FILE, or in standard input, and print it: a passage of the "
-        + "document. Documents are UTF-8 text of any length."
+        + "document. Documents are UTF-8 text of any length. Of several files the one with the best answer comes first."
     ],
     sections: [
       OptionSection(
@@ -17,24 +18,27 @@ struct AnswerCommand: Command {
         [
           OptionRow(
             .question, letter: "q", value: "QUESTION", "what to ask; may be given several times"),
-          OptionRow(
-            .sentence,
-            "also print the sentence around the answer; on a terminal, the answer is highlighted in it"
-          ),
+          OptionRow(.sentence, "also print the sentence around the answer, as a terminal always shows it"),
           OptionRow(.json, "print one JSON object a line for each file and question"),
+          OptionRow(
+            .html, value: "FILE", "also write a page with the documents and their answers highlighted",
+            detail: "It needs no other file and no network."),
           OptionRow(
             .color, value: "WHEN", isOptional: true, choices: Terminal.colorChoices.map(\.key),
             "highlight the answer in its sentence: {}; auto is on a terminal",
-            detail: "Without a value: always."),
+            detail:
+              "Without a value: always. On a terminal without colour the answer stands in square brackets."),
           TextSource.forceRow,
         ] + AnswerOptions.choosingRows + [ModelChoice.row()] + ModelChoice.runRows),
       OptionSection("How the document is read; lengths are in tokens", AnswerOptions.readingRows),
     ],
     notes: [
-      "An answer is one line. With several files its file comes before it, with several questions its question, "
-        + "with --top-k above 1 or --sentence its probability; --sentence puts the sentence behind it. These "
-        + "columns are separated by tabs. White space and control characters inside a column are shown as one "
-        + "space; --json keeps them."
+      "An answer is one line. On a terminal: its probability, and its sentence with the answer highlighted. "
+        + "Elsewhere the answer; with --top-k above 1 or --sentence its probability comes before it, and --sentence puts "
+        + "the sentence behind it. With several questions the question comes before that, with several files the file. "
+        + "Columns are separated by tabs. White space and control characters inside a column are shown as one "
+        + "space; --json keeps them.",
+      "Where the best passage is probably no answer, standard error says so.",
     ],
     exitCodes:
       "0 every question is answered; 1 at least one question has an answer in none of the files; 2 wrong "
@@ -45,8 +49,8 @@ struct AnswerCommand: Command {
         "the answer, and the sentence around it",
         "bertqa answer --sentence -q \"When was Skylab launched?\" apollo.txt"),
       .init(
-        "which letters say when the meeting is",
-        "bertqa answer --handle-impossible-answer -q \"When is the meeting?\" *.txt"),
+        "which letters say when the meeting is, as a page, too",
+        "bertqa answer --html meeting.html -q \"When is the meeting?\" *.txt"),
     ])
 
   private let questions: [ArgumentText]
@@ -57,6 +61,8 @@ struct AnswerCommand: Command {
   private var color = Terminal.ColorChoice.auto
   private let printsJSON: Bool
   private let isForced: Bool
+  /// Where to write the page; nil for nowhere.
+  private let page: String?
 
   static func run(_ arguments: ParsedArguments, to output: Output) throws(ToolError) -> ExitCode {
     try AnswerCommand(arguments).run(to: output)
@@ -69,6 +75,7 @@ struct AnswerCommand: Command {
     printsJSON = arguments.has(.json)
     showsSentence = arguments.has(.sentence)
     isForced = arguments.has(.force)
+    page = arguments.last(.html)?.string
     for given in arguments.options {
       try options.set(given)
       guard given.option == .color else { continue }
@@ -77,34 +84,56 @@ struct AnswerCommand: Command {
     if questions.isEmpty { throw arguments.usage("no --question was given") }
   }
 
-  /// Asks every question about every file, in the order given.
+  /// Asks every question about every file.
   private func run(to output: Output) throws(ToolError) -> ExitCode {
+    if let page { try FileWriting.check(canReplace: page) }
     let context = try model.load()
     // Before any file is read: a mistake in the options, or another kind of model, is reported at once.
     try ofCore(Self.invocation) { () throws(BertQAError) in try context.validate(options) }
     let format = AnswerRecord.LineFormat(
       showsFile: files.count > 1, showsQuestion: questions.count > 1,
       showsProbability: showsSentence || options.topK > 1, showsSentence: showsSentence,
-      highlights: showsSentence && Terminal.usesColor(color))
-    var isAnswered = Array(repeating: false, count: questions.count)
+      highlights: Terminal.usesColor(color), isForTerminal: Terminal.isThere(STDOUT_FILENO))
+    var ranking = AnswerRanking(questionCount: questions.count)
+    var html = page == nil ? nil : AnswerPage(questions: questions)
     var hasText = false
-    let code = try InputText.forEach(files, isForced: isForced) { file, text throws(ToolError) in
-      let document = try Document(file: file, bytes: text.bytes, timesAsked: questions.count, context)
-      for (index, question) in questions.enumerated() {
-        let record = try document.ask(question, options)
-        isAnswered[index] = isAnswered[index] || !record.result.answers.isEmpty
-        hasText = hasText || record.result.emptyInput != .emptyDocument
-        output.write(printsJSON ? record.json() : record.lines(format))
-        try output.flush()
+    let code: ExitCode
+    do throws(ToolError) {
+      code = try InputText.forEach(files, isForced: isForced) { file, text throws(ToolError) in
+        let document = try Document(file: file, bytes: text.bytes, timesAsked: questions.count, context)
+        var records: [AnswerRecord] = []
+        for (index, question) in questions.enumerated() {
+          let record = try document.ask(question, options)
+          records.append(record)
+          hasText = hasText || record.result.emptyInput != .emptyDocument
+          ranking.add(
+            record, ofQuestion: index,
+            printsJSON ? [(record.result.gap, record.json())] : record.lines(format))
+          // Nothing to compare with.
+          if files.count == 1 { try ranking.write(to: output) }
+        }
+        html?.add(records)
       }
+    } catch {
+      try ranking.write(to: output)
+      throw error
     }
-    guard code == .done, isAnswered.contains(false) else { return code }
-    if !printsJSON {
-      for (question, isAnswered) in zip(questions, isAnswered) where !isAnswered {
+    try ranking.write(to: output)
+    if let page, let html { try FileWriting.replace(page, with: html.text) }
+    if !printsJSON, code == .done { tell(of: ranking, hasText: hasText) }
+    return code == .done && ranking.best.contains(where: { $0 == nil }) ? .noAnswer : code
+  }
+
+  /// Which questions have no answer, or probably none.
+  private func tell(of ranking: AnswerRanking, hasText: Bool) {
+    for (question, best) in zip(questions, ranking.best) {
+      if best == nil {
         report("no answer to '\(question.string)'\(hasText ? "" : ": there is no text")")
+      } else if best?.isImpossible == true {
+        report(
+          "the text does not seem to answer '\(question.string)': the best passage is probably no answer")
       }
     }
-    return .noAnswer
   }
 
   /// One document, to be asked.
@@ -129,13 +158,7 @@ struct AnswerCommand: Command {
     func ask(_ question: ArgumentText, _ options: AnswerOptions) throws(ToolError) -> AnswerRecord {
       var options = options
       let progress = Progress(subject: file.string)
-      if let progress {
-        options.call.cancellation = Cancellation {
-          progress.tick()
-          return false
-        }
-        options.call.progress = { done, total in progress.update(done: done, total: total) }
-      }
+      progress?.follow(&options.call)
       defer { progress?.clear() }
       let result = try ofCore(invocation) { () throws(BertQAError) in
         if let prepared {

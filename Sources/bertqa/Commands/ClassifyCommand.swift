@@ -65,9 +65,14 @@ struct ClassifyCommand: Command {
     let context = try model.load()
     var isClassified = false
     let code = try TextSource.forEach(sources) { source, text throws(ToolError) in
+      var options = options
+      let progress = Progress(subject: source.shown)
+      progress?.follow(&options.call)
+      defer { progress?.clear() }
       let result = try ofCore(Self.invocation) { () throws(BertQAError) in
         try context.classify(TextPair(text: text.bytes), options: options)
       }
+      progress?.clear()
       let record = ClassificationRecord(source: source, document: text.bytes, result: result)
       isClassified = isClassified || record.result.label != nil
       if printsJSON {

@@ -96,6 +96,10 @@ struct EmbedCommand: Command {
   private func embed(
     _ texts: [(source: TextSource, text: TextPair)], _ context: Context
   ) throws(ToolError) -> [Float] {
+    var options = options
+    let progress = Progress(subject: Self.name)
+    progress?.follow(&options.call)
+    defer { progress?.clear() }
     do throws(BertQAError) {
       return try context.embed(texts.map(\.text), options: options)
     } catch {

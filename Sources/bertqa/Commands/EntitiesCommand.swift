@@ -56,11 +56,16 @@ struct EntitiesCommand: Command {
     try ofCore(Self.invocation) { () throws(BertQAError) in try context?.validate(search.options) }
     var hasFound = false
     let code = try TextSource.forEach(sources) { source, text throws(ToolError) in
+      var search = search
+      let progress = Progress(subject: source.shown)
+      progress?.follow(&search.options.call)
+      defer { progress?.clear() }
       let record = try ofCore(Self.invocation) { () throws(BertQAError) in
         let list = try search.results(of: [text.bytes], context)[0].get()
         return EntityRecord(
           source: source, text: text.bytes, list: list, redacted: try search.redacted(text.bytes, list))
       }
+      progress?.clear()
       hasFound = hasFound || record.redacted != nil || !record.list.entities.isEmpty
       output.write(printsJSON ? record.json() : record.lines(showsFile: sources.count > 1))
       try output.flush()

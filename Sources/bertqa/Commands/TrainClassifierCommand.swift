@@ -35,6 +35,9 @@ struct TrainClassifierCommand: Command {
               + "texts with too few words for the model count as wrong. Labels that the model does not know "
               + "have a recall of 0. FILE is checked before the training."),
           OptionRow(.json, "print the report as one JSON object"),
+          OptionRow(
+            .html, value: "FILE", "also write the report as a page, the confusion matrix as a picture",
+            detail: "It needs no other file and no network."),
         ]),
       OptionSection(
         "What is counted",
@@ -103,6 +106,8 @@ struct TrainClassifierCommand: Command {
   private let format: RecordFormat?
   private var skipsWrongRecords = false
   private let printsJSON: Bool
+  /// Where to write the report as a page; nil for nowhere.
+  private let page: String?
 
   static func run(_ arguments: ParsedArguments, to output: Output) throws(ToolError) -> ExitCode {
     try TrainClassifierCommand(arguments).run(to: output)
@@ -111,6 +116,7 @@ struct TrainClassifierCommand: Command {
   private init(_ arguments: ParsedArguments) throws(ToolError) {
     files = arguments.operands.isEmpty ? [.standardInput] : arguments.operands
     printsJSON = arguments.has(.json)
+    page = arguments.last(.html)?.string
     guard let output = arguments.last(.output) else { throw arguments.usage("no --output was given") }
     directory = output.string
     format = try RecordFormat(arguments, among: RecordFormat.textNames)
@@ -178,8 +184,9 @@ struct TrainClassifierCommand: Command {
     defer { progress?.clear() }
     var options = options
     options.progress = { stage, fraction in
-      progress?.update("\(stage), \(Int(fraction * 100)) %")
+      progress?.update("\(stage), \(Int(fraction * 100)) %", fraction: fraction)
     }
+    if let page { try FileWriting.check(canReplace: page) }
     PartialDirectories.remove(of: directory)
     // Before anything is read: a mistake in the options is reported at once.
     let trainer = try ofCore(Self.invocation) { () throws(BertQAError) in
@@ -220,6 +227,7 @@ struct TrainClassifierCommand: Command {
     }
     let held = try holdout.map { file throws(ToolError) in try evaluate(on: file, progress) }
     progress?.clear()
+    if let page { try FileWriting.replace(page, with: TrainingPage(report: trained, holdout: held).text) }
     output.write(printsJSON ? trained.json(skippedCount: tally.skipped, held) : trained.lines(held))
     if !trained.hasConverged {
       report("not converged after \(trained.iterations) iterations; raise --max-iterations or --tolerance")

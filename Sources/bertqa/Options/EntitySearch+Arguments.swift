@@ -17,7 +17,7 @@ struct EntitySearch {
     var description: String { "\(bytes)" }
   }
 
-  private(set) var options = EntityOptions()
+  var options = EntityOptions()
   /// nil: none.
   private(set) var patterns: TextPatterns?
   private(set) var redaction = Redaction.none

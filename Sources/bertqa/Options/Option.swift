@@ -36,6 +36,10 @@ enum Option: String, CaseIterable {
   case delimiter
   case file
   case force
+  case html
+  case browser
+  case table
+  case passages
   case algorithm
   case minWordLength = "min-word-length"
   case minDistinctWords = "min-distinct-words"
@@ -88,6 +92,7 @@ enum Option: String, CaseIterable {
   case maxWords = "max-words"
   case temperature
   case topP = "top-p"
+  case verify
   case help
   case version
 

@@ -59,6 +59,9 @@ final class InputText {
     return UnsafeBufferPointer(text)
   }
 
+  /// A copy.
+  init(copying text: [UInt8]) { bytes = Self.copy(text) }
+
   /// Arguments joined with spaces.
   init(joining arguments: [ArgumentText]) {
     bytes = Self.copy(Array(arguments.map { Array($0.bytes) }.joined(separator: [UInt8(ascii: " ")])))

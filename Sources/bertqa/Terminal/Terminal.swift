@@ -8,6 +8,8 @@ enum Terminal {
     "auto": .auto, "always": .always, "never": .never,
   ]
 
+  static func isThere(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
+
   /// Whether a terminal that understands escape sequences is at this descriptor.
   static func isCapable(_ descriptor: Int32) -> Bool {
     guard isatty(descriptor) == 1 else { return false }

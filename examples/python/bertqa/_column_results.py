@@ -1,10 +1,10 @@
 """Results of batches as columns. A row is None where a text was null."""
 
 import itertools
-from typing import Any, List, Optional, Sequence
+from typing import Any, List, Optional, Sequence, Tuple
 
 from ._arrow_build import Buffers, booleans, lists, scalars, struct, texts, vectors
-from ._results import LabelScore, Tokens
+from ._results import LabelScore
 
 
 def answers(rows: Sequence[Any]) -> Buffers:
@@ -63,13 +63,13 @@ def vectors_of(rows: Sequence[Any], size: int) -> Buffers:
     return vectors("", "".join("0" if row is None else "1" for row in rows), size, data)
 
 
-def tokens(rows: "Sequence[Optional[Tokens]]") -> Buffers:
-    """A struct of lists: ids, starts, ends."""
+def tokens(rows: "Sequence[Optional[Tuple[List[int], List[Tuple[int, int]]]]]") -> Buffers:
+    """A struct of lists: ids, starts, ends. rows: ids and ranges."""
     fields = []
     for name, kind, of in (
-        ("ids", "i", lambda row: row.ids),
-        ("starts", "l", lambda row: [start for start, _ in row.offsets]),
-        ("ends", "l", lambda row: [end for _, end in row.offsets]),
+        ("ids", "i", lambda row: row[0]),
+        ("starts", "l", lambda row: [start for start, _ in row[1]]),
+        ("ends", "l", lambda row: [end for _, end in row[1]]),
     ):
         found = [None if row is None else of(row) for row in rows]
         every = list(itertools.chain.from_iterable(row or () for row in found))

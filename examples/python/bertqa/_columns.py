@@ -14,11 +14,12 @@ from ._call import Call
 from ._classify import classify_call
 from ._column_input import check_column, check_lengths, length, paired, parts, plain, texts_of
 from ._column_output import mapped
-from ._context import Context
+from ._context import Context, tokenize_call
 from ._entities import entities_call
 from ._errors import BertQAError, InvalidArgument
 from ._native import library
 from ._run import Run
+from ._text import encoded, spans
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -145,13 +146,16 @@ def tokenize_column(
     """
 
     def tokenized(run: Run, items: List[Any]) -> List[Any]:
+        call = tokenize_call(parse_special_tokens, {**run.options(), "progress": None})
         found = []
         for item, text in enumerate(items):
+            data = encoded(text)
             try:
-                found.append(context.tokenize(text, parse_special_tokens, **{**run.options(), "progress": None}))
+                ids, ranges = context._token_ranges(data, call)
             except BertQAError as error:
                 error.item = item
                 raise
+            found.append((ids, spans(text, data, ranges)))
         return found
 
     return _pairs_mapped(texts, None, options, tokenized, _column_results.tokens)

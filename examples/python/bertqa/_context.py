@@ -147,20 +147,21 @@ class Context(AnswerMethods, ClassifyMethods, EntitiesMethods, EmbedMethods, Seq
         parse_special_tokens: "[SEP]" and the like in the text become those tokens, as Hugging Face does; default
         False. options: see help(bertqa.CallOptions).
         """
-        handle, lib = self._opened(), library()
         data = encoded(text)
-        call = Call({**options, "parse_special_tokens": parse_special_tokens}, _abi.TokenizeOptions())
-        ids: List[int] = []
-        ranges: List[Tuple[int, int]] = []
+        ids, ranges = self._token_ranges(data, tokenize_call(parse_special_tokens, options))
+        pieces = {id: self.piece(id) for id in set(ids)}
+        return Tokens(ids, [pieces[id] for id in ids], spans(text, data, ranges), ranges)
+
+    def _token_ranges(self, data: bytes, call: Call) -> Tuple[List[int], List[Tuple[int, int]]]:
+        """Ids and byte ranges of a text's tokens."""
+        handle, lib = self._opened(), library()
         with Results(1, lib.tokens_free) as tokens:
             call.check(lib.tokenize(handle.pointer, data, len(data), call.pointer, tokens))
             count = lib.tokens_count(tokens[0])
-            if count:
-                ids = lib.tokens_ids(tokens[0])[:count]
-                ends = lib.tokens_ranges(tokens[0])[: 2 * count]
-                ranges = list(zip(ends[::2], ends[1::2]))
-        pieces = {id: self.piece(id) for id in set(ids)}
-        return Tokens(ids, [pieces[id] for id in ids], spans(text, data, ranges), ranges)
+            if not count:
+                return [], []
+            ends = lib.tokens_ranges(tokens[0])[: 2 * count]
+            return lib.tokens_ids(tokens[0])[:count], list(zip(ends[::2], ends[1::2]))
 
     def piece(self, id: int) -> str:
         """The vocabulary's piece with this id; IndexError for others."""
@@ -218,6 +219,10 @@ class Context(AnswerMethods, ClassifyMethods, EntitiesMethods, EmbedMethods, Seq
             result.append((start[first:last], end[first:last]))
             first = last
         return result
+
+
+def tokenize_call(parse_special_tokens: Optional[bool], options: Mapping[str, Any]) -> Call:
+    return Call({**options, "parse_special_tokens": parse_special_tokens}, _abi.TokenizeOptions())
 
 
 def _open(arguments: Any) -> Context:

@@ -6,7 +6,7 @@
     answered.select("id", "result.answer", "result_error")
 
 Each function gives the DataFrame with one column more, by mapInArrow: batches go to the library as Arrow columns. A
-worker process opens the model once; the processes of one machine share its weights. With the package in --py-files,
+worker process opens the model once; the processes of one executor share its weights. With the package in --py-files,
 as a zip, nothing has to be installed on the workers: docs/scale.md.
 
 A call uses spark.task.cpus threads. Every argument is explained: help(bertqa.spark.SparkOptions).

@@ -7,13 +7,15 @@ struct AnswerRecord {
   let document: UnsafeBufferPointer<UInt8>
   let result: AnswerResult
 
-  /// Which columns a line has; the answer is always one.
+  /// What a line has besides the answer.
   struct LineFormat {
     let showsFile: Bool
     let showsQuestion: Bool
     let showsProbability: Bool
     let showsSentence: Bool
     let highlights: Bool
+    /// Whether a person reads it: the answer once, in its sentence, with its probability.
+    let isForTerminal: Bool
   }
 
   /// One object, on one line. Names and meanings are those of the C API.
@@ -29,49 +31,47 @@ struct AnswerRecord {
     return writer.takeLine()
   }
 
-  /// One line an answer, of columns separated by tabs.
-  func lines(_ format: LineFormat) -> [UInt8] {
-    var lines: [UInt8] = []
-    for answer in result.answers {
+  /// One line an answer, with its gap; columns are separated by tabs.
+  func lines(_ format: LineFormat) -> [(gap: Float, bytes: [UInt8])] {
+    result.answers.map { answer in
+      var line: [UInt8] = []
       if format.showsFile {
-        PlainText.append(file.bytes, to: &lines)
-        lines.append(Self.tab)
+        PlainText.append(file.bytes, to: &line)
+        line.append(Self.tab)
       }
       if format.showsQuestion {
-        PlainText.append(question.bytes, to: &lines)
-        lines.append(Self.tab)
+        PlainText.append(question.bytes, to: &line)
+        line.append(Self.tab)
       }
-      if format.showsProbability {
-        lines += decimal(Double(min(max(answer.probability, 0), 1)), digits: 4).utf8
-        lines.append(Self.tab)
+      let display = AnswerDisplay(usesColor: format.highlights)
+      if format.isForTerminal {
+        line += display.line(answer, in: document)
+      } else {
+        appendColumns(answer, format, display, to: &line)
       }
-      PlainText.append(text(answer.bytes), to: &lines)
-      if format.showsSentence {
-        lines.append(Self.tab)
-        appendSentence(around: answer, highlights: format.highlights, to: &lines)
-      }
-      lines.append(UInt8(ascii: "\n"))
+      line.append(UInt8(ascii: "\n"))
+      return (answer.gap, line)
     }
-    return lines
   }
 
-  private func text(_ range: TextRange) -> Slice<UnsafeBufferPointer<UInt8>> {
-    document[range.start..<range.end]
-  }
-
-  private func appendSentence(around answer: Answer, highlights: Bool, to lines: inout [UInt8]) {
-    guard highlights else { return PlainText.append(text(answer.sentence), to: &lines) }
-    PlainText.append(text(TextRange(start: answer.sentence.start, end: answer.bytes.start)), to: &lines)
-    lines += Self.highlight
-    PlainText.append(text(answer.bytes), to: &lines)
-    lines += Self.plain
-    PlainText.append(text(TextRange(start: answer.bytes.end, end: answer.sentence.end)), to: &lines)
+  private func appendColumns(
+    _ answer: Answer, _ format: LineFormat, _ display: AnswerDisplay, to line: inout [UInt8]
+  ) {
+    if format.showsProbability {
+      line += AnswerDisplay.probability(answer).utf8
+      line.append(Self.tab)
+    }
+    PlainText.append(document[answer.bytes.start..<answer.bytes.end], to: &line)
+    guard format.showsSentence else { return }
+    line.append(Self.tab)
+    if format.highlights {
+      line += display.sentence(answer, in: document)
+    } else {
+      PlainText.append(document[answer.sentence.start..<answer.sentence.end], to: &line)
+    }
   }
 
   private static let tab = UInt8(ascii: "\t")
-  /// Bold, underlined, green.
-  private static let highlight = Array("\u{1B}[1;4;32m".utf8)
-  private static let plain = Array("\u{1B}[0m".utf8)
 }
 
 extension AnswerResult {

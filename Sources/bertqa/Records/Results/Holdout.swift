@@ -35,7 +35,7 @@ struct Holdout {
   }
 
   /// Of the labels that occur or were predicted, sorted by their bytes.
-  private var evaluation: EvaluationRecord {
+  var evaluation: EvaluationRecord {
     let labels = names.keys.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     var places = [Int](repeating: 0, count: labels.count)
     for (place, label) in labels.enumerated() { places[names[label] ?? 0] = place }

@@ -13,7 +13,7 @@ extension TrainingReport {
   }
 
   /// By cross-validation.
-  private var evaluation: EvaluationRecord {
+  var evaluation: EvaluationRecord {
     EvaluationRecord(
       labels: labels, labelTexts: labelTexts, accuracy: accuracy, macroF1: macroF1,
       calibrationError: calibrationError, precision: precision, recall: recall, f1: f1, confusion: confusion)

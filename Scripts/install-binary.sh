@@ -1,0 +1,34 @@
+#!/bin/sh
+# Installs a linked binary, stripped, such that it is the same bytes wherever it was built.
+# usage: install-binary.sh FROM TO
+#
+# Swift's compiler leaves in .swift_modhash a hash of how each object was compiled, paths included, for its next run; the
+# linker hashes that into the build id. The first becomes zeros, the second a hash of the file as it is then.
+set -eu
+install -m 755 -s "$1" "$2"
+
+place() { # place SECTION: its offset in the file and its size, in hexadecimal; nothing if there is none
+  readelf --section-headers --wide "$2" |
+    sed -n "s/.* $(echo "$1" | sed 's/\./\\./g') *[A-Z_0-9]* *[0-9a-f]* \([0-9a-f]*\) \([0-9a-f]*\) .*/0x\1 0x\2/p"
+}
+
+put() { # put OFFSET SIZE: of standard input
+  dd of="$file" bs=1 seek=$(($1)) count=$(($2)) conv=notrunc status=none
+}
+
+file=$2
+# shellcheck disable=SC2046 # two words
+set -- $(place .swift_modhash "$file")
+[ $# = 0 ] || put "$1" "$2" < /dev/zero
+# shellcheck disable=SC2046
+set -- $(place .note.gnu.build-id "$file")
+if [ $# != 0 ]; then
+  # Behind the note's header of 16 bytes.
+  id=$(($1 + 16))
+  size=$(($2 - 16))
+  put $id $size < /dev/zero
+  for byte in $(sha1sum < "$file" | cut -c -$((2 * size)) | sed 's/../& /g'); do
+    # shellcheck disable=SC2059 # of sh, only printf's octal escapes are portable
+    printf "\\$(printf '%03o' "0x$byte")"
+  done | put $id $size
+fi

@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+"""Writes what is in a build, as SPDX 2.3 in JSON: the library and tool, what is linked into them, the default models.
+
+usage: Scripts/sbom.py PREFIX OUTPUT_DIRECTORY [SWIFTC]
+PREFIX: as `make` stages it. The file is libbertqa-VERSION.spdx.json, the same bytes for the same build; its time is
+$SOURCE_DATE_EPOCH.
+"""
+
+import datetime
+import hashlib
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import uuid
+
+NONE = "NOASSERTION"
+#: How model cards name licences, and SPDX.
+LICENCES = {
+    "Apache-2.0": "Apache-2.0",
+    "MIT": "MIT",
+    "CC0 1.0": "CC0-1.0",
+    "CC BY 4.0": "CC-BY-4.0",
+    "CC BY-SA 3.0": "CC-BY-SA-3.0",
+    "CC BY-SA 4.0": "CC-BY-SA-4.0",
+}
+
+
+def version(prefix):
+    header = (prefix / "include" / "bertqa.h").read_text()
+    return ".".join(re.findall(r"^#define BERTQA_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", header, re.M))
+
+
+def identifier(*parts):
+    return "SPDXRef-" + "-".join(re.sub(r"[^A-Za-z0-9.]+", "-", part) for part in parts)
+
+
+def licence_of(card):
+    """What the model's card says in its bullet "**Licence…**" or its section "Licence", where the last counts."""
+    text = card.read_text()
+    found = re.search(r"^- \*\*Licence[^*]*\*\*: (.*)$", text, re.M) or re.search(
+        r"^## Licence\n(.*?)(?=^## |\Z)", text, re.M | re.S
+    )
+    names = re.findall("|".join(map(re.escape, LICENCES)), found[1]) if found else []
+    if not names:
+        raise SystemExit(f'sbom.py: {card}: no licence that SPDX knows, in "**Licence**" or "## Licence"')
+    return LICENCES[names[-1]]
+
+
+class Document:
+    def __init__(self):
+        self.packages, self.files, self.relationships = [], [], []
+
+    def relate(self, one, kind, other):
+        self.relationships.append({"spdxElementId": one, "relationshipType": kind, "relatedSpdxElement": other})
+
+    def add_package(self, name, version, licence, purpose, files=None, **more):
+        """files: (path in the package, path here, licence) of each; None: they are not analysed."""
+        package = {
+            "SPDXID": identifier("Package", name),
+            "name": name,
+            "versionInfo": version,
+            "downloadLocation": NONE,
+            "licenseConcluded": licence,
+            "licenseDeclared": licence,
+            "copyrightText": NONE,
+            "primaryPackagePurpose": purpose,
+            "filesAnalyzed": files is not None,
+            **more,
+        }
+        self.packages.append(package)
+        if files is not None:
+            digests = []
+            for inside, path in files:
+                data = path.read_bytes()
+                digests.append(hashlib.sha1(data).hexdigest())
+                file = {
+                    "SPDXID": identifier("File", name, inside),
+                    "fileName": f"./{inside}",
+                    "checksums": [
+                        {"algorithm": "SHA1", "checksumValue": digests[-1]},
+                        {"algorithm": "SHA256", "checksumValue": hashlib.sha256(data).hexdigest()},
+                    ],
+                    "licenseConcluded": licence,
+                    "licenseInfoInFiles": [NONE],
+                    "copyrightText": NONE,
+                }
+                self.files.append(file)
+                self.relate(package["SPDXID"], "CONTAINS", file["SPDXID"])
+            # SPDX 2.3, 7.9: of the files' SHA1 in order.
+            code = hashlib.sha1("".join(sorted(digests)).encode()).hexdigest()
+            package["packageVerificationCode"] = {"packageVerificationCodeValue": code}
+            package["licenseInfoFromFiles"] = [NONE]
+        return package["SPDXID"]
+
+
+def regular_files(directory, below=""):
+    """(path from the directory, path) of each file, links left out."""
+    paths = sorted(path for path in (directory / below).rglob("*") if path.is_file() and not path.is_symlink())
+    return [(str(path.relative_to(directory)), path) for path in paths]
+
+
+def needed(binary):
+    """{library: newest version of its symbols}, of what the dynamic loader brings in."""
+    text = subprocess.run(
+        ["readelf", "--dynamic", "--version-info", "--wide", binary], check=True, capture_output=True, text=True
+    ).stdout
+    libraries = dict.fromkeys(re.findall(r"\(NEEDED\).*\[(.*?)\]", text), "")
+    for name, part in re.findall(r"File: (\S+) +Cnt: \d+\n((?:.*Name: .*\n)*)", text):
+        versions = re.findall(r"Name: [A-Z]+_(\d[\d.]*)", part)
+        libraries[name] = max(versions, key=lambda version: [int(part) for part in version.split(".")], default="")
+    return libraries
+
+
+SYSTEM_LICENCES = {
+    "libc.so": "LGPL-2.1-or-later",
+    "libm.so": "LGPL-2.1-or-later",
+    "ld-linux": "LGPL-2.1-or-later",
+    "libstdc++.so": "GPL-3.0-or-later WITH GCC-exception-3.1",
+    "libgcc_s.so": "GPL-3.0-or-later WITH GCC-exception-3.1",
+}
+
+
+#: What the tool loads when it meets a compressed file.
+CODECS = {"libz.so.1": "Zlib", "libzstd.so.1": "BSD-3-Clause"}
+
+
+def made(prefix, swiftc):
+    document = Document()
+    number = version(prefix)
+    main = document.add_package(
+        "libbertqa", number, "Apache-2.0", "LIBRARY",
+        # What is run and compiled against; the rest is documentation, or has the paths of an installation.
+        [file for file in regular_files(prefix) if re.match(r"bin/|include/|lib/libbertqa\.so", file[0])],
+        summary="The library, the tool bertqa and the headers.",
+    )  # fmt: skip
+    document.relate("SPDXRef-DOCUMENT", "DESCRIBES", main)
+
+    compiler = subprocess.run([swiftc, "--version"], check=True, capture_output=True, text=True).stdout
+    swift = re.search(r"Swift version (\S+)", compiler)[1]
+    runtime = document.add_package(
+        "swift-runtime", swift, "Apache-2.0 WITH Swift-exception", "LIBRARY",
+        summary="Swift's standard library and runtime: libswiftCore and what it links, with parts of LLVM's support library.",
+        externalRefs=[
+            {
+                "referenceCategory": "SECURITY",
+                "referenceType": "cpe23Type",
+                "referenceLocator": f"cpe:2.3:a:apple:swift:{swift}:*:*:*:*:*:*:*",
+            }
+        ],
+    )  # fmt: skip
+    document.relate(main, "STATIC_LINK", runtime)
+    tools = document.add_package(
+        "swift-toolchain", swift, "Apache-2.0 WITH Swift-exception", "APPLICATION",
+        summary="The compilers swiftc and clang.",
+    )  # fmt: skip
+    document.relate(tools, "BUILD_TOOL_OF", main)
+
+    libraries = {}
+    for binary in prefix / "lib" / "libbertqa.so.1", prefix / "bin" / "bertqa":
+        for name, newest in needed(binary).items():
+            libraries[name] = max(
+                libraries.get(name, ""), newest, key=lambda text: [int(p) for p in text.split(".") if p]
+            )
+    for name, newest in sorted(libraries.items()):
+        licence = next(value for key, value in SYSTEM_LICENCES.items() if name.startswith(key))
+        library = document.add_package(
+            name, newest or "any", licence, "LIBRARY",
+            comment="Of the system that it runs on, not part of this; the version is the oldest that has all symbols.",
+        )  # fmt: skip
+        document.relate(main, "DYNAMIC_LINK", library)
+
+    tool = (prefix / "bin" / "bertqa").read_bytes()
+    for name, licence in CODECS.items():
+        if name.encode() in tool:
+            codec = document.add_package(
+                name,
+                "1",
+                licence,
+                "LIBRARY",
+                comment="Of the system that it runs on, loaded for compressed files only.",
+            )
+            document.relate(codec, "OPTIONAL_DEPENDENCY_OF", main)
+
+    for model in sorted((prefix / "share" / "bertqa" / "models").iterdir()):
+        files = regular_files(model)
+        # A model is what its manifest says.
+        digest = hashlib.sha256((model / "SHA256SUMS").read_bytes()).hexdigest()
+        package = document.add_package(
+            model.name, digest[:16], licence_of(model / "MODEL_CARD.md"), "FILE", files,
+            summary=(model / "MODEL_CARD.md").read_text().splitlines()[0].lstrip("# "),
+            comment="The version is that of its SHA256SUMS, the first 16 digits of its SHA-256.",
+        )  # fmt: skip
+        document.relate(main, "DEPENDS_ON", package)
+
+    contents = {"packages": document.packages, "files": document.files, "relationships": document.relationships}
+    name = f"libbertqa-{number}"
+    # One for each content, and no host.
+    namespace = uuid.uuid5(uuid.NAMESPACE_OID, json.dumps(contents, sort_keys=True))
+    seconds = int(os.environ.get("SOURCE_DATE_EPOCH", "0"))
+    created = datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return name, {
+        "spdxVersion": "SPDX-2.3",
+        "dataLicense": "CC0-1.0",
+        "SPDXID": "SPDXRef-DOCUMENT",
+        "name": name,
+        "documentNamespace": f"https://spdx.org/spdxdocs/{name}-{namespace}",
+        "creationInfo": {"created": created, "creators": ["Organization: the libbertqa authors", f"Tool: sbom.py-{number}"]},
+        **contents,
+    }  # fmt: skip
+
+
+def main():
+    prefix, output = map(pathlib.Path, sys.argv[1:3])
+    name, document = made(prefix, sys.argv[3] if len(sys.argv) > 3 else "swiftc")
+    path = output / f"{name}.spdx.json"
+    path.write_text(json.dumps(document, indent=1) + "\n")
+    print(path)
+
+
+if __name__ == "__main__":
+    main()

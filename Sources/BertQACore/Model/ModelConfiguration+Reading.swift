@@ -1,0 +1,243 @@
+extension ModelConfiguration {
+  /// Settings that are absent have Hugging Face's defaults.
+  /// - Parameter reader: `config.json`.
+  init(_ reader: ObjectReader, _ architecture: Architecture) throws(BertQAError) {
+    guard case .encoder(let family, let head) = architecture.kind else {
+      throw BertQAError(.unsupported, "\(reader.file): \(architecture.name) is not an encoder")
+    }
+    let keys = family.configuration
+    let defaults = keys.defaults
+    self.architecture = architecture
+    self.family = family
+    self.head = head
+    vocabSize = try reader.integer("vocab_size", in: Limit.vocabulary) ?? defaults.vocabSize
+    hiddenSize = try reader.integer(keys.hiddenSize, in: Limit.width) ?? defaults.hiddenSize
+    layerCount = try reader.integer(keys.layerCount, in: Limit.layers) ?? defaults.layerCount
+    headCount = try reader.integer(keys.headCount, in: Limit.width) ?? defaults.headCount
+    intermediateSize =
+      try reader.integer(keys.intermediateSize, in: Limit.width) ?? defaults.intermediateSize
+    maxPositions =
+      try reader.integer("max_position_embeddings", in: Limit.positions) ?? defaults.maxPositions
+    typeVocabSize = 0
+    if let key = keys.tokenTypeCount {
+      typeVocabSize =
+        try reader.integer(key, in: min(1, defaults.tokenTypeCount)...Limit.types)
+        ?? defaults.tokenTypeCount
+    }
+    hasSegmentTypes = family.tokenTypes == .ofSegments
+    layerNormEps = Float(defaults.layerNormEps)
+    if let key = keys.layerNormEps, let eps = try reader.number(key) {
+      guard eps > 0, eps < 1, Float(eps) > 0 else {
+        throw BertQAError(
+          .invalidModel, "\(reader.file): \(quoted(key)) is \(eps), expected within (0, 1)")
+      }
+      layerNormEps = Float(eps)
+    }
+    guard hiddenSize % headCount == 0 else {
+      throw BertQAError(
+        .invalidModel,
+        "\(reader.file): hidden size \(hiddenSize) is not divisible by \(headCount) attention heads")
+    }
+    try Self.checkVariant(reader)
+    activation = try Self.activation(reader, keys.activation, otherwise: defaults.activation)
+    if let key = family.pooler.activationKey, reader.value(key) != nil {
+      poolerActivation = try Self.activation(reader, key, otherwise: "gelu")
+    }
+    try readVariants(reader)
+    switch head {
+    case .labels: try readLabels(reader)
+    case .tokenLabels:
+      try readLabels(reader)
+      try readAggregation(reader)
+    case .spans, .vectors: break
+    }
+    if let own = try reader.reader("bertqa"), let value = try own.number("no_answer_threshold") {
+      noAnswerThreshold = Float(value)
+    }
+    guard noAnswerThreshold.isFinite else {
+      throw BertQAError(.invalidModel, "\(reader.file): \"no_answer_threshold\" is out of range")
+    }
+  }
+
+  /// Reads what only some families have.
+  private mutating func readVariants(_ reader: ObjectReader) throws(BertQAError) {
+    switch family.positions {
+    case .table: break
+    case .tableIfBiased: hasPositionTable = try reader.bool("position_biased_input") ?? true
+    case .tableAfterPadding:
+      var padding = 1
+      if let key = family.configuration.paddingID {
+        padding = try reader.integer(key, in: Limit.padding) ?? padding
+      }
+      // The rows up to the padding's belong to no other token.
+      guard maxPositions - padding - 1 >= Limit.positions.lowerBound else {
+        throw BertQAError(
+          .invalidModel,
+          "\(reader.file): \"max_position_embeddings\" is \(maxPositions), which leaves fewer than "
+            + "\(Limit.positions.lowerBound) positions after \"pad_token_id\" \(padding)")
+      }
+      paddingID = padding
+      maxPositions -= padding + 1
+    case .rotary:
+      guard headSize % 2 == 0 else {
+        throw BertQAError(
+          .unsupported,
+          "\(reader.file): rotary positions need an even size of each attention head, but it is \(headSize)")
+      }
+      hasPositionTable = false
+      // Sines and cosines are kept as tables, whose size this bounds.
+      maxPositions = min(maxPositions, Limit.rotaryPositions)
+    }
+    switch family.attention {
+    case .window: break
+    case .alternating: alternating = try AlternatingAttention(reader, layerCount: layerCount)
+    }
+    try readModules(reader)
+    switch family.embeddings {
+    case .hidden: break
+    case .projected(_, let always):
+      let size =
+        try reader.integer("embedding_size", in: Limit.width) ?? family.configuration.defaults.embeddingSize
+      if always || size != hiddenSize { projectedEmbeddingSize = size }
+    }
+    switch family.relativePositions {
+    case .none: break
+    case .bias:
+      let key = "relative_attention_num_buckets"
+      guard try reader.integer(key, in: 1...(1 << 16)) ?? 32 == 32 else {
+        throw Self.unsupported(reader, key, expected: "32")
+      }
+    case .disentangled: try readDisentangled(reader)
+    }
+    switch family.layerSharing {
+    case .none: break
+    case .groups:
+      layerGroups.count = try reader.integer("num_hidden_groups", in: Limit.layers) ?? 1
+      layerGroups.size = try reader.integer("inner_group_num", in: Limit.layers) ?? 1
+      guard layerCount * layerGroups.size <= Limit.layers.upperBound else {
+        throw BertQAError(
+          .invalidModel,
+          "\(reader.file): \"num_hidden_layers\" \(layerCount) times \"inner_group_num\" \(layerGroups.size) is "
+            + "more than \(Limit.layers.upperBound) layers")
+      }
+    }
+  }
+
+  /// Reads which modules have a bias, and the head's settings.
+  private mutating func readModules(_ reader: ObjectReader) throws(BertQAError) {
+    let keys = family.configuration
+    if let keys = keys.biases {
+      biases = Biases(
+        attention: try reader.bool(keys.attention) ?? false,
+        feedForward: try reader.bool(keys.feedForward) ?? false,
+        norm: try reader.bool(keys.norm) ?? false, pooler: try reader.bool(keys.pooler) ?? false)
+    }
+    if let key = keys.classifierPooling, let name = try reader.string(key) {
+      guard let pooling = TokenPooling(rawValue: name) else {
+        throw Self.unsupported(reader, key, expected: "\"cls\" or \"mean\"")
+      }
+      classifierPooling = pooling
+    }
+  }
+
+  private mutating func readDisentangled(_ reader: ObjectReader) throws(BertQAError) {
+    disentangled = try DisentangledAttention(reader, maxPositions: maxPositions)
+    guard try reader.integer("conv_kernel_size", in: 0...(1 << 16)) ?? 0 == 0 else {
+      throw Self.unsupported(reader, "conv_kernel_size", expected: "0, no convolution layer,")
+    }
+    for (key, value) in [
+      ("embedding_size", hiddenSize), ("pooler_hidden_size", hiddenSize), ("attention_head_size", headSize),
+    ] {
+      guard try reader.integer(key, in: Limit.width) ?? value == value else {
+        throw Self.unsupported(reader, key, expected: "\(value)")
+      }
+    }
+  }
+
+  /// Reads from `tokenizer_config.json` whether the model is given token types, which most files leave to the family.
+  mutating func readTokenTypes(_ directory: ModelDirectory) throws(BertQAError) {
+    let name = "tokenizer_config.json"
+    guard directory.exists(name) else { return }
+    let settings = try ObjectReader(directory.file(name, limit: ModelFile.configurationLimit))
+    guard case .array(let names)? = settings.value("model_input_names") else { return }
+    hasSegmentTypes = names.contains(.string("token_type_ids"))
+  }
+
+  /// Upper limits are far above any published model; they keep every product of two sizes small.
+  private enum Limit {
+    static let vocabulary = 1...(1 << 24)
+    static let width = 1...(1 << 16)
+    static let layers = 1...1024
+    static let positions = 3...(1 << 20)
+    static let rotaryPositions = 1 << 16
+    static let types = 1 << 16
+    static let padding = 0...(1 << 20)
+  }
+
+  private static func unsupported(
+    _ reader: ObjectReader, _ key: String, expected: String
+  ) -> BertQAError {
+    BertQAError(
+      .unsupported,
+      "\(reader.file): \(quoted(key)) is \(reader.value(key)?.summary ?? "null"); "
+        + "only \(expected) is supported")
+  }
+
+  /// - Parameter name: what holds where the file does not have the key.
+  private static func activation(
+    _ reader: ObjectReader, _ key: String, otherwise name: String
+  ) throws(BertQAError) -> Activation {
+    let name = try reader.string(key) ?? name
+    if let activation = Activation(named: name) { return activation }
+    throw BertQAError(
+      .unsupported,
+      "\(reader.file): \(quoted(key)) is \(quoted(name)); supported: \(Activation.supportedNames)")
+  }
+
+  /// Refuses settings under which the same tensors mean another computation.
+  private static func checkVariant(_ reader: ObjectReader) throws(BertQAError) {
+    guard try reader.string("position_embedding_type") ?? "absolute" == "absolute" else {
+      throw unsupported(reader, "position_embedding_type", expected: "\"absolute\"")
+    }
+    for key in ["is_decoder", "add_cross_attention"] {
+      if try reader.bool(key) == true { throw unsupported(reader, key, expected: "false") }
+    }
+    if let pruned = try reader.reader("pruned_heads"), !pruned.object.members.isEmpty {
+      throw unsupported(reader, "pruned_heads", expected: "{}")
+    }
+    if reader.value("quantization_config") != nil {
+      throw unsupported(reader, "quantization_config", expected: "null")
+    }
+  }
+
+  /// Reads what a classifier's outputs are called and mean, as transformers decides it.
+  private mutating func readLabels(_ reader: ObjectReader) throws(BertQAError) {
+    let count = try reader.integer("num_labels", in: ObjectReader.labelLimit)
+    labels = try reader.labels() ?? (0..<(count ?? 2)).map { "LABEL_\($0)" }
+    if let count, count != labels.count {
+      throw BertQAError(
+        .invalidModel,
+        "\(reader.file): \"num_labels\" is \(count), but \"id2label\" has \(labels.count) labels")
+    }
+    problemType = labels.count == 1 ? .regression : .singleLabel
+    guard let name = try reader.string("problem_type") else { return }
+    guard let type = ProblemType.allCases.first(where: { $0.description == name }) else {
+      let known = ProblemType.allCases.map { quoted($0.description) }.joined(separator: " or ")
+      throw BertQAError(
+        .invalidModel, "\(reader.file): \"problem_type\" is \(quoted(name)), expected \(known)")
+    }
+    problemType = type
+  }
+
+  private mutating func readAggregation(_ reader: ObjectReader) throws(BertQAError) {
+    guard let own = try reader.reader("bertqa"), let name = try own.string("aggregation") else { return }
+    let known = TokenAggregation.allCases.filter { $0 != .model }
+    guard let named = known.first(where: { $0.description == name }) else {
+      throw BertQAError(
+        .invalidModel,
+        "\(reader.file): \"aggregation\" is \(quoted(name)), expected "
+          + known.map { quoted($0.description) }.joined(separator: " or "))
+    }
+    aggregation = named
+  }
+}

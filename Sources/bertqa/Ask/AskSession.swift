@@ -1,0 +1,137 @@
+import BertQACore
+import Glibc
+
+/// Questions one after the other: each is answered, and "n" gives the next best answer to the last one.
+final class AskSession {
+  private struct Hit {
+    let text: AskedText
+    let answer: Answer
+    let isImpossible: Bool
+  }
+
+  private let context: Context
+  private let corpus: any Corpus
+  private let options: AnswerOptions
+  private let output: Output
+  private let usesColor: Bool
+  /// Whether a person reads the answers.
+  private let isRead = Terminal.isThere(STDOUT_FILENO)
+  private var question = ""
+  private var hits: [Hit] = []
+  /// Of the hits, how many were shown.
+  private var shownCount = 0
+  /// Whether some question had no answer.
+  private(set) var hasUnanswered = false
+
+  /// Bytes of the text that are shown on both sides of an answer's sentence.
+  private static let surroundings = 160
+
+  init(_ context: Context, _ corpus: any Corpus, _ options: AnswerOptions, usesColor: Bool, to output: Output)
+  {
+    self.context = context
+    self.corpus = corpus
+    self.options = options
+    self.usesColor = usesColor
+    self.output = output
+  }
+
+  static let help = """
+    Type a question. Then: n  the next best answer     q, Ctrl-D  quit     ?  this help
+
+    """
+
+  func run(_ editor: LineEditor) throws(ToolError) {
+    if editor.isInteractive, isRead { output.write(Self.help) }
+    try output.flush()
+    while let line = try editor.line(prompt: "? ") {
+      let line = PlainText.trimmed(line)
+      switch line {
+      case "": continue
+      case "q", "quit", "exit": return
+      case "?", "h", "help": output.write(Self.help)
+      case "n", "next": showNext()
+      default:
+        do throws(ToolError) {
+          try ask(line)
+        } catch {
+          // Of this question; the next one may be fine.
+          guard error.code == .input else { throw error }
+          hasUnanswered = true
+          report(error.message)
+        }
+      }
+      try output.flush()
+    }
+  }
+
+  private func ask(_ question: String) throws(ToolError) {
+    self.question = question
+    hits = []
+    shownCount = 0
+    let texts = try corpus.texts(for: question)
+    hits = try answers(texts)
+    guard let best = hits.first else {
+      hasUnanswered = true
+      return report(texts.isEmpty ? "no text has these words" : "no answer to '\(question)'")
+    }
+    if best.isImpossible {
+      report("the text does not seem to answer this: the best passage is probably no answer")
+    }
+    showNext()
+  }
+
+  /// The best first, over all texts, by the gap, which compares texts better than the score.
+  private func answers(_ texts: [AskedText]) throws(ToolError) -> [Hit] {
+    var options = options
+    let progress = Progress(subject: "reading")
+    progress?.follow(&options.call)
+    defer { progress?.clear() }
+    let bytes = Array(question.utf8)
+    let results = try bytes.withUnsafeBufferPointer { question throws(ToolError) in
+      try ofCore(AskCommand.invocation) { () throws(BertQAError) in
+        try context.answerBatch(texts.map { (question: question, document: $0.bytes) }, options: options)
+      }
+    }
+    var hits: [Hit] = []
+    for (text, result) in zip(texts, results) {
+      hits += result.answers.map { Hit(text: text, answer: $0, isImpossible: result.isImpossible) }
+    }
+    let ranked = hits.enumerated().sorted {
+      ($0.element.answer.gap, $1.offset) > ($1.element.answer.gap, $0.offset)
+    }
+    return ranked.map(\.element)
+  }
+
+  private func showNext() {
+    guard shownCount < hits.count else {
+      return report(hits.isEmpty ? "ask something first" : "there is no further answer")
+    }
+    let hit = hits[shownCount]
+    shownCount += 1
+    if isRead { show(hit) } else { write(hit) }
+  }
+
+  /// The answer in the text around it, and where that is.
+  private func show(_ hit: Hit) {
+    let display = AnswerDisplay(usesColor: usesColor)
+    output.write(display.passage(hit.answer, in: hit.text.bytes, around: Self.surroundings))
+    var place = "\(AnswerDisplay.probability(hit.answer))  "
+    place += PlainText.of(hit.text.place(ofByte: hit.answer.bytes.start))
+    if shownCount < hits.count { place += "  (n: next answer)" }
+    output.write(usesColor ? "\n\(AnswerDisplay.dim)\(place)\(AnswerDisplay.plain)\n" : "\n\(place)\n")
+  }
+
+  /// Columns: the text's name if there are several, question, probability, answer.
+  private func write(_ hit: Hit) {
+    var line: [UInt8] = []
+    for column in (corpus.hasSeveralTexts ? [hit.text.name] : []) + [
+      question, AnswerDisplay.probability(hit.answer),
+    ] {
+      PlainText.append(column.utf8, to: &line)
+      line.append(UInt8(ascii: "\t"))
+    }
+    PlainText.append(hit.text.bytes[hit.answer.bytes.start..<hit.answer.bytes.end], to: &line)
+    line.append(UInt8(ascii: "\n"))
+    output.write(line)
+  }
+}

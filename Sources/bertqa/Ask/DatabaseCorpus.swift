@@ -1,0 +1,111 @@
+import BertQACore
+import Glibc
+
+/// The passages of an SQLite database with a full-text index (FTS5): those that have the question's words, the best
+/// by BM25, as docs/sql.md describes it.
+final class DatabaseCorpus: Corpus {
+  private let library: SQLiteLibrary
+  private let database: SQLiteLibrary.Handle
+  private let path: String
+  private let table: String
+  private let columns: [String]
+  /// How many passages a question is asked of.
+  private let passageCount: Int
+
+  let hasSeveralTexts = true
+
+  /// - Parameter table: the index; nil: the one there is, or the one called "documents".
+  init(path: String, table: String?, passageCount: Int) throws(ToolError) {
+    library = try SQLiteLibrary()
+    database = try library.database(path)
+    self.path = path
+    self.passageCount = passageCount
+    do throws(ToolError) {
+      self.table = try Self.table(table, path, library, database)
+      columns = try library.rows("SELECT name FROM pragma_table_info(?1)", [self.table], of: database)
+        .compactMap { row in row.first?.map { String(decoding: $0, as: UTF8.self) } }
+    } catch {
+      library.close(database: database)
+      throw error
+    }
+  }
+
+  deinit { library.close(database: database) }
+
+  /// Whether a file is a database, by how it begins.
+  static func isDatabase(_ file: ArgumentText) -> Bool {
+    let start = Array("SQLite format 3\0".utf8)
+    var status = stat()
+    guard stat(file.pointer, &status) == 0, status.st_mode & S_IFMT == S_IFREG, let input = try? Input(file)
+    else {
+      return false
+    }
+    var bytes = [UInt8](repeating: 0, count: start.count)
+    let count = bytes.withUnsafeMutableBytes { (try? input.read(into: $0)) ?? 0 }
+    return count == start.count && bytes == start
+  }
+
+  private static func table(
+    _ wanted: String?, _ path: String, _ library: SQLiteLibrary, _ database: SQLiteLibrary.Handle
+  ) throws(ToolError) -> String {
+    let rows = try library.rows(
+      "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE 'create virtual table%using%fts5%' "
+        + "ORDER BY name", [], of: database)
+    let names = rows.compactMap { row in row.first?.map { String(decoding: $0, as: UTF8.self) } }
+    if let wanted {
+      if names.contains(wanted) { return wanted }
+      throw ToolError(
+        .input, "\(path) has no full-text index '\(wanted)'\(names.isEmpty ? "" : "; it has \(list(names))")")
+    }
+    if let name = names.first, names.count == 1 { return name }
+    if names.contains("documents") { return "documents" }
+    if names.isEmpty {
+      throw ToolError(
+        .input,
+        "\(path) has no full-text index: make one with CREATE VIRTUAL TABLE documents USING fts5(body, "
+          + "content='TABLE', tokenize='porter') and INSERT INTO documents(documents) VALUES ('rebuild')")
+    }
+    throw ToolError(.input, "\(path) has several full-text indexes: choose one with --table: \(list(names))")
+  }
+
+  private static func list(_ names: [String]) -> String { names.joined(separator: ", ") }
+
+  func texts(for question: String) throws(ToolError) -> [AskedText] {
+    guard let query = Self.query(question) else { return [] }
+    let selected = columns.map(Self.quoted).joined(separator: ", ")
+    let rows = try library.rows(
+      "SELECT rowid, \(selected) FROM \(Self.quoted(table)) WHERE \(Self.quoted(table)) MATCH ?1 "
+        + "ORDER BY rank LIMIT \(passageCount)", [query], of: database)
+    return rows.map { row in
+      let id = String(decoding: (row.first ?? nil) ?? [], as: UTF8.self)
+      // A blank line is the end of a sentence.
+      let text = row.dropFirst().compactMap { $0 }.joined(separator: Array("\n\n".utf8))
+      return AskedText(name: "\(path), \(table) \(id)", InputText(copying: Array(text)))
+    }
+  }
+
+  /// The question's words, any of which may match, as strings, in which FTS5 has no operators: as `bertqa_match` of
+  /// the SQLite extension has it. Without the common ones, unless there are no others; nil without a word.
+  static func query(_ question: String) -> String? {
+    let words = question.unicodeScalars.split { scalar in
+      scalar.value < 0x80 && !scalar.properties.isAlphabetic && !("0"..."9").contains(scalar)
+    }.map { String($0) }
+    guard !words.isEmpty else { return nil }
+    let telling = words.filter { !commonWords.contains($0.lowercased()) }
+    return (telling.isEmpty ? words : telling).map { "\"\($0)\"" }.joined(separator: " OR ")
+  }
+
+  /// English words that are in most texts: they say little, and searching them costs most.
+  private static let commonWords: Set<String> = [
+    "a", "about", "after", "all", "also", "an", "and", "any", "are", "as", "at", "be", "been", "by", "can",
+    "could", "did", "do", "does", "during", "for", "from", "had", "has", "have", "he", "her", "his", "how",
+    "if", "in", "into", "is", "it", "its", "many", "may", "more", "most", "much", "not", "of", "on", "or",
+    "other", "s", "she", "some", "such", "than", "that", "the", "their", "them", "then", "there", "these",
+    "they", "this", "to", "was", "we", "were", "what", "when", "where", "which", "who", "whom", "whose",
+    "why", "will", "with", "would", "you", "your",
+  ]
+
+  private static func quoted(_ name: String) -> String {
+    "\"\(name.split(separator: "\"" as Character, omittingEmptySubsequences: false).joined(separator: "\"\""))\""
+  }
+}

@@ -1,0 +1,127 @@
+import BertQACore
+import Glibc
+
+/// `bertqa ask`.
+struct AskCommand: Command {
+  static let name = "ask"
+  static let summary = "ask about documents, one question after the other"
+
+  static let table = CommandTable(
+    usages: ["[OPTION]... FILE...", "[OPTION]... DB.sqlite", "--browser [FILE]..."],
+    description: [
+      "Read questions, one a line, and answer each from the FILEs, the best answer first. On a terminal lines can be "
+        + "edited as in a shell, the answer is highlighted in the text around it, and 'n' gives the next best one.",
+      "Of an SQLite database with a full-text index (FTS5) the passages are read that fit the question best by its "
+        + "words (BM25), so that it may be large.",
+    ],
+    sections: [
+      OptionSection(
+        "",
+        [
+          OptionRow(
+            .topK, letter: "k", value: "N", "how many answers of a text 'n' goes through; default 10",
+            detail: "They do not overlap. 1 to 1000."),
+          OptionRow(
+            .color, value: "WHEN", isOptional: true, choices: Terminal.colorChoices.map(\.key),
+            "highlight the answer: {}; auto is on a terminal",
+            detail:
+              "Without a value: always. On a terminal without colour the answer stands in square brackets."),
+          OptionRow(
+            .browser, "show the FILEs as a page in the browser, where the Python package is installed",
+            detail:
+              "The page is served on this machine only, by 'python3 -m bertqa.demo'. Of the other options, "
+              + "--model has an effect."),
+          TextSource.forceRow,
+        ] + AnswerOptions.choosingRows.filter { $0.option != .topK } + [ModelChoice.row()]
+          + ModelChoice.runRows),
+      OptionSection(
+        "SQLite databases",
+        [
+          OptionRow(
+            .table, value: "NAME", "the full-text index; default: the only one, or 'documents'",
+            detail: "All its columns are read."),
+          OptionRow(.passages, value: "N", "how many passages to read for a question; default 20"),
+        ]),
+      OptionSection("How a text is read; lengths are in tokens", AnswerOptions.readingRows),
+    ],
+    notes: [
+      "Questions may also come through a pipe. Where the output is no terminal, an answer is one line of columns separated "
+        + "by tabs: the file if there are several, or the passage; the question; the probability; the answer. With '-' "
+        + "as FILE the document is standard input, and the questions are read from the terminal.",
+      "Keys: arrows, Home, End, Ctrl-A, -E, -B, -F, -K, -U, -W, -Y, -L, Alt-B, -F; earlier lines by up and down. "
+        + "Ctrl-D, 'q' or Ctrl-C on an empty line quit.",
+    ],
+    exitCodes:
+      "0 done; 1 at least one question has no answer; 2 wrong usage; 3 a file or the model cannot be read or is invalid, "
+      + "or SQLite or Python is not there; 4 out of memory, the output cannot be written, or a defect in the program",
+    examples: [
+      .init("questions about two letters", "bertqa ask letter1.txt letter2.txt"),
+      .init("one about a large collection", "echo \"Who cleaned the fan?\" | bertqa ask reports.db"),
+    ])
+
+  private let arguments: ParsedArguments
+  private let files: [ArgumentText]
+  private let model: ModelChoice
+  private var options = AnswerOptions()
+  private var color = Terminal.ColorChoice.auto
+  private var passageCount = 20
+
+  static func run(_ arguments: ParsedArguments, to output: Output) throws(ToolError) -> ExitCode {
+    if arguments.has(.browser) {
+      throw DemoPage.run(files: arguments.operands, model: arguments.last(.model)?.string)
+    }
+    return try AskCommand(arguments).run(to: output)
+  }
+
+  private init(_ arguments: ParsedArguments) throws(ToolError) {
+    self.arguments = arguments
+    files = arguments.operands
+    model = try ModelChoice(arguments)
+    options.topK = 10
+    for given in arguments.options {
+      try options.set(given)
+      switch given.option {
+      case .color: color = given.text == nil ? .always : try given.choice(from: Terminal.colorChoices)
+      case .passages: passageCount = try given.integer(in: 1...10_000)
+      default: break
+      }
+    }
+    if files.isEmpty { throw arguments.usage("no FILE was given") }
+  }
+
+  private func run(to output: Output) throws(ToolError) -> ExitCode {
+    let corpus = try corpus()
+    let context = try model.load()
+    // A mistake in the options, or another kind of model, is reported before the first question.
+    try ofCore(Self.invocation) { () throws(BertQAError) in try context.validate(options) }
+    let editor = LineEditor(input: try questions())
+    let session = AskSession(
+      context, corpus, options, usesColor: Terminal.usesColor(color), to: output)
+    try session.run(editor)
+    return session.hasUnanswered && !editor.isInteractive ? .noAnswer : .done
+  }
+
+  private func corpus() throws(ToolError) -> any Corpus {
+    if let database = files.first(where: DatabaseCorpus.isDatabase), !arguments.has(.force) {
+      if files.count > 1 { throw arguments.usage("a database is asked alone") }
+      return try DatabaseCorpus(
+        path: database.string, table: arguments.last(.table)?.string, passageCount: passageCount)
+    }
+    var texts: [AskedText] = []
+    for file in files {
+      texts.append(
+        AskedText(name: file.shownAsFile, try InputText(file, isForced: arguments.has(.force))))
+    }
+    return FileCorpus(texts)
+  }
+
+  /// Where the questions come from: standard input, unless that is a document.
+  private func questions() throws(ToolError) -> Int32 {
+    guard files.contains(where: \.isStandardInput) else { return STDIN_FILENO }
+    let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC)
+    guard terminal >= 0 else {
+      throw arguments.usage("with '-' as FILE the questions come from a terminal, and there is none")
+    }
+    return terminal
+  }
+}

@@ -1,0 +1,110 @@
+import BertQACore
+
+/// `bertqa answer --html`: the questions with their answers, best first, and the documents with the answers
+/// highlighted in them.
+struct AnswerPage {
+  private struct Line {
+    var gap: Float
+    var row: String
+  }
+
+  private let questions: [ArgumentText]
+  /// For each question.
+  private var lines: [[Line]]
+  private var isImpossible: [Bool]
+  private var documents = ""
+  private var answerCount = 0
+
+  init(questions: [ArgumentText]) {
+    self.questions = questions
+    lines = Array(repeating: [], count: questions.count)
+    isImpossible = Array(repeating: true, count: questions.count)
+  }
+
+  /// One document's answers: a record for each question, in order.
+  mutating func add(_ records: [AnswerRecord]) {
+    guard let first = records.first else { return }
+    let file = first.file.shownAsFile
+    var marks: [Mark] = []
+    for (index, record) in records.enumerated() {
+      if !record.result.isImpossible { isImpossible[index] = false }
+      for answer in record.result.answers {
+        answerCount += 1
+        let probability = AnswerDisplay.probability(answer)
+        marks.append(
+          Mark(
+            range: answer.bytes, name: "answer-\(answerCount)",
+            title: "\(record.question.string) (\(probability))"))
+        let text = HTMLText.escaped(record.document[answer.bytes.start..<answer.bytes.end])
+        let faint = record.result.isImpossible ? " class=\"faint\"" : ""
+        lines[index].append(
+          Line(
+            gap: answer.gap,
+            row: "<tr\(faint)><td class=\"number\">\(probability)</td>"
+              + "<td><a href=\"#answer-\(answerCount)\"><bdi>\(text)</bdi></a></td>"
+              + "<td class=\"faint\">\(HTMLText.escaped(file))</td></tr>\n"))
+      }
+    }
+    documents += "<section>\n<h2>\(HTMLText.escaped(file))</h2>\n<pre dir=\"auto\">"
+    documents += Mark.apply(marks, to: first.document)
+    documents += "</pre>\n</section>\n"
+  }
+
+  var text: String {
+    var body = "<h1>Answers</h1>\n"
+    for (index, question) in questions.enumerated() {
+      body += "<h2>\(HTMLText.escaped(question.bytes))</h2>\n"
+      if isImpossible[index] { body += "<p class=\"faint\">The text does not seem to say.</p>\n" }
+      let ranked = lines[index].enumerated().sorted {
+        ($0.element.gap, $1.offset) > ($1.element.gap, $0.offset)
+      }
+      guard !ranked.isEmpty else { continue }
+      body += "<table>\n<tr><th class=\"number\">probability</th><th>answer</th><th>document</th></tr>\n"
+      body += ranked.map(\.element.row).joined() + "</table>\n"
+    }
+    return HTMLText.page(title: "Answers", style: Self.style, body: body + documents)
+  }
+
+  private static let style = """
+    pre { white-space: pre-wrap; overflow-wrap: anywhere; font: inherit; border-left: 3px solid var(--line);
+      padding-left: 1rem; }
+    mark { color: inherit; background: var(--mark); border-radius: .2rem; padding: 0 .1rem; }
+    mark:target { outline: 2px solid var(--accent); }
+    """
+
+  /// A range to be highlighted. Those of several questions may overlap.
+  private struct Mark {
+    var range: TextRange
+    var name: String
+    var title: String
+
+    /// The text with its marks: every stretch with the same answers is one element, with the names of those that
+    /// begin there.
+    static func apply(_ marks: [Mark], to text: UnsafeBufferPointer<UInt8>) -> String {
+      let places = Set(marks.flatMap { [$0.range.start, $0.range.end] } + [0, text.count]).sorted()
+      let ordered = marks.sorted { $0.range.start < $1.range.start }
+      var next = ordered.startIndex
+      var open: [Mark] = []
+      var output = ""
+      for (start, end) in zip(places, places.dropFirst()) {
+        open.removeAll { $0.range.end <= start }
+        var names: [String] = []
+        while next < ordered.endIndex, ordered[next].range.start <= start {
+          open.append(ordered[next])
+          names.append(ordered[next].name)
+          next += 1
+        }
+        let part = HTMLText.escaped(text[start..<end])
+        guard !open.isEmpty else {
+          output += part
+          continue
+        }
+        let title = HTMLText.escaped(open.map(\.title).joined(separator: "; "))
+        // A mark has one name; further ones are of empty elements before it.
+        output += names.dropFirst().map { "<span id=\"\($0)\"></span>" }.joined()
+        output += "<mark\(names.first.map { " id=\"\($0)\"" } ?? "") title=\"\(title)\">\(part)</mark>"
+      }
+      return output
+    }
+  }
+}

@@ -1,0 +1,29 @@
+"""The tiers of tests: docs/testing.md says what the Makefile does."""
+
+import re
+
+from conftest import ROOT
+
+MAKEFILE = (ROOT / "Makefile").read_text()
+TESTING = (ROOT / "docs" / "testing.md").read_text()
+
+
+def prerequisites(target):
+    [found] = re.findall(rf"^{target}:([^#\n]*)##", MAKEFILE, re.M)
+    return set(found.split())
+
+
+def documented(target):
+    """The targets in the last column of the tier's row."""
+    [row] = re.findall(rf"^\| `make {target}` \|.*\| (.*) \|$", TESTING, re.M)
+    return {name.removeprefix("make ") for name in re.findall(r"`((?:make )?[a-z-]+)`", row)}
+
+
+def test_each_tier_runs_what_is_documented():
+    assert documented("check") == prerequisites("check") == {"lint"}
+    assert documented("test") == prerequisites("test") - {"setup", "all"}
+    assert documented("test-long") == prerequisites("test-long")
+    for target in ("test", "test-long"):
+        rows = TESTING.partition(f"| of `make {target}` |")[2].partition("\n\n")[0]
+        described = set(re.findall(r"^\| `make ([a-z-]+)", rows, re.M))
+        assert described <= documented(target) and len(described) >= 4

@@ -143,7 +143,11 @@ def test_min_probability(tmp_path):
         ]
     )
     [sport, none] = csv.DictReader(table)
-    assert sport["bertqa_label"] == "sport" and none["bertqa_label"] == "" and 0.2 <= float(none["bertqa_probability"]) < 0.6
+    assert (
+        sport["bertqa_label"] == "sport"
+        and none["bertqa_label"] == ""
+        and 0.2 <= float(none["bertqa_probability"]) < 0.6
+    )
 
 
 def test_classify_with_bert(tmp_path):

@@ -22,9 +22,7 @@ import bertqa
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 LENGTHS = (0, 500, 2000)
 SETTINGS = {
-    "naive Bayes, max_document_fraction 0.2": dict(
-        algorithm="naive_bayes", max_document_fraction=0.2
-    ),
+    "naive Bayes, max_document_fraction 0.2": dict(algorithm="naive_bayes", max_document_fraction=0.2),
     "naive Bayes": dict(algorithm="naive_bayes"),
     "naive Bayes, words and pairs": dict(algorithm="naive_bayes", max_ngram=2),
     "naive Bayes, TF-IDF, alpha 0.1": dict(algorithm="naive_bayes", tf_idf=True, alpha=0.1),

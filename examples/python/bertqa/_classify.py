@@ -96,7 +96,12 @@ class ClassifyMethods(Closable):
 
 def classify_call(values: Any) -> Call:
     choices = {"window_pooling": WINDOW_POOLINGS}
-    return Call(values, _abi.ClassifyOptions(), choices=choices, zeros={"contributions": 0, "doc_stride": -1, "min_probability": 0})
+    return Call(
+        values,
+        _abi.ClassifyOptions(),
+        choices=choices,
+        zeros={"contributions": 0, "doc_stride": -1, "min_probability": 0},
+    )
 
 
 def listed(texts: "Iterable[TextOrPair]") -> "List[TextOrPair]":

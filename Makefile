@@ -37,7 +37,7 @@ export SOURCE_DATE_EPOCH := $(SOURCE_DATE_EPOCH)
 export BERTQA_SKIPPED = $(CURDIR)/.build/skipped
 
 .PHONY: all help demo check lint test test-swift test-c test-consumer test-python test-parity topics-model manifests \
-  fuzz fuzz-replay sanitize faults soak reproducible test-long accuracy bench bench-quick bench-sequence setup install uninstall \
+  fuzz fuzz-replay sanitize faults linear differential soak reproducible test-long accuracy bench bench-quick bench-sequence setup install uninstall \
   sqlite deb wheel dist sbom abi-baseline clean
 
 all: ## build the library, the tool and the default model's place under build/
@@ -102,13 +102,19 @@ faults: setup all ## calls of the system that fail, one after the other; 400 kil
 	BERTQA_PREFIX=$(stage) Tests/c/faults/run.sh
 	BERTQA_PREFIX=$(stage) BERTQA_KILLS=400 $(venv)/bin/python -m pytest -q Tests/python/test_filter_kills.py
 
+linear: all ## instructions of every function on hostile inputs of 1, 2, 4 and 8 times a size
+	BERTQA_PREFIX=$(stage) Tests/c/linear.sh
+
+differential: setup all ## CASES (default: 2000) random cases of each task, asked in every way
+	BERTQA_PREFIX=$(stage) BERTQA_CASES=$(or $(CASES),2000) $(venv)/bin/python -m pytest -q Tests/python/test_differential.py
+
 soak: all ## CALLS (default: 100000) mixed calls from 8 threads: memory, descriptors and threads stay
 	BERTQA_PREFIX=$(stage) Tests/c/soak.sh $(CALLS)
 
 reproducible: ## two clean builds in different directories give the same bytes
 	Tests/reproducible.sh $(or $(wildcard $(venv)/bin/python),$(PYTHON))
 
-test-long: sanitize fuzz-replay fuzz faults soak reproducible ## an hour: docs/testing.md says what each has found
+test-long: sanitize fuzz-replay fuzz faults linear differential soak reproducible ## an hour: docs/testing.md says what each has found
 
 test-parity: all ## live comparison with torch and transformers (downloads gigabytes)
 	BERTQA_PREFIX=$(stage) Tests/parity/run.sh $(PYTHON)

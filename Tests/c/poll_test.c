@@ -136,6 +136,96 @@ static void test_batches(const bertqa_context *context, const bertqa_context *em
   free(names);
 }
 
+/* Tokenizers that are made of steps, each of which reads the text. */
+static void test_pipelines(void) {
+  static const char *const names[] = {"pipeline-byte-level", "pipeline-characters", "pipeline-unigram"};
+  const size_t size = 4 * MEGABYTE;
+  char *texts[] = {repeated("!", size), repeated("the king of france ", size), repeated("x", size)};
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    char directory[4096];
+    snprintf(directory, sizeof directory, "%s/../%s", tiny, names[i]);
+    const bertqa_context_options options = {.struct_size = sizeof options, .tokenizer_only = BERTQA_ON};
+    bertqa_context *context = NULL;
+    CHECK_STATUS(BERTQA_OK, bertqa_context_create(directory, &options, &context));
+    for (size_t t = 0; context != NULL && t < sizeof texts / sizeof texts[0]; t++) {
+      const bertqa_tokenize_options tokenize = {.struct_size = sizeof tokenize, .call = &call};
+      bertqa_tokens *tokens;
+      CHECK_STATUS(BERTQA_OK, bertqa_tokenize(context, texts[t], size, &tokenize, &tokens));
+      expect(names[i], size / BLOCK);
+      bertqa_tokens_free(tokens);
+    }
+    bertqa_context_free(context);
+  }
+  for (size_t t = 0; t < sizeof texts / sizeof texts[0]; t++) free(texts[t]);
+}
+
+/* Words of a recurrent model: it is asked at each, as each is a step of the network. */
+static void test_sequences(void) {
+  enum { WORDS = 3000 };
+  bertqa_context *context = fixture_context("tiny-lstm", 1);
+  char *text = repeated("the king ", WORDS / 2 * 9);
+  const size_t size = strlen("the king ") * (WORDS / 2);
+  const bertqa_sequence_options options = {.struct_size = sizeof options, .call = &call};
+  bertqa_sequence_score score = BERTQA_SEQUENCE_SCORE_INIT;
+  CHECK_STATUS(BERTQA_OK, bertqa_sequence_likelihood(context, text, size, NULL, &options, &score));
+  expect("likelihood", WORDS / 64);
+  bertqa_prediction *prediction;
+  CHECK_STATUS(BERTQA_OK, bertqa_sequence_predict_text(context, text, size, NULL, &options, &prediction, NULL));
+  expect("predict_text", WORDS);
+  bertqa_prediction_free(prediction);
+  bertqa_text *continuations = calloc(WORDS, sizeof *continuations);
+  size_t *order = calloc(WORDS, sizeof *order);
+  for (size_t i = 0; i < WORDS; i++) continuations[i] = (bertqa_text){"the king", 8};
+  CHECK_STATUS(BERTQA_OK,
+               bertqa_sequence_rank(context, "O", 1, continuations, WORDS, NULL, &options, order, NULL, NULL));
+  expect("rank", WORDS);
+  const bertqa_generate_options generate = {
+      .struct_size = sizeof generate, .call = &call, .max_words = WORDS, .temperature = 1};
+  bertqa_generation *generation;
+  CHECK_STATUS(BERTQA_OK, bertqa_sequence_generate(context, text, size, NULL, &generate, &generation));
+  expect("generate", WORDS + (long)bertqa_generation_count(generation));
+  bertqa_generation_free(generation);
+  free(continuations);
+  free(order);
+  free(text);
+  bertqa_context_free(context);
+}
+
+static void test_words(void) {
+  const size_t size = 16 * MEGABYTE;
+  char *text = repeated("The striker scored a goal in the final match. ", size), *word = repeated("x", size);
+  bertqa_trainer *trainer;
+  const bertqa_train_options options = {.struct_size = sizeof options, .folds = -1, .threads = 1};
+  CHECK_STATUS(BERTQA_OK, bertqa_trainer_create(&options, &trainer));
+  CHECK_STATUS(BERTQA_OK, bertqa_trainer_add(trainer, text, size, "sport", 5, &call));
+  expect("trainer_add", size / BLOCK);
+  CHECK_STATUS(BERTQA_OK, bertqa_trainer_add(trainer, word, size, "other", 5, &call));
+  expect("trainer_add, a long word", size / BLOCK);
+  char parent[] = "/tmp/bertqa-poll-XXXXXX", directory[64], command[96];
+  CHECK(mkdtemp(parent) != NULL);
+  snprintf(directory, sizeof directory, "%s/model", parent);
+  CHECK_STATUS(BERTQA_OK, bertqa_trainer_finish(trainer, directory, &call, NULL));
+  expect("trainer_finish", 2);
+  bertqa_trainer_free(trainer);
+  bertqa_context *context = context_of(directory, 1);
+  const bertqa_classify_options classify = {.struct_size = sizeof classify, .call = &call, .contributions = 10};
+  bertqa_classification *classification;
+  CHECK_STATUS(BERTQA_OK, bertqa_classify(context, text, size, &classify, &classification));
+  /* Counted, explained, and the places of what explains. */
+  expect("classify", 2 * (size / BLOCK) + size / SPACING - 4);
+  bertqa_classification_free(classification);
+  bertqa_context_free(context);
+  const bertqa_patterns_options patterns = {.struct_size = sizeof patterns, .call = &call};
+  bertqa_entity_list *list;
+  CHECK_STATUS(BERTQA_OK, bertqa_patterns(text, size, &patterns, &list));
+  expect("patterns", size / BLOCK);
+  bertqa_entity_list_free(list);
+  free(text);
+  free(word);
+  snprintf(command, sizeof command, "rm -rf %s", parent);
+  CHECK(system(command) == 0);
+}
+
 int main(int argc, char **argv) {
   begin(argc, argv);
   bertqa_context *context = tiny_context(1);
@@ -144,6 +234,9 @@ int main(int argc, char **argv) {
   test_tokens(context);
   test_answer(context);
   test_batches(context, embedder);
+  test_pipelines();
+  test_sequences();
+  test_words();
   bertqa_context_free(context);
   bertqa_context_free(embedder);
   return finish();

@@ -18,7 +18,7 @@ SENTENCE_LENGTHS = range(26, 300)
 SENTENCES = 4
 #: About what docs/classification.md calls a word: letters and digits, and between them an apostrophe or a full stop.
 WORD = re.compile(r"[^\W_]+(?:['’.][^\W_]+)*")
-MIN_WORD_LENGTH = 2
+MIN_WORD_LENGTH = 3
 
 
 def opened(path):

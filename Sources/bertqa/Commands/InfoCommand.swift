@@ -29,7 +29,6 @@ enum InfoCommand: Command {
       + "SHA256SUMS; 4 out of memory, the output cannot be written, or a defect in the program",
     examples: [
       .init("whether the default models are as they were released", "bertqa info --verify"),
-      .init("the default model, and how it runs here", "bertqa info"),
       .init("the precision that a model would run in", "bertqa info --json -m my-model | jq -r .precision"),
     ])
 

@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+"""Makes the pictures of pages in docs/images: the demo, answers in a document, and a training report, in chromium.
+
+usage: screenshots.py TOOL LABELLED.jsonl DIRECTORY    (with examples/python and Tests/python in PYTHONPATH)
+LABELLED: texts and labels for `bertqa train-classifier`.
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import threading
+
+import browser
+
+from bertqa.demo._server import Server
+from bertqa.demo._tasks import Tasks
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+
+
+def main():
+    tool, labelled, directory = (os.path.abspath(argument) for argument in sys.argv[1:])
+    page = browser.Browser()
+    page.scheme("light")
+    demo(page, pathlib.Path(directory, "demo.png"))
+    with tempfile.TemporaryDirectory() as scratch:
+        file = pathlib.Path(scratch, "page.html")
+        command = [tool, "answer", "-q", "What killed the crew of Apollo 1?", "-q", "When was Skylab launched?"]
+        document = "examples/documents/apollo.txt"
+        subprocess.run([*command, "--html", file, document], cwd=ROOT, check=True, capture_output=True)
+        shoot(page, file, (760, 640), pathlib.Path(directory, "answers.png"))
+        command = [tool, "train-classifier", labelled, "-o", pathlib.Path(scratch, "model"), "--html", file]
+        subprocess.run([*command, "--algorithm", "naive_bayes", "--calibrate"], check=True, capture_output=True)
+        shoot(page, file, (560, 960), pathlib.Path(directory, "training.png"))
+    page.close()
+
+
+def demo(page, path):
+    with Server(Tasks([], {})) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        size(page, 1000, 640)
+        page.open(server.url)
+        page.wait("at('suggested').children.length")
+        page.run("document.documentElement.style.setProperty('scroll-behavior', 'auto')")
+        page.run(f"at('question').value = {json.dumps('Who found the comet in 1758?')}; answer()")
+        page.wait("at('answers').children.length")
+        page.run("scrollTo(0, 0)")
+        page.screenshot(path)
+        server.shutdown()
+        thread.join()
+
+
+def shoot(page, file, extent, path):
+    size(page, *extent)
+    page.open(file.as_uri())
+    page.run("document.querySelector('mark')?.scrollIntoView({block: 'center'})")
+    page.screenshot(path)
+
+
+def size(page, width, height):
+    page.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+
+
+if __name__ == "__main__":
+    main()

@@ -2,6 +2,8 @@
 #include "check.h"
 #include "structs.h"
 
+#include <limits.h>
+
 static bertqa_context *context;
 
 /* Tokens of a text with a length; checks what holds of all. */
@@ -111,9 +113,38 @@ static void test_outliving(void) {
   bertqa_tokens_free(tokens);
 }
 
+static long polls, last_poll;
+
+static int32_t cancel_behind(void *user) {
+  (void)user;
+  return ++polls > last_poll;
+}
+
+/* The last polls of a call come while the tokens are copied. */
+static void test_cancelled_near_the_end(void) {
+  const size_t count = 6000000;
+  char *text = malloc(2 * count);
+  for (size_t i = 0; i < count; i++) memcpy(text + 2 * i, "a ", 2);
+  bertqa_call_options call = {.struct_size = sizeof call, .cancel = cancel_behind};
+  bertqa_tokenize_options options = {.struct_size = sizeof options, .call = &call};
+  long all = LONG_MAX;
+  for (long n = 0; n < 8 && n <= all; n++) {
+    polls = 0;
+    last_poll = n == 0 ? LONG_MAX : all - n;
+    bertqa_tokens *tokens = NULL;
+    bertqa_status status = bertqa_tokenize(context, text, 2 * count, &options, &tokens);
+    CHECK(status == BERTQA_OK || (n > 0 && status == BERTQA_ERROR_CANCELLED));
+    CHECK((status == BERTQA_OK) == (tokens != NULL));
+    if (n == 0) all = polls;
+    bertqa_tokens_free(tokens);
+  }
+  free(text);
+}
+
 int main(int argc, char **argv) {
   begin(argc, argv);
   context = tiny_context(1);
+  test_cancelled_near_the_end();
   test_texts();
   test_special_tokens();
   test_vocabulary();

@@ -56,7 +56,7 @@ def probe(batches):
         pass
     context = opened("answer", None, None, None)
     is_same = opened("answer", None, None, None) is context
-    mapped = sorted({line.split()[-1] for line in open("/proc/self/maps") if "libbertqa" in line})
+    mapped = sorted({line.split()[-1] for line in open("/proc/self/maps") if "/libbertqa.so" in line})
     found = {
         "package": bertqa.__file__, "library": mapped, "threads": context.info.threads, "is_same": is_same,
         "model": context.info.directory, "files": os.path.realpath("."),

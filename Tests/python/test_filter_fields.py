@@ -151,7 +151,7 @@ def test_vectors_and_tokens():
 def test_unknown_fields_are_refused_with_the_list(fields):
     [error] = run(*CLASSIFY, "--fields", fields, code=2)[1]
     assert error.startswith(
-        "bertqa: --fields takes label, id, probability, logit, problem_type, is_too_short, distinct_word_count, "
+        "bertqa: --fields takes label, id, probability, logit, problem_type, is_too_short, is_none, distinct_word_count, "
         f"window_count, separated by commas and each once with --task classify, not '{fields}'"
     )
 

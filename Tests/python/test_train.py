@@ -289,8 +289,8 @@ def test_progress(tmp_path):
 
 
 def test_an_interrupt_ends_the_training(tmp_path):
-    texts, labels = slow()
-    timer = threading.Timer(1, os.kill, (os.getpid(), signal.SIGINT))
+    texts, labels = slow(20000)
+    timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     with pytest.raises(KeyboardInterrupt):
         bertqa.train_classifier(texts, labels, tmp_path / "model", tolerance=1e-12, c=1e6)

@@ -19,20 +19,22 @@ final class CArray<Element> {
     count: Int, _ monitor: CallMonitor, _ element: (Int) -> Element
   ) throws(BertQAError) {
     try Memory.require(count, of: Element.self)
-    elements = .allocate(capacity: count)
+    // Not `elements` yet: an object that has all its properties is deinitialised when its initialiser throws.
+    let memory = UnsafeMutableBufferPointer<Element>.allocate(capacity: count)
     var next = 0
     while next < count {
       let end = min(count, next + CallPoll.elementInterval)
-      for index in next..<end { elements.initializeElement(at: index, to: element(index)) }
+      for index in next..<end { memory.initializeElement(at: index, to: element(index)) }
       next = end
       do throws(BertQAError) {
         try monitor.check()
       } catch {
-        elements[..<next].deinitialize()
-        elements.deallocate()
+        memory[..<next].deinitialize()
+        memory.deallocate()
         throw error
       }
     }
+    elements = memory
   }
 
   deinit {

@@ -6,18 +6,14 @@
 # Succeeds, saying why, where there is no valgrind.
 set -eu
 cd "$(dirname "$0")/../.."
-prefix=${BERTQA_PREFIX:-$PWD/build}
+export BERTQA_PREFIX="${BERTQA_PREFIX:-$PWD/build}"
 command -v callgrind_annotate > /dev/null || { echo "skipped: valgrind is not installed"; exit 0; }
 out=$(mktemp -d)
-trap 'rm -rf "$out" /tmp/bertqa-linear-*' EXIT
-"${CC:-cc}" -std=gnu99 -g -O1 -Wall -Wextra -Werror -I"$prefix/include" Tests/c/valgrind/linear.c \
-  -L"$prefix/lib" -lbertqa -o "$out/linear"
-# Without debug information, which valgrind 3.19 cannot read where the Swift compiler wrote it.
-cp "$prefix/lib/libbertqa.so" "$out/libbertqa.so.1"
-strip --strip-debug "$out/libbertqa.so.1"
-LD_LIBRARY_PATH="$out${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" valgrind -q --tool=callgrind \
-  --callgrind-out-file="$out/counts" "$out/linear" "$PWD/Tests/BertQACoreTests/Fixtures" \
-  "$prefix/share/bertqa/models" "${1:-2048}" "${2:-}"
+trap 'rm -rf "$out"' EXIT
+Tests/c/valgrind/build.sh linear "$out"
+fixtures=$PWD/Tests/BertQACoreTests/Fixtures
+(cd "$out" && LD_LIBRARY_PATH="$out${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" valgrind -q --tool=callgrind \
+  --callgrind-out-file="$out/counts" ./linear "$fixtures" "$BERTQA_PREFIX/share/bertqa/models" "${1:-2048}" "${2:-}")
 cat "$out"/counts.* | awk -F': ' -v wanted="${2:-}" '
   /^desc: Trigger: Client Request: / { split($4, of, ";") }
   /^totals: / && of[3] { count[of[1] ";" of[2], of[3]] = $2; names[of[1] ";" of[2]] = of[1]; of[3] = "" }

@@ -23,6 +23,37 @@ func sequenceOptions(
   return options
 }
 
+/// Reads a word or a text, called `name`, and predicts where a prediction is asked for.
+private func read(
+  _ text: UnsafePointer<CChar>?, _ length: Int, _ name: StaticString, _ context: OpaquePointer?,
+  _ state: OpaquePointer?, _ options: UnsafePointer<bertqa_sequence_options>?,
+  _ prediction: UnsafeMutablePointer<OpaquePointer?>?, _ next_state: UnsafeMutablePointer<OpaquePointer?>?,
+  predicting:
+    (Context, UnsafeBufferPointer<UInt8>, SequenceState?, SequenceOptions) throws(BertQAError) ->
+    (prediction: Prediction, state: SequenceState),
+  reading:
+    (Context, UnsafeBufferPointer<UInt8>, SequenceState?, SequenceOptions) throws(BertQAError) ->
+    SequenceState
+) -> bertqa_status {
+  prediction?.pointee = nil
+  next_state?.pointee = nil
+  return status { () throws(BertQAError) in
+    let context = try ContextHandle.borrowed(context, "context").context
+    let options = try sequenceOptions(options)
+    let text = try textArgument(text, length, name)
+    let state = SequenceState.borrowed(state)
+    let next: SequenceState
+    if let prediction {
+      let result = try predicting(context, text, state, options)
+      prediction.pointee = PredictionHandle(result.prediction).passed()
+      next = result.state
+    } else {
+      next = try reading(context, text, state, options)
+    }
+    next_state?.pointee = next.passed()
+  }
+}
+
 @c @implementation
 public func bertqa_sequence_predict(
   _ context: OpaquePointer?, _ word: UnsafePointer<CChar>?, _ length: Int, _ state: OpaquePointer?,
@@ -30,23 +61,14 @@ public func bertqa_sequence_predict(
   _ prediction: UnsafeMutablePointer<OpaquePointer?>?,
   _ next_state: UnsafeMutablePointer<OpaquePointer?>?
 ) -> bertqa_status {
-  prediction?.pointee = nil
-  next_state?.pointee = nil
-  return status { () throws(BertQAError) in
-    let context = try ContextHandle.borrowed(context, "context").context
-    let options = try sequenceOptions(options)
-    let word = try textArgument(word, length, "word")
-    let state = SequenceState.borrowed(state)
-    let next: SequenceState
-    if let prediction {
-      let result = try context.predict(word: word, state: state, options: options)
-      prediction.pointee = PredictionHandle(result.prediction).passed()
-      next = result.state
-    } else {
-      next = try context.read(word: word, state: state, options: options)
-    }
-    next_state?.pointee = next.passed()
-  }
+  read(
+    word, length, "word", context, state, options, prediction, next_state,
+    predicting: { (context, word, state, options) throws(BertQAError) in
+      try context.predict(word: word, state: state, options: options)
+    },
+    reading: { (context, word, state, options) throws(BertQAError) in
+      try context.read(word: word, state: state, options: options)
+    })
 }
 
 @c @implementation
@@ -56,23 +78,14 @@ public func bertqa_sequence_predict_text(
   _ prediction: UnsafeMutablePointer<OpaquePointer?>?,
   _ next_state: UnsafeMutablePointer<OpaquePointer?>?
 ) -> bertqa_status {
-  prediction?.pointee = nil
-  next_state?.pointee = nil
-  return status { () throws(BertQAError) in
-    let context = try ContextHandle.borrowed(context, "context").context
-    let options = try sequenceOptions(options)
-    let text = try textArgument(text, length, "text")
-    let state = SequenceState.borrowed(state)
-    let next: SequenceState
-    if let prediction {
-      let result = try context.predict(after: text, state: state, options: options)
-      prediction.pointee = PredictionHandle(result.prediction).passed()
-      next = result.state
-    } else {
-      next = try context.read(text: text, state: state, options: options)
-    }
-    next_state?.pointee = next.passed()
-  }
+  read(
+    text, length, "text", context, state, options, prediction, next_state,
+    predicting: { (context, text, state, options) throws(BertQAError) in
+      try context.predict(after: text, state: state, options: options)
+    },
+    reading: { (context, text, state, options) throws(BertQAError) in
+      try context.read(text: text, state: state, options: options)
+    })
 }
 
 @c @implementation

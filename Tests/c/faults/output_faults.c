@@ -118,27 +118,20 @@ ssize_t read(int descriptor, void *bytes, size_t size) {
   return NEXT(read)(descriptor, bytes, part(size, 5));
 }
 
-int fsync(int descriptor) {
+static int synced(int (*next)(int), int descriptor) {
   long call;
   if (begin(1, &call)) {
     errno = error_number;
     return -1;
   }
-  int result = NEXT(fsync)(descriptor);
+  int result = next(descriptor);
   done(call);
   return result;
 }
 
-int fdatasync(int descriptor) {
-  long call;
-  if (begin(1, &call)) {
-    errno = error_number;
-    return -1;
-  }
-  int result = NEXT(fdatasync)(descriptor);
-  done(call);
-  return result;
-}
+int fsync(int descriptor) { return synced(NEXT(fsync), descriptor); }
+
+int fdatasync(int descriptor) { return synced(NEXT(fdatasync), descriptor); }
 
 int ftruncate(int descriptor, off_t length) {
   long call;

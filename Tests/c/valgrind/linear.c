@@ -1,11 +1,11 @@
 /* Calls the public functions on hostile inputs of 1, 2, 4 and 8 times a size, and has callgrind count the
  * instructions of each call: Tests/c/linear.sh compares them. argv: the directory of the fixtures, that of the
- * installed models, the size of the smallest texts in bytes, and a part of the names of the functions to call. */
+ * installed models, the size of the smallest texts in bytes, and a part of the names of the functions to call.
+ * What is trained is written into the working directory. */
 #include <bertqa_experimental.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <valgrind/callgrind.h>
 
 static const char *fixtures, *models, *wanted;
@@ -48,23 +48,25 @@ static void prepare(const char *text, size_t size) {
   bertqa_document_free(document);
 }
 
+static void answer_with(const bertqa_answer_options *options, const char *text, size_t size) {
+  bertqa_answers *answers;
+  require(bertqa_answer(answering, "who?", 4, text, size, options, &answers));
+  bertqa_answers_free(answers);
+}
+
 /* One window is read, so that the work is that of tokenizing, ranking and making ranges. */
 static void answer(const char *text, size_t size) {
   bertqa_answer_options options = BERTQA_ANSWER_OPTIONS_INIT;
   options.max_windows = 1;
   options.top_k = 5;
-  bertqa_answers *answers;
-  require(bertqa_answer(answering, "who?", 4, text, size, &options, &answers));
-  bertqa_answers_free(answers);
+  answer_with(&options, text, size);
 }
 
 static void answer_all(const char *text, size_t size) {
   bertqa_answer_options options = BERTQA_ANSWER_OPTIONS_INIT;
   options.top_k = 20;
   options.max_answer_len = 100;
-  bertqa_answers *answers;
-  require(bertqa_answer(answering, "who?", 4, text, size, &options, &answers));
-  bertqa_answers_free(answers);
+  answer_with(&options, text, size);
 }
 
 static void ask(const char *text, size_t size) { /* the text is the question */
@@ -258,8 +260,6 @@ int main(int argc, char **argv) {
   models = argv[2];
   const size_t base = (size_t)atol(argv[3]);
   wanted = argv[4];
-  char directory[] = "/tmp/bertqa-linear-XXXXXX";
-  if (mkdtemp(directory) == NULL) return 2;
   tokenizers[0] = load(fixtures, "tiny-bert", BERTQA_ON);
   tokenizers[1] = load(fixtures, "pipeline-byte-level", BERTQA_ON);
   tokenizers[2] = load(fixtures, "pipeline-characters", BERTQA_ON);
@@ -270,7 +270,6 @@ int main(int argc, char **argv) {
   tagging = load(fixtures, "tiny-bert-entities", 0);
   predicting = load(fixtures, "tiny-lstm", 0);
   counting = load(models, "topics-words", 0);
-  if (chdir(directory) != 0) return 2;
   for (size_t f = 0; f < sizeof functions / sizeof functions[0]; f++)
     for (size_t t = 0; t < TEXTS; t++)
       measure(functions[f].name, functions[f].run, texts[t].name, texts[t].unit, base * functions[f].quarters / 4);

@@ -1,7 +1,7 @@
 import BertQACore
 import CBertQAHeader
 
-@c @implementation
+@_cdecl("bertqa_answer")
 public func bertqa_answer(
   _ context: OpaquePointer?, _ question: UnsafePointer<CChar>?, _ question_length: Int,
   _ document: UnsafePointer<CChar>?, _ document_length: Int,
@@ -20,7 +20,7 @@ public func bertqa_answer(
   }
 }
 
-@c @implementation
+@_cdecl("bertqa_answer_batch")
 public func bertqa_answer_batch(
   _ context: OpaquePointer?, _ pairs: UnsafePointer<bertqa_answer_pair>?, _ count: Int,
   _ options: UnsafePointer<bertqa_answer_options>?,

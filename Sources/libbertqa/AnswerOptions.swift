@@ -5,7 +5,7 @@ extension bertqa_answer_options: COptions {
   static let name: StaticString = "bertqa_answer_options"
 }
 
-@c @implementation
+@_cdecl("bertqa_answer_options_init")
 public func bertqa_answer_options_init(
   _ options: UnsafeMutablePointer<bertqa_answer_options>?, _ struct_size: Int
 ) {

@@ -51,24 +51,24 @@ extension bertqa_answer_summary {
   }
 }
 
-@c @implementation
+@_cdecl("bertqa_answers_free")
 public func bertqa_answers_free(_ answers: OpaquePointer?) {
   AnswersHandle.release(answers)
 }
 
-@c @implementation
+@_cdecl("bertqa_answers_count")
 public func bertqa_answers_count(_ answers: OpaquePointer?) -> Int {
   AnswersHandle.borrowed(answers)?.spans.count ?? 0
 }
 
-@c @implementation
+@_cdecl("bertqa_answers_get")
 public func bertqa_answers_get(
   _ answers: OpaquePointer?, _ index: Int
 ) -> UnsafePointer<bertqa_answer_span>? {
   AnswersHandle.borrowed(answers)?.spans.pointer(at: index)
 }
 
-@c @implementation
+@_cdecl("bertqa_answers_summary")
 public func bertqa_answers_summary(
   _ answers: OpaquePointer?
 ) -> UnsafePointer<bertqa_answer_summary>? {

@@ -52,36 +52,36 @@ extension bertqa_classify_summary {
   }
 }
 
-@c @implementation
+@_cdecl("bertqa_classification_free")
 public func bertqa_classification_free(_ classification: OpaquePointer?) {
   ClassificationHandle.release(classification)
 }
 
-@c @implementation
+@_cdecl("bertqa_classification_count")
 public func bertqa_classification_count(_ classification: OpaquePointer?) -> Int {
   ClassificationHandle.borrowed(classification)?.scores.count ?? 0
 }
 
-@c @implementation
+@_cdecl("bertqa_classification_get")
 public func bertqa_classification_get(
   _ classification: OpaquePointer?, _ index: Int
 ) -> UnsafePointer<bertqa_label_score>? {
   ClassificationHandle.borrowed(classification)?.scores.pointer(at: index)
 }
 
-@c @implementation
+@_cdecl("bertqa_classification_contribution_count")
 public func bertqa_classification_contribution_count(_ classification: OpaquePointer?) -> Int {
   ClassificationHandle.borrowed(classification)?.contributions.count ?? 0
 }
 
-@c @implementation
+@_cdecl("bertqa_classification_contribution_get")
 public func bertqa_classification_contribution_get(
   _ classification: OpaquePointer?, _ index: Int
 ) -> UnsafePointer<bertqa_contribution>? {
   ClassificationHandle.borrowed(classification)?.contributions.pointer(at: index)
 }
 
-@c @implementation
+@_cdecl("bertqa_classification_summary")
 public func bertqa_classification_summary(
   _ classification: OpaquePointer?
 ) -> UnsafePointer<bertqa_classify_summary>? {

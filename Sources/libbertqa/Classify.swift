@@ -5,7 +5,7 @@ extension bertqa_classify_options: COptions {
   static let name: StaticString = "bertqa_classify_options"
 }
 
-@c @implementation
+@_cdecl("bertqa_classify_options_init")
 public func bertqa_classify_options_init(
   _ options: UnsafeMutablePointer<bertqa_classify_options>?, _ struct_size: Int
 ) {
@@ -27,7 +27,7 @@ func classifyOptions(
   return options
 }
 
-@c @implementation
+@_cdecl("bertqa_classify")
 public func bertqa_classify(
   _ context: OpaquePointer?, _ text: UnsafePointer<CChar>?, _ length: Int,
   _ options: UnsafePointer<bertqa_classify_options>?,
@@ -44,7 +44,7 @@ public func bertqa_classify(
   }
 }
 
-@c @implementation
+@_cdecl("bertqa_classify_batch")
 public func bertqa_classify_batch(
   _ context: OpaquePointer?, _ texts: UnsafePointer<bertqa_text_pair>?, _ count: Int,
   _ options: UnsafePointer<bertqa_classify_options>?,

@@ -24,7 +24,7 @@ final class ContextHandle: Handle {
   }
 }
 
-@c @implementation
+@_cdecl("bertqa_context_create")
 public func bertqa_context_create(
   _ model_directory: UnsafePointer<CChar>?, _ options: UnsafePointer<bertqa_context_options>?,
   _ context: UnsafeMutablePointer<OpaquePointer?>?
@@ -36,7 +36,7 @@ public func bertqa_context_create(
   }
 }
 
-@c @implementation
+@_cdecl("bertqa_context_create_from_files")
 public func bertqa_context_create_from_files(
   _ files: UnsafePointer<bertqa_file>?, _ count: Int,
   _ options: UnsafePointer<bertqa_context_options>?, _ context: UnsafeMutablePointer<OpaquePointer?>?
@@ -46,7 +46,7 @@ public func bertqa_context_create_from_files(
   }
 }
 
-@c @implementation
+@_cdecl("bertqa_context_create_at")
 public func bertqa_context_create_at(
   _ directory_fd: Int32, _ name: UnsafePointer<CChar>?,
   _ options: UnsafePointer<bertqa_context_options>?, _ context: UnsafeMutablePointer<OpaquePointer?>?
@@ -112,7 +112,7 @@ private func directory(
   return try ModelDirectory(descriptor: opened, name: path)
 }
 
-@c @implementation
+@_cdecl("bertqa_context_free")
 public func bertqa_context_free(_ context: OpaquePointer?) {
   ContextHandle.release(context)
 }

@@ -24,12 +24,12 @@ extension bertqa_model_info {
   }
 }
 
-@c @implementation
+@_cdecl("bertqa_context_info")
 public func bertqa_context_info(_ context: OpaquePointer?) -> UnsafePointer<bertqa_model_info>? {
   ContextHandle.borrowed(context)?.info.base
 }
 
-@c @implementation
+@_cdecl("bertqa_context_label_get")
 public func bertqa_context_label_get(
   _ context: OpaquePointer?, _ id: Int32, _ length: UnsafeMutablePointer<Int>?
 ) -> UnsafePointer<CChar>? {
@@ -46,7 +46,7 @@ func found(
   return names[index].pointer
 }
 
-@c @implementation
+@_cdecl("bertqa_context_vocabulary_piece")
 public func bertqa_context_vocabulary_piece(
   _ context: OpaquePointer?, _ id: Int32, _ length: UnsafeMutablePointer<Int>?
 ) -> UnsafePointer<CChar>? {
@@ -58,7 +58,7 @@ public func bertqa_context_vocabulary_piece(
   return UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self)
 }
 
-@c @implementation
+@_cdecl("bertqa_context_vocabulary_id")
 public func bertqa_context_vocabulary_id(
   _ context: OpaquePointer?, _ piece: UnsafePointer<CChar>?, _ length: Int
 ) -> Int32 {

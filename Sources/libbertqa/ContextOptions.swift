@@ -5,7 +5,7 @@ extension bertqa_context_options: COptions {
   static let name: StaticString = "bertqa_context_options"
 }
 
-@c @implementation
+@_cdecl("bertqa_context_options_init")
 public func bertqa_context_options_init(
   _ options: UnsafeMutablePointer<bertqa_context_options>?, _ struct_size: Int
 ) {
@@ -34,7 +34,7 @@ func contextOptions(
   return options
 }
 
-@c @implementation
+@_cdecl("bertqa_precision_name")
 public func bertqa_precision_name(_ precision: bertqa_precision) -> UnsafePointer<CChar>? {
   let name: StaticString =
     switch Precision(rawValue: precision) {
@@ -47,7 +47,7 @@ public func bertqa_precision_name(_ precision: bertqa_precision) -> UnsafePointe
   return staticCString(name)
 }
 
-@c @implementation
+@_cdecl("bertqa_isa_name")
 public func bertqa_isa_name(_ isa: bertqa_isa) -> UnsafePointer<CChar>? {
   let name: StaticString =
     switch InstructionSet(rawValue: isa) {
@@ -67,7 +67,7 @@ public func bertqa_isa_name(_ isa: bertqa_isa) -> UnsafePointer<CChar>? {
   return staticCString(name)
 }
 
-@c @implementation
+@_cdecl("bertqa_task_name")
 public func bertqa_task_name(_ task: bertqa_task) -> UnsafePointer<CChar>? {
   let name: StaticString =
     switch ModelTask(rawValue: task) {

@@ -11,14 +11,14 @@ extension bertqa_document_options: COptions {
   static let name: StaticString = "bertqa_document_options"
 }
 
-@c @implementation
+@_cdecl("bertqa_document_options_init")
 public func bertqa_document_options_init(
   _ options: UnsafeMutablePointer<bertqa_document_options>?, _ struct_size: Int
 ) {
   writeDefaults(to: options, size: struct_size)
 }
 
-@c @implementation
+@_cdecl("bertqa_document_create")
 public func bertqa_document_create(
   _ context: OpaquePointer?, _ text: UnsafePointer<CChar>?, _ length: Int,
   _ options: UnsafePointer<bertqa_document_options>?,
@@ -34,12 +34,12 @@ public func bertqa_document_create(
   }
 }
 
-@c @implementation
+@_cdecl("bertqa_document_free")
 public func bertqa_document_free(_ document: OpaquePointer?) {
   DocumentHandle.release(document)
 }
 
-@c @implementation
+@_cdecl("bertqa_document_answer")
 public func bertqa_document_answer(
   _ context: OpaquePointer?, _ document: OpaquePointer?, _ question: UnsafePointer<CChar>?,
   _ question_length: Int, _ options: UnsafePointer<bertqa_answer_options>?,
@@ -57,7 +57,7 @@ public func bertqa_document_answer(
   }
 }
 
-@c @implementation
+@_cdecl("bertqa_document_answer_batch")
 public func bertqa_document_answer_batch(
   _ context: OpaquePointer?, _ document: OpaquePointer?, _ questions: UnsafePointer<bertqa_text>?,
   _ count: Int, _ options: UnsafePointer<bertqa_answer_options>?,

@@ -5,7 +5,7 @@ extension bertqa_embed_options: COptions {
   static let name: StaticString = "bertqa_embed_options"
 }
 
-@c @implementation
+@_cdecl("bertqa_embed_options_init")
 public func bertqa_embed_options_init(
   _ options: UnsafeMutablePointer<bertqa_embed_options>?, _ struct_size: Int
 ) {
@@ -22,7 +22,7 @@ func embedOptions(_ raw: bertqa_embed_options) throws(BertQAError) -> EmbedOptio
   return options
 }
 
-@c @implementation
+@_cdecl("bertqa_embed")
 public func bertqa_embed(
   _ context: OpaquePointer?, _ texts: UnsafePointer<bertqa_text_pair>?, _ count: Int,
   _ options: UnsafePointer<bertqa_embed_options>?, _ embeddings: UnsafeMutablePointer<Float>?,

@@ -5,7 +5,7 @@ extension bertqa_entities_options: COptions {
   static let name: StaticString = "bertqa_entities_options"
 }
 
-@c @implementation
+@_cdecl("bertqa_entities_options_init")
 public func bertqa_entities_options_init(
   _ options: UnsafeMutablePointer<bertqa_entities_options>?, _ struct_size: Int
 ) {
@@ -53,7 +53,7 @@ private func labels(
 /// More than any model has.
 private let labelLimit = 1 << 20
 
-@c @implementation
+@_cdecl("bertqa_entities")
 public func bertqa_entities(
   _ context: OpaquePointer?, _ text: UnsafePointer<CChar>?, _ length: Int,
   _ options: UnsafePointer<bertqa_entities_options>?, _ list: UnsafeMutablePointer<OpaquePointer?>?
@@ -68,7 +68,7 @@ public func bertqa_entities(
   }
 }
 
-@c @implementation
+@_cdecl("bertqa_entities_batch")
 public func bertqa_entities_batch(
   _ context: OpaquePointer?, _ texts: UnsafePointer<bertqa_text>?, _ count: Int,
   _ options: UnsafePointer<bertqa_entities_options>?, _ lists: UnsafeMutablePointer<OpaquePointer?>?,

@@ -5,14 +5,14 @@ extension bertqa_logits_options: COptions {
   static let name: StaticString = "bertqa_logits_options"
 }
 
-@c @implementation
+@_cdecl("bertqa_logits_options_init")
 public func bertqa_logits_options_init(
   _ options: UnsafeMutablePointer<bertqa_logits_options>?, _ struct_size: Int
 ) {
   writeDefaults(to: options, size: struct_size)
 }
 
-@c @implementation
+@_cdecl("bertqa_logits")
 public func bertqa_logits(
   _ context: OpaquePointer?, _ ids: UnsafePointer<Int32>?, _ id_count: Int,
   _ window_lengths: UnsafePointer<Int>?, _ second_segments: UnsafePointer<Int>?,

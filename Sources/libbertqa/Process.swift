@@ -1,22 +1,22 @@
 import BertQACore
 import CBertQAHeader
 
-@c @implementation
+@_cdecl("bertqa_warm_up")
 public func bertqa_warm_up() -> bertqa_status {
   status { () throws(BertQAError) in WarmUp.run() }
 }
 
-@c @implementation
+@_cdecl("bertqa_pool_set_threads")
 public func bertqa_pool_set_threads(_ threads: Int32) -> bertqa_status {
   status { () throws(BertQAError) in try WorkerThreads.setCount(Int(threads)) }
 }
 
-@c @implementation
+@_cdecl("bertqa_pool_start")
 public func bertqa_pool_start() -> bertqa_status {
   status { () throws(BertQAError) in try WorkerThreads.start() }
 }
 
-@c @implementation
+@_cdecl("bertqa_pool_shutdown")
 public func bertqa_pool_shutdown() -> bertqa_status {
   status { () throws(BertQAError) in WorkerThreads.shutDown() }
 }

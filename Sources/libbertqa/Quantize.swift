@@ -5,14 +5,14 @@ extension bertqa_quantize_options: COptions {
   static let name: StaticString = "bertqa_quantize_options"
 }
 
-@c @implementation
+@_cdecl("bertqa_quantize_options_init")
 public func bertqa_quantize_options_init(
   _ options: UnsafeMutablePointer<bertqa_quantize_options>?, _ struct_size: Int
 ) {
   writeDefaults(to: options, size: struct_size)
 }
 
-@c @implementation
+@_cdecl("bertqa_quantize")
 public func bertqa_quantize(
   _ directory: UnsafePointer<CChar>?, _ output: UnsafePointer<CChar>?,
   _ options: UnsafePointer<bertqa_quantize_options>?,

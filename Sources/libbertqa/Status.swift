@@ -2,7 +2,7 @@ import BertQACore
 import CBertQA
 import CBertQAHeader
 
-@c @implementation
+@_cdecl("bertqa_status_name")
 public func bertqa_status_name(_ status: bertqa_status) -> UnsafePointer<CChar>? {
   let name: StaticString =
     switch Status(rawValue: status) {
@@ -22,17 +22,17 @@ public func bertqa_status_name(_ status: bertqa_status) -> UnsafePointer<CChar>?
   return staticCString(name)
 }
 
-@c @implementation
+@_cdecl("bertqa_last_error")
 public func bertqa_last_error() -> UnsafePointer<CChar>? {
   bq_last_error()
 }
 
-@c @implementation
+@_cdecl("bertqa_last_error_item")
 public func bertqa_last_error_item() -> Int {
   bq_last_error_item()
 }
 
-@c @implementation
+@_cdecl("bertqa_last_error_argument")
 public func bertqa_last_error_argument() -> UnsafePointer<CChar>? {
   bq_last_error_argument()
 }

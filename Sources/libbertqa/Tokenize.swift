@@ -19,14 +19,14 @@ extension bertqa_tokenize_options: COptions {
   static let name: StaticString = "bertqa_tokenize_options"
 }
 
-@c @implementation
+@_cdecl("bertqa_tokenize_options_init")
 public func bertqa_tokenize_options_init(
   _ options: UnsafeMutablePointer<bertqa_tokenize_options>?, _ struct_size: Int
 ) {
   writeDefaults(to: options, size: struct_size)
 }
 
-@c @implementation
+@_cdecl("bertqa_tokenize")
 public func bertqa_tokenize(
   _ context: OpaquePointer?, _ text: UnsafePointer<CChar>?, _ length: Int,
   _ options: UnsafePointer<bertqa_tokenize_options>?,
@@ -48,22 +48,22 @@ public func bertqa_tokenize(
   }
 }
 
-@c @implementation
+@_cdecl("bertqa_tokens_free")
 public func bertqa_tokens_free(_ tokens: OpaquePointer?) {
   TokensHandle.release(tokens)
 }
 
-@c @implementation
+@_cdecl("bertqa_tokens_count")
 public func bertqa_tokens_count(_ tokens: OpaquePointer?) -> Int {
   TokensHandle.borrowed(tokens)?.ids.count ?? 0
 }
 
-@c @implementation
+@_cdecl("bertqa_tokens_ids")
 public func bertqa_tokens_ids(_ tokens: OpaquePointer?) -> UnsafePointer<Int32>? {
   TokensHandle.borrowed(tokens)?.ids.base
 }
 
-@c @implementation
+@_cdecl("bertqa_tokens_ranges")
 public func bertqa_tokens_ranges(_ tokens: OpaquePointer?) -> UnsafePointer<bertqa_range>? {
   TokensHandle.borrowed(tokens)?.ranges.base
 }

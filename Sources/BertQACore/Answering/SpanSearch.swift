@@ -150,7 +150,7 @@ struct SpanSearch {
   private func firstMaximum(
     in interval: Range<Int>, of run: Run, _ monitor: CallMonitor
   ) throws(BertQAError) -> Int? {
-    try rowMaxima.withUnsafeBufferPointer { maxima throws(BertQAError) in
+    try rowMaxima.withElements { maxima throws(BertQAError) in
       let shift = run.firstRow - run.tokens.lowerBound
       var best = -Float.infinity
       var position: Int?

@@ -31,7 +31,7 @@ extension Context {
   ) throws(BertQAError) -> (vectors: [Float], windowCounts: [Int], failures: [Int: BertQAError]) {
     var vectors = [Float](repeating: 0, count: texts.count * info.embeddingLength)
     var windowCounts = [Int](repeating: 0, count: texts.count)
-    let failures = try vectors.withUnsafeMutableBufferPointer { buffer throws(BertQAError) in
+    let failures = try vectors.withMutableElements { buffer throws(BertQAError) in
       try embed(texts, options, into: buffer) { _ in
       } counted: {
         windowCounts[$0] = $1
@@ -68,7 +68,7 @@ extension Context {
     _ texts: [TextPair], options: EmbedOptions = EmbedOptions()
   ) throws(BertQAError) -> [Float] {
     var embeddings = [Float](repeating: 0, count: texts.count * info.embeddingLength)
-    try embeddings.withUnsafeMutableBufferPointer { buffer throws(BertQAError) in
+    try embeddings.withMutableElements { buffer throws(BertQAError) in
       try embed(texts, options: options, into: buffer)
     }
     return embeddings

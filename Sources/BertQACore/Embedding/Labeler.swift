@@ -65,7 +65,7 @@ public final class Labeler: Sendable {
       if index % CallPoll.elementInterval == 0 { try monitor.check() }
       prototypes.append(Float(sum))
     }
-    try prototypes.withUnsafeMutableBufferPointer { prototypes throws(BertQAError) in
+    try prototypes.withMutableElements { prototypes throws(BertQAError) in
       for first in stride(from: 0, to: prototypes.count, by: length) {
         if first / length % Self.pollInterval == 0 { try monitor.check() }
         TextEmbedder.normalize(.init(rebasing: prototypes[first..<first + length]))

@@ -61,8 +61,8 @@ struct ChunkPlan {
   func withUnsafeBuffers(
     _ body: (UnsafeBufferPointer<Chunk>, UnsafeBufferPointer<Member>) throws(BertQAError) -> Void
   ) throws(BertQAError) {
-    try chunks.withUnsafeBufferPointer { chunks throws(BertQAError) in
-      try members.withUnsafeBufferPointer { members throws(BertQAError) in
+    try chunks.withElements { chunks throws(BertQAError) in
+      try members.withElements { members throws(BertQAError) in
         try body(chunks, members)
       }
     }

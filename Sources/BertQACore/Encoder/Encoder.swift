@@ -75,11 +75,11 @@ final class Encoder: WindowModel, @unchecked Sendable {
     let columns = parameters.head.columns
     try Memory.require(rows * columns, of: Float.self)
     var values = [Float](repeating: 0, count: rows * columns)
-    try values.withUnsafeMutableBufferPointer { values throws(BertQAError) in
+    try values.withMutableElements { values throws(BertQAError) in
       // Nothing is written where there are no rows.
       guard let base = values.baseAddress else { return }
-      try batch.ids.withUnsafeBufferPointer { ids throws(BertQAError) in
-        try batch.windows.withUnsafeBufferPointer { windows throws(BertQAError) in
+      try batch.ids.withElements { ids throws(BertQAError) in
+        try batch.windows.withElements { windows throws(BertQAError) in
           try check(ids, windows)
           try run(ids, windows, EncoderPass.Output(input: input, values: base), monitor)
         }

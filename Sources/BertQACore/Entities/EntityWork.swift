@@ -53,7 +53,7 @@ final class EntityWork {
         guard logit.isFinite else { throw .nonFiniteResult("logits that are not finite numbers") }
         probabilities[label] = Double(logit)
       }
-      try probabilities.withUnsafeMutableBufferPointer { buffer throws(BertQAError) in
+      try probabilities.withMutableElements { buffer throws(BertQAError) in
         if let base = buffer.baseAddress { softmax(base, count: buffer.count) }
         try aggregator.add(
           UnsafeBufferPointer(buffer), start: tokens.starts[nextToken], end: tokens.ends[nextToken],

@@ -34,7 +34,7 @@ extension EntityList {
         try result.append(replacement[...])
       } else {
         let label = Array("[\(first.label)]".utf8)
-        try label.withUnsafeBufferPointer { label throws(BertQAError) in try result.append(label[...]) }
+        try label.withElements { label throws(BertQAError) in try result.append(label[...]) }
       }
       position = end
     }

@@ -153,7 +153,7 @@ extension JSONParser {
         ? error("control character in a string") : error("string without end", at: start)
     }
     position &+= 1
-    return try text.withUnsafeBufferPointer { run throws(BertQAError) in
+    return try text.withElements { run throws(BertQAError) in
       try validated(run, from: start)
     }
   }

@@ -37,7 +37,7 @@ public struct ModelDirectory: Sendable {
     var copies: [String: ModelFile] = [:]
     for (file, bytes) in files {
       try Self.check(file)
-      copies[file] = try bytes.withUnsafeBufferPointer { bytes throws(BertQAError) in
+      copies[file] = try bytes.withElements { bytes throws(BertQAError) in
         try ModelFile(copying: UnsafeRawBufferPointer(bytes), path: "\(name)/\(file)")
       }
     }

@@ -12,7 +12,7 @@ public enum ModelLoad: Int32, Sendable, CaseIterable {
 /// The mapped files of a model's weights, as far as something still uses them.
 final class MappedFiles: Sendable {
   private struct Reference: Sendable {
-    weak let file: ModelFile?
+    weak var file: ModelFile?
   }
 
   private let references = Mutex<[Reference]>([])

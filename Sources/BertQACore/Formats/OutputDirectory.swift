@@ -71,7 +71,7 @@ final class OutputDirectory {
   }
 
   func write(_ text: String, to name: String) throws(BertQAError) {
-    try Array(text.utf8).withUnsafeBufferPointer { bytes throws(BertQAError) in
+    try Array(text.utf8).withElements { bytes throws(BertQAError) in
       try write(UnsafeRawBufferPointer(bytes), to: name)
     }
   }

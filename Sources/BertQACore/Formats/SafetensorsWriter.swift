@@ -9,7 +9,7 @@ struct SafetensorsWriter {
     layout = SafetensorsLayout(tensors)
     self.file = file
     positions = layout.ranges.mapValues(\.lowerBound)
-    try layout.header.withUnsafeBufferPointer { bytes throws(BertQAError) in
+    try layout.header.withElements { bytes throws(BertQAError) in
       try file.write(UnsafeRawBufferPointer(bytes), at: 0)
     }
   }

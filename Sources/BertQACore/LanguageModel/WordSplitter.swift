@@ -113,7 +113,7 @@ struct WordSplitter {
 
   private mutating func append(_ word: [UInt8], onlyIfKnown: Bool = false) throws(BertQAError) {
     if onlyIfKnown, !isKnown(word) { return }
-    let read = try word.withUnsafeBufferPointer { word throws(BertQAError) in try words.id(reading: word) }
+    let read = try word.withElements { word throws(BertQAError) in try words.id(reading: word) }
     try ids.makeRoom(for: 1)
     ids.append(read.id)
     if read.isUnknown { unknownCount += 1 }

@@ -25,7 +25,7 @@ func withBytes<Result>(
     all += text.utf8
     ends.append(all.count)
   }
-  return try all.withUnsafeBufferPointer { all throws(BertQAError) in
+  return try all.withElements { all throws(BertQAError) in
     var start = 0
     return try body(
       ends.map { end in

@@ -206,7 +206,7 @@ extension WordCountModel {
       for feature in 0..<featureCount { row[feature] = weights[feature * labelCount + label] }
       try writer.append(UnsafeBufferPointer(row.elements), to: Names.weight)
     }
-    try bias.withUnsafeBufferPointer { bias throws(BertQAError) in try writer.append(bias, to: Names.bias) }
+    try bias.withElements { bias throws(BertQAError) in try writer.append(bias, to: Names.bias) }
     if settings.usesTFIDF { try writer.append(UnsafeBufferPointer(idf.elements), to: Names.idf) }
     try writer.finish()
   }

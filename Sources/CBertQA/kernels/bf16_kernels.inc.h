@@ -20,7 +20,12 @@ INLINE VI v_pairs_bf16(V a, V b) {
 INLINE VI v_splat_pair(const uint16_t *p) {
   int32_t pair;
   memcpy(&pair, p, sizeof pair);
-  return vi_splat(pair);
+  VI pairs = vi_splat(pair);
+#if defined(__clang__) && __clang_major__ < 19
+  // Clang 17, that of Swift 6.0, crashes on a product of bfloat16 with what it knows to be one value in all lanes.
+  __asm__("" : "+v"(pairs));
+#endif
+  return pairs;
 }
 
 KERNEL void SUFFIXED(pack_bf16)(const float *x, size_t blocks, size_t features, uint16_t *y) {

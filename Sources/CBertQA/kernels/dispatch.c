@@ -10,13 +10,20 @@ static const bq_kernels *const tables[] = {
 };
 
 #if BQ_X86
+#include <cpuid.h>
+
+// Clang knows the name "f16c" from version 19 on. The registers are those of AVX.
+static int has_f16c(void) {
+  unsigned eax, ebx, ecx, edx;
+  return __get_cpuid(1, &eax, &ebx, &ecx, &edx) && (ecx & bit_F16C);
+}
+
 // __builtin_cpu_supports also asks whether the operating system saves the registers.
 static int supports(int32_t isa) {
   __builtin_cpu_init();
   switch (isa) {
     case BQ_ISA_AVX2:
-      return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-             __builtin_cpu_supports("f16c");
+      return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c();
     case BQ_ISA_AVX512:
       return supports(BQ_ISA_AVX2) && __builtin_cpu_supports("avx512f") &&
              __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&

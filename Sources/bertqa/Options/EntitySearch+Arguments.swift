@@ -137,7 +137,7 @@ struct EntitySearch {
     case .none: return nil
     case .labels: return try EntityList.redact(text, list.entities)
     case .text(let replacement):
-      return try replacement.bytes.withUnsafeBufferPointer { bytes throws(BertQAError) in
+      return try replacement.bytes.withElements { bytes throws(BertQAError) in
         try EntityList.redact(text, list.entities, replacement: bytes)
       }
     }

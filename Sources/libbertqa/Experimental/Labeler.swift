@@ -16,7 +16,7 @@ extension bertqa_labeler_options: COptions {
   static let name: StaticString = "bertqa_labeler_options"
 }
 
-@c @implementation
+@_cdecl("bertqa_labeler_options_init")
 public func bertqa_labeler_options_init(
   _ options: UnsafeMutablePointer<bertqa_labeler_options>?, _ struct_size: Int
 ) {
@@ -39,7 +39,7 @@ private func labelerOptions(
   return options
 }
 
-@c @implementation
+@_cdecl("bertqa_labeler_create")
 public func bertqa_labeler_create(
   _ context: OpaquePointer?, _ examples: UnsafePointer<bertqa_example>?, _ count: Int,
   _ options: UnsafePointer<bertqa_labeler_options>?, _ labeler: UnsafeMutablePointer<OpaquePointer?>?
@@ -60,24 +60,24 @@ public func bertqa_labeler_create(
   }
 }
 
-@c @implementation
+@_cdecl("bertqa_labeler_free")
 public func bertqa_labeler_free(_ labeler: OpaquePointer?) {
   LabelerHandle.release(labeler)
 }
 
-@c @implementation
+@_cdecl("bertqa_labeler_label_count")
 public func bertqa_labeler_label_count(_ labeler: OpaquePointer?) -> Int {
   LabelerHandle.borrowed(labeler)?.labels.count ?? 0
 }
 
-@c @implementation
+@_cdecl("bertqa_labeler_label_get")
 public func bertqa_labeler_label_get(
   _ labeler: OpaquePointer?, _ index: Int, _ length: UnsafeMutablePointer<Int>?
 ) -> UnsafePointer<CChar>? {
   found(LabelerHandle.borrowed(labeler)?.labels ?? [], at: index, length)
 }
 
-@c @implementation
+@_cdecl("bertqa_labeler_classify")
 public func bertqa_labeler_classify(
   _ labeler: OpaquePointer?, _ texts: UnsafePointer<bertqa_text_pair>?, _ count: Int,
   _ call: UnsafePointer<bertqa_call_options>?,

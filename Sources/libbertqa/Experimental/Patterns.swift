@@ -5,14 +5,14 @@ extension bertqa_patterns_options: COptions {
   static let name: StaticString = "bertqa_patterns_options"
 }
 
-@c @implementation
+@_cdecl("bertqa_patterns_options_init")
 public func bertqa_patterns_options_init(
   _ options: UnsafeMutablePointer<bertqa_patterns_options>?, _ struct_size: Int
 ) {
   writeDefaults(to: options, size: struct_size)
 }
 
-@c @implementation
+@_cdecl("bertqa_patterns")
 public func bertqa_patterns(
   _ text: UnsafePointer<CChar>?, _ length: Int, _ options: UnsafePointer<bertqa_patterns_options>?,
   _ list: UnsafeMutablePointer<OpaquePointer?>?
@@ -30,7 +30,7 @@ public func bertqa_patterns(
   }
 }
 
-@c @implementation
+@_cdecl("bertqa_redact")
 public func bertqa_redact(
   _ text: UnsafePointer<CChar>?, _ length: Int, _ lists: UnsafePointer<OpaquePointer?>?, _ list_count: Int,
   _ replacement: UnsafePointer<CChar>?, _ replacement_length: Int, _ output: UnsafeMutablePointer<CChar>?,

@@ -5,7 +5,7 @@ extension bertqa_sequence_options: COptions {
   static let name: StaticString = "bertqa_sequence_options"
 }
 
-@c @implementation
+@_cdecl("bertqa_sequence_options_init")
 public func bertqa_sequence_options_init(
   _ options: UnsafeMutablePointer<bertqa_sequence_options>?, _ struct_size: Int
 ) {
@@ -54,7 +54,7 @@ private func read(
   }
 }
 
-@c @implementation
+@_cdecl("bertqa_sequence_predict")
 public func bertqa_sequence_predict(
   _ context: OpaquePointer?, _ word: UnsafePointer<CChar>?, _ length: Int, _ state: OpaquePointer?,
   _ options: UnsafePointer<bertqa_sequence_options>?,
@@ -71,7 +71,7 @@ public func bertqa_sequence_predict(
     })
 }
 
-@c @implementation
+@_cdecl("bertqa_sequence_predict_text")
 public func bertqa_sequence_predict_text(
   _ context: OpaquePointer?, _ text: UnsafePointer<CChar>?, _ length: Int, _ state: OpaquePointer?,
   _ options: UnsafePointer<bertqa_sequence_options>?,
@@ -88,7 +88,7 @@ public func bertqa_sequence_predict_text(
     })
 }
 
-@c @implementation
+@_cdecl("bertqa_sequence_step")
 public func bertqa_sequence_step(
   _ context: OpaquePointer?, _ ids: UnsafePointer<Int32>?, _ states: UnsafePointer<OpaquePointer?>?,
   _ count: Int, _ options: UnsafePointer<bertqa_sequence_options>?,

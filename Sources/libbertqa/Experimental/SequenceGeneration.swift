@@ -19,7 +19,7 @@ extension bertqa_generate_options: COptions {
   static let name: StaticString = "bertqa_generate_options"
 }
 
-@c @implementation
+@_cdecl("bertqa_generate_options_init")
 public func bertqa_generate_options_init(
   _ options: UnsafeMutablePointer<bertqa_generate_options>?, _ struct_size: Int
 ) {
@@ -45,7 +45,7 @@ private func generateOptions(
   return options
 }
 
-@c @implementation
+@_cdecl("bertqa_sequence_generate")
 public func bertqa_sequence_generate(
   _ context: OpaquePointer?, _ prompt: UnsafePointer<CChar>?, _ length: Int, _ state: OpaquePointer?,
   _ options: UnsafePointer<bertqa_generate_options>?,
@@ -62,24 +62,24 @@ public func bertqa_sequence_generate(
   }
 }
 
-@c @implementation
+@_cdecl("bertqa_generation_free")
 public func bertqa_generation_free(_ generation: OpaquePointer?) {
   GenerationHandle.release(generation)
 }
 
-@c @implementation
+@_cdecl("bertqa_generation_count")
 public func bertqa_generation_count(_ generation: OpaquePointer?) -> Int {
   GenerationHandle.borrowed(generation)?.words.count ?? 0
 }
 
-@c @implementation
+@_cdecl("bertqa_generation_get")
 public func bertqa_generation_get(
   _ generation: OpaquePointer?, _ index: Int
 ) -> UnsafePointer<bertqa_word>? {
   GenerationHandle.borrowed(generation)?.words.pointer(at: index)
 }
 
-@c @implementation
+@_cdecl("bertqa_generation_text")
 public func bertqa_generation_text(
   _ generation: OpaquePointer?, _ length: UnsafeMutablePointer<Int>?
 ) -> UnsafePointer<CChar>? {
@@ -89,17 +89,17 @@ public func bertqa_generation_text(
   return text.base.map { UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self) }
 }
 
-@c @implementation
+@_cdecl("bertqa_generation_stop")
 public func bertqa_generation_stop(_ generation: OpaquePointer?) -> bertqa_stop {
   GenerationHandle.borrowed(generation)?.generation.stop.rawValue ?? 0
 }
 
-@c @implementation
+@_cdecl("bertqa_generation_unknown_count")
 public func bertqa_generation_unknown_count(_ generation: OpaquePointer?) -> Int {
   GenerationHandle.borrowed(generation)?.generation.unknownCount ?? 0
 }
 
-@c @implementation
+@_cdecl("bertqa_generation_state")
 public func bertqa_generation_state(_ generation: OpaquePointer?) -> OpaquePointer? {
   GenerationHandle.borrowed(generation).map { handle in
     OpaquePointer(Unmanaged.passUnretained(handle.generation.state).toOpaque())

@@ -21,7 +21,7 @@ final class SequenceInfoView {
   }
 }
 
-@c @implementation
+@_cdecl("bertqa_context_sequence_info")
 public func bertqa_context_sequence_info(
   _ context: OpaquePointer?
 ) -> UnsafePointer<bertqa_sequence_info>? {

@@ -1,7 +1,7 @@
 import BertQACore
 import CBertQAHeader
 
-@c @implementation
+@_cdecl("bertqa_sequence_likelihood")
 public func bertqa_sequence_likelihood(
   _ context: OpaquePointer?, _ text: UnsafePointer<CChar>?, _ length: Int, _ state: OpaquePointer?,
   _ options: UnsafePointer<bertqa_sequence_options>?,
@@ -29,7 +29,7 @@ extension bertqa_sequence_score {
   }
 }
 
-@c @implementation
+@_cdecl("bertqa_sequence_rank")
 public func bertqa_sequence_rank(
   _ context: OpaquePointer?, _ prefix: UnsafePointer<CChar>?, _ prefix_length: Int,
   _ continuations: UnsafePointer<bertqa_text>?, _ count: Int, _ state: OpaquePointer?,

@@ -12,17 +12,17 @@ func stateArguments(
   return (0..<count).map { SequenceState.borrowed(states[$0]) }
 }
 
-@c @implementation
+@_cdecl("bertqa_sequence_state_clone")
 public func bertqa_sequence_state_clone(_ state: OpaquePointer?) -> OpaquePointer? {
   SequenceState.borrowed(state)?.passed()
 }
 
-@c @implementation
+@_cdecl("bertqa_sequence_state_free")
 public func bertqa_sequence_state_free(_ state: OpaquePointer?) {
   SequenceState.release(state)
 }
 
-@c @implementation
+@_cdecl("bertqa_sequence_state_export")
 public func bertqa_sequence_state_export(
   _ state: OpaquePointer?, _ values: UnsafeMutablePointer<Float>?, _ length: Int
 ) -> bertqa_status {
@@ -34,7 +34,7 @@ public func bertqa_sequence_state_export(
   }
 }
 
-@c @implementation
+@_cdecl("bertqa_sequence_state_import")
 public func bertqa_sequence_state_import(
   _ context: OpaquePointer?, _ values: UnsafePointer<Float>?, _ length: Int,
   _ state: UnsafeMutablePointer<OpaquePointer?>?
@@ -56,7 +56,7 @@ public func bertqa_sequence_state_import(
   }
 }
 
-@c @implementation
+@_cdecl("bertqa_sequence_state_serialize")
 public func bertqa_sequence_state_serialize(
   _ state: OpaquePointer?, _ bytes: UnsafeMutableRawPointer?, _ capacity: Int,
   _ length: UnsafeMutablePointer<Int>?
@@ -77,7 +77,7 @@ public func bertqa_sequence_state_serialize(
   }
 }
 
-@c @implementation
+@_cdecl("bertqa_sequence_state_deserialize")
 public func bertqa_sequence_state_deserialize(
   _ context: OpaquePointer?, _ bytes: UnsafeRawPointer?, _ length: Int,
   _ state: UnsafeMutablePointer<OpaquePointer?>?

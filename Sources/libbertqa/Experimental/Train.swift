@@ -27,7 +27,7 @@ extension bertqa_train_options: COptions {
   static let name: StaticString = "bertqa_train_options"
 }
 
-@c @implementation
+@_cdecl("bertqa_train_options_init")
 public func bertqa_train_options_init(
   _ options: UnsafeMutablePointer<bertqa_train_options>?, _ struct_size: Int
 ) {
@@ -59,7 +59,7 @@ private func trainOptions(
   return options
 }
 
-@c @implementation
+@_cdecl("bertqa_trainer_create")
 public func bertqa_trainer_create(
   _ options: UnsafePointer<bertqa_train_options>?, _ trainer: UnsafeMutablePointer<OpaquePointer?>?
 ) -> bertqa_status {
@@ -70,12 +70,12 @@ public func bertqa_trainer_create(
   }
 }
 
-@c @implementation
+@_cdecl("bertqa_trainer_free")
 public func bertqa_trainer_free(_ trainer: OpaquePointer?) {
   TrainerHandle.release(trainer)
 }
 
-@c @implementation
+@_cdecl("bertqa_trainer_add")
 public func bertqa_trainer_add(
   _ trainer: OpaquePointer?, _ text: UnsafePointer<CChar>?, _ length: Int,
   _ label: UnsafePointer<CChar>?, _ label_length: Int, _ call: UnsafePointer<bertqa_call_options>?
@@ -89,7 +89,7 @@ public func bertqa_trainer_add(
   }
 }
 
-@c @implementation
+@_cdecl("bertqa_trainer_set_group")
 public func bertqa_trainer_set_group(
   _ trainer: OpaquePointer?, _ group: UnsafePointer<CChar>?, _ length: Int
 ) -> bertqa_status {
@@ -99,7 +99,7 @@ public func bertqa_trainer_set_group(
   }
 }
 
-@c @implementation
+@_cdecl("bertqa_trainer_finish")
 public func bertqa_trainer_finish(
   _ trainer: OpaquePointer?, _ model_directory: UnsafePointer<CChar>?,
   _ call: UnsafePointer<bertqa_call_options>?, _ report: UnsafeMutablePointer<OpaquePointer?>?

@@ -47,31 +47,31 @@ extension bertqa_training_label {
   }
 }
 
-@c @implementation
+@_cdecl("bertqa_training_report_free")
 public func bertqa_training_report_free(_ report: OpaquePointer?) {
   TrainingReportHandle.release(report)
 }
 
-@c @implementation
+@_cdecl("bertqa_training_report_summary")
 public func bertqa_training_report_summary(
   _ report: OpaquePointer?
 ) -> UnsafePointer<bertqa_training_summary>? {
   TrainingReportHandle.borrowed(report)?.summary.base
 }
 
-@c @implementation
+@_cdecl("bertqa_training_report_label_count")
 public func bertqa_training_report_label_count(_ report: OpaquePointer?) -> Int {
   TrainingReportHandle.borrowed(report)?.labels.count ?? 0
 }
 
-@c @implementation
+@_cdecl("bertqa_training_report_label_get")
 public func bertqa_training_report_label_get(
   _ report: OpaquePointer?, _ index: Int
 ) -> UnsafePointer<bertqa_training_label>? {
   TrainingReportHandle.borrowed(report)?.labels.pointer(at: index)
 }
 
-@c @implementation
+@_cdecl("bertqa_training_report_confusion")
 public func bertqa_training_report_confusion(
   _ report: OpaquePointer?, _ true_label: Int, _ predicted_label: Int
 ) -> Int {

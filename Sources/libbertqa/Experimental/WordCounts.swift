@@ -25,14 +25,14 @@ extension bertqa_word_counts_options: COptions {
   static let name: StaticString = "bertqa_word_counts_options"
 }
 
-@c @implementation
+@_cdecl("bertqa_word_counts_options_init")
 public func bertqa_word_counts_options_init(
   _ options: UnsafeMutablePointer<bertqa_word_counts_options>?, _ struct_size: Int
 ) {
   writeDefaults(to: options, size: struct_size)
 }
 
-@c @implementation
+@_cdecl("bertqa_word_counts")
 public func bertqa_word_counts(
   _ text: UnsafePointer<CChar>?, _ length: Int, _ options: UnsafePointer<bertqa_word_counts_options>?,
   _ list: UnsafeMutablePointer<OpaquePointer?>?
@@ -52,17 +52,17 @@ public func bertqa_word_counts(
   }
 }
 
-@c @implementation
+@_cdecl("bertqa_word_count_list_free")
 public func bertqa_word_count_list_free(_ list: OpaquePointer?) {
   WordCountListHandle.release(list)
 }
 
-@c @implementation
+@_cdecl("bertqa_word_count_list_count")
 public func bertqa_word_count_list_count(_ list: OpaquePointer?) -> Int {
   WordCountListHandle.borrowed(list)?.words.count ?? 0
 }
 
-@c @implementation
+@_cdecl("bertqa_word_count_list_get")
 public func bertqa_word_count_list_get(
   _ list: OpaquePointer?, _ index: Int
 ) -> UnsafePointer<bertqa_word_count>? {

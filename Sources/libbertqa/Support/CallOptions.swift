@@ -6,14 +6,14 @@ extension bertqa_call_options: COptions {
   static let name: StaticString = "bertqa_call_options"
 }
 
-@c @implementation
+@_cdecl("bertqa_call_options_init")
 public func bertqa_call_options_init(
   _ options: UnsafeMutablePointer<bertqa_call_options>?, _ struct_size: Int
 ) {
   writeDefaults(to: options, size: struct_size)
 }
 
-@c @implementation
+@_cdecl("bertqa_deadline_after")
 public func bertqa_deadline_after(_ nanoseconds: UInt64) -> UInt64 {
   var time = timespec()
   clock_gettime(CLOCK_MONOTONIC, &time)

@@ -135,7 +135,7 @@ struct WindowReader: Sendable {
         throw BertQAError(
           .internal, "\(outputs.values.count) numbers for \(rows) rows of \(outputs.columns) columns")
       }
-      try outputs.values.withUnsafeBufferPointer { values throws(BertQAError) in
+      try outputs.values.withElements { values throws(BertQAError) in
         guard let base = values.baseAddress else { return }
         for (index, source) in sources.enumerated() {
           let window = batch.windows[index]

@@ -104,7 +104,7 @@ public struct Quantizer {
   private mutating func append<Element: BitwiseCopyable>(
     _ elements: [Element], to name: String
   ) throws(BertQAError) {
-    try elements.withUnsafeBufferPointer { buffer throws(BertQAError) in
+    try elements.withElements { buffer throws(BertQAError) in
       try writer.append(buffer, to: name)
     }
   }

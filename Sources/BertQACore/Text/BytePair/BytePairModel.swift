@@ -91,7 +91,7 @@ struct BytePairModel: Sendable {
       }
       guard !word.isEmpty, word.count <= PieceKey.maximumCount else { continue }
       let isWhole = try (word + [UInt8](repeating: 0, count: NormalizedText.padding))
-        .withUnsafeBufferPointer { bytes throws(BertQAError) in
+        .withElements { bytes throws(BertQAError) in
           guard let base = bytes.baseAddress else { return false }
           try encoder.encode(base, count: word.count, nil)
           return encoder.count == 1 && encoder.ids[0] == Int32(id) && encoder.starts[1] == Int32(word.count)

@@ -80,7 +80,7 @@ extension CharacterMap {
   /// Reads the rules as `tokenizer.json` has them.
   static func decode(base64 text: String) throws(BertQAError) -> CharacterMap {
     guard let bytes = decoded(base64: text) else { throw error("it is not base64") }
-    return try bytes.withUnsafeBufferPointer { bytes throws(BertQAError) in
+    return try bytes.withElements { bytes throws(BertQAError) in
       try CharacterMap(UnsafeRawBufferPointer(bytes))
     }
   }

@@ -172,7 +172,7 @@ struct WordTable: ~Copyable {
   /// The same for bytes from elsewhere.
   mutating func insert(_ word: UnsafeBufferPointer<UInt8>) throws(BertQAError) -> Int {
     let padded = Self.padded(word)
-    return try padded.withUnsafeBufferPointer { padded throws(BertQAError) in
+    return try padded.withElements { padded throws(BertQAError) in
       let key = Self.key(padded, byteCount: word.count)
       return try insert(key, hash: hash(key))
     }

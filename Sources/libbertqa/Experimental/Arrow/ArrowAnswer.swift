@@ -1,7 +1,7 @@
 import BertQACore
 import CBertQAHeader
 
-@c @implementation
+@_cdecl("bertqa_answer_arrow")
 public func bertqa_answer_arrow(
   _ context: OpaquePointer?, _ questions: bertqa_column, _ documents: bertqa_column,
   _ options: UnsafePointer<bertqa_answer_options>?, _ answers: UnsafeMutablePointer<ArrowArray>?,

@@ -1,7 +1,7 @@
 import BertQACore
 import CBertQAHeader
 
-@c @implementation
+@_cdecl("bertqa_classify_arrow")
 public func bertqa_classify_arrow(
   _ context: OpaquePointer?, _ texts: bertqa_column,
   _ options: UnsafePointer<bertqa_classify_options>?,

@@ -1,7 +1,7 @@
 import BertQACore
 import CBertQAHeader
 
-@c @implementation
+@_cdecl("bertqa_entities_arrow")
 public func bertqa_entities_arrow(
   _ context: OpaquePointer?, _ texts: bertqa_column,
   _ options: UnsafePointer<bertqa_entities_options>?,

@@ -94,9 +94,11 @@ fuzz-replay: all ## every committed fuzz input through the library, without libF
 fuzz: ## fuzz TARGET (default: all, one after the other) for TIME seconds each, in idle time
 	Tests/fuzz/fuzz.sh run $(or $(TIME),60) $(TARGET)
 
-sanitize: ## the C tests under AddressSanitizer, LeakSanitizer, UBSan and ThreadSanitizer
+sanitize: ## the C and Swift tests under AddressSanitizer, LeakSanitizer, UBSan and ThreadSanitizer
 	Tests/c/sanitize.sh address
 	Tests/c/sanitize.sh thread
+	Tests/sanitize.sh address
+	Tests/sanitize.sh thread
 
 faults: setup all ## calls of the system that fail, one after the other; 400 kills of the filter
 	BERTQA_PREFIX=$(stage) Tests/c/faults/run.sh
@@ -108,7 +110,7 @@ linear: all ## instructions of every function on hostile inputs of 1, 2, 4 and 8
 differential: setup all ## CASES (default: 2000) random cases of each task, asked in every way
 	BERTQA_PREFIX=$(stage) BERTQA_CASES=$(or $(CASES),2000) $(venv)/bin/python -m pytest -q Tests/python/test_differential.py
 
-soak: all ## CALLS (default: 100000) mixed calls from 8 threads: memory, descriptors and threads stay
+soak: all ## CALLS (default: 1000000) mixed calls from 8 threads in each of 4 processes: memory, descriptors and threads stay
 	BERTQA_PREFIX=$(stage) Tests/c/soak.sh $(CALLS)
 
 reproducible: ## two clean builds in different directories give the same bytes

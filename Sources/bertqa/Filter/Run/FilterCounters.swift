@@ -47,7 +47,11 @@ struct FilterCounters {
     batches = entry("batches")
     inputBytes = entry("input_bytes")
     lines = entry("lines")
-    failedByKind = RecordProblem.Kind.allCases.map { entry("failed_\($0.rawValue)") }
+    failedByKind = RecordProblem.Kind.allCases.map { kind in
+      // A kind that checkpoints of this format did not have at first.
+      if kind == .deadlineExceeded { return entries["failed_\(kind.rawValue)"] ?? 0 }
+      return entry("failed_\(kind.rawValue)")
+    }
     guard self.entries.allSatisfy({ $0.value >= 0 }) else { return nil }
   }
 }

@@ -1,6 +1,5 @@
 /* The limits of the system: no threads, no descriptors, signals at every moment, a clock that is set, a quota that
- * changes. Results stay
- * the same to the bit, or a status says what is missing. */
+ * changes. Results stay the same to the bit, or a status says what is missing. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

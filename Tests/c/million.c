@@ -1,6 +1,7 @@
 /* A million of what a text or model can have many of: lines, words, labels, examples, entities, pieces. Each call ends,
- * in memory that is bounded; what is above a limit is a status. Tests/c/linear.sh runs it: that the work is in
- * proportion it counts itself, on less. Arguments: the tiny model's directory. Prints processor time and memory. */
+ * in memory that is bounded; what is above a limit is a status. That the work is in proportion Tests/c/linear.sh
+ * counts, on less. Arguments: the tiny model's directory; parts of the names of what to run instead of all. Prints
+ * processor time and memory. */
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -255,8 +256,14 @@ static double processor_seconds(void) {
          1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
 }
 
+static int is_wanted(const char *name, int argc, char **argv) {
+  int wanted = argc < 3;
+  for (int i = 2; i < argc; i++) wanted |= strstr(name, argv[i]) != NULL;
+  return wanted;
+}
+
 int main(int argc, char **argv) {
-  begin(argc, argv);
+  begin(argc > 2 ? 2 : argc, argv);
   CHECK(mkdtemp(directory) != NULL);
   lines = repeated("a\n", 2 * MILLION);
   mails = repeated("a@b.de ", 7 * MILLION);
@@ -266,6 +273,7 @@ int main(int argc, char **argv) {
   embedding = fixture_context("tiny-bert-embedder", 1);
   predicting = fixture_context("tiny-lstm", 1);
   for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) {
+    if (!is_wanted(tests[i].name, argc, argv)) continue;
     alarm(1200); /* what is quadratic takes days */
     FILE *file = fopen("/proc/self/clear_refs", "w"); /* the peak begins anew */
     if (file != NULL) fputs("5", file), fclose(file);

@@ -17,4 +17,10 @@ done
 status=0
 for process in $running; do wait "$process" || status=1; done
 cat "$out"/*.log
+cat "$out"/*.log | LC_ALL=C awk '/ calls: / {
+    calls += $1
+    for (i = 2; i <= NF; i++) if ($i == "bytes" && (!processes || $(i - 1) + 0 > most)) most = $(i - 1) + 0
+    processes++
+  }
+  END { printf "%d calls in %d processes: %+.1f bytes a call at most\n", calls, processes, most }'
 exit $status

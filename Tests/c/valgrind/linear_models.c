@@ -1,4 +1,5 @@
-/* Word-count models with many labels and words: trained, loaded and asked. A size over 64 is how many; see linear.h. Models are written into the working directory. */
+/* Word-count models with many labels and words: trained, loaded and asked. A size over 64 is how many; see linear.h.
+ * Models are written into the working directory. */
 #include <sys/stat.h>
 
 #include "linear.h"

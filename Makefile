@@ -109,7 +109,8 @@ faults: all ## calls of the system that fail, one after the other
 	BERTQA_PREFIX=$(stage) Tests/c/faults/run.sh
 
 kills: setup all ## KILLS (default: 400) kills of the filter, full disks, other checkpoints
-	BERTQA_PREFIX=$(stage) BERTQA_KILLS=$(or $(KILLS),400) $(venv)/bin/python -m pytest -q Tests/python/test_filter_kills.py
+	BERTQA_PREFIX=$(stage) BERTQA_KILLS=$(or $(KILLS),400) $(venv)/bin/python -m pytest -q \
+	  Tests/python/test_filter_kills.py Tests/python/test_filter_checkpoints.py
 
 linear: all ## instructions of every function on hostile inputs of 1, 2, 4 and 8 times a size
 	BERTQA_PREFIX=$(stage) Tests/c/linear.sh

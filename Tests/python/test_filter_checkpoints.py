@@ -10,6 +10,8 @@ import pytest
 
 from filtering import DONE, RECORD, TOKENS, TOOL, environment, run
 
+# `make kills` tries all of what is tried in part where this is small.
+KILLS = int(os.environ.get("BERTQA_KILLS", "24"))
 # Needs no model, so that hundreds of runs take seconds.
 PATTERNS = ["filter", "--task=entities", "--patterns=email"]
 
@@ -38,7 +40,7 @@ class Run:
         [error] = run(*self.arguments, code=3)[1]
         assert complaint in error, (content, error)
         assert self.contents() == self.written
-        assert self.checkpoint.read_bytes() == content or content == b""
+        assert content == b"" or self.checkpoint.read_bytes() == content
 
 
 @pytest.fixture
@@ -46,10 +48,18 @@ def done(tmp_path):
     return Run(tmp_path)
 
 
+def some(places):
+    """All of them in the long tier; else the first and last, and some between."""
+    places = list(places)
+    if KILLS > 100:
+        return places
+    return [places[0], *random.Random(len(places)).sample(places[1:-1], KILLS), places[-1]]
+
+
 def test_a_checkpoint_cut_at_every_byte_is_refused(done):
     # An empty file is that of a run which has not come to its first checkpoint: its output was empty.
     done.refuses(b"", "is not empty, but")
-    for length in range(1, len(done.whole)):
+    for length in some(range(1, len(done.whole))):
         done.refuses(done.whole[:length], "is not a checkpoint")
     done.checkpoint.write_bytes(done.whole)
     run(*done.arguments, code=1)
@@ -58,7 +68,7 @@ def test_a_checkpoint_cut_at_every_byte_is_refused(done):
 
 def test_a_checkpoint_with_any_byte_changed_is_refused(done):
     generator = random.Random(1)
-    for place in range(len(done.whole)):
+    for place in some(range(len(done.whole))):
         damaged = bytearray(done.whole)
         damaged[place] ^= 1 << generator.randrange(8)
         done.refuses(bytes(damaged), "is not a checkpoint")
@@ -67,7 +77,7 @@ def test_a_checkpoint_with_any_byte_changed_is_refused(done):
 def test_garbage_is_refused(done):
     generator = random.Random(2)
     letters = (string.ascii_lowercase + string.digits + " \n_-").encode()
-    for number in range(100):
+    for number in range(min(KILLS, 100)):
         length = generator.choice([1, 2, generator.randrange(1, 100), generator.randrange(1, 5000)])
         content = bytes(generator.choices(letters, k=length)) if number % 2 else generator.randbytes(length)
         done.refuses(content, "is not a checkpoint")
@@ -91,10 +101,10 @@ def test_no_number_in_a_checkpoint_ends_the_process(done):
     lines = done.whole.decode().splitlines(keepends=True)[:-1]
     names = [line.split()[0] for line in lines]
     refused = 0
+    far = [0, 1, 10**6, 2**31, 2**53, 2**62, 2**63 - 1, 2**63, 2**64 - 1, 2**64, "x", ""]
     for index in range(2, len(lines)):
         old = int(lines[index].split()[1])
-        near = [0, 1, old - 1, old + 1]
-        for value in (*near, 10**6, 2**31, 2**53, 2**62, 2**63 - 1, 2**63, 2**64 - 1, 2**64, "x", ""):
+        for value in (old - 1, old + 1, *(far if KILLS > 100 else [2**63 - 1, "x"])):
             text = "".join(lines[:index] + [f"{names[index]} {value}\n"] + lines[index + 1 :]).encode()
             done.checkpoint.write_bytes(text + f"end {checksum(text)}\n".encode())
             result = subprocess.run([TOOL, *done.arguments], capture_output=True, env=environment(), timeout=60)
@@ -105,10 +115,10 @@ def test_no_number_in_a_checkpoint_ends_the_process(done):
                 assert done.contents() == done.written and result.stderr.count(b"\n") == 1, what
                 continue
             output = done.target.read_bytes()
-            assert output.startswith(done.written[0]) and output.count(b"\n") == 5, what
+            assert output.startswith(done.written[0]) and output.count(b"\n") == 4, what
             for path, content in zip((done.target, done.letters), done.written):
                 path.write_bytes(content)
-    assert refused > 100
+    assert refused > len(lines)
 
 
 def test_checkpoints_of_other_versions_are_refused(tmp_path):

@@ -113,7 +113,7 @@ struct EmbedCommand: Command {
     do throws(BertQAError) {
       return try context.embed(texts.map(\.text), options: options)
     } catch {
-      let subject = error.item.map { texts[$0].source.shown }
+      let subject = (error.item ?? (texts.count == 1 ? 0 : nil)).map { texts[$0].source.shown }
       throw ToolError(error, command: Self.invocation, subject: subject)
     }
   }

@@ -35,7 +35,10 @@ struct FilterCounters {
 
   init() {}
 
-  /// From `entries`; nil if one is not there.
+  /// More than any run counts; what is added to such a number does not overflow.
+  private static let largest = 1 << 53
+
+  /// From `entries`; nil if one is not there, or is none that a run has counted.
   init?(_ entries: [String: Int]) {
     func entry(_ name: String) -> Int { entries[name] ?? -1 }
     succeeded = entry("succeeded")
@@ -52,6 +55,6 @@ struct FilterCounters {
       if kind == .deadlineExceeded { return entries["failed_\(kind.rawValue)"] ?? 0 }
       return entry("failed_\(kind.rawValue)")
     }
-    guard self.entries.allSatisfy({ $0.value >= 0 }) else { return nil }
+    guard self.entries.allSatisfy({ (0...Self.largest).contains($0.value) }) else { return nil }
   }
 }

@@ -18,9 +18,12 @@ cat "$out/log"
 sed -n 's/^\(.*\): skipped, \(.*\)/\1: \2/p' "$out/log" > "$skipped"
 
 if command -v aarch64-linux-gnu-gcc >/dev/null && command -v qemu-aarch64 >/dev/null; then
-  echo "arm64, emulated:"
   build aarch64-linux-gnu-gcc -O3 -static
-  qemu-aarch64 "$out/kernels_test"
+  # A CPU and the instruction set (kernels.h) that must be chosen on it.
+  for cpu in max:8 cortex-a76:8 cortex-a57:7; do
+    echo "arm64, emulated ${cpu%:*}:"
+    qemu-aarch64 -cpu "${cpu%:*}" "$out/kernels_test" "${cpu#*:}"
+  done
 else
   echo "arm64 kernels: needs gcc-aarch64-linux-gnu and qemu-user" >> "$skipped"
 fi

@@ -101,6 +101,25 @@ static void test_int8(size_t blocks, size_t in, size_t outs) {
       free(sums);
 }
 
+// Bytes at the ends of their ranges: sums of products that are exact in 16 bits are not.
+static void test_extremes(size_t in) {
+  const float one[3] = {1, 1, 1}, zero[3] = {0}, offset[16] = {0};
+  const float scale[16] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+  int8_t *w = malloc(3 * in);
+  uint8_t *x = calloc(in, 16);
+  float y[3 * 16];
+  memset(w, -128, in), memset(w + in, 127, in), memset(w + 2 * in, 1, in);
+  for (size_t k = 0; k < in; k++) x[k / 4 * 64 + k % 4] = 255;
+  kernels->linear_s8(&(bq_weights_s8){w, one, zero, zero}, x, scale, offset, 1, in, 3,
+                     BQ_EPILOGUE_BIAS, y, 3 * 16);
+  for (int token = 0; token < 2; token++) {  // bytes of 255, of 0
+    const float sum = token ? 0 : 255 * (float)in;
+    CHECK(y[token] == -128 * sum && y[16 + token] == 127 * sum && y[32 + token] == sum,
+          "linear_s8 of extremes, %zu: %g, %g, %g", in, y[token], y[16 + token], y[32 + token]);
+  }
+  free(w), free(x);
+}
+
 // The weight with this index as a number, from two random bytes or four.
 static void set_weight(char *w, int32_t format, size_t i, double *value) {
   const float random = number(1);
@@ -281,7 +300,12 @@ static void test_map(const char *name, void (*map)(const float *, size_t, float 
   }
 }
 
-int main(void) {
+// Argument: the instruction set that must be the chosen one.
+int main(int argc, char **argv) {
+  if (argc > 1 && bq_best_isa() != atoi(argv[1])) {
+    fprintf(stderr, "instruction set %d is chosen, not %s\n", bq_best_isa(), argv[1]);
+    return 1;
+  }
   for (int32_t isa = BQ_ISA_PORTABLE; isa <= BQ_ISA_LAST; isa++) {
     kernels = bq_kernels_for(isa);
     if (!kernels) {
@@ -296,6 +320,8 @@ int main(void) {
     }
     test_int8(1, 4, 1);
     test_int8(3, 64, 29);
+    test_int8(35, 44, 9);
+    for (size_t in = 4; in <= 64; in += 4) test_extremes(in);
     for (int32_t format = BQ_FORMAT_F32; format <= BQ_FORMAT_BF16; format++) {
       test_rows(format, 1, 1, 1);
       test_rows(format, 9, 37, 29);

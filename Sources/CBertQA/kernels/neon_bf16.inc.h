@@ -1,60 +1,69 @@
-// Template: the bfloat16 kernels for NEON but attention. neon_mmla.inc.h and f32_math.inc.h come before it.
+// Template: what bf16_kernels.inc.h, bf16_attention.inc.h and s8_attention.inc.h need of NEON. neon_mmla.inc.h and
+// f32_math.inc.h come before it.
 
-// Rounded to nearest even.
 INLINE uint16x4_t v_bf16(V a) { return (uint16x4_t)vcvt_bf16_f32((float32x4_t)a); }
+INLINE void v_store_bf16(uint16_t *p, V a) { vst1_u16(p, v_bf16(a)); }
 
-// a's and b's lanes alternating.
 INLINE VI v_pairs_bf16(V a, V b) {
-  const uint16x4_t low = v_bf16(a), high = v_bf16(b);
-  return (VI)vcombine_u16(vzip1_u16(low, high), vzip2_u16(low, high));
+  const uint16x4_t even = v_bf16(a), odd = v_bf16(b);
+  return (VI)vcombine_u16(vzip1_u16(even, odd), vzip2_u16(even, odd));
 }
 
-KERNEL void SUFFIXED(pack_bf16)(const float *x, size_t blocks, size_t features, uint16_t *y) {
-  for (size_t i = 0; i < blocks * features * BQ_LANES; i += 2 * BQ_LANES)
-    BQ_UNROLL_FOR (size_t v = 0; v < BQ_LANES; v += VL)
-      vi_store(y + i + 2 * v, v_pairs_bf16(v_load(x + i + v), v_load(x + i + BQ_LANES + v)));
+// A tile's sums as the type that they have in a register, and back: a tile has `rows` rows, an odd one twice.
+INLINE void as_ints(const int rows, V acc[][TILE_VECS], VI sums[][TILE_VECS]) {
+  BQ_UNROLL_FOR (int r = 0; r < (rows + 1) / 2 * 2; r++)
+    BQ_UNROLL_FOR (int v = 0; v < VECS; v++) sums[r][v] = (VI)acc[r][v];
+}
+INLINE void as_floats(const int rows, VI sums[][TILE_VECS], V acc[][TILE_VECS]) {
+  BQ_UNROLL_FOR (int r = 0; r < (rows + 1) / 2 * 2; r++)
+    BQ_UNROLL_FOR (int v = 0; v < VECS; v++) acc[r][v] = (V)sums[r][v];
 }
 
-// Like store_tile, for the epilogues that give bfloat16. Pairs need an even `rows`.
-INLINE void store_tile_bf16(const int rows, V acc[][TILE_VECS], int32_t epilogue, uint16_t *y) {
-  if (epilogue == BQ_EPILOGUE_BF16) {
-    BQ_UNROLL_FOR (int r = 0; r < rows; r++)
-      BQ_UNROLL_FOR (int v = 0; v < VECS; v++)
-        vst1_u16(y + r * BQ_LANES + v * VL, v_bf16(acc[r][v]));
-    return;
-  }
-  const int32_t activation = epilogue - BQ_EPILOGUE_BF16_PAIRS;
-  float sums[TILE_ROWS * BQ_LANES];
-  BQ_UNROLL_FOR (int r = 0; r < rows; r++)
-    BQ_UNROLL_FOR (int v = 0; v < VECS; v++) v_store(sums + r * BQ_LANES + v * VL, acc[r][v]);
-  activate_fast_tile(activation, sums, (size_t)(rows * BQ_LANES));
-  for (int i = 0; i + BQ_LANES < rows * BQ_LANES; i += 2 * BQ_LANES)
-    BQ_UNROLL_FOR (int v = 0; v < BQ_LANES; v += VL)
-      vi_store(y + i + 2 * v, v_pairs_bf16(v_load(sums + i + v), v_load(sums + i + BQ_LANES + v)));
+INLINE void clear_tile_bf16(const int rows, const int blocks, V acc[][TILE_VECS]) {
+  (void)blocks;  // one block, here and below
+  BQ_UNROLL_FOR (int r = 0; r < (rows + 1) / 2 * 2; r++)
+    BQ_UNROLL_FOR (int v = 0; v < VECS; v++) acc[r][v] = v_splat(0);
 }
 
-INLINE void linear_tile_bf16(const int rows, const uint16_t *w, const float *bias,
-                             const uint16_t *x, size_t in, int32_t epilogue, void *y,
-                             size_t y_stride) {
+INLINE void dot_tile_bf16(const int rows, const int blocks, const uint16_t *w, size_t w_row,
+                          const size_t w_step, const uint16_t *x, size_t x_step, size_t x_block,
+                          size_t n, const int ahead, V acc[][TILE_VECS]) {
+  (void)blocks, (void)x_block;
   VI sums[TILE_ROWS][TILE_VECS];
-  V acc[TILE_ROWS][TILE_VECS];
-  mmla_tile(1, rows, (const char *)w, in * sizeof *w, (const char *)x, 4 * BQ_LANES, in / 2, 1,
-            sums);
-  BQ_UNROLL_FOR (int r = 0; r < rows; r++)
-    BQ_UNROLL_FOR (int v = 0; v < VECS; v++) acc[r][v] = (V)sums[r][v] + v_splat(bias[r]);
-  if (epilogue >= BQ_EPILOGUE_BF16)
-    store_tile_bf16(rows, acc, epilogue, y);
-  else
-    store_tile(rows, 1, acc, epilogue, activate_fast_tile, y, y_stride);
+  as_ints(rows, acc, sums);
+  mmla_tile(BF16_BF16, rows, (const char *)w, 2 * w_row, 2 * w_step, (const char *)x, 2 * x_step, n,
+            ahead, sums);
+  as_floats(rows, sums, acc);
 }
 
-KERNEL void SUFFIXED(linear_bf16)(const uint16_t *w, const float *bias, const uint16_t *x,
-                                  size_t blocks, size_t in, size_t outs, int32_t epilogue, void *y,
-                                  size_t y_stride) {
-  const size_t size = epilogue >= BQ_EPILOGUE_BF16 ? sizeof(uint16_t) : sizeof(float);
-#define BQ_TILE(rows, count, o, b)                                                        \
-  linear_tile_bf16(rows, w + in * (o), bias + (o), x + in * BQ_LANES * (b), in, epilogue, \
-                   (char *)y + (y_stride * (b) + BQ_LANES * (o)) * size, y_stride)
-  BQ_FOR_TILES(TILE_ROWS, in * BQ_LANES * sizeof(uint16_t), blocks, outs, BQ_TILE);
-#undef BQ_TILE
+INLINE void order_tile_bf16(const int rows, V acc[][TILE_VECS]) {
+  VI sums[TILE_ROWS][TILE_VECS];
+  as_ints(rows, acc, sums);
+  order_sums(BF16_BF16, rows, sums);
+  as_floats(rows, sums, acc);
 }
+
+INLINE void dot_tile_keys(const int rows, const int blocks, const uint8_t *k, const int8_t *q,
+                          size_t q_block, size_t head_dim, VI acc[][TILE_VECS]) {
+  (void)blocks, (void)q_block;
+  mmla_tile(W_UNSIGNED, rows, (const char *)k, 4, 4 * BQ_LANES, (const char *)q, 4 * BQ_LANES,
+            head_dim / 4, 0, acc);
+}
+
+INLINE void order_tile_keys(const int rows, VI acc[][TILE_VECS]) {
+  order_sums(W_UNSIGNED, rows, acc);
+}
+
+// 2^x as 2^floor(x) by the exponent's bits and the rest, in [0, 1), by a polynomial; 0 below -126.
+INLINE V v_exp2_fast(V x) {
+  static const float c[] = {0.99992522f, 0.69583354f, 0.22606716f, 0.078024517f};
+  const V low = v_max(x, v_splat(-127));
+  const V whole = (V)vrndmq_f32((float32x4_t)low);
+  const VI exponent = (VI)vcvtq_s32_f32((float32x4_t)whole) << 23;
+  const VI power = (VI)v_horner(low - whole, c, 4) + exponent;
+  return (V)(power & (VI)(x > v_splat(-126)));
+}
+
+INLINE float v_least(V a) { return vminvq_f32((float32x4_t)a); }
+INLINE float v_most(V a) { return vmaxvq_f32((float32x4_t)a); }
+INLINE VI vi_max(VI a, VI b) { return (VI)vmaxq_s32((int32x4_t)a, (int32x4_t)b); }

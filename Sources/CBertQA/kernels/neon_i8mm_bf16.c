@@ -1,4 +1,4 @@
-// NEON with the matrix instructions of I8MM and BF16.
+// NEON with the matrix instructions of I8MM and BF16: 32 products of bytes or 16 of bfloat16s per instruction.
 #include "kernels_internal.h"
 
 #if BQ_ARM64
@@ -16,13 +16,21 @@
 #define HAS_DOTS_TILE
 INLINE void dots_tile_s8(const int rows, const int blocks, const int8_t *w, const uint8_t *x,
                          size_t in, VI dots[][TILE_VECS]) {
-  (void)blocks;
-  mmla_tile(0, rows, (const char *)w, in, (const char *)x, 4 * BQ_LANES, in / 4, 1, dots);
+  (void)blocks;  // one block
+  BQ_UNROLL_FOR (int r = 0; r < (rows + 1) / 2 * 2; r++)
+    BQ_UNROLL_FOR (int v = 0; v < VECS; v++) dots[r][v] = vi_splat(0);
+  mmla_tile(X_UNSIGNED, rows, (const char *)w, in, 4, (const char *)x, 4 * BQ_LANES, in / 4, 1,
+            dots);
+  order_sums(X_UNSIGNED, rows, dots);
 }
+
 #include "s8_kernels.inc.h"
 #include "neon_bf16.inc.h"
+#include "bf16_kernels.inc.h"
+#define PAIR_ROWS TILE_ROWS
+#include "bf16_attention.inc.h"
 #include "quantize.inc.h"
-#include "neon_attention.inc.h"
+#include "s8_attention.inc.h"
 
 const bq_kernels bq_kernels_neon_i8mm_bf16 = {
     .isa = BQ_ISA_NEON_I8MM_BF16,

@@ -1,41 +1,21 @@
 // The C half alone, against plain loops: what the Swift tests check in more depth, for machines
 // (emulated ones too) and compilers that do not build the Swift half. Exit status 1 on failure.
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "kernels.h"
+#include "kernels_testing.h"
 #include "weights.h"
 
-static int failures;
-static const bq_kernels *kernels;
+int failures;
+const bq_kernels *kernels;
 
-#define CHECK(condition, ...)                                                           \
-  do {                                                                                  \
-    if (!(condition) && failures++ < 20) {                                              \
-      fprintf(stderr, "%s:%d: instruction set %d: ", __FILE__, __LINE__, kernels->isa); \
-      fprintf(stderr, __VA_ARGS__);                                                     \
-      fputc('\n', stderr);                                                              \
-    }                                                                                   \
-  } while (0)
-
-// A number in [-range, range] from a fixed sequence.
-static float number(float range) {
+float number(float range) {
   static uint32_t state = 1;
   state = state * 1664525u + 1013904223u;
   return ((float)(state >> 8) / 8388608.0f - 1) * range;
 }
 
-// `n` floats in memory of exactly that size, for the address sanitizer.
-static float *numbers(size_t n, float range) {
+float *numbers(size_t n, float range) {
   float *p = malloc(n * sizeof *p);
   for (size_t i = 0; i < n; i++) p[i] = number(range);
   return p;
-}
-
-static size_t at(size_t token, size_t feature, size_t features) {
-  return (token / 16 * features + feature) * 16 + token % 16;
 }
 
 static double gelu(double x) { return x / 2 * erfc(-x / sqrt(2)); }
@@ -45,8 +25,7 @@ static double gelu_tanh(double x) {
 static double silu(double x) { return x / (1 + exp(-x)); }
 static double relu(double x) { return isnan(x) ? x : fmax(x, 0); }
 
-// The activations by their epilogues; NULL for the others.
-static double (*const activations[])(double) = {
+double (*const activations[])(double) = {
     [BQ_EPILOGUE_GELU] = gelu, [BQ_EPILOGUE_GELU_TANH] = gelu_tanh, [BQ_EPILOGUE_SILU] = silu,
     [BQ_EPILOGUE_RELU] = relu, [BQ_EPILOGUE_TANH] = tanh, [BQ_EPILOGUE_GATE] = NULL,
 };
@@ -226,45 +205,6 @@ static void test_rotate(size_t heads, size_t dim) {
   free(x), free(turns), free(before);
 }
 
-// One window, a part of its queries, in a chunk of `blocks` blocks with q, k and v side by side.
-static void test_attention(__typeof__(kernels->attention_f32) attention, double error,
-                           size_t blocks, size_t first, size_t tokens, size_t begin, size_t end,
-                           size_t dim) {
-  float *x = numbers(blocks * 16 * 3 * dim, 2), *out = malloc(blocks * 16 * dim * sizeof *out);
-  float *scratch = malloc(bq_attention_s8_scratch(tokens, dim) * sizeof *scratch);
-  double *scores = malloc(tokens * sizeof *scores);
-  for (size_t i = 0; i < blocks * 16 * dim; i++) out[i] = 7;
-  const bq_attention a = {.stride = 3 * dim * 16,
-                          .key_begin = first,
-                          .key_end = first + tokens,
-                          .query_begin = first + begin,
-                          .query_end = first + end,
-                          .head_dim = dim,
-                          .scale = 0.3f,
-                          .scratch = scratch,
-                          .out_stride = dim * 16};
-  attention(&a, x, x + dim * 16, x + 2 * dim * 16, out);
-  for (size_t t = 0; t < blocks * 16; t++) {
-    const int wanted = t >= first + begin && t < first + end;
-    double sum = 0;
-    for (size_t j = 0; j < tokens; j++) {
-      scores[j] = 0;
-      for (size_t d = 0; d < dim; d++)
-        scores[j] += (double)x[at(t, d, 3 * dim)] * x[at(first + j, dim + d, 3 * dim)];
-      sum += scores[j] = exp(0.3 * scores[j]);
-    }
-    for (size_t d = 0; d < dim; d++) {
-      double exact = 0;
-      for (size_t j = 0; j < tokens; j++)
-        exact += scores[j] / sum * x[at(first + j, 2 * dim + d, 3 * dim)];
-      if (!wanted) exact = 7;
-      CHECK(fabs(out[at(t, d, dim)] - exact) <= (wanted ? error : 0), "attention (%g): %g for %g",
-            error, out[at(t, d, dim)], exact);
-    }
-  }
-  free(x), free(out), free(scratch), free(scores);
-}
-
 // y[i] = f(x[i]) for i < n ≤ 32 and an epilogue's activation f, by a linear layer with one input and
 // weights of 0: f of its bias.
 static int32_t mapped;
@@ -333,14 +273,8 @@ int main(int argc, char **argv) {
     test_norm(2, 101);
     test_rotate(1, 2);
     test_rotate(3, 14);
-    test_attention(kernels->attention_f32, 2e-5, 1, 0, 1, 0, 1, 1);
-    test_attention(kernels->attention_f32, 2e-5, 3, 4, 37, 0, 37, 32);
-    test_attention(kernels->attention_f32, 2e-5, 5, 24, 50, 7, 41, 20);
-    if (kernels->attention_s8) {
-      test_attention(kernels->attention_s8, 0.05, 1, 0, 1, 0, 1, 4);
-      test_attention(kernels->attention_s8, 0.05, 3, 4, 37, 0, 37, 32);
-      test_attention(kernels->attention_s8, 0.05, 5, 24, 50, 7, 41, 20);
-    }
+    test_attentions();
+    test_bf16();
     test_map("exp", kernels->exp_f32, exp, 2.4e-7);
     test_map("tanh", kernels->tanh_f32, tanh, 2e-7);
     for (mapped = BQ_EPILOGUE_BIAS; mapped <= BQ_EPILOGUE_TANH; mapped++)

@@ -240,6 +240,18 @@ static void test_map(const char *name, void (*map)(const float *, size_t, float 
   }
 }
 
+// Whether this architecture has CPUs with the instruction set.
+static int is_of_architecture(int32_t isa) {
+  const int is_neon = isa >= BQ_ISA_NEON && isa <= BQ_ISA_NEON_I8MM_BF16;
+#if defined(__aarch64__)
+  return is_neon || isa == BQ_ISA_PORTABLE;
+#elif defined(__x86_64__)
+  return !is_neon;
+#else
+  return isa == BQ_ISA_PORTABLE;
+#endif
+}
+
 // Argument: the instruction set that must be the chosen one.
 int main(int argc, char **argv) {
   if (argc > 1 && bq_best_isa() != atoi(argv[1])) {
@@ -249,6 +261,7 @@ int main(int argc, char **argv) {
   for (int32_t isa = BQ_ISA_PORTABLE; isa <= BQ_ISA_LAST; isa++) {
     kernels = bq_kernels_for(isa);
     if (!kernels) {
+      if (!is_of_architecture(isa)) continue;
       printf("instruction set %d: skipped, this CPU or build lacks it\n", isa);
       continue;
     }

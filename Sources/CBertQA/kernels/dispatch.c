@@ -3,6 +3,16 @@
 
 #if BQ_ARM64
 #include <sys/auxv.h>
+// Headers of older systems do not have what newer kernels say.
+#ifndef HWCAP_ASIMDDP
+#define HWCAP_ASIMDDP (1 << 20)
+#endif
+#ifndef HWCAP2_I8MM
+#define HWCAP2_I8MM (1 << 13)
+#endif
+#ifndef HWCAP2_BF16
+#define HWCAP2_BF16 (1 << 14)
+#endif
 #endif
 
 // All that are compiled for this architecture, the one that is preferred first.

@@ -50,6 +50,8 @@ INLINE void mmla_step(const mmla_kind kind, const int rows, const char *w, size_
     }
   }
   BQ_UNROLL_FOR (int v = 0; v < VECS; v++) {
+    // Loads stay where they are: made earlier, they would need registers that the sums have.
+    __asm__ volatile("" ::: "memory");
     const VI a = vi_load(x + v * 16), b = both ? vi_load(x + x_step + v * 16) : vi_splat(0);
     const VI low = zip_low(a, b), high = zip_high(a, b);
     BQ_UNROLL_FOR (int p = 0; p < pairs; p++) {

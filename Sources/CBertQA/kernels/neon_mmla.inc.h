@@ -50,14 +50,17 @@ INLINE void mmla_step(const mmla_kind kind, const int rows, const char *w, size_
     }
   }
   BQ_UNROLL_FOR (int v = 0; v < VECS; v++) {
-    // Loads stay where they are: made earlier, they would need registers that the sums have.
-    __asm__ volatile("" ::: "memory");
     const VI a = vi_load(x + v * 16), b = both ? vi_load(x + x_step + v * 16) : vi_splat(0);
     const VI low = zip_low(a, b), high = zip_high(a, b);
     BQ_UNROLL_FOR (int p = 0; p < pairs; p++) {
       VI *low_sum = &sums[2 * p + v / 2][2 * v % 4], *high_sum = low_sum + 1;
       *low_sum = v_mmla(kind, *low_sum, low, weights[p]);
       *high_sum = v_mmla(kind, *high_sum, high, weights[p]);
+    }
+    // The next tokens are not loaded before: there are no registers for them beside the sums.
+    BQ_UNROLL_FOR (int p = 0; p < pairs; p++) {
+      VI *low_sum = &sums[2 * p + v / 2][2 * v % 4];
+      __asm__ volatile("" : "+w"(low_sum[0]), "+w"(low_sum[1])::"memory");
     }
   }
 }

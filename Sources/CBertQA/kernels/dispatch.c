@@ -20,7 +20,8 @@ static const bq_kernels *const tables[] = {
 #if BQ_X86
     &bq_kernels_avx512_vnni_bf16, &bq_kernels_avx512_vnni, &bq_kernels_avx512, &bq_kernels_avx2,
 #elif BQ_ARM64
-    &bq_kernels_neon_i8mm_bf16, &bq_kernels_neon_dotprod,
+    &bq_kernels_neon_i8mm_bf16,
+    &bq_kernels_neon_dotprod,
     &bq_kernels_neon,
 #endif
     &bq_kernels_portable,

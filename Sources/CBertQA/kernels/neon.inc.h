@@ -14,14 +14,13 @@ typedef int32_t VI __attribute__((vector_size(16)));
 #define KEY_ROWS 4
 #define VALUE_ROWS 4
 
-// The f32 kernels, which every NEON table has in common, and the bytes of activations.
+// The f32 kernels, which every NEON table has in common.
 #define BQ_NEON_F32                                                                       \
   .linear_f32 = bq_linear_f32_neon, .layer_norm_f32 = bq_layer_norm_f32_neon,             \
   .rotate_f32 = bq_rotate_f32_neon, .attention_f32 = bq_attention_f32_neon,               \
   .relative_keys_f32 = bq_relative_keys_f32_neon, .relative_bias = bq_relative_bias_neon, \
   .multiply_rows = bq_multiply_rows_neon, .lstm_cell = bq_lstm_cell_neon,                 \
-  .gru_cell = bq_gru_cell_neon, .exp_f32 = bq_exp_f32_neon, .tanh_f32 = bq_tanh_f32_neon, \
-  .quantize_u8 = bq_quantize_u8_neon
+  .gru_cell = bq_gru_cell_neon, .exp_f32 = bq_exp_f32_neon, .tanh_f32 = bq_tanh_f32_neon
 
 INLINE V v_load(const float *p) { return (V)vld1q_f32(p); }
 INLINE void v_store(float *p, V a) { vst1q_f32(p, (float32x4_t)a); }

@@ -9,8 +9,7 @@ typedef enum { BF16_BF16, X_UNSIGNED, W_UNSIGNED } mmla_kind;
 INLINE VI v_mmla(const mmla_kind kind, VI sum, VI x, VI w) {
   if (kind == BF16_BF16)
     return (VI)vbfmmlaq_f32((float32x4_t)sum, (bfloat16x8_t)w, (bfloat16x8_t)x);
-  if (kind == W_UNSIGNED)
-    return (VI)vusmmlaq_s32((int32x4_t)sum, (uint8x16_t)w, (int8x16_t)x);
+  if (kind == W_UNSIGNED) return (VI)vusmmlaq_s32((int32x4_t)sum, (uint8x16_t)w, (int8x16_t)x);
   return (VI)vusmmlaq_s32((int32x4_t)sum, (uint8x16_t)x, (int8x16_t)w);
 }
 

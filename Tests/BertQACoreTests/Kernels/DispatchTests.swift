@@ -31,6 +31,16 @@ import Testing
   @Test(.enabled(if: has(.avx512VNNIBF16), "no test covers AVX-512 BF16: this CPU lacks it"))
   func avx512VNNIBF16() throws { try check(.avx512VNNIBF16) }
 
+  #if arch(arm64)
+    @Test func neon() throws { try check(.neon) }
+
+    @Test(.enabled(if: has(.neonDotProduct), "no test covers NEON's dot products: this CPU lacks them"))
+    func neonDotProduct() throws { try check(.neonDotProduct) }
+
+    @Test(.enabled(if: has(.neonI8MMBF16), "no test covers I8MM and BF16: this CPU lacks them"))
+    func neonI8MMBF16() throws { try check(.neonI8MMBF16) }
+  #endif
+
   private func check(_ isa: InstructionSet) throws {
     let table = try #require(Kernels(isa: isa.rawValue)).table
     #expect(table.isa == isa.rawValue)
@@ -43,7 +53,8 @@ import Testing
       table.pack_bf16 != nil, table.linear_bf16 != nil, table.attention_bf16 != nil,
       table.attention_s8 != nil, table.relative_keys_bf16 != nil,
     ]
-    #expect(bf16.allSatisfy { $0 == (isa == .avx512VNNIBF16) })
+    let hasBF16 = isa == .avx512VNNIBF16 || isa == .neonI8MMBF16
+    #expect(bf16.allSatisfy { $0 == hasBF16 })
   }
 }
 

@@ -36,7 +36,7 @@ export SOURCE_DATE_EPOCH := $(SOURCE_DATE_EPOCH)
 # Where the tests leave what they skipped and why, a file for each runner.
 export BERTQA_SKIPPED = $(CURDIR)/.build/skipped
 
-.PHONY: all help demo check lint test test-swift test-c test-consumer test-python test-parity topics-model manifests \
+.PHONY: all help demo check lint test test-swift test-c test-consumer test-python test-parity test-debian topics-model manifests \
   fuzz fuzz-replay sanitize $(sanitizers) faults kills linear million differential soak reproducible test-long \
   accuracy bench bench-quick bench-sequence setup install uninstall \
   sqlite deb wheel dist sbom abi-baseline clean
@@ -80,6 +80,7 @@ test-c: all ## the kernels alone, and the ABI from C and C++
 	Tests/c/kernels.sh
 	BERTQA_PREFIX=$(stage) Tests/c/run.sh
 	BERTQA_PREFIX=$(stage) Tests/abi/clients.sh
+	Tests/abi/signatures.sh
 	BERTQA_PREFIX=$(stage) Tests/fuzz/fuzz.sh replay
 	BERTQA_PREFIX=$(stage) Tests/c/valgrind.sh
 
@@ -132,6 +133,10 @@ long_parts := reproducible $(sanitizers) fuzz linear differential soak kills fau
 
 test-long: setup all ## the table of docs/testing.md, in an hour: long_parts, LANES (default: 2) at a time
 	Tests/long.sh $(MAKE) $(long_parts)
+
+DEBIAN_ROOT ?= $(CURDIR)/.build/debian
+test-debian: ## build and test with Debian 13's Swift in DEBIAN_ROOT, which debootstrap makes (as root)
+	Tests/debian.sh $(DEBIAN_ROOT)
 
 test-parity: all ## live comparison with torch and transformers (downloads gigabytes)
 	BERTQA_PREFIX=$(stage) Tests/parity/run.sh $(PYTHON)

@@ -92,7 +92,7 @@ final class AskSession {
     limits.limit(&options.call)
     defer { progress?.clear() }
     let bytes = Array(question.utf8)
-    let results = try bytes.withUnsafeBufferPointer { question throws(ToolError) in
+    let results = try bytes.withElements { question throws(ToolError) in
       try ofCore(AskCommand.invocation) { () throws(BertQAError) in
         try context.answerBatch(texts.map { (question: question, document: $0.bytes) }, options: options)
       }

@@ -93,7 +93,7 @@ final class RecordOutput {
     try begin()
     if let encoder {
       var compressed: [UInt8] = []
-      try buffer.withUnsafeBufferPointer { bytes throws(ToolError) in
+      try buffer.withElements { bytes throws(ToolError) in
         try encoder.encode(UnsafeRawBufferPointer(bytes), isLast: endsMember, to: &compressed)
       }
       isInMember = !endsMember

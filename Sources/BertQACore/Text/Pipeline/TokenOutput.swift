@@ -27,13 +27,14 @@ struct TokenOutput: ~Copyable {
     _ tokens: consuming Tokens, of caller: UnsafeBufferPointer<UInt8>, _ trimming: OffsetTrimming?,
     _ modelMemory: AnyObject?, _ monitor: CallMonitor?
   ) throws(BertQAError) {
+    // Before anything is stored: Swift 6.0's compiler stops at an error that leaves some of it without a value.
+    let memory = try GrowableBuffer<UInt32>(repeating: 0, count: 3 * Self.capacity)
     self.tokens = tokens
     self.trimming = trimming
     spaces = trimming?.table
     self.caller = caller
     self.monitor = monitor
     self.modelMemory = modelMemory
-    let memory = try GrowableBuffer<UInt32>(repeating: 0, count: 3 * Self.capacity)
     let ids = UnsafeMutableRawPointer(memory.base).assumingMemoryBound(to: Int32.self)
     pending = PendingTokens(
       ids: ids, starts: memory.base + Self.capacity, ends: memory.base + 2 * Self.capacity)

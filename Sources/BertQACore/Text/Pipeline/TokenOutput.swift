@@ -27,8 +27,15 @@ struct TokenOutput: ~Copyable {
     _ tokens: consuming Tokens, of caller: UnsafeBufferPointer<UInt8>, _ trimming: OffsetTrimming?,
     _ modelMemory: AnyObject?, _ monitor: CallMonitor?
   ) throws(BertQAError) {
-    // Before anything is stored: Swift 6.0's compiler stops at an error that leaves some of it without a value.
     let memory = try GrowableBuffer<UInt32>(repeating: 0, count: 3 * Self.capacity)
+    self.init(tokens, of: caller, trimming, modelMemory, monitor, memory)
+  }
+
+  /// Swift 6.0's compiler stops at an initialiser that stores values and may throw.
+  private init(
+    _ tokens: consuming Tokens, of caller: UnsafeBufferPointer<UInt8>, _ trimming: OffsetTrimming?,
+    _ modelMemory: AnyObject?, _ monitor: CallMonitor?, _ memory: consuming GrowableBuffer<UInt32>
+  ) {
     self.tokens = tokens
     self.trimming = trimming
     spaces = trimming?.table

@@ -82,6 +82,17 @@ static float *floats(size_t n, float scale) {
   return p;
 }
 
+// Bytes that are distributed like a model's weights: a bell whose ends are the greatest bytes. Some kernels'
+// speed depends on how many weights are large.
+static void fill_weights(float *to, size_t n) {
+  int8_t *w = (int8_t *)to;
+  for (size_t i = 0; i < n; i++) {
+    int sum = 0;
+    for (int part = 0; part < 4; part++) sum += rand() % 69 - 34;
+    w[i] = (int8_t)(sum < -127 ? -127 : sum > 127 ? 127 : sum);
+  }
+}
+
 // One kernel's call; each of the functions below uses what it needs of it.
 typedef struct {
   const bq_kernels *kernels;
@@ -224,9 +235,10 @@ int main(int argc, char **argv) {
     for (size_t l = 0; l < 2; l++)
       for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
         const size_t in = shapes[s][0], outs = shapes[s][1], tokens = lengths[l];
-        // The bytes of small floats are as good numbers as any.
+        // The bytes of small floats are as good activations as any.
         float *w = floats(in * outs, 0.1f), *bias = floats(outs, 1), *x = floats(in * tokens, 2);
         float *y = floats(outs * tokens, 2), *scales = floats(tokens, 1);
+        if (number == S8) fill_weights(w, in * outs);
         const int32_t epilogue = outs == 4 * in ? BQ_EPILOGUE_GELU : BQ_EPILOGUE_BIAS;
         const job_t job = {kernels, w, bias, x, y, scales, tokens, in, outs, 0, epilogue, number};
         snprintf(name, sizeof name, "linear_%s %zu -> %zu, %zu%s", numbers[number], in, outs,
@@ -258,6 +270,7 @@ int main(int argc, char **argv) {
     for (size_t l = 0; l < 2; l++) {
       const size_t tokens = lengths[l], head_dim = hidden / 12;
       float *w = floats(3 * hidden * hidden, 1), *bias = floats(4 * hidden, 1e-6f);
+      fill_weights(w, 12 * hidden * hidden);
       float *y = floats(hidden * tokens, 2),
             *scratch = floats(bq_attention_s8_scratch(tokens, head_dim), 1);
       const job_t job = {kernels, w, bias, NULL, y, scratch, tokens, hidden, 0, head_dim, 0, S8};

@@ -101,6 +101,41 @@ static void test_int8(size_t blocks, size_t in, size_t outs) {
       free(sums);
 }
 
+// Sums of the greatest bytes that quantize_u8 gives with the greatest weights, exactly. `stride`: of
+// the columns that have them, the others' weights are small.
+static void test_int8_extremes(size_t blocks, size_t in, size_t outs, size_t stride) {
+  const size_t tokens = blocks * 16;
+  float x[4 * 16], scale[16], offset[16];
+  uint8_t top[4 * 16], most = 0;
+  for (int i = 0; i < 4 * 16; i++) x[i] = i < 16 ? -1e-6f * (float)i : (float)(i % 16);
+  kernels->quantize_u8(x, 1, 4, top, scale, offset);
+  for (int i = 0; i < 4 * 16; i++) most = top[i] > most ? top[i] : most;
+  CHECK(most >= 126, "quantize_u8: at most %d", most);
+  uint8_t *u8 = malloc(tokens * in);
+  int8_t *w = malloc(in * outs);
+  float *zeros = calloc(tokens + outs, sizeof *zeros), *ones = numbers(tokens + outs, 0);
+  float *y = malloc(tokens * outs * sizeof *y);
+  for (size_t i = 0; i < tokens + outs; i++) ones[i] = 1;
+  for (size_t i = 0; i < tokens * in; i++) u8[i] = i % 64 < 48 ? most : (uint8_t)(fabsf(number(1)) * most);
+  // Rows of one sign, of the other, of both.
+  for (size_t o = 0; o < outs; o++)
+    for (size_t k = 0; k < in; k++) {
+      const int sign = o % 3 == 0 ? 1 : o % 3 == 1 ? -1 : number(1) < 0 ? -1 : 1;
+      w[o * in + k] = (int8_t)(sign * (k / 8 % stride == 0 ? 127 : (int)number(60)));
+    }
+  kernels->linear_s8(&(bq_weights_s8){w, ones, zeros, zeros}, u8, ones, zeros, blocks, in, outs,
+                     BQ_EPILOGUE_BIAS, y, outs * 16);
+  for (size_t t = 0; t < tokens; t++)
+    for (size_t o = 0; o < outs; o++) {
+      int32_t dot = 0;
+      for (size_t k = 0; k < in; k++)
+        dot += u8[(t / 16 * in + k / 4 * 4) * 16 + t % 16 * 4 + k % 4] * w[o * in + k];
+      CHECK(y[at(t, o, outs)] == (float)dot, "linear_s8 %zu->%zu: %g for %d", in, outs,
+            y[at(t, o, outs)], dot);
+    }
+  free(u8), free(w), free(zeros), free(ones), free(y);
+}
+
 // The weight with this index as a number, from two random bytes or four.
 static void set_weight(char *w, int32_t format, size_t i, double *value) {
   const float random = number(1);
@@ -296,6 +331,12 @@ int main(void) {
     }
     test_int8(1, 4, 1);
     test_int8(3, 64, 29);
+    test_int8(5, 84, 13);
+    for (size_t stride = 1; stride <= 16; stride *= 4) {
+      test_int8_extremes(1, 4, 1, stride);
+      test_int8_extremes(4, 100, 19, stride);
+      test_int8_extremes(7, 516, 29, stride);
+    }
     for (int32_t format = BQ_FORMAT_F32; format <= BQ_FORMAT_BF16; format++) {
       test_rows(format, 1, 1, 1);
       test_rows(format, 9, 37, 29);

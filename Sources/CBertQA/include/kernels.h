@@ -129,11 +129,13 @@ typedef struct bq_kernels {
   // int8. Activations u8 with four neighbouring features of a token side by side,
   // x[block][feature/4][16][4], of value scale[token] · u + offset[token]. `features` and `in` are
   // multiples of 4. scale and offset: [blocks][16]. Each token gets the range of its own values
-  // and 0, so batches do not change results. Infinities and NaN give unspecified numbers.
+  // and 0, cut into byte_steps, so batches do not change results. Bytes are at most byte_steps + 2.
+  // Infinities and NaN give unspecified numbers.
+  int32_t byte_steps;  // 253, or 126 where no instruction adds products of 8 bits without saturating
   void (*quantize_u8)(const float *x, size_t blocks, size_t features, uint8_t *y, float *scale,
                       float *offset);
 
-  // As linear_f32; the sums of byte products are exact, up to in = 2^16. The GELUs are
+  // As linear_f32, of what quantize_u8 gave; the sums of byte products are exact, up to in = 2^16. The GELUs are
   // those of 8-bit results: absolute error ≤ 6e-6. The epilogues that give bfloat16 are not for it.
   void (*linear_s8)(const bq_weights_s8 *weights, const uint8_t *x, const float *scale,
                     const float *offset, size_t blocks, size_t in, size_t outs, int32_t epilogue,

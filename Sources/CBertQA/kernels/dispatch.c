@@ -4,12 +4,21 @@
 // All that are compiled for this architecture, the one that is preferred first.
 static const bq_kernels *const tables[] = {
 #if BQ_X86
-    &bq_kernels_avx512_vnni_bf16, &bq_kernels_avx512_vnni, &bq_kernels_avx512, &bq_kernels_avx2,
+    &bq_kernels_avx512_vnni_bf16, &bq_kernels_avx512_vnni, &bq_kernels_avx512,
+    &bq_kernels_avx2_vnni,        &bq_kernels_avx2,
 #endif
     &bq_kernels_portable,
 };
 
 #if BQ_X86
+#include <cpuid.h>
+
+// Clang 17's __builtin_cpu_supports does not know AVX-VNNI. It needs no more of the operating system than AVX2.
+static int has_avx_vnni(void) {
+  unsigned a, b, c, d;
+  return __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a >> 4 & 1);
+}
+
 // __builtin_cpu_supports also asks whether the operating system saves the registers.
 static int supports(int32_t isa) {
   __builtin_cpu_init();
@@ -17,6 +26,7 @@ static int supports(int32_t isa) {
     case BQ_ISA_AVX2:
       return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
              __builtin_cpu_supports("f16c");
+    case BQ_ISA_AVX2_VNNI: return supports(BQ_ISA_AVX2) && has_avx_vnni();
     case BQ_ISA_AVX512:
       return supports(BQ_ISA_AVX2) && __builtin_cpu_supports("avx512f") &&
              __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&

@@ -36,11 +36,23 @@
 extern const bq_kernels bq_kernels_portable;
 #if BQ_X86
 extern const bq_kernels bq_kernels_avx2;
+extern const bq_kernels bq_kernels_avx2_vnni;
 extern const bq_kernels bq_kernels_avx512;
 extern const bq_kernels bq_kernels_avx512_vnni;
 extern const bq_kernels bq_kernels_avx512_vnni_bf16;
 
 // Kernels that later tables take from earlier instruction sets.
+BQ_KERNEL(linear_f32, avx2);
+BQ_KERNEL(layer_norm_f32, avx2);
+BQ_KERNEL(rotate_f32, avx2);
+BQ_KERNEL(attention_f32, avx2);
+BQ_KERNEL(relative_keys_f32, avx2);
+BQ_KERNEL(relative_bias, avx2);
+BQ_KERNEL(multiply_rows, avx2);
+BQ_KERNEL(lstm_cell, avx2);
+BQ_KERNEL(gru_cell, avx2);
+BQ_KERNEL(exp_f32, avx2);
+BQ_KERNEL(tanh_f32, avx2);
 BQ_KERNEL(linear_f32, avx512);
 BQ_KERNEL(layer_norm_f32, avx512);
 BQ_KERNEL(rotate_f32, avx512);
@@ -52,7 +64,6 @@ BQ_KERNEL(lstm_cell, avx512);
 BQ_KERNEL(gru_cell, avx512);
 BQ_KERNEL(exp_f32, avx512);
 BQ_KERNEL(tanh_f32, avx512);
-BQ_KERNEL(quantize_u8, avx512);
 BQ_KERNEL(linear_s8, avx512_vnni);
 #endif
 

@@ -22,6 +22,9 @@ import Testing
   @Test(.enabled(if: has(.avx2), "no test covers AVX2: this CPU lacks it"))
   func avx2() throws { try check(.avx2) }
 
+  @Test(.enabled(if: has(.avx2VNNI), "no test covers AVX-VNNI: this CPU lacks it"))
+  func avx2VNNI() throws { try check(.avx2VNNI) }
+
   @Test(.enabled(if: has(.avx512), "no test covers AVX-512: this CPU lacks it"))
   func avx512() throws { try check(.avx512) }
 

@@ -79,6 +79,7 @@ private func quantize(_ isa: Int32, _ x: [Float], blocks: Int) throws -> Quantiz
 
 @Test(arguments: instructionSets)
 func quantizationIsWithinHalfAStep(isa: Int32) throws {
+  let steps = try #require(Kernels(isa: isa)).table.byte_steps
   var random = TestRandom(11)
   for (blocks, features) in [(1, 4), (2, 20), (3, 384)] {
     var x = random.floats(blocks * features * 16, -1...5)
@@ -94,7 +95,7 @@ func quantizationIsWithinHalfAStep(isa: Int32) throws {
     for token in 0..<blocks * 16 {
       let values = (0..<features).map { x[ReferenceKernels.index(token, $0, of: features)] }
       let range = max(values.max() ?? 0, 0) - min(values.min() ?? 0, 0)
-      #expect(abs(q.scale[token] * 253 - range) <= range * 1e-5 + 1e-30)
+      #expect(abs(q.scale[token] * Float(steps) - range) <= range * 1e-5 + 1e-30)
       for f in 0..<features {
         let error = abs(q.value(token, f, of: features) - values[f])
         #expect(error <= 0.5001 * q.scale[token] + 1e-30, "token \(token), \(values[f])")
@@ -103,6 +104,10 @@ func quantizationIsWithinHalfAStep(isa: Int32) throws {
   }
 }
 
+/// The instruction sets with FMA by the steps that they cut a token's range into: within a group, results do not
+/// depend on the instruction set.
+private let fusedGroups = Dictionary(grouping: fusedInstructionSets) { Kernels(isa: $0)?.table.byte_steps ?? 0 }
+
 /// Results depend neither on the lane nor on the other tokens, and with FMA not on the instruction
 /// set either.
 @Test(.needsFMA)
@@ -110,9 +115,9 @@ func quantizationOfATokenIsAlwaysTheSame() throws {
   var random = TestRandom(12)
   let features = 48
   let token = random.floats(features)
-  var seen: [Float]?
-  for isa in fusedInstructionSets {
-    for at in [0, 7, 15, 16, 47] {
+  for group in fusedGroups.values {
+    var seen: [Float]?
+    for (isa, at) in group.flatMap({ isa in [0, 7, 15, 16, 47].map { (isa, $0) } }) {
       var x = random.floats(3 * features * 16, -9...9)
       for f in 0..<features { x[ReferenceKernels.index(at, f, of: features)] = token[f] }
       let q = try quantize(isa, x, blocks: 3)
@@ -154,7 +159,8 @@ func linearInt8MatchesReference(isa: Int32, epilogue: Int32) throws {
 @Test(arguments: instructionSets)
 func int8ProductsDoNotSaturate(isa: Int32) throws {
   let kernels = try #require(Kernels(isa: isa))
-  for (weight, byte) in [(Int8(-128), UInt8(255)), (127, 255), (-128, 1)] {
+  let most = UInt8(kernels.table.byte_steps + 2)
+  for (weight, byte) in [(Int8(-128), most), (127, most), (-128, 1)] {
     let inputs = 256
     let w = [Int8](repeating: weight, count: inputs)
     let x = [UInt8](repeating: byte, count: inputs * 16)
@@ -184,9 +190,11 @@ func linearInt8IsTheSameInAnyBatchAndWithAnyFMA() throws {
   let (inputs, outs) = (96, 29)
   let layer = Int8Layer(inputs: inputs, outs: outs, random: &random)
   let token = random.floats(inputs)
-  var seen: [Float]?
-  for isa in fusedInstructionSets {
-    for (blocks, at) in [(1, 3), (2, 31), (3, 0), (90, 700)] {
+  for group in fusedGroups.values {
+    var seen: [Float]?
+    for (isa, (blocks, at)) in group.flatMap({ isa in
+      [(1, 3), (2, 31), (3, 0), (90, 700)].map { (isa, $0) }
+    }) {
       var x = random.floats(blocks * inputs * 16)
       for k in 0..<inputs { x[ReferenceKernels.index(at, k, of: inputs)] = token[k] }
       let all = try layer.run(
@@ -208,7 +216,7 @@ func activationsOfInt8LayersAreWithinTheirBounds(isa: Int32, epilogue: Int32) th
   let bias = special + random.floats(1000, -7...7)
   let layer = Int8Layer(inputs: 4, bias: bias)
   let x = Quantized(
-    u8: .init(repeating: 200, count: 64), scale: .init(repeating: 1, count: 16),
+    u8: .init(repeating: 100, count: 64), scale: .init(repeating: 1, count: 16),
     offset: .init(repeating: 1, count: 16))
   let found = try layer.run(
     isa, x, blocks: 1, epilogue: epilogue, y: .init(repeating: 0, count: bias.count * 16))

@@ -8,8 +8,8 @@ typedef int32_t VI __attribute__((vector_size(32)));
 #define VL 8
 #define TILE_ROWS 6
 #define TILE_BLOCKS 1
-#define KEY_ROWS 4
-#define VALUE_ROWS 4
+#define KEY_ROWS 6
+#define VALUE_ROWS 6
 
 INLINE V v_load(const float *p) { return _mm256_loadu_ps(p); }
 INLINE void v_store(float *p, V a) { _mm256_storeu_ps(p, a); }

@@ -24,6 +24,9 @@
 #define BQ_UNROLL_FOR(...) _Pragma("GCC unroll 32") for (__VA_ARGS__)
 #endif
 
+// Keeps the compiler from computing a pointer from another each time, which takes an instruction.
+#define BQ_OPAQUE(pointer) __asm__("" : "+r"(pointer))
+
 #if defined(__x86_64__)
 #define BQ_X86 1
 #else

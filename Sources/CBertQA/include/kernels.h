@@ -103,6 +103,9 @@ typedef struct {
 // One instruction set's kernels.
 typedef struct bq_kernels {
   int32_t isa;
+  // Steps that the range of an int8 activation is cut into: 253, or 126 where no instruction adds
+  // products of 8 bits without saturating.
+  int32_t byte_steps;
 
   // y[b][o][16] for o < outs, b < blocks; x: [blocks][in][16], w: [outs][in] row-major (any
   // alignment of 4), bias: [outs]. y_stride: floats from one block of y to the next (y may be a
@@ -131,7 +134,6 @@ typedef struct bq_kernels {
   // multiples of 4. scale and offset: [blocks][16]. Each token gets the range of its own values
   // and 0, cut into byte_steps, so batches do not change results. Bytes are at most byte_steps + 2.
   // Infinities and NaN give unspecified numbers.
-  int32_t byte_steps;  // 253, or 126 where no instruction adds products of 8 bits without saturating
   void (*quantize_u8)(const float *x, size_t blocks, size_t features, uint8_t *y, float *scale,
                       float *offset);
 

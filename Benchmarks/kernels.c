@@ -101,11 +101,12 @@ typedef struct {
   size_t tokens, in, outs, head_dim;
   int32_t epilogue;
   number_t number;
+  const uint64_t *large;
 } job_t;
 
 static void run_linear(const job_t *j) {
   const size_t blocks = (j->tokens + 15) / 16, stride = j->outs * 16;
-  const bq_weights_s8 weights = {(const int8_t *)j->w, j->bias, j->bias, j->bias};
+  const bq_weights_s8 weights = {(const int8_t *)j->w, j->bias, j->bias, j->bias, j->large};
   switch (j->number) {
     case F32:
       j->kernels->linear_f32(j->w, j->bias, j->x, blocks, j->in, j->outs, j->epilogue, j->y,
@@ -165,7 +166,7 @@ static void run_layer(const job_t *j) {
   }
   float *x = j->y;
   const int8_t *w = (const int8_t *)j->w;
-  bq_weights_s8 weights = {w, j->bias, j->bias, j->bias};
+  bq_weights_s8 weights = {w, j->bias, j->bias, j->bias, NULL};
   k->quantize_u8(x, blocks, hidden, u8, scales, scales);
   for (size_t i = 0; i < 3; i++, weights.w += hidden * hidden)
     k->linear_s8(&weights, u8, scales, scales, blocks, hidden, hidden, BQ_EPILOGUE_BIAS,
@@ -238,14 +239,21 @@ int main(int argc, char **argv) {
         // The bytes of small floats are as good activations as any.
         float *w = floats(in * outs, 0.1f), *bias = floats(outs, 1), *x = floats(in * tokens, 2);
         float *y = floats(outs * tokens, 2), *scales = floats(tokens, 1);
-        if (number == S8) fill_weights(w, in * outs);
+        uint64_t *large = NULL;
+        if (number == S8) {
+          fill_weights(w, in * outs);
+          if (kernels->find_large_s8) {
+            large = malloc(outs * bq_large_words(in) * sizeof *large);
+            kernels->find_large_s8((const int8_t *)w, outs, in, large);
+          }
+        }
         const int32_t epilogue = outs == 4 * in ? BQ_EPILOGUE_GELU : BQ_EPILOGUE_BIAS;
-        const job_t job = {kernels, w, bias, x, y, scales, tokens, in, outs, 0, epilogue, number};
+        const job_t job = {kernels, w, bias, x, y, scales, tokens, in, outs, 0, epilogue, number, large};
         snprintf(name, sizeof name, "linear_%s %zu -> %zu, %zu%s", numbers[number], in, outs,
                  tokens, epilogue ? " gelu" : "");
         if (strstr(name, filter))
           measure(name, &job, run_linear, 2.0 * (double)(in * outs * tokens));
-        free(w), free(bias), free(x), free(y), free(scales);
+        free(w), free(bias), free(x), free(y), free(scales), free(large);
       }
     if (number == S8 && !kernels->attention_s8) continue;
     for (size_t head_dim = 32; head_dim <= 64; head_dim += 32)

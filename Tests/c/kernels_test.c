@@ -69,6 +69,14 @@ static void test_linear(size_t blocks, size_t in, size_t outs, int32_t epilogue)
   free(w), free(bias), free(x), free(y), free(before);
 }
 
+// As a model's weights are prepared; to be freed.
+static uint64_t *large_of(const int8_t *w, size_t outs, size_t in) {
+  if (!kernels->find_large_s8) return NULL;
+  uint64_t *large = malloc(outs * bq_large_words(in) * sizeof *large);
+  kernels->find_large_s8(w, outs, in, large);
+  return large;
+}
+
 static void test_int8(size_t blocks, size_t in, size_t outs) {
   const size_t tokens = blocks * 16;
   float *x = numbers(tokens * in, 4), *y = malloc(tokens * outs * sizeof *y);
@@ -80,8 +88,9 @@ static void test_int8(size_t blocks, size_t in, size_t outs) {
   for (size_t i = 0; i < in * outs; i++) w[i] = (int8_t)number(128);
   bq_row_sums_s8(w, unit, outs, in, sums);
   kernels->quantize_u8(x, blocks, in, u8, scale, offset);
-  kernels->linear_s8(&(bq_weights_s8){w, unit, sums, bias}, u8, scale, offset, blocks, in, outs,
-                     BQ_EPILOGUE_BIAS, y, outs * 16);
+  uint64_t *large = large_of(w, outs, in);
+  kernels->linear_s8(&(bq_weights_s8){w, unit, sums, bias, large}, u8, scale, offset, blocks, in,
+                     outs, BQ_EPILOGUE_BIAS, y, outs * 16);
   for (size_t t = 0; t < tokens; t++)
     for (size_t o = 0; o < outs; o++) {
       int64_t dot = 0, sum = 0;
@@ -98,7 +107,7 @@ static void test_int8(size_t blocks, size_t in, size_t outs) {
             y[at(t, o, outs)], exact);
     }
   free(x), free(y), free(scale), free(offset), free(u8), free(w), free(unit), free(bias),
-      free(sums);
+      free(sums), free(large);
 }
 
 // Sums of the greatest bytes that quantize_u8 gives with the greatest weights, exactly. `stride`: of
@@ -123,17 +132,21 @@ static void test_int8_extremes(size_t blocks, size_t in, size_t outs, size_t str
       const int sign = o % 3 == 0 ? 1 : o % 3 == 1 ? -1 : number(1) < 0 ? -1 : 1;
       w[o * in + k] = (int8_t)(sign * (k / 8 % stride == 0 ? 127 : (int)number(60)));
     }
-  kernels->linear_s8(&(bq_weights_s8){w, ones, zeros, zeros}, u8, ones, zeros, blocks, in, outs,
-                     BQ_EPILOGUE_BIAS, y, outs * 16);
-  for (size_t t = 0; t < tokens; t++)
-    for (size_t o = 0; o < outs; o++) {
-      int32_t dot = 0;
-      for (size_t k = 0; k < in; k++)
-        dot += u8[(t / 16 * in + k / 4 * 4) * 16 + t % 16 * 4 + k % 4] * w[o * in + k];
-      CHECK(y[at(t, o, outs)] == (float)dot, "linear_s8 %zu->%zu: %g for %d", in, outs,
-            y[at(t, o, outs)], dot);
-    }
-  free(u8), free(w), free(zeros), free(ones), free(y);
+  // With what find_large_s8 says, and without.
+  uint64_t *large[2] = {large_of(w, outs, in), NULL};
+  for (int i = 0; i < 2; i++) {
+    kernels->linear_s8(&(bq_weights_s8){w, ones, zeros, zeros, large[i]}, u8, ones, zeros, blocks,
+                       in, outs, BQ_EPILOGUE_BIAS, y, outs * 16);
+    for (size_t t = 0; t < tokens; t++)
+      for (size_t o = 0; o < outs; o++) {
+        int32_t dot = 0;
+        for (size_t k = 0; k < in; k++)
+          dot += u8[(t / 16 * in + k / 4 * 4) * 16 + t % 16 * 4 + k % 4] * w[o * in + k];
+        CHECK(y[at(t, o, outs)] == (float)dot, "linear_s8 %zu->%zu: %g for %d", in, outs,
+              y[at(t, o, outs)], dot);
+      }
+  }
+  free(u8), free(w), free(zeros), free(ones), free(y), free(large[0]);
 }
 
 // The weight with this index as a number, from two random bytes or four.
@@ -332,7 +345,7 @@ int main(void) {
     test_int8(1, 4, 1);
     test_int8(3, 64, 29);
     test_int8(5, 84, 13);
-    for (size_t stride = 1; stride <= 16; stride *= 4) {
+    for (size_t stride = 1; stride <= 64; stride *= 4) {
       test_int8_extremes(1, 4, 1, stride);
       test_int8_extremes(4, 100, 19, stride);
       test_int8_extremes(7, 516, 29, stride);

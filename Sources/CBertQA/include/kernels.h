@@ -72,7 +72,12 @@ typedef struct {
   const float *scale;  // [outs]
   const float *sums;   // [outs], scale[out] · Σ_k w[out][k]: see bq_row_sums_s8 in weights.h
   const float *bias;   // [outs]
+  // What find_large_s8 gives, where the instruction set has it; NULL is as exact, but slower.
+  const uint64_t *large;
 } bq_weights_s8;
+
+// Words of bq_weights_s8.large for a row.
+static inline size_t bq_large_words(size_t columns) { return (columns + 511) / 512; }
 
 // One head's attention: which queries meet which keys, and what is added to their scores. Tokens are
 // counted from the first of block 0 of the chunk.
@@ -142,6 +147,10 @@ typedef struct bq_kernels {
   void (*linear_s8)(const bq_weights_s8 *weights, const uint8_t *x, const float *scale,
                     const float *offset, size_t blocks, size_t in, size_t outs, int32_t epilogue,
                     float *y, size_t y_stride);
+
+  // Which of a row's steps of 8 columns have weights so large that linear_s8 takes more care of them: bit
+  // k / 8 % 64 of large[row][k / 512]. NULL where it takes the same of all.
+  void (*find_large_s8)(const int8_t *w, size_t rows, size_t columns, uint64_t *large);
 
   // As attention_f32 (f32 in and out), with scores of bytes and the rest as attention_bf16; NULL
   // without VNNI or BF16. The keys of a call share one step, so that a call with other keys has other

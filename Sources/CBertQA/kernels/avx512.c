@@ -47,5 +47,6 @@ const bq_kernels bq_kernels_avx512 = {
     .byte_steps = BYTE_STEPS,
     .quantize_u8 = bq_quantize_u8_avx512,
     .linear_s8 = bq_linear_s8_avx512,
+    .find_large_s8 = bq_find_large_s8_avx512,
 };
 #endif

@@ -21,10 +21,10 @@ typedef struct {
   const int8_t *w;
 } s8_rows;
 
-INLINE void look_at_rows(const int rows, const int8_t *w, size_t in, size_t blocks,
+INLINE void look_at_rows(const int rows, const bq_weights_s8 *weights, size_t o, size_t in,
                          s8_rows *known) {
-  (void)rows, (void)in, (void)blocks;
-  known->w = w;
+  (void)rows;
+  known->w = weights->w + o * in;
 }
 
 // dots[r][v] = Σ_k w[r][k] · x[k].
@@ -77,7 +77,7 @@ KERNEL void SUFFIXED(linear_s8)(const bq_weights_s8 *weights, const uint8_t *x, 
 #define BQ_TILE(rows, count, o, b)                                                \
   do {                                                                            \
     const int8_t *w_ = weights->w + in * (o);                                     \
-    if (known.w != w_) look_at_rows(rows, w_, in, blocks, &known);                \
+    if (known.w != w_) look_at_rows(rows, weights, o, in, &known);                \
     linear_tile_s8(rows, count, weights, &known, o, x + in * BQ_LANES * (b),      \
                    scale + BQ_LANES * (b), offset + BQ_LANES * (b), in, epilogue, \
                    y + y_stride * (b) + BQ_LANES * (o), y_stride);                \

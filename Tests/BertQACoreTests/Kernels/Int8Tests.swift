@@ -39,11 +39,17 @@ private struct Int8Layer {
   ) throws -> [Float] {
     let kernels = try #require(Kernels(isa: isa))
     let to = GuardedBuffer(y)
+    var large: [UInt64] = []
+    if let find = kernels.table.find_large_s8 {
+      large = .init(repeating: 0, count: outs * bq_large_words(inputs))
+      find(w.base, outs, inputs, &large)
+    }
     scale.withUnsafeBufferPointer { scale in
       bias.withUnsafeBufferPointer { bias in
         sums.withUnsafeBufferPointer { sums in
           var weights = bq_weights_s8(
-            w: w.base, scale: scale.baseAddress, sums: sums.baseAddress, bias: bias.baseAddress)
+            w: w.base, scale: scale.baseAddress, sums: sums.baseAddress, bias: bias.baseAddress,
+            large: large.isEmpty ? nil : large)
           kernels.table.linear_s8(
             &weights, x.u8, x.scale, x.offset, blocks, inputs, outs, epilogue, to.base, outs * 16)
         }
@@ -173,7 +179,7 @@ func int8ProductsDoNotSaturate(isa: Int32) throws {
           [Float(0)].withUnsafeBufferPointer { sums in
             var weights = bq_weights_s8(
               w: w.baseAddress, scale: ones.baseAddress, sums: sums.baseAddress,
-              bias: zeros.baseAddress)
+              bias: zeros.baseAddress, large: nil)
             kernels.table.linear_s8(
               &weights, x, ones.baseAddress, zeros.baseAddress, 1, inputs, 1, 0, &y, 16)
           }

@@ -149,7 +149,7 @@ typedef struct bq_kernels {
                     float *y, size_t y_stride);
 
   // Which of a row's steps of 8 columns have weights so large that linear_s8 takes more care of them: bit
-  // k / 8 % 64 of large[row][k / 512]. NULL where it takes the same of all.
+  // k / 8 % 64 of large[row][k / 512], or all of large[row][0] where there are many. NULL where it takes the same of all.
   void (*find_large_s8)(const int8_t *w, size_t rows, size_t columns, uint64_t *large);
 
   // As attention_f32 (f32 in and out), with scores of bytes and the rest as attention_bf16; NULL

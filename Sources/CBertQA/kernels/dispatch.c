@@ -4,19 +4,36 @@
 // All that are compiled for this architecture, the one that is preferred first.
 static const bq_kernels *const tables[] = {
 #if BQ_X86
-    &bq_kernels_avx512_vnni_bf16, &bq_kernels_avx512_vnni, &bq_kernels_avx512,
-    &bq_kernels_avx2_vnni,        &bq_kernels_avx2,
+    &bq_kernels_avx512_amx, &bq_kernels_avx512_vnni_bf16, &bq_kernels_avx512_vnni,
+    &bq_kernels_avx512,     &bq_kernels_avx2_vnni,        &bq_kernels_avx2,
 #endif
     &bq_kernels_portable,
 };
 
 #if BQ_X86
 #include <cpuid.h>
+#ifdef __linux__
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 // Clang 17's __builtin_cpu_supports does not know AVX-VNNI. It needs no more of the operating system than AVX2.
 static int has_avx_vnni(void) {
   unsigned a, b, c, d;
   return __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a >> 4 & 1);
+}
+
+// Linux saves the tiles of programs that have asked it to; it refuses where a thread's signal stack could not
+// hold them.
+static int has_amx(void) {
+#ifdef __linux__
+  enum { REQUEST_PERMISSION = 0x1023, TILE_DATA = 18 };
+  unsigned a, b, c, d;
+  return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d >> 24 & 3) == 3 &&
+         syscall(SYS_arch_prctl, REQUEST_PERMISSION, TILE_DATA) == 0;
+#else
+  return 0;
+#endif
 }
 
 // __builtin_cpu_supports also asks whether the operating system saves the registers.
@@ -34,6 +51,7 @@ static int supports(int32_t isa) {
     case BQ_ISA_AVX512_VNNI: return supports(BQ_ISA_AVX512) && __builtin_cpu_supports("avx512vnni");
     case BQ_ISA_AVX512_VNNI_BF16:
       return supports(BQ_ISA_AVX512_VNNI) && __builtin_cpu_supports("avx512bf16");
+    case BQ_ISA_AVX512_AMX: return supports(BQ_ISA_AVX512_VNNI_BF16) && has_amx();
     default: return isa == BQ_ISA_PORTABLE;
   }
 }

@@ -43,6 +43,7 @@ extern const bq_kernels bq_kernels_avx2_vnni;
 extern const bq_kernels bq_kernels_avx512;
 extern const bq_kernels bq_kernels_avx512_vnni;
 extern const bq_kernels bq_kernels_avx512_vnni_bf16;
+extern const bq_kernels bq_kernels_avx512_amx;
 
 // Kernels that later tables take from earlier instruction sets.
 BQ_KERNEL(linear_f32, avx2);
@@ -68,6 +69,12 @@ BQ_KERNEL(gru_cell, avx512);
 BQ_KERNEL(exp_f32, avx512);
 BQ_KERNEL(tanh_f32, avx512);
 BQ_KERNEL(linear_s8, avx512_vnni);
+BQ_KERNEL(quantize_u8, avx512_vnni_bf16);
+BQ_KERNEL(attention_s8, avx512_vnni_bf16);
+BQ_KERNEL(pack_bf16, avx512_vnni_bf16);
+BQ_KERNEL(linear_bf16, avx512_vnni_bf16);
+BQ_KERNEL(attention_bf16, avx512_vnni_bf16);
+BQ_KERNEL(relative_keys_bf16, avx512_vnni_bf16);
 #endif
 
 #endif

@@ -34,36 +34,21 @@ INLINE uint64_t large_steps(__m256i w) {
 KERNEL void SUFFIXED(find_large_s8)(const int8_t *w, size_t rows, size_t columns, uint64_t *large) {
   const size_t words = bq_large_words(columns);
   memset(large, 0, rows * words * sizeof *large);
-  for (size_t r = 0; r < rows; r++, w += columns, large += words)
+  for (size_t r = 0; r < rows; r++, w += columns, large += words) {
+    size_t count = 0;
     for (size_t k = 0; k + 8 <= columns; k += 32) {
       __m256i part = _mm256_setzero_si256();
       if (k + 32 <= columns)
         part = _mm256_loadu_si256((const __m256i *)(w + k));
       else
         memcpy(&part, w + k, (columns - k) / 8 * 8);
-      large[k / 512] |= large_steps(part) << k / 8 % 64;
+      const uint64_t found = large_steps(part);
+      large[k / 512] |= found << k / 8 % 64;
+      count += (size_t)__builtin_popcountll(found);
     }
-}
-
-// A tile's weight rows.
-typedef struct {
-  const int8_t *w;        // the first row
-  const uint64_t *large;  // what find_large_s8 gives for it
-  // Every step is to be widened.
-  int every_step;
-} s8_rows;
-
-// Replacing a step's sums costs as much as widening every one of 16 steps.
-INLINE void look_at_rows(const int rows, const bq_weights_s8 *weights, size_t o, size_t in,
-                         s8_rows *known) {
-  const size_t words = bq_large_words(in);
-  known->w = weights->w + o * in;
-  known->every_step = !weights->large;
-  if (known->every_step) return;
-  known->large = weights->large + o * words;
-  size_t count = 0;
-  for (size_t i = 0; i < (size_t)rows * words; i++) count += (size_t)__builtin_popcountll(known->large[i]);
-  known->every_step = count > (size_t)rows * in / 8 / 16;
+    // Replacing one sum costs as much as widening every step of 16.
+    if (count > columns / 8 / 16) large[0] = UINT64_MAX;
+  }
 }
 
 INLINE VI splat_quad(const int8_t *w) {
@@ -88,18 +73,23 @@ INLINE void replace_sums(const int blocks, const int8_t *w, const uint8_t *x, si
   }
 }
 
-// dots[r][v] = Σ_k w[r][k] · x[k], for rows that are `known`. As in f32_kernels.inc.h several steps share a
-// loop's instructions and three rows a pointer.
-INLINE void dot_tile_s8(const int rows, const int blocks, const s8_rows *known, const uint8_t *x,
-                        size_t in, VI dots[][TILE_VECS]) {
+// dots[r][v] = Σ_k w[r][k] · x[k] for rows from `o` on. As in f32_kernels.inc.h several steps share a loop's
+// instructions and three rows a pointer.
+INLINE void pairs_tile_s8(const int rows, const int blocks, const bq_weights_s8 *weights, size_t o,
+                          const uint8_t *x, size_t in, VI dots[][TILE_VECS]) {
   enum { STEPS = 2, COLUMNS = 8 * STEPS };
   const VI ones = vi_splat(0x00010001);
   const int thirds = (rows + 2) / 3;
-  const int8_t *from[(S8_ROWS + 2) / 3];
-  const char *next = (const char *)known->w + (size_t)rows * in;
-  const uint8_t *at = x, *last = x + in * BQ_LANES;
-  const uint8_t *whole = known->every_step ? x : x + in / COLUMNS * COLUMNS * BQ_LANES;
-  BQ_UNROLL_FOR (int t = 0; t < thirds; t++) from[t] = known->w + 3 * (size_t)t * in;
+  const size_t words = bq_large_words(in);
+  const uint64_t *large = weights->large ? weights->large + o * words : NULL;
+  int each = !large;
+  BQ_UNROLL_FOR (int r = 0; r < rows; r++) each = each || large[(size_t)r * words] == UINT64_MAX;
+  const int8_t *w = weights->w + o * in, *from[(S8_ROWS + 2) / 3];
+  const char *next = (const char *)w + (size_t)rows * in;
+  const size_t end = each ? 0 : in / COLUMNS * COLUMNS;
+  const uint8_t *at = x, *whole = x + end * BQ_LANES, *last = x + in * BQ_LANES;
+  CLEAR_TILE(dots, vi_splat(0));
+  BQ_UNROLL_FOR (int t = 0; t < thirds; t++) from[t] = w + 3 * (size_t)t * in;
   while (at < whole) {
     const int bytes = rows * COLUMNS;
     BQ_UNROLL_FOR (int i = 0; i < bytes; i += 64) __builtin_prefetch(next + i, 0, 2);
@@ -132,13 +122,11 @@ INLINE void dot_tile_s8(const int rows, const int blocks, const s8_rows *known, 
     BQ_UNROLL_FOR (int t = 0; t < thirds; t++) from[t] += 4;
     at += 4 * BQ_LANES;
   }
-  if (known->every_step) return;
-  const size_t words = bq_large_words(in), end = (size_t)(whole - x) / BQ_LANES;
+  if (each) return;
   BQ_UNROLL_FOR (int r = 0; r < rows; r++)
     for (size_t i = 0; i < words; i++)
-      for (uint64_t left = known->large[(size_t)r * words + i]; left; left &= left - 1) {
+      for (uint64_t left = large[(size_t)r * words + i]; left; left &= left - 1) {
         const size_t k = i * 512 + (size_t)__builtin_ctzll(left) * 8;
-        if (k < end)
-          replace_sums(blocks, known->w + (size_t)r * in + k, x + k * BQ_LANES, in, dots[r]);
+        if (k < end) replace_sums(blocks, w + (size_t)r * in + k, x + k * BQ_LANES, in, dots[r]);
       }
 }

@@ -23,14 +23,6 @@ typedef int32_t VI __attribute__((vector_size(64)));
   .multiply_rows = bq_multiply_rows_avx512, .lstm_cell = bq_lstm_cell_avx512,                 \
   .gru_cell = bq_gru_cell_avx512, .exp_f32 = bq_exp_f32_avx512, .tanh_f32 = bq_tanh_f32_avx512
 
-// What every AVX-512 table with BF16 has in common beside these.
-#define BQ_AVX512_BF16                                                                      \
-  .byte_steps = 253, .quantize_u8 = bq_quantize_u8_avx512_vnni_bf16,                        \
-  .attention_s8 = bq_attention_s8_avx512_vnni_bf16,                                         \
-  .pack_bf16 = bq_pack_bf16_avx512_vnni_bf16, .linear_bf16 = bq_linear_bf16_avx512_vnni_bf16, \
-  .attention_bf16 = bq_attention_bf16_avx512_vnni_bf16,                                     \
-  .relative_keys_bf16 = bq_relative_keys_bf16_avx512_vnni_bf16
-
 INLINE V v_load(const float *p) { return _mm512_loadu_ps(p); }
 INLINE void v_store(float *p, V a) { _mm512_storeu_ps(p, a); }
 INLINE V v_splat(float a) { return _mm512_set1_ps(a); }

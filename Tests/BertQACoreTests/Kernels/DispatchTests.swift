@@ -6,7 +6,8 @@ import Testing
 @Test func theBestInstructionSetIsTheFirstOfThePreferred() throws {
   let best = try #require(Kernels())
   let preferred: [InstructionSet] = [
-    .avx512VNNIBF16, .avx512VNNI, .avx512, .avx2VNNI, .avx2, .neonI8MMBF16, .neonDotProduct, .neon, .portable,
+    .avx512AMX, .avx512VNNIBF16, .avx512VNNI, .avx512, .avx2VNNI, .avx2, .neonI8MMBF16, .neonDotProduct, .neon,
+    .portable,
   ]
   #expect(best.table.isa == bq_best_isa())
   #expect(best.table.isa == preferred.first { instructionSets.contains($0.rawValue) }?.rawValue)
@@ -34,6 +35,9 @@ import Testing
   @Test(.enabled(if: has(.avx512VNNIBF16), "no test covers AVX-512 BF16: this CPU lacks it"))
   func avx512VNNIBF16() throws { try check(.avx512VNNIBF16) }
 
+  @Test(.enabled(if: has(.avx512AMX), "no test covers AMX: this CPU or Linux lacks it"))
+  func avx512AMX() throws { try check(.avx512AMX) }
+
   private func check(_ isa: InstructionSet) throws {
     let table = try #require(Kernels(isa: isa.rawValue)).table
     #expect(table.isa == isa.rawValue)
@@ -46,7 +50,7 @@ import Testing
       table.pack_bf16 != nil, table.linear_bf16 != nil, table.attention_bf16 != nil,
       table.attention_s8 != nil, table.relative_keys_bf16 != nil,
     ]
-    #expect(bf16.allSatisfy { $0 == (isa == .avx512VNNIBF16) })
+    #expect(bf16.allSatisfy { $0 == (isa == .avx512VNNIBF16 || isa == .avx512AMX) })
   }
 }
 

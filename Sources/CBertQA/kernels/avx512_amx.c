@@ -18,6 +18,8 @@
 #include "f32_math.inc.h"
 #include "tiles.inc.h"
 #include "bf16_kernels.inc.h"
+#include "bf16_attention.inc.h"
+#include "quantize.inc.h"
 #include "s8_kernels.inc.h"
 
 enum {
@@ -25,6 +27,11 @@ enum {
   TILE_BYTES = 64,  // bytes of a row of a tile
   SUMS_ROWS = 8,    // outputs that are finished at once
 };
+
+// What value_tiles.inc.h has is for whole tiles of features.
+#define HAS_VALUE_TILES
+#include "value_tiles.inc.h"
+#include "s8_attention.inc.h"
 
 // The sums of a product: of two tiles of weights and two blocks, int32 or float.
 typedef struct {
@@ -174,13 +181,24 @@ TARGET static void linear_bf16(const uint16_t *w, const float *bias, const uint1
                                     (char *)y + whole * BQ_LANES * size, y_stride);
 }
 
+TARGET static void attention_s8(const bq_attention *a, const float *q, const float *k, const float *v,
+                                float *out) {
+  if (a->head_dim % TILE) {
+    bq_attention_s8_avx512_vnni_bf16(a, q, k, v, out);
+    return;
+  }
+  use_tiles();
+  bq_attention_s8_avx512_amx(a, q, k, v, out);
+  _tile_release();
+}
+
 const bq_kernels bq_kernels_avx512_amx = {
     .isa = BQ_ISA_AVX512_AMX,
     BQ_AVX512_F32,
     .byte_steps = 253,
     .quantize_u8 = bq_quantize_u8_avx512_vnni_bf16,
     .linear_s8 = bq_linear_s8_avx512_amx,
-    .attention_s8 = bq_attention_s8_avx512_vnni_bf16,
+    .attention_s8 = attention_s8,
     .pack_bf16 = bq_pack_bf16_avx512_vnni_bf16,
     .linear_bf16 = linear_bf16,
     .attention_bf16 = bq_attention_bf16_avx512_vnni_bf16,

@@ -345,10 +345,12 @@ int main(void) {
     test_int8(1, 4, 1);
     test_int8(3, 64, 29);
     test_int8(5, 84, 13);
+    test_int8(3, 64, 69);
     for (size_t stride = 1; stride <= 64; stride *= 4) {
       test_int8_extremes(1, 4, 1, stride);
       test_int8_extremes(4, 100, 19, stride);
       test_int8_extremes(7, 516, 29, stride);
+      test_int8_extremes(5, 576, 53, stride);
     }
     for (int32_t format = BQ_FORMAT_F32; format <= BQ_FORMAT_BF16; format++) {
       test_rows(format, 1, 1, 1);
@@ -368,6 +370,7 @@ int main(void) {
       test_attention(kernels->attention_s8, 0.05, 1, 0, 1, 0, 1, 4);
       test_attention(kernels->attention_s8, 0.05, 3, 4, 37, 0, 37, 32);
       test_attention(kernels->attention_s8, 0.05, 5, 24, 50, 7, 41, 20);
+      test_attention(kernels->attention_s8, 0.05, 7, 12, 83, 1, 80, 48);
     }
     test_map("exp", kernels->exp_f32, exp, 2.4e-7);
     test_map("tanh", kernels->tanh_f32, tanh, 2e-7);

@@ -47,11 +47,13 @@ private struct Int8Layer {
     scale.withUnsafeBufferPointer { scale in
       bias.withUnsafeBufferPointer { bias in
         sums.withUnsafeBufferPointer { sums in
-          var weights = bq_weights_s8(
-            w: w.base, scale: scale.baseAddress, sums: sums.baseAddress, bias: bias.baseAddress,
-            large: large.isEmpty ? nil : large)
-          kernels.table.linear_s8(
-            &weights, x.u8, x.scale, x.offset, blocks, inputs, outs, epilogue, to.base, outs * 16)
+          large.withUnsafeBufferPointer { large in
+            var weights = bq_weights_s8(
+              w: w.base, scale: scale.baseAddress, sums: sums.baseAddress, bias: bias.baseAddress,
+              large: large.isEmpty ? nil : large.baseAddress)
+            kernels.table.linear_s8(
+              &weights, x.u8, x.scale, x.offset, blocks, inputs, outs, epilogue, to.base, outs * 16)
+          }
         }
       }
     }

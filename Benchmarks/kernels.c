@@ -248,7 +248,8 @@ int main(int argc, char **argv) {
           }
         }
         const int32_t epilogue = outs == 4 * in ? BQ_EPILOGUE_GELU : BQ_EPILOGUE_BIAS;
-        const job_t job = {kernels, w, bias, x, y, scales, tokens, in, outs, 0, epilogue, number, large};
+        const job_t job = {kernels, w,    bias, x,        y,      scales, tokens,
+                           in,      outs, 0,    epilogue, number, large};
         snprintf(name, sizeof name, "linear_%s %zu -> %zu, %zu%s", numbers[number], in, outs,
                  tokens, epilogue ? " gelu" : "");
         if (strstr(name, filter))

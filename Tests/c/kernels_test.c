@@ -48,7 +48,7 @@ static double relu(double x) { return isnan(x) ? x : fmax(x, 0); }
 // The activations by their epilogues; NULL for the others.
 static double (*const activations[])(double) = {
     [BQ_EPILOGUE_GELU] = gelu, [BQ_EPILOGUE_GELU_TANH] = gelu_tanh, [BQ_EPILOGUE_SILU] = silu,
-    [BQ_EPILOGUE_RELU] = relu, [BQ_EPILOGUE_TANH] = tanh, [BQ_EPILOGUE_GATE] = NULL,
+    [BQ_EPILOGUE_RELU] = relu, [BQ_EPILOGUE_TANH] = tanh,           [BQ_EPILOGUE_GATE] = NULL,
 };
 
 static void test_linear(size_t blocks, size_t in, size_t outs, int32_t epilogue) {
@@ -125,7 +125,8 @@ static void test_int8_extremes(size_t blocks, size_t in, size_t outs, size_t str
   float *zeros = calloc(tokens + outs, sizeof *zeros), *ones = numbers(tokens + outs, 0);
   float *y = malloc(tokens * outs * sizeof *y);
   for (size_t i = 0; i < tokens + outs; i++) ones[i] = 1;
-  for (size_t i = 0; i < tokens * in; i++) u8[i] = i % 64 < 48 ? most : (uint8_t)(fabsf(number(1)) * most);
+  for (size_t i = 0; i < tokens * in; i++)
+    u8[i] = i % 64 < 48 ? most : (uint8_t)(fabsf(number(1)) * most);
   // Rows of one sign, of the other, of both.
   for (size_t o = 0; o < outs; o++)
     for (size_t k = 0; k < in; k++) {
@@ -247,7 +248,8 @@ static void test_rotate(size_t heads, size_t dim) {
     for (size_t h = 0; h < heads; h++)
       for (size_t d = 0; d < dim / 2; d++) {
         const double cosine = turns[d * 32 + t], sine = turns[d * 32 + 16 + t];
-        const double a = before[(h * dim + d) * 16 + t], b = before[(h * dim + dim / 2 + d) * 16 + t];
+        const double a = before[(h * dim + d) * 16 + t],
+                     b = before[(h * dim + dim / 2 + d) * 16 + t];
         CHECK(fabs(x[(h * dim + d) * 16 + t] - (a * cosine - b * sine)) < 2e-6, "rotate_f32");
         CHECK(fabs(x[(h * dim + dim / 2 + d) * 16 + t] - (b * cosine + a * sine)) < 2e-6,
               "rotate_f32");

@@ -5,9 +5,10 @@
 
 #if BQ_X86
 #define SUFFIXED(name) BQ_PASTE(bq_##name, avx512_amx)
-#define TARGET                                                                               \
-  __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx512bf16,avx2,fma," \
-                        "amx-tile,amx-int8,amx-bf16")))
+#define TARGET                                                                    \
+  __attribute__((                                                                 \
+      target("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx512bf16,avx2,fma," \
+             "amx-tile,amx-int8,amx-bf16")))
 #define KERNEL TARGET
 #define INLINE TARGET __attribute__((always_inline)) static inline
 #define HAS_VNNI
@@ -61,19 +62,19 @@ INLINE void use_tiles(void) {
 }
 
 // Registers 0 … 3 are the sums, 4 and 5 weights, 6 and 7 activations.
-#define BQ_MULTIPLY_TILES(dot)                                      \
-  for (size_t k = 0; k < row; k += TILE_BYTES) {                    \
-    if (ahead)                                                      \
-      BQ_UNROLL_FOR (int r = 0; r < rows * TILE; r++)               \
-        __builtin_prefetch(w + (rows * TILE + r) * row + k, 0, 2);  \
-    _tile_loadd(4, w + k, row);                                     \
-    _tile_loadd(6, x + k * BQ_LANES, TILE_BYTES);                   \
-    dot(0, 4, 6);                                                   \
+#define BQ_MULTIPLY_TILES(dot)                                        \
+  for (size_t k = 0; k < row; k += TILE_BYTES) {                      \
+    if (ahead)                                                        \
+      BQ_UNROLL_FOR (int r = 0; r < rows * TILE; r++)                 \
+        __builtin_prefetch(w + (rows * TILE + r) * row + k, 0, 2);    \
+    _tile_loadd(4, w + k, row);                                       \
+    _tile_loadd(6, x + k * BQ_LANES, TILE_BYTES);                     \
+    dot(0, 4, 6);                                                     \
     if (blocks > 1) _tile_loadd(7, other + k * BQ_LANES, TILE_BYTES); \
-    if (blocks > 1) dot(1, 4, 7);                                   \
-    if (rows > 1) _tile_loadd(5, w + TILE * row + k, row);          \
-    if (rows > 1) dot(2, 5, 6);                                     \
-    if (rows > 1 && blocks > 1) dot(3, 5, 7);                       \
+    if (blocks > 1) dot(1, 4, 7);                                     \
+    if (rows > 1) _tile_loadd(5, w + TILE * row + k, row);            \
+    if (rows > 1) dot(2, 5, 6);                                       \
+    if (rows > 1 && blocks > 1) dot(3, 5, 7);                         \
   }
 
 // `rows` tiles of weights by `blocks` blocks. `ahead`: also asks for the rows that follow, which come from
@@ -96,14 +97,17 @@ INLINE void multiply_tiles(const int bf16, const int rows, const int blocks, con
   if (rows > 1 && blocks > 1) _tile_stored(3, sums->of[1][1], TILE_BYTES);
 }
 
-INLINE void finish_bf16(const int blocks, const product *p, size_t o, size_t b, V acc[][TILE_VECS]) {
+INLINE void finish_bf16(const int blocks, const product *p, size_t o, size_t b,
+                        V acc[][TILE_VECS]) {
   BQ_UNROLL_FOR (int r = 0; r < SUMS_ROWS; r++)
-    BQ_UNROLL_FOR (int v = 0; v < blocks; v++) acc[r][v] = acc[r][v] + v_splat(p->bias[o + (size_t)r]);
+    BQ_UNROLL_FOR (int v = 0; v < blocks; v++)
+      acc[r][v] = acc[r][v] + v_splat(p->bias[o + (size_t)r]);
   const size_t at = p->y_stride * b + BQ_LANES * o;
   if (p->epilogue >= BQ_EPILOGUE_BF16)
     store_tile_bf16(SUMS_ROWS, blocks, acc, p->epilogue, (uint16_t *)p->y + at, p->y_stride);
   else
-    store_tile(SUMS_ROWS, blocks, acc, p->epilogue, activate_fast_tile, (float *)p->y + at, p->y_stride);
+    store_tile(SUMS_ROWS, blocks, acc, p->epilogue, activate_fast_tile, (float *)p->y + at,
+               p->y_stride);
 }
 
 // 16 · `rows` outputs from `o` on of the blocks from `b` on.
@@ -157,9 +161,11 @@ KERNEL void SUFFIXED(linear_s8)(const bq_weights_s8 *weights, const uint8_t *x, 
                                 const float *offset, size_t blocks, size_t in, size_t outs,
                                 int32_t epilogue, float *y, size_t y_stride) {
   const size_t whole = in % TILE_BYTES ? 0 : outs / TILE * TILE;
-  const product p = {weights,       (const char *)weights->w, (const char *)x, in,
-                     weights->bias, scale,                    offset,          epilogue,
-                     (char *)y,     y_stride};
+  const product p = {weights,         (const char *)weights->w,
+                     (const char *)x, in,
+                     weights->bias,   scale,
+                     offset,          epilogue,
+                     (char *)y,       y_stride};
   if (whole) linear_product(0, &p, blocks, whole);
   if (whole == outs) return;
   const bq_weights_s8 rest = {weights->w + whole * in, weights->scale + whole,
@@ -173,16 +179,17 @@ TARGET static void linear_bf16(const uint16_t *w, const float *bias, const uint1
                                size_t y_stride) {
   const size_t whole = in * sizeof *w % TILE_BYTES ? 0 : outs / TILE * TILE;
   const size_t size = epilogue >= BQ_EPILOGUE_BF16 ? sizeof(uint16_t) : sizeof(float);
-  const product p = {NULL, (const char *)w, (const char *)x, in * sizeof *w, bias,
-                     NULL, NULL,            epilogue,        y,              y_stride};
+  const product p = {
+      NULL, (const char *)w, (const char *)x, in * sizeof *w, bias, NULL, NULL, epilogue,
+      y,    y_stride};
   if (whole) linear_product(1, &p, blocks, whole);
   if (whole < outs)
-    bq_linear_bf16_avx512_vnni_bf16(w + whole * in, bias + whole, x, blocks, in, outs - whole, epilogue,
-                                    (char *)y + whole * BQ_LANES * size, y_stride);
+    bq_linear_bf16_avx512_vnni_bf16(w + whole * in, bias + whole, x, blocks, in, outs - whole,
+                                    epilogue, (char *)y + whole * BQ_LANES * size, y_stride);
 }
 
-TARGET static void attention_s8(const bq_attention *a, const float *q, const float *k, const float *v,
-                                float *out) {
+TARGET static void attention_s8(const bq_attention *a, const float *q, const float *k,
+                                const float *v, float *out) {
   if (a->head_dim % TILE) {
     bq_attention_s8_avx512_vnni_bf16(a, q, k, v, out);
     return;

@@ -27,8 +27,7 @@ INLINE uint64_t large_steps(__m256i w) {
   const __m256i up = lane_sizes(_mm256_max_epi8(w, none));
   const __m256i down = lane_sizes(_mm256_min_epi8(w, none));
   const __m256i lanes = _mm256_cmpgt_epi16(_mm256_max_epi16(up, down), most);
-  return (uint64_t)(~_mm256_movemask_pd(
-             _mm256_castsi256_pd(_mm256_cmpeq_epi64(lanes, none))) & 15);
+  return (uint64_t)(~_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpeq_epi64(lanes, none))) & 15);
 }
 
 KERNEL void SUFFIXED(find_large_s8)(const int8_t *w, size_t rows, size_t columns, uint64_t *large) {
@@ -68,8 +67,8 @@ INLINE void replace_sums(const int blocks, const int8_t *w, const uint8_t *x, si
   BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++) {
     const VI a = vi_byte_pairs(lanes_at(x, in, v), weight);
     const VI b = vi_byte_pairs(lanes_at(x + 4 * BQ_LANES, in, v), next);
-    dots[v] += vi_multiply_add(a, ones) + vi_multiply_add(b, ones) -
-               vi_multiply_add(vi_add16(a, b), ones);
+    dots[v] +=
+        vi_multiply_add(a, ones) + vi_multiply_add(b, ones) - vi_multiply_add(vi_add16(a, b), ones);
   }
 }
 

@@ -114,7 +114,9 @@ func quantizationIsWithinHalfAStep(isa: Int32) throws {
 
 /// The instruction sets with FMA by the steps that they cut a token's range into: within a group, results do not
 /// depend on the instruction set.
-private let fusedGroups = Dictionary(grouping: fusedInstructionSets) { Kernels(isa: $0)?.table.byte_steps ?? 0 }
+private let fusedGroups = Dictionary(grouping: fusedInstructionSets) {
+  Kernels(isa: $0)?.table.byte_steps ?? 0
+}
 
 /// Results depend neither on the lane nor on the other tokens, and with FMA not on the instruction
 /// set either.
@@ -139,7 +141,7 @@ func quantizationOfATokenIsAlwaysTheSame() throws {
 @Test(arguments: instructionSets, f32Epilogues)
 func linearInt8MatchesReference(isa: Int32, epilogue: Int32) throws {
   var random = TestRandom(13 + Int(epilogue))
-  let shapes = [(1, 4, 1), (2, 8, 3), (3, 64, 13), (1, 128, 25), (5, 20, 12), (1, 384, 5)]
+  let shapes = [(1, 4, 1), (2, 8, 3), (3, 64, 13), (1, 128, 25), (5, 20, 12), (1, 384, 5), (3, 64, 53)]
   for (blocks, inputs, outs) in shapes {
     let layer = Int8Layer(inputs: inputs, outs: outs, random: &random)
     let x = try quantize(isa, random.floats(blocks * inputs * 16, -3...5), blocks: blocks)
@@ -195,7 +197,7 @@ func int8ProductsDoNotSaturate(isa: Int32) throws {
 @Test(.needsFMA)
 func linearInt8IsTheSameInAnyBatchAndWithAnyFMA() throws {
   var random = TestRandom(14)
-  let (inputs, outs) = (96, 29)
+  let (inputs, outs) = (128, 53)
   let layer = Int8Layer(inputs: inputs, outs: outs, random: &random)
   let token = random.floats(inputs)
   for group in fusedGroups.values {

@@ -61,6 +61,8 @@ INLINE void use_tiles(void) {
   _tile_loadconfig(&shapes);
 }
 
+#include "attention_tiles.inc.h"
+
 // Registers 0 … 3 are the sums, 4 and 5 weights, 6 and 7 activations.
 #define BQ_MULTIPLY_TILES(dot)                                        \
   for (size_t k = 0; k < row; k += TILE_BYTES) {                      \
@@ -208,7 +210,7 @@ const bq_kernels bq_kernels_avx512_amx = {
     .attention_s8 = attention_s8,
     .pack_bf16 = bq_pack_bf16_avx512_vnni_bf16,
     .linear_bf16 = linear_bf16,
-    .attention_bf16 = bq_attention_bf16_avx512_vnni_bf16,
+    .attention_bf16 = attention_bf16,
     .relative_keys_bf16 = bq_relative_keys_bf16_avx512_vnni_bf16,
 };
 #endif

@@ -194,15 +194,13 @@ INLINE void soften(const int blocks, const int biased, size_t keys, float scale,
                    const V most[TILE_VECS], V inverse[TILE_VECS]) {
   const int width = blocks * BQ_LANES;
   const V factor = v_splat(scale * 1.44269504f);
-  V sum[TILE_VECS], offset[TILE_VECS];
-  BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++) {
-    sum[v] = v_splat(0);
-    offset[v] = v_splat(0) - most[v] * factor;
-  }
+  V sum[TILE_VECS];
+  BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++) sum[v] = v_splat(0);
   for (size_t j = 0; j < keys; j++)
     BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++) {
       float *at = strip + j * width + v * VL;
-      const V x = v_fma(v_load(at), factor, offset[v]);
+      // Not by one v_fma: with scores of 1e19 the rounding of most · factor alone would be above v_exp2's 0.
+      const V x = (v_load(at) - most[v]) * factor;
       V e = v_exp2(x);
       if (biased) e = (V)((VI)e & (VI)(x > v_splat(-126)));
       v_store(at, e);

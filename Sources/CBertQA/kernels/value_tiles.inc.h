@@ -28,58 +28,80 @@ INLINE void values_to_tiles(const bq_attention *a, const float *v, uint16_t *val
   }
 }
 
-// Registers 0 … 3 are the context, of two tiles of features and two blocks, 4 and 5 values, 6 and 7 weights.
-INLINE void context_tiles(const int rows, const int blocks, const uint16_t *values, size_t dim,
-                          const char *weights, size_t groups, int32_t sums[2][2][TILE * BQ_LANES]) {
-  const size_t width = (size_t)blocks * TILE_BYTES;
+// Registers 0 … 3 are the context, of `rows` tiles of features and `blocks` blocks, 4 and 5 values, 6 and 7 weights.
+INLINE void clear_context(const int rows, const int blocks) {
   _tile_zero(0);
   if (blocks > 1) _tile_zero(1);
   if (rows > 1) _tile_zero(2);
   if (rows > 1 && blocks > 1) _tile_zero(3);
-  for (size_t i = 0; i < groups; i++, values += dim * TILE_KEYS, weights += TILE * width) {
-    _tile_loadd(4, values, TILE_BYTES);
-    _tile_loadd(6, weights, width);
-    _tile_dpbf16ps(0, 4, 6);
-    if (blocks > 1) _tile_loadd(7, weights + TILE_BYTES, width);
-    if (blocks > 1) _tile_dpbf16ps(1, 4, 7);
-    if (rows > 1) _tile_loadd(5, values + TILE * TILE_KEYS, TILE_BYTES);
-    if (rows > 1) _tile_dpbf16ps(2, 5, 6);
-    if (rows > 1 && blocks > 1) _tile_dpbf16ps(3, 5, 7);
-  }
+}
+
+// Of 32 keys; `width`: bytes of the weights of a pair of keys.
+INLINE void add_context(const int rows, const int blocks, const uint16_t *values,
+                        const char *weights, size_t width) {
+  _tile_loadd(4, values, TILE_BYTES);
+  _tile_loadd(6, weights, width);
+  _tile_dpbf16ps(0, 4, 6);
+  if (blocks > 1) _tile_loadd(7, weights + TILE_BYTES, width);
+  if (blocks > 1) _tile_dpbf16ps(1, 4, 7);
+  if (rows > 1) _tile_loadd(5, values + TILE * TILE_KEYS, TILE_BYTES);
+  if (rows > 1) _tile_dpbf16ps(2, 5, 6);
+  if (rows > 1 && blocks > 1) _tile_dpbf16ps(3, 5, 7);
+}
+
+INLINE void store_context(const int rows, const int blocks, int32_t sums[2][2][TILE * BQ_LANES]) {
   _tile_stored(0, sums[0][0], TILE_BYTES);
   if (blocks > 1) _tile_stored(1, sums[0][1], TILE_BYTES);
   if (rows > 1) _tile_stored(2, sums[1][0], TILE_BYTES);
   if (rows > 1 && blocks > 1) _tile_stored(3, sums[1][1], TILE_BYTES);
 }
 
-INLINE void context_rows(const int rows, const int blocks, const bq_attention *a,
-                         const uint16_t *values, size_t groups, const V *inverse, size_t d,
-                         size_t query_begin, size_t query_end, float *out) {
+// Features from `d` on of the queries of block `block` …
+INLINE void finish_context(const int rows, const int blocks, const bq_attention *a,
+                           int32_t sums[2][2][TILE * BQ_LANES], const V *inverse, size_t d,
+                           size_t block, float *out) {
   enum { ROWS = 8 };
-  int32_t sums[2][2][TILE * BQ_LANES] __attribute__((aligned(64)));
-  context_tiles(rows, blocks, values + d * TILE_KEYS, a->head_dim, (const char *)a->scratch, groups,
-                sums);
+  const size_t from = block * BQ_LANES, end = a->query_end - from;
+  const size_t begin = a->query_begin > from ? a->query_begin - from : 0;
+  float *to = out + block * a->out_stride + d * BQ_LANES;
   for (size_t i = 0; i < (size_t)rows * TILE; i += ROWS) {
     V acc[ROWS][TILE_VECS];
     BQ_UNROLL_FOR (size_t r = 0; r < ROWS; r++)
       BQ_UNROLL_FOR (int b = 0; b < blocks; b++)
         acc[r][b] = (V)vi_load(sums[i / TILE][b] + (i % TILE + r) * BQ_LANES);
-    store_queries(ROWS, blocks, acc, inverse, query_begin, query_end, out + (d + i) * BQ_LANES,
-                  a->out_stride);
+    store_queries(ROWS, blocks, acc, inverse, begin, end, to + i * BQ_LANES, a->out_stride);
   }
+}
+
+// Weights of 0 for keys that fill up the last tile.
+INLINE void clear_rest(const int blocks, const bq_attention *a) {
+  const size_t keys = a->key_end - a->key_begin, tiles = (keys + TILE_KEYS - 1) / TILE_KEYS;
+  const size_t pairs = (keys + 1) / 2, width = (size_t)blocks * BQ_LANES;
+  memset(a->scratch + pairs * width, 0, (tiles * TILE - pairs) * width * sizeof *a->scratch);
+}
+
+INLINE void context_rows(const int rows, const int blocks, const bq_attention *a,
+                         const uint16_t *values, const V *inverse, size_t d, size_t block,
+                         float *out) {
+  int32_t sums[2][2][TILE * BQ_LANES] __attribute__((aligned(64)));
+  const size_t width = (size_t)blocks * TILE_BYTES;
+  const char *weights = (const char *)a->scratch;
+  values += d * TILE_KEYS;
+  clear_context(rows, blocks);
+  for (size_t key = a->key_begin; key < a->key_end; key += TILE_KEYS) {
+    add_context(rows, blocks, values, weights, width);
+    values += a->head_dim * TILE_KEYS, weights += TILE * width;
+  }
+  store_context(rows, blocks, sums);
+  finish_context(rows, blocks, a, sums, inverse, d, block, out);
 }
 
 // As context_keys_bf16, of values_to_tiles.
 INLINE void context_keys_tiles(const int blocks, const bq_attention *a, const uint16_t *values,
                                const V *inverse, size_t block, float *out) {
-  const size_t keys = a->key_end - a->key_begin, groups = (keys + TILE_KEYS - 1) / TILE_KEYS;
-  const size_t from = block * BQ_LANES, end = a->query_end - from;
-  const size_t begin = a->query_begin > from ? a->query_begin - from : 0;
-  const size_t pairs = (keys + 1) / 2, width = (size_t)blocks * BQ_LANES;
-  float *to = out + block * a->out_stride;
-  memset(a->scratch + pairs * width, 0, (groups * TILE - pairs) * width * sizeof *a->scratch);
+  clear_rest(blocks, a);
   size_t d = 0;
   for (; d + 2 * TILE <= a->head_dim; d += 2 * TILE)
-    context_rows(2, blocks, a, values, groups, inverse, d, begin, end, to);
-  if (d < a->head_dim) context_rows(1, blocks, a, values, groups, inverse, d, begin, end, to);
+    context_rows(2, blocks, a, values, inverse, d, block, out);
+  if (d < a->head_dim) context_rows(1, blocks, a, values, inverse, d, block, out);
 }

@@ -60,14 +60,18 @@ PEAK(peak_bf16, "avx512f,avx512bf16", 24, __m512, _mm512_set1_ps(0),
 
 typedef enum { F32, BF16, S8 } number_t;
 
-// The best that the instruction set's own multiply-adds allow; for s8 without VNNI that of f32.
+// The best that the instruction set's own multiply-adds allow; for s8 without AVX-512 VNNI that of f32, with AMX
+// that of AVX-512.
 static peak_t peak_of(int32_t isa, number_t number) {
 #if defined(__x86_64__)
-  if (isa >= BQ_ISA_AVX512_VNNI && number == S8) return (peak_t){peak_vnni, 24 * 16 * 8};
+  const int vnni =
+      isa == BQ_ISA_AVX512_VNNI || isa == BQ_ISA_AVX512_VNNI_BF16 || isa == BQ_ISA_AVX512_AMX;
+  if (vnni && number == S8) return (peak_t){peak_vnni, 24 * 16 * 8};
   if (number == BF16) return (peak_t){peak_bf16, 24 * 16 * 4};
   switch (isa) {
     case BQ_ISA_PORTABLE: return (peak_t){peak_sse, 12 * 4 * 2};
-    case BQ_ISA_AVX2: return (peak_t){peak_avx2, 12 * 8 * 2};
+    case BQ_ISA_AVX2:
+    case BQ_ISA_AVX2_VNNI: return (peak_t){peak_avx2, 12 * 8 * 2};
     default: return (peak_t){peak_avx512, 24 * 16 * 2};
   }
 #else

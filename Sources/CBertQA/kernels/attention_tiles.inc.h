@@ -96,7 +96,8 @@ INLINE void context_values(const int blocks, const bq_attention *a, const uint16
 
 TARGET static void attention_bf16(const bq_attention *a, const uint16_t *q, const uint16_t *k,
                                   const uint16_t *v, float *out) {
-  if (a->head_dim % TILE_KEYS) {
+  // A tile's 32 keys are summed together, so that keys beyond a band would change the rounding of those within.
+  if (a->head_dim % TILE_KEYS || a->band) {
     bq_attention_bf16_avx512_vnni_bf16(a, q, k, v, out);
     return;
   }

@@ -115,7 +115,8 @@ import Testing
     // The embeddings of the stored form are rounded too.
     let error = Self.relativeError(
       try stored.logits(of: batch).start, try converted.logits(of: batch).start)
-    #expect(error < 0.05)
+    // Half as many steps are twice the error.
+    #expect(error < (kernels.table.byte_steps < 253 ? 0.1 : 0.05))
   }
 
   private static func quantized(_ name: String) throws -> LoadedModel {

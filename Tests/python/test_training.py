@@ -5,6 +5,7 @@ import collections
 import json
 import lzma
 import math
+import random
 import subprocess
 import sys
 
@@ -18,7 +19,7 @@ import accuracy  # noqa: E402
 from common.batches import balanced_order, padded_length, padding_share, token_batches  # noqa: E402
 from common.checkpoints import latest_checkpoint, remove_old_checkpoints, snapshots  # noqa: E402
 from common.schedule import learning_rate  # noqa: E402
-from qa import balance, calibration, card  # noqa: E402
+from qa import balance, calibrate, calibration, card, chances  # noqa: E402
 from qa.curve import svg, thinned  # noqa: E402
 from qa.examples import chosen_answer, read_examples, with_article  # noqa: E402
 from qa.windows import token_range, windows  # noqa: E402
@@ -217,8 +218,10 @@ def test_checkpoints(tmp_path):
 # Thresholds and probabilities
 
 
-def row(gap, f1=0.0, answerable=True, probability=0.5, no_answer=0.5, source="s"):
-    return accuracy.Measured(source, answerable, float(f1 == 1), f1, gap, "", gap, 0.0, probability, no_answer)
+def row(gap, f1=0.0, answerable=True, probability=0.5, no_answer=0.5, source="s", windows=1, rise=0.0):
+    return accuracy.Measured(
+        source, answerable, float(f1 == 1), f1, gap, "", gap, 0.0, probability, no_answer, windows, rise
+    )
 
 
 def test_the_threshold_weighs_both_kinds_alike():
@@ -260,13 +263,15 @@ def test_calibration_error():
     assert calibration.calibration_error([1.0, 0.0], [1, 0]) == 0
     # Errors in different bins do not cancel.
     assert calibration.calibration_error([0.1, 0.9], [1, 0]) == pytest.approx(0.9)
+    assert calibration.calibration_error([0.5, 0.5], [1, 0], [3, 1]) == pytest.approx(0.25)
 
 
 def test_log_loss():
     assert calibration.log_loss([0.5, 0.5], [1, 0]) == pytest.approx(math.log(2))
     assert calibration.log_loss([0.0], [1]) == calibration.WORST_LOSS
     rows = [row(1, 1.0, probability=1.0, no_answer=0.0), row(0, answerable=False, probability=0.0, no_answer=1.0)]
-    assert calibration.calibration_loss(rows) == 0
+    assert calibration.log_loss(*calibration.answer_calibration(rows)) == 0
+    assert calibration.log_loss(*calibration.no_answer_calibration(rows)) == 0
 
 
 @pytest.mark.parametrize("best", [0.4, 1.0, 1.7, 3.0])
@@ -279,6 +284,85 @@ def test_the_temperature_search_finds_a_minimum(best):
 
     assert abs(math.log(calibration.best_temperature(loss) / best)) <= math.log(1.15) / 2 + 1e-9
     assert len(tried) == len(set(tried)) <= 13
+
+
+def drawn(count, slope, midpoint, rise, answerable=0.5, seed=1):
+    """Rows of documents of 1 to 100 windows, answerable as often as these parameters say."""
+    generator = random.Random(seed)
+    rows = []
+    for _ in range(count):
+        windows = generator.choice([1, 10, 100])
+        gap = generator.uniform(-8, 12)
+        chance = chances.sigmoid(slope * (gap - midpoint - rise * math.log(windows)))
+        rows.append(row(gap, answerable=generator.random() < chance, windows=windows, probability=0.8))
+    return rows
+
+
+def test_the_regression_finds_what_data_were_drawn_with():
+    rows = drawn(6000, 0.6, -1.0, 0.9)
+    share = sum(r.answerable for r in rows) / len(rows)
+    found = chances.fitted(rows, 0.9, share)
+    assert found.slope == pytest.approx(0.6, rel=0.1) and found.midpoint == pytest.approx(-1.0, abs=0.3)
+    # A model that raises its threshold already is measured with gaps that are less it.
+    less = [r._replace(gap=r.gap - 0.5, rise=0.5) for r in rows]
+    assert chances.fitted(less, 0.9, share) == pytest.approx(found)
+
+
+def test_the_rise_is_that_of_gaps_with_the_windows():
+    generator = random.Random(2)
+    rows = [
+        row(generator.gauss(2 if answerable else -2, 2.5) + 0.9 * math.log(windows), answerable=answerable, windows=windows)
+        for windows in (1, 10, 100) for answerable in (True, False, False) for _ in range(1000)
+    ]  # fmt: skip
+    rise = chances.fitted_rise(rows, 0.5)
+    assert rise == pytest.approx(0.9, abs=0.1)
+    less = [r._replace(gap=r.gap - 0.5, rise=0.5) for r in rows]
+    assert chances.fitted_rise(less, 0.5) == pytest.approx(rise)
+
+
+def test_windows_that_lower_the_gap_do_not_lower_the_threshold():
+    rows = [row(gap - math.log(windows), answerable=gap > limit, windows=windows)
+            for gap in range(-9, 10) for windows in (1, 9) for limit in (-2, 2)]  # fmt: skip
+    assert chances.fitted_rise(rows, 0.5) == 0
+
+
+def test_the_share_of_answerable_questions_moves_the_midpoint_alone():
+    rows = drawn(4000, 0.6, -1.0, 0)
+    even, most = (chances.fitted(rows, 0.0, share) for share in (0.5, 0.8))
+    assert most.slope == pytest.approx(even.slope, rel=0.1)
+    assert even.slope * (even.midpoint - most.midpoint) == pytest.approx(math.log(4), rel=0.1)
+
+
+def test_chances_are_those_of_the_library():
+    found = chances.Chances(0.5, -1.0, 2.0)
+    (one, many) = chances.with_chances([row(3.0, probability=0.8), row(3.0, probability=0.8, windows=10)], found)
+    assert one.no_answer_probability == pytest.approx(1 / (1 + math.exp(2)))
+    assert one.probability == pytest.approx(0.8 / (1 + math.exp(-2))) and (one.gap, one.rise) == (3.0, 0.0)
+    assert many.rise == pytest.approx(2 * math.log(10)) and many.gap == pytest.approx(3 - 2 * math.log(10))
+    assert many.no_answer_probability == pytest.approx(1 / (1 + math.exp(0.5 * (many.gap + 1))))
+    nothing = row(-math.inf, answerable=False, probability=0.0)
+    assert chances.with_chances([nothing], found)[0].no_answer_probability == 1
+
+
+def test_calibrated_chances_have_little_error():
+    rows = drawn(4000, 0.6, -1.0, 0)
+    mixed = chances.cross_fitted(rows, 0.0, sum(r.answerable for r in rows) / len(rows))
+    assert len(mixed) == len(rows) and all(a.answerable == b.answerable for a, b in zip(mixed, rows))
+    assert calibration.calibration_error(*calibration.no_answer_calibration(rows)) > 0.05
+    assert calibration.calibration_error(*calibration.no_answer_calibration(mixed)) < 0.05
+
+
+def test_both_kinds_of_questions_are_needed():
+    with pytest.raises(ValueError, match="one kind is missing"):
+        chances.fitted([row(1), row(2)], 0.0, 0.5)
+    backwards = [row(gap, answerable=gap < 0) for gap in range(-5, 5)]
+    with pytest.raises(ValueError, match="nothing to calibrate"):
+        chances.fitted(backwards, 0.0, 0.5)
+
+
+def test_separable_questions_give_finite_numbers():
+    found = chances.fitted([row(gap, answerable=gap > 0) for gap in range(-5, 6)], 0.0, 0.5)
+    assert math.isfinite(found.slope) and -1 < found.midpoint < 2
 
 
 def test_risk_and_coverage():
@@ -305,7 +389,8 @@ def card_text(tmp_path):
     squad = [row(3, 1.0, source="wiki"), row(-2, 0.5, source="wiki"), row(-1, answerable=False, source="wiki-no")]
     reviews = [row(2, 1.0, source="reviews"), row(1, 1.0, source="reviews")]
     sets = [("squad_dev", squad), ("shift_dev", reviews)]
-    card.write(arguments, card.Facts([50, 100], 1.5, 0.25, "", {"int8": sets, "f32": sets}), accuracy)
+    found = calibrate.Calibrated(0.25, chances.Chances(0.5, -1.0, 0.7), 0.6, 0.75, sets, sets, [])
+    card.write(arguments, card.Facts([50, 100], 1.5, "", found, {"int8": sets, "f32": sets}), accuracy)
     return (tmp_path / "MODEL_CARD.md").read_text(), (tmp_path / card.CURVE).read_text()
 
 
@@ -315,6 +400,10 @@ def test_the_card_has_every_set_and_threshold(tmp_path):
     assert text.count("| reviews | 2 | 100.00 | 100.00 | 100.00 | – |") == 2
     assert "| 0.25 | 100.0 % kept | 50.0 % kept | 100.0 % rejected |" in text
     assert "steps 50, 100; with 0.25 of old." in text and card.CURVE in text
+    assert "It rises by 0.700 · ln(windows)." in text and "as if 75 % of the questions were answerable" in text
+    # Right in 3 of 5 cases, said to be so with 0.5; 1 of 5 unanswerable.
+    assert "| all | 0.100 | 0.100 | 0.300 | 0.300 |" in text
+    assert "| all, answerable and not alike | 0.125 | 0.125 | 0.000 | 0.000 |" in text
     assert ">squad_dev<" in picture and ">reviews<" in picture and ">wiki-no<" not in picture
 
 

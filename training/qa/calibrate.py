@@ -1,0 +1,133 @@
+"""Settles what config.json says of a model's gaps and scores: the threshold, its rise with the number of windows, and
+the calibration of the probabilities. Weights stay as they are."""
+
+import collections
+import json
+import math
+import os
+import random
+import sys
+import tempfile
+
+from . import calibration, chances
+
+# The temperature is chosen on every fourth answerable question: each trial answers them all.
+TEMPERATURE_STRIDE = 4
+# A slope of next to nothing: each half of the probability is the share of the softmax over spans.
+SHARE_ALONE = chances.Chances(slope=1e-6, midpoint=0.0, rise=0.0)
+
+Calibrated = collections.namedtuple("Calibrated", "threshold chances span_temperature share sets honest long")
+Calibrated.__doc__ = """What was found, and what the library says with it.
+
+share: of answerable questions, that is supposed. sets: [(name, rows)]. honest: the same with chances that were fitted
+to the other half of all rows each. long: rows of long documents.
+"""
+
+
+def calibrate(directory, sets, options, tools) -> Calibrated:
+    """Calibrates the model in `directory` and writes its config.json.
+
+    sets: [(name, questions)] with both kinds of questions. options: the program's (`add_options`). tools: the modules
+    bertqa, accuracy and long_documents.
+    """
+    bertqa, accuracy, long_documents = tools
+    questions = [question for _, part in sets for question in part]
+    answerable = [question for question in questions if question["answers"]]
+
+    with tempfile.TemporaryDirectory() as scratch:
+
+        def rows_of(temperature, part):
+            """Measured, with the share of the softmax as probability; gaps as they are."""
+            path = os.path.join(scratch, f"{temperature:.6f}")
+            if not os.path.isdir(path):
+                linked(directory, path)
+                set_own(path, **members(0.0, SHARE_ALONE, temperature))
+            with bertqa.Context(path, precision=options.precision) as context:
+                rows = accuracy.measured(context, part)
+            return [row._replace(probability=shared(row)) for row in rows]
+
+        def loss(temperature):
+            rows = rows_of(temperature, answerable[::TEMPERATURE_STRIDE])
+            value = calibration.log_loss(*calibration.answer_calibration(rows))
+            print(f"span temperature {temperature:.3f}: log loss {value:.4f}", file=sys.stderr)
+            return value
+
+        temperature = options.span_temperature or calibration.best_temperature(loss)
+        sets = [(name, rows_of(temperature, part)) for name, part in sets]
+        rows = [row for _, part in sets for row in part]
+        share = options.answerable_share or sum(row.answerable for row in rows) / len(rows)
+        long = []
+        for windows in options.windows if options.long_questions else []:
+            kinds = long_documents.long_questions(questions, windows, options.long_questions, random.Random(1))
+            part = [question for kind in kinds.values() for question in kind]
+            long += rows_of(temperature, part)
+            print(f"{len(part)} documents of {windows} windows", file=sys.stderr)
+    rise = options.rise
+    if rise is None:
+        rise = chances.fitted_rise(long, share) if long else 0.0
+    # As short as the figures are certain.
+    rise, temperature = round(rise, 3), round(temperature, 3)
+    found = chances.fitted(rows, rise, share)
+    found = chances.Chances(round(found.slope, 4), round(found.midpoint, 3), rise)
+    final = [(name, chances.with_chances(part, found)) for name, part in sets]
+    threshold = calibration.chosen_threshold([row for _, part in final for row in part], options.max_loss)
+    # Down, so that an answer whose gap is the threshold is kept.
+    threshold = math.floor(100 * threshold) / 100
+    set_own(directory, **members(threshold, found, temperature))
+    mixed = iter(chances.cross_fitted(rows, rise, share))
+    honest = [(name, [next(mixed) for _ in part]) for name, part in sets]
+    return Calibrated(threshold, found, temperature, share, final, honest, chances.with_chances(long, found))
+
+
+def members(threshold, found, temperature) -> dict:
+    """What "bertqa" in config.json has of a calibration."""
+    return {
+        "no_answer_threshold": threshold,
+        "threshold_rise": found.rise,
+        "calibration": {"slope": found.slope, "midpoint": found.midpoint, "span_temperature": temperature},
+    }
+
+
+def shared(row) -> float:
+    """The best span's share of the softmax."""
+    chance = 1 - row.no_answer_probability
+    return row.probability / chance if chance else 0.0
+
+
+def linked(directory, path) -> None:
+    """A model directory with the files of another one, of which config.json is a copy."""
+    os.makedirs(path)
+    for name in os.listdir(directory):
+        source = os.path.abspath(os.path.join(directory, name))
+        if name != "config.json" and os.path.isfile(source):
+            os.symlink(source, os.path.join(path, name))
+    with open(os.path.join(directory, "config.json"), encoding="utf-8") as file:
+        write(path, json.load(file))
+
+
+def set_own(directory, **changes) -> None:
+    """Sets members of "bertqa" in config.json."""
+    with open(os.path.join(directory, "config.json"), encoding="utf-8") as file:
+        config = json.load(file)
+    config["bertqa"] = {**config.get("bertqa", {}), **changes}
+    write(directory, config)
+
+
+def write(directory, config) -> None:
+    """Writes config.json as the library does."""
+    with open(os.path.join(directory, "config.json"), "w", encoding="utf-8") as file:
+        json.dump(config, file, indent=2)
+        file.write("\n")
+
+
+def add_options(parser) -> None:
+    """The options of calibration."""
+    parser.add_argument("--max-loss", type=float, default=0.08, help="of any source's F1, by the threshold")
+    parser.add_argument("--answerable-share", type=float, metavar="P",
+                        help="of the questions that probabilities suppose; default: as in --dev")  # fmt: skip
+    parser.add_argument("--span-temperature", type=float, help="of the softmax over spans; default: the best")
+    parser.add_argument("--rise", type=float, help="of the threshold with ln(windows); default: the best")
+    parser.add_argument("--long-questions", type=int, default=60, metavar="N",
+                        help="of each kind, in documents of each size, to find the rise; 0: none")  # fmt: skip
+    parser.add_argument("--windows", type=int, nargs="+", default=[1, 10, 100], help="sizes of these documents")
+    parser.add_argument("--precision", default="auto")

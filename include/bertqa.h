@@ -227,19 +227,24 @@ enum {
    * others where the instruction set multiplies bf16, else F32. */
   BERTQA_PRECISION_AUTO = 0,
   BERTQA_PRECISION_F32 = 1,  /* logits within 1e-4 of the reference implementation in fp32 */
-  BERTQA_PRECISION_BF16 = 2, /* bf16 products, f32 sums; needs BERTQA_ISA_AVX512_VNNI_BF16 */
+  BERTQA_PRECISION_BF16 = 2, /* bf16 products, f32 sums; needs an instruction set with BF16 */
   BERTQA_PRECISION_INT8 = 3  /* int8 products, exact sums; scales per output channel and token */
 };
 
 /* Instruction set of the kernels. Asking for one that the CPU lacks is BERTQA_ERROR_UNSUPPORTED. */
 typedef int32_t bertqa_isa;
 enum {
-  BERTQA_ISA_AUTO = 0,            /* the best this CPU has */
-  BERTQA_ISA_PORTABLE = 1,        /* compiler vectors: SSE2 on x86-64, NEON on arm64 */
-  BERTQA_ISA_AVX2 = 2,            /* AVX2, FMA, F16C */
-  BERTQA_ISA_AVX512 = 3,          /* AVX-512 F, BW, DQ, VL */
-  BERTQA_ISA_AVX512_VNNI = 4,     /* AVX-512 and VNNI */
-  BERTQA_ISA_AVX512_VNNI_BF16 = 5 /* AVX-512, VNNI and BF16 */
+  BERTQA_ISA_AUTO = 0,             /* the best this CPU has */
+  BERTQA_ISA_PORTABLE = 1,         /* compiler vectors: SSE2 on x86-64, NEON on arm64 */
+  BERTQA_ISA_AVX2 = 2,             /* AVX2, FMA, F16C */
+  BERTQA_ISA_AVX512 = 3,           /* AVX-512 F, BW, DQ, VL */
+  BERTQA_ISA_AVX512_VNNI = 4,      /* AVX-512 and VNNI */
+  BERTQA_ISA_AVX512_VNNI_BF16 = 5, /* AVX-512, VNNI and BF16 */
+  BERTQA_ISA_AVX2_VNNI = 6,        /* AVX2 and AVX-VNNI */
+  BERTQA_ISA_NEON = 7,             /* arm64 */
+  BERTQA_ISA_NEON_DOTPROD = 8,     /* arm64 and the dot product extension */
+  BERTQA_ISA_NEON_I8MM_BF16 = 9,   /* arm64, dot product, I8MM and BF16 */
+  BERTQA_ISA_AVX512_AMX = 10       /* AVX-512, VNNI, BF16 and AMX tiles */
 };
 
 /* What a model is for. */

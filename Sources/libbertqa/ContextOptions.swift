@@ -57,6 +57,11 @@ public func bertqa_isa_name(_ isa: bertqa_isa) -> UnsafePointer<CChar>? {
     case .avx512: "avx512"
     case .avx512VNNI: "avx512_vnni"
     case .avx512VNNIBF16: "avx512_vnni_bf16"
+    case .avx2VNNI: "avx2_vnni"
+    case .neon: "neon"
+    case .neonDotProduct: "neon_dotprod"
+    case .neonI8MMBF16: "neon_i8mm_bf16"
+    case .avx512AMX: "avx512_amx"
     case nil: "unknown"
     }
   return staticCString(name)

@@ -168,7 +168,7 @@ static void test_log_hook(void) {
 /* Every precision and instruction set either works or says that it is not there. */
 static void test_every_path(void) {
   for (int32_t precision = BERTQA_PRECISION_AUTO; precision <= BERTQA_PRECISION_INT8; precision++) {
-    for (int32_t isa = BERTQA_ISA_AUTO; isa <= BERTQA_ISA_AVX512_VNNI_BF16; isa++) {
+    for (int32_t isa = BERTQA_ISA_AUTO; isa <= BERTQA_ISA_AVX512_AMX; isa++) {
       bertqa_context_options options;
       bertqa_context_options_init(&options, sizeof options);
       options.precision = precision;

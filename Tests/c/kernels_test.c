@@ -282,7 +282,7 @@ static void test_map(const char *name, void (*map)(const float *, size_t, float 
 }
 
 int main(void) {
-  for (int32_t isa = BQ_ISA_PORTABLE; isa <= BQ_ISA_AVX512_VNNI_BF16; isa++) {
+  for (int32_t isa = BQ_ISA_PORTABLE; isa <= BQ_ISA_LAST; isa++) {
     kernels = bq_kernels_for(isa);
     if (!kernels) {
       printf("instruction set %d: skipped, this CPU or build lacks it\n", isa);

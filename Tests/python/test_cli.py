@@ -366,7 +366,8 @@ def test_options_as_getopt_long_reads_them(tmp_path):
         (["answer", "-q", WHO, "--precision", "f64"], "--precision takes auto, f32, bf16, int8, not 'f64'"),
         (
             ["answer", "-q", WHO, "--isa", "mmx"],
-            "--isa takes auto, portable, avx2, avx512, avx512_vnni, avx512_vnni_bf16, not 'mmx'",
+            "--isa takes auto, portable, avx2, avx512, avx512_vnni, avx512_vnni_bf16, avx2_vnni, "
+            "neon, neon_dotprod, neon_i8mm_bf16, avx512_amx, not 'mmx'",
         ),
         (["answer", "-q", WHO, "--color=red"], "--color takes auto, always, never, not 'red'"),
         (["tokenize", "text", "--file", FOX], "a text and --file exclude each other"),

@@ -7,6 +7,11 @@ public enum InstructionSet: Int32, Sendable, CaseIterable, CustomStringConvertib
   case avx512 = 3
   case avx512VNNI = 4
   case avx512VNNIBF16 = 5
+  case avx2VNNI = 6
+  case neon = 7
+  case neonDotProduct = 8
+  case neonI8MMBF16 = 9
+  case avx512AMX = 10
 
   /// The name that the command line, Python and messages use.
   public var description: String {
@@ -17,6 +22,11 @@ public enum InstructionSet: Int32, Sendable, CaseIterable, CustomStringConvertib
     case .avx512: "avx512"
     case .avx512VNNI: "avx512_vnni"
     case .avx512VNNIBF16: "avx512_vnni_bf16"
+    case .avx2VNNI: "avx2_vnni"
+    case .neon: "neon"
+    case .neonDotProduct: "neon_dotprod"
+    case .neonI8MMBF16: "neon_i8mm_bf16"
+    case .avx512AMX: "avx512_amx"
     }
   }
 }

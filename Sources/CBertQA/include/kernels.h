@@ -21,7 +21,7 @@ enum {
   BQ_LANES = 16,  // tokens per block
 };
 
-// Instruction sets, in the order of preference. Values equal bertqa_isa in bertqa.h.
+// Instruction sets; dispatch.c has the order of preference. Values equal bertqa_isa in bertqa.h.
 enum {
   BQ_ISA_AUTO = 0,
   BQ_ISA_PORTABLE = 1,          // compiler vectors: SSE2 on x86-64, NEON on arm64
@@ -29,6 +29,12 @@ enum {
   BQ_ISA_AVX512 = 3,            // AVX-512 F, BW, DQ, VL
   BQ_ISA_AVX512_VNNI = 4,       // AVX-512 and VNNI
   BQ_ISA_AVX512_VNNI_BF16 = 5,  // AVX-512, VNNI and BF16
+  BQ_ISA_AVX2_VNNI = 6,         // AVX2 and AVX-VNNI
+  BQ_ISA_NEON = 7,              // arm64
+  BQ_ISA_NEON_DOTPROD = 8,      // arm64 and the dot product extension
+  BQ_ISA_NEON_I8MM_BF16 = 9,    // arm64, dot product, I8MM and BF16
+  BQ_ISA_AVX512_AMX = 10,       // AVX-512, VNNI, BF16 and AMX tiles
+  BQ_ISA_LAST = BQ_ISA_AVX512_AMX,
 };
 
 // What a linear layer does to its result before storing it.

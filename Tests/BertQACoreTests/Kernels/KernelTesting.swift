@@ -4,7 +4,7 @@ import Testing
 @testable import BertQACore
 
 /// Every instruction set of this machine. DispatchTests lists those it lacks as skipped.
-let instructionSets: [Int32] = (1...5).filter { Kernels(isa: $0) != nil }
+let instructionSets: [Int32] = (1...Int32(BQ_ISA_LAST)).filter { Kernels(isa: $0) != nil }
 
 /// Those whose kernels multiply and add in one rounding.
 let fusedInstructionSets: [Int32] = {

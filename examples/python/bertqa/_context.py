@@ -28,7 +28,10 @@ if TYPE_CHECKING:
 TASKS = ("answer", "classify", "embed", "predict", "entities")
 LOADS = ("mmap", "copy")
 PRECISIONS = ("auto", "f32", "bf16", "int8")
-INSTRUCTION_SETS = ("auto", "portable", "avx2", "avx512", "avx512_vnni", "avx512_vnni_bf16")
+INSTRUCTION_SETS = (
+    "auto", "portable", "avx2", "avx512", "avx512_vnni", "avx512_vnni_bf16", "avx2_vnni",
+    "neon", "neon_dotprod", "neon_i8mm_bf16", "avx512_amx",
+)  # fmt: skip
 
 
 class Context(AnswerMethods, ClassifyMethods, EntitiesMethods, EmbedMethods, SequenceMethods):
@@ -39,8 +42,7 @@ class Context(AnswerMethods, ClassifyMethods, EntitiesMethods, EmbedMethods, Seq
     task: which default model: "answer", "classify", "entities", "embed" or "predict"; default "answer".
     threads: that one call may use, 1...1024, or 0 for as many as the process may run on; default 0.
     precision: "auto", "f32", "bf16" or "int8"; default "auto": the fastest whose accuracy contract holds.
-    isa: instruction set: "auto", "portable", "avx2", "avx512", "avx512_vnni" or "avx512_vnni_bf16"; default "auto":
-        the best that the CPU has.
+    isa: instruction set, one of INSTRUCTION_SETS; default "auto": the best that the CPU has.
     tokenizer_only: load the vocabulary alone; answering raises WrongModel. model may then also be a vocab.txt or
         tokenizer.json itself; default False.
     load: "mmap": the weights' pages are shared with other processes, and the files must not be cut short while they

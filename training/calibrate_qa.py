@@ -23,7 +23,12 @@ def main():
     _, accuracy, _ = modules
     sets = [(os.path.basename(path).split(".")[0], accuracy.read(path)) for path in arguments.dev]
     found = calibrate.calibrate(arguments.model, sets, arguments, modules)
-    text = "\n\n".join(card.calibration_parts(found, arguments) + card.threshold_parts(found)) + "\n"
+    text = (
+        "\n\n".join(
+            card.calibration_parts(found, arguments) + card.threshold_parts(found) + card.long_parts(found)
+        )
+        + "\n"
+    )
     print(text, end="")
     if arguments.card:
         os.makedirs(arguments.card, exist_ok=True)

@@ -67,7 +67,9 @@ def parsed(argv=None):
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--threads", type=int, default=0, help="default: as torch finds")
     parser.add_argument("--cpu", action="store_true", help="not the GPU")
-    parser.add_argument("--temperature", type=float, default=1.0, help="the output layer's weights are divided by it")
+    parser.add_argument(
+        "--temperature", type=float, default=1.0, help="the output layer's weights are divided by it"
+    )
     parser.add_argument("--bertqa", default=TOOL, help="the command-line tool; default: this checkout's")
     calibrate.add_options(parser)
     parser.add_argument("--export-only", action="store_true", help="no training: export what STATE holds")

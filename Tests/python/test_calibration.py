@@ -112,7 +112,9 @@ def test_every_way_of_asking_agrees(calibrated, directory, tmp_path):
         found = found.get("bertqa", found)
         assert found["no_answer_probability"] == pytest.approx(result.no_answer_probability, rel=1e-5)
         assert found["answers"][0]["probability"] == pytest.approx(result.answer.probability, rel=1e-5)
-        assert found["is_impossible"] == result.is_impossible and found["gap"] == pytest.approx(result.gap, rel=1e-5)
+        assert found["is_impossible"] == result.is_impossible and found["gap"] == pytest.approx(
+            result.gap, rel=1e-5
+        )
 
 
 def test_empty_texts(calibrated):

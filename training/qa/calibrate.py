@@ -16,67 +16,111 @@ TEMPERATURE_STRIDE = 4
 # A slope of next to nothing: each half of the probability is the share of the softmax over spans.
 SHARE_ALONE = chances.Chances(slope=1e-6, midpoint=0.0, rise=0.0)
 
+# Of a source's questions with another of its passages.
+PAIRED = ", other passage"
+
 Calibrated = collections.namedtuple("Calibrated", "threshold chances span_temperature share sets honest long")
 Calibrated.__doc__ = """What was found, and what the library says with it.
 
-share: of answerable questions, that is supposed. sets: [(name, rows)]. honest: the same with chances that were fitted
-to the other half of all rows each. long: rows of long documents.
+share: of answerable questions, that is supposed. sets: [(name, rows)], with questions that were paired with other passages.
+honest: the same with chances that were fitted to the other half of all rows each. long: {kind: rows} of long documents.
 """
 
 
 def calibrate(directory, sets, options, tools) -> Calibrated:
     """Calibrates the model in `directory` and writes its config.json.
 
-    sets: [(name, questions)] with both kinds of questions. options: the program's (`add_options`). tools: the modules
+    sets: [(name, questions)]. options: the program's (`add_options`). tools: the modules
     bertqa, accuracy and long_documents.
     """
     bertqa, accuracy, long_documents = tools
     questions = [question for _, part in sets for question in part]
+    sets = [(name, with_other_passages(part, random.Random(1))) for name, part in sets]
     answerable = [question for question in questions if question["answers"]]
 
     with tempfile.TemporaryDirectory() as scratch:
 
-        def rows_of(temperature, part):
+        def rows_of(temperature, name, part):
             """Measured, with the share of the softmax as probability; gaps as they are."""
+            kept = options.rows and os.path.join(options.rows, f"{name}-{temperature:.3f}.jsonl")
+            if kept and os.path.exists(kept):
+                return read_rows(kept, accuracy.Measured)
             path = os.path.join(scratch, f"{temperature:.6f}")
             if not os.path.isdir(path):
                 linked(directory, path)
                 set_own(path, **members(0.0, SHARE_ALONE, temperature))
             with bertqa.Context(path, precision=options.precision) as context:
                 rows = accuracy.measured(context, part)
-            return [row._replace(probability=shared(row)) for row in rows]
+            rows = [row._replace(probability=shared(row)) for row in rows]
+            if kept:
+                write_rows(kept, rows)
+            return rows
 
         def loss(temperature):
-            rows = rows_of(temperature, answerable[::TEMPERATURE_STRIDE])
+            rows = rows_of(temperature, "trial", answerable[::TEMPERATURE_STRIDE])
             value = calibration.log_loss(*calibration.answer_calibration(rows))
             print(f"span temperature {temperature:.3f}: log loss {value:.4f}", file=sys.stderr)
             return value
 
         temperature = options.span_temperature or calibration.best_temperature(loss)
-        sets = [(name, rows_of(temperature, part)) for name, part in sets]
+        sets = [(name, rows_of(temperature, name, part)) for name, part in sets]
         rows = [row for _, part in sets for row in part]
         share = options.answerable_share or sum(row.answerable for row in rows) / len(rows)
-        long = []
+        long = {}
         for windows in options.windows if options.long_questions else []:
             kinds = long_documents.long_questions(questions, windows, options.long_questions, random.Random(1))
-            part = [question for kind in kinds.values() for question in kind]
-            long += rows_of(temperature, part)
-            print(f"{len(part)} documents of {windows} windows", file=sys.stderr)
+            for kind, part in kinds.items():
+                long[windows, kind] = rows_of(temperature, f"windows-{windows}-{kind}", part)
+            print(f"documents of {windows} windows: done", file=sys.stderr)
     rise = options.rise
     if rise is None:
-        rise = chances.fitted_rise(long, share) if long else 0.0
+        rise = chances.fitted_rise([row for part in long.values() for row in part], share) if long else 0.0
     # As short as the figures are certain.
     rise, temperature = round(rise, 3), round(temperature, 3)
     found = chances.fitted(rows, rise, share)
     found = chances.Chances(round(found.slope, 4), round(found.midpoint, 3), rise)
     final = [(name, chances.with_chances(part, found)) for name, part in sets]
-    threshold = calibration.chosen_threshold([row for _, part in final for row in part], options.max_loss)
+    # On questions as they were asked: with another passage they are easily rejected.
+    asked = [row for _, part in final for row in part if not row.source.endswith(PAIRED)]
+    threshold = calibration.chosen_threshold(asked, options.max_loss)
     # Down, so that an answer whose gap is the threshold is kept.
     threshold = math.floor(100 * threshold) / 100
     set_own(directory, **members(threshold, found, temperature))
     mixed = iter(chances.cross_fitted(rows, rise, share))
     honest = [(name, [next(mixed) for _ in part]) for name, part in sets]
-    return Calibrated(threshold, found, temperature, share, final, honest, chances.with_chances(long, found))
+    long = {key: chances.with_chances(part, found) for key, part in long.items()}
+    return Calibrated(threshold, found, temperature, share, final, honest, long)
+
+
+def with_other_passages(questions, generator) -> list:
+    """`questions`; if all of them are answerable, each also with another passage of its source, without answers."""
+    if any(not question["answers"] for question in questions):
+        return questions
+    passages: dict = {}
+    for question in questions:
+        passages.setdefault(question.get("source", ""), {})[question["context"]] = None
+    paired = []
+    for question in questions:
+        source = question.get("source", "")
+        others = [passage for passage in passages[source] if passage != question["context"]]
+        if others:
+            other = generator.choice(others)
+            paired.append({**question, "context": other, "answers": [], "source": source + PAIRED})
+    return questions + paired
+
+
+def read_rows(path, kind) -> list:
+    """Rows that an earlier run has written."""
+    with open(path, encoding="utf-8") as file:
+        return [kind(*json.loads(line)) for line in file]
+
+
+def write_rows(path, rows) -> None:
+    """Writes all rows or none."""
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path + ".new", "w", encoding="utf-8") as file:
+        file.writelines(json.dumps(row) + "\n" for row in rows)
+    os.replace(path + ".new", path)
 
 
 def members(threshold, found, temperature) -> dict:
@@ -131,3 +175,6 @@ def add_options(parser) -> None:
                         help="of each kind, in documents of each size, to find the rise; 0: none")  # fmt: skip
     parser.add_argument("--windows", type=int, nargs="+", default=[1, 10, 100], help="sizes of these documents")
     parser.add_argument("--precision", default="auto")
+    parser.add_argument(
+        "--rows", metavar="DIR", help="keep what the model says here; the same command goes on with it"
+    )

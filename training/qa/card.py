@@ -6,6 +6,7 @@ import shlex
 import sys
 
 from . import calibration, chances
+from .calibrate import PAIRED
 from .curve import svg
 
 Facts = collections.namedtuple("Facts", "steps temperature quantized calibrated measured")
@@ -55,7 +56,7 @@ def text(arguments, facts, accuracy) -> str:
     for precision, sets in facts.measured.items():
         name = "int8 weights and arithmetic" if precision == "int8" else "F16 weights, f32 arithmetic"
         parts += [f"{name}:", markdown(accuracy.COLUMNS, accuracy.table(sets, facts.calibrated.threshold))]
-    return "\n\n".join(parts + threshold_parts(facts.calibrated)) + "\n"
+    return "\n\n".join(parts + threshold_parts(facts.calibrated) + long_parts(facts.calibrated)) + "\n"
 
 
 def calibration_parts(found, arguments) -> list:
@@ -77,21 +78,83 @@ def calibration_parts(found, arguments) -> list:
 
 
 def errors(found) -> list:
-    """Lines of calibration errors: each set and source, all, and all with both kinds of the same weight."""
-    fitted = {**dict(found.sets), **by_kind(found.sets), "all": [row for _, part in found.sets for row in part]}
-    honest = {**dict(found.honest), **by_kind(found.honest), "all": [row for _, part in found.honest for row in part]}
+    """Lines of calibration errors: each group of both kinds of questions, all, and all with both kinds of the same weight."""
+    fitted, honest = (
+        {**groups(sets), "all": [row for _, part in sets for row in part]} for sets in (found.sets, found.honest)
+    )
+    kinds = (calibration.answer_calibration, calibration.no_answer_calibration)
+
+    def cells(name, weights):
+        return [
+            f"{calibration.calibration_error(*pairs(rows[name]), weights(rows[name])):.3f}"
+            for pairs in kinds
+            for rows in (fitted, honest)
+        ]
+
+    lines = [(name, *cells(name, lambda _: None)) for name in fitted]
+    return [*lines, ("all, both kinds alike", *cells("all", lambda rows: chances.weights_of(rows, 0.5)))]
+
+
+def groups(sets) -> dict:
+    """{name: rows}: a set with unanswerable questions of its own as a whole; each source of others, with other passages."""
+    result: dict = {}
+    for name, rows in sets:
+        whole = any(not row.answerable and not row.source.endswith(PAIRED) for row in rows)
+        for row in rows:
+            result.setdefault(name if whole else row.source.removesuffix(PAIRED) or name, []).append(row)
+    return result
+
+
+def long_parts(found) -> list:
+    """The table of long documents."""
+    if not found.long:
+        return []
     lines = []
-    for name in fitted:
-        cells = []
-        for pairs in (calibration.answer_calibration, calibration.no_answer_calibration):
-            cells += [f"{calibration.calibration_error(*pairs(rows)):.3f}" for rows in (fitted[name], honest[name])]
-        lines.append((name, *cells))
-    cells = []
-    for pairs in (calibration.answer_calibration, calibration.no_answer_calibration):
-        for rows in (fitted["all"], honest["all"]):
-            weights = chances.weights_of(rows, 0.5)
-            cells.append(f"{calibration.calibration_error(*pairs(rows), weights):.3f}")
-    return [*lines, ("all, answerable and not alike", *cells)]
+    for windows in sorted({windows for windows, _ in found.long}):
+        kinds = {kind: found.long[windows, kind] for kind in ("answerable", "related", "absent")}
+        rows = [row for part in kinds.values() for row in part]
+        weights = chances.weights_of(rows, found.share)
+        for name, rise in (("fixed", False), ("rising", True)):
+            answered = {
+                kind: [row.gap + (0 if rise else row.rise) >= found.threshold for row in part]
+                for kind, part in kinds.items()
+            }
+            f1 = [row.f1 * kept for row, kept in zip(kinds["answerable"], answered["answerable"])]
+            chance = [
+                f"{calibration.calibration_error(*pairs(rows), weights):.3f}" if rise else None
+                for pairs in (calibration.answer_calibration, calibration.no_answer_calibration)
+            ]
+            lines.append((windows, name, *(percent(part) for part in answered.values()), percent(f1), *chance))
+    counts = ", ".join(
+        f"{len(part)} {kind}"
+        for (windows, kind), part in found.long.items()
+        if windows == min(w for w, _ in found.long)
+    )
+    return [
+        "### Long documents",
+        f"The passage among others ({counts} questions for each size; *related*: written for a passage that the document "
+        "has, which does not answer them; *absent*: their passage is not there). Shares that are answered at a threshold "
+        "that is the same for all documents, and at one that rises; F1 of the answerable, those not answered 0; calibration "
+        "errors.",
+        markdown(
+            (
+                "windows",
+                "threshold",
+                "answerable",
+                "related",
+                "absent",
+                "F1",
+                "`probability`",
+                "`no_answer_probability`",
+            ),
+            lines,
+        ),  # fmt: skip
+    ]
+
+
+def percent(values) -> float:
+    """The mean in percent."""
+    return 100 * sum(values) / len(values)
 
 
 def threshold_parts(found) -> list:
@@ -105,9 +168,13 @@ def threshold_parts(found) -> list:
 
 
 def curve_sets(sets) -> dict:
-    """{name: rows}: a set that has unanswerable questions as a whole, the sources of others one by one."""
+    """{name: rows}: a set that has unanswerable questions as a whole, the sources of others one by one.
+
+    As they were asked: without other passages.
+    """
     result = {}
     for name, rows in sets:
+        rows = [row for row in rows if not row.source.endswith(PAIRED)]
         if all(row.answerable for row in rows):
             result.update(by_kind([(name, rows)]))
         else:

@@ -18,7 +18,9 @@ Chances = collections.namedtuple("Chances", "slope midpoint rise")
 RIDGE = 1e-3
 
 
-def logistic(features: Sequence[Sequence[float]], outcomes: Sequence[float], weights: Sequence[float]) -> List[float]:
+def logistic(
+    features: Sequence[Sequence[float]], outcomes: Sequence[float], weights: Sequence[float]
+) -> List[float]:
     """The weighted logistic regression of 0/1 outcomes, by Newton's method."""
     size = len(features[0])
     beta = [0.0] * size
@@ -103,9 +105,7 @@ def weights_of(rows: Sequence, share: float) -> List[float]:
     others = len(rows) - answerable
     if not answerable or not others:
         raise ValueError("answerable and unanswerable questions are needed, one kind is missing")
-    return [
-        len(rows) * (share / answerable if row.answerable else (1 - share) / others) for row in rows
-    ]
+    return [len(rows) * (share / answerable if row.answerable else (1 - share) / others) for row in rows]
 
 
 def answer_chance(chances: Chances, row) -> float:

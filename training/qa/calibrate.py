@@ -11,8 +11,8 @@ import tempfile
 
 from . import calibration, chances
 
-# The temperature is chosen on every fourth answerable question: each trial answers them all.
-TEMPERATURE_STRIDE = 4
+# The temperature is chosen on about so many answerable questions: each trial answers them all.
+TRIAL_QUESTIONS = 400
 # A slope of next to nothing: each half of the probability is the share of the softmax over spans.
 SHARE_ALONE = chances.Chances(slope=1e-6, midpoint=0.0, rise=0.0)
 
@@ -35,6 +35,8 @@ def calibrate(directory, sets, options, tools) -> Calibrated:
     """
     bertqa, accuracy, long_documents = tools
     questions = [question for _, part in sets for question in part]
+    if options.questions:
+        sets = [(name, sampled(part, options.questions, random.Random(1))) for name, part in sets]
     sets = [(name, with_other_passages(part, random.Random(1))) for name, part in sets]
     answerable = [question for question in questions if question["answers"]]
 
@@ -57,7 +59,7 @@ def calibrate(directory, sets, options, tools) -> Calibrated:
             return rows
 
         def loss(temperature):
-            rows = rows_of(temperature, "trial", answerable[::TEMPERATURE_STRIDE])
+            rows = rows_of(temperature, "trial", answerable[:: max(1, len(answerable) // TRIAL_QUESTIONS)])
             value = calibration.log_loss(*calibration.answer_calibration(rows))
             print(f"span temperature {temperature:.3f}: log loss {value:.4f}", file=sys.stderr)
             return value
@@ -68,13 +70,17 @@ def calibrate(directory, sets, options, tools) -> Calibrated:
         share = options.answerable_share or sum(row.answerable for row in rows) / len(rows)
         long = {}
         for windows in options.windows if options.long_questions else []:
-            kinds = long_documents.long_questions(questions, windows, options.long_questions, random.Random(1))
+            count = min(options.long_questions, max(1, options.long_windows // windows))
+            kinds = long_documents.long_questions(questions, windows, count, random.Random(1))
             for kind, part in kinds.items():
                 long[windows, kind] = rows_of(temperature, f"windows-{windows}-{kind}", part)
             print(f"documents of {windows} windows: done", file=sys.stderr)
     rise = options.rise
     if rise is None:
-        rise = chances.fitted_rise([row for part in long.values() for row in part], share) if long else 0.0
+        sizes: dict = {}
+        for (windows, _), part in long.items():
+            sizes.setdefault(windows, []).extend(part)
+        rise = chances.fitted_rise(list(sizes.values()), share) if sizes else 0.0
     # As short as the figures are certain.
     rise, temperature = round(rise, 3), round(temperature, 3)
     found = chances.fitted(rows, rise, share)
@@ -90,6 +96,15 @@ def calibrate(directory, sets, options, tools) -> Calibrated:
     honest = [(name, [next(mixed) for _ in part]) for name, part in sets]
     long = {key: chances.with_chances(part, found) for key, part in long.items()}
     return Calibrated(threshold, found, temperature, share, final, honest, long)
+
+
+def sampled(questions, count, generator) -> list:
+    """At most `count` of each source and kind, in their order."""
+    kinds: dict = {}
+    for place, question in enumerate(questions):
+        kinds.setdefault((question.get("source", ""), bool(question["answers"])), []).append(place)
+    return [questions[place] for place in sorted(place for places in kinds.values()
+            for place in generator.sample(places, min(count, len(places))))]  # fmt: skip
 
 
 def with_other_passages(questions, generator) -> list:
@@ -171,8 +186,13 @@ def add_options(parser) -> None:
                         help="of the questions that probabilities suppose; default: as in --dev")  # fmt: skip
     parser.add_argument("--span-temperature", type=float, help="of the softmax over spans; default: the best")
     parser.add_argument("--rise", type=float, help="of the threshold with ln(windows); default: the best")
+    parser.add_argument(
+        "--questions", type=int, metavar="N", help="of each source and kind, at random; default: all"
+    )
     parser.add_argument("--long-questions", type=int, default=60, metavar="N",
                         help="of each kind, in documents of each size, to find the rise; 0: none")  # fmt: skip
+    parser.add_argument("--long-windows", type=int, default=1500, metavar="N",
+                        help="so many windows of each kind and size at most")  # fmt: skip
     parser.add_argument("--windows", type=int, nargs="+", default=[1, 10, 100], help="sizes of these documents")
     parser.add_argument("--precision", default="auto")
     parser.add_argument(

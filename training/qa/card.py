@@ -4,6 +4,7 @@ import collections
 import os
 import shlex
 import sys
+from typing import Optional
 
 from . import calibration, chances
 from .calibrate import PAIRED
@@ -125,11 +126,8 @@ def long_parts(found) -> list:
                 for pairs in (calibration.answer_calibration, calibration.no_answer_calibration)
             ]
             lines.append((windows, name, *(percent(part) for part in answered.values()), percent(f1), *chance))
-    counts = ", ".join(
-        f"{len(part)} {kind}"
-        for (windows, kind), part in found.long.items()
-        if windows == min(w for w, _ in found.long)
-    )
+    least = min(windows for windows, _ in found.long)
+    counts = ", ".join(f"{len(part)} {kind}" for (windows, kind), part in found.long.items() if windows == least)
     return [
         "### Long documents",
         f"The passage among others ({counts} questions for each size; *related*: written for a passage that the document "
@@ -152,9 +150,9 @@ def long_parts(found) -> list:
     ]
 
 
-def percent(values) -> float:
+def percent(values) -> Optional[float]:
     """The mean in percent."""
-    return 100 * sum(values) / len(values)
+    return 100 * sum(values) / len(values) if values else None
 
 
 def threshold_parts(found) -> list:

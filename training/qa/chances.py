@@ -10,7 +10,7 @@ where the softmax over all spans has a temperature of its own.
 
 import collections
 import math
-from typing import Dict, List, Sequence
+from typing import List, Sequence
 
 Chances = collections.namedtuple("Chances", "slope midpoint rise")
 
@@ -61,22 +61,20 @@ def sigmoid(x: float) -> float:
     return 1 / (1 + math.exp(-x)) if x > 0 else 1 - 1 / (1 + math.exp(x)) if x > -700 else 0.0
 
 
-def fitted_rise(rows: Sequence, share: float) -> float:
+def fitted_rise(sizes: Sequence[Sequence], share: float) -> float:
     """By how much the threshold rises per factor e of windows: what makes a gap worth the same in documents of all
-    sizes; 0 or more. rows: of documents of several sizes, with both kinds of questions each.
+    sizes; 0 or more. sizes: rows of documents of about one size each, with both kinds of questions.
 
-    In each size both kinds count as if `share` of the questions were answerable.
+    All sizes count the same, and in each both kinds as if `share` of the questions were answerable.
     """
-    rows = finite(rows)
-    sizes: Dict[int, list] = {}
-    for row in rows:
-        sizes.setdefault(round(2 * math.log(row.windows)), []).append(row)
-    weights = {size: weights_of(part, share) for size, part in sizes.items()}
-    flat = [(row, weight) for size, part in sizes.items() for row, weight in zip(part, weights[size])]
+    weighted = []
+    for rows in map(finite, sizes):
+        weighted += [(row, weight / len(rows)) for row, weight in zip(rows, weights_of(rows, share))]
+    count = sum(map(len, sizes))
     slope, _, windows = logistic(
-        [(row.gap + row.rise, 1.0, -math.log(row.windows)) for row, _ in flat],
-        [float(row.answerable) for row, _ in flat],
-        [weight for _, weight in flat],
+        [(row.gap + row.rise, 1.0, -math.log(row.windows)) for row, _ in weighted],
+        [float(row.answerable) for row, _ in weighted],
+        [weight * count / len(sizes) for _, weight in weighted],
     )
     return max(0.0, windows / slope)
 

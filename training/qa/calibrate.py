@@ -86,11 +86,12 @@ def calibrate(directory, sets, options, tools) -> Calibrated:
     found = chances.fitted(rows, rise, share)
     found = chances.Chances(round(found.slope, 4), round(found.midpoint, 3), rise)
     final = [(name, chances.with_chances(part, found)) for name, part in sets]
-    # On questions as they were asked: with another passage they are easily rejected.
-    asked = [row for _, part in final for row in part if not row.source.endswith(PAIRED)]
-    threshold = calibration.chosen_threshold(asked, options.max_loss)
-    # Down, so that an answer whose gap is the threshold is kept.
-    threshold = math.floor(100 * threshold) / 100
+    threshold = options.threshold
+    if threshold is None:
+        # On questions as they were asked: with another passage they are easily rejected.
+        asked = [row for _, part in final for row in part if not row.source.endswith(PAIRED)]
+        # Down, so that an answer whose gap is the threshold is kept.
+        threshold = math.floor(100 * calibration.chosen_threshold(asked, options.max_loss)) / 100
     set_own(directory, **members(threshold, found, temperature))
     mixed = iter(chances.cross_fitted(rows, rise, share))
     honest = [(name, [next(mixed) for _ in part]) for name, part in sets]
@@ -181,6 +182,7 @@ def write(directory, config) -> None:
 
 def add_options(parser) -> None:
     """The options of calibration."""
+    parser.add_argument("--threshold", type=float, help="of the gap, for one window; default: the best")
     parser.add_argument("--max-loss", type=float, default=0.08, help="of any source's F1, by the threshold")
     parser.add_argument("--answerable-share", type=float, metavar="P",
                         help="of the questions that probabilities suppose; default: as in --dev")  # fmt: skip

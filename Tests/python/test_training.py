@@ -426,6 +426,9 @@ def test_a_set_without_unanswerable_questions_gets_other_passages():
         {"context": f"passage {n // 2}", "source": "s", **question(str(n), "Who?", ("p", 0))} for n in range(6)
     ]
     alone = {"context": "alone", "source": "t", **question("7", "Who?", ("a", 0))}
+    sample = calibrate.sampled([*asked, *({**alone, "answers": []} for _ in range(4))], 3, random.Random(1))
+    assert [len(q["answers"]) for q in sample] == [1, 1, 1, 0, 0]
+    assert calibrate.sampled(asked, 9, random.Random(1)) == asked
     both = calibrate.with_other_passages([*asked, alone], random.Random(1))
     assert both[:7] == [*asked, alone] and len(both) == 13
     for before, after in zip(asked, both[7:]):

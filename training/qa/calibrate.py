@@ -100,12 +100,17 @@ def calibrate(directory, sets, options, tools) -> Calibrated:
 
 
 def sampled(questions, count, generator) -> list:
-    """At most `count` of each source and kind, in their order."""
+    """At most `count` answerable questions of each source, and the file's share of unanswerable ones, in their order."""
     kinds: dict = {}
     for place, question in enumerate(questions):
         kinds.setdefault((question.get("source", ""), bool(question["answers"])), []).append(place)
-    return [questions[place] for place in sorted(place for places in kinds.values()
-            for place in generator.sample(places, min(count, len(places))))]  # fmt: skip
+    answerable = [len(places) for (_, answerable), places in kinds.items() if answerable]
+    part = sum(min(count, length) for length in answerable) / sum(answerable) if answerable else 1.0
+    chosen: list = []
+    for (_, answerable), places in kinds.items():
+        wanted = min(count, len(places)) if answerable else round(part * len(places))
+        chosen += generator.sample(places, wanted)
+    return [questions[place] for place in sorted(chosen)]
 
 
 def with_other_passages(questions, generator) -> list:

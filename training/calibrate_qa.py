@@ -8,7 +8,7 @@ import argparse
 import os
 
 from qa import calibrate, card
-from qa.export import tools
+from qa.tools import tools
 
 
 def main():

@@ -2,13 +2,13 @@
 
 import os
 import shutil
-import sys
 
 from common.averaging import averaged, mixed, with_temperature
 from common.checkpoints import snapshots, step_of
-from common.models import ROOT, quantize, write_model
+from common.models import quantize, write_model
 
 from . import calibrate, card
+from .tools import tools
 
 
 def export(arguments) -> None:
@@ -36,13 +36,3 @@ def export(arguments) -> None:
 
     measured = {"int8": rows_of(arguments.out, "auto"), "f32": rows_of(source, "f32")}
     card.write(arguments, card.Facts(steps, arguments.temperature, quantized, found, measured), accuracy)
-
-
-def tools():
-    """The modules `bertqa`, `accuracy` and `long_documents`: installed, else those of this checkout."""
-    sys.path[len(sys.path) :] = [os.path.join(ROOT, "examples", "python"), os.path.join(ROOT, "Benchmarks")]
-    import accuracy
-    import bertqa
-    import long_documents
-
-    return bertqa, accuracy, long_documents

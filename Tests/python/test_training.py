@@ -414,10 +414,9 @@ def test_the_card_has_every_set_and_threshold(tmp_path):
     assert "| squad_dev | 0.167 | 0.167 | 0.167 | 0.167 |" in text and "| reviews | 0.500 | 0.500 |" in text
     assert "| all | 0.100 | 0.100 | 0.300 | 0.300 |" in text
     assert "| all, both kinds alike | 0.125 | 0.125 | 0.000 | 0.000 |" in text
-    assert "(2 answerable, 1 related, 1 absent questions for each size;" in text
-    assert "| 1 | fixed | 50.00 | 100.00 | 0.00 | 50.00 | – | – |" in text
-    assert "| 9 | fixed | 100.00 | 100.00 | – | 75.00 | – | – |" in text
-    assert "| 9 | rising | 50.00 | 0.00 | – | 25.00 | 0.125 | 0.250 |" in text
+    assert "| 1 | 2 + 1 + 1 | fixed | 50.00 | 100.00 | 0.00 | 50.00 | – | – |" in text
+    assert "| 9 | 2 + 1 + 0 | fixed | 100.00 | 100.00 | – | 75.00 | – | – |" in text
+    assert "| 9 | 2 + 1 + 0 | rising | 50.00 | 0.00 | – | 25.00 | 0.125 | 0.250 |" in text
     assert ">squad_dev<" in picture and ">reviews<" in picture and ">wiki-no<" not in picture
 
 
@@ -464,7 +463,7 @@ def test_calibrating_a_model_that_is_there(tmp_path):
     assert own["weight_format"] == "int8" and (tmp_path / "model" / "model.safetensors").read_bytes() == weights
     assert own["calibration"]["span_temperature"] == 0.8 and 0.1 < own["calibration"]["slope"] < 3
     assert -5 < own["no_answer_threshold"] < 5 and 0 <= own["threshold_rise"] < 3
-    assert text.count("\n| 3 | rising |") == 1
+    assert text.count("\n| 3 | 3 + 3 + 3 | rising |") == 1
     # What the model said is kept: the same command finds the same without it.
     for path in (tmp_path / "rows").iterdir():
         assert path.suffix == ".jsonl"

@@ -125,18 +125,19 @@ def long_parts(found) -> list:
                 f"{calibration.calibration_error(*pairs(rows), weights):.3f}" if rise else None
                 for pairs in (calibration.answer_calibration, calibration.no_answer_calibration)
             ]
-            lines.append((windows, name, *(percent(part) for part in answered.values()), percent(f1), *chance))
-    least = min(windows for windows, _ in found.long)
-    counts = ", ".join(f"{len(part)} {kind}" for (windows, kind), part in found.long.items() if windows == least)
+            counts = " + ".join(str(len(part)) for part in kinds.values())
+            lines.append(
+                (windows, counts, name, *(percent(part) for part in answered.values()), percent(f1), *chance)
+            )
     return [
         "### Long documents",
-        f"The passage among others ({counts} questions for each size; *related*: written for a passage that the document "
-        "has, which does not answer them; *absent*: their passage is not there). Shares that are answered at a threshold "
-        "that is the same for all documents, and at one that rises; F1 of the answerable, those not answered 0; calibration "
-        "errors.",
+        "The passage among others (*related*: a question written for a passage that the document has, which does not answer "
+        "it; *absent*: its passage is not there). Shares that are answered at a threshold that is the same for all "
+        "documents, and at one that rises; F1 of the answerable, those not answered 0; calibration errors.",
         markdown(
             (
                 "windows",
+                "documents of each kind",
                 "threshold",
                 "answerable",
                 "related",

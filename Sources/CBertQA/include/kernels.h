@@ -153,7 +153,7 @@ typedef struct bq_kernels {
   void (*find_large_s8)(const int8_t *w, size_t rows, size_t columns, uint64_t *large);
 
   // As attention_f32 (f32 in and out), with scores of bytes and the rest as attention_bf16; NULL
-  // without VNNI or BF16. The keys of a call share one step, so that a call with other keys has other
+  // without BF16. The keys of a call share one step, so that a call with other keys has other
   // bits; queries get one per token. head_dim is a multiple of 4.
   void (*attention_s8)(const bq_attention *a, const float *q, const float *k, const float *v,
                        float *out);

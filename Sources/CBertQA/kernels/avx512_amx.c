@@ -18,7 +18,9 @@
 #include "avx512.inc.h"
 #include "f32_math.inc.h"
 #include "tiles.inc.h"
+#include "avx512_bf16.inc.h"
 #include "bf16_kernels.inc.h"
+#define PAIR_ROWS VALUE_ROWS
 #include "bf16_attention.inc.h"
 #include "quantize.inc.h"
 #include "s8_kernels.inc.h"

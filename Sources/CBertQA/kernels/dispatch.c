@@ -1,11 +1,29 @@
 // The choice of the kernels that this machine can run.
 #include "kernels_internal.h"
 
+#if BQ_ARM64
+#include <sys/auxv.h>
+// Headers of older systems do not have what newer kernels say.
+#ifndef HWCAP_ASIMDDP
+#define HWCAP_ASIMDDP (1 << 20)
+#endif
+#ifndef HWCAP2_I8MM
+#define HWCAP2_I8MM (1 << 13)
+#endif
+#ifndef HWCAP2_BF16
+#define HWCAP2_BF16 (1 << 14)
+#endif
+#endif
+
 // All that are compiled for this architecture, the one that is preferred first.
 static const bq_kernels *const tables[] = {
 #if BQ_X86
     &bq_kernels_avx512_amx, &bq_kernels_avx512_vnni_bf16, &bq_kernels_avx512_vnni,
     &bq_kernels_avx512,     &bq_kernels_avx2_vnni,        &bq_kernels_avx2,
+#elif BQ_ARM64
+    &bq_kernels_neon_i8mm_bf16,
+    &bq_kernels_neon_dotprod,
+    &bq_kernels_neon,
 #endif
     &bq_kernels_portable,
 };
@@ -52,6 +70,18 @@ static int supports(int32_t isa) {
     case BQ_ISA_AVX512_VNNI_BF16:
       return supports(BQ_ISA_AVX512_VNNI) && __builtin_cpu_supports("avx512bf16");
     case BQ_ISA_AVX512_AMX: return supports(BQ_ISA_AVX512_VNNI_BF16) && has_amx();
+    default: return isa == BQ_ISA_PORTABLE;
+  }
+}
+#elif BQ_ARM64
+// What the kernel says: it also knows whether all cores have it.
+static int supports(int32_t isa) {
+  switch (isa) {
+    case BQ_ISA_NEON: return 1;
+    case BQ_ISA_NEON_DOTPROD: return (getauxval(AT_HWCAP) & HWCAP_ASIMDDP) != 0;
+    case BQ_ISA_NEON_I8MM_BF16:
+      return supports(BQ_ISA_NEON_DOTPROD) && (getauxval(AT_HWCAP2) & HWCAP2_I8MM) &&
+             (getauxval(AT_HWCAP2) & HWCAP2_BF16);
     default: return isa == BQ_ISA_PORTABLE;
   }
 }

@@ -5,10 +5,13 @@
 //   TILE_ROWS       weight rows of a linear tile
 //   KEY_ROWS        keys of a tile of attention scores: 4, 6 or 8
 //   VALUE_ROWS      features of a tile of attention output
+// and, optionally,
+//   HAS_DOT_TILE    if it includes these two itself and defines its own dot_tile
 
 #include <math.h>
 #include <string.h>
 
+#ifndef HAS_DOT_TILE
 #include "f32_math.inc.h"
 #include "tiles.inc.h"
 
@@ -57,6 +60,7 @@ INLINE void dot_tile(const int rows, const int blocks, const float *w, size_t w_
   }
 #undef BQ_STEP
 }
+#endif
 
 // `rows` outputs of `blocks` blocks, from w, bias and y at the first of them.
 INLINE void linear_tile_f32(const int rows, const int blocks, const float *w, const float *bias,

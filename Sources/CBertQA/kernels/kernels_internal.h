@@ -32,6 +32,11 @@
 #else
 #define BQ_X86 0
 #endif
+#if defined(__aarch64__)
+#define BQ_ARM64 1
+#else
+#define BQ_ARM64 0
+#endif
 
 // Declares the function that an instruction set has for a member of bq_kernels.
 #define BQ_KERNEL(member, isa) __typeof__(*((bq_kernels *)0)->member) BQ_PASTE(bq_##member, isa)
@@ -75,6 +80,24 @@ BQ_KERNEL(pack_bf16, avx512_vnni_bf16);
 BQ_KERNEL(linear_bf16, avx512_vnni_bf16);
 BQ_KERNEL(attention_bf16, avx512_vnni_bf16);
 BQ_KERNEL(relative_keys_bf16, avx512_vnni_bf16);
+#endif
+#if BQ_ARM64
+extern const bq_kernels bq_kernels_neon;
+extern const bq_kernels bq_kernels_neon_dotprod;
+extern const bq_kernels bq_kernels_neon_i8mm_bf16;
+
+BQ_KERNEL(linear_f32, neon);
+BQ_KERNEL(layer_norm_f32, neon);
+BQ_KERNEL(rotate_f32, neon);
+BQ_KERNEL(attention_f32, neon);
+BQ_KERNEL(relative_keys_f32, neon);
+BQ_KERNEL(relative_bias, neon);
+BQ_KERNEL(multiply_rows, neon);
+BQ_KERNEL(lstm_cell, neon);
+BQ_KERNEL(gru_cell, neon);
+BQ_KERNEL(exp_f32, neon);
+BQ_KERNEL(tanh_f32, neon);
+BQ_KERNEL(quantize_u8, neon);
 #endif
 
 #endif

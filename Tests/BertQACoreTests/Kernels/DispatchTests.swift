@@ -38,6 +38,16 @@ import Testing
   @Test(.enabled(if: has(.avx512AMX), "no test covers AMX: this CPU or Linux lacks it"))
   func avx512AMX() throws { try check(.avx512AMX) }
 
+  #if arch(arm64)
+    @Test func neon() throws { try check(.neon) }
+
+    @Test(.enabled(if: has(.neonDotProduct), "no test covers NEON's dot products: this CPU lacks them"))
+    func neonDotProduct() throws { try check(.neonDotProduct) }
+
+    @Test(.enabled(if: has(.neonI8MMBF16), "no test covers I8MM and BF16: this CPU lacks them"))
+    func neonI8MMBF16() throws { try check(.neonI8MMBF16) }
+  #endif
+
   private func check(_ isa: InstructionSet) throws {
     let table = try #require(Kernels(isa: isa.rawValue)).table
     #expect(table.isa == isa.rawValue)
@@ -50,7 +60,8 @@ import Testing
       table.pack_bf16 != nil, table.linear_bf16 != nil, table.attention_bf16 != nil,
       table.attention_s8 != nil, table.relative_keys_bf16 != nil,
     ]
-    #expect(bf16.allSatisfy { $0 == (isa == .avx512VNNIBF16 || isa == .avx512AMX) })
+    let hasBF16 = [.avx512VNNIBF16, .avx512AMX, .neonI8MMBF16].contains(isa)
+    #expect(bf16.allSatisfy { $0 == hasBF16 })
   }
 }
 

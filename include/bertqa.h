@@ -231,10 +231,12 @@ enum {
   BERTQA_PRECISION_INT8 = 3  /* int8 products, exact sums; scales per output channel and token */
 };
 
-/* Instruction set of the kernels. Asking for one that the CPU lacks is BERTQA_ERROR_UNSUPPORTED. */
+/* Instruction set of the kernels. Asking for one that the CPU lacks is BERTQA_ERROR_UNSUPPORTED.
+ * Asking for AMX changes the process: Linux then saves 8 KiB more for every signal that it handles,
+ * and refuses signal stacks (sigaltstack) that could not hold them. */
 typedef int32_t bertqa_isa;
 enum {
-  BERTQA_ISA_AUTO = 0,             /* the best this CPU has */
+  BERTQA_ISA_AUTO = 0,             /* the best this CPU has, without AMX */
   BERTQA_ISA_PORTABLE = 1,         /* compiler vectors: SSE2 on x86-64, NEON on arm64 */
   BERTQA_ISA_AVX2 = 2,             /* AVX2, FMA, F16C */
   BERTQA_ISA_AVX512 = 3,           /* AVX-512 F, BW, DQ, VL */

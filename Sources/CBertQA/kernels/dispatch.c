@@ -89,9 +89,15 @@ static int supports(int32_t isa) {
 static int supports(int32_t isa) { return isa == BQ_ISA_PORTABLE; }
 #endif
 
+// Permission for tiles is the whole process's: its signal frames grow, and small signal stacks are refused from then on.
+// Only a caller who asks by name decides that.
+static int is_candidate(int32_t isa, int32_t asked) {
+  return isa == asked || (asked == BQ_ISA_AUTO && isa != BQ_ISA_AVX512_AMX);
+}
+
 const bq_kernels *bq_kernels_for(int32_t isa) {
   for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++) {
-    if ((isa == BQ_ISA_AUTO || isa == tables[i]->isa) && supports(tables[i]->isa)) return tables[i];
+    if (is_candidate(tables[i]->isa, isa) && supports(tables[i]->isa)) return tables[i];
   }
   return NULL;
 }

@@ -6,7 +6,7 @@ import Testing
 @Test func theBestInstructionSetIsTheFirstOfThePreferred() throws {
   let best = try #require(Kernels())
   let preferred: [InstructionSet] = [
-    .avx512AMX, .avx512VNNIBF16, .avx512VNNI, .avx512, .avx2VNNI, .avx2, .neonI8MMBF16,
+    .avx512VNNIBF16, .avx512VNNI, .avx512, .avx2VNNI, .avx2, .neonI8MMBF16,
     .neonDotProduct, .neon, .portable,
   ]
   #expect(best.table.isa == bq_best_isa())

@@ -16,7 +16,7 @@ case $kind in
     ;;
   thread)
     tests=${2:-'\.(ThreadPool|ConcurrencyStress|ForkGuard|WarmUp|CallMonitor|Batch|Encoder|LBFGS|Calibration|Training|SequenceStep)Tests/'}
-    skipped=nothing
+    skipped='^$'
     ;;
   *) exit 2 ;;
 esac

@@ -27,7 +27,7 @@ static double relu(double x) { return isnan(x) ? x : fmax(x, 0); }
 
 double (*const activations[])(double) = {
     [BQ_EPILOGUE_GELU] = gelu, [BQ_EPILOGUE_GELU_TANH] = gelu_tanh, [BQ_EPILOGUE_SILU] = silu,
-    [BQ_EPILOGUE_RELU] = relu, [BQ_EPILOGUE_TANH] = tanh, [BQ_EPILOGUE_GATE] = NULL,
+    [BQ_EPILOGUE_RELU] = relu, [BQ_EPILOGUE_TANH] = tanh,           [BQ_EPILOGUE_GATE] = NULL,
 };
 
 static void test_linear(size_t blocks, size_t in, size_t outs, int32_t epilogue) {
@@ -48,6 +48,14 @@ static void test_linear(size_t blocks, size_t in, size_t outs, int32_t epilogue)
   free(w), free(bias), free(x), free(y), free(before);
 }
 
+// As a model's weights are prepared; to be freed.
+static uint64_t *large_of(const int8_t *w, size_t outs, size_t in) {
+  if (!kernels->find_large_s8) return NULL;
+  uint64_t *large = malloc(outs * bq_large_words(in) * sizeof *large);
+  kernels->find_large_s8(w, outs, in, large);
+  return large;
+}
+
 static void test_int8(size_t blocks, size_t in, size_t outs) {
   const size_t tokens = blocks * 16;
   float *x = numbers(tokens * in, 4), *y = malloc(tokens * outs * sizeof *y);
@@ -59,8 +67,9 @@ static void test_int8(size_t blocks, size_t in, size_t outs) {
   for (size_t i = 0; i < in * outs; i++) w[i] = (int8_t)number(128);
   bq_row_sums_s8(w, unit, outs, in, sums);
   kernels->quantize_u8(x, blocks, in, u8, scale, offset);
-  kernels->linear_s8(&(bq_weights_s8){w, unit, sums, bias}, u8, scale, offset, blocks, in, outs,
-                     BQ_EPILOGUE_BIAS, y, outs * 16);
+  uint64_t *large = large_of(w, outs, in);
+  kernels->linear_s8(&(bq_weights_s8){w, unit, sums, bias, large}, u8, scale, offset, blocks, in,
+                     outs, BQ_EPILOGUE_BIAS, y, outs * 16);
   for (size_t t = 0; t < tokens; t++)
     for (size_t o = 0; o < outs; o++) {
       int64_t dot = 0, sum = 0;
@@ -77,22 +86,63 @@ static void test_int8(size_t blocks, size_t in, size_t outs) {
             y[at(t, o, outs)], exact);
     }
   free(x), free(y), free(scale), free(offset), free(u8), free(w), free(unit), free(bias),
-      free(sums);
+      free(sums), free(large);
+}
+
+// Sums of the greatest bytes that quantize_u8 gives with the greatest weights, exactly. `stride`: of
+// the columns that have them, the others' weights are small.
+static void test_int8_extremes(size_t blocks, size_t in, size_t outs, size_t stride) {
+  const size_t tokens = blocks * 16;
+  float x[4 * 16], scale[16], offset[16];
+  uint8_t top[4 * 16], most = 0;
+  for (int i = 0; i < 4 * 16; i++) x[i] = i < 16 ? -1e-6f * (float)i : (float)(i % 16);
+  kernels->quantize_u8(x, 1, 4, top, scale, offset);
+  for (int i = 0; i < 4 * 16; i++) most = top[i] > most ? top[i] : most;
+  CHECK(most >= 126, "quantize_u8: at most %d", most);
+  uint8_t *u8 = malloc(tokens * in);
+  int8_t *w = malloc(in * outs);
+  float *zeros = calloc(tokens + outs, sizeof *zeros), *ones = numbers(tokens + outs, 0);
+  float *y = malloc(tokens * outs * sizeof *y);
+  for (size_t i = 0; i < tokens + outs; i++) ones[i] = 1;
+  for (size_t i = 0; i < tokens * in; i++)
+    u8[i] = i % 64 < 48 ? most : (uint8_t)(fabsf(number(1)) * most);
+  // Rows of one sign, of the other, of both.
+  for (size_t o = 0; o < outs; o++)
+    for (size_t k = 0; k < in; k++) {
+      const int sign = o % 3 == 0 ? 1 : o % 3 == 1 ? -1 : number(1) < 0 ? -1 : 1;
+      w[o * in + k] = (int8_t)(sign * (k / 8 % stride == 0 ? 127 : (int)number(60)));
+    }
+  // With what find_large_s8 says, and without.
+  uint64_t *large[2] = {large_of(w, outs, in), NULL};
+  for (int i = 0; i < 2; i++) {
+    kernels->linear_s8(&(bq_weights_s8){w, ones, zeros, zeros, large[i]}, u8, ones, zeros, blocks,
+                       in, outs, BQ_EPILOGUE_BIAS, y, outs * 16);
+    for (size_t t = 0; t < tokens; t++)
+      for (size_t o = 0; o < outs; o++) {
+        int32_t dot = 0;
+        for (size_t k = 0; k < in; k++)
+          dot += u8[(t / 16 * in + k / 4 * 4) * 16 + t % 16 * 4 + k % 4] * w[o * in + k];
+        CHECK(y[at(t, o, outs)] == (float)dot, "linear_s8 %zu->%zu: %g for %d", in, outs,
+              y[at(t, o, outs)], dot);
+      }
+  }
+  free(u8), free(w), free(zeros), free(ones), free(y), free(large[0]);
 }
 
 // Bytes at the ends of their ranges: sums of products that are exact in 16 bits are not.
 static void test_extremes(size_t in) {
   const float one[3] = {1, 1, 1}, zero[3] = {0}, offset[16] = {0};
   const float scale[16] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+  const uint8_t most = (uint8_t)(kernels->byte_steps + 2);
   int8_t *w = malloc(3 * in);
   uint8_t *x = calloc(in, 16);
   float y[3 * 16];
   memset(w, -128, in), memset(w + in, 127, in), memset(w + 2 * in, 1, in);
-  for (size_t k = 0; k < in; k++) x[k / 4 * 64 + k % 4] = 255;
-  kernels->linear_s8(&(bq_weights_s8){w, one, zero, zero}, x, scale, offset, 1, in, 3,
+  for (size_t k = 0; k < in; k++) x[k / 4 * 64 + k % 4] = most;
+  kernels->linear_s8(&(bq_weights_s8){w, one, zero, zero, NULL}, x, scale, offset, 1, in, 3,
                      BQ_EPILOGUE_BIAS, y, 3 * 16);
-  for (int token = 0; token < 2; token++) {  // bytes of 255, of 0
-    const float sum = token ? 0 : 255 * (float)in;
+  for (int token = 0; token < 2; token++) {  // the greatest bytes, and 0
+    const float sum = token ? 0 : most * (float)in;
     CHECK(y[token] == -128 * sum && y[16 + token] == 127 * sum && y[32 + token] == sum,
           "linear_s8 of extremes, %zu: %g, %g, %g", in, y[token], y[16 + token], y[32 + token]);
   }
@@ -197,7 +247,8 @@ static void test_rotate(size_t heads, size_t dim) {
     for (size_t h = 0; h < heads; h++)
       for (size_t d = 0; d < dim / 2; d++) {
         const double cosine = turns[d * 32 + t], sine = turns[d * 32 + 16 + t];
-        const double a = before[(h * dim + d) * 16 + t], b = before[(h * dim + dim / 2 + d) * 16 + t];
+        const double a = before[(h * dim + d) * 16 + t],
+                     b = before[(h * dim + dim / 2 + d) * 16 + t];
         CHECK(fabs(x[(h * dim + d) * 16 + t] - (a * cosine - b * sine)) < 2e-6, "rotate_f32");
         CHECK(fabs(x[(h * dim + dim / 2 + d) * 16 + t] - (b * cosine + a * sine)) < 2e-6,
               "rotate_f32");
@@ -273,6 +324,14 @@ int main(int argc, char **argv) {
     }
     test_int8(1, 4, 1);
     test_int8(3, 64, 29);
+    test_int8(5, 84, 13);
+    test_int8(3, 64, 69);
+    for (size_t stride = 1; stride <= 64; stride *= 4) {
+      test_int8_extremes(1, 4, 1, stride);
+      test_int8_extremes(4, 100, 19, stride);
+      test_int8_extremes(7, 516, 29, stride);
+      test_int8_extremes(5, 576, 53, stride);
+    }
     test_int8(35, 44, 9);
     for (size_t in = 4; in <= 64; in += 4) test_extremes(in);
     for (int32_t format = BQ_FORMAT_F32; format <= BQ_FORMAT_BF16; format++) {

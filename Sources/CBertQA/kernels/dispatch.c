@@ -18,7 +18,8 @@
 // All that are compiled for this architecture, the one that is preferred first.
 static const bq_kernels *const tables[] = {
 #if BQ_X86
-    &bq_kernels_avx512_vnni_bf16, &bq_kernels_avx512_vnni, &bq_kernels_avx512, &bq_kernels_avx2,
+    &bq_kernels_avx512_amx, &bq_kernels_avx512_vnni_bf16, &bq_kernels_avx512_vnni,
+    &bq_kernels_avx512,     &bq_kernels_avx2_vnni,        &bq_kernels_avx2,
 #elif BQ_ARM64
     &bq_kernels_neon_i8mm_bf16,
     &bq_kernels_neon_dotprod,
@@ -29,11 +30,34 @@ static const bq_kernels *const tables[] = {
 
 #if BQ_X86
 #include <cpuid.h>
+#ifdef __linux__
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
-// Clang knows the name "f16c" from version 19 on. The registers are those of AVX.
+// Clang's __builtin_cpu_supports knows F16C from version 19 on. The registers are those of AVX.
 static int has_f16c(void) {
-  unsigned eax, ebx, ecx, edx;
-  return __get_cpuid(1, &eax, &ebx, &ecx, &edx) && (ecx & bit_F16C);
+  unsigned a, b, c, d;
+  return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
+}
+
+// Clang 17's __builtin_cpu_supports does not know AVX-VNNI. It needs no more of the operating system than AVX2.
+static int has_avx_vnni(void) {
+  unsigned a, b, c, d;
+  return __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a >> 4 & 1);
+}
+
+// Linux saves the tiles of programs that have asked it to; it refuses where a thread's signal stack could not
+// hold them.
+static int has_amx(void) {
+#ifdef __linux__
+  enum { REQUEST_PERMISSION = 0x1023, TILE_DATA = 18 };
+  unsigned a, b, c, d;
+  return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d >> 24 & 3) == 3 &&
+         syscall(SYS_arch_prctl, REQUEST_PERMISSION, TILE_DATA) == 0;
+#else
+  return 0;
+#endif
 }
 
 // __builtin_cpu_supports also asks whether the operating system saves the registers.
@@ -42,6 +66,7 @@ static int supports(int32_t isa) {
   switch (isa) {
     case BQ_ISA_AVX2:
       return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c();
+    case BQ_ISA_AVX2_VNNI: return supports(BQ_ISA_AVX2) && has_avx_vnni();
     case BQ_ISA_AVX512:
       return supports(BQ_ISA_AVX2) && __builtin_cpu_supports("avx512f") &&
              __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
@@ -49,6 +74,7 @@ static int supports(int32_t isa) {
     case BQ_ISA_AVX512_VNNI: return supports(BQ_ISA_AVX512) && __builtin_cpu_supports("avx512vnni");
     case BQ_ISA_AVX512_VNNI_BF16:
       return supports(BQ_ISA_AVX512_VNNI) && __builtin_cpu_supports("avx512bf16");
+    case BQ_ISA_AVX512_AMX: return supports(BQ_ISA_AVX512_VNNI_BF16) && has_amx();
     default: return isa == BQ_ISA_PORTABLE;
   }
 }
@@ -68,9 +94,15 @@ static int supports(int32_t isa) {
 static int supports(int32_t isa) { return isa == BQ_ISA_PORTABLE; }
 #endif
 
+// Permission for tiles is the whole process's: its signal frames grow, and small signal stacks are refused from then on.
+// Only a caller who asks by name decides that.
+static int is_candidate(int32_t isa, int32_t asked) {
+  return isa == asked || (asked == BQ_ISA_AUTO && isa != BQ_ISA_AVX512_AMX);
+}
+
 const bq_kernels *bq_kernels_for(int32_t isa) {
   for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++) {
-    if ((isa == BQ_ISA_AUTO || isa == tables[i]->isa) && supports(tables[i]->isa)) return tables[i];
+    if (is_candidate(tables[i]->isa, isa) && supports(tables[i]->isa)) return tables[i];
   }
   return NULL;
 }

@@ -96,6 +96,7 @@ KERNEL void SUFFIXED(linear_s8)(const bq_weights_s8 *weights, const uint8_t *x, 
 const bq_kernels bq_kernels_neon_dotprod = {
     .isa = BQ_ISA_NEON_DOTPROD,
     BQ_NEON_F32,
+    .byte_steps = 253,
     .quantize_u8 = bq_quantize_u8_neon,
     .linear_s8 = bq_linear_s8_neon_dotprod,
 };

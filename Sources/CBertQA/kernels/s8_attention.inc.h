@@ -6,6 +6,7 @@
 //   dot_tile_keys, order_tile_keys
 //     as dot_tile_bf16 and order_tile_bf16: acc[r][v] += Σ_d k[d][r] · q[d], exactly, for neighbouring keys, u8
 //     [head_dim/4][16][4], and blocks of queries, s8 [head_dim/4][16][4], q_block bytes apart
+// and, with HAS_VALUE_TILES, includes value_tiles.inc.h.
 //
 // Softmax does not change when the scores of all keys grow by the same amount. So each feature of the
 // keys has an offset of its own, which makes their bytes unsigned and needs no correction:
@@ -183,7 +184,11 @@ INLINE void attend_s8(const int blocks, const int biased, const head_s8 *h, cons
     score_keys_s8(blocks, biased, h, unit, block, most);
     soften_s8(blocks, a, most, unit, inverse);
   }
+#ifdef HAS_VALUE_TILES
+  context_keys_tiles(blocks, a, h->values, inverse, block, out);
+#else
   context_keys_bf16(blocks, a, h->values, a->head_dim * BQ_LANES, inverse, block, out);
+#endif
 }
 
 KERNEL void SUFFIXED(attention_s8)(const bq_attention *a, const float *q, const float *k,
@@ -199,7 +204,11 @@ KERNEL void SUFFIXED(attention_s8)(const bq_attention *a, const float *q, const 
   h.values = (uint16_t *)(h.keys + padded * dim);
   h.lows = (float *)(h.values + padded * dim);
   quantize_keys(&h, k + first);
+#ifdef HAS_VALUE_TILES
+  values_to_tiles(&call, v + first, h.values);
+#else
   convert_values(&h, v + first);
+#endif
 #define BQ_TILE(blocks, biased, block) attend_s8(blocks, biased, &h, q, block, out)
   BQ_FOR_QUERIES(call, BQ_TILE);
 #undef BQ_TILE

@@ -9,8 +9,8 @@
 //   v_dot                 v_dot(sum, x, w): adds to each int32 the four products of the bytes there,
 //                         exactly
 //   S8_ROWS               weight rows of a tile
-// or, with HAS_DOTS_TILE, its own dots_tile_s8 in place of the bytes and of v_dot. With HAS_LINEAR_S8 it uses
-// finish_tile_s8 only.
+// or, with HAS_DOTS_TILE, its own dots_tile_s8 in place of the bytes and of v_dot, or, with HAS_BYTE_PAIRS,
+// what s8_pairs.inc.h says. With HAS_LINEAR_S8 it uses finish_tile_s8 only.
 
 #include <string.h>
 
@@ -32,7 +32,9 @@ INLINE void finish_tile_s8(const int rows, const int blocks, const bq_weights_s8
 }
 
 #ifndef HAS_LINEAR_S8
-#ifndef HAS_DOTS_TILE
+#if defined(HAS_BYTE_PAIRS)
+#include "s8_pairs.inc.h"
+#elif !defined(HAS_DOTS_TILE)
 // dots[r][v] = Σ_k w[r][k] · x[k] for `rows` rows of weights and the tokens of `blocks` blocks.
 INLINE void dots_tile_s8(const int rows, const int blocks, const int8_t *w, const uint8_t *x,
                          size_t in, VI dots[][TILE_VECS]) {
@@ -61,7 +63,11 @@ INLINE void linear_tile_s8(const int rows, const int blocks, const bq_weights_s8
                            int32_t epilogue, float *y, size_t y_stride) {
   VI dots[S8_ROWS][TILE_VECS];
   prefetch_outputs(rows, blocks, y, y_stride * sizeof *y, BQ_LANES * sizeof *y);
+#ifdef HAS_BYTE_PAIRS
+  pairs_tile_s8(rows, blocks, weights, o, x, in, dots);
+#else
   dots_tile_s8(rows, blocks, weights->w + o * in, x, in, dots);
+#endif
   finish_tile_s8(rows, blocks, weights, o, dots, scale, offset, epilogue, y, y_stride);
 }
 

@@ -135,6 +135,22 @@ static inline int same_answers(const bertqa_answers *a, const bertqa_answers *b)
   return 1;
 }
 
+/* Asks the tiny model once, and again until *stop: whether each answer was the expected one. Counts no checks, since
+ * how often it asks is a matter of time. */
+static inline int keeps_answering(const bertqa_context *context, const char *question, const char *document,
+                                  const bertqa_answers *expected, const atomic_int *stop) {
+  const bertqa_answer_options options = tiny_options();
+  int same = 1;
+  do {
+    bertqa_answers *answers = NULL;
+    const bertqa_status status = bertqa_answer(context, question, strlen(question), document, strlen(document),
+                                               &options, &answers);
+    same = status == BERTQA_OK && same_answers(expected, answers);
+    bertqa_answers_free(answers);
+  } while (same && !*stop);
+  return same;
+}
+
 /* A document of `sentences` sentences, to be freed; the same for the same arguments. */
 static inline char *made_document(unsigned seed, size_t sentences) {
   static const char *const words[] = {"the",   "quick", "brown", "fox",    "jumped", "over", "paris",

@@ -92,7 +92,7 @@ static void test_threads(void) {
 static atomic_int done;
 
 static void *keep_answering(void *context) {
-  while (!done) check_answer(context);
+  CHECK(keeps_answering(context, question, text, expected, &done));
   return NULL;
 }
 

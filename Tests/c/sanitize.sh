@@ -35,7 +35,9 @@ count=0
 for test in ${*:-$tests}; do
   program=$objects/programs/$test
   "$clang" -std=gnu99 -O1 -g "$flags" -Iinclude -c "Tests/c/$test.c" -o "$program.o"
-  swiftc -static-stdlib "-sanitize=$kind" -use-ld=lld "$program.o" "$objects"/c/*.o -o "$program"
+  # The static runtime comes with --exclude-libs ALL, which hides the sanitizer's malloc from libc: what strdup
+  # gives would be libc's, and free the sanitizer's.
+  swiftc -toolchain-stdlib-rpath "-sanitize=$kind" -use-ld=lld "$program.o" "$objects"/c/*.o -o "$program"
   log=$objects/programs/$test.log
   # Tests look at what the library writes to standard error, so reports go to a file.
   rm -f "$log".*

@@ -40,8 +40,9 @@ export SOURCE_DATE_EPOCH := $(SOURCE_DATE_EPOCH)
 export BERTQA_SKIPPED = $(CURDIR)/.build/skipped
 
 .PHONY: all help demo check lint test test-swift test-c test-consumer test-python test-parity topics-model manifests \
-  fuzz fuzz-replay sanitize faults linear differential soak reproducible test-long accuracy bench bench-quick bench-sequence setup install uninstall \
-  sqlite tarball deb wheel dist-binary test-packages dist sbom abi-baseline clean
+  fuzz fuzz-replay sanitize $(sanitizers) faults kills linear million differential soak reproducible test-long \
+  accuracy bench bench-quick bench-sequence setup install uninstall \
+  sqlite tarball deb wheel static dist-binary test-packages dist sbom abi-baseline clean
 
 all: ## build the library, the tool and the default model's place under build/
 	$(swift_build) --product bertqa
@@ -97,27 +98,43 @@ fuzz-replay: all ## every committed fuzz input through the library, without libF
 fuzz: ## fuzz TARGET (default: all, one after the other) for TIME seconds each, in idle time
 	Tests/fuzz/fuzz.sh run $(or $(TIME),60) $(TARGET)
 
-sanitize: ## the C tests under AddressSanitizer, LeakSanitizer, UBSan and ThreadSanitizer
-	Tests/c/sanitize.sh address
-	Tests/c/sanitize.sh thread
+# The C tests (-c) and the Swift tests under AddressSanitizer with LeakSanitizer and UBSan, or under ThreadSanitizer.
+sanitizers := sanitize-c-address sanitize-c-thread sanitize-swift-address sanitize-swift-thread
+sanitize: $(sanitizers) ## the C and Swift tests under AddressSanitizer, LeakSanitizer, UBSan and ThreadSanitizer
 
-faults: setup all ## calls of the system that fail, one after the other; 400 kills of the filter
+$(filter sanitize-c-%,$(sanitizers)): sanitize-c-%:
+	Tests/c/sanitize.sh $*
+
+$(filter sanitize-swift-%,$(sanitizers)): sanitize-swift-%:
+	Tests/sanitize.sh $*
+
+faults: all ## calls of the system that fail, one after the other
 	BERTQA_PREFIX=$(stage) Tests/c/faults/run.sh
-	BERTQA_PREFIX=$(stage) BERTQA_KILLS=400 $(venv)/bin/python -m pytest -q Tests/python/test_filter_kills.py
+
+kills: setup all ## KILLS (default: 400) kills of the filter, full disks, other checkpoints
+	BERTQA_PREFIX=$(stage) BERTQA_KILLS=$(or $(KILLS),400) $(venv)/bin/python -m pytest -q \
+	  Tests/python/test_filter_kills.py Tests/python/test_filter_checkpoints.py
 
 linear: all ## instructions of every function on hostile inputs of 1, 2, 4 and 8 times a size
 	BERTQA_PREFIX=$(stage) Tests/c/linear.sh
 
+million: all ## a million lines, words, labels, examples, pieces: each call ends, in bounded memory
+	BERTQA_PREFIX=$(stage) Tests/c/million.sh
+
 differential: setup all ## CASES (default: 2000) random cases of each task, asked in every way
 	BERTQA_PREFIX=$(stage) BERTQA_CASES=$(or $(CASES),2000) $(venv)/bin/python -m pytest -q Tests/python/test_differential.py
 
-soak: all ## CALLS (default: 100000) mixed calls from 8 threads: memory, descriptors and threads stay
+soak: all ## CALLS (default: 1000000) mixed calls from 8 threads in each of 4 processes: memory, descriptors and threads stay
 	BERTQA_PREFIX=$(stage) Tests/c/soak.sh $(CALLS)
 
 reproducible: ## two clean builds in different directories give the same bytes
 	Tests/reproducible.sh $(or $(wildcard $(venv)/bin/python),$(PYTHON))
 
-test-long: sanitize fuzz-replay fuzz faults linear differential soak reproducible test-packages ## an hour: docs/testing.md says what each has found
+# The longest first. Fewer: make test-long long_parts="soak million" CALLS=8000
+long_parts := reproducible $(sanitizers) fuzz linear differential soak kills faults million fuzz-replay test-packages
+
+test-long: setup all ## the table of docs/testing.md, in an hour: long_parts, LANES (default: 2) at a time
+	Tests/long.sh $(MAKE) $(long_parts)
 
 test-parity: all ## live comparison with torch and transformers (downloads gigabytes)
 	BERTQA_PREFIX=$(stage) Tests/parity/run.sh $(PYTHON)

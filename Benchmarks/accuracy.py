@@ -56,23 +56,31 @@ def best_threshold(rows):
 
 
 Measured = collections.namedtuple("Measured", "source answerable exact f1 gap text score null_score "
-                                  "probability no_answer_probability")  # fmt: skip
+                                  "probability no_answer_probability windows rise", defaults=(1, 0.0))  # fmt: skip
+Measured.__doc__ = """What the library says to a question, of its best answer.
+
+gap: less `rise`, by which the model raises its threshold for so many windows, so that it compares with the model's own.
+"""
 
 
-def measured(context, questions, batch=64):
-    """One `Measured` for each question, answered by a bertqa.Context."""
+def measured(context, questions, batch=64, **options):
+    """One `Measured` for each question, answered by a bertqa.Context with these options."""
+    own = context.info.no_answer_threshold
     rows = []
     for start in range(0, len(questions), batch):
         part = questions[start : start + batch]
-        for question, result in zip(part, context.answer_batch([(q["question"], q["context"]) for q in part])):
+        pairs = [(question["question"], question["context"]) for question in part]
+        for question, result in zip(part, context.answer_batch(pairs, **options)):
             truths = [answer["text"] for answer in question["answers"]]
             answer = result.answer
             text = answer.text if answer else ""
             exact, f1 = scores(text, truths) if truths else (0.0, 0.0)
+            rise = result.no_answer_threshold - own
             rows.append(Measured(
-                question.get("source", ""), bool(truths), exact, f1, result.gap, text,
+                question.get("source", ""), bool(truths), exact, f1, result.gap - rise, text,
                 answer.score if answer else None, result.null_score,
-                answer.probability if answer else 0.0, result.no_answer_probability))  # fmt: skip
+                answer.probability if answer else 0.0, result.no_answer_probability,
+                result.window_count, rise))  # fmt: skip
         if sys.stderr.isatty():
             print(f"\r{len(rows)}/{len(questions)}", end="", file=sys.stderr)
     return rows

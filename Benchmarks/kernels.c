@@ -60,14 +60,18 @@ PEAK(peak_bf16, "avx512f,avx512bf16", 24, __m512, _mm512_set1_ps(0),
 
 typedef enum { F32, BF16, S8 } number_t;
 
-// The best that the instruction set's own multiply-adds allow; for s8 without VNNI that of f32.
+// The best that the instruction set's own multiply-adds allow; for s8 without AVX-512 VNNI that of f32, with AMX
+// that of AVX-512.
 static peak_t peak_of(int32_t isa, number_t number) {
 #if defined(__x86_64__)
-  if (isa >= BQ_ISA_AVX512_VNNI && number == S8) return (peak_t){peak_vnni, 24 * 16 * 8};
+  const int vnni =
+      isa == BQ_ISA_AVX512_VNNI || isa == BQ_ISA_AVX512_VNNI_BF16 || isa == BQ_ISA_AVX512_AMX;
+  if (vnni && number == S8) return (peak_t){peak_vnni, 24 * 16 * 8};
   if (number == BF16) return (peak_t){peak_bf16, 24 * 16 * 4};
   switch (isa) {
     case BQ_ISA_PORTABLE: return (peak_t){peak_sse, 12 * 4 * 2};
-    case BQ_ISA_AVX2: return (peak_t){peak_avx2, 12 * 8 * 2};
+    case BQ_ISA_AVX2:
+    case BQ_ISA_AVX2_VNNI: return (peak_t){peak_avx2, 12 * 8 * 2};
     default: return (peak_t){peak_avx512, 24 * 16 * 2};
   }
 #else
@@ -82,6 +86,17 @@ static float *floats(size_t n, float scale) {
   return p;
 }
 
+// Bytes that are distributed like a model's weights: a bell whose ends are the greatest bytes. Some kernels'
+// speed depends on how many weights are large.
+static void fill_weights(float *to, size_t n) {
+  int8_t *w = (int8_t *)to;
+  for (size_t i = 0; i < n; i++) {
+    int sum = 0;
+    for (int part = 0; part < 4; part++) sum += rand() % 69 - 34;
+    w[i] = (int8_t)(sum < -127 ? -127 : sum > 127 ? 127 : sum);
+  }
+}
+
 // One kernel's call; each of the functions below uses what it needs of it.
 typedef struct {
   const bq_kernels *kernels;
@@ -90,11 +105,12 @@ typedef struct {
   size_t tokens, in, outs, head_dim;
   int32_t epilogue;
   number_t number;
+  const uint64_t *large;
 } job_t;
 
 static void run_linear(const job_t *j) {
   const size_t blocks = (j->tokens + 15) / 16, stride = j->outs * 16;
-  const bq_weights_s8 weights = {(const int8_t *)j->w, j->bias, j->bias, j->bias};
+  const bq_weights_s8 weights = {(const int8_t *)j->w, j->bias, j->bias, j->bias, j->large};
   switch (j->number) {
     case F32:
       j->kernels->linear_f32(j->w, j->bias, j->x, blocks, j->in, j->outs, j->epilogue, j->y,
@@ -154,7 +170,7 @@ static void run_layer(const job_t *j) {
   }
   float *x = j->y;
   const int8_t *w = (const int8_t *)j->w;
-  bq_weights_s8 weights = {w, j->bias, j->bias, j->bias};
+  bq_weights_s8 weights = {w, j->bias, j->bias, j->bias, NULL};
   k->quantize_u8(x, blocks, hidden, u8, scales, scales);
   for (size_t i = 0; i < 3; i++, weights.w += hidden * hidden)
     k->linear_s8(&weights, u8, scales, scales, blocks, hidden, hidden, BQ_EPILOGUE_BIAS,
@@ -224,16 +240,25 @@ int main(int argc, char **argv) {
     for (size_t l = 0; l < 2; l++)
       for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
         const size_t in = shapes[s][0], outs = shapes[s][1], tokens = lengths[l];
-        // The bytes of small floats are as good numbers as any.
+        // The bytes of small floats are as good activations as any.
         float *w = floats(in * outs, 0.1f), *bias = floats(outs, 1), *x = floats(in * tokens, 2);
         float *y = floats(outs * tokens, 2), *scales = floats(tokens, 1);
+        uint64_t *large = NULL;
+        if (number == S8) {
+          fill_weights(w, in * outs);
+          if (kernels->find_large_s8) {
+            large = malloc(outs * bq_large_words(in) * sizeof *large);
+            kernels->find_large_s8((const int8_t *)w, outs, in, large);
+          }
+        }
         const int32_t epilogue = outs == 4 * in ? BQ_EPILOGUE_GELU : BQ_EPILOGUE_BIAS;
-        const job_t job = {kernels, w, bias, x, y, scales, tokens, in, outs, 0, epilogue, number};
+        const job_t job = {kernels, w,    bias, x,        y,      scales, tokens,
+                           in,      outs, 0,    epilogue, number, large};
         snprintf(name, sizeof name, "linear_%s %zu -> %zu, %zu%s", numbers[number], in, outs,
                  tokens, epilogue ? " gelu" : "");
         if (strstr(name, filter))
           measure(name, &job, run_linear, 2.0 * (double)(in * outs * tokens));
-        free(w), free(bias), free(x), free(y), free(scales);
+        free(w), free(bias), free(x), free(y), free(scales), free(large);
       }
     if (number == S8 && !kernels->attention_s8) continue;
     for (size_t head_dim = 32; head_dim <= 64; head_dim += 32)
@@ -258,6 +283,7 @@ int main(int argc, char **argv) {
     for (size_t l = 0; l < 2; l++) {
       const size_t tokens = lengths[l], head_dim = hidden / 12;
       float *w = floats(3 * hidden * hidden, 1), *bias = floats(4 * hidden, 1e-6f);
+      fill_weights(w, 12 * hidden * hidden);
       float *y = floats(hidden * tokens, 2),
             *scratch = floats(bq_attention_s8_scratch(tokens, head_dim), 1);
       const job_t job = {kernels, w, bias, NULL, y, scratch, tokens, hidden, 0, head_dim, 0, S8};

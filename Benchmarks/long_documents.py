@@ -1,65 +1,99 @@
 """Answers and "no answer" in long documents: the best of many windows' scores is higher by chance.
 
-usage: long_documents.py DATA.jsonl [--model DIR] [--windows N...] [--questions COUNT]
+usage: long_documents.py DATA.jsonl... [--model DIR] [--windows N...] [--questions COUNT] [--max-windows M] [--json FILE]
 
 Each question's passage is put among passages of other questions, at a random place, until the document has about N
-windows of 384 tokens. A row of the table: how often the answerable questions are answered at the model's own threshold
-(kept) and right, how often the unanswerable ones are not answered (rejected), and the median gaps of both.
+windows of 384 tokens. A row of the table: how many of the answerable questions are answered at the model's own threshold
+(kept), their F1 if all are and if those are, and how many are answered of those that the document does not answer:
+"related" ones, written for a passage that it has, and "absent" ones, whose passage it has not. Each with the threshold of
+one window for all documents, and as the model raises it with their number.
 """
 
 import argparse
+import json
 import random
-import statistics
 
 from accuracy import mean, measured, read
 
 # Characters of English text that one window adds: 384 tokens less the question and the 128 shared.
 WINDOW_CHARACTERS = 1100
+KINDS = ("answerable", "related", "absent")
 
 
-def long_document(passage, others, windows, generator):
-    """`passage` among random ones of `others`; with one window alone."""
-    parts = [passage]
-    while sum(map(len, parts)) < (windows - 1) * WINDOW_CHARACTERS:
+def long_document(passages, others, windows, generator):
+    """`passages` among random ones of `others`, about so many windows; at least one passage."""
+    parts = list(passages)
+    while not parts or sum(map(len, parts)) < (windows - 1) * WINDOW_CHARACTERS:
         parts.append(generator.choice(others))
     generator.shuffle(parts)
     return "\n\n".join(dict.fromkeys(parts))
+
+
+def long_questions(questions, windows, count, generator):
+    """{kind: questions} of each of KINDS, `count` at most, with documents of about so many windows.
+
+    Absent ones are the answerable ones without their passage, and have no answers.
+    """
+    chosen = {}
+    passages = sorted({question["context"] for question in questions})
+    for answerable in (True, False):
+        kind = [question for question in questions if bool(question["answers"]) == answerable]
+        chosen[answerable] = generator.sample(kind, min(count, len(kind)))
+
+    def made(question, *own):
+        others = [passage for passage in passages if passage != question["context"]]
+        return {**question, "context": long_document(own, others, windows, generator)}
+
+    return {
+        "answerable": [made(question, question["context"]) for question in chosen[True]],
+        "related": [made(question, question["context"]) for question in chosen[False]],
+        "absent": [{**made(question), "answers": []} for question in chosen[True]],
+    }
+
+
+def line(windows, rows, own, corrected):
+    """A line of the table; rows: {kind: rows}."""
+    answered = {
+        kind: [row.gap + (0 if corrected else row.rise) >= own for row in part] for kind, part in rows.items()
+    }
+    answerable = list(zip(rows["answerable"], answered["answerable"]))
+    shares = [100 * mean(answered[kind]) if rows[kind] else float("nan") for kind in KINDS]
+    return (
+        f"{windows:7}  {'rising' if corrected else 'fixed':9}  {shares[0]:4.1f}  "
+        f"{100 * mean(row.f1 for row, _ in answerable):4.1f}  "
+        f"{100 * mean(row.f1 * kept for row, kept in answerable):9.1f}  {shares[1]:16.1f}  {shares[2]:14.1f}"
+    )
 
 
 def main():
     import bertqa
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("data")
+    parser.add_argument("data", nargs="+")
     parser.add_argument("--model")
     parser.add_argument("--windows", type=int, nargs="+", default=[1, 10, 100])
     parser.add_argument("--questions", type=int, default=100, help="of each kind")
+    parser.add_argument("--max-windows", type=int, default=0, help="read only the best by BM25")
+    parser.add_argument("--json", help="write each question's numbers here, one a line")
     arguments = parser.parse_args()
 
-    generator = random.Random(1)
-    questions = read(arguments.data)
-    generator.shuffle(questions)
-    kinds = [[q for q in questions if bool(q["answers"]) == answerable] for answerable in (True, False)]
-    chosen = [question for kind in kinds for question in kind[: arguments.questions]]
-    passages = sorted({question["context"] for question in questions})
-    print("windows  kept    EM    F1  F1 at own  rejected  median gap, answerable  unanswerable")
+    questions = [question for path in arguments.data for question in read(path)]
+    print("windows  threshold  kept    F1  F1 at own  related answered  absent answered", flush=True)
     with bertqa.Context(arguments.model) as context:
         own = context.info.no_answer_threshold
         for windows in arguments.windows:
-            rows = measured(context, [
-                {**q, "context": long_document(q["context"], passages, windows, generator)} for q in chosen
-            ], batch=8)  # fmt: skip
-            answerable = [row for row in rows if row.answerable]
-            others = [row for row in rows if not row.answerable]
-            print(
-                f"{windows:7}  {100 * mean(row.gap >= own for row in answerable):4.1f}  "
-                f"{100 * mean(row.exact for row in answerable):4.1f}  {100 * mean(row.f1 for row in answerable):4.1f}  "
-                f"{100 * mean(row.f1 * (row.gap >= own) for row in answerable):9.1f}  "
-                f"{100 * mean(row.gap < own for row in others):8.1f}  "
-                f"{statistics.median(row.gap for row in answerable):22.2f}  "
-                f"{statistics.median(row.gap for row in others):12.2f}",
-                flush=True,
-            )
+            # The same questions in documents of all sizes.
+            kinds = long_questions(questions, windows, arguments.questions, random.Random(1))
+            rows = {kind: measured(context, part, 8, max_windows=arguments.max_windows)
+                    for kind, part in kinds.items()}  # fmt: skip
+            for corrected in (False, True):
+                print(line(windows, rows, own, corrected), flush=True)
+            if arguments.json:
+                with open(arguments.json, "a", encoding="utf-8") as file:
+                    for kind, part in rows.items():
+                        for row in part:
+                            json.dump({"size": windows, "kind": kind, **row._asdict()}, file)
+                            file.write("\n")
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ pkg-config --exists sqlite3 2>/dev/null || missing="$missing libsqlite3-dev"
 [ "$(id -u)" = 0 ] || need fakeroot fakeroot
 need "$python" python3
 "$python" -c 'import venv, ensurepip' 2>/dev/null || missing="$missing python3-venv"
-# The portable kernels are also tested as arm64 code, under emulation; skipped where these are missing.
+# The kernels of arm64 are tested under emulation; skipped where these are missing.
 if [ "$(id -u)" = 0 ] && [ "$(uname -m)" = x86_64 ]; then
   need aarch64-linux-gnu-gcc "gcc-aarch64-linux-gnu libc6-dev-arm64-cross"
   need qemu-aarch64 qemu-user

@@ -39,7 +39,9 @@ sleep 1
 (umask 077 && build "$second" env TZ=Asia/Kathmandu LC_ALL=C.UTF-8 HOME="$work/home")
 
 failures=0
+count=0
 for path in lib/libbertqa.so.1 bin/bertqa $(cd "$first/build" && ls ./*.tar.gz ./*.deb ./*.whl ./*.spdx.json 2> /dev/null); do
+  count=$((count + 1))
   if cmp "$first/build/$path" "$second/build/$path"; then
     echo "the same bytes twice: ${path#./}"
   else
@@ -50,4 +52,5 @@ for kind in deb whl linux-*.tar.gz; do
   # shellcheck disable=SC2086 # a pattern
   ls "$first"/build/*[-.]$kind > /dev/null 2>&1 || echo "not compared: the .$kind, for which tools are missing"
 done
+echo "$((count - failures)) of $count files are the same bytes twice"
 exit $failures

@@ -231,10 +231,12 @@ enum {
   BERTQA_PRECISION_INT8 = 3  /* int8 products, exact sums; scales per output channel and token */
 };
 
-/* Instruction set of the kernels. Asking for one that the CPU lacks is BERTQA_ERROR_UNSUPPORTED. */
+/* Instruction set of the kernels. Asking for one that the CPU lacks is BERTQA_ERROR_UNSUPPORTED.
+ * Asking for AMX changes the process: Linux then saves 8 KiB more for every signal that it handles,
+ * and refuses signal stacks (sigaltstack) that could not hold them. */
 typedef int32_t bertqa_isa;
 enum {
-  BERTQA_ISA_AUTO = 0,             /* the best this CPU has */
+  BERTQA_ISA_AUTO = 0,             /* the best this CPU has, without AMX */
   BERTQA_ISA_PORTABLE = 1,         /* compiler vectors: SSE2 on x86-64, NEON on arm64 */
   BERTQA_ISA_AVX2 = 2,             /* AVX2, FMA, F16C */
   BERTQA_ISA_AVX512 = 3,           /* AVX-512 F, BW, DQ, VL */
@@ -374,7 +376,7 @@ typedef struct bertqa_model_info {
   bertqa_isa isa;                 /* in use, never AUTO; 0 for word-count models and tokenizers */
   int32_t threads;                /* that one call may use */
   int32_t is_lowercase;           /* the tokenizer lower-cases */
-  float no_answer_threshold;      /* the model's own, see bertqa_answer_options */
+  float no_answer_threshold;      /* the model's own, for documents of one window */
 } bertqa_model_info;
 
 /* Lives as long as the context. NULL only for a NULL context. */
@@ -466,7 +468,8 @@ typedef struct bertqa_answer_options {
   bertqa_switch align_to_words;
   /* Default off: no_answer_threshold must be 0, and the model's own is used. */
   bertqa_switch use_no_answer_threshold;
-  float no_answer_threshold; /* the question counts as impossible when gap < this; any number */
+  /* The question counts as impossible when gap < this, however many windows there are; any number. */
+  float no_answer_threshold;
   int32_t reserved;
 } bertqa_answer_options;
 
@@ -485,7 +488,11 @@ typedef struct bertqa_answer_span {
   float score;           /* start logit + end logit: one scale over all windows and documents */
   float start_logit;
   float end_logit;
-  float probability; /* softmax over all the document's spans and the no-answer candidate, 0...1 */
+  /* The chance that this span is right, 0...1. Of a model with a calibration (docs/answers.md) that the
+   * document has an answer times the span's share in a softmax over all the document's spans; of others
+   * its share in the softmax over all spans and the no-answer candidate. A higher score has the higher
+   * probability; with no_answer_probability all spans' sum to 1 at most. */
+  float probability;
   float gap;         /* score - the document's null score */
   int32_t reserved;  /* 0 */
 } bertqa_answer_span;
@@ -501,8 +508,12 @@ typedef struct bertqa_answer_summary {
   int32_t is_document_empty;     /* no token in the document: nothing was searched */
   float null_score;              /* the lowest over the windows of start + end logit at [CLS] */
   float gap;                     /* best span's score - null_score */
-  float no_answer_probability;   /* 0...1 */
-  float no_answer_threshold;     /* that was applied */
+  /* The chance that the document does not answer the question, 0...1: of a model with a calibration by
+   * gap and window_count alone. */
+  float no_answer_probability;
+  /* That gap was compared with: the options', or the model's own, which rises with window_count where
+   * the model says so: the best of many scores is higher by chance. */
+  float no_answer_threshold;
   size_t window_count;           /* windows that the model read */
   size_t skipped_window_count;   /* windows left out by max_windows */
 } bertqa_answer_summary;

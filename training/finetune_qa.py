@@ -10,7 +10,7 @@ import hashlib
 import os
 import sys
 
-from qa import balance
+from qa import balance, calibrate
 from common.batches import balanced_order, padding_share, token_batches
 from qa.examples import read_examples
 
@@ -67,9 +67,11 @@ def parsed(argv=None):
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--threads", type=int, default=0, help="default: as torch finds")
     parser.add_argument("--cpu", action="store_true", help="not the GPU")
-    parser.add_argument("--temperature", type=float, help="of the probabilities; default: the best on --dev")
-    parser.add_argument("--max-loss", type=float, default=0.08, help="of any source's F1, by the threshold")
+    parser.add_argument(
+        "--temperature", type=float, default=1.0, help="the output layer's weights are divided by it"
+    )
     parser.add_argument("--bertqa", default=TOOL, help="the command-line tool; default: this checkout's")
+    calibrate.add_options(parser)
     parser.add_argument("--export-only", action="store_true", help="no training: export what STATE holds")
     arguments = parser.parse_args(argv)
     if arguments.out and not arguments.dev:

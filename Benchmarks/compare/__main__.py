@@ -64,6 +64,10 @@ def languages(pairs):
     return found
 
 
+def written(results):
+    return json.dumps(results, indent=1, ensure_ascii=False) + "\n"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="ONNX Runtime and MiniLM-L6 only: about a minute")
@@ -112,7 +116,10 @@ def main():
     print(text)
     arguments.output.mkdir(parents=True, exist_ok=True)
     (arguments.output / "table.md").write_text(text)
-    (arguments.output / "results.json").write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n")
+    (arguments.output / "results.json").write_text(written(results))
+    if "instruction sets" in results:
+        sets = {key: results[key] for key in ("about", "instruction sets")}
+        (arguments.output / "instruction-sets.json").write_text(written(sets))
     if results["encoder"]:
         (arguments.output / "latency.svg").write_text(report.chart(results))
     note(f"written to {arguments.output}")

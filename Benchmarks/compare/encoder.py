@@ -63,7 +63,7 @@ def _prepare_models(model, names, calibration, log):
         "ONNX Runtime fp32": lambda masked: models.onnx_file(model, masked),
         "ONNX Runtime int8": lambda masked: models.onnx_file(model, masked, int8=True),
         "OpenVINO int8+bf16": lambda masked: models.openvino_int8(model, masked, calibration[:100]),
-        "CTranslate2 int8": lambda masked: models.ctranslate2_int8(model),
+        "CTranslate2 int8": lambda masked: models.ctranslate2(model, "int8"),
     }
     for name in names:
         for masked in (False, True):

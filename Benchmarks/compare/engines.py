@@ -112,14 +112,13 @@ class OpenVINO(Peer):
         settings = {
             "PERFORMANCE_HINT": "LATENCY",
             "INFERENCE_NUM_THREADS": threads,
-            "INFERENCE_PRECISION_HINT": "f32" if precision == "f32" else "bf16",
+            "INFERENCE_PRECISION_HINT": "bf16" if precision in ("bf16", "int8") else "f32",
         }
 
         @functools.cache
         def request(masked):
-            path = (
-                models.openvino_int8(model, masked, []) if precision == "int8" else models.onnx_file(model, masked)
-            )
+            int8 = precision.startswith("int8")
+            path = models.openvino_int8(model, masked, []) if int8 else models.onnx_file(model, masked)
             return core.compile_model(path, "CPU", settings).create_infer_request()
 
         self.request = request
@@ -165,7 +164,10 @@ class CTranslate2(Peer):
 
         self.storage = ctranslate2.StorageView.from_array
         self.encoder = ctranslate2.Encoder(
-            str(models.ctranslate2_int8(model)), device="cpu", compute_type="int8", intra_threads=threads
+            str(models.ctranslate2(model, precision)),
+            device="cpu",
+            compute_type="int8" if precision == "int8" else "float32",
+            intra_threads=threads,
         )
         with safe_open(models.checkpoint(model) / "model.safetensors", "np") as file:
             self.weight = file.get_tensor("qa_outputs.weight").T.copy()

@@ -87,13 +87,14 @@ def openvino_int8(name, masked, windows):
     return made(MADE / name / f"openvino-{'masked' if masked else 'plain'}-int8", make) / "model.xml"
 
 
-def ctranslate2_int8(name):
+def ctranslate2(name, precision):
     def make(directory):
         from ctranslate2.converters import TransformersConverter
 
-        TransformersConverter(str(checkpoint(name))).convert(str(directory), quantization="int8")
+        kind = "int8" if precision == "int8" else "float32"
+        TransformersConverter(str(checkpoint(name))).convert(str(directory), quantization=kind)
 
-    return made(MADE / name / "ctranslate2-int8", make)
+    return made(MADE / name / f"ctranslate2-{precision}", make)
 
 
 def arrays(windows, masked):

@@ -2,7 +2,7 @@
 
 import html
 
-from . import families
+from . import families, instruction_sets
 from .encoder import LENGTHS
 
 
@@ -46,14 +46,8 @@ def table(results):
             for r in results["ratios"]
         ],
     )
-    if results.get("instruction sets"):
-        rows = results["instruction sets"]
-        kinds = list(dict.fromkeys(r["precision"] for r in rows))
-        lines = [("instruction set", *(kind + ", ms" for kind in kinds))]
-        for isa in dict.fromkeys(r["isa"] for r in rows):
-            found = {r["precision"]: f"{r['ms']:.1f}" for r in rows if r["isa"] == isa}
-            lines.append((isa, *(found.get(kind, "") for kind in kinds)))
-        out += _lines("libbertqa by instruction set: MiniLM-L6, 384 tokens, 1 thread", lines)
+    for title, lines in instruction_sets.table(results.get("instruction sets", [])):
+        out += _lines(title, lines)
     if results.get("end to end"):
         out += _lines(
             f"Text to answers, 2 threads; a document of {results['document characters']:,} characters",
@@ -171,6 +165,7 @@ def ratios(results):
                         "unit": "/s" if rate else "ms",
                     }
                 )
+    found += instruction_sets.ratios(results.get("instruction sets", []))
     found += families.ratios(results.get("families", []))
     rows = results.get("end to end")
     if rows:

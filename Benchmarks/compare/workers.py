@@ -43,7 +43,8 @@ def _serve(connection, make, arguments, quiet):
 
 
 class Worker:
-    def __init__(self, name, make, arguments, threads, quiet=True):
+    def __init__(self, name, make, arguments, threads, quiet=True, environment=None):
+        """`environment`: variables of this worker's process alone."""
         self.name, self.samples = name, []
         for variable in "OMP_NUM_THREADS", "RAYON_NUM_THREADS":
             os.environ[variable] = str(threads)
@@ -51,9 +52,28 @@ class Worker:
         context = multiprocessing.get_context("spawn")
         self.connection, other = context.Pipe()
         self.process = context.Process(target=_serve, args=(other, make, arguments, quiet), daemon=True)
-        self.process.start()
+        before = dict(os.environ)
+        os.environ.update(environment or {})
+        try:
+            self.process.start()
+        finally:
+            os.environ.clear()
+            os.environ.update(before)
         other.close()
         self._receive()
+
+    @classmethod
+    def able(cls, name, engines, arguments, log, environment=None):
+        """The worker of an engine that is installed and loads, or None. arguments: model, precision, threads, …"""
+        make, _, package = engines[name]
+        if importlib.util.find_spec(package) is None:
+            log(f"{name}: {package} is not installed")
+            return None
+        try:
+            return cls(name, make, arguments, arguments[2], environment=environment)
+        except RuntimeError as error:
+            log(f"left out: {error}")
+            return None
 
     def _receive(self):
         try:
@@ -75,17 +95,8 @@ class Worker:
 
 def start(names, engines, model, threads, log):
     """The workers of those engines that are installed and load."""
-    workers = []
-    for name in names:
-        make, precision, package = engines[name]
-        if importlib.util.find_spec(package) is None:
-            log(f"{name}: {package} is not installed")
-            continue
-        try:
-            workers.append(Worker(name, make, (model, precision, threads), threads))
-        except RuntimeError as error:
-            log(f"left out: {error}")
-    return workers
+    workers = [Worker.able(name, engines, (model, engines[name][1], threads), log) for name in names]
+    return [worker for worker in workers if worker]
 
 
 def measure(workers, key, rounds, calls, cpu=False, warm_up=True):

@@ -16,6 +16,8 @@ enum ExitCode: Int32 {
 struct ToolError: Error {
   let code: ExitCode
   let message: String
+  /// Whether one text was above a limit, so that others may be done.
+  private(set) var isOfOneText = false
 
   init(_ code: ExitCode, _ message: String) {
     self.code = code
@@ -34,8 +36,9 @@ struct ToolError: Error {
     switch error.status {
     case .invalidArgument:
       self = .usage(message, command: command)
-    case .io, .invalidModel, .unsupported, .wrongModel, .tooLarge:
+    case .io, .invalidModel, .unsupported, .wrongModel, .tooLarge, .deadlineExceeded:
       self.init(.input, message)
+      isOfOneText = error.isAboveLimit
     default:
       self.init(.resources, message)
     }
@@ -46,6 +49,7 @@ extension BertQAError {
   /// What is wrong, with the argument as the tool spells it, and without the index of an item of a batch:
   /// the tool's batches are its own, and it says itself which text it was.
   var messageForTool: String {
+    if status == .deadlineExceeded { return "took longer than \(Option.timeout.spelling) allows" }
     guard let argument else { return detail }
     return "\(Option(argument: argument)?.spelling ?? argument) \(detail)"
   }

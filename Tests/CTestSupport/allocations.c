@@ -11,12 +11,23 @@ extern void *__libc_calloc(size_t, size_t);
 extern void *__libc_realloc(void *, size_t);
 extern void *__libc_memalign(size_t, size_t);
 
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define IS_COUNTED 0
+#endif
+#endif
+#ifndef IS_COUNTED
+#define IS_COUNTED 1
+#endif
+
 static _Atomic uint64_t count, bytes;
 
 static void note(size_t size) {
   atomic_fetch_add_explicit(&count, 1, memory_order_relaxed);
   atomic_fetch_add_explicit(&bytes, size, memory_order_relaxed);
 }
+
+bool counts_allocations(void) { return IS_COUNTED; }
 
 uint64_t allocation_count(void) { return atomic_load(&count); }
 
@@ -32,6 +43,8 @@ int fork_process(void) {
   }
   return child;
 }
+
+#if IS_COUNTED
 
 void *malloc(size_t size) {
   note(size);
@@ -65,3 +78,5 @@ int posix_memalign(void **memory, size_t alignment, size_t size) {
   *memory = fresh;
   return 0;
 }
+
+#endif

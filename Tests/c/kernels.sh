@@ -1,5 +1,5 @@
 #!/bin/sh
-# Compiles the C kernels and their test with the system's compiler and sanitizers, and, where Debian's
+# Compiles the C half and the test of its kernels with the system's compiler and sanitizers, and, where Debian's
 # gcc-aarch64-linux-gnu and qemu-user are installed, for arm64; runs both.
 set -eu
 cd "$(dirname "$0")/../.."
@@ -8,7 +8,7 @@ trap 'rm -rf "$out"' EXIT
 
 build() { # compiler flags...: the test as $out/kernels_test
   "$@" -std=gnu11 -Wall -Wextra -Werror -ffp-contract=off -ISources/CBertQA/include \
-    Tests/c/kernels_test.c Sources/CBertQA/kernels/*.c -lm -o "$out/kernels_test"
+    Tests/c/kernels_*.c Sources/CBertQA/*/*.c -lm -o "$out/kernels_test"
 }
 
 skipped=$out/skipped
@@ -17,10 +17,15 @@ build "${CC:-cc}" -O1 -g -fsanitize=address,undefined -fno-sanitize-recover
 cat "$out/log"
 sed -n 's/^\(.*\): skipped, \(.*\)/\1: \2/p' "$out/log" > "$skipped"
 
-if command -v aarch64-linux-gnu-gcc >/dev/null && command -v qemu-aarch64 >/dev/null; then
-  echo "arm64, emulated:"
-  build aarch64-linux-gnu-gcc -O3 -static
-  qemu-aarch64 "$out/kernels_test"
+if [ "$(uname -m)" = aarch64 ]; then
+  :
+elif command -v aarch64-linux-gnu-gcc >/dev/null && command -v qemu-aarch64 >/dev/null; then
+  build aarch64-linux-gnu-gcc -O2 -static
+  # A CPU and the instruction set (kernels.h) that must be chosen on it.
+  for cpu in max:9 neoverse-n1:8 cortex-a53:7; do
+    echo "arm64, emulated ${cpu%:*}:"
+    qemu-aarch64 -cpu "${cpu%:*}" "$out/kernels_test" "${cpu#*:}"
+  done
 else
   echo "arm64 kernels: needs gcc-aarch64-linux-gnu and qemu-user" >> "$skipped"
 fi

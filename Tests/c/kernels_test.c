@@ -1,41 +1,21 @@
 // The C half alone, against plain loops: what the Swift tests check in more depth, for machines
 // (emulated ones too) and compilers that do not build the Swift half. Exit status 1 on failure.
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "kernels.h"
+#include "kernels_testing.h"
 #include "weights.h"
 
-static int failures;
-static const bq_kernels *kernels;
+int failures;
+const bq_kernels *kernels;
 
-#define CHECK(condition, ...)                                                           \
-  do {                                                                                  \
-    if (!(condition) && failures++ < 20) {                                              \
-      fprintf(stderr, "%s:%d: instruction set %d: ", __FILE__, __LINE__, kernels->isa); \
-      fprintf(stderr, __VA_ARGS__);                                                     \
-      fputc('\n', stderr);                                                              \
-    }                                                                                   \
-  } while (0)
-
-// A number in [-range, range] from a fixed sequence.
-static float number(float range) {
+float number(float range) {
   static uint32_t state = 1;
   state = state * 1664525u + 1013904223u;
   return ((float)(state >> 8) / 8388608.0f - 1) * range;
 }
 
-// `n` floats in memory of exactly that size, for the address sanitizer.
-static float *numbers(size_t n, float range) {
+float *numbers(size_t n, float range) {
   float *p = malloc(n * sizeof *p);
   for (size_t i = 0; i < n; i++) p[i] = number(range);
   return p;
-}
-
-static size_t at(size_t token, size_t feature, size_t features) {
-  return (token / 16 * features + feature) * 16 + token % 16;
 }
 
 static double gelu(double x) { return x / 2 * erfc(-x / sqrt(2)); }
@@ -45,10 +25,9 @@ static double gelu_tanh(double x) {
 static double silu(double x) { return x / (1 + exp(-x)); }
 static double relu(double x) { return isnan(x) ? x : fmax(x, 0); }
 
-// The activations by their epilogues; NULL for the others.
-static double (*const activations[])(double) = {
+double (*const activations[])(double) = {
     [BQ_EPILOGUE_GELU] = gelu, [BQ_EPILOGUE_GELU_TANH] = gelu_tanh, [BQ_EPILOGUE_SILU] = silu,
-    [BQ_EPILOGUE_RELU] = relu, [BQ_EPILOGUE_TANH] = tanh, [BQ_EPILOGUE_GATE] = NULL,
+    [BQ_EPILOGUE_RELU] = relu, [BQ_EPILOGUE_TANH] = tanh,           [BQ_EPILOGUE_GATE] = NULL,
 };
 
 static void test_linear(size_t blocks, size_t in, size_t outs, int32_t epilogue) {
@@ -69,6 +48,14 @@ static void test_linear(size_t blocks, size_t in, size_t outs, int32_t epilogue)
   free(w), free(bias), free(x), free(y), free(before);
 }
 
+// As a model's weights are prepared; to be freed.
+static uint64_t *large_of(const int8_t *w, size_t outs, size_t in) {
+  if (!kernels->find_large_s8) return NULL;
+  uint64_t *large = malloc(outs * bq_large_words(in) * sizeof *large);
+  kernels->find_large_s8(w, outs, in, large);
+  return large;
+}
+
 static void test_int8(size_t blocks, size_t in, size_t outs) {
   const size_t tokens = blocks * 16;
   float *x = numbers(tokens * in, 4), *y = malloc(tokens * outs * sizeof *y);
@@ -80,8 +67,9 @@ static void test_int8(size_t blocks, size_t in, size_t outs) {
   for (size_t i = 0; i < in * outs; i++) w[i] = (int8_t)number(128);
   bq_row_sums_s8(w, unit, outs, in, sums);
   kernels->quantize_u8(x, blocks, in, u8, scale, offset);
-  kernels->linear_s8(&(bq_weights_s8){w, unit, sums, bias}, u8, scale, offset, blocks, in, outs,
-                     BQ_EPILOGUE_BIAS, y, outs * 16);
+  uint64_t *large = large_of(w, outs, in);
+  kernels->linear_s8(&(bq_weights_s8){w, unit, sums, bias, large}, u8, scale, offset, blocks, in,
+                     outs, BQ_EPILOGUE_BIAS, y, outs * 16);
   for (size_t t = 0; t < tokens; t++)
     for (size_t o = 0; o < outs; o++) {
       int64_t dot = 0, sum = 0;
@@ -98,7 +86,67 @@ static void test_int8(size_t blocks, size_t in, size_t outs) {
             y[at(t, o, outs)], exact);
     }
   free(x), free(y), free(scale), free(offset), free(u8), free(w), free(unit), free(bias),
-      free(sums);
+      free(sums), free(large);
+}
+
+// Sums of the greatest bytes that quantize_u8 gives with the greatest weights, exactly. `stride`: of
+// the columns that have them, the others' weights are small.
+static void test_int8_extremes(size_t blocks, size_t in, size_t outs, size_t stride) {
+  const size_t tokens = blocks * 16;
+  float x[4 * 16], scale[16], offset[16];
+  uint8_t top[4 * 16], most = 0;
+  for (int i = 0; i < 4 * 16; i++) x[i] = i < 16 ? -1e-6f * (float)i : (float)(i % 16);
+  kernels->quantize_u8(x, 1, 4, top, scale, offset);
+  for (int i = 0; i < 4 * 16; i++) most = top[i] > most ? top[i] : most;
+  CHECK(most >= 126, "quantize_u8: at most %d", most);
+  uint8_t *u8 = malloc(tokens * in);
+  int8_t *w = malloc(in * outs);
+  float *zeros = calloc(tokens + outs, sizeof *zeros), *ones = numbers(tokens + outs, 0);
+  float *y = malloc(tokens * outs * sizeof *y);
+  for (size_t i = 0; i < tokens + outs; i++) ones[i] = 1;
+  for (size_t i = 0; i < tokens * in; i++)
+    u8[i] = i % 64 < 48 ? most : (uint8_t)(fabsf(number(1)) * most);
+  // Rows of one sign, of the other, of both.
+  for (size_t o = 0; o < outs; o++)
+    for (size_t k = 0; k < in; k++) {
+      const int sign = o % 3 == 0 ? 1 : o % 3 == 1 ? -1 : number(1) < 0 ? -1 : 1;
+      w[o * in + k] = (int8_t)(sign * (k / 8 % stride == 0 ? 127 : (int)number(60)));
+    }
+  // With what find_large_s8 says, and without.
+  uint64_t *large[2] = {large_of(w, outs, in), NULL};
+  for (int i = 0; i < 2; i++) {
+    kernels->linear_s8(&(bq_weights_s8){w, ones, zeros, zeros, large[i]}, u8, ones, zeros, blocks,
+                       in, outs, BQ_EPILOGUE_BIAS, y, outs * 16);
+    for (size_t t = 0; t < tokens; t++)
+      for (size_t o = 0; o < outs; o++) {
+        int32_t dot = 0;
+        for (size_t k = 0; k < in; k++)
+          dot += u8[(t / 16 * in + k / 4 * 4) * 16 + t % 16 * 4 + k % 4] * w[o * in + k];
+        CHECK(y[at(t, o, outs)] == (float)dot, "linear_s8 %zu->%zu: %g for %d", in, outs,
+              y[at(t, o, outs)], dot);
+      }
+  }
+  free(u8), free(w), free(zeros), free(ones), free(y), free(large[0]);
+}
+
+// Bytes at the ends of their ranges: sums of products that are exact in 16 bits are not.
+static void test_extremes(size_t in) {
+  const float one[3] = {1, 1, 1}, zero[3] = {0}, offset[16] = {0};
+  const float scale[16] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+  const uint8_t most = (uint8_t)(kernels->byte_steps + 2);
+  int8_t *w = malloc(3 * in);
+  uint8_t *x = calloc(in, 16);
+  float y[3 * 16];
+  memset(w, -128, in), memset(w + in, 127, in), memset(w + 2 * in, 1, in);
+  for (size_t k = 0; k < in; k++) x[k / 4 * 64 + k % 4] = most;
+  kernels->linear_s8(&(bq_weights_s8){w, one, zero, zero, NULL}, x, scale, offset, 1, in, 3,
+                     BQ_EPILOGUE_BIAS, y, 3 * 16);
+  for (int token = 0; token < 2; token++) {  // the greatest bytes, and 0
+    const float sum = token ? 0 : most * (float)in;
+    CHECK(y[token] == -128 * sum && y[16 + token] == 127 * sum && y[32 + token] == sum,
+          "linear_s8 of extremes, %zu: %g, %g, %g", in, y[token], y[16 + token], y[32 + token]);
+  }
+  free(w), free(x);
 }
 
 // The weight with this index as a number, from two random bytes or four.
@@ -199,51 +247,13 @@ static void test_rotate(size_t heads, size_t dim) {
     for (size_t h = 0; h < heads; h++)
       for (size_t d = 0; d < dim / 2; d++) {
         const double cosine = turns[d * 32 + t], sine = turns[d * 32 + 16 + t];
-        const double a = before[(h * dim + d) * 16 + t], b = before[(h * dim + dim / 2 + d) * 16 + t];
+        const double a = before[(h * dim + d) * 16 + t],
+                     b = before[(h * dim + dim / 2 + d) * 16 + t];
         CHECK(fabs(x[(h * dim + d) * 16 + t] - (a * cosine - b * sine)) < 2e-6, "rotate_f32");
         CHECK(fabs(x[(h * dim + dim / 2 + d) * 16 + t] - (b * cosine + a * sine)) < 2e-6,
               "rotate_f32");
       }
   free(x), free(turns), free(before);
-}
-
-// One window, a part of its queries, in a chunk of `blocks` blocks with q, k and v side by side.
-static void test_attention(__typeof__(kernels->attention_f32) attention, double error,
-                           size_t blocks, size_t first, size_t tokens, size_t begin, size_t end,
-                           size_t dim) {
-  float *x = numbers(blocks * 16 * 3 * dim, 2), *out = malloc(blocks * 16 * dim * sizeof *out);
-  float *scratch = malloc(bq_attention_s8_scratch(tokens, dim) * sizeof *scratch);
-  double *scores = malloc(tokens * sizeof *scores);
-  for (size_t i = 0; i < blocks * 16 * dim; i++) out[i] = 7;
-  const bq_attention a = {.stride = 3 * dim * 16,
-                          .key_begin = first,
-                          .key_end = first + tokens,
-                          .query_begin = first + begin,
-                          .query_end = first + end,
-                          .head_dim = dim,
-                          .scale = 0.3f,
-                          .scratch = scratch,
-                          .out_stride = dim * 16};
-  attention(&a, x, x + dim * 16, x + 2 * dim * 16, out);
-  for (size_t t = 0; t < blocks * 16; t++) {
-    const int wanted = t >= first + begin && t < first + end;
-    double sum = 0;
-    for (size_t j = 0; j < tokens; j++) {
-      scores[j] = 0;
-      for (size_t d = 0; d < dim; d++)
-        scores[j] += (double)x[at(t, d, 3 * dim)] * x[at(first + j, dim + d, 3 * dim)];
-      sum += scores[j] = exp(0.3 * scores[j]);
-    }
-    for (size_t d = 0; d < dim; d++) {
-      double exact = 0;
-      for (size_t j = 0; j < tokens; j++)
-        exact += scores[j] / sum * x[at(first + j, 2 * dim + d, 3 * dim)];
-      if (!wanted) exact = 7;
-      CHECK(fabs(out[at(t, d, dim)] - exact) <= (wanted ? error : 0), "attention (%g): %g for %g",
-            error, out[at(t, d, dim)], exact);
-    }
-  }
-  free(x), free(out), free(scratch), free(scores);
 }
 
 // y[i] = f(x[i]) for i < n ≤ 32 and an epilogue's activation f, by a linear layer with one input and
@@ -281,10 +291,28 @@ static void test_map(const char *name, void (*map)(const float *, size_t, float 
   }
 }
 
-int main(void) {
+// Whether this architecture has CPUs with the instruction set.
+static int is_of_architecture(int32_t isa) {
+  const int is_neon = isa >= BQ_ISA_NEON && isa <= BQ_ISA_NEON_I8MM_BF16;
+#if defined(__aarch64__)
+  return is_neon || isa == BQ_ISA_PORTABLE;
+#elif defined(__x86_64__)
+  return !is_neon;
+#else
+  return isa == BQ_ISA_PORTABLE;
+#endif
+}
+
+// Argument: the instruction set that must be the chosen one.
+int main(int argc, char **argv) {
+  if (argc > 1 && bq_best_isa() != atoi(argv[1])) {
+    fprintf(stderr, "instruction set %d is chosen, not %s\n", bq_best_isa(), argv[1]);
+    return 1;
+  }
   for (int32_t isa = BQ_ISA_PORTABLE; isa <= BQ_ISA_LAST; isa++) {
     kernels = bq_kernels_for(isa);
     if (!kernels) {
+      if (!is_of_architecture(isa)) continue;
       printf("instruction set %d: skipped, this CPU or build lacks it\n", isa);
       continue;
     }
@@ -296,6 +324,16 @@ int main(void) {
     }
     test_int8(1, 4, 1);
     test_int8(3, 64, 29);
+    test_int8(5, 84, 13);
+    test_int8(3, 64, 69);
+    for (size_t stride = 1; stride <= 64; stride *= 4) {
+      test_int8_extremes(1, 4, 1, stride);
+      test_int8_extremes(4, 100, 19, stride);
+      test_int8_extremes(7, 516, 29, stride);
+      test_int8_extremes(5, 576, 53, stride);
+    }
+    test_int8(35, 44, 9);
+    for (size_t in = 4; in <= 64; in += 4) test_extremes(in);
     for (int32_t format = BQ_FORMAT_F32; format <= BQ_FORMAT_BF16; format++) {
       test_rows(format, 1, 1, 1);
       test_rows(format, 9, 37, 29);
@@ -307,14 +345,8 @@ int main(void) {
     test_norm(2, 101);
     test_rotate(1, 2);
     test_rotate(3, 14);
-    test_attention(kernels->attention_f32, 2e-5, 1, 0, 1, 0, 1, 1);
-    test_attention(kernels->attention_f32, 2e-5, 3, 4, 37, 0, 37, 32);
-    test_attention(kernels->attention_f32, 2e-5, 5, 24, 50, 7, 41, 20);
-    if (kernels->attention_s8) {
-      test_attention(kernels->attention_s8, 0.05, 1, 0, 1, 0, 1, 4);
-      test_attention(kernels->attention_s8, 0.05, 3, 4, 37, 0, 37, 32);
-      test_attention(kernels->attention_s8, 0.05, 5, 24, 50, 7, 41, 20);
-    }
+    test_attentions();
+    test_bf16();
     test_map("exp", kernels->exp_f32, exp, 2.4e-7);
     test_map("tanh", kernels->tanh_f32, tanh, 2e-7);
     for (mapped = BQ_EPILOGUE_BIAS; mapped <= BQ_EPILOGUE_TANH; mapped++)

@@ -1,8 +1,11 @@
-/* The limits of the system: no threads, no descriptors, signals at every moment, a clock that is set. Results stay
- * the same to the bit, or a status says what is missing. */
+/* The limits of the system: no threads, no descriptors, signals at every moment, a clock that is set, a quota that
+ * changes. Results stay the same to the bit, or a status says what is missing. */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -41,6 +44,26 @@ time_t time(time_t *where) {
   jump(&now);
   if (where != NULL) *where = now.tv_sec;
   return now.tv_sec;
+}
+
+/* ---- The control group. What the library opens below /proc/self and /sys/fs/cgroup is below `groups` instead, once
+ * that is set. */
+
+static char groups[64];
+
+int open(const char *path, int flags, ...) {
+  va_list rest;
+  va_start(rest, flags);
+  const int mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(rest, int) : 0;
+  va_end(rest);
+  char other[4096];
+  const int is_group = strncmp(path, "/sys/fs/cgroup", 14) == 0 || strcmp(path, "/proc/self/cgroup") == 0 ||
+                       strcmp(path, "/proc/self/mountinfo") == 0;
+  if (groups[0] != '\0' && is_group) {
+    snprintf(other, sizeof other, "%s%s", groups, path);
+    path = other;
+  }
+  return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
 }
 
 /* ---- A scenario with every kind of call, files read and written, and threads. */
@@ -231,6 +254,72 @@ static void deadlines(void) {
   bertqa_context_free(context);
 }
 
+/* ---- A quota that changes */
+
+static void group_file(const char *path, const char *text) {
+  char name[256];
+  snprintf(name, sizeof name, "%s%s", groups, path);
+  for (char *slash = name + strlen(groups) + 1; (slash = strchr(slash, '/')) != NULL; slash++) {
+    *slash = '\0';
+    mkdir(name, 0777);
+    *slash = '/';
+  }
+  FILE *file = fopen(name, "w");
+  CHECK(file != NULL && fputs(text, file) >= 0 && fclose(file) == 0);
+}
+
+static int32_t threads_of_a_context(void) {
+  bertqa_context *context = tiny_context(0);
+  const int32_t threads = bertqa_context_info(context)->threads;
+  bertqa_context_free(context);
+  return threads;
+}
+
+static atomic_int is_over;
+
+static void *change_quota(void *unused) {
+  for (int i = 0; !is_over; i++) {
+    /* What is read while it is written is empty: no limit. */
+    group_file("/sys/fs/cgroup/service/cpu.max", i % 3 == 0 ? "50000 100000\n" : i % 3 == 1 ? "max 100000\n" : "no");
+    CHECK_STATUS(BERTQA_OK, bertqa_pool_set_threads(0));
+  }
+  return unused;
+}
+
+/* The quota counts when the pool is asked for its size; calls that run meanwhile give the same bits. */
+static void under_a_quota_that_changes(const outcome *expected) {
+  cpu_set_t mask;
+  CHECK(sched_getaffinity(0, sizeof mask, &mask) == 0);
+  const int32_t processors = CPU_COUNT(&mask);
+  snprintf(groups, sizeof groups, "%s/groups", scratch);
+  CHECK(mkdir(groups, 0777) == 0);
+  group_file("/proc/self/cgroup", "0::/service\n");
+  group_file("/proc/self/mountinfo", "30 23 0:26 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw\n");
+  static const struct {
+    const char *quota;
+    int32_t limit;
+  } quotas[] = {{"max 100000\n", 1024}, {"50000 100000\n", 1}, {"100000 100000\n", 1}, {"100001 100000\n", 2},
+                {"0 100000\n", 1024},   {"junk", 1024},         {"", 1024},            {"20000 100000\n", 1}};
+  for (size_t i = 0; i < sizeof quotas / sizeof quotas[0]; i++) {
+    group_file("/sys/fs/cgroup/service/cpu.max", quotas[i].quota);
+    const int32_t before = threads_of_a_context(); /* not read again until it is asked for */
+    CHECK(i == 0 || before == (quotas[i - 1].limit < processors ? quotas[i - 1].limit : processors));
+    CHECK_STATUS(BERTQA_OK, bertqa_pool_set_threads(0));
+    CHECK(threads_of_a_context() == (quotas[i].limit < processors ? quotas[i].limit : processors));
+  }
+  pthread_t thread;
+  CHECK(pthread_create(&thread, NULL, change_quota, NULL) == 0);
+  for (int i = 0; i < 20; i++) {
+    const outcome o = scenario();
+    CHECK(same(&o, expected));
+  }
+  is_over = 1;
+  pthread_join(thread, NULL);
+  char command[96];
+  snprintf(command, sizeof command, "rm -rf %s", groups);
+  CHECK(system(command) == 0);
+}
+
 int main(int argc, char **argv) {
   begin(argc, argv);
   CHECK(mkdtemp(scratch) != NULL);
@@ -241,6 +330,7 @@ int main(int argc, char **argv) {
   in_child(without_threads, &expected);
   in_child(few_descriptors, &expected);
   in_child(under_signals, &expected);
+  in_child(under_a_quota_that_changes, &expected);
   CHECK(rmdir(scratch) == 0);
   return finish();
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The public functions take instructions in proportion to their input, also where it is hostile: callgrind counts
-# those of calls on 1, 2, 4 and 8 times a text (Tests/c/valgrind/linear.c), and eight times the text may take 12
+# those of calls on 1, 2, 4 and 8 times a text (Tests/c/valgrind/linear*.c), and eight times the text may take 12
 # times as many. Prints the worst ratio of each function.
 # Arguments: bytes of the smallest texts, by default 2048; a part of the names of the functions to call. Environment: BERTQA_PREFIX (default: build/), CC.
 # Succeeds, saying why, where there is no valgrind.
@@ -10,11 +10,13 @@ export BERTQA_PREFIX="${BERTQA_PREFIX:-$PWD/build}"
 command -v callgrind_annotate > /dev/null || { echo "skipped: valgrind is not installed"; exit 0; }
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
-Tests/c/valgrind/build.sh linear "$out"
 fixtures=$PWD/Tests/BertQACoreTests/Fixtures
-(cd "$out" && LD_LIBRARY_PATH="$out${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" valgrind -q --tool=callgrind \
-  --callgrind-out-file="$out/counts" ./linear "$fixtures" "$BERTQA_PREFIX/share/bertqa/models" "${1:-2048}" "${2:-}")
-cat "$out"/counts.* | awk -F': ' -v wanted="${2:-}" '
+for program in linear linear_models; do
+  Tests/c/valgrind/build.sh $program "$out"
+  (cd "$out" && LD_LIBRARY_PATH="$out${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" valgrind -q --tool=callgrind \
+    --callgrind-out-file="$out/$program.counts" ./$program "$fixtures" "$BERTQA_PREFIX/share/bertqa/models" "${1:-2048}" "${2:-}")
+done
+cat "$out"/*.counts.* | awk -F': ' -v wanted="${2:-}" '
   /^desc: Trigger: Client Request: / { split($4, of, ";") }
   /^totals: / && of[3] { count[of[1] ";" of[2], of[3]] = $2; names[of[1] ";" of[2]] = of[1]; of[3] = "" }
   END {

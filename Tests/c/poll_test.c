@@ -191,6 +191,38 @@ static void test_sequences(void) {
   bertqa_context_free(context);
 }
 
+enum { TEXTS = 20480, ROWS = 512 };
+
+/* How often the hook is asked while a model is trained on many short texts. */
+static long asked_by_training(const char *parent, bertqa_algorithm algorithm, int32_t iterations) {
+  const bertqa_train_options options = {.struct_size = sizeof options, .folds = -1, .threads = 1,
+                                        .algorithm = algorithm, .max_iterations = iterations, .tolerance = 1e-9};
+  char directory[64], command[96];
+  bertqa_trainer *trainer;
+  CHECK_STATUS(BERTQA_OK, bertqa_trainer_create(&options, &trainer));
+  for (int i = 0; i < TEXTS; i++) {
+    const char *words = i % 3 ? "goal match final" : i % 2 ? "vote bill match" : "vote final law";
+    CHECK_STATUS(BERTQA_OK, bertqa_trainer_add(trainer, words, strlen(words), i % 5 % 2 ? "a" : "b", 1, NULL));
+  }
+  snprintf(directory, sizeof directory, "%s/training", parent);
+  asked = 0;
+  CHECK_STATUS(BERTQA_OK, bertqa_trainer_finish(trainer, directory, &call, NULL));
+  bertqa_trainer_free(trainer);
+  snprintf(command, sizeof command, "rm -rf %s", directory);
+  CHECK(system(command) == 0);
+  return asked;
+}
+
+static void test_training(const char *parent) {
+  /* Each text is counted, trained with, and scored for the loss. */
+  asked = asked_by_training(parent, BERTQA_ALGORITHM_NAIVE_BAYES, 0);
+  expect("naive Bayes", 3 * TEXTS);
+  /* Each iteration is one pass over the texts at least, in blocks. */
+  const long few = asked_by_training(parent, BERTQA_ALGORITHM_LOGISTIC_REGRESSION, 1);
+  asked = asked_by_training(parent, BERTQA_ALGORITHM_LOGISTIC_REGRESSION, 4) - few;
+  expect("logistic regression", 3 * TEXTS / ROWS);
+}
+
 static void test_words(void) {
   const size_t size = 16 * MEGABYTE;
   char *text = repeated("The striker scored a goal in the final match. ", size), *word = repeated("x", size);
@@ -207,6 +239,7 @@ static void test_words(void) {
   CHECK_STATUS(BERTQA_OK, bertqa_trainer_finish(trainer, directory, &call, NULL));
   expect("trainer_finish", 2);
   bertqa_trainer_free(trainer);
+  test_training(parent);
   bertqa_context *context = context_of(directory, 1);
   const bertqa_classify_options classify = {.struct_size = sizeof classify, .call = &call, .contributions = 10};
   bertqa_classification *classification;

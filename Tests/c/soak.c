@@ -1,12 +1,12 @@
 /* Mixed calls from 8 threads: memory, descriptors and threads of the process must stay as they are after the
- * first tenth. Not run by run.sh: make test-long does. Arguments: the tiny model's directory, the number of
- * calls. */
+ * first tenth. Not run by run.sh: make test-long does, in several processes. Arguments: the tiny model's directory,
+ * the number of calls. */
 #define _GNU_SOURCE
 #include <dirent.h>
 
 #include "check.h"
 
-enum { thread_count = 8, kinds = 4 };
+enum { thread_count = 8, kinds = 4, samples = 10 };
 static bertqa_context *contexts[kinds];
 static char *document;
 static long calls_each;
@@ -119,10 +119,11 @@ static int one(unsigned seed) {
 static void *work(void *argument) {
   long index = (long *)argument - failures;
   unsigned seed = (unsigned)index * 7919 + 1;
-  for (long i = 0; i < calls_each; i++) {
-    if (i == calls_each / 10) { /* the first figures are read here, while all wait */
+  for (long i = 0, sample = 1; i < calls_each; i++) {
+    if (i == sample * calls_each / samples) { /* figures are read here, while all wait */
       pthread_barrier_wait(&barrier);
       pthread_barrier_wait(&barrier);
+      sample++;
     }
     seed = seed * 1103515245u + 12345u;
     failures[index] += !one(seed >> 4);
@@ -130,6 +131,17 @@ static void *work(void *argument) {
   pthread_barrier_wait(&barrier);
   pthread_barrier_wait(&barrier);
   return NULL;
+}
+
+/* Of the line nearest to the values, by the least squares: how much they grow from one to the next. */
+static double slope(const long *values, int count) {
+  double above = 0, below = 0;
+  for (int i = 0; i < count; i++) {
+    const double place = i - (count - 1) / 2.0;
+    above += place * (double)values[i];
+    below += place * place;
+  }
+  return above / below;
 }
 
 int main(int argc, char **argv) {
@@ -145,8 +157,8 @@ int main(int argc, char **argv) {
   pthread_barrier_init(&barrier, NULL, thread_count + 1);
   pthread_t threads[thread_count];
   for (int i = 0; i < thread_count; i++) pthread_create(&threads[i], NULL, work, &failures[i]);
-  long memory[2], descriptors[2], tasks[2];
-  for (int i = 0; i < 2; i++) {
+  long memory[samples], descriptors[samples], tasks[samples];
+  for (int i = 0; i < samples; i++) {
     pthread_barrier_wait(&barrier);
     memory[i] = resident_kib();
     descriptors[i] = entries("/proc/self/fd");
@@ -157,11 +169,15 @@ int main(int argc, char **argv) {
     pthread_join(threads[i], NULL);
     CHECK(failures[i] == 0);
   }
-  fprintf(report, "%ld calls: %ld -> %ld KiB, %ld -> %ld descriptors, %ld -> %ld threads\n", calls, memory[0],
-          memory[1], descriptors[0], descriptors[1], tasks[0], tasks[1]);
-  CHECK(memory[1] - memory[0] < 8 * 1024); /* arenas of malloc settle late; a leak of 100 bytes a call is 9 MB */
-  CHECK(descriptors[1] == descriptors[0]);
-  CHECK(tasks[1] <= tasks[0]);
+  const int last = samples - 1;
+  const double bytes_a_call = slope(memory, samples) * 1024 * samples / (double)calls;
+  fprintf(report, "%ld calls: %ld -> %ld KiB, %+.1f bytes a call, %ld -> %ld descriptors, %ld -> %ld threads\n", calls,
+          memory[0], memory[last], bytes_a_call, descriptors[0], descriptors[last], tasks[0], tasks[last]);
+  CHECK(memory[last] - memory[0] < 8 * 1024); /* arenas of malloc settle late; a leak of 100 bytes a call is 9 MB */
+  for (int i = 1; i < samples; i++) {
+    CHECK(descriptors[i] == descriptors[0]);
+    CHECK(tasks[i] <= tasks[0]);
+  }
   for (int i = 0; i < kinds; i++) bertqa_context_free(contexts[i]);
   free(document);
   return finish();

@@ -58,6 +58,8 @@ run() {
       "$(grep -o 'cov: [0-9]* ft: [0-9]*' "$out/$target.log" | tail -n 1)"
     grep -a -m 3 -e '^SUMMARY' -e 'Fatal error' -e 'Test unit written' "$out/$target.log" || true
   done
+  [ $status = 0 ] && found=nothing || found="something: $out/findings"
+  echo "$# targets, $seconds s each: found $found"
   return $status
 }
 

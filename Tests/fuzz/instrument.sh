@@ -6,6 +6,9 @@ set -eu
 cd "$(dirname "$0")/../.."
 kind=$1
 objects=$2
+mkdir -p "$(dirname "$objects")"
+exec 9> "$objects.lock"
+flock 9 # the fuzz targets and the C tests have the same objects
 [ ! -e "$objects/done" ] || [ -n "$(find Sources/BertQACore Sources/CBertQA Sources/libbertqa -newer "$objects/done" -type f -print -quit)" ] || exit 0
 case $kind in
   address)

@@ -13,7 +13,6 @@ from conftest import ROOT
 from filtering import DONE, RECORD, TOKENS, TOOL, environment, run
 
 KILLS = int(os.environ.get("BERTQA_KILLS", "24"))
-IS_LONG = KILLS > 100
 
 
 @pytest.fixture(scope="module")
@@ -165,23 +164,7 @@ def test_a_limit_of_file_size_is_an_error(tmp_path):
     assert target.read_bytes() == DONE * 5000
 
 
-# Checkpoints that are not what the last run wrote
-
-
-def test_a_checkpoint_cut_at_every_byte_is_refused(tmp_path):
-    source, target, checkpoint = tmp_path / "in", tmp_path / "out", tmp_path / "checkpoint"
-    source.write_bytes(RECORD * 2)
-    arguments = [*TOKENS, source, "-o", target, "--resume", checkpoint]
-    run(*arguments)
-    whole, written = checkpoint.read_bytes(), target.read_bytes()
-    lengths = range(len(whole)) if IS_LONG else [0, *random.Random(1).sample(range(1, len(whole)), KILLS)]
-    for length in lengths:
-        checkpoint.write_bytes(whole[:length])
-        [error] = run(*arguments, code=3)[1]
-        # An empty file is that of a run which has not come to its first checkpoint: its output was empty.
-        assert ("is not empty, but" if length == 0 else "is not a checkpoint") in error, length
-        assert target.read_bytes() == written
-        assert length == 0 or checkpoint.read_bytes() == whole[:length]
+# Checkpoints that are not what the last run wrote: more in test_filter_checkpoints.py
 
 
 def test_an_older_checkpoint_is_right_and_a_newer_one_refused(faults, tmp_path):
@@ -214,40 +197,3 @@ def test_an_older_checkpoint_is_right_and_a_newer_one_refused(faults, tmp_path):
         else:
             assert "was changed since the checkpoint was written" in errors[0]
             assert job.written("killed") == [out, letters]
-
-
-def test_checkpoints_of_other_versions_are_refused(tmp_path):
-    """With a checksum that is right: what is refused is the version, not damage."""
-    source, target, checkpoint = tmp_path / "in", tmp_path / "out", tmp_path / "checkpoint"
-    source.write_bytes(RECORD)
-    arguments = [*TOKENS, source, "-o", target, "--resume", checkpoint]
-    run(*arguments)
-    text, _, end = checkpoint.read_text().rpartition("end ")
-    assert int(end) == checksum(text.encode())
-    heading, _, rest = text.partition("\n")
-    version = int(heading.split()[-1])
-    for other in version - 1, version + 1, 10 * version:
-        changed = f"bertqa filter checkpoint {other}\n{rest}"
-        checkpoint.write_text(f"{changed}end {checksum(changed.encode())}\n")
-        assert "is not a checkpoint of this version" in run(*arguments, code=3)[1][0]
-    checkpoint.write_text(f"{text}end {checksum(text.encode())}\n")
-    run(*arguments)
-    assert target.read_bytes() == DONE
-
-
-MASK = 2**64 - 1
-
-
-def checksum(content):
-    """The filter's hash of contents (Sources/bertqa/Records/ContentHash.swift), written a second time."""
-
-    def mix(first, second):
-        product = (first ^ 0xA0761D6478BD642F) * (second ^ 0xE7037ED1A0B428DB)
-        return (product >> 64) ^ (product & MASK) ^ ((first << 23 | first >> 41) & MASK)
-
-    words = [int.from_bytes(content[at : at + 8], "little") for at in range(0, len(content), 8)]
-    rest = words.pop() if len(content) % 8 else 0
-    state = 0x9E3779B97F4A7C15
-    for word in words:
-        state = mix(state, word)
-    return mix(mix(state, rest ^ 0xE7037ED1A0B428DB), len(content) ^ 0x8EBC6AF09C88C6E3)

@@ -299,24 +299,6 @@ def test_a_model_that_was_changed_in_place_is_noticed(tmp_path):
     assert "another model" in run(*arguments, "-m", model, code=3)[1][0]
 
 
-def test_every_corruption_of_a_checkpoint_is_noticed(tmp_path):
-    source, checkpoint = tmp_path / "in", tmp_path / "c"
-    source.write_bytes(RECORD)
-    arguments = [*TOKENS, source, "-o", tmp_path / "out", "--resume", checkpoint]
-    run(*arguments)
-    whole = checkpoint.read_bytes()
-    generator = random.Random(1)
-    places = generator.sample(range(len(whole)), 60)
-    for place in places:
-        damaged = bytearray(whole)
-        damaged[place] ^= 1 << generator.randrange(8)
-        checkpoint.write_bytes(damaged)
-        assert "is not a checkpoint" in run(*arguments, code=3)[1][0], place
-    for length in (1, len(whole) // 2, len(whole) - 1):
-        checkpoint.write_bytes(whole[:length])
-        assert "is not a checkpoint" in run(*arguments, code=3)[1][0]
-
-
 def test_leftovers_of_killed_runs_are_removed(tmp_path):
     process = subprocess.Popen(["true"])
     process.wait()

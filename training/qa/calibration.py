@@ -5,7 +5,7 @@ Rows have `gap` (best span's score minus the null score), `f1` and `exact` of th
 """
 
 import math
-from typing import Callable, List, Sequence, Tuple
+from typing import Callable, List, Optional, Sequence, Tuple
 
 # Nats; a probability of 0 or 1 that is wrong costs this much.
 WORST_LOSS = 20.0
@@ -68,14 +68,18 @@ def at_threshold(rows: Sequence, threshold: float) -> Tuple[float, float, float]
     return f1, kept / len(answerable) if answerable else math.nan, rejected / len(others) if others else math.nan
 
 
-def calibration_error(probabilities: Sequence[float], outcomes: Sequence[float], bins: int = 15) -> float:
+def calibration_error(
+    probabilities: Sequence[float],
+    outcomes: Sequence[float],
+    weights: Optional[Sequence[float]] = None,
+    bins: int = 15,
+) -> float:
     """Expected calibration error: the mean distance of probability and frequency over bins of equal width."""
-    sums = [[0.0, 0.0] for _ in range(bins)]
-    for probability, outcome in zip(probabilities, outcomes):
-        entry = sums[min(bins - 1, int(probability * bins))]
-        entry[0] += probability
-        entry[1] += outcome
-    return sum(abs(predicted - observed) for predicted, observed in sums) / len(probabilities)
+    weights = weights or [1.0] * len(probabilities)
+    sums = [0.0] * bins
+    for probability, outcome, weight in zip(probabilities, outcomes, weights):
+        sums[min(bins - 1, int(probability * bins))] += weight * (probability - outcome)
+    return sum(map(abs, sums)) / sum(weights)
 
 
 def answer_calibration(rows: Sequence) -> Tuple[List[float], List[float]]:
@@ -95,11 +99,6 @@ def log_loss(probabilities: Sequence[float], outcomes: Sequence[float]) -> float
         right = probability if outcome else 1 - probability
         total += min(WORST_LOSS, -math.log(right)) if right > 0 else WORST_LOSS
     return total / len(probabilities)
-
-
-def calibration_loss(rows: Sequence) -> float:
-    """What the temperature minimises: the log losses of both probabilities."""
-    return log_loss(*answer_calibration(rows)) + log_loss(*no_answer_calibration(rows))
 
 
 def best_temperature(loss: Callable[[float], float], ratio: float = 1.15, limit: int = 12) -> float:

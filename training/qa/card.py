@@ -4,32 +4,37 @@ import collections
 import os
 import shlex
 import sys
+from typing import Optional
 
-from . import calibration
+from . import calibration, chances
+from .calibrate import PAIRED
 from .curve import svg
 
-Facts = collections.namedtuple("Facts", "steps temperature threshold quantized measured")
+Facts = collections.namedtuple("Facts", "steps temperature quantized calibrated measured")
 Facts.__doc__ = """What export found.
 
-steps: of the averaged snapshots. quantized: what `bertqa quantize` printed. measured: {precision: [(set, rows)]}.
+steps: of the averaged snapshots. quantized: what `bertqa quantize` printed. calibrated: see calibrate.py. measured:
+{precision: [(set, rows)]}.
 """
 CURVE = "risk-coverage.svg"
 
 
 def write(arguments, facts, accuracy) -> None:
     """Writes the card and the picture into arguments.out."""
-    curves = {name: calibration.risk_coverage(rows) for name, rows in curve_sets(facts.measured["int8"]).items()}
-    with open(os.path.join(arguments.out, CURVE), "w", encoding="utf-8") as file:
-        file.write(svg(curves))
+    write_curve(arguments.out, facts.measured["int8"])
     with open(os.path.join(arguments.out, "MODEL_CARD.md"), "w", encoding="utf-8") as file:
         file.write(text(arguments, facts, accuracy))
 
 
+def write_curve(directory, sets) -> None:
+    """Writes the picture of [(set, rows)]."""
+    curves = {name: calibration.risk_coverage(rows) for name, rows in curve_sets(sets).items()}
+    with open(os.path.join(directory, CURVE), "w", encoding="utf-8") as file:
+        file.write(svg(curves))
+
+
 def text(arguments, facts, accuracy) -> str:
     """The card. Architecture, limits and licences are for a person to add: the program does not know them."""
-    rows = [row for _, part in facts.measured["int8"] for row in part]
-    answer = calibration.calibration_error(*calibration.answer_calibration(rows))
-    no_answer = calibration.calibration_error(*calibration.no_answer_calibration(rows))
     settings = [name for name in ("passes", "learning_rate", "warmup_steps", "dropout", "attention_dropout",
                                   "weight_decay", "batch_tokens", "max_length", "overlap", "seed")]  # fmt: skip
     parts = [
@@ -43,30 +48,132 @@ def text(arguments, facts, accuracy) -> str:
             f"; with {item.rpartition('=')[2]} of {shown(item.rpartition('=')[0])}" for item in arguments.mix
         )
         + ".",
-        f"- **Temperature** {facts.temperature:.3f}, in the output layer: `probability` and `no_answer_probability` "
-        f"have an expected calibration error of {answer:.3f} and {no_answer:.3f} (15 bins, all sets together).",
-        f"- **Threshold** {facts.threshold}: the gap with the best mean of F1 over answerable questions and the share "
-        f"of unanswerable ones rejected, of those that cost no source more than {arguments.max_loss} of its F1.",
+        f"- **Temperature** {facts.temperature:.3f}, in the output layer.",
+        *calibration_parts(facts.calibrated, arguments),
         "## Scores",
         "Through libbertqa, by SQuAD's official definitions (`Benchmarks/accuracy.py`), on the development questions "
-        "on which threshold and temperature were chosen.",
+        "on which the threshold was chosen.",
     ]
     for precision, sets in facts.measured.items():
         name = "int8 weights and arithmetic" if precision == "int8" else "F16 weights, f32 arithmetic"
-        parts += [f"{name}:", markdown(accuracy.COLUMNS, accuracy.table(sets, facts.threshold))]
-    parts += [
+        parts += [f"{name}:", markdown(accuracy.COLUMNS, accuracy.table(sets, facts.calibrated.threshold))]
+    return "\n\n".join(parts + threshold_parts(facts.calibrated) + long_parts(facts.calibrated)) + "\n"
+
+
+def calibration_parts(found, arguments) -> list:
+    """Threshold and chances, how they were chosen, and how far off they are."""
+    return [
+        "## Calibration",
+        f"- **Threshold** {found.threshold}: the gap with the best mean of F1 over answerable questions and the share "
+        f"of unanswerable ones rejected, of those that cost no source more than {arguments.max_loss} of its F1. It rises "
+        f"by {found.chances.rise:.3f} · ln(windows).\n"
+        f"- **No answer**: slope {found.chances.slope:.4f}, midpoint {found.chances.midpoint:.3f}, as if "
+        f"{100 * found.share:.0f} % of the questions were answerable.\n"
+        f"- **Spans**: temperature {found.span_temperature:.3f} of the softmax.",
+        "Expected calibration error (15 bins), fitted to all of these questions, and to the other half of them each:",
+        markdown(
+            ("set", "`probability`", "other half", "`no_answer_probability`", "other half"),
+            errors(found),
+        ),
+    ]
+
+
+def errors(found) -> list:
+    """Lines of calibration errors: each group of both kinds of questions, all, and all with both kinds of the same weight."""
+    fitted, honest = (
+        {**groups(sets), "all": [row for _, part in sets for row in part]} for sets in (found.sets, found.honest)
+    )
+    kinds = (calibration.answer_calibration, calibration.no_answer_calibration)
+
+    def cells(name, weights):
+        return [
+            f"{calibration.calibration_error(*pairs(rows[name]), weights(rows[name])):.3f}"
+            for pairs in kinds
+            for rows in (fitted, honest)
+        ]
+
+    lines = [(name, *cells(name, lambda _: None)) for name in fitted]
+    return [*lines, ("all, both kinds alike", *cells("all", lambda rows: chances.weights_of(rows, 0.5)))]
+
+
+def groups(sets) -> dict:
+    """{name: rows}: a set with unanswerable questions of its own as a whole; each source of others, with other passages."""
+    result: dict = {}
+    for name, rows in sets:
+        whole = any(not row.answerable and not row.source.endswith(PAIRED) for row in rows)
+        for row in rows:
+            result.setdefault(name if whole else row.source.removesuffix(PAIRED) or name, []).append(row)
+    return result
+
+
+def long_parts(found) -> list:
+    """The table of long documents."""
+    if not found.long:
+        return []
+    lines = []
+    for windows in sorted({windows for windows, _ in found.long}):
+        kinds = {kind: found.long[windows, kind] for kind in ("answerable", "related", "absent")}
+        rows = [row for part in kinds.values() for row in part]
+        weights = chances.weights_of(rows, found.share)
+        for name, rise in (("fixed", False), ("rising", True)):
+            answered = {
+                kind: [row.gap + (0 if rise else row.rise) >= found.threshold for row in part]
+                for kind, part in kinds.items()
+            }
+            f1 = [row.f1 * kept for row, kept in zip(kinds["answerable"], answered["answerable"])]
+            chance = [
+                f"{calibration.calibration_error(*pairs(rows), weights):.3f}" if rise else None
+                for pairs in (calibration.answer_calibration, calibration.no_answer_calibration)
+            ]
+            counts = " + ".join(str(len(part)) for part in kinds.values())
+            lines.append(
+                (windows, counts, name, *(percent(part) for part in answered.values()), percent(f1), *chance)
+            )
+    return [
+        "### Long documents",
+        "The passage among others (*related*: a question written for a passage that the document has, which does not answer "
+        "it; *absent*: its passage is not there). Shares that are answered at a threshold that is the same for all "
+        "documents, and at one that rises; F1 of the answerable, those not answered 0; calibration errors.",
+        markdown(
+            (
+                "windows",
+                "documents of each kind",
+                "threshold",
+                "answerable",
+                "related",
+                "absent",
+                "F1",
+                "`probability`",
+                "`no_answer_probability`",
+            ),
+            lines,
+        ),  # fmt: skip
+    ]
+
+
+def percent(values) -> Optional[float]:
+    """The mean in percent."""
+    return 100 * sum(values) / len(values) if values else None
+
+
+def threshold_parts(found) -> list:
+    """The table of thresholds and the picture."""
+    return [
         "## Thresholds",
         "Share of the answerable questions that are answered (kept), and of the unanswerable that are not (rejected).",
-        thresholds(facts),
+        thresholds(found),
         f"![answers that are wrong against questions answered]({CURVE})",
-    ]  # fmt: skip
-    return "\n\n".join(parts) + "\n"
+    ]
 
 
 def curve_sets(sets) -> dict:
-    """{name: rows}: a set that has unanswerable questions as a whole, the sources of others one by one."""
+    """{name: rows}: a set that has unanswerable questions as a whole, the sources of others one by one.
+
+    As they were asked: without other passages.
+    """
     result = {}
     for name, rows in sets:
+        rows = [row for row in rows if not row.source.endswith(PAIRED)]
         if all(row.answerable for row in rows):
             result.update(by_kind([(name, rows)]))
         else:
@@ -74,12 +181,12 @@ def curve_sets(sets) -> dict:
     return result
 
 
-def thresholds(facts) -> str:
+def thresholds(found) -> str:
     """The table threshold -> kept and rejected, for each source."""
-    kinds = by_kind(facts.measured["int8"])
+    kinds = by_kind(found.sets)
     lines = []
     for change in (-4, -3, -2, -1, 0, 1, 2, 3, 4):
-        threshold = facts.threshold + change
+        threshold = found.threshold + change
         cells = []
         for rows in kinds.values():
             _, kept, rejected = calibration.at_threshold(rows, threshold)

@@ -15,7 +15,10 @@ public struct Answer: Sendable, Equatable {
 
   /// `startLogit` + `endLogit`: comparable over windows, documents and calls with one model.
   public let score: Float
-  /// The share of this answer in the softmax over all candidates of the document and the no-answer one.
+  /// The chance that this answer is right, 0 to 1: of a model with a calibration, that the document has an answer
+  /// times this one's share in a softmax over the document's spans; of others, its share in the softmax over all
+  /// spans and the no-answer candidate. A higher score has the higher probability, and with
+  /// `noAnswerProbability` all sum to 1 at most.
   public let probability: Float
   /// `score` less the document's null score.
   public let gap: Float

@@ -35,7 +35,8 @@ public struct AnswerOptions: Sendable {
   /// best ones only (`max_windows`).
   public var maxWindows = 0
 
-  /// An answer is impossible if its gap is below this (`no_answer_threshold`). nil: as the model says.
+  /// An answer is impossible if its gap is below this (`no_answer_threshold`), whatever the number of windows. nil:
+  /// as the model says.
   public var noAnswerThreshold: Float?
 
   public var call = CallOptions()

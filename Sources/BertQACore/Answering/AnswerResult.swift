@@ -16,13 +16,15 @@ public struct AnswerResult: Sendable, Equatable {
   /// The best candidate's score less `nullScore`; -∞ if there is no candidate.
   public let gap: Float
 
-  /// The share of "no answer" in the softmax that gives the answers' probabilities.
+  /// The chance that the document does not answer the question: of a model with a calibration, by `gap` and
+  /// `windowCount` alone; of others, the share of "no answer" in the softmax that gives the answers' probabilities.
   public let noAnswerProbability: Float
 
   /// Whether `gap` is below the threshold. Always told, whatever `handlesImpossibleAnswer` says.
   public let isImpossible: Bool
 
-  /// The threshold that was applied: the options', else the model's.
+  /// The threshold that was applied: the options', else the model's, which rises with the logarithm of
+  /// `windowCount` if the model says so.
   public let noAnswerThreshold: Float
 
   /// Whether the question had more than `maxQuestionLength` tokens; the rest was not looked at.

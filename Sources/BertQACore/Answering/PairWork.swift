@@ -59,10 +59,10 @@ final class PairWork {
 
   /// Searches the logits of all windows and releases them. Called once, when all are stored.
   func result(
-    _ settings: AnswerSettings, noAnswerThreshold: Float, _ monitor: CallMonitor
+    _ settings: AnswerSettings, _ decision: AnswerDecision, _ monitor: CallMonitor
   ) throws(BertQAError) -> AnswerResult {
     let options = settings.options
-    let threshold = options.noAnswerThreshold ?? noAnswerThreshold
+    let threshold = decision.threshold(windows: logits.windows.count, asked: options.noAnswerThreshold)
     defer { monitor.release(heldBytes) }
     if let emptyInput {
       return .empty(
@@ -80,24 +80,24 @@ final class PairWork {
     let taken = try spans.take(options.topK, monitor)
 
     let best = taken.first?.span.score ?? -.infinity
-    // Over all spans, as the model is trained: those without content have their share.
-    let softmax = try SpanSoftmax(
-      logits: logits, maxLength: maxLength, best: search.highestScore, monitor)
     let gap = best - logits.nullScore
+    let probabilities = try AnswerProbabilities(
+      logits: logits, maxLength: maxLength, gap: gap, highest: search.highestScore, decision, monitor)
     let isImpossible = gap < threshold
     var answers: [Answer] = []
     if !isImpossible || !options.handlesImpossibleAnswer {
-      for span in taken { answers.append(try answer(span, logits, softmax, monitor)) }
+      for span in taken { answers.append(try answer(span, logits, probabilities, monitor)) }
     }
     return AnswerResult(
       answers: answers, nullScore: logits.nullScore, gap: gap,
-      noAnswerProbability: softmax.probability(of: logits.nullScore), isImpossible: isImpossible,
+      noAnswerProbability: probabilities.noAnswer, isImpossible: isImpossible,
       noAnswerThreshold: threshold, questionWasTruncated: questionWasTruncated,
       windowCount: logits.windows.count, skippedWindowCount: skippedWindowCount, emptyInput: nil)
   }
 
   private func answer(
-    _ taken: TopSpans.Taken, _ logits: WindowLogits, _ softmax: SpanSoftmax, _ monitor: CallMonitor
+    _ taken: TopSpans.Taken, _ logits: WindowLogits, _ probabilities: AnswerProbabilities,
+    _ monitor: CallMonitor
   ) throws(BertQAError) -> Answer {
     let span = taken.span
     let window = logits.windows[span.window]
@@ -109,7 +109,7 @@ final class PairWork {
       bytes: taken.bytes, codePoints: answerPositions.codePoints, utf16: answerPositions.utf16,
       sentence: sentence, sentenceCodePoints: sentencePositions.codePoints,
       sentenceUTF16: sentencePositions.utf16, score: span.score,
-      probability: softmax.probability(of: span.score), gap: span.score - logits.nullScore,
+      probability: probabilities.probability(of: span.score), gap: span.score - logits.nullScore,
       startLogit: logits.start[span.first + shift], endLogit: logits.end[span.last + shift],
       windowIndex: window.index)
   }

@@ -13,8 +13,7 @@ struct QuestionDocumentPair {
 /// all of them. Immutable: any number of threads may use it at once.
 struct QuestionAnswerer: Sendable {
   var reader: WindowReader
-  /// The model's threshold, for options that do not give one.
-  let noAnswerThreshold: Float
+  let decision: AnswerDecision
 
   var tokenizer: any Tokenizer { reader.tokenizer }
 
@@ -57,7 +56,7 @@ struct QuestionAnswerer: Sendable {
         heldBefore: heldBefore, monitor)
       if pair.windows.isEmpty {
         results[index] = .success(
-          try pair.result(settings, noAnswerThreshold: noAnswerThreshold, monitor))
+          try pair.result(settings, decision, monitor))
       } else {
         work[index] = pair
       }
@@ -73,7 +72,7 @@ struct QuestionAnswerer: Sendable {
       guard output.isLastOfItem else { return }
       work[output.item] = nil
       results[output.item] = .success(
-        try pair.result(settings, noAnswerThreshold: noAnswerThreshold, monitor))
+        try pair.result(settings, decision, monitor))
     }
     return results.map { $0 ?? .failure(BertQAError(.internal, "a pair without a result")) }
   }

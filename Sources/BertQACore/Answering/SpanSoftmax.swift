@@ -1,33 +1,36 @@
 import Glibc
 
-/// One softmax over all spans of a document and the no-answer candidate.
+/// One softmax over all spans of a document, and the no-answer candidate if it takes part.
 struct SpanSoftmax {
   private let reference: Float
+  /// Of scores: one over the temperature.
+  private let scale: Double
   private let total: Double
 
-  /// `best` is the best span's score. O(tokens · maxLength), in an order that depends on the windows
-  /// alone.
+  /// `best` is the best span's score, `null` that of the no-answer candidate. O(tokens · maxLength), in an order
+  /// that depends on the windows alone.
   init(
-    logits: WindowLogits, maxLength: Int, best: Float, _ monitor: CallMonitor
+    logits: WindowLogits, maxLength: Int, best: Float, null: Float? = nil, temperature: Double = 1,
+    _ monitor: CallMonitor
   ) throws(BertQAError) {
-    reference = max(best, logits.nullScore)
-    var total = exp(Double(logits.nullScore) - Double(reference))
-    for index in logits.windows.indices {
+    reference = max(best, null ?? -.infinity)
+    scale = 1 / temperature
+    var total = null.map { [reference, scale] in exp((Double($0) - Double(reference)) * scale) } ?? 0
+    // Of no span nothing is asked.
+    for index in logits.windows.indices where reference > -.infinity {
       try monitor.check()
-      total += Self.sum(ofRowsLastIn: index, logits, maxLength, reference: reference)
+      total += Self.sum(ofRowsLastIn: index, logits, maxLength, reference: reference, scale: Float(scale))
     }
     self.total = total
   }
 
-  func probability(of score: Float) -> Float {
-    Float(exp(Double(score) - Double(reference)) / total)
-  }
+  func share(of score: Float) -> Double { exp((Double(score) - Double(reference)) * scale) / total }
 
-  /// The sum of exp(score - reference) over candidates whose start is in window `index`, but not in the
+  /// The sum of exp((score - reference) · scale) over candidates whose start is in window `index`, but not in the
   /// next one. All candidates of such a start are in this window; those which are in earlier ones too
   /// take their best score.
   private static func sum(
-    ofRowsLastIn index: Int, _ logits: WindowLogits, _ maxLength: Int, reference: Float
+    ofRowsLastIn index: Int, _ logits: WindowLogits, _ maxLength: Int, reference: Float, scale: Float
   ) -> Double {
     let window = logits.windows[index]
     let isLast = index + 1 == logits.windows.count
@@ -51,7 +54,7 @@ struct SpanSoftmax {
               let shared = logits.windows[other].endToken - window.firstToken - distance
               maximize(scores, start + shift, end + shift + distance, count: min(count, shared))
             }
-            addExponentials(of: scores, less: reference, to: sums, count: count)
+            addExponentials(of: scores, less: reference, scale, to: sums, count: count)
           }
           return UnsafeBufferPointer(start: sums, count: rows).reduce(0) { $0 + Double($1) }
         }
@@ -60,14 +63,16 @@ struct SpanSoftmax {
   }
 }
 
-/// sums[i] += exp(scores[i] - reference), for scores of at most `reference`.
+/// sums[i] += exp((scores[i] - reference) · scale), for scores of at most `reference`.
 @inline(__always)
 private func addExponentials(
-  of scores: UnsafePointer<Float>, less reference: Float, to sums: UnsafeMutablePointer<Float>, count: Int
+  of scores: UnsafePointer<Float>, less reference: Float, _ scale: Float,
+  to sums: UnsafeMutablePointer<Float>,
+  count: Int
 ) {
   var i = 0
   while i < count {
-    sums[i] += exponential(ofNonPositive: scores[i] - reference)
+    sums[i] += exponential(ofNonPositive: (scores[i] - reference) * scale)
     i &+= 1
   }
 }

@@ -211,7 +211,10 @@ struct LoadedEngine {
     switch head {
     case .spans:
       let answerer = QuestionAnswerer(
-        reader: reader, noAnswerThreshold: configuration.noAnswerThreshold)
+        reader: reader,
+        decision: AnswerDecision(
+          threshold: configuration.noAnswerThreshold, rise: configuration.thresholdRise,
+          calibration: configuration.answerCalibration))
       self.init(.answering(answerer, encoder), info)
     case .labels:
       let classifier = TextClassifier(

@@ -124,7 +124,8 @@ extension EncoderPass {
         weights, layer.bias, x, blocks.count, layer.ins, layer.outs, epilogue, y, stride)
     case (.int8(let weights), .int8(let x, let scale, let offset)):
       var arguments = bq_weights_s8(
-        w: weights.elements, scale: weights.scale, sums: weights.sums, bias: layer.bias)
+        w: weights.elements, scale: weights.scale, sums: weights.sums, bias: layer.bias,
+        large: weights.large)
       table.linear_s8(
         &arguments, x, scale, offset, blocks.count, layer.ins, layer.outs, epilogue,
         y.assumingMemoryBound(to: Float.self), stride)

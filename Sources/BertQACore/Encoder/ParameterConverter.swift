@@ -5,10 +5,15 @@ struct ParameterConverter {
   /// The copies that the converted parameters point into.
   private(set) var owners: [any AnyObject & Sendable] = []
   private let arithmetic: Arithmetic
+  /// For weights of int8.
+  private let kernels: Kernels?
   /// What modules without a bias share.
   private var zeros: SharedBuffer<Float>?
 
-  init(_ arithmetic: Arithmetic) { self.arithmetic = arithmetic }
+  init(_ arithmetic: Arithmetic, _ kernels: Kernels? = nil) {
+    self.arithmetic = arithmetic
+    self.kernels = kernels
+  }
 
   mutating func norm(_ weights: NormWeights) throws(BertQAError) -> Parameters.Norm {
     Parameters.Norm(
@@ -101,6 +106,16 @@ struct ParameterConverter {
     return UnsafePointer(copy)
   }
 
+  /// Where int8 products need more care, for instruction sets that want to know it (kernels.h).
+  private mutating func large(
+    _ elements: UnsafePointer<Int8>, _ rows: Int, _ columns: Int
+  ) throws(BertQAError) -> UnsafePointer<UInt64>? {
+    guard let find = kernels?.table.find_large_s8 else { return nil }
+    let words = try take(UInt64.self, count: rows * bq_large_words(columns))
+    find(elements, rows, columns, words)
+    return UnsafePointer(words)
+  }
+
   private mutating func int8(_ tensor: TensorView) throws(BertQAError) -> LinearLayer.Int8Weights {
     let (rows, width) = (tensor.rowCount, tensor.rowWidth)
     let sums = try take(Float.self, count: rows)
@@ -112,7 +127,8 @@ struct ParameterConverter {
       } else {
         bq_row_sums_s8(elements, scales, rows, width, sums)
       }
-      return LinearLayer.Int8Weights(elements: elements, scale: scales, sums: UnsafePointer(sums))
+      return LinearLayer.Int8Weights(
+        elements: elements, scale: scales, sums: UnsafePointer(sums), large: try large(elements, rows, width))
     }
     let elements = try take(Int8.self, count: rows * width)
     let scales = try take(Float.self, count: rows)
@@ -127,7 +143,8 @@ struct ParameterConverter {
       sums[row] = result.scale * Float(result.sum)
     }
     return LinearLayer.Int8Weights(
-      elements: UnsafePointer(elements), scale: UnsafePointer(scales), sums: UnsafePointer(sums))
+      elements: UnsafePointer(elements), scale: UnsafePointer(scales), sums: UnsafePointer(sums),
+      large: try large(elements, rows, width))
   }
 
   mutating func take<Element: BitwiseCopyable & Sendable>(

@@ -59,7 +59,7 @@ final class Parameters: @unchecked Sendable {
     _ model: LoadedModel, _ arithmetic: Arithmetic, _ kernels: Kernels, _ monitor: CallMonitor
   ) throws(BertQAError) {
     let (weights, configuration) = (model.encoder, model.configuration)
-    var converter = ParameterConverter(arithmetic)
+    var converter = ParameterConverter(arithmetic, kernels)
     wordEmbeddings = weights.wordEmbeddings
     if let positions = weights.positionEmbeddings {
       positionEmbeddings = try converter.floats(positions)

@@ -1,6 +1,6 @@
 /// Instruction set of the kernels, in the numbering of `bertqa_isa`.
 public enum InstructionSet: Int32, Sendable, CaseIterable, CustomStringConvertible {
-  /// The best this CPU has.
+  /// The best this CPU has, without AMX.
   case auto = 0
   case portable = 1
   case avx2 = 2

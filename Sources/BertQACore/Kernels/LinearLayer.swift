@@ -18,6 +18,8 @@ struct LinearLayer {
     var scale: UnsafePointer<Float>
     /// [outs]
     var sums: UnsafePointer<Float>
+    /// What the instruction set's find_large_s8 gives, if it has that.
+    var large: UnsafePointer<UInt64>?
   }
 
   var weights: Weights

@@ -51,8 +51,12 @@ extension ModelConfiguration {
       try readAggregation(reader)
     case .spans, .vectors: break
     }
-    if let own = try reader.reader("bertqa"), let value = try own.number("no_answer_threshold") {
-      noAnswerThreshold = Float(value)
+    if let own = try reader.reader("bertqa") {
+      if let value = try own.number("no_answer_threshold") { noAnswerThreshold = Float(value) }
+      thresholdRise = try own.number("threshold_rise", in: AnswerCalibration.rises) ?? 0
+      answerCalibration = try own.reader("calibration").map { reader throws(BertQAError) in
+        try AnswerCalibration(reader)
+      }
     }
     guard noAnswerThreshold.isFinite else {
       throw BertQAError(.invalidModel, "\(reader.file): \"no_answer_threshold\" is out of range")

@@ -39,6 +39,11 @@ struct ModelConfiguration: Sendable, Equatable {
   /// By how much the best span's logits must exceed the null span's to be an answer
   /// (`bertqa.no_answer_threshold`).
   var noAnswerThreshold: Float = 0
+  /// By how much it rises when the number of windows read grows by the factor e: the best of many scores is higher by
+  /// chance (`bertqa.threshold_rise`).
+  var thresholdRise: Double = 0
+  /// nil: probabilities are a softmax over all spans and "no answer".
+  var answerCalibration: AnswerCalibration?
   /// A classifier's labels by id.
   var labels: [String] = []
   /// What a classifier's outputs mean.

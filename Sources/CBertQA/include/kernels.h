@@ -72,7 +72,12 @@ typedef struct {
   const float *scale;  // [outs]
   const float *sums;   // [outs], scale[out] · Σ_k w[out][k]: see bq_row_sums_s8 in weights.h
   const float *bias;   // [outs]
+  // What find_large_s8 gives, where the instruction set has it; NULL is as exact, but slower.
+  const uint64_t *large;
 } bq_weights_s8;
+
+// Words of bq_weights_s8.large for a row.
+static inline size_t bq_large_words(size_t columns) { return (columns + 511) / 512; }
 
 // One head's attention: which queries meet which keys, and what is added to their scores. Tokens are
 // counted from the first of block 0 of the chunk.
@@ -103,6 +108,9 @@ typedef struct {
 // One instruction set's kernels.
 typedef struct bq_kernels {
   int32_t isa;
+  // Steps that the range of an int8 activation is cut into: 253, or 126 where no instruction adds
+  // products of 8 bits without saturating.
+  int32_t byte_steps;
 
   // y[b][o][16] for o < outs, b < blocks; x: [blocks][in][16], w: [outs][in] row-major (any
   // alignment of 4), bias: [outs]. y_stride: floats from one block of y to the next (y may be a
@@ -129,18 +137,23 @@ typedef struct bq_kernels {
   // int8. Activations u8 with four neighbouring features of a token side by side,
   // x[block][feature/4][16][4], of value scale[token] · u + offset[token]. `features` and `in` are
   // multiples of 4. scale and offset: [blocks][16]. Each token gets the range of its own values
-  // and 0, so batches do not change results. Infinities and NaN give unspecified numbers.
+  // and 0, cut into byte_steps, so batches do not change results. Bytes are at most byte_steps + 2.
+  // Infinities and NaN give unspecified numbers.
   void (*quantize_u8)(const float *x, size_t blocks, size_t features, uint8_t *y, float *scale,
                       float *offset);
 
-  // As linear_f32; the sums of byte products are exact, up to in = 2^16. The GELUs are
+  // As linear_f32, of what quantize_u8 gave; the sums of byte products are exact, up to in = 2^16. The GELUs are
   // those of 8-bit results: absolute error ≤ 6e-6. The epilogues that give bfloat16 are not for it.
   void (*linear_s8)(const bq_weights_s8 *weights, const uint8_t *x, const float *scale,
                     const float *offset, size_t blocks, size_t in, size_t outs, int32_t epilogue,
                     float *y, size_t y_stride);
 
+  // Which of a row's steps of 8 columns have weights so large that linear_s8 takes more care of them: bit
+  // k / 8 % 64 of large[row][k / 512], or all of large[row][0] where there are many. NULL where it takes the same of all.
+  void (*find_large_s8)(const int8_t *w, size_t rows, size_t columns, uint64_t *large);
+
   // As attention_f32 (f32 in and out), with scores of bytes and the rest as attention_bf16; NULL
-  // without VNNI or BF16. The keys of a call share one step, so that a call with other keys has other
+  // without BF16. The keys of a call share one step, so that a call with other keys has other
   // bits; queries get one per token. head_dim is a multiple of 4.
   void (*attention_s8)(const bq_attention *a, const float *q, const float *k, const float *v,
                        float *out);

@@ -32,19 +32,21 @@ INLINE void v_sums4(V a, V b, V c, V d, const float *bias, float *y) {
 
 #include "recurrent.inc.h"
 
-typedef int16_t VI16 __attribute__((vector_size(64)));
-typedef uint16_t VU16 __attribute__((vector_size(64)));
-#define S8_ROWS 8  // 16 sums, 4 vectors of activations and 2 of weights, 4 products
+#define HAS_BYTE_PAIRS
+#define S8_ROWS 8
+INLINE VI vi_byte_pairs(VI a, VI b) { return (VI)_mm512_maddubs_epi16((__m512i)a, (__m512i)b); }
+INLINE VI vi_add16(VI a, VI b) { return (VI)_mm512_add_epi16((__m512i)a, (__m512i)b); }
 INLINE VI vi_multiply_add(VI a, VI b) { return (VI)_mm512_madd_epi16((__m512i)a, (__m512i)b); }
 
-#include "multiply16.inc.h"
 #include "quantize.inc.h"
 #include "s8_kernels.inc.h"
 
 const bq_kernels bq_kernels_avx512 = {
     .isa = BQ_ISA_AVX512,
     BQ_AVX512_F32,
+    .byte_steps = BYTE_STEPS,
     .quantize_u8 = bq_quantize_u8_avx512,
     .linear_s8 = bq_linear_s8_avx512,
+    .find_large_s8 = bq_find_large_s8_avx512,
 };
 #endif

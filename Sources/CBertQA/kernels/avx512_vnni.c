@@ -12,12 +12,14 @@
 #include "f32_math.inc.h"
 #include "tiles.inc.h"
 #define S8_ROWS TILE_ROWS
+#include "quantize.inc.h"
 #include "s8_kernels.inc.h"
 
 const bq_kernels bq_kernels_avx512_vnni = {
     .isa = BQ_ISA_AVX512_VNNI,
     BQ_AVX512_F32,
-    .quantize_u8 = bq_quantize_u8_avx512,
+    .byte_steps = BYTE_STEPS,
+    .quantize_u8 = bq_quantize_u8_avx512_vnni,
     .linear_s8 = bq_linear_s8_avx512_vnni,
 };
 #endif

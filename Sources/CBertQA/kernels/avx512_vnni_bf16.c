@@ -12,7 +12,9 @@
 #include "avx512.inc.h"
 #include "f32_math.inc.h"
 #include "tiles.inc.h"
+#include "avx512_bf16.inc.h"
 #include "bf16_kernels.inc.h"
+#define PAIR_ROWS VALUE_ROWS
 #include "bf16_attention.inc.h"
 #include "quantize.inc.h"
 #include "s8_attention.inc.h"
@@ -20,6 +22,7 @@
 const bq_kernels bq_kernels_avx512_vnni_bf16 = {
     .isa = BQ_ISA_AVX512_VNNI_BF16,
     BQ_AVX512_F32,
+    .byte_steps = BYTE_STEPS,
     .quantize_u8 = bq_quantize_u8_avx512_vnni_bf16,
     .linear_s8 = bq_linear_s8_avx512_vnni,
     .attention_s8 = bq_attention_s8_avx512_vnni_bf16,

@@ -1,5 +1,8 @@
-// Template: one head of one window in bfloat16: scores and context by vdpbf16ps, the softmax between
-// them in f32. The including file includes bf16_kernels.inc.h before it.
+// Template: one head of one window in bfloat16: scores and context in bfloat16, the softmax between
+// them in f32. The including file includes bf16_kernels.inc.h before it, and also defines
+//   v_exp2_fast  2^x for x ≤ 0 with a relative error of 1e-4, for results that are rounded to bfloat16; 0 for -∞
+//   KEY_ROWS     keys of a tile of scores: 4 or 8
+//   PAIR_ROWS    features of a tile of context; even
 
 #include <math.h>
 
@@ -10,30 +13,24 @@ typedef struct {
   const uint16_t *q, *k;
 } head_bf16;
 
-// v_exp2 with a relative error of 1e-4, for results that are rounded to bfloat16.
-INLINE V v_exp2_fast(V x) {
-  static const float c[] = {0.99992522f, 0.69583354f, 0.22606716f, 0.078024517f};
-  const V rest = _mm512_reduce_ps(x, 0x09);
-  return _mm512_scalef_ps(v_horner(rest, c, 4), x);
-}
-
 // As score_tile of f32_kernels.inc.h.
 INLINE void score_tile_bf16(const int rows, const int blocks, const int biased, const head_bf16 *h,
                             size_t block, size_t key, float *strip, V most[TILE_VECS]) {
   const bq_attention *a = h->a;
   const size_t left = a->key_end - key;
   V acc[KEY_ROWS][TILE_VECS];
-  CLEAR_TILE(acc, v_splat(0));
+  clear_tile_bf16(rows, blocks, acc);
   dot_tile_bf16(rows, blocks, h->k + key / BQ_LANES * a->stride + key % BQ_LANES * 2, 2,
                 2 * BQ_LANES, h->q + block * a->stride, 2 * BQ_LANES, a->stride, a->head_dim / 2, 0,
                 acc);
+  order_tile_bf16(rows, acc);
   BQ_UNROLL_FOR (int r = 0; r < rows; r++)
-    BQ_UNROLL_FOR (int b = 0; b < blocks; b++) {
+    BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++) {
       V score = v_splat(-INFINITY);
       if ((size_t)r < left)
-        score = biased ? add_bias(a, acc[r][b], block, b, key + (size_t)r) : acc[r][b];
-      most[b] = v_max(most[b], score);
-      v_store(strip + (r * blocks + b) * VL, score);
+        score = biased ? add_bias(a, acc[r][v], block, v, key + (size_t)r) : acc[r][v];
+      most[v] = v_max(most[v], score);
+      v_store(strip + (r * blocks * VECS + v) * VL, score);
     }
 }
 
@@ -41,7 +38,7 @@ INLINE void score_tile_bf16(const int rows, const int blocks, const int biased, 
 // the first may be shorter, as a window starts at any multiple of 4.
 INLINE void score_keys_bf16(const int blocks, const int biased, const head_bf16 *h, size_t block,
                             float *strip, V most[TILE_VECS]) {
-  BQ_UNROLL_FOR (int b = 0; b < blocks; b++) most[b] = v_splat(-INFINITY);
+  BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++) most[v] = v_splat(-INFINITY);
   for (size_t key = h->a->key_begin; key < h->a->key_end;) {
     float *to = strip + (key - h->a->key_begin) * (size_t)blocks * BQ_LANES;
     if (key % KEY_ROWS == 0) {
@@ -62,16 +59,16 @@ INLINE void soften_bf16(const int blocks, const bq_attention *a, const V most[TI
   const V scale = v_splat(a->scale * 1.44269504f);
   float *strip = a->scratch;
   V sum[TILE_VECS];
-  BQ_UNROLL_FOR (int b = 0; b < blocks; b++) sum[b] = v_splat(0);
+  BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++) sum[v] = v_splat(0);
   for (size_t j = 0; j < a->key_end - a->key_begin; j += 2)
-    BQ_UNROLL_FOR (int b = 0; b < blocks; b++) {
-      const float *from = strip + j * width + b * VL;
-      const V even = v_exp2_fast((v_load(from) - most[b]) * scale);
-      const V odd = v_exp2_fast((v_load(from + width) - most[b]) * scale);
-      sum[b] += even + odd;
-      vi_store(strip + j / 2 * width + b * VL, v_pairs_bf16(even, odd));
+    BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++) {
+      const float *from = strip + j * width + v * VL;
+      const V even = v_exp2_fast((v_load(from) - most[v]) * scale);
+      const V odd = v_exp2_fast((v_load(from + width) - most[v]) * scale);
+      sum[v] += even + odd;
+      vi_store(strip + j / 2 * width + v * VL, v_pairs_bf16(even, odd));
     }
-  BQ_UNROLL_FOR (int b = 0; b < blocks; b++) inverse[b] = v_splat(1) / sum[b];
+  BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++) inverse[v] = v_splat(1) / sum[v];
 }
 
 // out[d][queries] = Σ_key scratch[key] · v[d][key] · inverse for `rows` features from `d` on;
@@ -80,8 +77,8 @@ INLINE void context_tile_bf16(const int rows, const int blocks, const bq_attenti
                               const uint16_t *v, size_t stride, const V *inverse, size_t d,
                               size_t query_begin, size_t query_end, float *out) {
   const size_t width = blocks * BQ_LANES, keys = a->key_end - a->key_begin;
-  V acc[VALUE_ROWS][TILE_VECS];
-  CLEAR_TILE(acc, v_splat(0));
+  V acc[PAIR_ROWS][TILE_VECS];
+  clear_tile_bf16(rows, blocks, acc);
   for (size_t j = 0; j < keys;) {
     const size_t token = a->key_begin % BQ_LANES + j, lane = token % BQ_LANES;
     const size_t left = (keys - j + 1) / 2;
@@ -91,6 +88,7 @@ INLINE void context_tile_bf16(const int rows, const int blocks, const bq_attenti
                   acc);
     j += 2 * run;
   }
+  order_tile_bf16(rows, acc);
   store_queries(rows, blocks, acc, inverse, query_begin, query_end, out + d * BQ_LANES,
                 a->out_stride);
 }
@@ -102,10 +100,10 @@ INLINE void context_keys_bf16(const int blocks, const bq_attention *a, const uin
   const size_t begin = a->query_begin > from ? a->query_begin - from : 0;
   float *to = out + block * a->out_stride;
   size_t d = 0;
-  for (; d + VALUE_ROWS <= a->head_dim; d += VALUE_ROWS)
-    context_tile_bf16(VALUE_ROWS, blocks, a, v, stride, inverse, d, begin, end, to);
-  for (; d < a->head_dim; d++)
-    context_tile_bf16(1, blocks, a, v, stride, inverse, d, begin, end, to);
+  for (; d + PAIR_ROWS <= a->head_dim; d += PAIR_ROWS)
+    context_tile_bf16(PAIR_ROWS, blocks, a, v, stride, inverse, d, begin, end, to);
+  for (; d < a->head_dim; d += 2)
+    context_tile_bf16(2, blocks, a, v, stride, inverse, d, begin, end, to);
 }
 
 KERNEL void SUFFIXED(attention_bf16)(const bq_attention *a, const uint16_t *q, const uint16_t *k,
@@ -128,11 +126,12 @@ INLINE void relative_tile_bf16(const int rows, const int blocks, const bq_attent
                                const uint16_t *k, const uint16_t *positions, size_t position_stride,
                                float *y, size_t width) {
   V acc[KEY_ROWS][TILE_VECS];
-  CLEAR_TILE(acc, v_splat(0));
+  clear_tile_bf16(rows, blocks, acc);
   dot_tile_bf16(rows, blocks, k, 2, 2 * BQ_LANES, positions, 2 * BQ_LANES, position_stride,
                 a->head_dim / 2, 0, acc);
+  order_tile_bf16(rows, acc);
   BQ_UNROLL_FOR (int r = 0; r < rows; r++)
-    BQ_UNROLL_FOR (int b = 0; b < blocks; b++) v_store(y + r * width + b * VL, acc[r][b]);
+    BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++) v_store(y + r * width + v * VL, acc[r][v]);
 }
 
 // As relative_keys_f32 of relative.inc.h.

@@ -1,31 +1,19 @@
-// Template: the bfloat16 kernels for AVX-512 with BF16. Two neighbouring features of a token (or two keys
-// of a query) lie side by side, so that a lane's 32 bits are what one vdpbf16ps multiplies and adds.
-// The including file includes avx512.inc.h, f32_math.inc.h and tiles.inc.h before it, and also defines
-//   SUFFIXED(name)  the name of the instruction set's version of a kernel
-//   KERNEL, INLINE  with a target that has avx512bf16
-
-#include <string.h>
-
-INLINE V v_dot_bf16(V sum, VI x, VI w) { return _mm512_dpbf16_ps(sum, (__m512bh)x, (__m512bh)w); }
-
-// a's and b's lanes alternating, rounded to nearest even.
-INLINE VI v_pairs_bf16(V a, V b) {
-  const __m512i halves = (__m512i)_mm512_cvtne2ps_pbh(b, a);
-  const __m512i alternate =
-      _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8, 23, 7, 22, 6,
-                       21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
-  return (VI)_mm512_permutexvar_epi16(alternate, halves);
-}
-
-INLINE VI v_splat_pair(const uint16_t *p) {
-  int32_t pair;
-  memcpy(&pair, p, sizeof pair);
-  return vi_splat(pair);
-}
+// Template: the bfloat16 kernels for one instruction set. The including file includes f32_math.inc.h and
+// tiles.inc.h before it, and also defines
+//   SUFFIXED(name)    the name of the instruction set's version of a kernel
+//   vi_store          stores VL int32s at any address
+//   v_store_bf16      stores VL floats as bfloat16s, rounded to nearest even
+//   v_pairs_bf16      two vectors' lanes alternating, as bfloat16s rounded to nearest even
+//   clear_tile_bf16, dot_tile_bf16, order_tile_bf16
+//     acc = 0; acc[r][v] += Σ_k w[r·w_row + k·w_step] · x[k·x_step + …] over n pairs k; steps in bfloat16s. w_step
+//     is 2, or 32 for tokens as rows. `ahead`: more rows follow in memory and will be needed next. The sums of
+//     a tile may be in any order, and in rows beyond the last, until order_tile_bf16.
+//   TILE_ROWS         weight rows of a linear tile; even
 
 KERNEL void SUFFIXED(pack_bf16)(const float *x, size_t blocks, size_t features, uint16_t *y) {
   for (size_t i = 0; i < blocks * features * BQ_LANES; i += 2 * BQ_LANES)
-    vi_store(y + i, v_pairs_bf16(v_load(x + i), v_load(x + i + BQ_LANES)));
+    BQ_UNROLL_FOR (size_t v = 0; v < BQ_LANES; v += VL)
+      vi_store(y + i + 2 * v, v_pairs_bf16(v_load(x + i + v), v_load(x + i + BQ_LANES + v)));
 }
 
 // Like store_tile, for the epilogues that give bfloat16. Pairs need an even `rows`.
@@ -33,51 +21,38 @@ INLINE void store_tile_bf16(const int rows, const int blocks, V acc[][TILE_VECS]
                             uint16_t *y, size_t y_stride) {
   if (epilogue == BQ_EPILOGUE_BF16) {
     BQ_UNROLL_FOR (int r = 0; r < rows; r++)
-      BQ_UNROLL_FOR (int b = 0; b < blocks; b++)
-        _mm256_storeu_si256((__m256i *)(y + b * y_stride + r * BQ_LANES),
-                            (__m256i)_mm512_cvtneps_pbh(acc[r][b]));
+      BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++)
+        v_store_bf16(y + v / VECS * y_stride + r * BQ_LANES + v % VECS * VL, acc[r][v]);
     return;
   }
   const int32_t activation = epilogue - BQ_EPILOGUE_BF16_PAIRS;
   if (activation != BQ_EPILOGUE_BIAS) {
     float sums[TILE_ROWS * TILE_VECS * VL];
     BQ_UNROLL_FOR (int r = 0; r < rows; r++)
-      BQ_UNROLL_FOR (int b = 0; b < blocks; b++) v_store(sums + (r * blocks + b) * VL, acc[r][b]);
-    activate_fast_tile(activation, sums, rows * blocks * VL);
+      BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++)
+        v_store(sums + (r * blocks * VECS + v) * VL, acc[r][v]);
+    activate_fast_tile(activation, sums, rows * blocks * BQ_LANES);
     BQ_UNROLL_FOR (int r = 0; r < rows; r++)
-      BQ_UNROLL_FOR (int b = 0; b < blocks; b++) acc[r][b] = v_load(sums + (r * blocks + b) * VL);
+      BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++)
+        acc[r][v] = v_load(sums + (r * blocks * VECS + v) * VL);
   }
   BQ_UNROLL_FOR (int r = 0; r + 1 < rows; r += 2)
-    BQ_UNROLL_FOR (int b = 0; b < blocks; b++)
-      vi_store(y + b * y_stride + r * BQ_LANES, v_pairs_bf16(acc[r][b], acc[r + 1][b]));
-}
-
-// acc[r][v] += Σ_k w[r·w_row + k·w_step] · x[k·x_step + …] over n pairs k; steps in bfloat16s.
-INLINE void dot_tile_bf16(const int rows, const int blocks, const uint16_t *w, size_t w_row,
-                          size_t w_step, const uint16_t *x, size_t x_step, size_t x_block, size_t n,
-                          const int ahead, V acc[][TILE_VECS]) {
-  for (size_t k = 0; k < n; k++) {
-    if (ahead) PREFETCH_ROWS(w, w_row * sizeof(uint16_t), k);
-    VI lanes[TILE_VECS];
-    BQ_UNROLL_FOR (int b = 0; b < blocks; b++) lanes[b] = vi_load(x + k * x_step + b * x_block);
-    BQ_UNROLL_FOR (int r = 0; r < rows; r++) {
-      const VI weight = v_splat_pair(w + r * w_row + k * w_step);
-      BQ_UNROLL_FOR (int b = 0; b < blocks; b++)
-        acc[r][b] = v_dot_bf16(acc[r][b], lanes[b], weight);
-    }
-  }
+    BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++)
+      vi_store(y + v / VECS * y_stride + r * BQ_LANES + v % VECS * VL * 2,
+               v_pairs_bf16(acc[r][v], acc[r + 1][v]));
 }
 
 INLINE void linear_tile_bf16(const int rows, const int blocks, const uint16_t *w, const float *bias,
                              const uint16_t *x, size_t in, int32_t epilogue, void *y,
                              size_t y_stride) {
   V acc[TILE_ROWS][TILE_VECS];
-  CLEAR_TILE(acc, v_splat(0));
+  clear_tile_bf16(rows, blocks, acc);
   const size_t size = epilogue >= BQ_EPILOGUE_BF16 ? sizeof(uint16_t) : sizeof(float);
   prefetch_outputs(rows, blocks, y, y_stride * size, BQ_LANES * size);
   dot_tile_bf16(rows, blocks, w, in, 2, x, 2 * BQ_LANES, in * BQ_LANES, in / 2, 1, acc);
+  order_tile_bf16(rows, acc);
   BQ_UNROLL_FOR (int r = 0; r < rows; r++)
-    BQ_UNROLL_FOR (int b = 0; b < blocks; b++) acc[r][b] = acc[r][b] + v_splat(bias[r]);
+    BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++) acc[r][v] = acc[r][v] + v_splat(bias[r]);
   if (epilogue >= BQ_EPILOGUE_BF16)
     store_tile_bf16(rows, blocks, acc, epilogue, y, y_stride);
   else

@@ -1,15 +1,59 @@
 // The choice of the kernels that this machine can run.
 #include "kernels_internal.h"
 
+#if BQ_ARM64
+#include <sys/auxv.h>
+// Headers of older systems do not have what newer kernels say.
+#ifndef HWCAP_ASIMDDP
+#define HWCAP_ASIMDDP (1 << 20)
+#endif
+#ifndef HWCAP2_I8MM
+#define HWCAP2_I8MM (1 << 13)
+#endif
+#ifndef HWCAP2_BF16
+#define HWCAP2_BF16 (1 << 14)
+#endif
+#endif
+
 // All that are compiled for this architecture, the one that is preferred first.
 static const bq_kernels *const tables[] = {
 #if BQ_X86
-    &bq_kernels_avx512_vnni_bf16, &bq_kernels_avx512_vnni, &bq_kernels_avx512, &bq_kernels_avx2,
+    &bq_kernels_avx512_amx, &bq_kernels_avx512_vnni_bf16, &bq_kernels_avx512_vnni,
+    &bq_kernels_avx512,     &bq_kernels_avx2_vnni,        &bq_kernels_avx2,
+#elif BQ_ARM64
+    &bq_kernels_neon_i8mm_bf16,
+    &bq_kernels_neon_dotprod,
+    &bq_kernels_neon,
 #endif
     &bq_kernels_portable,
 };
 
 #if BQ_X86
+#include <cpuid.h>
+#ifdef __linux__
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
+// Clang 17's __builtin_cpu_supports does not know AVX-VNNI. It needs no more of the operating system than AVX2.
+static int has_avx_vnni(void) {
+  unsigned a, b, c, d;
+  return __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a >> 4 & 1);
+}
+
+// Linux saves the tiles of programs that have asked it to; it refuses where a thread's signal stack could not
+// hold them.
+static int has_amx(void) {
+#ifdef __linux__
+  enum { REQUEST_PERMISSION = 0x1023, TILE_DATA = 18 };
+  unsigned a, b, c, d;
+  return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d >> 24 & 3) == 3 &&
+         syscall(SYS_arch_prctl, REQUEST_PERMISSION, TILE_DATA) == 0;
+#else
+  return 0;
+#endif
+}
+
 // __builtin_cpu_supports also asks whether the operating system saves the registers.
 static int supports(int32_t isa) {
   __builtin_cpu_init();
@@ -17,6 +61,7 @@ static int supports(int32_t isa) {
     case BQ_ISA_AVX2:
       return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
              __builtin_cpu_supports("f16c");
+    case BQ_ISA_AVX2_VNNI: return supports(BQ_ISA_AVX2) && has_avx_vnni();
     case BQ_ISA_AVX512:
       return supports(BQ_ISA_AVX2) && __builtin_cpu_supports("avx512f") &&
              __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
@@ -24,6 +69,19 @@ static int supports(int32_t isa) {
     case BQ_ISA_AVX512_VNNI: return supports(BQ_ISA_AVX512) && __builtin_cpu_supports("avx512vnni");
     case BQ_ISA_AVX512_VNNI_BF16:
       return supports(BQ_ISA_AVX512_VNNI) && __builtin_cpu_supports("avx512bf16");
+    case BQ_ISA_AVX512_AMX: return supports(BQ_ISA_AVX512_VNNI_BF16) && has_amx();
+    default: return isa == BQ_ISA_PORTABLE;
+  }
+}
+#elif BQ_ARM64
+// What the kernel says: it also knows whether all cores have it.
+static int supports(int32_t isa) {
+  switch (isa) {
+    case BQ_ISA_NEON: return 1;
+    case BQ_ISA_NEON_DOTPROD: return (getauxval(AT_HWCAP) & HWCAP_ASIMDDP) != 0;
+    case BQ_ISA_NEON_I8MM_BF16:
+      return supports(BQ_ISA_NEON_DOTPROD) && (getauxval(AT_HWCAP2) & HWCAP2_I8MM) &&
+             (getauxval(AT_HWCAP2) & HWCAP2_BF16);
     default: return isa == BQ_ISA_PORTABLE;
   }
 }
@@ -31,9 +89,15 @@ static int supports(int32_t isa) {
 static int supports(int32_t isa) { return isa == BQ_ISA_PORTABLE; }
 #endif
 
+// Permission for tiles is the whole process's: its signal frames grow, and small signal stacks are refused from then on.
+// Only a caller who asks by name decides that.
+static int is_candidate(int32_t isa, int32_t asked) {
+  return isa == asked || (asked == BQ_ISA_AUTO && isa != BQ_ISA_AVX512_AMX);
+}
+
 const bq_kernels *bq_kernels_for(int32_t isa) {
   for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++) {
-    if ((isa == BQ_ISA_AUTO || isa == tables[i]->isa) && supports(tables[i]->isa)) return tables[i];
+    if (is_candidate(tables[i]->isa, isa) && supports(tables[i]->isa)) return tables[i];
   }
   return NULL;
 }

@@ -3,33 +3,64 @@
 //   SUFFIXED(name)  the name of the instruction set's version of a kernel
 //   v_sqrt          the vector of square roots
 //   TILE_ROWS       weight rows of a linear tile
-//   KEY_ROWS        keys of a tile of attention scores: 4 or 8
+//   KEY_ROWS        keys of a tile of attention scores: 4, 6 or 8
 //   VALUE_ROWS      features of a tile of attention output
+// and, optionally,
+//   HAS_DOT_TILE    if it includes these two itself and defines its own dot_tile
 
 #include <math.h>
 #include <string.h>
 
+#ifndef HAS_DOT_TILE
 #include "f32_math.inc.h"
 #include "tiles.inc.h"
 
 // acc[r][v] += Σ_k w[r·w_row + k·w_step] · x[k·x_step + …], k ascending: weights as broadcast
 // scalars, lanes of tokens as vectors. Every product in this file is made of this tile. `ahead`: more
-// rows follow in memory and will be needed next.
+// rows follow in memory and will be needed next; w_step is 1.
+//
+// Instructions beside the multiply-adds count, above all where two threads share a core's decoders: four
+// steps share a loop's, and three rows a pointer, whose addresses are it with w_row once or twice as index.
 INLINE void dot_tile(const int rows, const int blocks, const float *w, size_t w_row, size_t w_step,
                      const float *x, size_t x_step, size_t x_block, size_t n, const int ahead,
                      V acc[][TILE_VECS]) {
-  for (size_t k = 0; k < n; k++) {
-    if (ahead) PREFETCH_ROWS(w, w_row * sizeof(float), k);
-    V lanes[TILE_VECS];
-    BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++)
-      lanes[v] = v_load(x + k * x_step + v / VECS * x_block + v % VECS * VL);
-    BQ_UNROLL_FOR (int r = 0; r < rows; r++) {
-      const V weight = v_splat(w[r * w_row + k * w_step]);
-      BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++)
-        acc[r][v] = v_fma(weight, lanes[v], acc[r][v]);
+  enum { STEPS = 4 };
+  const int thirds = (rows + 2) / 3;
+  const float *from[6];
+  const char *next = (const char *)(w + (size_t)rows * w_row);
+  const float *last = x + n * x_step, *whole = x + n / STEPS * STEPS * x_step;
+  BQ_UNROLL_FOR (int t = 0; t < thirds; t++) from[t] = w + 3 * (size_t)t * w_row;
+#define BQ_STEP(i)                                                                 \
+  do {                                                                             \
+    V lanes[TILE_VECS];                                                            \
+    BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++)                              \
+      lanes[v] = v_load(x + (i)*x_step + v / VECS * x_block + v % VECS * VL);      \
+    BQ_UNROLL_FOR (int r = 0; r < rows; r++) {                                     \
+      const V weight = v_splat(from[r / 3][(size_t)(r % 3) * w_row + (i)*w_step]); \
+      BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++)                            \
+        acc[r][v] = v_fma(weight, lanes[v], acc[r][v]);                            \
+    }                                                                              \
+  } while (0)
+  while (x < whole) {
+    // Without it the next rows come from memory at its latency: a dozen short streams are too many to guess.
+    if (ahead) {
+      const int bytes = rows * STEPS * (int)sizeof *w;
+      BQ_UNROLL_FOR (int i = 0; i < bytes; i += 64) __builtin_prefetch(next + i, 0, 2);
+      next += bytes;
+      BQ_UNROLL_FOR (int t = 0; t < thirds; t++) BQ_OPAQUE(from[t]);
     }
+    BQ_UNROLL_FOR (size_t i = 0; i < STEPS; i++) BQ_STEP(i);
+    BQ_UNROLL_FOR (int t = 0; t < thirds; t++) from[t] += STEPS * w_step;
+    x += STEPS * x_step;
   }
+  while (x < last) {
+    BQ_STEP(0);
+    BQ_UNROLL_FOR (int t = 0; t < thirds; t++) from[t] += w_step;
+    x += x_step;
+  }
+#undef BQ_STEP
 }
+#endif
 
 // `rows` outputs of `blocks` blocks, from w, bias and y at the first of them.
 INLINE void linear_tile_f32(const int rows, const int blocks, const float *w, const float *bias,
@@ -143,14 +174,15 @@ INLINE void score_tile(const int rows, const int blocks, const int biased, const
     }
 }
 
-// All keys' scores. Groups of keys lie at multiples of their size, so that each is within one block;
-// the first may be shorter, as a window starts at any multiple of 4.
+// All keys' scores. Groups of keys lie within one block, from lanes that are multiples of their size on: in a
+// block there are two of 8 or of 6, those of 6 followed by one of 4. A window may start at any multiple of 4.
 INLINE void score_keys(const int blocks, const int biased, const SUFFIXED(head) *h, size_t block,
                        float *strip, V most[TILE_VECS]) {
   BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++) most[v] = v_splat(-INFINITY);
   for (size_t key = h->a->key_begin; key < h->a->key_end;) {
     float *to = strip + (key - h->a->key_begin) * (size_t)blocks * BQ_LANES;
-    if (key % KEY_ROWS == 0) {
+    const size_t lane = key % BQ_LANES;
+    if (lane % KEY_ROWS == 0 && lane + KEY_ROWS <= BQ_LANES) {
       score_tile(KEY_ROWS, blocks, biased, h, block, key, to, most);
       key += KEY_ROWS;
     } else {
@@ -171,6 +203,7 @@ INLINE void soften(const int blocks, const int biased, size_t keys, float scale,
   for (size_t j = 0; j < keys; j++)
     BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++) {
       float *at = strip + j * width + v * VL;
+      // Not by one v_fma: with scores of 1e19 the rounding of most · factor alone would be above v_exp2's 0.
       const V x = (v_load(at) - most[v]) * factor;
       V e = v_exp2(x);
       if (biased) e = (V)((VI)e & (VI)(x > v_splat(-126)));
@@ -210,10 +243,19 @@ INLINE void attend(const int blocks, const int biased, const SUFFIXED(head) *h, 
   const size_t from = block * BQ_LANES, end = a->query_end - from;
   const size_t begin = a->query_begin > from ? a->query_begin - from : 0;
   float *to = out + block * a->out_stride;
-  size_t d = 0;
-  for (; d + VALUE_ROWS <= a->head_dim; d += VALUE_ROWS)
-    context_tile(VALUE_ROWS, blocks, h, a->scratch, inverse, d, begin, end, to);
-  for (; d < a->head_dim; d++) context_tile(1, blocks, h, a->scratch, inverse, d, begin, end, to);
+  for (size_t d = 0; d < a->head_dim;) {
+    const size_t left = a->head_dim - d;
+    if (VALUE_ROWS == 6 && (left == 8 || left == 4)) {  // rather than 6 or none, and single ones
+      context_tile(4, blocks, h, a->scratch, inverse, d, begin, end, to);
+      d += 4;
+    } else if (left >= VALUE_ROWS) {
+      context_tile(VALUE_ROWS, blocks, h, a->scratch, inverse, d, begin, end, to);
+      d += VALUE_ROWS;
+    } else {
+      context_tile(1, blocks, h, a->scratch, inverse, d, begin, end, to);
+      d++;
+    }
+  }
 }
 
 KERNEL void SUFFIXED(attention_f32)(const bq_attention *a, const float *q, const float *k,

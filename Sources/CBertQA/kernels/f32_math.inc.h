@@ -6,7 +6,7 @@
 //                 them keeps the bits
 //   v_splat       the vector of one float
 //   v_fma         v_fma(a, b, c) = a · b + c
-//   v_max, v_min  the second operand in lanes where either is NaN
+//   v_max, v_min  NaN in lanes where the second operand is NaN
 //   v_scale       v_scale(p, t, n) = p · 2^n, where t = n + 1.5 · 2^23
 // and, optionally,
 //   HAS_EXP2      if it defines its own v_exp2: see below

@@ -24,10 +24,18 @@
 #define BQ_UNROLL_FOR(...) _Pragma("GCC unroll 32") for (__VA_ARGS__)
 #endif
 
+// Keeps the compiler from computing a pointer from another each time, which takes an instruction.
+#define BQ_OPAQUE(pointer) __asm__("" : "+r"(pointer))
+
 #if defined(__x86_64__)
 #define BQ_X86 1
 #else
 #define BQ_X86 0
+#endif
+#if defined(__aarch64__)
+#define BQ_ARM64 1
+#else
+#define BQ_ARM64 0
 #endif
 
 // Declares the function that an instruction set has for a member of bq_kernels.
@@ -36,11 +44,24 @@
 extern const bq_kernels bq_kernels_portable;
 #if BQ_X86
 extern const bq_kernels bq_kernels_avx2;
+extern const bq_kernels bq_kernels_avx2_vnni;
 extern const bq_kernels bq_kernels_avx512;
 extern const bq_kernels bq_kernels_avx512_vnni;
 extern const bq_kernels bq_kernels_avx512_vnni_bf16;
+extern const bq_kernels bq_kernels_avx512_amx;
 
 // Kernels that later tables take from earlier instruction sets.
+BQ_KERNEL(linear_f32, avx2);
+BQ_KERNEL(layer_norm_f32, avx2);
+BQ_KERNEL(rotate_f32, avx2);
+BQ_KERNEL(attention_f32, avx2);
+BQ_KERNEL(relative_keys_f32, avx2);
+BQ_KERNEL(relative_bias, avx2);
+BQ_KERNEL(multiply_rows, avx2);
+BQ_KERNEL(lstm_cell, avx2);
+BQ_KERNEL(gru_cell, avx2);
+BQ_KERNEL(exp_f32, avx2);
+BQ_KERNEL(tanh_f32, avx2);
 BQ_KERNEL(linear_f32, avx512);
 BQ_KERNEL(layer_norm_f32, avx512);
 BQ_KERNEL(rotate_f32, avx512);
@@ -52,8 +73,31 @@ BQ_KERNEL(lstm_cell, avx512);
 BQ_KERNEL(gru_cell, avx512);
 BQ_KERNEL(exp_f32, avx512);
 BQ_KERNEL(tanh_f32, avx512);
-BQ_KERNEL(quantize_u8, avx512);
 BQ_KERNEL(linear_s8, avx512_vnni);
+BQ_KERNEL(quantize_u8, avx512_vnni_bf16);
+BQ_KERNEL(attention_s8, avx512_vnni_bf16);
+BQ_KERNEL(pack_bf16, avx512_vnni_bf16);
+BQ_KERNEL(linear_bf16, avx512_vnni_bf16);
+BQ_KERNEL(attention_bf16, avx512_vnni_bf16);
+BQ_KERNEL(relative_keys_bf16, avx512_vnni_bf16);
+#endif
+#if BQ_ARM64
+extern const bq_kernels bq_kernels_neon;
+extern const bq_kernels bq_kernels_neon_dotprod;
+extern const bq_kernels bq_kernels_neon_i8mm_bf16;
+
+BQ_KERNEL(linear_f32, neon);
+BQ_KERNEL(layer_norm_f32, neon);
+BQ_KERNEL(rotate_f32, neon);
+BQ_KERNEL(attention_f32, neon);
+BQ_KERNEL(relative_keys_f32, neon);
+BQ_KERNEL(relative_bias, neon);
+BQ_KERNEL(multiply_rows, neon);
+BQ_KERNEL(lstm_cell, neon);
+BQ_KERNEL(gru_cell, neon);
+BQ_KERNEL(exp_f32, neon);
+BQ_KERNEL(tanh_f32, neon);
+BQ_KERNEL(quantize_u8, neon);
 #endif
 
 #endif

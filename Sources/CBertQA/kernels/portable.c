@@ -144,6 +144,7 @@ const bq_kernels bq_kernels_portable = {
     .gru_cell = bq_gru_cell_portable,
     .exp_f32 = bq_exp_f32_portable,
     .tanh_f32 = bq_tanh_f32_portable,
+    .byte_steps = BYTE_STEPS,
     .quantize_u8 = bq_quantize_u8_portable,
     .linear_s8 = bq_linear_s8_portable,
 };

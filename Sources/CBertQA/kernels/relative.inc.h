@@ -6,11 +6,14 @@
 // with the blocks' numbers B and K those from 16 · (B - K) - 15 on, for which two blocks of the table are read,
 // B - K - 1 and B - K.
 
+// Keys of a tile; a divisor of the keys of a block.
+enum { DISTANCE_ROWS = KEY_ROWS == 8 ? 8 : 4 };
+
 // The products of `rows` keys from `key` on with two, or one, blocks of distances.
 INLINE void relative_tile_f32(const int rows, const int blocks, const bq_attention *a,
                               const float *k, const float *positions, size_t position_stride,
                               float *y, size_t width) {
-  V acc[KEY_ROWS][TILE_VECS];
+  V acc[DISTANCE_ROWS][TILE_VECS];
   CLEAR_TILE(acc, v_splat(0));
   dot_tile(rows, blocks, k, 1, BQ_LANES, positions, BQ_LANES, position_stride, a->head_dim, 0, acc);
   BQ_UNROLL_FOR (int r = 0; r < rows; r++)
@@ -24,7 +27,7 @@ KERNEL void SUFFIXED(relative_keys_f32)(const bq_attention *a, const float *k,
 #define BQ_TILE(rows, blocks, key, block)                               \
   relative_tile_f32(rows, blocks, &call, token_at(k, key, call.stride), \
                     positions + (block) * (ptrdiff_t)position_stride, position_stride, to_, width)
-  BQ_FOR_DISTANCES(call, width, KEY_ROWS, BQ_TILE);
+  BQ_FOR_DISTANCES(call, width, DISTANCE_ROWS, BQ_TILE);
 #undef BQ_TILE
 }
 

@@ -1,6 +1,12 @@
-// Template: one head of one window from f32 activations: scores of bytes by vpdpbusd, the context in
-// bfloat16. The including file defines HAS_VNNI before avx512.inc.h, and includes quantize.inc.h and
-// bf16_attention.inc.h before this one.
+// Template: one head of one window from f32 activations: scores of bytes, the context in bfloat16. The
+// including file includes quantize.inc.h and bf16_attention.inc.h before this one, and also defines
+//   v_abs            the vector of magnitudes
+//   v_least, v_most  the least and the greatest lane
+//   vi_max           the greater int32s
+//   dot_tile_keys, order_tile_keys
+//     as dot_tile_bf16 and order_tile_bf16: acc[r][v] += Σ_d k[d][r] · q[d], exactly, for neighbouring keys, u8
+//     [head_dim/4][16][4], and blocks of queries, s8 [head_dim/4][16][4], q_block bytes apart
+// and, with HAS_VALUE_TILES, includes value_tiles.inc.h.
 //
 // Softmax does not change when the scores of all keys grow by the same amount. So each feature of the
 // keys has an offset of its own, which makes their bytes unsigned and needs no correction:
@@ -27,29 +33,33 @@ INLINE size_t key_blocks(const bq_attention *a) {
   return (a->key_end + BQ_LANES - 1) / BQ_LANES - a->key_begin / BQ_LANES;
 }
 
-// The lanes of the keys' block `block` that hold keys.
-INLINE __mmask16 key_lanes(const bq_attention *a, size_t block) {
-  const size_t from = (a->key_begin / BQ_LANES + block) * BQ_LANES, end = a->key_end;
-  const unsigned begin = from < a->key_begin ? (unsigned)(a->key_begin - from) : 0;
-  const unsigned stop = end - from < BQ_LANES ? (unsigned)(end - from) : BQ_LANES;
-  return (__mmask16)((0xFFFFu << begin) & (0xFFFFu >> (BQ_LANES - stop)));
+// For every lane of the keys' block `block` 0, or ∞ where it holds no key.
+INLINE void no_keys(const bq_attention *a, size_t block, float lanes[BQ_LANES]) {
+  const size_t from = (a->key_begin / BQ_LANES + block) * BQ_LANES;
+  for (size_t i = 0; i < BQ_LANES; i++)
+    lanes[i] = from + i < a->key_begin || from + i >= a->key_end ? INFINITY : 0;
 }
 
 // One step for all features, so that it divides every score of a query alike. It is not so small
 // that an offset would be more than 2^22 steps: those are no integers beside 1.5 · 2^23.
 INLINE void quantize_keys(head_s8 *h, const float *k) {
   const size_t blocks = key_blocks(h->a), stride = h->a->stride, head_dim = h->a->head_dim;
-  float range = 1e-30f;
+  float range = 1e-30f, first[BQ_LANES], last[BQ_LANES];
+  no_keys(h->a, 0, first);
+  no_keys(h->a, blocks - 1, last);
   for (size_t d = 0; d < head_dim; d++) {
     V low = v_splat(INFINITY), high = v_splat(-INFINITY);
-    for (size_t b = 0; b < blocks; b++) {
-      const __mmask16 lanes = key_lanes(h->a, b);
-      const V x = v_load(k + b * stride + d * BQ_LANES);
-      low = _mm512_mask_min_ps(low, lanes, low, x);
-      high = _mm512_mask_max_ps(high, lanes, high, x);
-    }
-    h->lows[d] = _mm512_reduce_min_ps(low);
-    const float width = _mm512_reduce_max_ps(high) - h->lows[d];
+    for (size_t b = 0; b < blocks; b++)
+      BQ_UNROLL_FOR (int v = 0; v < VECS; v++) {
+        const V x = v_load(k + b * stride + d * BQ_LANES + v * VL);
+        V none = v_splat(0);
+        if (b == 0) none = v_load(first + v * VL);
+        if (b + 1 == blocks) none = v_load(last + v * VL);
+        low = v_min(low, x + none);
+        high = v_max(high, x - none);
+      }
+    h->lows[d] = v_least(low);
+    const float width = v_most(high) - h->lows[d];
     range = fmaxf(range, fmaxf(width, 1e-4f * fabsf(h->lows[d])));
   }
   h->key_step = range * (1.0f / 253);
@@ -59,23 +69,23 @@ INLINE void quantize_keys(head_s8 *h, const float *k) {
     V zero[4];
     BQ_UNROLL_FOR (size_t i = 0; i < 4; i++) zero[i] = magic - v_splat(h->lows[d + i] * inverse);
     for (size_t b = 0; b < blocks; b++)
-      vi_store(h->keys + (b * head_dim + d) * BQ_LANES,
-               quantize_quad(k + b * stride + d * BQ_LANES, v_splat(inverse), zero));
+      BQ_UNROLL_FOR (int v = 0; v < VECS; v++)
+        vi_store(h->keys + (b * head_dim + d) * BQ_LANES + v * VL * 4,
+                 quantize_quad(k + b * stride + d * BQ_LANES + v * VL, v_splat(inverse), zero));
   }
 }
 
 INLINE void convert_values(const head_s8 *h, const float *v) {
   const size_t blocks = key_blocks(h->a), stride = h->a->stride, head_dim = h->a->head_dim;
   for (size_t b = 0; b < blocks; b++)
-    for (size_t d = 0; d < head_dim; d++)
-      _mm256_storeu_si256((__m256i *)(h->values + (b * head_dim + d) * BQ_LANES),
-                          (__m256i)_mm512_cvtneps_pbh(v_load(v + b * stride + d * BQ_LANES)));
+    for (size_t i = 0; i < head_dim * BQ_LANES; i += VL)
+      v_store_bf16(h->values + b * head_dim * BQ_LANES + i, v_load(v + b * stride + i));
 }
 
-// Symmetric bytes of one block's queries; returns the value of a step per query.
+// Symmetric bytes of one vector of queries; returns the value of a step per query.
 INLINE V quantize_queries(const float *q, size_t head_dim, int8_t *to) {
   V most = v_splat(1e-30f);
-  for (size_t d = 0; d < head_dim; d++) most = v_max(most, _mm512_abs_ps(v_load(q + d * BQ_LANES)));
+  for (size_t d = 0; d < head_dim; d++) most = v_max(most, v_abs(v_load(q + d * BQ_LANES)));
   const V inverse = v_splat(127) / most, magic = v_splat(12582912.0f);
   const V zero[4] = {magic, magic, magic, magic};
   for (size_t d = 0; d < head_dim; d += 4)
@@ -93,30 +103,21 @@ INLINE void score_tile_s8(const int rows, const int blocks, const int biased, co
   const uint8_t *k = h->keys + token / BQ_LANES * head_dim * BQ_LANES + token % BQ_LANES * 4;
   VI acc[KEY_ROWS][TILE_VECS];
   CLEAR_TILE(acc, vi_splat(0));
-  for (size_t d = 0; d < head_dim; d += 4) {
-    VI lanes[TILE_VECS];
-    BQ_UNROLL_FOR (int b = 0; b < blocks; b++)
-      lanes[b] = vi_load(h->queries + ((size_t)b * head_dim + d) * BQ_LANES);
-    BQ_UNROLL_FOR (int r = 0; r < rows; r++) {
-      int32_t quad;
-      memcpy(&quad, k + d * BQ_LANES + r * 4, sizeof quad);
-      BQ_UNROLL_FOR (int b = 0; b < blocks; b++)
-        acc[r][b] = v_dot(acc[r][b], vi_splat(quad), lanes[b]);
-    }
-  }
+  dot_tile_keys(rows, blocks, k, h->queries, head_dim * BQ_LANES, head_dim, acc);
+  order_tile_keys(rows, acc);
   BQ_UNROLL_FOR (int r = 0; r < rows; r++)
-    BQ_UNROLL_FOR (int b = 0; b < blocks; b++) {
+    BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++) {
       if (biased) {
-        V score = v_splat(-INFINITY), *top = (V *)most + b;
+        V score = v_splat(-INFINITY), *top = (V *)most + v;
         if ((size_t)r < left)
-          score = add_bias(a, vi_float(acc[r][b]) * unit[b], block, b, key + (size_t)r);
+          score = add_bias(a, vi_float(acc[r][v]) * unit[v], block, v, key + (size_t)r);
         *top = v_max(*top, score);
-        v_store((float *)strip + (r * blocks + b) * VL, score);
+        v_store((float *)strip + (r * blocks * VECS + v) * VL, score);
       } else {
-        VI *top = (VI *)most + b;
-        const VI score = (size_t)r < left ? acc[r][b] : vi_splat(NO_SCORE);
-        *top = (VI)_mm512_max_epi32((__m512i)*top, (__m512i)score);
-        vi_store((int32_t *)strip + (r * blocks + b) * VL, score);
+        VI *top = (VI *)most + v;
+        const VI score = (size_t)r < left ? acc[r][v] : vi_splat(NO_SCORE);
+        *top = vi_max(*top, score);
+        vi_store((int32_t *)strip + (r * blocks * VECS + v) * VL, score);
       }
     }
 }
@@ -125,11 +126,11 @@ INLINE void score_tile_s8(const int rows, const int blocks, const int biased, co
 // adds. most: VI or V [TILE_VECS].
 INLINE void score_keys_s8(const int blocks, const int biased, const head_s8 *h,
                           const V unit[TILE_VECS], size_t block, void *most) {
-  BQ_UNROLL_FOR (int b = 0; b < blocks; b++)
+  BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++)
     if (biased)
-      ((V *)most)[b] = v_splat(-INFINITY);
+      ((V *)most)[v] = v_splat(-INFINITY);
     else
-      ((VI *)most)[b] = vi_splat(NO_SCORE);
+      ((VI *)most)[v] = vi_splat(NO_SCORE);
   for (size_t key = h->a->key_begin; key < h->a->key_end;) {
     float *to = h->a->scratch + (key - h->a->key_begin) * (size_t)blocks * BQ_LANES;
     if (key % KEY_ROWS == 0) {
@@ -148,17 +149,17 @@ INLINE void soften_s8(const int blocks, const bq_attention *a, const VI most[TIL
   const int width = blocks * BQ_LANES;
   const size_t keys = a->key_end - a->key_begin;
   V sum[TILE_VECS];
-  BQ_UNROLL_FOR (int b = 0; b < blocks; b++) sum[b] = v_splat(0);
+  BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++) sum[v] = v_splat(0);
   for (size_t j = 0; j < keys; j += 2)
-    BQ_UNROLL_FOR (int b = 0; b < blocks; b++) {
-      const float *from = a->scratch + j * width + b * VL;
-      const V even = v_exp2_fast(vi_float(vi_load(from) - most[b]) * unit[b]);
-      V odd = v_exp2_fast(vi_float(vi_load(from + width) - most[b]) * unit[b]);
+    BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++) {
+      const float *from = a->scratch + j * width + v * VL;
+      const V even = v_exp2_fast(vi_float(vi_load(from) - most[v]) * unit[v]);
+      V odd = v_exp2_fast(vi_float(vi_load(from + width) - most[v]) * unit[v]);
       if (j + 1 == keys) odd = v_splat(0);
-      sum[b] += even + odd;
-      vi_store(a->scratch + j / 2 * width + b * VL, v_pairs_bf16(even, odd));
+      sum[v] += even + odd;
+      vi_store(a->scratch + j / 2 * width + v * VL, v_pairs_bf16(even, odd));
     }
-  BQ_UNROLL_FOR (int b = 0; b < blocks; b++) inverse[b] = v_splat(1) / sum[b];
+  BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++) inverse[v] = v_splat(1) / sum[v];
 }
 
 // The queries of `blocks` blocks from block `block` of the chunk on.
@@ -168,10 +169,12 @@ INLINE void attend_s8(const int blocks, const int biased, const head_s8 *h, cons
   V unit[TILE_VECS], inverse[TILE_VECS];
   // Integer scores are multiplied by the scale and log2 e as well.
   const float step = biased ? h->key_step : a->scale * 1.44269504f * h->key_step;
-  BQ_UNROLL_FOR (int b = 0; b < blocks; b++)
-    unit[b] = quantize_queries(q + (block + (size_t)b) * a->stride, a->head_dim,
-                               h->queries + (size_t)b * a->head_dim * BQ_LANES) *
+  BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++) {
+    const size_t b = (size_t)(v / VECS), lane = (size_t)(v % VECS * VL);
+    unit[v] = quantize_queries(q + (block + b) * a->stride + lane, a->head_dim,
+                               h->queries + b * a->head_dim * BQ_LANES + lane * 4) *
               v_splat(step);
+  }
   if (biased) {
     V most[TILE_VECS];
     score_keys_s8(blocks, biased, h, unit, block, most);
@@ -181,7 +184,11 @@ INLINE void attend_s8(const int blocks, const int biased, const head_s8 *h, cons
     score_keys_s8(blocks, biased, h, unit, block, most);
     soften_s8(blocks, a, most, unit, inverse);
   }
+#ifdef HAS_VALUE_TILES
+  context_keys_tiles(blocks, a, h->values, inverse, block, out);
+#else
   context_keys_bf16(blocks, a, h->values, a->head_dim * BQ_LANES, inverse, block, out);
+#endif
 }
 
 KERNEL void SUFFIXED(attention_s8)(const bq_attention *a, const float *q, const float *k,
@@ -197,7 +204,11 @@ KERNEL void SUFFIXED(attention_s8)(const bq_attention *a, const float *q, const 
   h.values = (uint16_t *)(h.keys + padded * dim);
   h.lows = (float *)(h.values + padded * dim);
   quantize_keys(&h, k + first);
+#ifdef HAS_VALUE_TILES
+  values_to_tiles(&call, v + first, h.values);
+#else
   convert_values(&h, v + first);
+#endif
 #define BQ_TILE(blocks, biased, block) attend_s8(blocks, biased, &h, q, block, out)
   BQ_FOR_QUERIES(call, BQ_TILE);
 #undef BQ_TILE

@@ -9,19 +9,36 @@
 //   v_dot                 v_dot(sum, x, w): adds to each int32 the four products of the bytes there,
 //                         exactly
 //   S8_ROWS               weight rows of a tile
+// or, with HAS_DOTS_TILE, its own dots_tile_s8 in place of the bytes and of v_dot, or, with HAS_BYTE_PAIRS,
+// what s8_pairs.inc.h says. With HAS_LINEAR_S8 it uses finish_tile_s8 only.
 
 #include <string.h>
 
-// `rows` outputs from output `o` on of `blocks` blocks; x, scale and offset at the first block,
-// y at its output `o`.
-INLINE void linear_tile_s8(const int rows, const int blocks, const bq_weights_s8 *weights, size_t o,
-                           const uint8_t *x, const float *scale, const float *offset, size_t in,
+// Stores the sums of byte products of `rows` outputs from output `o` on of `blocks` blocks; scale and
+// offset at the first block, y at its output `o`.
+INLINE void finish_tile_s8(const int rows, const int blocks, const bq_weights_s8 *weights, size_t o,
+                           VI dots[][TILE_VECS], const float *scale, const float *offset,
                            int32_t epilogue, float *y, size_t y_stride) {
-  const int8_t *w = weights->w + o * in;
-  VI dots[S8_ROWS][TILE_VECS];
   V acc[S8_ROWS][TILE_VECS];
+  // Σ w·(scale·u + offset) = scale · Σ w·u + offset · Σ w
+  BQ_UNROLL_FOR (int r = 0; r < rows; r++) {
+    const V unit = v_splat(weights->scale[o + r]), sum = v_splat(weights->sums[o + r]);
+    BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++) {
+      const V rest = v_fma(v_load(offset + v * VL), sum, v_splat(weights->bias[o + r]));
+      acc[r][v] = v_fma(vi_float(dots[r][v]) * v_load(scale + v * VL), unit, rest);
+    }
+  }
+  store_tile(rows, blocks, acc, epilogue, activate_fast_tile, y, y_stride);
+}
+
+#ifndef HAS_LINEAR_S8
+#if defined(HAS_BYTE_PAIRS)
+#include "s8_pairs.inc.h"
+#elif !defined(HAS_DOTS_TILE)
+// dots[r][v] = Σ_k w[r][k] · x[k] for `rows` rows of weights and the tokens of `blocks` blocks.
+INLINE void dots_tile_s8(const int rows, const int blocks, const int8_t *w, const uint8_t *x,
+                         size_t in, VI dots[][TILE_VECS]) {
   CLEAR_TILE(dots, vi_splat(0));
-  prefetch_outputs(rows, blocks, y, y_stride * sizeof *y, BQ_LANES * sizeof *y);
   for (size_t k = 0; k < in; k += 4) {
     PREFETCH_ROWS(w, in, k / 4);
     BYTES_X lanes[TILE_VECS];
@@ -36,15 +53,22 @@ INLINE void linear_tile_s8(const int rows, const int blocks, const bq_weights_s8
         dots[r][v] = v_dot(dots[r][v], lanes[v], weight);
     }
   }
-  // Σ w·(scale·u + offset) = scale · Σ w·u + offset · Σ w
-  BQ_UNROLL_FOR (int r = 0; r < rows; r++) {
-    const V unit = v_splat(weights->scale[o + r]), sum = v_splat(weights->sums[o + r]);
-    BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++) {
-      const V rest = v_fma(v_load(offset + v * VL), sum, v_splat(weights->bias[o + r]));
-      acc[r][v] = v_fma(vi_float(dots[r][v]) * v_load(scale + v * VL), unit, rest);
-    }
-  }
-  store_tile(rows, blocks, acc, epilogue, activate_fast_tile, y, y_stride);
+}
+#endif
+
+// `rows` outputs from output `o` on of `blocks` blocks; x, scale and offset at the first block,
+// y at its output `o`.
+INLINE void linear_tile_s8(const int rows, const int blocks, const bq_weights_s8 *weights, size_t o,
+                           const uint8_t *x, const float *scale, const float *offset, size_t in,
+                           int32_t epilogue, float *y, size_t y_stride) {
+  VI dots[S8_ROWS][TILE_VECS];
+  prefetch_outputs(rows, blocks, y, y_stride * sizeof *y, BQ_LANES * sizeof *y);
+#ifdef HAS_BYTE_PAIRS
+  pairs_tile_s8(rows, blocks, weights, o, x, in, dots);
+#else
+  dots_tile_s8(rows, blocks, weights->w + o * in, x, in, dots);
+#endif
+  finish_tile_s8(rows, blocks, weights, o, dots, scale, offset, epilogue, y, y_stride);
 }
 
 KERNEL void SUFFIXED(linear_s8)(const bq_weights_s8 *weights, const uint8_t *x, const float *scale,
@@ -57,3 +81,4 @@ KERNEL void SUFFIXED(linear_s8)(const bq_weights_s8 *weights, const uint8_t *x, 
   BQ_FOR_TILES(S8_ROWS, in * BQ_LANES, blocks, outs, BQ_TILE);
 #undef BQ_TILE
 }
+#endif

@@ -1,8 +1,8 @@
 // How much memory the attention kernels need, and what they give.
 #include "kernels.h"
 
-// Scores of two blocks of queries, with room for the last group of keys.
-size_t bq_attention_scratch(size_t keys) { return (keys + 8) * 2 * BQ_LANES; }
+// Scores of two blocks of queries, with room for the last group of keys: of 8, or of 32 in half the width.
+size_t bq_attention_scratch(size_t keys) { return (keys + 16) * 2 * BQ_LANES; }
 
 // The scores; two blocks of queries, a byte per key and two per value, in whole blocks, as the keys may
 // begin and end within one; and a number per feature.

@@ -12,6 +12,7 @@ final class AskSession {
   private let context: Context
   private let corpus: any Corpus
   private let options: AnswerOptions
+  private let limits: CallLimits
   private let output: Output
   private let usesColor: Bool
   /// Whether a person reads the answers.
@@ -26,11 +27,14 @@ final class AskSession {
   /// Bytes of the text that are shown on both sides of an answer's sentence.
   private static let surroundings = 160
 
-  init(_ context: Context, _ corpus: any Corpus, _ options: AnswerOptions, usesColor: Bool, to output: Output)
-  {
+  init(
+    _ context: Context, _ corpus: any Corpus, _ options: AnswerOptions, _ limits: CallLimits, usesColor: Bool,
+    to output: Output
+  ) {
     self.context = context
     self.corpus = corpus
     self.options = options
+    self.limits = limits
     self.usesColor = usesColor
     self.output = output
   }
@@ -85,6 +89,7 @@ final class AskSession {
     var options = options
     let progress = Progress(subject: "reading")
     progress?.follow(&options.call)
+    limits.limit(&options.call)
     defer { progress?.clear() }
     let bytes = Array(question.utf8)
     let results = try bytes.withUnsafeBufferPointer { question throws(ToolError) in

@@ -31,6 +31,7 @@ struct AnswerCommand: Command {
           TextSource.forceRow,
         ] + AnswerOptions.choosingRows + [ModelChoice.row()] + ModelChoice.runRows),
       OptionSection("How the document is read; lengths are in tokens", AnswerOptions.readingRows),
+      OptionSection(CallLimits.title, CallLimits.rows("a question about a file")),
     ],
     notes: [
       "An answer is one line. On a terminal: its probability, and its sentence with the answer highlighted. "
@@ -57,6 +58,7 @@ struct AnswerCommand: Command {
   private let files: [ArgumentText]
   private let model: ModelChoice
   private var options = AnswerOptions()
+  private let limits: CallLimits
   private let showsSentence: Bool
   private var color = Terminal.ColorChoice.auto
   private let printsJSON: Bool
@@ -72,6 +74,7 @@ struct AnswerCommand: Command {
     questions = arguments.options.filter { $0.option == .question }.compactMap(\.text)
     files = arguments.operands.isEmpty ? [.standardInput] : arguments.operands
     model = try ModelChoice(arguments)
+    limits = try CallLimits(arguments)
     printsJSON = arguments.has(.json)
     showsSentence = arguments.has(.sentence)
     isForced = arguments.has(.force)
@@ -100,7 +103,8 @@ struct AnswerCommand: Command {
     let code: ExitCode
     do throws(ToolError) {
       code = try InputText.forEach(files, isForced: isForced) { file, text throws(ToolError) in
-        let document = try Document(file: file, bytes: text.bytes, timesAsked: questions.count, context)
+        let document = try Document(
+          file: file, bytes: text.bytes, timesAsked: questions.count, context, limits)
         var records: [AnswerRecord] = []
         for (index, question) in questions.enumerated() {
           let record = try document.ask(question, options)
@@ -141,17 +145,20 @@ struct AnswerCommand: Command {
     let file: ArgumentText
     let bytes: UnsafeBufferPointer<UInt8>
     let context: Context
+    let limits: CallLimits
     /// nil where it would be asked only once, which works without a copy of the text.
     let prepared: PreparedDocument?
 
     init(
-      file: ArgumentText, bytes: UnsafeBufferPointer<UInt8>, timesAsked: Int, _ context: Context
+      file: ArgumentText, bytes: UnsafeBufferPointer<UInt8>, timesAsked: Int, _ context: Context,
+      _ limits: CallLimits
     ) throws(ToolError) {
       self.file = file
       self.bytes = bytes
       self.context = context
-      prepared = try ofCore(invocation) { () throws(BertQAError) in
-        timesAsked > 1 ? try context.prepare(bytes) : nil
+      self.limits = limits
+      prepared = try ofCore(invocation, subject: file.shownAsFile) { () throws(BertQAError) in
+        timesAsked > 1 ? try context.prepare(bytes, call: limits.call) : nil
       }
     }
 
@@ -159,8 +166,9 @@ struct AnswerCommand: Command {
       var options = options
       let progress = Progress(subject: file.string)
       progress?.follow(&options.call)
+      limits.limit(&options.call)
       defer { progress?.clear() }
-      let result = try ofCore(invocation) { () throws(BertQAError) in
+      let result = try ofCore(invocation, subject: file.shownAsFile) { () throws(BertQAError) in
         if let prepared {
           return try context.answer(question: question.bytes, document: prepared, options: options)
         }

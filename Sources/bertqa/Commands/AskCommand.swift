@@ -43,6 +43,7 @@ struct AskCommand: Command {
           OptionRow(.passages, value: "N", "how many passages to read for a question; default 20"),
         ]),
       OptionSection("How a text is read; lengths are in tokens", AnswerOptions.readingRows),
+      OptionSection("Limits; a question above one has no answer", CallLimits.rows("a question")),
     ],
     notes: [
       "Questions may also come through a pipe. Where the output is no terminal, an answer is one line of columns separated "
@@ -63,6 +64,7 @@ struct AskCommand: Command {
   private let files: [ArgumentText]
   private let model: ModelChoice
   private var options = AnswerOptions()
+  private let limits: CallLimits
   private var color = Terminal.ColorChoice.auto
   private var passageCount = 20
 
@@ -77,6 +79,7 @@ struct AskCommand: Command {
     self.arguments = arguments
     files = arguments.operands
     model = try ModelChoice(arguments)
+    limits = try CallLimits(arguments)
     options.topK = 10
     for given in arguments.options {
       try options.set(given)
@@ -96,7 +99,7 @@ struct AskCommand: Command {
     try ofCore(Self.invocation) { () throws(BertQAError) in try context.validate(options) }
     let editor = LineEditor(input: try questions())
     let session = AskSession(
-      context, corpus, options, usesColor: Terminal.usesColor(color), to: output)
+      context, corpus, options, limits, usesColor: Terminal.usesColor(color), to: output)
     try session.run(editor)
     return session.hasUnanswered && !editor.isInteractive ? .noAnswer : .done
   }

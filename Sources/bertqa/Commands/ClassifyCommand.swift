@@ -22,6 +22,7 @@ struct ClassifyCommand: Command {
           ClassifyOptions.minProbabilityRow, ClassifyOptions.contributionRow, ModelChoice.row(),
         ] + ModelChoice.runRows),
       OptionSection("How BERT models read a text; lengths are in tokens", ClassifyOptions.readingRows),
+      OptionSection(CallLimits.title, CallLimits.rows("a text")),
     ],
     notes: [
       "With several files, the file comes before each line, separated by a tab. Contributions are lines of weight, "
@@ -45,6 +46,7 @@ struct ClassifyCommand: Command {
   private let model: ModelChoice
   private var options = ClassifyOptions()
   private var topK: Int?
+  private let limits: CallLimits
   private let printsJSON: Bool
 
   static func run(_ arguments: ParsedArguments, to output: Output) throws(ToolError) -> ExitCode {
@@ -53,6 +55,7 @@ struct ClassifyCommand: Command {
 
   private init(_ arguments: ParsedArguments) throws(ToolError) {
     model = try ModelChoice(arguments, task: .classify)
+    limits = try CallLimits(arguments)
     printsJSON = arguments.has(.json)
     for given in arguments.options {
       try options.set(given)
@@ -68,8 +71,9 @@ struct ClassifyCommand: Command {
       var options = options
       let progress = Progress(subject: source.shown)
       progress?.follow(&options.call)
+      limits.limit(&options.call)
       defer { progress?.clear() }
-      let result = try ofCore(Self.invocation) { () throws(BertQAError) in
+      let result = try ofCore(Self.invocation, subject: source.shown) { () throws(BertQAError) in
         try context.classify(TextPair(text: text.bytes), options: options)
       }
       progress?.clear()

@@ -23,7 +23,13 @@ struct EmbedCommand: Command {
             "json: an object a line with file, line, embedding; npy: a NumPy array of float32, a row a text; raw: "
               + "its numbers alone; default json"),
         ] + EmbedOptions.rows + [ModelChoice.row("default: the one installed with bertqa")]
-          + ModelChoice.runRows)
+          + ModelChoice.runRows),
+      OptionSection(
+        CallLimits.title,
+        [
+          CallLimits.timeoutRow("all texts"), CallLimits.maxBytesRow("each 1024 texts"),
+          CallLimits.maxDocumentTokensRow,
+        ]),
     ],
     notes: ["All texts are read first; if one cannot be, nothing is printed."],
     exitCodes:
@@ -39,6 +45,7 @@ struct EmbedCommand: Command {
   private let sources: [TextSource]
   private let model: ModelChoice
   private let hasLines: Bool
+  private let limits: CallLimits
   private var format = VectorWriter.Format.json
   private var options = EmbedOptions()
 
@@ -51,6 +58,7 @@ struct EmbedCommand: Command {
 
   private init(_ arguments: ParsedArguments) throws(ToolError) {
     model = try ModelChoice(arguments, task: .embed)
+    limits = try CallLimits(arguments)
     hasLines = arguments.has(.lines)
     for given in arguments.options {
       try options.set(given)
@@ -62,7 +70,7 @@ struct EmbedCommand: Command {
   private func run(to output: Output) throws(ToolError) -> ExitCode {
     let context = try model.load()
     // Before any file is read: a mistake in the options is reported at once.
-    _ = try embed([], context)
+    _ = try embed([], context, CallOptions())
     var inputs: [InputText] = []
     var texts: [(source: TextSource, text: TextPair)] = []
     for source in sources {
@@ -82,9 +90,10 @@ struct EmbedCommand: Command {
     let length = context.info.embeddingLength
     var writer = VectorWriter(format, length: length, output)
     writer.begin(count: texts.count)
+    let call = limits.call
     for first in stride(from: 0, to: texts.count, by: Self.sliceTexts) {
       let slice = texts[first..<min(first + Self.sliceTexts, texts.count)]
-      let vectors = try embed(Array(slice), context)
+      let vectors = try embed(Array(slice), context, call)
       for (index, text) in slice.enumerated() {
         writer.write(vectors[index * length..<(index + 1) * length], of: text.source)
         try output.flushIfLarge()
@@ -94,16 +103,17 @@ struct EmbedCommand: Command {
   }
 
   private func embed(
-    _ texts: [(source: TextSource, text: TextPair)], _ context: Context
+    _ texts: [(source: TextSource, text: TextPair)], _ context: Context, _ call: CallOptions
   ) throws(ToolError) -> [Float] {
     var options = options
+    options.call = call
     let progress = Progress(subject: Self.name)
     progress?.follow(&options.call)
     defer { progress?.clear() }
     do throws(BertQAError) {
       return try context.embed(texts.map(\.text), options: options)
     } catch {
-      let subject = error.item.map { texts[$0].source.shown }
+      let subject = (error.item ?? (texts.count == 1 ? 0 : nil)).map { texts[$0].source.shown }
       throw ToolError(error, command: Self.invocation, subject: subject)
     }
   }

@@ -18,6 +18,7 @@ struct EntitiesCommand: Command {
           + EntitySearch.findingRows + [ModelChoice.row("default: the one installed with bertqa")]
           + ModelChoice.runRows),
       OptionSection("How the model reads a text; lengths are in tokens", EntitySearch.readingRows),
+      OptionSection(CallLimits.title, CallLimits.rows("a text")),
     ],
     notes: [
       "With several files, the file comes before each line, separated by a tab. With --redact a text is printed as "
@@ -37,6 +38,7 @@ struct EntitiesCommand: Command {
   private let sources: [TextSource]
   private let model: ModelChoice
   private var search = EntitySearch()
+  private let limits: CallLimits
   private let printsJSON: Bool
 
   static func run(_ arguments: ParsedArguments, to output: Output) throws(ToolError) -> ExitCode {
@@ -45,6 +47,7 @@ struct EntitiesCommand: Command {
 
   private init(_ arguments: ParsedArguments) throws(ToolError) {
     model = try ModelChoice(arguments, task: .entities)
+    limits = try CallLimits(arguments)
     printsJSON = arguments.has(.json)
     for given in arguments.options { try search.set(given) }
     sources = try TextSource.all(arguments)
@@ -59,8 +62,9 @@ struct EntitiesCommand: Command {
       var search = search
       let progress = Progress(subject: source.shown)
       progress?.follow(&search.options.call)
+      limits.limit(&search.options.call)
       defer { progress?.clear() }
-      let record = try ofCore(Self.invocation) { () throws(BertQAError) in
+      let record = try ofCore(Self.invocation, subject: source.shown) { () throws(BertQAError) in
         let list = try search.results(of: [text.bytes], context)[0].get()
         return EntityRecord(
           source: source, text: text.bytes, list: list, redacted: try search.redacted(text.bytes, list))

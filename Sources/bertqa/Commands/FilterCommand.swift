@@ -100,9 +100,13 @@ enum FilterCommand: Command {
       .maxRecordBytes, value: "N", "largest record; default 64M",
       detail: "A larger one is not held in memory."),
     OptionRow(.maxDocumentBytes, value: "N", "largest text; default 16M"),
+    CallLimits.maxDocumentTokensRow,
     OptionRow(
-      .maxDocumentTokens, value: "N", "most tokens of a text; default: any number",
-      detail: "Of words, for models that read words."),
+      .timeout, value: "SECONDS", "most time for a record; default: any",
+      detail:
+        "A record that takes longer fails, whatever is worked on with it: where records that are worked on at once "
+        + "take longer, they are begun again in halves."),
+    CallLimits.maxBytesRow("a record"),
     OptionRow(
       .batchSize, value: "N", "take on up to N records that are waiting at once; default 64",
       detail: "Results do not depend on it."),
@@ -154,8 +158,8 @@ enum FilterCommand: Command {
     let model = try ModelChoice(
       arguments, task: settings.task.modelTask, tokenizerOnly: settings.task == .tokenize)
     let context = settings.needsNoModel ? nil : try model.load()
-    let task = try FilterSetup.makeTask(settings, context, stop)
-    let run = try FilterSetup.prepare(settings, task, context, stop)
+    let calls = try FilterSetup.makeCalls(settings, context, stop)
+    let run = try FilterSetup.prepare(settings, calls, context, stop)
     var ending: String?
     var failure: ToolError?
     do throws(ToolError) {

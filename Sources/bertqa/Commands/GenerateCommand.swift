@@ -30,7 +30,8 @@ struct GenerateCommand: Command {
           OptionRow(.seed, value: "N", "the same seed gives the same words; default 0"),
           OptionRow(.json, "print one JSON object"),
           ModelChoice.row("default: the one installed with bertqa, Romeo and Juliet"),
-        ] + ModelChoice.runRows)
+        ] + ModelChoice.runRows),
+      OptionSection(CallLimits.title, CallLimits.rows("a text and what it is continued by")),
     ],
     exitCodes: "0 done; 2 wrong usage, or no words to go on from; 3 a file or the model cannot be read or is "
       + "invalid; 4 out of memory, the output cannot be written, or a defect in the program",
@@ -54,19 +55,23 @@ struct GenerateCommand: Command {
     // Before anything is read: a mistake in the options is reported at once.
     try ofCore(invocation) { () throws(BertQAError) in try options.validate() }
     let model = try ModelChoice(arguments, task: .predict)
+    let limits = try CallLimits(arguments)
     let sources = try TextSource.all(arguments)
     let context = try model.load()
     let printsJSON = arguments.has(.json)
-    return try TextSource.forEach(sources) { _, prompt throws(ToolError) in
-      let result = try generate(context, prompt.bytes, options, printsWords: !printsJSON, to: output)
+    return try TextSource.forEach(sources) { source, prompt throws(ToolError) in
+      limits.limit(&options.call)
+      let result = try generate(
+        context, source, prompt.bytes, options, printsWords: !printsJSON, to: output)
       output.write(printsJSON ? PredictionRecord.json(result, prompt: prompt.bytes) : Array("\n".utf8))
       try output.flush()
     }
   }
 
   private static func generate(
-    _ context: Context, _ prompt: UnsafeBufferPointer<UInt8>, _ options: GenerateOptions, printsWords: Bool,
-    to output: Output
+    _ context: Context, _ source: TextSource, _ prompt: UnsafeBufferPointer<UInt8>,
+    _ options: GenerateOptions,
+    printsWords: Bool, to output: Output
   ) throws(ToolError) -> Generation {
     var options = options
     var failure: ToolError?
@@ -86,10 +91,19 @@ struct GenerateCommand: Command {
         }
       }
     }
-    let result = try ofCore(invocation) { () throws(BertQAError) in
-      try context.generate(prompt: prompt, options: options)
+    do throws(ToolError) {
+      let result = try ofCore(invocation, subject: source.shown) { () throws(BertQAError) in
+        try context.generate(prompt: prompt, options: options)
+      }
+      if let failure { throw failure }
+      return result
+    } catch {
+      // The words that there are stay, on a line of their own.
+      if !isFirst, error.isOfOneText {
+        output.write("\n")
+        try output.flush()
+      }
+      throw error
     }
-    if let failure { throw failure }
-    return result
   }
 }

@@ -34,7 +34,9 @@ struct PredictCommand: Command {
           OptionRow(.includeEnd, "--score, --rank: the texts are complete; predict their end too"),
           OptionRow(.json, "print JSON objects, one a line"),
           ModelChoice.row("default: the one installed with bertqa, Romeo and Juliet"),
-        ] + ModelChoice.runRows)
+        ] + ModelChoice.runRows),
+      OptionSection(
+        CallLimits.title, CallLimits.rows("a text, with --score a line, with --rank all of them")),
     ],
     notes: [
       "Columns are separated by tabs. White space and control characters inside a column are shown as one space; "
@@ -52,6 +54,7 @@ struct PredictCommand: Command {
   private let arguments: ParsedArguments
   private let printsJSON: Bool
   private let includesEnd: Bool
+  private let limits: CallLimits
 
   static func run(_ arguments: ParsedArguments, to output: Output) throws(ToolError) -> ExitCode {
     if arguments.has(.score), arguments.has(.rank) {
@@ -59,16 +62,24 @@ struct PredictCommand: Command {
     }
     let wordCount = try arguments.last(.topK)?.integer(in: 1...Int.max) ?? 10
     let model = try ModelChoice(arguments, task: .predict)
-    let command = PredictCommand(arguments)
+    let command = try PredictCommand(arguments)
     if arguments.has(.score) { return try command.score(try model.load(), to: output) }
     if arguments.has(.rank) { return try command.rank(model, to: output) }
     return try command.predict(wordCount, model, to: output)
   }
 
-  private init(_ arguments: ParsedArguments) {
+  private init(_ arguments: ParsedArguments) throws(ToolError) {
     self.arguments = arguments
     printsJSON = arguments.has(.json)
     includesEnd = arguments.has(.includeEnd)
+    limits = try CallLimits(arguments)
+  }
+
+  /// Options of a call that begins now.
+  private func options(topK: Int = 1) -> SequenceOptions {
+    var options = SequenceOptions(topK: topK, includesEnd: includesEnd)
+    limits.limit(&options.call)
+    return options
   }
 
   /// Prints the words that may come next, the most probable first.
@@ -77,9 +88,9 @@ struct PredictCommand: Command {
   {
     let sources = try TextSource.all(arguments)
     let context = try model.load()
-    return try TextSource.forEach(sources) { _, prompt throws(ToolError) in
-      let prediction = try ofCore(Self.invocation) { () throws(BertQAError) in
-        try context.predict(after: prompt.bytes, options: SequenceOptions(topK: wordCount)).prediction
+    return try TextSource.forEach(sources) { source, prompt throws(ToolError) in
+      let prediction = try ofCore(Self.invocation, subject: source.shown) { () throws(BertQAError) in
+        try context.predict(after: prompt.bytes, options: options(topK: wordCount)).prediction
       }
       if printsJSON { return output.write(PredictionRecord.json(prediction, prompt: prompt.bytes)) }
       for word in prediction.words {
@@ -98,8 +109,8 @@ struct PredictCommand: Command {
       for (index, text) in texts.enumerated() {
         var place = source
         if source.file != nil { place.line = index + 1 }
-        let score = try ofCore(Self.invocation) { () throws(BertQAError) in
-          try context.likelihood(of: text, options: SequenceOptions(includesEnd: includesEnd))
+        let score = try ofCore(Self.invocation, subject: place.shown) { () throws(BertQAError) in
+          try context.likelihood(of: text, options: options())
         }
         let record = LineScore(text: text, source: place, score: score)
         output.write(printsJSON ? record.json() : record.columns())
@@ -130,8 +141,7 @@ struct PredictCommand: Command {
     }
     defer { withExtendedLifetime(inputs) {} }
     let ranking = try ofCore(Self.invocation) { () throws(BertQAError) in
-      try context.rank(
-        lines.map(\.text), after: prefix.bytes, options: SequenceOptions(includesEnd: includesEnd))
+      try context.rank(lines.map(\.text), after: prefix.bytes, options: options())
     }
     for index in ranking.order {
       let record = LineScore(

@@ -20,7 +20,7 @@ enum QuantizeCommand: Command {
             .noAnswerThreshold, value: "X",
             "store X as the model's own threshold: the score by which an answer must beat 'no answer'; default: as "
               + "in HF_DIR"),
-          OptionRow(.json, "print one JSON object"),
+          CallLimits.timeoutRow("the work"), OptionRow(.json, "print one JSON object"),
         ])
     ],
     exitCodes:
@@ -39,6 +39,7 @@ enum QuantizeCommand: Command {
     }
     var options = QuantizeOptions()
     options.noAnswerThreshold = try arguments.last(.noAnswerThreshold)?.number()
+    options.call = try CallLimits(arguments).call
     let target = arguments.operands[1].string
     PartialDirectories.remove(of: target)
     let report = try ofCore(invocation) { () throws(BertQAError) in

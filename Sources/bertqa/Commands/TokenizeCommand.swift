@@ -20,7 +20,8 @@ enum TokenizeCommand: Command {
             .model, letter: "m", value: "DIR",
             "model directory, vocab.txt or tokenizer.json; default: the one installed with bertqa, else "
               + "$BERTQA_MODEL"),
-        ])
+        ]),
+      OptionSection(CallLimits.title, CallLimits.rows("a text")),
     ],
     exitCodes:
       "0 done; 2 wrong usage; 3 the text or model cannot be read or is invalid; 4 out of memory, the output "
@@ -41,12 +42,14 @@ enum TokenizeCommand: Command {
     if arguments.has(.ids) && arguments.has(.json) {
       throw arguments.usage("--ids and --json exclude each other")
     }
+    let limits = try CallLimits(arguments)
     // Of anything: it shows what the model would be given.
     let sources = try TextSource.all(arguments, isForced: true)
     let context = try ModelChoice(arguments, tokenizerOnly: true).load()
     return try TextSource.forEach(sources) { source, text throws(ToolError) in
-      let tokens = try ofCore(invocation) { () throws(BertQAError) in
-        try context.tokenize(text.bytes, parseSpecialTokens: arguments.has(.parseSpecialTokens))
+      let tokens = try ofCore(invocation, subject: source.shown) { () throws(BertQAError) in
+        try context.tokenize(
+          text.bytes, parseSpecialTokens: arguments.has(.parseSpecialTokens), call: limits.call)
       }
       if arguments.has(.json) {
         writeJSON(tokens, of: source, context, to: output)

@@ -71,6 +71,14 @@ struct TrainClassifierCommand: Command {
           OptionRow(.seed, value: "N", "of the division into parts; default 0"),
           ModelChoice.runRows[0],
         ]),
+      OptionSection(
+        "Limits; a training above one fails, with code 3, and writes nothing",
+        [
+          CallLimits.timeoutRow("all of it"), CallLimits.maxBytesRow("the texts and the training"),
+          OptionRow(
+            .maxDocumentTokens, value: "N", "most words of a text; default: any number",
+            detail: "A text with more is a record that is not right."),
+        ]),
     ],
     notes: [
       "White space around labels is removed. The same texts, labels and options give the same files, which come into "
@@ -105,6 +113,7 @@ struct TrainClassifierCommand: Command {
   /// nil: by the file's name.
   private let format: RecordFormat?
   private var skipsWrongRecords = false
+  private let limits: CallLimits
   private let printsJSON: Bool
   /// Where to write the report as a page; nil for nowhere.
   private let page: String?
@@ -124,6 +133,7 @@ struct TrainClassifierCommand: Command {
     textField = arguments.last(.textField)
     labelField = arguments.last(.labelField)
     groupField = arguments.last(.groupField)
+    limits = try CallLimits(arguments)
     for given in arguments.options { try set(given) }
     for file in files { _ = try form(of: file, isGrouped: true) }
     if let holdout { _ = try form(of: holdout, isGrouped: false) }
@@ -183,6 +193,7 @@ struct TrainClassifierCommand: Command {
     let progress = Progress(subject: Self.name)
     defer { progress?.clear() }
     var options = options
+    options.call = limits.call
     options.progress = { stage, fraction in
       progress?.update("\(stage), \(Int(fraction * 100)) %", fraction: fraction)
     }
@@ -225,7 +236,9 @@ struct TrainClassifierCommand: Command {
     let trained = try ofCore(Self.invocation) { () throws(BertQAError) in
       try trainer.finish(modelDirectory: directory)
     }
-    let held = try holdout.map { file throws(ToolError) in try evaluate(on: file, progress) }
+    let held = try holdout.map { file throws(ToolError) in
+      try evaluate(on: file, options.call, progress)
+    }
     progress?.clear()
     if let page { try FileWriting.replace(page, with: TrainingPage(report: trained, holdout: held).text) }
     output.write(printsJSON ? trained.json(skippedCount: tally.skipped, held) : trained.lines(held))
@@ -265,7 +278,9 @@ struct TrainClassifierCommand: Command {
           try body(block.fields[record.firstField...].prefix(form.fields.texts.count).map(block.text), &tally)
         } catch {
           let place = "\(isNamed ? "\(source.input.shown): " : "")line \(record.number)"
-          guard skipsWrongRecords else { throw ToolError(.input, "\(place): \(error.message)") }
+          guard skipsWrongRecords, error.kind != .stopped else {
+            throw ToolError(.input, "\(place): \(error.message)")
+          }
           tally.skipped += 1
           if !isSilent { report("\(place): \(error.message)") }
         }
@@ -276,7 +291,11 @@ struct TrainClassifierCommand: Command {
   }
 
   /// What the model that was written says of texts that it has not seen.
-  private func evaluate(on file: ArgumentText, _ progress: Progress?) throws(ToolError) -> Holdout {
+  private func evaluate(
+    on file: ArgumentText, _ call: CallOptions, _ progress: Progress?
+  ) throws(ToolError) -> Holdout {
+    var options = ClassifyOptions()
+    options.call = call
     let context = try ofCore(Self.invocation) { () throws(BertQAError) in
       try Context(modelDirectory: directory)
     }
@@ -286,9 +305,9 @@ struct TrainClassifierCommand: Command {
       (fields, _) throws(RecordProblem) in
       let name = try Self.name(of: fields[1])
       do throws(BertQAError) {
-        holdout.add(try context.classify(TextPair(text: fields[0])), label: name.trimmed)
+        holdout.add(try context.classify(TextPair(text: fields[0]), options: options), label: name.trimmed)
       } catch {
-        throw RecordProblem(.refused, error.messageForTool)
+        throw Self.problem(error)
       }
     }
     return holdout
@@ -312,8 +331,15 @@ struct TrainClassifierCommand: Command {
     do throws(BertQAError) {
       try trainer.add(fields[0], label: name.trimmed, group: fields.count > 2 ? Array(fields[2]) : [])
     } catch {
-      throw RecordProblem(.refused, error.messageForTool)
+      throw problem(error)
     }
     if name.hadSpace { tally.trimmed += 1 }
+  }
+
+  /// What ends the training is not the record's problem alone.
+  private static func problem(_ error: BertQAError) -> RecordProblem {
+    let isOfRecord =
+      ![.deadlineExceeded, .outOfMemory].contains(error.status) && error.argument != "max_bytes"
+    return RecordProblem(isOfRecord ? .refused : .stopped, error.messageForTool)
   }
 }

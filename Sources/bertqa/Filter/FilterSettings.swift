@@ -65,8 +65,8 @@ struct FilterSettings {
   private(set) var parseSpecialTokens = false
   private(set) var maximumRecordBytes = 64 << 20
   private(set) var maximumDocumentBytes = 16 << 20
-  /// 0: any number.
-  private(set) var maximumDocumentTokens = 0
+  /// Of each record.
+  let limits: CallLimits
   private(set) var batchSize = 64
   private(set) var showsProgress = false
   /// Whether failed records are not reported.
@@ -92,6 +92,7 @@ struct FilterSettings {
     } else {
       format = try RecordFormat(of: inputs, arguments)
     }
+    limits = try CallLimits(arguments)
     texts = [FieldPath(member: Array("text".utf8))]
     for given in arguments.options {
       try set(given)
@@ -126,7 +127,6 @@ struct FilterSettings {
     case .onError, .maxErrors, .exitZeroOnRecordErrors: try policy.set(given)
     case .maxRecordBytes: maximumRecordBytes = try given.byteCount(in: 1...1 << 30)
     case .maxDocumentBytes: maximumDocumentBytes = try given.byteCount(in: 1...1 << 30)
-    case .maxDocumentTokens: maximumDocumentTokens = try given.integer(in: 1...Int.max)
     case .batchSize: batchSize = try given.integer(in: 1...10_000)
     case .progress: showsProgress = true
     case .quiet: isQuiet = true
@@ -241,9 +241,13 @@ struct FilterSettings {
       "\(answerOptions)", "\(classifyOptions)", entitySearch.meaning, "\(embedOptions)",
       "\(labelLimit ?? -1)", "\(idsOnly)", "\(fieldNames ?? [])",
       "\(parseSpecialTokens)", "\(coerces) \(nullText) \(isInPlace)", "\(maximumRecordBytes)",
-      "\(maximumDocumentBytes)", "\(maximumDocumentTokens)", policy.action.rawValue,
+      "\(maximumDocumentBytes)", "\(limits.maxDocumentTokens)", policy.action.rawValue,
       "\(policy.deadLetters != nil)",
     ]
-    return parts.joined(separator: "\n")
+    // Behind all others, so that checkpoints of runs without them stay good.
+    let given = [
+      limits.timeout.map { "timeout \($0)" }, limits.maxBytes > 0 ? "\(limits.maxBytes) bytes" : nil,
+    ]
+    return (parts + given.compactMap { $0 }).joined(separator: "\n")
   }
 }

@@ -3,63 +3,55 @@ import Glibc
 
 /// Makes a run from its settings: everything is checked before a file is changed.
 enum FilterSetup {
-  static func makeTask(
+  static func makeCalls(
     _ settings: FilterSettings, _ context: Context?, _ stop: StopSignals
-  ) throws(ToolError) -> any FilterTask {
+  ) throws(ToolError) -> RecordCalls {
     // A run that can be resumed loses nothing when it stops at once.
     let isResumable = settings.checkpoint != nil
     var call = CallOptions()
     call.cancellation = Cancellation { isResumable ? stop.signal != nil : stop.isOverdue }
-    call.maxDocumentTokens = settings.maximumDocumentTokens
-    let task = try makeTask(settings, context, call)
+    let task = try makeTask(settings, context)
     try ofCore(FilterCommand.invocation) { () throws(BertQAError) in
       do throws(BertQAError) {
-        try task.check(fieldCount: settings.texts.count)
+        try task.check(fieldCount: settings.texts.count, call)
       } catch {
         // A signal may come as early as that.
         if error.status != .cancelled { throw error }
       }
     }
-    return task
+    return RecordCalls(task: task, limits: settings.limits, call: call)
   }
 
   /// - Parameter context: nil for what needs no model.
   private static func makeTask(
-    _ settings: FilterSettings, _ context: Context?, _ call: CallOptions
+    _ settings: FilterSettings, _ context: Context?
   ) throws(ToolError) -> any FilterTask {
     guard let context else {
       guard settings.needsNoModel else { throw ToolError(.resources, "a task without its model") }
-      return EntitiesTask(
-        context: nil, search: settings.entitySearch.limited(by: call), fields: settings.fields())
+      return EntitiesTask(context: nil, search: settings.entitySearch, fields: settings.fields())
     }
-    switch settings.task {
+    return switch settings.task {
     case .answer:
-      var options = settings.answerOptions
-      options.call = call
-      return AnswerTask(
-        context: context, questions: settings.questions, options: options, fields: settings.fields())
+      AnswerTask(
+        context: context, questions: settings.questions, options: settings.answerOptions,
+        fields: settings.fields())
     case .classify:
-      var options = settings.classifyOptions
-      options.call = call
-      return ClassifyTask(
-        context: context, options: options, labelLimit: settings.labelLimit, fields: settings.fields())
-    case .embed:
-      var options = settings.embedOptions
-      options.call = call
-      return EmbedTask(context: context, options: options, fields: settings.fields())
+      ClassifyTask(
+        context: context, options: settings.classifyOptions, labelLimit: settings.labelLimit,
+        fields: settings.fields())
+    case .embed: EmbedTask(context: context, options: settings.embedOptions, fields: settings.fields())
     case .entities:
-      return EntitiesTask(
-        context: context, search: settings.entitySearch.limited(by: call), fields: settings.fields())
+      EntitiesTask(context: context, search: settings.entitySearch, fields: settings.fields())
     case .tokenize:
-      return TokenizeTask(
+      TokenizeTask(
         context: context, idsOnly: settings.idsOnly, parseSpecialTokens: settings.parseSpecialTokens,
-        call: call, fields: settings.fields())
+        fields: settings.fields())
     }
   }
 
   /// Opens what is read and written, and starts the reader.
   static func prepare(
-    _ settings: FilterSettings, _ task: any FilterTask, _ context: Context?, _ stop: StopSignals
+    _ settings: FilterSettings, _ calls: RecordCalls, _ context: Context?, _ stop: StopSignals
   ) throws(ToolError) -> FilterRun {
     let inputSize = try checkFiles(settings)
     var progress: FilterProgress?
@@ -88,7 +80,7 @@ enum FilterSetup {
           texts: settings.texts, stringCount: settings.coerces ? 0 : settings.texts.count, id: settings.id,
           output: settings.outputField, maximumTextBytes: settings.maximumDocumentBytes,
           nullText: settings.nullText, isTextReplaced: settings.replacesText),
-        newNames: ((settings.isInPlace ? [] : task.columns) + ["error"]).map {
+        newNames: ((settings.isInPlace ? [] : calls.task.columns) + ["error"]).map {
           Array("\(settings.outputField.name)_\($0)".utf8)
         })
       let queue = BlockQueue()
@@ -103,7 +95,7 @@ enum FilterSetup {
       let header = reader.headerLine
       try Thread.start { queue.fill(from: reader) }
       return FilterRun(
-        settings, task: task, form: form, start: start, inputSize: inputSize, header: header,
+        settings, calls: calls, form: form, start: start, inputSize: inputSize, header: header,
         queue: queue, stop: stop, output: output, deadLetters: deadLetters, progress: progress,
         counters: counters)
     } catch {

@@ -80,13 +80,6 @@ struct EntitySearch {
   /// Whether a model looks at the texts too.
   var usesModel: Bool { patterns == nil || namesModel || !options.labels.isEmpty }
 
-  /// The same with a way to stop.
-  func limited(by call: CallOptions) -> EntitySearch {
-    var search = self
-    search.options.call = call
-    return search
-  }
-
   /// What is found in each text, in the order of the text: the model's entities and those of patterns.
   /// - Parameter context: nil where no model is used.
   func results(

@@ -154,9 +154,9 @@ enum Manual {
     .It Va score
     start logit + end logit
     .It Va probability
-    0 to 1, which all passages of the document and
-    .Dq no answer
-    share
+    the chance that the passage is the right answer, 0 to 1; those of all passages and
+    .Va no_answer_probability
+    sum to 1 at most
     .It Va gap
     .Va score
     less
@@ -172,8 +172,7 @@ enum Manual {
     .It Va gap
     the best passage's gap; null if there is no passage
     .It Va no_answer_probability
-    what is left of the probability for
-    .Dq no answer
+    the chance that the document does not answer the question
     .It Va window_count
     windows that the model has read
     .It Va skipped_window_count

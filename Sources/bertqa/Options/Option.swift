@@ -74,6 +74,8 @@ enum Option: String, CaseIterable {
   case onError = "on-error"
   case maxRecordBytes = "max-record-bytes"
   case maxDocumentBytes = "max-document-bytes"
+  case timeout
+  case maxBytes = "max-bytes"
   case maxDocumentTokens = "max-document-tokens"
   case batchSize = "batch-size"
   case output

@@ -65,6 +65,8 @@ struct RecordProblem: Error {
     case documentTooLarge = "document_too_large"
     /// The library refused the texts.
     case refused
+    /// The texts took longer than a record may.
+    case deadlineExceeded = "deadline_exceeded"
     /// The input ended, or the filter was stopped, inside the record.
     case truncated
     /// The filter was stopped before the record was done.

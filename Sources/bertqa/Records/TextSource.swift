@@ -52,7 +52,8 @@ struct TextSource {
       "Such as binary files, PDF documents, archives, UTF-16 without a byte order mark and Git LFS pointers. "
       + "UTF-16 with one is converted; ranges count in the converted text.")
 
-  /// Reads the text of each; those that cannot be read are reported and left out, and make the code `.input`.
+  /// Reads the text of each; those that cannot be read, or are above a limit, are reported and left out, and make
+  /// the code `.input`.
   static func forEach(
     _ sources: [TextSource], _ body: (TextSource, InputText) throws(ToolError) -> Void
   ) throws(ToolError) -> ExitCode {
@@ -67,7 +68,13 @@ struct TextSource {
         code = .input
         continue
       }
-      try withExtendedLifetime(text) { () throws(ToolError) in try body(source, text) }
+      do throws(ToolError) {
+        try withExtendedLifetime(text) { () throws(ToolError) in try body(source, text) }
+      } catch {
+        guard error.isOfOneText else { throw error }
+        report(error.message)
+        code = .input
+      }
     }
     return code
   }

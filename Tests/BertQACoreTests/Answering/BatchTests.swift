@@ -210,7 +210,7 @@ import Testing
     }
     let answerer = QuestionAnswerer(
       reader: WindowReader(tokenizer: Self.tokenizer, model: Silent(), maxPositions: 64),
-      noAnswerThreshold: 0)
+      decision: AnswerDecision())
     #expect(failure { _ = try answerer.ask("who", "a", Self.options) }?.status == .internal)
   }
 }

@@ -13,10 +13,12 @@ struct ReferenceSearch {
   var found: [Found] = []
   var nullScore = Float.infinity
   var noAnswerProbability = 0.0
+  var threshold = 0.0
+  var windowCount = 0
 
   init(
     question: String, document: String, _ tokenizer: FakeTokenizer, _ model: FakeModel,
-    _ options: AnswerOptions
+    _ options: AnswerOptions, _ decision: AnswerDecision
   ) throws {
     let asked = try Self.tokens(question, tokenizer)
     let tokens = try Self.tokens(document, tokenizer)
@@ -34,6 +36,7 @@ struct ReferenceSearch {
         if end == count { break }
         continue
       }
+      windowCount += 1
       let ids = [0] + asked.ids + [1] + tokens.ids[first..<end] + [1]
       let logits = ids.indices.map { model.rule(ids[...], $0) }
       nullScore = min(nullScore, logits[0].start + logits[0].end)
@@ -53,6 +56,8 @@ struct ReferenceSearch {
     let best = Double(max(nullScore, ranked.first?.value ?? -.infinity))
     let total = exp(Double(nullScore) - best) + ranked.reduce(0) { $0 + exp(Double($1.value) - best) }
     noAnswerProbability = exp(Double(nullScore) - best) / total
+    let rise = decision.rise * log(Double(windowCount))
+    threshold = Double(decision.threshold) + rise
     for (span, score) in ranked where found.count < options.topK {
       var (first, last) = (span[0], span[1])
       if options.alignsToWords {
@@ -69,6 +74,18 @@ struct ReferenceSearch {
       }
       if found.contains(where: { $0.bytes.start < bytes.end && bytes.start < $0.bytes.end }) { continue }
       found.append(Found(bytes: bytes, score: score, probability: exp(Double(score) - best) / total))
+    }
+    guard let calibration = decision.calibration else { return }
+    let gap = (found.first.map { Double($0.score) } ?? -.infinity) - Double(nullScore)
+    let exponent = calibration.slope * (gap - calibration.midpoint - rise)
+    noAnswerProbability = 1 / (1 + exp(exponent))
+    // Relative to the best: the weights of very different scores must not all be 0.
+    func weight(_ score: Float) -> Double {
+      exp(Double(score - ranked[0].value) / calibration.spanTemperature)
+    }
+    let weights = ranked.reduce(0) { $0 + weight($1.value) }
+    for index in found.indices {
+      found[index].probability = (1 - noAnswerProbability) * weight(found[index].score) / weights
     }
   }
 

@@ -13,10 +13,12 @@ import Testing
   }
 
   static func check(
-    _ document: String, _ model: FakeModel, _ options: AnswerOptions, _ note: String
+    _ document: String, _ model: FakeModel, _ options: AnswerOptions,
+    _ decision: AnswerDecision = AnswerDecision(), note: String
   ) throws {
-    let result = try QuestionAnswerer(tokenizer, model).ask("who a ?", document, options)
-    let expected = try ReferenceSearch(question: "who a ?", document: document, tokenizer, model, options)
+    let result = try QuestionAnswerer(tokenizer, model, decision).ask("who a ?", document, options)
+    let expected = try ReferenceSearch(
+      question: "who a ?", document: document, tokenizer, model, options, decision)
     #expect(result.nullScore == expected.nullScore, "\(note)")
     #expect(abs(Double(result.noAnswerProbability) - expected.noAnswerProbability) < 1e-6, "\(note)")
     #expect(result.answers.map(\.bytes) == expected.found.map(\.bytes), "\(note)")
@@ -27,6 +29,12 @@ import Testing
       #expect(answer.gap == answer.score - result.nullScore, "\(note)")
     }
     #expect(result.gap == (expected.found.first?.score ?? -.infinity) - result.nullScore, "\(note)")
+    #expect(result.windowCount == expected.windowCount, "\(note)")
+    #expect(abs(Double(result.noAnswerThreshold) - expected.threshold) < 1e-5, "\(note)")
+    #expect(result.isImpossible == (result.gap < result.noAnswerThreshold), "\(note)")
+    let probabilities = result.answers.map(\.probability)
+    #expect(probabilities == probabilities.sorted(by: >), "\(note)")
+    #expect(probabilities.reduce(result.noAnswerProbability, +) < 1 + 1e-5, "\(note)")
   }
 
   @Test(arguments: 0..<200) func equalsExhaustiveSearch(seed: UInt64) throws {
@@ -46,14 +54,21 @@ import Testing
     let model = FakeModel.random(
       seed: seed, spread: [0.5, 4, 30].randomElement(using: &random)!,
       quantum: [0, 0, 1].randomElement(using: &random)!)
-    try Self.check(document, model, options, "\(options) on \(document)")
+    let decision = AnswerDecision(
+      threshold: Float.random(in: -3...3, using: &random),
+      rise: [0, 1.5].randomElement(using: &random)!,
+      calibration: [
+        nil, AnswerCalibration(slope: 0.4, midpoint: -0.5, spanTemperature: 0.6),
+        AnswerCalibration(slope: 30, midpoint: 2, spanTemperature: 5),
+      ].randomElement(using: &random)!)
+    try Self.check(document, model, options, decision, note: "\(options), \(decision) on \(document)")
   }
 
   @Test func equalsExhaustiveSearchWithDefaultOptions() throws {
     var random = SeededGenerator(state: 7)
     let document = Self.randomDocument(500, &random)
     let options = AnswerOptions.with { $0.topK = 20 }
-    try Self.check(document, .random(seed: 7), options, "defaults")
+    try Self.check(document, .random(seed: 7), options, note: "defaults")
   }
 
   @Test func allLogitsEqualGivesTheFirstAndShortest() throws {

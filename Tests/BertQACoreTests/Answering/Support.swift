@@ -3,8 +3,15 @@
 extension QuestionAnswerer {
   init(_ tokenizer: FakeTokenizer, _ model: FakeModel, threshold: Float = 0, maxPositions: Int = 512) {
     self.init(
+      tokenizer, model, AnswerDecision(threshold: threshold), maxPositions: maxPositions)
+  }
+
+  init(
+    _ tokenizer: FakeTokenizer, _ model: FakeModel, _ decision: AnswerDecision, maxPositions: Int = 512
+  ) {
+    self.init(
       reader: WindowReader(tokenizer: tokenizer, model: model, maxPositions: maxPositions),
-      noAnswerThreshold: threshold)
+      decision: decision)
   }
 
   func ask(_ question: String, _ document: [UInt8], _ options: AnswerOptions) throws -> AnswerResult {

@@ -37,7 +37,7 @@ import Testing
 
   /// After the first call of a size there are only the call's monitor, the result, and what the test makes of it:
   /// two arrays.
-  @Test(arguments: [1, 4])
+  @Test(.enabled(if: counts_allocations()), arguments: [1, 4])
   func warmCallsAllocateOnlyTheirResult(threads: Int) async {
     await #expect(processExitsWith: .success) { [threads] in
       let tiny = try TinyModel("tiny-bert")
@@ -64,7 +64,7 @@ import Testing
   }
 
   /// Ten times the windows need no more than ten times their ids, logits and place in the plan.
-  @Test func memoryGrowsOnlyWithTheResult() async {
+  @Test(.enabled(if: counts_allocations())) func memoryGrowsOnlyWithTheResult() async {
     await #expect(processExitsWith: .success) {
       let tiny = try TinyModel("tiny-bert")
       func bytes(windows: Int) throws -> Int {

@@ -1,3 +1,4 @@
+import CBertQA
 import Glibc
 import Testing
 

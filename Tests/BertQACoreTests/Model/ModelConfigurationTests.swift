@@ -36,6 +36,20 @@ struct ModelConfigurationTests {
     #expect(configuration == expected)
   }
 
+  @Test func readsWhatGapsAreWorth() throws {
+    let configuration = try readBert(
+      """
+      , "bertqa": {"no_answer_threshold": -0.5, "threshold_rise": 0.25,
+        "calibration": {"slope": 0.5, "midpoint": -1, "span_temperature": 0.75}}
+      """)
+    #expect(configuration.noAnswerThreshold == -0.5 && configuration.thresholdRise == 0.25)
+    #expect(
+      configuration.answerCalibration
+        == AnswerCalibration(slope: 0.5, midpoint: -1, spanTemperature: 0.75))
+    let old = try readBert(", \"bertqa\": {\"calibration\": null}")
+    #expect(old.thresholdRise == 0 && old.answerCalibration == nil)
+  }
+
   @Test func readsDistilBert() throws {
     let configuration = try readDistilBert(
       """
@@ -205,6 +219,25 @@ struct ModelConfigurationTests {
     ("\"is_decoder\": 1", "\"is_decoder\" is 1, expected true or false"),
     ("\"bertqa\": 1", "\"bertqa\" is 1, expected an object"),
     ("\"bertqa\": {\"no_answer_threshold\": 1e300}", "\"no_answer_threshold\" is out of range"),
+    ("\"bertqa\": {\"threshold_rise\": -0.1}", "\"threshold_rise\" is -0.1, expected 0.0 to"),
+    ("\"bertqa\": {\"threshold_rise\": \"x\"}", "\"threshold_rise\" is \"x\", expected a number"),
+    ("\"bertqa\": {\"calibration\": 1}", "\"calibration\" is 1, expected an object"),
+    (
+      "\"bertqa\": {\"calibration\": {\"slope\": 1, \"midpoint\": 0}}",
+      "\"calibration\" has no \"span_temperature\""
+    ),
+    (
+      "\"bertqa\": {\"calibration\": {\"slope\": 0, \"midpoint\": 0, \"span_temperature\": 1}}",
+      "\"slope\" is 0"
+    ),
+    (
+      "\"bertqa\": {\"calibration\": {\"slope\": 1, \"midpoint\": 1e300, \"span_temperature\": 1}}",
+      "\"midpoint\" is 1e+300"
+    ),
+    (
+      "\"bertqa\": {\"calibration\": {\"slope\": 1, \"midpoint\": 0, \"span_temperature\": -1}}",
+      "\"span_temperature\" is -1"
+    ),
   ])
   func refusesInvalid(member: String, message: String) throws {
     let error = try #require(failure { _ = try readBert(", \(member)") })

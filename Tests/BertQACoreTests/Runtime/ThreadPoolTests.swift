@@ -138,7 +138,7 @@ private func onThreads(_ count: Int, _ work: @escaping @Sendable (Int) -> Void) 
     #expect(state.polls.load(ordering: .relaxed) > 0)
   }
 
-  @Test func runningAllocatesNothing() async {
+  @Test(.enabled(if: counts_allocations())) func runningAllocatesNothing() async {
     await #expect(processExitsWith: .success) {
       let ledger = Ledger(100)
       let team = ThreadPool.Team(maxThreads: 4)

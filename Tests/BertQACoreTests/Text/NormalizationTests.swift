@@ -69,6 +69,47 @@ import Testing
     #expect(decomposed.ranges == [0..<1, 1..<3, 1..<3, 3..<4])
   }
 
+  /// Characters that are copied, replaced by themselves and changed with their neighbours, beside each other.
+  @Test(arguments: [NormalizationForm.nfc, .nfd, .nfkc, .nfkd])
+  func formsOfRandomTexts(form: NormalizationForm) throws {
+    let characters: [UInt32] = [
+      0x41, 0x65, 0xA0, 0xE9, 0x301, 0x323, 0x340, 0x3A9, 0x958, 0x1100, 0x1161, 0x11A8, 0x2126, 0x212B,
+      0x3000,
+      0x3099, 0x30AB, 0x4E2D, 0xAC00, 0xF900, 0xFB01, 0xFF0C, 0xFF21, 0xFF76, 0xFF9E, 0xFFA1, 0xFFC2, 0x1D400,
+      0x2F800,
+    ]
+    var random = SeededGenerator(state: 12)
+    for _ in 0..<3000 {
+      let scalars = (0..<Int.random(in: 1...9, using: &random)).map { _ in
+        characters.randomElement(using: &random)!
+      }
+      let text = String(String.UnicodeScalarView(scalars.compactMap(Unicode.Scalar.init)))
+      let found = try Self.normalize(text, FormNormalizer(form))
+      let expected = try Self.normalize(text, OneRun(form: form))
+      #expect(found.text.unicodeScalars.elementsEqual(expected.text.unicodeScalars), "\(scalars)")
+      #expect(found.ranges == expected.ranges, "\(scalars)")
+    }
+  }
+
+  /// The whole text as characters that may all become others together.
+  private struct OneRun: Normalizer {
+    let form: NormalizationForm
+
+    func normalize(
+      _ text: borrowing NormalizedText, into target: inout NormalizedText, _ monitor: CallMonitor?
+    ) throws(BertQAError) {
+      var run = NormalizationRun(form: form)
+      var position = 0
+      while position < text.count {
+        let decoded = UTF8Codec.decode(text.base, at: position, end: text.count)
+        try run.append(decoded.scalar, .shared, monitor)
+        position += decoded.size
+      }
+      try run.write(from: 0, text, into: &target, .shared)
+      try target.seal()
+    }
+  }
+
   @Test func manyMarks() throws {
     let marks = String(repeating: "\u{301}\u{323}", count: 50_000)
     let result = try Self.normalize("a" + marks, FormNormalizer(.nfd))

@@ -70,7 +70,7 @@ import Testing
     }
     var gradient = [Double](repeating: 0, count: loss.length)
     var other = gradient
-    let value = loss.evaluate(x, gradient: &gradient, team: team)
+    let value = try loss.evaluate(x, gradient: &gradient, team: team)
     #expect(value > 0)
     for index in stride(from: 0, to: loss.length, by: 7) {
       guard index % loss.stride < loss.outputs else {
@@ -79,9 +79,9 @@ import Testing
       }
       let kept = x[index]
       x[index] = kept + 1e-5
-      let above = loss.evaluate(x, gradient: &other, team: team)
+      let above = try loss.evaluate(x, gradient: &other, team: team)
       x[index] = kept - 1e-5
-      let below = loss.evaluate(x, gradient: &other, team: team)
+      let below = try loss.evaluate(x, gradient: &other, team: team)
       x[index] = kept
       #expect(abs((above - below) / 2e-5 - gradient[index]) < 1e-8)
     }

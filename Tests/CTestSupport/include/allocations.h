@@ -2,7 +2,11 @@
 #ifndef BERTQA_TEST_ALLOCATIONS_H
 #define BERTQA_TEST_ALLOCATIONS_H
 
+#include <stdbool.h>
 #include <stdint.h>
+
+// Whether allocations are counted: not under sanitizers, which have malloc() and friends of their own.
+bool counts_allocations(void);
 
 // Calls of malloc, calloc, realloc, memalign, aligned_alloc and posix_memalign so far, by any thread.
 uint64_t allocation_count(void);

@@ -46,7 +46,7 @@ class AnswerOptions(CallOptions, total=False):
     align_to_words: answers have whole words, addresses, numbers with units and abbreviations, and are not punctuation
         alone (docs/answers.md); default True. False: the model's spans as they are.
     no_answer_threshold: the question counts as impossible when the gap is below this, any number; default: the
-        model's own.
+        model's own, which rises with the number of windows.
     """
 
     top_k: Optional[int]

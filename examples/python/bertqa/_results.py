@@ -15,7 +15,7 @@ class Answer(Value, Generic[T]):
     byte_range, utf16_range: the same range in bytes of UTF-8 and in UTF-16 code units.
     sentence: the sentence or sentences around the answer: document[sentence_start:sentence_end].
     score: start_logit + end_logit: one scale over all documents of one model.
-    probability: softmax over all spans of the document and the no-answer candidate.
+    probability: the chance that this answer is right (docs/answers.md says how a model is calibrated).
     gap: score - the document's null score.
     """
 
@@ -48,7 +48,8 @@ class Result(Value, Generic[T]):
     is_question_empty, is_document_empty: it has no token; nothing was searched.
     null_score: the lowest over the windows of start + end logit at [CLS].
     gap: the best span's score - null_score; -inf where there is no span.
-    no_answer_probability: 0...1; no_answer_threshold: what was applied.
+    no_answer_probability: the chance that the document does not answer the question, 0...1.
+    no_answer_threshold: what gap was compared with: the model's own rises with window_count.
     window_count: windows that the model read; skipped_window_count: windows left out by max_windows.
     """
 

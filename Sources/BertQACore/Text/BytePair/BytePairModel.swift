@@ -135,7 +135,7 @@ extension BytePairModel: TokenModel {
     let rangeCount = words.ranges.count
     let table = wholeWords.short
     let short = encoder.short
-    let splits = encoder.splits
+    let splits = encoder.splits.lookup
     let readsBytes = symbols.unit == .bytes
     let ignoresMerges = settings.ignoresMerges
     var index = 0
@@ -156,18 +156,26 @@ extension BytePairModel: TokenModel {
           continue
         }
       }
-      if readsBytes, count <= ShortWord.limit {
-        let key = WordKey(text + start, count: count, mode: 0)
-        if let key, try splits.append(key, at: start, to: &output) { continue }
-        let pieces = short.cut(text + start, count)
-        try short.append(pieces, at: start, to: &output)
-        if let key {
-          let (ids, starts) = (short.ids, short.starts)
-          splits.remember(key, at: 0, count: pieces) { (ids[$0], Int(starts[$0]), Int(starts[$0 &+ 1])) }
-        }
-      } else {
+      if !readsBytes || count > LongWordSplits.limit {
         try encoder.encode(text + start, count: count, output.monitor)
         try encoder.append(at: start, to: &output)
+      } else if let key = WordKey(text + start, count: count, mode: 0) {
+        if try splits.append(key, at: WordPlace(at: start), to: &output) { continue }
+        let pieces = short.cut(text + start, count)
+        try short.append(pieces, at: start, to: &output)
+        let (ids, starts) = (short.ids, short.starts)
+        splits.remember(key, count: pieces) {
+          WordPiece(id: ids[$0], begin: Int(starts[$0]), end: Int(starts[$0 &+ 1]))
+        }
+      } else {
+        let key = LongWordKey(text + start, count: count, mode: 0)
+        if try splits.long.append(key, at: WordPlace(at: start), to: &output) { continue }
+        try encoder.encode(text + start, count: count, output.monitor)
+        try encoder.append(at: start, to: &output)
+        let (ids, starts) = (encoder.ids, encoder.starts)
+        try splits.long.remember(key, count: encoder.count) {
+          WordPiece(id: ids[$0], begin: Int(starts[$0]), end: Int(starts[$0 &+ 1]))
+        }
       }
     }
   }

@@ -108,14 +108,16 @@ extension CharacterPieces.Lookup {
   ) -> Int {
     var count = 0
     var position = 0
+    // Of the character at `position` and what precedes it.
+    var isCrossedBefore = false
     while position < size {
       let decoded = UTF8Codec.decode(word, at: position, end: size)
       let next = position &+ decoded.size
+      let isCrossedBehind = next < size && isCrossed(word[next &- 1], word[next])
+      let isCut = isCrossedBefore || isCrossedBehind
+      isCrossedBefore = isCrossedBehind
       if decoded.size > 1 {
         let id = piece(decoded.scalar)
-        let isCut =
-          position > 0 && isCrossed(word[position &- 1], word[position])
-          || next < size && isCrossed(word[next &- 1], word[next])
         if id >= 0, !isCut {
           ids[count] = id
           starts[count] = Int32(truncatingIfNeeded: position)

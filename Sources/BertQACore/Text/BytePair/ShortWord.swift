@@ -50,20 +50,18 @@ struct ShortWord {
     rank == MergeTable.none ? rank : rank &<< positionBits | Int32(truncatingIfNeeded: position)
   }
 
-  /// Cuts a word of `size` bytes, at most `limit`, one more readable. Returns the number of pieces.
+  /// Cuts a word of `size` bytes, at most `limit`, 7 more readable. Returns the number of pieces.
   @inline(__always)
   func cut(_ word: UnsafePointer<UInt8>, _ size: Int) -> Int {
+    if ByteScan.endOfASCII(in: word, from: 0, to: size) < size { return cutCharacters(word, size) }
     var index = 0
-    var all: UInt8 = 0
     while index < size {
-      all |= word[index]
       ids[index] = symbols[Int(word[index])]
       starts[index] = Int32(truncatingIfNeeded: index)
       // Behind the last one this is a rank of what follows; merging drops it.
       keys[index] = Self.key(ranks[Int(word[index]) &<< 8 | Int(word[index &+ 1])], index)
       index &+= 1
     }
-    if all >= 0x80 { return cutCharacters(word, size) }
     starts[size] = Int32(truncatingIfNeeded: size)
     return mergeKeyed(ids, starts, size)
   }

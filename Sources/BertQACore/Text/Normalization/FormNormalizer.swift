@@ -2,17 +2,17 @@
 struct FormNormalizer: Normalizer {
   let form: NormalizationForm
   private let data = NormalizationData.shared
+  private let characters: FormCharacters
 
-  init(_ form: NormalizationForm) { self.form = form }
+  init(_ form: NormalizationForm) {
+    self.form = form
+    characters = FormCharacters.of(form)
+  }
+
+  var readsVerbatim: Bool { true }
 
   func leaves(_ text: borrowing NormalizedText) -> Bool {
-    var position = 0
-    while position < text.count {
-      let decoded = UTF8Codec.decode(text.base, at: position, end: text.count)
-      if decoded.scalar >= 0x80, !data.isStable(decoded.scalar, form) { return false }
-      position &+= decoded.size
-    }
-    return true
+    characters.stableEnd(text.base, from: 0, to: text.count).end == text.count
   }
 
   func normalize(
@@ -23,10 +23,23 @@ struct FormNormalizer: Normalizer {
     var (copied, starter, position) = (0, 0, 0)
     var nextCheck = CallPoll.textInterval
     while position < text.count {
+      if position >= nextCheck {
+        try monitor?.check()
+        nextCheck = position + CallPoll.textInterval
+      }
+      let limit = min(text.count, nextCheck)
+      let stable = characters.stableEnd(text.base, from: position, to: limit)
+      if stable.end > position { (starter, position) = stable }
+      if position >= limit { continue }
       let decoded = UTF8Codec.decode(text.base, at: position, end: text.count)
-      if decoded.scalar < 0x80 || data.isStable(decoded.scalar, form) {
-        starter = position
-        position += decoded.size
+      let replacement = characters.replacement(of: decoded.scalar)
+      let next = position &+ decoded.size
+      if replacement != 0,
+        next == text.count || characters.standsAlone(text.base, at: next, end: text.count)
+      {
+        if position > copied { try target.append(copying: text, copied..<position) }
+        try target.append(scalar: replacement, from: text.source(of: position))
+        (copied, starter, position) = (next, next, next)
         continue
       }
       if starter > copied { try target.append(copying: text, copied..<starter) }
@@ -39,10 +52,6 @@ struct FormNormalizer: Normalizer {
       } while position < text.count
       try run.write(from: starter, text, into: &target, data)
       (copied, starter) = (position, position)
-      if position >= nextCheck {
-        try monitor?.check()
-        nextCheck = position + CallPoll.textInterval
-      }
     }
     if text.count > copied { try target.append(copying: text, copied..<text.count) }
     try target.seal()

@@ -19,6 +19,8 @@ struct CharacterKinds: @unchecked Sendable {
   static let shared = CharacterKinds()
 
   private let kinds: UnsafePointer<UInt8>
+  /// For each 64 code points below U+10000 the kind of all of them, or `beyondASCII` where they differ.
+  private let blocks: UnsafePointer<UInt8>
   let table = CharacterClass.table
 
   private init() {
@@ -26,6 +28,15 @@ struct CharacterKinds: @unchecked Sendable {
     kinds.initialize(repeating: Kind.beyondASCII.rawValue, count: 256)
     for byte in 0..<128 { kinds[byte] = Self.kind(CharacterClass.of(UInt32(byte)), UInt32(byte)).rawValue }
     self.kinds = UnsafePointer(kinds)
+    let blocks = UnsafeMutablePointer<UInt8>.allocate(capacity: 0x10000 / 64)
+    for block in 0..<UInt32(0x10000 / 64) {
+      let first = Self.kind(CharacterClass.of(64 * block), 64 * block)
+      let isUniform = (64 * block..<64 * block + 64).allSatisfy {
+        Self.kind(CharacterClass.of($0), $0) == first
+      }
+      (blocks + Int(block)).initialize(to: isUniform ? first.rawValue : Kind.beyondASCII.rawValue)
+    }
+    self.blocks = UnsafePointer(blocks)
   }
 
   @inline(__always)
@@ -36,11 +47,18 @@ struct CharacterKinds: @unchecked Sendable {
     return kind
   }
 
-  /// The kind of the character at a position, and its size. None for what is neither letter, number nor space.
+  /// The kind of the character of well-formed UTF-8 at a position, and its size. None for what is neither letter,
+  /// number nor space.
   @inline(__always)
   func kind(_ text: UnsafePointer<UInt8>, _ position: Int, _ end: Int) -> (kind: Kind, size: Int) {
     let kind = Kind(rawValue: kinds[Int(text[position])])
     if kind != .beyondASCII { return (kind, 1) }
+    let (lead, second) = (text[position], text[position &+ 1] & 0x3F)
+    if lead < 0xF0 {
+      let isTwo = lead < 0xE0
+      let block = Kind(rawValue: blocks[isTwo ? Int(lead & 0x1F) : Int(lead & 0xF) &<< 6 | Int(second)])
+      if block != .beyondASCII { return (block, isTwo ? 2 : 3) }
+    }
     let decoded = UTF8Codec.decode(text, at: position, end: end)
     return (Self.kind(table[decoded.scalar], decoded.scalar), decoded.size)
   }

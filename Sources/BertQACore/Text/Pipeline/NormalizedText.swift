@@ -56,7 +56,8 @@ struct NormalizedText: ~Copyable {
   /// Makes room for `added` more bytes.
   @inline(__always)
   mutating func makeRoom(for added: Int) throws(BertQAError) {
-    if count &+ added &+ Self.padding > bytes.capacity || count &+ added > ranges.capacity {
+    let needed = count &+ added &+ Self.padding
+    if needed > bytes.capacity || needed > ranges.capacity {
       try grow(by: added)
     }
   }
@@ -65,7 +66,7 @@ struct NormalizedText: ~Copyable {
   private mutating func grow(by added: Int) throws(BertQAError) {
     let capacity = (count + added) * 3 / 2 + 256
     try bytes.reserve(capacity + Self.padding)
-    try ranges.reserve(capacity)
+    try ranges.reserve(capacity + Self.padding)
   }
 
   /// Appends a character: `size` bytes of UTF-8, in `utf8` the first lowest.
@@ -89,12 +90,34 @@ struct NormalizedText: ~Copyable {
     try append(utf8, size: size, from: source)
   }
 
-  /// Appends bytes of `other`, which are whole characters and have sources, as they are.
+  /// Appends bytes of `other`, which are whole characters, as they are.
   mutating func append(copying other: borrowing NormalizedText, _ range: Range<Int>) throws(BertQAError) {
     try makeRoom(for: range.count)
     (base + count).update(from: other.base + range.lowerBound, count: range.count)
-    (sources + count).update(from: other.sources + range.lowerBound, count: range.count)
+    if other.isVerbatim {
+      writeSources(count, range.count, from: other.begin + range.lowerBound)
+    } else {
+      (sources + count).update(from: other.sources + range.lowerBound, count: range.count)
+    }
     count += range.count
+  }
+
+  /// Gives `size` bytes from `index` on, whole characters, the ranges of as many bytes from `source` on.
+  @inline(__always)
+  private func writeSources(_ index: Int, _ size: Int, from source: Int) {
+    let (bytes, ranges) = (UnsafePointer(base), sources)
+    let end = index &+ size
+    let shift = source &- index
+    var index = index
+    while index < end {
+      let size = UTF8Codec.size(lead: bytes[index])
+      let range = SourceRange(
+        start: UInt32(truncatingIfNeeded: index &+ shift),
+        end: UInt32(truncatingIfNeeded: index &+ size &+ shift))
+      // Four at once: those of the next character come after, and behind the last one there is room.
+      for offset in 0..<4 { ranges[index &+ offset] = range }
+      index &+= size
+    }
   }
 
   /// Makes the bytes behind the text zero. Whoever has filled it calls this last.
@@ -131,20 +154,9 @@ struct NormalizedText: ~Copyable {
   /// Gives each byte its range, which a normalizer may then rely on.
   mutating func writeSources() throws(BertQAError) {
     guard isVerbatim else { return }
-    try ranges.reserve(count)
+    try ranges.reserve(count + Self.padding)
     isVerbatim = false
-    var index = 0
-    while index < count {
-      // The bytes behind the last one need not be sealed yet.
-      var end = index &+ 1
-      while end < count, base[end] & 0xC0 == 0x80 { end &+= 1 }
-      let source = SourceRange(
-        start: UInt32(truncatingIfNeeded: begin &+ index), end: UInt32(truncatingIfNeeded: begin &+ end))
-      while index < end {
-        sources[index] = source
-        index &+= 1
-      }
-    }
+    writeSources(0, count, from: begin)
   }
 }
 
@@ -214,6 +226,32 @@ extension NormalizedText {
     }
   }
 
+  /// Where the run of well-formed characters of at most three bytes ends, but for ASCII eight at a time.
+  @inline(__always)
+  private static func commonEnd(
+    _ text: UnsafePointer<UInt8>, from start: Int, to end: Int, limit: Int
+  ) -> Int {
+    var position = start
+    while position < end, position &+ 4 <= limit {
+      let raw = UnsafeRawPointer(text + position).loadUnaligned(as: UInt32.self)
+      let bytes = UInt32(littleEndian: raw)
+      if bytes & 0xC0_C0F0 == 0x80_80E0 {
+        // Neither longer than it has to be nor a surrogate.
+        if bytes & 0x200F == 0 || bytes & 0x200F == 0x200D { break }
+        position &+= 3
+      } else if bytes & 0xC0E0 == 0x80C0 {
+        if bytes & 0x1E == 0 { break }
+        position &+= 2
+      } else if bytes & 0x80 == 0 {
+        if bytes & 0x8080_8080 == 0 { break }
+        position &+= 1
+      } else {
+        break
+      }
+    }
+    return position
+  }
+
   /// Where the first invalid sequence at or behind `start` begins; `end`, or the end of the character there, if there
   /// is none.
   private static func wellFormedEnd(
@@ -226,6 +264,7 @@ extension NormalizedText {
       {
         position &+= 8
       }
+      position = commonEnd(text, from: position, to: end, limit: limit)
       guard position < end else { break }
       let decoded = UTF8Codec.decode(text, at: position, end: limit)
       // A well-formed U+FFFD has three bytes, the first of them 0xEF; no invalid unit has.

@@ -5,8 +5,11 @@ protocol Normalizer: Sendable {
   /// Whether `text` stays as it is: a quick look, for example whether it is ASCII. False if that is not known.
   func leaves(_ text: borrowing NormalizedText) -> Bool
 
-  /// Appends to `target`, which is empty and of the same part, what becomes of `text`, which has `sources`, and seals
-  /// it. Linear in the text.
+  /// Whether it needs no `sources` of a text that is verbatim.
+  var readsVerbatim: Bool { get }
+
+  /// Appends to `target`, which is empty and of the same part, what becomes of `text`, which has `sources` unless it is
+  /// verbatim and `readsVerbatim`, and seals it. Linear in the text.
   func normalize(
     _ text: borrowing NormalizedText, into target: inout NormalizedText, _ monitor: CallMonitor?
   ) throws(BertQAError)
@@ -18,4 +21,5 @@ protocol Normalizer: Sendable {
 extension Normalizer {
   func leaves(_ text: borrowing NormalizedText) -> Bool { false }
   var lowercases: Bool { false }
+  var readsVerbatim: Bool { false }
 }

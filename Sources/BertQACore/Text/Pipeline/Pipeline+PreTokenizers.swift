@@ -9,9 +9,9 @@ extension Pipeline {
       return steps
     case "BertPreTokenizer":
       return [
-        SplitStep(ClassPattern(.space), .removed), SplitStep(ClassPattern(.punctuation), .isolated),
+        SplitStep(SpacePattern(), .removed), SplitStep(ClassPattern(.punctuation), .isolated),
       ]
-    case "WhitespaceSplit": return [SplitStep(ClassPattern(.space), .removed)]
+    case "WhitespaceSplit": return [SplitStep(SpacePattern(), .removed)]
     case "Whitespace": return [SplitStep(WordPattern(), .removed, inverted: true)]
     case "Punctuation":
       return [SplitStep(ClassPattern(.punctuation), try behavior(step) ?? .isolated)]

@@ -10,6 +10,10 @@ final class PipelineTokenizer: @unchecked Sendable {
   private let scratch = ObjectPool<PipelineScratch>()
 
   init(_ pipeline: Pipeline) throws(BertQAError) {
+    var pipeline = pipeline
+    if pipeline.model is UnigramModel, let last = pipeline.preTokenizers.last as? Metaspace {
+      pipeline.preTokenizers[pipeline.preTokenizers.count - 1] = last.forModel()
+    }
     self.pipeline = pipeline
     addedVocabulary = try AddedVocabulary(pipeline)
     facts = try PieceFacts(pipeline, addedVocabulary)
@@ -24,11 +28,12 @@ final class PipelineTokenizer: @unchecked Sendable {
   ) throws(BertQAError) {
     tokens.removeAll()
     guard text.count > 0 else { return }
-    let scratch = self.scratch.take() ?? PipelineScratch()
+    let scratch = if let kept = self.scratch.take() { kept } else { try PipelineScratch() }
     defer { if scratch.isWorthKeeping { self.scratch.give(scratch) } }
     let memory = tokens
     tokens = Tokens()
-    var output = try TokenOutput(memory, of: text, trimming, scratch.modelMemory, monitor)
+    var output = TokenOutput(
+      memory, of: text, trimming, memory: scratch.pending.base, scratch.modelMemory, monitor)
     output.parsesSpecialTokens = parseSpecialTokens
     var position = 0
     var start = 0
@@ -120,6 +125,10 @@ final class PipelineScratch {
   var part = NormalizedText()
   /// The model's.
   var modelMemory: AnyObject?
+  /// `TokenOutput`'s.
+  let pending: AlignedBuffer<UInt32>
+
+  init() throws(BertQAError) { pending = try AlignedBuffer(repeating: 0, count: TokenOutput.memoryCount) }
 
   /// Whether the memory is of a size that texts often have.
   var isWorthKeeping: Bool { words.byteCount + part.byteCount < 8 << 20 }

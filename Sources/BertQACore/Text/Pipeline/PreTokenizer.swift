@@ -10,6 +10,13 @@ struct ByteRange: BitwiseCopyable {
   }
 }
 
+/// A character before a word that is not in its text.
+struct WordPrefix: BitwiseCopyable {
+  /// In UTF-8, the first byte lowest.
+  var utf8: UInt32
+  var size: Int
+}
+
 /// A normalised part of a text, cut into words: what the model gets one by one.
 struct Words: ~Copyable {
   var text = NormalizedText()
@@ -18,6 +25,8 @@ struct Words: ~Copyable {
   /// For steps that write another text or other ranges.
   var newText = NormalizedText()
   var newRanges = GrowableBuffer<ByteRange>()
+  /// What the model reads in place of the space that a word begins with, or before a word without one; nil: nothing.
+  var mark: WordPrefix?
 
   /// Makes `newText`, which is sealed, the text.
   mutating func takeNewText() { swap(&text, &newText) }
@@ -30,7 +39,7 @@ struct Words: ~Copyable {
 
   /// Makes the text what `normalizer` makes of it.
   mutating func normalize(with normalizer: any Normalizer, _ monitor: CallMonitor?) throws(BertQAError) {
-    try text.writeSources()
+    if !normalizer.readsVerbatim { try text.writeSources() }
     newText.removeAll(begin: text.begin)
     try normalizer.normalize(text, into: &newText, monitor)
     takeNewText()
@@ -46,6 +55,7 @@ struct Words: ~Copyable {
   mutating func reset() throws(BertQAError) {
     newRanges.truncate(to: 0)
     ranges.truncate(to: 0)
+    mark = nil
     if text.count > 0 { try ranges.append(ByteRange(0, text.count)) }
   }
 }

@@ -2,6 +2,8 @@
 struct TokenOutput: ~Copyable {
   /// Tokens kept before they are moved to `tokens`.
   private static var capacity: Int { 1024 }
+  /// Numbers that the memory for these has.
+  static var memoryCount: Int { 3 * capacity }
   /// Bytes of memory that a token takes in `Tokens`.
   private static var tokenSize: Int { 12 }
 
@@ -16,29 +18,27 @@ struct TokenOutput: ~Copyable {
   var modelMemory: AnyObject?
   /// Whether special tokens are looked for. Where they are not, what spells one is text to the model, too.
   var parsesSpecialTokens = false
-  private let memory: GrowableBuffer<UInt32>
   /// Of the text that tokens come from.
   private var base: UnsafePointer<UInt8>
   private var sources: UnsafePointer<SourceRange>?
   private var begin = 0
 
-  /// - Parameter tokens: emptied by the caller; its memory is used.
+  /// - Parameters:
+  ///   - tokens: emptied by the caller; its memory is used.
+  ///   - memory: `memoryCount` numbers, the caller's, as long as this is used.
   init(
     _ tokens: consuming Tokens, of caller: UnsafeBufferPointer<UInt8>, _ trimming: OffsetTrimming?,
-    _ modelMemory: AnyObject?, _ monitor: CallMonitor?
-  ) throws(BertQAError) {
+    memory: UnsafeMutablePointer<UInt32>, _ modelMemory: AnyObject?, _ monitor: CallMonitor?
+  ) {
     self.tokens = tokens
     self.trimming = trimming
     spaces = trimming?.table
     self.caller = caller
     self.monitor = monitor
     self.modelMemory = modelMemory
-    let memory = try GrowableBuffer<UInt32>(repeating: 0, count: 3 * Self.capacity)
-    let ids = UnsafeMutableRawPointer(memory.base).assumingMemoryBound(to: Int32.self)
-    pending = PendingTokens(
-      ids: ids, starts: memory.base + Self.capacity, ends: memory.base + 2 * Self.capacity)
-    base = UnsafePointer(UnsafeMutableRawPointer(memory.base).assumingMemoryBound(to: UInt8.self))
-    self.memory = memory
+    let ids = UnsafeMutableRawPointer(memory).assumingMemoryBound(to: Int32.self)
+    pending = PendingTokens(ids: ids, starts: memory + Self.capacity, ends: memory + 2 * Self.capacity)
+    base = UnsafePointer(UnsafeMutableRawPointer(memory).assumingMemoryBound(to: UInt8.self))
   }
 
   /// From now on ranges are those of `text`, which must stay as it is meanwhile.

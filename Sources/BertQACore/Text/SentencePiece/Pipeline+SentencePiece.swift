@@ -86,7 +86,7 @@ extension Pipeline {
     let mark: Unicode.Scalar = "\u{2581}"
     guard family == .debertaV2 else {
       return [
-        SplitStep(ClassPattern(.space), .removed), Metaspace(mark, prepends ? .always : .never, splits: true),
+        SplitStep(SpacePattern(), .removed), Metaspace(mark, prepends ? .always : .never, splits: true),
       ]
     }
     var steps: [any PreTokenizer] = []

@@ -84,6 +84,13 @@ enum UTF8Codec {
     return DecodedScalar(scalar: 0xFFFD, size: 1)
   }
 
+  /// Bytes of the well-formed sequence that begins with `lead`.
+  @inline(__always)
+  static func size(lead: UInt8) -> Int {
+    if lead < 0x80 { return 1 }
+    return lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4
+  }
+
   /// The bytes of a scalar value, the first lowest, and how many they are.
   static func encode(_ scalar: UInt32) -> (bytes: UInt32, count: Int) {
     let low = 0x80 | scalar & 0x3F

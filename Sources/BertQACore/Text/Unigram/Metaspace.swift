@@ -13,6 +13,8 @@ struct Metaspace: PreTokenizer {
   private let markSize: Int
   private let prepending: Prepending
   private let splits: Bool
+  /// Whether the mark is left to the model, as `Words.mark`.
+  private var isForModel = false
   let wordMark: WordMark?
 
   init(_ mark: Unicode.Scalar, _ prepending: Prepending, splits: Bool) {
@@ -22,7 +24,15 @@ struct Metaspace: PreTokenizer {
     wordMark = .beginning(String(mark))
   }
 
+  /// The same for a model that reads `Words.mark`: the text need not change.
+  func forModel() -> Metaspace {
+    var step = self
+    step.isForModel = splits && prepending == .always
+    return step
+  }
+
   func cut(_ words: inout Words, _ monitor: CallMonitor?) throws(BertQAError) {
+    if isForModel, try cutAtSpaces(&words, monitor) { return }
     try words.text.writeSources()
     words.newText.removeAll(begin: words.text.begin)
     words.newRanges.truncate(to: 0)
@@ -90,10 +100,40 @@ struct Metaspace: PreTokenizer {
   /// Where the next space or what may be the mark begins.
   @inline(__always)
   private func plainEnd(_ text: UnsafePointer<UInt8>, _ range: Range<Int>) -> Int {
-    let first = UInt8(truncatingIfNeeded: mark)
-    var position = range.lowerBound
-    while position < range.upperBound, text[position] != 0x20, text[position] != first { position &+= 1 }
-    return position
+    ByteScan.first(
+      of: 0x20, or: UInt8(truncatingIfNeeded: mark), in: text, from: range.lowerBound, to: range.upperBound)
+  }
+
+  /// Cuts before spaces and leaves the mark to the model; false, and nothing is done, if the text has marks.
+  private func cutAtSpaces(_ words: inout Words, _ monitor: CallMonitor?) throws(BertQAError) -> Bool {
+    let text = UnsafePointer(words.text.base)
+    words.newRanges.truncate(to: 0)
+    var nextCheck = CallPoll.textInterval
+    for index in 0..<words.ranges.count {
+      var begin = Int(words.ranges[index].start)
+      let end = Int(words.ranges[index].end)
+      var position = text[begin] == 0x20 ? begin &+ 1 : begin
+      while true {
+        if position >= nextCheck {
+          try monitor?.check()
+          nextCheck = position + CallPoll.textInterval
+        }
+        position = plainEnd(text, position..<end)
+        if position == end { break }
+        if text[position] == 0x20 {
+          try words.newRanges.append(ByteRange(begin, position))
+          begin = position
+        } else if beginsWithMark(text, position..<end) {
+          words.newRanges.truncate(to: 0)
+          return false
+        }
+        position &+= 1
+      }
+      try words.newRanges.append(ByteRange(begin, end))
+    }
+    words.takeNewRanges()
+    words.mark = WordPrefix(utf8: mark, size: markSize)
+    return true
   }
 }
 

@@ -1,9 +1,11 @@
-/// A piece in a text.
+/// A piece of a word.
 struct PlacedPiece: BitwiseCopyable {
   var id: Int32
-  /// The range in the text that was split.
+  /// The range in the word that was split.
   var begin: UInt32
   var end: UInt32
+
+  @inline(__always) var inWord: WordPiece { WordPiece(id: id, begin: Int(begin), end: Int(end)) }
 }
 
 /// The search for the best split of a text (Viterbi): for each place the best way there.
@@ -24,17 +26,16 @@ struct UnigramLattice: ~Copyable {
   /// What `split` found.
   private(set) var pieces = GrowableBuffer<PlacedPiece>()
 
-  /// Replaces `pieces` by those of bytes[begin ..< end], valid UTF-8. Neighbouring unknown characters are one piece.
+  /// Replaces `pieces` by those of a word of `count` bytes, valid UTF-8. Neighbouring unknown characters are one piece.
   ///
   /// - Parameter scores: those of the model, with or without special tokens.
   ///
   /// Time: the bytes times those of the longest piece.
   mutating func split(
-    _ bytes: UnsafePointer<UInt8>, from begin: Int, to end: Int, _ model: UnigramModel,
+    _ text: UnsafePointer<UInt8>, count: Int, _ model: UnigramModel,
     _ scores: borrowing AlignedBuffer<Double>, _ monitor: CallMonitor?
   ) throws(BertQAError) {
     pieces.truncate(to: 0)
-    let count = end - begin
     let heldBytes = count < CallPoll.textInterval ? 0 : count * MemoryLayout<Node>.stride
     if heldBytes > 0 { try monitor?.hold(heldBytes) }
     defer { if heldBytes > 0 { monitor?.release(heldBytes) } }
@@ -45,7 +46,6 @@ struct UnigramLattice: ~Copyable {
     let (trie, scores) = (model.trie.root, scores.base)
     let characterNodes = UnsafePointer(model.characterNodes.base)
     let (unkID, unkScore) = (model.unkID, model.unkScore)
-    let text = bytes + begin
 
     @inline(__always)
     func offer(_ score: Double, _ id: Int32, at end: Int, length: Int) {
@@ -84,16 +84,15 @@ struct UnigramLattice: ~Copyable {
       if !isSingle { offer(unkScore + score, unkID, at: start &+ size, length: size) }
       start &+= size
     }
-    try trace(bytes, from: begin, to: end, model, scores)
+    try trace(text, count, model, scores)
   }
 
   /// Appends the pieces of the way to the end.
   private mutating func trace(
-    _ bytes: UnsafePointer<UInt8>, from begin: Int, to end: Int, _ model: UnigramModel,
-    _ scores: UnsafePointer<Double>
+    _ text: UnsafePointer<UInt8>, _ count: Int, _ model: UnigramModel, _ scores: UnsafePointer<Double>
   ) throws(BertQAError) {
     // The lengths are made to lead forwards: at each place of the way that of the piece which begins there.
-    var position = end - begin
+    var position = count
     var length = nodes[position].length
     var stepCount = 0
     while position > 0 {
@@ -103,21 +102,21 @@ struct UnigramLattice: ~Copyable {
     }
     try pieces.makeRoom(for: stepCount)
     var unknownBegin = -1
-    while position < end - begin {
+    while position < count {
       let next = position + Int(nodes[position].length)
       let id = nodes[next].id
       if id == model.unkID {
         if unknownBegin < 0 { unknownBegin = position }
       } else {
         if unknownBegin >= 0 {
-          try appendUnknown(bytes, from: begin + unknownBegin, to: begin + position, model, scores)
+          try appendUnknown(text, from: unknownBegin, to: position, model, scores)
           unknownBegin = -1
         }
-        try append(id, from: begin + position, to: begin + next)
+        try append(id, from: position, to: next)
       }
       position = next
     }
-    if unknownBegin >= 0 { try appendUnknown(bytes, from: begin + unknownBegin, to: end, model, scores) }
+    if unknownBegin >= 0 { try appendUnknown(text, from: unknownBegin, to: count, model, scores) }
   }
 
   @inline(__always)

@@ -95,34 +95,72 @@ extension UnigramModel: TokenModel {
   var wordMark: WordMark? { .beginning("\u{2581}") }
 
   func tokenize(_ words: borrowing Words, into output: inout TokenOutput) throws(BertQAError) {
-    let bytes = UnsafePointer(words.text.base)
+    let text = UnsafePointer(words.text.base)
+    let ranges = UnsafePointer(words.ranges.base)
     let memory = if let kept = output.modelMemory as? UnigramMemory { kept } else { try UnigramMemory() }
     output.modelMemory = memory
     // Out of the object while in use, so that no access to it has to be checked.
     var lattice = UnigramLattice()
     swap(&lattice, &memory.lattice)
     defer { swap(&lattice, &memory.lattice) }
-    let splits = memory.splits
+    let splits = memory.splits.lookup
     let parses = output.parsesSpecialTokens
+    let markSize = words.mark?.size ?? 0
+    let mode: UInt8 = (parses ? 1 : 0) | (markSize > 0 ? 2 : 0)
     for index in 0..<words.ranges.count {
-      let (begin, end) = (Int(words.ranges[index].start), Int(words.ranges[index].end))
-      let key = WordKey(bytes + begin, count: end &- begin, mode: parses ? 1 : 0)
-      if let key, try splits.append(key, at: begin, to: &output) { continue }
-      if parses {
-        try lattice.split(bytes, from: begin, to: end, self, scores, output.monitor)
-      } else {
-        try lattice.split(bytes, from: begin, to: end, self, textScores, output.monitor)
-      }
-      for index in 0..<lattice.pieces.count {
-        let piece = lattice.pieces[index]
-        try output.append(piece.id, Int(piece.begin), Int(piece.end))
-      }
-      if let key {
+      let (begin, end) = (Int(ranges[index].start), Int(ranges[index].end))
+      // The mark takes the place of a space.
+      let core = markSize > 0 && text[begin] == 0x20 ? begin &+ 1 : begin
+      let count = end &- core
+      let place = WordPlace(at: begin, core: core, markSize: markSize)
+      if let key = WordKey(text + core, count: count, mode: mode) {
+        if try splits.append(key, at: place, to: &output) { continue }
+        try split(text + core, count, words.mark, parses, &lattice, memory, output.monitor)
+        try Self.append(lattice.pieces, at: place, to: &output)
         let pieces = UnsafePointer(lattice.pieces.base)
-        splits.remember(key, at: begin, count: lattice.pieces.count) {
-          (pieces[$0].id, Int(pieces[$0].begin), Int(pieces[$0].end))
-        }
+        splits.remember(key, count: lattice.pieces.count) { pieces[$0].inWord }
+      } else if count &+ markSize <= LongWordSplits.limit {
+        let key = LongWordKey(text + core, count: count, mode: mode)
+        if try splits.long.append(key, at: place, to: &output) { continue }
+        try split(text + core, count, words.mark, parses, &lattice, memory, output.monitor)
+        try Self.append(lattice.pieces, at: place, to: &output)
+        let pieces = UnsafePointer(lattice.pieces.base)
+        try splits.long.remember(key, count: lattice.pieces.count) { pieces[$0].inWord }
+      } else {
+        try split(text + core, count, words.mark, parses, &lattice, memory, output.monitor)
+        try Self.append(lattice.pieces, at: place, to: &output)
       }
+    }
+  }
+
+  /// Finds the pieces of a word, behind the mark if there is one.
+  private func split(
+    _ word: UnsafePointer<UInt8>, _ count: Int, _ mark: WordPrefix?, _ parses: Bool,
+    _ lattice: inout UnigramLattice, _ memory: UnigramMemory, _ monitor: CallMonitor?
+  ) throws(BertQAError) {
+    var word = word
+    var count = count
+    let heldBytes = mark == nil || count < CallPoll.textInterval ? 0 : count
+    if heldBytes > 0 { try monitor?.hold(heldBytes) }
+    defer { if heldBytes > 0 { monitor?.release(heldBytes) } }
+    if let mark {
+      word = try memory.marked(word, count, mark)
+      count &+= mark.size
+    }
+    if parses {
+      try lattice.split(word, count: count, self, scores, monitor)
+    } else {
+      try lattice.split(word, count: count, self, textScores, monitor)
+    }
+  }
+
+  @inline(__always)
+  private static func append(
+    _ pieces: borrowing GrowableBuffer<PlacedPiece>, at place: WordPlace, to output: inout TokenOutput
+  ) throws(BertQAError) {
+    for index in 0..<pieces.count {
+      let piece = pieces[index]
+      try output.append(piece.id, place.start(Int(piece.begin)), place.end(Int(piece.end)))
     }
   }
 }
@@ -131,6 +169,17 @@ extension UnigramModel: TokenModel {
 private final class UnigramMemory {
   var lattice = UnigramLattice()
   let splits: WordSplits
+  private var word = GrowableBuffer<UInt8>()
 
   init() throws(BertQAError) { splits = try WordSplits() }
+
+  /// A copy of a word with the mark before it, valid until the next one.
+  func marked(
+    _ text: UnsafePointer<UInt8>, _ count: Int, _ mark: WordPrefix
+  ) throws(BertQAError) -> UnsafePointer<UInt8> {
+    try word.reserve(count + 4)
+    UnsafeMutableRawPointer(word.base).storeBytes(of: mark.utf8.littleEndian, as: UInt32.self)
+    (word.base + mark.size).update(from: text, count: count)
+    return UnsafePointer(word.base)
+  }
 }

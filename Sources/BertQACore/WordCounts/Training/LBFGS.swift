@@ -4,10 +4,11 @@ protocol SmoothFunction: AnyObject {
   var length: Int { get }
 
   /// The value at a position; writes the gradient there. Both [length].
+  /// - Throws: what ends the call, where that comes before the end.
   func evaluate(
     _ position: UnsafePointer<Double>, gradient: UnsafeMutablePointer<Double>,
     team: borrowing ThreadPool.Team
-  ) -> Double
+  ) throws(BertQAError) -> Double
 }
 
 /// Finds the minimum of a smooth function: the limited-memory BFGS method (Nocedal and Wright, Numerical
@@ -78,7 +79,7 @@ final class LBFGS {
     tolerance: Double, maxIterations: Int, team: borrowing ThreadPool.Team, report: (Double) -> Void
   ) throws(BertQAError) -> Bool {
     try monitor.check()
-    value = function.evaluate(x.base, gradient: gradient.base, team: team)
+    value = try function.evaluate(x.base, gradient: gradient.base, team: team)
     updateProducts(newSlot: nil, team: team)
     while true {
       let largest = largestComponent()
@@ -284,7 +285,7 @@ extension LBFGS {
     forEachBlock(team) { _, range in
       for index in range { to[index] = from[index] + step * direction[index] }
     }
-    let value = function.evaluate(nextX.base, gradient: nextGradient.base, team: team)
+    let value = try function.evaluate(nextX.base, gradient: nextGradient.base, team: team)
     return Point(step: step, value: value, slope: slopeOfNext(team: team))
   }
 

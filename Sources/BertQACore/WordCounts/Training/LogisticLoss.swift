@@ -24,14 +24,21 @@ final class LogisticLoss: SmoothFunction {
   private let biasGradients: GrowableBuffer<Double>
   /// [block]: sums of squared weights.
   private let squares: GrowableBuffer<Double>
+  private let monitor: CallMonitor?
+  /// What the calling thread was told to end with.
+  private var stopped: BertQAError?
 
   private static let rowsPerBlock = 512
   private static let featuresPerBlock = 1024
 
-  /// - Parameter targets: the label of each row, 0 ..< labelCount.
+  /// - Parameters:
+  ///   - targets: the label of each row, 0 ..< labelCount.
+  ///   - monitor: asked at each block whether to go on.
   init(
-    _ matrix: consuming FeatureMatrix, targets: [Int32], labelCount: Int, c: Double
+    _ matrix: consuming FeatureMatrix, targets: [Int32], labelCount: Int, c: Double,
+    _ monitor: CallMonitor? = nil
   ) throws(BertQAError) {
+    self.monitor = monitor
     outputs = labelCount == 2 ? 1 : labelCount
     switch outputs {
     case 1: stride = 1
@@ -54,12 +61,12 @@ final class LogisticLoss: SmoothFunction {
   func evaluate(
     _ position: UnsafePointer<Double>, gradient: UnsafeMutablePointer<Double>,
     team: borrowing ThreadPool.Team
-  ) -> Double {
+  ) throws(BertQAError) -> Double {
     switch stride {
-    case 1: evaluate(ScoreRow1.self, position, gradient, team)
-    case 4: evaluate(ScoreRow4.self, position, gradient, team)
-    case 5: evaluate(ScoreRowPair<ScoreRow4, ScoreRow1>.self, position, gradient, team)
-    default: evaluate(ScoreRowPair<ScoreRow4, ScoreRow4>.self, position, gradient, team)
+    case 1: try evaluate(ScoreRow1.self, position, gradient, team)
+    case 4: try evaluate(ScoreRow4.self, position, gradient, team)
+    case 5: try evaluate(ScoreRowPair<ScoreRow4, ScoreRow1>.self, position, gradient, team)
+    default: try evaluate(ScoreRowPair<ScoreRow4, ScoreRow4>.self, position, gradient, team)
     }
   }
 
@@ -67,24 +74,40 @@ final class LogisticLoss: SmoothFunction {
   private func evaluate<Row: ScoreRow>(
     _: Row.Type, _ position: UnsafePointer<Double>, _ gradient: UnsafeMutablePointer<Double>,
     _ team: borrowing ThreadPool.Team
-  ) -> Double {
+  ) throws(BertQAError) -> Double {
     let (rows, features) = (matrix.rowCount, matrix.featureCount)
-    team.run(count: losses.count) { block, _ in
+    team.run(count: losses.count, whileWaiting: { _ = goesOn(seat: 0) }) { block, seat in
+      guard goesOn(seat: seat) else { return }
       let first = block * Self.rowsPerBlock
       score(Row.self, first..<max(first, min(rows, first + Self.rowsPerBlock)), block: block, position)
     }
-    team.run(count: squares.count) { block, _ in
+    team.run(count: squares.count, whileWaiting: { _ = goesOn(seat: 0) }) { block, seat in
+      guard goesOn(seat: seat) else { return }
       let first = block * Self.featuresPerBlock
       differentiate(
         Row.self, first..<max(first, min(features, first + Self.featuresPerBlock)), block: block, position,
         gradient)
     }
+    if let stopped { throw stopped }
     let scale = 1 / Double(rows)
     let bias = gradient + features * stride
     for output in 0..<stride {
       bias[output] = (0..<losses.count).reduce(0) { $0 + biasGradients[$1 * stride + output] } * scale
     }
     return losses.elements.reduce(0, +) * scale + squares.elements.reduce(0, +) * penalty / 2
+  }
+
+  /// Whether a block shall be computed: not once the calling thread, which has seat 0, was told to stop.
+  private func goesOn(seat: Int) -> Bool {
+    guard let monitor else { return true }
+    if seat == 0, stopped != nil { return false }
+    do throws(BertQAError) {
+      try CallPoll(monitor, isCaller: seat == 0).check()
+      return true
+    } catch {
+      if seat == 0 { stopped = error }
+      return false
+    }
   }
 
   /// Scores of some rows, their losses and residuals.

@@ -10,7 +10,7 @@ enum LogisticRegression {
     team: borrowing ThreadPool.Team, _ monitor: CallMonitor, progress: (Double) -> Void
   ) throws(BertQAError) -> LinearModel {
     let features = matrix.featureCount
-    let loss = try LogisticLoss(matrix, targets: targets, labelCount: labelCount, c: options.c)
+    let loss = try LogisticLoss(matrix, targets: targets, labelCount: labelCount, c: options.c, monitor)
     let solver = try LBFGS(loss, monitor)
     var first: Double?
     var done = 0.0

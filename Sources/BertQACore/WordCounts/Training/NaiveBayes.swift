@@ -24,6 +24,7 @@ enum NaiveBayes {
       }
     }
     for feature in 0..<features {
+      try monitor.check()
       for label in 0..<labelCount {
         let index = feature * labelCount + label
         weights[index] = log(weights[index]) - log(sums[label])
@@ -31,17 +32,20 @@ enum NaiveBayes {
     }
     let bias = rows.map { log($0 / Double(matrix.rowCount)) }
     var model = LinearModel(labelCount: labelCount, weights: weights, bias: bias)
-    model.loss = model.meanCrossEntropy(matrix, targets: targets)
+    model.loss = try model.meanCrossEntropy(matrix, targets: targets, monitor)
     return model
   }
 }
 
 extension LinearModel {
-  /// In nats.
-  fileprivate func meanCrossEntropy(_ matrix: borrowing FeatureMatrix, targets: [Int32]) -> Double {
+  /// In nats. Takes rows times labels.
+  fileprivate func meanCrossEntropy(
+    _ matrix: borrowing FeatureMatrix, targets: [Int32], _ monitor: CallMonitor
+  ) throws(BertQAError) -> Double {
     var sum = 0.0
     var scores = [Double](repeating: 0, count: labelCount)
     for row in 0..<matrix.rowCount {
+      try monitor.check()
       score(matrix, row: row, into: &scores)
       let target = scores[Int(targets[row])]
       sum += scores.withUnsafeMutableBufferPointer {

@@ -35,7 +35,10 @@ struct FilterCounters {
 
   init() {}
 
-  /// From `entries`; nil if one is not there.
+  /// More than any run counts; what is added to such a number does not overflow.
+  private static let largest = 1 << 53
+
+  /// From `entries`; nil if one is not there, or is none that a run has counted.
   init?(_ entries: [String: Int]) {
     func entry(_ name: String) -> Int { entries[name] ?? -1 }
     succeeded = entry("succeeded")
@@ -47,7 +50,11 @@ struct FilterCounters {
     batches = entry("batches")
     inputBytes = entry("input_bytes")
     lines = entry("lines")
-    failedByKind = RecordProblem.Kind.allCases.map { entry("failed_\($0.rawValue)") }
-    guard self.entries.allSatisfy({ $0.value >= 0 }) else { return nil }
+    failedByKind = RecordProblem.Kind.allCases.map { kind in
+      // A kind that checkpoints of this format did not have at first.
+      if kind == .deadlineExceeded { return entries["failed_\(kind.rawValue)"] ?? 0 }
+      return entry("failed_\(kind.rawValue)")
+    }
+    guard self.entries.allSatisfy({ (0...Self.largest).contains($0.value) }) else { return nil }
   }
 }

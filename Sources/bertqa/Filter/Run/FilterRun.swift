@@ -7,7 +7,7 @@ final class FilterRun {
   let output: RecordOutput
   let report: FilterReport
   private(set) var counters: FilterCounters
-  private let task: any FilterTask
+  private let calls: RecordCalls
   private let queue: BlockQueue
   private let stop: StopSignals
   private let writer: any RecordWriter
@@ -35,12 +35,12 @@ final class FilterRun {
 
   /// - Parameter header: a table's first line, where it was done before.
   init(
-    _ settings: FilterSettings, task: any FilterTask, form: RecordForm, start: FilterProgress.Position,
+    _ settings: FilterSettings, calls: RecordCalls, form: RecordForm, start: FilterProgress.Position,
     inputSize: Int, header: [UInt8], queue: BlockQueue, stop: StopSignals, output: RecordOutput,
     deadLetters: DeadLetters?, progress: FilterProgress?, counters: FilterCounters
   ) {
     self.settings = settings
-    self.task = task
+    self.calls = calls
     self.header = header
     self.queue = queue
     self.stop = stop
@@ -177,7 +177,7 @@ final class FilterRun {
     let isStopped = settings.checkpoint != nil ? stop.signal != nil : stop.isOverdue
     if !isStopped {
       do throws(BertQAError) {
-        return try task.outcomes(for: inputs, in: settings.format)
+        return try calls.outcomes(for: inputs, in: settings.format)
       } catch {
         guard error.status == .cancelled else { throw ToolError(error, command: FilterCommand.invocation) }
       }

@@ -38,7 +38,11 @@ struct AnswerTask: FilterTask {
     return (1...questions.count).flatMap { number in names.map { "\(number)_\($0)" } }
   }
 
-  func results(for inputs: [TaskInput]) throws(BertQAError) -> [Result<[AnswerResult], BertQAError>] {
+  func results(
+    for inputs: [TaskInput], _ call: CallOptions
+  ) throws(BertQAError) -> [Result<[AnswerResult], BertQAError>] {
+    var options = options
+    options.call = call
     var pairs: [(question: UnsafeBufferPointer<UInt8>, document: UnsafeBufferPointer<UInt8>)] = []
     for input in inputs {
       for question in questions { pairs.append((text(of: question, for: input), input.texts[0])) }

@@ -23,8 +23,12 @@ struct ClassifyTask: FilterTask {
 
   var columns: [String] { (fields ?? Field.usual).map(\.rawValue) }
 
-  func results(for inputs: [TaskInput]) throws(BertQAError) -> [Result<Classification, BertQAError>] {
-    try context.classifyEach(
+  func results(
+    for inputs: [TaskInput], _ call: CallOptions
+  ) throws(BertQAError) -> [Result<Classification, BertQAError>] {
+    var options = options
+    options.call = call
+    return try context.classifyEach(
       inputs.map { TextPair(text: $0.texts[0], second: $0.texts.dropFirst().first) }, options: options)
   }
 

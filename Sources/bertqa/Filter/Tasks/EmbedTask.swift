@@ -22,7 +22,11 @@ struct EmbedTask: FilterTask {
     let windowCount: Int
   }
 
-  func results(for inputs: [TaskInput]) throws(BertQAError) -> [Result<Embedding, BertQAError>] {
+  func results(
+    for inputs: [TaskInput], _ call: CallOptions
+  ) throws(BertQAError) -> [Result<Embedding, BertQAError>] {
+    var options = options
+    options.call = call
     let (vectors, windowCounts, failures) = try context.embedEachCountingWindows(
       inputs.map { TextPair(text: $0.texts[0], second: $0.texts.dropFirst().first) }, options: options)
     let length = context.info.embeddingLength

@@ -27,7 +27,11 @@ struct EntitiesTask: FilterTask {
 
   var columns: [String] { search.redaction == .none ? ["entities"] : ["redacted"] }
 
-  func results(for inputs: [TaskInput]) throws(BertQAError) -> [Result<Finding, BertQAError>] {
+  func results(
+    for inputs: [TaskInput], _ call: CallOptions
+  ) throws(BertQAError) -> [Result<Finding, BertQAError>] {
+    var search = search
+    search.options.call = call
     var findings: [Result<Finding, BertQAError>] = []
     for (input, result) in zip(inputs, try search.results(of: inputs.map { $0.texts[0] }, context)) {
       switch result {

@@ -9,7 +9,9 @@ protocol FilterTask {
   var columns: [String] { get }
 
   /// One for each input, in order. What is thrown concerns the whole call, such as a cancellation.
-  func results(for inputs: [TaskInput]) throws(BertQAError) -> [Result<Finding, BertQAError>]
+  func results(
+    for inputs: [TaskInput], _ call: CallOptions
+  ) throws(BertQAError) -> [Result<Finding, BertQAError>]
 
   /// Windows that the model has read for this result.
   func windowCount(of finding: Finding) -> Int
@@ -20,7 +22,9 @@ protocol FilterTask {
   func write(_ finding: Finding, of input: TaskInput, to writer: inout CellWriter)
 
   /// One outcome for each input, in order. A requirement, so that it is compiled for each task's findings.
-  func outcomes(for inputs: [TaskInput], in format: RecordFormat) throws(BertQAError) -> [TaskOutcome]
+  func outcomes(
+    for inputs: [TaskInput], _ call: CallOptions, in format: RecordFormat
+  ) throws(BertQAError) -> [TaskOutcome]
 }
 
 /// The texts of one record. They live as long as the record's block.
@@ -39,18 +43,21 @@ enum TaskOutcome {
 extension FilterTask {
   /// Does the task once, so that a model or options that it cannot be done with are found out before any
   /// record.
-  func check(fieldCount: Int) throws(BertQAError) {
+  func check(fieldCount: Int, _ call: CallOptions) throws(BertQAError) {
     let text: StaticString = "a b"
     let bytes = UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
-    for result in try results(for: [TaskInput(texts: Array(repeating: bytes, count: fieldCount))]) {
+    for result in try results(
+      for: [TaskInput(texts: Array(repeating: bytes, count: fieldCount))], call)
+    {
       _ = try result.get()
     }
   }
 
   /// Texts that the library refuses are the problem of their record alone.
-  func outcomes(for inputs: [TaskInput], in format: RecordFormat) throws(BertQAError) -> [TaskOutcome] {
-    if inputs.isEmpty { return [] }
-    return zip(try results(for: inputs), inputs).map { result, input in
+  func outcomes(
+    for inputs: [TaskInput], _ call: CallOptions, in format: RecordFormat
+  ) throws(BertQAError) -> [TaskOutcome] {
+    zip(try results(for: inputs, call), inputs).map { result, input in
       switch result {
       case .success(let finding): outcome(finding, of: input, in: format)
       case .failure(let error): .failed(RecordProblem(.refused, error.messageForTool))

@@ -5,7 +5,6 @@ struct TokenizeTask: FilterTask {
   let context: Context
   let idsOnly: Bool
   let parseSpecialTokens: Bool
-  let call: CallOptions
 
   /// What --fields asks for.
   let fields: [Field]?
@@ -19,7 +18,9 @@ struct TokenizeTask: FilterTask {
 
   var columns: [String] { (fields ?? Field.usual).map(\.rawValue) }
 
-  func results(for inputs: [TaskInput]) throws(BertQAError) -> [Result<Tokens, BertQAError>] {
+  func results(
+    for inputs: [TaskInput], _ call: CallOptions
+  ) throws(BertQAError) -> [Result<Tokens, BertQAError>] {
     var results: [Result<Tokens, BertQAError>] = []
     for input in inputs {
       do throws(BertQAError) {

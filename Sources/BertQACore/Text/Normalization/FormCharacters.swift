@@ -1,0 +1,99 @@
+/// What a normalisation form does to characters by themselves, as loops read it: 136 KiB a form, made once per process
+/// where a tokenizer has that form.
+struct FormCharacters: @unchecked Sendable {
+  // Unchecked: the memory is written before anyone sees it.
+
+  private static let nfc = FormCharacters(.nfc)
+  private static let nfd = FormCharacters(.nfd)
+  private static let nfkc = FormCharacters(.nfkc)
+  private static let nfkd = FormCharacters(.nfkd)
+
+  static func of(_ form: NormalizationForm) -> FormCharacters {
+    switch form {
+    case .nfc: nfc
+    case .nfd: nfd
+    case .nfkc: nfkc
+    case .nfkd: nfkd
+    }
+  }
+
+  /// A bit for each code point below U+10000: it is stable.
+  private let stable: UnsafePointer<UInt64>
+  /// By code point below U+10000 a character that always takes its place, whatever is beside it, if that is stable or
+  /// has such a character, too; 0 where there is none.
+  private let replacements: UnsafePointer<UInt16>
+  private let data = NormalizationData.shared
+  private let form: NormalizationForm
+
+  private init(_ form: NormalizationForm) {
+    let data = NormalizationData.shared
+    let stable = UnsafeMutablePointer<UInt64>.allocate(capacity: 0x10000 / 64)
+    let replacements = UnsafeMutablePointer<UInt16>.allocate(capacity: 0x10000)
+    stable.initialize(repeating: .max, count: 0x10000 / 64)
+    replacements.initialize(repeating: 0, count: 0x10000)
+    for scalar: UInt32 in 0x80..<0x10000 where !data.isStable(scalar, form) {
+      stable[Int(scalar >> 6)] &= ~(1 << UInt64(scalar & 63))
+      var parts: [UInt32] = []
+      if form.isCompatible {
+        data.forEachCompatibilityPart(of: scalar) { parts.append($0) }
+      } else {
+        UnicodeData.shared.forEachPart(of: scalar) { parts.append($0) }
+      }
+      // A stable character composes with none before it, and stays as it is before another stable one.
+      if parts.count == 1, parts[0] != scalar, parts[0] < 0x10000, data.isStable(parts[0], form) {
+        replacements[Int(scalar)] = UInt16(parts[0])
+      }
+    }
+    self.stable = UnsafePointer(stable)
+    self.replacements = UnsafePointer(replacements)
+    self.form = form
+  }
+
+  /// Where the characters of well-formed UTF-8 from `begin` on that are stable end, or the first one that ends at or
+  /// behind `end`, and where the last of them begins; both are `begin` if the first one is not stable. Seven bytes
+  /// behind `end` are readable. Linear in the bytes passed.
+  @inline(__always)
+  func stableEnd(_ text: UnsafePointer<UInt8>, from begin: Int, to end: Int) -> (last: Int, end: Int) {
+    var last = begin
+    var position = begin
+    while position < end {
+      let lead = text[position]
+      if lead < 0x80 {
+        position = ByteScan.endOfASCII(in: text, from: position &+ 1, to: end)
+        last = position &- 1
+        continue
+      }
+      let second = text[position &+ 1] & 0x3F
+      if lead < 0xE0 {
+        if stable[Int(lead & 0x1F)] &>> UInt64(second) & 1 == 0 { break }
+        last = position
+        position &+= 2
+      } else if lead < 0xF0 {
+        let third = text[position &+ 2] & 0x3F
+        if stable[Int(lead & 0xF) &<< 6 | Int(second)] &>> UInt64(third) & 1 == 0 { break }
+        last = position
+        position &+= 3
+      } else {
+        let decoded = UTF8Codec.decode(text, at: position, end: position &+ 4)
+        if !data.isStable(decoded.scalar, form) { break }
+        last = position
+        position &+= 4
+      }
+    }
+    return (last, position)
+  }
+
+  /// The character that takes another one's place, where that stands before one that `standsAlone`; 0 if none does.
+  @inline(__always)
+  func replacement(of scalar: UInt32) -> UInt32 {
+    scalar < 0x10000 ? UInt32(replacements[Int(scalar)]) : 0
+  }
+
+  /// Whether the character at a position neither changes what stands before it nor is changed by that.
+  @inline(__always)
+  func standsAlone(_ text: UnsafePointer<UInt8>, at position: Int, end: Int) -> Bool {
+    if text[position] < 0x80 { return true }
+    let decoded = UTF8Codec.decode(text, at: position, end: end)
+    return data.isStable(decoded.scalar, form) || replacement(of: decoded.scalar) != 0
+  }
+}

@@ -1,0 +1,119 @@
+// Template: one head of one window in bfloat16 by AMX: as bf16_attention.inc.h, whose softmax it has. Keys and values
+// become tiles anew for every two blocks of queries, which costs less than room for all of them. The including
+// file includes value_tiles.inc.h before it.
+
+// Rows of one key each, [16][32 features from d on], of the block of keys at k: [feature/2][16][2].
+INLINE void keys_to_tile(const uint16_t *k, size_t d, uint16_t *rows) {
+  const __m512i pairs =
+      _mm512_mullo_epi32(_mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0),
+                         _mm512_set1_epi32(BQ_LANES));
+  const int *from = (const int *)(k + d * BQ_LANES);
+  BQ_UNROLL_FOR (int key = 0; key < BQ_LANES; key++)
+    _mm512_storeu_si512(rows + key * 2 * BQ_LANES, _mm512_i32gather_epi32(pairs, from + key, 4));
+}
+
+// Registers as in context_tiles.
+INLINE void score_block_tiles(const int blocks, const head_bf16 *h, size_t block, size_t key_block,
+                              float sums[TILE_BLOCKS][TILE * BQ_LANES]) {
+  uint16_t rows[TILE * TILE_KEYS] __attribute__((aligned(64)));
+  const bq_attention *a = h->a;
+  const uint16_t *q = h->q + block * a->stride;
+  _tile_zero(0);
+  _tile_zero(1);
+  for (size_t d = 0; d < a->head_dim; d += TILE_KEYS) {
+    keys_to_tile(h->k + key_block * a->stride, d, rows);
+    _tile_loadd(4, rows, TILE_BYTES);
+    _tile_loadd(6, q + d * BQ_LANES, TILE_BYTES);
+    _tile_dpbf16ps(0, 4, 6);
+    if (blocks > 1) {
+      _tile_loadd(7, q + a->stride + d * BQ_LANES, TILE_BYTES);
+      _tile_dpbf16ps(1, 4, 7);
+    }
+  }
+  _tile_stored(0, sums[0], TILE_BYTES);
+  if (blocks > 1) _tile_stored(1, sums[1], TILE_BYTES);
+}
+
+// As score_keys_bf16.
+INLINE void score_keys_tiles(const int blocks, const int biased, const head_bf16 *h, size_t block,
+                             float *strip, V most[TILE_VECS]) {
+  float sums[TILE_BLOCKS][TILE * BQ_LANES] __attribute__((aligned(64)));
+  const bq_attention *a = h->a;
+  BQ_UNROLL_FOR (int b = 0; b < blocks; b++) most[b] = v_splat(-INFINITY);
+  for (size_t key = a->key_begin; key < a->key_end;) {
+    const size_t lane = key % BQ_LANES, left = a->key_end - key;
+    const size_t run = left < BQ_LANES - lane ? left : BQ_LANES - lane;
+    score_block_tiles(blocks, h, block, key / BQ_LANES, sums);
+    for (size_t r = 0; r < run; r++, strip += blocks * BQ_LANES)
+      BQ_UNROLL_FOR (int b = 0; b < blocks; b++) {
+        V score = v_load(sums[b] + (lane + r) * BQ_LANES);
+        if (biased) score = add_bias(a, score, block, b, key + r);
+        most[b] = v_max(most[b], score);
+        v_store(strip + b * VL, score);
+      }
+    key += run;
+  }
+  // The last key's neighbour in a pair.
+  BQ_UNROLL_FOR (int b = 0; b < blocks; b++) v_store(strip + b * VL, v_splat(-INFINITY));
+}
+
+// Rows of one feature each, [2 · 16 from d on][32 keys from `first` on], the first key counted as 0; 0 where no key is
+// left. v: from key_begin's block on.
+INLINE void values_to_tile(const bq_attention *a, const uint16_t *v, size_t d, size_t first,
+                           uint16_t *rows) {
+  const size_t before = a->key_begin % BQ_LANES, keys = a->key_end - a->key_begin;
+  for (size_t i = 0; i < TILE_KEYS; i += 4) {
+    const size_t key = first + i, token = before + key;
+    const size_t left = key < keys ? keys - key : 0;
+    const uint16_t *from = v + token / BQ_LANES * a->stride + d * BQ_LANES + token % BQ_LANES;
+    const uint64_t mask = left >= 4 ? UINT64_MAX : ((uint64_t)1 << 16 * left) - 1;
+    for (size_t r = 0; r < 2 * TILE; r++) {
+      uint64_t four = 0;
+      if (left) memcpy(&four, from + r * BQ_LANES, sizeof four);
+      four &= mask;
+      memcpy(rows + r * TILE_KEYS + i, &four, sizeof four);
+    }
+  }
+}
+
+// As context_keys_tiles, of values as they come.
+INLINE void context_values(const int blocks, const bq_attention *a, const uint16_t *v,
+                           const V *inverse, size_t block, float *out) {
+  uint16_t rows[2 * TILE * TILE_KEYS] __attribute__((aligned(64)));
+  int32_t sums[2][2][TILE * BQ_LANES] __attribute__((aligned(64)));
+  const size_t keys = a->key_end - a->key_begin, width = (size_t)blocks * TILE_BYTES;
+  for (size_t d = 0; d < a->head_dim; d += 2 * TILE) {
+    const char *weights = (const char *)a->scratch;
+    clear_context(2, blocks);
+    for (size_t key = 0; key < keys; key += TILE_KEYS, weights += TILE * width) {
+      values_to_tile(a, v, d, key, rows);
+      add_context(2, blocks, rows, weights, width);
+    }
+    store_context(2, blocks, sums);
+    finish_context(2, blocks, a, sums, inverse, d, block, out);
+  }
+}
+
+TARGET static void attention_bf16(const bq_attention *a, const uint16_t *q, const uint16_t *k,
+                                  const uint16_t *v, float *out) {
+  // A tile's 32 keys are summed together, so that keys beyond a band would change the rounding of those within.
+  if (a->head_dim % TILE_KEYS || a->band) {
+    bq_attention_bf16_avx512_vnni_bf16(a, q, k, v, out);
+    return;
+  }
+  const bq_attention call = *a;  // which no store can change
+  const head_bf16 h = {&call, q, k};
+  const uint16_t *values = v + call.key_begin / BQ_LANES * call.stride;
+#define BQ_TILE(blocks, biased, block)                               \
+  do {                                                               \
+    V most[TILE_VECS], inverse[TILE_VECS];                           \
+    score_keys_tiles(blocks, biased, &h, block, call.scratch, most); \
+    soften_bf16(blocks, &call, most, inverse);                       \
+    clear_rest(blocks, &call);                                       \
+    context_values(blocks, &call, values, inverse, block, out);      \
+  } while (0)
+  use_tiles();
+  BQ_FOR_QUERIES(call, BQ_TILE);
+  _tile_release();
+#undef BQ_TILE
+}

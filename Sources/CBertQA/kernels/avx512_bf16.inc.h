@@ -1,0 +1,75 @@
+// What bf16_kernels.inc.h, bf16_attention.inc.h and s8_attention.inc.h need of AVX-512 with BF16 and VNNI: two
+// neighbouring features of a token (or two keys of a query) lie side by side, so that a lane's 32 bits are
+// what one vdpbf16ps multiplies and adds. avx512.inc.h, f32_math.inc.h and tiles.inc.h come before it, and
+//   KERNEL, INLINE  with a target that has avx512bf16
+
+#include <string.h>
+
+INLINE V v_dot_bf16(V sum, VI x, VI w) { return _mm512_dpbf16_ps(sum, (__m512bh)x, (__m512bh)w); }
+
+INLINE void v_store_bf16(uint16_t *p, V a) {
+  _mm256_storeu_si256((__m256i *)p, (__m256i)_mm512_cvtneps_pbh(a));
+}
+
+INLINE VI v_pairs_bf16(V a, V b) {
+  const __m512i halves = (__m512i)_mm512_cvtne2ps_pbh(b, a);
+  const __m512i alternate =
+      _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8, 23, 7, 22, 6,
+                       21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
+  return (VI)_mm512_permutexvar_epi16(alternate, halves);
+}
+
+INLINE VI v_splat_pair(const uint16_t *p) {
+  int32_t pair;
+  memcpy(&pair, p, sizeof pair);
+  return vi_splat(pair);
+}
+
+INLINE void clear_tile_bf16(const int rows, const int blocks, V acc[][TILE_VECS]) {
+  CLEAR_TILE(acc, v_splat(0));
+}
+
+INLINE void dot_tile_bf16(const int rows, const int blocks, const uint16_t *w, size_t w_row,
+                          const size_t w_step, const uint16_t *x, size_t x_step, size_t x_block,
+                          size_t n, const int ahead, V acc[][TILE_VECS]) {
+  for (size_t k = 0; k < n; k++) {
+    if (ahead) PREFETCH_ROWS(w, w_row * sizeof(uint16_t), k);
+    VI lanes[TILE_VECS];
+    BQ_UNROLL_FOR (int b = 0; b < blocks; b++) lanes[b] = vi_load(x + k * x_step + b * x_block);
+    BQ_UNROLL_FOR (int r = 0; r < rows; r++) {
+      const VI weight = v_splat_pair(w + r * w_row + k * w_step);
+      BQ_UNROLL_FOR (int b = 0; b < blocks; b++)
+        acc[r][b] = v_dot_bf16(acc[r][b], lanes[b], weight);
+    }
+  }
+}
+
+INLINE void dot_tile_keys(const int rows, const int blocks, const uint8_t *k, const int8_t *q,
+                          size_t q_block, size_t head_dim, VI acc[][TILE_VECS]) {
+  for (size_t d = 0; d < head_dim; d += 4) {
+    VI lanes[TILE_VECS];
+    BQ_UNROLL_FOR (int b = 0; b < blocks; b++)
+      lanes[b] = vi_load(q + (size_t)b * q_block + d * BQ_LANES);
+    BQ_UNROLL_FOR (int r = 0; r < rows; r++) {
+      int32_t quad;
+      memcpy(&quad, k + d * BQ_LANES + r * 4, sizeof quad);
+      BQ_UNROLL_FOR (int b = 0; b < blocks; b++)
+        acc[r][b] = v_dot(acc[r][b], vi_splat(quad), lanes[b]);
+    }
+  }
+}
+
+// Sums are in their order as they are.
+INLINE void order_tile_bf16(const int rows, V acc[][TILE_VECS]) { (void)rows, (void)acc; }
+INLINE void order_tile_keys(const int rows, VI acc[][TILE_VECS]) { (void)rows, (void)acc; }
+
+INLINE V v_exp2_fast(V x) {
+  static const float c[] = {0.99992522f, 0.69583354f, 0.22606716f, 0.078024517f};
+  const V rest = _mm512_reduce_ps(x, 0x09);
+  return _mm512_scalef_ps(v_horner(rest, c, 4), x);
+}
+
+INLINE V v_abs(V a) { return _mm512_abs_ps(a); }
+INLINE float v_least(V a) { return _mm512_reduce_min_ps(a); }
+INLINE float v_most(V a) { return _mm512_reduce_max_ps(a); }
+INLINE VI vi_max(VI a, VI b) { return (VI)_mm512_max_epi32((__m512i)a, (__m512i)b); }

@@ -1,0 +1,83 @@
+// NEON: what every arm64 CPU has.
+#include "kernels_internal.h"
+
+#if BQ_ARM64
+#define SUFFIXED(name) BQ_PASTE(bq_##name, neon)
+#define KERNEL
+#define INLINE __attribute__((always_inline)) static inline
+
+#include "neon.inc.h"
+#define HAS_DOT_TILE
+#include "f32_math.inc.h"
+#include "tiles.inc.h"
+#include "neon_dot.inc.h"
+#include "f32_kernels.inc.h"
+#include "relative.inc.h"
+
+#define ROW_VECTORS 6  // 24 sums, 4 vectors of weights, 1 of values
+INLINE V v_load_f16(const void *p) { return (V)vcvt_f32_f16(vreinterpret_f16_u8(vld1_u8(p))); }
+INLINE V v_load_bf16(const void *p) { return (V)vshll_n_u16(vreinterpret_u16_u8(vld1_u8(p)), 16); }
+INLINE V v_load_part(const float *p, size_t n) {
+  float rest[VL] = {0};
+  memcpy(rest, p, n * sizeof *p);
+  return v_load(rest);
+}
+#define BQ_MASK_ONES -1, -1, -1, -1
+// Lanes 2 l and 2 l + 1, then those two sums.
+INLINE void v_sums4(V a, V b, V c, V d, const float *bias, float *y) {
+  const float32x4_t ab = vpaddq_f32((float32x4_t)a, (float32x4_t)b);
+  const float32x4_t cd = vpaddq_f32((float32x4_t)c, (float32x4_t)d);
+  vst1q_f32(y, vaddq_f32(vpaddq_f32(ab, cd), vld1q_f32(bias)));
+}
+
+#include "recurrent.inc.h"
+#include "quantize.inc.h"
+
+// Products of bytes are exact in 16 bits, but not sums of two; so each goes to 32 bits at once, and a
+// sum is two halves of a token's until the end: 16 registers for 2 rows; for 3 there would be too few. x - 128
+// is signed as the weights are:
+//   Σ w·x = Σ w·(x - 128) + 128 · Σ w
+#define S8_ROWS 2
+#define HAS_DOTS_TILE
+INLINE void dots_tile_s8(const int rows, const int blocks, const int8_t *w, const uint8_t *x,
+                         size_t in, VI dots[][TILE_BLOCKS * BQ_LANES / VL]) {
+  const int vectors = blocks * BQ_LANES / VL;
+  int32x4_t low[S8_ROWS][BQ_LANES / VL], high[S8_ROWS][BQ_LANES / VL];
+  int32_t sums[S8_ROWS];
+  BQ_UNROLL_FOR (int r = 0; r < rows; r++) {
+    int32_t sum = 0;
+    for (size_t k = 0; k < in; k++) sum += w[(size_t)r * in + k];
+    sums[r] = sum * 128;
+    BQ_UNROLL_FOR (int v = 0; v < vectors; v++) low[r][v] = high[r][v] = vdupq_n_s32(0);
+  }
+  for (size_t k = 0; k < in; k += 4) {
+    int8x16_t weights[S8_ROWS];
+    BQ_UNROLL_FOR (int r = 0; r < rows; r++) {
+      int32_t quad;
+      memcpy(&quad, w + (size_t)r * in + k, sizeof quad);
+      weights[r] = (int8x16_t)vi_splat(quad);
+    }
+    BQ_UNROLL_FOR (int v = 0; v < vectors; v++) {
+      const int8x16_t tokens =
+          (int8x16_t)veorq_u8(vld1q_u8(x + k * BQ_LANES + v * VL * 4), vdupq_n_u8(0x80));
+      BQ_UNROLL_FOR (int r = 0; r < rows; r++) {
+        low[r][v] = vpadalq_s16(low[r][v], vmull_s8(vget_low_s8(tokens), vget_low_s8(weights[r])));
+        high[r][v] = vpadalq_s16(high[r][v], vmull_high_s8(tokens, weights[r]));
+      }
+    }
+  }
+  BQ_UNROLL_FOR (int r = 0; r < rows; r++)
+    BQ_UNROLL_FOR (int v = 0; v < vectors; v++)
+      dots[r][v] = (VI)vaddq_s32(vpaddq_s32(low[r][v], high[r][v]), vdupq_n_s32(sums[r]));
+}
+
+#include "s8_kernels.inc.h"
+
+const bq_kernels bq_kernels_neon = {
+    .isa = BQ_ISA_NEON,
+    BQ_NEON_F32,
+    .byte_steps = 253,
+    .quantize_u8 = bq_quantize_u8_neon,
+    .linear_s8 = bq_linear_s8_neon,
+};
+#endif

@@ -1,0 +1,48 @@
+// What the other templates need of NEON: 4 tokens per register. A tile of 6 rows × 1 block takes 24 of 32
+// registers. A step of 4 inputs loads 6 vectors of weights, one per row, and 16 of tokens for 96
+// multiply-adds, which take a weight from a lane: to broadcast it would cost an instruction of the same units.
+// The including file defines
+//   INLINE    storage class and attributes of an inlined function
+#include <arm_neon.h>
+#include <string.h>
+
+typedef float V __attribute__((vector_size(16)));
+typedef int32_t VI __attribute__((vector_size(16)));
+#define VL 4
+#define TILE_ROWS 6
+#define TILE_BLOCKS 1
+#define KEY_ROWS 4
+#define VALUE_ROWS 4
+
+// The f32 kernels, which every NEON table has in common.
+#define BQ_NEON_F32                                                                       \
+  .linear_f32 = bq_linear_f32_neon, .layer_norm_f32 = bq_layer_norm_f32_neon,             \
+  .rotate_f32 = bq_rotate_f32_neon, .attention_f32 = bq_attention_f32_neon,               \
+  .relative_keys_f32 = bq_relative_keys_f32_neon, .relative_bias = bq_relative_bias_neon, \
+  .multiply_rows = bq_multiply_rows_neon, .lstm_cell = bq_lstm_cell_neon,                 \
+  .gru_cell = bq_gru_cell_neon, .exp_f32 = bq_exp_f32_neon, .tanh_f32 = bq_tanh_f32_neon
+
+INLINE V v_load(const float *p) { return (V)vld1q_f32(p); }
+INLINE void v_store(float *p, V a) { vst1q_f32(p, (float32x4_t)a); }
+INLINE V v_splat(float a) { return (V)vdupq_n_f32(a); }
+INLINE V v_fma(V a, V b, V c) {
+  return (V)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
+}
+// NaN where either is NaN.
+INLINE V v_max(V a, V b) { return (V)vmaxq_f32((float32x4_t)a, (float32x4_t)b); }
+INLINE V v_min(V a, V b) { return (V)vminq_f32((float32x4_t)a, (float32x4_t)b); }
+INLINE V v_abs(V a) { return (V)vabsq_f32((float32x4_t)a); }
+INLINE V v_sqrt(V a) { return (V)vsqrtq_f32((float32x4_t)a); }
+// p · 2^n in two factors, each a normal number also where the product is not; t = n + 1.5 · 2^23.
+INLINE V v_scale(V p, V t, V n) {
+  (void)n;
+  const VI whole = (VI)t - 0x4B400000;
+  const VI half = whole >> 1;
+  return p * (V)((half + 127) << 23) * (V)((whole - half + 127) << 23);
+}
+
+INLINE VI vi_load(const void *p) { return (VI)vld1q_u8(p); }
+INLINE void vi_store(void *p, VI a) { vst1q_u8(p, (uint8x16_t)a); }
+INLINE VI vi_splat(int32_t a) { return (VI)vdupq_n_s32(a); }
+INLINE VI vi_bits(V a) { return (VI)a; }
+INLINE V vi_float(VI a) { return (V)vcvtq_f32_s32((int32x4_t)a); }

@@ -1,0 +1,47 @@
+// NEON with the matrix instructions of I8MM and BF16: 32 products of bytes or 16 of bfloat16s per instruction.
+#include "kernels_internal.h"
+
+#if BQ_ARM64
+#define SUFFIXED(name) BQ_PASTE(bq_##name, neon_i8mm_bf16)
+#define TARGET __attribute__((target("arch=armv8.2-a+dotprod+i8mm+bf16")))
+#define KERNEL TARGET
+#define INLINE TARGET __attribute__((always_inline)) static inline
+
+#include "neon.inc.h"
+#include "f32_math.inc.h"
+#include "tiles.inc.h"
+#include "neon_mmla.inc.h"
+
+#define S8_ROWS TILE_ROWS
+#define HAS_DOTS_TILE
+INLINE void dots_tile_s8(const int rows, const int blocks, const int8_t *w, const uint8_t *x,
+                         size_t in, VI dots[][TILE_VECS]) {
+  (void)blocks;  // one block
+  BQ_UNROLL_FOR (int r = 0; r < (rows + 1) / 2 * 2; r++)
+    BQ_UNROLL_FOR (int v = 0; v < VECS; v++) dots[r][v] = vi_splat(0);
+  mmla_tile(X_UNSIGNED, rows, (const char *)w, in, 4, (const char *)x, 4 * BQ_LANES, in / 4, 1,
+            dots);
+  order_sums(X_UNSIGNED, rows, dots);
+}
+
+#include "s8_kernels.inc.h"
+#include "neon_bf16.inc.h"
+#include "bf16_kernels.inc.h"
+#define PAIR_ROWS TILE_ROWS
+#include "bf16_attention.inc.h"
+#include "quantize.inc.h"
+#include "s8_attention.inc.h"
+
+const bq_kernels bq_kernels_neon_i8mm_bf16 = {
+    .isa = BQ_ISA_NEON_I8MM_BF16,
+    BQ_NEON_F32,
+    .byte_steps = 253,
+    .quantize_u8 = bq_quantize_u8_neon_i8mm_bf16,
+    .linear_s8 = bq_linear_s8_neon_i8mm_bf16,
+    .attention_s8 = bq_attention_s8_neon_i8mm_bf16,
+    .pack_bf16 = bq_pack_bf16_neon_i8mm_bf16,
+    .linear_bf16 = bq_linear_bf16_neon_i8mm_bf16,
+    .attention_bf16 = bq_attention_bf16_neon_i8mm_bf16,
+    .relative_keys_bf16 = bq_relative_keys_bf16_neon_i8mm_bf16,
+};
+#endif

@@ -1,0 +1,68 @@
+/* Preloaded into the tool, sets the time of day back or forward by days at every look, and each 10 ms; the monotonic
+ * clock is the system's. CLOCK_COUNT=FILE receives, at the process's end, how often the time of day was looked at,
+ * how many waits there were with a time at which they end, and how many of those times were none of the monotonic
+ * clock. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+
+static atomic_long looks, waits, wrong;
+
+__attribute__((destructor)) static void write_count(void) {
+  const char *name = getenv("CLOCK_COUNT");
+  FILE *file = name != NULL ? fopen(name, "w") : NULL;
+  if (file == NULL) return;
+  fprintf(file, "%ld %ld %ld\n", (long)looks, (long)waits, (long)wrong);
+  fclose(file);
+}
+
+static void jump(struct timespec *time) {
+  const long look = ++looks;
+  struct timespec now;
+  syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
+  const long step = look + now.tv_nsec / 10000000;
+  *time = (struct timespec){1500000000 + (step % 2 ? 86400 : -86400) * (step % 1000), 0};
+}
+
+static int is_of_the_day(clockid_t clock) {
+  return clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE || clock == CLOCK_TAI;
+}
+
+int clock_gettime(clockid_t clock, struct timespec *time) {
+  if (!is_of_the_day(clock)) return (int)syscall(SYS_clock_gettime, clock, time);
+  jump(time);
+  return 0;
+}
+
+int gettimeofday(struct timeval *restrict time, void *restrict zone) {
+  (void)zone;
+  struct timespec now;
+  jump(&now);
+  *time = (struct timeval){now.tv_sec, 0};
+  return 0;
+}
+
+time_t time(time_t *where) {
+  struct timespec now;
+  jump(&now);
+  if (where != NULL) *where = now.tv_sec;
+  return now.tv_sec;
+}
+
+int pthread_cond_timedwait(pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex,
+                           const struct timespec *restrict until) {
+  struct timespec now;
+  syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
+  waits++;
+  if (until->tv_sec < now.tv_sec - 3600 || until->tv_sec > now.tv_sec + 3600) wrong++;
+  return NEXT(pthread_cond_timedwait)(condition, mutex, until);
+}

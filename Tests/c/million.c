@@ -1,0 +1,296 @@
+/* A million of what a text or model can have many of: lines, words, labels, examples, entities, pieces. Each call ends,
+ * in memory that is bounded; what is above a limit is a status. That the work is in proportion Tests/c/linear.sh
+ * counts, on less. Arguments: the tiny model's directory; parts of the names of what to run instead of all. Prints
+ * processor time and memory. */
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "check.h"
+
+enum { MILLION = 1000000 };
+
+static char directory[] = "/tmp/bertqa-million-XXXXXX";
+static bertqa_context *answering, *tagging, *embedding, *predicting;
+static char *lines, *words, *mails;
+
+static char *repeated(const char *unit, size_t size) {
+  char *text = malloc(size);
+  const size_t length = strlen(unit);
+  for (size_t i = 0; i < size; i++) text[i] = unit[i % length];
+  return text;
+}
+
+/* "wabcde " for each number: seven bytes. */
+static char *different_words(size_t count) {
+  char *text = repeated("w      ", 7 * count);
+  for (size_t i = 0; i < count; i++)
+    for (size_t digit = 1, number = i; digit < 6; digit++, number /= 26) text[7 * i + digit] = (char)('a' + number % 26);
+  return text;
+}
+
+static const char *path(const char *name) {
+  static char result[4][160];
+  static int next;
+  next = (next + 1) % 4;
+  snprintf(result[next], sizeof result[next], "%s/%s", directory, name);
+  return result[next];
+}
+
+/* A file of a million lines, or members, each with its number. */
+static void write_numbered(const char *name, const char *before, const char *format, const char *after) {
+  FILE *file = fopen(path(name), "w");
+  if (file == NULL) exit(2);
+  fputs(before, file);
+  for (int i = 0; i < MILLION; i++) fprintf(file, format, i);
+  fputs(after, file);
+  CHECK(fclose(file) == 0);
+}
+
+static bertqa_context *tokenizer_of(const char *model) {
+  bertqa_context_options options = BERTQA_CONTEXT_OPTIONS_INIT;
+  options.tokenizer_only = BERTQA_ON;
+  bertqa_context *context;
+  CHECK_STATUS(BERTQA_OK, bertqa_context_create(model, &options, &context));
+  if (context == NULL) exit(finish());
+  return context;
+}
+
+/* ---- Texts */
+
+static void tokenize(void) {
+  static const char *const names[] = {"tiny-bert", "pipeline-byte-level", "pipeline-characters", "pipeline-unigram"};
+  for (int i = 0; i < 4; i++) {
+    char model[4096];
+    snprintf(model, sizeof model, "%s/../%s", tiny, names[i]);
+    bertqa_context *context = tokenizer_of(model);
+    bertqa_tokens *tokens;
+    CHECK_STATUS(BERTQA_OK, bertqa_tokenize(context, lines, 2 * MILLION, NULL, &tokens));
+    CHECK(bertqa_tokens_count(tokens) >= MILLION);
+    bertqa_tokens_free(tokens);
+    bertqa_context_free(context);
+  }
+}
+
+static void answer(void) {
+  bertqa_answer_options options = BERTQA_ANSWER_OPTIONS_INIT;
+  options.max_windows = 1;
+  bertqa_answers *answers;
+  CHECK_STATUS(BERTQA_OK, bertqa_answer(answering, "who?", 4, lines, 2 * MILLION, &options, &answers));
+  bertqa_answers_free(answers);
+}
+
+static void find_entities(void) {
+  bertqa_entity_list *list;
+  CHECK_STATUS(BERTQA_OK, bertqa_entities(tagging, lines, 2 * MILLION, NULL, &list));
+  bertqa_entity_list_free(list);
+}
+
+static void embed(void) {
+  const bertqa_text_pair pair = {lines, 2 * MILLION, NULL, 0};
+  float vector[256];
+  CHECK_STATUS(BERTQA_OK, bertqa_embed(embedding, &pair, 1, NULL, vector,
+                                       bertqa_context_info(embedding)->embedding_length, NULL));
+}
+
+static void likelihood(void) {
+  bertqa_sequence_score score = BERTQA_SEQUENCE_SCORE_INIT;
+  CHECK_STATUS(BERTQA_OK, bertqa_sequence_likelihood(predicting, lines, 2 * MILLION, NULL, NULL, &score));
+}
+
+static void redact(void) {
+  bertqa_entity_list *list;
+  CHECK_STATUS(BERTQA_OK, bertqa_patterns(mails, 7 * MILLION, NULL, &list));
+  CHECK(bertqa_entity_list_count(list) == MILLION);
+  const bertqa_entity_list *const lists[] = {list};
+  size_t needed;
+  char *output = malloc(8 * MILLION);
+  CHECK_STATUS(BERTQA_OK, bertqa_redact(mails, 7 * MILLION, lists, 1, "-", 1, output, 8 * MILLION, &needed));
+  CHECK(needed == 2 * MILLION);
+  free(output);
+  bertqa_entity_list_free(list);
+}
+
+static void count_words(void) {
+  bertqa_word_count_list *list;
+  CHECK_STATUS(BERTQA_OK, bertqa_word_counts(words, 7 * MILLION, NULL, &list));
+  CHECK(bertqa_word_count_list_count(list) == MILLION);
+  bertqa_word_count_list_free(list);
+}
+
+/* ---- Models */
+
+static bertqa_trainer *trainer(void) {
+  bertqa_train_options options = BERTQA_TRAIN_OPTIONS_INIT;
+  options.algorithm = BERTQA_ALGORITHM_NAIVE_BAYES;
+  options.folds = -1;
+  options.max_vocabulary = MILLION;
+  bertqa_trainer *trainer;
+  CHECK_STATUS(BERTQA_OK, bertqa_trainer_create(&options, &trainer));
+  return trainer;
+}
+
+static void words_of_a_model(void) {
+  bertqa_trainer *two = trainer();
+  CHECK_STATUS(BERTQA_OK, bertqa_trainer_add(two, words, 7 * MILLION, "a", 1, NULL));
+  CHECK_STATUS(BERTQA_OK, bertqa_trainer_add(two, words, 7 * MILLION / 2, "b", 1, NULL));
+  CHECK_STATUS(BERTQA_OK, bertqa_trainer_finish(two, path("words"), NULL, NULL));
+  bertqa_trainer_free(two);
+  bertqa_context *context = context_of(path("words"), 1);
+  bertqa_classify_options options = BERTQA_CLASSIFY_OPTIONS_INIT;
+  options.contributions = MILLION;
+  bertqa_classification *classification;
+  CHECK_STATUS(BERTQA_OK, bertqa_classify(context, words, 7 * MILLION, &options, &classification));
+  CHECK(bertqa_classification_contribution_count(classification) == MILLION);
+  bertqa_classification_free(classification);
+  bertqa_context_free(context);
+}
+
+/* A training takes texts times labels, so that it is the deadline that ends it. */
+static void labels_of_a_model(void) {
+  bertqa_trainer *many = trainer();
+  bertqa_status status = BERTQA_OK;
+  size_t count = 0;
+  for (; count < MILLION && status == BERTQA_OK; count++) {
+    char name[16];
+    const int length = snprintf(name, sizeof name, "%zu", count);
+    status = bertqa_trainer_add(many, "a text with words", 17, name, (size_t)length, NULL);
+  }
+  CHECK_STATUS(BERTQA_ERROR_TOO_LARGE, status);
+  CHECK(count == 65537);
+  bertqa_call_options call = BERTQA_CALL_OPTIONS_INIT;
+  call.deadline_ns = bertqa_deadline_after(100000000);
+  CHECK_STATUS(BERTQA_ERROR_DEADLINE_EXCEEDED, bertqa_trainer_finish(many, path("labels"), &call, NULL));
+  bertqa_trainer_free(many);
+}
+
+static void labels_of_a_file(void) {
+  CHECK(mkdir(path("model"), 0777) == 0);
+  write_numbered("model/config.json",
+                 "{\"architectures\":[\"BertForSequenceClassification\"],\"model_type\":\"bert\",\"id2label\":{",
+                 "\"%d\":\"a\",", "\"x\":\"a\"}}");
+  bertqa_context *context;
+  CHECK_FAILS(BERTQA_ERROR_INVALID_MODEL, context, bertqa_context_create(path("model"), NULL, &context));
+}
+
+static void pieces_of_a_vocabulary(void) {
+  CHECK(mkdir(path("vocabulary"), 0777) == 0);
+  write_numbered("vocabulary/vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n", "##w%d\n", "w\n");
+  bertqa_context_free(tokenizer_of(path("vocabulary")));
+}
+
+/* ---- Items */
+
+static void label(void) {
+  char(*names)[8] = calloc(MILLION, sizeof *names);
+  bertqa_example *examples = calloc(MILLION, sizeof *examples);
+  for (size_t i = 0; i < MILLION; i++) {
+    const int length = snprintf(names[i], sizeof names[i], "%zu", i);
+    examples[i] = (bertqa_example){"a", 1, names[i], (size_t)length};
+  }
+  bertqa_labeler *labeler;
+  CHECK_STATUS(BERTQA_OK, bertqa_labeler_create(embedding, examples, MILLION, NULL, &labeler));
+  const bertqa_text_pair pair = {"a", 1, NULL, 0};
+  bertqa_classification *classification;
+  CHECK_STATUS(BERTQA_OK, bertqa_labeler_classify(labeler, &pair, 1, NULL, &classification, NULL));
+  CHECK(bertqa_classification_count(classification) == MILLION);
+  bertqa_classification_free(classification);
+  bertqa_labeler_free(labeler);
+  free(names);
+  free(examples);
+}
+
+static void answer_batch(void) {
+  bertqa_answer_pair *pairs = calloc(MILLION, sizeof *pairs);
+  bertqa_answers **answers = calloc(MILLION, sizeof *answers);
+  for (size_t i = 0; i < MILLION; i++) pairs[i] = (bertqa_answer_pair){"", 0, lines, 2};
+  CHECK_STATUS(BERTQA_OK, bertqa_answer_batch(answering, pairs, MILLION, NULL, answers, NULL));
+  for (size_t i = 0; i < MILLION; i++) bertqa_answers_free(answers[i]);
+  free(pairs);
+  free(answers);
+}
+
+static void rank(void) {
+  bertqa_text *texts = calloc(MILLION, sizeof *texts);
+  size_t *order = calloc(MILLION, sizeof *order);
+  for (size_t i = 0; i < MILLION; i++) texts[i] = (bertqa_text){"O", 1};
+  CHECK_STATUS(BERTQA_OK, bertqa_sequence_rank(predicting, "O", 1, texts, MILLION, NULL, NULL, order, NULL, NULL));
+  free(texts);
+  free(order);
+}
+
+static const struct {
+  const char *name;
+  void (*run)(void);
+  long megabytes; /* of memory, at most, beside what was there before */
+} tests[] = {
+    {"lines: tokenize, four tokenizers", tokenize, 400},
+    {"lines: answer, max_windows 1", answer, 400},
+    {"lines: entities", find_entities, 400},
+    {"lines: embed", embed, 400},
+    {"lines: sequence_likelihood", likelihood, 400},
+    {"mail addresses: patterns, redact", redact, 400},
+    {"words: word_counts", count_words, 400},
+    {"words: train, load, classify", words_of_a_model, 1000},
+    {"labels: train", labels_of_a_model, 400},
+    {"labels: config.json", labels_of_a_file, 1000},
+    {"pieces: vocab.txt", pieces_of_a_vocabulary, 400},
+    {"examples and labels: labeler", label, 1000},
+    {"pairs: answer_batch", answer_batch, 1000},
+    {"continuations: sequence_rank", rank, 1000},
+};
+
+static long peak_kib(void) {
+  char line[256];
+  long kib = 0;
+  FILE *file = fopen("/proc/self/status", "r");
+  while (file != NULL && fgets(line, sizeof line, file))
+    if (sscanf(line, "VmHWM: %ld", &kib) == 1) break;
+  if (file != NULL) fclose(file);
+  return kib;
+}
+
+static double processor_seconds(void) {
+  struct rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+         1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+}
+
+static int is_wanted(const char *name, int argc, char **argv) {
+  int wanted = argc < 3;
+  for (int i = 2; i < argc; i++) wanted |= strstr(name, argv[i]) != NULL;
+  return wanted;
+}
+
+int main(int argc, char **argv) {
+  begin(argc > 2 ? 2 : argc, argv);
+  CHECK(mkdtemp(directory) != NULL);
+  lines = repeated("a\n", 2 * MILLION);
+  mails = repeated("a@b.de ", 7 * MILLION);
+  words = different_words(MILLION);
+  answering = tiny_context(1);
+  tagging = fixture_context("tiny-bert-entities", 1);
+  embedding = fixture_context("tiny-bert-embedder", 1);
+  predicting = fixture_context("tiny-lstm", 1);
+  for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) {
+    if (!is_wanted(tests[i].name, argc, argv)) continue;
+    alarm(1200); /* what is quadratic takes days */
+    FILE *file = fopen("/proc/self/clear_refs", "w"); /* the peak begins anew */
+    if (file != NULL) fputs("5", file), fclose(file);
+    const long before = peak_kib();
+    const double begun = processor_seconds();
+    tests[i].run();
+    const long megabytes = (peak_kib() - before) / 1024;
+    fprintf(report, "%-34s %6.1f s %6ld MiB\n", tests[i].name, processor_seconds() - begun, megabytes);
+    CHECK(megabytes <= tests[i].megabytes);
+  }
+  char command[64];
+  snprintf(command, sizeof command, "rm -rf %s", directory);
+  CHECK(system(command) == 0);
+  bertqa_context_free(answering);
+  bertqa_context_free(tagging);
+  bertqa_context_free(embedding);
+  bertqa_context_free(predicting);
+  free(lines), free(mails), free(words);
+  return finish();
+}

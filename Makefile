@@ -191,10 +191,14 @@ deb: all sqlite ## a Debian package: build/bertqa_*.deb
 wheel: all ## a Python wheel: build/bertqa-*.whl
 	Scripts/wheel.sh build $(PYTHON) $(WHEEL_OPTIONS)
 
+static: all ## the library as an archive with Swift's runtime in it, for programs of C and C++: build/libbertqa.a
+	Scripts/static.sh $(products) build/libbertqa.a $(or $(SWIFTC),swiftc)
+
 dist-binary: all sqlite ## these three for each architecture that is built here, with their SHA256SUMS
 	Scripts/dist-binary.sh build $(PYTHON) $(WHEEL_OPTIONS)
 
-test-packages: dist-binary ## what that makes, in bare systems of Debian 12 and 13 (as root; downloads 2 x 60 MB once)
+test-packages: all ## what dist-binary makes, in bare systems of Debian 12 and 13 (as root; downloads 2 x 60 MB once)
+	$(MAKE) --no-print-directory -o all dist-binary
 	Tests/packages/run.sh build
 
 sbom: all ## what the build is made of, as SPDX: build/libbertqa-*.spdx.json

@@ -26,6 +26,6 @@ echo "$output/SHA256SUMS"
 for machine in x86_64 aarch64; do
   case $made in
     *"$machine"*) ;;
-    *) echo "not made: packages for $machine, of which no build is staged in $own/cross/$machine (docs/packaging.md)" ;;
+    *) echo "not made: packages for $machine, as $own/cross/$machine has no build (docs/packaging.md)" ;;
   esac
 done

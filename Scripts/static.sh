@@ -1,10 +1,10 @@
 #!/bin/sh
 # Makes the library as an archive, with Swift's runtime in it: `g++ program.cc libbertqa.a` is all that linking takes.
 # usage: static.sh PRODUCTS OUTPUT SWIFTC [OPTION]...
-# PRODUCTS: where SwiftPM has built the product `bertqa`. SWIFTC and its options name the runtime (-target, -sdk).
+# PRODUCTS: where SwiftPM has built the product `bertqa`, with this SWIFTC, which knows where its runtime lies.
 #
-# All objects become one, of which only the names of the C ABI stay visible: a program's own C++ or Swift does not meet
-# those of the library.
+# All objects become one, of which only the names of the C ABI stay visible: those of the library's C++ are not a program's.
+# For programs in Swift there is the shared library: two runtimes in one file would read each other's tables of types.
 set -eu
 products=$1
 output=$2

@@ -59,6 +59,17 @@ def test_name_and_contents(tarball, unpacked):
             assert not re.search(r"@[A-Z]+@|/tmp/|/home/", text), path
 
 
+@pytest.mark.parametrize("machine, name", [(62, "x86_64"), (183, "aarch64"), (243, None)])
+def test_names_follow_the_binaries_and_not_this_machine(tmp_path, machine, name):
+    (tmp_path / "binary").write_bytes(
+        b"\x7fELF\2\1\1".ljust(18, b"\0") + machine.to_bytes(2, "little") + bytes(44)
+    )
+    command = [ROOT / "Scripts" / "architecture.sh", tmp_path / "binary"]
+    result = subprocess.run(command, capture_output=True, text=True)
+    assert result.stdout == (f"{name}\n" if name else "") and (result.returncode == 0) == bool(name)
+    assert name or "ELF machine 243" in result.stderr
+
+
 def test_the_same_bytes_twice(tarball, tmp_path):
     umask = os.umask(0o077)
     try:

@@ -27,6 +27,9 @@ swift_build = $(SWIFT) build -c release --static-swift-stdlib --disable-local-rp
   -Xswiftc -file-prefix-map -Xswiftc $(CURDIR)=. -Xcc -ffile-prefix-map=$(CURDIR)=. \
   -Xswiftc -Xfrontend -Xswiftc -no-clang-module-breadcrumbs
 products := $(CURDIR)/.build/release
+# What install-files installs; packaging gives those of another tree that is staged already.
+from_library = $(products)/libbertqa.so
+from_tool    = $(products)/bertqa-cli
 
 # Package.swift compiles the kernels with -O3, also in debug builds, for those who ask for it.
 export BERTQA_KERNEL_FLAGS = 1
@@ -39,7 +42,7 @@ export BERTQA_SKIPPED = $(CURDIR)/.build/skipped
 .PHONY: all help demo check lint test test-swift test-c test-consumer test-python test-parity test-debian topics-model manifests \
   fuzz fuzz-replay sanitize $(sanitizers) faults kills linear million differential soak reproducible test-long \
   accuracy bench bench-quick bench-sequence setup install uninstall \
-  sqlite deb wheel dist sbom abi-baseline clean
+  sqlite tarball deb wheel static dist-binary test-packages dist sbom abi-baseline clean
 
 all: ## build the library, the tool and the default model's place under build/
 	$(swift_build) --product bertqa
@@ -129,7 +132,7 @@ reproducible: ## two clean builds in different directories give the same bytes
 	Tests/reproducible.sh $(or $(wildcard $(venv)/bin/python),$(PYTHON))
 
 # The longest first. Fewer: make test-long long_parts="soak million" CALLS=8000
-long_parts := reproducible $(sanitizers) fuzz linear differential soak kills faults million fuzz-replay
+long_parts := reproducible $(sanitizers) fuzz linear differential soak kills faults million fuzz-replay test-packages
 
 test-long: setup all ## the table of docs/testing.md, in an hour: long_parts, LANES (default: 2) at a time
 	Tests/long.sh $(MAKE) $(long_parts)
@@ -184,11 +187,24 @@ sqlite: all ## SQLite's loadable extension: build/lib/bertqa_sqlite.so
 	PKG_CONFIG_PATH=$(stage)/lib/pkgconfig $(MAKE) --no-print-directory -C packaging/sqlite \
 	  OUTPUT=$(stage)/lib/bertqa_sqlite.so
 
-deb: all sqlite ## a Debian package of this machine's architecture: build/bertqa_*.deb
+tarball: all sqlite ## library, tool, headers, models, to run where unpacked: build/libbertqa-*-linux-*.tar.gz
+	Scripts/tarball.sh build
+
+deb: all sqlite ## a Debian package: build/bertqa_*.deb
 	Scripts/deb.sh build
 
 wheel: all ## a Python wheel: build/bertqa-*.whl
 	Scripts/wheel.sh build $(PYTHON) $(WHEEL_OPTIONS)
+
+static: all ## the library as an archive with Swift's runtime in it, for programs of C and C++: build/libbertqa.a
+	Scripts/static.sh $(products) build/libbertqa.a $(or $(SWIFTC),swiftc)
+
+dist-binary: all sqlite ## these three for each architecture that is built here, with their SHA256SUMS
+	Scripts/dist-binary.sh build $(PYTHON) $(WHEEL_OPTIONS)
+
+test-packages: all ## what dist-binary makes, in bare systems of Debian 12 and 13 (as root; downloads 2 x 60 MB once)
+	$(MAKE) --no-print-directory -o all dist-binary
+	Tests/packages/run.sh build
 
 sbom: all ## what the build is made of, as SPDX: build/libbertqa-*.spdx.json
 	$(PYTHON) Scripts/sbom.py $(stage) build $(or $(SWIFTC),swiftc)
@@ -215,7 +231,7 @@ install-files:
 	install -d $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(LIBDIR)/cmake/bertqa $(DESTDIR)$(PREFIX)/include \
 	  $(DESTDIR)$(PREFIX)/bin $(share)/man/man1 $(share)/bertqa/models $(share)/doc/bertqa \
 	  $(share)/bash-completion/completions $(share)/zsh/site-functions $(share)/fish/vendor_completions.d
-	Scripts/install-binary.sh $(products)/libbertqa.so $(DESTDIR)$(LIBDIR)/$(library)
+	Scripts/install-binary.sh $(from_library) $(DESTDIR)$(LIBDIR)/$(library)
 	ln -sf $(library) $(DESTDIR)$(LIBDIR)/libbertqa.so.$(abi)
 	ln -sf libbertqa.so.$(abi) $(DESTDIR)$(LIBDIR)/libbertqa.so
 	$(substitute) packaging/bertqa.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/bertqa.pc
@@ -223,7 +239,7 @@ install-files:
 	$(substitute) packaging/bertqaConfigVersion.cmake.in \
 	  > $(DESTDIR)$(LIBDIR)/cmake/bertqa/bertqaConfigVersion.cmake
 	install -m 644 $(header) include/bertqa_experimental.h $(DESTDIR)$(PREFIX)/include/
-	Scripts/install-binary.sh $(products)/bertqa-cli $(DESTDIR)$(PREFIX)/bin/bertqa
+	Scripts/install-binary.sh $(from_tool) $(DESTDIR)$(PREFIX)/bin/bertqa
 	install -m 644 docs/man/*.1 $(share)/man/man1/
 	install -m 644 LICENSE README.md CHANGELOG.md SECURITY.md docs/*.md $(share)/doc/bertqa/
 	install -m 644 packaging/completions/bertqa.bash $(share)/bash-completion/completions/bertqa

@@ -5,7 +5,10 @@
 # Swift's compiler leaves in .swift_modhash a hash of how each object was compiled, paths included, for its next run; the
 # linker hashes that into the build id. The first becomes zeros, the second a hash of the file as it is then.
 set -eu
-install -m 755 -s "$1" "$2"
+architecture=$("$(dirname "$0")/architecture.sh" "$1")
+strip=strip
+[ "$architecture" = "$(uname -m)" ] || strip=$architecture-linux-gnu-strip
+install -m 755 -s --strip-program="$strip" "$1" "$2"
 
 place() { # place SECTION: its offset in the file and its size, in hexadecimal; nothing if there is none
   readelf --section-headers --wide "$2" |

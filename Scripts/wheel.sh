@@ -1,7 +1,8 @@
 #!/bin/sh
-# Makes a Python wheel of what `make` has built: for any Python 3.9 or later on this architecture, tagged with
-# the oldest glibc that it runs on.
+# Makes a Python wheel of what is staged: for any Python 3.9 or later on the architecture of its binaries, tagged with
+# the oldest glibc that they run on.
 # usage: wheel.sh OUTPUT_DIRECTORY PYTHON [OPTION_OF_PIP_WHEEL]...
+# Environment: BERTQA_PREFIX, the staged tree; `make` stages into build.
 set -eu
 umask 022
 output=$(realpath -m "$1")
@@ -15,7 +16,9 @@ trap 'rm -rf "$work"' EXIT
 cp -RL examples/python "$work/source"
 rm -rf "$work"/source/build "$work"/source/*.egg-info
 chmod -R u=rwX,go=rX "$work/source"
-rm -f "$output"/bertqa-*.whl
+mkdir -p "$output"
+machine=$(Scripts/architecture.sh "$BERTQA_PREFIX/bin/bertqa")
+rm -f "$output"/bertqa-*_"$machine".whl
 "$python" -m pip wheel -q --disable-pip-version-check --no-deps --wheel-dir "$output" "$@" \
   "$work/source"
-ls "$output"/bertqa-*.whl
+ls "$output"/bertqa-*_"$machine".whl

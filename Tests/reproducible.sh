@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds the sources twice, in directories, locales and time zones that differ, and compares what is shipped: the
-# library, the tool, the Debian package, the wheel, the tarball of the sources and the SBOM. At low priority.
+# library, the tool, the tarballs of binaries and of sources, the Debian package, the wheel and the SBOM. At low priority.
 # usage: reproducible.sh PYTHON
 # Environment: KEEP, a new directory for the builds, which then stay.
 set -eu
@@ -23,8 +23,8 @@ build() { # build DIRECTORY COMMAND...: what is shipped comes into DIRECTORY/bui
     exit 1
   }
   # Packages for whose tools this machine has.
-  if command -v dpkg-shlibdeps > /dev/null && pkg-config --exists sqlite3; then
-    "$@" nice -n 10 make -s -C "$directory" deb >> "$directory.log" 2>&1 || { tail "$directory.log"; exit 1; }
+  if command -v dpkg-deb > /dev/null && pkg-config --exists sqlite3; then
+    "$@" nice -n 10 make -s -C "$directory" tarball deb >> "$directory.log" 2>&1 || { tail "$directory.log"; exit 1; }
   fi
   if "$python" -c 'import pip, setuptools' 2> /dev/null; then
     "$@" nice -n 10 make -s -C "$directory" wheel PYTHON="$python" \
@@ -48,8 +48,9 @@ for path in lib/libbertqa.so.1 bin/bertqa $(cd "$first/build" && ls ./*.tar.gz .
     failures=$((failures + 1))
   fi
 done
-for kind in deb whl; do
-  ls "$first"/build/*."$kind" > /dev/null 2>&1 || echo "not compared: the .$kind, for which tools are missing"
+for kind in deb whl linux-*.tar.gz; do
+  # shellcheck disable=SC2086 # a pattern
+  ls "$first"/build/*[-.]$kind > /dev/null 2>&1 || echo "not compared: the .$kind, for which tools are missing"
 done
 echo "$((count - failures)) of $count files are the same bytes twice"
 exit $failures

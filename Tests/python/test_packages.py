@@ -10,13 +10,13 @@ import sys
 
 import pytest
 
-from conftest import ROOT, clean_environment
+from conftest import PREFIX, ROOT, clean_environment
 from sqlite import library
 from test_install import MULTIARCH, VERSION, files, run
 
 FOX = "The quick brown fox jumps over the lethargic dog."
 WHO = "Who jumped over the dog?"
-ENVIRONMENT = clean_environment() | {"MAKEFLAGS": ""}
+ENVIRONMENT = clean_environment() | {"MAKEFLAGS": "", "BERTQA_PREFIX": str(PREFIX)}
 
 
 # The Debian package
@@ -62,8 +62,9 @@ def test_control(package):
     assert "@" not in re.sub("<.*>", "", run("dpkg-deb", "--field", package))
 
 
-def test_dependencies_are_what_the_binaries_need(package, root):
-    """A dependency for each library outside the package, with the version of glibc that the symbols need."""
+def test_dependencies_are_what_the_binaries_need(package, root, tmp_path):
+    """A dependency for each library outside the package, with the version of glibc that the symbols need: what Debian's
+    own tool finds, where it knows the architecture."""
     depends = dict(re.findall(r"([a-z0-9+-]+) \(>= ([0-9.]+)\)", fields(package)["Depends"]))
     binaries = [root / "usr/bin/bertqa", root / "usr" / MULTIARCH / "libbertqa.so.1"]
     symbols = run("readelf", "--version-info", "--wide", *binaries)
@@ -75,6 +76,19 @@ def test_dependencies_are_what_the_binaries_need(package, root):
         next(v for k, v in {**known, "libgcc_s": "libgcc-s1"}.items() if name.startswith(k)) for name in needed
     }
     assert set(depends) == packages
+    run("mkdir", "-p", tmp_path / "debian")
+    (tmp_path / "debian" / "control").touch()
+    found = run("dpkg-shlibdeps", "-O", *binaries, cwd=tmp_path)
+    assert found.strip() == f"shlibs:Depends={fields(package)['Depends']}"
+
+
+def test_dependencies_of_other_libraries_are_refused(tmp_path):
+    """By their name, as no package is known for them; those of libraries that are known are not left out."""
+    (tmp_path / "a.c").write_text("int deflateEnd(void *); int main(void) { return deflateEnd(0); }")
+    run("cc", "-o", tmp_path / "a", tmp_path / "a.c", "-Wl,--no-as-needed", "-l:libz.so.1")
+    command = [ROOT / "Scripts" / "dependencies.sh", tmp_path / "a"]
+    result = subprocess.run(command, capture_output=True, text=True)
+    assert result.returncode != 0 and "no package is known for libz.so.1" in result.stderr
 
 
 def test_this_system_meets_the_dependencies(package):

@@ -5,9 +5,9 @@ BERTQA_PREFIX names another installation to take them from.
 
 import os
 import pathlib
-import platform
 import re
 import shutil
+import struct
 
 from setuptools import setup
 from setuptools.command.bdist_wheel import bdist_wheel
@@ -39,6 +39,10 @@ class BuildWithLibrary(build_py):
 LIBSTDCXX = {17: (3, 4, 19), 24: (3, 4, 22), 27: (3, 4, 24), 31: (3, 4, 28), 34: (3, 4, 29), 35: (3, 4, 30)}
 
 
+#: By the numbers of ELF.
+MACHINES = {62: "x86_64", 183: "aarch64"}
+
+
 def manylinux(*files):
     """The tag of the oldest systems that libraries and programs run on (PEP 600); None if they are not known.
 
@@ -50,7 +54,9 @@ def manylinux(*files):
     glibc = [version[1] for name, version in versions if name == b"GLIBC"]
     libstdcxx = max((version for name, version in versions if name == b"GLIBCXX"), default=(0,))
     systems = [minor for minor, has in LIBSTDCXX.items() if has >= libstdcxx]
-    return f"manylinux_2_{max(glibc + systems[:1])}_{platform.machine()}" if glibc and systems else None
+    # The architecture of the files: a wheel for another one than this machine's is made the same way.
+    [machine] = {MACHINES.get(struct.unpack_from("<H", file.read_bytes(), 18)[0]) for file in files}
+    return f"manylinux_2_{max(glibc + systems[:1])}_{machine}" if glibc and systems and machine else None
 
 
 class PlatformWheel(bdist_wheel):

@@ -1,0 +1,31 @@
+#!/bin/sh
+# Makes all that needs no toolchain where it is used, of every architecture that is staged: tarball, wheel, Debian
+# package, and SHA256SUMS of them.
+# usage: dist-binary.sh OUTPUT_DIRECTORY PYTHON [OPTION_OF_PIP_WHEEL]...
+# Environment: BERTQA_PREFIX, this machine's staged tree; `make sqlite` stages into build. Trees of other architectures
+# are looked for in its directory build/cross/ARCHITECTURE.
+set -eu
+output=$(realpath -m "$1")
+shift
+cd "$(dirname "$0")/.."
+own=$(realpath "${BERTQA_PREFIX:-build}")
+mkdir -p "$output"
+rm -f "$output"/libbertqa-*-linux-*.tar.gz "$output"/bertqa-*.whl "$output"/bertqa_*.deb "$output/SHA256SUMS"
+
+made=
+for stage in "$own" "$own"/cross/*/; do
+  [ -e "$stage/bin/bertqa" ] || continue
+  export BERTQA_PREFIX="$stage"
+  made="$made $(Scripts/architecture.sh "$stage/bin/bertqa")"
+  Scripts/tarball.sh "$output"
+  Scripts/wheel.sh "$output" "$@"
+  Scripts/deb.sh "$output"
+done
+(cd "$output" && LC_ALL=C sha256sum libbertqa-*-linux-*.tar.gz bertqa-*.whl bertqa_*.deb > SHA256SUMS)
+echo "$output/SHA256SUMS"
+for machine in x86_64 aarch64; do
+  case $made in
+    *"$machine"*) ;;
+    *) echo "not made: packages for $machine, as $own/cross/$machine has no build (docs/packaging.md)" ;;
+  esac
+done

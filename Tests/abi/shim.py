@@ -3,10 +3,11 @@
 
 usage: shim.py HEADER OUTPUT.c OUTPUT.suppr
 
-libbertqa.so itself says nothing of C types, as it is compiled from Swift, which checks its functions against
-the header. So abidiff compares libraries of stubs: every function, the constants as one enumeration, and for
-structs that may grow (those that begin with struct_size) a variable for each member, of which a type says the
-member's offset and type. The suppression file keeps abidiff from comparing those structs as a whole.
+libbertqa.so itself says nothing of C types, as it is compiled from Swift; signatures.sh compares its functions with
+the header. So abidiff compares libraries of stubs: every function, a variable for each constant with an enumeration
+of its own, as abidiff takes two for equal that have the same set of numbers, and for structs that may grow (those
+that begin with struct_size) a variable for each member, of which a type says the member's offset and type. The
+suppression file keeps abidiff from comparing those structs as a whole.
 """
 
 import os
@@ -44,7 +45,7 @@ def main():
 
     lines = [f'#include "{pathlib.Path(header).resolve()}"']
     lines += [f"{function} {{ __builtin_trap(); }}" for function in functions]
-    lines += ["enum constants {", *[f"  value_of_{name} = {name}," for name in constants], "} constants;"]
+    lines += [f"enum constant_{name} {{ value_of_{name} = {name} }} constant_{name};" for name in constants]
     for struct, member in members:
         name = f"{struct}_{member}"
         lines.append(

@@ -318,7 +318,7 @@ def test_summary(tmp_path):
     assert (numbers["blank_lines"], numbers["written"], numbers["dead_letters"]) == (1, 152, 0)
     assert numbers["failed_by_kind"] == {
         "invalid_record": 1, "missing_field": 1, "wrong_type": 0, "record_too_large": 0, "document_too_large": 0,
-        "refused": 0, "truncated": 0, "stopped": 0,
+        "refused": 0, "deadline_exceeded": 0, "truncated": 0, "stopped": 0,
     }  # fmt: skip
     assert (numbers["input_bytes"], numbers["output_bytes"]) == (len(data), len(output))
     assert numbers["batches"] >= 3 and numbers["windows"] == 0 and numbers["ended_by"] is None

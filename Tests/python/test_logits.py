@@ -24,6 +24,8 @@ MODELS = [
 TOLERANCES = {"f32": 1e-4, "bf16": 0.012, "int8": 0.04}
 # What norms do not bring back to one size before each addition, rounding moves further.
 PRE_NORM = {"tiny-modernbert": 3}
+# Without VNNI activations have half as many steps; weights have as many as elsewhere.
+FEW_STEPS = {"avx2": 1.5, "avx512": 1.5}
 
 
 def logits_of(context, windows):
@@ -59,7 +61,8 @@ def test_logits(name, isa, precision):
         assert errors.max() <= TOLERANCES[precision]
     else:
         error = numpy.sqrt((errors**2).mean() / (scale**2).mean())
-        assert 0 < error <= TOLERANCES[precision] * PRE_NORM.get(name, 1)
+        steps = FEW_STEPS.get(isa, 1) if precision == "int8" else 1
+        assert 0 < error <= TOLERANCES[precision] * steps * PRE_NORM.get(name, 1)
 
 
 def test_segments_default_to_none(tiny):

@@ -12,41 +12,32 @@ INLINE void keys_to_tile(const uint16_t *k, size_t d, uint16_t *rows) {
     _mm512_storeu_si512(rows + key * 2 * BQ_LANES, _mm512_i32gather_epi32(pairs, from + key, 4));
 }
 
-// Registers as in context_tiles.
 INLINE void score_block_tiles(const int blocks, const head_bf16 *h, size_t block, size_t key_block,
-                              float sums[TILE_BLOCKS][TILE * BQ_LANES]) {
+                              tile_sums *sums) {
   uint16_t rows[TILE * TILE_KEYS] __attribute__((aligned(64)));
   const bq_attention *a = h->a;
   const uint16_t *q = h->q + block * a->stride;
-  _tile_zero(0);
-  _tile_zero(1);
+  clear_sums(1, blocks);
   for (size_t d = 0; d < a->head_dim; d += TILE_KEYS) {
     keys_to_tile(h->k + key_block * a->stride, d, rows);
-    _tile_loadd(4, rows, TILE_BYTES);
-    _tile_loadd(6, q + d * BQ_LANES, TILE_BYTES);
-    _tile_dpbf16ps(0, 4, 6);
-    if (blocks > 1) {
-      _tile_loadd(7, q + a->stride + d * BQ_LANES, TILE_BYTES);
-      _tile_dpbf16ps(1, 4, 7);
-    }
+    add_tiles(1, 1, blocks, rows, TILE_BYTES, q + d * BQ_LANES, TILE_BYTES, a->stride * sizeof *q);
   }
-  _tile_stored(0, sums[0], TILE_BYTES);
-  if (blocks > 1) _tile_stored(1, sums[1], TILE_BYTES);
+  store_sums(1, blocks, sums);
 }
 
 // As score_keys_bf16.
 INLINE void score_keys_tiles(const int blocks, const int biased, const head_bf16 *h, size_t block,
                              float *strip, V most[TILE_VECS]) {
-  float sums[TILE_BLOCKS][TILE * BQ_LANES] __attribute__((aligned(64)));
+  tile_sums sums;
   const bq_attention *a = h->a;
   BQ_UNROLL_FOR (int b = 0; b < blocks; b++) most[b] = v_splat(-INFINITY);
   for (size_t key = a->key_begin; key < a->key_end;) {
     const size_t lane = key % BQ_LANES, left = a->key_end - key;
     const size_t run = left < BQ_LANES - lane ? left : BQ_LANES - lane;
-    score_block_tiles(blocks, h, block, key / BQ_LANES, sums);
+    score_block_tiles(blocks, h, block, key / BQ_LANES, &sums);
     for (size_t r = 0; r < run; r++, strip += blocks * BQ_LANES)
       BQ_UNROLL_FOR (int b = 0; b < blocks; b++) {
-        V score = v_load(sums[b] + (lane + r) * BQ_LANES);
+        V score = (V)vi_load(sums.of[0][b] + (lane + r) * BQ_LANES);
         if (biased) score = add_bias(a, score, block, b, key + r);
         most[b] = v_max(most[b], score);
         v_store(strip + b * VL, score);
@@ -80,17 +71,17 @@ INLINE void values_to_tile(const bq_attention *a, const uint16_t *v, size_t d, s
 INLINE void context_values(const int blocks, const bq_attention *a, const uint16_t *v,
                            const V *inverse, size_t block, float *out) {
   uint16_t rows[2 * TILE * TILE_KEYS] __attribute__((aligned(64)));
-  int32_t sums[2][2][TILE * BQ_LANES] __attribute__((aligned(64)));
+  tile_sums sums;
   const size_t keys = a->key_end - a->key_begin, width = (size_t)blocks * TILE_BYTES;
   for (size_t d = 0; d < a->head_dim; d += 2 * TILE) {
     const char *weights = (const char *)a->scratch;
-    clear_context(2, blocks);
+    clear_sums(2, blocks);
     for (size_t key = 0; key < keys; key += TILE_KEYS, weights += TILE * width) {
       values_to_tile(a, v, d, key, rows);
-      add_context(2, blocks, rows, weights, width);
+      add_tiles(1, 2, blocks, rows, TILE_BYTES, weights, width, TILE_BYTES);
     }
-    store_context(2, blocks, sums);
-    finish_context(2, blocks, a, sums, inverse, d, block, out);
+    store_sums(2, blocks, &sums);
+    finish_context(2, blocks, a, &sums, inverse, d, block, out);
   }
 }
 

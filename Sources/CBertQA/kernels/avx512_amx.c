@@ -25,21 +25,13 @@
 #include "quantize.inc.h"
 #include "s8_kernels.inc.h"
 
-enum {
-  TILE = 16,        // rows of a tile
-  TILE_BYTES = 64,  // bytes of a row of a tile
-  SUMS_ROWS = 8,    // outputs that are finished at once
-};
+enum { SUMS_ROWS = 8 };  // outputs that are finished at once
 
 // What value_tiles.inc.h has is for whole tiles of features.
 #define HAS_VALUE_TILES
+#include "tile_sums.inc.h"
 #include "value_tiles.inc.h"
 #include "s8_attention.inc.h"
-
-// The sums of a product: of two tiles of weights and two blocks, int32 or float.
-typedef struct {
-  int32_t of[2][2][TILE * BQ_LANES] __attribute__((aligned(64)));
-} tile_sums;
 
 // A linear layer's call. Four bytes of a weight row, four int8 or two bfloat16, meet 64 of a block's activations.
 typedef struct {
@@ -52,53 +44,20 @@ typedef struct {
   size_t y_stride;
 } product;
 
-INLINE void use_tiles(void) {
-  // Palette 1, all eight registers full.
-  static const struct {
-    uint8_t palette, start, reserved[14];
-    uint16_t row_bytes[16];
-    uint8_t rows[16];
-  } shapes __attribute__((aligned(64))) = {
-      1, 0, {0}, {64, 64, 64, 64, 64, 64, 64, 64}, {16, 16, 16, 16, 16, 16, 16, 16}};
-  _tile_loadconfig(&shapes);
-}
-
 #include "attention_tiles.inc.h"
-
-// Registers 0 … 3 are the sums, 4 and 5 weights, 6 and 7 activations.
-#define BQ_MULTIPLY_TILES(dot)                                        \
-  for (size_t k = 0; k < row; k += TILE_BYTES) {                      \
-    if (ahead)                                                        \
-      BQ_UNROLL_FOR (int r = 0; r < rows * TILE; r++)                 \
-        __builtin_prefetch(w + (rows * TILE + r) * row + k, 0, 2);    \
-    _tile_loadd(4, w + k, row);                                       \
-    _tile_loadd(6, x + k * BQ_LANES, TILE_BYTES);                     \
-    dot(0, 4, 6);                                                     \
-    if (blocks > 1) _tile_loadd(7, other + k * BQ_LANES, TILE_BYTES); \
-    if (blocks > 1) dot(1, 4, 7);                                     \
-    if (rows > 1) _tile_loadd(5, w + TILE * row + k, row);            \
-    if (rows > 1) dot(2, 5, 6);                                       \
-    if (rows > 1 && blocks > 1) dot(3, 5, 7);                         \
-  }
 
 // `rows` tiles of weights by `blocks` blocks. `ahead`: also asks for the rows that follow, which come from
 // memory at its latency else.
 INLINE void multiply_tiles(const int bf16, const int rows, const int blocks, const int ahead,
                            const char *w, const char *x, size_t row, tile_sums *sums) {
-  const char *other = x + row * BQ_LANES;
-  _tile_zero(0);
-  if (blocks > 1) _tile_zero(1);
-  if (rows > 1) _tile_zero(2);
-  if (rows > 1 && blocks > 1) _tile_zero(3);
-  if (bf16) {
-    BQ_MULTIPLY_TILES(_tile_dpbf16ps)
-  } else {
-    BQ_MULTIPLY_TILES(_tile_dpbsud)
+  clear_sums(rows, blocks);
+  for (size_t k = 0; k < row; k += TILE_BYTES) {
+    if (ahead)
+      BQ_UNROLL_FOR (int r = 0; r < rows * TILE; r++)
+        __builtin_prefetch(w + (rows * TILE + r) * row + k, 0, 2);
+    add_tiles(bf16, rows, blocks, w + k, row, x + k * BQ_LANES, TILE_BYTES, row * BQ_LANES);
   }
-  _tile_stored(0, sums->of[0][0], TILE_BYTES);
-  if (blocks > 1) _tile_stored(1, sums->of[0][1], TILE_BYTES);
-  if (rows > 1) _tile_stored(2, sums->of[1][0], TILE_BYTES);
-  if (rows > 1 && blocks > 1) _tile_stored(3, sums->of[1][1], TILE_BYTES);
+  store_sums(rows, blocks, sums);
 }
 
 INLINE void finish_bf16(const int blocks, const product *p, size_t o, size_t b,
@@ -206,7 +165,7 @@ TARGET static void attention_s8(const bq_attention *a, const float *q, const flo
 const bq_kernels bq_kernels_avx512_amx = {
     .isa = BQ_ISA_AVX512_AMX,
     BQ_AVX512_F32,
-    .byte_steps = 253,
+    .byte_steps = BYTE_STEPS,
     .quantize_u8 = bq_quantize_u8_avx512_vnni_bf16,
     .linear_s8 = bq_linear_s8_avx512_amx,
     .attention_s8 = attention_s8,

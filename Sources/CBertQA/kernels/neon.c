@@ -76,7 +76,7 @@ INLINE void dots_tile_s8(const int rows, const int blocks, const int8_t *w, cons
 const bq_kernels bq_kernels_neon = {
     .isa = BQ_ISA_NEON,
     BQ_NEON_F32,
-    .byte_steps = 253,
+    .byte_steps = BYTE_STEPS,
     .quantize_u8 = bq_quantize_u8_neon,
     .linear_s8 = bq_linear_s8_neon,
 };

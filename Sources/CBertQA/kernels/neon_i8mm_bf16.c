@@ -35,7 +35,7 @@ INLINE void dots_tile_s8(const int rows, const int blocks, const int8_t *w, cons
 const bq_kernels bq_kernels_neon_i8mm_bf16 = {
     .isa = BQ_ISA_NEON_I8MM_BF16,
     BQ_NEON_F32,
-    .byte_steps = 253,
+    .byte_steps = BYTE_STEPS,
     .quantize_u8 = bq_quantize_u8_neon_i8mm_bf16,
     .linear_s8 = bq_linear_s8_neon_i8mm_bf16,
     .attention_s8 = bq_attention_s8_neon_i8mm_bf16,

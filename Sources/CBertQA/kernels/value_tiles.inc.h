@@ -1,9 +1,6 @@
 // Template: an attention's context, weights of keys by values, by AMX: tiles of 16 features of 32 keys by tiles of 16
 // pairs of keys of 16 queries. Tiles begin at the first key, so that results do not depend on where a window
-// lies. The including file includes bf16_kernels.inc.h before it and defines
-//   TILE, TILE_BYTES  rows of a tile and bytes of its row
-
-enum { TILE_KEYS = TILE_BYTES / (int)sizeof(uint16_t) };
+// lies. The including file includes bf16_kernels.inc.h and tile_sums.inc.h before it.
 
 // values[key / 32][head_dim][32], bfloat16, of keys from key_begin on; 0 where no key is left. v: from
 // key_begin's block on.
@@ -28,38 +25,10 @@ INLINE void values_to_tiles(const bq_attention *a, const float *v, uint16_t *val
   }
 }
 
-// Registers 0 … 3 are the context, of `rows` tiles of features and `blocks` blocks, 4 and 5 values, 6 and 7 weights.
-INLINE void clear_context(const int rows, const int blocks) {
-  _tile_zero(0);
-  if (blocks > 1) _tile_zero(1);
-  if (rows > 1) _tile_zero(2);
-  if (rows > 1 && blocks > 1) _tile_zero(3);
-}
-
-// Of 32 keys; `width`: bytes of the weights of a pair of keys.
-INLINE void add_context(const int rows, const int blocks, const uint16_t *values,
-                        const char *weights, size_t width) {
-  _tile_loadd(4, values, TILE_BYTES);
-  _tile_loadd(6, weights, width);
-  _tile_dpbf16ps(0, 4, 6);
-  if (blocks > 1) _tile_loadd(7, weights + TILE_BYTES, width);
-  if (blocks > 1) _tile_dpbf16ps(1, 4, 7);
-  if (rows > 1) _tile_loadd(5, values + TILE * TILE_KEYS, TILE_BYTES);
-  if (rows > 1) _tile_dpbf16ps(2, 5, 6);
-  if (rows > 1 && blocks > 1) _tile_dpbf16ps(3, 5, 7);
-}
-
-INLINE void store_context(const int rows, const int blocks, int32_t sums[2][2][TILE * BQ_LANES]) {
-  _tile_stored(0, sums[0][0], TILE_BYTES);
-  if (blocks > 1) _tile_stored(1, sums[0][1], TILE_BYTES);
-  if (rows > 1) _tile_stored(2, sums[1][0], TILE_BYTES);
-  if (rows > 1 && blocks > 1) _tile_stored(3, sums[1][1], TILE_BYTES);
-}
-
 // Features from `d` on of the queries of block `block` …
 INLINE void finish_context(const int rows, const int blocks, const bq_attention *a,
-                           int32_t sums[2][2][TILE * BQ_LANES], const V *inverse, size_t d,
-                           size_t block, float *out) {
+                           const tile_sums *sums, const V *inverse, size_t d, size_t block,
+                           float *out) {
   enum { ROWS = 8 };
   const size_t from = block * BQ_LANES, end = a->query_end - from;
   const size_t begin = a->query_begin > from ? a->query_begin - from : 0;
@@ -68,7 +37,7 @@ INLINE void finish_context(const int rows, const int blocks, const bq_attention 
     V acc[ROWS][TILE_VECS];
     BQ_UNROLL_FOR (size_t r = 0; r < ROWS; r++)
       BQ_UNROLL_FOR (int b = 0; b < blocks; b++)
-        acc[r][b] = (V)vi_load(sums[i / TILE][b] + (i % TILE + r) * BQ_LANES);
+        acc[r][b] = (V)vi_load(sums->of[i / TILE][b] + (i % TILE + r) * BQ_LANES);
     store_queries(ROWS, blocks, acc, inverse, begin, end, to + i * BQ_LANES, a->out_stride);
   }
 }
@@ -83,17 +52,17 @@ INLINE void clear_rest(const int blocks, const bq_attention *a) {
 INLINE void context_rows(const int rows, const int blocks, const bq_attention *a,
                          const uint16_t *values, const V *inverse, size_t d, size_t block,
                          float *out) {
-  int32_t sums[2][2][TILE * BQ_LANES] __attribute__((aligned(64)));
+  tile_sums sums;
   const size_t width = (size_t)blocks * TILE_BYTES;
   const char *weights = (const char *)a->scratch;
   values += d * TILE_KEYS;
-  clear_context(rows, blocks);
+  clear_sums(rows, blocks);
   for (size_t key = a->key_begin; key < a->key_end; key += TILE_KEYS) {
-    add_context(rows, blocks, values, weights, width);
+    add_tiles(1, rows, blocks, values, TILE_BYTES, weights, width, TILE_BYTES);
     values += a->head_dim * TILE_KEYS, weights += TILE * width;
   }
-  store_context(rows, blocks, sums);
-  finish_context(rows, blocks, a, sums, inverse, d, block, out);
+  store_sums(rows, blocks, &sums);
+  finish_context(rows, blocks, a, &sums, inverse, d, block, out);
 }
 
 // As context_keys_bf16, of values_to_tiles.

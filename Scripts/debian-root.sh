@@ -1,20 +1,30 @@
 #!/bin/sh
-# Makes a directory the root of a Debian 13, for chroot, with the packages that README.md names for a build there, and
-# no others.
-# usage: debian-root.sh ARCHITECTURE DIRECTORY    ARCHITECTURE as Debian names it: amd64, arm64
+# Makes a directory the root of a minimal Debian with some packages, for chroot. One that is there is complete.
+# usage: debian-root.sh SUITE ARCHITECTURE DIRECTORY ARGUMENT...
+# ARCHITECTURE as Debian names it: amd64, arm64. ARGUMENT: a package, or an option of apt-get install.
 # Environment: DEBIAN_MIRROR (default: debootstrap's). Needs root, debootstrap, and for the programs of another
 # architecture than this machine's an emulator that the kernel knows (qemu-user-static).
 set -eu
-if [ $# != 2 ]; then
+if [ $# -lt 4 ]; then
   sed -n 's/^# usage: /usage: /p' "$0" >&2
   exit 2
 fi
-root=$2
-if [ -e "$root/etc/debian_version" ]; then
-  echo "$root has a system already" >&2
+suite=$1
+architecture=$2
+root=$3
+shift 3
+if [ -e "$root" ]; then
+  echo "$root is there already" >&2
   exit 1
 fi
+mkdir -p "$(dirname "$root")"
+partial=$(mktemp -d "$root.partial.XXXXXX")
+trap 'rm -rf "$partial"' EXIT
 # shellcheck disable=SC2086 # none, or one word
-debootstrap --variant=minbase --arch="$1" trixie "$root" ${DEBIAN_MIRROR:-}
-# The package's only question is whether /usr/bin/swift may be its own: the answer is yes unless another has it.
-DEBIAN_FRONTEND=noninteractive chroot "$root" apt-get install -qy swiftlang make g++
+debootstrap --variant=minbase --arch="$architecture" "$suite" "$partial" ${DEBIAN_MIRROR:-}
+# A question is answered by its default: that of Debian's Swift is whether /usr/bin/swift may be its own.
+DEBIAN_FRONTEND=noninteractive chroot "$partial" apt-get install -qy "$@"
+rm -rf "$partial"/var/cache/apt/archives/*.deb
+chmod 755 "$partial"
+mv "$partial" "$root"
+trap - EXIT

@@ -11,9 +11,10 @@ skip() {
   exit 0
 }
 [ "$(id -u)" = 0 ] || skip "needs root"
-if [ ! -e "$root/etc/debian_version" ]; then
+if [ ! -e "$root" ]; then
   command -v debootstrap > /dev/null || skip "needs debootstrap, or a root in $root"
-  Scripts/debian-root.sh "${DEBIAN_ARCHITECTURE:-$(dpkg --print-architecture)}" "$root"
+  # The packages that docs/packaging.md names, and no others.
+  Scripts/debian-root.sh trixie "${DEBIAN_ARCHITECTURE:-$(dpkg --print-architecture)}" "$root" swiftlang make g++
 fi
 
 # The sources as they are now. What an earlier run has built stays: the build goes on from there.

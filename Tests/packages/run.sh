@@ -3,7 +3,7 @@
 # each architecture of which there are packages; those of another one than this machine's under emulation.
 # usage: run.sh DIRECTORY
 # Environment: BERTQA_ROOTS, where the systems are kept for the next time (default: /var/tmp/bertqa-roots);
-# BERTQA_SUITES (default: bookworm trixie); BERTQA_MIRROR, of Debian.
+# BERTQA_SUITES (default: bookworm trixie); what Scripts/debian-root.sh reads.
 set -eu
 packages=$(realpath "$1")
 cd "$(dirname "$0")"
@@ -19,11 +19,8 @@ foreign_runs() { # foreign_runs MACHINE: whether the kernel starts its programs,
 make_root() { # make_root SUITE ARCHITECTURE DIRECTORY: Debian's minimum, and Python
   echo "making $3"
   mkdir -p "$roots"
-  partial=$(mktemp -d "$roots/partial.XXXXXX")
-  debootstrap --variant=minbase --arch="$2" --include=python3,python3-pip,python3-venv "$1" "$partial" \
-    "${BERTQA_MIRROR:-http://deb.debian.org/debian}" > "$3.log" 2>&1 || { tail -n 20 "$3.log"; exit 1; }
-  rm -rf "$partial"/var/cache/apt/archives/*.deb
-  mv "$partial" "$3"
+  ../../Scripts/debian-root.sh "$1" "$2" "$3" --no-install-recommends python3 python3-pip python3-venv > "$3.log" 2>&1 ||
+    { tail -n 20 "$3.log"; exit 1; }
 }
 
 copy=

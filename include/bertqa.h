@@ -930,9 +930,8 @@ BERTQA_MUST_CHECK bertqa_status bertqa_quantize(const char *directory, const cha
 /* ---- The process ----------------------------------------------------------------------------- */
 
 /* Does once, while fork() waits, what the functions of this library would do when each is first called;
- * see FORK above. bertqa_quantize and bertqa_trainer_finish write files and are not included: do not
- * fork while another thread is in the first call of these. Takes some ten milliseconds, and no time when
- * called again. Errors: none. */
+ * see FORK above. Reads and writes no files. Takes some ten milliseconds, and no time when called again.
+ * Errors: none. */
 BERTQA_MUST_CHECK bertqa_status bertqa_warm_up(void);
 
 /* How many threads work at once in this process at most, callers included: 1...1024, or 0 (as at

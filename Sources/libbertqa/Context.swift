@@ -68,7 +68,7 @@ private func create(
 }
 
 /// Files by name; their bytes stay the caller's.
-private func fileArguments(
+func fileArguments(
   _ files: UnsafePointer<bertqa_file>?, _ count: Int
 ) throws(BertQAError) -> [String: UnsafeRawBufferPointer] {
   try checkCount(count)

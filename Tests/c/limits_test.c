@@ -9,13 +9,11 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/time.h>
 #include <time.h>
 
 #include "check.h"
 
-/* ---- The clock. This program's functions take the place of the C library's: the time of day jumps by a day at
- * every look, back and forth; the monotonic clock is the system's. */
+/* ---- The clock. The time of day jumps by a day at every look, back and forth. */
 
 static atomic_long looks_at_the_day;
 
@@ -25,26 +23,7 @@ static void jump(struct timespec *time) {
   time->tv_nsec = 0;
 }
 
-int clock_gettime(clockid_t clock, struct timespec *time) {
-  if (clock == CLOCK_MONOTONIC) return (int)syscall(SYS_clock_gettime, clock, time);
-  jump(time);
-  return 0;
-}
-
-int gettimeofday(struct timeval *restrict time, void *restrict zone) {
-  (void)zone;
-  struct timespec now;
-  jump(&now);
-  *time = (struct timeval){now.tv_sec, 0};
-  return 0;
-}
-
-time_t time(time_t *where) {
-  struct timespec now;
-  jump(&now);
-  if (where != NULL) *where = now.tv_sec;
-  return now.tv_sec;
-}
+#include "faults/set_clock.h"
 
 /* ---- The control group. What the library opens below /proc/self and /sys/fs/cgroup is below `groups` instead, once
  * that is set. */

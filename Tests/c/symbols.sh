@@ -23,9 +23,9 @@ nm -D --extern-only --defined-only "$library" | sed -n 's/^[0-9a-f]* [^A] \([^@]
 diff -u "$here/symbols.txt" "$out/exported" >&2 || fail "exports differ from symbols.txt"
 diff -u "$here/symbols.txt" "$out/declared" >&2 || fail "the headers' functions differ from symbols.txt"
 for name in $(cat "$here/symbols.txt"); do
-  grep -qw "$name" "$here"/*_test.c || fail "$name is called by no test"
-  grep -qw "$name" "$here/first_use_test.c" ||
-    fail "$name is not called by first_use_test.c: a child forked during its first use may hang"
+  grep -qw "$name" "$here"/*_test.c "$here/everything.h" || fail "$name is called by no test"
+  grep -qw "$name" "$here/everything.h" ||
+    fail "$name is not called by everything.h: a child forked during its first use may hang"
 done
 nm -D --extern-only --defined-only "$library" | grep bertqa_ | grep -qv '@@BERTQA_1$' &&
   fail "a symbol is not of version BERTQA_1"

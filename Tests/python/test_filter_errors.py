@@ -48,6 +48,7 @@ BAD = [
     (b'{"text":"%s"}' % (b"x" * 3000), "document_too_large", "has 3000 bytes, but --max-document-bytes is 2000"),
     (b'{"text":"%s"}' % (b"x" * 9000), "record_too_large", "the record has more than 5000 bytes"),
     (b"x" * 200_000, "record_too_large", "the record has more than 5000 bytes"),
+    (b" " * 6000, "record_too_large", "the record has more than 5000 bytes"),
 ]
 LIMITS = ["--max-record-bytes=5000", "--max-document-bytes=2000"]
 

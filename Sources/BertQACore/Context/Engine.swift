@@ -65,9 +65,13 @@ extension QuestionAnswerer {
           QuestionDocumentPair(question: text, document: .prepared(document)),
         ], options)
     }
-    let expressions = staticBytes("a@b.de -5 US$5 million km 5°C x.com/a http://a U.S. Inc.")
-    for cut in 0..<expressions.count {
-      _ = ExpressionFinder(text: PatternText(bytes: expressions)).extended(TextRange(start: cut, end: cut))
+    // The rules for what is never cut, and for where sentences end.
+    let marks = staticBytes(
+      "a@b.de -5 US$5 million km 5°C x.com/a http://a U.S. Inc. no. 5. Mr. A. It. “No!” No。")
+    for cut in 0..<marks.count {
+      let range = TextRange(start: cut, end: cut)
+      _ = ExpressionFinder(text: PatternText(bytes: marks)).extended(range)
+      _ = try? SentenceFinder(text: marks).sentence(around: range)
     }
   }
 }

@@ -4,7 +4,8 @@ import Glibc
 /// directory beside it, which `commit` renames.
 final class OutputDirectory {
   let path: String
-  private let temporary: String
+  /// nil: nothing is kept.
+  private let temporary: String?
   private var names: [String] = []
   private var isCommitted = false
 
@@ -22,8 +23,14 @@ final class OutputDirectory {
     temporary = try Self.makeTemporary(for: path)
   }
 
+  /// One that keeps nothing of what is written: so that all code that writes runs once in a warm-up.
+  init() {
+    path = ""
+    temporary = nil
+  }
+
   deinit {
-    guard !isCommitted else { return }
+    guard let temporary, !isCommitted else { return }
     for name in names { unlink("\(temporary)/\(name)") }
     rmdir(temporary)
   }
@@ -59,6 +66,7 @@ final class OutputDirectory {
 
   /// A file to be written.
   func makeFile(_ name: String) throws(BertQAError) -> OutputFile {
+    guard let temporary else { return OutputFile() }
     names.append(name)
     return try OutputFile(path: "\(temporary)/\(name)")
   }
@@ -78,6 +86,7 @@ final class OutputDirectory {
 
   /// Puts the directory in its place, durably.
   func commit() throws(BertQAError) {
+    guard let temporary else { return }
     try Self.synchronize(temporary)
     guard rename(temporary, path) == 0 else { throw .system("put in place", path) }
     isCommitted = true

@@ -11,11 +11,18 @@ final class OutputFile {
     guard descriptor >= 0 else { throw .system("create", path) }
   }
 
+  /// One that keeps nothing of what is written: see `OutputDirectory.init()`.
+  init() {
+    path = ""
+    descriptor = -1
+  }
+
   deinit {
     if descriptor >= 0 { close(descriptor) }
   }
 
   func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(BertQAError) {
+    guard descriptor >= 0 else { return }
     var rest = bytes
     var offset = offset
     while let base = rest.baseAddress, rest.count > 0 {
@@ -29,6 +36,7 @@ final class OutputFile {
 
   /// Waits until the contents are on the disk, and closes.
   func finish() throws(BertQAError) {
+    guard descriptor >= 0 else { return }
     var result = fsync(descriptor)
     while result != 0, errno == EINTR { result = fsync(descriptor) }
     guard result == 0 else { throw .system("write", path) }

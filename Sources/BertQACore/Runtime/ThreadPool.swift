@@ -195,7 +195,10 @@ extension ThreadPool {
   /// - Returns: whether all are alive.
   @discardableResult
   func start(_ count: Int) -> Bool {
-    guard started.load(ordering: .relaxed) < count else { return true }
+    started.load(ordering: .relaxed) >= count || ForkGuard.hold { startMissing(of: count) }
+  }
+
+  private func startMissing(of count: Int) -> Bool {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
     guard !isStopping.load(ordering: .relaxed) else { return false }

@@ -182,10 +182,11 @@ final class RecordReader: @unchecked Sendable {  // used by one thread at a time
       awaitsHeader = false
       return try takeHeader(record)
     }
-    if frame.isComplete, isBlank(record.content) {
-      return addBlank(record, frame)
-    } else if record.content.count > limits.recordBytes {
+    // Before blank lines: what of a line has come does not decide what it is.
+    if record.content.count > limits.recordBytes {
       return addPart(frame, isLast: true)
+    } else if frame.isComplete, isBlank(record.content) {
+      return addBlank(record, frame)
     } else if frame.isComplete {
       try scanner.scan(&record, in: block)
     } else {

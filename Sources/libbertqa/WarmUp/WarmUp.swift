@@ -22,6 +22,7 @@ enum WarmUp {
     ZeroModel.embedding.use(Self.embedding)
     ZeroModel.entities.use(Self.entities)
     ZeroModel.recurrent.use(Self.sequences)
+    Self.quantizing()
     Self.training()
     Self.wordCounts()
     _ = bertqa_pool_set_threads(-1)
@@ -261,6 +262,12 @@ extension WarmUp {
     bertqa_sequence_state_free(other)
   }
 
+  fileprivate static func quantizing() {
+    ZeroModel.answering.withFiles { files in
+      _ = try? Quantizer.warmUp(ModelDirectory(borrowing: fileArguments(files, files.count)))
+    }
+  }
+
   fileprivate static func training() {
     var trainer: OpaquePointer?
     _ = bertqa_trainer_create(nil, &trainer)
@@ -269,7 +276,9 @@ extension WarmUp {
     // Fails for want of a second label, before anything is written.
     withText("/\n/\n") { path, _ in _ = bertqa_trainer_finish(trainer, path, nil, nil) }
     bertqa_trainer_free(trainer)
-    let report = TrainingReportHandle(TrainingReport()).passed()
+    var training = TrainingReport()
+    (training.labels, training.labelTexts) = (["a"], [1])
+    let report = TrainingReportHandle(training).passed()
     _ = (bertqa_training_report_summary(report), bertqa_training_report_label_count(report))
     _ = (bertqa_training_report_label_get(report, 0), bertqa_training_report_confusion(report, 0, 0))
     bertqa_training_report_free(report)

@@ -114,20 +114,21 @@ struct ZeroModel {
 
   /// Loads the model through the ABI, has it used, and gives it back.
   func use(_ body: (OpaquePointer) -> Void) {
-    let names = files.keys.map { (name: $0, bytes: files[$0] ?? []) }
-    // Copies at fixed addresses, which the context borrows.
-    let buffers = names.map { CArray($0.bytes) }
-    let strings = names.map { CString($0.name) }
-    let list = names.indices.map {
-      bertqa_file(name: strings[$0].pointer, data: buffers[$0].base, size: buffers[$0].count)
+    withFiles { files in
+      var options = bertqa_context_options()
+      options.struct_size = MemoryLayout<bertqa_context_options>.size
+      options.threads = 1
+      var context: OpaquePointer?
+      _ = bertqa_context_create_from_files(files, files.count, &options, &context)
+      if let context { body(context) }
+      bertqa_context_free(context)
     }
-    var options = bertqa_context_options()
-    options.struct_size = MemoryLayout<bertqa_context_options>.size
-    options.threads = 1
-    var context: OpaquePointer?
-    _ = bertqa_context_create_from_files(list, list.count, &options, &context)
-    if let context { body(context) }
-    bertqa_context_free(context)
-    withExtendedLifetime((buffers, strings)) {}
+  }
+
+  /// The files at fixed addresses, which a context borrows.
+  func withFiles(_ body: ([bertqa_file]) -> Void) {
+    let files = files.map { (name: CString($0.key), bytes: CArray($0.value)) }
+    body(files.map { bertqa_file(name: $0.name.pointer, data: $0.bytes.base, size: $0.bytes.count) })
+    withExtendedLifetime(files) {}
   }
 }

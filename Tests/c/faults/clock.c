@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
-#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -33,30 +32,7 @@ static void jump(struct timespec *time) {
   *time = (struct timespec){1500000000 + (step % 2 ? 86400 : -86400) * (step % 1000), 0};
 }
 
-static int is_of_the_day(clockid_t clock) {
-  return clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE || clock == CLOCK_TAI;
-}
-
-int clock_gettime(clockid_t clock, struct timespec *time) {
-  if (!is_of_the_day(clock)) return (int)syscall(SYS_clock_gettime, clock, time);
-  jump(time);
-  return 0;
-}
-
-int gettimeofday(struct timeval *restrict time, void *restrict zone) {
-  (void)zone;
-  struct timespec now;
-  jump(&now);
-  *time = (struct timeval){now.tv_sec, 0};
-  return 0;
-}
-
-time_t time(time_t *where) {
-  struct timespec now;
-  jump(&now);
-  if (where != NULL) *where = now.tv_sec;
-  return now.tv_sec;
-}
+#include "set_clock.h"
 
 int pthread_cond_timedwait(pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex,
                            const struct timespec *restrict until) {

@@ -39,13 +39,25 @@ public struct Quantizer {
         "\(directory): a \(model.configuration.architecture.name) answers no questions: it has no "
           + "no-answer threshold")
     }
+    return try quantize(model, to: OutputDirectory(path: output), options)
+  }
+
+  /// Quantizes a model in memory and keeps nothing: all of the code runs once.
+  package static func warmUp(_ model: ModelDirectory) throws(BertQAError) {
+    var options = QuantizeOptions()
+    options.noAnswerThreshold = 0
+    _ = try quantize(LoadedModel(model), to: OutputDirectory(), options)
+  }
+
+  private static func quantize(
+    _ model: LoadedModel, to target: OutputDirectory, _ options: QuantizeOptions
+  ) throws(BertQAError) -> QuantizationReport {
     defer { withExtendedLifetime(model) {} }
     let plan = QuantizationPlan(model)
-    let target = try OutputDirectory(path: output)
     let weights = try target.makeFile("model.safetensors")
     var quantizer = Quantizer(writer: try SafetensorsWriter(weights, plan.tensors), options.call)
     try quantizer.write(plan)
-    try target.writeConfiguration(of: model, threshold: noAnswerThreshold)
+    try target.writeConfiguration(of: model, threshold: options.noAnswerThreshold)
     try target.commit()
     return quantizer.report
   }

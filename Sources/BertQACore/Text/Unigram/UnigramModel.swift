@@ -113,22 +113,21 @@ extension UnigramModel: TokenModel {
       let core = markSize > 0 && text[begin] == 0x20 ? begin &+ 1 : begin
       let count = end &- core
       let place = WordPlace(at: begin, core: core, markSize: markSize)
-      if let key = WordKey(text + core, count: count, mode: mode) {
-        if try splits.append(key, at: place, to: &output) { continue }
-        try split(text + core, count, words.mark, parses, &lattice, memory, output.monitor)
-        try Self.append(lattice.pieces, at: place, to: &output)
-        let pieces = UnsafePointer(lattice.pieces.base)
+      let key = WordKey(text + core, count: count, mode: mode)
+      if let key, try splits.append(key, at: place, to: &output) { continue }
+      let longKey =
+        key == nil && count &+ markSize <= LongWordSplits.limit
+        ? LongWordKey(text + core, count: count, mode: mode) : nil
+      if let longKey, try splits.long.append(longKey, at: place, to: &output) { continue }
+      try split(text + core, count, words.mark, parses, &lattice, memory, output.monitor)
+      let pieces = UnsafePointer(lattice.pieces.base)
+      for piece in UnsafeBufferPointer(start: pieces, count: lattice.pieces.count) {
+        try output.append(piece.id, place.start(Int(piece.begin)), place.end(Int(piece.end)))
+      }
+      if let key {
         splits.remember(key, count: lattice.pieces.count) { pieces[$0].inWord }
-      } else if count &+ markSize <= LongWordSplits.limit {
-        let key = LongWordKey(text + core, count: count, mode: mode)
-        if try splits.long.append(key, at: place, to: &output) { continue }
-        try split(text + core, count, words.mark, parses, &lattice, memory, output.monitor)
-        try Self.append(lattice.pieces, at: place, to: &output)
-        let pieces = UnsafePointer(lattice.pieces.base)
-        try splits.long.remember(key, count: lattice.pieces.count) { pieces[$0].inWord }
-      } else {
-        try split(text + core, count, words.mark, parses, &lattice, memory, output.monitor)
-        try Self.append(lattice.pieces, at: place, to: &output)
+      } else if let longKey {
+        try splits.long.remember(longKey, count: lattice.pieces.count) { pieces[$0].inWord }
       }
     }
   }
@@ -151,16 +150,6 @@ extension UnigramModel: TokenModel {
       try lattice.split(word, count: count, self, scores, monitor)
     } else {
       try lattice.split(word, count: count, self, textScores, monitor)
-    }
-  }
-
-  @inline(__always)
-  private static func append(
-    _ pieces: borrowing GrowableBuffer<PlacedPiece>, at place: WordPlace, to output: inout TokenOutput
-  ) throws(BertQAError) {
-    for index in 0..<pieces.count {
-      let piece = pieces[index]
-      try output.append(piece.id, place.start(Int(piece.begin)), place.end(Int(piece.end)))
     }
   }
 }

@@ -42,7 +42,7 @@ public final class WordCountTrainer {
         for text in ["one two", "one two three", "four five", "four six"] {
           try? trainer.add(text, label: String(text.prefix(1)))
         }
-        _ = try? trainer.train(CallMonitor(CallOptions()))
+        _ = try? trainer.finish(OutputDirectory(), CallMonitor(CallOptions()))
       }
     }
   }
@@ -125,8 +125,12 @@ public final class WordCountTrainer {
   /// - Throws: `.invalidArgument` where there are fewer than two labels, fewer texts than folds or no words, or where
   ///   an option leads to weights that are not finite; `.io`; `.cancelled`; `.deadlineExceeded`; `.outOfMemory`.
   public func finish(modelDirectory: String, call: CallOptions? = nil) throws(BertQAError) -> TrainingReport {
-    let output = try OutputDirectory(path: modelDirectory)
-    let monitor = CallMonitor(call ?? options.call)
+    try finish(OutputDirectory(path: modelDirectory), CallMonitor(call ?? options.call))
+  }
+
+  private func finish(
+    _ output: OutputDirectory, _ monitor: CallMonitor
+  ) throws(BertQAError) -> TrainingReport {
     let (model, report) = try train(monitor)
     try model.write(to: output, options: options)
     try monitor.check()

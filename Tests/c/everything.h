@@ -1,0 +1,304 @@
+/* Every function of the headers, called: symbols.sh fails for one that is not named here. */
+#ifndef EVERYTHING_H
+#define EVERYTHING_H
+
+#include <fcntl.h>
+
+#include "check.h"
+
+/* What the rules for words, sentences, addresses and numbers look for. */
+static const char rich[] =
+    "Mr. Smith paid US$12.5 million (no. 5, Oct. 3) in the U.S., e.g. 5 km at -5°C. “Yes!” he said… No? a.b@c.de "
+    "https://x.org/a?b=1 4111 1111 1111 1111, DE89 3704 0044 0532 0130 00, 10.0.0.1, ::1, +49 30 123456; \xef\xac\x81 "
+    "e\xcc\x81 \xe4\xb8\xad\xe5\x9b\xbd\xe3\x80\x82 \xe0\xa4\xb9\xe0\xa4\xbf \xe1\x84\x80\xe1\x85\xa1 \xf0\x9f\xa6\x8a "
+    "\xff\xfe\xe2\x80\x8d O Romeo , Romeo . the king of france jumps over the fox\n\nand the dog.";
+
+static char root[] = "/tmp/bertqa-first-use-XXXXXX";
+
+/* A place for a new model directory of this process. */
+static void new_directory(char path[96], const char *name) {
+  snprintf(path, 96, "%s/%s-%d", root, name, (int)getpid());
+}
+
+static void keep_array(struct ArrowArray *array) { array->release = NULL; }
+static void keep_schema(struct ArrowSchema *schema) { schema->release = NULL; }
+
+/* What takes no context. */
+static void process(void) {
+  bertqa_call_options call;
+  bertqa_context_options context;
+  bertqa_answer_options answer;
+  bertqa_classify_options classify;
+  bertqa_entities_options entities;
+  bertqa_patterns_options patterns;
+  bertqa_word_counts_options counts;
+  bertqa_embed_options embed;
+  bertqa_tokenize_options tokenize;
+  bertqa_document_options document;
+  bertqa_logits_options logits;
+  bertqa_quantize_options quantize;
+  bertqa_train_options train;
+  bertqa_labeler_options labeler;
+  bertqa_sequence_options sequence;
+  bertqa_generate_options generate;
+  bertqa_call_options_init(&call, sizeof call);
+  bertqa_context_options_init(&context, sizeof context);
+  bertqa_answer_options_init(&answer, sizeof answer);
+  bertqa_classify_options_init(&classify, sizeof classify);
+  bertqa_entities_options_init(&entities, sizeof entities);
+  bertqa_patterns_options_init(&patterns, sizeof patterns);
+  bertqa_word_counts_options_init(&counts, sizeof counts);
+  bertqa_embed_options_init(&embed, sizeof embed);
+  bertqa_tokenize_options_init(&tokenize, sizeof tokenize);
+  bertqa_document_options_init(&document, sizeof document);
+  bertqa_logits_options_init(&logits, sizeof logits);
+  bertqa_quantize_options_init(&quantize, sizeof quantize);
+  bertqa_train_options_init(&train, sizeof train);
+  bertqa_labeler_options_init(&labeler, sizeof labeler);
+  bertqa_sequence_options_init(&sequence, sizeof sequence);
+  bertqa_generate_options_init(&generate, sizeof generate);
+  CHECK_STATUS(BERTQA_OK, bertqa_warm_up());
+  CHECK(bertqa_abi_version() == BERTQA_ABI_VERSION && *bertqa_version() != '\0');
+  CHECK(bertqa_deadline_after(1) > 0);
+  CHECK(*bertqa_status_name(0) && *bertqa_precision_name(1) && *bertqa_isa_name(1) && *bertqa_task_name(1));
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_pool_set_threads(-1));
+  CHECK(*bertqa_last_error() && *bertqa_last_error_argument() && bertqa_last_error_item() == SIZE_MAX);
+  CHECK_STATUS(BERTQA_OK, bertqa_pool_start());
+  CHECK_STATUS(BERTQA_OK, bertqa_pool_shutdown());
+  char output[96];
+  new_directory(output, "int8");
+  CHECK_STATUS(BERTQA_OK, bertqa_quantize(tiny, output, &quantize, NULL));
+}
+
+static void contexts(void) {
+  bertqa_context *context;
+  const int directory = open(tiny, O_RDONLY | O_DIRECTORY);
+  CHECK_STATUS(BERTQA_OK, bertqa_context_create_at(directory, NULL, NULL, &context));
+  close(directory);
+  CHECK(bertqa_context_info(context) != NULL && bertqa_context_label_get(context, 0, NULL) == NULL);
+  size_t length;
+  const char *piece = bertqa_context_vocabulary_piece(context, 0, &length);
+  CHECK(piece != NULL && bertqa_context_vocabulary_id(context, piece, length) == 0);
+  bertqa_tokens *tokens;
+  CHECK_STATUS(BERTQA_OK, bertqa_tokenize(context, rich, sizeof rich - 1, NULL, &tokens));
+  CHECK(bertqa_tokens_count(tokens) > 0 && bertqa_tokens_ids(tokens) && bertqa_tokens_ranges(tokens));
+  bertqa_tokens_free(tokens);
+  const int32_t ids[] = {1, 2};
+  const size_t window = 2;
+  float starts[2], ends[2];
+  CHECK_STATUS(BERTQA_OK, bertqa_logits(context, ids, 2, &window, NULL, 1, NULL, starts, ends));
+  bertqa_context_free(context);
+  static const char vocabulary[] = "[UNK]\n[CLS]\n[SEP]\na\n";
+  const bertqa_file file = {"vocab.txt", vocabulary, sizeof vocabulary - 1};
+  const bertqa_context_options options = {.struct_size = sizeof options, .tokenizer_only = BERTQA_ON};
+  CHECK_STATUS(BERTQA_OK, bertqa_context_create_from_files(&file, 1, &options, &context));
+  bertqa_context_free(context);
+  CHECK_STATUS(BERTQA_ERROR_IO, bertqa_context_create("/nonexistent", NULL, &context));
+}
+
+static void answer(void) {
+  bertqa_context *context = tiny_context(2);
+  char *text = made_document(5, 30);
+  bertqa_answer_options options = tiny_options();
+  options.max_windows = 2;
+  bertqa_answers *answers;
+  bertqa_document *document;
+  bertqa_status status;
+  const bertqa_answer_pair pair = {"who?", 4, rich, sizeof rich - 1};
+  const bertqa_text question = {"who?", 4};
+  options.top_k = 20; /* wherever they lie: random weights choose */
+  CHECK_STATUS(BERTQA_OK, bertqa_answer_batch(context, &pair, 1, &options, &answers, &status));
+  bertqa_answers_free(answers);
+  CHECK_STATUS(BERTQA_OK, bertqa_document_create(context, text, strlen(text), NULL, &document));
+  CHECK_STATUS(BERTQA_OK, bertqa_document_answer_batch(context, document, &question, 1, &options, &answers, NULL));
+  bertqa_answers_free(answers);
+  CHECK_STATUS(BERTQA_OK, bertqa_document_answer(context, document, "who?", 4, &options, &answers));
+  CHECK(bertqa_answers_summary(answers) != NULL);
+  for (size_t i = 0; i < bertqa_answers_count(answers); i++) CHECK(bertqa_answers_get(answers, i) != NULL);
+  bertqa_answers_free(answers);
+  bertqa_document_free(document);
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_answer(context, NULL, 1, "", 0, NULL, &answers));
+  const int64_t offsets[] = {0, 4};
+  const void *buffers[] = {NULL, offsets, "who?"};
+  const struct ArrowArray array = {.length = 1, .n_buffers = 3, .buffers = buffers, .release = keep_array};
+  const struct ArrowSchema schema = {.format = "U", .release = keep_schema};
+  struct ArrowArray out;
+  struct ArrowSchema out_schema;
+  const bertqa_column column = {&array, &schema};
+  CHECK_STATUS(BERTQA_OK, bertqa_answer_arrow(context, column, column, NULL, &out, &out_schema));
+  out.release(&out), out_schema.release(&out_schema);
+  free(text);
+  bertqa_context_free(context);
+}
+
+static void classify_and_embed(void) {
+  bertqa_context *context = fixture_context("tiny-bert-classifier", 2);
+  bertqa_classification *classification;
+  const bertqa_text_pair text = {"the king", 8, NULL, 0};
+  CHECK_STATUS(BERTQA_OK, bertqa_classify(context, rich, 200, NULL, &classification));
+  CHECK(bertqa_classification_count(classification) > 0 && bertqa_classification_get(classification, 0));
+  CHECK(bertqa_classification_summary(classification) != NULL);
+  bertqa_classification_free(classification);
+  CHECK_STATUS(BERTQA_OK, bertqa_classify_batch(context, &text, 1, NULL, &classification, NULL));
+  bertqa_classification_free(classification);
+  const int64_t offsets[] = {0, 8};
+  const void *buffers[] = {NULL, offsets, "the king"};
+  const struct ArrowArray array = {.length = 1, .n_buffers = 3, .buffers = buffers, .release = keep_array};
+  const struct ArrowSchema schema = {.format = "U", .release = keep_schema};
+  struct ArrowArray out;
+  struct ArrowSchema out_schema;
+  const bertqa_column column = {&array, &schema};
+  CHECK_STATUS(BERTQA_OK, bertqa_classify_arrow(context, column, NULL, &out, &out_schema));
+  out.release(&out), out_schema.release(&out_schema);
+  bertqa_context_free(context);
+  context = fixture_context("tiny-bert-embedder", 2);
+  const bertqa_example example = {"the king", 8, "a", 1};
+  const size_t size = bertqa_context_info(context)->embedding_length;
+  float *vector = calloc(size, sizeof *vector);
+  CHECK_STATUS(BERTQA_OK, bertqa_embed(context, &text, 1, NULL, vector, size, NULL));
+  free(vector);
+  bertqa_labeler *labeler;
+  CHECK_STATUS(BERTQA_OK, bertqa_labeler_create(context, &example, 1, NULL, &labeler));
+  CHECK_STATUS(BERTQA_OK, bertqa_labeler_classify(labeler, &text, 1, NULL, &classification, NULL));
+  bertqa_classification_free(classification);
+  CHECK(bertqa_labeler_label_count(labeler) == 1 && bertqa_labeler_label_get(labeler, 0, NULL) != NULL);
+  bertqa_labeler_free(labeler);
+  bertqa_context_free(context);
+}
+
+static void find_entities(void) {
+  bertqa_context *context = fixture_context("tiny-bert-entities", 2);
+  bertqa_entity_list *lists[2];
+  const bertqa_text item = {rich, sizeof rich - 1};
+  CHECK_STATUS(BERTQA_OK, bertqa_entities(context, rich, sizeof rich - 1, NULL, &lists[0]));
+  CHECK(bertqa_entity_list_summary(lists[0]) != NULL);
+  bertqa_entity_list_free(lists[0]);
+  CHECK_STATUS(BERTQA_OK, bertqa_entities_batch(context, &item, 1, NULL, &lists[0], NULL));
+  CHECK_STATUS(BERTQA_OK, bertqa_patterns(rich, sizeof rich - 1, NULL, &lists[1]));
+  CHECK(bertqa_entity_list_count(lists[1]) > 2 && bertqa_entity_list_get(lists[1], 0) != NULL);
+  char redacted[4 * sizeof rich];
+  size_t needed;
+  CHECK_STATUS(BERTQA_OK, bertqa_redact(rich, sizeof rich - 1, (const bertqa_entity_list *const *)lists, 2, NULL, 0,
+                                        redacted, sizeof redacted, &needed));
+  bertqa_entity_list_free(lists[0]);
+  bertqa_entity_list_free(lists[1]);
+  const int64_t offsets[] = {0, sizeof rich - 1};
+  const void *buffers[] = {NULL, offsets, rich};
+  const struct ArrowArray array = {.length = 1, .n_buffers = 3, .buffers = buffers, .release = keep_array};
+  const struct ArrowSchema schema = {.format = "U", .release = keep_schema};
+  struct ArrowArray out;
+  struct ArrowSchema out_schema;
+  const bertqa_column column = {&array, &schema};
+  CHECK_STATUS(BERTQA_OK, bertqa_entities_arrow(context, column, NULL, &out, &out_schema));
+  out.release(&out), out_schema.release(&out_schema);
+  bertqa_context_free(context);
+}
+
+static void train(void) {
+  bertqa_trainer *trainer;
+  bertqa_training_report *report;
+  char output[96];
+  new_directory(output, "trained");
+  const bertqa_train_options options = {
+      .struct_size = sizeof options, .folds = 2, .calibrate = BERTQA_ON, .threads = 1};
+  CHECK_STATUS(BERTQA_OK, bertqa_trainer_create(&options, &trainer));
+  CHECK_STATUS(BERTQA_OK, bertqa_trainer_set_group(trainer, "", 0));
+  for (int i = 0; i < 4; i++) {
+    const char *words = i % 2 ? "one two three" : "four five six";
+    CHECK_STATUS(BERTQA_OK, bertqa_trainer_add(trainer, words, strlen(words), i % 2 ? "b" : "a", 1, NULL));
+  }
+  CHECK_STATUS(BERTQA_OK, bertqa_trainer_finish(trainer, output, NULL, &report));
+  CHECK(bertqa_training_report_summary(report) && bertqa_training_report_label_count(report) == 2);
+  CHECK(bertqa_training_report_label_get(report, 0) != NULL);
+  (void)bertqa_training_report_confusion(report, 0, 1);
+  bertqa_training_report_free(report);
+  bertqa_trainer_free(trainer);
+  bertqa_context *context = context_of(output, 1);
+  bertqa_classification *classification;
+  const bertqa_classify_options explained = {.struct_size = sizeof explained, .contributions = 1};
+  CHECK_STATUS(BERTQA_OK, bertqa_classify(context, "one two three", 13, &explained, &classification));
+  CHECK(bertqa_classification_contribution_count(classification) == 1);
+  CHECK(bertqa_classification_contribution_get(classification, 0) != NULL);
+  bertqa_classification_free(classification);
+  bertqa_context_free(context);
+}
+
+static void count_words(void) {
+  bertqa_word_count_list *list;
+  CHECK_STATUS(BERTQA_OK, bertqa_word_counts(rich, sizeof rich - 1, NULL, &list));
+  CHECK(bertqa_word_count_list_count(list) > 2 && bertqa_word_count_list_get(list, 0) != NULL);
+  bertqa_word_count_list_free(list);
+}
+
+static void predict(void) {
+  bertqa_context *context = fixture_context("tiny-lstm", 2);
+  bertqa_prediction *prediction;
+  bertqa_sequence_state *state;
+  bertqa_generation *generation;
+  size_t order[2];
+  const bertqa_text continuations[] = {{"Romeo", 5}, {"night .", 7}};
+  CHECK_STATUS(BERTQA_OK, bertqa_sequence_predict(context, "O", 1, NULL, NULL, &prediction, &state));
+  CHECK_STATUS(BERTQA_OK, bertqa_sequence_generate(context, "O", 1, state, NULL, &generation));
+  CHECK_STATUS(BERTQA_OK, bertqa_sequence_rank(context, "O", 1, continuations, 2, state, NULL, order, NULL, NULL));
+  CHECK(bertqa_prediction_count(prediction) > 0 && bertqa_prediction_get(prediction, 0) != NULL);
+  CHECK(bertqa_prediction_probabilities(prediction) != NULL && !bertqa_prediction_is_unknown(prediction));
+  bertqa_prediction_free(prediction);
+  bertqa_sequence_state *read;
+  CHECK_STATUS(BERTQA_OK, bertqa_sequence_predict_text(context, "O Romeo", 7, state, NULL, &prediction, &read));
+  bertqa_prediction_free(prediction);
+  bertqa_sequence_state_free(read);
+  size_t size;
+  CHECK(bertqa_generation_text(generation, &size) != NULL && bertqa_generation_state(generation) != NULL);
+  if (bertqa_generation_count(generation) > 0) CHECK(bertqa_generation_get(generation, 0) != NULL);
+  (void)(bertqa_generation_stop(generation) + (int)bertqa_generation_unknown_count(generation));
+  bertqa_generation_free(generation);
+  bertqa_sequence_score score = BERTQA_SEQUENCE_SCORE_INIT;
+  CHECK_STATUS(BERTQA_OK, bertqa_sequence_likelihood(context, "O Romeo", 7, state, NULL, &score));
+  const size_t length = bertqa_context_sequence_info(context)->state_length;
+  float *values = calloc(length, sizeof *values);
+  bertqa_sequence_state *other;
+  CHECK_STATUS(BERTQA_OK, bertqa_sequence_state_export(state, values, length));
+  CHECK_STATUS(BERTQA_OK, bertqa_sequence_state_import(context, values, length, &other));
+  free(values);
+  bertqa_sequence_state_free(other);
+  bertqa_sequence_state_free(bertqa_sequence_state_clone(state));
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_sequence_state_serialize(state, NULL, 0, &size));
+  char *bytes = malloc(size);
+  CHECK_STATUS(BERTQA_OK, bertqa_sequence_state_serialize(state, bytes, size, &size));
+  CHECK_STATUS(BERTQA_OK, bertqa_sequence_state_deserialize(context, bytes, size, &other));
+  free(bytes);
+  bertqa_sequence_state_free(other);
+  const int32_t id = 0;
+  const bertqa_sequence_state *const states[] = {state};
+  CHECK_STATUS(BERTQA_OK, bertqa_sequence_step(context, &id, states, 1, NULL, &other, NULL, 0));
+  bertqa_sequence_state_free(other);
+  bertqa_sequence_state_free(state);
+  bertqa_context_free(context);
+}
+
+static void *use_everything(void *unused) {
+  process();
+  contexts();
+  answer();
+  classify_and_embed();
+  find_entities();
+  train();
+  count_words();
+  predict();
+  return unused;
+}
+
+static void begin_everything(void) {
+  if (mkdtemp(root) == NULL) {
+    perror(root);
+    exit(2);
+  }
+}
+
+static void end_everything(void) {
+  char command[96];
+  snprintf(command, sizeof command, "rm -rf %s", root);
+  CHECK(system(command) == 0);
+}
+
+#endif

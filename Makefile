@@ -11,6 +11,8 @@ TOPICS  ?= $(wildcard ../shared/data/topics_train.jsonl)
 PASSAGES ?= $(wildcard ../shared/data/qa_train.jsonl.xz)
 LIBDIR  ?= $(PREFIX)/lib
 SWIFT   ?= swift
+# Of `swift build`, such as those of another architecture (Scripts/cross-arm64.sh).
+SWIFT_OPTIONS ?=
 PYTHON  ?= python3
 
 header  := include/bertqa.h
@@ -23,7 +25,7 @@ library := libbertqa.so.$(abi).$(call number,VERSION_MINOR).$(call number,VERSIO
 stage   := $(CURDIR)/build
 venv    := .venv
 # No path of this directory gets into the binaries: two builds are the same bytes (`make reproducible`).
-swift_build = $(SWIFT) build -c release --static-swift-stdlib --disable-local-rpath \
+swift_build = $(SWIFT) build -c release --static-swift-stdlib --disable-local-rpath $(SWIFT_OPTIONS) \
   -Xswiftc -file-prefix-map -Xswiftc $(CURDIR)=. -Xcc -ffile-prefix-map=$(CURDIR)=. \
   -Xswiftc -Xfrontend -Xswiftc -no-clang-module-breadcrumbs
 products := $(CURDIR)/.build/release

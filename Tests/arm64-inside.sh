@@ -1,0 +1,10 @@
+#!/bin/sh
+# What arm64.sh runs in its root. usage: arm64-inside.sh NAMES_OF_TESTS
+set -eu
+export HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 CC=aarch64-linux-gnu-gcc
+unset BERTQA_SKIPPED PKG_CONFIG_LIBDIR
+cd "$(dirname "$0")/.."
+# All but those of headers and symbols, which are the same as of x86-64.
+tests=${1:-$(cd Tests/c && ls ./*_test.c | sed 's|./||; s|\.c$||' | grep -vx -e kernels_test -e header_test) examples}
+# shellcheck disable=SC2086 # a list
+Tests/c/run.sh $tests

@@ -6,31 +6,43 @@ unset MAKEFLAGS MAKELEVEL
 cd "$(dirname "$0")/.."
 swift=/opt/arm64/usr/libexec/swift/lib
 sdks=/opt/arm64/sdks
+cc=/usr/local/bin/aarch64-linux-gnu-cc
 
 # Of arm64: C libraries, and of Swift's package the part for programs, as the whole cannot be installed beside amd64's.
+# No gcc-aarch64-linux-gnu: beside its headers Swift does not find those of libc6-dev.
 if [ ! -e $sdks ]; then
   dpkg --add-architecture arm64
   apt-get update -q
-  apt-get install -qy --no-install-recommends libc6-dev:arm64 libstdc++-14-dev:arm64 libsqlite3-dev:arm64 \
-    gcc-aarch64-linux-gnu g++-aarch64-linux-gnu
+  apt-get install -qy --no-install-recommends binutils-aarch64-linux-gnu libc6-dev:arm64 libstdc++-14-dev:arm64 \
+    libsqlite3-dev:arm64 pkg-config
   version=$(dpkg-query -f '${Version}' -W swiftlang)
   mkdir -p /opt/arm64
   (cd /opt/arm64 && apt-get download -q "swiftlang:arm64=$version")
   dpkg-deb --fsys-tarfile /opt/arm64/swiftlang_*.deb |
     tar -xC /opt/arm64 ./usr/libexec/swift/lib/swift ./usr/libexec/swift/lib/swift_static ./usr/libexec/swift/lib/clang
   rm /opt/arm64/swiftlang_*.deb
-  mkdir -p $sdks.new/arm64.artifactbundle/arm64
-  cat > $sdks.new/arm64.artifactbundle/info.json << END
+
+  printf '#!/bin/sh\nexec /usr/libexec/swift/bin/clang --target=aarch64-linux-gnu "$@"\n' > $cc
+  chmod +x $cc
+  bundle=$sdks.new/arm64.artifactbundle
+  mkdir -p $bundle/arm64
+  cat > $bundle/info.json << END
 {"schemaVersion": "1.0",
  "artifacts": {"arm64": {"type": "swiftSDK", "version": "$version", "variants": [{"path": "arm64"}]}}}
 END
-  cat > $sdks.new/arm64.artifactbundle/arm64/swift-sdk.json << END
+  cat > $bundle/arm64/swift-sdk.json << END
 {"schemaVersion": "4.0",
  "targetTriples": {"aarch64-unknown-linux-gnu": {
-   "sdkRootPath": "/", "swiftResourcesPath": "$swift/swift", "swiftStaticResourcesPath": "$swift/swift_static"}}}
+   "sdkRootPath": "/", "toolsetPaths": ["toolset.json"],
+   "swiftResourcesPath": "$swift/swift_static", "swiftStaticResourcesPath": "$swift/swift_static"}}}
+END
+  # What SwiftPM gives of its own accord only for its own machine; and a linker that gives Swift's .rodata, which is
+  # writable on arm64, a segment of its own: GNU's puts it into that of the code, which becomes writable too.
+  cat > $bundle/arm64/toolset.json << END
+{"schemaVersion": "1.0", "cCompiler": {"extraCLIOptions": ["-fPIC"]}, "swiftCompiler": {"extraCLIOptions": ["-use-ld=lld"]}}
 END
   mv $sdks.new $sdks
 fi
 
 export PKG_CONFIG_LIBDIR=/usr/lib/aarch64-linux-gnu/pkgconfig
-make sqlite SWIFT_OPTIONS="--swift-sdks-path $sdks --swift-sdk arm64" CC=aarch64-linux-gnu-gcc
+make sqlite SWIFT_OPTIONS="--swift-sdks-path $sdks --swift-sdk arm64" CC=$cc

@@ -41,7 +41,7 @@ export SOURCE_DATE_EPOCH := $(SOURCE_DATE_EPOCH)
 # Where the tests leave what they skipped and why, a file for each runner.
 export BERTQA_SKIPPED = $(CURDIR)/.build/skipped
 
-.PHONY: all help demo check lint test test-swift test-c test-consumer test-python test-parity test-debian topics-model manifests \
+.PHONY: all help demo check lint test test-swift test-c test-consumer test-python test-parity test-debian cross-arm64 test-arm64 topics-model manifests \
   fuzz fuzz-replay sanitize $(sanitizers) faults kills linear million differential soak reproducible test-long \
   accuracy bench bench-quick bench-sequence setup install uninstall \
   sqlite tarball deb wheel static dist-binary test-packages dist sbom abi-baseline clean
@@ -142,6 +142,13 @@ test-long: setup all ## the table of docs/testing.md, in an hour: long_parts, LA
 DEBIAN_ROOT ?= $(CURDIR)/.build/debian
 test-debian: ## build and test with Debian 13's Swift in DEBIAN_ROOT, which debootstrap makes (as root)
 	Tests/debian.sh $(DEBIAN_ROOT)
+
+CROSS_ROOT ?= $(CURDIR)/.build/cross
+cross-arm64: ## build for arm64, into build/cross/aarch64, in CROSS_ROOT, a Debian 13 on x86-64 (as root)
+	Scripts/cross-arm64.sh $(CROSS_ROOT) build/cross/aarch64
+
+test-arm64: all ## cross-arm64, and what it built emulated: results against this machine's, the C tests (as root)
+	Tests/arm64.sh $(CROSS_ROOT) build/cross/aarch64
 
 test-parity: all ## live comparison with torch and transformers (downloads gigabytes)
 	BERTQA_PREFIX=$(stage) Tests/parity/run.sh $(PYTHON)

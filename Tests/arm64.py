@@ -13,20 +13,22 @@ import tempfile
 root = pathlib.Path(__file__).resolve().parent.parent
 fixtures = root / "Tests" / "BertQACoreTests" / "Fixtures"
 models = root / "models"
-apollo = root / "examples" / "documents" / "apollo.txt"
+# Its beginning: emulation takes 10 seconds for 200 words.
+document = (root / "examples" / "documents" / "apollo.txt").read_text()[:1600]
 
 # Instruction sets of arm64, the precision that is compared with on this machine, which need not have bf16, and how far
-# numbers may be from there: those of int8 differ between x86-64's instruction sets by up to 0.04.
+# numbers may be from there: those of int8 differ between x86-64's instruction sets by up to 0.25.
 PRECISIONS = {
     "f32": (["portable", "neon"], "f32", 1e-4),
     "bf16": (["neon_i8mm_bf16"], "f32", 0.1),
-    "int8": (["portable", "neon", "neon_dotprod", "neon_i8mm_bf16"], "int8", 0.1),
+    "int8": (["portable", "neon", "neon_dotprod", "neon_i8mm_bf16"], "int8", 0.4),
 }
-QUESTIONS = ["What killed the crew of Apollo 1?", "When was Skylab launched?"]
+QUESTIONS = ["Which rockets did Apollo use as launch vehicles?", "Who dedicated the nation to the goal?"]
 
 
 def output(command, *arguments):
-    return subprocess.run([*command, *map(str, arguments)], stdout=subprocess.PIPE, check=True).stdout
+    command = [*command, *map(str, arguments)]
+    return subprocess.run(command, input=document.encode(), stdout=subprocess.PIPE, check=True).stdout
 
 
 def largest_difference(a, b, where="result"):
@@ -68,7 +70,7 @@ def compare_results(native, emulated):
     text = "Ada Lovelace worked with Charles Babbage in London."
     questions = [argument for question in QUESTIONS for argument in ["--question", question]]
     tasks = {
-        "answer": ["answer", "--json", *questions, apollo],
+        "answer": ["answer", "--json", *questions],
         "entities": ["entities", "--json", "--model", models / "entities-minilm-l6", text],
         "embed": ["embed", text],
     }

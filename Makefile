@@ -52,7 +52,7 @@ all: ## build the library, the tool and the default model's place under build/
 	@$(MAKE) --no-print-directory -s install-files PREFIX=$(stage) LIBDIR=$(stage)/lib DESTDIR=
 
 help: ## list the targets
-	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | sort | expand -t 16
+	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | sort | expand -t 16
 
 demo: all ## answer Apple's example, then questions about a document of several pages
 	@Scripts/demo.sh build/bin/bertqa

@@ -13,8 +13,8 @@ import tempfile
 root = pathlib.Path(__file__).resolve().parent.parent
 fixtures = root / "Tests" / "BertQACoreTests" / "Fixtures"
 models = root / "models"
-# Its beginning: emulation takes 10 seconds for 200 words.
-document = (root / "examples" / "documents" / "apollo.txt").read_text()[:1600]
+# Short, as emulation takes a minute for 300 tokens of f32.
+document = (root / "examples" / "documents" / "apollo.txt").read_text()[:500]
 
 # Instruction sets of arm64, the precision that is compared with on this machine, which need not have bf16, and how far
 # numbers may be from there: those of int8 differ between x86-64's instruction sets by up to 0.25.
@@ -23,7 +23,7 @@ PRECISIONS = {
     "bf16": (["neon_i8mm_bf16"], "f32", 0.1),
     "int8": (["portable", "neon", "neon_dotprod", "neon_i8mm_bf16"], "int8", 0.4),
 }
-QUESTIONS = ["Which rockets did Apollo use as launch vehicles?", "Who dedicated the nation to the goal?"]
+QUESTION = "When did Apollo land humans on the Moon?"
 
 
 def output(command, *arguments):
@@ -68,9 +68,8 @@ def compare_tokens(native, emulated):
 def compare_results(native, emulated):
     """Of each task that has an encoder."""
     text = "Ada Lovelace worked with Charles Babbage in London."
-    questions = [argument for question in QUESTIONS for argument in ["--question", question]]
     tasks = {
-        "answer": ["answer", "--json", *questions],
+        "answer": ["answer", "--json", "--question", QUESTION],
         "entities": ["entities", "--json", "--model", models / "entities-minilm-l6", text],
         "embed": ["embed", text],
     }

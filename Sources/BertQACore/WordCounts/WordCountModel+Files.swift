@@ -17,9 +17,9 @@ extension WordCountModel {
     }
     var loader = WeightLoader(try Checkpoint(directory), prefix: "")
     defer { withExtendedLifetime(loader) {} }
-    let classifier = try loader.linear(
-      Names.module, outs: labels.count, ins: featureCount, hasBias: false)
-    let weights = try features(of: classifier.weight)
+    // The layer has no name of its own: Swift 6.0.3 fails on that beside `table`.
+    let weights = try features(
+      of: loader.linear(Names.module, outs: labels.count, ins: featureCount, hasBias: false).weight)
     let bias = try floats(of: try loader.vector(Names.bias, count: labels.count))
     var idf = GrowableBuffer<Float>()
     if settings.usesTFIDF {

@@ -136,6 +136,13 @@ extension Vocabulary {
     }
 
     consuming func makeIndex() throws(BertQAError) -> PieceIndex {
+      try checkPieces()
+      return try PieceIndex(bytes: bytes, bounds: bounds, count: pieceCount)
+    }
+
+    // Apart from `makeIndex`: Swift 6.0.3 cannot compile a function that reads what `bytes` consists of and then gives
+    // `bytes` away.
+    private func checkPieces() throws(BertQAError) {
       for id in 0..<pieceCount {
         let (begin, end) = (bounds[id].begin, bounds[id].end)
         let piece = UnsafeBufferPointer(start: bytes.base + Int(begin), count: Int(end - begin))
@@ -145,7 +152,6 @@ extension Vocabulary {
             "vocabulary: piece \(id) (counting from 0) is not valid UTF-8; save the file as UTF-8")
         }
       }
-      return try PieceIndex(bytes: bytes, bounds: bounds, count: pieceCount)
     }
   }
 }

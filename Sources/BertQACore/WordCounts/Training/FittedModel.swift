@@ -38,8 +38,8 @@ struct FittedModel: ~Copyable {
           matrix, targets: rowTargets, labelCount: labels.count, alpha: options.alpha, monitor)
       } else {
         try LogisticRegression.train(
-          matrix, targets: rowTargets, labelCount: labels.count, options, team: team, monitor,
-          progress: progress)
+          LogisticLoss(matrix, targets: rowTargets, labelCount: labels.count, c: options.c, monitor),
+          labelCount: labels.count, options, team: team, monitor, progress: progress)
       }
     guard model.isFinite else {
       throw BertQAError(

@@ -58,6 +58,8 @@ final class LogisticLoss: SmoothFunction {
     self.matrix = matrix
   }
 
+  var featureCount: Int { matrix.featureCount }
+
   func evaluate(
     _ position: UnsafePointer<Double>, gradient: UnsafeMutablePointer<Double>,
     team: borrowing ThreadPool.Team

@@ -3,14 +3,13 @@ import Glibc
 /// Logistic regression, as scikit-learn's LogisticRegression with solver "lbfgs".
 enum LogisticRegression {
   /// - Parameters:
-  ///   - targets: the label of each row; every label occurs.
+  ///   - loss: of rows among which every label occurs. Not made here: Swift 6.0.3 fails on functions that take a
+  ///     matrix over and name what they make of it.
   ///   - progress: told which part is done, 0...1.
   static func train(
-    _ matrix: consuming FeatureMatrix, targets: [Int32], labelCount: Int, _ options: TrainOptions,
-    team: borrowing ThreadPool.Team, _ monitor: CallMonitor, progress: (Double) -> Void
+    _ loss: LogisticLoss, labelCount: Int, _ options: TrainOptions, team: borrowing ThreadPool.Team,
+    _ monitor: CallMonitor, progress: (Double) -> Void
   ) throws(BertQAError) -> LinearModel {
-    let features = matrix.featureCount
-    let loss = try LogisticLoss(matrix, targets: targets, labelCount: labelCount, c: options.c, monitor)
     let solver = try LBFGS(loss, monitor)
     var first: Double?
     var done = 0.0
@@ -24,7 +23,7 @@ enum LogisticRegression {
       if part.isFinite { done = max(done, min(1, part)) }
       progress(done)
     }
-    var model = try LinearModel(loss, position: solver.x.base, featureCount: features, labelCount: labelCount)
+    var model = try LinearModel(loss, position: solver.x.base, labelCount: labelCount)
     model.iterations = solver.iterations
     model.hasConverged = hasConverged
     model.loss = solver.value
@@ -34,8 +33,9 @@ enum LogisticRegression {
 
 extension LinearModel {
   fileprivate init(
-    _ loss: LogisticLoss, position: UnsafePointer<Double>, featureCount: Int, labelCount: Int
+    _ loss: LogisticLoss, position: UnsafePointer<Double>, labelCount: Int
   ) throws(BertQAError) {
+    let featureCount = loss.featureCount
     let weights = try GrowableBuffer<Double>(repeating: 0, count: featureCount * labelCount)
     var bias = [Double](repeating: 0, count: labelCount)
     for feature in 0...featureCount {

@@ -6,9 +6,10 @@ unset BERTQA_SKIPPED SWIFT CC CXX MAKEFLAGS MAKELEVEL
 cd "$(dirname "$0")/.."
 swift --version
 make demo
-# Tests/c/run.sh asks pkg-config for the flags.
-command -v pkg-config > /dev/null || apt-get install -qy --no-install-recommends pkg-config
+# Tests/c/run.sh asks pkg-config for the flags; Tests/consumer/run.sh makes a repository.
+command -v git > /dev/null || apt-get install -qy --no-install-recommends pkg-config git
 Tests/c/kernels.sh
 Tests/c/run.sh
 Tests/abi/clients.sh
 Tests/abi/signatures.sh
+make test-swift test-consumer

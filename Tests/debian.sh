@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds the sources in a root of Debian 13, with Debian's Swift, runs the demo, and then the tests that need no more than C:
-# those of the kernels and the ABI, and the types of its functions. Makes the root first, where there is none.
+# Builds the sources in a root of Debian 13, with Debian's Swift, runs the demo and the tests in C and Swift, but none in
+# Python. Makes the root first, where there is none.
 # usage: debian.sh DIRECTORY
 # Environment: DEBIAN_ARCHITECTURE (default: this machine's), and what Scripts/debian-root.sh reads.
 set -eu

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Compiles the C half and the test of its kernels with the system's compiler and sanitizers, and, where Debian's
-# gcc-aarch64-linux-gnu and qemu-user are installed, for arm64; runs both.
+# musl-tools are installed, for that C library, and, with gcc-aarch64-linux-gnu and qemu-user, for arm64; runs all.
 set -eu
 cd "$(dirname "$0")/../.."
 out=$(mktemp -d)
@@ -16,6 +16,14 @@ build "${CC:-cc}" -O1 -g -fsanitize=address,undefined -fno-sanitize-recover
 "$out/kernels_test" > "$out/log" || { cat "$out/log"; exit 1; }
 cat "$out/log"
 sed -n 's/^\(.*\): skipped, \(.*\)/\1: \2/p' "$out/log" > "$skipped"
+
+if command -v musl-gcc >/dev/null; then
+  build musl-gcc -O2 -static
+  echo "with musl:"
+  "$out/kernels_test"
+else
+  echo "kernels with musl: needs musl-tools" >> "$skipped"
+fi
 
 if [ "$(uname -m)" = aarch64 ]; then
   :

@@ -137,7 +137,7 @@ private struct TaggedTexts: Decodable {
         var probabilities = (0..<outputs.columns).map {
           Double(outputs.values[$0 * batch.ids.count + at])
         }
-        try probabilities.withUnsafeMutableBufferPointer { buffer throws(BertQAError) in
+        try probabilities.withMutableElements { buffer throws(BertQAError) in
           if let base = buffer.baseAddress { softmax(base, count: buffer.count) }
           try aggregator.add(
             UnsafeBufferPointer(buffer), start: tokens.starts[token], end: tokens.ends[token],

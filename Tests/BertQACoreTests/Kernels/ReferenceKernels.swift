@@ -74,9 +74,9 @@ enum ReferenceKernels {
     }
   }
 
-  static func gelu(_ x: Double) -> Double { x / 2 * erfc(-x / 2.0.squareRoot()) }
+  @Sendable static func gelu(_ x: Double) -> Double { x / 2 * erfc(-x / 2.0.squareRoot()) }
 
-  static func geluTanh(_ x: Double) -> Double {
+  @Sendable static func geluTanh(_ x: Double) -> Double {
     x / (1 + Glibc.exp(-2 * (2 / Double.pi).squareRoot() * (x + 0.044715 * x * x * x)))
   }
 

@@ -59,7 +59,7 @@ struct LoadedModelTests {
     var hasExtras = false
   }
 
-  @Test(arguments: [
+  static let variants: [Variant] = [
     Variant(testDescription: "F16", type: "F16"),
     Variant(testDescription: "BF16", type: "BF16"),
     Variant(testDescription: "sharded", shards: 3),
@@ -88,7 +88,9 @@ struct LoadedModelTests {
         return $0.hasSuffix("weight") ? $0.dropLast(6) + "gamma" : $0.dropLast(4) + "beta"
       }),
     Variant(testDescription: "unneeded tensors", hasExtras: true),
-  ])
+  ]
+
+  @Test(arguments: variants)
   func readsVariants(variant: Variant) throws {
     var checkpoint = TinyCheckpoint(variant.family, type: variant.type)
     checkpoint.rename(variant.rename)

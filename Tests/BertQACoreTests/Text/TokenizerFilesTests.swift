@@ -139,7 +139,7 @@ struct TokenizerFilesTests {
     ("\"normalizer\": null", "no \"normalizer\""),
     ("\"normalizer\": {\"type\": \"NFC\"}", "\"type\" is \"NFC\"; only \"BertNormalizer\""),
     ("\"normalizer\": {\"clean_text\": false}", "\"clean_text\" is false; only true"),
-    ("\(cased), \"pre_tokenizer\": {\"type\": \"Whitespace\"}", "only \"BertPreTokenizer\""),
+    (cased + ", \"pre_tokenizer\": {\"type\": \"Whitespace\"}", "only \"BertPreTokenizer\""),
   ])
   func refusesOtherNormalisation(member: String, message: String) throws {
     try directory.write("{\(Self.model), \(member)}", to: "tokenizer.json")

@@ -60,7 +60,8 @@ import Testing
 
   /// The standard library finds the same boundaries, but for Hangul, which it splits, and a quote between a
   /// Hebrew and another letter. Tests/python compares with a library without these defects.
-  @Test func findsTheStandardLibrarysBoundaries() {
+  @Test(.enabled(if: referenceIsRight, "Swift 6.0's boundaries go backwards on some texts"))
+  func findsTheStandardLibrarysBoundaries() {
     let alphabet: [String] = [
       "a", "B", "z", "0", "7", "_", "'", ".", ",", ";", ":", "\"", " ", "  ", "-", "\n", "\r\n", "\u{AD}",
       "\u{301}", "\u{200D}", "é", "ß", "Σ", "א", "ב", "\u{5F4}", "\u{2019}", "\u{B7}", "カ", "ひ", "日", "ไ",
@@ -81,6 +82,14 @@ import Testing
       let found = Self.words(Array(text.utf8)).map { Found(word: "", start: $0.start, end: $0.end) }
       #expect(found == Self.reference(text), "\(text.unicodeScalars.map(\.value))")
     }
+  }
+
+  private static var referenceIsRight: Bool {
+    #if compiler(>=6.2)
+      true
+    #else
+      false
+    #endif
   }
 
   private static func reference(_ text: String) -> [Found] {

@@ -34,7 +34,13 @@ for machine in x86_64 aarch64; do
 "
     continue
   fi
+  # What the tag of the wheel says of the tarball and the Debian package, too.
+  glibc=$(ls "$packages"/bertqa-*_$machine.whl | sed 's/.*manylinux_2_\([0-9]*\)_.*/\1/')
   for suite in ${BERTQA_SUITES:-bookworm trixie}; do
+    if [ $suite = bookworm ] && [ "$glibc" -gt 36 ]; then
+      echo "Debian $suite, $machine: too old, glibc 2.$glibc is needed"
+      continue
+    fi
     root=$roots/python-$suite-$architecture
     [ -d "$root" ] || make_root $suite $architecture "$root"
     copy=$(mktemp -d "$roots/copy.XXXXXX")

@@ -42,7 +42,7 @@ if [ "$(id -u)" = 0 ]; then
   need kcat kcat
   need zstd zstd
   ls /usr/lib/postgresql/*/bin/initdb > /dev/null 2>&1 || missing="$missing postgresql"
-  ls /usr/lib/postgresql/*/lib/pgxs > /dev/null 2>&1 || missing="$missing postgresql-server-dev-all"
+  ls /usr/include/postgresql/*/server/postgres.h > /dev/null 2>&1 || missing="$missing postgresql-server-dev-all"
   need go golang-go
   need rustc rustc
   need javac default-jdk-headless

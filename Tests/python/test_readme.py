@@ -120,8 +120,8 @@ def test_readmes_swift_is_compiled_by_the_swift_tests():
 
 def test_commands_named_in_the_readme_exist():
     readme = (ROOT / "README.md").read_text()
-    targets = set(re.findall(r"^([a-z-]+):.*##", (ROOT / "Makefile").read_text(), re.M))
-    named = set(re.findall(r"make ([a-z][a-z-]*)", readme))
+    targets = set(re.findall(r"^([a-z0-9-]+):.*##", (ROOT / "Makefile").read_text(), re.M))
+    named = set(re.findall(r"(?:^|`)make ([a-z][a-z0-9-]*)", readme, re.M))
     assert named and named <= targets
     for link in re.findall(r"\]\(([^)#:]+)\)", readme):
         assert (ROOT / link).exists(), link

@@ -8,6 +8,7 @@ from typing import Dict, List, Sequence
 
 import numpy as np
 import torch
+from common import attention
 from common.averaging import averaged
 from common.batches import padded_length
 from common.dropout import use_byte_dropout
@@ -35,7 +36,7 @@ def trained(
         num_labels=len(labels),
         hidden_dropout_prob=0.0,
         attention_probs_dropout_prob=0.0,
-        attn_implementation="sdpa",
+        attn_implementation=attention.implementation(device),
     ).to(device)
     use_byte_dropout(model, arguments.dropout)
     matrices = [p for p in model.parameters() if p.ndim > 1]

@@ -13,22 +13,25 @@ import torch
 from safetensors.torch import save_file
 from transformers import BertForQuestionAnswering
 
+from common import attention
 from common.dropout import use_byte_dropout
 from common.checkpoints import latest_checkpoint, remove_old_checkpoints
 from common.schedule import learning_rate
 
 
-def load_model(directory: str, dropout: float = 0.0, attention_dropout: float = 0.0) -> BertForQuestionAnswering:
+def load_model(
+    directory: str, device: torch.device, dropout: float = 0.0, attention_dropout: float = 0.0
+) -> BertForQuestionAnswering:
     """A model of Hugging Face's files in f32; a directory without an answering head gets a new one."""
     model = BertForQuestionAnswering.from_pretrained(
         directory,
         dtype=torch.float32,
-        attn_implementation="sdpa",
+        attn_implementation=attention.implementation(device),
         hidden_dropout_prob=0.0,
         attention_probs_dropout_prob=attention_dropout,
     )
     use_byte_dropout(model, dropout)
-    return model
+    return model.to(device)
 
 
 def logits(model, ids, types, candidates, device):
@@ -60,8 +63,8 @@ class Run:
         self.device = torch.device("cuda" if torch.cuda.is_available() and not arguments.cpu else "cpu")
         torch.manual_seed(arguments.seed)
         random.seed(arguments.seed)
-        self.model = load_model(arguments.init, arguments.dropout, arguments.attention_dropout).to(self.device)
-        self.teachers = [load_model(path).to(self.device).eval() for path in arguments.teacher]
+        self.model = load_model(arguments.init, self.device, arguments.dropout, arguments.attention_dropout)
+        self.teachers = [load_model(path, self.device).eval() for path in arguments.teacher]
         self.optimizer = torch.optim.AdamW(self._groups(), lr=0.0, betas=(0.9, 0.999), eps=1e-6, fused=True)
         self.step, self.seconds = 0, 0.0
         self.stopped = False

@@ -1,28 +1,8 @@
 /* Columns over the Arrow C data interface, laid out by hand. */
-#include "check.h"
+#include "columns.h"
 
 static const char *question = "who has seen the river";
 static bertqa_context *context;
-
-static void keep_array(struct ArrowArray *array) { array->release = NULL; }
-static void keep_schema(struct ArrowSchema *schema) { schema->release = NULL; }
-
-/* A column of buffers that live elsewhere. */
-typedef struct {
-  const void *buffers[3];
-  struct ArrowArray array;
-  struct ArrowSchema schema;
-} column;
-
-static bertqa_column filled(column *made, const char *format, const void *validity, const void *second,
-                            const void *data, int64_t length, int64_t offset) {
-  memset(made, 0, sizeof *made);
-  made->buffers[0] = validity, made->buffers[1] = second, made->buffers[2] = data;
-  made->array = (struct ArrowArray){.length = length, .null_count = -1, .offset = offset, .n_buffers = 3,
-                                    .buffers = made->buffers, .release = keep_array};
-  made->schema = (struct ArrowSchema){.format = format, .release = keep_schema};
-  return (bertqa_column){&made->array, &made->schema};
-}
 
 static const struct ArrowArray *child(const struct ArrowArray *array, const struct ArrowSchema *schema,
                                       const char *name, const char *format) {

@@ -2,7 +2,7 @@
  * progress. Each function that takes options is asked with each. */
 #include <time.h>
 
-#include "check.h"
+#include "columns.h"
 #include "structs.h"
 
 static bertqa_context *answering, *classifying, *embedding, *predicting, *tagging;
@@ -204,18 +204,12 @@ static bertqa_status rank_texts(const bertqa_call_options *call) {
   return bertqa_sequence_rank(predicting, "O", 1, &continuation, 1, NULL, &options, &order, NULL, NULL);
 }
 
-static void keep_array(struct ArrowArray *array) { array->release = NULL; }
-static void keep_schema(struct ArrowSchema *schema) { schema->release = NULL; }
-
 /* A column of one row: the text. */
-static bertqa_status column(const bertqa_call_options *call, bertqa_task kind) {
-  const int64_t offsets[] = {0, (int64_t)length};
-  const void *buffers[] = {NULL, offsets, text};
-  const struct ArrowArray array = {.length = 1, .n_buffers = 3, .buffers = buffers, .release = keep_array};
-  const struct ArrowSchema schema = {.format = "U", .release = keep_schema};
+static bertqa_status run_column(const bertqa_call_options *call, bertqa_task kind) {
+  column made;
+  const bertqa_column texts = one_row(&made, text, length);
   struct ArrowArray out;
   struct ArrowSchema out_schema;
-  const bertqa_column texts = {&array, &schema};
   const bertqa_answer_options options = answer_options(call);
   const bertqa_classify_options classify_options = {.struct_size = sizeof classify_options, .call = call};
   const bertqa_entities_options entities_options = {.struct_size = sizeof entities_options, .call = call};
@@ -229,9 +223,9 @@ static bertqa_status column(const bertqa_call_options *call, bertqa_task kind) {
   return status;
 }
 
-static bertqa_status answer_column(const bertqa_call_options *call) { return column(call, BERTQA_TASK_ANSWER); }
-static bertqa_status classify_column(const bertqa_call_options *call) { return column(call, BERTQA_TASK_CLASSIFY); }
-static bertqa_status entities_column(const bertqa_call_options *call) { return column(call, BERTQA_TASK_ENTITIES); }
+static bertqa_status answer_column(const bertqa_call_options *call) { return run_column(call, BERTQA_TASK_ANSWER); }
+static bertqa_status classify_column(const bertqa_call_options *call) { return run_column(call, BERTQA_TASK_CLASSIFY); }
+static bertqa_status entities_column(const bertqa_call_options *call) { return run_column(call, BERTQA_TASK_ENTITIES); }
 
 static const struct {
   const char *name;

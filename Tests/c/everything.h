@@ -4,7 +4,7 @@
 
 #include <fcntl.h>
 
-#include "check.h"
+#include "columns.h"
 
 /* What the rules for words, sentences, addresses and numbers look for. */
 static const char rich[] =
@@ -19,9 +19,6 @@ static char root[] = "/tmp/bertqa-first-use-XXXXXX";
 static void new_directory(char path[96], const char *name) {
   snprintf(path, 96, "%s/%s-%d", root, name, (int)getpid());
 }
-
-static void keep_array(struct ArrowArray *array) { array->release = NULL; }
-static void keep_schema(struct ArrowSchema *schema) { schema->release = NULL; }
 
 /* What takes no context. */
 static void process(void) {
@@ -118,14 +115,11 @@ static void answer(void) {
   bertqa_answers_free(answers);
   bertqa_document_free(document);
   CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_answer(context, NULL, 1, "", 0, NULL, &answers));
-  const int64_t offsets[] = {0, 4};
-  const void *buffers[] = {NULL, offsets, "who?"};
-  const struct ArrowArray array = {.length = 1, .n_buffers = 3, .buffers = buffers, .release = keep_array};
-  const struct ArrowSchema schema = {.format = "U", .release = keep_schema};
+  column made;
+  const bertqa_column texts = one_row(&made, "who?", 4);
   struct ArrowArray out;
   struct ArrowSchema out_schema;
-  const bertqa_column column = {&array, &schema};
-  CHECK_STATUS(BERTQA_OK, bertqa_answer_arrow(context, column, column, NULL, &out, &out_schema));
+  CHECK_STATUS(BERTQA_OK, bertqa_answer_arrow(context, texts, texts, NULL, &out, &out_schema));
   out.release(&out), out_schema.release(&out_schema);
   free(text);
   bertqa_context_free(context);
@@ -141,14 +135,11 @@ static void classify_and_embed(void) {
   bertqa_classification_free(classification);
   CHECK_STATUS(BERTQA_OK, bertqa_classify_batch(context, &text, 1, NULL, &classification, NULL));
   bertqa_classification_free(classification);
-  const int64_t offsets[] = {0, 8};
-  const void *buffers[] = {NULL, offsets, "the king"};
-  const struct ArrowArray array = {.length = 1, .n_buffers = 3, .buffers = buffers, .release = keep_array};
-  const struct ArrowSchema schema = {.format = "U", .release = keep_schema};
+  column made;
+  const bertqa_column texts = one_row(&made, "the king", 8);
   struct ArrowArray out;
   struct ArrowSchema out_schema;
-  const bertqa_column column = {&array, &schema};
-  CHECK_STATUS(BERTQA_OK, bertqa_classify_arrow(context, column, NULL, &out, &out_schema));
+  CHECK_STATUS(BERTQA_OK, bertqa_classify_arrow(context, texts, NULL, &out, &out_schema));
   out.release(&out), out_schema.release(&out_schema);
   bertqa_context_free(context);
   context = fixture_context("tiny-bert-embedder", 2);
@@ -182,14 +173,11 @@ static void find_entities(void) {
                                         redacted, sizeof redacted, &needed));
   bertqa_entity_list_free(lists[0]);
   bertqa_entity_list_free(lists[1]);
-  const int64_t offsets[] = {0, sizeof rich - 1};
-  const void *buffers[] = {NULL, offsets, rich};
-  const struct ArrowArray array = {.length = 1, .n_buffers = 3, .buffers = buffers, .release = keep_array};
-  const struct ArrowSchema schema = {.format = "U", .release = keep_schema};
+  column made;
+  const bertqa_column texts = one_row(&made, rich, sizeof rich - 1);
   struct ArrowArray out;
   struct ArrowSchema out_schema;
-  const bertqa_column column = {&array, &schema};
-  CHECK_STATUS(BERTQA_OK, bertqa_entities_arrow(context, column, NULL, &out, &out_schema));
+  CHECK_STATUS(BERTQA_OK, bertqa_entities_arrow(context, texts, NULL, &out, &out_schema));
   out.release(&out), out_schema.release(&out_schema);
   bertqa_context_free(context);
 }

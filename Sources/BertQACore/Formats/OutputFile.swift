@@ -4,9 +4,11 @@ import Glibc
 final class OutputFile {
   let path: String
   private var descriptor: Int32
+  private let isKept: Bool
 
   init(path: String) throws(BertQAError) {
     self.path = path
+    isKept = true
     descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
     guard descriptor >= 0 else { throw .system("create", path) }
   }
@@ -15,6 +17,7 @@ final class OutputFile {
   init() {
     path = ""
     descriptor = -1
+    isKept = false
   }
 
   deinit {
@@ -22,7 +25,7 @@ final class OutputFile {
   }
 
   func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(BertQAError) {
-    guard descriptor >= 0 else { return }
+    guard isKept else { return }
     var rest = bytes
     var offset = offset
     while let base = rest.baseAddress, rest.count > 0 {
@@ -36,7 +39,7 @@ final class OutputFile {
 
   /// Waits until the contents are on the disk, and closes.
   func finish() throws(BertQAError) {
-    guard descriptor >= 0 else { return }
+    guard isKept else { return }
     var result = fsync(descriptor)
     while result != 0, errno == EINTR { result = fsync(descriptor) }
     guard result == 0 else { throw .system("write", path) }

@@ -10,15 +10,8 @@ root=$(realpath -m "$1")
 stage=$(realpath -m "$2")
 [ -e "$root" ] || Scripts/debian-root.sh trixie amd64 "$root" swiftlang make g++ pkg-config
 
-sources=$root/root/libbertqa
-mkdir -p "$sources"
-find "$sources" -mindepth 1 -maxdepth 1 ! -name .build -exec rm -rf {} +
-out=$(mktemp -d)
-trap 'rm -rf "$out"' EXIT
-tar -xf "$(Scripts/dist.sh "$out")" -C "$sources" --strip-components=1
-# shellcheck disable=SC2016 # for the inner shell
-unshare --mount sh -c 'mount -t proc proc "$1/proc" && exec chroot "$1" sh -eu /root/libbertqa/Scripts/cross-arm64-inside.sh' \
-  sh "$root"
+sources=$(Scripts/debian-sources.sh "$root")
+Scripts/debian-run.sh "$root" Scripts/cross-arm64-inside.sh
 rm -rf "$stage"
 mkdir -p "$(dirname "$stage")"
 cp -R "$sources/build" "$stage"

@@ -20,6 +20,4 @@ Scripts/cross-arm64.sh "$root" "$stage"
 export QEMU_LD_PREFIX="$root"
 "$stage/bin/bertqa" answer --question "Who jumped over the dog?" examples/documents/fox.txt
 "${PYTHON:-python3}" Tests/arm64.py build/bin/bertqa "$stage/bin/bertqa"
-# shellcheck disable=SC2016 # for the inner shell
-unshare --mount sh -c 'mount -t proc proc "$1/proc" && exec chroot "$1" sh -eu /root/libbertqa/Tests/arm64-inside.sh "$2"' \
-  sh "$root" "${ARM64_TESTS:-}"
+Scripts/debian-run.sh "$root" Tests/arm64-inside.sh "${ARM64_TESTS:-}"

@@ -17,15 +17,5 @@ if [ ! -e "$root" ]; then
   Scripts/debian-root.sh trixie "${DEBIAN_ARCHITECTURE:-$(dpkg --print-architecture)}" "$root" swiftlang make g++
 fi
 
-# The sources as they are now. What an earlier run has built stays: the build goes on from there.
-sources=$root/root/libbertqa
-mkdir -p "$sources"
-find "$sources" -mindepth 1 -maxdepth 1 ! -name .build -exec rm -rf {} +
-out=$(mktemp -d)
-trap 'rm -rf "$out"' EXIT
-tar -xf "$(Scripts/dist.sh "$out")" -C "$sources" --strip-components=1
-
-# Mounts in a namespace of their own end with it.
-# shellcheck disable=SC2016 # for the inner shell
-unshare --mount sh -c 'mount -t proc proc "$1/proc" && exec chroot "$1" sh -eux /root/libbertqa/Tests/debian-inside.sh' \
-  sh "$root"
+Scripts/debian-sources.sh "$root"
+Scripts/debian-run.sh "$root" Tests/debian-inside.sh

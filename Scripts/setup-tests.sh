@@ -33,8 +33,8 @@ if [ "$(id -u)" = 0 ] && [ "$(uname -m)" = x86_64 ]; then
   need aarch64-linux-gnu-gcc "gcc-aarch64-linux-gnu libc6-dev-arm64-cross"
   need qemu-aarch64 qemu-user
 fi
-# Other hosts of the library, a browser for the demo's page, a sandbox, another C library, and what finds lost memory; their tests are
-# skipped where these are missing.
+# Other hosts of the library, a browser for the demo's page, a sandbox, another C library, and what finds lost memory;
+# their tests are skipped where these are missing.
 if [ "$(id -u)" = 0 ]; then
   need musl-gcc musl-tools
   need valgrind valgrind

@@ -34,7 +34,6 @@ struct EncoderPass {
   }
 
   struct SharedPhase {
-    var active: ActiveChunk?
     var layer = 0
     /// Tasks the chunk's blocks are divided into.
     var groups = 1
@@ -189,7 +188,7 @@ struct EncoderPass {
       pass.pointee.state.runOutOfMemory()
       return
     }
-    pass.pointee.shared.active = ActiveChunk(chunk: chunk, activations: activations)
+    pass.pointee.state.active = ActiveChunk(chunk: chunk, activations: activations)
     pass.pointee.divide(chunk, among: team.threadCount)
     let groups = pass.pointee.shared.groups
 
@@ -208,7 +207,7 @@ struct EncoderPass {
         EncoderPass.at($0).pointee.transformGroup($1, seat: $2)
       }
     }
-    guard !pass.pointee.state.isStopped, let active = pass.pointee.shared.active else { return }
+    guard !pass.pointee.state.isStopped, let active = pass.pointee.state.active else { return }
     for member in chunk.members { pass.pointee.pool(active, pass.pointee.members[member]) }
   }
 
@@ -260,7 +259,7 @@ struct EncoderPass {
   }
 
   private func attendTask(_ task: Int, seat: Int) {
-    guard !state.isStopped, let active = shared.active else { return }
+    guard !state.isStopped, let active = state.active else { return }
     let chunk = active.chunk
     let share = attentionShare
     let (part, rest) = (task % queryTasks(chunk), task / queryTasks(chunk))
@@ -279,7 +278,7 @@ struct EncoderPass {
   }
 
   private func embedGroup(_ group: Int, seat: Int) {
-    guard !state.isStopped, let active = shared.active else { return }
+    guard !state.isStopped, let active = state.active else { return }
     withScratch(seat: seat, chunk: active.chunk) { _, scratch throws(BertQAError) in
       embed(active, Self.blocks(of: group, of: shared.groups, in: active.chunk), scratch)
     }
@@ -287,7 +286,7 @@ struct EncoderPass {
   }
 
   private func transformGroup(_ group: Int, seat: Int) {
-    guard !state.isStopped, let active = shared.active else { return }
+    guard !state.isStopped, let active = state.active else { return }
     withScratch(seat: seat, chunk: active.chunk) { _, scratch throws(BertQAError) in
       let blocks = Self.blocks(of: group, of: shared.groups, in: active.chunk)
       transform(active, layer: shared.layer, blocks, scratch)

@@ -2,8 +2,11 @@ import Synchronization
 
 /// What a call keeps for later calls to reuse.
 final class PassState: @unchecked Sendable {
-  // Sendable: the plan changes only while one thread has the call.
+  // Sendable: the plan changes only while one thread has the call, the chunk only while no other thread works on it.
   var plan = ChunkPlan()
+  /// What the team works on together. Not in EncoderPass: taking an Optional out of so large a structure, Swift 6.0 makes that type's
+  /// metadata when it is first needed, which is not safe beside a fork.
+  var active: EncoderPass.ActiveChunk?
   /// Why the caller wants to stop. Written by the calling thread alone.
   var stop: BertQAError?
   private let stopped = Atomic<Bool>(false)

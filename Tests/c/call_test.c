@@ -358,7 +358,7 @@ static void *run_task(void *index) {
 static void test_small_stacks(void) {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
-  CHECK(pthread_attr_setstacksize(&attributes, 32 << 10) == 0);
+  set_stack_size(&attributes, 32 << 10);
   for (intptr_t i = 0; i < TASKS; i++) {
     pthread_t thread;
     void *status = NULL;

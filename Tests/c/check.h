@@ -56,6 +56,12 @@ static void check_status(bertqa_status expected, bertqa_status found, const char
     check((out) == NULL, __FILE__, __LINE__, #call, "must set " #out " to NULL"); \
   } while (0)
 
+/* The least that the system takes is more than 32 KiB on arm64. */
+static inline void set_stack_size(pthread_attr_t *attributes, size_t size) {
+  const long least = sysconf(_SC_THREAD_STACK_MIN);
+  CHECK(pthread_attr_setstacksize(attributes, least > (long)size ? (size_t)least : size) == 0);
+}
+
 static void begin(int argc, char **argv) {
   if (argc != 2) {
     fprintf(stderr, "usage: %s TINY_MODEL_DIRECTORY\n", argv[0]);

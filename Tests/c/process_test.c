@@ -48,7 +48,7 @@ static void test_warm_up(void) {
   pthread_attr_t small; /* the stack that the header asks for */
   pthread_t thread;
   pthread_attr_init(&small);
-  CHECK(pthread_attr_setstacksize(&small, 64 << 10) == 0);
+  set_stack_size(&small, 64 << 10);
   CHECK(pthread_create(&thread, &small, warm_up, NULL) == 0);
   pthread_join(thread, NULL);
   pthread_attr_destroy(&small);

@@ -188,7 +188,8 @@ struct EncoderPass {
       pass.pointee.state.runOutOfMemory()
       return
     }
-    pass.pointee.state.active = ActiveChunk(chunk: chunk, activations: activations)
+    let active = ActiveChunk(chunk: chunk, activations: activations)
+    pass.pointee.state.active = active
     pass.pointee.divide(chunk, among: team.threadCount)
     let groups = pass.pointee.shared.groups
 
@@ -207,7 +208,7 @@ struct EncoderPass {
         EncoderPass.at($0).pointee.transformGroup($1, seat: $2)
       }
     }
-    guard !pass.pointee.state.isStopped, let active = pass.pointee.state.active else { return }
+    guard !pass.pointee.state.isStopped else { return }
     for member in chunk.members { pass.pointee.pool(active, pass.pointee.members[member]) }
   }
 

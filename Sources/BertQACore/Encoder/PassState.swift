@@ -4,8 +4,8 @@ import Synchronization
 final class PassState: @unchecked Sendable {
   // Sendable: the plan changes only while one thread has the call, the chunk only while no other thread works on it.
   var plan = ChunkPlan()
-  /// What the team works on together. Not in EncoderPass: taking an Optional out of so large a structure, Swift 6.0 makes that type's
-  /// metadata when it is first needed, which is not safe beside a fork.
+  /// What the team works on together. Not in EncoderPass: taking an Optional out of so large a structure, Swift 6.0 makes
+  /// that type's metadata when it is first needed, which is not safe beside a fork.
   var active: EncoderPass.ActiveChunk?
   /// Why the caller wants to stop. Written by the calling thread alone.
   var stop: BertQAError?
@@ -17,6 +17,7 @@ final class PassState: @unchecked Sendable {
   }
 
   func begin() {
+    active = nil
     stop = nil
     stopped.store(false, ordering: .relaxed)
     outOfMemory.store(false, ordering: .relaxed)

@@ -44,5 +44,8 @@ END
   mv $sdks.new $sdks
 fi
 
+compat=$PWD/.build/cross-arm64-compat.o
+mkdir -p .build
+$cc -std=c17 -O2 -fPIC -Wall -Wextra -Werror -c Scripts/cross-arm64-compat.c -o "$compat"
 export PKG_CONFIG_LIBDIR=/usr/lib/aarch64-linux-gnu/pkgconfig
-make sqlite SWIFT_OPTIONS="--swift-sdks-path $sdks --swift-sdk arm64" CC=$cc
+make sqlite SWIFT_OPTIONS="--swift-sdks-path $sdks --swift-sdk arm64 -Xlinker $compat" CC=$cc

@@ -93,7 +93,8 @@ test-consumer: ## a Swift program that depends on a tagged version, debug and re
 	Tests/consumer/run.sh
 
 test-python: all sqlite ## the Python package, tool, README, packages and ABI, with live comparisons
-	BERTQA_PREFIX=$(stage) $(venv)/bin/python -m pytest -q -rs Tests/python
+	BERTQA_PREFIX=$(stage) $(venv)/bin/python -m pytest -q -rs -n auto --maxprocesses=4 --dist=loadfile --no-loadscope-reorder \
+	  Tests/python
 
 fuzz-replay: all ## every committed fuzz input through the library, without libFuzzer
 	BERTQA_PREFIX=$(stage) Tests/fuzz/fuzz.sh replay

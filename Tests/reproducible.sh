@@ -38,6 +38,9 @@ Scripts/dist.sh "$work" > /dev/null
 sleep 1
 (umask 077 && build "$second" env TZ=Asia/Kathmandu LC_ALL=C.UTF-8 HOME="$work/home")
 
+answer=$("$first/build/bin/bertqa" answer --question "Who jumped over the dog?" examples/documents/fox.txt)
+[ "$answer" = "The quick brown fox" ] || { echo "the tarball's build answers: $answer"; exit 1; }
+
 failures=0
 count=0
 for path in lib/libbertqa.so.1 bin/bertqa $(cd "$first/build" && ls ./*.tar.gz ./*.deb ./*.whl ./*.spdx.json 2> /dev/null); do

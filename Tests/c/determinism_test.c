@@ -2,7 +2,6 @@
 #include "check.h"
 
 enum { PAIRS = 64 };
-static bertqa_answer_pair pairs[PAIRS];
 static bertqa_answers *expected[PAIRS];
 
 static bertqa_context *make_context(const char *model, bertqa_precision precision, int32_t threads) {
@@ -16,7 +15,7 @@ static bertqa_context *make_context(const char *model, bertqa_precision precisio
   return context;
 }
 
-static void test_precision(const char *model, bertqa_precision precision, size_t count) {
+static void test_precision(const char *model, bertqa_precision precision, const bertqa_answer_pair *pairs, size_t count) {
   bertqa_answer_options options = tiny_options();
   bertqa_context *one = make_context(model, precision, 1);
   if (one == NULL) return;
@@ -46,6 +45,7 @@ static void test_precision(const char *model, bertqa_precision precision, size_t
 int main(int argc, char **argv) {
   static const char *const questions[] = {"who jumped over the river?", "what is the king of france?",
                                           "when?", "how many people were in paris during the war?"};
+  static bertqa_answer_pair pairs[PAIRS];
   begin(argc, argv);
   for (size_t i = 0; i < PAIRS; i++) {
     const char *question = questions[i % 4];
@@ -53,8 +53,9 @@ int main(int argc, char **argv) {
     pairs[i] = (bertqa_answer_pair){question, strlen(question), document, strlen(document)};
   }
   for (int32_t precision = BERTQA_PRECISION_AUTO; precision <= BERTQA_PRECISION_INT8; precision++) {
-    test_precision(tiny, precision, PAIRS);
-    test_precision(NULL, precision, 8); /* the default model */
+    test_precision(tiny, precision, pairs, PAIRS);
+    /* The default model, on short documents: where it is emulated, a token takes 0.2 s. */
+    test_precision(NULL, precision, pairs + 1, 8);
   }
   for (size_t i = 0; i < PAIRS; i++) free((char *)pairs[i].document);
   return finish();

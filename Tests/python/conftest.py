@@ -43,6 +43,12 @@ def available_isas():
     return found
 
 
+def pytest_collection_modifyitems(items):
+    """The longest files first, so that no process is left with one at the end."""
+    longest = ["test_tokenizer_kinds", "test_spark", "test_tokenizer_unigram", "test_sample", "test_tokenizer"]
+    items.sort(key=lambda item: longest.index(item.path.stem) if item.path.stem in longest else len(longest))
+
+
 @pytest.fixture(scope="session")
 def context():
     """The default model."""

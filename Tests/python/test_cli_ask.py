@@ -5,7 +5,6 @@ import os
 import pty
 import re
 import select
-import signal
 import sqlite3
 import struct
 import subprocess
@@ -368,7 +367,7 @@ def test_the_browser_page_is_started(text):
         with urllib.request.urlopen(url, timeout=60) as page:
             assert page.status == 200 and b"<html" in page.read()
     finally:
-        process.send_signal(signal.SIGINT)
+        process.terminate()
         process.communicate(timeout=60)
 
 

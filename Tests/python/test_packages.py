@@ -1,4 +1,4 @@
-"""The Debian package, installed and removed, and the tarball of the sources, unpacked and built."""
+"""The Debian package, installed and removed, and the tarball of the sources, which Tests/reproducible.sh builds."""
 
 import gzip
 import os
@@ -185,11 +185,3 @@ def test_tarball_makes_itself(sources, tmp_path):
     run(copy / "Scripts" / "dist.sh", tmp_path, env=ENVIRONMENT)
     name = f"libbertqa-{VERSION}.tar.gz"
     assert (tmp_path / name).read_bytes() == (sources.parent / name).read_bytes()
-
-
-def test_tarball_builds(sources):
-    """The whole release build, which takes the longest of these tests."""
-    result = subprocess.run(["make", "-s", "all"], cwd=sources, env=ENVIRONMENT, capture_output=True, text=True)
-    assert result.returncode == 0, result.stdout + result.stderr
-    tool = sources / "build" / "bin" / "bertqa"
-    assert run(tool, "answer", "-q", WHO, input=FOX, env=clean_environment()) == "The quick brown fox\n"

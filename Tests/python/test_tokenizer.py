@@ -87,7 +87,7 @@ def test_default_model(tmp_path, special):
     "configuration, step", [((True, None, True), 1), ((False, None, True), 5), ((False, True, False), 5)]
 )
 def test_code_points(tmp_path, configuration, step):
-    """Each of these code points (every fifth) within and before a word, and before a mark; 500 to a text."""
+    """Code points, all or every fifth of `CODE_POINTS`, within and before a word, and before a mark; 500 to a text."""
     pair = Pair(tmp_path, DEFAULT_VOCABULARY, *configuration)
     cases = text_cases.code_points("s{0}s {0}e {0}\u0301", step=step)
     texts = []

@@ -71,7 +71,7 @@ def test_cases_are_many():
 
 @pytest.mark.parametrize("kind", ["roberta", "llama3", "o200k", "clip", "continuing"])
 def test_code_points(kind, tmp_path):
-    """Each of these code points (every third) beside letters, digits, spaces and punctuation."""
+    """Code points, all or every third of `CODE_POINTS`, beside letters, digits, spaces and punctuation."""
     pair = Pair(byte_pair.KINDS[kind](), tmp_path)
     cases = list(text_cases.code_points("a{0}B {0}1'{0}.{0} {0}{0}\n", step=1 if kind == "roberta" else 3))
     pair.compare(["".join(cases[index : index + 300]) for index in range(0, len(cases), 300)], False)

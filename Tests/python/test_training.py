@@ -2,6 +2,7 @@
 
 import argparse
 import collections
+import datetime
 import json
 import lzma
 import math
@@ -629,6 +630,19 @@ def test_a_teacher_and_a_deadline_in_the_past(trainer, tmp_path):
     assert losses and all(math.isfinite(loss) for loss in losses)
     late = train("late", "--deadline", "2020-01-01T00:00")
     assert not (late / "log.jsonl").exists() and latest_checkpoint(str(late)).endswith("000000.pt")
+
+
+def test_a_deadline_counts_from_where_the_run_goes_on(trainer):
+    import torch
+
+    train, _ = trainer
+    state = train("run", "--passes", "3", stop=3)
+    path = latest_checkpoint(str(state))
+    torch.save({**torch.load(path), "seconds": 1e6}, path)
+    hour = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(hours=1)
+    train("run", "--passes", "3", "--deadline", hour.isoformat())
+    for line in log(state):
+        assert line["progress"] == pytest.approx(line["step"] / line["of"], abs=0.02)
 
 
 def test_labels_point_at_the_answer(trainer, tmp_path):

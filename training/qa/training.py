@@ -54,6 +54,10 @@ def loss_of(student, labels, teacher, share: float, temperature: float):
     return (1 - share) * loss + share * soft
 
 
+def utc_now():
+    return datetime.datetime.now(datetime.timezone.utc)
+
+
 class Run:
     """A training run in a directory of its own; `train` returns after the last batch or at the deadline."""
 
@@ -67,6 +71,7 @@ class Run:
         self.teachers = [load_model(path, self.device).eval() for path in arguments.teacher]
         self.optimizer = torch.optim.AdamW(self._groups(), lr=0.0, betas=(0.9, 0.999), eps=1e-6, fused=True)
         self.step, self.seconds = 0, 0.0
+        self.began, self.progress_before = utc_now(), 0.0
         self.stopped = False
 
     def _groups(self):
@@ -78,12 +83,16 @@ class Run:
         ]
 
     def progress(self) -> float:
-        """How much of the run is done, 0...1, by steps or by the time until the deadline, whichever is more."""
+        """How much of the run is done, 0...1, by steps or by the time until the deadline, whichever is more.
+
+        The time counts from where the run was resumed: it may have waited for days.
+        """
         by_steps = self.step / len(self.batches)
         if self.arguments.deadline is None:
             return by_steps
-        left = (self.arguments.deadline - datetime.datetime.now(datetime.timezone.utc)).total_seconds()
-        return max(by_steps, min(1.0, 1 - left / (left + self.seconds))) if left > 0 else 1.0
+        left, now = self.arguments.deadline - self.began, utc_now() - self.began
+        by_time = now / left if left > now else 1.0
+        return max(by_steps, self.progress_before + (1 - self.progress_before) * by_time)
 
     def train(self) -> None:
         self._resume()
@@ -163,6 +172,7 @@ class Run:
             "model": self.model.state_dict(),
             "optimizer": self.optimizer.state_dict(),
             "step": self.step,
+            "progress": self.progress(),
             "seconds": self.seconds,
             "rng": torch.get_rng_state(),
             "batch_count": len(self.batches),
@@ -184,7 +194,7 @@ class Run:
             )
         self.model.load_state_dict(state["model"])
         self.optimizer.load_state_dict(state["optimizer"])
-        self.step, self.seconds = state["step"], state["seconds"]
+        self.step, self.seconds, self.progress_before = state["step"], state["seconds"], state["progress"]
         torch.set_rng_state(state["rng"].cpu())
         if "cuda_rng" in state and self.device.type == "cuda":
             torch.cuda.set_rng_state(state["cuda_rng"].cpu())

@@ -1,5 +1,6 @@
 """The package of examples/python with the library of $BERTQA_PREFIX, by default of build/."""
 
+import collections
 import os
 import pathlib
 import sys
@@ -47,6 +48,17 @@ def pytest_collection_modifyitems(items):
     """The longest files first, so that no process is left with one at the end."""
     longest = ["test_tokenizer_kinds", "test_spark", "test_tokenizer_unigram", "test_sample", "test_tokenizer"]
     items.sort(key=lambda item: longest.index(item.path.stem) if item.path.stem in longest else len(longest))
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Keeps what was skipped for Tests/skipped.sh, which says it at the end of `make test`."""
+    directory = os.environ.get("BERTQA_SKIPPED")
+    if directory:
+        reports = terminalreporter.stats.get("skipped", [])
+        reasons = collections.Counter(report.longrepr[2].removeprefix("Skipped: ") for report in reports)
+        lines = [f"python: {reason} (tests: {count})\n" for reason, count in reasons.items()]
+        os.makedirs(directory, exist_ok=True)
+        pathlib.Path(directory, "python").write_text("".join(lines))
 
 
 @pytest.fixture(scope="session")

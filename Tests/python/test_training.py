@@ -632,17 +632,20 @@ def test_a_teacher_and_a_deadline_in_the_past(trainer, tmp_path):
     assert not (late / "log.jsonl").exists() and latest_checkpoint(str(late)).endswith("000000.pt")
 
 
-def test_a_deadline_counts_from_where_the_run_goes_on(trainer):
+@pytest.mark.parametrize("progress", [3 / 15, 1.0])
+def test_a_deadline_counts_from_where_the_run_goes_on(trainer, progress):
+    """Also where one has ended it: then as its steps are."""
     import torch
 
     train, _ = trainer
     state = train("run", "--passes", "3", stop=3)
     path = latest_checkpoint(str(state))
-    torch.save({**torch.load(path), "seconds": 1e6}, path)
+    torch.save({**torch.load(path), "seconds": 1e6, "progress": progress}, path)
     hour = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(hours=1)
     train("run", "--passes", "3", "--deadline", hour.isoformat())
     for line in log(state):
         assert line["progress"] == pytest.approx(line["step"] / line["of"], abs=0.02)
+    assert log(state)[-1]["step"] == 15
 
 
 def test_labels_point_at_the_answer(trainer, tmp_path):

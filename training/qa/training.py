@@ -90,8 +90,8 @@ class Run:
         by_steps = self.step / len(self.batches)
         if self.arguments.deadline is None:
             return by_steps
-        left, now = self.arguments.deadline - self.began, utc_now() - self.began
-        by_time = now / left if left > now else 1.0
+        given, passed = self.arguments.deadline - self.began, utc_now() - self.began
+        by_time = passed / given if passed < given else 1.0
         return max(by_steps, self.progress_before + (1 - self.progress_before) * by_time)
 
     def train(self) -> None:
@@ -194,7 +194,10 @@ class Run:
             )
         self.model.load_state_dict(state["model"])
         self.optimizer.load_state_dict(state["optimizer"])
-        self.step, self.seconds, self.progress_before = state["step"], state["seconds"], state["progress"]
+        self.step, self.seconds = state["step"], state["seconds"]
+        # Where a deadline has ended the run, it goes on as its steps are, if it is given more time.
+        progress = state.get("progress", 1.0)
+        self.progress_before = progress if progress < 1 else self.step / len(self.batches)
         torch.set_rng_state(state["rng"].cpu())
         if "cuda_rng" in state and self.device.type == "cuda":
             torch.cuda.set_rng_state(state["cuda_rng"].cpu())

@@ -3,6 +3,7 @@
 import collections
 import os
 import pathlib
+import subprocess
 import sys
 
 import pytest
@@ -51,14 +52,13 @@ def pytest_collection_modifyitems(items):
 
 
 def pytest_terminal_summary(terminalreporter):
-    """Keeps what was skipped for Tests/skipped.sh, which says it at the end of `make test`."""
-    directory = os.environ.get("BERTQA_SKIPPED")
-    if directory:
-        reports = terminalreporter.stats.get("skipped", [])
-        reasons = collections.Counter(report.longrepr[2].removeprefix("Skipped: ") for report in reports)
-        lines = [f"python: {reason} (tests: {count})\n" for reason, count in reasons.items()]
-        os.makedirs(directory, exist_ok=True)
-        pathlib.Path(directory, "python").write_text("".join(lines))
+    """Gives what was skipped to Tests/skipped.sh, which says it at the end of `make test`."""
+    reports = terminalreporter.stats.get("skipped", [])
+    reasons = collections.Counter(report.longrepr[2].removeprefix("Skipped: ") for report in reports)
+    lines = "\n".join(f"{reason} (tests: {count})" for reason, count in reasons.items())
+    # What it prints, pytest -rs says with files and lines.
+    command = [ROOT / "Tests" / "skipped.sh", "python"]
+    subprocess.run(command, input=lines, text=True, stdout=subprocess.DEVNULL, check=True)
 
 
 @pytest.fixture(scope="session")

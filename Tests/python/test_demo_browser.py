@@ -270,10 +270,11 @@ def test_dark_and_light_can_be_read(page, scheme):
 
 def test_a_server_that_is_gone_is_said(chromium):
     # A process: a closed Server's threads still answer connections that the browser has opened ahead.
-    program = subprocess.Popen([sys.executable, "-m", "bertqa.demo"], stdout=subprocess.PIPE, text=True)
-    chromium.open(program.stdout.readline().strip())
-    chromium.wait("at('document').textContent !== ''")
-    program.kill()
-    program.communicate()
+    with subprocess.Popen([sys.executable, "-m", "bertqa.demo"], stdout=subprocess.PIPE, text=True) as program:
+        try:
+            chromium.open(program.stdout.readline().strip())
+            chromium.wait("at('document').textContent !== ''")
+        finally:
+            program.kill()
     chromium.run(f"at('question').value = {json.dumps(WHO)}; at('ask').requestSubmit()")
     chromium.wait("at('error').textContent === 'The program behind this page does not answer.'")

@@ -68,7 +68,7 @@ def test_configuration(tmp_path, number):
     assert pair.ours.info.is_lowercase is CONFIGURATIONS[number][0]
     for special in False, True:
         seed = 1000 + 2 * number + special
-        pair.compare(text_cases.languages() + edges, special)
+        pair.compare(text_cases.languages() + edges + text_cases.fuzzed(), special)
         compared = pair.compare(text_cases.random_strings(seed, STRINGS // 2), special)
         compared += pair.compare(text_cases.random_bytes(seed, BYTES // 2), special)
         assert compared == (STRINGS + BYTES) // 2

@@ -69,6 +69,7 @@ def test_kind(kind, tmp_path):
     for special in False, True:
         seed = 500 + 2 * list(unigram.KINDS).index(kind) + special
         pair.compare(text_cases.languages() + WORDS + random.Random(seed).sample(edges, 300), special)
+        pair.compare(text_cases.fuzzed(), special)
         compared = pair.compare(mixed(seed, STRINGS // 2), special)
         compared += pair.compare(text_cases.random_bytes(seed, BYTES // 2), special)
         assert compared == STRINGS // 2 + BYTES // 2

@@ -1,10 +1,13 @@
 """Texts to compare tokenizers on. Everything depends on the seed alone.
 
 `languages()` are sentences; `edge_cases()` the corners of BERT's normalisation; `code_points()` puts
-nearly every code point into contexts; `random_strings()` and `random_bytes()` mix what tends to go wrong.
+nearly every code point into contexts; `random_strings()` and `random_bytes()` mix what tends to go wrong; `fuzzed()` are
+the fuzzer's.
 """
 
 import codecs
+import os
+import pathlib
 import random
 
 # Ranges worth more than their share of the code space.
@@ -216,6 +219,15 @@ def random_bytes(seed, count):
                     data[position] = source.randrange(256)
             data = bytes(data)
         yield data
+
+
+def fuzzed():
+    """The inputs that the fuzz target `tokenize` found, as bytes: the committed ones, and those in the directory
+    BERTQA_FUZZED."""
+    committed = pathlib.Path(__file__).parents[1] / "fuzz" / "corpus" / "tokenize"
+    directories = [committed, *map(pathlib.Path, filter(None, [os.environ.get("BERTQA_FUZZED")]))]
+    # The first byte is the target's options.
+    return [path.read_bytes()[1:] for directory in directories for path in sorted(directory.iterdir())]
 
 
 _sequences = {}

@@ -201,6 +201,7 @@ static void test_malformed(void) {
   FIELD(array.offset, -1);
   FIELD(array.offset, INT64_MIN);
   FIELD(array.offset, INT64_MAX);
+  FIELD(array.offset, (1LL << 52) + 1);
   FIELD(array.null_count, -2);
   FIELD(array.null_count, 1); /* no buffer says which */
   FIELD(array.null_count, 3);

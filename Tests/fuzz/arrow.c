@@ -60,8 +60,8 @@ static int make(column *c, input *in) {
     int shift = draw(in) % 64;
     *(draw(in) & 1 ? &c->array.length : &c->array.offset) = (int64_t)((uint64_t)(int8_t)draw(in) << shift);
     /* Lengths and offsets that a buffer may well have are believed. */
-    if (c->array.length >= rows && c->array.length < 1LL << 55) return 0;
-    if (c->array.offset >= rows && c->array.offset < 1LL << 55) return 0;
+    if (c->array.length >= rows && c->array.length <= 1LL << 52) return 0;
+    if (c->array.offset >= rows && c->array.offset <= 1LL << 52) return 0;
   }
   int is_large = c->format[0] == 'U' || c->format[0] == 'Z', is_view = c->format[0] == 'v';
   size_t slots = 2 * rows + 2;

@@ -15,6 +15,9 @@ struct ArrowTexts {
   private let offset: Int
   private let name: String
 
+  /// Of 16 bytes each, the most rows that there is place for in the 2^56 bytes of the largest address space.
+  private static let offsetLimit: Int64 = 1 << 52
+
   private enum Layout {
     /// Every row is null, or there is none.
     case null
@@ -37,8 +40,7 @@ struct ArrowTexts {
         .tooLarge, argument: "\(name)",
         "has \(array.length) rows, above the limit of \(BERTQA_MAX_BATCH); split the column")
     }
-    // 16 times the last row's index, the farthest byte of a view, is a number then.
-    guard array.length >= 0, array.offset >= 0, array.offset <= Int64.max / 32 else {
+    guard array.length >= 0, array.offset >= 0, array.offset <= Self.offsetLimit else {
       throw Self.invalid(name, "has \(array.length) rows from \(array.offset) on")
     }
     guard (-1...array.length).contains(array.null_count) else {

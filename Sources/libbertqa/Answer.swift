@@ -16,7 +16,7 @@ public func bertqa_answer(
     let question = try textArgument(question, question_length, "question")
     let document = try textArgument(document, document_length, "document")
     let result = try context.answer(question: question, document: document, options: options)
-    out.pointee = AnswersHandle(result).passed()
+    out.pointee = try AnswersHandle(result).passed()
   }
 }
 
@@ -30,16 +30,16 @@ public func bertqa_answer_batch(
     let context = try ContextHandle.borrowed(context, "context").context
     let options = try answerOptions(options)
     let pairs = try required(pairs, "pairs")
-    try output.fill(from: "pairs") { index throws(BertQAError) in
+    try output.fill(from: "pairs", options.call) { index throws(BertQAError) in
       let pair = pairs[index]
       return (
         question: try textArgument(pair.question, pair.question_length, "question"),
         document: try textArgument(pair.document, pair.document_length, "document")
       )
     } all: { pairs throws(BertQAError) in
-      try objects(of: context.answerBatch(pairs, options: options)) { AnswersHandle($0) }
+      try objects(of: context.answerBatch(pairs, options: options), options.call, AnswersHandle.init)
     } each: { pairs throws(BertQAError) in
-      try objects(of: context.answerEach(pairs, options: options)) { $0.map { AnswersHandle($0) } }
+      try objects(ofEach: context.answerEach(pairs, options: options), options.call, AnswersHandle.init)
     }
   }
 }

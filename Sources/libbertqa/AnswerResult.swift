@@ -6,9 +6,9 @@ final class AnswersHandle: Handle {
   let spans: CArray<bertqa_answer_span>
   let summary: CArray<bertqa_answer_summary>
 
-  init(_ result: AnswerResult) {
-    spans = CArray(result.answers.map { bertqa_answer_span($0) })
-    summary = CArray([bertqa_answer_summary(result)])
+  init(_ result: AnswerResult) throws(BertQAError) {
+    spans = try CArray(result.answers.lazy.map { bertqa_answer_span($0) })
+    summary = try CArray([bertqa_answer_summary(result)])
   }
 }
 

@@ -9,11 +9,13 @@ final class ClassificationHandle: Handle {
   /// What the scores point to.
   private let labels: [CString]
 
-  init(_ result: Classification) {
-    labels = result.scores.map { CString($0.label) }
-    scores = CArray(zip(result.scores, labels).map { bertqa_label_score($0, label: $1) })
-    contributions = CArray(result.contributions.map { bertqa_contribution($0) })
-    summary = CArray([bertqa_classify_summary(result)])
+  init(_ result: Classification) throws(BertQAError) {
+    let labels = try CString.all(result.scores.lazy.map(\.label))
+    self.labels = labels
+    scores = try CArray(
+      result.scores.indices.lazy.map { bertqa_label_score(result.scores[$0], label: labels[$0]) })
+    contributions = try CArray(result.contributions.lazy.map { bertqa_contribution($0) })
+    summary = try CArray([bertqa_classify_summary(result)])
   }
 }
 

@@ -40,7 +40,7 @@ public func bertqa_classify(
     let options = try classifyOptions(options)
     let bytes = try textArgument(text, length, "text")
     let result = try context.classify(TextPair(text: bytes), options: options)
-    out.pointee = ClassificationHandle(result).passed()
+    out.pointee = try ClassificationHandle(result).passed()
   }
 }
 
@@ -55,12 +55,13 @@ public func bertqa_classify_batch(
     let context = try ContextHandle.borrowed(context, "context").context
     let options = try classifyOptions(options)
     let texts = try required(texts, "texts")
-    try output.fill(from: "texts") { index throws(BertQAError) in
+    try output.fill(from: "texts", options.call) { index throws(BertQAError) in
       try textPair(texts[index])
     } all: { texts throws(BertQAError) in
-      try objects(of: context.classify(texts, options: options)) { ClassificationHandle($0) }
+      try objects(of: context.classify(texts, options: options), options.call, ClassificationHandle.init)
     } each: { texts throws(BertQAError) in
-      try objects(of: context.classifyEach(texts, options: options)) { $0.map { ClassificationHandle($0) } }
+      try objects(
+        ofEach: context.classifyEach(texts, options: options), options.call, ClassificationHandle.init)
     }
   }
 }

@@ -12,15 +12,15 @@ final class ContextHandle: Handle {
   private let architecture: CString
 
   /// - Parameter isInMemory: whether the model has no directory; the core gives such files a name for messages.
-  init(_ context: Context, isInMemory: Bool) {
+  init(_ context: Context, isInMemory: Bool) throws(BertQAError) {
     self.context = context
     directory = CString(isInMemory ? "" : context.info.directory)
     architecture = CString(context.info.architecture)
-    info = CArray([
+    info = try CArray([
       bertqa_model_info(context.info, directory: directory.pointer, architecture: architecture.pointer)
     ])
-    labels = context.info.labels.map { CString($0) }
-    sequenceInfo = context.sequenceInfo.map { SequenceInfoView($0) }
+    labels = try CString.all(context.info.labels)
+    sequenceInfo = try context.sequenceInfo.map { info throws(BertQAError) in try SequenceInfoView(info) }
   }
 }
 
@@ -63,7 +63,7 @@ private func create(
   status { () throws(BertQAError) in
     let out = try required(context, "context")
     out.pointee = nil
-    out.pointee = ContextHandle(try load(contextOptions(options)), isInMemory: isInMemory).passed()
+    out.pointee = try ContextHandle(load(contextOptions(options)), isInMemory: isInMemory).passed()
   }
 }
 

@@ -53,7 +53,7 @@ public func bertqa_document_answer(
     let options = try answerOptions(options)
     let question = try textArgument(question, question_length, "question")
     let result = try context.answer(question: question, document: document, options: options)
-    out.pointee = AnswersHandle(result).passed()
+    out.pointee = try AnswersHandle(result).passed()
   }
 }
 
@@ -68,16 +68,16 @@ public func bertqa_document_answer_batch(
     let document = try DocumentHandle.borrowed(document, "document").document
     let options = try answerOptions(options)
     let questions = try required(questions, "questions")
-    try output.fill(from: "questions") { index throws(BertQAError) in
+    try output.fill(from: "questions", options.call) { index throws(BertQAError) in
       try textArgument(questions[index].text, questions[index].length, "text")
     } all: { questions throws(BertQAError) in
       try objects(
-        of: context.answerBatch(questions: questions, document: document, options: options)
-      ) { AnswersHandle($0) }
+        of: context.answerBatch(questions: questions, document: document, options: options), options.call,
+        AnswersHandle.init)
     } each: { questions throws(BertQAError) in
       try objects(
-        of: context.answerEach(questions: questions, document: document, options: options)
-      ) { $0.map { AnswersHandle($0) } }
+        ofEach: context.answerEach(questions: questions, document: document, options: options),
+        options.call, AnswersHandle.init)
     }
   }
 }

@@ -42,7 +42,7 @@ public func bertqa_embed(
       let texts = try required(texts, "texts")
       let target = UnsafeMutableBufferPointer(start: try required(embeddings, "embeddings"), count: room)
       guard let statuses else {
-        let items = try readItems(count, in: "texts") { index throws(BertQAError) in
+        let items = try readItems(count, in: "texts", options.call) { index throws(BertQAError) in
           try textPair(texts[index])
         }
         return try context.embed(items, options: options, into: target)
@@ -57,19 +57,24 @@ private func embedEach(
   _ context: Context, _ texts: UnsafePointer<bertqa_text_pair>, _ count: Int, _ options: EmbedOptions,
   _ target: UnsafeMutableBufferPointer<Float>, _ statuses: UnsafeMutablePointer<bertqa_status>
 ) throws(BertQAError) {
+  let monitor = CallMonitor(options.call)
   var unreadable: [Int: BertQAError] = [:]
   var items = try [TextPair](checkedCapacity: count)
   for index in 0..<count {
+    try check(item: index, monitor)
     do throws(BertQAError) {
       items.append(try textPair(texts[index]))
     } catch {
       // Keeps the others' vectors at their places.
       items.append(TextPair(text: UnsafeBufferPointer(start: nil, count: 0)))
-      unreadable[index] = error
+      try unreadable.insert(error, for: index)
     }
   }
-  let failures = try context.embedEach(items, options: options, into: target)
+  var failures = try context.embedEach(items, options: options, into: target)
   let length = context.info.embeddingLength
-  for index in unreadable.keys { target[index * length..<(index + 1) * length].update(repeating: 0) }
-  tell(failures.merging(unreadable) { $1 }, of: "texts", statuses, count)
+  for (index, error) in unreadable {
+    target[index * length..<(index + 1) * length].update(repeating: 0)
+    try failures.insert(error, for: index)
+  }
+  tell(failures, of: "texts", statuses, count)
 }

@@ -45,7 +45,7 @@ private func labels(
       .tooLarge, argument: "\(countName)",
       "is \(UInt(bitPattern: count)), but at most \(labelLimit) are allowed")
   }
-  return try readItems(count, in: "\(name)") { index throws(BertQAError) in
+  return try readItems(count, in: "\(name)", CallOptions()) { index throws(BertQAError) in
     try labelArgument(pointer[index].text, pointer[index].length, "text")
   }
 }
@@ -64,7 +64,8 @@ public func bertqa_entities(
     let context = try ContextHandle.borrowed(context, "context").context
     let options = try entityOptions(options)
     let bytes = try textArgument(text, length, "text")
-    out.pointee = EntityListHandle(try context.entities(of: bytes, options: options)).passed()
+    let list = try context.entities(of: bytes, options: options)
+    out.pointee = try EntityListHandle(list, CallMonitor(options.call)).passed()
   }
 }
 
@@ -77,13 +78,16 @@ public func bertqa_entities_batch(
   batchStatus(count, lists, "lists", statuses) { output throws(BertQAError) in
     let context = try ContextHandle.borrowed(context, "context").context
     let options = try entityOptions(options)
+    func handle(_ list: EntityList) throws(BertQAError) -> EntityListHandle {
+      try EntityListHandle(list, CallMonitor(options.call))
+    }
     let texts = try required(texts, "texts")
-    try output.fill(from: "texts") { index throws(BertQAError) in
+    try output.fill(from: "texts", options.call) { index throws(BertQAError) in
       try textArgument(texts[index].text, texts[index].length, "text")
     } all: { texts throws(BertQAError) in
-      try objects(of: context.entities(of: texts, options: options)) { EntityListHandle($0) }
+      try objects(of: context.entities(of: texts, options: options), options.call, handle)
     } each: { texts throws(BertQAError) in
-      try objects(of: context.entitiesEach(of: texts, options: options)) { $0.map { EntityListHandle($0) } }
+      try objects(ofEach: context.entitiesEach(of: texts, options: options), options.call, handle)
     }
   }
 }

@@ -9,19 +9,20 @@ final class EntityListHandle: Handle {
   /// What the entities point to: each label once.
   private let labels: [String: CString]
 
-  init(_ list: EntityList) {
+  init(_ list: EntityList, _ monitor: CallMonitor) throws(BertQAError) {
     self.list = list
     var labels: [String: CString] = [:]
     for entity in list.entities where labels[entity.label] == nil {
       labels[entity.label] = CString(entity.label)
     }
     self.labels = labels
-    entities = CArray(
-      list.entities.lazy.map { bertqa_entity($0, label: labels[$0.label]) }, count: list.entities.count)
+    entities = try CArray(count: list.entities.count, monitor) {
+      bertqa_entity(list.entities[$0], label: labels[list.entities[$0].label])
+    }
     var summary = bertqa_entities_summary()
     summary.struct_size = MemoryLayout<bertqa_entities_summary>.size
     summary.window_count = list.windowCount
-    self.summary = CArray([summary])
+    self.summary = try CArray([summary])
   }
 }
 

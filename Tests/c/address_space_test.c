@@ -4,12 +4,13 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-#include "check.h"
+#include "columns.h"
 
-enum { MEGABYTE = 1 << 20, WORDS_SIZE = 60 * MEGABYTE, MARKS_SIZE = 100 * MEGABYTE, PIECES = 400000, NUMBERS = 4000000 };
+enum { MEGABYTE = 1 << 20, WORDS_SIZE = 60 * MEGABYTE, MARKS_SIZE = 100 * MEGABYTE };
+enum { PIECES = 400000, NUMBERS = 4000000, MAILS = 400000 };
 
-static bertqa_context *answering, *classifying, *embedding;
-static char *words, *marks, *dots, *numbers;
+static bertqa_context *answering, *classifying, *embedding, *predicting;
+static char *words, *marks, *dots, *numbers, *mails;
 static char vocabulary[] = "/tmp/bertqa-address-XXXXXX";
 
 static bertqa_status tokenize(void) {
@@ -38,14 +39,27 @@ static bertqa_status answer_in(const char *document, size_t length) {
 static bertqa_status answer(void) { return answer_in(words, WORDS_SIZE); }
 static bertqa_status answer_marks(void) { return answer_in(marks, MARKS_SIZE); }
 
+/* A row whose sentence is all of its text. */
+static bertqa_status answer_arrow(void) {
+  column questions, documents;
+  struct ArrowArray array;
+  struct ArrowSchema schema;
+  return bertqa_answer_arrow(answering, one_row(&questions, "who?", 4), one_row(&documents, dots, WORDS_SIZE), NULL,
+                             &array, &schema);
+}
+
+/* Zeros of the test's own; NULL where there is no place for them. */
+static void *pages(size_t size) {
+  void *place = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return place == MAP_FAILED ? NULL : place;
+}
+
 /* Many small pairs: 200,000 results. */
 static bertqa_status answer_batch(void) {
   enum { COUNT = 200000 };
-  bertqa_answer_pair *pairs = mmap(NULL, COUNT * sizeof *pairs, PROT_READ | PROT_WRITE,
-                                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  bertqa_answers **answers = mmap(NULL, COUNT * sizeof *answers, PROT_READ | PROT_WRITE,
-                                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (pairs == MAP_FAILED || answers == MAP_FAILED) return BERTQA_ERROR_OUT_OF_MEMORY;
+  bertqa_answer_pair *pairs = pages(COUNT * sizeof *pairs);
+  bertqa_answers **answers = pages(COUNT * sizeof *answers);
+  if (pairs == NULL || answers == NULL) return BERTQA_ERROR_OUT_OF_MEMORY;
   for (size_t i = 0; i < COUNT; i++) pairs[i] = (bertqa_answer_pair){"", 0, words + i, 4};
   return bertqa_answer_batch(answering, pairs, COUNT, NULL, answers, NULL);
 }
@@ -68,6 +82,20 @@ static bertqa_status classify(void) {
 static bertqa_status word_counts(void) {
   bertqa_word_count_list *list;
   return bertqa_word_counts(numbers, 8 * NUMBERS, NULL, &list);
+}
+
+static bertqa_status find_patterns(void) {
+  bertqa_entity_list *list;
+  return bertqa_patterns(mails, 7 * MAILS, NULL, &list);
+}
+
+/* Continuations without words, whose score takes no time. */
+static bertqa_status rank(void) {
+  enum { COUNT = 400000 };
+  const bertqa_text *texts = pages(COUNT * sizeof *texts);
+  size_t *order = pages(COUNT * sizeof *order);
+  if (texts == NULL || order == NULL) return BERTQA_ERROR_OUT_OF_MEMORY;
+  return bertqa_sequence_rank(predicting, "O", 1, texts, COUNT, NULL, NULL, order, NULL, NULL);
 }
 
 static bertqa_status load(void) {
@@ -118,13 +146,6 @@ static void test_call(const char *name, bertqa_status (*call)(void), int must_fa
   if (must_fail) check(failures > 0, __FILE__, __LINE__, name, "with the least memory");
 }
 
-static char *repeated(const char *text, size_t size) {
-  char *result = malloc(size);
-  const size_t length = strlen(text);
-  for (size_t i = 0; i < size; i++) result[i] = text[i % length];
-  return result;
-}
-
 int main(int argc, char **argv) {
   begin(argc, argv);
   CHECK_STATUS(BERTQA_OK, bertqa_warm_up());
@@ -132,6 +153,8 @@ int main(int argc, char **argv) {
   answering = tiny_context(1);
   classifying = fixture_context("tiny-bert-classifier", 1);
   embedding = fixture_context("tiny-bert-embedder", 1);
+  predicting = fixture_context("tiny-lstm", 1);
+  mails = repeated("a@b.de ", 7 * MAILS);
   words = repeated("the king of france. ", WORDS_SIZE);
   marks = repeated("!", MARKS_SIZE);
   dots = repeated("\xE3\x80\xAE", WORDS_SIZE); /* combining marks that normalisation keeps */
@@ -148,10 +171,13 @@ int main(int argc, char **argv) {
   test_call("document_create", prepare, 1);
   test_call("answer", answer, 1);
   test_call("answer marks", answer_marks, 1);
+  test_call("answer_arrow", answer_arrow, 1);
   test_call("answer_batch", answer_batch, 1);
   test_call("embed", embed, 1);
   test_call("classify", classify, 0);
   test_call("word_counts", word_counts, 1);
+  test_call("patterns", find_patterns, 1);
+  test_call("sequence_rank", rank, 1);
   test_call("context_create", load, 0);
   test_call("context_create of a vocabulary", load_vocabulary, 1);
 
@@ -160,8 +186,10 @@ int main(int argc, char **argv) {
   free(marks);
   free(dots);
   free(numbers);
+  free(mails);
   bertqa_context_free(answering);
   bertqa_context_free(classifying);
   bertqa_context_free(embedding);
+  bertqa_context_free(predicting);
   return finish();
 }

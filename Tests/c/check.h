@@ -101,6 +101,23 @@ static inline bertqa_context *context_of(const char *directory, int32_t threads)
 /* Of the tiny model. */
 static inline bertqa_context *tiny_context(int32_t threads) { return context_of(tiny, threads); }
 
+/* `unit` again and again, to be freed. */
+static inline char *repeated(const char *unit, size_t size) {
+  char *text = malloc(size);
+  const size_t length = strlen(unit);
+  for (size_t i = 0; i < size; i++) text[i] = unit[i % length];
+  return text;
+}
+
+/* "wabcde " for each number: seven bytes. */
+static inline char *different_words(size_t count) {
+  char *text = repeated("w      ", 7 * count);
+  for (size_t i = 0; i < count; i++)
+    for (size_t digit = 1, number = i; digit < 6; digit++, number /= 26)
+      text[7 * i + digit] = (char)('a' + number % 26);
+  return text;
+}
+
 /* Of another model, which lies beside the tiny one. */
 static inline bertqa_context *fixture_context(const char *name, int32_t threads) {
   char directory[4096];

@@ -5,28 +5,13 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "check.h"
+#include "columns.h"
 
 enum { MILLION = 1000000 };
 
 static char directory[] = "/tmp/bertqa-million-XXXXXX";
-static bertqa_context *answering, *tagging, *embedding, *predicting;
+static bertqa_context *answering, *classifying, *tagging, *embedding, *predicting;
 static char *lines, *words, *mails;
-
-static char *repeated(const char *unit, size_t size) {
-  char *text = malloc(size);
-  const size_t length = strlen(unit);
-  for (size_t i = 0; i < size; i++) text[i] = unit[i % length];
-  return text;
-}
-
-/* "wabcde " for each number: seven bytes. */
-static char *different_words(size_t count) {
-  char *text = repeated("w      ", 7 * count);
-  for (size_t i = 0; i < count; i++)
-    for (size_t digit = 1, number = i; digit < 6; digit++, number /= 26) text[7 * i + digit] = (char)('a' + number % 26);
-  return text;
-}
 
 static const char *path(const char *name) {
   static char result[4][160];
@@ -218,6 +203,102 @@ static void rank(void) {
   free(order);
 }
 
+/* Every other text is refused, each with its own status. */
+static void batches(void) {
+  enum { COUNT = MILLION / 5 };
+  bertqa_text_pair *texts = calloc(COUNT, sizeof *texts);
+  bertqa_status *statuses = calloc(COUNT, sizeof *statuses);
+  void **results = calloc(COUNT, sizeof *results);
+  bertqa_text *singles = calloc(COUNT, sizeof *singles);
+  float *vectors = calloc(COUNT, 16 * sizeof *vectors);
+  for (size_t i = 0; i < COUNT; i++) {
+    singles[i] = (bertqa_text){i % 2 ? "Paris" : NULL, 5};
+    texts[i] = (bertqa_text_pair){singles[i].text, 5, NULL, 0};
+  }
+  CHECK_STATUS(BERTQA_OK, bertqa_classify_batch(classifying, texts, COUNT, NULL,
+                                                (bertqa_classification **)results, statuses));
+  for (size_t i = 0; i < COUNT; i++) bertqa_classification_free(results[i]);
+  CHECK(statuses[0] == BERTQA_ERROR_INVALID_ARGUMENT && statuses[1] == BERTQA_OK);
+  CHECK_STATUS(BERTQA_OK, bertqa_entities_batch(tagging, singles, COUNT, NULL,
+                                                (bertqa_entity_list **)results, statuses));
+  for (size_t i = 0; i < COUNT; i++) bertqa_entity_list_free(results[i]);
+  CHECK(statuses[0] == BERTQA_ERROR_INVALID_ARGUMENT && statuses[1] == BERTQA_OK);
+  const size_t length = bertqa_context_info(embedding)->embedding_length;
+  CHECK(length <= 16);
+  CHECK_STATUS(BERTQA_OK, bertqa_embed(embedding, texts, COUNT, NULL, vectors, COUNT * length, statuses));
+  CHECK(statuses[0] == BERTQA_ERROR_INVALID_ARGUMENT && statuses[1] == BERTQA_OK);
+  free(texts), free(statuses), free(results), free(singles), free(vectors);
+}
+
+static void questions(void) {
+  enum { COUNT = MILLION / 5 };
+  bertqa_text *texts = calloc(COUNT, sizeof *texts);
+  bertqa_answers **answers = calloc(COUNT, sizeof *answers);
+  for (size_t i = 0; i < COUNT; i++) texts[i] = (bertqa_text){"who?", 4};
+  bertqa_document *document;
+  CHECK_STATUS(BERTQA_OK, bertqa_document_create(answering, "the king", 8, NULL, &document));
+  CHECK_STATUS(BERTQA_OK, bertqa_document_answer_batch(answering, document, texts, COUNT, NULL, answers, NULL));
+  for (size_t i = 0; i < COUNT; i++) bertqa_answers_free(answers[i]);
+  bertqa_document_free(document);
+  free(texts), free(answers);
+}
+
+/* A column of texts, each five bytes. */
+static void columns(void) {
+  enum { COUNT = MILLION / 5 };
+  int32_t *offsets = calloc(COUNT + 1, sizeof *offsets), one[] = {0, 4};
+  for (int32_t i = 0; i <= COUNT; i++) offsets[i] = 5 * i;
+  char *texts = repeated("Paris", 5 * COUNT);
+  column many, single;
+  const bertqa_column column_of_texts = filled(&many, "u", NULL, offsets, texts, COUNT, 0);
+  const bertqa_column question = filled(&single, "u", NULL, one, "who?", 1, 0);
+  struct ArrowArray array;
+  struct ArrowSchema schema;
+  CHECK_STATUS(BERTQA_OK, bertqa_answer_arrow(answering, question, column_of_texts, NULL, &array, &schema));
+  array.release(&array), schema.release(&schema);
+  CHECK_STATUS(BERTQA_OK, bertqa_classify_arrow(classifying, column_of_texts, NULL, &array, &schema));
+  array.release(&array), schema.release(&schema);
+  CHECK_STATUS(BERTQA_OK, bertqa_entities_arrow(tagging, column_of_texts, NULL, &array, &schema));
+  array.release(&array), schema.release(&schema);
+  free(offsets), free(texts);
+}
+
+static void train_texts(void) {
+  bertqa_train_options options = BERTQA_TRAIN_OPTIONS_INIT;
+  options.folds = 2;
+  options.calibrate = BERTQA_ON;
+  bertqa_trainer *trainer;
+  CHECK_STATUS(BERTQA_OK, bertqa_trainer_create(&options, &trainer));
+  for (int i = 0; i < MILLION; i++) {
+    char group[16];
+    const int length = snprintf(group, sizeof group, "%d", i);
+    CHECK_STATUS(BERTQA_OK, bertqa_trainer_set_group(trainer, group, (size_t)length));
+    CHECK_STATUS(BERTQA_OK, bertqa_trainer_add(trainer, i % 3 ? "some words" : "other words", i % 3 ? 10 : 11,
+                                               i % 2 ? "a" : "b", 1, NULL));
+  }
+  CHECK_STATUS(BERTQA_OK, bertqa_trainer_finish(trainer, path("texts"), NULL, NULL));
+  bertqa_trainer_free(trainer);
+}
+
+static void generate(void) {
+  bertqa_generate_options options = BERTQA_GENERATE_OPTIONS_INIT;
+  options.max_words = MILLION;
+  options.temperature = 1;
+  bertqa_generation *generation;
+  CHECK_STATUS(BERTQA_OK, bertqa_sequence_generate(predicting, lines, 2 * MILLION, NULL, &options, &generation));
+  bertqa_generation_free(generation);
+}
+
+static void logits(void) {
+  enum { WINDOWS = MILLION / 5 };
+  int32_t *ids = calloc(2 * WINDOWS, sizeof *ids);
+  size_t *lengths = calloc(WINDOWS, sizeof *lengths);
+  float *start = calloc(2 * WINDOWS, sizeof *start), *end = calloc(2 * WINDOWS, sizeof *end);
+  for (size_t i = 0; i < WINDOWS; i++) lengths[i] = 2;
+  CHECK_STATUS(BERTQA_OK, bertqa_logits(answering, ids, 2 * WINDOWS, lengths, NULL, WINDOWS, NULL, start, end));
+  free(ids), free(lengths), free(start), free(end);
+}
+
 static const struct {
   const char *name;
   void (*run)(void);
@@ -237,6 +318,12 @@ static const struct {
     {"examples and labels: labeler", label, 1000},
     {"pairs: answer_batch", answer_batch, 1000},
     {"continuations: sequence_rank", rank, 1000},
+    {"200,000 texts: classify_batch, entities_batch, embed", batches, 1000},
+    {"200,000 questions: document_answer_batch", questions, 1000},
+    {"200,000 rows: Arrow", columns, 1000},
+    {"200,000 windows: logits", logits, 1000},
+    {"texts: train, two folds, calibrated", train_texts, 1000},
+    {"words of a prompt: sequence_generate", generate, 1000},
 };
 
 static long peak_kib(void) {
@@ -269,6 +356,7 @@ int main(int argc, char **argv) {
   mails = repeated("a@b.de ", 7 * MILLION);
   words = different_words(MILLION);
   answering = tiny_context(1);
+  classifying = fixture_context("tiny-bert-classifier", 1);
   tagging = fixture_context("tiny-bert-entities", 1);
   embedding = fixture_context("tiny-bert-embedder", 1);
   predicting = fixture_context("tiny-lstm", 1);
@@ -288,6 +376,7 @@ int main(int argc, char **argv) {
   snprintf(command, sizeof command, "rm -rf %s", directory);
   CHECK(system(command) == 0);
   bertqa_context_free(answering);
+  bertqa_context_free(classifying);
   bertqa_context_free(tagging);
   bertqa_context_free(embedding);
   bertqa_context_free(predicting);

@@ -34,13 +34,6 @@ static void expect(const char *what, long expected) {
   asked = 0;
 }
 
-static char *repeated(const char *text, size_t size) {
-  char *result = malloc(size);
-  const size_t length = strlen(text);
-  for (size_t i = 0; i < size; i++) result[i] = text[i % length];
-  return result;
-}
-
 static void test_tokens(const bertqa_context *context) {
   const size_t size = 16 * MEGABYTE;
   char *marks = repeated("!", size), *dots = repeated("\xE3\x80\xAE", size);
@@ -59,6 +52,15 @@ static void test_tokens(const bertqa_context *context) {
   CHECK_STATUS(BERTQA_OK, bertqa_document_create(context, marks, size, &document_options, &document));
   /* Copied, read, and its positions. */
   expect("document_create", (long)(size / MEGABYTE + size / BLOCK + size / SPACING) - 4);
+  bertqa_document_free(document);
+  CHECK_STATUS(BERTQA_OK, bertqa_document_create(context, dots, size, NULL, &document));
+  bertqa_answer_options answer_options = tiny_options();
+  answer_options.call = &call;
+  bertqa_answers *answers;
+  CHECK_STATUS(BERTQA_OK, bertqa_document_answer(context, document, "king?", 5, &answer_options, &answers));
+  /* Whether a word of marks has content is looked for through all of it. */
+  expect("document_answer", size / BLOCK);
+  bertqa_answers_free(answers);
   bertqa_document_free(document);
   free(marks);
   free(dots);
@@ -151,7 +153,8 @@ static void test_pipelines(void) {
       const bertqa_tokenize_options tokenize = {.struct_size = sizeof tokenize, .call = &call};
       bertqa_tokens *tokens;
       CHECK_STATUS(BERTQA_OK, bertqa_tokenize(context, texts[t], size, &tokenize, &tokens));
-      expect(names[i], size / BLOCK);
+      /* Read by some six steps; each 1,024 tokens. */
+      expect(names[i], (long)(bertqa_tokens_count(tokens) / 1024 + 6 * (size / BLOCK)));
       bertqa_tokens_free(tokens);
     }
     bertqa_context_free(context);
@@ -223,6 +226,32 @@ static void test_training(const char *parent) {
   expect("logistic regression", 3 * TEXTS / ROWS);
 }
 
+/* Different words, which are put in order, and all of which explain a label. */
+static void test_order(const char *parent) {
+  enum { COUNT = 1 << 18, SORTING = 16 * (COUNT / BLOCK) };
+  char *words = different_words(COUNT), directory[64];
+  bertqa_trainer *trainer;
+  const bertqa_train_options options = {.struct_size = sizeof options, .folds = -1, .threads = 1,
+                                        .algorithm = BERTQA_ALGORITHM_NAIVE_BAYES, .max_vocabulary = COUNT};
+  CHECK_STATUS(BERTQA_OK, bertqa_trainer_create(&options, &trainer));
+  CHECK_STATUS(BERTQA_OK, bertqa_trainer_add(trainer, words, 7 * COUNT, "a", 1, NULL));
+  CHECK_STATUS(BERTQA_OK, bertqa_trainer_add(trainer, words, 7 * COUNT / 2, "b", 1, NULL));
+  snprintf(directory, sizeof directory, "%s/order", parent);
+  CHECK_STATUS(BERTQA_OK, bertqa_trainer_finish(trainer, directory, &call, NULL));
+  /* Each is trained with; all are put in order, and entered into the model. */
+  expect("trainer_finish, different words", COUNT + SORTING + COUNT / 4096);
+  bertqa_trainer_free(trainer);
+  bertqa_context *context = context_of(directory, 1);
+  const bertqa_classify_options classify = {.struct_size = sizeof classify, .call = &call, .contributions = COUNT};
+  bertqa_classification *classification;
+  CHECK_STATUS(BERTQA_OK, bertqa_classify(context, words, 7 * COUNT, &classify, &classification));
+  /* Counted, explained, and the places of the text and of what explains. */
+  expect("contributions", 2 * (7 * COUNT / BLOCK) + 7 * COUNT / SPACING + COUNT / 4096 - 4);
+  bertqa_classification_free(classification);
+  bertqa_context_free(context);
+  free(words);
+}
+
 static void test_words(void) {
   const size_t size = 16 * MEGABYTE;
   char *text = repeated("The striker scored a goal in the final match. ", size), *word = repeated("x", size);
@@ -240,6 +269,8 @@ static void test_words(void) {
   expect("trainer_finish", 2);
   bertqa_trainer_free(trainer);
   test_training(parent);
+  asked = 0;
+  test_order(parent);
   bertqa_context *context = context_of(directory, 1);
   const bertqa_classify_options classify = {.struct_size = sizeof classify, .call = &call, .contributions = 10};
   bertqa_classification *classification;

@@ -1,9 +1,16 @@
 /// What makes an answer more than punctuation.
 enum AnswerContent {
   /// Whether a letter, a number or a symbol that says something is among these bytes.
-  static func isPresent(in range: TextRange, of text: UnsafeBufferPointer<UInt8>) -> Bool {
+  static func isPresent(
+    in range: TextRange, of text: UnsafeBufferPointer<UInt8>, _ monitor: CallMonitor
+  ) throws(BertQAError) -> Bool {
     var position = range.start
+    var nextCheck = position + CallPoll.textInterval
     while position < range.end {
+      if position >= nextCheck {
+        try monitor.check()
+        nextCheck = position + CallPoll.textInterval
+      }
       let unit = UTF8Codec.decode(text, at: position)
       if isContent(unit) { return true }
       position += unit.size

@@ -43,9 +43,7 @@ struct QuestionAnswerer: Sendable {
       options, maxPositions: reader.maxPositions, template: tokenizer.template)
     try monitor.check()
     var documents = try DocumentCache(pairs, monitor)
-    try Memory.require(
-      pairs.count, of: (Result<AnswerResult, BertQAError>?, Result<AnswerResult, BertQAError>, PairWork?).self
-    )
+    try Memory.require(pairs.count, of: (Result<AnswerResult, BertQAError>?, PairWork?).self)
     var results = [Result<AnswerResult, BertQAError>?](repeating: nil, count: pairs.count)
     var work = [PairWork?](repeating: nil, count: pairs.count)
     try reader.read(count: pairs.count, monitor) { index throws(BertQAError) in
@@ -74,7 +72,7 @@ struct QuestionAnswerer: Sendable {
       results[output.item] = .success(
         try pair.result(settings, decision, monitor))
     }
-    return results.map { $0 ?? .failure(BertQAError(.internal, "a pair without a result")) }
+    return try complete(results)
   }
 
   /// The prepared documents of a call: one that several pairs ask is tokenized once.

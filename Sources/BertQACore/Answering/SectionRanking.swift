@@ -25,11 +25,10 @@ struct SectionRanking {
     _ limit: Int, of windows: [TokenWindow], ids: [Int32], _ monitor: CallMonitor? = nil
   ) throws(BertQAError) -> [TokenWindow] {
     guard windows.count > limit else { return windows }
-    // Two lists of indices, one of scores, and what sorting takes.
-    try Memory.require(4 * windows.count, of: Int.self)
+    let poll = monitor.map { CallPoll($0) }
     let scores = try scores(of: windows, ids: ids, monitor)
-    let ranked = try sorted(Array(windows.indices), monitor) { (scores[$0], $1) > (scores[$1], $0) }
-    return try sorted(Array(ranked.prefix(limit)), monitor, by: <).map { windows[$0] }
+    let ranked = try windows.indices.checkedSorted(poll) { (scores[$0], $1) > (scores[$1], $0) }
+    return try ranked.prefix(limit).checkedSorted(poll, by: <).checkedMap { windows[$0] }
   }
 
   /// One score per window. Two passes over the tokens, so that memory does not grow with windows × terms.
@@ -56,25 +55,6 @@ struct SectionRanking {
         score += inverseFrequency[term] * frequency * (Self.k1 + 1) / (frequency + norm)
       }
       return score
-    }
-  }
-
-  /// Sorted, while the monitor is asked.
-  private func sorted(
-    _ indices: [Int], _ monitor: CallMonitor?, by areInOrder: (Int, Int) -> Bool
-  ) throws(BertQAError) -> [Int] {
-    var comparisons = 0
-    do {
-      return try indices.sorted {
-        comparisons &+= 1
-        if comparisons % CallPoll.elementInterval == 0 { try monitor?.check() }
-        return areInOrder($0, $1)
-      }
-    } catch let error as BertQAError {
-      throw error
-    } catch {
-      // Nothing else is thrown above.
-      throw BertQAError(.internal, "sorting failed: \(error)")
     }
   }
 

@@ -76,8 +76,8 @@ struct SpanSearch {
     while last >= run.tokens.lowerBound {
       try monitor.check()
       let first = document.firstTokenOfWord(last)
-      let hasContent = AnswerContent.isPresent(
-        in: document.bytes(ofTokens: first, through: document.lastTokenOfWord(last)), of: document.text)
+      let bytes = document.bytes(ofTokens: first, through: document.lastTokenOfWord(last))
+      let hasContent = try AnswerContent.isPresent(in: bytes, of: document.text, monitor)
       for token in (max(first, run.tokens.lowerBound)...last).reversed() {
         if hasContent { next = token }
         if let next { contentDistances[token + shift] = Int32(clamping: next - token) }

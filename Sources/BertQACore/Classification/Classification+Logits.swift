@@ -5,13 +5,18 @@ extension Classification {
   /// - Parameters:
   ///   - logits: finite, one per label, in the order of `labels`.
   ///   - labels: one at least.
-  init(logits: [Float], labels: [String], problemType: ProblemType) {
-    self.init(logits: logits.map(Double.init), labels: labels, problemType: problemType)
+  init(logits: [Float], labels: [String], problemType: ProblemType) throws(BertQAError) {
+    try self.init(
+      logits: logits.checkedMap { Double($0) }, labels: labels, problemType: problemType)
   }
 
   /// The same of logits that may be so large that single precision would blur their differences.
   /// - Parameter temperature: what logits are divided by before they become probabilities; above 0.
-  init(logits: [Double], labels: [String], problemType: ProblemType, temperature: Double = 1) {
+  init(
+    logits: [Double], labels: [String], problemType: ProblemType, temperature: Double = 1
+  ) throws(BertQAError) {
+    // What follows: the scores, and half as much for probabilities and order, twice.
+    try Memory.require(2 * logits.count, of: LabelScore.self)
     self.init(scores: [], problemType: problemType)
     let probabilities = Self.probabilities(
       temperature == 1 ? logits : logits.map { $0 / temperature }, problemType)

@@ -13,7 +13,7 @@ struct TextClassifier: Sendable {
     let layout = try WindowLayout(
       maxSequenceLength: options.maxSequenceLength, documentStride: options.documentStride,
       maxPositions: reader.reader.maxPositions, template: reader.reader.tokenizer.template)
-    try Memory.require(2 * texts.count, of: Result<Classification, BertQAError>?.self)
+    try Memory.require(texts.count, of: Result<Classification, BertQAError>?.self)
     var results = [Result<Classification, BertQAError>?](repeating: nil, count: texts.count)
     var pooled = PooledLogits(options.windowPooling, count: labels.count)
     try reader.read(texts, layout, options.call) { index, error throws(BertQAError) in
@@ -28,12 +28,12 @@ struct TextClassifier: Sendable {
       pooled.add(logits)
       guard output.isLastOfItem else { return }
       let windowCount = pooled.windowCount
-      var result = Classification(logits: pooled.take(), labels: labels, problemType: problemType)
+      var result = try Classification(logits: pooled.take(), labels: labels, problemType: problemType)
       result.windowCount = windowCount
       result.require(options)
       results[output.item] = .success(result)
     }
-    return results.map { $0 ?? .failure(BertQAError(.internal, "a text without a result")) }
+    return try complete(results)
   }
 }
 

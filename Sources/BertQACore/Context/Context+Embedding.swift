@@ -55,7 +55,7 @@ extension Context {
     guard let base = embeddings.baseAddress else { return failures }
     try embedder.forEachVector(of: texts, options) { index, error throws(BertQAError) in
       try failed(error)
-      failures[index] = error
+      try failures.insert(error, for: index)
     } _: { index, vector, windowCount in
       (base + index * embedder.length).update(from: vector, count: embedder.length)
       counted(index, windowCount)

@@ -14,8 +14,7 @@ extension Context {
       throw BertQAError(
         .invalidArgument, argument: "second_segments", "must have one element per window")
     }
-    var windows: [Window] = []
-    windows.reserveCapacity(windowLengths.count)
+    var windows = try [Window](checkedCapacity: windowLengths.count)
     var firstToken = 0
     for (index, length) in windowLengths.enumerated() {
       guard (1...info.maxPositions).contains(length), length <= ids.count - firstToken else {
@@ -45,6 +44,7 @@ extension Context {
     guard outputs.values.allSatisfy(\.isFinite) else {
       throw .nonFiniteResult("logits that are not finite numbers")
     }
+    try Memory.require(outputs.values.count, of: Float.self)
     return (Array(outputs.values[..<ids.count]), Array(outputs.values[ids.count...]))
   }
 }

@@ -31,11 +31,13 @@ public final class Labeler: Sendable {
     var ids: [[UInt8]: Int] = [:]
     var labels: [String] = []
     let monitor = CallMonitor(options.embed.call)
-    // Keys of their own, indices and texts.
-    try Memory.require(128 * examples.count)
     var labelOfExample = try [Int](checkedCapacity: examples.count)
     for (index, example) in examples.enumerated() {
-      if index % Self.pollInterval == 0 { try monitor.check() }
+      if index % Self.pollInterval == 0 {
+        try monitor.check()
+        try Memory.requireReserve()
+      }
+      try Memory.require(example.label.utf8.count)
       let label = Array(example.label.utf8)
       guard !label.isEmpty, !label.contains(0) else {
         throw BertQAError(
@@ -44,7 +46,8 @@ public final class Labeler: Sendable {
       }
       let id = ids[label] ?? labels.count
       if id == labels.count {
-        ids[label] = id
+        try ids.insert(id, for: label)
+        try labels.makeRoom(for: 1)
         labels.append(example.label)
       }
       labelOfExample.append(id)
@@ -54,7 +57,7 @@ public final class Labeler: Sendable {
     let length = embedder.length
     var sums = try [Double](repeating: 0, count: labels.count * length, monitor)
     try embedder.forEachVector(
-      of: examples.map { TextPair(text: $0.text) }, called: "examples", embed
+      of: examples.checkedMap { TextPair(text: $0.text) }, called: "examples", embed
     ) { index, vector, _ in
       let first = labelOfExample[index] * length
       for feature in 0..<length { sums[first + feature] += Double(vector[feature]) }
@@ -84,8 +87,7 @@ public final class Labeler: Sendable {
   public func classify(
     _ texts: [TextPair], call: CallOptions = CallOptions()
   ) throws(BertQAError) -> [Classification] {
-    var results: [Classification] = []
-    results.reserveCapacity(texts.count)
+    var results = try [Classification](checkedCapacity: texts.count)
     try forEach(texts, call) { _, error throws(BertQAError) in
       throw error
     } _: {
@@ -100,13 +102,14 @@ public final class Labeler: Sendable {
     _ texts: [TextPair], call: CallOptions = CallOptions()
   ) throws(BertQAError) -> [Result<Classification, BertQAError>] {
     // A text that cannot be read fails before the texts in front of it are classified.
+    try Memory.require(texts.count, of: Result<Classification, BertQAError>?.self)
     var results = [Result<Classification, BertQAError>?](repeating: nil, count: texts.count)
     try forEach(texts, call) {
       results[$0] = .failure($1)
     } _: {
       results[$0] = .success($1)
     }
-    return results.compactMap(\.self)
+    return try complete(results)
   }
 
   private func forEach(
@@ -118,7 +121,7 @@ public final class Labeler: Sendable {
     let monitor = CallMonitor(call)
     try embedder.forEachVector(of: texts, options, failed: failed) {
       index, vector, windowCount throws(BertQAError) in
-      let logits = try labels.indices.map { label throws(BertQAError) in
+      let logits = try labels.indices.checkedMap { label throws(BertQAError) in
         if label % Self.pollInterval == 0 { try monitor.check() }
         let first = label * embedder.length
         var cosine = 0.0
@@ -127,7 +130,7 @@ public final class Labeler: Sendable {
         }
         return scale * Float(cosine)
       }
-      var result = Classification(logits: logits, labels: labels, problemType: .singleLabel)
+      var result = try Classification(logits: logits, labels: labels, problemType: .singleLabel)
       result.windowCount = windowCount
       body(index, result)
     }

@@ -30,8 +30,7 @@ struct EntityRecognizer: Sendable {
       labels, aggregation, isWanted: try labels.isWanted(options, aggregation),
       threshold: options.threshold)
     try monitor.check()
-    try Memory.require(
-      texts.count, of: (Result<EntityList, BertQAError>?, Result<EntityList, BertQAError>, EntityWork?).self)
+    try Memory.require(texts.count, of: (Result<EntityList, BertQAError>?, EntityWork?).self)
     var results = [Result<EntityList, BertQAError>?](repeating: nil, count: texts.count)
     var work = [EntityWork?](repeating: nil, count: texts.count)
     try reader.read(count: texts.count, monitor) { index throws(BertQAError) in
@@ -53,6 +52,6 @@ struct EntityRecognizer: Sendable {
       results[output.item] = .success(
         try one.result(monitor) { labels.title($0, aggregation) })
     }
-    return results.map { $0 ?? .failure(BertQAError(.internal, "a text without a result")) }
+    return try complete(results)
   }
 }

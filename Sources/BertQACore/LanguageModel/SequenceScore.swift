@@ -32,7 +32,10 @@ extension SequenceModel {
     let text = try WordSplitter.split(text, words, monitor)
     var score = SequenceScore()
     score.unknownCount = text.unknownCount
-    var targets = text.ids
+    try Memory.require(text.ids.count + 1, of: Int32.self)
+    var targets: [Int32] = []
+    targets.reserveCapacity(text.ids.count + 1)
+    targets += text.ids
     if includesEnd { targets.append(try requiredEndID()) }
     var state = state
     if state == nil, let first = text.ids.first {
@@ -58,7 +61,7 @@ extension SequenceModel {
       try monitor.check()
       state = try step(id: id, state: state)
     }
-    var scores: [SequenceScore] = []
+    var scores = try [SequenceScore](checkedCapacity: continuations.count)
     for (index, continuation) in continuations.enumerated() {
       do {
         try monitor.hold(MemoryLayout<SequenceScore>.stride)
@@ -69,7 +72,7 @@ extension SequenceModel {
         throw error.of(item: index, in: "continuations", count: continuations.count)
       }
     }
-    let order = scores.indices.sorted { left, right in
+    let order = try scores.indices.checkedSorted(CallPoll(monitor)) { left, right in
       let (first, second) = (scores[left].perWord, scores[right].perWord)
       return first > second || first == second && left < right
     }

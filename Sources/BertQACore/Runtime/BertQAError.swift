@@ -71,7 +71,12 @@ public struct BertQAError: Error, Sendable, Equatable, CustomStringConvertible {
 
 /// The results, or the first failure.
 func all<Success>(_ results: [Result<Success, BertQAError>]) throws(BertQAError) -> [Success] {
-  var values = try [Success](checkedCapacity: results.count)
-  for result in results { values.append(try result.get()) }
-  return values
+  try results.checkedMap { result throws(BertQAError) in try result.get() }
+}
+
+/// The results of a batch whose every item has one by now.
+func complete<Success>(
+  _ results: some Collection<Result<Success, BertQAError>?>
+) throws(BertQAError) -> [Result<Success, BertQAError>] {
+  try results.checkedMap { $0 ?? .failure(BertQAError(.internal, "an item without a result")) }
 }

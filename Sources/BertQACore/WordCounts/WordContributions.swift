@@ -12,12 +12,16 @@ extension WordCountModel {
       let row = UnsafeBufferPointer(start: weights.base + feature * labelCount, count: labelCount)
       let mean = row.reduce(0) { $0 + Double($1) } / Double(labelCount)
       let factor = settings.usesTFIDF ? scale * Double(idf[feature]) : 1
-      heaviest.add(
+      try heaviest.add(
         .init(
-          start: occurrence.start, end: occurrence.end, weight: Float((Double(row[label]) - mean) * factor)))
+          start: occurrence.start, end: occurrence.end, weight: Float((Double(row[label]) - mean) * factor)),
+        poll)
     }
     let positions = try TextPositions(text, poll)
-    return heaviest.sorted().map { occurrence in
+    var done = 0
+    return try heaviest.sorted(poll).checkedMap { occurrence throws(BertQAError) in
+      done += 1
+      if done % 4096 == 0 { try poll.check() }
       let start = positions.position(ofByte: occurrence.start, in: text)
       let end = positions.position(ofByte: occurrence.end, in: text)
       return WordContribution(
@@ -41,17 +45,19 @@ private struct HeaviestOccurrences {
 
   init(limit: Int) { self.limit = limit }
 
-  mutating func add(_ occurrence: Occurrence) {
+  mutating func add(_ occurrence: Occurrence, _ poll: CallPoll) throws(BertQAError) {
+    try kept.makeRoom(for: 1)
     kept.append(occurrence)
     // Cut now and then, so that the memory stays within a multiple of the limit.
-    if kept.count >= 2 * limit + 1024 { kept = sorted() }
+    if kept.count >= 2 * limit + 1024 { kept = try sorted(poll) }
   }
 
-  func sorted() -> [Occurrence] {
-    let order = kept.sorted {
+  func sorted(_ poll: CallPoll) throws(BertQAError) -> [Occurrence] {
+    var order = try kept.checkedSorted(poll) {
       abs($0.weight) != abs($1.weight)
         ? abs($0.weight) > abs($1.weight) : ($0.start, $0.end) < ($1.start, $1.end)
     }
-    return Array(order.prefix(limit))
+    order.removeLast(max(0, order.count - limit))
+    return order
   }
 }

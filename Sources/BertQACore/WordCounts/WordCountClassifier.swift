@@ -16,10 +16,7 @@ final class WordCountClassifier: Sendable {
 
   /// One result per text, in order; the first failure ends the call.
   func classify(_ texts: [TextPair], _ options: ClassifyOptions) throws(BertQAError) -> [Classification] {
-    var results: [Classification] = []
-    results.reserveCapacity(texts.count)
-    for result in try classifyEach(texts, options) { results.append(try result.get()) }
-    return results
+    try all(classifyEach(texts, options))
   }
 
   /// One result or failure per text, in order. What concerns the whole call is thrown.
@@ -74,7 +71,7 @@ final class WordCountClassifier: Sendable {
       return Classification(scores: [], notEnoughText: true, distinctWords: counts.distinctWords)
     }
     let scale = model.scale(of: counts)
-    var result = Classification(
+    var result = try Classification(
       logits: model.logits(of: counts, scale: scale), labels: model.labels, problemType: .singleLabel,
       temperature: model.temperature.at(occurrences: counts.occurrenceCount))
     result.distinctWords = counts.distinctWords
@@ -163,7 +160,7 @@ extension WordCountClassifier {
 
     func results() throws(BertQAError) -> [Result<Classification, BertQAError>] {
       if let stop { throw stop }
-      return classifications.map { $0 ?? .failure(BertQAError(.internal, "a text has no result")) }
+      return try complete(classifications)
     }
   }
 }

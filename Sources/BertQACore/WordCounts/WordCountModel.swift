@@ -31,10 +31,13 @@ final class WordCountModel: @unchecked Sendable {
   /// What was trained, in single precision.
   convenience init(
     _ fitted: borrowing FittedModel, _ texts: borrowing TrainingTexts, labels: [String],
-    _ options: TrainOptions, temperature: LengthTemperature
+    _ options: TrainOptions, temperature: LengthTemperature, _ monitor: CallMonitor
   ) throws(BertQAError) {
     var table = WordTable()
-    for id in fitted.selection.words { _ = try table.insert(texts.table.word(Int(id))) }
+    for id in fitted.selection.words {
+      if table.count % 4096 == 0 { try monitor.check() }
+      _ = try table.insert(texts.table.word(Int(id)))
+    }
     var weights = GrowableBuffer<Float>()
     try weights.reserve(fitted.model.weights.count)
     for weight in fitted.model.weights.elements { try weights.append(Float(weight)) }

@@ -6,9 +6,9 @@ final class LabelerHandle: Handle {
   let labeler: Labeler
   let labels: [CString]
 
-  init(_ labeler: Labeler) {
+  init(_ labeler: Labeler) throws(BertQAError) {
     self.labeler = labeler
-    labels = labeler.labels.map { CString($0) }
+    labels = try CString.all(labeler.labels)
   }
 }
 
@@ -50,13 +50,13 @@ public func bertqa_labeler_create(
     let context = try ContextHandle.borrowed(context, "context").context
     try checkCount(count)
     let options = try labelerOptions(options)
-    let read = try readItems(count, in: "examples") { index throws(BertQAError) in
+    let read = try readItems(count, in: "examples", options.embed.call) { index throws(BertQAError) in
       let example = try required(examples, "examples")[index]
       return LabelExample(
         text: try textArgument(example.text, example.length, "text"),
         label: try labelArgument(example.label, example.label_length, "label"))
     }
-    out.pointee = LabelerHandle(try Labeler(context, examples: read, options: options)).passed()
+    out.pointee = try LabelerHandle(Labeler(context, examples: read, options: options)).passed()
   }
 }
 
@@ -88,12 +88,12 @@ public func bertqa_labeler_classify(
     let labeler = try LabelerHandle.borrowed(labeler, "labeler").labeler
     let call = try callOptions(call)
     let texts = try required(texts, "texts")
-    try output.fill(from: "texts") { index throws(BertQAError) in
+    try output.fill(from: "texts", call) { index throws(BertQAError) in
       try textPair(texts[index])
     } all: { texts throws(BertQAError) in
-      try objects(of: labeler.classify(texts, call: call)) { ClassificationHandle($0) }
+      try objects(of: labeler.classify(texts, call: call), call, ClassificationHandle.init)
     } each: { texts throws(BertQAError) in
-      try objects(of: labeler.classifyEach(texts, call: call)) { $0.map { ClassificationHandle($0) } }
+      try objects(ofEach: labeler.classifyEach(texts, call: call), call, ClassificationHandle.init)
     }
   }
 }

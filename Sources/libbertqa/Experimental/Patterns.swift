@@ -26,7 +26,8 @@ public func bertqa_patterns(
     options.call = try callOptions(raw.call)
     if raw.patterns != 0 { options.patterns = TextPatterns(rawValue: raw.patterns) }
     let bytes = try textArgument(text, length, "text")
-    out.pointee = EntityListHandle(try EntityList(patternsIn: bytes, options: options)).passed()
+    let list = try EntityList(patternsIn: bytes, options: options)
+    out.pointee = try EntityListHandle(list, CallMonitor(options.call)).passed()
   }
 }
 

@@ -9,10 +9,10 @@ final class PredictionHandle: Handle {
   /// Owns what the words point to.
   private let prediction: Prediction
 
-  init(_ prediction: Prediction) {
+  init(_ prediction: Prediction) throws(BertQAError) {
     self.prediction = prediction
-    words = CArray(prediction.words.map { bertqa_word($0) })
-    probabilities = CArray(prediction.probabilities)
+    words = try CArray(prediction.words.lazy.map { bertqa_word($0) })
+    probabilities = try CArray(prediction.probabilities)
     isUnknown = prediction.isUnknown
   }
 }

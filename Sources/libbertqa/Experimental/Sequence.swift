@@ -45,7 +45,7 @@ private func read(
     let next: SequenceState
     if let prediction {
       let result = try predicting(context, text, state, options)
-      prediction.pointee = PredictionHandle(result.prediction).passed()
+      prediction.pointee = try PredictionHandle(result.prediction).passed()
       next = result.state
     } else {
       next = try reading(context, text, state, options)

@@ -5,13 +5,12 @@ import CBertQAHeader
 final class GenerationHandle: Handle {
   let generation: Generation
   let words: CArray<bertqa_word>
-  /// With a NUL behind it.
-  let text: CArray<UInt8>
+  let text: CString
 
-  init(_ generation: Generation) {
+  init(_ generation: Generation) throws(BertQAError) {
     self.generation = generation
-    words = CArray(generation.words.map { bertqa_word($0) })
-    text = CArray(Array(generation.text.utf8) + [0])
+    words = try CArray(generation.words.lazy.map { bertqa_word($0) })
+    text = CString(generation.text)
   }
 }
 
@@ -58,7 +57,7 @@ public func bertqa_sequence_generate(
     let prompt = try textArgument(prompt, length, "prompt")
     let result = try context.generate(
       prompt: prompt, state: SequenceState.borrowed(state), options: generateOptions(options))
-    out.pointee = GenerationHandle(result).passed()
+    out.pointee = try GenerationHandle(result).passed()
   }
 }
 
@@ -85,8 +84,8 @@ public func bertqa_generation_text(
 ) -> UnsafePointer<CChar>? {
   length?.pointee = 0
   guard let text = GenerationHandle.borrowed(generation)?.text else { return nil }
-  length?.pointee = text.count - 1
-  return text.base.map { UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self) }
+  length?.pointee = text.count
+  return text.pointer
 }
 
 @_cdecl("bertqa_generation_stop")

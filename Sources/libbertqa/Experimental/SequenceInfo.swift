@@ -7,7 +7,7 @@ final class SequenceInfoView {
   private let separator: CString
   private let end: CString
 
-  init(_ model: SequenceInfo) {
+  init(_ model: SequenceInfo) throws(BertQAError) {
     separator = CString(model.separator)
     end = CString(model.end ?? "")
     var info = bertqa_sequence_info()
@@ -17,7 +17,7 @@ final class SequenceInfoView {
     info.end = end.pointer
     info.end_id = model.endID ?? -1
     info.unknown_id = model.unknownID ?? -1
-    self.info = CArray([info])
+    self.info = try CArray([info])
   }
 }
 

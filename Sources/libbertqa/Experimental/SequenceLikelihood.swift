@@ -41,7 +41,7 @@ public func bertqa_sequence_rank(
     let options = try sequenceOptions(options)
     try checkCount(count)
     let prefix = try textArgument(prefix, prefix_length, "prefix")
-    let texts = try readItems(count, in: "continuations") { index throws(BertQAError) in
+    let texts = try readItems(count, in: "continuations", options.call) { index throws(BertQAError) in
       let text = try required(continuations, "continuations")[index]
       return try textArgument(text.text, text.length, "text")
     }

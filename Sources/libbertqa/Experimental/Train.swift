@@ -95,7 +95,9 @@ public func bertqa_trainer_set_group(
 ) -> bertqa_status {
   status { () throws(BertQAError) in
     let handle = try TrainerHandle.borrowed(trainer, "trainer")
-    handle.group = Array(try textArgument(group, length, "group"))
+    let bytes = try textArgument(group, length, "group")
+    try Memory.require(bytes.count)
+    handle.group = Array(bytes)
   }
 }
 
@@ -112,7 +114,7 @@ public func bertqa_trainer_finish(
     handle.progress.report = try stagedProgress(call)
     defer { handle.progress.report = nil }
     let trained = try handle.trainer.finish(modelDirectory: directory, call: options)
-    report?.pointee = TrainingReportHandle(trained).passed()
+    report?.pointee = try TrainingReportHandle(trained).passed()
   }
 }
 

@@ -9,11 +9,11 @@ final class TrainingReportHandle: Handle {
   /// What the labels point to.
   private let names: [CString]
 
-  init(_ report: TrainingReport) {
+  init(_ report: TrainingReport) throws(BertQAError) {
     confusion = report.confusion
-    summary = CArray([bertqa_training_summary(report)])
-    let names = report.labels.map { CString($0) }
-    labels = CArray(names.indices.map { bertqa_training_label(report, $0, name: names[$0]) })
+    summary = try CArray([bertqa_training_summary(report)])
+    let names = try CString.all(report.labels)
+    labels = try CArray(names.indices.lazy.map { bertqa_training_label(report, $0, name: names[$0]) })
     self.names = names
   }
 }

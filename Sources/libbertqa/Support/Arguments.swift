@@ -44,6 +44,7 @@ func labelArgument(
   let bytes = try textArgument(pointer, length, name)
   guard !bytes.isEmpty else { throw BertQAError(.invalidArgument, argument: "\(name)", "is empty") }
   guard !bytes.contains(0) else { throw BertQAError(.invalidArgument, argument: "\(name)", "has a NUL") }
+  try Memory.require(bytes.count)
   guard let label = String(validating: bytes, as: UTF8.self) else {
     throw BertQAError(.invalidArgument, argument: "\(name)", "is not valid UTF-8")
   }

@@ -9,13 +9,25 @@ func checkCount(_ count: Int) throws(BertQAError) {
   }
 }
 
+/// Items between two looks whether there is memory for the small objects that go with them, and whether to go on.
+private let itemsPerCheck = 1024
+
+/// Looks whether to go on with item `index` of a batch.
+func check(item index: Int, _ monitor: CallMonitor) throws(BertQAError) {
+  guard index % itemsPerCheck == itemsPerCheck - 1 else { return }
+  try monitor.check()
+  try Memory.requireReserve()
+}
+
 /// The items of a batch; the first that cannot be read is thrown.
 /// - Parameter collection: the name of the array argument.
 func readItems<Item>(
-  _ count: Int, in collection: String, _ item: (Int) throws(BertQAError) -> Item
+  _ count: Int, in collection: String, _ call: CallOptions, _ item: (Int) throws(BertQAError) -> Item
 ) throws(BertQAError) -> [Item] {
+  let monitor = CallMonitor(call)
   var items = try [Item](checkedCapacity: count)
   for index in 0..<count {
+    try check(item: index, monitor)
     do throws(BertQAError) {
       items.append(try item(index))
     } catch {
@@ -27,14 +39,28 @@ func readItems<Item>(
 
 /// The objects for results of a batch, while there is memory for them.
 func objects<Result, Object>(
-  of results: [Result], _ make: (Result) -> Object
+  of results: [Result], _ call: CallOptions, _ make: (Result) throws(BertQAError) -> Object
 ) throws(BertQAError) -> [Object] {
+  let monitor = CallMonitor(call)
   var objects = try [Object](checkedCapacity: results.count)
   for (index, result) in results.enumerated() {
-    if index % 1024 == 1023 { try Memory.requireReserve() }
-    objects.append(make(result))
+    try check(item: index, monitor)
+    objects.append(try make(result))
   }
   return objects
+}
+
+/// The same of results some of which may be failures.
+func objects<Value, Object>(
+  ofEach results: [Result<Value, BertQAError>], _ call: CallOptions,
+  _ make: (Value) throws(BertQAError) -> Object
+) throws(BertQAError) -> [Result<Object, BertQAError>] {
+  try objects(of: results, call) { result throws(BertQAError) in
+    switch result {
+    case .success(let value): .success(try make(value))
+    case .failure(let error): .failure(error)
+    }
+  }
 }
 
 /// Where a call on a batch puts what it gives: objects, and statuses if they were asked for.
@@ -51,31 +77,35 @@ struct BatchOutput {
   ///   - all: the objects of all items.
   ///   - each: the object of each item, or why there is none.
   func fill<Item, Object: Handle>(
-    from collection: String, _ item: (Int) throws(BertQAError) -> Item,
+    from collection: String, _ call: CallOptions, _ item: (Int) throws(BertQAError) -> Item,
     all: ([Item]) throws(BertQAError) -> [Object],
     each: ([Item]) throws(BertQAError) -> [Result<Object, BertQAError>]
   ) throws(BertQAError) {
     guard let statuses else {
-      let items = try readItems(count, in: collection, item)
+      let items = try readItems(count, in: collection, call, item)
       for (index, object) in try all(items).enumerated() { objects[index] = object.passed() }
       return
     }
+    let monitor = CallMonitor(call)
     var failures: [Int: BertQAError] = [:]
     var items = try [Item](checkedCapacity: count)
     var indices = try [Int](checkedCapacity: count)
     for index in 0..<count {
+      try check(item: index, monitor)
       do throws(BertQAError) {
         items.append(try item(index))
         indices.append(index)
       } catch {
-        failures[index] = error
+        try failures.insert(error, for: index)
       }
     }
-    for (index, result) in zip(indices, try each(items)) {
-      switch result {
-      case .success(let object): objects[index] = object.passed()
-      case .failure(let error): failures[index] = error
-      }
+    let results = try each(items)
+    for (index, result) in zip(indices, results) {
+      if case .failure(let error) = result { try failures.insert(error, for: index) }
+    }
+    // Nothing is thrown from here on: a call that fails gives no objects.
+    for (index, result) in zip(indices, results) {
+      if case .success(let object) = result { objects[index] = object.passed() }
     }
     tell(failures, of: collection, statuses, count)
   }

@@ -4,13 +4,10 @@ import BertQACore
 final class CArray<Element> {
   let elements: UnsafeMutableBufferPointer<Element>
 
-  convenience init(_ elements: [Element]) {
-    self.init(elements, count: elements.count)
-  }
-
-  /// - Parameter count: how many elements there are.
-  init(_ elements: some Sequence<Element>, count: Int) {
-    self.elements = .allocate(capacity: count)
+  /// For a collection that is lazy there is no other copy.
+  init(_ elements: some Collection<Element>) throws(BertQAError) {
+    try Memory.require(elements.count, of: Element.self)
+    self.elements = .allocate(capacity: elements.count)
     _ = self.elements.initialize(from: elements)
   }
 

@@ -66,7 +66,7 @@ enum WarmUp {
     information(context)
     withText("a b. a a b. b a b a b a b a.") { text, length in
       var answers: [OpaquePointer?] = [nil, nil]
-      let statuses = CArray<bertqa_status>([0, 0])
+      guard let statuses = try? CArray<bertqa_status>([0, 0]) else { return }
       _ = bertqa_answer(context, text, 1, text, length, nil, &answers[0])
       _ = (bertqa_answers_count(answers[0]), bertqa_answers_get(answers[0], 0))
       _ = bertqa_answers_summary(answers[0])
@@ -111,7 +111,7 @@ enum WarmUp {
     options.contributions = 1
     withText("a b. a a b. b a b a b a b a.") { text, length in
       var results: [OpaquePointer?] = [nil, nil]
-      let statuses = CArray<bertqa_status>([0, 0])
+      guard let statuses = try? CArray<bertqa_status>([0, 0]) else { return }
       _ = bertqa_classify(context, text, length, &options, &results[0])
       use(results[0])
       let pairs = [
@@ -145,7 +145,7 @@ enum WarmUp {
     information(context)
     withText("a b. a a b. b a b a b a b a.") { text, length in
       var lists: [OpaquePointer?] = [nil, nil]
-      let statuses = CArray<bertqa_status>([0, 0])
+      guard let statuses = try? CArray<bertqa_status>([0, 0]) else { return }
       withText("x") { label, size in
         withUnsafePointer(to: bertqa_text(text: label, length: size)) { label in
           var options = bertqa_entities_options()
@@ -192,7 +192,7 @@ enum WarmUp {
     withText("a b a b") { text, size in
       let pair = bertqa_text_pair(text: text, length: size, second: nil, second_length: 0)
       var vector = [Float](repeating: 0, count: length)
-      let statuses = CArray<bertqa_status>([0])
+      guard let statuses = try? CArray<bertqa_status>([0]) else { return }
       _ = bertqa_embed(context, [pair], 1, nil, &vector, length, nil)
       _ = bertqa_embed(context, [pair], 1, nil, &vector, length, statuses.elements.baseAddress)
       let example = bertqa_example(text: text, length: size, label: text, label_length: 1)
@@ -278,7 +278,7 @@ extension WarmUp {
     bertqa_trainer_free(trainer)
     var training = TrainingReport()
     (training.labels, training.labelTexts) = (["a"], [1])
-    let report = TrainingReportHandle(training).passed()
+    let report = (try? TrainingReportHandle(training))?.passed()
     _ = (bertqa_training_report_summary(report), bertqa_training_report_label_count(report))
     _ = (bertqa_training_report_label_get(report, 0), bertqa_training_report_confusion(report, 0, 0))
     bertqa_training_report_free(report)

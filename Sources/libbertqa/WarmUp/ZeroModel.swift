@@ -127,7 +127,7 @@ struct ZeroModel {
 
   /// The files at fixed addresses, which a context borrows.
   func withFiles(_ body: ([bertqa_file]) -> Void) {
-    let files = files.map { (name: CString($0.key), bytes: CArray($0.value)) }
+    guard let files = try? files.map({ (name: CString($0.key), bytes: try CArray($0.value)) }) else { return }
     body(files.map { bertqa_file(name: $0.name.pointer, data: $0.bytes.base, size: $0.bytes.count) })
     withExtendedLifetime(files) {}
   }

@@ -155,18 +155,18 @@ import Testing
     #expect(error?.status == .invalidArgument && error?.message.contains("calibrate") == true)
   }
 
-  @Test func foldsAreWholeGroups() {
+  @Test func foldsAreWholeGroups() throws {
     let groups: [Int32] = [0, 1, 1, 2, 2, 2, 3, 0, 1]
     for count in [2, 3, 4, 9] {
-      let folds = Folds(count: count, groups: groups, groupCount: 4)
+      let folds = try Folds(count: count, groups: groups, groupCount: 4)
       #expect(folds.count == min(count, 4))
-      #expect((0..<folds.count).flatMap { folds.heldOut($0) }.sorted() == Array(groups.indices))
+      #expect(try (0..<folds.count).flatMap { try folds.heldOut($0) }.sorted() == Array(groups.indices))
       for fold in 0..<folds.count {
-        let held = Set(folds.heldOut(fold).map { groups[$0] })
-        #expect(!held.isEmpty && held.isDisjoint(with: folds.kept(fold).map { groups[$0] }))
+        let held = try Set(folds.heldOut(fold).map { groups[$0] })
+        #expect(try !held.isEmpty && held.isDisjoint(with: folds.kept(fold).map { groups[$0] }))
       }
     }
-    #expect(Folds(count: 2, groups: groups, groupCount: 4).heldOut(0).count == 5)
+    #expect(try Folds(count: 2, groups: groups, groupCount: 4).heldOut(0).count == 5)
   }
 
   /// Each group has words of its own, which tell the label there and nowhere else: what a random division learns from

@@ -55,13 +55,13 @@ import Testing
     }
     #expect(try confusion(1) == confusion(1))
     #expect(try confusion(1) != confusion(2))
-    let folds = Folds(
+    let folds = try Folds(
       count: 3, targets: (0..<100).map { Int32($0 % 10 == 0 ? 1 : 0) }, labelCount: 2, seed: 9)
-    #expect((0..<3).flatMap { folds.heldOut($0) }.sorted() == Array(0..<100))
+    #expect(try (0..<3).flatMap { try folds.heldOut($0) }.sorted() == Array(0..<100))
     for fold in 0..<3 {
-      #expect((33...34).contains(folds.heldOut(fold).count))
-      #expect((3...4).contains(folds.heldOut(fold).count { $0 % 10 == 0 }))
-      #expect((folds.heldOut(fold) + folds.kept(fold)).sorted() == Array(0..<100))
+      #expect(try (33...34).contains(folds.heldOut(fold).count))
+      #expect(try (3...4).contains(folds.heldOut(fold).count { $0 % 10 == 0 }))
+      #expect(try (folds.heldOut(fold) + folds.kept(fold)).sorted() == Array(0..<100))
     }
   }
 

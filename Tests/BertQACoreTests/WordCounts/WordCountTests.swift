@@ -46,7 +46,7 @@ import Testing
     for label in ["b", "a", "c"] { try trainer.add("one two three \(label)", label: label) }
     let (model, _) = try trainer.train(CallMonitor(CallOptions()))
     let counts = try WordCounts(featureCount: model.featureCount)
-    let result = Classification(
+    let result = try Classification(
       logits: model.logits(of: counts, scale: 1), labels: model.labels, problemType: .singleLabel)
     #expect(result.scores.map(\.label) == ["a", "b", "c"])
     #expect(context.info.task == .classify)

@@ -43,8 +43,8 @@ final class WordEncoder {
         return
       }
       try readBytes(word, size)
-    case .characters: try readCharacters(word, size)
-    case .affixed: try readAffixed(word, size)
+    case .characters: try readCharacters(word, size, monitor)
+    case .affixed: try readAffixed(word, size, monitor)
     }
     if count < 2 { return }
     if count <= ShortWord.limit {
@@ -76,6 +76,7 @@ extension WordEncoder {
     queue.removeAll()
     let (next, previous) = (self.next.base, self.previous.base)
     for index in 0..<count {
+      if index % CallPoll.elementInterval == 0 { try monitor?.check() }
       next[index] = Int32(truncatingIfNeeded: index &+ 1)
       previous[index] = Int32(truncatingIfNeeded: index &- 1)
       if index &+ 1 < count { try enqueue(index, model.merges.rank(ids[index], ids[index &+ 1])) }
@@ -104,6 +105,7 @@ extension WordEncoder {
     var kept = 0
     var index = 0
     while index < count {
+      if kept % CallPoll.elementInterval == 0 { try monitor?.check() }
       ids[kept] = ids[index]
       starts[kept] = starts[index]
       kept &+= 1
@@ -147,11 +149,18 @@ extension WordEncoder {
     count = short.read(word, size, ids, starts)
   }
 
-  private func readCharacters(_ word: UnsafePointer<UInt8>, _ size: Int) throws(BertQAError) {
+  private func readCharacters(
+    _ word: UnsafePointer<UInt8>, _ size: Int, _ monitor: CallMonitor?
+  ) throws(BertQAError) {
     try removeAll(roomFor: size)
     var unknown = UnknownRun()
     var position = 0
+    var nextCheck = CallPoll.textInterval
     while position < size {
+      if position >= nextCheck {
+        try monitor?.check()
+        nextCheck += CallPoll.textInterval
+      }
       let decoded = UTF8Codec.decode(word, at: position, end: size)
       let id = model.symbols.characters[decoded.scalar]
       if id >= 0 {
@@ -166,13 +175,20 @@ extension WordEncoder {
     end(&unknown)
   }
 
-  private func readAffixed(_ word: UnsafePointer<UInt8>, _ size: Int) throws(BertQAError) {
+  private func readAffixed(
+    _ word: UnsafePointer<UInt8>, _ size: Int, _ monitor: CallMonitor?
+  ) throws(BertQAError) {
     try removeAll(roomFor: size)
     let settings = model.settings
     var unknown = UnknownRun()
     var position = 0
     var symbol: [UInt8] = []
+    var nextCheck = CallPoll.textInterval
     while position < size {
+      if position >= nextCheck {
+        try monitor?.check()
+        nextCheck += CallPoll.textInterval
+      }
       let decoded = UTF8Codec.decode(word, at: position, end: size)
       let bytes = UnsafeBufferPointer(start: word + position, count: decoded.size)
       symbol.removeAll(keepingCapacity: true)

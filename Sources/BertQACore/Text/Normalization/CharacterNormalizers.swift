@@ -24,7 +24,7 @@ extension CharacterNormalizer {
       let decoded = UTF8Codec.decode(text.base, at: position, end: text.count)
       let new = replacement(of: decoded.scalar)
       if new != decoded.scalar {
-        if position > copied { try target.append(copying: text, copied..<position) }
+        if position > copied { try target.append(copying: text, copied..<position, monitor) }
         if let new { try target.append(scalar: new, from: text.source(of: position)) }
         copied = position + decoded.size
       }
@@ -34,7 +34,7 @@ extension CharacterNormalizer {
         nextCheck = position + CallPoll.textInterval
       }
     }
-    if position > copied { try target.append(copying: text, copied..<position) }
+    if position > copied { try target.append(copying: text, copied..<position, monitor) }
     try target.seal()
   }
 }

@@ -17,7 +17,7 @@ struct Replacer: Normalizer {
     var nextCheck = CallPoll.textInterval
     while let match = pattern.firstMatch(text, from: position) {
       if match.lowerBound > position {
-        try target.append(copying: text, position..<match.lowerBound)
+        try target.append(copying: text, position..<match.lowerBound, monitor)
       }
       // What is put in has the range of the last character replaced.
       let source = text.source(of: match.upperBound - 1)
@@ -28,7 +28,7 @@ struct Replacer: Normalizer {
         nextCheck = position + CallPoll.textInterval
       }
     }
-    if position < text.count { try target.append(copying: text, position..<text.count) }
+    if position < text.count { try target.append(copying: text, position..<text.count, monitor) }
     try target.seal()
   }
 }

@@ -27,28 +27,29 @@ struct ByteLevel: PreTokenizer {
   }
 
   func cut(_ words: inout Words, _ monitor: CallMonitor?) throws(BertQAError) {
-    if addsPrefixSpace { try words.addPrefixSpaces() }
+    if addsPrefixSpace { try words.addPrefixSpaces(monitor) }
     if usesPattern { try SplitStep(GPT2Pattern(), .isolated).cut(&words, monitor) }
-    if spells { try words.spell() }
+    if spells { try words.spell(monitor) }
   }
 }
 
 extension Words {
   /// Puts a space before each word that has none.
-  fileprivate mutating func addPrefixSpaces() throws(BertQAError) {
+  fileprivate mutating func addPrefixSpaces(_ monitor: CallMonitor?) throws(BertQAError) {
     var hasAll = true
     for index in 0..<ranges.count where text.base[Int(ranges[index].start)] != 0x20 { hasAll = false }
     if hasAll { return }
-    try text.writeSources()
+    try text.writeSources(monitor)
     newText.removeAll(begin: text.begin)
     for index in 0..<ranges.count {
+      if index % CallPoll.elementInterval == 0 { try monitor?.check() }
       let word = Int(ranges[index].start)..<Int(ranges[index].end)
       let start = newText.count
       if text.base[word.lowerBound] != 0x20 {
         // It counts as made from the first character.
         try newText.append(0x20, size: 1, from: text.sources[word.lowerBound])
       }
-      try newText.append(copying: text, word)
+      try newText.append(copying: text, word, monitor)
       try newRanges.append(ByteRange(start, newText.count))
     }
     try newText.seal()
@@ -57,14 +58,15 @@ extension Words {
   }
 
   /// Replaces each byte of the words by its character in `ByteAlphabet`.
-  fileprivate mutating func spell() throws(BertQAError) {
+  fileprivate mutating func spell(_ monitor: CallMonitor?) throws(BertQAError) {
     let alphabet = ByteAlphabet.scalars
-    try text.writeSources()
+    try text.writeSources(monitor)
     newText.removeAll(begin: text.begin)
     for index in 0..<ranges.count {
       let start = newText.count
       for position in Int(ranges[index].start)..<Int(ranges[index].end) {
         try newText.append(scalar: alphabet[Int(text.base[position])], from: text.sources[position])
+        if position % CallPoll.textInterval == 0 { try monitor?.check() }
       }
       try newRanges.append(ByteRange(start, newText.count))
     }

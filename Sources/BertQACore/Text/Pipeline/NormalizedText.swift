@@ -91,15 +91,29 @@ struct NormalizedText: ~Copyable {
   }
 
   /// Appends bytes of `other`, which are whole characters, as they are.
-  mutating func append(copying other: borrowing NormalizedText, _ range: Range<Int>) throws(BertQAError) {
+  mutating func append(
+    copying other: borrowing NormalizedText, _ range: Range<Int>, _ monitor: CallMonitor? = nil
+  ) throws(BertQAError) {
     try makeRoom(for: range.count)
-    (base + count).update(from: other.base + range.lowerBound, count: range.count)
-    if other.isVerbatim {
-      writeSources(count, range.count, from: other.begin + range.lowerBound)
-    } else {
-      (sources + count).update(from: other.sources + range.lowerBound, count: range.count)
+    var start = range.lowerBound
+    while start < range.upperBound {
+      let size = other.blockEnd(from: start, limit: range.upperBound) - start
+      (base + count).update(from: other.base + start, count: size)
+      if other.isVerbatim {
+        writeSources(count, size, from: other.begin + start)
+      } else {
+        (sources + count).update(from: other.sources + start, count: size)
+      }
+      count += size
+      start += size
+      if start < range.upperBound { try monitor?.check() }
     }
-    count += range.count
+  }
+
+  /// Where a block of whole characters ends, behind which the monitor is asked.
+  private func blockEnd(from start: Int, limit: Int) -> Int {
+    let end = start + CallPoll.textInterval
+    return end < limit ? characterEnd(end) : limit
   }
 
   /// Gives `size` bytes from `index` on, whole characters, the ranges of as many bytes from `source` on.
@@ -152,11 +166,17 @@ struct NormalizedText: ~Copyable {
   }
 
   /// Gives each byte its range, which a normalizer may then rely on.
-  mutating func writeSources() throws(BertQAError) {
+  mutating func writeSources(_ monitor: CallMonitor? = nil) throws(BertQAError) {
     guard isVerbatim else { return }
     try ranges.reserve(count + Self.padding)
+    var start = 0
+    while start < count {
+      let end = blockEnd(from: start, limit: count)
+      writeSources(start, end - start, from: begin + start)
+      start = end
+      try monitor?.check()
+    }
     isVerbatim = false
-    writeSources(0, count, from: begin)
   }
 }
 
@@ -175,7 +195,7 @@ extension NormalizedText {
     var position = part.lowerBound
     while position < part.upperBound {
       let next = min(part.upperBound, position + CallPoll.textInterval)
-      position = try append(base, from: position, to: next, limit: part.upperBound)
+      position = try append(base, from: position, to: next, limit: part.upperBound, monitor)
       try monitor?.check()
     }
     try seal()
@@ -183,7 +203,7 @@ extension NormalizedText {
 
   /// Appends the characters that begin in `start ..< end`; returns where the last of them ends.
   private mutating func append(
-    _ text: UnsafePointer<UInt8>, from start: Int, to end: Int, limit: Int
+    _ text: UnsafePointer<UInt8>, from start: Int, to end: Int, limit: Int, _ monitor: CallMonitor?
   ) throws(BertQAError) -> Int {
     var position = start
     while position < end {
@@ -192,7 +212,7 @@ extension NormalizedText {
       position = run
       guard position < end else { break }
       // An invalid sequence: from here on bytes are no longer where they were.
-      try writeSources()
+      try writeSources(monitor)
       let decoded = UTF8Codec.decode(text, at: position, end: limit)
       let source = SourceRange(
         start: UInt32(truncatingIfNeeded: position),

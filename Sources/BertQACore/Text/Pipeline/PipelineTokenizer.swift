@@ -100,9 +100,9 @@ final class PipelineTokenizer: @unchecked Sendable {
     _ range: Range<Int>, _ scratch: PipelineScratch, into output: inout TokenOutput, _ monitor: CallMonitor?
   ) throws(BertQAError) {
     if range.isEmpty { return }
-    try scratch.part.writeSources()
+    try scratch.part.writeSources(monitor)
     scratch.words.text.removeAll(begin: Int(scratch.part.source(of: range.lowerBound).start))
-    try scratch.words.text.append(copying: scratch.part, range)
+    try scratch.words.text.append(copying: scratch.part, range, monitor)
     try scratch.words.text.seal()
     try tokenizeWords(scratch, into: &output, monitor)
   }

@@ -39,7 +39,7 @@ struct Words: ~Copyable {
 
   /// Makes the text what `normalizer` makes of it.
   mutating func normalize(with normalizer: any Normalizer, _ monitor: CallMonitor?) throws(BertQAError) {
-    if !normalizer.readsVerbatim { try text.writeSources() }
+    if !normalizer.readsVerbatim { try text.writeSources(monitor) }
     newText.removeAll(begin: text.begin)
     try normalizer.normalize(text, into: &newText, monitor)
     takeNewText()

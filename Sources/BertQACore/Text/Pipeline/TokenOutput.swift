@@ -102,7 +102,7 @@ struct TokenOutput: ~Copyable {
     try monitor?.check(tokenCount: tokens.count + count)
     try monitor?.hold(count * Self.tokenSize)
     try monitor?.check()
-    try tokens.makeRoom(for: count)
+    try tokens.makeRoom(for: count, monitor)
     tokens.ids.append(contentsOf: UnsafeBufferPointer(start: pending.ids, count: count))
     tokens.starts.append(contentsOf: UnsafeBufferPointer(start: pending.starts, count: count))
     tokens.ends.append(contentsOf: UnsafeBufferPointer(start: pending.ends, count: count))

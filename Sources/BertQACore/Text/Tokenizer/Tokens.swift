@@ -10,10 +10,10 @@ public struct Tokens: Sendable, Equatable {
   public var count: Int { ids.count }
 
   /// Makes room for `count` more tokens.
-  mutating func makeRoom(for count: Int) throws(BertQAError) {
-    try ids.makeRoom(for: count)
-    try starts.makeRoom(for: count)
-    try ends.makeRoom(for: count)
+  mutating func makeRoom(for count: Int, _ monitor: CallMonitor?) throws(BertQAError) {
+    try ids.makeRoom(for: count, monitor)
+    try starts.makeRoom(for: count, monitor)
+    try ends.makeRoom(for: count, monitor)
   }
 
   /// Empties the arrays and keeps their memory for the next text.

@@ -33,7 +33,7 @@ struct Metaspace: PreTokenizer {
 
   func cut(_ words: inout Words, _ monitor: CallMonitor?) throws(BertQAError) {
     if isForModel, try cutAtSpaces(&words, monitor) { return }
-    try words.text.writeSources()
+    try words.text.writeSources(monitor)
     words.newText.removeAll(begin: words.text.begin)
     words.newRanges.truncate(to: 0)
     var nextCheck = CallPoll.textInterval

@@ -42,7 +42,11 @@ struct UnigramLattice: ~Copyable {
     nodes.truncate(to: 0)
     try nodes.makeRoom(for: count + 1)
     let nodes = nodes.base
-    nodes.initialize(repeating: Node(score: 0, length: 0, id: 0), count: count + 1)
+    for first in stride(from: 0, through: count, by: CallPoll.elementInterval) {
+      if first > 0 { try monitor?.check() }
+      (nodes + first).initialize(
+        repeating: Node(score: 0, length: 0, id: 0), count: min(CallPoll.elementInterval, count + 1 - first))
+    }
     let (trie, scores) = (model.trie.root, scores.base)
     let characterNodes = UnsafePointer(model.characterNodes.base)
     let (unkID, unkScore) = (model.unkID, model.unkScore)
@@ -84,12 +88,13 @@ struct UnigramLattice: ~Copyable {
       if !isSingle { offer(unkScore + score, unkID, at: start &+ size, length: size) }
       start &+= size
     }
-    try trace(text, count, model, scores)
+    try trace(text, count, model, scores, monitor)
   }
 
   /// Appends the pieces of the way to the end.
   private mutating func trace(
-    _ text: UnsafePointer<UInt8>, _ count: Int, _ model: UnigramModel, _ scores: UnsafePointer<Double>
+    _ text: UnsafePointer<UInt8>, _ count: Int, _ model: UnigramModel, _ scores: UnsafePointer<Double>,
+    _ monitor: CallMonitor?
   ) throws(BertQAError) {
     // The lengths are made to lead forwards: at each place of the way that of the piece which begins there.
     var position = count
@@ -97,12 +102,16 @@ struct UnigramLattice: ~Copyable {
     var stepCount = 0
     while position > 0 {
       stepCount += 1
+      if stepCount % CallPoll.elementInterval == 0 { try monitor?.check() }
       position -= Int(length)
       swap(&length, &nodes.base[position].length)
     }
     try pieces.makeRoom(for: stepCount)
     var unknownBegin = -1
+    var steps = 0
     while position < count {
+      steps += 1
+      if steps % CallPoll.elementInterval == 0 { try monitor?.check() }
       let next = position + Int(nodes[position].length)
       let id = nodes[next].id
       if id == model.unkID {

@@ -57,7 +57,7 @@ struct CombiningRun {
         isFirst = false
       }
       end += decoded.size
-      if units.count & 0xFFFF == 0 {
+      if units.count & 0x3FFF == 0 {
         try monitor?.check()
         // Units, parts twice, marks.
         let bytes =

@@ -23,9 +23,8 @@ final class Calibration {
     self.monitor = monitor
     heldBytes = textCount * (labelCount * MemoryLayout<Float>.stride + MemoryLayout<Text>.stride)
     try monitor.hold(heldBytes)
-    try Memory.require(heldBytes)
     try logits.reserve(textCount * labelCount)
-    texts.reserveCapacity(textCount)
+    texts = try [Text](checkedCapacity: textCount)
   }
 
   deinit { monitor.release(heldBytes) }

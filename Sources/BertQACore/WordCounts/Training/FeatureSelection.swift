@@ -17,6 +17,8 @@ struct FeatureSelection {
     _ texts: borrowing TrainingTexts, rows: [Int], order: [UInt32], _ options: TrainOptions,
     _ monitor: CallMonitor
   ) throws(BertQAError) {
+    // Of each word: both counts, its feature, its weight, and its number, twice as filtering grows.
+    try Memory.require(40 * order.count)
     var documents = [UInt32](repeating: 0, count: order.count)
     var occurrences = [UInt64](repeating: 0, count: order.count)
     for row in rows {
@@ -33,7 +35,7 @@ struct FeatureSelection {
       return count >= 1 && count >= options.minDocumentCount && Double(count) <= most
     }
     if words.count > options.maxVocabulary {
-      words = Self.mostFrequent(options.maxVocabulary, of: words, occurrences)
+      words = try Self.mostFrequent(options.maxVocabulary, of: words, occurrences, CallPoll(monitor))
     }
     features = Array(repeating: -1, count: order.count)
     for (feature, id) in words.enumerated() { features[Int(id)] = Int32(feature) }
@@ -44,19 +46,19 @@ struct FeatureSelection {
 
   /// The `number` words with most occurrences, of equals the first, in the order they were in.
   private static func mostFrequent(
-    _ number: Int, of words: [UInt32], _ occurrences: [UInt64]
-  ) -> [UInt32] {
-    let ranked = words.indices.sorted {
+    _ number: Int, of words: [UInt32], _ occurrences: [UInt64], _ poll: CallPoll
+  ) throws(BertQAError) -> [UInt32] {
+    let ranked = try words.indices.checkedSorted(poll) {
       let (a, b) = (occurrences[Int(words[$0])], occurrences[Int(words[$1])])
       return a != b ? a > b : $0 < $1
     }
-    return ranked.prefix(number).sorted().map { words[$0] }
+    return try ranked.prefix(number).checkedSorted(poll, by: <).checkedMap { words[$0] }
   }
 }
 
 extension TrainingTexts {
   /// All words, sorted by their bytes.
-  func wordsInOrder() -> [UInt32] {
-    (0..<UInt32(table.count)).sorted { table.precedes(Int($0), Int($1)) }
+  func wordsInOrder(_ monitor: CallMonitor) throws(BertQAError) -> [UInt32] {
+    try (0..<UInt32(table.count)).checkedSorted(CallPoll(monitor)) { table.precedes(Int($0), Int($1)) }
   }
 }

@@ -6,8 +6,10 @@ struct Folds {
 
   /// At random, with about the same share of every label in each part.
   /// - Parameter targets: the label of each text.
-  init(count: Int, targets: [Int32], labelCount: Int, seed: UInt64) {
+  init(count: Int, targets: [Int32], labelCount: Int, seed: UInt64) throws(BertQAError) {
     self.count = count
+    // The parts, and the texts of each label, whose arrays double as they grow.
+    try Memory.require(3 * targets.count + labelCount, of: Int.self)
     var folds = [Int32](repeating: 0, count: targets.count)
     var members = [[Int]](repeating: [], count: labelCount)
     for (text, label) in targets.enumerated() { members[Int(label)].append(text) }
@@ -28,8 +30,10 @@ struct Folds {
   /// - Parameters:
   ///   - count: parts at most.
   ///   - groups: the group of each text, all of 0 ..< `groupCount`.
-  init(count: Int, groups: [Int32], groupCount: Int) {
+  init(count: Int, groups: [Int32], groupCount: Int) throws(BertQAError) {
     self.count = min(count, groupCount)
+    // The parts of texts and of groups, and the groups' sizes and order.
+    try Memory.require(groups.count + 4 * groupCount, of: Int.self)
     var sizes = [Int](repeating: 0, count: groupCount)
     for group in groups { sizes[Int(group)] += 1 }
     var totals = [Int](repeating: 0, count: self.count)
@@ -42,6 +46,12 @@ struct Folds {
     folds = groups.map { parts[Int($0)] }
   }
 
-  func heldOut(_ fold: Int) -> [Int] { folds.indices.filter { folds[$0] == fold } }
-  func kept(_ fold: Int) -> [Int] { folds.indices.filter { folds[$0] != fold } }
+  func heldOut(_ fold: Int) throws(BertQAError) -> [Int] { try texts { $0 == fold } }
+  func kept(_ fold: Int) throws(BertQAError) -> [Int] { try texts { $0 != fold } }
+
+  private func texts(_ isWanted: (Int32) -> Bool) throws(BertQAError) -> [Int] {
+    var texts = try [Int](checkedCapacity: folds.count { isWanted($0) })
+    for (text, fold) in folds.enumerated() where isWanted(fold) { texts.append(text) }
+    return texts
+  }
 }

@@ -79,6 +79,12 @@ public final class WordCountTrainer {
     }
     let monitor = CallMonitor(call ?? options.call)
     try monitor.check()
+    try Memory.require(2 * label.count)
+    try targets.makeRoom(for: 1)
+    try labels.makeRoom(for: 1)
+    try labelNumbers.makeRoom()
+    try groups.makeRoom(for: 1)
+    try groupNumbers.makeRoom()
     let number = try number(of: Array(label))
     try texts.add(text, monitor)
     if number == labels.count { append(label: Array(label)) }
@@ -142,6 +148,8 @@ public final class WordCountTrainer {
   func train(_ monitor: CallMonitor) throws(BertQAError) -> (WordCountModel, TrainingReport) {
     try monitor.check()
     try monitor.hold(texts.byteCount)
+    // Each text's label, by name, and the number of the text.
+    try Memory.require(2 * textCount, of: Int.self)
     let (names, targets) = sortedLabels()
     try check(targets, labelCount: names.count)
     var report = TrainingReport()
@@ -152,7 +160,7 @@ public final class WordCountTrainer {
 
     let team = ThreadPool.Team(
       maxThreads: options.threads > 0 ? options.threads : ThreadPool.shared.size)
-    let order = texts.wordsInOrder()
+    let order = try texts.wordsInOrder(monitor)
     var temperature = LengthTemperature.one
     if options.folds > 0 {
       let metrics = try crossValidate(
@@ -179,7 +187,9 @@ public final class WordCountTrainer {
     report.iterations = fitted.model.iterations
     report.hasConverged = fitted.model.hasConverged
     report.loss = fitted.model.loss
-    return (try WordCountModel(fitted, texts, labels: names, options, temperature: temperature), report)
+    let model = try WordCountModel(
+      fitted, texts, labels: names, options, temperature: temperature, monitor)
+    return (model, report)
   }
 
   /// The labels sorted by their bytes, and the number among these of each text's label.
@@ -212,8 +222,8 @@ public final class WordCountTrainer {
     var metrics = PredictionMetrics(labelCount: labelCount)
     let folds =
       groupCount > 1
-      ? Folds(count: options.folds, groups: groups, groupCount: groupCount)
-      : Folds(count: options.folds, targets: targets, labelCount: labelCount, seed: options.seed)
+      ? try Folds(count: options.folds, groups: groups, groupCount: groupCount)
+      : try Folds(count: options.folds, targets: targets, labelCount: labelCount, seed: options.seed)
     let calibration =
       options.calibrates
       ? try Calibration(textCount: textCount, labelCount: labelCount, foldCount: folds.count, monitor) : nil

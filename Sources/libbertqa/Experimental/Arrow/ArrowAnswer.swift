@@ -39,58 +39,41 @@ public func bertqa_answer_arrow(
     let results = try inRows(indices, "documents") { () throws(BertQAError) in
       try context.answerBatch(pairs, options: options)
     }
-    var rows = AnswerRows()
+    var rows = try [AnswerRow?](checkedCapacity: documents.count)
     var next = 0
     for row in 0..<documents.count {
-      if row % ArrowTexts.pollInterval == 0 {
-        try monitor.check()
-        try Memory.requireReserve()
-      }
       let isValid = next < indices.count && indices[next] == row
-      rows.append(isValid ? results[next] : nil, texts: isValid ? pairs[next].document : nil)
+      rows.append(isValid ? AnswerRow(result: results[next], document: pairs[next].document) : nil)
       if isValid { next += 1 }
     }
-    try output.take(rows.column)
+    try output.take(answerColumn(rows, monitor))
   }
 }
 
-/// The fields of the answers, a column each.
-private struct AnswerRows {
-  private var isValid: [Bool] = []
-  private var answers: [String?] = []
-  private var starts: [Int64?] = []
-  private var ends: [Int64?] = []
-  private var probabilities: [Float?] = []
-  private var scores: [Float?] = []
-  private var gaps: [Float?] = []
-  private var sentences: [String?] = []
-  private var impossible: [Bool?] = []
+private struct AnswerRow {
+  let result: AnswerResult
+  let document: UnsafeBufferPointer<UInt8>
 
-  /// nil for a row of nulls.
-  mutating func append(_ result: AnswerResult?, texts document: UnsafeBufferPointer<UInt8>?) {
-    isValid.append(result != nil)
-    let best = result?.answers.first
-    func text(_ range: TextRange?) -> String? {
-      guard let range, let document else { return nil }
-      return String(decoding: document[range.start..<range.end], as: UTF8.self)
-    }
-    answers.append(text(best?.bytes))
-    starts.append(best.map { Int64($0.codePoints.start) })
-    ends.append(best.map { Int64($0.codePoints.end) })
-    probabilities.append(best?.probability)
-    scores.append(best?.score)
-    gaps.append(best?.gap)
-    sentences.append(text(best?.sentence))
-    impossible.append(result?.isImpossible)
-  }
+  var best: Answer? { result.answers.first }
 
-  var column: ArrowColumn {
-    ArrowColumn(
-      "answer", isValid: isValid,
-      children: [
-        ArrowColumn("answer", answers), ArrowColumn("start", starts), ArrowColumn("end", ends),
-        ArrowColumn("probability", probabilities), ArrowColumn("score", scores), ArrowColumn("gap", gaps),
-        ArrowColumn("sentence", sentences), ArrowColumn("is_impossible", impossible),
-      ])
+  func text(_ range: TextRange?) -> UnsafeBufferPointer<UInt8>? {
+    range.map { UnsafeBufferPointer(rebasing: document[$0.start..<$0.end]) }
   }
+}
+
+/// - Parameter rows: nil for a row of nulls.
+private func answerColumn(_ rows: [AnswerRow?], _ monitor: CallMonitor) throws(BertQAError) -> ArrowColumn {
+  let best = rows.lazy.map { $0?.best }
+  return try ArrowColumn(
+    "answer", isValid: rows.lazy.map { $0 != nil },
+    children: [
+      ArrowColumn("answer", texts: rows.lazy.map { $0?.text($0?.best?.bytes) }, monitor),
+      ArrowColumn("start", best.map { $0.map { Int64($0.codePoints.start) } }, monitor),
+      ArrowColumn("end", best.map { $0.map { Int64($0.codePoints.end) } }, monitor),
+      ArrowColumn("probability", best.map { $0?.probability }, monitor),
+      ArrowColumn("score", best.map { $0?.score }, monitor),
+      ArrowColumn("gap", best.map { $0?.gap }, monitor),
+      ArrowColumn("sentence", texts: rows.lazy.map { $0?.text($0?.best?.sentence) }, monitor),
+      ArrowColumn("is_impossible", rows.lazy.map { $0?.result.isImpossible }, monitor),
+    ], monitor)
 }

@@ -15,38 +15,38 @@ public func bertqa_classify_arrow(
       throw BertQAError(.invalidArgument, argument: "contributions", "must be 0 for a column")
     }
     let column = try ArrowTexts(texts, "texts")
-    let (texts, indices) = try column.valid(CallMonitor(options.call)) { TextPair(text: $0) }
+    let monitor = CallMonitor(options.call)
+    let (texts, indices) = try column.valid(monitor) { TextPair(text: $0) }
     let results = try inRows(indices, "texts") { () throws(BertQAError) in
       try context.classify(texts, options: options)
     }
+    try Memory.require(column.count, of: Classification?.self)
     var rows = [Classification?](repeating: nil, count: column.count)
     for (row, result) in zip(indices, results) { rows[row] = result }
-    try output.take(classificationColumn(rows, labelCount: context.info.labels.count))
+    try output.take(classificationColumn(rows, labelCount: context.info.labels.count, monitor))
   }
 }
 
 /// - Parameter rows: nil for a row of nulls.
-private func classificationColumn(_ rows: [Classification?], labelCount: Int) -> ArrowColumn {
-  var probabilities: [[Float]?] = []
-  probabilities.reserveCapacity(rows.count)
-  for row in rows {
-    guard let row, !row.scores.isEmpty else {
-      probabilities.append(nil)
-      continue
-    }
+private func classificationColumn(
+  _ rows: [Classification?], labelCount: Int, _ monitor: CallMonitor
+) throws(BertQAError) -> ArrowColumn {
+  let probability = rows.lazy.map { row -> Float? in
+    row?.problemType == .regression ? nil : row?.scores.first?.probability
+  }
+  let probabilities = rows.lazy.map { row -> [Float]? in
+    guard let row, !row.scores.isEmpty else { return nil }
     var list = [Float](repeating: 0, count: labelCount)
     for score in row.scores where list.indices.contains(score.id) {
       list[score.id] = row.problemType == .regression ? score.logit : score.probability
     }
-    probabilities.append(list)
+    return list
   }
-  return ArrowColumn(
-    "classification", isValid: rows.map { $0 != nil },
+  return try ArrowColumn(
+    "classification", isValid: rows.lazy.map { $0 != nil },
     children: [
-      ArrowColumn("label", rows.map { $0?.label }),
-      ArrowColumn(
-        "probability",
-        rows.map { row -> Float? in row?.problemType == .regression ? nil : row?.scores.first?.probability }),
-      ArrowColumn("probabilities", lists: probabilities, size: labelCount),
-    ])
+      ArrowColumn("label", rows.lazy.map { $0?.label }, monitor),
+      ArrowColumn("probability", probability, monitor),
+      ArrowColumn("probabilities", lists: probabilities, size: labelCount, monitor),
+    ], monitor)
 }

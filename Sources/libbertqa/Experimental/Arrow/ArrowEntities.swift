@@ -17,51 +17,46 @@ public func bertqa_entities_arrow(
     let results = try inRows(indices, "texts") { () throws(BertQAError) in
       try context.entities(of: texts, options: options)
     }
-    var rows = EntityRows()
+    // Of each row, nil for a null; and of all rows.
+    var counts = try [Int?](checkedCapacity: column.count)
+    var found: [FoundEntity] = []
     var next = 0
     for row in 0..<column.count {
-      if row % ArrowTexts.pollInterval == 0 {
-        try monitor.check()
-        try Memory.requireReserve()
+      if row % ArrowTexts.pollInterval == 0 { try monitor.check() }
+      guard next < indices.count, indices[next] == row else {
+        counts.append(nil)
+        continue
       }
-      let isValid = next < indices.count && indices[next] == row
-      rows.append(isValid ? results[next] : nil, text: isValid ? texts[next] : nil)
-      if isValid { next += 1 }
+      let list = results[next].entities
+      counts.append(list.count)
+      try found.makeRoom(for: list.count)
+      for entity in list { found.append(FoundEntity(entity: entity, text: texts[next])) }
+      next += 1
     }
-    try output.take(rows.column)
+    try output.take(
+      ArrowColumn("entities", counts: counts, of: entityColumn(found, monitor), monitor))
   }
 }
 
-/// The fields of the entities of all rows, a column each.
-private struct EntityRows {
-  /// Entities of each row; nil for a null.
-  private var counts: [Int?] = []
-  private var labels: [String?] = []
-  private var texts: [String?] = []
-  private var starts: [Int64?] = []
-  private var ends: [Int64?] = []
-  private var scores: [Float?] = []
+private struct FoundEntity {
+  let entity: Entity
+  /// Of its row.
+  let text: UnsafeBufferPointer<UInt8>
+}
 
-  mutating func append(_ list: EntityList?, text: UnsafeBufferPointer<UInt8>?) {
-    counts.append(list?.entities.count)
-    guard let list, let text else { return }
-    for entity in list.entities {
-      labels.append(entity.label)
-      texts.append(String(decoding: text[entity.bytes.start..<entity.bytes.end], as: UTF8.self))
-      starts.append(Int64(entity.codePoints.start))
-      ends.append(Int64(entity.codePoints.end))
-      scores.append(entity.score)
-    }
+private func entityColumn(
+  _ found: [FoundEntity], _ monitor: CallMonitor
+) throws(BertQAError) -> ArrowColumn {
+  let texts = found.lazy.map { one -> UnsafeBufferPointer<UInt8>? in
+    UnsafeBufferPointer(rebasing: one.text[one.entity.bytes.start..<one.entity.bytes.end])
   }
-
-  var column: ArrowColumn {
-    ArrowColumn(
-      "entities", counts: counts,
-      of: ArrowColumn(
-        "item", isValid: labels.map { _ in true },
-        children: [
-          ArrowColumn("label", labels), ArrowColumn("text", texts), ArrowColumn("start", starts),
-          ArrowColumn("end", ends), ArrowColumn("score", scores),
-        ]))
-  }
+  return try ArrowColumn(
+    "item", isValid: found.lazy.map { _ in true },
+    children: [
+      ArrowColumn("label", found.lazy.map { $0.entity.label as String? }, monitor),
+      ArrowColumn("text", texts: texts, monitor),
+      ArrowColumn("start", found.lazy.map { Int64($0.entity.codePoints.start) as Int64? }, monitor),
+      ArrowColumn("end", found.lazy.map { Int64($0.entity.codePoints.end) as Int64? }, monitor),
+      ArrowColumn("score", found.lazy.map { $0.entity.score as Float? }, monitor),
+    ], monitor)
 }

@@ -29,6 +29,9 @@ public final class Labeler: Sendable {
     }
     // By bytes: String compares canonically equivalent texts as equal.
     var ids: [[UInt8]: Int] = [:]
+    // At once: to grow is to hash them all again.
+    try Memory.require(2 * examples.count, of: ([UInt8], Int).self)
+    ids.reserveCapacity(examples.count)
     var labels: [String] = []
     let monitor = CallMonitor(options.embed.call)
     var labelOfExample = try [Int](checkedCapacity: examples.count)
@@ -46,7 +49,7 @@ public final class Labeler: Sendable {
       }
       let id = ids[label] ?? labels.count
       if id == labels.count {
-        try ids.insert(id, for: label)
+        ids[label] = id
         try labels.makeRoom(for: 1)
         labels.append(example.label)
       }

@@ -161,7 +161,7 @@ extension BytePairModel: TokenModel {
         try encoder.append(at: start, to: &output)
       } else if let key = WordKey(text + start, count: count, mode: 0) {
         if try splits.append(key, at: WordPlace(at: start), to: &output) { continue }
-        let pieces = short.cut(text + start, count)
+        let pieces = try short.cut(text + start, count)
         try short.append(pieces, at: start, to: &output)
         let (ids, starts) = (short.ids, short.starts)
         splits.remember(key, count: pieces) {

@@ -104,13 +104,18 @@ extension CharacterPieces.Lookup {
   @inline(__always)
   func read(
     _ word: UnsafePointer<UInt8>, _ size: Int, bytes symbols: UnsafePointer<Int32>,
-    _ ids: UnsafeMutablePointer<Int32>, _ starts: UnsafeMutablePointer<Int32>
-  ) -> Int {
+    _ ids: UnsafeMutablePointer<Int32>, _ starts: UnsafeMutablePointer<Int32>, _ monitor: CallMonitor?
+  ) throws(BertQAError) -> Int {
     var count = 0
     var position = 0
+    var nextCheck = CallPoll.textInterval
     // Of the character at `position` and what precedes it.
     var isCrossedBefore = false
     while position < size {
+      if position >= nextCheck {
+        try monitor?.check()
+        nextCheck = position &+ CallPoll.textInterval
+      }
       let decoded = UTF8Codec.decode(word, at: position, end: size)
       let next = position &+ decoded.size
       let isCrossedBehind = next < size && isCrossed(word[next &- 1], word[next])

@@ -14,8 +14,11 @@ struct MergeQueue: ~Copyable {
     try keys.append(Self.key(rank, position))
   }
 
-  mutating func makeHeap() {
-    for index in stride(from: keys.count / 2 - 1, through: 0, by: -1) { sink(keys[index], from: index) }
+  mutating func makeHeap(_ monitor: CallMonitor?) throws(BertQAError) {
+    for index in stride(from: keys.count / 2 - 1, through: 0, by: -1) {
+      sink(keys[index], from: index)
+      if index % CallPoll.elementInterval == 0 { try monitor?.check() }
+    }
   }
 
   mutating func push(_ rank: Int32, _ position: Int) throws(BertQAError) {

@@ -52,8 +52,8 @@ struct ShortWord {
 
   /// Cuts a word of `size` bytes, at most `limit`, 7 more readable. Returns the number of pieces.
   @inline(__always)
-  func cut(_ word: UnsafePointer<UInt8>, _ size: Int) -> Int {
-    if ByteScan.endOfASCII(in: word, from: 0, to: size) < size { return cutCharacters(word, size) }
+  func cut(_ word: UnsafePointer<UInt8>, _ size: Int) throws(BertQAError) -> Int {
+    if ByteScan.endOfASCII(in: word, from: 0, to: size) < size { return try cutCharacters(word, size) }
     var index = 0
     while index < size {
       ids[index] = symbols[Int(word[index])]
@@ -68,8 +68,8 @@ struct ShortWord {
 
   /// The same for a word of other characters than ASCII.
   @inline(never)
-  private func cutCharacters(_ word: UnsafePointer<UInt8>, _ size: Int) -> Int {
-    let count = read(word, size, ids, starts)
+  private func cutCharacters(_ word: UnsafePointer<UInt8>, _ size: Int) throws(BertQAError) -> Int {
+    let count = try read(word, size, ids, starts, nil)
     var index = 0
     while index &+ 1 < count {
       let isBytes = starts[index &+ 2] &- starts[index] == 2
@@ -86,10 +86,10 @@ struct ShortWord {
   /// Writes the symbols of a word: bytes, or characters where that comes to the same. Returns how many.
   func read(
     _ word: UnsafePointer<UInt8>, _ size: Int, _ ids: UnsafeMutablePointer<Int32>,
-    _ starts: UnsafeMutablePointer<Int32>
-  ) -> Int {
+    _ starts: UnsafeMutablePointer<Int32>, _ monitor: CallMonitor?
+  ) throws(BertQAError) -> Int {
     guard let characters else { return 0 }
-    return characters.read(word, size, bytes: symbols, ids, starts)
+    return try characters.read(word, size, bytes: symbols, ids, starts, monitor)
   }
 
   /// Appends the pieces of the word last cut, `count` of them, which begins at `start`.

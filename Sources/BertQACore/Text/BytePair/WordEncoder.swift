@@ -39,10 +39,10 @@ final class WordEncoder {
       if size <= ShortWord.limit {
         ids = short.ids
         starts = short.starts
-        count = short.cut(word, size)
+        count = try short.cut(word, size)
         return
       }
-      try readBytes(word, size)
+      try readBytes(word, size, monitor)
     case .characters: try readCharacters(word, size, monitor)
     case .affixed: try readAffixed(word, size, monitor)
     }
@@ -81,7 +81,7 @@ extension WordEncoder {
       previous[index] = Int32(truncatingIfNeeded: index &- 1)
       if index &+ 1 < count { try enqueue(index, model.merges.rank(ids[index], ids[index &+ 1])) }
     }
-    queue.makeHeap()
+    try queue.makeHeap(monitor)
     var steps = 0
     while let (rank, position) = queue.popLeast() {
       steps &+= 1
@@ -144,9 +144,11 @@ extension WordEncoder {
     count &+= 1
   }
 
-  private func readBytes(_ word: UnsafePointer<UInt8>, _ size: Int) throws(BertQAError) {
+  private func readBytes(
+    _ word: UnsafePointer<UInt8>, _ size: Int, _ monitor: CallMonitor?
+  ) throws(BertQAError) {
     try removeAll(roomFor: size)
-    count = short.read(word, size, ids, starts)
+    count = try short.read(word, size, ids, starts, monitor)
   }
 
   private func readCharacters(

@@ -24,7 +24,9 @@ struct CharacterMapNormalizer: Normalizer {
     }
   }
 
-  func leaves(_ text: borrowing NormalizedText) -> Bool { plainEnd(text, from: 0) == text.count }
+  func leaves(_ text: borrowing NormalizedText, _ monitor: CallMonitor?) -> Bool {
+    plainEnd(text, from: 0) == text.count
+  }
 
   /// Where the plain characters from `begin` on end, but for the last one before another character, which may be of
   /// the same cluster.
@@ -78,7 +80,7 @@ struct CharacterMapNormalizer: Normalizer {
       if !writer.isDisplaced {
         let end = plainEnd(text, from: position)
         if end > position {
-          try writer.copy(text, position..<end, into: &target)
+          try writer.copy(text, position..<end, into: &target, monitor)
           position = end
           continue
         }
@@ -122,9 +124,10 @@ private struct CharacterMapWriter {
 
   /// Characters that stay, where nothing is displaced.
   mutating func copy(
-    _ text: borrowing NormalizedText, _ range: Range<Int>, into target: inout NormalizedText
+    _ text: borrowing NormalizedText, _ range: Range<Int>, into target: inout NormalizedText,
+    _ monitor: CallMonitor?
   ) throws(BertQAError) {
-    try target.append(copying: text, range)
+    try target.append(copying: text, range, monitor)
     cursor.position = range.upperBound
     let size = range.upperBound - text.characterStart(range.upperBound - 1)
     last = (target.count - size, 0, range.upperBound - size)

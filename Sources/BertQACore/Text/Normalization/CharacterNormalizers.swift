@@ -7,7 +7,7 @@ protocol CharacterNormalizer: Normalizer {
 }
 
 extension CharacterNormalizer {
-  func leaves(_ text: borrowing NormalizedText) -> Bool {
+  func leaves(_ text: borrowing NormalizedText, _ monitor: CallMonitor?) -> Bool {
     for index in 0..<text.count where text.base[index] >= 0x80 || !leaves(ascii: text.base[index]) {
       return false
     }

@@ -3,28 +3,37 @@ struct EdgeStripper: Normalizer {
   let left: Bool
   let right: Bool
 
-  private func kept(of text: borrowing NormalizedText) -> Range<Int> {
+  private func kept(
+    of text: borrowing NormalizedText, _ monitor: CallMonitor?
+  ) throws(BertQAError) -> Range<Int> {
     var (begin, end) = (0, text.count)
+    var steps = 0
     while left, begin < end {
       let decoded = UTF8Codec.decode(text.base, at: begin, end: end)
       guard CharacterClass.isWhiteSpace(decoded.scalar) else { break }
       begin += decoded.size
+      steps += 1
+      if steps % CallPoll.textInterval == 0 { try monitor?.check() }
     }
     while right, end > begin {
       let decoded = UTF8Codec.decodeBackwards(text.base, before: end, begin: begin)
       guard CharacterClass.isWhiteSpace(decoded.scalar) else { break }
       end -= decoded.size
+      steps += 1
+      if steps % CallPoll.textInterval == 0 { try monitor?.check() }
     }
     return begin..<end
   }
 
-  func leaves(_ text: borrowing NormalizedText) -> Bool { kept(of: text) == 0..<text.count }
+  func leaves(_ text: borrowing NormalizedText, _ monitor: CallMonitor?) throws(BertQAError) -> Bool {
+    try kept(of: text, monitor) == 0..<text.count
+  }
 
   func normalize(
     _ text: borrowing NormalizedText, into target: inout NormalizedText, _ monitor: CallMonitor?
   ) throws(BertQAError) {
-    let kept = kept(of: text)
-    if !kept.isEmpty { try target.append(copying: text, kept) }
+    let kept = try kept(of: text, monitor)
+    if !kept.isEmpty { try target.append(copying: text, kept, monitor) }
     try target.seal()
   }
 }
@@ -35,14 +44,16 @@ struct Prepender: Normalizer {
 
   init(_ prefix: String) { self.prefix = prefix.unicodeScalars.map(\.value) }
 
-  func leaves(_ text: borrowing NormalizedText) -> Bool { text.count == 0 || prefix.isEmpty }
+  func leaves(_ text: borrowing NormalizedText, _ monitor: CallMonitor?) -> Bool {
+    text.count == 0 || prefix.isEmpty
+  }
 
   func normalize(
     _ text: borrowing NormalizedText, into target: inout NormalizedText, _ monitor: CallMonitor?
   ) throws(BertQAError) {
     if text.count > 0 {
       for scalar in prefix { try target.append(scalar: scalar, from: text.source(of: 0)) }
-      try target.append(copying: text, 0..<text.count)
+      try target.append(copying: text, 0..<text.count, monitor)
     }
     try target.seal()
   }

@@ -11,8 +11,15 @@ struct FormNormalizer: Normalizer {
 
   var readsVerbatim: Bool { true }
 
-  func leaves(_ text: borrowing NormalizedText) -> Bool {
-    characters.stableEnd(text.base, from: 0, to: text.count).end == text.count
+  func leaves(_ text: borrowing NormalizedText, _ monitor: CallMonitor?) throws(BertQAError) -> Bool {
+    var position = 0
+    while position < text.count {
+      let limit = min(text.count, position + CallPoll.textInterval)
+      position = characters.stableEnd(text.base, from: position, to: limit).end
+      if position < limit { return false }
+      try monitor?.check()
+    }
+    return true
   }
 
   func normalize(
@@ -37,12 +44,12 @@ struct FormNormalizer: Normalizer {
       if replacement != 0,
         next == text.count || characters.standsAlone(text.base, at: next, end: text.count)
       {
-        if position > copied { try target.append(copying: text, copied..<position) }
+        if position > copied { try target.append(copying: text, copied..<position, monitor) }
         try target.append(scalar: replacement, from: text.source(of: position))
         (copied, starter, position) = (next, next, next)
         continue
       }
-      if starter > copied { try target.append(copying: text, copied..<starter) }
+      if starter > copied { try target.append(copying: text, copied..<starter, monitor) }
       position = starter
       repeat {
         let decoded = UTF8Codec.decode(text.base, at: position, end: text.count)
@@ -50,10 +57,10 @@ struct FormNormalizer: Normalizer {
         try run.append(decoded.scalar, data, monitor)
         position += decoded.size
       } while position < text.count
-      try run.write(from: starter, text, into: &target, data)
+      try run.write(from: starter, text, into: &target, data, monitor)
       (copied, starter) = (position, position)
     }
-    if text.count > copied { try target.append(copying: text, copied..<text.count) }
+    if text.count > copied { try target.append(copying: text, copied..<text.count, monitor) }
     try target.seal()
   }
 }
@@ -69,10 +76,10 @@ struct NormalizationRun {
   }
 
   private let form: NormalizationForm
-  /// In canonical order up to `sortedCount`.
   private var parts: [Part] = []
-  private var sortedCount = 0
   private var sorted: [Part] = []
+  /// Appended so far.
+  private var scalarCount = 0
 
   init(form: NormalizationForm) { self.form = form }
 
@@ -80,14 +87,12 @@ struct NormalizationRun {
     _ scalar: UInt32, _ data: NormalizationData, _ monitor: CallMonitor?
   ) throws(BertQAError) {
     // A decomposition has at most 18 parts.
-    if parts.capacity - parts.count < 18 {
-      try monitor?.check()
-      try parts.makeRoom(for: 18)
-    }
+    try parts.makeRoom(for: 18, monitor)
+    scalarCount += 1
+    if scalarCount % CallPoll.elementInterval == 0 { try monitor?.check() }
     var change: Int32 = 0
     func add(_ part: UInt32) {
       let combiningClass = UnicodeData.shared.properties(of: part).combiningClass
-      if combiningClass == 0 { sortPending() }
       parts.append(Part(scalar: part, change: change, combiningClass: combiningClass))
       change = 1
     }
@@ -98,15 +103,25 @@ struct NormalizationRun {
     }
   }
 
-  /// Puts the parts since the last starter in canonical order: by combining class, equal ones as they are.
-  private mutating func sortPending() {
-    let pending = sortedCount..<parts.count
-    sortedCount = parts.count
-    if pending.count < 2 { return }
-    if pending.count <= 16 {
-      for index in pending.dropFirst() {
+  /// Puts the parts in canonical order: those from a starter to the next by combining class, equal ones as they are.
+  private mutating func sort(_ monitor: CallMonitor?) throws(BertQAError) {
+    var begin = 0
+    while begin < parts.count {
+      var end = begin + 1
+      while end < parts.count, parts[end].combiningClass != 0 {
+        end += 1
+        if end % CallPoll.elementInterval == 0 { try monitor?.check() }
+      }
+      try sort(begin..<end, monitor)
+      begin = end
+    }
+  }
+
+  private mutating func sort(_ range: Range<Int>, _ monitor: CallMonitor?) throws(BertQAError) {
+    if range.count <= 16 {
+      for index in range.dropFirst() {
         var place = index
-        while place > pending.lowerBound, parts[place - 1].combiningClass > parts[place].combiningClass {
+        while place > range.lowerBound, parts[place - 1].combiningClass > parts[place].combiningClass {
           parts.swapAt(place - 1, place)
           place -= 1
         }
@@ -114,39 +129,48 @@ struct NormalizationRun {
       return
     }
     var begins = [Int](repeating: 0, count: 257)
-    for index in pending { begins[Int(parts[index].combiningClass) + 1] += 1 }
+    for index in range { begins[Int(parts[index].combiningClass) + 1] += 1 }
     for order in 1...256 { begins[order] += begins[order - 1] }
-    sorted = Array(parts[pending])
-    for part in parts[pending] {
-      sorted[begins[Int(part.combiningClass)]] = part
-      begins[Int(part.combiningClass)] += 1
+    sorted = try Array(repeating: parts[range.lowerBound], count: range.count, monitor)
+    for index in range {
+      if index % CallPoll.elementInterval == 0 { try monitor?.check() }
+      let place = Int(parts[index].combiningClass)
+      sorted[begins[place]] = parts[index]
+      begins[place] += 1
     }
-    parts.replaceSubrange(pending, with: sorted)
+    for index in range {
+      if index % CallPoll.elementInterval == 0 { try monitor?.check() }
+      parts[index] = sorted[index - range.lowerBound]
+    }
   }
 
   /// Appends what the characters become, which begin at `position` of the text, and empties the run.
   mutating func write(
     from position: Int, _ text: borrowing NormalizedText, into target: inout NormalizedText,
-    _ data: NormalizationData
+    _ data: NormalizationData, _ monitor: CallMonitor?
   ) throws(BertQAError) {
-    sortPending()
-    sortedCount = 0
-    var count = parts.count
-    if form.composes { count = compose(data) }
+    try sort(monitor)
+    let count = form.composes ? try compose(data, monitor) : parts.count
     var cursor = SourceCursor(position: position)
-    for part in parts[..<count] {
+    for index in 0..<count {
+      if index % CallPoll.elementInterval == CallPoll.elementInterval - 1 { try monitor?.check() }
+      let part = parts[index]
       try target.append(scalar: part.scalar, from: cursor.take(Int(part.change), text))
     }
     parts.removeAll(keepingCapacity: true)
   }
 
   /// Composes in place (UAX #15, section 1.3). Returns how many characters are left.
-  private mutating func compose(_ data: NormalizationData) -> Int {
+  private mutating func compose(
+    _ data: NormalizationData, _ monitor: CallMonitor?
+  ) throws(BertQAError) -> Int {
     var count = 0
     // The last starter, and the class of the last character kept after it; nil where none is.
     var starter: Int?
     var lastClass: UInt8?
-    for part in parts {
+    for index in parts.indices {
+      if index % CallPoll.elementInterval == CallPoll.elementInterval - 1 { try monitor?.check() }
+      let part = parts[index]
       if let starter {
         let isBlocked = lastClass.map { $0 >= part.combiningClass } ?? false
         if !isBlocked, let composite = data.composition(parts[starter].scalar, part.scalar) {

@@ -129,11 +129,15 @@ struct ReplacementPattern: Sendable {
   }
 
   /// The first match at or behind `begin`, never empty.
-  func firstMatch(_ text: borrowing NormalizedText, from begin: Int) -> Range<Int>? {
+  func firstMatch(
+    _ text: borrowing NormalizedText, from begin: Int, _ monitor: CallMonitor?
+  ) throws(BertQAError) -> Range<Int>? {
     var position = begin
     while position < text.count {
       if isFirst[Int(text.base[position])], let end = matchEnd(text, at: position) { return position..<end }
       position &+= 1
+      // At places of the text, so that many matches are counted, too.
+      if position % CallPoll.textInterval == 0 { try monitor?.check() }
     }
     return nil
   }

@@ -8,14 +8,15 @@ struct Replacer: Normalizer {
     self.content = content.unicodeScalars.map(\.value)
   }
 
-  func leaves(_ text: borrowing NormalizedText) -> Bool { pattern.firstMatch(text, from: 0) == nil }
+  func leaves(_ text: borrowing NormalizedText, _ monitor: CallMonitor?) throws(BertQAError) -> Bool {
+    try pattern.firstMatch(text, from: 0, monitor) == nil
+  }
 
   func normalize(
     _ text: borrowing NormalizedText, into target: inout NormalizedText, _ monitor: CallMonitor?
   ) throws(BertQAError) {
     var position = 0
-    var nextCheck = CallPoll.textInterval
-    while let match = pattern.firstMatch(text, from: position) {
+    while let match = try pattern.firstMatch(text, from: position, monitor) {
       if match.lowerBound > position {
         try target.append(copying: text, position..<match.lowerBound, monitor)
       }
@@ -23,10 +24,6 @@ struct Replacer: Normalizer {
       let source = text.source(of: match.upperBound - 1)
       for scalar in content { try target.append(scalar: scalar, from: source) }
       position = match.upperBound
-      if position >= nextCheck {
-        try monitor?.check()
-        nextCheck = position + CallPoll.textInterval
-      }
     }
     if position < text.count { try target.append(copying: text, position..<text.count, monitor) }
     try target.seal()

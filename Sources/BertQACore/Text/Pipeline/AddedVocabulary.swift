@@ -55,9 +55,7 @@ struct AddedVocabulary: Sendable {
     try withBytes(of: content) { bytes throws(BertQAError) in
       var words = Words()
       try words.text.load(bytes, 0..<bytes.count, nil)
-      for normalizer in normalizers where !normalizer.leaves(words.text) {
-        try words.normalize(with: normalizer, nil)
-      }
+      for normalizer in normalizers { try words.normalize(with: normalizer, nil) }
       return Array(UnsafeBufferPointer(start: words.text.base, count: words.text.count))
     }
   }

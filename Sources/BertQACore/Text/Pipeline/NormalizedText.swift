@@ -92,7 +92,7 @@ struct NormalizedText: ~Copyable {
 
   /// Appends bytes of `other`, which are whole characters, as they are.
   mutating func append(
-    copying other: borrowing NormalizedText, _ range: Range<Int>, _ monitor: CallMonitor? = nil
+    copying other: borrowing NormalizedText, _ range: Range<Int>, _ monitor: CallMonitor?
   ) throws(BertQAError) {
     try makeRoom(for: range.count)
     var start = range.lowerBound

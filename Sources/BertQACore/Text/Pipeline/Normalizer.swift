@@ -3,7 +3,7 @@
 /// A new one is a conformance in a file of its own and a case in `Pipeline.normalizers`.
 protocol Normalizer: Sendable {
   /// Whether `text` stays as it is: a quick look, for example whether it is ASCII. False if that is not known.
-  func leaves(_ text: borrowing NormalizedText) -> Bool
+  func leaves(_ text: borrowing NormalizedText, _ monitor: CallMonitor?) throws(BertQAError) -> Bool
 
   /// Whether it needs no `sources` of a text that is verbatim.
   var readsVerbatim: Bool { get }
@@ -19,7 +19,7 @@ protocol Normalizer: Sendable {
 }
 
 extension Normalizer {
-  func leaves(_ text: borrowing NormalizedText) -> Bool { false }
+  func leaves(_ text: borrowing NormalizedText, _ monitor: CallMonitor?) throws(BertQAError) -> Bool { false }
   var lowercases: Bool { false }
   var readsVerbatim: Bool { false }
 }

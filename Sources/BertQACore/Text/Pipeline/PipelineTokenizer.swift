@@ -65,7 +65,7 @@ final class PipelineTokenizer: @unchecked Sendable {
     try monitor?.hold(heldBytes)
     defer { monitor?.release(heldBytes) }
     try scratch.words.text.load(text, part, monitor)
-    for normalizer in pipeline.normalizers where !normalizer.leaves(scratch.words.text) {
+    for normalizer in pipeline.normalizers {
       try scratch.words.normalize(with: normalizer, monitor)
     }
     let matcher = addedVocabulary.normalized

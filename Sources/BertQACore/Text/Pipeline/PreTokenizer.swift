@@ -39,6 +39,7 @@ struct Words: ~Copyable {
 
   /// Makes the text what `normalizer` makes of it.
   mutating func normalize(with normalizer: any Normalizer, _ monitor: CallMonitor?) throws(BertQAError) {
+    if try normalizer.leaves(text, monitor) { return }
     if !normalizer.readsVerbatim { try text.writeSources(monitor) }
     newText.removeAll(begin: text.begin)
     try normalizer.normalize(text, into: &newText, monitor)

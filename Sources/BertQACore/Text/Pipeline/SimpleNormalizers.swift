@@ -26,7 +26,7 @@ struct Lowercase: Normalizer {
 
 /// Drops combining marks.
 struct StripAccents: Normalizer {
-  func leaves(_ text: borrowing NormalizedText) -> Bool { text.isASCII }
+  func leaves(_ text: borrowing NormalizedText, _ monitor: CallMonitor?) -> Bool { text.isASCII }
 
   func normalize(
     _ text: borrowing NormalizedText, into target: inout NormalizedText, _ monitor: CallMonitor?
@@ -37,7 +37,7 @@ struct StripAccents: Normalizer {
       let decoded = UTF8Codec.decode(text.base, at: position, end: text.count)
       let next = position &+ decoded.size
       if !CharacterClass.of(decoded.scalar).contains(.accent) {
-        try target.append(copying: text, position..<next)
+        try target.append(copying: text, position..<next, monitor)
       }
       position = next
       if position >= nextPoll {

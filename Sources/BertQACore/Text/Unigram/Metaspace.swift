@@ -39,7 +39,7 @@ struct Metaspace: PreTokenizer {
     var nextCheck = CallPoll.textInterval
     for index in 0..<words.ranges.count {
       let range = words.ranges[index]
-      try append(&words, Int(range.start)..<Int(range.end))
+      try append(&words, Int(range.start)..<Int(range.end), monitor)
       if Int(range.end) >= nextCheck {
         try monitor?.check()
         nextCheck = Int(range.end) + CallPoll.textInterval
@@ -51,7 +51,9 @@ struct Metaspace: PreTokenizer {
   }
 
   /// Appends a word's characters and the words it is cut into.
-  private func append(_ words: inout Words, _ range: Range<Int>) throws(BertQAError) {
+  private func append(
+    _ words: inout Words, _ range: Range<Int>, _ monitor: CallMonitor?
+  ) throws(BertQAError) {
     let text = UnsafePointer(words.text.base)
     var position = range.lowerBound
     // Each space grows by at most three bytes.
@@ -73,7 +75,7 @@ struct Metaspace: PreTokenizer {
         continue
       }
       let end = plainEnd(text, position &+ 1..<range.upperBound)
-      try words.newText.append(copying: words.text, position..<end)
+      try words.newText.append(copying: words.text, position..<end, monitor)
       position = end
     }
     if words.newText.count > begin { try words.newRanges.append(ByteRange(begin, words.newText.count)) }

@@ -48,7 +48,10 @@ struct CombiningRun {
         continue
       }
       if !units.isEmpty, properties.isWhitespace || !Self.beginsWithNonstarter(decoded.scalar) { break }
+      try units.makeRoom(for: 1, monitor)
       units.append((end, end + decoded.size))
+      // A decomposition has at most four parts.
+      try parts.makeRoom(for: 4, monitor)
       var isFirst = true
       data.forEachPart(of: decoded.scalar) { part in
         parts.append(
@@ -64,8 +67,6 @@ struct CombiningRun {
           units.count * 16 + parts.count * (2 * MemoryLayout<Part>.stride + MemoryLayout<Mark>.stride)
         try monitor?.hold(bytes - heldBytes)
         heldBytes = bytes
-        // Both arrays may double before this is reached again.
-        try Memory.require(2 * bytes)
       }
     }
     var consumed = 0
@@ -75,6 +76,7 @@ struct CombiningRun {
       if data.properties(of: part.scalar).isNonspacingMark { continue }
       let (utf8, size) = UTF8Codec.encode(part.scalar)
       let unit = units[max(0, consumed - 1)]
+      try marks.makeRoom(for: 1, monitor)
       marks.append(Mark(utf8: utf8, size: size, start: unit.start, end: unit.end))
     }
   }
@@ -84,9 +86,13 @@ struct CombiningRun {
     _ parts: [Part], _ monitor: CallMonitor?
   ) throws(BertQAError) -> [Part] {
     var begins = [Int](repeating: 0, count: 257)
-    for part in parts { begins[Int(part.combiningClass) + 1] += 1 }
+    for (index, part) in parts.enumerated() {
+      if index % CallPoll.elementInterval == 0 { try monitor?.check() }
+      begins[Int(part.combiningClass) + 1] += 1
+    }
     for order in 1...256 { begins[order] += begins[order - 1] }
-    var sorted = parts
+    guard let first = parts.first else { return [] }
+    var sorted = try Array(repeating: first, count: parts.count, monitor)
     for (index, part) in parts.enumerated() {
       if index % CallPoll.elementInterval == 0 { try monitor?.check() }
       sorted[begins[Int(part.combiningClass)]] = part

@@ -55,7 +55,9 @@ final class Calibration {
     var scaled = [Double](repeating: 0, count: labelCount)
     for fold in 0..<foldCount {
       let temperature = try temperature(exceptOfFold: fold, team)
-      for (index, text) in texts.enumerated() where text.fold == fold {
+      for (index, text) in texts.enumerated() {
+        if index % CallPoll.elementInterval == 0 { try monitor.check() }
+        guard text.fold == fold else { continue }
         let divisor = temperature.at(occurrences: text.occurrences)
         for label in labels { scaled[label] = Double(logits[index * labelCount + label]) / divisor }
         metrics.add(target: text.target, logits: &scaled, of: labels)
@@ -68,13 +70,20 @@ final class Calibration {
     exceptOfFold excluded: Int?, _ team: borrowing ThreadPool.Team
   ) throws(BertQAError) -> LengthTemperature {
     // What a model gives no chance, as it does not know the label, no temperature makes more probable.
-    let used = texts.indices.filter {
-      texts[$0].fold != excluded && logits[$0 * labelCount + texts[$0].target].isFinite
+    var (lengths, targets, rows): ([Double], [Int], [UnsafePointer<Float>]) = ([], [], [])
+    for (index, text) in texts.enumerated() {
+      if index % CallPoll.elementInterval == 0 { try monitor.check() }
+      let row = UnsafePointer(logits.base + index * labelCount)
+      guard text.fold != excluded, row[text.target].isFinite else { continue }
+      try lengths.makeRoom(for: 1)
+      try targets.makeRoom(for: 1)
+      try rows.makeRoom(for: 1)
+      lengths.append(log(1 + Double(text.occurrences)))
+      targets.append(text.target)
+      rows.append(row)
     }
-    guard !used.isEmpty else { return .one }
-    let loss = TemperatureLoss(
-      lengths: used.map { log(1 + Double(texts[$0].occurrences)) }, targets: used.map { texts[$0].target },
-      rows: used.map { UnsafePointer(logits.base + $0 * labelCount) }, labelCount: labelCount)
+    guard !rows.isEmpty else { return .one }
+    let loss = TemperatureLoss(lengths: lengths, targets: targets, rows: rows, labelCount: labelCount)
     let solver = try LBFGS(loss, monitor)
     _ = try solver.minimize(tolerance: 1e-7, maxIterations: 200, team: team) { _ in }
     withExtendedLifetime(self) {}

@@ -144,6 +144,9 @@ def test_documents_are_chosen_pasted_and_opened(page, tmp_path):
         page.call("DOM.setFileInputFiles", nodeId=node, files=[str(file)])
         page.wait(f"at('error').textContent === {json.dumps(expected)}")
         page.wait("at('document').textContent === 'A hen jumped.'")
+    # What is still being asked, here questions to suggest, says nothing of the file.
+    page.run("ask('suggest', { text: 'A hen jumped.' })")
+    assert page.run("at('error').textContent") == expected
     page.run("at('documents').selectedIndex = 0; at('documents').dispatchEvent(new Event('change'))")
     page.wait(f"at('document').textContent.startsWith({json.dumps(FOX)})")
 

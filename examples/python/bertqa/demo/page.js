@@ -9,6 +9,14 @@ const page = Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => pa
 
 const running = {};
 
+/** Says what went wrong with something, or that nothing did; what went wrong with something else stays. */
+function tell(what, message = "") {
+  const error = at("error");
+  if (!message && error.dataset.of !== what) return;
+  error.dataset.of = what;
+  error.textContent = message;
+}
+
 /** The server's value, or null if a newer request of the same name has taken its place. */
 async function ask(name, request = {}) {
   running[name]?.abort();
@@ -22,10 +30,10 @@ async function ask(name, request = {}) {
     });
     const value = await response.json();
     if (value.cancelled || running[name] !== ours) return null;
-    at("error").textContent = value.error ?? "";
+    tell(name, value.error);
     return value.error ? null : value;
   } catch (error) {
-    if (error.name !== "AbortError") at("error").textContent = "The program behind this page does not answer.";
+    if (error.name !== "AbortError") tell(name, "The program behind this page does not answer.");
     return null;
   }
 }
@@ -100,6 +108,7 @@ let text = "";
 
 async function show(shown) {
   text = shown;
+  tell("file");
   running.answer?.abort();
   at("document").textContent = text;
   at("document").scrollTop = 0;
@@ -181,13 +190,13 @@ at("file").addEventListener("change", async () => {
   if (!file) return;
   at("file").value = "";
   if (file.size > 8 << 20) {
-    at("error").textContent = `${file.name}: larger than 8 MiB`;
+    tell("file", `${file.name}: larger than 8 MiB`);
     return;
   }
   try {
     add(file.name, new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer()));
   } catch {
-    at("error").textContent = `${file.name}: not a text in UTF-8`;
+    tell("file", `${file.name}: not a text in UTF-8`);
   }
 });
 

@@ -33,7 +33,7 @@ static int32_t ask(void *unused) {
 
 static const bertqa_call_options call = {.struct_size = sizeof call, .cancel = ask};
 
-/* A call that has `call` in its options. From its begin to its first question, and from its last to its end, count. */
+/* A call that has `call` in its options. What is before its first question, and behind its last, counts. */
 #define CHECK_CALL(called)               \
   do {                                   \
     last_question = processor_seconds(); \
@@ -171,7 +171,7 @@ static void redact(void) {
   const bertqa_entity_list *const lists[] = {list};
   size_t needed;
   char *output = malloc(8 * MILLION);
-  CHECK_STATUS(BERTQA_OK, bertqa_redact(mails, 7 * MILLION, lists, 1, "-", 1, output, 8 * MILLION, &needed));
+  CHECK_CALL(bertqa_redact(mails, 7 * MILLION, lists, 1, "-", 1, output, 8 * MILLION, &needed)); /* never asks */
   CHECK(needed == 2 * MILLION);
   free(output);
   bertqa_entity_list_free(list);
@@ -202,7 +202,9 @@ static void words_of_a_model(void) {
   CHECK_CALL(bertqa_trainer_add(two, words, 7 * MILLION / 2, "b", 1, &call));
   CHECK_CALL(bertqa_trainer_finish(two, path("words"), &call, NULL));
   bertqa_trainer_free(two);
-  bertqa_context *context = context_of(path("words"), 1);
+  const bertqa_context_options loading = {.struct_size = sizeof loading, .call = &call, .threads = 1};
+  bertqa_context *context;
+  CHECK_CALL(bertqa_context_create(path("words"), &loading, &context));
   bertqa_classify_options options = labelling;
   options.contributions = MILLION;
   bertqa_classification *classification;

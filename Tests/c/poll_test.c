@@ -144,7 +144,9 @@ static void test_pipelines(void) {
   const size_t size = 4 * MEGABYTE;
   char *texts[] = {repeated("!", size), repeated("the king of france ", size), repeated("x", size),
                    repeated("\xFF", size), repeated("\xE3\x80\xAE", size)};
-  /* [tokenizer][text]: questions in 64 KiB, as many as there are passes over it. Invalid bytes become three each. */
+  /* [tokenizer][text]: questions in 64 KiB, as many as there are passes over it. Invalid bytes become three each.
+   * Growing arrays ask, too, how often depends on malloc. */
+  enum { BY_CHANCE = 8 };
   static const long passes[][5] = {{12, 6, 12, 34, 11}, {11, 8, 11, 16, 3}, {12, 8, 12, 6, 11}};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
     char directory[4096];
@@ -156,7 +158,7 @@ static void test_pipelines(void) {
       const bertqa_tokenize_options tokenize = {.struct_size = sizeof tokenize, .call = &call};
       bertqa_tokens *tokens;
       CHECK_STATUS(BERTQA_OK, bertqa_tokenize(context, texts[t], size, &tokenize, &tokens));
-      expect(names[i], (long)(bertqa_tokens_count(tokens) / 1024) + passes[i][t] * (long)(size / BLOCK));
+      expect(names[i], (long)(bertqa_tokens_count(tokens) / 1024) + passes[i][t] * (long)(size / BLOCK) - BY_CHANCE);
       bertqa_tokens_free(tokens);
     }
     bertqa_context_free(context);

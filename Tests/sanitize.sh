@@ -16,7 +16,9 @@ case $kind in
     ;;
   thread)
     tests=${2:-'\.(ThreadPool|ConcurrencyStress|ForkGuard|WarmUp|CallMonitor|Batch|Encoder|LBFGS|Calibration|Training|SequenceStep)Tests/'}
-    skipped='^$'
+    # Under this sanitizer Swift's runtime takes a lock at every use of a lazy static, not only at the first, so that a
+    # child of threads that use one finds it taken, for ever.
+    skipped=forkedChildrenHaveAPoolOfTheirOwn
     ;;
   *) exit 2 ;;
 esac

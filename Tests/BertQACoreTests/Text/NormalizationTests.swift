@@ -108,6 +108,24 @@ import Testing
     }
   }
 
+  /// Matches without anything between them are counted like what lies between.
+  @Test func aReplacementOfEverythingCanBeCancelled() throws {
+    var words = Words()
+    let text = [UInt8](String(repeating: "ab", count: 1 << 16).utf8)
+    try text.withUnsafeBufferPointer { try words.text.load($0, 0..<$0.count, nil) }
+    try words.text.writeSources()
+    var options = CallOptions()
+    options.cancellation = Cancellation { true }
+    let replacer = try Replacer(ReplacementPattern(string: "ab"), with: "x")
+    words.newText.removeAll(begin: 0)
+    do {
+      try replacer.normalize(words.text, into: &words.newText, CallMonitor(options))
+      Issue.record("it was not asked")
+    } catch {
+      #expect(error.status == .cancelled)
+    }
+  }
+
   @Test func manyMarks() throws {
     let marks = String(repeating: "\u{301}\u{323}", count: 50_000)
     let result = try Self.normalize("a" + marks, FormNormalizer(.nfd))

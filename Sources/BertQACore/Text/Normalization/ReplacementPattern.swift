@@ -136,7 +136,7 @@ struct ReplacementPattern: Sendable {
     while position < text.count {
       if isFirst[Int(text.base[position])], let end = matchEnd(text, at: position) { return position..<end }
       position &+= 1
-      // At places of the text, so that many matches are counted, too.
+      // At places of the text: a search that begins anew goes on counting.
       if position % CallPoll.textInterval == 0 { try monitor?.check() }
     }
     return nil

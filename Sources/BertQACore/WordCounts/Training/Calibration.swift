@@ -70,14 +70,13 @@ final class Calibration {
     exceptOfFold excluded: Int?, _ team: borrowing ThreadPool.Team
   ) throws(BertQAError) -> LengthTemperature {
     // What a model gives no chance, as it does not know the label, no temperature makes more probable.
-    var (lengths, targets, rows): ([Double], [Int], [UnsafePointer<Float>]) = ([], [], [])
+    var lengths = try [Double](checkedCapacity: texts.count)
+    var targets = try [Int](checkedCapacity: texts.count)
+    var rows = try [UnsafePointer<Float>](checkedCapacity: texts.count)
     for (index, text) in texts.enumerated() {
       if index % CallPoll.elementInterval == 0 { try monitor.check() }
       let row = UnsafePointer(logits.base + index * labelCount)
       guard text.fold != excluded, row[text.target].isFinite else { continue }
-      try lengths.makeRoom(for: 1)
-      try targets.makeRoom(for: 1)
-      try rows.makeRoom(for: 1)
       lengths.append(log(1 + Double(text.occurrences)))
       targets.append(text.target)
       rows.append(row)

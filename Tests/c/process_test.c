@@ -82,6 +82,12 @@ static void test_threads(void) {
     CHECK(pool_threads() == 0);
     bertqa_context_free(context);
   }
+  CHECK_STATUS(BERTQA_OK, bertqa_pool_set_threads(4));
+  for (int i = 0; i < 500; i++) { /* the kernel lists a thread a moment longer than pthread_join waits */
+    CHECK_STATUS(BERTQA_OK, bertqa_pool_start());
+    CHECK_STATUS(BERTQA_OK, bertqa_pool_shutdown());
+    CHECK(pool_threads() == 0);
+  }
   CHECK_STATUS(BERTQA_OK, bertqa_pool_set_threads(0));
   bertqa_context *context = tiny_context(0);
   CHECK(bertqa_context_info(context)->threads == bertqa_context_info(before)->threads);

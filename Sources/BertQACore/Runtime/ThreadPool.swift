@@ -222,7 +222,7 @@ extension ThreadPool {
           if let argument {
             Unmanaged<ThreadPool>.fromOpaque(argument).takeRetainedValue().work()
           }
-          return nil
+          return UnsafeMutableRawPointer(bitPattern: Int(bq_thread_id()))  // for `stop`
         }, pool.toOpaque())
       guard failed == 0 else {
         pool.release()
@@ -249,7 +249,10 @@ extension ThreadPool {
     isStopping.store(true, ordering: .relaxed)
     pthread_cond_broadcast(workArrived)
     pthread_mutex_unlock(mutex)
-    for thread in leaving { pthread_join(thread, nil) }
+    for thread in leaving {
+      var result: UnsafeMutableRawPointer?
+      if pthread_join(thread, &result) == 0 { bq_wait_for_exit(Int32(Int(bitPattern: result))) }
+    }
     pthread_mutex_lock(mutex)
     started.store(0, ordering: .relaxed)
     isStopping.store(false, ordering: .relaxed)

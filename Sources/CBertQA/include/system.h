@@ -19,6 +19,13 @@ size_t bq_affinity_count(void);
 // Names the calling thread, for debuggers and top(1).
 void bq_name_thread(const char *name);
 
+// The kernel's number of the calling thread.
+int bq_thread_id(void);
+
+// Returns when the process has no thread of this number any more. pthread_join returns a moment before:
+// until then the thread counts for unshare and setns, and is listed in /proc/self/task.
+void bq_wait_for_exit(int thread_id);
+
 // The file that the dynamic linker loaded this code from, or NULL. Valid while it is loaded.
 const char *bq_path_of_binary(void);
 

@@ -1,6 +1,9 @@
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "system.h"
 
@@ -17,3 +20,13 @@ size_t bq_affinity_count(void) {
 }
 
 void bq_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }
+
+int bq_thread_id(void) { return (int)syscall(SYS_gettid); }
+
+void bq_wait_for_exit(int thread_id) {
+  // A second at most: the number may be another thread's by now.
+  for (int i = 0; i < 10000 && syscall(SYS_tgkill, getpid(), thread_id, 0) == 0; i++) {
+    const struct timespec pause = {.tv_nsec = 100000};
+    nanosleep(&pause, NULL);
+  }
+}

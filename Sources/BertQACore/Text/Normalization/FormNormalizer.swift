@@ -67,8 +67,7 @@ struct FormNormalizer: Normalizer {
 
 /// Characters that become others together: a starter and what follows up to the next one that stays as it is.
 struct NormalizationRun {
-  /// A character of a decomposition.
-  private struct Part {
+  private struct Part: DecompositionPart {
     var scalar: UInt32
     /// As `SourceCursor` has it.
     var change: Int32
@@ -77,7 +76,6 @@ struct NormalizationRun {
 
   private let form: NormalizationForm
   private var parts: [Part] = []
-  private var sorted: [Part] = []
   /// Appended so far.
   private var scalarCount = 0
 
@@ -103,7 +101,7 @@ struct NormalizationRun {
     }
   }
 
-  /// Puts the parts in canonical order: those from a starter to the next by combining class, equal ones as they are.
+  /// Puts the parts in canonical order.
   private mutating func sort(_ monitor: CallMonitor?) throws(BertQAError) {
     var begin = 0
     while begin < parts.count {
@@ -112,35 +110,8 @@ struct NormalizationRun {
         end += 1
         if end % CallPoll.elementInterval == 0 { try monitor?.check() }
       }
-      try sort(begin..<end, monitor)
+      try parts.sortByCombiningClass(begin..<end, monitor)
       begin = end
-    }
-  }
-
-  private mutating func sort(_ range: Range<Int>, _ monitor: CallMonitor?) throws(BertQAError) {
-    if range.count <= 16 {
-      for index in range.dropFirst() {
-        var place = index
-        while place > range.lowerBound, parts[place - 1].combiningClass > parts[place].combiningClass {
-          parts.swapAt(place - 1, place)
-          place -= 1
-        }
-      }
-      return
-    }
-    var begins = [Int](repeating: 0, count: 257)
-    for index in range { begins[Int(parts[index].combiningClass) + 1] += 1 }
-    for order in 1...256 { begins[order] += begins[order - 1] }
-    sorted = try Array(repeating: parts[range.lowerBound], count: range.count, monitor)
-    for index in range {
-      if index % CallPoll.elementInterval == 0 { try monitor?.check() }
-      let place = Int(parts[index].combiningClass)
-      sorted[begins[place]] = parts[index]
-      begins[place] += 1
-    }
-    for index in range {
-      if index % CallPoll.elementInterval == 0 { try monitor?.check() }
-      parts[index] = sorted[index - range.lowerBound]
     }
   }
 

@@ -14,8 +14,7 @@ struct CombiningRun {
     var end: Int
   }
 
-  /// A character of a decomposition.
-  private struct Part {
+  private struct Part: DecompositionPart {
     var scalar: UInt32
     var combiningClass: UInt8
     /// Whether it is the first of its character's decomposition.
@@ -70,7 +69,8 @@ struct CombiningRun {
       }
     }
     var consumed = 0
-    for (index, part) in try Self.inCanonicalOrder(parts, monitor).enumerated() {
+    try parts.sortByCombiningClass(parts.indices, monitor)
+    for (index, part) in parts.enumerated() {
       if index % CallPoll.elementInterval == 0 { try monitor?.check() }
       if part.isFirst { consumed += 1 }
       if data.properties(of: part.scalar).isNonspacingMark { continue }
@@ -79,26 +79,6 @@ struct CombiningRun {
       try marks.makeRoom(for: 1, monitor)
       marks.append(Mark(utf8: utf8, size: size, start: unit.start, end: unit.end))
     }
-  }
-
-  /// The parts by combining class, of equal ones in the order of the text.
-  private static func inCanonicalOrder(
-    _ parts: [Part], _ monitor: CallMonitor?
-  ) throws(BertQAError) -> [Part] {
-    var begins = [Int](repeating: 0, count: 257)
-    for (index, part) in parts.enumerated() {
-      if index % CallPoll.elementInterval == 0 { try monitor?.check() }
-      begins[Int(part.combiningClass) + 1] += 1
-    }
-    for order in 1...256 { begins[order] += begins[order - 1] }
-    guard let first = parts.first else { return [] }
-    var sorted = try Array(repeating: first, count: parts.count, monitor)
-    for (index, part) in parts.enumerated() {
-      if index % CallPoll.elementInterval == 0 { try monitor?.check() }
-      sorted[begins[Int(part.combiningClass)]] = part
-      begins[Int(part.combiningClass)] += 1
-    }
-    return sorted
   }
 
   /// Where the run that the character at `position` belongs to begins: there, if it begins with a

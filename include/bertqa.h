@@ -281,7 +281,9 @@ enum {
 
 typedef struct bertqa_context_options {
   size_t struct_size;
-  const bertqa_call_options *call; /* of the loading; cancel is asked before and after, not during it */
+  /* Of the loading. The first model of a kind is loaded while fork() waits: cancel, which might fork, is
+   * not asked then; the deadline holds. */
+  const bertqa_call_options *call;
   bertqa_log_function log;         /* default NULL: silent */
   void *log_user;                  /* handed to log */
   /* Threads that one call may use, the calling one included, 1...1024. Default 0: as many as

@@ -2,6 +2,7 @@
  *
  * This program's clock_gettime() takes the place of the C library's and goes on by a second at every look, so that
  * each of the library's checks asks the hook. */
+#include <stdarg.h>
 #include <time.h>
 
 #include "check.h"
@@ -166,6 +167,99 @@ static void test_pipelines(void) {
   for (size_t t = 0; t < sizeof texts / sizeof texts[0]; t++) free(texts[t]);
 }
 
+/* Text in memory that grows. */
+typedef struct {
+  char *bytes;
+  size_t size;
+} buffer;
+
+static void append(buffer *target, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  target->size += (size_t)vsprintf(target->bytes + target->size, format, arguments);
+  va_end(arguments);
+}
+
+enum { VOCABULARY_TXT, UNIGRAM, BYTE_PAIRS, WORD_PIECES, TOKENIZER_FILES };
+
+/* A tokenizer of so many pieces, to be freed. */
+static bertqa_file tokenizer_file(int kind, size_t pieces) {
+  buffer file = {malloc(64 * pieces + 4096), 0};
+  char *words = different_words(pieces);
+  if (kind == VOCABULARY_TXT) {
+    append(&file, "[UNK]\n[CLS]\n[SEP]\n");
+    for (size_t i = 0; i < pieces; i++) append(&file, "%.6s\n", words + 7 * i);
+  } else {
+    append(&file, "{\"pre_tokenizer\": {\"type\": \"%s\"}, \"model\": {\"type\": ",
+           kind == UNIGRAM ? "Metaspace\", \"replacement\": \"\u2581" : "Whitespace");
+    append(&file, kind == UNIGRAM      ? "\"Unigram\", \"unk_id\": 0, \"vocab\": [[\"<unk>\", 0]"
+                  : kind == BYTE_PAIRS ? "\"BPE\", \"vocab\": {\"w\": 0, \"a\": 1, \"wa\": 2"
+                                       : "\"WordPiece\", \"vocab\": {\"[UNK]\": 0");
+    const size_t first = kind == BYTE_PAIRS ? 3 : 1;
+    for (size_t i = 0; i < pieces; i++)
+      append(&file, kind == UNIGRAM ? ", [\"%.6s\", -%zu.5]" : ", \"%.6s\": %zu", words + 7 * i, first + i);
+    append(&file, kind == UNIGRAM ? "]" : "}");
+    if (kind == BYTE_PAIRS) {
+      append(&file, ", \"merges\": [\"w a\"");
+      for (size_t i = 1; i < pieces; i++) append(&file, ", \"w a\"");
+      append(&file, "]");
+    }
+    append(&file, "}}");
+  }
+  free(words);
+  return (bertqa_file){kind == VOCABULARY_TXT ? "vocab.txt" : "tokenizer.json", file.bytes, file.size};
+}
+
+static bertqa_status load_tokenizer(const bertqa_file *file, const bertqa_call_options *call) {
+  const bertqa_context_options options = {.struct_size = sizeof options, .call = call, .tokenizer_only = BERTQA_ON};
+  bertqa_context *context = NULL;
+  const bertqa_status status = bertqa_context_create_from_files(file, 1, &options, &context);
+  CHECK((context != NULL) == (status == BERTQA_OK));
+  bertqa_context_free(context);
+  return status;
+}
+
+static int32_t count_down(void *left) { return --*(long *)left < 0; }
+
+/* The tables of a vocabulary; each way of spelling one is read by other code. */
+static void test_vocabularies(void) {
+  enum { PIECES = 1 << 18, FEW = 1 << 14 };
+  /* [kind]: passes over the pieces, or merges, that ask every 4096, beside those over the file that ask every 64 KiB. */
+  static const long passes[TOKENIZER_FILES] = {0, 3, 5, 2};
+  for (int kind = 0; kind < TOKENIZER_FILES; kind++) {
+    bertqa_file file = tokenizer_file(kind, PIECES);
+    /* The first of a kind is loaded while fork() waits, when nothing of the caller's may run; before that the file may
+     * be read. */
+    bertqa_call_options late = call;
+    late.deadline_ns = (uint64_t)(seconds + 8) * 1000000000;
+    CHECK_STATUS(BERTQA_ERROR_DEADLINE_EXCEEDED, load_tokenizer(&file, &late));
+    CHECK(asked <= 8);
+    asked = 0;
+    CHECK_STATUS(BERTQA_OK, load_tokenizer(&file, &call));
+    CHECK(asked <= (long)(file.size / BLOCK) + 4);
+    asked = 0;
+    CHECK_STATUS(BERTQA_OK, load_tokenizer(&file, &call));
+    /* Of a vocab.txt: its lines found, looked at and entered. */
+    expect(kind == VOCABULARY_TXT ? "vocab.txt" : "tokenizer.json",
+           kind == VOCABULARY_TXT ? 3 * (PIECES / BLOCK)
+                                  : (long)(file.size / BLOCK) + passes[kind] * (PIECES / SPACING));
+    free((void *)file.data);
+    /* Wherever it is stopped. */
+    file = tokenizer_file(kind, FEW);
+    long questions = 0;
+    bertqa_status status;
+    do {
+      long left = questions++;
+      const bertqa_call_options stopped = {.struct_size = sizeof stopped, .cancel = count_down, .user = &left};
+      status = load_tokenizer(&file, &stopped);
+      CHECK(status == BERTQA_OK || status == BERTQA_ERROR_CANCELLED);
+    } while (status == BERTQA_ERROR_CANCELLED && questions < 1000);
+    CHECK_STATUS(BERTQA_OK, status);
+    CHECK(questions > 2 + passes[kind] * (FEW / SPACING));
+    free((void *)file.data);
+  }
+}
+
 /* Words of a recurrent model: it is asked at each, as each is a step of the network. */
 static void test_sequences(void) {
   enum { WORDS = 3000 };
@@ -245,7 +339,17 @@ static void test_order(const char *parent) {
   /* Each is trained with; all are put in order, and entered into the model. */
   expect("trainer_finish, different words", COUNT + SORTING + COUNT / 4096);
   bertqa_trainer_free(trainer);
-  bertqa_context *context = context_of(directory, 1);
+  /* Its words are entered, its weights read in steps. */
+  const bertqa_context_options loading = {.struct_size = sizeof loading, .call = &call, .load = BERTQA_LOAD_COPY};
+  bertqa_context *context = NULL;
+  CHECK_STATUS(BERTQA_OK, bertqa_context_create(directory, NULL, &context));
+  bertqa_context_free(context);
+  for (int i = 0; i < 2; i++) {
+    CHECK_STATUS(BERTQA_OK, bertqa_context_create(directory, &loading, &context));
+    if (i == 0) bertqa_context_free(context); /* the first copy is read while fork() waits */
+    if (i == 0) asked = 0;
+  }
+  expect("a context of different words", COUNT / SPACING + COUNT * 2 * 4 / (4 * MEGABYTE));
   const bertqa_classify_options classify = {.struct_size = sizeof classify, .call = &call, .contributions = COUNT};
   bertqa_classification *classification;
   CHECK_STATUS(BERTQA_OK, bertqa_classify(context, words, 7 * COUNT, &classify, &classification));
@@ -303,6 +407,7 @@ int main(int argc, char **argv) {
   test_answer(context);
   test_batches(context, embedder);
   test_pipelines();
+  test_vocabularies();
   test_sequences();
   test_words();
   bertqa_context_free(context);

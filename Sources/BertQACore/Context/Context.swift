@@ -20,10 +20,10 @@ public final class Context: Sendable {
     guard !modelDirectory.isEmpty else {
       throw BertQAError(.invalidArgument, argument: "model_directory", "is empty")
     }
-    try self.init(options) { () throws(BertQAError) in
+    try self.init(options) { monitor throws(BertQAError) in
       try options.tokenizerOnly
-        ? .tokenizer(path: modelDirectory, options.load)
-        : LoadedEngine.load(ModelDirectory(path: modelDirectory), options)
+        ? .tokenizer(path: modelDirectory, options.load, monitor)
+        : LoadedEngine.load(ModelDirectory(path: modelDirectory), options, monitor)
     }
   }
 
@@ -31,9 +31,9 @@ public final class Context: Sendable {
   public convenience init(
     model: ModelDirectory, options: ContextOptions = ContextOptions()
   ) throws(BertQAError) {
-    try self.init(options) { () throws(BertQAError) in
+    try self.init(options) { monitor throws(BertQAError) in
       try options.tokenizerOnly
-        ? .tokenizer(model.loading(options.load)) : LoadedEngine.load(model, options)
+        ? .tokenizer(model.loading(options.load), monitor) : LoadedEngine.load(model, options, monitor)
     }
   }
 
@@ -46,7 +46,7 @@ public final class Context: Sendable {
   }
 
   private init(
-    _ options: ContextOptions, _ load: () throws(BertQAError) -> LoadedEngine
+    _ options: ContextOptions, _ load: (CallMonitor) throws(BertQAError) -> LoadedEngine
   ) throws(BertQAError) {
     guard (0...Self.maximumThreads).contains(options.threads) else {
       throw BertQAError(
@@ -55,7 +55,7 @@ public final class Context: Sendable {
     }
     let monitor = CallMonitor(options.call)
     try monitor.checkNow()
-    let loaded = try load()
+    let loaded = try load(monitor)
     try monitor.checkNow()
     engine = loaded.engine
     info = loaded.info

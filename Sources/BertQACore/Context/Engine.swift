@@ -104,48 +104,53 @@ struct LoadedEngine {
   }
 
   /// A tokenizer alone: a directory or a file.
-  static func tokenizer(path: String, _ load: ModelLoad) throws(BertQAError) -> LoadedEngine {
+  static func tokenizer(
+    path: String, _ load: ModelLoad, _ monitor: CallMonitor
+  ) throws(BertQAError) -> LoadedEngine {
     // Which files there are decides what code runs.
     let directory = ModelDirectory(path: path).loading(load)
     let kind = "tokenizer of a path \(path.hasSuffix(".json")) \(directory.tokenizerKind)"
-    return try WarmUp.load(kind) { _ throws(BertQAError) in
-      try .tokenizer(TokenizerFiles(path: path, load), from: path)
+    return try WarmUp.load(kind) { forkWaits throws(BertQAError) in
+      let monitor = monitor.whileForkWaits(forkWaits)
+      return try .tokenizer(TokenizerFiles(path: path, load, monitor), from: path, monitor)
     }
   }
 
-  static func tokenizer(_ directory: ModelDirectory) throws(BertQAError) -> LoadedEngine {
-    try WarmUp.load("tokenizer \(directory.tokenizerKind)") { _ throws(BertQAError) in
-      try .tokenizer(TokenizerFiles(directory), from: directory.name)
+  static func tokenizer(
+    _ directory: ModelDirectory, _ monitor: CallMonitor
+  ) throws(BertQAError) -> LoadedEngine {
+    try WarmUp.load("tokenizer \(directory.tokenizerKind)") { forkWaits throws(BertQAError) in
+      let monitor = monitor.whileForkWaits(forkWaits)
+      return try .tokenizer(TokenizerFiles(directory.asking(monitor)), from: directory.name, monitor)
     }
   }
 
   private static func tokenizer(
-    _ files: TokenizerFiles, from directory: String
+    _ files: TokenizerFiles, from directory: String, _ monitor: CallMonitor
   ) throws(BertQAError) -> LoadedEngine {
     var info = ModelInfo(directory: directory)
     info.vocabularySize = files.vocabularySize
     info.lowercase = files.lowercases
-    return LoadedEngine(.tokenizer(try files.makeTokenizer()), info)
+    return LoadedEngine(.tokenizer(try files.makeTokenizer(monitor)), info)
   }
 
   /// The model that `config.json`'s architecture says the directory holds.
   static func load(
-    _ directory: ModelDirectory, _ options: ContextOptions
+    _ directory: ModelDirectory, _ options: ContextOptions, _ monitor: CallMonitor
   ) throws(BertQAError) -> LoadedEngine {
     let mapped = MappedFiles()
     let directory = directory.loading(options.load, mapped)
     let (source, architecture) = try WarmUp.load("config.json \(directory.sourceKind)") {
-      _ throws(BertQAError) in
-      let source = try ObjectReader(directory.configuration())
+      forkWaits throws(BertQAError) in
+      let source = try directory.asking(monitor.whileForkWaits(forkWaits)).object(in: "config.json")
       return (source, try Architecture(source))
     }
     // Quantized or not: config.json says it.
     let kind =
-      "\(architecture.name) \(options.precision) \(source.value("bertqa") != nil) \(directory.modelKind)"
+      "\(architecture.name) \(options.precision.rawValue) \(source.value("bertqa") != nil) \(directory.modelKind)"
     var loaded = try WarmUp.load(kind) { forkWaits throws(BertQAError) in
-      var options = options
-      if forkWaits { options.call.cancellation = nil }
-      return try LoadedEngine(directory, source, architecture, options)
+      let monitor = monitor.whileForkWaits(forkWaits)
+      return try LoadedEngine(directory.asking(monitor), source, architecture, options, monitor)
     }
     loaded.mapped = mapped.inUse
     return loaded
@@ -153,7 +158,7 @@ struct LoadedEngine {
 
   private init(
     _ directory: ModelDirectory, _ source: ObjectReader, _ architecture: Architecture,
-    _ options: ContextOptions
+    _ options: ContextOptions, _ monitor: CallMonitor
   ) throws(BertQAError) {
     var info = ModelInfo(directory: directory.name)
     info.architecture = architecture.name
@@ -161,7 +166,7 @@ struct LoadedEngine {
     switch architecture.kind {
     case .encoder(_, let head):
       try self.init(
-        LoadedModel(directory, source, architecture), head, options, info)
+        LoadedModel(directory, source, architecture), head, options, info, monitor)
     case .wordCounts:
       let model = try WordCountModel.load(directory, source)
       let classifier = WordCountClassifier(model, threadLimit: options.threads)
@@ -190,11 +195,12 @@ struct LoadedEngine {
   }
 
   private init(
-    _ model: LoadedModel, _ head: HeadKind, _ options: ContextOptions, _ info: ModelInfo
+    _ model: LoadedModel, _ head: HeadKind, _ options: ContextOptions, _ info: ModelInfo,
+    _ monitor: CallMonitor
   ) throws(BertQAError) {
     let encoder = try Encoder(
       model: model, precision: options.precision, kernels: Self.kernels(options),
-      threadLimit: options.threads, call: options.call)
+      threadLimit: options.threads, monitor)
     let configuration = model.configuration
     var info = info
     info.precision = encoder.arithmetic.precision
@@ -210,8 +216,8 @@ struct LoadedEngine {
     info.noAnswerThreshold = configuration.noAnswerThreshold
     info.labels = configuration.labels
     let reader = WindowReader(
-      tokenizer: try model.tokenizer.makeTokenizer(), model: encoder, maxPositions: configuration.maxPositions
-    )
+      tokenizer: try model.tokenizer.makeTokenizer(monitor), model: encoder,
+      maxPositions: configuration.maxPositions)
     switch head {
     case .spans:
       let answerer = QuestionAnswerer(

@@ -23,11 +23,11 @@ final class Encoder: WindowModel, @unchecked Sendable {
 
   init(
     model: LoadedModel, precision: Precision, kernels: Kernels, threadLimit: Int,
-    call: CallOptions = CallOptions()
+    _ monitor: CallMonitor = CallMonitor(CallOptions())
   ) throws(BertQAError) {
     configuration = model.configuration
     arithmetic = try Arithmetic(precision, model: model, kernels: kernels)
-    parameters = try Parameters(model, arithmetic, kernels, CallMonitor(call))
+    parameters = try Parameters(model, arithmetic, kernels, monitor)
     self.kernels = kernels
     self.threadLimit = threadLimit
     let bytesPerBlock =

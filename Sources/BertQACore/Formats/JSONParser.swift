@@ -19,20 +19,26 @@ package struct JSONParser {
   private let bytes: UnsafeBufferPointer<UInt8>
   private let file: String
   private let limits: Limits
+  private let monitor: CallMonitor?
   private var position = 0
+  private var nextCheck = 0
   private var valueCount = 0
 
-  private init(_ bytes: UnsafeBufferPointer<UInt8>, file: String, limits: Limits) {
+  private init(
+    _ bytes: UnsafeBufferPointer<UInt8>, file: String, limits: Limits, _ monitor: CallMonitor?
+  ) {
     self.bytes = bytes
     self.file = file
     self.limits = limits
+    self.monitor = monitor
   }
 
   /// The value that `bytes` spell; `file` is named in errors.
   package static func parse(
-    _ bytes: UnsafeBufferPointer<UInt8>, file: String, limits: Limits = Limits()
+    _ bytes: UnsafeBufferPointer<UInt8>, file: String, limits: Limits = Limits(),
+    _ monitor: CallMonitor? = nil
   ) throws(BertQAError) -> JSON {
-    var parser = JSONParser(bytes, file: file, limits: limits)
+    var parser = JSONParser(bytes, file: file, limits: limits, monitor)
     guard bytes.count <= limits.bytes else {
       throw BertQAError(
         .tooLarge, "\(file): \(bytes.count) bytes of JSON, expected at most \(limits.bytes)")
@@ -45,10 +51,14 @@ package struct JSONParser {
     return value
   }
 
-  static func parse(_ file: ModelFile, limits: Limits = Limits()) throws(BertQAError) -> JSON {
-    try file.withBytes { bytes throws(BertQAError) in
-      try parse(bytes, file: file.path, limits: limits)
-    }
+  static func parse(_ file: ModelFile, _ monitor: CallMonitor?) throws(BertQAError) -> JSON {
+    try file.withBytes { bytes throws(BertQAError) in try parse(bytes, file: file.path, monitor) }
+  }
+
+  private mutating func askNowAndThen() throws(BertQAError) {
+    guard position >= nextCheck else { return }
+    try monitor?.check()
+    nextCheck = position &+ CallPoll.textInterval
   }
 
   private func error(_ what: String, at offset: Int? = nil) -> BertQAError {
@@ -77,6 +87,7 @@ package struct JSONParser {
 
   private mutating func value(depth: Int) throws(BertQAError) -> JSON {
     valueCount &+= 1
+    try askNowAndThen()
     guard valueCount <= limits.values else { throw error("more than \(limits.values) values") }
     skipSpace()
     switch next {
@@ -143,6 +154,7 @@ extension JSONParser {
     }
     var text = Array(bytes[runStart..<position])
     while next == UInt8(ascii: "\\") {
+      try askNowAndThen()
       try escape(into: &text)
       let runStart = position
       skipPlainText()

@@ -16,6 +16,8 @@ public struct ModelDirectory: Sendable {
   private let source: Source
   private var load = ModelLoad.mmap
   private var mapped: MappedFiles?
+  /// Asked while files are read, and what is in them.
+  private(set) var monitor: CallMonitor?
 
   /// The directory at `path`, which is looked at when a file is opened.
   public init(path: String) {
@@ -68,6 +70,13 @@ public struct ModelDirectory: Sendable {
     return directory
   }
 
+  /// The same directory for a call, whose monitor is asked.
+  func asking(_ monitor: CallMonitor?) -> ModelDirectory {
+    var directory = self
+    directory.monitor = monitor
+    return directory
+  }
+
   /// What messages call the file `file`: the directory and the file.
   func path(of file: String) -> String { "\(name)/\(file)" }
 
@@ -97,13 +106,14 @@ public struct ModelDirectory: Sendable {
         throw BertQAError(.invalidArgument, argument: "model_directory", "is empty")
       }
       do throws(BertQAError) {
-        return try ModelFile(path: path(of: file), limit: limit, load).checkedForPointer()
+        return try ModelFile(path: path(of: file), limit: limit, load, monitor).checkedForPointer()
       } catch {
         throw MistakenDirectory.error(for: name) ?? error
       }
     case .descriptor(let directory):
-      return try ModelFile(file, inDirectory: directory.number, path: path(of: file), limit: limit, load)
-        .checkedForPointer()
+      return try ModelFile(
+        file, inDirectory: directory.number, path: path(of: file), limit: limit, load, monitor
+      ).checkedForPointer()
     case .files(let files):
       if let found = files[file] {
         try ModelFile.check(found.bytes.count, limit, path(of: file))
@@ -120,9 +130,11 @@ public struct ModelDirectory: Sendable {
     return file
   }
 
-  /// `config.json`.
-  func configuration() throws(BertQAError) -> ModelFile {
-    try file("config.json", limit: ModelFile.configurationLimit)
+  /// The object that a JSON file has at its top level.
+  func object(
+    in file: String, limit: Int = ModelFile.configurationLimit
+  ) throws(BertQAError) -> ObjectReader {
+    try ObjectReader(self.file(file, limit: limit), monitor)
   }
 
   /// How files are opened.
@@ -133,7 +145,7 @@ public struct ModelDirectory: Sendable {
       case .descriptor: "descriptor"
       case .files: "files"
       }
-    return "\(kind) \(load)"
+    return "\(kind) \(load.rawValue)"
   }
 
   /// Which of the files there are that decide how a tokenizer is read.

@@ -30,15 +30,18 @@ final class ModelFile: @unchecked Sendable {
   static let vocabularyLimit = 1 << 28
 
   /// - Parameter limit: bytes; a larger file is `.tooLarge`, before any of it is mapped or read.
-  convenience init(path: String, limit: Int = .max, _ load: ModelLoad = .mmap) throws(BertQAError) {
-    try self.init(path: path, openedAs: path, in: AT_FDCWD, limit: limit, load)
+  convenience init(
+    path: String, limit: Int = .max, _ load: ModelLoad = .mmap, _ monitor: CallMonitor? = nil
+  ) throws(BertQAError) {
+    try self.init(path: path, openedAs: path, in: AT_FDCWD, limit: limit, load, monitor)
   }
 
   /// The file `name` in the directory that `descriptor` is open on; messages call it `path`.
   convenience init(
-    _ name: String, inDirectory descriptor: Int32, path: String, limit: Int = .max, _ load: ModelLoad = .mmap
+    _ name: String, inDirectory descriptor: Int32, path: String, limit: Int = .max, _ load: ModelLoad = .mmap,
+    _ monitor: CallMonitor? = nil
   ) throws(BertQAError) {
-    try self.init(path: path, openedAs: name, in: descriptor, limit: limit, load)
+    try self.init(path: path, openedAs: name, in: descriptor, limit: limit, load, monitor)
   }
 
   /// Memory that the caller keeps valid and unchanged for the life of this object and of all that is loaded
@@ -59,7 +62,8 @@ final class ModelFile: @unchecked Sendable {
   }
 
   private init(
-    path: String, openedAs name: String, in directory: Int32, limit: Int, _ load: ModelLoad
+    path: String, openedAs name: String, in directory: Int32, limit: Int, _ load: ModelLoad,
+    _ monitor: CallMonitor?
   ) throws(BertQAError) {
     self.path = path
     ownership = load == .copy ? .allocated : .mapped
@@ -88,7 +92,7 @@ final class ModelFile: @unchecked Sendable {
     try Self.check(size, limit, path)
     try Memory.require(size)
     guard load == .mmap else {
-      bytes = UnsafeRawBufferPointer(start: try Self.read(size, of: descriptor, path), count: size)
+      bytes = UnsafeRawBufferPointer(start: try Self.read(size, of: descriptor, path, monitor), count: size)
       return
     }
     let mapping = mmap(nil, size, PROT_READ, MAP_PRIVATE, descriptor, 0)
@@ -106,25 +110,30 @@ final class ModelFile: @unchecked Sendable {
 
   /// The file's first `size` bytes in memory of their own; `.io` where it has fewer by now.
   private static func read(
-    _ size: Int, of descriptor: Int32, _ path: String
+    _ size: Int, of descriptor: Int32, _ path: String, _ monitor: CallMonitor?
   ) throws(BertQAError) -> UnsafeMutableRawPointer {
     let memory = try allocate(size, path)
-    var count = 0
-    while count < size {
-      let result = pread(descriptor, memory + count, min(size - count, 1 << 30), off_t(count))
-      if result < 0, errno == EINTR { continue }
-      guard result > 0 else {
-        let error =
-          result < 0
-          ? BertQAError.system("read", path)
-          : BertQAError(.io, "\(path): has become shorter while it was read, \(count) bytes of \(size)")
-        free(memory)
-        throw error
+    do throws(BertQAError) {
+      var count = 0
+      while count < size {
+        try monitor?.check()
+        let result = pread(descriptor, memory + count, min(size - count, readInterval), off_t(count))
+        if result < 0, errno == EINTR { continue }
+        if result < 0 { throw BertQAError.system("read", path) }
+        guard result > 0 else {
+          throw BertQAError(.io, "\(path): has become shorter while it was read, \(count) bytes of \(size)")
+        }
+        count += result
       }
-      count += result
+    } catch {
+      free(memory)
+      throw error
     }
     return memory
   }
+
+  /// Bytes that are read between two questions.
+  private static let readInterval = 1 << 22
 
   /// Throws `.io` where the file was cut short since it was mapped, so that reading it would raise SIGBUS. One
   /// system call; where the system does not know it (Linux before 5.14), nothing is noticed.

@@ -11,8 +11,8 @@ struct ObjectReader: Sendable {
   }
 
   /// The top level of a JSON file.
-  init(_ file: ModelFile) throws(BertQAError) {
-    guard case .object(let object) = try JSONParser.parse(file) else {
+  init(_ file: ModelFile, _ monitor: CallMonitor?) throws(BertQAError) {
+    guard case .object(let object) = try JSONParser.parse(file, monitor) else {
       throw BertQAError(.invalidModel, "\(file.path): expected a JSON object")
     }
     self.init(file: file.path, object: object)

@@ -17,16 +17,21 @@ struct Safetensors: Sendable {
   /// Bytes of the header's JSON.
   let headerCount: Int
 
+  /// Tensors between two questions to the monitor.
+  private static let checkInterval = 1024
+
   /// A file is: the header's length N (8 bytes, little-endian), N bytes of JSON, the data. The
   /// header maps names to {dtype, shape, data_offsets: [begin, end)}, in bytes from the data's start;
   /// tensors cover the data without gap or overlap.
   /// - Parameter headerLimit: bytes of the header, at most.
-  init(_ file: ModelFile, headerLimit: Int = Safetensors.headerLimit) throws(BertQAError) {
+  init(
+    _ file: ModelFile, headerLimit: Int = Safetensors.headerLimit, _ monitor: CallMonitor? = nil
+  ) throws(BertQAError) {
     let headerCount = try Self.headerCount(of: file, headerLimit)
     self.headerCount = headerCount
     let json = try file.withBytes { bytes throws(BertQAError) in
       try JSONParser.parse(
-        UnsafeBufferPointer(rebasing: bytes[8..<8 + headerCount]), file: file.path)
+        UnsafeBufferPointer(rebasing: bytes[8..<8 + headerCount]), file: file.path, monitor)
     }
     guard case .object(let object) = json else {
       throw BertQAError(.invalidModel, "\(file.path): the header is \(json.summary), not an object")
@@ -34,7 +39,8 @@ struct Safetensors: Sendable {
     let dataStart = 8 + headerCount
     var entries: [String: Entry] = [:]
     entries.reserveCapacity(object.members.count)
-    for member in object.members {
+    for (index, member) in object.members.enumerated() {
+      if index % Self.checkInterval == 0 { try monitor?.check() }
       if member.key == "__metadata__" {
         try Self.checkMetadata(member.value, file.path)
         continue
@@ -44,7 +50,7 @@ struct Safetensors: Sendable {
         throw Self.error(file.path, member.key, "occurs twice in the header")
       }
     }
-    try Self.checkCoverage(entries, dataStart..<file.bytes.count, file.path)
+    try Self.checkCoverage(entries, dataStart..<file.bytes.count, file.path, monitor)
     self.file = file
     self.entries = entries
   }
@@ -138,10 +144,10 @@ struct Safetensors: Sendable {
   }
 
   private static func checkCoverage(
-    _ entries: [String: Entry], _ data: Range<Int>, _ file: String
+    _ entries: [String: Entry], _ data: Range<Int>, _ file: String, _ monitor: CallMonitor?
   ) throws(BertQAError) {
     var covered = data.lowerBound
-    let sorted = entries.sorted {
+    let sorted = try entries.checkedSorted(monitor.map { CallPoll($0) }) {
       ($0.value.range.lowerBound, $0.value.range.upperBound)
         < ($1.value.range.lowerBound, $1.value.range.upperBound)
     }

@@ -56,10 +56,11 @@ final class SequenceModel: @unchecked Sendable {
     _ directory: ModelDirectory, _ source: ObjectReader, kernels: Kernels, threadLimit: Int
   ) throws(BertQAError) {
     let configuration = try SequenceConfiguration(source)
-    let loader = WeightLoader(try Checkpoint(directory), prefix: "")
+    let monitor = directory.monitor
+    let loader = WeightLoader(try Checkpoint(directory), prefix: "", monitor)
     let weights = try SequenceWeights(loader, configuration)
     words = try WordVocabulary(
-      configuration, file: directory.file("vocab.txt", limit: ModelFile.vocabularyLimit))
+      configuration, file: directory.file("vocab.txt", limit: ModelFile.vocabularyLimit), monitor)
 
     var converter = ParameterConverter(.f32)
     let longest = max(
@@ -78,7 +79,7 @@ final class SequenceModel: @unchecked Sendable {
     decoder = try converter.matrix(weights.decoder, bias: weights.decoderBias, zeros: zeros)
     zeroState = zeros
     embedding = weights.embedding
-    fingerprint = Self.fingerprint(of: weights, configuration)
+    fingerprint = try Self.fingerprint(of: weights, configuration, monitor)
     owners = loader.owners + converter.owners
     self.directory = directory.name
     self.configuration = configuration
@@ -89,14 +90,15 @@ final class SequenceModel: @unchecked Sendable {
 
   /// What decides on the meaning of a state: the kind of cell, the dimensions and every weight.
   private static func fingerprint(
-    of weights: SequenceWeights, _ configuration: SequenceConfiguration
-  ) -> UInt64 {
+    of weights: SequenceWeights, _ configuration: SequenceConfiguration, _ monitor: CallMonitor?
+  ) throws(BertQAError) -> UInt64 {
     let shape = [
       configuration.cell.gateCount, configuration.vocabularySize, configuration.embeddingSize,
       configuration.hiddenSize, configuration.layerCount, configuration.tiesEmbeddings ? 1 : 0,
     ].map { UInt64($0).littleEndian }
     var hash = shape.withUnsafeBytes { bq_fingerprint($0.baseAddress, $0.count, 0) }
     for tensor in weights.all {
+      try monitor?.check()
       hash = bq_fingerprint(
         tensor.bytes.baseAddress, tensor.bytes.count, hash &+ UInt64(tensor.kernelFormat))
     }

@@ -7,13 +7,15 @@ struct WordVocabulary: Sendable {
   /// Ends a sequence; nil where the model has no such word.
   let endID: Int32?
 
-  init(_ configuration: SequenceConfiguration, file: ModelFile) throws(BertQAError) {
+  init(
+    _ configuration: SequenceConfiguration, file: ModelFile, _ monitor: CallMonitor?
+  ) throws(BertQAError) {
     units = configuration.units
     do {
       vocabulary = try file.withBytes { bytes throws(BertQAError) in
         try configuration.units == .words
-          ? Vocabulary(vocabularyFile: bytes)
-          : Vocabulary(pieces: Self.characters(in: bytes, atMost: configuration.vocabularySize))
+          ? Vocabulary(vocabularyFile: bytes, monitor)
+          : Vocabulary(pieces: Self.characters(in: bytes, atMost: configuration.vocabularySize), monitor)
       }
     } catch {
       throw BertQAError(error.status, "\(file.path): \(error.message)")

@@ -29,7 +29,7 @@ struct Checkpoint: Sendable {
             + "own format (.bin) must be converted to safetensors")
       }
       path = directory.path(of: single)
-      shards = [try Safetensors(directory.weights(single))]
+      shards = [try Safetensors(directory.weights(single), directory.monitor)]
       weightMap = nil
       return
     }
@@ -42,9 +42,7 @@ struct Checkpoint: Sendable {
   ) throws(BertQAError) -> (shards: [Safetensors], weightMap: [String: Int]) {
     let path = directory.path(of: index)
     guard
-      let map = try ObjectReader(
-        directory.file(index, limit: ModelFile.jsonLimit)
-      ).reader("weight_map")
+      let map = try directory.object(in: index, limit: ModelFile.jsonLimit).reader("weight_map")
     else {
       throw BertQAError(.invalidModel, "\(path): \"weight_map\" is missing")
     }
@@ -53,7 +51,8 @@ struct Checkpoint: Sendable {
     var weightMap: [String: Int] = [:]
     // Of all shards together: links may make one long header that of thousands of them.
     var headerRoom = Safetensors.headerLimit
-    for member in map.object.members {
+    for (index, member) in map.object.members.enumerated() {
+      if index % CallPoll.elementInterval == 0 { try directory.monitor?.check() }
       guard case .string(let name) = member.value, isPlainFileName(name) else {
         throw map.mismatch(
           member.key, member.value, expected: "the name of a file in the same directory")
@@ -63,7 +62,7 @@ struct Checkpoint: Sendable {
         guard shards.count < shardLimit else {
           throw BertQAError(.tooLarge, "\(path): more than \(shardLimit) files")
         }
-        let shard = try Safetensors(directory.weights(name), headerLimit: headerRoom)
+        let shard = try Safetensors(directory.weights(name), headerLimit: headerRoom, directory.monitor)
         headerRoom -= shard.headerCount
         shards.append(shard)
       }

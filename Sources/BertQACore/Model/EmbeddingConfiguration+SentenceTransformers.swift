@@ -26,7 +26,7 @@ extension EmbeddingConfiguration {
   private static func reader(
     _ file: String, in directory: ModelDirectory
   ) throws(BertQAError) -> ObjectReader? {
-    directory.exists(file) ? try ObjectReader(directory.file(file, limit: ModelFile.configurationLimit)) : nil
+    directory.exists(file) ? try directory.object(in: file) : nil
   }
 
   /// A prompt that sentence-transformers would put before every text.
@@ -48,7 +48,7 @@ extension EmbeddingConfiguration {
     let path = directory.path(of: "modules.json")
     guard
       case .array(let modules) = try JSONParser.parse(
-        directory.file("modules.json", limit: ModelFile.configurationLimit))
+        directory.file("modules.json", limit: ModelFile.configurationLimit), directory.monitor)
     else {
       throw BertQAError(.invalidModel, "\(path): expected a JSON array")
     }

@@ -11,7 +11,8 @@ final class LoadedModel: Sendable {
   /// The files and copies that the weights point into.
   private let owners: [any AnyObject & Sendable]
 
-  /// Reads the tokenizer's files and the headers of the weights; the weights themselves are mapped, not read.
+  /// Reads the tokenizer's files and the headers of the weights, which are mapped; those in floating point are looked
+  /// through.
   /// - Parameter source: `config.json`, whose "architectures" gave `architecture`.
   init(
     _ directory: ModelDirectory, _ source: ObjectReader, _ architecture: Architecture
@@ -35,7 +36,7 @@ final class LoadedModel: Sendable {
           + "head would read; save it with the post-processor it was trained with")
     }
     var loader = WeightLoader(
-      try Checkpoint(directory), prefix: configuration.family.tensors.prefix)
+      try Checkpoint(directory), prefix: configuration.family.tensors.prefix, directory.monitor)
     encoder = try EncoderWeights(&loader, configuration)
     head = try HeadWeights(&loader, configuration)
     embedding =
@@ -46,7 +47,7 @@ final class LoadedModel: Sendable {
 
   /// Reads `config.json` too.
   convenience init(_ directory: ModelDirectory) throws(BertQAError) {
-    let source = try ObjectReader(directory.configuration())
+    let source = try directory.object(in: "config.json")
     try self.init(directory, source, try Architecture(source))
   }
 }

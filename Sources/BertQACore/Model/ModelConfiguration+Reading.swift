@@ -162,7 +162,7 @@ extension ModelConfiguration {
   mutating func readTokenTypes(_ directory: ModelDirectory) throws(BertQAError) {
     let name = "tokenizer_config.json"
     guard directory.exists(name) else { return }
-    let settings = try ObjectReader(directory.file(name, limit: ModelFile.configurationLimit))
+    let settings = try directory.object(in: name)
     guard case .array(let names)? = settings.value("model_input_names") else { return }
     hasSegmentTypes = names.contains(.string("token_type_ids"))
   }

@@ -4,12 +4,14 @@ import CBertQA
 struct WeightLoader {
   private let checkpoint: Checkpoint
   private let prefix: String
+  private let monitor: CallMonitor?
   /// What the views point into.
   private(set) var owners: [any AnyObject & Sendable]
 
-  init(_ checkpoint: Checkpoint, prefix: String) {
+  init(_ checkpoint: Checkpoint, prefix: String, _ monitor: CallMonitor?) {
     self.checkpoint = checkpoint
     self.prefix = prefix
+    self.monitor = monitor
     owners = checkpoint.shards.map(\.file)
   }
 
@@ -86,21 +88,29 @@ struct WeightLoader {
   /// Refuses parameters that are no numbers: a result made of them could look like any other. Reads every byte of
   /// floating-point weights, as fast as memory gives them.
   private func checkFinite(_ tensor: TensorView) throws(BertQAError) {
-    let format: Int32
+    let (format, elementSize): (Int32, Int)
     switch tensor.dataType {
-    case .f32: format = Int32(BQ_FORMAT_F32)
-    case .f16: format = Int32(BQ_FORMAT_F16)
-    case .bf16: format = Int32(BQ_FORMAT_BF16)
+    case .f32: (format, elementSize) = (Int32(BQ_FORMAT_F32), 4)
+    case .f16: (format, elementSize) = (Int32(BQ_FORMAT_F16), 2)
+    case .bf16: (format, elementSize) = (Int32(BQ_FORMAT_BF16), 2)
     case .i8: return
     }
     let count = tensor.rowCount * tensor.rowWidth
-    let bad = bq_first_nonfinite(tensor.bytes.baseAddress, format, count)
-    guard bad < count else { return }
-    throw BertQAError(
-      .invalidModel,
-      "\(tensor.file): tensor \(quoted(tensor.name)): element \(bad) is an infinity or NaN; the file is "
-        + "damaged or the training diverged")
+    for first in stride(from: 0, to: count, by: Self.checkInterval) {
+      try monitor?.check()
+      let part = min(Self.checkInterval, count - first)
+      let bytes = tensor.bytes.baseAddress.map { $0 + first * elementSize }
+      let bad = bq_first_nonfinite(bytes, format, part)
+      guard bad < part else { continue }
+      throw BertQAError(
+        .invalidModel,
+        "\(tensor.file): tensor \(quoted(tensor.name)): element \(first + bad) is an infinity or NaN; the file "
+          + "is damaged or the training diverged")
+    }
   }
+
+  /// Weights that are looked through between two questions.
+  private static let checkInterval = 1 << 20
 
   private mutating func rowScales(
     of tensor: Checkpoint.Tensor, rows: Int

@@ -6,7 +6,8 @@ extension WordCountModel {
   ) throws(BertQAError) -> WordCountModel {
     let settings = try WordCountSettings(reader)
     let labels = try labels(reader)
-    let table = try vocabulary(directory.file("vocab.txt", limit: ModelFile.vocabularyLimit))
+    let monitor = directory.monitor
+    let table = try vocabulary(directory.file("vocab.txt", limit: ModelFile.vocabularyLimit), monitor)
     let featureCount = table.count
     if let size = try reader.integer("vocab_size", in: 1...TrainOptions.vocabularyLimit), size != featureCount
     {
@@ -15,11 +16,11 @@ extension WordCountModel {
         "\(directory.path(of: "vocab.txt")): \(featureCount) lines, but config.json has \"vocab_size\" \(size)"
       )
     }
-    var loader = WeightLoader(try Checkpoint(directory), prefix: "")
+    var loader = WeightLoader(try Checkpoint(directory), prefix: "", monitor)
     defer { withExtendedLifetime(loader) {} }
     // The layer has no name of its own: Swift 6.0.3 fails on that beside `table`.
     let weights = try features(
-      of: loader.linear(Names.module, outs: labels.count, ins: featureCount, hasBias: false).weight)
+      of: loader.linear(Names.module, outs: labels.count, ins: featureCount, hasBias: false).weight, monitor)
     let bias = try floats(of: try loader.vector(Names.bias, count: labels.count))
     var idf = GrowableBuffer<Float>()
     if settings.usesTFIDF {
@@ -43,11 +44,14 @@ extension WordCountModel {
     return labels
   }
 
-  private static func vocabulary(_ file: ModelFile) throws(BertQAError) -> WordTable {
+  private static func vocabulary(
+    _ file: ModelFile, _ monitor: CallMonitor?
+  ) throws(BertQAError) -> WordTable {
     try file.withBytes { bytes throws(BertQAError) in
       var table = WordTable()
       var rest = bytes[...]
       while !rest.isEmpty {
+        if table.count % checkInterval == 0 { try monitor?.check() }
         let end = rest.firstIndex(of: UInt8(ascii: "\n")) ?? rest.endIndex
         let word = UnsafeBufferPointer(rebasing: rest[..<end])
         let line = table.count
@@ -69,6 +73,9 @@ extension WordCountModel {
     }
   }
 
+  /// Words between two questions to the monitor.
+  private static let checkInterval = 4096
+
   private static func isWordOrPair(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     let words = bytes.split(separator: UInt8(ascii: " "), maxSplits: 2, omittingEmptySubsequences: false)
     return words.count <= 2
@@ -77,11 +84,14 @@ extension WordCountModel {
   }
 
   /// [feature][label] of a matrix [label][feature].
-  private static func features(of matrix: TensorView) throws(BertQAError) -> GrowableBuffer<Float> {
+  private static func features(
+    of matrix: TensorView, _ monitor: CallMonitor?
+  ) throws(BertQAError) -> GrowableBuffer<Float> {
     let (labels, features) = (matrix.rowCount, matrix.rowWidth)
     let row = try GrowableBuffer<Float>(repeating: 0, count: features)
     let result = try GrowableBuffer<Float>(repeating: 0, count: labels * features)
     for label in 0..<labels {
+      try monitor?.check()
       matrix.copyFloats(rows: label..<label + 1, to: row.base)
       try checkFinite(row, matrix)
       for feature in 0..<features { result[feature * labels + label] = row[feature] }

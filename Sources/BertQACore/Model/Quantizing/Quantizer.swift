@@ -29,7 +29,7 @@ public struct Quantizer {
         .invalidArgument, argument: "no_answer_threshold",
         "is \(noAnswerThreshold), but must be a finite number")
     }
-    let model = try LoadedModel(model)
+    let model = try LoadedModel(model.asking(CallMonitor(options.call)))
     guard model.encoder.wordEmbeddings.dataType != .i8 else {
       throw BertQAError(.invalidArgument, "\(directory): the model is int8 already")
     }

@@ -1,6 +1,8 @@
 extension BytePairModel {
   /// Reads the model of a `tokenizer.json`.
-  init(_ model: ObjectReader, _ steps: inout [any PreTokenizer]) throws(BertQAError) {
+  init(
+    _ model: ObjectReader, _ steps: inout [any PreTokenizer], _ monitor: CallMonitor?
+  ) throws(BertQAError) {
     if let dropout = try model.number("dropout"), dropout != 0 {
       throw BertQAError(
         .unsupported,
@@ -13,15 +15,15 @@ extension BytePairModel {
     settings.fusesUnknown = try model.bool("fuse_unk") ?? false
     settings.fallsBackToBytes = try model.bool("byte_fallback") ?? false
     settings.ignoresMerges = try model.bool("ignore_merges") ?? false
-    let pieces = try Pipeline.pieces(try model.required("vocab", model.reader("vocab")))
-    let merges = try Self.merges(model)
-    try self.init(pieces: pieces, merges: merges, settings, &steps, file: model.file)
+    let pieces = try Pipeline.pieces(try model.required("vocab", model.reader("vocab")), monitor)
+    let merges = try Self.merges(model, monitor)
+    try self.init(pieces: pieces, merges: merges, settings, &steps, file: model.file, monitor)
   }
 
   /// Reads bytes, rather than have `ByteLevel` spell them, where that comes to the same.
   init(
     pieces: [[UInt8]], merges: [(left: [UInt8], right: [UInt8])], _ settings: BytePairSettings,
-    _ steps: inout [any PreTokenizer], file: String
+    _ steps: inout [any PreTokenizer], file: String, _ monitor: CallMonitor?
   ) throws(BertQAError) {
     let hasAffixes = !settings.continuingPrefix.isEmpty || !settings.endOfWordSuffix.isEmpty
     guard !(hasAffixes && settings.fallsBackToBytes) else {
@@ -36,13 +38,13 @@ extension BytePairModel {
       steps[steps.count - 1] = byteLevel.forBytes()
     }
     self = try Pipeline.named(file) { () throws(BertQAError) in
-      try BytePairModel(pieces: pieces, merges: merges, settings, readsBytes: readsBytes)
+      try BytePairModel(pieces: pieces, merges: merges, settings, readsBytes: readsBytes, monitor)
     }
   }
 
   /// "a b" or ["a", "b"] each.
   private static func merges(
-    _ model: ObjectReader
+    _ model: ObjectReader, _ monitor: CallMonitor?
   ) throws(BertQAError) -> [(left: [UInt8], right: [UInt8])] {
     let value = try model.required("merges", model.value("merges"))
     guard case .array(let elements) = value else {
@@ -51,7 +53,8 @@ extension BytePairModel {
     // Two arrays and their bytes for each.
     try Memory.require(256 * elements.count)
     var merges = try [(left: [UInt8], right: [UInt8])](checkedCapacity: elements.count)
-    for element in elements {
+    for (index, element) in elements.enumerated() {
+      if index % Pipeline.checkInterval == 0 { try monitor?.check() }
       switch element {
       case .string(let text):
         if text.hasPrefix("#version") { continue }

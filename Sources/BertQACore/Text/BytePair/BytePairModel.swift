@@ -18,9 +18,9 @@ struct BytePairModel: Sendable {
   ///   - readsBytes: whether words are bytes that the pieces spell in `ByteAlphabet`.
   init(
     pieces: [[UInt8]], merges pairs: [(left: [UInt8], right: [UInt8])], _ settings: BytePairSettings,
-    readsBytes: Bool
+    readsBytes: Bool, _ monitor: CallMonitor?
   ) throws(BertQAError) {
-    vocabulary = try Vocabulary(pieces: pieces)
+    vocabulary = try Vocabulary(pieces: pieces, monitor)
     self.settings = settings
     pieceCount = pieces.reduce(0) { $1.isEmpty ? $0 : $0 + 1 }
     guard pieces.count <= MergeTable.limit, pairs.count <= MergeTable.limit else {
@@ -42,18 +42,31 @@ struct BytePairModel: Sendable {
       let digits = String(byte, radix: 16, uppercase: true)
       return vocabulary.id(of: byte < 16 ? "<0x0\(digits)>" : "<0x\(digits)>") ?? -1
     }
-    let resolved = try Self.resolved(pairs, vocabulary, settings)
-    merges = try MergeTable(resolved)
+    let resolved = try Self.resolved(pairs, vocabulary, settings, monitor)
+    merges = try MergeTable(resolved, monitor)
     symbols = try SymbolTable(
       vocabulary, settings, merges, readsBytes: readsBytes,
-      bytes: readsBytes ? pieces.map { ByteAlphabet.bytes(of: $0) } : [],
+      bytes: readsBytes ? Self.bytes(of: pieces, monitor) : [],
       pairs: readsBytes ? resolved.map { ($0.left, $0.right) } : [])
     wholeWords = try WholeWords(slotsFor: pieces.count)
-    try fillWholeWords(pieces, readsBytes: readsBytes)
+    try fillWholeWords(pieces, readsBytes: readsBytes, monitor)
+  }
+
+  /// What each piece spells in `ByteAlphabet`; nil for those that spell nothing.
+  private static func bytes(
+    of pieces: [[UInt8]], _ monitor: CallMonitor?
+  ) throws(BertQAError) -> [[UInt8]?] {
+    var read = 0
+    return try pieces.checkedMap { piece throws(BertQAError) in
+      if read % Pipeline.checkInterval == 0 { try monitor?.check() }
+      read += 1
+      return ByteAlphabet.bytes(of: piece)
+    }
   }
 
   private static func resolved(
-    _ pairs: [(left: [UInt8], right: [UInt8])], _ vocabulary: Vocabulary, _ settings: BytePairSettings
+    _ pairs: [(left: [UInt8], right: [UInt8])], _ vocabulary: Vocabulary, _ settings: BytePairSettings,
+    _ monitor: CallMonitor?
   ) throws(BertQAError) -> [(left: Int32, right: Int32, result: Int32)] {
     func id(_ piece: [UInt8]) throws(BertQAError) -> Int32 {
       if let id = piece.withUnsafeBufferPointer({ piece.isEmpty ? nil : vocabulary.id(of: $0) }) { return id }
@@ -64,7 +77,8 @@ struct BytePairModel: Sendable {
     }
     let prefixCount = settings.continuingPrefix.count
     var resolved = try [(left: Int32, right: Int32, result: Int32)](checkedCapacity: pairs.count)
-    for pair in pairs {
+    for (rank, pair) in pairs.enumerated() {
+      if rank % Pipeline.checkInterval == 0 { try monitor?.check() }
       resolved.append(
         (try id(pair.left), try id(pair.right), try id(pair.left + pair.right.dropFirst(prefixCount))))
     }
@@ -72,9 +86,12 @@ struct BytePairModel: Sendable {
   }
 
   /// Finds the pieces that a word of their own spelling comes out as, by encoding each.
-  private func fillWholeWords(_ pieces: [[UInt8]], readsBytes: Bool) throws(BertQAError) {
+  private func fillWholeWords(
+    _ pieces: [[UInt8]], readsBytes: Bool, _ monitor: CallMonitor?
+  ) throws(BertQAError) {
     let encoder = try WordEncoder(self)
     for (id, piece) in pieces.enumerated() where !piece.isEmpty {
+      if id % Pipeline.checkInterval == 0 { try monitor?.check() }
       var word = piece
       if readsBytes {
         guard let bytes = ByteAlphabet.bytes(of: piece) else { continue }

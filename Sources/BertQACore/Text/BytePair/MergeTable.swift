@@ -30,7 +30,9 @@ final class MergeTable: @unchecked Sendable {
   }
 
   /// - Parameter merges: by rank. Of equal pairs the last one counts.
-  init(_ merges: [(left: Int32, right: Int32, result: Int32)]) throws(BertQAError) {
+  init(
+    _ merges: [(left: Int32, right: Int32, result: Int32)], _ monitor: CallMonitor? = nil
+  ) throws(BertQAError) {
     var slotCount = 1024
     while slotCount * 3 < merges.count * 4 { slotCount *= 2 }
     var filterCount = 64
@@ -44,6 +46,7 @@ final class MergeTable: @unchecked Sendable {
       filterShift: UInt64(58 - filterCount.trailingZeroBitCount))
     for (rank, merge) in merges.enumerated() { results[rank] = merge.result }
     for seed: UInt64 in 1...8 {
+      try monitor?.check()
       lookup.multiplier = SplitMix64.mixed(seed &* SplitMix64.increment) | 1
       if insertAll(merges) { return }
     }

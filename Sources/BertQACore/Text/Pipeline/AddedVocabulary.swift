@@ -14,13 +14,15 @@ struct AddedVocabulary: Sendable {
 
   /// Gives ids as tokenizers does when it reads the file: that of the model's piece of the same spelling, else the
   /// next one, from the number of the model's pieces on.
-  init(_ pipeline: Pipeline) throws(BertQAError) {
+  init(_ pipeline: Pipeline, _ monitor: CallMonitor?) throws(BertQAError) {
     let vocabulary = pipeline.model.vocabulary
     var nextID = Int32(clamping: pipeline.model.pieceCount)
     var order: [Int32] = []
     var tokens: [Int32: AddedToken] = [:]
     var ids: [[UInt8]: Int32] = [:]
-    for var token in pipeline.addedTokens where !token.content.isEmpty {
+    for (index, token) in pipeline.addedTokens.enumerated() where !token.content.isEmpty {
+      if index % Pipeline.checkInterval == 0 { try monitor?.check() }
+      var token = token
       let content = Array(token.content.utf8)
       let id: Int32
       if let known = ids[content] ?? vocabulary.id(of: token.content) {
@@ -34,7 +36,8 @@ struct AddedVocabulary: Sendable {
       tokens[id] = token
       ids[content] = id
     }
-    for id in order {
+    for (index, id) in order.enumerated() {
+      if index % Self.checkInterval == 0 { try monitor?.check() }
       guard let token = tokens[id] else { continue }
       if token.isNormalized {
         try normalized.add(token, id: id, spelling: Self.normalized(token.content, pipeline.normalizers))
@@ -44,10 +47,14 @@ struct AddedVocabulary: Sendable {
     }
     self.tokens = tokens
     self.ids = ids
+    try monitor?.check()
     let contents = order.map { id in Array((tokens[id]?.content ?? "").utf8) }
-    spellings = try Vocabulary(pieces: contents)
+    spellings = try Vocabulary(pieces: contents, monitor)
     positions = Dictionary(zip(order, 0...)) { first, _ in first }
   }
+
+  /// Tokens that are normalised between two questions to the monitor.
+  private static let checkInterval = 256
 
   private static func normalized(
     _ content: String, _ normalizers: [any Normalizer]

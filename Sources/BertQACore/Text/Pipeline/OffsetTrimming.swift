@@ -14,11 +14,14 @@ struct OffsetTrimming: Sendable {
   private let vocabulary: Vocabulary
 
   /// - Parameter addsPrefixSpace: `add_prefix_space` of each processor that trims.
-  init(_ vocabulary: Vocabulary, addsPrefixSpace: [Bool]) throws(BertQAError) {
+  init(
+    _ vocabulary: Vocabulary, addsPrefixSpace: [Bool], _ monitor: CallMonitor?
+  ) throws(BertQAError) {
     self.vocabulary = vocabulary
     self.addsPrefixSpace = addsPrefixSpace
     counts = try SharedBuffer(count: vocabulary.count)
     for id in 0..<vocabulary.count {
+      if id % CallPoll.elementInterval == 0 { try monitor?.check() }
       let spaces = Self.spaces(of: vocabulary.piece(Int32(id)))
       let isOneBefore = spaces.leading == 1 && spaces.trailing == 0 && addsPrefixSpace.count == 1
       counts.base[id] =

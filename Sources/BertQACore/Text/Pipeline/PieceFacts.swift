@@ -16,12 +16,13 @@ struct PieceFacts: Sendable {
   private static var isUninformative: UInt8 { 32 }
   private static var begins: UInt8 { 64 }
 
-  init(_ pipeline: Pipeline, _ added: AddedVocabulary) throws(BertQAError) {
+  init(_ pipeline: Pipeline, _ added: AddedVocabulary, _ monitor: CallMonitor?) throws(BertQAError) {
     let vocabulary = pipeline.model.vocabulary
     let mark = pipeline.wordMark
     let marksContinuations = if case .continuing = mark { true } else { false }
     facts = try SharedBuffer(count: max(vocabulary.count, Int(added.lastID) + 1))
     for id in 0..<Int32(clamping: facts.count) {
+      if Int(id) % Pipeline.checkInterval == 0 { try monitor?.check() }
       let piece = vocabulary.piece(id)
       facts.base[Int(id)] =
         if id == pipeline.model.unknownID, !marksContinuations {

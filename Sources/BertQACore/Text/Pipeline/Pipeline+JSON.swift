@@ -1,22 +1,46 @@
 extension Pipeline {
   /// Reads a `tokenizer.json`. Its "truncation", "padding" and "decoder" have no part in what is done here.
-  init(_ file: ModelFile) throws(BertQAError) {
-    let root = try ObjectReader(file)
+  init(_ root: ObjectReader, _ monitor: CallMonitor?) throws(BertQAError) {
     if let version = try root.string("version"), version != "1.0" {
-      throw BertQAError(.unsupported, "\(file.path): \"version\" is \(quoted(version)); supported: \"1.0\"")
+      throw BertQAError(.unsupported, "\(root.file): \"version\" is \(quoted(version)); supported: \"1.0\"")
     }
     guard let model = try root.reader("model") else {
-      throw BertQAError(.invalidModel, "\(file.path): \"model\" is missing")
+      throw BertQAError(.invalidModel, "\(root.file): \"model\" is missing")
     }
     let normalizers = try root.reader("normalizer").map(Self.normalizers) ?? []
     var steps = try root.reader("pre_tokenizer").map(Self.preTokenizers) ?? []
-    self.init(model: try Self.model(model, &steps))
+    self.init(model: try Self.model(model, &steps, monitor))
     self.normalizers = normalizers
     preTokenizers = steps
     for token in try root.readers("added_tokens") { addedTokens.append(try AddedToken(token)) }
     (self.model as? UnigramModel)?.keepAsText(addedTokens)
     postProcessor = try root.reader("post_processor").map(PostProcessor.init) ?? PostProcessor()
-    fingerprint = Self.fingerprint(of: file)
+  }
+
+  /// The types of all steps of a `tokenizer.json`, by which the code that reads it differs.
+  static func stepNames(_ root: ObjectReader) -> String {
+    var names: Set<String> = []
+    func collect(_ value: JSON) {
+      switch value {
+      case .array(let elements): elements.forEach(collect)
+      case .object(let object):
+        for member in object.members {
+          if member.key == "type", case .string(let name) = member.value { names.insert(name) }
+          // Of patterns.
+          if member.key == "Regex" { names.insert(member.key) }
+          collect(member.value)
+        }
+      default: break
+      }
+    }
+    for key in ["normalizer", "pre_tokenizer", "post_processor"] {
+      if let step = root.value(key) { collect(step) }
+    }
+    if case .object(let model)? = root.value("model"), case .string(let name)? = model["type"] {
+      names.insert(name)
+    }
+    // Bounded, as the names are kept: a hostile file may have any number of them where no step is looked for.
+    return names.filter { $0.utf8.count < 32 }.sorted().prefix(32).joined(separator: " ")
   }
 
   /// The object's "type".

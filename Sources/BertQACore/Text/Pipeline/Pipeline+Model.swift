@@ -2,14 +2,14 @@ extension Pipeline {
   /// Reads a model.
   /// - Parameter steps: the pre-tokenizers before it. The last one may leave to the model what the model does better.
   static func model(
-    _ model: ObjectReader, _ steps: inout [any PreTokenizer]
+    _ model: ObjectReader, _ steps: inout [any PreTokenizer], _ monitor: CallMonitor?
   ) throws(BertQAError) -> any TokenModel {
     // Old files do not say the type.
     let type = try model.string("type") ?? assumedType(model)
     switch type {
-    case "BPE": return try BytePairModel(model, &steps)
-    case "Unigram": return try UnigramModel(model)
-    case "WordPiece": return try WordPieceModel(model)
+    case "BPE": return try BytePairModel(model, &steps, monitor)
+    case "Unigram": return try UnigramModel(model, monitor)
+    case "WordPiece": return try WordPieceModel(model, monitor)
     default:
       throw unsupported(model, "the model", type, supported: ["BPE", "Unigram", "WordPiece"])
     }
@@ -21,7 +21,9 @@ extension Pipeline {
   }
 
   /// The pieces by id, from an object of pieces and their ids; ids without a piece are empty.
-  static func pieces(_ vocabulary: ObjectReader) throws(BertQAError) -> [[UInt8]] {
+  static func pieces(
+    _ vocabulary: ObjectReader, _ monitor: CallMonitor?
+  ) throws(BertQAError) -> [[UInt8]] {
     let members = vocabulary.object.members
     var last = -1
     for member in members {
@@ -34,7 +36,8 @@ extension Pipeline {
     // An array and its bytes for each piece.
     try Memory.require(128 * (last + 1))
     var pieces: [[UInt8]] = Array(repeating: [], count: last + 1)
-    for member in members {
+    for (index, member) in members.enumerated() {
+      if index % checkInterval == 0 { try monitor?.check() }
       guard let id = tokenID(member.value) else { continue }
       guard pieces[Int(id)].isEmpty else {
         throw BertQAError(
@@ -46,6 +49,9 @@ extension Pipeline {
     }
     return pieces
   }
+
+  /// Pieces, or merges, that are read between two questions to the monitor.
+  static let checkInterval = 4096
 
   /// An id in a file; nil if it is none.
   static func tokenID(_ value: JSON) -> Int32? {

@@ -2,7 +2,7 @@ extension Pipeline {
   /// A RoBERTa's tokenizer from `vocab.json` and `merges.txt`, as transformers makes it of them.
   /// - Parameter settings: `tokenizer_config.json`, or nothing.
   init(
-    robertaVocabulary: ObjectReader, merges: ModelFile, _ settings: ObjectReader
+    robertaVocabulary: ObjectReader, merges: ModelFile, _ settings: ObjectReader, _ monitor: CallMonitor?
   ) throws(BertQAError) {
     let name = try settings.string("tokenizer_class") ?? "RobertaTokenizer"
     guard name.hasPrefix("RobertaTokenizer") || name.hasPrefix("LongformerTokenizer") else {
@@ -14,13 +14,13 @@ extension Pipeline {
     }
     let addsPrefixSpace = try settings.bool("add_prefix_space") ?? false
     var steps: [any PreTokenizer] = [ByteLevel(addsPrefixSpace: addsPrefixSpace, usesPattern: true)]
-    let pieces = try Self.pieces(robertaVocabulary)
+    let pieces = try Self.pieces(robertaVocabulary, monitor)
     let pairs = try merges.withBytes { bytes throws(BertQAError) in
-      try Self.merges(bytes, file: merges.path)
+      try Self.merges(bytes, file: merges.path, monitor)
     }
     self.init(
       model: try BytePairModel(
-        pieces: pieces, merges: pairs, BytePairSettings(), &steps, file: robertaVocabulary.file))
+        pieces: pieces, merges: pairs, BytePairSettings(), &steps, file: robertaVocabulary.file, monitor))
     preTokenizers = steps
     var ids: [String: Int32] = [:]
     for (key, spelling) in [
@@ -54,13 +54,14 @@ extension Pipeline {
 
   /// Lines of two pieces with a space between them, but for those that begin with "#version".
   private static func merges(
-    _ bytes: UnsafeBufferPointer<UInt8>, file: String
+    _ bytes: UnsafeBufferPointer<UInt8>, file: String, _ monitor: CallMonitor?
   ) throws(BertQAError) -> [(left: [UInt8], right: [UInt8])] {
     // Two arrays for each line of at least four bytes.
     try Memory.require(40 * bytes.count)
     var merges: [(left: [UInt8], right: [UInt8])] = []
     var number = 0
     for var line in bytes.split(separator: 0x0A, omittingEmptySubsequences: false) {
+      if number % checkInterval == 0 { try monitor?.check() }
       number += 1
       if line.last == 0x0D { line.removeLast() }
       if line.starts(with: "#version".utf8) || line.isEmpty && line.endIndex == bytes.endIndex { continue }

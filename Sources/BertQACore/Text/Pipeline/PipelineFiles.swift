@@ -6,10 +6,12 @@ struct PipelineFiles: Sendable {
   /// Ids, those of added tokens included.
   let vocabularySize: Int
 
-  private init(_ pipeline: Pipeline, _ files: [(name: String, file: ModelFile)]) throws(BertQAError) {
+  private init(
+    _ pipeline: Pipeline, _ files: [(name: String, file: ModelFile)], _ monitor: CallMonitor?
+  ) throws(BertQAError) {
     self.pipeline = pipeline
     let added = try Pipeline.named(files[0].file.path) { () throws(BertQAError) in
-      try AddedVocabulary(pipeline)
+      try AddedVocabulary(pipeline, monitor)
     }
     vocabularySize = max(pipeline.model.vocabulary.count, Int(added.lastID) + 1)
     self.files = files
@@ -22,9 +24,13 @@ struct PipelineFiles: Sendable {
     }
   }
 
-  /// Reads a `tokenizer.json`, by whatever name.
-  init(tokenizerJSON file: ModelFile) throws(BertQAError) {
-    try self.init(try Pipeline(file), [("tokenizer.json", file)])
+  /// A `tokenizer.json`, by whatever name.
+  init(
+    tokenizerJSON root: ObjectReader, _ file: ModelFile, _ monitor: CallMonitor?
+  ) throws(BertQAError) {
+    var pipeline = try Pipeline(root, monitor)
+    pipeline.fingerprint = Pipeline.fingerprint(of: file)
+    try self.init(pipeline, [("tokenizer.json", file)], monitor)
   }
 
   /// Whether there are the two files of a byte-pair vocabulary.
@@ -41,13 +47,13 @@ struct PipelineFiles: Sendable {
     if directory.exists("tokenizer_config.json") {
       let file = try directory.file("tokenizer_config.json", limit: ModelFile.configurationLimit)
       files.append(("tokenizer_config.json", file))
-      settings = try ObjectReader(file)
+      settings = try ObjectReader(file, directory.monitor)
     }
     var pipeline = try Pipeline(
-      robertaVocabulary: ObjectReader(vocabulary), merges: merges,
-      settings ?? ObjectReader(file: directory.name, object: JSON.Object()))
+      robertaVocabulary: ObjectReader(vocabulary, directory.monitor), merges: merges,
+      settings ?? ObjectReader(file: directory.name, object: JSON.Object()), directory.monitor)
     pipeline.fingerprint = files.reduce(0) { Pipeline.fingerprint(of: $1.1, seed: $0) }
-    try self.init(pipeline, files)
+    try self.init(pipeline, files, directory.monitor)
   }
 
   /// The SentencePiece model that stands for a vocabulary in the directory; nil if there is none.
@@ -64,7 +70,7 @@ struct PipelineFiles: Sendable {
       guard directory.exists(name) else { return nil }
       let file = try directory.file(name, limit: ModelFile.configurationLimit)
       if name == "tokenizer_config.json" { files.append((name, file)) }
-      return try ObjectReader(file)
+      return try ObjectReader(file, directory.monitor)
     }
     let settings = try reader("tokenizer_config.json")
     let family = try SentencePieceFamily.of(settings, try reader("config.json")) { name == $0 }
@@ -74,18 +80,25 @@ struct PipelineFiles: Sendable {
         "\(file.path): which model it belongs to is not known; set \"tokenizer_class\" in tokenizer_config.json"
       )
     }
-    var pipeline = try Pipeline(
-      SentencePieceModel(file), family,
-      settings ?? ObjectReader(file: directory.name, object: JSON.Object()), file: file.path)
+    // The steps of a family differ by these settings.
+    let choices = ["keep_accents", "do_lower_case", "split_by_punct"].map { key in
+      if case .bool(let isOn)? = settings?.value(key) { isOn ? "+" : "-" } else { "." }
+    }
+    var pipeline = try WarmUp.load("sentencepiece \(family.rawValue) \(choices.joined())") { forkWaits throws(BertQAError) in
+      let monitor = directory.monitor?.whileForkWaits(forkWaits)
+      return try Pipeline(
+        SentencePieceModel(file, monitor), family,
+        settings ?? ObjectReader(file: directory.name, object: JSON.Object()), file: file.path, monitor)
+    }
     pipeline.fingerprint = files.reduce(0) { Pipeline.fingerprint(of: $1.1, seed: $0) }
-    try self.init(pipeline, files)
+    try self.init(pipeline, files, directory.monitor)
   }
 
-  func makeTokenizer() throws(BertQAError) -> PipelineTokenizer {
+  func makeTokenizer(_ monitor: CallMonitor?) throws(BertQAError) -> PipelineTokenizer {
     // Other steps are other code.
-    try WarmUp.load("pipeline \(pipeline.kind)") { _ throws(BertQAError) in
+    try WarmUp.load("pipeline \(pipeline.kind)") { forkWaits throws(BertQAError) in
       let tokenizer = try Pipeline.named(files[0].file.path) { () throws(BertQAError) in
-        try PipelineTokenizer(pipeline)
+        try PipelineTokenizer(pipeline, monitor?.whileForkWaits(forkWaits))
       }
       try tokenizer.warmUp()
       return tokenizer

@@ -9,17 +9,18 @@ final class PipelineTokenizer: @unchecked Sendable {
   private let trimming: OffsetTrimming?
   private let scratch = ObjectPool<PipelineScratch>()
 
-  init(_ pipeline: Pipeline) throws(BertQAError) {
+  init(_ pipeline: Pipeline, _ monitor: CallMonitor? = nil) throws(BertQAError) {
     var pipeline = pipeline
     if pipeline.model is UnigramModel, let last = pipeline.preTokenizers.last as? Metaspace {
       pipeline.preTokenizers[pipeline.preTokenizers.count - 1] = last.forModel()
     }
     self.pipeline = pipeline
-    addedVocabulary = try AddedVocabulary(pipeline)
-    facts = try PieceFacts(pipeline, addedVocabulary)
+    addedVocabulary = try AddedVocabulary(pipeline, monitor)
+    facts = try PieceFacts(pipeline, addedVocabulary, monitor)
     let trimming = pipeline.postProcessor.trimming
     self.trimming =
-      trimming.isEmpty ? nil : try OffsetTrimming(pipeline.model.vocabulary, addsPrefixSpace: trimming)
+      trimming.isEmpty
+      ? nil : try OffsetTrimming(pipeline.model.vocabulary, addsPrefixSpace: trimming, monitor)
   }
 
   func tokenize(

@@ -8,11 +8,11 @@ struct WordPieceModel: TokenModel {
   var unknownID: Int32? { unknown }
   var wordMark: WordMark? { .continuing("##") }
 
-  init(_ model: ObjectReader) throws(BertQAError) {
+  init(_ model: ObjectReader, _ monitor: CallMonitor?) throws(BertQAError) {
     try TokenizerJSON.requireWordPiece(model)
-    let pieces = try Pipeline.pieces(try model.required("vocab", model.reader("vocab")))
+    let pieces = try Pipeline.pieces(try model.required("vocab", model.reader("vocab")), monitor)
     let vocabulary = try Pipeline.named(model.file) { () throws(BertQAError) in
-      try Vocabulary(pieces: pieces)
+      try Vocabulary(pieces: pieces, monitor)
     }
     let token = try model.string("unk_token") ?? "[UNK]"
     guard let id = vocabulary.id(of: token) else {

@@ -3,7 +3,8 @@ extension Pipeline {
   /// `tokenizer.json`.
   /// - Parameter settings: `tokenizer_config.json`, or nothing.
   init(
-    _ source: SentencePieceModel, _ family: SentencePieceFamily, _ settings: ObjectReader, file: String
+    _ source: SentencePieceModel, _ family: SentencePieceFamily, _ settings: ObjectReader, file: String,
+    _ monitor: CallMonitor? = nil
   ) throws(BertQAError) {
     try Self.refuseUnsupported(settings)
     var special: [String: AddedToken] = [:]
@@ -34,14 +35,16 @@ extension Pipeline {
       let unknown = Array(spelling("unk_token").utf8)
       unkID = pieces.indices.first { scores[$0] == 0 && pieces[$0] == unknown } ?? unkID
     }
-    let vocabulary = try Self.named(file) { () throws(BertQAError) in try Vocabulary(pieces: pieces) }
+    let vocabulary = try Self.named(file) { () throws(BertQAError) in try Vocabulary(pieces: pieces, monitor)
+    }
     self.init(
-      model: try UnigramModel(vocabulary, scores: scores, unkID: unkID, byteFallback: false, file: file))
+      model: try UnigramModel(
+        vocabulary, scores: scores, unkID: unkID, byteFallback: false, file: file, monitor))
     normalizers = try Self.normalizers(source, family, settings)
     preTokenizers = try Self.preTokenizers(family, settings)
     addedTokens = try Self.addedTokens(source, family, settings, special)
     (model as? UnigramModel)?.keepAsText(addedTokens)
-    postProcessor = PostProcessor(try template(family, special, file: file), trimming: [])
+    postProcessor = PostProcessor(try template(family, special, file: file, monitor), trimming: [])
   }
 
   private static func refuseUnsupported(_ settings: ObjectReader) throws(BertQAError) {
@@ -104,10 +107,10 @@ extension Pipeline {
     _ special: [String: AddedToken]
   ) throws(BertQAError) -> [AddedToken] {
     var tokens: [AddedToken] = []
+    // By bytes: String compares canonically equivalent texts as equal.
+    var contents: Set<[UInt8]> = []
     func add(_ token: AddedToken) {
-      if !tokens.contains(where: { $0.content.utf8.elementsEqual(token.content.utf8) }) {
-        tokens.append(token)
-      }
+      if contents.insert(Array(token.content.utf8)).inserted { tokens.append(token) }
     }
     if let listed = try settings.reader("added_tokens_decoder") {
       var entries: [(id: Int, token: AddedToken)] = []
@@ -153,9 +156,9 @@ extension Pipeline {
   }
 
   private func template(
-    _ family: SentencePieceFamily, _ special: [String: AddedToken], file: String
+    _ family: SentencePieceFamily, _ special: [String: AddedToken], file: String, _ monitor: CallMonitor?
   ) throws(BertQAError) -> Template {
-    let added = try AddedVocabulary(self)
+    let added = try AddedVocabulary(self, monitor)
     func id(_ key: String) throws(BertQAError) -> Int32 {
       let content = Array((special[key]?.content ?? "").utf8)
       let id = content.withUnsafeBufferPointer { added.id(of: $0) ?? model.vocabulary.id(of: $0) }

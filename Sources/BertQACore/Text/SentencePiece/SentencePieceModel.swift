@@ -20,10 +20,13 @@ struct SentencePieceModel: Sendable {
   /// The kinds of model by their numbers.
   private static let modelTypes: [UInt64: String] = [1: "UNIGRAM", 2: "BPE", 3: "WORD", 4: "CHAR"]
 
-  init(_ file: ModelFile) throws(BertQAError) {
+  init(_ file: ModelFile, _ monitor: CallMonitor? = nil) throws(BertQAError) {
     var modelType: UInt64 = 1
     var reader = ProtobufReader(file.bytes, name: file.path)
+    var fields = 0
     while let field = try reader.next() {
+      if fields % Pipeline.checkInterval == 0 { try monitor?.check() }
+      fields += 1
       guard case .bytes(let message) = field.value else { continue }
       switch field.number {
       case 1: try readPiece(message, file)

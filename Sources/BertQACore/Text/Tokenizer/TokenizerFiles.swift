@@ -36,18 +36,21 @@ struct TokenizerFiles: Sendable {
   }
 
   /// `path` is a directory, or a vocabulary file or, where it ends in `.json`, a `tokenizer.json`.
-  init(path: String, _ load: ModelLoad = .mmap) throws(BertQAError) {
+  init(
+    path: String, _ load: ModelLoad = .mmap, _ monitor: CallMonitor? = nil
+  ) throws(BertQAError) {
     var status = stat()
     guard !path.utf8.contains(0), stat(path, &status) == 0 else {
       let error = BertQAError.system("find the tokenizer", path)
       throw MistakenDirectory.error(for: path) ?? error
     }
     if status.st_mode & S_IFMT == S_IFDIR {
-      try self.init(ModelDirectory(path: path).loading(load))
+      try self.init(ModelDirectory(path: path).loading(load).asking(monitor))
       return
     }
     let slash = path.lastIndex(of: "/")
     let directory = ModelDirectory(path: slash.map { String(path[..<$0]) } ?? ".").loading(load)
+      .asking(monitor)
     let file = slash.map { String(path[path.index(after: $0)...]) } ?? path
     if file.hasSuffix(".json") {
       self.init(kind: try Self.read(directory, tokenizerJSON: file))
@@ -65,10 +68,15 @@ struct TokenizerFiles: Sendable {
     _ directory: ModelDirectory, tokenizerJSON name: String
   ) throws(BertQAError) -> Kind {
     let file = try directory.file(name, limit: ModelFile.jsonLimit)
-    if try TokenizerJSON.isBert(file), try WordPieceFiles.isClaimed(by: directory) {
-      return .wordPiece(try WordPieceFiles(directory, vocabulary: nil, tokenizerJSON: name))
+    let root = try ObjectReader(file, directory.monitor)
+    // Other steps are other code, with tables of their own.
+    return try WarmUp.load("tokenizer.json \(Pipeline.stepNames(root))") { forkWaits throws(BertQAError) in
+      let directory = directory.asking(directory.monitor?.whileForkWaits(forkWaits))
+      if try TokenizerJSON.isBert(root), try WordPieceFiles.isClaimed(by: directory) {
+        return .wordPiece(try WordPieceFiles(directory, tokenizerJSON: root, file))
+      }
+      return .pipeline(try PipelineFiles(tokenizerJSON: root, file, directory.monitor))
     }
-    return .pipeline(try PipelineFiles(tokenizerJSON: file))
   }
 
   /// Ids, duplicates included.
@@ -113,10 +121,10 @@ struct TokenizerFiles: Sendable {
   }
 
   /// Builds the tokenizer, tables included.
-  func makeTokenizer() throws(BertQAError) -> any Tokenizer {
+  func makeTokenizer(_ monitor: CallMonitor? = nil) throws(BertQAError) -> any Tokenizer {
     switch kind {
     case .wordPiece(let files): try files.makeTokenizer()
-    case .pipeline(let files): try files.makeTokenizer()
+    case .pipeline(let files): try files.makeTokenizer(monitor)
     }
   }
 }

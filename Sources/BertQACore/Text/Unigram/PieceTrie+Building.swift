@@ -2,14 +2,17 @@ extension PieceTrie {
   /// The trie of all pieces but empty ones; of equal ones the last counts.
   ///
   /// Time: that of sorting the pieces, then linear in their bytes.
-  static func make(_ pieces: Vocabulary) throws(BertQAError) -> PieceTrie {
+  static func make(_ pieces: Vocabulary, _ monitor: CallMonitor? = nil) throws(BertQAError) -> PieceTrie {
     let builder = try Builder()
-    let order = try Self.sorted(pieces)
+    let order = try Self.sorted(pieces, monitor)
     // Nodes whose children are to be placed: the pieces that share their first `depth` bytes.
     var pending = try [Builder.Subtree](checkedCapacity: 1024)
     pending.append(Builder.Subtree(begin: 0, end: order.count, depth: 0, node: 0))
     var depth = 0
+    var placed = 0
     while let subtree = pending.popLast() {
+      if placed % Pipeline.checkInterval == 0 { try monitor?.check() }
+      placed += 1
       try pending.makeRoom(for: 256)
       depth = max(depth, subtree.depth)
       try builder.place(subtree, order, pieces, &pending)
@@ -18,7 +21,9 @@ extension PieceTrie {
   }
 
   /// Ids by the bytes of their pieces, of equal ones the lower id first; without empty pieces.
-  private static func sorted(_ pieces: Vocabulary) throws(BertQAError) -> [Int32] {
+  private static func sorted(
+    _ pieces: Vocabulary, _ monitor: CallMonitor?
+  ) throws(BertQAError) -> [Int32] {
     // By the first eight bytes, the first one highest, which spares nearly all comparisons of memory.
     typealias Key = (prefix: UInt64, id: Int32)
     var keys = try [Key](checkedCapacity: pieces.count)
@@ -29,17 +34,14 @@ extension PieceTrie {
       for offset in 0..<8 { prefix = prefix << 8 | UInt64(offset < piece.count ? piece[offset] : 0) }
       keys.append((prefix, id))
     }
-    // The sort's own copy.
-    try Memory.require(keys.count, of: Key.self)
-    keys.sort { first, second in
+    let order = try keys.checkedSorted(monitor.map { CallPoll($0) }) { first, second in
       if first.prefix != second.prefix { return first.prefix < second.prefix }
       let (left, right) = (pieces.piece(first.id), pieces.piece(second.id))
       let shared = min(left.count, right.count)
       for index in 0..<shared where left[index] != right[index] { return left[index] < right[index] }
       return left.count != right.count ? left.count < right.count : first.id < second.id
     }
-    try Memory.require(keys.count, of: Int32.self)
-    return keys.map(\.id)
+    return try order.checkedMap { $0.id }
   }
 
   /// Nodes on their way into a trie.

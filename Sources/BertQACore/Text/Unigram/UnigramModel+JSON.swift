@@ -1,6 +1,6 @@
 extension UnigramModel {
   /// Reads the "model" of a `tokenizer.json`: "vocab" lists pieces with their scores.
-  convenience init(_ model: ObjectReader) throws(BertQAError) {
+  convenience init(_ model: ObjectReader, _ monitor: CallMonitor?) throws(BertQAError) {
     guard case .array(let entries)? = model.value("vocab") else {
       throw BertQAError(
         .invalidModel, "\(model.file): \"vocab\" is missing or not a list of pieces and scores")
@@ -10,6 +10,7 @@ extension UnigramModel {
     var pieces: [[UInt8]] = []
     var scores: [Double] = []
     for entry in entries {
+      if pieces.count % Pipeline.checkInterval == 0 { try monitor?.check() }
       guard case .array(let pair) = entry, pair.count == 2, case .string(let piece) = pair[0],
         case .number(let score) = pair[1]
       else {
@@ -29,11 +30,12 @@ extension UnigramModel {
     let byteFallback = try model.bool("byte_fallback") ?? false
     let vocabulary: Vocabulary
     do {
-      vocabulary = try Vocabulary(pieces: pieces)
+      vocabulary = try Vocabulary(pieces: pieces, monitor)
     } catch {
       throw BertQAError(error.status, "\(model.file): \(error.message)")
     }
-    try self.init(vocabulary, scores: scores, unkID: unkID, byteFallback: byteFallback, file: model.file)
+    try self.init(
+      vocabulary, scores: scores, unkID: unkID, byteFallback: byteFallback, file: model.file, monitor)
   }
 
   /// A score as `tokenizers` reads it, with serde_json: the digits as an integer, then divided by a power of ten, each

@@ -26,7 +26,8 @@ final class UnigramModel: @unchecked Sendable {
   ///   - file: named in errors.
   ///   - unkID: inside the vocabulary.
   init(
-    _ vocabulary: Vocabulary, scores: [Double], unkID: Int, byteFallback: Bool, file: String
+    _ vocabulary: Vocabulary, scores: [Double], unkID: Int, byteFallback: Bool, file: String,
+    _ monitor: CallMonitor? = nil
   ) throws(BertQAError) {
     let count = vocabulary.count
     guard count > 0, scores.count == count else {
@@ -36,7 +37,7 @@ final class UnigramModel: @unchecked Sendable {
       throw BertQAError(
         .invalidModel, "\(file): unk_id \(unkID) is outside the \(count) pieces of the vocabulary")
     }
-    trie = try PieceTrie.make(vocabulary)
+    trie = try PieceTrie.make(vocabulary, monitor)
     self.scores = try AlignedBuffer(copying: scores)
     textScores = try AlignedBuffer(copying: scores)
     self.unkID = Int32(unkID)

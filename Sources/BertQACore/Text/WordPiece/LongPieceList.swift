@@ -22,16 +22,15 @@ struct LongPieceList: ~Copyable {
   private let count: Int
 
   /// - Parameter pieces: of equal ones the last one's id is found.
-  init(_ unsorted: consuming [Piece]) throws(BertQAError) {
-    // What sorting takes, and what is kept.
-    try Memory.require(2 * unsorted.count, of: Piece.self)
-    unsorted.sort {
+  init(_ unsorted: [Piece], _ monitor: CallMonitor?) throws(BertQAError) {
+    let sorted = try unsorted.checkedSorted(monitor.map { CallPoll($0) }) {
       let order = Self.order($0, $1)
       return order != 0 ? order < 0 : $0.id < $1.id
     }
-    let pieces = try AlignedBuffer<Piece>(uninitializedCount: unsorted.count)
+    let pieces = try AlignedBuffer<Piece>(uninitializedCount: sorted.count)
     var count = 0
-    for var piece in unsorted {
+    for var piece in sorted {
+      if count % CallPoll.elementInterval == 0 { try monitor?.check() }
       if count > 0, Self.order(pieces[count - 1], piece) == 0 {
         pieces[count - 1].id = piece.id
         continue

@@ -43,7 +43,8 @@ final class PieceIndex: @unchecked Sendable {
 
   /// Takes over `bytes`, which must have 16 readable bytes after the last piece, and `bounds`.
   init(
-    bytes: consuming AlignedBuffer<UInt8>, bounds: consuming AlignedBuffer<PieceBounds>, count: Int
+    bytes: consuming AlignedBuffer<UInt8>, bounds: consuming AlignedBuffer<PieceBounds>, count: Int,
+    _ monitor: CallMonitor? = nil
   ) throws(BertQAError) {
     var longCount = 0
     for id in 0..<count where bounds[id].end - bounds[id].begin > 15 { longCount += 1 }
@@ -61,8 +62,8 @@ final class PieceIndex: @unchecked Sendable {
     longMask = longSlots - 1
     longIDs = try AlignedBuffer(repeating: -1, count: longSlots)
     let (first, next) = try Self.longPieces(self.bytes, self.bounds, count)
-    longFirst = try LongPieceList(first)
-    longNext = try LongPieceList(next)
+    longFirst = try LongPieceList(first, monitor)
+    longNext = try LongPieceList(next, monitor)
 
     var seed: UInt64 = 0
     repeat {
@@ -71,7 +72,7 @@ final class PieceIndex: @unchecked Sendable {
         throw BertQAError(
           .invalidModel, "vocabulary: the pieces collide on purpose; check where the file came from")
       }
-    } while !insertAll(seed: seed)
+    } while try !insertAll(seed: seed, monitor)
   }
 
   private static func powerOfTwo(above count: Int) -> Int {
@@ -170,11 +171,12 @@ final class PieceIndex: @unchecked Sendable {
   // MARK: Building
 
   /// Fills the tables; false if some chain of slots got too long. Of equal pieces the last one stays.
-  private func insertAll(seed: UInt64) -> Bool {
+  private func insertAll(seed: UInt64, _ monitor: CallMonitor?) throws(BertQAError) -> Bool {
     short.removeAll(
       multiplier: PieceKey(low: Self.oddNumber(seed * 2), high: Self.oddNumber(seed * 2 + 1)))
     longIDs.base.update(repeating: -1, count: longMask + 1)
     for id in 0..<Int32(count) {
+      if Int(id) % CallPoll.elementInterval == 0 { try monitor?.check() }
       let (base, count, continuation) = content(of: id)
       if count + Int(continuation) == 0 {
         emptyPieceID = id

@@ -22,8 +22,7 @@ public struct TokenizerConfiguration: Sendable, Equatable {
 extension TokenizerConfiguration {
   /// Reads `tokenizer_config.json`. Settings that are absent have the defaults of
   /// `BertTokenizerFast`.
-  init(_ file: ModelFile) throws(BertQAError) {
-    let reader = try ObjectReader(file)
+  init(_ reader: ObjectReader) throws(BertQAError) {
     self.init()
     try Self.checkClass(reader)
     lowercase = try reader.bool("do_lower_case") ?? lowercase

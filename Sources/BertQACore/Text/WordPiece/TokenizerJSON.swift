@@ -3,10 +3,10 @@ struct TokenizerJSON {
   private let root: ObjectReader
   private let model: ObjectReader
 
-  init(_ file: ModelFile) throws(BertQAError) {
-    root = try ObjectReader(file)
+  init(_ root: ObjectReader) throws(BertQAError) {
+    self.root = root
     guard let model = try root.reader("model") else {
-      throw BertQAError(.invalidModel, "\(file.path): \"model\" is missing")
+      throw BertQAError(.invalidModel, "\(root.file): \"model\" is missing")
     }
     self.model = model
     try Self.requireWordPiece(model)
@@ -22,8 +22,7 @@ struct TokenizerJSON {
 
   /// Whether a `tokenizer.json` describes what `WordPieceTokenizer` does: BERT's normaliser, pre-tokenizer, model and
   /// template. What else WordPiece is used with is a `Pipeline`.
-  static func isBert(_ file: ModelFile) throws(BertQAError) -> Bool {
-    let root = try ObjectReader(file)
+  static func isBert(_ root: ObjectReader) throws(BertQAError) -> Bool {
     func type(_ key: String) throws(BertQAError) -> String? { try root.reader(key)?.string("type") }
     guard let model = try root.reader("model"), try model.string("type") ?? "WordPiece" == "WordPiece",
       model.value("merges") == nil, try type("normalizer") == "BertNormalizer",
@@ -55,14 +54,16 @@ struct TokenizerJSON {
   }
 
   /// The vocabulary by id. O(pieces).
-  func pieces() throws(BertQAError) -> [[UInt8]] {
+  func pieces(_ monitor: CallMonitor?) throws(BertQAError) -> [[UInt8]] {
     guard let members = try model.reader("vocab")?.object.members else {
       throw BertQAError(.invalidModel, "\(root.file): \"vocab\" of the model is missing")
     }
     // An array and its bytes for each piece.
     try Memory.require(128 * members.count)
     var pieces: [[UInt8]?] = Array(repeating: nil, count: members.count)
-    for (piece, value) in members.lazy.map({ ($0.key, $0.value) }) {
+    for (index, member) in members.enumerated() {
+      if index % Pipeline.checkInterval == 0 { try monitor?.check() }
+      let (piece, value) = (member.key, member.value)
       guard case .number(let number) = value, let id = number.integer,
         pieces.indices.contains(Int(id)), pieces[Int(id)] == nil
       else {

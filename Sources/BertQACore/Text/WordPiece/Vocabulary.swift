@@ -6,7 +6,9 @@ struct Vocabulary: Sendable {
   ///
   /// As in Hugging Face's loader lines end in LF, white space at their ends is not part of the piece
   /// (so CRLF files work), and of equal lines the last one's id is found. O(size).
-  init(vocabularyFile file: UnsafeBufferPointer<UInt8>) throws(BertQAError) {
+  init(
+    vocabularyFile file: UnsafeBufferPointer<UInt8>, _ monitor: CallMonitor? = nil
+  ) throws(BertQAError) {
     // Before anything is read: the file may be of any size.
     try Self.check(byteCount: file.count, pieceCount: 0)
     var lineCount = 0
@@ -17,6 +19,7 @@ struct Vocabulary: Sendable {
     if let base = file.baseAddress { storage.bytes.base.update(from: base, count: file.count) }
     var begin = 0
     for line in 0..<lineCount {
+      if line % CallPoll.elementInterval == 0 { try monitor?.check() }
       var end = begin
       while end < file.count, storage.bytes[end] != 0x0A { end += 1 }
       let trimmed = Self.trimmedEnd(of: storage.bytes.base, begin: begin, end: end)
@@ -24,17 +27,18 @@ struct Vocabulary: Sendable {
       storage.bytes[trimmed] = 0
       begin = end + 1
     }
-    index = try storage.makeIndex()
+    index = try storage.makeIndex(monitor)
   }
 
   /// Takes pieces in the order of their ids, as they are.
-  init(pieces: [[UInt8]]) throws(BertQAError) {
+  init(pieces: [[UInt8]], _ monitor: CallMonitor? = nil) throws(BertQAError) {
     var byteCount = 0
     for piece in pieces { byteCount += piece.count + 1 }
     try Self.check(byteCount: byteCount, pieceCount: pieces.count)
     let storage = try Storage(byteCount: byteCount, pieceCount: pieces.count)
     var end = 0
     for (id, piece) in pieces.enumerated() {
+      if id % CallPoll.elementInterval == 0 { try monitor?.check() }
       let begin = end
       piece.withUnsafeBufferPointer { source in
         if let base = source.baseAddress {
@@ -45,7 +49,7 @@ struct Vocabulary: Sendable {
       end = begin + piece.count + 1
       storage.bytes[end - 1] = 0
     }
-    index = try storage.makeIndex()
+    index = try storage.makeIndex(monitor)
   }
 
   /// Number of ids, duplicates included.
@@ -135,15 +139,16 @@ extension Vocabulary {
       self.pieceCount = pieceCount
     }
 
-    consuming func makeIndex() throws(BertQAError) -> PieceIndex {
-      try checkPieces()
-      return try PieceIndex(bytes: bytes, bounds: bounds, count: pieceCount)
+    consuming func makeIndex(_ monitor: CallMonitor?) throws(BertQAError) -> PieceIndex {
+      try checkPieces(monitor)
+      return try PieceIndex(bytes: bytes, bounds: bounds, count: pieceCount, monitor)
     }
 
     // Apart from `makeIndex`: Swift 6.0.3 cannot compile a function that reads what `bytes` consists of and then gives
     // `bytes` away.
-    private func checkPieces() throws(BertQAError) {
+    private func checkPieces(_ monitor: CallMonitor?) throws(BertQAError) {
       for id in 0..<pieceCount {
+        if id % CallPoll.elementInterval == 0 { try monitor?.check() }
         let (begin, end) = (bounds[id].begin, bounds[id].end)
         let piece = UnsafeBufferPointer(start: bytes.base + Int(begin), count: Int(end - begin))
         guard UTF8Codec.isValid(piece) else {

@@ -7,37 +7,55 @@ struct WordPieceFiles: Sendable {
   /// `tokenizer_config.json`, if there is one.
   let settingsFile: ModelFile?
 
-  /// A `tokenizer_config.json` in the directory says how text is normalised; without one `tokenizer.json` does, and
-  /// without that the defaults of `BertTokenizerFast` hold.
+  /// Reads a `vocab.txt`. A `tokenizer_config.json` in the directory says how text is normalised; without one
+  /// `tokenizer.json` does, and without that the defaults of `BertTokenizerFast` hold.
   /// - Parameters:
-  ///   - vocabulary: the name of a `vocab.txt`, which is preferred.
-  ///   - tokenizerJSON: the name of a `tokenizer.json`. One of the two must be given.
-  init(
-    _ directory: ModelDirectory, vocabulary: String?, tokenizerJSON: String?
+  ///   - name: of the `vocab.txt`.
+  ///   - json: the name of a `tokenizer.json`.
+  init(_ directory: ModelDirectory, vocabulary name: String, tokenizerJSON json: String?) throws(BertQAError)
+  {
+    let file = try directory.file(name, limit: ModelFile.vocabularyLimit)
+    try self.init(directory, file) { () throws(BertQAError) in
+      try json.map { json throws(BertQAError) in
+        try TokenizerJSON(directory.object(in: json, limit: ModelFile.jsonLimit)).configuration()
+      } ?? TokenizerConfiguration()
+    } vocabulary: { () throws(BertQAError) in
+      try file.withBytes { bytes throws(BertQAError) in
+        try Vocabulary(vocabularyFile: bytes, directory.monitor)
+      }
+    }
+  }
+
+  /// Reads a `tokenizer.json` without a `vocab.txt`.
+  init(_ directory: ModelDirectory, tokenizerJSON root: ObjectReader, _ file: ModelFile) throws(BertQAError) {
+    let json = try TokenizerJSON(root)
+    let pieces = try json.pieces(directory.monitor)
+    try self.init(directory, file) { () throws(BertQAError) in
+      try json.configuration()
+    } vocabulary: { () throws(BertQAError) in
+      try Vocabulary(pieces: pieces, directory.monitor)
+    }
+  }
+
+  /// - Parameters:
+  ///   - file: what the vocabulary comes from.
+  ///   - configuration: where there is no `tokenizer_config.json`.
+  private init(
+    _ directory: ModelDirectory, _ file: ModelFile,
+    configuration: () throws(BertQAError) -> TokenizerConfiguration,
+    vocabulary: () throws(BertQAError) -> Vocabulary
   ) throws(BertQAError) {
     let settings = "tokenizer_config.json"
+    vocabularyFile = file
     settingsFile =
       directory.exists(settings) ? try directory.file(settings, limit: ModelFile.configurationLimit) : nil
-    var json: TokenizerJSON?
-    if let tokenizerJSON, vocabulary == nil || settingsFile == nil {
-      json = try TokenizerJSON(directory.file(tokenizerJSON, limit: ModelFile.jsonLimit))
-    }
-    let file = try directory.file(
-      vocabulary ?? tokenizerJSON ?? "vocab.txt",
-      limit: vocabulary == nil ? ModelFile.jsonLimit : ModelFile.vocabularyLimit)
-    vocabularyFile = file
     if let settingsFile {
-      configuration = try TokenizerConfiguration(settingsFile)
+      self.configuration = try TokenizerConfiguration(ObjectReader(settingsFile, directory.monitor))
     } else {
-      configuration = try json?.configuration() ?? TokenizerConfiguration()
+      self.configuration = try configuration()
     }
-    let pieces =
-      if vocabulary == nil { try json?.pieces() ?? [] } else { [[UInt8]]() }
     self.vocabulary = try Self.named(file.path) { () throws(BertQAError) in
-      let read =
-        vocabulary == nil
-        ? try Vocabulary(pieces: pieces)
-        : try file.withBytes { bytes throws(BertQAError) in try Vocabulary(vocabularyFile: bytes) }
+      let read = try vocabulary()
       guard read.count > 0 else { throw BertQAError(.invalidModel, "the vocabulary is empty") }
       return read
     }
@@ -47,7 +65,7 @@ struct WordPieceFiles: Sendable {
   static func isClaimed(by directory: ModelDirectory) throws(BertQAError) -> Bool {
     let settings = "tokenizer_config.json"
     guard directory.exists(settings) else { return true }
-    let reader = try ObjectReader(try directory.file(settings, limit: ModelFile.configurationLimit))
+    let reader = try directory.object(in: settings)
     return try TokenizerConfiguration.isBert(reader.string("tokenizer_class"))
   }
 

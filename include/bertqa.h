@@ -77,10 +77,11 @@
  * are enough for everything, 32 KiB after bertqa_warm_up(), 24 KiB are not.
  *
  * FORK. After fork() the child may go on using every object it inherited; the library starts its
- * threads anew there. fork() waits while another thread loads a model. A function's very first call in
- * a process has the Swift runtime set itself up under locks, which a child forked by another thread at
- * that moment would find taken for ever: a host whose threads fork calls bertqa_warm_up() before,
- * which does all first times at once while fork() waits.
+ * threads anew there. fork() waits while another thread loads the first model of a kind, but for the
+ * time that the cancel hook of that call takes. A function's very first call in a process has the Swift
+ * runtime set itself up under locks, which a child forked by another thread at that moment would find
+ * taken for ever: a host whose threads fork calls bertqa_warm_up() before, which does all first times at
+ * once while fork() waits.
  *
  * CALLBACKS. Hooks are called on the thread that called the library, during that call, with the
  * pointer that came with them. A hook that is asked for a decision returns 0 to go on and not 0 to
@@ -281,9 +282,7 @@ enum {
 
 typedef struct bertqa_context_options {
   size_t struct_size;
-  /* Of the loading. The first model of a kind is loaded while fork() waits: cancel, which might fork, is
-   * not asked then; the deadline holds. */
-  const bertqa_call_options *call;
+  const bertqa_call_options *call; /* of the loading */
   bertqa_log_function log;         /* default NULL: silent */
   void *log_user;                  /* handed to log */
   /* Threads that one call may use, the calling one included, 1...1024. Default 0: as many as

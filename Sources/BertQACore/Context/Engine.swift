@@ -110,18 +110,16 @@ struct LoadedEngine {
     // Which files there are decides what code runs.
     let directory = ModelDirectory(path: path).loading(load)
     let kind = "tokenizer of a path \(path.hasSuffix(".json")) \(directory.tokenizerKind)"
-    return try WarmUp.load(kind) { forkWaits throws(BertQAError) in
-      let monitor = monitor.whileForkWaits(forkWaits)
-      return try .tokenizer(TokenizerFiles(path: path, load, monitor), from: path, monitor)
+    return try WarmUp.load(kind) { () throws(BertQAError) in
+      try .tokenizer(TokenizerFiles(path: path, load, monitor), from: path, monitor)
     }
   }
 
   static func tokenizer(
     _ directory: ModelDirectory, _ monitor: CallMonitor
   ) throws(BertQAError) -> LoadedEngine {
-    try WarmUp.load("tokenizer \(directory.tokenizerKind)") { forkWaits throws(BertQAError) in
-      let monitor = monitor.whileForkWaits(forkWaits)
-      return try .tokenizer(TokenizerFiles(directory.asking(monitor)), from: directory.name, monitor)
+    try WarmUp.load("tokenizer \(directory.tokenizerKind)") { () throws(BertQAError) in
+      try .tokenizer(TokenizerFiles(directory.asking(monitor)), from: directory.name, monitor)
     }
   }
 
@@ -139,18 +137,17 @@ struct LoadedEngine {
     _ directory: ModelDirectory, _ options: ContextOptions, _ monitor: CallMonitor
   ) throws(BertQAError) -> LoadedEngine {
     let mapped = MappedFiles()
-    let directory = directory.loading(options.load, mapped)
+    let directory = directory.loading(options.load, mapped).asking(monitor)
     let (source, architecture) = try WarmUp.load("config.json \(directory.sourceKind)") {
-      forkWaits throws(BertQAError) in
-      let source = try directory.asking(monitor.whileForkWaits(forkWaits)).object(in: "config.json")
+      () throws(BertQAError) in
+      let source = try directory.object(in: "config.json")
       return (source, try Architecture(source))
     }
     // Quantized or not: config.json says it.
     let kind =
       "\(architecture.name) \(options.precision.rawValue) \(source.value("bertqa") != nil) \(directory.modelKind)"
-    var loaded = try WarmUp.load(kind) { forkWaits throws(BertQAError) in
-      let monitor = monitor.whileForkWaits(forkWaits)
-      return try LoadedEngine(directory.asking(monitor), source, architecture, options, monitor)
+    var loaded = try WarmUp.load(kind) { () throws(BertQAError) in
+      try LoadedEngine(directory, source, architecture, options, monitor)
     }
     loaded.mapped = mapped.inUse
     return loaded

@@ -19,15 +19,6 @@ package final class CallMonitor: @unchecked Sendable {
 
   package init(_ options: CallOptions) { self.options = options }
 
-  /// For code that runs while fork() may wait: this, or the same call without the caller's functions, which might fork.
-  func whileForkWaits(_ waits: Bool) -> CallMonitor {
-    if !waits { return self }
-    var options = options
-    options.cancellation = nil
-    options.progress = nil
-    return CallMonitor(options)
-  }
-
   /// Whether nothing can stop the call, so that checks may be left out of inner loops.
   var isIdle: Bool { options.cancellation == nil && options.deadline == 0 }
 
@@ -45,7 +36,7 @@ package final class CallMonitor: @unchecked Sendable {
 
   private func check(at time: UInt64) throws(BertQAError) {
     nextPoll = time &+ Self.pollInterval
-    if let cancellation = options.cancellation, cancellation.isCancelled() {
+    if let cancellation = options.cancellation, ForkGuard.pause({ cancellation.isCancelled() }) {
       throw stopped(BertQAError(.cancelled, "cancelled by the caller's hook"))
     }
     if options.deadline != 0, time >= options.deadline {

@@ -13,4 +13,12 @@ enum ForkGuard {
     defer { bq_release_fork() }
     return try body()
   }
+
+  /// Runs a function of the caller, which may fork or wait for a thread that does, in the middle of something that
+  /// holds fork() back: code of ours that asks, and is thus not inside of anything of the runtime's.
+  static func pause<Result>(_ body: () -> Result) -> Result {
+    let held = bq_let_fork()
+    defer { bq_hold_fork_again(held) }
+    return body()
+  }
 }

@@ -35,19 +35,19 @@ enum WarmUp {
   /// lock afterwards, however long the files take to read.
   /// - Parameters:
   ///   - kind: names the code that runs: whatever makes other code run must be part of it.
-  ///   - body: told whether fork() waits; it must not call what users supplied then. A failure counts as not loaded.
+  ///   - body: of what users supplied it must only call the hook of a `CallMonitor`. A failure counts as not loaded.
   static func load<Loaded>(
-    _ kind: String, _ body: (_ forkWaits: Bool) throws(BertQAError) -> Loaded
+    _ kind: String, _ body: () throws(BertQAError) -> Loaded
   ) throws(BertQAError) -> Loaded {
     let first: Loaded? = try ForkGuard.hold { () throws(BertQAError) in
       if loadedKinds.contains(kind) { return nil }
-      let loaded = try body(true)
+      let loaded = try body()
       if loadedKinds.count == maximumKinds { loadedKinds.removeAll() }
       loadedKinds.insert(kind)
       return loaded
     }
     if let first { return first }
-    return try body(false)
+    return try body()
   }
 
   /// Used while fork() waits only.

@@ -38,4 +38,9 @@ const char *bq_environment(const char *name);
 void bq_hold_fork(void);
 void bq_release_fork(void);
 
+// Between these two, fork() need not wait for this thread, however often it holds it back. Returns how
+// often, for the second.
+int bq_let_fork(void);
+void bq_hold_fork_again(int held);
+
 #endif

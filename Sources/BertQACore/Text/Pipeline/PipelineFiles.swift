@@ -84,11 +84,12 @@ struct PipelineFiles: Sendable {
     let choices = ["keep_accents", "do_lower_case", "split_by_punct"].map { key in
       if case .bool(let isOn)? = settings?.value(key) { isOn ? "+" : "-" } else { "." }
     }
-    var pipeline = try WarmUp.load("sentencepiece \(family.rawValue) \(choices.joined())") { forkWaits throws(BertQAError) in
-      let monitor = directory.monitor?.whileForkWaits(forkWaits)
-      return try Pipeline(
-        SentencePieceModel(file, monitor), family,
-        settings ?? ObjectReader(file: directory.name, object: JSON.Object()), file: file.path, monitor)
+    var pipeline = try WarmUp.load("sentencepiece \(family.rawValue) \(choices.joined())") {
+      () throws(BertQAError) in
+      try Pipeline(
+        SentencePieceModel(file, directory.monitor), family,
+        settings ?? ObjectReader(file: directory.name, object: JSON.Object()), file: file.path,
+        directory.monitor)
     }
     pipeline.fingerprint = files.reduce(0) { Pipeline.fingerprint(of: $1.1, seed: $0) }
     try self.init(pipeline, files, directory.monitor)
@@ -96,9 +97,9 @@ struct PipelineFiles: Sendable {
 
   func makeTokenizer(_ monitor: CallMonitor?) throws(BertQAError) -> PipelineTokenizer {
     // Other steps are other code.
-    try WarmUp.load("pipeline \(pipeline.kind)") { forkWaits throws(BertQAError) in
+    try WarmUp.load("pipeline \(pipeline.kind)") { () throws(BertQAError) in
       let tokenizer = try Pipeline.named(files[0].file.path) { () throws(BertQAError) in
-        try PipelineTokenizer(pipeline, monitor?.whileForkWaits(forkWaits))
+        try PipelineTokenizer(pipeline, monitor)
       }
       try tokenizer.warmUp()
       return tokenizer

@@ -70,8 +70,7 @@ struct TokenizerFiles: Sendable {
     let file = try directory.file(name, limit: ModelFile.jsonLimit)
     let root = try ObjectReader(file, directory.monitor)
     // Other steps are other code, with tables of their own.
-    return try WarmUp.load("tokenizer.json \(Pipeline.stepNames(root))") { forkWaits throws(BertQAError) in
-      let directory = directory.asking(directory.monitor?.whileForkWaits(forkWaits))
+    return try WarmUp.load("tokenizer.json \(Pipeline.stepNames(root))") { () throws(BertQAError) in
       if try TokenizerJSON.isBert(root), try WordPieceFiles.isClaimed(by: directory) {
         return .wordPiece(try WordPieceFiles(directory, tokenizerJSON: root, file))
       }

@@ -7,24 +7,24 @@ final class ClassificationHandle: Handle {
   let contributions: CArray<bertqa_contribution>
   let summary: CArray<bertqa_classify_summary>
   /// What the scores point to.
-  private let labels: [CString]
+  private let labels: CStrings
 
   init(_ result: Classification) throws(BertQAError) {
-    let labels = try CString.all(result.scores.lazy.map(\.label))
+    let labels = try CStrings(result.scores.lazy.map(\.label))
     self.labels = labels
     scores = try CArray(
-      result.scores.indices.lazy.map { bertqa_label_score(result.scores[$0], label: labels[$0]) })
+      result.scores.indices.lazy.map { bertqa_label_score(result.scores[$0], labels.string(at: $0)) })
     contributions = try CArray(result.contributions.lazy.map { bertqa_contribution($0) })
     summary = try CArray([bertqa_classify_summary(result)])
   }
 }
 
 extension bertqa_label_score {
-  fileprivate init(_ score: LabelScore, label: CString) {
+  fileprivate init(_ score: LabelScore, _ label: (base: UnsafePointer<CChar>, count: Int)?) {
     self.init()
     struct_size = MemoryLayout<Self>.size
-    self.label = label.pointer
-    label_length = label.count
+    self.label = label?.base
+    label_length = label?.count ?? 0
     id = Int32(clamping: score.id)
     probability = score.probability
     logit = score.logit

@@ -6,7 +6,7 @@ import Glibc
 final class ContextHandle: Handle {
   let context: Context
   let info: CArray<bertqa_model_info>
-  let labels: [CString]
+  let labels: CStrings
   let sequenceInfo: SequenceInfoView?
   private let directory: CString
   private let architecture: CString
@@ -19,7 +19,7 @@ final class ContextHandle: Handle {
     info = try CArray([
       bertqa_model_info(context.info, directory: directory.pointer, architecture: architecture.pointer)
     ])
-    labels = try CString.all(context.info.labels)
+    labels = try CStrings(context.info.labels)
     sequenceInfo = try context.sequenceInfo.map { info throws(BertQAError) in try SequenceInfoView(info) }
   }
 }

@@ -33,17 +33,16 @@ public func bertqa_context_info(_ context: OpaquePointer?) -> UnsafePointer<bert
 public func bertqa_context_label_get(
   _ context: OpaquePointer?, _ id: Int32, _ length: UnsafeMutablePointer<Int>?
 ) -> UnsafePointer<CChar>? {
-  found(ContextHandle.borrowed(context)?.labels ?? [], at: Int(id), length)
+  found(ContextHandle.borrowed(context)?.labels, at: Int(id), length)
 }
 
-/// A name and its length, or nil and 0 outside of the array.
+/// A name and its length; nil and 0 where there is none.
 func found(
-  _ names: [CString], at index: Int, _ length: UnsafeMutablePointer<Int>?
+  _ names: CStrings?, at index: Int, _ length: UnsafeMutablePointer<Int>?
 ) -> UnsafePointer<CChar>? {
-  length?.pointee = 0
-  guard names.indices.contains(index) else { return nil }
-  length?.pointee = names[index].count
-  return names[index].pointer
+  let name = names?.string(at: index)
+  length?.pointee = name?.count ?? 0
+  return name?.base
 }
 
 @_cdecl("bertqa_context_vocabulary_piece")

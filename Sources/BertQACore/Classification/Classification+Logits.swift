@@ -5,15 +5,19 @@ extension Classification {
   /// - Parameters:
   ///   - logits: finite, one per label, in the order of `labels`.
   ///   - labels: one at least.
-  init(logits: [Float], labels: [String], problemType: ProblemType) throws(BertQAError) {
+  ///   - poll: asked meanwhile.
+  init(
+    logits: [Float], labels: [String], problemType: ProblemType, _ poll: CallPoll? = nil
+  ) throws(BertQAError) {
     try self.init(
-      logits: logits.checkedMap { Double($0) }, labels: labels, problemType: problemType)
+      logits: logits.checkedMap { Double($0) }, labels: labels, problemType: problemType, poll)
   }
 
   /// The same of logits that may be so large that single precision would blur their differences.
   /// - Parameter temperature: what logits are divided by before they become probabilities; above 0.
   init(
-    logits: [Double], labels: [String], problemType: ProblemType, temperature: Double = 1
+    logits: [Double], labels: [String], problemType: ProblemType, temperature: Double = 1,
+    _ poll: CallPoll? = nil
   ) throws(BertQAError) {
     // What follows: the scores, and half as much for probabilities and order, twice.
     try Memory.require(2 * logits.count, of: LabelScore.self)
@@ -22,7 +26,10 @@ extension Classification {
       temperature == 1 ? logits : logits.map { $0 / temperature }, problemType)
     var order = Array(labels.indices)
     // Predicted numbers are not ranked: they stay in the model's order.
-    if problemType != .regression { order.sort { (logits[$1], $0) < (logits[$0], $1) } }
+    if problemType != .regression {
+      order = try order.checkedSorted(poll) { (logits[$1], $0) < (logits[$0], $1) }
+    }
+    try poll?.check()
     scores = order.map {
       LabelScore(label: labels[$0], id: $0, probability: probabilities[$0], logit: Float(logits[$0]))
     }

@@ -133,7 +133,8 @@ public final class Labeler: Sendable {
         }
         return scale * Float(cosine)
       }
-      var result = try Classification(logits: logits, labels: labels, problemType: .singleLabel)
+      var result = try Classification(
+        logits: logits, labels: labels, problemType: .singleLabel, CallPoll(monitor))
       result.windowCount = windowCount
       body(index, result)
     }

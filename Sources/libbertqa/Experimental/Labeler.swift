@@ -4,11 +4,11 @@ import CBertQAHeader
 /// A labeler for C callers.
 final class LabelerHandle: Handle {
   let labeler: Labeler
-  let labels: [CString]
+  let labels: CStrings
 
   init(_ labeler: Labeler) throws(BertQAError) {
     self.labeler = labeler
-    labels = try CString.all(labeler.labels)
+    labels = try CStrings(labeler.labels)
   }
 }
 
@@ -74,7 +74,7 @@ public func bertqa_labeler_label_count(_ labeler: OpaquePointer?) -> Int {
 public func bertqa_labeler_label_get(
   _ labeler: OpaquePointer?, _ index: Int, _ length: UnsafeMutablePointer<Int>?
 ) -> UnsafePointer<CChar>? {
-  found(LabelerHandle.borrowed(labeler)?.labels ?? [], at: index, length)
+  found(LabelerHandle.borrowed(labeler)?.labels, at: index, length)
 }
 
 @_cdecl("bertqa_labeler_classify")

@@ -7,13 +7,13 @@ final class TrainingReportHandle: Handle {
   let summary: CArray<bertqa_training_summary>
   let labels: CArray<bertqa_training_label>
   /// What the labels point to.
-  private let names: [CString]
+  private let names: CStrings
 
   init(_ report: TrainingReport) throws(BertQAError) {
     confusion = report.confusion
     summary = try CArray([bertqa_training_summary(report)])
-    let names = try CString.all(report.labels)
-    labels = try CArray(names.indices.lazy.map { bertqa_training_label(report, $0, name: names[$0]) })
+    let names = try CStrings(report.labels)
+    labels = try CArray((0..<names.count).lazy.map { bertqa_training_label(report, $0, names) })
     self.names = names
   }
 }
@@ -34,11 +34,12 @@ extension bertqa_training_summary {
 }
 
 extension bertqa_training_label {
-  fileprivate init(_ report: TrainingReport, _ index: Int, name: CString) {
+  fileprivate init(_ report: TrainingReport, _ index: Int, _ names: CStrings) {
     self.init()
     struct_size = MemoryLayout<Self>.size
-    label = name.pointer
-    label_length = name.count
+    let name = names.string(at: index)
+    label = name?.base
+    label_length = name?.count ?? 0
     text_count = report.labelTexts[index]
     let isKnown = report.precision.indices.contains(index)
     precision = isKnown ? report.precision[index] : .nan

@@ -18,17 +18,6 @@ final class CString {
     end.initialize(to: 0)
   }
 
-  /// As many objects, and memory for them.
-  static func all(_ texts: some Collection<String>) throws(BertQAError) -> [CString] {
-    var bytes = 0
-    for text in texts { bytes += objectSize + text.utf8.count }
-    try Memory.require(bytes)
-    return try texts.checkedMap { CString($0) }
-  }
-
-  /// Of an object and its bytes, beside those of the text: what malloc takes at least for two.
-  private static let objectSize = 80
-
   deinit { base.deallocate() }
 
   var pointer: UnsafePointer<CChar> { UnsafePointer(base) }

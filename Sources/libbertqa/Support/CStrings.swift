@@ -1,0 +1,38 @@
+import BertQACore
+
+/// Strings with a NUL at the end of each, in one piece of memory, for pointers that C callers keep.
+final class CStrings {
+  private let bytes: UnsafeMutableBufferPointer<CChar>
+  /// Where each begins, and at last where another one would.
+  private let begins: [Int]
+
+  init(_ texts: some Collection<String>) throws(BertQAError) {
+    var byteCount = 0
+    for text in texts { byteCount += text.utf8.count + 1 }
+    try Memory.require(byteCount)
+    var begins = try [Int](checkedCapacity: texts.count + 1)
+    bytes = .allocate(capacity: byteCount)
+    var end = 0
+    for text in texts {
+      begins.append(end)
+      for byte in text.utf8 {
+        bytes.initializeElement(at: end, to: CChar(bitPattern: byte))
+        end += 1
+      }
+      bytes.initializeElement(at: end, to: 0)
+      end += 1
+    }
+    begins.append(end)
+    self.begins = begins
+  }
+
+  deinit { bytes.deallocate() }
+
+  var count: Int { begins.count - 1 }
+
+  /// A string and its bytes without the NUL; nil outside of them.
+  func string(at index: Int) -> (base: UnsafePointer<CChar>, count: Int)? {
+    guard (0..<count).contains(index), let base = bytes.baseAddress else { return nil }
+    return (UnsafePointer(base + begins[index]), begins[index + 1] - begins[index] - 1)
+  }
+}

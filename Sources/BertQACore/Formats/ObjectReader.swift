@@ -11,7 +11,7 @@ struct ObjectReader: Sendable {
   }
 
   /// The top level of a JSON file.
-  init(_ file: ModelFile, _ monitor: CallMonitor?) throws(BertQAError) {
+  init(_ file: ModelFile, _ monitor: CallMonitor? = nil) throws(BertQAError) {
     guard case .object(let object) = try JSONParser.parse(file, monitor) else {
       throw BertQAError(.invalidModel, "\(file.path): expected a JSON object")
     }

@@ -13,8 +13,11 @@ struct TokenizerFilesTests {
     func named(_ file: String) -> String? {
       name == nil ? (source.exists(file) ? file : nil) : (name == file ? file : nil)
     }
-    return try WordPieceFiles(
-      source, vocabulary: named("vocab.txt"), tokenizerJSON: named("tokenizer.json"))
+    if let vocabulary = named("vocab.txt") {
+      return try WordPieceFiles(source, vocabulary: vocabulary, tokenizerJSON: named("tokenizer.json"))
+    }
+    let file = try source.file(named("tokenizer.json") ?? name ?? "vocab.txt")
+    return try WordPieceFiles(source, tokenizerJSON: ObjectReader(file), file)
   }
 
   @Test func theFactoryTakesADirectoryOrAFile() throws {
@@ -70,7 +73,7 @@ struct TokenizerFilesTests {
 
   @Test func piecesAreInTheOrderOfTheirIDs() throws {
     let path = try directory.write("{\(Self.model)}", to: "tokenizer.json")
-    let pieces = try TokenizerJSON(ModelFile(path: path)).pieces()
+    let pieces = try TokenizerJSON(ObjectReader(ModelFile(path: path))).pieces(nil)
     #expect(pieces == ["[PAD]", "[UNK]", "fox", "##es"].map { Array($0.utf8) })
   }
 

@@ -106,3 +106,25 @@ package struct CallPoll {
     if isCaller { try monitor.check() } else { try monitor.checkFromHelper() }
   }
 }
+
+/// How a call that reads a text from left to right, and part of it again, asks whether to go on.
+struct TextPoll {
+  private let monitor: CallMonitor?
+  /// Bytes that may be read before the next question.
+  private var bytesLeft = CallPoll.textInterval
+
+  init(_ monitor: CallMonitor?) { self.monitor = monitor }
+
+  /// Counts bytes that have been read.
+  @inline(__always)
+  mutating func read(_ count: Int) throws(BertQAError) {
+    bytesLeft &-= count
+    if bytesLeft < 0 { try ask() }
+  }
+
+  @inline(never)
+  private mutating func ask() throws(BertQAError) {
+    bytesLeft = CallPoll.textInterval
+    try monitor?.check()
+  }
+}

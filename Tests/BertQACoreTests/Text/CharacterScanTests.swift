@@ -12,12 +12,13 @@ import Testing
 
   @Test func everySpaceIsFound() throws {
     let pattern = SpacePattern()
+    var poll = TextPoll(nil)
     for scalar: UInt32 in 1..<0x20000 where CharacterClass.isWhiteSpace(scalar) {
       let character = Self.utf8(scalar)
       for count in [0, 3, 15, 16, 17] {
         let text = [UInt8](repeating: 0x61, count: count) + character + [0x62]
-        let match = (text + Self.padding).withUnsafeBufferPointer {
-          pattern.match(in: $0.baseAddress!, start: 0, from: 0, to: text.count)
+        let match = try (text + Self.padding).withUnsafeBufferPointer {
+          try pattern.match(in: $0.baseAddress!, start: 0, from: 0, to: text.count, &poll)
         }
         #expect(match?.start == count && match?.end == count + character.count, "\(scalar) \(count)")
       }
@@ -26,6 +27,7 @@ import Testing
 
   @Test func nothingElseIsASpace() throws {
     var random = SeededGenerator(state: 8)
+    var poll = TextPoll(nil)
     let characters: [UInt32] = [
       0x1, 0x1F, 0x20, 0x41, 0x80, 0x85, 0x86, 0xA0, 0xA1, 0xE1, 0x1680, 0x1681, 0x180E, 0x2000, 0x200B,
       0x2028,
@@ -34,12 +36,13 @@ import Testing
     for _ in 0..<2000 {
       let text = (0..<Int.random(in: 1...40, using: &random))
         .flatMap { _ in Self.utf8(characters.randomElement(using: &random)!) }
-      (text + Self.padding).withUnsafeBufferPointer {
+      try (text + Self.padding).withUnsafeBufferPointer {
         var position = 0
         while position < text.count {
-          let found = SpacePattern().match(in: $0.baseAddress!, start: 0, from: position, to: text.count)
-          let expected = ClassPattern(.space).match(
-            in: $0.baseAddress!, start: 0, from: position, to: text.count)
+          let found = try SpacePattern().match(
+            in: $0.baseAddress!, start: 0, from: position, to: text.count, &poll)
+          let expected = try ClassPattern(.space).match(
+            in: $0.baseAddress!, start: 0, from: position, to: text.count, &poll)
           #expect(found?.start == expected?.start && found?.end == expected?.end, "\(text)")
           position = expected?.end ?? text.count
         }

@@ -66,24 +66,28 @@ struct CharacterKinds: @unchecked Sendable {
   /// Where the run of characters of `wanted`, or of characters of no kind, ends that begins at a position.
   @inline(__always)
   func endOfRun(
-    _ text: UnsafePointer<UInt8>, _ position: Int, _ end: Int, _ wanted: Kind
-  ) -> Int {
+    _ text: UnsafePointer<UInt8>, _ position: Int, _ end: Int, _ wanted: Kind, _ poll: inout TextPoll
+  ) throws(BertQAError) -> Int {
     var position = position
     while position < end {
       let (kind, size) = kind(text, position, end)
       guard wanted.isEmpty ? kind.isEmpty : !kind.isDisjoint(with: wanted) else { break }
+      try poll.read(size)
       position &+= size
     }
     return position
   }
 
   /// `\s+(?!\S)|\s+` at a white space: the run, without its last character if something follows and that is not all.
-  func endOfSpaces(_ text: UnsafePointer<UInt8>, _ position: Int, _ end: Int) -> Int {
+  func endOfSpaces(
+    _ text: UnsafePointer<UInt8>, _ position: Int, _ end: Int, _ poll: inout TextPoll
+  ) throws(BertQAError) -> Int {
     var last = position
     var next = position
     while next < end {
       let (kind, size) = kind(text, next, end)
       guard kind.contains(.space) else { return last > position ? last : next }
+      try poll.read(size)
       last = next
       next &+= size
     }

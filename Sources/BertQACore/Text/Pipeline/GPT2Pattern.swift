@@ -7,8 +7,8 @@ struct GPT2Pattern: SplitPattern {
 
   @inline(__always)
   func match(
-    in text: UnsafePointer<UInt8>, start: Int, from position: Int, to end: Int
-  ) -> (start: Int, end: Int)? {
+    in text: UnsafePointer<UInt8>, start: Int, from position: Int, to end: Int, _ poll: inout TextPoll
+  ) throws(BertQAError) -> (start: Int, end: Int)? {
     var next = position
     if text[position] == UInt8(ascii: "'") {
       next = kinds.endOfContraction(text, position, end, ignoringCase: false)
@@ -17,7 +17,7 @@ struct GPT2Pattern: SplitPattern {
       next = position &+ 1
     }
     let (kind, size) = kinds.kind(text, next, end)
-    if kind.contains(.space) { return (position, kinds.endOfSpaces(text, position, end)) }
-    return (position, kinds.endOfRun(text, next &+ size, end, kind))
+    if kind.contains(.space) { return (position, try kinds.endOfSpaces(text, position, end, &poll)) }
+    return (position, try kinds.endOfRun(text, next &+ size, end, kind, &poll))
   }
 }

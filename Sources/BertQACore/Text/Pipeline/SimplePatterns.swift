@@ -6,13 +6,14 @@ struct ClassPattern: SplitPattern {
   init(_ wanted: CharacterClass) { self.wanted = wanted }
 
   func match(
-    in text: UnsafePointer<UInt8>, start: Int, from position: Int, to end: Int
-  ) -> (start: Int, end: Int)? {
+    in text: UnsafePointer<UInt8>, start: Int, from position: Int, to end: Int, _ poll: inout TextPoll
+  ) throws(BertQAError) -> (start: Int, end: Int)? {
     var position = position
     while position < end {
       let decoded = UTF8Codec.decode(text, at: position, end: end)
       let next = position &+ decoded.size
       if !table[decoded.scalar].isDisjoint(with: wanted) { return (position, next) }
+      try poll.read(decoded.size)
       position = next
     }
     return nil
@@ -31,9 +32,10 @@ struct RunPattern: SplitPattern {
   }
 
   func match(
-    in text: UnsafePointer<UInt8>, start: Int, from position: Int, to end: Int
-  ) -> (start: Int, end: Int)? {
-    guard let first = ClassPattern(wanted).match(in: text, start: start, from: position, to: end) else {
+    in text: UnsafePointer<UInt8>, start: Int, from position: Int, to end: Int, _ poll: inout TextPoll
+  ) throws(BertQAError) -> (start: Int, end: Int)? {
+    guard let first = try ClassPattern(wanted).match(in: text, start: start, from: position, to: end, &poll)
+    else {
       return nil
     }
     var position = first.end
@@ -41,6 +43,7 @@ struct RunPattern: SplitPattern {
     while position < end, count < limit {
       let decoded = UTF8Codec.decode(text, at: position, end: end)
       if table[decoded.scalar].isDisjoint(with: wanted) { break }
+      try poll.read(decoded.size)
       position &+= decoded.size
       count &+= 1
     }
@@ -53,14 +56,15 @@ struct WordPattern: SplitPattern {
   private let table = CharacterClass.table
 
   func match(
-    in text: UnsafePointer<UInt8>, start: Int, from position: Int, to end: Int
-  ) -> (start: Int, end: Int)? {
+    in text: UnsafePointer<UInt8>, start: Int, from position: Int, to end: Int, _ poll: inout TextPoll
+  ) throws(BertQAError) -> (start: Int, end: Int)? {
     var begin = position
     var kind: CharacterClass = .space
     while begin < end {
       let decoded = UTF8Codec.decode(text, at: begin, end: end)
       kind = table[decoded.scalar].intersection([.word, .space])
       if !kind.contains(.space) { break }
+      try poll.read(decoded.size)
       begin &+= decoded.size
     }
     guard begin < end else { return nil }
@@ -68,6 +72,7 @@ struct WordPattern: SplitPattern {
     while position < end {
       let decoded = UTF8Codec.decode(text, at: position, end: end)
       if table[decoded.scalar].intersection([.word, .space]) != kind { break }
+      try poll.read(decoded.size)
       position &+= decoded.size
     }
     return (begin, position)
@@ -94,10 +99,11 @@ struct TextPattern: SplitPattern {
   }
 
   func match(
-    in text: UnsafePointer<UInt8>, start: Int, from position: Int, to end: Int
-  ) -> (start: Int, end: Int)? {
+    in text: UnsafePointer<UInt8>, start: Int, from position: Int, to end: Int, _ poll: inout TextPoll
+  ) throws(BertQAError) -> (start: Int, end: Int)? {
     var length = 0
     for position in position..<end {
+      try poll.read(1)
       while length > 0, text[position] != bytes[length] { length = failures[length] }
       if text[position] == bytes[length] { length += 1 }
       if length == bytes.count { return (position + 1 - length, position + 1) }

@@ -4,13 +4,16 @@ struct SpacePattern: SplitPattern {
 
   @inline(__always)
   func match(
-    in text: UnsafePointer<UInt8>, start: Int, from position: Int, to end: Int
-  ) -> (start: Int, end: Int)? {
+    in text: UnsafePointer<UInt8>, start: Int, from position: Int, to end: Int, _ poll: inout TextPoll
+  ) throws(BertQAError) -> (start: Int, end: Int)? {
     var position = position
     while position < end {
       let lane = ByteScan.firstLane(Self.mayBegin(ByteScan.block(text, position)))
       position &+= lane
-      if lane == 16 { continue }
+      if lane == 16 {
+        try poll.read(16)
+        continue
+      }
       if position >= end { return nil }
       if text[position] == 0x20 { return (position, position &+ 1) }
       let decoded = UTF8Codec.decode(text, at: position, end: end)

@@ -13,8 +13,8 @@ protocol SplitPattern: Sendable {
   /// `end`; nil if there is none. Linear in the bytes from `position` to the match's end. `position < end`; 16 bytes
   /// behind `end` are readable.
   func match(
-    in text: UnsafePointer<UInt8>, start: Int, from position: Int, to end: Int
-  ) -> (start: Int, end: Int)?
+    in text: UnsafePointer<UInt8>, start: Int, from position: Int, to end: Int, _ poll: inout TextPoll
+  ) throws(BertQAError) -> (start: Int, end: Int)?
 }
 
 /// Cuts words where a pattern matches.
@@ -32,22 +32,21 @@ struct SplitStep<Pattern: SplitPattern>: PreTokenizer {
 
   func cut(_ words: inout Words, _ monitor: CallMonitor?) throws(BertQAError) {
     let text = UnsafePointer(words.text.base)
-    var nextPoll = CallPoll.textInterval
+    var poll = TextPoll(monitor)
     for index in 0..<words.ranges.count {
       let word = words.ranges[index]
       var cutter = Cutter(behavior)
       let (start, end) = (Int(word.start), Int(word.end))
       var position = start
-      while position < end, let match = pattern.match(in: text, start: start, from: position, to: end) {
+      while position < end,
+        let match = try pattern.match(in: text, start: start, from: position, to: end, &poll)
+      {
         if match.start > position {
           try cutter.append(position, match.start, isMatch: inverted, to: &words.newRanges)
         }
         try cutter.append(match.start, match.end, isMatch: !inverted, to: &words.newRanges)
+        try poll.read(match.end &- position)
         position = match.end
-        if position >= nextPoll {
-          try monitor?.check()
-          nextPoll = position &+ CallPoll.textInterval
-        }
       }
       if position < end { try cutter.append(position, end, isMatch: inverted, to: &words.newRanges) }
       try cutter.finish(&words.newRanges)

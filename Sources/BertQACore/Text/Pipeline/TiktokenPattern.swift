@@ -21,10 +21,12 @@ struct TiktokenPattern: SplitPattern {
 
   @inline(__always)
   func match(
-    in text: UnsafePointer<UInt8>, start: Int, from position: Int, to end: Int
-  ) -> (start: Int, end: Int)? {
+    in text: UnsafePointer<UInt8>, start: Int, from position: Int, to end: Int, _ poll: inout TextPoll
+  ) throws(BertQAError) -> (start: Int, end: Int)? {
     let (kind, size) = kinds.kind(text, position, end)
-    if kind.contains(.letter) { return (position, kinds.endOfRun(text, position &+ size, end, .letter)) }
+    if kind.contains(.letter) {
+      return (position, try kinds.endOfRun(text, position &+ size, end, .letter, &poll))
+    }
     if kind.contains(.number) {
       return (position, kinds.endOfNumber(text, position, end, limit: digitLimit))
     }
@@ -36,14 +38,14 @@ struct TiktokenPattern: SplitPattern {
     if next < end, !kind.contains(.newline) {
       let (nextKind, nextSize) = kinds.kind(text, next, end)
       if nextKind.contains(.letter) {
-        return (position, kinds.endOfRun(text, next &+ nextSize, end, .letter))
+        return (position, try kinds.endOfRun(text, next &+ nextSize, end, .letter, &poll))
       }
       if text[position] == 0x20, nextKind.isEmpty {
-        return (position, kinds.endOfSymbols(text, next &+ nextSize, end, slashes: false))
+        return (position, try kinds.endOfSymbols(text, next &+ nextSize, end, slashes: false, &poll))
       }
     }
-    if kind.isEmpty { return (position, kinds.endOfSymbols(text, next, end, slashes: false)) }
-    return (position, kinds.endOfLines(text, position, end))
+    if kind.isEmpty { return (position, try kinds.endOfSymbols(text, next, end, slashes: false, &poll)) }
+    return (position, try kinds.endOfLines(text, position, end, &poll))
   }
 }
 
@@ -60,24 +62,25 @@ struct O200KPattern: SplitPattern {
   private let kinds = CharacterKinds.shared
 
   func match(
-    in text: UnsafePointer<UInt8>, start: Int, from position: Int, to end: Int
-  ) -> (start: Int, end: Int)? {
+    in text: UnsafePointer<UInt8>, start: Int, from position: Int, to end: Int, _ poll: inout TextPoll
+  ) throws(BertQAError) -> (start: Int, end: Int)? {
     let (kind, size) = kinds.kind(text, position, end)
     let next = position &+ size
     let isPrefix = kind.isDisjoint(with: [.letter, .number, .newline])
-    let word =
-      (isPrefix ? withSmallLetters(text, next, end) : nil) ?? withSmallLetters(text, position, end)
-      ?? (isPrefix ? capitals(text, next, end) : nil) ?? capitals(text, position, end)
+    var word = isPrefix ? try withSmallLetters(text, next, end, &poll) : nil
+    if word == nil { word = try withSmallLetters(text, position, end, &poll) }
+    if word == nil, isPrefix { word = try capitals(text, next, end, &poll) }
+    if word == nil { word = try capitals(text, position, end, &poll) }
     if let word { return (position, endWithContraction(text, word, end)) }
     if kind.contains(.number) { return (position, kinds.endOfNumber(text, position, end, limit: 3)) }
     if text[position] == 0x20, next < end {
       let (nextKind, nextSize) = kinds.kind(text, next, end)
       if nextKind.isEmpty {
-        return (position, kinds.endOfSymbols(text, next &+ nextSize, end, slashes: true))
+        return (position, try kinds.endOfSymbols(text, next &+ nextSize, end, slashes: true, &poll))
       }
     }
-    if kind.isEmpty { return (position, kinds.endOfSymbols(text, next, end, slashes: true)) }
-    return (position, kinds.endOfLines(text, position, end))
+    if kind.isEmpty { return (position, try kinds.endOfSymbols(text, next, end, slashes: true, &poll)) }
+    return (position, try kinds.endOfLines(text, position, end, &poll))
   }
 
   private func endWithContraction(_ text: UnsafePointer<UInt8>, _ position: Int, _ end: Int) -> Int {
@@ -86,39 +89,48 @@ struct O200KPattern: SplitPattern {
   }
 
   /// `[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+`: where it ends, or nil.
-  private func withSmallLetters(_ text: UnsafePointer<UInt8>, _ position: Int, _ end: Int) -> Int? {
+  private func withSmallLetters(
+    _ text: UnsafePointer<UInt8>, _ position: Int, _ end: Int, _ poll: inout TextPoll
+  ) throws(BertQAError) -> Int? {
     var position = position
     /// Behind the last character that may also be in the second part.
     var lastShared: Int?
     while position < end {
       let decoded = UTF8Codec.decode(text, at: position, end: end)
       let found = kinds.table[decoded.scalar]
-      if found.contains(.lower) { return endOfSmallLetters(text, position, end) }
+      if found.contains(.lower) { return try endOfSmallLetters(text, position, end, &poll) }
       guard !found.isDisjoint(with: [.letter, .mark]) else { break }
+      try poll.read(decoded.size)
       position &+= decoded.size
       if !found.contains(.upper) { lastShared = position }
     }
     return lastShared
   }
 
-  private func endOfSmallLetters(_ text: UnsafePointer<UInt8>, _ position: Int, _ end: Int) -> Int {
+  private func endOfSmallLetters(
+    _ text: UnsafePointer<UInt8>, _ position: Int, _ end: Int, _ poll: inout TextPoll
+  ) throws(BertQAError) -> Int {
     var position = position
     while position < end {
       let decoded = UTF8Codec.decode(text, at: position, end: end)
       let found = kinds.table[decoded.scalar]
       guard !found.isDisjoint(with: [.letter, .mark]), !found.contains(.upper) else { break }
+      try poll.read(decoded.size)
       position &+= decoded.size
     }
     return position
   }
 
   /// `[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+`, behind which nothing smaller follows: where it ends, or nil.
-  private func capitals(_ text: UnsafePointer<UInt8>, _ begin: Int, _ end: Int) -> Int? {
+  private func capitals(
+    _ text: UnsafePointer<UInt8>, _ begin: Int, _ end: Int, _ poll: inout TextPoll
+  ) throws(BertQAError) -> Int? {
     var position = begin
     while position < end {
       let decoded = UTF8Codec.decode(text, at: position, end: end)
       let found = kinds.table[decoded.scalar]
       guard !found.isDisjoint(with: [.letter, .mark]), !found.contains(.lower) else { break }
+      try poll.read(decoded.size)
       position &+= decoded.size
     }
     return position > begin ? position : nil
@@ -143,27 +155,31 @@ extension CharacterKinds {
   /// The rest of `[^\s\p{L}\p{N}]+[\r\n]*`, or with slashes in the second part.
   @inline(__always)
   fileprivate func endOfSymbols(
-    _ text: UnsafePointer<UInt8>, _ position: Int, _ end: Int, slashes: Bool
-  ) -> Int {
-    var position = endOfRun(text, position, end, [])
+    _ text: UnsafePointer<UInt8>, _ position: Int, _ end: Int, slashes: Bool, _ poll: inout TextPoll
+  ) throws(BertQAError) -> Int {
+    var position = try endOfRun(text, position, end, [], &poll)
     while position < end,
       text[position] == 0x0A || text[position] == 0x0D || slashes && text[position] == UInt8(ascii: "/")
     {
+      try poll.read(1)
       position &+= 1
     }
     return position
   }
 
   /// `\s*[\r\n]+|\s+(?!\S)|\s+` at a white space.
-  fileprivate func endOfLines(_ text: UnsafePointer<UInt8>, _ position: Int, _ end: Int) -> Int {
+  fileprivate func endOfLines(
+    _ text: UnsafePointer<UInt8>, _ position: Int, _ end: Int, _ poll: inout TextPoll
+  ) throws(BertQAError) -> Int {
     var next = position
     var lines = position
     while next < end {
       let (kind, size) = kind(text, next, end)
       guard kind.contains(.space) else { break }
+      try poll.read(size)
       next &+= size
       if kind.contains(.newline) { lines = next }
     }
-    return lines > position ? lines : endOfSpaces(text, position, end)
+    return lines > position ? lines : try endOfSpaces(text, position, end, &poll)
   }
 }

@@ -107,10 +107,12 @@ import Testing
   ) throws -> (order: [Int], scores: [SequenceScore]) {
     let bytes = texts.map { GuardedBuffer(Array($0.utf8), canary: 0) }
     let prefix = GuardedBuffer(Array(prefix.utf8), canary: 0)
-    return try context.rank(
-      bytes.map { UnsafeBufferPointer(start: $0.base, count: $0.count) },
-      after: UnsafeBufferPointer(start: prefix.base, count: prefix.count), state: state,
-      options: SequenceOptions(includesEnd: end))
+    return try withExtendedLifetime((bytes, prefix)) {
+      try context.rank(
+        bytes.map { UnsafeBufferPointer(start: $0.base, count: $0.count) },
+        after: UnsafeBufferPointer(start: prefix.base, count: prefix.count), state: state,
+        options: SequenceOptions(includesEnd: end))
+    }
   }
 
   /// Sentences of the play (public domain): what the model was trained on is likely to it.

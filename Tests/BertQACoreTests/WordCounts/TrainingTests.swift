@@ -222,7 +222,8 @@ import Testing
     let corpus = TrainingCorpus(count: 300, labelCount: 3)
     let stages = Stages()
     var options = TrainOptions()
-    options.progress = { stage, fraction in stages.add(stage, fraction) }
+    // The hook is asked every 10 ms, longer than a stage may take here.
+    options.progress = { stage, fraction in if stages.add(stage, fraction) { usleep(11_000) } }
     _ = try corpus.trainer(options).train(CallMonitor(CallOptions()))
     #expect(stages.names == ["cross-validation", "training"])
     #expect(stages.areInOrder)
@@ -296,13 +297,16 @@ import Testing
     var areInOrder = true
     private var last = 0.0
 
-    func add(_ stage: String, _ fraction: Double) {
-      if names.last != stage {
+    /// Whether the stage is a new one.
+    func add(_ stage: String, _ fraction: Double) -> Bool {
+      let isNew = names.last != stage
+      if isNew {
         names.append(stage)
         last = 0
       }
       areInOrder = areInOrder && (last...1).contains(fraction)
       last = fraction
+      return isNew
     }
   }
 

@@ -41,8 +41,9 @@ export SOURCE_DATE_EPOCH := $(SOURCE_DATE_EPOCH)
 # Where the tests leave what they skipped and why, a file for each runner.
 export BERTQA_SKIPPED = $(CURDIR)/.build/skipped
 
-.PHONY: all help demo check lint test test-swift test-c test-consumer test-python test-parity test-debian cross-arm64 test-arm64 topics-model manifests \
-  fuzz fuzz-replay sanitize $(sanitizers) faults kills linear million differential soak reproducible test-long \
+.PHONY: all help demo check lint test test-swift test-c test-consumer test-python test-python-long test-parity \
+  test-debian cross-arm64 test-arm64 topics-model manifests fuzz fuzz-replay sanitize faults kills linear million \
+  differential soak reproducible test-long \
   accuracy bench bench-quick bench-sequence setup install uninstall \
   sqlite tarball deb wheel static dist-binary test-packages dist sbom abi-baseline clean
 
@@ -72,7 +73,11 @@ lint: # what needs no build
 	$(PYTHON) Tests/layers.py
 	Scripts/manifests.sh --check
 
-test: setup all lint test-swift test-c test-consumer test-python ## set up what is needed, then run every test
+# Those that use one processor two at a time, then those that use all there are.
+test_parts := lint test-consumer test-c test-swift test-python
+test: setup all ## set up what is needed, then run test_parts
+	@$(MAKE) --no-print-directory -o all -j 2 --output-sync=target $(filter-out test-swift test-python,$(test_parts))
+	@$(MAKE) --no-print-directory -o all $(filter test-swift test-python,$(test_parts))
 	@Tests/skipped.sh
 
 setup: ## tools from Debian and a venv with pinned packages
@@ -81,20 +86,35 @@ setup: ## tools from Debian and a venv with pinned packages
 test-swift: all ## the core's tests
 	Tests/swift.sh
 
-test-c: all ## the kernels alone, and the ABI from C and C++
-	Tests/c/kernels.sh
+c_tests := c-abi c-kernels c-clients c-valgrind fuzz-replay
+.PHONY: $(c_tests)
+test-c: $(c_tests) ## the kernels alone, and the ABI from C and C++: make -j 2 test-c
+
+c-abi: all
 	BERTQA_PREFIX=$(stage) Tests/c/run.sh
+
+c-kernels:
+	Tests/c/kernels.sh
+
+c-clients: all
 	BERTQA_PREFIX=$(stage) Tests/abi/clients.sh
 	Tests/abi/signatures.sh
-	BERTQA_PREFIX=$(stage) Tests/fuzz/fuzz.sh replay
+
+c-valgrind: all
 	BERTQA_PREFIX=$(stage) Tests/c/valgrind.sh
 
 test-consumer: ## a Swift program that depends on a tagged version, debug and release
 	Tests/consumer/run.sh
 
+# Three at a time, as some wait more than they work.
 test-python: all sqlite ## the Python package, tool, README, packages and ABI, with live comparisons
-	BERTQA_PREFIX=$(stage) $(venv)/bin/python -m pytest -q -rs -n auto --maxprocesses=4 --dist=loadfile --no-loadscope-reorder \
+	BERTQA_PREFIX=$(stage) $(venv)/bin/python -m pytest -q -rs -n 3 --dist=loadfile --no-loadscope-reorder \
 	  Tests/python
+
+# The files that have more to do when asked for all cases (conftest.py).
+test-python-long: setup all ## the Python tests that make test runs in part: every case, a Spark cluster with a dying executor
+	BERTQA_PREFIX=$(stage) BERTQA_LONG=1 $(venv)/bin/python -m pytest -q -rs \
+	  $(shell grep -lE 'import .*(FEWER|LONG)|mark\.long' Tests/python/test_*.py)
 
 fuzz-replay: all ## every committed fuzz input through the library, without libFuzzer
 	BERTQA_PREFIX=$(stage) Tests/fuzz/fuzz.sh replay
@@ -104,6 +124,7 @@ fuzz: ## fuzz TARGET (default: all, one after the other) for TIME seconds each, 
 
 # The C tests (-c) and the Swift tests under AddressSanitizer with LeakSanitizer and UBSan, or under ThreadSanitizer.
 sanitizers := sanitize-c-address sanitize-c-thread sanitize-swift-address sanitize-swift-thread
+.PHONY: $(sanitizers)
 sanitize: $(sanitizers) ## the C and Swift tests under AddressSanitizer, LeakSanitizer, UBSan and ThreadSanitizer
 
 $(filter sanitize-c-%,$(sanitizers)): sanitize-c-%:
@@ -135,7 +156,7 @@ reproducible: ## two clean builds in different directories give the same bytes
 	Tests/reproducible.sh $(or $(wildcard $(venv)/bin/python),$(PYTHON))
 
 # The longest first. Fewer: make test-long long_parts="soak million" CALLS=8000
-long_parts := reproducible $(sanitizers) fuzz linear differential soak kills faults million fuzz-replay test-packages
+long_parts := reproducible $(sanitizers) test-python-long fuzz linear differential soak kills faults million fuzz-replay test-packages
 
 test-long: setup all ## the table of docs/testing.md, in an hour: long_parts, LANES (default: 2) at a time
 	Tests/long.sh $(MAKE) $(long_parts)

@@ -1,7 +1,7 @@
 """Byte-pair and other pipelines as Hugging Face's tokenizers trains and saves them, to compare ours with.
 
-The text is free: what the checkout has, and where there is a folder of data beside it, that too, which makes
-vocabularies of real size.
+The text is free: what the checkout has, and for all cases that of a folder of data beside it, where there is one,
+which makes vocabularies of real size.
 """
 
 import functools
@@ -21,7 +21,7 @@ from tokenizers import (
 )  # fmt: skip
 
 import text_cases
-from conftest import FIXTURES, ROOT
+from conftest import FIXTURES, LONG, ROOT
 
 CONTRACTIONS = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)"
 TAIL = r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
@@ -43,15 +43,15 @@ def corpus():
         texts += path.read_text(encoding="utf-8").split("\n\n")
     data = ROOT.parent / "shared" / "data"
     for name in "multilingual.jsonl", "topics_train.jsonl":
-        if (data / name).exists():
+        if LONG and (data / name).exists():
             texts += [json.loads(line)["text"] for line in open(data / name, encoding="utf-8")]
     return texts
 
 
 def paragraphs():
-    """Real text to compare on: the data beside the checkout where it is there, sentences else."""
+    """Real text to compare on: for all cases the data beside the checkout where it is there, sentences else."""
     path = ROOT.parent / "shared" / "data" / "multilingual.jsonl"
-    if not path.exists():
+    if not LONG or not path.exists():
         return text_cases.languages()
     return [json.loads(line)["text"] for line in open(path, encoding="utf-8")]
 

@@ -12,6 +12,9 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PREFIX = pathlib.Path(os.environ.get("BERTQA_PREFIX", ROOT / "build"))
 PACKAGE = ROOT / "examples" / "python"
 FIXTURES = ROOT / "Tests" / "BertQACoreTests" / "Fixtures"
+# `make test-python-long` runs the tests marked `long` and all cases of the others; `make test` one case of so many.
+LONG = os.environ.get("BERTQA_LONG") == "1"
+FEWER = 1 if LONG else 10
 
 # Also for the processes that tests start.
 os.environ["BERTQA_PREFIX"] = str(PREFIX)
@@ -45,9 +48,16 @@ def available_isas():
     return found
 
 
-def pytest_collection_modifyitems(items):
+def pytest_configure(config):
+    config.addinivalue_line("markers", "long: takes minutes; only with BERTQA_LONG=1, make test-python-long")
+
+
+def pytest_collection_modifyitems(config, items):
     """The longest files first, so that no process is left with one at the end."""
-    longest = ["test_tokenizer_kinds", "test_spark", "test_tokenizer_unigram", "test_sample", "test_tokenizer"]
+    if not LONG:
+        config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("long")])
+        items[:] = [item for item in items if not item.get_closest_marker("long")]
+    longest = ["test_spark", "test_tokenizer_kinds", "test_packages", "test_processes", "test_tarball"]
     items.sort(key=lambda item: longest.index(item.path.stem) if item.path.stem in longest else len(longest))
 
 

@@ -227,6 +227,7 @@ def test_workers_load_what_was_shipped(found):
 
 
 @needs_cluster
+@pytest.mark.long
 def test_an_executor_is_killed_and_a_task_is_copied(cluster, package, tmp_path, context):
     """With speculative execution, and with the wheel in --archives."""
     conf = {
@@ -259,6 +260,7 @@ def test_an_executor_is_killed_and_a_task_is_copied(cluster, package, tmp_path, 
 
 
 @needs_cluster
+@pytest.mark.long
 def test_documentation(cluster, package, tmp_path):
     """The commands in docs/scale.md, as they stand."""
     recipes = [block for block in blocks(ROOT / "docs" / "scale.md") if block.language == "sh"]

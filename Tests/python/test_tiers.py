@@ -13,6 +13,11 @@ def prerequisites(target):
     return set(found.split())
 
 
+def listed(variable):
+    [found] = re.findall(rf"^{variable} := (.*)$", MAKEFILE, re.M)
+    return set(found.replace("$(sanitizers)", "sanitize").split())
+
+
 def documented(target):
     """The targets in the last column of the tier's row."""
     [row] = re.findall(rf"^\| `make {target}` \|.*\| (.*) \|$", TESTING, re.M)
@@ -21,11 +26,9 @@ def documented(target):
 
 def test_each_tier_runs_what_is_documented():
     assert documented("check") == prerequisites("check") == {"lint"}
-    assert documented("test") == prerequisites("test") - {"setup", "all"}
-    [parts] = re.findall(r"^long_parts := (.*)$", MAKEFILE, re.M)
-    parts = set(parts.replace("$(sanitizers)", "sanitize").split())
-    assert documented("test-long") == parts
-    assert all(prerequisites(part) <= {"setup", "all"} for part in parts - {"sanitize"})
+    assert documented("test") == listed("test_parts")
+    assert documented("test-long") == listed("long_parts")
+    assert all(prerequisites(part) <= {"setup", "all"} for part in listed("long_parts") - {"sanitize"})
     for target in ("test", "test-long"):
         rows = TESTING.partition(f"| of `make {target}` |")[2].partition("\n\n")[0]
         described = set(re.findall(r"^\| `make ([a-z-]+)", rows, re.M))

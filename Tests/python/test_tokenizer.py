@@ -11,12 +11,12 @@ from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizer
 
 import bertqa
 import text_cases
-from conftest import FIXTURES, PREFIX
+from conftest import FEWER, FIXTURES, PREFIX
 
 DEFAULT_VOCABULARY = PREFIX / "share" / "bertqa" / "models" / "qa-minilm-l6" / "vocab.txt"
 WIDE_VOCABULARY = FIXTURES / "tokenizer" / "vocab.txt"
 CONFIGURATIONS = list(itertools.product((True, False), (None, True, False), (True, False)))
-STRINGS, BYTES = 8000, 3000  # per configuration
+STRINGS, BYTES = 8000 // FEWER, 3000 // FEWER  # per configuration
 
 
 class Pair:
@@ -62,9 +62,9 @@ def test_versions():
 
 @pytest.mark.parametrize("number", range(len(CONFIGURATIONS)), ids=lambda n: str(CONFIGURATIONS[n]))
 def test_configuration(tmp_path, number):
-    """Structured and random texts, 132,000 of them random over all configurations."""
+    """Structured and random texts; when all cases are run, 132,000 of them random over all configurations."""
     pair = Pair(tmp_path, WIDE_VOCABULARY, *CONFIGURATIONS[number])
-    edges = random.Random(number).sample(list(text_cases.edge_cases()), 1000)
+    edges = random.Random(number).sample(list(text_cases.edge_cases()), 1000 // FEWER)
     assert pair.ours.info.is_lowercase is CONFIGURATIONS[number][0]
     for special in False, True:
         seed = 1000 + 2 * number + special
@@ -72,7 +72,11 @@ def test_configuration(tmp_path, number):
         compared = pair.compare(text_cases.random_strings(seed, STRINGS // 2), special)
         compared += pair.compare(text_cases.random_bytes(seed, BYTES // 2), special)
         assert compared == (STRINGS + BYTES) // 2
-    assert STRINGS * len(CONFIGURATIONS) >= 20000
+
+
+@pytest.mark.long
+def test_cases_are_many():
+    assert (STRINGS + BYTES) * len(CONFIGURATIONS) >= 100_000
 
 
 @pytest.mark.parametrize("special", [False, True])
@@ -80,14 +84,16 @@ def test_default_model(tmp_path, special):
     pair = Pair(tmp_path, DEFAULT_VOCABULARY, True, None, True)
     pair.compare(text_cases.languages(), special)
     pair.compare(text_cases.edge_cases(), special)
-    pair.compare(text_cases.random_strings(special, 2000), special)
+    pair.compare(text_cases.random_strings(special, 2000 // FEWER), special)
 
 
 @pytest.mark.parametrize(
-    "configuration, step", [((True, None, True), 1), ((False, None, True), 5), ((False, True, False), 5)]
+    "configuration, step",
+    [((True, None, True), FEWER), ((False, None, True), 5 * FEWER), ((False, True, False), 5 * FEWER)],
 )
 def test_code_points(tmp_path, configuration, step):
-    """Code points, all or every fifth of `CODE_POINTS`, within and before a word, and before a mark; 500 to a text."""
+    """Code points within and before a word, and before a mark; 500 to a text. Of all cases, all or every fifth of
+    `CODE_POINTS`."""
     pair = Pair(tmp_path, DEFAULT_VOCABULARY, *configuration)
     cases = text_cases.code_points("s{0}s {0}e {0}\u0301", step=step)
     texts = []

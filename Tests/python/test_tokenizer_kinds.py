@@ -1,7 +1,6 @@
 """Ids, pieces and offsets of tokenizers other than BERT's against the Rust library, live: no difference."""
 
 import json
-import os
 import random
 
 import byte_pair
@@ -11,9 +10,9 @@ from tokenizers import Regex, Tokenizer, models, pre_tokenizers
 
 import bertqa
 import text_cases
+from conftest import FEWER
 
-# Of each kind; over all kinds more than 100,000.
-STRINGS, BYTES = (int(count) for count in os.environ.get("BERTQA_TOKENIZER_CASES", "6000,4000").split(","))
+STRINGS, BYTES = 6000 // FEWER, 4000 // FEWER  # of each kind
 WORDS = ["<s>", "</s>", "<mask>", " <mask> ", "<pad>", "<unk>", "it's", "WE'LL", "'S", "'\u017f", "12345", "\r\n \n", "  ",
          "   x", "[CLS]", "camelCaseWord", "ǅungla", "ªb", "Aª", "\u0301A", "New York", "ing", "// /\n/"]  # fmt: skip
 
@@ -57,7 +56,7 @@ def test_kind(kind, tmp_path):
     edges = list(text_cases.edge_cases())
     for special in False, True:
         seed = 2 * list(byte_pair.KINDS).index(kind) + special
-        pair.compare(text_cases.languages() + WORDS + random.Random(seed).sample(edges, 1500), special)
+        pair.compare(text_cases.languages() + WORDS + random.Random(seed).sample(edges, 1500 // FEWER), special)
         pair.compare(text_cases.fuzzed(), special)
         compared = pair.compare(mixed(seed, STRINGS // 2), special)
         compared += pair.compare(text_cases.random_bytes(seed, BYTES // 2), special)
@@ -65,6 +64,7 @@ def test_kind(kind, tmp_path):
     pair.compare(byte_pair.paragraphs(), False)
 
 
+@pytest.mark.long
 def test_cases_are_many():
     assert (STRINGS + BYTES) * len(byte_pair.KINDS) >= 100_000
     assert tokenizers.__version__ == "0.23.3"
@@ -72,9 +72,10 @@ def test_cases_are_many():
 
 @pytest.mark.parametrize("kind", ["roberta", "llama3", "o200k", "clip", "continuing"])
 def test_code_points(kind, tmp_path):
-    """Code points, all or every third of `CODE_POINTS`, beside letters, digits, spaces and punctuation."""
+    """Code points beside letters, digits, spaces and punctuation. Of all cases, all or every third of `CODE_POINTS`."""
     pair = Pair(byte_pair.KINDS[kind](), tmp_path)
-    cases = list(text_cases.code_points("a{0}B {0}1'{0}.{0} {0}{0}\n", step=1 if kind == "roberta" else 3))
+    step = FEWER * (1 if kind == "roberta" else 3)
+    cases = list(text_cases.code_points("a{0}B {0}1'{0}.{0} {0}{0}\n", step=step))
     pair.compare(["".join(cases[index : index + 300]) for index in range(0, len(cases), 300)], False)
 
 

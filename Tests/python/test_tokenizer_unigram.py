@@ -3,7 +3,6 @@
 import base64
 import itertools
 import json
-import os
 import random
 import struct
 import unicodedata
@@ -15,9 +14,9 @@ from tokenizers import Tokenizer, models, normalizers
 
 import bertqa
 import text_cases
+from conftest import FEWER
 
-# Of each kind; over all kinds more than 100,000.
-STRINGS, BYTES = (int(count) for count in os.environ.get("BERTQA_TOKENIZER_CASES", "5000,3000").split(","))
+STRINGS, BYTES = 5000 // FEWER, 3000 // FEWER  # of each kind
 WORDS = [
     "<s>", "</s>", "<mask>", " <mask>", "<unk>", "x<unk>y", "[CLS]", "[SEP]a", "(r)", "<user>", "``a''", "  a  b ",
     "▁x", " ▁ ", "x▁▁y", "\r\n\u0301", "a\r\u0301", "ﬁ\u0301n", "½\x01a", "\x01abc", "\x01\x02 ﬁ", "\u0e33a",
@@ -68,7 +67,7 @@ def test_kind(kind, tmp_path):
     edges = [text for text in text_cases.edge_cases() if len(text) < 2000]
     for special in False, True:
         seed = 500 + 2 * list(unigram.KINDS).index(kind) + special
-        pair.compare(text_cases.languages() + WORDS + random.Random(seed).sample(edges, 300), special)
+        pair.compare(text_cases.languages() + WORDS + random.Random(seed).sample(edges, 300 // FEWER), special)
         pair.compare(text_cases.fuzzed(), special)
         compared = pair.compare(mixed(seed, STRINGS // 2), special)
         compared += pair.compare(text_cases.random_bytes(seed, BYTES // 2), special)
@@ -76,15 +75,16 @@ def test_kind(kind, tmp_path):
     pair.compare(byte_pair.paragraphs()[::7], False)
 
 
+@pytest.mark.long
 def test_cases_are_many():
     assert (STRINGS + BYTES) * len(unigram.KINDS) >= 100_000
 
 
 @pytest.mark.parametrize("kind", ["xlm-roberta", "albert"])
 def test_code_points(kind, tmp_path):
-    """Each code point (every seventh) beside letters, spaces and marks."""
+    """Code points beside letters, spaces and marks. Of all cases, every seventh of `CODE_POINTS`."""
     pair = Pair(unigram.KINDS[kind](), tmp_path)
-    cases = list(text_cases.code_points("a{0}b {0} e{0}\u0301 {0}", step=7))
+    cases = list(text_cases.code_points("a{0}b {0} e{0}\u0301 {0}", step=7 * FEWER))
     pair.compare(["".join(cases[index : index + 300]) for index in range(0, len(cases), 300)], False)
 
 
@@ -116,7 +116,7 @@ def test_grapheme_clusters(tmp_path):
         "\uac00{}",
         "🇩{}\u0301",
     ]
-    cases = text_cases.code_points(*contexts, step=29)
+    cases = text_cases.code_points(*contexts, step=29 * FEWER)
     while batch := list(itertools.islice(cases, 2000)):
         pair.compare(["b\n".join(batch[index : index + 9]) for index in range(0, len(batch), 9)], False)
 

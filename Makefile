@@ -58,14 +58,7 @@ help: ## list the targets
 demo: all ## answer Apple's example, then questions about a document of several pages
 	@Scripts/demo.sh build/bin/bertqa
 
-# Suites of seconds each in a debug build; the others take as long together.
-slow_suites := EmbeddingConfiguration Encoder EncoderProcess Generation Labeler Likelihood LoadedModel \
-  LoadingFuzz Precision Quantizer SequenceStep TextClassifier TextEmbedder Training WordCount WordPieceTokenizer
-empty :=
-slow_tests = \.($(subst $(empty) $(empty),|,$(strip $(slow_suites))))Tests/
-
-check: lint ## format, floors and the quick unit tests: under a minute when the tests are built
-	Tests/swift.sh --skip '$(slow_tests)'
+check: lint test-swift ## format, floors, the core's tests: under a minute when they are built
 
 lint: # what needs no build
 	$(SWIFT) format lint --strict --parallel --recursive Sources Tests Package.swift
@@ -83,7 +76,7 @@ test: setup all ## set up what is needed, then run test_parts
 setup: ## tools from Debian and a venv with pinned packages
 	@Scripts/setup-tests.sh $(venv) $(PYTHON)
 
-test-swift: all ## the core's tests
+test-swift: ## the core's tests
 	Tests/swift.sh
 
 c_tests := c-abi c-kernels c-clients c-valgrind fuzz-replay

@@ -25,7 +25,7 @@ def documented(target):
 
 
 def test_each_tier_runs_what_is_documented():
-    assert documented("check") == prerequisites("check") == {"lint"}
+    assert documented("check") == prerequisites("check") == {"lint", "test-swift"}
     assert documented("test") == listed("test_parts")
     assert documented("test-long") == listed("long_parts")
     assert all(prerequisites(part) <= {"setup", "all"} for part in listed("long_parts") - {"sanitize"})

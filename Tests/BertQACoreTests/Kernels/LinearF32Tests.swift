@@ -62,9 +62,9 @@ func linearIsTheSameInAnyBatch(isa: Int32, epilogue: Int32) throws {
   let residual = random.floats(outs)
   var seen: [Float]?
   for blocks in [1, 2, 3, 8, 90] {
+    var x = random.floats(blocks * inputs * 16)
+    var y = random.floats(blocks * outs * 16)
     for at in [0, blocks * 16 - 1, Int.random(in: 0..<blocks * 16, using: &random)] {
-      var x = random.floats(blocks * inputs * 16)
-      var y = random.floats(blocks * outs * 16)
       for k in 0..<inputs { x[ReferenceKernels.index(at, k, of: inputs)] = token[k] }
       for o in 0..<outs { y[ReferenceKernels.index(at, o, of: outs)] = residual[o] }
       let all = try linear(

@@ -56,11 +56,10 @@ private func activate(_ isa: Int32, _ x: [Float], _ epilogue: Int32) throws -> [
   let y = GuardedBuffer([Float](repeating: 7, count: x.count * 16))
   table.linear_f32(zeros, x, zeros, 1, 1, x.count, epilogue, y.base, x.count * 16)
   #expect(y.isIntact)
-  let lanes = y.elements
-  for o in x.indices {
-    #expect(Set(lanes[o * 16..<o * 16 + 16].map(\.bitPattern)).count == 1, "a lane of f(\(x[o]))")
-  }
-  return x.indices.map { lanes[$0 * 16] }
+  // Each lane is the one before it.
+  let unlike = x.indices.first { memcmp(y.base + $0 * 16, y.base + $0 * 16 + 1, 15 * 4) != 0 }
+  #expect(unlike == nil, "a lane of f(\(x[unlike ?? 0]))")
+  return x.indices.map { y.base[$0 * 16] }
 }
 
 @Test(arguments: instructionSets)

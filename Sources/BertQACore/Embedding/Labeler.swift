@@ -27,10 +27,9 @@ public final class Labeler: Sendable {
       throw BertQAError(
         .invalidArgument, argument: "examples", "is empty; give each label one example at least")
     }
-    // By bytes: String compares canonically equivalent texts as equal.
-    var ids: [[UInt8]: Int] = [:]
+    var ids: [LabelBytes: Int] = [:]
     // At once: to grow is to hash them all again.
-    try Memory.require(2 * examples.count, of: ([UInt8], Int).self)
+    try Memory.require(2 * examples.count, of: (LabelBytes, Int).self)
     ids.reserveCapacity(examples.count)
     var labels: [String] = []
     let monitor = CallMonitor(options.embed.call)
@@ -40,13 +39,12 @@ public final class Labeler: Sendable {
         try monitor.check()
         try Memory.requireReserve()
       }
-      try Memory.require(example.label.utf8.count)
-      let label = Array(example.label.utf8)
-      guard !label.isEmpty, !label.contains(0) else {
+      guard !example.label.isEmpty, !example.label.utf8.contains(0) else {
         throw BertQAError(
-          .invalidArgument, argument: "label", label.isEmpty ? "is empty" : "contains a NUL"
+          .invalidArgument, argument: "label", example.label.isEmpty ? "is empty" : "contains a NUL"
         ).of(item: index, in: "examples")
       }
+      let label = LabelBytes(label: example.label)
       let id = ids[label] ?? labels.count
       if id == labels.count {
         ids[label] = id
@@ -167,4 +165,15 @@ public struct LabelerOptions: Sendable {
   public var embed = EmbedOptions()
 
   public init() {}
+}
+
+/// A label whose bytes count: String compares canonically equivalent texts as equal.
+private struct LabelBytes: Hashable {
+  let label: String
+
+  static func == (a: Self, b: Self) -> Bool { a.label.utf8.elementsEqual(b.label.utf8) }
+
+  func hash(into hasher: inout Hasher) {
+    for byte in label.utf8 { hasher.combine(byte) }
+  }
 }

@@ -238,6 +238,25 @@ def test_a_new_question_ends_the_one_before():
     assert outcome == ["cancelled"] and tasks._running == {}
 
 
+def test_an_older_request_that_comes_late_ends_none():
+    """Each request has a thread of its own, which may be late."""
+    tasks, newer = Tasks([], {}), []
+    request = {"page": "a", "text": FOX, "question": WHO}
+
+    class Late:
+        def answer(self, question, cancel, **options):
+            with pytest.raises(bertqa.Cancelled):
+                tasks.run("answer", {**request, "number": 6})
+            newer.append(cancel())
+            return bertqa.Context().answer(question, FOX, cancel=cancel)
+
+    tasks._prepared[FOX] = Late()
+    assert tasks.run("answer", {**request, "number": 7})["answers"]
+    assert newer == [False] and tasks._running == {}
+    with pytest.raises(bertqa.InvalidArgument):
+        tasks.run("answer", {**request, "number": "8"})
+
+
 def test_one_context_and_few_documents_are_kept(server):
     tasks = Tasks([], {})
     contexts = [tasks.context("answer") for _ in range(2)]

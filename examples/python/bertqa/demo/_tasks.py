@@ -8,7 +8,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from .._answer import Document
 from .._context import Context
-from .._errors import BertQAError, InvalidArgument
+from .._errors import BertQAError, Cancelled, InvalidArgument
 from .._results import Answer
 
 Request = Mapping[str, Any]
@@ -34,30 +34,38 @@ class Tasks:
         self._models = models
         self._contexts: Dict[str, Context] = {}
         self._prepared: "collections.OrderedDict[str, Document[str]]" = collections.OrderedDict()
-        self._running: Dict[Tuple[str, str], threading.Event] = {}
+        #: By page and name: the request's number and what ends it.
+        self._running: Dict[Tuple[str, str], Tuple[int, threading.Event]] = {}
         # _loading is held while a model loads; _lock for a moment.
         self._loading, self._lock = threading.Lock(), threading.Lock()
 
     def run(self, name: str, request: Request) -> Any:
-        """The answer to one request. A new one ends the one before of the same page and name."""
+        """The answer to one request. A new one ends the one before of the same page and name.
+
+        The page numbers its requests, as threads may come to them in another order.
+        """
         task: Callable[[Request, Callable[[], bool]], Any] = getattr(self, f"_{name}")
-        key, ours = (_string(request, "page")[:64], name), threading.Event()
+        key, number, ours = (_string(request, "page")[:64], name), request.get("number", 0), threading.Event()
+        if not isinstance(number, int):
+            raise InvalidArgument("number must be an integer")
         with self._lock:
             before = self._running.get(key)
-            self._running[key] = ours
+            if before is not None and before[0] > number:
+                raise Cancelled("a newer request is being answered")
+            self._running[key] = number, ours
         if before is not None:
-            before.set()
+            before[1].set()
         try:
             return task(request, ours.is_set)
         finally:
             with self._lock:
-                if self._running.get(key) is ours:
+                if self._running.get(key) == (number, ours):
                     del self._running[key]
 
     def cancel_all(self) -> None:
         """Ends every call that is under way."""
         with self._lock:
-            for event in self._running.values():
+            for _, event in self._running.values():
                 event.set()
 
     def context(self, task: str) -> Context:

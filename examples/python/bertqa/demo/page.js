@@ -8,6 +8,8 @@ const page = Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => pa
 // ---- Asking the server
 
 const running = {};
+/** Of requests so far. */
+let count = 0;
 
 /** Says what went wrong with something, or that nothing did; what went wrong with something else stays. */
 function tell(what, message = "") {
@@ -25,7 +27,7 @@ async function ask(name, request = {}) {
     const response = await fetch(name, {
       method: "POST",
       headers: { "Content-Type": "application/json", "X-Bertqa-Token": token },
-      body: JSON.stringify({ page, ...request }),
+      body: JSON.stringify({ page, number: ++count, ...request }),
       signal: ours.signal,
     });
     const value = await response.json();

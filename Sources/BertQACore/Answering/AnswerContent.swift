@@ -5,12 +5,9 @@ enum AnswerContent {
     in range: TextRange, of text: UnsafeBufferPointer<UInt8>, _ monitor: CallMonitor
   ) throws(BertQAError) -> Bool {
     var position = range.start
-    var nextCheck = position + CallPoll.textInterval
+    var poll = TextPoll(monitor, from: position)
     while position < range.end {
-      if position >= nextCheck {
-        try monitor.check()
-        nextCheck = position + CallPoll.textInterval
-      }
+      try poll.reach(position)
       let unit = UTF8Codec.decode(text, at: position)
       if isContent(unit) { return true }
       position += unit.size

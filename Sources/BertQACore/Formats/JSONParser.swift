@@ -19,9 +19,8 @@ package struct JSONParser {
   private let bytes: UnsafeBufferPointer<UInt8>
   private let file: String
   private let limits: Limits
-  private let monitor: CallMonitor?
+  private var poll: TextPoll
   private var position = 0
-  private var nextCheck = 0
   private var valueCount = 0
 
   private init(
@@ -30,7 +29,7 @@ package struct JSONParser {
     self.bytes = bytes
     self.file = file
     self.limits = limits
-    self.monitor = monitor
+    poll = TextPoll(monitor)
   }
 
   /// The value that `bytes` spell; `file` is named in errors.
@@ -53,12 +52,6 @@ package struct JSONParser {
 
   static func parse(_ file: ModelFile, _ monitor: CallMonitor?) throws(BertQAError) -> JSON {
     try file.withBytes { bytes throws(BertQAError) in try parse(bytes, file: file.path, monitor) }
-  }
-
-  private mutating func askNowAndThen() throws(BertQAError) {
-    guard position >= nextCheck else { return }
-    try monitor?.check()
-    nextCheck = position &+ CallPoll.textInterval
   }
 
   private func error(_ what: String, at offset: Int? = nil) -> BertQAError {
@@ -87,7 +80,7 @@ package struct JSONParser {
 
   private mutating func value(depth: Int) throws(BertQAError) -> JSON {
     valueCount &+= 1
-    try askNowAndThen()
+    try poll.reach(position)
     guard valueCount <= limits.values else { throw error("more than \(limits.values) values") }
     skipSpace()
     switch next {
@@ -154,7 +147,7 @@ extension JSONParser {
     }
     var text = Array(bytes[runStart..<position])
     while next == UInt8(ascii: "\\") {
-      try askNowAndThen()
+      try poll.reach(position)
       try escape(into: &text)
       let runStart = position
       skipPlainText()

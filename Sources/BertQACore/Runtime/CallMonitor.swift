@@ -107,24 +107,35 @@ package struct CallPoll {
   }
 }
 
-/// How a call that reads a text from left to right, and part of it again, asks whether to go on.
+/// How a loop over a text asks whether to go on.
 struct TextPoll {
   private let monitor: CallMonitor?
-  /// Bytes that may be read before the next question.
-  private var bytesLeft = CallPoll.textInterval
+  /// The byte of the text at which it asks next.
+  private(set) var next: Int
+  private var position: Int
 
-  init(_ monitor: CallMonitor?) { self.monitor = monitor }
+  init(_ monitor: CallMonitor?, from position: Int = 0) {
+    self.monitor = monitor
+    self.position = position
+    next = position &+ CallPoll.textInterval
+  }
 
-  /// Counts bytes that have been read.
+  /// For a loop that goes from left to right and is at `position` now.
+  @inline(__always)
+  mutating func reach(_ position: Int) throws(BertQAError) {
+    if position >= next { try ask(at: position) }
+  }
+
+  /// For a loop that has read so many bytes, wherever they are.
   @inline(__always)
   mutating func read(_ count: Int) throws(BertQAError) {
-    bytesLeft &-= count
-    if bytesLeft < 0 { try ask() }
+    position &+= count
+    try reach(position)
   }
 
   @inline(never)
-  private mutating func ask() throws(BertQAError) {
-    bytesLeft = CallPoll.textInterval
+  private mutating func ask(at position: Int) throws(BertQAError) {
+    next = position &+ CallPoll.textInterval
     try monitor?.check()
   }
 }

@@ -23,12 +23,9 @@ struct PatternFinder {
 
   mutating func run() throws(BertQAError) {
     var position = 0
-    var nextCheck = CallPoll.textInterval
+    var poll = TextPoll(monitor)
     while position < text.count {
-      if position >= nextCheck {
-        try monitor.check()
-        nextCheck = position + CallPoll.textInterval
-      }
+      try poll.reach(position)
       position = try next(position)
     }
   }

@@ -108,14 +108,11 @@ extension CharacterPieces.Lookup {
   ) throws(BertQAError) -> Int {
     var count = 0
     var position = 0
-    var nextCheck = CallPoll.textInterval
+    var poll = TextPoll(monitor)
     // Of the character at `position` and what precedes it.
     var isCrossedBefore = false
     while position < size {
-      if position >= nextCheck {
-        try monitor?.check()
-        nextCheck = position &+ CallPoll.textInterval
-      }
+      try poll.reach(position)
       let decoded = UTF8Codec.decode(word, at: position, end: size)
       let next = position &+ decoded.size
       let isCrossedBehind = next < size && isCrossed(word[next &- 1], word[next])

@@ -157,12 +157,9 @@ extension WordEncoder {
     try removeAll(roomFor: size)
     var unknown = UnknownRun()
     var position = 0
-    var nextCheck = CallPoll.textInterval
+    var poll = TextPoll(monitor)
     while position < size {
-      if position >= nextCheck {
-        try monitor?.check()
-        nextCheck += CallPoll.textInterval
-      }
+      try poll.reach(position)
       let decoded = UTF8Codec.decode(word, at: position, end: size)
       let id = model.symbols.characters[decoded.scalar]
       if id >= 0 {
@@ -185,12 +182,9 @@ extension WordEncoder {
     var unknown = UnknownRun()
     var position = 0
     var symbol: [UInt8] = []
-    var nextCheck = CallPoll.textInterval
+    var poll = TextPoll(monitor)
     while position < size {
-      if position >= nextCheck {
-        try monitor?.check()
-        nextCheck += CallPoll.textInterval
-      }
+      try poll.reach(position)
       let decoded = UTF8Codec.decode(word, at: position, end: size)
       let bytes = UnsafeBufferPointer(start: word + position, count: decoded.size)
       symbol.removeAll(keepingCapacity: true)

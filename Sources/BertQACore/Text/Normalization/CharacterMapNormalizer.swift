@@ -71,12 +71,9 @@ struct CharacterMapNormalizer: Normalizer {
   ) throws(BertQAError) {
     var writer = CharacterMapWriter(map)
     var position = 0
-    var nextCheck = CallPoll.textInterval
+    var poll = TextPoll(monitor)
     while position < text.count {
-      if position >= nextCheck {
-        try monitor?.check()
-        nextCheck = position + CallPoll.textInterval
-      }
+      try poll.reach(position)
       if !writer.isDisplaced {
         let end = plainEnd(text, from: position)
         if end > position {

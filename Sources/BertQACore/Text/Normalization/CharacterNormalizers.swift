@@ -19,7 +19,7 @@ extension CharacterNormalizer {
   ) throws(BertQAError) {
     // text[copied ..< position] stays.
     var (copied, position) = (0, 0)
-    var nextCheck = CallPoll.textInterval
+    var poll = TextPoll(monitor)
     while position < text.count {
       let decoded = UTF8Codec.decode(text.base, at: position, end: text.count)
       let new = replacement(of: decoded.scalar)
@@ -29,10 +29,7 @@ extension CharacterNormalizer {
         copied = position + decoded.size
       }
       position += decoded.size
-      if position >= nextCheck {
-        try monitor?.check()
-        nextCheck = position + CallPoll.textInterval
-      }
+      try poll.reach(position)
     }
     if position > copied { try target.append(copying: text, copied..<position, monitor) }
     try target.seal()

@@ -28,13 +28,10 @@ struct FormNormalizer: Normalizer {
     var run = NormalizationRun(form: form)
     // text[copied ..< starter] is to be copied; what begins at `starter` may compose with what follows.
     var (copied, starter, position) = (0, 0, 0)
-    var nextCheck = CallPoll.textInterval
+    var poll = TextPoll(monitor)
     while position < text.count {
-      if position >= nextCheck {
-        try monitor?.check()
-        nextCheck = position + CallPoll.textInterval
-      }
-      let limit = min(text.count, nextCheck)
+      try poll.reach(position)
+      let limit = min(text.count, poll.next)
       let stable = characters.stableEnd(text.base, from: position, to: limit)
       if stable.end > position { (starter, position) = stable }
       if position >= limit { continue }

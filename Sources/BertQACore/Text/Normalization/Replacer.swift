@@ -16,7 +16,7 @@ struct Replacer: Normalizer {
     _ text: borrowing NormalizedText, into target: inout NormalizedText, _ monitor: CallMonitor?
   ) throws(BertQAError) {
     var position = 0
-    var nextCheck = CallPoll.textInterval
+    var poll = TextPoll(monitor)
     while let match = try pattern.firstMatch(text, from: position, monitor) {
       if match.lowerBound > position {
         try target.append(copying: text, position..<match.lowerBound, monitor)
@@ -26,10 +26,7 @@ struct Replacer: Normalizer {
       for scalar in content { try target.append(scalar: scalar, from: source) }
       position = match.upperBound
       // Matches that follow each other leave nothing to look through.
-      if position >= nextCheck {
-        try monitor?.check()
-        nextCheck = position + CallPoll.textInterval
-      }
+      try poll.reach(position)
     }
     if position < text.count { try target.append(copying: text, position..<text.count, monitor) }
     try target.seal()

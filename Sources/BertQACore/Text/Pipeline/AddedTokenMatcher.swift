@@ -83,12 +83,9 @@ struct AddedTokenMatcher: Sendable {
     _ monitor: CallMonitor?
   ) throws(BertQAError) -> Match? {
     guard let base = text.baseAddress else { return nil }
-    var nextPoll = position + CallPoll.textInterval
+    var poll = TextPoll(monitor, from: position)
     while position < text.count {
-      if position >= nextPoll {
-        try monitor?.check()
-        nextPoll = position + CallPoll.textInterval
-      }
+      try poll.reach(position)
       guard isFirstByte[Int(base[position])], let found = longest(in: text, at: position) else {
         position += 1
         continue

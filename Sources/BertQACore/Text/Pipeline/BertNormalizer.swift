@@ -22,12 +22,9 @@ struct BertNormalizer: Normalizer {
   ) throws(BertQAError) {
     let base = UnsafePointer(text.base)
     var position = 0
-    var nextPoll = CallPoll.textInterval
+    var poll = TextPoll(monitor)
     while position < text.count {
-      if position >= nextPoll {
-        try monitor?.check()
-        nextPoll = position &+ CallPoll.textInterval
-      }
+      try poll.reach(position)
       let decoded = UTF8Codec.decode(base, at: position, end: text.count)
       let source = text.sources[position]
       let scalar = table.scalar(decoded.scalar)

@@ -7,7 +7,7 @@ struct Lowercase: Normalizer {
   ) throws(BertQAError) {
     let data = UnicodeData.shared
     var position = 0
-    var nextPoll = CallPoll.textInterval
+    var poll = TextPoll(monitor)
     while position < text.count {
       let decoded = UTF8Codec.decode(text.base, at: position, end: text.count)
       let source = text.sources[position]
@@ -15,10 +15,7 @@ struct Lowercase: Normalizer {
       // The only character whose lower case is two.
       if decoded.scalar == 0x130 { try target.append(scalar: 0x307, from: source) }
       position &+= decoded.size
-      if position >= nextPoll {
-        try monitor?.check()
-        nextPoll = position &+ CallPoll.textInterval
-      }
+      try poll.reach(position)
     }
     try target.seal()
   }
@@ -32,7 +29,7 @@ struct StripAccents: Normalizer {
     _ text: borrowing NormalizedText, into target: inout NormalizedText, _ monitor: CallMonitor?
   ) throws(BertQAError) {
     var position = 0
-    var nextPoll = CallPoll.textInterval
+    var poll = TextPoll(monitor)
     while position < text.count {
       let decoded = UTF8Codec.decode(text.base, at: position, end: text.count)
       let next = position &+ decoded.size
@@ -40,10 +37,7 @@ struct StripAccents: Normalizer {
         try target.append(copying: text, position..<next, monitor)
       }
       position = next
-      if position >= nextPoll {
-        try monitor?.check()
-        nextPoll = position &+ CallPoll.textInterval
-      }
+      try poll.reach(position)
     }
     try target.seal()
   }

@@ -22,12 +22,9 @@ struct SentenceFinder {
     var end = upperLimit(of: range)
     var position = start
     let limit = end
-    var nextPoll = position + CallPoll.textInterval
+    var poll = TextPoll(monitor, from: position)
     while position < limit {
-      if position >= nextPoll {
-        try monitor?.check()
-        nextPoll = position + CallPoll.textInterval
-      }
+      try poll.reach(position)
       let boundary: Int
       switch sentenceEnd(at: position, limit: limit) {
       case .end(let end): boundary = end

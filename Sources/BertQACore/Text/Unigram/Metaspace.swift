@@ -36,14 +36,11 @@ struct Metaspace: PreTokenizer {
     try words.text.writeSources(monitor)
     words.newText.removeAll(begin: words.text.begin)
     words.newRanges.truncate(to: 0)
-    var nextCheck = CallPoll.textInterval
+    var poll = TextPoll(monitor)
     for index in 0..<words.ranges.count {
       let range = words.ranges[index]
       try append(&words, Int(range.start)..<Int(range.end), monitor)
-      if Int(range.end) >= nextCheck {
-        try monitor?.check()
-        nextCheck = Int(range.end) + CallPoll.textInterval
-      }
+      try poll.reach(Int(range.end))
     }
     try words.newText.seal()
     words.takeNewText()
@@ -110,16 +107,13 @@ struct Metaspace: PreTokenizer {
   private func cutAtSpaces(_ words: inout Words, _ monitor: CallMonitor?) throws(BertQAError) -> Bool {
     let text = UnsafePointer(words.text.base)
     words.newRanges.truncate(to: 0)
-    var nextCheck = CallPoll.textInterval
+    var poll = TextPoll(monitor)
     for index in 0..<words.ranges.count {
       var begin = Int(words.ranges[index].start)
       let end = Int(words.ranges[index].end)
       var position = text[begin] == 0x20 ? begin &+ 1 : begin
       while true {
-        if position >= nextCheck {
-          try monitor?.check()
-          nextCheck = position + CallPoll.textInterval
-        }
+        try poll.reach(position)
         position = plainEnd(text, position..<end)
         if position == end { break }
         if text[position] == 0x20 {

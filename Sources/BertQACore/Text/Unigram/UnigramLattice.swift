@@ -59,12 +59,9 @@ struct UnigramLattice: ~Copyable {
     }
 
     var start = 0
-    var nextCheck = CallPoll.textInterval
+    var poll = TextPoll(monitor)
     while start < count {
-      if start >= nextCheck {
-        try monitor?.check()
-        nextCheck += CallPoll.textInterval
-      }
+      try poll.reach(start)
       let score = nodes[start].score
       var isSingle = false
       let (place, size) = Self.character(text + start, trie, characterNodes)

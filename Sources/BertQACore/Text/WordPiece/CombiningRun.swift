@@ -91,14 +91,11 @@ struct CombiningRun {
     }
     var beginning = position
     var candidate = position
-    var nextPoll = position - CallPoll.textInterval
+    var poll = TextPoll(monitor)
     while candidate > range.lowerBound {
       let decoded = UTF8Codec.decodeBackwards(text, before: candidate, begin: range.lowerBound)
       candidate -= decoded.size
-      if candidate < nextPoll {
-        try monitor?.check()
-        nextPoll = candidate - CallPoll.textInterval
-      }
+      try poll.read(decoded.size)
       if UnicodeData.shared.properties(of: decoded.scalar).isRemoved { continue }
       guard beginsWithNonstarter(decoded.scalar) else { break }
       beginning = candidate

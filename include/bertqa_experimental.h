@@ -496,13 +496,15 @@ BERTQA_MUST_CHECK bertqa_status bertqa_patterns(const char *text, size_t length,
  * in brackets, such as "[PER]". Entities that overlap are replaced as one, with the label of the one that
  * begins first, of several there the longest. Writes at most `capacity` bytes, without a NUL; *needed is
  * set to what is needed, and when that is above capacity nothing is written.
- * lists: [list_count], of this text; an entry may be NULL.
+ * lists: [list_count], of this text; an entry may be NULL. call: NULL, or what may stop the call, after
+ * which `output` may be written in part.
  * Errors: INVALID_ARGUMENT, also for too small a capacity and for an entity outside of the text;
- * TOO_LARGE; OUT_OF_MEMORY. */
+ * TOO_LARGE; OUT_OF_MEMORY; CANCELLED; DEADLINE_EXCEEDED. */
 BERTQA_MUST_CHECK bertqa_status bertqa_redact(const char *text, size_t length,
                                               const bertqa_entity_list *const *lists,
                                               size_t list_count, const char *replacement,
-                                              size_t replacement_length, char *output,
+                                              size_t replacement_length,
+                                              const bertqa_call_options *call, char *output,
                                               size_t capacity, size_t *needed);
 
 /* ---- Columns --------------------------------------------------------------------------------- */

@@ -58,7 +58,7 @@ private func embedEach(
   _ target: UnsafeMutableBufferPointer<Float>, _ statuses: UnsafeMutablePointer<bertqa_status>
 ) throws(BertQAError) {
   let monitor = CallMonitor(options.call)
-  var unreadable: [Int: BertQAError] = [:]
+  var batch = BatchStatuses(statuses, count, of: "texts")
   var items = try [TextPair](checkedCapacity: count)
   for index in 0..<count {
     try check(item: index, monitor)
@@ -67,14 +67,14 @@ private func embedEach(
     } catch {
       // Keeps the others' vectors at their places.
       items.append(TextPair(text: UnsafeBufferPointer(start: nil, count: 0)))
-      try unreadable.insert(error, for: index)
+      batch.fail(index, error)
     }
   }
-  var failures = try context.embedEach(items, options: options, into: target)
+  let failures = try context.embedEach(items, options: options, into: target)
   let length = context.info.embeddingLength
-  for (index, error) in unreadable {
+  for index in 0..<count where batch.hasFailed(index) {
     target[index * length..<(index + 1) * length].update(repeating: 0)
-    try failures.insert(error, for: index)
   }
-  tell(failures, of: "texts", statuses, count)
+  for (index, error) in failures { batch.fail(index, error) }
+  batch.setLastErrorToFirst()
 }

@@ -159,6 +159,8 @@ static void test_patterns(void) {
                      bertqa_patterns("a", 1, options, &list), bertqa_entity_list_free);
 }
 
+static int32_t stop(void *user) { return ++*(int *)user; }
+
 static void test_redaction(void) {
   static const char labels[] = "Write to [EMAIL] or [PHONE], card [CARD].", stars[] = "Write to * or *, card *.";
   bertqa_entity_list *list;
@@ -168,7 +170,7 @@ static void test_redaction(void) {
   /* Twice the same: what overlaps is replaced as one. */
   const bertqa_entity_list *const lists[] = {list, NULL, list};
 #define REDACT(with, size, room) \
-  bertqa_redact(mail, sizeof mail - 1, lists, 3, with, size, output, room, &needed)
+  bertqa_redact(mail, sizeof mail - 1, lists, 3, with, size, NULL, output, room, &needed)
   CHECK_STATUS(BERTQA_OK, REDACT(NULL, 0, sizeof output));
   CHECK(needed == sizeof labels - 1 && memcmp(output, labels, needed) == 0);
   CHECK_STATUS(BERTQA_OK, REDACT("*", 1, sizeof stars - 1));
@@ -178,18 +180,29 @@ static void test_redaction(void) {
   output[0] = '?';
   CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, REDACT(NULL, 0, sizeof labels - 2));
   CHECK(needed == sizeof labels - 1 && output[0] == '?');
-  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_redact(mail, sizeof mail - 1, lists, 3, NULL, 0, NULL, 256, &needed));
-  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_redact(mail, 20, lists, 3, NULL, 0, output, 256, &needed));
-  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_redact(mail, 20, NULL, 3, NULL, 0, output, 256, &needed));
-  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_redact(mail, 20, lists, 3, NULL, 0, output, 256, NULL));
-  CHECK_STATUS(BERTQA_OK, bertqa_redact("ab", 2, NULL, 0, NULL, 0, output, 256, &needed));
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_redact(mail, sizeof mail - 1, lists, 3, NULL, 0, NULL, NULL, 256, &needed));
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_redact(mail, 20, lists, 3, NULL, 0, NULL, output, 256, &needed));
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_redact(mail, 20, NULL, 3, NULL, 0, NULL, output, 256, &needed));
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_redact(mail, 20, lists, 3, NULL, 0, NULL, output, 256, NULL));
+  CHECK_STATUS(BERTQA_OK, bertqa_redact("ab", 2, NULL, 0, NULL, 0, NULL, output, 256, &needed));
   CHECK(needed == 2 && memcmp(output, "ab", 2) == 0);
-  CHECK_STATUS(BERTQA_OK, bertqa_redact(NULL, 0, NULL, 0, NULL, 0, NULL, 0, &needed));
+  CHECK_STATUS(BERTQA_OK, bertqa_redact(NULL, 0, NULL, 0, NULL, 0, NULL, NULL, 0, &needed));
   CHECK(needed == 0);
+  int calls = 0;
+  bertqa_call_options call = {.struct_size = sizeof call, .cancel = stop, .user = &calls};
+#define REDACT_CALLED bertqa_redact(mail, sizeof mail - 1, lists, 3, NULL, 0, &call, output, 256, &needed)
+  CHECK_STATUS(BERTQA_ERROR_CANCELLED, REDACT_CALLED);
+  CHECK(calls == 1);
+  call = (bertqa_call_options){.struct_size = sizeof call, .deadline_ns = 1};
+  CHECK_STATUS(BERTQA_ERROR_DEADLINE_EXCEEDED, REDACT_CALLED);
+  call = (bertqa_call_options){.struct_size = sizeof call, .max_bytes = sizeof labels};
+  CHECK_STATUS(BERTQA_ERROR_TOO_LARGE, REDACT_CALLED);
+  call.max_bytes += 6 * sizeof(void *); /* and the order of the entities, each of which is given twice */
+  CHECK_STATUS(BERTQA_OK, REDACT_CALLED);
+  call.struct_size = 4;
+  CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, REDACT_CALLED);
   bertqa_entity_list_free(list);
 }
-
-static int32_t stop(void *user) { return ++*(int *)user; }
 
 static void test_refused(void) {
   bertqa_entity_list *list;

@@ -170,7 +170,7 @@ static void find_entities(void) {
   char redacted[4 * sizeof rich];
   size_t needed;
   CHECK_STATUS(BERTQA_OK, bertqa_redact(rich, sizeof rich - 1, (const bertqa_entity_list *const *)lists, 2, NULL, 0,
-                                        redacted, sizeof redacted, &needed));
+                                        NULL, redacted, sizeof redacted, &needed));
   bertqa_entity_list_free(lists[0]);
   bertqa_entity_list_free(lists[1]);
   column made;

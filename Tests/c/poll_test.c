@@ -106,18 +106,23 @@ static void test_answer(const bertqa_context *context) {
   free(word);
 }
 
-static void test_batches(const bertqa_context *context, const bertqa_context *embedder) {
-  enum { COUNT = 20000 };
+/* So many pairs that the arrays of their results are made in steps. */
+static void test_pairs(const bertqa_context *context) {
+  enum { COUNT = 4 * BLOCK };
   bertqa_answer_pair *pairs = calloc(COUNT, sizeof *pairs);
   bertqa_answers **answers = calloc(COUNT, sizeof *answers);
   for (size_t i = 0; i < COUNT; i++) pairs[i] = (bertqa_answer_pair){"", 0, "the king of france", 18};
   const bertqa_answer_options options = {.struct_size = sizeof options, .call = &call};
   CHECK_STATUS(BERTQA_OK, bertqa_answer_batch(context, pairs, COUNT, &options, answers, NULL));
-  expect("empty questions", COUNT + COUNT / 4096);
+  /* Each pair is answered, and read and passed on before and behind; three arrays are made in steps. */
+  expect("empty questions", COUNT + COUNT / SPACING + 2 * (COUNT / 1024) + 3 * (COUNT / BLOCK));
   for (size_t i = 0; i < COUNT; i++) bertqa_answers_free(answers[i]);
   free(pairs);
   free(answers);
+}
 
+static void test_labeler(const bertqa_context *embedder) {
+  enum { COUNT = 20000 };
   bertqa_example *examples = calloc(COUNT, sizeof *examples);
   char (*names)[8] = calloc(COUNT, sizeof *names);
   for (size_t i = 0; i < COUNT; i++) {
@@ -396,6 +401,25 @@ static void test_order(const char *parent) {
   free(words);
 }
 
+/* Entities are put in order and replaced, what is between them is copied. */
+static void test_redaction(void) {
+  enum { COUNT = 4 * BLOCK, BEHIND = 16 * MEGABYTE };
+  char *text = repeated("a@b.de ", 7 * COUNT + BEHIND), *output = malloc(7 * COUNT + BEHIND);
+  bertqa_entity_list *list;
+  size_t needed;
+  CHECK_STATUS(BERTQA_OK, bertqa_patterns(text, 7 * COUNT, NULL, &list));
+  CHECK(bertqa_entity_list_count(list) == COUNT);
+  const bertqa_entity_list *const lists[] = {list};
+  CHECK_STATUS(BERTQA_OK, bertqa_redact(text, 7 * COUNT + BEHIND, lists, 1, "-", 1, &call, output,
+                                        7 * COUNT + BEHIND, &needed));
+  CHECK(needed == 2 * COUNT + BEHIND);
+  /* Each entity and what precedes it; what follows the last one; the result. */
+  expect("redact", 2 * COUNT + COUNT / BLOCK + 2 * (BEHIND / MEGABYTE));
+  bertqa_entity_list_free(list);
+  free(text);
+  free(output);
+}
+
 static void test_words(void) {
   const size_t size = 16 * MEGABYTE;
   char *text = repeated("The striker scored a goal in the final match. ", size), *word = repeated("x", size);
@@ -428,6 +452,7 @@ static void test_words(void) {
   CHECK_STATUS(BERTQA_OK, bertqa_patterns(text, size, &patterns, &list));
   expect("patterns", size / BLOCK);
   bertqa_entity_list_free(list);
+  test_redaction();
   free(text);
   free(word);
   snprintf(command, sizeof command, "rm -rf %s", parent);
@@ -441,7 +466,8 @@ int main(int argc, char **argv) {
   asked = 0;
   test_tokens(context);
   test_answer(context);
-  test_batches(context, embedder);
+  test_pairs(context);
+  test_labeler(embedder);
   test_pipelines();
   test_vocabularies();
   test_sequences();

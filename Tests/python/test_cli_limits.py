@@ -141,6 +141,17 @@ def test_a_record_above_a_limit_fails_alone(task, name, batch, tmp_path):
         assert summary(tmp_path / "stats")["failed_by_kind"]["refused"] == 1
 
 
+def test_a_redaction_above_a_limit_fails_alone():
+    arguments = ["filter", "--task=entities", "--patterns=email", "--redact", "--output-field=text"]
+    small, large = compact({"text": "ana@x.es"}) + b"\n", compact({"text": "ana@x.es" + 9000 * " x"}) + b"\n"
+    output, errors = run(*arguments, "--max-bytes=9000", input=small + large + small, code=1)
+    redacted = compact({"text": "[EMAIL]"})
+    first, failed, last = output.splitlines()
+    assert first == last == redacted and "--max-bytes is 9000, but" in json.loads(failed)["text_error"]
+    assert len(errors) == 1 and "line 2:" in errors[0]
+    assert run(*arguments, "--max-bytes=1M", input=small)[0] == redacted + b"\n"
+
+
 def test_a_record_that_takes_too_long_fails(tmp_path):
     arguments = [*TOKENS, "--timeout=0", "--stats", tmp_path / "stats", "--batch-size=4"]
     output, errors = run(*arguments, input=RECORD * 10, code=1)

@@ -40,23 +40,14 @@ public final class PreparedDocument: @unchecked Sendable {
       throw BertQAError(.outOfMemory, "no memory for a copy of \(text.count) bytes")
     }
     let bytes = target.bindMemory(to: UInt8.self, capacity: text.count)
-    var position = 0
-    while position < text.count {
-      let count = min(copyInterval, text.count - position)
-      (bytes + position).update(from: source + position, count: count)
-      position += count
-      do throws(BertQAError) {
-        try monitor.check()
-      } catch {
-        free(target)
-        throw error
-      }
+    do throws(BertQAError) {
+      try bytes.update(from: source, count: text.count, monitor)
+    } catch {
+      free(target)
+      throw error
     }
     return UnsafeMutableBufferPointer(start: bytes, count: text.count)
   }
-
-  /// Bytes that are copied between two questions to the monitor.
-  private static let copyInterval = 1 << 20
 
   /// Tokenizes `text`, which must stay as it is while the document is in use.
   convenience init(

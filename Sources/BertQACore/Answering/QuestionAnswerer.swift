@@ -28,7 +28,7 @@ struct QuestionAnswerer: Sendable {
   func answer(
     _ pairs: [QuestionDocumentPair], _ options: AnswerOptions
   ) throws(BertQAError) -> [AnswerResult] {
-    try all(answerEach(pairs, options, stopsAtFailure: true))
+    try all(answerEach(pairs, options, stopsAtFailure: true), options.call)
   }
 
   /// One result or failure per pair, in order. What concerns the whole call is thrown.
@@ -43,9 +43,8 @@ struct QuestionAnswerer: Sendable {
       options, maxPositions: reader.maxPositions, template: tokenizer.template)
     try monitor.check()
     var documents = try DocumentCache(pairs, monitor)
-    try Memory.require(pairs.count, of: (Result<AnswerResult, BertQAError>?, PairWork?).self)
-    var results = [Result<AnswerResult, BertQAError>?](repeating: nil, count: pairs.count)
-    var work = [PairWork?](repeating: nil, count: pairs.count)
+    var results = try [Result<AnswerResult, BertQAError>](repeating: .missing, count: pairs.count, monitor)
+    var work = try [PairWork?](repeating: nil, count: pairs.count, monitor)
     try reader.read(count: pairs.count, monitor) { index throws(BertQAError) in
       let heldBefore = monitor.heldBytes
       let document = try documents.document(of: pairs[index], index, tokenizer, monitor)
@@ -72,7 +71,7 @@ struct QuestionAnswerer: Sendable {
       results[output.item] = .success(
         try pair.result(settings, decision, monitor))
     }
-    return try complete(results)
+    return results
   }
 
   /// The prepared documents of a call: one that several pairs ask is tokenized once.

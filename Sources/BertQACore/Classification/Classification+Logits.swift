@@ -19,8 +19,8 @@ extension Classification {
     logits: [Double], labels: [String], problemType: ProblemType, temperature: Double = 1,
     _ poll: CallPoll? = nil
   ) throws(BertQAError) {
-    // What follows: the scores, and half as much for probabilities and order, twice.
-    try Memory.require(2 * logits.count, of: LabelScore.self)
+    // Two copies of the logits, their probabilities and the order.
+    try Memory.require(logits.count, of: (Double, Double, Float, Int).self)
     self.init(scores: [], problemType: problemType)
     let probabilities = Self.probabilities(
       temperature == 1 ? logits : logits.map { $0 / temperature }, problemType)
@@ -29,8 +29,7 @@ extension Classification {
     if problemType != .regression {
       order = try order.checkedSorted(poll) { (logits[$1], $0) < (logits[$0], $1) }
     }
-    try poll?.check()
-    scores = order.map {
+    scores = try order.checkedMap(poll) {
       LabelScore(label: labels[$0], id: $0, probability: probabilities[$0], logit: Float(logits[$0]))
     }
   }

@@ -13,8 +13,8 @@ struct TextClassifier: Sendable {
     let layout = try WindowLayout(
       maxSequenceLength: options.maxSequenceLength, documentStride: options.documentStride,
       maxPositions: reader.reader.maxPositions, template: reader.reader.tokenizer.template)
-    try Memory.require(texts.count, of: Result<Classification, BertQAError>?.self)
-    var results = [Result<Classification, BertQAError>?](repeating: nil, count: texts.count)
+    var results = try [Result<Classification, BertQAError>](
+      repeating: .missing, count: texts.count, CallMonitor(options.call))
     var pooled = PooledLogits(options.windowPooling, count: labels.count)
     try reader.read(texts, layout, options.call) { index, error throws(BertQAError) in
       if stopsAtFailure { throw error }
@@ -33,7 +33,7 @@ struct TextClassifier: Sendable {
       result.require(options)
       results[output.item] = .success(result)
     }
-    return try complete(results)
+    return results
   }
 }
 

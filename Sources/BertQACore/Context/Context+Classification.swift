@@ -8,7 +8,7 @@ extension Context {
     switch try runningEngine() {
     case .wordCounts(let classifier): return try classifier.classify(texts, options)
     case .classification(let classifier):
-      return try all(classifier.classifyEach(texts, options, stopsAtFailure: true))
+      return try all(classifier.classifyEach(texts, options, stopsAtFailure: true), options.call)
     case .tokenizer, .answering, .embedding, .entities, .languageModel:
       throw wrongModel(for: "classify", needed: .classify)
     }

@@ -4,7 +4,7 @@ extension Context {
   public func entities(
     of texts: [UnsafeBufferPointer<UInt8>], options: EntityOptions = EntityOptions()
   ) throws(BertQAError) -> [EntityList] {
-    try all(recognizer().recognizeEach(texts, options, stopsAtFailure: true))
+    try all(recognizer().recognizeEach(texts, options, stopsAtFailure: true), options.call)
   }
 
   /// As `entities`, but a text's failure is its own result. What concerns the whole call, such as an option out of

@@ -103,14 +103,14 @@ public final class Labeler: Sendable {
     _ texts: [TextPair], call: CallOptions = CallOptions()
   ) throws(BertQAError) -> [Result<Classification, BertQAError>] {
     // A text that cannot be read fails before the texts in front of it are classified.
-    try Memory.require(texts.count, of: Result<Classification, BertQAError>?.self)
-    var results = [Result<Classification, BertQAError>?](repeating: nil, count: texts.count)
+    var results = try [Result<Classification, BertQAError>](
+      repeating: .missing, count: texts.count, CallMonitor(call))
     try forEach(texts, call) {
       results[$0] = .failure($1)
     } _: {
       results[$0] = .success($1)
     }
-    return try complete(results)
+    return results
   }
 
   private func forEach(

@@ -30,9 +30,8 @@ struct EntityRecognizer: Sendable {
       labels, aggregation, isWanted: try labels.isWanted(options, aggregation),
       threshold: options.threshold)
     try monitor.check()
-    try Memory.require(texts.count, of: (Result<EntityList, BertQAError>?, EntityWork?).self)
-    var results = [Result<EntityList, BertQAError>?](repeating: nil, count: texts.count)
-    var work = [EntityWork?](repeating: nil, count: texts.count)
+    var results = try [Result<EntityList, BertQAError>](repeating: .missing, count: texts.count, monitor)
+    var work = try [EntityWork?](repeating: nil, count: texts.count, monitor)
     try reader.read(count: texts.count, monitor) { index throws(BertQAError) in
       let one = try EntityWork(
         texts[index], tokenizer, layout, aggregator, labelCount: labels.count,
@@ -52,6 +51,6 @@ struct EntityRecognizer: Sendable {
       results[output.item] = .success(
         try one.result(monitor) { labels.title($0, aggregation) })
     }
-    return try complete(results)
+    return results
   }
 }

@@ -1,10 +1,39 @@
 extension EntityList {
   /// The text with entities replaced, by `replacement` or by each one's label in brackets, such as "[PER]". Those
   /// that overlap are replaced as one, with the label of the one that begins first, of several there the longest.
+  /// O(n) in the text, O(n log n) in the entities.
   /// - Parameter entities: of this text, in any order.
   public static func redact(
-    _ text: UnsafeBufferPointer<UInt8>, _ entities: [Entity], replacement: UnsafeBufferPointer<UInt8>? = nil
+    _ text: UnsafeBufferPointer<UInt8>, _ entities: [Entity], replacement: UnsafeBufferPointer<UInt8>? = nil,
+    call: CallOptions = CallOptions()
   ) throws(BertQAError) -> [UInt8] {
+    let monitor = CallMonitor(call)
+    try monitor.check()
+    var result = try [UInt8](checkedCapacity: text.count)
+    // What precedes it has been dealt with.
+    var position = 0
+    for (count, index) in try order(of: entities, in: text, monitor).enumerated() {
+      if count % CallPoll.elementInterval == 0 { try monitor.check() }
+      let entity = entities[index]
+      if entity.bytes.start >= position {
+        try result.append(text[position..<entity.bytes.start], monitor)
+        if let replacement {
+          try result.append(replacement[...], monitor)
+        } else {
+          let label = Array("[\(entity.label)]".utf8)
+          try label.withElements { label throws(BertQAError) in try result.append(label[...], monitor) }
+        }
+      }
+      position = max(position, entity.bytes.end)
+    }
+    try result.append(text[position...], monitor)
+    return result
+  }
+
+  /// The indices of entities by where they begin, of several there the longest first.
+  private static func order(
+    of entities: [Entity], in text: UnsafeBufferPointer<UInt8>, _ monitor: CallMonitor
+  ) throws(BertQAError) -> [Int] {
     for entity in entities
     where entity.bytes.start < 0 || entity.bytes.start > entity.bytes.end || entity.bytes.end > text.count {
       throw BertQAError(
@@ -12,50 +41,33 @@ extension EntityList {
         "an entity is bytes \(entity.bytes.start) to \(entity.bytes.end) of a text of \(text.count): it is of "
           + "another text")
     }
-    var order = try [Int](checkedCapacity: entities.count)
-    order += entities.indices
-    order.sort {
+    try monitor.hold(entities.count * MemoryLayout<Int>.stride)
+    return try entities.indices.checkedSorted(CallPoll(monitor)) {
       let (a, b) = (entities[$0].bytes, entities[$1].bytes)
       return (a.start, b.end, $0) < (b.start, a.end, $1)
     }
-    var result = try [UInt8](checkedCapacity: text.count)
-    var position = 0
-    var next = 0
-    while next < order.count {
-      let first = entities[order[next]]
-      var end = first.bytes.end
-      next += 1
-      while next < order.count, entities[order[next]].bytes.start < end {
-        end = max(end, entities[order[next]].bytes.end)
-        next += 1
-      }
-      try result.append(text[position..<first.bytes.start])
-      if let replacement {
-        try result.append(replacement[...])
-      } else {
-        let label = Array("[\(first.label)]".utf8)
-        try label.withElements { label throws(BertQAError) in try result.append(label[...]) }
-      }
-      position = end
-    }
-    try result.append(text[position...])
-    return result
   }
 
   /// The string with entities replaced.
   public static func redact(
-    _ text: String, _ entities: [Entity], replacement: String? = nil
+    _ text: String, _ entities: [Entity], replacement: String? = nil, call: CallOptions = CallOptions()
   ) throws(BertQAError) -> String {
     let bytes = try withBytes(of: [text, replacement ?? ""]) { texts throws(BertQAError) in
-      try redact(texts[0], entities, replacement: replacement == nil ? nil : texts[1])
+      try redact(texts[0], entities, replacement: replacement == nil ? nil : texts[1], call: call)
     }
     return String(decoding: bytes, as: UTF8.self)
   }
 }
 
 extension [UInt8] {
-  fileprivate mutating func append(_ part: Slice<UnsafeBufferPointer<UInt8>>) throws(BertQAError) {
-    try makeRoom(for: part.count)
-    append(contentsOf: part)
+  fileprivate mutating func append(
+    _ part: Slice<UnsafeBufferPointer<UInt8>>, _ monitor: CallMonitor
+  ) throws(BertQAError) {
+    try monitor.hold(part.count)
+    try makeRoom(for: part.count, monitor)
+    for start in stride(from: part.startIndex, to: part.endIndex, by: CallPoll.copyInterval) {
+      try monitor.check()
+      append(contentsOf: part[start..<Swift.min(start + CallPoll.copyInterval, part.endIndex)])
+    }
   }
 }

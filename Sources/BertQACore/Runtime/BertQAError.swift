@@ -69,14 +69,14 @@ public struct BertQAError: Error, Sendable, Equatable, CustomStringConvertible {
   public var description: String { message }
 }
 
-/// The results, or the first failure.
-func all<Success>(_ results: [Result<Success, BertQAError>]) throws(BertQAError) -> [Success] {
-  try results.checkedMap { result throws(BertQAError) in try result.get() }
+extension Result where Failure == BertQAError {
+  /// Stands in a batch for the result of an item until it is there.
+  static var missing: Self { .failure(BertQAError(.internal, "an item without a result")) }
 }
 
-/// The results of a batch whose every item has one by now.
-func complete<Success>(
-  _ results: some Collection<Result<Success, BertQAError>?>
-) throws(BertQAError) -> [Result<Success, BertQAError>] {
-  try results.checkedMap { $0 ?? .failure(BertQAError(.internal, "an item without a result")) }
+/// The results, or the first failure.
+func all<Success>(
+  _ results: [Result<Success, BertQAError>], _ call: CallOptions
+) throws(BertQAError) -> [Success] {
+  try results.checkedMap(CallPoll(CallMonitor(call))) { result throws(BertQAError) in try result.get() }
 }

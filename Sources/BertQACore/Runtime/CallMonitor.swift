@@ -91,6 +91,8 @@ package struct CallPoll {
   static let textInterval = 1 << 16
   /// Elements of an array, or items of a list, between two questions.
   package static let elementInterval = 1 << 16
+  /// Bytes that are only copied between two questions.
+  static let copyInterval = 1 << 20
 
   /// - Parameter isCaller: whether the thread is the one that made the call.
   init(_ monitor: CallMonitor, isCaller: Bool = true) {

@@ -72,11 +72,15 @@ extension Array {
 
 extension Collection {
   /// `map` into an array for whose elements there is memory.
+  /// - Parameter poll: asked meanwhile.
   package func checkedMap<Value>(
-    _ transform: (Element) throws(BertQAError) -> Value
+    _ poll: CallPoll? = nil, _ transform: (Element) throws(BertQAError) -> Value
   ) throws(BertQAError) -> [Value] {
     var values = try [Value](checkedCapacity: count)
-    for element in self { values.append(try transform(element)) }
+    for element in self {
+      values.append(try transform(element))
+      if values.count % CallPoll.elementInterval == 0 { try poll?.check() }
+    }
     return values
   }
 
@@ -117,7 +121,7 @@ extension Dictionary {
   }
 }
 
-extension Array where Element: BitwiseCopyable {
+extension Array {
   /// `count` elements of value `element`; the monitor is asked while they are written.
   init(
     repeating element: Element, count: Int, _ monitor: CallMonitor?
@@ -127,6 +131,18 @@ extension Array where Element: BitwiseCopyable {
       append(
         contentsOf: repeatElement(element, count: Swift.min(CallPoll.elementInterval, count - self.count)))
       try monitor?.check()
+    }
+  }
+}
+
+extension UnsafeMutablePointer<UInt8> {
+  /// `update` during which the monitor is asked.
+  package func update(
+    from source: UnsafePointer<UInt8>, count: Int, _ monitor: CallMonitor
+  ) throws(BertQAError) {
+    for start in stride(from: 0, to: count, by: CallPoll.copyInterval) {
+      try monitor.check()
+      (self + start).update(from: source + start, count: Swift.min(CallPoll.copyInterval, count - start))
     }
   }
 }

@@ -16,7 +16,7 @@ final class WordCountClassifier: Sendable {
 
   /// One result per text, in order; the first failure ends the call.
   func classify(_ texts: [TextPair], _ options: ClassifyOptions) throws(BertQAError) -> [Classification] {
-    try all(classifyEach(texts, options))
+    try all(classifyEach(texts, options), options.call)
   }
 
   /// One result or failure per text, in order. What concerns the whole call is thrown.
@@ -32,16 +32,20 @@ final class WordCountClassifier: Sendable {
     let monitor = CallMonitor(options.call)
     try monitor.check()
     let resultSize =
-      MemoryLayout<Result<Classification, BertQAError>?>.stride
+      MemoryLayout<Result<Classification, BertQAError>>.stride
       + model.labelCount * MemoryLayout<LabelScore>.stride
     try monitor.hold(texts.count * resultSize)
     try Memory.require(texts.count * resultSize)
-    let batch = Batch(texts, options, monitor)
-    let team = ThreadPool.Team(maxThreads: max(1, min(threadCount, batch.groupCount)))
-    team.run(count: batch.groupCount, whileWaiting: batch.poll) { group, seat in
-      batch.classify(group: group, isCaller: seat == 0, by: self)
+    var results = try [Result<Classification, BertQAError>](repeating: .missing, count: texts.count, monitor)
+    try results.withMutableElements { results throws(BertQAError) in
+      let batch = Batch(texts, options, monitor, results)
+      let team = ThreadPool.Team(maxThreads: max(1, min(threadCount, batch.groupCount)))
+      team.run(count: batch.groupCount, whileWaiting: batch.poll) { group, seat in
+        batch.classify(group: group, isCaller: seat == 0, by: self)
+      }
+      if let stop = batch.stop { throw stop }
     }
-    return try batch.results()
+    return results
   }
 
   /// Runs the code once: see `WarmUp`.
@@ -94,18 +98,23 @@ extension WordCountClassifier {
     private let options: ClassifyOptions
     private let monitor: CallMonitor
     /// Why the call ends.
-    private var stop: BertQAError?
+    private(set) var stop: BertQAError?
     /// Bounds of the groups in `texts`.
     private var bounds = [0]
-    private let classifications: UnsafeMutableBufferPointer<Result<Classification, BertQAError>?>
+    private let results: UnsafeMutableBufferPointer<Result<Classification, BertQAError>>
 
     /// Bytes of text from which on a group is closed.
     private static let groupBytes = 1 << 16
 
-    init(_ texts: [TextPair], _ options: ClassifyOptions, _ monitor: CallMonitor) {
+    /// - Parameter results: [texts], where the results go.
+    init(
+      _ texts: [TextPair], _ options: ClassifyOptions, _ monitor: CallMonitor,
+      _ results: UnsafeMutableBufferPointer<Result<Classification, BertQAError>>
+    ) {
       self.texts = texts
       self.options = options
       self.monitor = monitor
+      self.results = results
       var bytes = 0
       for (index, pair) in texts.enumerated() {
         // Short texts take time, too.
@@ -115,13 +124,6 @@ extension WordCountClassifier {
           bytes = 0
         }
       }
-      classifications = .allocate(capacity: texts.count)
-      classifications.initialize(repeating: nil)
-    }
-
-    deinit {
-      classifications.deinitialize()
-      classifications.deallocate()
     }
 
     var groupCount: Int { bounds.count - 1 }
@@ -146,21 +148,16 @@ extension WordCountClassifier {
           return
         }
         do throws(BertQAError) {
-          classifications[index] = .success(
+          results[index] = .success(
             try classifier.classify(texts[index], options, poll: poll))
         } catch {
           if error.status == .cancelled || error.status == .deadlineExceeded {
             if isCaller, stop == nil { stop = error }
             return
           }
-          classifications[index] = .failure(error.of(item: index, in: "texts", count: texts.count))
+          results[index] = .failure(error.of(item: index, in: "texts", count: texts.count))
         }
       }
-    }
-
-    func results() throws(BertQAError) -> [Result<Classification, BertQAError>] {
-      if let stop { throw stop }
-      return try complete(classifications)
     }
   }
 }

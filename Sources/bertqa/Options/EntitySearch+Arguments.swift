@@ -128,10 +128,10 @@ struct EntitySearch {
   ) throws(BertQAError) -> [UInt8]? {
     switch redaction {
     case .none: return nil
-    case .labels: return try EntityList.redact(text, list.entities)
+    case .labels: return try EntityList.redact(text, list.entities, call: options.call)
     case .text(let replacement):
       return try replacement.bytes.withElements { bytes throws(BertQAError) in
-        try EntityList.redact(text, list.entities, replacement: bytes)
+        try EntityList.redact(text, list.entities, replacement: bytes, call: options.call)
       }
     }
   }

@@ -34,26 +34,30 @@ public func bertqa_patterns(
 @_cdecl("bertqa_redact")
 public func bertqa_redact(
   _ text: UnsafePointer<CChar>?, _ length: Int, _ lists: UnsafePointer<OpaquePointer?>?, _ list_count: Int,
-  _ replacement: UnsafePointer<CChar>?, _ replacement_length: Int, _ output: UnsafeMutablePointer<CChar>?,
-  _ capacity: Int, _ needed: UnsafeMutablePointer<Int>?
+  _ replacement: UnsafePointer<CChar>?, _ replacement_length: Int,
+  _ call: UnsafePointer<bertqa_call_options>?, _ output: UnsafeMutablePointer<CChar>?, _ capacity: Int,
+  _ needed: UnsafeMutablePointer<Int>?
 ) -> bertqa_status {
   status { () throws(BertQAError) in
     let needed = try required(needed, "needed")
     needed.pointee = 0
     try checkCount(list_count)
+    let call = try callOptions(call)
+    let monitor = CallMonitor(call)
     let text = try textArgument(text, length, "text")
     let replacementText = try textArgument(replacement, replacement_length, "replacement")
     var entities: [Entity] = []
     if list_count > 0 {
       let lists = try required(lists, "lists")
       for index in 0..<list_count {
+        try check(item: index, monitor)
         guard let list = EntityListHandle.borrowed(lists[index])?.list else { continue }
-        try Memory.require(entities.count + list.entities.count, of: Entity.self)
+        try entities.makeRoom(for: list.entities.count, monitor)
         entities += list.entities
       }
     }
     let result = try EntityList.redact(
-      text, entities, replacement: replacement == nil ? nil : replacementText)
+      text, entities, replacement: replacement == nil ? nil : replacementText, call: call)
     needed.pointee = result.count
     // A size_t above Int.max arrives here as a negative number.
     guard capacity < 0 || result.count <= capacity else {
@@ -61,7 +65,10 @@ public func bertqa_redact(
         .invalidArgument, argument: "capacity", "is \(capacity), but the text needs \(result.count) bytes")
     }
     guard !result.isEmpty else { return }
-    let output = try required(output, "output")
-    for (index, byte) in result.enumerated() { output[index] = CChar(bitPattern: byte) }
+    let target = UnsafeMutableRawPointer(try required(output, "output"))
+    try result.withElements { result throws(BertQAError) in
+      guard let source = result.baseAddress else { return }
+      try target.assumingMemoryBound(to: UInt8.self).update(from: source, count: result.count, monitor)
+    }
   }
 }

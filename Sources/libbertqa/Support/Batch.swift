@@ -86,8 +86,8 @@ struct BatchOutput {
       for (index, object) in try all(items).enumerated() { objects[index] = object.passed() }
       return
     }
+    var batch = BatchStatuses(statuses, count, of: collection)
     let monitor = CallMonitor(call)
-    var failures: [Int: BertQAError] = [:]
     var items = try [Item](checkedCapacity: count)
     var indices = try [Int](checkedCapacity: count)
     for index in 0..<count {
@@ -96,18 +96,44 @@ struct BatchOutput {
         items.append(try item(index))
         indices.append(index)
       } catch {
-        try failures.insert(error, for: index)
+        batch.fail(index, error)
       }
     }
-    let results = try each(items)
-    for (index, result) in zip(indices, results) {
-      if case .failure(let error) = result { try failures.insert(error, for: index) }
+    // Nothing is thrown behind `each`: a call that fails gives no objects.
+    for (index, result) in zip(indices, try each(items)) {
+      switch result {
+      case .success(let object): objects[index] = object.passed()
+      case .failure(let error): batch.fail(index, error)
+      }
     }
-    // Nothing is thrown from here on: a call that fails gives no objects.
-    for (index, result) in zip(indices, results) {
-      if case .success(let object) = result { objects[index] = object.passed() }
-    }
-    tell(failures, of: collection, statuses, count)
+    batch.setLastErrorToFirst()
+  }
+}
+
+/// The statuses of a batch's items, which the caller gave the room for, and the first failure.
+struct BatchStatuses {
+  private let statuses: UnsafeMutablePointer<bertqa_status>
+  /// The name of the array of items.
+  private let collection: String
+  private var first: (index: Int, error: BertQAError)?
+
+  /// Every item is well until it fails.
+  init(_ statuses: UnsafeMutablePointer<bertqa_status>, _ count: Int, of collection: String) {
+    self.statuses = statuses
+    self.collection = collection
+    statuses.update(repeating: Status.ok.rawValue, count: count)
+  }
+
+  mutating func fail(_ index: Int, _ error: BertQAError) {
+    statuses[index] = error.status.rawValue
+    if first.map({ index < $0.index }) ?? true { first = (index, error) }
+  }
+
+  func hasFailed(_ index: Int) -> Bool { statuses[index] != Status.ok.rawValue }
+
+  /// This thread's last error becomes the first failure of an item, if there is one.
+  func setLastErrorToFirst() {
+    if let first { setLastError(first.error.of(item: first.index, in: collection)) }
   }
 }
 
@@ -138,18 +164,6 @@ func settingAll(
   } catch {
     statuses?.update(repeating: error.status.rawValue, count: count)
     throw error
-  }
-}
-
-/// Sets the status of each item, and this thread's last error to the first failure.
-func tell(
-  _ failures: [Int: BertQAError], of collection: String, _ statuses: UnsafeMutablePointer<bertqa_status>,
-  _ count: Int
-) {
-  statuses.update(repeating: Status.ok.rawValue, count: count)
-  for (index, error) in failures { statuses[index] = error.status.rawValue }
-  if let first = failures.min(by: { $0.key < $1.key }) {
-    setLastError(first.value.of(item: first.key, in: collection))
   }
 }
 

@@ -181,8 +181,8 @@ enum WarmUp {
     _ = (bertqa_entity_list_count(list), bertqa_entity_list_get(list, 0), bertqa_entity_list_summary(list))
     var needed = 0
     var output = [CChar](repeating: 0, count: 256)
-    _ = bertqa_redact(text, length, [list], 1, nil, 0, nil, 0, &needed)
-    _ = bertqa_redact(text, length, [list], 1, text, 1, &output, output.count, &needed)
+    _ = bertqa_redact(text, length, [list], 1, nil, 0, nil, nil, 0, &needed)
+    _ = bertqa_redact(text, length, [list], 1, text, 1, nil, &output, output.count, &needed)
     bertqa_entity_list_free(list)
   }
 

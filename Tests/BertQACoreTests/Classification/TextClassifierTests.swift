@@ -123,7 +123,7 @@ import Testing
       let small = TextClassifier(
         reader: reader, labels: classifier.labels, problemType: classifier.problemType)
       let again = try withPairs([parts[0], (text.joined(separator: " "), nil), parts[1]]) {
-        try all(small.classifyEach($0, options))
+        try all(small.classifyEach($0, options), options.call)
       }
       #expect(again.map(logits) == company.map(logits) && again.map(\.windowCount) == [1, starts.count, 1])
     }

@@ -87,7 +87,7 @@ static void find_patterns(const char *text, size_t size) {
   const bertqa_entity_list *const lists[] = {list};
   size_t needed = 0;
   char *output = malloc(16 * size + 1);
-  require(bertqa_redact(text, size, lists, 1, NULL, 0, output, 16 * size, &needed));
+  require(bertqa_redact(text, size, lists, 1, NULL, 0, NULL, output, 16 * size, &needed));
   free(output);
   bertqa_entity_list_free(list);
 }

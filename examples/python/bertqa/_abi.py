@@ -447,7 +447,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "answer_arrow": (_I, [_H, Column, Column, _P(AnswerOptions), c_void_p, c_void_p]),
     "patterns_options_init": _INIT,
     "patterns": (_I, [_S, _N, _P(PatternsOptions), _OUT]),
-    "redact": (_I, [_S, _N, _OUT, _N, _S, _N, c_void_p, _N, _P(_N)]),
+    "redact": (_I, [_S, _N, _OUT, _N, _S, _N, _P(CallOptions), c_void_p, _N, _P(_N)]),
     "entities_arrow": (_I, [_H, Column, _P(EntitiesOptions), c_void_p, c_void_p]),
     "classify_arrow": (_I, [_H, Column, _P(ClassifyOptions), c_void_p, c_void_p]),
 }

@@ -7,6 +7,7 @@ import random
 
 import pytest
 import tokenizers
+from tokenizer_pair import Pair
 from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers
 
 import bertqa
@@ -19,8 +20,8 @@ CONFIGURATIONS = list(itertools.product((True, False), (None, True, False), (Tru
 STRINGS, BYTES = 8000 // FEWER, 3000 // FEWER  # per configuration
 
 
-class Pair:
-    """Our tokenizer and the reference of one configuration."""
+class BertPair(Pair):
+    """Of one configuration."""
 
     def __init__(self, directory, vocabulary, lowercase, strip_accents, chinese):
         (directory / "vocab.txt").write_bytes(vocabulary.read_bytes())
@@ -28,8 +29,7 @@ class Pair:
             "do_lower_case": lowercase, "strip_accents": strip_accents, "tokenize_chinese_chars": chinese,
         }  # fmt: skip
         (directory / "tokenizer_config.json").write_text(json.dumps(settings))
-        self.ours = bertqa.Context(directory, tokenizer_only=True)
-        self.theirs = {}
+        theirs = {}
         for special in False, True:
             reference = Tokenizer(models.WordPiece.from_file(str(vocabulary), unk_token="[UNK]"))
             reference.normalizer = normalizers.BertNormalizer(
@@ -38,22 +38,11 @@ class Pair:
             reference.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
             if special:
                 reference.add_special_tokens([AddedToken(t, special=True) for t in text_cases.SPECIAL])
-            self.theirs[special] = reference
+            theirs[special] = reference
+        super().__init__(bertqa.Context(directory, tokenizer_only=True), theirs)
 
     def compare(self, texts, special):
-        """Checks each text; returns how many. `texts` are str or bytes."""
-        texts = list(texts)
-        decoded = [text_cases.decode(text) if isinstance(text, bytes) else (text, None) for text in texts]
-        encodings = self.theirs[special].encode_batch([text for text, _ in decoded], add_special_tokens=False)
-        for text, (_, starts), theirs in zip(texts, decoded, encodings):
-            ours = self.ours.tokenize(text, parse_special_tokens=special)
-            expected = theirs.offsets
-            if starts is not None:
-                expected = [(starts[start], starts[end]) for start, end in expected]
-            assert (ours.ids, ours.offsets) == (theirs.ids, expected), repr(text)
-            assert ours.tokens == theirs.tokens, repr(text)
-            assert isinstance(text, str) or ours.byte_offsets == expected
-        return len(texts)
+        return super().compare(texts, special, pieces=True)
 
 
 def test_versions():
@@ -63,7 +52,7 @@ def test_versions():
 @pytest.mark.parametrize("number", range(len(CONFIGURATIONS)), ids=lambda n: str(CONFIGURATIONS[n]))
 def test_configuration(tmp_path, number):
     """Structured and random texts; when all cases are run, 132,000 of them random over all configurations."""
-    pair = Pair(tmp_path, WIDE_VOCABULARY, *CONFIGURATIONS[number])
+    pair = BertPair(tmp_path, WIDE_VOCABULARY, *CONFIGURATIONS[number])
     edges = random.Random(number).sample(list(text_cases.edge_cases()), 1000 // FEWER)
     assert pair.ours.info.is_lowercase is CONFIGURATIONS[number][0]
     for special in False, True:
@@ -81,7 +70,7 @@ def test_cases_are_many():
 
 @pytest.mark.parametrize("special", [False, True])
 def test_default_model(tmp_path, special):
-    pair = Pair(tmp_path, DEFAULT_VOCABULARY, True, None, True)
+    pair = BertPair(tmp_path, DEFAULT_VOCABULARY, True, None, True)
     pair.compare(text_cases.languages(), special)
     pair.compare(text_cases.edge_cases(), special)
     pair.compare(text_cases.random_strings(special, 2000 // FEWER), special)
@@ -94,7 +83,7 @@ def test_default_model(tmp_path, special):
 def test_code_points(tmp_path, configuration, step):
     """Code points within and before a word, and before a mark; 500 to a text. Of all cases, all or every fifth of
     `CODE_POINTS`."""
-    pair = Pair(tmp_path, DEFAULT_VOCABULARY, *configuration)
+    pair = BertPair(tmp_path, DEFAULT_VOCABULARY, *configuration)
     cases = text_cases.code_points("s{0}s {0}e {0}\u0301", step=step)
     texts = []
     while chunk := list(itertools.islice(cases, 500)):
@@ -111,7 +100,7 @@ def test_fixture_of_the_swift_tests_is_what_the_reference_says(tmp_path):
             if key not in pairs:
                 directory = tmp_path / str(len(pairs))
                 directory.mkdir()
-                pairs[key] = Pair(directory, WIDE_VOCABULARY, *key)
+                pairs[key] = BertPair(directory, WIDE_VOCABULARY, *key)
             data = base64.b64decode(text)
             pairs[key].compare([data], special)
             ours = pairs[key].ours.tokenize(data, parse_special_tokens=special)

@@ -6,6 +6,7 @@ import random
 import byte_pair
 import pytest
 import tokenizers
+from tokenizer_pair import Pair, mixed
 from tokenizers import Regex, Tokenizer, models, pre_tokenizers
 
 import bertqa
@@ -17,48 +18,22 @@ WORDS = ["<s>", "</s>", "<mask>", " <mask> ", "<pad>", "<unk>", "it's", "WE'LL",
          "   x", "[CLS]", "camelCaseWord", "ǅungla", "ªb", "Aª", "\u0301A", "New York", "ing", "// /\n/"]  # fmt: skip
 
 
-class Pair:
-    """Our tokenizer and the reference, of one definition."""
-
-    def __init__(self, tokenizer, directory):
-        path = byte_pair.save(tokenizer, directory)
-        self.ours = bertqa.Context(path, tokenizer_only=True)
-        self.theirs = Tokenizer.from_file(str(path / "tokenizer.json"))
-
-    def compare(self, texts, special):
-        """Checks each text; returns how many. `texts` are str or bytes."""
-        texts = list(texts)
-        decoded = [text_cases.decode(text) if isinstance(text, bytes) else (text, None) for text in texts]
-        self.theirs.encode_special_tokens = not special
-        encodings = self.theirs.encode_batch([text for text, _ in decoded], add_special_tokens=False)
-        for text, (_, starts), theirs in zip(texts, decoded, encodings):
-            ours = self.ours.tokenize(text, parse_special_tokens=special)
-            expected = theirs.offsets
-            if starts is not None:
-                expected = [(starts[start], starts[end]) for start, end in expected]
-            assert (ours.ids, ours.offsets) == (theirs.ids, expected), (text, theirs.tokens)
-        return len(texts)
-
-
-def mixed(seed, count):
-    """Random texts with more of what these tokenizers look at."""
-    source = random.Random(seed)
-    for text in text_cases.random_strings(seed, count):
-        for _ in range(source.randint(0, 3)):
-            position = source.randint(0, len(text))
-            text = text[:position] + source.choice(WORDS) + text[position:]
-        yield text
+def pair_of(tokenizer, directory):
+    path = byte_pair.save(tokenizer, directory)
+    theirs = {special: Tokenizer.from_file(str(path / "tokenizer.json")) for special in (True, False)}
+    theirs[False].encode_special_tokens = True
+    return Pair(bertqa.Context(path, tokenizer_only=True), theirs)
 
 
 @pytest.mark.parametrize("kind", byte_pair.KINDS)
 def test_kind(kind, tmp_path):
-    pair = Pair(byte_pair.KINDS[kind](), tmp_path)
+    pair = pair_of(byte_pair.KINDS[kind](), tmp_path)
     edges = list(text_cases.edge_cases())
     for special in False, True:
         seed = 2 * list(byte_pair.KINDS).index(kind) + special
         pair.compare(text_cases.languages() + WORDS + random.Random(seed).sample(edges, 1500 // FEWER), special)
         pair.compare(text_cases.fuzzed(), special)
-        compared = pair.compare(mixed(seed, STRINGS // 2), special)
+        compared = pair.compare(mixed(seed, STRINGS // 2, WORDS), special)
         compared += pair.compare(text_cases.random_bytes(seed, BYTES // 2), special)
         assert compared == STRINGS // 2 + BYTES // 2
     pair.compare(byte_pair.paragraphs(), False)
@@ -73,7 +48,7 @@ def test_cases_are_many():
 @pytest.mark.parametrize("kind", ["roberta", "llama3", "o200k", "clip", "continuing"])
 def test_code_points(kind, tmp_path):
     """Code points beside letters, digits, spaces and punctuation. Of all cases, all or every third of `CODE_POINTS`."""
-    pair = Pair(byte_pair.KINDS[kind](), tmp_path)
+    pair = pair_of(byte_pair.KINDS[kind](), tmp_path)
     step = FEWER * (1 if kind == "roberta" else 3)
     cases = list(text_cases.code_points("a{0}B {0}1'{0}.{0} {0}{0}\n", step=step))
     pair.compare(["".join(cases[index : index + 300]) for index in range(0, len(cases), 300)], False)
@@ -101,7 +76,7 @@ def test_splits(behavior, tmp_path):
                 vocabulary | {piece + "</w>": len(vocabulary) + index for index, piece in enumerate(alphabet)},
                 [], end_of_word_suffix="</w>",
             )  # fmt: skip
-            Pair(tokenizer, tmp_path / f"{number}{invert}").compare(texts, False)
+            pair_of(tokenizer, tmp_path / f"{number}{invert}").compare(texts, False)
 
 
 @pytest.mark.parametrize(
@@ -109,7 +84,7 @@ def test_splits(behavior, tmp_path):
 )
 def test_long_words(text, tmp_path):
     """Words of many symbols: the same as the reference, in a time that the test's own limit bounds."""
-    Pair(byte_pair.roberta(), tmp_path).compare([text, "x" + text + "!"], False)
+    pair_of(byte_pair.roberta(), tmp_path).compare([text, "x" + text + "!"], False)
 
 
 def test_pieces(tmp_path):

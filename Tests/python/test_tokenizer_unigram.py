@@ -10,6 +10,7 @@ import unicodedata
 import byte_pair
 import pytest
 import unigram
+from tokenizer_pair import Pair, mixed
 from tokenizers import Tokenizer, models, normalizers
 
 import bertqa
@@ -27,49 +28,23 @@ WORDS = [
 ]  # fmt: skip
 
 
-class Pair:
-    """Our tokenizer and the reference, with special tokens and with their strings as text."""
-
-    def __init__(self, tokenizer, directory):
-        path = str(directory / "tokenizer.json")
-        tokenizer.save(path)
-        self.ours = bertqa.Context(directory, tokenizer_only=True)
-        # Read from the file too: scores change by a unit in the last place.
-        self.theirs = {True: Tokenizer.from_file(path), False: unigram.as_text(tokenizer)}
-
-    def compare(self, texts, special):
-        """Checks each text; returns how many. `texts` are str or bytes."""
-        texts = list(texts)
-        decoded = [text_cases.decode(text) if isinstance(text, bytes) else (text, None) for text in texts]
-        encodings = self.theirs[special].encode_batch([text for text, _ in decoded], add_special_tokens=False)
-        for text, (_, starts), theirs in zip(texts, decoded, encodings):
-            ours = self.ours.tokenize(text, parse_special_tokens=special)
-            expected = theirs.offsets
-            if starts is not None:
-                expected = [(starts[start], starts[end]) for start, end in expected]
-            assert (ours.ids, ours.offsets) == (theirs.ids, expected), (text, theirs.tokens)
-        return len(texts)
-
-
-def mixed(seed, count):
-    """Random texts with more of what these tokenizers look at."""
-    source = random.Random(seed)
-    for text in text_cases.random_strings(seed, count):
-        for _ in range(source.randint(0, 3)):
-            position = source.randint(0, len(text))
-            text = text[:position] + source.choice(WORDS) + text[position:]
-        yield text
+def pair_of(tokenizer, directory):
+    path = str(directory / "tokenizer.json")
+    tokenizer.save(path)
+    # Read from the file too: scores change by a unit in the last place.
+    theirs = {True: Tokenizer.from_file(path), False: unigram.as_text(tokenizer)}
+    return Pair(bertqa.Context(directory, tokenizer_only=True), theirs)
 
 
 @pytest.mark.parametrize("kind", unigram.KINDS)
 def test_kind(kind, tmp_path):
-    pair = Pair(unigram.KINDS[kind](), tmp_path)
+    pair = pair_of(unigram.KINDS[kind](), tmp_path)
     edges = [text for text in text_cases.edge_cases() if len(text) < 2000]
     for special in False, True:
         seed = 500 + 2 * list(unigram.KINDS).index(kind) + special
         pair.compare(text_cases.languages() + WORDS + random.Random(seed).sample(edges, 300 // FEWER), special)
         pair.compare(text_cases.fuzzed(), special)
-        compared = pair.compare(mixed(seed, STRINGS // 2), special)
+        compared = pair.compare(mixed(seed, STRINGS // 2, WORDS), special)
         compared += pair.compare(text_cases.random_bytes(seed, BYTES // 2), special)
         assert compared == STRINGS // 2 + BYTES // 2
     pair.compare(byte_pair.paragraphs()[::7], False)
@@ -83,7 +58,7 @@ def test_cases_are_many():
 @pytest.mark.parametrize("kind", ["xlm-roberta", "albert"])
 def test_code_points(kind, tmp_path):
     """Code points beside letters, spaces and marks. Of all cases, every seventh of `CODE_POINTS`."""
-    pair = Pair(unigram.KINDS[kind](), tmp_path)
+    pair = pair_of(unigram.KINDS[kind](), tmp_path)
     cases = list(text_cases.code_points("a{0}b {0} e{0}\u0301 {0}", step=7 * FEWER))
     pair.compare(["".join(cases[index : index + 300]) for index in range(0, len(cases), 300)], False)
 
@@ -102,7 +77,7 @@ def clusters():
 
 def test_grapheme_clusters(tmp_path):
     """Where clusters begin, by what a charsmap makes of them; no table of Unicode is compared."""
-    pair = Pair(
+    pair = pair_of(
         unigram.make([("<unk>", 0.0), ("X", -1.0)], 0, [clusters()], unigram.metaspace("never"), []), tmp_path
     )
     contexts = [
@@ -128,7 +103,7 @@ def test_forms_of_unicode(form, tmp_path):
     vocabulary = [("<unk>", 0.0)] + [(character, -1.0) for character in alphabet]
     step = getattr(normalizers, form)()
     tokenizer = unigram.make(vocabulary, 0, [step], unigram.metaspace("never", split=False), [])
-    pair = Pair(tokenizer, tmp_path)
+    pair = pair_of(tokenizer, tmp_path)
     for text in text_cases.languages():
         ids = pair.ours.tokenize(text).ids
         expected = unicodedata.normalize(form, text).replace(" ", "▁")
@@ -146,13 +121,13 @@ def test_forms_of_unicode(form, tmp_path):
 
 @pytest.mark.parametrize("kind", ["xlm-roberta", "albert", "deberta", "byte-fallback"])
 def test_long_texts(kind, tmp_path):
-    pair = Pair(unigram.KINDS[kind](), tmp_path)
+    pair = pair_of(unigram.KINDS[kind](), tmp_path)
     for unit in "a", "ab ", " ", "中", "\u0301", "👍🏽", "½", "\x01", "e\u0301\u0323", "\u200d", "``":
         pair.compare(["x" + unit * 20_000 + "!"], False)
 
 
 def test_special_tokens_stay_text(tmp_path):
-    pair = Pair(unigram.xlm_roberta(), tmp_path)
+    pair = pair_of(unigram.xlm_roberta(), tmp_path)
     for text in "<s>", "a </s> b", "<mask>", "x<pad>", "<unk>", "＜s＞":
         assert not set(pair.ours.tokenize(text).ids) & {0, 1, 2, pair.theirs[True].token_to_id("<mask>")}
         assert set(pair.ours.tokenize("<s>", parse_special_tokens=True).ids) == {0}
@@ -183,7 +158,7 @@ def test_sentencepiece_models(name, family, settings, theirs, tmp_path):
     """Without tokenizer.json; that transformers gives what is compared with here, Tests/parity shows."""
     reference = tmp_path / "reference"
     reference.mkdir()
-    pair = Pair(theirs(), reference)
+    pair = pair_of(theirs(), reference)
     (tmp_path / name).write_bytes(unigram.model(family))
     if settings is not None:
         (tmp_path / "tokenizer_config.json").write_text(json.dumps(settings))
@@ -192,7 +167,7 @@ def test_sentencepiece_models(name, family, settings, theirs, tmp_path):
     # In memory, with the file's own scores; without special tokens there is only a form whose scores went through JSON,
     # which cuts repeated characters otherwise.
     pair.theirs[True] = theirs()
-    pair.compare(text_cases.languages() + WORDS + list(mixed(9, 500)), True)
+    pair.compare(text_cases.languages() + WORDS + list(mixed(9, 500, WORDS)), True)
     pair.compare(text_cases.languages() + WORDS, False)
 
 

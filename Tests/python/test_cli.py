@@ -23,8 +23,8 @@ FOX = DOCUMENTS / "fox.txt"
 APOLLO = DOCUMENTS / "apollo.txt"
 TINY = ROOT / "Tests" / "BertQACoreTests" / "Fixtures" / "tiny-bert"
 COMMANDS = [
-    "answer", "ask", "classify", "train-classifier", "embed", "predict", "generate", "filter", "tokenize", "info", "quantize",
-    "complete", "help",
+    "answer", "ask", "classify", "train-classifier", "entities", "embed", "predict", "generate", "filter", "tokenize",
+    "info", "quantize", "complete", "help",
 ]  # fmt: skip
 WHO = "Who jumped over the dog?"
 HIGHLIGHT = re.compile(r"\x1b\[[0-9;]+m(.*?)\x1b\[0m")
@@ -381,6 +381,21 @@ def test_wrong_usage(arguments, complaint):
     output, errors = run(*arguments, code=2)
     assert output == "" and complaint in errors
     assert re.search(r"; try 'bertqa( [a-z]+)? --help'\n$", errors) and errors.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["answer", "-q", WHO], ["ask", FOX], ["classify"], ["embed"], ["entities"], ["predict"], ["predict", "--score"],
+     ["predict", "--rank", "O"], ["generate"], ["filter", "-q", WHO], ["filter", "--task=classify"]],
+)  # fmt: skip
+def test_a_model_for_something_else_is_told_before_any_text_is_read(command):
+    model = TINY.with_name("tiny-lstm" if command[0] not in ("predict", "generate") else "tiny-bert")
+    reading, writing = os.pipe()
+    os.write(writing, b"O\n")
+    _, errors = run(*command, "-m", model, code=3, input=None, stdin=reading)
+    assert errors.startswith(f"bertqa: {model} is a ") and ", which cannot " in errors
+    assert os.read(reading, 10) == b"O\n"
+    os.close(reading), os.close(writing)
 
 
 @pytest.mark.parametrize("command", [["answer", "-q", WHO, FOX], ["tokenize", "-f", FOX], ["info"]])

@@ -118,7 +118,7 @@ extension Context {
 
   private func answerer() throws(BertQAError) -> QuestionAnswerer {
     guard case .answering(let answerer, _) = try runningEngine() else {
-      throw wrongModel(for: "answer questions", needed: .answer)
+      throw wrongModel(needed: .answer)
     }
     return answerer
   }

@@ -10,7 +10,7 @@ extension Context {
     case .classification(let classifier):
       return try all(classifier.classifyEach(texts, options, stopsAtFailure: true), options.call)
     case .tokenizer, .answering, .embedding, .entities, .languageModel:
-      throw wrongModel(for: "classify", needed: .classify)
+      throw wrongModel(needed: .classify)
     }
   }
 
@@ -23,7 +23,7 @@ extension Context {
     case .wordCounts(let classifier): return try classifier.classifyEach(texts, options)
     case .classification(let classifier): return try classifier.classifyEach(texts, options)
     case .tokenizer, .answering, .embedding, .entities, .languageModel:
-      throw wrongModel(for: "classify", needed: .classify)
+      throw wrongModel(needed: .classify)
     }
   }
 

@@ -92,7 +92,7 @@ extension Context {
 
   fileprivate func embedder() throws(BertQAError) -> TextEmbedder {
     guard case .embedding(let embedder) = try runningEngine() else {
-      throw wrongModel(for: "embed texts", needed: .embed)
+      throw wrongModel(needed: .embed)
     }
     return embedder
   }

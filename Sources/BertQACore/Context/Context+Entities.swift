@@ -44,7 +44,7 @@ extension Context {
 
   private func recognizer() throws(BertQAError) -> EntityRecognizer {
     guard case .entities(let recognizer) = try runningEngine() else {
-      throw wrongModel(for: "find entities", needed: .entities)
+      throw wrongModel(needed: .entities)
     }
     return recognizer
   }

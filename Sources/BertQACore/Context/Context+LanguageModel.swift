@@ -140,7 +140,7 @@ extension Context {
 extension Context {
   private func sequenceModel() throws(BertQAError) -> SequenceModel {
     guard case .languageModel(let model) = try runningEngine() else {
-      throw wrongModel(for: "predict along a sequence", needed: .predict)
+      throw wrongModel(needed: .predict)
     }
     return model
   }

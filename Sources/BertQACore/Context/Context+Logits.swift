@@ -8,7 +8,7 @@ extension Context {
     ids: [Int32], windowLengths: [Int], secondSegments: [Int]? = nil, call: CallOptions = CallOptions()
   ) throws(BertQAError) -> (start: [Float], end: [Float]) {
     guard case .answering(_, let encoder) = try runningEngine() else {
-      throw wrongModel(for: "give start and end logits", needed: .answer)
+      throw wrongModel(needed: .answer, for: "give start and end logits")
     }
     guard secondSegments == nil || secondSegments?.count == windowLengths.count else {
       throw BertQAError(

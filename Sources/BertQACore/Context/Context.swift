@@ -70,11 +70,14 @@ public final class Context: Sendable {
     return engine
   }
 
+  /// Throws `.wrongModel`, as calls do, where the model is not for `task`.
+  public func validate(for task: ModelTask) throws(BertQAError) {
+    if info.task != task { throw wrongModel(needed: task) }
+  }
+
   /// For a caller who asked a model for what it cannot do.
-  /// - Parameters:
-  ///   - purpose: what it was asked, such as "answer questions".
-  ///   - needed: the architectures that can.
-  func wrongModel(for purpose: String, needed: ModelTask) -> BertQAError {
+  /// - Parameter purpose: what it was asked, if that is a part of the task.
+  func wrongModel(needed: ModelTask, for purpose: String? = nil) -> BertQAError {
     if case .tokenizer = engine {
       return BertQAError(
         .wrongModel,
@@ -83,7 +86,7 @@ public final class Context: Sendable {
     let names = Architecture.all.filter { $0.task == needed }.map(\.name)
     return BertQAError(
       .wrongModel,
-      "\(info.directory) is a \(info.architecture), which cannot \(purpose); use a model of "
+      "\(info.directory) is a \(info.architecture), which cannot \(purpose ?? needed.purpose); use a model of "
         + names.joined(separator: ", "))
   }
 }

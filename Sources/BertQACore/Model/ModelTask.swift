@@ -18,4 +18,15 @@ public enum ModelTask: Int32, Sendable, CaseIterable, CustomStringConvertible {
     case .entities: "entities"
     }
   }
+
+  /// What a model of the task can do, as messages put it.
+  var purpose: String {
+    switch self {
+    case .answer: "answer questions"
+    case .classify: "classify"
+    case .embed: "embed texts"
+    case .predict: "predict along a sequence"
+    case .entities: "find entities"
+    }
+  }
 }

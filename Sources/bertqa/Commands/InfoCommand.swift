@@ -37,7 +37,7 @@ enum InfoCommand: Command {
     if let operand = arguments.operands.first {
       throw arguments.usage("unexpected operand '\(operand.string)'")
     }
-    let info = try ModelChoice(arguments).load().info
+    let info = try ModelChoice(arguments).loadAny().info
     facts(info).print(asJSON: arguments.has(.json), to: output)
     return .done
   }

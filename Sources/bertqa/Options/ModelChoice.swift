@@ -40,7 +40,7 @@ struct ModelChoice {
   private var options = ContextOptions()
 
   /// Takes the options that are its own and leaves the others.
-  /// - Parameter task: what the default model is for.
+  /// - Parameter task: what the model is for.
   init(
     _ arguments: ParsedArguments, task: ModelTask = .answer, tokenizerOnly: Bool = false
   ) throws(ToolError) {
@@ -59,7 +59,17 @@ struct ModelChoice {
     }
   }
 
+  /// The model, which is refused before any text is read if it is for another task.
   func load() throws(ToolError) -> Context {
+    let context = try loadAny()
+    if !options.tokenizerOnly {
+      try ofCore(command) { () throws(BertQAError) in try context.validate(for: options.defaultModel) }
+    }
+    return context
+  }
+
+  /// The model, whatever it is for.
+  func loadAny() throws(ToolError) -> Context {
     try ofCore(command) { () throws(BertQAError) in
       if let directory { return try Context(modelDirectory: directory, options: options) }
       return try Context(defaultModelWithOptions: options)

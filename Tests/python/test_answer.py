@@ -312,6 +312,16 @@ def test_texts_are_str_or_bytes(tiny, wrong):
             call()
 
 
+@pytest.mark.parametrize("wrong", ["ab", b"ab", ("who",), ("who", FOX, "x"), 1])
+def test_pairs_are_questions_and_documents(tiny, wrong):
+    with pytest.raises(TypeError, match=r"expected \(question, document\), got "):
+        tiny.answer_batch([("who", FOX), wrong])
+    stream = tiny.answer_stream([("who", FOX), wrong])
+    assert next(stream) == tiny.answer("who", FOX)
+    with pytest.raises(TypeError, match=r"expected \(question, document\), got "):
+        next(stream)
+
+
 @pytest.mark.parametrize(
     "question, document, expected",
     [

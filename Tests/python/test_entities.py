@@ -128,6 +128,9 @@ def test_redaction(tagger):
     assert bertqa.redact("0123456789", crossing) == "[B][D]"
     with pytest.raises(bertqa.InvalidArgument):
         bertqa.redact("0123", [entity("A", 2, 5)])
+    for text, replacement in (MAIL, b"*"), (MAIL.encode(), "*"):
+        with pytest.raises(TypeError, match="of the text's type"):
+            bertqa.redact(text, [], replacement)
 
 
 def test_columns(tagger):

@@ -22,7 +22,7 @@ from ._handle import Closable, Handle, Results
 from ._native import failures, library
 from ._results import Answer, Result
 from ._stream import stream
-from ._text import encoded
+from ._text import encoded, question_and_document
 from ._value import T, Text
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class AnswerMethods(Closable):
         options: see help(bertqa.AnswerOptions).
         """
         handle = self._opened()
-        pairs = list(pairs)
+        pairs = [question_and_document(pair) for pair in pairs]
         # A document that is given many times is one text, which the library tokenizes once.
         once: Dict[int, bytes] = {}
         for _, document in pairs:

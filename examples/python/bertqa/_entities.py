@@ -124,6 +124,8 @@ def redact(text: T, entities: "Iterable[Entity[T]]", replacement: Optional[T] = 
     entities: of this text, in any order: EntityLists or lists of Entity, joined with +. Those that overlap are
         replaced as one, with the label of the one that begins first, of several there the longest.
     """
+    if replacement is not None and isinstance(replacement, bytes) is not isinstance(text, bytes):
+        raise TypeError("replacement must be of the text's type, str or bytes")
     whole: Any = text
     parts: List[Any] = []
     position = 0

@@ -4,6 +4,7 @@ from typing import Any, Callable, Iterable, Iterator, List, Optional, Sized, Tup
 
 from ._errors import BertQAError, InvalidArgument
 from ._run import Run
+from ._text import question_and_document
 
 #: Characters, or bytes, of the documents of a batch from which on it is closed.
 BATCH_TEXT = 1 << 22
@@ -57,7 +58,7 @@ def _batches(pairs: Iterator[Any], batch_size: int) -> "Iterator[Tuple[List[Any]
         size = 0
         try:
             while len(batch) < batch_size and size < BATCH_TEXT:
-                question, document = next(pairs)
+                question, document = question_and_document(next(pairs))
                 batch.append((question, document))
                 size += len(document)
         except StopIteration:

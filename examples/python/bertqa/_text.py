@@ -16,6 +16,13 @@ def encoded(text: Text) -> bytes:
     raise TypeError(f"expected str or bytes, got {type(text).__name__}")
 
 
+def question_and_document(pair: Any) -> Any:
+    """The pair, if it is one; a text of two characters, which can be unpacked too, is none."""
+    if isinstance(pair, (str, bytes)) or not hasattr(pair, "__len__") or len(pair) != 2:
+        raise TypeError(f"expected (question, document), got {pair!r:.80}")
+    return pair
+
+
 def path_bytes(path: Any, name: str) -> bytes:
     """A path for the library, which takes strings that end with a NUL."""
     data = os.fsencode(path)

@@ -16,7 +16,7 @@ public func bertqa_answer(
     let question = try textArgument(question, question_length, "question")
     let document = try textArgument(document, document_length, "document")
     let result = try context.answer(question: question, document: document, options: options)
-    out.pointee = try AnswersHandle(result).passed()
+    out.pointee = try AnswersHandle(result, CallMonitor(options.call)).passed()
   }
 }
 

@@ -6,8 +6,8 @@ final class AnswersHandle: Handle {
   let spans: CArray<bertqa_answer_span>
   let summary: CArray<bertqa_answer_summary>
 
-  init(_ result: AnswerResult) throws(BertQAError) {
-    spans = try CArray(result.answers.lazy.map { bertqa_answer_span($0) })
+  init(_ result: AnswerResult, _ monitor: CallMonitor) throws(BertQAError) {
+    spans = try CArray(count: result.answers.count, monitor) { bertqa_answer_span(result.answers[$0]) }
     summary = try CArray([bertqa_answer_summary(result)])
   }
 }

@@ -9,12 +9,15 @@ final class ClassificationHandle: Handle {
   /// What the scores point to.
   private let labels: CStrings
 
-  init(_ result: Classification) throws(BertQAError) {
+  init(_ result: Classification, _ monitor: CallMonitor) throws(BertQAError) {
     let labels = try CStrings(result.scores.lazy.map(\.label))
     self.labels = labels
-    scores = try CArray(
-      result.scores.indices.lazy.map { bertqa_label_score(result.scores[$0], labels.string(at: $0)) })
-    contributions = try CArray(result.contributions.lazy.map { bertqa_contribution($0) })
+    scores = try CArray(count: result.scores.count, monitor) {
+      bertqa_label_score(result.scores[$0], labels.string(at: $0))
+    }
+    contributions = try CArray(count: result.contributions.count, monitor) {
+      bertqa_contribution(result.contributions[$0])
+    }
     summary = try CArray([bertqa_classify_summary(result)])
   }
 }

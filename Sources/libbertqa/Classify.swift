@@ -40,7 +40,7 @@ public func bertqa_classify(
     let options = try classifyOptions(options)
     let bytes = try textArgument(text, length, "text")
     let result = try context.classify(TextPair(text: bytes), options: options)
-    out.pointee = try ClassificationHandle(result).passed()
+    out.pointee = try ClassificationHandle(result, CallMonitor(options.call)).passed()
   }
 }
 

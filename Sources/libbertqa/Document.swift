@@ -53,7 +53,7 @@ public func bertqa_document_answer(
     let options = try answerOptions(options)
     let question = try textArgument(question, question_length, "question")
     let result = try context.answer(question: question, document: document, options: options)
-    out.pointee = try AnswersHandle(result).passed()
+    out.pointee = try AnswersHandle(result, CallMonitor(options.call)).passed()
   }
 }
 

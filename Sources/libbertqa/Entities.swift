@@ -78,16 +78,14 @@ public func bertqa_entities_batch(
   batchStatus(count, lists, "lists", statuses) { output throws(BertQAError) in
     let context = try ContextHandle.borrowed(context, "context").context
     let options = try entityOptions(options)
-    func handle(_ list: EntityList) throws(BertQAError) -> EntityListHandle {
-      try EntityListHandle(list, CallMonitor(options.call))
-    }
     let texts = try required(texts, "texts")
     try output.fill(from: "texts", options.call) { index throws(BertQAError) in
       try textArgument(texts[index].text, texts[index].length, "text")
     } all: { texts throws(BertQAError) in
-      try objects(of: context.entities(of: texts, options: options), options.call, handle)
+      try objects(of: context.entities(of: texts, options: options), options.call, EntityListHandle.init)
     } each: { texts throws(BertQAError) in
-      try objects(ofEach: context.entitiesEach(of: texts, options: options), options.call, handle)
+      try objects(
+        ofEach: context.entitiesEach(of: texts, options: options), options.call, EntityListHandle.init)
     }
   }
 }

@@ -39,13 +39,13 @@ func readItems<Item>(
 
 /// The objects for results of a batch, while there is memory for them.
 func objects<Result, Object>(
-  of results: [Result], _ call: CallOptions, _ make: (Result) throws(BertQAError) -> Object
+  of results: [Result], _ call: CallOptions, _ make: (Result, CallMonitor) throws(BertQAError) -> Object
 ) throws(BertQAError) -> [Object] {
   let monitor = CallMonitor(call)
   var objects = try [Object](checkedCapacity: results.count)
   for (index, result) in results.enumerated() {
     try check(item: index, monitor)
-    objects.append(try make(result))
+    objects.append(try make(result, monitor))
   }
   return objects
 }
@@ -53,11 +53,11 @@ func objects<Result, Object>(
 /// The same of results some of which may be failures.
 func objects<Value, Object>(
   ofEach results: [Result<Value, BertQAError>], _ call: CallOptions,
-  _ make: (Value) throws(BertQAError) -> Object
+  _ make: (Value, CallMonitor) throws(BertQAError) -> Object
 ) throws(BertQAError) -> [Result<Object, BertQAError>] {
-  try objects(of: results, call) { result throws(BertQAError) in
+  try objects(of: results, call) { result, monitor throws(BertQAError) in
     switch result {
-    case .success(let value): .success(try make(value))
+    case .success(let value): .success(try make(value, monitor))
     case .failure(let error): .failure(error)
     }
   }

@@ -113,7 +113,21 @@ extension WordEncoder {
     }
     starts[kept] = starts[count]
     count = kept
+    if self.next.capacity > Self.keptCapacity { try removeLinks(monitor) }
   }
+
+  /// Frees what is only needed while symbols are merged, in parts: the system takes its time to take back gigabytes.
+  private func removeLinks(_ monitor: CallMonitor?) throws(BertQAError) {
+    next = GrowableBuffer()
+    try monitor?.check()
+    previous = GrowableBuffer()
+    try monitor?.check()
+    queue = MergeQueue()
+    try monitor?.check()
+  }
+
+  /// Symbols for which links are kept for the next long word.
+  private static let keptCapacity = 1 << 20
 
   private func enqueue(_ position: Int, _ rank: Int32) throws(BertQAError) {
     if rank != MergeTable.none { try queue.append(rank, position) }

@@ -53,6 +53,7 @@ final class PipelineTokenizer: @unchecked Sendable {
     try tokenize(text, start..<text.count, parseSpecialTokens, scratch, into: &output, monitor)
     scratch.modelMemory = output.modelMemory
     tokens = try output.finish()
+    if !scratch.isWorthKeeping { try scratch.removeAll(monitor) }
   }
 
   /// Appends the tokens of a part of the text without added tokens that are looked for in it as it is.
@@ -133,4 +134,18 @@ final class PipelineScratch {
 
   /// Whether the memory is of a size that texts often have.
   var isWorthKeeping: Bool { words.byteCount + part.byteCount < 8 << 20 }
+
+  /// Frees the memory in parts: the system takes its time to take back gigabytes.
+  func removeAll(_ monitor: CallMonitor?) throws(BertQAError) {
+    modelMemory = nil
+    try monitor?.check()
+    part = NormalizedText()
+    try monitor?.check()
+    words.text = NormalizedText()
+    try monitor?.check()
+    words.newText = NormalizedText()
+    try monitor?.check()
+    words = Words()
+    try monitor?.check()
+  }
 }

@@ -452,7 +452,6 @@ static void test_words(void) {
   CHECK_STATUS(BERTQA_OK, bertqa_patterns(text, size, &patterns, &list));
   expect("patterns", size / BLOCK);
   bertqa_entity_list_free(list);
-  test_redaction();
   free(text);
   free(word);
   snprintf(command, sizeof command, "rm -rf %s", parent);
@@ -471,6 +470,7 @@ int main(int argc, char **argv) {
   test_pipelines();
   test_vocabularies();
   test_sequences();
+  test_redaction();
   test_words();
   bertqa_context_free(context);
   bertqa_context_free(embedder);

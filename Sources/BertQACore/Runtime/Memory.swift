@@ -122,7 +122,7 @@ extension Dictionary {
 }
 
 extension Array {
-  /// `count` elements of value `element`; the monitor is asked while they are written.
+  /// `count` elements of value `element`; the monitor is asked between parts of them.
   init(
     repeating element: Element, count: Int, _ monitor: CallMonitor?
   ) throws(BertQAError) {
@@ -130,7 +130,7 @@ extension Array {
     while self.count < count {
       append(
         contentsOf: repeatElement(element, count: Swift.min(CallPoll.elementInterval, count - self.count)))
-      try monitor?.check()
+      if self.count < count { try monitor?.check() }
     }
   }
 }

@@ -23,6 +23,7 @@ final class CArray<Element> {
       let end = min(count, next + CallPoll.elementInterval)
       for index in next..<end { memory.initializeElement(at: index, to: element(index)) }
       next = end
+      if next == count { break }
       do throws(BertQAError) {
         try monitor.check()
       } catch {

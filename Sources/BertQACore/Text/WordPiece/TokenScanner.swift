@@ -17,8 +17,7 @@ struct TokenScanner {
   /// The part of the text that is being scanned: nothing outside it has an influence.
   private var begin = 0
   private var end = 0
-  /// The byte of the text at which `monitor` is asked next.
-  private var nextPoll = CallPoll.textInterval
+  private var poll: TextPoll
 
   private var pending: PendingTokens
   private(set) var tokens: Tokens
@@ -36,6 +35,7 @@ struct TokenScanner {
     self.tokenizer = tokenizer
     self.tokens = tokens
     self.monitor = monitor
+    poll = TextPoll(monitor)
     table = tokenizer.table
     pieces = tokenizer.vocabulary.index
     let capacity = PendingTokens.capacity
@@ -70,13 +70,6 @@ struct TokenScanner {
     if pending.isFull { try flush() }
     pending.append(id, start: start, end: end)
   }
-
-  /// Asks the monitor whether to go on.
-  @inline(never)
-  private mutating func poll(at position: Int) throws(BertQAError) {
-    nextPoll = position &+ CallPoll.textInterval
-    try monitor?.check()
-  }
 }
 
 // MARK: - Words of ASCII
@@ -96,7 +89,7 @@ extension TokenScanner {
     var position = begin
     while position < end {
       if position &+ 16 > window.end, window.end < end || position > window.end {
-        if position >= nextPoll { try poll(at: position) }
+        try poll.reach(position)
         window.prepare(text, from: position, limit: end, lowercaseBit: lowercaseBit)
       }
       if pending.isFull {
@@ -166,7 +159,7 @@ extension TokenScanner {
     var word = self.word
     var position = start
     while position < end {
-      if position >= nextPoll { try poll(at: position) }
+      try poll.reach(position)
       let decoded = UTF8Codec.decode(text, at: position, end: end)
       let next = position &+ decoded.size
       let scalar = table.scalar(decoded.scalar)

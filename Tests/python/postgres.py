@@ -144,8 +144,8 @@ class Session:
             error = re.search(r"(?:ERROR|FATAL):  (\w{5}): (.*)", line)
             if error:
                 raise SQLError(*error.groups())
-        if lines and not lines[-1]:
-            raise SQLError("08006", "\n".join(lines))  # the connection is gone
+        if (lines and not lines[-1]) or "server closed the connection unexpectedly" in lines:
+            raise SQLError("08006", "\n".join(lines))
         return [line.split("\t") for line in lines]
 
     def execute(self, sql):

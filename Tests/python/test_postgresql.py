@@ -295,6 +295,10 @@ def test_a_backend_that_is_killed(server):
             os.kill(killed.backend, signal.SIGKILL)
             with pytest.raises(SQLError):
                 killed.receive()
+            # The server notices a little later, and takes connections until then: it has noticed when
+            # it ends the others.
+            with pytest.raises(SQLError):
+                other.execute("SELECT pg_sleep(600)")
     server.wait()
     with server.connect() as session:
         assert session.value(f"SELECT bertqa_answer({quote(WHO)}, {quote(FOX)})") == ANSWER

@@ -57,6 +57,10 @@ def parsed(argv=None):
     )
     parser.add_argument("--teacher-share", type=float, default=0.7)
     parser.add_argument("--teacher-temperature", type=float, default=2.0)
+    parser.add_argument(
+        "--adversarial", type=float, default=0.0, metavar="SIZE",
+        help="half of the loss with word embeddings moved by SIZE against the model: twice the time a step",
+    )  # fmt: skip
     parser.add_argument("--snapshot-steps", type=int, default=100)
     parser.add_argument("--average", type=int, default=5, help="how many of the last snapshots are averaged")
     parser.add_argument(

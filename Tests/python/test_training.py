@@ -632,6 +632,44 @@ def test_a_teacher_and_a_deadline_in_the_past(trainer, tmp_path):
     assert not (late / "log.jsonl").exists() and latest_checkpoint(str(late)).endswith("000000.pt")
 
 
+def test_adversarial_embeddings_raise_the_loss_by_moves_of_one_size(trainer):
+    """And at rest they are what they were; the padding does not move."""
+    import torch
+    from common.adversarial import AdversarialEmbeddings
+    from qa.training import load_model, logits, loss_of
+
+    train, Windows = trainer
+    held = Windows.load(str(next(train("run", "--deadline", "2020-01-01T00:00").glob("windows-*.npz"))))
+    ids, types, candidates, starts, ends = map(torch.from_numpy, held.batch(range(24), 16))
+    model = load_model(str(FIXTURES / "tiny-bert"), torch.device("cpu")).eval()
+    embeddings = model.get_input_embeddings()
+    still = embeddings(ids).detach()
+
+    def loss():
+        scores = logits(model, ids, types, candidates, torch.device("cpu"))
+        return loss_of(scores, torch.stack([starts, ends]), None, 0, 1)
+
+    adversary = AdversarialEmbeddings(embeddings, 0.25)
+    before = loss()
+    before.backward()
+    adversary.move()
+    moved = embeddings(ids).detach() - still
+    assert moved.flatten(1).norm(dim=1).tolist() == pytest.approx([0.25] * 24, rel=1e-3)
+    assert moved[ids == 0].abs().max() < 1e-6
+    assert loss().item() > before.item()
+    adversary.rest()
+    assert (embeddings(ids) == still).all() and loss().item() == before.item()
+
+
+def test_adversarial_training_learns_something_else(trainer):
+    train, _ = trainer
+    plain, hard = (log(train(name, "--passes", "30", "--dropout", "0", "--adversarial", size))
+                   for name, size in (("plain", "0"), ("hard", "0.1")))  # fmt: skip
+    losses = [line["loss"] for line in hard]
+    assert sum(losses[-5:]) < 0.5 * sum(losses[:5])
+    assert losses[0] == plain[0]["loss"] and losses != [line["loss"] for line in plain]
+
+
 @pytest.mark.parametrize("progress", [3 / 15, 1.0])
 def test_a_deadline_counts_from_where_the_run_goes_on(trainer, progress):
     """Also where one has ended it: then as its steps are."""

@@ -14,6 +14,7 @@ from safetensors.torch import save_file
 from transformers import BertForQuestionAnswering
 
 from common import attention
+from common.adversarial import AdversarialEmbeddings
 from common.dropout import use_byte_dropout
 from common.checkpoints import latest_checkpoint, remove_old_checkpoints
 from common.schedule import learning_rate
@@ -69,6 +70,9 @@ class Run:
         random.seed(arguments.seed)
         self.model = load_model(arguments.init, self.device, arguments.dropout, arguments.attention_dropout)
         self.teachers = [load_model(path, self.device).eval() for path in arguments.teacher]
+        self.adversary = None
+        if arguments.adversarial:
+            self.adversary = AdversarialEmbeddings(self.model.get_input_embeddings(), arguments.adversarial)
         self.optimizer = torch.optim.AdamW(self._groups(), lr=0.0, betas=(0.9, 0.999), eps=1e-6, fused=True)
         self.step, self.seconds = 0, 0.0
         self.began, self.progress_before = utc_now(), 0.0
@@ -129,22 +133,33 @@ class Run:
             with torch.no_grad():
                 teacher = sum(logits(t, ids, types, candidates, self.device) for t in self.teachers)
                 teacher /= len(self.teachers)
-        student = logits(self.model, ids, types, candidates, self.device)
-        loss = loss_of(
-            student,
-            torch.stack([starts, ends]),
-            teacher,
-            self.arguments.teacher_share,
-            self.arguments.teacher_temperature,
-        )
-        loss.backward()
+        labels = torch.stack([starts, ends])
+
+        def backward(share: float) -> float:
+            loss = loss_of(
+                logits(self.model, ids, types, candidates, self.device),
+                labels,
+                teacher,
+                self.arguments.teacher_share,
+                self.arguments.teacher_temperature,
+            )
+            (share * loss).backward()
+            return loss.item()
+
+        if self.adversary is None:
+            loss = backward(1.0)
+        else:
+            loss = backward(0.5)
+            self.adversary.move()
+            backward(0.5)
+            self.adversary.rest()
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
         self.step += 1
-        return loss.item()
+        return loss
 
     def _log(self, loss: float, rate: float) -> None:
         line = {

@@ -10,6 +10,8 @@ from conftest import FIXTURES, ROOT
 FOX = "The quick brown fox jumps over the lethargic dog."
 WHO = "Who jumped over the dog?"
 ANSWER = "The quick brown fox"
+LOVELACE = "Ada Lovelace met Charles Babbage in London."
+NAMES = {"Ada Lovelace": "person", "Charles Babbage": "person", "London": "location"}
 APOLLO = (ROOT / "examples" / "documents" / "apollo.txt").read_text(encoding="utf-8")
 HEADER = (ROOT / "include" / "bertqa.h").read_text()
 PIECES = (FIXTURES / "tiny-bert" / "vocab.txt").read_text(encoding="utf-8").splitlines()

@@ -13,7 +13,7 @@ import pytest
 import bertqa
 import bertqa.duckdb
 from conftest import FIXTURES, ROOT
-from samples import ANSWER, DOCUMENTS, FOX, WHO
+from samples import ANSWER, DOCUMENTS, FOX, LOVELACE, NAMES, WHO
 from test_readme import blocks
 
 TINY = FIXTURES / "tiny-bert"
@@ -262,11 +262,11 @@ def test_a_cursor(connection):
     assert found == [ANSWER, ANSWER]
 
 
-def test_without_a_model_there_are_no_entities():
+def test_entities_of_the_default_model():
     with duckdb.connect() as connection:
         bertqa.duckdb.register(connection)
-        with pytest.raises(duckdb.CatalogException, match="bertqa_entities"):
-            connection.execute("SELECT * FROM bertqa_entities('a')")
+        rows = connection.execute("SELECT entity, label FROM bertqa_entities(?)", [LOVELACE]).fetchall()
+    assert dict(rows) == NAMES
 
 
 def test_a_database_that_is_only_read(tmp_path):

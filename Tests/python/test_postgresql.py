@@ -12,7 +12,7 @@ from test_readme import blocks
 import bertqa
 from conftest import FIXTURES, ROOT
 from postgres import TIMEOUT, Server, SQLError, installation, quote
-from samples import ANSWER, APOLLO, DOCUMENTS, FOX, WHO
+from samples import ANSWER, APOLLO, DOCUMENTS, FOX, LOVELACE, NAMES, WHO
 from test_hosts import check_shared
 
 SPORT = "The team won the match after the striker scored two goals in the last minutes of the championship."
@@ -101,6 +101,7 @@ def test_entities(session, tiny_path):
     text = "Zoë 🦊 the quick brown fox jumped over the lazy dog in the river."
     with bertqa.Context(FIXTURES / "tiny-bert-entities") as context:
         expected = context.entities(text).entities
+    assert dict(session.execute(f"SELECT entity, label FROM bertqa_entities({quote(LOVELACE)})")) == NAMES
     session.execute(f"SELECT bertqa_model('entities', {quote(str(tiny_path) + '-entities')})")
     rows = session.execute(f"SELECT * FROM bertqa_entities({quote(text)})")
     assert len(rows) == len(expected) > 1

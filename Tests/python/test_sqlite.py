@@ -14,7 +14,7 @@ from test_readme import blocks
 
 import bertqa
 from conftest import FIXTURES, PREFIX, ROOT
-from samples import ANSWER, APOLLO, DOCUMENTS, FOX, WHO, run_python
+from samples import ANSWER, APOLLO, DOCUMENTS, FOX, LOVELACE, NAMES, WHO, run_python
 from sqlite import DBCONFIG_TRUSTED_SCHEMA, INTERRUPT, Database, SQLError, library
 
 EXTENSION = PREFIX / "lib" / "bertqa_sqlite.so"
@@ -91,6 +91,7 @@ def test_entities(database):
     path = FIXTURES / "tiny-bert-entities"
     with bertqa.Context(path) as context:
         expected = context.entities(text).entities
+    assert dict(database.execute("SELECT entity, label FROM bertqa_entities(?)", LOVELACE)) == NAMES
     assert database.value("SELECT bertqa_model('entities', ?)", str(path)) == str(path)
     rows = database.execute("SELECT * FROM bertqa_entities(?)", text)
     assert len(rows) == len(expected) > 1

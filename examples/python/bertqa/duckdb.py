@@ -53,18 +53,17 @@ def register(
     embed: "Model" = None,
     entities: "Model" = None,
 ) -> None:
-    """Gives a connection the functions bertqa_answer, bertqa_answers, bertqa_classify, bertqa_labels and bertqa_embed;
-    with a model for entities bertqa_entities, too. docs/sql.md says what they give.
+    """Gives a connection the functions bertqa_answer, bertqa_answers, bertqa_classify, bertqa_labels, bertqa_entities
+    and bertqa_embed. docs/sql.md says what they give.
 
-    answer, classify, embed, entities: the model of each task, a directory or a Context; default: the default models,
-        of which there is none for entities.
+    answer, classify, embed, entities: the model of each task, a directory or a Context; default: the default models.
 
     Registering again replaces the models. The functions belong to the database, the tables bertqa_answers,
     bertqa_labels and bertqa_entities to the connection: a cursor has them once it is registered, without models.
     """
     has_models = not all(model is None for model in (answer, classify, embed, entities))
     reader, classifier = _context(answer, "answer"), _context(classify, "classify")
-    embedder = _context(embed, "embed")
+    embedder, finder = _context(embed, "embed"), _context(entities, "entities")
     labels = classifier.info.labels
 
     def best(questions: Any, documents: Any) -> Any:
@@ -79,6 +78,9 @@ def register(
     def label_list(texts: Any) -> Any:
         return _label_lists(classify_column(classifier, texts), labels)
 
+    def entity_list(texts: Any) -> Any:
+        return entities_column(finder, texts)
+
     def vector(texts: Any) -> Any:
         return embed_column(embedder, texts)
 
@@ -89,14 +91,11 @@ def register(
     add("bertqa_best_answer", best, 2, _ANSWER)
     add("bertqa_classify", label, 1, "VARCHAR")
     add("bertqa_label_list", label_list, 1, _LABELS)
+    add("bertqa_entity_list", entity_list, 1, _ENTITIES)
     add("bertqa_embed", vector, 1, f"FLOAT[{embedder.info.embedding_length}]")
     connection.execute(_ANSWERS)
     connection.execute(_ALL_LABELS)
-    if entities is not None:
-        finder = _context(entities, "entities")
-        add("bertqa_entity_list", lambda texts: entities_column(finder, texts), 1, _ENTITIES)
-    if entities is not None or _exists(connection, "bertqa_entity_list"):
-        connection.execute(_ALL_ENTITIES)
+    connection.execute(_ALL_ENTITIES)
 
 
 def _context(model: "Model", task: str) -> Context:

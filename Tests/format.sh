@@ -20,7 +20,7 @@ find_tool() { # find_tool COMMAND...: the first that is there
 format=$(find_tool ${CLANG_FORMAT:+"$CLANG_FORMAT"} clang-format clang-format-19 clang-format-14)
 # shellcheck disable=SC2086 # options
 if [ -n "$format" ]; then
-  find Sources Benchmarks Tests/CTestSupport packaging \( -name '*.c' -o -name '*.h' \) -exec "$format" $check {} +
+  find Sources Benchmarks Tests/CTestSupport packaging training \( -name '*.c' -o -name '*.h' \) -exec "$format" $check {} +
 else
   skipped="format of C: needs clang-format
 "

@@ -11,7 +11,7 @@ import os
 import sys
 
 from qa import balance, calibrate
-from common.batches import balanced_order, padding_share, token_batches
+from common.batches import balanced_order, packed_batches, padding_share, token_batches
 from qa.examples import read_examples
 
 from common.models import TOOL
@@ -49,6 +49,11 @@ def parsed(argv=None):
     )
     parser.add_argument("--batch-tokens", type=int, default=6144)
     parser.add_argument("--length-multiple", type=int, default=16, help="lengths are padded to a multiple of this")
+    parser.add_argument(
+        "--packed",
+        action="store_true",
+        help="no padding, quick attention: a CPU with AVX-512 BF16, and a C compiler",
+    )
     parser.add_argument("--max-length", type=int, default=384)
     parser.add_argument("--overlap", type=int, default=128)
     parser.add_argument("--keep-articles-out", action="store_true", help="labels as annotated, see examples.py")
@@ -80,6 +85,8 @@ def parsed(argv=None):
     arguments = parser.parse_args(argv)
     if arguments.out and not arguments.dev:
         parser.error("--out needs --dev: the threshold is chosen on development questions")
+    if arguments.packed and (arguments.adversarial or arguments.attention_dropout):
+        parser.error("--packed goes without --adversarial and --attention-dropout")
     if not arguments.state:
         if not arguments.out:
             parser.error("--state or --out is needed")
@@ -113,14 +120,15 @@ def train(arguments):
         raise SystemExit(f"--weight: no such source: {', '.join(sorted(unknown))}")
     order = balanced_order(sources, weights, arguments.passes, arguments.seed)
     lengths = windows.lengths
-    batches = token_batches(order, lengths, arguments.batch_tokens, arguments.length_multiple, arguments.seed)
+    if arguments.packed:
+        batches = packed_batches(order, lengths, arguments.batch_tokens)
+        padding = 0.0
+    else:
+        batches = token_batches(order, lengths, arguments.batch_tokens, arguments.length_multiple, arguments.seed)
+        padding = padding_share(batches, lengths, arguments.length_multiple)
     answerable = (windows.starts > 0).tolist()
     print(balance.report(balance.balance((sources[i], answerable[i]) for i in order)), file=sys.stderr)
-    print(
-        f"{len(order)} windows, {len(batches)} steps, "
-        f"{100 * padding_share(batches, lengths, arguments.length_multiple):.1f} % padding",
-        file=sys.stderr,
-    )
+    print(f"{len(order)} windows, {len(batches)} steps, {100 * padding:.1f} % padding", file=sys.stderr)
     Run(arguments, windows, batches, arguments.length_multiple).train()
 
 

@@ -66,6 +66,19 @@ def token_batches(
     return batches
 
 
+def packed_batches(order: Sequence[int], lengths: Sequence[int], tokens: int) -> List[List[int]]:
+    """Batches of windows as they come, at most `tokens` tokens each: for arithmetic without padding."""
+    batches: List[List[int]] = []
+    room = 0
+    for index in order:
+        if not batches or lengths[index] > room:
+            batches.append([])
+            room = tokens
+        batches[-1].append(index)
+        room -= lengths[index]
+    return batches
+
+
 def padding_share(batches: Sequence[Sequence[int]], lengths: Sequence[int], multiple: int) -> float:
     """The share of the tokens computed that are padding."""
     real = padded = 0

@@ -52,7 +52,29 @@ class Windows:
             types[row, first : len(part)] = 1
             candidates[row, first : len(part) - 1] = True
             candidates[row, 0] = True
-        return ids, types, candidates, self.starts[indices].astype(np.int64), self.ends[indices].astype(np.int64)
+        return ids, types, candidates, *self._labels(indices)
+
+    def packed(self, indices: Sequence[int], multiple: int):
+        """The same with the windows end to end: ids, types, positions [tokens], offsets [batch + 1]; rows (of each
+        window's tokens), candidates [batch, length]; starts, ends [batch]. tokens: rounded up to a multiple."""
+        offsets = np.concatenate([[0], np.cumsum([self.offsets[i + 1] - self.offsets[i] for i in indices])])
+        tokens = -(-offsets[-1] // multiple) * multiple
+        ids, types, positions = (np.zeros(tokens, np.int64) for _ in range(3))
+        shape = (len(indices), int(np.diff(offsets).max()))
+        rows, candidates = np.zeros(shape, np.int64), np.zeros(shape, bool)
+        for row, index in enumerate(indices):
+            begin, end = offsets[row], offsets[row + 1]
+            first, length = self.context_starts[index], end - begin
+            ids[begin:end] = self.ids[self.offsets[index] : self.offsets[index + 1]]
+            types[begin + first : end] = 1
+            positions[begin:end] = np.arange(length)
+            rows[row, :length] = np.arange(begin, end)
+            candidates[row, first : length - 1] = True
+            candidates[row, 0] = True
+        return ids, types, positions, offsets.astype(np.int32), rows, candidates, *self._labels(indices)
+
+    def _labels(self, indices):
+        return self.starts[indices].astype(np.int64), self.ends[indices].astype(np.int64)
 
 
 def tokenized(examples: Sequence[Example], tokenizer: Tokenizer, max_length: int, overlap: int) -> Windows:

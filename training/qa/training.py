@@ -13,7 +13,7 @@ import torch
 from safetensors.torch import save_file
 from transformers import BertForQuestionAnswering
 
-from common import attention
+from common import attention, packed
 from common.adversarial import AdversarialEmbeddings
 from common.dropout import use_byte_dropout
 from common.checkpoints import latest_checkpoint, remove_old_checkpoints
@@ -43,6 +43,13 @@ def logits(model, ids, types, candidates, device):
     return scores.float().permute(2, 0, 1).masked_fill(~candidates, -math.inf)
 
 
+def packed_logits(model, ids, types, positions, offsets, rows, candidates, dropout):
+    """The same of windows that lie end to end."""
+    hidden = packed.encoder(model.bert, ids, types, positions, offsets, dropout)
+    scores = model.qa_outputs(hidden)[rows]
+    return scores.permute(2, 0, 1).masked_fill(~candidates, -math.inf)
+
+
 def loss_of(student, labels, teacher, share: float, temperature: float):
     """Cross-entropy with the labels, and by `share` with the teacher's distribution at a temperature."""
     student_flat = student.flatten(0, 1)
@@ -70,6 +77,13 @@ class Run:
         random.seed(arguments.seed)
         self.model = load_model(arguments.init, self.device, arguments.dropout, arguments.attention_dropout)
         self.teachers = [load_model(path, self.device).eval() for path in arguments.teacher]
+        if arguments.packed:
+            if self.device.type != "cpu" or not packed.available():
+                raise SystemExit(
+                    "--packed: needs a CPU with AVX-512 BF16 and a C compiler with OpenMP (cc, or $CC)"
+                )
+            for model in (self.model, *self.teachers):
+                packed.require(model.config)
         self.adversary = None
         if arguments.adversarial:
             self.adversary = AdversarialEmbeddings(self.model.get_input_embeddings(), arguments.adversarial)
@@ -124,20 +138,16 @@ class Run:
         self._save_weights(os.path.join(self.directory, f"weights-{self.step:06d}.safetensors"))
 
     def _train_step(self, rate: float) -> float:
-        batch = [
-            torch.from_numpy(a).to(self.device) for a in self.windows.batch(self.batches[self.step], self.multiple)
-        ]
-        ids, types, candidates, starts, ends = batch
+        *inputs, starts, ends = self._batch(self.batches[self.step])
         teacher = None
         if self.teachers:
             with torch.no_grad():
-                teacher = sum(logits(t, ids, types, candidates, self.device) for t in self.teachers)
-                teacher /= len(self.teachers)
+                teacher = sum(self._logits(t, inputs) for t in self.teachers) / len(self.teachers)
         labels = torch.stack([starts, ends])
 
         def backward(share: float) -> float:
             loss = loss_of(
-                logits(self.model, ids, types, candidates, self.device),
+                self._logits(self.model, inputs),
                 labels,
                 teacher,
                 self.arguments.teacher_share,
@@ -160,6 +170,18 @@ class Run:
         self.optimizer.zero_grad(set_to_none=True)
         self.step += 1
         return loss
+
+    def _batch(self, indices):
+        if self.arguments.packed:
+            arrays = self.windows.packed(indices, packed.TOKENS_MULTIPLE)
+        else:
+            arrays = self.windows.batch(indices, self.multiple)
+        return [torch.from_numpy(array).to(self.device) for array in arrays]
+
+    def _logits(self, model, inputs):
+        if self.arguments.packed:
+            return packed_logits(model, *inputs, self.arguments.dropout)
+        return logits(model, *inputs, self.device)
 
     def _log(self, loss: float, rate: float) -> None:
         line = {

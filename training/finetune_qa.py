@@ -42,6 +42,9 @@ def parsed(argv=None):
     parser.add_argument("--deadline", type=utc, help="decay to 0 at this time, ISO, UTC, if it is before the end")
     parser.add_argument("--learning-rate", type=float, default=5e-5)
     parser.add_argument("--warmup-steps", type=int, default=100)
+    parser.add_argument(
+        "--floor", type=float, default=0.0, metavar="SHARE", help="of the learning rate, until the last tenth"
+    )
     parser.add_argument("--weight-decay", type=float, default=0.01)
     parser.add_argument("--dropout", type=float, default=0.1)
     parser.add_argument(

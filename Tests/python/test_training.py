@@ -183,6 +183,8 @@ def test_learning_rate():
     assert learning_rate(0.25, 10, 2.0, 10) == pytest.approx(1.5)
     assert learning_rate(1, 500, 2.0, 10) == 0
     assert learning_rate(0.5, 0, 1.0, 0) == 0.5
+    rates = [learning_rate(progress, 10, 2.0, 10, floor=0.4) for progress in (0.5, 0.6, 0.75, 0.9, 0.95, 1)]
+    assert rates == pytest.approx([1, 0.8, 0.8, 0.8, 0.4, 0])
 
 
 # Balance by kind of text
@@ -389,7 +391,7 @@ def test_the_curve_is_an_image_of_all_curves():
 
 def card_text(tmp_path):
     arguments = argparse.Namespace(
-        out=str(tmp_path), passes=1, learning_rate=5e-5, warmup_steps=100, dropout=0.1, attention_dropout=0.0,
+        out=str(tmp_path), passes=1, learning_rate=5e-5, floor=0.0, warmup_steps=100, dropout=0.1, attention_dropout=0.0,
         weight_decay=0.01, batch_tokens=6144, max_length=384, overlap=128, seed=1, mix=["/somewhere/old=0.25"], max_loss=0.08)  # fmt: skip
     squad = [row(3, 1.0, source="wiki"), row(-2, 0.5, source="wiki"), row(-1, answerable=False, source="wiki-no")]
     reviews = [row(2, 1.0, source="reviews"), row(1, 1.0, source="reviews")]

@@ -35,7 +35,7 @@ def write_curve(directory, sets) -> None:
 
 def text(arguments, facts, accuracy) -> str:
     """The card. Architecture, limits and licences are for a person to add: the program does not know them."""
-    settings = [name for name in ("passes", "learning_rate", "warmup_steps", "dropout", "attention_dropout",
+    settings = [name for name in ("passes", "learning_rate", "floor", "warmup_steps", "dropout", "attention_dropout",
                                   "weight_decay", "batch_tokens", "max_length", "overlap", "seed")]  # fmt: skip
     parts = [
         f"# {os.path.basename(os.path.abspath(arguments.out))}: question answering",

@@ -121,7 +121,11 @@ class Run:
         loss_sum = loss_count = 0.0
         while self.step < len(self.batches) and not self.stopped and self.progress() < 1:
             rate = learning_rate(
-                self.progress(), self.step, self.arguments.learning_rate, self.arguments.warmup_steps
+                self.progress(),
+                self.step,
+                self.arguments.learning_rate,
+                self.arguments.warmup_steps,
+                self.arguments.floor,
             )
             loss_sum += self._train_step(rate)
             loss_count += 1

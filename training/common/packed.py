@@ -142,9 +142,7 @@ def require(config) -> None:
         or config.hidden_size > MAX_HIDDEN
         or config.intermediate_size % 16
     ):
-        raise ValueError(
-            "packed training is for BERT with gelu, heads of 32, 64 ... numbers and hidden_size <= 4096"
-        )
+        raise ValueError("it is for BERT with gelu, heads of 32, 64 ... numbers and hidden_size <= 4096")
 
 
 def encoder(bert, ids, types, positions, offsets, dropout: float):

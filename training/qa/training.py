@@ -82,8 +82,11 @@ class Run:
                 raise SystemExit(
                     "--packed: needs a CPU with AVX-512 BF16 and a C compiler with OpenMP (cc, or $CC)"
                 )
-            for model in (self.model, *self.teachers):
-                packed.require(model.config)
+            try:
+                for model in (self.model, *self.teachers):
+                    packed.require(model.config)
+            except ValueError as error:
+                raise SystemExit(f"--packed: {error}") from error
         self.adversary = None
         if arguments.adversarial:
             self.adversary = AdversarialEmbeddings(self.model.get_input_embeddings(), arguments.adversarial)

@@ -151,68 +151,97 @@ static void *taken(char **arena, int64_t bytes) {
   return part;
 }
 
+// The arrays of a call, as attention_forward and attention_backward have them.
+typedef struct {
+  const int32_t *offsets;
+  int64_t windows, tokens, heads, size;
+  const uint16_t *qkv;
+  uint16_t *output;
+  float *logsums;
+  const uint16_t *gradient;
+  uint16_t *qkv_gradient;
+} Call;
+
+// `work` for each head of each window, with `bytes` of memory for each thread.
+static int each_head(int threads, const Call *call, int64_t bytes,
+                     void (*work)(const Call *, int64_t window, int64_t head, char *memory)) {
+  int failed = 0;
+#pragma omp parallel num_threads(threads)
+  {
+    char *memory = aligned_alloc(64, rounded_up(bytes, 64) + 1024);
+    if (memory == NULL) {
+#pragma omp atomic write
+      failed = 1;
+    }
+#pragma omp for schedule(dynamic, 4)
+    for (int64_t part = 0; part < call->windows * call->heads; part++) {
+      if (memory != NULL) work(call, part / call->heads, part % call->heads, memory);
+    }
+    free(memory);
+  }
+  return failed ? -1 : 0;
+}
+
+static void head_forward(const Call *call, int64_t window, int64_t head, char *memory) {
+  const int64_t size = call->size, hidden = call->heads * size, stride = 3 * hidden;
+  const int64_t first = call->offsets[window], n = call->offsets[window + 1] - first;
+  const int64_t width = rounded_up(n, 32), height = rounded_up(n, ROWS);
+  const uint16_t *q = call->qkv + first * stride + head * size, *k = q + hidden, *v = k + hidden;
+  const float scale = 1.4426950408889634f / sqrtf((float)size);
+  char *arena = memory;
+  uint32_t *keys = taken(&arena, 2 * width * size), *values = taken(&arena, 2 * width * size);
+  uint32_t *queries = taken(&arena, 2 * height * size);
+  float *scores = taken(&arena, 4 * ROWS * width);
+  uint16_t *shares = taken(&arena, 2 * ROWS * width);
+  pack_columns(k, stride, n, size, width, keys);
+  pack_row_pairs(v, stride, n, size, values);
+  pack_rows(q, stride, n, size, height, queries);
+  for (int64_t i = 0; i < n; i += ROWS) {
+    float inverse[ROWS];
+    rows_times_columns(queries + i * size / 2, keys, size, width, scores);
+    for (int r = 0; r < ROWS; r++) {
+      float *row = scores + r * width;
+      __m512 most_of = _mm512_set1_ps(-INFINITY), sum = _mm512_setzero_ps();
+      for (int64_t j = 0; j < n; j += 16) {
+        most_of = _mm512_mask_max_ps(most_of, lanes(j, n), most_of, _mm512_load_ps(row + j));
+      }
+      float highest = _mm512_reduce_max_ps(most_of) * scale;
+      for (int64_t j = 0; j < width; j += 16) {
+        __m512 x = _mm512_fmsub_ps(_mm512_load_ps(row + j), _mm512_set1_ps(scale),
+                                   _mm512_set1_ps(highest));
+        __m512 share = _mm512_maskz_mov_ps(lanes(j, n), exp2_of(x));
+        sum = _mm512_add_ps(sum, share);
+        store_bf16(shares + r * width + j, share);
+      }
+      float total = _mm512_reduce_add_ps(sum);
+      inverse[r] = 1 / total;
+      if (i + r < n) call->logsums[head * call->tokens + first + i + r] = highest + log2f(total);
+    }
+    for (int64_t d = 0; d < size; d += COLUMNS) {
+      __m512 sums[ROWS][2];
+      pairs_times_rows((uint32_t *)shares, width / 2, 1, values + d, size, (n + 1) / 2, sums);
+      store_rows(call->output + (first + i) * hidden + head * size + d, hidden, n - i, sums,
+                 inverse);
+    }
+  }
+}
+
 // Softmax(q k^T / sqrt(size)) v for each head of each window.
 // qkv: [tokens, 3, heads, size], size a multiple of 32. output: [tokens, heads, size]. logsums: [heads, tokens], for the
 // backward pass: log2 of each row's sum.
 int attention_forward(int threads, const uint16_t *qkv, const int32_t *offsets, int64_t windows,
                       int64_t tokens, int64_t heads, int64_t size, uint16_t *output,
                       float *logsums) {
-  const int64_t hidden = heads * size, stride = 3 * hidden,
-                most = rounded_up(longest(offsets, windows), 32);
-  const float scale = 1.4426950408889634f / sqrtf((float)size);
-  int failed = 0;
-#pragma omp parallel num_threads(threads)
-  {
-    char *memory = aligned_alloc(64, rounded_up(most * size * 6 + most * ROWS * 6, 64) + 512);
-    if (memory == NULL) {
-#pragma omp atomic write
-      failed = 1;
-    }
-#pragma omp for schedule(dynamic, 4)
-    for (int64_t part = 0; part < windows * heads; part++) {
-      if (memory == NULL) continue;
-      int64_t b = part / heads, h = part % heads, first = offsets[b], n = offsets[b + 1] - first;
-      int64_t width = rounded_up(n, 32), height = rounded_up(n, ROWS);
-      const uint16_t *q = qkv + first * stride + h * size, *k = q + hidden, *v = k + hidden;
-      char *arena = memory;
-      uint32_t *keys = taken(&arena, 2 * width * size), *values = taken(&arena, 2 * width * size);
-      uint32_t *queries = taken(&arena, 2 * height * size);
-      float *scores = taken(&arena, 4 * ROWS * width);
-      uint16_t *shares = taken(&arena, 2 * ROWS * width);
-      pack_columns(k, stride, n, size, width, keys);
-      pack_row_pairs(v, stride, n, size, values);
-      pack_rows(q, stride, n, size, height, queries);
-      for (int64_t i = 0; i < n; i += ROWS) {
-        float inverse[ROWS];
-        rows_times_columns(queries + i * size / 2, keys, size, width, scores);
-        for (int r = 0; r < ROWS; r++) {
-          float *row = scores + r * width;
-          __m512 most_of = _mm512_set1_ps(-INFINITY), sum = _mm512_setzero_ps();
-          for (int64_t j = 0; j < n; j += 16) {
-            most_of = _mm512_mask_max_ps(most_of, lanes(j, n), most_of, _mm512_load_ps(row + j));
-          }
-          float highest = _mm512_reduce_max_ps(most_of) * scale;
-          for (int64_t j = 0; j < width; j += 16) {
-            __m512 x = _mm512_fmsub_ps(_mm512_load_ps(row + j), _mm512_set1_ps(scale),
-                                       _mm512_set1_ps(highest));
-            __m512 share = _mm512_maskz_mov_ps(lanes(j, n), exp2_of(x));
-            sum = _mm512_add_ps(sum, share);
-            store_bf16(shares + r * width + j, share);
-          }
-          float total = _mm512_reduce_add_ps(sum);
-          inverse[r] = 1 / total;
-          if (i + r < n) logsums[h * tokens + first + i + r] = highest + log2f(total);
-        }
-        for (int64_t d = 0; d < size; d += COLUMNS) {
-          __m512 sums[ROWS][2];
-          pairs_times_rows((uint32_t *)shares, width / 2, 1, values + d, size, (n + 1) / 2, sums);
-          store_rows(output + (first + i) * hidden + h * size + d, hidden, n - i, sums, inverse);
-        }
-      }
-    }
-    free(memory);
-  }
-  return failed ? -1 : 0;
+  const Call call = {.offsets = offsets,
+                     .windows = windows,
+                     .tokens = tokens,
+                     .heads = heads,
+                     .size = size,
+                     .qkv = qkv,
+                     .output = output,
+                     .logsums = logsums};
+  const int64_t most = rounded_up(longest(offsets, windows), 32);
+  return each_head(threads, &call, most * size * 6 + most * ROWS * 6, head_forward);
 }
 
 // pairs[row / 2][j] of rows [ROWS][width] in f32.
@@ -227,98 +256,97 @@ static void pair_rows(const float *rows, int64_t width, uint32_t *pairs) {
   }
 }
 
+static void head_backward(const Call *call, int64_t window, int64_t head, char *memory) {
+  const int64_t size = call->size, hidden = call->heads * size, stride = 3 * hidden;
+  const int64_t first = call->offsets[window], n = call->offsets[window + 1] - first;
+  const int64_t width = rounded_up(n, 32), height = rounded_up(n, ROWS);
+  const uint16_t *q = call->qkv + first * stride + head * size, *k = q + hidden, *v = k + hidden;
+  const float natural = 1 / sqrtf((float)size), scale = natural * 1.4426950408889634f;
+  float ones[ROWS], naturals[ROWS];
+  for (int r = 0; r < ROWS; r++) ones[r] = 1, naturals[r] = natural;
+  const uint16_t *g = call->gradient + first * hidden + head * size,
+                 *o = call->output + first * hidden + head * size;
+  uint16_t *to = call->qkv_gradient + first * stride + head * size;
+  char *arena = memory;
+  uint32_t *keys = taken(&arena, 2 * width * size), *values = taken(&arena, 2 * width * size);
+  uint32_t *queries = taken(&arena, 2 * height * size),
+           *gradients = taken(&arena, 2 * height * size);
+  uint32_t *key_pairs = taken(&arena, 2 * width * size),
+           *query_pairs = taken(&arena, 2 * width * size);
+  uint32_t *gradient_pairs = taken(&arena, 2 * width * size);
+  float *shares = taken(&arena, 4 * ROWS * width), *slopes = taken(&arena, 4 * ROWS * width);
+  uint16_t *slope_rows = taken(&arena, 2 * ROWS * width);
+  // [row / 2][column] of the softmax, and of the gradient of what it is of.
+  uint32_t *share_pairs = taken(&arena, 2 * height * width),
+           *slope_pairs = taken(&arena, 2 * height * width);
+  pack_columns(k, stride, n, size, width, keys);
+  pack_columns(v, stride, n, size, width, values);
+  pack_rows(q, stride, n, size, height, queries);
+  pack_rows(g, hidden, n, size, height, gradients);
+  pack_row_pairs(k, stride, n, size, key_pairs);
+  pack_row_pairs(q, stride, n, size, query_pairs);
+  pack_row_pairs(g, hidden, n, size, gradient_pairs);
+  for (int64_t i = 0; i < n; i += ROWS) {
+    rows_times_columns(queries + i * size / 2, keys, size, width, shares);
+    rows_times_columns(gradients + i * size / 2, values, size, width, slopes);
+    for (int r = 0; r < ROWS; r++) {
+      int there = i + r < n;
+      float logsum = there ? call->logsums[head * call->tokens + first + i + r] : 0;
+      __m512 mean = _mm512_setzero_ps();
+      for (int64_t d = 0; there && d < size; d += 16) {
+        int64_t at = (i + r) * hidden + d;
+        mean = _mm512_fmadd_ps(from_bf16(g + at), from_bf16(o + at), mean);
+      }
+      mean = _mm512_set1_ps(_mm512_reduce_add_ps(mean));
+      for (int64_t j = 0; j < width; j += 16) {
+        float *share = shares + r * width + j, *slope = slopes + r * width + j;
+        __m512 x =
+            _mm512_fmsub_ps(_mm512_load_ps(share), _mm512_set1_ps(scale), _mm512_set1_ps(logsum));
+        __m512 p = _mm512_maskz_mov_ps(there ? lanes(j, n) : 0, exp2_of(x));
+        __m512 s = _mm512_mul_ps(p, _mm512_sub_ps(_mm512_load_ps(slope), mean));
+        _mm512_store_ps(share, p);
+        _mm512_store_ps(slope, s);
+        store_bf16(slope_rows + r * width + j, s);
+      }
+    }
+    pair_rows(shares, width, share_pairs + i / 2 * width);
+    pair_rows(slopes, width, slope_pairs + i / 2 * width);
+    for (int64_t d = 0; d < size; d += COLUMNS) {
+      __m512 sums[ROWS][2];
+      pairs_times_rows((uint32_t *)slope_rows, width / 2, 1, key_pairs + d, size, (n + 1) / 2,
+                       sums);
+      store_rows(to + i * stride + d, stride, n - i, sums, naturals);
+    }
+  }
+  for (int64_t j = 0; j < n; j += ROWS) {
+    for (int64_t d = 0; d < size; d += COLUMNS) {
+      __m512 sums[ROWS][2];
+      pairs_times_rows(slope_pairs + j, 1, width, query_pairs + d, size, (n + 1) / 2, sums);
+      store_rows(to + j * stride + hidden + d, stride, n - j, sums, naturals);
+      pairs_times_rows(share_pairs + j, 1, width, gradient_pairs + d, size, (n + 1) / 2, sums);
+      store_rows(to + j * stride + 2 * hidden + d, stride, n - j, sums, ones);
+    }
+  }
+}
+
 // The gradient of qkv from that of the output. The softmax is computed again from `logsums`.
 int attention_backward(int threads, const uint16_t *gradient, const uint16_t *qkv,
                        const uint16_t *output, const float *logsums, const int32_t *offsets,
                        int64_t windows, int64_t tokens, int64_t heads, int64_t size,
                        uint16_t *qkv_gradient) {
-  const int64_t hidden = heads * size, stride = 3 * hidden,
-                most = rounded_up(longest(offsets, windows), 32);
-  const float natural = 1 / sqrtf((float)size), scale = natural * 1.4426950408889634f;
-  float ones[ROWS], naturals[ROWS];
-  for (int r = 0; r < ROWS; r++) ones[r] = 1, naturals[r] = natural;
-  int failed = 0;
-#pragma omp parallel num_threads(threads)
-  {
-    char *memory = aligned_alloc(
-        64, rounded_up(most * size * 14 + most * ROWS * 10 + most * most * 4, 64) + 1024);
-    if (memory == NULL) {
-#pragma omp atomic write
-      failed = 1;
-    }
-#pragma omp for schedule(dynamic, 4)
-    for (int64_t part = 0; part < windows * heads; part++) {
-      if (memory == NULL) continue;
-      int64_t b = part / heads, h = part % heads, first = offsets[b], n = offsets[b + 1] - first;
-      int64_t width = rounded_up(n, 32), height = rounded_up(n, ROWS);
-      const uint16_t *q = qkv + first * stride + h * size, *k = q + hidden, *v = k + hidden;
-      const uint16_t *g = gradient + first * hidden + h * size,
-                     *o = output + first * hidden + h * size;
-      uint16_t *to = qkv_gradient + first * stride + h * size;
-      char *arena = memory;
-      uint32_t *keys = taken(&arena, 2 * width * size), *values = taken(&arena, 2 * width * size);
-      uint32_t *queries = taken(&arena, 2 * height * size),
-               *gradients = taken(&arena, 2 * height * size);
-      uint32_t *key_pairs = taken(&arena, 2 * width * size),
-               *query_pairs = taken(&arena, 2 * width * size);
-      uint32_t *gradient_pairs = taken(&arena, 2 * width * size);
-      float *shares = taken(&arena, 4 * ROWS * width), *slopes = taken(&arena, 4 * ROWS * width);
-      uint16_t *slope_rows = taken(&arena, 2 * ROWS * width);
-      // [row / 2][column] of the softmax, and of the gradient of what it is of.
-      uint32_t *share_pairs = taken(&arena, 2 * height * width),
-               *slope_pairs = taken(&arena, 2 * height * width);
-      pack_columns(k, stride, n, size, width, keys);
-      pack_columns(v, stride, n, size, width, values);
-      pack_rows(q, stride, n, size, height, queries);
-      pack_rows(g, hidden, n, size, height, gradients);
-      pack_row_pairs(k, stride, n, size, key_pairs);
-      pack_row_pairs(q, stride, n, size, query_pairs);
-      pack_row_pairs(g, hidden, n, size, gradient_pairs);
-      for (int64_t i = 0; i < n; i += ROWS) {
-        rows_times_columns(queries + i * size / 2, keys, size, width, shares);
-        rows_times_columns(gradients + i * size / 2, values, size, width, slopes);
-        for (int r = 0; r < ROWS; r++) {
-          int there = i + r < n;
-          float logsum = there ? logsums[h * tokens + first + i + r] : 0;
-          __m512 mean = _mm512_setzero_ps();
-          for (int64_t d = 0; there && d < size; d += 16) {
-            int64_t at = (i + r) * hidden + d;
-            mean = _mm512_fmadd_ps(from_bf16(g + at), from_bf16(o + at), mean);
-          }
-          mean = _mm512_set1_ps(_mm512_reduce_add_ps(mean));
-          for (int64_t j = 0; j < width; j += 16) {
-            float *share = shares + r * width + j, *slope = slopes + r * width + j;
-            __m512 x = _mm512_fmsub_ps(_mm512_load_ps(share), _mm512_set1_ps(scale),
-                                       _mm512_set1_ps(logsum));
-            __m512 p = _mm512_maskz_mov_ps(there ? lanes(j, n) : 0, exp2_of(x));
-            __m512 s = _mm512_mul_ps(p, _mm512_sub_ps(_mm512_load_ps(slope), mean));
-            _mm512_store_ps(share, p);
-            _mm512_store_ps(slope, s);
-            store_bf16(slope_rows + r * width + j, s);
-          }
-        }
-        pair_rows(shares, width, share_pairs + i / 2 * width);
-        pair_rows(slopes, width, slope_pairs + i / 2 * width);
-        for (int64_t d = 0; d < size; d += COLUMNS) {
-          __m512 sums[ROWS][2];
-          pairs_times_rows((uint32_t *)slope_rows, width / 2, 1, key_pairs + d, size, (n + 1) / 2,
-                           sums);
-          store_rows(to + i * stride + d, stride, n - i, sums, naturals);
-        }
-      }
-      for (int64_t j = 0; j < n; j += ROWS) {
-        for (int64_t d = 0; d < size; d += COLUMNS) {
-          __m512 sums[ROWS][2];
-          pairs_times_rows(slope_pairs + j, 1, width, query_pairs + d, size, (n + 1) / 2, sums);
-          store_rows(to + j * stride + hidden + d, stride, n - j, sums, naturals);
-          pairs_times_rows(share_pairs + j, 1, width, gradient_pairs + d, size, (n + 1) / 2, sums);
-          store_rows(to + j * stride + 2 * hidden + d, stride, n - j, sums, ones);
-        }
-      }
-    }
-    free(memory);
-  }
-  return failed ? -1 : 0;
+  const Call call = {.offsets = offsets,
+                     .windows = windows,
+                     .tokens = tokens,
+                     .heads = heads,
+                     .size = size,
+                     .qkv = qkv,
+                     .output = (uint16_t *)output,
+                     .logsums = (float *)logsums,
+                     .gradient = gradient,
+                     .qkv_gradient = qkv_gradient};
+  const int64_t most = rounded_up(longest(offsets, windows), 32);
+  return each_head(threads, &call, most * size * 14 + most * ROWS * 10 + most * most * 4,
+                   head_backward);
 }
 
 // Dropout, residual and layer norm

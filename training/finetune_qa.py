@@ -48,10 +48,6 @@ def parsed(argv=None):
     parser.add_argument("--weight-decay", type=float, default=0.01)
     parser.add_argument("--dropout", type=float, default=0.1)
     parser.add_argument(
-        "--augment", type=float, default=0.0, metavar="SHARE",
-        help="of the windows: sentences left out, tokens masked, answers swapped, see qa/augmentation.py",
-    )  # fmt: skip
-    parser.add_argument(
         "--attention-dropout", type=float, default=0.0, help="above 0 is slower: no fused attention"
     )
     parser.add_argument("--batch-tokens", type=int, default=6144)

@@ -28,7 +28,7 @@ def test_batches_are_in_order_and_within_their_tokens():
 def test_packed_windows_hold_what_padded_ones_do():
     numpy = pytest.importorskip("numpy")
     pytest.importorskip("tokenizers")
-    from qa.tokenized import Windows, packed, padded
+    from qa.tokenized import Windows
 
     generator = numpy.random.default_rng(1)
     arrays = {
@@ -40,9 +40,11 @@ def test_packed_windows_hold_what_padded_ones_do():
         "sources": numpy.array([0, 0, 0]),
         "source_names": numpy.array(["s"]),
     }
-    windows = [Windows(arrays).window(index) for index in (2, 0, 1)]
-    ids, types, candidates, *labels = padded(windows, 16)
-    packed_ids, packed_types, positions, offsets, rows, packed_candidates, *packed_labels = packed(windows, 64)
+    windows = Windows(arrays)
+    ids, types, candidates, *labels = windows.batch([2, 0, 1], 16)
+    packed_ids, packed_types, positions, offsets, rows, packed_candidates, *packed_labels = windows.packed(
+        [2, 0, 1], 64
+    )
     assert offsets.tolist() == [0, 29, 49, 90] and len(packed_ids) == 128 and not packed_ids[90:].any()
     assert rows.shape == packed_candidates.shape == (3, 41)
     for row, length in enumerate([29, 20, 41]):

@@ -557,15 +557,11 @@ def test_our_int8_form_is_averaged_by_its_values(tmp_path):
 
 @pytest.fixture
 def trainer(tmp_path):
-    """A function that trains a tiny model and returns the arguments' state directory, and one that gives its windows."""
+    """A function that trains a tiny model and returns the arguments' state directory."""
     torch = pytest.importorskip("torch", reason="training/requirements.txt is not installed: no torch")
     pytest.importorskip("transformers", reason="training/requirements.txt is not installed: no transformers")
     import finetune_qa
-    from qa.tokenized import Windows, padded
-
-    def held(state):
-        windows = Windows.load(str(next(state.glob("windows-*.npz"))))
-        return padded([windows.window(index) for index in range(24)], 16)
+    from qa.tokenized import Windows
 
     data = tmp_path / "data.jsonl"
     with open(data, "w") as file:
@@ -603,7 +599,7 @@ def trainer(tmp_path):
 
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
-    yield train, held
+    yield train, Windows
     torch.set_num_threads(threads)
 
 
@@ -611,15 +607,13 @@ def log(state):
     return [json.loads(line) for line in (state / "log.jsonl").read_text().splitlines()]
 
 
-@pytest.mark.parametrize("share", ["0", "0.5"])
-def test_a_stopped_run_goes_on_to_the_same_weights(trainer, share):
+def test_a_stopped_run_goes_on_to_the_same_weights(trainer):
     from safetensors.numpy import load_file
 
     train, _ = trainer
-    options = "--passes", "3", "--augment", share
-    whole, parts = train("whole", *options), train("parts", *options, stop=3)
+    whole, parts = train("whole", "--passes", "3"), train("parts", "--passes", "3", stop=3)
     assert log(parts)[-1]["step"] == 3
-    train("parts", *options)
+    train("parts", "--passes", "3")
     assert [line["loss"] for line in log(whole)] == [line["loss"] for line in log(parts)]
     last = snapshots(str(whole))[-1]
     ours, theirs = load_file(last), load_file(last.replace("whole", "parts"))
@@ -646,10 +640,9 @@ def test_adversarial_embeddings_raise_the_loss_by_moves_of_one_size(trainer):
     from common.adversarial import AdversarialEmbeddings
     from qa.training import load_model, logits, loss_of
 
-    train, held = trainer
-    ids, types, candidates, starts, ends = map(
-        torch.from_numpy, held(train("run", "--deadline", "2020-01-01T00:00"))
-    )
+    train, Windows = trainer
+    held = Windows.load(str(next(train("run", "--deadline", "2020-01-01T00:00").glob("windows-*.npz"))))
+    ids, types, candidates, starts, ends = map(torch.from_numpy, held.batch(range(24), 16))
     model = load_model(str(FIXTURES / "tiny-bert"), torch.device("cpu")).eval()
     embeddings = model.get_input_embeddings()
     still = embeddings(ids).detach()
@@ -698,8 +691,10 @@ def test_a_deadline_counts_from_where_the_run_goes_on(trainer, progress):
 def test_labels_point_at_the_answer(trainer, tmp_path):
     from common.models import load_tokenizer
 
-    train, held = trainer
-    ids, types, candidates, starts, ends = held(train("run", "--deadline", "2020-01-01T00:00"))
+    train, Windows = trainer
+    state = train("run", "--deadline", "2020-01-01T00:00")
+    held = Windows.load(str(next(state.glob("windows-*.npz"))))
+    ids, types, candidates, starts, ends = held.batch(range(24), 16)
     assert ids.shape[1] % 16 == 0 and candidates[:, 0].all() and not candidates[ids == 0].any()
     tokenizer = load_tokenizer(str(FIXTURES / "tiny-bert"))
     answer = tokenizer.encode("The quick brown fox", add_special_tokens=False).ids

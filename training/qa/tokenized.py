@@ -7,7 +7,7 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from .examples import Example
-from .windows import Window, token_range, windows
+from .windows import token_range, windows
 
 
 class Windows:
@@ -37,52 +37,44 @@ class Windows:
         with np.load(path) as arrays:
             return cls({name: arrays[name] for name in cls.FIELDS})
 
-    def window(self, index: int) -> Window:
-        """Window `index`, its ids as a list."""
-        ids = self.ids[self.offsets[index] : self.offsets[index + 1]].tolist()
-        return Window(ids, *(int(a[index]) for a in (self.context_starts, self.starts, self.ends)))
+    def batch(self, indices: Sequence[int], multiple: int):
+        """Arrays [batch, length]: ids (0 = [PAD]), token types, whether a token may begin or end an answer; starts,
+        ends [batch]."""
+        length = max(int(self.offsets[i + 1] - self.offsets[i]) for i in indices)
+        shape = (len(indices), -(-length // multiple) * multiple)
+        ids = np.zeros(shape, np.int64)
+        types = np.zeros(shape, np.int64)
+        candidates = np.zeros(shape, bool)
+        for row, index in enumerate(indices):
+            part = self.ids[self.offsets[index] : self.offsets[index + 1]]
+            first = self.context_starts[index]
+            ids[row, : len(part)] = part
+            types[row, first : len(part)] = 1
+            candidates[row, first : len(part) - 1] = True
+            candidates[row, 0] = True
+        return ids, types, candidates, *self._labels(indices)
 
+    def packed(self, indices: Sequence[int], multiple: int):
+        """The same with the windows end to end: ids, types, positions [tokens], offsets [batch + 1]; rows (of each
+        window's tokens), candidates [batch, length]; starts, ends [batch]. tokens: rounded up to a multiple."""
+        offsets = np.concatenate([[0], np.cumsum([self.offsets[i + 1] - self.offsets[i] for i in indices])])
+        tokens = -(-offsets[-1] // multiple) * multiple
+        ids, types, positions = (np.zeros(tokens, np.int64) for _ in range(3))
+        shape = (len(indices), int(np.diff(offsets).max()))
+        rows, candidates = np.zeros(shape, np.int64), np.zeros(shape, bool)
+        for row, index in enumerate(indices):
+            begin, end = offsets[row], offsets[row + 1]
+            first, length = self.context_starts[index], end - begin
+            ids[begin:end] = self.ids[self.offsets[index] : self.offsets[index + 1]]
+            types[begin + first : end] = 1
+            positions[begin:end] = np.arange(length)
+            rows[row, :length] = np.arange(begin, end)
+            candidates[row, first : length - 1] = True
+            candidates[row, 0] = True
+        return ids, types, positions, offsets.astype(np.int32), rows, candidates, *self._labels(indices)
 
-def padded(windows: Sequence[Window], multiple: int):
-    """Arrays [batch, length]: ids (0 = [PAD]), token types, whether a token may begin or end an answer; starts,
-    ends [batch]."""
-    length = max(len(window.ids) for window in windows)
-    shape = (len(windows), -(-length // multiple) * multiple)
-    ids = np.zeros(shape, np.int64)
-    types = np.zeros(shape, np.int64)
-    candidates = np.zeros(shape, bool)
-    for row, window in enumerate(windows):
-        length, first = len(window.ids), window.context_start
-        ids[row, :length] = window.ids
-        types[row, first:length] = 1
-        candidates[row, first : length - 1] = True
-        candidates[row, 0] = True
-    return ids, types, candidates, *labels(windows)
-
-
-def packed(windows: Sequence[Window], multiple: int):
-    """The same with the windows end to end: ids, types, positions [tokens], offsets [batch + 1]; rows (of each window's
-    tokens), candidates [batch, length]; starts, ends [batch]. tokens: rounded up to a multiple."""
-    offsets = np.cumsum([0, *(len(window.ids) for window in windows)])
-    tokens = -(-offsets[-1] // multiple) * multiple
-    ids, types, positions = (np.zeros(tokens, np.int64) for _ in range(3))
-    shape = (len(windows), int(np.diff(offsets).max()))
-    rows, candidates = np.zeros(shape, np.int64), np.zeros(shape, bool)
-    for row, window in enumerate(windows):
-        begin, end = offsets[row], offsets[row + 1]
-        first, length = window.context_start, end - begin
-        ids[begin:end] = window.ids
-        types[begin + first : end] = 1
-        positions[begin:end] = np.arange(length)
-        rows[row, :length] = np.arange(begin, end)
-        candidates[row, first : length - 1] = True
-        candidates[row, 0] = True
-    return ids, types, positions, offsets.astype(np.int32), rows, candidates, *labels(windows)
-
-
-def labels(windows: Sequence[Window]):
-    """Starts and ends [batch]."""
-    return tuple(np.array(values, np.int64) for values in zip(*((w.start, w.end) for w in windows)))
+    def _labels(self, indices):
+        return self.starts[indices].astype(np.int64), self.ends[indices].astype(np.int64)
 
 
 def tokenized(examples: Sequence[Example], tokenizer: Tokenizer, max_length: int, overlap: int) -> Windows:

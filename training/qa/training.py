@@ -17,11 +17,7 @@ from common import attention, packed
 from common.adversarial import AdversarialEmbeddings
 from common.dropout import use_byte_dropout
 from common.checkpoints import latest_checkpoint, remove_old_checkpoints
-from common.models import load_tokenizer
 from common.schedule import learning_rate
-
-from . import tokenized
-from .augmentation import Augmentation
 
 
 def load_model(
@@ -91,9 +87,6 @@ class Run:
                     packed.require(model.config)
             except ValueError as error:
                 raise SystemExit(f"--packed: {error}") from error
-        self.augmentation = None
-        if arguments.augment:
-            self.augmentation = Augmentation(arguments.augment, load_tokenizer(arguments.init), windows)
         self.adversary = None
         if arguments.adversarial:
             self.adversary = AdversarialEmbeddings(self.model.get_input_embeddings(), arguments.adversarial)
@@ -186,15 +179,10 @@ class Run:
         return loss
 
     def _batch(self, indices):
-        windows = [self.windows.window(index) for index in indices]
-        if self.augmentation:
-            # Of the step alone, so that a resumed run goes on as it would have.
-            generator = random.Random(f"{self.arguments.seed} {self.step}")
-            windows = [self.augmentation.changed(window, generator) for window in windows]
         if self.arguments.packed:
-            arrays = tokenized.packed(windows, packed.TOKENS_MULTIPLE)
+            arrays = self.windows.packed(indices, packed.TOKENS_MULTIPLE)
         else:
-            arrays = tokenized.padded(windows, self.multiple)
+            arrays = self.windows.batch(indices, self.multiple)
         return [torch.from_numpy(array).to(self.device) for array in arrays]
 
     def _logits(self, model, inputs):

@@ -4,11 +4,11 @@
 usage: distil_embedding.py HF_DIR INT8_DIR DATA.jsonl[.xz] [--steps N]
 
 INT8_DIR is what `bertqa quantize HF_DIR INT8_DIR` wrote; its model.safetensors is replaced: the same scales and embeddings,
-other integers, biases and layer norms. Forward, the matrices and their inputs are rounded as the library rounds them
-(include/kernels.h: a weight to steps of its output's scale, an activation to 253 steps of its token's range); backward, as if
-they were not (quantisation-aware training: Jacob et al. 2018). The loss is what is left of the cosine with the exact vector,
-and a tenth of the token vectors' squared difference by the exact ones' variance. For BertModel directories in one file whose
-vectors are the mean of the token vectors. Needs torch, transformers and safetensors.
+other integers, biases and layer norms. Forward, the matrices and their inputs are rounded as the library rounds them, a
+weight to steps of its output's scale, an activation to 253 steps of its token's range (Sources/CBertQA/include/kernels.h);
+backward, as if they were not (quantisation-aware training: Jacob et al. 2018). The loss is what is left of the cosine with
+the exact vector, and a tenth of the token vectors' squared difference by the exact ones' variance. For BertModel directories
+in one file whose vectors are the mean of the token vectors. Needs torch, transformers and safetensors.
 """
 
 import argparse
@@ -51,8 +51,8 @@ class RoundedLinear(torch.nn.Module):
     def forward(self, x):
         # Added as constants: the gradient passes as if there were none.
         with torch.no_grad():
-            range = x.amax(-1, keepdim=True).clamp(min=0) - x.amin(-1, keepdim=True).clamp(max=0)
-            step = (range / ACTIVATION_STEPS).clamp(min=1e-30)
+            width = x.amax(-1, keepdim=True).clamp(min=0) - x.amin(-1, keepdim=True).clamp(max=0)
+            step = (width / ACTIVATION_STEPS).clamp(min=1e-30)
             x_change = (x / step).round() * step - x
             weight_change = self.integers() * self.scale - self.weight
         return torch.nn.functional.linear(x + x_change, self.weight + weight_change, self.bias)
@@ -173,6 +173,8 @@ def main(argv=None):
     )
     path = os.path.join(arguments.small, "model.safetensors")
     small = load_file(path)
+    if f"{PREFIX}embeddings.word_embeddings.weight_scale" not in small:
+        raise SystemExit(f"{path}: not the int8 form of a BertModel, as bertqa quantize writes it")
     layers = rounded(model, small)
     train(model, teacher, batches, arguments)
     write(path, small, model, layers)

@@ -81,3 +81,10 @@ def test_nothing_trained_changes_nothing_but_rounding(models):
     assert before.keys() == after.keys()
     for name, value in before.items():
         assert value.dtype == after[name].dtype and (value == after[name]).all(), name
+
+
+def test_a_model_that_is_not_in_the_int8_form_is_refused(models):
+    module, exact, small, data = models
+    shutil.copyfile(exact / "model.safetensors", small / "model.safetensors")
+    with pytest.raises(SystemExit, match="not the int8 form"):
+        module.main([str(exact), str(small), str(data)])

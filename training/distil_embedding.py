@@ -13,7 +13,6 @@ in one file whose vectors are the mean of the token vectors. Needs torch, transf
 
 import argparse
 import json
-import lzma
 import os
 import random
 import sys
@@ -22,6 +21,7 @@ import numpy as np
 import torch
 from common.averaging import floats
 from common.batches import token_batches
+from common.files import contexts
 from common.models import load_tokenizer
 from common.schedule import learning_rate
 from safetensors import safe_open
@@ -95,10 +95,8 @@ def loss_of(student, teacher, ids):
 
 def paragraphs(path, tokenizer, limit):
     """Ids of the different "context" of a file, cut to `limit` tokens."""
-    with (lzma.open if path.endswith(".xz") else open)(path, "rt", encoding="utf-8") as file:
-        texts = list(dict.fromkeys(json.loads(line)["context"] for line in file))
     first, last = (tokenizer.token_to_id(name) for name in ("[CLS]", "[SEP]"))
-    encoded = (tokenizer.encode(text, add_special_tokens=False).ids for text in texts)
+    encoded = (tokenizer.encode(text, add_special_tokens=False).ids for text in contexts(path))
     return [[first, *ids[: limit - 2], last] for ids in encoded]
 
 
@@ -159,6 +157,10 @@ def main(argv=None):
     parser.add_argument("--batch-tokens", type=int, default=4096)
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args(argv)
+    path = os.path.join(arguments.small, "model.safetensors")
+    small = load_file(path)
+    if f"{PREFIX}embeddings.word_embeddings.weight_scale" not in small:
+        raise SystemExit(f"{path}: not the int8 form of a BertModel, as bertqa quantize writes it")
     with open(os.path.join(arguments.small, "config.json"), encoding="utf-8") as file:
         limit = json.load(file)["bertqa"].get("max_seq_length", 512)
     texts = paragraphs(arguments.data, load_tokenizer(arguments.exact), limit)
@@ -171,10 +173,6 @@ def main(argv=None):
         BertModel.from_pretrained(arguments.exact, dtype=torch.float32, add_pooling_layer=False).eval()
         for _ in range(2)
     )
-    path = os.path.join(arguments.small, "model.safetensors")
-    small = load_file(path)
-    if f"{PREFIX}embeddings.word_embeddings.weight_scale" not in small:
-        raise SystemExit(f"{path}: not the int8 form of a BertModel, as bertqa quantize writes it")
     layers = rounded(model, small)
     train(model, teacher, batches, arguments)
     write(path, small, model, layers)

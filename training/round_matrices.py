@@ -13,10 +13,10 @@ Needs numpy, scipy, safetensors and libbertqa's Python package; for BertModel di
 
 import argparse
 import json
-import lzma
 import pathlib
 
 import numpy
+from common.files import contexts
 from scipy.linalg import cholesky, inv
 from scipy.special import erf
 
@@ -160,12 +160,9 @@ def main():
     arguments = parser.parse_args()
     config = json.loads((arguments.exact / "config.json").read_text())
     limit = json.loads((arguments.small / "config.json").read_text())["bertqa"].get("max_seq_length", 512)
-    texts = {}
-    with (lzma.open if arguments.data.suffix == ".xz" else open)(arguments.data, "rt", encoding="utf-8") as file:
-        for line in file:
-            texts[json.loads(line)["context"]] = None
+    texts = contexts(arguments.data)
     # Spread over the whole file: it may be sorted by subject.
-    texts = list(texts)[:: max(1, len(texts) // arguments.texts)][: arguments.texts]
+    texts = texts[:: max(1, len(texts) // arguments.texts)][: arguments.texts]
     with bertqa.Context(arguments.exact, tokenizer_only=True) as context:
         first, last = (context.tokenize(t, parse_special_tokens=True).ids[0] for t in ("[CLS]", "[SEP]"))
         ids = [[first, *context.tokenize(text).ids[: limit - 2], last] for text in texts]

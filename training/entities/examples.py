@@ -2,8 +2,9 @@
 
 import collections
 import json
-import lzma
 from typing import List, Sequence
+
+from common.files import opened
 
 Entity = collections.namedtuple("Entity", "start end label")
 Entity.__doc__ = "A half-open range of code points and what it names."
@@ -21,7 +22,7 @@ def read_examples(path: str) -> List[Example]:
     Raises ValueError for a range outside its text and for entities that overlap.
     """
     result = []
-    with (lzma.open if path.endswith(".xz") else open)(path, "rt", encoding="utf-8") as file:
+    with opened(path) as file:
         for number, line in enumerate(file, 1):
             if not line.strip():
                 continue

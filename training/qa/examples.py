@@ -2,9 +2,10 @@
 
 import collections
 import json
-import lzma
 from dataclasses import dataclass
 from typing import Iterator, List, Optional, Tuple
+
+from common.files import opened
 
 ARTICLES = ("a ", "an ", "the ")
 
@@ -65,7 +66,7 @@ def with_article(context: str, answer: Tuple[int, int]) -> Tuple[int, int]:
 
 
 def _questions(path: str) -> Iterator[Tuple[str, dict, str]]:
-    with lzma.open(path, "rt", encoding="utf-8") if path.endswith(".xz") else open(path, encoding="utf-8") as file:
+    with opened(path) as file:
         if path.removesuffix(".xz").endswith(".json"):
             paragraphs = (part for article in json.load(file)["data"] for part in article["paragraphs"])
         else:

@@ -2,10 +2,11 @@
 
 import collections
 import json
-import lzma
 import pathlib
 import re
 from typing import Iterable, List
+
+from common.files import opened
 
 Text = collections.namedtuple("Text", "text label source")
 Passages = collections.namedtuple("Passages", "texts licences")
@@ -19,10 +20,6 @@ SENTENCES = 4
 #: About what docs/classification.md calls a word: letters and digits, and between them an apostrophe or a full stop.
 WORD = re.compile(r"[^\W_]+(?:['’.][^\W_]+)*")
 MIN_WORD_LENGTH = 3
-
-
-def opened(path):
-    return (lzma.open if str(path).endswith(".xz") else open)(path, "rt", encoding="utf-8")
 
 
 def cleaned(text: str) -> str:

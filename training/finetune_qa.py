@@ -67,7 +67,7 @@ def parsed(argv=None):
     parser.add_argument("--teacher-temperature", type=float, default=2.0)
     parser.add_argument(
         "--adversarial", type=float, default=0.0, metavar="SIZE",
-        help="half of the loss with word embeddings moved by SIZE against the model: twice the time a step",
+        help="read each batch twice, then with word embeddings moved by SIZE against the model",
     )  # fmt: skip
     parser.add_argument("--snapshot-steps", type=int, default=100)
     parser.add_argument("--average", type=int, default=5, help="how many of the last snapshots are averaged")
@@ -88,8 +88,8 @@ def parsed(argv=None):
     arguments = parser.parse_args(argv)
     if arguments.out and not arguments.dev:
         parser.error("--out needs --dev: the threshold is chosen on development questions")
-    if arguments.packed and (arguments.adversarial or arguments.attention_dropout):
-        parser.error("--packed goes without --adversarial and --attention-dropout")
+    if arguments.packed and arguments.attention_dropout:
+        parser.error("--packed goes without --attention-dropout")
     if not arguments.state:
         if not arguments.out:
             parser.error("--state or --out is needed")

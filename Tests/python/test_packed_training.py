@@ -163,8 +163,32 @@ def test_other_models_are_refused(packed, changes):
         packed.require(configuration(**changes))
 
 
+def test_an_adversary_moves_packed_windows_as_padded_ones():
+    torch = pytest.importorskip("torch")
+    from common.adversarial import AdversarialEmbeddings
+
+    lengths, hidden = [3, 5, 1], 4
+    padded = torch.tensor([[1, 2, 3, 0, 0], [4, 5, 6, 7, 8], [9, 0, 0, 0, 0]])
+    flat = torch.cat([padded[padded > 0], torch.zeros(3, dtype=torch.int64)])
+    slopes = torch.randn(10, hidden, generator=torch.Generator().manual_seed(1))
+    slopes[0] = 0
+
+    def moved(ids, *offsets):
+        layer = torch.nn.Embedding(10, hidden)
+        adversary = AdversarialEmbeddings(layer, 0.5)
+        still = layer(ids)
+        (still * slopes[ids]).sum().backward()
+        adversary.move(*offsets)
+        return (layer(ids) - still).detach()
+
+    ours, theirs = moved(flat, torch.tensor([0, 3, 8, 9], dtype=torch.int32)), moved(padded)
+    assert torch.allclose(ours[:9], theirs[padded > 0], atol=1e-6) and not ours[9:].any()
+    norms = [part.norm().item() for part in ours[:9].split(lengths)]
+    assert norms == pytest.approx([0.5] * 3, rel=1e-5)
+
+
 def test_a_packed_run_learns_and_resumes(packed, tmp_path):
-    """With a teacher, too; a stopped run goes on to the same losses."""
+    """With a teacher, too, and against an adversary; a stopped run goes on to the same losses."""
     import finetune_qa
     import torch
     from qa import training
@@ -194,8 +218,10 @@ def test_a_packed_run_learns_and_resumes(packed, tmp_path):
 
     threads = torch.get_num_threads()
     try:
-        whole = losses("whole", "--passes", "20")
+        long = "--passes", "20", "--adversarial", "0.1"
+        whole = losses("whole", *long)
         assert sum(whole[-5:]) < 0.7 * sum(whole[:5])
+        assert losses("plain", *long[:2])[0] == whole[0]
         assert len(losses("taught", "--teacher", str(init))) > 3
         step = training.Run._train_step
 
@@ -205,10 +231,10 @@ def test_a_packed_run_learns_and_resumes(packed, tmp_path):
 
         training.Run._train_step = stopping
         try:
-            assert len(losses("parts", "--passes", "20")) == 3
+            assert len(losses("parts", *long)) == 3
         finally:
             training.Run._train_step = step
-        assert losses("parts", "--passes", "20") == whole
+        assert losses("parts", *long) == whole
     finally:
         torch.set_num_threads(threads)
 
@@ -218,6 +244,5 @@ def test_what_it_cannot_do_is_refused(tmp_path):
     import finetune_qa
 
     arguments = ["--data", "d", "--init", "i", "--state", str(tmp_path), "--packed"]
-    for more in ["--adversarial", "0.1"], ["--attention-dropout", "0.1"]:
-        with pytest.raises(SystemExit):
-            finetune_qa.parsed([*arguments, *more])
+    with pytest.raises(SystemExit):
+        finetune_qa.parsed([*arguments, "--attention-dropout", "0.1"])

@@ -1,13 +1,14 @@
 """Adversarial training: word embeddings are moved to where the loss grows fastest, and the answer must stay the same.
 
-Fast gradient method of Miyato et al. 2017, "Adversarial Training Methods for Semi-Supervised Text Classification".
+The fast gradient method of Miyato et al. 2017, "Adversarial Training Methods for Semi-Supervised Text Classification",
+where the gradient is that of a step which trains too, as in Shafahi et al. 2019, "Adversarial Training for Free!".
 """
 
 import torch
 
 
 class AdversarialEmbeddings:
-    """Moves what a layer of word embeddings gives, each example's [length, hidden] by a vector of norm `size`."""
+    """Moves what a layer of word embeddings gives, each window's [length, hidden] by a vector of norm `size`."""
 
     def __init__(self, layer: torch.nn.Module, size: float):
         self.size = size
@@ -21,12 +22,17 @@ class AdversarialEmbeddings:
             output.retain_grad()
             self._output = output
 
-    def move(self) -> None:
-        """From now on along the gradient of the last backward pass."""
-        gradient = self._output.grad
-        norm = gradient.flatten(1).norm(dim=1).clamp_min(1e-12)
-        self._move = self.size * gradient / norm[:, None, None]
-        self._output = None
+    def move(self, offsets=None) -> None:
+        """From now on along the gradient of the last backward pass. offsets: of windows that lie end to end."""
+        gradient, self._output = self._output.grad, None
+        if offsets is None:
+            squares = gradient.square().sum((1, 2), keepdim=True)
+        else:
+            # Rows behind the last window have no gradient, so that it may count them as its own.
+            window = torch.bucketize(torch.arange(len(gradient)), offsets[1:-1], right=True)
+            of_windows = gradient.new_zeros(len(offsets) - 1).index_add(0, window, gradient.square().sum(1))
+            squares = of_windows[window, None]
+        self._move = self.size * gradient / squares.sqrt().clamp_min(1e-12)
 
     def rest(self) -> None:
         """From now on not at all."""

@@ -151,32 +151,30 @@ class Run:
             with torch.no_grad():
                 teacher = sum(self._logits(t, inputs) for t in self.teachers) / len(self.teachers)
         labels = torch.stack([starts, ends])
-
-        def backward(share: float) -> float:
-            loss = loss_of(
-                self._logits(self.model, inputs),
-                labels,
-                teacher,
-                self.arguments.teacher_share,
-                self.arguments.teacher_temperature,
-            )
-            (share * loss).backward()
-            return loss.item()
-
-        if self.adversary is None:
-            loss = backward(1.0)
-        else:
-            loss = backward(0.5)
-            self.adversary.move()
-            backward(0.5)
+        loss = self._update(inputs, labels, teacher, rate)
+        if self.adversary is not None:
+            self.adversary.move(inputs[3] if self.arguments.packed else None)
+            self._update(inputs, labels, teacher, rate)
             self.adversary.rest()
+        self.step += 1
+        return loss
+
+    def _update(self, inputs, labels, teacher, rate: float) -> float:
+        """Moves the weights along one gradient; returns the loss before."""
+        loss = loss_of(
+            self._logits(self.model, inputs),
+            labels,
+            teacher,
+            self.arguments.teacher_share,
+            self.arguments.teacher_temperature,
+        )
+        loss.backward()
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
-        self.step += 1
-        return loss
+        return loss.item()
 
     def _batch(self, indices):
         if self.arguments.packed:

@@ -150,7 +150,8 @@ def test_long_document_and_prepared_document(context):
             ("When was Skylab launched?", "1973"),
         ]:
             result = document.answer(question)
-            assert result.answer.text == expected and result.window_count > 10
+            # Without VNNI the first span is the longer one, "a 1967 Apollo 1 cabin fire".
+            assert result.answer.text.endswith(expected) and result.window_count > 10
             check_ranges(result.answer, APOLLO)
         assert context.answer("When was Skylab launched?", APOLLO) == result
 
@@ -237,7 +238,7 @@ def test_max_windows(context):
         4,
         whole.window_count - 4,
     ) and whole.skipped_window_count == 0
-    assert part.answer.text == whole.answer.text == "cabin fire"
+    assert part.answer.text == whole.answer.text and part.answer.text.endswith("cabin fire")
 
 
 def test_wrong_options(tiny):

@@ -20,7 +20,7 @@ def test_answer(context):
     assert answer.score == pytest.approx(answer.start_logit + answer.end_logit, abs=1e-5)
     assert answer.gap == pytest.approx(answer.score - result.null_score, abs=1e-5)
     assert result.gap == answer.gap > result.no_answer_threshold
-    assert result.no_answer_threshold == context.info.no_answer_threshold == pytest.approx(-0.71)
+    assert result.no_answer_threshold == context.info.no_answer_threshold == pytest.approx(-0.67)
     assert 0 < answer.probability < 1 and 0 < result.no_answer_probability < 1
     assert (result.window_count, result.skipped_window_count) == (1, 0)
     flags = result.is_impossible, result.is_question_truncated, result.is_question_empty, result.is_document_empty
@@ -150,8 +150,7 @@ def test_long_document_and_prepared_document(context):
             ("When was Skylab launched?", "1973"),
         ]:
             result = document.answer(question)
-            # Without VNNI the first span is the longer one, "a 1967 Apollo 1 cabin fire".
-            assert result.answer.text.endswith(expected) and result.window_count > 10
+            assert result.answer.text == expected and result.window_count > 10
             check_ranges(result.answer, APOLLO)
         assert context.answer("When was Skylab launched?", APOLLO) == result
 
@@ -238,7 +237,7 @@ def test_max_windows(context):
         4,
         whole.window_count - 4,
     ) and whole.skipped_window_count == 0
-    assert part.answer.text == whole.answer.text and part.answer.text.endswith("cabin fire")
+    assert part.answer.text == whole.answer.text == "cabin fire"
 
 
 def test_wrong_options(tiny):

@@ -149,7 +149,7 @@ reproducible: ## two clean builds in different directories give the same bytes
 	Tests/reproducible.sh $(or $(wildcard $(venv)/bin/python),$(PYTHON))
 
 # The longest first. Fewer: make test-long long_parts="soak million" CALLS=8000
-long_parts := reproducible $(sanitizers) test-python-long fuzz linear differential soak kills faults million fuzz-replay test-packages
+long_parts := reproducible test-debian $(sanitizers) test-python-long fuzz linear differential soak kills faults million fuzz-replay test-packages
 
 test-long: setup all ## the table of docs/testing.md, in an hour: long_parts, LANES (default: 2) at a time
 	Tests/long.sh $(MAKE) $(long_parts)

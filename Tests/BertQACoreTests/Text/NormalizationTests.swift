@@ -117,9 +117,10 @@ import Testing
     var options = CallOptions()
     options.cancellation = Cancellation { true }
     let replacer = try Replacer(ReplacementPattern(string: "ab"), with: "x")
-    words.newText.removeAll(begin: 0)
+    var replaced = NormalizedText()
+    replaced.removeAll(begin: 0)
     do {
-      try replacer.normalize(words.text, into: &words.newText, CallMonitor(options))
+      try replacer.normalize(words.text, into: &replaced, CallMonitor(options))
       Issue.record("it was not asked")
     } catch {
       #expect(error.status == .cancelled)

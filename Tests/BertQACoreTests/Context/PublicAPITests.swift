@@ -10,15 +10,17 @@ import Testing
   static let model = root.appendingPathComponent("models/qa-minilm-l6").path
   static let tiny = root.appendingPathComponent("Tests/BertQACoreTests/Fixtures/tiny-bert").path
 
-  /// The lines between the marks are the README's (Tests/python/test_readme.py compares them).
-  @Test func readme() throws {
+  /// The lines between the marks are the guide's first example; Tests/python/test_readme.py compares them.
+  @Test func guide() throws {
     let modelDirectory = Self.model
-    // README
+    // guide
     let context = try Context(modelDirectory: modelDirectory)
     let document = "The quick brown fox jumps over the lethargic dog."
     let result = try context.answer(question: "Who jumped over the dog?", document: document)
-    for answer in result.answers { print(answer.text(in: document), answer.probability) }
-    // README ends
+    if let answer = result.answers.first {
+      print(document[answer.range(in: document)], answer.probability)
+    }
+    // guide ends
     #expect(result.answers.map { $0.text(in: document) } == ["The quick brown fox"])
     #expect(result.isImpossible == false && result.gap > result.noAnswerThreshold)
   }

@@ -17,6 +17,8 @@ enum Tool {
 
   static func run() -> ExitCode {
     Descriptors.occupyStandard()
+    // A file above the limit of sizes is an error of writing, as a full disk is.
+    signal(SIGXFSZ, SIG_IGN)
     let output = Output()
     do throws(ToolError) {
       let code = try dispatch(to: output)

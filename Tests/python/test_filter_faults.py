@@ -171,6 +171,29 @@ def feed(stream, data):
         stream.close()
 
 
+# Many files
+
+
+@pytest.mark.parametrize("has_checkpoint", [False, True])
+def test_inputs_are_open_only_while_they_are_read(has_checkpoint, tmp_path):
+    """Though many of them are waiting to be done at once."""
+    sources = [tmp_path / f"in{number}" for number in range(300)]
+    for number, source in enumerate(sources):
+        # Some without a record.
+        source.write_bytes(RECORD if number % 7 else b"")
+    expected = DONE * sum(source.stat().st_size > 0 for source in sources)
+    arguments = [*TOKENS, "--batch-size=10000", *sources, "-o", tmp_path / "out"]
+    if has_checkpoint:
+        arguments += ["--resume", tmp_path / "checkpoint"]
+    for _ in range(2):
+        result = subprocess.run(
+            ["bash", "-c", 'ulimit -n 64; exec "$@"', "bash", TOOL, *arguments],
+            capture_output=True, env=environment(),
+        )  # fmt: skip
+        assert (result.returncode, result.stderr) == (0, b"")
+        assert (tmp_path / "out").read_bytes() == expected
+
+
 # Telemetry
 
 
@@ -203,8 +226,10 @@ def test_metrics_of_two_runs_differ(tmp_path):
         assert f'bertqa_filter_records_total{{run="{name}",job="a \\"b\\"\\\\"}}' in names
         series.append(names)
     assert not series[0] & series[1]
-    run(*TOKENS, "--metrics", tmp_path / "x.prom", "--metrics-label=run=mine", input=RECORD)
-    assert 'bertqa_filter_records_total{run="mine"} 1\n' in (tmp_path / "x.prom").read_text()
+    labels = ["--metrics-label=run=mine"], ["--metrics-label=run=yours", "--metrics-label=run=mine"]
+    for options in labels:
+        run(*TOKENS, "--metrics", tmp_path / "x.prom", *options, input=RECORD)
+        assert 'bertqa_filter_records_total{run="mine"} 1\n' in (tmp_path / "x.prom").read_text()
     for label in "no value", "1=x", "a-b=x", "=x", "__a=x", "kind=x":
         [error] = run(*TOKENS, "--metrics", tmp_path / "x.prom", "--metrics-label", label, code=2)[1]
         assert "--metrics-label takes NAME=VALUE" in error

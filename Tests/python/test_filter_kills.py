@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from conftest import ROOT
+from conftest import FIXTURES, ROOT
 from filtering import DONE, RECORD, TOKENS, TOOL, environment, run
 
 KILLS = int(os.environ.get("BERTQA_KILLS", "24"))
@@ -146,22 +146,32 @@ def test_full_device_without_a_checkpoint(tmp_path):
     assert "/dev/full: No space left on device" in error
 
 
-def limited(command, size):
-    """The command with files of at most `size` KiB; the signal that goes with the limit is ignored."""
-    script = f'trap "" XFSZ; ulimit -f {size}; exec "$@"'
-    return subprocess.run(["bash", "-c", script, "bash", *command], capture_output=True, env=environment())
+def limited(command, size, before="", **options):
+    """The command with files of at most `size` KiB, behind another of the shell."""
+    script = f'{before} ulimit -f {size}; exec "$@"'
+    streams = {"stdout": subprocess.PIPE} | options
+    return subprocess.run(
+        ["bash", "-c", script, "bash", *command], stderr=subprocess.PIPE, env=environment(), **streams
+    )
 
 
-def test_a_limit_of_file_size_is_an_error(tmp_path):
-    """RLIMIT_FSIZE, with the signal ignored, as under a service manager."""
+@pytest.mark.parametrize("before", ["", 'trap "" XFSZ;'])
+def test_a_limit_of_file_size_is_an_error(before, tmp_path):
+    """RLIMIT_FSIZE; service managers ignore the signal that goes with it, shells do not."""
     source, target, checkpoint = tmp_path / "in", tmp_path / "out", tmp_path / "checkpoint"
     source.write_bytes(RECORD * 5000)
     arguments = [*TOKENS, source, "-o", target, "--resume", checkpoint]
-    result = limited([TOOL, *arguments], 16)
+    result = limited([TOOL, *arguments], 16, before)
     assert result.returncode == 4 and b"out: File too large" in result.stderr
     assert target.stat().st_size <= 16 * 1024
     run(*arguments)
     assert target.read_bytes() == DONE * 5000
+    with (tmp_path / "listing").open("wb") as stream:
+        result = limited([TOOL, "tokenize", "-f", source], 16, before, stdout=stream)
+    assert result.returncode == 4 and b"standard output: File too large" in result.stderr
+    result = limited([TOOL, "quantize", FIXTURES / "tiny-bert", tmp_path / "new"], 4, before)
+    assert result.returncode == 3 and b"File too large" in result.stderr
+    assert {path.name for path in tmp_path.iterdir()} == {"in", "out", "checkpoint", "listing"}
 
 
 # Checkpoints that are not what the last run wrote: more in test_filter_checkpoints.py

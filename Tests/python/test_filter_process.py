@@ -1,5 +1,6 @@
 """`bertqa filter` as a process: flushing, back-pressure, signals, memory, summaries, and runs that go on."""
 
+import contextlib
 import fcntl
 import json
 import os
@@ -8,6 +9,7 @@ import re
 import select
 import signal
 import subprocess
+import termios
 import threading
 import time
 
@@ -237,21 +239,41 @@ def test_a_record_that_does_not_end_after_a_signal_is_not_lost(tmp_path):
     assert letters.read_bytes() == RECORD[:5] + b"\n"
 
 
-def test_a_second_signal_ends_it_at_once():
-    process = start(*SLOW)
-    feeder = threading.Thread(
-        target=lambda: write_quietly(process.stdin, compact({"text": "a b " * 20000}) + b"\n")
-    )
+@pytest.mark.parametrize("numbers", [[signal.SIGTERM] * 2, [signal.SIGINT] * 3, [signal.SIGTERM, signal.SIGINT]])
+def test_signals_that_follow_at_once_are_one(numbers, tmp_path):
+    """timeout sends one to the process and one to its group; a terminal may do so with another."""
+    stats = tmp_path / "stats"
+    process = start(*SLOW, "--stats", stats)
+    process.stdin.write((compact({"text": "a b c " * 500}) + b"\n") * 20)
+    first = process.stdout.readline()
+    for number in numbers:
+        process.send_signal(number)
+    output, errors = process.communicate(timeout=120)
+    assert -process.returncode in numbers and errors == b""
+    assert summary(stats)["records"] == len((first + output).splitlines()) == 20
+
+
+def test_a_later_signal_ends_it_at_once():
+    """Nobody reads the output, so nothing else does."""
+    process = start(*TOKENS, "--stop-timeout=100000")
+    feeder = threading.Thread(target=lambda: write_quietly(process.stdin, RECORD * 1000))
     feeder.start()
-    process.stdout.readline()
-    process.send_signal(signal.SIGTERM)
-    time.sleep(0.3)
-    assert process.poll() is None
-    process.send_signal(signal.SIGTERM)
-    assert process.wait(60) == -signal.SIGTERM
+    # Until the pipes are full, so that the run is stuck.
+    wait_for_a_full_pipe(process.stdout)
+    for _ in range(50):
+        process.send_signal(signal.SIGTERM)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            assert process.wait(1.2) == -signal.SIGTERM
+            break
+    assert process.returncode == -signal.SIGTERM
     feeder.join()
     process.stdout.close()
+    assert process.stderr.read() == b""
     process.stderr.close()
+
+
+def wait_for_a_full_pipe(stream):
+    wait_for(lambda: int.from_bytes(fcntl.ioctl(stream, termios.FIONREAD, bytes(4)), "little") >= 1 << 15)
 
 
 def write_quietly(stream, record):

@@ -44,8 +44,8 @@ enum FilterCommand: Command {
         .joined(separator: "; ") + ". start and end count code points.",
       "FIELD is a name, a path such as a.b.0, or a JSON Pointer such as /a/b/0; in a table it is a column's name. N "
         + "bytes may be given as 64K, 64M or 1G.",
-      "SIGINT and SIGTERM end the run when the records already read are done, or after --stop-timeout; a second one "
-        + "ends it at once.",
+      "SIGINT and SIGTERM end the run when the records already read are done, or after --stop-timeout. One that "
+        + "follows within a second is the same request, as timeout sends two; a later one ends the run at once.",
     ],
     exitCodes:
       "0 every record has its result; 1 at least one record has none; 2 wrong usage; 3 the input or model "
@@ -137,7 +137,8 @@ enum FilterCommand: Command {
       .metrics, value: "FILE", "keep numbers in FILE, in Prometheus' text format",
       detail: "It is replaced every 5 seconds. Where it cannot be, that is said once, and the run goes on."),
     OptionRow(
-      .metricsLabel, value: "NAME=VALUE", "a label of every metric; may be given several times",
+      .metricsLabel, value: "NAME=VALUE",
+      "a label of every metric; may be given several times, the last one of a NAME counts",
       detail:
         "Without a label 'run' there is one with the name of the metrics file, so that files collected from "
         + "one directory differ."),

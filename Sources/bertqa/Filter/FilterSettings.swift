@@ -157,6 +157,7 @@ struct FilterSettings {
       guard parts.count == 2, FilterMetrics.isLabelName(parts[0]) else {
         throw given.wrong("NAME=VALUE, with a name of letters, digits and underscores")
       }
+      metricsLabels.removeAll { $0.name == parts[0] }
       metricsLabels.append((String(parts[0]), String(parts[1])))
     default: break
     }

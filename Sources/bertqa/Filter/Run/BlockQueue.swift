@@ -14,6 +14,8 @@ final class BlockQueue: @unchecked Sendable {  // the state is guarded by `mutex
   /// signal asks to stop.
   private static let maximumCost = 1 << 20
   private static let maximumBlocks = 64
+  /// Files that the blocks are of, which stay open.
+  private static let maximumFiles = 16
 
   private var blocks: [Block] = []
   private var cost = 0
@@ -59,6 +61,7 @@ final class BlockQueue: @unchecked Sendable {  // the state is guarded by `mutex
     pthread_mutex_lock(mutex)
     while blocks.count >= Self.maximumBlocks
       || !blocks.isEmpty && cost + block.cost > Self.maximumCost
+      || blocks.last?.source !== block.source && fileCount >= Self.maximumFiles
     {
       pthread_cond_wait(left, mutex)
     }
@@ -66,6 +69,12 @@ final class BlockQueue: @unchecked Sendable {  // the state is guarded by `mutex
     cost += block.cost
     pthread_cond_signal(arrived)
     pthread_mutex_unlock(mutex)
+  }
+
+  private var fileCount: Int {
+    zip(blocks, blocks.dropFirst()).reduce(blocks.isEmpty ? 0 : 1) {
+      $0 + ($1.0.source === $1.1.source ? 0 : 1)
+    }
   }
 
   func end(_ error: ToolError?) {

@@ -32,6 +32,8 @@ final class FilterRun {
   private static let batchBytes = 1 << 20
   /// Records of any kind in a batch.
   private static let batchRecords = 1 << 14
+  /// Files that a batch's records are of, which stay open.
+  private static let batchFiles = 32
 
   /// - Parameter header: a table's first line, where it was done before.
   init(
@@ -101,9 +103,10 @@ final class FilterRun {
     var batch: [Entry] = []
     var count = 0
     var bytes = 0
+    var files = 0
     // After a signal one by one, so that what is done is written before the time is up.
     let limit = stop.signal == nil ? settings.batchSize : 1
-    while count < limit, bytes < Self.batchBytes, batch.count < Self.batchRecords {
+    while count < limit, bytes < Self.batchBytes, batch.count < Self.batchRecords, files < Self.batchFiles {
       if let block, nextRecord < block.records.count {
         let entry = Entry(block: block, record: block.records[nextRecord])
         nextRecord += 1
@@ -115,6 +118,7 @@ final class FilterRun {
       block = nil
       switch queue.take(waiting: batch.isEmpty ? Self.tick : 0) {
       case .block(let taken):
+        if taken.source !== batch.last?.block.source { files += 1 }
         block = taken
         nextRecord = 0
       case .nothing: return batch

@@ -1,7 +1,8 @@
 import Glibc
 import Synchronization
 
-/// SIGINT and SIGTERM as a wish to stop in good order. The first is noted, the second ends the process, and so
+/// SIGINT and SIGTERM as a wish to stop in good order. The first is noted; others that follow at once are the same
+/// wish, as programs such as timeout send one to the process and one to its group. A later one ends the process, and so
 /// does time: what is not done by the deadline is given up, and a process that does not end then is ended. No
 /// code runs inside a signal handler: a thread waits for them, and all others block them.
 final class StopSignals: @unchecked Sendable {  // the state is atomic or does not change
@@ -14,6 +15,8 @@ final class StopSignals: @unchecked Sendable {  // the state is atomic or does n
   private let overdue = Atomic<Bool>(false)
   /// Seconds after the timeout for writing what is done and what was given up.
   private static let grace = 2.0
+  /// Seconds from the first signal in which others say nothing new.
+  private static let repetition = 1.0
 
   /// To be made before any other thread, so that they all inherit the mask. A signal that the parent process
   /// chose to ignore stays ignored.
@@ -31,11 +34,12 @@ final class StopSignals: @unchecked Sendable {  // the state is atomic or does n
     let set = awaited
     try Thread.start { [self] in
       guard let signal = Self.wait(for: set, seconds: nil) else { return }
+      let repetitionEnd = Clock.seconds() + Self.repetition
       received.store(signal, ordering: .sequentiallyConsistent)
       _ = write(writing, [0], 1)
-      if let second = Self.wait(for: set, seconds: timeout) { Self.die(of: second) }
+      if let second = Self.wait(for: set, seconds: timeout, after: repetitionEnd) { Self.die(of: second) }
       overdue.store(true, ordering: .sequentiallyConsistent)
-      if let second = Self.wait(for: set, seconds: Self.grace) { Self.die(of: second) }
+      if let second = Self.wait(for: set, seconds: Self.grace, after: repetitionEnd) { Self.die(of: second) }
       report("stopped: the output was not written within \(Int(timeout + Self.grace)) seconds")
       Self.die(of: signal)
     }
@@ -50,8 +54,8 @@ final class StopSignals: @unchecked Sendable {  // the state is atomic or does n
   /// Whether a signal has come and the time for what was begun is over.
   var isOverdue: Bool { overdue.load(ordering: .sequentiallyConsistent) }
 
-  /// The first of the signals; nil if none comes in time.
-  private static func wait(for signals: sigset_t, seconds: Double?) -> Int32? {
+  /// The first of the signals that comes after a time; nil if none comes in time.
+  private static func wait(for signals: sigset_t, seconds: Double?, after start: Double = 0) -> Int32? {
     var set = signals
     let deadline = Clock.seconds() + (seconds ?? 0)
     while true {
@@ -63,8 +67,11 @@ final class StopSignals: @unchecked Sendable {  // the state is atomic or does n
         var time = timespec(tv_sec: Int(left), tv_nsec: Int((left - left.rounded(.down)) * 1e9))
         signal = sigtimedwait(&set, nil, &time)
       }
-      if signal > 0 { return signal }
-      if errno != EINTR { return nil }
+      if signal > 0 {
+        if Clock.seconds() >= start { return signal }
+      } else if errno != EINTR {
+        return nil
+      }
     }
   }
 

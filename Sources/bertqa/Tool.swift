@@ -54,6 +54,8 @@ enum Tool {
       arguments + 1, count: count - 1, accepting: command.table.rows + CommandTable.common.rows,
       command: command.invocation)
     if answerCommonOptions(parsed, help: HelpText.of(command), to: output) { return .done }
+    try NamedFiles.check(parsed, command.table)
+    try FileLock.holdStandardOutput()
     return try command.run(parsed, to: output)
   }
 

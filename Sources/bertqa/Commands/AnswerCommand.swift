@@ -8,6 +8,7 @@ struct AnswerCommand: Command {
 
   static let table = CommandTable(
     usages: ["--question QUESTION [OPTION]... [FILE|-]..."],
+    operands: .files,
     description: [
       "Find the answer to QUESTION in each FILE, or in standard input, and print it: a passage of the "
         + "document. Documents are UTF-8 text of any length. Of several files the one with the best answer comes first."
@@ -21,7 +22,8 @@ struct AnswerCommand: Command {
           OptionRow(.sentence, "also print the sentence around the answer, as a terminal always shows it"),
           OptionRow(.json, "print one JSON object a line for each file and question"),
           OptionRow(
-            .html, value: "FILE", "also write a page with the documents and their answers highlighted",
+            .html, value: "FILE", use: .replace,
+            "also write a page with the documents and their answers highlighted",
             detail: "It needs no other file and no network."),
           OptionRow(
             .color, value: "WHEN", isOptional: true, choices: Terminal.colorChoices.map(\.key),
@@ -89,7 +91,6 @@ struct AnswerCommand: Command {
 
   /// Asks every question about every file.
   private func run(to output: Output) throws(ToolError) -> ExitCode {
-    if let page { try FileWriting.check(canReplace: page) }
     let context = try model.load()
     // Before any file is read: a mistake in the options, or another kind of model, is reported at once.
     try ofCore(Self.invocation) { () throws(BertQAError) in try context.validate(options) }

@@ -8,6 +8,7 @@ struct AskCommand: Command {
 
   static let table = CommandTable(
     usages: ["[OPTION]... FILE...", "[OPTION]... DB.sqlite", "--browser [FILE]..."],
+    operands: .filesAndStandardInput,
     description: [
       "Read questions, one a line, and answer each from the FILEs, the best answer first. On a terminal lines can be "
         + "edited as in a shell, the answer is highlighted in the text around it, and 'n' gives the next best one.",

@@ -7,6 +7,7 @@ struct ClassifyCommand: Command {
 
   static let table = CommandTable(
     usages: ["[OPTION]... [TEXT]...", "[OPTION]... --file FILE..."],
+    operands: .texts,
     description: [
       "Print the most probable label of a text and its probability, separated by a tab. Several TEXTs are joined "
         + "with spaces; without TEXT and --file, or for '-', the text is standard input."

@@ -5,6 +5,7 @@ enum CompleteCommand: Command {
 
   static let table = CommandTable(
     usages: ["-- [WORD]..."],
+    operands: .none,
     description: [
       "List what the last WORD may become, where the WORDs are a command line behind 'bertqa': for the completion "
         + "scripts of shells. One word a line, behind a tab what it means if that is known; ':files' where any "

@@ -7,6 +7,7 @@ struct EmbedCommand: Command {
 
   static let table = CommandTable(
     usages: ["[OPTION]... [TEXT]...", "[OPTION]... --file FILE..."],
+    operands: .texts,
     description: [
       "Turn a text into a vector for search, clustering and comparison. Several TEXTs are joined with spaces; "
         + "without TEXT and --file, or for '-', the text is standard input. Vectors are printed in the order of "

@@ -7,6 +7,7 @@ struct EntitiesCommand: Command {
 
   static let table = CommandTable(
     usages: ["[OPTION]... [TEXT]...", "[OPTION]... --file FILE..."],
+    operands: .texts,
     description: [
       "Print the entities of a text, one a line: its text, label, score, and range of bytes, separated by tabs. "
         + "Several TEXTs are joined with spaces; without TEXT and --file, or for '-', the text is standard input."

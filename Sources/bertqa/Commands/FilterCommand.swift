@@ -8,6 +8,7 @@ enum FilterCommand: Command {
 
   static let table = CommandTable(
     usages: ["[OPTION]... [FILE|-]..."],
+    operands: .files,
     description: [
       "Read records from each FILE, or from standard input, and write each with its result: one record out for "
         + "each record in, in order, at once where the output is a pipe or terminal. All other bytes of a record "
@@ -114,10 +115,10 @@ enum FilterCommand: Command {
 
   private static let fileRows = [
     OptionRow(
-      .output, letter: "o", value: "FILE",
+      .output, letter: "o", value: "FILE", use: .output,
       "write to FILE instead of standard output; compressed where its name ends in .gz or .zst"),
     OptionRow(
-      .resume, value: "CHECKPOINT",
+      .resume, value: "CHECKPOINT", use: .state,
       "keep in CHECKPOINT what is done, and go on from there when run again; needs input files and --output",
       detail:
         "One run at a time. A rerun needs arguments of the same meaning, the same model, and an input and an "
@@ -132,9 +133,9 @@ enum FilterCommand: Command {
       detail:
         "Those that are not done then fail as 'stopped'. The process ends two seconds later, whatever it "
         + "waits for."),
-    OptionRow(.stats, value: "FILE", "write a summary as JSON at the end"),
+    OptionRow(.stats, value: "FILE", use: .replace, "write a summary as JSON at the end"),
     OptionRow(
-      .metrics, value: "FILE", "keep numbers in FILE, in Prometheus' text format",
+      .metrics, value: "FILE", use: .replace, "keep numbers in FILE, in Prometheus' text format",
       detail: "It is replaced every 5 seconds. Where it cannot be, that is said once, and the run goes on."),
     OptionRow(
       .metricsLabel, value: "NAME=VALUE",

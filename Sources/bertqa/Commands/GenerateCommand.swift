@@ -7,6 +7,7 @@ struct GenerateCommand: Command {
 
   static let table = CommandTable(
     usages: ["[OPTION]... [TEXT]..."],
+    operands: .texts,
     description: [
       "Continue a text with a recurrent language model. The words of the continuation are printed as they are "
         + "generated, up to the end that the model predicts. Several TEXTs are joined with spaces; without TEXT "

@@ -4,7 +4,8 @@ enum HelpCommand: Command {
   static let summary = "explain a command"
 
   static let table = CommandTable(
-    usages: ["[COMMAND]"], description: ["Print the help of COMMAND, or the list of commands."], sections: [],
+    usages: ["[COMMAND]"], operands: .none,
+    description: ["Print the help of COMMAND, or the list of commands."], sections: [],
     examples: [.init("the commands", "bertqa help"), .init("one of them", "bertqa help filter")])
 
   static func run(_ arguments: ParsedArguments, to output: Output) throws(ToolError) -> ExitCode {

@@ -6,6 +6,7 @@ enum InfoCommand: Command {
 
   static let table = CommandTable(
     usages: ["[OPTION]...", "--verify [--json] [MODEL_DIR]..."],
+    operands: .models,
     description: [
       "Load a model and print what it is and how it runs on this machine, one fact a line.",
       "With --verify, load nothing: compare the files of each MODEL_DIR, else of every default model that is "

@@ -1,14 +1,47 @@
-/// `bertqa manual`: the manual page's source, for building the project.
+/// `bertqa manual`: the manual page's source, for building the project, and the tables that it is made from.
 enum ManualCommand: Command {
   static let name = "manual"
   static let summary = "print the manual page"
 
   static let table = CommandTable(
-    usages: [""], description: ["Print the manual page in mdoc."], sections: [],
+    usages: ["[OPTION]..."], operands: .none, description: ["Print the manual page in mdoc."],
+    sections: [
+      OptionSection(
+        "", [OptionRow(.json, "print the tables of commands and options instead, one JSON object a line")])
+    ],
     examples: [.init("read it", "bertqa manual | man -l -"), .init("write it", "bertqa manual > bertqa.1")])
 
   static func run(_ arguments: ParsedArguments, to output: Output) throws(ToolError) -> ExitCode {
-    output.write(Manual.page)
+    guard arguments.has(.json) else {
+      output.write(Manual.page)
+      return .done
+    }
+    for command in Tool.commands { output.write(json(command)) }
     return .done
+  }
+
+  private static func json(_ command: any Command.Type) -> [UInt8] {
+    var writer = JSONWriter()
+    writer.object { writer in
+      writer.key("command")
+      writer.string(command.name)
+      writer.key("operands")
+      writer.string(command.table.operands.rawValue)
+      writer.key("options")
+      writer.array { writer in
+        for row in command.table.rows {
+          writer.object { writer in
+            for (key, value) in [
+              ("name", row.option.rawValue), ("value", row.valueName), ("use", row.use?.rawValue ?? ""),
+              ("file_prefix", row.filePrefix),
+            ] {
+              writer.key(key)
+              writer.string(value)
+            }
+          }
+        }
+      }
+    }
+    return writer.takeLine()
   }
 }

@@ -9,6 +9,7 @@ struct PredictCommand: Command {
     usages: [
       "[OPTION]... [TEXT]...", "--score [OPTION]... [TEXT]...", "--rank [OPTION]... TEXT... [--file FILE]...",
     ],
+    operands: .texts,
     description: [
       "Print the words that may come next in a text, the most probable first: the probability and the word, by a "
         + "recurrent language model. Several TEXTs are joined with spaces; without TEXT and --file, or for '-', "

@@ -6,6 +6,7 @@ enum QuantizeCommand: Command {
 
   static let table = CommandTable(
     usages: ["[OPTION]... HF_DIR OUT_DIR"],
+    operands: .modelAndDirectory,
     description: [
       "Write the model in HF_DIR, a directory as Hugging Face's save_pretrained makes it, to OUT_DIR with its "
         + "matrices as 8-bit integers: a quarter of the size of F32, readable by any safetensors reader. OUT_DIR "

@@ -6,6 +6,7 @@ enum TokenizeCommand: Command {
 
   static let table = CommandTable(
     usages: ["[OPTION]... [TEXT]...", "[OPTION]... --file FILE"],
+    operands: .texts,
     description: [
       "Split a text into tokens, as the model sees them: one a line, with id, token, and the range of bytes of the "
         + "text that it came from, separated by tabs. Several TEXTs are joined with spaces; without TEXT and "
@@ -17,7 +18,7 @@ enum TokenizeCommand: Command {
         [TextSource.row] + rows + [
           OptionRow(.json, "print one JSON object with all ids, tokens, ranges"),
           OptionRow(
-            .model, letter: "m", value: "DIR",
+            .model, letter: "m", value: "DIR", use: .model,
             "model directory, vocab.txt or tokenizer.json; default: the one installed with bertqa, else "
               + "$BERTQA_MODEL"),
         ]),

@@ -7,6 +7,7 @@ struct TrainClassifierCommand: Command {
 
   static let table = CommandTable(
     usages: ["--output DIR [OPTION]... [FILE|-]..."],
+    operands: .files,
     description: [
       "Train a classifier on the labelled texts in each FILE, or in standard input, and write it to DIR, which must "
         + "not exist or be empty; 'bertqa classify --model DIR' uses it. Texts are counted as they are read, so "
@@ -16,7 +17,7 @@ struct TrainClassifierCommand: Command {
       OptionSection(
         "",
         [
-          OptionRow(.output, letter: "o", value: "DIR", "the directory to write"),
+          OptionRow(.output, letter: "o", value: "DIR", use: .directory, "the directory to write"),
           OptionRow(.textField, value: "FIELD", "field of the texts; default text"),
           OptionRow(.labelField, value: "FIELD", "field of the labels; default label"),
           OptionRow(
@@ -28,7 +29,7 @@ struct TrainClassifierCommand: Command {
             .onError, value: "ACTION", choices: actions.map(\.key),
             "at a record that is not right: {} it; default fail", detail: "It is reported with its line."),
           OptionRow(
-            .holdout, value: "FILE",
+            .holdout, value: "FILE", use: .read,
             "say how good the model is on the labelled texts of FILE, which it is not trained on",
             detail:
               "Of the form of the others. Each label's precision, recall and F1 as of the cross-validation; "
@@ -36,7 +37,8 @@ struct TrainClassifierCommand: Command {
               + "have a recall of 0. FILE is checked before the training."),
           OptionRow(.json, "print the report as one JSON object"),
           OptionRow(
-            .html, value: "FILE", "also write the report as a page, the confusion matrix as a picture",
+            .html, value: "FILE", use: .replace,
+            "also write the report as a page, the confusion matrix as a picture",
             detail: "It needs no other file and no network."),
         ]),
       OptionSection(
@@ -144,8 +146,8 @@ struct TrainClassifierCommand: Command {
   private func checkHoldout(_ arguments: ParsedArguments) throws(ToolError) {
     guard let holdout else { return }
     if holdout.isStandardInput { throw arguments.usage("--holdout needs a file") }
-    let identity = FileIdentity(path: holdout.string)
-    for file in files where identity != nil && FileIdentity(path: file.string) == identity {
+    let place = FilePlace(holdout)
+    for file in files where place.identity != nil && place.isSame(as: FilePlace(file)) {
       throw arguments.usage("\(holdout.string) is trained on, so it cannot be held out")
     }
   }
@@ -197,7 +199,6 @@ struct TrainClassifierCommand: Command {
     options.progress = { stage, fraction in
       progress?.update("\(stage), \(Int(fraction * 100)) %", fraction: fraction)
     }
-    if let page { try FileWriting.check(canReplace: page) }
     PartialDirectories.remove(of: directory)
     // Before anything is read: a mistake in the options is reported at once.
     let trainer = try ofCore(Self.invocation) { () throws(BertQAError) in

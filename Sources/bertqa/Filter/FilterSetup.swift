@@ -53,14 +53,14 @@ enum FilterSetup {
   static func prepare(
     _ settings: FilterSettings, _ calls: RecordCalls, _ context: Context?, _ stop: StopSignals
   ) throws(ToolError) -> FilterRun {
-    let inputSize = try checkFiles(settings)
+    let inputSize = try checkInputs(settings)
     var progress: FilterProgress?
     if let checkpoint = settings.checkpoint, let output = settings.output {
       progress = try FilterProgress(checkpoint, settings: settings, output: output, context)
     }
     var output = RecordOutput()
-    if let path = settings.output { output = try RecordOutput(path: path, isHashed: progress != nil) }
     do throws(ToolError) {
+      if let path = settings.output { output = try RecordOutput(path: path, isHashed: progress != nil) }
       let deadLetters = try settings.policy.deadLetters.map { path throws(ToolError) in
         try DeadLetters(path: path, isResumable: progress != nil)
       }
@@ -105,29 +105,10 @@ enum FilterSetup {
     }
   }
 
-  /// A file that is read and written at once would be destroyed, or grow without end. An input that cannot be
-  /// read is found out before hours are spent on those before it. Returns the bytes of the inputs; 0 if they are
-  /// not known.
-  private static func checkFiles(_ settings: FilterSettings) throws(ToolError) -> Int {
+  /// An input that cannot be read is found out before hours are spent on those before it. Returns the bytes of the
+  /// inputs; 0 if they are not known.
+  private static func checkInputs(_ settings: FilterSettings) throws(ToolError) -> Int {
     func usage(_ message: String) -> ToolError { .usage(message, command: FilterCommand.invocation) }
-    let written = [
-      settings.output, settings.policy.deadLetters, settings.checkpoint, settings.stats, settings.metrics,
-    ].compactMap { $0 }
-    var identities: [FileIdentity] = []
-    for (index, path) in written.enumerated() where !path.string.hasPrefix("/dev/") {
-      let identity = FileIdentity(path: path.string)
-      if written[..<index].contains(where: { strcmp($0.pointer, path.pointer) == 0 })
-        || identity.map(identities.contains) == true
-      {
-        throw usage("\(path.string) cannot be written for two purposes")
-      }
-      if let identity { identities.append(identity) }
-    }
-    if settings.output == nil, isRegularFile(STDOUT_FILENO),
-      let identity = FileIdentity(descriptor: STDOUT_FILENO)
-    {
-      identities.append(identity)
-    }
     var size = 0
     var isKnown = true
     for index in settings.inputs.indices {
@@ -141,15 +122,8 @@ enum FilterSetup {
       if settings.follows, let compression = input.compression {
         throw usage("--follow cannot read \(input.shown), which is compressed with \(compression)")
       }
-      if let identity = input.identity, identities.contains(identity) {
-        throw usage("\(input.shown) cannot be both read and written")
-      }
       size += input.size ?? 0
       if input.compression != nil { isKnown = false }
-    }
-    for path in [settings.stats, settings.metrics].compactMap({ $0?.string }) {
-      FileWriting.removeLeftovers(of: path)
-      try FileWriting.check(canReplace: path)
     }
     return isKnown ? size : 0
   }
@@ -159,14 +133,9 @@ enum FilterSetup {
     _ names: [ArgumentText], _ index: Int, isText: Bool
   ) throws(ToolError) -> Input? {
     let name = names[index]
-    if name.isStandardInput { return isRegularFile(STDIN_FILENO) ? try Input(name) : nil }
-    var status = stat()
-    if stat(name.pointer, &status) == 0, ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) { return nil }
+    let place = FilePlace(name)
+    if name.isStandardInput { return place.kind == S_IFREG ? try Input(name) : nil }
+    if place.identity != nil, ![S_IFREG, S_IFDIR].contains(place.kind) { return nil }
     return try FilterInput.open(names, index, isText: isText)
-  }
-
-  private static func isRegularFile(_ descriptor: Int32) -> Bool {
-    var status = stat()
-    return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
   }
 }

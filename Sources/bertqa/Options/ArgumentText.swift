@@ -22,6 +22,12 @@ struct ArgumentText: @unchecked Sendable {  // what it points to does not change
 
   var isStandardInput: Bool { strcmp(pointer, "-") == 0 }
 
+  /// What follows `prefix`; nil if it does not begin with it.
+  func dropping(_ prefix: String) -> ArgumentText? {
+    guard bytes.starts(with: prefix.utf8) else { return nil }
+    return ArgumentText(pointer: pointer + prefix.utf8.count)
+  }
+
   /// How messages name the file of this name.
   var shownAsFile: String { isStandardInput ? "standard input" : string }
 }

@@ -3,6 +3,7 @@
 struct CommandTable {
   /// What follows the command's name: "[OPTION]... [FILE|-]...". The first is the common form.
   let usages: [String]
+  let operands: Operands
   /// Paragraphs before the options.
   let description: [String]
   let sections: [OptionSection]
@@ -14,7 +15,9 @@ struct CommandTable {
 
   /// Whether the operands are files or directories: what the common form names last.
   var takesFiles: Bool {
-    usages.first?.split(separator: " " as Character).last.map { OptionRow.namesFile(String($0)) } ?? false
+    usages.first?.split(separator: " " as Character).last.map { last in
+      last.split { !$0.isUppercase }.contains { $0 == "FILE" || $0 == "DIR" }
+    } ?? false
   }
 
   struct Example {
@@ -65,6 +68,10 @@ struct OptionRow {
   /// The one-letter name, in ASCII.
   let letter: Character?
   let value: Value
+  /// What is done with the file that the value names; nil if it names none.
+  let use: FileUse?
+  /// What comes before the file's name in the value.
+  let filePrefix: String
   /// The words that the value may be, where those are the only ones. They replace "{}" in the help.
   let choices: [String]
   /// What it does; up to the first semicolon it is what completion says of it.
@@ -74,11 +81,13 @@ struct OptionRow {
 
   init(
     _ option: Option, letter: Character? = nil, value: String? = nil, isOptional: Bool = false,
-    choices: [String] = [], _ help: String, detail: String = ""
+    use: FileUse? = nil, filePrefix: String = "", choices: [String] = [], _ help: String, detail: String = ""
   ) {
     self.option = option
     self.letter = letter
     self.value = value.map { isOptional ? .optional($0) : .required($0) } ?? .none
+    self.use = use
+    self.filePrefix = filePrefix
     self.choices = choices
     self.help = help.split(separator: "{}", omittingEmptySubsequences: false).joined(
       separator: Self.alternatives(choices))
@@ -95,13 +104,8 @@ struct OptionRow {
   /// What completion says of it.
   var summary: Substring { help.prefix { $0 != ";" } }
 
-  /// Whether the value names a file or directory.
-  var takesFile: Bool { Self.namesFile(valueName) }
-
-  /// Whether a name such as FILE or OUT_DIR is among these words.
-  static func namesFile(_ words: String) -> Bool {
-    words.split { !$0.isUppercase }.contains { $0 == "FILE" || $0 == "DIR" || $0 == "CHECKPOINT" }
-  }
+  /// Whether the value names a file or directory, and nothing else.
+  var takesFile: Bool { use != nil && filePrefix.isEmpty }
 
   /// "a, b or c".
   private static func alternatives(_ choices: [String]) -> String {

@@ -7,7 +7,7 @@ struct ModelChoice {
   static func row(_ help: String = "default: the one installed with bertqa, else $BERTQA_MODEL") -> OptionRow
   {
     OptionRow(
-      .model, letter: "m", value: "DIR", "directory of the model; \(help)",
+      .model, letter: "m", value: "DIR", use: .model, "directory of the model; \(help)",
       detail: "As Hugging Face's save_pretrained or 'bertqa quantize' writes it, or, for classify, "
         + "'bertqa train-classifier'.")
   }
@@ -34,6 +34,31 @@ struct ModelChoice {
   static let loads = ModelLoad.allCases.map { (key: "\($0)", value: $0) }
 
   static let instructionSets = InstructionSet.allCases.map { (key: $0.description, value: $0) }
+
+  /// Whether a file of this name may be a part of a model.
+  static func isFileName(_ name: String) -> Bool {
+    [".json", ".txt", ".safetensors", ".model"].contains(where: name.hasSuffix)
+  }
+
+  /// The files of the model at a path, and the directories that have them.
+  static func parts(of path: String) -> (files: Set<FileIdentity>, directories: Set<FileIdentity>) {
+    var files: Set<FileIdentity> = []
+    var directories: Set<FileIdentity> = []
+    func add(_ path: String, depth: Int) {
+      let place = FilePlace(path: path)
+      guard let identity = place.identity else { return }
+      if place.kind != S_IFDIR {
+        if depth == 0 || isFileName(place.name) { files.insert(identity) }
+      } else if depth < 2 {
+        directories.insert(identity)
+        for name in FileWriting.names(in: path) where name != "." && name != ".." {
+          add("\(path)/\(name)", depth: depth + 1)
+        }
+      }
+    }
+    add(path, depth: 0)
+    return (files, directories)
+  }
 
   let command: String
   private var directory: String?

@@ -170,7 +170,7 @@ final class Input {
 }
 
 /// Tells files apart, whatever their names.
-struct FileIdentity: Equatable {
+struct FileIdentity: Hashable {
   let device: UInt64
   let file: UInt64
 

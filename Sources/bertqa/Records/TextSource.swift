@@ -43,7 +43,7 @@ struct TextSource {
   }
 
   static let row = OptionRow(
-    .file, letter: "f", value: "FILE",
+    .file, letter: "f", value: "FILE", use: .read,
     "read a text from FILE, '-' for standard input; may be given several times")
 
   static let forceRow = OptionRow(

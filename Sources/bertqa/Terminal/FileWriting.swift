@@ -20,16 +20,19 @@ enum FileWriting {
   }
 
   /// Puts a file with these contents in the place of `path`, so that whoever reads it finds the old contents
-  /// or the new. What is not a regular file, or a name for an open one such as /dev/stderr, is written to.
+  /// or the new. What is not a regular file, or is the file of standard output or error, is written to.
   static func replace(_ path: String, with text: String) throws(ToolError) {
-    guard isSpecial(path) else {
+    let place = FilePlace(path: path)
+    guard isSpecial(place) else {
+      try checkIsFree(path)
       let descriptor = try replaceFile(path, with: text, isDurable: false) { _ in 0 }
       close(descriptor)
       return
     }
-    let descriptor = open(path, O_WRONLY | O_APPEND | O_CLOEXEC)
+    let stream = place.standardStream
+    let descriptor = stream ?? open(path, O_WRONLY | O_APPEND | O_CLOEXEC)
     guard descriptor >= 0 else { throw failed(path, errno) }
-    defer { close(descriptor) }
+    defer { if stream == nil { close(descriptor) } }
     let number = Array(text.utf8).withUnsafeBytes { write($0, to: descriptor) }
     if number != 0 { throw failed(path, number) }
   }
@@ -95,22 +98,33 @@ enum FileWriting {
     return (directory, String(parts.last ?? ""))
   }
 
-  /// Whether a file of this name could be made or replaced now.
-  static func check(canReplace path: String) throws(ToolError) {
-    if isSpecial(path) { return }
+  /// Throws if a file of this name could not be made or replaced now.
+  static func prepare(toReplace path: String) throws(ToolError) {
+    let place = FilePlace(path: path)
+    if place.kind == S_IFDIR { throw failed(path, EISDIR) }
+    if isSpecial(place) { return }
+    removeLeftovers(of: path)
     let (directory, _) = split(resolved(path))
     if access(directory, W_OK | X_OK) != 0 { throw failed(path, errno) }
+    try checkIsFree(path)
   }
 
-  private static func isSpecial(_ path: String) -> Bool {
-    var status = stat()
-    guard stat(path, &status) == 0 else { return false }
-    return status.st_mode & S_IFMT != S_IFREG || path.hasPrefix("/dev/") || path.hasPrefix("/proc/")
+  /// Whoever writes the file would go on with one that has no name any more.
+  private static func checkIsFree(_ path: String) throws(ToolError) {
+    if let process = FileLock.holder(ofFileAt: path) { throw inUse(path, process) }
+  }
+
+  static func inUse(_ shown: String, _ process: pid_t) -> ToolError {
+    ToolError(.input, "\(shown) is in use: process \(process) is writing it")
+  }
+
+  private static func isSpecial(_ place: FilePlace) -> Bool {
+    place.identity != nil && (place.kind != S_IFREG || place.standardStream != nil)
   }
 
   /// Where symbolic links lead, so that the file is replaced and not the link.
-  static func resolved(_ path: String) -> String {
-    guard let name = realpath(path, nil) else { return path }
+  static func resolved(_ path: UnsafePointer<CChar>) -> String {
+    guard let name = realpath(path, nil) else { return String(cString: path) }
     defer { free(name) }
     return String(cString: name)
   }

@@ -5,6 +5,7 @@ import Glibc
 final class DeadLetters {
   let shown: String
   private let descriptor: Int32
+  /// Whether it is a regular file that was opened here.
   private let isRegularFile: Bool
   /// Whether the lock for writing is held, between the parts of a record.
   private var isLocked = false
@@ -15,14 +16,22 @@ final class DeadLetters {
   /// - Parameter isResumable: whether the file is this run's alone.
   init(path: ArgumentText, isResumable: Bool) throws(ToolError) {
     shown = path.string
+    if let stream = FilePlace(path: path.pointer).standardStream {
+      (descriptor, isRegularFile) = (stream, false)
+      return
+    }
     descriptor = open(path.pointer, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0o666)
     var status = stat()
     guard descriptor >= 0, fstat(descriptor, &status) == 0 else { throw FileWriting.failed(shown, errno) }
     isRegularFile = status.st_mode & S_IFMT == S_IFREG
     guard isRegularFile else { return }
-    if case .heldBy(let process) = FileLock.take(.use, of: descriptor, isShared: !isResumable) {
+    let lock =
+      isResumable
+      ? FileLock.take(.whole, of: descriptor)
+      : FileLock.take(.appending, besides: .standardOutput, of: descriptor)
+    if case .heldBy(let process) = lock {
       throw ToolError(
-        .input, "\(shown) is in use by process \(process): a run with --resume needs dead letters of its own")
+        .input, "\(shown) is in use by process \(process): a run with --resume, and an output, need it alone")
     }
     if isResumable {
       length = Int(status.st_size)

@@ -53,7 +53,7 @@ struct ErrorPolicy {
 
   static let rows = [
     OptionRow(
-      .onError, value: "ACTION",
+      .onError, value: "ACTION", use: .append, filePrefix: deadLetter,
       "what becomes of a record without a result; null (the default): it is written with null and the reason; "
         + "pass: as it came; drop: not at all; fail: it ends the run; dead-letter=FILE: it is appended to FILE, "
         + "also besides another action",
@@ -78,10 +78,8 @@ struct ErrorPolicy {
   /// Takes one --on-error. A dead letter is not written elsewhere unless another --on-error says so.
   private mutating func setAction(_ given: ParsedOption) throws(ToolError) {
     let string = given.string
-    if let text = given.text, string.hasPrefix(Self.deadLetter),
-      string.utf8.count > Self.deadLetter.utf8.count
-    {
-      deadLetters = ArgumentText(pointer: text.pointer + Self.deadLetter.utf8.count)
+    if let path = given.text?.dropping(Self.deadLetter), path.pointer.pointee != 0 {
+      deadLetters = path
       if !hasAction { action = .drop }
     } else if let action = Action(rawValue: string) {
       self.action = action

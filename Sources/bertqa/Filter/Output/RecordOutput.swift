@@ -6,6 +6,8 @@ final class RecordOutput {
   let shown: String
   let descriptor: Int32
   let isRegularFile: Bool
+  /// Whether it is a regular file that this run alone writes, from its beginning.
+  private let isOwnFile: Bool
   /// To be filled by the caller.
   var buffer: [UInt8] = []
   /// Bytes of the file that are written; of a stream, those written by this process.
@@ -32,27 +34,55 @@ final class RecordOutput {
   init() {
     shown = "standard output"
     descriptor = STDOUT_FILENO
-    var status = stat()
-    isRegularFile = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    isRegularFile = FilePlace(descriptor: descriptor).kind == S_IFREG
+    isOwnFile = false
   }
 
-  /// A file, from its beginning.
+  /// A file, from its beginning, which is locked; or standard output or error, if it is the file of that.
   /// - Parameter isHashed: whether its bytes are hashed, which needs leave to read it.
   init(path: ArgumentText, isHashed: Bool) throws(ToolError) {
     shown = path.string
     encoder = try Compression(fileName: shown)?.makeEncoder(for: shown)
-    let mode = (isHashed ? O_RDWR : O_WRONLY) | O_CLOEXEC
-    var opened = open(path.pointer, mode)
-    if opened < 0, errno == ENOENT {
-      opened = open(path.pointer, mode | O_CREAT, 0o666)
-      isNew = opened >= 0
+    let place = FilePlace(path: path.pointer)
+    let stream = place.standardStream
+    if isHashed, stream != nil, place.kind == S_IFREG {
+      throw ToolError(
+        .input, "--resume needs --output to be a file of its own: \(shown) is standard output or error")
     }
-    descriptor = opened
-    var status = stat()
-    guard descriptor >= 0, fstat(descriptor, &status) == 0 else { throw FileWriting.failed(shown, errno) }
-    isRegularFile = status.st_mode & S_IFMT == S_IFREG
+    if let stream {
+      (descriptor, isRegularFile, isOwnFile) = (stream, place.kind == S_IFREG, false)
+    } else {
+      (descriptor, isNew) = try Self.open(path, isHashed ? O_RDWR : O_WRONLY)
+      isRegularFile = FilePlace(descriptor: descriptor).kind == S_IFREG
+      isOwnFile = isRegularFile
+    }
     hash = isHashed ? ContentHash() : nil
-    hasBegun = !isRegularFile
+    hasBegun = !isOwnFile
+  }
+
+  /// Opens a file or makes it, and locks it if it is a regular one.
+  private static func open(
+    _ path: ArgumentText, _ mode: Int32
+  ) throws(ToolError) -> (descriptor: Int32, isNew: Bool) {
+    while true {
+      var isNew = false
+      var descriptor = Glibc.open(path.pointer, mode | O_CLOEXEC)
+      if descriptor < 0, errno == ENOENT {
+        descriptor = Glibc.open(path.pointer, mode | O_CLOEXEC | O_CREAT, 0o666)
+        isNew = true
+      }
+      guard descriptor >= 0 else { throw FileWriting.failed(path.string, errno) }
+      let place = FilePlace(descriptor: descriptor)
+      guard place.kind == S_IFREG else { return (descriptor, isNew) }
+      // Some file systems have no locks.
+      if case .heldBy(let process) = FileLock.take(.whole, of: descriptor) {
+        close(descriptor)
+        throw FileWriting.inUse(path.string, process)
+      }
+      // The run that had locked it may have removed it.
+      if place.isSame(as: FilePlace(path: path.pointer)) { return (descriptor, isNew) }
+      close(descriptor)
+    }
   }
 
   /// Bytes that the file has now.
@@ -69,11 +99,17 @@ final class RecordOutput {
 
   /// Cuts the file to what is to stay of it.
   private func begin() throws(ToolError) {
-    guard !hasBegun else { return }
+    guard !hasBegun else { return try checkIsUnchanged() }
     guard ftruncate(descriptor, off_t(length)) == 0, lseek(descriptor, 0, SEEK_END) == off_t(length) else {
       throw FileWriting.failed(shown, errno)
     }
     hasBegun = true
+  }
+
+  /// Bytes of others behind those of this run, or in the place of some, make the file worthless.
+  private func checkIsUnchanged() throws(ToolError) {
+    guard isOwnFile, currentSize != length else { return }
+    throw ToolError(.resources, "\(shown) was changed by another program while it was written")
   }
 
   /// To be called behind each batch of records.
@@ -126,7 +162,7 @@ final class RecordOutput {
     // A compressed file without bytes is none: nothing is a member, too.
     if encoder != nil, length == 0 { isInMember = true }
     try flush(endsMember: true)
-    if descriptor != STDOUT_FILENO, close(descriptor) != 0 { throw FileWriting.failed(shown, errno) }
+    if descriptor > STDERR_FILENO, close(descriptor) != 0 { throw FileWriting.failed(shown, errno) }
   }
 
   /// For a run that has failed: what is compressed gets its end, and a file that was made for nothing goes.

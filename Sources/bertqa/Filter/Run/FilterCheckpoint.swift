@@ -117,7 +117,7 @@ final class CheckpointFile {
     while true {
       let opened = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o666)
       guard opened >= 0 else { throw FileWriting.failed(shown, errno) }
-      switch FileLock.take(.use, of: opened) {
+      switch FileLock.take(.whole, of: opened) {
       case .taken: break
       case .heldBy(let process):
         close(opened)
@@ -160,7 +160,7 @@ final class CheckpointFile {
   /// Replaces it at once, durably. Whoever opens the new file finds it locked.
   func save(_ checkpoint: FilterCheckpoint) throws(ToolError) {
     let new = try FileWriting.replaceFile(path, with: checkpoint.text, isDurable: true) { descriptor in
-      if case .failed(let number) = FileLock.take(.use, of: descriptor) { return number }
+      if case .failed(let number) = FileLock.take(.whole, of: descriptor) { return number }
       return 0
     }
     close(descriptor)

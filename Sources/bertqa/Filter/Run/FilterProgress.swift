@@ -40,9 +40,6 @@ final class FilterProgress {
     guard output.isRegularFile else {
       throw ToolError(.input, "--resume needs --output to be a regular file")
     }
-    if case .heldBy(let process) = FileLock.take(.use, of: output.descriptor) {
-      throw ToolError(.input, "\(outputPath) is in use: process \(process) is writing it")
-    }
     guard let checkpoint = try file.read() else {
       guard output.currentSize == 0 else {
         throw ToolError(
@@ -191,7 +188,7 @@ final class FilterProgress {
       if status.st_mode & S_IFMT == S_IFDIR {
         let inner = "\(entry)/config.json"
         if stat(inner, &status) == 0 { try add(inner, named: "\(name)/config.json", to: &hash) }
-      } else if [".json", ".txt", ".safetensors", ".model"].contains(where: name.hasSuffix) {
+      } else if ModelChoice.isFileName(name) {
         try add(entry, named: name, to: &hash)
       }
     }

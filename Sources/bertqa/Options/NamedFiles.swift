@@ -1,0 +1,118 @@
+import BertQACore
+import Glibc
+
+/// The files of a command line, standard input and standard output: told apart before the command begins.
+struct NamedFiles {
+  private struct Named {
+    let shown: String
+    /// "--html", or what else the file is given as.
+    let role: String
+    let use: FileUse
+    let place: FilePlace
+  }
+
+  private let arguments: ParsedArguments
+  private var inputs: [Named] = []
+  private var outputs: [Named] = []
+
+  /// Throws if an output of the command is one of its inputs, or another output, or cannot be replaced.
+  static func check(_ arguments: ParsedArguments, _ table: CommandTable) throws(ToolError) {
+    let files = NamedFiles(arguments, table)
+    for (index, output) in files.outputs.enumerated() {
+      try files.checkIsNoInput(output)
+      for other in files.outputs[..<index] { try files.check(output, other) }
+    }
+    try files.checkModels(table)
+    for output in files.outputs where output.use == .replace {
+      try FileWriting.prepare(toReplace: output.shown)
+    }
+  }
+
+  private init(_ arguments: ParsedArguments, _ table: CommandTable) {
+    self.arguments = arguments
+    for row in table.rows {
+      guard let use = row.use else { continue }
+      var names = arguments.options.filter { $0.option == row.option }.compactMap(\.text)
+        .compactMap { $0.dropping(row.filePrefix) }
+      // Of several outputs the last one counts.
+      if !use.isInput { names = names.suffix(1) }
+      for name in names { add(name, row.option.spelling, use) }
+    }
+    for (index, operand) in arguments.operands.enumerated() {
+      if let use = table.operands.use(ofOperand: index) { add(operand, "an operand", use) }
+    }
+    if table.operands.readsStandardInput(arguments) { add(.standardInput, "standard input", .read) }
+    if !outputs.contains(where: { $0.use == .output }) {
+      let name = "standard output"
+      outputs.append(
+        Named(shown: name, role: name, use: .output, place: FilePlace(descriptor: STDOUT_FILENO)))
+    }
+  }
+
+  private mutating func add(_ name: ArgumentText, _ role: String, _ use: FileUse) {
+    let named =
+      use == .read
+      ? Named(shown: name.shownAsFile, role: role, use: use, place: FilePlace(name))
+      : Named(shown: name.string, role: role, use: use, place: FilePlace(path: name.pointer))
+    if use.isInput { inputs.append(named) } else { outputs.append(named) }
+  }
+
+  private func checkIsNoInput(_ output: Named) throws(ToolError) {
+    // Terminals and sockets go both ways; a pipe would be read from its own end.
+    if [S_IFCHR, S_IFSOCK].contains(output.place.kind) { return }
+    for input in inputs where output.place.isSame(as: input.place) {
+      if input.place.identity == nil {
+        throw ToolError(
+          .input, "cannot read \(input.shown): No such file or directory; \(output.role) would write it")
+      }
+      throw arguments.usage(
+        "\(input.shown) cannot be both read and written: it is the file of \(output.role), too")
+    }
+  }
+
+  private func check(_ output: Named, _ other: Named) throws(ToolError) {
+    if output.place.isStored, output.place.isSame(as: other.place) {
+      let isWithMessages =
+        output.use.isStream && other.use.isStream
+        && output.place.isSame(as: FilePlace(descriptor: STDERR_FILENO))
+      if !isWithMessages {
+        throw arguments.usage(
+          "\(other.shown) cannot be written for two purposes, \(other.role) and \(output.role)")
+      }
+    }
+    for (made, file) in [(output, other), (other, output)] where made.use == .directory {
+      if let directory = made.place.identity, file.place.directory == directory {
+        throw arguments.usage("\(file.shown) cannot be in \(made.shown), which the command makes")
+      }
+    }
+  }
+
+  /// What belongs to a model is read, whatever of it is named.
+  private func checkModels(_ table: CommandTable) throws(ToolError) {
+    let files = outputs.filter(\.place.isStored)
+    guard !files.isEmpty else { return }
+    for model in models(table) {
+      let parts = ModelChoice.parts(of: model)
+      for output in files {
+        let isInIt =
+          output.place.identity.map(parts.files.contains)
+          ?? (output.use != .directory && ModelChoice.isFileName(output.place.name)
+            && output.place.directory.map(parts.directories.contains) == true)
+        if isInIt {
+          throw arguments.usage(
+            "\(output.shown) cannot be both read and written: it is or would be a part of the model in \(model)"
+          )
+        }
+      }
+    }
+  }
+
+  /// The directories of the models that the command may load.
+  private func models(_ table: CommandTable) -> [String] {
+    let named = inputs.filter { $0.use == .model }
+    if named.contains(where: { $0.place.identity != nil }) { return named.map(\.shown) }
+    guard table.rows.contains(where: { $0.use == .model }) || table.operands == .models else { return [] }
+    let variable = getenv("BERTQA_MODEL").map { [String(cString: $0)] } ?? []
+    return variable + ((try? installedDefaultModels()) ?? [])
+  }
+}

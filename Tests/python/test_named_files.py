@@ -12,10 +12,10 @@ import tempfile
 
 import pytest
 
-from filtering import DONE, RECORD, TOKENS, TOOL, environment, run, start, wait_for
+from filtering import DONE, RECORD, TINY, TOKENS, TOOL, environment, run, start, wait_for
 
 INPUTS = {"read", "model"}
-OUTPUTS = {"output", "append", "replace", "state", "directory"}
+OUTPUTS = {"output", "append", "replace", "page", "state", "directory"}
 TABLES = {table["command"]: table for table in map(json.loads, run("manual", "--json")[0].decode().splitlines())}
 CONTENT = b"precious " * 100
 
@@ -246,9 +246,29 @@ def test_no_file_is_written_in_a_directory_that_is_made(tmp_path):
 
 def test_a_directory_cannot_be_replaced(tmp_path):
     for command in TABLES:
-        for option in options_of(command, {"replace"}):
+        for option in options_of(command, {"replace", "page"}):
             code, errors = call([command, *arguments_of(option, tmp_path)], tmp_path)
             assert code == 4 and errors == f"bertqa: cannot write {tmp_path}: Is a directory\n"
+
+
+@pytest.mark.parametrize("content", [CONTENT, b"<!DOCTYPE html>\n<html>\n", b"<"])
+def test_a_page_replaces_pages_only(content, tmp_path):
+    """'--html *.txt' names a document, though not as an input."""
+    documents = [tmp_path / name for name in ("a.txt", "b.txt", "c.txt")]
+    for document in documents:
+        document.write_bytes(content)
+    cases = [(command, option) for command in TABLES for option in options_of(command, {"page"})]
+    assert {command for command, _ in cases} >= {"answer", "train-classifier"}
+    for command, option in cases:
+        code, errors = call([command, f"--{option['name']}", *documents], tmp_path)
+        assert code == 2 and f"{documents[0]} is no page of bertqa" in errors
+    assert snapshot(tmp_path) == {document: content for document in documents}
+    page, text = tmp_path / "page.html", tmp_path / "text"
+    page.touch()
+    text.write_text("Ada wrote it.")
+    for _ in range(2):
+        run("answer", "-q", "Who wrote it?", "--html", page, text, "-m", TINY)
+        assert page.read_text().startswith("<!DOCTYPE html>") and page.read_text().endswith("</html>\n")
 
 
 def test_the_model_and_the_directory_of_one_command(tmp_path):

@@ -22,9 +22,10 @@ struct AnswerCommand: Command {
           OptionRow(.sentence, "also print the sentence around the answer, as a terminal always shows it"),
           OptionRow(.json, "print one JSON object a line for each file and question"),
           OptionRow(
-            .html, value: "FILE", use: .replace,
+            .html, value: "FILE", use: .page,
             "also write a page with the documents and their answers highlighted",
-            detail: "It needs no other file and no network."),
+            detail:
+              "It needs no other file and no network. FILE is replaced only if it is empty or such a page."),
           OptionRow(
             .color, value: "WHEN", isOptional: true, choices: Terminal.colorChoices.map(\.key),
             "highlight the answer in its sentence: {}; auto is on a terminal",

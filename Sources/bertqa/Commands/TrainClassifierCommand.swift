@@ -37,9 +37,10 @@ struct TrainClassifierCommand: Command {
               + "have a recall of 0. FILE is checked before the training."),
           OptionRow(.json, "print the report as one JSON object"),
           OptionRow(
-            .html, value: "FILE", use: .replace,
+            .html, value: "FILE", use: .page,
             "also write the report as a page, the confusion matrix as a picture",
-            detail: "It needs no other file and no network."),
+            detail:
+              "It needs no other file and no network. FILE is replaced only if it is empty or such a page."),
         ]),
       OptionSection(
         "What is counted",

@@ -11,6 +11,8 @@ enum FileUse: String {
   case append
   /// Replaces the file, and writes nothing else to it.
   case replace
+  /// Replaces a page that the tool has written, and no other file: in '--html *.txt' the shell names a document.
+  case page
   /// Keeps in the file what the next run goes on from.
   case state
   /// Makes a directory, which must not exist or be empty.
@@ -19,7 +21,7 @@ enum FileUse: String {
   var isInput: Bool { self == .read || self == .model }
 
   /// Whether what it writes may go where messages go.
-  var isStream: Bool { [.output, .append, .replace].contains(self) }
+  var isStream: Bool { [.output, .append, .replace, .page].contains(self) }
 }
 
 /// What a command's operands are.

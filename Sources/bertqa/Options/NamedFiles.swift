@@ -23,8 +23,9 @@ struct NamedFiles {
       for other in files.outputs[..<index] { try files.check(output, other) }
     }
     try files.checkModels(table)
-    for output in files.outputs where output.use == .replace {
+    for output in files.outputs where output.use == .replace || output.use == .page {
       try FileWriting.prepare(toReplace: output.shown)
+      if output.use == .page { try files.checkIsPage(output) }
     }
   }
 
@@ -85,6 +86,15 @@ struct NamedFiles {
         throw arguments.usage("\(file.shown) cannot be in \(made.shown), which the command makes")
       }
     }
+  }
+
+  private func checkIsPage(_ output: Named) throws(ToolError) {
+    guard output.place.kind == S_IFREG, output.place.standardStream == nil,
+      !FileWriting.isEmpty(output.shown, orBeginsWith: HTMLText.beginning)
+    else { return }
+    throw arguments.usage(
+      "\(output.shown) is no page of bertqa, so \(output.role) does not replace it: remove it or name another file"
+    )
   }
 
   /// What belongs to a model is read, whatever of it is named.

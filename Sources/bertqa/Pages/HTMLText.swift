@@ -24,28 +24,34 @@ enum HTMLText {
 
   static func escaped(_ text: String) -> String { escaped(text.utf8) }
 
-  /// - Parameters:
-  ///   - title: as text.
-  ///   - style: rules besides the common ones.
-  static func page(title: String, style: String, body: String) -> String {
-    """
+  /// What a page of the tool is known by.
+  static let beginning = """
     <!DOCTYPE html>
     <html lang="en">
     <head>
     <meta charset="utf-8">
-    <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-    <meta name="viewport" content="width=device-width, initial-scale=1">
-    <title>\(escaped(title))</title>
-    <style>
-    \(commonStyle)
-    \(style)
-    </style>
-    </head>
-    <body>
-    \(body)</body>
-    </html>
+    <meta name="generator" content="bertqa">
 
     """
+
+  /// - Parameters:
+  ///   - title: as text.
+  ///   - style: rules besides the common ones.
+  static func page(title: String, style: String, body: String) -> String {
+    beginning + """
+      <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+      <meta name="viewport" content="width=device-width, initial-scale=1">
+      <title>\(escaped(title))</title>
+      <style>
+      \(commonStyle)
+      \(style)
+      </style>
+      </head>
+      <body>
+      \(body)</body>
+      </html>
+
+      """
   }
 
   private static let commonStyle = """

@@ -109,6 +109,16 @@ enum FileWriting {
     try checkIsFree(path)
   }
 
+  /// Whether a file has no bytes or these at its beginning; false if it cannot be read.
+  static func isEmpty(_ path: String, orBeginsWith text: String) -> Bool {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return false }
+    defer { close(descriptor) }
+    var bytes = [UInt8](repeating: 0, count: text.utf8.count)
+    let count = read(descriptor, &bytes, bytes.count)
+    return count == 0 || count == bytes.count && bytes.elementsEqual(text.utf8)
+  }
+
   /// Whoever writes the file would go on with one that has no name any more.
   private static func checkIsFree(_ path: String) throws(ToolError) {
     if let process = FileLock.holder(ofFileAt: path) { throw inUse(path, process) }

@@ -16,7 +16,7 @@ enum ExitCode: Int32 {
 struct ToolError: Error {
   let code: ExitCode
   let message: String
-  /// Whether one text was above a limit, so that others may be done.
+  /// Whether something is wrong with one text, so that others may be done.
   private(set) var isOfOneText = false
 
   init(_ code: ExitCode, _ message: String) {
@@ -27,6 +27,13 @@ struct ToolError: Error {
   /// A usage error, with where to read the usage.
   static func usage(_ message: String, command: String) -> ToolError {
     ToolError(.usage, "\(message); try '\(command) --help'")
+  }
+
+  /// What is wrong with one text, so that others may be done.
+  static func ofOneText(_ message: String) -> ToolError {
+    var error = ToolError(.input, message)
+    error.isOfOneText = true
+    return error
   }
 
   /// The core's error, in the tool's words.

@@ -5,7 +5,6 @@ import pathlib
 import random
 import shutil
 import subprocess
-import zlib
 
 import pytest
 from test_cli import FOX, TINY, TOOL, WHO, environment, run, run_json
@@ -16,12 +15,12 @@ NO_TEXT = {
     "a PDF document": b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj\n<< /Type /Catalog >>\nendobj\n",
     "a Git LFS pointer": POINTER,
     "a ZIP archive": b"PK\x03\x04\x14\x00\x06\x00" + bytes(64),
-    "compressed with gzip": b"\x1f\x8b\x08\x00" + zlib.compress(b"The quick brown fox " * 9),
+    "a Parquet file": b"PAR1\x15\x04" + bytes(64),
     "compressed with bzip2": b"BZh91AY&SY" + bytes(range(64)),
     "an SQLite database": b"SQLite format 3\0" + bytes(84),
     "a picture": b"\x89PNG\r\n\x1a\n" + bytes(64),
-    "UTF-16 without a byte order mark: convert it with 'iconv -f UTF-16LE": SENTENCE.encode("utf-16-le"),
-    "UTF-16 without a byte order mark: convert it with 'iconv -f UTF-16BE": SENTENCE.encode("utf-16-be"),
+    "UTF-16 without a byte order mark: read it with --encoding UTF-16LE": SENTENCE.encode("utf-16-le"),
+    "UTF-16 without a byte order mark: read it with --encoding UTF-16BE": SENTENCE.encode("utf-16-be"),
     "UTF-32": SENTENCE.encode("utf-32"),
     "a binary file": random.Random(5).randbytes(100_000),
 }

@@ -11,7 +11,7 @@ struct AnswerCommand: Command {
     operands: .files,
     description: [
       "Find the answer to QUESTION in each FILE, or in standard input, and print it: a passage of the "
-        + "document. Documents are UTF-8 text of any length. Of several files the one with the best answer comes first."
+        + "document. Documents are text of any length, also compressed with gzip or zstd. Of several files the one with the best answer comes first."
     ],
     sections: [
       OptionSection(
@@ -31,7 +31,7 @@ struct AnswerCommand: Command {
             "highlight the answer in its sentence: {}; auto is on a terminal",
             detail:
               "Without a value: always. On a terminal without colour the answer stands in square brackets."),
-          TextSource.forceRow,
+          TextSource.encodingRow, TextSource.forceRow,
         ] + AnswerOptions.choosingRows + [ModelChoice.row()] + ModelChoice.runRows),
       OptionSection("How the document is read; lengths are in tokens", AnswerOptions.readingRows),
       OptionSection(CallLimits.title, CallLimits.rows("a question about a file")),
@@ -65,7 +65,7 @@ struct AnswerCommand: Command {
   private let showsSentence: Bool
   private var color = Terminal.ColorChoice.auto
   private let printsJSON: Bool
-  private let isForced: Bool
+  private let reading: InputText.Reading
   /// Where to write the page; nil for nowhere.
   private let page: String?
 
@@ -80,7 +80,7 @@ struct AnswerCommand: Command {
     limits = try CallLimits(arguments)
     printsJSON = arguments.has(.json)
     showsSentence = arguments.has(.sentence)
-    isForced = arguments.has(.force)
+    reading = try InputText.Reading(arguments)
     page = arguments.last(.html)?.string
     for given in arguments.options {
       try options.set(given)
@@ -104,7 +104,7 @@ struct AnswerCommand: Command {
     var hasText = false
     let code: ExitCode
     do throws(ToolError) {
-      code = try InputText.forEach(files, isForced: isForced) { file, text throws(ToolError) in
+      code = try InputText.forEach(files, reading) { file, text throws(ToolError) in
         let document = try Document(
           file: file, bytes: text.bytes, timesAsked: questions.count, context, limits)
         var records: [AnswerRecord] = []

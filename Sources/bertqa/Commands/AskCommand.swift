@@ -32,7 +32,7 @@ struct AskCommand: Command {
             detail:
               "The page is served on this machine only, by 'python3 -m bertqa.demo'. Of the other options, "
               + "--model has an effect."),
-          TextSource.forceRow,
+          TextSource.encodingRow, TextSource.forceRow,
         ] + AnswerOptions.choosingRows.filter { $0.option != .topK } + [ModelChoice.row()]
           + ModelChoice.runRows),
       OptionSection(
@@ -112,10 +112,8 @@ struct AskCommand: Command {
         path: database.string, table: arguments.last(.table)?.string, passageCount: passageCount)
     }
     var texts: [AskedText] = []
-    for file in files {
-      texts.append(
-        AskedText(name: file.shownAsFile, try InputText(file, isForced: arguments.has(.force))))
-    }
+    let reading = try InputText.Reading(arguments)
+    for file in files { texts.append(AskedText(name: file.shownAsFile, try InputText(file, reading))) }
     return FileCorpus(texts)
   }
 

@@ -16,7 +16,7 @@ struct ClassifyCommand: Command {
       OptionSection(
         "",
         [
-          TextSource.row, TextSource.forceRow,
+          TextSource.row, TextSource.encodingRow, TextSource.forceRow,
           OptionRow(
             .topK, letter: "k", value: "N", "print the N most probable labels, one a line; default 1"),
           OptionRow(.json, "print one JSON object a line for each text, with all labels"),

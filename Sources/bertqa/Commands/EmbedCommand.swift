@@ -17,7 +17,7 @@ struct EmbedCommand: Command {
       OptionSection(
         "",
         [
-          TextSource.row, TextSource.forceRow,
+          TextSource.row, TextSource.encodingRow, TextSource.forceRow,
           OptionRow(.lines, "each line of a file is a text of its own, empty ones too"),
           OptionRow(
             .format, value: "F", choices: VectorWriter.formats.map(\.key),

@@ -15,7 +15,10 @@ struct EntitiesCommand: Command {
     sections: [
       OptionSection(
         "",
-        [TextSource.row, TextSource.forceRow, OptionRow(.json, "print one JSON object a line for each text")]
+        [
+          TextSource.row, TextSource.encodingRow, TextSource.forceRow,
+          OptionRow(.json, "print one JSON object a line for each text"),
+        ]
           + EntitySearch.findingRows + [ModelChoice.row("default: the one installed with bertqa")]
           + ModelChoice.runRows),
       OptionSection("How the model reads a text; lengths are in tokens", EntitySearch.readingRows),
@@ -23,7 +26,7 @@ struct EntitiesCommand: Command {
     ],
     notes: [
       "With several files, the file comes before each line, separated by a tab. With --redact a text is printed as "
-        + "it is, but for what is replaced."
+        + "it is, in its encoding, but for what is replaced; one that is not valid in --encoding is left out."
     ],
     exitCodes:
       "0 something was found, or --redact; 1 nothing was found; 2 wrong usage; 3 a file or the model cannot be read "
@@ -60,6 +63,7 @@ struct EntitiesCommand: Command {
     try ofCore(Self.invocation) { () throws(BertQAError) in try context?.validate(search.options) }
     var hasFound = false
     let code = try TextSource.forEach(sources) { source, text throws(ToolError) in
+      if search.redaction != .none { try checkEncoding(of: text, source) }
       var search = search
       let progress = Progress(subject: source.shown)
       progress?.follow(&search.options.call)
@@ -68,13 +72,27 @@ struct EntitiesCommand: Command {
       let record = try ofCore(Self.invocation, subject: source.shown) { () throws(BertQAError) in
         let list = try search.results(of: [text.bytes], context)[0].get()
         return EntityRecord(
-          source: source, text: text.bytes, list: list, redacted: try search.redacted(text.bytes, list))
+          source: source, text: text.bytes, list: list,
+          redacted: try search.redacted(text.bytes, list.entities))
       }
       progress?.clear()
       hasFound = hasFound || record.redacted != nil || !record.list.entities.isEmpty
-      output.write(printsJSON ? record.json() : record.lines(showsFile: sources.count > 1))
+      output.write(
+        printsJSON ? record.json() : record.lines(showsFile: sources.count > 1, encoding: text.encoding))
       try output.flush()
     }
     return code == .done && !hasFound ? .noAnswer : code
+  }
+
+  /// Names may be missed in what is read in a wrong encoding.
+  private func checkEncoding(of text: InputText, _ source: TextSource) throws(ToolError) {
+    if let encoding = text.encoding, !text.isDecodable {
+      throw .ofOneText("\(source.shown): not valid \(encoding.name)")
+    }
+    if !source.reading.isForced, text.encoding == nil, !text.bytes.isValidUTF8 {
+      report(
+        "warning: \(source.shown) is not valid UTF-8, in which names may be missed: --encoding NAME reads another encoding"
+      )
+    }
   }
 }

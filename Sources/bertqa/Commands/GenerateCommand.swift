@@ -17,7 +17,7 @@ struct GenerateCommand: Command {
       OptionSection(
         "",
         [
-          TextSource.row, TextSource.forceRow,
+          TextSource.row, TextSource.encodingRow, TextSource.forceRow,
           OptionRow(
             .maxWords, value: "N", "generate at most N words; default 100", detail: "1 to 1000000."),
           OptionRow(

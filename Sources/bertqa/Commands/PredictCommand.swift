@@ -19,7 +19,7 @@ struct PredictCommand: Command {
       OptionSection(
         "",
         [
-          TextSource.row, TextSource.forceRow,
+          TextSource.row, TextSource.encodingRow, TextSource.forceRow,
           OptionRow(
             .topK, letter: "k", value: "N", "how many words to print; default 10"),
           OptionRow(
@@ -126,9 +126,9 @@ struct PredictCommand: Command {
     if arguments.operands.isEmpty { throw arguments.usage("--rank needs the TEXT that is to be continued") }
     let context = try model.load()
     let prefix = InputText(joining: arguments.operands)
-    let isForced = arguments.has(.force)
-    var files = TextSource.files(arguments, isForced: isForced)
-    if files.isEmpty { files = [TextSource(file: .standardInput, isForced: isForced)] }
+    let reading = try InputText.Reading(arguments)
+    var files = TextSource.files(arguments, reading)
+    if files.isEmpty { files = [TextSource(file: .standardInput, reading)] }
     var inputs = [prefix]
     var lines: [(source: TextSource, text: UnsafeBufferPointer<UInt8>)] = []
     for file in files {

@@ -15,7 +15,7 @@ enum TokenizeCommand: Command {
     sections: [
       OptionSection(
         "",
-        [TextSource.row] + rows + [
+        [TextSource.row, TextSource.encodingRow] + rows + [
           OptionRow(.json, "print one JSON object with all ids, tokens, ranges"),
           OptionRow(
             .model, letter: "m", value: "DIR", use: .model,

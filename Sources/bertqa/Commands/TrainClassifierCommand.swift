@@ -115,6 +115,7 @@ struct TrainClassifierCommand: Command {
   private let groupField: ParsedOption?
   /// nil: by the file's name.
   private let format: RecordFormat?
+  private let encoding: TextEncoding?
   private var skipsWrongRecords = false
   private let limits: CallLimits
   private let printsJSON: Bool
@@ -132,6 +133,7 @@ struct TrainClassifierCommand: Command {
     guard let output = arguments.last(.output) else { throw arguments.usage("no --output was given") }
     directory = output.string
     format = try RecordFormat(arguments, among: RecordFormat.textNames)
+    encoding = try TextEncoding.given(arguments)
     holdout = arguments.last(.holdout)?.text
     textField = arguments.last(.textField)
     labelField = arguments.last(.labelField)
@@ -166,7 +168,8 @@ struct TrainClassifierCommand: Command {
       format: format,
       fields: RecordFields(
         texts: texts, stringCount: 1,
-        output: FieldPath(member: Array("bertqa".utf8)), maximumTextBytes: Int(Int32.max)))
+        output: FieldPath(member: Array("bertqa".utf8)), maximumTextBytes: Int(Int32.max)),
+      isChecked: encoding != nil)
   }
 
   private mutating func set(_ given: ParsedOption) throws(ToolError) {
@@ -267,7 +270,7 @@ struct TrainClassifierCommand: Command {
     isSilent: Bool = false, isGrouped: Bool = false,
     _ body: ([UnsafeBufferPointer<UInt8>], inout Tally) throws(RecordProblem) -> Void
   ) throws(ToolError) {
-    let source = try WholeFile(file)
+    let source = try WholeFile(file, encoding)
     let form = try form(of: file, isGrouped: isGrouped)
     let reader = try RecordReader(
       source, form, RecordReader.Limits(recordBytes: Int(Int32.max)))
@@ -287,7 +290,7 @@ struct TrainClassifierCommand: Command {
           if !isSilent { report("\(place): \(error.message)") }
         }
       }
-      let size = source.input.compression == nil ? source.input.size : nil
+      let size = source.input.isVerbatim ? source.input.size : nil
       progress?.update(status(size.map { ", \(source.byteCount * 100 / max(1, $0)) %" } ?? ""))
     }
   }

@@ -42,6 +42,8 @@ struct FilterSettings {
 
   private(set) var task = TaskName.answer
   let format: RecordFormat
+  /// Of the input; nil: by its beginning.
+  let encoding: TextEncoding?
   private(set) var policy = ErrorPolicy()
   /// The texts of a record that the task wants.
   private(set) var texts: [FieldPath]
@@ -92,6 +94,7 @@ struct FilterSettings {
     } else {
       format = try RecordFormat(of: inputs, arguments)
     }
+    encoding = try TextEncoding.given(arguments)
     limits = try CallLimits(arguments)
     texts = [FieldPath(member: Array("text".utf8))]
     for given in arguments.options {
@@ -194,6 +197,9 @@ struct FilterSettings {
   /// What --fields names, of the task's own kind; nil for all.
   func fields<Field: ResultField>() -> [Field]? { fieldNames?.compactMap { Field(rawValue: $0) } }
 
+  /// How the inputs are read.
+  var reading: Input.Reading { Input.Reading(isText: format.isText, encoding: encoding, grows: follows) }
+
   /// Options that only make sense together.
   private func checkTogether(_ arguments: ParsedArguments) throws(ToolError) {
     let others = TaskName.allCases.flatMap(\.options)
@@ -203,6 +209,17 @@ struct FilterSettings {
     }
     if format.isTable, answerOptions.topK > 1 {
       throw arguments.usage("a table has room for one answer: --top-k goes with JSON records")
+    }
+    if encoding != nil, !format.isText {
+      throw arguments.usage("--encoding does not go with --format length-prefixed")
+    }
+    if encoding != nil, follows, checkpoint != nil {
+      throw arguments.usage("--encoding does not go with both --follow and --resume")
+    }
+    if case .text(let replacement) = entitySearch.redaction, isInPlace, let encoding,
+      encoding.encoded(String(decoding: replacement.bytes, as: UTF8.self)) == nil
+    {
+      throw arguments.usage("\(encoding.name) does not have all characters of --redact")
     }
     if fieldNames != nil, idsOnly { throw arguments.usage("--fields does not go with --ids") }
     if fieldNames != nil, entitySearch.redaction != .none {
@@ -248,6 +265,7 @@ struct FilterSettings {
     // Behind all others, so that checkpoints of runs without them stay good.
     let given = [
       limits.timeout.map { "timeout \($0)" }, limits.maxBytes > 0 ? "\(limits.maxBytes) bytes" : nil,
+      encoding.map { "encoding \($0.name)" },
     ]
     return (parts + given.compactMap { $0 }).joined(separator: "\n")
   }

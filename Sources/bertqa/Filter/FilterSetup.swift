@@ -69,23 +69,21 @@ enum FilterSetup {
       if let done = try progress?.resume(settings, output, deadLetters) {
         (start, counters) = done
       } else {
-        let isText = settings.format.isText
-        start = FilterProgress.Position(
-          input: settings.follows
-            ? try Input(settings.inputs[0]) : try FilterInput.open(settings.inputs, 0, isText: isText))
+        start = FilterProgress.Position(input: try FilterInput.open(settings.inputs, 0, settings.reading))
       }
       let form = RecordForm(
         format: settings.format,
         fields: RecordFields(
           texts: settings.texts, stringCount: settings.coerces ? 0 : settings.texts.count, id: settings.id,
           output: settings.outputField, maximumTextBytes: settings.maximumDocumentBytes,
-          nullText: settings.nullText, isTextReplaced: settings.replacesText),
+          nullText: settings.nullText, isTextReplaced: settings.replacesText,
+          isTextRedacted: settings.entitySearch.redaction != .none),
         newNames: ((settings.isInPlace ? [] : calls.task.columns) + ["error"]).map {
           Array("\(settings.outputField.name)_\($0)".utf8)
-        })
+        }, isChecked: settings.encoding != nil)
       let queue = BlockQueue()
       let source = FilterInput(
-        settings.inputs, first: start.input, isText: settings.format.isText, stop: stop,
+        settings.inputs, first: start.input, reading: settings.reading, stop: stop,
         follows: settings.follows, patience: settings.checkpoint == nil ? min(2, settings.stopTimeout) : 0)
       let reader = try RecordReader(
         source, form,
@@ -113,7 +111,7 @@ enum FilterSetup {
     var isKnown = true
     for index in settings.inputs.indices {
       // A pipe that is opened twice may be at its end the second time.
-      guard let input = try regularInput(settings.inputs, index, isText: settings.format.isText) else {
+      guard let input = try regularInput(settings.inputs, index, settings.reading) else {
         if settings.checkpoint != nil { throw usage("--resume needs regular files as input") }
         if settings.follows { throw usage("--follow needs a regular file as input") }
         isKnown = false
@@ -123,19 +121,21 @@ enum FilterSetup {
         throw usage("--follow cannot read \(input.shown), which is compressed with \(compression)")
       }
       size += input.size ?? 0
-      if input.compression != nil { isKnown = false }
+      if !input.isVerbatim { isKnown = false }
     }
     return isKnown ? size : 0
   }
 
   /// nil for what is no regular file.
   private static func regularInput(
-    _ names: [ArgumentText], _ index: Int, isText: Bool
+    _ names: [ArgumentText], _ index: Int, _ reading: Input.Reading
   ) throws(ToolError) -> Input? {
+    var reading = reading
+    reading.grows = false
     let name = names[index]
     let place = FilePlace(name)
     if name.isStandardInput { return place.kind == S_IFREG ? try Input(name) : nil }
     if place.identity != nil, ![S_IFREG, S_IFDIR].contains(place.kind) { return nil }
-    return try FilterInput.open(names, index, isText: isText)
+    return try FilterInput.open(names, index, reading)
   }
 }

@@ -123,15 +123,22 @@ struct EntitySearch {
   }
 
   /// The text with what was found replaced; nil where it is not to be.
+  /// - Parameter spelling: makes of a replacement what stands for it in the text.
   func redacted(
-    _ text: UnsafeBufferPointer<UInt8>, _ list: EntityList
+    _ text: UnsafeBufferPointer<UInt8>, _ entities: [Entity], spelling: ([UInt8]) -> [UInt8] = { $0 }
   ) throws(BertQAError) -> [UInt8]? {
     switch redaction {
     case .none: return nil
-    case .labels: return try EntityList.redact(text, list.entities, call: options.call)
+    case .labels:
+      let spelled = entities.map { entity in
+        var spelled = entity
+        spelled.label = String(decoding: spelling(Array(entity.label.utf8)), as: UTF8.self)
+        return spelled
+      }
+      return try EntityList.redact(text, spelled, call: options.call)
     case .text(let replacement):
-      return try replacement.bytes.withElements { bytes throws(BertQAError) in
-        try EntityList.redact(text, list.entities, replacement: bytes, call: options.call)
+      return try spelling(replacement.bytes).withElements { bytes throws(BertQAError) in
+        try EntityList.redact(text, entities, replacement: bytes, call: options.call)
       }
     }
   }

@@ -35,6 +35,7 @@ enum Option: String, CaseIterable {
   case groupField = "group-field"
   case format
   case delimiter
+  case encoding
   case file
   case force
   case html

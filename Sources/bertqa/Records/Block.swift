@@ -26,4 +26,10 @@ final class Block: @unchecked Sendable {  // has one owner at a time
   func text(_ field: FieldText) -> UnsafeBufferPointer<UInt8> {
     UnsafeBufferPointer(rebasing: (field.isDecoded ? decoded : input).bytes[field.range])
   }
+
+  /// The first text of a record and its field. Valid while the block lives.
+  func spelled(_ record: Record, _ format: RecordFormat) -> SpelledText {
+    let field = fields[record.firstField]
+    return SpelledText(text: text(field), field: bytes(field.spelled), format: format)
+  }
 }

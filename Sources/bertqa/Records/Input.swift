@@ -17,6 +17,19 @@ final class Input {
   private var head: ByteBuffer?
   private var headTaken = 0
   private var isUnknown = false
+  private var reading = Reading(isText: false)
+  /// nil for what is no text.
+  private var text: TextDecoder?
+
+  /// How to read a file's bytes.
+  struct Reading {
+    /// Whether it is text, whose beginning tells whether it is compressed, or UTF-16.
+    var isText = true
+    /// nil: by the beginning.
+    var encoding: TextEncoding?
+    /// Whether the end is not the end, as more may come.
+    var grows = false
+  }
 
   /// Opens the file of this name, "-" for standard input.
   convenience init(_ name: ArgumentText, index: Int = 0) throws(ToolError) {
@@ -58,8 +71,39 @@ final class Input {
   /// How its bytes are compressed, where that is known and undone.
   var compression: Compression? { decompressor?.compression }
 
+  /// Of its text, where that is not UTF-8 and was converted; known from the first read on.
+  var encoding: TextEncoding? { text?.encoding }
+
+  /// Whether bytes of the text were not valid in its encoding: `EscapedByte` has them.
+  var hasInvalid: Bool { text?.hasInvalid ?? false }
+
+  /// Whether what it gives are the bytes of the file.
+  var isVerbatim: Bool { compression == nil && encoding == nil }
+
   /// Whether there is something to be had without reading the file.
-  var hasMore: Bool { decompressor?.hasMore ?? (head != nil && !isUnknown) }
+  var hasMore: Bool { text?.hasMore == true || decompressor?.hasMore ?? (head != nil && !isUnknown) }
+
+  /// From here on gives what its bytes mean: what they were before they were compressed, and text as UTF-8.
+  func begin(_ reading: Reading) throws(ToolError) {
+    self.reading = reading
+    if !reading.grows { try decompress(byContent: reading.isText) }
+    guard reading.isText else { return }
+    let text = TextDecoder(reading.encoding, shown)
+    self.text = text
+    guard isRegularFile, descriptor != STDIN_FILENO, compression == nil, let beginning = firstBytes(1 << 12)
+    else { return }
+    // Of an empty file that grows the beginning is still to come.
+    if reading.grows, beginning.count < 4 { return }
+    try beginning.withElements { bytes throws(ToolError) in try text.settle(by: bytes) }
+  }
+
+  /// Reads until the encoding is known.
+  func findEncoding() throws(ToolError) -> TextEncoding? {
+    let buffer = ByteBuffer()
+    try buffer.reserve(1)
+    _ = try read(into: buffer.rawRoom)
+    return encoding
+  }
 
   /// From here on gives what its compressed bytes were, if its name says that they are, or their beginning.
   /// - Parameter byContent: whether the beginning counts: that of text cannot be taken for compressed data.
@@ -67,7 +111,7 @@ final class Input {
     var compression = Compression(fileName: shown)
     if compression == nil, byContent {
       if isRegularFile, descriptor != STDIN_FILENO {
-        compression = firstBytes.flatMap { Compression(magic: $0) }
+        compression = firstBytes(4).flatMap { Compression(beginningWith: $0) }
       } else {
         head = ByteBuffer()
         isUnknown = true
@@ -78,9 +122,9 @@ final class Input {
     }
   }
 
-  /// Of a regular file, as many as tell how it is compressed.
-  private var firstBytes: [UInt8]? {
-    var bytes: [UInt8] = [0, 0, 0, 0]
+  /// Of a regular file.
+  private func firstBytes(_ count: Int) -> [UInt8]? {
+    var bytes = [UInt8](repeating: 0, count: count)
     let count = pread(descriptor, &bytes, bytes.count, 0)
     return count < 0 ? nil : Array(bytes.prefix(count))
   }
@@ -94,6 +138,17 @@ final class Input {
 
   /// Reads the file once at most. 0 at the end; nil if what was read gives nothing yet.
   func readAvailable(into buffer: UnsafeMutableRawBufferPointer) throws(ToolError) -> Int? {
+    guard let text, !text.isDone else { return try readBytes(into: buffer) }
+    if !text.hasMore {
+      guard let count = try text.fill(isEnd: !reading.grows, readBytes) else { return nil }
+      if count == 0, !text.hasMore { return 0 }
+    }
+    let count = text.take(into: buffer)
+    return count > 0 ? count : nil
+  }
+
+  /// The same of what the file was before it was compressed.
+  private func readBytes(into buffer: UnsafeMutableRawBufferPointer) throws(ToolError) -> Int? {
     if let head, decompressor == nil { return try read(head, into: buffer) }
     guard let decompressor else { return try readFile(into: buffer) }
     if let count = try decompressor.take(into: buffer) { return count }
@@ -114,7 +169,7 @@ final class Input {
       head.extend(by: count)
       if count > 0, Compression.mayBegin(with: head.bytes) { return nil }
       isUnknown = false
-      if let compression = Compression(magic: head.bytes) {
+      if let compression = Compression(beginningWith: head.bytes) {
         let decompressor = try Decompressor(compression, shown)
         try decompressor.append(head.bytes)
         self.decompressor = decompressor
@@ -143,16 +198,17 @@ final class Input {
     }
   }
 
-  /// Goes to an offset of what it gives; linear in the offset where that is compressed.
+  /// Goes to an offset of what it gives; linear in the offset where that is not what the file has.
   func seek(to offset: Int) throws(ToolError) {
-    guard let compression else {
+    if isVerbatim {
       guard lseek(descriptor, off_t(offset), SEEK_SET) == off_t(offset) else {
         throw Self.error(shown, errno)
       }
       return
     }
     guard lseek(descriptor, 0, SEEK_SET) == 0 else { throw Self.error(shown, errno) }
-    decompressor = try Decompressor(compression, shown)
+    if let compression { decompressor = try Decompressor(compression, shown) }
+    if text != nil { text = TextDecoder(reading.encoding, shown) }
     let passed = ByteBuffer()
     try passed.reserve(1 << 16)
     var rest = offset

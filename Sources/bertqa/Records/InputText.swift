@@ -3,19 +3,77 @@ import Glibc
 /// A whole text in memory.
 final class InputText {
   let bytes: UnsafeBufferPointer<UInt8>
+  /// Of the file, where that is not UTF-8.
+  let encoding: TextEncoding?
+  /// Whether all bytes of the file were valid in that.
+  private(set) var isDecodable = true
 
   /// The most bytes of a text that the library takes: 2 GiB less one.
   private static let limit = Int(Int32.max)
 
-  /// Reads the file of this name, "-" for standard input. UTF-16 with a byte order mark becomes UTF-8, in which
-  /// ranges count then.
-  /// - Parameter isForced: whether to read what does not look like text, too.
-  init(_ name: ArgumentText, isForced: Bool = false) throws(ToolError) {
+  /// What is given of how texts are read.
+  struct Reading {
+    /// Whether what does not look like text is read, too.
+    var isForced = false
+    /// nil: by the text's beginning.
+    var encoding: TextEncoding?
+
+    init(isForced: Bool = false, encoding: TextEncoding? = nil) {
+      self.isForced = isForced
+      self.encoding = encoding
+    }
+
+    /// As --force and --encoding say.
+    init(_ arguments: ParsedArguments) throws(ToolError) {
+      self.init(isForced: arguments.has(.force), encoding: try TextEncoding.given(arguments))
+    }
+  }
+
+  /// Reads the file of this name, "-" for standard input. Text in another encoding becomes UTF-8, in which ranges
+  /// count then.
+  init(_ name: ArgumentText, _ reading: Reading) throws(ToolError) {
     let input = try Input(name)
     let size = input.size ?? 0
     if size > Self.limit { throw Self.tooLarge(input.shown) }
-    // One more, so that reading a file as large as it says ends without growing.
-    var capacity = max(size + 1, 1 << 12)
+    try input.decompress(byContent: true)
+    let read = try Self.read(input, capacity: max(size + 1, 1 << 12))
+    if let encoding = reading.encoding {
+      if case .noText(let kind) = TextForm(beginningWith: read, hasEncoding: true), !reading.isForced {
+        free(UnsafeMutableRawPointer(mutating: read.baseAddress))
+        throw Self.noText(input.shown, kind)
+      }
+      self.encoding = encoding.isUTF8 ? nil : encoding.resolved(by: read)
+    } else {
+      switch TextForm(read) {
+      case .noText(let kind) where !reading.isForced:
+        free(UnsafeMutableRawPointer(mutating: read.baseAddress))
+        throw Self.noText(input.shown, kind)
+      case .utf16:
+        encoding = TextEncoding("UTF-16")?.resolved(by: read)
+        report("note: \(input.shown) is UTF-16 and was converted: ranges count in UTF-8")
+      default: encoding = nil
+      }
+    }
+    guard let encoding else {
+      bytes = read
+      return
+    }
+    let decoded = encoding.decoded(read)
+    isDecodable = decoded.isValid
+    bytes = Self.copy(decoded.text)
+    free(UnsafeMutableRawPointer(mutating: read.baseAddress))
+  }
+
+  private static func noText(_ shown: String, _ kind: String) -> ToolError {
+    ToolError(.input, "\(shown): looks like \(kind); --force reads it nevertheless")
+  }
+
+  /// All that the input gives; to be freed.
+  private static func read(
+    _ input: Input, capacity: Int
+  ) throws(ToolError) -> UnsafeBufferPointer<UInt8> {
+    // With room for one byte more, so that reading a file as large as it says ends without growing.
+    var capacity = capacity
     var text = malloc(capacity)
     var count = 0
     do throws(ToolError) {
@@ -24,7 +82,7 @@ final class InputText {
         let read = try input.read(into: room)
         if read == 0 { break }
         count += read
-        if count > Self.limit { throw Self.tooLarge(input.shown) }
+        if count > limit { throw tooLarge(input.shown) }
         guard count == capacity else { continue }
         capacity *= 2
         text = realloc(start, capacity)
@@ -37,18 +95,7 @@ final class InputText {
     guard let text else {
       throw ToolError(.resources, "not enough memory to read \(input.shown): split it")
     }
-    let read = UnsafeBufferPointer(
-      start: UnsafePointer(text.assumingMemoryBound(to: UInt8.self)), count: count)
-    switch TextForm(read) {
-    case .noText(let kind) where !isForced:
-      free(text)
-      throw ToolError(.input, "\(input.shown): looks like \(kind); --force reads it nevertheless")
-    case .utf16(let isBigEndian):
-      bytes = Self.copy(TextForm.utf8(fromUTF16: read, isBigEndian: isBigEndian))
-      free(text)
-      report("note: \(input.shown) is UTF-16 and was converted: ranges count in UTF-8")
-    default: bytes = read
-    }
+    return UnsafeBufferPointer(start: UnsafePointer(text.assumingMemoryBound(to: UInt8.self)), count: count)
   }
 
   /// To be freed.
@@ -60,10 +107,14 @@ final class InputText {
   }
 
   /// A copy.
-  init(copying text: [UInt8]) { bytes = Self.copy(text) }
+  init(copying text: [UInt8]) {
+    bytes = Self.copy(text)
+    encoding = nil
+  }
 
   /// Arguments joined with spaces.
   init(joining arguments: [ArgumentText]) {
+    encoding = nil
     bytes = Self.copy(Array(arguments.map { Array($0.bytes) }.joined(separator: [UInt8(ascii: " ")])))
   }
 
@@ -90,9 +141,9 @@ final class InputText {
   /// Reads one file after the other; those that cannot be read are reported and left out, and make the code
   /// `.input`.
   static func forEach(
-    _ files: [ArgumentText], isForced: Bool, _ body: (ArgumentText, InputText) throws(ToolError) -> Void
+    _ files: [ArgumentText], _ reading: Reading, _ body: (ArgumentText, InputText) throws(ToolError) -> Void
   ) throws(ToolError) -> ExitCode {
-    try TextSource.forEach(files.map { TextSource(file: $0, isForced: isForced) }) {
+    try TextSource.forEach(files.map { TextSource(file: $0, reading) }) {
       source, text throws(ToolError) in
       try body(source.file ?? .standardInput, text)
     }

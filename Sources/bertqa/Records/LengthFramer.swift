@@ -7,7 +7,7 @@ struct LengthFramer: RecordFramer {
   /// Bytes of it that were taken away.
   private var forgotten = 0
 
-  mutating func frame(in bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> RecordFrame? {
+  mutating func frame(in bytes: UnsafeBufferPointer<UInt8>, from start: Int, isEnd: Bool) -> RecordFrame? {
     if total == nil, bytes.count - start >= Self.prefixSize {
       total = Self.prefixSize
       for byte in bytes[start..<start + Self.prefixSize].enumerated() {

@@ -5,7 +5,7 @@ struct LineFramer: RecordFramer {
   /// Bytes of the unfinished record that have no line feed.
   private var looked = 0
 
-  mutating func frame(in bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> RecordFrame? {
+  mutating func frame(in bytes: UnsafeBufferPointer<UInt8>, from start: Int, isEnd: Bool) -> RecordFrame? {
     guard let base = bytes.baseAddress, start < bytes.count else { return nil }
     let from = base + start + looked
     guard let feed = memchr(from, Int32(UInt8(ascii: "\n")), bytes.count - start - looked) else {
@@ -25,7 +25,7 @@ struct LineFramer: RecordFramer {
 
   mutating func forget(_ count: Int) { looked = 0 }
 
-  static func withoutReturn(_ bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) -> Range<Int> {
+  private static func withoutReturn(_ bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) -> Range<Int> {
     guard let last = range.last, bytes[last] == UInt8(ascii: "\r") else { return range }
     return range.dropLast()
   }

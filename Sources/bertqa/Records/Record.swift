@@ -52,6 +52,8 @@ struct FieldText {
   /// Among the block's decoded texts instead of its input.
   var isDecoded: Bool
   var range: Range<Int>
+  /// Of the field in the input, with its quotes.
+  var spelled: Range<Int>
 }
 
 /// Why a record has no result.

@@ -77,6 +77,10 @@ enum RecordFormat: Equatable {
       OptionRow(
         .delimiter, value: "C", "csv with this character between fields; \\t: tab",
         detail: "One of ASCII. It contradicts other formats than csv."),
+      OptionRow(
+        .encoding, value: "NAME",
+        "the encoding of the input; default: UTF-8, or UTF-16 with a byte order mark",
+        detail: "\(TextEncoding.help) A record that is not valid in it fails."),
     ]
   }
 }
@@ -90,6 +94,20 @@ struct TableDialect: Equatable {
 
   static let csv = TableDialect(delimiter: UInt8(ascii: ","), hasQuotes: true)
   static let tsv = TableDialect(delimiter: UInt8(ascii: "\t"), hasQuotes: false)
+
+  /// Whether a byte ends a field or a row.
+  func isSeparator(_ byte: UInt8) -> Bool {
+    byte == delimiter || byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r")
+  }
+
+  /// Whether a field needs quotes for a byte.
+  func needsQuotes(_ byte: UInt8) -> Bool { isSeparator(byte) || byte == UInt8(ascii: "\"") }
+
+  /// A text as it is spelled inside quotes; where there are none, with a space for each separator.
+  func spelled(_ text: some Sequence<UInt8>) -> [UInt8] {
+    guard hasQuotes else { return text.map { isSeparator($0) ? UInt8(ascii: " ") : $0 } }
+    return text.flatMap { $0 == UInt8(ascii: "\"") ? [$0, $0] : [$0] }
+  }
 }
 
 /// What reads and writes records.
@@ -98,11 +116,13 @@ struct RecordForm {
   let fields: RecordFields
   /// Names of the columns that a table gets.
   var newNames: [[UInt8]] = []
+  /// Whether records have to be valid UTF-8 where the input is; those of other encodings have to be valid always.
+  var isChecked = false
 
   func makeFramer() -> any RecordFramer {
     switch format {
     case .jsonLines: LineFramer()
-    case .table(let dialect): dialect.hasQuotes ? CSVFramer(delimiter: dialect.delimiter) : LineFramer()
+    case .table(let dialect): RowFramer(dialect)
     case .lengthPrefixed: LengthFramer()
     }
   }

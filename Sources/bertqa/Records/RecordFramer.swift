@@ -2,7 +2,8 @@
 protocol RecordFramer {
   /// The record that begins at `start`, if it ends within `bytes`. Remembers how far it has looked: to be
   /// asked about the same record again when there are more bytes.
-  mutating func frame(in bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> RecordFrame?
+  /// - Parameter isEnd: whether no more bytes will come.
+  mutating func frame(in bytes: UnsafeBufferPointer<UInt8>, from start: Int, isEnd: Bool) -> RecordFrame?
 
   /// What is left at the end of the input.
   mutating func lastFrame(in bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> RecordFrame

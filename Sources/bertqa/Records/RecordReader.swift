@@ -46,7 +46,9 @@ final class RecordReader: @unchecked Sendable {  // used by one thread at a time
   /// Lines before it, in all files.
   private var number = 0
   private var awaitsHeader: Bool
-  /// The first header, which those of following files must equal.
+  /// Whether the file is the first of the output, whose byte order mark is passed through.
+  private var isFirstFile: Bool
+  /// The first header as its scanner reads it, which those of following files must equal.
   private var header: [UInt8]?
   /// All of its line, for a run that goes on behind it; empty before it is read.
   private(set) var headerLine: [UInt8] = []
@@ -73,6 +75,7 @@ final class RecordReader: @unchecked Sendable {  // used by one thread at a time
     scanner = form.makeScanner()
     block = Block(source.input)
     awaitsHeader = form.format.isTable
+    isFirstFile = source.input.index == 0 && resumed?.number ?? 0 == 0
     guard let resumed else { return }
     number = resumed.number
     guard resumed.offset > 0 else { return }
@@ -128,12 +131,21 @@ final class RecordReader: @unchecked Sendable {  // used by one thread at a time
     return first.count < Self.byteOrderMark.count && Self.byteOrderMark.starts(with: first)
   }
 
+  /// Leaves out a mark that has no place in the output: behind other files, or of another encoding.
+  private func dropByteOrderMark() {
+    guard !isFirstFile || source.input.encoding != nil else { return }
+    let mark = byteOrderMarkLength
+    start += mark
+    offset += mark
+  }
+
   /// - Parameter isAll: whether no more bytes of the file will come.
   private func takeRecords(isAll: Bool = false) throws(ToolError) {
     if !isAll, mayBecomeByteOrderMark { return }
+    dropByteOrderMark()
     var mark = byteOrderMarkLength
     while block.records.count < Self.blockRecords {
-      guard var frame = framer.frame(in: block.input.bytes, from: start + mark) else { break }
+      guard var frame = framer.frame(in: block.input.bytes, from: start + mark, isEnd: isAll) else { break }
       frame.raw = start..<frame.raw.upperBound
       mark = 0
       try add(frame)
@@ -152,8 +164,8 @@ final class RecordReader: @unchecked Sendable {  // used by one thread at a time
     hasEnded = isEnd
     try takeRecords(isAll: true)
     guard start < block.input.count || isInParts else { return }
-    // A compressed file is complete, or not valid.
-    if isEnd, limits.leavesUnfinished, source.input.compression == nil {
+    // A file that is compressed or converted is complete, or not valid.
+    if isEnd, limits.leavesUnfinished, source.input.isVerbatim {
       unfinishedBytes = block.input.count - start
       block.input.truncate(to: start)
       return
@@ -171,6 +183,7 @@ final class RecordReader: @unchecked Sendable {  // used by one thread at a time
     framer = form.makeFramer()
     (start, offset) = (0, 0)
     isInParts = false
+    isFirstFile = false
     awaitsHeader = form.format.isTable
   }
 
@@ -189,6 +202,7 @@ final class RecordReader: @unchecked Sendable {  // used by one thread at a time
       return addBlank(record, frame)
     } else if frame.isComplete {
       try scanner.scan(&record, in: block)
+      if record.problem == nil { record.problem = encodingProblem(record.content) }
     } else {
       record.problem = RecordProblem(
         .truncated, source.isStopped ? "stopped inside the record" : "the input ends inside the record")
@@ -197,15 +211,27 @@ final class RecordReader: @unchecked Sendable {  // used by one thread at a time
     finish(record)
   }
 
+  /// What is wrong where a record is not valid in an encoding that is converted, or checked.
+  private func encodingProblem(_ content: Range<Int>) -> RecordProblem? {
+    let isConverted = block.source.encoding != nil
+    guard isConverted ? block.source.hasInvalid : form.isChecked, !block.bytes(content).isValidUTF8 else {
+      return nil
+    }
+    return block.source.encodingProblem
+  }
+
   private var headerTooLarge: ToolError {
     ToolError(.input, "\(source.input.shown): the first line is above --max-record-bytes")
   }
 
   private func takeHeader(_ record: Record) throws(ToolError) {
     var record = record
-    let names = block.bytes(record.content)
+    if let problem = encodingProblem(record.content) {
+      throw ToolError(.input, "\(source.input.shown): its first line: \(problem.message)")
+    }
+    let names = try scanner.names(record.content, in: block)
     if let header {
-      guard names.elementsEqual(header) else {
+      guard names == header else {
         throw ToolError(
           .input, "\(source.input.shown): its first line names other columns than the file before it")
       }
@@ -214,7 +240,7 @@ final class RecordReader: @unchecked Sendable {  // used by one thread at a time
       record.raw = record.raw.upperBound..<record.raw.upperBound
       return finish(record)
     }
-    header = Array(names)
+    header = names
     headerLine = Array(block.bytes(record.raw))
     record.kind = .header
     try scanner.readHeader(record.content, in: block)
@@ -292,9 +318,9 @@ final class WholeFile: RecordSource {
 
   private static let chunk = 1 << 16
 
-  init(_ name: ArgumentText) throws(ToolError) {
+  init(_ name: ArgumentText, _ encoding: TextEncoding?) throws(ToolError) {
     input = try Input(name)
-    try input.decompress(byContent: true)
+    try input.begin(Input.Reading(encoding: encoding))
   }
 
   func read(into buffer: ByteBuffer, insideRecord: Bool) throws(ToolError) -> RecordReader.Reading {

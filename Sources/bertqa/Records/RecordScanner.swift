@@ -6,6 +6,9 @@ protocol RecordScanner {
   /// Takes the line with the columns' names. Throws if one that is needed is not there.
   mutating func readHeader(_ content: Range<Int>, in block: Block) throws(ToolError)
 
+  /// The columns' names: the same bytes for the same names, however they are quoted.
+  func names(_ content: Range<Int>, in block: Block) throws(ToolError) -> [UInt8]
+
   /// Notes the record's texts, its id and where its result goes, or what is wrong with it.
   mutating func scan(_ record: inout Record, in block: Block) throws(ToolError)
 }
@@ -35,6 +38,8 @@ struct RecordFields {
   var nullText = NullText.fail
   /// Whether the result takes the place of the first text, which may then be nowhere in the output.
   var isTextReplaced = false
+  /// Whether the first text has to be valid UTF-8, as what is found in it is taken out.
+  var isTextRedacted = false
 
   func missing(_ field: FieldPath) -> RecordProblem {
     RecordProblem(.missingField, "there is no field '\(field.name)'")
@@ -45,4 +50,17 @@ struct RecordFields {
       .documentTooLarge,
       "the field '\(field.name)' has \(count) bytes, but --max-document-bytes is \(maximumTextBytes)")
   }
+}
+
+extension Input {
+  /// What is wrong with a record whose bytes are not text.
+  var encodingProblem: RecordProblem {
+    RecordProblem(
+      .invalidRecord,
+      encoding.map { "not valid \($0.name)" } ?? "not valid UTF-8: --encoding NAME reads another encoding")
+  }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+  var isValidUTF8: Bool { String(validating: self, as: UTF8.self) != nil }
 }

@@ -22,8 +22,10 @@ protocol RecordWriter {
 
 extension RecordWriter {
   /// Ends a line whose record came without a line end.
-  func endLine(of record: Record, _ output: inout [UInt8]) {
+  /// - Parameter returnEnds: whether a carriage return is a line end.
+  func endLine(of record: Record, _ output: inout [UInt8], returnEnds: Bool = false) {
     if case .part(_, isLast: false) = record.kind { return }
-    if let last = output.last, last != UInt8(ascii: "\n") { output.append(UInt8(ascii: "\n")) }
+    guard let last = output.last, last != UInt8(ascii: "\n") else { return }
+    if !returnEnds || last != UInt8(ascii: "\r") { output.append(UInt8(ascii: "\n")) }
   }
 }

@@ -11,12 +11,12 @@ enum TextForm {
 
   init(_ bytes: UnsafeBufferPointer<UInt8>) {
     let sample = UnsafeBufferPointer(rebasing: bytes.prefix(Self.sampleSize))
-    if let kind = Self.known(sample) {
+    if let kind = Self.known(sample, hasEncoding: false) {
       self = .noText(kind)
     } else if let isBigEndian = Self.byteOrder(sample, isEven: bytes.count % 2 == 0) {
       self = .utf16(isBigEndian: isBigEndian)
     } else if let order = Self.unmarkedByteOrder(sample) {
-      self = .noText("UTF-16 without a byte order mark: convert it with 'iconv -f UTF-16\(order) -t UTF-8'")
+      self = .noText(Self.unmarked(order))
     } else if Self.isBinary(sample) {
       self = .noText("a binary file, not text")
     } else {
@@ -24,32 +24,65 @@ enum TextForm {
     }
   }
 
+  /// Of the first bytes of a file that is read piece by piece. Whatever they are not, they may be text.
+  /// - Parameter hasEncoding: whether its encoding is known.
+  init(beginningWith bytes: UnsafeBufferPointer<UInt8>, hasEncoding: Bool) {
+    let sample = UnsafeBufferPointer(rebasing: bytes.prefix(Self.sampleSize))
+    self = .text
+    if let kind = Self.known(sample, hasEncoding: hasEncoding) {
+      self = .noText(kind)
+    } else if hasEncoding {
+      return
+    } else if let isBigEndian = Self.byteOrder(sample, isEven: true) {
+      self = .utf16(isBigEndian: isBigEndian)
+    } else if let order = Self.unmarkedByteOrder(sample) {
+      self = .noText(Self.unmarked(order))
+    }
+  }
+
+  /// Whether more bytes may make of the text's beginning what the initialiser knows.
+  static func mayBegin(with bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    let starts = signatures.map(\.start) + [[0xFE, 0xFF], [0xFF, 0xFE]]
+    return starts.contains { bytes.count < $0.count && $0.starts(with: bytes) }
+  }
+
+  private static func unmarked(_ order: String) -> String {
+    "UTF-16 without a byte order mark: read it with --encoding UTF-16\(order)"
+  }
+
   // MARK: - Known kinds
 
-  private static let documents = "extract its text first"
+  private static let documents = "extract its text first, or save its table as CSV"
+
+  private static let columns =
+    "write its columns as JSON lines or CSV first, for instance with DuckDB or pandas"
 
   /// What begins so, and what to do about it.
-  private static let signatures: [(start: [UInt8], kind: String)] = [
-    (
-      Array("version https://git-lfs.github.com/spec/".utf8),
-      "a Git LFS pointer, which stands for a file that was not fetched: run 'git lfs pull'"
-    ),
-    (Array("SQLite format 3\0".utf8), "an SQLite database: 'bertqa ask' reads one with a full-text index"),
-    (Array("PK\u{3}\u{4}".utf8), "a ZIP archive, as documents of office programs are: \(documents)"),
-    ([0xD0, 0xCF, 0x11, 0xE0, 0xA1, 0xB1, 0x1A, 0xE1], "a document of an office program: \(documents)"),
-    (Array("{\\rtf".utf8), "an RTF document: \(documents)"),
-    (Array("%!PS-".utf8), "a PostScript document: \(documents), for instance with 'ps2ascii'"),
-    ([0x1F, 0x8B], "compressed with gzip: read it with 'gzip -dc'"),
-    ([0x28, 0xB5, 0x2F, 0xFD], "compressed with Zstandard: read it with 'zstd -dc'"),
-    ([0xFD] + Array("7zXZ\0".utf8), "compressed with xz: read it with 'xz -dc'"),
-    ([0x89] + Array("PNG\r\n".utf8), "a picture"), ([0xFF, 0xD8, 0xFF], "a picture"),
-    ([0x7F] + Array("ELF".utf8), "a program or library"),
-    ([0, 0, 0xFE, 0xFF], "UTF-32: convert it with 'iconv -f UTF-32 -t UTF-8'"),
-    ([0xFF, 0xFE, 0, 0], "UTF-32: convert it with 'iconv -f UTF-32 -t UTF-8'"),
-  ]
+  private static let signatures: [(start: [UInt8], kind: String)] =
+    [
+      (
+        Array("version https://git-lfs.github.com/spec/".utf8),
+        "a Git LFS pointer, which stands for a file that was not fetched: run 'git lfs pull'"
+      ),
+      (Array("SQLite format 3\0".utf8), "an SQLite database: 'bertqa ask' reads one with a full-text index"),
+      (Array("PK\u{3}\u{4}".utf8), "a ZIP archive, as documents of office programs are: \(documents)"),
+      ([0xD0, 0xCF, 0x11, 0xE0, 0xA1, 0xB1, 0x1A, 0xE1], "a document of an office program: \(documents)"),
+      (Array("{\\rtf".utf8), "an RTF document: \(documents)"),
+      (Array("%!PS-".utf8), "a PostScript document: \(documents), for instance with 'ps2ascii'"),
+      (Array("PAR1".utf8) + [0x15], "a Parquet file: \(columns)"),
+      (Array("ARROW1\0".utf8), "an Arrow file: \(columns)"),
+      (Array("Obj".utf8) + [1], "an Avro file: write its rows as JSON lines or CSV first"),
+      ([0xFD] + Array("7zXZ\0".utf8), "compressed with xz: read it with 'xz -dc'"),
+      ([0x89] + Array("PNG\r\n".utf8), "a picture"), ([0xFF, 0xD8, 0xFF], "a picture"),
+      ([0x7F] + Array("ELF".utf8), "a program or library"),
+    ] + utf32Marks.map { (start: $0, kind: "UTF-32: read it with --encoding UTF-32") }
 
-  private static func known(_ sample: UnsafeBufferPointer<UInt8>) -> String? {
-    if let signature = signatures.first(where: { sample.starts(with: $0.start) }) { return signature.kind }
+  private static let utf32Marks: [[UInt8]] = [[0, 0, 0xFE, 0xFF], [0xFF, 0xFE, 0, 0]]
+
+  private static func known(_ sample: UnsafeBufferPointer<UInt8>, hasEncoding: Bool) -> String? {
+    if let signature = signatures.first(where: { sample.starts(with: $0.start) }) {
+      return hasEncoding && utf32Marks.contains(signature.start) ? nil : signature.kind
+    }
     if isBZip2(sample) { return "compressed with bzip2: read it with 'bzip2 -dc'" }
     // The standard lets it begin somewhere in the first 1024 bytes; in practice behind a byte order mark.
     let mark = sample.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
@@ -91,26 +124,6 @@ enum TextForm {
     if zeros[1] * 5 >= half * 2, zeros[0] * 50 <= half { return "LE" }
     if zeros[0] * 5 >= half * 2, zeros[1] * 50 <= half { return "BE" }
     return nil
-  }
-
-  /// The text in UTF-8, without the mark; halves of pairs become U+FFFD.
-  static func utf8(fromUTF16 bytes: UnsafeBufferPointer<UInt8>, isBigEndian: Bool) -> [UInt8] {
-    let (high, low) = isBigEndian ? (0, 1) : (1, 0)
-    let units = stride(from: 2, to: bytes.count - 1, by: 2).lazy.map {
-      UInt16(bytes[$0 + high]) << 8 | UInt16(bytes[$0 + low])
-    }
-    var text: [UInt8] = []
-    text.reserveCapacity(bytes.count / 2)
-    var decoder = UTF16()
-    var iterator = units.makeIterator()
-    while true {
-      switch decoder.decode(&iterator) {
-      case .scalarValue(let scalar):
-        text.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
-      case .error: text.append(contentsOf: UTF8.encodedReplacementCharacter)
-      case .emptyInput: return text
-      }
-    }
   }
 
   // MARK: - Anything else

@@ -7,12 +7,11 @@ struct TextSource {
   /// Of the file, from 1; nil where all of it is one text.
   var line: Int?
   private var operands: [ArgumentText] = []
-  /// Whether to read a file that does not look like text, too.
-  private var isForced = false
+  private(set) var reading = InputText.Reading()
 
-  init(file: ArgumentText, isForced: Bool) {
+  init(file: ArgumentText, _ reading: InputText.Reading) {
     self.file = file
-    self.isForced = isForced
+    self.reading = reading
   }
 
   private init(operands: [ArgumentText]) {
@@ -24,10 +23,11 @@ struct TextSource {
   /// text, and so has standard input, which is read if there is neither, or for "-".
   /// - Parameter isForced: whether files that do not look like text are read; nil: with --force.
   static func all(_ arguments: ParsedArguments, isForced: Bool? = nil) throws(ToolError) -> [TextSource] {
-    let isForced = isForced ?? arguments.has(.force)
-    let files = files(arguments, isForced: isForced)
+    var reading = try InputText.Reading(arguments)
+    reading.isForced = isForced ?? reading.isForced
+    let files = files(arguments, reading)
     let operands = arguments.operands
-    let standardInput = TextSource(file: .standardInput, isForced: isForced)
+    let standardInput = TextSource(file: .standardInput, reading)
     if operands.isEmpty { return files.isEmpty ? [standardInput] : files }
     if !files.isEmpty { throw arguments.usage("a text and --file exclude each other") }
     if operands.count == 1 {
@@ -37,20 +37,23 @@ struct TextSource {
     return [TextSource(operands: operands)]
   }
 
-  static func files(_ arguments: ParsedArguments, isForced: Bool) -> [TextSource] {
-    arguments.options.filter { $0.option == .file }.compactMap(\.text)
-      .map { TextSource(file: $0, isForced: isForced) }
+  static func files(_ arguments: ParsedArguments, _ reading: InputText.Reading) -> [TextSource] {
+    arguments.options.filter { $0.option == .file }.compactMap(\.text).map { TextSource(file: $0, reading) }
   }
 
   static let row = OptionRow(
     .file, letter: "f", value: "FILE", use: .read,
     "read a text from FILE, '-' for standard input; may be given several times")
 
+  static let encodingRow = OptionRow(
+    .encoding, value: "NAME",
+    "the encoding of the text in a file; default: UTF-8, or UTF-16 with a byte order mark",
+    detail: "\(TextEncoding.help) Ranges count in UTF-8, to which the text is converted.")
+
   static let forceRow = OptionRow(
     .force, "read files that do not look like text, too",
     detail:
-      "Such as binary files, PDF documents, archives, UTF-16 without a byte order mark and Git LFS pointers. "
-      + "UTF-16 with one is converted; ranges count in the converted text.")
+      "Such as binary files, PDF documents, archives, UTF-16 without a byte order mark and Git LFS pointers.")
 
   /// Reads the text of each; those that cannot be read, or are above a limit, are reported and left out, and make
   /// the code `.input`.
@@ -81,7 +84,7 @@ struct TextSource {
 
   func read() throws(ToolError) -> InputText {
     guard let file else { return InputText(joining: operands) }
-    return try InputText(file, isForced: isForced)
+    return try InputText(file, reading)
   }
 
   /// How columns and messages name it.

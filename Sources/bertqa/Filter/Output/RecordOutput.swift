@@ -22,6 +22,8 @@ final class RecordOutput {
   private var hasBegun = true
   /// Whether the file was made here.
   private var isNew = false
+  /// What makes of UTF-8 what is written.
+  var textEncoder: TextEncoder?
   /// What compresses the bytes, as the file's name asks for.
   private var encoder: (any StreamEncoder)?
   /// Whether a member or frame of the compressed file has begun.
@@ -127,6 +129,7 @@ final class RecordOutput {
   private func flush(endsMember: Bool) throws(ToolError) {
     guard !buffer.isEmpty || endsMember && isInMember else { return }
     try begin()
+    if let textEncoder { buffer = textEncoder.encode(buffer) }
     if let encoder {
       var compressed: [UInt8] = []
       try buffer.withElements { bytes throws(ToolError) in

@@ -6,8 +6,7 @@ import Glibc
 final class FilterInput: RecordSource, @unchecked Sendable {  // used by one thread at a time
   private(set) var input: Input
   private let names: [ArgumentText]
-  /// Whether what begins as compressed data is.
-  private let isText: Bool
+  private let reading: Input.Reading
   private let stop: StopSignals
   private let follows: Bool
   /// How long a record that has begun may take to end after the signal.
@@ -24,10 +23,11 @@ final class FilterInput: RecordSource, @unchecked Sendable {  // used by one thr
   ///   - first: the one of the names to begin with.
   ///   - patience: seconds that a record that has begun may take to end after a signal.
   init(
-    _ names: [ArgumentText], first: Input, isText: Bool, stop: StopSignals, follows: Bool, patience: Double
+    _ names: [ArgumentText], first: Input, reading: Input.Reading, stop: StopSignals, follows: Bool,
+    patience: Double
   ) {
     self.names = names
-    self.isText = isText
+    self.reading = reading
     self.stop = stop
     self.follows = follows
     self.patience = patience
@@ -45,7 +45,7 @@ final class FilterInput: RecordSource, @unchecked Sendable {  // used by one thr
         if try moveOn() { return .nextFile }
       } else {
         guard input.index + 1 < names.count else { return .end }
-        input = try Self.open(names, input.index + 1, isText: isText)
+        input = try Self.open(names, input.index + 1, reading)
         return .nextFile
       }
     }
@@ -62,9 +62,11 @@ final class FilterInput: RecordSource, @unchecked Sendable {  // used by one thr
   }
 
   /// Opens one of several inputs to read what it holds, compressed or not.
-  static func open(_ names: [ArgumentText], _ index: Int, isText: Bool) throws(ToolError) -> Input {
+  static func open(
+    _ names: [ArgumentText], _ index: Int, _ reading: Input.Reading
+  ) throws(ToolError) -> Input {
     let input = try Input(names[index], index: index)
-    try input.decompress(byContent: isText)
+    try input.begin(reading)
     return input
   }
 
@@ -84,13 +86,13 @@ final class FilterInput: RecordSource, @unchecked Sendable {  // used by one thr
       report("\(input.shown) has become shorter: it is read from its beginning")
       try input.seek(to: 0)
       // As an object of its own: what was read before is no part of it.
-      input = try Input(names[0])
+      input = try Self.open(names, 0, reading)
       return true
     }
     if isReplaced {
       isReplaced = false
       // It may be gone again.
-      if let next = try? Input(names[0]), next.isRegularFile {
+      if let next = try? Self.open(names, 0, reading), next.isRegularFile {
         input = next
         return true
       }

@@ -86,22 +86,21 @@ final class FilterProgress {
     _ extent: FilterCheckpoint.Extent, _ settings: FilterSettings, _ index: Int
   ) throws(ToolError) -> Input? {
     func isRight(_ input: Input) throws(ToolError) -> Bool {
-      guard let size = input.size, size >= extent.length || input.compression != nil else { return false }
+      guard let size = input.size, size >= extent.length || !input.isVerbatim else { return false }
       inputHash = try ContentHash(
-        of: input.descriptor, input.shown, upTo: input.compression == nil ? extent.length : size)
+        of: input.descriptor, input.shown, upTo: input.isVerbatim ? extent.length : size)
       return inputHash.value == extent.hash
     }
     let name = settings.inputs[index]
     let follows = settings.follows
-    let input =
-      follows
-      ? try Input(name) : try FilterInput.open(settings.inputs, index, isText: settings.format.isText)
+    let input = try FilterInput.open(settings.inputs, index, settings.reading)
     if !follows || input.identity == extent.identity { return try isRight(input) ? input : nil }
     let directory = FileWriting.split(name.string).directory
     for entry in FileWriting.names(in: directory) {
       let path = "\(directory)/\(entry)"
       guard FileIdentity(path: path) == extent.identity else { continue }
       let former = try Input(path: path)
+      try former.begin(settings.reading)
       if try isRight(former) { return former }
     }
     return try isRight(input) ? input : nil
@@ -128,7 +127,7 @@ final class FilterProgress {
   /// The input is done as a whole, and so are empty ones behind it: `next` is the one that is read now.
   func finish(_ position: Position, _ names: [ArgumentText], next: Input) throws(ToolError) {
     guard next.index > doneCount else { return }
-    if position.input.compression == nil {
+    if position.input.isVerbatim {
       try hash(upTo: position)
       addDone(size: position.offset, inputHash)
     } else {
@@ -145,11 +144,11 @@ final class FilterProgress {
       inputHash = ContentHash()
       self.input = Position(input: input)
       // Where its records are in a compressed file is not known.
-      if input.compression != nil {
+      if !input.isVerbatim {
         inputHash = try ContentHash(of: input.descriptor, input.shown, upTo: input.size ?? 0)
       }
     }
-    if input.compression == nil {
+    if input.isVerbatim {
       try inputHash.update(from: input.descriptor, input.shown, (self.input?.offset ?? 0)..<position.offset)
     }
     self.input = position

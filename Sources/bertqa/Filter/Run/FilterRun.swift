@@ -26,6 +26,12 @@ final class FilterRun {
   /// Whether a stop has given up the rest, for a rerun to do.
   private var isGivenUp = false
 
+  /// Of the first input, where that is not UTF-8.
+  private var encoding: TextEncoding?
+  private var isEncodingKnown = false
+  private var deadLetterEncoder: TextEncoder?
+  private static let mark = Array("\u{FEFF}".utf8)
+
   /// How often what there is to do besides records is looked after, in seconds.
   private static let tick = 0.5
   /// Bytes of records and texts that a batch takes on, at most one record more.
@@ -139,7 +145,7 @@ final class FilterRun {
     let inputs = batch.filter(\.hasTexts).map { entry in
       TaskInput(
         texts: entry.block.fields[entry.record.firstField...].prefix(settings.texts.count)
-          .map(entry.block.text))
+          .map(entry.block.text), spelled: entry.block.spelled(entry.record, settings.format))
     }
     guard var outcomes = try outcomes(for: inputs)?.makeIterator() else {
       isGivenUp = true
@@ -152,6 +158,7 @@ final class FilterRun {
         try progress?.finish(position, settings.inputs, next: block.source)
         position = FilterProgress.Position(input: block.source, linesBefore: counters.lines)
       }
+      try findEncoding(of: block)
       switch record.kind {
       case .header: writeHeader(record, in: block)
       case .blank(let lineCount):
@@ -270,7 +277,37 @@ final class FilterRun {
     guard let deadLetters else { return }
     var bytes: [UInt8] = []
     writer.writeRaw(record, in: block, to: &bytes)
-    try deadLetters.append(bytes, header: header, isLast: isLast)
+    // Its place is at the beginning.
+    if bytes.starts(with: Self.mark) { bytes.removeFirst(Self.mark.count) }
+    guard let encoding, let encoder = deadLetterEncoder else {
+      return try deadLetters.append(bytes, header: header, isLast: isLast)
+    }
+    let head = TextEncoder(encoding).encode((encoding.hasMark ? Self.mark : []) + header)
+    try deadLetters.append(encoder.encode(bytes), header: head, isLast: isLast)
+  }
+
+  /// The first input says which encoding dead letters have, and with --in-place the output.
+  private func findEncoding(of block: Block) throws(ToolError) {
+    guard !isEncodingKnown || block.source.encoding != nil && output.textEncoder == nil else { return }
+    if !isEncodingKnown {
+      isEncodingKnown = true
+      let first =
+        block.source.index == 0 ? block.source : try FilterInput.open(settings.inputs, 0, settings.reading)
+      encoding = first === block.source ? first.encoding : try first.findEncoding()
+      if let encoding {
+        if settings.follows, progress != nil {
+          throw ToolError(
+            .input, "\(first.shown) is \(encoding.name), which --follow and --resume together cannot read")
+        }
+        deadLetterEncoder = TextEncoder(encoding)
+        if settings.isInPlace {
+          output.textEncoder = TextEncoder(encoding)
+          if encoding.hasMark, output.length == 0, output.buffer.isEmpty { output.buffer += Self.mark }
+        }
+      }
+    }
+    // Bytes that are not valid become what they were.
+    if block.source.encoding != nil, output.textEncoder == nil { output.textEncoder = TextEncoder(nil) }
   }
 
   private func describe(_ record: Record, _ problem: RecordProblem, in block: Block) -> String {

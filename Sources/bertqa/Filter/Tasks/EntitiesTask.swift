@@ -22,6 +22,7 @@ struct EntitiesTask: FilterTask {
 
   struct Finding {
     let list: EntityList
+    /// The field of the text with what was found replaced.
     let redacted: [UInt8]?
   }
 
@@ -37,7 +38,7 @@ struct EntitiesTask: FilterTask {
       switch result {
       case .success(let list):
         findings.append(
-          .success(Finding(list: list, redacted: try search.redacted(input.texts[0], list))))
+          .success(Finding(list: list, redacted: try input.spelled.redacted(list, by: search))))
       case .failure(let error): findings.append(.failure(error))
       }
     }
@@ -49,7 +50,7 @@ struct EntitiesTask: FilterTask {
   /// The redacted text itself, so that it can take the place of the record's own.
   func write(_ finding: Finding, of input: TaskInput, to writer: inout JSONWriter) {
     if let redacted = finding.redacted {
-      writer.string(redacted)
+      writer.literal(redacted)
     } else if let fields {
       write(finding.list.entities, fields, of: input, to: &writer)
     } else {
@@ -59,7 +60,7 @@ struct EntitiesTask: FilterTask {
 
   /// The entities as JSON.
   func write(_ finding: Finding, of input: TaskInput, to writer: inout CellWriter) {
-    if let redacted = finding.redacted { return writer.string(redacted) }
+    if let redacted = finding.redacted { return writer.spelled(redacted) }
     writer.json { write(finding.list.entities, fields ?? Field.usual, of: input, to: &$0) }
   }
 

@@ -31,6 +31,8 @@ protocol FilterTask {
 struct TaskInput {
   /// In the order of the fields that the task asked for.
   let texts: [UnsafeBufferPointer<UInt8>]
+  /// The first of them with the field that it is from.
+  let spelled: SpelledText
 }
 
 /// What a task says of one record.
@@ -47,7 +49,11 @@ extension FilterTask {
     let text: StaticString = "a b"
     let bytes = UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
     for result in try results(
-      for: [TaskInput(texts: Array(repeating: bytes, count: fieldCount))], call)
+      for: [
+        TaskInput(
+          texts: Array(repeating: bytes, count: fieldCount),
+          spelled: SpelledText(text: bytes, field: bytes, format: .table(.tsv)))
+      ], call)
     {
       _ = try result.get()
     }
@@ -73,6 +79,7 @@ extension FilterTask {
       bytes = writer.bytes
     } else {
       var writer = JSONWriter()
+      writer.keepsInvalid = true
       write(finding, of: input, to: &writer)
       bytes = writer.take()
     }

@@ -12,23 +12,21 @@ struct CellWriter: ValueWriter {
   /// The shortest decimal that reads back as the same number; empty for what is not a finite number.
   mutating func number(_ value: Float) { string((value.isFinite ? value.description : "").utf8) }
 
-  /// Each invalid sequence of UTF-8 becomes U+FFFD. Without quotes to hold them, white space and control
-  /// characters become one space.
   mutating func string(_ text: some Collection<UInt8>) {
     bytes.append(dialect.delimiter)
-    guard dialect.hasQuotes else { return PlainText.append(text, to: &bytes) }
-    let valid = Array(String(decoding: text, as: UTF8.self).utf8)
-    let quote = UInt8(ascii: "\"")
-    guard valid.contains(where: { $0 == quote || $0 == dialect.delimiter || $0 == 0x0A || $0 == 0x0D }) else {
-      bytes += valid
+    guard text.contains(where: dialect.needsQuotes) else {
+      bytes += text
       return
     }
-    bytes.append(quote)
-    for byte in valid {
-      if byte == quote { bytes.append(quote) }
-      bytes.append(byte)
-    }
-    bytes.append(quote)
+    if dialect.hasQuotes { bytes.append(UInt8(ascii: "\"")) }
+    bytes += dialect.spelled(text)
+    if dialect.hasQuotes { bytes.append(UInt8(ascii: "\"")) }
+  }
+
+  /// A cell that is spelled already.
+  mutating func spelled(_ cell: [UInt8]) {
+    bytes.append(dialect.delimiter)
+    bytes += cell
   }
 
   /// With spaces between them.

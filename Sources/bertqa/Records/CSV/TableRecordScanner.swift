@@ -56,12 +56,43 @@ struct TableRecordScanner: RecordScanner {
         throw ToolError(
           .input,
           "the table has no column '\(wanted[slot].name)'; its first line names "
-            + shown.joined(separator: ", ") + others)
+            + shown.joined(separator: ", ") + others + hint(names, content, in: block))
       }
       slots.append((column, slot))
     }
     slots.sort { $0.column < $1.column }
     found = Array(repeating: nil, count: names.count)
+  }
+
+  /// The delimiter with which the first line has the names, if there is one.
+  private func hint(_ names: [[UInt8]], _ content: Range<Int>, in block: Block) -> String {
+    for delimiter in ",;\t|".utf8 where delimiter != dialect.delimiter {
+      var found: Set<[UInt8]> = []
+      var walker = RowWalker(block.input.bytes, content, TableDialect(delimiter: delimiter, hasQuotes: true))
+      while let field = walker.next() { found.insert(Array(block.bytes(field.range))) }
+      guard found.isSuperset(of: names) else { continue }
+      return delimiter == UInt8(ascii: ",")
+        ? "; with --format csv it has" : "; with --format csv --delimiter '\(spelled(delimiter))' it has"
+    }
+    return ""
+  }
+
+  private func spelled(_ delimiter: UInt8) -> String {
+    delimiter == UInt8(ascii: "\t") ? "\\t" : String(Unicode.Scalar(delimiter))
+  }
+
+  /// Each name behind its length.
+  func names(_ content: Range<Int>, in block: Block) throws(ToolError) -> [UInt8] {
+    var names: [UInt8] = []
+    var walker = RowWalker(block.input.bytes, content, dialect)
+    let decodedCount = block.decoded.count
+    while let field = walker.next() {
+      let name = block.text(try text(field, in: block))
+      names += "\(name.count) ".utf8
+      names += name
+      block.decoded.truncate(to: decodedCount)
+    }
+    return names
   }
 
   mutating func scan(_ record: inout Record, in block: Block) throws(ToolError) {
@@ -93,15 +124,21 @@ struct TableRecordScanner: RecordScanner {
         record.problem = fields.tooLarge(field, text.range.count)
         return
       }
+      if fields.isTextRedacted, slot == 0, !block.text(text).isValidUTF8 {
+        record.problem = block.source.encodingProblem
+        return
+      }
       if text.range.isEmpty, fields.nullText == .skip { record.hasNoText = true }
       block.fields.append(text)
     }
   }
 
   private func text(_ field: RowWalker.Field, in block: Block) throws(ToolError) -> FieldText {
-    guard field.isQuoted else { return FieldText(isDecoded: false, range: field.range) }
+    guard field.isQuoted else {
+      return FieldText(isDecoded: false, range: field.range, spelled: field.raw)
+    }
     let start = block.decoded.count
     try RowWalker.decode(block.bytes(field.range), into: block.decoded)
-    return FieldText(isDecoded: true, range: start..<block.decoded.count)
+    return FieldText(isDecoded: true, range: start..<block.decoded.count, spelled: field.raw)
   }
 }

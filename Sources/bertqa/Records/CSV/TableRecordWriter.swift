@@ -55,7 +55,7 @@ struct TableRecordWriter: RecordWriter {
 
   func writeRaw(_ record: Record, in block: Block, to output: inout [UInt8]) {
     output.append(contentsOf: block.bytes(record.raw))
-    endLine(of: record, &output)
+    endLine(of: record, &output, returnEnds: true)
   }
 
   /// - Parameter cell: what comes in the place of a cell.
@@ -73,6 +73,6 @@ struct TableRecordWriter: RecordWriter {
     output.append(contentsOf: block.bytes(start..<record.content.upperBound))
     output += columns
     output.append(contentsOf: block.bytes(record.content.upperBound..<record.raw.upperBound))
-    endLine(of: record, &output)
+    endLine(of: record, &output, returnEnds: true)
   }
 }

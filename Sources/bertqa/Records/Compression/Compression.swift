@@ -12,11 +12,19 @@ enum Compression: CaseIterable {
     }
   }
 
-  /// What such files begin with.
+  /// What members of such files begin with.
   var magic: [UInt8] {
     switch self {
     case .gzip: [0x1F, 0x8B]  // RFC 1952
     case .zstd: [0x28, 0xB5, 0x2F, 0xFD]  // RFC 8878
+    }
+  }
+
+  /// All that such files may begin with. What a skippable frame of Zstandard has is no content.
+  private var beginnings: [[UInt8]] {
+    switch self {
+    case .gzip: [magic]
+    case .zstd: [magic] + (0x50...0x5F).map { [$0, 0x2A, 0x4D, 0x18] }
     }
   }
 
@@ -36,14 +44,15 @@ enum Compression: CaseIterable {
   }
 
   /// By the first bytes; nil for others.
-  init?(magic bytes: some Sequence<UInt8>) {
-    guard let found = Self.allCases.first(where: { bytes.starts(with: $0.magic) }) else { return nil }
+  init?(beginningWith bytes: some Sequence<UInt8>) {
+    let found = Self.allCases.first { $0.beginnings.contains { bytes.starts(with: $0) } }
+    guard let found else { return nil }
     self = found
   }
 
-  /// Whether bytes may go on to a magic number.
+  /// Whether more bytes may make of these the beginning of such a file.
   static func mayBegin(with bytes: some Collection<UInt8>) -> Bool {
-    allCases.contains { bytes.count < $0.magic.count && $0.magic.starts(with: bytes) }
+    allCases.flatMap(\.beginnings).contains { bytes.count < $0.count && $0.starts(with: bytes) }
   }
 
   /// The name of what is inside.

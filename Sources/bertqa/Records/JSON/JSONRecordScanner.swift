@@ -17,15 +17,21 @@ struct JSONRecordScanner: RecordScanner {
 
   mutating func readHeader(_ content: Range<Int>, in block: Block) {}
 
+  func names(_ content: Range<Int>, in block: Block) -> [UInt8] { [] }
+
   mutating func scan(_ record: inout Record, in block: Block) throws(ToolError) {
     do throws(JSONScanner.Flaw) {
       try scanner.scan(block.input.bytes, record.content)
     } catch {
-      let offset = error.position - record.content.lowerBound
-      record.problem = RecordProblem(.invalidRecord, "not a JSON object: \(error.what) at byte \(offset)")
+      record.problem = RecordProblem(.invalidRecord, message(of: error, record.content, in: block))
     }
     record.id = id
     guard record.problem == nil else { return }
+    if fields.isTextReplaced, scanner.repeated & 1 == 1 {
+      // Where all of them are is not known, so that the record is not kept.
+      record.problem = RecordProblem(.invalidRecord, "the key '\(fields.texts[0].name)' is there twice")
+      return
+    }
     record.place = place
     record.firstField = block.fields.count
     for (index, field) in fields.texts.enumerated() {
@@ -36,7 +42,7 @@ struct JSONRecordScanner: RecordScanner {
       if value.kind == .null, fields.nullText != .fail {
         if fields.nullText == .skip { record.hasNoText = true }
         let end = value.range.upperBound
-        block.fields.append(FieldText(isDecoded: false, range: end..<end))
+        block.fields.append(FieldText(isDecoded: false, range: end..<end, spelled: value.range))
         continue
       }
       guard value.kind == .string || value.kind.isSimple && index >= fields.stringCount else {
@@ -49,12 +55,24 @@ struct JSONRecordScanner: RecordScanner {
         record.problem = fields.tooLarge(field, text.range.count)
         return
       }
+      if fields.isTextRedacted, index == 0, !block.text(text).isValidUTF8 {
+        record.problem = block.source.encodingProblem
+        return
+      }
       block.fields.append(text)
     }
     if record.place == nil {
       record.problem = RecordProblem(
         .wrongType, "there is no place for '\(fields.output.name)': what should hold it is not an object")
     }
+  }
+
+  private func message(of flaw: JSONScanner.Flaw, _ content: Range<Int>, in block: Block) -> String {
+    let first = block.bytes(content).first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
+    let message = "not a JSON object: \(flaw.what) at byte \(flaw.position - content.lowerBound)"
+    if first == UInt8(ascii: "[") { return "\(message); 'jq -c .[]' makes JSON lines of an array" }
+    let isCut = first == UInt8(ascii: "{") && flaw.position >= content.upperBound
+    return isCut ? "\(message), where the line ends; 'jq -c .' makes JSON lines of other JSON" : message
   }
 
   private var id: Range<Int>? {
@@ -75,12 +93,14 @@ struct JSONRecordScanner: RecordScanner {
   }
 
   private func text(of value: JSONScanner.Value, in block: Block) throws(ToolError) -> FieldText {
-    guard value.kind == .string else { return FieldText(isDecoded: false, range: value.range) }
+    guard value.kind == .string else {
+      return FieldText(isDecoded: false, range: value.range, spelled: value.range)
+    }
     let quoted = value.range.dropFirst().dropLast()
-    guard value.hasEscapes else { return FieldText(isDecoded: false, range: quoted) }
+    guard value.hasEscapes else { return FieldText(isDecoded: false, range: quoted, spelled: value.range) }
     let start = block.decoded.count
     try JSONText.decode(block.bytes(quoted), into: block.decoded)
-    return FieldText(isDecoded: true, range: start..<block.decoded.count)
+    return FieldText(isDecoded: true, range: start..<block.decoded.count, spelled: value.range)
   }
 }
 

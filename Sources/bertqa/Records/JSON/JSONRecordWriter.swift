@@ -120,6 +120,7 @@ struct JSONRecordWriter: RecordWriter {
 
   private static func quoted(_ text: some Collection<UInt8>) -> [UInt8] {
     var writer = JSONWriter()
+    writer.keepsInvalid = true
     writer.string(text)
     return writer.take()
   }

@@ -49,6 +49,10 @@ struct JSONScanner {
   let paths: [FieldPath]
   private(set) var values: [Value?]
   private(set) var nearest: Nearest?
+  /// Bit i: a key on the way of path i is there twice.
+  private(set) var repeated: UInt64 = 0
+  /// Of each path, how many of its segments were met.
+  private var metCounts: [Int]
 
   var text = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
   var position = 0
@@ -60,6 +64,7 @@ struct JSONScanner {
   init(paths: [FieldPath]) {
     self.paths = paths
     values = Array(repeating: nil, count: paths.count)
+    metCounts = Array(repeating: 0, count: paths.count)
   }
 
   /// Scans the object in `range` of `text`.
@@ -68,7 +73,11 @@ struct JSONScanner {
     position = range.lowerBound
     end = range.upperBound
     frames.removeAll(keepingCapacity: true)
-    for index in values.indices { values[index] = nil }
+    for index in values.indices {
+      values[index] = nil
+      metCounts[index] = 0
+    }
+    repeated = 0
     nearest = nil
     skipSpace()
     guard next == UInt8(ascii: "{") else { throw flaw("expected an object") }
@@ -154,6 +163,8 @@ struct JSONScanner {
       rest &= rest &- 1
       let path = paths[index]
       guard matches(path.segments[depth], path.indices[depth]) else { continue }
+      if metCounts[index] > depth { repeated |= 1 << UInt64(index) }
+      metCounts[index] = max(metCounts[index], depth + 1)
       if depth + 1 == path.segments.count {
         visit.targets |= 1 << UInt64(index)
       } else {

@@ -32,6 +32,14 @@ enum JSONText {
     return buffer.bytes.elementsEqual(segment)
   }
 
+  /// The bytes that spell the byte or escape at `position`, and how many bytes of text that is.
+  static func unit(_ quoted: UnsafeBufferPointer<UInt8>, at position: Int) -> (spelled: Int, text: Int) {
+    guard quoted[position] == UInt8(ascii: "\\") else { return (1, 1) }
+    var end = position
+    let count = UTF8.width(scalar(quoted, &end))
+    return (end - position, count)
+  }
+
   /// The character that an escape spells, from its backslash on; moves behind it.
   private static func scalar(_ quoted: UnsafeBufferPointer<UInt8>, _ position: inout Int) -> Unicode.Scalar {
     let kind = quoted[position + 1]

@@ -3,6 +3,9 @@ import BertQACore
 /// Writes JSON into a buffer, one value after the other; the caller sees to the nesting.
 struct JSONWriter {
   private(set) var bytes: [UInt8] = []
+  /// Whether invalid UTF-8 stays as it is, as in the record that the text is from; else each sequence of it becomes
+  /// U+FFFD.
+  var keepsInvalid = false
   private var needsComma = false
 
   mutating func object(_ body: (inout JSONWriter) -> Void) { enclosed("{", "}", body) }
@@ -26,14 +29,17 @@ struct JSONWriter {
 
   /// What is JSON already.
   mutating func literal(_ json: String) { element { $0.append(json) } }
+  mutating func literal(_ json: [UInt8]) { element { $0.bytes += json } }
 
   mutating func string(_ text: String) { string(text.utf8) }
 
-  /// Each invalid sequence of UTF-8 becomes U+FFFD.
   mutating func string(_ text: some Collection<UInt8>) {
     element { writer in
       writer.bytes.append(UInt8(ascii: "\""))
-      if text.withContiguousStorageIfAvailable({ writer.appendIfPlain($0) }) != true {
+      if text.withContiguousStorageIfAvailable({ writer.appendIfPlain($0) }) == true {
+      } else if writer.keepsInvalid {
+        for byte in text { writer.appendCharacter(byte) }
+      } else {
         for byte in String(decoding: text, as: UTF8.self).utf8 { writer.appendCharacter(byte) }
       }
       writer.bytes.append(UInt8(ascii: "\""))

@@ -9,8 +9,12 @@ struct EntityRecord {
   let redacted: [UInt8]?
 
   /// A line for each entity, columns separated by tabs; or the redacted text, which ends as the text does.
-  func lines(showsFile: Bool) -> [UInt8] {
+  /// - Parameter encoding: of the text; nil for UTF-8.
+  func lines(showsFile: Bool, encoding: TextEncoding?) -> [UInt8] {
     if let redacted {
+      if let encoding {
+        return TextEncoder(encoding).encode((encoding.hasMark ? Array("\u{FEFF}".utf8) : []) + redacted)
+      }
       let endsLine = source.file != nil || redacted.last == UInt8(ascii: "\n")
       return endsLine ? redacted : redacted + [UInt8(ascii: "\n")]
     }

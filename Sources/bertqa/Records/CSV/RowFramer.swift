@@ -1,0 +1,73 @@
+/// Rows of tables, which end with a line feed, a carriage return or both. Line ends inside quotes belong to the row.
+/// Reads what is not quite CSV as Python's module does: a quote inside an unquoted field is text, and so is what
+/// follows a closing quote.
+struct RowFramer: RecordFramer {
+  private enum State {
+    case fieldStart, unquoted, quoted
+    /// Behind a quote inside quotes: the closing one, or the first of two.
+    case quote
+  }
+
+  private let dialect: TableDialect
+  private var state = State.fieldStart
+  /// Bytes of the unfinished row that were looked at.
+  private var looked = 0
+  private var lineCount = 0
+  /// Whether the last of them is a carriage return: a line feed behind it is a part of the same line end.
+  private var isBehindReturn = false
+
+  init(_ dialect: TableDialect) { self.dialect = dialect }
+
+  mutating func frame(in bytes: UnsafeBufferPointer<UInt8>, from start: Int, isEnd: Bool) -> RecordFrame? {
+    var position = start + looked
+    while position < bytes.count {
+      let byte = bytes[position]
+      if isBehindReturn {
+        isBehindReturn = false
+        if byte == UInt8(ascii: "\n") { position &+= 1 }
+        if state != .quoted { return row(bytes, start..<position) }
+        if byte == UInt8(ascii: "\n") { continue }
+      }
+      position &+= 1
+      switch byte {
+      case UInt8(ascii: "\r"):
+        lineCount += 1
+        isBehindReturn = true
+      case UInt8(ascii: "\n"):
+        lineCount += 1
+        if state != .quoted { return row(bytes, start..<position) }
+      case UInt8(ascii: "\"") where dialect.hasQuotes:
+        switch state {
+        case .fieldStart, .quote: state = .quoted
+        case .quoted: state = .quote
+        case .unquoted: break
+        }
+      default:
+        if state != .quoted { state = byte == dialect.delimiter ? .fieldStart : .unquoted }
+      }
+    }
+    looked = bytes.count - start
+    return isEnd && isBehindReturn && state != .quoted ? row(bytes, start..<position) : nil
+  }
+
+  mutating func lastFrame(in bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> RecordFrame {
+    defer { restart() }
+    let range = start..<bytes.count
+    return RecordFrame(
+      raw: range, content: range, lineCount: lineCount + 1, isComplete: state != .quoted)
+  }
+
+  mutating func forget(_ count: Int) { looked -= count }
+
+  private mutating func row(_ bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) -> RecordFrame {
+    defer { restart() }
+    var content = range
+    // Of a row whose beginning was taken away the line end may be all that is left, or a part of it.
+    for end in [UInt8(ascii: "\n"), UInt8(ascii: "\r")] {
+      if let last = content.last, bytes[last] == end { content = content.dropLast() }
+    }
+    return RecordFrame(raw: range, content: content, lineCount: lineCount)
+  }
+
+  private mutating func restart() { (state, looked, lineCount, isBehindReturn) = (.fieldStart, 0, 0, false) }
+}

@@ -1,0 +1,57 @@
+/// Turns text that a `TextDecoder` gave into an encoding. Bytes that were not valid become what they were.
+final class TextEncoder {
+  /// nil: UTF-8.
+  private let converter: CharacterConverter?
+  /// The beginning of a character, whose rest comes with the next bytes.
+  private var pending: [UInt8] = []
+
+  init(_ encoding: TextEncoding?) {
+    converter = encoding.flatMap { CharacterConverter(from: "UTF-8", to: $0.name) }
+  }
+
+  /// A character that the encoding does not have becomes a question mark.
+  func encode(_ bytes: [UInt8]) -> [UInt8] {
+    let text = pending + bytes
+    pending = []
+    var output: [UInt8] = []
+    output.reserveCapacity(text.count)
+    text.withUnsafeBufferPointer { text in
+      guard let converter else { return Self.restore(text, &output) }
+      let taken = converter.convert(text, to: &output) { rest, output in
+        if let byte = EscapedByte.first(of: rest) {
+          output.append(byte)
+          return 3
+        }
+        guard let character = Self.first(of: rest) else {
+          output.append(rest[0])
+          return 1
+        }
+        let mark: [UInt8] = [UInt8(ascii: "?")]
+        mark.withUnsafeBufferPointer { mark in _ = converter.convert(mark, to: &output) { _, _ in 1 } }
+        return character
+      }
+      converter.finish(&output)
+      pending = Array(text[taken...])
+    }
+    return output
+  }
+
+  private static func restore(_ text: UnsafeBufferPointer<UInt8>, _ output: inout [UInt8]) {
+    var rest = text[...]
+    while let lead = rest.firstIndex(of: 0xED) {
+      output += rest[..<lead]
+      let byte = EscapedByte.first(of: rest[lead...])
+      output.append(byte ?? 0xED)
+      rest = rest[(lead + (byte == nil ? 1 : 3))...]
+    }
+    output += rest
+  }
+
+  /// Bytes of the character that the text begins with; nil if it is not valid.
+  private static func first(of text: UnsafeBufferPointer<UInt8>) -> Int? {
+    var decoder = UTF8()
+    var iterator = text.makeIterator()
+    guard case .scalarValue(let scalar) = decoder.decode(&iterator) else { return nil }
+    return UTF8.width(scalar)
+  }
+}

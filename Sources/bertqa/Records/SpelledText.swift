@@ -1,0 +1,105 @@
+import BertQACore
+
+/// A text and the field that spells it, in JSON or in a table.
+struct SpelledText {
+  let text: UnsafeBufferPointer<UInt8>
+  /// With its quotes.
+  let field: UnsafeBufferPointer<UInt8>
+  let format: RecordFormat
+
+  /// The field with entities replaced in its text. Its other bytes stay as they are: escapes, quotes, white space.
+  func redacted(_ list: EntityList, by search: EntitySearch) throws(BertQAError) -> [UInt8]? {
+    guard search.redaction != .none else { return nil }
+    if list.entities.isEmpty { return Array(field) }
+    if let entities = entitiesOfField(list.entities) {
+      let result = try search.redacted(field, entities, spelling: spelled)
+      if let result, isOneField(result) { return result }
+    }
+    return try search.redacted(text, list.entities).map(spelledAnew)
+  }
+
+  private static let quote = UInt8(ascii: "\"")
+
+  private var isQuoted: Bool {
+    guard field.first == Self.quote else { return false }
+    if case .table(let dialect) = format { return dialect.hasQuotes }
+    return true
+  }
+
+  /// Bytes as they are spelled inside the field.
+  private func spelled(_ bytes: [UInt8]) -> [UInt8] {
+    guard case .table(let dialect) = format else {
+      var writer = JSONWriter()
+      writer.keepsInvalid = true
+      writer.string(bytes)
+      return Array(writer.take().dropFirst().dropLast())
+    }
+    return isQuoted || !dialect.hasQuotes ? dialect.spelled(bytes) : bytes
+  }
+
+  /// Whether what the replacements made of an unquoted field is still one.
+  private func isOneField(_ bytes: [UInt8]) -> Bool {
+    guard case .table(let dialect) = format, dialect.hasQuotes, !isQuoted else { return true }
+    return !bytes.contains(where: dialect.isSeparator) && bytes.first != Self.quote
+  }
+
+  /// A field with a text, as if there had been none.
+  private func spelledAnew(_ bytes: [UInt8]) -> [UInt8] {
+    guard case .table(let dialect) = format else {
+      var writer = JSONWriter()
+      writer.keepsInvalid = true
+      writer.string(bytes)
+      return writer.take()
+    }
+    var writer = CellWriter(dialect: dialect)
+    writer.string(bytes)
+    return Array(writer.bytes.dropFirst())
+  }
+
+  // MARK: - Places
+
+  /// The entities with their places in the field, for which only ranges of bytes count; nil if the field is spelled
+  /// in a way in which parts of it cannot be replaced.
+  private func entitiesOfField(_ entities: [Entity]) -> [Entity]? {
+    let offsets = Array(Set(entities.flatMap { [$0.bytes.start, $0.bytes.end] })).sorted()
+    guard let places = places(of: offsets) else { return nil }
+    return entities.map { entity in
+      var moved = entity
+      moved.bytes = TextRange(
+        start: places[entity.bytes.start]?.start ?? 0, end: places[entity.bytes.end]?.end ?? 0)
+      return moved
+    }
+  }
+
+  /// For ascending offsets in the text, the place in the field; of one inside a character that is spelled by an
+  /// escape, where the escape begins and ends.
+  private func places(of offsets: [Int]) -> [Int: (start: Int, end: Int)]? {
+    guard isQuoted else {
+      // Numbers and their like become strings.
+      guard case .table = format else { return nil }
+      return Dictionary(uniqueKeysWithValues: offsets.map { ($0, ($0, $0)) })
+    }
+    var places: [Int: (start: Int, end: Int)] = [:]
+    // Behind the quote.
+    var (position, textPosition) = (1, 0)
+    for offset in offsets + [text.count] {
+      var start = position
+      while textPosition < offset {
+        guard let unit = unit(at: position) else { return nil }
+        start = position
+        position += unit.spelled
+        textPosition += unit.text
+      }
+      places[offset] = (textPosition == offset ? position : start, position)
+    }
+    // The closing quote is the last byte, unless text follows it, as in "a"b.
+    return position == field.count - 1 ? places : nil
+  }
+
+  private func unit(at position: Int) -> (spelled: Int, text: Int)? {
+    guard position < field.count - 1 else { return nil }
+    guard case .table = format else { return JSONText.unit(field, at: position) }
+    guard field[position] == Self.quote else { return (1, 1) }
+    return position + 1 < field.count - 1 && field[position + 1] == Self.quote ? (2, 1) : nil
+  }
+}

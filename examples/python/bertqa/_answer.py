@@ -22,7 +22,7 @@ from ._handle import Closable, Handle, Results
 from ._native import failures, library
 from ._results import Answer, Result
 from ._stream import stream
-from ._text import encoded, question_and_document
+from ._text import as_text, encoded, is_text, question_and_document
 from ._value import T, Text
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ class AnswerMethods(Closable):
     def answer(self, question: Text, document: T, **options: "Unpack[AnswerOptions]") -> Result[T]:
         """Answers a question on a document of any length. options: see help(bertqa.AnswerOptions)."""
         handle = self._opened()
+        document = as_text(document)
         q, d = encoded(question), encoded(document)
         call = answer_call(options)
         with Results(1, library().answers_free) as answers:
@@ -145,8 +146,8 @@ class Document(Closable, Generic[T]):
 
     def __init__(self, context: AnswerMethods, document: T, **options: "Unpack[CallOptions]"):
         owner, lib = context._opened(), library()
-        self.context, self.text = context, document
-        self._data = encoded(document)
+        self.context, self.text = context, as_text(document)
+        self._data = encoded(self.text)
         pointer = ctypes.c_void_p()
         call = Call(options, _abi.DocumentOptions())
         status = lib.document_create(
@@ -202,7 +203,7 @@ class Document(Closable, Generic[T]):
     ) -> Any:
         """As Context.answer_batch, of many questions on this document."""
         handle, context = self._opened(), self.context._opened()
-        if isinstance(questions, (str, bytes)):
+        if is_text(questions):
             raise TypeError("questions is one text; one question is asked by answer")
         array = texts([encoded(question) for question in questions])
         call = answer_call(options)

@@ -8,7 +8,7 @@ from ._call import Call
 from ._handle import Closable, Results
 from ._native import failures, library, text_at
 from ._results import Classification, Contribution, LabelScore
-from ._text import encoded
+from ._text import as_text, encoded, is_text
 from ._value import T, Text
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ class ClassifyMethods(Closable):
         handle, lib = self._opened(), library()
         if isinstance(text, tuple):
             return self.classify_batch([text], **options)[0]
+        text = as_text(text)
         data = encoded(text)
         call = classify_call(options)
         with Results(1, lib.classification_free) as results:
@@ -106,9 +107,9 @@ def classify_call(values: Any) -> Call:
 
 def listed(texts: "Iterable[TextOrPair]") -> "List[TextOrPair]":
     """The texts of a batch. A str or bytes is refused, which would be a batch of its characters."""
-    if isinstance(texts, (str, bytes)):
+    if is_text(texts):
         raise TypeError("texts is one text; a batch of one is [text]")
-    return list(texts)
+    return [text if isinstance(text, tuple) else as_text(text) for text in texts]
 
 
 def text_pairs(texts: "Sequence[TextOrPair]") -> Any:

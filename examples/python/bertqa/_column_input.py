@@ -6,6 +6,7 @@ from typing import Any, Iterator, List, Mapping, Optional, Tuple
 from ._arrow import Chunk, built, chunks, is_null
 from ._arrow_values import values
 from ._errors import InvalidArgument
+from ._text import is_text
 
 
 def library_of(column: Any) -> str:
@@ -15,7 +16,7 @@ def library_of(column: Any) -> str:
 def check_column(column: Any, name: str) -> None:
     """Refuses what is no column of texts."""
     kind = type(column).__name__
-    if isinstance(column, (str, bytes)):
+    if is_text(column):
         raise TypeError(f"{name} is one text, not a column; a column of one is [text]")
     if library_of(column) == "pandas" and not isinstance(column, sys.modules["pandas"].Series):
         hint = "use its to_series()" if hasattr(column, "to_series") else "take one of its columns"
@@ -32,7 +33,7 @@ def check_column(column: Any, name: str) -> None:
         raise TypeError(f"{name} has {column.ndim} dimensions, but must be one column of texts")
     if isinstance(column, (list, tuple)):
         for row, text in enumerate(column):
-            if not (isinstance(text, (str, bytes)) or is_null(text)):
+            if not (is_text(text) or is_null(text)):
                 raise TypeError(f"{name}: row {row}: expected str or bytes, got {type(text).__name__}")
 
 
@@ -50,7 +51,7 @@ def parts(column: Any, rows: int) -> Iterator[Chunk]:
 
 def paired(first: Any, column: Any, rows: int, names: Tuple[str, str]) -> Iterator[Tuple[Chunk, Chunk]]:
     """Parts of the same rows of both columns. first: a column, or one text for all rows: a part of length 1."""
-    if isinstance(first, (str, bytes)):
+    if is_text(first):
         text = next(chunks([first]))
         for part in parts(column, rows):
             yield text, part
@@ -76,7 +77,7 @@ def paired(first: Any, column: Any, rows: int, names: Tuple[str, str]) -> Iterat
 
 def check_lengths(first: Any, column: Any, names: Tuple[str, str]) -> None:
     """What `paired` would find at the end is found before the work, where the lengths are known."""
-    if isinstance(first, (str, bytes)):
+    if is_text(first):
         return
     counts = length(first), length(column)
     if counts[0] is not None and counts[1] is not None and counts[0] != counts[1]:

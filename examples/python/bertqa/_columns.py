@@ -19,7 +19,7 @@ from ._entities import entities_call
 from ._errors import BertQAError, InvalidArgument
 from ._native import library
 from ._run import Run
-from ._text import encoded, spans
+from ._text import encoded, is_text, spans
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -164,7 +164,7 @@ def tokenize_column(
 def _check_both(first: Any, column: Any, names: Tuple[str, str]) -> None:
     """Refuses what is wrong before any work."""
     check_column(column, names[1])
-    if not isinstance(first, (str, bytes)):
+    if not is_text(first):
         check_column(first, names[0])
     check_lengths(first, column, names)
 

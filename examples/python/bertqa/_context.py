@@ -17,7 +17,7 @@ from ._native import library, text_at
 from ._results import ModelInfo, Tokens
 from ._sequence import SequenceMethods
 from ._sequence_results import SequenceInfo
-from ._text import encoded, path_bytes, spans
+from ._text import as_bytes, encoded, path_bytes, spans
 from ._value import Text
 
 if TYPE_CHECKING:
@@ -81,6 +81,8 @@ class Context(AnswerMethods, ClassifyMethods, EntitiesMethods, EmbedMethods, Seq
         if log is not None:
             struct.log_user = lines
             struct.log = _abi.ON_LOG
+        if isinstance(model, Mapping):
+            model = {name: as_bytes(data, name) for name, data in model.items()}
         pointer = ctypes.c_void_p()
         arguments: Tuple[Any, ...] = (call.pointer, ctypes.byref(pointer))
         files = _files(model) if isinstance(model, Mapping) else None
@@ -242,8 +244,6 @@ def _files(files: Mapping[str, bytes]) -> Any:
     """Files as the library takes them; the array keeps them alive."""
     entries = []
     for name, data in files.items():
-        if not isinstance(data, bytes):
-            raise TypeError(f"{name}: expected bytes, got {type(data).__name__}")
         entries.append(_abi.File(path_bytes(name, "a file's name"), data, len(data)))
     return (_abi.File * len(entries))(*entries)
 

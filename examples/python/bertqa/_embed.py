@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Mapping, Sequence, 
 from . import _abi
 from ._answer import each_status
 from ._call import Call
-from ._classify import text_pairs
+from ._classify import listed, text_pairs
 from ._handle import Closable
 from ._native import failures, library
+from ._text import is_text
 from ._value import Text
 
 if TYPE_CHECKING:
@@ -50,8 +51,8 @@ class EmbedMethods(Closable):
         options: see help(bertqa.EmbedOptions).
         """
         handle, lib = self._opened(), library()
-        is_one = isinstance(texts, (str, bytes, tuple))
-        texts = [texts] if is_one else list(texts)
+        is_one = isinstance(texts, tuple) or is_text(texts)
+        texts = [texts] if is_one else listed(texts)
         length = lib.context_info(handle.pointer).contents.embedding_length
         values = (ctypes.c_float * (len(texts) * length))()
         pairs = text_pairs(texts)

@@ -10,7 +10,7 @@ from ._errors import InvalidArgument
 from ._handle import Closable, Results
 from ._native import failures, library, text_at
 from ._results import Entity, EntityList
-from ._text import encoded
+from ._text import as_text, encoded, is_text
 from ._value import T
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ class EntitiesMethods(Closable):
     def entities(self, text: T, **options: "Unpack[EntitiesOptions]") -> EntityList[T]:
         """Finds the entities of a text of any length. options: see help(bertqa.EntitiesOptions)."""
         handle, lib = self._opened(), library()
+        text = as_text(text)
         data = encoded(text)
         call = entities_call(options)
         with Results(1, lib.entity_list_free) as results:
@@ -85,7 +86,7 @@ def entities_call(values: Any) -> Call:
         labels = values.get(name)
         if labels is None:
             continue
-        if isinstance(labels, (str, bytes)):
+        if is_text(labels):
             raise TypeError(f"{name} is one text; a list of one is [label]")
         labels = list(labels)
         setattr(struct, name, _texts(labels or [""]))  # NULL would be the default
@@ -112,6 +113,7 @@ def patterns(text: T, patterns: Optional[Iterable[str]] = None, **options: "Unpa
             raise InvalidArgument("patterns is empty; None is its default, all")
         struct.patterns = sum(1 << bit for bit, name in enumerate(PATTERNS) if name in names)
     lib = library()
+    text = as_text(text)
     data = encoded(text)
     with Results(1, lib.entity_list_free) as results:
         call.check(lib.patterns(data, len(data), call.pointer, results))
@@ -124,6 +126,9 @@ def redact(text: T, entities: "Iterable[Entity[T]]", replacement: Optional[T] = 
     entities: of this text, in any order: EntityLists or lists of Entity, joined with +. Those that overlap are
         replaced as one, with the label of the one that begins first, of several there the longest.
     """
+    text = as_text(text)
+    if replacement is not None:
+        replacement = as_text(replacement)
     if replacement is not None and isinstance(replacement, bytes) is not isinstance(text, bytes):
         raise TypeError("replacement must be of the text's type, str or bytes")
     whole: Any = text

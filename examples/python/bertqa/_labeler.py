@@ -12,7 +12,7 @@ from ._errors import InvalidArgument
 from ._handle import Closable, Handle, Results
 from ._native import library, text_at
 from ._results import Classification
-from ._text import encoded
+from ._text import encoded, is_text
 from ._value import T, Text
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Labeler(Closable):
         data = [
             (encoded(text), encoded(label))
             for label, texts in examples.items()
-            for text in ([texts] if isinstance(texts, (str, bytes)) else texts)
+            for text in ([texts] if is_text(texts) else texts)
         ]
         array = (_abi.Example * len(data))(
             *[_abi.Example(text, len(text), label, len(label)) for text, label in data]

@@ -11,7 +11,7 @@ from ._errors import InvalidArgument
 from ._handle import Closable, Handle, Results
 from ._native import check, library, text_at
 from ._sequence_results import Generation, Prediction, RankedText, SequenceScore, Word
-from ._text import encoded
+from ._text import as_bytes, as_text, encoded, is_text
 from ._value import T, Text
 
 if TYPE_CHECKING:
@@ -233,9 +233,9 @@ class SequenceMethods(Closable):
         include_end: as in likelihood. options: see help(bertqa.CallOptions).
         """
         handle, data = self._opened(), encoded(prefix)
-        if isinstance(continuations, (str, bytes)):
+        if is_text(continuations):
             raise TypeError("continuations is one text; give a list of them")
-        given = list(continuations)
+        given = [as_text(text) for text in continuations]
         array = texts([encoded(text) for text in given])
         count = len(given)
         order, counts = (ctypes.c_size_t * count)(), (ctypes.c_size_t * count)()
@@ -261,6 +261,7 @@ class SequenceMethods(Closable):
         """The state that SequenceState.to_bytes wrote; WrongModel for another model's."""
         handle = self._opened()
         pointer = ctypes.c_void_p()
+        data = as_bytes(data, "data")
         check(library().sequence_state_deserialize(handle.pointer, data, len(data), ctypes.byref(pointer)))
         return SequenceState(self, pointer.value)
 

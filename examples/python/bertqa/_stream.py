@@ -4,7 +4,7 @@ from typing import Any, Callable, Iterable, Iterator, List, Optional, Sized, Tup
 
 from ._errors import BertQAError, InvalidArgument
 from ._run import Run
-from ._text import question_and_document
+from ._text import is_text, question_and_document
 
 #: Characters, or bytes, of the documents of a batch from which on it is closed.
 BATCH_TEXT = 1 << 22
@@ -18,7 +18,7 @@ def stream(
     options: Any,
 ) -> Iterator[Any]:
     """What Context.answer_stream says. Arguments are checked here, before the first result is asked for."""
-    if isinstance(pairs, (str, bytes)):
+    if is_text(pairs):
         raise TypeError("pairs is one text; give (question, document) pairs")
     if batch_size < 1:
         raise InvalidArgument(f"batch_size is {batch_size}, but must be at least 1")

@@ -1,26 +1,58 @@
 """Between Python's texts and paths and the library's bytes."""
 
 import os
-from typing import Any, List, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, List, Sequence, Tuple
 
 from ._errors import InvalidArgument
 from ._value import Text
 
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
+
+def is_text(value: Any) -> "TypeIs[Text]":
+    """True for a str and for bytes or another bytes-like object, such as a bytearray, a memoryview or an mmap."""
+    return isinstance(value, (str, bytes)) or _is_bytes_like(value)
+
+
+def _is_bytes_like(value: Any) -> bool:
+    try:
+        view = memoryview(value)
+    except (TypeError, ValueError, BufferError):  # ValueError: of a closed mmap or a released memoryview
+        return False
+    return view.ndim == 1 and view.format.lstrip("@=<>!") in ("B", "b", "c")
+
+
+def as_text(value: Any) -> Any:
+    """A str or bytes as it is, another bytes-like object as bytes: a copy, which nobody changes afterwards."""
+    if isinstance(value, (str, bytes)):
+        return value
+    if _is_bytes_like(value):
+        return bytes(value)
+    raise TypeError(f"expected str or bytes, got {type(value).__name__}")
+
+
+def as_bytes(data: Any, name: str) -> bytes:
+    """Bytes, or another bytes-like object as bytes."""
+    if isinstance(data, bytes):
+        return data
+    if not _is_bytes_like(data):
+        raise TypeError(f"{name}: expected bytes, got {type(data).__name__}")
+    return bytes(data)
+
 
 def encoded(text: Text) -> bytes:
     """UTF-8. A lone surrogate, which has no UTF-8, becomes "?": one byte for one code point."""
-    if isinstance(text, bytes):
-        return text
-    if isinstance(text, str):
-        return text.encode("utf-8", "replace")
-    raise TypeError(f"expected str or bytes, got {type(text).__name__}")
+    text = as_text(text)
+    return text if isinstance(text, bytes) else text.encode("utf-8", "replace")
 
 
-def question_and_document(pair: Any) -> Any:
+def question_and_document(pair: Any) -> Tuple[Any, Any]:
     """The pair, if it is one; a text of two characters, which can be unpacked too, is none."""
-    if isinstance(pair, (str, bytes)) or not hasattr(pair, "__len__") or len(pair) != 2:
+    if is_text(pair) or not hasattr(pair, "__len__") or len(pair) != 2:
         raise TypeError(f"expected (question, document), got {pair!r:.80}")
-    return pair
+    question, document = pair
+    return as_text(question), as_text(document)
 
 
 def path_bytes(path: Any, name: str) -> bytes:

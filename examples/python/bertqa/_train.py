@@ -10,7 +10,7 @@ from ._call import Call
 from ._errors import BertQAError, InvalidArgument
 from ._handle import Handle
 from ._native import library, text_at
-from ._text import encoded, path_bytes
+from ._text import encoded, is_text, path_bytes
 from ._training_results import TrainingLabel, TrainingReport
 from ._value import Text
 
@@ -42,7 +42,7 @@ def train_classifier(
     """
     lib = library()
     for name, values in ("texts", texts), ("labels", labels), ("groups", groups):
-        if isinstance(values, (str, bytes)):
+        if is_text(values):
             raise TypeError(f"{name} is one text; give a list of them")
     path = path_bytes(directory, "directory")
     call = Call(

@@ -67,7 +67,12 @@ def register(
     labels = classifier.info.labels
 
     def best(questions: Any, documents: Any) -> Any:
-        return answer_column(reader, _folded(questions), documents)
+        import pyarrow
+
+        question, document = _same(questions), _same(documents)
+        if question is None or document is None:
+            return answer_column(reader, questions if question is None else question, documents)
+        return answer_column(reader, question, documents[:1]).take(pyarrow.array([0] * len(documents)))
 
     def only_answer(questions: Any, documents: Any) -> Any:
         return _field(best(questions, documents), "answer")
@@ -125,7 +130,8 @@ def _add(
         if has_models:
             raise ValueError(f"another connection has given {name} to this database: choose its models there")
         return
-    options: Any = {"type": "arrow", "null_handling": "special", "side_effects": False}
+    # With "side effects" DuckDB makes no index of what they give, which another model would contradict.
+    options: Any = {"type": "arrow", "null_handling": "special", "side_effects": True}
     connection.create_function(name, function, parameters, result, **options)
 
 
@@ -135,13 +141,13 @@ def _exists(connection: "DuckDBPyConnection", name: str) -> bool:
     return bool(count)
 
 
-def _folded(questions: Any) -> Any:
-    """The one question of all rows as a text, so that it is tokenized once; else the column."""
+def _same(texts: Any) -> Optional[str]:
+    """The text that all rows have, so that it is read once; None if they differ or have nulls."""
     import pyarrow.compute
 
-    first: Optional[str] = questions[0].as_py() if len(questions) else None
-    if first is None or not pyarrow.compute.all(pyarrow.compute.equal(questions, first), skip_nulls=False).as_py():
-        return questions
+    first: Optional[str] = texts[0].as_py() if len(texts) else None
+    if first is None or not pyarrow.compute.all(pyarrow.compute.equal(texts, first), skip_nulls=False).as_py():
+        return None
     return first
 
 

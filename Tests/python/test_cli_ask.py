@@ -344,6 +344,31 @@ def test_databases_that_cannot_be_asked(tmp_path):
     assert output == "" and errors.count("bertqa: SQLite: ") == 2
 
 
+@pytest.mark.parametrize("options", ["", ", columnsize=0", ", detail=none", ", tokenize='porter'"])
+def test_an_index_without_texts_is_refused(tmp_path, options):
+    """A contentless index finds passages, of which it has no text: not "no answer", but why and what to do."""
+    path = tmp_path / "contentless.db"
+    with sqlite3.connect(path) as connection:
+        connection.execute(f"CREATE VIRTUAL TABLE documents USING fts5(title, body, content=''{options})")
+        assert run("ask", path, input=b"What is it?\n", code=1)[0] == "", "an empty index is no failure"
+        connection.execute(f"INSERT INTO documents(rowid, title, body) VALUES (1, 'Fans', '{PASSAGES[2][0]}')")
+    connection.close()
+    arguments = {"input": FAN.encode(), "code": 1 if "columnsize" in options else 3}
+    output, errors = run("ask", path, **arguments)
+    assert output == "" and "'documents' has no texts to read" in errors
+    assert "content='TABLE'" in errors and "'rebuild'" in errors
+    # What it says to do.
+    with sqlite3.connect(path) as connection:
+        connection.executescript(f"""
+            CREATE TABLE reports(id INTEGER PRIMARY KEY, body TEXT);
+            INSERT INTO reports VALUES (3, '{PASSAGES[2][0]}');
+            DROP TABLE documents;
+            CREATE VIRTUAL TABLE documents USING fts5(body, content='reports', content_rowid='id');
+            INSERT INTO documents(documents) VALUES ('rebuild');""")
+    connection.close()
+    assert run("ask", path, input=FAN.encode())[0].endswith("\tZo\u00eb\n")
+
+
 def test_without_sqlite_there_is_a_message(tmp_path):
     for name in "libsqlite3.so.0", "libsqlite3.so":
         (tmp_path / name).write_bytes(b"")

@@ -190,13 +190,54 @@ def test_match(database):
         assert database.execute(found, question) == []
 
 
-def test_generated_columns_and_indexes(database):
-    database.execute(
-        "CREATE TABLE notes(body TEXT, label TEXT GENERATED ALWAYS AS (bertqa_classify(body)) STORED)"
+def test_only_what_never_changes_is_deterministic(database):
+    """An index or a generated column would keep what another model contradicts."""
+    flags = dict(database.execute("SELECT name, flags FROM pragma_function_list WHERE name LIKE 'bertqa%'"))
+    deterministic = {name for name, each in flags.items() if each & 0x800}
+    assert deterministic == {"bertqa_cosine", "bertqa_match"} and len(flags) >= 8
+    database.execute("CREATE TABLE notes(body TEXT)")
+    for call in (
+        "bertqa_answer('Who?', body)", "bertqa_classify(body)", "bertqa_embed(body)", "bertqa_tokens(body)",
+        "bertqa_version()", "bertqa_model('answer', body)",
+    ):  # fmt: skip
+        for sql in (
+            f"CREATE INDEX labels ON notes({call})",
+            f"CREATE INDEX labels ON notes(body) WHERE {call} = 'sport'",
+            f"CREATE TABLE generated(body TEXT, label TEXT GENERATED ALWAYS AS ({call}) STORED)",
+        ):
+            with pytest.raises(SQLError, match="non-deterministic functions prohibited"):
+                database.execute(sql)
+
+
+def test_triggers_store_what_the_model_gives(database):
+    [trigger] = re.findall(r"`(CREATE TRIGGER .*)`", (ROOT / "docs" / "sql.md").read_text())
+    database.execute("CREATE TABLE reports(id INTEGER PRIMARY KEY, body TEXT, embedding BLOB)")
+    database.execute(trigger)
+    insert = "INSERT INTO reports(body) VALUES (?)"
+    database.execute(insert, SPORT)
+    first = database.value("SELECT bertqa_embed(?)", SPORT)
+    database.execute("CREATE INDEX vectors ON reports(embedding)")
+    database.value("SELECT bertqa_model('embed', ?)", str(FIXTURES / "tiny-bert-embedder"))
+    database.execute(insert, SPORT)
+    second = database.value("SELECT bertqa_embed(?)", SPORT)
+    assert database.execute("SELECT embedding FROM reports ORDER BY id") == [(first,), (second,)]
+    assert first != second and database.execute("PRAGMA integrity_check") == [("ok",)]
+
+
+def test_a_constant_is_embedded_once():
+    """In 300,000 rows, which would take many minutes each by itself; but anew after another model was chosen."""
+    script(
+        """
+with connect() as database:
+    rows = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 300000) "
+    assert database.value(rows + "SELECT count(DISTINCT bertqa_embed(?)) FROM n", APOLLO[:2000]) == 1
+    sql = "SELECT CASE WHEN i = 3 THEN bertqa_model('embed', ?) END, hex(bertqa_embed(?)) FROM n LIMIT 5"
+    found = [vector for _, vector in database.execute(rows + sql, str(FIXTURES / "tiny-bert-embedder"), FOX)]
+    assert found[0] == found[1] != found[2] == found[3] == found[4]
+    texts = rows + "SELECT hex(bertqa_embed(substr(?, i))) FROM n LIMIT 3"
+    assert len(set(database.execute(texts, FOX))) == 3
+"""
     )
-    database.execute("CREATE INDEX labels ON notes(label)")
-    database.execute("INSERT INTO notes VALUES (?)", SPORT)
-    assert database.execute("SELECT body FROM notes WHERE label = 'sport'") == [(SPORT,)]
 
 
 @pytest.mark.skipif(not shutil.which("sqlite3"), reason="the document on SQLite: needs sqlite3")

@@ -134,7 +134,8 @@ Datum bertqa_pg_cosine(PG_FUNCTION_ARGS) {
     squares_b += (double)b[i] * b[i];
   }
   if (!(squares_a > 0 && squares_b > 0)) PG_RETURN_NULL();
-  PG_RETURN_FLOAT8(product / (sqrt(squares_a) * sqrt(squares_b)));
+  double cosine = product / (sqrt(squares_a) * sqrt(squares_b));
+  PG_RETURN_FLOAT8(fmax(-1, fmin(1, cosine))); /* rounding may exceed 1 */
 }
 
 static void put_tokens(ReturnSetInfo *result, const bertqa_context *context,

@@ -10,6 +10,7 @@ struct connection {
   sqlite3 *database;
   size_t references; /* functions and tables; SQLite uses a connection from one thread at a time */
   loaded_model *models[BERTQA_TASK_ENTITIES + 1]; /* by task; NULL until it is needed */
+  sqlite3_uint64 choices;                         /* how often a model has been chosen */
 };
 
 connection *connection_create(sqlite3 *database) {
@@ -42,8 +43,11 @@ bertqa_status connection_choose(connection *connection, bertqa_task task, const 
   }
   loaded_model_release(connection->models[task]);
   connection->models[task] = model;
+  connection->choices++;
   return BERTQA_OK;
 }
+
+sqlite3_uint64 connection_choices(const connection *connection) { return connection->choices; }
 
 bertqa_status connection_context(connection *connection, bertqa_task task,
                                  const bertqa_context **context) {

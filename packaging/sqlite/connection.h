@@ -20,6 +20,9 @@ bertqa_status connection_context(connection *connection, bertqa_task task,
  * which has no message here, for a model of another task. */
 bertqa_status connection_choose(connection *connection, bertqa_task task, const char *path);
 
+/* Another number after each choice of a model. */
+sqlite3_uint64 connection_choices(const connection *connection);
+
 /* A call of the library that sqlite3_interrupt() stops: give it &call.options, then end it. */
 typedef struct interruptible_call {
   bertqa_call_options options;

@@ -79,10 +79,32 @@ static void classify(sqlite3_context *result, int count, sqlite3_value **argumen
   bertqa_classification_free(classification);
 }
 
+/* The vector of a text that is the same in all rows of a statement, such as a parameter. */
+typedef struct constant_vector {
+  sqlite3_uint64 choices; /* of the connection, when it was made */
+  size_t size;            /* in bytes */
+  float values[];
+} constant_vector;
+
+/* Keeps a vector for as long as SQLite keeps data for a constant argument. */
+static void keep_vector(sqlite3_context *result, const float *vector, size_t size) {
+  constant_vector *kept = sqlite3_malloc64(sizeof *kept + size);
+  if (kept == NULL) return;
+  *kept = (constant_vector){.choices = connection_choices(sqlite3_user_data(result)), .size = size};
+  memcpy(kept->values, vector, size);
+  sqlite3_set_auxdata(result, 0, kept, sqlite3_free);
+}
+
 /* bertqa_embed(text): the vector, as a BLOB of float32 in the machine's byte order. */
 static void embed(sqlite3_context *result, int count, sqlite3_value **arguments) {
   request request;
   if (!begin_call(&request, result, BERTQA_TASK_EMBED, count, arguments)) return;
+  const constant_vector *kept = sqlite3_get_auxdata(result, 0);
+  if (kept != NULL && kept->choices == connection_choices(sqlite3_user_data(result))) {
+    interruptible_call_end(&request.call);
+    sqlite3_result_blob64(result, kept->values, kept->size, SQLITE_TRANSIENT);
+    return;
+  }
   size_t length = bertqa_context_info(request.context)->embedding_length;
   float *vector =
       sqlite3_malloc64((length + 1) * sizeof *vector); /* not NULL for another task's model */
@@ -95,6 +117,7 @@ static void embed(sqlite3_context *result, int count, sqlite3_value **arguments)
   bertqa_text_pair pair = {request.texts[0].text, request.texts[0].length, NULL, 0};
   bertqa_status status = bertqa_embed(request.context, &pair, 1, &options, vector, length, NULL);
   if (end_call(&request, result, status)) {
+    keep_vector(result, vector, length * sizeof *vector);
     sqlite3_result_blob64(result, vector, length * sizeof *vector, sqlite3_free);
   } else {
     sqlite3_free(vector);
@@ -127,7 +150,8 @@ static void cosine(sqlite3_context *result, int count, sqlite3_value **arguments
     product += (double)pair[0] * pair[1];
   }
   if (squares[0] > 0 && squares[1] > 0) {
-    sqlite3_result_double(result, product / (sqrt(squares[0]) * sqrt(squares[1])));
+    double cosine = product / (sqrt(squares[0]) * sqrt(squares[1]));
+    sqlite3_result_double(result, fmax(-1, fmin(1, cosine))); /* rounding may exceed 1 */
   }
 }
 
@@ -225,19 +249,20 @@ static void version(sqlite3_context *result, int count, sqlite3_value **argument
 }
 
 int register_functions(sqlite3 *database, connection *connection) {
-  /* One text has one result while the model stays; a schema that nobody trusts may call them. */
-  const int pure = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
+  /* A schema that nobody trusts may call them. Not deterministic, so that no index and no generated column keeps
+   * what another model, or another version, gives for the same text. */
+  const int harmless = SQLITE_UTF8 | SQLITE_INNOCUOUS;
   const struct {
     const char *name;
     int count, flags;
     void (*function)(sqlite3_context *, int, sqlite3_value **);
   } functions[] = {
-      {"bertqa_answer", 2, pure, answer},
-      {"bertqa_classify", 1, pure, classify},
-      {"bertqa_embed", 1, pure, embed},
-      {"bertqa_cosine", 2, pure, cosine},
-      {"bertqa_tokens", 1, pure, tokens},
-      {"bertqa_version", 0, pure, version},
+      {"bertqa_answer", 2, harmless, answer},
+      {"bertqa_classify", 1, harmless, classify},
+      {"bertqa_embed", 1, harmless, embed},
+      {"bertqa_cosine", 2, harmless | SQLITE_DETERMINISTIC, cosine},
+      {"bertqa_tokens", 1, harmless, tokens},
+      {"bertqa_version", 0, harmless, version},
       /* It reads files: not for views and triggers of a database that somebody else made. */
       {"bertqa_model", 2, SQLITE_UTF8 | SQLITE_DIRECTONLY, model},
   };

@@ -24,6 +24,7 @@ final class DatabaseCorpus: Corpus {
       self.table = try Self.table(table, path, library, database)
       columns = try library.rows("SELECT name FROM pragma_table_info(?1)", [self.table], of: database)
         .compactMap { row in row.first?.map { String(decoding: $0, as: UTF8.self) } }
+      try Self.requireTexts(of: self.table, columns, path, library, database)
     } catch {
       library.close(database: database)
       throw error
@@ -68,6 +69,28 @@ final class DatabaseCorpus: Corpus {
     throw ToolError(.input, "\(path) has several full-text indexes: choose one with --table: \(list(names))")
   }
 
+  /// Refuses an index that has entries but none of their texts. What else is wrong, a question will tell.
+  private static func requireTexts(
+    of table: String, _ columns: [String], _ path: String, _ library: SQLiteLibrary,
+    _ database: SQLiteLibrary.Handle
+  ) throws(ToolError) {
+    let isText = columns.map { "\(quoted($0)) IS NOT NULL" }.joined(separator: " OR ")
+    let entries = "SELECT 1 FROM \(quoted(table))"
+    guard let texts = try? library.rows("\(entries) WHERE \(isText) LIMIT 1", [], of: database),
+      texts.isEmpty,
+      let first = try? library.rows("\(entries) LIMIT 1", [], of: database), !first.isEmpty
+    else { return }
+    throw withoutTexts(path, table)
+  }
+
+  private static func withoutTexts(_ path: String, _ table: String) -> ToolError {
+    ToolError(
+      .input,
+      "\(path): the full-text index '\(table)' has no texts to read, as one with content='' has none: make one that "
+        + "reads them from their table, with content='TABLE' and content_rowid='ID', and fill it with INSERT INTO "
+        + "NAME(NAME) VALUES ('rebuild')")
+  }
+
   private static func list(_ names: [String]) -> String { names.joined(separator: ", ") }
 
   func texts(for question: String) throws(ToolError) -> [AskedText] {
@@ -76,6 +99,10 @@ final class DatabaseCorpus: Corpus {
     let rows = try library.rows(
       "SELECT rowid, \(selected) FROM \(Self.quoted(table)) WHERE \(Self.quoted(table)) MATCH ?1 "
         + "ORDER BY rank LIMIT \(passageCount)", [query], of: database)
+    // A passage that matches has a word.
+    guard rows.isEmpty || rows.contains(where: { $0.dropFirst().contains { $0 != nil } }) else {
+      throw Self.withoutTexts(path, table)
+    }
     return rows.map { row in
       let id = String(decoding: (row.first ?? nil) ?? [], as: UTF8.self)
       // A blank line is the end of a sentence.

@@ -91,6 +91,13 @@ def values(spark, labelled, embedder, entities):
     found["same"] = [r[:9] for r in sorted(answered.collect())] == sorted(map(tuple, many.collect()))
     binary = many.selectExpr("id", "encode(text, 'UTF-8') AS text")
     found["binary"] = rows_of(bertqa.spark.answer(binary, question="Who fell?", output_col="r").select("id", "r"))
+    # Names that SQL would read as something else, and one that two other columns have.
+    odd = texts.where("id < 2").selectExpr(
+        "id AS `a.b`", "id AS `a.b`", "question AS `q u.e'?`", 'text AS `bö.dy "🦊```'
+    )
+    answered = bertqa.spark.answer(odd, question_col="q u.e'?", text_col='bö.dy "🦊`', output_col="r.`e")
+    named = answered.toDF("a", "b", "question", "text", "result", "error")
+    found["odd"] = [answered.columns, [row.asDict(recursive=True) for row in named.collect()]]
     # What is wrong is said by the driver, where it can know.
     ask = bertqa.spark.answer
     found["messages"] = {

@@ -259,3 +259,28 @@ def test_classify_column():
                 }  # fmt: skip
         with pytest.raises(bertqa.InvalidArgument, match="contributions"):
             bertqa.classify_column(topics, ["a"], contributions=1)
+
+
+NAMES = ["a.b", "q\"`'x", "sp ace", "", "bödy 🦊", "answer", "select"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_results_have_the_column_s_name(name):
+    """Whatever it is, and although the result's fields have names of their own."""
+    with (
+        bertqa.Context(FIXTURES / "tiny-bert") as context,
+        bertqa.Context(FIXTURES / "tiny-bert-classifier") as other,
+    ):
+        calls = [
+            lambda column: bertqa.answer_column(context, QUESTION, column),
+            lambda column: bertqa.answer_column(context, QUESTION, column, top_k=2),
+            lambda column: bertqa.tokenize_column(context, column),
+            lambda column: bertqa.classify_column(other, column),
+        ]
+        for call in calls:
+            for series in pandas.Series(["the river", None], name=name), polars.Series(name, ["the river", None]):
+                assert call(series).name == name
+            table = pyarrow.table({name: ["the river", None]})
+            assert len(call(table[name])) == 2
+            frame = polars.DataFrame({name: ["the river", None]})
+            assert frame.with_columns(call(frame[name])).columns == [name]

@@ -32,7 +32,8 @@ def mapped(
 def _assembled(column: Any, results: List[Column]) -> Any:
     kind = library_of(column)
     if kind == "polars":
-        series = [sys.modules["polars"].Series(column.name, result) for result in results]
+        # A name that is given beside Arrow data is not taken.
+        series = [sys.modules["polars"].Series(result).rename(column.name) for result in results]
         return sys.modules["polars"].concat(series, rechunk=False)
     if kind == "pandas":
         import pyarrow

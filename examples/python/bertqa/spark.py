@@ -159,13 +159,14 @@ def _mapped(
         question=question,
         question_column=None if question_col is None else _position(df, question_col, "question_col"),
         keep=keep,
-        names=list(schema.names),
+        names=_numbered(schema).names,
         has_errors=on_error == "null",
         model={name: values.get(name) for name in ("model", "precision", "isa")},
         options={name: value for name, value in values.items() if name in names},
         counts=None if counts is None else (counts._rows, counts._nulls, counts._failed),
     )
-    return df.mapInArrow(work, schema)
+    # Spark looks columns up by name, where a dot means a field and a name may be there twice.
+    return df.toDF(*_numbered(df.schema).names).mapInArrow(work, _numbered(schema)).toDF(*schema.names)
 
 
 def _position(df: "DataFrame", column: str, argument: str) -> int:
@@ -206,3 +207,15 @@ def _schema(fields: List[Any], added: List[Tuple[str, Any]]) -> Any:
     from pyspark.sql.types import StructField, StructType
 
     return StructType([*fields, *(StructField(name, kind) for name, kind in added)])
+
+
+def _numbered(schema: Any) -> Any:
+    """The schema with names that mean nothing to Spark."""
+    from pyspark.sql.types import StructField, StructType
+
+    return StructType(
+        [
+            StructField(f"column{index}", field.dataType, field.nullable, field.metadata)
+            for index, field in enumerate(schema.fields)
+        ]
+    )

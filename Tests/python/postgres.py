@@ -51,12 +51,15 @@ class Server:
         # The library and its models, where the server's user may read them.
         for path in "lib", "share/bertqa":
             shutil.copytree(PREFIX / path, self.root / "bertqa" / path)
-        build = self.root / "build"
-        build.mkdir()
-        makefile = ROOT / "packaging" / "postgresql" / "Makefile"
-        command = ["make", "-s", "-f", makefile, f"PG_CONFIG={installed}/bin/pg_config", "COPT=-Werror"]
-        environment = os.environ | {"PKG_CONFIG_PATH": str(PREFIX / "lib" / "pkgconfig"), "MAKEFLAGS": ""}
-        subprocess.run([*command, "install", f"DESTDIR={self.root}"], cwd=build, env=environment, check=True)
+        # The extension out of its Debian package.
+        subprocess.run(
+            [ROOT / "Scripts" / "deb-postgresql.sh", self.root],
+            env=os.environ | {"BERTQA_PREFIX": str(PREFIX), "COPT": "-Werror"},
+            stdout=subprocess.DEVNULL,
+            check=True,
+        )
+        [self.package] = self.root.glob(f"postgresql-{installed.name}-bertqa_*.deb")
+        subprocess.run(["dpkg-deb", "--extract", self.package, self.root], check=True)
 
     def command(self, *arguments):
         prefix = ["runuser", "-u", self.user, "--"] if os.geteuid() == 0 else []

@@ -54,6 +54,35 @@ def floats(row):
     return [float(field) for field in row]
 
 
+def test_the_debian_package(server):
+    """What it has, and what it needs: the server it was built for, the package of the library, and libc."""
+    package, version = server.package, installation().name
+    control = subprocess.run(["dpkg-deb", "--field", package], capture_output=True, text=True, check=True).stdout
+    fields = dict(line.split(": ", 1) for line in control.splitlines() if not line.startswith(" "))
+    assert fields["Package"] == f"postgresql-{version}-bertqa" and fields["Version"] == bertqa.version()
+    needed = fields["Depends"].split(", ")
+    assert needed[:2] == [f"postgresql-{version}", f"bertqa (>= {bertqa.version()})"]
+    assert len(needed) == 3 and re.fullmatch(r"libc6 \(>= 2\.\d+\)", needed[2])
+    listing = subprocess.run(
+        ["dpkg-deb", "--contents", package], capture_output=True, text=True, check=True
+    ).stdout
+    files = {line.split()[-1].removeprefix("./") for line in listing.splitlines() if line.startswith("-rw-r--r--")}
+    assert files == {
+        f"usr/lib/postgresql/{version}/lib/bertqa.so",
+        f"usr/share/postgresql/{version}/extension/bertqa.control",
+        f"usr/share/postgresql/{version}/extension/bertqa--{bertqa.version()}.sql",
+        f"usr/share/doc/postgresql-{version}-bertqa/copyright",
+    }
+    module = server.root / f"usr/lib/postgresql/{version}/lib/bertqa.so"
+    dynamic = subprocess.run(
+        ["readelf", "--dynamic", "--wide", module], capture_output=True, text=True, check=True
+    ).stdout
+    assert "[libbertqa.so.1]" in dynamic and "PATH" not in dynamic, (
+        "it would look for the library where it was built"
+    )
+    assert str(ROOT).encode() not in module.read_bytes()
+
+
 # Values
 
 

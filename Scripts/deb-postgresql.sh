@@ -1,0 +1,38 @@
+#!/bin/sh
+# Makes a Debian package of the PostgreSQL extension for each server whose development files are installed, of version 15
+# or later: postgresql-NN-bertqa, beside the package bertqa, which has the library.
+# usage: deb-postgresql.sh OUTPUT_DIRECTORY
+# Environment: BERTQA_PREFIX, the staged tree of this machine; COPT, more options of the C compiler.
+set -eu
+output=$(realpath -m "$1")
+cd "$(dirname "$0")/.."
+stage=$(realpath "${BERTQA_PREFIX:-build}")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+machine=$(Scripts/architecture.sh "$stage/bin/bertqa")
+if [ "$machine" != "$(uname -m)" ]; then
+  echo "not made: packages for PostgreSQL on $machine, as they are built on such a machine only"
+  exit 0
+fi
+made=
+for config in /usr/lib/postgresql/*/bin/pg_config; do
+  [ -e "$config" ] && [ -e "$("$config" --includedir-server)/postgres.h" ] || continue
+  server=$("$config" --version | sed 's/[^0-9]*\([0-9]*\).*/\1/')
+  [ "$server" -ge 15 ] || continue
+  package=postgresql-$server-bertqa
+  root=$work/$package
+  mkdir -p "$work/build-$server" "$root/usr/share/doc/$package"
+  # Without the path of the staged library: the dynamic loader finds the installed one.
+  # Messages have the names of files, not where these lie.
+  MAKEFLAGS='' COPT="-ffile-prefix-map=$PWD/packaging/postgresql=. ${COPT:-}" PKG_CONFIG_PATH="$stage/lib/pkgconfig" make -s -C "$work/build-$server" \
+    -f "$PWD/packaging/postgresql/Makefile" PG_CONFIG="$config" SHLIB_LINK="-L$stage/lib -lbertqa -lm" \
+    install DESTDIR="$root"
+  module=$root$("$config" --pkglibdir)/bertqa.so
+  mv "$module" "$work/bertqa.so"
+  Scripts/install-binary.sh "$work/bertqa.so" "$module"
+  chmod 644 "$module"
+  install -m 644 packaging/debian/copyright "$root/usr/share/doc/$package/"
+  SERVER=$server Scripts/deb-build.sh "$root" packaging/debian/control-postgresql.in "$output" "$module"
+  made=yes
+done
+[ -n "$made" ] || echo "not made: packages for PostgreSQL, as no postgresql-server-dev-NN is installed"

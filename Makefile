@@ -209,15 +209,17 @@ uninstall: ## remove what `make install` with the same variables installs
 
 sqlite: all ## SQLite's loadable extension: build/lib/bertqa_sqlite.so
 	PKG_CONFIG_PATH=$(stage)/lib/pkgconfig $(MAKE) --no-print-directory -C packaging/sqlite \
-	  OUTPUT=$(stage)/lib/bertqa_sqlite.so
+	  OUTPUT=$(CURDIR)/.build/bertqa_sqlite.so
+	Scripts/install-binary.sh .build/bertqa_sqlite.so $(stage)/lib/bertqa_sqlite.so
 
 tarball: all sqlite ## library, tool, headers, models, to run where unpacked: build/libbertqa-*-linux-*.tar.gz
 	Scripts/tarball.sh build
 
-deb: all sqlite ## a Debian package: build/bertqa_*.deb
+deb: all sqlite ## the Debian packages: build/bertqa_*.deb, and build/postgresql-*-bertqa_*.deb for each server that is here
 	Scripts/deb.sh build
+	Scripts/deb-postgresql.sh build
 
-wheel: all ## a Python wheel: build/bertqa-*.whl
+wheel: all sqlite ## the Python wheels: build/bertqa-*.whl, and build/bertqa_models-*.whl with more models
 	Scripts/wheel.sh build $(PYTHON) $(WHEEL_OPTIONS)
 
 static: all ## the library as an archive with Swift's runtime in it, for programs of C and C++: build/libbertqa.a
@@ -265,7 +267,7 @@ install-files:
 	install -m 644 $(header) include/bertqa_experimental.h $(DESTDIR)$(PREFIX)/include/
 	Scripts/install-binary.sh $(from_tool) $(DESTDIR)$(PREFIX)/bin/bertqa
 	install -m 644 docs/man/*.1 $(share)/man/man1/
-	install -m 644 LICENSE README.md CHANGELOG.md SECURITY.md docs/*.md $(share)/doc/bertqa/
+	Scripts/install-documents.sh $(share)/doc/bertqa $(DESTDIR)$(PREFIX)/include $(share)/bertqa/models
 	install -m 644 packaging/completions/bertqa.bash $(share)/bash-completion/completions/bertqa
 	install -m 644 packaging/completions/bertqa.zsh $(share)/zsh/site-functions/_bertqa
 	install -m 644 packaging/completions/bertqa.fish $(share)/fish/vendor_completions.d/bertqa.fish

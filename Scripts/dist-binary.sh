@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes all that needs no toolchain where it is used, of every architecture that is staged: tarball, wheel, Debian
-# package, and SHA256SUMS of them.
+# Makes all that needs no toolchain where it is used, of every architecture that is staged: tarball, wheels, Debian
+# packages, and SHA256SUMS of them.
 # usage: dist-binary.sh OUTPUT_DIRECTORY PYTHON [OPTION_OF_PIP_WHEEL]...
 # Environment: BERTQA_PREFIX, this machine's staged tree; `make sqlite` stages into build. Trees of other architectures
 # are looked for in its directory build/cross/ARCHITECTURE.
@@ -10,7 +10,8 @@ shift
 cd "$(dirname "$0")/.."
 own=$(realpath "${BERTQA_PREFIX:-build}")
 mkdir -p "$output"
-rm -f "$output"/libbertqa-*-linux-*.tar.gz "$output"/bertqa-*.whl "$output"/bertqa_*.deb "$output/SHA256SUMS"
+rm -f "$output"/libbertqa-*-linux-*.tar.gz "$output"/bertqa-*.whl "$output"/bertqa_models-*.whl \
+  "$output"/*.deb "$output/SHA256SUMS"
 
 made=
 for stage in "$own" "$own"/cross/*/; do
@@ -20,8 +21,10 @@ for stage in "$own" "$own"/cross/*/; do
   Scripts/tarball.sh "$output"
   Scripts/wheel.sh "$output" "$@"
   Scripts/deb.sh "$output"
+  Scripts/deb-postgresql.sh "$output"
 done
-(cd "$output" && LC_ALL=C sha256sum libbertqa-*-linux-*.tar.gz bertqa-*.whl bertqa_*.deb > SHA256SUMS)
+(cd "$output" && LC_ALL=C sha256sum libbertqa-*-linux-*.tar.gz bertqa-*.whl bertqa_models-*.whl \
+  *.deb > SHA256SUMS)
 echo "$output/SHA256SUMS"
 for machine in x86_64 aarch64; do
   case $made in

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes a Python wheel of what is staged: for any Python 3.9 or later on the architecture of its binaries, tagged with
-# the oldest glibc that they run on.
+# Makes the Python wheels of what is staged, for any Python 3.9 or later: bertqa, for the architecture of its binaries and
+# tagged with the oldest glibc that they run on, and bertqa-models, for all.
 # usage: wheel.sh OUTPUT_DIRECTORY PYTHON [OPTION_OF_PIP_WHEEL]...
 # Environment: BERTQA_PREFIX, the staged tree; `make` stages into build.
 set -eu
@@ -12,13 +12,15 @@ cd "$(dirname "$0")/.."
 export BERTQA_PREFIX="${BERTQA_PREFIX:-$PWD/build}"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-# From a copy: setuptools leaves its intermediate files beside the sources.
-cp -RL examples/python "$work/source"
-rm -rf "$work"/source/build "$work"/source/*.egg-info
-chmod -R u=rwX,go=rX "$work/source"
+# From copies: setuptools leaves its intermediate files beside the sources.
+for source in examples/python packaging/python-models; do
+  copy=$work/$(basename "$source")
+  cp -RL "$source" "$copy"
+  rm -rf "$copy"/build "$copy"/*.egg-info
+done
+chmod -R u=rwX,go=rX "$work"
 mkdir -p "$output"
 machine=$(Scripts/architecture.sh "$BERTQA_PREFIX/bin/bertqa")
-rm -f "$output"/bertqa-*_"$machine".whl
-"$python" -m pip wheel -q --disable-pip-version-check --no-deps --wheel-dir "$output" "$@" \
-  "$work/source"
-ls "$output"/bertqa-*_"$machine".whl
+rm -f "$output"/bertqa-*_"$machine".whl "$output"/bertqa_models-*.whl
+"$python" -m pip wheel -q --disable-pip-version-check --no-deps --wheel-dir "$output" "$@" "$work"/*
+ls "$output"/bertqa-*_"$machine".whl "$output"/bertqa_models-*.whl

@@ -26,7 +26,7 @@ build() { # build DIRECTORY COMMAND...: what is shipped comes into DIRECTORY/bui
   if command -v dpkg-deb > /dev/null && pkg-config --exists sqlite3; then
     "$@" nice -n 10 make -s -C "$directory" tarball deb >> "$directory.log" 2>&1 || { tail "$directory.log"; exit 1; }
   fi
-  if "$python" -c 'import pip, setuptools' 2> /dev/null; then
+  if "$python" -c 'import pip, setuptools' 2> /dev/null && pkg-config --exists sqlite3; then
     "$@" nice -n 10 make -s -C "$directory" wheel PYTHON="$python" \
       WHEEL_OPTIONS="--no-build-isolation --no-index" \
       >> "$directory.log" 2>&1 || { tail "$directory.log"; exit 1; }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs the wheel, the tarball and the Debian package in a system that has nothing but Python, asks each the question,
+# Installs the wheels, the tarball and the Debian package in a system that has nothing but Python, asks each the question,
 # and removes the package again. Run in a copy of the system by run.sh; the packages lie beside this file.
 set -eu
 cd "$(dirname "$0")"
@@ -19,12 +19,19 @@ answers() { # answers WHAT COMMAND...: the command's output is the answer
 ! command -v cc > /dev/null || fail "there is a compiler: this is not a bare system"
 
 python3 -m venv /venv
-/venv/bin/pip install -q --disable-pip-version-check --no-index ./bertqa-*.whl
+/venv/bin/pip install -q --disable-pip-version-check --no-index --find-links . 'bertqa[models]'
 answers "wheel, tool" /venv/bin/bertqa answer --question "$question"
 answers "wheel, Python $(/venv/bin/python -c 'import platform; print(platform.python_version())')" /venv/bin/python -c "
 import bertqa, sys
 with bertqa.Context() as context:
     print(context.answer('$question', sys.stdin.read()).answer.text)"
+answers "wheel, SQLite" /venv/bin/python -c "
+import bertqa.sqlite, sqlite3, sys
+connection = sqlite3.connect(':memory:')
+bertqa.sqlite.load(connection)
+print(connection.execute('SELECT bertqa_answer(?, ?)', ('$question', sys.stdin.read())).fetchone()[0])"
+echo "Ada Lovelace met Charles Babbage in London." | /venv/bin/bertqa entities | grep -q "Ada Lovelace" ||
+  fail "wheels: the model for entities"
 
 mkdir "/opt/a place"
 tar -xzf libbertqa-*.tar.gz -C "/opt/a place"

@@ -46,7 +46,8 @@ for machine in x86_64 aarch64; do
     copy=$(mktemp -d "$roots/copy.XXXXXX")
     cp -a --reflink=auto "$root/." "$copy"
     mkdir "$copy/packages"
-    cp inside.sh "$deb" "$packages"/bertqa-*_$machine.whl "$packages"/libbertqa-*-linux-$machine.tar.gz "$copy/packages"
+    cp inside.sh "$deb" "$packages"/bertqa-*_$machine.whl "$packages"/bertqa_models-*.whl \
+      "$packages"/libbertqa-*-linux-$machine.tar.gz "$copy/packages"
     echo "Debian $suite, $machine:"
     # shellcheck disable=SC2016 # the inner shell's
     unshare --mount --net --pid --fork sh -c 'mount -t proc proc "$1/proc" && exec chroot "$1" \

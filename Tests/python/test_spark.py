@@ -29,13 +29,13 @@ needs_cluster = pytest.mark.skipif(MISSING is not None, reason=f"Spark: {MISSING
 
 @pytest.fixture(scope="module")
 def package(tmp_path_factory):
-    """The wheel, under a name that Spark takes."""
+    """The wheel that answers, under a name that Spark takes."""
     directory = tmp_path_factory.mktemp("wheel")
     command = [ROOT / "Scripts" / "wheel.sh", directory, sys.executable, "--no-build-isolation", "--no-index"]
     subprocess.run(
         command, check=True, env=clean_environment() | {"BERTQA_PREFIX": str(PREFIX)}, capture_output=True
     )
-    [wheel] = directory.glob("*.whl")
+    [wheel] = directory.glob("bertqa-*.whl")
     return wheel.rename(directory / "bertqa.zip")
 
 
@@ -120,6 +120,27 @@ print(bertqa.Context().answer({WHO!r}, {FOX!r}).answer.text, os.environ["BERTQA_
     assert unpacked.stat().st_mtime_ns == before
 
 
+def test_a_zip_of_both_wheels_has_all_models(package, tmp_path):
+    [models] = package.parent.glob("bertqa_models-*.whl")
+    for wheel in package, models:
+        shutil.unpack_archive(wheel, tmp_path / "ship", "zip")
+    archive = shutil.make_archive(tmp_path / "both", "zip", tmp_path / "ship")
+    code = f"""
+import sys
+sys.path.insert(0, {archive!r})
+import bertqa
+from bertqa._unpacked import unpack_library
+unpack_library({str(tmp_path)!r})
+for task in "answer", "classify", "embed", "entities", "predict":
+    print(bertqa.Context(task=task).info.directory)
+"""
+    result = subprocess.run([sys.executable, "-c", code], env=clean_environment(), capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    assert len(set(result.stdout.splitlines())) == 5 and all(
+        pathlib.Path(line).is_relative_to(tmp_path) for line in result.stdout.splitlines()
+    )
+
+
 def test_an_archive_of_the_sources_says_what_is_missing(tmp_path):
     archive = shutil.make_archive(tmp_path / "sources", "zip", ROOT / "examples" / "python", "bertqa")
     code = f"import sys; sys.path.insert(0, {archive!r}); import bertqa._unpacked as u; u.unpack_library({str(tmp_path)!r})"
@@ -193,6 +214,16 @@ def test_other_tasks(found):
 def test_other_columns_come_through(found):
     assert found["types"] and found["same"]
     assert found["binary"][0]["r"]["answer"] == "Ann" and found["binary"][1]["r"] is None
+
+
+@needs_cluster
+def test_columns_of_any_name(found, context):
+    names, rows = found["odd"]
+    assert names == ["a.b", "a.b", "q u.e'?", 'bö.dy "🦊`', "r.`e", "r.`e_error"]
+    assert len(rows) == 2
+    results = {(row["question"], row["text"]): row["result"] for row in rows}
+    assert results == {tuple(pair): answer_row(context, *pair) for pair in found["pairs"][:2]}
+    assert [row["error"] for row in rows] == [None, None]
 
 
 @needs_cluster

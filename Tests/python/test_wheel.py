@@ -1,4 +1,4 @@
-"""The wheel: what is in it, and that it works where nothing else is."""
+"""The wheels: what is in them, and that they work where nothing else is."""
 
 import json
 import pathlib
@@ -10,6 +10,7 @@ import sys
 import venv
 import zipfile
 
+import packaging.metadata
 import pytest
 
 from conftest import PACKAGE, PREFIX, ROOT, clean_environment
@@ -17,26 +18,45 @@ from samples import ANSWER, FOX, WHO
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory):
-    """As `make wheel` makes it, with the setuptools that is here."""
+def wheels(tmp_path_factory):
+    """As `make wheel` makes them, with the setuptools that is here."""
+    if not (PREFIX / "lib" / "bertqa_sqlite.so").exists():
+        pytest.skip("the wheels: make sqlite")
     directory = tmp_path_factory.mktemp("wheel")
     command = [ROOT / "Scripts" / "wheel.sh", directory, sys.executable, "--no-build-isolation", "--no-index"]
     subprocess.run(command, check=True, env=clean_environment() | {"BERTQA_PREFIX": str(PREFIX)})
-    [wheel] = directory.glob("*.whl")
+    return directory
+
+
+@pytest.fixture(scope="module")
+def wheel(wheels):
+    [wheel] = wheels.glob("bertqa-*.whl")
     return wheel
 
 
 @pytest.fixture(scope="module")
-def python(wheel, tmp_path_factory):
-    """The interpreter of a fresh environment that holds nothing but the wheel."""
-    directory = tmp_path_factory.mktemp("venv")
+def models_wheel(wheels):
+    [wheel] = wheels.glob("bertqa_models-*.whl")
+    return wheel
+
+
+def environment_with(wheels, directory, requirement):
+    """The interpreter of a fresh environment that holds what was asked for, and nothing else."""
     venv.create(directory, with_pip=False, symlinks=True)
     python = directory / "bin" / "python"
-    subprocess.run(
-        [sys.executable, "-m", "pip", "--python", python, "install", "-q", "--no-index", "--no-deps", wheel],
-        check=True, env=clean_environment(),
-    )  # fmt: skip
+    pip = [sys.executable, "-m", "pip", "--python", python, "install", "-q", "--no-index", "--find-links", wheels]
+    subprocess.run([*pip, requirement], check=True, env=clean_environment())
     return python
+
+
+@pytest.fixture(scope="module")
+def python(wheels, tmp_path_factory):
+    return environment_with(wheels, tmp_path_factory.mktemp("venv"), "bertqa")
+
+
+@pytest.fixture(scope="module")
+def python_with_models(wheels, tmp_path_factory):
+    return environment_with(wheels, tmp_path_factory.mktemp("venv"), "bertqa[models]")
 
 
 def run(python, code, directory):
@@ -56,16 +76,59 @@ def needed_glibc():
     return max(int(minor) for minor in re.findall(r"Name: GLIBC_2\.(\d+)", needed))
 
 
+def metadata(wheel):
+    """What the wheel says of itself, each field checked as PyPI does."""
+    with zipfile.ZipFile(wheel) as archive:
+        [name] = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
+        return packaging.metadata.Metadata.from_email(archive.read(name), validate=True)
+
+
+@pytest.mark.parametrize("name", ["wheel", "models_wheel"])
+def test_metadata(name, request):
+    found = metadata(request.getfixturevalue(name))
+    assert {"Homepage", "Documentation", "Source", "Issues", "Changelog"} <= found.project_urls.keys()
+    assert found.author_email and found.keywords and found.summary and len(found.summary) < 120
+    assert {"Operating System :: POSIX :: Linux", "Programming Language :: Python :: 3 :: Only"} <= set(
+        found.classifiers
+    )
+    assert not [each for each in found.classifiers if each.startswith("License ::")], "the expression says it"
+    assert found.license_files == ["LICENSE"] and found.description_content_type == "text/markdown"
+    # What is nowhere near the wheel's page is not linked.
+    links = re.findall(r"\]\(([^)]+)\)", found.description)
+    assert not [link for link in links if not link.startswith(("https://", "#"))]
+
+
+def test_licences(wheel, models_wheel):
+    """Those of the package and of the models in it, as the bill of materials has them."""
+    sys.path.insert(0, str(ROOT / "Scripts"))
+    from sbom import licence_of
+
+    cards = {card.parent.name: licence_of(card) for card in (ROOT / "models").glob("*/MODEL_CARD.md")}
+    inside = {"Apache-2.0", cards.pop("qa-minilm-l6")}
+    for file, licences in (wheel, inside), (models_wheel, {"Apache-2.0", *cards.values()}):
+        assert set(metadata(file).license_expression.split(" AND ")) == licences
+
+
+def test_versions(wheel, models_wheel):
+    version = str(metadata(wheel).version)
+    assert str(metadata(models_wheel).version) == version
+    [needed] = metadata(wheel).requires_dist
+    assert str(needed) == f'bertqa-models=={version}; extra == "models"'
+    assert models_wheel.name == f"bertqa_models-{version}-py3-none-any.whl"
+
+
+def test_sizes(wheel):
+    """Most of it are the weights of the model that answers."""
+    assert wheel.stat().st_size < 40e6
+
+
 def test_tag(wheel):
     tag = f"py3-none-manylinux_2_{needed_glibc()}_{platform.machine()}"
     version = re.search(r'^version = "(.*)"', (PACKAGE / "pyproject.toml").read_text(), re.M)[1]
     assert wheel.name == f"bertqa-{version}-{tag}.whl"
     with zipfile.ZipFile(wheel) as archive:
-        metadata = archive.read(f"bertqa-{version}.dist-info/WHEEL").decode()
-        assert "Root-Is-Purelib: false" in metadata and f"Tag: {tag}\n" in metadata
-        metadata = archive.read(f"bertqa-{version}.dist-info/METADATA").decode()
-    assert "Requires-Dist" not in metadata and "License-Expression: Apache-2.0" in metadata
-    assert (PACKAGE / "README.md").read_text(encoding="utf-8") in metadata
+        about = archive.read(f"bertqa-{version}.dist-info/WHEEL").decode()
+        assert "Root-Is-Purelib: false" in about and f"Tag: {tag}\n" in about
     header = (ROOT / "include" / "bertqa.h").read_text()
     assert version == ".".join(re.findall(r"BERTQA_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", header))
 
@@ -77,7 +140,7 @@ def test_auditwheel_finds_the_same_tag(wheel):
     assert found["external_libs"] == {}, "needs a library that manylinux does not promise"
 
 
-def test_contents(wheel):
+def test_contents(wheel, models_wheel):
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
         modules = {
@@ -85,14 +148,84 @@ def test_contents(wheel):
             for path in (PACKAGE / "bertqa").rglob("*")
             if path.suffix in (".py", ".css", ".html", ".js", ".txt")
         }
-        model = PREFIX / "share" / "bertqa" / "models"
-        files = {f"bertqa/lib/models/{path.relative_to(model)}" for path in model.rglob("*") if path.is_file()}
+        binaries = {f"bertqa/lib/{name}" for name in ("libbertqa.so.1", "bertqa_sqlite.so", "bertqa")}
+        files = {f"bertqa/lib/models/{path}" for path in model_files() if path.parts[0] == "qa-minilm-l6"}
         assert "bertqa/lib/models/qa-minilm-l6/model.safetensors" in files
-        assert names == modules | files | {"bertqa/py.typed", "bertqa/lib/libbertqa.so.1", "bertqa/lib/bertqa"}
+        assert names == modules | files | binaries | {"bertqa/py.typed"}
         assert archive.read("bertqa/lib/bertqa") == (PREFIX / "bin" / "bertqa").read_bytes()
         assert archive.read("bertqa/lib/libbertqa.so.1") == (PREFIX / "lib" / "libbertqa.so.1").read_bytes()
         [licence] = [name for name in archive.namelist() if name.endswith("LICENSE")]
         assert archive.read(licence) == (ROOT / "LICENSE").read_bytes()
+    with zipfile.ZipFile(models_wheel) as archive:
+        names = {name for name in archive.namelist() if ".dist-info/" not in name}
+        files = {f"bertqa_models/{path}" for path in model_files() if path.parts[0] != "qa-minilm-l6"}
+        assert names == files | {"bertqa_models/__init__.py"} and len(files) > 20
+
+
+def model_files():
+    models = PREFIX / "share" / "bertqa" / "models"
+    return {path.relative_to(models) for path in models.rglob("*") if path.is_file()}
+
+
+TASKS = {"classify": "topics-words", "embed": "embed-minilm-l6", "entities": "entities-minilm-l6",
+         "predict": "shakespeare-lstm"}  # fmt: skip
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_models_of_their_own(python, python_with_models, task, tmp_path):
+    """Python, the tool and SQLite's extension find the models of bertqa-models, and say where to get them."""
+    code = f"import bertqa, os; print(os.path.realpath(bertqa.Context(task={task!r}).info.directory))"
+    [site] = python_with_models.parents[1].glob("lib/python*/site-packages")
+    assert run(python_with_models, code, tmp_path) == f"{site / 'bertqa_models' / TASKS[task]}\n"
+    failed = subprocess.run(
+        [python, "-c", code], capture_output=True, text=True, cwd=tmp_path, env=clean_environment()
+    )
+    assert failed.returncode == 1 and "pip install 'bertqa[models]'" in failed.stderr
+    assert "ModelIOError" in failed.stderr
+    if task != "predict":
+        assert tool([python_with_models.with_name("bertqa")], task, directory=tmp_path).stderr == ""
+        failed = tool([python.with_name("bertqa")], task, directory=tmp_path)
+        assert failed.returncode == 3 and "pip install 'bertqa[models]'" in failed.stderr
+
+
+SQL = f"""
+import bertqa.sqlite, sqlite3
+connection = sqlite3.connect(":memory:")
+bertqa.sqlite.load(connection)
+print(connection.execute("SELECT bertqa_answer(?, ?)", ({WHO!r}, {FOX!r})).fetchone()[0])
+print(connection.execute("SELECT count(*) FROM bertqa_entities('Ann met Zoë in London.')").fetchone()[0] > 0)
+try:
+    connection.load_extension("libc.so.6")
+except sqlite3.OperationalError as error:
+    print(error)
+"""
+
+
+def test_sqlite(python_with_models, tmp_path):
+    """The wheel's own extension, in the first Python here whose sqlite3 loads extensions."""
+    able = "import sqlite3; sqlite3.Connection.enable_load_extension"
+    for interpreter in python_with_models, pathlib.Path("/usr/bin/python3"):
+        if interpreter.exists() and subprocess.run([interpreter, "-c", able], capture_output=True).returncode == 0:
+            break
+    else:
+        pytest.skip("bertqa.sqlite: needs a Python whose sqlite3 loads extensions")
+    [site] = python_with_models.parents[1].glob("lib/python*/site-packages")
+    code = f"import sys; sys.path.insert(0, {str(site)!r})" + SQL
+    assert run(interpreter, code, tmp_path) == f"{ANSWER}\nTrue\nnot authorized\n"
+
+
+def test_sqlite_without_extensions(python, tmp_path):
+    """A sqlite3 that was built without loading of extensions says what to do."""
+    code = """
+import bertqa.sqlite
+class Connection: pass
+try:
+    bertqa.sqlite.load(Connection())
+except bertqa.sqlite.sqlite3.NotSupportedError as error:
+    print(error)
+"""
+    said = run(python, code, tmp_path)
+    assert "without loading of extensions" in said and "Debian's python3" in said and "pysqlite3" in said
 
 
 def test_examples_of_the_readmes(python, tmp_path):
@@ -135,8 +268,6 @@ def test_the_tool_is_the_wheels_own(python, tmp_path):
             version == subprocess.run([PREFIX / "bin/bertqa", "--version"], capture_output=True, text=True).stdout
         )
         assert tool(command, "no-such-command", directory=tmp_path).returncode == 2
-        for task in "classify", "embed":
-            assert tool(command, task, directory=tmp_path).returncode == 0
         shown = tool(command, "info", directory=tmp_path)
         assert "site-packages/bertqa/lib/models/qa-minilm-l6" in shown.stdout
 

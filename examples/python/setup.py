@@ -1,4 +1,5 @@
-"""Puts the library, the tool and the default models, as `make` stages them, into the package.
+"""Puts the library, the tool and the model that answers, as `make` stages them, into the package, and SQLite's extension,
+where `make sqlite` has staged it.
 
 BERTQA_PREFIX names another installation to take them from.
 """
@@ -17,22 +18,29 @@ from setuptools.dist import Distribution
 HERE = pathlib.Path(__file__).resolve().parent
 PREFIX = pathlib.Path(os.environ.get("BERTQA_PREFIX", HERE.parents[1] / "build"))
 LIBRARY, TOOL = PREFIX / "lib" / "libbertqa.so.1", PREFIX / "bin" / "bertqa"
+EXTENSION = PREFIX / "lib" / "bertqa_sqlite.so"
+#: The others are in the package bertqa-models.
+MODEL = "qa-minilm-l6"
 
 
 class BuildWithLibrary(build_py):
     def run(self):
         super().run()
-        models = PREFIX / "share" / "bertqa" / "models"
-        for needed in LIBRARY, TOOL, models:
+        model = PREFIX / "share" / "bertqa" / "models" / MODEL
+        for needed in LIBRARY, TOOL, model:
             if not needed.exists():
                 raise SystemExit(f"{needed} is missing: run `make` first, or set BERTQA_PREFIX")
         target = pathlib.Path(self.build_lib) / "bertqa" / "lib"
         shutil.rmtree(target, ignore_errors=True)
         target.mkdir(parents=True)
-        shutil.copy(LIBRARY, target / "libbertqa.so.1")
-        shutil.copy(TOOL, target / "bertqa")
+        for binary in binaries():
+            shutil.copy(binary, target / binary.name)
         # Library and tool look for their default models in "models" beside themselves.
-        shutil.copytree(models, target / "models")
+        shutil.copytree(model, target / "models" / MODEL)
+
+
+def binaries():
+    return [file for file in (LIBRARY, TOOL, EXTENSION) if file.exists()]
 
 
 # Systems with glibc 2.x have at least this libstdc++, by the policies of auditwheel.
@@ -67,7 +75,7 @@ class PlatformWheel(bdist_wheel):
         self.root_is_pure = False
 
     def get_tag(self):
-        return "py3", "none", manylinux(LIBRARY, TOOL) or super().get_tag()[2]
+        return "py3", "none", manylinux(*binaries()) or super().get_tag()[2]
 
 
 class BinaryDistribution(Distribution):
@@ -75,7 +83,15 @@ class BinaryDistribution(Distribution):
         return True
 
 
+def description():
+    """The README; its links to what is not in the package are plain text."""
+    text = (HERE / "README.md").read_text(encoding="utf-8")
+    return re.sub(r"!?\[([^]]+)\]\((?!https?://|#)[^)]*\)", r"\1", text)
+
+
 setup(
+    long_description=description(),
+    long_description_content_type="text/markdown",
     cmdclass={"build_py": BuildWithLibrary, "bdist_wheel": PlatformWheel},
     distclass=BinaryDistribution,
 )

@@ -11,7 +11,7 @@ enum DefaultModel {
     let remedy =
       task == .answer
       ? "install it, set BERTQA_MODEL to a model directory, or pass one"
-      : "install it or pass a model directory"
+      : "install it (in Python: pip install 'bertqa[models]') or pass a model directory"
     throw BertQAError(
       .io, "no default model: no config.json in \(candidates.joined(separator: ", ")); \(remedy)")
   }
@@ -48,8 +48,11 @@ enum DefaultModel {
     var directories: [String] = []
     if let binary {
       let home = directoryName(of: resolved(binary))
-      directories = ["bertqa", "models", "../share/bertqa/models", "../../share/bertqa/models"]
-        .map { "\(home)/\($0)/\(name)" }
+      // The last is what the Python package bertqa-models installs beside the package bertqa.
+      directories = [
+        "bertqa", "models", "../share/bertqa/models", "../../share/bertqa/models", "../../bertqa_models",
+      ]
+      .map { "\(home)/\($0)/\(name)" }
     }
     return directories + ["/usr/local", "/usr"].map { "\($0)/share/bertqa/models/\(name)" }
   }

@@ -6,7 +6,8 @@ import tempfile
 import zipfile
 import zipimport
 
-_FILES = "bertqa/lib/"
+#: The library, and the models of bertqa-models, if the archive has them.
+_FILES = "bertqa/lib/", "bertqa_models/"
 
 
 def unpack_library(directory: str) -> None:
@@ -21,7 +22,7 @@ def unpack_library(directory: str) -> None:
     target = os.path.join(os.path.abspath(directory), f"bertqa-{about.st_size}-{about.st_mtime_ns}")
     if not os.path.isdir(target):
         _unpack(loader.archive, target)
-    os.environ["BERTQA_LIBRARY"] = os.path.join(target, _FILES, "libbertqa.so.1")
+    os.environ["BERTQA_LIBRARY"] = os.path.join(target, _FILES[0], "libbertqa.so.1")
 
 
 def _unpack(archive: str, target: str) -> None:
@@ -29,7 +30,7 @@ def _unpack(archive: str, target: str) -> None:
     try:
         with zipfile.ZipFile(archive) as file:
             names = [name for name in file.namelist() if name.startswith(_FILES)]
-            if not names:
+            if not any(name.startswith(_FILES[0]) for name in names):
                 raise ImportError(f"{archive} holds no library: make it of the wheel, not of the sources")
             file.extractall(part, names)
         os.rename(part, target)

@@ -1,0 +1,1 @@
+"""Models that the package bertqa finds beside itself; there is nothing to import."""

@@ -21,6 +21,7 @@ DOCUMENTS = [
         for name in ("models.md", "classification.md", "embeddings.md", "sequences.md", "entities.md")
     ),
     PACKAGE / "README.md",
+    ROOT / "packaging" / "python-models" / "README.md",
 ]
 SWIFT_TEST = ROOT / "Tests" / "BertQACoreTests" / "Context" / "PublicAPITests.swift"
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```\n(?:\n?```text\n(.*?)^```\n)?", re.M | re.S)

@@ -123,21 +123,23 @@ struct EntitySearch {
   }
 
   /// The text with what was found replaced; nil where it is not to be.
-  /// - Parameter spelling: makes of a replacement what stands for it in the text.
+  /// - Parameter spelling: makes of a replacement what stands for it in the text; nil: the replacement itself.
   func redacted(
-    _ text: UnsafeBufferPointer<UInt8>, _ entities: [Entity], spelling: ([UInt8]) -> [UInt8] = { $0 }
+    _ text: UnsafeBufferPointer<UInt8>, _ entities: [Entity], spelling: (([UInt8]) -> [UInt8])? = nil
   ) throws(BertQAError) -> [UInt8]? {
     switch redaction {
     case .none: return nil
     case .labels:
-      let spelled = entities.map { entity in
-        var spelled = entity
-        spelled.label = String(decoding: spelling(Array(entity.label.utf8)), as: UTF8.self)
-        return spelled
+      var entities = entities
+      if let spelling {
+        for index in entities.indices {
+          entities[index].label = String(decoding: spelling(Array(entities[index].label.utf8)), as: UTF8.self)
+        }
       }
-      return try EntityList.redact(text, spelled, call: options.call)
+      return try EntityList.redact(text, entities, call: options.call)
     case .text(let replacement):
-      return try spelling(replacement.bytes).withElements { bytes throws(BertQAError) in
+      let spelled = spelling?(replacement.bytes) ?? replacement.bytes
+      return try spelled.withElements { bytes throws(BertQAError) in
         try EntityList.redact(text, entities, replacement: bytes, call: options.call)
       }
     }

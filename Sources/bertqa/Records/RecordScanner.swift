@@ -62,5 +62,8 @@ extension Input {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-  var isValidUTF8: Bool { String(validating: self, as: UTF8.self) != nil }
+  var isValidUTF8: Bool {
+    // Most text is ASCII, for which no copy is needed.
+    allSatisfy { $0 < 0x80 } || String(validating: self, as: UTF8.self) != nil
+  }
 }

@@ -61,6 +61,13 @@ struct SpelledText {
   /// The entities with their places in the field, for which only ranges of bytes count; nil if the field is spelled
   /// in a way in which parts of it cannot be replaced.
   private func entitiesOfField(_ entities: [Entity]) -> [Entity]? {
+    if let start = startOfText {
+      return entities.map { entity in
+        var moved = entity
+        moved.bytes = TextRange(start: entity.bytes.start + start, end: entity.bytes.end + start)
+        return moved
+      }
+    }
     let offsets = Array(Set(entities.flatMap { [$0.bytes.start, $0.bytes.end] })).sorted()
     guard let places = places(of: offsets) else { return nil }
     return entities.map { entity in
@@ -71,14 +78,19 @@ struct SpelledText {
     }
   }
 
+  /// Where the text is in the field, if nothing in it is spelled in another way.
+  private var startOfText: Int? {
+    guard let text = text.baseAddress, let field = field.baseAddress else { return nil }
+    let start = isQuoted ? 1 : 0
+    // Numbers and their like become strings.
+    if case .table = format {} else if !isQuoted { return nil }
+    return text == field + start && self.text.count + 2 * start == self.field.count ? start : nil
+  }
+
   /// For ascending offsets in the text, the place in the field; of one inside a character that is spelled by an
   /// escape, where the escape begins and ends.
   private func places(of offsets: [Int]) -> [Int: (start: Int, end: Int)]? {
-    guard isQuoted else {
-      // Numbers and their like become strings.
-      guard case .table = format else { return nil }
-      return Dictionary(uniqueKeysWithValues: offsets.map { ($0, ($0, $0)) })
-    }
+    guard isQuoted else { return nil }
     var places: [Int: (start: Int, end: Int)] = [:]
     // Behind the quote.
     var (position, textPosition) = (1, 0)

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Bytes that stay at one address while they do not grow.
+/// A byte buffer whose contents move only when it grows.
 final class ByteBuffer {
   private(set) var start: UnsafeMutablePointer<UInt8>?
   private(set) var capacity = 0
@@ -10,12 +10,12 @@ final class ByteBuffer {
 
   var bytes: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: start, count: count) }
 
-  /// Behind the bytes: where more may be written before `extend`.
+  /// The free space after the bytes: write here, then call `extend`.
   var room: UnsafeMutableBufferPointer<UInt8> {
     UnsafeMutableBufferPointer(start: start.map { $0 + count }, count: capacity - count)
   }
 
-  /// Makes room for `more` bytes; memory doubles, so that growing costs linear time in all.
+  /// Makes room for `more` bytes. The memory doubles, so that growth takes linear time in total.
   func reserve(_ more: Int) throws(ToolError) {
     guard capacity - count < more else { return }
     let wanted = max(count + more, capacity * 2, 1 << 12)
@@ -28,10 +28,10 @@ final class ByteBuffer {
 
   var rawRoom: UnsafeMutableRawBufferPointer { UnsafeMutableRawBufferPointer(room) }
 
-  /// Forgets the bytes behind the first `count`.
+  /// Drops the bytes after the first `count`.
   func truncate(to count: Int) { self.count = min(self.count, count) }
 
-  /// Takes over bytes that were written into `room`.
+  /// Adds the `written` bytes that the caller wrote into `room`.
   func extend(by written: Int) { count += written }
 
   func append(_ bytes: UnsafeBufferPointer<UInt8>) throws(ToolError) {

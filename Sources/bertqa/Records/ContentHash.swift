@@ -1,16 +1,16 @@
 import Glibc
 
-/// A hash of bytes that come in pieces, however they are cut: tells contents apart that differ by accident or
-/// by editing, not by malice. Several gigabytes a second.
+/// An incremental hash of bytes, independent of how they are split. It detects accidental changes and edits;
+/// it does not resist attackers. It processes several gigabytes a second.
 struct ContentHash {
   private var state: UInt64 = 0x9E37_79B9_7F4A_7C15
-  /// The bytes behind the last whole word, lowest first.
+  /// The bytes after the last complete 64-bit word, lowest first.
   private var rest: UInt64 = 0
   private var count: UInt64 = 0
 
   init() {}
 
-  /// Of the first `count` bytes of a file.
+  /// Hashes the first `count` bytes of a file.
   init(of descriptor: Int32, _ shown: String, upTo count: Int) throws(ToolError) {
     try update(from: descriptor, shown, 0..<count)
   }
@@ -39,7 +39,7 @@ struct ContentHash {
     text.withUTF8 { update(UnsafeRawBufferPointer($0)) }
   }
 
-  /// Adds bytes of a file; what it lacks of them counts as nothing.
+  /// Adds a range of a file's bytes. Bytes beyond the end of the file add nothing.
   mutating func update(from descriptor: Int32, _ shown: String, _ range: Range<Int>) throws(ToolError) {
     let size = 1 << 16
     var offset = range.lowerBound
@@ -65,7 +65,8 @@ struct ContentHash {
     rest = 0
   }
 
-  /// Both halves of a product: every bit of both depends on all.
+  /// Combines both halves of the product, so that every bit of the result depends on every bit of both
+  /// inputs.
   private static func mix(_ first: UInt64, _ second: UInt64) -> UInt64 {
     let product = (first ^ 0xA076_1D64_78BD_642F).multipliedFullWidth(by: second ^ 0xE703_7ED1_A0B4_28DB)
     return product.high ^ product.low ^ first.rotated
@@ -73,6 +74,6 @@ struct ContentHash {
 }
 
 extension UInt64 {
-  /// So that a product of 0 does not forget what came before.
+  /// Rotation keeps earlier state alive when a product is 0.
   fileprivate var rotated: UInt64 { self << 23 | self >> 41 }
 }

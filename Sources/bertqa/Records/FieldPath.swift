@@ -1,13 +1,13 @@
-/// The way to a field: a JSON Pointer (RFC 6901) such as "/a/b/0", or names and indices joined by dots. In
-/// tables, a column's name.
+/// The path of a field: a JSON Pointer (RFC 6901) such as "/a/b/0", or names and indices joined by dots. In
+/// tables, the name of a column.
 struct FieldPath {
-  /// As the user wrote it.
+  /// The path as the user wrote it.
   let name: String
   let segments: [[UInt8]]
-  /// The segments as indices of an array, where they can be one.
+  /// The segments as array indices; nil where a segment is not a number.
   let indices: [Int?]
 
-  /// - Parameter isColumn: whether it is a column's name, whatever characters that has.
+  /// - Parameter isColumn: true if the argument is a column name, which may contain any characters.
   init(_ given: ParsedOption, isColumn: Bool) throws(ToolError) {
     if isColumn {
       self.init(member: given.text.map { Array($0.bytes) } ?? [])
@@ -19,14 +19,14 @@ struct FieldPath {
     self = path
   }
 
-  /// To a member of the record itself.
+  /// Creates the path of a top-level member of the record.
   init(member: [UInt8]) {
     name = String(decoding: member, as: UTF8.self)
     segments = [member]
     indices = [nil]
   }
 
-  /// nil if it is not a path.
+  /// Returns nil if `name` is not a path.
   init?(_ name: String) {
     let bytes = Array(name.utf8)
     let isPointer = bytes.first == UInt8(ascii: "/")
@@ -34,7 +34,7 @@ struct FieldPath {
     var segments: [[UInt8]] = []
     for part in bytes.split(separator: separator, omittingEmptySubsequences: false) {
       guard let segment = isPointer ? Self.unescaped(part) : Array(part) else { return nil }
-      // A pointer may name the key "".
+      // A JSON Pointer may name the key "".
       if segment.isEmpty && !isPointer { return nil }
       segments.append(segment)
     }
@@ -45,7 +45,7 @@ struct FieldPath {
     indices = segments.map(Self.index)
   }
 
-  /// "~1" is a slash, "~0" a tilde.
+  /// Decodes "~1" to a slash and "~0" to a tilde.
   private static func unescaped(_ part: ArraySlice<UInt8>) -> [UInt8]? {
     var result: [UInt8] = []
     var rest = part
@@ -63,7 +63,7 @@ struct FieldPath {
     return result
   }
 
-  /// Decimal digits without leading zeros.
+  /// Parses decimal digits without leading zeros.
   private static func index(_ segment: [UInt8]) -> Int? {
     guard segment.count == 1 || segment.first != UInt8(ascii: "0"),
       segment.allSatisfy({ ("0"..."9").contains(Unicode.Scalar($0)) })

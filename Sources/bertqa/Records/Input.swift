@@ -1,37 +1,38 @@
 import Glibc
 
-/// A file, or standard input, that is read piece by piece: the one way in which the tool reads what it is
-/// given. Goes on after signals, and waits for descriptors that do not block.
+/// A file or standard input, read piece by piece. All input of the tool goes through this class. It retries
+/// after signals and waits for non-blocking descriptors.
 final class Input {
-  /// How messages name it.
+  /// The name in messages.
   let shown: String
   let descriptor: Int32
-  /// Bytes of a regular file when it was opened; nil for pipes and their like.
+  /// The size of a regular file in bytes when it was opened; nil for pipes and the like.
   let size: Int?
-  /// Of the file; nil if the system does not say.
+  /// The identity of the file; nil if the system does not report one.
   let identity: FileIdentity?
-  /// Which of several inputs it is, from 0.
+  /// The index of this input among several, from 0.
   let index: Int
   private var decompressor: Decompressor?
-  /// The first bytes of a pipe, until they say whether it is compressed; then what is left of them.
+  /// The first bytes of a pipe, kept until they show if it is compressed; then the bytes that are not read
+  /// yet.
   private var head: ByteBuffer?
   private var headTaken = 0
   private var isUnknown = false
   private var reading = Reading(isText: false)
-  /// nil for what is no text.
+  /// nil for input that is not text.
   private var text: TextDecoder?
 
-  /// How to read a file's bytes.
+  /// Options for reading a file.
   struct Reading {
-    /// Whether it is text, whose beginning tells whether it is compressed, or UTF-16.
+    /// True if the file is text. Its first bytes then identify compression and UTF-16.
     var isText = true
-    /// nil: by the beginning.
+    /// nil detects the encoding from the first bytes.
     var encoding: TextEncoding?
-    /// Whether the end is not the end, as more may come.
+    /// True if the file may grow, so that its current end is not final.
     var grows = false
   }
 
-  /// Opens the file of this name, "-" for standard input.
+  /// Opens the named file; "-" is standard input.
   convenience init(_ name: ArgumentText, index: Int = 0) throws(ToolError) {
     try self.init(
       name.isStandardInput ? STDIN_FILENO : open(name.pointer, O_RDONLY | O_CLOEXEC),
@@ -43,7 +44,7 @@ final class Input {
     try self.init(open(path, O_RDONLY | O_CLOEXEC), shown: path, index: 0)
   }
 
-  /// Takes over a descriptor; errno tells of one that is negative.
+  /// Takes ownership of a descriptor. If it is negative, errno holds the error.
   private init(_ descriptor: Int32, shown: String, index: Int) throws(ToolError) {
     self.descriptor = descriptor
     self.shown = shown
@@ -61,29 +62,29 @@ final class Input {
 
   var isRegularFile: Bool { size != nil }
 
-  /// Bytes of the file now.
+  /// Returns the current size of the file in bytes.
   func currentSize() throws(ToolError) -> Int {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw Self.error(shown, errno) }
     return Int(status.st_size)
   }
 
-  /// How its bytes are compressed, where that is known and undone.
+  /// The compression that is being decoded; nil if there is none or it is not known.
   var compression: Compression? { decompressor?.compression }
 
-  /// Of its text, where that is not UTF-8 and was converted; known from the first read on.
+  /// The encoding that is being converted to UTF-8; nil for UTF-8. Known after the first read.
   var encoding: TextEncoding? { text?.encoding }
 
-  /// Whether bytes of the text were not valid in its encoding: `EscapedByte` has them.
+  /// True if the text had bytes that are invalid in its encoding. `EscapedByte` represents them.
   var hasInvalid: Bool { text?.hasInvalid ?? false }
 
-  /// Whether what it gives are the bytes of the file.
+  /// True if the output is the file's bytes, without conversion.
   var isVerbatim: Bool { compression == nil && encoding == nil }
 
-  /// Whether there is something to be had without reading the file.
+  /// True if data is available without reading the file.
   var hasMore: Bool { text?.hasMore == true || decompressor?.hasMore ?? (head != nil && !isUnknown) }
 
-  /// From here on gives what its bytes mean: what they were before they were compressed, and text as UTF-8.
+  /// Starts decoding: later reads return decompressed bytes, and text as UTF-8.
   func begin(_ reading: Reading) throws(ToolError) {
     self.reading = reading
     if !reading.grows { try decompress(byContent: reading.isText) }
@@ -92,7 +93,7 @@ final class Input {
     self.text = text
     guard isRegularFile, descriptor != STDIN_FILENO, compression == nil, let beginning = firstBytes(1 << 12)
     else { return }
-    // Of an empty file that grows the beginning is still to come.
+    // The first bytes of an empty file that grows are still to come.
     if reading.grows, beginning.count < 4 { return }
     try beginning.withElements { bytes throws(ToolError) in try text.settle(by: bytes) }
   }
@@ -105,8 +106,8 @@ final class Input {
     return encoding
   }
 
-  /// From here on gives what its compressed bytes were, if its name says that they are, or their beginning.
-  /// - Parameter byContent: whether the beginning counts: that of text cannot be taken for compressed data.
+  /// Starts decompression if the file's name or its first bytes identify a compressed file.
+  /// - Parameter byContent: true if the first bytes count. No text begins with the bytes of compressed data.
   func decompress(byContent: Bool) throws(ToolError) {
     var compression = Compression(fileName: shown)
     if compression == nil, byContent {
@@ -122,21 +123,21 @@ final class Input {
     }
   }
 
-  /// Of a regular file.
+  /// Returns the first bytes of a regular file.
   private func firstBytes(_ count: Int) -> [UInt8]? {
     var bytes = [UInt8](repeating: 0, count: count)
     let count = pread(descriptor, &bytes, bytes.count, 0)
     return count < 0 ? nil : Array(bytes.prefix(count))
   }
 
-  /// Reads into `buffer` what is there, and waits if nothing is. 0 at the end.
+  /// Reads available bytes into `buffer` and waits if there are none. Returns 0 at the end.
   func read(into buffer: UnsafeMutableRawBufferPointer) throws(ToolError) -> Int {
     while true {
       if let count = try readAvailable(into: buffer) { return count }
     }
   }
 
-  /// Reads the file once at most. 0 at the end; nil if what was read gives nothing yet.
+  /// Reads the file at most once. Returns 0 at the end, or nil if the bytes read do not produce output yet.
   func readAvailable(into buffer: UnsafeMutableRawBufferPointer) throws(ToolError) -> Int? {
     guard let text, !text.isDone else { return try readBytes(into: buffer) }
     if !text.hasMore {
@@ -147,7 +148,7 @@ final class Input {
     return count > 0 ? count : nil
   }
 
-  /// The same of what the file was before it was compressed.
+  /// Reads decompressed bytes, with the same result as `readAvailable`.
   private func readBytes(into buffer: UnsafeMutableRawBufferPointer) throws(ToolError) -> Int? {
     if let head, decompressor == nil { return try read(head, into: buffer) }
     guard let decompressor else { return try readFile(into: buffer) }
@@ -159,7 +160,7 @@ final class Input {
     return try decompressor.take(into: buffer)
   }
 
-  /// The beginning of a pipe, of which it is to be found out whether it is compressed.
+  /// Reads the first bytes of a pipe, which show if it is compressed.
   private func read(
     _ head: ByteBuffer, into buffer: UnsafeMutableRawBufferPointer
   ) throws(ToolError) -> Int? {
@@ -198,7 +199,7 @@ final class Input {
     }
   }
 
-  /// Goes to an offset of what it gives; linear in the offset where that is not what the file has.
+  /// Moves to an offset of the output. This takes time linear in the offset if the output is decoded.
   func seek(to offset: Int) throws(ToolError) {
     if isVerbatim {
       guard lseek(descriptor, off_t(offset), SEEK_SET) == off_t(offset) else {
@@ -225,7 +226,7 @@ final class Input {
   }
 }
 
-/// Tells files apart, whatever their names.
+/// Identifies a file independently of its names.
 struct FileIdentity: Hashable {
   let device: UInt64
   let file: UInt64
@@ -240,14 +241,14 @@ struct FileIdentity: Hashable {
     self.file = file
   }
 
-  /// Of the file that the path leads to; nil if there is none.
+  /// Identifies the file at a path; nil if there is none.
   init?(path: String) {
     var status = stat()
     guard stat(path, &status) == 0 else { return nil }
     self.init(status)
   }
 
-  /// Of an open file; nil if it is none.
+  /// Identifies an open file; nil if the descriptor is not open.
   init?(descriptor: Int32) {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { return nil }

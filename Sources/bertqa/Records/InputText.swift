@@ -1,21 +1,21 @@
 import Glibc
 
-/// A whole text in memory.
+/// A complete text in memory.
 final class InputText {
   let bytes: UnsafeBufferPointer<UInt8>
-  /// Of the file, where that is not UTF-8.
+  /// The encoding of the file; nil for UTF-8.
   let encoding: TextEncoding?
-  /// Whether all bytes of the file were valid in that.
+  /// True if all bytes of the file were valid in its encoding.
   private(set) var isDecodable = true
 
-  /// The most bytes of a text that the library takes: 2 GiB less one.
+  /// The library's maximum size of a text in bytes: 2 GiB less one.
   private static let limit = Int(Int32.max)
 
-  /// What is given of how texts are read.
+  /// Options for reading texts.
   struct Reading {
-    /// Whether what does not look like text is read, too.
+    /// True reads files that do not look like text.
     var isForced = false
-    /// nil: by the text's beginning.
+    /// nil detects the encoding from the first bytes.
     var encoding: TextEncoding?
 
     init(isForced: Bool = false, encoding: TextEncoding? = nil) {
@@ -23,14 +23,14 @@ final class InputText {
       self.encoding = encoding
     }
 
-    /// As --force and --encoding say.
+    /// Takes the values of --force and --encoding.
     init(_ arguments: ParsedArguments) throws(ToolError) {
       self.init(isForced: arguments.has(.force), encoding: try TextEncoding.given(arguments))
     }
   }
 
-  /// Reads the file of this name, "-" for standard input. Text in another encoding becomes UTF-8, in which ranges
-  /// count then.
+  /// Reads the named file; "-" is standard input. Text in another encoding becomes UTF-8, and ranges then
+  /// refer to the UTF-8 text.
   init(_ name: ArgumentText, _ reading: Reading) throws(ToolError) {
     let input = try Input(name)
     let size = input.size ?? 0
@@ -68,11 +68,11 @@ final class InputText {
     ToolError(.input, "\(shown): looks like \(kind); --force reads it nevertheless")
   }
 
-  /// All that the input gives; to be freed.
+  /// Reads all of the input. The caller frees the memory.
   private static func read(
     _ input: Input, capacity: Int
   ) throws(ToolError) -> UnsafeBufferPointer<UInt8> {
-    // With room for one byte more, so that reading a file as large as it says ends without growing.
+    // One spare byte lets the read that detects the end succeed without growing the buffer.
     var capacity = capacity
     var text = malloc(capacity)
     var count = 0
@@ -98,7 +98,7 @@ final class InputText {
     return UnsafeBufferPointer(start: UnsafePointer(text.assumingMemoryBound(to: UInt8.self)), count: count)
   }
 
-  /// To be freed.
+  /// Copies the bytes. The caller frees the memory.
   private static func copy(_ bytes: [UInt8]) -> UnsafeBufferPointer<UInt8> {
     let copy = malloc(max(1, bytes.count))?.assumingMemoryBound(to: UInt8.self)
     let text = UnsafeMutableBufferPointer(start: copy, count: copy == nil ? 0 : bytes.count)
@@ -106,13 +106,13 @@ final class InputText {
     return UnsafeBufferPointer(text)
   }
 
-  /// A copy.
+  /// Copies the text.
   init(copying text: [UInt8]) {
     bytes = Self.copy(text)
     encoding = nil
   }
 
-  /// Arguments joined with spaces.
+  /// Joins the arguments with spaces.
   init(joining arguments: [ArgumentText]) {
     encoding = nil
     bytes = Self.copy(Array(arguments.map { Array($0.bytes) }.joined(separator: [UInt8(ascii: " ")])))
@@ -122,7 +122,7 @@ final class InputText {
     free(UnsafeMutableRawPointer(mutating: bytes.baseAddress))
   }
 
-  /// Its lines without their ends; what follows the last line feed is a line unless it is empty.
+  /// The lines without their line ends. Text after the last line feed is a line unless it is empty.
   var lines: [UnsafeBufferPointer<UInt8>] {
     var lines: [UnsafeBufferPointer<UInt8>] = []
     var start = 0
@@ -138,7 +138,7 @@ final class InputText {
     ToolError(.input, "\(shown) has more than \(limit) bytes, the most that a text may have: split it")
   }
 
-  /// Reads one file after the other; those that cannot be read are reported and left out, and make the code
+  /// Reads one file after another. A file that cannot be read is reported and skipped, and the result becomes
   /// `.input`.
   static func forEach(
     _ files: [ArgumentText], _ reading: Reading, _ body: (ArgumentText, InputText) throws(ToolError) -> Void

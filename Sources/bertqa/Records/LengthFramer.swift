@@ -1,10 +1,10 @@
-/// Records behind their length, four bytes with the highest first.
+/// Splits the input into records that are preceded by their length as a four-byte big-endian number.
 struct LengthFramer: RecordFramer {
   static let prefixSize = 4
 
-  /// Bytes of the unfinished record with its length, once that is known.
+  /// The size of the unfinished record including its length prefix, once known.
   private var total: Int?
-  /// Bytes of it that were taken away.
+  /// The number of its bytes that were dropped.
   private var forgotten = 0
 
   mutating func frame(in bytes: UnsafeBufferPointer<UInt8>, from start: Int, isEnd: Bool) -> RecordFrame? {

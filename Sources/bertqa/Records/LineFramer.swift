@@ -1,8 +1,8 @@
 import Glibc
 
-/// Records that end with a line feed, or a carriage return and a line feed. The last may have no line end.
+/// Splits the input into records that end with LF or CR LF. The last record may have no line end.
 struct LineFramer: RecordFramer {
-  /// Bytes of the unfinished record that have no line feed.
+  /// The number of bytes of the unfinished record without a line feed.
   private var looked = 0
 
   mutating func frame(in bytes: UnsafeBufferPointer<UInt8>, from start: Int, isEnd: Bool) -> RecordFrame? {

@@ -1,77 +1,78 @@
-/// One record of the input: where its bytes and fields are in its block. Ranges count from the block's start.
+/// One record of the input: the positions of its bytes and fields in its block. Ranges are relative to the
+/// block's start.
 struct Record {
   enum Kind {
     case data
-    /// The line with the names of a table's columns.
+    /// The line with a table's column names.
     case header
-    /// Lines of white space, one or a run of them, which are passed through.
+    /// One or more lines of white space, which are passed through.
     case blank(lineCount: Int)
-    /// A part of a record above the size limit. Parts are without bytes where nobody wants to keep them.
+    /// A part of a record above the size limit. Parts have no bytes unless the run keeps large records.
     case part(isFirst: Bool, isLast: Bool)
   }
 
   var kind: Kind
-  /// All of it: with the line end, or the length before it.
+  /// The complete record, with the line end or the length prefix.
   var raw: Range<Int>
-  /// Without line end, length and byte order mark.
+  /// The record without line end, length prefix and byte order mark.
   var content: Range<Int>
-  /// The line it begins on, from 1; for length-prefixed records their number.
+  /// The number of its first line, from 1; for length-prefixed records, the record's number.
   var number: Int
-  /// Offset in the file behind it.
+  /// The offset in the file after the record.
   var endOffset: Int
-  /// Lines up to its end.
+  /// The number of lines up to its end.
   var endNumber: Int
-  /// nil while nothing is wrong with it.
+  /// nil if no problem was found.
   var problem: RecordProblem?
-  /// Whether it has null for a text, which is to be skipped.
+  /// True if a text is null and the record is to be skipped.
   var hasNoText = false
-  /// Its first text in `Block.fields`.
+  /// The index of its first text in `Block.fields`.
   var firstField = 0
-  /// The value that names it in messages, as the input spells it.
+  /// The value that identifies it in messages, as the input spells it.
   var id: Range<Int>?
-  /// Where a JSON record takes the result, or the cell of a row's text; nil if it has no place for one.
+  /// The position of the result in a JSON record, or of the text's cell in a row; nil if there is none.
   var place: ResultPlace?
-  /// Columns that a table's row lacks.
+  /// The number of columns that a table's row lacks.
   var missingColumns = 0
 }
 
-/// What of a JSON record the result replaces.
+/// The part of a JSON record that the result replaces.
 struct ResultPlace {
   /// The old value, or an empty range before the closing brace of an object.
   var range: Range<Int>
-  /// Path segments that exist already; all of them where a value is replaced.
+  /// The number of path segments that already exist; all of them if a value is replaced.
   var depth: Int
-  /// Whether other members come before it.
+  /// True if other members precede it.
   var needsComma: Bool
-  /// The old reason of a failure: a value that is replaced; nil if there is none.
+  /// The range of an old failure reason, which is replaced; nil if there is none.
   var reason: Range<Int>?
 }
 
 /// A text of a record.
 struct FieldText {
-  /// Among the block's decoded texts instead of its input.
+  /// True if the text is among the block's decoded texts rather than in its input.
   var isDecoded: Bool
   var range: Range<Int>
-  /// Of the field in the input, with its quotes.
+  /// The range of the field in the input, with its quotes.
   var spelled: Range<Int>
 }
 
-/// Why a record has no result.
+/// The reason why a record has no result.
 struct RecordProblem: Error {
-  /// For counting; the raw values are those of the summary and the metrics.
+  /// The kind of problem, for counting. The raw values appear in the summary and in the metrics.
   enum Kind: String, CaseIterable {
     case invalidRecord = "invalid_record"
     case missingField = "missing_field"
     case wrongType = "wrong_type"
     case recordTooLarge = "record_too_large"
     case documentTooLarge = "document_too_large"
-    /// The library refused the texts.
+    /// The library rejected the texts.
     case refused
-    /// The texts took longer than a record may.
+    /// The texts exceeded a record's time limit.
     case deadlineExceeded = "deadline_exceeded"
-    /// The input ended, or the filter was stopped, inside the record.
+    /// The input ended, or the filter stopped, inside the record.
     case truncated
-    /// The filter was stopped before the record was done.
+    /// The filter stopped before the record was finished.
     case stopped
   }
 

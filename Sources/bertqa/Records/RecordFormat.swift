@@ -1,21 +1,21 @@
-/// How a file holds records.
+/// The format of a file of records.
 enum RecordFormat: Equatable {
-  /// JSON objects, each on a line.
+  /// JSON objects, one a line.
   case jsonLines
   case table(TableDialect)
-  /// JSON objects, each behind its length.
+  /// JSON objects, each preceded by its length.
   case lengthPrefixed
 
   static let names: KeyValuePairs<String, RecordFormat> = [
     "jsonl": .jsonLines, "csv": .table(.csv), "tsv": .table(.tsv), "length-prefixed": .lengthPrefixed,
   ]
 
-  /// Those that people write.
+  /// The formats that people write by hand.
   static let textNames: KeyValuePairs<String, RecordFormat> = [
     "jsonl": .jsonLines, "csv": .table(.csv), "tsv": .table(.tsv),
   ]
 
-  /// Other names of the same.
+  /// Alternative names.
   static let aliases: KeyValuePairs<String, RecordFormat> = ["ndjson": .jsonLines]
 
   var isTable: Bool {
@@ -28,13 +28,14 @@ enum RecordFormat: Equatable {
     return true
   }
 
-  /// By the file's name, also where .gz or .zst is behind it: JSON lines unless it ends in .csv or .tsv.
+  /// Chooses the format by the file name, ignoring .gz and .zst: .csv and .tsv are tables, everything else is
+  /// JSON lines.
   init(fileName: String) {
     let name = Compression.inner(fileName).lowercased()
     self = name.hasSuffix(".csv") ? .table(.csv) : name.hasSuffix(".tsv") ? .table(.tsv) : .jsonLines
   }
 
-  /// Of several files that are read as one, by their names; standard input has none.
+  /// Chooses the format of several files that are read as one. Standard input has no name.
   init(of files: [ArgumentText], _ arguments: ParsedArguments) throws(ToolError) {
     let names = files.filter { !$0.isStandardInput }.map(\.string)
     let first = RecordFormat(fileName: names.first ?? "")
@@ -45,9 +46,9 @@ enum RecordFormat: Equatable {
     self = first
   }
 
-  /// What --format and --delimiter say; nil if neither is there. A delimiter makes a table of what may be
-  /// one and contradicts other formats.
-  /// - Parameter names: of the formats that the command takes.
+  /// Takes the values of --format and --delimiter; nil if neither is present. A delimiter selects a table and
+  /// is an error with other formats.
+  /// - Parameter names: the formats that the command accepts.
   init?(_ arguments: ParsedArguments, among names: KeyValuePairs<String, RecordFormat>) throws(ToolError) {
     let format = try arguments.last(.format)?.choice(from: names, aliases: Self.aliases)
     guard let given = arguments.last(.delimiter) else {
@@ -62,7 +63,7 @@ enum RecordFormat: Equatable {
     }
   }
 
-  /// - Parameter names: of the formats that the command takes.
+  /// - Parameter names: the formats that the command accepts.
   static func rows(_ names: KeyValuePairs<String, RecordFormat>) -> [OptionRow] {
     [
       OptionRow(
@@ -85,38 +86,38 @@ enum RecordFormat: Equatable {
   }
 }
 
-/// How a table's rows are spelled.
+/// The syntax of a table's rows.
 struct TableDialect: Equatable {
   let delimiter: UInt8
-  /// Whether fields may be in quotes, as in CSV (RFC 4180): then they may hold delimiters and line ends, and a
-  /// doubled quote is one quote. Without, every line is a row and quotes are text.
+  /// True if fields may be quoted as in CSV (RFC 4180): quoted fields may contain delimiters and line ends,
+  /// and a doubled quote is one quote. Otherwise every line is a row and quotes are text.
   let hasQuotes: Bool
 
   static let csv = TableDialect(delimiter: UInt8(ascii: ","), hasQuotes: true)
   static let tsv = TableDialect(delimiter: UInt8(ascii: "\t"), hasQuotes: false)
 
-  /// Whether a byte ends a field or a row.
+  /// True if the byte ends a field or a row.
   func isSeparator(_ byte: UInt8) -> Bool {
     byte == delimiter || byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r")
   }
 
-  /// Whether a field needs quotes for a byte.
+  /// True if a field with this byte needs quotes.
   func needsQuotes(_ byte: UInt8) -> Bool { isSeparator(byte) || byte == UInt8(ascii: "\"") }
 
-  /// A text as it is spelled inside quotes; where there are none, with a space for each separator.
+  /// Returns the text as spelled inside quotes; in dialects without quotes, a space replaces each separator.
   func spelled(_ text: some Sequence<UInt8>) -> [UInt8] {
     guard hasQuotes else { return text.map { isSeparator($0) ? UInt8(ascii: " ") : $0 } }
     return text.flatMap { $0 == UInt8(ascii: "\"") ? [$0, $0] : [$0] }
   }
 }
 
-/// What reads and writes records.
+/// The parameters for reading and writing records.
 struct RecordForm {
   let format: RecordFormat
   let fields: RecordFields
-  /// Names of the columns that a table gets.
+  /// The names of the columns that are added to a table.
   var newNames: [[UInt8]] = []
-  /// Whether records have to be valid UTF-8 where the input is; those of other encodings have to be valid always.
+  /// True if records in UTF-8 must be valid. Records in other encodings must always be valid.
   var isChecked = false
 
   func makeFramer() -> any RecordFramer {

@@ -1,24 +1,24 @@
-/// Finds where records end.
+/// Finds the ends of records.
 protocol RecordFramer {
-  /// The record that begins at `start`, if it ends within `bytes`. Remembers how far it has looked: to be
-  /// asked about the same record again when there are more bytes.
-  /// - Parameter isEnd: whether no more bytes will come.
+  /// Returns the record that begins at `start` if it ends within `bytes`. The framer remembers how far it has
+  /// scanned; call it again for the same record when more bytes are available.
+  /// - Parameter isEnd: true if no more bytes will come.
   mutating func frame(in bytes: UnsafeBufferPointer<UInt8>, from start: Int, isEnd: Bool) -> RecordFrame?
 
-  /// What is left at the end of the input.
+  /// Returns the rest of the input at its end as a record.
   mutating func lastFrame(in bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> RecordFrame
 
-  /// The first `count` bytes of the unfinished record, all of them looked at, are taken away; what follows
-  /// them goes on with it.
+  /// Tells the framer that the first `count` bytes of the unfinished record, all of them scanned, were
+  /// dropped. The following bytes continue the record.
   mutating func forget(_ count: Int)
 }
 
 struct RecordFrame {
-  /// With the line end, or the length before it.
+  /// The complete record, with the line end or the length prefix.
   var raw: Range<Int>
   var content: Range<Int>
-  /// What `Record.number` grows by.
+  /// The increment of `Record.number`.
   var lineCount = 1
-  /// Whether the record has the end that its format asks for.
+  /// True if the record ends as its format requires.
   var isComplete = true
 }

@@ -1,36 +1,36 @@
-/// Where a reader of records gets bytes from.
+/// A source of bytes for a reader of records.
 protocol RecordSource: AnyObject {
   /// The file that is being read.
   var input: Input { get }
 
-  /// Whether the end came because reading was to stop.
+  /// True if the input ended because reading was told to stop.
   var isStopped: Bool { get }
 
-  /// Appends what is there, and waits if nothing is.
-  /// - Parameter insideRecord: whether a record has begun, so that its end is wanted even after a stop.
+  /// Appends available bytes and waits if there are none.
+  /// - Parameter insideRecord: true if a record has begun, so that its end is needed even after a stop.
   func read(into buffer: ByteBuffer, insideRecord: Bool) throws(ToolError) -> RecordReader.Reading
 }
 
-/// Reads records of any format: cuts the input into records, finds their fields and gives them in blocks.
-/// Memory: one record and a chunk of the input, whatever the records are.
+/// Reads records of any format: splits the input into records, finds their fields and returns them in blocks.
+/// It uses memory for one record and one chunk of the input.
 final class RecordReader: @unchecked Sendable {  // used by one thread at a time
   enum Reading {
     case bytes
     case end
-    /// The file has ended, and reading goes on in another.
+    /// The file ended, and reading continues in the next one.
     case nextFile
   }
 
   struct Limits {
-    /// Larger records are passed by in parts.
+    /// The maximum size of a record. Larger records are passed on in parts.
     var recordBytes: Int
-    /// Whether the bytes of larger records are wanted.
+    /// True keeps the bytes of larger records.
     var keepsLargeRecords = false
-    /// Whether an unfinished record at the end is left for another run.
+    /// True leaves an unfinished record at the end for another run.
     var leavesUnfinished = false
   }
 
-  /// Bytes of an unfinished record that was left, behind the last block.
+  /// The number of bytes of an unfinished record that was left after the last block.
   private(set) var unfinishedBytes = 0
 
   private let source: any RecordSource
@@ -39,31 +39,31 @@ final class RecordReader: @unchecked Sendable {  // used by one thread at a time
   private var framer: any RecordFramer
   private var scanner: any RecordScanner
   private var block: Block
-  /// Of the unfinished record, in the block.
+  /// The start of the unfinished record in the block.
   private var start = 0
-  /// What comes before it in the file.
+  /// The number of bytes before it in the file.
   private var offset = 0
-  /// Lines before it, in all files.
+  /// The number of lines before it in all files.
   private var number = 0
   private var awaitsHeader: Bool
-  /// Whether the file is the first of the output, whose byte order mark is passed through.
+  /// True if the file is the first of the output; its byte order mark is passed through.
   private var isFirstFile: Bool
-  /// The first header as its scanner reads it, which those of following files must equal.
+  /// The first header as its scanner reads it. The headers of later files must equal it.
   private var header: [UInt8]?
-  /// All of its line, for a run that goes on behind it; empty before it is read.
+  /// The first header line, for a run that resumes after it; empty before it is read.
   private(set) var headerLine: [UInt8] = []
   private var hasEnded = false
-  /// Whether a part of the unfinished record, which is too large, was handed over.
+  /// True if a part of the unfinished record, which is too large, was handed over.
   private var isInParts = false
-  /// What is wrong behind the records of the block.
+  /// The error that follows the records of the block.
   private var failure: ToolError?
 
   private static let partSize = 1 << 16
-  /// Records of one block, so that very short ones do not take much more memory than their bytes.
+  /// The maximum number of records in a block, which bounds the memory for very short records.
   private static let blockRecords = 1024
   private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
-  /// - Parameter resumed: the bytes of the file and the lines that were done before.
+  /// - Parameter resumed: the bytes and lines of the file that earlier runs finished.
   init(
     _ source: any RecordSource, _ form: RecordForm, _ limits: Limits,
     resumed: (offset: Int, number: Int)? = nil
@@ -93,7 +93,7 @@ final class RecordReader: @unchecked Sendable {  // used by one thread at a time
     (offset, number) = resumed
   }
 
-  /// The next records; nil at the end. Waits for the first of them only.
+  /// Returns the next records; nil at the end. Waits only for the first of them.
   func next() throws(ToolError) -> Block? {
     if let failure { throw failure }
     do throws(ToolError) {
@@ -131,7 +131,8 @@ final class RecordReader: @unchecked Sendable {  // used by one thread at a time
     return first.count < Self.byteOrderMark.count && Self.byteOrderMark.starts(with: first)
   }
 
-  /// Leaves out a mark that has no place in the output: behind other files, or of another encoding.
+  /// Drops a byte order mark that does not belong in the output because another file precedes it or the
+  /// encoding was converted.
   private func dropByteOrderMark() {
     guard !isFirstFile || source.input.encoding != nil else { return }
     let mark = byteOrderMarkLength
@@ -139,7 +140,7 @@ final class RecordReader: @unchecked Sendable {  // used by one thread at a time
     offset += mark
   }
 
-  /// - Parameter isAll: whether no more bytes of the file will come.
+  /// - Parameter isAll: true if no more bytes of the file will come.
   private func takeRecords(isAll: Bool = false) throws(ToolError) {
     if !isAll, mayBecomeByteOrderMark { return }
     dropByteOrderMark()
@@ -159,12 +160,12 @@ final class RecordReader: @unchecked Sendable {  // used by one thread at a time
     addPart(RecordFrame(raw: start..<block.input.count, content: 0..<0), isLast: false)
   }
 
-  /// What is left at the end of a file.
+  /// Takes the rest at the end of a file.
   private func takeLast(isEnd: Bool) throws(ToolError) {
     hasEnded = isEnd
     try takeRecords(isAll: true)
     guard start < block.input.count || isInParts else { return }
-    // A file that is compressed or converted is complete, or not valid.
+    // A compressed or converted file is either complete or invalid.
     if isEnd, limits.leavesUnfinished, source.input.isVerbatim {
       unfinishedBytes = block.input.count - start
       block.input.truncate(to: start)
@@ -177,7 +178,7 @@ final class RecordReader: @unchecked Sendable {  // used by one thread at a time
     try add(frame)
   }
 
-  /// Goes on at the beginning of the source's new file.
+  /// Continues at the beginning of the source's next file.
   private func beginFile() {
     block = Block(source.input)
     framer = form.makeFramer()
@@ -195,7 +196,7 @@ final class RecordReader: @unchecked Sendable {  // used by one thread at a time
       awaitsHeader = false
       return try takeHeader(record)
     }
-    // Before blank lines: what of a line has come does not decide what it is.
+    // Check the size first: a part of a line does not show if the line is blank.
     if record.content.count > limits.recordBytes {
       return addPart(frame, isLast: true)
     } else if frame.isComplete, isBlank(record.content) {
@@ -211,7 +212,7 @@ final class RecordReader: @unchecked Sendable {  // used by one thread at a time
     finish(record)
   }
 
-  /// What is wrong where a record is not valid in an encoding that is converted, or checked.
+  /// Returns the problem if the record is invalid in an encoding that is converted or checked.
   private func encodingProblem(_ content: Range<Int>) -> RecordProblem? {
     let isConverted = block.source.encoding != nil
     guard isConverted ? block.source.hasInvalid : form.isChecked, !block.bytes(content).isValidUTF8 else {
@@ -235,7 +236,7 @@ final class RecordReader: @unchecked Sendable {  // used by one thread at a time
         throw ToolError(
           .input, "\(source.input.shown): its first line names other columns than the file before it")
       }
-      // Its columns are named already.
+      // The column names are already known.
       record.kind = .part(isFirst: false, isLast: true)
       record.raw = record.raw.upperBound..<record.raw.upperBound
       return finish(record)
@@ -247,7 +248,7 @@ final class RecordReader: @unchecked Sendable {  // used by one thread at a time
     finish(record)
   }
 
-  /// Blank lines that follow each other are one record, as there may be very many.
+  /// Adds consecutive blank lines as one record, as there may be very many.
   private func addBlank(_ record: Record, _ frame: RecordFrame) {
     if let last = block.records.last, case .blank(let lineCount) = last.kind {
       block.records.removeLast()
@@ -262,7 +263,7 @@ final class RecordReader: @unchecked Sendable {  // used by one thread at a time
     finish(record)
   }
 
-  /// A part of a record that is too large; its bytes stay only where they are to be written somewhere.
+  /// Adds a part of a record that is too large. Its bytes are kept only if they will be written somewhere.
   private func addPart(_ frame: RecordFrame, isLast: Bool) {
     var record = record(frame)
     record.kind = .part(isFirst: !isInParts, isLast: isLast)
@@ -289,7 +290,7 @@ final class RecordReader: @unchecked Sendable {  // used by one thread at a time
     block.records.append(record)
   }
 
-  /// Gives the block, and goes on with a fresh one that has what is behind its records.
+  /// Returns the block and starts a new one with the bytes after its records.
   private func handOver() throws(ToolError) -> Block {
     let fresh = Block(source.input)
     try fresh.input.append(block.bytes(start..<block.input.count))
@@ -313,7 +314,7 @@ final class RecordReader: @unchecked Sendable {  // used by one thread at a time
 final class WholeFile: RecordSource {
   let input: Input
   let isStopped = false
-  /// Bytes read so far.
+  /// The number of bytes read so far.
   private(set) var byteCount = 0
 
   private static let chunk = 1 << 16

@@ -1,44 +1,44 @@
 /// Finds a record's fields.
 protocol RecordScanner {
-  /// Columns of a table whose first line was read; else 0.
+  /// The number of columns of a table whose first line was read; otherwise 0.
   var columnCount: Int { get }
 
-  /// Takes the line with the columns' names. Throws if one that is needed is not there.
+  /// Reads the line with the column names. Throws if a required name is missing.
   mutating func readHeader(_ content: Range<Int>, in block: Block) throws(ToolError)
 
-  /// The columns' names: the same bytes for the same names, however they are quoted.
+  /// Returns the column names in a form that does not depend on quoting.
   func names(_ content: Range<Int>, in block: Block) throws(ToolError) -> [UInt8]
 
-  /// Notes the record's texts, its id and where its result goes, or what is wrong with it.
+  /// Finds the record's texts, its id and the position of its result, or sets its problem.
   mutating func scan(_ record: inout Record, in block: Block) throws(ToolError)
 }
 
-/// What null is where a text is wanted.
+/// The treatment of null where a text is expected.
 enum NullText: String, CaseIterable {
   /// The record fails.
   case fail
-  /// The record has no text: it gets an empty result. In tables what is empty is null.
+  /// The record has no text and gets an empty result. In tables, empty fields are null.
   case skip
-  /// A text without a character, as which tables read what is empty.
+  /// The text is empty, as tables read empty fields.
   case empty
 }
 
-/// What the records of a run are expected to have.
+/// The fields that a run expects in its records.
 struct RecordFields {
-  /// The texts that are wanted, in this order.
+  /// The paths of the texts, in this order.
   let texts: [FieldPath]
-  /// How many of the texts, from the first on, must be strings; the others may be numbers or truth values,
-  /// as their input spells them.
+  /// The number of leading texts that must be strings. The others may be numbers or booleans, as the input
+  /// spells them.
   let stringCount: Int
   var id: FieldPath?
-  /// Where results go.
+  /// The path of the result.
   let output: FieldPath
-  /// Bytes that a text may have.
+  /// The maximum size of a text in bytes.
   let maximumTextBytes: Int
   var nullText = NullText.fail
-  /// Whether the result takes the place of the first text, which may then be nowhere in the output.
+  /// True if the result replaces the first text, which must then not appear in the output.
   var isTextReplaced = false
-  /// Whether the first text has to be valid UTF-8, as what is found in it is taken out.
+  /// True if the first text must be valid UTF-8 because parts of it are redacted.
   var isTextRedacted = false
 
   func missing(_ field: FieldPath) -> RecordProblem {
@@ -53,7 +53,7 @@ struct RecordFields {
 }
 
 extension Input {
-  /// What is wrong with a record whose bytes are not text.
+  /// The problem of a record whose bytes are not text.
   var encodingProblem: RecordProblem {
     RecordProblem(
       .invalidRecord,
@@ -63,7 +63,7 @@ extension Input {
 
 extension UnsafeBufferPointer<UInt8> {
   var isValidUTF8: Bool {
-    // Most text is ASCII, for which no copy is needed.
+    // Most text is ASCII, which needs no copy.
     allSatisfy { $0 < 0x80 } || String(validating: self, as: UTF8.self) != nil
   }
 }

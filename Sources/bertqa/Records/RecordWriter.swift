@@ -1,28 +1,28 @@
-/// Makes the records of the output from those of the input.
+/// Writes output records from input records.
 protocol RecordWriter {
-  /// The record with a result, in the form of the record's format.
+  /// Writes the record with a result, which is spelled in the record's format.
   func writeResult(
     _ result: [UInt8], of record: Record, in block: Block, to output: inout [UInt8]
   ) throws(RecordProblem)
 
-  /// The record with the empty result of one without a text.
+  /// Writes the record with the empty result of a record without a text.
   func writeEmpty(
     of record: Record, in block: Block, to output: inout [UInt8]
   ) throws(RecordProblem)
 
-  /// The first line of a table.
+  /// Writes the first line of a table.
   func writeHeader(_ record: Record, in block: Block, to output: inout [UInt8])
 
-  /// The record with the empty result of a failure, and its reason.
+  /// Writes the record with the empty result of a failure, and its reason.
   func writeNull(of record: Record, _ problem: RecordProblem, in block: Block, to output: inout [UInt8])
 
-  /// The record as it came; the line end is made up for where the last line has none.
+  /// Writes the record unchanged, and adds a missing line end to the last line.
   func writeRaw(_ record: Record, in block: Block, to output: inout [UInt8])
 }
 
 extension RecordWriter {
-  /// Ends a line whose record came without a line end.
-  /// - Parameter returnEnds: whether a carriage return is a line end.
+  /// Adds a line end if the record came without one.
+  /// - Parameter returnEnds: true if a carriage return is a line end.
   func endLine(of record: Record, _ output: inout [UInt8], returnEnds: Bool = false) {
     if case .part(_, isLast: false) = record.kind { return }
     guard let last = output.last, last != UInt8(ascii: "\n") else { return }

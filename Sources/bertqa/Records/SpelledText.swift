@@ -1,13 +1,14 @@
 import BertQACore
 
-/// A text and the field that spells it, in JSON or in a table.
+/// A text and the JSON or table field that spells it.
 struct SpelledText {
   let text: UnsafeBufferPointer<UInt8>
-  /// With its quotes.
+  /// The field's bytes, with its quotes.
   let field: UnsafeBufferPointer<UInt8>
   let format: RecordFormat
 
-  /// The field with entities replaced in its text. Its other bytes stay as they are: escapes, quotes, white space.
+  /// Returns the field with the entities of its text replaced. All other bytes keep their spelling: escapes,
+  /// quotes, white space.
   func redacted(_ list: EntityList, by search: EntitySearch) throws(BertQAError) -> [UInt8]? {
     guard search.redaction != .none else { return nil }
     if list.entities.isEmpty { return Array(field) }
@@ -26,7 +27,7 @@ struct SpelledText {
     return true
   }
 
-  /// Bytes as they are spelled inside the field.
+  /// Returns the bytes as spelled inside the field.
   private func spelled(_ bytes: [UInt8]) -> [UInt8] {
     guard case .table(let dialect) = format else {
       var writer = JSONWriter()
@@ -37,13 +38,13 @@ struct SpelledText {
     return isQuoted || !dialect.hasQuotes ? dialect.spelled(bytes) : bytes
   }
 
-  /// Whether what the replacements made of an unquoted field is still one.
+  /// True if an unquoted field is still a single field after the replacements.
   private func isOneField(_ bytes: [UInt8]) -> Bool {
     guard case .table(let dialect) = format, dialect.hasQuotes, !isQuoted else { return true }
     return !bytes.contains(where: dialect.isSeparator) && bytes.first != Self.quote
   }
 
-  /// A field with a text, as if there had been none.
+  /// Returns a newly spelled field with this text.
   private func spelledAnew(_ bytes: [UInt8]) -> [UInt8] {
     guard case .table(let dialect) = format else {
       var writer = JSONWriter()
@@ -58,8 +59,8 @@ struct SpelledText {
 
   // MARK: - Places
 
-  /// The entities with their places in the field, for which only ranges of bytes count; nil if the field is spelled
-  /// in a way in which parts of it cannot be replaced.
+  /// Returns the entities with their byte ranges in the field; nil if the spelling does not allow replacement
+  /// of parts.
   private func entitiesOfField(_ entities: [Entity]) -> [Entity]? {
     if let start = startOfText {
       return entities.map { entity in
@@ -78,21 +79,21 @@ struct SpelledText {
     }
   }
 
-  /// Where the text is in the field, if nothing in it is spelled in another way.
+  /// The start of the text in the field if the field spells it literally; otherwise nil.
   private var startOfText: Int? {
     guard let text = text.baseAddress, let field = field.baseAddress else { return nil }
     let start = isQuoted ? 1 : 0
-    // Numbers and their like become strings.
+    // Numbers and the like become strings.
     if case .table = format {} else if !isQuoted { return nil }
     return text == field + start && self.text.count + 2 * start == self.field.count ? start : nil
   }
 
-  /// For ascending offsets in the text, the place in the field; of one inside a character that is spelled by an
-  /// escape, where the escape begins and ends.
+  /// Maps ascending offsets in the text to positions in the field. An offset inside an escaped character maps
+  /// to the start and end of the escape.
   private func places(of offsets: [Int]) -> [Int: (start: Int, end: Int)]? {
     guard isQuoted else { return nil }
     var places: [Int: (start: Int, end: Int)] = [:]
-    // Behind the quote.
+    // Start after the quote.
     var (position, textPosition) = (1, 0)
     for offset in offsets + [text.count] {
       var start = position
@@ -104,7 +105,7 @@ struct SpelledText {
       }
       places[offset] = (textPosition == offset ? position : start, position)
     }
-    // The closing quote is the last byte, unless text follows it, as in "a"b.
+    // The closing quote is the last byte unless text follows it, as in "a"b.
     return position == field.count - 1 ? places : nil
   }
 

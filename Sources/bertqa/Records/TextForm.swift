@@ -1,12 +1,12 @@
-/// What the bytes of a file are, by how they begin: text, UTF-16, or something that has no text to read.
+/// The kind of a file by its first bytes: text, UTF-16, or data without readable text.
 enum TextForm {
   case text
-  /// With a byte order mark.
+  /// UTF-16 with a byte order mark.
   case utf16(isBigEndian: Bool)
-  /// What it is, and what to do about it.
+  /// The kind of data, and the remedy.
   case noText(String)
 
-  /// Bytes that are looked at.
+  /// The number of bytes examined.
   private static let sampleSize = 1 << 16
 
   init(_ bytes: UnsafeBufferPointer<UInt8>) {
@@ -24,8 +24,8 @@ enum TextForm {
     }
   }
 
-  /// Of the first bytes of a file that is read piece by piece. Whatever they are not, they may be text.
-  /// - Parameter hasEncoding: whether its encoding is known.
+  /// Classifies the first bytes of a file that is read piece by piece. Unrecognised bytes count as text.
+  /// - Parameter hasEncoding: true if the encoding is known.
   init(beginningWith bytes: UnsafeBufferPointer<UInt8>, hasEncoding: Bool) {
     let sample = UnsafeBufferPointer(rebasing: bytes.prefix(Self.sampleSize))
     self = .text
@@ -40,7 +40,7 @@ enum TextForm {
     }
   }
 
-  /// Whether more bytes may make of the text's beginning what the initialiser knows.
+  /// True if these bytes are a proper prefix of something that the initialiser recognises.
   static func mayBegin(with bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     let starts = signatures.map(\.start) + [[0xFE, 0xFF], [0xFF, 0xFE]]
     return starts.contains { bytes.count < $0.count && $0.starts(with: bytes) }
@@ -57,7 +57,7 @@ enum TextForm {
   private static let columns =
     "write its columns as JSON lines or CSV first, for instance with DuckDB or pandas"
 
-  /// What begins so, and what to do about it.
+  /// The signatures, each with the kind of data and the remedy.
   private static let signatures: [(start: [UInt8], kind: String)] =
     [
       (
@@ -84,7 +84,7 @@ enum TextForm {
       return hasEncoding && utf32Marks.contains(signature.start) ? nil : signature.kind
     }
     if isBZip2(sample) { return "compressed with bzip2: read it with 'bzip2 -dc'" }
-    // The standard lets it begin somewhere in the first 1024 bytes; in practice behind a byte order mark.
+    // The standard allows it anywhere in the first 1024 bytes; in practice it follows a byte order mark.
     let mark = sample.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
     if sample.dropFirst(mark).starts(with: Array("%PDF-".utf8)) {
       return "a PDF document: extract its text first, for instance with 'pdftotext FILE -'"
@@ -92,7 +92,7 @@ enum TextForm {
     return nil
   }
 
-  /// "BZh", a digit, and the number pi.
+  /// Recognises "BZh", a digit and the digits of pi.
   private static func isBZip2(_ sample: UnsafeBufferPointer<UInt8>) -> Bool {
     sample.starts(with: Array("BZh".utf8))
       && sample.dropFirst(4).starts(with: [0x31, 0x41, 0x59, 0x26, 0x53, 0x59])
@@ -100,8 +100,8 @@ enum TextForm {
 
   // MARK: - UTF-16
 
-  /// Of text with a byte order mark: whether the high byte is first. Other bytes may begin like that, too: those
-  /// that are mostly lower-case letters and spaces of ASCII are not taken for it.
+  /// Returns true if the high byte comes first in text with a byte order mark. Data in which lower-case ASCII
+  /// letters and spaces prevail is not UTF-16, even if it begins with the same bytes.
   private static func byteOrder(_ sample: UnsafeBufferPointer<UInt8>, isEven: Bool) -> Bool? {
     guard isEven, sample.count >= 2 else { return nil }
     let isBigEndian: Bool
@@ -115,7 +115,8 @@ enum TextForm {
     return rest.contains(0) || words * 5 <= rest.count * 3 ? isBigEndian : nil
   }
 
-  /// The order of text in which every second byte is 0, as in UTF-16 of European languages; "LE" or "BE".
+  /// Returns "LE" or "BE" for text without a mark in which every second byte is 0, as in UTF-16 of European
+  /// languages.
   private static func unmarkedByteOrder(_ sample: UnsafeBufferPointer<UInt8>) -> String? {
     guard sample.count >= 8 else { return nil }
     var zeros = [0, 0]
@@ -128,22 +129,22 @@ enum TextForm {
 
   // MARK: - Anything else
 
-  /// The fewest bytes by which to tell.
+  /// The minimum number of bytes for a decision.
   private static let leastBinary = 32
 
-  /// Whether control characters are among the bytes that no text has in such numbers, or with invalid UTF-8.
+  /// True if control characters are more frequent than in any text, or occur together with invalid UTF-8.
   private static func isBinary(_ sample: UnsafeBufferPointer<UInt8>) -> Bool {
     guard sample.count >= leastBinary else { return false }
     let controls = sample.count { $0 < 0x20 && !isUsual($0) || $0 == 0x7F }
     if controls * 20 > sample.count { return true }
     guard controls * 100 > sample.count || sample.contains(0) else { return false }
-    // The sample may end within a character.
+    // The sample may end inside a character.
     let isCut = sample.count == sampleSize
     let end = isCut ? sample.lastIndex { $0 & 0xC0 != 0x80 } ?? 0 : sample.count
     return String(validating: sample[..<end], as: UTF8.self) == nil
   }
 
-  /// Back space, tab, line and page ends, escape.
+  /// Recognises backspace, tab, line and page ends, and escape.
   private static func isUsual(_ control: UInt8) -> Bool {
     (8...13).contains(control) || control == 0x1B
   }

@@ -1,10 +1,10 @@
 import Glibc
 
-/// Where a text comes from: the operands of the command, a file, or standard input.
+/// The source of a text: the command's operands, a file, or standard input.
 struct TextSource {
   /// nil for the operands.
   let file: ArgumentText?
-  /// Of the file, from 1; nil where all of it is one text.
+  /// The line number in the file, from 1; nil if the whole file is one text.
   var line: Int?
   private var operands: [ArgumentText] = []
   private(set) var reading = InputText.Reading()
@@ -19,9 +19,9 @@ struct TextSource {
     self.operands = operands
   }
 
-  /// The rule of all commands that work on texts: operands are a text, joined with spaces; each --file has a
-  /// text, and so has standard input, which is read if there is neither, or for "-".
-  /// - Parameter isForced: whether files that do not look like text are read; nil: with --force.
+  /// Applies the rule of all commands that work on texts: the operands, joined with spaces, are one text;
+  /// each --file is one text. Standard input is a text if there is neither, or for "-".
+  /// - Parameter isForced: true reads files that do not look like text; nil follows --force.
   static func all(_ arguments: ParsedArguments, isForced: Bool? = nil) throws(ToolError) -> [TextSource] {
     var reading = try InputText.Reading(arguments)
     reading.isForced = isForced ?? reading.isForced
@@ -55,8 +55,8 @@ struct TextSource {
     detail:
       "Such as binary files, PDF documents, archives, UTF-16 without a byte order mark and Git LFS pointers.")
 
-  /// Reads the text of each; those that cannot be read, or are above a limit, are reported and left out, and make
-  /// the code `.input`.
+  /// Reads each text. A text that cannot be read or is above a limit is reported and skipped, and the result
+  /// becomes `.input`.
   static func forEach(
     _ sources: [TextSource], _ body: (TextSource, InputText) throws(ToolError) -> Void
   ) throws(ToolError) -> ExitCode {
@@ -87,13 +87,13 @@ struct TextSource {
     return try InputText(file, reading)
   }
 
-  /// How columns and messages name it.
+  /// The name in columns and messages.
   var shown: String {
     let name = file?.string ?? "text"
     return line.map { "\(name): line \($0)" } ?? name
   }
 
-  /// "file", null for operands, and "line" where it is one.
+  /// Writes "file" (null for operands) and, if the text is a line, "line".
   func writeMembers(to writer: inout JSONWriter) {
     writer.key("file")
     if let file { writer.string(file.bytes) } else { writer.null() }
@@ -103,7 +103,7 @@ struct TextSource {
     }
   }
 
-  /// Somebody may have meant the file.
+  /// Warns if an operand is also the name of a file, as the user may have meant the file.
   private static func warnIfFile(_ operand: ArgumentText) {
     var status = stat()
     let looksLikeFile = operand.bytes.contains(UInt8(ascii: ".")) || operand.bytes.contains(UInt8(ascii: "/"))

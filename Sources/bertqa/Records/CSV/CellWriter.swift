@@ -1,4 +1,4 @@
-/// Writes the columns of one result, each with the delimiter before it.
+/// Writes the columns of one result, each preceded by the delimiter.
 struct CellWriter: ValueWriter {
   let dialect: TableDialect
   private(set) var bytes: [UInt8] = []
@@ -9,7 +9,7 @@ struct CellWriter: ValueWriter {
   mutating func integer(_ value: Int) { string("\(value)".utf8) }
   mutating func boolean(_ value: Bool) { string((value ? "true" : "false").utf8) }
 
-  /// The shortest decimal that reads back as the same number; empty for what is not a finite number.
+  /// Writes the shortest decimal that reads back as the same number, or nothing if the value is not finite.
   mutating func number(_ value: Float) { string((value.isFinite ? value.description : "").utf8) }
 
   mutating func string(_ text: some Collection<UInt8>) {
@@ -23,18 +23,18 @@ struct CellWriter: ValueWriter {
     if dialect.hasQuotes { bytes.append(UInt8(ascii: "\"")) }
   }
 
-  /// A cell that is spelled already.
+  /// Writes a cell that is already spelled.
   mutating func spelled(_ cell: [UInt8]) {
     bytes.append(dialect.delimiter)
     bytes += cell
   }
 
-  /// With spaces between them.
+  /// Writes the items separated by spaces.
   mutating func list(_ items: some Sequence<some CustomStringConvertible>) {
     string(items.map(\.description).joined(separator: " ").utf8)
   }
 
-  /// As a text.
+  /// Writes JSON as a text cell.
   mutating func json(_ body: (inout JSONWriter) -> Void) {
     var writer = JSONWriter()
     body(&writer)

@@ -1,19 +1,19 @@
-/// Rows of tables, which end with a line feed, a carriage return or both. Line ends inside quotes belong to the row.
-/// Reads what is not quite CSV as Python's module does: a quote inside an unquoted field is text, and so is what
-/// follows a closing quote.
+/// Splits a table into rows that end with a line feed, a carriage return, or both. Line ends inside quotes
+/// belong to the row. Malformed CSV is read as Python's csv module reads it: a quote inside an unquoted field
+/// is text, and so is what follows a closing quote.
 struct RowFramer: RecordFramer {
   private enum State {
     case fieldStart, unquoted, quoted
-    /// Behind a quote inside quotes: the closing one, or the first of two.
+    /// After a quote inside quotes: either the closing quote or the first of a doubled one.
     case quote
   }
 
   private let dialect: TableDialect
   private var state = State.fieldStart
-  /// Bytes of the unfinished row that were looked at.
+  /// The number of bytes of the unfinished row that were scanned.
   private var looked = 0
   private var lineCount = 0
-  /// Whether the last of them is a carriage return: a line feed behind it is a part of the same line end.
+  /// True if the last scanned byte is a carriage return: a line feed after it is part of the same line end.
   private var isBehindReturn = false
 
   init(_ dialect: TableDialect) { self.dialect = dialect }
@@ -62,7 +62,7 @@ struct RowFramer: RecordFramer {
   private mutating func row(_ bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) -> RecordFrame {
     defer { restart() }
     var content = range
-    // Of a row whose beginning was taken away the line end may be all that is left, or a part of it.
+    // After `forget`, the rest of a row may be only its line end, or a part of it.
     for end in [UInt8(ascii: "\n"), UInt8(ascii: "\r")] {
       if let last = content.last, bytes[last] == end { content = content.dropLast() }
     }

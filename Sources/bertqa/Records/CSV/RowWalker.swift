@@ -1,20 +1,20 @@
-/// Walks over the fields of a row, one at a time.
+/// Iterates over the fields of a row.
 struct RowWalker {
   struct Field {
     var range: Range<Int>
-    /// Whether the range begins with a quote and has to be decoded, rather than being the text itself.
+    /// True if the range begins with a quote and must be decoded; otherwise the range is the text.
     var isQuoted: Bool
-    /// With the quotes.
+    /// The field's bytes, with the quotes.
     var raw: Range<Int>
   }
 
   private let dialect: TableDialect
   private let bytes: UnsafeBufferPointer<UInt8>
   private let end: Int
-  /// Where the next field begins; nil behind the last one.
+  /// The start of the next field; nil after the last field.
   private var start: Int?
 
-  /// Over the row in `range` of `bytes`; a row without bytes has one empty field.
+  /// Walks the row in `range` of `bytes`. A row without bytes has one empty field.
   init(_ bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>, _ dialect: TableDialect) {
     self.bytes = bytes
     self.dialect = dialect
@@ -29,7 +29,7 @@ struct RowWalker {
     return field(start..<fieldEnd)
   }
 
-  /// The delimiter behind the field that begins at `start`, or the row's end.
+  /// Returns the position of the delimiter after the field that begins at `start`, or the end of the row.
   private func fieldEnd(_ start: Int) -> Int {
     var position = start
     if dialect.hasQuotes, position < end, bytes[position] == UInt8(ascii: "\"") {
@@ -61,7 +61,7 @@ struct RowWalker {
       ? Field(range: inside, isQuoted: false, raw: range) : Field(range: range, isQuoted: true, raw: range)
   }
 
-  /// Appends the text of a field that begins with a quote.
+  /// Appends the text of a quoted field.
   static func decode(_ quoted: UnsafeBufferPointer<UInt8>, into buffer: ByteBuffer) throws(ToolError) {
     try buffer.reserve(quoted.count)
     let room = buffer.room

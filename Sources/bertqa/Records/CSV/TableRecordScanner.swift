@@ -1,17 +1,17 @@
-/// Finds the fields of a table's rows by the names in its first line. Holds only what is wanted of a row, so
-/// that memory does not grow with the number of columns.
+/// Finds the fields of a table's rows by the column names in the first line. It keeps only the fields that it
+/// needs, so that memory does not grow with the number of columns.
 struct TableRecordScanner: RecordScanner {
   private(set) var columnCount = 0
   private let fields: RecordFields
-  /// Names that the results' columns will have.
+  /// The names of the result columns.
   private let newNames: [[UInt8]]
   private let dialect: TableDialect
-  /// For each column that is wanted, which text it is; the id's is behind the texts.
+  /// The needed columns, each with the index of its text. The id's slot comes after the texts.
   private var slots: [(column: Int, slot: Int)] = []
-  /// Of the present row, by slot.
+  /// The fields of the current row, by slot.
   private var found: [RowWalker.Field?] = []
 
-  /// The most names that a message lists.
+  /// The maximum number of names that a message lists.
   private static let shownNames = 20
 
   init(_ fields: RecordFields, newNames: [[UInt8]], dialect: TableDialect) {
@@ -64,7 +64,8 @@ struct TableRecordScanner: RecordScanner {
     found = Array(repeating: nil, count: names.count)
   }
 
-  /// The delimiter with which the first line has the names, if there is one.
+  /// Returns a hint that names the delimiter under which the first line has the expected names, or an empty
+  /// string.
   private func hint(_ names: [[UInt8]], _ content: Range<Int>, in block: Block) -> String {
     for delimiter in ",;\t|".utf8 where delimiter != dialect.delimiter {
       var found: Set<[UInt8]> = []
@@ -81,7 +82,7 @@ struct TableRecordScanner: RecordScanner {
     delimiter == UInt8(ascii: "\t") ? "\\t" : String(Unicode.Scalar(delimiter))
   }
 
-  /// Each name behind its length.
+  /// Returns the column names, each preceded by its length.
   func names(_ content: Range<Int>, in block: Block) throws(ToolError) -> [UInt8] {
     var names: [UInt8] = []
     var walker = RowWalker(block.input.bytes, content, dialect)
@@ -117,7 +118,7 @@ struct TableRecordScanner: RecordScanner {
     }
     record.firstField = block.fields.count
     for (slot, field) in fields.texts.enumerated() {
-      guard let cell = found[slot] else { continue }  // There is one: the row has all columns.
+      guard let cell = found[slot] else { continue }  // Never nil here: the row has all columns.
       if slot == 0 { record.place = ResultPlace(range: cell.raw, depth: 0, needsComma: false) }
       let text = try text(cell, in: block)
       guard text.range.count <= fields.maximumTextBytes else {

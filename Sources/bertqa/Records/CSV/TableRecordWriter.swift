@@ -1,10 +1,10 @@
-/// Puts the columns of results behind the rows of a table. The row's own bytes stay as they are.
+/// Appends result columns to the rows of a table. The row's own bytes are unchanged.
 struct TableRecordWriter: RecordWriter {
   private let dialect: TableDialect
-  /// Of the results' columns; the last has the reason of a failure.
+  /// The names of the result columns. The last column holds the reason of a failure.
   private let newNames: [[UInt8]]
 
-  /// Whether the result has no column but takes the place of the first text.
+  /// True if the result replaces the first text instead of adding a column.
   private let replacesText: Bool
 
   init(newNames: [[UInt8]], dialect: TableDialect, replacesText: Bool) {
@@ -13,7 +13,7 @@ struct TableRecordWriter: RecordWriter {
     self.dialect = dialect
   }
 
-  /// - Parameter result: the columns but for the reason, with a delimiter before each.
+  /// - Parameter result: the result columns without the reason, each preceded by a delimiter.
   func writeResult(_ result: [UInt8], of record: Record, in block: Block, to output: inout [UInt8]) {
     if replacesText, let cell = record.place?.range {
       write([dialect.delimiter], of: record, replacing: (cell, result.dropFirst()), in: block, to: &output)
@@ -33,13 +33,13 @@ struct TableRecordWriter: RecordWriter {
     write(writer.bytes, of: record, in: block, to: &output)
   }
 
-  /// A row that is too short is filled up, so that the empty columns are the results'. One that is not known,
-  /// or in which a quote is open, becomes empty as a whole.
+  /// Fills up a row that is too short, so that the result columns line up. Empties all columns if the row's
+  /// texts cannot be located or a quote is open.
   func writeNull(
     of record: Record, _ problem: RecordProblem, in block: Block, to output: inout [UInt8]
   ) {
     var writer = CellWriter(dialect: dialect)
-    // Where the text is in a row that does not fit is not known.
+    // The position of the text in a malformed row is unknown.
     let isUnknown =
       problem.kind == .recordTooLarge || problem.kind == .truncated || replacesText && record.place == nil
     for _ in 0..<record.missingColumns + newNames.count - (isUnknown ? 2 : 1) { writer.null() }
@@ -58,7 +58,7 @@ struct TableRecordWriter: RecordWriter {
     endLine(of: record, &output, returnEnds: true)
   }
 
-  /// - Parameter cell: what comes in the place of a cell.
+  /// - Parameter cell: the replacement of one cell.
   private func write(
     _ columns: [UInt8], of record: Record,
     replacing cell: (range: Range<Int>, bytes: ArraySlice<UInt8>)? = nil,

@@ -1,10 +1,10 @@
 import Glibc
 
-/// How a file's bytes are compressed.
+/// A compression format.
 enum Compression: CaseIterable {
   case gzip, zstd
 
-  /// How names of such files end.
+  /// The file name extension.
   var suffix: String {
     switch self {
     case .gzip: ".gz"
@@ -12,7 +12,7 @@ enum Compression: CaseIterable {
     }
   }
 
-  /// What members of such files begin with.
+  /// The magic number at the start of each member or frame.
   var magic: [UInt8] {
     switch self {
     case .gzip: [0x1F, 0x8B]  // RFC 1952
@@ -20,7 +20,8 @@ enum Compression: CaseIterable {
     }
   }
 
-  /// All that such files may begin with. What a skippable frame of Zstandard has is no content.
+  /// All byte sequences that a compressed file can begin with. A Zstandard file can begin with a skippable
+  /// frame, which has no content.
   private var beginnings: [[UInt8]] {
     switch self {
     case .gzip: [magic]
@@ -28,7 +29,7 @@ enum Compression: CaseIterable {
     }
   }
 
-  /// The command that undoes it.
+  /// The command that decompresses such files.
   var command: String {
     switch self {
     case .gzip: "gzip -dc"
@@ -36,26 +37,26 @@ enum Compression: CaseIterable {
     }
   }
 
-  /// By the file's name; nil for others.
+  /// Chooses the format by the file's name; nil for other names.
   init?(fileName: String) {
     let name = fileName.lowercased()
     guard let found = Self.allCases.first(where: { name.hasSuffix($0.suffix) }) else { return nil }
     self = found
   }
 
-  /// By the first bytes; nil for others.
+  /// Chooses the format by the first bytes; nil for other contents.
   init?(beginningWith bytes: some Sequence<UInt8>) {
     let found = Self.allCases.first { $0.beginnings.contains { bytes.starts(with: $0) } }
     guard let found else { return nil }
     self = found
   }
 
-  /// Whether more bytes may make of these the beginning of such a file.
+  /// True if these bytes are a prefix of the start of a compressed file.
   static func mayBegin(with bytes: some Collection<UInt8>) -> Bool {
     allCases.flatMap(\.beginnings).contains { bytes.count < $0.count && $0.starts(with: bytes) }
   }
 
-  /// The name of what is inside.
+  /// Returns the file name without the compression extension.
   static func inner(_ fileName: String) -> String {
     guard let compression = Compression(fileName: fileName) else { return fileName }
     return String(fileName.dropLast(compression.suffix.utf8.count))
@@ -88,30 +89,32 @@ enum Compression: CaseIterable {
   }
 }
 
-/// Turns compressed bytes into what they were.
+/// A streaming decompressor.
 protocol StreamDecoder: AnyObject {
-  /// Whether the bytes so far are whole: the input may end here.
+  /// True if the bytes so far form complete members or frames, so that the input may end here.
   var isWhole: Bool { get }
 
-  /// Takes bytes from the beginning of `input` and puts what they give at the beginning of `output`.
+  /// Consumes bytes from the beginning of `input` and writes their decompressed form to the beginning of
+  /// `output`.
   func decode(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) -> DecoderStep
 }
 
 struct DecoderStep {
   var consumed = 0
   var produced = 0
-  /// What is wrong behind what was produced.
+  /// The error after the bytes that were produced.
   var flaw: String?
 }
 
-/// Compresses what comes in pieces.
+/// A streaming compressor.
 protocol StreamEncoder: AnyObject {
-  /// Appends the compressed form of `bytes` to `output`, so that a reader can have all of them.
-  /// - Parameter isLast: whether the member or frame ends here; the next bytes begin another.
+  /// Appends the compressed form of `bytes` to `output` and flushes it, so that a reader can decode all of
+  /// them.
+  /// - Parameter isLast: true if the member or frame ends here and the next bytes begin another one.
   func encode(_ bytes: UnsafeRawBufferPointer, isLast: Bool, to output: inout [UInt8]) throws(ToolError)
 }
 
-/// A shared library that is there at run time, or is not.
+/// A shared library that the tool opens at run time if it is installed.
 struct SharedLibrary {
   struct Missing: Error {
     let reason: String
@@ -120,7 +123,7 @@ struct SharedLibrary {
   private let name: String
   private let handle: UnsafeMutableRawPointer
 
-  /// It stays open as long as the process.
+  /// Opens the library for the life of the process.
   init(_ name: String) throws(Missing) {
     guard let handle = dlopen(name, RTLD_NOW | RTLD_LOCAL) else {
       throw Missing(reason: dlerror().map { String(cString: $0) } ?? "it cannot be loaded")
@@ -129,7 +132,7 @@ struct SharedLibrary {
     self.handle = handle
   }
 
-  /// - Parameter type: of a C function pointer, as its header declares it.
+  /// - Parameter type: the C function pointer type that the library's header declares.
   func function<Function>(_ symbol: String, as type: Function.Type) throws(ToolError) -> Function {
     guard let address = dlsym(handle, symbol) else {
       throw ToolError(.input, "\(name) on this machine is too old: it has no \(symbol)")

@@ -1,15 +1,15 @@
-/// The bytes of a compressed file on their way to what they were: takes them as they come, and holds no more
-/// of them and of what they give than one buffer, however much that is.
+/// Decompresses a file as its bytes arrive. It holds at most one buffer of compressed and one of decompressed
+/// bytes.
 final class Decompressor {
   let compression: Compression
   private let shown: String
   private let decoder: any StreamDecoder
   private var buffer = ByteBuffer()
-  /// Of the buffer's bytes, those that the decoder has taken.
+  /// The number of bytes in the buffer that the decoder has consumed.
   private var taken = 0
-  /// Bytes of the file that the decoder has taken.
+  /// The number of bytes of the file that the decoder has consumed.
   private var offset = 0
-  /// Whether the decoder may have more to give without more input.
+  /// True if the decoder has no more output without more input.
   private var isDrained = true
   private var flaw: String?
 
@@ -21,13 +21,13 @@ final class Decompressor {
     decoder = try compression.makeDecoder(for: shown)
   }
 
-  /// Whether `take` may give something without more input.
+  /// True if `take` may produce output without more input.
   var hasMore: Bool { !isDrained || taken < buffer.count || flaw != nil }
 
-  /// Takes over bytes of the file.
+  /// Appends bytes of the file.
   func append(_ bytes: UnsafeBufferPointer<UInt8>) throws(ToolError) { try buffer.append(bytes) }
 
-  /// Lets `read` put bytes of the file behind those that are here; gives what it returns.
+  /// Lets `read` append bytes of the file to the buffer. Returns the result of `read`.
   func fill(
     _ read: (UnsafeMutableRawBufferPointer) throws(ToolError) -> Int
   ) throws(ToolError) -> Int {
@@ -37,7 +37,7 @@ final class Decompressor {
     return count
   }
 
-  /// Puts into `room` what there is; nil if that needs more of the file.
+  /// Writes available output to `room`. Returns nil if it needs more of the file.
   func take(into room: UnsafeMutableRawBufferPointer) throws(ToolError) -> Int? {
     while hasMore {
       if let flaw { throw error("is damaged at byte \(offset): \(flaw)") }
@@ -53,13 +53,13 @@ final class Decompressor {
       }
       isDrained = step.produced < room.count
       if step.produced > 0 { return step.produced }
-      // A decoder that takes nothing and gives nothing waits for more than there is.
+      // A decoder that neither consumes nor produces bytes needs more input.
       if step.consumed == 0, flaw == nil { break }
     }
     return nil
   }
 
-  /// To be called at the file's end.
+  /// Call this at the end of the file. Throws if the compressed data is incomplete.
   func checkEnd() throws(ToolError) {
     guard decoder.isWhole, taken == buffer.count else {
       throw error("ends early, at byte \(offset + buffer.count - taken)")

@@ -1,7 +1,7 @@
 import CCodecs
 import Glibc
 
-/// The functions of zlib that gzip files need. A stream is told where it was made, so it stays in one place.
+/// The zlib functions for gzip files. zlib's state points back at its stream, so the stream must not move.
 private struct Zlib {
   typealias Stream = UnsafeMutablePointer<codecs_z_stream>
   typealias OnStream = @convention(c) (Stream) -> Int32
@@ -9,11 +9,11 @@ private struct Zlib {
 
   static let ok: Int32 = 0  // Z_OK
   static let streamEnd: Int32 = 1  // Z_STREAM_END
-  static let bufferError: Int32 = -5  // Z_BUF_ERROR: nothing could be done
+  static let bufferError: Int32 = -5  // Z_BUF_ERROR: no progress was possible
   static let outOfMemory: Int32 = -4  // Z_MEM_ERROR
-  /// Of both directions: the largest window (15), as a gzip file (16).
+  /// The window bits for both directions: the largest window (15) in gzip format (16).
   static let gzipWindow: Int32 = 15 + 16
-  /// Of which the header is: the first number counts.
+  /// The version of zlib's header that these declarations follow; zlib checks only the major version.
   static let version = "1.2.11"
 
   static func makeStream() -> Stream {
@@ -27,13 +27,13 @@ private struct Zlib {
   }
 }
 
-/// Members of a gzip file (RFC 1952), one after the other; zeros behind them are padding.
+/// Decodes a sequence of gzip members (RFC 1952). Zero bytes after a member are padding.
 final class GzipDecoder: StreamDecoder {
   private let stream = Zlib.makeStream()
   private let inflate: Zlib.Step
   private let inflateReset: Zlib.OnStream
   private let inflateEnd: Zlib.OnStream
-  /// Whether the next byte begins a member, or is padding behind one.
+  /// True if the next byte begins a member or is padding after one.
   private var isBetween = false
 
   init(_ zlib: SharedLibrary) throws(ToolError) {
@@ -84,7 +84,7 @@ final class GzipDecoder: StreamDecoder {
   }
 }
 
-/// Writes gzip members, the same for the same bytes: without a time or a name.
+/// Writes gzip members without time or name, so that the same bytes give the same output.
 final class GzipEncoder: StreamEncoder {
   private let stream = Zlib.makeStream()
   private let deflate: Zlib.Step
@@ -104,7 +104,7 @@ final class GzipEncoder: StreamEncoder {
       as: (@convention(c) (
         Zlib.Stream, Int32, Int32, Int32, Int32, Int32, UnsafePointer<CChar>, Int32
       ) -> Int32).self)
-    // Level 6, method "deflated" (8), the usual memory (8) and strategy (0).
+    // Level 6, method "deflated" (8), default memory level (8), default strategy (0).
     try Zlib.check(
       begin(
         stream, 6, 8, Zlib.gzipWindow, 8, 0, Zlib.version, Int32(MemoryLayout<codecs_z_stream>.size)))

@@ -1,6 +1,6 @@
 import CCodecs
 
-/// Frames of Zstandard (RFC 8878), one after the other. A frame may ask for a window of up to 128 MiB.
+/// Decodes a sequence of Zstandard frames (RFC 8878). A frame may require a window of up to 128 MiB.
 final class ZstdDecoder: StreamDecoder {
   private typealias Step =
     @convention(c) (
@@ -11,7 +11,7 @@ final class ZstdDecoder: StreamDecoder {
   private let decompress: Step
   private let errors: ZstdErrors
   private let release: @convention(c) (OpaquePointer?) -> Int
-  /// What the last step returned: 0 behind a frame.
+  /// True after a frame's end: the last step returned 0.
   private var isBehindFrame = false
 
   init(_ zstd: SharedLibrary) throws(ToolError) {
@@ -30,7 +30,7 @@ final class ZstdDecoder: StreamDecoder {
   func decode(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) -> DecoderStep {
     var source = codecs_zstd_in(src: input.baseAddress, size: input.count, pos: 0)
     var target = codecs_zstd_out(dst: output.baseAddress, size: output.count, pos: 0)
-    // Asked again behind a frame without more input, it would say that it waits for the next one.
+    // A call after a frame without more input would report that the next frame is incomplete.
     if isBehindFrame, input.isEmpty { return DecoderStep() }
     let result = decompress(stream, &target, &source)
     isBehindFrame = result == 0
@@ -38,7 +38,7 @@ final class ZstdDecoder: StreamDecoder {
   }
 }
 
-/// Writes frames of Zstandard, with checksums.
+/// Writes Zstandard frames with checksums.
 final class ZstdEncoder: StreamEncoder {
   private typealias Step =
     @convention(c) (
@@ -71,7 +71,7 @@ final class ZstdEncoder: StreamEncoder {
 
   func encode(_ bytes: UnsafeRawBufferPointer, isLast: Bool, to output: inout [UInt8]) throws(ToolError) {
     var source = codecs_zstd_in(src: bytes.baseAddress, size: bytes.count, pos: 0)
-    // What is still to be put out, or an error.
+    // The number of bytes that remain to be flushed, or an error code.
     var rest = 0
     repeat {
       rest = withUnsafeTemporaryAllocation(byteCount: Self.chunk, alignment: 8) { room in
@@ -87,7 +87,7 @@ final class ZstdEncoder: StreamEncoder {
   }
 }
 
-/// What libzstd says of the numbers that it returns.
+/// Interprets the return values of libzstd.
 private struct ZstdErrors {
   private let isError: @convention(c) (Int) -> UInt32
   private let name: @convention(c) (Int) -> UnsafePointer<CChar>
@@ -98,6 +98,6 @@ private struct ZstdErrors {
       "ZSTD_getErrorName", as: (@convention(c) (Int) -> UnsafePointer<CChar>).self)
   }
 
-  /// nil for what is no error.
+  /// Returns the error message; nil if `result` is not an error code.
   func message(of result: Int) -> String? { isError(result) == 0 ? nil : String(cString: name(result)) }
 }

@@ -1,13 +1,13 @@
 import CCodecs
 import Glibc
 
-/// A conversion of the C library from one encoding to another, piece by piece.
+/// A streaming conversion between two character encodings by the C library's iconv.
 final class CharacterConverter {
   private let handle: iconv_t
 
   private static let room = 1 << 14
 
-  /// nil if the C library does not know it.
+  /// Returns nil if the C library does not support the conversion.
   init?(from: String, to: String) {
     guard let handle = iconv_open(to, from), Int(bitPattern: handle) != -1 else { return nil }
     self.handle = handle
@@ -15,10 +15,10 @@ final class CharacterConverter {
 
   deinit { iconv_close(handle) }
 
-  /// Appends what `input` is in the other encoding. Returns how many of its bytes that was: all but the beginning
-  /// of a character at the end.
-  /// - Parameter invalid: called where the rest of the input begins with what is not valid, or has no form in the
-  ///   other encoding; returns how many bytes to leave out, at least 1.
+  /// Appends `input` in the target encoding. Returns the number of bytes consumed: all but an incomplete
+  /// character at the end.
+  /// - Parameter invalid: called if the rest of the input begins with bytes that are invalid or that the
+  ///   target encoding cannot represent. Returns the number of bytes to skip, at least 1.
   func convert(
     _ input: UnsafeBufferPointer<UInt8>, to output: inout [UInt8],
     invalid: (UnsafeBufferPointer<UInt8>, inout [UInt8]) -> Int
@@ -39,7 +39,7 @@ final class CharacterConverter {
     return taken
   }
 
-  /// Appends what returns to the state of a text's beginning, for encodings that have states.
+  /// Appends the bytes that return a stateful encoding to its initial state.
   func finish(_ output: inout [UInt8]) {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { room in
       var (start, count) = (room.baseAddress, room.count)
@@ -48,7 +48,7 @@ final class CharacterConverter {
     }
   }
 
-  /// Bytes consumed, and errno, or 0.
+  /// Converts once. Returns the number of bytes consumed, and errno or 0.
   private func step(_ input: UnsafeBufferPointer<UInt8>, _ output: inout [UInt8]) -> (Int, Int32) {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: Self.room) { room in
       var source = UnsafeMutablePointer<CChar>(

@@ -1,34 +1,35 @@
-/// The bytes of a text on their way to UTF-8. Their beginning tells UTF-16 with a byte order mark, which stays as
-/// U+FEFF, and what is no text. UTF-8 stays as it is; bytes that are not valid in another encoding are escaped.
+/// Converts a text to UTF-8 as it arrives. The first bytes identify UTF-16 with a byte order mark, which
+/// becomes U+FEFF, and data that is not text. UTF-8 is passed through. Bytes that are invalid in another
+/// encoding are escaped.
 final class TextDecoder {
-  /// nil for UTF-8, and while it is not known.
+  /// nil if the text is UTF-8 or its encoding is not known yet.
   private(set) var encoding: TextEncoding?
-  /// Whether there were bytes that are not valid.
+  /// True if the text had invalid bytes.
   private(set) var hasInvalid = false
   private let given: TextEncoding?
   private let shown: String
   private var isSettled = false
   private var converter: CharacterConverter?
-  /// What is not converted yet.
+  /// Bytes that are not converted yet.
   private let input = ByteBuffer()
   private var output: [UInt8] = []
   private var outputTaken = 0
 
   private static let chunk = 1 << 16
 
-  /// - Parameter encoding: nil if the text's beginning tells.
+  /// - Parameter encoding: nil detects the encoding from the first bytes.
   init(_ encoding: TextEncoding?, _ shown: String) {
     given = encoding
     self.shown = shown
   }
 
-  /// Whether there is something to take.
+  /// True if converted bytes are available.
   var hasMore: Bool { outputTaken < output.count }
 
-  /// Whether the bytes that come next need not go through it.
+  /// True if the remaining bytes can bypass the decoder.
   var isDone: Bool { isSettled && encoding == nil && !hasMore }
 
-  /// Decides by the first bytes what the text is.
+  /// Detects the encoding from the first bytes.
   func settle(by beginning: UnsafeBufferPointer<UInt8>) throws(ToolError) {
     isSettled = true
     let form = TextForm(beginningWith: beginning, hasEncoding: given != nil)
@@ -44,8 +45,8 @@ final class TextDecoder {
     converter = encoding.flatMap { CharacterConverter(from: $0.name, to: "UTF-8") }
   }
 
-  /// Lets `read` give more bytes. Returns what it returns.
-  /// - Parameter isEnd: whether 0 bytes are the end of the text.
+  /// Lets `read` supply more bytes. Returns the result of `read`.
+  /// - Parameter isEnd: true if 0 bytes mean the end of the text.
   func fill(
     isEnd: Bool, _ read: (UnsafeMutableRawBufferPointer) throws(ToolError) -> Int?
   ) throws(ToolError) -> Int? {
@@ -59,7 +60,7 @@ final class TextDecoder {
     return count
   }
 
-  /// Puts into `room` what there is.
+  /// Writes available bytes to `room`.
   func take(into room: UnsafeMutableRawBufferPointer) -> Int {
     let part = output[outputTaken...].prefix(room.count)
     room.copyBytes(from: part)

@@ -1,15 +1,15 @@
-/// Turns text that a `TextDecoder` gave into an encoding. Bytes that were not valid become what they were.
+/// Converts text from a `TextDecoder` back to its encoding. Escaped invalid bytes are restored.
 final class TextEncoder {
-  /// nil: UTF-8.
+  /// nil for UTF-8.
   private let converter: CharacterConverter?
-  /// The beginning of a character, whose rest comes with the next bytes.
+  /// The first bytes of a character that continues in the next call.
   private var pending: [UInt8] = []
 
   init(_ encoding: TextEncoding?) {
     converter = encoding.flatMap { CharacterConverter(from: "UTF-8", to: $0.name) }
   }
 
-  /// A character that the encoding does not have becomes a question mark.
+  /// Encodes `bytes`. A question mark replaces a character that the encoding lacks.
   func encode(_ bytes: [UInt8]) -> [UInt8] {
     let text = pending + bytes
     pending = []
@@ -47,7 +47,7 @@ final class TextEncoder {
     output += rest
   }
 
-  /// Bytes of the character that the text begins with; nil if it is not valid.
+  /// Returns the length in bytes of the first character; nil if it is invalid.
   private static func first(of text: UnsafeBufferPointer<UInt8>) -> Int? {
     var decoder = UTF8()
     var iterator = text.makeIterator()

@@ -1,30 +1,31 @@
-/// An encoding of characters that the C library's iconv knows.
+/// A character encoding that the C library's iconv supports.
 struct TextEncoding: Equatable {
-  /// As iconv spells it.
+  /// The name as iconv spells it.
   let name: String
-  /// Bytes of its smallest unit.
+  /// The size of the smallest code unit in bytes.
   let unitSize: Int
-  /// Whether the text begins with a byte order mark.
+  /// True if the text begins with a byte order mark.
   var hasMark = false
 
-  /// nil if iconv does not know the name.
+  /// Returns nil if iconv does not know the name.
   init?(_ name: String) {
-    // Without "//TRANSLIT" and its like. The empty name is that of the locale.
+    // Rejects suffixes such as "//TRANSLIT" and the empty name, which means the locale's encoding.
     guard !name.isEmpty, !name.contains("/"), CharacterConverter(from: name, to: "UTF-8") != nil,
       let one = Self.encoded("a", in: name), let two = Self.encoded("aa", in: name)
     else { return nil }
     self.name = name
-    // The first character may come with a mark, or with what begins a state.
+    // The first character may come with a byte order mark or an escape sequence, so the difference of the two
+    // counts.
     unitSize = max(1, two.count - one.count)
   }
 
   static let help = "NAME is one that 'iconv -l' lists, such as ISO-8859-1, WINDOWS-1252 or UTF-16LE."
 
-  /// What --encoding names; nil without.
+  /// Returns the encoding that --encoding names; nil without the option.
   static func given(_ arguments: ParsedArguments) throws(ToolError) -> TextEncoding? {
     guard let given = arguments.last(.encoding) else { return nil }
     let name = given.string
-    // Python's names differ in these, such as latin-1, euc_jp and utf-16-le.
+    // Python spells these names differently: latin-1, euc_jp, utf-16-le.
     let plain = String(name.filter { $0 != "-" && $0 != "_" })
     for spelling in [name, String(name.map { $0 == "_" ? "-" : $0 }), plain] {
       if let encoding = TextEncoding(spelling) { return encoding }
@@ -34,8 +35,8 @@ struct TextEncoding: Equatable {
 
   var isUTF8: Bool { plainName == "UTF8" }
 
-  /// The same with the order of bytes that the beginning of a text tells, where the name leaves it open; without a
-  /// byte order mark the lowest is first.
+  /// Returns this encoding with a definite byte order. If the name leaves it open, the byte order mark
+  /// decides; without a mark the order is little-endian.
   func resolved(by beginning: UnsafeBufferPointer<UInt8>) -> TextEncoding {
     var encoding = self
     if Self.openNames.contains(plainName) {
@@ -46,10 +47,10 @@ struct TextEncoding: Equatable {
     return encoding
   }
 
-  /// nil if it does not have these characters.
+  /// Encodes `text`; nil if the encoding lacks one of its characters.
   func encoded(_ text: String) -> [UInt8]? { Self.encoded(text, in: name) }
 
-  /// A byte order mark; nil if it has none.
+  /// The byte order mark; nil if the encoding has none.
   private var mark: [UInt8]? { encoded("\u{FEFF}") }
 
   private static func encoded(_ text: String, in name: String) -> [UInt8]? {
@@ -66,7 +67,8 @@ struct TextEncoding: Equatable {
     return isWhole ? output : nil
   }
 
-  /// The text in UTF-8, without a byte order mark, and whether all of it was valid; what is not becomes U+FFFD.
+  /// Returns the text in UTF-8 without a byte order mark, and true if all of it was valid. U+FFFD replaces
+  /// invalid bytes.
   func decoded(_ bytes: UnsafeBufferPointer<UInt8>) -> (text: [UInt8], isValid: Bool) {
     let encoding = resolved(by: bytes)
     guard let converter = CharacterConverter(from: encoding.name, to: "UTF-8") else {
@@ -88,18 +90,18 @@ struct TextEncoding: Equatable {
 
   private var plainName: String { String(name.uppercased().filter { $0 != "-" && $0 != "_" }) }
 
-  /// Names that leave the order of bytes open.
+  /// Encoding names that leave the byte order open.
   private static let openNames: Set<String> = ["UTF16", "UTF32"]
 }
 
-/// What comes of bytes that are not valid in a text's encoding while it is UTF-8: lone low surrogates, U+DC00 and
-/// the byte, which UTF-8 cannot have, so that the bytes can be had again.
+/// Represents an invalid byte while a text is processed as UTF-8: a lone low surrogate, U+DC00 plus the byte.
+/// Valid UTF-8 cannot contain it, so the byte can be restored.
 enum EscapedByte {
   static func append(_ bytes: some Sequence<UInt8>, to output: inout [UInt8]) {
     for byte in bytes { output += [0xED, 0xB0 | byte >> 6, 0x80 | byte & 0x3F] }
   }
 
-  /// The byte whose escape the text begins with.
+  /// Returns the byte whose escape the text begins with.
   static func first(of text: some Collection<UInt8>) -> UInt8? {
     var iterator = text.makeIterator()
     guard iterator.next() == 0xED, let high = iterator.next(), high & 0xFC == 0xB0, let low = iterator.next(),

@@ -1,10 +1,10 @@
-/// Finds the fields of records that are JSON objects.
+/// Finds the fields of JSON object records.
 struct JSONRecordScanner: RecordScanner {
   let columnCount = 0
   private let fields: RecordFields
   private var scanner: JSONScanner
 
-  /// Where the reason of a failure goes: a member of the record beside the one that has the result.
+  /// Returns the path of the failure reason: a member next to the one that holds the result.
   static func reason(for output: FieldPath) -> FieldPath {
     FieldPath(member: output.segments[0] + "_error".utf8)
   }
@@ -28,7 +28,7 @@ struct JSONRecordScanner: RecordScanner {
     record.id = id
     guard record.problem == nil else { return }
     if fields.isTextReplaced, scanner.repeated & 1 == 1 {
-      // Where all of them are is not known, so that the record is not kept.
+      // Only one of the values is located, so the other would stay in the output.
       record.problem = RecordProblem(.invalidRecord, "the key '\(fields.texts[0].name)' is there twice")
       return
     }
@@ -105,7 +105,7 @@ struct JSONRecordScanner: RecordScanner {
 }
 
 extension JSONScanner.Kind {
-  /// Whether its spelling in the record can be a text.
+  /// True if the value's spelling in the record can serve as a text.
   fileprivate var isSimple: Bool { self == .number || self == .boolean }
 
   fileprivate var phrase: String {

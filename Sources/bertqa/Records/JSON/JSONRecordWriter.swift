@@ -1,16 +1,16 @@
-/// Puts results into JSON records. Every other byte of a record stays as it is.
+/// Inserts results into JSON records. All other bytes of a record are unchanged.
 struct JSONRecordWriter: RecordWriter {
-  /// Whether a record has its length before it instead of a line feed behind it.
+  /// True if a record is preceded by its length instead of ending with a line feed.
   private let isLengthPrefixed: Bool
-  /// Whether what is no JSON object is written as a string.
+  /// True if a record that is not a JSON object is written as a string.
   private let keepsRecord: Bool
   private let name: [UInt8]
-  /// Entry d: the members to open where d segments of the output's path exist, up to the result.
+  /// Entry d opens the objects down to the result if d segments of the output's path already exist.
   private let openings: [[UInt8]]
-  /// "\"bertqa_error\":".
+  /// The spelling of the key: `"bertqa_error":`.
   private let reasonKey: [UInt8]
 
-  /// A part of a record's bytes and what comes in its place.
+  /// A range of a record's bytes and its replacement.
   private typealias Change = (range: Range<Int>, bytes: [UInt8])
 
   init(output: FieldPath, isLengthPrefixed: Bool, keepsRecord: Bool) {
@@ -30,12 +30,12 @@ struct JSONRecordWriter: RecordWriter {
     _ result: [UInt8], of record: Record, in block: Block, to output: inout [UInt8]
   ) throws(RecordProblem) {
     guard let place = record.place else { return }
-    // The reason of a failure that is no more goes.
+    // Removes the reason of an earlier failure.
     if place.reason != nil || isLengthPrefixed {
       let changes = [change(at: place, to: result)] + (place.reason.map { [($0, Self.null)] } ?? [])
       return try write(record, with: changes, in: block, to: &output)
     }
-    // What nearly all records are, without an allocation.
+    // The fast path for nearly all records avoids an allocation.
     output.append(contentsOf: block.bytes(record.raw.lowerBound..<place.range.lowerBound))
     if place.needsComma { output.append(UInt8(ascii: ",")) }
     output.append(contentsOf: openings[place.depth])
@@ -65,7 +65,7 @@ struct JSONRecordWriter: RecordWriter {
       }
       if (try? write(record, with: changes, in: block, to: &output)) != nil { return }
     }
-    // The record is no object: it becomes a string in one.
+    // The record is not an object: it becomes a string in a new object.
     var object = [UInt8(ascii: "{")] + openings[0] + Self.null
     object += repeatElement(UInt8(ascii: "}"), count: openings.count - 2)
     object += ",".utf8 + reasonKey + Self.quoted(problem.message.utf8)
@@ -94,7 +94,7 @@ struct JSONRecordWriter: RecordWriter {
     return (place.range, bytes)
   }
 
-  /// Objects that are opened on the way to the result.
+  /// Returns the number of objects that the result's path opens.
   private func closingCount(_ place: ResultPlace) -> Int { max(0, openings.count - 2 - place.depth) }
 
   private func write(
@@ -106,7 +106,7 @@ struct JSONRecordWriter: RecordWriter {
     }
     if isLengthPrefixed { Self.appendLength(size, to: &output) }
     var position = isLengthPrefixed ? record.content.lowerBound : record.raw.lowerBound
-    // Those at one position in the order given.
+    // Changes at one position keep their order.
     for (range, bytes) in changes.sorted(by: { $0.range.lowerBound < $1.range.lowerBound }) {
       output.append(contentsOf: block.bytes(position..<range.lowerBound))
       output.append(contentsOf: bytes)

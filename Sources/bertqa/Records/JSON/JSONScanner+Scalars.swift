@@ -1,5 +1,5 @@
 extension JSONScanner {
-  /// The byte at the position, or 0, which no token starts with, at the end.
+  /// Returns the byte at the position, or 0 at the end. No token starts with 0.
   @inline(__always)
   var next: UInt8 { position < end ? text[position] : 0 }
 
@@ -28,7 +28,7 @@ extension JSONScanner {
     }
   }
 
-  /// A string, from its opening quote on. Returns whether it has escapes.
+  /// Passes a string from its opening quote. Returns true if it has escapes.
   mutating func string() throws(Flaw) -> Bool {
     position &+= 1
     var hasEscapes = false
@@ -47,7 +47,7 @@ extension JSONScanner {
     }
   }
 
-  /// Moves to the next quote, backslash or control character, eight bytes at a time.
+  /// Advances to the next quote, backslash or control character, eight bytes at a time.
   private mutating func skipPlainText() {
     let raw = UnsafeRawBufferPointer(text)
     let ones: UInt64 = 0x0101_0101_0101_0101
@@ -56,7 +56,7 @@ extension JSONScanner {
       let word = raw.loadUnaligned(fromByteOffset: position, as: UInt64.self).littleEndian
       let quote = word ^ (ones &* UInt64(UInt8(ascii: "\"")))
       let backslash = word ^ (ones &* UInt64(UInt8(ascii: "\\")))
-      // The lowest flag is exact; those above a hit need not be.
+      // Only the lowest flag is exact; flags above it may be false.
       let found =
         (((quote &- ones) & ~quote) | ((backslash &- ones) & ~backslash)
           | ((word &- ones &* 0x20) & ~word)) & high
@@ -112,7 +112,7 @@ extension JSONScanner {
     }
   }
 
-  /// One digit or more.
+  /// Passes one or more digits.
   private mutating func digits() throws(Flaw) {
     guard next &- UInt8(ascii: "0") < 10 else { throw flaw("malformed number") }
     while next &- UInt8(ascii: "0") < 10 { position &+= 1 }

@@ -1,39 +1,39 @@
-/// Walks over one JSON object (RFC 8259, strict but for UTF-8, which it does not check) and notes where the
-/// values at some paths are. Copies and decodes nothing; time linear in the text, no recursion.
+/// Scans one JSON object (RFC 8259, strict except that it does not check UTF-8) and records the positions of
+/// the values at up to 64 paths. It copies and decodes nothing, runs in linear time, and does not recurse.
 struct JSONScanner {
   enum Kind {
     case string, number, boolean, null, array, object
   }
 
   struct Value {
-    /// With the quotes of a string.
+    /// The value's bytes, with the quotes of a string.
     var range: Range<Int>
     var kind: Kind
     var hasEscapes: Bool
   }
 
-  /// The value nearest to where the last path leads: what a member could be added to, if it is an object.
+  /// The deepest existing value on the last path. If it is an object, a member can be added to it.
   struct Nearest {
-    /// Segments of the path that lead to it.
+    /// The number of path segments that lead to it.
     var depth: Int
     var kind: Kind
-    /// Its closing brace.
+    /// The position of its closing brace.
     var closing: Int
     var isEmpty: Bool
   }
 
-  /// What is wrong with the text, and where.
+  /// A syntax error and its position.
   struct Flaw: Error {
     let what: StaticString
     let position: Int
   }
 
-  /// A value that is being walked over. Bit i of a set is path i.
+  /// A value that is being scanned. Bit i of a set refers to path i.
   struct Visit {
     var start: Int
-    /// Paths that lead on into it.
+    /// Paths that continue inside the value.
     var inner: UInt64
-    /// Paths that end here.
+    /// Paths that end at the value.
     var targets: UInt64
   }
 
@@ -41,17 +41,17 @@ struct JSONScanner {
     var visit: Visit
     var isObject: Bool
     var isEmpty: Bool
-    /// Of the present element.
+    /// The index of the current element.
     var index: Int
   }
 
-  /// At most 64.
+  /// At most 64 paths.
   let paths: [FieldPath]
   private(set) var values: [Value?]
   private(set) var nearest: Nearest?
-  /// Bit i: a key on the way of path i is there twice.
+  /// Bit i is set if a key on path i occurs twice.
   private(set) var repeated: UInt64 = 0
-  /// Of each path, how many of its segments were met.
+  /// The number of segments of each path that were found.
   private var metCounts: [Int]
 
   var text = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
@@ -109,7 +109,7 @@ struct JSONScanner {
     }
   }
 
-  /// Passes what follows a value. Gives the next one, if there is one.
+  /// Passes the bytes after a value. Returns true and the next value if there is one.
   private mutating func leave(_ visit: inout Visit) throws(Flaw) -> Bool {
     while let frame = frames.last {
       skipSpace()
@@ -130,7 +130,7 @@ struct JSONScanner {
     return false
   }
 
-  /// A member's key and colon.
+  /// Passes a member's key and colon.
   private mutating func key() throws(Flaw) -> Visit {
     guard next == UInt8(ascii: "\"") else { throw flaw("expected a key in quotes") }
     let start = position &+ 1
@@ -152,8 +152,8 @@ struct JSONScanner {
     return follow(frame.visit.inner) { _, index in index == frame.index }
   }
 
-  /// Which of the paths go through, or end at, the value whose key or index `matches`. A key that comes again
-  /// outweighs the one before.
+  /// Returns the paths that lead through, or end at, the value whose key or index `matches`. The last of
+  /// several equal keys wins.
   private mutating func follow(_ candidates: UInt64, _ matches: ([UInt8], Int?) -> Bool) -> Visit {
     var visit = Visit(start: 0, inner: 0, targets: 0)
     let depth = frames.count - 1

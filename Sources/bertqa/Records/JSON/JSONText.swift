@@ -1,8 +1,8 @@
-/// The text inside the quotes of a JSON string that was scanned already.
+/// Decodes the contents of a JSON string that was already scanned.
 enum JSONText {
-  /// Appends what `quoted` spells. A surrogate without its other half becomes U+FFFD.
+  /// Appends the text that `quoted` spells. U+FFFD replaces an unpaired surrogate.
   static func decode(_ quoted: UnsafeBufferPointer<UInt8>, into buffer: ByteBuffer) throws(ToolError) {
-    // No escape is shorter than the character it spells.
+    // No escape is shorter than the character that it spells.
     try buffer.reserve(quoted.count)
     let room = buffer.room
     var position = 0
@@ -23,16 +23,16 @@ enum JSONText {
     buffer.extend(by: count)
   }
 
-  /// Whether a key spells `segment`.
+  /// True if a key spells `segment`.
   static func matches(_ quoted: UnsafeBufferPointer<UInt8>, hasEscapes: Bool, _ segment: [UInt8]) -> Bool {
     guard hasEscapes else { return quoted.count == segment.count && quoted.elementsEqual(segment) }
     let buffer = ByteBuffer()
-    // Without memory for one key there would be none for the record.
+    // If there is no memory for a key, there is none for the record either.
     guard (try? decode(quoted, into: buffer)) != nil else { return false }
     return buffer.bytes.elementsEqual(segment)
   }
 
-  /// The bytes that spell the byte or escape at `position`, and how many bytes of text that is.
+  /// Returns the length of the byte or escape at `position` in the spelling and in the text.
   static func unit(_ quoted: UnsafeBufferPointer<UInt8>, at position: Int) -> (spelled: Int, text: Int) {
     guard quoted[position] == UInt8(ascii: "\\") else { return (1, 1) }
     var end = position
@@ -40,7 +40,7 @@ enum JSONText {
     return (end - position, count)
   }
 
-  /// The character that an escape spells, from its backslash on; moves behind it.
+  /// Decodes the escape that begins at a backslash and advances past it.
   private static func scalar(_ quoted: UnsafeBufferPointer<UInt8>, _ position: inout Int) -> Unicode.Scalar {
     let kind = quoted[position + 1]
     guard kind == UInt8(ascii: "u") else {
@@ -63,7 +63,7 @@ enum JSONText {
     return Unicode.Scalar(0x10000 + (code & 0x3FF) << 10 + low & 0x3FF) ?? "\u{FFFD}"
   }
 
-  /// The number of a \u escape, if there is one.
+  /// Returns the code unit of a \u escape, if there is one.
   private static func codeUnit(_ quoted: UnsafeBufferPointer<UInt8>, at position: Int) -> UInt32? {
     guard position + 6 <= quoted.count, quoted[position] == UInt8(ascii: "\\"),
       quoted[position + 1] == UInt8(ascii: "u")

@@ -1,17 +1,17 @@
 import BertQACore
 
-/// Writes JSON into a buffer, one value after the other; the caller sees to the nesting.
+/// Writes JSON values to a buffer. The caller is responsible for the nesting.
 struct JSONWriter {
   private(set) var bytes: [UInt8] = []
-  /// Whether invalid UTF-8 stays as it is, as in the record that the text is from; else each sequence of it becomes
-  /// U+FFFD.
+  /// True keeps invalid UTF-8 unchanged, as in the record that the text comes from. Otherwise U+FFFD replaces
+  /// each invalid sequence.
   var keepsInvalid = false
   private var needsComma = false
 
   mutating func object(_ body: (inout JSONWriter) -> Void) { enclosed("{", "}", body) }
   mutating func array(_ body: (inout JSONWriter) -> Void) { enclosed("[", "]", body) }
 
-  /// A member of an object: to be followed by its value.
+  /// Writes the key of an object member. The value must follow.
   mutating func key(_ name: String) {
     string(name.utf8)
     append(":")
@@ -22,12 +22,12 @@ struct JSONWriter {
   mutating func boolean(_ value: Bool) { element { $0.append(value ? "true" : "false") } }
   mutating func integer(_ value: some BinaryInteger) { element { $0.appendDigits(Int(clamping: value)) } }
 
-  /// The shortest decimal that reads back as the same number; null for what JSON cannot say.
+  /// Writes the shortest decimal that reads back as the same number, or null if the number is not finite.
   mutating func number(_ value: Float) {
     element { $0.append(value.isFinite ? value.description : "null") }
   }
 
-  /// What is JSON already.
+  /// Writes text that is already JSON.
   mutating func literal(_ json: String) { element { $0.append(json) } }
   mutating func literal(_ json: [UInt8]) { element { $0.bytes += json } }
 
@@ -46,7 +46,7 @@ struct JSONWriter {
     }
   }
 
-  /// A range as [start, end].
+  /// Writes a range as [start, end].
   mutating func range(_ range: TextRange) {
     array {
       $0.integer(range.start)
@@ -54,7 +54,7 @@ struct JSONWriter {
     }
   }
 
-  /// Members for a part of a text: the part itself, and where it is.
+  /// Writes the members for a part of a text: the part and its position.
   mutating func place(
     _ bytes: TextRange, _ codePoints: TextRange, _ utf16: TextRange, in text: UnsafeBufferPointer<UInt8>
   ) {
@@ -66,13 +66,13 @@ struct JSONWriter {
     }
   }
 
-  /// Ends a line and hands it over.
+  /// Ends a line and returns it.
   mutating func takeLine() -> [UInt8] {
     append("\n")
     return take()
   }
 
-  /// Hands over what was written, and starts afresh.
+  /// Returns the output and clears the buffer.
   mutating func take() -> [UInt8] {
     needsComma = false
     defer { bytes.removeAll(keepingCapacity: true) }
@@ -98,7 +98,7 @@ struct JSONWriter {
 
   private mutating func append(_ text: String) { bytes.append(contentsOf: text.utf8) }
 
-  /// ASCII without anything to escape, which most strings are, at once; does nothing for others.
+  /// The fast path: appends ASCII that needs no escapes. Returns false, without effect, for other strings.
   private mutating func appendIfPlain(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
     for byte in text {
       guard byte >= 0x20, byte < 0x7F, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") else {

@@ -1,8 +1,8 @@
 import BertQACore
 
-/// An answer for people who read it on a terminal: once, in the text around it, with its probability.
+/// Formats an answer for a terminal: in its surrounding text, with its probability.
 struct AnswerDisplay {
-  /// Whether the answer is highlighted; else it stands in square brackets.
+  /// True highlights the answer; false puts it in square brackets.
   let usesColor: Bool
 
   /// Bold, underlined, green.
@@ -25,7 +25,7 @@ struct AnswerDisplay {
     decimal(Double(min(max(answer.probability, 0), 1)), digits: 4)
   }
 
-  /// The sentence, and up to `around` bytes of the text on both sides of it.
+  /// Returns the answer's sentence with up to `around` bytes of the text on both sides.
   func passage(_ answer: Answer, in document: UnsafeBufferPointer<UInt8>, around: Int) -> [UInt8] {
     let start = Self.start(of: answer.sentence, around, document)
     let end = Self.end(of: answer.sentence, around, document)
@@ -46,7 +46,7 @@ struct AnswerDisplay {
     PlainText.append(document[answer.bytes.end..<range.end], to: &text)
   }
 
-  /// Behind the first white space in reach, or a line end before which a blank line stands.
+  /// Returns the position after the last blank line in reach, or else after the first space.
   private static func start(
     of range: TextRange, _ reach: Int, _ document: UnsafeBufferPointer<UInt8>
   ) -> Int {
@@ -65,7 +65,7 @@ struct AnswerDisplay {
     return document[range.end..<high].lastIndex(of: UInt8(ascii: " ")) ?? range.end
   }
 
-  /// The place behind the last blank line, or before the first.
+  /// Returns the position after the last blank line, or before the first.
   private static func blankLine(in text: Slice<UnsafeBufferPointer<UInt8>>, last: Bool) -> Int? {
     var found: Int?
     for index in text.indices.dropLast()

@@ -1,16 +1,16 @@
 import BertQACore
 
-/// What is printed of several documents: question by question, the best answers first, by the gap, which compares
-/// documents better than the score.
+/// The printed answers of several documents: for each question the best answers first, sorted by gap, which
+/// compares documents better than the score.
 struct AnswerRanking {
   struct Best {
     var gap: Float
     var isImpossible: Bool
   }
 
-  /// For each question, over all documents; nil without an answer.
+  /// The best answer to each question over all documents; nil if there is none.
   private(set) var best: [Best?]
-  /// For each question: what to print, and by what it is sorted.
+  /// The lines of each question with their sort key.
   private var lines: [[(gap: Float, bytes: [UInt8])]]
 
   init(questionCount: Int) {
@@ -26,7 +26,7 @@ struct AnswerRanking {
     best[index] = Best(gap: answer.gap, isImpossible: record.result.isImpossible)
   }
 
-  /// Prints what was added since the last time.
+  /// Prints the lines added since the last call.
   mutating func write(to output: Output) throws(ToolError) {
     for index in lines.indices {
       let ranked = lines[index].enumerated().sorted {

@@ -1,24 +1,24 @@
 import BertQACore
 
-/// What one document says to one question, to be printed.
+/// The answers of one document to one question, ready to be printed.
 struct AnswerRecord {
   let file: ArgumentText
   let question: ArgumentText
   let document: UnsafeBufferPointer<UInt8>
   let result: AnswerResult
 
-  /// What a line has besides the answer.
+  /// The columns that a line has in addition to the answer.
   struct LineFormat {
     let showsFile: Bool
     let showsQuestion: Bool
     let showsProbability: Bool
     let showsSentence: Bool
     let highlights: Bool
-    /// Whether a person reads it: the answer once, in its sentence, with its probability.
+    /// True formats the answer for a terminal: once, in its sentence, with its probability.
     let isForTerminal: Bool
   }
 
-  /// One object, on one line. Names and meanings are those of the C API.
+  /// Returns one JSON object on one line. Names and meanings are those of the C API.
   func json() -> [UInt8] {
     var writer = JSONWriter()
     writer.object { writer in
@@ -31,7 +31,7 @@ struct AnswerRecord {
     return writer.takeLine()
   }
 
-  /// One line an answer, with its gap; columns are separated by tabs.
+  /// Returns one line an answer, with its gap. Tabs separate the columns.
   func lines(_ format: LineFormat) -> [(gap: Float, bytes: [UInt8])] {
     result.answers.map { answer in
       var line: [UInt8] = []
@@ -75,7 +75,7 @@ struct AnswerRecord {
 }
 
 extension AnswerResult {
-  /// The members of an object, named as in the C API.
+  /// Writes the members of an object, named as in the C API.
   func writeMembers(document: UnsafeBufferPointer<UInt8>, to writer: inout JSONWriter) {
     writer.key("answers")
     writer.array { writer in

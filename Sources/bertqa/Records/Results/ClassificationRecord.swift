@@ -1,6 +1,6 @@
 import BertQACore
 
-/// What a classifier says of one file, ready to be printed.
+/// The classification of one file, ready to be printed.
 struct ClassificationRecord {
   let source: TextSource
   let document: UnsafeBufferPointer<UInt8>
@@ -10,7 +10,7 @@ struct ClassificationRecord {
     document[range.start..<range.end]
   }
 
-  /// A line for each label and each contribution, columns separated by tabs.
+  /// Returns one line for each label and each contribution. Tabs separate the columns.
   func lines(topK: Int, showsFile: Bool) -> [UInt8] {
     var output: [UInt8] = []
     func append(_ columns: [String]) {
@@ -42,13 +42,13 @@ struct ClassificationRecord {
     return output
   }
 
-  /// Why there is no label, where there is none.
+  /// The reason why there is no label; nil if there is one.
   var complaint: String? {
     guard result.notEnoughText else { return nil }
     return "\(source.shown): not enough text: \(result.distinctWords) distinct word(s)"
   }
 
-  /// One object, on one line. Names and meanings are those of the C API.
+  /// Returns one JSON object on one line. Names and meanings are those of the C API.
   func json(topK: Int?) -> [UInt8] {
     var writer = JSONWriter()
     writer.object { writer in
@@ -60,8 +60,8 @@ struct ClassificationRecord {
 }
 
 extension Classification {
-  /// The members of an object, named as in the C API.
-  /// - Parameter labelLimit: how many labels to give, the most probable ones; nil for all.
+  /// Writes the members of an object, named as in the C API.
+  /// - Parameter labelLimit: the maximum number of labels, the most probable ones; nil for all.
   func writeMembers(
     text: UnsafeBufferPointer<UInt8>, labelLimit: Int? = nil, to writer: inout JSONWriter
   ) {
@@ -112,7 +112,7 @@ extension WordContribution {
 }
 
 extension ProblemType {
-  /// Hugging Face's.
+  /// The name in Hugging Face's configuration.
   var spelling: String {
     switch self {
     case .singleLabel: "single_label_classification"

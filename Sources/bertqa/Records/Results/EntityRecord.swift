@@ -1,15 +1,16 @@
 import BertQACore
 
-/// What was found in one text, to be printed.
+/// The entities of one text, ready to be printed.
 struct EntityRecord {
   let source: TextSource
   let text: UnsafeBufferPointer<UInt8>
   let list: EntityList
-  /// The text with what was found replaced, where that is wanted.
+  /// The redacted text; nil if redaction is off.
   let redacted: [UInt8]?
 
-  /// A line for each entity, columns separated by tabs; or the redacted text, which ends as the text does.
-  /// - Parameter encoding: of the text; nil for UTF-8.
+  /// Returns a line for each entity, with tabs between columns, or the redacted text, which ends as the text
+  /// does.
+  /// - Parameter encoding: the encoding of the text; nil for UTF-8.
   func lines(showsFile: Bool, encoding: TextEncoding?) -> [UInt8] {
     if let redacted {
       if let encoding {
@@ -31,7 +32,7 @@ struct EntityRecord {
     return output
   }
 
-  /// One object, on one line. Names and meanings are those of the C API.
+  /// Returns one JSON object on one line. Names and meanings are those of the C API.
   func json() -> [UInt8] {
     var writer = JSONWriter()
     writer.object { writer in
@@ -47,7 +48,7 @@ struct EntityRecord {
 }
 
 extension EntityList {
-  /// The members of an object, named as in the C API.
+  /// Writes the members of an object, named as in the C API.
   func writeMembers(text: UnsafeBufferPointer<UInt8>, to writer: inout JSONWriter) {
     writer.key("entities")
     writer.array { writer in

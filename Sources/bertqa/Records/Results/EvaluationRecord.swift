@@ -1,9 +1,9 @@
 import BertQACore
 
-/// How good a classifier is on texts that it has not seen, to be printed.
+/// The quality of a classifier on unseen texts, ready to be printed.
 struct EvaluationRecord {
   let labels: [String]
-  /// [label]: texts with it.
+  /// [label]: the number of texts with this label.
   let labelTexts: [Int]
   let accuracy: Double
   let macroF1: Double
@@ -14,7 +14,7 @@ struct EvaluationRecord {
   let f1: [Double]
   let confusion: [ConfusionEntry]
 
-  /// Labels above which a table of all pairs of them would be of no use.
+  /// The maximum number of labels for which the confusion table is printed.
   private static let tableLabels = 100
 
   var facts: [(String, Facts.Value)] {
@@ -25,15 +25,15 @@ struct EvaluationRecord {
     ]
   }
 
-  /// [true label][predicted label]: texts.
+  /// [true label][predicted label]: the number of texts.
   private var matrix: [[Int]] {
     var matrix = [[Int]](repeating: [Int](repeating: 0, count: labels.count), count: labels.count)
     for entry in confusion { matrix[entry.trueLabel][entry.predictedLabel] = entry.count }
     return matrix
   }
 
-  /// For each label its texts, its precision, recall and F1, and how many of its texts were predicted as each
-  /// label.
+  /// Returns a line for each label: its texts, its precision, recall and F1, and the number of its texts that
+  /// were predicted as each label.
   func tableLines() -> [UInt8] {
     guard !labels.isEmpty else { return [] }
     let matrix = labels.count > Self.tableLabels ? nil : matrix
@@ -63,7 +63,7 @@ struct EvaluationRecord {
     return output
   }
 
-  /// Members of an object that say it of each label.
+  /// Writes the object members with the figures of each label.
   func writeLabels(to writer: inout JSONWriter) {
     writer.key("labels")
     writer.array { writer in labels.forEach { writer.string($0) } }
@@ -73,7 +73,7 @@ struct EvaluationRecord {
       writer.key(name)
       writer.array { writer in values.forEach { writer.number(Float($0)) } }
     }
-    // Of pairs that occur only, as there may be very many labels.
+    // Only the pairs that occur, as there may be very many labels.
     writer.key("confusion")
     writer.array { writer in
       for entry in confusion { writer.list([entry.trueLabel, entry.predictedLabel, entry.count]) }

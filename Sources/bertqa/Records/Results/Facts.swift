@@ -1,4 +1,4 @@
-/// What a command reports: named values, printed one a line or as a JSON object.
+/// A command's report: named values, printed one a line or as a JSON object.
 struct Facts {
   enum Value {
     case text(String)
@@ -25,7 +25,7 @@ struct Facts {
     output.write(lines())
   }
 
-  /// One fact a line.
+  /// Returns one fact a line.
   func lines() -> [UInt8] {
     let width = facts.map { $0.name.utf8.count }.max() ?? 0
     var lines: [UInt8] = []

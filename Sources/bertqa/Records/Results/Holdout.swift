@@ -1,17 +1,17 @@
 import BertQACore
 
-/// Texts that a classifier was not trained on, and what it says of them.
+/// Held-out texts and the classifier's predictions for them.
 struct Holdout {
   private struct Prediction {
     let target: Int
-    /// nil where it said nothing.
+    /// nil if the classifier gave no label.
     let predicted: Int?
     let probability: Float
   }
 
   private var names: [String: Int] = [:]
   private var predictions: [Prediction] = []
-  /// Texts with too few words to be classified.
+  /// The number of texts with too few words to classify.
   private var unclassifiedCount = 0
 
   mutating func add(_ result: Classification, label: String) {
@@ -34,7 +34,7 @@ struct Holdout {
     ]
   }
 
-  /// Of the labels that occur or were predicted, sorted by their bytes.
+  /// The evaluation over the labels that occur or were predicted, sorted by their bytes.
   var evaluation: EvaluationRecord {
     let labels = names.keys.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     var places = [Int](repeating: 0, count: labels.count)
@@ -58,7 +58,7 @@ struct Holdout {
     return Array("held out:\n".utf8) + Facts(facts + evaluation.facts).lines() + evaluation.tableLines()
   }
 
-  /// Named as those of the report.
+  /// Writes the members, with the names that the training report uses.
   func writeMembers(to writer: inout JSONWriter) {
     let evaluation = evaluation
     for (name, value) in facts + evaluation.facts {

@@ -1,6 +1,6 @@
 import BertQACore
 
-/// What `bertqa predict` and `bertqa generate` print. Names and meanings are those of the C API.
+/// The output of `bertqa predict` and `bertqa generate`. Names and meanings are those of the C API.
 enum PredictionRecord {
   static func json(_ generation: Generation, prompt: UnsafeBufferPointer<UInt8>) -> [UInt8] {
     var writer = JSONWriter()

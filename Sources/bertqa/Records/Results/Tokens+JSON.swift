@@ -1,7 +1,7 @@
 import BertQACore
 
 extension Tokens {
-  /// The members of an object: three arrays of the same length.
+  /// Writes the members of an object: three arrays of the same length.
   func writeMembers(_ context: Context, to writer: inout JSONWriter) {
     writer.key("ids")
     writer.list(ids)
@@ -19,7 +19,7 @@ extension Tokens {
     }
   }
 
-  /// Of bytes.
+  /// Writes the byte ranges.
   func writeRanges(to writer: inout JSONWriter) {
     writer.array { writer in
       for index in ids.indices {

@@ -12,14 +12,14 @@ extension TrainingReport {
     ] + (confusion.isEmpty ? [] : evaluation.facts)
   }
 
-  /// By cross-validation.
+  /// The evaluation by cross-validation.
   var evaluation: EvaluationRecord {
     EvaluationRecord(
       labels: labels, labelTexts: labelTexts, accuracy: accuracy, macroF1: macroF1,
       calibrationError: calibrationError, precision: precision, recall: recall, f1: f1, confusion: confusion)
   }
 
-  /// One fact a line, then a table of the labels; the same of texts that were held out.
+  /// Returns one fact a line, then a table of the labels; then the same for held-out texts.
   func lines(_ holdout: Holdout?) -> [UInt8] {
     var output = Facts(facts).lines()
     if !confusion.isEmpty { output += "\n".utf8 + evaluation.tableLines() }
@@ -27,8 +27,8 @@ extension TrainingReport {
     return output
   }
 
-  /// One object, on one line.
-  /// - Parameter skippedCount: records that were not right.
+  /// Returns one JSON object on one line.
+  /// - Parameter skippedCount: the number of invalid records that were skipped.
   func json(skippedCount: Int, _ holdout: Holdout?) -> [UInt8] {
     var writer = JSONWriter()
     writer.object { writer in

@@ -1,10 +1,10 @@
-/// Prints vectors, one after the other.
+/// Writes a sequence of vectors.
 struct VectorWriter {
   enum Format {
     case json
-    /// NumPy's file format, version 1.0, of float32 in C order.
+    /// NumPy's file format, version 1.0, with float32 values in C order.
     case npy
-    /// The numbers of a .npy file alone: little-endian float32.
+    /// The values of a .npy file without its header: little-endian float32.
     case raw
   }
 
@@ -21,11 +21,11 @@ struct VectorWriter {
     self.output = output
   }
 
-  /// What comes before the vectors, of which there will be `count`.
+  /// Writes the header for `count` vectors.
   func begin(count: Int) {
     guard format == .npy else { return }
     var header = "{'descr': '<f4', 'fortran_order': False, 'shape': (\(count), \(length)), }"
-    // Magic, version and length take 10 bytes; the whole is a multiple of 64.
+    // Magic, version and length take 10 bytes; the header's total size is a multiple of 64.
     let size = (10 + header.utf8.count + 1 + 63) / 64 * 64 - 10
     header += String(repeating: " ", count: size - header.utf8.count - 1) + "\n"
     output.write([0x93] + Array("NUMPY".utf8) + [1, 0, UInt8(size & 0xFF), UInt8(size >> 8)])

@@ -12,12 +12,12 @@ enum Tool {
     ]
   }
 
-  /// Those that are not listed: for building the project.
+  /// Commands for building the project, which the help does not list.
   private static var hiddenCommands: [any Command.Type] { [ManualCommand.self] }
 
   static func run() -> ExitCode {
     Descriptors.occupyStandard()
-    // A file above the limit of sizes is an error of writing, as a full disk is.
+    // With SIGXFSZ ignored, exceeding the file size limit is a write error, like a full disk.
     signal(SIGXFSZ, SIG_IGN)
     let output = Output()
     do throws(ToolError) {
@@ -59,7 +59,7 @@ enum Tool {
     return try command.run(parsed, to: output)
   }
 
-  /// Whether there was --help or --version, which ends the command.
+  /// Handles --help and --version. Returns true if one was present, which ends the command.
   private static func answerCommonOptions(
     _ parsed: ParsedArguments, help: String, to output: Output
   ) -> Bool {

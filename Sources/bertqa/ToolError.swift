@@ -1,22 +1,22 @@
 import BertQACore
 
-/// What the process returns; documented in every help text and in the manual page.
+/// The exit codes, which every help text and the manual page document.
 enum ExitCode: Int32 {
   case done = 0
-  /// At least one question has an answer in none of the documents.
+  /// At least one question has no answer in any document.
   case noAnswer = 1
   case usage = 2
   /// A document or model cannot be read or is invalid, or a new model cannot be written.
   case input = 3
-  /// Memory ran out, standard output cannot be written, or there is a defect in the program.
+  /// Memory ran out, standard output cannot be written, or the program has a defect.
   case resources = 4
 }
 
-/// Why a command stops: an exit code and one line for standard error, "" for none.
+/// The reason why a command stops: an exit code and one line for standard error, or "" for none.
 struct ToolError: Error {
   let code: ExitCode
   let message: String
-  /// Whether something is wrong with one text, so that others may be done.
+  /// True if the error concerns one text only, so that the command can continue with others.
   private(set) var isOfOneText = false
 
   init(_ code: ExitCode, _ message: String) {
@@ -24,20 +24,20 @@ struct ToolError: Error {
     self.message = message
   }
 
-  /// A usage error, with where to read the usage.
+  /// A usage error with a hint at the help.
   static func usage(_ message: String, command: String) -> ToolError {
     ToolError(.usage, "\(message); try '\(command) --help'")
   }
 
-  /// What is wrong with one text, so that others may be done.
+  /// An error that concerns one text only, so that the command can continue with others.
   static func ofOneText(_ message: String) -> ToolError {
     var error = ToolError(.input, message)
     error.isOfOneText = true
     return error
   }
 
-  /// The core's error, in the tool's words.
-  /// - Parameter subject: which text it is about, where there are several.
+  /// Converts an error of the core.
+  /// - Parameter subject: the text that the error concerns, if there are several.
   init(_ error: BertQAError, command: String, subject: String? = nil) {
     let message = (subject.map { "\($0): " } ?? "") + error.messageForTool
     switch error.status {
@@ -53,8 +53,8 @@ struct ToolError: Error {
 }
 
 extension BertQAError {
-  /// What is wrong, with the argument as the tool spells it, and without the index of an item of a batch:
-  /// the tool's batches are its own, and it says itself which text it was.
+  /// The message with the argument as the tool spells it, without the index in a batch: the tool forms the
+  /// batches and names the text itself.
   var messageForTool: String {
     if status == .deadlineExceeded { return "took longer than \(Option.timeout.spelling) allows" }
     guard let argument else { return detail }
@@ -62,7 +62,7 @@ extension BertQAError {
   }
 }
 
-/// Calls the core and gives its error in the tool's words.
+/// Calls the core and converts its errors.
 func ofCore<Result>(
   _ command: String, subject: String? = nil, _ body: () throws(BertQAError) -> Result
 ) throws(ToolError) -> Result {

@@ -1,7 +1,7 @@
 import BertQACore
 import Glibc
 
-/// Questions one after the other: each is answered, and "n" gives the next best answer to the last one.
+/// A session of questions. Each is answered, and "n" shows the next best answer to the last one.
 final class AskSession {
   private struct Hit {
     let text: AskedText
@@ -15,16 +15,16 @@ final class AskSession {
   private let limits: CallLimits
   private let output: Output
   private let usesColor: Bool
-  /// Whether a person reads the answers.
+  /// True if the answers are shown on a terminal.
   private let isRead = Terminal.isThere(STDOUT_FILENO)
   private var question = ""
   private var hits: [Hit] = []
-  /// Of the hits, how many were shown.
+  /// The number of hits shown so far.
   private var shownCount = 0
-  /// Whether some question had no answer.
+  /// True if at least one question had no answer.
   private(set) var hasUnanswered = false
 
-  /// Bytes of the text that are shown on both sides of an answer's sentence.
+  /// The bytes of text shown on each side of an answer's sentence.
   private static let surroundings = 160
 
   init(
@@ -58,7 +58,7 @@ final class AskSession {
         do throws(ToolError) {
           try ask(line)
         } catch {
-          // Of this question; the next one may be fine.
+          // The error concerns this question only.
           guard error.code == .input else { throw error }
           hasUnanswered = true
           report(error.message)
@@ -84,7 +84,8 @@ final class AskSession {
     showNext()
   }
 
-  /// The best first, over all texts, by the gap, which compares texts better than the score.
+  /// Returns the answers from all texts, best first, sorted by gap, which compares texts better than the
+  /// score.
   private func answers(_ texts: [AskedText]) throws(ToolError) -> [Hit] {
     var options = options
     let progress = Progress(subject: "reading")
@@ -116,7 +117,7 @@ final class AskSession {
     if isRead { show(hit) } else { write(hit) }
   }
 
-  /// The answer in the text around it, and where that is.
+  /// Shows the answer with its surrounding text and its position.
   private func show(_ hit: Hit) {
     let display = AnswerDisplay(usesColor: usesColor)
     output.write(display.passage(hit.answer, in: hit.text.bytes, around: Self.surroundings))
@@ -126,7 +127,7 @@ final class AskSession {
     output.write(usesColor ? "\n\(AnswerDisplay.dim)\(place)\(AnswerDisplay.plain)\n" : "\n\(place)\n")
   }
 
-  /// Columns: the text's name if there are several, question, probability, answer.
+  /// Writes the columns: the text's name if there are several texts, question, probability, answer.
   private func write(_ hit: Hit) {
     var line: [UInt8] = []
     for column in (corpus.hasSeveralTexts ? [hit.text.name] : []) + [

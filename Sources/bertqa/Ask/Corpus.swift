@@ -1,18 +1,18 @@
 import BertQACore
 
-/// What is asked: where the texts to a question come from.
+/// A source of texts for questions.
 protocol Corpus {
-  /// Whether answers are shown with the text that they are from.
+  /// True if answers are shown with the name of their text.
   var hasSeveralTexts: Bool { get }
-  /// The texts to read for a question.
+  /// Returns the texts to read for a question.
   func texts(for question: String) throws(ToolError) -> [AskedText]
 }
 
-/// One text, and what people call it.
+/// One text and its displayed name.
 final class AskedText {
   let name: String
   let bytes: UnsafeBufferPointer<UInt8>
-  /// Keeps the bytes.
+  /// Keeps the bytes alive.
   private let owner: InputText
 
   init(name: String, _ text: InputText) {
@@ -21,7 +21,7 @@ final class AskedText {
     bytes = text.bytes
   }
 
-  /// "report.txt, line 12" for a place.
+  /// Returns a place such as "report.txt, line 12".
   func place(ofByte byte: Int) -> String {
     let line = bytes[..<byte].count { $0 == UInt8(ascii: "\n") } + 1
     return bytes.contains(UInt8(ascii: "\n")) ? "\(name), line \(line)" : name
@@ -32,7 +32,7 @@ final class AskedText {
 struct FileCorpus: Corpus {
   private let files: [AskedText]
 
-  /// - Parameter files: read already.
+  /// - Parameter files: texts that were already read.
   init(_ files: [AskedText]) { self.files = files }
 
   var hasSeveralTexts: Bool { files.count > 1 }

@@ -1,20 +1,20 @@
 import BertQACore
 import Glibc
 
-/// The passages of an SQLite database with a full-text index (FTS5): those that have the question's words, the best
-/// by BM25, as docs/sql.md describes it.
+/// The passages of an SQLite database with a full-text index (FTS5). For a question it returns the best
+/// passages by BM25 that contain any of its words; docs/sql.md describes the database.
 final class DatabaseCorpus: Corpus {
   private let library: SQLiteLibrary
   private let database: SQLiteLibrary.Handle
   private let path: String
   private let table: String
   private let columns: [String]
-  /// How many passages a question is asked of.
+  /// The number of passages that are read for a question.
   private let passageCount: Int
 
   let hasSeveralTexts = true
 
-  /// - Parameter table: the index; nil: the one there is, or the one called "documents".
+  /// - Parameter table: the index; nil selects the only one, or the one called "documents".
   init(path: String, table: String?, passageCount: Int) throws(ToolError) {
     library = try SQLiteLibrary()
     database = try library.database(path)
@@ -33,7 +33,7 @@ final class DatabaseCorpus: Corpus {
 
   deinit { library.close(database: database) }
 
-  /// Whether a file is a database, by how it begins.
+  /// True if the file begins like an SQLite database.
   static func isDatabase(_ file: ArgumentText) -> Bool {
     let start = Array("SQLite format 3\0".utf8)
     var status = stat()
@@ -69,7 +69,7 @@ final class DatabaseCorpus: Corpus {
     throw ToolError(.input, "\(path) has several full-text indexes: choose one with --table: \(list(names))")
   }
 
-  /// Refuses an index that has entries but none of their texts. What else is wrong, a question will tell.
+  /// Rejects an index that has entries but no stored texts. Other errors show up with the first question.
   private static func requireTexts(
     of table: String, _ columns: [String], _ path: String, _ library: SQLiteLibrary,
     _ database: SQLiteLibrary.Handle
@@ -99,20 +99,21 @@ final class DatabaseCorpus: Corpus {
     let rows = try library.rows(
       "SELECT rowid, \(selected) FROM \(Self.quoted(table)) WHERE \(Self.quoted(table)) MATCH ?1 "
         + "ORDER BY rank LIMIT \(passageCount)", [query], of: database)
-    // A passage that matches has a word.
+    // A passage that matches has a word, so at least one column must have text.
     guard rows.isEmpty || rows.contains(where: { $0.dropFirst().contains { $0 != nil } }) else {
       throw Self.withoutTexts(path, table)
     }
     return rows.map { row in
       let id = String(decoding: (row.first ?? nil) ?? [], as: UTF8.self)
-      // A blank line is the end of a sentence.
+      // A blank line ends a sentence, so that no answer spans columns.
       let text = row.dropFirst().compactMap { $0 }.joined(separator: Array("\n\n".utf8))
       return AskedText(name: "\(path), \(table) \(id)", InputText(copying: Array(text)))
     }
   }
 
-  /// The question's words, any of which may match, as strings, in which FTS5 has no operators: as `bertqa_match` of
-  /// the SQLite extension has it. Without the common ones, unless there are no others; nil without a word.
+  /// Returns an FTS5 query that matches any of the question's words, quoted so that none acts as an operator,
+  /// like `bertqa_match` of the SQLite extension. Common words are left out unless there are no others.
+  /// Returns nil if there is no word.
   static func query(_ question: String) -> String? {
     let words = question.unicodeScalars.split { scalar in
       scalar.value < 0x80 && !scalar.properties.isAlphabetic && !("0"..."9").contains(scalar)
@@ -122,7 +123,7 @@ final class DatabaseCorpus: Corpus {
     return (telling.isEmpty ? words : telling).map { "\"\($0)\"" }.joined(separator: " OR ")
   }
 
-  /// English words that are in most texts: they say little, and searching them costs most.
+  /// English words that occur in most texts: they distinguish little and are the most expensive to search.
   private static let commonWords: Set<String> = [
     "a", "about", "after", "all", "also", "an", "and", "any", "are", "as", "at", "be", "been", "by", "can",
     "could", "did", "do", "does", "during", "for", "from", "had", "has", "have", "he", "her", "his", "how",

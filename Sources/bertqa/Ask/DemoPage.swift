@@ -1,8 +1,8 @@
 import Glibc
 
-/// The page for browsers, which the Python package has: 'bertqa ask --browser'.
+/// Starts the Python package's demo page in a browser: 'bertqa ask --browser'.
 enum DemoPage {
-  /// Becomes the page's server. Returns only if that is not possible.
+  /// Replaces this process with the page's server. Returns only on failure.
   static func run(files: [ArgumentText], model: String?) -> ToolError {
     guard let python = ["python3", "python"].first(where: { hasPackage($0) }) else {
       return ToolError(
@@ -19,7 +19,7 @@ enum DemoPage {
     return ToolError(.resources, "cannot start \(python): \(String(cString: strerror(errno)))")
   }
 
-  /// Whether this Python is there and has the package.
+  /// True if this Python exists and has the package.
   private static func hasPackage(_ python: String) -> Bool {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)

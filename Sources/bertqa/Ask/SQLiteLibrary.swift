@@ -1,6 +1,6 @@
 import Glibc
 
-/// SQLite, of which only 'bertqa ask DB' has a use: opened when it is needed, so that the tool runs without it.
+/// SQLite for 'bertqa ask DB'. The library is opened on demand, so that the tool runs without it.
 final class SQLiteLibrary {
   typealias Handle = OpaquePointer
 
@@ -63,7 +63,7 @@ final class SQLiteLibrary {
     message = try function("sqlite3_errmsg", as: Message.self)
   }
 
-  /// A database that is only read.
+  /// Opens a database read-only.
   func database(_ path: String) throws(ToolError) -> Handle {
     var database: Handle?
     guard open(path, &database, Self.openReadOnly, nil) == 0, let opened = database else {
@@ -76,14 +76,14 @@ final class SQLiteLibrary {
 
   func close(database: Handle) { _ = close(database) }
 
-  /// The rows of a query, of text columns; nil for NULL.
+  /// Returns the rows of a query with text columns; NULL is nil.
   func rows(_ sql: String, _ values: [String], of database: Handle) throws(ToolError) -> [[[UInt8]?]] {
     var statement: Handle?
     guard prepare(database, sql, -1, &statement, nil) == 0, let statement else {
       throw ToolError(.input, "SQLite: \(text(of: database))")
     }
     defer { _ = finalize(statement) }
-    // SQLITE_TRANSIENT: it takes a copy.
+    // SQLITE_TRANSIENT: SQLite copies the value.
     let transient = UnsafeMutableRawPointer(bitPattern: -1)
     for (index, value) in values.enumerated() {
       _ = bindText(statement, Int32(index + 1), value, Int32(value.utf8.count), transient)

@@ -1,7 +1,7 @@
 import BertQACore
 import Glibc
 
-/// `bertqa answer`.
+/// Implements `bertqa answer`.
 struct AnswerCommand: Command {
   static let name = "answer"
   static let summary = "answer questions from documents"
@@ -66,7 +66,7 @@ struct AnswerCommand: Command {
   private var color = Terminal.ColorChoice.auto
   private let printsJSON: Bool
   private let reading: InputText.Reading
-  /// Where to write the page; nil for nowhere.
+  /// The path of the HTML page; nil for none.
   private let page: String?
 
   static func run(_ arguments: ParsedArguments, to output: Output) throws(ToolError) -> ExitCode {
@@ -93,7 +93,7 @@ struct AnswerCommand: Command {
   /// Asks every question about every file.
   private func run(to output: Output) throws(ToolError) -> ExitCode {
     let context = try model.load()
-    // Before any file is read: a mistake in the options, or another kind of model, is reported at once.
+    // Reports invalid options, or a model for another task, before any file is read.
     try ofCore(Self.invocation) { () throws(BertQAError) in try context.validate(options) }
     let format = AnswerRecord.LineFormat(
       showsFile: files.count > 1, showsQuestion: questions.count > 1,
@@ -115,7 +115,7 @@ struct AnswerCommand: Command {
           ranking.add(
             record, ofQuestion: index,
             printsJSON ? [(record.result.gap, record.json())] : record.lines(format))
-          // Nothing to compare with.
+          // There is nothing to rank against.
           if files.count == 1 { try ranking.write(to: output) }
         }
         html?.add(records)
@@ -130,7 +130,7 @@ struct AnswerCommand: Command {
     return code == .done && ranking.best.contains(where: { $0 == nil }) ? .noAnswer : code
   }
 
-  /// Which questions have no answer, or probably none.
+  /// Reports the questions that have no answer or probably none.
   private func tell(of ranking: AnswerRanking, hasText: Bool) {
     for (question, best) in zip(questions, ranking.best) {
       if best == nil {
@@ -142,13 +142,13 @@ struct AnswerCommand: Command {
     }
   }
 
-  /// One document, to be asked.
+  /// A document, prepared for questions.
   private struct Document {
     let file: ArgumentText
     let bytes: UnsafeBufferPointer<UInt8>
     let context: Context
     let limits: CallLimits
-    /// nil where it would be asked only once, which works without a copy of the text.
+    /// nil if the document is asked only once, which needs no copy of the text.
     let prepared: PreparedDocument?
 
     init(

@@ -1,7 +1,7 @@
 import BertQACore
 import Glibc
 
-/// `bertqa ask`.
+/// Implements `bertqa ask`.
 struct AskCommand: Command {
   static let name = "ask"
   static let summary = "ask about documents, one question after the other"
@@ -96,7 +96,7 @@ struct AskCommand: Command {
   private func run(to output: Output) throws(ToolError) -> ExitCode {
     let corpus = try corpus()
     let context = try model.load()
-    // A mistake in the options, or another kind of model, is reported before the first question.
+    // Reports invalid options, or a model for another task, before the first question.
     try ofCore(Self.invocation) { () throws(BertQAError) in try context.validate(options) }
     let editor = LineEditor(input: try questions())
     let session = AskSession(
@@ -117,7 +117,7 @@ struct AskCommand: Command {
     return FileCorpus(texts)
   }
 
-  /// Where the questions come from: standard input, unless that is a document.
+  /// Returns the source of the questions: standard input, unless that is a document.
   private func questions() throws(ToolError) -> Int32 {
     guard files.contains(where: \.isStandardInput) else { return STDIN_FILENO }
     let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC)

@@ -1,6 +1,6 @@
 import BertQACore
 
-/// `bertqa classify`.
+/// Implements `bertqa classify`.
 struct ClassifyCommand: Command {
   static let name = "classify"
   static let summary = "say which of a model's labels a text has"

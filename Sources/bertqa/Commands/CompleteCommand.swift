@@ -1,4 +1,4 @@
-/// `bertqa complete`: what the shells' completion scripts ask, so that they know the tool's own tables.
+/// Implements `bertqa complete`, through which the shells' completion scripts query the tool's own tables.
 enum CompleteCommand: Command {
   static let name = "complete"
   static let summary = "list what may come next on a command line"
@@ -68,7 +68,7 @@ enum CompleteCommand: Command {
     Candidate(word: row.option.spelling, meaning: row.summary)
   }
 
-  /// The option whose value is the next word: "--model", "-m" or the last letter of "-hm".
+  /// Returns the option whose value is the next word: "--model", "-m" or the last letter of "-hm".
   private static func rowAwaitingValue(_ word: String, among rows: [OptionRow]) -> OptionRow? {
     rows.first { row in
       guard case .required = row.value else { return false }

@@ -1,6 +1,6 @@
 import BertQACore
 
-/// `bertqa embed`.
+/// Implements `bertqa embed`.
 struct EmbedCommand: Command {
   static let name = "embed"
   static let summary = "turn texts into vectors"
@@ -50,7 +50,7 @@ struct EmbedCommand: Command {
   private var format = VectorWriter.Format.json
   private var options = EmbedOptions()
 
-  /// Texts whose vectors are in memory at once.
+  /// The number of texts whose vectors are in memory at the same time.
   private static let sliceTexts = 1024
 
   static func run(_ arguments: ParsedArguments, to output: Output) throws(ToolError) -> ExitCode {
@@ -70,7 +70,7 @@ struct EmbedCommand: Command {
 
   private func run(to output: Output) throws(ToolError) -> ExitCode {
     let context = try model.load()
-    // Before any file is read: a mistake in the options is reported at once.
+    // Reports invalid options before any file is read.
     _ = try embed([], context, CallOptions())
     var inputs: [InputText] = []
     var texts: [(source: TextSource, text: TextPair)] = []

@@ -1,6 +1,6 @@
 import BertQACore
 
-/// `bertqa entities`.
+/// Implements `bertqa entities`.
 struct EntitiesCommand: Command {
   static let name = "entities"
   static let summary = "find names and personal data in a text, or remove them"
@@ -59,7 +59,7 @@ struct EntitiesCommand: Command {
 
   private func run(to output: Output) throws(ToolError) -> ExitCode {
     let context = search.usesModel ? try model.load() : nil
-    // Before any text is read: a mistake in the options, or another kind of model, is reported at once.
+    // Reports invalid options, or a model for another task, before any text is read.
     try ofCore(Self.invocation) { () throws(BertQAError) in try context?.validate(search.options) }
     var hasFound = false
     let code = try TextSource.forEach(sources) { source, text throws(ToolError) in
@@ -84,7 +84,8 @@ struct EntitiesCommand: Command {
     return code == .done && !hasFound ? .noAnswer : code
   }
 
-  /// Names may be missed in what is read in a wrong encoding.
+  /// Rejects a text that is invalid in its encoding and warns of invalid UTF-8: the search could miss names
+  /// in it.
   private func checkEncoding(of text: InputText, _ source: TextSource) throws(ToolError) {
     if let encoding = text.encoding, !text.isDecodable {
       throw .ofOneText("\(source.shown): not valid \(encoding.name)")

@@ -1,7 +1,7 @@
 import BertQACore
 import Glibc
 
-/// `bertqa filter`.
+/// Implements `bertqa filter`.
 enum FilterCommand: Command {
   static let name = "filter"
   static let summary = "add answers, labels, entities or vectors to the records of a pipeline"
@@ -153,7 +153,7 @@ enum FilterCommand: Command {
 
   static func run(_ arguments: ParsedArguments, to output: Output) throws(ToolError) -> ExitCode {
     let settings = try FilterSettings(arguments)
-    // Before the model is loaded, as that starts threads.
+    // Block the signals before loading the model, which starts threads.
     let stop = try StopSignals(timeout: settings.stopTimeout)
     let ignoresPipe = StopSignals.isIgnored(SIGPIPE)
     signal(SIGPIPE, SIG_IGN)

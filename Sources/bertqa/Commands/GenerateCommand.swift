@@ -1,6 +1,6 @@
 import BertQACore
 
-/// `bertqa generate`.
+/// Implements `bertqa generate`.
 struct GenerateCommand: Command {
   static let name = "generate"
   static let summary = "continue a text"
@@ -53,7 +53,7 @@ struct GenerateCommand: Command {
       default: break
       }
     }
-    // Before anything is read: a mistake in the options is reported at once.
+    // Reports invalid options before anything is read.
     try ofCore(invocation) { () throws(BertQAError) in try options.validate() }
     let model = try ModelChoice(arguments, task: .predict)
     let limits = try CallLimits(arguments)
@@ -79,7 +79,7 @@ struct GenerateCommand: Command {
     var isFirst = true
     if printsWords {
       options.onWord = { word in
-        // The separator that the joined text has: none between characters.
+        // The separator of the joined text: none for character models.
         if !isFirst { output.write(context.wordSeparator) }
         isFirst = false
         output.write(PlainText.word(word.bytes))
@@ -99,7 +99,7 @@ struct GenerateCommand: Command {
       if let failure { throw failure }
       return result
     } catch {
-      // The words that there are stay, on a line of their own.
+      // The words printed so far stay, on a line of their own.
       if !isFirst, error.isOfOneText {
         output.write("\n")
         try output.flush()

@@ -1,4 +1,4 @@
-/// `bertqa help`.
+/// Implements `bertqa help`.
 enum HelpCommand: Command {
   static let name = "help"
   static let summary = "explain a command"
@@ -18,7 +18,7 @@ enum HelpCommand: Command {
     return .done
   }
 
-  /// Help of the tool as a whole.
+  /// The help of the tool as a whole.
   static var overview: String {
     var text = "Usage: bertqa COMMAND [OPTION]... [OPERAND]...\n\n"
     text += "Find the answers to questions in documents, and classify texts, on the CPU.\n\n"

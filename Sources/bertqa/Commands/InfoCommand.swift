@@ -70,7 +70,7 @@ enum InfoCommand: Command {
     return .done
   }
 
-  /// Named as in Hugging Face's config.json where it has the fact.
+  /// Names follow Hugging Face's config.json if it has the fact.
   private static func facts(_ info: ModelInfo) -> Facts {
     var facts: [(String, Facts.Value)] = [
       ("version", .text(libraryVersion.description)),

@@ -1,4 +1,4 @@
-/// `bertqa manual`: the manual page's source, for building the project, and the tables that it is made from.
+/// Implements `bertqa manual`, which builds the project's manual page and prints the tables behind it.
 enum ManualCommand: Command {
   static let name = "manual"
   static let summary = "print the manual page"

@@ -1,8 +1,8 @@
 import Glibc
 
-/// Directories in which a model was being written by a process that was killed.
+/// Directories of incomplete models that killed processes left.
 enum PartialDirectories {
-  /// Removes those beside `path`, which are called "PATH.partial-PID-N", of processes that are gone.
+  /// Removes the directories "PATH.partial-PID-N" whose processes no longer exist.
   static func remove(of path: String) {
     var path = path
     while path.utf8.count > 1, path.hasSuffix("/") { path.removeLast() }

@@ -1,6 +1,6 @@
 import BertQACore
 
-/// `bertqa predict`.
+/// Implements `bertqa predict`.
 struct PredictCommand: Command {
   static let name = "predict"
   static let summary = "say which words may come next, or how likely a text is"
@@ -76,14 +76,14 @@ struct PredictCommand: Command {
     limits = try CallLimits(arguments)
   }
 
-  /// Options of a call that begins now.
+  /// Returns options for a call that begins now.
   private func options(topK: Int = 1) -> SequenceOptions {
     var options = SequenceOptions(topK: topK, includesEnd: includesEnd)
     limits.limit(&options.call)
     return options
   }
 
-  /// Prints the words that may come next, the most probable first.
+  /// Prints the most probable next words, the most probable first.
   private func predict(_ wordCount: Int, _ model: ModelChoice, to output: Output) throws(ToolError)
     -> ExitCode
   {
@@ -121,7 +121,7 @@ struct PredictCommand: Command {
     }
   }
 
-  /// Prints continuations of a text, the likeliest first.
+  /// Prints the continuations of a text, the likeliest first.
   private func rank(_ model: ModelChoice, to output: Output) throws(ToolError) -> ExitCode {
     if arguments.operands.isEmpty { throw arguments.usage("--rank needs the TEXT that is to be continued") }
     let context = try model.load()

@@ -44,7 +44,7 @@ enum TokenizeCommand: Command {
       throw arguments.usage("--ids and --json exclude each other")
     }
     let limits = try CallLimits(arguments)
-    // Of anything: it shows what the model would be given.
+    // Accepts any data: the command shows how the model would read it.
     let sources = try TextSource.all(arguments, isForced: true)
     let context = try ModelChoice(arguments, tokenizerOnly: true).load()
     return try TextSource.forEach(sources) { source, text throws(ToolError) in

@@ -1,6 +1,6 @@
 import BertQACore
 
-/// `bertqa train-classifier`.
+/// Implements `bertqa train-classifier`.
 struct TrainClassifierCommand: Command {
   static let name = "train-classifier"
   static let summary = "train a classifier on texts and their labels"
@@ -113,13 +113,13 @@ struct TrainClassifierCommand: Command {
   private let textField: ParsedOption?
   private let labelField: ParsedOption?
   private let groupField: ParsedOption?
-  /// nil: by the file's name.
+  /// nil chooses the format by the file's name.
   private let format: RecordFormat?
   private let encoding: TextEncoding?
   private var skipsWrongRecords = false
   private let limits: CallLimits
   private let printsJSON: Bool
-  /// Where to write the report as a page; nil for nowhere.
+  /// The path of the HTML report; nil for none.
   private let page: String?
 
   static func run(_ arguments: ParsedArguments, to output: Output) throws(ToolError) -> ExitCode {
@@ -145,7 +145,7 @@ struct TrainClassifierCommand: Command {
     try checkHoldout(arguments)
   }
 
-  /// What was trained on says nothing of other texts.
+  /// Rejects held-out files that are also training files: they would not measure the quality on unseen texts.
   private func checkHoldout(_ arguments: ParsedArguments) throws(ToolError) {
     guard let holdout else { return }
     if holdout.isStandardInput { throw arguments.usage("--holdout needs a file") }
@@ -155,7 +155,7 @@ struct TrainClassifierCommand: Command {
     }
   }
 
-  /// How a file's records are read, and their texts and labels found, and their groups where there are some.
+  /// Returns the format of a file's records and the fields for texts, labels and, if present, groups.
   private func form(of file: ArgumentText, isGrouped: Bool) throws(ToolError) -> RecordForm {
     let format = format ?? RecordFormat(fileName: file.string)
     func path(_ given: ParsedOption?, _ name: StaticString) throws(ToolError) -> FieldPath {
@@ -204,7 +204,7 @@ struct TrainClassifierCommand: Command {
       progress?.update("\(stage), \(Int(fraction * 100)) %", fraction: fraction)
     }
     PartialDirectories.remove(of: directory)
-    // Before anything is read: a mistake in the options is reported at once.
+    // Reports invalid options before anything is read.
     let trainer = try ofCore(Self.invocation) { () throws(BertQAError) in
       try WordCountTrainer(options: options)
     }
@@ -215,7 +215,7 @@ struct TrainClassifierCommand: Command {
         try Self.add(fields, to: trainer, &tally)
       }
     }
-    // What is wrong in it is said before the time for training is spent.
+    // Reports its errors before the time for training is spent.
     var checked = Tally()
     if let holdout {
       try read(holdout, &checked, { "texts held out\($0)" }, progress) {
@@ -253,18 +253,18 @@ struct TrainClassifierCommand: Command {
     return .done
   }
 
-  /// What was not as it should be.
+  /// Counts of texts and of irregular records.
   private struct Tally {
     var texts = 0
     var skipped = 0
-    /// Labels with white space around them.
+    /// The number of labels with surrounding white space.
     var trimmed = 0
   }
 
   /// - Parameters:
-  ///   - status: of the progress, from how much of the file is read.
-  ///   - isSilent: whether records that are not right were reported before.
-  ///   - body: takes a text, its label, and its group where there are some.
+  /// - status: the progress message, given how much of the file was read.
+  /// - isSilent: true if invalid records were already reported.
+  /// - body: receives a text, its label and, if present, its group.
   private func read(
     _ file: ArgumentText, _ tally: inout Tally, _ status: (String) -> String, _ progress: Progress?,
     isSilent: Bool = false, isGrouped: Bool = false,
@@ -295,7 +295,7 @@ struct TrainClassifierCommand: Command {
     }
   }
 
-  /// What the model that was written says of texts that it has not seen.
+  /// Evaluates the new model on held-out texts.
   private func evaluate(
     on file: ArgumentText, _ call: CallOptions, _ progress: Progress?
   ) throws(ToolError) -> Holdout {
@@ -318,7 +318,7 @@ struct TrainClassifierCommand: Command {
     return holdout
   }
 
-  /// A label, and whether there was white space around it.
+  /// Returns a label without surrounding white space, and true if it had any.
   private static func name(
     of label: UnsafeBufferPointer<UInt8>
   ) throws(RecordProblem) -> (trimmed: String, hadSpace: Bool) {
@@ -341,7 +341,7 @@ struct TrainClassifierCommand: Command {
     if name.hadSpace { tally.trimmed += 1 }
   }
 
-  /// What ends the training is not the record's problem alone.
+  /// Distinguishes an error of the record from one that ends the training.
   private static func problem(_ error: BertQAError) -> RecordProblem {
     let isOfRecord =
       ![.deadlineExceeded, .outOfMemory].contains(error.status) && error.argument != "max_bytes"

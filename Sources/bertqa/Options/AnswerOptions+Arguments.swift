@@ -1,7 +1,7 @@
 import BertQACore
 
 extension AnswerOptions {
-  /// How many answers there are.
+  /// The options that choose the answers.
   static let choosingRows = [
     OptionRow(
       .topK, letter: "k", value: "N", "give up to N answers, best first; default 1",
@@ -16,7 +16,7 @@ extension AnswerOptions {
         + "'no answer' by less than this."),
   ]
 
-  /// How the document is read.
+  /// The options that control how the document is read.
   static let readingRows = [
     OptionRow(.maxAnswerLength, value: "N", "longest answer; default 30"),
     OptionRow(
@@ -41,7 +41,7 @@ extension AnswerOptions {
 
   static let options = (choosingRows + readingRows).map(\.option)
 
-  /// Takes the options that are its own and leaves the others.
+  /// Sets the option if it is one of these; ignores all others.
   mutating func set(_ given: ParsedOption) throws(ToolError) {
     switch given.option {
     case .topK: topK = try given.integer()

@@ -1,8 +1,8 @@
 import Glibc
 
-/// One string of the command line, byte for byte: a file name need not be UTF-8.
-struct ArgumentText: @unchecked Sendable {  // what it points to does not change
-  /// Into `argv`, which lives as long as the process.
+/// A command-line argument as bytes. A file name need not be valid UTF-8.
+struct ArgumentText: @unchecked Sendable {  // the bytes never change
+  /// Points into `argv`, which lives as long as the process.
   let pointer: UnsafePointer<CChar>
 
   static let standardInput = ArgumentText(literal: "-")
@@ -22,12 +22,12 @@ struct ArgumentText: @unchecked Sendable {  // what it points to does not change
 
   var isStandardInput: Bool { strcmp(pointer, "-") == 0 }
 
-  /// What follows `prefix`; nil if it does not begin with it.
+  /// Returns the rest after `prefix`; nil if the argument does not begin with it.
   func dropping(_ prefix: String) -> ArgumentText? {
     guard bytes.starts(with: prefix.utf8) else { return nil }
     return ArgumentText(pointer: pointer + prefix.utf8.count)
   }
 
-  /// How messages name the file of this name.
+  /// The name of the file in messages.
   var shownAsFile: String { isStandardInput ? "standard input" : string }
 }

@@ -1,18 +1,18 @@
 import BertQACore
 
-/// What a call of the library may take, as the options of a command say it.
+/// The limits of a library call, from the options of a command.
 struct CallLimits {
-  /// Seconds; nil: any time.
+  /// In seconds; nil for no limit.
   private(set) var timeout: Double?
-  /// 0: any number.
+  /// 0 for no limit.
   private(set) var maxBytes = 0
-  /// 0: any number.
+  /// 0 for no limit.
   private(set) var maxDocumentTokens = 0
 
-  /// Of a section with the rows of a command that goes on with the next text.
+  /// The title of the section in commands that continue with the next text.
   static let title = "Limits; what is above one fails, with code 3"
 
-  /// - Parameter work: what one call does, such as "a text".
+  /// - Parameter work: the unit of work of one call, such as "a text".
   static func rows(_ work: String) -> [OptionRow] {
     [timeoutRow(work), maxBytesRow(work), maxDocumentTokensRow]
   }
@@ -37,7 +37,7 @@ struct CallLimits {
     for given in arguments.options { try set(given) }
   }
 
-  /// Takes the options that are its own and leaves the others.
+  /// Sets the option if it is one of these; ignores all others.
   mutating func set(_ given: ParsedOption) throws(ToolError) {
     switch given.option {
     case .timeout: timeout = try given.seconds()
@@ -47,14 +47,14 @@ struct CallLimits {
     }
   }
 
-  /// Limits a call that begins now.
+  /// Applies the limits to a call that begins now.
   func limit(_ call: inout CallOptions) {
     if let timeout { call.deadline = UInt64((Clock.seconds() + timeout) * 1e9) }
     call.maxBytes = maxBytes
     call.maxDocumentTokens = maxDocumentTokens
   }
 
-  /// Options of a call that begins now.
+  /// Options for a call that begins now.
   var call: CallOptions {
     var call = CallOptions()
     limit(&call)
@@ -63,6 +63,6 @@ struct CallLimits {
 }
 
 extension BertQAError {
-  /// Whether a call would have taken more than it may.
+  /// True if the call failed because it exceeded a limit.
   var isAboveLimit: Bool { status == .deadlineExceeded || status == .tooLarge }
 }

@@ -13,7 +13,7 @@ extension ClassifyOptions {
     .minProbability, value: "P", "the label is none where the most probable one is below P, 0 to 1; default 0"
   )
 
-  /// How BERT models read a text.
+  /// The options that control how BERT models read a text.
   static let readingRows = [
     OptionRow(
       .maxSequenceLength, value: "N",
@@ -24,7 +24,7 @@ extension ClassifyOptions {
       "how the windows' logits become one: {}; default mean"),
   ]
 
-  /// Takes the options that are its own and leaves the others.
+  /// Sets the option if it is one of these; ignores all others.
   mutating func set(_ given: ParsedOption) throws(ToolError) {
     switch given.option {
     case .contributions: contributions = try given.integer(in: 0...Int.max)

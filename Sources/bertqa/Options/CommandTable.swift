@@ -1,19 +1,19 @@
-/// What a command is called with: the one table from which its arguments are parsed and its help, its
-/// completion and its part of the manual page are made.
+/// The options and operands of a command: the single table for parsing its arguments and for generating its
+/// help, its completion and its part of the manual page.
 struct CommandTable {
-  /// What follows the command's name: "[OPTION]... [FILE|-]...". The first is the common form.
+  /// The arguments after the command's name: "[OPTION]... [FILE|-]...". The first usage is the common one.
   let usages: [String]
   let operands: Operands
-  /// Paragraphs before the options.
+  /// The paragraphs before the options.
   let description: [String]
   let sections: [OptionSection]
-  /// Paragraphs behind the options.
+  /// The paragraphs after the options.
   var notes: [String] = []
-  /// "0 done; 2 wrong usage; ...": empty for commands whose codes say nothing.
+  /// "0 done; 2 wrong usage; ...": empty for commands whose exit codes carry no information.
   var exitCodes = ""
   let examples: [Example]
 
-  /// Whether the operands are files or directories: what the common form names last.
+  /// True if the operands are files or directories, according to the end of the common usage.
   var takesFiles: Bool {
     usages.first?.split(separator: " " as Character).last.map { last in
       last.split { !$0.isUppercase }.contains { $0 == "FILE" || $0 == "DIR" }
@@ -21,7 +21,7 @@ struct CommandTable {
   }
 
   struct Example {
-    /// What it does, as a clause without an end.
+    /// The purpose as a clause without a full stop.
     let purpose: String
     let line: String
 
@@ -31,10 +31,10 @@ struct CommandTable {
     }
   }
 
-  /// Of all sections. An option that means something else in another section is there twice.
+  /// The rows of all sections. An option with different meanings in two sections occurs twice.
   var rows: [OptionRow] { sections.flatMap(\.rows) }
 
-  /// --help and --version, which every command takes.
+  /// --help and --version, which every command accepts.
   static let common = OptionSection(
     "",
     [
@@ -43,9 +43,9 @@ struct CommandTable {
     ])
 }
 
-/// Options that belong together.
+/// A group of options.
 struct OptionSection {
-  /// A line above them; empty for none.
+  /// The heading; empty for none.
   let title: String
   let rows: [OptionRow]
 
@@ -59,24 +59,24 @@ struct OptionSection {
 struct OptionRow {
   enum Value: Equatable {
     case none
-    /// By the name of what is to be given, such as "DIR".
+    /// The placeholder of the value, such as "DIR".
     case required(String)
     case optional(String)
   }
 
   let option: Option
-  /// The one-letter name, in ASCII.
+  /// The one-letter name in ASCII.
   let letter: Character?
   let value: Value
-  /// What is done with the file that the value names; nil if it names none.
+  /// The use of the file that the value names; nil if it names none.
   let use: FileUse?
-  /// What comes before the file's name in the value.
+  /// The part of the value before the file name.
   let filePrefix: String
-  /// The words that the value may be, where those are the only ones. They replace "{}" in the help.
+  /// The only accepted values, if they are fixed. They replace "{}" in the help.
   let choices: [String]
-  /// What it does; up to the first semicolon it is what completion says of it.
+  /// The help text. Completion shows it up to the first semicolon.
   let help: String
-  /// What the manual page says besides, in sentences.
+  /// Additional sentences for the manual page.
   let detail: String
 
   init(
@@ -101,13 +101,13 @@ struct OptionRow {
     }
   }
 
-  /// What completion says of it.
+  /// The text that completion shows.
   var summary: Substring { help.prefix { $0 != ";" } }
 
-  /// Whether the value names a file or directory, and nothing else.
+  /// True if the value is only the name of a file or directory.
   var takesFile: Bool { use != nil && filePrefix.isEmpty }
 
-  /// "a, b or c".
+  /// Returns "a, b or c".
   private static func alternatives(_ choices: [String]) -> String {
     guard let last = choices.last, choices.count > 1 else { return choices.joined() }
     return "\(choices.dropLast().joined(separator: ", ")) or \(last)"

@@ -18,7 +18,7 @@ extension EmbedOptions {
       "cut longer texts, as sentence-transformers does; default: average the vectors of their windows"),
   ]
 
-  /// Takes the options that are its own and leaves the others.
+  /// Sets the option if it is one of these; ignores all others.
   mutating func set(_ given: ParsedOption) throws(ToolError) {
     switch given.option {
     case .pooling: pooling = try given.choice(from: Self.poolings)

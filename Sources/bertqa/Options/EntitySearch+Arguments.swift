@@ -1,16 +1,16 @@
 import BertQACore
 
-/// What `bertqa entities` and the filter look for, and what they make of it.
+/// The entities that `bertqa entities` and the filter search for, and their redaction.
 struct EntitySearch {
-  /// How the texts of entities are replaced.
+  /// The replacement of entities in redacted text.
   enum Redaction: Equatable {
     case none
-    /// By each one's label, in brackets.
+    /// The entity's label in brackets.
     case labels
     case text(ArgumentBytes)
   }
 
-  /// The value of an argument, byte for byte.
+  /// The value of an argument as bytes.
   struct ArgumentBytes: Equatable, CustomStringConvertible {
     let bytes: [UInt8]
 
@@ -18,7 +18,7 @@ struct EntitySearch {
   }
 
   var options = EntityOptions()
-  /// nil: none.
+  /// nil for none.
   private(set) var patterns: TextPatterns?
   private(set) var redaction = Redaction.none
   private var namesModel = false
@@ -44,7 +44,7 @@ struct EntitySearch {
     OptionRow(.threshold, value: "P", "leave out entities whose score is below P, 0 to 1; default 0"),
   ]
 
-  /// How a model reads a text.
+  /// The options that control how a model reads a text.
   static let readingRows = [
     OptionRow(
       .maxSequenceLength, value: "N",
@@ -52,7 +52,7 @@ struct EntitySearch {
     OptionRow(.documentStride, value: "N", "overlap of neighbouring windows; default 128"),
   ]
 
-  /// Takes the options that are its own and leaves the others.
+  /// Sets the option if it is one of these; ignores all others.
   mutating func set(_ given: ParsedOption) throws(ToolError) {
     switch given.option {
     case .model: namesModel = true
@@ -77,11 +77,11 @@ struct EntitySearch {
     }
   }
 
-  /// Whether a model looks at the texts too.
+  /// True if a model reads the texts.
   var usesModel: Bool { patterns == nil || namesModel || !options.labels.isEmpty }
 
-  /// What is found in each text, in the order of the text: the model's entities and those of patterns.
-  /// - Parameter context: nil where no model is used.
+  /// Returns the entities of each text in text order: those of the model and those of PII rules.
+  /// - Parameter context: nil if no model is used.
   func results(
     of texts: [UnsafeBufferPointer<UInt8>], _ context: Context?
   ) throws(BertQAError) -> [Result<EntityList, BertQAError>] {
@@ -106,7 +106,7 @@ struct EntitySearch {
     return results
   }
 
-  /// Two lists in the order of the text as one; of those that begin at one place the first list's come first.
+  /// Merges two lists in text order. At equal positions, entities of the first list come first.
   private static func merged(_ first: [Entity], _ second: [Entity]) -> [Entity] {
     if first.isEmpty { return second }
     var result: [Entity] = []
@@ -122,8 +122,8 @@ struct EntitySearch {
     return result + second[next...]
   }
 
-  /// The text with what was found replaced; nil where it is not to be.
-  /// - Parameter spelling: makes of a replacement what stands for it in the text; nil: the replacement itself.
+  /// Returns the text with its entities replaced; nil if redaction is off.
+  /// - Parameter spelling: encodes a replacement for the text's format; nil leaves it unchanged.
   func redacted(
     _ text: UnsafeBufferPointer<UInt8>, _ entities: [Entity], spelling: (([UInt8]) -> [UInt8])? = nil
   ) throws(BertQAError) -> [UInt8]? {
@@ -145,7 +145,7 @@ struct EntitySearch {
     }
   }
 
-  /// All that results depend on: equal for arguments that mean the same.
+  /// A description of everything that affects results. Equivalent arguments have equal descriptions.
   var meaning: String {
     "\(options) \(patterns?.rawValue ?? 0) \(redaction) \(usesModel)"
   }

@@ -1,45 +1,45 @@
-/// What a command does with a file that an option or operand names. NamedFiles tells the files apart by it, so
-/// that no command writes what it reads.
+/// How a command uses a file that an option or operand names. NamedFiles uses it to prevent a command from
+/// overwriting its inputs.
 enum FileUse: String {
   /// Reads the file; "-" is standard input.
   case read
-  /// Reads a model: a directory, or one file of it.
+  /// Reads a model: a directory or one of its files.
   case model
   /// Writes the file instead of standard output.
   case output
   /// Appends to the file.
   case append
-  /// Replaces the file, and writes nothing else to it.
+  /// Replaces the file as a whole.
   case replace
-  /// Replaces a page that the tool has written, and no other file: in '--html *.txt' the shell names a document.
+  /// Replaces only a page that the tool has written: with '--html *.txt' the shell would name a document.
   case page
-  /// Keeps in the file what the next run goes on from.
+  /// Saves the state from which the next run resumes.
   case state
-  /// Makes a directory, which must not exist or be empty.
+  /// Creates a directory, which must be absent or empty.
   case directory
 
   var isInput: Bool { self == .read || self == .model }
 
-  /// Whether what it writes may go where messages go.
+  /// True if the output may go to the same place as messages.
   var isStream: Bool { [.output, .append, .replace, .page].contains(self) }
 }
 
-/// What a command's operands are.
+/// The operands of a command.
 enum Operands: String {
-  /// No files and no texts.
+  /// Neither files nor texts.
   case none
-  /// Texts. Standard input may have one, unless --file is given.
+  /// Texts. Without --file, standard input can supply one.
   case texts
-  /// Files to be read, or standard input if there are none.
+  /// Input files; standard input if there are none.
   case files
-  /// Files to be read, and standard input.
+  /// Input files, in addition to standard input.
   case filesAndStandardInput
-  /// Models to be read.
+  /// Models to read.
   case models
-  /// A model to be read, and a directory to be made.
+  /// A model to read, then a directory to create.
   case modelAndDirectory
 
-  /// What the operand of this index is used for; nil for what names no file.
+  /// Returns the use of the operand with this index; nil if it is not a file.
   func use(ofOperand index: Int) -> FileUse? {
     switch self {
     case .none, .texts: nil
@@ -49,7 +49,7 @@ enum Operands: String {
     }
   }
 
-  /// Whether standard input is read, also where no argument is "-".
+  /// True if the command reads standard input even without the argument "-".
   func readsStandardInput(_ arguments: ParsedArguments) -> Bool {
     switch self {
     case .none, .models, .modelAndDirectory: false

@@ -1,7 +1,7 @@
-/// A command's help as printed, made from its table: at most 80 columns.
+/// Formats a command's help from its table, in at most 80 columns.
 enum HelpText {
   private static let width = 80
-  /// Where what an option does begins.
+  /// The column of the help texts.
   private static let column = 28
 
   static func of(_ command: any Command.Type) -> String {
@@ -22,7 +22,7 @@ enum HelpText {
     return text
   }
 
-  /// "  -m, --model DIR           directory of the model".
+  /// Formats one option: "  -m, --model DIR           directory of the model".
   private static func entry(_ row: OptionRow) -> String {
     var names = row.letter.map { "  -\($0), " } ?? "      "
     names += row.option.spelling
@@ -34,7 +34,7 @@ enum HelpText {
     let indent = String(repeating: " ", count: column)
     let lines = split(row.help, width: width - column)
     let first = String(lines.first ?? "")
-    // The names have a line of their own where two spaces would not fit behind them.
+    // Names that leave less than two spaces go on a line of their own.
     let head =
       names.utf8.count + 2 > column
       ? "\(names)\n\(indent)\(first)"

@@ -1,4 +1,4 @@
-/// The manual page, in mdoc: commands and options from their tables, and what is common to all.
+/// Generates the manual page in mdoc: commands and options from their tables, plus the common parts.
 enum Manual {
   static var page: String {
     var page = heading
@@ -43,7 +43,7 @@ enum Manual {
     return "\(item)\n\(text(sentence))\n"
   }
 
-  /// "--question QUESTION [OPTION]... [FILE|-]..." in macros.
+  /// Converts "--question QUESTION [OPTION]... [FILE|-]..." to macros.
   private static func synopsis(_ usage: String) -> String {
     usage.split(separator: " " as Character).map { word in
       var name = word
@@ -62,7 +62,7 @@ enum Manual {
     return "Ar \(escaped(word.lowercased()))"
   }
 
-  /// Running text, a sentence a line, without what mdoc would take for a macro.
+  /// Formats running text with one sentence a line, and escapes what mdoc would read as a macro.
   private static func text(_ text: String) -> String {
     escaped(text).split(separator: ". ").map { sentence in
       sentence.hasPrefix(".") || sentence.hasPrefix("'") ? "\\&\(sentence)" : String(sentence)
@@ -70,7 +70,7 @@ enum Manual {
   }
 
   private static func capitalized(_ text: String) -> String {
-    // Not the name of a choice, such as "json: ...".
+    // The name of a choice, such as "json: ...", keeps its lower case.
     guard let first = text.first, first.isLowercase, !text.prefix(while: { $0 != " " }).hasSuffix(":") else {
       return text
     }
@@ -126,7 +126,7 @@ enum Manual {
     """# + text(HelpCommand.operandRule) + "\n"
   }
 
-  /// What does not belong to one command.
+  /// The sections that do not belong to one command.
   private static let closing = #"""
     .Sh JSON
     .Cm answer Fl \-json

@@ -1,9 +1,9 @@
 import BertQACore
 import Glibc
 
-/// The options that say which model to load, and how.
+/// The options that select a model and control how it is loaded.
 struct ModelChoice {
-  /// - Parameter help: goes on from "directory of the model; ".
+  /// - Parameter help: the text after "directory of the model; ".
   static func row(_ help: String = "default: the one installed with bertqa, else $BERTQA_MODEL") -> OptionRow
   {
     OptionRow(
@@ -35,12 +35,12 @@ struct ModelChoice {
 
   static let instructionSets = InstructionSet.allCases.map { (key: $0.description, value: $0) }
 
-  /// Whether a file of this name may be a part of a model.
+  /// True if a file of this name can be part of a model.
   static func isFileName(_ name: String) -> Bool {
     [".json", ".txt", ".safetensors", ".model"].contains(where: name.hasSuffix)
   }
 
-  /// The files of the model at a path, and the directories that have them.
+  /// Returns the files of the model at a path and the directories that contain them.
   static func parts(of path: String) -> (files: Set<FileIdentity>, directories: Set<FileIdentity>) {
     var files: Set<FileIdentity> = []
     var directories: Set<FileIdentity> = []
@@ -64,8 +64,8 @@ struct ModelChoice {
   private var directory: String?
   private var options = ContextOptions()
 
-  /// Takes the options that are its own and leaves the others.
-  /// - Parameter task: what the model is for.
+  /// Takes the options that concern models and ignores all others.
+  /// - Parameter task: the task that the model must support.
   init(
     _ arguments: ParsedArguments, task: ModelTask = .answer, tokenizerOnly: Bool = false
   ) throws(ToolError) {
@@ -84,7 +84,7 @@ struct ModelChoice {
     }
   }
 
-  /// The model, which is refused before any text is read if it is for another task.
+  /// Loads the model. Rejects a model for another task before any text is read.
   func load() throws(ToolError) -> Context {
     let context = try loadAny()
     if !options.tokenizerOnly {
@@ -93,7 +93,7 @@ struct ModelChoice {
     return context
   }
 
-  /// The model, whatever it is for.
+  /// Loads the model whatever its task.
   func loadAny() throws(ToolError) -> Context {
     try ofCore(command) { () throws(BertQAError) in
       if let directory { return try Context(modelDirectory: directory, options: options) }
@@ -102,7 +102,7 @@ struct ModelChoice {
   }
 }
 
-/// What an option's value is called on the command line.
+/// Returns the command-line spelling of an option's value.
 func spelling<Element: Equatable>(
   of element: Element?, in choices: some Sequence<(key: String, value: Element)>
 ) -> String {

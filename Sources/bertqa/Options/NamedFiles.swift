@@ -1,11 +1,12 @@
 import BertQACore
 import Glibc
 
-/// The files of a command line, standard input and standard output: told apart before the command begins.
+/// The files that a command line names, with standard input and output. Checks them for conflicts before the
+/// command runs.
 struct NamedFiles {
   private struct Named {
     let shown: String
-    /// "--html", or what else the file is given as.
+    /// The option, such as "--html", or another description of the argument.
     let role: String
     let use: FileUse
     let place: FilePlace
@@ -15,7 +16,7 @@ struct NamedFiles {
   private var inputs: [Named] = []
   private var outputs: [Named] = []
 
-  /// Throws if an output of the command is one of its inputs, or another output, or cannot be replaced.
+  /// Throws if an output is also an input or another output, or cannot be replaced.
   static func check(_ arguments: ParsedArguments, _ table: CommandTable) throws(ToolError) {
     let files = NamedFiles(arguments, table)
     for (index, output) in files.outputs.enumerated() {
@@ -35,7 +36,7 @@ struct NamedFiles {
       guard let use = row.use else { continue }
       var names = arguments.options.filter { $0.option == row.option }.compactMap(\.text)
         .compactMap { $0.dropping(row.filePrefix) }
-      // Of several outputs the last one counts.
+      // The last of several outputs counts.
       if !use.isInput { names = names.suffix(1) }
       for name in names { add(name, row.option.spelling, use) }
     }
@@ -59,7 +60,7 @@ struct NamedFiles {
   }
 
   private func checkIsNoInput(_ output: Named) throws(ToolError) {
-    // Terminals and sockets go both ways; a pipe would be read from its own end.
+    // Terminals and sockets are bidirectional. A pipe, in contrast, would feed the output back to the input.
     if [S_IFCHR, S_IFSOCK].contains(output.place.kind) { return }
     for input in inputs where output.place.isSame(as: input.place) {
       if input.place.identity == nil {
@@ -97,7 +98,8 @@ struct NamedFiles {
     )
   }
 
-  /// What belongs to a model is read, whatever of it is named.
+  /// Rejects outputs inside a model: the command reads all of the model's files, even if the argument names
+  /// only one.
   private func checkModels(_ table: CommandTable) throws(ToolError) {
     let files = outputs.filter(\.place.isStored)
     guard !files.isEmpty else { return }
@@ -117,7 +119,7 @@ struct NamedFiles {
     }
   }
 
-  /// The directories of the models that the command may load.
+  /// Returns the directories of the models that the command may load.
   private func models(_ table: CommandTable) -> [String] {
     let named = inputs.filter { $0.use == .model }
     if named.contains(where: { $0.place.identity != nil }) { return named.map(\.shown) }

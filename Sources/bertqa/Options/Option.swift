@@ -1,5 +1,4 @@
-/// Every option of every command; the raw value is the long name. What an option is in a command says that
-/// command's table.
+/// All options of all commands; the raw value is the long name. Each command's table documents its options.
 enum Option: String, CaseIterable {
   case question
   case model
@@ -101,10 +100,10 @@ enum Option: String, CaseIterable {
   case help
   case version
 
-  /// "--top-k".
+  /// The option as typed, such as "--top-k".
   var spelling: String { "--\(rawValue)" }
 
-  /// The option that sets an argument of the library, which the C header calls "top_k".
+  /// Finds the option for an argument of the library, which the C header calls "top_k", for instance.
   init?(argument: String) {
     self.init(rawValue: String(argument.map { $0 == "_" ? "-" : $0 }))
   }

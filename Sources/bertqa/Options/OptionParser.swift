@@ -1,19 +1,19 @@
 @preconcurrency import CGetopt  // its result variables are global; the tool parses on one thread
 import Glibc
 
-/// libc's getopt_long: long names may be shortened while they are unique, values may stand behind `=`,
-/// options and operands may be mixed, `--` ends the options.
+/// Parses arguments with libc's getopt_long: unambiguous prefixes of long names are accepted, values may
+/// follow `=`, options and operands may be mixed, and `--` ends the options.
 enum OptionParser {
   /// - Parameters:
-  ///   - arguments: `argv` from the command's name on; reordered.
-  ///   - count: how many there are, the command's name included.
-  ///   - command: the words to type for the command, for error messages.
+  /// - arguments: `argv` from the command's name on; getopt_long reorders it.
+  /// - count: the number of arguments, including the command's name.
+  /// - command: the command as typed, for error messages.
   static func parse(
     _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>, count: Int,
     accepting rows: [OptionRow], command: String
   ) throws(ToolError) -> ParsedArguments {
     let rows = withoutRepetition(rows)
-    var letters: [CChar] = [CChar(bitPattern: UInt8(ascii: ":"))]  // tell a missing value apart
+    var letters: [CChar] = [CChar(bitPattern: UInt8(ascii: ":"))]  // reports a missing value as ':'
     var table: [option] = []
     for (index, row) in rows.enumerated() {
       if let letter = row.letter?.asciiValue {
@@ -30,7 +30,7 @@ enum OptionParser {
     letters.append(0)
 
     var parsed = ParsedArguments(command: command)
-    optind = 0  // start afresh
+    optind = 0  // restarts the scan
     opterr = 0
     while true {
       let code = getopt_long(Int32(count), arguments, letters, table, nil)
@@ -48,10 +48,10 @@ enum OptionParser {
     return parsed
   }
 
-  /// Above every character: what getopt_long returns for the first long option.
+  /// The return value of getopt_long for the first long option, above all characters.
   private static let firstLongValue: Int32 = 256
 
-  /// The first row of each option; those of other sections explain the same option for another task.
+  /// Returns the first row of each option. Rows in other sections describe the same option for another task.
   private static func withoutRepetition(_ rows: [OptionRow]) -> [OptionRow] {
     var seen: Set<Option> = []
     return rows.filter { seen.insert($0.option).inserted }
@@ -62,7 +62,7 @@ enum OptionParser {
     return rows.first { $0.letter?.asciiValue.map(Int32.init) == code }
   }
 
-  /// What is wrong with the option that getopt_long stopped at.
+  /// Returns the error message for the option at which getopt_long stopped.
   private static func complaint(
     _ code: Int32, _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>, _ rows: [OptionRow]
   ) -> String {
@@ -86,7 +86,8 @@ enum OptionParser {
     return "unknown option '\(name)'\(nearest(to: String(typed), among: rows.map(\.option.rawValue), "--"))"
   }
 
-  /// " (did you mean '--top-k'?)" for what one slip of the hand away, or two in a longer word, is known.
+  /// Returns " (did you mean '--top-k'?)" if a known name is within one edit, or a third of the length of
+  /// longer names.
   static func nearest(to typed: String, among known: [String], _ prefix: String = "") -> String {
     let word = Array(typed.utf8)
     let distances = known.map { (name: $0, distance: editDistance(word, Array($0.utf8))) }
@@ -96,7 +97,7 @@ enum OptionParser {
     return " (did you mean '\(prefix)\(best.name)'?)"
   }
 
-  /// Insertions, deletions, replacements and swaps of neighbours that make one word of the other.
+  /// Returns the number of insertions, deletions, replacements and swaps of neighbours between two words.
   private static func editDistance(_ first: [UInt8], _ second: [UInt8]) -> Int {
     var rows = [Array(0...second.count)]
     for i in 1..<first.count + 1 {
@@ -117,7 +118,7 @@ enum OptionParser {
 }
 
 extension OptionRow.Value {
-  /// getopt_long's has_arg.
+  /// The has_arg value of getopt_long.
   fileprivate var code: Int32 {
     switch self {
     case .none: 0

@@ -1,22 +1,22 @@
-/// The options and operands of a command, in the order given.
+/// The options and operands of a command in their original order.
 struct ParsedArguments {
-  /// The words to type for the command, for error messages: "bertqa answer".
+  /// The command as typed, for error messages: "bertqa answer".
   let command: String
   var options: [ParsedOption] = []
   var operands: [ArgumentText] = []
 
   func has(_ option: Option) -> Bool { options.contains { $0.option == option } }
 
-  /// The one that counts, where an option was given several times.
+  /// Returns the last occurrence of an option, which is the one that counts.
   func last(_ option: Option) -> ParsedOption? { options.last { $0.option == option } }
 
   func usage(_ message: String) -> ToolError { .usage(message, command: command) }
 }
 
-/// One option as given, and what its value can be read as.
+/// One option of the command line, with conversions of its value.
 struct ParsedOption {
   let option: Option
-  /// nil without a value.
+  /// nil if the option has no value.
   let text: ArgumentText?
   let command: String
 
@@ -41,7 +41,7 @@ struct ParsedOption {
     throw wrong("a whole number from 0 on")
   }
 
-  /// A number of bytes, also in units of 1024 (K), 1024² (M) or 1024³ (G).
+  /// Parses a number of bytes, optionally in units of 1024 (K), 1024² (M) or 1024³ (G).
   func byteCount(in range: ClosedRange<Int>) throws(ToolError) -> Int {
     let units: [Character: Int] = ["K": 1 << 10, "M": 1 << 20, "G": 1 << 30]
     let string = string
@@ -53,7 +53,7 @@ struct ParsedOption {
     throw wrong("a number of bytes, \(range.lowerBound) to \(range.upperBound), such as 64M")
   }
 
-  /// One character of ASCII that is no quote and no line end; "\t" for a tab.
+  /// Parses one ASCII character other than a quote or a line end; "\t" is a tab.
   func delimiter() throws(ToolError) -> UInt8 {
     let bytes = Array(string.utf8)
     if bytes.elementsEqual("\\t".utf8) { return UInt8(ascii: "\t") }
@@ -68,14 +68,14 @@ struct ParsedOption {
     throw wrong("a number")
   }
 
-  /// A time, 0 or more.
+  /// Parses a time of 0 seconds or more.
   func seconds() throws(ToolError) -> Double {
     let value = try double()
     if value >= 0, value <= 1e9 { return value }
     throw .usage("\(option.spelling) is \(string), but must be 0 seconds or more", command: command)
   }
 
-  /// The element that the value names, by the spellings given.
+  /// Returns the element whose spelling is the value.
   func choice<Element>(
     from choices: some Collection<(key: String, value: Element)>,
     aliases: KeyValuePairs<String, Element> = [:]

@@ -1,7 +1,7 @@
 import BertQACore
 
-/// `bertqa answer --html`: the questions with their answers, best first, and the documents with the answers
-/// highlighted in them.
+/// The page of `bertqa answer --html`: the questions with their answers, best first, and the documents with
+/// the answers highlighted.
 struct AnswerPage {
   private struct Line {
     var gap: Float
@@ -9,7 +9,7 @@ struct AnswerPage {
   }
 
   private let questions: [ArgumentText]
-  /// For each question.
+  /// The answers to each question.
   private var lines: [[Line]]
   private var isImpossible: [Bool]
   private var documents = ""
@@ -21,7 +21,7 @@ struct AnswerPage {
     isImpossible = Array(repeating: true, count: questions.count)
   }
 
-  /// One document's answers: a record for each question, in order.
+  /// Adds one document's answers: a record for each question, in order.
   mutating func add(_ records: [AnswerRecord]) {
     guard let first = records.first else { return }
     let file = first.file.shownAsFile
@@ -72,14 +72,14 @@ struct AnswerPage {
     mark:target { outline: 2px solid var(--accent); }
     """
 
-  /// A range to be highlighted. Those of several questions may overlap.
+  /// A highlighted range. Ranges of several questions may overlap.
   private struct Mark {
     var range: TextRange
     var name: String
     var title: String
 
-    /// The text with its marks: every stretch with the same answers is one element, with the names of those that
-    /// begin there.
+    /// Returns the text with its marks. Each stretch with the same answers becomes one element, which carries
+    /// the names of the answers that begin there.
     static func apply(_ marks: [Mark], to text: UnsafeBufferPointer<UInt8>) -> String {
       let places = Set(marks.flatMap { [$0.range.start, $0.range.end] } + [0, text.count]).sorted()
       let ordered = marks.sorted { $0.range.start < $1.range.start }
@@ -100,7 +100,7 @@ struct AnswerPage {
           continue
         }
         let title = HTMLText.escaped(open.map(\.title).joined(separator: "; "))
-        // A mark has one name; further ones are of empty elements before it.
+        // An element has one id; empty elements before it carry further ids.
         output += names.dropFirst().map { "<span id=\"\($0)\"></span>" }.joined()
         output += "<mark\(names.first.map { " id=\"\($0)\"" } ?? "") title=\"\(title)\">\(part)</mark>"
       }

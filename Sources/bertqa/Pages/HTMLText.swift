@@ -1,7 +1,7 @@
-/// Pages that need no other file, run no script and fit light and dark surroundings.
+/// Generates HTML pages that need no other files or scripts and support light and dark colour schemes.
 enum HTMLText {
-  /// Text for any place in a page: what HTML gives a meaning is escaped, invalid UTF-8 and control characters are
-  /// U+FFFD; line ends and tabs stay.
+  /// Escapes text for any place in a page. U+FFFD replaces invalid UTF-8 and control characters; line ends
+  /// and tabs stay.
   static func escaped(_ text: some Collection<UInt8>) -> String {
     var output = ""
     for scalar in String(decoding: text, as: UTF8.self).unicodeScalars {
@@ -14,7 +14,7 @@ enum HTMLText {
       case "\t", "\n", "\r": output.unicodeScalars.append(scalar)
       case "\0"..."\u{1F}", "\u{7F}"..."\u{9F}": output += "\u{FFFD}"
       default:
-        // Noncharacters are none that a page may have.
+        // HTML does not allow noncharacters.
         let isNone = scalar.value & 0xFFFE == 0xFFFE || (0xFDD0...0xFDEF).contains(scalar.value)
         output.unicodeScalars.append(isNone ? "\u{FFFD}" : scalar)
       }
@@ -24,7 +24,7 @@ enum HTMLText {
 
   static func escaped(_ text: String) -> String { escaped(text.utf8) }
 
-  /// What a page of the tool is known by.
+  /// The first bytes of each generated page, by which the tool recognises its own pages.
   static let beginning = """
     <!DOCTYPE html>
     <html lang="en">
@@ -35,8 +35,8 @@ enum HTMLText {
     """
 
   /// - Parameters:
-  ///   - title: as text.
-  ///   - style: rules besides the common ones.
+  /// - title: plain text, which is escaped here.
+  /// - style: CSS rules in addition to the common ones.
   static func page(title: String, style: String, body: String) -> String {
     beginning + """
       <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">

@@ -1,11 +1,12 @@
 import BertQACore
 
-/// `bertqa train-classifier --html`: how good a classifier is, with the confusion matrix as a picture.
+/// The page of `bertqa train-classifier --html`: a classifier's quality with the confusion matrix as a
+/// picture.
 struct TrainingPage {
   let report: TrainingReport
   let holdout: Holdout?
 
-  /// Labels above which a picture of all pairs of them would be of no use.
+  /// The maximum number of labels for which the confusion matrix is drawn.
   private static let pictureLabels = 100
 
   var text: String {
@@ -41,7 +42,7 @@ struct TrainingPage {
     return "<table>\n\(rows.joined())</table>\n"
   }
 
-  /// Texts, precision, recall and F1 of each label.
+  /// Returns a table of texts, precision, recall and F1 for each label.
   private static func labels(_ evaluation: EvaluationRecord) -> String {
     let names = ["texts", "precision", "recall", "F1"]
     var table =
@@ -57,13 +58,14 @@ struct TrainingPage {
 
   // MARK: - Picture
 
-  /// Of a cell and of the room for labels, in units of the picture.
+  /// The size of a cell and of the space for labels, in units of the picture.
   private static let cell = 44
   private static let margin = 150
-  /// Characters of a label that are shown; all of it is in the title.
+  /// The maximum number of characters shown of a label; the title has all of it.
   private static let shownLabel = 18
 
-  /// A row for each label, a column for each predicted label; the darker, the larger a part of the row.
+  /// Draws a row for each label and a column for each predicted label. Darker cells are a larger part of the
+  /// row.
   private static func picture(_ evaluation: EvaluationRecord) -> String {
     let labels = evaluation.labels
     let side = margin + labels.count * cell

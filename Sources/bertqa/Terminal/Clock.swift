@@ -1,7 +1,7 @@
 import Glibc
 
 enum Clock {
-  /// Seconds of a clock that never jumps.
+  /// Returns the time of a monotonic clock in seconds.
   static func seconds() -> Double {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)

@@ -1,4 +1,4 @@
-/// A number with a fixed number of digits after the point, such as "-0.1204".
+/// Formats a number with a fixed number of decimals, such as "-0.1204".
 func decimal(_ number: Double, digits: Int) -> String {
   guard number.isFinite, abs(number) < 1e12 else { return number.description }
   var power = 1.0

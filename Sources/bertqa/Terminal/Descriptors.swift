@@ -1,28 +1,29 @@
 import Glibc
 
 enum Descriptors {
-  /// Takes the places of standard descriptors that the parent has closed, so that no file of the tool's own
-  /// gets their numbers. What takes them can be neither read (0) nor written (1, 2): a use of it is an error.
+  /// Opens /dev/null for standard descriptors that the parent closed, so that no file of the tool gets their
+  /// numbers. Descriptor 0 is opened for writing and 1 and 2 for reading, so that any use of them is an
+  /// error.
   static func occupyStandard() {
     for number in STDIN_FILENO...STDERR_FILENO where fcntl(number, F_GETFD) == -1 && errno == EBADF {
-      // The lowest free number is this one, as those below are taken.
+      // All lower numbers are taken, so open() returns this one.
       _ = open("/dev/null", number == STDIN_FILENO ? O_WRONLY : O_RDONLY)
     }
   }
 }
 
-/// Locks that the system takes back when the process ends. They are lost when the process closes any
-/// descriptor of the file: a locked file must be opened once only.
+/// Locks that the system releases when the process ends. The process also loses them when it closes any
+/// descriptor of the file, so open a locked file only once.
 enum FileLock {
-  /// What of a file is locked: bytes, which need not be there.
+  /// The lock's purpose. Each locks certain byte offsets, which need not exist in the file.
   enum Part {
-    /// That a run alone writes it.
+    /// The file belongs to one run.
     case whole
-    /// That runs append to it.
+    /// Runs append to the file.
     case appending
-    /// That something longer than one call is being appended.
+    /// A run is appending something in more than one call.
     case writing
-    /// That it is the standard output of runs.
+    /// The file is the standard output of runs.
     case standardOutput
 
     fileprivate var bytes: Range<Int> {
@@ -41,7 +42,7 @@ enum FileLock {
     case failed(Int32)
   }
 
-  /// - Parameter isShared: whether others may have it at the same time, if theirs is shared, too.
+  /// - Parameter isShared: true takes a shared lock, which several processes can hold at the same time.
   static func take(_ part: Part, of descriptor: Int32, isShared: Bool = false) -> Outcome {
     let type = Int16(isShared ? F_RDLCK : F_WRLCK)
     var lock = lock(part, type)
@@ -49,7 +50,7 @@ enum FileLock {
       switch errno {
       case EINTR: continue
       case EAGAIN, EACCES:
-        // It may have been given back meanwhile.
+        // The other process may have released it since.
         if let process = holder(of: part, descriptor, type) { return .heldBy(process) }
       default: return .failed(errno)
       }
@@ -57,22 +58,22 @@ enum FileLock {
     return .taken
   }
 
-  /// A shared lock of one part while nobody has the other.
+  /// Takes a shared lock of one part if no process holds the other part.
   static func take(_ part: Part, besides other: Part, of descriptor: Int32) -> Outcome {
     let outcome = take(part, of: descriptor, isShared: true)
     if case .taken = outcome, let process = holder(of: other, descriptor) { return .heldBy(process) }
     return outcome
   }
 
-  /// The process whose lock is in the way of one; nil if none is or it cannot be found out.
+  /// Returns the process whose lock conflicts; nil if there is none or it cannot be determined.
   private static func holder(of part: Part, _ descriptor: Int32, _ type: Int16 = Int16(F_WRLCK)) -> pid_t? {
     var lock = lock(part, type)
     guard fcntl(descriptor, F_GETLK, &lock) == 0, lock.l_type != Int16(F_UNLCK) else { return nil }
     return lock.l_pid
   }
 
-  /// The process that has locked a file; nil if none has or it cannot be found out. Not for a file that this
-  /// process has locked: its lock would be lost.
+  /// Returns the process that has locked a file; nil if there is none or it cannot be determined. Do not call
+  /// it for a file that this process has locked: the lock would be lost.
   static func holder(ofFileAt path: String) -> pid_t? {
     let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
@@ -80,18 +81,18 @@ enum FileLock {
     return holder(of: .whole, descriptor)
   }
 
-  /// Several processes may have one file as their standard output and write one behind the other, but not while
-  /// another process writes it as a file of its own.
+  /// Locks the file of standard output. Several processes may share it and write one after another, but no
+  /// other process may write it as a file of its own meanwhile.
   static func holdStandardOutput() throws(ToolError) {
     guard FilePlace(descriptor: STDOUT_FILENO).kind == S_IFREG else { return }
-    // A shared lock needs leave to read. The descriptor stays open to the end, as the lock does.
+    // A shared lock requires read access. The descriptor stays open, as closing it would release the lock.
     let reading = open("/proc/self/fd/\(STDOUT_FILENO)", O_RDONLY | O_CLOEXEC)
     if case .heldBy(let process) = take(.standardOutput, besides: .appending, of: reading) {
       throw FileWriting.inUse("the file of standard output", process)
     }
   }
 
-  /// Waits for it. Returns errno of what failed, or 0.
+  /// Waits for the lock. Returns 0 or errno.
   static func wait(_ part: Part, of descriptor: Int32) -> Int32 {
     var lock = lock(part, Int16(F_WRLCK))
     while fcntl(descriptor, F_SETLKW, &lock) != 0 {

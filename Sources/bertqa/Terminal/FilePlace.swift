@@ -1,18 +1,18 @@
 import Glibc
 
-/// Where a path leads: to a file, which is told by what it is and not by its name, or to a free name in a
+/// The target of a path: an existing file, identified independently of its name, or an unused name in a
 /// directory.
 struct FilePlace {
   /// nil if there is no file.
   let identity: FileIdentity?
   /// The file's type, such as S_IFREG; 0 if there is no file.
   let kind: mode_t
-  /// Of the directory that has the file, or would have it; nil if it is not there or not known.
+  /// The directory of the file or of the unused name; nil if it does not exist or is not known.
   let directory: FileIdentity?
-  /// The file's name in the directory; empty if it is not known.
+  /// The file's name in the directory; empty if not known.
   let name: String
 
-  /// Of what an argument names: "-" is standard input.
+  /// Resolves an argument; "-" is standard input.
   init(_ name: ArgumentText) {
     self = name.isStandardInput ? FilePlace(descriptor: STDIN_FILENO) : FilePlace(path: name.pointer)
   }
@@ -27,7 +27,7 @@ struct FilePlace {
     self.name = name
   }
 
-  /// Of an open file.
+  /// Describes an open file.
   init(descriptor: Int32) {
     var status = stat()
     let isThere = fstat(descriptor, &status) == 0
@@ -42,11 +42,11 @@ struct FilePlace {
     return directory != nil && directory == other.directory && name == other.name
   }
 
-  /// Whether its bytes are kept: a file or a name for one, but no terminal, pipe or socket.
+  /// True for a file or an unused name; false for a terminal, pipe or socket.
   var isStored: Bool { ![S_IFCHR, S_IFIFO, S_IFSOCK].contains(kind) }
 
-  /// The descriptor of standard output or standard error, if the place is the file that one of them writes.
-  /// Opening the file once more would write over what goes there.
+  /// The descriptor of standard output or standard error if it writes to this file. Opening the file a second
+  /// time would overwrite that output.
   var standardStream: Int32? {
     guard let identity else { return nil }
     return [STDOUT_FILENO, STDERR_FILENO].first { descriptor in
@@ -55,7 +55,7 @@ struct FilePlace {
     }
   }
 
-  /// Where symbolic links lead that end at a file that is not there.
+  /// Follows symbolic links that end at a file that does not exist.
   private static func target(of path: UnsafePointer<CChar>) -> String {
     var path = String(cString: path)
     var buffer = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)

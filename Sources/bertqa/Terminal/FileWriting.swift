@@ -1,8 +1,8 @@
 import Glibc
 
-/// Writing to descriptors and replacing files.
+/// Writes to descriptors and replaces files.
 enum FileWriting {
-  /// Writes all of `bytes`, also to what does not block. Returns errno of what failed, or 0.
+  /// Writes all of `bytes`, also to a non-blocking descriptor. Returns 0 or errno.
   static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Int32 {
     var rest = bytes
     while let base = rest.baseAddress, rest.count > 0 {
@@ -19,8 +19,8 @@ enum FileWriting {
     return 0
   }
 
-  /// Puts a file with these contents in the place of `path`, so that whoever reads it finds the old contents
-  /// or the new. What is not a regular file, or is the file of standard output or error, is written to.
+  /// Replaces the file at `path` atomically: readers see the old contents or the new. Special files, and the
+  /// files of standard output and error, are written to instead.
   static func replace(_ path: String, with text: String) throws(ToolError) {
     let place = FilePlace(path: path)
     guard isSpecial(place) else {
@@ -37,10 +37,11 @@ enum FileWriting {
     if number != 0 { throw failed(path, number) }
   }
 
-  /// Replaces a regular file, and gives a descriptor of the new one.
+  /// Replaces a regular file and returns a descriptor of the new one.
   /// - Parameters:
-  ///   - isDurable: whether to return only when it is on the disk.
-  ///   - prepare: called with the new file's descriptor before it takes its place; gives errno or 0.
+  /// - isDurable: true returns only after the file is on disk.
+  /// - prepare: called with the new file's descriptor before the file is renamed into place; returns 0 or
+  ///   errno.
   static func replaceFile(
     _ path: String, with text: String, isDurable: Bool, _ prepare: (Int32) -> Int32
   ) throws(ToolError) -> Int32 {
@@ -63,7 +64,7 @@ enum FileWriting {
 
   private static let temporarySuffix = ".tmp"
 
-  /// Removes what runs that were killed left of files that were to replace `path`.
+  /// Removes temporary files that killed runs left when they were replacing `path`.
   static func removeLeftovers(of path: String) {
     let (directory, name) = split(resolved(path))
     for entry in names(in: directory) where entry.hasPrefix("\(name).") && entry.hasSuffix(temporarySuffix) {
@@ -72,7 +73,7 @@ enum FileWriting {
     }
   }
 
-  /// Whether no process has this number.
+  /// True if no process has this ID.
   static func isGone(_ process: pid_t) -> Bool {
     process > 0 && kill(process, 0) != 0 && errno == ESRCH
   }
@@ -90,7 +91,7 @@ enum FileWriting {
     return names
   }
 
-  /// The directory of a path, and the name in it.
+  /// Splits a path into its directory and its file name.
   static func split(_ path: String) -> (directory: String, name: String) {
     let parts = path.split(separator: "/", omittingEmptySubsequences: false)
     let isInRoot = parts.count == 2 && parts[0].isEmpty
@@ -98,7 +99,7 @@ enum FileWriting {
     return (directory, String(parts.last ?? ""))
   }
 
-  /// Throws if a file of this name could not be made or replaced now.
+  /// Throws if the file cannot be created or replaced now.
   static func prepare(toReplace path: String) throws(ToolError) {
     let place = FilePlace(path: path)
     if place.kind == S_IFDIR { throw failed(path, EISDIR) }
@@ -109,7 +110,7 @@ enum FileWriting {
     try checkIsFree(path)
   }
 
-  /// Whether a file has no bytes or these at its beginning; false if it cannot be read.
+  /// True if a file is empty or begins with `text`; false if it cannot be read.
   static func isEmpty(_ path: String, orBeginsWith text: String) -> Bool {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return false }
@@ -119,7 +120,8 @@ enum FileWriting {
     return count == 0 || count == bytes.count && bytes.elementsEqual(text.utf8)
   }
 
-  /// Whoever writes the file would go on with one that has no name any more.
+  /// Throws if a process is writing the file. After the replacement it would continue to write an unlinked
+  /// file.
   private static func checkIsFree(_ path: String) throws(ToolError) {
     if let process = FileLock.holder(ofFileAt: path) { throw inUse(path, process) }
   }
@@ -132,14 +134,14 @@ enum FileWriting {
     place.identity != nil && (place.kind != S_IFREG || place.standardStream != nil)
   }
 
-  /// Where symbolic links lead, so that the file is replaced and not the link.
+  /// Resolves symbolic links, so that the file is replaced and not the link.
   static func resolved(_ path: UnsafePointer<CChar>) -> String {
     guard let name = realpath(path, nil) else { return String(cString: path) }
     defer { free(name) }
     return String(cString: name)
   }
 
-  /// So that the new name outlives a crash of the machine.
+  /// Syncs the directory, so that the new name survives a system crash.
   private static func syncDirectory(of path: String) {
     let descriptor = open(split(path).directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { return }

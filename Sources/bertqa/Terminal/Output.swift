@@ -1,6 +1,6 @@
 import Glibc
 
-/// Standard output: buffered, and every error of writing is noticed.
+/// Buffered standard output. All write errors are reported.
 final class Output {
   private var buffer: [UInt8] = []
 
@@ -12,7 +12,7 @@ final class Output {
     buffer.append(contentsOf: bytes)
   }
 
-  /// Writes out what a long listing has gathered; call it between records.
+  /// Writes out the buffer if it is large. Call it between records of a long listing.
   func flushIfLarge() throws(ToolError) {
     if buffer.count >= 1 << 16 { try flush() }
   }
@@ -23,21 +23,21 @@ final class Output {
     buffer.removeAll(keepingCapacity: true)
   }
 
-  /// Writes the rest and closes, as some file systems report a full disk only then.
+  /// Writes the rest and closes, as some file systems report a full disk only on close.
   func finish() throws(ToolError) {
     try flush()
     if close(STDOUT_FILENO) != 0 { throw writeError(errno) }
   }
 
   private func writeError(_ number: Int32) -> ToolError {
-    // Whoever read the output has seen enough: no news to anybody.
+    // The reader closed the pipe: exit without a message.
     if number == EPIPE { return ToolError(.resources, "") }
     return ToolError(
       .resources, "cannot write standard output: \(String(cString: strerror(number)))")
   }
 }
 
-/// Standard error: one line, `bertqa: …`.
+/// Prints one line to standard error: `bertqa: …`.
 func report(_ message: String) {
   var line = Array("bertqa: ".utf8)
   PlainText.append(message.utf8, to: &line)

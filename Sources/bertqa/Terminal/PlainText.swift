@@ -1,4 +1,4 @@
-/// Text for lines and columns: valid UTF-8 without line breaks, tabs or anything that steers a terminal.
+/// Text for lines and columns: valid UTF-8 without line breaks, tabs or terminal control characters.
 enum PlainText {
   static func of(_ text: String) -> String {
     var bytes: [UInt8] = []
@@ -6,8 +6,8 @@ enum PlainText {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Appends `text` with each run of white space and control characters as one space and each invalid
-  /// sequence as U+FFFD.
+  /// Appends `text`. A space replaces each run of white space and control characters, and U+FFFD each invalid
+  /// sequence.
   static func append(_ text: some Collection<UInt8>, to output: inout [UInt8]) {
     var inSpace = false
     for scalar in String(decoding: text, as: UTF8.self).unicodeScalars {
@@ -21,7 +21,7 @@ enum PlainText {
     }
   }
 
-  /// Without the white space around it.
+  /// Returns the text without surrounding white space.
   static func trimmed(_ text: String) -> String {
     var scalars = Substring(text).unicodeScalars
     while let first = scalars.first, first.properties.isWhitespace { scalars.removeFirst() }
@@ -29,7 +29,7 @@ enum PlainText {
     return String(scalars)
   }
 
-  /// A generated word. Line ends and tabs, which models of characters generate, stay.
+  /// Returns a generated word. Line ends and tabs, which character models generate, stay.
   static func word(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8] {
     if text.count == 1, let byte = text.first, byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\t") {
       return [byte]
@@ -39,7 +39,7 @@ enum PlainText {
     return output
   }
 
-  /// C0 and C1 controls, space, and Unicode's line and paragraph separators.
+  /// True for C0 and C1 controls, space, and Unicode's line and paragraph separators.
   private static func isSpaceOrControl(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0...0x20, 0x7F...0x9F, 0x2028, 0x2029: return true

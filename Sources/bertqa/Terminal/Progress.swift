@@ -1,24 +1,24 @@
 import BertQACore
 import Glibc
 
-/// A line on the terminal that says how far work is that takes more than a second: a bar, how much is done, how
-/// fast, and how long the rest will take. Drawn from the library's hooks, which run on the calling thread.
+/// A progress line on the terminal for work that takes more than a second: a bar, the amount done, the rate,
+/// and the remaining time. It is drawn from the library's hooks, which run on the calling thread.
 final class Progress: @unchecked Sendable {  // the tool has one thread; the hooks want Sendable closures
   private let subject: String
   private let start = Clock.seconds()
   private var lastDrawn: Double?
-  /// What was last said; nil before anything was.
+  /// The last state; nil before the first update.
   private var state: (text: String, fraction: Double?, rate: String)?
 
   private static let barWidth = 20
 
-  /// nil where nobody would see it.
+  /// Returns nil if there is no terminal to show it on.
   init?(subject: String) {
     guard Terminal.isCapable(STDERR_FILENO) else { return nil }
     self.subject = subject
   }
 
-  /// Draws it from a call's hooks.
+  /// Updates the line from a call's hooks.
   func follow(_ call: inout CallOptions) {
     call.cancellation = Cancellation {
       self.tick()
@@ -35,7 +35,7 @@ final class Progress: @unchecked Sendable {  // the tool has one thread; the hoo
     tick()
   }
 
-  /// - Parameter fraction: of the work, 0 to 1; nil if nobody knows.
+  /// - Parameter fraction: the finished part of the work, 0 to 1; nil if unknown.
   func update(_ text: String, fraction: Double? = nil) {
     state = (text, fraction, "")
     tick()
@@ -60,14 +60,14 @@ final class Progress: @unchecked Sendable {  // the tool has one thread; the hoo
     return " [\(String(repeating: "#", count: full))\(String(repeating: ".", count: Self.barWidth - full))]"
   }
 
-  /// What is left, where something is done to tell by; else what has passed.
+  /// Returns the remaining time if enough is done to estimate it, otherwise the elapsed time.
   private func time(_ fraction: Double?, _ now: Double) -> String {
     let passed = now - start
     guard let fraction, fraction > 0.01, fraction <= 1 else { return Self.shown(passed) }
     return "\(Self.shown(passed * (1 - fraction) / fraction)) left"
   }
 
-  /// "42 s", "3 min 5 s", "2 h 10 min".
+  /// Formats a duration: "42 s", "3 min 5 s", "2 h 10 min".
   private static func shown(_ seconds: Double) -> String {
     guard seconds < 1e9 else { return "very long" }
     let whole = Int(seconds.rounded(.up))

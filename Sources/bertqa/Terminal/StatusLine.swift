@@ -1,11 +1,11 @@
 import Glibc
 
-/// A line on the terminal at standard error that is drawn over and over.
+/// A status line on standard error that is redrawn in place.
 enum StatusLine {
   static func draw(_ text: String) {
     var line: [UInt8] = []
     PlainText.append(text.utf8, to: &line)
-    // A line that wraps could not be drawn over.
+    // A wrapped line cannot be overwritten.
     let shown = String(decoding: line, as: UTF8.self).prefix(Terminal.width(STDERR_FILENO) - 1)
     write("\r\(shown)\u{1B}[K")
   }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// What is known of the terminal, if there is one.
+/// Properties of the terminal.
 enum Terminal {
   enum ColorChoice { case auto, always, never }
 
@@ -10,13 +10,13 @@ enum Terminal {
 
   static func isThere(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
 
-  /// Whether a terminal that understands escape sequences is at this descriptor.
+  /// True if the descriptor is a terminal that supports escape sequences.
   static func isCapable(_ descriptor: Int32) -> Bool {
     guard isatty(descriptor) == 1 else { return false }
     return getenv("TERM").map { strcmp($0, "dumb") != 0 } ?? false
   }
 
-  /// Whether to highlight on standard output. A choice on the command line outweighs NO_COLOR.
+  /// True if standard output is highlighted. A choice on the command line takes precedence over NO_COLOR.
   static func usesColor(_ choice: ColorChoice) -> Bool {
     switch choice {
     case .always: return true
@@ -27,7 +27,7 @@ enum Terminal {
     }
   }
 
-  /// Columns of the terminal at this descriptor; 80 if it does not say.
+  /// Returns the number of columns of the terminal; 80 if unknown.
   static func width(_ descriptor: Int32) -> Int {
     var size = winsize()
     guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }

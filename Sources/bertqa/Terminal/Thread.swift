@@ -1,7 +1,7 @@
 import Glibc
 
 enum Thread {
-  /// Runs `body` on a thread of its own, which ends with it or with the process.
+  /// Runs `body` on a new thread, which ends with `body` or with the process.
   static func start(_ body: @escaping @Sendable () -> Void) throws(ToolError) {
     let box = Unmanaged.passRetained(Box(body))
     var thread = pthread_t()

@@ -42,7 +42,7 @@ export SOURCE_DATE_EPOCH := $(SOURCE_DATE_EPOCH)
 export BERTQA_SKIPPED = $(CURDIR)/.build/skipped
 
 .PHONY: all help demo check lint test test-swift test-c test-consumer test-python test-python-long test-parity \
-  test-debian cross-arm64 test-arm64 topics-model manifests fuzz fuzz-replay sanitize faults kills linear million \
+  test-debian cross-arm64 test-arm64 topics-model manifests fuzz fuzz-replay sanitize faults forks kills linear million \
   differential soak reproducible test-long \
   accuracy bench bench-quick bench-sequence setup install uninstall \
   sqlite tarball deb wheel static dist-binary test-packages dist sbom abi-baseline clean
@@ -126,6 +126,9 @@ $(filter sanitize-c-%,$(sanitizers)): sanitize-c-%:
 $(filter sanitize-swift-%,$(sanitizers)): sanitize-swift-%:
 	Tests/sanitize.sh $*
 
+forks: all ## FORKS (default: 10000) children of a process whose threads use everything for the first time
+	BERTQA_PREFIX=$(stage) BERTQA_FORKS=$(or $(FORKS),10000) Tests/c/run.sh first_use_test
+
 faults: all ## calls of the system that fail, one after the other
 	BERTQA_PREFIX=$(stage) Tests/c/faults/run.sh
 
@@ -149,7 +152,7 @@ reproducible: ## two clean builds in different directories give the same bytes
 	Tests/reproducible.sh $(or $(wildcard $(venv)/bin/python),$(PYTHON))
 
 # The longest first. Fewer: make test-long long_parts="soak million" CALLS=8000
-long_parts := reproducible test-debian $(sanitizers) test-python-long fuzz linear differential soak kills faults million fuzz-replay test-packages
+long_parts := reproducible test-debian $(sanitizers) test-python-long fuzz linear differential soak kills forks faults million fuzz-replay test-packages
 
 test-long: setup all ## the table of docs/testing.md, in an hour: long_parts, LANES (default: 2) at a time
 	Tests/long.sh $(MAKE) $(long_parts)

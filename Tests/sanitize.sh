@@ -14,7 +14,7 @@ case $kind in
     skipped=
     ;;
   thread)
-    tests=${2:-'\.(ThreadPool|ConcurrencyStress|ForkGuard|WarmUp|CallMonitor|Batch|Encoder|LBFGS|Calibration|Training|SequenceStep)Tests/'}
+    tests=${2:-'\.(ThreadPool|ConcurrencyStress|ForkGate|CallMonitor|Batch|Encoder|LBFGS|Calibration|Training|SequenceStep)Tests/'}
     # Under this sanitizer Swift's runtime takes a lock at every use of a lazy static, not only at the first, so that a
     # child of threads that use one finds it taken, for ever.
     skipped=forkedChildrenHaveAPoolOfTheirOwn

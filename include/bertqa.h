@@ -74,14 +74,15 @@
  * number of threads may use one at once, and so they may a prepared document or a result. Only
  * freeing an object needs that nobody else is using it. The library has one pool of threads per
  * process, however many contexts there are. A calling thread needs a stack of 64 KiB. Measured: 40 KiB
- * are enough for everything, 32 KiB after bertqa_warm_up(), 24 KiB are not.
+ * are enough for everything, 24 KiB are not.
  *
- * FORK. After fork() the child may go on using every object it inherited; the library starts its
- * threads anew there. fork() waits while another thread loads the first model of a kind, but for the
- * time that the cancel hook of that call takes. A function's very first call in a process has the Swift
- * runtime set itself up under locks, which a child forked by another thread at that moment would find
- * taken for ever: a host whose threads fork calls bertqa_warm_up() before, which does all first times at
- * once while fork() waits.
+ * FORK. Any thread may call fork() at any time, a hook included. After it the child may go on using every
+ * object it inherited; the library starts its threads anew there. The library's handlers of fork()
+ * (pthread_atfork) make it wait until no other thread is inside a function of the library, so that the child
+ * finds no lock taken: calls that are running pause for it within 50 ms, and hooks do not hold it up. A child
+ * that a hook forks must not return from the hook: it ends there or executes a program. A host's own handler
+ * of fork() must not wait for a lock under which the host calls the library. vfork, posix_spawn and _Fork run
+ * no handlers: their children must not use the library. A signal handler must not call fork().
  *
  * CALLBACKS. Hooks are called on the thread that called the library, during that call, with the
  * pointer that came with them. A hook that is asked for a decision returns 0 to go on and not 0 to
@@ -929,11 +930,6 @@ BERTQA_MUST_CHECK bertqa_status bertqa_quantize(const char *directory, const cha
                                                 bertqa_quantize_report *report);
 
 /* ---- The process ----------------------------------------------------------------------------- */
-
-/* Does once, while fork() waits, what the functions of this library would do when each is first called;
- * see FORK above. Reads and writes no files. Takes some ten milliseconds, and no time when called again.
- * Errors: none. */
-BERTQA_MUST_CHECK bertqa_status bertqa_warm_up(void);
 
 /* How many threads work at once in this process at most, callers included: 1...1024, or 0 (as at
  * first) for as many as the process may run on (CPU affinity and cgroup quota, read again by this

@@ -58,19 +58,19 @@ public func bertqa_answers_free(_ answers: OpaquePointer?) {
 
 @_cdecl("bertqa_answers_count")
 public func bertqa_answers_count(_ answers: OpaquePointer?) -> Int {
-  AnswersHandle.borrowed(answers)?.spans.count ?? 0
+  insideGate { AnswersHandle.borrowed(answers)?.spans.count ?? 0 }
 }
 
 @_cdecl("bertqa_answers_get")
 public func bertqa_answers_get(
   _ answers: OpaquePointer?, _ index: Int
 ) -> UnsafePointer<bertqa_answer_span>? {
-  AnswersHandle.borrowed(answers)?.spans.pointer(at: index)
+  insideGate { AnswersHandle.borrowed(answers)?.spans.pointer(at: index) }
 }
 
 @_cdecl("bertqa_answers_summary")
 public func bertqa_answers_summary(
   _ answers: OpaquePointer?
 ) -> UnsafePointer<bertqa_answer_summary>? {
-  AnswersHandle.borrowed(answers)?.summary.base
+  insideGate { AnswersHandle.borrowed(answers)?.summary.base }
 }

@@ -64,31 +64,31 @@ public func bertqa_classification_free(_ classification: OpaquePointer?) {
 
 @_cdecl("bertqa_classification_count")
 public func bertqa_classification_count(_ classification: OpaquePointer?) -> Int {
-  ClassificationHandle.borrowed(classification)?.scores.count ?? 0
+  insideGate { ClassificationHandle.borrowed(classification)?.scores.count ?? 0 }
 }
 
 @_cdecl("bertqa_classification_get")
 public func bertqa_classification_get(
   _ classification: OpaquePointer?, _ index: Int
 ) -> UnsafePointer<bertqa_label_score>? {
-  ClassificationHandle.borrowed(classification)?.scores.pointer(at: index)
+  insideGate { ClassificationHandle.borrowed(classification)?.scores.pointer(at: index) }
 }
 
 @_cdecl("bertqa_classification_contribution_count")
 public func bertqa_classification_contribution_count(_ classification: OpaquePointer?) -> Int {
-  ClassificationHandle.borrowed(classification)?.contributions.count ?? 0
+  insideGate { ClassificationHandle.borrowed(classification)?.contributions.count ?? 0 }
 }
 
 @_cdecl("bertqa_classification_contribution_get")
 public func bertqa_classification_contribution_get(
   _ classification: OpaquePointer?, _ index: Int
 ) -> UnsafePointer<bertqa_contribution>? {
-  ClassificationHandle.borrowed(classification)?.contributions.pointer(at: index)
+  insideGate { ClassificationHandle.borrowed(classification)?.contributions.pointer(at: index) }
 }
 
 @_cdecl("bertqa_classification_summary")
 public func bertqa_classification_summary(
   _ classification: OpaquePointer?
 ) -> UnsafePointer<bertqa_classify_summary>? {
-  ClassificationHandle.borrowed(classification)?.summary.base
+  insideGate { ClassificationHandle.borrowed(classification)?.summary.base }
 }

@@ -26,14 +26,14 @@ extension bertqa_model_info {
 
 @_cdecl("bertqa_context_info")
 public func bertqa_context_info(_ context: OpaquePointer?) -> UnsafePointer<bertqa_model_info>? {
-  ContextHandle.borrowed(context)?.info.base
+  insideGate { ContextHandle.borrowed(context)?.info.base }
 }
 
 @_cdecl("bertqa_context_label_get")
 public func bertqa_context_label_get(
   _ context: OpaquePointer?, _ id: Int32, _ length: UnsafeMutablePointer<Int>?
 ) -> UnsafePointer<CChar>? {
-  found(ContextHandle.borrowed(context)?.labels, at: Int(id), length)
+  insideGate { found(ContextHandle.borrowed(context)?.labels, at: Int(id), length) }
 }
 
 /// A name and its length; nil and 0 where there is none.
@@ -50,9 +50,8 @@ public func bertqa_context_vocabulary_piece(
   _ context: OpaquePointer?, _ id: Int32, _ length: UnsafeMutablePointer<Int>?
 ) -> UnsafePointer<CChar>? {
   length?.pointee = 0
-  guard let piece = ContextHandle.borrowed(context)?.context.vocabularyPiece(id: id),
-    let start = piece.baseAddress
-  else { return nil }
+  let found = insideGate { ContextHandle.borrowed(context)?.context.vocabularyPiece(id: id) }
+  guard let piece = found, let start = piece.baseAddress else { return nil }
   length?.pointee = piece.count
   return UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self)
 }
@@ -61,8 +60,10 @@ public func bertqa_context_vocabulary_piece(
 public func bertqa_context_vocabulary_id(
   _ context: OpaquePointer?, _ piece: UnsafePointer<CChar>?, _ length: Int
 ) -> Int32 {
-  guard let context = ContextHandle.borrowed(context)?.context,
-    let bytes = try? textArgument(piece, length, "piece")
-  else { return -1 }
-  return context.vocabularyID(of: bytes) ?? -1
+  insideGate {
+    guard let context = ContextHandle.borrowed(context)?.context,
+      let bytes = try? textArgument(piece, length, "piece")
+    else { return -1 }
+    return context.vocabularyID(of: bytes) ?? -1
+  }
 }

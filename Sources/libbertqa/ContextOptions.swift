@@ -29,7 +29,7 @@ func contextOptions(
   if let log = raw.log {
     // The core calls this on the calling thread only, during this call.
     nonisolated(unsafe) let user = raw.log_user
-    options.log = { message in message.withCString { log(user, $0) } }
+    options.log = { message in message.withCString { text in outsideGate { log(user, text) } } }
   }
   return options
 }

@@ -46,15 +46,15 @@ public func bertqa_entity_list_free(_ list: OpaquePointer?) {
 
 @_cdecl("bertqa_entity_list_count")
 public func bertqa_entity_list_count(_ list: OpaquePointer?) -> Int {
-  EntityListHandle.borrowed(list)?.entities.count ?? 0
+  insideGate { EntityListHandle.borrowed(list)?.entities.count ?? 0 }
 }
 
 @_cdecl("bertqa_entity_list_get")
 public func bertqa_entity_list_get(_ list: OpaquePointer?, _ index: Int) -> UnsafePointer<bertqa_entity>? {
-  EntityListHandle.borrowed(list)?.entities.pointer(at: index)
+  insideGate { EntityListHandle.borrowed(list)?.entities.pointer(at: index) }
 }
 
 @_cdecl("bertqa_entity_list_summary")
 public func bertqa_entity_list_summary(_ list: OpaquePointer?) -> UnsafePointer<bertqa_entities_summary>? {
-  EntityListHandle.borrowed(list)?.summary.base
+  insideGate { EntityListHandle.borrowed(list)?.summary.base }
 }

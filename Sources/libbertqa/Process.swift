@@ -1,11 +1,6 @@
 import BertQACore
 import CBertQAHeader
 
-@_cdecl("bertqa_warm_up")
-public func bertqa_warm_up() -> bertqa_status {
-  status { () throws(BertQAError) in WarmUp.run() }
-}
-
 @_cdecl("bertqa_pool_set_threads")
 public func bertqa_pool_set_threads(_ threads: Int32) -> bertqa_status {
   status { () throws(BertQAError) in try WorkerThreads.setCount(Int(threads)) }

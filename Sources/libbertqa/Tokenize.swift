@@ -55,15 +55,15 @@ public func bertqa_tokens_free(_ tokens: OpaquePointer?) {
 
 @_cdecl("bertqa_tokens_count")
 public func bertqa_tokens_count(_ tokens: OpaquePointer?) -> Int {
-  TokensHandle.borrowed(tokens)?.ids.count ?? 0
+  insideGate { TokensHandle.borrowed(tokens)?.ids.count ?? 0 }
 }
 
 @_cdecl("bertqa_tokens_ids")
 public func bertqa_tokens_ids(_ tokens: OpaquePointer?) -> UnsafePointer<Int32>? {
-  TokensHandle.borrowed(tokens)?.ids.base
+  insideGate { TokensHandle.borrowed(tokens)?.ids.base }
 }
 
 @_cdecl("bertqa_tokens_ranges")
 public func bertqa_tokens_ranges(_ tokens: OpaquePointer?) -> UnsafePointer<bertqa_range>? {
-  TokensHandle.borrowed(tokens)?.ranges.base
+  insideGate { TokensHandle.borrowed(tokens)?.ranges.base }
 }

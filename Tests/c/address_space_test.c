@@ -148,7 +148,6 @@ static void test_call(const char *name, bertqa_status (*call)(void), int must_fa
 
 int main(int argc, char **argv) {
   begin(argc, argv);
-  CHECK_STATUS(BERTQA_OK, bertqa_warm_up());
   CHECK_STATUS(BERTQA_OK, bertqa_pool_set_threads(1));
   answering = tiny_context(1);
   classifying = fixture_context("tiny-bert-classifier", 1);

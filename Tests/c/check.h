@@ -7,8 +7,10 @@
 #define CHECK_H
 
 #include <bertqa_experimental.h>
+#include <execinfo.h>
 #include <math.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,6 +79,32 @@ static void begin(int argc, char **argv) {
   setvbuf(report, NULL, _IONBF, 0); /* so that a forked child has nothing of it to write again */
   dup2(fileno(silence), 1);
   dup2(fileno(silence), 2);
+}
+
+static void print_stack(int signal) {
+  (void)signal;
+  void *frames[64];
+  backtrace_symbols_fd(frames, backtrace(frames, 64), fileno(report));
+  _exit(3);
+}
+
+/* Forks. In the child, which must end by end_child() within two minutes, no check has failed yet. */
+static inline pid_t fork_child(void) {
+  const pid_t child = fork();
+  if (child == 0) {
+    failed = 0;
+    signal(SIGALRM, print_stack);
+    alarm(120);
+  }
+  return child;
+}
+
+static inline void end_child(void) { _exit(failed == 0 ? 0 : 1); }
+
+/* Waits for a child: whether none of its checks failed. */
+static inline int succeeds(pid_t child) {
+  int status = -1;
+  return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 static int finish(void) {

@@ -15,9 +15,10 @@ static const char rich[] =
 
 static char root[] = "/tmp/bertqa-first-use-XXXXXX";
 
-/* A place for a new model directory of this process. */
+/* A new directory for a model. */
 static void new_directory(char path[96], const char *name) {
-  snprintf(path, 96, "%s/%s-%d", root, name, (int)getpid());
+  snprintf(path, 96, "%s/%s-XXXXXX", root, name);
+  CHECK(mkdtemp(path) != NULL);
 }
 
 /* What takes no context. */
@@ -54,13 +55,13 @@ static void process(void) {
   bertqa_labeler_options_init(&labeler, sizeof labeler);
   bertqa_sequence_options_init(&sequence, sizeof sequence);
   bertqa_generate_options_init(&generate, sizeof generate);
-  CHECK_STATUS(BERTQA_OK, bertqa_warm_up());
   CHECK(bertqa_abi_version() == BERTQA_ABI_VERSION && *bertqa_version() != '\0');
   CHECK(bertqa_deadline_after(1) > 0);
   CHECK(*bertqa_status_name(0) && *bertqa_precision_name(1) && *bertqa_isa_name(1) && *bertqa_task_name(1));
   CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_pool_set_threads(-1));
   CHECK(*bertqa_last_error() && *bertqa_last_error_argument() && bertqa_last_error_item() == SIZE_MAX);
-  CHECK_STATUS(BERTQA_OK, bertqa_pool_start());
+  const bertqa_status started = bertqa_pool_start(); /* fails where another thread ends them */
+  CHECK(started == BERTQA_OK || started == BERTQA_ERROR_OUT_OF_MEMORY);
   CHECK_STATUS(BERTQA_OK, bertqa_pool_shutdown());
   char output[96];
   new_directory(output, "int8");
@@ -264,17 +265,9 @@ static void predict(void) {
   bertqa_context_free(context);
 }
 
-static void *use_everything(void *unused) {
-  process();
-  contexts();
-  answer();
-  classify_and_embed();
-  find_entities();
-  train();
-  count_words();
-  predict();
-  return unused;
-}
+enum { PARTS = 8 };
+static void (*const parts[PARTS])(void) = {process,       contexts, answer,      classify_and_embed,
+                                           find_entities, train,    count_words, predict};
 
 static void begin_everything(void) {
   if (mkdtemp(root) == NULL) {

@@ -226,18 +226,11 @@ static bertqa_status load_tokenizer(const bertqa_file *file, const bertqa_call_o
 
 static int32_t count_down(void *left) { return --*(long *)left < 0; }
 
-static int is_child;
-
-static int succeeds(pid_t child) {
-  int status = -1;
-  return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
-
 static void *load_in_child(void *file) {
-  const pid_t child = fork();
+  const pid_t child = fork_child();
   if (child == 0) {
-    alarm(60);
-    _exit(load_tokenizer(file, NULL) == BERTQA_OK ? 0 : 1);
+    CHECK_STATUS(BERTQA_OK, load_tokenizer(file, NULL));
+    end_child();
   }
   CHECK(succeeds(child));
   return NULL;
@@ -248,31 +241,24 @@ typedef struct {
   int calls;
 } loading;
 
-/* Waits for a thread that forks; forks, after which the child goes on with the same loading. */
+/* Waits for a thread that forks, and forks. */
 static int32_t fork_now(void *user) {
   loading *progress = user;
   if (++progress->calls != 2 && progress->calls != 4) return 0;
   pthread_t thread;
   CHECK(pthread_create(&thread, NULL, load_in_child, progress->file) == 0);
   pthread_join(thread, NULL);
-  const pid_t child = fork();
-  if (child == 0) {
-    alarm(60);
-    is_child = 1;
-  } else {
-    CHECK(succeeds(child));
-  }
+  load_in_child(progress->file);
   return 0;
 }
 
-/* The first loading of a kind holds fork() back, but while the hook runs. */
+/* A loading holds fork() back, but while the hook runs. */
 static void test_forking_hook(bertqa_file *file) {
   loading progress = {file, 0};
   const bertqa_call_options forking = {.struct_size = sizeof forking, .cancel = fork_now, .user = &progress};
   CHECK_STATUS(BERTQA_OK, load_tokenizer(file, &forking));
   CHECK(progress.calls > 4);
   load_in_child(file);
-  if (is_child) _exit(failed == 0 ? 0 : 1);
 }
 
 /* The tables of a vocabulary; each way of spelling one is read by other code. */

@@ -1,6 +1,5 @@
-/* The threads of the process, and warming up. Runs before anything else has used the library. */
+/* The threads of the process. Runs before anything else has used the library. */
 #include <dirent.h>
-#include <signal.h>
 
 #include "check.h"
 
@@ -34,28 +33,6 @@ static void check_answer(const bertqa_context *context) {
   bertqa_answers *answers = tiny_answer(context, question, text);
   CHECK(same_answers(answers, expected));
   bertqa_answers_free(answers);
-}
-
-static void *warm_up(void *unused) {
-  CHECK_STATUS(BERTQA_OK, bertqa_warm_up());
-  CHECK(*bertqa_last_error() == '\0');
-  return unused;
-}
-
-static void test_warm_up(void) {
-  bertqa_context *context;
-  CHECK_STATUS(BERTQA_ERROR_IO, bertqa_context_create("/nonexistent/mine", NULL, &context));
-  pthread_attr_t small; /* the stack that the header asks for */
-  pthread_t thread;
-  pthread_attr_init(&small);
-  set_stack_size(&small, 64 << 10);
-  CHECK(pthread_create(&thread, &small, warm_up, NULL) == 0);
-  pthread_join(thread, NULL);
-  pthread_attr_destroy(&small);
-  CHECK_STATUS(BERTQA_OK, bertqa_warm_up());
-  CHECK(strstr(bertqa_last_error(), "/nonexistent/mine") != NULL); /* as if nothing had happened */
-  CHECK_STATUS(BERTQA_OK, bertqa_warm_up());
-  CHECK(pool_threads() == 0);
 }
 
 static void test_threads(void) {
@@ -134,10 +111,8 @@ static void test_shutdown_meanwhile(void) {
   /* A child has what was set, and threads of its own. */
   CHECK_STATUS(BERTQA_OK, bertqa_pool_set_threads(3));
   CHECK_STATUS(BERTQA_OK, bertqa_pool_start());
-  const pid_t child = fork();
+  const pid_t child = fork_child();
   if (child == 0) {
-    alarm(60);
-    failed = 0;
     CHECK(pool_threads() == 0);
     bertqa_context *own = tiny_context(0);
     CHECK(bertqa_context_info(own)->threads == 3);
@@ -146,17 +121,16 @@ static void test_shutdown_meanwhile(void) {
     CHECK(comes_to(2));
     CHECK_STATUS(BERTQA_OK, bertqa_pool_shutdown());
     CHECK(pool_threads() == 0);
-    _exit(failed == 0 ? 0 : 1);
+    end_child();
   }
-  int status = -1;
-  CHECK(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  CHECK(succeeds(child));
   bertqa_context_free(context);
 }
 
 int main(int argc, char **argv) {
   begin(argc, argv);
   text = made_document(5, 60);
-  test_warm_up();
+  CHECK(pool_threads() == 0);
   bertqa_context *context = tiny_context(1);
   expected = tiny_answer(context, question, text);
   bertqa_context_free(context);

@@ -286,7 +286,6 @@ def test_the_librarys_threads():
     result = run_python(f"""
 import bertqa, os
 threads = lambda: len(os.listdir("/proc/self/task"))
-bertqa.warm_up()
 bertqa.set_threads(4)
 before = threads()
 context = bertqa.Context({str(FIXTURES / "tiny-bert")!r})

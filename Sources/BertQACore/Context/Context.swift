@@ -60,7 +60,6 @@ public final class Context: Sendable {
     engine = loaded.engine
     info = loaded.info
     mapped = loaded.mapped
-    engine.warmUp()
     if let log = options.log { log(info.summary) }
   }
 

@@ -19,77 +19,6 @@ enum Engine: Sendable {
     case .wordCounts, .languageModel: nil
     }
   }
-
-  /// Runs the task's code once per process, while fork() waits: see `WarmUp`.
-  func warmUp() {
-    let text = staticBytes("a a")
-    switch self {
-    case .tokenizer(let tokenizer):
-      WarmUp.once(.tokenizer) { _ = try? tokenizer.tokens(of: text, nil) }
-    case .answering(let answerer, _):
-      WarmUp.once(.answering) { answerer.warmUp(text) }
-    case .classification(let classifier):
-      WarmUp.once(.classification) {
-        _ = try? classifier.classifyEach([TextPair(text: text, second: text)], ClassifyOptions())
-      }
-    case .embedding(let embedder):
-      WarmUp.once(.embedding) {
-        try? embedder.forEachVector(of: [TextPair(text: text)], EmbedOptions()) { _, _, _ in }
-      }
-    case .entities(let recognizer):
-      WarmUp.once(.entities) { recognizer.warmUp(text) }
-    case .wordCounts(let classifier):
-      WarmUp.once(.wordCounts) { classifier.warmUp(text) }
-    case .languageModel(let model):
-      WarmUp.once(.languageModel) { model.warmUp() }
-    }
-  }
-}
-
-extension QuestionAnswerer {
-  /// Every way through the code: ranking, n_best_size, a document asked twice.
-  fileprivate func warmUp(_ text: UnsafeBufferPointer<UInt8>) {
-    var options = AnswerOptions()
-    options.topK = 2
-    _ = try? answerEach([QuestionDocumentPair(question: text, document: .text(text))], options)
-    options.maxSequenceLength = WindowLayout.minimumLength
-    options.maxWindows = 1
-    options.nBestSize = 1
-    let long = Array(String(repeating: "a. ", count: 32).utf8)
-    long.withUnsafeBufferPointer { long in
-      guard let document = try? prepare(long) else { return }
-      _ = try? answerEach(
-        [
-          QuestionDocumentPair(question: text, document: .text(long)),
-          QuestionDocumentPair(question: text, document: .text(long)),
-          QuestionDocumentPair(question: text, document: .prepared(document)),
-        ], options)
-    }
-    // The rules for what is never cut, and for where sentences end.
-    let marks = staticBytes(
-      "a@b.de -5 US$5 million km 5°C x.com/a http://a U.S. Inc. no. 5. Mr. A. It. “No!” No。")
-    for cut in 0..<marks.count {
-      let range = TextRange(start: cut, end: cut)
-      _ = ExpressionFinder(text: PatternText(bytes: marks)).extended(range)
-      _ = try? SentenceFinder(text: marks).sentence(around: range)
-    }
-  }
-}
-
-extension EntityRecognizer {
-  /// Every way through the code: words and tokens, several windows.
-  fileprivate func warmUp(_ text: UnsafeBufferPointer<UInt8>) {
-    var options = EntityOptions()
-    options.ignoredLabels = []
-    options.maxSequenceLength = WindowLayout.minimumLength
-    let long = [UInt8](repeating: UInt8(ascii: "."), count: 64)
-    long.withUnsafeBufferPointer { long in
-      for aggregation in TokenAggregation.allCases {
-        options.aggregation = aggregation
-        _ = try? recognizeEach([text, long], options)
-      }
-    }
-  }
 }
 
 /// A model that was read: what runs it, and what callers are told of it.
@@ -107,20 +36,13 @@ struct LoadedEngine {
   static func tokenizer(
     path: String, _ load: ModelLoad, _ monitor: CallMonitor
   ) throws(BertQAError) -> LoadedEngine {
-    // Which files there are decides what code runs.
-    let directory = ModelDirectory(path: path).loading(load)
-    let kind = "tokenizer of a path \(path.hasSuffix(".json")) \(directory.tokenizerKind)"
-    return try WarmUp.load(kind) { () throws(BertQAError) in
-      try .tokenizer(TokenizerFiles(path: path, load, monitor), from: path, monitor)
-    }
+    try .tokenizer(TokenizerFiles(path: path, load, monitor), from: path, monitor)
   }
 
   static func tokenizer(
     _ directory: ModelDirectory, _ monitor: CallMonitor
   ) throws(BertQAError) -> LoadedEngine {
-    try WarmUp.load("tokenizer \(directory.tokenizerKind)") { () throws(BertQAError) in
-      try .tokenizer(TokenizerFiles(directory.asking(monitor)), from: directory.name, monitor)
-    }
+    try .tokenizer(TokenizerFiles(directory.asking(monitor)), from: directory.name, monitor)
   }
 
   private static func tokenizer(
@@ -138,17 +60,8 @@ struct LoadedEngine {
   ) throws(BertQAError) -> LoadedEngine {
     let mapped = MappedFiles()
     let directory = directory.loading(options.load, mapped).asking(monitor)
-    let (source, architecture) = try WarmUp.load("config.json \(directory.sourceKind)") {
-      () throws(BertQAError) in
-      let source = try directory.object(in: "config.json")
-      return (source, try Architecture(source))
-    }
-    // Quantized or not: config.json says it.
-    let kind =
-      "\(architecture.name) \(options.precision.rawValue) \(source.value("bertqa") != nil) \(directory.modelKind)"
-    var loaded = try WarmUp.load(kind) { () throws(BertQAError) in
-      try LoadedEngine(directory, source, architecture, options, monitor)
-    }
+    let source = try directory.object(in: "config.json")
+    var loaded = try LoadedEngine(directory, source, Architecture(source), options, monitor)
     loaded.mapped = mapped.inUse
     return loaded
   }
@@ -256,9 +169,4 @@ struct LoadedEngine {
     }
     return kernels
   }
-}
-
-/// The bytes of a string in the program itself, which live as long as the process.
-private func staticBytes(_ text: StaticString) -> UnsafeBufferPointer<UInt8> {
-  UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
 }

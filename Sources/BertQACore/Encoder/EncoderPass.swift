@@ -79,8 +79,9 @@ struct EncoderPass {
     EncoderPass.at($0).pointee.poll(seat: 0)
   }
 
-  /// Asks now and then whether to stop; only the calling thread, which has seat 0, does.
+  /// Lets others fork, and asks now and then whether to stop: only the calling thread, which has seat 0, does that.
   func poll(seat: Int) {
+    ForkGate.poll()
     guard seat == 0, let monitor, !state.isStopped else { return }
     do throws(BertQAError) {
       try monitor.check()

@@ -137,33 +137,6 @@ public struct ModelDirectory: Sendable {
     try ObjectReader(self.file(file, limit: limit), monitor)
   }
 
-  /// How files are opened.
-  var sourceKind: String {
-    let kind =
-      switch source {
-      case .path: "path"
-      case .descriptor: "descriptor"
-      case .files: "files"
-      }
-    return "\(kind) \(load.rawValue)"
-  }
-
-  /// Which of the files there are that decide how a tokenizer is read.
-  var tokenizerKind: String {
-    sourceKind
-      + ["vocab.txt", "tokenizer.json", "tokenizer_config.json", "vocab.json", "merges.txt"]
-      .map { exists($0) ? "+" : "-" }.joined()
-  }
-
-  /// Which of the files there are that decide how a model is read.
-  var modelKind: String {
-    tokenizerKind
-      + [
-        "model.safetensors", "modules.json", "sentence_bert_config.json", "sentence_distilbert_config.json",
-        "config_sentence_transformers.json",
-      ].map { exists($0) ? "+" : "-" }.joined()
-  }
-
   /// Whether a name is that of a file in the directory or one level below.
   static func isPlain(_ file: String) -> Bool {
     let parts = file.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false)

@@ -4,8 +4,7 @@ import Glibc
 /// directory beside it, which `commit` renames.
 final class OutputDirectory {
   let path: String
-  /// nil: nothing is kept.
-  private let temporary: String?
+  private let temporary: String
   private var names: [String] = []
   private var isCommitted = false
 
@@ -23,14 +22,8 @@ final class OutputDirectory {
     temporary = try Self.makeTemporary(for: path)
   }
 
-  /// One that keeps nothing of what is written: so that all code that writes runs once in a warm-up.
-  init() {
-    path = ""
-    temporary = nil
-  }
-
   deinit {
-    guard let temporary, !isCommitted else { return }
+    guard !isCommitted else { return }
     for name in names { unlink("\(temporary)/\(name)") }
     rmdir(temporary)
   }
@@ -66,7 +59,6 @@ final class OutputDirectory {
 
   /// A file to be written.
   func makeFile(_ name: String) throws(BertQAError) -> OutputFile {
-    guard let temporary else { return OutputFile() }
     names.append(name)
     return try OutputFile(path: "\(temporary)/\(name)")
   }
@@ -86,7 +78,6 @@ final class OutputDirectory {
 
   /// Puts the directory in its place, durably.
   func commit() throws(BertQAError) {
-    guard let temporary else { return }
     try Self.synchronize(temporary)
     guard rename(temporary, path) == 0 else { throw .system("put in place", path) }
     isCommitted = true
@@ -97,6 +88,6 @@ final class OutputDirectory {
     let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw .system("open", directory) }
     defer { close(descriptor) }
-    guard fsync(descriptor) == 0 else { throw .system("write", directory) }
+    guard ForkGate.pause({ fsync(descriptor) }) == 0 else { throw .system("write", directory) }
   }
 }

@@ -4,20 +4,11 @@ import Glibc
 final class OutputFile {
   let path: String
   private var descriptor: Int32
-  private let isKept: Bool
 
   init(path: String) throws(BertQAError) {
     self.path = path
-    isKept = true
     descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
     guard descriptor >= 0 else { throw .system("create", path) }
-  }
-
-  /// One that keeps nothing of what is written: see `OutputDirectory.init()`.
-  init() {
-    path = ""
-    descriptor = -1
-    isKept = false
   }
 
   deinit {
@@ -25,7 +16,6 @@ final class OutputFile {
   }
 
   func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(BertQAError) {
-    guard isKept else { return }
     var rest = bytes
     var offset = offset
     while let base = rest.baseAddress, rest.count > 0 {
@@ -39,9 +29,8 @@ final class OutputFile {
 
   /// Waits until the contents are on the disk, and closes.
   func finish() throws(BertQAError) {
-    guard isKept else { return }
-    var result = fsync(descriptor)
-    while result != 0, errno == EINTR { result = fsync(descriptor) }
+    var result = ForkGate.pause { fsync(descriptor) }
+    while result != 0, errno == EINTR { result = ForkGate.pause { fsync(descriptor) } }
     guard result == 0 else { throw .system("write", path) }
     result = close(descriptor)
     descriptor = -1

@@ -218,29 +218,3 @@ extension SequenceModel {
     return try body(workspace)
   }
 }
-
-// MARK: - Warm-up
-
-extension SequenceModel {
-  /// Runs each kind of call once per process: see `WarmUp`.
-  func warmUp() {
-    WarmUp.once(.languageModel) {
-      var options = GenerateOptions()
-      options.maxWords = 2
-      options.temperature = 1
-      options.topP = 0.5
-      let word: StaticString = "a"
-      let bytes = UnsafeBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount)
-      let ids = [Int32](repeating: 0, count: Self.chunkSequences)
-      let sequence = SequenceOptions(topK: 3, includesEnd: true)
-      if let state = try? predict(bytes, state: nil, options: sequence).state {
-        _ = try? generate(bytes, state: state, options: options)
-        _ = try? rank([bytes, bytes], after: bytes, state: state, options: sequence)
-        _ = ids.withUnsafeBufferPointer {
-          try? step(ids: $0, states: ids.map { _ in state }, options: sequence)
-        }
-        _ = state.serialized.withUnsafeBytes { try? SequenceState($0, of: self).values }
-      }
-    }
-  }
-}

@@ -24,6 +24,7 @@ package final class CallMonitor: @unchecked Sendable {
 
   /// Throws `.cancelled` or `.deadlineExceeded`. Cheap enough for every kilobyte of text: a clock read.
   package func check() throws(BertQAError) {
+    ForkGate.poll()
     if isIdle { return }
     let time = ThreadPool.nanoseconds()
     if time >= nextPoll { try check(at: time) }
@@ -31,12 +32,13 @@ package final class CallMonitor: @unchecked Sendable {
 
   /// The same, whenever the hook was asked last.
   func checkNow() throws(BertQAError) {
+    ForkGate.poll()
     if !isIdle { try check(at: ThreadPool.nanoseconds()) }
   }
 
   private func check(at time: UInt64) throws(BertQAError) {
     nextPoll = time &+ Self.pollInterval
-    if let cancellation = options.cancellation, ForkGuard.pause({ cancellation.isCancelled() }) {
+    if let cancellation = options.cancellation, cancellation.isCancelled() {
       throw stopped(BertQAError(.cancelled, "cancelled by the caller's hook"))
     }
     if options.deadline != 0, time >= options.deadline {
@@ -51,6 +53,7 @@ package final class CallMonitor: @unchecked Sendable {
 
   /// For helpers: throws `.cancelled` once `check` has thrown on the calling thread.
   func checkFromHelper() throws(BertQAError) {
+    ForkGate.poll()
     if isStopped.load(ordering: .relaxed) { throw BertQAError(.cancelled, "the call has been stopped") }
   }
 

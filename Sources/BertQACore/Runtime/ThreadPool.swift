@@ -51,6 +51,10 @@ final class ThreadPool: @unchecked Sendable {
   /// Who stops the workers while another thread does sleeps here.
   private let stopped: UnsafeMutablePointer<pthread_cond_t>
 
+  /// In a forked child, the parent's workers do not exist, and its mutexes may be held by threads that do not either:
+  /// the child forgets the pool as a whole.
+  private let generation = bq_fork_generation()
+
   init(size: Int) {
     sizeNow = Atomic(max(1, size))
     jobs = .allocate(capacity: Self.jobCount)
@@ -85,14 +89,8 @@ final class ThreadPool: @unchecked Sendable {
 
   // MARK: - The process's pool
 
-  /// The retained pool's address, or 0 before first use and in a forked child.
+  /// The retained pool's address, or 0 before first use.
   private static let current = Atomic<UInt>(0)
-
-  private static let forkHandler: Void = {
-    // The parent's workers do not exist in the child and its mutexes may be held by threads that do
-    // not either, so the child forgets the pool as a whole.
-    pthread_atfork(nil, nil, { ThreadPool.current.store(0, ordering: .relaxed) })
-  }()
 
   /// What `WorkerThreads.setCount` asked for; 0: as many as are available.
   private static let wantedSize = Atomic<Int>(0)
@@ -110,14 +108,15 @@ final class ThreadPool: @unchecked Sendable {
 
   /// The pool of this process, made on first use.
   static var shared: ThreadPool {
-    if let pointer = UnsafeRawPointer(bitPattern: current.load(ordering: .acquiring)) {
-      return Unmanaged<ThreadPool>.fromOpaque(pointer).takeUnretainedValue()
+    let present = current.load(ordering: .acquiring)
+    if let pointer = UnsafeRawPointer(bitPattern: present) {
+      let pool = Unmanaged<ThreadPool>.fromOpaque(pointer).takeUnretainedValue()
+      if pool.generation == bq_fork_generation() { return pool }
     }
-    _ = forkHandler
     let fresh = ThreadPool(size: sizeToTake())
     let retained = Unmanaged.passRetained(fresh)
     let (exchanged, original) = current.compareExchange(
-      expected: 0, desired: UInt(bitPattern: retained.toOpaque()), ordering: .acquiringAndReleasing)
+      expected: present, desired: UInt(bitPattern: retained.toOpaque()), ordering: .acquiringAndReleasing)
     guard !exchanged, let winner = UnsafeRawPointer(bitPattern: original) else { return fresh }
     retained.release()
     return Unmanaged<ThreadPool>.fromOpaque(winner).takeUnretainedValue()
@@ -163,24 +162,25 @@ extension ThreadPool {
       }
     } while Self.nanoseconds() < deadline
 
-    while true {
-      pthread_mutex_lock(mutex)
-      let seats = job.pointee.seats.bitwiseOr(Job.waiting, ordering: .acquiringAndReleasing).newValue
-      if seats & helperMask == 0 {
-        pthread_mutex_unlock(mutex)
-        return
-      }
-      var until = timespec()
-      clock_gettime(CLOCK_MONOTONIC, &until)
-      until.tv_nsec += 20_000_000
-      if until.tv_nsec >= 1_000_000_000 {
-        until.tv_nsec -= 1_000_000_000
-        until.tv_sec += 1
-      }
-      pthread_cond_timedwait(jobLeft, mutex, &until)
-      pthread_mutex_unlock(mutex)
-      whileWaiting()
+    // A helper may wait for fork(), which must not wait for this thread then.
+    while !ForkGate.pause({ sleepUntilLeft(job, helperMask) }) { whileWaiting() }
+  }
+
+  /// Sleeps for about 20 ms, or until the helpers have left the job. True if they had left it before.
+  private func sleepUntilLeft(_ job: UnsafeMutablePointer<Job>, _ helperMask: UInt64) -> Bool {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    let seats = job.pointee.seats.bitwiseOr(Job.waiting, ordering: .acquiringAndReleasing).newValue
+    if seats & helperMask == 0 { return true }
+    var until = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &until)
+    until.tv_nsec += 20_000_000
+    if until.tv_nsec >= 1_000_000_000 {
+      until.tv_nsec -= 1_000_000_000
+      until.tv_sec += 1
     }
+    pthread_cond_timedwait(jobLeft, mutex, &until)
+    return false
   }
 }
 
@@ -195,7 +195,7 @@ extension ThreadPool {
   /// - Returns: whether all are alive.
   @discardableResult
   func start(_ count: Int) -> Bool {
-    started.load(ordering: .relaxed) >= count || ForkGuard.hold { startMissing(of: count) }
+    started.load(ordering: .relaxed) >= count || startMissing(of: count)
   }
 
   private func startMissing(of count: Int) -> Bool {
@@ -242,21 +242,29 @@ extension ThreadPool {
     threads.removeAll()
     // Another thread is at it: nothing is left to wait for here but its end.
     if leaving.isEmpty {
-      while isStopping.load(ordering: .relaxed) { pthread_cond_wait(stopped, mutex) }
       pthread_mutex_unlock(mutex)
-      return
+      return ForkGate.pause { waitUntilStopped() }
     }
     isStopping.store(true, ordering: .relaxed)
     pthread_cond_broadcast(workArrived)
     pthread_mutex_unlock(mutex)
-    for thread in leaving {
-      var result: UnsafeMutableRawPointer?
-      if pthread_join(thread, &result) == 0 { bq_wait_for_exit(Int32(Int(bitPattern: result))) }
+    // A worker may wait for fork(), which must not wait for this thread then.
+    ForkGate.pause {
+      for thread in leaving {
+        var result: UnsafeMutableRawPointer?
+        if pthread_join(thread, &result) == 0 { bq_wait_for_exit(Int32(Int(bitPattern: result))) }
+      }
     }
     pthread_mutex_lock(mutex)
     started.store(0, ordering: .relaxed)
     isStopping.store(false, ordering: .relaxed)
     pthread_cond_broadcast(stopped)
+    pthread_mutex_unlock(mutex)
+  }
+
+  private func waitUntilStopped() {
+    pthread_mutex_lock(mutex)
+    while isStopping.load(ordering: .relaxed) { pthread_cond_wait(stopped, mutex) }
     pthread_mutex_unlock(mutex)
   }
 
@@ -272,7 +280,7 @@ extension ThreadPool {
 
   /// What a worker does until it shall stop: helps teams, spins, sleeps until there is work.
   private func work() {
-    bq_name_thread("bertqa")
+    ForkGate.hold { bq_name_thread("bertqa") }
     while !isStopping.load(ordering: .relaxed) {
       let deadline = Self.nanoseconds() &+ Self.spinNanoseconds
       var helped = false
@@ -339,7 +347,7 @@ extension ThreadPool {
     repeat {
       let left = job.pointee.remaining.subtract(1, ordering: .relaxed).oldValue
       guard left > 0 else { break }
-      body(context, count - left, seat + 1)
+      ForkGate.hold { body(context, count - left, seat + 1) }
     } while running.load(ordering: .relaxed) <= limit && !isStopping.load(ordering: .relaxed)
     running.subtract(1, ordering: .sequentiallyConsistent)
     if job.pointee.leaveSeat(seat) {

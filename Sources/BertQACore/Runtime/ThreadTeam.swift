@@ -41,7 +41,10 @@ extension ThreadPool {
       whileWaiting: @convention(c) (UnsafeMutableRawPointer) -> Void = { _ in }, body: Body
     ) {
       guard let job, count > 1 else {
-        for item in 0..<max(0, count) { body(context, item, 0) }
+        for item in 0..<max(0, count) {
+          body(context, item, 0)
+          ForkGate.poll()
+        }
         return
       }
       let slot = pool.jobs + job
@@ -60,6 +63,7 @@ extension ThreadPool {
         let left = slot.pointee.remaining.subtract(1, ordering: .relaxed).oldValue
         guard left > 0 else { break }
         body(context, count - left, 0)
+        ForkGate.poll()
       }
 
       pool.open.bitwiseAnd(~(1 << UInt64(job)), ordering: .relaxed)
@@ -75,7 +79,7 @@ extension ThreadPool.Team {
   // The compiler writes into the code how long this file's path is, for the check that nothing has escaped, whatever
   // -file-prefix-map says: with a name of its own, which is that of no file, the code is the same in every
   // directory.
-  #sourceLocation(file:"Team.swift",line:79)
+  #sourceLocation(file:"Team.swift",line:83)
   /// The same for a body that captures.
   func run(
     count: Int, whileWaiting: () -> Void = {}, _ body: (_ item: Int, _ seat: Int) -> Void

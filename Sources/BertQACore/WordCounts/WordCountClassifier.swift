@@ -48,13 +48,6 @@ final class WordCountClassifier: Sendable {
     return results
   }
 
-  /// Runs the code once: see `WarmUp`.
-  func warmUp(_ text: UnsafeBufferPointer<UInt8>) {
-    var options = ClassifyOptions()
-    options.contributions = 1
-    _ = try? classifyEach([TextPair(text: text), TextPair(text: text)], options)
-  }
-
   fileprivate func classify(
     _ pair: TextPair, _ options: ClassifyOptions, poll: CallPoll
   ) throws(BertQAError) -> Classification {

@@ -34,13 +34,6 @@ public final class WordCountList: @unchecked Sendable {
   ) throws(BertQAError) {
     try options.validate()
     try TextLimit.check(text, "text")
-    WarmUp.once(.wordCountList) {
-      let words: StaticString = "two words two word\u{E9}s"
-      let text = UnsafeBufferPointer(start: words.utf8Start, count: words.utf8CodeUnitCount)
-      var options = WordCountOptions()
-      options.maxNGram = 2
-      _ = (try? WordCountList(checked: text, options, CallMonitor(CallOptions())))?[0].word
-    }
     try self.init(checked: text, options, CallMonitor(options.call))
   }
 

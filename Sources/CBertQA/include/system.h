@@ -32,15 +32,25 @@ const char *bq_path_of_binary(void);
 // The value of an environment variable, or NULL; always NULL in programs with more rights than their user.
 const char *bq_environment(const char *name);
 
-// Between these two calls fork() by another thread waits. Else a child could be born while that
-// thread holds a lock, of the language runtime's initialisation for example, which nobody in the
-// child would ever release. May be nested.
-void bq_hold_fork(void);
-void bq_release_fork(void);
+// Between these two calls fork() by another thread waits. Otherwise a child could be born while that thread holds a
+// lock, of the language runtime's initialisation for example, which nobody in the child would ever release. While a
+// thread waits for fork(), or forks, the first call waits. May be nested.
+void bq_enter_gate(void);
+void bq_leave_gate(void);
 
-// Between these two, fork() need not wait for this thread, however often it holds it back. Returns how
-// often, for the second.
-int bq_let_fork(void);
-void bq_hold_fork_again(int held);
+// Between these two, fork() need not wait for this thread, however often it has entered. Returns how often, for the
+// second.
+unsigned bq_let_fork(void);
+void bq_go_on(unsigned depth);
+
+// Lets a thread fork that waits for this one. Nothing may be held here that a child needs.
+void bq_wait_for_fork(void);
+static inline void bq_poll_gate(void) {
+  extern _Atomic unsigned bq_gate_closed;
+  if (__atomic_load_n((unsigned *)&bq_gate_closed, __ATOMIC_RELAXED)) bq_wait_for_fork();
+}
+
+// Another number in each generation of forked children.
+unsigned bq_fork_generation(void);
 
 #endif

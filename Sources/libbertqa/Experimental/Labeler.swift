@@ -67,14 +67,14 @@ public func bertqa_labeler_free(_ labeler: OpaquePointer?) {
 
 @_cdecl("bertqa_labeler_label_count")
 public func bertqa_labeler_label_count(_ labeler: OpaquePointer?) -> Int {
-  LabelerHandle.borrowed(labeler)?.labels.count ?? 0
+  insideGate { LabelerHandle.borrowed(labeler)?.labels.count ?? 0 }
 }
 
 @_cdecl("bertqa_labeler_label_get")
 public func bertqa_labeler_label_get(
   _ labeler: OpaquePointer?, _ index: Int, _ length: UnsafeMutablePointer<Int>?
 ) -> UnsafePointer<CChar>? {
-  found(LabelerHandle.borrowed(labeler)?.labels, at: index, length)
+  insideGate { found(LabelerHandle.borrowed(labeler)?.labels, at: index, length) }
 }
 
 @_cdecl("bertqa_labeler_classify")

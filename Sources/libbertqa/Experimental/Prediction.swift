@@ -38,22 +38,22 @@ public func bertqa_prediction_free(_ prediction: OpaquePointer?) {
 
 @_cdecl("bertqa_prediction_count")
 public func bertqa_prediction_count(_ prediction: OpaquePointer?) -> Int {
-  PredictionHandle.borrowed(prediction)?.words.count ?? 0
+  insideGate { PredictionHandle.borrowed(prediction)?.words.count ?? 0 }
 }
 
 @_cdecl("bertqa_prediction_get")
 public func bertqa_prediction_get(
   _ prediction: OpaquePointer?, _ index: Int
 ) -> UnsafePointer<bertqa_word>? {
-  PredictionHandle.borrowed(prediction)?.words.pointer(at: index)
+  insideGate { PredictionHandle.borrowed(prediction)?.words.pointer(at: index) }
 }
 
 @_cdecl("bertqa_prediction_is_unknown")
 public func bertqa_prediction_is_unknown(_ prediction: OpaquePointer?) -> Int32 {
-  PredictionHandle.borrowed(prediction)?.isUnknown == true ? 1 : 0
+  insideGate { PredictionHandle.borrowed(prediction)?.isUnknown == true ? 1 : 0 }
 }
 
 @_cdecl("bertqa_prediction_probabilities")
 public func bertqa_prediction_probabilities(_ prediction: OpaquePointer?) -> UnsafePointer<Float>? {
-  PredictionHandle.borrowed(prediction)?.probabilities.base
+  insideGate { PredictionHandle.borrowed(prediction)?.probabilities.base }
 }

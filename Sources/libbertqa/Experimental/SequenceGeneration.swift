@@ -68,14 +68,14 @@ public func bertqa_generation_free(_ generation: OpaquePointer?) {
 
 @_cdecl("bertqa_generation_count")
 public func bertqa_generation_count(_ generation: OpaquePointer?) -> Int {
-  GenerationHandle.borrowed(generation)?.words.count ?? 0
+  insideGate { GenerationHandle.borrowed(generation)?.words.count ?? 0 }
 }
 
 @_cdecl("bertqa_generation_get")
 public func bertqa_generation_get(
   _ generation: OpaquePointer?, _ index: Int
 ) -> UnsafePointer<bertqa_word>? {
-  GenerationHandle.borrowed(generation)?.words.pointer(at: index)
+  insideGate { GenerationHandle.borrowed(generation)?.words.pointer(at: index) }
 }
 
 @_cdecl("bertqa_generation_text")
@@ -83,24 +83,28 @@ public func bertqa_generation_text(
   _ generation: OpaquePointer?, _ length: UnsafeMutablePointer<Int>?
 ) -> UnsafePointer<CChar>? {
   length?.pointee = 0
-  guard let text = GenerationHandle.borrowed(generation)?.text else { return nil }
-  length?.pointee = text.count
-  return text.pointer
+  return insideGate {
+    guard let text = GenerationHandle.borrowed(generation)?.text else { return nil }
+    length?.pointee = text.count
+    return text.pointer
+  }
 }
 
 @_cdecl("bertqa_generation_stop")
 public func bertqa_generation_stop(_ generation: OpaquePointer?) -> bertqa_stop {
-  GenerationHandle.borrowed(generation)?.generation.stop.rawValue ?? 0
+  insideGate { GenerationHandle.borrowed(generation)?.generation.stop.rawValue ?? 0 }
 }
 
 @_cdecl("bertqa_generation_unknown_count")
 public func bertqa_generation_unknown_count(_ generation: OpaquePointer?) -> Int {
-  GenerationHandle.borrowed(generation)?.generation.unknownCount ?? 0
+  insideGate { GenerationHandle.borrowed(generation)?.generation.unknownCount ?? 0 }
 }
 
 @_cdecl("bertqa_generation_state")
 public func bertqa_generation_state(_ generation: OpaquePointer?) -> OpaquePointer? {
-  GenerationHandle.borrowed(generation).map { handle in
-    OpaquePointer(Unmanaged.passUnretained(handle.generation.state).toOpaque())
+  insideGate {
+    GenerationHandle.borrowed(generation).map { handle in
+      OpaquePointer(Unmanaged.passUnretained(handle.generation.state).toOpaque())
+    }
   }
 }

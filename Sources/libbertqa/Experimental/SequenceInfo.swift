@@ -25,5 +25,5 @@ final class SequenceInfoView {
 public func bertqa_context_sequence_info(
   _ context: OpaquePointer?
 ) -> UnsafePointer<bertqa_sequence_info>? {
-  ContextHandle.borrowed(context)?.sequenceInfo?.info.base
+  insideGate { ContextHandle.borrowed(context)?.sequenceInfo?.info.base }
 }

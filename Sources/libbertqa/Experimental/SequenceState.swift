@@ -14,7 +14,7 @@ func stateArguments(
 
 @_cdecl("bertqa_sequence_state_clone")
 public func bertqa_sequence_state_clone(_ state: OpaquePointer?) -> OpaquePointer? {
-  SequenceState.borrowed(state)?.passed()
+  insideGate { SequenceState.borrowed(state)?.passed() }
 }
 
 @_cdecl("bertqa_sequence_state_free")

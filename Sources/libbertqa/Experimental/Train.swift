@@ -124,5 +124,8 @@ private func stagedProgress(
 ) throws(BertQAError) -> ((String, Double) -> Void)? {
   let raw = try readOptions(pointer)
   guard let progress = raw.progress else { return nil }
-  return { stage, fraction in stage.withCString { progress(raw.user, $0, fraction) } }
+  let user = raw.user
+  return { stage, fraction in
+    stage.withCString { name in outsideGate { progress(user, name, fraction) } }
+  }
 }

@@ -57,34 +57,36 @@ public func bertqa_training_report_free(_ report: OpaquePointer?) {
 public func bertqa_training_report_summary(
   _ report: OpaquePointer?
 ) -> UnsafePointer<bertqa_training_summary>? {
-  TrainingReportHandle.borrowed(report)?.summary.base
+  insideGate { TrainingReportHandle.borrowed(report)?.summary.base }
 }
 
 @_cdecl("bertqa_training_report_label_count")
 public func bertqa_training_report_label_count(_ report: OpaquePointer?) -> Int {
-  TrainingReportHandle.borrowed(report)?.labels.count ?? 0
+  insideGate { TrainingReportHandle.borrowed(report)?.labels.count ?? 0 }
 }
 
 @_cdecl("bertqa_training_report_label_get")
 public func bertqa_training_report_label_get(
   _ report: OpaquePointer?, _ index: Int
 ) -> UnsafePointer<bertqa_training_label>? {
-  TrainingReportHandle.borrowed(report)?.labels.pointer(at: index)
+  insideGate { TrainingReportHandle.borrowed(report)?.labels.pointer(at: index) }
 }
 
 @_cdecl("bertqa_training_report_confusion")
 public func bertqa_training_report_confusion(
   _ report: OpaquePointer?, _ true_label: Int, _ predicted_label: Int
 ) -> Int {
-  guard let entries = TrainingReportHandle.borrowed(report)?.confusion else { return 0 }
-  // They are sorted.
-  var (low, high) = (0, entries.count)
-  while low < high {
-    let middle = (low + high) / 2
-    let entry = entries[middle]
-    let order = (entry.trueLabel, entry.predictedLabel)
-    if order == (true_label, predicted_label) { return entry.count }
-    if order < (true_label, predicted_label) { low = middle + 1 } else { high = middle }
+  insideGate {
+    guard let entries = TrainingReportHandle.borrowed(report)?.confusion else { return 0 }
+    // They are sorted.
+    var (low, high) = (0, entries.count)
+    while low < high {
+      let middle = (low + high) / 2
+      let entry = entries[middle]
+      let order = (entry.trueLabel, entry.predictedLabel)
+      if order == (true_label, predicted_label) { return entry.count }
+      if order < (true_label, predicted_label) { low = middle + 1 } else { high = middle }
+    }
+    return 0
   }
-  return 0
 }

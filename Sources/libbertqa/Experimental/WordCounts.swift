@@ -59,12 +59,12 @@ public func bertqa_word_count_list_free(_ list: OpaquePointer?) {
 
 @_cdecl("bertqa_word_count_list_count")
 public func bertqa_word_count_list_count(_ list: OpaquePointer?) -> Int {
-  WordCountListHandle.borrowed(list)?.words.count ?? 0
+  insideGate { WordCountListHandle.borrowed(list)?.words.count ?? 0 }
 }
 
 @_cdecl("bertqa_word_count_list_get")
 public func bertqa_word_count_list_get(
   _ list: OpaquePointer?, _ index: Int
 ) -> UnsafePointer<bertqa_word_count>? {
-  WordCountListHandle.borrowed(list)?.words.pointer(at: index)
+  insideGate { WordCountListHandle.borrowed(list)?.words.pointer(at: index) }
 }

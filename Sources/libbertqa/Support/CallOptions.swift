@@ -28,14 +28,14 @@ func callOptions(_ pointer: UnsafePointer<bertqa_call_options>?) throws(BertQAEr
   var options = CallOptions()
   // The core calls hooks on the calling thread only, during this call.
   nonisolated(unsafe) let user = raw.user
-  if let cancel = raw.cancel { options.cancellation = Cancellation { cancel(user) != 0 } }
+  if let cancel = raw.cancel { options.cancellation = Cancellation { outsideGate { cancel(user) } != 0 } }
   if let progress = raw.progress {
     let stage: StaticString = "windows"
     options.progress = { done, total in
       stage.withUTF8Buffer { bytes in
-        progress(
-          user, UnsafeRawPointer(bytes.baseAddress)?.assumingMemoryBound(to: CChar.self),
-          total > 0 ? Double(done) / Double(total) : 0)
+        let name = UnsafeRawPointer(bytes.baseAddress)?.assumingMemoryBound(to: CChar.self)
+        let fraction = total > 0 ? Double(done) / Double(total) : 0
+        outsideGate { progress(user, name, fraction) }
       }
     }
   }

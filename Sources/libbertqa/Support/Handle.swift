@@ -17,7 +17,9 @@ extension Handle {
     try required(borrowed(pointer), name)
   }
 
+  @inline(__always)
   static func release(_ pointer: OpaquePointer?) {
-    if let pointer { Unmanaged<Self>.fromOpaque(UnsafeRawPointer(pointer)).release() }
+    guard let pointer else { return }
+    insideGate { Unmanaged<Self>.fromOpaque(UnsafeRawPointer(pointer)).release() }
   }
 }

@@ -4,11 +4,13 @@ import CBertQAHeader
 
 /// Runs an ABI function's body; a thrown error becomes its status and this thread's last message.
 func status(of body: () throws(BertQAError) -> Void) -> bertqa_status {
-  do {
-    try body()
-    return Status.ok.rawValue
-  } catch {
-    return setLastError(error)
+  insideGate {
+    do throws(BertQAError) {
+      try body()
+      return Status.ok.rawValue
+    } catch {
+      return setLastError(error)
+    }
   }
 }
 

@@ -101,48 +101,37 @@ import Testing
     #expect(pool.claimed.load(ordering: .relaxed) == 0 && pool.wanted.load(ordering: .relaxed) == 0)
   }
 
-  @Test func theGuardLetsOneThreadInAtATime() {
-    // Not atomic: the guard's lock is what orders it.
-    nonisolated(unsafe) let inside = UnsafeMutablePointer<Int>.allocate(capacity: 2)
-    inside.initialize(repeating: 0, count: 2)
-    let wrong = Atomic<Int>(0)
-    Self.onThreads(8) { index in
-      for _ in 0..<500 {
-        ForkGuard.hold {
-          inside[0] += 1
-          if inside[0] != 1 { wrong.add(1, ordering: .relaxed) }
-          ForkGuard.hold { inside[1] += 1 }
-          inside[0] -= 1
-        }
-      }
-    }
-    #expect(wrong.load(ordering: .relaxed) == 0 && inside[0] == 0 && inside[1] == 4000)
-    inside.deallocate()
-  }
-
   // Tests whose process ends need Swift 6.2.
   #if compiler(>=6.2)
-    /// Two threads fork while others are in the guard: no child finds it taken.
-    @Test func forksAmongGuardsAreClean() async {
+    /// Two threads fork while others go in and out: each child finds all of them outside.
+    @Test func forksFindNobodyInside() async {
       await #expect(processExitsWith: .success) {
-        ForkGuard.hold {}
+        // Not atomic: the gate is what orders them.
+        nonisolated(unsafe) let inside = UnsafeMutablePointer<Int>.allocate(capacity: 6)
+        inside.initialize(repeating: 0, count: 6)
         let wrong = Atomic<Int>(0)
         ConcurrencyStressTests.onThreads(6) { index in
-          for _ in 0..<(index < 2 ? 50 : 2000) {
+          for round in 0..<(index < 2 ? 50 : 2000) {
             guard index < 2 else {
-              ForkGuard.hold { ForkGuard.hold {} }
+              ForkGate.hold {
+                inside[index] += 1
+                ForkGate.hold { inside[index] += 1 }
+                inside[index] -= 2
+                if round % 100 == 0 { ForkGate.poll() }
+              }
               continue
             }
             let child = fork_process()
             if child == 0 {
-              ForkGuard.hold {}
-              _exit(0)
+              let all = (0..<6).reduce(0) { $0 + inside[$1] }
+              ForkGate.hold { _exit(all == 0 ? 0 : 1) }
             }
             var status: Int32 = -1
             if waitpid(child, &status, 0) != child || status != 0 { wrong.add(1, ordering: .relaxed) }
           }
         }
         precondition(wrong.load(ordering: .relaxed) == 0)
+        inside.deallocate()
       }
     }
   #endif

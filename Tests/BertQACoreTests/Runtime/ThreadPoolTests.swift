@@ -162,7 +162,6 @@ private func onThreads(_ count: Int, _ work: @escaping @Sendable (Int) -> Void) 
           team.run(count: 3, context: ledger.context, body: Ledger.meet)
           return ledger.seats.load(ordering: .relaxed) == 0b111
         }
-        // All that the child and the threads run must have run before: see ForkGuard.
         precondition(workersHelp())
         // Other threads of the parent hold the pool in every state when children are made.
         let stop = Atomic<Bool>(false)
@@ -171,8 +170,10 @@ private func onThreads(_ count: Int, _ work: @escaping @Sendable (Int) -> Void) 
           Thread.detachNewThread {
             let busy = Ledger(16)
             while !stop.load(ordering: .relaxed) {
-              let team = ThreadPool.Team(maxThreads: 4)
-              team.run(count: 16, context: busy.context, body: Ledger.visit)
+              ForkGate.hold {
+                let team = ThreadPool.Team(maxThreads: 4)
+                team.run(count: 16, context: busy.context, body: Ledger.visit)
+              }
               rounds.add(1, ordering: .relaxed)
             }
           }

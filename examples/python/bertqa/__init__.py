@@ -41,7 +41,7 @@ from ._options import (
     GenerateOptions,
     TrainOptions,
 )
-from ._process import quantize, set_threads, start_threads, stop_threads, warm_up
+from ._process import quantize, set_threads, start_threads, stop_threads
 from ._results import (
     Answer,
     Classification,
@@ -118,7 +118,6 @@ __all__ = [
     "tokenize_column",
     "train_classifier",
     "version",
-    "warm_up",
     "word_counts",
 ]
 

@@ -387,7 +387,6 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "embed": (_I, [_H, _P(TextPair), _N, _P(EmbedOptions), _P(c_float), _N, _EACH]),
     "quantize_options_init": _INIT,
     "quantize": (_I, [_S, _S, _P(QuantizeOptions), _P(QuantizeReport)]),
-    "warm_up": (_I, []),
     "pool_set_threads": (_I, [_I]),
     "pool_start": (_I, []),
     "pool_shutdown": (_I, []),

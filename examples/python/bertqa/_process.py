@@ -1,4 +1,4 @@
-"""The library as a whole: first uses, its threads, and the int8 form of models."""
+"""The library as a whole: its threads, and the int8 form of models."""
 
 import ctypes
 import os
@@ -14,11 +14,6 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ._options import CallOptions
-
-
-def warm_up() -> None:
-    """Does once what the library would do at the first use of each function; call it before threads that fork."""
-    check(library().warm_up())
 
 
 def set_threads(threads: int) -> None:

@@ -40,17 +40,7 @@ extension EntityList {
         .invalidArgument, argument: "patterns",
         "is \(options.patterns.rawValue), but must be a sum of BERTQA_PATTERN_... constants")
     }
-    WarmUp.once(.patterns) {
-      _ = try? EntityList(
-        "a@b.de +1 212 555 1234, 4111 1111 1111 1111; GB82WEST12345698765432 1.2.3.4 ::1 www.b.de/(a)", .all)
-    }
     try self.init(text, options.patterns, CallMonitor(options.call))
-  }
-
-  private init(_ text: String, _ patterns: TextPatterns) throws(BertQAError) {
-    self = try withBytes(of: text) { bytes throws(BertQAError) in
-      try EntityList(bytes, patterns, CallMonitor(CallOptions()))
-    }
   }
 
   private init(

@@ -42,13 +42,6 @@ public struct Quantizer {
     return try quantize(model, to: OutputDirectory(path: output), options)
   }
 
-  /// Quantizes a model in memory and keeps nothing: all of the code runs once.
-  package static func warmUp(_ model: ModelDirectory) throws(BertQAError) {
-    var options = QuantizeOptions()
-    options.noAnswerThreshold = 0
-    _ = try quantize(LoadedModel(model), to: OutputDirectory(), options)
-  }
-
   private static func quantize(
     _ model: LoadedModel, to target: OutputDirectory, _ options: QuantizeOptions
   ) throws(BertQAError) -> QuantizationReport {

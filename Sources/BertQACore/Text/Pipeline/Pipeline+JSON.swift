@@ -17,32 +17,6 @@ extension Pipeline {
     postProcessor = try root.reader("post_processor").map(PostProcessor.init) ?? PostProcessor()
   }
 
-  /// The types of all steps of a `tokenizer.json`, by which the code that reads it differs.
-  static func stepNames(_ root: ObjectReader) -> String {
-    var names: Set<String> = []
-    func collect(_ value: JSON) {
-      switch value {
-      case .array(let elements): elements.forEach(collect)
-      case .object(let object):
-        for member in object.members {
-          if member.key == "type", case .string(let name) = member.value { names.insert(name) }
-          // Of patterns.
-          if member.key == "Regex" { names.insert(member.key) }
-          collect(member.value)
-        }
-      default: break
-      }
-    }
-    for key in ["normalizer", "pre_tokenizer", "post_processor"] {
-      if let step = root.value(key) { collect(step) }
-    }
-    if case .object(let model)? = root.value("model"), case .string(let name)? = model["type"] {
-      names.insert(name)
-    }
-    // Bounded, as the names are kept: a hostile file may have any number of them where no step is looked for.
-    return names.filter { $0.utf8.count < 32 }.sorted().prefix(32).joined(separator: " ")
-  }
-
   /// The object's "type".
   static func typeName(of step: ObjectReader, _ what: String) throws(BertQAError) -> String {
     if let type = try step.string("type") { return type }

@@ -20,14 +20,4 @@ struct Pipeline: Sendable {
     }
     return model.wordMark
   }
-
-  /// What the code that runs depends on: see `WarmUp.load`.
-  var kind: String {
-    // Not by the types' names: looking for one takes a lock, which a child forked meanwhile would find taken.
-    let types =
-      normalizers.map { ObjectIdentifier(Swift.type(of: $0)) }
-      + preTokenizers.map { ObjectIdentifier(Swift.type(of: $0)) } + [ObjectIdentifier(Swift.type(of: model))]
-    return types.map { String(UInt(bitPattern: $0)) }.joined(separator: " ")
-      + (addedTokens.isEmpty ? "-" : "+") + (postProcessor.trimming.isEmpty ? "-" : "+")
-  }
 }

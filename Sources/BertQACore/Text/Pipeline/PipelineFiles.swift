@@ -80,39 +80,17 @@ struct PipelineFiles: Sendable {
         "\(file.path): which model it belongs to is not known; set \"tokenizer_class\" in tokenizer_config.json"
       )
     }
-    // The steps of a family differ by these settings.
-    let choices = ["keep_accents", "do_lower_case", "split_by_punct"].map { key in
-      if case .bool(let isOn)? = settings?.value(key) { isOn ? "+" : "-" } else { "." }
-    }
-    var pipeline = try WarmUp.load("sentencepiece \(family.rawValue) \(choices.joined())") {
-      () throws(BertQAError) in
-      try Pipeline(
-        SentencePieceModel(file, directory.monitor), family,
-        settings ?? ObjectReader(file: directory.name, object: JSON.Object()), file: file.path,
-        directory.monitor)
-    }
+    var pipeline = try Pipeline(
+      SentencePieceModel(file, directory.monitor), family,
+      settings ?? ObjectReader(file: directory.name, object: JSON.Object()), file: file.path,
+      directory.monitor)
     pipeline.fingerprint = files.reduce(0) { Pipeline.fingerprint(of: $1.1, seed: $0) }
     try self.init(pipeline, files, directory.monitor)
   }
 
   func makeTokenizer(_ monitor: CallMonitor?) throws(BertQAError) -> PipelineTokenizer {
-    // Other steps are other code.
-    try WarmUp.load("pipeline \(pipeline.kind)") { () throws(BertQAError) in
-      let tokenizer = try Pipeline.named(files[0].file.path) { () throws(BertQAError) in
-        try PipelineTokenizer(pipeline, monitor)
-      }
-      try tokenizer.warmUp()
-      return tokenizer
-    }
-  }
-}
-
-extension PipelineTokenizer {
-  /// Runs all of its code once.
-  fileprivate func warmUp() throws(BertQAError) {
-    try withBytes(of: " Ab 1é中! \u{1100}") { text throws(BertQAError) in
-      var tokens = Tokens()
-      for parses in [false, true] { try tokenize(text, parseSpecialTokens: parses, into: &tokens, nil) }
+    try Pipeline.named(files[0].file.path) { () throws(BertQAError) in
+      try PipelineTokenizer(pipeline, monitor)
     }
   }
 }

@@ -69,13 +69,10 @@ struct TokenizerFiles: Sendable {
   ) throws(BertQAError) -> Kind {
     let file = try directory.file(name, limit: ModelFile.jsonLimit)
     let root = try ObjectReader(file, directory.monitor)
-    // Other steps are other code, with tables of their own.
-    return try WarmUp.load("tokenizer.json \(Pipeline.stepNames(root))") { () throws(BertQAError) in
-      if try TokenizerJSON.isBert(root), try WordPieceFiles.isClaimed(by: directory) {
-        return .wordPiece(try WordPieceFiles(directory, tokenizerJSON: root, file))
-      }
-      return .pipeline(try PipelineFiles(tokenizerJSON: root, file, directory.monitor))
+    if try TokenizerJSON.isBert(root), try WordPieceFiles.isClaimed(by: directory) {
+      return .wordPiece(try WordPieceFiles(directory, tokenizerJSON: root, file))
     }
+    return .pipeline(try PipelineFiles(tokenizerJSON: root, file, directory.monitor))
   }
 
   /// Ids, duplicates included.

@@ -16,35 +16,10 @@ public final class WordCountTrainer {
   private var groupNumbers: [[UInt8]: Int32] = [:]
 
   /// - Throws: `.invalidArgument` for an option outside its range.
-  public convenience init(options: TrainOptions = TrainOptions()) throws(BertQAError) {
+  public init(options: TrainOptions = TrainOptions()) throws(BertQAError) {
     try options.validate()
-    Self.warmUp()
-    self.init(checked: options)
-  }
-
-  private init(checked options: TrainOptions) {
     self.options = options
     texts = TrainingTexts(options)
-  }
-
-  /// Trains once per process: see `WarmUp`.
-  private static func warmUp() {
-    WarmUp.once(.training) {
-      for algorithm in TrainingAlgorithm.allCases {
-        var options = TrainOptions()
-        options.algorithm = algorithm
-        options.maxNGram = 2
-        options.usesTFIDF = true
-        options.folds = 2
-        options.calibrates = true
-        options.threads = 1
-        let trainer = WordCountTrainer(checked: options)
-        for text in ["one two", "one two three", "four five", "four six"] {
-          try? trainer.add(text, label: String(text.prefix(1)))
-        }
-        _ = try? trainer.finish(OutputDirectory(), CallMonitor(CallOptions()))
-      }
-    }
   }
 
   public var textCount: Int { targets.count }

@@ -105,30 +105,34 @@ private func aligned(_ count: Int) throws(BertQAError) -> UnsafeMutableRawPointe
 }
 
 private let releaseSchema: @convention(c) (UnsafeMutablePointer<ArrowSchema>?) -> Void = { schema in
-  guard let schema else { return }
-  free(UnsafeMutablePointer(mutating: schema.pointee.format))
-  free(UnsafeMutablePointer(mutating: schema.pointee.name))
-  for index in 0..<Int(schema.pointee.n_children) {
-    // A consumer that has moved a child out has set its release to NULL.
-    guard let child = schema.pointee.children[index] else { continue }
-    child.pointee.release?(child)
-    free(child)
+  insideGate {
+    guard let schema else { return }
+    free(UnsafeMutablePointer(mutating: schema.pointee.format))
+    free(UnsafeMutablePointer(mutating: schema.pointee.name))
+    for index in 0..<Int(schema.pointee.n_children) {
+      // A consumer that has moved a child out has set its release to NULL.
+      guard let child = schema.pointee.children[index] else { continue }
+      child.pointee.release?(child)
+      free(child)
+    }
+    free(schema.pointee.children)
+    schema.pointee.release = nil
   }
-  free(schema.pointee.children)
-  schema.pointee.release = nil
 }
 
 private let releaseArray: @convention(c) (UnsafeMutablePointer<ArrowArray>?) -> Void = { array in
-  guard let array else { return }
-  for index in 0..<Int(array.pointee.n_buffers) {
-    free(UnsafeMutableRawPointer(mutating: array.pointee.buffers[index]))
+  insideGate {
+    guard let array else { return }
+    for index in 0..<Int(array.pointee.n_buffers) {
+      free(UnsafeMutableRawPointer(mutating: array.pointee.buffers[index]))
+    }
+    free(array.pointee.buffers)
+    for index in 0..<Int(array.pointee.n_children) {
+      guard let child = array.pointee.children[index] else { continue }
+      child.pointee.release?(child)
+      free(child)
+    }
+    free(array.pointee.children)
+    array.pointee.release = nil
   }
-  free(array.pointee.buffers)
-  for index in 0..<Int(array.pointee.n_children) {
-    guard let child = array.pointee.children[index] else { continue }
-    child.pointee.release?(child)
-    free(child)
-  }
-  free(array.pointee.children)
-  array.pointee.release = nil
 }

@@ -75,9 +75,7 @@
  * everything works, with 24 KiB it does not.
  *
  * FORK. After fork() the child may go on using every object it inherited; the library starts its
- * threads anew there. fork() waits while another thread loads a model or does something for the first
- * time: a forked child would inherit locks of the Swift runtime that nobody there can release.
- * bertqa_warm_up() does all first times at once.
+ * threads anew there. fork() waits while another thread is inside a function of the library.
  *
  * CALLBACKS. Hooks are called on the thread that called the library, during that call, with the
  * pointer that came with them. A hook that is asked for a decision returns 0 to go on and not 0 to
@@ -796,8 +794,6 @@ BERTQA_MUST_CHECK bertqa_status bertqa_quantize(const char *directory, const cha
  * bertqa_quantize and bertqa_trainer_finish write files and are not included: do not fork while
  * another thread is in the first call of these. Takes some milliseconds, and no time when called
  * again. Errors: none. */
-BERTQA_MUST_CHECK bertqa_status bertqa_warm_up(void);
-
 /* How many threads work at once in this process at most, callers included: 1...1024, or 0 (as at
  * first) for as many as the process may run on (CPU affinity and cgroup quota, read again by this
  * call). It is what contexts that are loaded afterwards with threads 0 take, and it bounds the

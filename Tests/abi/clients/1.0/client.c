@@ -295,7 +295,6 @@ int main(int count, char **arguments) {
   if (count != 3) return 2;
   CHECK(bertqa_pool_set_threads(2) == BERTQA_OK);
   CHECK(bertqa_pool_start() == BERTQA_OK);
-  CHECK(bertqa_warm_up() == BERTQA_OK);
   names_and_numbers();
   failures_are_told();
   answering();

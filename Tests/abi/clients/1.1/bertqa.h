@@ -74,13 +74,10 @@
  * number of threads may use one at once, and so they may a prepared document or a result. Only
  * freeing an object needs that nobody else is using it. The library has one pool of threads per
  * process, however many contexts there are. A calling thread needs a stack of 64 KiB. Measured: 40 KiB
- * are enough for everything, 32 KiB after bertqa_warm_up(), 24 KiB are not.
+ * are enough for everything, 24 KiB are not.
  *
  * FORK. After fork() the child may go on using every object it inherited; the library starts its
- * threads anew there. fork() waits while another thread loads a model. A function's very first call in
- * a process has the Swift runtime set itself up under locks, which a child forked by another thread at
- * that moment would find taken for ever: a host whose threads fork calls bertqa_warm_up() before,
- * which does all first times at once while fork() waits.
+ * threads anew there. fork() waits while another thread is inside a function of the library.
  *
  * CALLBACKS. Hooks are called on the thread that called the library, during that call, with the
  * pointer that came with them. A hook that is asked for a decision returns 0 to go on and not 0 to
@@ -893,8 +890,6 @@ BERTQA_MUST_CHECK bertqa_status bertqa_quantize(const char *directory, const cha
  * see FORK above. bertqa_quantize and bertqa_trainer_finish write files and are not included: do not
  * fork while another thread is in the first call of these. Takes some ten milliseconds, and no time when
  * called again. Errors: none. */
-BERTQA_MUST_CHECK bertqa_status bertqa_warm_up(void);
-
 /* How many threads work at once in this process at most, callers included: 1...1024, or 0 (as at
  * first) for as many as the process may run on (CPU affinity and cgroup quota, read again by this
  * call). It is what contexts that are loaded afterwards with threads 0 take, and it bounds the

@@ -1,0 +1,72 @@
+"""Checks that each function of the ABI, and each callback that it gives away, enters the gate of fork() before anything
+else (see BertQACore/Runtime/ForkGate.swift), or does nothing that Swift could have to make on first use.
+
+usage: gate.py LIBRARY FUNCTION...    the library with its local symbols, and the functions' names
+"""
+
+import re
+import subprocess
+import sys
+
+GATE = "bq_enter_gate"
+# They take no lock of the Swift runtime's.
+HARMLESS = {
+    "memset",
+    "memcpy",
+    "clock_gettime",
+    "__stack_chk_fail",
+    "bq_last_error",
+    "bq_last_error_item",
+    "bq_last_error_argument",
+}
+# Flags and caches of what is made on first use: lazy globals, metadata, conformances; and the functions that make it.
+LAZY = re.compile(r"^\$s.*(W[zZlL]|M[DLaRr])$|^swift_|^__swift")
+
+Code = list[tuple[str, str]]
+
+
+def functions(library: str) -> dict[str, Code]:
+    """The instructions of each function: mnemonic, and the symbol that it jumps to, calls or refers to."""
+    output = subprocess.run(
+        ["objdump", "-d", "--no-show-raw-insn", library], capture_output=True, text=True, check=True
+    ).stdout
+    found: dict[str, Code] = {}
+    code: Code = []
+    for line in output.splitlines():
+        if start := re.match(r"[0-9a-f]+ <(.*)>:$", line):
+            code = found.setdefault(start[1], [])
+        elif instruction := re.match(r" *[0-9a-f]+:\t(\S+)(.*)", line):
+            symbol = re.search(r"<([^<>]*)>$", instruction[2].rstrip())
+            code.append((instruction[1], re.sub(r"@.*|\+0x[0-9a-f]+$", "", symbol[1]) if symbol else ""))
+    return found
+
+
+def fault(name: str, all_code: dict[str, Code]) -> str:
+    """What the function does before it enters the gate; empty if it is nothing."""
+    for mnemonic, symbol in all_code[name]:
+        if symbol == GATE:
+            return ""
+        if LAZY.match(symbol):
+            return f"{name} uses {symbol}"
+        is_call = mnemonic in ("call", "bl") or (mnemonic in ("jmp", "b") and symbol != name)
+        if mnemonic in ("blr", "br") or (mnemonic == "call" and not symbol):
+            return f"{name} calls what cannot be told"
+        if is_call and symbol and symbol not in HARMLESS:
+            return fault(symbol, all_code) if symbol in all_code else f"{name} calls {symbol}"
+    return ""
+
+
+def main() -> int:
+    library, *names = sys.argv[1:]
+    all_code = functions(library)
+    callbacks = [name for name in all_code if re.search(r"release(Schema|Array).*To$", name)]
+    faults = [found for name in names + callbacks if (found := fault(name, all_code))]
+    gated = sum(any(symbol == GATE for _, symbol in all_code[name]) for name in names)
+    for found in faults:
+        print(f"gate.py: {found} before it has entered the gate", file=sys.stderr)
+    print(f"{len(names)} functions, {gated} of them enter the gate themselves; {len(callbacks)} callbacks")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

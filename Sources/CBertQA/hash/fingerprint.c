@@ -9,7 +9,7 @@ static uint64_t mixed(uint64_t z) {
   return z ^ (z >> 31);
 }
 
-// The first n ≤ 8 bytes as a little-endian number.
+// Returns the first n ≤ 8 bytes as a little-endian number.
 static uint64_t word(const unsigned char *p, size_t n) {
   uint64_t value = 0;
   memcpy(&value, p, n);
@@ -19,9 +19,9 @@ static uint64_t word(const unsigned char *p, size_t n) {
   return value;
 }
 
-// One step of a chain. For a given word it is a bijection of the chain, and for a given chain one of
-// the word: a single word that differs makes the chain differ to its end. The shift mixes the upper
-// bits into the lower ones, which a product alone does not.
+// One step of a chain. It is a bijection of the chain for a fixed word, and of the word for a fixed
+// chain, so a single differing word makes all later states differ. The shift mixes the upper bits
+// into the lower ones; a product alone does not.
 static uint64_t step(uint64_t chain, uint64_t word) {
   const uint64_t product = (chain ^ word) * 0x9E3779B97F4A7C15u;
   return product ^ product >> 32;

@@ -1,8 +1,10 @@
-// Template: one head of one window in bfloat16 by AMX: as bf16_attention.inc.h, whose softmax it has. Keys and values
-// become tiles anew for every two blocks of queries, which costs less than room for all of them. The including
-// file includes value_tiles.inc.h before it.
+// Template: one head of one window in bfloat16 with AMX. It shares the softmax of
+// bf16_attention.inc.h. Keys and values are converted to tiles for every two blocks of queries,
+// which costs less than storing all of them. The including file includes value_tiles.inc.h before
+// it.
 
-// Rows of one key each, [16][32 features from d on], of the block of keys at k: [feature/2][16][2].
+// Writes rows of one key each, [16][32 features from d], for the block of keys at k:
+// [feature/2][16][2].
 INLINE void keys_to_tile(const uint16_t *k, size_t d, uint16_t *rows) {
   const __m512i pairs =
       _mm512_mullo_epi32(_mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0),
@@ -25,7 +27,7 @@ INLINE void score_block_tiles(const int blocks, const head_bf16 *h, size_t block
   store_sums(1, blocks, sums);
 }
 
-// As score_keys_bf16.
+// Like score_keys_bf16.
 INLINE void score_keys_tiles(const int blocks, const int biased, const head_bf16 *h, size_t block,
                              float *strip, V most[TILE_VECS]) {
   tile_sums sums;
@@ -44,12 +46,12 @@ INLINE void score_keys_tiles(const int blocks, const int biased, const head_bf16
       }
     key += run;
   }
-  // The last key's neighbour in a pair.
+  // The last key's missing neighbour in a pair.
   BQ_UNROLL_FOR (int b = 0; b < blocks; b++) v_store(strip + b * VL, v_splat(-INFINITY));
 }
 
-// Rows of one feature each, [2 · 16 from d on][32 keys from `first` on], the first key counted as 0; 0 where no key is
-// left. v: from key_begin's block on.
+// Writes rows of one feature each, [2 · 16 from d][32 keys from `first`], where the first key is 0,
+// with 0 beyond the last key. v points at key_begin's block.
 INLINE void values_to_tile(const bq_attention *a, const uint16_t *v, size_t d, size_t first,
                            uint16_t *rows) {
   const size_t before = a->key_begin % BQ_LANES, keys = a->key_end - a->key_begin;
@@ -67,7 +69,7 @@ INLINE void values_to_tile(const bq_attention *a, const uint16_t *v, size_t d, s
   }
 }
 
-// As context_keys_tiles, of values as they come.
+// Like context_keys_tiles, for values in their original layout.
 INLINE void context_values(const int blocks, const bq_attention *a, const uint16_t *v,
                            const V *inverse, size_t block, float *out) {
   uint16_t rows[2 * TILE * TILE_KEYS] __attribute__((aligned(64)));
@@ -87,12 +89,13 @@ INLINE void context_values(const int blocks, const bq_attention *a, const uint16
 
 TARGET static void attention_bf16(const bq_attention *a, const uint16_t *q, const uint16_t *k,
                                   const uint16_t *v, float *out) {
-  // A tile's 32 keys are summed together, so that keys beyond a band would change the rounding of those within.
+  // A tile sums 32 keys together, so keys outside the band would change the rounding of those
+  // inside.
   if (a->head_dim % TILE_KEYS || a->band) {
     bq_attention_bf16_avx512_vnni_bf16(a, q, k, v, out);
     return;
   }
-  const bq_attention call = *a;  // which no store can change
+  const bq_attention call = *a;  // a copy that no store can change
   const head_bf16 h = {&call, q, k};
   const uint16_t *values = v + call.key_begin / BQ_LANES * call.stride;
 #define BQ_TILE(blocks, biased, block)                               \

@@ -21,7 +21,7 @@ INLINE V v_load_part(const float *p, size_t n) {
   static const int32_t mask[2 * VL] = {BQ_MASK_ONES};
   return _mm256_maskload_ps(p, (__m256i)vi_load(mask + VL - n));
 }
-// Lanes l and l + 2 of each half, then those two sums; then the halves.
+// Adds lanes l and l + 2 of each half, then those two sums, then the halves.
 INLINE void v_sums4(V a, V b, V c, V d, const float *bias, float *y) {
   const V ab = _mm256_unpacklo_ps(a, b) + _mm256_unpackhi_ps(a, b);
   const V cd = _mm256_unpacklo_ps(c, d) + _mm256_unpackhi_ps(c, d);

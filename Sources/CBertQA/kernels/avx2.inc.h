@@ -1,5 +1,5 @@
-// What the other templates need of AVX2: 8 tokens per register. A tile of 6 rows × 1 block takes 12 of 16
-// registers. The including file defines
+// The AVX2 operations for the other templates: 8 tokens per register. A tile of 6 rows × 1 block
+// takes 12 of 16 registers. The including file defines
 //   INLINE  storage class and attributes of an inlined function, with a target that has AVX2, FMA and F16C
 #include <immintrin.h>
 
@@ -18,7 +18,7 @@ INLINE V v_fma(V a, V b, V c) { return _mm256_fmadd_ps(a, b, c); }
 INLINE V v_max(V a, V b) { return _mm256_max_ps(a, b); }
 INLINE V v_min(V a, V b) { return _mm256_min_ps(a, b); }
 INLINE V v_sqrt(V a) { return _mm256_sqrt_ps(a); }
-// p · 2^n in two factors, each a normal number also where the product is not; t = n + 1.5 · 2^23.
+// p · 2^n in two factors, each normal even if the product is subnormal; t = n + 1.5 · 2^23.
 INLINE V v_scale(V p, V t, V n) {
   (void)n;
   const VI whole = (VI)t - 0x4B400000;
@@ -32,7 +32,7 @@ INLINE VI vi_splat(int32_t a) { return (VI)_mm256_set1_epi32(a); }
 INLINE VI vi_bits(V a) { return (VI)_mm256_castps_si256(a); }
 INLINE V vi_float(VI a) { return _mm256_cvtepi32_ps((__m256i)a); }
 
-// The f32 kernels, which every AVX2 table has in common.
+// The f32 kernels, which all AVX2 tables share.
 #define BQ_AVX2_F32                                                                       \
   .linear_f32 = bq_linear_f32_avx2, .layer_norm_f32 = bq_layer_norm_f32_avx2,             \
   .rotate_f32 = bq_rotate_f32_avx2, .attention_f32 = bq_attention_f32_avx2,               \

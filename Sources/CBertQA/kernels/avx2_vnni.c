@@ -1,5 +1,5 @@
-// AVX2 with AVX-VNNI: four byte products per lane and instruction, in 256 bits. CPUs of clients have it that
-// have no AVX-512.
+// AVX2 with AVX-VNNI: four byte products per lane and instruction, in 256 bits. Client CPUs without
+// AVX-512 have it.
 #include "kernels_internal.h"
 
 #if BQ_X86

@@ -20,7 +20,8 @@ INLINE V v_load_part(const float *p, size_t n) {
   return _mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), p);
 }
 #define BQ_MASK_ONES -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1
-// Lanes l and l + 2 of each quarter, then those two sums; then quarters q and q + 2, then those.
+// Adds lanes l and l + 2 of each quarter, then those two sums; then quarters q and q + 2, then
+// those two.
 INLINE void v_sums4(V a, V b, V c, V d, const float *bias, float *y) {
   const V ab = _mm512_unpacklo_ps(a, b) + _mm512_unpackhi_ps(a, b);
   const V cd = _mm512_unpacklo_ps(c, d) + _mm512_unpackhi_ps(c, d);

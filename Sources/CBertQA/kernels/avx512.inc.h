@@ -1,10 +1,10 @@
-// What the other templates need of AVX-512: 16 tokens per register. A tile of 12 rows × 2 blocks takes 24
-// of 32 registers and 14 loads for 24 multiply-adds, so that the two multiply-add units set the pace,
-// not the loads. The including file defines
+// The AVX-512 operations for the other templates: 16 tokens per register. A tile of 12 rows × 2
+// blocks takes 24 of 32 registers and 14 loads for 24 multiply-adds, so that the two multiply-add
+// units are the bottleneck, not the loads. The including file defines
 //   INLINE    storage class and attributes of an inlined function, with a target that has AVX-512 F, BW,
 //             DQ and VL, and avx512vnni with HAS_VNNI
 // and, optionally,
-//   HAS_VNNI  to have the byte products that s8_kernels.inc.h and s8_attention.inc.h need
+//   HAS_VNNI  to provide the byte products that s8_kernels.inc.h and s8_attention.inc.h need
 #include <immintrin.h>
 
 typedef __m512 V;
@@ -15,7 +15,7 @@ typedef int32_t VI __attribute__((vector_size(64)));
 #define KEY_ROWS 8
 #define VALUE_ROWS 8
 
-// The f32 kernels, which every AVX-512 table has in common.
+// The f32 kernels, which all AVX-512 tables share.
 #define BQ_AVX512_F32                                                                         \
   .linear_f32 = bq_linear_f32_avx512, .layer_norm_f32 = bq_layer_norm_f32_avx512,             \
   .rotate_f32 = bq_rotate_f32_avx512, .attention_f32 = bq_attention_f32_avx512,               \
@@ -30,7 +30,7 @@ INLINE V v_fma(V a, V b, V c) { return _mm512_fmadd_ps(a, b, c); }
 INLINE V v_max(V a, V b) { return _mm512_max_ps(a, b); }
 INLINE V v_min(V a, V b) { return _mm512_min_ps(a, b); }
 INLINE V v_sqrt(V a) { return _mm512_sqrt_ps(a); }
-// p · 2^n; t = n + 1.5 · 2^23 is for instruction sets that compute it with integers.
+// p · 2^n. Other instruction sets compute it with integers and use t = n + 1.5 · 2^23.
 INLINE V v_scale(V p, V t, V n) {
   (void)t;
   return _mm512_scalef_ps(p, n);
@@ -52,8 +52,8 @@ INLINE VI v_dot(VI sum, VI u8, VI s8) {
 }
 #endif
 
-// 2^x for x ≤ 0 as softmax needs it: relative error 2e-7. floor(x) by scalef, the rest, in [0, 1), by
-// a polynomial; -∞ gives 0.
+// 2^x for x ≤ 0, as softmax needs it, with a relative error of 2e-7. scalef applies floor(x); a
+// polynomial computes 2 to the rest, which is in [0, 1). -∞ gives 0.
 #define HAS_EXP2
 #define HAS_FAST_GELU
 INLINE V v_exp2(V x) {
@@ -66,9 +66,9 @@ INLINE V v_exp2(V x) {
   return _mm512_scalef_ps(p, x);
 }
 
-// A GELU f(x) = max(x, 0) - g(|x|), g(u) = u - f(u), by cubics around multiples of 1/3,
-// which a permutation looks up; exactly 0 above 29/6. Absolute error 6e-6: for results that are then rounded
-// to 8 bits. Five times as fast as v_gelu.
+// A GELU f(x) = max(x, 0) - g(|x|), g(u) = u - f(u), with cubics around multiples of 1/3, which a
+// permutation looks up. g is exactly 0 above 29/6. The absolute error is 6e-6: for results that are
+// then rounded to 8 bits. It is five times as fast as v_gelu.
 INLINE V v_gelu_cubic(const float cubics[4][16], V x) {
   const V magic = v_splat(12582912.0f);  // 1.5 · 2^23: its sum with u has round(u) as low bits
   const V u = v_min(_mm512_abs_ps(x), v_splat(5.0f));

@@ -1,6 +1,6 @@
-// AVX-512 with AMX: tiles of 16 rows of 64 bytes, two of which one instruction multiplies. 64 bytes of 16 rows of
-// weights and the same features of a block of activations are tiles as they lie in memory. What is left at the
-// edges, and all but linear layers, is AVX-512's.
+// AVX-512 with AMX: tiles of 16 rows of 64 bytes; one instruction multiplies two of them. 64 bytes
+// of 16 rows of weights, and the same features of a block of activations, form tiles without
+// repacking. The remainders at the edges and everything except linear layers use AVX-512.
 #include "kernels_internal.h"
 
 #if BQ_X86
@@ -27,13 +27,14 @@
 
 enum { SUMS_ROWS = 8 };  // outputs that are finished at once
 
-// What value_tiles.inc.h has is for whole tiles of features.
+// value_tiles.inc.h handles whole tiles of features only.
 #define HAS_VALUE_TILES
 #include "tile_sums.inc.h"
 #include "value_tiles.inc.h"
 #include "s8_attention.inc.h"
 
-// A linear layer's call. Four bytes of a weight row, four int8 or two bfloat16, meet 64 of a block's activations.
+// A call of a linear layer. Four bytes of a weight row (four int8 or two bfloat16) multiply 64 of a
+// block's activations.
 typedef struct {
   const bq_weights_s8 *s8;  // or NULL
   const char *w, *x;
@@ -46,8 +47,8 @@ typedef struct {
 
 #include "attention_tiles.inc.h"
 
-// `rows` tiles of weights by `blocks` blocks. `ahead`: also asks for the rows that follow, which come from
-// memory at its latency else.
+// Multiplies `rows` tiles of weights by `blocks` blocks. `ahead` prefetches the rows that follow,
+// which would otherwise arrive at memory latency.
 INLINE void multiply_tiles(const int bf16, const int rows, const int blocks, const int ahead,
                            const char *w, const char *x, size_t row, tile_sums *sums) {
   clear_sums(rows, blocks);
@@ -73,7 +74,7 @@ INLINE void finish_bf16(const int blocks, const product *p, size_t o, size_t b,
                p->y_stride);
 }
 
-// 16 · `rows` outputs from `o` on of the blocks from `b` on.
+// Computes 16 · `rows` outputs from `o` for the blocks from `b`.
 INLINE void linear_tiles(const int bf16, const int rows, const int blocks, const int ahead,
                          const product *p, size_t o, size_t b) {
   tile_sums sums;
@@ -93,7 +94,7 @@ INLINE void linear_tiles(const int bf16, const int rows, const int blocks, const
   }
 }
 
-// The first `outs` outputs, a multiple of 16.
+// Computes the first `outs` outputs, a multiple of 16.
 INLINE void linear_product(const int bf16, const product *p, size_t blocks, size_t outs) {
   const size_t panel = PANEL_BYTES / (p->row * BQ_LANES) / 2 * 2, step = panel ? panel : 2;
   use_tiles();
@@ -116,7 +117,7 @@ INLINE void linear_product(const int bf16, const product *p, size_t blocks, size
       o += (size_t)rows * TILE;
     }
   }
-  // Tiles in use would be saved at every switch of threads.
+  // Tiles in use would be saved at every context switch.
   _tile_release();
 }
 

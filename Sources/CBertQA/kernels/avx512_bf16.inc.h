@@ -1,6 +1,7 @@
-// What bf16_kernels.inc.h, bf16_attention.inc.h and s8_attention.inc.h need of AVX-512 with BF16 and VNNI: two
-// neighbouring features of a token (or two keys of a query) lie side by side, so that a lane's 32 bits are
-// what one vdpbf16ps multiplies and adds. avx512.inc.h, f32_math.inc.h and tiles.inc.h come before it, and
+// The AVX-512 operations with BF16 and VNNI for bf16_kernels.inc.h, bf16_attention.inc.h and
+// s8_attention.inc.h. Two neighbouring features of a token (or two keys of a query) are adjacent,
+// so that a lane's 32 bits are the operand of one vdpbf16ps. Include avx512.inc.h, f32_math.inc.h
+// and tiles.inc.h before it, and define
 //   KERNEL, INLINE  with a target that has avx512bf16
 
 #include <string.h>
@@ -24,7 +25,8 @@ INLINE VI v_splat_pair(const uint16_t *p) {
   memcpy(&pair, p, sizeof pair);
   VI pairs = vi_splat(pair);
 #if defined(__clang__) && __clang_major__ < 19
-  // Clang 17, that of Swift 6.0, crashes on a product of bfloat16 with what it knows to be one value in all lanes.
+  // Clang 17 of Swift 6.0 crashes on a product of bfloat16 with a value known to be equal in all
+  // lanes.
   __asm__("" : "+v"(pairs));
 #endif
   return pairs;
@@ -64,7 +66,7 @@ INLINE void dot_tile_keys(const int rows, const int blocks, const uint8_t *k, co
   }
 }
 
-// Sums are in their order as they are.
+// The sums are already in order.
 INLINE void order_tile_bf16(const int rows, V acc[][TILE_VECS]) { (void)rows, (void)acc; }
 INLINE void order_tile_keys(const int rows, VI acc[][TILE_VECS]) { (void)rows, (void)acc; }
 

@@ -1,4 +1,4 @@
-// AVX-512 with VNNI and BF16: also two bfloat16 products per lane and instruction.
+// AVX-512 with VNNI and BF16: in addition, two bfloat16 products per lane and instruction.
 #include "kernels_internal.h"
 
 #if BQ_X86

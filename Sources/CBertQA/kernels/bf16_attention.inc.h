@@ -1,19 +1,19 @@
-// Template: one head of one window in bfloat16: scores and context in bfloat16, the softmax between
-// them in f32. The including file includes bf16_kernels.inc.h before it, and also defines
+// Template: one head of one window in bfloat16. Scores and context are bfloat16; the softmax
+// between them is f32. The including file includes bf16_kernels.inc.h before it, and also defines
 //   v_exp2_fast  2^x for x ≤ 0 with a relative error of 1e-4, for results that are rounded to bfloat16; 0 for -∞
 //   KEY_ROWS     keys of a tile of scores: 4 or 8
 //   PAIR_ROWS    features of a tile of context; even
 
 #include <math.h>
 
-// Token t has feature d of q and k in pairs, base[t/16·stride + d/2·32 + t%16·2 + d%2], and of
-// v, whose neighbouring keys are multiplied together, at base[t/16·stride + d·16 + t%16].
+// Feature d of token t is at base[t/16·stride + d/2·32 + t%16·2 + d%2] for q and k (pairs), and at
+// base[t/16·stride + d·16 + t%16] for v, whose neighbouring keys are multiplied together.
 typedef struct {
   const bq_attention *a;
   const uint16_t *q, *k;
 } head_bf16;
 
-// As score_tile of f32_kernels.inc.h.
+// Like score_tile of f32_kernels.inc.h.
 INLINE void score_tile_bf16(const int rows, const int blocks, const int biased, const head_bf16 *h,
                             size_t block, size_t key, float *strip, V most[TILE_VECS]) {
   const bq_attention *a = h->a;
@@ -34,8 +34,8 @@ INLINE void score_tile_bf16(const int rows, const int blocks, const int biased, 
     }
 }
 
-// All keys' scores. Groups of keys lie at multiples of their size, so that each is within one block;
-// the first may be shorter, as a window starts at any multiple of 4.
+// Computes all keys' scores. Groups of keys start at multiples of their size, so that each is
+// within one block. The first may be shorter, as a window starts at any multiple of 4.
 INLINE void score_keys_bf16(const int blocks, const int biased, const head_bf16 *h, size_t block,
                             float *strip, V most[TILE_VECS]) {
   BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++) most[v] = v_splat(-INFINITY);
@@ -51,8 +51,8 @@ INLINE void score_keys_bf16(const int blocks, const int biased, const head_bf16 
   }
 }
 
-// In place: scores [key][queries] become pairs of exp(scale · (score - most)) of neighbouring keys,
-// [key/2][queries][2]. Returns 1 / sum per query.
+// Replaces scores [key][queries] in place by pairs of exp(scale · (score - most)) of neighbouring
+// keys, [key/2][queries][2]. Returns 1 / sum per query.
 INLINE void soften_bf16(const int blocks, const bq_attention *a, const V most[TILE_VECS],
                         V inverse[TILE_VECS]) {
   const int width = blocks * BQ_LANES;
@@ -71,8 +71,8 @@ INLINE void soften_bf16(const int blocks, const bq_attention *a, const V most[TI
   BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++) inverse[v] = v_splat(1) / sum[v];
 }
 
-// out[d][queries] = Σ_key scratch[key] · v[d][key] · inverse for `rows` features from `d` on;
-// queries are relative to the first block. v and stride: from key_begin's block on.
+// out[d][queries] = Σ_key scratch[key] · v[d][key] · inverse for `rows` features from `d`. Queries
+// are relative to the first block. v and stride start at key_begin's block.
 INLINE void context_tile_bf16(const int rows, const int blocks, const bq_attention *a,
                               const uint16_t *v, size_t stride, const V *inverse, size_t d,
                               size_t query_begin, size_t query_end, float *out) {
@@ -93,7 +93,7 @@ INLINE void context_tile_bf16(const int rows, const int blocks, const bq_attenti
                 a->out_stride);
 }
 
-// All features of the queries in blocks `block` ... from the weights in scratch; v as above.
+// Computes all features of the queries from block `block` from the weights in scratch; v as above.
 INLINE void context_keys_bf16(const int blocks, const bq_attention *a, const uint16_t *v,
                               size_t stride, const V *inverse, size_t block, float *out) {
   const size_t from = block * BQ_LANES, end = a->query_end - from;
@@ -108,7 +108,7 @@ INLINE void context_keys_bf16(const int blocks, const bq_attention *a, const uin
 
 KERNEL void SUFFIXED(attention_bf16)(const bq_attention *a, const uint16_t *q, const uint16_t *k,
                                      const uint16_t *v, float *out) {
-  const bq_attention call = *a;  // which no store can change
+  const bq_attention call = *a;  // a copy that no store can change
   const head_bf16 h = {&call, q, k};
   const uint16_t *values = v + call.key_begin / BQ_LANES * call.stride;
 #define BQ_TILE(blocks, biased, block)                                          \
@@ -134,11 +134,11 @@ INLINE void relative_tile_bf16(const int rows, const int blocks, const bq_attent
     BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++) v_store(y + r * width + v * VL, acc[r][v]);
 }
 
-// As relative_keys_f32 of relative.inc.h.
+// Like relative_keys_f32 of relative.inc.h.
 KERNEL void SUFFIXED(relative_keys_bf16)(const bq_attention *a, const uint16_t *k,
                                          const uint16_t *positions, size_t position_stride,
                                          float *y) {
-  const bq_attention call = *a;  // which no store can change
+  const bq_attention call = *a;  // a copy that no store can change
   const size_t width = bq_relative_width(a);
 #define BQ_TILE(rows, blocks, key, block)                                             \
   relative_tile_bf16(                                                                 \

@@ -16,7 +16,7 @@ KERNEL void SUFFIXED(pack_bf16)(const float *x, size_t blocks, size_t features, 
       vi_store(y + i + 2 * v, v_pairs_bf16(v_load(x + i + v), v_load(x + i + BQ_LANES + v)));
 }
 
-// Like store_tile, for the epilogues that give bfloat16. Pairs need an even `rows`.
+// Like store_tile, for the bfloat16 epilogues. Pairs need an even `rows`.
 INLINE void store_tile_bf16(const int rows, const int blocks, V acc[][TILE_VECS], int32_t epilogue,
                             uint16_t *y, size_t y_stride) {
   if (epilogue == BQ_EPILOGUE_BF16) {

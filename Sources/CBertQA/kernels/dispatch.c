@@ -1,9 +1,9 @@
-// The choice of the kernels that this machine can run.
+// Selects the kernels that this machine can run.
 #include "kernels_internal.h"
 
 #if BQ_ARM64
 #include <sys/auxv.h>
-// Headers of older systems do not have what newer kernels say.
+// Headers of older systems lack the constants of newer kernels.
 #ifndef HWCAP_ASIMDDP
 #define HWCAP_ASIMDDP (1 << 20)
 #endif
@@ -15,7 +15,7 @@
 #endif
 #endif
 
-// All that are compiled for this architecture, the one that is preferred first.
+// All tables compiled for this architecture, the preferred one first.
 static const bq_kernels *const tables[] = {
 #if BQ_X86
     &bq_kernels_avx512_amx, &bq_kernels_avx512_vnni_bf16, &bq_kernels_avx512_vnni,
@@ -35,20 +35,21 @@ static const bq_kernels *const tables[] = {
 #include <unistd.h>
 #endif
 
-// Clang's __builtin_cpu_supports knows F16C from version 19 on. The registers are those of AVX.
+// Clang's __builtin_cpu_supports knows F16C only from version 19. F16C uses the registers of AVX.
 static int has_f16c(void) {
   unsigned a, b, c, d;
   return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
 }
 
-// Clang 17's __builtin_cpu_supports does not know AVX-VNNI. It needs no more of the operating system than AVX2.
+// Clang 17's __builtin_cpu_supports does not know AVX-VNNI. It needs the same operating system
+// support as AVX2.
 static int has_avx_vnni(void) {
   unsigned a, b, c, d;
   return __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a >> 4 & 1);
 }
 
-// Linux saves the tiles of programs that have asked it to; it refuses where a thread's signal stack could not
-// hold them.
+// Linux saves tiles only for programs that request it. It refuses if a thread's signal stack could
+// not hold them.
 static int has_amx(void) {
 #ifdef __linux__
   enum { REQUEST_PERMISSION = 0x1023, TILE_DATA = 18 };
@@ -60,7 +61,7 @@ static int has_amx(void) {
 #endif
 }
 
-// __builtin_cpu_supports also asks whether the operating system saves the registers.
+// __builtin_cpu_supports also checks that the operating system saves the registers.
 static int supports(int32_t isa) {
   __builtin_cpu_init();
   switch (isa) {
@@ -79,7 +80,7 @@ static int supports(int32_t isa) {
   }
 }
 #elif BQ_ARM64
-// What the kernel says: it also knows whether all cores have it.
+// The kernel's answer also accounts for cores that differ.
 static int supports(int32_t isa) {
   switch (isa) {
     case BQ_ISA_NEON: return 1;
@@ -94,8 +95,8 @@ static int supports(int32_t isa) {
 static int supports(int32_t isa) { return isa == BQ_ISA_PORTABLE; }
 #endif
 
-// Permission for tiles is the whole process's: its signal frames grow, and small signal stacks are refused from then on.
-// Only a caller who asks by name decides that.
+// The permission for tiles applies to the whole process: its signal frames grow, and small signal
+// stacks are refused from then on. Only a caller who names AMX makes that decision.
 static int is_candidate(int32_t isa, int32_t asked) {
   return isa == asked || (asked == BQ_ISA_AUTO && isa != BQ_ISA_AVX512_AMX);
 }

@@ -1,5 +1,5 @@
-// Template: the f32 kernels for one instruction set. It includes f32_math.inc.h and tiles.inc.h. Beyond
-// what these two need, the including file defines
+// Template: the f32 kernels for one instruction set. It includes f32_math.inc.h and tiles.inc.h. In
+// addition to their requirements, the including file defines
 //   SUFFIXED(name)  the name of the instruction set's version of a kernel
 //   v_sqrt          the vector of square roots
 //   TILE_ROWS       weight rows of a linear tile
@@ -15,12 +15,13 @@
 #include "f32_math.inc.h"
 #include "tiles.inc.h"
 
-// acc[r][v] += Σ_k w[r·w_row + k·w_step] · x[k·x_step + …], k ascending: weights as broadcast
-// scalars, lanes of tokens as vectors. Every product in this file is made of this tile. `ahead`: more
-// rows follow in memory and will be needed next; w_step is 1.
+// acc[r][v] += Σ_k w[r·w_row + k·w_step] · x[k·x_step + …], k ascending: weights are broadcast
+// scalars, and lanes of tokens are vectors. Every product in this file uses this tile. `ahead`
+// means that more rows follow in memory and will be needed next; w_step is then 1.
 //
-// Instructions beside the multiply-adds count, above all where two threads share a core's decoders: four
-// steps share a loop's, and three rows a pointer, whose addresses are it with w_row once or twice as index.
+// Every instruction other than multiply-adds costs, above all if two threads share a core's
+// decoders. So one loop iteration does four steps, and three rows share a pointer: w_row, once or
+// twice, is their index.
 INLINE void dot_tile(const int rows, const int blocks, const float *w, size_t w_row, size_t w_step,
                      const float *x, size_t x_step, size_t x_block, size_t n, const int ahead,
                      V acc[][TILE_VECS]) {
@@ -42,7 +43,8 @@ INLINE void dot_tile(const int rows, const int blocks, const float *w, size_t w_
     }                                                                              \
   } while (0)
   while (x < whole) {
-    // Without it the next rows come from memory at its latency: a dozen short streams are too many to guess.
+    // Without prefetch the next rows arrive at memory latency: the hardware does not predict a
+    // dozen short streams.
     if (ahead) {
       const int bytes = rows * STEPS * (int)sizeof *w;
       BQ_UNROLL_FOR (int i = 0; i < bytes; i += 64) __builtin_prefetch(next + i, 0, 2);
@@ -62,7 +64,7 @@ INLINE void dot_tile(const int rows, const int blocks, const float *w, size_t w_
 }
 #endif
 
-// `rows` outputs of `blocks` blocks, from w, bias and y at the first of them.
+// Computes `rows` outputs of `blocks` blocks; w, bias and y point at the first of them.
 INLINE void linear_tile_f32(const int rows, const int blocks, const float *w, const float *bias,
                             const float *x, size_t in, int32_t epilogue, float *y,
                             size_t y_stride) {
@@ -85,8 +87,8 @@ KERNEL void SUFFIXED(linear_f32)(const float *w, const float *bias, const float 
 #undef BQ_TILE
 }
 
-// Sum of term(x[f]) over the features of one block's vector: four interleaved chains, then their
-// sum, the same for every token.
+// Sums term(x[f]) over the features of one block's vector in four interleaved chains, which are
+// then added in the same order for every token.
 #define BQ_FEATURE_SUM(sum, term)                                      \
   do {                                                                 \
     V s0 = v_splat(0), s1 = s0, s2 = s0, s3 = s0;                      \
@@ -101,7 +103,8 @@ KERNEL void SUFFIXED(linear_f32)(const float *w, const float *bias, const float 
     sum = (s0 + s1) + (s2 + s3);                                       \
   } while (0)
 
-// One vector of tokens. Mean first, then the variance of the differences: no cancellation.
+// Normalizes one vector of tokens: the mean first, then the variance of the differences, which
+// avoids cancellation.
 INLINE void normalize(const float *x, size_t features, const float *gamma, const float *beta,
                       float eps, float *y) {
   const V count = v_splat((float)features);
@@ -143,7 +146,7 @@ KERNEL void SUFFIXED(rotate_f32)(float *x, size_t heads, size_t head_dim, const 
   }
 }
 
-// One head: where token t of the chunk has feature d: base[t/16·stride + d·16 + t%16].
+// One head. Feature d of token t of the chunk is at base[t/16·stride + d·16 + t%16].
 typedef struct {
   const bq_attention *a;
   const float *q, *k, *v;
@@ -153,9 +156,9 @@ INLINE const float *token_at(const float *base, size_t token, size_t stride) {
   return base + token / BQ_LANES * stride + token % BQ_LANES;
 }
 
-// strip[key][blocks·16 queries] = q·k for `rows` keys from `key` on of the queries in blocks `block` …,
-// plus, with `biased`, what the call adds; keys from key_end on get -∞. `most` is raised to the greatest
-// score of each query. strip is at the row of `key`.
+// strip[key][blocks·16 queries] = q·k for `rows` keys from `key` and the queries from block
+// `block`, with the call's bias added if `biased`. Keys from key_end on get -∞. `most` is raised to
+// the greatest score of each query. strip points at the row of `key`.
 INLINE void score_tile(const int rows, const int blocks, const int biased, const SUFFIXED(head) *h,
                        size_t block, size_t key, float *strip, V most[TILE_VECS]) {
   const bq_attention *a = h->a;
@@ -174,8 +177,9 @@ INLINE void score_tile(const int rows, const int blocks, const int biased, const
     }
 }
 
-// All keys' scores. Groups of keys lie within one block, from lanes that are multiples of their size on: in a
-// block there are two of 8 or of 6, those of 6 followed by one of 4. A window may start at any multiple of 4.
+// Computes all keys' scores. Groups of keys lie within one block and start at lanes that are
+// multiples of their size: a block has two groups of 8, or two of 6 followed by one of 4. A window
+// may start at any multiple of 4.
 INLINE void score_keys(const int blocks, const int biased, const SUFFIXED(head) *h, size_t block,
                        float *strip, V most[TILE_VECS]) {
   BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++) most[v] = v_splat(-INFINITY);
@@ -192,8 +196,8 @@ INLINE void score_keys(const int blocks, const int biased, const SUFFIXED(head) 
   }
 }
 
-// strip = exp((strip - most) · scale) over the keys; returns 1 / sum per query. With `biased`, exactly
-// 0 where v_exp2 may give the least normal number instead.
+// strip = exp((strip - most) · scale) over the keys. Returns 1 / sum per query. With `biased` the
+// result is exactly 0 where v_exp2 may give the least normal number.
 INLINE void soften(const int blocks, const int biased, size_t keys, float scale, float *strip,
                    const V most[TILE_VECS], V inverse[TILE_VECS]) {
   const int width = blocks * BQ_LANES;
@@ -203,7 +207,8 @@ INLINE void soften(const int blocks, const int biased, size_t keys, float scale,
   for (size_t j = 0; j < keys; j++)
     BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++) {
       float *at = strip + j * width + v * VL;
-      // Not by one v_fma: with scores of 1e19 the rounding of most · factor alone would be above v_exp2's 0.
+      // One v_fma would not do: for scores of 1e19 the rounding of most · factor alone would exceed
+      // v_exp2's 0.
       const V x = (v_load(at) - most[v]) * factor;
       V e = v_exp2(x);
       if (biased) e = (V)((VI)e & (VI)(x > v_splat(-126)));
@@ -213,8 +218,8 @@ INLINE void soften(const int blocks, const int biased, size_t keys, float scale,
   BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++) inverse[v] = v_splat(1) / sum[v];
 }
 
-// out[d][queries] = Σ_key strip[key] · v[d][key] · inverse for `rows` features from `d` on;
-// `queries` are relative to the first block.
+// out[d][queries] = Σ_key strip[key] · v[d][key] · inverse for `rows` features from `d`; `queries`
+// are relative to the first block.
 INLINE void context_tile(const int rows, const int blocks, const SUFFIXED(head) *h,
                          const float *strip, const V *inverse, size_t d, size_t query_begin,
                          size_t query_end, float *out) {
@@ -233,7 +238,7 @@ INLINE void context_tile(const int rows, const int blocks, const SUFFIXED(head) 
                 a->out_stride);
 }
 
-// The queries of `blocks` blocks from block `block` of the chunk on.
+// Computes the queries of `blocks` blocks from block `block` of the chunk.
 INLINE void attend(const int blocks, const int biased, const SUFFIXED(head) *h, size_t block,
                    float *out) {
   const bq_attention *a = h->a;
@@ -260,14 +265,14 @@ INLINE void attend(const int blocks, const int biased, const SUFFIXED(head) *h, 
 
 KERNEL void SUFFIXED(attention_f32)(const bq_attention *a, const float *q, const float *k,
                                     const float *v, float *out) {
-  const bq_attention call = *a;  // which no store can change
+  const bq_attention call = *a;  // a copy that no store can change
   const SUFFIXED(head) h = {&call, q, k, v};
 #define BQ_TILE(blocks, biased, block) attend(blocks, biased, &h, block, out)
   BQ_FOR_QUERIES(call, BQ_TILE);
 #undef BQ_TILE
 }
 
-// y[i] = op(x[i]) for i < n; the last, partial vector goes through a copy.
+// y[i] = op(x[i]) for i < n; a copy extends the last, partial vector.
 #define BQ_MAP(name, op)                                            \
   KERNEL void SUFFIXED(name)(const float *x, size_t n, float *y) {  \
     size_t i = 0;                                                   \

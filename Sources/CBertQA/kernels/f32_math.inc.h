@@ -1,6 +1,6 @@
-// Template: exp, 2^x, erf, tanh and activations on vectors. kernels.h states the errors of exp, tanh and the
-// activations, which hold for every instruction set; the coefficients are minimax fits by iteratively reweighted
-// least squares. After kernels_internal.h, the including file defines
+// Template: exp, 2^x, erf, tanh and activations on vectors. kernels.h states the errors of exp,
+// tanh and the activations, which hold for every instruction set. The coefficients are minimax fits
+// by iteratively reweighted least squares. After kernels_internal.h, the including file defines
 //   INLINE        storage class and attributes of an inlined function
 //   V, VI         vectors of VL floats and of VL int32s, with the compiler's operators; a cast between
 //                 them keeps the bits
@@ -17,12 +17,12 @@ INLINE V v_horner(V t, const float *c, int count) {
   return p;
 }
 
-// exp(x) = 2^n · exp(r), n = round(x / ln 2), |r| ≤ ln(2)/2. ln 2 is split in two so that n times
-// its upper part is exact also without FMA.
+// exp(x) = 2^n · exp(r), n = round(x / ln 2), |r| ≤ ln(2)/2. ln 2 is split in two, so that n times
+// its upper part is exact even without FMA.
 INLINE V v_exp(V x) {
   static const float q[] = {0.49999993f, 0.1666652f, 0.04166839f, 0.00836875f, 0.00138145f};
   const V magic = v_splat(12582912.0f);  // 1.5 · 2^23: adding it rounds to an integer
-  // The limits give 0 and infinity. x comes second: a NaN passes through.
+  // The limits give 0 and infinity. x is the second operand, so that NaN passes through.
   x = v_min(v_splat(89.0f), v_max(v_splat(-104.0f), x));
   const V t = v_fma(x, v_splat(1.44269504f), magic);
   const V n = t - magic;
@@ -33,7 +33,8 @@ INLINE V v_exp(V x) {
 }
 
 #ifndef HAS_EXP2
-// 2^x for x ≤ 0 as softmax needs it: relative error 2e-7; below 2^-126 it stays there.
+// 2^x for x ≤ 0, as softmax needs it, with a relative error of 2e-7. Results do not fall below
+// 2^-126.
 INLINE V v_exp2(V x) {
   static const float q[] = {1.0f,          0.693146978f,   0.240222421f,
                             0.0555073374f, 0.00967151265f, 0.00132647271f};
@@ -45,7 +46,7 @@ INLINE V v_exp2(V x) {
 }
 #endif
 
-// x·P(x²)/Q(x²) on |x| ≤ 3.925, beyond which erf rounds to ±1.
+// x·P(x²)/Q(x²) for |x| ≤ 3.925; beyond that erf rounds to ±1.
 INLINE V v_erf(V x) {
   static const float p[] = {1.1283791f,    0.19261952f,    0.053037762f,
                             0.0038609283f, 0.00028709627f, 2.0331020e-6f};
@@ -57,13 +58,13 @@ INLINE V v_erf(V x) {
   return v_min(v_splat(1.0f), v_max(v_splat(-1.0f), y));
 }
 
-// m / (m + 2), m = exp(2|x|) - 1, with x's sign. exp(2|x|) = 2^n · exp(r) as in v_exp; with n = 0,
-// where x is small, m is exp(r) - 1 without cancellation.
+// m / (m + 2), m = exp(2|x|) - 1, with the sign of x. exp(2|x|) = 2^n · exp(r) as in v_exp; for
+// small x, n is 0 and m is exp(r) - 1 without cancellation.
 INLINE V v_tanh(V x) {
   static const float q[] = {0.49999993f, 0.1666652f, 0.04166839f, 0.00836875f, 0.00138145f};
   const V magic = v_splat(12582912.0f);
   const V twice = v_max(x, v_splat(0) - x) * v_splat(2.0f);
-  // Beyond 18.2 the result rounds to 1. x comes second: a NaN passes through.
+  // Beyond 18.2 the result rounds to 1. x is the second operand, so that NaN passes through.
   const V y = v_min(v_splat(18.5f), twice);
   const V t = v_fma(y, v_splat(1.44269504f), magic);
   const V n = t - magic;
@@ -88,5 +89,5 @@ INLINE V v_gelu_tanh(V x) {
   return x / (v_splat(1.0f) + v_exp(x * factor));
 }
 
-// x comes second: a NaN passes through.
+// x is the second operand, so that NaN passes through.
 INLINE V v_relu(V x) { return v_max(v_splat(0), x); }

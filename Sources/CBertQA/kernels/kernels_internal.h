@@ -1,15 +1,15 @@
-// What the instruction sets' files share.
+// Definitions that the instruction sets' files share.
 //
-// The kernels are in templates (*.inc.h), which each instruction set's file includes after it has
-// defined the vector types and operations: a template states at its top which, and which templates
-// come before it.
+// The kernels are templates (*.inc.h). Each instruction set's file defines the vector types and
+// operations, then includes them. The top of a template lists the definitions and the templates
+// that it needs.
 #ifndef BERTQA_KERNELS_INTERNAL_H
 #define BERTQA_KERNELS_INTERNAL_H
 
 #include "kernels.h"
 
-// a * b + c is two roundings, so that every compiler and optimisation level gives the same bits; a fused
-// multiply-add is v_fma. GCC does not know the pragma: it needs -ffp-contract=off.
+// a * b + c rounds twice, so that every compiler and optimisation level gives the same bits; v_fma
+// is the fused multiply-add. GCC does not know the pragma and needs -ffp-contract=off.
 #if defined(__clang__)
 #pragma STDC FP_CONTRACT OFF
 #endif
@@ -17,14 +17,15 @@
 #define BQ_PASTE_(a, b) a##_##b
 #define BQ_PASTE(a, b) BQ_PASTE_(a, b)
 
-// A for loop that is fully unrolled: its trip count is a constant of the inlined call.
+// A fully unrolled for loop: its trip count is a constant of the inlined call.
 #if defined(__clang__)
 #define BQ_UNROLL_FOR(...) _Pragma("clang loop unroll(full)") for (__VA_ARGS__)
 #else
 #define BQ_UNROLL_FOR(...) _Pragma("GCC unroll 32") for (__VA_ARGS__)
 #endif
 
-// Keeps the compiler from computing a pointer from another each time, which takes an instruction.
+// Prevents the compiler from recomputing a pointer from another one, which takes an instruction
+// each time.
 #define BQ_OPAQUE(pointer) __asm__("" : "+r"(pointer))
 
 #if defined(__x86_64__)
@@ -38,7 +39,7 @@
 #define BQ_ARM64 0
 #endif
 
-// Declares the function that an instruction set has for a member of bq_kernels.
+// Declares an instruction set's function for a member of bq_kernels.
 #define BQ_KERNEL(member, isa) __typeof__(*((bq_kernels *)0)->member) BQ_PASTE(bq_##member, isa)
 
 extern const bq_kernels bq_kernels_portable;
@@ -50,7 +51,7 @@ extern const bq_kernels bq_kernels_avx512_vnni;
 extern const bq_kernels bq_kernels_avx512_vnni_bf16;
 extern const bq_kernels bq_kernels_avx512_amx;
 
-// Kernels that later tables take from earlier instruction sets.
+// Kernels of earlier instruction sets that later tables reuse.
 BQ_KERNEL(linear_f32, avx2);
 BQ_KERNEL(layer_norm_f32, avx2);
 BQ_KERNEL(rotate_f32, avx2);

@@ -1,6 +1,6 @@
-// Template: the byte products that s8_kernels.inc.h needs, for instruction sets without VNNI: the even
-// and the odd bytes as 16-bit numbers, two multiply-adds of pairs. (AVX2's instruction for products of
-// bytes, vpmaddubsw, saturates its 16-bit sums.) The including file defines
+// Template: the byte products that s8_kernels.inc.h needs, for instruction sets without VNNI. The
+// even and the odd bytes become 16-bit numbers for two multiply-adds of pairs. (AVX2's instruction
+// for products of bytes, vpmaddubsw, saturates its 16-bit sums.) The including file defines
 //   INLINE           storage class and attributes of an inlined function
 //   VI               the vector of VL int32s
 //   VI16, VU16       vectors of the same size, of int16s and uint16s

@@ -1,4 +1,4 @@
-// NEON: what every arm64 CPU has.
+// NEON: supported by every arm64 CPU.
 #include "kernels_internal.h"
 
 #if BQ_ARM64
@@ -23,7 +23,7 @@ INLINE V v_load_part(const float *p, size_t n) {
   return v_load(rest);
 }
 #define BQ_MASK_ONES -1, -1, -1, -1
-// Lanes 2 l and 2 l + 1, then those two sums.
+// Adds lanes 2 l and 2 l + 1, then those two sums.
 INLINE void v_sums4(V a, V b, V c, V d, const float *bias, float *y) {
   const float32x4_t ab = vpaddq_f32((float32x4_t)a, (float32x4_t)b);
   const float32x4_t cd = vpaddq_f32((float32x4_t)c, (float32x4_t)d);
@@ -33,9 +33,9 @@ INLINE void v_sums4(V a, V b, V c, V d, const float *bias, float *y) {
 #include "recurrent.inc.h"
 #include "quantize.inc.h"
 
-// Products of bytes are exact in 16 bits, but not sums of two; so each goes to 32 bits at once, and a
-// sum is two halves of a token's until the end: 16 registers for 2 rows; for 3 there would be too few. x - 128
-// is signed as the weights are:
+// A product of bytes fits in 16 bits, but a sum of two does not. So each product is widened to 32
+// bits at once, and the sum of a token stays in two halves until the end: 16 registers for 2 rows;
+// there are too few for 3. x - 128 is signed like the weights:
 //   Σ w·x = Σ w·(x - 128) + 128 · Σ w
 #define S8_ROWS 2
 #define HAS_DOTS_TILE

@@ -1,7 +1,7 @@
-// What the other templates need of NEON: 4 tokens per register. A tile of 6 rows × 1 block takes 24 of 32
-// registers. A step of 4 inputs loads 6 vectors of weights, one per row, and 16 of tokens for 96
-// multiply-adds, which take a weight from a lane: to broadcast it would cost an instruction of the same units.
-// The including file defines
+// The NEON operations for the other templates: 4 tokens per register. A tile of 6 rows × 1 block
+// takes 24 of 32 registers. A step of 4 inputs loads 6 vectors of weights, one per row, and 16 of
+// tokens for 96 multiply-adds. These take a weight from a lane: a broadcast would occupy the same
+// units. The including file defines
 //   INLINE    storage class and attributes of an inlined function
 #include <arm_neon.h>
 #include <string.h>
@@ -14,7 +14,7 @@ typedef int32_t VI __attribute__((vector_size(16)));
 #define KEY_ROWS 4
 #define VALUE_ROWS 4
 
-// The f32 kernels, which every NEON table has in common.
+// The f32 kernels, which all NEON tables share.
 #define BQ_NEON_F32                                                                       \
   .linear_f32 = bq_linear_f32_neon, .layer_norm_f32 = bq_layer_norm_f32_neon,             \
   .rotate_f32 = bq_rotate_f32_neon, .attention_f32 = bq_attention_f32_neon,               \
@@ -28,12 +28,12 @@ INLINE V v_splat(float a) { return (V)vdupq_n_f32(a); }
 INLINE V v_fma(V a, V b, V c) {
   return (V)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
 }
-// NaN where either is NaN.
+// NaN if either operand is NaN.
 INLINE V v_max(V a, V b) { return (V)vmaxq_f32((float32x4_t)a, (float32x4_t)b); }
 INLINE V v_min(V a, V b) { return (V)vminq_f32((float32x4_t)a, (float32x4_t)b); }
 INLINE V v_abs(V a) { return (V)vabsq_f32((float32x4_t)a); }
 INLINE V v_sqrt(V a) { return (V)vsqrtq_f32((float32x4_t)a); }
-// p · 2^n in two factors, each a normal number also where the product is not; t = n + 1.5 · 2^23.
+// p · 2^n in two factors, each normal even if the product is subnormal; t = n + 1.5 · 2^23.
 INLINE V v_scale(V p, V t, V n) {
   (void)n;
   const VI whole = (VI)t - 0x4B400000;

@@ -1,5 +1,5 @@
-// Template: what bf16_kernels.inc.h, bf16_attention.inc.h and s8_attention.inc.h need of NEON. neon_mmla.inc.h and
-// f32_math.inc.h come before it.
+// Template: the NEON operations for bf16_kernels.inc.h, bf16_attention.inc.h and
+// s8_attention.inc.h. Include neon_mmla.inc.h and f32_math.inc.h before it.
 
 INLINE uint16x4_t v_bf16(V a) { return (uint16x4_t)vcvt_bf16_f32((float32x4_t)a); }
 INLINE void v_store_bf16(uint16_t *p, V a) { vst1_u16(p, v_bf16(a)); }
@@ -9,7 +9,8 @@ INLINE VI v_pairs_bf16(V a, V b) {
   return (VI)vcombine_u16(vzip1_u16(even, odd), vzip2_u16(even, odd));
 }
 
-// A tile's sums as the type that they have in a register, and back: a tile has `rows` rows, an odd one twice.
+// Converts a tile's sums to the type of the registers and back. A tile has `rows` rows; an odd last
+// row occurs twice.
 INLINE void as_ints(const int rows, V acc[][TILE_VECS], VI sums[][TILE_VECS]) {
   BQ_UNROLL_FOR (int r = 0; r < (rows + 1) / 2 * 2; r++)
     BQ_UNROLL_FOR (int v = 0; v < VECS; v++) sums[r][v] = (VI)acc[r][v];
@@ -54,7 +55,8 @@ INLINE void order_tile_keys(const int rows, VI acc[][TILE_VECS]) {
   order_sums(W_UNSIGNED, rows, acc);
 }
 
-// 2^x as 2^floor(x) by the exponent's bits and the rest, in [0, 1), by a polynomial; 0 below -126.
+// 2^x: the exponent's bits are floor(x), and a polynomial computes 2 to the rest, which is in [0,
+// 1); 0 below -126.
 INLINE V v_exp2_fast(V x) {
   static const float c[] = {0.99992522f, 0.69583354f, 0.22606716f, 0.078024517f};
   const V low = v_max(x, v_splat(-127));

@@ -1,7 +1,8 @@
-// Template: the tile of which f32_kernels.inc.h makes every product, for NEON: weights are loaded four at a
-// time where they are neighbours, and multiplied by lane. neon.inc.h and tiles.inc.h come before it.
+// Template: the tile behind all products of f32_kernels.inc.h, for NEON. It loads four adjacent
+// weights at a time and multiplies by lane. Include neon.inc.h and tiles.inc.h before it.
 
-// One step: acc[r][v] += weight(r) · x, a vector of tokens at a time, so that two registers are enough for them.
+// One step: acc[r][v] += weight(r) · x, one vector of tokens at a time, so that two registers hold
+// them.
 #define BQ_DOT_STEP(weight, x)                                         \
   BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++) {                  \
     const V tokens = v_load((x) + v / VECS * x_block + v % VECS * VL); \
@@ -9,13 +10,13 @@
       acc[r][v] = v_fma(v_splat(weight), tokens, acc[r][v]);           \
   }
 
-// acc[r][v] += Σ_k w[r·w_row + k·w_step] · x[k·x_step + …], k ascending. `ahead`: more rows follow in memory
-// and will be needed next.
+// acc[r][v] += Σ_k w[r·w_row + k·w_step] · x[k·x_step + …], k ascending. `ahead` means that more
+// rows follow in memory and will be needed next.
 INLINE void dot_tile(const int rows, const int blocks, const float *w, size_t w_row,
                      const size_t w_step, const float *x, size_t x_step, size_t x_block, size_t n,
                      const int ahead, V acc[][TILE_VECS]) {
   size_t k = 0;
-  if (w_step == 1) {  // a row's weights are neighbours
+  if (w_step == 1) {  // a row's weights are adjacent
     for (; k + VL <= n; k += VL) {
       V weights[TILE_ROWS];
       if (ahead)
@@ -24,7 +25,7 @@ INLINE void dot_tile(const int rows, const int blocks, const float *w, size_t w_
       BQ_UNROLL_FOR (int i = 0; i < VL; i++)
         BQ_DOT_STEP(weights[r][i], x + (k + (size_t)i) * x_step)
     }
-  } else if (w_row == 1 && rows == VL) {  // the rows of a step are
+  } else if (w_row == 1 && rows == VL) {  // the weights of a step are adjacent
     for (; k < n; k++) {
       const V weights = v_load(w + k * w_step);
       BQ_DOT_STEP(weights[r], x + k * x_step)

@@ -11,9 +11,10 @@
 #include "f32_math.inc.h"
 #include "tiles.inc.h"
 
-// The instruction multiplies bytes of one kind, so weights are made unsigned too:
+// The operands of the instruction have the same signedness, so weights become unsigned too:
 //   Σ w·x = Σ (w + 128)·x - 128 · Σ x
-// in arithmetic modulo 2^32. `start`, the second sum, is the same for all rows: it is made once.
+// in arithmetic modulo 2^32. `start`, the second sum, is the same for all rows and is computed
+// once.
 INLINE void dots_tile_s8(const int rows, const int blocks, const int8_t *w, const uint8_t *x,
                          size_t in, const uint32_t *start, VI dots[][TILE_VECS]) {
   const uint8x16_t sign = vdupq_n_u8(0x80);

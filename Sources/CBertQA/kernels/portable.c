@@ -1,5 +1,5 @@
-// Compiler vectors of 4 floats: SSE2 on x86-64, NEON on arm64, whatever there is elsewhere. Only
-// NEON has an FMA here; without it products are rounded before they are added.
+// Compiler vectors of 4 floats: SSE2 on x86-64, NEON on arm64, and whatever other architectures
+// have. Only NEON has an FMA here; elsewhere products are rounded before they are added.
 #include "kernels_internal.h"
 
 #include <string.h>
@@ -38,7 +38,7 @@ INLINE V v_fma(V a, V b, V c) {
   return a * b + c;
 #endif
 }
-// The second operand where they are not ordered, like the x86 instructions.
+// Returns the second operand if they are unordered, like the x86 instructions.
 INLINE V v_max(V a, V b) {
   const VI first = a > b;
   return (V)((first & (VI)a) | (~first & (VI)b));
@@ -51,7 +51,7 @@ INLINE V v_sqrt(V a) {
   for (int i = 0; i < VL; i++) a[i] = __builtin_sqrtf(a[i]);
   return a;
 }
-// p · 2^n in two factors, each a normal number also where the product is not; t = n + 1.5 · 2^23.
+// p · 2^n in two factors, each normal even if the product is subnormal; t = n + 1.5 · 2^23.
 INLINE V v_scale(V p, V t, V n) {
   (void)n;
   const VI whole = (VI)t - 0x4B400000;
@@ -83,7 +83,7 @@ INLINE VI vi_load_u16(const void *p) {
   memcpy(&a, p, sizeof a);
   return __builtin_convertvector(a, VI);
 }
-// By integer operations, as it must not depend on how the host treats subnormals.
+// Uses integer operations, as the result must not depend on the host's treatment of subnormals.
 INLINE V v_load_f16(const void *p) {
 #if defined(__aarch64__)
   float16x4_t a;
@@ -91,7 +91,7 @@ INLINE V v_load_f16(const void *p) {
   return (V)vcvt_f32_f16(a);
 #else
   const VI a = vi_load_u16(p);
-  // From an exponent bias of 15 to one of 127.
+  // Changes the exponent bias from 15 to 127.
   const VI normal = ((a & 0x7FFF) << 13) + (112 << 23);
   const VI subnormal = (VI)(vi_float(a & 0x3FF) * v_splat(0x1p-24f));
   const VI is_small = (a & 0x7C00) == 0;
@@ -105,7 +105,7 @@ INLINE V v_load_part(const float *p, size_t n) {
   return v_load(rest);
 }
 #define BQ_MASK_ONES -1, -1, -1, -1
-// Lanes l and l + 2, then those two sums.
+// Adds lanes l and l + 2, then those two sums.
 INLINE void v_sums4(V a, V b, V c, V d, const float *bias, float *y) {
   const V rows[] = {a, b, c, d};
   for (int r = 0; r < 4; r++)
@@ -117,7 +117,7 @@ INLINE void v_sums4(V a, V b, V c, V d, const float *bias, float *y) {
 typedef int16_t VI16 __attribute__((vector_size(16)));
 typedef uint16_t VU16 __attribute__((vector_size(16)));
 #define S8_ROWS 2
-// The sum of the products of each lane's lower and upper halves; compilers know it as pmaddwd.
+// The sum of the products of each lane's lower and upper halves; compilers recognise it as pmaddwd.
 INLINE VI vi_multiply_add(VI a, VI b) {
 #if defined(__aarch64__)
   const int16x8_t x = (int16x8_t)a, y = (int16x8_t)b;

@@ -1,10 +1,10 @@
-// Template: activations to bytes for one instruction set. The including file includes f32_math.inc.h and
-// tiles.inc.h before it, and also defines
+// Template: the conversion of activations to bytes for one instruction set. The including file
+// includes f32_math.inc.h and tiles.inc.h before it, and also defines
 //   SUFFIXED(name)  the name of the instruction set's version of a kernel
 //   vi_store        stores VL int32s at any address
 //   vi_bits         the bits of VL floats as int32s
 // and, optionally,
-//   HAS_BYTE_PAIRS  if linear_s8 takes no activations above 128
+//   HAS_BYTE_PAIRS  if linear_s8 accepts no activations above 128
 
 #ifdef HAS_BYTE_PAIRS
 enum { BYTE_STEPS = 126 };
@@ -12,7 +12,8 @@ enum { BYTE_STEPS = 126 };
 enum { BYTE_STEPS = 253 };
 #endif
 
-// round(x · inverse) + zero, by adding 1.5 · 2^23 within `zero`: four features' bytes of each lane.
+// round(x · inverse) + zero, by adding the 1.5 · 2^23 within `zero`: four features' bytes in each
+// lane.
 INLINE VI quantize_quad(const float *x, V inverse, const V zero[4]) {
   const VI a = vi_bits(v_fma(v_load(x), inverse, zero[0]));
   const VI b = vi_bits(v_fma(v_load(x + BQ_LANES), inverse, zero[1]));
@@ -21,8 +22,8 @@ INLINE VI quantize_quad(const float *x, V inverse, const V zero[4]) {
   return (a & 0xFF) | (b & 0xFF) << 8 | (c & 0xFF) << 16 | d << 24;
 }
 
-// One vector of tokens. The range, which includes 0, is cut into BYTE_STEPS and its lower end is put
-// between 0.5 and 1.5, so that no rounding leaves 0 ... BYTE_STEPS + 2.
+// Quantizes one vector of tokens. The range, which includes 0, is divided into BYTE_STEPS, and its
+// lower end is mapped between 0.5 and 1.5, so that no rounding leaves 0 ... BYTE_STEPS + 2.
 INLINE void quantize_lanes(const float *x, size_t features, uint8_t *y, float *scale,
                            float *offset) {
   V low[4], high[4];
@@ -37,7 +38,7 @@ INLINE void quantize_lanes(const float *x, size_t features, uint8_t *y, float *s
   const V most = v_max(v_max(high[0], high[1]), v_max(high[2], high[3]));
   const V range = v_max(most - least, v_splat(1e-30f));
   const V step = range * v_splat(1.0f / BYTE_STEPS), inverse = v_splat(BYTE_STEPS) / range;
-  // Adding 1.5 · 2^23 rounds to an integer and leaves it in the low bits.
+  // Adding 1.5 · 2^23 rounds to an integer, which is then in the low bits.
   const V magic = v_splat(12582912.0f);
   const V zero = (magic + v_splat(1)) - least * inverse;
   const V zeros[4] = {zero, zero, zero, zero};

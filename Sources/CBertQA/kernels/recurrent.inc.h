@@ -1,5 +1,5 @@
-// Template: the kernels of recurrent models for one instruction set, products of few vectors with many
-// rows of weights. The including file includes f32_kernels.inc.h before it, and also defines
+// Template: the kernels of recurrent models for one instruction set, products of few vectors with
+// many rows of weights. The including file includes f32_kernels.inc.h before it, and also defines
 //   vi_load                  VL int32s at any address
 //   v_load_f16, v_load_bf16  VL weights of two bytes, at any address, as floats
 //   v_load_part              v_load_part(p, n): the first n < VL floats at p, then zeros
@@ -18,7 +18,7 @@ INLINE V v_load_weights(const char *w, const int32_t format) {
   return v_load((const float *)w);
 }
 
-// The first n < VL weights, then zeros. `readable`: elements in memory from w on.
+// Loads the first n < VL weights, then zeros. `readable`: the number of readable elements from w.
 INLINE V v_load_weights_part(const char *w, const int32_t format, size_t n, size_t readable) {
   static const int32_t mask[2 * VL] = {BQ_MASK_ONES};
   if (readable >= VL) return (V)((VI)v_load_weights(w, format) & vi_load(mask + VL - n));
@@ -33,15 +33,15 @@ INLINE void v_store_part(float *y, V a, size_t n) {
   memcpy(y, rest, n * sizeof *y);
 }
 
-// The first of `count` rows, at most 4 · groups of them, with `vectors` vectors. Lane l of a sum takes
-// k = l, l + VL, … in this order; the lanes are added by v_sums4: one order for all shapes of tiles.
-// Rows that are not there are the last one again.
+// Multiplies the first of `count` rows, at most 4 · groups of them, by `vectors` vectors. Lane l of
+// a sum takes k = l, l + VL, … in this order, and v_sums4 adds the lanes: one order for all shapes
+// of tiles. The last row stands in for missing rows.
 INLINE void rows_tile(const int groups, const int vectors, const int32_t format, const char *w,
                       const float *bias, size_t count, const float *x, size_t x_stride, size_t in,
                       float *y, size_t y_stride) {
   const size_t size = format == BQ_FORMAT_F32 ? 4 : 2;
   V acc[2 * ROW_TILE][ROW_VECTORS];
-  size_t row[2 * ROW_TILE];  // where each begins, in elements
+  size_t row[2 * ROW_TILE];  // the start of each, in elements
   BQ_UNROLL_FOR (int r = 0; r < groups * ROW_TILE; r++) {
     row[r] = ((size_t)r < count ? (size_t)r : count - 1) * in;
     BQ_UNROLL_FOR (int v = 0; v < vectors; v++) acc[r][v] = v_splat(0);
@@ -95,8 +95,8 @@ INLINE void multiply_rows(const int32_t format, const char *w, const float *bias
     for (size_t v = 0, o = 0; o < outs; o += 2 * ROW_TILE) BQ_ROWS(2, 1);
     return;
   }
-  // Rows are the outer loop: each is read from memory once, and stays in the L1 cache while the
-  // vectors pass by.
+  // Rows are the outer loop: each is read from memory once and stays in the L1 cache for all
+  // vectors.
   for (size_t o = 0; o < outs; o += ROW_TILE) {
     size_t v = 0;
     for (; v + ROW_VECTORS <= vectors; v += ROW_VECTORS) BQ_ROWS(1, ROW_VECTORS);

@@ -1,15 +1,16 @@
-// Template: attention biases from relative positions, as DeBERTa has them (He et al. 2020,
-// https://arxiv.org/abs/2006.03654). It includes f32_kernels.inc.h before it and needs nothing more, but
+// Template: attention biases from relative positions as in DeBERTa (He et al. 2020,
+// https://arxiv.org/abs/2006.03654). The including file includes f32_kernels.inc.h before it and
+// defines only
 //   vi_load, vi_splat  VL int32s at any address; the vector of one int32
 //
-// The distance of query i from key j is i - j. A block of queries and a block of keys have 31 distances:
-// with the blocks' numbers B and K those from 16 · (B - K) - 15 on, for which two blocks of the table are read,
-// B - K - 1 and B - K.
+// The distance of query i from key j is i - j. A block of queries and a block of keys have 31
+// distances: with the block numbers B and K, those from 16 · (B - K) - 15. They lie in two blocks
+// of the table, B - K - 1 and B - K.
 
-// Keys of a tile; a divisor of the keys of a block.
+// The number of keys of a tile; a divisor of the keys of a block.
 enum { DISTANCE_ROWS = KEY_ROWS == 8 ? 8 : 4 };
 
-// The products of `rows` keys from `key` on with two, or one, blocks of distances.
+// Computes the products of `rows` keys from `key` with one or two blocks of distances.
 INLINE void relative_tile_f32(const int rows, const int blocks, const bq_attention *a,
                               const float *k, const float *positions, size_t position_stride,
                               float *y, size_t width) {
@@ -22,7 +23,7 @@ INLINE void relative_tile_f32(const int rows, const int blocks, const bq_attenti
 
 KERNEL void SUFFIXED(relative_keys_f32)(const bq_attention *a, const float *k,
                                         const float *positions, size_t position_stride, float *y) {
-  const bq_attention call = *a;  // which no store can change
+  const bq_attention call = *a;  // a copy that no store can change
   const size_t width = bq_relative_width(a);
 #define BQ_TILE(rows, blocks, key, block)                               \
   relative_tile_f32(rows, blocks, &call, token_at(k, key, call.stride), \
@@ -31,15 +32,15 @@ KERNEL void SUFFIXED(relative_keys_f32)(const bq_attention *a, const float *k,
 #undef BQ_TILE
 }
 
-// lanes with a bit of their number within the vector set: the second; else the first.
+// Selects lanes of b whose number within the vector has this bit set, and otherwise lanes of a.
 INLINE V select_lanes(const int bit, V a, V b) {
   static const int32_t lanes[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
   const VI second = (VI)((vi_load(lanes) & vi_splat(bit)) != vi_splat(0));
   return (V)((~second & (VI)a) | (second & (VI)b));
 }
 
-// One vector of queries with VL keys, from `key` on. Lane l of key t needs row l - t, counted from the
-// first lane's and first key's: VL steps of a shear, by halves.
+// Computes one vector of queries with VL keys from `key`. Lane l of key t needs row l - t, counted
+// from that of the first lane and the first key: VL steps of a shear, by halves.
 INLINE void relative_bias_tile(const bq_attention *a, size_t block, int v, size_t key,
                                const int32_t *rows, size_t first_row, const float *by_query,
                                const float *by_key, size_t width, float *bias) {
@@ -68,7 +69,7 @@ INLINE void relative_bias_tile(const bq_attention *a, size_t block, int v, size_
 KERNEL void SUFFIXED(relative_bias)(const bq_attention *a, size_t block, const int32_t *rows,
                                     size_t first_row, const float *by_query, const float *by_key,
                                     float *bias) {
-  const bq_attention call = *a;  // which no store can change
+  const bq_attention call = *a;  // a copy that no store can change
   const size_t width = bq_relative_width(a);
   for (size_t key = call.key_begin; key < call.key_end; key += VL)
     for (int v = 0; v < VECS; v++)

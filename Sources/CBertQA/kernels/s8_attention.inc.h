@@ -1,5 +1,5 @@
-// Template: one head of one window from f32 activations: scores of bytes, the context in bfloat16. The
-// including file includes quantize.inc.h and bf16_attention.inc.h before this one, and also defines
+// Template: one head of one window from f32 activations, with 8-bit scores and a bfloat16 context.
+// The including file includes quantize.inc.h and bf16_attention.inc.h before it, and also defines
 //   v_abs            the vector of magnitudes
 //   v_least, v_most  the least and the greatest lane
 //   vi_max           the greater int32s
@@ -8,17 +8,17 @@
 //     [head_dim/4][16][4], and blocks of queries, s8 [head_dim/4][16][4], q_block bytes apart
 // and, with HAS_VALUE_TILES, includes value_tiles.inc.h.
 //
-// Softmax does not change when the scores of all keys grow by the same amount. So each feature of the
-// keys has an offset of its own, which makes their bytes unsigned and needs no correction:
-// q·(k - offset) differs from q·k by q·offset, which is the same for every key.
+// Softmax does not change if the scores of all keys grow by the same amount. So each feature of the
+// keys has its own offset, which makes their bytes unsigned and needs no correction: q·(k - offset)
+// differs from q·k by q·offset, which is the same for every key.
 
 #include <math.h>
 #include <string.h>
 
-// Less than any score, and so far from INT32_MIN that subtracting a score does not overflow.
+// Less than any score, and far enough from INT32_MIN that subtracting a score does not overflow.
 enum { NO_SCORE = -(1 << 30) };
 
-// A head's keys and values in scratch, by blocks from that of the first key on.
+// A head's keys and values in scratch, in blocks from that of the first key.
 typedef struct {
   const bq_attention *a;
   uint8_t *keys;     // [block][head_dim/4][16][4]
@@ -28,20 +28,20 @@ typedef struct {
   float key_step;    // value of a step of a key's byte
 } head_s8;
 
-// Blocks that hold keys.
+// Returns the number of blocks that hold keys.
 INLINE size_t key_blocks(const bq_attention *a) {
   return (a->key_end + BQ_LANES - 1) / BQ_LANES - a->key_begin / BQ_LANES;
 }
 
-// For every lane of the keys' block `block` 0, or ∞ where it holds no key.
+// Sets the lanes of the keys' block `block` to 0, or to ∞ if they hold no key.
 INLINE void no_keys(const bq_attention *a, size_t block, float lanes[BQ_LANES]) {
   const size_t from = (a->key_begin / BQ_LANES + block) * BQ_LANES;
   for (size_t i = 0; i < BQ_LANES; i++)
     lanes[i] = from + i < a->key_begin || from + i >= a->key_end ? INFINITY : 0;
 }
 
-// One step for all features, so that it divides every score of a query alike. It is not so small
-// that an offset would be more than 2^22 steps: those are no integers beside 1.5 · 2^23.
+// Chooses one step for all features, so that it scales every score of a query alike. It is large
+// enough that no offset exceeds 2^22 steps: larger ones are not integers after adding 1.5 · 2^23.
 INLINE void quantize_keys(head_s8 *h, const float *k) {
   const size_t blocks = key_blocks(h->a), stride = h->a->stride, head_dim = h->a->head_dim;
   float range = 1e-30f, first[BQ_LANES], last[BQ_LANES];
@@ -82,7 +82,7 @@ INLINE void convert_values(const head_s8 *h, const float *v) {
       v_store_bf16(h->values + b * head_dim * BQ_LANES + i, v_load(v + b * stride + i));
 }
 
-// Symmetric bytes of one vector of queries; returns the value of a step per query.
+// Quantizes one vector of queries to symmetric bytes. Returns the value of a step per query.
 INLINE V quantize_queries(const float *q, size_t head_dim, int8_t *to) {
   V most = v_splat(1e-30f);
   for (size_t d = 0; d < head_dim; d++) most = v_max(most, v_abs(v_load(q + d * BQ_LANES)));
@@ -93,7 +93,7 @@ INLINE V quantize_queries(const float *q, size_t head_dim, int8_t *to) {
   return most * v_splat(1.0f / 127);
 }
 
-// As score_tile of f32_kernels.inc.h, in integers: strip[key][blocks·16 queries].
+// Like score_tile of f32_kernels.inc.h, in integers: strip[key][blocks·16 queries].
 INLINE void score_tile_s8(const int rows, const int blocks, const int biased, const head_s8 *h,
                           const V unit[TILE_VECS], size_t block, size_t key, void *strip,
                           void *most) {
@@ -122,8 +122,8 @@ INLINE void score_tile_s8(const int rows, const int blocks, const int biased, co
     }
 }
 
-// All keys' scores: integers of the value `unit` per query, or, with `biased`, floats with what the call
-// adds. most: VI or V [TILE_VECS].
+// Computes all keys' scores: integers with the value `unit` per query, or, with `biased`, floats
+// with the call's bias. most: VI or V [TILE_VECS].
 INLINE void score_keys_s8(const int blocks, const int biased, const head_s8 *h,
                           const V unit[TILE_VECS], size_t block, void *most) {
   BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++)
@@ -143,7 +143,7 @@ INLINE void score_keys_s8(const int blocks, const int biased, const head_s8 *h,
   }
 }
 
-// As soften_bf16; `unit` is the value of an integer score, per query.
+// Like soften_bf16; `unit` is the value of an integer score, per query.
 INLINE void soften_s8(const int blocks, const bq_attention *a, const VI most[TILE_VECS],
                       const V unit[TILE_VECS], V inverse[TILE_VECS]) {
   const int width = blocks * BQ_LANES;
@@ -162,12 +162,12 @@ INLINE void soften_s8(const int blocks, const bq_attention *a, const VI most[TIL
   BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++) inverse[v] = v_splat(1) / sum[v];
 }
 
-// The queries of `blocks` blocks from block `block` of the chunk on.
+// Computes the queries of `blocks` blocks from block `block` of the chunk.
 INLINE void attend_s8(const int blocks, const int biased, const head_s8 *h, const float *q,
                       size_t block, float *out) {
   const bq_attention *a = h->a;
   V unit[TILE_VECS], inverse[TILE_VECS];
-  // Integer scores are multiplied by the scale and log2 e as well.
+  // Integer scores are also multiplied by the scale and log2 e.
   const float step = biased ? h->key_step : a->scale * 1.44269504f * h->key_step;
   BQ_UNROLL_FOR (int v = 0; v < blocks * VECS; v++) {
     const size_t b = (size_t)(v / VECS), lane = (size_t)(v % VECS * VL);
@@ -193,7 +193,7 @@ INLINE void attend_s8(const int blocks, const int biased, const head_s8 *h, cons
 
 KERNEL void SUFFIXED(attention_s8)(const bq_attention *a, const float *q, const float *k,
                                    const float *v, float *out) {
-  const bq_attention call = *a;  // which no store can change
+  const bq_attention call = *a;  // a copy that no store can change
   if (call.query_begin >= call.query_end) return;
   const size_t first = call.key_begin / BQ_LANES * call.stride, dim = call.head_dim;
   const size_t keys = call.key_end - call.key_begin;

@@ -1,6 +1,6 @@
-// Template: int8 linear layers for one instruction set. Integer sums are exact, so all instruction sets
-// have the same ones. The including file includes f32_math.inc.h and tiles.inc.h before it, and also
-// defines
+// Template: int8 linear layers for one instruction set. Integer sums are exact and therefore equal
+// on all instruction sets. The including file includes f32_math.inc.h and tiles.inc.h before it,
+// and also defines
 //   SUFFIXED(name)        the name of the instruction set's version of a kernel
 //   vi_load, vi_splat     VL int32s at any address; the vector of one int32
 //   vi_float              int32s as floats
@@ -9,13 +9,14 @@
 //   v_dot                 v_dot(sum, x, w): adds to each int32 the four products of the bytes there,
 //                         exactly
 //   S8_ROWS               weight rows of a tile
-// or, with HAS_DOTS_TILE, its own dots_tile_s8 in place of the bytes and of v_dot, or, with HAS_BYTE_PAIRS,
-// what s8_pairs.inc.h says. With HAS_LINEAR_S8 it uses finish_tile_s8 only.
+// or, with HAS_DOTS_TILE, its own dots_tile_s8 instead of the byte types and v_dot; or, with
+// HAS_BYTE_PAIRS, the definitions that s8_pairs.inc.h lists. HAS_LINEAR_S8 needs only
+// finish_tile_s8.
 
 #include <string.h>
 
-// Stores the sums of byte products of `rows` outputs from output `o` on of `blocks` blocks; scale and
-// offset at the first block, y at its output `o`.
+// Stores the sums of byte products of `rows` outputs from `o` of `blocks` blocks. scale and offset
+// point at the first block, y at its output `o`.
 INLINE void finish_tile_s8(const int rows, const int blocks, const bq_weights_s8 *weights, size_t o,
                            VI dots[][TILE_VECS], const float *scale, const float *offset,
                            int32_t epilogue, float *y, size_t y_stride) {
@@ -56,8 +57,8 @@ INLINE void dots_tile_s8(const int rows, const int blocks, const int8_t *w, cons
 }
 #endif
 
-// `rows` outputs from output `o` on of `blocks` blocks; x, scale and offset at the first block,
-// y at its output `o`.
+// Computes `rows` outputs from `o` of `blocks` blocks. x, scale and offset point at the first
+// block, y at its output `o`.
 INLINE void linear_tile_s8(const int rows, const int blocks, const bq_weights_s8 *weights, size_t o,
                            const uint8_t *x, const float *scale, const float *offset, size_t in,
                            int32_t epilogue, float *y, size_t y_stride) {

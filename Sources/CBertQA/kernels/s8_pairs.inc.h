@@ -1,8 +1,9 @@
-// Template: the sums of a tile of int8 products by vpmaddubsw, for instruction sets without VNNI. It adds
-// two products of bytes in 16 bits, and saturates. Activations are therefore at most 128 here, with which no
-// two products reach 2^15, and so are widened only every second step of four columns. Where a row's weights
-// could overflow 16 bits in two steps, which is found when they are loaded, the wrong sums are replaced
-// afterwards: results are exact for any weights. The including file defines
+// Template: the sums of a tile of int8 products by vpmaddubsw, for instruction sets without VNNI.
+// The instruction adds two products of bytes in 16 bits, with saturation. Activations are therefore
+// at most 128 here, so that two products stay below 2^15, and sums are widened only every second
+// step of four columns. If a row's weights could overflow 16 bits in two steps, which is determined
+// at load time, the wrong sums are corrected afterwards: results are exact for any weights. The
+// including file defines
 //   INLINE, KERNEL, SUFFIXED, VI  as for s8_kernels.inc.h
 //   vi_byte_pairs    in each int16: the sum of the products of the two u8s of the first operand and the two
 //                    s8s of the second there
@@ -11,18 +12,19 @@
 
 #include <string.h>
 
-// Σ |w| of the columns that are added in one 16-bit lane: of two columns and of those four further. The upper
-// two of a step's four lanes have only their own columns, which are never too much.
+// Returns Σ |w| of the columns that are added in one 16-bit lane: two columns and the two that are
+// four further. The upper two of a step's four lanes have only their own columns, which never
+// overflow.
 INLINE __m256i lane_sizes(__m256i w) {
   const __m256i own = _mm256_maddubs_epi16(_mm256_abs_epi8(w), _mm256_set1_epi8(1));
   return _mm256_add_epi16(own, _mm256_srli_epi64(own, 32));
 }
 
-// Whether 128 · the positive or the negative weights of a lane may overflow it, for the four steps of 8 columns
-// a bit each.
+// Returns one bit for each of the four steps of 8 columns: 1 if 128 · the positive or the negative
+// weights of a lane may overflow it.
 INLINE uint64_t large_steps(__m256i w) {
   const __m256i none = _mm256_setzero_si256(), most = _mm256_set1_epi16(255);
-  // Nearly always not, whatever the signs.
+  // The fast path: almost always the weights are small enough whatever their signs.
   if (!_mm256_movemask_epi8(_mm256_cmpgt_epi16(lane_sizes(w), most))) return 0;
   const __m256i up = lane_sizes(_mm256_max_epi8(w, none));
   const __m256i down = lane_sizes(_mm256_min_epi8(w, none));
@@ -45,7 +47,7 @@ KERNEL void SUFFIXED(find_large_s8)(const int8_t *w, size_t rows, size_t columns
       large[k / 512] |= found << k / 8 % 64;
       count += (size_t)__builtin_popcountll(found);
     }
-    // Replacing one sum costs as much as widening every step of 16.
+    // Correcting one sum costs as much as widening every step of 16.
     if (count > columns / 8 / 16) large[0] = UINT64_MAX;
   }
 }
@@ -60,7 +62,7 @@ INLINE VI lanes_at(const uint8_t *x, size_t in, int v) {
   return vi_load(x + v / VECS * in * BQ_LANES + v % VECS * VL * 4);
 }
 
-// dots[r] += the difference of the exact sums of 8 columns and those that have overflowed, if they have.
+// Adds to dots[r] the difference between the exact sums of 8 columns and the overflowed ones.
 INLINE void replace_sums(const int blocks, const int8_t *w, const uint8_t *x, size_t in,
                          VI dots[TILE_VECS]) {
   const VI ones = vi_splat(0x00010001), weight = splat_quad(w), next = splat_quad(w + 4);
@@ -72,8 +74,8 @@ INLINE void replace_sums(const int blocks, const int8_t *w, const uint8_t *x, si
   }
 }
 
-// dots[r][v] = Σ_k w[r][k] · x[k] for rows from `o` on. As in f32_kernels.inc.h several steps share a loop's
-// instructions and three rows a pointer.
+// dots[r][v] = Σ_k w[r][k] · x[k] for rows from `o`. As in f32_kernels.inc.h, one loop iteration
+// does several steps, and three rows share a pointer.
 INLINE void pairs_tile_s8(const int rows, const int blocks, const bq_weights_s8 *weights, size_t o,
                           const uint8_t *x, size_t in, VI dots[][TILE_VECS]) {
   enum { STEPS = 2, COLUMNS = 8 * STEPS };
@@ -111,7 +113,7 @@ INLINE void pairs_tile_s8(const int rows, const int blocks, const bq_weights_s8 
     BQ_UNROLL_FOR (int t = 0; t < thirds; t++) from[t] += COLUMNS;
     at += COLUMNS * BQ_LANES;
   }
-  // What is left, or all: each step by itself.
+  // The remaining steps, or all of them, one at a time.
   while (at < last) {
     BQ_UNROLL_FOR (int r = 0; r < rows; r++) {
       const VI weight = splat_quad(from[r / 3] + (size_t)(r % 3) * in);

@@ -1,11 +1,12 @@
-// How much memory the attention kernels need, and what they give.
+// The sizes of the attention kernels' scratch memory and results.
 #include "kernels.h"
 
-// Scores of two blocks of queries, with room for the last group of keys: of 8, or of 32 in half the width.
+// Scores of two blocks of queries, with room for the last group of keys: 8, or 32 at half the
+// width.
 size_t bq_attention_scratch(size_t keys) { return (keys + 16) * 2 * BQ_LANES; }
 
-// The scores; two blocks of queries, a byte per key and two per value, in whole blocks, as the keys may
-// begin and end within one; and a number per feature.
+// The scores; two blocks of queries, a byte per key and two per value, in whole blocks, as the keys
+// may begin and end inside one; and a number per feature.
 size_t bq_attention_s8_scratch(size_t keys, size_t head_dim) {
   return bq_attention_scratch(keys) + head_dim +
          (3 * (keys + 2 * BQ_LANES) + 2 * BQ_LANES) * head_dim / sizeof(float);

@@ -1,5 +1,5 @@
-// Template: sums of products by AMX: of up to two tiles of rows by up to two tiles of columns, which are blocks of
-// tokens. Registers 0 … 3 are the sums, 4 and 5 rows, 6 and 7 columns.
+// Template: sums of products by AMX, of up to two tiles of rows and up to two tiles of columns,
+// which are blocks of tokens. Registers 0 … 3 hold the sums, 4 and 5 rows, 6 and 7 columns.
 
 enum {
   TILE = 16,                                       // rows of a tile
@@ -13,7 +13,7 @@ typedef struct {
 } tile_sums;
 
 INLINE void use_tiles(void) {
-  // Palette 1, all eight registers full.
+  // Palette 1, with all eight registers at full size.
   static const struct {
     uint8_t palette, start, reserved[14];
     uint16_t row_bytes[16];
@@ -30,8 +30,8 @@ INLINE void clear_sums(const int rows, const int blocks) {
   if (rows > 1 && blocks > 1) _tile_zero(3);
 }
 
-// Adds the products of 64 bytes of each row: w's rows lie `row` bytes apart, x's `width` bytes, and x's second
-// tile `next` bytes behind its first.
+// Adds the products of 64 bytes of each row. w's rows are `row` bytes apart, x's `width` bytes, and
+// x's second tile is `next` bytes after the first.
 #define BQ_ADD_TILES(dot)                              \
   do {                                                 \
     _tile_loadd(4, w, row);                            \

@@ -1,5 +1,5 @@
-// Template: what the linear layers of every precision share: the walk over the tiles of a product, and
-// the functions that store a tile's sums. After kernels_internal.h, the including file defines
+// Template: the shared part of all linear layers: the loop over the tiles of a product, and the
+// functions that store a tile's sums. After kernels_internal.h, the including file defines
 //   KERNEL           attributes of a function that is compiled for the instruction set
 //   INLINE           those of an inlined function, and its storage class
 //   V, VL            the vector of floats and its length: 4, 8 or 16
@@ -16,13 +16,13 @@
 enum {
   VECS = BQ_LANES / VL,  // vectors in a block of tokens
   TILE_VECS = TILE_BLOCKS * VECS,
-  // Bytes of activations that should stay in the L2 cache while all weights pass by them.
+  // Bytes of activations that should stay in the L2 cache while all weights are read.
   PANEL_BYTES = 512 * 1024,
 };
 
-// Calls TILE(rows, blocks, o, b) with constant rows and blocks for every tile of outputs o ... and
-// blocks b ... of tokens. Weight rows are the outer loop within a panel of tokens: they are read
-// from memory once per panel and stay in the L1 or L2 cache while the panel passes by.
+// Calls TILE(rows, blocks, o, b) with constant rows and blocks for every tile of outputs from o and
+// blocks from b. Weight rows are the outer loop within a panel of tokens: they are read from memory
+// once per panel and stay in the L1 or L2 cache for the whole panel.
 #define BQ_FOR_TILES(ROWS, block_bytes, block_count, outs, TILE)                              \
   do {                                                                                        \
     size_t panel_ = PANEL_BYTES / (block_bytes) / TILE_BLOCKS * TILE_BLOCKS;                  \
@@ -48,8 +48,8 @@ enum {
   BQ_UNROLL_FOR (int r_ = 0; r_ < rows; r_++) \
     BQ_UNROLL_FOR (int v_ = 0; v_ < blocks * VECS; v_++) acc[r_][v_] = zero
 
-// Asks for the cache lines of `rows` outputs of `blocks` blocks, 64 bytes each, that a tile is about
-// to be written to: by the time its sums are complete they are there.
+// Prefetches the cache lines of `rows` outputs of `blocks` blocks, 64 bytes each, so that they are
+// present when the tile's sums are complete.
 INLINE void prefetch_outputs(const int rows, const int blocks, const void *y, size_t block_bytes,
                              size_t row_bytes) {
   BQ_UNROLL_FOR (int b = 0; b < blocks; b++)
@@ -57,13 +57,14 @@ INLINE void prefetch_outputs(const int rows, const int blocks, const void *y, si
       __builtin_prefetch((const char *)y + (size_t)b * block_bytes + (size_t)r * row_bytes, 1, 3);
 }
 
-// Asks for a step's share of the next `rows` weight rows, which follow the present ones in memory:
-// without it they come from memory at its latency, a dozen short streams being too many to guess.
+// Prefetches a step's share of the next `rows` weight rows, which follow the current ones in
+// memory. Without it they arrive at memory latency: the hardware does not predict a dozen short
+// streams.
 #define PREFETCH_ROWS(w, row_bytes, step) \
   __builtin_prefetch((const char *)(w) + (size_t)rows * ((row_bytes) + 4 * (step)), 0, 2)
 
-// y[i] = f(y[i]) for n values, a multiple of 16, where f is an epilogue's activation. Not inlined: a tile
-// would hold it `rows` times.
+// y[i] = f(y[i]) for n values, a multiple of 16, where f is an epilogue's activation. It is not
+// inlined, as a tile would contain it `rows` times.
 #define BQ_EACH(op) \
   for (size_t i = 0; i < n; i += VL) v_store(y + i, op(v_load(y + i)))
 __attribute__((noinline, unused)) KERNEL static void activate_tile(int32_t epilogue, float *y,
@@ -92,7 +93,8 @@ __attribute__((noinline, unused)) KERNEL static void activate_fast_tile(int32_t 
 #endif
 #undef BQ_EACH
 
-// Stores sums (bias included) of `rows` outputs of `blocks` blocks as f32; y is that of the first.
+// Stores sums (bias included) of `rows` outputs of `blocks` blocks as f32; y points at the first
+// output.
 INLINE void store_tile(const int rows, const int blocks, V acc[][TILE_VECS], int32_t epilogue,
                        void (*activate)(int32_t, float *, size_t), float *y, size_t y_stride) {
   BQ_UNROLL_FOR (int r = 0; r < rows; r++)
@@ -108,7 +110,7 @@ INLINE void store_tile(const int rows, const int blocks, V acc[][TILE_VECS], int
     for (int b = 0; b < blocks; b++) activate(epilogue, y + b * y_stride, rows * BQ_LANES);
 }
 
-// Writes the lanes begin ..< end of one block's feature.
+// Writes the lanes begin ..< end of one feature of a block.
 INLINE void store_lanes(const V *value, size_t begin, size_t end, float *to) {
   float lanes[BQ_LANES];
   if (begin == 0 && end == BQ_LANES) {
@@ -119,8 +121,8 @@ INLINE void store_lanes(const V *value, size_t begin, size_t end, float *to) {
   }
 }
 
-// Stores the products of a tile with a factor per query: `rows` features of an attention's output,
-// of the queries query_begin ..< query_end relative to the tile's first lane.
+// Stores the products of a tile and a factor per query: `rows` features of an attention's output,
+// for the queries query_begin ..< query_end relative to the tile's first lane.
 INLINE void store_queries(const int rows, const int blocks, V acc[][TILE_VECS], const V *factor,
                           size_t query_begin, size_t query_end, float *out, size_t out_stride) {
   BQ_UNROLL_FOR (int r = 0; r < rows; r++) {
@@ -134,8 +136,8 @@ INLINE void store_queries(const int rows, const int blocks, V acc[][TILE_VECS], 
   }
 }
 
-// Calls TILE(blocks, biased, block) with constant blocks and `biased` for every tile of an attention's
-// queries. `biased`: whether anything is added to scores.
+// Calls TILE(blocks, biased, block) with constant blocks and `biased` for every tile of an
+// attention's queries. `biased` is true if scores have a bias.
 #define BQ_FOR_QUERIES(a, TILE)                  \
   do {                                           \
     if ((a).query_begin >= (a).query_end) break; \
@@ -152,8 +154,8 @@ INLINE void store_queries(const int rows, const int blocks, V acc[][TILE_VECS], 
     for (; b_ < last_; b_++) TILE(1, biased, b_);                                       \
   } while (0)
 
-// A score with what the call adds to it, before the scale. Vector v of the queries in blocks `block` …;
-// key: of the chunk.
+// Returns a score with the call's bias, before scaling, for vector v of the queries from block
+// `block`. key is relative to the chunk.
 INLINE V add_bias(const bq_attention *a, V score, size_t block, int v, size_t key) {
   static const float ramp[BQ_LANES] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
   block += (size_t)(v / VECS);
@@ -170,8 +172,8 @@ INLINE V add_bias(const bq_attention *a, V score, size_t block, int v, size_t ke
   return score;
 }
 
-// Calls TILE(rows, blocks, key, block) with constant rows and blocks for every tile of keys and of blocks
-// of distances that relative_keys_… gives them; to_: where the tile's results go.
+// Calls TILE(rows, blocks, key, block) with constant rows and blocks for every tile of keys and of
+// their blocks of distances in relative_keys_…; to_ points at the tile's results.
 #define BQ_FOR_DISTANCES(a, width, ROWS, TILE)                                                   \
   do {                                                                                           \
     if ((a).query_begin >= (a).query_end) break;                                                 \

@@ -1,9 +1,10 @@
-// Template: an attention's context, weights of keys by values, by AMX: tiles of 16 features of 32 keys by tiles of 16
-// pairs of keys of 16 queries. Tiles begin at the first key, so that results do not depend on where a window
-// lies. The including file includes bf16_kernels.inc.h and tile_sums.inc.h before it.
+// Template: an attention's context, the weights of keys times values, by AMX: tiles of 16 features
+// of 32 keys times tiles of 16 pairs of keys of 16 queries. Tiles begin at the first key, so that
+// results do not depend on the position of a window. The including file includes bf16_kernels.inc.h
+// and tile_sums.inc.h before it.
 
-// values[key / 32][head_dim][32], bfloat16, of keys from key_begin on; 0 where no key is left. v: from
-// key_begin's block on.
+// values[key / 32][head_dim][32], bfloat16, of keys from key_begin, with 0 beyond the last key. v
+// points at key_begin's block.
 INLINE void values_to_tiles(const bq_attention *a, const float *v, uint16_t *values) {
   const size_t dim = a->head_dim, keys = a->key_end - a->key_begin;
   const size_t before = a->key_begin % BQ_LANES, last = (before + keys - 1) / BQ_LANES;
@@ -25,7 +26,7 @@ INLINE void values_to_tiles(const bq_attention *a, const float *v, uint16_t *val
   }
 }
 
-// Features from `d` on of the queries of block `block` …
+// Finishes features from `d` of the queries from block `block`.
 INLINE void finish_context(const int rows, const int blocks, const bq_attention *a,
                            const tile_sums *sums, const V *inverse, size_t d, size_t block,
                            float *out) {
@@ -42,7 +43,7 @@ INLINE void finish_context(const int rows, const int blocks, const bq_attention 
   }
 }
 
-// Weights of 0 for keys that fill up the last tile.
+// Sets the weights of the padding keys in the last tile to 0.
 INLINE void clear_rest(const int blocks, const bq_attention *a) {
   const size_t keys = a->key_end - a->key_begin, tiles = (keys + TILE_KEYS - 1) / TILE_KEYS;
   const size_t pairs = (keys + 1) / 2, width = (size_t)blocks * BQ_LANES;
@@ -65,7 +66,7 @@ INLINE void context_rows(const int rows, const int blocks, const bq_attention *a
   finish_context(rows, blocks, a, &sums, inverse, d, block, out);
 }
 
-// As context_keys_bf16, of values_to_tiles.
+// Like context_keys_bf16, for values from values_to_tiles.
 INLINE void context_keys_tiles(const int blocks, const bq_attention *a, const uint16_t *values,
                                const V *inverse, size_t block, float *out) {
   clear_rest(blocks, a);

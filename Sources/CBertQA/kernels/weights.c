@@ -4,7 +4,7 @@
 
 #include "kernels.h"
 
-// In every format, infinities and NaN are the numbers whose exponent bits, `mask`, are all ones.
+// In every format, a number is infinite or NaN if its exponent bits, `mask`, are all ones.
 #define BQ_FIRST_NONFINITE(type, mask)                                         \
   for (size_t i = 0; i < count; i += STEP) {                                   \
     type part[STEP] = {0};                                                     \

@@ -3,7 +3,8 @@
 #include <stdint.h>
 #include <string.h>
 
-// Thread-local storage of the compiler: POSIX keys may be used up, and a destructor may run too early.
+// Uses the compiler's thread-local storage: POSIX keys can run out, and a destructor may run too
+// early.
 static _Thread_local struct {
   char message[BQ_ERROR_SIZE];
   char argument[BQ_ARGUMENT_SIZE];

@@ -8,7 +8,7 @@
 #include "system.h"
 
 size_t bq_affinity_count(void) {
-  // The kernel refuses a mask smaller than its own.
+  // The kernel rejects a mask smaller than its own.
   enum { sets = 64 };
   cpu_set_t mask[sets];
   for (size_t count = 1; count <= sets; count *= 4) {
@@ -24,7 +24,7 @@ void bq_name_thread(const char *name) { pthread_setname_np(pthread_self(), name)
 int bq_thread_id(void) { return (int)syscall(SYS_gettid); }
 
 void bq_wait_for_exit(int thread_id) {
-  // A second at most: the number may be another thread's by now.
+  // Waits at most a second, as the number may already belong to another thread.
   for (int i = 0; i < 10000 && syscall(SYS_tgkill, getpid(), thread_id, 0) == 0; i++) {
     const struct timespec pause = {.tv_nsec = 100000};
     nanosleep(&pause, NULL);

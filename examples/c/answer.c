@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* All of standard input, to be freed; NULL if memory runs out. */
+/* Reads all of standard input. The caller frees the text; NULL if memory runs out. */
 static char *read_input(size_t *length) {
   size_t capacity = 1 << 16;
   char *text = malloc(capacity);

@@ -1,8 +1,8 @@
-/* Classifies a text and shows the words that weighed most.
+/* Classifies a text and shows the words with the greatest weight.
  *
  *     ./classify TEXT [MODEL_DIRECTORY]
  *
- * The default model knows five topics of news; train_classifier.c makes others. */
+ * The default model knows five news topics; train_classifier.c trains others. */
 #include <bertqa.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,15 +1,15 @@
-/* Asks one document several questions: it is tokenized once, and the questions are one call.
+/* Asks one document several questions: the document is tokenized once, and one call answers all.
  *
  *     ./document FILE QUESTION...
  *
- * Prints each answer with the sentence around it, or "no answer" where the document seems to
- * have none. */
+ * Prints each answer with the sentence around it, or "no answer" if the document does not seem
+ * to have one. */
 #include <bertqa.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The bytes of a file, to be freed; NULL with errno set. */
+/* Reads a file. The caller frees the text; NULL with errno set on failure. */
 static char *read_file(const char *path, size_t *length) {
   FILE *file = fopen(path, "rb");
   if (file == NULL) return NULL;

@@ -1,4 +1,4 @@
-/* Ranks texts by how near they are to a query in meaning.
+/* Ranks texts by their similarity in meaning to a query.
  *
  *     ./embed QUERY TEXT... */
 #include <bertqa.h>
@@ -12,7 +12,7 @@ int main(int argc, char **argv) {
     return 2;
   }
   size_t count = (size_t)argc - 1; /* the query and the texts */
-  /* The default embedding model; a directory in place of NULL is another. */
+  /* NULL selects the default embedding model; a directory selects another one. */
   bertqa_context_options model = {.struct_size = sizeof model, .default_model = BERTQA_TASK_EMBED};
   bertqa_context *context;
   if (bertqa_context_create(NULL, &model, &context) != BERTQA_OK) {
@@ -27,7 +27,7 @@ int main(int argc, char **argv) {
   for (size_t i = 0; i < count; i++)
     texts[i] = (bertqa_text_pair){argv[i + 1], strlen(argv[i + 1]), NULL, 0};
 
-  /* Of length 1, so that the dot product is the cosine. */
+  /* Vectors of length 1: the dot product is then the cosine. */
   bertqa_embed_options options = {.struct_size = sizeof options, .normalize = BERTQA_ON};
   if (bertqa_embed(context, texts, count, &options, vectors, count * length, NULL) != BERTQA_OK) {
     fprintf(stderr, "%s: %s\n", argv[0], bertqa_last_error());

@@ -1,10 +1,10 @@
-/* A host with its own pool of threads: one context for all of them, and a deadline for each call.
+/* A host with its own thread pool: all threads share one context, and each call has a deadline.
  *
  *     printf '%s\n' "60000 When was Skylab launched?" "1 Who was the first?" | ./pool_host 4 apollo.txt
  *
- * A line of input is a deadline, in milliseconds from when the line is read, and a question about the
- * file's text; answers are printed as they come. A call stays on the host's thread (threads = 1). A call
- * past its deadline ends, the others go on. */
+ * A line of input is a deadline, in milliseconds after the line is read, and a question about
+ * the file's text. Answers are printed as they arrive. Each call stays on the host's thread
+ * (threads = 1). A call past its deadline ends; the others continue. */
 #define _GNU_SOURCE /* getline */
 #include <bertqa.h>
 #include <pthread.h>

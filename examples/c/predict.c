@@ -1,4 +1,4 @@
-/* Continues a text word by word, as a recurrent language model would, from a state that it keeps.
+/* Continues a text word by word with a recurrent language model, from a state that it keeps.
  *
  *     ./predict "O Romeo"
  *
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Prints each word as it comes; 0: go on. */
+/* Prints each word as it arrives. 0 continues. */
 static int32_t print_word(void *user, const bertqa_word *word) {
   (void)user;
   printf(" %.*s", (int)word->length, word->text);
@@ -15,7 +15,7 @@ static int32_t print_word(void *user, const bertqa_word *word) {
   return 0;
 }
 
-/* The words that may come next in a state: a prediction needs a word to be read, here a comma. */
+/* Prints the next words in a state. A prediction must read a word first, here a comma. */
 static bertqa_status print_next(const bertqa_context *context, const bertqa_sequence_state *state) {
   bertqa_sequence_options options = {.struct_size = sizeof options, .top_k = 5};
   bertqa_prediction *prediction;
@@ -49,7 +49,7 @@ int main(int argc, char **argv) {
     printf("\n");
   }
   if (status == BERTQA_OK) {
-    /* The state behind the last word: any number of sequences may go on from it. */
+    /* The state after the last word. Any number of sequences can continue from it. */
     printf("%zu words; and after another comma:\n", bertqa_generation_count(generation));
     status = print_next(context, bertqa_generation_state(generation));
   }

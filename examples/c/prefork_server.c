@@ -1,12 +1,12 @@
-/* A server whose worker processes share one loaded model: it is loaded before they are forked, so its
+/* A server whose worker processes share one loaded model: it is loaded before the fork, so its
  * memory-mapped weights and its tables are in memory once.
  *
  *     ./prefork_server /tmp/qa.socket 4 &
  *     printf 'Who jumped?\tThe quick brown fox jumped.\n' | nc -NU /tmp/qa.socket
  *
- * A request is a line with a question, a tab and a document; the response is a line with the number of
- * the process that has answered, a tab and the answer, which is empty where there is none. SIGTERM ends
- * the server when the requests that were read are answered. */
+ * A request is a line with a question, a tab and a document. The response is a line with the ID
+ * of the process, a tab and the answer, which is empty if there is none. On SIGTERM the server
+ * finishes the requests that it has read and exits. */
 #define _GNU_SOURCE /* ppoll */
 #include <bertqa.h>
 #include <errno.h>
@@ -29,14 +29,14 @@ static volatile sig_atomic_t stopped;
 
 static void stop(int number) { stopped = number; }
 
-/* Whether there is something to read, rather than the end of the server. */
+/* True if there is something to read; false if the server ends. */
 static int wait_for(int descriptor) {
   struct pollfd poll = {.fd = descriptor, .events = POLLIN};
   while (!stopped && ppoll(&poll, 1, NULL, &not_blocked) < 0 && errno == EINTR) continue;
   return !stopped;
 }
 
-/* One request without its newline; 0 if the client has gone. */
+/* Answers one request, given without its newline. Returns 0 if the client has gone. */
 static int respond(int client, char *request, size_t length) {
   char *tab = memchr(request, '\t', length);
   char *document = tab != NULL ? tab + 1 : request + length;
@@ -123,7 +123,7 @@ int main(int argc, char **argv) {
   for (int i = 0; i < count; i++) workers[i] = start_worker(listener);
   for (int number = SIGCHLD; number != SIGTERM && number != SIGINT; number = sigwaitinfo(&blocked, NULL)) {
     for (int i = 0; i < count; i++) {
-      /* A worker that dies is replaced. */
+      /* Replaces a worker that has exited. */
       if (workers[i] > 0 && waitpid(workers[i], NULL, WNOHANG) == workers[i])
         workers[i] = start_worker(listener);
     }

@@ -1,9 +1,9 @@
-/* Many threads on one context: each takes the next question from a list and answers it.
+/* Many threads share one context: each takes the next question from a list and answers it.
  *
  *     ./threads
  *
- * A context is immutable, so no lock is needed around it. Each call is kept on its own thread
- * (threads = 1), as a server does that has more requests than cores. */
+ * A context is immutable, so it needs no lock. Each call stays on its own thread (threads = 1),
+ * as in a server with more requests than cores. */
 #include <bertqa.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -36,7 +36,7 @@ static void *work(void *name) {
     if (i >= QUESTIONS) return NULL;
     if (bertqa_answer(context, questions[i], strlen(questions[i]), document, strlen(document),
                       NULL, &results[i]) != BERTQA_OK) {
-      /* The message belongs to this thread. */
+      /* The error message is per thread. */
       fprintf(stderr, "%s: %s\n", (const char *)name, bertqa_last_error());
     }
   }

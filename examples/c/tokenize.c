@@ -1,4 +1,4 @@
-/* Prints the WordPiece tokens of a text: id, piece, and the bytes of the text that it came from.
+/* Prints the WordPiece tokens of a text: ID, piece, and byte range in the text.
  *
  *     ./tokenize VOCABULARY TEXT
  *

@@ -1,4 +1,4 @@
-/* Trains a classifier on lines of standard input, each a label, a tab and a text.
+/* Trains a classifier on lines of standard input: a label, a tab and a text.
  *
  *     ./train_classifier MODEL_DIRECTORY < DATA
  *

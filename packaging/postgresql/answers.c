@@ -1,4 +1,4 @@
-/* bertqa_answer and bertqa_answers. */
+/* Implements bertqa_answer and bertqa_answers. */
 #include "bertqa_pg.h"
 
 #include <funcapi.h>

@@ -1,5 +1,5 @@
-/* What the files of the extension share. Calls of the library never jump out of it: its callbacks only
- * read flags, and errors are raised after it has returned. */
+/* Declarations that the extension's files share. Errors never jump out of a library call:
+ * callbacks only read flags, and errors are raised after the call has returned. */
 #ifndef BERTQA_PG_H
 #define BERTQA_PG_H
 
@@ -8,23 +8,24 @@
 #include <bertqa.h>
 #include <fmgr.h>
 
-/* Options for a call that a cancelled query, a statement_timeout or a backend's end stops. */
+/* Options for calls that stop when the query is cancelled, statement_timeout passes, or the
+ * backend ends. */
 extern const bertqa_call_options interruptible;
 
-/* The model that this session uses for a task; loads it when it is first asked for, or when the setting
- * has changed. Raises an error where that fails. */
+/* Returns the session's model for a task. Loads it on first use and when the setting has
+ * changed. Raises an error on failure. */
 const bertqa_context *session_model(bertqa_task task);
 
-/* Raises the error of a call that has failed. */
+/* Raises the error of a failed call. */
 void raise_status(bertqa_status status) __attribute__((noreturn));
 
-/* A text argument in UTF-8: it lives as long as the memory context that is current. */
+/* Returns a text argument in UTF-8, allocated in the current memory context. */
 bertqa_text utf8_argument(FunctionCallInfo fcinfo, int index);
 
-/* A text of the server's encoding, from UTF-8. */
+/* Converts a UTF-8 text to the server's encoding. */
 Datum server_text(const char *text, size_t length);
 
-/* Settings are made known to the server. */
+/* Registers the settings with the server. */
 void define_settings(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* The models of a session: which ones the settings name, and bertqa_model, which changes them. */
+/* The models of a session: the settings that select them, and bertqa_model, which changes them. */
 #include "bertqa_pg.h"
 
 #include <limits.h>
@@ -6,7 +6,7 @@
 #include <utils/builtins.h>
 #include <utils/guc.h>
 
-/* A backend is one process with one thread: what it has loaded lasts as long as it does. */
+/* A backend is one process with one thread; its models live as long as it does. */
 typedef struct session_model_slot {
   char *setting; /* the path that is wanted; "": the default model */
   char *path;    /* the path that is loaded; malloc'ed */
@@ -16,10 +16,10 @@ typedef struct session_model_slot {
 
 static session_model_slot slots[BERTQA_TASK_ENTITIES + 1]; /* by task */
 
-/* PostgreSQL's own way to use more cores are parallel workers, which it plans. */
+/* PostgreSQL's own means to use more cores are parallel workers, which it plans. */
 static int thread_setting = 1;
 
-/* By task; NULL for what has no functions here. */
+/* Indexed by task; NULL for tasks without functions here. */
 static const char *const setting_names[] = {
     [BERTQA_TASK_ANSWER] = "bertqa.answer_model",
     [BERTQA_TASK_CLASSIFY] = "bertqa.classify_model",
@@ -28,7 +28,8 @@ static const char *const setting_names[] = {
 };
 
 void define_settings(void) {
-  /* A path is read with the server's rights: for superusers, and whom they grant it to. */
+  /* A path is read with the server's rights: only superusers, and roles that they allow, can set
+   * it. */
   for (bertqa_task task = BERTQA_TASK_ANSWER; task < lengthof(setting_names); task++) {
     if (setting_names[task] == NULL) continue;
     DefineCustomStringVariable(setting_names[task], "Directory of the model.",
@@ -40,7 +41,7 @@ void define_settings(void) {
   MarkGUCPrefixReserved("bertqa");
 }
 
-/* Loads a model of this task, or raises an error. */
+/* Loads a model for this task or raises an error. */
 static bertqa_context *load(bertqa_task task, const char *path) {
   bertqa_context_options options = {.struct_size = sizeof options,
                                     .call = &interruptible,
@@ -88,8 +89,8 @@ Datum bertqa_pg_model(PG_FUNCTION_ARGS) {
             errmsg("bertqa_model(task, path): the task is 'answer', 'classify', 'embed' or"
                    " 'entities'"));
   }
-  /* Refuses who may not set it before it reads anything; a model that fails undoes it, with the
-   * transaction's other changes. */
+  /* Checks the right to set it before anything is read. If the model fails, the transaction's
+   * rollback undoes the setting. */
   SetConfigOption(setting_names[task], path, superuser() ? PGC_SUSET : PGC_USERSET, PGC_S_SESSION);
   const char *directory = bertqa_context_info(session_model(task))->directory;
   PG_RETURN_DATUM(server_text(directory, strlen(directory)));

@@ -14,7 +14,7 @@ void _PG_init(void);
 
 void _PG_init(void) { define_settings(); }
 
-/* Reads flags that signal handlers set; what they ask for is done once the library has returned. */
+/* Reads flags that signal handlers set. They are acted upon after the library has returned. */
 static int32_t is_cancelled(void *user) {
   return InterruptPending && (QueryCancelPending || ProcDiePending);
 }
@@ -37,7 +37,7 @@ static int sql_state(bertqa_status status) {
 }
 
 void raise_status(bertqa_status status) {
-  /* Says itself why: by the user, by statement_timeout, or that the backend ends. */
+  /* Raises its own message: cancelled by the user or by statement_timeout, or the backend ends. */
   if (status == BERTQA_ERROR_CANCELLED) CHECK_FOR_INTERRUPTS();
   const char *message = bertqa_last_error();
   message = pg_any_to_server(message, strlen(message), PG_UTF8);

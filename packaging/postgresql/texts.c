@@ -1,4 +1,4 @@
-/* What is done with one text: labels, entities, vectors, tokens. */
+/* The functions of one text: labels, entities, vectors, tokens. */
 #include "bertqa_pg.h"
 
 #include <catalog/pg_type.h>

@@ -59,8 +59,9 @@ bertqa_status connection_context(connection *connection, bertqa_task task,
   return BERTQA_OK;
 }
 
-/* Whether the statement that calls is to stop. Before 3.41 SQLite has no function that tells, but it
- * documents that a statement begun before all interrupted ones have ended is interrupted as they are. */
+/* True if the calling statement must stop. SQLite before 3.41 has no function for this, but
+ * documents that statements started while interrupted ones are still running are interrupted,
+ * too. The probe statement shows that. */
 static int32_t is_interrupted(void *user) {
   interruptible_call *call = user;
 #if SQLITE_VERSION_NUMBER >= 3041000

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Models that no connection uses are kept, so that a program which opens a connection for each request
- * loads once; no more than these, so that one which goes through many models ends with few. */
+/* The number of unused models that are kept. A program that opens a connection for each request
+ * loads a model once, and one that uses many models keeps only a few. */
 #define IDLE_MODELS 8
 
 struct loaded_model {
@@ -16,7 +16,8 @@ struct loaded_model {
   size_t users;
 };
 
-/* Held for steps in the list only, not while a model is loaded: other connections go on meanwhile. */
+/* Protects the list only. It is not held while a model is loaded, so other connections can
+ * proceed. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static loaded_model *models; /* the last acquired first */
 
@@ -26,7 +27,7 @@ static void discard(loaded_model *model) {
   free(model);
 }
 
-/* Takes the idle models beyond a number out of the list: the ones that were acquired longest ago. */
+/* Removes all but `kept` idle models from the list, the least recently acquired first. */
 static loaded_model *take_idle(size_t kept) {
   loaded_model *taken = NULL;
   size_t idle = 0;
@@ -51,7 +52,7 @@ static void discard_all(loaded_model *list) {
   }
 }
 
-/* At the end of the process. A thread that still works then keeps its model. */
+/* Runs when the process exits. A thread that is still in a call keeps its model. */
 __attribute__((destructor)) static void discard_at_exit(void) {
   pthread_mutex_lock(&lock);
   loaded_model *idle = take_idle(0);
@@ -59,7 +60,8 @@ __attribute__((destructor)) static void discard_at_exit(void) {
   discard_all(idle);
 }
 
-/* The model in the list, moved to its head, with one more user; NULL if it is not there. */
+/* Finds a model, moves it to the head of the list and counts one more user; NULL if it is not
+ * listed. */
 static loaded_model *find(bertqa_task task, const char *path) {
   for (loaded_model **link = &models; *link != NULL; link = &(*link)->next) {
     loaded_model *model = *link;
@@ -77,7 +79,7 @@ static loaded_model *find(bertqa_task task, const char *path) {
 }
 
 bertqa_status loaded_model_acquire(bertqa_task task, const char *path, loaded_model **model) {
-  /* Where there is no such path, the library says so. */
+  /* If the path does not exist, the library reports it. */
   char *absolute = path == NULL ? NULL : realpath(path, NULL);
   pthread_mutex_lock(&lock);
   *model = path != NULL && absolute == NULL ? NULL : find(task, absolute);

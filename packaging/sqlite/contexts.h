@@ -6,11 +6,12 @@
 
 typedef struct loaded_model loaded_model;
 
-/* Gives the model at this path, NULL for the task's default one; loads it unless it is there already.
- * What it gives stays until it is released. On failure bertqa_last_error() says what was wrong. */
+/* Returns the model at this path (NULL: the task's default one), and loads it if necessary. It
+ * stays loaded until it is released. On failure bertqa_last_error() has the message. */
 bertqa_status loaded_model_acquire(bertqa_task task, const char *path, loaded_model **model);
 
-/* NULL does nothing. A model that nobody uses stays for the next connection, up to some number. */
+/* Releases a model; NULL does nothing. Up to a limit, unused models stay loaded for later
+ * connections. */
 void loaded_model_release(loaded_model *model);
 
 const bertqa_context *loaded_model_context(const loaded_model *model);

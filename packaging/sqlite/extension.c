@@ -3,7 +3,7 @@
 
 SQLITE_EXTENSION_INIT1
 
-/* The name that SQLite derives from the file's. */
+/* SQLite derives this name from the file name. */
 __attribute__((visibility("default"))) int sqlite3_bertqasqlite_init(
     sqlite3 *database, char **message, const sqlite3_api_routines *api) {
   SQLITE_EXTENSION_INIT2(api);

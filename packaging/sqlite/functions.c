@@ -1,4 +1,4 @@
-/* The functions that give one value. NULL for a text gives NULL. */
+/* The scalar functions. A NULL text gives NULL. */
 #include <math.h>
 #include <string.h>
 
@@ -11,14 +11,14 @@ static void fail(sqlite3_context *result, bertqa_status status) {
   sqlite3_result_error_code(result, sqlite_code(status));
 }
 
-/* What a call of the library needs: the texts, the model, and how it is stopped. */
+/* The parameters of a library call: the texts, the model, and its interruption. */
 typedef struct request {
   bertqa_text texts[2];
   const bertqa_context *context;
   interruptible_call call;
 } request;
 
-/* 0 where the result is already known: NULL for a NULL, or an error. Otherwise end_call follows. */
+/* Returns 0 if the result is already set: NULL for a NULL, or an error. Otherwise call end_call. */
 static int begin_call(request *request, sqlite3_context *result, bertqa_task task, int count,
                       sqlite3_value **arguments) {
   connection *connection = sqlite3_user_data(result);
@@ -40,14 +40,14 @@ static int begin_call(request *request, sqlite3_context *result, bertqa_task tas
   return 1;
 }
 
-/* 0 where the call has failed, which is then the result. */
+/* Returns 0 if the call failed; the error is then the result. */
 static int end_call(request *request, sqlite3_context *result, bertqa_status status) {
   if (status != BERTQA_OK) fail(result, status); /* before anything that would change the message */
   interruptible_call_end(&request->call);
   return status == BERTQA_OK;
 }
 
-/* bertqa_answer(question, text): the best answer; NULL where there is nothing to answer from. */
+/* bertqa_answer(question, text): the best answer; NULL if there is none. */
 static void answer(sqlite3_context *result, int count, sqlite3_value **arguments) {
   request request;
   if (!begin_call(&request, result, BERTQA_TASK_ANSWER, count, arguments)) return;
@@ -79,14 +79,14 @@ static void classify(sqlite3_context *result, int count, sqlite3_value **argumen
   bertqa_classification_free(classification);
 }
 
-/* The vector of a text that is the same in all rows of a statement, such as a parameter. */
+/* The cached vector of a text that is the same in all rows of a statement, such as a parameter. */
 typedef struct constant_vector {
   sqlite3_uint64 choices; /* of the connection, when it was made */
   size_t size;            /* in bytes */
   float values[];
 } constant_vector;
 
-/* Keeps a vector for as long as SQLite keeps data for a constant argument. */
+/* Caches a vector for as long as SQLite keeps data for a constant argument. */
 static void keep_vector(sqlite3_context *result, const float *vector, size_t size) {
   constant_vector *kept = sqlite3_malloc64(sizeof *kept + size);
   if (kept == NULL) return;
@@ -95,7 +95,7 @@ static void keep_vector(sqlite3_context *result, const float *vector, size_t siz
   sqlite3_set_auxdata(result, 0, kept, sqlite3_free);
 }
 
-/* bertqa_embed(text): the vector, as a BLOB of float32 in the machine's byte order. */
+/* bertqa_embed(text): the vector as a BLOB of float32 in the machine's byte order. */
 static void embed(sqlite3_context *result, int count, sqlite3_value **arguments) {
   request request;
   if (!begin_call(&request, result, BERTQA_TASK_EMBED, count, arguments)) return;
@@ -124,7 +124,7 @@ static void embed(sqlite3_context *result, int count, sqlite3_value **arguments)
   }
 }
 
-/* bertqa_cosine(a, b): the cosine of two vectors that bertqa_embed made, -1...1; NULL for zeros. */
+/* bertqa_cosine(a, b): the cosine of two vectors of bertqa_embed, -1...1; NULL for zero vectors. */
 static void cosine(sqlite3_context *result, int count, sqlite3_value **arguments) {
   (void)count;
   if (sqlite3_value_type(arguments[0]) == SQLITE_NULL ||
@@ -169,8 +169,8 @@ static void append_json(sqlite3_str *json, const char *text, size_t length) {
   sqlite3_str_appendchar(json, 1, '"');
 }
 
-/* bertqa_tokens(text): the tokens of the model that answers, as a JSON array of
- * {"id", "piece", "start_byte", "end_byte"}. */
+/* bertqa_tokens(text): the tokens as the answering model reads them, as a JSON array of {"id",
+ * "piece", "start_byte", "end_byte"}. */
 static void tokens(sqlite3_context *result, int count, sqlite3_value **arguments) {
   request request;
   if (!begin_call(&request, result, BERTQA_TASK_ANSWER, count, arguments)) return;
@@ -205,8 +205,8 @@ static void tokens(sqlite3_context *result, int count, sqlite3_value **arguments
   sqlite3_result_text64(result, finished, size, sqlite3_free, SQLITE_UTF8);
 }
 
-/* bertqa_model(task, path): from now on this connection uses the model at the path, or for NULL the
- * default one. Gives the directory. */
+/* bertqa_model(task, path): selects the connection's model for a task; a NULL path selects the
+ * default one. Returns the model's directory. */
 static void model(sqlite3_context *result, int count, sqlite3_value **arguments) {
   (void)count;
   connection *connection = sqlite3_user_data(result);
@@ -249,8 +249,8 @@ static void version(sqlite3_context *result, int count, sqlite3_value **argument
 }
 
 int register_functions(sqlite3 *database, connection *connection) {
-  /* A schema that nobody trusts may call them. Not deterministic, so that no index and no generated column keeps
-   * what another model, or another version, gives for the same text. */
+  /* Untrusted schemas may call them. They are not deterministic, so that no index or generated
+   * column stores a result that depends on the model or the version. */
   const int harmless = SQLITE_UTF8 | SQLITE_INNOCUOUS;
   const struct {
     const char *name;
@@ -263,7 +263,7 @@ int register_functions(sqlite3 *database, connection *connection) {
       {"bertqa_cosine", 2, harmless | SQLITE_DETERMINISTIC, cosine},
       {"bertqa_tokens", 1, harmless, tokens},
       {"bertqa_version", 0, harmless, version},
-      /* It reads files: not for views and triggers of a database that somebody else made. */
+      /* It reads files, so views and triggers of a database from elsewhere must not call it. */
       {"bertqa_model", 2, SQLITE_UTF8 | SQLITE_DIRECTONLY, model},
   };
   int code = SQLITE_OK;

@@ -5,7 +5,8 @@
 
 SQLITE_EXTENSION_INIT3
 
-/* English words that are in most texts: they say little, and searching them costs most. */
+/* English words that occur in most texts: they distinguish little and are the most expensive to
+ * search. */
 static const char *const common_words[] = {
     "a",     "about", "after", "all",   "also",  "an",   "and",  "any",   "are",    "as",   "at",
     "be",    "been",  "by",    "can",   "could", "did",  "do",   "does",  "during", "for",  "from",
@@ -25,13 +26,14 @@ static int is_common(const char *word, size_t length) {
   return 0;
 }
 
-/* Letters and digits of ASCII, and all of the other scripts: FTS5 itself divides further. */
+/* Letters and digits of ASCII, and all non-ASCII bytes: FTS5 splits these further. */
 static int is_word_byte(unsigned char byte) {
   return byte >= 0x80 || (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') ||
          (byte >= 'A' && byte <= 'Z');
 }
 
-/* Appends the words as "a" OR "b", a string each, in which FTS5 has no operators. How many. */
+/* Appends the words as "a" OR "b", quoted so that none acts as an operator. Returns their
+ * number. */
 static size_t append_words(sqlite3_str *query, bertqa_text text, int with_common) {
   size_t count = 0;
   for (size_t at = 0; at < text.length;) {
@@ -49,8 +51,8 @@ static size_t append_words(sqlite3_str *query, bertqa_text text, int with_common
   return count;
 }
 
-/* The question's words, any of which may match; without the common ones, unless there are no others.
- * "", which matches nothing, where there is no word. */
+/* Returns a query that matches any of the question's words. Common words are left out unless
+ * there are no others. If there is no word, the query is "", which matches nothing. */
 static void match(sqlite3_context *result, int count, sqlite3_value **arguments) {
   (void)count;
   if (sqlite3_value_type(arguments[0]) == SQLITE_NULL) return;

@@ -1,4 +1,4 @@
-/* What the table-valued functions have in common. */
+/* The common part of the table-valued functions. */
 #include "tables.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@ typedef struct cursor {
   size_t row, count;
 } cursor;
 
-/* What a module is registered with. */
+/* The data that a module is registered with. */
 typedef struct module_data {
   const table_kind *kind;
   connection *connection;
@@ -57,14 +57,15 @@ static int disconnect_table(sqlite3_vtab *base) {
   return SQLITE_OK;
 }
 
-/* The arguments are equations on the hidden columns; idxNum has a bit for each that is given. */
+/* The arguments are equality constraints on the hidden columns; idxNum has a bit for each one
+ * present. */
 static int best_index(sqlite3_vtab *base, sqlite3_index_info *plan) {
   const table_kind *kind = ((table *)base)->kind;
   int used[MAX_ARGUMENTS] = {-1, -1, -1};
   for (int i = 0; i < plan->nConstraint; i++) {
     int argument = plan->aConstraint[i].iColumn - kind->column_count;
     if (argument < 0 || plan->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ) continue;
-    /* Not in this order of the tables of the join. */
+    /* This join order of the tables is not possible. */
     if (!plan->aConstraint[i].usable) return SQLITE_CONSTRAINT;
     if (used[argument] < 0) used[argument] = i;
   }
@@ -117,7 +118,7 @@ static int fail(table *table, bertqa_status status) {
   return code;
 }
 
-/* The argument behind the texts; 0 where it is not given. */
+/* Reads the argument after the texts; 0 if it is absent. */
 static int read_k(table *table, cursor *cursor, int32_t *k) {
   sqlite3_value *value = cursor->arguments[table->kind->text_count];
   *k = 0;
@@ -134,7 +135,7 @@ static int read_k(table *table, cursor *cursor, int32_t *k) {
   return SQLITE_OK;
 }
 
-/* A NULL for a text has no rows. */
+/* A NULL text has no rows. */
 static int filter(sqlite3_vtab_cursor *base, int given, const char *name, int count,
                   sqlite3_value **values) {
   (void)name;
@@ -144,7 +145,7 @@ static int filter(sqlite3_vtab_cursor *base, int given, const char *name, int co
   clear(cursor);
   for (int argument = 0; argument < table->kind->argument_count; argument++) {
     if (!(given & 1 << argument)) continue;
-    /* A copy: the ranges that are found point into it. */
+    /* A copy, as the resulting ranges point into it. */
     cursor->arguments[argument] = sqlite3_value_dup(*values++);
     if (cursor->arguments[argument] == NULL) return SQLITE_NOMEM;
   }
@@ -199,7 +200,7 @@ static int give_column(sqlite3_vtab_cursor *base, sqlite3_context *result, int c
 }
 
 int register_tables(sqlite3 *database, connection *connection) {
-  /* No xCreate: the tables are there without CREATE VIRTUAL TABLE, and only so. */
+  /* There is no xCreate: the tables are eponymous-only and need no CREATE VIRTUAL TABLE. */
   static const sqlite3_module module = {.iVersion = 0,
                                         .xConnect = connect_table,
                                         .xBestIndex = best_index,

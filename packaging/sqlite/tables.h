@@ -1,4 +1,4 @@
-/* What one kind of table-valued function adds to what all have in common. */
+/* The part of a table-valued function that differs from the others. */
 #ifndef BERTQA_SQLITE_TABLES_H
 #define BERTQA_SQLITE_TABLES_H
 
@@ -12,7 +12,7 @@ typedef struct table_kind {
   int column_count; /* the arguments are the hidden columns behind them: texts first, then at most k */
   int argument_count, text_count;
   bertqa_task task;
-  /* Makes the rows. k: 0 where it is not given. */
+  /* Computes the rows. k is 0 if it is absent. */
   bertqa_status (*find)(const bertqa_context *context, const bertqa_text *texts, int32_t k,
                         const bertqa_call_options *call, void **rows);
   size_t (*count)(const void *rows);
@@ -23,7 +23,7 @@ typedef struct table_kind {
 
 extern const table_kind answers_kind, labels_kind, entities_kind;
 
-/* Gives a part of a text as a column. */
+/* Returns a part of a text as a column. */
 void give_part(sqlite3_context *result, bertqa_text text, bertqa_range range);
 
 #endif

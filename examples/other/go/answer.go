@@ -1,4 +1,4 @@
-// Answers a question on a text, and says where the answer stands: in bytes, as Go indexes a string.
+// Answers a question about a text and prints the answer's position in bytes, as Go indexes a string.
 package main
 
 /*
@@ -15,7 +15,7 @@ import (
 	"unsafe"
 )
 
-// Context is a loaded model. Any number of goroutines may use it at once.
+// Context is a loaded model. Any number of goroutines can use it concurrently.
 type Context struct{ handle *C.bertqa_context }
 
 // Answer is document[Start:End].
@@ -24,7 +24,7 @@ type Answer struct {
 	Probability float32
 }
 
-// The library keeps its message for the thread that failed: the caller has locked the goroutine to it.
+// The error message is per thread, so the caller must lock the goroutine to its thread.
 func failure(status C.bertqa_status) error {
 	return fmt.Errorf("%s: %s", C.GoString(C.bertqa_status_name(status)), C.GoString(C.bertqa_last_error()))
 }
@@ -40,10 +40,10 @@ func NewContext() (*Context, error) {
 	return context, nil
 }
 
-// Close frees the model, when no call uses it any more.
+// Close frees the model. No call may be using it.
 func (context *Context) Close() { C.bertqa_context_free(context.handle) }
 
-// Bytes that C may read during a call.
+// Returns a pointer that C can read during a call.
 func bytes(text string) (*C.char, C.size_t) {
 	if text == "" {
 		return nil, 0
@@ -52,7 +52,7 @@ func bytes(text string) (*C.char, C.size_t) {
 	return (*C.char)(unsafe.Pointer(&data[0])), C.size_t(len(data))
 }
 
-// Ask gives the best answer.
+// Ask returns the best answer.
 func (context *Context) Ask(question, document string) (Answer, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

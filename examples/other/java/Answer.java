@@ -6,9 +6,9 @@ import com.sun.jna.Structure.FieldOrder;
 import com.sun.jna.ptr.PointerByReference;
 import java.nio.charset.StandardCharsets;
 
-/** Answers a question on a text, and says where the answer stands: in UTF-16 units, as Java indexes a String. */
+/** Answers a question about a text and prints the answer's position in UTF-16 units, as Java indexes a String. */
 public class Answer {
-  /** The functions of bertqa.h that are used here. size_t is a long: systems are 64-bit. */
+  /** The functions of bertqa.h that this program uses. size_t is a long, as supported systems are 64-bit. */
   public interface BertQA extends Library {
     BertQA LIBRARY = Native.load("bertqa", BertQA.class);
 
@@ -32,7 +32,7 @@ public class Answer {
     public long end;
   }
 
-  /** The beginning of bertqa_answer_span, which the library gives by pointer and may make longer. */
+  /** The first fields of bertqa_answer_span. The library returns it by pointer and may add fields at the end. */
   @FieldOrder({"struct_size", "bytes", "code_points", "utf16"})
   public static class Span extends Structure {
     public long struct_size;
@@ -41,7 +41,7 @@ public class Answer {
     public Range utf16;
   }
 
-  /** A loaded model. Any number of threads may use it at once; nobody may when it is closed. */
+  /** A loaded model. Any number of threads can use it concurrently, but none when it is closed. */
   static final class Context implements AutoCloseable {
     private final Pointer handle;
 
@@ -51,7 +51,7 @@ public class Answer {
       handle = created.getValue();
     }
 
-    /** The range of the best answer in the document, or null. */
+    /** Returns the range of the best answer in the document, or null. */
     Range answer(String question, String document) {
       byte[] q = question.getBytes(StandardCharsets.UTF_8);
       byte[] d = document.getBytes(StandardCharsets.UTF_8);
@@ -59,7 +59,7 @@ public class Answer {
       check(BertQA.LIBRARY.bertqa_answer(handle, q, q.length, d, d.length, null, answers));
       try {
         Span best = BertQA.LIBRARY.bertqa_answers_get(answers.getValue(), 0);
-        return best == null ? null : best.utf16; // copied: it outlives the answers
+        return best == null ? null : best.utf16; // a copy, which outlives the answers
       } finally {
         BertQA.LIBRARY.bertqa_answers_free(answers.getValue());
       }
@@ -70,7 +70,7 @@ public class Answer {
       BertQA.LIBRARY.bertqa_context_free(handle);
     }
 
-    /** The message is this thread's: it is asked for before the next call. */
+    /** Throws on failure. The error message is this thread's last, so call it before the next call. */
     private static void check(int status) {
       if (status != 0) {
         throw new IllegalStateException(BertQA.LIBRARY.bertqa_last_error().getString(0, "UTF-8"));

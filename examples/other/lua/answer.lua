@@ -1,12 +1,11 @@
--- Answers a question on a text, and says where the answer stands: in bytes, as Lua indexes a string, from 0 and
--- without the end.
+-- Answers a question about a text and prints the answer's position in bytes, from 0 and without the end.
 local ffi = require("ffi")
 
 ffi.cdef([[
 typedef struct bertqa_context bertqa_context;
 typedef struct bertqa_answers bertqa_answers;
 typedef struct { size_t start, end_; } bertqa_range;
-/* The beginning of bertqa_answer_span, which the library gives by pointer and may make longer. */
+/* The first fields of bertqa_answer_span. The library returns it by pointer and may add fields. */
 typedef struct { size_t struct_size; bertqa_range bytes; } bertqa_answer_span;
 
 int32_t bertqa_context_create(const char *directory, const void *options, bertqa_context **context);
@@ -25,15 +24,15 @@ local function check(status)
   if status ~= 0 then error(ffi.string(bertqa.bertqa_last_error()), 0) end
 end
 
--- The default model; freed when nothing refers to it any more. It is one for all coroutines and states of a process
--- that are handed its pointer.
+-- Returns the default model, which is freed when nothing refers to it. All coroutines and states of a process can
+-- share it by its pointer.
 local function load_model()
   local created = ffi.new("bertqa_context *[1]")
   check(bertqa.bertqa_context_create(nil, nil, created))
   return ffi.gc(created[0], bertqa.bertqa_context_free)
 end
 
--- Where the best answer stands, or nil: document:sub(start + 1, end_) is the answer.
+-- Returns the position of the best answer, or nil: document:sub(start + 1, end_) is the answer.
 local function answer(context, question, document)
   local found = ffi.new("bertqa_answers *[1]")
   check(bertqa.bertqa_answer(context, question, #question, document, #document, nil, found))

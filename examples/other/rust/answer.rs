@@ -1,4 +1,4 @@
-//! Answers a question on a text, and says where the answer stands: in bytes, as Rust slices a `str`.
+//! Answers a question about a text and prints the answer's position in bytes, as Rust slices a `str`.
 
 use std::ffi::{c_void, CStr};
 use std::ops::Range;
@@ -11,7 +11,7 @@ struct ByteRange {
     end: usize,
 }
 
-/// The beginning of bertqa_answer_span, which the library gives by pointer and may make longer.
+/// The first fields of bertqa_answer_span. The library returns it by pointer and may add fields at the end.
 #[repr(C)]
 struct Span {
     struct_size: usize,
@@ -34,11 +34,11 @@ extern "C" {
 /// A loaded model.
 struct Context(*mut c_void);
 
-// The library promises it: a context is immutable, and only freeing it needs that nobody else uses it.
+// The library guarantees this: a context is immutable, and only its release requires exclusive access.
 unsafe impl Send for Context {}
 unsafe impl Sync for Context {}
 
-/// What this thread's last call said; asked for before it makes another.
+/// Converts a status to a result. The error message is this thread's last, so call it before the next call.
 fn check(status: c_int) -> Result<(), String> {
     if status == 0 {
         return Ok(());
@@ -55,7 +55,7 @@ impl Context {
         Ok(Context(context))
     }
 
-    /// Where the best answer stands in the document.
+    /// Returns the position of the best answer in the document.
     fn answer(&self, question: &str, document: &str) -> Result<Option<Range<usize>>, String> {
         let mut answers = ptr::null_mut();
         check(unsafe {

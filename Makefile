@@ -2,16 +2,16 @@
 
 PREFIX  ?= /usr/local
 DESTDIR ?=
-# Files of SQuAD questions, one a line, for `make accuracy`; `make bench` takes the first.
+# Files of SQuAD questions, one JSON object a line, for `make accuracy`; `make bench` uses the first file.
 DATA    ?= $(wildcard ../shared/data/squad_dev_visible.jsonl ../shared/data/shift_dev_visible.jsonl)
-# The default embedding model before it was quantised, for `make accuracy`, which then needs numpy.
+# The default embedding model before quantisation, for `make accuracy`, which then needs numpy.
 EMBEDDING ?= $(wildcard ../shared/models/embed-minilm-l6)
 # Labelled texts, one a line, for `make topics-model`; models/topics-words/MODEL_CARD.md describes them.
 TOPICS  ?= $(wildcard ../shared/data/topics_train.jsonl)
 PASSAGES ?= $(wildcard ../shared/data/qa_train.jsonl.xz)
 LIBDIR  ?= $(PREFIX)/lib
 SWIFT   ?= swift
-# Of `swift build`, such as those of another architecture (Scripts/cross-arm64.sh).
+# Options of `swift build`, such as another architecture's (Scripts/cross-arm64.sh).
 SWIFT_OPTIONS ?=
 PYTHON  ?= python3
 
@@ -21,24 +21,24 @@ abi     := $(call number,ABI_VERSION)
 version := $(call number,VERSION_MAJOR).$(call number,VERSION_MINOR).$(call number,VERSION_PATCH)
 library := libbertqa.so.$(abi).$(call number,VERSION_MINOR).$(call number,VERSION_PATCH)
 
-# Everything is staged under build/ laid out as it installs: programs, tests and examples use it there.
+# build/ stages everything in its installed layout; programs, tests and examples use it there.
 stage   := $(CURDIR)/build
 venv    := .venv
-# No path of this directory gets into the binaries: two builds are the same bytes (`make reproducible`).
+# The binaries do not contain the path of this directory: `make reproducible` compares two builds.
 swift_build = $(SWIFT) build -c release --static-swift-stdlib --disable-local-rpath $(SWIFT_OPTIONS) \
   -Xswiftc -file-prefix-map -Xswiftc $(CURDIR)=. -Xcc -ffile-prefix-map=$(CURDIR)=. \
   -Xswiftc -Xfrontend -Xswiftc -no-clang-module-breadcrumbs
 products := $(CURDIR)/.build/release
-# What install-files installs; packaging gives those of another tree that is staged already.
+# The files that install-files installs. Packaging overrides them with those of another staged tree.
 from_library = $(products)/libbertqa.so
 from_tool    = $(products)/bertqa-cli
 
-# Package.swift compiles the kernels with -O3, also in debug builds, for those who ask for it.
+# Makes Package.swift compile the kernels with -O3, also in debug builds.
 export BERTQA_KERNEL_FLAGS = 1
-# The time that packages give their files: that of the commit, or of the sources' tarball.
+# The modification time of packaged files: that of the commit or of the sources' tarball.
 SOURCE_DATE_EPOCH ?= $(shell Scripts/source-date.sh)
 export SOURCE_DATE_EPOCH := $(SOURCE_DATE_EPOCH)
-# Where the tests leave what they skipped and why, a file for each runner.
+# The directory in which each test runner records the skipped tests with their reasons.
 export BERTQA_SKIPPED = $(CURDIR)/.build/skipped
 
 .PHONY: all help demo check lint test test-swift test-c test-consumer test-python test-python-long test-parity \
@@ -66,7 +66,7 @@ lint: # what needs no build
 	$(PYTHON) Tests/layers.py
 	Scripts/manifests.sh --check
 
-# Those that use one processor two at a time, then those that use all there are.
+# The targets that use one processor run two at a time, then those that use all processors.
 test_parts := lint test-consumer test-c test-swift test-python
 test: setup all ## set up what is needed, then run test_parts
 	@$(MAKE) --no-print-directory -o all -j 2 --output-sync=target $(filter-out test-swift test-python,$(test_parts))
@@ -99,12 +99,12 @@ c-valgrind: all
 test-consumer: ## a Swift program that depends on a tagged version, debug and release
 	Tests/consumer/run.sh
 
-# Three at a time, as some wait more than they work.
+# Three at a time, as some tests mostly wait.
 test-python: all sqlite ## the Python package, tool, README, packages and ABI, with live comparisons
 	BERTQA_PREFIX=$(stage) $(venv)/bin/python -m pytest -q -rs -n 3 --dist=loadfile --no-loadscope-reorder \
 	  Tests/python
 
-# The files that have more to do when asked for all cases (conftest.py).
+# The files with additional cases (conftest.py).
 test-python-long: setup all ## the Python tests that make test runs in part: every case, a Spark cluster with a dying executor
 	BERTQA_PREFIX=$(stage) BERTQA_LONG=1 $(venv)/bin/python -m pytest -q -rs \
 	  $(shell grep -lE 'import .*(FEWER|LONG)|mark\.long' Tests/python/test_*.py)
@@ -115,7 +115,8 @@ fuzz-replay: all ## every committed fuzz input through the library, without libF
 fuzz: ## fuzz TARGET (default: all, one after the other) for TIME seconds each, in idle time
 	Tests/fuzz/fuzz.sh run $(or $(TIME),60) $(TARGET)
 
-# The C tests (-c) and the Swift tests under AddressSanitizer with LeakSanitizer and UBSan, or under ThreadSanitizer.
+# The C tests (-c) and the Swift tests under AddressSanitizer with LeakSanitizer and UBSan, or under
+# ThreadSanitizer.
 sanitizers := sanitize-c-address sanitize-c-thread sanitize-swift-address sanitize-swift-thread
 .PHONY: $(sanitizers)
 sanitize: $(sanitizers) ## the C and Swift tests under AddressSanitizer, LeakSanitizer, UBSan and ThreadSanitizer
@@ -151,7 +152,7 @@ soak: all ## CALLS (default: 1000000) mixed calls from 8 threads in each of 4 pr
 reproducible: ## two clean builds in different directories give the same bytes
 	Tests/reproducible.sh $(or $(wildcard $(venv)/bin/python),$(PYTHON))
 
-# The longest first. Fewer: make test-long long_parts="soak million" CALLS=8000
+# The longest first. For fewer: make test-long long_parts="soak million" CALLS=8000
 long_parts := reproducible test-debian $(sanitizers) test-python-long fuzz linear differential soak kills forks faults million fuzz-replay test-packages
 
 test-long: setup all ## the table of docs/testing.md, in an hour: long_parts, LANES (default: 2) at a time
@@ -246,7 +247,7 @@ abi-baseline: ## make the baselines in Tests/abi from the headers, when a releas
 	Tests/abi/baseline.sh include/bertqa_experimental.h Tests/abi/experimental.abi
 
 share   := $(DESTDIR)$(PREFIX)/share
-# From where CMake finds its files, as the installation may be moved as a whole.
+# Relative to the directory of the CMake files, so that the installation can be moved as a whole.
 to_include = $(shell realpath -ms --relative-to=$(LIBDIR)/cmake/bertqa $(PREFIX)/include)
 substitute = sed -e 's|@VERSION@|$(version)|' -e 's|@MAJOR@|$(call number,VERSION_MAJOR)|' \
   -e 's|@MINOR@|$(call number,VERSION_MINOR)|' -e 's|@ABI@|$(abi)|' -e 's|@LIBRARY@|$(library)|' \

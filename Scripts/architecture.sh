@@ -1,9 +1,9 @@
 #!/bin/sh
-# Prints the architecture of an ELF file as the kernel and Python's wheels call it: x86_64 or aarch64. What is packaged
-# decides the names of packages, not the machine on which that is done.
+# Prints the architecture of an ELF file as the kernel and Python's wheels name it: x86_64 or aarch64. Package
+# names use the architecture of the packaged file, not of the build machine.
 # usage: architecture.sh FILE
 set -eu
-# The number stands at byte 18, in the file's byte order, which is little-endian on both.
+# The machine number is at byte 18 in the file's byte order, which is little-endian on both architectures.
 machine=$(od -An -tu2 -j18 -N2 "$1" | tr -d ' ')
 case $machine in
   62) echo x86_64 ;;

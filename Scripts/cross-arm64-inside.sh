@@ -1,5 +1,5 @@
 #!/bin/sh
-# What cross-arm64.sh runs in its root.
+# The part of cross-arm64.sh that runs inside its root.
 set -eu
 export HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive
 unset MAKEFLAGS MAKELEVEL
@@ -8,8 +8,9 @@ swift=/opt/arm64/usr/libexec/swift/lib
 sdks=/opt/arm64/sdks
 cc=/usr/local/bin/aarch64-linux-gnu-cc
 
-# Of arm64: C libraries, and of Swift's package the part for programs, as the whole cannot be installed beside amd64's.
-# No gcc-aarch64-linux-gnu: beside its headers Swift does not find those of libc6-dev.
+# Install the C libraries of arm64, and the part of Swift's package for programs: the whole package cannot be
+# installed next to amd64's. gcc-aarch64-linux-gnu must be absent: with its headers Swift does not find those
+# of libc6-dev.
 if [ ! -e $sdks ]; then
   dpkg --add-architecture arm64
   apt-get update -q
@@ -36,8 +37,9 @@ END
    "sdkRootPath": "/", "toolsetPaths": ["toolset.json"],
    "swiftResourcesPath": "$swift/swift_static", "swiftStaticResourcesPath": "$swift/swift_static"}}}
 END
-  # What SwiftPM gives of its own accord only for its own machine; and a linker that gives Swift's .rodata, which is
-  # writable on arm64, a segment of its own: GNU's puts it into that of the code, which becomes writable too.
+  # Options that SwiftPM sets only for its own machine, and a linker that gives Swift's .rodata, which is
+  # writable on arm64, its own segment. GNU's linker puts it into the code segment, which becomes writable,
+  # too.
   cat > $bundle/arm64/toolset.json << END
 {"schemaVersion": "1.0", "cCompiler": {"extraCLIOptions": ["-fPIC"]}, "swiftCompiler": {"extraCLIOptions": ["-use-ld=lld"]}}
 END

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Builds the library and the tool for arm64 on x86-64 and stages them, laid out as they install: by Debian 13's Swift, with
-# the standard library that Debian's arm64 package of the same version has.
+# Builds the library and the tool for arm64 on x86-64 and stages them in their installed layout. It uses
+# Debian 13's Swift with the standard library of Debian's arm64 package of the same version.
 # usage: cross-arm64.sh ROOT STAGE
-# ROOT: a directory for a Debian 13, which is made where there is none. What is built in it stays for the next time.
-# Environment: what Scripts/debian-root.sh reads. Needs root and debootstrap.
+# ROOT: a directory for a Debian 13, which is created if absent. Its build results are kept for the next run.
+# Environment: the variables of Scripts/debian-root.sh. Needs root and debootstrap.
 set -eu
 cd "$(dirname "$0")/.."
 root=$(realpath -m "$1")

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Makes a Debian package of a directory that is laid out as it installs.
+# Makes a Debian package of a directory in the installed layout.
 # usage: deb-build.sh ROOT CONTROL OUTPUT_DIRECTORY ELF_FILE...
-# CONTROL: the template of its control file; @DEPENDS@ becomes what the ELF files need, and @NAME@ of other names what
-# deb.sh and its like say. ROOT/DEBIAN may have other files already.
+# CONTROL: the template of its control file. @DEPENDS@ becomes the dependencies of the ELF files; the calling
+# script defines the other @NAME@s. ROOT/DEBIAN may already contain other files.
 set -eu
 root=$1
 control=$2
@@ -15,9 +15,10 @@ case $("$here/architecture.sh" "$1") in
   x86_64) architecture=amd64 ;;
   aarch64) architecture=arm64 ;;
 esac
-# What the binaries need, in the versions that have the symbols they use.
+# The dependencies of the binaries, in the versions with the symbols that they use.
 depends=$("$here/dependencies.sh" "$@")
-# In KiB, each file rounded up and 1 for anything else, as Debian's own tools count: the same on any file system.
+# In KiB, with each file rounded up and 1 for anything else, like Debian's own tools: the result is the same
+# on any file system.
 size=$(find "$root/usr" -type f -printf '%s\n' -o -printf '1\n' | awk '{ size += int(($1 + 1023) / 1024) } END { print size }')
 mkdir -p "$root/DEBIAN" "$output"
 sed -e "s/@VERSION@/$version/g" -e "s/@ABI@/$(number ABI_VERSION)/g" -e "s/@DEPENDS@/$depends/" \
@@ -25,5 +26,5 @@ sed -e "s/@VERSION@/$version/g" -e "s/@ABI@/$(number ABI_VERSION)/g" -e "s/@DEPE
 (cd "$root" && find usr -type f -print0 | LC_ALL=C sort -z | xargs -0 md5sum) > "$root/DEBIAN/md5sums"
 chmod -R u+rwX,go+rX,go-w "$root"
 rm -f "$output/$(sed -n 's/^Package: //p' "$root/DEBIAN/control")"_*_$architecture.deb
-# gzip: xz takes nine times as long for 3 % less, as most of it are weights.
+# gzip, because xz takes nine times as long for 3 % less: most of the package is weights.
 dpkg-deb --root-owner-group -Zgzip --build "$root" "$output"

@@ -1,8 +1,9 @@
 #!/bin/sh
-# Makes a Debian package of the PostgreSQL extension for each server whose development files are installed, of version 15
-# or later: postgresql-NN-bertqa, beside the package bertqa, which has the library.
+# Makes a Debian package of the PostgreSQL extension, postgresql-NN-bertqa, for each server of version 15 or
+# later whose development files are installed. The package depends on the package bertqa, which has the
+# library.
 # usage: deb-postgresql.sh OUTPUT_DIRECTORY
-# Environment: BERTQA_PREFIX, the staged tree of this machine; COPT, more options of the C compiler.
+# Environment: BERTQA_PREFIX, the staged tree of this machine; COPT, additional options of the C compiler.
 set -eu
 output=$(realpath -m "$1")
 cd "$(dirname "$0")/.."
@@ -22,8 +23,8 @@ for config in /usr/lib/postgresql/*/bin/pg_config; do
   package=postgresql-$server-bertqa
   root=$work/$package
   mkdir -p "$work/build-$server" "$root/usr/share/doc/$package"
-  # Without the path of the staged library: the dynamic loader finds the installed one.
-  # Messages have the names of files, not where these lie.
+  # Leave out the path of the staged library, as the dynamic loader finds the installed one. Error messages
+  # contain file names without their paths.
   MAKEFLAGS='' COPT="-ffile-prefix-map=$PWD/packaging/postgresql=. ${COPT:-}" PKG_CONFIG_PATH="$stage/lib/pkgconfig" make -s -C "$work/build-$server" \
     -f "$PWD/packaging/postgresql/Makefile" PG_CONFIG="$config" SHLIB_LINK="-L$stage/lib -lbertqa -lm" \
     install DESTDIR="$root"

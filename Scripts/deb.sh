@@ -1,10 +1,11 @@
 #!/bin/sh
-# Makes a Debian package of what is staged, for the architecture of its binaries.
+# Makes a Debian package of the staged tree, for the architecture of its binaries.
 # usage: deb.sh OUTPUT_DIRECTORY
 # Environment: BERTQA_PREFIX, the staged tree; `make sqlite` stages into build.
 #
-# One package, not three: the tool, the library and its development files are of one version, small beside the
-# default models that they share, and this one is installed from a file. It provides what three would be called.
+# It is one package rather than three: the tool, the library and its development files have the same version,
+# are small compared with the default models that they share, and are installed from one file. The package
+# provides the names of the three.
 set -eu
 output=$(realpath -m "$1")
 cd "$(dirname "$0")/.."
@@ -18,7 +19,7 @@ version=$(number VERSION_MAJOR).$(number VERSION_MINOR).$(number VERSION_PATCH)
 machine=$(Scripts/architecture.sh "$stage/bin/bertqa")
 libdir=/usr/lib/$machine-linux-gnu
 
-# The variables stand on the command line, where they outweigh those of the make that calls this.
+# Variables on the command line take precedence over those of the calling make.
 ${MAKE:-make} --no-print-directory -s install-files DESTDIR="$root" PREFIX=/usr LIBDIR="$libdir" \
   from_library="$stage/lib/libbertqa.so.$abi" from_tool="$stage/bin/bertqa"
 gzip -9n "$root"/usr/share/man/man1/*.1
@@ -30,7 +31,7 @@ Scripts/install-binary.sh "$stage/lib/bertqa_sqlite.so" "$root$libdir/bertqa_sql
 chmod 644 "$root$libdir/bertqa_sqlite.so"
 
 mkdir "$root/DEBIAN"
-# For programs that link the library: what their own packages depend on.
+# The dependency of packages whose programs link the library.
 echo "libbertqa $abi bertqa (>= $version)" > "$root/DEBIAN/shlibs"
 echo "activate-noawait ldconfig" > "$root/DEBIAN/triggers"
 Scripts/deb-build.sh "$root" packaging/debian/control.in "$output" \

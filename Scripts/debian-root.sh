@@ -1,9 +1,10 @@
 #!/bin/sh
-# Makes a directory the root of a minimal Debian with some packages, for chroot. One that is there is complete.
+# Creates the root of a minimal Debian with some packages in a directory, for chroot. An existing root is
+# complete.
 # usage: debian-root.sh SUITE ARCHITECTURE DIRECTORY ARGUMENT...
-# ARCHITECTURE as Debian names it: amd64, arm64. ARGUMENT: a package, or an option of apt-get install.
-# Environment: DEBIAN_MIRROR (default: debootstrap's). Needs root, debootstrap, and for the programs of another
-# architecture than this machine's an emulator that the kernel knows (qemu-user-static).
+# ARCHITECTURE: Debian's name, such as amd64 or arm64. ARGUMENT: a package, or an option of apt-get install.
+# Environment: DEBIAN_MIRROR (default: debootstrap's). Needs root, debootstrap and, for the programs of
+# another architecture, an emulator that the kernel knows (qemu-user-static).
 set -eu
 if [ $# -lt 4 ]; then
   sed -n 's/^# usage: /usage: /p' "$0" >&2
@@ -22,7 +23,7 @@ partial=$(mktemp -d "$root.partial.XXXXXX")
 trap 'rm -rf "$partial"' EXIT
 # shellcheck disable=SC2086 # none, or one word
 debootstrap --variant=minbase --arch="$architecture" "$suite" "$partial" ${DEBIAN_MIRROR:-}
-# A question is answered by its default: that of Debian's Swift is whether /usr/bin/swift may be its own.
+# Answer questions with their defaults: Debian's Swift asks if it may own /usr/bin/swift.
 DEBIAN_FRONTEND=noninteractive chroot "$partial" apt-get install -qy "$@"
 rm -rf "$partial"/var/cache/apt/archives/*.deb
 chmod 755 "$partial"

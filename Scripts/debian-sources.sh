@@ -1,8 +1,8 @@
 #!/bin/sh
-# Puts the sources, as they are now, into a Debian root. What an earlier run has built there in .build stays: the next build
-# goes on from it.
+# Copies the current sources into a Debian root. The .build of an earlier run is kept, so that the next build
+# is incremental.
 # usage: debian-sources.sh ROOT
-# Prints the directory, which is /root/libbertqa of the root.
+# Prints the directory: /root/libbertqa in the root.
 set -eu
 cd "$(dirname "$0")/.."
 sources=$1/root/libbertqa

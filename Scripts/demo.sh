@@ -1,5 +1,5 @@
 #!/bin/sh
-# Answers Apple's example, then questions about a document of several pages, each answer highlighted in its
+# Answers Apple's example, then questions about a document of several pages. Each answer is highlighted in its
 # sentence.
 # usage: demo.sh PATH-OF-bertqa
 set -e
@@ -10,7 +10,7 @@ documents=$(dirname "$0")/../examples/documents
 
 ask() { # ask DOCUMENT QUESTION
   printf '\n$ bertqa answer --sentence --question "%s" %s\n' "$2" "examples/documents/$1"
-  # Highlighted in a pipe too: the highlight is what is shown here.
+  # Highlight the answer also in a pipe, as the demo is about the highlight.
   "$bertqa" answer --sentence $color --question "$2" "$documents/$1"
 }
 

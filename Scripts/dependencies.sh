@@ -1,9 +1,10 @@
 #!/bin/sh
-# Prints the Debian packages that ELF files need, as a Depends field: for any architecture, on any machine with readelf.
+# Prints the Debian packages that ELF files need as a Depends field: for any architecture, on any machine with
+# readelf.
 # usage: dependencies.sh FILE...
 #
-# dpkg-shlibdeps says the same of files of its own machine (Tests/python/test_packages.py compares), but of another
-# architecture's only where that one's libraries are installed.
+# For its own machine's files dpkg-shlibdeps prints the same (Tests/python/test_packages.py compares them),
+# but for another architecture's only if that architecture's libraries are installed.
 set -eu
 export LC_ALL=C
 needed=$(readelf --dynamic --wide "$@" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | sort -u)
@@ -15,7 +16,7 @@ packages=$(for library in $needed; do
     libc.so.* | libm.so.* | ld-linux*) echo "libc6 (>= $(newest GLIBC))" ;;
     libgcc_s.so.*) echo "libgcc-s1 (>= $(newest GCC))" ;;
     libstdc++.so.*)
-      # The release of GCC that brought these symbols.
+      # The GCC release that added these symbols.
       case $(newest GLIBCXX) in
         3.4.2[0-8]) echo "libstdc++6 (>= 9)" ;;
         3.4.29) echo "libstdc++6 (>= 11)" ;;

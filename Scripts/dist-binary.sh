@@ -1,9 +1,9 @@
 #!/bin/sh
-# Makes all that needs no toolchain where it is used, of every architecture that is staged: tarball, wheels, Debian
-# packages, and SHA256SUMS of them.
+# Makes everything that can be used without a toolchain, for every staged architecture: tarball, wheels,
+# Debian packages, and their SHA256SUMS.
 # usage: dist-binary.sh OUTPUT_DIRECTORY PYTHON [OPTION_OF_PIP_WHEEL]...
-# Environment: BERTQA_PREFIX, this machine's staged tree; `make sqlite` stages into build. Trees of other architectures
-# are looked for in its directory build/cross/ARCHITECTURE.
+# Environment: BERTQA_PREFIX, this machine's staged tree; `make sqlite` stages into build. Trees of other
+# architectures are in its subdirectory build/cross/ARCHITECTURE.
 set -eu
 output=$(realpath -m "$1")
 shift

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes a tarball of the sources, the same bytes for the same sources: those that git has, or, where this is
-# such a tarball's content itself, all that .gitignore does not leave out.
+# Makes a reproducible tarball of the sources: the files in git or, in the unpacked tarball itself, all files
+# that .gitignore does not exclude.
 # usage: dist.sh OUTPUT_DIRECTORY
 set -eu
 output=$(realpath -m "$1")

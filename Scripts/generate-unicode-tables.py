@@ -2,9 +2,9 @@
 """Generates the files ...+Tables.swift and ...+Table.swift in Sources/BertQACore/Text.
 
 Needs `pip install tokenizers==0.23.3 regex==2026.11.15`. The tables of UnicodeData, NormalizationData
-and CharacterClass are not taken from a Unicode version: every code point is shown to the first
-library, whose parts follow different ones, and what it does is recorded. WordBreak and GraphemeBreak
-have properties of the second, GraphemeBreak those of them that the first knows.
+and CharacterClass do not follow a Unicode version: the script passes every code point to the first
+library, whose parts follow different versions, and records the results. WordBreak and GraphemeBreak
+use properties of the second library; GraphemeBreak only those that the first one knows.
 
 usage: Scripts/generate-unicode-tables.py   (writes the files in place)
 """
@@ -22,7 +22,7 @@ PINNED_REGEX = "2026.11.15"
 DIRECTORY = pathlib.Path(__file__).resolve().parent.parent / "Sources/BertQACore/Text"
 CODE_POINTS = [c for c in range(0x110000) if not 0xD800 <= c < 0xE000]
 
-# Class bits, as UnicodeData.Properties has them.
+# Class bits, as in UnicodeData.Properties.
 REMOVED, WHITESPACE, CHINESE, NONSPACING_MARK, PUNCTUATION = 1, 2, 4, 8, 16
 
 
@@ -32,7 +32,7 @@ def bert_normalizer(**enabled):
 
 
 def hangul(c):
-    """The arithmetic decomposition of a Hangul syllable, which needs no table."""
+    """Returns the arithmetic decomposition of a Hangul syllable, which needs no table."""
     s = c - 0xAC00
     parts = [0x1100 + s // 588, 0x1161 + s % 588 // 28]
     return parts + [0x11A7 + s % 28] if s % 28 else parts
@@ -51,7 +51,7 @@ def probe_decompositions():
 
 
 def probe_combining_classes(decompositions):
-    """Combining classes, found by what each character changes places with."""
+    """Returns the combining classes, determined by the characters with which each one changes places."""
     nfd = normalizers.NFD().normalize_str
 
     def swaps(x, y):
@@ -102,7 +102,7 @@ def probe_classes(decompositions):
         if parts == 3:
             bits |= PUNCTUATION
         elif parts == 2:
-            # What the pre-tokenizer splits on, cleaning has removed or turned into a space.
+            # Cleaning has already removed or replaced the characters on which the pre-tokenizer splits.
             assert bits & (REMOVED | WHITESPACE), hex(c)
         if bits:
             classes[c] = bits
@@ -112,7 +112,7 @@ def probe_classes(decompositions):
 def probe_lowercase():
     lower = bert_normalizer(lowercase=True)
     found = {c: [ord(x) for x in lower(chr(c))] for c in CODE_POINTS if lower(chr(c)) != chr(c)}
-    # The one expansion is written out in NormalizationTable.
+    # NormalizationTable spells out the one expansion.
     assert found[0x130] == [0x69, 0x307]
     found[0x130] = [0x69]
     assert all(len(parts) == 1 for parts in found.values())
@@ -120,7 +120,7 @@ def probe_lowercase():
 
 
 def probe_compatibility(decompositions):
-    """Compatibility decompositions that are not the canonical ones."""
+    """Returns the compatibility decompositions that differ from the canonical ones."""
     nfkd = normalizers.NFKD().normalize_str
     found = {c: [ord(x) for x in nfkd(chr(c))] for c in CODE_POINTS}
     return {
@@ -129,7 +129,7 @@ def probe_compatibility(decompositions):
 
 
 def probe_compositions(decompositions):
-    """{character: (first, second)} for those that two characters compose to, Hangul excepted."""
+    """Returns {character: (first, second)} for characters composed of two, except Hangul."""
     nfc = normalizers.NFC().normalize_str
     found = {}
     for c, parts in decompositions.items():
@@ -141,7 +141,7 @@ def probe_compositions(decompositions):
 
 
 def check_assumptions(classes, combining, decompositions, lowercase):
-    """What the Swift code relies on."""
+    """Checks the assumptions of the Swift code."""
 
     def bits(c):
         return classes.get(c, 0)
@@ -154,7 +154,7 @@ def check_assumptions(classes, combining, decompositions, lowercase):
         assert len(kept) == 1 or not any(bits(p) for p in kept)
         if not bits(c) & (REMOVED | WHITESPACE):
             assert not any(bits(p) & (REMOVED | WHITESPACE) for p in parts)
-        # A kept non-starter that was not the first of its decomposition follows a starter.
+        # A kept non-starter that is not the first of its decomposition follows a starter.
         if parts[0] in combining:
             assert not kept, hex(c)
     for c in combining:
@@ -169,7 +169,7 @@ def check_assumptions(classes, combining, decompositions, lowercase):
         assert chr(c).isalnum() or bits(c)
 
 
-# Bits of CharacterClass: classes of the regular expressions of Split, and those that other pre-tokenizers have.
+# Bits of CharacterClass: the classes of the regular expressions of Split and of other pre-tokenizers.
 (LETTER, NUMBER, SPACE, MARK, UPPER, LOWER, DIGIT, WORD, NUMERIC, PUNCTUATION_MARK, ACCENT) = (
     1 << bit for bit in range(11)
 )
@@ -201,7 +201,7 @@ def probe_character_classes():
     strip_accents = normalizers.StripAccents().normalize_str
     for c in CODE_POINTS:
         text = f"a{chr(c)}a"
-        # One class of white space for all: regular expressions of two kinds, and the standard library.
+        # All of them agree on white space: both kinds of regular expressions and the standard library.
         assert (len(whitespace(text)) == 2) == (len(whitespace_split(text)) == 2) == bool(classes[c] & SPACE)
         if len(whitespace(text)) == 1:
             classes[c] |= WORD
@@ -214,7 +214,7 @@ def probe_character_classes():
     return {c: bits for c, bits in classes.items() if bits}
 
 
-# Values of WordBreak, by the names of the property's values; a letter or digit without one is 1.
+# Values of WordBreak by the names of the property's values; a letter or digit without one is 1.
 WORD_BREAK = {
     "Extend": 2,
     "Format": 2,
@@ -240,8 +240,8 @@ def word_break_classes():
     return classes
 
 
-# Values of GraphemeBreak by the names of properties: the class, and above it the part in Indic conjuncts.
-# Hangul syllables are left to arithmetic.
+# Values of GraphemeBreak by property names: the class, and in the higher bits the role in Indic conjuncts. Hangul
+# syllables are computed.
 GRAPHEME_BREAK = {
     "Grapheme_Cluster_Break=Extend": 1,
     "Grapheme_Cluster_Break=ZWJ": 2,
@@ -262,7 +262,7 @@ GRAPHEME_BREAK = {
 
 
 def cluster_normalizer():
-    """Makes an "X" of each cluster of less than six bytes, and of each character of others."""
+    """Replaces each cluster of less than six bytes, and each character of other clusters, by "X"."""
     nodes = [0] * 768
     nodes[0] = 256 << 10  # children of the root
     for byte in [0x61] + list(range(0xC2, 0xF5)):
@@ -281,7 +281,7 @@ def grapheme_break_classes():
             before = classes.get(ord(x), 0)
             assert before & (15 if value < 16 else 48) == 0, hex(ord(x))
             classes[ord(x)] = before + value
-    # The versions of Unicode differ.
+    # The Unicode versions differ.
     clusters = cluster_normalizer()
     for c in CODE_POINTS[0x80:]:
         if classes.get(c, 0) in (0, 6):
@@ -301,7 +301,7 @@ def grapheme_break_classes():
 
 
 def runs(values):
-    """[(first, length, value)] of a dict from code points."""
+    """Returns the runs [(first, length, value)] of a dict from code points."""
     result = []
     for c in sorted(values):
         if result and c == result[-1][0] + result[-1][1] and values[c] == result[-1][2]:
@@ -316,7 +316,7 @@ def zigzag(n):
 
 
 def run_numbers(values):
-    """Gap from the end of the previous run, length, value: for each run."""
+    """Encodes each run as the gap from the end of the previous run, its length, and its value."""
     numbers, end = [], 0
     for first, length, value in runs(values):
         numbers += [first - end, length, value]
@@ -325,7 +325,8 @@ def run_numbers(values):
 
 
 def decomposition_numbers(decompositions):
-    """Gap from the previous code point, count, parts as differences from the part before."""
+    """Encodes the gap from the previous code point, the count, and each part as the difference from the
+    previous part."""
     numbers, previous, base = [], 0, 0
     for c in sorted(decompositions):
         parts = decompositions[c]
@@ -338,7 +339,8 @@ def decomposition_numbers(decompositions):
 
 
 def composition_numbers(compositions):
-    """Gap from the previous character, first and second as differences from it and from the one before."""
+    """Encodes the gap from the previous character, and both parts as differences from it and from the previous
+    parts."""
     numbers, previous, last = [], 0, 0
     for c in sorted(compositions):
         first, second = compositions[c]
@@ -348,7 +350,7 @@ def composition_numbers(compositions):
 
 
 def encode(numbers):
-    """Five bits a character from "0" on, least significant first, 32 added when more follow."""
+    """Encodes five bits per character from "0", least significant first; 32 is added if more follow."""
     out = []
     for n in numbers:
         while n >= 32:

@@ -1,21 +1,22 @@
 #!/bin/sh
-# Installs a linked binary, stripped, such that it is the same bytes wherever it was built.
+# Installs a linked binary, stripped, with the same bytes wherever it was built.
 # usage: install-binary.sh FROM TO
 #
-# Swift's compiler leaves in .swift_modhash a hash of how each object was compiled, paths included, for its next run; the
-# linker hashes that into the build id. The first becomes zeros, the second a hash of the file as it is then.
+# Swift's compiler stores in .swift_modhash, for its next run, a hash of each object's compilation, including
+# paths; the linker hashes that into the build ID. The script zeroes the section and then sets the build ID to
+# a hash of the file.
 set -eu
 architecture=$("$(dirname "$0")/architecture.sh" "$1")
 strip=strip
 [ "$architecture" = "$(uname -m)" ] || strip=$architecture-linux-gnu-strip
 install -m 755 -s --strip-program="$strip" "$1" "$2"
 
-place() { # place SECTION: its offset in the file and its size, in hexadecimal; nothing if there is none
+place() { # place SECTION: prints its file offset and size in hexadecimal, or nothing if absent
   readelf --section-headers --wide "$2" |
     sed -n "s/.* $(echo "$1" | sed 's/\./\\./g') *[A-Z_0-9]* *[0-9a-f]* \([0-9a-f]*\) \([0-9a-f]*\) .*/0x\1 0x\2/p"
 }
 
-put() { # put OFFSET SIZE: of standard input
+put() { # put OFFSET SIZE: copies from standard input
   dd of="$file" bs=1 seek=$(($1)) count=$(($2)) conv=notrunc status=none
 }
 
@@ -26,7 +27,7 @@ set -- $(place .swift_modhash "$file")
 # shellcheck disable=SC2046
 set -- $(place .note.gnu.build-id "$file")
 if [ $# != 0 ]; then
-  # Behind the note's header of 16 bytes.
+  # After the note's header of 16 bytes.
   id=$(($1 + 16))
   size=$(($2 - 16))
   put $id $size < /dev/zero

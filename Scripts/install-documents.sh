@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs the documents, and what they link to, as they lie in the sources, so that their links work. What is installed
-# elsewhere, the headers and the models, is linked.
+# Installs the documents, and the files that they link to, in the layout of the sources, so that their links
+# work. Files that are installed elsewhere (the headers and the models) become links.
 # usage: install-documents.sh DIRECTORY INCLUDE_DIRECTORY MODELS_DIRECTORY
 set -eu
 directory=$(realpath -m "$1")
@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-links() { # links DOCUMENT: the files and directories that it links to, from here
+links() { # links DOCUMENT: the linked files and directories, from here
   grep -o ']([^)]*)' "$1" | sed -e 's/^](//' -e 's/)$//' -e 's/#.*//' -e '/:/d' -e '/^$/d' |
     (cd "$(dirname "$1")" && xargs -r realpath -ms) | xargs -r realpath -ms --relative-to=.
 }
@@ -29,7 +29,7 @@ while [ -s "$work/new" ]; do
   done < "$work/linked" | sort -u | grep -vxFf "$work/all" > "$work/new" || :
 done
 
-place() { # place PATH: where it is installed, with its directory
+place() { # place PATH: installs it with its directory
   mkdir -p "$directory/$(dirname "$1")"
   echo "$directory/$1"
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Writes what is in a build, as SPDX 2.3 in JSON: the library and tool, what is linked into them, the default models.
+"""Writes the contents of a build as SPDX 2.3 in JSON: library, tool, linked components, and default models.
 
 usage: Scripts/sbom.py PREFIX OUTPUT_DIRECTORY [SWIFTC]
-PREFIX: as `make` stages it. The file is libbertqa-VERSION.spdx.json, the same bytes for the same build; its time is
+PREFIX: the tree that `make` stages. The file, libbertqa-VERSION.spdx.json, is reproducible; its time is
 $SOURCE_DATE_EPOCH.
 """
 
@@ -38,7 +38,7 @@ def identifier(*parts):
 
 
 def licence_of(card):
-    """What the model's card says in its bullet "**Licence…**" or its section "Licence", where the last counts."""
+    """Returns the text of the card's bullet "**Licence…**" or of its section "Licence"; the last one counts."""
     text = card.read_text()
     found = re.search(r"^- \*\*Licence[^*]*\*\*: (.*)$", text, re.M) or re.search(
         r"^## Licence\n(.*?)(?=^## |\Z)", text, re.M | re.S
@@ -57,7 +57,7 @@ class Document:
         self.relationships.append({"spdxElementId": one, "relationshipType": kind, "relatedSpdxElement": other})
 
     def add_package(self, name, version, licence, purpose, files=None, **more):
-        """files: (path in the package, path here, licence) of each; None: they are not analysed."""
+        """files: (path in the package, local path, licence) of each; None if they are not analysed."""
         package = {
             "SPDXID": identifier("Package", name),
             "name": name,
@@ -89,7 +89,7 @@ class Document:
                 }
                 self.files.append(file)
                 self.relate(package["SPDXID"], "CONTAINS", file["SPDXID"])
-            # SPDX 2.3, 7.9: of the files' SHA1 in order.
+            # SPDX 2.3, 7.9: the files' SHA1 sums in order.
             code = hashlib.sha1("".join(sorted(digests)).encode()).hexdigest()
             package["packageVerificationCode"] = {"packageVerificationCodeValue": code}
             package["licenseInfoFromFiles"] = [NONE]
@@ -97,13 +97,13 @@ class Document:
 
 
 def regular_files(directory, below=""):
-    """(path from the directory, path) of each file, links left out."""
+    """Yields (path relative to the directory, path) of each file, without links."""
     paths = sorted(path for path in (directory / below).rglob("*") if path.is_file() and not path.is_symlink())
     return [(str(path.relative_to(directory)), path) for path in paths]
 
 
 def needed(binary):
-    """{library: newest version of its symbols}, of what the dynamic loader brings in."""
+    """Returns {library: newest version of its symbols} for the libraries that the dynamic loader loads."""
     text = subprocess.run(
         ["readelf", "--dynamic", "--version-info", "--wide", binary], check=True, capture_output=True, text=True
     ).stdout
@@ -132,7 +132,7 @@ def made(prefix, swiftc):
     number = version(prefix)
     main = document.add_package(
         "libbertqa", number, "Apache-2.0", "LIBRARY",
-        # What is run and compiled against; the rest is documentation, or has the paths of an installation.
+        # The files to run and compile against. The rest is documentation or contains installation paths.
         [file for file in regular_files(prefix) if re.match(r"bin/|include/|lib/libbertqa\.so", file[0])],
         summary="The library, the tool bertqa and the headers.",
     )  # fmt: skip
@@ -186,7 +186,7 @@ def made(prefix, swiftc):
 
     for model in sorted((prefix / "share" / "bertqa" / "models").iterdir()):
         files = regular_files(model)
-        # A model is what its manifest says.
+        # A model is identified by its manifest.
         digest = hashlib.sha256((model / "SHA256SUMS").read_bytes()).hexdigest()
         package = document.add_package(
             model.name, digest[:16], licence_of(model / "MODEL_CARD.md"), "FILE", files,
@@ -197,7 +197,7 @@ def made(prefix, swiftc):
 
     contents = {"packages": document.packages, "files": document.files, "relationships": document.relationships}
     name = f"libbertqa-{number}"
-    # One for each content, and no host.
+    # One namespace for each content, without a host name.
     namespace = uuid.uuid5(uuid.NAMESPACE_OID, json.dumps(contents, sort_keys=True))
     seconds = int(os.environ.get("SOURCE_DATE_EPOCH", "0"))
     created = datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")

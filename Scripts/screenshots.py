@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the pictures of pages in docs/images: the demo, answers in a document, and a training report, in chromium.
+"""Makes the page screenshots in docs/images with chromium: the demo, an answer page, and a training report.
 
 usage: screenshots.py TOOL LABELLED.jsonl DIRECTORY    (with examples/python and Tests/python in PYTHONPATH)
 LABELLED: texts and labels for `bertqa train-classifier`.

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Sets up what `make test` needs: tools by their Debian packages (installed when run as root, else
-# named), and a virtual environment with pinned Python packages.
+# Sets up the requirements of `make test`: Debian packages of tools (installed if run as root, otherwise
+# listed), and a virtual environment with pinned Python packages.
 # usage: setup-tests.sh VENV PYTHON
 set -e
 venv=$1
@@ -28,13 +28,13 @@ pkg-config --exists sqlite3 2>/dev/null || missing="$missing libsqlite3-dev"
 [ "$(id -u)" = 0 ] || need fakeroot fakeroot
 need "$python" python3
 "$python" -c 'import venv, ensurepip' 2>/dev/null || missing="$missing python3-venv"
-# The kernels of arm64 are tested under emulation; skipped where these are missing.
+# Emulation for the tests of the arm64 kernels, which are skipped without it.
 if [ "$(id -u)" = 0 ] && [ "$(uname -m)" = x86_64 ]; then
   need aarch64-linux-gnu-gcc "gcc-aarch64-linux-gnu libc6-dev-arm64-cross"
   need qemu-aarch64 qemu-user
 fi
-# Other hosts of the library, a browser for the demo's page, a sandbox, another C library, and what finds lost memory;
-# their tests are skipped where these are missing.
+# Other hosts of the library, a browser for the demo's page, a sandbox, another C library, and leak detection.
+# Without them their tests are skipped.
 if [ "$(id -u)" = 0 ]; then
   need musl-gcc musl-tools
   need valgrind valgrind
@@ -61,7 +61,7 @@ if [ -n "$missing" ]; then
   fi
 fi
 
-install() { # install REQUIREMENTS MARK: unless they are there already
+install() { # install REQUIREMENTS MARK: unless already installed
   if ! cmp -s "$1" "$venv/$2"; then
     "$python" -m venv "$venv"
     "$venv/bin/pip" install -q --disable-pip-version-check -r "$1"
@@ -69,7 +69,7 @@ install() { # install REQUIREMENTS MARK: unless they are there already
   fi
 }
 install Tests/python/requirements.txt installed.txt
-# Half a gigabyte, of no use without Java; the tests that need it are skipped there.
+# Half a gigabyte, which is useful only with Java; its tests are skipped without it.
 if command -v java > /dev/null 2>&1; then
   install Tests/python/requirements-spark.txt installed-spark.txt
 fi

@@ -1,10 +1,11 @@
 #!/bin/sh
-# Makes the library as an archive, with Swift's runtime in it: `g++ program.cc libbertqa.a` is all that linking takes.
+# Makes a static library that includes Swift's runtime: `g++ program.cc libbertqa.a` links a program.
 # usage: static.sh PRODUCTS OUTPUT SWIFTC [OPTION]...
-# PRODUCTS: where SwiftPM has built the product `bertqa`, with this SWIFTC, which knows where its runtime lies.
+# PRODUCTS: the directory of SwiftPM's product `bertqa`, built with this SWIFTC, which locates the runtime.
 #
-# All objects become one, of which only the names of the C ABI stay visible: those of the library's C++ are not a program's.
-# For programs in Swift there is the shared library: two runtimes in one file would read each other's tables of types.
+# All objects are merged into one, which exports only the names of the C ABI, so that the library's C++
+# runtime does not conflict with a program's. Swift programs use the shared library: two runtimes in one file
+# would read each other's type tables.
 set -eu
 products=$1
 output=$2
@@ -17,7 +18,7 @@ prefix=
 [ "$architecture" = "$(uname -m)" ] || prefix=$architecture-linux-gnu-
 
 runtime=$("$@" -print-target-info -static-stdlib | sed -n 's/.*"runtimeResourcePath": "\(.*\)".*/\1/p')/linux
-# What the objects of Swift say that they need of it, and what that needs.
+# The libraries that Swift's objects name as dependencies, and their dependencies.
 # shellcheck disable=SC2016 # readelf's quotes
 libraries=$({ echo -lswiftCore -ldispatch -lBlocksRuntime; xargs -a "$list" readelf -p .swift1_autolink_entries; } 2> /dev/null |
   grep -o '\-l[A-Za-z_]*' | sort -u | while read -r library; do
@@ -25,7 +26,7 @@ libraries=$({ echo -lswiftCore -ldispatch -lBlocksRuntime; xargs -a "$list" read
 done)
 # shellcheck disable=SC2086 # a list
 "${prefix}ld" -r -o "$work/all.o" "$runtime/$architecture/swiftrt.o" "@$list" -L"$runtime" --start-group $libraries --end-group
-# .swift_modhash differs with the directory of the build, and nothing reads it.
+# .swift_modhash depends on the build directory and has no reader.
 "${prefix}objcopy" --wildcard --keep-global-symbol='bertqa_*' --remove-section=.swift_modhash "$work/all.o"
 "${prefix}strip" --strip-unneeded "$work/all.o"
 mkdir -p "$(dirname "$output")"

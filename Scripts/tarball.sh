@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes a tarball of what is staged, which works from wherever it is unpacked: the library, the tool, SQLite's extension,
-# headers, files for pkg-config and CMake, and the models. The same bytes for the same binaries.
+# Makes a relocatable tarball of the staged tree: the library, the tool, SQLite's extension, headers, files
+# for pkg-config and CMake, and the models. Equal binaries give an equal tarball.
 # usage: tarball.sh OUTPUT_DIRECTORY
 # Environment: BERTQA_PREFIX, the staged tree; `make sqlite` stages into build.
 set -eu
@@ -19,7 +19,7 @@ root=$work/$name
 ${MAKE:-make} --no-print-directory -s install-files DESTDIR= PREFIX="$root" LIBDIR="$root/lib" \
   from_library="$stage/lib/libbertqa.so.$(number ABI_VERSION)" from_tool="$stage/bin/bertqa"
 Scripts/install-binary.sh "$stage/lib/bertqa_sqlite.so" "$root/lib/bertqa_sqlite.so"
-# pkg-config takes its paths from where its file lies.
+# pkg-config derives its paths from the location of its file.
 # shellcheck disable=SC2016 # pkg-config's variables, not the shell's
 sed -i -e 's|^prefix=.*|prefix=${pcfiledir}/../..|' -e 's|^libdir=.*|libdir=${prefix}/lib|' "$root/lib/pkgconfig/bertqa.pc"
 glibc=$(Scripts/dependencies.sh "$root/bin/bertqa" "$root"/lib/*.so | sed -n 's/.*libc6 (>= 2\.\([0-9]*\)).*/\1/p')
@@ -28,7 +28,7 @@ sed -e "s/@VERSION@/$version/" -e "s/@MACHINE@/$machine/" -e "s/@GLIBC@/$glibc/"
 cp LICENSE "$root/"
 
 mkdir -p "$output"
-# In the order of names and of one time; without the time in gzip's header.
+# Sort by name and use one time stamp, none in gzip's header.
 tar -C "$work" -cf "$work/$name.tar" --sort=name --format=gnu --mtime="@$(Scripts/source-date.sh)" \
   --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX "$name"
 gzip -n "$work/$name.tar"

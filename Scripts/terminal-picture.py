@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes docs/images/terminal.svg: commands and what bin/bertqa shows on a terminal.
+"""Makes docs/images/terminal.svg: commands with the terminal output of bin/bertqa.
 
 usage: terminal-picture.py TOOL OUT.svg    (in the root of the checkout)
 """
@@ -21,7 +21,7 @@ COMMANDS = [
 ]
 COLUMNS = 96
 WIDTH, HEIGHT = 7.8, 19
-# Of the escape sequences the tool uses one: an answer stands in bold, underlined and green.
+# The tool uses one kind of escape sequence: answers are bold, underlined and green.
 PARTS = re.compile(r"\x1b\[([\d;]*)m")
 STYLE = """
   rect { fill: #f6f8fa } text { fill: #1f2328; font: 13px ui-monospace, monospace; white-space: pre }
@@ -32,7 +32,7 @@ STYLE = """
 
 
 def shown(tool, command):
-    """The lines that a command leaves on a terminal."""
+    """Returns the lines that a command leaves on a terminal."""
     main, child = pty.openpty()
     environment = {
         **os.environ,
@@ -46,7 +46,7 @@ def shown(tool, command):
     while True:
         try:
             part = os.read(main, 4096)
-        except OSError:  # the last writer has gone
+        except OSError:  # the last writer has closed
             break
         if not part:
             break
@@ -54,13 +54,13 @@ def shown(tool, command):
     os.close(main)
     if process.wait() != 0:
         raise SystemExit(f"{command}: {output.decode()}")
-    # Progress is erased before the result is written.
+    # The progress line is erased before the result is written.
     text = output.decode().rpartition("\x1b[K")[2]
     return text.replace("\r\n", "\n").strip("\r\n").split("\n")
 
 
 def spans(line):
-    """(text, whether it is highlighted) of a line with escape sequences."""
+    """Returns (text, is highlighted) for the parts of a line with escape sequences."""
     parts, bold = [], False
     for index, part in enumerate(PARTS.split(line)):
         if index % 2:
@@ -71,7 +71,7 @@ def spans(line):
 
 
 def wrapped(parts):
-    """Rows of at most COLUMNS characters, cut at spaces."""
+    """Splits a line into rows of at most COLUMNS characters at spaces."""
     rows, row, room = [], [], COLUMNS
     for text, bold in parts:
         for word in re.findall(r"\S+\s*|\s+", text):

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes the Python wheels of what is staged, for any Python 3.9 or later: bertqa, for the architecture of its binaries and
-# tagged with the oldest glibc that they run on, and bertqa-models, for all.
+# Makes the Python wheels of the staged tree for Python 3.9 or later: bertqa, for the architecture of its
+# binaries and tagged with the oldest glibc that they run on, and bertqa-models, for all architectures.
 # usage: wheel.sh OUTPUT_DIRECTORY PYTHON [OPTION_OF_PIP_WHEEL]...
 # Environment: BERTQA_PREFIX, the staged tree; `make` stages into build.
 set -eu
@@ -12,7 +12,7 @@ cd "$(dirname "$0")/.."
 export BERTQA_PREFIX="${BERTQA_PREFIX:-$PWD/build}"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-# From copies: setuptools leaves its intermediate files beside the sources.
+# Build from copies, as setuptools leaves intermediate files next to the sources.
 for source in examples/python packaging/python-models; do
   copy=$work/$(basename "$source")
   cp -RL "$source" "$copy"

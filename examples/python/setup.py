@@ -1,7 +1,7 @@
-"""Puts the library, the tool and the model that answers, as `make` stages them, into the package, and SQLite's extension,
-where `make sqlite` has staged it.
+"""Copies the library, the tool and the answering model, which `make` stages, into the package, and SQLite's extension if
+`make sqlite` has staged it.
 
-BERTQA_PREFIX names another installation to take them from.
+BERTQA_PREFIX selects another installation as the source.
 """
 
 import os
@@ -35,7 +35,7 @@ class BuildWithLibrary(build_py):
         target.mkdir(parents=True)
         for binary in binaries():
             shutil.copy(binary, target / binary.name)
-        # Library and tool look for their default models in "models" beside themselves.
+        # The library and the tool look for their default models in "models" next to themselves.
         shutil.copytree(model, target / "models" / MODEL)
 
 
@@ -43,7 +43,7 @@ def binaries():
     return [file for file in (LIBRARY, TOOL, EXTENSION) if file.exists()]
 
 
-# Systems with glibc 2.x have at least this libstdc++, by the policies of auditwheel.
+# The minimum libstdc++ of systems with glibc 2.x, according to auditwheel's policies.
 LIBSTDCXX = {17: (3, 4, 19), 24: (3, 4, 22), 27: (3, 4, 24), 31: (3, 4, 28), 34: (3, 4, 29), 35: (3, 4, 30)}
 
 
@@ -62,13 +62,13 @@ def manylinux(*files):
     glibc = [version[1] for name, version in versions if name == b"GLIBC"]
     libstdcxx = max((version for name, version in versions if name == b"GLIBCXX"), default=(0,))
     systems = [minor for minor, has in LIBSTDCXX.items() if has >= libstdcxx]
-    # The architecture of the files: a wheel for another one than this machine's is made the same way.
+    # The architecture of the files, which can differ from that of this machine.
     [machine] = {MACHINES.get(struct.unpack_from("<H", file.read_bytes(), 18)[0]) for file in files}
     return f"manylinux_2_{max(glibc + systems[:1])}_{machine}" if glibc and systems and machine else None
 
 
 class PlatformWheel(bdist_wheel):
-    """A wheel for any Python 3 of this platform: the package holds machine code, but no extension module."""
+    """A wheel for any Python 3 of this platform: the package contains machine code but no extension module."""
 
     def finalize_options(self):
         super().finalize_options()
@@ -84,7 +84,7 @@ class BinaryDistribution(Distribution):
 
 
 def description():
-    """The README; its links to what is not in the package are plain text."""
+    """Returns the README; links to files outside the package become plain text."""
     text = (HERE / "README.md").read_text(encoding="utf-8")
     return re.sub(r"!?\[([^]]+)\]\((?!https?://|#)[^)]*\)", r"\1", text)
 

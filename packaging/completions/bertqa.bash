@@ -1,7 +1,7 @@
-# Completion of bertqa for bash: the tool itself says what may come next.
+# Completion of bertqa for bash: the tool itself computes the candidates.
 _bertqa() {
   local word line words=()
-  # bash splits "--model=x" at the "="; the tool wants the words as they were typed.
+  # bash splits "--model=x" at the "="; the tool needs the words as typed.
   for word in "${COMP_WORDS[@]:1:COMP_CWORD}"; do
     if [[ ${#words[@]} -gt 0 && ${words[-1]} == --* && ($word == "=" || ${words[-1]} == *=) ]]; then
       words[-1]+=$word
@@ -18,7 +18,7 @@ _bertqa() {
       while IFS= read -r line; do COMPREPLY+=("$line"); done < <(compgen -f -- "$behind_equals")
     else
       line=${line%%$'\t'*}
-      # bash replaces what is behind the "=".
+      # bash replaces the part after the "=".
       [[ $line == --*=* ]] && line=${line#*=}
       COMPREPLY+=("$line")
     fi

@@ -1,4 +1,4 @@
-# Completion of bertqa for fish: the tool itself says what may come next.
+# Completion of bertqa for fish: the tool itself computes the candidates.
 function __bertqa_candidates
     set -l words (commandline -opc)
     set -l current (commandline -ct)

@@ -1,5 +1,5 @@
 #compdef bertqa
-# Completion of bertqa for zsh: the tool itself says what may come next.
+# Completion of bertqa for zsh: the tool itself computes the candidates.
 local line word
 local -a candidates
 for line in "${(@f)$(${(Q)words[1]} complete -- "${(@Q)words[2,CURRENT]}" 2> /dev/null)}"; do

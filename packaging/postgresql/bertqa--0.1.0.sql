@@ -1,8 +1,8 @@
 \echo Use "CREATE EXTENSION bertqa" to load this file. \quit
 
--- STABLE, not IMMUTABLE: what they give depends on the settings bertqa.answer_model and its like.
--- COST is in units of a simple operator's, of which a run of the model takes the time of some hundred thousand: the
--- planner then runs it last, on as few rows as it can, and in parallel.
+-- STABLE rather than IMMUTABLE: results depend on settings such as bertqa.answer_model.
+-- COST is in units of a simple operator; a run of the model takes as long as some hundred thousand of them.
+-- The planner then runs it last, on as few rows as possible, and in parallel.
 
 CREATE FUNCTION bertqa_answer(question text, document text) RETURNS text
 AS 'MODULE_PATHNAME', 'bertqa_pg_answer' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 100000;

@@ -1,6 +1,6 @@
-"""Puts the default models, but the one that the package bertqa has, into the package, as `make` stages them.
+"""Copies the default models, which `make` stages, into the package, except the one in the package bertqa.
 
-BERTQA_PREFIX names another installation to take them from.
+BERTQA_PREFIX selects another installation as the source.
 """
 
 import os
@@ -35,7 +35,7 @@ class WheelForAny(bdist_wheel):
 
 
 class BesideMachineCode(Distribution):
-    """Installed where packages with machine code are, such as bertqa: the library looks for the models there."""
+    """Installs where packages with machine code go, such as bertqa: the library looks for the models there."""
 
     def has_ext_modules(self):
         return True

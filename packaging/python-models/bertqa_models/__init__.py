@@ -1,1 +1,1 @@
-"""Models that the package bertqa finds beside itself; there is nothing to import."""
+"""Models that the package bertqa finds next to itself. There is nothing to import."""

@@ -2,13 +2,6 @@
 
 PREFIX  ?= /usr/local
 DESTDIR ?=
-# Files of SQuAD questions, one JSON object a line, for `make accuracy`; `make bench` uses the first file.
-DATA    ?= $(wildcard ../shared/data/squad_dev_visible.jsonl ../shared/data/shift_dev_visible.jsonl)
-# The default embedding model before quantisation, for `make accuracy`, which then needs numpy.
-EMBEDDING ?= $(wildcard ../shared/models/embed-minilm-l6)
-# Labelled texts, one a line, for `make topics-model`; models/topics-words/MODEL_CARD.md describes them.
-TOPICS  ?= $(wildcard ../shared/data/topics_train.jsonl)
-PASSAGES ?= $(wildcard ../shared/data/qa_train.jsonl.xz)
 LIBDIR  ?= $(PREFIX)/lib
 SWIFT   ?= swift
 # Options of `swift build`, such as another architecture's (Scripts/cross-arm64.sh).
@@ -47,16 +40,34 @@ export BERTQA_SKIPPED = $(CURDIR)/.build/skipped
   accuracy bench bench-quick bench-sequence setup install uninstall \
   sqlite tarball deb wheel static dist-binary test-packages dist sbom abi-baseline clean
 
+##@ Use
+
 all: ## build the library, the tool and the default model's place under build/
 	$(swift_build) --product bertqa
 	$(swift_build) --product bertqa-cli
 	@$(MAKE) --no-print-directory -s install-files PREFIX=$(stage) LIBDIR=$(stage)/lib DESTDIR=
 
+# Comments of the form "##@ GROUP" begin a group of the list.
 help: ## list the targets
-	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | sort | expand -t 16
+	@sed -n 's/^##@ /\n/p; s/^\([a-z0-9-]*\):.*## /  \1\t/p' $(MAKEFILE_LIST) | expand -t 20
 
 demo: all ## answer Apple's example, then questions about a document of several pages
 	@Scripts/demo.sh build/bin/bertqa
+
+install: all ## install under DESTDIR PREFIX: library, headers, tool, default models, man page
+	@$(MAKE) --no-print-directory install-files
+
+uninstall: ## remove what `make install` with the same variables installs
+	@list=$$(mktemp -d) && trap 'rm -rf "$$list"' EXIT && \
+	  $(MAKE) --no-print-directory -s install-files DESTDIR="$$list" && cd "$$list" && \
+	  find . ! -type d -exec sh -c 'for file; do rm -f "$(DESTDIR)/$$file"; done' sh {} + && \
+	  find . -depth -type d -path '*/bertqa*' -exec sh -c \
+	    'for directory; do rmdir "$(DESTDIR)/$$directory"; done' sh {} +
+
+clean: ## remove what was built
+	rm -rf .build build $(venv) $(bench_venv)
+
+##@ Develop
 
 check: lint test-swift ## format, floors, the core's tests: under a minute when they are built
 
@@ -103,6 +114,8 @@ test-consumer: ## a Swift program that depends on a tagged version, debug and re
 test-python: all sqlite ## the Python package, tool, README, packages and ABI, with live comparisons
 	BERTQA_PREFIX=$(stage) $(venv)/bin/python -m pytest -q -rs -n 3 --dist=loadfile --no-loadscope-reorder \
 	  Tests/python
+
+##@ Test before a release
 
 # The files with additional cases (conftest.py).
 test-python-long: setup all ## the Python tests that make test runs in part: every case, a Spark cluster with a dying executor
@@ -172,15 +185,20 @@ test-arm64: all ## cross-arm64, and what it built emulated: results against this
 test-parity: all ## live comparison with torch and transformers (downloads gigabytes)
 	BERTQA_PREFIX=$(stage) Tests/parity/run.sh $(PYTHON)
 
-manifests: ## write models/*/SHA256SUMS anew, after a model has changed
-	Scripts/manifests.sh
+##@ Train and measure
+
+# Ends make with a message where a variable is not set: need VARIABLE, WHAT IT NAMES
+need = $(if $($(1)),,$(error set $(1)=FILE: $(2)))
 
 topics-model: all ## train models/topics-words again, into build/, from TOPICS and PASSAGES: needs scikit-learn
 	rm -rf build/topics-words
+	$(call need,TOPICS,labelled texts; models/topics-words/MODEL_CARD.md describes them)
+	$(call need,PASSAGES,the passages of that card)
 	PYTHONPATH=examples/python $(PYTHON) training/make_topics.py --topics $(TOPICS) --passages $(PASSAGES) \
 	  --out build/topics-words
 
-accuracy: all ## EM and F1 on the files DATA, and int8 vectors beside f32 ones of EMBEDDING, one table each
+accuracy: all ## EM and F1 on the files DATA=…; with EMBEDDING=DIR also int8 vectors beside that model's
+	$(call need,DATA,SQuAD questions as JSON lines)
 	PYTHONPATH=examples/python $(PYTHON) Benchmarks/accuracy.py $(DATA)
 	$(if $(EMBEDDING),PYTHONPATH=examples/python $(PYTHON) Benchmarks/embedding_accuracy.py $(EMBEDDING) $(DATA))
 
@@ -201,15 +219,7 @@ bench-quick: all $(bench_venv)/requirements-quick.txt ## compare with ONNX Runti
 bench-sequence: all $(bench_venv)/requirements.txt ## one step of a recurrent model beside PyTorch: a minute
 	PYTHONPATH=Benchmarks:examples/python $(bench_venv)/bin/python Benchmarks/sequence.py
 
-install: all ## install under DESTDIR PREFIX: library, headers, tool, default models, man page
-	@$(MAKE) --no-print-directory install-files
-
-uninstall: ## remove what `make install` with the same variables installs
-	@list=$$(mktemp -d) && trap 'rm -rf "$$list"' EXIT && \
-	  $(MAKE) --no-print-directory -s install-files DESTDIR="$$list" && cd "$$list" && \
-	  find . ! -type d -exec sh -c 'for file; do rm -f "$(DESTDIR)/$$file"; done' sh {} + && \
-	  find . -depth -type d -path '*/bertqa*' -exec sh -c \
-	    'for directory; do rmdir "$(DESTDIR)/$$directory"; done' sh {} +
+##@ Make packages
 
 sqlite: all ## SQLite's loadable extension: build/lib/bertqa_sqlite.so
 	PKG_CONFIG_PATH=$(stage)/lib/pkgconfig $(MAKE) --no-print-directory -C packaging/sqlite \
@@ -241,6 +251,11 @@ sbom: all ## what the build is made of, as SPDX: build/libbertqa-*.spdx.json
 
 dist: ## the sources as a tarball: build/libbertqa-*.tar.gz
 	Scripts/dist.sh build
+
+##@ Write generated files
+
+manifests: ## write models/*/SHA256SUMS anew, after a model has changed
+	Scripts/manifests.sh
 
 abi-baseline: ## make the baselines in Tests/abi from the headers, when a release has added to them
 	Tests/abi/baseline.sh Tests/abi/libbertqa.abi
@@ -277,6 +292,3 @@ install-files:
 	install -m 644 packaging/completions/bertqa.fish $(share)/fish/vendor_completions.d/bertqa.fish
 	cp -RL models/. $(share)/bertqa/models/
 	chmod -R u=rwX,go=rX $(share)/bertqa/models
-
-clean: ## remove what was built
-	rm -rf .build build $(venv) $(bench_venv)

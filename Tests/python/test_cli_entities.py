@@ -85,8 +85,11 @@ def test_redaction(tmp_path):
     # A file's text is printed as it is, line ends included.
     path = tmp_path / "mail.txt"
     path.write_bytes(b"a\r\n\t" + MAIL.encode() + b"\xff\n\n")
-    lines, _ = run_filter("entities", "--patterns=all", "--redact", "--file", path)
+    lines, _ = run_filter("entities", "--patterns=all", "--redact", "--force", "--file", path)
     assert lines == b"a\r\n\t" + REDACTED.encode() + b"\xff\n\n"
+    # Names may hide in what cannot be read.
+    output, errors = run("entities", "--patterns=all", "--redact", "--file", path, code=3)
+    assert output == "" and f"{path}: not valid UTF-8" in errors and "--encoding" in errors
     assert run("entities", "--patterns=all", "--redact", "nothing") == ("nothing\n", "")
     [result] = run_json("entities", "--patterns=all", "--redact", MAIL)
     assert result["redacted"] == REDACTED and len(result["entities"]) == 2

@@ -1,6 +1,6 @@
 import BertQACore
 
-/// Implements `bertqa entities`.
+/// `bertqa entities`.
 struct EntitiesCommand: Command {
   static let name = "entities"
   static let summary = "find names and personal data in a text, or remove them"
@@ -59,7 +59,7 @@ struct EntitiesCommand: Command {
 
   private func run(to output: Output) throws(ToolError) -> ExitCode {
     let context = search.usesModel ? try model.load() : nil
-    // Reports invalid options, or a model for another task, before any text is read.
+    // Before any text is read: a mistake in the options, or another kind of model, is reported at once.
     try ofCore(Self.invocation) { () throws(BertQAError) in try context?.validate(search.options) }
     var hasFound = false
     let code = try TextSource.forEach(sources) { source, text throws(ToolError) in
@@ -84,16 +84,15 @@ struct EntitiesCommand: Command {
     return code == .done && !hasFound ? .noAnswer : code
   }
 
-  /// Rejects a text that is invalid in its encoding and warns of invalid UTF-8: the search could miss names
-  /// in it.
+  /// Refuses a text whose encoding is wrong, in which names would be missed, unless --force is given.
   private func checkEncoding(of text: InputText, _ source: TextSource) throws(ToolError) {
     if let encoding = text.encoding, !text.isDecodable {
       throw .ofOneText("\(source.shown): not valid \(encoding.name)")
     }
     if !source.reading.isForced, text.encoding == nil, !text.bytes.isValidUTF8 {
-      report(
-        "warning: \(source.shown) is not valid UTF-8, in which names may be missed: --encoding NAME reads another encoding"
-      )
+      throw .ofOneText(
+        "\(source.shown): not valid UTF-8, so names would be missed: --encoding NAME reads another encoding, "
+          + "and --force redacts what can be read")
     }
   }
 }

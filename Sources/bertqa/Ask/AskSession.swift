@@ -44,10 +44,10 @@ final class AskSession {
 
     """
 
-  func run(_ editor: LineEditor) throws(ToolError) {
-    if editor.isInteractive, isRead { output.write(Self.help) }
+  func run(_ lines: LineReader) throws(ToolError) {
+    if lines.isInteractive, isRead { output.write(Self.help) }
     try output.flush()
-    while let line = try editor.line(prompt: "? ") {
+    while let line = try lines.line(prompt: "? ") {
       let line = PlainText.trimmed(line)
       switch line {
       case "": continue

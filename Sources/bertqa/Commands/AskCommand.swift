@@ -10,8 +10,8 @@ struct AskCommand: Command {
     usages: ["[OPTION]... FILE...", "[OPTION]... DB.sqlite", "--browser [FILE]..."],
     operands: .filesAndStandardInput,
     description: [
-      "Read questions, one a line, and answer each from the FILEs, the best answer first. On a terminal lines can be "
-        + "edited as in a shell, the answer is highlighted in the text around it, and 'n' gives the next best one.",
+      "Read questions, one a line, and answer each from the FILEs, the best answer first. On a terminal the "
+        + "lines can be edited as in a shell, the answer is highlighted in the text around it, and 'n' gives the next best one.",
       "Of an SQLite database with a full-text index (FTS5) the passages are read that fit the question best by its "
         + "words (BM25), so that it may be large.",
     ],
@@ -50,8 +50,8 @@ struct AskCommand: Command {
       "Questions may also come through a pipe. Where the output is no terminal, an answer is one line of columns separated "
         + "by tabs: the file if there are several, or the passage; the question; the probability; the answer. With '-' "
         + "as FILE the document is standard input, and the questions are read from the terminal.",
-      "Keys: arrows, Home, End, Ctrl-A, -E, -B, -F, -K, -U, -W, -Y, -L, Alt-B, -F; earlier lines by up and down. "
-        + "Ctrl-D, 'q' or Ctrl-C on an empty line quit.",
+      "Ctrl-D or 'q' quits. Lines are edited by libedit (on Debian the package libedit2), whose keys are readline's; "
+        + "without it they are read as the terminal gives them.",
     ],
     exitCodes:
       "0 done; 1 at least one question has no answer; 2 wrong usage; 3 a file or the model cannot be read or is invalid, "
@@ -98,11 +98,11 @@ struct AskCommand: Command {
     let context = try model.load()
     // Reports invalid options, or a model for another task, before the first question.
     try ofCore(Self.invocation) { () throws(BertQAError) in try context.validate(options) }
-    let editor = LineEditor(input: try questions())
+    let lines = LineReader(input: try questions())
     let session = AskSession(
       context, corpus, options, limits, usesColor: Terminal.usesColor(color), to: output)
-    try session.run(editor)
-    return session.hasUnanswered && !editor.isInteractive ? .noAnswer : .done
+    try session.run(lines)
+    return session.hasUnanswered && !lines.isInteractive ? .noAnswer : .done
   }
 
   private func corpus() throws(ToolError) -> any Corpus {

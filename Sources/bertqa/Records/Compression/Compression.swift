@@ -139,4 +139,9 @@ struct SharedLibrary {
     }
     return unsafeBitCast(address, to: type)
   }
+
+  /// The global variable of this name; nil if the library has none.
+  func variable<Value>(_ symbol: String, of type: Value.Type) -> UnsafeMutablePointer<Value>? {
+    dlsym(handle, symbol)?.assumingMemoryBound(to: type)
+  }
 }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Writes each model's SHA256SUMS, the list of its files that `bertqa info --verify` compares them with.
+# Writes each model's SHA256SUMS, the list of its files that `sha256sum -c` checks.
 # usage: manifests.sh            for all of models/
 #        manifests.sh --check    fails where a list is not what it would write
 set -eu

@@ -34,8 +34,6 @@ enum Operands: String {
   case files
   /// Input files, in addition to standard input.
   case filesAndStandardInput
-  /// Models to read.
-  case models
   /// A model to read, then a directory to create.
   case modelAndDirectory
 
@@ -44,7 +42,6 @@ enum Operands: String {
     switch self {
     case .none, .texts: nil
     case .files, .filesAndStandardInput: .read
-    case .models: .model
     case .modelAndDirectory: index == 0 ? .model : .directory
     }
   }
@@ -52,7 +49,7 @@ enum Operands: String {
   /// True if the command reads standard input even without the argument "-".
   func readsStandardInput(_ arguments: ParsedArguments) -> Bool {
     switch self {
-    case .none, .models, .modelAndDirectory: false
+    case .none, .modelAndDirectory: false
     case .texts: !arguments.has(.file)
     case .files: arguments.operands.isEmpty
     case .filesAndStandardInput: true

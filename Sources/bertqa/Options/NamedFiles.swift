@@ -123,7 +123,7 @@ struct NamedFiles {
   private func models(_ table: CommandTable) -> [String] {
     let named = inputs.filter { $0.use == .model }
     if named.contains(where: { $0.place.identity != nil }) { return named.map(\.shown) }
-    guard table.rows.contains(where: { $0.use == .model }) || table.operands == .models else { return [] }
+    guard table.rows.contains(where: { $0.use == .model }) else { return [] }
     let variable = getenv("BERTQA_MODEL").map { [String(cString: $0)] } ?? []
     return variable + ((try? installedDefaultModels()) ?? [])
   }

@@ -96,7 +96,6 @@ enum Option: String, CaseIterable {
   case maxWords = "max-words"
   case temperature
   case topP = "top-p"
-  case verify
   case help
   case version
 

@@ -6,10 +6,12 @@ final class LineReader {
   private typealias ReadLine = @convention(c) (UnsafePointer<CChar>?) -> UnsafeMutablePointer<CChar>?
   private typealias AddHistory = @convention(c) (UnsafePointer<CChar>?) -> Int32
 
+  private typealias Editing = (readLine: ReadLine, addHistory: AddHistory)
+
   private let input: Int32
   /// Where the prompt is shown; nil if nobody types.
   private let screen: Int32?
-  private var editing: (readLine: ReadLine, addHistory: AddHistory)?
+  private var editing: Editing?
   private var lastLine = ""
   private var pending: ArraySlice<UInt8> = []
 
@@ -42,7 +44,7 @@ final class LineReader {
   }
 
   /// The interface that libedit shares with readline, reading from `input` and drawing on `screen`; nil without libedit.
-  private static func libedit(_ input: Int32, _ screen: Int32) -> (readLine: ReadLine, addHistory: AddHistory)? {
+  private static func libedit(_ input: Int32, _ screen: Int32) -> Editing? {
     guard let library = try? SharedLibrary("libedit.so.2"),
       let readLine = try? library.function("readline", as: ReadLine.self),
       let addHistory = try? library.function("add_history", as: AddHistory.self),

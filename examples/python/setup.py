@@ -19,7 +19,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 PREFIX = pathlib.Path(os.environ.get("BERTQA_PREFIX", HERE.parents[1] / "build"))
 LIBRARY, TOOL = PREFIX / "lib" / "libbertqa.so.1", PREFIX / "bin" / "bertqa"
 EXTENSION = PREFIX / "lib" / "bertqa_sqlite.so"
-#: The others are in the package bertqa-models.
+#: The other models are in the package bertqa-models.
 MODEL = "qa-minilm-l6"
 
 
@@ -47,14 +47,14 @@ def binaries():
 LIBSTDCXX = {17: (3, 4, 19), 24: (3, 4, 22), 27: (3, 4, 24), 31: (3, 4, 28), 34: (3, 4, 29), 35: (3, 4, 30)}
 
 
-#: By the numbers of ELF.
+#: The machine numbers of ELF.
 MACHINES = {62: "x86_64", 183: "aarch64"}
 
 
 def manylinux(*files):
-    """The tag of the oldest systems that libraries and programs run on (PEP 600); None if they are not known.
+    """Returns the tag of the oldest systems that libraries and programs run on (PEP 600); None if unknown.
 
-    Among their dynamic symbols stand the versions of glibc and libstdc++ that they came with.
+    Their dynamic symbols contain the versions of glibc and libstdc++ that introduced them.
     """
     code = b"\0".join(file.read_bytes() for file in files)
     found = re.findall(rb"\0(GLIBC|GLIBCXX)_(\d+(?:\.\d+)+)(?=\0)", code)

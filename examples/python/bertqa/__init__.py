@@ -121,6 +121,6 @@ __all__ = [
     "word_counts",
 ]
 
-# Public names: what tracebacks and help() show is "bertqa.WrongModel", not where it is defined.
+# Tracebacks and help() show the public name "bertqa.WrongModel", not the defining module.
 for _name in __all__:
     globals()[_name].__module__ = __name__

@@ -1,4 +1,4 @@
-"""python -m bertqa, and the command bertqa of the wheel: the command-line tool."""
+"""python -m bertqa, and the wheel's command bertqa: the command-line tool."""
 
 import os
 import pathlib
@@ -10,28 +10,28 @@ from ._native import path
 
 
 def tool() -> Optional[str]:
-    """The tool that the package carries or that is installed with the library, else the first one in the PATH."""
+    """Returns the tool in the package or the one installed with the library, else the first one in the PATH."""
     return next((str(file) for file in _places() if _is_program(file)), None)
 
 
 def _places() -> Iterator[pathlib.Path]:
     library = pathlib.Path(path()).resolve()
-    yield library.parent / "bertqa"  # as the wheel lays them out
+    yield library.parent / "bertqa"  # the wheel's layout
     for parent in library.parents[1:3]:
-        yield parent / "bin" / "bertqa"  # as `make install` does, with lib/ or lib/ARCHITECTURE/
+        yield parent / "bin" / "bertqa"  # the layout of `make install`, with lib/ or lib/ARCHITECTURE/
     yield pathlib.Path(__file__).resolve().parent / "lib" / "bertqa"
     for directory in os.get_exec_path():
         yield pathlib.Path(directory) / "bertqa"
 
 
 def _is_program(file: pathlib.Path) -> bool:
-    """Whether it can be run; the wheel's own script in the PATH, which leads here, is none."""
+    """True if the file can be run. The wheel's own script in the PATH, which leads here, does not count."""
     try:
         with open(file, "rb") as content:
             if content.read(4) != b"\x7fELF":
                 return False
         if not os.access(file, os.X_OK):
-            # Some programs that unpack wheels or archives forget what was executable.
+            # Some programs that unpack wheels or archives lose the executable bit.
             os.chmod(file, stat.S_IMODE(os.stat(file).st_mode) | 0o111)
     except OSError:
         return False
@@ -39,7 +39,7 @@ def _is_program(file: pathlib.Path) -> bool:
 
 
 def main() -> None:
-    """Becomes the tool."""
+    """Replaces this process with the tool."""
     program = tool()
     if program is None:
         sys.exit(

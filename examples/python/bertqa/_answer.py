@@ -1,4 +1,4 @@
-"""Answering questions: methods of Context, and Document."""
+"""Question answering: methods of Context, and Document."""
 
 import ctypes
 from typing import (
@@ -35,10 +35,10 @@ if TYPE_CHECKING:
 
 
 class AnswerMethods(Closable):
-    """What a Context of a question-answering model does."""
+    """The methods of a Context with a question-answering model."""
 
     def answer(self, question: Text, document: T, **options: "Unpack[AnswerOptions]") -> Result[T]:
-        """Answers a question on a document of any length. options: see help(bertqa.AnswerOptions)."""
+        """Answers a question about a document of any length. options: see help(bertqa.AnswerOptions)."""
         handle = self._opened()
         document = as_text(document)
         q, d = encoded(question), encoded(document)
@@ -72,15 +72,15 @@ class AnswerMethods(Closable):
         return_exceptions: bool = False,
         **options: "Unpack[AnswerOptions]",
     ) -> Any:
-        """Answers many (question, document) pairs in one call, spread over the threads.
+        """Answers many (question, document) pairs in one call, distributed over the threads.
 
         return_exceptions: False: the first pair that fails ends the call, and the exception's `item` is its index.
-        True: a pair that fails has its exception in the list instead of a Result.
+            True: the list contains an exception instead of a Result for each pair that fails.
         options: see help(bertqa.AnswerOptions).
         """
         handle = self._opened()
         pairs = [question_and_document(pair) for pair in pairs]
-        # A document that is given many times is one text, which the library tokenizes once.
+        # A document that occurs several times is one text, which the library tokenizes once.
         once: Dict[int, bytes] = {}
         for _, document in pairs:
             if id(document) not in once:
@@ -121,25 +121,26 @@ class AnswerMethods(Closable):
         return_exceptions: bool = False,
         **options: "Unpack[AnswerOptions]",
     ) -> Any:
-        """The results of any number of (question, document) pairs, in order, in bounded memory.
+        """Yields the results of any number of (question, document) pairs, in order and in bounded memory.
 
-        Pairs are taken as the results are: a batch at a time, which is one call spread over the threads.
+        Pairs are read as results are consumed, a batch at a time. Each batch is one call, distributed over the
+        threads.
 
-        batch_size: pairs of one call at most, at least 1; a batch of long documents has fewer.
+        batch_size: the maximum number of pairs in one call, at least 1; a batch of long documents has fewer.
         return_exceptions: False: the first pair that fails ends the stream after the results before it, and the
-        exception's `item` counts from the first pair. True: it has its exception in the place of a Result.
-        options: see help(bertqa.AnswerOptions); timeout and max_bytes are each batch's.
+            exception's `item` counts from the first pair. True: the exception takes the place of the Result.
+        options: see help(bertqa.AnswerOptions); timeout and max_bytes apply to each batch.
         """
-        answer_call(options)  # refuses wrong options now, not with the first result
+        answer_call(options)  # rejects invalid options now instead of with the first result
         return stream(pairs, self.answer_batch, batch_size, return_exceptions, options)
 
     def prepare(self, document: T, **options: "Unpack[CallOptions]") -> "Document[T]":
-        """Tokenizes a document once, to be asked many times. options: see help(bertqa.CallOptions)."""
+        """Tokenizes a document once for many questions. options: see help(bertqa.CallOptions)."""
         return Document(self, document, **options)
 
 
 class Document(Closable, Generic[T]):
-    """A document tokenized once; asked with the context that prepared it, from any number of threads.
+    """A document that is tokenized once. Any number of threads can ask it, with the context that prepared it.
 
     options: see help(bertqa.CallOptions).
     """
@@ -161,12 +162,12 @@ class Document(Closable, Generic[T]):
         return f"<Document of {len(self.text)} {'bytes' if isinstance(self.text, bytes) else 'code points'}>"
 
     def __reduce__(self) -> Tuple[Any, ...]:
-        """A pickled document is prepared anew where it is unpickled."""
+        """Pickles the document's text; unpickling prepares it anew."""
         self._opened()
         return Document, (self.context, self.text)
 
     def answer(self, question: Text, **options: "Unpack[AnswerOptions]") -> Result[T]:
-        """As Context.answer, on this document."""
+        """Like Context.answer, for this document."""
         handle, context = self._opened(), self.context._opened()
         q = encoded(question)
         call = answer_call(options)
@@ -201,7 +202,7 @@ class Document(Closable, Generic[T]):
         return_exceptions: bool = False,
         **options: "Unpack[AnswerOptions]",
     ) -> Any:
-        """As Context.answer_batch, of many questions on this document."""
+        """Like Context.answer_batch, with many questions about this document."""
         handle, context = self._opened(), self.context._opened()
         if is_text(questions):
             raise TypeError("questions is one text; one question is asked by answer")
@@ -223,12 +224,12 @@ def answer_call(values: Any) -> Call:
 
 
 def texts(data: Sequence[bytes]) -> Any:
-    """Texts as the library takes them; the array keeps them alive."""
+    """Returns the texts as an array for the library, which keeps them alive."""
     return (_abi.Text * len(data))(*[_abi.Text(text, len(text)) for text in data])
 
 
 def each_status(count: int, wanted: bool) -> Any:
-    """Where the library writes a status for each item of a batch, if that is wanted."""
+    """Returns an array for the status of each item of a batch, if wanted."""
     return (ctypes.c_int32 * count)() if wanted else None
 
 

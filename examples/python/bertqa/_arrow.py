@@ -45,7 +45,7 @@ ArrowArrayStream._fields_ = [
 
 
 class Chunk:
-    """Rows of a column, borrowed from whoever owns them."""
+    """Rows of a column, borrowed from their owner."""
 
     def __init__(self, array: ArrowArray, schema: ArrowSchema, owner: Any, distinct: Optional[List[Any]] = None):
         self.array, self.schema, self._owner = array, schema, owner
@@ -56,7 +56,7 @@ class Chunk:
         return int(self.array.length)
 
     def rows(self, start: int, count: int) -> "Chunk":
-        """Some of the rows, of the same memory."""
+        """Returns some of the rows, in the same memory."""
         part = ArrowArray.from_buffer_copy(self.array)
         part.offset += start
         part.length = count
@@ -65,7 +65,7 @@ class Chunk:
         return Chunk(part, self.schema, self, self._distinct)
 
     def distinct(self, values: "Callable[[Chunk], List[Any]]") -> List[Any]:
-        """The values that dictionary-encoded rows are indices of, read once."""
+        """Returns the dictionary values of dictionary-encoded rows, which are read once."""
         if not self._distinct:
             self._distinct.append(
                 values(Chunk(self.array.dictionary.contents, self.schema.dictionary.contents, self))
@@ -75,8 +75,8 @@ class Chunk:
 
 
 def chunks(column: Any, rows: int = 1 << 30) -> Iterator[Chunk]:
-    """The column's chunks, at least one, as its library exports them, without a copy; of lists and other iterables
-    of texts copies of at most `rows` texts."""
+    """Yields the column's chunks, at least one, as its library exports them, without a copy. For lists and
+    other iterables of texts it yields copies of at most `rows` texts."""
     if hasattr(column, "__arrow_c_array__"):
         capsules = column.__arrow_c_array__()
         schema, data = (_pointer(each) for each in capsules)
@@ -124,7 +124,8 @@ class _Released:
 
 
 def built(texts: Iterable[Any], first: int = 0) -> Chunk:
-    """A large_utf8 column of texts; None, NaN and pandas' NA are nulls. first: what errors call the first row."""
+    """Returns a large_utf8 column of texts; None, NaN and pandas' NA are nulls. first: the index of the first
+    row in errors."""
     data: List[bytes] = []
     offsets, valid = array("q", [0]), bytearray()
     for row, text in enumerate(texts):
@@ -142,7 +143,7 @@ def built(texts: Iterable[Any], first: int = 0) -> Chunk:
     buffers = (c_void_p * 3)(
         ctypes.addressof(memory[0]), ctypes.addressof(memory[1]), ctypes.cast(c_char_p(joined), c_void_p).value
     )
-    # Nobody else owns it, so there is nothing to release; NULL would mean that it was released.
+    # Python owns the memory, so there is nothing to release, but NULL would mean that it was released.
     rows = ArrowArray(length=len(offsets) - 1, null_count=-1, n_buffers=3, buffers=buffers, release=_KEEP_ARRAY)
     return Chunk(rows, ArrowSchema(format=b"U", release=_KEEP_SCHEMA), (buffers, memory, joined))
 
@@ -171,7 +172,7 @@ def _pointer(capsule: Any) -> int:
 
 
 def capsule(struct: Any, name: bytes) -> Any:
-    """Moves a struct into a capsule, which releases it if nobody takes it over."""
+    """Moves a struct into a capsule, which releases it if no consumer takes it."""
     moved = type(struct).from_buffer_copy(struct)
     struct.release = type(struct.release)()
     address = ctypes.addressof(moved)

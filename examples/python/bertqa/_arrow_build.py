@@ -1,4 +1,4 @@
-"""Columns of Python values: their buffers, and those handed over as Arrow's structs."""
+"""Columns of Python values: their buffers, and their export as Arrow structs."""
 
 import ctypes
 import itertools
@@ -15,10 +15,11 @@ _CODES = {"i": "i", "l": "q", "f": "f"}
 
 @dataclass
 class Buffers:
-    """A column from its first row on: its type as the C data interface spells it, and its memory.
+    """A column from its first row: its type in the C data interface's notation, and its memory.
 
-    valid: a text of 0 (null) and 1 for each row. data: of texts and numbers; bits of booleans.
-    ends: where each text or list begins, and the last ends; of texts and lists.
+    valid: a str with 0 (null) or 1 for each row.
+    data: the bytes of texts and numbers; the bits of booleans.
+    ends: for texts and lists: the start of each, and the end of the last.
     """
 
     name: str
@@ -48,28 +49,28 @@ def booleans(name: str, values: Sequence[Optional[bool]]) -> Buffers:
 
 
 def struct(name: str, rows: Sequence[Any], children: List[Buffers]) -> Buffers:
-    """rows: None where the row is null."""
+    """rows: None for a null row."""
     return Buffers(name, "+s", _valid(rows), children=children)
 
 
 def lists(name: str, rows: Sequence[Optional[Sequence[Any]]], child: Buffers) -> Buffers:
-    """child: the rows' elements, one after the other."""
+    """child: the concatenated elements of all rows."""
     return Buffers(name, "+L", _valid(rows), ends=_ends(len(row or ()) for row in rows), children=[child])
 
 
 def vectors(name: str, valid: str, size: int, data: Any) -> Buffers:
-    """data: `size` float32 for each row."""
+    """data: `size` float32 values for each row."""
     child = Buffers("item", "f", "1" * (size * len(valid)), data)
     return Buffers(name, f"+w:{size}", valid, children=[child])
 
 
 def packed(bits: str) -> bytes:
-    """A text of 0 and 1 as bits, the lowest of each byte first."""
+    """Packs a str of 0 and 1 into bits, the lowest of each byte first."""
     return int(bits[::-1] or "0", 2).to_bytes((len(bits) + 7) // 8, "little")
 
 
 def joined(parts: Sequence[Buffers]) -> Buffers:
-    """One column of several of one type."""
+    """Concatenates columns of one type."""
     first = parts[0]
     ends = numbers("q", [0]) if first.ends else numbers("q")
     for part in parts:
@@ -84,7 +85,7 @@ def joined(parts: Sequence[Buffers]) -> Buffers:
 
 
 def taken(column: Buffers, rows: Sequence[Optional[int]]) -> Buffers:
-    """Rows of a column, in the order given; None is a null. A row may be taken many times."""
+    """Returns the given rows of a column in this order; None is a null. A row can occur several times."""
     valid = "".join("0" if row is None else column.valid[row] for row in rows)
     kept = [row if ok == "1" and row is not None else None for row, ok in zip(rows, valid)]
     if column.format == "b":
@@ -123,13 +124,13 @@ def _ends(lengths: Any) -> "numbers[int]":
 
 # ---- Handing over
 
-#: What exported structs point to, by their private_data, until they are released.
+#: The objects that exported structs refer to by private_data, until they are released.
 _owned: Dict[int, Any] = {}
 _numbers_given = itertools.count(1)
 
 
 def exported(column: Buffers) -> Tuple[ArrowArray, ArrowSchema]:
-    """Structs that own the column's memory until their release callbacks are called."""
+    """Returns structs that own the column's memory until their release callbacks are called."""
     children = [exported(child) for child in column.children]
     count = len(children)
     arrays = (ctypes.POINTER(ArrowArray) * count)(*(ctypes.pointer(child[0]) for child in children))
@@ -154,7 +155,7 @@ def exported(column: Buffers) -> Tuple[ArrowArray, ArrowSchema]:
 
 
 def _memory(data: Any) -> Any:
-    """Memory of its own, or that of a ctypes array itself; an address even where there is nothing."""
+    """Returns a copy in new memory, or a ctypes array unchanged; empty data also has an address."""
     if isinstance(data, ctypes.Array):
         return data
     view = memoryview(data).cast("B")
@@ -171,13 +172,13 @@ def _release(pointer: Any, owned: Dict[int, Any] = _owned) -> None:
     released = pointer.contents
     for index in range(released.n_children):
         child = released.children[index]
-        if child.contents.release:  # whoever has moved it out has set this to NULL
+        if child.contents.release:  # NULL if the consumer has moved it out
             child.contents.release(child)
     owned.pop(released.private_data, None)
     released.release = type(released.release)()
 
 
 _RELEASE_ARRAY, _RELEASE_SCHEMA = RELEASE_ARRAY(_release), RELEASE_SCHEMA(_release)
-# An array may live until the interpreter is gone, longer than this module.
+# An array may outlive this module, until the interpreter exits.
 for _callback in _RELEASE_ARRAY, _RELEASE_SCHEMA:
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(_callback))

@@ -1,4 +1,4 @@
-"""Column: what the column functions give where there is no library to give a column of."""
+"""Column: the result of the column functions for inputs without a column library."""
 
 import ctypes
 import reprlib
@@ -11,8 +11,8 @@ from ._arrow_values import validity, values
 
 
 class Column:
-    """A result column: a sequence of rows as Python values; pyarrow.array(column), polars.Series(column) and every
-    other reader of `__arrow_c_array__` take it over without a copy, once."""
+    """A result column: a sequence of rows as Python values. pyarrow.array(column), polars.Series(column) and
+    all other consumers of `__arrow_c_array__` take it over without a copy, once."""
 
     def __init__(self) -> None:
         self.array, self.schema = ArrowArray(), ArrowSchema()
@@ -30,14 +30,14 @@ class Column:
         return iter(self.to_pylist())
 
     def __getitem__(self, index: Any) -> Any:
-        """A row, or a list of rows."""
+        """Returns a row, or a list of rows."""
         if isinstance(index, slice):
             return [self[row] for row in range(*index.indices(len(self)))]
         row = range(len(self))[index]
         return values(self._rows().rows(row, 1))[0]
 
     def to_pylist(self) -> List[Any]:
-        """The rows as Python values: dictionaries of a struct's fields, lists, texts, numbers; None for nulls."""
+        """Returns the rows as Python values: dicts for structs, lists, texts, numbers; None for nulls."""
         return values(self._rows())
 
     def buffers(self) -> Buffers:
@@ -67,7 +67,7 @@ class Column:
 
 
 def _copied(rows: Chunk) -> Buffers:
-    """A column of the library or of `exported`: it begins at the first row of its buffers."""
+    """Copies a column of the library or of `exported`, which begins at the first row of its buffers."""
     array, kind, count = rows.array, rows.schema.format.decode(), len(rows)
     children = [
         _copied(Chunk(array.children[i].contents, rows.schema.children[i].contents, rows))

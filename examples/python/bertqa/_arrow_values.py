@@ -1,4 +1,4 @@
-"""Arrow arrays as Python values."""
+"""Conversion of Arrow arrays to Python values."""
 
 import ctypes
 from array import array as numbers
@@ -6,14 +6,15 @@ from typing import Any, List, Optional, Tuple
 
 from ._arrow import Chunk
 
-#: Formats of numbers and how array.array spells them.
+#: Number formats and their type codes in array.array.
 _NUMBERS = {
     "c": "b", "C": "B", "s": "h", "S": "H", "i": "i", "I": "I", "l": "q", "L": "Q", "f": "f", "g": "d",
 }  # fmt: skip
 
 
 def values(rows: Chunk) -> List[Any]:
-    """The rows as Python values, None for nulls: texts, bytes, numbers, booleans, lists, dictionaries of structs."""
+    """Returns the rows as Python values: texts, bytes, numbers, booleans, lists, dicts for structs; None for
+    nulls."""
     if rows.schema.dictionary:
         distinct = rows.distinct(values)
         return [None if code is None else distinct[code] for code in codes(rows)]
@@ -44,14 +45,14 @@ def values(rows: Chunk) -> List[Any]:
 
 
 def codes(rows: Chunk) -> List[Optional[int]]:
-    """The indices of dictionary-encoded rows."""
+    """Returns the indices of dictionary-encoded rows."""
     kind = _NUMBERS[rows.schema.format.decode()]
     found = _numbers(rows, 1, kind, int(rows.array.offset), len(rows))
     return [int(code) if ok else None for code, ok in zip(found, validity(rows))]
 
 
 def validity(rows: Chunk) -> List[bool]:
-    """Whether each row is no null."""
+    """Returns True for each row that is not null."""
     bits = rows.array.buffers[0] if rows.array.n_buffers else None
     if not bits or rows.array.null_count == 0:
         return [True] * len(rows)
@@ -59,14 +60,14 @@ def validity(rows: Chunk) -> List[bool]:
 
 
 def _bits(address: int, first: int, count: int) -> str:
-    """Bits, the lowest of each byte first, as 0 and 1."""
+    """Returns bits, the lowest of each byte first, as a str of 0 and 1."""
     skipped, size = first % 8, first + count
     data = ctypes.string_at(address + first // 8, (size + 7) // 8 - first // 8) if count else b""
     return bit_text(data, skipped + count)[skipped:]
 
 
 def bit_text(data: bytes, count: int) -> str:
-    """The first `count` bits as a text of 0 and 1."""
+    """Returns the first `count` bits as a str of 0 and 1."""
     if count == 0:
         return ""
     bits = int.from_bytes(data, "little") & ((1 << count) - 1)
@@ -78,7 +79,7 @@ def _numbers(rows: Chunk, buffer: int, kind: str, first: int, count: int) -> "nu
     address = rows.array.buffers[buffer]
     if count and address:
         found.frombytes(ctypes.string_at(address + first * found.itemsize, count * found.itemsize))
-    elif count:  # offsets of no rows may be left out
+    elif count:  # offsets may be absent if there are no rows
         found.frombytes(bytes(count * found.itemsize))
     return found
 
@@ -96,7 +97,8 @@ def _texts(rows: Chunk, is_large: bool, is_text: bool) -> List[Any]:
 
 
 def _views(rows: Chunk, is_text: bool) -> List[Any]:
-    """Each 16 bytes: the length, then up to 12 bytes, or 4 and the number of a buffer and a place in it."""
+    """Each view has 16 bytes: the length, then up to 12 bytes, or 4 bytes, a buffer's index and an offset in
+    it."""
     parts = []
     for row, ok in zip(range(int(rows.array.offset), int(rows.array.offset) + len(rows)), validity(rows)):
         view = rows.array.buffers[1] + 16 * row

@@ -1,15 +1,15 @@
-"""One call of the library: its options from keyword arguments, and the Python code that runs meanwhile.
+"""One call of the library: its options from keyword arguments, and the Python code that runs during it.
 
 The library calls back in two ways, and no exception may pass through it:
 
-- Code of the caller's (cancel, progress, on_word) runs in a generator, whose `send` is the callback. It keeps what
-  is raised, for `Call.check`. Why a generator: Python runs the handlers of signals that have come in where Python
-  code begins to run. At the beginning of a function that would be outside of its `try`; a generator goes on inside.
-- What is only noted (progress, log) is noted by C code of Python's own, such as list.append, so that no Python code
-  runs. Progress is told to the caller at the next poll.
+- The caller's code (cancel, progress, on_word) runs in a generator, whose `send` is the callback. The generator
+  stores exceptions for `Call.check`. Python runs pending signal handlers when it enters Python code. At the start
+  of a function this would be outside its `try`, whereas a generator resumes inside it.
+- Values that are only recorded (progress, log) are recorded by Python's own C code, such as list.append, so that
+  no Python code runs. The next poll reports progress to the caller.
 
-Calls on the main thread always have such a generator, even with nothing to call: with it Ctrl-C, and whatever other
-signals have Python handlers, are handled within about 10 ms, the time between two polls.
+Calls on the main thread always have such a generator, even without a callback, so that Ctrl-C and other signals
+with Python handlers are handled within about 10 ms, the time between two polls.
 """
 
 import ctypes
@@ -22,9 +22,9 @@ from . import _abi
 from ._errors import InvalidArgument
 from ._native import check, library
 
-#: The options that every call has.
+#: The options of every call.
 COMMON = ("cancel", "progress", "timeout", "max_bytes", "max_document_tokens")
-#: Fields that are no option by themselves.
+#: Fields that are not options by themselves.
 _INTERNAL = (
     "struct_size", "call", "reserved", "on_word", "on_word_user", "use_no_answer_threshold", "label_count",
     "ignore_label_count",
@@ -34,11 +34,12 @@ _NO_ZEROS: Mapping[str, int] = {}
 
 
 class Call:
-    """values: the caller's keyword arguments; None is the default of each.
+    """values: the caller's keyword arguments; None selects the default.
 
     struct: the task's options, if it has any.
-    choices: names of the values of options that are enumerations, in the order of their numbers.
-    zeros: the options for which 0 is a value, and the library's number for it; its 0 is their default.
+    choices: the value names of options that are enumerations, in the order of their numbers.
+    zeros: the options for which 0 is a value, with the library's number for it; the library's 0 is their
+        default.
     """
 
     def __init__(
@@ -71,7 +72,7 @@ class Call:
         is_main = threading.get_ident() == threading.main_thread().ident
         if is_main or cancel is not None or self._progress is not None:
             common.user = self._stages
-            # Not a method, which would make a cycle of references for the garbage collector.
+            # A method would create a reference cycle for the garbage collector.
             poll = functools.partial(_poll, cancel, self._progress, self._stages)
             common.cancel = _abi.CANCEL(guarded(poll, self.errors).send)
         if self._progress is not None:
@@ -93,7 +94,7 @@ class Call:
         return ctypes.byref(self.common)
 
     def check(self, status: int) -> None:
-        """Raises what a callback has raised, else the exception of the status."""
+        """Raises the exception of a callback, or else that of the status."""
         if self.errors:
             raise self.errors.pop(0)
         check(status)
@@ -111,16 +112,16 @@ def _poll(
 
 
 def _tell(progress: Optional[Callable[[str, float], Any]], stages: Dict[bytes, float]) -> None:
-    """Tells the caller what progress was noted, by stage."""
+    """Reports the recorded progress to the caller, by stage."""
     while progress is not None and stages:
         stage = next(iter(stages))
         progress(stage.decode(), stages.pop(stage))
 
 
 def guarded(call: Callable[[Any], Any], errors: List[BaseException]) -> "Generator[int, Any, None]":
-    """A generator whose `send` is `call` as a callback, true or false as 1 or 0.
+    """A generator whose `send` is `call` as a callback; true and false become 1 and 0.
 
-    An exception, also one that a signal's handler has raised, is kept in `errors` and gives 1 from then on.
+    An exception, including that of a signal handler, is stored in `errors`; from then on the result is 1.
     """
 
     def calls() -> "Generator[int, Any, None]":
@@ -131,7 +132,7 @@ def guarded(call: Callable[[Any], Any], errors: List[BaseException]) -> "Generat
                 result = 1 if errors else int(bool(call(argument)))
             except GeneratorExit:
                 return
-            except BaseException as error:  # KeyboardInterrupt included
+            except BaseException as error:  # including KeyboardInterrupt
                 errors.append(error)
                 result = 1
 
@@ -141,14 +142,14 @@ def guarded(call: Callable[[Any], Any], errors: List[BaseException]) -> "Generat
 
 
 def index(names: Sequence[str], name: str, what: str) -> int:
-    """The number of an enumeration's value."""
+    """Returns the number of an enumeration's value."""
     if name not in names:
         raise InvalidArgument(f"{what} is {name!r}, but must be one of {', '.join(names)}")
     return names.index(name)
 
 
 def int32(value: Any, name: str) -> int:
-    """`value`, which ctypes would cut to 32 bits without a word."""
+    """Returns `value` if it fits; ctypes would silently truncate it to 32 bits."""
     number = operator.index(value)
     if not -(2**31) <= number < 2**31:
         raise InvalidArgument(f"{name} is {number}, which does not fit in 32 bits")
@@ -156,7 +157,7 @@ def int32(value: Any, name: str) -> int:
 
 
 def switch(value: Any, name: str) -> int:
-    """A bertqa_switch; None is its default."""
+    """Returns a bertqa_switch; None is its default."""
     if value is None:
         return 0
     if value not in (True, False):
@@ -180,7 +181,7 @@ def _kinds(struct: Any) -> Dict[str, Any]:
 def _number(
     name: str, kind: Any, value: Any, choices: Mapping[str, Sequence[str]], zeros: Mapping[str, int]
 ) -> Any:
-    """An option as the library takes it, where 0 is the default."""
+    """Converts an option to the library's form, in which 0 is the default."""
     if name in choices:
         return index(choices[name], value, name)
     if kind is _abi.Switch:

@@ -1,4 +1,4 @@
-"""Classifying texts: methods of Context."""
+"""Text classification: methods of Context."""
 
 from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Sequence, Tuple, Union, cast, overload
 
@@ -26,7 +26,7 @@ PROBLEM_TYPES = ("", "single_label_classification", "multi_label_classification"
 
 
 class ClassifyMethods(Closable):
-    """What a Context of a classification model does."""
+    """The methods of a Context with a classification model."""
 
     @overload
     def classify(self, text: T, **options: "Unpack[ClassifyOptions]") -> Classification[T]: ...
@@ -79,10 +79,10 @@ class ClassifyMethods(Closable):
     def classify_batch(
         self, texts: Any, *, return_exceptions: bool = False, **options: "Unpack[ClassifyOptions]"
     ) -> Any:
-        """Classifies many texts, or pairs, in one call.
+        """Classifies many texts or pairs in one call.
 
         return_exceptions: False: the first text that fails ends the call, and the exception's `item` is its index.
-        True: a text that fails has its exception in the list instead of a Classification.
+            True: the list contains an exception instead of a Classification for each text that fails.
         options: see help(bertqa.ClassifyOptions).
         """
         handle, lib = self._opened(), library()
@@ -106,14 +106,14 @@ def classify_call(values: Any) -> Call:
 
 
 def listed(texts: "Iterable[TextOrPair]") -> "List[TextOrPair]":
-    """The texts of a batch. A str or bytes is refused, which would be a batch of its characters."""
+    """Returns the texts of a batch. Rejects a str or bytes, which would be a batch of its characters."""
     if is_text(texts):
         raise TypeError("texts is one text; a batch of one is [text]")
     return [text if isinstance(text, tuple) else as_text(text) for text in texts]
 
 
 def text_pairs(texts: "Sequence[TextOrPair]") -> Any:
-    """Texts and pairs of texts as the library takes them; the array keeps their bytes alive."""
+    """Returns texts and pairs of texts as an array for the library, which keeps their bytes alive."""
     array = (_abi.TextPair * len(texts))()
     for entry, text in zip(array, texts):
         first, second = text if isinstance(text, tuple) else (text, None)
@@ -126,7 +126,7 @@ def text_pairs(texts: "Sequence[TextOrPair]") -> Any:
 
 
 def classifications(pointers: Any, statuses: Any, texts: "Sequence[TextOrPair]") -> List[Any]:
-    """The library's results of a batch."""
+    """Converts the library's results of a batch."""
     failed: Dict[int, Any] = {} if statuses is None else failures(statuses)
     return [
         failed[item] if item in failed else classification(pointers[item], text) for item, text in enumerate(texts)
@@ -134,7 +134,7 @@ def classifications(pointers: Any, statuses: Any, texts: "Sequence[TextOrPair]")
 
 
 def classification(pointer: Any, text: "TextOrPair") -> Classification[Any]:
-    """The library's result for `text` as a plain value."""
+    """Converts the library's result for `text` to a plain value."""
     lib = library()
     summary = lib.classification_summary(pointer).contents
     scores = [lib.classification_get(pointer, rank).contents for rank in range(lib.classification_count(pointer))]

@@ -1,4 +1,4 @@
-"""Columns that are given: what is none is refused before the work, the others are read in parts of few rows."""
+"""Input columns: invalid ones are rejected before the work, and others are read in small parts."""
 
 import sys
 from typing import Any, Iterator, List, Mapping, Optional, Tuple
@@ -14,7 +14,7 @@ def library_of(column: Any) -> str:
 
 
 def check_column(column: Any, name: str) -> None:
-    """Refuses what is no column of texts."""
+    """Rejects objects that are not columns of texts."""
     kind = type(column).__name__
     if is_text(column):
         raise TypeError(f"{name} is one text, not a column; a column of one is [text]")
@@ -38,19 +38,20 @@ def check_column(column: Any, name: str) -> None:
 
 
 def length(column: Any) -> Optional[int]:
-    """Rows, if that is known beforehand."""
+    """Returns the number of rows if it is known in advance."""
     return len(column) if hasattr(column, "__len__") else None
 
 
 def parts(column: Any, rows: int) -> Iterator[Chunk]:
-    """The column's rows, so many at a time."""
+    """Yields the column's rows, `rows` at a time."""
     for chunk in chunks(column, rows):
         for start in range(0, max(1, len(chunk)), rows):
             yield chunk if len(chunk) <= rows else chunk.rows(start, min(rows, len(chunk) - start))
 
 
 def paired(first: Any, column: Any, rows: int, names: Tuple[str, str]) -> Iterator[Tuple[Chunk, Chunk]]:
-    """Parts of the same rows of both columns. first: a column, or one text for all rows: a part of length 1."""
+    """Yields parts with the same rows of both columns. first: a column, or one text for all rows, as a part of
+    length 1."""
     if is_text(first):
         text = next(chunks([first]))
         for part in parts(column, rows):
@@ -76,7 +77,7 @@ def paired(first: Any, column: Any, rows: int, names: Tuple[str, str]) -> Iterat
 
 
 def check_lengths(first: Any, column: Any, names: Tuple[str, str]) -> None:
-    """What `paired` would find at the end is found before the work, where the lengths are known."""
+    """Rejects unequal lengths before the work if they are known; `paired` finds them only at the end."""
     if is_text(first):
         return
     counts = length(first), length(column)
@@ -86,12 +87,12 @@ def check_lengths(first: Any, column: Any, names: Tuple[str, str]) -> None:
 
 
 def plain(rows: Chunk) -> Chunk:
-    """The rows as the library takes them: not dictionary-encoded."""
+    """Returns the rows without dictionary encoding, as the library reads them."""
     return built(values(rows)) if rows.schema.dictionary else rows
 
 
 def texts_of(rows: Chunk, count: int) -> List[Optional[str]]:
-    """The rows as texts, one for all where there is one row; U+FFFD where bytes are not UTF-8."""
+    """Returns `count` texts, repeating a single row; U+FFFD replaces invalid UTF-8."""
     found = [text.decode("utf-8", "replace") if isinstance(text, bytes) else text for text in values(rows)]
     for row, text in enumerate(found):
         if not (text is None or isinstance(text, str)):

@@ -1,4 +1,4 @@
-"""Results of a column's parts as one column."""
+"""Concatenates the results of a column's parts."""
 
 import sys
 from typing import Any, Callable, Iterator, List, TypeVar
@@ -15,7 +15,7 @@ Part = TypeVar("Part")
 def mapped(
     column: Any, run: Run, parts: "Iterator[Part]", call: "Callable[[Part], Column]", rows: "Callable[[Part], int]"
 ) -> Any:
-    """The results of all parts as one column of the library that `column` belongs to."""
+    """Returns the results of all parts as one column of the library that `column` belongs to."""
     results: List[Column] = []
     for part in parts:
         run.begin(rows(part))
@@ -32,7 +32,7 @@ def mapped(
 def _assembled(column: Any, results: List[Column]) -> Any:
     kind = library_of(column)
     if kind == "polars":
-        # A name that is given beside Arrow data is not taken.
+        # Polars ignores a name that is passed with Arrow data.
         series = [sys.modules["polars"].Series(result).rename(column.name) for result in results]
         return sys.modules["polars"].concat(series, rechunk=False)
     if kind == "pandas":

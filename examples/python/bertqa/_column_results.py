@@ -1,4 +1,4 @@
-"""Results of batches as columns. A row is None where a text was null."""
+"""Converts batch results to columns. The row of a null text is None."""
 
 import itertools
 from typing import Any, List, Optional, Sequence, Tuple
@@ -25,10 +25,10 @@ def answers(rows: Sequence[Any]) -> Buffers:
 
 
 def classifications(rows: Sequence[Any], label_count: int) -> Buffers:
-    """The columns of bertqa_classify_arrow."""
+    """The columns that bertqa_classify_arrow returns."""
     said = [row if row is not None and row.scores else None for row in rows]
     best = [None if row is None else row.scores[0] for row in said]
-    # NaN, of regression, is null there.
+    # NaN, which regression returns, is null there.
     chances = [
         None if score is None or score.probability != score.probability else score.probability for score in best
     ]

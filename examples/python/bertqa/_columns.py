@@ -1,4 +1,4 @@
-"""Whole columns, for pyarrow, Polars, pandas and lists, over the Arrow C data interface."""
+"""Whole columns of pyarrow, Polars, pandas and lists, over the Arrow C data interface."""
 
 import contextlib
 import ctypes
@@ -26,24 +26,26 @@ if TYPE_CHECKING:
 
     from ._options import AnswerOptions, CallOptions, ClassifyOptions, EmbedOptions, EntitiesOptions
 
-#: Rows of one call of the library, which holds some 400 bytes for each until it is over.
+#: Rows per call of the library, which holds some 400 bytes for each until the call ends.
 ROWS = 16384
-#: The same where the results pass through Python.
+#: The same if the results pass through Python.
 BATCH = 1024
 
 
 def answer_column(context: Context, questions: Any, documents: Any, **options: "Unpack[AnswerOptions]") -> Any:
-    """The best answer to each row: a struct column with the fields answer, start and end (code points of the
-    document), probability, score, gap, sentence and is_impossible.
+    """Answers the question of each row. Returns a struct column with the fields answer, start and end (code points
+    of the document), probability, score, gap, sentence and is_impossible.
 
     With top_k above 1 the fields are answers, a list of such structs, best first, and is_impossible.
 
-    documents: a pyarrow Array or ChunkedArray, a Polars or pandas Series, anything with Arrow's capsules, or a list
-    or other iterable of texts; also dictionary-encoded and categorical ones; questions: the same, or one question for
-    all rows. The columns are read in place, a part of the rows at a time. A row with a null has a null answer.
-    The result is of the documents' library: an Array, a ChunkedArray or a Series (pandas: with the same index); for
-    other inputs a Column, a sequence of rows which any reader of Arrow's capsules takes.
-    options: see help(bertqa.AnswerOptions); progress is told of all rows, where their number is known.
+    documents: a pyarrow Array or ChunkedArray, a Polars or pandas Series, any object with Arrow's capsules, or a
+        list or other iterable of texts; columns may be dictionary-encoded or categorical.
+    questions: the same, or one question for all rows.
+    options: see help(bertqa.AnswerOptions); progress covers all rows if their number is known.
+
+    The columns are read in place, a part of the rows at a time. A row with a null has a null answer. The result
+    belongs to the documents' library: an Array, a ChunkedArray or a Series (pandas: with the same index). For
+    other inputs it is a Column, a sequence of rows that all consumers of Arrow's capsules accept.
     """
     names = "questions", "documents"
     handle, lib = context._opened(), library()
@@ -82,14 +84,15 @@ def classify_column(
     top_k: Optional[int] = None,
     **options: "Unpack[ClassifyOptions]",
 ) -> Any:
-    """The classification of each row: a struct column with the fields label, probability and probabilities, a list
-    by the order of context.info.labels.
+    """Classifies each row. Returns a struct column with the fields label, probability and probabilities, a list in
+    the order of context.info.labels.
 
-    second_texts: for models of pairs, a column or one text for all rows: the pairs' second texts.
-    top_k: instead a list for each row of the so many most probable labels, structs of label and probability, the most
-    probable first; at least 1.
-    texts and the result: as documents of answer_column.
+    second_texts: for models of pairs: the pairs' second texts, a column or one text for all rows.
+    top_k: returns instead, for each row, a list of this many labels, structs of label and probability, the
+        most probable first; at least 1.
     options: see help(bertqa.ClassifyOptions); contributions must be 0.
+
+    texts and the result: like documents and the result of answer_column.
     """
     if top_k is not None and top_k < 1:
         raise InvalidArgument(f"top_k is {top_k}, but must be at least 1")
@@ -111,19 +114,21 @@ def classify_column(
 
 
 def entities_column(context: Context, texts: Any, **options: "Unpack[EntitiesOptions]") -> Any:
-    """The entities of each row: a column of lists of structs with the fields label, text, start and end (code points
-    of the row's text) and score.
+    """Finds the entities of each row. Returns a column of lists of structs with the fields label, text, start and
+    end (code points of the row's text) and score.
 
-    texts and the result: as documents of answer_column. options: see help(bertqa.EntitiesOptions).
+    texts and the result: like documents and the result of answer_column. options: see help(bertqa.EntitiesOptions).
     """
     return _texts_mapped(context, texts, entities_call, options, library().entities_arrow)
 
 
 def embed_column(context: Context, texts: Any, second_texts: Any = None, **options: "Unpack[EmbedOptions]") -> Any:
-    """The vector of each row: a column of lists of float32, all of context.info.embedding_length.
+    """Embeds each row. Returns a column of lists of float32, all of length context.info.embedding_length.
 
-    second_texts: as in classify_column. texts and the result: as documents of answer_column.
+    second_texts: as in classify_column.
     options: see help(bertqa.EmbedOptions).
+
+    texts and the result: like documents and the result of answer_column.
     """
     size = context.info.embedding_length
 
@@ -139,10 +144,10 @@ def embed_column(context: Context, texts: Any, second_texts: Any = None, **optio
 def tokenize_column(
     context: Context, texts: Any, parse_special_tokens: Optional[bool] = None, **options: "Unpack[CallOptions]"
 ) -> Any:
-    """The tokens of each row, as Context.tokenize gives them: a struct column with the fields ids, starts and ends
-    (code points of the row's text), lists.
+    """Tokenizes each row as Context.tokenize does. Returns a struct column with the list fields ids, starts and
+    ends (code points of the row's text).
 
-    texts and the result: as documents of answer_column. options: see help(bertqa.CallOptions).
+    texts and the result: like documents and the result of answer_column. options: see help(bertqa.CallOptions).
     """
 
     def tokenized(run: Run, items: List[Any]) -> List[Any]:
@@ -162,7 +167,7 @@ def tokenize_column(
 
 
 def _check_both(first: Any, column: Any, names: Tuple[str, str]) -> None:
-    """Refuses what is wrong before any work."""
+    """Rejects invalid columns before any work."""
     check_column(column, names[1])
     if not is_text(first):
         check_column(first, names[0])
@@ -172,7 +177,7 @@ def _check_both(first: Any, column: Any, names: Tuple[str, str]) -> None:
 def _texts_mapped(
     context: Context, texts: Any, make_call: "Callable[[Any], Call]", options: Any, function: Any
 ) -> Any:
-    """What a function of the library says of each row of a column of texts."""
+    """Applies a function of the library to each row of a column of texts."""
     handle = context._opened()
     check_column(texts, "texts")
     run = Run(options, length(texts), "rows")
@@ -191,7 +196,7 @@ def _texts_mapped(
 
 
 def _distinct(rows: Chunk, call: "Callable[[Chunk], Column]") -> Column:
-    """The result of dictionary-encoded rows, each of whose values is worked on once."""
+    """Processes each distinct value of dictionary-encoded rows once."""
     places, known = codes(rows), rows.distinct(values)
     first: Dict[int, int] = {}
     for row, code in enumerate(places):
@@ -205,7 +210,7 @@ def _distinct(rows: Chunk, call: "Callable[[Chunk], Column]") -> Column:
 
 @contextlib.contextmanager
 def _in_rows(rows: Sequence[int]) -> Iterator[None]:
-    """What fails is told by its row. rows: of each item of the call."""
+    """Adjusts `item` of errors to the row. rows: the row of each item of the call."""
     try:
         yield
     except BertQAError as error:
@@ -221,7 +226,7 @@ def _pairs_mapped(
     work: "Callable[[Run, List[Any]], List[Any]]",
     result: "Callable[[List[Any]], Buffers]",
 ) -> Any:
-    """As _batched, of a column of texts or of two columns."""
+    """Like _batched, for a column of texts or two columns."""
     if second_texts is None:
         check_column(texts, "texts")
         columns = ((rows,) for rows in parts(texts, BATCH))
@@ -239,9 +244,10 @@ def _batched(
     work: "Callable[[Run, List[Any]], List[Any]]",
     result: "Callable[[List[Any]], Buffers]",
 ) -> Any:
-    """What `work` gives for each row that has no null, equal rows of a part once; `result` makes a column of it.
+    """Applies `work` to each row without a null, and to equal rows of a part once; `result` makes a column of the
+    results.
 
-    columns: parts of as many rows of each column, or of one row for all.
+    columns: parts with the same number of rows of each column, or one row for all.
     """
     run = Run(options, length(column), "rows")
 

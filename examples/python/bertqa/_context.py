@@ -1,4 +1,4 @@
-"""Context: a loaded model with Python's manners."""
+"""Context: a loaded model."""
 
 import ctypes
 import os
@@ -35,23 +35,23 @@ INSTRUCTION_SETS = (
 
 
 class Context(AnswerMethods, ClassifyMethods, EntitiesMethods, EmbedMethods, SequenceMethods):
-    """One loaded model; immutable, for any number of threads. An argument that is None has its default.
+    """A loaded model. It is immutable, and any number of threads can use it. None selects an argument's default.
 
-    model: a directory as Hugging Face's save_pretrained or this library writes it, or the files of such a directory
-        as a mapping of names to bytes; default: the default model of task.
-    task: which default model: "answer", "classify", "entities", "embed" or "predict"; default "answer".
-    threads: that one call may use, 1...1024, or 0 for as many as the process may run on; default 0.
+    model: a directory as Hugging Face's save_pretrained or this library writes it, or the files of such a
+        directory as a mapping of names to bytes; default: the default model of task.
+    task: the task of the default model: "answer", "classify", "entities", "embed" or "predict"; default "answer".
+    threads: the maximum number of threads of one call, 1...1024, or 0 for the number of CPUs available to the
+        process; default 0.
     precision: "auto", "f32", "bf16" or "int8"; default "auto": the fastest whose accuracy contract holds.
-    isa: instruction set, one of INSTRUCTION_SETS; default "auto": the best that the CPU has.
-    tokenizer_only: load the vocabulary alone; answering raises WrongModel. model may then also be a vocab.txt or
-        tokenizer.json itself; default False.
-    load: "mmap": the weights' pages are shared with other processes, and the files must not be cut short while they
-        are in use; "copy": they are read into memory, and what happens to them afterwards changes nothing; default
-        "mmap".
-    log: a function of one line for each decision taken while loading, called when it is over; default None.
-    dir_fd: a descriptor of an open directory that model is relative to, as in os.open; "" is that directory itself;
-        it is not kept; default None.
-    options: of the loading; see help(bertqa.CallOptions).
+    isa: instruction set, one of INSTRUCTION_SETS; default "auto": the best that the CPU supports.
+    tokenizer_only: load only the vocabulary; answering then raises WrongModel. model can then also be a vocab.txt
+        or tokenizer.json file; default False.
+    load: "mmap": processes share the pages of the weights, and the files must not be truncated while they are in
+        use; "copy": the files are read into memory, and later changes to them have no effect; default "mmap".
+    log: a function of one line, which is called after loading for each decision that loading made; default None.
+    dir_fd: a descriptor of an open directory to which model is relative, as in os.open; "" is that directory
+        itself. The descriptor is not kept; default None.
+    options: options of the loading; see help(bertqa.CallOptions).
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class Context(AnswerMethods, ClassifyMethods, EntitiesMethods, EmbedMethods, Seq
         else:
             path = None if model is None else path_bytes(model, "model")
             status = lib.context_create(path, *arguments)
-        # The library reads the files in place: the handle keeps them.
+        # The library reads the files in place, so the handle keeps them alive.
         handle = Handle(pointer, lib.context_free, files)
         if log is not None:
             for line in lines:
@@ -112,7 +112,7 @@ class Context(AnswerMethods, ClassifyMethods, EntitiesMethods, EmbedMethods, Seq
         }
 
     def __reduce__(self) -> Tuple[Any, ...]:
-        """A pickled context is opened anew where it is unpickled; processes share the weights' pages."""
+        """Pickles the arguments; unpickling opens the context anew. Processes share the pages of the weights."""
         self._opened()
         if self._is_relative:
             raise TypeError("a Context that was opened with dir_fd cannot be pickled")
@@ -126,7 +126,7 @@ class Context(AnswerMethods, ClassifyMethods, EntitiesMethods, EmbedMethods, Seq
 
     @property
     def info(self) -> ModelInfo:
-        """What was loaded and how it runs."""
+        """Facts about the loaded model and how it runs."""
         handle = self._opened()
         lib = library()
         info = lib.context_info(handle.pointer).contents
@@ -153,10 +153,11 @@ class Context(AnswerMethods, ClassifyMethods, EntitiesMethods, EmbedMethods, Seq
     def tokenize(
         self, text: Text, parse_special_tokens: Optional[bool] = None, **options: "Unpack[CallOptions]"
     ) -> Tokens:
-        """The WordPiece tokens that Hugging Face's BertTokenizerFast gives, without [CLS] and [SEP].
+        """Returns the WordPiece tokens of Hugging Face's BertTokenizerFast, without [CLS] and [SEP].
 
-        parse_special_tokens: "[SEP]" and the like in the text become those tokens, as Hugging Face does; default
-        False. options: see help(bertqa.CallOptions).
+        parse_special_tokens: "[SEP]" and the like in the text become special tokens, as in Hugging Face; default
+            False.
+        options: see help(bertqa.CallOptions).
         """
         data = encoded(text)
         ids, ranges = self._token_ranges(data, tokenize_call(parse_special_tokens, options))
@@ -164,7 +165,7 @@ class Context(AnswerMethods, ClassifyMethods, EntitiesMethods, EmbedMethods, Seq
         return Tokens(ids, [pieces[id] for id in ids], spans(text, data, ranges), ranges)
 
     def _token_ranges(self, data: bytes, call: Call) -> Tuple[List[int], List[Tuple[int, int]]]:
-        """Ids and byte ranges of a text's tokens."""
+        """Returns the ids and byte ranges of a text's tokens."""
         handle, lib = self._opened(), library()
         with Results(1, lib.tokens_free) as tokens:
             call.check(lib.tokenize(handle.pointer, data, len(data), call.pointer, tokens))
@@ -175,7 +176,7 @@ class Context(AnswerMethods, ClassifyMethods, EntitiesMethods, EmbedMethods, Seq
             return lib.tokens_ids(tokens[0])[:count], list(zip(ends[::2], ends[1::2]))
 
     def piece(self, id: int) -> str:
-        """The vocabulary's piece with this id; IndexError for others."""
+        """Returns the vocabulary's piece with this id. Raises IndexError for other ids."""
         handle = self._opened()
         length = ctypes.c_size_t()
         pointer = None
@@ -186,7 +187,7 @@ class Context(AnswerMethods, ClassifyMethods, EntitiesMethods, EmbedMethods, Seq
         return text_at(pointer, length.value)
 
     def piece_id(self, piece: Text) -> Optional[int]:
-        """The id of a piece, or None."""
+        """Returns the id of a piece, or None."""
         handle = self._opened()
         data = encoded(piece)
         id = library().context_vocabulary_id(handle.pointer, data, len(data))
@@ -198,10 +199,11 @@ class Context(AnswerMethods, ClassifyMethods, EntitiesMethods, EmbedMethods, Seq
         second_segments: Optional[Sequence[int]] = None,
         **options: "Unpack[CallOptions]",
     ) -> List[Tuple[List[float], List[float]]]:
-        """(start logits, end logits) of each window's tokens, of the model alone.
+        """Returns (start logits, end logits) of each window's tokens, directly from the model.
 
-        windows: token ids, [CLS] and [SEP] included; second_segments: for each window the index of its first
-        token of type 1. options: see help(bertqa.CallOptions).
+        windows: token ids, including [CLS] and [SEP].
+        second_segments: for each window the index of its first token of type 1.
+        options: see help(bertqa.CallOptions).
         """
         handle = self._opened()
         if second_segments is not None and len(second_segments) != len(windows):
@@ -241,7 +243,7 @@ def _open(arguments: Any) -> Context:
 
 
 def _files(files: Mapping[str, bytes]) -> Any:
-    """Files as the library takes them; the array keeps them alive."""
+    """Returns the files as an array for the library, which keeps them alive."""
     entries = []
     for name, data in files.items():
         entries.append(_abi.File(path_bytes(name, "a file's name"), data, len(data)))

@@ -1,4 +1,4 @@
-"""Vectors of texts: methods of Context, and Embeddings."""
+"""Text embeddings: methods of Context, and Embeddings."""
 
 import ctypes
 import sys
@@ -25,9 +25,9 @@ POOLINGS = ("model", "mean", "cls")
 
 
 class EmbedMethods(Closable):
-    """What a Context of an embedding model does."""
+    """The methods of a Context with an embedding model."""
 
-    # A str is also an iterable of texts; the first of two overloads that fit counts.
+    # A str is also an iterable of texts; the first matching overload counts.
     @overload
     def embed(  # type: ignore[overload-overlap]
         self, texts: "Union[Text, Tuple[Text, Text]]", **options: "Unpack[EmbedOptions]"
@@ -43,11 +43,12 @@ class EmbedMethods(Closable):
     ) -> "Embeddings": ...
 
     def embed(self, texts: Any, *, return_exceptions: bool = False, **options: "Unpack[EmbedOptions]") -> Any:
-        """Vectors of many texts in one call, as Embeddings; of one text, as an array of floats.
+        """Returns the vectors of many texts in one call, as Embeddings, or that of one text, as an array of
+        floats.
 
-        A tuple is a pair of texts, for models that take pairs.
+        texts: texts or, for models that take pairs, tuples of two texts.
         return_exceptions: False: the first text that fails ends the call, and the exception's `item` is its index.
-        True: a text that fails has a vector of zeros, and Embeddings.failures has its exception.
+            True: a text that fails has a zero vector, and Embeddings.failures has its exception.
         options: see help(bertqa.EmbedOptions).
         """
         handle, lib = self._opened(), library()
@@ -65,10 +66,10 @@ class EmbedMethods(Closable):
 
 
 class Embeddings(Sequence["array[float]"]):
-    """Vectors of texts: embeddings[i] is an array of the floats of text i's.
+    """Vectors of texts: embeddings[i] is an array of the floats of text i.
 
-    numpy.asarray(embeddings) has the shape (texts, floats) and is no copy.
-    failures: the exceptions of the texts that failed, by their index, with return_exceptions.
+    numpy.asarray(embeddings) has the shape (texts, floats) and does not copy.
+    failures: the exceptions of failed texts by index, with return_exceptions.
     """
 
     def __init__(
@@ -102,12 +103,12 @@ class Embeddings(Sequence["array[float]"]):
         return vector
 
     def tolist(self) -> List[List[float]]:
-        """The floats as lists, a list for each text."""
+        """Returns a list of floats for each text."""
         return [vector.tolist() for vector in self]
 
     @property
     def __array_interface__(self) -> Dict[str, Any]:
-        """How NumPy and what builds on it find the floats."""
+        """The floats for NumPy and libraries based on it."""
         order = "<" if sys.byteorder == "little" else ">"
         return {
             "version": 3,

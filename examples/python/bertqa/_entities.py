@@ -1,4 +1,4 @@
-"""Entities of texts: methods of Context; personal data by pattern; and texts without them."""
+"""Entities of texts: methods of Context, rule-based detection of personal data, and redaction."""
 
 from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Optional, Sequence, Tuple, Union, cast, overload
 
@@ -27,7 +27,7 @@ PATTERNS = ("email", "phone", "card", "iban", "ip", "url")
 
 
 class EntitiesMethods(Closable):
-    """What a Context of a model that labels tokens does."""
+    """The methods of a Context with a token classification model."""
 
     def entities(self, text: T, **options: "Unpack[EntitiesOptions]") -> EntityList[T]:
         """Finds the entities of a text of any length. options: see help(bertqa.EntitiesOptions)."""
@@ -63,7 +63,7 @@ class EntitiesMethods(Closable):
         """Finds the entities of many texts in one call.
 
         return_exceptions: False: the first text that fails ends the call, and the exception's `item` is its index.
-        True: a text that fails has its exception in the list instead of an EntityList.
+            True: the list contains an exception instead of an EntityList for each text that fails.
         options: see help(bertqa.EntitiesOptions).
         """
         handle, lib = self._opened(), library()
@@ -96,10 +96,10 @@ def entities_call(values: Any) -> Call:
 
 
 def patterns(text: T, patterns: Optional[Iterable[str]] = None, **options: "Unpack[CallOptions]") -> EntityList[T]:
-    """Finds personal data in a text by rule, without a model: entities whose labels are "EMAIL", "PHONE", "CARD",
-    "IBAN", "IP" and "URL" and whose scores are 1, none overlapping another.
+    """Finds personal data in a text by rules, without a model. Returns non-overlapping entities with the labels
+    "EMAIL", "PHONE", "CARD", "IBAN", "IP" and "URL" and the score 1.
 
-    patterns: those to find, of "email", "phone", "card", "iban", "ip" and "url"; default: all.
+    patterns: the PII kinds to find: "email", "phone", "card", "iban", "ip" and "url"; default: all.
     options: see help(bertqa.CallOptions).
     """
     struct = _abi.PatternsOptions()
@@ -121,10 +121,11 @@ def patterns(text: T, patterns: Optional[Iterable[str]] = None, **options: "Unpa
 
 
 def redact(text: T, entities: "Iterable[Entity[T]]", replacement: Optional[T] = None) -> T:
-    """The text with entities replaced, by `replacement`, or by each one's label in brackets, such as "[PER]".
+    """Returns the text with each entity replaced by `replacement` or by its label in brackets, such as "[PER]".
 
-    entities: of this text, in any order: EntityLists or lists of Entity, joined with +. Those that overlap are
-        replaced as one, with the label of the one that begins first, of several there the longest.
+    entities: entities of this text, in any order: EntityLists or lists of Entity, joined with +. Overlapping
+        entities are replaced as one, with the label of the one that begins first or, among several there, of
+        the longest.
     """
     text = as_text(text)
     if replacement is not None:
@@ -146,7 +147,8 @@ def redact(text: T, entities: "Iterable[Entity[T]]", replacement: Optional[T] = 
 
 
 def _merged(entities: "Sequence[Entity[T]]") -> List[Tuple[str, int, int]]:
-    """Label, start and end of what entities in order cover, those that overlap as one."""
+    """Returns label, start and end of the merged entities; overlapping ones become one. entities: in text
+    order."""
     merged: List[Tuple[str, int, int]] = []
     for entity in entities:
         if merged and entity.start < merged[-1][2]:
@@ -158,7 +160,7 @@ def _merged(entities: "Sequence[Entity[T]]") -> List[Tuple[str, int, int]]:
 
 
 def _texts(texts: "Sequence[Any]") -> Any:
-    """Texts as the library takes them; the array keeps their bytes alive."""
+    """Returns the texts as an array for the library, which keeps their bytes alive."""
     array = (_abi.Text * len(texts))()
     for entry, text in zip(array, texts):
         data = encoded(text)
@@ -167,7 +169,7 @@ def _texts(texts: "Sequence[Any]") -> Any:
 
 
 def _entity_list(pointer: Any, text: T) -> EntityList[T]:
-    """The library's result for `text` as a plain value."""
+    """Converts the library's result for `text` to a plain value."""
     lib = library()
     found = [lib.entity_list_get(pointer, index).contents for index in range(lib.entity_list_count(pointer))]
     return EntityList(

@@ -8,8 +8,8 @@ from typing import Dict, Optional, Tuple, Type
 class BertQAError(Exception):
     """A call of libbertqa failed. The text is the library's message.
 
-    status: its bertqa_status.
-    item: the index of the text, pair or row at fault in a batch, or None.
+    status: the call's bertqa_status.
+    item: the index in a batch of the text, pair or row at fault, or None.
     argument: the option or argument at fault, such as "top_k", or None.
     """
 
@@ -31,7 +31,7 @@ class BertQAError(Exception):
 
 
 class InvalidArgument(BertQAError, ValueError):
-    """An argument is outside what the library allows."""
+    """An argument is outside its allowed range."""
 
     status = 1
 
@@ -39,7 +39,7 @@ class InvalidArgument(BertQAError, ValueError):
 class ModelIOError(BertQAError, OSError):
     """A file or directory cannot be read or written.
 
-    filename, errno: the file's, and why, as the message says them; None where it does not.
+    filename, errno: the file and the reason, if the message contains them; otherwise None.
     """
 
     status = 2
@@ -52,7 +52,7 @@ class ModelIOError(BertQAError, OSError):
         argument: Optional[str] = None,
     ):
         super().__init__(message, status, item, argument)
-        # The library's form: "FILE: cannot ACTION: REASON"
+        # The library's message format: "FILE: cannot ACTION: REASON"
         filename, found, rest = message.rpartition(": cannot ")
         reason = rest.rpartition(": ")[2]
         number = next((number for number in errno.errorcode if os.strerror(number) == reason), None)
@@ -68,19 +68,19 @@ class ModelNotFoundError(ModelIOError, FileNotFoundError):
 
 
 class InvalidModel(BertQAError, ValueError):
-    """A model file is truncated, hostile or contradicts itself."""
+    """A model file is truncated, malicious or inconsistent."""
 
     status = 3
 
 
 class Unsupported(BertQAError):
-    """A valid model or option that this version, or this CPU, does not support."""
+    """The model or option is valid, but this version or this CPU does not support it."""
 
     status = 4
 
 
 class WrongModel(BertQAError):
-    """The context's model cannot do what was asked."""
+    """The context's model does not support the requested task."""
 
     status = 5
 
@@ -92,13 +92,13 @@ class OutOfMemory(BertQAError, MemoryError):
 
 
 class Cancelled(BertQAError):
-    """`cancel` asked to stop."""
+    """`cancel` returned true."""
 
     status = 7
 
 
 class TooLarge(BertQAError, ValueError):
-    """A text, a batch or the need of memory is above the limits."""
+    """A text, a batch or the required memory exceeds a limit."""
 
     status = 8
 

@@ -8,10 +8,10 @@ if TYPE_CHECKING:
 
 
 class Handle:
-    """An object of the library, freed with the last reference: after the last call that uses it."""
+    """An object of the library. It is freed with the last reference: after the last call that uses it."""
 
     def __init__(self, pointer: ctypes.c_void_p, free: Callable[[Any], None], kept: Any = None):
-        """kept: memory that the object needs as long as it lives."""
+        """kept: objects to keep alive as long as the handle."""
         self.pointer, self._free, self._kept = pointer, free, kept
 
     def __del__(self) -> None:
@@ -19,7 +19,7 @@ class Handle:
 
 
 class Closable:
-    """Closing drops the reference to the handle; calls that are under way in other threads hold theirs."""
+    """Closing drops the reference to the handle. Calls in other threads hold their own."""
 
     _handle: Optional[Handle] = None
 
@@ -30,7 +30,7 @@ class Closable:
         return handle
 
     def close(self) -> None:
-        """Frees it as soon as no call uses it any more. A second time does nothing."""
+        """Frees the object as soon as no call uses it. Closing twice has no effect."""
         self._handle = None
 
     def __enter__(self) -> "Self":
@@ -42,7 +42,7 @@ class Closable:
 
 
 class Results:
-    """Pointers that one call fills, freed at the end of the block."""
+    """Pointers that one call fills. They are freed at the end of the block."""
 
     def __init__(self, count: int, free: Callable[[Any], None]):
         self._pointers, self._free = (ctypes.c_void_p * count)(), free

@@ -1,4 +1,4 @@
-"""Results as HTML for notebooks: no style sheet, no script, every text escaped; on light and dark pages."""
+"""Results as HTML for notebooks, on light and dark pages: no style sheet, no script, all text escaped."""
 
 import html
 import re
@@ -7,32 +7,33 @@ from typing import TYPE_CHECKING, Any, List, Optional, Sequence, Tuple
 if TYPE_CHECKING:
     from ._results import Answer
 
-#: A document of more is shown around its answers only: so much before and after each, in code points or bytes.
+#: A longer document is shown only around its answers: AROUND code points or bytes before and after each.
 LONG, AROUND = 2000, 300
-#: A word that is longer than this is cut.
+#: A longer word is cut.
 _WORD = 30
-#: Answers shown of one document.
+#: The maximum number of answers shown for one document.
 MOST_ANSWERS = 20
 
 _TEXT = "white-space:pre-wrap;overflow-wrap:anywhere;line-height:1.6;max-width:60em;text-align:left"
 _MARK = "color:inherit;border-radius:3px;padding:0 1px;unicode-bidi:isolate;background:rgba({})"
 _BEST, _OTHER, _GUESS = (_MARK.format(color) for color in ("255,196,0,.55", "255,196,0,.22", "127,127,127,.25"))
 _GREY = "opacity:.65"
-#: Control characters have no place in HTML; lone surrogates none in UTF-8.
+#: HTML does not allow control characters; UTF-8 does not allow lone surrogates.
 _UNPRINTABLE = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
 
 
 def escaped(text: Any) -> str:
-    """A str or bytes as HTML, also within an attribute."""
+    """Escapes a str or bytes for HTML, including attributes."""
     if isinstance(text, bytes):
         text = text.decode("utf-8", "replace")
     return html.escape(_UNPRINTABLE.sub("\ufffd", text))
 
 
 def answers_html(document: Any, first: int, answers: "Sequence[Answer[Any]]", is_impossible: bool) -> str:
-    """A document with its answers highlighted, then the answers with their probabilities.
+    """Returns a document with its answers highlighted, then the answers with their probabilities.
 
-    document: None where it is not known. first: where it begins, in the units of the answers' ranges.
+    document: None if it is not known.
+    first: the position of its start, in the units of the answers' ranges.
     """
     shown = answers[:MOST_ANSWERS]
     parts: List[str] = []
@@ -85,7 +86,7 @@ def _highlighted(document: Any, first: int, answers: "Sequence[Answer[Any]]", is
 
 
 def _excerpts(document: Any, ranges: Sequence[Tuple[int, int]]) -> List[Tuple[int, int]]:
-    """Parts of a document that hold all ranges, which are in order; all of it where it is short."""
+    """Returns parts of a document that contain all ranges, which are sorted; all of a short document."""
     if len(document) <= LONG:
         return [(0, len(document))]
     found: List[Tuple[int, int]] = []
@@ -99,7 +100,7 @@ def _excerpts(document: Any, ranges: Sequence[Tuple[int, int]]) -> List[Tuple[in
 
 
 def _boundary(document: Any, position: int) -> int:
-    """The next white space if it is near; else the next position that is not within a character of bytes."""
+    """Returns the next white space if it is near, otherwise the next position that does not split a character."""
     position = min(position, len(document))
     near = document[position : position + _WORD]
     space = next((at for at in range(len(near)) if near[at : at + 1].isspace()), 0)
@@ -114,7 +115,7 @@ def _gap(length: int) -> str:
 
 
 def table_html(head: Sequence[str], rows: Sequence[Sequence[str]], caption: Optional[str] = None) -> str:
-    """A table of cells that are HTML; the first column is names, the others are numbers."""
+    """Returns a table whose cells are HTML. The first column has names; the others have numbers."""
     number = ' style="text-align:right;font-variant-numeric:tabular-nums"'
 
     def line(kind: str, cells: Sequence[str]) -> str:

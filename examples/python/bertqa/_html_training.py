@@ -1,4 +1,4 @@
-"""A training's report as HTML for notebooks: figures, a table of labels, the confusion matrix as a picture."""
+"""A training report as HTML for notebooks: figures, a table of labels, and a picture of the confusion matrix."""
 
 from typing import TYPE_CHECKING, List
 
@@ -7,18 +7,18 @@ from ._html import escaped, table_html
 if TYPE_CHECKING:
     from ._training_results import TrainingReport
 
-#: More labels than these are cut from the table; a picture of more would not be seen.
+#: The maximum numbers of labels in the table and in the picture, beyond which cells would be too small.
 MOST_LABELS, LARGEST_PICTURE = 200, 60
-#: Pairs of labels named where there is no picture.
+#: The number of label pairs that are listed instead of a picture.
 MOST_PAIRS = 20
-#: Code points of a label in the picture.
+#: The maximum number of code points of a label in the picture.
 _NAME = 20
-#: Pixels.
+#: In pixels.
 _CELL, _MARGIN, _LETTER = 34, 12, 7
 
 
 def training_html(report: "TrainingReport") -> str:
-    """What a person asks first is first."""
+    """The most important figures come first."""
     is_validated = report.accuracy == report.accuracy
     figures = [
         f"{report.text_count:,} texts",
@@ -57,14 +57,14 @@ def _number(value: float) -> str:
 
 
 def _bar(value: float) -> str:
-    """A number before a bar of as many parts of its cell."""
+    """Returns a number in front of a bar that fills this part of its cell."""
     width = 100 * value if value == value else 0
     bar = f"linear-gradient(90deg,rgba(66,133,244,.35) {width:.0f}%,transparent {width:.0f}%)"
     return f'<span style="display:inline-block;width:5em;background:{bar}">{_number(value)}</span>'
 
 
 def _pairs(report: "TrainingReport") -> str:
-    """The labels that were taken for others most often."""
+    """Lists the labels that were confused most often."""
     counts = [
         (count, true, predicted)
         for true, row in enumerate(report.confusion)
@@ -80,11 +80,11 @@ def _pairs(report: "TrainingReport") -> str:
 
 
 def _picture(report: "TrainingReport") -> str:
-    """The confusion matrix as SVG: rows are the true labels, each cell as dark as its part of the row."""
+    """Draws the confusion matrix as SVG: rows are true labels, and a cell is as dark as its part of the row."""
     names = [escaped(_shortened(label.label)) for label in report.labels]
     count = len(report.confusion)
     left = _LETTER * max((min(len(label.label), _NAME) for label in report.labels), default=0) + 2 * _MARGIN
-    # Names of columns stand at 45 degrees.
+    # Column names are rotated by 45 degrees.
     top = left * 3 // 4 + _MARGIN
     parts: List[str] = []
     for row, counts in enumerate(report.confusion):
@@ -115,7 +115,7 @@ def _picture(report: "TrainingReport") -> str:
 def _count(x: float, y: float, texts: int) -> str:
     if not texts:
         return ""
-    # "12,345" would not fit in a cell.
+    # "12,345" does not fit in a cell.
     text = str(texts) if texts < 10_000 else f"{texts / 1000:.0f}k" if texts < 1_000_000 else f"{texts / 1e6:.0f}M"
     return f'<text x="{x + _CELL / 2}" y="{y}" text-anchor="middle">{text}</text>'
 

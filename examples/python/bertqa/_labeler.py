@@ -1,4 +1,4 @@
-"""Labeler: labels given by examples."""
+"""Labeler: classification by example."""
 
 import ctypes
 from typing import TYPE_CHECKING, Any, Iterable, List, Mapping, Optional, Tuple, Union, overload
@@ -71,7 +71,7 @@ class Labeler(Closable):
 
     @property
     def labels(self) -> Tuple[str, ...]:
-        """By their ids: in the order of their first examples."""
+        """The labels by their ids: in the order of their first examples."""
         handle, lib, length = self._opened(), library(), ctypes.c_size_t()
         count = lib.labeler_label_count(handle.pointer)
         found = [

@@ -17,7 +17,7 @@ NO_ITEM = ctypes.c_size_t(-1).value
 
 
 def path() -> str:
-    """Where the library is: named, packaged, staged in this checkout, or where the loader finds it."""
+    """Returns the path of the library: named, packaged, staged in this checkout, or found by the loader."""
     here = pathlib.Path(__file__).resolve().parent
     named = os.environ.get("BERTQA_LIBRARY")
     if named:
@@ -30,7 +30,7 @@ def path() -> str:
 
 @functools.lru_cache(maxsize=None)
 def library() -> Any:
-    """The library with its functions typed, as attributes without their prefix."""
+    """Returns the library with typed functions as attributes without their prefix."""
     file = path()
     try:
         loaded = ctypes.CDLL(file)
@@ -54,13 +54,13 @@ def library() -> Any:
 
 
 def check(status: int) -> None:
-    """Raises the exception of a status that is not OK."""
+    """Raises an exception if the status is not OK."""
     if status != 0:
         raise failure(status)
 
 
 def failure(status: int) -> BertQAError:
-    """The exception of the call that failed last on this thread."""
+    """Returns the exception of the last failed call on this thread."""
     lib = library()
     message = lib.last_error().decode("utf-8", "replace")
     item = lib.last_error_item()
@@ -68,14 +68,14 @@ def failure(status: int) -> BertQAError:
     argument = lib.last_error_argument().decode("utf-8", "replace")
     arguments = message, status, None if item == NO_ITEM else item, argument or None
     error = kind(*arguments)
-    # The status says no more than "input or output".
+    # The status only says that input or output failed.
     if isinstance(error, ModelIOError) and error.errno == errno.ENOENT:
         return ModelNotFoundError(*arguments)
     return error
 
 
 def failures(statuses: Iterable[int]) -> Dict[int, BertQAError]:
-    """The exceptions of a batch's items that failed, by their index; the library has the first one's message."""
+    """Returns the exceptions of a batch's failed items by index. The library has the message of the first one."""
     found: Dict[int, BertQAError] = {}
     for item, status in enumerate(statuses):
         if status == 0:
@@ -90,15 +90,15 @@ def failures(statuses: Iterable[int]) -> Dict[int, BertQAError]:
 
 
 def text_at(pointer: Any, length: int) -> str:
-    """A string of the library, which may hold NULs; U+FFFD where it is not UTF-8."""
+    """Returns a string of the library, which may contain NULs; U+FFFD replaces invalid UTF-8."""
     return ctypes.string_at(pointer, length).decode("utf-8", "replace")
 
 
 def version() -> str:
-    """The library's package version."""
+    """Returns the version of the library."""
     return str(library().version().decode())
 
 
 def abi_version() -> int:
-    """What programs can link the library: the number in its SONAME."""
+    """Returns the ABI version, which is the number in the SONAME."""
     return int(library().abi_version())

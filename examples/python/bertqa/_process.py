@@ -1,4 +1,4 @@
-"""The library as a whole: its threads, and the int8 form of models."""
+"""Process-wide functions: the library's threads, and the int8 form of models."""
 
 import ctypes
 import os
@@ -17,18 +17,19 @@ if TYPE_CHECKING:
 
 
 def set_threads(threads: int) -> None:
-    """How many threads work at once in this process at most, callers included: 1...1024, or 0 (as at first) for as
-    many as the process may run on. Contexts that are loaded afterwards take it as their default."""
+    """Sets the maximum number of threads that work at the same time in this process, including callers:
+    1...1024, or 0 (the initial value) for the number of CPUs available to the process. Contexts that are loaded
+    afterwards use it as their default."""
     check(library().pool_set_threads(int32(threads, "threads")))
 
 
 def start_threads() -> None:
-    """Starts the library's threads now instead of with the first call that has work for them."""
+    """Starts the library's threads now instead of with the first call that needs them."""
     check(library().pool_start())
 
 
 def stop_threads() -> None:
-    """Ends the library's threads and waits until they are gone; the next call that has work starts them again."""
+    """Ends the library's threads and waits for them. The next call that needs them starts them again."""
     check(library().pool_shutdown())
 
 

@@ -1,4 +1,4 @@
-"""Results: plain values that outlive everything they came from. T is str or bytes, as the text was given."""
+"""Results: plain values that outlive their sources. T is the type of the text, str or bytes."""
 
 from dataclasses import dataclass
 from typing import Any, Dict, Generic, Iterable, Iterator, List, Optional, Tuple
@@ -10,12 +10,12 @@ from ._value import T, Value
 
 @dataclass(frozen=True, repr=False)
 class Answer(Value, Generic[T]):
-    """A range of the document: document[start:end] == text, in code points of a str, in bytes of bytes.
+    """A range of the document: document[start:end] == text, in code points for str and in bytes for bytes.
 
     byte_range, utf16_range: the same range in bytes of UTF-8 and in UTF-16 code units.
     sentence: the sentence or sentences around the answer: document[sentence_start:sentence_end].
-    score: start_logit + end_logit: one scale over all documents of one model.
-    probability: the chance that this answer is right (docs/answers.md says how a model is calibrated).
+    score: start_logit + end_logit, comparable over all documents of one model.
+    probability: the probability that this answer is right (docs/answers.md describes the calibration).
     gap: score - the document's null score.
     """
 
@@ -34,23 +34,24 @@ class Answer(Value, Generic[T]):
     gap: float
 
     def _repr_html_(self) -> str:
-        """For notebooks: the answer in its sentence."""
+        """Returns the answer in its sentence, for notebooks."""
         return answers_html(self.sentence, self.sentence_start, [self], is_impossible=False)
 
 
 @dataclass(frozen=True, repr=False)
 class Result(Value, Generic[T]):
-    """What a document says to a question.
+    """The answers of a document to a question.
 
-    answers: best first, none overlapping another.
-    is_impossible: the gap is below the threshold, or one of the texts is empty.
-    is_question_truncated: the question was longer than max_question_len.
-    is_question_empty, is_document_empty: it has no token; nothing was searched.
-    null_score: the lowest over the windows of start + end logit at [CLS].
-    gap: the best span's score - null_score; -inf where there is no span.
-    no_answer_probability: the chance that the document does not answer the question, 0...1.
-    no_answer_threshold: what gap was compared with: the model's own rises with window_count.
-    window_count: windows that the model read; skipped_window_count: windows left out by max_windows.
+    answers: best first, without overlaps.
+    is_impossible: True if the gap is below the threshold or one of the texts is empty.
+    is_question_truncated: True if the question was longer than max_question_len.
+    is_question_empty, is_document_empty: True if it has no token; nothing was searched.
+    null_score: the minimum over the windows of start + end logit at [CLS].
+    gap: the best span's score - null_score; -inf if there is no span.
+    no_answer_probability: the probability that the document does not answer the question, 0...1.
+    no_answer_threshold: the threshold for gap; the model's own rises with window_count.
+    window_count: the number of windows that the model read.
+    skipped_window_count: the number of windows that max_windows left out.
     """
 
     answers: List[Answer[T]]
@@ -71,7 +72,7 @@ class Result(Value, Generic[T]):
         return self.answers[0] if self.answers else None
 
     def _of(self, document: T) -> "Result[T]":
-        """The same, which remembers its document: for notebooks alone, so a copy or a pickle is without it."""
+        """Returns a copy that remembers its document, for notebooks only: copies and pickles of it do not."""
         object.__setattr__(self, "_document", document)
         return self
 
@@ -79,7 +80,8 @@ class Result(Value, Generic[T]):
         return {name: value for name, value in vars(self).items() if name != "_document"}
 
     def _repr_html_(self) -> str:
-        """For notebooks: the document with its answers highlighted, of long ones what is around the answers."""
+        """Returns the document with its answers highlighted, for notebooks; only the surroundings if it is
+        long."""
         return answers_html(vars(self).get("_document"), 0, self.answers, self.is_impossible)
 
 
@@ -87,8 +89,9 @@ class Result(Value, Generic[T]):
 class LabelScore(Value):
     """A label of a text.
 
-    id: row of the model's output.
-    probability: softmax over all labels, or for multi-label models the label's own sigmoid; NaN for regression.
+    id: the row of the model's output.
+    probability: the softmax over all labels or, for multi-label models, the label's own sigmoid; NaN for
+        regression.
     """
 
     label: str
@@ -99,10 +102,11 @@ class LabelScore(Value):
 
 @dataclass(frozen=True, repr=False)
 class Contribution(Value, Generic[T]):
-    """An occurrence of a word in the text and what it weighed: text[start:end], in code points (bytes for bytes).
+    """An occurrence of a word in the text and its weight: text[start:end], in code points (bytes for bytes).
 
     byte_range, utf16_range: the same range in bytes of UTF-8 and in UTF-16 code units.
-    weight: added to the best label's logit, over the mean of all labels; below 0: against it.
+    weight: its contribution to the best label's logit, relative to the mean over all labels; below 0: against
+        it.
     """
 
     text: T
@@ -115,14 +119,15 @@ class Contribution(Value, Generic[T]):
 
 @dataclass(frozen=True, repr=False)
 class Classification(Value, Generic[T]):
-    """What a classifier says of a text.
+    """The classification of a text.
 
-    scores: every label, the most probable first; empty where the text is too short.
-    contributions: what weighed most for and against the best label, by falling magnitude.
+    scores: every label, the most probable first; empty if the text is too short.
+    contributions: the words with the greatest weights for and against the best label, by falling magnitude.
     problem_type: "single_label_classification", "multi_label_classification" or "regression".
-    is_too_short: the text has fewer distinct words than the model asks for: nothing is said of it.
-    distinct_word_count: of word-count models; window_count: of BERT models.
-    is_none: no label is as probable as min_probability asks for; the scores are there.
+    is_too_short: True if the text has fewer distinct words than the model requires; it is not classified.
+    distinct_word_count: for word-count models.
+    window_count: for BERT models.
+    is_none: True if no label reaches min_probability; the scores are present.
     """
 
     scores: List[LabelScore]
@@ -140,7 +145,7 @@ class Classification(Value, Generic[T]):
 
     @property
     def probability(self) -> float:
-        """Of the most probable label, also where it is not probable enough; NaN without scores."""
+        """The probability of the most probable label, even if it is below min_probability; NaN without scores."""
         return self.scores[0].probability if self.scores else float("nan")
 
     @property
@@ -151,11 +156,11 @@ class Classification(Value, Generic[T]):
 
 @dataclass(frozen=True, repr=False)
 class Entity(Value, Generic[T]):
-    """A part of a text and what it is: text[start:end], in code points (bytes for bytes).
+    """A part of a text with its label: text[start:end], in code points (bytes for bytes).
 
-    label: without the prefix "B-" or "I-", but with aggregation="none".
+    label: without the prefix "B-" or "I-", except with aggregation="none".
     byte_range, utf16_range: the same range in bytes of UTF-8 and in UTF-16 code units.
-    score: the label's probability, its mean over the entity's words or tokens; 1 for what a pattern has found.
+    score: the label's probability, as the mean over the entity's words or tokens; 1 for a PII rule.
     """
 
     text: T
@@ -169,9 +174,10 @@ class Entity(Value, Generic[T]):
 
 @dataclass(frozen=True, repr=False)
 class EntityList(Value, Generic[T]):
-    """What was found in a text: a sequence of Entity, in the order of the text; + joins two.
+    """The entities of a text: a sequence of Entity, in text order; + joins two.
 
-    entities: as a list. window_count: windows that the model read.
+    entities: the same as a list.
+    window_count: the number of windows that the model read.
     """
 
     entities: List[Entity[T]]
@@ -197,8 +203,9 @@ class EntityList(Value, Generic[T]):
 class Tokens(Value):
     """WordPiece tokens without [CLS] and [SEP].
 
-    ids, tokens: in the vocabulary, and as it spells them.
-    offsets: (start, end) of each token in the text: code points, or bytes for bytes; byte_offsets: in bytes.
+    ids, tokens: their numbers in the vocabulary, and their spelling in it.
+    offsets: (start, end) of each token in the text: code points, or bytes for bytes.
+    byte_offsets: the same in bytes.
     """
 
     ids: List[int]
@@ -209,15 +216,19 @@ class Tokens(Value):
 
 @dataclass(frozen=True, repr=False)
 class ModelInfo(Value):
-    """What a context loaded and how it runs; sizes are named as in config.json, and 0 where it has no such thing.
+    """Facts about a loaded model and how it runs. Sizes are named as in config.json, and 0 if they do not apply.
 
-    directory: where the model came from; "" for files in memory.
-    architecture: "BertForQuestionAnswering"; "" for a tokenizer alone.
+    directory: the model's directory; "" for files in memory.
+    architecture: for example "BertForQuestionAnswering"; "" for a tokenizer alone.
     task: "answer", "classify", "entities", "embed" or "predict"; "" for a tokenizer alone.
-    precision, isa: in use; "" for word-count models and tokenizers. threads: that one call may use.
-    vocabulary_size: pieces or words in the vocabulary; is_lowercase: the tokenizer lower-cases.
+    precision, isa: the ones in use; "" for word-count models and tokenizers.
+    threads: the maximum number of threads of one call.
+    vocabulary_size: the number of pieces or words in the vocabulary.
+    is_lowercase: True if the tokenizer lower-cases.
     no_answer_threshold: the model's own, see AnswerOptions.
-    labels: of texts or tokens, by id. embedding_length: floats of an embedding. sequence: of models that predict.
+    labels: the labels of texts or tokens, by id.
+    embedding_length: the number of floats of an embedding.
+    sequence: facts about models that predict.
     """
 
     directory: str

@@ -1,14 +1,14 @@
-"""One call that is made of many: what is left of its time, and its progress as a whole."""
+"""Several library calls that form one: their remaining time and their total progress."""
 
 import time
 from typing import Any, Callable, Dict, Optional
 
 
 class Run:
-    """Its options for each of the parts, which are done one after the other.
+    """Provides the options for each of the parts, which run one after the other.
 
-    total: items of the whole, None where that is not known; then progress is that of each part.
-    stage: what progress is told of.
+    total: the number of items of the whole; None if unknown, and progress is then that of each part.
+    stage: the name of the stage in progress reports.
     """
 
     def __init__(self, options: Any, total: Optional[int], stage: str):
@@ -21,7 +21,7 @@ class Run:
         self.first = self._count = 0
 
     def options(self) -> Dict[str, Any]:
-        """For the next call."""
+        """Returns the options for the next call."""
         found = dict(self._options)
         if self._progress is not None and self._total is not None and callable(self._progress):
             found["progress"] = lambda stage, fraction: self._tell(fraction * self._count)

@@ -1,4 +1,4 @@
-"""Predicting along a sequence: methods of Context, and SequenceState."""
+"""Prediction along a sequence: methods of Context, and SequenceState."""
 
 import ctypes
 from array import array
@@ -23,17 +23,17 @@ STOPS = ("", "end", "limit", "callback")
 
 
 class SequenceState:
-    """What a model remembers of a sequence; made by Context's methods. Immutable, for any number of threads and
-    continuations. A pickled state takes its context along, which is opened anew where it is unpickled."""
+    """A model's memory of a sequence, created by Context's methods. It is immutable: any number of threads and
+    continuations can use it. A pickled state includes its context, which unpickling opens anew."""
 
     def __init__(self, context: "SequenceMethods", pointer: Any):
-        """Takes over `pointer`."""
+        """Takes ownership of `pointer`."""
         self.context = context
         self._handle = Handle(ctypes.c_void_p(pointer), library().sequence_state_free)
 
     @property
     def values(self) -> "array[float]":
-        """For each layer h, and with LSTM then for each layer c; Context.state gives the state back."""
+        """The values: h of each layer, and for LSTM then c of each layer. Context.state converts them back."""
         info = library().context_sequence_info(self.context._opened().pointer).contents
         values = array("f", bytes(4 * info.state_length))
         buffer = (ctypes.c_float * len(values)).from_buffer(values)
@@ -41,7 +41,7 @@ class SequenceState:
         return values
 
     def to_bytes(self) -> bytes:
-        """The state and its model's fingerprint; Context.state_from_bytes gives the state back."""
+        """Returns the state and its model's fingerprint. Context.state_from_bytes converts them back."""
         lib, length = library(), ctypes.c_size_t()
         lib.sequence_state_serialize(self._handle.pointer, None, 0, ctypes.byref(length))
         data = ctypes.create_string_buffer(length.value)
@@ -52,7 +52,7 @@ class SequenceState:
         return SequenceState(self.context, library().sequence_state_clone(self._handle.pointer))
 
     def __eq__(self, other: object) -> bool:
-        """Whether both are states of one model with the same bits."""
+        """True if both states belong to one model and have the same bits."""
         if not isinstance(other, SequenceState):
             return NotImplemented
         return self.to_bytes() == other.to_bytes()
@@ -72,7 +72,7 @@ def _unpickled(context: "SequenceMethods", data: bytes) -> SequenceState:
 
 
 class SequenceMethods(Closable):
-    """What a Context of a model that predicts does. A state of None starts a sequence."""
+    """The methods of a Context with a predicting model. A state of None starts a sequence."""
 
     def predict(
         self,
@@ -81,9 +81,9 @@ class SequenceMethods(Closable):
         top_k: Optional[int] = None,
         **options: "Unpack[CallOptions]",
     ) -> Prediction:
-        """Reads a word (a character, for models of characters) in a state and predicts the next.
+        """Reads a word (for character models, a character) in a state and predicts the next one.
 
-        top_k: how many words to give, at least 1; default 1.
+        top_k: the number of words to return, at least 1; default 1.
         options: see help(bertqa.CallOptions).
         """
         return self._predict(library().sequence_predict, word, state, top_k, options)
@@ -95,10 +95,11 @@ class SequenceMethods(Closable):
         top_k: Optional[int] = None,
         **options: "Unpack[CallOptions]",
     ) -> Prediction:
-        """Reads a text, split into the model's words, and predicts the word after it: a prompt becomes a state.
+        """Reads a text, split into the model's words, and predicts the word after it. This turns a prompt into a
+        state.
 
-        An empty text needs a state. is_unknown is told of the text's last word.
-        top_k: how many words to give, at least 1; default 1.
+        An empty text needs a state. is_unknown refers to the text's last word.
+        top_k: the number of words to return, at least 1; default 1.
         options: see help(bertqa.CallOptions).
         """
         return self._predict(library().sequence_predict_text, text, state, top_k, options)
@@ -133,10 +134,12 @@ class SequenceMethods(Closable):
         logits: bool = True,
         **options: "Unpack[CallOptions]",
     ) -> "Tuple[List[SequenceState], Optional[memoryview[float]]]":
-        """One step of many independent sequences at once: (next states, logits).
+        """Advances many independent sequences by one step. Returns (next states, logits).
 
-        ids: words by id, see piece_id; states: one for each id. The logits are float32 [len(ids)][vocabulary_size],
-        for numpy.asarray without a copy; logits=False: None instead, in much less time.
+        ids: the ids of the words, see piece_id.
+        states: one for each id.
+        logits: True returns float32 [len(ids)][vocabulary_size], for numpy.asarray without a copy; False returns
+            None, in much less time.
         options: see help(bertqa.CallOptions).
         """
         handle = self._opened()
@@ -171,7 +174,8 @@ class SequenceMethods(Closable):
     def generate(
         self, prompt: Text, state: Optional[SequenceState] = None, **options: "Unpack[GenerateOptions]"
     ) -> Generation:
-        """Reads a prompt, split into the model's words, and generates what follows. An empty prompt needs a state.
+        """Reads a prompt, split into the model's words, and generates a continuation. An empty prompt needs a
+        state.
 
         options: see help(bertqa.GenerateOptions).
         """
@@ -205,9 +209,9 @@ class SequenceMethods(Closable):
         include_end: Optional[bool] = None,
         **options: "Unpack[CallOptions]",
     ) -> SequenceScore:
-        """How likely a text is, split into the model's words; without a state its first word is given.
+        """Returns the likelihood of a text, split into the model's words. Without a state its first word is given.
 
-        include_end: the text is complete, and its end symbol is predicted too; default False.
+        include_end: True if the text is complete, so that its end symbol is predicted too; default False.
         options: see help(bertqa.CallOptions).
         """
         handle, data = self._opened(), encoded(text)
@@ -228,9 +232,10 @@ class SequenceMethods(Closable):
         include_end: Optional[bool] = None,
         **options: "Unpack[CallOptions]",
     ) -> List[RankedText[T]]:
-        """Continuations of a prefix, the one whose words are likeliest on average first.
+        """Ranks continuations of a prefix, the one with the likeliest words on average first.
 
-        include_end: as in likelihood. options: see help(bertqa.CallOptions).
+        include_end: as in likelihood.
+        options: see help(bertqa.CallOptions).
         """
         handle, data = self._opened(), encoded(prefix)
         if is_text(continuations):
@@ -250,7 +255,7 @@ class SequenceMethods(Closable):
         return [RankedText(given[i], i, likelihoods[i], counts[i]) for i in order]
 
     def state(self, values: Sequence[float]) -> SequenceState:
-        """The state with these values: what SequenceState.values gave, or made from it."""
+        """Returns the state with these values, which SequenceState.values returned or which derive from it."""
         handle = self._opened()
         numbers = (ctypes.c_float * len(values))(*values)
         pointer = ctypes.c_void_p()
@@ -258,7 +263,8 @@ class SequenceMethods(Closable):
         return SequenceState(self, pointer.value)
 
     def state_from_bytes(self, data: bytes) -> SequenceState:
-        """The state that SequenceState.to_bytes wrote; WrongModel for another model's."""
+        """Returns the state that SequenceState.to_bytes wrote. Raises WrongModel for the state of another
+        model."""
         handle = self._opened()
         pointer = ctypes.c_void_p()
         data = as_bytes(data, "data")

@@ -13,10 +13,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class Word(Value):
-    """A word that may come next, or that was generated.
+    """A possible next word, or a generated one.
 
-    id: in the vocabulary, see Context.piece.
-    probability, log_probability: of the model itself, whatever the options of a generation left out.
+    id: its number in the vocabulary, see Context.piece.
+    probability, log_probability: those of the model itself, whatever words the options of a generation
+        excluded.
     """
 
     text: str
@@ -27,12 +28,12 @@ class Word(Value):
 
 @dataclass(frozen=True, repr=False)
 class Prediction(Value):
-    """The words that may come next.
+    """The possible next words.
 
     words: the most probable first.
-    is_unknown: the word that was read is not in the vocabulary; the model read its unknown token.
+    is_unknown: True if the word that was read is not in the vocabulary; the model read its unknown token.
     probabilities: of every word, by id.
-    state: after the word that was read: for the next prediction.
+    state: the state after the word that was read, for the next prediction.
     """
 
     words: List[Word]
@@ -48,13 +49,13 @@ class Prediction(Value):
 
 @dataclass(frozen=True, repr=False)
 class Generation(Value):
-    """What was generated.
+    """A generated text.
 
-    text: the words joined as the model's texts are: with spaces between words, without between characters.
+    text: the words joined as in the model's texts: with spaces between words, without between characters.
     words: without the prompt and the end symbol.
-    stop: "end": the model predicted its end symbol; "limit": max_words; "callback": on_word asked for it.
-    unknown_count: words of the prompt that are not in the vocabulary.
-    state: after the last word, to go on from.
+    stop: "end": the model predicted its end symbol; "limit": max_words; "callback": on_word returned true.
+    unknown_count: the number of prompt words that are not in the vocabulary.
+    state: the state after the last word, from which to continue.
     """
 
     text: str
@@ -66,12 +67,12 @@ class Generation(Value):
 
 @dataclass(frozen=True, repr=False)
 class SequenceScore(Value):
-    """How likely a text is.
+    """The likelihood of a text.
 
-    log_likelihood: sum of the natural logarithms of the words' probabilities.
-    word_count: words predicted: all but a sequence's first, and the end symbol if asked.
-    unknown_count: words of the text that are not in the vocabulary.
-    perplexity: exp(-log_likelihood / word_count); NaN where nothing was predicted.
+    log_likelihood: the sum of the natural logarithms of the words' probabilities.
+    word_count: the number of predicted words: all but a sequence's first, plus the end symbol if requested.
+    unknown_count: the number of words that are not in the vocabulary.
+    perplexity: exp(-log_likelihood / word_count); NaN if nothing was predicted.
     """
 
     log_likelihood: float
@@ -84,7 +85,8 @@ class SequenceScore(Value):
 class RankedText(Value, Generic[T]):
     """One of several continuations.
 
-    index: in the order given; log_likelihood, word_count: of its own words, as in SequenceScore.
+    index: its position in the input.
+    log_likelihood, word_count: of its own words, as in SequenceScore.
     """
 
     text: T
@@ -95,12 +97,12 @@ class RankedText(Value, Generic[T]):
 
 @dataclass(frozen=True, repr=False)
 class SequenceInfo(Value):
-    """What a model that predicts has beside ModelInfo.
+    """Additional facts about a model that predicts.
 
-    state_length: floats of a state.
-    separator: between two words of a text: " ", or "" for models of characters.
-    end, end_id: the word that ends a sequence, such as "</s>"; None where there is none.
-    unknown_id: of the word that unknown ones are read as, or None.
+    state_length: the number of floats of a state.
+    separator: the text between two words: " ", or "" for character models.
+    end, end_id: the word that ends a sequence, such as "</s>"; None if there is none.
+    unknown_id: the id of the token for unknown words, or None.
     """
 
     state_length: int

@@ -1,4 +1,4 @@
-"""What a worker of Spark does: Arrow batches in, the same batches with a result column out."""
+"""The work of a Spark worker: it adds a result column to Arrow batches."""
 
 import functools
 import os
@@ -11,18 +11,21 @@ from ._context import Context
 from ._errors import BertQAError, OutOfMemory, TooLarge
 from ._unpacked import unpack_library
 
-#: Rows of one call of the library, and of a batch that is handed back.
+#: Rows per call of the library and per returned batch.
 ROWS = 1024
 
 
 @dataclass
 class Work:
-    """A task, as the driver sends it to the workers.
+    """A task as the driver sends it to the workers.
 
-    text, question_column: positions of the columns; question: the one of all rows.
-    keep: positions of the columns that are handed on, before the result.
-    has_errors: failed rows have a null, and the reason in one more column; else the first one ends the task.
-    model: keyword arguments of Context. counts: of rows, of rows without a text, of failed rows.
+    text, question_column: the positions of the columns.
+    question: the question of all rows.
+    keep: the positions of the columns that precede the result in the output.
+    has_errors: True: a failed row has a null, and an additional column has the reason. False: the first failed row
+        ends the task.
+    model: keyword arguments of Context.
+    counts: the counters of rows, of rows without a text, and of failed rows.
     """
 
     task: str
@@ -77,10 +80,11 @@ class Work:
 
 
 def run_rows(run: Callable[[int, int], Any], count: int, failed: Dict[int, str]) -> List[Tuple[int, Any]]:
-    """What `run` gives for all rows but those that it fails for, as (first row, results); their reasons in `failed`.
+    """Calls `run` for all rows. Returns its results without failed rows, as (first row, results), and puts the
+    reasons into `failed`.
 
-    A row has failed when it does alone. The rows behind it are halved, so that a row is given to `run` a logarithmic
-    number of times at most, however many fail.
+    A row has failed if it fails alone. The rows after a failure are halved, so that `run` sees a row at most a
+    logarithmic number of times, however many rows fail.
     """
     parts: List[Tuple[int, Any]] = []
     left = [(0, count)]
@@ -94,9 +98,9 @@ def run_rows(run: Callable[[int, int], Any], count: int, failed: Dict[int, str])
             if isinstance(error, OutOfMemory) or (error.item is None and not isinstance(error, TooLarge)):
                 raise
             if end - start == 1:
-                # The message begins with the row's place in this call, which tells nobody anything.
+                # The message begins with the row's index in this call, which is meaningless to the user.
                 failed[start] = re.sub(r"^\w+\[\d+\]: ", "", str(error))
-            elif error.item is None:  # the call is too large, whichever row it was
+            elif error.item is None:  # the call as a whole is too large
                 left += [(start, (start + end) // 2), ((start + end) // 2, end)]
             else:
                 row = start + error.item
@@ -116,7 +120,7 @@ def _call(task: str, context: Context, questions: Any, texts: Any, options: Any)
 
 
 def result_type(task: str) -> Any:
-    """The result's type in Arrow, of the kinds that every version of Spark reads."""
+    """Returns the result's type in Arrow, using only types that every version of Spark reads."""
     import pyarrow
 
     text, number, place = pyarrow.string(), pyarrow.float32(), pyarrow.int64()
@@ -140,7 +144,7 @@ def result_type(task: str) -> Any:
 
 @functools.lru_cache(maxsize=8)
 def opened(task: str, model: Optional[str], precision: Optional[str], isa: Optional[str]) -> Context:
-    """The context of this process, with as many threads as Spark counts cores for a task."""
+    """Returns the context of this process, with as many threads as Spark counts cores for a task."""
     from pyspark import SparkFiles, TaskContext
 
     unpack_library(SparkFiles.getRootDirectory())

@@ -1,4 +1,4 @@
-"""A stream of pairs, answered a batch at a time."""
+"""A stream of pairs, answered in batches."""
 
 from typing import Any, Callable, Iterable, Iterator, List, Optional, Sized, Tuple
 
@@ -6,7 +6,7 @@ from ._errors import BertQAError, InvalidArgument
 from ._run import Run
 from ._text import is_text, question_and_document
 
-#: Characters, or bytes, of the documents of a batch from which on it is closed.
+#: The number of characters or bytes of documents at which a batch is complete.
 BATCH_TEXT = 1 << 22
 
 
@@ -17,7 +17,7 @@ def stream(
     return_exceptions: bool,
     options: Any,
 ) -> Iterator[Any]:
-    """What Context.answer_stream says. Arguments are checked here, before the first result is asked for."""
+    """Implements Context.answer_stream. Arguments are checked here, before the first result is requested."""
     if is_text(pairs):
         raise TypeError("pairs is one text; give (question, document) pairs")
     if batch_size < 1:
@@ -52,7 +52,7 @@ def _results(
 
 
 def _batches(pairs: Iterator[Any], batch_size: int) -> "Iterator[Tuple[List[Any], Optional[BaseException]]]":
-    """Batches of pairs. Where the source fails, the pairs that it gave before, and its exception."""
+    """Yields batches of pairs. If the source fails, yields the pairs before the failure and its exception."""
     while True:
         batch: List[Any] = []
         size = 0

@@ -1,4 +1,4 @@
-"""Between Python's texts and paths and the library's bytes."""
+"""Conversions between Python's texts and paths and the library's bytes."""
 
 import os
 from typing import TYPE_CHECKING, Any, List, Sequence, Tuple
@@ -11,20 +11,20 @@ if TYPE_CHECKING:
 
 
 def is_text(value: Any) -> "TypeIs[Text]":
-    """True for a str and for bytes or another bytes-like object, such as a bytearray, a memoryview or an mmap."""
+    """True for a str, and for bytes or another bytes-like object, such as a bytearray, a memoryview or an mmap."""
     return isinstance(value, (str, bytes)) or _is_bytes_like(value)
 
 
 def _is_bytes_like(value: Any) -> bool:
     try:
         view = memoryview(value)
-    except (TypeError, ValueError, BufferError):  # ValueError: of a closed mmap or a released memoryview
+    except (TypeError, ValueError, BufferError):  # ValueError: for a closed mmap or a released memoryview
         return False
     return view.ndim == 1 and view.format.lstrip("@=<>!") in ("B", "b", "c")
 
 
 def as_text(value: Any) -> Any:
-    """A str or bytes as it is, another bytes-like object as bytes: a copy, which nobody changes afterwards."""
+    """Returns a str or bytes unchanged and a copy of another bytes-like object, so that it cannot change later."""
     if isinstance(value, (str, bytes)):
         return value
     if _is_bytes_like(value):
@@ -33,7 +33,7 @@ def as_text(value: Any) -> Any:
 
 
 def as_bytes(data: Any, name: str) -> bytes:
-    """Bytes, or another bytes-like object as bytes."""
+    """Returns bytes, or another bytes-like object as bytes."""
     if isinstance(data, bytes):
         return data
     if not _is_bytes_like(data):
@@ -42,13 +42,13 @@ def as_bytes(data: Any, name: str) -> bytes:
 
 
 def encoded(text: Text) -> bytes:
-    """UTF-8. A lone surrogate, which has no UTF-8, becomes "?": one byte for one code point."""
+    """Returns UTF-8. A lone surrogate, which UTF-8 lacks, becomes "?": one byte for one code point."""
     text = as_text(text)
     return text if isinstance(text, bytes) else text.encode("utf-8", "replace")
 
 
 def question_and_document(pair: Any) -> Tuple[Any, Any]:
-    """The pair, if it is one; a text of two characters, which can be unpacked too, is none."""
+    """Returns the pair if it is one. Rejects a text of two characters, which could be unpacked as well."""
     if is_text(pair) or not hasattr(pair, "__len__") or len(pair) != 2:
         raise TypeError(f"expected (question, document), got {pair!r:.80}")
     question, document = pair
@@ -56,7 +56,7 @@ def question_and_document(pair: Any) -> Tuple[Any, Any]:
 
 
 def path_bytes(path: Any, name: str) -> bytes:
-    """A path for the library, which takes strings that end with a NUL."""
+    """Returns a path for the library, whose strings end with a NUL."""
     data = os.fsencode(path)
     if b"\0" in data:
         raise InvalidArgument(f"{name} is {path!r}: a path cannot hold a null character")
@@ -64,7 +64,7 @@ def path_bytes(path: Any, name: str) -> bytes:
 
 
 def spans(text: Text, data: bytes, ranges: Sequence[Tuple[int, int]]) -> List[Tuple[int, int]]:
-    """Ranges of `data`, which is `text` encoded, as ranges of `text`."""
+    """Converts ranges of `data`, the encoded `text`, to ranges of `text`."""
     if len(data) == len(text):
         return list(ranges)
     code_points = {}

@@ -1,4 +1,4 @@
-"""Training word-count classifiers."""
+"""Training of word-count classifiers."""
 
 import ctypes
 import itertools
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 ALGORITHMS = ("logistic_regression", "naive_bayes")
 _MISSING: Any = object()
-#: The confusion of more labels is not given: it is quadratic in their number.
+#: With more labels there is no confusion matrix, as its size is quadratic.
 _MOST_CONFUSED = 1000
 
 
@@ -35,10 +35,10 @@ def train_classifier(
 ) -> TrainingReport:
     """Trains a classifier on texts and their labels and writes it to a new directory, for bertqa.Context.
 
-    Texts are counted as they are taken and not kept, so both may be generators. The stages that `progress` is told
-    are "cross-validation" and "training". options: see help(bertqa.TrainOptions).
-    groups: what each text belongs to, such as its author or source. The cross-validation, and a calibration by it,
-    then predicts whole groups that it has not seen.
+    Texts are counted as they are read and are not kept, so both arguments can be generators. The stages passed to
+    `progress` are "cross-validation" and "training". options: see help(bertqa.TrainOptions).
+    groups: the group of each text, such as its author or source. The cross-validation, and a calibration by it,
+        then predicts whole unseen groups.
     """
     lib = library()
     for name, values in ("texts", texts), ("labels", labels), ("groups", groups):

@@ -1,4 +1,4 @@
-"""How trainings and roundings of models went: plain values."""
+"""Reports of trainings and quantisations: plain values."""
 
 from dataclasses import dataclass
 from typing import List
@@ -9,10 +9,10 @@ from ._value import Value
 
 @dataclass(frozen=True, repr=False)
 class TrainingLabel(Value):
-    """A label that was trained.
+    """A label of a training.
 
-    text_count: texts that were added with it.
-    precision, recall, f1: of the cross-validation, 0...1; NaN without folds.
+    text_count: the number of texts that were added with it.
+    precision, recall, f1: from the cross-validation, 0...1; NaN without folds.
     """
 
     label: str
@@ -24,15 +24,17 @@ class TrainingLabel(Value):
 
 @dataclass(frozen=True, repr=False)
 class TrainingReport(Value):
-    """How a training went. Cross-validated figures are NaN without folds.
+    """The report of a training. Cross-validated figures are NaN without folds.
 
-    text_count: texts; vocabulary_size: features of the model.
+    text_count: the number of texts.
+    vocabulary_size: the number of features of the model.
     labels: by their id in the model.
-    iterations, is_converged: of L-BFGS, and whether it came within the tolerance.
-    loss: of the final model: mean cross-entropy, with logistic regression + L2.
-    accuracy, macro_f1: of the cross-validation; calibration_error: expected calibration error (ECE), 15 bins.
-    confusion: confusion[true label's id][predicted label's id], texts of the cross-validation; empty without folds
-        and with more than 1000 labels.
+    iterations, is_converged: the iterations of L-BFGS, and True if it came within the tolerance.
+    loss: the final model's mean cross-entropy; with logistic regression + L2.
+    accuracy, macro_f1: from the cross-validation.
+    calibration_error: the expected calibration error (ECE), 15 bins.
+    confusion: confusion[true label's id][predicted label's id], texts of the cross-validation; empty without
+        folds and with more than 1000 labels.
     """
 
     text_count: int
@@ -47,18 +49,21 @@ class TrainingReport(Value):
     confusion: List[List[int]]
 
     def _repr_html_(self) -> str:
-        """For notebooks: the figures, those of each label, and the confusion matrix as a picture."""
+        """Returns the figures, also by label, and a picture of the confusion matrix, for notebooks."""
         return training_html(self)
 
 
 @dataclass(frozen=True, repr=False)
 class QuantizeReport(Value):
-    """How the rounding of a model went.
+    """The report of a quantisation.
 
-    tensor_count: tensors written, scales and sums included; quantized_count: weights rounded to int8.
-    bytes_read: of the tensors read; bytes_written: of the new model.safetensors.
-    rms_weight: root mean square of the rounded weights; rms_error: of their change; rms_error_of_largest: what that
-        would be with scales from each row's largest magnitude.
+    tensor_count: the number of tensors written, including scales and sums.
+    quantized_count: the number of weights rounded to int8.
+    bytes_read: the size of the tensors read.
+    bytes_written: the size of the new model.safetensors.
+    rms_weight: the root mean square of the rounded weights.
+    rms_error: that of their change.
+    rms_error_of_largest: that of their change if each scale came from the row's largest magnitude.
     """
 
     tensor_count: int

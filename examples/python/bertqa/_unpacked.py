@@ -1,4 +1,4 @@
-"""The library of a package that was imported out of a zip archive, where the system cannot load it."""
+"""Support for packages imported from a zip archive, from which the system cannot load a library."""
 
 import os
 import shutil
@@ -6,14 +6,14 @@ import tempfile
 import zipfile
 import zipimport
 
-#: The library, and the models of bertqa-models, if the archive has them.
+#: The library, and the models of bertqa-models if the archive has them.
 _FILES = "bertqa/lib/", "bertqa_models/"
 
 
 def unpack_library(directory: str) -> None:
-    """Has this process load the library and the models of its archive, unpacked once into a directory that they stay
-    in; several processes may do so at once. Nothing to do for a package in a directory, or where BERTQA_LIBRARY names
-    the library.
+    """Unpacks the library and the models of the process's zip archive once into a directory, where they stay,
+    and loads them from there. Several processes can do so at the same time. Does nothing for a package in a
+    directory, or if BERTQA_LIBRARY names the library.
     """
     loader = globals().get("__loader__")
     if not isinstance(loader, zipimport.zipimporter) or os.environ.get("BERTQA_LIBRARY"):
@@ -35,7 +35,7 @@ def _unpack(archive: str, target: str) -> None:
             file.extractall(part, names)
         os.rename(part, target)
     except OSError:
-        if not os.path.isdir(target):  # else another process was faster
+        if not os.path.isdir(target):  # another process was faster
             raise
     finally:
         shutil.rmtree(part, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""What all results have: a repr of one line, a hash."""
+"""Common features of all results: a one-line repr and a hash."""
 
 import reprlib
 from dataclasses import fields
@@ -18,7 +18,7 @@ class Value:
 
     def __init_subclass__(cls, **arguments: Any) -> None:
         super().__init_subclass__(**arguments)
-        # In the class itself, where @dataclass leaves it; its own would fail at the first list.
+        # Set it in the class itself, where @dataclass keeps it; the generated one would fail at the first list.
         cls.__hash__ = Value.__hash__  # type: ignore[method-assign]
 
     def __repr__(self) -> str:
@@ -27,7 +27,8 @@ class Value:
         return text if len(text) <= _WIDTH else f"{text[: _WIDTH - 4]}...)"
 
     def __hash__(self) -> int:
-        """Of the values, those in lists included: what is equal has one hash as long as nobody changes the lists."""
+        """Hashes the values, including those in lists: equal objects have one hash as long as the lists do not
+        change."""
         return hash((type(self), *(_fixed(getattr(self, field.name)) for field in fields(self))))  # type: ignore[arg-type]
 
 
@@ -38,7 +39,7 @@ def _brief(value: object) -> str:
 
 
 def _fixed(value: Any) -> Any:
-    """What of a field can be hashed: tuples instead of lists and arrays."""
+    """Returns a hashable form of a field: tuples instead of lists and arrays."""
     if isinstance(value, list):
         return tuple(map(_fixed, value))
     return tuple(value) if hasattr(value, "typecode") else value

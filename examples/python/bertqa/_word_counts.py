@@ -22,12 +22,12 @@ def word_counts(
     max_ngram: Optional[int] = None,
     **options: "Unpack[CallOptions]",
 ) -> "Counter[str]":
-    """The words of a text, lower-cased, in the order of their first occurrence, and how often the text has each: as
+    """Returns the words of a text, lower-cased and in the order of their first occurrence, with their counts, as
     word-count classifiers count them.
 
-    A word is what lies between two word boundaries of Unicode and has a letter or digit: "don't" is one word.
-    min_word_length: words of fewer code points are left out, 1...255; default 3.
-    max_ngram: 1: words; 2: and pairs of neighbouring words, with a space between; default 1.
+    A word is the text between two Unicode word boundaries if it has a letter or digit: "don't" is one word.
+    min_word_length: shorter words, in code points, are left out, 1...255; default 3.
+    max_ngram: 1: words; 2: also pairs of neighbouring words, joined by a space; default 1.
     options: see help(bertqa.CallOptions).
     """
     lib, data = library(), encoded(text)

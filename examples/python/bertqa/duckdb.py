@@ -27,8 +27,8 @@ _ANSWER = (
 _LABELS = "STRUCT(label VARCHAR, probability FLOAT, id INTEGER)[]"
 _ENTITIES = 'STRUCT(label VARCHAR, text VARCHAR, "start" BIGINT, "end" BIGINT, score FLOAT)[]'
 
-# DuckDB puts the expression behind a name wherever the name is used, and would run the model as often; past
-# unnest() it does not.
+# DuckDB substitutes an expression for each use of its name and would run the model each time, but not across
+# unnest().
 _ANSWERS = """
 CREATE OR REPLACE TEMP MACRO bertqa_answers(question, document) AS TABLE
 SELECT r.answer, r.score, r.probability, r.gap, r."start" AS start_char, r."end" AS end_char, r.sentence, r.is_impossible
@@ -53,13 +53,15 @@ def register(
     embed: "Model" = None,
     entities: "Model" = None,
 ) -> None:
-    """Gives a connection the functions bertqa_answer, bertqa_answers, bertqa_classify, bertqa_labels, bertqa_entities
-    and bertqa_embed. docs/sql.md says what they give.
+    """Registers the functions bertqa_answer, bertqa_answers, bertqa_classify, bertqa_labels, bertqa_entities and
+    bertqa_embed with a connection. docs/sql.md describes them.
 
-    answer, classify, embed, entities: the model of each task, a directory or a Context; default: the default models.
+    answer, classify, embed, entities: the model of each task, a directory or a Context; default: the default
+        models.
 
-    Registering again replaces the models. The functions belong to the database, the tables bertqa_answers,
-    bertqa_labels and bertqa_entities to the connection: a cursor has them once it is registered, without models.
+    Registering again replaces the models. The functions belong to the database. The tables bertqa_answers,
+    bertqa_labels and bertqa_entities belong to the connection: register a cursor, without models, to use them
+    there.
     """
     has_models = not all(model is None for model in (answer, classify, embed, entities))
     reader, classifier = _context(answer, "answer"), _context(classify, "classify")
@@ -119,7 +121,7 @@ def _add(
     result: str,
     has_models: bool,
 ) -> None:
-    """Replaces the connection's function; leaves one that another connection has given the database."""
+    """Replaces the connection's function. Keeps one that another connection has registered with the database."""
     import duckdb
 
     try:
@@ -130,7 +132,7 @@ def _add(
         if has_models:
             raise ValueError(f"another connection has given {name} to this database: choose its models there")
         return
-    # With "side effects" DuckDB makes no index of what they give, which another model would contradict.
+    # With "side effects" DuckDB does not index the results, which another model would contradict.
     options: Any = {"type": "arrow", "null_handling": "special", "side_effects": True}
     connection.create_function(name, function, parameters, result, **options)
 
@@ -142,7 +144,7 @@ def _exists(connection: "DuckDBPyConnection", name: str) -> bool:
 
 
 def _same(texts: Any) -> Optional[str]:
-    """The text that all rows have, so that it is read once; None if they differ or have nulls."""
+    """Returns the text that all rows share, so that it is read once; None if they differ or have nulls."""
     import pyarrow.compute
 
     first: Optional[str] = texts[0].as_py() if len(texts) else None
@@ -152,14 +154,14 @@ def _same(texts: Any) -> Optional[str]:
 
 
 def _field(rows: Any, name: str) -> Any:
-    """A field of a struct column; null where the struct is."""
+    """Returns a field of a struct column; null if the struct is null."""
     import pyarrow.compute
 
     return pyarrow.compute.struct_field(rows, name)
 
 
 def _label_lists(rows: Any, labels: Any) -> Any:
-    """The labels of each row with their probabilities, the most probable first."""
+    """Returns the labels of each row with their probabilities, the most probable first."""
     import pyarrow
 
     lists = []

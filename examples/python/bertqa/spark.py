@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from typing_extensions import Unpack
 
-#: Options that need the caller's process, or that the columns have no place for.
+#: Options that need the caller's process or for which the columns have no room.
 _WITHOUT = {"cancel", "progress", "timeout", "top_k", "contributions"}
 
 
 class Counts:
-    """What happened to rows, while the job runs and after it; belongs to one SparkSession or SparkContext.
+    """Counters of rows, during the job and after it. They belong to one SparkSession or SparkContext.
 
-    A task that runs twice, speculatively or because an executor was lost, may count twice.
+    A task that runs twice, speculatively or after the loss of an executor, may count twice.
     """
 
     def __init__(self, spark: Any):
@@ -37,17 +37,17 @@ class Counts:
 
     @property
     def rows(self) -> int:
-        """Rows that were read."""
+        """The number of rows read."""
         return int(self._rows.value)
 
     @property
     def nulls(self) -> int:
-        """Rows without a text, whose result is null."""
+        """The number of rows without a text, whose result is null."""
         return int(self._nulls.value)
 
     @property
     def failed(self) -> int:
-        """Rows that failed, whose result is null with a reason."""
+        """The number of failed rows, whose result is null with a reason."""
         return int(self._failed.value)
 
     def __repr__(self) -> str:
@@ -55,17 +55,18 @@ class Counts:
 
 
 class SparkOptions(TypedDict, total=False):
-    """Keyword arguments of every function here, beside the options of its task.
+    """Keyword arguments of every function here, in addition to the options of its task.
 
     text_col: the column of texts, strings or binary; a row with a null has a null; default "text".
-    output_col: the new column, which takes the place of one of that name; default "bertqa".
-    model: a directory on the workers, or the name of what --archives or --files have shipped; default: the task's
+    output_col: the new column, which replaces one of the same name; default "bertqa".
+    model: a directory on the workers, or the name of a file shipped by --archives or --files; default: the task's
         default model.
-    precision, isa: as of bertqa.Context. Workers whose CPUs are of different kinds give the same bits only with both
-        set; default "auto".
-    on_error: "null": a row that fails has a null, and one more column, with "_error" behind the new one's name, says
-        why; "fail": the first row that fails ends the task, and after Spark's retries the job; default "null".
-    counts: a Counts, to be told of rows; default None.
+    precision, isa: as in bertqa.Context. Workers with different CPUs return the same bits only if both are set;
+        default "auto".
+    on_error: "null": a row that fails has a null, and an additional column, named like the new one plus "_error",
+        has the reason; "fail": the first row that fails ends the task and, after Spark's retries, the job; default
+        "null".
+    counts: a Counts object that counts rows; default None.
     """
 
     text_col: str
@@ -100,10 +101,11 @@ def answer(
     question_col: Optional[str] = None,
     **options: "Unpack[_Answer]",
 ) -> "DataFrame":
-    """The best answer to each row: a struct of answer, start and end (code points of the text), probability, score, gap,
-    sentence and is_impossible.
+    """Answers the question of each row. Returns a struct of answer, start and end (code points of the text),
+    probability, score, gap, sentence and is_impossible.
 
-    question: of all rows; question_col: the column that has each row's question; one of them is given.
+    question: the question of all rows.
+    question_col: the column with each row's question; pass one of the two.
     options: help(bertqa.spark.SparkOptions) and help(bertqa.AnswerOptions); top_k is 1.
     """
     if (question is None) == (question_col is None):
@@ -114,20 +116,20 @@ def answer(
 
 
 def classify(df: "DataFrame", **options: "Unpack[_Classify]") -> "DataFrame":
-    """The classification of each row: a struct of label, probability and probabilities, an array by the order of the
-    model's labels. options: help(bertqa.spark.SparkOptions) and help(bertqa.ClassifyOptions)."""
+    """Classifies each row. Returns a struct of label, probability and probabilities, an array in the order of
+    the model's labels. options: help(bertqa.spark.SparkOptions) and help(bertqa.ClassifyOptions)."""
     return _mapped(df, "classify", ClassifyOptions, options)
 
 
 def embed(df: "DataFrame", **options: "Unpack[_Embed]") -> "DataFrame":
-    """The vector of each row, an array of floats. options: help(bertqa.spark.SparkOptions) and
+    """Embeds each row as an array of floats. options: help(bertqa.spark.SparkOptions) and
     help(bertqa.EmbedOptions)."""
     return _mapped(df, "embed", EmbedOptions, options)
 
 
 def entities(df: "DataFrame", **options: "Unpack[_Entities]") -> "DataFrame":
-    """The entities of each row: an array of structs of label, text, start and end (code points of the row's text) and
-    score. options: help(bertqa.spark.SparkOptions) and help(bertqa.EntitiesOptions)."""
+    """Finds the entities of each row. Returns an array of structs of label, text, start and end (code points of
+    the row's text) and score. options: help(bertqa.spark.SparkOptions) and help(bertqa.EntitiesOptions)."""
     return _mapped(df, "entities", EntitiesOptions, options)
 
 
@@ -139,7 +141,7 @@ def _mapped(
     question: Optional[str] = None,
     question_col: Optional[str] = None,
 ) -> "DataFrame":
-    """The DataFrame with the task's result as one column more."""
+    """Returns the DataFrame with the task's result as an additional column."""
     names = sorted(set(known.__annotations__) - _WITHOUT)
     for name in values:
         if name not in names and name not in SparkOptions.__annotations__:
@@ -165,12 +167,12 @@ def _mapped(
         options={name: value for name, value in values.items() if name in names},
         counts=None if counts is None else (counts._rows, counts._nulls, counts._failed),
     )
-    # Spark looks columns up by name, where a dot means a field and a name may be there twice.
+    # Spark looks up columns by name, in which a dot means a field and which can occur twice.
     return df.toDF(*_numbered(df.schema).names).mapInArrow(work, _numbered(schema)).toDF(*schema.names)
 
 
 def _position(df: "DataFrame", column: str, argument: str) -> int:
-    """Which of the columns it is; it must be one of texts."""
+    """Returns the position of the column, which must contain texts."""
     found = [index for index, name in enumerate(df.columns) if name == column]
     if len(found) != 1:
         raise ValueError(
@@ -185,7 +187,7 @@ def _position(df: "DataFrame", column: str, argument: str) -> int:
 
 
 def _added(task: str, output_col: str, has_errors: bool) -> List[Tuple[str, Any]]:
-    """The new columns and their types in Spark."""
+    """Returns the new columns and their types in Spark."""
     from pyspark.sql import types
 
     text, number, place = types.StringType(), types.FloatType(), types.LongType()
@@ -210,7 +212,7 @@ def _schema(fields: List[Any], added: List[Tuple[str, Any]]) -> Any:
 
 
 def _numbered(schema: Any) -> Any:
-    """The schema with names that mean nothing to Spark."""
+    """Returns the schema with names that have no meaning to Spark."""
     from pyspark.sql.types import StructField, StructType
 
     return StructType(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     class Connection(Protocol):
-        """A connection of sqlite3, or of a module that is like it, such as pysqlite3."""
+        """A connection of sqlite3 or of a compatible module such as pysqlite3."""
 
         def enable_load_extension(self, enabled: bool, /) -> Any: ...
 
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 
 def load(connection: "Connection") -> None:
-    """Gives a connection the SQL functions of docs/sql.md. No other extension can be loaded afterwards, unless the
-    connection allowed that before.
+    """Registers the SQL functions of docs/sql.md with a connection. Afterwards no other extension can be loaded,
+    unless the connection allowed that before.
 
-    Raises sqlite3.NotSupportedError where the connection's module was built without loading of extensions, and
-    sqlite3.OperationalError where SQLite cannot load this one.
+    Raises sqlite3.NotSupportedError if the connection's module was built without extension loading, and
+    sqlite3.OperationalError if SQLite cannot load the extension.
     """
     if not hasattr(connection, "enable_load_extension"):
         raise sqlite3.NotSupportedError(
@@ -45,10 +45,10 @@ def load(connection: "Connection") -> None:
 
 
 def extension() -> str:
-    """The path of SQLite's extension, for other programs, such as the shell's .load."""
+    """Returns the path of SQLite's extension, for other programs, such as the shell's .load."""
     library = path()
     if os.sep not in library:
-        return "bertqa_sqlite"  # the dynamic loader finds an installed library, and so the extension
+        return "bertqa_sqlite"  # the dynamic loader finds an installed library and therefore the extension
     file = os.path.join(os.path.dirname(os.path.realpath(library)), "bertqa_sqlite.so")
     if not os.path.exists(file):
         raise FileNotFoundError(f"{file} is missing: run `make sqlite` in the checkout, or install the wheel")
@@ -57,7 +57,7 @@ def extension() -> str:
 
 @contextlib.contextmanager
 def _loading(connection: "Connection") -> Iterator[None]:
-    """Allows extensions for the time of loading one."""
+    """Allows extensions while one is loaded."""
     was_allowed = False
     with contextlib.suppress(AttributeError):  # before Python 3.12
         was_allowed = connection.getconfig(sqlite3.SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION)  # type: ignore[attr-defined]

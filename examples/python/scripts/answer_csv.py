@@ -20,7 +20,7 @@ def main():
         sys.exit(f"answer_csv.py: no column {' and no column '.join(sorted(missing))} in the first line")
     rows = list(reader)
     with bertqa.Context() as context:
-        # One call for all rows: their windows are spread over the processors together.
+        # One call for all rows distributes their windows over the processors together.
         results = context.answer_batch(
             [(row["question"] or "", row["document"] or "") for row in rows], handle_impossible_answer=True
         )

@@ -20,7 +20,7 @@ def main():
     database = duckdb.connect()
     bertqa.duckdb.register(database)
     column = '"' + column.replace('"', '""') + '"'
-    # DuckDB finds the table that the query names among the variables.
+    # DuckDB finds the table of the query among the variables.
     reader = database.read_parquet(path) if path.endswith(".parquet") else database.read_csv(path)  # noqa: F841
     found = database.execute(
         f"""

@@ -21,7 +21,7 @@ import bertqa
 
 
 def answered(context, frame):
-    # Of String already, unless the file has them as a dictionary.
+    # These are String already unless the file has dictionaries.
     texts = [frame[name].cast(polars.String) for name in ("question", "document")]
     answers = bertqa.answer_column(context, *texts, handle_impossible_answer=True)
     return frame.hstack(answers.struct.unnest().select("answer", "probability"))
@@ -53,14 +53,14 @@ def main():
             progress = Progress(file.metadata.num_rows)
             for batch in file.iter_batches(arguments.rows):
                 frame = answered(context, polars.from_arrow(batch))
-                # Polars has fewer types than Arrow: the other columns get their own back.
+                # Polars has fewer types than Arrow: restore the types of the other columns.
                 writer.write_table(frame.to_arrow().cast(schema))
                 progress.add(len(frame))
     os.replace(partial, arguments.output)
 
 
 class Progress:
-    """Rows and what is left, on standard error: rewritten on a terminal, else a line for every tenth."""
+    """Progress and remaining time on standard error: redrawn on a terminal, otherwise a line for every tenth."""
 
     def __init__(self, total):
         self.total, self.done, self.start = total, 0, time.monotonic()

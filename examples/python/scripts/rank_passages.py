@@ -32,7 +32,7 @@ def main():
             sys.exit(
                 f"rank_passages.py: {model} has {len(context.info.labels)} labels, but a cross-encoder has one"
             )
-        # One call for all pairs: they are spread over the processors together.
+        # One call for all pairs distributes them over the processors together.
         results = context.classify_batch([(question, text) for _, text in passages])
     scores = [result.scores[0].logit for result in results]
     for rank in sorted(range(len(passages)), key=lambda index: -scores[index])[:SHOWN]:

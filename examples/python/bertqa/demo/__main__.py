@@ -12,7 +12,7 @@ from .._errors import BertQAError
 from ._server import Server
 from ._tasks import Tasks
 
-#: Bytes of one file; more than a browser shows with ease.
+#: The maximum size of a file in bytes; browsers cannot display much more comfortably.
 LARGEST = 8 << 20
 
 
@@ -27,7 +27,7 @@ def main(arguments: Optional[List[str]] = None) -> int:
     try:
         documents = [_document(path) for path in given.files]
         tasks = Tasks(documents, {task: getattr(given, f"{task}_model") for task in Tasks.TASKS})
-        # A model that was named is loaded at once, so that a wrong name is known before the page is open.
+        # A named model is loaded at once, so that a wrong name is reported before the page opens.
         for task in Tasks.TASKS:
             if task == "answer" or getattr(given, f"{task}_model"):
                 tasks.context(task)
@@ -48,7 +48,7 @@ def main(arguments: Optional[List[str]] = None) -> int:
 
 
 def _document(path: str) -> Tuple[str, str]:
-    """A file's name and text."""
+    """Returns a file's name and text."""
     if os.path.getsize(path) > LARGEST:
         raise ValueError(f"{path}: larger than {LARGEST >> 20} MiB")
     try:

@@ -1,8 +1,9 @@
-"""The page's server: Python's own, for browsers on this machine.
+"""The page's server, based on Python's own, for browsers on this machine.
 
-Who may ask: the page itself. Its address has a key that only its opener knows, so that other users of the machine see
-nothing; `Host` must be this machine's, so that no name of another site leads here (DNS rebinding); a POST must come
-from the page's own origin, as JSON, with the token that stands in the page, so that no other site's page sends one.
+Only the page itself has access. Its address contains a key that only its opener knows, so that other users of
+the machine see nothing. `Host` must be this machine's, so that no other site's name leads here (DNS rebinding).
+A POST must come from the page's own origin, as JSON, with the token in the page, so that no other site's page
+can send one.
 """
 
 import hmac
@@ -18,7 +19,7 @@ from ._tasks import Tasks
 
 HERE = pathlib.Path(__file__).resolve().parent
 TYPES = {"page.html": "text/html", "page.css": "text/css", "page.js": "text/javascript"}
-#: Bytes of a request: a text of 8 MiB, as JSON may spell it.
+#: The maximum size of a request in bytes: a text of 8 MiB, as JSON may spell it.
 LARGEST = 24 << 20
 HEADERS = {
     "Cache-Control": "no-store",
@@ -34,10 +35,10 @@ HEADERS = {
 
 
 class Server(http.server.ThreadingHTTPServer):
-    """port: 0 takes any that is free."""
+    """port: 0 selects a free one."""
 
     daemon_threads = True
-    # A second server on the port is refused, not served in turns with this one.
+    # A second server on the port fails instead of sharing it with this one.
     allow_reuse_port = False
 
     def __init__(self, tasks: Tasks, port: int = 0):
@@ -51,11 +52,11 @@ class Server(http.server.ThreadingHTTPServer):
         return f"http://{self.hosts[0]}/{self.key}/"
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Browsers close connections as they like."""
+        """Ignores errors, as browsers close connections at any time."""
 
 
 class Refused(Exception):
-    """status: of HTTP; the text says why."""
+    """status: the HTTP status. The text is the reason."""
 
     def __init__(self, status: int, message: str):
         super().__init__(message)
@@ -64,7 +65,7 @@ class Refused(Exception):
 
 class _Handler(http.server.BaseHTTPRequestHandler):
     server: Server
-    #: Seconds for each read of the connection.
+    #: Seconds for each read from the connection.
     timeout = 30
     server_version, sys_version = "bertqa", ""
 
@@ -105,7 +106,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             raise Refused(403, "this page is for browsers on its own machine")
 
     def _name(self) -> str:
-        """Of what is asked for, behind the key."""
+        """Returns the requested name, which follows the key."""
         key, slash, name = self.path[1:].partition("/")
         if not (slash and hmac.compare_digest(key.encode(), self.server.key.encode())):
             raise Refused(404, "there is nothing here: open the address that bertqa.demo has printed")
@@ -153,7 +154,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         return request
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Nothing is written: the addresses have the key."""
+        """Logs nothing, as the addresses contain the key."""
 
 
 def _json(value: Any) -> bytes:

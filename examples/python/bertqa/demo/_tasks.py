@@ -1,4 +1,4 @@
-"""What the page asks for, as JSON values. Ranges count UTF-16 code units, as strings of JavaScript do."""
+"""The page's requests, as JSON values. Ranges count UTF-16 code units, like JavaScript's strings."""
 
 import collections
 import pathlib
@@ -13,16 +13,16 @@ from .._results import Answer
 
 Request = Mapping[str, Any]
 
-#: Documents that stay tokenized.
+#: The number of documents that stay tokenized.
 PREPARED = 4
-#: Answers shown; words shown that may come next; characters of a text that its next word is predicted from.
+#: The numbers of answers and next words shown, and of characters from which the next word is predicted.
 ANSWERS, NEXT_WORDS, LAST_TEXT = 5, 8, 3000
-#: Occurrences of words that are coloured.
+#: The maximum number of highlighted words.
 CONTRIBUTIONS = 1000
 
 
 class Tasks:
-    """One context for each task, loaded when it is first asked for and shared by all requests."""
+    """One context for each task, loaded on first use and shared by all requests."""
 
     TASKS = ("answer", "classify", "predict")
     REQUESTS = ("documents", "document", "answer", "suggest", "classify", "next")
@@ -34,15 +34,15 @@ class Tasks:
         self._models = models
         self._contexts: Dict[str, Context] = {}
         self._prepared: "collections.OrderedDict[str, Document[str]]" = collections.OrderedDict()
-        #: By page and name: the request's number and what ends it.
+        #: By page and name: the request's number and the event that cancels it.
         self._running: Dict[Tuple[str, str], Tuple[int, threading.Event]] = {}
-        # _loading is held while a model loads; _lock for a moment.
+        # _loading is held while a model loads; _lock only briefly.
         self._loading, self._lock = threading.Lock(), threading.Lock()
 
     def run(self, name: str, request: Request) -> Any:
-        """The answer to one request. A new one ends the one before of the same page and name.
+        """Returns the answer to one request. A new request cancels the previous one of the same page and name.
 
-        The page numbers its requests, as threads may come to them in another order.
+        The page numbers its requests, as threads may process them in another order.
         """
         task: Callable[[Request, Callable[[], bool]], Any] = getattr(self, f"_{name}")
         key, number, ours = (_string(request, "page")[:64], name), request.get("number", 0), threading.Event()
@@ -63,7 +63,7 @@ class Tasks:
                     del self._running[key]
 
     def cancel_all(self) -> None:
-        """Ends every call that is under way."""
+        """Cancels all running calls."""
         with self._lock:
             for _, event in self._running.values():
                 event.set()
@@ -94,7 +94,7 @@ class Tasks:
         }
 
     def _suggest(self, request: Request, cancel: Callable[[], bool]) -> Any:
-        """Questions that the document seems to answer, the surest first."""
+        """Returns questions that the document seems to answer, the surest first."""
         text = _string(request, "text")
         candidates = candidate_questions(text)
         if not candidates:
@@ -114,7 +114,7 @@ class Tasks:
         except BertQAError as error:
             if error.argument != "contributions":
                 raise
-            found = context.classify(text, cancel=cancel)  # of a model that has none
+            found = context.classify(text, cancel=cancel)  # by a model without the option
         return {
             "tooShort": found.is_too_short,
             "labels": [{"label": score.label, "probability": score.probability} for score in found.scores],
@@ -130,11 +130,11 @@ class Tasks:
         separator = info.separator if info else " "
         text = _string(request, "text")
         if len(text) > LAST_TEXT:
-            text = re.sub(r"^\S*", "", text[-LAST_TEXT:])  # without the rest of a word
+            text = re.sub(r"^\S*", "", text[-LAST_TEXT:])  # without the partial first word
         try:
             prediction = context.predict_text(text, top_k=NEXT_WORDS, cancel=cancel)
         except InvalidArgument:
-            prediction = None  # of a text that has no word
+            prediction = None  # the text has no word
         end = info.end if info else None
         return {
             "separator": separator,
@@ -175,7 +175,7 @@ _SUBJECT = r"(?P<subject>[A-Z][\w'’-]*(?: [\w'’–-]+){0,7}?)"
 _NO_SUBJECT = re.compile(r"(?:It|He|She|They|We|I|You|This|That|These|Those|There|[A-Z]\w*ing|\w+ly|After|As|At|By|For|"
                          r"From|If|In|On|Since|To|When|While|With|But|And|Of|However|Its|His|Her|Their|Both)\b")  # fmt: skip
 _BE = r"(?P<be>is|are|was|were)"
-#: Statements, and questions that they answer.
+#: Statements, and the questions that they answer.
 _STATEMENTS = [
     (re.compile(rf"{_SUBJECT} {_BE}(?P<rest>(?: [a-z]+){{0,4}}?) in (?:[A-Z]\w+ )?[12]\d\d\d\b"), "When {be} {subject}{rest}?"),
     (re.compile(rf"{_SUBJECT} {_BE} (?P<rest>\w+(?:ed|wn|lt|en) (?:by|after|as|for|from))\b"), "What {be} {subject} {rest}?"),
@@ -184,7 +184,7 @@ _STATEMENTS = [
 
 
 def candidate_questions(text: str) -> List[str]:
-    """At most 40 questions made of the statements of a text in English, from its beginning."""
+    """Returns at most 40 questions made from the statements of an English text, from its beginning."""
     questions: List[str] = []
     for sentence in re.split(r"(?<=[.!?])\s+", text[:50_000]):
         sentence = " ".join(sentence[:300].split())

@@ -90,7 +90,7 @@ setup: ## tools from Debian and a venv with pinned packages
 test-swift: ## the core's tests
 	Tests/swift.sh
 
-c_tests := c-abi c-kernels c-clients c-valgrind fuzz-replay
+c_tests := c-abi c-kernels c-signatures c-valgrind fuzz-replay
 .PHONY: $(c_tests)
 test-c: $(c_tests) ## the kernels alone, and the ABI from C and C++: make -j 2 test-c
 
@@ -100,8 +100,7 @@ c-abi: all
 c-kernels:
 	Tests/c/kernels.sh
 
-c-clients: all
-	BERTQA_PREFIX=$(stage) Tests/abi/clients.sh
+c-signatures: all
 	Tests/abi/signatures.sh
 
 c-valgrind: all

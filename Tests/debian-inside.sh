@@ -11,6 +11,5 @@ make demo
   apt-get install -qy --no-install-recommends pkg-config git
 Tests/c/kernels.sh
 Tests/c/run.sh
-Tests/abi/clients.sh
 Tests/abi/signatures.sh
 make test-swift test-consumer

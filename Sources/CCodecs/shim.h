@@ -1,6 +1,6 @@
-// What the tool uses of the binary interfaces of zlib (libz.so.1) and Zstandard (libzstd.so.1), both stable since
-// their first versions. The tool finds the libraries when it meets a compressed file: it is built without their
-// headers and runs on machines that do not have them.
+// The parts of the binary interfaces of zlib (libz.so.1) and Zstandard (libzstd.so.1) that the tool
+// uses. Both have been stable since their first versions. The tool opens the libraries when it
+// reads a compressed file: it builds without their headers and runs on machines without them.
 #pragma once
 #include <stddef.h>
 

@@ -11,18 +11,20 @@
 
 #include "system.h"
 
-// A reader-writer lock: calls and pool items are the readers, fork() is the writer, which goes first. A reader counts
-// itself in one of the shards and looks whether the gate is closed; fork() closes the gate and waits until each shard has
-// been seen empty. All of this is sequentially consistent, so one of the two sees the other.
+// A reader-writer lock: calls and pool items are the readers, and fork() is the writer, which has
+// priority. A reader increments the count in one of the shards and checks if the gate is closed;
+// fork() closes the gate and waits until it has seen each shard empty. All of this is sequentially
+// consistent, so one of the two sees the other.
 
 enum { SHARDS = 64 };
 static struct { _Alignas(64) atomic_uint inside; } shards[SHARDS];
 static atomic_uint next_shard;
 
-// 1 from a fork's beginning to its end.
+// 1 from the beginning to the end of a fork.
 atomic_uint bq_gate_closed;
 
-// Readers that wait until the gate opens. The next fork lets them in first; otherwise forks in a loop would keep them out.
+// The number of readers that wait for the gate to open. The next fork lets them in first; otherwise
+// forks in a loop would starve them.
 static atomic_uint waiting;
 
 static unsigned generation;
@@ -33,10 +35,10 @@ static _Thread_local struct {
   atomic_uint *inside;
 } self;
 
-// Seconds after which fork() and calls go ahead whatever they wait for: a child that may hang is better than a process
-// that does.
+// The time in seconds after which fork() and calls stop waiting: a child that may hang is better
+// than a process that does.
 enum { PATIENCE = 10 };
-// Nanoseconds for which a fork lets waiting readers in first.
+// The time in nanoseconds for which a fork lets waiting readers in first.
 enum { COURTESY = 100000000 };
 
 static struct timespec after(time_t seconds, long nanoseconds) {
@@ -51,7 +53,8 @@ static struct timespec after(time_t seconds, long nanoseconds) {
   return time;
 }
 
-// Sleeps while the word has this value, if no signal comes. False once the time has come; NULL: never.
+// Sleeps while the word has this value, or until a signal arrives. Returns false after `until`;
+// NULL means no limit.
 static bool sleep_while(atomic_uint *word, unsigned value, const struct timespec *until) {
   const int saved = errno;
   const bool is_late = syscall(SYS_futex, word, FUTEX_WAIT_BITSET_PRIVATE, value, until, NULL,
@@ -72,7 +75,7 @@ static void go_out(void) {
   if (atomic_load(&bq_gate_closed)) wake(self.inside);
 }
 
-// Not inlined: the caller's fast path saves no registers for it.
+// Not inlined, so that the caller's fast path saves no registers for it.
 __attribute__((noinline)) static void wait_outside(void) {
   const struct timespec until = after(PATIENCE, 0);
   bool is_patient = true;
@@ -89,12 +92,12 @@ __attribute__((noinline)) static void wait_outside(void) {
 static void come_in(void) {
   if (self.inside == NULL) self.inside = &shards[atomic_fetch_add(&next_shard, 1) % SHARDS].inside;
   atomic_fetch_add(self.inside, 1);
-  // Other handlers of fork() may call the library.
+  // Other fork handlers may call the library.
   if (atomic_load(&bq_gate_closed) && !self.is_forking) wait_outside();
 }
 
-// `depth` changes before the count, and after it in `bq_leave_gate`, so that a signal handler that forks in between does
-// not wait for its own thread.
+// `depth` changes before the count here, and after it in `bq_leave_gate`, so that a signal handler
+// that forks in between does not wait for its own thread.
 void bq_enter_gate(void) {
   if (self.depth++ == 0) come_in();
 }
@@ -136,7 +139,8 @@ static void before_fork(void) {
   self.is_forking = true;
   const struct timespec until = after(PATIENCE, 0);
   for (int i = 0; i < SHARDS; i++) {
-    // A thread is inside of the library here only in a signal handler. The child's thread goes on there, too.
+    // The forking thread is inside the library only if it forks in a signal handler. The child's
+    // thread then returns there, too.
     const unsigned own = self.depth > 0 && self.inside == &shards[i].inside;
     for (unsigned count; (count = atomic_load(&shards[i].inside)) > own;) {
       if (!sleep_while(&shards[i].inside, count, &until)) return;

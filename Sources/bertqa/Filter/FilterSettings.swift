@@ -1,11 +1,11 @@
 import BertQACore
 
-/// The arguments of `bertqa filter`, read.
+/// The parsed arguments of `bertqa filter`.
 struct FilterSettings {
   enum TaskName: String, CaseIterable {
     case answer, classify, entities, embed, tokenize
 
-    /// Options that mean something to it.
+    /// The options that apply to the task.
     var options: [Option] {
       switch self {
       case .answer: [.question, .questionField] + AnswerOptions.options
@@ -18,7 +18,7 @@ struct FilterSettings {
       }
     }
 
-    /// What --fields may name.
+    /// The names that --fields accepts.
     var fieldNames: [String] {
       switch self {
       case .answer: AnswerTask.Field.names
@@ -29,7 +29,7 @@ struct FilterSettings {
       }
     }
 
-    /// What its default model is for.
+    /// The task of the default model.
     var modelTask: ModelTask {
       switch self {
       case .answer, .tokenize: .answer
@@ -42,49 +42,49 @@ struct FilterSettings {
 
   private(set) var task = TaskName.answer
   let format: RecordFormat
-  /// Of the input; nil: by its beginning.
+  /// The encoding of the input; nil detects it from the first bytes.
   let encoding: TextEncoding?
   private(set) var policy = ErrorPolicy()
-  /// The texts of a record that the task wants.
+  /// The paths of the record's texts that the task needs.
   private(set) var texts: [FieldPath]
   private(set) var questions: [AnswerTask.Question] = []
   private(set) var id: FieldPath?
-  /// Whether numbers and truth values are texts.
+  /// True if numbers and booleans are accepted as texts.
   private(set) var coerces = false
   private(set) var nullText = NullText.fail
-  /// Whether the redacted text takes the place of the record's.
+  /// True if the redacted text replaces the text in the record.
   private(set) var isInPlace = false
   private(set) var outputField = FieldPath(member: Array("bertqa".utf8))
-  /// What --fields names; nil for all.
+  /// The names in --fields; nil for all.
   private var fieldNames: [String]?
   private(set) var answerOptions = AnswerOptions()
   private(set) var classifyOptions = ClassifyOptions()
   private(set) var entitySearch = EntitySearch()
   private(set) var embedOptions = EmbedOptions()
-  /// How many labels to give; nil for all.
+  /// The maximum number of labels; nil for all.
   private(set) var labelLimit: Int?
   private(set) var idsOnly = false
   private(set) var parseSpecialTokens = false
   private(set) var maximumRecordBytes = 64 << 20
   private(set) var maximumDocumentBytes = 16 << 20
-  /// Of each record.
+  /// The limits of each record.
   let limits: CallLimits
   private(set) var batchSize = 64
   private(set) var showsProgress = false
-  /// Whether failed records are not reported.
+  /// True if failed records are not reported.
   private(set) var isQuiet = false
-  /// One or more, read one after the other.
+  /// One or more inputs, which are read one after the other.
   let inputs: [ArgumentText]
-  /// Whether the input's end is not the end.
+  /// True if reading continues after the end of the input, as more may be appended.
   private(set) var follows = false
   private(set) var stopTimeout = 10.0
   private(set) var output: ArgumentText?
   private(set) var checkpoint: ArgumentText?
-  /// Seconds between two checkpoints.
+  /// The time between two checkpoints in seconds.
   private(set) var checkpointInterval = 1.0
   private(set) var stats: ArgumentText?
   private(set) var metrics: ArgumentText?
-  /// Labels of every metric: name and value.
+  /// The name and value of each label that every metric has.
   private(set) var metricsLabels: [(name: String, value: String)] = []
 
   init(_ arguments: ParsedArguments) throws(ToolError) {
@@ -166,7 +166,7 @@ struct FilterSettings {
     }
   }
 
-  /// Some options have the same names for several tasks, but other defaults.
+  /// Some options have the same name for several tasks but different defaults.
   private mutating func setTaskOptions(_ given: ParsedOption) throws(ToolError) {
     switch task {
     case .answer: try answerOptions.set(given)
@@ -194,13 +194,13 @@ struct FilterSettings {
     return names
   }
 
-  /// What --fields names, of the task's own kind; nil for all.
+  /// Returns the values of --fields as the task's own type; nil for all.
   func fields<Field: ResultField>() -> [Field]? { fieldNames?.compactMap { Field(rawValue: $0) } }
 
-  /// How the inputs are read.
+  /// Options for reading the inputs.
   var reading: Input.Reading { Input.Reading(isText: format.isText, encoding: encoding, grows: follows) }
 
-  /// Options that only make sense together.
+  /// Checks options that are valid only in combination.
   private func checkTogether(_ arguments: ParsedArguments) throws(ToolError) {
     let others = TaskName.allCases.flatMap(\.options)
     for given in arguments.options
@@ -237,16 +237,17 @@ struct FilterSettings {
     if !metricsLabels.isEmpty, metrics == nil { throw arguments.usage("--metrics-label goes with --metrics") }
   }
 
-  /// Whether the text is not to be in the output, where its result is.
+  /// True if the result replaces the text, which must not appear in the output.
   var replacesText: Bool {
     isInPlace
       || entitySearch.redaction != .none && !format.isTable && outputField.segments == texts[0].segments
   }
 
-  /// Whether the task needs no model.
+  /// True if the task needs no model.
   var needsNoModel: Bool { task == .entities && !entitySearch.usesModel }
 
-  /// All that the output depends on besides the input and the model: equal for arguments that mean the same.
+  /// A description of everything that affects the output other than the input and the model. Equivalent
+  /// arguments have equal descriptions.
   var meaning: String {
     let questions = questions.map { question in
       switch question {
@@ -262,7 +263,7 @@ struct FilterSettings {
       "\(maximumDocumentBytes)", "\(limits.maxDocumentTokens)", policy.action.rawValue,
       "\(policy.deadLetters != nil)",
     ]
-    // Behind all others, so that checkpoints of runs without them stay good.
+    // At the end, so that checkpoints of runs without these options stay valid.
     let given = [
       limits.timeout.map { "timeout \($0)" }, limits.maxBytes > 0 ? "\(limits.maxBytes) bytes" : nil,
       encoding.map { "encoding \($0.name)" },

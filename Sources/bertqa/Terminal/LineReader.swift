@@ -1,7 +1,7 @@
 import Glibc
 
-/// Reads lines: on a terminal with libedit, where it is installed, so that lines can be edited and earlier ones called back;
-/// from anything else as they are.
+/// Reads lines. On a terminal it uses libedit, if installed, for editing and history; other input is read
+/// unchanged.
 final class LineReader {
   private typealias ReadLine = @convention(c) (UnsafePointer<CChar>?) -> UnsafeMutablePointer<CChar>?
   private typealias AddHistory = @convention(c) (UnsafePointer<CChar>?) -> Int32
@@ -9,7 +9,7 @@ final class LineReader {
   private typealias Editing = (readLine: ReadLine, addHistory: AddHistory)
 
   private let input: Int32
-  /// Where the prompt is shown; nil if nobody types.
+  /// The descriptor of the prompt; nil if nobody types.
   private let screen: Int32?
   private var editing: Editing?
   private var lastLine = ""
@@ -26,7 +26,7 @@ final class LineReader {
   /// True if a person types.
   var isInteractive: Bool { screen != nil }
 
-  /// The next line without its end; nil at the end of the input.
+  /// Returns the next line without its end; nil at the end of the input.
   func line(prompt: String) throws(ToolError) -> String? {
     guard let editing else {
       if let screen {
@@ -43,7 +43,8 @@ final class LineReader {
     return line
   }
 
-  /// The interface that libedit shares with readline, reading from `input` and drawing on `screen`; nil without libedit.
+  /// Returns the interface that libedit shares with readline, reading from `input` and drawing on `screen`;
+  /// nil without libedit.
   private static func libedit(_ input: Int32, _ screen: Int32) -> Editing? {
     guard let library = try? SharedLibrary("libedit.so.2"),
       let readLine = try? library.function("readline", as: ReadLine.self),
@@ -52,7 +53,7 @@ final class LineReader {
       let outstream = library.variable("rl_outstream", of: UnsafeMutablePointer<FILE>?.self),
       let reading = fdopen(input, "r"), let drawing = fdopen(screen, "w")
     else { return nil }
-    // libedit decodes what is typed by the locale, and there may be none.
+    // libedit decodes input by the locale, which may not be set.
     setlocale(LC_CTYPE, "")
     if strcmp(nl_langinfo(nl_item(CODESET)), "UTF-8") != 0 { setlocale(LC_CTYPE, "C.UTF-8") }
     instream.pointee = reading
@@ -77,7 +78,7 @@ final class LineReader {
     }
   }
 
-  /// What can be read at once; nothing at the end.
+  /// Returns the bytes available now; empty at the end.
   private func nextBytes() throws(ToolError) -> ArraySlice<UInt8> {
     var buffer = [UInt8](repeating: 0, count: 4096)
     let count = buffer.withUnsafeMutableBytes { bytes in
@@ -85,7 +86,7 @@ final class LineReader {
       while count < 0, errno == EINTR { count = read(input, bytes.baseAddress, bytes.count) }
       return count
     }
-    // A terminal that is gone reads as an error.
+    // A closed terminal reads as an error.
     if count < 0, !isInteractive { throw Input.error("standard input", errno) }
     return buffer.prefix(max(0, count))
   }

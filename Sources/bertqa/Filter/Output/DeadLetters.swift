@@ -1,19 +1,19 @@
 import Glibc
 
-/// The file of records that failed, as they came. Several runs may append to it at once: each record is
-/// written whole, in one write, or under a lock where it comes in parts.
+/// The file of failed records in their original form. Several runs may append to it concurrently: each record
+/// is written in one call or, if it comes in parts, under a lock.
 final class DeadLetters {
   let shown: String
   private let descriptor: Int32
-  /// Whether it is a regular file that was opened here.
+  /// True if it is a regular file that was opened here.
   private let isRegularFile: Bool
-  /// Whether the lock for writing is held, between the parts of a record.
+  /// True if the write lock is held between the parts of a record.
   private var isLocked = false
-  /// Of a run that can be resumed, to which the file belongs alone: its bytes and their hash.
+  /// For a resumable run, which owns the file: its size in bytes and its hash.
   private(set) var length = 0
   private(set) var hash: ContentHash?
 
-  /// - Parameter isResumable: whether the file is this run's alone.
+  /// - Parameter isResumable: true if this run owns the file.
   init(path: ArgumentText, isResumable: Bool) throws(ToolError) {
     shown = path.string
     if let stream = FilePlace(path: path.pointer).standardStream {
@@ -39,7 +39,7 @@ final class DeadLetters {
     }
   }
 
-  /// Cuts the file to what a checkpoint says of it; throws if it is another.
+  /// Truncates the file to the size in a checkpoint. Throws if the contents do not match.
   func resume(length: Int, hash expected: UInt64) throws(ToolError) {
     guard isRegularFile else { return }
     let found = try ContentHash(of: descriptor, shown, upTo: length)
@@ -51,7 +51,7 @@ final class DeadLetters {
 
   private var resumed: (length: Int, hash: ContentHash)?
 
-  /// To be called before the first record, when all is known to be right.
+  /// Call this before the first record, after all checks.
   func begin() throws(ToolError) {
     guard let resumed else { return }
     self.resumed = nil
@@ -60,7 +60,7 @@ final class DeadLetters {
   }
 
   /// Appends a record or a part of one.
-  /// - Parameter header: what an empty file begins with.
+  /// - Parameter header: the first line of an empty file.
   func append(_ bytes: [UInt8], header: [UInt8], isLast: Bool) throws(ToolError) {
     if !isLocked { try lock() }
     if !header.isEmpty, isRegularFile, isEmpty { try write(header) }
@@ -81,7 +81,7 @@ final class DeadLetters {
     isLocked = true
     guard isRegularFile else { return }
     let number = FileLock.wait(.writing, of: descriptor)
-    // Some file systems have no locks; single writes do not need them.
+    // Some file systems do not support locks; single writes do not need them.
     if number != 0, number != ENOLCK, number != EOPNOTSUPP { throw FileWriting.failed(shown, number) }
   }
 

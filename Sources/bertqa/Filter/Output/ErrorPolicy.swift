@@ -1,22 +1,22 @@
-/// What becomes of records without a result.
+/// The treatment of records without a result.
 struct ErrorPolicy {
   enum Action: String, CaseIterable {
-    /// Written with an empty result.
+    /// Writes the record with an empty result.
     case null
-    /// Written as they came.
+    /// Writes the record unchanged.
     case pass
     case drop
-    /// The first one ends the run.
+    /// Ends the run at the first one.
     case fail
   }
 
-  /// How many may fail before the run ends.
+  /// The limit of failed records after which the run ends.
   enum Limit {
     case count(Int)
-    /// Per cent of the records, once there are `fewest` of them, and at the end.
+    /// A percentage of the records, checked once there are `fewest` of them and at the end.
     case percent(Double)
 
-    /// Records below which a part of them says nothing.
+    /// The minimum number of records for a meaningful percentage.
     private static let fewest = 100
 
     init(_ given: ParsedOption) throws(ToolError) {
@@ -40,15 +40,15 @@ struct ErrorPolicy {
   }
 
   private(set) var action = Action.null
-  /// The file that they are appended to, as they came.
+  /// The file to which failed records are appended in their original form.
   private(set) var deadLetters: ArgumentText?
   private(set) var limit: Limit?
-  /// Whether the run succeeds though records have failed.
+  /// True if the run succeeds despite failed records.
   private(set) var exitsZero = false
   private var hasAction = false
   private static let deadLetter = "dead-letter="
 
-  /// Whether a record that is too large to be kept in memory is written somewhere nevertheless.
+  /// True if a record that is too large for memory is still written somewhere.
   var keepsBytes: Bool { deadLetters != nil || action == .pass }
 
   static let rows = [
@@ -75,7 +75,7 @@ struct ErrorPolicy {
     }
   }
 
-  /// Takes one --on-error. A dead letter is not written elsewhere unless another --on-error says so.
+  /// Adds one --on-error. A dead letter is not written elsewhere unless another --on-error requests it.
   private mutating func setAction(_ given: ParsedOption) throws(ToolError) {
     let string = given.string
     if let path = given.text?.dropping(Self.deadLetter), path.pointer.pointee != 0 {

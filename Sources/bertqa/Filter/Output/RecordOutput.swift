@@ -1,38 +1,39 @@
 import Glibc
 
-/// Where records go: standard output or a file. Written at once where somebody may wait for them, else
-/// gathered for a second or a mebibyte. A file is not changed before the first record, or the end, is there.
+/// The destination of records: standard output or a file. Output is written at once if a reader may be
+/// waiting, and otherwise collected for a second or up to a mebibyte. A file does not change before the first
+/// record or the end arrives.
 final class RecordOutput {
   let shown: String
   let descriptor: Int32
   let isRegularFile: Bool
-  /// Whether it is a regular file that this run alone writes, from its beginning.
+  /// True if it is a regular file that only this run writes, from the beginning.
   private let isOwnFile: Bool
-  /// To be filled by the caller.
+  /// The caller appends to it.
   var buffer: [UInt8] = []
-  /// Bytes of the file that are written; of a stream, those written by this process.
+  /// The number of bytes written: in the file, or by this process to a stream.
   private(set) var length = 0
-  /// Of these bytes, where a checkpoint will want to know.
+  /// The hash of these bytes, if checkpoints need it.
   private(set) var hash: ContentHash?
-  /// Whether nobody reads it any more.
+  /// True if the reader has closed the pipe.
   private(set) var isClosed = false
-  /// When the oldest byte of the buffer was put there.
+  /// The time of the oldest byte in the buffer.
   private var gatheredSince: Double?
-  /// Whether what the file had before is cut off already.
+  /// True if the file's old contents have been cut off.
   private var hasBegun = true
-  /// Whether the file was made here.
+  /// True if this object created the file.
   private var isNew = false
-  /// What makes of UTF-8 what is written.
+  /// Converts UTF-8 to the output's encoding.
   var textEncoder: TextEncoder?
-  /// What compresses the bytes, as the file's name asks for.
+  /// Compresses the bytes, according to the file's name.
   private var encoder: (any StreamEncoder)?
-  /// Whether a member or frame of the compressed file has begun.
+  /// True inside a member or frame of the compressed file.
   private var isInMember = false
 
   private static let largest = 1 << 20
   private static let oldest = 1.0
 
-  /// Standard output.
+  /// Creates standard output.
   init() {
     shown = "standard output"
     descriptor = STDOUT_FILENO
@@ -40,8 +41,8 @@ final class RecordOutput {
     isOwnFile = false
   }
 
-  /// A file, from its beginning, which is locked; or standard output or error, if it is the file of that.
-  /// - Parameter isHashed: whether its bytes are hashed, which needs leave to read it.
+  /// Opens and locks a file from its beginning; or standard output or error, if that writes to the same file.
+  /// - Parameter isHashed: true hashes the bytes, which requires read access.
   init(path: ArgumentText, isHashed: Bool) throws(ToolError) {
     shown = path.string
     encoder = try Compression(fileName: shown)?.makeEncoder(for: shown)
@@ -62,7 +63,7 @@ final class RecordOutput {
     hasBegun = !isOwnFile
   }
 
-  /// Opens a file or makes it, and locks it if it is a regular one.
+  /// Opens or creates a file, and locks a regular one.
   private static func open(
     _ path: ArgumentText, _ mode: Int32
   ) throws(ToolError) -> (descriptor: Int32, isNew: Bool) {
@@ -76,30 +77,30 @@ final class RecordOutput {
       guard descriptor >= 0 else { throw FileWriting.failed(path.string, errno) }
       let place = FilePlace(descriptor: descriptor)
       guard place.kind == S_IFREG else { return (descriptor, isNew) }
-      // Some file systems have no locks.
+      // Some file systems do not support locks.
       if case .heldBy(let process) = FileLock.take(.whole, of: descriptor) {
         close(descriptor)
         throw FileWriting.inUse(path.string, process)
       }
-      // The run that had locked it may have removed it.
+      // The previous holder of the lock may have removed the file.
       if place.isSame(as: FilePlace(path: path.pointer)) { return (descriptor, isNew) }
       close(descriptor)
     }
   }
 
-  /// Bytes that the file has now.
+  /// The current size of the file in bytes.
   var currentSize: Int {
     var status = stat()
     return fstat(descriptor, &status) == 0 ? Int(status.st_size) : 0
   }
 
-  /// Goes on behind the first `length` bytes of the file, which have this hash.
+  /// Continues after the first `length` bytes of the file, which have this hash.
   func resume(length: Int, hash: ContentHash) {
     self.length = length
     self.hash = hash
   }
 
-  /// Cuts the file to what is to stay of it.
+  /// Truncates the file to the part that is kept.
   private func begin() throws(ToolError) {
     guard !hasBegun else { return try checkIsUnchanged() }
     guard ftruncate(descriptor, off_t(length)) == 0, lseek(descriptor, 0, SEEK_END) == off_t(length) else {
@@ -108,13 +109,13 @@ final class RecordOutput {
     hasBegun = true
   }
 
-  /// Bytes of others behind those of this run, or in the place of some, make the file worthless.
+  /// Throws if another process changed the file: its bytes would corrupt the result.
   private func checkIsUnchanged() throws(ToolError) {
     guard isOwnFile, currentSize != length else { return }
     throw ToolError(.resources, "\(shown) was changed by another program while it was written")
   }
 
-  /// To be called behind each batch of records.
+  /// Call this after each batch of records.
   func flushIfDue() throws(ToolError) {
     guard !buffer.isEmpty else { return }
     let now = Clock.seconds()
@@ -125,7 +126,7 @@ final class RecordOutput {
 
   func flush() throws(ToolError) { try flush(endsMember: false) }
 
-  /// - Parameter endsMember: whether a compressed file may be cut behind this, or end.
+  /// - Parameter endsMember: true if a compressed file can be cut or end here.
   private func flush(endsMember: Bool) throws(ToolError) {
     guard !buffer.isEmpty || endsMember && isInMember else { return }
     try begin()
@@ -142,7 +143,7 @@ final class RecordOutput {
     guard number == 0 else {
       buffer.removeAll()
       isClosed = number == EPIPE
-      // Whoever read the output has seen enough: no news to anybody.
+      // The reader closed the pipe: exit without a message.
       if isClosed { throw ToolError(.resources, "") }
       throw FileWriting.failed(shown, number)
     }
@@ -152,23 +153,23 @@ final class RecordOutput {
     gatheredSince = nil
   }
 
-  /// Has what was written on the disk.
+  /// Syncs the written data to disk.
   func sync() throws(ToolError) {
     try begin()
     try flush(endsMember: true)
     guard fdatasync(descriptor) == 0 else { throw FileWriting.failed(shown, errno) }
   }
 
-  /// Closes, as some file systems report a full disk only then. Standard output is closed by the tool.
+  /// Closes the file, as some file systems report a full disk only on close. The tool closes standard output.
   func finish() throws(ToolError) {
     try begin()
-    // A compressed file without bytes is none: nothing is a member, too.
+    // A compressed file needs at least one member, which may be empty.
     if encoder != nil, length == 0 { isInMember = true }
     try flush(endsMember: true)
     if descriptor > STDERR_FILENO, close(descriptor) != 0 { throw FileWriting.failed(shown, errno) }
   }
 
-  /// For a run that has failed: what is compressed gets its end, and a file that was made for nothing goes.
+  /// Cleans up after a failed run: ends compressed output and removes a new file without contents.
   func abandon() {
     if isInMember, !isClosed { try? flush(endsMember: true) }
     if !hasBegun, isNew { unlink(shown) }

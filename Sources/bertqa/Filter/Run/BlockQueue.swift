@@ -1,20 +1,21 @@
 import Glibc
 
-/// What was read and not yet answered: bounded, so that reading waits for answering.
-final class BlockQueue: @unchecked Sendable {  // the state is guarded by `mutex`
+/// The blocks that were read and not yet processed. The queue is bounded, so that reading waits for
+/// processing.
+final class BlockQueue: @unchecked Sendable {  // `mutex` guards the state
   enum Taken {
     case block(Block)
-    /// None came in the time given.
+    /// No block arrived in time.
     case nothing
-    /// There will be no more.
+    /// There are no more blocks.
     case end(ToolError?)
   }
 
-  /// Enough to keep answering and reading at work at the same time, and little enough to be done soon when a
-  /// signal asks to stop.
+  /// Large enough to keep reading and processing busy at the same time, and small enough to finish soon after
+  /// a stop signal.
   private static let maximumCost = 1 << 20
   private static let maximumBlocks = 64
-  /// Files that the blocks are of, which stay open.
+  /// The maximum number of files that the blocks belong to, as these stay open.
   private static let maximumFiles = 16
 
   private var blocks: [Block] = []
@@ -43,7 +44,7 @@ final class BlockQueue: @unchecked Sendable {  // the state is guarded by `mutex
     mutex.deallocate()
   }
 
-  /// Reads to the end; to be called on the reader's thread.
+  /// Reads to the end. Call it on the reader's thread.
   func fill(from reader: RecordReader) {
     do throws(ToolError) {
       while let block = try reader.next() { put(block) }
@@ -56,7 +57,7 @@ final class BlockQueue: @unchecked Sendable {  // the state is guarded by `mutex
     }
   }
 
-  /// Waits while the queue is full; a block larger than the bound waits for an empty queue.
+  /// Waits while the queue is full. A block above the limit waits for an empty queue.
   func put(_ block: Block) {
     pthread_mutex_lock(mutex)
     while blocks.count >= Self.maximumBlocks
@@ -84,7 +85,7 @@ final class BlockQueue: @unchecked Sendable {  // the state is guarded by `mutex
     pthread_mutex_unlock(mutex)
   }
 
-  /// The next block; waits for it up to `seconds`.
+  /// Returns the next block; waits for it up to `seconds`.
   func take(waiting seconds: Double) -> Taken {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }

@@ -1,19 +1,19 @@
-/// What became of the records so far. Every record is either among the succeeded or among the failed.
+/// Counts of the records so far. Every record has either succeeded or failed.
 struct FilterCounters {
   var succeeded = 0
-  /// Of them, those without a text.
+  /// The number of succeeded records without a text.
   var withoutText = 0
-  /// By `RecordProblem.Kind`, in the order of its cases.
+  /// Counts by `RecordProblem.Kind`, in the order of its cases.
   private(set) var failedByKind = Array(repeating: 0, count: RecordProblem.Kind.allCases.count)
-  /// Records in the output, with a result or without.
+  /// The number of records in the output, with or without a result.
   var written = 0
   var deadLetters = 0
   var blankLines = 0
   var windows = 0
   var batches = 0
-  /// Bytes of the input, of all its files, up to the end of the last record that is done.
+  /// The bytes of all inputs up to the end of the last finished record.
   var inputBytes = 0
-  /// Lines up to there; for length-prefixed records their number.
+  /// The number of lines up to there; for length-prefixed records, their number.
   var lines = 0
 
   var failed: Int { failedByKind.reduce(0, +) }
@@ -23,7 +23,7 @@ struct FilterCounters {
     if let index = RecordProblem.Kind.allCases.firstIndex(of: kind) { failedByKind[index] += 1 }
   }
 
-  /// Name and number of each, failures by kind included; a checkpoint keeps them so.
+  /// The name and value of each count, including failures by kind, as stored in a checkpoint.
   var entries: [(name: String, value: Int)] {
     [
       ("succeeded", succeeded), ("without_text", withoutText), ("written", written),
@@ -35,10 +35,10 @@ struct FilterCounters {
 
   init() {}
 
-  /// More than any run counts; what is added to such a number does not overflow.
+  /// More than any run can count; adding to such a number cannot overflow.
   private static let largest = 1 << 53
 
-  /// From `entries`; nil if one is not there, or is none that a run has counted.
+  /// Restores the counts from `entries`; nil if one is missing or impossible.
   init?(_ entries: [String: Int]) {
     func entry(_ name: String) -> Int { entries[name] ?? -1 }
     succeeded = entry("succeeded")

@@ -1,11 +1,12 @@
 import BertQACore
 
-/// The numbers of a run in Prometheus' text format.
+/// The counts of a run in Prometheus' text format.
 struct FilterMetrics {
-  /// `{name="value",…}` behind every name; the braces' contents.
+  /// The labels of every metric: the contents of the braces in `{name="value",…}`.
   private let labels: String
 
-  /// - Parameter path: of the file; its name tells runs apart that are collected from one directory.
+  /// - Parameter path: the path of the file. Its name distinguishes runs whose metrics are collected from one
+  ///   directory.
   init(path: String, labels: [(name: String, value: String)]) {
     var name = FileWriting.split(path).name
     if name.hasSuffix(".prom") { name = String(name.dropLast(5)) }
@@ -42,7 +43,7 @@ struct FilterMetrics {
     return text
   }
 
-  /// As Prometheus allows it.
+  /// True if Prometheus allows this label name.
   static func isLabelName(_ name: Substring) -> Bool {
     guard let first = name.utf8.first, !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first) else {
       return false

@@ -1,21 +1,21 @@
 import Glibc
 
-/// The numbers of a run for people and machines: summary, metrics and progress.
+/// The summary, metrics and progress of a run.
 final class FilterReport {
   private let settings: FilterSettings
-  /// Bytes of the input, if that is known.
+  /// The size of the input in bytes, if known.
   private let inputSize: Int
   private let start = Clock.seconds()
-  /// What was done by runs before this one.
+  /// The counts of earlier runs.
   private let before: FilterCounters
   private var lastMetrics = 0.0
   private var lastLine = 0.0
   private let drawsLine: Bool
   private var isDrawn = false
-  /// Files that could not be written.
+  /// The files for which a failed write was already reported.
   private var warned: Set<String> = []
 
-  /// Seconds between two writings of the metrics, and of the progress where it cannot be drawn over.
+  /// The time in seconds between updates of the metrics, and of progress that cannot be redrawn in place.
   private static let interval = 5.0
 
   init(_ settings: FilterSettings, inputSize: Int, before: FilterCounters) {
@@ -26,14 +26,14 @@ final class FilterReport {
     lastLine = start
   }
 
-  /// Standard error: one line for a record that failed.
+  /// Writes one line for a failed record to standard error.
   func report(_ message: String) {
     if isDrawn { StatusLine.clear() }
     isDrawn = false
     bertqa_cli.report(message)
   }
 
-  /// To be called often.
+  /// Call this often.
   func update(_ counters: FilterCounters, outputBytes: Int) {
     let now = Clock.seconds()
     if settings.metrics != nil, now - lastMetrics >= Self.interval {
@@ -50,7 +50,7 @@ final class FilterReport {
     }
   }
 
-  /// - Parameter ending: what ended the run before the input's end, if something did.
+  /// - Parameter ending: the reason why the run ended before the end of the input, if it did.
   func finish(_ counters: FilterCounters, outputBytes: Int, ending: String?) {
     if isDrawn { StatusLine.clear() }
     isDrawn = false
@@ -66,7 +66,7 @@ final class FilterReport {
     return text + ", \(Int(rate(counters))) a second, \(counters.failed) failed"
   }
 
-  /// Records a second, of this run.
+  /// Returns the records per second of this run.
   private func rate(_ counters: FilterCounters) -> Double {
     Double(counters.records - before.records) / max(1e-9, Clock.seconds() - start)
   }
@@ -101,7 +101,7 @@ final class FilterReport {
     return String(decoding: writer.takeLine(), as: UTF8.self)
   }
 
-  /// Telemetry is not what the run is for: where it cannot be written, that is said once.
+  /// Metrics are secondary: a write error is reported once and does not end the run.
   private func write(_ text: String, to path: String) {
     do throws(ToolError) {
       try FileWriting.replace(path, with: text)

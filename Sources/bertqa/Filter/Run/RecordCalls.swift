@@ -1,22 +1,21 @@
 import BertQACore
 
-/// The calls of the library in which a filter works on its records: many records in one, but each within the limits
-/// as if it were alone.
+/// The library calls that process a filter's records: many records in one call, each within its own limits.
 struct RecordCalls {
   let task: any FilterTask
-  /// Of each record.
+  /// The limits of each record.
   let limits: CallLimits
-  /// What ends the calls.
+  /// Ends the calls when the run stops.
   let call: CallOptions
 
-  /// One for each input, in order.
+  /// Returns one outcome for each input, in order.
   func outcomes(for inputs: [TaskInput], in format: RecordFormat) throws(BertQAError) -> [TaskOutcome] {
     if inputs.isEmpty { return [] }
     var call = call
     limits.limit(&call)
     do throws(BertQAError) {
       var outcomes = try task.outcomes(for: inputs, call, in: format)
-      // Memory that others hold is not the record's.
+      // Memory that other records use must not count against this one.
       if limits.maxBytes > 0, inputs.count > 1 {
         for index in inputs.indices where outcomes[index].isFailed {
           outcomes[index] = try self.outcomes(for: [inputs[index]], in: format)[0]

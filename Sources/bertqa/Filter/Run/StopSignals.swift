@@ -1,25 +1,26 @@
 import Glibc
 import Synchronization
 
-/// SIGINT and SIGTERM as a wish to stop in good order. The first is noted; others that follow at once are the same
-/// wish, as programs such as timeout send one to the process and one to its group. A later one ends the process, and so
-/// does time: what is not done by the deadline is given up, and a process that does not end then is ended. No
-/// code runs inside a signal handler: a thread waits for them, and all others block them.
+/// Handles SIGINT and SIGTERM as requests for an orderly stop. The first signal is noted. Further ones that
+/// follow at once count as the same request, as programs such as timeout send one to the process and one to
+/// its group. A later signal ends the process. Work that is not finished by the deadline is given up, and a
+/// process that still runs afterwards is ended. No code runs inside a signal handler: one thread waits for
+/// the signals, and all others block them.
 final class StopSignals: @unchecked Sendable {  // the state is atomic or does not change
-  /// Readable once a signal has come.
+  /// Readable after a signal has arrived.
   let descriptor: Int32
-  /// Seconds from the first signal until work that is not done is given up.
+  /// Seconds from the first signal until unfinished work is given up.
   let timeout: Double
   private let writing: Int32
   private let received = Atomic<Int32>(0)
   private let overdue = Atomic<Bool>(false)
-  /// Seconds after the timeout for writing what is done and what was given up.
+  /// Seconds after the timeout for writing the finished and the abandoned records.
   private static let grace = 2.0
-  /// Seconds from the first signal in which others say nothing new.
+  /// Seconds from the first signal during which further signals are ignored.
   private static let repetition = 1.0
 
-  /// To be made before any other thread, so that they all inherit the mask. A signal that the parent process
-  /// chose to ignore stays ignored.
+  /// Create it before any other thread, so that all threads inherit the signal mask. A signal that the parent
+  /// process ignores stays ignored.
   init(timeout: Double) throws(ToolError) {
     self.timeout = timeout
     var ends: [Int32] = [-1, -1]
@@ -45,16 +46,16 @@ final class StopSignals: @unchecked Sendable {  // the state is atomic or does n
     }
   }
 
-  /// The signal that has come, if one has.
+  /// The signal that has arrived, if any.
   var signal: Int32? {
     let signal = received.load(ordering: .sequentiallyConsistent)
     return signal == 0 ? nil : signal
   }
 
-  /// Whether a signal has come and the time for what was begun is over.
+  /// True if a signal has arrived and its timeout has passed.
   var isOverdue: Bool { overdue.load(ordering: .sequentiallyConsistent) }
 
-  /// The first of the signals that comes after a time; nil if none comes in time.
+  /// Returns the first signal that arrives after a time; nil if none arrives in time.
   private static func wait(for signals: sigset_t, seconds: Double?, after start: Double = 0) -> Int32? {
     var set = signals
     let deadline = Clock.seconds() + (seconds ?? 0)
@@ -82,7 +83,7 @@ final class StopSignals: @unchecked Sendable {  // the state is atomic or does n
     return unsafeBitCast(handler, to: UInt.self) == unsafeBitCast(SIG_IGN, to: UInt.self)
   }
 
-  /// Ends the process as if the signal had not been caught, so that its parent sees what ended it.
+  /// Ends the process as if the signal had not been caught, so that its parent sees the cause.
   static func die(of number: Int32) -> Never {
     Glibc.signal(number, SIG_DFL)
     var set = sigset_t()

@@ -1,12 +1,12 @@
 import BertQACore
 
-/// Answers each question from a record's document: the first field of a record is the document, those behind
-/// it are questions.
+/// Answers each question from a record's document. The first field of a record is the document, and the
+/// following fields are questions.
 struct AnswerTask: FilterTask {
   enum Question {
-    /// The same for all records.
+    /// The same question for all records.
     case fixed(ArgumentText)
-    /// In the record's field with this index.
+    /// The question in the record's field with this index.
     case field(Int)
   }
 
@@ -14,7 +14,7 @@ struct AnswerTask: FilterTask {
   let questions: [Question]
   let options: AnswerOptions
 
-  /// What --fields asks for.
+  /// The values of --fields.
   let fields: [Field]?
 
   enum Field: String, ResultField {
@@ -31,7 +31,7 @@ struct AnswerTask: FilterTask {
     static let usual: [Field] = [.answer, .score, .probability, .start, .end, .isImpossible]
   }
 
-  /// With several questions, numbered from 1.
+  /// With several questions, names are numbered from 1.
   var columns: [String] {
     let names = (fields ?? Field.usual).map(\.rawValue)
     guard questions.count > 1 else { return names }
@@ -53,7 +53,7 @@ struct AnswerTask: FilterTask {
       for result in results[first..<first + questions.count] {
         switch result {
         case .success(let result): answered.append(result)
-        // A record has all its answers or none.
+        // A record has either all its answers or none.
         case .failure(let error): return .failure(error)
         }
       }
@@ -63,7 +63,7 @@ struct AnswerTask: FilterTask {
 
   func windowCount(of results: [AnswerResult]) -> Int { results.reduce(0) { $0 + $1.windowCount } }
 
-  /// One object, or an array of them where there are several questions.
+  /// Writes one object, or an array of objects if there are several questions.
   func write(_ results: [AnswerResult], of input: TaskInput, to writer: inout JSONWriter) {
     if results.count == 1 { return write(results[0], to: questions[0], of: input, &writer) }
     writer.array { writer in

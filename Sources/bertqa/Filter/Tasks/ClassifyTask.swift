@@ -1,13 +1,14 @@
 import BertQACore
 
-/// Names the class of a record's text, which is its first field, or of a pair of texts, the second field.
+/// Classifies a record's text, which is its first field, or a pair of texts, whose second text is the second
+/// field.
 struct ClassifyTask: FilterTask {
   let context: Context
   let options: ClassifyOptions
-  /// How many labels to give; nil for all.
+  /// The maximum number of labels; nil for all.
   let labelLimit: Int?
 
-  /// What --fields asks for.
+  /// The values of --fields.
   let fields: [Field]?
 
   enum Field: String, ResultField {
@@ -64,11 +65,11 @@ struct ClassifyTask: FilterTask {
     }
     guard let score else { return writer.null() }
     switch field {
-    // Several labels are told apart by their probabilities.
+    // Several labels are distinguished by their probabilities.
     case .label where result.isNone && labelLimit ?? 1 == 1: writer.null()
     case .label: writer.string(score.label.utf8)
     case .id: writer.integer(score.id)
-    // A regression has a number instead.
+    // A regression has a number instead of a probability.
     case .probability: writer.number(result.problemType == .regression ? score.logit : score.probability)
     case .logit: writer.number(score.logit)
     default: break

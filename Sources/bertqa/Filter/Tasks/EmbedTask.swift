@@ -1,11 +1,11 @@
 import BertQACore
 
-/// Turns a record's text, which is its first field, or a pair of texts, into a vector.
+/// Embeds a record's text, which is its first field, or a pair of texts.
 struct EmbedTask: FilterTask {
   let context: Context
   let options: EmbedOptions
 
-  /// What --fields asks for.
+  /// The values of --fields.
   let fields: [Field]?
 
   enum Field: String, ResultField {

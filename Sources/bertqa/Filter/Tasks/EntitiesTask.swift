@@ -1,12 +1,12 @@
 import BertQACore
 
-/// Finds the entities of a record's text, which is its first field, or gives the text without them.
+/// Finds the entities of a record's text, which is its first field, or redacts them.
 struct EntitiesTask: FilterTask {
-  /// nil where no model is used.
+  /// nil if no model is used.
   let context: Context?
   let search: EntitySearch
 
-  /// What --fields asks for of each entity.
+  /// The values of --fields for each entity.
   let fields: [Field]?
 
   enum Field: String, ResultField {
@@ -22,7 +22,7 @@ struct EntitiesTask: FilterTask {
 
   struct Finding {
     let list: EntityList
-    /// The field of the text with what was found replaced.
+    /// The field of the text after redaction.
     let redacted: [UInt8]?
   }
 
@@ -47,7 +47,7 @@ struct EntitiesTask: FilterTask {
 
   func windowCount(of finding: Finding) -> Int { finding.list.windowCount }
 
-  /// The redacted text itself, so that it can take the place of the record's own.
+  /// Writes the redacted text itself, so that it can replace the text in the record.
   func write(_ finding: Finding, of input: TaskInput, to writer: inout JSONWriter) {
     if let redacted = finding.redacted {
       writer.literal(redacted)
@@ -58,7 +58,7 @@ struct EntitiesTask: FilterTask {
     }
   }
 
-  /// The entities as JSON.
+  /// Writes the entities as JSON.
   func write(_ finding: Finding, of input: TaskInput, to writer: inout CellWriter) {
     if let redacted = finding.redacted { return writer.spelled(redacted) }
     writer.json { write(finding.list.entities, fields ?? Field.usual, of: input, to: &$0) }

@@ -1,19 +1,20 @@
 import BertQACore
 
-/// What a filter does with its records.
+/// The work of a filter on its records.
 protocol FilterTask {
-  /// What it says of one record.
+  /// The result for one record.
   associatedtype Finding
 
-  /// The columns that a result has in a table.
+  /// The columns of a result in a table.
   var columns: [String] { get }
 
-  /// One for each input, in order. What is thrown concerns the whole call, such as a cancellation.
+  /// Returns one result for each input, in order. Throws errors that concern the whole call, such as a
+  /// cancellation.
   func results(
     for inputs: [TaskInput], _ call: CallOptions
   ) throws(BertQAError) -> [Result<Finding, BertQAError>]
 
-  /// Windows that the model has read for this result.
+  /// Returns the number of windows that the model read for this result.
   func windowCount(of finding: Finding) -> Int
 
   func write(_ finding: Finding, of input: TaskInput, to writer: inout JSONWriter)
@@ -21,7 +22,8 @@ protocol FilterTask {
   /// Writes one cell for each column.
   func write(_ finding: Finding, of input: TaskInput, to writer: inout CellWriter)
 
-  /// One outcome for each input, in order. A requirement, so that it is compiled for each task's findings.
+  /// Returns one outcome for each input, in order. It is a requirement, so that it is specialised for each
+  /// task's findings.
   func outcomes(
     for inputs: [TaskInput], _ call: CallOptions, in format: RecordFormat
   ) throws(BertQAError) -> [TaskOutcome]
@@ -29,22 +31,21 @@ protocol FilterTask {
 
 /// The texts of one record. They live as long as the record's block.
 struct TaskInput {
-  /// In the order of the fields that the task asked for.
+  /// In the order of the fields that the task requires.
   let texts: [UnsafeBufferPointer<UInt8>]
-  /// The first of them with the field that it is from.
+  /// The first text with its field.
   let spelled: SpelledText
 }
 
-/// What a task says of one record.
+/// The outcome of a task for one record.
 enum TaskOutcome {
-  /// The result as JSON, or as the cells of a row.
+  /// The result as JSON or as the cells of a row.
   case done([UInt8], windowCount: Int)
   case failed(RecordProblem)
 }
 
 extension FilterTask {
-  /// Does the task once, so that a model or options that it cannot be done with are found out before any
-  /// record.
+  /// Runs the task once, so that an unsuitable model or invalid options are found before the first record.
   func check(fieldCount: Int, _ call: CallOptions) throws(BertQAError) {
     let text: StaticString = "a b"
     let bytes = UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
@@ -59,7 +60,7 @@ extension FilterTask {
     }
   }
 
-  /// Texts that the library refuses are the problem of their record alone.
+  /// Texts that the library rejects fail only their own record.
   func outcomes(
     for inputs: [TaskInput], _ call: CallOptions, in format: RecordFormat
   ) throws(BertQAError) -> [TaskOutcome] {

@@ -6,7 +6,7 @@ struct TokenizeTask: FilterTask {
   let idsOnly: Bool
   let parseSpecialTokens: Bool
 
-  /// What --fields asks for.
+  /// The values of --fields.
   let fields: [Field]?
 
   enum Field: String, ResultField {

@@ -1,13 +1,13 @@
-/// What values of a result are written to: JSON, or the cells of a row.
+/// The target of a result's values: JSON or the cells of a row.
 protocol ValueWriter {
   mutating func null()
   mutating func boolean(_ value: Bool)
   mutating func integer(_ value: Int)
   mutating func number(_ value: Float)
   mutating func string(_ text: some Collection<UInt8>)
-  /// Numbers.
+  /// Writes numbers.
   mutating func list(_ items: some Sequence<some CustomStringConvertible>)
-  /// What has no simpler form.
+  /// Writes a value without a simpler form.
   mutating func json(_ body: (inout JSONWriter) -> Void)
 }
 
@@ -20,7 +20,7 @@ extension JSONWriter: ValueWriter {
 
   mutating func json(_ body: (inout JSONWriter) -> Void) { body(&self) }
 
-  /// An object with these members.
+  /// Writes an object with these members.
   mutating func object<Field: ResultField>(
     _ fields: [Field], _ write: (Field, inout JSONWriter) -> Void
   ) {
@@ -33,7 +33,7 @@ extension JSONWriter: ValueWriter {
   }
 }
 
-/// What --fields can ask for of a result.
+/// The fields of a result that --fields can name.
 protocol ResultField: RawRepresentable<String>, CaseIterable, Equatable {
   /// The columns of a table without --fields.
   static var usual: [Self] { get }

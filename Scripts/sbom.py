@@ -123,7 +123,7 @@ SYSTEM_LICENCES = {
 }
 
 
-#: What the tool loads when it meets a compressed file.
+#: The libraries that the tool loads for compressed files.
 CODECS = {"libz.so.1": "Zlib", "libzstd.so.1": "BSD-3-Clause"}
 
 

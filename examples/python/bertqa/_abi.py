@@ -1,6 +1,6 @@
-"""What include/bertqa.h and bertqa_experimental.h declare, as one table for ctypes: callbacks, structs, functions.
+"""The declarations of include/bertqa.h and bertqa_experimental.h for ctypes: callbacks, structs, functions.
 
-Names are the headers' without "bertqa_". Tests/python/test_package.py compares every size, offset and number of
+Names omit the headers' prefix "bertqa_". Tests/python/test_package.py compares all sizes, offsets and numbers of
 parameters with the headers.
 """
 
@@ -39,7 +39,7 @@ class Options(Structure):
         super().__init__(struct_size=sizeof(self), **fields)
 
 
-# ---- Callbacks: how they are used is told in _call.py. A user pointer is a Python object.
+# ---- Callbacks: _call.py describes their use. A user pointer is a Python object.
 
 CANCEL = CFUNCTYPE(c_int32, py_object)
 PROGRESS = CFUNCTYPE(None, py_object, c_char_p, c_double)
@@ -296,7 +296,7 @@ class Column(Structure):
     _fields_ = [("array", c_void_p), ("schema", c_void_p)]
 
 
-#: By the headers' names; Arrow's two structs are in _arrow.py.
+#: Structs by the headers' names. Arrow's two structs are in _arrow.py.
 STRUCTS: Dict[str, Any] = {
     "call_options": CallOptions, "context_options": ContextOptions, "file": File, "model_info": ModelInfo,
     "range": Range, "tokenize_options": TokenizeOptions, "answer_options": AnswerOptions,
@@ -316,11 +316,11 @@ STRUCTS: Dict[str, Any] = {
 
 _P = POINTER
 _I, _N, _S = c_int32, c_size_t, c_char_p
-#: An object of the library; a text, bytes or an array that the caller allocated, given as its address.
+#: An object of the library, or the address of a text, bytes or an array that the caller allocated.
 _H = c_void_p
-#: Where objects that a call makes are written.
+#: Receives an object that a call creates.
 _OUT = POINTER(c_void_p)
-#: Per-item statuses of a batch.
+#: Receives the status of each item of a batch.
 _EACH = POINTER(c_int32)
 _INIT = (None, [c_void_p, c_size_t])
 
@@ -451,7 +451,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "classify_arrow": (_I, [_H, Column, _P(ClassifyOptions), c_void_p, c_void_p]),
 }
 
-# ---- The functions behind the callbacks: C code of Python's own, see _call.py
+# ---- The callback functions: Python's own C code, see _call.py
 
 #: progress(user, stage, fraction): user[stage] = fraction.
 ON_PROGRESS = PROGRESS(operator.setitem)

@@ -1,4 +1,4 @@
-"""A page to look at, in a browser on this machine: `python -m bertqa.demo [FILES...]`.
+"""A demo page for a browser on this machine: `python -m bertqa.demo [FILES...]`.
 
-Questions about a document, classification with the words that decided, and texts continued word by word.
+It answers questions about a document, classifies texts with the decisive words, and continues texts word by word.
 """

@@ -1,17 +1,17 @@
-// The page. Every text becomes a text node (textContent, createTextNode): none is ever read as HTML.
+// The demo page. All texts become text nodes (textContent, createTextNode) and are never parsed as HTML.
 "use strict";
 
 const at = (id) => document.getElementById(id);
 const token = document.querySelector("meta[name=token]").content;
 const page = Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join("");
 
-// ---- Asking the server
+// ---- Requests to the server
 
 const running = {};
-/** Of requests so far. */
+/** The number of requests so far. */
 let count = 0;
 
-/** Says what went wrong with something, or that nothing did; what went wrong with something else stays. */
+/** Shows or clears the error message of one part; messages of other parts stay. */
 function tell(what, message = "") {
   const error = at("error");
   if (!message && error.dataset.of !== what) return;
@@ -19,7 +19,7 @@ function tell(what, message = "") {
   error.textContent = message;
 }
 
-/** The server's value, or null if a newer request of the same name has taken its place. */
+/** Returns the server's value, or null if a newer request of the same name has replaced this one. */
 async function ask(name, request = {}) {
   running[name]?.abort();
   const ours = (running[name] = new AbortController());
@@ -51,7 +51,7 @@ function element(name, text, attributes = {}) {
 
 const percent = (part) => `${(100 * part).toFixed(part < 0.1 ? 1 : 0)} %`;
 
-/** A list item: a text, which may be pressed, and its probability as a bar and a number. */
+/** Returns a list item: a text, which can be clickable, and its probability as a bar and a number. */
 function item(text, probability, press) {
   const made = document.createElement("li");
   if (press) {
@@ -66,7 +66,7 @@ function item(text, probability, press) {
   return made;
 }
 
-/** A text with ranges of it in elements; ranges: {start, end, make}, sorted, none overlapping another. */
+/** Returns a text with ranges of it in elements. ranges: {start, end, make}, sorted, without overlaps. */
 function withRanges(container, text, ranges) {
   const parts = [];
   let done = 0;
@@ -202,7 +202,7 @@ at("file").addEventListener("change", async () => {
   }
 });
 
-/** Texts of this page, by their place in the list; null: the server has it. */
+/** The texts of this page by their position in the list; null if the server has the text. */
 const texts = [];
 
 function add(name, added) {
@@ -294,7 +294,7 @@ at("continue").addEventListener("submit", (event) => {
   append(following[0]);
 });
 
-// ---- At the beginning
+// ---- Start
 
 (async () => {
   const found = await ask("documents");

@@ -193,16 +193,16 @@ topics-model: all ## train models/topics-words again, into build/, from TOPICS a
 	rm -rf build/topics-words
 	$(call need,TOPICS,labelled texts; models/topics-words/MODEL_CARD.md describes them)
 	$(call need,PASSAGES,the passages of that card)
-	PYTHONPATH=examples/python $(PYTHON) training/make_topics.py --topics $(TOPICS) --passages $(PASSAGES) \
+	PYTHONPATH=bindings/python $(PYTHON) training/make_topics.py --topics $(TOPICS) --passages $(PASSAGES) \
 	  --out build/topics-words
 
 accuracy: all ## EM and F1 on the files DATA=…; with EMBEDDING=DIR also int8 vectors beside that model's
 	$(call need,DATA,SQuAD questions as JSON lines)
-	PYTHONPATH=examples/python $(PYTHON) Benchmarks/accuracy.py $(DATA)
-	$(if $(EMBEDDING),PYTHONPATH=examples/python $(PYTHON) Benchmarks/embedding_accuracy.py $(EMBEDDING) $(DATA))
+	PYTHONPATH=bindings/python $(PYTHON) Benchmarks/accuracy.py $(DATA)
+	$(if $(EMBEDDING),PYTHONPATH=bindings/python $(PYTHON) Benchmarks/embedding_accuracy.py $(EMBEDDING) $(DATA))
 
 bench_venv := .venv-bench
-compare = PYTHONPATH=Benchmarks:examples/python $(bench_venv)/bin/python -m compare $(if $(DATA),--data $(firstword $(DATA)))
+compare = PYTHONPATH=Benchmarks:bindings/python $(bench_venv)/bin/python -m compare $(if $(DATA),--data $(firstword $(DATA)))
 
 $(bench_venv)/%.txt: Benchmarks/%.txt
 	test -x $(bench_venv)/bin/pip || $(PYTHON) -m venv $(bench_venv)
@@ -216,12 +216,12 @@ bench-quick: all $(bench_venv)/requirements-quick.txt ## compare with ONNX Runti
 	$(compare) --quick --output build/bench/quick
 
 bench-sequence: all $(bench_venv)/requirements.txt ## one step of a recurrent model beside PyTorch: a minute
-	PYTHONPATH=Benchmarks:examples/python $(bench_venv)/bin/python Benchmarks/sequence.py
+	PYTHONPATH=Benchmarks:bindings/python $(bench_venv)/bin/python Benchmarks/sequence.py
 
 ##@ Make packages
 
 sqlite: all ## SQLite's loadable extension: build/lib/bertqa_sqlite.so
-	PKG_CONFIG_PATH=$(stage)/lib/pkgconfig $(MAKE) --no-print-directory -C packaging/sqlite \
+	PKG_CONFIG_PATH=$(stage)/lib/pkgconfig $(MAKE) --no-print-directory -C extensions/sqlite \
 	  OUTPUT=$(CURDIR)/.build/bertqa_sqlite.so
 	Scripts/install-binary.sh .build/bertqa_sqlite.so $(stage)/lib/bertqa_sqlite.so
 

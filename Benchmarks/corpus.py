@@ -10,7 +10,7 @@ usage: corpus.py make DATABASE FILE...          cuts texts into passages and ind
 
 FILE: plain text, or JSON lines with "text" or "context", .xz too. QUESTIONS: JSON lines with "question", "context"
 and "answers", of which those with answers are asked, evenly spread. Needs a Python whose sqlite3 can load
-extensions (Debian's can), the extension (`make sqlite`), and PYTHONPATH=examples/python.
+extensions (Debian's can), the extension (`make sqlite`), and PYTHONPATH=bindings/python.
 """
 
 import json

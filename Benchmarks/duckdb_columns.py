@@ -6,7 +6,7 @@ usage: duckdb_columns.py [TEXTS.jsonl] [--rows N] [--rounds N]
 A question is asked of N different passages of about 40 words, of TEXTS ("text" or "context" in each line) or the
 example document, in a Parquet file with row groups of 1024 rows, so that DuckDB has work for all its threads. The
 ways take turns; medians of the rounds, by the clock and by processor time, over those of bertqa.answer_column on the
-same rows in memory. Needs duckdb, pyarrow and PYTHONPATH=examples/python.
+same rows in memory. Needs duckdb, pyarrow and PYTHONPATH=bindings/python.
 """
 
 import argparse

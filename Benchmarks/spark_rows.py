@@ -10,7 +10,7 @@ in memory. Told are medians by the clock, and by the processor time of the worke
 other programs on the machine disturb less. What a job costs whatever its size is told apart from what a row costs, by
 the two sizes; then what a task that does nothing costs the driver, what the start of a worker costs, and the memory.
 
-Needs pyspark, pyarrow and pandas, Java 17, BERTQA_PREFIX and PYTHONPATH=examples/python.
+Needs pyspark, pyarrow and pandas, Java 17, BERTQA_PREFIX and PYTHONPATH=bindings/python.
 """
 
 import argparse

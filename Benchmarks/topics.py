@@ -5,7 +5,7 @@ Trains on two of the data's three sources and predicts the third, for each of th
 joined to documents of a length. Then trains on all and predicts the sample of news texts in Tests/python/sample.
 Accuracies are means over the labels (recall), then over the sources.
 
-usage: PYTHONPATH=examples/python python3 Benchmarks/topics.py DATA   (scikit-learn for its line of the table)
+usage: PYTHONPATH=bindings/python python3 Benchmarks/topics.py DATA   (scikit-learn for its line of the table)
 """
 
 import importlib.util

@@ -5,7 +5,7 @@ Times are CPU seconds of the process (the best of several for classifying), so t
 disturbs them little. Texts are the passages of DATA (JSON lines with "context", as SQuAD's are, may be .xz);
 training takes their sentences, labelled by the default model.
 
-usage: PYTHONPATH=examples/python python3 Benchmarks/words.py DATA [COUNT]   (needs numpy and scikit-learn)
+usage: PYTHONPATH=bindings/python python3 Benchmarks/words.py DATA [COUNT]   (needs numpy and scikit-learn)
 """
 
 import ctypes

@@ -25,8 +25,8 @@ for config in /usr/lib/postgresql/*/bin/pg_config; do
   mkdir -p "$work/build-$server" "$root/usr/share/doc/$package"
   # Leave out the path of the staged library, as the dynamic loader finds the installed one. Error messages
   # contain file names without their paths.
-  MAKEFLAGS='' COPT="-ffile-prefix-map=$PWD/packaging/postgresql=. ${COPT:-}" PKG_CONFIG_PATH="$stage/lib/pkgconfig" make -s -C "$work/build-$server" \
-    -f "$PWD/packaging/postgresql/Makefile" PG_CONFIG="$config" SHLIB_LINK="-L$stage/lib -lbertqa -lm" \
+  MAKEFLAGS='' COPT="-ffile-prefix-map=$PWD/extensions/postgresql=. ${COPT:-}" PKG_CONFIG_PATH="$stage/lib/pkgconfig" make -s -C "$work/build-$server" \
+    -f "$PWD/extensions/postgresql/Makefile" PG_CONFIG="$config" SHLIB_LINK="-L$stage/lib -lbertqa -lm" \
     install DESTDIR="$root"
   module=$root$("$config" --pkglibdir)/bertqa.so
   mv "$module" "$work/bertqa.so"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes the page screenshots in docs/images with chromium: the demo, an answer page, and a training report.
 
-usage: screenshots.py TOOL LABELLED.jsonl DIRECTORY    (with examples/python and Tests/python in PYTHONPATH)
+usage: screenshots.py TOOL LABELLED.jsonl DIRECTORY    (with bindings/python and Tests/python in PYTHONPATH)
 LABELLED: texts and labels for `bertqa train-classifier`.
 """
 

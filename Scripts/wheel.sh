@@ -13,7 +13,7 @@ export BERTQA_PREFIX="${BERTQA_PREFIX:-$PWD/build}"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 # Build from copies, as setuptools leaves intermediate files next to the sources.
-for source in examples/python packaging/python-models; do
+for source in bindings/python packaging/python-models; do
   copy=$work/$(basename "$source")
   cp -RL "$source" "$copy"
   rm -rf "$copy"/build "$copy"/*.egg-info

@@ -20,7 +20,7 @@ find_tool() { # find_tool COMMAND...: the first that is there
 format=$(find_tool ${CLANG_FORMAT:+"$CLANG_FORMAT"} clang-format clang-format-19 clang-format-14)
 # shellcheck disable=SC2086 # options
 if [ -n "$format" ]; then
-  find Sources Benchmarks Tests/CTestSupport packaging training \( -name '*.c' -o -name '*.h' \) -exec "$format" $check {} +
+  find Sources Benchmarks Tests/CTestSupport extensions training \( -name '*.c' -o -name '*.h' \) -exec "$format" $check {} +
 else
   skipped="format of C: needs clang-format
 "
@@ -29,7 +29,7 @@ fi
 ruff=$(find_tool .venv/bin/ruff ruff)
 # shellcheck disable=SC2086 # options
 if [ -n "$ruff" ]; then
-  "$ruff" format -q $python_check Benchmarks Scripts Tests examples training
+  "$ruff" format -q $python_check Benchmarks Scripts Tests bindings examples training
 else
   skipped="${skipped}format of Python: needs ruff (make setup)
 "

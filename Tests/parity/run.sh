@@ -9,5 +9,5 @@ if ! cmp -s Tests/parity/requirements.txt "$venv/installed.txt"; then
   "$venv/bin/pip" install -q --disable-pip-version-check -r Tests/parity/requirements.txt
   cp Tests/parity/requirements.txt "$venv/installed.txt"
 fi
-PYTHONPATH=examples/python BERTQA_LIBRARY="$BERTQA_PREFIX/lib/libbertqa.so.1" \
+PYTHONPATH=bindings/python BERTQA_LIBRARY="$BERTQA_PREFIX/lib/libbertqa.so.1" \
   "$venv/bin/python" -m pytest -q Tests/parity

@@ -1,4 +1,4 @@
-"""The package of examples/python with the library of $BERTQA_PREFIX, by default of build/."""
+"""The package of bindings/python with the library of $BERTQA_PREFIX, by default of build/."""
 
 import collections
 import os
@@ -10,7 +10,7 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PREFIX = pathlib.Path(os.environ.get("BERTQA_PREFIX", ROOT / "build"))
-PACKAGE = ROOT / "examples" / "python"
+PACKAGE = ROOT / "bindings" / "python"
 FIXTURES = ROOT / "Tests" / "BertQACoreTests" / "Fixtures"
 # `make test-python-long` runs the tests marked `long` and all cases of the others; `make test` one case of so many.
 LONG = os.environ.get("BERTQA_LONG") == "1"

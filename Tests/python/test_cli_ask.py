@@ -245,7 +245,7 @@ def test_a_database_is_asked(tmp_path):
 
 def test_common_words_are_those_of_the_extension():
     tool = (ROOT / "Sources" / "bertqa" / "Ask" / "DatabaseCorpus.swift").read_text()
-    extension = (ROOT / "packaging" / "sqlite" / "match.c").read_text()
+    extension = (ROOT / "extensions" / "sqlite" / "match.c").read_text()
     words = [
         set(re.findall(r'"([a-z]+)"', source.partition(start)[2].partition(end)[0]))
         for source, start, end in (

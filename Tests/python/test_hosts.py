@@ -293,7 +293,7 @@ def test_memory_does_not_grow_with_the_file(tmp_path):
         )
         source, target = tmp_path / f"{rows}.parquet", tmp_path / f"{rows}-answered.parquet"
         pyarrow.parquet.write_table(table, source, row_group_size=rows, use_dictionary=False, compression="none")
-        script = PACKAGE / "scripts" / "answer_parquet.py"
+        script = ROOT / "examples" / "python" / "answer_parquet.py"
         peaks.append(peak_memory(script, "--model", TINY, source, target))
         answered = pyarrow.parquet.read_table(target)
         assert answered.column("id").equals(table.column("id")) and answered.num_rows == rows

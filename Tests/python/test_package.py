@@ -31,7 +31,7 @@ def test_versions():
     numbers = [re.search(rf"BERTQA_VERSION_{part} (\d+)", HEADER)[1] for part in ("MAJOR", "MINOR", "PATCH")]
     assert bertqa.__version__ == bertqa.version() == ".".join(numbers)
     assert bertqa.abi_version() == int(re.search(r"BERTQA_ABI_VERSION (\d+)", HEADER)[1])
-    project = (ROOT / "examples" / "python" / "pyproject.toml").read_text()
+    project = (PACKAGE / "pyproject.toml").read_text()
     assert f'version = "{bertqa.version()}"' in project
 
 

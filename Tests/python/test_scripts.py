@@ -1,4 +1,4 @@
-"""The scripts of examples/python/scripts, as a user runs them."""
+"""The scripts of examples/python, as a user runs them."""
 
 import csv
 import io
@@ -19,7 +19,7 @@ WHO = "Who jumped over the dog?"
 
 def run(script, *arguments, input="", code=0):
     result = subprocess.run(
-        [sys.executable, PACKAGE / "scripts" / script, *arguments],
+        [sys.executable, ROOT / "examples" / "python" / script, *arguments],
         input=input.encode(), capture_output=True, timeout=300,
     )  # fmt: skip
     assert result.returncode == code, result.stderr
@@ -131,7 +131,7 @@ def test_answer_parquet(tmp_path):
 
 
 def test_every_script_is_tested():
-    names = {path.stem for path in (PACKAGE / "scripts").glob("*.py")}
+    names = {path.stem for path in (ROOT / "examples" / "python").glob("*.py")}
     assert names == {name.removeprefix("test_") for name in globals() if name.startswith("test_")} - {
         "every_script_is_tested"
     }

@@ -8,7 +8,7 @@ enum DemoPage {
       return ToolError(
         .input,
         "--browser needs Python 3 and its package bertqa, which are not there: install the wheel (docs/packaging.md), or "
-          + "set PYTHONPATH to examples/python; without --browser the terminal serves as well")
+          + "set PYTHONPATH to bindings/python; without --browser the terminal serves as well")
     }
     var words = [python, "-m", "bertqa.demo", "--browser"]
     if let model { words += ["--answer-model", model] }

@@ -8,7 +8,7 @@ CREATE FUNCTION bertqa_answer(question text, document text) RETURNS text
 AS 'MODULE_PATHNAME', 'bertqa_pg_answer' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 100000;
 
 COMMENT ON FUNCTION bertqa_answer(text, text) IS
-'the part of the document that answers the question best; NULL where there is nothing to answer from';
+'the best answer to the question in the document; NULL if there is none';
 
 CREATE FUNCTION bertqa_answers(
   question text, document text, k integer DEFAULT 1,
@@ -19,13 +19,13 @@ CREATE FUNCTION bertqa_answers(
 AS 'MODULE_PATHNAME', 'bertqa_pg_answers' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 100000 ROWS 1;
 
 COMMENT ON FUNCTION bertqa_answers(text, text, integer) IS
-'the k best answers in the document, best first, with score, probability and where they stand';
+'the k best answers in the document, best first, with score, probability and position';
 
 CREATE FUNCTION bertqa_classify(document text) RETURNS text
 AS 'MODULE_PATHNAME', 'bertqa_pg_classify' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 10000;
 
 COMMENT ON FUNCTION bertqa_classify(text) IS
-'the document''s most probable label; NULL where it is too short for the model';
+'the document''s most probable label; NULL if the document is too short for the model';
 
 CREATE FUNCTION bertqa_labels(
   document text, OUT label text, OUT probability real, OUT logit real, OUT id integer
@@ -40,7 +40,7 @@ CREATE FUNCTION bertqa_entities(
 ) RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'bertqa_pg_entities' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 100000 ROWS 10;
 
-COMMENT ON FUNCTION bertqa_entities(text) IS 'the names and other entities in the document, in its order';
+COMMENT ON FUNCTION bertqa_entities(text) IS 'the names and other entities in the document, in text order';
 
 CREATE FUNCTION bertqa_embed(document text) RETURNS real[]
 AS 'MODULE_PATHNAME', 'bertqa_pg_embed' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 100000;
@@ -50,14 +50,14 @@ COMMENT ON FUNCTION bertqa_embed(text) IS 'the document''s vector';
 CREATE FUNCTION bertqa_cosine(real[], real[]) RETURNS double precision
 AS 'MODULE_PATHNAME', 'bertqa_pg_cosine' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 
-COMMENT ON FUNCTION bertqa_cosine(real[], real[]) IS 'the cosine of two vectors, -1 to 1; NULL for zeros';
+COMMENT ON FUNCTION bertqa_cosine(real[], real[]) IS 'the cosine of two vectors, -1 to 1; NULL for zero vectors';
 
 CREATE FUNCTION bertqa_tokens(
   document text, OUT id integer, OUT piece text, OUT start_byte bigint, OUT end_byte bigint
 ) RETURNS SETOF record
 AS 'MODULE_PATHNAME', 'bertqa_pg_tokens' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 1000 ROWS 100;
 
-COMMENT ON FUNCTION bertqa_tokens(text) IS 'the document''s tokens, as the model that answers reads them';
+COMMENT ON FUNCTION bertqa_tokens(text) IS 'the document''s tokens, as the answering model reads them';
 
 CREATE FUNCTION bertqa_match(question text) RETURNS tsquery LANGUAGE sql STABLE STRICT PARALLEL SAFE
 RETURN replace(plainto_tsquery(question)::text, ''' & ''', ''' | ''')::tsquery;

@@ -147,7 +147,7 @@ typedef struct bq_kernels {
                       float *offset);
 
   // Like linear_f32, for activations from quantize_u8. The sums of byte products are exact up to in
-  // = 2^16. GELUs have an absolute error of at most 6e-6, as for all results that are rounded to 8
+  // = 2^16. GELUs have an absolute error of at most 6e-6, enough for results rounded to 8
   // bits. The bfloat16 epilogues are not supported.
   void (*linear_s8)(const bq_weights_s8 *weights, const uint8_t *x, const float *scale,
                     const float *offset, size_t blocks, size_t in, size_t outs, int32_t epilogue,

@@ -31,8 +31,8 @@ class Labeler(Closable):
         labeler = bertqa.Labeler(context, {"sport": "a text about sport", "money": ["shares fell", "a loan"]})
         labeler.classify("The match ended in a draw.").label
 
-    context: of an embedding model; it may be closed afterwards.
-    examples: for each label a text that names it, or texts that it suits.
+    context: a Context with an embedding model; it can be closed afterwards.
+    examples: for each label a text that names it, or example texts.
     scale: logit = scale * cosine of the angle between text and label; above 0; default 20.
     options: see help(bertqa.EmbedOptions); vectors are always scaled to length 1.
     """

@@ -1,4 +1,4 @@
-"""Options: keyword arguments of the calls. help() shows what each means."""
+"""Options: keyword arguments of the calls, with their documentation for help()."""
 
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Optional, TypedDict
 
@@ -7,17 +7,17 @@ if TYPE_CHECKING:
 
 
 class CallOptions(TypedDict, total=False):
-    """Keyword arguments of every call. An option that is None, or left out, has its default.
+    """Keyword arguments of every call. An option that is None or absent has its default.
 
-    cancel: a function without arguments, called many times a second; if it returns something true, the call raises
-        Cancelled; what it raises comes out of the call; default None.
-    progress: a function of what the call does at the moment (a str) and the part of that which is done (0...1),
-        called now and then by calls that take long; what it raises comes out of the call; default None.
+    cancel: a function without arguments, called many times a second; if it returns a true value, the call raises
+        Cancelled; its exceptions propagate from the call; default None.
+    progress: a function of the current stage (a str) and its finished part (0...1), called occasionally by long
+        calls; its exceptions propagate from the call; default None.
     timeout: seconds after which the call raises DeadlineExceeded, at least 0; default: none.
-    max_bytes: the most memory that grows with the input and that the call may hold at once, at least 1; a call that
-        would need more raises TooLarge; default: no limit.
-    max_document_tokens: the most tokens of one text, a question included, at least 1; of words, for models that read
-        words; a text with more raises TooLarge; default: no limit.
+    max_bytes: the maximum memory that the call may hold at once, counting what grows with the input, at least 1; a
+        call that would need more raises TooLarge; default: no limit.
+    max_document_tokens: the maximum number of tokens of one text, including questions, at least 1; words for models
+        that read words; a longer text raises TooLarge; default: no limit.
     """
 
     cancel: Optional[Callable[[], Any]]
@@ -30,22 +30,22 @@ class CallOptions(TypedDict, total=False):
 class AnswerOptions(CallOptions, total=False):
     """Keyword arguments of every answer method; names, meanings and defaults as in Hugging Face's pipeline.
 
-    An option that is None, or left out, has its default. Lengths are in tokens.
+    An option that is None or absent has its default. Lengths are in tokens.
 
-    top_k: how many answers at most, 1...1000; default 1.
-    max_seq_len: of one window, question included, at least 8; more than the model takes is lowered to that;
+    top_k: the maximum number of answers, 1...1000; default 1.
+    max_seq_len: the length of a window, including the question, at least 8; reduced to the model's maximum;
         default 384.
     doc_stride: document tokens that two neighbouring windows share, 1...max_seq_len - 5, or 0 for none; default 128,
         at most a third of max_seq_len.
-    max_answer_len: before an answer is aligned to words, 1...10000; default 30.
-    max_question_len: a longer question is cut, 1...10000; default 64, or what leaves room for the document.
+    max_answer_len: the maximum length of an answer before it is aligned to words, 1...10000; default 30.
+    max_question_len: longer questions are truncated, 1...10000; default 64, or less to leave room for the document.
     n_best_size: 1...1000: only the n best starts x n best ends of each window are considered; 0 (default): all spans.
-    max_windows: at least 1: only that many windows, those that share most with the question (BM25), are read;
+    max_windows: at least 1: only this many windows, those most similar to the question (BM25), are read;
         0 (default): every window.
     handle_impossible_answer: give no answer where is_impossible is set; default False.
     align_to_words: answers have whole words, addresses, numbers with units and abbreviations, and are not punctuation
         alone (docs/answers.md); default True. False: the model's spans as they are.
-    no_answer_threshold: the question counts as impossible when the gap is below this, any number; default: the
+    no_answer_threshold: the question counts as impossible if the gap is below this, any number; default: the
         model's own, which rises with the number of windows.
     """
 
@@ -62,15 +62,15 @@ class AnswerOptions(CallOptions, total=False):
 
 
 class ClassifyOptions(CallOptions, total=False):
-    """Keyword arguments of the classify methods. An option that is None, or left out, has its default.
+    """Keyword arguments of the classify methods. An option that is None or absent has its default.
 
-    contributions: word-count models: how many occurrences of words that weighed most to give, at least 0; default 0.
+    contributions: word-count models: the number of words with the greatest weights to return, at least 0; default 0.
     max_seq_len: BERT models: tokens of one window, at least 8; longer texts are read in windows; default: as many as
         the model takes.
     doc_stride: BERT models: tokens that two neighbouring windows share, at least 1, or 0 for none; default 128, at
         most a third of max_seq_len.
     window_pooling: BERT models: "mean" or "max" of the windows' logits; default "mean".
-    min_probability: where no label has this probability, the result's label is None and `is_none` is set, 0...1;
+    min_probability: if no label has this probability, the result's label is None and `is_none` is set, 0...1;
         default 0. Not for regression.
     """
 
@@ -82,13 +82,13 @@ class ClassifyOptions(CallOptions, total=False):
 
 
 class EntitiesOptions(CallOptions, total=False):
-    """Keyword arguments of the entities methods. An option that is None, or left out, has its default.
+    """Keyword arguments of the entities methods. An option that is None or absent has its default.
 
-    labels: a list of those to give, with or without "B-" and "I-"; default: all.
-    ignore_labels: a list of those to leave out, spelt as in results, unless labels has them; default ["O"].
-    aggregation: how labels of tokens become entities, as in Hugging Face's pipeline: "none", "simple", "first",
-        "average", "max", or "model": what the model's config.json says, else "simple"; default "model".
-    threshold: entities of a lower score are left out, 0...1; default 0.
+    labels: a list of the labels to return, with or without "B-" and "I-"; default: all.
+    ignore_labels: a list of the labels to leave out, spelt as in results, unless labels has them; default ["O"].
+    aggregation: how token labels become entities, as in Hugging Face's pipeline: "none", "simple", "first",
+        "average", "max", or "model": the value in the model's config.json, else "simple"; default "model".
+    threshold: entities with a lower score are left out, 0...1; default 0.
     max_seq_len: tokens of one window, at least 8; longer texts are read in windows; default: as many as the model
         takes.
     doc_stride: tokens that two neighbouring windows share, at least 1, or 0 for none; default 128, at most a third
@@ -104,15 +104,15 @@ class EntitiesOptions(CallOptions, total=False):
 
 
 class EmbedOptions(CallOptions, total=False):
-    """Keyword arguments of embed and Labeler. An option that is None, or left out, has its default.
+    """Keyword arguments of embed and Labeler. An option that is None or absent has its default.
 
-    pooling: "mean" of the tokens' vectors, the vector of "cls", or "model": what the model's sentence-transformers
-        files say, else the mean; default "model".
-    normalize: scale vectors to length 1; default: as the model's files say.
-    max_seq_len: tokens of one window, at least 8; more than the model takes is lowered to that; default: as the
-        model's files say.
-    truncate: cut longer texts, as sentence-transformers does; default False: they are read in windows, whose vectors
-        are averaged.
+    pooling: "mean" of the tokens' vectors, the vector of "cls", or "model": the value in the model's
+        sentence-transformers files, else the mean; default "model".
+    normalize: scale vectors to length 1; default: the value in the model's files.
+    max_seq_len: tokens of one window, at least 8; reduced to the model's maximum; default: the value in the model's
+        files.
+    truncate: truncate longer texts, as sentence-transformers does; default False: they are read in windows, whose
+        vectors are averaged.
     """
 
     pooling: Optional[str]
@@ -122,25 +122,25 @@ class EmbedOptions(CallOptions, total=False):
 
 
 class TrainOptions(CallOptions, total=False):
-    """Keyword arguments of train_classifier. An option that is None, or left out, has its default.
+    """Keyword arguments of train_classifier. An option that is None or absent has its default.
 
     algorithm: "logistic_regression" or "naive_bayes"; default "logistic_regression".
-    min_word_length: words are left out that have fewer code points, 1...1000; default 3.
-    min_distinct_words: texts with fewer are not classified, at least 1; default 3.
-    max_ngram: 1: words; 2: and pairs of neighbouring words; default 1.
+    min_word_length: shorter words, in code points, are left out, 1...1000; default 3.
+    min_distinct_words: texts with fewer distinct words are not classified, at least 1; default 3.
+    max_ngram: 1: words; 2: also pairs of neighbouring words; default 1.
     tf_idf: weigh counts by TF-IDF and scale each text to length 1; default False.
     min_document_count: words in fewer texts are left out, at least 1; default 1.
     max_document_fraction: words in a larger part of the texts are left out, above 0, at most 1; default 1.
-    max_vocabulary: the most frequent words are kept, 1...2**28; default 262144.
+    max_vocabulary: the maximum number of words, of which the most frequent are kept, 1...2**28; default 262144.
     c: logistic regression: inverse strength of L2, 1e-6...1e6; default 1.
     alpha: naive Bayes: additive smoothing, 1e-6...1e6; default 1.
-    max_iterations: logistic regression: of L-BFGS, at least 1; default 1000.
-    tolerance: logistic regression: its largest gradient component at the end, above 0; default 1e-4.
-    folds: of the cross-validation, 2...1000, or 0 for none; default 5.
-    calibrate: fit probabilities to the cross-validation's predictions, so that they are as large as the part that is
-        right; the order of labels stays; default False.
-    threads: 1...1024, or 0 for as many as the process may run on; default 0.
-    seed: of the folds, 0...2**64 - 1; the same data and seed give the same files; default 0.
+    max_iterations: logistic regression: the iterations of L-BFGS, at least 1; default 1000.
+    tolerance: logistic regression: the largest gradient component at which it stops, above 0; default 1e-4.
+    folds: the folds of the cross-validation, 2...1000, or 0 for none; default 5.
+    calibrate: fit probabilities to the cross-validation's predictions, so that they match the fraction that is right;
+        the order of labels does not change; default False.
+    threads: 1...1024, or 0 for the number of CPUs available to the process; default 0.
+    seed: the seed of the folds, 0...2**64 - 1; the same data and seed give the same files; default 0.
     """
 
     algorithm: Optional[str]
@@ -164,15 +164,15 @@ class TrainOptions(CallOptions, total=False):
 class GenerateOptions(CallOptions, total=False):
     """Keyword arguments of Context.generate; names and meanings as in Hugging Face's generate.
 
-    An option that is None, or left out, has its default.
+    An option that is None or absent has its default.
 
-    max_words: generated at most, 1...1000000; default 100.
-    temperature: the logits are divided by it, above 0; 0: greedy, always the most probable word; default 0.
-    top_k: only the k most probable words are drawn from, at least 1, or 0 for all; default 0.
-    top_p: only the fewest words whose probabilities sum to this, above 0, at most 1; default 1: all.
+    max_words: the maximum number of generated words, 1...1000000; default 100.
+    temperature: the divisor of the logits, above 0; 0: greedy, always the most probable word; default 0.
+    top_k: sample from the k most probable words only, at least 1, or 0 for all; default 0.
+    top_p: sample from the fewest words whose probabilities sum to this, above 0, at most 1; default 1: all.
     seed: 0...2**64 - 1; the same seed gives the same words; default 0.
-    on_word: a function of each Word as it is generated; if it returns something true, the generation stops after
-        that word; what it raises comes out of the call; default None.
+    on_word: a function that receives each generated Word; if it returns a true value, the generation stops after
+        that word; its exceptions propagate from the call; default None.
     """
 
     max_words: Optional[int]
@@ -184,7 +184,7 @@ class GenerateOptions(CallOptions, total=False):
 
 
 def _add_common(*classes: Any) -> None:
-    """help() shows a class's own text only."""
+    """Appends the options of every call, as help() shows only a class's own text."""
     common = str(CallOptions.__doc__).split("\n\n", 1)[1]
     for options in classes:
         options.__doc__ = f"{options.__doc__.rstrip()}\n{common}"

@@ -57,19 +57,19 @@ demo: all ## answer Apple's example, then questions about a document of several 
 install: all ## install under DESTDIR PREFIX: library, headers, tool, default models, man page
 	@$(MAKE) --no-print-directory install-files
 
-uninstall: ## remove what `make install` with the same variables installs
+uninstall: ## remove the files that `make install` with the same variables installs
 	@list=$$(mktemp -d) && trap 'rm -rf "$$list"' EXIT && \
 	  $(MAKE) --no-print-directory -s install-files DESTDIR="$$list" && cd "$$list" && \
 	  find . ! -type d -exec sh -c 'for file; do rm -f "$(DESTDIR)/$$file"; done' sh {} + && \
 	  find . -depth -type d -path '*/bertqa*' -exec sh -c \
 	    'for directory; do rmdir "$(DESTDIR)/$$directory"; done' sh {} +
 
-clean: ## remove what was built
+clean: ## remove the build's files
 	rm -rf .build build $(venv) $(bench_venv)
 
 ##@ Develop
 
-check: lint test-swift ## format, floors, the core's tests: under a minute when they are built
+check: lint test-swift ## format, layers, and the core's tests: under a minute once they are built
 
 lint: # what needs no build
 	$(SWIFT) format lint --strict --parallel --recursive Sources Tests Package.swift
@@ -79,12 +79,12 @@ lint: # what needs no build
 
 # The targets that use one processor run two at a time, then those that use all processors.
 test_parts := lint test-consumer test-c test-swift test-python
-test: setup all ## set up what is needed, then run test_parts
+test: setup all ## set up the requirements, then run test_parts
 	@$(MAKE) --no-print-directory -o all -j 2 --output-sync=target $(filter-out test-swift test-python,$(test_parts))
 	@$(MAKE) --no-print-directory -o all $(filter test-swift test-python,$(test_parts))
 	@Tests/skipped.sh
 
-setup: ## tools from Debian and a venv with pinned packages
+setup: ## install tools from Debian, and a venv with pinned packages
 	@Scripts/setup-tests.sh $(venv) $(PYTHON)
 
 test-swift: ## the core's tests
@@ -117,11 +117,11 @@ test-python: all sqlite ## the Python package, tool, README, packages and ABI, w
 ##@ Test before a release
 
 # The files with additional cases (conftest.py).
-test-python-long: setup all ## the Python tests that make test runs in part: every case, a Spark cluster with a dying executor
+test-python-long: setup all ## the Python tests that make test shortens: every case, a Spark cluster with a dying executor
 	BERTQA_PREFIX=$(stage) BERTQA_LONG=1 $(venv)/bin/python -m pytest -q -rs \
 	  $(shell grep -lE 'import .*(FEWER|LONG)|mark\.long' Tests/python/test_*.py)
 
-fuzz-replay: all ## every committed fuzz input through the library, without libFuzzer
+fuzz-replay: all ## run every committed fuzz input through the library, without libFuzzer
 	BERTQA_PREFIX=$(stage) Tests/fuzz/fuzz.sh replay
 
 fuzz: ## fuzz TARGET (default: all, one after the other) for TIME seconds each, in idle time
@@ -142,43 +142,43 @@ $(filter sanitize-swift-%,$(sanitizers)): sanitize-swift-%:
 forks: all ## FORKS (default: 10000) children of a process whose threads use everything for the first time
 	BERTQA_PREFIX=$(stage) BERTQA_FORKS=$(or $(FORKS),10000) Tests/c/run.sh first_use_test
 
-faults: all ## calls of the system that fail, one after the other
+faults: all ## make system calls and checked allocations fail, one after the other
 	BERTQA_PREFIX=$(stage) Tests/c/faults/run.sh
 
-kills: setup all ## KILLS (default: 400) kills of the filter, full disks, other checkpoints
+kills: setup all ## kill the filter KILLS (default: 400) times, fill disks, try other checkpoints
 	BERTQA_PREFIX=$(stage) BERTQA_KILLS=$(or $(KILLS),400) $(venv)/bin/python -m pytest -q \
 	  Tests/python/test_filter_kills.py Tests/python/test_filter_checkpoints.py
 
-linear: all ## instructions of every function on hostile inputs of 1, 2, 4 and 8 times a size
+linear: all ## count the instructions of every function on hostile inputs of 1, 2, 4 and 8 times a size
 	BERTQA_PREFIX=$(stage) Tests/c/linear.sh
 
-million: all ## a million lines, words, labels, examples, pieces: each call ends, in bounded memory
+million: all ## a million lines, words, labels, examples, pieces: each call ends in bounded memory
 	BERTQA_PREFIX=$(stage) Tests/c/million.sh
 
-differential: setup all ## CASES (default: 2000) random cases of each task, asked in every way
+differential: setup all ## CASES (default: 2000) random cases of each task through every interface
 	BERTQA_PREFIX=$(stage) BERTQA_CASES=$(or $(CASES),2000) $(venv)/bin/python -m pytest -q Tests/python/test_differential.py
 
-soak: all ## CALLS (default: 1000000) mixed calls from 8 threads in each of 4 processes: memory, descriptors and threads stay
+soak: all ## CALLS (default: 1000000) mixed calls from 8 threads in each of 4 processes, without leaks
 	BERTQA_PREFIX=$(stage) Tests/c/soak.sh $(CALLS)
 
-reproducible: ## two clean builds in different directories give the same bytes
+reproducible: ## compare two clean builds from different directories byte by byte
 	Tests/reproducible.sh $(or $(wildcard $(venv)/bin/python),$(PYTHON))
 
 # The longest first. For fewer: make test-long long_parts="soak million" CALLS=8000
 long_parts := reproducible test-debian $(sanitizers) test-python-long fuzz linear differential soak kills forks faults million fuzz-replay test-packages
 
-test-long: setup all ## the table of docs/testing.md, in an hour: long_parts, LANES (default: 2) at a time
+test-long: setup all ## run the table of docs/testing.md in an hour: long_parts, LANES (default: 2) at a time
 	Tests/long.sh $(MAKE) $(long_parts)
 
 DEBIAN_ROOT ?= $(CURDIR)/.build/debian
-test-debian: ## build and test with Debian 13's Swift in DEBIAN_ROOT, which debootstrap makes (as root)
+test-debian: ## build and test with Debian 13's Swift in DEBIAN_ROOT, which debootstrap creates (as root)
 	Tests/debian.sh $(DEBIAN_ROOT)
 
 CROSS_ROOT ?= $(CURDIR)/.build/cross
 cross-arm64: ## build for arm64, into build/cross/aarch64, in CROSS_ROOT, a Debian 13 on x86-64 (as root)
 	Scripts/cross-arm64.sh $(CROSS_ROOT) build/cross/aarch64
 
-test-arm64: all ## cross-arm64, and what it built emulated: results against this machine's, the C tests (as root)
+test-arm64: all ## cross-arm64, then test its build under emulation: the C tests, and results like this machine's (as root)
 	Tests/arm64.sh $(CROSS_ROOT) build/cross/aarch64
 
 test-parity: all ## live comparison with torch and transformers (downloads gigabytes)
@@ -189,14 +189,14 @@ test-parity: all ## live comparison with torch and transformers (downloads gigab
 # Ends make with a message where a variable is not set: need VARIABLE, WHAT IT NAMES
 need = $(if $($(1)),,$(error set $(1)=FILE: $(2)))
 
-topics-model: all ## train models/topics-words again, into build/, from TOPICS and PASSAGES: needs scikit-learn
+topics-model: all ## train models/topics-words again, into build/, from TOPICS and PASSAGES; needs scikit-learn
 	rm -rf build/topics-words
 	$(call need,TOPICS,labelled texts; models/topics-words/MODEL_CARD.md describes them)
 	$(call need,PASSAGES,the passages of that card)
 	PYTHONPATH=bindings/python $(PYTHON) training/make_topics.py --topics $(TOPICS) --passages $(PASSAGES) \
 	  --out build/topics-words
 
-accuracy: all ## EM and F1 on the files DATA=…; with EMBEDDING=DIR also int8 vectors beside that model's
+accuracy: all ## EM and F1 on the files DATA=…; with EMBEDDING=DIR also int8 vectors compared with that model's
 	$(call need,DATA,SQuAD questions as JSON lines)
 	PYTHONPATH=bindings/python $(PYTHON) Benchmarks/accuracy.py $(DATA)
 	$(if $(EMBEDDING),PYTHONPATH=bindings/python $(PYTHON) Benchmarks/embedding_accuracy.py $(EMBEDDING) $(DATA))
@@ -215,7 +215,7 @@ bench: all $(bench_venv)/requirements.txt ## compare with other engines: a quart
 bench-quick: all $(bench_venv)/requirements-quick.txt ## compare with ONNX Runtime: about a minute
 	$(compare) --quick --output build/bench/quick
 
-bench-sequence: all $(bench_venv)/requirements.txt ## one step of a recurrent model beside PyTorch: a minute
+bench-sequence: all $(bench_venv)/requirements.txt ## compare one step of a recurrent model with PyTorch: a minute
 	PYTHONPATH=Benchmarks:bindings/python $(bench_venv)/bin/python Benchmarks/sequence.py
 
 ##@ Make packages
@@ -225,38 +225,38 @@ sqlite: all ## SQLite's loadable extension: build/lib/bertqa_sqlite.so
 	  OUTPUT=$(CURDIR)/.build/bertqa_sqlite.so
 	Scripts/install-binary.sh .build/bertqa_sqlite.so $(stage)/lib/bertqa_sqlite.so
 
-tarball: all sqlite ## library, tool, headers, models, to run where unpacked: build/libbertqa-*-linux-*.tar.gz
+tarball: all sqlite ## library, tool, headers and models in a relocatable tarball: build/libbertqa-*-linux-*.tar.gz
 	Scripts/tarball.sh build
 
-deb: all sqlite ## the Debian packages: build/bertqa_*.deb, and build/postgresql-*-bertqa_*.deb for each server that is here
+deb: all sqlite ## the Debian packages: build/bertqa_*.deb, and build/postgresql-*-bertqa_*.deb for each installed server
 	Scripts/deb.sh build
 	Scripts/deb-postgresql.sh build
 
 wheel: all sqlite ## the Python wheels: build/bertqa-*.whl, and build/bertqa_models-*.whl with more models
 	Scripts/wheel.sh build $(PYTHON) $(WHEEL_OPTIONS)
 
-static: all ## the library as an archive with Swift's runtime in it, for programs of C and C++: build/libbertqa.a
+static: all ## a static library with Swift's runtime, for C and C++ programs: build/libbertqa.a
 	Scripts/static.sh $(products) build/libbertqa.a $(or $(SWIFTC),swiftc)
 
-dist-binary: all sqlite ## these three for each architecture that is built here, with their SHA256SUMS
+dist-binary: all sqlite ## tarball, deb and wheel for each architecture built here, with their SHA256SUMS
 	Scripts/dist-binary.sh build $(PYTHON) $(WHEEL_OPTIONS)
 
-test-packages: all ## what dist-binary makes, in bare systems of Debian 12 and 13 (as root; downloads 2 x 60 MB once)
+test-packages: all ## install the results of dist-binary on bare Debian 12 and 13 (as root; downloads 2 x 60 MB once)
 	$(MAKE) --no-print-directory -o all dist-binary
 	Tests/packages/run.sh build
 
-sbom: all ## what the build is made of, as SPDX: build/libbertqa-*.spdx.json
+sbom: all ## a software bill of materials as SPDX: build/libbertqa-*.spdx.json
 	$(PYTHON) Scripts/sbom.py $(stage) build $(or $(SWIFTC),swiftc)
 
-dist: ## the sources as a tarball: build/libbertqa-*.tar.gz
+dist: ## a tarball of the sources: build/libbertqa-*.tar.gz
 	Scripts/dist.sh build
 
 ##@ Write generated files
 
-manifests: ## write models/*/SHA256SUMS anew, after a model has changed
+manifests: ## rewrite models/*/SHA256SUMS after a model changes
 	Scripts/manifests.sh
 
-abi-baseline: ## make the baselines in Tests/abi from the headers, when a release has added to them
+abi-baseline: ## write the baselines in Tests/abi from the headers after a release adds to them
 	Tests/abi/baseline.sh Tests/abi/libbertqa.abi
 	Tests/abi/baseline.sh include/bertqa_experimental.h Tests/abi/experimental.abi
 
@@ -267,7 +267,7 @@ substitute = sed -e 's|@VERSION@|$(version)|' -e 's|@MAJOR@|$(call number,VERSIO
   -e 's|@MINOR@|$(call number,VERSION_MINOR)|' -e 's|@ABI@|$(abi)|' -e 's|@LIBRARY@|$(library)|' \
   -e 's|@INCLUDE@|$(to_include)|' -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|'
 
-manual: all ## write docs/man/bertqa.1 from the tool's tables of options
+manual: all ## write docs/man/bertqa.1 from the tool's option tables
 	build/bin/bertqa manual > docs/man/bertqa.1
 
 .PHONY: manual install-files

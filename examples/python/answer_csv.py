@@ -3,8 +3,8 @@
 
 usage: answer_csv.py < in.csv > out.csv
 
-in.csv has the columns "question" and "document"; out.csv the same rows with "answer" and "probability",
-both empty where the document seems to hold no answer.
+in.csv has the columns "question" and "document". out.csv has the same rows with "answer" and "probability",
+which are empty if the document does not seem to contain an answer.
 """
 
 import csv

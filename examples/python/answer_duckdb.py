@@ -3,7 +3,7 @@
 
 usage: answer_duckdb.py FILE.parquet|FILE.csv COLUMN QUESTION
 
-Prints the rows' answers, the surest first, by bertqa.duckdb.
+Prints the rows' answers with bertqa.duckdb, the surest first.
 """
 
 import sys

@@ -3,9 +3,10 @@
 
 usage: answer_parquet.py [--model DIR] [--rows N] IN.parquet OUT.parquet
 
-IN.parquet has the columns "question" and "document"; OUT.parquet the same rows with "answer" and "probability",
-null where the document seems to hold no answer. N rows (default 4096) at a time are read, answered as a Polars
-frame and written, so that memory does not grow with the file. OUT.parquet appears when it is complete.
+IN.parquet has the columns "question" and "document". OUT.parquet has the same rows with "answer" and "probability",
+which are null if the document does not seem to contain an answer. The script reads N rows (default 4096) at a time,
+answers them as a Polars frame and writes them, so that memory does not grow with the file. OUT.parquet appears when
+it is complete.
 """
 
 import argparse

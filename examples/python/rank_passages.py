@@ -3,10 +3,10 @@
 
 usage: rank_passages.py MODEL QUESTION FILE...
 
-MODEL is a classifier of pairs with one label, such as cross-encoder/ms-marco-MiniLM-L6-v2: what it says of a
-question and a passage, read together, is a number, the higher the better. Prints the five best paragraphs, each with
-its number and file. A cross-encoder reads every pair: where there are many thousands of passages, let embeddings
-find some hundred of them first (docs/embeddings.md).
+MODEL is a classifier of pairs with one label, such as cross-encoder/ms-marco-MiniLM-L6-v2. It reads a question and a
+passage together and returns a score; higher is better. Prints the five best paragraphs, each with its score and
+file. A cross-encoder reads every pair: with many thousands of passages, let embeddings select some hundred of them
+first (docs/embeddings.md).
 """
 
 import pathlib

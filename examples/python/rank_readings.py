@@ -3,8 +3,8 @@
 
 usage: rank_readings.py [MODEL_DIRECTORY] < readings.tsv
 
-Each line of standard input is what stands before, then two or more readings, separated by tabs. Prints the same
-beginning with the likeliest reading, and by how much it is likelier than the next one, as a factor.
+Each line of standard input is the preceding text and two or more readings, separated by tabs. Prints the preceding
+text with the likeliest reading, and the factor by which it is likelier than the next one.
 """
 
 import math

@@ -3,8 +3,8 @@
 
 usage: search_lines.py QUERY FILE [MODEL_DIRECTORY]
 
-MODEL_DIRECTORY holds a sentence encoder; default: the one that comes with the library. Needs no more than the
-package; with NumPy the products below are one matrix product.
+MODEL_DIRECTORY contains a sentence encoder; default: the library's own. The script needs only the package; with
+NumPy the products below become one matrix product.
 """
 
 import sys

@@ -2,7 +2,7 @@
 
     python train_csv.py LABELLED.csv MODEL_DIRECTORY < MORE.csv > MORE_LABELLED.csv
 
-Both have a column "text", the first also "label". A model that is there already is used as it is.
+Both files have a column "text"; the first also has "label". An existing model is used without training.
 """
 
 import csv

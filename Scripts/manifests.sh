@@ -1,7 +1,7 @@
 #!/bin/sh
 # Writes each model's SHA256SUMS, the list of its files that `sha256sum -c` checks.
 # usage: manifests.sh            for all of models/
-#        manifests.sh --check    fails where a list is not what it would write
+#        manifests.sh --check    fails if a list is out of date
 set -eu
 cd "$(dirname "$0")/../models"
 new=$(mktemp)

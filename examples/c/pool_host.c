@@ -20,7 +20,7 @@ struct job {
 
 static bertqa_context *context;
 static bertqa_document *document;
-static char text[1 << 24]; /* more of the file is not read */
+static char text[1 << 24]; /* the rest of a larger file is not read */
 static struct job *queue, **queue_end = &queue;
 static int complete; /* no more jobs will come */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -24,7 +24,7 @@
 #define MAX_REQUEST (1 << 20)
 
 static bertqa_context *context;
-static sigset_t not_blocked; /* the mask to wait with: stops are noticed between requests only */
+static sigset_t not_blocked; /* the signal mask while waiting: a stop takes effect between requests only */
 static volatile sig_atomic_t stopped;
 
 static void stop(int number) { stopped = number; }
@@ -97,14 +97,14 @@ int main(int argc, char **argv) {
     fprintf(stderr, "usage: %s SOCKET WORKERS [MODEL_DIRECTORY]\n", argv[0]);
     return 2;
   }
-  bertqa_context_options options = {.struct_size = sizeof options, .threads = 1}; /* the workers run beside each other */
+  bertqa_context_options options = {.struct_size = sizeof options, .threads = 1}; /* the workers run in parallel */
   if (bertqa_context_create(argc > 3 ? argv[3] : NULL, &options, &context) != BERTQA_OK) {
     fprintf(stderr, "%s: %s\n", argv[0], bertqa_last_error());
     return 1;
   }
   strcpy(address.sun_path, argv[1]);
   int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
-  unlink(argv[1]); /* left behind by a server that was killed */
+  unlink(argv[1]); /* left by a killed server */
   if (bind(listener, (struct sockaddr *)&address, sizeof address) != 0 || listen(listener, 128) != 0) {
     perror(argv[1]);
     return 1;

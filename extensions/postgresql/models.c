@@ -8,9 +8,9 @@
 
 /* A backend is one process with one thread; its models live as long as it does. */
 typedef struct session_model_slot {
-  char *setting; /* the path that is wanted; "": the default model */
-  char *path;    /* the path that is loaded; malloc'ed */
-  int threads;   /* that it was loaded for */
+  char *setting; /* the requested path; "": the default model */
+  char *path;    /* the loaded path; malloc'ed */
+  int threads;   /* the number that it was loaded for */
   bertqa_context *context;
 } session_model_slot;
 

@@ -10,7 +10,7 @@ struct connection {
   sqlite3 *database;
   size_t references; /* functions and tables; SQLite uses a connection from one thread at a time */
   loaded_model *models[BERTQA_TASK_ENTITIES + 1]; /* by task; NULL until it is needed */
-  sqlite3_uint64 choices;                         /* how often a model has been chosen */
+  sqlite3_uint64 choices;                         /* the number of model choices */
 };
 
 connection *connection_create(sqlite3 *database) {

@@ -42,7 +42,7 @@ static int begin_call(request *request, sqlite3_context *result, bertqa_task tas
 
 /* Returns 0 if the call failed; the error is then the result. */
 static int end_call(request *request, sqlite3_context *result, bertqa_status status) {
-  if (status != BERTQA_OK) fail(result, status); /* before anything that would change the message */
+  if (status != BERTQA_OK) fail(result, status); /* first, as other calls would change the message */
   interruptible_call_end(&request->call);
   return status == BERTQA_OK;
 }
@@ -81,7 +81,7 @@ static void classify(sqlite3_context *result, int count, sqlite3_value **argumen
 
 /* The cached vector of a text that is the same in all rows of a statement, such as a parameter. */
 typedef struct constant_vector {
-  sqlite3_uint64 choices; /* of the connection, when it was made */
+  sqlite3_uint64 choices; /* the connection's counter when the vector was computed */
   size_t size;            /* in bytes */
   float values[];
 } constant_vector;

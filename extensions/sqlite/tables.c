@@ -15,9 +15,9 @@ typedef struct table {
 
 typedef struct cursor {
   sqlite3_vtab_cursor base;
-  sqlite3_value *arguments[MAX_ARGUMENTS]; /* copies; NULL where not given */
+  sqlite3_value *arguments[MAX_ARGUMENTS]; /* copies; NULL if absent */
   bertqa_text texts[MAX_ARGUMENTS];        /* in the copies */
-  void *rows;                              /* of the kind; NULL before they are found */
+  void *rows;                              /* of the kind's type; NULL before they are computed */
   size_t row, count;
 } cursor;
 
@@ -80,7 +80,7 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *plan) {
       return SQLITE_ERROR;
     }
   }
-  plan->estimatedCost = 1e6; /* a run of the model: as seldom as possible, so innermost */
+  plan->estimatedCost = 1e6; /* a run of the model: plan as few as possible */
   plan->estimatedRows = 1;
   return SQLITE_OK;
 }

@@ -9,7 +9,7 @@
 
 typedef struct table_kind {
   const char *name, *schema, *usage;
-  int column_count; /* the arguments are the hidden columns behind them: texts first, then at most k */
+  int column_count; /* then follow the arguments as hidden columns: the texts, then at most k */
   int argument_count, text_count;
   bertqa_task task;
   /* Computes the rows. k is 0 if it is absent. */

@@ -1,4 +1,5 @@
-/// Implements `bertqa manual`, which builds the project's manual page and prints the tables behind it.
+/// Implements `bertqa manual`, which prints the manual page's source, or the tables behind it, for the
+/// project's build.
 enum ManualCommand: Command {
   static let name = "manual"
   static let summary = "print the manual page"

@@ -3,7 +3,7 @@ import Glibc
 
 /// A progress line on the terminal for work that takes more than a second: a bar, the amount done, the rate,
 /// and the remaining time. It is drawn from the library's hooks, which run on the calling thread.
-final class Progress: @unchecked Sendable {  // the tool has one thread; the hooks want Sendable closures
+final class Progress: @unchecked Sendable {  // the tool has one thread; the hooks require Sendable closures
   private let subject: String
   private let start = Clock.seconds()
   private var lastDrawn: Double?

@@ -42,7 +42,7 @@ static int begin_call(request *request, sqlite3_context *result, bertqa_task tas
 
 /* Returns 0 if the call failed; the error is then the result. */
 static int end_call(request *request, sqlite3_context *result, bertqa_status status) {
-  if (status != BERTQA_OK) fail(result, status); /* first, as other calls would change the message */
+  if (status != BERTQA_OK) fail(result, status); /* first: other calls change the message */
   interruptible_call_end(&request->call);
   return status == BERTQA_OK;
 }

@@ -24,6 +24,7 @@ need dpkg-shlibdeps dpkg-dev
 need fish fish
 need zsh zsh
 need sqlite3 sqlite3
+need xz xz-utils
 pkg-config --exists sqlite3 2>/dev/null || missing="$missing libsqlite3-dev"
 [ "$(id -u)" = 0 ] || need fakeroot fakeroot
 need "$python" python3

@@ -3,6 +3,7 @@
 #   fuzz.sh build [TARGET...]       instrument the library and the tool once, and link the targets
 #   fuzz.sh run SECONDS [TARGET...] each target for so long, in idle time; new inputs go to build/fuzz/corpus
 #   fuzz.sh minimize [TARGET...]    keep in Tests/fuzz/corpus what covers anything of both, small inputs only
+# corpus/TARGET.tar.xz has the committed inputs, and corpus/TARGET/NAME those that found something.
 #   fuzz.sh replay                  every committed input through the released library, without libFuzzer
 # Environment: BERTQA_PREFIX for replay (default: build/), CC, FUZZ_OUT (default: build/fuzz). Crashes are
 # left in $FUZZ_OUT/findings. The first three need swiftc with clang beside it.
@@ -43,6 +44,14 @@ build() {
   done
 }
 
+# committed TARGET DIRECTORY: writes the committed inputs
+committed() {
+  rm -rf "$2"
+  mkdir -p "$2"
+  tar -xJf "$here/corpus/$1.tar.xz" -C "$2"
+  [ ! -e "$here/corpus/$1" ] || find "$here/corpus/$1" -type f -exec cp {} "$2" \;
+}
+
 # Leaks: not looked for here, as a process is in memory that the runtime keeps; make sanitize looks.
 run() {
   seconds=$1
@@ -51,9 +60,10 @@ run() {
   status=0
   for target in $*; do
     mkdir -p "$out/corpus/$target"
+    committed "$target" "$out/committed/$target"
     ASAN_OPTIONS=detect_leaks=0 $idle "$out/$target" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=3000 \
       -max_len=8192 -print_final_stats=1 -artifact_prefix="$out/findings/$target-" \
-      "$out/corpus/$target" "$here/corpus/$target" > "$out/$target.log" 2>&1 || status=1
+      "$out/corpus/$target" "$out/committed/$target" > "$out/$target.log" 2>&1 || status=1
     printf '%-12s %s executions, %s\n' "$target" "$(sed -n 's/^stat::number_of_executed_units: *//p' "$out/$target.log")" \
       "$(grep -o 'cov: [0-9]* ft: [0-9]*' "$out/$target.log" | tail -n 1)"
     grep -a -m 3 -e '^SUMMARY' -e 'Fatal error' -e 'Test unit written' "$out/$target.log" || true
@@ -66,19 +76,22 @@ run() {
 # At most 90 kB for each target, the smallest inputs first.
 minimize() {
   for target in $*; do
-    rm -rf "$out/minimal"
-    mkdir -p "$out/minimal" "$here/corpus/$target"
-    ASAN_OPTIONS=detect_leaks=0 $idle "$out/$target" -merge=1 -max_len=8192 "$out/minimal" "$here/corpus/$target" \
+    rm -rf "$out/minimal" "$out/kept"
+    mkdir -p "$out/minimal" "$out/kept"
+    committed "$target" "$out/committed/$target"
+    ASAN_OPTIONS=detect_leaks=0 $idle "$out/$target" -merge=1 -max_len=8192 "$out/minimal" "$out/committed/$target" \
       "$out/corpus/$target" > "$out/$target.merge.log" 2>&1
-    rm -f "$here/corpus/$target"/*
     total=0
     for file in $(ls -Sr "$out/minimal"); do
       size=$(stat -c %s "$out/minimal/$file")
       total=$((total + size))
       [ $total -le 90000 ] || break
-      cp "$out/minimal/$file" "$here/corpus/$target/"
+      cp "$out/minimal/$file" "$out/kept/"
     done
-    echo "$target: $(ls "$here/corpus/$target" | wc -l) inputs"
+    # The same bytes for the same inputs.
+    (cd "$out/kept" && printf '%s\n' * | LC_ALL=C sort | tar --owner=0 --group=0 --numeric-owner --mtime=@0 --mode=644 \
+      --format=ustar -cf - -T -) | xz -9e > "$here/corpus/$target.tar.xz"
+    echo "$target: $(ls "$out/kept" | wc -l) inputs"
   done
 }
 
@@ -90,12 +103,14 @@ replay() {
     "${CC:-cc}" -std=gnu99 -O1 -g -Wall -Wextra -Werror -DFIXTURES="\"$fixtures\"" -I"$prefix/include" \
       "$here/replay.c" "$here/$target.c" -L"$prefix/lib" -Wl,-rpath,"$prefix/lib" -lbertqa -pthread -o "$programs/$target"
     printf '%-12s ' "$target"
-    "$programs/$target" "$here/corpus/$target"
+    committed "$target" "$programs/inputs"
+    "$programs/$target" "$programs/inputs"
   done
   # The tool's own targets: the program itself must end with one of its own codes.
   for target in $swift_targets; do
     count=0
-    for file in "$here/corpus/$target"/*; do
+    committed "$target" "$programs/inputs"
+    for file in "$programs/inputs"/*; do
       tail -c +4 "$file" > "$programs/input"
       case $target in
         records)

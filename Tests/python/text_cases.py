@@ -9,6 +9,7 @@ import codecs
 import os
 import pathlib
 import random
+import tarfile
 
 # Ranges worth more than their share of the code space.
 BLOCKS = [
@@ -224,10 +225,13 @@ def random_bytes(seed, count):
 def fuzzed():
     """The inputs that the fuzz target `tokenize` found, as bytes: the committed ones, and those in the directory
     BERTQA_FUZZED."""
-    committed = pathlib.Path(__file__).parents[1] / "fuzz" / "corpus" / "tokenize"
-    directories = [committed, *map(pathlib.Path, filter(None, [os.environ.get("BERTQA_FUZZED")]))]
+    corpus = pathlib.Path(__file__).parents[1] / "fuzz" / "corpus"
+    with tarfile.open(corpus / "tokenize.tar.xz") as archive:
+        inputs = [archive.extractfile(member).read() for member in archive]
+    directories = [corpus / "tokenize", *map(pathlib.Path, filter(None, [os.environ.get("BERTQA_FUZZED")]))]
+    inputs += [path.read_bytes() for directory in directories for path in sorted(directory.iterdir())]
     # The first byte is the target's options.
-    return [path.read_bytes()[1:] for directory in directories for path in sorted(directory.iterdir())]
+    return [data[1:] for data in inputs]
 
 
 _sequences = {}

@@ -433,7 +433,7 @@ def main():
         [("runs", "Runs of code points of equal value, for `VariableLengthReader`.", numbers)],
     )
     write(
-        "Normalization/GraphemeBreak+Table.swift",
+        "Unicode/GraphemeBreak+Table.swift",
         f"regex {PINNED_REGEX} and tokenizers {PINNED}",
         "extension GraphemeBreak",
         [

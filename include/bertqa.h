@@ -464,9 +464,10 @@ typedef struct bertqa_answer_options {
   /* Default off: the best spans are returned whatever their scores. On: no span is returned where the
    * summary's is_impossible is set. */
   bertqa_switch handle_impossible_answer;
-  /* Default on: an answer has whole words, does not cut an e-mail or web address, a number with its
-   * unit or an abbreviation at its edges, and has a letter, a digit or a symbol such as a currency's:
-   * docs/answers.md. Off: the model's spans as they are. */
+  /* Default on: an answer has whole words, does not cut an e-mail or web address, a path or name with
+   * dots, a number with its unit or an abbreviation at its edges, and has a letter, a digit or a symbol
+   * such as a currency's: docs/answers.md. Off: the model's spans. Either way an answer has whole
+   * characters, with their combining marks, and no white space at its ends. */
   bertqa_switch align_to_words;
   /* Default off: no_answer_threshold must be 0, and the model's own is used. */
   bertqa_switch use_no_answer_threshold;
@@ -799,8 +800,8 @@ typedef struct bertqa_entities_options {
 
 void bertqa_entities_options_init(bertqa_entities_options *options, size_t struct_size);
 
-/* A part of a text and what it is. It neither begins nor ends with white space. Grows at its end in
- * later versions. */
+/* A part of a text and what it is. It neither begins nor ends with white space, and has whole
+ * characters, with their combining marks. Grows at its end in later versions. */
 typedef struct bertqa_entity {
   size_t struct_size;
   const char *label; /* without "B-" or "I-", but with AGGREGATION_NONE; UTF-8 with a NUL and without

@@ -494,7 +494,8 @@ BERTQA_MUST_CHECK bertqa_status bertqa_patterns(const char *text, size_t length,
 
 /* The text with entities replaced, by the text `replacement`, or where that is NULL by each one's label
  * in brackets, such as "[PER]". Entities that overlap are replaced as one, with the label of the one that
- * begins first, of several there the longest. Writes at most `capacity` bytes, without a NUL; *needed is
+ * begins first, of several there the longest; a character goes as a whole, with its combining marks.
+ * Writes at most `capacity` bytes, without a NUL; *needed is
  * set to what is needed, and when that is above capacity nothing is written.
  * lists: [list_count], of this text; an entry may be NULL. call: NULL, or what may stop the call, after
  * which `output` may be written in part.

@@ -27,8 +27,8 @@ public struct AnswerOptions: Sendable {
   public var handlesImpossibleAnswer = false
 
   /// Extend answers to whole words and whole expressions, such as an e-mail address or a number with its unit,
-  /// and leave out those without a letter, digit or symbol (`align_to_words`). false: the model's spans as they
-  /// are.
+  /// and leave out those without a letter, digit or symbol (`align_to_words`). false: the model's spans, of whole
+  /// characters and without white space around them.
   public var alignsToWords = true
 
   /// 0 runs the model on the whole document. n ranks its windows with BM25 and runs the model on the n

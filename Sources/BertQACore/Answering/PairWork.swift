@@ -74,7 +74,7 @@ final class PairWork {
     let longestWindow = logits.windows.lazy.map(\.tokenCount).max() ?? 1
     let maxLength = min(options.maxAnswerLength, longestWindow)
     let search = try SpanSearch(
-      logits: logits, maxLength: maxLength, content: options.alignsToWords ? document : nil, monitor)
+      logits: logits, maxLength: maxLength, document: document, alignsToWords: options.alignsToWords, monitor)
     var spans = try TopSpans(
       search: search, document: document, alignsToWords: options.alignsToWords, monitor)
     let taken = try spans.take(options.topK, monitor)

@@ -103,8 +103,9 @@ public final class PreparedDocument: @unchecked Sendable {
     tokenizer.continuesWord(token, of: tokens, in: text)
   }
 
-  /// The bytes of the tokens `first` through `last`.
+  /// The bytes of the tokens `first` through `last` as readers see them; none if they are white space alone.
   func bytes(ofTokens first: Int, through last: Int) -> TextRange {
-    TextRange(start: Int(tokens.starts[first]), end: Int(tokens.ends[last]))
+    var edges = TextEdges(text: text)
+    return edges.visibleRange(ofTokens: first, through: last, of: tokens)
   }
 }

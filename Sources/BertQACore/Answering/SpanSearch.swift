@@ -17,7 +17,7 @@ struct ScoredSpan: Equatable {
 ///
 /// Candidates are the spans of at most `maxLength` tokens that lie in one window. The best score of each
 /// start token is computed once, O(tokens · maxLength); a query then takes O(interval + maxLength²).
-/// With `content`, only spans with a token that has content are candidates.
+/// Only spans with a token that has content are candidates.
 struct SpanSearch {
   /// Consecutive tokens that run windows cover without a gap: no candidate crosses its borders.
   struct Run {
@@ -38,9 +38,12 @@ struct SpanSearch {
 
   private static let noContent = Int32.max
 
-  /// - Parameter content: whose tokens have content; nil: every span is a candidate.
+  /// - Parameters:
+  ///   - document: whose tokens have content; nil: every span is a candidate.
+  ///   - alignsToWords: whether content is that of a token's word. Else it is whatever is not white space.
   init(
-    logits: WindowLogits, maxLength: Int, content: PreparedDocument? = nil, _ monitor: CallMonitor
+    logits: WindowLogits, maxLength: Int, document: PreparedDocument? = nil, alignsToWords: Bool = true,
+    _ monitor: CallMonitor
   ) throws(BertQAError) {
     self.logits = logits
     self.maxLength = maxLength
@@ -58,26 +61,28 @@ struct SpanSearch {
     rowMaxima = try [Float](repeating: -.infinity, count: rowCount, monitor)
     try fillRowMaxima(monitor)
     highestScore = rowMaxima.max() ?? -.infinity
-    guard let content else { return }
+    guard let document else { return }
     contentDistances = try [Int32](repeating: Self.noContent, count: rowCount, monitor)
     for run in runs {
-      try fillContentDistances(of: run, content, monitor)
+      try fillContentDistances(of: run, document, alignsToWords, monitor)
       try leaveOutStartsWithoutContent(of: run, monitor)
     }
   }
 
   /// Word by word from the end, as an answer has the whole of a word.
   private mutating func fillContentDistances(
-    of run: Run, _ document: PreparedDocument, _ monitor: CallMonitor
+    of run: Run, _ document: PreparedDocument, _ alignsToWords: Bool, _ monitor: CallMonitor
   ) throws(BertQAError) {
     let shift = run.firstRow - run.tokens.lowerBound
     var last = run.tokens.upperBound - 1
     var next: Int?
     while last >= run.tokens.lowerBound {
       try monitor.check()
-      let first = document.firstTokenOfWord(last)
-      let bytes = document.bytes(ofTokens: first, through: document.lastTokenOfWord(last))
-      let hasContent = try AnswerContent.isPresent(in: bytes, of: document.text, monitor)
+      let first = alignsToWords ? document.firstTokenOfWord(last) : last
+      let bytes = document.bytes(
+        ofTokens: first, through: alignsToWords ? document.lastTokenOfWord(last) : last)
+      let hasContent =
+        alignsToWords ? try AnswerContent.isPresent(in: bytes, of: document.text, monitor) : bytes.count > 0
       for token in (max(first, run.tokens.lowerBound)...last).reversed() {
         if hasContent { next = token }
         if let next { contentDistances[token + shift] = Int32(clamping: next - token) }

@@ -55,7 +55,8 @@ struct TopSpans {
   /// Without cut expressions at its edges, unless that would overlap what is taken.
   private func wholeExpressions(around bytes: TextRange, _ taken: [Taken]) -> TextRange {
     guard alignsToWords else { return bytes }
-    let whole = ExpressionFinder(text: PatternText(bytes: document.text)).extended(bytes)
+    var edges = TextEdges(text: document.text)
+    let whole = edges.visible(ExpressionFinder(text: PatternText(bytes: document.text)).extended(bytes))
     let overlaps =
       whole != bytes && taken.contains { $0.bytes.start < whole.end && whole.start < $0.bytes.end }
     return overlaps ? bytes : whole
@@ -68,13 +69,9 @@ struct TopSpans {
   ) throws(BertQAError) {
     // Words may share bytes where one character makes several of them.
     var low = first
-    while low > 0, Int(document.tokens.ends[lastToken(low - 1)]) > bytes.start {
-      low = firstToken(low - 1)
-    }
+    while low > 0, word(of: low - 1).end > bytes.start { low = firstToken(low - 1) }
     var high = last + 1
-    while high < document.tokenCount, Int(document.tokens.starts[firstToken(high)]) < bytes.end {
-      high = lastToken(high) + 1
-    }
+    while high < document.tokenCount, word(of: high).start < bytes.end { high = lastToken(high) + 1 }
     let touched = intervals.filter { $0.tokens.overlaps(low..<high) }
     intervals.removeAll { $0.tokens.overlaps(low..<high) }
     for interval in touched {
@@ -89,5 +86,9 @@ struct TopSpans {
 
   private func lastToken(_ token: Int) -> Int {
     alignsToWords ? document.lastTokenOfWord(token) : token
+  }
+
+  private func word(of token: Int) -> TextRange {
+    document.bytes(ofTokens: firstToken(token), through: lastToken(token))
   }
 }

@@ -51,12 +51,14 @@ struct EntityAggregator {
 
   /// - Parameters:
   ///   - probabilities: by label.
+  ///   - range: the token's bytes.
   ///   - continuesWord: whether the token goes on with the word of the token before it.
   mutating func add(
-    _ probabilities: UnsafeBufferPointer<Double>, start: UInt32, end: UInt32, continuesWord: Bool
+    _ probabilities: UnsafeBufferPointer<Double>, _ range: TextRange, continuesWord: Bool
   ) throws(BertQAError) {
     let label = Self.largest(probabilities)
-    let token = Part(start: start, end: end, label: label, score: probabilities[label])
+    let token = Part(
+      start: UInt32(range.start), end: UInt32(range.end), label: label, score: probabilities[label])
     switch aggregation {
     case .none: try give(token, count: 1)
     case .model, .simple: try addToGroup(token)
@@ -65,7 +67,7 @@ struct EntityAggregator {
         try endWord()
         word = token
       } else {
-        word?.end = end
+        word?.end = token.end
         if aggregation == .max, let best = word?.score, token.score > best {
           word?.label = label
           word?.score = token.score

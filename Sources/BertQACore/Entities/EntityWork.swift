@@ -14,6 +14,7 @@ final class EntityWork {
   private var nextToken = 0
   /// One token's, by label.
   private var probabilities: [Double]
+  private var edges: TextEdges
 
   /// - Parameter heldBefore: bytes that the call held before.
   init(
@@ -22,6 +23,7 @@ final class EntityWork {
   ) throws(BertQAError) {
     try TextLimit.check(text, "text")
     self.text = text
+    edges = TextEdges(text: text)
     self.tokenizer = tokenizer
     self.aggregator = aggregator
     tokens = try tokenizer.tokens(of: text, monitor)
@@ -53,10 +55,11 @@ final class EntityWork {
         guard logit.isFinite else { throw .nonFiniteResult("logits that are not finite numbers") }
         probabilities[label] = Double(logit)
       }
+      let range = edges.range(of: nextToken, of: tokens)
       try probabilities.withMutableElements { buffer throws(BertQAError) in
         if let base = buffer.baseAddress { softmax(base, count: buffer.count) }
         try aggregator.add(
-          UnsafeBufferPointer(buffer), start: tokens.starts[nextToken], end: tokens.ends[nextToken],
+          UnsafeBufferPointer(buffer), range,
           continuesWord: tokenizer.continuesWord(nextToken, of: tokens, in: text))
       }
       nextToken += 1
@@ -79,10 +82,9 @@ final class EntityWork {
     list.entities.reserveCapacity(found.count)
     var locator = RangeLocator(text, monitor)
     for part in found {
-      guard let bytes = trimmed(Int(part.start)..<Int(part.end), in: text) else { continue }
-      list.entities.append(
-        try locator.entity(
-          title(Int(part.label)), TextRange(start: bytes.lowerBound, end: bytes.upperBound), part.score))
+      let bytes = edges.visible(TextRange(start: Int(part.start), end: Int(part.end)))
+      if bytes.count == 0 { continue }
+      list.entities.append(try locator.entity(title(Int(part.label)), bytes, part.score))
     }
     list.windowCount = item.windows.count
     monitor.release(heldBytes)

@@ -33,21 +33,3 @@ struct RangeLocator {
     } while position.byte < byte
   }
 }
-
-/// The range without white space at its ends, which some tokenizers count to the word behind it; nil where nothing
-/// else is there.
-func trimmed(_ range: Range<Int>, in text: UnsafeBufferPointer<UInt8>) -> Range<Int>? {
-  guard let base = text.baseAddress else { return nil }
-  var (start, end) = (range.lowerBound, range.upperBound)
-  while start < end {
-    let unit = UTF8Codec.decode(base, at: start, end: end)
-    guard unit.unicodeScalar.properties.isWhitespace else { break }
-    start += unit.size
-  }
-  while start < end {
-    let unit = UTF8Codec.decodeBackwards(base, before: end, begin: start)
-    guard unit.unicodeScalar.properties.isWhitespace else { break }
-    end -= unit.size
-  }
-  return start < end ? start..<end : nil
-}

@@ -1,6 +1,7 @@
 extension EntityList {
   /// The text with entities replaced, by `replacement` or by each one's label in brackets, such as "[PER]". Those
-  /// that overlap are replaced as one, with the label of the one that begins first, of several there the longest.
+  /// that overlap are replaced as one, with the label of the one that begins first, of several there the longest. A
+  /// character that an entity has a part of is replaced as a whole, with its marks, joiners and selectors.
   /// O(n) in the text, O(n log n) in the entities.
   /// - Parameter entities: of this text, in any order.
   public static func redact(
@@ -12,11 +13,15 @@ extension EntityList {
     var result = try [UInt8](checkedCapacity: text.count)
     // What precedes it has been dealt with.
     var position = 0
+    var edges = TextEdges(text: text)
     for (count, index) in try order(of: entities, in: text, monitor).enumerated() {
       if count % CallPoll.elementInterval == 0 { try monitor.check() }
       let entity = entities[index]
-      if entity.bytes.start >= position {
-        try result.append(text[position..<entity.bytes.start], monitor)
+      let isEmpty = entity.bytes.count == 0
+      let start = isEmpty ? entity.bytes.start : edges.clusterStart(entity.bytes.start)
+      let end = isEmpty ? start : edges.clusterEnd(entity.bytes.end)
+      if start >= position {
+        try result.append(text[position..<start], monitor)
         if let replacement {
           try result.append(replacement[...], monitor)
         } else {
@@ -24,7 +29,7 @@ extension EntityList {
           try label.withElements { label throws(BertQAError) in try result.append(label[...], monitor) }
         }
       }
-      position = max(position, entity.bytes.end)
+      position = max(position, end)
     }
     try result.append(text[position...], monitor)
     return result

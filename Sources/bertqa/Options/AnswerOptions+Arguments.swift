@@ -35,8 +35,8 @@ extension AnswerOptions {
     OptionRow(
       .noAlignToWords, "let answers start and end inside words and expressions, or be punctuation",
       detail:
-        "Otherwise an answer has whole words, does not cut an e-mail or web address, a number with its unit "
-        + "or an abbreviation, and has a letter, a digit or a symbol."),
+        "Otherwise an answer has whole words, does not cut an e-mail or web address, a path or name with dots, "
+        + "a number with its unit or an abbreviation, and has a letter, a digit or a symbol."),
   ]
 
   static let options = (choosingRows + readingRows).map(\.option)

@@ -29,7 +29,7 @@ final class FakeTokenizer: Tokenizer {
 
   func id(of piece: UnsafeBufferPointer<UInt8>) -> Int32? { ids[Array(piece)[...]] }
 
-  func continuesWord(_ id: Int32, after previous: Int32) -> Bool {
+  func continuesWord(_ id: Int32) -> Bool {
     pieces[Int(id)].starts(with: Array("##".utf8))
   }
 

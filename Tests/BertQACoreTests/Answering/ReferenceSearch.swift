@@ -23,6 +23,9 @@ struct ReferenceSearch {
     let asked = try Self.tokens(question, tokenizer)
     let tokens = try Self.tokens(document, tokenizer)
     let count = tokens.ids.count
+    let isSameWord = try Array(document.utf8).withUnsafeBufferPointer { text in
+      tokens.ids.indices.map { tokenizer.continuesWord($0, of: tokens, in: text) }
+    }
     let length = options.maxSequenceLength ?? 384
     let room = length - asked.ids.count - 3
     let stride = options.documentStride ?? min(128, length / 3, room / 2)
@@ -61,12 +64,8 @@ struct ReferenceSearch {
     for (span, score) in ranked where found.count < options.topK {
       var (first, last) = (span[0], span[1])
       if options.alignsToWords {
-        while first > 0, tokenizer.continuesWord(tokens.ids[first], after: tokens.ids[first - 1]) {
-          first -= 1
-        }
-        while last + 1 < count, tokenizer.continuesWord(tokens.ids[last + 1], after: tokens.ids[last]) {
-          last += 1
-        }
+        while first > 0, isSameWord[first] { first -= 1 }
+        while last + 1 < count, isSameWord[last + 1] { last += 1 }
       }
       let bytes = TextRange(start: Int(tokens.starts[first]), end: Int(tokens.ends[last]))
       if options.alignsToWords, bytes.text(in: document).allSatisfy({ ".? \u{FFFD}".contains($0) }) {

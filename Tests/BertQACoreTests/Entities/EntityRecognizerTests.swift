@@ -140,7 +140,7 @@ private struct TaggedTexts: Decodable {
         try probabilities.withMutableElements { buffer throws(BertQAError) in
           if let base = buffer.baseAddress { softmax(base, count: buffer.count) }
           try aggregator.add(
-            UnsafeBufferPointer(buffer), start: tokens.starts[token], end: tokens.ends[token],
+            UnsafeBufferPointer(buffer), TextEdges(text: bytes).range(of: token, of: tokens),
             continuesWord: tokenizer.continuesWord(token, of: tokens, in: bytes))
         }
       }

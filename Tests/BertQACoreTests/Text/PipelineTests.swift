@@ -64,12 +64,15 @@ import Testing
     let text = "(Pariser) isn't 15%, ähm 漢"
     let tokens = try Self.tokens(tokenizer, Array(text.utf8))
     var words: [String] = []
+    let isSameWord = Array(text.utf8).withUnsafeBufferPointer { text in
+      (0..<tokens.count).map { tokenizer.continuesWord($0, of: tokens, in: text) }
+    }
     for index in 0..<tokens.count {
       let range = Int(tokens.starts[index])..<Int(tokens.ends[index])
       let part = String(decoding: Array(text.utf8)[range], as: UTF8.self)
       // A character of several tokens has the whole range for each of them.
       let repeats = index > 0 && tokens.starts[index] == tokens.starts[index - 1]
-      if index > 0, tokenizer.continuesWord(tokens.ids[index], after: tokens.ids[index - 1]) {
+      if isSameWord[index] {
         words[words.count - 1] += repeats ? "" : part
       } else {
         words.append(part)

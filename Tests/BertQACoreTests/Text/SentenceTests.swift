@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import BertQACore
@@ -36,6 +37,51 @@ import Testing
   ])
   func rules(_ answer: String, _ before: String, _ sentence: String, _ behind: String) throws {
     #expect(try Self.sentence(answer, in: before + sentence + behind) == sentence)
+  }
+
+  /// 348 sentences of Fixtures/sentences.txt, asked for at their first and last characters.
+  @Test func sentencesOfManyLanguagesAndKinds() throws {
+    let file = TokenizerFixture.folder.deletingLastPathComponent().appendingPathComponent("sentences.txt")
+    var wrong: [String] = []
+    var count = 0
+    for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+    where !line.hasPrefix("#") {
+      let parts = line.replacingOccurrences(of: "␤", with: "\n").components(separatedBy: "‖")
+      let text = Array(parts.joined().utf8)
+      var position = 0
+      for part in parts {
+        let sentence = part.trimmingCharacters(in: .whitespacesAndNewlines)
+        let start = position + part.utf8.count - part.drop { $0.isWhitespace }.utf8.count
+        position += part.utf8.count
+        guard let first = sentence.first, let last = sentence.last else { continue }
+        count += 1
+        let end = start + sentence.utf8.count
+        for range in [
+          TextRange(start: start, end: start + String(first).utf8.count),
+          TextRange(start: end - String(last).utf8.count, end: end),
+        ] {
+          let found = try text.withUnsafeBufferPointer {
+            try SentenceFinder(text: $0).sentence(around: range)
+          }
+          if found.start != start || found.end != end {
+            wrong.append("\(sentence) → \(found.text(in: text))")
+          }
+        }
+      }
+    }
+    #expect(count == 348)
+    #expect(wrong.isEmpty, "\(wrong.joined(separator: "\n"))")
+  }
+
+  /// UAX #29: of every character with Sentence_Terminal, ASCII's and full stops of other widths apart.
+  @Test func everySentenceTerminalEndsASentence() throws {
+    var count = 0
+    for value in UInt32(0x80)...0x10FFFF {
+      guard let scalar = Unicode.Scalar(value), scalar.properties.isSentenceTerminal else { continue }
+      #expect(try Self.sentence("fox", in: "One. A fox\(scalar) Two") == "A fox\(scalar)")
+      count += 1
+    }
+    #expect(count > 100)
   }
 
   @Test func quotedAbbreviations() throws {

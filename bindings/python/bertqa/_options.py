@@ -43,7 +43,7 @@ class AnswerOptions(CallOptions, total=False):
     max_windows: at least 1: only this many windows, those most similar to the question (BM25), are read;
         0 (default): every window.
     handle_impossible_answer: give no answer where is_impossible is set; default False.
-    align_to_words: answers have whole words, addresses, numbers with units and abbreviations, and are not punctuation
+    align_to_words: answers have whole words, addresses, paths, numbers with units and abbreviations, and are not punctuation
         alone (docs/answers.md); default True. False: the model's spans as they are.
     no_answer_threshold: the question counts as impossible if the gap is below this, any number; default: the
         model's own, which rises with the number of windows.

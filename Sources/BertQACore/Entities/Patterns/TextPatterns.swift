@@ -52,10 +52,10 @@ extension EntityList {
     try Memory.require(finder.found.count, of: Entity.self)
     entities.reserveCapacity(finder.found.count)
     var locator = RangeLocator(text, monitor)
+    var edges = TextEdges(text: text)
     for one in finder.found {
-      entities.append(
-        try locator.entity(
-          one.kind.label, TextRange(start: Int(one.start), end: Int(one.end)), 1))
+      let bytes = edges.visible(TextRange(start: Int(one.start), end: Int(one.end)))
+      entities.append(try locator.entity(one.kind.label, bytes, 1))
     }
   }
 

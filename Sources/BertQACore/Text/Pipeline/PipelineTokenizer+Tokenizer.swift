@@ -14,9 +14,7 @@ extension PipelineTokenizer: Tokenizer {
     return piece.isEmpty ? nil : pipeline.model.vocabulary.id(of: piece)
   }
 
-  func continuesWord(_ id: Int32, after previous: Int32) -> Bool {
-    facts.continuesWord(id, after: previous)
-  }
+  func continuesWord(_ id: Int32) -> Bool { facts.continuesWord(id) }
 
   func isUninformative(_ id: Int32) -> Bool { facts.isUninformative(id) }
 

@@ -1,5 +1,5 @@
-/// Finds expressions that nobody would cut, by rule: e-mail and web addresses, numbers with their signs and units,
-/// and abbreviations with their dots.
+/// Finds expressions that nobody would cut, by rule: e-mail and web addresses, paths and names of computing, numbers
+/// with their signs and units, and abbreviations with their dots.
 ///
 /// Every rule looks at a bounded number of bytes around the cut; longer expressions are none.
 struct ExpressionFinder {
@@ -20,7 +20,8 @@ struct ExpressionFinder {
   /// The expression that lies on both sides of a place.
   private func expression(across cut: Int) -> Range<Int>? {
     guard cut > 0, cut < text.count else { return nil }
-    return url(across: cut) ?? email(across: cut) ?? number(across: cut) ?? abbreviation(across: cut)
+    return url(across: cut) ?? email(across: cut) ?? name(across: cut) ?? number(across: cut)
+      ?? abbreviation(across: cut)
   }
 
   static func isInside(_ cut: Int, _ range: Range<Int>) -> Bool {
@@ -136,11 +137,10 @@ struct ExpressionFinder {
     }
     guard let word = parts.first, word.count + 1 == end - begin else { return nil }
     let name = String(decoding: word, as: UTF8.self)
-    return SentenceFinder.leading.contains(name) || Self.closing.contains(name) ? begin..<end : nil
+    let isKnown =
+      name == "etc" || SentenceFinder.leading.contains(name) || SentenceFinder.closing.contains(name)
+    return isKnown ? begin..<end : nil
   }
-
-  /// Those that end a name.
-  private static let closing: Set<String> = ["Inc", "Ltd", "Corp", "Bros", "Co", "Esq", "etc"]
 
   private func isAbbreviationByte(_ byte: UInt8) -> Bool {
     PatternText.isLetter(byte) || byte == UInt8(ascii: ".")

@@ -1,13 +1,13 @@
-/// Finds the sentence around a range of a text by rules that need no model and no language.
+/// Finds the sentence around a range of a text by rules that need no model and no language. Their base is UAX #29.
 ///
-/// - A run of `.` `!` `?` `…`, with the closing quotes and brackets behind it, ends a sentence if the text
-///   ends there, or if white space and then something other than a lower-case letter follows.
-/// - A single `.` does not after an initial (`J.`), letters with dots inside (`e.g.`), or one of a few
-///   abbreviations that come before a name or number (`Mr.`, `No.` before a digit).
-/// - A run with `。` `！` `？` always ends one.
-/// - A blank line always ends one; a single line break is a space like any other.
+/// - A run of characters with Unicode's Sentence_Terminal, or of `…`, ends a sentence, with the closing quotes and
+///   brackets, footnotes such as `[1]` and combining marks behind it.
+/// - Those of ASCII and `…` do so only where the text ends, or where white space and then something other than a
+///   lower-case letter or `,` `;` `:` follows.
+/// - A single `.` does not after an initial or abbreviation: `SentenceFinder+Abbreviations.swift`.
+/// - A blank line and U+2029 always end one; a single line break is a space like any other.
 /// - Nothing further than `reach` bytes from the range is looked at: a longer sentence is cut at white
-///   space there if possible, and never inside a code point.
+///   space there if possible, and never inside a character.
 struct SentenceFinder {
   let text: UnsafeBufferPointer<UInt8>
 
@@ -19,14 +19,15 @@ struct SentenceFinder {
     around range: TextRange, _ monitor: CallMonitor? = nil
   ) throws(BertQAError) -> TextRange {
     var start = lowerLimit(of: range)
-    var end = upperLimit(of: range)
-    var position = start
-    let limit = end
+    let limit = upperLimit(of: range)
+    var end = limit
+    var position = skipSpace(from: start, limit: limit)
+    var content = position
     var poll = TextPoll(monitor, from: position)
     while position < limit {
       try poll.reach(position)
       let boundary: Int
-      switch sentenceEnd(at: position, limit: limit) {
+      switch sentenceEnd(at: position, content: content, limit: limit) {
       case .end(let end): boundary = end
       case .none(let next):
         position = next
@@ -37,53 +38,47 @@ struct SentenceFinder {
         end = boundary
         break
       }
-      position = max(boundary, position + 1)
+      position = skipSpace(from: max(boundary, position + 1), limit: limit)
+      content = position
     }
-    while start < range.start, let space = spaceLength(at: start), start + space <= range.start {
-      start += space
-    }
-    return TextRange(start: start, end: trimmedEnd(end, down: range.end))
+    start = skipSpace(from: start, limit: range.start)
+    while let unit = unit(before: end), unit.isWhiteSpace, end - unit.size >= range.end { end -= unit.size }
+    return TextRange(start: start, end: end)
   }
 
   /// Where to begin: the start of the text, or else behind the first white space in reach, or else the
-  /// first code point in reach.
+  /// first character in reach.
   private func lowerLimit(of range: TextRange) -> Int {
     let low = range.start - Self.reach
     if low <= 0 { return 0 }
     if let space = (low..<range.start).first(where: { isWhiteSpace(text[$0]) }) { return space }
-    return (low..<min(low + 3, range.start)).first { !isContinuationByte(text[$0]) } ?? range.start
+    var edges = TextEdges(text: text)
+    return min(edges.clusterEnd(low), range.start)
   }
 
   /// Where to stop: the end of the text, or else before the last white space in reach, or else the end of the
-  /// last code point in reach.
+  /// last character in reach.
   private func upperLimit(of range: TextRange) -> Int {
     let high = range.end + Self.reach
     if high >= text.count { return text.count }
     if let space = (range.end..<high).last(where: { isWhiteSpace(text[$0]) }) { return space }
-    return (max(high - 3, range.end)...high).last { !isContinuationByte(text[$0]) } ?? range.end
+    var edges = TextEdges(text: text)
+    return max(edges.clusterStart(high), range.end)
   }
 
-  private func trimmedEnd(_ end: Int, down low: Int) -> Int {
-    var end = end
-    trimming: while end > low {
-      for length in 1...3 where end - length >= low && spaceLength(at: end - length) == length {
-        end -= length
-        continue trimming
-      }
-      break
-    }
-    return end
+  func unit(before position: Int) -> DecodedScalar? {
+    guard position > 0, let base = text.baseAddress else { return nil }
+    return UTF8Codec.decodeBackwards(base, before: position, begin: 0)
   }
 
-  private func isContinuationByte(_ byte: UInt8) -> Bool { byte & 0xC0 == 0x80 }
-
-  /// Bytes of the white space character at `position`, if there is one: ASCII, no-break or ideographic.
-  private func spaceLength(at position: Int) -> Int? {
-    let unit = UTF8Codec.decode(text, at: position)
-    switch unit.unicodeScalar {
-    case "\t"..."\r", " ", "\u{A0}", "\u{3000}": return unit.size
-    default: return nil
+  func skipSpace(from start: Int, limit: Int) -> Int {
+    var position = start
+    while position < limit, case let unit = UTF8Codec.decode(text, at: position), unit.isWhiteSpace,
+      position + unit.size <= limit
+    {
+      position += unit.size
     }
+    return position
   }
 }
 
@@ -99,104 +94,188 @@ extension SentenceFinder {
 
   /// If what begins at `position` ends a sentence, where that sentence ends: behind a run of terminators
   /// with its closing marks, or before a blank line. Text from `limit` on is not looked at.
-  private func sentenceEnd(at position: Int, limit: Int) -> Boundary {
-    let byte = text[position]
-    if byte == UInt8(ascii: "\n") {
-      return isBlankLine(behind: position, limit: limit) ? .end(position) : .none(next: position + 1)
+  /// - Parameter content: where the sentence begins.
+  private func sentenceEnd(at position: Int, content: Int, limit: Int) -> Boundary {
+    let first = UTF8Codec.decode(text, at: position)
+    if Self.isLineBreak(first.scalar) {
+      if first.scalar == 0x2029 || isBlankLine(behind: position, limit: limit) { return .end(position) }
+      return .none(next: position + first.size)
     }
-    if byte < 0x80 && !isTerminator(Unicode.Scalar(byte)) { return .none(next: position + 1) }
     var end = position
     var isCertain = false
-    while end < limit, case let unit = UTF8Codec.decode(text, at: end), isTerminator(unit.unicodeScalar) {
-      if unit.scalar > 0x3000 { isCertain = true }
+    while end < limit, case let unit = UTF8Codec.decode(text, at: end), isTerminator(unit, at: end) {
+      isCertain = isCertain || Self.isCertain(unit.scalar)
       end += unit.size
     }
-    if end == position { return .none(next: position + 1) }
+    if end == position { return .none(next: position + first.size) }
     // A run that ends no sentence has no end inside it either: looking at each of its marks takes quadratic time.
     let behindRun = end
-    let isSingleDot = byte == UInt8(ascii: ".") && end == position + 1
-    while end < limit, case let unit = UTF8Codec.decode(text, at: end), isCloser(unit.unicodeScalar) {
-      end += unit.size
-    }
+    let isSingleDot = first.scalar == 0x2E && end == position + 1
+    end = closersEnd(from: end, limit: limit)
     if isCertain || end >= limit { return .end(min(end, limit)) }
-    guard let next = nextCharacter(behindSpaceAt: end, limit: limit) else { return .none(next: behindRun) }
-    if next.properties.isLowercase { return .none(next: behindRun) }
-    return isSingleDot && isAbbreviation(before: position, next: next) ? .none(next: behindRun) : .end(end)
+    let behind = UTF8Codec.decode(text, at: end)
+    guard behind.isWhiteSpace else {
+      // Scripts without spaces use ASCII's marks, too. Of full width a dot may be within a number.
+      let mark = unit(before: behindRun)?.scalar
+      let isEnd = mark != 0x2E && mark != 0x2026 && isUnspaced(behind)
+      return isEnd ? .end(end) : .none(next: behindRun)
+    }
+    let next = skipSpace(from: end, limit: limit)
+    if next >= limit { return .end(end) }
+    let unit = UTF8Codec.decode(text, at: next)
+    if isTerminator(unit, at: next) || Self.isContinuation(unit.scalar) { return .none(next: behindRun) }
+    let word = skipOpeners(from: next, limit: limit)
+    if isLowercase(at: word, limit: limit) { return .none(next: behindRun) }
+    if isSingleDot, isAbbreviation(dot: position, content: content, next: word) {
+      return .none(next: behindRun)
+    }
+    return .end(end)
   }
 
-  private func isTerminator(_ scalar: Unicode.Scalar) -> Bool {
+  private static func isLineBreak(_ scalar: UInt32) -> Bool {
+    scalar == 0x0A || scalar == 0x0D || scalar == 0x85 || scalar == 0x2028 || scalar == 0x2029
+  }
+
+  private func isTerminator(_ unit: DecodedScalar, at position: Int) -> Bool {
+    switch unit.scalar {
+    case 0x21, 0x2E, 0x3F, 0x2026: return true
+    // The Greek question mark and the semicolon are canonically the same.
+    case 0x3B, 0x37E:
+      guard let before = self.unit(before: position) else { return false }
+      return 0x370...0x3FF ~= before.scalar || 0x1F00...0x1FFF ~= before.scalar
+    case ..<0x80: return false
+    default: return unit.unicodeScalar.properties.isSentenceTerminal
+    }
+  }
+
+  /// Whether a terminator ends a sentence whatever follows: no abbreviation is written with it.
+  private static func isCertain(_ scalar: UInt32) -> Bool {
     switch scalar {
-    case ".", "!", "?", "…", "。", "！", "？": true
+    case ..<0x80, 0x37E, 0x2024, 0x2026, 0xFE52, 0xFF0E: false
+    default: true
+    }
+  }
+
+  /// `,` `-` and others of UAX #29's SContinue that go on with a sentence: no dash, which begins one as well.
+  private static func isContinuation(_ scalar: UInt32) -> Bool {
+    switch scalar {
+    case 0x2C, 0x3A, 0x3B, 0x60C, 0x61B, 0x3001, 0xFF0C, 0xFF1A, 0xFF1B: true
     default: false
     }
   }
 
-  private func isCloser(_ scalar: Unicode.Scalar) -> Bool {
-    switch scalar {
-    case ")", "]", "}", "\"", "'", "”", "’", "»", "」", "』", "）", "】", "〉", "》": true
-    default: false
-    }
-  }
-
-  /// The first character behind the white space at `position`: a line break if there is none; nil if
-  /// there is no white space.
-  private func nextCharacter(behindSpaceAt position: Int, limit: Int) -> Unicode.Scalar? {
-    guard var next = spaceLength(at: position).map({ position + $0 }) else { return nil }
-    while next < limit, let space = spaceLength(at: next) { next += space }
-    return next < limit ? UTF8Codec.decode(text, at: next).unicodeScalar : "\n"
+  /// A letter of a script that puts no spaces between words, or what opens a quotation.
+  private func isUnspaced(_ unit: DecodedScalar) -> Bool {
+    if WordTables.shared.wordBreak(unit.scalar) == .single { return unit.scalar > 0xE00 }
+    let category = unit.unicodeScalar.properties.generalCategory
+    return unit.scalar > 0x3000 && (category == .openPunctuation || category == .initialPunctuation)
   }
 
   private func isBlankLine(behind lineBreak: Int, limit: Int) -> Bool {
-    var next = lineBreak + 1
-    while next < limit, text[next] != UInt8(ascii: "\n") {
-      guard isWhiteSpace(text[next]) else { return false }
-      next += 1
+    var next = lineBreak + UTF8Codec.decode(text, at: lineBreak).size
+    if text[lineBreak] == 0x0D, next < limit, text[next] == 0x0A { next += 1 }
+    while next < limit {
+      let unit = UTF8Codec.decode(text, at: next)
+      if Self.isLineBreak(unit.scalar) { return true }
+      guard unit.isWhiteSpace else { return false }
+      next += unit.size
     }
-    return next < limit
+    return false
   }
 }
 
-// MARK: - Abbreviations
+// MARK: - Around a boundary
 
 extension SentenceFinder {
-  /// English abbreviations that come before a name or number far more often than at a sentence's end.
-  static let leading: Set<String> = [
-    "Mr", "Mrs", "Ms", "Dr", "Prof", "Sr", "Jr", "St", "Mt", "Ft", "Gen", "Col", "Capt", "Lt", "Sgt",
-    "Rev", "Hon", "Gov", "Sen", "Rep", "Pres", "vs", "cf", "al", "approx",
-  ]
+  /// The longest footnote, in bytes.
+  private static let longestNote = 24
 
-  /// Those that do so before a digit only.
-  private static let leadingNumbers: Set<String> = [
-    "No", "no", "Nos", "nos", "Fig", "fig", "Vol", "vol", "Art", "Sec", "Ch", "pp", "ca",
-    "Jan", "Feb", "Mar", "Apr", "Jun", "Jul", "Aug", "Sep", "Sept", "Oct", "Nov", "Dec",
-  ]
-
-  private static let longest = 12
-
-  /// Whether the dot at `dot` belongs to an abbreviation or initial. `next` is the character behind the
-  /// white space that follows.
-  private func isAbbreviation(before dot: Int, next: Unicode.Scalar) -> Bool {
-    var start = dot
-    while start > 0 && isWordByte(text[start - 1]) {
-      start -= 1
-      if dot - start > Self.longest { return false }
+  /// Where what belongs to a sentence ends behind its terminators: closing quotes and brackets, footnotes, marks.
+  private func closersEnd(from start: Int, limit: Int) -> Int {
+    var end = start
+    while end < limit {
+      let unit = UTF8Codec.decode(text, at: end)
+      if isCloser(unit, at: end, limit: limit) {
+        end += unit.size
+      } else if let note = noteEnd(at: end, limit: limit) {
+        end = note
+      } else if end == start, let quote = spacedQuoteEnd(at: end, limit: limit) {
+        end = quote
+      } else {
+        break
+      }
     }
-    let letters = String(decoding: text[start..<dot], as: UTF8.self).unicodeScalars
-    let word = String(letters.drop { !$0.properties.isAlphabetic })  // less opening quotes
-    let parts = word.split(separator: ".", omittingEmptySubsequences: false)
-    // U.S, e.g, Ph.D; but not example.com, and not the last dot of an ellipsis.
-    if parts.count > 1 { return parts.allSatisfy { (1...2).contains($0.count) } }
-    if let letter = word.unicodeScalars.first, word.unicodeScalars.count == 1 {
-      return letter.properties.isAlphabetic && letter.value < 0x3000
-    }
-    if Self.leadingNumbers.contains(word) { return ("0"..."9").contains(next) }
-    return Self.leading.contains(word)
+    return end
   }
 
-  /// A letter, a dot, or any byte of a character beyond ASCII.
-  private func isWordByte(_ byte: UInt8) -> Bool {
-    let lower = byte | 0x20
-    return byte >= 0x80 || (lower >= UInt8(ascii: "a") && lower <= UInt8(ascii: "z"))
-      || byte == UInt8(ascii: ".")
+  private func isCloser(_ unit: DecodedScalar, at position: Int, limit: Int) -> Bool {
+    switch unit.scalar {
+    case 0x22, 0x27, 0x29, 0x5D, 0x7D: return true  // " ' ) ] }
+    case ..<0x80: return false
+    default: break
+    }
+    switch unit.unicodeScalar.properties.generalCategory {
+    case .closePunctuation, .finalPunctuation: return true
+    case .openPunctuation: return false
+    case .nonspacingMark, .enclosingMark, .format: return true
+    case .otherNumber: return true  // ¹
+    case .initialPunctuation:
+      // Closes in German, for example: „Ja.“
+      let next = position + unit.size
+      return next >= limit || UTF8Codec.decode(text, at: next).isWhiteSpace
+    default: return false
+    }
+  }
+
+  /// `[1]`, `[a]`, `[citation needed]`
+  private func noteEnd(at position: Int, limit: Int) -> Int? {
+    guard text[position] == UInt8(ascii: "[") else { return nil }
+    var end = position + 1
+    while end < min(limit, position + Self.longestNote) {
+      if text[end] == UInt8(ascii: "]") { return end + 1 }
+      if text[end] == UInt8(ascii: "[") { return nil }
+      end += 1
+    }
+    return nil
+  }
+
+  /// The French closing quote, which a space comes before: `. »`
+  private func spacedQuoteEnd(at position: Int, limit: Int) -> Int? {
+    let space = UTF8Codec.decode(text, at: position)
+    let quote = position + space.size
+    guard space.isWhiteSpace, quote + 2 <= limit, text[quote] == 0xC2, text[quote + 1] == 0xBB else {
+      return nil
+    }
+    // Where a letter follows, it opens, as in German.
+    if quote + 2 < limit, !UTF8Codec.decode(text, at: quote + 2).isWhiteSpace { return nil }
+    return quote + 2
+  }
+
+  /// Behind quotes and brackets that a sentence may begin with.
+  private func skipOpeners(from start: Int, limit: Int) -> Int {
+    var position = start
+    for _ in 0..<4 where position < limit {
+      let unit = UTF8Codec.decode(text, at: position)
+      let properties = unit.unicodeScalar.properties
+      switch properties.generalCategory {
+      case .openPunctuation, .initialPunctuation: position += unit.size
+      default:
+        guard properties.isQuotationMark || unit.scalar == 0xBF || unit.scalar == 0xA1 else {
+          return position
+        }
+        position += unit.size
+      }
+    }
+    return min(position, limit)
+  }
+
+  /// Whether a word begins in lower case, and goes on so: iPhone begins a sentence.
+  private func isLowercase(at position: Int, limit: Int) -> Bool {
+    guard position < limit else { return false }
+    let first = UTF8Codec.decode(text, at: position)
+    // Georgian sentences begin with letters that Unicode counts as lower case.
+    guard first.unicodeScalar.properties.isLowercase, !(0x10D0...0x10FF ~= first.scalar) else { return false }
+    let next = position + first.size
+    return next >= limit || !UTF8Codec.decode(text, at: next).unicodeScalar.properties.isUppercase
   }
 }

@@ -24,9 +24,9 @@ protocol Tokenizer: AnyObject, Sendable {
 
   func id(of piece: UnsafeBufferPointer<UInt8>) -> Int32?
 
-  /// Whether a piece goes on with the word of the piece before it, such as `##ing`, where the text has nothing but
-  /// dropped characters between the two.
-  func continuesWord(_ id: Int32, after previous: Int32) -> Bool
+  /// Whether a piece goes on with the word of the piece before it by its spelling, such as `##ing`, where the text has
+  /// nothing but dropped characters between the two.
+  func continuesWord(_ id: Int32) -> Bool
 
   /// Whether a piece says nothing of what a question is after: special, unknown, or punctuation.
   func isUninformative(_ id: Int32) -> Bool
@@ -45,14 +45,19 @@ extension Tokenizer {
     return tokens
   }
 
-  /// Whether `token` goes on with the word of the token before it. Characters that normalisation dropped
-  /// may lie between the two, but no white space, even where the vocabulary has pieces that continue across it.
+  /// Whether `token` goes on with the word of the token before it: by its spelling, or because the letters of both are
+  /// one word of the text. Characters that normalisation dropped may lie between the two, but no white space, even
+  /// where the vocabulary has pieces that continue across it.
   func continuesWord(
     _ token: Int, of tokens: Tokens, in text: UnsafeBufferPointer<UInt8>
   ) -> Bool {
-    guard token > 0, continuesWord(tokens.ids[token], after: tokens.ids[token - 1]) else { return false }
-    var byte = Int(tokens.ends[token - 1])
-    while byte < Int(tokens.starts[token]) {
+    guard token > 0 else { return false }
+    let (end, start) = (Int(tokens.ends[token - 1]), Int(tokens.starts[token]))
+    guard continuesWord(tokens.ids[token]) else {
+      return TextEdges(text: text).isOneWord(from: end, through: start)
+    }
+    var byte = end
+    while byte < start {
       if isWhiteSpace(text[byte]) { return false }
       byte += 1
     }

@@ -10,7 +10,7 @@ extension WordPieceTokenizer: Tokenizer {
   func id(of piece: UnsafeBufferPointer<UInt8>) -> Int32? { vocabulary.id(of: piece) }
 
   /// Pieces that begin with "##" do.
-  func continuesWord(_ id: Int32, after previous: Int32) -> Bool { vocabulary.isContinuation(id) }
+  func continuesWord(_ id: Int32) -> Bool { vocabulary.isContinuation(id) }
 
   /// Punctuation is always a piece of one character.
   func isUninformative(_ id: Int32) -> Bool {

@@ -1,6 +1,5 @@
-/// Where grapheme clusters begin (UAX #29, extended clusters).
-///
-/// Only the charsmap of SentencePiece needs it, as Hugging Face applies that by clusters.
+/// Where grapheme clusters begin (UAX #29, extended clusters): readers take a cluster for one character, and Hugging
+/// Face applies the charsmap of SentencePiece by clusters.
 struct GraphemeBreak: Sendable {
   static let shared = GraphemeBreak()
 

@@ -1,0 +1,277 @@
+/// Paths and names of computing: `/etc/apt/sources.list`, `C:\Windows\win.ini`, `node.js`, `foo.bar()`, `std::vector`,
+/// `max_answer_len`, `1.2.3-rc1`.
+///
+/// A dot alone makes no name: texts have full stops without a space behind them.
+extension ExpressionFinder {
+  /// The most bytes of a name on either side of a cut.
+  private static let longestName = 512
+
+  func name(across cut: Int) -> Range<Int>? {
+    if let path = drivePath(across: cut) { return path }
+    let isInCall = text[cut - 1] == UInt8(ascii: "(") && text[cut] == UInt8(ascii: ")")
+    let place = isInCall ? cut - 1 : cut
+    var (begin, end) = (place, place)
+    while let size = nameSize(before: begin) {
+      begin -= size
+      if place - begin > Self.longestName { return nil }
+    }
+    while let size = nameSize(at: end) {
+      end += size
+      if end - place > Self.longestName { return nil }
+    }
+    // What belongs to the sentence.
+    while end > begin, Self.isMark(text[end - 1]) { end -= 1 }
+    while begin < end, Self.isMark(text[begin]), !beginsPath(begin) { begin += 1 }
+    guard begin < end else { return nil }
+    let isCall = text.has("()", at: end)
+    guard Self.isInside(cut, begin..<(isCall ? end + 2 : end)) else { return nil }
+    let name = Name(bytes: Array(text.bytes[begin..<end]), isCall: isCall)
+    if text.has("//", at: begin), let scheme = scheme(before: begin) { return scheme..<end }
+    guard name.isPath(behind: text[begin - 1]) || name.isDotted || name.isVersion else { return nil }
+    return begin..<(isCall ? end + 2 : end)
+  }
+
+  /// The bytes of a character that names and paths are written with.
+  private func nameSize(at position: Int) -> Int? {
+    if text.isWordByte(position) || Self.isMark(text[position]) { return 1 }
+    switch text[position] {
+    case UInt8(ascii: "/"), UInt8(ascii: "\\"): return 1
+    case UInt8(ascii: ":"):
+      let other = text[position + 1] == UInt8(ascii: ":") ? position - 1 : position + 1
+      let isDouble = text[position + 1] == UInt8(ascii: ":") || text[position - 1] == UInt8(ascii: ":")
+      return isDouble && text.isWordByte(other) ? 1 : nil
+    default:
+      let letter = text.nameLetter(at: position)
+      return letter > 0 ? letter : nil
+    }
+  }
+
+  private func nameSize(before position: Int) -> Int? {
+    guard position > 0 else { return nil }
+    for size in 1...min(4, position) where text[position - size] & 0xC0 != 0x80 {
+      return nameSize(at: position - size) == size ? size : nil
+    }
+    return nil
+  }
+
+  /// Marks within names, which are no part of one at its edges.
+  private static func isMark(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "+"), UInt8(ascii: "~"),
+      UInt8(ascii: "@"), UInt8(ascii: "$"), UInt8(ascii: "%"):
+      return true
+    default: return false
+    }
+  }
+
+  /// Whether a path begins with the mark at a place: `~/`, `./`, `../`, `$HOME/`, `%TEMP%\`.
+  private func beginsPath(_ position: Int) -> Bool {
+    if text.has("~/", at: position) || text.has("./", at: position) || text.has("../", at: position) {
+      return true
+    }
+    guard text[position] == UInt8(ascii: "$") || text[position] == UInt8(ascii: "%") else { return false }
+    var end = position + 1
+    while text.isWordByte(end) { end += 1 }
+    if text[end] == UInt8(ascii: "%") { end += 1 }
+    return end > position + 1 && (text[end] == UInt8(ascii: "/") || text[end] == UInt8(ascii: "\\"))
+  }
+
+  /// Where the `s3:` of `s3://bucket` begins.
+  private func scheme(before slashes: Int) -> Int? {
+    guard text[slashes - 1] == UInt8(ascii: ":") else { return nil }
+    var begin = slashes - 1
+    while text.isAlphanumeric(begin - 1), slashes - begin < 16 { begin -= 1 }
+    return begin < slashes - 1 && !text.isWordByte(begin - 1) ? begin : nil
+  }
+
+  // MARK: - Paths with a drive
+
+  /// Windows' longest path without a prefix.
+  private static let longestDrivePath = 260
+
+  private func drivePath(across cut: Int) -> Range<Int>? {
+    var colon = cut + 1
+    while colon > max(0, cut - Self.longestDrivePath), text[colon] != UInt8(ascii: "\n") || colon >= cut {
+      colon -= 1
+      let isDrive =
+        text[colon] == UInt8(ascii: ":") && PatternText.isLetter(text[colon - 1])
+        && !text.isWordByte(colon - 2)
+        && (text[colon + 1] == UInt8(ascii: "\\") || text.has("/", at: colon + 1))
+      guard isDrive, !text.has("//", at: colon + 1) else { continue }
+      let range = colon - 1..<drivePathEnd(from: colon + 2)
+      return Self.isInside(cut, range) ? range : nil
+    }
+    return nil
+  }
+
+  private func drivePathEnd(from start: Int) -> Int {
+    var end = start
+    while end - start < Self.longestDrivePath {
+      if let size = nameSize(at: end) {
+        end += size
+      } else if let next = folderWithSpaces(at: end) {
+        end = next
+      } else {
+        break
+      }
+    }
+    while end > start, text[end - 1] == UInt8(ascii: ".") { end -= 1 }
+    return end
+  }
+
+  /// Where a folder's name goes on behind a space to a backslash: ` Files (x86)\`, of words that begin with capitals.
+  private func folderWithSpaces(at space: Int) -> Int? {
+    var position = space
+    for _ in 0..<4 {
+      guard text[position] == UInt8(ascii: " ") else { return nil }
+      position += 1
+      let first = text[position]
+      guard
+        first & 0x20 == 0 && PatternText.isLetter(first) || first == UInt8(ascii: "(")
+          || text.has("and ", at: position)
+      else { return nil }
+      while text.isAlphanumeric(position) || text[position] == UInt8(ascii: "(")
+        || text[position] == UInt8(ascii: ")")
+      {
+        position += 1
+      }
+      if text[position] == UInt8(ascii: "\\") { return position }
+    }
+    return nil
+  }
+}
+
+/// What may be a name: characters without white space, and no marks around it but those that begin a path.
+private struct Name {
+  let bytes: [UInt8]
+  /// Whether `()` follows.
+  let isCall: Bool
+
+  // MARK: - Paths
+
+  /// What Linux's root has (Filesystem Hierarchy Standard): paths of one name, which other words behind a slash are not.
+  private static let roots: Set<String> = [
+    "bin", "boot", "dev", "etc", "home", "lib", "media", "mnt", "opt", "proc", "root", "run", "sbin", "srv",
+    "sys",
+    "tmp", "usr", "var",
+  ]
+
+  /// - Parameter before: the byte before the name.
+  func isPath(behind before: UInt8) -> Bool {
+    if zip(bytes, bytes.dropFirst()).contains(where: { $0 == UInt8(ascii: "\\") && Self.isWord($1) }),
+      bytes[0] != UInt8(ascii: "\\") || bytes.dropFirst().contains(UInt8(ascii: "\\"))
+    {
+      return true
+    }
+    let parts = bytes.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+    guard parts.count > 1, let last = parts.last(where: { !$0.isEmpty }) else { return false }
+    switch bytes[0] {
+    case UInt8(ascii: "~"), UInt8(ascii: "."), UInt8(ascii: "$"), UInt8(ascii: "%"): return true
+    case UInt8(ascii: "/"):
+      guard !PatternText.isLetter(before), !PatternText.isDigit(before), before != UInt8(ascii: ")"),
+        before != UInt8(ascii: ">"), before != UInt8(ascii: "<"), let first = parts.dropFirst().first,
+        first.contains(where: Self.isWord)
+      else { return false }
+      return parts.count > 2 || Self.roots.contains(String(decoding: first, as: UTF8.self))
+        || first.contains(UInt8(ascii: ".")) || first.contains(UInt8(ascii: "_"))
+    default:
+      // Of others only names of files: and/or, km/h and 1/2 are none.
+      guard !parts.contains(where: \.isEmpty) || bytes.last == UInt8(ascii: "/") else { return false }
+      if bytes.contains(UInt8(ascii: "_")) { return true }
+      let names = last.split(separator: UInt8(ascii: "."))
+      guard names.count > 1, let ending = names.last else { return false }
+      return (1...5).contains(ending.count)
+        && ending.allSatisfy { Self.isLower($0) || PatternText.isDigit($0) }
+        && ending.contains(where: Self.isLower)
+    }
+  }
+
+  // MARK: - Names
+
+  /// Endings of files and hosts that are no words, so that a full stop without a space behind it makes no name.
+  private static let endings: Set<String> = [
+    "apk", "bak", "bat", "bz2", "c", "cc", "cfg", "conf", "cpp", "cs", "css", "csv", "db", "deb", "dll",
+    "doc", "docx",
+    "exe", "gif", "gz", "h", "hpp", "htm", "html", "ini", "internal", "ipynb", "iso", "jar", "java", "jpeg",
+    "jpg", "js",
+    "json", "jsonl", "jsx", "kt", "lan", "list", "local", "log", "lua", "md", "mp3", "mp4", "odt", "pdf",
+    "php", "pl",
+    "png", "pptx", "ps1", "py", "rb", "rpm", "rs", "rst", "rtf", "scss", "sh", "sql", "sqlite", "svg",
+    "swift", "tar",
+    "tex", "tif", "tmp", "toml", "ts", "tsv", "tsx", "txt", "wav", "webp", "xls", "xlsx", "xml", "xz", "yaml",
+    "yml",
+    "zip",
+  ]
+
+  /// Names with dots, `::` or `_` in them, or `()` behind them.
+  var isDotted: Bool {
+    guard !bytes.contains(where: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }) else {
+      return false
+    }
+    let isMarked =
+      isCall || bytes.contains(UInt8(ascii: ":"))
+      || zip(bytes, bytes.dropFirst()).contains { $0 == UInt8(ascii: "_") && Self.isWord($1) }
+    let parts = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+    guard !parts.contains(where: \.isEmpty) else { return false }
+    if isMarked { return true }
+    guard parts.count > 1 else { return false }
+    var isName = false
+    var areWords = true
+    for (left, right) in zip(parts, parts.dropFirst()) {
+      guard let first = right.first else { return false }
+      let hasLetter = left.contains { !PatternText.isDigit($0) }
+      if Self.isUpper(first) {
+        // A sentence begins there, but in names that are upper-case throughout.
+        guard left.count > 1, left.allSatisfy(Self.isUpper), right.count > 1, right.allSatisfy(Self.isUpper)
+        else {
+          return false
+        }
+        isName = true
+      } else if PatternText.isDigit(first) {
+        if hasLetter, Self.isMixed(left) { isName = true }
+      } else {
+        // 1999.he
+        guard hasLetter else { return false }
+        if Self.isMixed(left) || Self.isMixed(right) { isName = true }
+      }
+      areWords =
+        areWords && left.count > 1 && left.allSatisfy(Self.isLower) && right.count > 1
+        && right.allSatisfy(Self.isLower)
+    }
+    let ending = parts.last.map { String(decoding: $0, as: UTF8.self) } ?? ""
+    let hasEnding =
+      Self.endings.contains(ending) && parts.dropLast().allSatisfy { $0.contains(where: Self.isLetter) }
+    return isName || hasEnding || areWords && parts.count > 2
+  }
+
+  /// Digits with dots between them and what `-`, `+` or `~` puts behind: `1.2.3-rc1`, `v2.0-beta`; not `2.5-inch`.
+  var isVersion: Bool {
+    guard
+      let mark = bytes.firstIndex(where: {
+        [UInt8(ascii: "-"), UInt8(ascii: "+"), UInt8(ascii: "~")].contains($0)
+      })
+    else { return false }
+    var digits = bytes[..<mark]
+    let isMarked = digits.first.map { $0 | 0x20 } == UInt8(ascii: "v")
+    if isMarked { digits = digits.dropFirst() }
+    let numbers = digits.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+    guard numbers.count > 1, numbers.allSatisfy({ !$0.isEmpty && $0.allSatisfy(PatternText.isDigit) }) else {
+      return false
+    }
+    let suffix = bytes[(mark + 1)...]
+    return suffix.contains(where: Self.isLetter) && (isMarked || numbers.count > 2 || Self.isMixed(suffix))
+  }
+
+  /// Of letters and digits, or of lower-case letters with an upper-case one behind.
+  private static func isMixed(_ part: ArraySlice<UInt8>) -> Bool {
+    part.contains(where: isLetter) && part.contains(where: PatternText.isDigit)
+      || zip(part, part.dropFirst()).contains { isLower($0) && isUpper($1) }
+  }
+
+  private static func isLetter(_ byte: UInt8) -> Bool { PatternText.isLetter(byte) || byte >= 0x80 }
+  private static func isWord(_ byte: UInt8) -> Bool {
+    isLetter(byte) || PatternText.isDigit(byte) || byte == UInt8(ascii: "_")
+  }
+  private static func isUpper(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "A") < 26 }
+  private static func isLower(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "a") < 26 }
+}

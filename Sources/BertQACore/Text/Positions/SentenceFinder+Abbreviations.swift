@@ -1,0 +1,156 @@
+/// Dots that end no sentence: those of initials, abbreviations and numbers of lists.
+extension SentenceFinder {
+  /// Abbreviations that come before a name or number far more often than at a sentence's end.
+  static let leading: Set<String> = [
+    "Mr", "Mrs", "Ms", "Dr", "Prof", "St", "Mt", "Ft", "Gen", "Col", "Capt", "Lt", "Sgt", "Rev", "Hon", "Gov",
+    "Sen",
+    "Rep", "Pres", "vs", "cf", "approx", "Mme", "Mlle", "Sra", "Srta", "Dra", "Sig", "Dott", "Hr", "Fr",
+    "bzw", "vgl",
+    "Mio", "Mrd", "ул", "им", "гг",
+  ]
+
+  /// Those that end a name. A sentence may end there, too.
+  static let closing: Set<String> = ["Inc", "Ltd", "Corp", "Bros", "Co", "Esq", "Jr", "Sr", "al"]
+
+  /// Those that come before a number.
+  private static let leadingNumbers: Set<String> = [
+    "No", "no", "Nos", "nos", "Nr", "Fig", "fig", "Figs", "Vol", "vol", "Art", "art", "Sec", "sec", "Ch",
+    "ch", "pp", "ca",
+    "Abb", "Bd", "Tab", "núm", "pág", "стр", "Jan", "Feb", "Mar", "Apr", "Jun", "Jul", "Aug", "Sep", "Sept",
+    "Oct",
+    "Nov", "Dec",
+  ]
+
+  /// Words that sentences begin with and names do not.
+  private static let starters: Set<String> = [
+    "a", "after", "all", "also", "an", "and", "another", "are", "as", "at", "because", "before", "both",
+    "but", "by",
+    "can", "did", "do", "does", "during", "each", "for", "from", "had", "has", "have", "he", "her", "here",
+    "his", "how",
+    "however", "i", "if", "in", "is", "it", "its", "many", "most", "my", "no", "not", "of", "on", "one", "or",
+    "other",
+    "our", "she", "since", "so", "some", "that", "the", "their", "then", "there", "these", "they", "this",
+    "those",
+    "thus", "to", "was", "we", "were", "what", "when", "where", "which", "while", "who", "why", "with", "yes",
+    "yet",
+    "you", "your",
+  ]
+
+  /// What dates and ordinals of German go on with: `3. Oktober`.
+  private static let germanDates: Set<String> = [
+    "Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August", "September", "Oktober", "November",
+    "Dezember", "Jahrhundert", "Jahrhunderts",
+  ]
+
+  /// What letters number: vitamin C.
+  private static let lettered: Set<String> = [
+    "appendix", "class", "figure", "grade", "group", "hepatitis", "option", "part", "plan", "section", "type",
+    "vitamin",
+  ]
+
+  private static let longest = 12
+
+  /// Whether the dot at `dot`, behind which white space follows, belongs to an abbreviation, initial or number.
+  /// - Parameters:
+  ///   - content: where the sentence begins.
+  ///   - next: where the next word begins, behind quotes and brackets.
+  func isAbbreviation(dot: Int, content: Int, next: Int) -> Bool {
+    var start = dot
+    var length = 0
+    while let unit = unit(before: start), unit.scalar == 0x2E || Self.isLetter(unit) {
+      start -= unit.size
+      length += 1
+      if length > Self.longest { return false }
+    }
+    if start == dot { return isOrdinal(dot: dot, content: content, next: next) }
+    let word = String(decoding: text[start..<dot], as: UTF8.self)
+    let parts = word.split(separator: ".", omittingEmptySubsequences: false)
+    // U.S, e.g, Ph.D; but not example.com, and not the last dot of an ellipsis.
+    if parts.count > 1 {
+      guard parts.allSatisfy({ (1...2).contains($0.count) }) else { return false }
+      return word.first?.isLowercase == true && parts.count == 2 && parts[1] != "m" || !isStarter(at: next)
+    }
+    if word.count == 1 { return isInitial(start: start, dot: dot, content: content, next: next) }
+    if Self.leadingNumbers.contains(word) {
+      let marks = PatternText(bytes: text)
+      return marks.isDigit(next) || marks[next] == UInt8(ascii: "#")
+    }
+    return Self.leading.contains(word) || Self.closing.contains(word) && !isStarter(at: next)
+  }
+
+  private static func isLetter(_ unit: DecodedScalar) -> Bool {
+    let properties = unit.unicodeScalar.properties
+    return properties.isAlphabetic || properties.generalCategory == .nonspacingMark
+  }
+
+  /// The number of a list, with which a sentence begins, or of a German date.
+  private func isOrdinal(dot: Int, content: Int, next: Int) -> Bool {
+    var start = dot
+    while start > 0, PatternText.isDigit(text[start - 1]) {
+      start -= 1
+      if dot - start > 3 { return false }
+    }
+    if start == dot { return false }
+    return start == content || dot - start < 3 && Self.germanDates.contains(word(at: next))
+  }
+
+  /// Whether a single letter is the initial of a name or an abbreviation, rather than a sentence's last word.
+  private func isInitial(start: Int, dot: Int, content: Int, next: Int) -> Bool {
+    let letter = UTF8Codec.decode(text, at: start)
+    guard letter.scalar < 0xE00 else { return false }
+    let isLower = letter.unicodeScalar.properties.isLowercase
+    let isBeforeDigit = PatternText(bytes: text).isDigit(next)
+    if start > content, let before = unit(before: start), !before.isWhiteSpace {
+      let category = before.unicodeScalar.properties.generalCategory
+      switch category {
+      case .openPunctuation, .initialPunctuation: break
+      case .dashPunctuation: return !isLower && !isStarter(at: next)
+      // km/h, 5m, it's
+      default: if before.scalar != 0x22 && before.scalar != 0x27 || isLower { return false }
+      }
+    }
+    // J. R. R., z. B.
+    if isSingleLetter(at: next) { return true }
+    let previous = wordBefore(start, content: content)
+    if isLower {
+      if previous.endsInDigit { return false }
+      return isBeforeDigit || letter.scalar == UInt32(UInt8(ascii: "v")) || 0x400...0x52F ~= letter.scalar
+        || start == content
+    }
+    if isBeforeDigit || isStarter(at: next) { return false }
+    return !Self.lettered.contains(previous.word)
+  }
+
+  private func isSingleLetter(at position: Int) -> Bool {
+    guard position < text.count else { return false }
+    let unit = UTF8Codec.decode(text, at: position)
+    let dot = position + unit.size
+    return Self.isLetter(unit) && dot < text.count && text[dot] == UInt8(ascii: ".")
+  }
+
+  private func isStarter(at position: Int) -> Bool { Self.starters.contains(word(at: position).lowercased()) }
+
+  /// The letters at a place; empty if there are more than any list has.
+  private func word(at start: Int) -> String {
+    var end = start
+    while end < text.count, case let unit = UTF8Codec.decode(text, at: end), Self.isLetter(unit) {
+      end += unit.size
+      if end - start > 2 * Self.longest { return "" }
+    }
+    return String(decoding: text[start..<end], as: UTF8.self)
+  }
+
+  /// The letters before white space before a place, of this sentence.
+  private func wordBefore(_ start: Int, content: Int) -> (word: String, endsInDigit: Bool) {
+    var end = start
+    while end > content, let unit = unit(before: end), unit.isWhiteSpace { end -= unit.size }
+    var begin = end
+    while begin > content, let unit = unit(before: begin), Self.isLetter(unit), end - begin < 2 * Self.longest
+    {
+      begin -= unit.size
+    }
+    return (
+      String(decoding: text[begin..<end], as: UTF8.self), end > content && PatternText.isDigit(text[end - 1])
+    )
+  }
+}

@@ -38,6 +38,7 @@ from transformers import (
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 tiny = importlib.import_module("generate-tiny-models")
+import tiny_tokenizers  # noqa: E402
 
 LENGTH_SETS = [[9], [64], [16, 16], [5, 17, 60, 9, 33], [12, 3, 50, 4, 31, 7, 48, 15]]
 DISENTANGLED = {"relative_attention": True, "position_biased_input": False, "type_vocab_size": 0}
@@ -76,6 +77,7 @@ MODELS = {
         AlbertForSequenceClassification,
         torch.float32,
         {
+            "seed": 201,
             "embedding_size": 8,
             "inner_group_num": 2,
             "num_labels": 4,
@@ -149,6 +151,16 @@ class Kind:
         self.special = names or ["[CLS]", "[PAD]", "[SEP]", "[UNK]", "[MASK]"]
         pieces = tiny.vocabulary(cased=False)
         self.pieces = names + pieces[5:] if names else pieces
+        # WordPiece unless the family has another kind.
+        self.tokenizer = None
+        if self.name.startswith("Roberta"):
+            self.tokenizer = tiny_tokenizers.byte_level(self.special, 360)
+            tiny_tokenizers.frame(self.tokenizer, self.special, trims=True)
+        elif self.name.startswith(("Albert", "Camembert", "DebertaV2", "XLMRoberta")):
+            self.tokenizer = tiny_tokenizers.unigram(self.special, len(pieces), self.name.startswith("Albert"))
+            tiny_tokenizers.frame(self.tokenizer, self.special, two_separators=self.is_roberta)
+        if self.tokenizer:
+            self.pieces = tiny_tokenizers.pieces(self.tokenizer)
 
     @property
     def cls(self):
@@ -208,6 +220,9 @@ def window(model, family, length, generator):
 
 
 def write_tokenizer(folder, family):
+    if family.tokenizer:
+        inputs = ["input_ids"] + ["token_type_ids"] * (not family.is_roberta) + ["attention_mask"]
+        return tiny_tokenizers.save(family.tokenizer, family.special, folder, inputs)
     (folder / "vocab.txt").write_text("\n".join(family.pieces) + "\n", encoding="utf-8")
     names = dict(zip(["cls_token", "pad_token", "sep_token", "unk_token", "mask_token"], family.special))
     (folder / "tokenizer_config.json").write_text(
@@ -228,6 +243,8 @@ def run(model, tokenizer, first, second=None):
 
 def make(name, seed):
     kind, dtype, settings = MODELS[name]
+    settings = dict(settings)
+    seed = settings.pop("seed", seed)
     family, config = configure(kind, settings)
     generator = torch.Generator().manual_seed(seed)
     model = kind._from_config(config, attn_implementation="eager").eval()

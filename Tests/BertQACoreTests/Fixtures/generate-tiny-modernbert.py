@@ -13,7 +13,6 @@ import sys
 import torch
 from safetensors.torch import load_file, save_file
 from transformers import (
-    BertTokenizer,
     ModernBertConfig,
     ModernBertForQuestionAnswering,
     ModernBertForSequenceClassification,
@@ -23,6 +22,9 @@ from transformers import (
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 tiny = importlib.import_module("generate-tiny-models")
+import tiny_tokenizers  # noqa: E402
+
+NAMES = ["[CLS]", "[PAD]", "[SEP]", "[UNK]", "[MASK]"]
 
 SPECIAL = {"pad_token_id": 0, "cls_token_id": 2, "bos_token_id": 2, "sep_token_id": 3, "eos_token_id": 3}
 SMALL = {
@@ -44,7 +46,8 @@ LARGE = {
 def make(name, seed, kind, dtype, sizes=SMALL, **settings):
     """Layers are global, local, local, global; 8 tokens to either side tell them apart in short texts."""
     generator = torch.Generator().manual_seed(seed)
-    pieces = tiny.vocabulary(cased=False)
+    tokenizer = tiny_tokenizers.frame(tiny_tokenizers.byte_level(NAMES, 360), NAMES)
+    pieces = tiny_tokenizers.pieces(tokenizer)
     config = ModernBertConfig(vocab_size=len(pieces), **({"local_attention": 16} | SPECIAL | sizes | settings))
     model = kind._from_config(config, attn_implementation="eager").eval()
     tiny.randomise(model, generator)
@@ -52,20 +55,8 @@ def make(name, seed, kind, dtype, sizes=SMALL, **settings):
         for parameter in model.parameters():
             parameter.copy_(parameter.to(dtype))
     folder = tiny.save(name, model, dtype, pieces, cased=False)
-    return folder, model, write_tokenizer(folder), generator
-
-
-def write_tokenizer(folder):
-    """As a tokenizer.json: transformers knows no vocab.txt for ModernBERT."""
-    tokenizer = BertTokenizer(vocab=str(folder / "vocab.txt"), do_lower_case=True)
-    tokenizer.model_input_names = ["input_ids", "attention_mask"]
-    tokenizer.backend_tokenizer.save(str(folder / "tokenizer.json"))
-    (folder / "vocab.txt").unlink()
-    names = ["cls_token", "sep_token", "pad_token", "unk_token", "mask_token"]
-    settings = {"tokenizer_class": "PreTrainedTokenizerFast", "model_input_names": tokenizer.model_input_names}
-    settings |= {name: getattr(tokenizer, name) for name in names}
-    (folder / "tokenizer_config.json").write_text(json.dumps(settings, indent=1) + "\n")
-    return tokenizer
+    tokenizer = tiny_tokenizers.save(tokenizer, NAMES, folder, ["input_ids", "attention_mask"])
+    return folder, model, tokenizer, generator
 
 
 def write_older_keys(folder):

@@ -73,12 +73,11 @@ final class ModelFile: @unchecked Sendable {
     // Opening a device may do something by itself. O_NONBLOCK: opening a FIFO that was put there since must fail
     // below, not wait for a writer.
     var status = stat()
-    guard fstatat(directory, name, &status, 0) != 0 || status.st_mode & S_IFMT == S_IFREG else {
+    let isThere = name.withCString { name in ForkGate.pause { fstatat(directory, name, &status, 0) } } == 0
+    guard !isThere || status.st_mode & S_IFMT == S_IFREG else {
       throw BertQAError(.io, "\(path): not a regular file")
     }
-    let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
-    var descriptor = openat(directory, name, flags)
-    while descriptor < 0, errno == EINTR { descriptor = openat(directory, name, flags) }
+    let descriptor = Self.open(name, in: directory)
     guard descriptor >= 0 else { throw .system("open", path) }
     defer { close(descriptor) }
     guard fstat(descriptor, &status) == 0 else { throw .system("read its status", path) }
@@ -100,6 +99,17 @@ final class ModelFile: @unchecked Sendable {
     bytes = UnsafeRawBufferPointer(start: mapping, count: size)
   }
 
+  private static func open(_ name: String, in directory: Int32) -> Int32 {
+    let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
+    return name.withCString { name in
+      ForkGate.pause {
+        var descriptor = openat(directory, name, flags)
+        while descriptor < 0, errno == EINTR { descriptor = openat(directory, name, flags) }
+        return descriptor
+      }
+    }
+  }
+
   private static func allocate(_ size: Int, _ path: String) throws(BertQAError) -> UnsafeMutableRawPointer {
     var memory: UnsafeMutableRawPointer?
     guard posix_memalign(&memory, 64, max(1, size)) == 0, let memory else {
@@ -117,7 +127,9 @@ final class ModelFile: @unchecked Sendable {
       var count = 0
       while count < size {
         try monitor?.check()
-        let result = pread(descriptor, memory + count, min(size - count, readInterval), off_t(count))
+        let result = ForkGate.pause {
+          pread(descriptor, memory + count, min(size - count, readInterval), off_t(count))
+        }
         if result < 0, errno == EINTR { continue }
         if result < 0 { throw BertQAError.system("read", path) }
         guard result > 0 else {

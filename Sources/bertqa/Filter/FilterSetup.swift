@@ -1,12 +1,12 @@
 import BertQACore
 import Glibc
 
-/// Makes a run from its settings: everything is checked before a file is changed.
+/// Creates a run from its settings. All checks precede the first change to a file.
 enum FilterSetup {
   static func makeCalls(
     _ settings: FilterSettings, _ context: Context?, _ stop: StopSignals
   ) throws(ToolError) -> RecordCalls {
-    // A run that can be resumed loses nothing when it stops at once.
+    // A resumable run loses nothing when it stops at once.
     let isResumable = settings.checkpoint != nil
     var call = CallOptions()
     call.cancellation = Cancellation { isResumable ? stop.signal != nil : stop.isOverdue }
@@ -15,14 +15,14 @@ enum FilterSetup {
       do throws(BertQAError) {
         try task.check(fieldCount: settings.texts.count, call)
       } catch {
-        // A signal may come as early as that.
+        // A signal can already arrive here.
         if error.status != .cancelled { throw error }
       }
     }
     return RecordCalls(task: task, limits: settings.limits, call: call)
   }
 
-  /// - Parameter context: nil for what needs no model.
+  /// - Parameter context: nil if the task needs no model.
   private static func makeTask(
     _ settings: FilterSettings, _ context: Context?
   ) throws(ToolError) -> any FilterTask {
@@ -49,7 +49,7 @@ enum FilterSetup {
     }
   }
 
-  /// Opens what is read and written, and starts the reader.
+  /// Opens inputs and outputs and starts the reader.
   static func prepare(
     _ settings: FilterSettings, _ calls: RecordCalls, _ context: Context?, _ stop: StopSignals
   ) throws(ToolError) -> FilterRun {
@@ -103,8 +103,8 @@ enum FilterSetup {
     }
   }
 
-  /// An input that cannot be read is found out before hours are spent on those before it. Returns the bytes of the
-  /// inputs; 0 if they are not known.
+  /// Checks that all inputs can be read before the first is processed, which may take hours. Returns the
+  /// total size of the inputs in bytes; 0 if unknown.
   private static func checkInputs(_ settings: FilterSettings) throws(ToolError) -> Int {
     func usage(_ message: String) -> ToolError { .usage(message, command: FilterCommand.invocation) }
     var size = 0
@@ -126,7 +126,7 @@ enum FilterSetup {
     return isKnown ? size : 0
   }
 
-  /// nil for what is no regular file.
+  /// Returns nil unless the input is a regular file.
   private static func regularInput(
     _ names: [ArgumentText], _ index: Int, _ reading: Input.Reading
   ) throws(ToolError) -> Input? {

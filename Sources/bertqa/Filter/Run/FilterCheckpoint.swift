@@ -1,6 +1,6 @@
 import Glibc
 
-/// What is on the disk of a run, so that a rerun can go on from there.
+/// The state of a run on disk, from which a rerun can resume.
 struct FilterCheckpoint {
   private static let heading = "bertqa filter checkpoint 3"
 
@@ -11,16 +11,16 @@ struct FilterCheckpoint {
     var hash: UInt64
   }
 
-  /// Hash of the options by what they mean, and of the version.
+  /// The hash of the meaning of the options, and of the version.
   var settings: UInt64
-  /// Hash of the model's files.
+  /// The hash of the model's files.
   var model: UInt64
   /// The input up to where the rerun goes on; of a compressed one the hash is of the whole file.
   var input: Extent
   /// Inputs before that one, and a hash of them all.
   var inputsDone: Int
   var inputsDoneHash: UInt64
-  /// Lines in them.
+  /// The number of lines in them.
   var linesBefore: Int
   var output: Extent
   /// For messages.
@@ -48,7 +48,7 @@ struct FilterCheckpoint {
     return text + "end \(Self.checksum(text))\n"
   }
 
-  /// nil if it is not the text of a checkpoint of this version, to the last byte.
+  /// Parses a checkpoint; nil unless all of the text is a checkpoint of this version.
   init?(text bytes: [UInt8]) {
     guard let end = bytes.dropLast().lastIndex(of: UInt8(ascii: "\n")), bytes.last == UInt8(ascii: "\n")
     else { return nil }
@@ -100,16 +100,16 @@ struct FilterCheckpoint {
   }
 }
 
-/// The file of a run's checkpoint, which is locked as long as the run lasts.
+/// The checkpoint file of a run. It is locked as long as the run lasts.
 final class CheckpointFile {
   let shown: String
   private let path: String
-  /// Of the present file; its lock goes when it is closed.
+  /// The descriptor of the current file. Closing it releases the lock.
   private var descriptor: Int32
   /// Whether there is no checkpoint in it yet.
   private var isEmpty = true
 
-  /// Opens it, or makes it empty, and locks it.
+  /// Opens or creates the file and locks it.
   init(_ name: ArgumentText) throws(ToolError) {
     shown = name.string
     path = name.string
@@ -138,7 +138,7 @@ final class CheckpointFile {
 
   deinit { close(descriptor) }
 
-  /// nil if there is none yet.
+  /// Returns nil if there is no checkpoint yet.
   func read() throws(ToolError) -> FilterCheckpoint? {
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= 1 << 20
@@ -157,7 +157,7 @@ final class CheckpointFile {
     return checkpoint
   }
 
-  /// Replaces it at once, durably. Whoever opens the new file finds it locked.
+  /// Replaces the checkpoint atomically and durably. The new file is already locked when others can open it.
   func save(_ checkpoint: FilterCheckpoint) throws(ToolError) {
     let new = try FileWriting.replaceFile(path, with: checkpoint.text, isDurable: true) { descriptor in
       if case .failed(let number) = FileLock.take(.whole, of: descriptor) { return number }

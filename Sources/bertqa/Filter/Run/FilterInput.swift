@@ -49,7 +49,7 @@ final class FilterInput: RecordSource, @unchecked Sendable {  // used by one thr
         return .nextFile
       }
     }
-    // One byte more of the record that has begun, so that nothing is taken of the next.
+    // Reads one byte at a time, so that nothing of the next record is consumed.
     let now = Clock.seconds()
     let deadline = deadline ?? now + patience
     self.deadline = deadline
@@ -61,7 +61,7 @@ final class FilterInput: RecordSource, @unchecked Sendable {  // used by one thr
     return .end
   }
 
-  /// Opens one of several inputs to read what it holds, compressed or not.
+  /// Opens one of several inputs and prepares it for decoding.
   static func open(
     _ names: [ArgumentText], _ index: Int, _ reading: Input.Reading
   ) throws(ToolError) -> Input {
@@ -70,7 +70,7 @@ final class FilterInput: RecordSource, @unchecked Sendable {  // used by one thr
     return input
   }
 
-  /// nil if what was read gives nothing yet.
+  /// Returns nil if the bytes read do not produce output yet.
   private func read(into buffer: ByteBuffer, atMost count: Int) throws(ToolError) -> Int? {
     try buffer.reserve(count)
     let read = try input.readAvailable(

@@ -1,13 +1,13 @@
 import BertQACore
 import Glibc
 
-/// Keeps the checkpoint of a run with --resume, and says whether a run may go on from one.
+/// Saves the checkpoints of a run with --resume, and decides if a run may resume from one.
 final class FilterProgress {
-  /// A place in the input.
+  /// A position in the input.
   struct Position {
     var input: Input
     var offset = 0
-    /// Lines in the inputs before this one.
+    /// The number of lines in the inputs before this one.
     var linesBefore = 0
   }
 
@@ -154,7 +154,7 @@ final class FilterProgress {
     self.input = position
   }
 
-  /// Adds an input that is done, as it is on the disk.
+  /// Adds a finished input in its state on disk.
   private func addDone(_ input: Input) throws(ToolError) {
     let size = input.size ?? 0
     addDone(size: size, try ContentHash(of: input.descriptor, input.shown, upTo: size))
@@ -173,7 +173,8 @@ final class FilterProgress {
     return hash.value
   }
 
-  /// Of what a model can consist of, by names and contents, wherever it is.
+  /// Returns a hash over the names and contents of all files that can belong to a model, independent of its
+  /// location.
   private static func hash(ofModel path: String) throws(ToolError) -> UInt64 {
     var hash = ContentHash()
     var status = stat()

@@ -1,7 +1,7 @@
 import BertQACore
 import Glibc
 
-/// Takes records from the reader, has them worked on in batches, and writes them, in order.
+/// Takes records from the reader, processes them in batches, and writes them in order.
 final class FilterRun {
   let settings: FilterSettings
   let output: RecordOutput
@@ -13,35 +13,35 @@ final class FilterRun {
   private let writer: any RecordWriter
   private let deadLetters: DeadLetters?
   private let progress: FilterProgress?
-  /// Of a table: the names of its columns, for dead letters.
+  /// A table's header line, for dead letters.
   private var header: [UInt8] = []
-  /// The block whose records are taken next, and the first of them.
+  /// The block from which the next records are taken, and the index of the first of them.
   private var block: Block?
   private var nextRecord = 0
   /// Where the last record that is done ends.
   private var position: FilterProgress.Position
   private var lastCheckpoint = Clock.seconds()
-  /// Whether the last record is written in parts and not yet complete.
+  /// True if the last record is being written in parts and is not yet complete.
   private var isInParts = false
-  /// Whether a stop has given up the rest, for a rerun to do.
+  /// True if a stop has left the rest to a rerun.
   private var isGivenUp = false
 
-  /// Of the first input, where that is not UTF-8.
+  /// The encoding of the first input; nil for UTF-8.
   private var encoding: TextEncoding?
   private var isEncodingKnown = false
   private var deadLetterEncoder: TextEncoder?
   private static let mark = Array("\u{FEFF}".utf8)
 
-  /// How often what there is to do besides records is looked after, in seconds.
+  /// The interval in seconds between housekeeping tasks.
   private static let tick = 0.5
   /// Bytes of records and texts that a batch takes on, at most one record more.
   private static let batchBytes = 1 << 20
   /// Records of any kind in a batch.
   private static let batchRecords = 1 << 14
-  /// Files that a batch's records are of, which stay open.
+  /// The maximum number of files that a batch's records belong to, as these stay open.
   private static let batchFiles = 32
 
-  /// - Parameter header: a table's first line, where it was done before.
+  /// - Parameter header: a table's first line, if an earlier run has processed it.
   init(
     _ settings: FilterSettings, calls: RecordCalls, form: RecordForm, start: FilterProgress.Position,
     inputSize: Int, header: [UInt8], queue: BlockQueue, stop: StopSignals, output: RecordOutput,
@@ -61,11 +61,11 @@ final class FilterRun {
     report = FilterReport(settings, inputSize: inputSize, before: counters)
   }
 
-  /// Works until the input's end.
+  /// Works until the end of the input.
   func run() throws(ToolError) {
     var hasBegun = false
     while !isGivenUp, let batch = try nextBatch() {
-      // Nothing is changed before the first record, as what the input lacks is known only then.
+      // Outputs do not change before the first record, as missing columns are detected only then.
       if !hasBegun, !batch.isEmpty {
         hasBegun = true
         try deadLetters?.begin()
@@ -82,7 +82,7 @@ final class FilterRun {
     try checkLimit(isEnd: true)
   }
 
-  /// For a run that has failed: files that were made for nothing go.
+  /// Cleans up after a failed run: removes new files without contents.
   func abandon() {
     output.abandon()
     progress?.abandon()
@@ -92,7 +92,7 @@ final class FilterRun {
     progress != nil && !isInParts && Clock.seconds() - lastCheckpoint >= settings.checkpointInterval
   }
 
-  /// A record and the block that it is in.
+  /// A record and its block.
   private struct Entry {
     let block: Block
     let record: Record
@@ -103,14 +103,14 @@ final class FilterRun {
     }
   }
 
-  /// What is there to be done: waits for the first record only, and then takes what has come, up to the
-  /// limits. Empty if nothing came for a while; nil at the end of the input.
+  /// Returns the available records: waits for the first one only, then takes those that have arrived, up to
+  /// the limits. Returns an empty batch if none arrived for a while, and nil at the end of the input.
   private func nextBatch() throws(ToolError) -> [Entry]? {
     var batch: [Entry] = []
     var count = 0
     var bytes = 0
     var files = 0
-    // After a signal one by one, so that what is done is written before the time is up.
+    // After a signal, records are processed singly, so that finished ones are written in time.
     let limit = stop.signal == nil ? settings.batchSize : 1
     while count < limit, bytes < Self.batchBytes, batch.count < Self.batchRecords, files < Self.batchFiles {
       if let block, nextRecord < block.records.count {
@@ -213,7 +213,7 @@ final class FilterRun {
     }
   }
 
-  /// A record without a text, for which no result is the right one.
+  /// Writes a record without a text. Its correct result is empty.
   private func writeEmpty(_ record: Record, in block: Block) throws(ToolError) {
     do throws(RecordProblem) {
       try writer.writeEmpty(of: record, in: block, to: &output.buffer)
@@ -225,7 +225,8 @@ final class FilterRun {
     }
   }
 
-  /// A record without a result: told on standard error, counted, and put where the policy wants it.
+  /// Handles a record without a result: reports it on standard error, counts it, and applies the error
+  /// policy.
   private func fail(
     _ record: Record, _ problem: RecordProblem, in block: Block, isLast: Bool = true
   ) throws(ToolError) {
@@ -256,28 +257,28 @@ final class FilterRun {
     throw ToolError(.input, "\(counters.failed) of \(counters.records) records failed: above --max-errors")
   }
 
-  /// A part of a record that is too large to be kept in memory.
+  /// Takes a part of a record that is too large for memory.
   private func takePart(
     _ record: Record, in block: Block, isFirst: Bool, isLast: Bool
   ) throws(ToolError) {
-    guard let problem = record.problem else { return }  // A header that was read before.
+    guard let problem = record.problem else { return }  // A header that was already read.
     if isFirst { return try fail(record, problem, in: block, isLast: isLast) }
     try keep(record, in: block, isLast: isLast)
     if settings.policy.action == .pass { writer.writeRaw(record, in: block, to: &output.buffer) }
   }
 
-  /// The names of a table's columns, also for dead letters.
+  /// Writes the column names of a table, also for dead letters.
   private func writeHeader(_ record: Record, in block: Block) {
     writer.writeHeader(record, in: block, to: &output.buffer)
     writer.writeRaw(record, in: block, to: &header)
   }
 
-  /// Appends the record's bytes to the dead letters before it counts as done.
+  /// Appends the record's bytes to the dead letters before it counts as finished.
   private func keep(_ record: Record, in block: Block, isLast: Bool) throws(ToolError) {
     guard let deadLetters else { return }
     var bytes: [UInt8] = []
     writer.writeRaw(record, in: block, to: &bytes)
-    // Its place is at the beginning.
+    // The mark belongs at the beginning of the file.
     if bytes.starts(with: Self.mark) { bytes.removeFirst(Self.mark.count) }
     guard let encoding, let encoder = deadLetterEncoder else {
       return try deadLetters.append(bytes, header: header, isLast: isLast)
@@ -286,7 +287,7 @@ final class FilterRun {
     try deadLetters.append(encoder.encode(bytes), header: head, isLast: isLast)
   }
 
-  /// The first input says which encoding dead letters have, and with --in-place the output.
+  /// Sets the encoding of dead letters, and with --in-place that of the output, to that of the first input.
   private func findEncoding(of block: Block) throws(ToolError) {
     guard !isEncodingKnown || block.source.encoding != nil && output.textEncoder == nil else { return }
     if !isEncodingKnown {
@@ -306,7 +307,7 @@ final class FilterRun {
         }
       }
     }
-    // Bytes that are not valid become what they were.
+    // Restores invalid bytes.
     if block.source.encoding != nil, output.textEncoder == nil { output.textEncoder = TextEncoder(nil) }
   }
 
@@ -321,7 +322,7 @@ final class FilterRun {
     return "\(text): \(problem.message)"
   }
 
-  /// Everything written so far is on the disk before the checkpoint says so.
+  /// Saves a checkpoint after everything written so far is on disk.
   private func saveCheckpoint() throws(ToolError) {
     guard let progress else { return }
     try output.sync()

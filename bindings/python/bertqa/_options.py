@@ -42,7 +42,7 @@ class AnswerOptions(CallOptions, total=False):
     n_best_size: 1...1000: only the n best starts x n best ends of each window are considered; 0 (default): all spans.
     max_windows: at least 1: only this many windows, those most similar to the question (BM25), are read;
         0 (default): every window.
-    handle_impossible_answer: give no answer where is_impossible is set; default False.
+    handle_impossible_answer: return no answer if is_impossible is set; default False.
     align_to_words: answers have whole words, addresses, paths, numbers with units and abbreviations, and are not punctuation
         alone (docs/answers.md); default True. False: the model's spans as they are.
     no_answer_threshold: the question counts as impossible if the gap is below this, any number; default: the

@@ -76,6 +76,7 @@ lint: # what needs no build
 	Tests/format.sh
 	$(PYTHON) Tests/layers.py
 	Scripts/manifests.sh --check
+	$(PYTHON) Scripts/abi.py --check
 
 # The targets that use one processor run two at a time, then those that use all processors.
 test_parts := lint test-consumer test-c test-swift test-python
@@ -267,10 +268,13 @@ substitute = sed -e 's|@VERSION@|$(version)|' -e 's|@MAJOR@|$(call number,VERSIO
   -e 's|@MINOR@|$(call number,VERSION_MINOR)|' -e 's|@ABI@|$(abi)|' -e 's|@LIBRARY@|$(library)|' \
   -e 's|@INCLUDE@|$(to_include)|' -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|'
 
+abi: ## write the Python package's declarations from the headers
+	$(PYTHON) Scripts/abi.py
+
 manual: all ## write docs/man/bertqa.1 from the tool's option tables
 	build/bin/bertqa manual > docs/man/bertqa.1
 
-.PHONY: manual install-files
+.PHONY: abi manual install-files
 install-files:
 	install -d $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(LIBDIR)/cmake/bertqa $(DESTDIR)$(PREFIX)/include \
 	  $(DESTDIR)$(PREFIX)/bin $(share)/man/man1 $(share)/bertqa/models $(share)/doc/bertqa \

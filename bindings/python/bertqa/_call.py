@@ -16,9 +16,11 @@ import ctypes
 import functools
 import operator
 import threading
+from types import GeneratorType
 from typing import Any, Callable, Dict, Generator, List, Mapping, Optional, Sequence, Tuple
 
 from . import _abi
+from ._abi_types import Options, Switch
 from ._errors import InvalidArgument
 from ._native import check, library
 
@@ -31,6 +33,13 @@ _INTERNAL = (
 )  # fmt: skip
 _NO_CHOICES: Mapping[str, Sequence[str]] = {}
 _NO_ZEROS: Mapping[str, int] = {}
+
+#: progress(user, stage, fraction): user[stage] = fraction.
+ON_PROGRESS = _abi.PROGRESS(operator.setitem)
+#: log(user, message): user.append(message).
+ON_LOG = _abi.LOG(list.append)
+#: on_word(user, word): user.send(word), where user is a generator.
+ON_WORD = _abi.WORD(GeneratorType.send)
 
 
 class Call:
@@ -45,7 +54,7 @@ class Call:
     def __init__(
         self,
         values: Mapping[str, Any],
-        struct: Optional[_abi.Options] = None,
+        struct: Optional[Options] = None,
         *,
         choices: Mapping[str, Sequence[str]] = _NO_CHOICES,
         zeros: Mapping[str, int] = _NO_ZEROS,
@@ -76,7 +85,7 @@ class Call:
             poll = functools.partial(_poll, cancel, self._progress, self._stages)
             common.cancel = _abi.CANCEL(guarded(poll, self.errors).send)
         if self._progress is not None:
-            common.progress = _abi.ON_PROGRESS
+            common.progress = ON_PROGRESS
         if timeout is not None:
             nanoseconds = min(max(0.0, timeout * 1e9), 2.0**63)
             common.deadline_ns = library().deadline_after(int(nanoseconds))
@@ -184,7 +193,7 @@ def _number(
     """Converts an option to the library's form, in which 0 is the default."""
     if name in choices:
         return index(choices[name], value, name)
-    if kind is _abi.Switch:
+    if kind is Switch:
         return switch(value, name)
     if kind is ctypes.c_int32:
         value = int32(value, name)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, 
 
 from . import _abi
 from ._answer import AnswerMethods
-from ._call import Call, index, int32, switch
+from ._call import ON_LOG, Call, index, int32, switch
 from ._classify import ClassifyMethods
 from ._embed import EmbedMethods
 from ._entities import EntitiesMethods
@@ -80,7 +80,7 @@ class Context(AnswerMethods, ClassifyMethods, EntitiesMethods, EmbedMethods, Seq
         lines: List[bytes] = []
         if log is not None:
             struct.log_user = lines
-            struct.log = _abi.ON_LOG
+            struct.log = ON_LOG
         if isinstance(model, Mapping):
             model = {name: as_bytes(data, name) for name, data in model.items()}
         pointer = ctypes.c_void_p()
@@ -172,7 +172,7 @@ class Context(AnswerMethods, ClassifyMethods, EntitiesMethods, EmbedMethods, Seq
             count = lib.tokens_count(tokens[0])
             if not count:
                 return [], []
-            ends = lib.tokens_ranges(tokens[0])[: 2 * count]
+            ends = ctypes.cast(lib.tokens_ranges(tokens[0]), ctypes.POINTER(ctypes.c_size_t))[: 2 * count]
             return lib.tokens_ids(tokens[0])[:count], list(zip(ends[::2], ends[1::2]))
 
     def piece(self, id: int) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Iterable, List, Optional, Sequence, Tuple
 
 from . import _abi
 from ._answer import texts
-from ._call import Call, guarded
+from ._call import ON_WORD, Call, guarded
 from ._errors import InvalidArgument
 from ._handle import Closable, Handle, Results
 from ._native import check, library, text_at
@@ -187,7 +187,7 @@ class SequenceMethods(Closable):
         call = Call(values, struct, zeros={"temperature": 0, "top_k": 0, "seed": 0})
         if on_word is not None:
             struct.on_word_user = guarded(lambda pointer: on_word(_word(pointer)), call.errors)
-            struct.on_word = _abi.ON_WORD
+            struct.on_word = ON_WORD
         with Results(1, lib.generation_free) as pointers:
             call.check(
                 lib.sequence_generate(handle.pointer, data, len(data), _pointer(state), call.pointer, pointers)

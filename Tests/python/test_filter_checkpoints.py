@@ -102,7 +102,8 @@ def test_no_number_in_a_checkpoint_ends_the_process(done):
     names = [line.split()[0] for line in lines]
     refused = 0
     far = [0, 1, 10**6, 2**31, 2**53, 2**62, 2**63 - 1, 2**63, 2**64 - 1, 2**64, "x", ""]
-    for index in range(2, len(lines)):
+    numbers = [index for index, line in enumerate(lines[1:], 1) if line.split()[-1].isdigit()]
+    for index in numbers:
         old = int(lines[index].split()[1])
         for value in (old - 1, old + 1, *(far if KILLS > 100 else [2**63 - 1, "x"])):
             text = "".join(lines[:index] + [f"{names[index]} {value}\n"] + lines[index + 1 :]).encode()
@@ -118,7 +119,7 @@ def test_no_number_in_a_checkpoint_ends_the_process(done):
             assert output.startswith(done.written[0]) and output.count(b"\n") == 4, what
             for path, content in zip((done.target, done.letters), done.written):
                 path.write_bytes(content)
-    assert refused > len(lines)
+    assert refused > len(numbers) > 30
 
 
 def test_checkpoints_of_other_versions_are_refused(tmp_path):

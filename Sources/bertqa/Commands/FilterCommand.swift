@@ -127,7 +127,9 @@ enum FilterCommand: Command {
     OptionRow(.checkpointInterval, value: "SECONDS", "how often; default 1"),
     OptionRow(
       .follow, "read on when the input grows, and when another file takes its name",
-      detail: "As tail -F does; until a signal comes."),
+      detail:
+        "Like tail -F, until a signal. Rotated files are read in order, with --resume also those of rotations between "
+        + "two runs; what can no longer be read is reported."),
     OptionRow(
       .stopTimeout, value: "SECONDS", "how long records that were read may take after a signal; default 10",
       detail:

@@ -64,10 +64,16 @@ enum FilterSetup {
       let deadLetters = try settings.policy.deadLetters.map { path throws(ToolError) in
         try DeadLetters(path: path, isResumable: progress != nil)
       }
+      let watch = settings.follows ? try FileWatch(settings.inputs[0], settings.reading, stop: stop) : nil
+      let start: FilterProgress.Position
       var counters = FilterCounters()
-      var start: FilterProgress.Position
-      if let done = try progress?.resume(settings, output, deadLetters) {
-        (start, counters) = done
+      var header: [UInt8] = []
+      if let done = try progress?.resume(settings, output, deadLetters, watch) {
+        (start, counters, header) = done
+      } else if let watch {
+        let followed = try FollowedFile(.present, watch, settings.reading)
+        start = FilterProgress.Position(
+          input: followed.input, seen: followed.input.seen, followed: followed)
       } else {
         start = FilterProgress.Position(input: try FilterInput.open(settings.inputs, 0, settings.reading))
       }
@@ -83,14 +89,15 @@ enum FilterSetup {
         }, isChecked: settings.encoding != nil)
       let queue = BlockQueue()
       let source = FilterInput(
-        settings.inputs, first: start.input, reading: settings.reading, stop: stop,
-        follows: settings.follows, patience: settings.checkpoint == nil ? min(2, settings.stopTimeout) : 0)
+        settings.inputs, start.followed.map { .followed($0) } ?? .named(start.input),
+        reading: settings.reading, stop: stop,
+        patience: settings.checkpoint == nil ? min(2, settings.stopTimeout) : 0)
       let reader = try RecordReader(
         source, form,
         RecordReader.Limits(
           recordBytes: settings.maximumRecordBytes, keepsLargeRecords: settings.policy.keepsBytes,
-          leavesUnfinished: settings.checkpoint != nil), resumed: (start.offset, counters.lines))
-      let header = reader.headerLine
+          leavesUnfinished: settings.checkpoint != nil), resumed: (start.offset, counters.lines, header))
+      header = reader.headerLine
       try Thread.start { queue.fill(from: reader) }
       return FilterRun(
         settings, calls: calls, form: form, start: start, inputSize: inputSize, header: header,
@@ -98,7 +105,7 @@ enum FilterSetup {
         counters: counters)
     } catch {
       output.abandon()
-      progress?.abandon()
+      progress?.abandon(isUnused: false)
       throw error
     }
   }
@@ -110,6 +117,10 @@ enum FilterSetup {
     var size = 0
     var isKnown = true
     for index in settings.inputs.indices {
+      if settings.follows, FileIdentity(path: settings.inputs[index].string) == nil, errno == ENOENT {
+        isKnown = false
+        continue
+      }
       // A pipe that is opened twice may be at its end the second time.
       guard let input = try regularInput(settings.inputs, index, settings.reading) else {
         if settings.checkpoint != nil { throw usage("--resume needs regular files as input") }

@@ -4,6 +4,8 @@ final class Block: @unchecked Sendable {  // has one owner at a time
   /// The input that the block is a part of.
   let source: Input
   let input = ByteBuffer()
+  /// As `Input.seen`, when the block was filled.
+  var seen = (size: 0, changed: 0)
   /// Texts that the input does not spell literally, with their escapes decoded.
   let decoded = ByteBuffer()
   var records: [Record] = []

@@ -21,6 +21,10 @@ final class Input {
   private var reading = Reading(isText: false)
   /// nil for input that is not text.
   private var text: TextDecoder?
+  /// True for a copy of the file before it. Offsets go on.
+  var isCopy = false
+  /// Of a followed file: size, and time of the last change in nanoseconds since 1970, at the last read.
+  var seen = (size: 0, changed: 0)
 
   /// Options for reading a file.
   struct Reading {
@@ -44,6 +48,27 @@ final class Input {
     try self.init(open(path, O_RDONLY | O_CLOEXEC), shown: path, index: 0)
   }
 
+  /// Opens a file that is followed, without waiting: the path may have become a FIFO.
+  convenience init(following path: String, shown: String) throws(ToolError) {
+    try self.init(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), shown: shown, index: 0)
+  }
+
+  /// Stands for a followed file that does not exist yet: a pipe at its end.
+  /// - Parameter changed: files that changed after this time come next.
+  convenience init(awaiting shown: String, since changed: Int) throws(ToolError) {
+    var ends: [Int32] = [-1, -1]
+    guard pipe(&ends) == 0 else { throw Self.error(shown, errno) }
+    close(ends[1])
+    try self.init(ends[0], shown: shown, index: 0)
+    seen.changed = changed
+  }
+
+  /// Opens the file of another input from its beginning.
+  convenience init(again input: Input) throws(ToolError) {
+    try self.init(fcntl(input.descriptor, F_DUPFD_CLOEXEC, 0), shown: input.shown, index: input.index)
+    try seek(to: 0)
+  }
+
   /// Takes ownership of a descriptor. If it is negative, errno holds the error.
   private init(_ descriptor: Int32, shown: String, index: Int) throws(ToolError) {
     self.descriptor = descriptor
@@ -51,7 +76,10 @@ final class Input {
     self.index = index
     var status = stat()
     guard descriptor >= 0, fstat(descriptor, &status) == 0 else { throw Self.error(shown, errno) }
-    if status.st_mode & S_IFMT == S_IFDIR { throw Self.error(shown, EISDIR) }
+    if status.st_mode & S_IFMT == S_IFDIR {
+      if descriptor > STDERR_FILENO { close(descriptor) }
+      throw Self.error(shown, EISDIR)
+    }
     size = status.st_mode & S_IFMT == S_IFREG ? Int(status.st_size) : nil
     identity = FileIdentity(status)
   }

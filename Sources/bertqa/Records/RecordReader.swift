@@ -19,6 +19,8 @@ final class RecordReader: @unchecked Sendable {  // used by one thread at a time
     case end
     /// The file ended, and reading continues in the next one.
     case nextFile
+    /// Another file begins with the same bytes, and reading continues in it at the same offset.
+    case continued
   }
 
   struct Limits {
@@ -63,10 +65,10 @@ final class RecordReader: @unchecked Sendable {  // used by one thread at a time
   private static let blockRecords = 1024
   private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
-  /// - Parameter resumed: the bytes and lines of the file that earlier runs finished.
+  /// - Parameter resumed: the bytes and lines of the file that earlier runs finished, and a table's header.
   init(
     _ source: any RecordSource, _ form: RecordForm, _ limits: Limits,
-    resumed: (offset: Int, number: Int)? = nil
+    resumed: (offset: Int, number: Int, header: [UInt8])? = nil
   ) throws(ToolError) {
     self.source = source
     self.form = form
@@ -77,20 +79,17 @@ final class RecordReader: @unchecked Sendable {  // used by one thread at a time
     awaitsHeader = form.format.isTable
     isFirstFile = source.input.index == 0 && resumed?.number ?? 0 == 0
     guard let resumed else { return }
+    if awaitsHeader, !resumed.header.isEmpty {
+      try resumed.header.withElements { header throws(ToolError) in try block.input.append(header) }
+      try takeRecords()
+      framer = form.makeFramer()
+      beginFile()
+      awaitsHeader = resumed.offset == 0
+    }
     number = resumed.number
     guard resumed.offset > 0 else { return }
-    if awaitsHeader {
-      try source.input.seek(to: 0)
-      while awaitsHeader, case .bytes = try source.read(into: block.input, insideRecord: true) {
-        try takeRecords()
-      }
-      framer = form.makeFramer()
-      block = Block(source.input)
-      start = 0
-      isInParts = false
-    }
     try source.input.seek(to: resumed.offset)
-    (offset, number) = resumed
+    offset = resumed.offset
   }
 
   /// Returns the next records; nil at the end. Waits only for the first of them.
@@ -104,6 +103,9 @@ final class RecordReader: @unchecked Sendable {  // used by one thread at a time
         switch try source.read(into: block.input, insideRecord: start < block.input.count || isInParts) {
         case .bytes: continue
         case .end: try takeLast(isEnd: true)
+        case .continued:
+          let finished = try handOver()
+          if !finished.records.isEmpty { return finished }
         case .nextFile:
           try takeLast(isEnd: false)
           let finished = try handOver()
@@ -114,6 +116,7 @@ final class RecordReader: @unchecked Sendable {  // used by one thread at a time
     } catch {
       guard !block.records.isEmpty else { throw error }
       failure = error
+      block.seen = block.source.seen
       return block
     }
   }
@@ -292,6 +295,7 @@ final class RecordReader: @unchecked Sendable {  // used by one thread at a time
 
   /// Returns the block and starts a new one with the bytes after its records.
   private func handOver() throws(ToolError) -> Block {
+    block.seen = block.source.seen
     let fresh = Block(source.input)
     try fresh.input.append(block.bytes(start..<block.input.count))
     defer {

@@ -15,8 +15,16 @@ struct FilterCheckpoint {
   var settings: UInt64
   /// The hash of the model's files.
   var model: UInt64
-  /// The input up to where the rerun goes on; of a compressed one the hash is of the whole file.
+  /// The input up to where the rerun goes on; of a compressed one that is not followed the hash is of the whole
+  /// file.
   var input: Extent
+  /// Of a followed input: when it was changed for the last time, in nanoseconds since 1970, and its size.
+  var inputChanged: Int
+  var inputSize: Int
+  /// Of a followed input.
+  var inputPath: String
+  /// A table's first line.
+  var header: [UInt8]
   /// Inputs before that one, and a hash of them all.
   var inputsDone: Int
   var inputsDoneHash: UInt64
@@ -38,12 +46,14 @@ struct FilterCheckpoint {
       ]
     }
     numbers += [
+      ("input_changed", UInt64(bitPattern: Int64(inputChanged))), ("input_size", UInt64(inputSize)),
       ("inputs_done", UInt64(inputsDone)), ("inputs_done_hash", inputsDoneHash),
       ("lines_before", UInt64(linesBefore)),
     ]
     numbers += [("dead_letter_length", UInt64(deadLetterLength)), ("dead_letter_hash", deadLetterHash)]
     numbers += counters.entries.map { ($0.name, UInt64($0.value)) }
-    var text = "\(Self.heading)\npath \(PlainText.of(outputPath))\n"
+    var text = "\(Self.heading)\npath \(PlainText.of(outputPath))\ninput_path \(PlainText.of(inputPath))\n"
+    text += "header \(header.map { String(Int($0) + 0x100, radix: 16).dropFirst() }.joined())\n"
     for (name, number) in numbers { text += "\(name) \(number)\n" }
     return text + "end \(Self.checksum(text))\n"
   }
@@ -73,16 +83,22 @@ struct FilterCheckpoint {
       let hash = numbers["dead_letter_hash"], let inputsDoneHash = numbers["inputs_done_hash"],
       let inputsDone = numbers["inputs_done"].flatMap(Int.init(exactly:)),
       let linesBefore = numbers["lines_before"].flatMap(Int.init(exactly:)),
+      let inputChanged = numbers["input_changed"], let inputPath = values["input_path"],
+      let inputSize = numbers["input_size"].flatMap(Int.init(exactly:)),
+      let header = values["header"].flatMap(Self.bytes),
       let counters = FilterCounters(numbers.compactMapValues { Int(exactly: $0) })
     else { return nil }
     (self.settings, self.model, self.input, self.output) = (settings, model, input, output)
     (outputPath, deadLetterLength, deadLetterHash) = (path, length, hash)
     (self.inputsDone, self.inputsDoneHash, self.linesBefore) = (inputsDone, inputsDoneHash, linesBefore)
     self.counters = counters
+    (self.inputChanged, self.inputSize) = (Int(Int64(bitPattern: inputChanged)), inputSize)
+    (self.inputPath, self.header) = (inputPath, header)
   }
 
   init(
-    settings: UInt64, model: UInt64, input: Extent, inputsDone: Int, inputsDoneHash: UInt64, linesBefore: Int,
+    settings: UInt64, model: UInt64, input: Extent, inputChanged: Int, inputSize: Int, inputPath: String,
+    header: [UInt8], inputsDone: Int, inputsDoneHash: UInt64, linesBefore: Int,
     output: Extent, outputPath: String, deadLetterLength: Int, deadLetterHash: UInt64,
     counters: FilterCounters
   ) {
@@ -91,6 +107,15 @@ struct FilterCheckpoint {
     (self.outputPath, self.deadLetterLength) = (outputPath, deadLetterLength)
     self.deadLetterHash = deadLetterHash
     self.counters = counters
+    (self.inputChanged, self.inputSize, self.inputPath) = (inputChanged, inputSize, inputPath)
+    self.header = header
+  }
+
+  /// nil if it is not two hexadecimal digits for each byte.
+  private static func bytes(_ hexadecimal: String) -> [UInt8]? {
+    let digits = hexadecimal.utf8.compactMap { Character(UnicodeScalar($0)).hexDigitValue }
+    guard digits.count == hexadecimal.utf8.count, digits.count % 2 == 0 else { return nil }
+    return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
   }
 
   private static func checksum(_ text: String) -> UInt64 {
@@ -107,7 +132,7 @@ final class CheckpointFile {
   /// The descriptor of the current file. Closing it releases the lock.
   private var descriptor: Int32
   /// Whether there is no checkpoint in it yet.
-  private var isEmpty = true
+  private(set) var isEmpty = true
 
   /// Opens or creates the file and locks it.
   init(_ name: ArgumentText) throws(ToolError) {
@@ -141,7 +166,7 @@ final class CheckpointFile {
   /// Returns nil if there is no checkpoint yet.
   func read() throws(ToolError) -> FilterCheckpoint? {
     var status = stat()
-    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= 1 << 20
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= 1 << 28
     else {
       throw ToolError(.input, "\(shown) is not a checkpoint of bertqa filter")
     }
@@ -168,8 +193,8 @@ final class CheckpointFile {
     isEmpty = false
   }
 
-  /// For a run that has failed: a file without a checkpoint goes.
-  func abandon() {
-    if isEmpty { unlink(path) }
+  /// For a run that has failed: a file without a checkpoint goes, or with one of nothing.
+  func abandon(isUnused: Bool) {
+    if isEmpty || isUnused { unlink(path) }
   }
 }

@@ -6,18 +6,28 @@ final class FilterProgress {
   /// A position in the input.
   struct Position {
     var input: Input
+    /// As `Input.seen`, when the last record that is done was read.
+    var seen = (size: 0, changed: 0)
+    /// What reads a followed input.
+    var followed: FollowedFile?
     var offset = 0
     /// The number of lines in the inputs before this one.
     var linesBefore = 0
   }
 
+  /// Whether there is no checkpoint yet.
+  var isNew: Bool { file.isEmpty }
+
   private let file: CheckpointFile
   private let settingsHash: UInt64
   private let modelHash: UInt64
   private let outputPath: String
-  /// The input up to the last checkpoint.
-  private var input: Position?
+  /// The followed file's path; empty without --follow.
+  private let followedPath: String
+  /// Hash of the input's contents that are done.
   private var inputHash = ContentHash()
+  /// Hash of the file of a compressed or converted input.
+  private var wholeHash: ContentHash?
   /// Of the inputs before that one: how many they are, and the size and hash of each.
   private var doneCount = 0
   private var doneHash = ContentHash()
@@ -27,16 +37,20 @@ final class FilterProgress {
   {
     file = try CheckpointFile(name)
     outputPath = output.string
+    followedPath = settings.follows ? RotatedFiles.names(of: settings.inputs[0].string)[0] : ""
     settingsHash = Self.hash(of: settings, context?.info)
     modelHash =
       try context.map { context throws(ToolError) in try Self.hash(ofModel: context.info.directory) } ?? 0
   }
 
+  private static let unknown = FileIdentity(device: 0, file: 0)
+
   /// What a run before this one has done, after all checks; nil if there was none. Opens the input, which may
   /// have another name by now if it is followed.
+  /// - Parameter watch: of the followed file.
   func resume(
-    _ settings: FilterSettings, _ output: RecordOutput, _ deadLetters: DeadLetters?
-  ) throws(ToolError) -> (input: Position, counters: FilterCounters)? {
+    _ settings: FilterSettings, _ output: RecordOutput, _ deadLetters: DeadLetters?, _ watch: FileWatch?
+  ) throws(ToolError) -> (input: Position, counters: FilterCounters, header: [UInt8])? {
     guard output.isRegularFile else {
       throw ToolError(.input, "--resume needs --output to be a regular file")
     }
@@ -69,89 +83,118 @@ final class FilterProgress {
     for index in 0..<checkpoint.inputsDone {
       try addDone(Input(settings.inputs[index]))
     }
-    guard doneHash.value == checkpoint.inputsDoneHash,
-      let input = try find(checkpoint.input, settings, checkpoint.inputsDone)
-    else { throw mismatch("another input") }
+    guard doneHash.value == checkpoint.inputsDoneHash else { throw mismatch("another input") }
+    var position: Position
+    if let watch {
+      guard let start = try findFollowed(checkpoint, settings) else { throw mismatch("another input") }
+      let followed = try FollowedFile(start, watch, settings.reading)
+      position = Position(input: followed.input, seen: followed.input.seen, followed: followed)
+      if case .after = start {
+        position.linesBefore = checkpoint.counters.lines
+      } else {
+        (position.offset, position.linesBefore) = (checkpoint.input.length, checkpoint.linesBefore)
+        position.seen = (checkpoint.inputSize, checkpoint.inputChanged)
+      }
+    } else {
+      guard let input = try find(checkpoint.input, settings, checkpoint.inputsDone) else {
+        throw mismatch("another input")
+      }
+      position = Position(
+        input: input, offset: checkpoint.input.length, linesBefore: checkpoint.linesBefore)
+    }
     try deadLetters?.resume(length: checkpoint.deadLetterLength, hash: checkpoint.deadLetterHash)
     output.resume(length: length, hash: written)
-    let position = Position(
-      input: input, offset: checkpoint.input.length, linesBefore: checkpoint.linesBefore)
-    self.input = position
-    return (position, checkpoint.counters)
+    return (position, checkpoint.counters, checkpoint.header)
   }
 
-  /// The file that begins with what was read: that of the name, or, if it is followed and another has taken
-  /// its name, the one beside it that it was.
+  /// The input if it begins with what was read of it.
   private func find(
     _ extent: FilterCheckpoint.Extent, _ settings: FilterSettings, _ index: Int
   ) throws(ToolError) -> Input? {
-    func isRight(_ input: Input) throws(ToolError) -> Bool {
-      guard let size = input.size, size >= extent.length || !input.isVerbatim else { return false }
-      inputHash = try ContentHash(
-        of: input.descriptor, input.shown, upTo: input.isVerbatim ? extent.length : size)
-      return inputHash.value == extent.hash
-    }
-    let name = settings.inputs[index]
-    let follows = settings.follows
     let input = try FilterInput.open(settings.inputs, index, settings.reading)
-    if !follows || input.identity == extent.identity { return try isRight(input) ? input : nil }
-    let directory = FileWriting.split(name.string).directory
-    for entry in FileWriting.names(in: directory) {
-      let path = "\(directory)/\(entry)"
-      guard FileIdentity(path: path) == extent.identity else { continue }
-      let former = try Input(path: path)
-      try former.begin(settings.reading)
-      if try isRight(former) { return former }
+    guard input.isVerbatim else {
+      wholeHash = try ContentHash(of: input.descriptor, input.shown, upTo: input.size ?? 0)
+      return wholeHash?.value == extent.hash ? input : nil
     }
-    return try isRight(input) ? input : nil
+    guard let size = input.size, size >= extent.length else { return nil }
+    inputHash = try ContentHash(of: input.descriptor, input.shown, upTo: extent.length)
+    return inputHash.value == extent.hash ? input : nil
   }
 
+  /// Finds where a rerun goes on in a followed file. Reports what is lost.
+  private func findFollowed(
+    _ checkpoint: FilterCheckpoint, _ settings: FilterSettings
+  ) throws(ToolError) -> FollowedFile.Start? {
+    let (extent, name) = (checkpoint.input, settings.inputs[0].string)
+    if extent.identity == Self.unknown {
+      return .after(changed: checkpoint.inputChanged)
+    }
+    let isSamePath = checkpoint.inputPath == PlainText.of(RotatedFiles.names(of: name)[0])
+    // Every file begins with no bytes.
+    guard isSamePath || extent.length > 0 else { return nil }
+    let place = RotatedFiles.Place(
+      identity: extent.identity, length: extent.length, hash: extent.hash, changed: checkpoint.inputChanged)
+    if let found = try RotatedFiles(of: name).find(place, of: name, settings.reading) {
+      inputHash = found.hash
+      return .file(found.input, changed: checkpoint.inputChanged)
+    }
+    guard isSamePath else { return nil }
+    let unread = checkpoint.inputSize - extent.length
+    report(
+      "\(name): the file that was read up to byte \(extent.length) was removed or cut, and there is no copy of it: "
+        + "anything written behind that is lost\(unread > 0 ? ", at least \(unread) bytes" : "")")
+    return .after(changed: checkpoint.inputChanged)
+  }
+
+  /// - Parameter header: a table's first line.
   func save(
-    upTo position: Position, _ output: RecordOutput, _ deadLetters: DeadLetters?, _ counters: FilterCounters
+    upTo position: Position, _ output: RecordOutput, _ deadLetters: DeadLetters?, _ counters: FilterCounters,
+    header: [UInt8]
   ) throws(ToolError) {
-    try hash(upTo: position)
-    let unknown = FileIdentity(device: 0, file: 0)
+    let input = position.input
     try file.save(
       FilterCheckpoint(
         settings: settingsHash, model: modelHash,
         input: .init(
-          identity: position.input.identity ?? unknown, length: position.offset, hash: inputHash.value),
-        inputsDone: doneCount, inputsDoneHash: doneHash.value, linesBefore: position.linesBefore,
+          identity: input.isRegularFile ? input.identity ?? Self.unknown : Self.unknown,
+          length: position.offset, hash: try hash(of: input)),
+        inputChanged: position.seen.changed, inputSize: position.seen.size, inputPath: followedPath,
+        header: header, inputsDone: doneCount, inputsDoneHash: doneHash.value,
+        linesBefore: position.linesBefore,
         output: .init(
-          identity: FileIdentity(descriptor: output.descriptor) ?? unknown, length: output.length,
+          identity: FileIdentity(descriptor: output.descriptor) ?? Self.unknown, length: output.length,
           hash: output.hash?.value ?? 0),
         outputPath: FileWriting.resolved(outputPath), deadLetterLength: deadLetters?.length ?? 0,
         deadLetterHash: deadLetters?.hash?.value ?? 0, counters: counters))
   }
 
+  /// Adds bytes of the input that are done.
+  func add(_ bytes: UnsafeBufferPointer<UInt8>) { inputHash.update(UnsafeRawBufferPointer(bytes)) }
+
   /// The input is done as a whole, and so are empty ones behind it: `next` is the one that is read now.
   func finish(_ position: Position, _ names: [ArgumentText], next: Input) throws(ToolError) {
-    guard next.index > doneCount else { return }
-    if position.input.isVerbatim {
-      try hash(upTo: position)
-      addDone(size: position.offset, inputHash)
-    } else {
-      try addDone(position.input)
+    if next.index > doneCount {
+      if position.input.isVerbatim {
+        addDone(size: position.offset, inputHash)
+      } else {
+        try addDone(position.input)
+      }
+      while doneCount < next.index { try addDone(Input(names[doneCount])) }
     }
-    while doneCount < next.index { try addDone(Input(names[doneCount])) }
+    inputHash = ContentHash()
+    wholeHash = nil
   }
 
-  func abandon() { file.abandon() }
+  /// - Parameter isUnused: true if no run has done a record.
+  func abandon(isUnused: Bool) { file.abandon(isUnused: isUnused) }
 
-  private func hash(upTo position: Position) throws(ToolError) {
-    let input = position.input
-    if self.input?.input !== input {
-      inputHash = ContentHash()
-      self.input = Position(input: input)
-      // Where its records are in a compressed file is not known.
-      if !input.isVerbatim {
-        inputHash = try ContentHash(of: input.descriptor, input.shown, upTo: input.size ?? 0)
-      }
-    }
-    if input.isVerbatim {
-      try inputHash.update(from: input.descriptor, input.shown, (self.input?.offset ?? 0)..<position.offset)
-    }
-    self.input = position
+  /// A compressed or converted file is hashed as a whole, because the file offset of a record is not known.
+  private func hash(of input: Input) throws(ToolError) -> UInt64 {
+    guard !input.isVerbatim, followedPath.isEmpty else { return inputHash.value }
+    if let wholeHash { return wholeHash.value }
+    let hash = try ContentHash(of: input.descriptor, input.shown, upTo: input.size ?? 0)
+    wholeHash = hash
+    return hash.value
   }
 
   /// Adds a finished input in its state on disk.

@@ -18,6 +18,8 @@ final class FilterRun {
   /// The block from which the next records are taken, and the index of the first of them.
   private var block: Block?
   private var nextRecord = 0
+  /// Bytes of the present block that are done.
+  private var passed = 0
   /// Where the last record that is done ends.
   private var position: FilterProgress.Position
   private var lastCheckpoint = Clock.seconds()
@@ -64,10 +66,14 @@ final class FilterRun {
   /// Works until the end of the input.
   func run() throws(ToolError) {
     var hasBegun = false
+    // A rerun then finds files that are rotated before the first record.
+    if settings.follows, progress?.isNew == true { try saveCheckpoint() }
     while !isGivenUp, let batch = try nextBatch() {
       // Outputs do not change before the first record, as missing columns are detected only then.
       if !hasBegun, !batch.isEmpty {
         hasBegun = true
+        // The first file did not exist at the start.
+        if !position.input.isRegularFile, let block = batch.first?.block { try enter(block) }
         try deadLetters?.begin()
         try saveCheckpoint()
       }
@@ -85,7 +91,7 @@ final class FilterRun {
   /// Cleans up after a failed run: removes new files without contents.
   func abandon() {
     output.abandon()
-    progress?.abandon()
+    progress?.abandon(isUnused: counters.records == 0)
   }
 
   private var isCheckpointDue: Bool {
@@ -96,6 +102,8 @@ final class FilterRun {
   private struct Entry {
     let block: Block
     let record: Record
+    /// True for the block's last record.
+    let isLast: Bool
 
     var hasTexts: Bool {
       if case .data = record.kind { return record.problem == nil && !record.hasNoText }
@@ -114,8 +122,9 @@ final class FilterRun {
     let limit = stop.signal == nil ? settings.batchSize : 1
     while count < limit, bytes < Self.batchBytes, batch.count < Self.batchRecords, files < Self.batchFiles {
       if let block, nextRecord < block.records.count {
-        let entry = Entry(block: block, record: block.records[nextRecord])
+        let record = block.records[nextRecord]
         nextRecord += 1
+        let entry = Entry(block: block, record: record, isLast: nextRecord == block.records.count)
         batch.append(entry)
         if entry.hasTexts { count += 1 }
         bytes += entry.record.raw.count
@@ -154,10 +163,7 @@ final class FilterRun {
     counters.batches += 1
     for entry in batch {
       let (record, block) = (entry.record, entry.block)
-      if position.input !== block.source {
-        try progress?.finish(position, settings.inputs, next: block.source)
-        position = FilterProgress.Position(input: block.source, linesBefore: counters.lines)
-      }
+      if position.input !== block.source { try enter(block) }
       try findEncoding(of: block)
       switch record.kind {
       case .header: writeHeader(record, in: block)
@@ -176,10 +182,25 @@ final class FilterRun {
           try writeEmpty(record, in: block)
         }
       }
+      // Records lie one behind the other in a block.
+      let end = passed + record.endOffset - position.offset
+      progress?.add(block.bytes(passed..<end))
+      passed = entry.isLast ? 0 : end
       counters.inputBytes += record.endOffset - position.offset
       position.offset = record.endOffset
+      position.seen = block.seen
       counters.lines = record.endNumber
       if output.buffer.count >= 1 << 20 { try output.flush() }
+    }
+  }
+
+  /// Goes on to the file that a block is from.
+  private func enter(_ block: Block) throws(ToolError) {
+    if block.source.isCopy {
+      position.input = block.source
+    } else {
+      try progress?.finish(position, settings.inputs, next: block.source)
+      position = FilterProgress.Position(input: block.source, linesBefore: counters.lines)
     }
   }
 
@@ -327,7 +348,7 @@ final class FilterRun {
     guard let progress else { return }
     try output.sync()
     try deadLetters?.sync()
-    try progress.save(upTo: position, output, deadLetters, counters)
+    try progress.save(upTo: position, output, deadLetters, counters, header: header)
     lastCheckpoint = Clock.seconds()
   }
 }

@@ -1,0 +1,279 @@
+import Glibc
+
+/// Reads a file that grows, and then the files that take its name, in order. Reports what is lost in between.
+final class FollowedFile {
+  private(set) var input: Input
+  private let watch: FileWatch
+  private let reading: Input.Reading
+  /// True while rotated files of the time before this run may follow.
+  private var isCatchingUp = false
+  /// True if another file follows and only bytes that were appended since are left to read.
+  private var isLeft = false
+  /// The followed file that was cut, while a copy of it is read.
+  private var cut: Input?
+  /// Bytes of the file that were read; 0 for compressed files.
+  private var position = 0
+  /// The last of these bytes.
+  private var tail: [UInt8] = []
+  /// Time of the file's last change in the checkpoint of an earlier run.
+  private var changedBefore: Int?
+  /// The file before this one, with the bytes that were read of it. A program may still write to it.
+  private var former: (input: Input, size: Int)?
+
+  private static let tailLength = 256
+
+  enum Start {
+    /// The file that has the name, or will have it.
+    case present
+    /// A file under any name, and the time of its last change in the checkpoint.
+    case file(Input, changed: Int)
+    /// The files that changed after this time.
+    case after(changed: Int)
+  }
+
+  init(_ start: Start, _ watch: FileWatch, _ reading: Input.Reading) throws(ToolError) {
+    self.watch = watch
+    self.reading = reading
+    switch start {
+    case .file(let input, let changed):
+      self.input = input
+      isCatchingUp = !watch.isReading(input)
+      changedBefore = changed
+    case .after(let changed):
+      input = try Input(awaiting: watch.name.string, since: changed)
+      isCatchingUp = true
+    case .present:
+      if let present = watch.next() {
+        input = present
+      } else {
+        let rotated = RotatedFiles(of: watch.name.string).files
+        input = try Input(awaiting: watch.name.string, since: rotated.last?.changed ?? 0)
+      }
+    }
+    if input.isRegularFile { input.seen = Self.state(of: input) }
+  }
+
+  private static func state(of input: Input) -> (size: Int, changed: Int) {
+    var status = stat()
+    guard fstat(input.descriptor, &status) == 0 else { return (0, 0) }
+    return (Int(status.st_size), RotatedFiles.nanoseconds(status.st_mtim))
+  }
+
+  /// True for an uncompressed file, which may grow, be cut and be copied.
+  private var isPlain: Bool { input.isRegularFile && input.compression == nil }
+
+  /// Returns nil if there is nothing to read yet.
+  func read(into buffer: ByteBuffer, atMost count: Int) throws(ToolError) -> RecordReader.Reading? {
+    if isPlain { rememberPosition() }
+    let wasRead = input.hasMore
+    try buffer.reserve(count)
+    guard
+      let read = try input.readAvailable(
+        into: UnsafeMutableRawBufferPointer(rebasing: buffer.rawRoom.prefix(count)))
+    else { return nil }
+    if isPlain, !wasRead {
+      // This check comes after the read: bytes from before a cut are in the copy, too.
+      let state = Self.state(of: input)
+      guard state.size >= position, bytes(of: input, upTo: position) == tail else {
+        return try goOnAfterCut()
+      }
+      if position == 0, state.changed != input.seen.changed, let missed = try firstMissed() {
+        cut = cut ?? input
+        begin(missed, Self.state(of: missed))
+        return .nextFile
+      }
+      input.seen = state
+      if read > 0, input.isVerbatim {
+        let new = buffer.rawRoom.prefix(read)
+        tail = Array((tail + new.suffix(Self.tailLength)).suffix(Self.tailLength))
+        position += read
+      }
+    }
+    guard read > 0 else { return try end() }
+    buffer.extend(by: read)
+    isLeft = false
+    return .bytes
+  }
+
+  /// Follows the file's offset, which the record reader may have changed.
+  private func rememberPosition() {
+    let present = Int(lseek(input.descriptor, 0, SEEK_CUR))
+    guard present != position else { return }
+    position = present
+    tail = bytes(of: input, upTo: present)
+  }
+
+  private func bytes(of input: Input, upTo end: Int) -> [UInt8] {
+    let count = min(end, Self.tailLength)
+    var bytes = [UInt8](repeating: 0, count: count)
+    let read = pread(input.descriptor, &bytes, count, off_t(end - count))
+    return Array(bytes.prefix(max(0, read)))
+  }
+
+  /// The files without those that are open.
+  private func others(_ files: [RotatedFiles.File]) -> [RotatedFiles.File] {
+    let held = (watch.held + [input, cut, former?.input].compactMap { $0 }).map(\.identity)
+    return files.filter { !held.contains($0.identity) }
+  }
+
+  /// The next rotated file that was not seen in time: a copy that was made before a byte of the file was read, or a
+  /// file from before this run.
+  private func firstMissed() throws(ToolError) -> Input? {
+    let files = missed
+    let next = next
+    for file in files {
+      guard let input = try file.open(reading) else { return try firstMissed() }
+      if try isCompressedForm(input) { continue }
+      // The copied file was not cut.
+      if !isCatchingUp, let next, try input.isBeginning(of: next) { continue }
+      return input
+    }
+    return nil
+  }
+
+  /// True if another file has the last bytes that were read of this one, at the same place.
+  private func holdsRead(_ other: Input) -> Bool {
+    guard !tail.isEmpty, input.isVerbatim else { return false }
+    if other.compression == nil { return bytes(of: other, upTo: position) == tail }
+    return (try? other.bytes(position - tail.count, tail.count)) == tail
+  }
+
+  /// True if the file has the contents of an open file that was compressed and removed.
+  private func isCompressedForm(_ other: Input) throws(ToolError) -> Bool {
+    guard other.compression != nil else { return false }
+    let removed = (watch.held + [input, former?.input].compactMap { $0 }).filter { input in
+      var status = stat()
+      return input.compression == nil && fstat(input.descriptor, &status) == 0 && status.st_nlink == 0
+    }
+    for input in removed {
+      let size = Self.state(of: input).size
+      let hash = try ContentHash(of: input.descriptor, input.shown, upTo: size)
+      if try other.contentHash(upTo: size + 1).value == hash.value { return true }
+    }
+    try other.seek(to: 0)
+    return false
+  }
+
+  /// Goes on with the copy of a file that was cut, or with the file's beginning.
+  private func goOnAfterCut() throws(ToolError) -> RecordReader.Reading {
+    // A copy may be cut, too: by the next copy.
+    let again = try Input(again: input)
+    try again.begin(rotated: reading)
+    let rotated = others(RotatedFiles(of: watch.name.string).files).filter {
+      $0.changed >= input.seen.changed
+    }
+    for file in rotated {
+      guard let copy = try file.open(reading) else { return try goOnAfterCut() }
+      guard holdsRead(copy) else { continue }
+      try copy.seek(to: position)
+      copy.isCopy = true
+      copy.seen = Self.state(of: copy)
+      cut = cut ?? again
+      input = copy
+      isLeft = false
+      return .continued
+    }
+    let unread = input.seen.size - position
+    report(
+      "\(input.shown) was cut, and there is no copy of it: anything written behind byte \(position) before that "
+        + "is lost\(unread > 0 ? ", at least \(unread) bytes" : ""); it is read from its beginning")
+    if cut == nil, let next = try rotated.first(where: { $0.changed > input.seen.changed })?.open(reading) {
+      cut = again
+      begin(next, Self.state(of: next))
+    } else {
+      begin(again, Self.state(of: again))
+    }
+    return .nextFile
+  }
+
+  /// - Parameter state: the file's state from before the search for others.
+  private func begin(_ next: Input, _ state: (size: Int, changed: Int)) {
+    next.seen = state
+    input = next
+    (position, tail, changedBefore) = (0, [], nil)
+    isLeft = false
+  }
+
+  /// Goes to the next file, or waits.
+  private func end() throws(ToolError) -> RecordReader.Reading? {
+    if isLeft {
+      isLeft = false
+      if let (next, state) = try successor() {
+        let mayGrow = isPlain && !input.isCopy && !isCatchingUp
+        former = mayGrow ? (input, position) : nil
+        begin(next, state)
+        watch.isReading(next)
+        return .nextFile
+      }
+    } else {
+      // Bytes that were written until now are read first.
+      switch watch.waiting {
+      case .nothing: isLeft = isCatchingUp || cut != nil || !input.isRegularFile && !missed.isEmpty
+      case .last(let size): isLeft = isCatchingUp || cut != nil || size > 0 || !missed.isEmpty
+      case .several: isLeft = true
+      }
+      // Nobody writes to a file that was rotated long ago.
+      if isCatchingUp || cut != nil || watch.waiting == .several { return nil }
+    }
+    checkFormer()
+    watch.wait()
+    return nil
+  }
+
+  /// Rotated files that come after this one and before the next open one.
+  private var missed: [RotatedFiles.File] {
+    // The file before this one may have changed after this one.
+    let since = max(input.seen.changed, former.map { Self.state(of: $0.input).changed } ?? 0)
+    let files = others(
+      RotatedFiles(of: watch.name.string).after(input.identity, changed: changedBefore ?? since))
+    let until = next.map { Self.state(of: $0).changed } ?? Int.max
+    return files.filter { $0.changed <= until }
+  }
+
+  /// The first open file with a byte to read.
+  private var next: Input? {
+    let files = [isPlain && position == 0 ? input : nil, cut] + watch.held
+    return files.compactMap { $0 }.first { Self.state(of: $0).size > 0 }
+  }
+
+  /// The next file: one that was rotated unseen, the file that was cut, or the one that took the name.
+  private func successor() throws(ToolError) -> (Input, (size: Int, changed: Int))? {
+    let next = cut ?? watch.held.first
+    let state = next.map { Self.state(of: $0) } ?? (0, 0)
+    if let missed = try firstMissed() {
+      sayMissing(before: missed)
+      return (missed, Self.state(of: missed))
+    }
+    // The file that has the name now comes when it has a byte.
+    if cut == nil, isCatchingUp {
+      sayMissing(before: nil)
+      isCatchingUp = false
+      return nil
+    }
+    guard let next else { return nil }
+    cut = nil
+    return (next, state)
+  }
+
+  private func sayMissing(before next: Input?) {
+    guard isCatchingUp else { return }
+    let rotated = RotatedFiles(of: watch.name.string)
+    let missing = rotated.missing(between: input.identity, and: next?.identity)
+    guard !missing.isEmpty else { return }
+    report(
+      "\(watch.name.string): \(missing.joined(separator: ", ")) \(missing.count == 1 ? "is" : "are") not there: "
+        + "what was written between \(input.shown) and \(next?.shown ?? watch.name.string) is lost")
+  }
+
+  private func checkFormer() {
+    var status = stat()
+    guard let former, fstat(former.input.descriptor, &status) == 0 else { return }
+    let size = Int(status.st_size)
+    // A removed file is closed, so that its disk space is free.
+    self.former = status.st_nlink == 0 ? nil : (former.input, max(size, former.size))
+    guard size > former.size else { return }
+    report(
+      "\(watch.name.string): \(size - former.size) bytes that were written to the file before, after this one was "
+        + "begun, are lost")
+  }
+}

@@ -1,0 +1,292 @@
+import Glibc
+
+/// The rotated files of a followed one: files beside it, or beside the file that it links to, with the names that log
+/// rotation gives.
+struct RotatedFiles {
+  struct File {
+    let path: String
+    let identity: FileIdentity
+    /// Time of the last change in nanoseconds since 1970.
+    let changed: Int
+    /// The numbers in the name: a generation or a date.
+    let numbers: [Int]
+    /// The path without an ending such as `.gz`.
+    let plainPath: String
+
+    /// The number in `name.1`, `name.2` …: the larger, the older.
+    var generation: Int? { numbers.count == 1 && numbers[0] < 100_000 ? numbers[0] : nil }
+
+    /// Opens the file; nil if the path has another file or none by now. Throws if the tool cannot decompress it.
+    func open(_ reading: Input.Reading) throws(ToolError) -> Input? {
+      if let ending = RotatedFiles.unreadable.first(where: path.hasSuffix) {
+        throw ToolError(
+          .input,
+          "\(path) has records that were not read yet, and is compressed as \(ending.dropFirst()): decompress it "
+            + "and run this again")
+      }
+      guard FileIdentity(path: path) == identity else { return nil }
+      let input = try Input(following: path, shown: path)
+      guard input.identity == identity else { return nil }
+      try input.begin(rotated: reading)
+      return input
+    }
+
+    fileprivate func isSame(_ other: File) -> Bool { path == other.path && identity == other.identity }
+
+    /// True if the name is that of a later file than `other`. Decides between files that changed at the same time.
+    fileprivate func isNamedLater(than other: File) -> Bool {
+      if let generation, let otherGeneration = other.generation { return generation < otherGeneration }
+      return other.numbers.lexicographicallyPrecedes(numbers)
+    }
+  }
+
+  /// The files, oldest first. A compressed file is left out if the uncompressed one is there, too.
+  let files: [File]
+
+  private static let unreadable = [".xz", ".bz2", ".lz4", ".lzma", ".Z", ".zip", ".br", ".7z"]
+
+  /// - Parameter path: of the followed file.
+  init(of path: String) {
+    // A listing is complete if no file was renamed meanwhile.
+    var found = Self.find(path)
+    for _ in 0..<100 {
+      let again = Self.find(path)
+      if again.count == found.count, zip(again, found).allSatisfy({ $0.isSame($1) }) { break }
+      found = again
+    }
+    let plain = found.filter { $0.path == $0.plainPath }
+    files =
+      found.filter { file in
+        file.path == file.plainPath || !plain.contains { $0.path == file.plainPath }
+      }.sorted { first, second in
+        first.changed == second.changed
+          ? second.isNamedLater(than: first) : first.changed < second.changed
+      }
+  }
+
+  private static func find(_ path: String) -> [File] {
+    var found: [File] = []
+    for (index, name) in names(of: path).enumerated() {
+      let (directory, last) = FileWriting.split(name)
+      for entry in FileWriting.names(in: directory) {
+        let plain = withoutCompression(entry)
+        guard entry != last, let numbers = numbers(in: plain, of: last, isTarget: index > 0) else { continue }
+        var status = stat()
+        let path = "\(directory)/\(entry)"
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
+        found.append(
+          File(
+            path: path, identity: FileIdentity(status), changed: nanoseconds(status.st_mtim),
+            numbers: numbers, plainPath: "\(directory)/\(plain)"))
+      }
+    }
+    return found
+  }
+
+  /// The files that came after another one, oldest first.
+  /// - Parameter changed: time of that file's last change.
+  func after(_ identity: FileIdentity?, changed: Int) -> [File] {
+    let own = files.first { $0.identity == identity }
+    return files.filter { file in
+      if file.identity == identity { return false }
+      if file.changed == changed, let own { return file.isNamedLater(than: own) }
+      return file.changed > changed
+    }
+  }
+
+  /// Paths of missing files between two files, according to the numbers in their names.
+  /// - Parameter next: nil for the followed file itself.
+  func missing(between former: FileIdentity?, and next: FileIdentity?) -> [String] {
+    guard let former = files.first(where: { $0.identity == former }), let last = former.generation else {
+      return []
+    }
+    let first = next.flatMap { next in files.first { $0.identity == next } }?.generation ?? 0
+    let present = files.compactMap(\.generation)
+    guard first + 1 < last, last - first < 1000 else { return [] }
+    let missing = (first + 1..<last).filter { !present.contains($0) }
+    let ending = former.plainPath.dropLast("\(last)".utf8.count)
+    guard former.plainPath == "\(ending)\(last)", missing.count == last - first - 1 else { return [] }
+    return missing.reversed().map { "\(ending)\($0)" }
+  }
+
+  static func nanoseconds(_ time: timespec) -> Int {
+    time.tv_sec.multipliedReportingOverflow(by: 1_000_000_000).partialValue &+ time.tv_nsec
+  }
+
+  /// The path and the paths that its symbolic links lead to, with directories resolved. The file need not exist.
+  static func names(of path: String) -> [String] {
+    func plain(_ path: String) -> String {
+      let (directory, last) = FileWriting.split(path)
+      return "\(FileWriting.resolved(directory))/\(last)"
+    }
+    var names = [plain(path)]
+    while names.count < 8, let last = names.last {
+      var target = [CChar](repeating: 0, count: Int(PATH_MAX))
+      let count = readlink(last, &target, target.count - 1)
+      guard count > 0 else { break }
+      let link = target.withUnsafeBufferPointer { buffer in
+        String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+      }
+      names.append(plain(link.hasPrefix("/") ? link : "\(FileWriting.split(last).directory)/\(link)"))
+    }
+    return names
+  }
+
+  private static func withoutCompression(_ name: String) -> String {
+    let endings = Compression.allCases.map(\.suffix) + unreadable
+    guard let ending = endings.first(where: name.hasSuffix) else { return name }
+    return String(name.dropLast(ending.utf8.count))
+  }
+
+  /// The numbers in the name of a rotated file; nil for names of other files.
+  /// - Parameters:
+  ///   - last: the followed file's name.
+  ///   - isTarget: true if a link leads to that name, which may have a date itself.
+  private static func numbers(in name: String, of last: String, isTarget: Bool) -> [Int]? {
+    if name == last { return [] }
+    let withoutNumbers = { (name: String) in name.filter { !$0.isNumber } }
+    if isTarget, last.contains(where: \.isNumber), withoutNumbers(name) == withoutNumbers(last) {
+      return name.split { !$0.isNumber }.compactMap { Int($0) }
+    }
+    if name.hasPrefix(last) {
+      let rest = name.dropFirst(last.count)
+      return rest == ".old" ? [] : numbers(inStamp: rest)
+    }
+    // logrotate's option "extension" and many libraries keep the ending: app-20261125.jsonl, app.1.jsonl.
+    guard let point = last.lastIndex(of: ".") else { return nil }
+    let (stem, ending) = (last[..<point], last[point...])
+    guard name.hasPrefix(stem), name.hasSuffix(ending), name.count > last.count else { return nil }
+    let stamp = name.dropFirst(stem.count).dropLast(ending.count)
+    // app-2.jsonl may be the log of another process.
+    let digits = stamp.filter(\.isNumber).count
+    guard digits >= 6 || stamp.first == "." else { return nil }
+    return numbers(inStamp: stamp)
+  }
+
+  /// The numbers of a separator and a number or date behind it.
+  private static func numbers(inStamp stamp: Substring) -> [Int]? {
+    guard let first = stamp.first, "-._".contains(first),
+      stamp.allSatisfy({ "0123456789-._:+TZ".contains($0) })
+    else { return nil }
+    let numbers = stamp.split { !$0.isNumber }.compactMap { Int($0) }
+    return numbers.isEmpty ? nil : numbers
+  }
+}
+
+extension RotatedFiles {
+  /// How far a file was read, and what identifies it.
+  struct Place {
+    let identity: FileIdentity
+    let length: Int
+    /// Hash of the first `length` bytes.
+    let hash: UInt64
+    /// Time of the file's last change at that point.
+    let changed: Int
+  }
+
+  /// Finds the file under its present name, or a copy of it; nil if it is gone. The contents must begin with what was
+  /// read. Throws if it may be one of the files that cannot be read.
+  /// - Parameter name: the followed path.
+  func find(
+    _ place: Place, of name: String, _ reading: Input.Reading
+  ) throws(ToolError) -> (input: Input, hash: ContentHash)? {
+    func checked(_ input: Input?) -> (input: Input, hash: ContentHash)? {
+      guard let input, input.isRegularFile, let hash = try? input.contentHash(upTo: place.length),
+        hash.value == place.hash
+      else { return nil }
+      return (input, hash)
+    }
+    func renamed() -> (input: Input, hash: ContentHash)? {
+      for directory in Set(Self.names(of: name).map { FileWriting.split($0).directory }) {
+        for entry in FileWriting.names(in: directory) {
+          let path = "\(directory)/\(entry)"
+          guard FileIdentity(path: path) == place.identity else { continue }
+          let shown = path == Self.names(of: name)[0] ? name : path
+          if let found = checked(try? Input(following: path, shown: shown)) { return found }
+        }
+      }
+      return nil
+    }
+    // Without contents only identity and time can tell.
+    if place.length == 0 {
+      guard place.hash == ContentHash().value else { return nil }
+      let file = files.first { $0.identity == place.identity } ?? files.first { $0.changed > place.changed }
+      if let file {
+        if let found = checked(try file.open(reading)) { return found }
+        return try RotatedFiles(of: name).find(place, of: name, reading)
+      }
+      if let found = renamed() { return found }
+    }
+    // Copies come first: a new file may have the inode number of a removed one, and begin with the same records.
+    var failure: ToolError?
+    for file in files where file.changed >= place.changed {
+      do throws(ToolError) {
+        guard let input = try file.open(reading) else {
+          return try RotatedFiles(of: name).find(place, of: name, reading)
+        }
+        if let found = checked(input) {
+          // The copied file was not cut.
+          if let whole = renamed(), try found.input.isBeginning(of: whole.input) { return whole }
+          return found
+        }
+      } catch {
+        failure = failure ?? error
+      }
+    }
+    if place.length > 0 {
+      if let found = renamed() ?? checked(try? Input(following: name, shown: name)) { return found }
+    }
+    if let failure { throw failure }
+    return nil
+  }
+}
+
+extension Input {
+  /// Begins to read a file that is compressed or may still grow.
+  func begin(rotated reading: Reading) throws(ToolError) {
+    var reading = reading
+    reading.grows = false
+    try begin(reading)
+    guard compression == nil else { return }
+    reading.grows = true
+    try begin(reading)
+  }
+
+  /// True if another file begins with all bytes of this one. False if one of them is compressed.
+  func isBeginning(of other: Input) throws(ToolError) -> Bool {
+    let size = try currentSize()
+    guard compression == nil, other.compression == nil, try other.currentSize() >= size else { return false }
+    return try contentHash(upTo: size).value == other.contentHash(upTo: size).value
+  }
+
+  /// Bytes of the contents; fewer at the end.
+  func bytes(_ offset: Int, _ count: Int) throws(ToolError) -> [UInt8] {
+    try seek(to: offset)
+    let buffer = ByteBuffer()
+    try buffer.reserve(count)
+    while buffer.count < count {
+      let more = try read(
+        into: UnsafeMutableRawBufferPointer(rebasing: buffer.rawRoom.prefix(count - buffer.count)))
+      if more == 0 { break }
+      buffer.extend(by: more)
+    }
+    return Array(buffer.bytes)
+  }
+
+  /// Hash of the first bytes of the contents, or of all if there are fewer.
+  func contentHash(upTo count: Int) throws(ToolError) -> ContentHash {
+    guard compression != nil else { return try ContentHash(of: descriptor, shown, upTo: count) }
+    try seek(to: 0)
+    var hash = ContentHash()
+    let buffer = ByteBuffer()
+    try buffer.reserve(1 << 16)
+    var rest = count
+    while rest > 0 {
+      let count = try read(into: UnsafeMutableRawBufferPointer(rebasing: buffer.rawRoom.prefix(rest)))
+      if count == 0 { break }
+      hash.update(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer.rawRoom).prefix(count)))
+      rest -= count
+    }
+    return hash
+  }
+}

@@ -1,0 +1,568 @@
+"""`bertqa filter --follow`: files that are renamed, copied and cut, compressed, removed and made anew, while it runs and
+while it does not. Each record comes out once and in order, or is said to be lost."""
+
+import concurrent.futures
+import contextlib
+import gzip
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import time
+
+import pytest
+
+from conftest import LONG
+from filtering import compact, finish, run, start, wait_for
+
+# Needs no model.
+PATTERNS = ["filter", "--task=entities", "--patterns=email", "--checkpoint-interval=0"]
+
+
+def records(*numbers):
+    return b"".join(b'{"n":%d,"text":"a@b.de"}\n' % number for number in numbers)
+
+
+def numbers(output):
+    return [int(number) for number in re.findall(rb'"n":(\d+)', output)]
+
+
+class Follower:
+    """A log that is followed, the runs that follow it, and what they say."""
+
+    def __init__(self, directory, *options, name="app.jsonl"):
+        directory.mkdir(exist_ok=True)
+        self.directory = directory
+        self.log = directory / name
+        self.output = directory / "out"
+        self.checkpoint = directory / "checkpoint"
+        self.arguments = [
+            *PATTERNS, "--follow", self.log, "-o", self.output, "--resume", self.checkpoint, *options
+        ]  # fmt: skip
+        self.process = None
+        self.errors = directory / "errors"
+
+    def up(self):
+        with self.errors.open("ab") as errors:
+            self.process = start(*self.arguments, stdin=subprocess.DEVNULL, stdout=errors, stderr=errors)
+
+    def down(self, how=signal.SIGKILL):
+        self.process.send_signal(how)
+        assert self.process.wait(timeout=60) == -how, self.errors.read_text()
+        self.process = None
+
+    def has(self, wanted):
+        """Waits until these records, and no others, are in the output and in the checkpoint."""
+
+        def is_there():
+            assert self.process.poll() is None, self.errors.read_text()
+            return self.done() == list(wanted) and self.is_saved(len(wanted))
+
+        with contextlib.suppress(AssertionError):
+            wait_for(is_there)
+        assert self.done() == list(wanted), (self.done(), self.errors.read_text(), os.listdir(self.directory))
+
+    def is_saved(self, count):
+        return f"\nsucceeded {count}\n" in self.checkpoint.read_text()
+
+    def done(self):
+        return numbers(self.output.read_bytes()) if self.output.exists() else []
+
+    def append(self, *numbers):
+        with self.log.open("ab") as file:
+            file.write(records(*numbers))
+
+    def rotated(self):
+        """Of the form app.jsonl.N, the newest first."""
+        found = [path for path in self.directory.iterdir() if path.name.startswith(self.log.name + ".")]
+        return sorted(found, key=generation)
+
+    def shift(self):
+        for path in reversed(self.rotated()):
+            ending = ".gz" if path.suffix == ".gz" else ""
+            path.rename(f"{self.log}.{generation(path) + 1}{ending}")
+
+    def rotate(self):
+        self.shift()
+        self.log.rename(f"{self.log}.1")
+
+    def copy_and_cut(self):
+        self.shift()
+        shutil.copyfile(self.log, f"{self.log}.1")
+        os.truncate(self.log, 0)
+
+    def messages(self):
+        return self.errors.read_text().splitlines()
+
+
+def generation(path):
+    return int(re.search(r"\.(\d+)(\.gz)?$", path.name)[1])
+
+
+def compress(path):
+    """As gzip does: the time of the file stays."""
+    status = path.stat()
+    whole = path.with_name(path.name + ".gz")
+    whole.write_bytes(gzip.compress(path.read_bytes()))
+    os.utime(whole, ns=(status.st_atime_ns, status.st_mtime_ns))
+    path.unlink()
+
+
+@pytest.fixture
+def follower(tmp_path):
+    follower = Follower(tmp_path)
+    yield follower
+    if follower.process:
+        follower.down()
+
+
+# Down
+
+
+def test_down_for_several_rotations(follower):
+    follower.append(*range(5))
+    follower.up()
+    follower.has(range(5))
+    follower.down()
+    follower.append(*range(5, 10))
+    for first in range(10, 50, 10):
+        follower.rotate()
+        follower.append(*range(first, first + 10))
+    compress(follower.rotated()[1])
+    compress(follower.rotated()[-1])
+    follower.up()
+    follower.has(range(50))
+    follower.down(signal.SIGTERM)
+    assert follower.messages() == []
+
+
+@pytest.mark.parametrize(
+    "form", ["app.jsonl-2026112{}", "app.jsonl.2026-11-2{}_03:00:01", "app-2026112{}.jsonl", "app.{}.jsonl"]
+)
+def test_names_of_rotated_files(form, follower):
+    """Beside those of others, which are not read."""
+    for name in ["app-2.jsonl", "app.jsonl.bak", "app.jsonl.lock", "app2.jsonl", "other.jsonl.1"]:
+        (follower.directory / name).write_bytes(records(99))
+    follower.append(0)
+    follower.up()
+    follower.has([0])
+    follower.down()
+    for number in range(1, 4):
+        # Of app.N.jsonl the largest is the oldest.
+        day = 5 - number if form == "app.{}.jsonl" else number
+        follower.log.rename(follower.directory / form.format(day))
+        follower.append(number)
+    for name in ["app-2.jsonl", "app.jsonl.bak", "app.jsonl.lock", "app2.jsonl", "other.jsonl.1"]:
+        (follower.directory / name).write_bytes(records(99))
+    follower.up()
+    follower.has(range(4))
+    assert follower.messages() == []
+
+
+def test_a_copy_that_was_made_while_down(follower):
+    """And a second one, compressed; the file itself was cut each time and has grown beyond what was read of it."""
+    follower.append(0, 1)
+    follower.up()
+    follower.has([0, 1])
+    follower.down()
+    follower.append(2)
+    follower.copy_and_cut()
+    follower.append(3)
+    follower.copy_and_cut()
+    compress(follower.rotated()[1])
+    follower.append(*range(4, 10))
+    follower.up()
+    follower.has(range(10))
+    assert follower.messages() == []
+
+
+def test_what_is_gone_is_said(follower):
+    follower.append(*range(4))
+    follower.up()
+    follower.has(range(4))
+    follower.down()
+    follower.append(4, 5)
+    follower.log.unlink()
+    follower.append(6)
+    follower.rotate()
+    follower.append(7)
+    follower.up()
+    follower.has([0, 1, 2, 3, 6, 7])
+    follower.down()
+    [message] = follower.messages()
+    length = len(records(*range(4)))
+    assert message.startswith(
+        f"bertqa: {follower.log}: the file that was read up to byte {length} was removed or cut"
+    )
+    assert "lost" in message
+    # It was said, and is done with.
+    follower.append(8)
+    follower.up()
+    follower.has([0, 1, 2, 3, 6, 7, 8])
+    assert follower.messages() == [message]
+
+
+def test_what_is_missing_between_is_named(follower):
+    follower.append(0)
+    follower.up()
+    follower.has([0])
+    follower.down()
+    for number in range(1, 4):
+        follower.rotate()
+        follower.append(number)
+    follower.rotated()[1].unlink()
+    follower.up()
+    follower.has([0, 2, 3])
+    [message] = follower.messages()
+    assert f"{follower.log}.2 is not there" in message and "lost" in message
+
+
+@pytest.mark.parametrize("kind", ["xz", "denied"])
+def test_what_cannot_be_read_is_refused(kind, follower):
+    """A rerun loses nothing once the cause is removed."""
+    if kind == "denied" and os.geteuid() == 0:
+        pytest.skip("root may read all files")
+    follower.append(0)
+    follower.up()
+    follower.has([0])
+    follower.down()
+    follower.rotate()
+    follower.append(1)
+    follower.rotate()
+    follower.append(2)
+    middle = follower.rotated()[0]
+    if kind == "xz":
+        middle.rename(f"{middle}.xz")
+    else:
+        middle.chmod(0)
+    [message] = run(*follower.arguments, code=3)[1]
+    assert str(middle) in message and ("decompress it" in message or "Permission denied" in message)
+    if kind == "xz":
+        middle.with_name(middle.name + ".xz").rename(middle)
+    else:
+        middle.chmod(0o644)
+    follower.up()
+    follower.has(range(3))
+
+
+def test_the_checkpoint_of_another_log(follower, tmp_path):
+    follower.append(0)
+    follower.up()
+    follower.has([0])
+    follower.down()
+    follower.log.unlink()
+    other = tmp_path / "other.jsonl"
+    other.write_bytes(records(1))
+    arguments = [other if argument == follower.log else argument for argument in follower.arguments]
+    [message] = run(*arguments, code=3)[1]
+    assert "is the checkpoint of another input" in message
+    assert follower.done() == [0]
+
+
+def test_a_table_whose_first_file_is_gone(tmp_path):
+    """The columns are named once, also where dead letters begin later."""
+    letters = tmp_path / "letters"
+    follower = Follower(tmp_path, f"--on-error=dead-letter={letters}", "--coerce", name="app.csv")
+    follower.log.write_bytes(b"n,text\n0,a@b.de\n")
+    follower.up()
+    wait_for(lambda: follower.output.exists() and follower.is_saved(1))
+    follower.down()
+    follower.log.unlink()
+    follower.log.write_bytes(b"n,text\n1,a@b.de\n2\n")
+    follower.up()
+    wait_for(lambda: letters.read_bytes().count(b"\n") == 2)
+    follower.down(signal.SIGTERM)
+    assert [line.split(b",")[0] for line in follower.output.read_bytes().splitlines()] == [b"n", b"0", b"1"]
+    assert letters.read_bytes() == b"n,text\n2\n"
+    follower.log.unlink()
+    follower.log.write_bytes(b"other,text\n3,a@b.de\n")
+    assert "names other columns" in run(*follower.arguments, code=3)[1][-1]
+
+
+# Up
+
+
+def test_rotations_faster_than_any_look(follower):
+    """Each file is renamed, and most are removed, before the one before it has been left."""
+    follower.append(0)
+    follower.up()
+    follower.has([0])
+    for number in range(1, 30):
+        follower.rotate()
+        follower.append(number)
+        for path in follower.rotated()[2:]:
+            path.unlink()
+        time.sleep(0.01)
+    wait_for(lambda: follower.done()[-1:] == [29])
+    # What was removed before it was seen is said: no more than that is missing.
+    missing = 30 - len(follower.done())
+    assert follower.done() == sorted(set(follower.done()))
+    assert sum("lost" in message for message in follower.messages()) >= missing
+
+
+def test_rotations_while_the_output_is_not_read(tmp_path):
+    """The reader is slow: files that come meanwhile are read later, though they have other names or none by then."""
+    follower = Follower(tmp_path)
+    follower.append(-1)
+    process = start(*PATTERNS, "--follow", follower.log, bufsize=1 << 16)
+    process.stdout.readline()
+    text = "word " * 4000
+    for number in range(150):
+        with follower.log.open("ab") as file:
+            file.write(compact({"n": number, "text": text}) + b"\n")
+        if number % 10 == 9:
+            follower.rotate()
+            follower.log.touch()
+            time.sleep(0.02)
+            for path in follower.rotated()[4:]:
+                path.unlink()
+    found = [numbers(process.stdout.readline())[0] for _ in range(150)]
+    process.send_signal(signal.SIGTERM)
+    assert finish(process, code=-signal.SIGTERM) == (b"", [])
+    assert found == list(range(150))
+
+
+def test_the_file_is_missing_at_first(follower):
+    follower.up()
+    wait_for(lambda: follower.messages() == [f"bertqa: {follower.log} is not there: waiting for it"])
+    follower.append(0)
+    follower.has([0])
+    assert len(follower.messages()) == 1
+
+
+def test_a_run_that_saw_no_record_is_gone_on_with(follower):
+    """What was written and rotated since is not passed by, whether the file was there or not."""
+    for first in range(0, 6, 3):
+        follower.up()
+        wait_for(lambda: follower.messages() != [] if first == 0 else follower.done() == [0, 1, 2])
+        wait_for(lambda: follower.checkpoint.stat().st_size > 0)
+        follower.down()
+        for number in range(first, first + 3):
+            if follower.log.exists():
+                follower.rotate()
+            follower.append(number)
+    follower.up()
+    follower.has(range(6))
+
+
+def test_a_file_that_is_cut_and_removed_at_once(follower):
+    follower.append(0)
+    follower.up()
+    follower.has([0])
+    os.truncate(follower.log, 0)
+    follower.log.unlink()
+    wait_for(lambda: any("is not there: waiting for it" in message for message in follower.messages()))
+    follower.append(1)
+    follower.has([0, 1])
+
+
+def test_a_file_that_is_cut_and_outgrows_what_was_read(follower):
+    follower.append(0)
+    follower.up()
+    follower.has([0])
+    with follower.log.open("r+b") as file:
+        file.truncate(0)
+        file.write(records(*range(1, 9)))
+    follower.has(range(9))
+    [message] = follower.messages()
+    assert "was cut, and there is no copy of it" in message
+
+
+def test_a_copy_that_is_made_between_two_looks(follower):
+    follower.append(0)
+    follower.up()
+    follower.has([0])
+    for number in range(1, 10, 3):
+        follower.append(number)
+        follower.copy_and_cut()
+        follower.append(number + 1)
+        follower.copy_and_cut()
+        follower.append(number + 2)
+    follower.has(range(10))
+    assert follower.messages() == []
+
+
+def test_what_comes_behind_the_end_is_said(follower):
+    """A program that goes on writing to the file it had opened, after others write to the new one."""
+    follower.append(0)
+    with follower.log.open("ab", buffering=0) as old:
+        follower.up()
+        follower.has([0])
+        follower.rotate()
+        old.write(records(1))
+        follower.log.touch()
+        time.sleep(0.5)
+        # The new file is empty, so this one is still read.
+        old.write(records(2))
+        follower.has([0, 1, 2])
+        follower.append(3)
+        follower.has([0, 1, 2, 3])
+        late = records(4)
+        old.write(late)
+        wait_for(follower.messages)
+    assert f"{len(late)} bytes" in follower.messages()[0] and "lost" in follower.messages()[0]
+
+
+@pytest.mark.parametrize("kind", ["FIFO", "directory"])
+def test_no_file_takes_the_name(kind, follower):
+    follower.append(0)
+    follower.up()
+    follower.has([0])
+    follower.log.unlink()
+    os.mkfifo(follower.log) if kind == "FIFO" else follower.log.mkdir()
+    wanted = f"bertqa: {follower.log} is a {kind}, not a file: waiting for one"
+    wait_for(lambda: wanted in follower.messages())
+    follower.down(signal.SIGTERM)
+    assert follower.messages() == [wanted]
+    os.unlink(follower.log) if kind == "FIFO" else follower.log.rmdir()
+    follower.append(1)
+    follower.up()
+    follower.has([0, 1])
+
+
+@pytest.mark.parametrize("link", ["to a file", "to a file by date"])
+def test_links(link, follower):
+    """As those of containers' logs: what rotates lies elsewhere; and a link that leads to another file each day."""
+    place = follower.directory / "elsewhere"
+    place.mkdir()
+    target = place / "0.log"
+
+    def turn(number):
+        nonlocal target
+        if link == "to a file":
+            target.rename(place / f"0.log.2026112{number}-000000")
+            target.write_bytes(records(number))
+        else:
+            target = place / f"app-2026112{number}.jsonl"
+            target.write_bytes(records(number))
+            new = follower.directory / "new"
+            new.symlink_to(target)
+            new.rename(follower.log)
+
+    if link != "to a file":
+        target = place / "app-20261120.jsonl"
+    target.write_bytes(records(0))
+    follower.log.symlink_to(target)
+    follower.up()
+    follower.has([0])
+    turn(1)
+    follower.has([0, 1])
+    follower.down()
+    turn(2)
+    turn(3)
+    follower.up()
+    follower.has([0, 1, 2, 3])
+    assert follower.messages() == []
+
+
+# Anything
+
+
+class World:
+    """Random operations on a log, and what must be in the output behind them."""
+
+    def __init__(self, directory, seed):
+        self.generator = random.Random(seed)
+        self.follower = Follower(directory)
+        self.count = 0
+        # By identity: records in the file, and of those what may be gone.
+        self.destroyed = set()
+        self.in_current = set()
+        self.may_remove = False
+        self.history = []
+
+    def play(self, count):
+        follower = self.follower
+        follower.up()
+        wait_for(lambda: follower.checkpoint.exists() and follower.checkpoint.stat().st_size > 0)
+        for _ in range(count):
+            name = self.generator.choice(
+                ["append"] * 6 + ["rotate"] * 3 + ["copy", "compress", "remove", "down", "down", "settle", "wait"]
+            )
+            self.history.append(name)
+            getattr(self, name)()
+        if not follower.process:
+            follower.up()
+        self.append()
+        self.settle()
+        follower.down(self.generator.choice([signal.SIGTERM, signal.SIGKILL]))
+        self.check()
+
+    def append(self):
+        new = range(self.count, self.count + self.generator.randrange(1, 6))
+        self.count = new.stop
+        self.in_current |= set(new)
+        self.follower.append(*new)
+
+    def rotate(self):
+        if self.follower.log.exists():
+            self.follower.rotate()
+            self.in_current = set()
+            self.may_remove = False
+            if self.generator.random() < 0.5:
+                self.follower.log.touch()
+
+    def copy(self):
+        if self.follower.log.exists():
+            self.follower.copy_and_cut()
+            self.in_current = set()
+            self.may_remove = False
+
+    def compress(self):
+        plain = [path for path in self.follower.rotated() if path.suffix != ".gz"]
+        if plain:
+            compress(self.generator.choice(plain))
+
+    def remove(self):
+        """Only of a file that the run has seen: of others nothing is left to tell of them."""
+        if self.follower.log.exists() and self.may_remove:
+            self.follower.log.unlink()
+            self.destroyed |= self.in_current
+            self.in_current = set()
+            self.may_remove = False
+
+    def down(self):
+        if not self.follower.process:
+            return self.up()
+        if self.generator.random() < 0.5:
+            self.settle()
+        self.follower.down(self.generator.choice([signal.SIGTERM, signal.SIGKILL]))
+
+    def up(self):
+        self.follower.up()
+        self.may_remove = False
+
+    def wait(self):
+        time.sleep(self.generator.random() * 0.3)
+
+    def settle(self):
+        """Until all that can be there is there, and is in the checkpoint."""
+        follower = self.follower
+        if follower.process:
+            wanted = set(range(self.count)) - self.destroyed
+            with contextlib.suppress(AssertionError):
+                wait_for(lambda: wanted <= set(follower.done()) and follower.is_saved(len(follower.done())))
+            missing = wanted - set(follower.done())
+            assert not missing, (missing, self.history, follower.messages(), os.listdir(follower.directory))
+            self.may_remove = self.follower.log.exists() and self.in_current != set()
+
+    def check(self):
+        done = self.follower.done()
+        story = (done, self.history, self.follower.messages())
+        assert done == sorted(set(done)), story
+        lost = set(range(self.count)) - set(done)
+        assert lost <= self.destroyed, story
+        assert not lost or any("lost" in message for message in self.follower.messages()), story
+        if not self.destroyed:
+            assert not any("lost" in message for message in self.follower.messages()), story
+
+
+@pytest.mark.parametrize("part", range(20 if LONG else 1))
+def test_any_operations(part, tmp_path):
+    """Worlds at the same time, as they wait most of it."""
+    worlds = [World(tmp_path / str(seed), seed) for seed in range(16 * part, 16 * (part + 1))]
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        for world in [pool.submit(world.play, 40 if LONG else 16) for world in worlds]:
+            world.result()

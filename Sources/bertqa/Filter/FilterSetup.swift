@@ -121,7 +121,7 @@ enum FilterSetup {
         isKnown = false
         continue
       }
-      // A pipe that is opened twice may be at its end the second time.
+      // A pipe that is opened twice may have ended by the second time.
       guard let input = try regularInput(settings.inputs, index, settings.reading) else {
         if settings.checkpoint != nil { throw usage("--resume needs regular files as input") }
         if settings.follows { throw usage("--follow needs a regular file as input") }

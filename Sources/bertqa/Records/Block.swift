@@ -4,7 +4,7 @@ final class Block: @unchecked Sendable {  // has one owner at a time
   /// The input that the block is a part of.
   let source: Input
   let input = ByteBuffer()
-  /// As `Input.seen`, when the block was filled.
+  /// The value of `Input.seen` when the block was filled.
   var seen = (size: 0, changed: 0)
   /// Texts that the input does not spell literally, with their escapes decoded.
   let decoded = ByteBuffer()

@@ -21,9 +21,9 @@ final class Input {
   private var reading = Reading(isText: false)
   /// nil for input that is not text.
   private var text: TextDecoder?
-  /// True for a copy of the file before it. Offsets go on.
+  /// True for a copy of the previous file. Offsets continue.
   var isCopy = false
-  /// Of a followed file: size, and time of the last change in nanoseconds since 1970, at the last read.
+  /// A followed file's size, and the time of its last change in nanoseconds since 1970, at the last read.
   var seen = (size: 0, changed: 0)
 
   /// Options for reading a file.
@@ -48,12 +48,12 @@ final class Input {
     try self.init(open(path, O_RDONLY | O_CLOEXEC), shown: path, index: 0)
   }
 
-  /// Opens a file that is followed, without waiting: the path may have become a FIFO.
+  /// Opens a followed file without waiting: the path may have become a FIFO.
   convenience init(following path: String, shown: String) throws(ToolError) {
     try self.init(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), shown: shown, index: 0)
   }
 
-  /// Stands for a followed file that does not exist yet: a pipe at its end.
+  /// Represents a followed file that does not exist yet: a pipe at its end.
   /// - Parameter changed: files that changed after this time come next.
   convenience init(awaiting shown: String, since changed: Int) throws(ToolError) {
     var ends: [Int32] = [-1, -1]

@@ -6,7 +6,7 @@ import Glibc
 final class FileWatch: @unchecked Sendable {  // the state is guarded by `mutex`
   private struct Arrival {
     let number: Int
-    /// The present path; nil if the file is gone. Not updated once the file is open.
+    /// The current path; nil if the file is gone. Not updated once the file is open.
     var path: String?
     var input: Input?
     /// The path of the compressed file, which gzip writes before it removes this one.
@@ -20,24 +20,24 @@ final class FileWatch: @unchecked Sendable {  // the state is guarded by `mutex`
   private let stop: StopSignals
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let events: Int32
-  /// Watched directories by the number of the watch.
+  /// The watched directories by the number of the watch.
   private var directories: [Int32: String] = [:]
-  /// The followed path and the paths that it links to. A file that appears at one of them is to be read.
+  /// The followed path and the paths that it links to. A file that appears at one of them must be read.
   private var paths: [String] = []
   private var arrivals: [Arrival] = []
   private var arrivalCount = 0
   /// The file that is being read.
   private var present: FileIdentity?
-  /// Numbers of arrivals that are being renamed, by the event's cookie.
+  /// The indices of arrivals that are being renamed, by the event's cookie.
   private var moving: [UInt32: [Int]] = [:]
   /// The file that had the name at the last look although no event announced it.
   private var suspect: FileIdentity?
-  /// Why the name cannot be read, since when, and whether it was reported.
+  /// The reason why the name cannot be read, its start time, and true if it was reported.
   private var obstacle: (text: String, since: Double, isSaid: Bool)?
 
-  /// Seconds between two looks at the name, and until a missing file is reported.
+  /// The interval in seconds between checks of the name, and the delay until a missing file is reported.
   static let interval = 0.2
-  /// How many files are held open at most.
+  /// The maximum number of files that are held open.
   private static let openAtMost = 64
 
   /// Opens the file that has the name now, if there is one.
@@ -84,7 +84,7 @@ final class FileWatch: @unchecked Sendable {  // the state is guarded by `mutex`
     }
   }
 
-  /// The open files that are still to be read, in order, including any that has just appeared.
+  /// The open files that remain to be read, in order, including any that has just appeared.
   var held: [Input] {
     locked {
       takeEvents()
@@ -103,7 +103,7 @@ final class FileWatch: @unchecked Sendable {  // the state is guarded by `mutex`
     }
   }
 
-  /// Notes which file is read from now on. Returns true if it was one of `held`.
+  /// Sets the file that is read from now on. Returns true if it was one of `held`.
   @discardableResult
   func isReading(_ input: Input) -> Bool {
     locked {
@@ -236,7 +236,7 @@ final class FileWatch: @unchecked Sendable {  // the state is guarded by `mutex`
     }
   }
 
-  /// nil if the file cannot be read at present.
+  /// Opens the file; nil if it cannot be read now.
   private func open(_ path: String) -> Input? {
     do throws(ToolError) {
       let input = try Input(following: path, shown: name.string)
@@ -248,7 +248,7 @@ final class FileWatch: @unchecked Sendable {  // the state is guarded by `mutex`
     }
   }
 
-  /// nil if there is no file.
+  /// True for a regular file; nil if there is no file.
   private static func isRegularFile(_ path: String) -> Bool? {
     var status = stat()
     return stat(path, &status) == 0 ? status.st_mode & S_IFMT == S_IFREG : nil

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Reads a file that grows, and then the files that take its name, in order. Reports what is lost in between.
+/// Reads a growing file, and then the files that take its name, in order. Reports data lost in between.
 final class FollowedFile {
   private(set) var input: Input
   private let watch: FileWatch
@@ -9,9 +9,9 @@ final class FollowedFile {
   private var isCatchingUp = false
   /// True if another file follows and only bytes that were appended since are left to read.
   private var isLeft = false
-  /// The followed file that was cut, while a copy of it is read.
+  /// The truncated followed file, while a copy of it is read.
   private var cut: Input?
-  /// Bytes of the file that were read; 0 for compressed files.
+  /// The number of bytes of the file that were read; 0 for compressed files.
   private var position = 0
   /// The last of these bytes.
   private var tail: [UInt8] = []
@@ -59,7 +59,7 @@ final class FollowedFile {
     return (Int(status.st_size), RotatedFiles.nanoseconds(status.st_mtim))
   }
 
-  /// True for an uncompressed file, which may grow, be cut and be copied.
+  /// True for an uncompressed file, which may grow, be truncated and be copied.
   private var isPlain: Bool { input.isRegularFile && input.compression == nil }
 
   /// Returns nil if there is nothing to read yet.
@@ -72,7 +72,7 @@ final class FollowedFile {
         into: UnsafeMutableRawBufferPointer(rebasing: buffer.rawRoom.prefix(count)))
     else { return nil }
     if isPlain, !wasRead {
-      // This check comes after the read: bytes from before a cut are in the copy, too.
+      // This check comes after the read: bytes from before a truncation are in the copy, too.
       let state = Self.state(of: input)
       guard state.size >= position, bytes(of: input, upTo: position) == tail else {
         return try goOnAfterCut()
@@ -124,7 +124,7 @@ final class FollowedFile {
     for file in files {
       guard let input = try file.open(reading) else { return try firstMissed() }
       if try isCompressedForm(input) { continue }
-      // The copied file was not cut.
+      // The copied file was not truncated.
       if !isCatchingUp, let next, try input.isBeginning(of: next) { continue }
       return input
     }
@@ -154,9 +154,9 @@ final class FollowedFile {
     return false
   }
 
-  /// Goes on with the copy of a file that was cut, or with the file's beginning.
+  /// Continues with the copy of a truncated file, or with the file's beginning.
   private func goOnAfterCut() throws(ToolError) -> RecordReader.Reading {
-    // A copy may be cut, too: by the next copy.
+    // A copy may be truncated, too: by the next copy.
     let again = try Input(again: input)
     try again.begin(rotated: reading)
     let rotated = others(RotatedFiles(of: watch.name.string).files).filter {
@@ -194,7 +194,7 @@ final class FollowedFile {
     isLeft = false
   }
 
-  /// Goes to the next file, or waits.
+  /// Moves to the next file, or waits.
   private func end() throws(ToolError) -> RecordReader.Reading? {
     if isLeft {
       isLeft = false
@@ -206,7 +206,7 @@ final class FollowedFile {
         return .nextFile
       }
     } else {
-      // Bytes that were written until now are read first.
+      // Bytes that were written so far are read first.
       switch watch.waiting {
       case .nothing: isLeft = isCatchingUp || cut != nil || !input.isRegularFile && !missed.isEmpty
       case .last(let size): isLeft = isCatchingUp || cut != nil || size > 0 || !missed.isEmpty
@@ -244,7 +244,7 @@ final class FollowedFile {
       sayMissing(before: missed)
       return (missed, Self.state(of: missed))
     }
-    // The file that has the name now comes when it has a byte.
+    // The file that has the name now is next when it has a byte.
     if cut == nil, isCatchingUp {
       sayMissing(before: nil)
       isCatchingUp = false
@@ -269,7 +269,7 @@ final class FollowedFile {
     var status = stat()
     guard let former, fstat(former.input.descriptor, &status) == 0 else { return }
     let size = Int(status.st_size)
-    // A removed file is closed, so that its disk space is free.
+    // A removed file is closed, so that its disk space is released.
     self.former = status.st_nlink == 0 ? nil : (former.input, max(size, former.size))
     guard size > former.size else { return }
     report(

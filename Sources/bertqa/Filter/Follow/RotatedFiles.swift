@@ -6,17 +6,17 @@ struct RotatedFiles {
   struct File {
     let path: String
     let identity: FileIdentity
-    /// Time of the last change in nanoseconds since 1970.
+    /// The time of the last change in nanoseconds since 1970.
     let changed: Int
     /// The numbers in the name: a generation or a date.
     let numbers: [Int]
     /// The path without an ending such as `.gz`.
     let plainPath: String
 
-    /// The number in `name.1`, `name.2` …: the larger, the older.
+    /// The number in `name.1`, `name.2` …: larger numbers are older.
     var generation: Int? { numbers.count == 1 && numbers[0] < 100_000 ? numbers[0] : nil }
 
-    /// Opens the file; nil if the path has another file or none by now. Throws if the tool cannot decompress it.
+    /// Opens the file; nil if the path now has another file or none. Throws if the tool cannot decompress it.
     func open(_ reading: Input.Reading) throws(ToolError) -> Input? {
       if let ending = RotatedFiles.unreadable.first(where: path.hasSuffix) {
         throw ToolError(
@@ -33,7 +33,7 @@ struct RotatedFiles {
 
     fileprivate func isSame(_ other: File) -> Bool { path == other.path && identity == other.identity }
 
-    /// True if the name is that of a later file than `other`. Decides between files that changed at the same time.
+    /// True if the name is that of a later file than `other`. Orders files that changed at the same time.
     fileprivate func isNamedLater(than other: File) -> Bool {
       if let generation, let otherGeneration = other.generation { return generation < otherGeneration }
       return other.numbers.lexicographicallyPrecedes(numbers)
@@ -45,7 +45,7 @@ struct RotatedFiles {
 
   private static let unreadable = [".xz", ".bz2", ".lz4", ".lzma", ".Z", ".zip", ".br", ".7z"]
 
-  /// - Parameter path: of the followed file.
+  /// - Parameter path: the path of the followed file.
   init(of path: String) {
     // A listing is complete if no file was renamed meanwhile.
     var found = Self.find(path)
@@ -83,8 +83,8 @@ struct RotatedFiles {
     return found
   }
 
-  /// The files that came after another one, oldest first.
-  /// - Parameter changed: time of that file's last change.
+  /// Returns the files that came after another one, oldest first.
+  /// - Parameter changed: the time of that file's last change.
   func after(_ identity: FileIdentity?, changed: Int) -> [File] {
     let own = files.first { $0.identity == identity }
     return files.filter { file in
@@ -94,7 +94,7 @@ struct RotatedFiles {
     }
   }
 
-  /// Paths of missing files between two files, according to the numbers in their names.
+  /// Returns the paths of missing files between two files, according to the numbers in their names.
   /// - Parameter next: nil for the followed file itself.
   func missing(between former: FileIdentity?, and next: FileIdentity?) -> [String] {
     guard let former = files.first(where: { $0.identity == former }), let last = former.generation else {
@@ -113,7 +113,7 @@ struct RotatedFiles {
     time.tv_sec.multipliedReportingOverflow(by: 1_000_000_000).partialValue &+ time.tv_nsec
   }
 
-  /// The path and the paths that its symbolic links lead to, with directories resolved. The file need not exist.
+  /// Returns the path and its symbolic links' targets, with resolved directories. The file need not exist.
   static func names(of path: String) -> [String] {
     func plain(_ path: String) -> String {
       let (directory, last) = FileWriting.split(path)
@@ -138,7 +138,7 @@ struct RotatedFiles {
     return String(name.dropLast(ending.utf8.count))
   }
 
-  /// The numbers in the name of a rotated file; nil for names of other files.
+  /// Returns the numbers in the name of a rotated file; nil for names of other files.
   /// - Parameters:
   ///   - last: the followed file's name.
   ///   - isTarget: true if a link leads to that name, which may have a date itself.
@@ -163,7 +163,7 @@ struct RotatedFiles {
     return numbers(inStamp: stamp)
   }
 
-  /// The numbers of a separator and a number or date behind it.
+  /// Returns the numbers of a number or date after a separator.
   private static func numbers(inStamp stamp: Substring) -> [Int]? {
     guard let first = stamp.first, "-._".contains(first),
       stamp.allSatisfy({ "0123456789-._:+TZ".contains($0) })
@@ -174,13 +174,13 @@ struct RotatedFiles {
 }
 
 extension RotatedFiles {
-  /// How far a file was read, and what identifies it.
+  /// The position up to which a file was read, and the file's identity.
   struct Place {
     let identity: FileIdentity
     let length: Int
-    /// Hash of the first `length` bytes.
+    /// The hash of the first `length` bytes.
     let hash: UInt64
-    /// Time of the file's last change at that point.
+    /// The time of the file's last change at that point.
     let changed: Int
   }
 
@@ -207,7 +207,7 @@ extension RotatedFiles {
       }
       return nil
     }
-    // Without contents only identity and time can tell.
+    // Without contents only identity and time identify the file.
     if place.length == 0 {
       guard place.hash == ContentHash().value else { return nil }
       let file = files.first { $0.identity == place.identity } ?? files.first { $0.changed > place.changed }
@@ -225,7 +225,7 @@ extension RotatedFiles {
           return try RotatedFiles(of: name).find(place, of: name, reading)
         }
         if let found = checked(input) {
-          // The copied file was not cut.
+          // The copied file was not truncated.
           if let whole = renamed(), try found.input.isBeginning(of: whole.input) { return whole }
           return found
         }
@@ -242,7 +242,7 @@ extension RotatedFiles {
 }
 
 extension Input {
-  /// Begins to read a file that is compressed or may still grow.
+  /// Starts to read a file that is compressed or may still grow.
   func begin(rotated reading: Reading) throws(ToolError) {
     var reading = reading
     reading.grows = false
@@ -259,7 +259,7 @@ extension Input {
     return try contentHash(upTo: size).value == other.contentHash(upTo: size).value
   }
 
-  /// Bytes of the contents; fewer at the end.
+  /// Returns bytes of the contents; fewer at the end.
   func bytes(_ offset: Int, _ count: Int) throws(ToolError) -> [UInt8] {
     try seek(to: offset)
     let buffer = ByteBuffer()
@@ -273,7 +273,7 @@ extension Input {
     return Array(buffer.bytes)
   }
 
-  /// Hash of the first bytes of the contents, or of all if there are fewer.
+  /// Returns the hash of the first bytes of the contents, or of all if there are fewer.
   func contentHash(upTo count: Int) throws(ToolError) -> ContentHash {
     guard compression != nil else { return try ContentHash(of: descriptor, shown, upTo: count) }
     try seek(to: 0)

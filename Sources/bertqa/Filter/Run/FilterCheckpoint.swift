@@ -15,17 +15,17 @@ struct FilterCheckpoint {
   var settings: UInt64
   /// The hash of the model's files.
   var model: UInt64
-  /// The input up to where the rerun goes on; of a compressed one that is not followed the hash is of the whole
-  /// file.
+  /// The input up to the position where the rerun resumes. For a compressed input that is not followed, the
+  /// hash covers the whole file.
   var input: Extent
-  /// Of a followed input: when it was changed for the last time, in nanoseconds since 1970, and its size.
+  /// The time of a followed input's last change, in nanoseconds since 1970, and its size.
   var inputChanged: Int
   var inputSize: Int
-  /// Of a followed input.
+  /// The path of a followed input.
   var inputPath: String
   /// A table's first line.
   var header: [UInt8]
-  /// Inputs before that one, and a hash of them all.
+  /// The number of inputs before that one, and a hash of all of them.
   var inputsDone: Int
   var inputsDoneHash: UInt64
   /// The number of lines in them.
@@ -111,7 +111,7 @@ struct FilterCheckpoint {
     self.header = header
   }
 
-  /// nil if it is not two hexadecimal digits for each byte.
+  /// Decodes two hexadecimal digits for each byte; nil for other text.
   private static func bytes(_ hexadecimal: String) -> [UInt8]? {
     let digits = hexadecimal.utf8.compactMap { Character(UnicodeScalar($0)).hexDigitValue }
     guard digits.count == hexadecimal.utf8.count, digits.count % 2 == 0 else { return nil }
@@ -131,7 +131,7 @@ final class CheckpointFile {
   private let path: String
   /// The descriptor of the current file. Closing it releases the lock.
   private var descriptor: Int32
-  /// Whether there is no checkpoint in it yet.
+  /// True if the file has no checkpoint yet.
   private(set) var isEmpty = true
 
   /// Opens or creates the file and locks it.
@@ -193,7 +193,7 @@ final class CheckpointFile {
     isEmpty = false
   }
 
-  /// For a run that has failed: a file without a checkpoint goes, or with one of nothing.
+  /// Cleans up after a failed run: removes a file without a checkpoint or with one of an unused run.
   func abandon(isUnused: Bool) {
     if isEmpty || isUnused { unlink(path) }
   }

@@ -1,10 +1,10 @@
 import Glibc
 
-/// The filter's input: files or standard input, read one after the other until the last one's end or until a
-/// signal asks to stop. With --follow the end of the one file is not the end.
+/// The filter's input: files or standard input, read one after the other until the last one ends or a signal
+/// requests a stop. With --follow, reading continues after the end of the file.
 final class FilterInput: RecordSource, @unchecked Sendable {  // used by one thread at a time
   enum Source {
-    /// One of the names.
+    /// One of the named files.
     case named(Input)
     case followed(FollowedFile)
   }
@@ -13,15 +13,15 @@ final class FilterInput: RecordSource, @unchecked Sendable {  // used by one thr
   private let names: [ArgumentText]
   private let reading: Input.Reading
   private let stop: StopSignals
-  /// How long a record that has begun may take to end after the signal.
+  /// The time in seconds that a started record may take to end after the signal.
   private let patience: Double
   private var deadline: Double?
 
   private static let chunk = 1 << 16
 
   /// - Parameters:
-  ///   - source: the one of the names to begin with, or what reads it, with --follow.
-  ///   - patience: seconds that a record that has begun may take to end after a signal.
+  ///   - source: the first named file to read, or its reader with --follow.
+  ///   - patience: the time in seconds that a started record may take to end after a signal.
   init(
     _ names: [ArgumentText], _ source: Source, reading: Input.Reading, stop: StopSignals, patience: Double
   ) {
@@ -84,7 +84,7 @@ final class FilterInput: RecordSource, @unchecked Sendable {  // used by one thr
     return read
   }
 
-  /// False if the time is up or a signal has come first.
+  /// Waits for input. Returns false if the time is up or a signal arrives first.
   private func waitForInput(orStop: Bool, seconds: Double?) throws(ToolError) -> Bool {
     if input.hasMore { return true }
     var waiting = [

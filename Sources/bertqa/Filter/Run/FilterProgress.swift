@@ -6,16 +6,16 @@ final class FilterProgress {
   /// A position in the input.
   struct Position {
     var input: Input
-    /// As `Input.seen`, when the last record that is done was read.
+    /// The value of `Input.seen` when the last finished record was read.
     var seen = (size: 0, changed: 0)
-    /// What reads a followed input.
+    /// The reader of a followed input.
     var followed: FollowedFile?
     var offset = 0
     /// The number of lines in the inputs before this one.
     var linesBefore = 0
   }
 
-  /// Whether there is no checkpoint yet.
+  /// True if there is no checkpoint yet.
   var isNew: Bool { file.isEmpty }
 
   private let file: CheckpointFile
@@ -24,11 +24,11 @@ final class FilterProgress {
   private let outputPath: String
   /// The followed file's path; empty without --follow.
   private let followedPath: String
-  /// Hash of the input's contents that are done.
+  /// The hash of the finished part of the input's contents.
   private var inputHash = ContentHash()
-  /// Hash of the file of a compressed or converted input.
+  /// The hash of the file of a compressed or converted input.
   private var wholeHash: ContentHash?
-  /// Of the inputs before that one: how many they are, and the size and hash of each.
+  /// The number of inputs before that one, with the size and hash of each.
   private var doneCount = 0
   private var doneHash = ContentHash()
 
@@ -45,9 +45,9 @@ final class FilterProgress {
 
   private static let unknown = FileIdentity(device: 0, file: 0)
 
-  /// What a run before this one has done, after all checks; nil if there was none. Opens the input, which may
-  /// have another name by now if it is followed.
-  /// - Parameter watch: of the followed file.
+  /// Returns the progress of an earlier run after all checks; nil if there was none. Opens the input, which
+  /// may have a new name if it is followed.
+  /// - Parameter watch: the watch of the followed file.
   func resume(
     _ settings: FilterSettings, _ output: RecordOutput, _ deadLetters: DeadLetters?, _ watch: FileWatch?
   ) throws(ToolError) -> (input: Position, counters: FilterCounters, header: [UInt8])? {
@@ -107,7 +107,7 @@ final class FilterProgress {
     return (position, checkpoint.counters, checkpoint.header)
   }
 
-  /// The input if it begins with what was read of it.
+  /// Returns the input if it begins with the data that was read from it.
   private func find(
     _ extent: FilterCheckpoint.Extent, _ settings: FilterSettings, _ index: Int
   ) throws(ToolError) -> Input? {
@@ -121,7 +121,7 @@ final class FilterProgress {
     return inputHash.value == extent.hash ? input : nil
   }
 
-  /// Finds where a rerun goes on in a followed file. Reports what is lost.
+  /// Finds the position where a rerun resumes in a followed file. Reports lost data.
   private func findFollowed(
     _ checkpoint: FilterCheckpoint, _ settings: FilterSettings
   ) throws(ToolError) -> FollowedFile.Start? {
@@ -168,10 +168,10 @@ final class FilterProgress {
         deadLetterHash: deadLetters?.hash?.value ?? 0, counters: counters))
   }
 
-  /// Adds bytes of the input that are done.
+  /// Adds finished bytes of the input.
   func add(_ bytes: UnsafeBufferPointer<UInt8>) { inputHash.update(UnsafeRawBufferPointer(bytes)) }
 
-  /// The input is done as a whole, and so are empty ones behind it: `next` is the one that is read now.
+  /// Marks the input as finished, along with empty ones after it. `next` is the input that is read now.
   func finish(_ position: Position, _ names: [ArgumentText], next: Input) throws(ToolError) {
     if next.index > doneCount {
       if position.input.isVerbatim {
@@ -185,7 +185,7 @@ final class FilterProgress {
     wholeHash = nil
   }
 
-  /// - Parameter isUnused: true if no run has done a record.
+  /// - Parameter isUnused: true if no run has finished a record.
   func abandon(isUnused: Bool) { file.abandon(isUnused: isUnused) }
 
   /// A compressed or converted file is hashed as a whole, because the file offset of a record is not known.

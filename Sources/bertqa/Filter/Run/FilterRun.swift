@@ -18,9 +18,9 @@ final class FilterRun {
   /// The block from which the next records are taken, and the index of the first of them.
   private var block: Block?
   private var nextRecord = 0
-  /// Bytes of the present block that are done.
+  /// The number of finished bytes of the current block.
   private var passed = 0
-  /// Where the last record that is done ends.
+  /// The position after the last finished record.
   private var position: FilterProgress.Position
   private var lastCheckpoint = Clock.seconds()
   /// True if the last record is being written in parts and is not yet complete.
@@ -66,7 +66,7 @@ final class FilterRun {
   /// Works until the end of the input.
   func run() throws(ToolError) {
     var hasBegun = false
-    // A rerun then finds files that are rotated before the first record.
+    // A rerun then finds files that were rotated before the first record.
     if settings.follows, progress?.isNew == true { try saveCheckpoint() }
     while !isGivenUp, let batch = try nextBatch() {
       // Outputs do not change before the first record, as missing columns are detected only then.
@@ -182,7 +182,7 @@ final class FilterRun {
           try writeEmpty(record, in: block)
         }
       }
-      // Records lie one behind the other in a block.
+      // The records of a block are adjacent.
       let end = passed + record.endOffset - position.offset
       progress?.add(block.bytes(passed..<end))
       passed = entry.isLast ? 0 : end
@@ -194,7 +194,7 @@ final class FilterRun {
     }
   }
 
-  /// Goes on to the file that a block is from.
+  /// Moves to the file that a block belongs to.
   private func enter(_ block: Block) throws(ToolError) {
     if block.source.isCopy {
       position.input = block.source
@@ -204,7 +204,7 @@ final class FilterRun {
     }
   }
 
-  /// One for each input; nil if a stop leaves them to a rerun.
+  /// Returns one outcome for each input; nil if a stop leaves them to a rerun.
   private func outcomes(for inputs: [TaskInput]) throws(ToolError) -> [TaskOutcome]? {
     let isStopped = settings.checkpoint != nil ? stop.signal != nil : stop.isOverdue
     if !isStopped {

@@ -56,8 +56,8 @@
  *     bertqa_answer_options options = BERTQA_ANSWER_OPTIONS_INIT;
  * are complete, and a NULL options means all defaults. struct_size says how much of the struct the
  * caller's header knew. Fields called reserved must be 0. A value outside a field's range is
- * BERTQA_ERROR_INVALID_ARGUMENT, and so is a struct_size below sizeof(size_t) or above 4096; a field
- * that this library does not know and that is not 0 is BERTQA_ERROR_UNSUPPORTED.
+ * BERTQA_ERROR_INVALID_ARGUMENT, and so is a struct_size that is below sizeof(size_t), is above 4096 or ends
+ * inside a field; a field that this library does not know and that is not 0 is BERTQA_ERROR_UNSUPPORTED.
  *
  * ERRORS. A function that can fail returns a bertqa_status. On failure its out-parameters are set to
  * NULL and bertqa_last_error() tells, for this thread, what was wrong, where, and what to do. The
@@ -200,8 +200,10 @@ typedef struct bertqa_call_options {
   /* The time on CLOCK_MONOTONIC, in nanoseconds, after which the call ends with
    * BERTQA_ERROR_DEADLINE_EXCEEDED, see bertqa_deadline_after; default 0: never. */
   uint64_t deadline_ns;
-  /* The most memory that grows with the input, in bytes, that the call may hold at once; above it
-   * ends with BERTQA_ERROR_TOO_LARGE before taking it. Default 0: no limit but the system's. */
+  /* The most memory that grows with the input, in bytes, that the call may hold at once, its results
+   * included; above it ends with BERTQA_ERROR_TOO_LARGE before taking it. What does not count is what a model
+   * takes to read one window, for each thread, and up to 8 MiB that are kept for the next call. Default 0: no
+   * limit but the system's. */
   uint64_t max_bytes;
   /* The most tokens of one text, a question included; of words, for models that read words. A text with
    * more is BERTQA_ERROR_TOO_LARGE, before the model reads any of it. Default 0: no limit. */
@@ -310,7 +312,7 @@ void bertqa_context_options_init(bertqa_context_options *options, size_t struct_
  * tokenizer.json, tokenizer_config.json, model.safetensors or its sharded index; F32, F16, BF16 or
  * this library's int8 form) or as this library writes it. config.json's "architectures" says what the
  * model is for, where ... is an encoder family: Bert, DistilBert, Roberta, XLMRoberta, Camembert,
- * Electra, Albert, MPNet or DebertaV2:
+ * Electra, Albert, MPNet, DebertaV2 or ModernBert:
  *   answer    ...ForQuestionAnswering
  *   classify  ...ForSequenceClassification,
  *             WordCountClassifier (this library's own, see bertqa_trainer)
@@ -321,11 +323,14 @@ void bertqa_context_options_init(bertqa_context_options *options, size_t struct_
  * BERTQA_ERROR_WRONG_MODEL. The weights are memory-mapped: processes share their pages, and the files
  * must not be modified while in use (replacing them by rename is fine); options->load can ask for copies.
  *
- * model_directory: a NUL-terminated path in UTF-8, or NULL for a default model, looked for in
- * "bertqa/NAME" and "models/NAME" beside the library and in its install prefix's share directory; NAME
- * is qa-minilm-l6, topics-words, embed-minilm-l6, shakespeare-lstm or entities-minilm-l6 by
- * options->default_model. The first is at last looked for at the path in the environment variable BERTQA_MODEL, unless the
- * process runs with raised privileges (secure_getenv).
+ * model_directory: a NUL-terminated path in UTF-8. The directory is opened once, so all files are of one
+ * directory, whatever takes its name during the call. At a name without a slash, such as "embed-minilm-l6", at
+ * which the working directory has nothing, the installed model of that name is loaded: "bertqa/NAME" or
+ * "models/NAME" beside the library, or in its install prefix's, /usr/local's or /usr's share directory.
+ * NULL: a default model. To answer (options->default_model 0 or BERTQA_TASK_ANSWER) that is the path or name in
+ * the environment variable BERTQA_MODEL, if it is set and not empty and the process does not run with raised
+ * privileges (secure_getenv); what is wrong with it is an error that names the variable. Else it is the installed
+ * qa-minilm-l6, topics-words, embed-minilm-l6, shakespeare-lstm or entities-minilm-l6, by the task.
  * options: NULL for the defaults.
  * Errors: IO, INVALID_MODEL, UNSUPPORTED, INVALID_ARGUMENT, OUT_OF_MEMORY, TOO_LARGE, CANCELLED,
  * DEADLINE_EXCEEDED; the message names the file, the tensor, what was found and what was expected. */
@@ -656,7 +661,8 @@ typedef struct bertqa_classify_options {
    * model takes; more is lowered to that. A longer text is read in windows, never cut. */
   int32_t max_seq_len;
   /* BERT models: tokens that two neighbouring windows share: 1 or more, fewer than a window has beside
-   * its special tokens, or -1 for none. Default 0: 128, at most a third of max_seq_len. */
+   * its special tokens and, of a pair, beside the other text's tokens; or -1 for none. Default 0: 128, at most a
+   * third of max_seq_len. */
   int32_t doc_stride;
   bertqa_window_pooling window_pooling; /* BERT models; default BERTQA_WINDOW_POOLING_MEAN */
   /* Where no label has this probability, the summary's is_none is set; 0...1, default 0. INVALID_ARGUMENT
@@ -921,7 +927,7 @@ typedef struct bertqa_quantize_report {
 
 /* Writes the int8 form of a BERT model: a quarter of the size, faster, with the accuracy that
  * docs/performance.md states. docs/models.md has the format.
- * directory: the model, F32, F16 or BF16; output: a directory that does not exist or is empty and
+ * directory: the model, F32, F16 or BF16, as in bertqa_context_create; output: a directory that does not exist or is empty and
  * appears complete or not at all. Both are NUL-terminated paths in UTF-8.
  * report: filled on success; may be NULL.
  * Errors: INVALID_ARGUMENT (also for a model that is int8 already), IO, INVALID_MODEL, UNSUPPORTED,

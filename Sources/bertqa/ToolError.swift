@@ -3,7 +3,7 @@ import BertQACore
 /// The exit codes, which every help text and the manual page document.
 enum ExitCode: Int32 {
   case done = 0
-  /// At least one question has no answer in any document.
+  /// At least one question has no answer in any document, or probably none.
   case noAnswer = 1
   case usage = 2
   /// A document or model cannot be read or is invalid, or a new model cannot be written.

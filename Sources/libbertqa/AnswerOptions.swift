@@ -3,6 +3,7 @@ import CBertQAHeader
 
 extension bertqa_answer_options: COptions {
   static let name: StaticString = "bertqa_answer_options"
+  static var narrowFieldCount: Int { 12 }
 }
 
 @_cdecl("bertqa_answer_options_init")

@@ -10,7 +10,7 @@ final class ClassificationHandle: Handle {
   private let labels: CStrings
 
   init(_ result: Classification, _ monitor: CallMonitor) throws(BertQAError) {
-    let labels = try CStrings(result.scores.lazy.map(\.label))
+    let labels = try CStrings(result.scores.lazy.map(\.label), monitor)
     self.labels = labels
     scores = try CArray(count: result.scores.count, monitor) {
       bertqa_label_score(result.scores[$0], labels.string(at: $0))

@@ -3,6 +3,7 @@ import CBertQAHeader
 
 extension bertqa_classify_options: COptions {
   static let name: StaticString = "bertqa_classify_options"
+  static var narrowFieldCount: Int { 6 }
 }
 
 @_cdecl("bertqa_classify_options_init")

@@ -3,6 +3,7 @@ import CBertQAHeader
 
 extension bertqa_context_options: COptions {
   static let name: StaticString = "bertqa_context_options"
+  static var narrowFieldCount: Int { 6 }
 }
 
 @_cdecl("bertqa_context_options_init")

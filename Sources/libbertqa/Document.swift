@@ -9,6 +9,7 @@ final class DocumentHandle: Handle {
 
 extension bertqa_document_options: COptions {
   static let name: StaticString = "bertqa_document_options"
+  static var narrowFieldCount: Int { 0 }
 }
 
 @_cdecl("bertqa_document_options_init")

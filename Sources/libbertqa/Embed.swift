@@ -3,6 +3,7 @@ import CBertQAHeader
 
 extension bertqa_embed_options: COptions {
   static let name: StaticString = "bertqa_embed_options"
+  static var narrowFieldCount: Int { 4 }
 }
 
 @_cdecl("bertqa_embed_options_init")
@@ -59,7 +60,7 @@ private func embedEach(
 ) throws(BertQAError) {
   let monitor = CallMonitor(options.call)
   var batch = BatchStatuses(statuses, count, of: "texts")
-  var items = try [TextPair](checkedCapacity: count)
+  var items = try [TextPair](resultCapacity: count, monitor)
   for index in 0..<count {
     try check(item: index, monitor)
     do throws(BertQAError) {

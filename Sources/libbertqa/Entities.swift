@@ -3,6 +3,7 @@ import CBertQAHeader
 
 extension bertqa_entities_options: COptions {
   static let name: StaticString = "bertqa_entities_options"
+  static var narrowFieldCount: Int { 4 }
 }
 
 @_cdecl("bertqa_entities_options_init")

@@ -3,6 +3,7 @@ import CBertQAHeader
 
 extension bertqa_logits_options: COptions {
   static let name: StaticString = "bertqa_logits_options"
+  static var narrowFieldCount: Int { 0 }
 }
 
 @_cdecl("bertqa_logits_options_init")
@@ -33,6 +34,7 @@ public func bertqa_logits(
     let endLogits = try required(end_logits, "end_logits")
     // Copies of what is given, and the results.
     try Memory.require(16 * id_count + 64 * window_count)
+    try CallMonitor(call).hold(4 * id_count + 16 * window_count)
     let logits = try context.logits(
       ids: Array(UnsafeBufferPointer(start: ids, count: id_count)),
       windowLengths: Array(UnsafeBufferPointer(start: lengths, count: window_count)),

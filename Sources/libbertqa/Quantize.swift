@@ -3,6 +3,7 @@ import CBertQAHeader
 
 extension bertqa_quantize_options: COptions {
   static let name: StaticString = "bertqa_quantize_options"
+  static var narrowFieldCount: Int { 2 }
 }
 
 @_cdecl("bertqa_quantize_options_init")
@@ -26,7 +27,7 @@ public func bertqa_quantize(
       raw.no_answer_threshold, used: raw.use_no_answer_threshold)
     if let report { _ = try checkedSize(of: report, "bertqa_quantize_report") }
     let result = try Quantizer.quantize(
-      ModelDirectory(path: pathArgument(directory, "directory")), to: pathArgument(output, "output"),
+      ModelDirectory(pathOrName: pathArgument(directory, "directory")), to: pathArgument(output, "output"),
       options: options)
     if let report { try write(bertqa_quantize_report(result), to: report, "bertqa_quantize_report") }
   }

@@ -6,7 +6,6 @@ final class TokensHandle: Handle {
   let ranges: CArray<bertqa_range>
 
   init(_ tokens: Tokens, _ monitor: CallMonitor) throws(BertQAError) {
-    try monitor.hold(tokens.count * (MemoryLayout<Int32>.stride + MemoryLayout<bertqa_range>.stride))
     let (starts, ends) = (tokens.starts, tokens.ends)
     ids = try CArray(count: tokens.count, monitor) { tokens.ids[$0] }
     ranges = try CArray(count: tokens.count, monitor) {
@@ -17,6 +16,7 @@ final class TokensHandle: Handle {
 
 extension bertqa_tokenize_options: COptions {
   static let name: StaticString = "bertqa_tokenize_options"
+  static var narrowFieldCount: Int { 2 }
 }
 
 @_cdecl("bertqa_tokenize_options_init")

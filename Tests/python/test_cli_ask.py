@@ -94,7 +94,7 @@ def test_best_over_all_files_is_first(text):
 
 
 def test_what_is_no_answer(text, tmp_path):
-    output, errors = run("ask", text, input=b"n\nWhat is the capital of Peru?\n")
+    output, errors = run("ask", text, input=b"n\nWhat is the capital of Peru?\n", code=1)
     assert output.count("\n") == 1
     assert errors.splitlines() == [
         "bertqa: ask something first",

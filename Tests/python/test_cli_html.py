@@ -99,7 +99,7 @@ def test_hostile_texts_names_and_questions(tmp_path):
 
 def test_what_is_no_answer_and_failures(tmp_path):
     page_file = tmp_path / "out.html"
-    run("answer", "-q", "What is the capital of Peru?", "--html", page_file, FOX)
+    run("answer", "-q", "What is the capital of Peru?", "--html", page_file, FOX, code=1)
     assert "The text does not seem to say." in page_file.read_text()
     before = page_file.read_bytes()
     assert "cannot write" in run("answer", "-q", WHO, "--html", tmp_path / "no" / "out.html", FOX, code=4)[1]

@@ -1,11 +1,13 @@
 """--timeout, --max-bytes and --max-document-tokens: what one call may take, in every command that works on texts."""
 
 import json
+import os
+import subprocess
 
 import pytest
 
 from conftest import FIXTURES
-from filtering import DONE, RECORD, TOKENS, compact, run, summary
+from filtering import DONE, RECORD, TOKENS, TOOL, compact, environment, run, summary
 
 TEXT = "the king of france jumped over the quick brown dog " * 400
 LATE = "took longer than --timeout allows"
@@ -150,6 +152,40 @@ def test_a_redaction_above_a_limit_fails_alone():
     assert first == last == redacted and "--max-bytes is 9000, but" in json.loads(failed)["text_error"]
     assert len(errors) == 1 and "line 2:" in errors[0]
     assert run(*arguments, "--max-bytes=1M", input=small)[0] == redacted + b"\n"
+
+
+@pytest.mark.parametrize("form", ["jsonl", "csv"])
+@pytest.mark.parametrize("record_bytes", [1 << 12, 1 << 22])
+def test_the_process_stays_within_the_limit(form, record_bytes, tmp_path):
+    """Results that weigh fifty times their text are refused, or few are in memory at once."""
+
+    def peak(text, *limit):
+        record = f'{{"text": "{text}"}}\n' if form == "jsonl" else f"{text}\n"
+        path = tmp_path / f"in.{form}"
+        path.write_text(("" if form == "jsonl" else "text\n") + record * max(1, (1 << 22) // record_bytes))
+        command = [
+            TOOL,
+            "filter",
+            "--task=entities",
+            "--patterns=all",
+            "--quiet",
+            *limit,
+            path,
+            "-o",
+            tmp_path / "out",
+        ]
+        process = subprocess.Popen(command, env=environment())
+        _, status, usage = os.wait4(process.pid, 0)
+        assert os.waitstatus_to_exitcode(status) in (0, 1)
+        return usage.ru_maxrss * 1024
+
+    dense, dull = "::1 " * (record_bytes // 4), "abc " * (record_bytes // 4)
+    limit = 16 << 20
+    growth = peak(dense, f"--max-bytes={limit}") - peak(dull, f"--max-bytes={limit}")
+    assert growth < limit + (4 << 20), growth
+    # Without a limit it is as much as there is.
+    if record_bytes > 1 << 20:
+        assert peak(dense) - peak(dull) > 4 * limit
 
 
 def test_a_record_that_takes_too_long_fails(tmp_path):

@@ -119,6 +119,8 @@ def test_other_functions(session, context):
     given = session.value(f"SELECT bertqa_embed({quote(FOX)})")
     assert floats(given.strip("{}").split(",")) == pytest.approx(vector, abs=1e-6)
     assert float(session.value("SELECT bertqa_cosine('{3,4}', '{4,3}')")) == pytest.approx(24 / 25)
+    for numbers in ("0.1,0.7,0.3", "1,2,3", "0.3,0.6", "5,7,11,13"):
+        assert float(session.value(f"SELECT bertqa_cosine('{{{numbers}}}', '{{{numbers}}}')")) == 1
     tokens = context.tokenize("Zoë's fox")
     rows = session.execute("SELECT * FROM bertqa_tokens('Zoë''s fox')")
     assert [(int(row[0]), row[1], (int(row[2]), int(row[3]))) for row in rows] == list(

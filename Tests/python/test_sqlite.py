@@ -4,18 +4,19 @@ import array
 import json
 import os
 import pathlib
+import random
 import re
 import shutil
 import subprocess
 import threading
 
 import pytest
-from test_readme import blocks
 
 import bertqa
 from conftest import FIXTURES, PREFIX, ROOT
 from samples import ANSWER, APOLLO, DOCUMENTS, FOX, LOVELACE, NAMES, WHO, run_python
 from sqlite import DBCONFIG_TRUSTED_SCHEMA, INTERRUPT, Database, SQLError, library
+from test_readme import blocks
 
 EXTENSION = PREFIX / "lib" / "bertqa_sqlite.so"
 TINY = FIXTURES / "tiny-bert"
@@ -110,6 +111,14 @@ def test_vectors(database):
     products = [sum(x * y for x, y in zip(a, b)) for a, b in [vectors, vectors[:1] * 2, vectors[1:] * 2]]
     assert cosine == pytest.approx(products[0] / (products[1] * products[2]) ** 0.5)
     assert database.value("SELECT bertqa_cosine(x'00000000', x'00000000')") is None
+    draw = random.Random(1)
+    for _ in range(200):
+        vector = array.array("f", (draw.gauss(0, 1) for _ in range(draw.randint(1, 40))))
+        other = array.array("f", (-x for x in vector))
+        assert database.value("SELECT bertqa_cosine(?, ?)", vector.tobytes(), vector.tobytes()) == 1
+        assert database.value("SELECT bertqa_cosine(?, ?)", vector.tobytes(), other.tobytes()) == -1
+        near = array.array("f", (x * (1 + 1e-7) for x in vector))
+        assert -1 <= database.value("SELECT bertqa_cosine(?, ?)", vector.tobytes(), near.tobytes()) <= 1
     for arguments in ["x'00', x'00'", "x'00000000', x''", "1, 2", "'abcd', 'abcd'"]:
         with pytest.raises(SQLError, match="two vectors of one length"):
             database.execute(f"SELECT bertqa_cosine({arguments})")

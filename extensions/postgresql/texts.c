@@ -134,8 +134,9 @@ Datum bertqa_pg_cosine(PG_FUNCTION_ARGS) {
     squares_b += (double)b[i] * b[i];
   }
   if (!(squares_a > 0 && squares_b > 0)) PG_RETURN_NULL();
-  double cosine = product / (sqrt(squares_a) * sqrt(squares_b));
-  PG_RETURN_FLOAT8(fmax(-1, fmin(1, cosine))); /* rounding may exceed 1 */
+  /* The root of the product, which of equal vectors is a square; two roots would be rounded twice. */
+  const double cosine = product / sqrt(squares_a * squares_b);
+  PG_RETURN_FLOAT8(cosine > 1 ? 1 : cosine < -1 ? -1 : cosine);
 }
 
 static void put_tokens(ReturnSetInfo *result, const bertqa_context *context,

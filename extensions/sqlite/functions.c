@@ -124,7 +124,8 @@ static void embed(sqlite3_context *result, int count, sqlite3_value **arguments)
   }
 }
 
-/* bertqa_cosine(a, b): the cosine of two vectors of bertqa_embed, -1...1; NULL for zero vectors. */
+/* bertqa_cosine(a, b): the cosine of two vectors of bertqa_embed, -1...1; exactly 1 for equal vectors, NULL for zero
+ * vectors. */
 static void cosine(sqlite3_context *result, int count, sqlite3_value **arguments) {
   (void)count;
   if (sqlite3_value_type(arguments[0]) == SQLITE_NULL ||
@@ -150,8 +151,9 @@ static void cosine(sqlite3_context *result, int count, sqlite3_value **arguments
     product += (double)pair[0] * pair[1];
   }
   if (squares[0] > 0 && squares[1] > 0) {
-    double cosine = product / (sqrt(squares[0]) * sqrt(squares[1]));
-    sqlite3_result_double(result, fmax(-1, fmin(1, cosine))); /* rounding may exceed 1 */
+    /* The root of the product, which of equal vectors is a square; two roots would be rounded twice. */
+    double cosine = product / sqrt(squares[0] * squares[1]);
+    sqlite3_result_double(result, cosine > 1 ? 1 : cosine < -1 ? -1 : cosine);
   }
 }
 

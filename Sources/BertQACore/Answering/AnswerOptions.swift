@@ -67,17 +67,13 @@ struct AnswerSettings {
       options.maxSequenceLength, default: Self.defaultSequenceLength, maxPositions)
     // One token of the question and one new token of the document, at least.
     let room = maxSequenceLength - template.specialCount(isPair: true) - 1
-    var stride = options.documentStride
-    if let wanted = stride, (options.maxSequenceLength ?? Self.defaultSequenceLength) > maxPositions {
-      stride = min(wanted, maxPositions / 3)
-    }
-    if let stride {
-      try Self.check(
-        "doc_stride", stride, 0, room - 1,
+    if let stride = options.documentStride {
+      try WindowLayout.check(
+        stride: stride, max: room - 1,
         "max_seq_len \(maxSequenceLength) less \(template.specialCount(isPair: true)) special tokens, one token "
           + "of the question and one new token of the document")
     }
-    documentStride = stride
+    documentStride = options.documentStride
     try Self.check("max_answer_len", options.maxAnswerLength, 1, 10_000)
     if let length = options.maxQuestionLength { try Self.check("max_question_len", length, 1, 10_000) }
     maxQuestionLength = options.maxQuestionLength ?? max(1, min(Self.defaultQuestionLength, room / 2))
@@ -90,13 +86,13 @@ struct AnswerSettings {
   }
 
   private static func check(
-    _ name: String, _ value: Int, _ low: Int, _ high: Int, _ why: String? = nil
+    _ name: String, _ value: Int, _ low: Int, _ high: Int
   ) throws(BertQAError) {
     if value >= low && value <= high { return }
     let bound = high == Int.max ? "at least \(low)" : "\(low) to \(high)"
     throw BertQAError(
       .invalidArgument, argument: name,
-      "is \(value), but must be \(bound)" + (why.map { " (\($0))" } ?? ""))
+      "is \(value), but must be \(bound)")
   }
 
   /// The windows of a document beside a question.

@@ -5,16 +5,16 @@ final class PairWork {
   private let questionWasTruncated: Bool
   private let skippedWindowCount: Int
   private let question: ArraySlice<Int32>
-  /// What the monitor accounts to this pair.
-  private let heldBytes: Int
+  /// What is accounted to this pair.
+  private let memory: MemoryLedger
   private var logits: WindowLogits
 
-  /// - Parameter heldBefore: bytes that the call held before the document was tokenized.
   init(
     question text: UnsafeBufferPointer<UInt8>, document: PreparedDocument,
-    tokenizer: any Tokenizer, _ settings: AnswerSettings, heldBefore: Int, _ monitor: CallMonitor
+    tokenizer: any Tokenizer, _ settings: AnswerSettings, _ monitor: CallMonitor
   ) throws(BertQAError) {
     try TextLimit.check(text, "question")
+    let before = monitor.heldBytes
     let tokens = try tokenizer.tokens(of: text, monitor).ids
     question = tokens.prefix(settings.maxQuestionLength)
     self.document = document
@@ -34,11 +34,11 @@ final class PairWork {
       }
     }
     skippedWindowCount = skipped
-    try monitor.hold(WindowLogits.byteCount(windows))
-    heldBytes = monitor.heldBytes - heldBefore
     logits = try WindowLogits(windows: windows, monitor)
     // What `item` makes of the windows.
     try Memory.require(windows.count, of: WindowLayout.Parts.self)
+    if windows.count > 1 { try monitor.hold(windows.count, of: WindowLayout.Parts.self) }
+    memory = monitor.part(since: before)
   }
 
   var windows: [TokenWindow] { logits.windows }
@@ -61,9 +61,18 @@ final class PairWork {
   func result(
     _ settings: AnswerSettings, _ decision: AnswerDecision, _ monitor: CallMonitor
   ) throws(BertQAError) -> AnswerResult {
+    let result = try monitor.temporarily { () throws(BertQAError) in
+      try self.searched(settings, decision, monitor)
+    }
+    try monitor.holdResult(result.answers.count, of: Answer.self)
+    return result
+  }
+
+  private func searched(
+    _ settings: AnswerSettings, _ decision: AnswerDecision, _ monitor: CallMonitor
+  ) throws(BertQAError) -> AnswerResult {
     let options = settings.options
     let threshold = decision.threshold(windows: logits.windows.count, asked: options.noAnswerThreshold)
-    defer { monitor.release(heldBytes) }
     if let emptyInput {
       return .empty(
         emptyInput, questionWasTruncated: questionWasTruncated, noAnswerThreshold: threshold)

@@ -13,17 +13,20 @@ public final class PreparedDocument: @unchecked Sendable {
   let tokenizer: any Tokenizer
   private let positions: TextPositions
   private let ownsText: Bool
+  /// What is accounted to the document.
+  private let memory: MemoryLedger
 
   /// Tokenizes a copy of `text`.
   convenience init(
     copying text: UnsafeBufferPointer<UInt8>, tokenizer: any Tokenizer, _ monitor: CallMonitor
   ) throws(BertQAError) {
     try TextLimit.check(text, "document")
+    let before = monitor.heldBytes
     try monitor.hold(text.count)
     let copy = try Self.copy(text, monitor)
     do throws(BertQAError) {
       try self.init(
-        text: UnsafeBufferPointer(copy), ownsText: true, tokenizer: tokenizer, monitor)
+        text: UnsafeBufferPointer(copy), ownsText: true, tokenizer: tokenizer, heldBefore: before, monitor)
     } catch {
       free(copy.baseAddress)
       throw error
@@ -54,17 +57,20 @@ public final class PreparedDocument: @unchecked Sendable {
     borrowing text: UnsafeBufferPointer<UInt8>, tokenizer: any Tokenizer, _ monitor: CallMonitor
   ) throws(BertQAError) {
     try TextLimit.check(text, "document")
-    try self.init(text: text, ownsText: false, tokenizer: tokenizer, monitor)
+    try self.init(
+      text: text, ownsText: false, tokenizer: tokenizer, heldBefore: monitor.heldBytes, monitor)
   }
 
   private init(
-    text: UnsafeBufferPointer<UInt8>, ownsText: Bool, tokenizer: any Tokenizer, _ monitor: CallMonitor
+    text: UnsafeBufferPointer<UInt8>, ownsText: Bool, tokenizer: any Tokenizer, heldBefore: Int,
+    _ monitor: CallMonitor
   ) throws(BertQAError) {
     tokens = try tokenizer.tokens(of: text, monitor)
     positions = try TextPositions(text, monitor)
     self.text = text
     self.ownsText = ownsText
     self.tokenizer = tokenizer
+    memory = monitor.part(since: heldBefore)
   }
 
   deinit {

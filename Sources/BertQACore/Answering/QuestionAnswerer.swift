@@ -43,14 +43,14 @@ struct QuestionAnswerer: Sendable {
       options, maxPositions: reader.maxPositions, template: tokenizer.template)
     try monitor.check()
     var documents = try DocumentCache(pairs, monitor)
-    var results = try [Result<AnswerResult, BertQAError>](repeating: .missing, count: pairs.count, monitor)
-    var work = try [PairWork?](repeating: nil, count: pairs.count, monitor)
+    var results = try [Result<AnswerResult, BertQAError>](results: .missing, count: pairs.count, monitor)
+    var work = try [PairWork?](results: nil, count: pairs.count, monitor)
     try reader.read(count: pairs.count, monitor) { index throws(BertQAError) in
-      let heldBefore = monitor.heldBytes
       let document = try documents.document(of: pairs[index], index, tokenizer, monitor)
-      let pair = try PairWork(
-        question: pairs[index].question, document: document, tokenizer: tokenizer, settings,
-        heldBefore: heldBefore, monitor)
+      let pair = try monitor.undoing { () throws(BertQAError) in
+        try PairWork(
+          question: pairs[index].question, document: document, tokenizer: tokenizer, settings, monitor)
+      }
       if pair.windows.isEmpty {
         results[index] = .success(
           try pair.result(settings, decision, monitor))
@@ -93,6 +93,7 @@ struct QuestionAnswerer: Sendable {
       guard pairs.count > 1 else { return }
       // Keys and indices, in a table that may be filled to a half and doubles.
       try Memory.require(6 * pairs.count, of: Key.self)
+      try monitor.holdResult(6 * pairs.count, of: Key.self)
       for (index, pair) in pairs.enumerated() {
         if index % 4096 == 0 { try monitor.check() }
         guard case .text(let text) = pair.document, text.count > 0 else { continue }
@@ -121,7 +122,9 @@ struct QuestionAnswerer: Sendable {
         }
         return document
       }
-      let document = try PreparedDocument(borrowing: text, tokenizer: tokenizer, monitor)
+      let document = try monitor.undoing { () throws(BertQAError) in
+        try PreparedDocument(borrowing: text, tokenizer: tokenizer, monitor)
+      }
       if !isLast, tokensKept + document.tokenCount <= Self.maxTokensKept {
         prepared[key] = document
         tokensKept += document.tokenCount

@@ -26,6 +26,8 @@ struct SectionRanking {
   ) throws(BertQAError) -> [TokenWindow] {
     guard windows.count > limit else { return windows }
     let poll = monitor.map { CallPoll($0) }
+    // The scores; what is made of them is accounted for where it is made.
+    try monitor?.hold(windows.count, of: Double.self)
     let scores = try scores(of: windows, ids: ids, monitor)
     let ranked = try windows.indices.checkedSorted(poll) { (scores[$0], $1) > (scores[$1], $0) }
     return try ranked.prefix(limit).checkedSorted(poll, by: <).checkedMap { windows[$0] }

@@ -49,7 +49,7 @@ struct SpanSearch {
     self.maxLength = maxLength
     var rowCount = 0
     for window in logits.windows {
-      try runs.makeRoom(for: 1)
+      try runs.makeRoom(for: 1, monitor)
       if let run = runs.last, window.firstToken <= run.tokens.upperBound {
         runs[runs.count - 1].tokens = run.tokens.lowerBound..<window.endToken
         rowCount += window.endToken - run.tokens.upperBound

@@ -12,11 +12,6 @@ struct WindowLogits {
   /// Above this a sum of two logits could overflow.
   private static let largest: Float = 1e37
 
-  /// Bytes that the logits of such windows take.
-  static func byteCount(_ windows: [TokenWindow]) -> Int {
-    windows.reduce(0) { $0 + $1.tokenCount } * 2 * MemoryLayout<Float>.stride
-  }
-
   /// Of no window.
   init() {
     windows = []
@@ -27,7 +22,7 @@ struct WindowLogits {
 
   init(windows: [TokenWindow], _ monitor: CallMonitor? = nil) throws(BertQAError) {
     self.windows = windows
-    var offsets = try [Int](checkedCapacity: windows.count + 1)
+    var offsets = try [Int](checkedCapacity: windows.count + 1, monitor)
     offsets.append(0)
     for (index, window) in windows.enumerated() {
       if index % CallPoll.elementInterval == 0 { try monitor?.check() }

@@ -13,8 +13,11 @@ struct TextClassifier: Sendable {
     let layout = try WindowLayout(
       maxSequenceLength: options.maxSequenceLength, documentStride: options.documentStride,
       maxPositions: reader.reader.maxPositions, template: reader.reader.tokenizer.template)
-    var results = try [Result<Classification, BertQAError>](
-      repeating: .missing, count: texts.count, CallMonitor(options.call))
+    // Its reader has another, of the same account.
+    var options = options
+    options.call.ledger = options.call.ledger ?? MemoryLedger(limit: options.call.maxBytes)
+    let monitor = CallMonitor(options.call)
+    var results = try [Result<Classification, BertQAError>](results: .missing, count: texts.count, monitor)
     var pooled = PooledLogits(options.windowPooling, count: labels.count)
     try reader.read(texts, layout, options.call) { index, error throws(BertQAError) in
       if stopsAtFailure { throw error }
@@ -31,6 +34,7 @@ struct TextClassifier: Sendable {
       var result = try Classification(logits: pooled.take(), labels: labels, problemType: problemType)
       result.windowCount = windowCount
       result.require(options)
+      try monitor.holdResult(result.scores.count, of: LabelScore.self)
       results[output.item] = .success(result)
     }
     return results

@@ -14,7 +14,8 @@ extension Context {
       throw BertQAError(
         .invalidArgument, argument: "second_segments", "must have one element per window")
     }
-    var windows = try [Window](checkedCapacity: windowLengths.count)
+    let monitor = CallMonitor(call)
+    var windows = try [Window](checkedCapacity: windowLengths.count, monitor)
     var firstToken = 0
     for (index, length) in windowLengths.enumerated() {
       guard (1...info.maxPositions).contains(length), length <= ids.count - firstToken else {
@@ -40,11 +41,12 @@ extension Context {
       throw BertQAError(.invalidArgument, "ids[\(index)] is \(id), but must be 0 to \(rows - 1)")
     }
     let outputs = try encoder.outputs(
-      of: WindowBatch(ids: ids, windows: windows), giving: nil, CallMonitor(call))
+      of: WindowBatch(ids: ids, windows: windows), giving: nil, monitor)
     guard outputs.values.allSatisfy(\.isFinite) else {
       throw .nonFiniteResult("logits that are not finite numbers")
     }
     try Memory.require(outputs.values.count, of: Float.self)
+    try monitor.hold(outputs.values.count, of: Float.self)
     return (Array(outputs.values[..<ids.count]), Array(outputs.values[ids.count...]))
   }
 }

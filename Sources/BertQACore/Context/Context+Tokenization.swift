@@ -10,11 +10,9 @@ extension Context {
       throw BertQAError(
         .wrongModel, "\(info.directory) is a \(info.architecture), which reads words, not tokens")
     }
-    var tokens = Tokens()
     let monitor = CallMonitor(call)
     try monitor.check()
-    try tokenizer.tokenize(text, parseSpecialTokens: parseSpecialTokens, into: &tokens, monitor)
-    return tokens
+    return try tokenizer.tokens(of: text, parseSpecialTokens: parseSpecialTokens, monitor)
   }
 
   /// The tokens of one text.

@@ -14,17 +14,25 @@ public final class Context: Sendable {
 
   /// Loads a directory as Hugging Face's `save_pretrained` writes it. Weights are memory-mapped and used in
   /// place where their format allows.
+  /// - Parameter modelDirectory: a path, or the name of an installed model: see `ModelDirectory.init(pathOrName:)`.
   public convenience init(
     modelDirectory: String, options: ContextOptions = ContextOptions()
   ) throws(BertQAError) {
-    guard !modelDirectory.isEmpty else {
+    try self.init(options) { monitor throws(BertQAError) in
+      try Self.load(modelDirectory, options, monitor)
+    }
+  }
+
+  private static func load(
+    _ pathOrName: String, _ options: ContextOptions, _ monitor: CallMonitor
+  ) throws(BertQAError) -> LoadedEngine {
+    guard !pathOrName.isEmpty else {
       throw BertQAError(.invalidArgument, argument: "model_directory", "is empty")
     }
-    try self.init(options) { monitor throws(BertQAError) in
-      try options.tokenizerOnly
-        ? .tokenizer(path: modelDirectory, options.load, monitor)
-        : LoadedEngine.load(ModelDirectory(path: modelDirectory), options, monitor)
-    }
+    let path = DefaultModel.path(of: pathOrName)
+    return try options.tokenizerOnly
+      ? .tokenizer(path: path, options.load, monitor)
+      : LoadedEngine.load(ModelDirectory(path: path), options, monitor)
   }
 
   /// Loads a model from an open directory or from memory.
@@ -37,12 +45,22 @@ public final class Context: Sendable {
     }
   }
 
-  /// Loads the default model of `options.defaultModel`: from beside the library or program that this code is part
-  /// of, its install prefix, /usr/local, /usr, or, to answer questions, the environment variable BERTQA_MODEL.
+  /// Loads the default model of `options.defaultModel`. The one that answers questions is that of the environment
+  /// variable BERTQA_MODEL if it is set; all others, and it too if not, are looked for beside the library or program
+  /// that this code is part of, in its install prefix, /usr/local and /usr.
   public convenience init(
     defaultModelWithOptions options: ContextOptions = ContextOptions()
   ) throws(BertQAError) {
-    try self.init(modelDirectory: DefaultModel.directory(for: options.defaultModel), options: options)
+    try self.init(options) { monitor throws(BertQAError) in
+      guard let chosen = DefaultModel.chosen(for: options.defaultModel) else {
+        return try Self.load(DefaultModel.directory(for: options.defaultModel), options, monitor)
+      }
+      do throws(BertQAError) {
+        return try Self.load(chosen, options, monitor)
+      } catch {
+        throw error.prefixed(by: DefaultModel.variable)
+      }
+    }
   }
 
   private init(

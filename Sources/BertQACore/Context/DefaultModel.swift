@@ -1,38 +1,55 @@
 import CBertQA
 import Glibc
 
-/// Where the default models lie.
+/// Finds models that are not given by a path: the default models, and installed models by their name.
 enum DefaultModel {
-  /// Looks beside the library or program that this code is part of, then in its install prefix, in the
-  /// usual prefixes, and at last, for the model that answers, in the environment variable BERTQA_MODEL.
+  /// The environment variable with the path or name of the model that answers questions.
+  static var variable: String { "BERTQA_MODEL" }
+
+  /// Returns the path or name in the environment variable; nil if the task is another one, if the variable is not set or
+  /// empty, or if the process runs with raised privileges.
+  static func chosen(for task: ModelTask) -> String? {
+    guard task == .answer, let value = bq_environment(variable), value.pointee != 0 else { return nil }
+    return String(cString: value)
+  }
+
+  /// Searches beside the library or program that contains this code, then in its install prefix, then in the usual
+  /// prefixes.
   static func directory(for task: ModelTask) throws(BertQAError) -> String {
-    let candidates = candidates(for: task)
+    let candidates = candidates(name(for: task))
     for candidate in candidates where isModel(candidate) { return candidate }
     let remedy =
       task == .answer
-      ? "install it, set BERTQA_MODEL to a model directory, or pass one"
+      ? "install it, set \(variable) to a model directory, or pass one"
       : "install it (in Python: pip install 'bertqa[models]') or pass a model directory"
     throw BertQAError(
       .io, "no default model: no config.json in \(candidates.joined(separator: ", ")); \(remedy)")
   }
 
-  /// Those that are installed, complete or not, at least one.
+  /// Returns the default models that exist, complete or not, at least one.
   static func installed() throws(BertQAError) -> [String] {
-    let found = ModelTask.allCases.compactMap { candidates(for: $0).first { access($0, F_OK) == 0 } }
+    var found: [String] = []
+    for task in ModelTask.allCases {
+      if let chosen = chosen(for: task) {
+        found.append(path(of: chosen))
+      } else if let directory = candidates(name(for: task)).first(where: { access($0, F_OK) == 0 }) {
+        found.append(directory)
+      }
+    }
     // The message for the first, which says where it was looked for.
     return found.isEmpty ? [try directory(for: .answer)] : found
   }
 
-  private static func isModel(_ directory: String) -> Bool { access(directory + "/config.json", R_OK) == 0 }
-
-  private static func candidates(for task: ModelTask) -> [String] {
-    var candidates = candidates(
-      name(for: task), beside: bq_path_of_binary().map { String(cString: $0) })
-    if task == .answer, let variable = bq_environment("BERTQA_MODEL") {
-      candidates.append(String(cString: variable))
-    }
-    return candidates
+  /// Returns the path of the installed model if the argument is a name without a slash that does not exist in the
+  /// working directory and an installed model has this name; else the argument.
+  static func path(of pathOrName: String) -> String {
+    guard !pathOrName.isEmpty, pathOrName != ".", pathOrName != "..", !pathOrName.utf8.contains(0),
+      !pathOrName.utf8.contains(UInt8(ascii: "/")), access(pathOrName, F_OK) != 0
+    else { return pathOrName }
+    return candidates(pathOrName).first(where: isModel) ?? pathOrName
   }
+
+  private static func isModel(_ directory: String) -> Bool { access(directory + "/config.json", R_OK) == 0 }
 
   private static func name(for task: ModelTask) -> String {
     switch task {
@@ -44,9 +61,9 @@ enum DefaultModel {
     }
   }
 
-  private static func candidates(_ name: String, beside binary: String?) -> [String] {
+  private static func candidates(_ name: String) -> [String] {
     var directories: [String] = []
-    if let binary {
+    if let binary = bq_path_of_binary().map({ String(cString: $0) }) {
       let home = directoryName(of: resolved(binary))
       // The last is what the Python package bertqa-models installs beside the package bertqa.
       directories = [
@@ -69,6 +86,14 @@ enum DefaultModel {
     return path[..<slash]
   }
 }
+
+extension ModelDirectory {
+  /// The directory at a path, or the installed model of a name that does not exist in the working directory.
+  public init(pathOrName: String) { self.init(path: DefaultModel.path(of: pathOrName)) }
+}
+
+/// Returns the path that `ModelDirectory.init(pathOrName:)` opens.
+package func modelPath(_ pathOrName: String) -> String { DefaultModel.path(of: pathOrName) }
 
 /// The directories of the default models that are installed, at least one.
 /// - Throws: `.io` where there is none.

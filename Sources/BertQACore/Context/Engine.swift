@@ -36,7 +36,8 @@ struct LoadedEngine {
   static func tokenizer(
     path: String, _ load: ModelLoad, _ monitor: CallMonitor
   ) throws(BertQAError) -> LoadedEngine {
-    try .tokenizer(TokenizerFiles(path: path, load, monitor), from: path, monitor)
+    let directory = ModelDirectory(path: path).loading(load).asking(monitor)
+    return try .tokenizer(TokenizerFiles(path: path, directory), from: path, monitor)
   }
 
   static func tokenizer(

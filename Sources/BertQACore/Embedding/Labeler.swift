@@ -33,7 +33,8 @@ public final class Labeler: Sendable {
     ids.reserveCapacity(examples.count)
     var labels: [String] = []
     let monitor = CallMonitor(options.embed.call)
-    var labelOfExample = try [Int](checkedCapacity: examples.count)
+    try monitor.hold(2 * examples.count, of: (LabelBytes, Int).self)
+    var labelOfExample = try [Int](checkedCapacity: examples.count, monitor)
     for (index, example) in examples.enumerated() {
       if index % Self.pollInterval == 0 {
         try monitor.check()
@@ -48,7 +49,7 @@ public final class Labeler: Sendable {
       let id = ids[label] ?? labels.count
       if id == labels.count {
         ids[label] = id
-        try labels.makeRoom(for: 1)
+        try labels.makeRoom(for: 1, monitor)
         labels.append(example.label)
       }
       labelOfExample.append(id)
@@ -58,13 +59,13 @@ public final class Labeler: Sendable {
     let length = embedder.length
     var sums = try [Double](repeating: 0, count: labels.count * length, monitor)
     try embedder.forEachVector(
-      of: examples.checkedMap { TextPair(text: $0.text) }, called: "examples", embed
+      of: examples.checkedMap(CallPoll(monitor)) { TextPair(text: $0.text) }, called: "examples", embed
     ) { index, vector, _ in
       let first = labelOfExample[index] * length
       for feature in 0..<length { sums[first + feature] += Double(vector[feature]) }
     }
     // Divided by the number of examples or not, the direction is the same.
-    var prototypes = try [Float](checkedCapacity: sums.count)
+    var prototypes = try [Float](checkedCapacity: sums.count, monitor)
     for (index, sum) in sums.enumerated() {
       if index % CallPoll.elementInterval == 0 { try monitor.check() }
       prototypes.append(Float(sum))
@@ -88,7 +89,7 @@ public final class Labeler: Sendable {
   public func classify(
     _ texts: [TextPair], call: CallOptions = CallOptions()
   ) throws(BertQAError) -> [Classification] {
-    var results = try [Classification](checkedCapacity: texts.count)
+    var results = try [Classification](resultCapacity: texts.count, CallMonitor(call))
     try forEach(texts, call) { _, error throws(BertQAError) in
       throw error
     } _: {
@@ -104,7 +105,7 @@ public final class Labeler: Sendable {
   ) throws(BertQAError) -> [Result<Classification, BertQAError>] {
     // A text that cannot be read fails before the texts in front of it are classified.
     var results = try [Result<Classification, BertQAError>](
-      repeating: .missing, count: texts.count, CallMonitor(call))
+      results: .missing, count: texts.count, CallMonitor(call))
     try forEach(texts, call) {
       results[$0] = .failure($1)
     } _: {
@@ -131,8 +132,11 @@ public final class Labeler: Sendable {
         }
         return scale * Float(cosine)
       }
-      var result = try Classification(
-        logits: logits, labels: labels, problemType: .singleLabel, CallPoll(monitor))
+      var result = try monitor.temporarily { () throws(BertQAError) in
+        try Classification(
+          logits: logits, labels: labels, problemType: .singleLabel, CallPoll(monitor))
+      }
+      try monitor.holdResult(result.scores.count, of: LabelScore.self)
       result.windowCount = windowCount
       body(index, result)
     }

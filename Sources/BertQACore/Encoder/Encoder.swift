@@ -74,6 +74,11 @@ final class Encoder: WindowModel, @unchecked Sendable {
     let rows = input == .tokens ? batch.ids.count : batch.windows.count
     let columns = parameters.head.columns
     try Memory.require(rows * columns, of: Float.self)
+    // The numbers, the vectors that they are made of, and the plan, with a chunk for every window at most.
+    let vectors = input != .tokens && !parameters.head.layers.isEmpty ? configuration.hiddenSize : 0
+    try monitor?.holdWork(
+      (rows * columns + batch.windows.count * vectors) * MemoryLayout<Float>.stride
+        + batch.windows.count * MemoryLayout<(ChunkPlan.Member, ChunkPlan.Chunk)>.stride)
     var values = [Float](repeating: 0, count: rows * columns)
     try values.withMutableElements { values throws(BertQAError) in
       // Nothing is written where there are no rows.

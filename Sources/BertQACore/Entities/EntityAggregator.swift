@@ -54,17 +54,18 @@ struct EntityAggregator {
   ///   - range: the token's bytes.
   ///   - continuesWord: whether the token goes on with the word of the token before it.
   mutating func add(
-    _ probabilities: UnsafeBufferPointer<Double>, _ range: TextRange, continuesWord: Bool
+    _ probabilities: UnsafeBufferPointer<Double>, _ range: TextRange, continuesWord: Bool,
+    _ monitor: CallMonitor
   ) throws(BertQAError) {
     let label = Self.largest(probabilities)
     let token = Part(
       start: UInt32(range.start), end: UInt32(range.end), label: label, score: probabilities[label])
     switch aggregation {
-    case .none: try give(token, count: 1)
-    case .model, .simple: try addToGroup(token)
+    case .none: try give(token, count: 1, monitor)
+    case .model, .simple: try addToGroup(token, monitor)
     case .first, .average, .max:
       if word == nil || !continuesWord {
-        try endWord()
+        try endWord(monitor)
         word = token
       } else {
         word?.end = token.end
@@ -81,12 +82,12 @@ struct EntityAggregator {
   }
 
   /// After the last token.
-  mutating func finish() throws(BertQAError) {
-    try endWord()
-    try endGroup()
+  mutating func finish(_ monitor: CallMonitor) throws(BertQAError) {
+    try endWord(monitor)
+    try endGroup(monitor)
   }
 
-  private mutating func endWord() throws(BertQAError) {
+  private mutating func endWord(_ monitor: CallMonitor) throws(BertQAError) {
     guard var ended = word else { return }
     if aggregation == .average {
       ended.label = sums.withUnsafeBufferPointer(Self.largest)
@@ -95,32 +96,32 @@ struct EntityAggregator {
     }
     word = nil
     wordTokens = 0
-    try addToGroup(ended)
+    try addToGroup(ended, monitor)
   }
 
-  private mutating func addToGroup(_ part: Part) throws(BertQAError) {
+  private mutating func addToGroup(_ part: Part, _ monitor: CallMonitor) throws(BertQAError) {
     let label = labels[part.label]
     if group != nil, label.tag == lastTag, !label.begins {
       group?.end = part.end
       group?.score += part.score
     } else {
-      try endGroup()
+      try endGroup(monitor)
       group = part
     }
     groupParts += 1
     lastTag = label.tag
   }
 
-  private mutating func endGroup() throws(BertQAError) {
-    if let group { try give(group, count: groupParts) }
+  private mutating func endGroup(_ monitor: CallMonitor) throws(BertQAError) {
+    if let group { try give(group, count: groupParts, monitor) }
     group = nil
     groupParts = 0
   }
 
-  private mutating func give(_ part: Part, count: Int) throws(BertQAError) {
+  private mutating func give(_ part: Part, count: Int, _ monitor: CallMonitor) throws(BertQAError) {
     let score = Float(part.score / Double(count))
     guard isWanted[part.label], score >= threshold else { return }
-    try found.makeRoom(for: 1)
+    try found.makeRoom(for: 1, monitor)
     found.append(Found(start: part.start, end: part.end, label: Int32(part.label), score: score))
   }
 

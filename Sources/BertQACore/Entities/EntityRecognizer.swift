@@ -30,12 +30,12 @@ struct EntityRecognizer: Sendable {
       labels, aggregation, isWanted: try labels.isWanted(options, aggregation),
       threshold: options.threshold)
     try monitor.check()
-    var results = try [Result<EntityList, BertQAError>](repeating: .missing, count: texts.count, monitor)
-    var work = try [EntityWork?](repeating: nil, count: texts.count, monitor)
+    var results = try [Result<EntityList, BertQAError>](results: .missing, count: texts.count, monitor)
+    var work = try [EntityWork?](results: nil, count: texts.count, monitor)
     try reader.read(count: texts.count, monitor) { index throws(BertQAError) in
-      let one = try EntityWork(
-        texts[index], tokenizer, layout, aggregator, labelCount: labels.count,
-        heldBefore: monitor.heldBytes, monitor)
+      let one = try monitor.undoing { () throws(BertQAError) in
+        try EntityWork(texts[index], tokenizer, layout, aggregator, labelCount: labels.count, monitor)
+      }
       if one.hasTokens { work[index] = one } else { results[index] = .success(EntityList()) }
       return one.item
     } failed: { index, error throws(BertQAError) in

@@ -7,8 +7,8 @@ final class EntityWork {
   private let tokens: Tokens
   private let tokenizer: any Tokenizer
   private let windows: [WindowLayout.Parts]
-  /// What the monitor accounts to this text.
-  private var heldBytes: Int
+  /// What is accounted to this text.
+  private var memory: [MemoryLedger] = []
   private var aggregator: EntityAggregator
   /// The first token that has no label yet.
   private var nextToken = 0
@@ -16,19 +16,19 @@ final class EntityWork {
   private var probabilities: [Double]
   private var edges: TextEdges
 
-  /// - Parameter heldBefore: bytes that the call held before.
   init(
     _ text: UnsafeBufferPointer<UInt8>, _ tokenizer: any Tokenizer, _ layout: WindowLayout,
-    _ aggregator: EntityAggregator, labelCount: Int, heldBefore: Int, _ monitor: CallMonitor
+    _ aggregator: EntityAggregator, labelCount: Int, _ monitor: CallMonitor
   ) throws(BertQAError) {
     try TextLimit.check(text, "text")
     self.text = text
     edges = TextEdges(text: text)
     self.tokenizer = tokenizer
     self.aggregator = aggregator
+    let before = monitor.heldBytes
     tokens = try tokenizer.tokens(of: text, monitor)
     windows = try layout.parts(first: tokens.count, second: nil, monitor)
-    heldBytes = monitor.heldBytes - heldBefore
+    memory.append(monitor.part(since: before))
     probabilities = [Double](repeating: 0, count: labelCount)
   }
 
@@ -41,7 +41,8 @@ final class EntityWork {
 
   /// Takes over the labels of a window's tokens; the windows come in order.
   func add(_ output: WindowReader.Output, _ monitor: CallMonitor) throws(BertQAError) {
-    let foundBefore = aggregator.found.count
+    let before = monitor.heldBytes
+    defer { keep(since: before, monitor) }
     let window = windows[output.window].first
     var end = window.upperBound
     if output.window + 1 < windows.count {
@@ -60,14 +61,14 @@ final class EntityWork {
         if let base = buffer.baseAddress { softmax(base, count: buffer.count) }
         try aggregator.add(
           UnsafeBufferPointer(buffer), range,
-          continuesWord: tokenizer.continuesWord(nextToken, of: tokens, in: text))
+          continuesWord: tokenizer.continuesWord(nextToken, of: tokens, in: text), monitor)
       }
       nextToken += 1
     }
-    let bytes =
-      (aggregator.found.count - foundBefore) * MemoryLayout<EntityAggregator.Found>.stride
-    heldBytes += bytes
-    try monitor.hold(bytes)
+  }
+
+  private func keep(since mark: Int, _ monitor: CallMonitor) {
+    if monitor.heldBytes != mark { memory.append(monitor.part(since: mark)) }
   }
 
   /// The entities of all windows. Called once, after the last of them.
@@ -75,19 +76,21 @@ final class EntityWork {
   func result(
     _ monitor: CallMonitor, title: (Int) -> String
   ) throws(BertQAError) -> EntityList {
-    try aggregator.finish()
+    let before = monitor.heldBytes
+    try aggregator.finish(monitor)
+    keep(since: before, monitor)
     let found = aggregator.found
-    try Memory.require(found.count, of: Entity.self)
-    var list = EntityList()
-    list.entities.reserveCapacity(found.count)
-    var locator = RangeLocator(text, monitor)
-    for part in found {
-      let bytes = edges.visible(TextRange(start: Int(part.start), end: Int(part.end)))
-      if bytes.count == 0 { continue }
-      list.entities.append(try locator.entity(title(Int(part.label)), bytes, part.score))
+    return try monitor.undoing { () throws(BertQAError) in
+      var list = EntityList()
+      list.entities = try [Entity](resultCapacity: found.count, monitor)
+      var locator = RangeLocator(text, monitor)
+      for part in found {
+        let bytes = edges.visible(TextRange(start: Int(part.start), end: Int(part.end)))
+        if bytes.count == 0 { continue }
+        list.entities.append(try locator.entity(title(Int(part.label)), bytes, part.score))
+      }
+      list.windowCount = item.windows.count
+      return list
     }
-    list.windowCount = item.windows.count
-    monitor.release(heldBytes)
-    return list
   }
 }

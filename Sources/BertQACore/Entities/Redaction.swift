@@ -1,3 +1,95 @@
+/// A text whose entities are replaced. Those that overlap are replaced as one, with the label of the one that begins
+/// first, of several there the longest. A character that an entity has a part of is replaced as a whole.
+package struct Redaction {
+  private let text: UnsafeBufferPointer<UInt8>
+  private let lists: [[Entity]]
+  /// nil: each one's label in brackets, such as "[PER]".
+  private let replacement: UnsafeBufferPointer<UInt8>?
+  private let monitor: CallMonitor
+  /// By where the entities begin, of several there the longest first.
+  private let order: [Place]
+
+  /// Where an entity is in `lists`.
+  private struct Place {
+    var list: UInt32
+    var index: UInt32
+  }
+
+  /// O(n log n) in the entities.
+  /// - Parameter lists: entities of this text, in any order.
+  package init(
+    _ text: UnsafeBufferPointer<UInt8>, _ lists: [[Entity]], replacement: UnsafeBufferPointer<UInt8>?,
+    _ monitor: CallMonitor
+  ) throws(BertQAError) {
+    try monitor.check()
+    var places = try [Place](checkedCapacity: lists.reduce(0) { $0 + $1.count }, monitor)
+    for (list, entities) in lists.enumerated() {
+      for (index, entity) in entities.enumerated() {
+        if index % CallPoll.elementInterval == 0 { try monitor.check() }
+        let bytes = entity.bytes
+        guard bytes.start >= 0, bytes.start <= bytes.end, bytes.end <= text.count else {
+          throw BertQAError(
+            .invalidArgument,
+            "an entity is bytes \(bytes.start) to \(bytes.end) of a text of \(text.count): it is of another text"
+          )
+        }
+        places.append(Place(list: UInt32(list), index: UInt32(index)))
+      }
+    }
+    try places.checkedSort(CallPoll(monitor)) {
+      let (a, b) = (lists[Int($0.list)][Int($0.index)].bytes, lists[Int($1.list)][Int($1.index)].bytes)
+      return (a.start, b.end, $0.list, $0.index) < (b.start, a.end, $1.list, $1.index)
+    }
+    order = places
+    self.text = text
+    self.lists = lists
+    self.replacement = replacement
+    self.monitor = monitor
+  }
+
+  /// Bytes of the result. O(n) in the entities.
+  package func count() throws(BertQAError) -> Int {
+    var count = 0
+    try forEachPart { part in count += part.count }
+    return count
+  }
+
+  /// Writes the result to memory for `count()` bytes. O(n) in the text and the entities.
+  package func write(to output: UnsafeMutablePointer<UInt8>) throws(BertQAError) {
+    var end = output
+    try forEachPart { part throws(BertQAError) in
+      guard let source = part.baseAddress else { return }
+      try end.update(from: source, count: part.count, monitor)
+      end += part.count
+    }
+  }
+
+  private func forEachPart(
+    _ body: (UnsafeBufferPointer<UInt8>) throws(BertQAError) -> Void
+  ) throws(BertQAError) {
+    // What precedes it has been dealt with.
+    var position = 0
+    var edges = TextEdges(text: text)
+    for (count, place) in order.enumerated() {
+      if count % CallPoll.elementInterval == 0 { try monitor.check() }
+      let entity = lists[Int(place.list)][Int(place.index)]
+      let isEmpty = entity.bytes.count == 0
+      let start = isEmpty ? entity.bytes.start : edges.clusterStart(entity.bytes.start)
+      let end = isEmpty ? start : edges.clusterEnd(entity.bytes.end)
+      if start >= position {
+        try body(UnsafeBufferPointer(rebasing: text[position..<start]))
+        if let replacement {
+          try body(replacement)
+        } else {
+          try Array("[\(entity.label)]".utf8).withElements(body)
+        }
+      }
+      position = max(position, end)
+    }
+    try body(UnsafeBufferPointer(rebasing: text[position...]))
+  }
+}
+
 extension EntityList {
   /// The text with entities replaced, by `replacement` or by each one's label in brackets, such as "[PER]". Those
   /// that overlap are replaced as one, with the label of the one that begins first, of several there the longest. A
@@ -9,48 +101,13 @@ extension EntityList {
     call: CallOptions = CallOptions()
   ) throws(BertQAError) -> [UInt8] {
     let monitor = CallMonitor(call)
-    try monitor.check()
-    var result = try [UInt8](checkedCapacity: text.count)
-    // What precedes it has been dealt with.
-    var position = 0
-    var edges = TextEdges(text: text)
-    for (count, index) in try order(of: entities, in: text, monitor).enumerated() {
-      if count % CallPoll.elementInterval == 0 { try monitor.check() }
-      let entity = entities[index]
-      let isEmpty = entity.bytes.count == 0
-      let start = isEmpty ? entity.bytes.start : edges.clusterStart(entity.bytes.start)
-      let end = isEmpty ? start : edges.clusterEnd(entity.bytes.end)
-      if start >= position {
-        try result.append(text[position..<start], monitor)
-        if let replacement {
-          try result.append(replacement[...], monitor)
-        } else {
-          let label = Array("[\(entity.label)]".utf8)
-          try label.withElements { label throws(BertQAError) in try result.append(label[...], monitor) }
-        }
-      }
-      position = max(position, end)
+    let redaction = try Redaction(text, [entities], replacement: replacement, monitor)
+    let count = try redaction.count()
+    var result = try [UInt8](repeating: 0, count: count, monitor)
+    try result.withMutableElements { bytes throws(BertQAError) in
+      if let base = bytes.baseAddress { try redaction.write(to: base) }
     }
-    try result.append(text[position...], monitor)
     return result
-  }
-
-  /// The indices of entities by where they begin, of several there the longest first.
-  private static func order(
-    of entities: [Entity], in text: UnsafeBufferPointer<UInt8>, _ monitor: CallMonitor
-  ) throws(BertQAError) -> [Int] {
-    for entity in entities
-    where entity.bytes.start < 0 || entity.bytes.start > entity.bytes.end || entity.bytes.end > text.count {
-      throw BertQAError(
-        .invalidArgument,
-        "an entity is bytes \(entity.bytes.start) to \(entity.bytes.end) of a text of \(text.count): it is of "
-          + "another text")
-    }
-    try monitor.hold(entities.count * MemoryLayout<Int>.stride)
-    return try entities.indices.checkedSorted(CallPoll(monitor)) {
-      let (a, b) = (entities[$0].bytes, entities[$1].bytes)
-      return (a.start, b.end, $0) < (b.start, a.end, $1)
-    }
   }
 
   /// The string with entities replaced.
@@ -61,18 +118,5 @@ extension EntityList {
       try redact(texts[0], entities, replacement: replacement == nil ? nil : texts[1], call: call)
     }
     return String(decoding: bytes, as: UTF8.self)
-  }
-}
-
-extension [UInt8] {
-  fileprivate mutating func append(
-    _ part: Slice<UnsafeBufferPointer<UInt8>>, _ monitor: CallMonitor
-  ) throws(BertQAError) {
-    try monitor.hold(part.count)
-    try makeRoom(for: part.count, monitor)
-    for start in stride(from: part.startIndex, to: part.endIndex, by: CallPoll.copyInterval) {
-      try monitor.check()
-      append(contentsOf: part[start..<Swift.min(start + CallPoll.copyInterval, part.endIndex)])
-    }
   }
 }

@@ -6,8 +6,9 @@ import Glibc
 /// `1_Pooling/config.json`.
 public struct ModelDirectory: Sendable {
   private enum Source: Sendable {
-    case path
-    case descriptor(Descriptor)
+    case directory(Descriptor)
+    /// A path that no directory could be opened at, and the error number.
+    case unopened(Int32)
     case files([String: ModelFile])
   }
 
@@ -19,10 +20,19 @@ public struct ModelDirectory: Sendable {
   /// Asked while files are read, and what is in them.
   private(set) var monitor: CallMonitor?
 
-  /// The directory at `path`, which is looked at when a file is opened.
+  /// The directory at `path`. It is opened here, once: all files come from it, whatever takes its name meanwhile. That
+  /// it cannot be opened is thrown when a file is.
   public init(path: String) {
     name = path
-    source = .path
+    guard !path.utf8.contains(0) else {
+      source = .unopened(EINVAL)
+      return
+    }
+    // O_PATH: the directory need not be one that may be listed.
+    let flags = Descriptor.openPath | O_DIRECTORY | O_CLOEXEC
+    var descriptor = open(path, flags)
+    while descriptor < 0, errno == EINTR { descriptor = open(path, flags) }
+    source = descriptor >= 0 ? .directory(Descriptor(owning: descriptor)) : .unopened(errno)
   }
 
   /// The directory that `descriptor` is open on. The descriptor is duplicated and may be closed afterwards; no
@@ -30,7 +40,7 @@ public struct ModelDirectory: Sendable {
   /// - Throws: `.invalidArgument` where it is no directory, `.io` where it cannot be duplicated.
   public init(descriptor: Int32, name: String = "model directory") throws(BertQAError) {
     self.name = name
-    source = .descriptor(try Descriptor(duplicating: descriptor, name))
+    source = .directory(try Descriptor(duplicating: descriptor, name))
   }
 
   /// Files in memory, by name; the contents are copied.
@@ -77,6 +87,11 @@ public struct ModelDirectory: Sendable {
     return directory
   }
 
+  /// Another directory, whose files come into memory in the same way and for the same call.
+  func replaced(by path: String) -> ModelDirectory {
+    ModelDirectory(path: path).loading(load, mapped).asking(monitor)
+  }
+
   /// What messages call the file `file`: the directory and the file.
   func path(of file: String) -> String { "\(name)/\(file)" }
 
@@ -84,10 +99,10 @@ public struct ModelDirectory: Sendable {
   func exists(_ file: String) -> Bool {
     guard Self.isPlain(file) else { return false }
     switch source {
-    case .path: return ModelFile.exists(path(of: file))
-    case .descriptor(let directory):
+    case .directory(let directory):
       var status = stat()
       return fstatat(directory.number, file, &status, 0) == 0
+    case .unopened: return false
     case .files(let files): return files[file] != nil
     }
   }
@@ -100,17 +115,15 @@ public struct ModelDirectory: Sendable {
       throw BertQAError(.invalidModel, "\(name): \(quoted(file)) is not the name of a file in this directory")
     }
     switch source {
-    case .path:
-      // Else the file would be looked for in the root.
+    case .unopened(let code):
       guard !name.isEmpty else {
         throw BertQAError(.invalidArgument, argument: "model_directory", "is empty")
       }
-      do throws(BertQAError) {
-        return try ModelFile(path: path(of: file), limit: limit, load, monitor).checkedForPointer()
-      } catch {
-        throw MistakenDirectory.error(for: name) ?? error
+      guard !name.utf8.contains(0) else {
+        throw BertQAError(.invalidArgument, "a path contains a NUL: \(quoted(name))")
       }
-    case .descriptor(let directory):
+      throw MistakenDirectory.error(for: name) ?? .system("open", path(of: file), code)
+    case .directory(let directory):
       return try ModelFile(
         file, inDirectory: directory.number, path: path(of: file), limit: limit, load, monitor
       ).checkedForPointer()
@@ -137,6 +150,11 @@ public struct ModelDirectory: Sendable {
     try ObjectReader(self.file(file, limit: limit), monitor)
   }
 
+  /// True if the path leads to no directory.
+  var isUnopened: Bool {
+    if case .unopened = source { true } else { false }
+  }
+
   /// Whether a name is that of a file in the directory or one level below.
   static func isPlain(_ file: String) -> Bool {
     let parts = file.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
@@ -157,6 +175,11 @@ public struct ModelDirectory: Sendable {
 /// A directory's descriptor, closed with its last user.
 private final class Descriptor: Sendable {
   let number: Int32
+
+  /// O_PATH, which Swift does not import: the same number on x86-64 and arm64.
+  static var openPath: Int32 { 0o10_000_000 }
+
+  init(owning descriptor: Int32) { number = descriptor }
 
   init(duplicating descriptor: Int32, _ name: String) throws(BertQAError) {
     var status = stat()

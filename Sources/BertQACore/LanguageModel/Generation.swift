@@ -45,11 +45,11 @@ extension SequenceModel {
     var stop: GenerationStop?
     while stop == nil {
       try monitor.check()
-      try monitor.hold(MemoryLayout<PredictedWord>.stride)
       guard let word = try choose(&sampler, workspace) else {
         stop = .end
         break
       }
+      try generated.makeRoom(for: 1, monitor)
       generated.append(word)
       if let onWord = options.onWord, !onWord(word) {
         stop = .callback
@@ -60,7 +60,8 @@ extension SequenceModel {
         id: word.id, state: current, logits: stop == nil ? workspace.logits.base : nil)
     }
     return Generation(
-      words: generated, text: joined(generated), stop: stop ?? .end, unknownCount: prompt.unknownCount,
+      words: generated, text: try joined(generated, monitor), stop: stop ?? .end,
+      unknownCount: prompt.unknownCount,
       state: current)
   }
 
@@ -98,13 +99,15 @@ extension SequenceModel {
     return distribution.word(id, words.vocabulary)
   }
 
-  private func joined(_ words: [PredictedWord]) -> String {
+  private func joined(_ words: [PredictedWord], _ monitor: CallMonitor) throws(BertQAError) -> String {
     let separator = Array(self.words.separator.utf8)
     var text: [UInt8] = []
     for (index, word) in words.enumerated() {
+      try text.makeRoom(for: separator.count + word.bytes.count, monitor)
       if index > 0 { text += separator }
       text += word.bytes
     }
+    try monitor.hold(text.count)
     return String(decoding: text, as: UTF8.self)
   }
 }

@@ -151,9 +151,9 @@ extension SequenceModel {
         throw error.of(item: index, in: "states", count: states.count)
       }
     }
-    try monitor.hold(ids.count * configuration.stateLength * MemoryLayout<Float>.stride)
-    var next: [SequenceState] = []
-    next.reserveCapacity(ids.count)
+    // Each state's numbers, and the small objects around them.
+    try monitor.hold(ids.count * (configuration.stateLength * MemoryLayout<Float>.stride + 192))
+    var next = try [SequenceState](checkedCapacity: ids.count, monitor)
     for _ in ids.indices { next.append(try makeState()) }
 
     let cost = configuration.recurrentCost + (logits == nil ? 0 : configuration.decoderCost)

@@ -32,9 +32,9 @@ extension SequenceModel {
     let text = try WordSplitter.split(text, words, monitor)
     var score = SequenceScore()
     score.unknownCount = text.unknownCount
-    try Memory.require(text.ids.count + 1, of: Int32.self)
-    var targets: [Int32] = []
-    targets.reserveCapacity(text.ids.count + 1)
+    let before = monitor.heldBytes - text.heldBytes
+    defer { monitor.release(monitor.heldBytes - before) }
+    var targets = try [Int32](checkedCapacity: text.ids.count + 1, monitor)
     targets += text.ids
     if includesEnd { targets.append(try requiredEndID()) }
     var state = state
@@ -45,7 +45,6 @@ extension SequenceModel {
     guard let state else { return score }
     score.wordCount = targets.count
     score.logLikelihood = try logLikelihood(of: targets, after: state, monitor)
-    monitor.release(text.heldBytes)
     return score
   }
 
@@ -61,10 +60,9 @@ extension SequenceModel {
       try monitor.check()
       state = try step(id: id, state: state)
     }
-    var scores = try [SequenceScore](checkedCapacity: continuations.count)
+    var scores = try [SequenceScore](checkedCapacity: continuations.count, monitor)
     for (index, continuation) in continuations.enumerated() {
       do {
-        try monitor.hold(MemoryLayout<SequenceScore>.stride)
         try TextLimit.check(continuation, "continuation")
         scores.append(
           try likelihood(continuation, state: state, includesEnd: options.includesEnd, monitor))

@@ -15,7 +15,7 @@ struct WordSplitter {
   private(set) var unknownCount = 0
   private let monitor: CallMonitor
   /// What `monitor` has been told to hold.
-  private(set) var heldBytes = 0
+  var heldBytes: Int { ids.capacity * MemoryLayout<Int32>.stride }
   /// The byte of the text at which the monitor is asked next.
   private var nextPoll = CallPoll.textInterval
 
@@ -29,21 +29,20 @@ struct WordSplitter {
     _ text: UnsafeBufferPointer<UInt8>, _ words: WordVocabulary, _ monitor: CallMonitor
   ) throws(BertQAError) -> WordSplitter {
     var splitter = WordSplitter(words, monitor)
+    let before = monitor.heldBytes
     switch words.units {
     case .words: try splitter.readWords(text)
     case .characters: try splitter.readCharacters(text)
     }
-    try splitter.poll(at: text.count, pendingBytes: 0)
+    try splitter.poll(at: text.count)
+    monitor.release(monitor.heldBytes - before - splitter.heldBytes)
     return splitter
   }
 
-  /// Asks the monitor whether to go on, and tells it the memory in use.
-  private mutating func poll(at position: Int, pendingBytes: Int) throws(BertQAError) {
+  /// Asks the monitor whether to go on.
+  private mutating func poll(at position: Int) throws(BertQAError) {
     try monitor.check()
     try monitor.check(tokenCount: ids.count)
-    let bytes = ids.count * MemoryLayout<Int32>.stride + pendingBytes
-    try monitor.hold(bytes - heldBytes)
-    heldBytes = bytes
     nextPoll = position + CallPoll.textInterval
   }
 
@@ -54,7 +53,7 @@ struct WordSplitter {
       let unit = UTF8Codec.decode(base, at: position, end: text.count)
       try append(Self.bytes(of: unit.scalar))
       position += unit.size
-      if position >= nextPoll { try poll(at: position, pendingBytes: 0) }
+      if position >= nextPoll { try poll(at: position) }
     }
   }
 
@@ -67,11 +66,11 @@ struct WordSplitter {
     while position < text.count {
       let unit = UTF8Codec.decode(base, at: position, end: text.count)
       position += unit.size
-      if position >= nextPoll { try poll(at: position, pendingBytes: word.count) }
+      if position >= nextPoll { try poll(at: position) }
       let kind = kind(of: unit.scalar)
       if kind == .ignored { continue }
       if kind == .letter {
-        try word.makeRoom(for: 8)
+        try word.makeRoom(for: 8, monitor)
         if let joint { word.append(Self.byte(of: joint)) }
         joint = nil
         word += Self.bytes(of: unit.scalar)
@@ -98,6 +97,8 @@ struct WordSplitter {
   private mutating func finish(_ word: inout [UInt8], _ joint: inout Kind?) throws(BertQAError) {
     guard !word.isEmpty else { return }
     if joint == .apostrophe {
+      try monitor.hold(word.count)
+      defer { monitor.release(word.count) }
       let longer = word + [Self.byte(of: .apostrophe)]
       if isKnown(longer) || !isKnown(word) { word = longer }
     }
@@ -114,7 +115,7 @@ struct WordSplitter {
   private mutating func append(_ word: [UInt8], onlyIfKnown: Bool = false) throws(BertQAError) {
     if onlyIfKnown, !isKnown(word) { return }
     let read = try word.withElements { word throws(BertQAError) in try words.id(reading: word) }
-    try ids.makeRoom(for: 1)
+    try ids.makeRoom(for: 1, monitor)
     ids.append(read.id)
     if read.isUnknown { unknownCount += 1 }
   }

@@ -59,6 +59,11 @@ public struct BertQAError: Error, Sendable, Equatable, CustomStringConvertible {
     count > 1 ? of(item: index, in: collection) : self
   }
 
+  /// The same failure of what `name` chose, such as an environment variable.
+  func prefixed(by name: String) -> BertQAError {
+    BertQAError(status, "\(name): \(message)")
+  }
+
   /// One line: item, argument and detail.
   public var message: String {
     let text = argument.map { "\($0) \(detail)" } ?? detail
@@ -78,5 +83,11 @@ extension Result where Failure == BertQAError {
 func all<Success>(
   _ results: [Result<Success, BertQAError>], _ call: CallOptions
 ) throws(BertQAError) -> [Success] {
-  try results.checkedMap(CallPoll(CallMonitor(call))) { result throws(BertQAError) in try result.get() }
+  let monitor = CallMonitor(call)
+  var all = try [Success](resultCapacity: results.count, monitor)
+  for result in results {
+    all.append(try result.get())
+    if all.count % CallPoll.elementInterval == 0 { try monitor.check() }
+  }
+  return all
 }

@@ -8,16 +8,19 @@ package final class CallMonitor: @unchecked Sendable {
   // Sendable: helpers use `isStopped` only.
 
   private let options: CallOptions
+  let ledger: MemoryLedger
   /// CLOCK_MONOTONIC, nanoseconds: when the hook is asked next.
   private var nextPoll: UInt64 = 0
-  private(set) var heldBytes = 0
   /// Whether `check` has thrown.
   private let isStopped = Atomic<Bool>(false)
 
   /// Nanoseconds between two questions to the cancellation hook.
   private static let pollInterval: UInt64 = 10_000_000
 
-  package init(_ options: CallOptions) { self.options = options }
+  package init(_ options: CallOptions) {
+    self.options = options
+    ledger = options.ledger ?? MemoryLedger(limit: options.maxBytes)
+  }
 
   /// Whether nothing can stop the call, so that checks may be left out of inner loops.
   var isIdle: Bool { options.cancellation == nil && options.deadline == 0 }
@@ -58,13 +61,7 @@ package final class CallMonitor: @unchecked Sendable {
   }
 
   /// Accounts for memory before it is taken; `.tooLarge` above the caller's limit.
-  package func hold(_ bytes: Int) throws(BertQAError) {
-    heldBytes += bytes
-    guard options.maxBytes > 0, heldBytes > options.maxBytes else { return }
-    throw BertQAError(
-      .tooLarge, argument: "max_bytes",
-      "is \(options.maxBytes), but the call needs \(heldBytes) bytes by now: split the text or raise it")
-  }
+  package func hold(_ bytes: Int) throws(BertQAError) { try ledger.hold(bytes) }
 
   /// Tokens, or words, that one text may have.
   var tokenLimit: Int { options.maxDocumentTokens > 0 ? options.maxDocumentTokens : .max }
@@ -77,7 +74,9 @@ package final class CallMonitor: @unchecked Sendable {
       "is \(options.maxDocumentTokens), but a text has more tokens: split it or raise the limit")
   }
 
-  func release(_ bytes: Int) { heldBytes -= bytes }
+  package func release(_ bytes: Int) { ledger.release(bytes) }
+
+  var heldBytes: Int { ledger.heldBytes }
 
   /// Tells the caller how far the call is.
   func report(done: Int, of total: Int) { options.progress?(done, total) }
@@ -89,6 +88,8 @@ package final class CallMonitor: @unchecked Sendable {
 package struct CallPoll {
   private let monitor: CallMonitor
   private let isCaller: Bool
+  /// Where the thread accounts for what it takes.
+  let ledger: MemoryLedger
 
   /// Bytes of text between two questions.
   static let textInterval = 1 << 16
@@ -97,10 +98,13 @@ package struct CallPoll {
   /// Bytes that are only copied between two questions.
   static let copyInterval = 1 << 20
 
-  /// - Parameter isCaller: whether the thread is the one that made the call.
-  init(_ monitor: CallMonitor, isCaller: Bool = true) {
+  /// - Parameters:
+  ///   - isCaller: whether the thread is the one that made the call.
+  ///   - ledger: nil: the call's.
+  package init(_ monitor: CallMonitor, isCaller: Bool = true, _ ledger: MemoryLedger? = nil) {
     self.monitor = monitor
     self.isCaller = isCaller
+    self.ledger = ledger ?? monitor.ledger
   }
 
   var tokenLimit: Int { monitor.tokenLimit }

@@ -22,5 +22,8 @@ public struct CallOptions: Sendable {
   /// the model has read of those of the texts tokenized so far.
   public var progress: (@Sendable (_ done: Int, _ total: Int) -> Void)?
 
+  /// Of all that is done for the call, where that is more than one call of the core; nil: the core makes one.
+  package var ledger: MemoryLedger?
+
   public init() {}
 }

@@ -1,18 +1,22 @@
 import Glibc
 
-/// An array whose growth fails with an error where memory runs out, rather than ending the process.
+/// An array whose growth fails with an error where memory runs out, rather than ending the process, and which accounts
+/// for its memory as long as it lives.
 struct GrowableBuffer<Element: BitwiseCopyable>: ~Copyable {
   private(set) var base: UnsafeMutablePointer<Element>
   private(set) var count = 0
   private(set) var capacity = 0
+  /// Told of memory that is taken from now on, and of all of it when the buffer goes.
+  var ledger: MemoryLedger?
 
-  init() {
+  init(_ ledger: MemoryLedger? = nil) {
+    self.ledger = ledger
     base = UnsafeMutablePointer(bitPattern: MemoryLayout<Element>.alignment).unsafelyUnwrapped
   }
 
   /// `count` elements of value `element`.
-  init(repeating element: Element, count: Int) throws(BertQAError) {
-    self.init()
+  init(repeating element: Element, count: Int, _ ledger: MemoryLedger? = nil) throws(BertQAError) {
+    self.init(ledger)
     try reserve(count)
     base.initialize(repeating: element, count: count)
     self.count = count
@@ -20,12 +24,15 @@ struct GrowableBuffer<Element: BitwiseCopyable>: ~Copyable {
 
   deinit {
     if capacity > 0 { free(base) }
+    ledger?.release(byteCount)
   }
 
   subscript(index: Int) -> Element {
     @inline(__always) get { base[index] }
     @inline(__always) nonmutating set { base[index] = newValue }
   }
+
+  var byteCount: Int { capacity * MemoryLayout<Element>.stride }
 
   var elements: UnsafeMutableBufferPointer<Element> { UnsafeMutableBufferPointer(start: base, count: count) }
 
@@ -70,9 +77,12 @@ struct GrowableBuffer<Element: BitwiseCopyable>: ~Copyable {
   private mutating func reallocate(_ capacity: Int) throws(BertQAError) {
     let (bytes, overflow) = capacity.multipliedReportingOverflow(by: MemoryLayout<Element>.stride)
     try Memory.require(overflow ? Int.max : bytes)
+    try ledger?.hold(overflow ? .max / 2 : bytes)
     guard !overflow, let memory = realloc(self.capacity > 0 ? base : nil, bytes) else {
+      ledger?.release(overflow ? .max / 2 : bytes)
       throw BertQAError(.outOfMemory, "cannot allocate memory for \(capacity) elements")
     }
+    ledger?.release(byteCount)
     base = memory.bindMemory(to: Element.self, capacity: capacity)
     self.capacity = capacity
   }

@@ -42,40 +42,76 @@ package enum Memory {
 
 extension Array {
   /// Makes room for `added` more elements, twice the room at least where it has to grow.
-  /// - Parameter monitor: asked while many elements move.
+  /// - Parameter monitor: asked while many elements move, and told of the room.
   @inline(__always)
   package mutating func makeRoom(for added: Int, _ monitor: CallMonitor? = nil) throws(BertQAError) {
-    if added > capacity - count { try grow(by: added, monitor) }
+    if added > capacity - count { try grow(by: added, monitor.map { CallPoll($0) }) }
+  }
+
+  /// The same on any thread.
+  @inline(__always)
+  mutating func makeRoom(for added: Int, polling poll: CallPoll) throws(BertQAError) {
+    if added > capacity - count { try grow(by: added, poll) }
   }
 
   @inline(never)
-  private mutating func grow(by added: Int, _ monitor: CallMonitor?) throws(BertQAError) {
+  private mutating func grow(by added: Int, _ poll: CallPoll?) throws(BertQAError) {
     let wanted = Swift.max(count + added, 2 * capacity)
     try Memory.require(wanted, of: Element.self)
-    guard let monitor, count > CallPoll.elementInterval else { return reserveCapacity(wanted) }
+    guard let poll else { return reserveCapacity(wanted) }
+    // Beside the present room until the elements have moved.
+    let present = capacity
+    try poll.hold(wanted, of: Element.self)
+    defer { poll.ledger.release((present + wanted - capacity) * MemoryLayout<Element>.stride) }
+    guard count > CallPoll.elementInterval else { return reserveCapacity(wanted) }
     var larger: [Element] = []
     larger.reserveCapacity(wanted)
     for start in stride(from: 0, to: count, by: CallPoll.elementInterval) {
-      try monitor.check()
+      try poll.check()
       larger += self[start..<Swift.min(start + CallPoll.elementInterval, count)]
     }
     self = larger
   }
 
+  /// An empty array with room for `count` results, or for something of each item.
+  package init(resultCapacity count: Int, _ monitor: CallMonitor) throws(BertQAError) {
+    try monitor.holdResult(count, of: Element.self)
+    try self.init(checkedCapacity: count)
+  }
+
+  /// `count` results that are missing yet.
+  package init(
+    results missing: Element, count: Int, _ monitor: CallMonitor
+  ) throws(BertQAError) {
+    try monitor.holdResult(count, of: Element.self)
+    try self.init(repeating: missing, count: count, monitor, isHeld: true)
+  }
+
   /// An empty array with room for `count` elements.
-  package init(checkedCapacity count: Int) throws(BertQAError) {
+  /// - Parameter monitor: told of the room.
+  package init(checkedCapacity count: Int, _ monitor: CallMonitor? = nil) throws(BertQAError) {
     try Memory.require(count, of: Element.self)
+    try monitor?.hold(count, of: Element.self)
     self.init()
     reserveCapacity(count)
   }
 }
 
+extension CallPoll {
+  /// Accounts for the elements of an array.
+  func hold<Element>(_ count: Int, of type: Element.Type) throws(BertQAError) {
+    let (bytes, overflow) = count.multipliedReportingOverflow(by: MemoryLayout<Element>.stride)
+    try ledger.hold(overflow ? .max / 2 : bytes)
+  }
+}
+
 extension Collection {
   /// `map` into an array for whose elements there is memory.
-  /// - Parameter poll: asked meanwhile.
+  /// - Parameter poll: asked meanwhile, and told of the array.
   package func checkedMap<Value>(
     _ poll: CallPoll? = nil, _ transform: (Element) throws(BertQAError) -> Value
   ) throws(BertQAError) -> [Value] {
+    try poll?.hold(count, of: Value.self)
     var values = try [Value](checkedCapacity: count)
     for element in self {
       values.append(try transform(element))
@@ -85,17 +121,44 @@ extension Collection {
   }
 
   /// `sorted` where there is memory for the copy, and for half as much that sorting takes beside it.
-  /// - Parameter poll: asked meanwhile.
+  /// - Parameter poll: asked meanwhile, and told of the copy.
   @inline(__always)  // Sorting words is twice as fast with the comparison inside.
   package func checkedSorted(
     _ poll: CallPoll?, by areInIncreasingOrder: (Element, Element) -> Bool
   ) throws(BertQAError) -> [Element] {
     try Memory.require(2 * count, of: Element.self)
+    try poll?.hold(2 * count, of: Element.self)
+    defer { poll?.ledger.release(count * MemoryLayout<Element>.stride) }
     var comparisons = 0
     do {
       return try sorted {
         comparisons &+= 1
         if comparisons % CallPoll.elementInterval == 0 { try poll?.check() }
+        return areInIncreasingOrder($0, $1)
+      }
+    } catch let error as BertQAError {
+      throw error
+    } catch {
+      // Nothing else is thrown above.
+      throw BertQAError(.internal, "sorting failed: \(error)")
+    }
+  }
+}
+
+extension Array {
+  /// `sort` where there is memory for half as much, which sorting takes beside the array.
+  /// - Parameter poll: asked meanwhile, and told of the memory.
+  package mutating func checkedSort(
+    _ poll: CallPoll, by areInIncreasingOrder: (Element, Element) -> Bool
+  ) throws(BertQAError) {
+    try Memory.require(count / 2, of: Element.self)
+    try poll.hold(count / 2, of: Element.self)
+    defer { poll.ledger.release(count / 2 * MemoryLayout<Element>.stride) }
+    var comparisons = 0
+    do {
+      try sort {
+        comparisons &+= 1
+        if comparisons % CallPoll.elementInterval == 0 { try poll.check() }
         return areInIncreasingOrder($0, $1)
       }
     } catch let error as BertQAError {
@@ -122,11 +185,12 @@ extension Dictionary {
 }
 
 extension Array {
-  /// `count` elements of value `element`; the monitor is asked between parts of them.
-  init(
-    repeating element: Element, count: Int, _ monitor: CallMonitor?
+  /// `count` elements of value `element`; the monitor is asked between parts of them, and told of the array.
+  /// - Parameter isHeld: whether it has been told.
+  package init(
+    repeating element: Element, count: Int, _ monitor: CallMonitor?, isHeld: Bool = false
   ) throws(BertQAError) {
-    try self.init(checkedCapacity: count)
+    try self.init(checkedCapacity: count, isHeld ? nil : monitor)
     while self.count < count {
       append(
         contentsOf: repeatElement(element, count: Swift.min(CallPoll.elementInterval, count - self.count)))

@@ -1,9 +1,9 @@
 import Glibc
 
 extension BertQAError {
-  /// A failed system call on a file: `errno` must still be that of the call.
-  static func system(_ action: String, _ path: String) -> BertQAError {
-    let code = errno
+  /// A failed system call on a file.
+  /// - Parameter code: the error number; `errno` must still be that of the call where it is not given.
+  static func system(_ action: String, _ path: String, _ code: Int32 = errno) -> BertQAError {
     let status: Status = code == ENOMEM ? .outOfMemory : .io
     return BertQAError(status, "\(path): cannot \(action): \(errorText(code))")
   }

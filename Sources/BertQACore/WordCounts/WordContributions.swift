@@ -46,10 +46,13 @@ private struct HeaviestOccurrences {
   init(limit: Int) { self.limit = limit }
 
   mutating func add(_ occurrence: Occurrence, _ poll: CallPoll) throws(BertQAError) {
-    try kept.makeRoom(for: 1)
+    try kept.makeRoom(for: 1, polling: poll)
     kept.append(occurrence)
     // Cut now and then, so that the memory stays within a multiple of the limit.
-    if kept.count >= 2 * limit + 1024 { kept = try sorted(poll) }
+    guard kept.count >= 2 * limit + 1024 else { return }
+    let present = kept.capacity
+    kept = try sorted(poll)
+    poll.ledger.release(present * MemoryLayout<Occurrence>.stride)
   }
 
   func sorted(_ poll: CallPoll) throws(BertQAError) -> [Occurrence] {

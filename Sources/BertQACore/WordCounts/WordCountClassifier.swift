@@ -36,7 +36,7 @@ final class WordCountClassifier: Sendable {
       + model.labelCount * MemoryLayout<LabelScore>.stride
     try monitor.hold(texts.count * resultSize)
     try Memory.require(texts.count * resultSize)
-    var results = try [Result<Classification, BertQAError>](repeating: .missing, count: texts.count, monitor)
+    var results = try [Result<Classification, BertQAError>](repeating: .missing, count: texts.count, nil)
     try results.withMutableElements { results throws(BertQAError) in
       let batch = Batch(texts, options, monitor, results)
       let team = ThreadPool.Team(maxThreads: max(1, min(threadCount, batch.groupCount)))
@@ -141,8 +141,11 @@ extension WordCountClassifier {
           return
         }
         do throws(BertQAError) {
-          results[index] = .success(
-            try classifier.classify(texts[index], options, poll: poll))
+          // What only the work takes goes with it; the contributions stay.
+          let work = CallPoll(monitor, isCaller: isCaller, MemoryLedger(partOf: monitor.ledger))
+          let result = try classifier.classify(texts[index], options, poll: work)
+          try monitor.holdResult(result.contributions.count, of: WordContribution.self)
+          results[index] = .success(result)
         } catch {
           if error.status == .cancelled || error.status == .deadlineExceeded {
             if isCaller, stop == nil { stop = error }

@@ -19,12 +19,9 @@ public struct WordCountOptions: Sendable {
 public final class WordCountList: @unchecked Sendable {
   // Sendable: nothing changes after init.
 
-  private var table = WordTable()
+  private var table: WordTable
   /// By word.
-  private var occurrences = GrowableBuffer<Int>()
-
-  /// What a word takes in `table` and `occurrences` beside its bytes.
-  private static let wordBytes = 60
+  private var occurrences: GrowableBuffer<Int>
 
   /// - Parameter text: UTF-8; invalid bytes are no words.
   /// - Throws: `.invalidArgument` for an option outside its range, `.tooLarge`, `.outOfMemory`, `.cancelled`,
@@ -46,23 +43,20 @@ public final class WordCountList: @unchecked Sendable {
   private init(
     checked text: UnsafeBufferPointer<UInt8>, _ options: WordCountOptions, _ monitor: CallMonitor
   ) throws(BertQAError) {
+    table = WordTable(monitor.ledger)
+    occurrences = GrowableBuffer(monitor.ledger)
     try monitor.check()
     var walk = WordWalk(
       text, minimumLength: options.minWordLength, maxNGram: options.maxNGram, hasher: table.hasher,
       poll: CallPoll(monitor))
     try walk.forEach { occurrence throws(BertQAError) in
-      try count(occurrence.key, occurrence.hash, monitor)
+      try count(occurrence.key, occurrence.hash)
     }
   }
 
-  private func count(
-    _ key: WordTable.Key, _ hash: UInt64, _ monitor: CallMonitor
-  ) throws(BertQAError) {
+  private func count(_ key: WordTable.Key, _ hash: UInt64) throws(BertQAError) {
     let id = try table.insert(key, hash: hash)
-    if id == occurrences.count {
-      try monitor.hold(Self.wordBytes + table.word(id).count)
-      try occurrences.append(0)
-    }
+    if id == occurrences.count { try occurrences.append(0) }
     occurrences[id] += 1
   }
 

@@ -17,6 +17,7 @@ final class WordCounts {
 
   subscript(feature: UInt32) -> UInt32 { occurrences[Int(feature)] }
 
+  /// What is kept for the next text is no longer accounted for.
   func removeAll() {
     for feature in features.elements { occurrences[Int(feature)] = 0 }
     features.truncate(to: 0)
@@ -36,7 +37,7 @@ final class WordCounts {
         if id >= 0 { _ = add(id) }
       } else if id >= 0 {
         if add(id) { distinctWords &+= 1 }
-      } else if try others.insert(occurrence.hash) {
+      } else if try others.insert(occurrence.hash, poll?.ledger) {
         distinctWords &+= 1
       }
     }
@@ -57,19 +58,20 @@ final class WordCounts {
 private struct HashSet: ~Copyable {
   private var slots = GrowableBuffer<UInt64>()
   private var count = 0
+  private static let keptSlots = 1 << 16
 
   mutating func removeAll() {
     guard count > 0 else { return }
     // One long text must not make every later one slow.
-    if slots.count > 1 << 16 { slots = GrowableBuffer() }
+    if slots.count > Self.keptSlots { slots = GrowableBuffer() }
     slots.elements.update(repeating: 0)
     count = 0
   }
 
   /// Whether it was not there.
   @inline(__always)
-  mutating func insert(_ hash: UInt64) throws(BertQAError) -> Bool {
-    if 2 * count >= slots.count { try enlarge() }
+  mutating func insert(_ hash: UInt64, _ ledger: MemoryLedger?) throws(BertQAError) -> Bool {
+    if 2 * count >= slots.count { try enlarge(ledger) }
     // 0 marks an empty slot.
     let hash = hash == 0 ? 1 : hash
     var slot = Int(truncatingIfNeeded: hash) & (slots.count &- 1)
@@ -83,8 +85,11 @@ private struct HashSet: ~Copyable {
   }
 
   @inline(never)
-  private mutating func enlarge() throws(BertQAError) {
-    let larger = try GrowableBuffer<UInt64>(repeating: 0, count: max(256, 4 * slots.count))
+  private mutating func enlarge(_ ledger: MemoryLedger?) throws(BertQAError) {
+    let wanted = max(256, 4 * slots.count)
+    // Few are kept from text to text, and are no call's.
+    let larger = try GrowableBuffer<UInt64>(
+      repeating: 0, count: wanted, wanted > Self.keptSlots ? ledger : nil)
     for hash in slots.elements where hash != 0 {
       var slot = Int(truncatingIfNeeded: hash) & (larger.count - 1)
       while larger[slot] != 0 { slot = (slot + 1) & (larger.count - 1) }

@@ -21,7 +21,7 @@ final class AskSession {
   private var hits: [Hit] = []
   /// The number of hits shown so far.
   private var shownCount = 0
-  /// True if at least one question had no answer.
+  /// True if at least one question had no answer, or probably none.
   private(set) var hasUnanswered = false
 
   /// The bytes of text shown on each side of an answer's sentence.
@@ -79,6 +79,7 @@ final class AskSession {
       return report(texts.isEmpty ? "no text has these words" : "no answer to '\(question)'")
     }
     if best.isImpossible {
+      hasUnanswered = true
       report("the text does not seem to answer this: the best passage is probably no answer")
     }
     showNext()

@@ -42,11 +42,12 @@ struct AnswerCommand: Command {
         + "the sentence behind it. With several questions the question comes before that, with several files the file. "
         + "Columns are separated by tabs. White space and control characters inside a column are shown as one "
         + "space; --json keeps them.",
-      "Where the best passage is probably no answer, standard error says so.",
+      "The best passage is printed even where it is probably no answer, unless --handle-impossible-answer: the exit "
+        + "code is 1 then, standard error says so, and --json has is_impossible.",
     ],
     exitCodes:
-      "0 every question is answered; 1 at least one question has an answer in none of the files; 2 wrong "
-      + "usage; 3 a file or the model cannot be read or is invalid (the other files are answered); 4 out of "
+      "0 every question is answered; 1 at least one question has in none of the files a passage that is probably its "
+      + "answer; 2 wrong usage; 3 a file or the model cannot be read or is invalid (the other files are answered); 4 out of "
       + "memory, the output cannot be written, or a defect in the program",
     examples: [
       .init(
@@ -127,7 +128,8 @@ struct AnswerCommand: Command {
     try ranking.write(to: output)
     if let page, let html { try FileWriting.replace(page, with: html.text) }
     if !printsJSON, code == .done { tell(of: ranking, hasText: hasText) }
-    return code == .done && ranking.best.contains(where: { $0 == nil }) ? .noAnswer : code
+    let isAnswered = ranking.best.allSatisfy { $0?.isImpossible == false }
+    return code == .done && !isAnswered ? .noAnswer : code
   }
 
   /// Reports the questions that have no answer or probably none.

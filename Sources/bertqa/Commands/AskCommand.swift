@@ -54,7 +54,7 @@ struct AskCommand: Command {
         + "without it they are read as the terminal gives them.",
     ],
     exitCodes:
-      "0 done; 1 at least one question has no answer; 2 wrong usage; 3 a file or the model cannot be read or is invalid, "
+      "0 done; 1 at least one question has no answer, or probably none; 2 wrong usage; 3 a file or the model cannot be read or is invalid, "
       + "or SQLite or Python is not there; 4 out of memory, the output cannot be written, or a defect in the program",
     examples: [
       .init("questions about two letters", "bertqa ask letter1.txt letter2.txt"),

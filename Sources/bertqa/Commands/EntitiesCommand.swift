@@ -33,7 +33,8 @@ struct EntitiesCommand: Command {
       + "or is invalid (the other files are done); 4 out of memory, the output cannot be written, or a defect in the "
       + "program",
     examples: [
-      .init("the people and places of a letter", "bertqa entities --labels PER,LOC --file letter.txt"),
+      .init(
+        "the people and places of a letter", "bertqa entities --labels person,location --file letter.txt"),
       .init(
         "a log without addresses, numbers of cards and accounts",
         "bertqa entities --patterns all --redact < app.log"),

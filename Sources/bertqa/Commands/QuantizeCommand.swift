@@ -45,7 +45,7 @@ enum QuantizeCommand: Command {
     PartialDirectories.remove(of: target)
     let report = try ofCore(invocation) { () throws(BertQAError) in
       try Quantizer.quantize(
-        ModelDirectory(path: arguments.operands[0].string), to: target, options: options)
+        ModelDirectory(pathOrName: arguments.operands[0].string), to: target, options: options)
     }
     Facts([
       ("tensors", .integer(report.tensorCount)),

@@ -19,8 +19,8 @@ enum TokenizeCommand: Command {
           OptionRow(.json, "print one JSON object with all ids, tokens, ranges"),
           OptionRow(
             .model, letter: "m", value: "DIR", use: .model,
-            "model directory, vocab.txt or tokenizer.json; default: the one installed with bertqa, else "
-              + "$BERTQA_MODEL"),
+            "model directory, vocab.txt or tokenizer.json; default: $BERTQA_MODEL, else the one installed with "
+              + "bertqa"),
         ]),
       OptionSection(CallLimits.title, CallLimits.rows("a text")),
     ],

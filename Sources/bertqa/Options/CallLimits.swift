@@ -51,6 +51,8 @@ struct CallLimits {
   func limit(_ call: inout CallOptions) {
     if let timeout { call.deadline = UInt64((Clock.seconds() + timeout) * 1e9) }
     call.maxBytes = maxBytes
+    // The core's calls and the results that are made of theirs are one account.
+    call.ledger = MemoryLedger(limit: maxBytes)
     call.maxDocumentTokens = maxDocumentTokens
   }
 

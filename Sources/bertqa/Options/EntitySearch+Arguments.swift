@@ -96,6 +96,9 @@ struct EntitySearch {
       guard case .success(var list) = results[index] else { continue }
       do throws(BertQAError) {
         let found = try EntityList(patternsIn: text, options: own)
+        if !list.entities.isEmpty {
+          try CallMonitor(own.call).hold(list.entities.count + found.entities.count, of: Entity.self)
+        }
         list.entities = Self.merged(list.entities, found.entities)
         results[index] = .success(list)
       } catch {

@@ -273,7 +273,9 @@ enum Manual {
     .Sh ENVIRONMENT
     .Bl -tag -width BERTQA_MODEL
     .It Ev BERTQA_MODEL
-    Directory of the default model, if none is installed.
+    Directory or name of the model that answers questions where
+    .Fl \-model
+    is not given; if it is not set or empty, that is the installed one.
     .It Ev NO_COLOR
     If set and not empty, nothing is highlighted unless
     .Fl \-color Ns = Ns Cm always

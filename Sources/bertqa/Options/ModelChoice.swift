@@ -4,12 +4,13 @@ import Glibc
 /// The options that select a model and control how it is loaded.
 struct ModelChoice {
   /// - Parameter help: the text after "directory of the model; ".
-  static func row(_ help: String = "default: the one installed with bertqa, else $BERTQA_MODEL") -> OptionRow
+  static func row(_ help: String = "default: $BERTQA_MODEL, else the one installed with bertqa") -> OptionRow
   {
     OptionRow(
       .model, letter: "m", value: "DIR", use: .model, "directory of the model; \(help)",
       detail: "As Hugging Face's save_pretrained or 'bertqa quantize' writes it, or, for classify, "
-        + "'bertqa train-classifier'.")
+        + "'bertqa train-classifier'. A name without a slash that the working directory does not have is that of a "
+        + "model installed with bertqa, such as embed-minilm-l6.")
   }
 
   static let runRows = [

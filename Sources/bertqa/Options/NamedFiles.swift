@@ -121,10 +121,9 @@ struct NamedFiles {
 
   /// Returns the directories of the models that the command may load.
   private func models(_ table: CommandTable) -> [String] {
-    let named = inputs.filter { $0.use == .model }
-    if named.contains(where: { $0.place.identity != nil }) { return named.map(\.shown) }
+    let named = inputs.filter { $0.use == .model }.map { modelPath($0.shown) }
+    if named.contains(where: { access($0, F_OK) == 0 }) { return named }
     guard table.rows.contains(where: { $0.use == .model }) else { return [] }
-    let variable = getenv("BERTQA_MODEL").map { [String(cString: $0)] } ?? []
-    return variable + ((try? installedDefaultModels()) ?? [])
+    return (try? installedDefaultModels()) ?? []
   }
 }

@@ -14,6 +14,7 @@ final class LabelerHandle: Handle {
 
 extension bertqa_labeler_options: COptions {
   static let name: StaticString = "bertqa_labeler_options"
+  static var narrowFieldCount: Int { 2 }
 }
 
 @_cdecl("bertqa_labeler_options_init")

@@ -3,6 +3,7 @@ import CBertQAHeader
 
 extension bertqa_patterns_options: COptions {
   static let name: StaticString = "bertqa_patterns_options"
+  static var narrowFieldCount: Int { 2 }
 }
 
 @_cdecl("bertqa_patterns_options_init")
@@ -46,29 +47,26 @@ public func bertqa_redact(
     let monitor = CallMonitor(call)
     let text = try textArgument(text, length, "text")
     let replacementText = try textArgument(replacement, replacement_length, "replacement")
-    var entities: [Entity] = []
+    var entities = try [[Entity]](resultCapacity: list_count, monitor)
     if list_count > 0 {
       let lists = try required(lists, "lists")
       for index in 0..<list_count {
         try check(item: index, monitor)
         guard let list = EntityListHandle.borrowed(lists[index])?.list else { continue }
-        try entities.makeRoom(for: list.entities.count, monitor)
-        entities += list.entities
+        entities.append(list.entities)
       }
     }
-    let result = try EntityList.redact(
-      text, entities, replacement: replacement == nil ? nil : replacementText, call: call)
-    needed.pointee = result.count
+    let redaction = try Redaction(
+      text, entities, replacement: replacement == nil ? nil : replacementText, monitor)
+    let count = try redaction.count()
+    needed.pointee = count
     // A size_t above Int.max arrives here as a negative number.
-    guard capacity < 0 || result.count <= capacity else {
+    guard capacity < 0 || count <= capacity else {
       throw BertQAError(
-        .invalidArgument, argument: "capacity", "is \(capacity), but the text needs \(result.count) bytes")
+        .invalidArgument, argument: "capacity", "is \(capacity), but the text needs \(count) bytes")
     }
-    guard !result.isEmpty else { return }
+    guard count > 0 else { return }
     let target = UnsafeMutableRawPointer(try required(output, "output"))
-    try result.withElements { result throws(BertQAError) in
-      guard let source = result.baseAddress else { return }
-      try target.assumingMemoryBound(to: UInt8.self).update(from: source, count: result.count, monitor)
-    }
+    try redaction.write(to: target.assumingMemoryBound(to: UInt8.self))
   }
 }

@@ -3,6 +3,7 @@ import CBertQAHeader
 
 extension bertqa_sequence_options: COptions {
   static let name: StaticString = "bertqa_sequence_options"
+  static var narrowFieldCount: Int { 2 }
 }
 
 @_cdecl("bertqa_sequence_options_init")

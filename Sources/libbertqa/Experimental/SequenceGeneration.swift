@@ -7,15 +7,17 @@ final class GenerationHandle: Handle {
   let words: CArray<bertqa_word>
   let text: CString
 
-  init(_ generation: Generation) throws(BertQAError) {
+  init(_ generation: Generation, _ monitor: CallMonitor) throws(BertQAError) {
     self.generation = generation
-    words = try CArray(generation.words.lazy.map { bertqa_word($0) })
+    words = try CArray(count: generation.words.count, monitor) { bertqa_word(generation.words[$0]) }
+    try monitor.holdResult(generation.text.utf8.count, of: UInt8.self)
     text = CString(generation.text)
   }
 }
 
 extension bertqa_generate_options: COptions {
   static let name: StaticString = "bertqa_generate_options"
+  static var narrowFieldCount: Int { 4 }
 }
 
 @_cdecl("bertqa_generate_options_init")
@@ -55,9 +57,10 @@ public func bertqa_sequence_generate(
     out.pointee = nil
     let context = try ContextHandle.borrowed(context, "context").context
     let prompt = try textArgument(prompt, length, "prompt")
+    let options = try generateOptions(options)
     let result = try context.generate(
-      prompt: prompt, state: SequenceState.borrowed(state), options: generateOptions(options))
-    out.pointee = try GenerationHandle(result).passed()
+      prompt: prompt, state: SequenceState.borrowed(state), options: options)
+    out.pointee = try GenerationHandle(result, CallMonitor(options.call)).passed()
   }
 }
 

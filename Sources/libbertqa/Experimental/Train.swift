@@ -25,6 +25,7 @@ final class TrainingProgress: @unchecked Sendable {
 
 extension bertqa_train_options: COptions {
   static let name: StaticString = "bertqa_train_options"
+  static var narrowFieldCount: Int { 12 }
 }
 
 @_cdecl("bertqa_train_options_init")

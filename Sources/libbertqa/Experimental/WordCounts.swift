@@ -23,6 +23,7 @@ final class WordCountListHandle: Handle {
 
 extension bertqa_word_counts_options: COptions {
   static let name: StaticString = "bertqa_word_counts_options"
+  static var narrowFieldCount: Int { 2 }
 }
 
 @_cdecl("bertqa_word_counts_options_init")

@@ -72,13 +72,31 @@ func write<Value>(
   }
 }
 
-/// The struct_size that a caller set.
-func checkedSize(of pointer: UnsafeRawPointer, _ name: StaticString) throws(BertQAError) -> Int {
+/// The struct_size of a caller's struct for a result, whose fields all have eight bytes.
+func checkedSize<Value>(
+  of pointer: UnsafeMutablePointer<Value>, _ name: StaticString
+) throws(BertQAError) -> Int {
+  let known = MemoryLayout<Value>.size
+  return try checkedSize(of: pointer, name, wide: known, of: known)
+}
+
+/// The struct_size that a caller set: that of a whole struct, of any version, so it ends between two fields.
+/// - Parameters:
+///   - wide: bytes of the fields that have eight each; those behind have four.
+///   - known: bytes of all fields that this library knows.
+func checkedSize(
+  of pointer: UnsafeRawPointer, _ name: StaticString, wide: Int, of known: Int
+) throws(BertQAError) -> Int {
   let size = pointer.loadUnaligned(as: Int.self)
   guard isPossibleSize(size) else {
     throw BertQAError(
       .invalidArgument, argument: "struct_size",
       "of \(name) is \(UInt(bitPattern: size)), but must be sizeof(\(name))")
+  }
+  guard size >= known || size % (size <= wide ? 8 : 4) == 0 else {
+    throw BertQAError(
+      .invalidArgument, argument: "struct_size",
+      "of \(name) is \(size), which ends inside a field; set it to sizeof(\(name))")
   }
   return size
 }

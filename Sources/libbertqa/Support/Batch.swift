@@ -12,6 +12,9 @@ func checkCount(_ count: Int) throws(BertQAError) {
 /// Items between two looks whether there is memory for the small objects that go with them, and whether to go on.
 private let itemsPerCheck = 1024
 
+/// Bytes that the small objects of one result take, about: the handle and its arrays of few elements.
+private let smallObjectBytes = 512
+
 /// Looks whether to go on with item `index` of a batch.
 func check(item index: Int, _ monitor: CallMonitor) throws(BertQAError) {
   guard index % itemsPerCheck == itemsPerCheck - 1 else { return }
@@ -25,7 +28,7 @@ func readItems<Item>(
   _ count: Int, in collection: String, _ call: CallOptions, _ item: (Int) throws(BertQAError) -> Item
 ) throws(BertQAError) -> [Item] {
   let monitor = CallMonitor(call)
-  var items = try [Item](checkedCapacity: count)
+  var items = try [Item](resultCapacity: count, monitor)
   for index in 0..<count {
     try check(item: index, monitor)
     do throws(BertQAError) {
@@ -42,7 +45,8 @@ func objects<Result, Object>(
   of results: [Result], _ call: CallOptions, _ make: (Result, CallMonitor) throws(BertQAError) -> Object
 ) throws(BertQAError) -> [Object] {
   let monitor = CallMonitor(call)
-  var objects = try [Object](checkedCapacity: results.count)
+  try monitor.holdResult(results.count * smallObjectBytes, of: UInt8.self)
+  var objects = try [Object](resultCapacity: results.count, monitor)
   for (index, result) in results.enumerated() {
     try check(item: index, monitor)
     objects.append(try make(result, monitor))
@@ -88,8 +92,8 @@ struct BatchOutput {
     }
     var batch = BatchStatuses(statuses, count, of: collection)
     let monitor = CallMonitor(call)
-    var items = try [Item](checkedCapacity: count)
-    var indices = try [Int](checkedCapacity: count)
+    var items = try [Item](resultCapacity: count, monitor)
+    var indices = try [Int](resultCapacity: count, monitor)
     for index in 0..<count {
       try check(item: index, monitor)
       do throws(BertQAError) {

@@ -11,11 +11,12 @@ final class CArray<Element> {
     _ = self.elements.initialize(from: elements)
   }
 
-  /// Made of parts, so that a monitor can be asked between them.
+  /// Made of parts, so that a monitor can be asked between them. It is told of the memory.
   init(
     count: Int, _ monitor: CallMonitor, _ element: (Int) -> Element
   ) throws(BertQAError) {
     try Memory.require(count, of: Element.self)
+    try monitor.holdResult(count, of: Element.self)
     // Not `elements` yet: an object that has all its properties is deinitialised when its initialiser throws.
     let memory = UnsafeMutableBufferPointer<Element>.allocate(capacity: count)
     var next = 0

@@ -6,10 +6,12 @@ final class CStrings {
   /// Where each begins, and at last where another one would.
   private let begins: [Int]
 
-  init(_ texts: some Collection<String>) throws(BertQAError) {
+  /// - Parameter monitor: told of the memory.
+  init(_ texts: some Collection<String>, _ monitor: CallMonitor? = nil) throws(BertQAError) {
     var byteCount = 0
     for text in texts { byteCount += text.utf8.count + 1 }
     try Memory.require(byteCount)
+    try monitor?.holdResult(byteCount + 8 * (texts.count + 1), of: UInt8.self)
     var begins = try [Int](checkedCapacity: texts.count + 1)
     bytes = .allocate(capacity: byteCount)
     var end = 0

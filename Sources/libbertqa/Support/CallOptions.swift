@@ -4,6 +4,7 @@ import Glibc
 
 extension bertqa_call_options: COptions {
   static let name: StaticString = "bertqa_call_options"
+  static var narrowFieldCount: Int { 0 }
 }
 
 @_cdecl("bertqa_call_options_init")
@@ -41,6 +42,8 @@ func callOptions(_ pointer: UnsafePointer<bertqa_call_options>?) throws(BertQAEr
   }
   options.deadline = raw.deadline_ns
   options.maxBytes = Int(clamping: raw.max_bytes)
+  // The results made here count as what the core holds for the call.
+  options.ledger = MemoryLedger(limit: options.maxBytes)
   options.maxDocumentTokens = Int(clamping: raw.max_document_tokens)
   return options
 }

@@ -4,6 +4,8 @@ import CBertQAHeader
 /// An options struct: `struct_size` first, and 0 is the default of every other field.
 protocol COptions {
   static var name: StaticString { get }
+  /// How many fields have four bytes. They are the last; those before have eight.
+  static var narrowFieldCount: Int { get }
   /// All fields 0.
   init()
 }
@@ -16,8 +18,8 @@ func readOptions<Options: COptions>(
   var options = Options()
   guard let pointer else { return options }
   let bytes = UnsafeRawPointer(pointer)
-  let size = try checkedSize(of: bytes, Options.name)
   let known = MemoryLayout<Options>.size
+  let size = try checkedSize(of: bytes, Options.name, wide: known - 4 * Options.narrowFieldCount, of: known)
   if size > known {
     let unknown = UnsafeRawBufferPointer(start: bytes + known, count: size - known)
     guard unknown.allSatisfy({ $0 == 0 }) else {

@@ -143,6 +143,12 @@ import Testing
     #expect(swapped.windowCount == result.windowCount && logits(swapped) != logits(result))
     let both = try classify(context, [(words("war", 60), words("king", 200))], options)[0]
     #expect(both.windowCount > result.windowCount)
+    // Of long ones each has half of the window's 29 tokens.
+    options.documentStride = 14
+    let error = failure { _ = try classify(context, [(words("war", 60), words("king", 200))], options) }
+    #expect(error?.argument == "doc_stride" && error?.message.contains("leave 14 of") == true)
+    options.documentStride = 13
+    #expect(try classify(context, [(words("war", 60), words("king", 200))], options)[0].windowCount > 100)
   }
 
   @Test func badOptionsAndWrongModels() throws {
@@ -157,7 +163,10 @@ import Testing
     #expect(refusal(context) { $0.maxSequenceLength = -1 }?.status == .invalidArgument)
     #expect(refusal(context) { $0.documentStride = -1 }?.status == .invalidArgument)
     #expect(refusal(context) { $0.maxSequenceLength = 100_000 } == nil)
-    #expect(refusal(context) { $0.documentStride = 100_000 } == nil)
+    #expect(refusal(context) { $0.documentStride = 100_000 }?.argument == "doc_stride")
+    let positions = context.info.maxPositions
+    #expect(refusal(context) { $0.documentStride = positions - 2 }?.argument == "doc_stride")
+    #expect(refusal(context) { $0.documentStride = positions - 3 } == nil)
     #expect(refusal(context) { $0.call.cancellation = Cancellation { true } }?.status == .cancelled)
     for name in ["tiny-bert", "tiny-bert-embedder"] {
       let error = try #require(refusal(try Context(tiny: name)))

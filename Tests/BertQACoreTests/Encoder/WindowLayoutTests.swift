@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct WindowLayoutTests {
   private func layout(
-    _ first: Int, _ second: Int? = nil, length: Int, overlap: Int = 0, truncates: Bool = false
+    _ first: Int, _ second: Int? = nil, length: Int, overlap: Int? = 0, truncates: Bool = false
   ) throws -> [WindowLayout.Parts] {
     try WindowLayout(
       maxSequenceLength: length, overlap: overlap, truncates: truncates,
@@ -25,8 +25,11 @@ import Testing
     #expect(
       try layout(10, length: 8, overlap: 2)
         == [.init(first: 0..<6), .init(first: 4..<10)])
-    // An overlap above a third of the window is lowered to that.
-    #expect(try layout(10, length: 8, overlap: 100) == layout(10, length: 8, overlap: 2))
+    // The default is a third of the window; what leaves no new token is refused.
+    #expect(try layout(10, length: 8, overlap: nil) == layout(10, length: 8, overlap: 2))
+    #expect(try layout(10, length: 8, overlap: 5).count == 5)
+    #expect(failure { _ = try layout(10, length: 8, overlap: 6) }?.argument == "doc_stride")
+    #expect(failure { _ = try layout(6, length: 8, overlap: 6) } == nil)
   }
 
   @Test func theShorterOfAPairIsRepeated() throws {
@@ -53,7 +56,7 @@ import Testing
   /// Every token is in a window, no window is too long, and the number of windows is linear.
   @Test func nothingIsLeftOutOrTooLong() throws {
     for length in [8, 9, 13, 32] {
-      for overlap in [0, 1, 3, 50] {
+      for overlap in [0, 1, nil] as [Int?] {
         for first in 0..<70 {
           for second in [nil, 0, 1, 2, 3, 4, 5, 30, 61] as [Int?] {
             let parts = try layout(first, second, length: length, overlap: overlap)

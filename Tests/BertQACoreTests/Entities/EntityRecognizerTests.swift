@@ -97,7 +97,7 @@ private struct TaggedTexts: Decodable {
   }
 
   /// A text's tokens, labelled window by window as the rule says, must give what the whole call gives.
-  @Test(arguments: TokenAggregation.allCases, [(10, 0), (16, 4), (16, 5), (33, 8)])
+  @Test(arguments: TokenAggregation.allCases, [(10, 0), (16, 4), (16, 5), (16, 13), (33, 8)])
   func longTextsAreReadInWindows(aggregation: TokenAggregation, shape: (length: Int, overlap: Int)) throws {
     let context = try Context(tiny: "tiny-bert-entities", threads: 2)
     let recognizer = try recognizer(context)
@@ -113,13 +113,14 @@ private struct TaggedTexts: Decodable {
       let tokens = try tokenizer.tokens(of: bytes, nil)
       let room = shape.length - 2
       let windows = try TokenWindow.layout(
-        tokenCount: tokens.count, room: room, overlap: min(shape.overlap, shape.length / 3, room / 2))
+        tokenCount: tokens.count, room: room, overlap: shape.overlap)
       var batch = WindowBatch()
       for window in windows {
         batch.append(first: tokens.ids[window.tokens], second: nil, tokenizer.template)
       }
       let outputs = try recognizer.reader.model.outputs(of: batch, giving: nil, nil)
       let strategy = aggregation == .model ? TokenAggregation.simple : aggregation
+      let monitor = CallMonitor(CallOptions())
       var aggregator = EntityAggregator(
         recognizer.labels, strategy,
         isWanted: try recognizer.labels.isWanted(options, strategy), threshold: 0)
@@ -141,10 +142,10 @@ private struct TaggedTexts: Decodable {
           if let base = buffer.baseAddress { softmax(base, count: buffer.count) }
           try aggregator.add(
             UnsafeBufferPointer(buffer), TextEdges(text: bytes).range(of: token, of: tokens),
-            continuesWord: tokenizer.continuesWord(token, of: tokens, in: bytes))
+            continuesWord: tokenizer.continuesWord(token, of: tokens, in: bytes), monitor)
         }
       }
-      try aggregator.finish()
+      try aggregator.finish(monitor)
       return (found: aggregator.found, windowCount: windows.count)
     }
     #expect(result.windowCount == expected.windowCount && expected.windowCount > 2)
@@ -221,6 +222,9 @@ private struct TaggedTexts: Decodable {
     #expect(refusal(context) == nil)
     #expect(refusal(context) { $0.maxSequenceLength = 7 }?.status == .invalidArgument)
     #expect(refusal(context) { $0.documentStride = -1 }?.argument == "doc_stride")
+    let positions = context.info.maxPositions
+    #expect(refusal(context) { $0.documentStride = positions - 2 }?.argument == "doc_stride")
+    #expect(refusal(context) { $0.documentStride = positions - 3 } == nil)
     #expect(refusal(context) { $0.threshold = 1.5 }?.argument == "threshold")
     #expect(refusal(context) { $0.threshold = .nan }?.argument == "threshold")
     #expect(refusal(context) { $0.call.cancellation = Cancellation { true } }?.status == .cancelled)

@@ -50,6 +50,23 @@ struct ModelDirectoryTests {
     }
   }
 
+  @Test func aPathIsOpenedOnce() throws {
+    let path = directory.file("model")
+    for (name, text) in [("model", "{}"), ("other", "[]")] {
+      try FileManager.default.createDirectory(
+        atPath: directory.file(name), withIntermediateDirectories: false)
+      _ = try directory.write(Array(text.utf8), to: "\(name)/config.json")
+    }
+    let model = ModelDirectory(path: path)
+    #expect(rename(path, directory.file("old")) == 0 && rename(directory.file("other"), path) == 0)
+    #expect(try model.file("config.json").withBytes { Array($0) } == Array("{}".utf8))
+    #expect(try ModelDirectory(path: path).file("config.json").withBytes { Array($0) } == Array("[]".utf8))
+    // One that is made afterwards is another one.
+    let missing = ModelDirectory(path: directory.file("new"))
+    #expect(mkdir(directory.file("new"), 0o700) == 0)
+    #expect(missing.isUnopened && failure { _ = try missing.file("config.json") }?.status == .io)
+  }
+
   @Test(arguments: ["", ".", "..", "../config.json", "/etc/passwd", "a/b/c", "a//b", "a/", "a/..", "a\0b"])
   func namesStayInTheDirectory(_ name: String) throws {
     #expect(failure { _ = try ModelDirectory(files: [name: []]) }?.status == .invalidArgument)

@@ -35,5 +35,59 @@ import Testing
     #expect(error?.status == .tooLarge && error?.argument == "max_bytes")
     monitor.release(50)
     #expect(failure { try monitor.hold(49) } == nil)
+    #expect(monitor.heldBytes == 99 && monitor.room == 1)
+  }
+
+  @Test func arraysAreCountedAsTheyGrow() throws {
+    let monitor = CallMonitor(CallOptions())
+    var numbers: [Int32] = []
+    for number in 0..<100_000 {
+      try numbers.makeRoom(for: 1, monitor)
+      numbers.append(Int32(number))
+      #expect(monitor.heldBytes == numbers.capacity * 4)
+    }
+    #expect(numbers.last == 99_999)
+    var options = CallOptions()
+    options.maxBytes = 1000
+    let limited = CallMonitor(options)
+    var few: [Int32] = []
+    #expect(
+      failure {
+        for number in 0..<1000 {
+          try few.makeRoom(for: 1, limited)
+          few.append(Int32(number))
+        }
+      }?.argument == "max_bytes")
+    #expect(few.capacity * 4 == limited.heldBytes && few.count < 250)
+  }
+
+  @Test func memoryOfAPartGoesWithIt() throws {
+    var options = CallOptions()
+    options.maxBytes = 1000
+    let monitor = CallMonitor(options)
+    do {
+      let part = MemoryLedger(partOf: monitor.ledger)
+      try part.hold(600)
+      let buffer = try GrowableBuffer<UInt8>(repeating: 0, count: 300, part)
+      #expect(monitor.heldBytes == 900 && buffer.byteCount == 300)
+      #expect(failure { try part.hold(101) }?.status == .tooLarge)
+      #expect(monitor.heldBytes == 900 && part.room == 100)
+    }
+    #expect(monitor.heldBytes == 0)
+    #expect(
+      failure {
+        try monitor.undoing { () throws(BertQAError) in
+          try monitor.hold(500)
+          try monitor.hold(501)
+        }
+      } != nil)
+    #expect(monitor.heldBytes == 0)
+    try monitor.temporarily { () throws(BertQAError) in try monitor.hold(1000) }
+    #expect(monitor.heldBytes == 0)
+    // The first results are free, however they come.
+    for _ in 0..<64 { try monitor.ledger.holdResult(1 << 10) }
+    #expect(monitor.heldBytes == 0)
+    try monitor.ledger.holdResult(10)
+    #expect(monitor.heldBytes == 10)
   }
 }

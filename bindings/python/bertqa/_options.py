@@ -67,8 +67,9 @@ class ClassifyOptions(CallOptions, total=False):
     contributions: word-count models: the number of words with the greatest weights to return, at least 0; default 0.
     max_seq_len: BERT models: tokens of one window, at least 8; longer texts are read in windows; default: as many as
         the model takes.
-    doc_stride: BERT models: tokens that two neighbouring windows share, at least 1, or 0 for none; default 128, at
-        most a third of max_seq_len.
+    doc_stride: BERT models: tokens that two neighbouring windows share, at least 1 and fewer than a window has beside
+        its special tokens and, of a pair, beside the other text's tokens; or 0 for none; default 128, at most a third
+        of max_seq_len.
     window_pooling: BERT models: "mean" or "max" of the windows' logits; default "mean".
     min_probability: if no label has this probability, the result's label is None and `is_none` is set, 0...1;
         default 0. Not for regression.
@@ -91,8 +92,8 @@ class EntitiesOptions(CallOptions, total=False):
     threshold: entities with a lower score are left out, 0...1; default 0.
     max_seq_len: tokens of one window, at least 8; longer texts are read in windows; default: as many as the model
         takes.
-    doc_stride: tokens that two neighbouring windows share, at least 1, or 0 for none; default 128, at most a third
-        of max_seq_len.
+    doc_stride: tokens that two neighbouring windows share, at least 1 and fewer than a window has beside its special
+        tokens, or 0 for none; default 128, at most a third of max_seq_len.
     """
 
     labels: Optional[Iterable[str]]

@@ -15,33 +15,29 @@ struct TextReader: Sendable {
   ) throws(BertQAError) {
     let monitor = CallMonitor(call)
     // A text's tokens are copied into the slice before the next text's are made.
-    var first = Tokens()
-    var second = Tokens()
-    var heldBytes = 0
-    func tokenize(
-      _ text: UnsafeBufferPointer<UInt8>, into tokens: inout Tokens
-    ) throws(BertQAError) {
+    var part: MemoryLedger?
+    func tokens(of text: UnsafeBufferPointer<UInt8>) throws(BertQAError) -> ArraySlice<Int32> {
       try TextLimit.check(text, "text")
-      try reader.tokenizer.tokenize(text, parseSpecialTokens: false, into: &tokens, monitor)
+      return try reader.tokenizer.tokens(of: text, monitor).ids[...]
     }
     try reader.read(count: texts.count, giving: input, monitor) { index throws(BertQAError) in
-      monitor.release(heldBytes)
+      part = nil
       let before = monitor.heldBytes
-      defer { heldBytes = monitor.heldBytes - before }
-      try tokenize(texts[index].text, into: &first)
-      var secondIDs: ArraySlice<Int32>?
-      if let text = texts[index].second {
-        try tokenize(text, into: &second)
-        secondIDs = second.ids[...]
+      let item = try monitor.undoing { () throws(BertQAError) in
+        let first = try tokens(of: texts[index].text)
+        var second: ArraySlice<Int32>?
+        if let text = texts[index].second { second = try tokens(of: text) }
+        return WindowReader.Item(
+          first: first, second: second,
+          windows: try layout.parts(first: first.count, second: second?.count, monitor))
       }
-      return WindowReader.Item(
-        first: first.ids[...], second: secondIDs,
-        windows: try layout.parts(first: first.count, second: secondIDs?.count, monitor))
+      part = monitor.part(since: before)
+      return item
     } failed: { index, error throws(BertQAError) in
-      heldBytes = 0
       try failed(index, texts.count == 1 ? error : error.of(item: index, in: name))
     } deliver: { output throws(BertQAError) in
       try body(output)
     }
+    withExtendedLifetime(part) {}
   }
 }

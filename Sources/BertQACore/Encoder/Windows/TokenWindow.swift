@@ -24,7 +24,7 @@ struct TokenWindow: Sendable, Equatable {
         "the text's \(tokenCount) tokens make \(count) windows of \(room) tokens, more than "
           + "\(maxTotalTokens) tokens in all: lower doc_stride (\(overlap)) or split the text")
     }
-    var windows = try [TokenWindow](checkedCapacity: count)
+    var windows = try [TokenWindow](checkedCapacity: count, monitor)
     for index in 0..<count {
       if index % CallPoll.elementInterval == 0 { try monitor?.check() }
       let first = index * step

@@ -25,6 +25,10 @@ struct WindowBatch: Sendable {
     return window
   }
 
+  var byteCount: Int {
+    ids.count * MemoryLayout<Int32>.stride + windows.count * MemoryLayout<Window>.stride
+  }
+
   mutating func removeAll() {
     ids.removeAll(keepingCapacity: true)
     windows.removeAll(keepingCapacity: true)

@@ -2,14 +2,15 @@
 struct WindowLayout: Sendable {
   /// Tokens of a window at most, special ones included; 8 or more.
   var maxSequenceLength: Int
-  /// Tokens of a long text that two neighbouring windows share, at most.
-  var overlap = 0
+  /// Tokens of a long text that two neighbouring windows share; nil: `defaultOverlap`, less where a pair leaves less
+  /// room.
+  var overlap: Int? = 0
   /// Cut what does not fit in one window.
   var truncates = false
   let template: Template
 
   init(
-    maxSequenceLength: Int, overlap: Int = 0, truncates: Bool = false, template: Template
+    maxSequenceLength: Int, overlap: Int? = 0, truncates: Bool = false, template: Template
   ) {
     self.maxSequenceLength = maxSequenceLength
     self.overlap = overlap
@@ -22,14 +23,20 @@ struct WindowLayout: Sendable {
   init(
     maxSequenceLength: Int?, documentStride: Int?, maxPositions: Int, template: Template
   ) throws(BertQAError) {
-    if let documentStride, documentStride < 0 {
-      throw BertQAError(
-        .invalidArgument, argument: "doc_stride", "is \(documentStride), but must be at least 0")
-    }
     let length = try Self.length(maxSequenceLength, default: maxPositions, maxPositions)
-    self.init(
-      maxSequenceLength: length, overlap: documentStride ?? Self.defaultOverlap(length: length),
-      template: template)
+    if let documentStride {
+      let special = template.specialCount(isPair: false)
+      try Self.check(
+        stride: documentStride, max: length - special - 1,
+        "max_seq_len \(length) less \(special) special tokens and one new token of the text")
+    }
+    self.init(maxSequenceLength: length, overlap: documentStride, template: template)
+  }
+
+  static func check(stride: Int, max: Int, _ why: String) throws(BertQAError) {
+    guard stride < 0 || stride > max else { return }
+    throw BertQAError(
+      .invalidArgument, argument: "doc_stride", "is \(stride), but must be 0 to \(max) (\(why))")
   }
 
   static let minimumLength = 8
@@ -64,13 +71,23 @@ struct WindowLayout: Sendable {
     first: Int, second: Int?, _ monitor: CallMonitor? = nil
   ) throws(BertQAError) -> [Parts] {
     let room = maxSequenceLength - template.specialCount(isPair: second != nil)
-    guard let second else { return try windows(first, room: room, monitor).map { Parts(first: $0) } }
+    guard let second else {
+      let ranges = try windows(first, room: room, monitor)
+      try Self.hold(ranges.count, of: Parts.self, monitor)
+      defer { Self.release(ranges.count, of: Range<Int>.self, monitor) }
+      return ranges.map { Parts(first: $0) }
+    }
     let shorter = min(first, second, room / 2)
     let (firstRoom, secondRoom) =
       first <= second ? (shorter, room - shorter) : (room - shorter, shorter)
     let firsts = try windows(first, room: firstRoom, monitor)
     let seconds = try windows(second, room: secondRoom, monitor)
     try Memory.require(max(firsts.count, seconds.count), of: Parts.self)
+    try Self.hold(max(firsts.count, seconds.count), of: Parts.self, monitor)
+    defer {
+      Self.release(firsts.count, of: Range<Int>.self, monitor)
+      Self.release(seconds.count, of: Range<Int>.self, monitor)
+    }
     return (0..<max(firsts.count, seconds.count)).map {
       Parts(first: firsts[$0 % firsts.count], second: seconds[$0 % seconds.count])
     }
@@ -80,10 +97,29 @@ struct WindowLayout: Sendable {
     _ tokens: Int, room: Int, _ monitor: CallMonitor?
   ) throws(BertQAError) -> [Range<Int>] {
     guard tokens > room, !truncates else { return [0..<min(tokens, room)] }
-    let windows = try TokenWindow.layout(
-      tokenCount: tokens, room: room, overlap: min(overlap, maxSequenceLength / 3, room / 2), monitor)
+    let overlap = overlap ?? min(Self.defaultOverlap(length: maxSequenceLength), room / 2)
+    guard overlap < room else {
+      throw BertQAError(
+        .invalidArgument, argument: "doc_stride",
+        "is \(overlap), but the other text and the special tokens leave \(room) of max_seq_len "
+          + "\(maxSequenceLength), so it must be below that: lower doc_stride or raise max_seq_len")
+    }
+    let windows = try TokenWindow.layout(tokenCount: tokens, room: room, overlap: overlap, monitor)
     // Their ranges, and the parts made of them.
     try Memory.require(2 * windows.count, of: Parts.self)
+    try Self.hold(windows.count, of: Range<Int>.self, monitor)
+    defer { monitor?.release(windows.count * MemoryLayout<TokenWindow>.stride) }
     return windows.map(\.tokens)
+  }
+
+  /// A text's only window is a small object.
+  private static func hold<Element>(
+    _ count: Int, of type: Element.Type, _ monitor: CallMonitor?
+  ) throws(BertQAError) {
+    if count > 1 { try monitor?.hold(count, of: type) }
+  }
+
+  private static func release<Element>(_ count: Int, of type: Element.Type, _ monitor: CallMonitor?) {
+    if count > 1 { monitor?.release(count * MemoryLayout<Element>.stride) }
   }
 }

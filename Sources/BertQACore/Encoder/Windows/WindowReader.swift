@@ -12,6 +12,10 @@ struct WindowReader: Sendable {
   var sliceWindows = 4096
   /// Items between two checks of the memory for the small objects that each makes.
   static let itemsPerMemoryCheck = 1024
+  /// Bytes, about, that an item's failure takes with its message.
+  private static let failureBytes = 512
+  /// Bytes, about, that a token and a window of a slice take: with a limit of memory slices are smaller.
+  private static let (tokenBytes, windowBytes) = (256, 16_384)
   /// Tokens of a slice where the caller wants to be told of the progress: often enough to watch.
   static let watchedSliceTokens = 16_384
 
@@ -58,6 +62,7 @@ struct WindowReader: Sendable {
 
     func fail(_ index: Int, _ error: BertQAError) throws(BertQAError) {
       if error.concernsWholeCall { throw error }
+      try monitor.holdResult(Self.failureBytes, of: UInt8.self)
       lastFailed = index
       try failed(index, error)
     }
@@ -77,12 +82,10 @@ struct WindowReader: Sendable {
     for index in 0..<count {
       try monitor.check()
       if index % Self.itemsPerMemoryCheck == Self.itemsPerMemoryCheck - 1 { try Memory.requireReserve() }
-      let heldBytes = monitor.heldBytes
       let item: Item
       do throws(BertQAError) {
         item = try prepare(index)
       } catch {
-        monitor.release(monitor.heldBytes - heldBytes)
         try fail(index, error)
         continue
       }
@@ -91,7 +94,11 @@ struct WindowReader: Sendable {
         slice.append(
           item, parts, tokenizer.template,
           Slice.Source(item: index, window: number, isLastOfItem: number == item.windows.count - 1))
-        if slice.batch.ids.count >= sliceTokens || slice.sources.count >= sliceWindows { try runSlice() }
+        if slice.batch.ids.count >= min(sliceTokens, monitor.room / Self.tokenBytes)
+          || slice.sources.count >= min(sliceWindows, monitor.room / Self.windowBytes)
+        {
+          try runSlice()
+        }
       }
     }
     try runSlice()
@@ -129,7 +136,12 @@ struct WindowReader: Sendable {
       _ deliver: (Output) throws(BertQAError) -> Void
     ) throws(BertQAError) {
       if sources.isEmpty { return }
+      let before = monitor.heldBytes
+      try monitor.holdWork(batch.byteCount + sources.count * MemoryLayout<Source>.stride)
       let outputs = try model.outputs(of: batch, giving: input, monitor)
+      // Of the work that is over; results made below stay.
+      let heldBytes = monitor.heldBytes - before
+      defer { monitor.release(heldBytes) }
       let rows = outputs.input == .tokens ? batch.ids.count : batch.windows.count
       guard outputs.values.count == rows * outputs.columns else {
         throw BertQAError(

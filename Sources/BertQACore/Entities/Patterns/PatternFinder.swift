@@ -65,8 +65,7 @@ struct PatternFinder {
   private mutating func keep(
     _ range: Range<Int>, _ kind: TextPatterns
   ) throws(BertQAError) -> Int {
-    try found.makeRoom(for: 1)
-    try monitor.hold(MemoryLayout<Found>.stride)
+    try found.makeRoom(for: 1, monitor)
     found.append(Found(start: UInt32(range.lowerBound), end: UInt32(range.upperBound), kind: kind))
     return range.upperBound
   }

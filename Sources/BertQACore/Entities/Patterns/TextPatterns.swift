@@ -47,10 +47,12 @@ extension EntityList {
     _ text: UnsafeBufferPointer<UInt8>, _ patterns: TextPatterns, _ monitor: CallMonitor
   ) throws(BertQAError) {
     try monitor.checkNow()
+    let before = monitor.heldBytes
     var finder = PatternFinder(text, patterns, monitor)
     try finder.run()
-    try Memory.require(finder.found.count, of: Entity.self)
-    entities.reserveCapacity(finder.found.count)
+    let found = monitor.part(since: before)
+    defer { withExtendedLifetime(found) {} }
+    entities = try [Entity](resultCapacity: finder.found.count, monitor)
     var locator = RangeLocator(text, monitor)
     var edges = TextEdges(text: text)
     for one in finder.found {

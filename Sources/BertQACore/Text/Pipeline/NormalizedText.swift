@@ -16,6 +16,13 @@ struct NormalizedText: ~Copyable {
 
   private var bytes = GrowableBuffer<UInt8>()
   private var ranges = GrowableBuffer<SourceRange>()
+  /// Told of memory that is taken from now on.
+  var ledger: MemoryLedger? {
+    didSet {
+      bytes.ledger = ledger
+      ranges.ledger = ledger
+    }
+  }
   /// Bytes of text.
   private(set) var count = 0
   /// Where the part begins in the caller's text: what is put in before anything else has the range `begin ..< begin`.

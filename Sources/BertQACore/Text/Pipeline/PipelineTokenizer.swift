@@ -30,7 +30,11 @@ final class PipelineTokenizer: @unchecked Sendable {
     tokens.removeAll()
     guard text.count > 0 else { return }
     let scratch = if let kept = self.scratch.take() { kept } else { try PipelineScratch() }
-    defer { if scratch.isWorthKeeping { self.scratch.give(scratch) } }
+    try scratch.begin(monitor)
+    defer {
+      scratch.end()
+      if scratch.isWorthKeeping { self.scratch.give(scratch) }
+    }
     let memory = tokens
     tokens = Tokens()
     var output = TokenOutput(
@@ -62,10 +66,6 @@ final class PipelineTokenizer: @unchecked Sendable {
     _ scratch: PipelineScratch, into output: inout TokenOutput, _ monitor: CallMonitor?
   ) throws(BertQAError) {
     if part.isEmpty { return }
-    // Two texts with their sources, or one without, and a range for every third byte.
-    let heldBytes = part.count * (pipeline.normalizers.isEmpty ? 4 : 22)
-    try monitor?.hold(heldBytes)
-    defer { monitor?.release(heldBytes) }
     try scratch.words.text.load(text, part, monitor)
     for normalizer in pipeline.normalizers {
       try scratch.words.normalize(with: normalizer, monitor)
@@ -132,8 +132,29 @@ final class PipelineScratch {
 
   init() throws(BertQAError) { pending = try AlignedBuffer(repeating: 0, count: TokenOutput.memoryCount) }
 
+  /// Accounts for the memory to a call, from now on.
+  func begin(_ monitor: CallMonitor?) throws(BertQAError) {
+    guard let monitor else { return }
+    // What was kept for longer texts would be above the limit of a short one.
+    if monitor.room < .max {
+      words = Words()
+      part = NormalizedText()
+    }
+    try monitor.hold(byteCount)
+    words.account(to: monitor.ledger)
+    part.ledger = monitor.ledger
+  }
+
+  /// What is kept is no call's.
+  func end() {
+    words.account(to: nil)
+    part.ledger = nil
+  }
+
+  private var byteCount: Int { words.byteCount + part.byteCount }
+
   /// Whether the memory is of a size that texts often have.
-  var isWorthKeeping: Bool { words.byteCount + part.byteCount < 8 << 20 }
+  var isWorthKeeping: Bool { byteCount < 8 << 20 }
 
   /// Frees the memory in parts: the system takes its time to take back gigabytes.
   func removeAll(_ monitor: CallMonitor?) throws(BertQAError) {

@@ -46,6 +46,14 @@ struct Words: ~Copyable {
     takeNewText()
   }
 
+  /// Tells a ledger of memory that is taken from now on.
+  mutating func account(to ledger: MemoryLedger?) {
+    text.ledger = ledger
+    newText.ledger = ledger
+    ranges.ledger = ledger
+    newRanges.ledger = ledger
+  }
+
   /// Bytes of memory.
   var byteCount: Int {
     text.byteCount + newText.byteCount

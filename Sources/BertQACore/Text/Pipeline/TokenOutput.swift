@@ -4,8 +4,6 @@ struct TokenOutput: ~Copyable {
   private static var capacity: Int { 1024 }
   /// Numbers that the memory for these has.
   static var memoryCount: Int { 3 * capacity }
-  /// Bytes of memory that a token takes in `Tokens`.
-  private static var tokenSize: Int { 12 }
 
   private(set) var tokens: Tokens
   private var pending: PendingTokens
@@ -100,7 +98,6 @@ struct TokenOutput: ~Copyable {
   mutating func flush() throws(BertQAError) {
     let count = pending.count
     try monitor?.check(tokenCount: tokens.count + count)
-    try monitor?.hold(count * Self.tokenSize)
     try monitor?.check()
     try tokens.makeRoom(for: count, monitor)
     tokens.ids.append(contentsOf: UnsafeBufferPointer(start: pending.ids, count: count))

@@ -17,6 +17,7 @@ struct TextPositions: Sendable {
   }
 
   init(_ text: UnsafeBufferPointer<UInt8>, _ poll: CallPoll) throws(BertQAError) {
+    try poll.hold(text.count / Self.spacing + 1, of: Position.self)
     var checkpoints = try [Position](checkedCapacity: text.count / Self.spacing + 1)
     checkpoints.append(Position())
     var position = Position()

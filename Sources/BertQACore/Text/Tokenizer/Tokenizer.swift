@@ -36,12 +36,23 @@ protocol Tokenizer: AnyObject, Sendable {
 }
 
 extension Tokenizer {
-  /// The tokens of one text, special-token strings read as text.
+  /// The tokens of one text. Their memory stays accounted to the monitor; that of the work does not.
   func tokens(
-    of text: UnsafeBufferPointer<UInt8>, _ monitor: CallMonitor?
+    of text: UnsafeBufferPointer<UInt8>, parseSpecialTokens: Bool = false, _ monitor: CallMonitor?
   ) throws(BertQAError) -> Tokens {
     var tokens = Tokens()
-    try tokenize(text, parseSpecialTokens: false, into: &tokens, monitor)
+    guard let monitor else {
+      try tokenize(text, parseSpecialTokens: parseSpecialTokens, into: &tokens, nil)
+      return tokens
+    }
+    let before = monitor.heldBytes
+    do throws(BertQAError) {
+      try tokenize(text, parseSpecialTokens: parseSpecialTokens, into: &tokens, monitor)
+    } catch {
+      monitor.release(monitor.heldBytes - before)
+      throw error
+    }
+    monitor.release(monitor.heldBytes - before - tokens.capacityBytes)
     return tokens
   }
 

@@ -1,5 +1,3 @@
-import Glibc
-
 /// A tokenizer's files, read: those of a model, of a tokenizer alone, or a vocabulary file.
 ///
 /// The factory of all kinds of tokenizer, which are told apart by the files that exist, by `tokenizer_class` and by
@@ -36,29 +34,28 @@ struct TokenizerFiles: Sendable {
   }
 
   /// `path` is a directory, or a vocabulary file or, where it ends in `.json`, a `tokenizer.json`.
-  init(
-    path: String, _ load: ModelLoad = .mmap, _ monitor: CallMonitor? = nil
-  ) throws(BertQAError) {
-    var status = stat()
-    guard !path.utf8.contains(0), stat(path, &status) == 0 else {
+  /// - Parameter opened: what is at `path`, if that is a directory.
+  init(path: String, _ opened: ModelDirectory? = nil) throws(BertQAError) {
+    let directory = opened ?? ModelDirectory(path: path)
+    guard directory.isUnopened else {
+      try self.init(directory)
+      return
+    }
+    guard !path.utf8.contains(0), ModelFile.exists(path) else {
       let error = BertQAError.system("find the tokenizer", path)
       throw MistakenDirectory.error(for: path) ?? error
     }
-    if status.st_mode & S_IFMT == S_IFDIR {
-      try self.init(ModelDirectory(path: path).loading(load).asking(monitor))
-      return
-    }
     let slash = path.lastIndex(of: "/")
-    let directory = ModelDirectory(path: slash.map { String(path[..<$0]) } ?? ".").loading(load)
-      .asking(monitor)
+    let parent = directory.replaced(
+      by: slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? ".")
     let file = slash.map { String(path[path.index(after: $0)...]) } ?? path
     if file.hasSuffix(".json") {
-      self.init(kind: try Self.read(directory, tokenizerJSON: file))
+      self.init(kind: try Self.read(parent, tokenizerJSON: file))
     } else if file.hasSuffix(".model") {
-      self.init(kind: .pipeline(try PipelineFiles(sentencePiece: file, directory)))
+      self.init(kind: .pipeline(try PipelineFiles(sentencePiece: file, parent)))
     } else {
       self.init(
-        kind: .wordPiece(try WordPieceFiles(directory, vocabulary: file, tokenizerJSON: nil)))
+        kind: .wordPiece(try WordPieceFiles(parent, vocabulary: file, tokenizerJSON: nil)))
     }
   }
 

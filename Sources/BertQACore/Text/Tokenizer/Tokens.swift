@@ -16,6 +16,11 @@ public struct Tokens: Sendable, Equatable {
     try ends.makeRoom(for: count, monitor)
   }
 
+  /// Of the three arrays.
+  var capacityBytes: Int {
+    (ids.capacity + starts.capacity + ends.capacity) * MemoryLayout<Int32>.stride
+  }
+
   /// Empties the arrays and keeps their memory for the next text.
   mutating func removeAll() {
     ids.removeAll(keepingCapacity: true)

@@ -36,5 +36,6 @@ extension Array where Element: DecompositionPart {
       if index % CallPoll.elementInterval == 0 { try monitor?.check() }
       self[index] = sorted[index - range.lowerBound]
     }
+    monitor?.release(range.count * MemoryLayout<Element>.stride)
   }
 }

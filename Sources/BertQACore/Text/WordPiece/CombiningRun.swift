@@ -36,8 +36,8 @@ struct CombiningRun {
     let data = UnicodeData.shared
     var units: [(start: Int, end: Int)] = []
     var parts: [Part] = []
-    var heldBytes = 0
-    defer { monitor?.release(heldBytes) }
+    let heldBefore = monitor?.heldBytes ?? 0
+    defer { monitor.map { $0.release($0.heldBytes - heldBefore) } }
     end = try Self.beginning(text, range, before: position, monitor)
     while end < range.upperBound {
       let decoded = UTF8Codec.decode(text, at: end, end: range.upperBound)
@@ -59,14 +59,7 @@ struct CombiningRun {
         isFirst = false
       }
       end += decoded.size
-      if units.count & 0x3FFF == 0 {
-        try monitor?.check()
-        // Units, parts twice, marks.
-        let bytes =
-          units.count * 16 + parts.count * (2 * MemoryLayout<Part>.stride + MemoryLayout<Mark>.stride)
-        try monitor?.hold(bytes - heldBytes)
-        heldBytes = bytes
-      }
+      if units.count & 0x3FFF == 0 { try monitor?.check() }
     }
     var consumed = 0
     try parts.sortByCombiningClass(parts.indices, monitor)

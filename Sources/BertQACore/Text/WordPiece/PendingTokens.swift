@@ -1,7 +1,8 @@
 /// Tokens not yet moved to a `Tokens`, in memory of fixed size. A value of pointers and a count, so
 /// that a loop can keep it in registers.
 struct PendingTokens {
-  static var capacity: Int { 1024 }
+  /// 6 KiB of the caller's stack, of which a thread may have 32.
+  static var capacity: Int { 512 }
 
   let ids: UnsafeMutablePointer<Int32>
   let starts: UnsafeMutablePointer<UInt32>

@@ -24,9 +24,6 @@ struct TokenScanner {
   private var word: WordBuffer
   private let window: ASCIIWindow
 
-  /// Bytes of memory that a token takes in `Tokens`.
-  private static let tokenSize = 12
-
   init(
     text: UnsafePointer<UInt8>, tokenizer: WordPieceTokenizer, scratch: UnsafeMutableRawPointer,
     tokens: Tokens, monitor: CallMonitor?
@@ -57,7 +54,6 @@ struct TokenScanner {
   mutating func flush() throws(BertQAError) {
     let count = pending.count
     try monitor?.check(tokenCount: tokens.count + count)
-    try monitor?.hold(count * Self.tokenSize)
     try tokens.makeRoom(for: count, monitor)
     tokens.ids.append(contentsOf: UnsafeBufferPointer(start: pending.ids, count: count))
     tokens.starts.append(contentsOf: UnsafeBufferPointer(start: pending.starts, count: count))

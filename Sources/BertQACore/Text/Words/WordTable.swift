@@ -24,10 +24,18 @@ struct WordTable: ~Copyable {
   }
 
   /// The bytes of all words, each followed by a NUL.
-  private var bytes = GrowableBuffer<UInt8>()
+  private var bytes: GrowableBuffer<UInt8>
   /// Where each word begins, and at last where the next one would.
-  private var begins = GrowableBuffer<Int>()
-  private var slots = GrowableBuffer<Slot>()
+  private var begins: GrowableBuffer<Int>
+  private var slots: GrowableBuffer<Slot>
+  /// Told of memory that is taken from now on, and of all of it when the table goes.
+  var ledger: MemoryLedger? {
+    didSet {
+      bytes.ledger = ledger
+      begins.ledger = ledger
+      slots.ledger = ledger
+    }
+  }
   private var mask = 0
   let hasher: WordHasher
 
@@ -41,11 +49,19 @@ struct WordTable: ~Copyable {
     var isLong: UInt32 = 0
   }
 
-  init() {
+  /// - Parameter ledger: told of the table's memory.
+  init(_ ledger: MemoryLedger? = nil) {
+    self.ledger = ledger
+    bytes = GrowableBuffer(ledger)
+    begins = GrowableBuffer(ledger)
+    slots = GrowableBuffer(ledger)
     hasher = WordHasher()
   }
 
   private(set) var count = 0
+
+  /// Of its memory.
+  var byteCount: Int { bytes.byteCount + begins.byteCount + slots.byteCount }
 
   /// The bytes of a word, with a NUL behind it. Valid until the next insertion.
   func word(_ id: Int) -> UnsafeBufferPointer<UInt8> {
@@ -179,7 +195,7 @@ struct WordTable: ~Copyable {
   }
 
   private mutating func enlarge() throws(BertQAError) {
-    let larger = try GrowableBuffer<Slot>(repeating: Slot(), count: max(1024, 2 * slots.count))
+    let larger = try GrowableBuffer<Slot>(repeating: Slot(), count: max(1024, 2 * slots.count), ledger)
     mask = larger.count - 1
     for entry in slots.elements where entry.idPlusOne != 0 {
       let hash = entry.isLong != 0 ? entry.key : hasher.hash(short: entry.key)

@@ -1,6 +1,7 @@
 /// The texts of a training, as counts of words: sparse rows of a growing vocabulary.
 ///
-/// Memory: 8 bytes for each distinct word of each text, and about 60 for each word of the vocabulary. The
+/// Memory: 8 bytes for each distinct word of each text, and about 60 for each word of the vocabulary, and as much again
+/// at most as room to grow. The
 /// vocabulary is kept below a limit by forgetting the rarer half of it: a forgotten word that comes again
 /// is counted from then on.
 struct TrainingTexts: ~Copyable {
@@ -26,8 +27,21 @@ struct TrainingTexts: ~Copyable {
 
   private(set) var count = 0
 
-  /// Memory, about.
-  var byteCount: Int { 8 * (wordIDs.count + rowStarts.count) + 60 * table.count }
+  /// Of its memory.
+  var byteCount: Int {
+    table.byteCount + documentCounts.byteCount + rowStarts.byteCount + wordIDs.byteCount + counts.byteCount
+      + occurrences.byteCount
+  }
+
+  /// Whom to tell of memory that is taken from now on.
+  private mutating func account(to ledger: MemoryLedger?) {
+    table.ledger = ledger
+    documentCounts.ledger = ledger
+    rowStarts.ledger = ledger
+    wordIDs.ledger = ledger
+    counts.ledger = ledger
+    occurrences.ledger = ledger
+  }
 
   /// Counts the words of one more text. On failure it is as if it had not been called.
   /// - Parameter monitor: asked now and then; told of all memory that the texts take.
@@ -35,8 +49,10 @@ struct TrainingTexts: ~Copyable {
     _ text: UnsafeBufferPointer<UInt8>, _ monitor: CallMonitor
   ) throws(BertQAError) {
     let first = wordIDs.count
+    defer { account(to: nil) }
     do throws(BertQAError) {
       try monitor.hold(byteCount)
+      account(to: monitor.ledger)
       try count(text, monitor)
       for index in first..<wordIDs.count { try counts.append(occurrences[Int(wordIDs[index])]) }
       if rowStarts.count == 0 { try rowStarts.append(0) }
@@ -52,7 +68,13 @@ struct TrainingTexts: ~Copyable {
       occurrences[Int(id)] = 0
       documentCounts[Int(id)] += 1
     }
-    if table.count > limit { try forgetRareWords() }
+    account(to: nil)
+    guard table.count > limit else { return }
+    try monitor.temporarily { () throws(BertQAError) in
+      // The words that stay, and where those of the present table go.
+      try monitor.hold(table.byteCount + table.count * (MemoryLayout<UInt32>.stride + 1))
+      try forgetRareWords()
+    }
   }
 
   private mutating func count(

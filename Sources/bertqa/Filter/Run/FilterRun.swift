@@ -36,8 +36,9 @@ final class FilterRun {
 
   /// The interval in seconds between housekeeping tasks.
   private static let tick = 0.5
-  /// Bytes of records and texts that a batch takes on, at most one record more.
-  private static let batchBytes = 1 << 20
+  /// Bytes of records and texts that a batch takes on, at most one record more. What comes of them, which may be a
+  /// hundred times as much, is in memory together.
+  private let batchBytes: Int
   /// Records of any kind in a batch.
   private static let batchRecords = 1 << 14
   /// The maximum number of files that a batch's records belong to, as these stay open.
@@ -59,6 +60,7 @@ final class FilterRun {
     self.progress = progress
     self.counters = counters
     position = start
+    batchBytes = settings.limits.maxBytes > 0 ? min(1 << 20, settings.limits.maxBytes / 128) : 1 << 20
     writer = form.makeWriter()
     report = FilterReport(settings, inputSize: inputSize, before: counters)
   }
@@ -120,7 +122,7 @@ final class FilterRun {
     var files = 0
     // After a signal, records are processed singly, so that finished ones are written in time.
     let limit = stop.signal == nil ? settings.batchSize : 1
-    while count < limit, bytes < Self.batchBytes, batch.count < Self.batchRecords, files < Self.batchFiles {
+    while count < limit, bytes <= batchBytes, batch.count < Self.batchRecords, files < Self.batchFiles {
       if let block, nextRecord < block.records.count {
         let record = block.records[nextRecord]
         nextRecord += 1

@@ -64,26 +64,35 @@ extension FilterTask {
   func outcomes(
     for inputs: [TaskInput], _ call: CallOptions, in format: RecordFormat
   ) throws(BertQAError) -> [TaskOutcome] {
-    zip(try results(for: inputs, call), inputs).map { result, input in
-      switch result {
-      case .success(let finding): outcome(finding, of: input, in: format)
-      case .failure(let error): .failed(RecordProblem(.refused, error.messageForTool))
+    let monitor = CallMonitor(call)
+    return zip(try results(for: inputs, call), inputs).map { result, input in
+      do throws(BertQAError) {
+        return try outcome(result.get(), of: input, in: format, monitor)
+      } catch {
+        return .failed(RecordProblem(.refused, error.messageForTool))
       }
     }
   }
 
-  private func outcome(_ finding: Finding, of input: TaskInput, in format: RecordFormat) -> TaskOutcome {
+  private func outcome(
+    _ finding: Finding, of input: TaskInput, in format: RecordFormat, _ monitor: CallMonitor
+  ) throws(BertQAError) -> TaskOutcome {
     let bytes: [UInt8]
+    let failure: BertQAError?
     if case .table(let dialect) = format {
-      var writer = CellWriter(dialect: dialect)
+      var writer = CellWriter(dialect: dialect, monitor)
       write(finding, of: input, to: &writer)
-      bytes = writer.bytes
+      (bytes, failure) = (writer.bytes, writer.failure)
     } else {
-      var writer = JSONWriter()
+      var writer = JSONWriter(monitor)
       writer.keepsInvalid = true
       write(finding, of: input, to: &writer)
+      failure = writer.failure
       bytes = writer.take()
     }
+    if let failure { throw failure }
+    // The output's buffer, which may have to move, takes a copy when the findings are gone.
+    try monitor.hold(bytes.count)
     return .done(bytes, windowCount: windowCount(of: finding))
   }
 }

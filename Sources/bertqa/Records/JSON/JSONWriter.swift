@@ -7,6 +7,12 @@ struct JSONWriter {
   /// each invalid sequence.
   var keepsInvalid = false
   private var needsComma = false
+  private let monitor: CallMonitor?
+  /// Why the rest is missing: what is written would take more memory than the call may have.
+  private(set) var failure: BertQAError?
+
+  /// - Parameter monitor: of the call whose result is written; told of the memory.
+  init(_ monitor: CallMonitor? = nil) { self.monitor = monitor }
 
   mutating func object(_ body: (inout JSONWriter) -> Void) { enclosed("{", "}", body) }
   mutating func array(_ body: (inout JSONWriter) -> Void) { enclosed("[", "]", body) }
@@ -29,20 +35,23 @@ struct JSONWriter {
 
   /// Writes text that is already JSON.
   mutating func literal(_ json: String) { element { $0.append(json) } }
-  mutating func literal(_ json: [UInt8]) { element { $0.bytes += json } }
+  mutating func literal(_ json: [UInt8]) { element { if $0.hasRoom(for: json.count) { $0.bytes += json } } }
 
   mutating func string(_ text: String) { string(text.utf8) }
 
   mutating func string(_ text: some Collection<UInt8>) {
     element { writer in
-      writer.bytes.append(UInt8(ascii: "\""))
+      writer.append("\"")
       if text.withContiguousStorageIfAvailable({ writer.appendIfPlain($0) }) == true {
       } else if writer.keepsInvalid {
-        for byte in text { writer.appendCharacter(byte) }
-      } else {
-        for byte in String(decoding: text, as: UTF8.self).utf8 { writer.appendCharacter(byte) }
+        for byte in text where writer.hasRoom(for: 6) { writer.appendCharacter(byte) }
+      } else if writer.hasRoom(for: 3 * text.count) {
+        // An invalid byte becomes three.
+        for byte in String(decoding: text, as: UTF8.self).utf8 where writer.hasRoom(for: 6) {
+          writer.appendCharacter(byte)
+        }
       }
-      writer.bytes.append(UInt8(ascii: "\""))
+      writer.append("\"")
     }
   }
 
@@ -96,7 +105,21 @@ struct JSONWriter {
     needsComma = true
   }
 
-  private mutating func append(_ text: String) { bytes.append(contentsOf: text.utf8) }
+  private mutating func append(_ text: String) {
+    if hasRoom(for: text.utf8.count) { bytes.append(contentsOf: text.utf8) }
+  }
+
+  private mutating func hasRoom(for count: Int) -> Bool {
+    guard failure == nil else { return false }
+    guard let monitor else { return true }
+    do throws(BertQAError) {
+      try bytes.makeRoom(for: count, monitor)
+      return true
+    } catch {
+      failure = error
+      return false
+    }
+  }
 
   /// The fast path: appends ASCII that needs no escapes. Returns false, without effect, for other strings.
   private mutating func appendIfPlain(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
@@ -105,11 +128,12 @@ struct JSONWriter {
         return false
       }
     }
-    bytes.append(contentsOf: text)
+    if hasRoom(for: text.count) { bytes.append(contentsOf: text) }
     return true
   }
 
   private mutating func appendDigits(_ value: Int) {
+    guard hasRoom(for: 20) else { return }
     if value < 0 { bytes.append(UInt8(ascii: "-")) }
     var rest = value.magnitude
     let start = bytes.count

@@ -25,8 +25,8 @@ public func bertqa_answer_arrow(
     let monitor = CallMonitor(options.call)
     // One list of pairs for all rows without nulls.
     var pairs = try [(question: UnsafeBufferPointer<UInt8>, document: UnsafeBufferPointer<UInt8>)](
-      checkedCapacity: documents.count)
-    var indices = try [Int](checkedCapacity: documents.count)
+      resultCapacity: documents.count, monitor)
+    var indices = try [Int](resultCapacity: documents.count, monitor)
     for row in 0..<documents.count {
       if row % ArrowTexts.pollInterval == 0 { try monitor.check() }
       if let question = try questions.text(questions.count == 1 ? 0 : row),
@@ -39,14 +39,14 @@ public func bertqa_answer_arrow(
     let results = try inRows(indices, "documents") { () throws(BertQAError) in
       try context.answerBatch(pairs, options: options)
     }
-    var rows = try [AnswerRow?](checkedCapacity: documents.count)
+    var rows = try [AnswerRow?](resultCapacity: documents.count, monitor)
     var next = 0
     for row in 0..<documents.count {
       let isValid = next < indices.count && indices[next] == row
       rows.append(isValid ? AnswerRow(result: results[next], document: pairs[next].document) : nil)
       if isValid { next += 1 }
     }
-    try output.take(answerColumn(rows, monitor))
+    try output.take(answerColumn(rows, monitor), monitor)
   }
 }
 

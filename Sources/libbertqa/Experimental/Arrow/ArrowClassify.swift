@@ -20,10 +20,9 @@ public func bertqa_classify_arrow(
     let results = try inRows(indices, "texts") { () throws(BertQAError) in
       try context.classify(texts, options: options)
     }
-    try Memory.require(column.count, of: Classification?.self)
-    var rows = [Classification?](repeating: nil, count: column.count)
+    var rows = try [Classification?](results: nil, count: column.count, monitor)
     for (row, result) in zip(indices, results) { rows[row] = result }
-    try output.take(classificationColumn(rows, labelCount: context.info.labels.count, monitor))
+    try output.take(classificationColumn(rows, labelCount: context.info.labels.count, monitor), monitor)
   }
 }
 

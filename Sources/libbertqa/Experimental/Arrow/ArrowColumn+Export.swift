@@ -17,7 +17,9 @@ struct ArrowOutput {
     self.schema = try required(schema, "schema")
   }
 
-  func take(_ column: ArrowColumn) throws(BertQAError) { try column.export(array, schema) }
+  func take(_ column: ArrowColumn, _ monitor: CallMonitor) throws(BertQAError) {
+    try column.export(array, schema, monitor)
+  }
 }
 
 /// Runs a call on the rows that are not null; what fails is told by its row.
@@ -36,13 +38,14 @@ func inRows<Results>(
 extension ArrowColumn {
   /// Hands the column over: the structs own all they point to, until their release callbacks are called.
   fileprivate func export(
-    _ array: UnsafeMutablePointer<ArrowArray>, _ schema: UnsafeMutablePointer<ArrowSchema>
+    _ array: UnsafeMutablePointer<ArrowArray>, _ schema: UnsafeMutablePointer<ArrowSchema>,
+    _ monitor: CallMonitor
   ) throws(BertQAError) {
     array.pointee = ArrowArray()
     schema.pointee = ArrowSchema()
     do throws(BertQAError) {
       try fill(schema)
-      try fill(array)
+      try fill(array, monitor)
     } catch {
       schema.pointee.release?(schema)
       array.pointee.release?(array)
@@ -66,7 +69,9 @@ extension ArrowColumn {
     }
   }
 
-  private func fill(_ array: UnsafeMutablePointer<ArrowArray>) throws(BertQAError) {
+  private func fill(
+    _ array: UnsafeMutablePointer<ArrowArray>, _ monitor: CallMonitor
+  ) throws(BertQAError) {
     array.pointee.release = releaseArray
     array.pointee.length = Int64(length)
     array.pointee.null_count = Int64(nullCount)
@@ -75,6 +80,7 @@ extension ArrowColumn {
     for (index, bytes) in buffers.enumerated() {
       array.pointee.n_buffers += 1
       guard let bytes else { continue }
+      try monitor.hold(bytes.count)
       let copy = try aligned(bytes.count)
       copy.copyMemory(from: bytes, byteCount: bytes.count)
       array.pointee.buffers[index] = UnsafeRawPointer(copy)
@@ -85,7 +91,7 @@ extension ArrowColumn {
       let pointer: UnsafeMutablePointer<ArrowArray> = try zeroed(1)
       array.pointee.children[index] = pointer
       array.pointee.n_children += 1
-      try child.fill(pointer)
+      try child.fill(pointer, monitor)
     }
   }
 }

@@ -24,7 +24,10 @@ struct ArrowColumn {
     try self.init(name, strings: texts, monitor) { text throws(BertQAError) in
       // An invalid byte becomes three.
       try Memory.require(3 * text.count)
-      return String(decoding: text, as: UTF8.self)
+      return try monitor.temporarily { () throws(BertQAError) in
+        try monitor.hold(3 * text.count)
+        return String(decoding: text, as: UTF8.self)
+      }
     }
   }
 
@@ -33,7 +36,7 @@ struct ArrowColumn {
     _ string: (Value) throws(BertQAError) -> String
   ) throws(BertQAError) {
     self.init(name, "U")
-    var offsets = try [UInt8](checkedCapacity: 8 * (values.count + 1))
+    var offsets = try [UInt8](checkedCapacity: 8 * (values.count + 1), monitor)
     var data: [UInt8] = []
     offsets.append(bytesOf: Int64(0))
     try forEach(values, monitor) { value throws(BertQAError) in
@@ -58,7 +61,7 @@ struct ArrowColumn {
   init(_ name: String, _ values: some Collection<Bool?>, _ monitor: CallMonitor) throws(BertQAError) {
     self.init(name, "b")
     var bits = Bits()
-    try forEach(values, monitor) { value throws(BertQAError) in try bits.append(value ?? false) }
+    try forEach(values, monitor) { value throws(BertQAError) in try bits.append(value ?? false, monitor) }
     buffers = [bits.bytes]
   }
 
@@ -68,7 +71,7 @@ struct ArrowColumn {
   ) throws(BertQAError) {
     self.init(name, "+w:\(size)")
     var items = ArrowColumn("item", "f")
-    var data = try [UInt8](checkedCapacity: lists.count * size * MemoryLayout<Float>.size)
+    var data = try [UInt8](checkedCapacity: lists.count * size * MemoryLayout<Float>.size, monitor)
     try forEach(lists, monitor) { list throws(BertQAError) in
       for index in 0..<size { data.append(bytesOf: list?[index] ?? 0) }
     }
@@ -82,7 +85,7 @@ struct ArrowColumn {
     _ name: String, counts: some Collection<Int?>, of rows: ArrowColumn, _ monitor: CallMonitor
   ) throws(BertQAError) {
     self.init(name, "+L")
-    var offsets = try [UInt8](checkedCapacity: 8 * (counts.count + 1))
+    var offsets = try [UInt8](checkedCapacity: 8 * (counts.count + 1), monitor)
     var end: Int64 = 0
     offsets.append(bytesOf: end)
     try forEach(counts, monitor) { count throws(BertQAError) in
@@ -115,7 +118,7 @@ struct ArrowColumn {
     _ name: String, _ format: String, _ values: some Collection<Number?>, _ monitor: CallMonitor
   ) throws(BertQAError) {
     self.init(name, format)
-    var data = try [UInt8](checkedCapacity: values.count * MemoryLayout<Number>.size)
+    var data = try [UInt8](checkedCapacity: values.count * MemoryLayout<Number>.size, monitor)
     try forEach(values, monitor) { data.append(bytesOf: $0 ?? .zero) }
     buffers = [data]
   }
@@ -129,7 +132,7 @@ struct ArrowColumn {
         try monitor.check()
         try Memory.requireReserve()
       }
-      try validBits.append(value != nil)
+      try validBits.append(value != nil, monitor)
       if value == nil { nullCount += 1 }
       length += 1
       try body(value)
@@ -141,9 +144,9 @@ struct ArrowColumn {
     private(set) var bytes: [UInt8] = []
     private var count = 0
 
-    mutating func append(_ value: Bool) throws(BertQAError) {
+    mutating func append(_ value: Bool, _ monitor: CallMonitor) throws(BertQAError) {
       if count % 8 == 0 {
-        try bytes.makeRoom(for: 1)
+        try bytes.makeRoom(for: 1, monitor)
         bytes.append(0)
       }
       if value { bytes[count / 8] |= 1 << UInt8(count % 8) }

@@ -18,7 +18,7 @@ public func bertqa_entities_arrow(
       try context.entities(of: texts, options: options)
     }
     // Of each row, nil for a null; and of all rows.
-    var counts = try [Int?](checkedCapacity: column.count)
+    var counts = try [Int?](resultCapacity: column.count, monitor)
     var found: [FoundEntity] = []
     var next = 0
     for row in 0..<column.count {
@@ -29,12 +29,12 @@ public func bertqa_entities_arrow(
       }
       let list = results[next].entities
       counts.append(list.count)
-      try found.makeRoom(for: list.count)
+      try found.makeRoom(for: list.count, monitor)
       for entity in list { found.append(FoundEntity(entity: entity, text: texts[next])) }
       next += 1
     }
     try output.take(
-      ArrowColumn("entities", counts: counts, of: entityColumn(found, monitor), monitor))
+      ArrowColumn("entities", counts: counts, of: entityColumn(found, monitor), monitor), monitor)
   }
 }
 

@@ -120,8 +120,8 @@ struct ArrowTexts {
   func valid<Item>(
     _ monitor: CallMonitor, _ item: (UnsafeBufferPointer<UInt8>) -> Item
   ) throws(BertQAError) -> (items: [Item], rows: [Int]) {
-    var items = try [Item](checkedCapacity: count)
-    var rows = try [Int](checkedCapacity: count)
+    var items = try [Item](resultCapacity: count, monitor)
+    var rows = try [Int](resultCapacity: count, monitor)
     for row in 0..<count {
       if row % Self.pollInterval == 0 { try monitor.check() }
       guard let text = try text(row) else { continue }

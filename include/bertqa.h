@@ -2,7 +2,7 @@
  * libbertqa: extractive question answering, text classification, named entities and embeddings inside any
  * program.
  *
- * This header is the manual. A whole program:
+ * A whole program:
  *
  *     #include <bertqa.h>
  *     #include <stdio.h>
@@ -29,6 +29,18 @@
  *     }
  *
  *     cc program.c $(pkg-config --cflags --libs bertqa)
+ *
+ * Most programs need four functions. A status that is not BERTQA_OK has a message in bertqa_last_error();
+ * NULL options are the defaults; a text is a pointer and a length in bytes.
+ *
+ *     bertqa_context_create(model_directory, options, &context)     loads a model; NULL: the default model
+ *     bertqa_answer(context, question, question_length, document, document_length, options, &answers)
+ *                                                 bertqa_answers_count, bertqa_answers_get: best first
+ *     bertqa_classify(context, text, length, options, &classification)
+ *                                                 bertqa_classification_get: likeliest label first
+ *     bertqa_context_free(context), bertqa_answers_free(answers), bertqa_classification_free(...)
+ *
+ * The rest of this comment is the manual of all functions; each is described where it is declared.
  *
  * CONTENTS. Here: status and errors, options of every call, contexts, tokens, answers, logits,
  * classification, entities, embeddings, quantizing, the process. bertqa_experimental.h, in the same

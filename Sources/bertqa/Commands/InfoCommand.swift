@@ -21,7 +21,8 @@ enum InfoCommand: Command {
       "0 done; 2 wrong usage; 3 the model cannot be read or is invalid; 4 out of memory, the output cannot be "
       + "written, or a defect in the program",
     examples: [
-      .init("the precision that a model would run in", "bertqa info --json -m my-model | jq -r .precision")
+      .init("how the default model runs here", "bertqa info"),
+      .init("the precision that a model would run in", "bertqa info --json -m my-model | jq -r .precision"),
     ])
 
   static func run(_ arguments: ParsedArguments, to output: Output) throws(ToolError) -> ExitCode {

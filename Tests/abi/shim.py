@@ -16,15 +16,8 @@ import re
 import subprocess
 import sys
 
-
-def declarations(text):
-    """The declarations outside of braces, on one line each."""
-    depth = start = 0
-    for index, character in enumerate(text):
-        depth += (character in "{(") - (character in "})")
-        if character == ";" and depth == 0:
-            yield " ".join(text[start:index].split())
-            start = index + 1
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "Scripts"))
+from abi import declarations  # noqa: E402
 
 
 def main():

@@ -59,23 +59,32 @@ enum TextForm {
 
   /// The signatures, each with the kind of data and the remedy.
   private static let signatures: [(start: [UInt8], kind: String)] =
-    [
-      (
-        Array("version https://git-lfs.github.com/spec/".utf8),
-        "a Git LFS pointer, which stands for a file that was not fetched: run 'git lfs pull'"
-      ),
-      (Array("SQLite format 3\0".utf8), "an SQLite database: 'bertqa ask' reads one with a full-text index"),
-      (Array("PK\u{3}\u{4}".utf8), "a ZIP archive, as documents of office programs are: \(documents)"),
-      ([0xD0, 0xCF, 0x11, 0xE0, 0xA1, 0xB1, 0x1A, 0xE1], "a document of an office program: \(documents)"),
-      (Array("{\\rtf".utf8), "an RTF document: \(documents)"),
-      (Array("%!PS-".utf8), "a PostScript document: \(documents), for instance with 'ps2ascii'"),
-      (Array("PAR1".utf8) + [0x15], "a Parquet file: \(columns)"),
-      (Array("ARROW1\0".utf8), "an Arrow file: \(columns)"),
-      (Array("Obj".utf8) + [1], "an Avro file: write its rows as JSON lines or CSV first"),
-      ([0xFD] + Array("7zXZ\0".utf8), "compressed with xz: read it with 'xz -dc'"),
-      ([0x89] + Array("PNG\r\n".utf8), "a picture"), ([0xFF, 0xD8, 0xFF], "a picture"),
-      ([0x7F] + Array("ELF".utf8), "a program or library"),
-    ] + utf32Marks.map { (start: $0, kind: "UTF-32: read it with --encoding UTF-32") }
+    textSignatures.map { (start: Array($0.start.utf8), kind: $0.kind) } + byteSignatures
+    + utf32Marks.map { (start: $0, kind: "UTF-32: read it with --encoding UTF-32") }
+
+  private static let textSignatures: [(start: String, kind: String)] = [
+    (
+      "version https://git-lfs.github.com/spec/",
+      "a Git LFS pointer, which stands for a file that was not fetched: run 'git lfs pull'"
+    ),
+    ("SQLite format 3\0", "an SQLite database: 'bertqa ask' reads one with a full-text index"),
+    ("PK\u{3}\u{4}", "a ZIP archive, as documents of office programs are: \(documents)"),
+    ("{\\rtf", "an RTF document: \(documents)"),
+    ("%!PS-", "a PostScript document: \(documents), for instance with 'ps2ascii'"),
+    ("PAR1\u{15}", "a Parquet file: \(columns)"),
+    ("ARROW1\0", "an Arrow file: \(columns)"),
+    ("Obj\u{1}", "an Avro file: write its rows as JSON lines or CSV first"),
+    ("\u{7F}ELF", "a program or library"),
+  ]
+
+  private static let byteSignatures: [(start: [UInt8], kind: String)] = [
+    ([0xD0, 0xCF, 0x11, 0xE0, 0xA1, 0xB1, 0x1A, 0xE1], "a document of an office program: \(documents)"),
+    // FD "7zXZ" 00
+    ([0xFD, 0x37, 0x7A, 0x58, 0x5A, 0x00], "compressed with xz: read it with 'xz -dc'"),
+    // 89 "PNG" CR LF
+    ([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A], "a picture"),
+    ([0xFF, 0xD8, 0xFF], "a picture"),
+  ]
 
   private static let utf32Marks: [[UInt8]] = [[0, 0, 0xFE, 0xFF], [0xFF, 0xFE, 0, 0]]
 

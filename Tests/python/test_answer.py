@@ -302,8 +302,8 @@ def test_a_pair_that_fails_does_not_lose_the_others(tiny):
             document.answer_batch("who")
 
 
-@pytest.mark.parametrize("wrong", [None, 1, bytearray(b"x"), ["x"]])
-def test_texts_are_str_or_bytes(tiny, wrong):
+@pytest.mark.parametrize("wrong", [None, 1, ["x"]])
+def test_texts_are_str_or_bytes_like(tiny, wrong):
     for call in (
         lambda: tiny.answer(wrong, FOX), lambda: tiny.answer("who", wrong), lambda: tiny.prepare(wrong),
         lambda: tiny.answer_batch([("who", wrong)]), lambda: tiny.tokenize(wrong), lambda: tiny.piece_id(wrong),

@@ -184,7 +184,7 @@ import Testing
     try text.withUnsafeBufferPointer { text in
       var options = CallOptions()
       // The arrays' room, and what it grows from.
-      options.maxBytes = 400_000
+      options.maxBytes = 300_000
       let monitor = CallMonitor(options)
       let tokens = try tokenizer.tokens(of: text, monitor)
       #expect(tokens.count == 10_000 && monitor.heldBytes == tokens.capacityBytes)

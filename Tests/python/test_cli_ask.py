@@ -151,8 +151,7 @@ def test_without_colour_the_answer_is_in_brackets(text):
             typist.type(f"{FAN}\n")
             shown = typist.see("next answer")
             assert "[Zo\u00eb] cleaned" in shown and "\x1b[1" not in shown
-            typist.see(r"\? ")
-            typist.type("\x04")
+            typist.type("q\n")
             typist.end()
 
 
@@ -173,7 +172,7 @@ def test_lines_are_edited(text):
 
 
 @pytest.mark.parametrize("library", [b"", None])
-def test_ctrl_d_ends_and_the_modes_are_restored(tmp_path, library):
+def test_the_modes_of_the_terminal_are_restored(tmp_path, library):
     """With libedit and where it cannot be loaded."""
     if library is not None:
         (tmp_path / "libedit.so.2").write_bytes(library)
@@ -181,8 +180,7 @@ def test_ctrl_d_ends_and_the_modes_are_restored(tmp_path, library):
         typist.see(r"\? ")
         typist.type(f"{WHO}\r")
         assert "The quick brown fox" in HIGHLIGHT.findall(typist.see("next answer"))
-        typist.see(r"\? ")
-        typist.type("\x04")
+        typist.type("q\r")
         typist.end()
 
 

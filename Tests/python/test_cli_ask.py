@@ -14,7 +14,7 @@ from ctypes.util import find_library
 
 import pytest
 from conftest import PACKAGE, ROOT
-from test_cli import APOLLO, FOX, HIGHLIGHT, TINY, TOOL, WHO, environment, run
+from test_cli import APOLLO, FOX, HIGHLIGHT, TOOL, WHO, environment, run
 
 TEXT = """The quick brown fox jumps over the lethargic dog. It was in May.
 
@@ -22,7 +22,7 @@ Zo\u00eb cleaned the fan at noon. Her address is zoe@example.org, if you
 want to write to her. The pump failed because its bearing had run dry.
 """
 FAN = "Who cleaned the fan?"
-UP, HOME = "\x1b[A", "\x01"
+UP = "\x1b[A"
 
 
 class Typist:
@@ -167,7 +167,7 @@ def test_lines_are_edited(text):
         typist.see(r"\(n: next answer\)")
         typist.type(f"Zo\u00eb\u6f22\x15{UP}\r")
         assert HIGHLIGHT.findall(typist.see(r"\(n: next answer\)"))[0] == "Zo\u00eb"
-        typist.type(f"xq{HOME}\x04\r")
+        typist.type("qx\x7f\r")
         typist.end()
 
 

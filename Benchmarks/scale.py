@@ -140,7 +140,7 @@ def head(*cells):
 
 def tell_work():
     head(
-        "passages", "everything is read", "texts in", "answers out", "index, once", "its size", "search for a question",
+        "passages", "reading everything", "texts in", "answers out", "index, once", "its size", "search for a question",
         "reading 20 passages", "search over reading",
     )  # fmt: skip
     for power in 6, 8, 10:
@@ -157,7 +157,7 @@ def tell_work():
 - Reading everything once costs as much as indexing it {READ / INDEX:.0f} times.
 - A core reads {TEXT / READ / 1e3:.0f} KB of texts a second: a link of 10 Gbit/s feeds {NETWORK * READ / TEXT:,.0f} cores.
 - Memory: {slot:.0f} MiB a core with executors of {CORES_OF_MACHINE} cores, {slot * 1000 / 1024:.0f} GiB for 1,000 cores.
-- A driver keeps all cores busy where a task has at least {TASK / READ:.1f} passages times the number of cores.
+- A driver keeps all cores busy if a task has at least {TASK / READ:.1f} passages times the number of cores.
 """)
 
 

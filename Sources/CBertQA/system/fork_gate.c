@@ -1,7 +1,6 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <limits.h>
-#include <linux/futex.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -10,6 +9,9 @@
 #include <unistd.h>
 
 #include "system.h"
+
+// From <linux/futex.h>, which is not among musl's headers.
+enum { FUTEX_WAKE_PRIVATE = 129, FUTEX_WAIT_BITSET_PRIVATE = 137, FUTEX_BITSET_MATCH_ANY = -1 };
 
 // A reader-writer lock: calls and pool items are the readers, and fork() is the writer, which has
 // priority. A reader increments the count in one of the shards and checks if the gate is closed;

@@ -6,7 +6,7 @@ enum DataType: String, Sendable, CaseIterable {
   /// Symmetric, with one scale per row: value = q · scale, q in −127…127.
   case i8 = "I8"
 
-  /// Bytes of one element.
+  /// The number of bytes of one element.
   var size: Int {
     switch self {
     case .f32: 4

@@ -1,5 +1,5 @@
 extension JSON {
-  /// The value as JSON text, one member or element a line.
+  /// The value as JSON text, with one member or element per line.
   var text: String {
     var text = ""
     write(to: &text, indent: "\n")

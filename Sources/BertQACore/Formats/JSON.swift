@@ -9,11 +9,11 @@ package enum JSON: Sendable, Equatable {
 
   package struct Number: Sendable, Equatable {
     package let double: Double
-    /// The exact value, when written without fraction and exponent and within 64 bits.
+    /// The exact value if it is written without fraction and exponent and fits in 64 bits.
     package let integer: Int64?
   }
 
-  /// Members in the order of the text, duplicates included.
+  /// The members in the order of the text, including duplicates.
   package struct Object: Sendable, Equatable {
     package struct Member: Sendable, Equatable {
       package var key: String
@@ -22,8 +22,8 @@ package enum JSON: Sendable, Equatable {
 
     package var members: [Member] = []
 
-    /// The value of the last member with this key, as most readers have it. Keys are compared byte by byte, not as
-    /// canonically equivalent strings. Linear in the members.
+    /// Returns the value of the last member with this key, as most readers do. Compares keys byte by byte,
+    /// not by canonical equivalence. Linear in the number of members.
     package subscript(key: String) -> JSON? {
       get { members.last { $0.key.utf8.elementsEqual(key.utf8) }?.value }
       set {
@@ -33,7 +33,7 @@ package enum JSON: Sendable, Equatable {
     }
   }
 
-  /// The value as an error message shows it: scalars themselves, containers by kind.
+  /// The value as an error message shows it: scalars in full, containers by kind.
   package var summary: String {
     switch self {
     case .null: "null"

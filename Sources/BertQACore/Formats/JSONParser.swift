@@ -1,12 +1,13 @@
-/// A reader of JSON (RFC 8259) over bytes, strict: UTF-8 only, no comments, no trailing commas, no
-/// NaN. Time linear in the text; memory bounded by `Limits`.
+/// A strict reader of JSON (RFC 8259): UTF-8 only, no comments, no trailing commas, no NaN. Takes time linear
+/// in the text; `Limits` bounds the memory.
 package struct JSONParser {
   package struct Limits {
-    /// Nesting of arrays and objects; also bounds the stack.
+    /// The maximum nesting of arrays and objects. It also bounds the stack.
     package var depth: Int
-    /// Values of any kind: at most 40 bytes of memory each, besides the text of strings.
+    /// The maximum number of values of any kind. Each takes at most 40 bytes of memory, not counting the text
+    /// of strings.
     package var values: Int
-    /// Bytes of text.
+    /// The maximum size of the text in bytes.
     package var bytes: Int
 
     package init(depth: Int = 64, values: Int = 4_000_000, bytes: Int = 100_000_000) {
@@ -32,7 +33,7 @@ package struct JSONParser {
     poll = TextPoll(monitor)
   }
 
-  /// The value that `bytes` spell; `file` is named in errors.
+  /// Parses `bytes`. Errors name `file`.
   package static func parse(
     _ bytes: UnsafeBufferPointer<UInt8>, file: String, limits: Limits = Limits(),
     _ monitor: CallMonitor? = nil
@@ -42,7 +43,7 @@ package struct JSONParser {
       throw BertQAError(
         .tooLarge, "\(file): \(bytes.count) bytes of JSON, expected at most \(limits.bytes)")
     }
-    // A value takes two bytes of text at least, and up to 40 of memory.
+    // A value takes at least two bytes of text and at most 40 bytes of memory.
     try Memory.require(24 * bytes.count)
     let value = try parser.value(depth: 0)
     parser.skipSpace()
@@ -58,7 +59,7 @@ package struct JSONParser {
     BertQAError(.invalidModel, "\(file): not valid JSON at byte \(offset ?? position): \(what)")
   }
 
-  /// The byte at the position, or 0, which no JSON token starts with, at the end.
+  /// The byte at the position; 0, which starts no JSON token, at the end.
   private var next: UInt8 { position < bytes.count ? bytes[position] : 0 }
 
   private mutating func skipSpace() {
@@ -70,7 +71,7 @@ package struct JSONParser {
     }
   }
 
-  /// Skips space, then takes `byte` if it comes next.
+  /// Skips white space, then takes `byte` if it comes next.
   private mutating func take(_ byte: UInt8) -> Bool {
     skipSpace()
     guard next == byte else { return false }
@@ -134,7 +135,7 @@ package struct JSONParser {
 // MARK: - Strings and numbers
 
 extension JSONParser {
-  /// A string, from its opening quote on.
+  /// Reads a string, starting at its opening quote.
   private mutating func string() throws(BertQAError) -> String {
     let start = position
     position &+= 1
@@ -181,7 +182,7 @@ extension JSONParser {
     return string
   }
 
-  /// One escape sequence, from its backslash on.
+  /// Reads one escape sequence, starting at its backslash.
   private mutating func escape(into text: inout [UInt8]) throws(BertQAError) {
     let start = position
     position &+= 1
@@ -232,7 +233,7 @@ extension JSONParser {
     var integer: Int64? = 0
     let digitStart = position
     while let digit = takeDigit() {
-      // Counted downwards: the negative range is the larger one.
+      // Counts downwards because the negative range is larger by one.
       let tens = integer?.multipliedReportingOverflow(by: 10)
       let sum = tens?.partialValue.subtractingReportingOverflow(Int64(digit))
       integer = tens?.overflow == false && sum?.overflow == false ? sum?.partialValue : nil
@@ -254,7 +255,7 @@ extension JSONParser {
       try takeDigits(from: start)
     }
     if let integer { return JSON.Number(double: Double(integer), integer: integer) }
-    // Swift's conversion, unlike strtod, does not read the locale.
+    // Swift's conversion does not depend on the locale, unlike strtod.
     guard position - start <= 400,
       let double = Double(String(decoding: bytes[start..<position], as: UTF8.self)),
       double.isFinite
@@ -269,7 +270,7 @@ extension JSONParser {
     return digit
   }
 
-  /// One digit or more.
+  /// Takes one or more digits.
   private mutating func takeDigits(from start: Int) throws(BertQAError) {
     guard takeDigit() != nil else { throw error("malformed number", at: start) }
     while takeDigit() != nil {}

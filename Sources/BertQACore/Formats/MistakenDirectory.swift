@@ -1,8 +1,8 @@
 import Glibc
 
-/// What was given as a model's directory and is something else.
+/// Recognises paths that callers pass for a model directory by mistake.
 enum MistakenDirectory {
-  /// What the path is; nil where it is a directory, or nothing that is known.
+  /// Returns an error that says what the path is; nil if it is a directory or nothing known.
   static func error(for path: String) -> BertQAError? {
     var status = stat()
     guard !path.utf8.contains(0) else { return nil }
@@ -24,7 +24,7 @@ enum MistakenDirectory {
       .io, "\(path): is a file, not a model's directory: give the directory that has config.json")
   }
 
-  /// `organisation/model`, where there is no directory of the organisation's name.
+  /// True if the path has the form `organisation/model` and no directory has the organisation's name.
   private static func isHubName(_ path: String) -> Bool {
     let parts = path.split(separator: "/", omittingEmptySubsequences: false)
     guard parts.count == 2, let owner = parts.first, !ModelFile.exists(String(owner)) else { return false }
@@ -47,12 +47,12 @@ enum MistakenDirectory {
 }
 
 extension ModelFile {
-  /// How the file begins that Git LFS leaves in the place of one that was not fetched.
+  /// The beginning of the pointer file that Git LFS leaves in place of a file that was not fetched.
   private static let pointerStart: StaticString = "version https://git-lfs.github.com/spec/"
-  /// More than any such file has, bytes.
+  /// In bytes; larger than any pointer file.
   private static let pointerLimit = 1024
 
-  /// This file, unless it only says where the file is.
+  /// Returns this file; throws if it is a Git LFS pointer.
   func checkedForPointer() throws(BertQAError) -> ModelFile {
     guard bytes.count <= Self.pointerLimit else { return self }
     let isPointer = Self.pointerStart.withUTF8Buffer { start in bytes.starts(with: start) }

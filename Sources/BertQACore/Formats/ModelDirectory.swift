@@ -1,50 +1,49 @@
 import Glibc
 
-/// Where a model's files come from: a directory by path or by descriptor, or memory.
+/// The source of a model's files: a directory (by path or descriptor) or memory.
 ///
-/// A name is that of a file in the directory itself, such as `config.json`, or one level below, such as
-/// `1_Pooling/config.json`.
+/// A file name has no directory part, such as `config.json`, or one, such as `1_Pooling/config.json`.
 public struct ModelDirectory: Sendable {
   private enum Source: Sendable {
     case directory(Descriptor)
-    /// A path that no directory could be opened at, and the error number.
+    /// A path at which no directory could be opened, and the error number.
     case unopened(Int32)
     case files([String: ModelFile])
   }
 
-  /// What messages call the directory; its path where it was given by one.
+  /// The directory's name in messages: its path if the caller passed one.
   public let name: String
   private let source: Source
   private var load = ModelLoad.mmap
   private var mapped: MappedFiles?
-  /// Asked while files are read, and what is in them.
+  /// Polled while files are read and parsed.
   private(set) var monitor: CallMonitor?
 
-  /// The directory at `path`. It is opened here, once: all files come from it, whatever takes its name meanwhile. That
-  /// it cannot be opened is thrown when a file is.
+  /// The directory at `path`. It is opened once, here: all files come from this directory even if another one
+  /// takes its name later. If it cannot be opened, reading a file throws.
   public init(path: String) {
     name = path
     guard !path.utf8.contains(0) else {
       source = .unopened(EINVAL)
       return
     }
-    // O_PATH: the directory need not be one that may be listed.
+    // O_PATH needs no permission to list the directory.
     let flags = Descriptor.openPath | O_DIRECTORY | O_CLOEXEC
     var descriptor = open(path, flags)
     while descriptor < 0, errno == EINTR { descriptor = open(path, flags) }
     source = descriptor >= 0 ? .directory(Descriptor(owning: descriptor)) : .unopened(errno)
   }
 
-  /// The directory that `descriptor` is open on. The descriptor is duplicated and may be closed afterwards; no
-  /// path is used, so a process without access to the file system's root can load a model.
-  /// - Throws: `.invalidArgument` where it is no directory, `.io` where it cannot be duplicated.
+  /// The directory that `descriptor` is open on. The descriptor is duplicated, so the caller may close it. No
+  /// path is used, so a process without access to the root of the file system can load a model.
+  /// - Throws: `.invalidArgument` if it is not a directory, `.io` if it cannot be duplicated.
   public init(descriptor: Int32, name: String = "model directory") throws(BertQAError) {
     self.name = name
     source = .directory(try Descriptor(duplicating: descriptor, name))
   }
 
-  /// Files in memory, by name; the contents are copied.
-  /// - Throws: `.invalidArgument` for a name that is no plain file name, `.outOfMemory`.
+  /// Files in memory by name. Copies their contents.
+  /// - Throws: `.invalidArgument` for a name that is not a plain file name, `.outOfMemory`.
   public init(files: [String: [UInt8]], name: String = "model in memory") throws(BertQAError) {
     var copies: [String: ModelFile] = [:]
     for (file, bytes) in files {
@@ -57,9 +56,9 @@ public struct ModelDirectory: Sendable {
     source = .files(copies)
   }
 
-  /// Files in memory that the caller owns: the bytes must stay valid and unchanged for as long as the directory
-  /// or anything loaded from it lives. Weights are used in place where they are aligned to their elements.
-  /// - Throws: `.invalidArgument` for a name that is no plain file name.
+  /// Files in memory that the caller owns. The bytes must stay valid and unchanged while the directory or
+  /// anything loaded from it lives. Weights are used in place if they are aligned to their elements.
+  /// - Throws: `.invalidArgument` for a name that is not a plain file name.
   public init(
     borrowing files: [String: UnsafeRawBufferPointer], name: String = "model in memory"
   ) throws(BertQAError) {
@@ -72,30 +71,30 @@ public struct ModelDirectory: Sendable {
     source = .files(borrowed)
   }
 
-  /// The same directory, whose files come into memory in this way.
-  /// - Parameter mapped: keeps account of weights that are mapped.
+  /// Returns the same directory with another way of loading its files.
+  /// - Parameter mapped: collects the mapped files of weights.
   func loading(_ load: ModelLoad, _ mapped: MappedFiles? = nil) -> ModelDirectory {
     var directory = self
     (directory.load, directory.mapped) = (load, mapped)
     return directory
   }
 
-  /// The same directory for a call, whose monitor is asked.
+  /// Returns the same directory for one call, whose monitor it polls.
   func asking(_ monitor: CallMonitor?) -> ModelDirectory {
     var directory = self
     directory.monitor = monitor
     return directory
   }
 
-  /// Another directory, whose files come into memory in the same way and for the same call.
+  /// Returns another directory with the same way of loading, for the same call.
   func replaced(by path: String) -> ModelDirectory {
     ModelDirectory(path: path).loading(load, mapped).asking(monitor)
   }
 
-  /// What messages call the file `file`: the directory and the file.
+  /// The name of the file `file` in messages: the directory and the file.
   func path(of file: String) -> String { "\(name)/\(file)" }
 
-  /// Whether there is a file or anything else of this name.
+  /// True if the directory has an entry of any kind with this name.
   func exists(_ file: String) -> Bool {
     guard Self.isPlain(file) else { return false }
     switch source {
@@ -107,9 +106,9 @@ public struct ModelDirectory: Sendable {
     }
   }
 
-  /// - Throws: `.io` where the file does not exist, cannot be read or is no regular file; `.invalidModel` for a
-  ///   name, as a model's own files may contain, that would leave the directory.
-  /// - Parameter limit: bytes; a larger file is `.tooLarge`, before any of it is mapped or read.
+  /// - Throws: `.io` if the file does not exist, cannot be read or is not a regular file; `.invalidModel` for
+  ///   a name that leaves the directory (a model's own files may contain such names).
+  /// - Parameter limit: in bytes; a larger file throws `.tooLarge` before any of it is mapped or read.
   func file(_ file: String, limit: Int = .max) throws(BertQAError) -> ModelFile {
     guard Self.isPlain(file) else {
       throw BertQAError(.invalidModel, "\(name): \(quoted(file)) is not the name of a file in this directory")
@@ -136,26 +135,26 @@ public struct ModelDirectory: Sendable {
     }
   }
 
-  /// A file that is read after loading, too.
+  /// Opens a file that is also read after loading.
   func weights(_ name: String) throws(BertQAError) -> ModelFile {
     let file = try file(name)
     if load == .mmap { mapped?.add(file) }
     return file
   }
 
-  /// The object that a JSON file has at its top level.
+  /// Reads a JSON file whose top level is an object.
   func object(
     in file: String, limit: Int = ModelFile.configurationLimit
   ) throws(BertQAError) -> ObjectReader {
     try ObjectReader(self.file(file, limit: limit), monitor)
   }
 
-  /// True if the path leads to no directory.
+  /// True if no directory could be opened at the path.
   var isUnopened: Bool {
     if case .unopened = source { true } else { false }
   }
 
-  /// Whether a name is that of a file in the directory or one level below.
+  /// True if the name is that of a file in the directory or one level below.
   static func isPlain(_ file: String) -> Bool {
     let parts = file.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
     return parts.count <= 2
@@ -172,11 +171,11 @@ public struct ModelDirectory: Sendable {
   }
 }
 
-/// A directory's descriptor, closed with its last user.
+/// A directory's descriptor. The last owner closes it.
 private final class Descriptor: Sendable {
   let number: Int32
 
-  /// O_PATH, which Swift does not import: the same number on x86-64 and arm64.
+  /// O_PATH, which Swift does not import. The number is the same on x86-64 and arm64.
   static var openPath: Int32 { 0o10_000_000 }
 
   init(owning descriptor: Int32) { number = descriptor }

@@ -1,42 +1,42 @@
 import Glibc
 
-/// The contents of one regular file of a model: mapped read-only, so that processes which map the same file
-/// share its pages, or memory.
+/// The contents of one regular file of a model, in memory or mapped read-only. Processes that map the same
+/// file share its pages.
 ///
-/// A mapped file must not be cut short while it is read: that raises SIGBUS. Replacing it by renaming another over
-/// it is safe. `checkIsWhole` notices a file that was cut before.
+/// A mapped file must not be truncated while it is read: that raises SIGBUS. It is safe to replace it by
+/// renaming another file over it. `checkIsWhole` detects an earlier truncation.
 final class ModelFile: @unchecked Sendable {
   // Sendable: the contents are read-only and live until deinit.
 
-  /// What messages call the file: its path, or the directory's name and its own.
+  /// The file's name in messages: its path, or the directory's name and its own.
   let path: String
-  /// The file's contents; without base address if it is empty. Valid as long as this object: use `withBytes`
-  /// where nothing else keeps it.
+  /// The file's contents; the base address is nil if it is empty. Valid while this object lives: use
+  /// `withBytes` if nothing else keeps it.
   let bytes: UnsafeRawBufferPointer
   private let ownership: Ownership
 
   private enum Ownership {
     case mapped
     case allocated
-    /// The caller's, who keeps it valid and unchanged.
+    /// The caller owns the bytes and keeps them valid and unchanged.
     case borrowed
   }
 
-  /// Bytes of `config.json` and of other small files, far above any real one.
+  /// The size limit in bytes of `config.json` and other small files, far above any real one.
   static let configurationLimit = 16 << 20
-  /// Bytes of JSON files that list tensors or pieces: what `JSONParser` reads at most.
+  /// The size limit in bytes of JSON files that list tensors or pieces: the limit of `JSONParser`.
   static let jsonLimit = 100_000_000
-  /// Bytes of a `vocab.txt`.
+  /// The size limit in bytes of a `vocab.txt`.
   static let vocabularyLimit = 1 << 28
 
-  /// - Parameter limit: bytes; a larger file is `.tooLarge`, before any of it is mapped or read.
+  /// - Parameter limit: in bytes; a larger file throws `.tooLarge` before any of it is mapped or read.
   convenience init(
     path: String, limit: Int = .max, _ load: ModelLoad = .mmap, _ monitor: CallMonitor? = nil
   ) throws(BertQAError) {
     try self.init(path: path, openedAs: path, in: AT_FDCWD, limit: limit, load, monitor)
   }
 
-  /// The file `name` in the directory that `descriptor` is open on; messages call it `path`.
+  /// The file `name` in the directory that `descriptor` is open on. Messages call it `path`.
   convenience init(
     _ name: String, inDirectory descriptor: Int32, path: String, limit: Int = .max, _ load: ModelLoad = .mmap,
     _ monitor: CallMonitor? = nil
@@ -44,8 +44,7 @@ final class ModelFile: @unchecked Sendable {
     try self.init(path: path, openedAs: name, in: descriptor, limit: limit, load, monitor)
   }
 
-  /// Memory that the caller keeps valid and unchanged for the life of this object and of all that is loaded
-  /// from it.
+  /// Memory that the caller keeps valid and unchanged while this object and everything loaded from it live.
   init(borrowing bytes: UnsafeRawBufferPointer, path: String) {
     self.path = path
     self.bytes = bytes
@@ -70,8 +69,8 @@ final class ModelFile: @unchecked Sendable {
     guard !name.utf8.contains(0) else {
       throw BertQAError(.invalidArgument, "a path contains a NUL: \(quoted(path))")
     }
-    // Opening a device may do something by itself. O_NONBLOCK: opening a FIFO that was put there since must fail
-    // below, not wait for a writer.
+    // Opening a device can have side effects. O_NONBLOCK: if a FIFO has replaced the file meanwhile, opening
+    // it must fail below instead of waiting for a writer.
     var status = stat()
     let isThere = name.withCString { name in ForkGate.pause { fstatat(directory, name, &status, 0) } } == 0
     guard !isThere || status.st_mode & S_IFMT == S_IFREG else {
@@ -118,7 +117,7 @@ final class ModelFile: @unchecked Sendable {
     return memory
   }
 
-  /// The file's first `size` bytes in memory of their own; `.io` where it has fewer by now.
+  /// Reads the file's first `size` bytes into memory. Throws `.io` if the file has become shorter.
   private static func read(
     _ size: Int, of descriptor: Int32, _ path: String, _ monitor: CallMonitor?
   ) throws(BertQAError) -> UnsafeMutableRawPointer {
@@ -144,11 +143,11 @@ final class ModelFile: @unchecked Sendable {
     return memory
   }
 
-  /// Bytes that are read between two questions.
+  /// The number of bytes read between two polls.
   private static let readInterval = 1 << 22
 
-  /// Throws `.io` where the file was cut short since it was mapped, so that reading it would raise SIGBUS. One
-  /// system call; where the system does not know it (Linux before 5.14), nothing is noticed.
+  /// Throws `.io` if the file was truncated since it was mapped, so that reading it would raise SIGBUS. Takes
+  /// one system call. Linux before 5.14 does not have it; there nothing is detected.
   func checkIsWhole() throws(BertQAError) {
     guard case .mapped = ownership, let base = UnsafeMutableRawPointer(mutating: bytes.baseAddress)
     else { return }
@@ -161,7 +160,7 @@ final class ModelFile: @unchecked Sendable {
         + "its files by renaming, or load copies (load = copy)")
   }
 
-  /// MADV_POPULATE_READ, which older headers lack: fails with EFAULT where reading would raise SIGBUS.
+  /// MADV_POPULATE_READ, which older headers lack. It fails with EFAULT if reading would raise SIGBUS.
   private static let populateRead: Int32 = 22
 
   static func check(_ size: Int, _ limit: Int, _ path: String) throws(BertQAError) {
@@ -178,7 +177,7 @@ final class ModelFile: @unchecked Sendable {
     }
   }
 
-  /// Runs `body` on the contents, valid until it returns.
+  /// Runs `body` with the contents, which are valid until it returns.
   func withBytes<Result: ~Copyable>(
     _ body: (UnsafeBufferPointer<UInt8>) throws(BertQAError) -> Result
   ) throws(BertQAError) -> Result {
@@ -186,7 +185,7 @@ final class ModelFile: @unchecked Sendable {
     return try body(bytes.bindMemory(to: UInt8.self))
   }
 
-  /// Whether there is something at `path`, of whatever kind.
+  /// True if anything exists at `path`.
   static func exists(_ path: String) -> Bool {
     var status = stat()
     return !path.utf8.contains(0) && stat(path, &status) == 0

@@ -1,15 +1,15 @@
 import Synchronization
 
-/// How the files of a model come into memory.
+/// How a model's files get into memory.
 public enum ModelLoad: Int32, Sendable, CaseIterable {
-  /// Mapped: processes share the pages, and only what is used is read. A file that is cut short in place, while a
-  /// call reads it, raises SIGBUS.
+  /// Map the files: processes share the pages, and only what is used is read. Truncating a file in place
+  /// while a call reads it raises SIGBUS.
   case mmap = 0
-  /// Read into memory of this process: what happens to the files afterwards changes nothing.
+  /// Read the files into this process's memory: later changes to the files have no effect.
   case copy = 1
 }
 
-/// The mapped files of a model's weights, as far as something still uses them.
+/// The mapped weight files that are still in use.
 final class MappedFiles: Sendable {
   private struct Reference: Sendable {
     weak var file: ModelFile?

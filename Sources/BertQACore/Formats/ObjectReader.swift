@@ -1,6 +1,6 @@
-/// Typed access to the members of a JSON object; errors name the file and the key.
+/// Typed access to the members of a JSON object. Errors name the file and the key.
 ///
-/// An absent member and a null are the same, as in Hugging Face's files.
+/// A null counts as absent, as in Hugging Face's files.
 struct ObjectReader: Sendable {
   let file: String
   var object: JSON.Object
@@ -10,7 +10,7 @@ struct ObjectReader: Sendable {
     self.object = object
   }
 
-  /// The top level of a JSON file.
+  /// Reads the top-level object of a JSON file.
   init(_ file: ModelFile, _ monitor: CallMonitor? = nil) throws(BertQAError) {
     guard case .object(let object) = try JSONParser.parse(file, monitor) else {
       throw BertQAError(.invalidModel, "\(file.path): expected a JSON object")
@@ -78,7 +78,7 @@ extension ObjectReader {
   /// Far above any published classifier.
   static let labelLimit = 1...(1 << 16)
 
-  /// The names in "id2label", by their ids; nil if there is no such member.
+  /// Returns the names in "id2label" ordered by id; nil if there is no such member.
   func labels() throws(BertQAError) -> [String]? {
     guard let names = try reader("id2label") else { return nil }
     let members = names.object.members
@@ -108,8 +108,8 @@ extension ObjectReader {
     return labels.compactMap(\.self)
   }
 
-  /// Whether a label can name something: it is not empty, not white space alone, and has no NUL, at which C would
-  /// cut it.
+  /// True if a label can name something: it is neither empty nor all white space and has no NUL, which would
+  /// cut it off in C.
   static func isLabel(_ bytes: some Collection<UInt8>) -> Bool {
     !bytes.contains(0)
       && String(decoding: bytes, as: UTF8.self).unicodeScalars.contains { !$0.properties.isWhitespace }

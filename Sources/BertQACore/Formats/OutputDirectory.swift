@@ -1,14 +1,14 @@
 import Glibc
 
-/// A directory that comes into being complete or not at all: its files are written in a temporary
-/// directory beside it, which `commit` renames.
+/// A directory that appears complete or not at all: files are written to a temporary directory beside it,
+/// which `commit` renames.
 final class OutputDirectory {
   let path: String
   private let temporary: String
   private var names: [String] = []
   private var isCommitted = false
 
-  /// `path` must not exist or be an empty directory; its parent must exist.
+  /// `path` must not exist, or must be an empty directory. Its parent must exist.
   init(path: String) throws(BertQAError) {
     var path = path
     while path.utf8.count > 1, path.hasSuffix("/") { path.removeLast() }
@@ -57,13 +57,13 @@ final class OutputDirectory {
     throw BertQAError(.io, "\(path): remove the directories \(path).partial-* first")
   }
 
-  /// A file to be written.
+  /// Creates a file to write to.
   func makeFile(_ name: String) throws(BertQAError) -> OutputFile {
     names.append(name)
     return try OutputFile(path: "\(temporary)/\(name)")
   }
 
-  /// Writes a file at once.
+  /// Writes a whole file.
   func write(_ bytes: UnsafeRawBufferPointer, to name: String) throws(BertQAError) {
     let file = try makeFile(name)
     try file.write(bytes, at: 0)
@@ -76,7 +76,7 @@ final class OutputDirectory {
     }
   }
 
-  /// Puts the directory in its place, durably.
+  /// Moves the directory into place, durably.
   func commit() throws(BertQAError) {
     try Self.synchronize(temporary)
     guard rename(temporary, path) == 0 else { throw .system("put in place", path) }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A file being written; it must not exist before.
+/// A new file that is being written.
 final class OutputFile {
   let path: String
   private var descriptor: Int32
@@ -27,14 +27,14 @@ final class OutputFile {
     }
   }
 
-  /// Waits until the contents are on the disk, and closes.
+  /// Flushes the contents to the disk and closes the file.
   func finish() throws(BertQAError) {
     var result = ForkGate.pause { fsync(descriptor) }
     while result != 0, errno == EINTR { result = ForkGate.pause { fsync(descriptor) } }
     guard result == 0 else { throw .system("write", path) }
     result = close(descriptor)
     descriptor = -1
-    // Linux has closed it also where a signal came.
+    // On Linux the descriptor is closed even after EINTR.
     guard result == 0 || errno == EINTR else { throw .system("write", path) }
   }
 }

@@ -1,12 +1,12 @@
-/// A reader of protocol buffers on the wire: the fields of one message, one after the other. Groups, which nothing in
-/// use has, are refused.
+/// A reader of the protocol buffers wire format: the fields of one message in order. Rejects groups, which no
+/// supported file uses.
 struct ProtobufReader {
   /// A field's value.
   enum Value {
     case integer(UInt64)
     case fixed64(UInt64)
     case fixed32(UInt32)
-    /// A string, bytes, or a message: a range of the file.
+    /// A string, bytes or a message: a range of the file.
     case bytes(UnsafeRawBufferPointer)
   }
 
@@ -16,7 +16,7 @@ struct ProtobufReader {
   }
 
   private let bytes: UnsafeRawBufferPointer
-  /// What messages call the file and the message.
+  /// The name of the file and the message in errors.
   private let name: String
   private var position = 0
 
@@ -25,7 +25,7 @@ struct ProtobufReader {
     self.name = name
   }
 
-  /// The next field; nil at the end.
+  /// Returns the next field; nil at the end.
   mutating func next() throws(BertQAError) -> Field? {
     guard position < bytes.count else { return nil }
     let begin = position
@@ -59,7 +59,7 @@ struct ProtobufReader {
       guard position < bytes.count else { throw error("a number without end", at: begin) }
       let byte = bytes[position]
       position += 1
-      // Bits above the 64th are dropped, as other readers do.
+      // Drops bits above the 64th, as other readers do.
       value |= UInt64(byte & 0x7F) << shift
       if byte < 0x80 { return value }
     }

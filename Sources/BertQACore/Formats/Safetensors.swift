@@ -1,29 +1,29 @@
-/// One safetensors file: where its tensors lie.
+/// The positions of the tensors in one safetensors file.
 ///
-/// Refuses what the reference implementation refuses: see `init` for the layout's rules.
+/// Rejects what the reference implementation rejects. `init` documents the layout.
 struct Safetensors: Sendable {
   struct Entry: Sendable {
     let type: SafetensorsType
     let shape: [Int]
-    /// Bytes of the file.
+    /// In bytes of the file.
     let range: Range<Int>
   }
 
-  /// The reference's own limit on the header, bytes.
+  /// The reference implementation's limit on the header, in bytes.
   static let headerLimit = 100_000_000
 
   let file: ModelFile
   let entries: [String: Entry]
-  /// Bytes of the header's JSON.
+  /// The number of bytes of the header's JSON.
   let headerCount: Int
 
-  /// Tensors between two questions to the monitor.
+  /// The number of tensors between two polls of the monitor.
   private static let checkInterval = 1024
 
-  /// A file is: the header's length N (8 bytes, little-endian), N bytes of JSON, the data. The
-  /// header maps names to {dtype, shape, data_offsets: [begin, end)}, in bytes from the data's start;
+  /// A file consists of the header's length N (8 bytes, little-endian), N bytes of JSON, and the data. The
+  /// header maps names to {dtype, shape, data_offsets: [begin, end)} in bytes from the start of the data. The
   /// tensors cover the data without gap or overlap.
-  /// - Parameter headerLimit: bytes of the header, at most.
+  /// - Parameter headerLimit: the maximum size of the header in bytes.
   init(
     _ file: ModelFile, headerLimit: Int = Safetensors.headerLimit, _ monitor: CallMonitor? = nil
   ) throws(BertQAError) {
@@ -59,7 +59,7 @@ struct Safetensors: Sendable {
     BertQAError(.invalidModel, "\(file): tensor \(quoted(tensor)): \(what)")
   }
 
-  /// The length of the header, checked.
+  /// Reads and checks the length of the header.
   private static func headerCount(of file: ModelFile, _ headerLimit: Int) throws(BertQAError) -> Int {
     let bytes = file.bytes
     guard bytes.count >= 8 else {
@@ -125,7 +125,7 @@ struct Safetensors: Sendable {
     return Entry(type: type, shape: shape, range: dataStart + offsets[0]..<dataStart + offsets[1])
   }
 
-  /// An array of integers in 0...Int.max.
+  /// Returns an array of integers in 0...Int.max.
   private static func integers(
     _ value: JSON?, key: String, _ name: String, _ file: String
   ) throws(BertQAError) -> [Int] {

@@ -1,9 +1,9 @@
-/// Where the tensors of a safetensors file to be written lie.
+/// The positions of the tensors in a safetensors file to be written.
 ///
-/// The format allows no gaps, so alignment comes from the order: tensors whose size is a multiple of
-/// 64 bytes come first and all start at such a multiple; the others follow, those divisible by larger
-/// powers of two first, so that each is aligned for its own elements. Within a class the order is the
-/// one given: tensors of equal size that were given side by side lie side by side.
+/// The format allows no gaps, so the order provides the alignment. Tensors whose size is a multiple of 64
+/// bytes come first and start at such a multiple. The others follow, in falling order of the largest power of
+/// two that divides their size, so that each is aligned for its elements. Within a class the given order is
+/// kept: tensors of equal size that are adjacent in the input are adjacent in the file.
 struct SafetensorsLayout {
   struct Tensor {
     let name: String
@@ -13,11 +13,11 @@ struct SafetensorsLayout {
 
   static let alignment = 64
 
-  /// The file's beginning: the header's length, the header, spaces up to a multiple of 64 bytes.
+  /// The beginning of the file: the header's length, the header, and spaces up to a multiple of 64 bytes.
   let header: [UInt8]
-  /// Bytes of the file, by name.
+  /// The range of each tensor in bytes of the file, by name.
   let ranges: [String: Range<Int>]
-  /// Bytes of the whole file.
+  /// The size of the file in bytes.
   let size: Int
 
   /// Names must be unique and sizes must not overflow.

@@ -1,4 +1,4 @@
-/// An element type of the safetensors format. Any may occur in a file; weights need a `DataType`.
+/// An element type of the safetensors format. A file may contain any of them; weights need a `DataType`.
 struct SafetensorsType: Sendable, Equatable {
   let name: String
   let bits: Int
@@ -28,7 +28,7 @@ struct SafetensorsType: Sendable, Equatable {
     self.bits = bits
   }
 
-  /// The bytes of a tensor; nil if they overflow or end within a byte.
+  /// Returns the size of a tensor in bytes; nil if it overflows or is not a whole number of bytes.
   func byteCount(of shape: [Int]) -> Int? {
     var total = 1
     for factor in shape + [bits] {

@@ -1,8 +1,8 @@
-/// Writes a safetensors file, its tensors in any order and in parts.
+/// Writes a safetensors file. Tensors may be written in any order and in parts.
 struct SafetensorsWriter {
   let layout: SafetensorsLayout
   private let file: OutputFile
-  /// Where the next part of each tensor goes.
+  /// The position of the next part of each tensor.
   private var positions: [String: Int]
 
   init(_ file: OutputFile, _ tensors: [SafetensorsLayout.Tensor]) throws(BertQAError) {

@@ -1,14 +1,14 @@
 import Glibc
 
-/// Memory for kernels and tables, aligned to a cache line; freed with its owner. It has one size, which `reserve`
-/// replaces by a larger one.
+/// Memory for kernels and tables, aligned to a cache line and freed with its owner. It has a fixed size;
+/// `reserve` replaces it by a larger one.
 struct AlignedBuffer<Element: BitwiseCopyable>: ~Copyable {
-  /// Bytes; a cache line and the widest vector register.
+  /// In bytes: a cache line, which is also the widest vector register.
   static var alignment: Int { 64 }
 
-  /// The first element. Valid until the buffer grows or goes; without meaning while `capacity` is 0.
+  /// The first element. Valid until the buffer grows or is freed; meaningless while `capacity` is 0.
   private(set) var base = UnsafeMutablePointer<Element>(bitPattern: Self.alignment).unsafelyUnwrapped
-  /// Elements.
+  /// In elements.
   private(set) var capacity = 0
 
   init() {}
@@ -43,8 +43,8 @@ struct AlignedBuffer<Element: BitwiseCopyable>: ~Copyable {
     @inline(__always) nonmutating set { base[index] = newValue }
   }
 
-  /// Makes room for `count` elements. Growing drops the contents and fills with zero bytes, so that
-  /// lanes which no token uses hold finite numbers from the beginning.
+  /// Makes room for `count` elements. Growing discards the contents and fills the memory with zeros, so that
+  /// unused lanes always hold finite numbers.
   mutating func reserve(_ count: Int) throws(BertQAError) {
     guard count > capacity else { return }
     let grown = try Self.allocate(count)

@@ -1,4 +1,4 @@
-/// What went wrong, in the numbering of the C ABI's `bertqa_status`.
+/// The kind of a failure, with the numbers of the C ABI's `bertqa_status`.
 public enum Status: Int32, Sendable, CaseIterable {
   case ok = 0
   /// An argument is outside what the documentation allows.
@@ -7,9 +7,9 @@ public enum Status: Int32, Sendable, CaseIterable {
   case io = 2
   /// A model file is malformed: truncated, hostile, or contradicting itself.
   case invalidModel = 3
-  /// A valid model of a kind, or an option, that this version does not implement.
+  /// The model or option is valid, but this version does not implement it.
   case unsupported = 4
-  /// The context's model cannot do what was asked (a tokenizer asked to answer, say).
+  /// The context's model cannot do the requested task, for example a tokenizer asked to answer.
   case wrongModel = 5
   /// Memory or another resource of the system ran out.
   case outOfMemory = 6
@@ -23,15 +23,15 @@ public enum Status: Int32, Sendable, CaseIterable {
   case deadlineExceeded = 10
 }
 
-/// Every failure of the library: a status, and a message that says what was wrong, where, and what
-/// to do about it.
+/// A failure of the library: a status, and a message that says what was wrong, where, and what to do.
 public struct BertQAError: Error, Sendable, Equatable, CustomStringConvertible {
   public let status: Status
-  /// The option or argument at fault, named as in the C header, such as "top_k"; nil where it is none.
+  /// The option or argument at fault, named as in the C header, such as "top_k"; nil if no argument is at
+  /// fault.
   public let argument: String?
-  /// What is wrong; where there is an `argument`, a predicate of it: "is 0, but must be 1 to 1000".
+  /// What is wrong. With an `argument`, its predicate: "is 0, but must be 1 to 1000".
   public let detail: String
-  /// Of a batch, which item failed; nil for calls on one item.
+  /// The index of the failed item of a batch; nil for calls on one item.
   public private(set) var item: Int?
   private var collection: String?
 
@@ -39,14 +39,14 @@ public struct BertQAError: Error, Sendable, Equatable, CustomStringConvertible {
     self.init(status, argument: nil, detail)
   }
 
-  /// - Parameter detail: goes on from `argument`: "is 0, but must be 1 to 1000".
+  /// - Parameter detail: continues `argument`: "is 0, but must be 1 to 1000".
   public init(_ status: Status, argument: String?, _ detail: String) {
     self.status = status
     self.argument = argument
     self.detail = detail
   }
 
-  /// The same failure, of item `index` of the array argument `collection`.
+  /// Returns the same failure for item `index` of the array argument `collection`.
   public func of(item index: Int, in collection: String) -> BertQAError {
     var error = self
     error.item = index
@@ -54,17 +54,17 @@ public struct BertQAError: Error, Sendable, Equatable, CustomStringConvertible {
     return error
   }
 
-  /// The same failure, of item `index` where the call has several; as it is for a call on one item.
+  /// Returns the same failure for item `index` if the call has several items, else this failure.
   func of(item index: Int, in collection: String, count: Int) -> BertQAError {
     count > 1 ? of(item: index, in: collection) : self
   }
 
-  /// The same failure of what `name` chose, such as an environment variable.
+  /// Returns the same failure, attributed to `name`, such as an environment variable that chose the argument.
   func prefixed(by name: String) -> BertQAError {
     BertQAError(status, "\(name): \(message)")
   }
 
-  /// One line: item, argument and detail.
+  /// One line with item, argument and detail.
   public var message: String {
     let text = argument.map { "\($0) \(detail)" } ?? detail
     guard let item, let collection else { return text }
@@ -75,11 +75,11 @@ public struct BertQAError: Error, Sendable, Equatable, CustomStringConvertible {
 }
 
 extension Result where Failure == BertQAError {
-  /// Stands in a batch for the result of an item until it is there.
+  /// The placeholder for an item's result in a batch until the result is there.
   static var missing: Self { .failure(BertQAError(.internal, "an item without a result")) }
 }
 
-/// The results, or the first failure.
+/// Returns the results; throws the first failure.
 func all<Success>(
   _ results: [Result<Success, BertQAError>], _ call: CallOptions
 ) throws(BertQAError) -> [Success] {

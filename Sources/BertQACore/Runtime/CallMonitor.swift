@@ -1,20 +1,20 @@
 import Synchronization
 
-/// One running call: asks now and then whether it shall stop, and counts the memory it holds.
+/// One running call: polls for cancellation and the deadline, and counts the memory that the call holds.
 ///
-/// Belongs to the thread that made the call. Helpers of the thread pool only ask whether that thread has found a
-/// reason to stop: see `CallPoll`.
+/// It belongs to the calling thread. Helper threads of the pool only check whether that thread has decided to
+/// stop: see `CallPoll`.
 package final class CallMonitor: @unchecked Sendable {
-  // Sendable: helpers use `isStopped` only.
+  // Sendable: helpers use only `isStopped`.
 
   private let options: CallOptions
   let ledger: MemoryLedger
-  /// CLOCK_MONOTONIC, nanoseconds: when the hook is asked next.
+  /// The time of the next call of the hook, in nanoseconds on CLOCK_MONOTONIC.
   private var nextPoll: UInt64 = 0
-  /// Whether `check` has thrown.
+  /// True once `check` has thrown.
   private let isStopped = Atomic<Bool>(false)
 
-  /// Nanoseconds between two questions to the cancellation hook.
+  /// Nanoseconds between two calls of the cancellation hook.
   private static let pollInterval: UInt64 = 10_000_000
 
   package init(_ options: CallOptions) {
@@ -22,10 +22,11 @@ package final class CallMonitor: @unchecked Sendable {
     ledger = options.ledger ?? MemoryLedger(limit: options.maxBytes)
   }
 
-  /// Whether nothing can stop the call, so that checks may be left out of inner loops.
+  /// True if nothing can stop the call, so that inner loops may omit checks.
   var isIdle: Bool { options.cancellation == nil && options.deadline == 0 }
 
-  /// Throws `.cancelled` or `.deadlineExceeded`. Cheap enough for every kilobyte of text: a clock read.
+  /// Throws `.cancelled` or `.deadlineExceeded`. It costs a clock read, cheap enough for every kilobyte of
+  /// text.
   package func check() throws(BertQAError) {
     ForkGate.poll()
     if isIdle { return }
@@ -33,7 +34,7 @@ package final class CallMonitor: @unchecked Sendable {
     if time >= nextPoll { try check(at: time) }
   }
 
-  /// The same, whenever the hook was asked last.
+  /// As `check`, but calls the hook even if it was called recently.
   func checkNow() throws(BertQAError) {
     ForkGate.poll()
     if !isIdle { try check(at: ThreadPool.nanoseconds()) }
@@ -60,13 +61,13 @@ package final class CallMonitor: @unchecked Sendable {
     if isStopped.load(ordering: .relaxed) { throw BertQAError(.cancelled, "the call has been stopped") }
   }
 
-  /// Accounts for memory before it is taken; `.tooLarge` above the caller's limit.
+  /// Accounts for memory before it is allocated. Throws `.tooLarge` above the caller's limit.
   package func hold(_ bytes: Int) throws(BertQAError) { try ledger.hold(bytes) }
 
-  /// Tokens, or words, that one text may have.
+  /// The maximum number of tokens, or words, of one text.
   var tokenLimit: Int { options.maxDocumentTokens > 0 ? options.maxDocumentTokens : .max }
 
-  /// Throws `.tooLarge` where a text has more tokens, or words, than that. On any thread.
+  /// Throws `.tooLarge` if a text has more tokens, or words, than the limit. May be called on any thread.
   func check(tokenCount count: Int) throws(BertQAError) {
     guard count > tokenLimit else { return }
     throw BertQAError(
@@ -78,28 +79,28 @@ package final class CallMonitor: @unchecked Sendable {
 
   var heldBytes: Int { ledger.heldBytes }
 
-  /// Tells the caller how far the call is.
+  /// Reports the call's progress to the caller.
   func report(done: Int, of total: Int) { options.progress?(done, total) }
 
   var reportsProgress: Bool { options.progress != nil }
 }
 
-/// How one thread of a call asks whether to go on.
+/// Polls for one thread of a call.
 package struct CallPoll {
   private let monitor: CallMonitor
   private let isCaller: Bool
-  /// Where the thread accounts for what it takes.
+  /// Accounts for the memory that the thread allocates.
   let ledger: MemoryLedger
 
-  /// Bytes of text between two questions.
+  /// The number of bytes of text between two polls.
   static let textInterval = 1 << 16
-  /// Elements of an array, or items of a list, between two questions.
+  /// The number of array elements or list items between two polls.
   package static let elementInterval = 1 << 16
-  /// Bytes that are only copied between two questions.
+  /// The number of bytes between two polls of a plain copy.
   static let copyInterval = 1 << 20
 
   /// - Parameters:
-  ///   - isCaller: whether the thread is the one that made the call.
+  ///   - isCaller: true on the thread that made the call.
   ///   - ledger: nil: the call's.
   package init(_ monitor: CallMonitor, isCaller: Bool = true, _ ledger: MemoryLedger? = nil) {
     self.monitor = monitor
@@ -116,10 +117,10 @@ package struct CallPoll {
   }
 }
 
-/// How a loop over a text asks whether to go on.
+/// Polls for a loop over a text.
 struct TextPoll {
   private let monitor: CallMonitor?
-  /// The byte of the text at which it asks next.
+  /// The byte of the text at which the next poll is due.
   private(set) var next: Int
   private var position: Int
 
@@ -129,13 +130,13 @@ struct TextPoll {
     next = position &+ CallPoll.textInterval
   }
 
-  /// For a loop that goes from left to right and is at `position` now.
+  /// For a loop that reads from left to right and has reached `position`.
   @inline(__always)
   mutating func reach(_ position: Int) throws(BertQAError) {
     if position >= next { try ask(at: position) }
   }
 
-  /// For a loop that has read so many bytes, wherever they are.
+  /// For a loop that has read `count` more bytes at any place.
   @inline(__always)
   mutating func read(_ count: Int) throws(BertQAError) {
     position &+= count

@@ -1,16 +1,16 @@
 import Glibc
 
-/// The CPU bandwidth limit that a container or service manager put on this process.
+/// The CPU bandwidth limit that a container or service manager has set for this process.
 enum CgroupQuota {
-  /// Quota ÷ period, rounded up: the smallest on the way from the process's group to the root.
-  /// nil where there is no limit. `root` is put before every absolute path (for tests).
+  /// Returns quota ÷ period, rounded up: the smallest between the process's group and the root; nil if there
+  /// is no limit. `root` is prepended to every absolute path (for tests).
   static func processors(root: String) -> Int? {
     guard let groups = read(root + "/proc/self/cgroup"),
       let mounts = read(root + "/proc/self/mountinfo")
     else { return nil }
     var smallest: Int?
     for line in groups.split(separator: "\n") {
-      // hierarchy:controllers:path; version 2 has no controllers
+      // hierarchy:controllers:path; version 2 has no controllers.
       let fields = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
       guard fields.count == 3 else { continue }
       let unified = fields[1].isEmpty
@@ -18,7 +18,7 @@ enum CgroupQuota {
         let mount = mountPoint(in: mounts, unified: unified)
       else { continue }
       var path = fields[2]
-      // Inside a container the group's path may be the host's, with the mount showing its end only.
+      // Inside a container the group's path may be the host's while the mount shows only its end.
       if path.hasPrefix(mount.root) { path = path.dropFirst(mount.root.count) } else { path = "" }
       while true {
         if path.last == "/" { path = path.dropLast() }
@@ -69,7 +69,7 @@ enum CgroupQuota {
     text.split(separator: "\n").first.flatMap { Int($0) }
   }
 
-  /// A small text file of the kernel, or nil.
+  /// Reads a small text file of the kernel; nil if that fails.
   private static func read(_ path: String) -> String? {
     let file = open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { return nil }

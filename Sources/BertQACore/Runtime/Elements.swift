@@ -1,4 +1,5 @@
-/// As `withUnsafeBufferPointer` and `withUnsafeMutableBufferPointer`, which in Swift 6.0 lose the type of an error.
+/// Replaces `withUnsafeBufferPointer` and `withUnsafeMutableBufferPointer`, which lose the type of an error
+/// in Swift 6.0.
 extension Array {
   @inline(__always)
   package func withElements<Result, Failure>(

@@ -1,12 +1,13 @@
 import Glibc
 
-/// An array whose growth fails with an error where memory runs out, rather than ending the process, and which accounts
-/// for its memory as long as it lives.
+/// An array that throws an error if it cannot grow, instead of ending the process, and that accounts for its
+/// memory while it lives.
 struct GrowableBuffer<Element: BitwiseCopyable>: ~Copyable {
   private(set) var base: UnsafeMutablePointer<Element>
   private(set) var count = 0
   private(set) var capacity = 0
-  /// Told of memory that is taken from now on, and of all of it when the buffer goes.
+  /// Accounts for memory that the buffer allocates from now on, and releases all of it when the buffer is
+  /// freed.
   var ledger: MemoryLedger?
 
   init(_ ledger: MemoryLedger? = nil) {
@@ -43,7 +44,7 @@ struct GrowableBuffer<Element: BitwiseCopyable>: ~Copyable {
     count &+= 1
   }
 
-  /// Appends where `reserve` has made room.
+  /// Appends an element into room made by `reserve`.
   @inline(__always)
   mutating func appendReserved(_ element: Element) {
     precondition(count < capacity)
@@ -57,7 +58,7 @@ struct GrowableBuffer<Element: BitwiseCopyable>: ~Copyable {
     count += added
   }
 
-  /// Makes room for `capacity` elements in all.
+  /// Makes room for `capacity` elements in total.
   mutating func reserve(_ capacity: Int) throws(BertQAError) {
     if capacity > self.capacity { try reallocate(capacity) }
   }
@@ -69,7 +70,7 @@ struct GrowableBuffer<Element: BitwiseCopyable>: ~Copyable {
     try reallocate(max(count + added, capacity + capacity / 2, 16))
   }
 
-  /// Drops the elements from `count` on.
+  /// Drops the elements from index `count` on.
   mutating func truncate(to count: Int) {
     self.count = min(count, self.count)
   }

@@ -1,24 +1,24 @@
 import Glibc
 
-/// Checks that memory is there before something is allocated whose failure could not be told to the caller: Swift's
-/// arrays and objects end the process where malloc fails.
+/// Checks that memory is available before allocations that cannot report a failure: Swift's arrays and
+/// objects end the process if malloc fails.
 package enum Memory {
-  /// What must be left beside what is asked for, in bytes: small objects, of which no size is known, come out of it.
+  /// The bytes that must remain available beyond the request, for small objects of unknown size.
   package static let reserve = 8 << 20
 
-  /// Smaller requests come out of the reserve: a check costs two system calls.
+  /// Smaller requests are taken from the reserve, because a check costs two system calls.
   private static let leastChecked = 1 << 20
 
-  /// Throws `.outOfMemory` unless `bytes` and the reserve could be mapped now. Another thread may take them before
-  /// the caller does; the reserve makes that unlikely to matter.
+  /// Throws `.outOfMemory` unless `bytes` and the reserve could be mapped now. Another thread may take them
+  /// before the caller does; the reserve makes a failure unlikely.
   ///
-  /// Maps and unmaps rather than calling malloc: freeing a large block would change malloc's own thresholds for the
-  /// whole process.
+  /// It maps and unmaps memory instead of calling malloc, because freeing a large block would change malloc's
+  /// thresholds for the whole process.
   package static func require(_ bytes: Int) throws(BertQAError) {
     if bytes >= leastChecked { try requireReserve(beside: bytes) }
   }
 
-  /// `count` elements of a type.
+  /// As `require`, for `count` elements of a type.
   package static func require<Element>(
     _ count: Int, of type: Element.Type
   ) throws(BertQAError) {
@@ -26,7 +26,7 @@ package enum Memory {
     try require(overflow ? Int.max : bytes)
   }
 
-  /// The same however small `bytes` is: now and then where many small objects are made.
+  /// As `require`, however small `bytes` is: called now and then by code that makes many small objects.
   package static func requireReserve(beside bytes: Int = 0) throws(BertQAError) {
     let (size, overflow) = max(0, bytes).addingReportingOverflow(reserve)
     if !overflow,
@@ -41,14 +41,14 @@ package enum Memory {
 }
 
 extension Array {
-  /// Makes room for `added` more elements, twice the room at least where it has to grow.
-  /// - Parameter monitor: asked while many elements move, and told of the room.
+  /// Makes room for `added` more elements; if it grows, the capacity at least doubles.
+  /// - Parameter monitor: polled while many elements move; accounts for the memory.
   @inline(__always)
   package mutating func makeRoom(for added: Int, _ monitor: CallMonitor? = nil) throws(BertQAError) {
     if added > capacity - count { try grow(by: added, monitor.map { CallPoll($0) }) }
   }
 
-  /// The same on any thread.
+  /// As above, on any thread.
   @inline(__always)
   mutating func makeRoom(for added: Int, polling poll: CallPoll) throws(BertQAError) {
     if added > capacity - count { try grow(by: added, poll) }
@@ -59,7 +59,7 @@ extension Array {
     let wanted = Swift.max(count + added, 2 * capacity)
     try Memory.require(wanted, of: Element.self)
     guard let poll else { return reserveCapacity(wanted) }
-    // Beside the present room until the elements have moved.
+    // The old storage exists until the elements have moved.
     let present = capacity
     try poll.hold(wanted, of: Element.self)
     defer { poll.ledger.release((present + wanted - capacity) * MemoryLayout<Element>.stride) }
@@ -73,13 +73,13 @@ extension Array {
     self = larger
   }
 
-  /// An empty array with room for `count` results, or for something of each item.
+  /// An empty array with room for `count` results, or for one value per item.
   package init(resultCapacity count: Int, _ monitor: CallMonitor) throws(BertQAError) {
     try monitor.holdResult(count, of: Element.self)
     try self.init(checkedCapacity: count)
   }
 
-  /// `count` results that are missing yet.
+  /// `count` results, all missing.
   package init(
     results missing: Element, count: Int, _ monitor: CallMonitor
   ) throws(BertQAError) {
@@ -88,7 +88,7 @@ extension Array {
   }
 
   /// An empty array with room for `count` elements.
-  /// - Parameter monitor: told of the room.
+  /// - Parameter monitor: accounts for the memory.
   package init(checkedCapacity count: Int, _ monitor: CallMonitor? = nil) throws(BertQAError) {
     try Memory.require(count, of: Element.self)
     try monitor?.hold(count, of: Element.self)
@@ -98,7 +98,7 @@ extension Array {
 }
 
 extension CallPoll {
-  /// Accounts for the elements of an array.
+  /// Accounts for `count` elements of an array.
   func hold<Element>(_ count: Int, of type: Element.Type) throws(BertQAError) {
     let (bytes, overflow) = count.multipliedReportingOverflow(by: MemoryLayout<Element>.stride)
     try ledger.hold(overflow ? .max / 2 : bytes)
@@ -106,8 +106,8 @@ extension CallPoll {
 }
 
 extension Collection {
-  /// `map` into an array for whose elements there is memory.
-  /// - Parameter poll: asked meanwhile, and told of the array.
+  /// As `map`, but checks that there is memory for the result.
+  /// - Parameter poll: polled while mapping; accounts for the array.
   package func checkedMap<Value>(
     _ poll: CallPoll? = nil, _ transform: (Element) throws(BertQAError) -> Value
   ) throws(BertQAError) -> [Value] {
@@ -120,8 +120,8 @@ extension Collection {
     return values
   }
 
-  /// `sorted` where there is memory for the copy, and for half as much that sorting takes beside it.
-  /// - Parameter poll: asked meanwhile, and told of the copy.
+  /// As `sorted`, but checks that there is memory for the copy and for the half as much that sorting takes.
+  /// - Parameter poll: polled while sorting; accounts for the copy.
   @inline(__always)  // Sorting words is twice as fast with the comparison inside.
   package func checkedSorted(
     _ poll: CallPoll?, by areInIncreasingOrder: (Element, Element) -> Bool
@@ -139,15 +139,15 @@ extension Collection {
     } catch let error as BertQAError {
       throw error
     } catch {
-      // Nothing else is thrown above.
+      // Nothing above throws anything else.
       throw BertQAError(.internal, "sorting failed: \(error)")
     }
   }
 }
 
 extension Array {
-  /// `sort` where there is memory for half as much, which sorting takes beside the array.
-  /// - Parameter poll: asked meanwhile, and told of the memory.
+  /// As `sort`, but checks that there is memory for the half of the array that sorting takes.
+  /// - Parameter poll: polled while sorting; accounts for the memory.
   package mutating func checkedSort(
     _ poll: CallPoll, by areInIncreasingOrder: (Element, Element) -> Bool
   ) throws(BertQAError) {
@@ -164,20 +164,20 @@ extension Array {
     } catch let error as BertQAError {
       throw error
     } catch {
-      // Nothing else is thrown above.
+      // Nothing above throws anything else.
       throw BertQAError(.internal, "sorting failed: \(error)")
     }
   }
 }
 
 extension Dictionary {
-  /// Makes room for one more key. A table that is full, which is when 3/4 of it are used, is replaced by one of twice
-  /// the size.
+  /// Makes room for one more key. A table counts as full when 3/4 of it are used; then one of twice the size
+  /// replaces it.
   package mutating func makeRoom() throws(BertQAError) {
     if count == capacity { try Memory.require(3 * capacity, of: Element.self) }
   }
 
-  /// Sets the value of a key for which there is memory.
+  /// Sets the value of a key. `makeRoom` must have made room for it.
   package mutating func insert(_ value: Value, for key: Key) throws(BertQAError) {
     try makeRoom()
     self[key] = value
@@ -185,8 +185,8 @@ extension Dictionary {
 }
 
 extension Array {
-  /// `count` elements of value `element`; the monitor is asked between parts of them, and told of the array.
-  /// - Parameter isHeld: whether it has been told.
+  /// `count` elements of value `element`. Polls the monitor between parts of the array.
+  /// - Parameter isHeld: true if the monitor already accounts for the array.
   package init(
     repeating element: Element, count: Int, _ monitor: CallMonitor?, isHeld: Bool = false
   ) throws(BertQAError) {
@@ -200,7 +200,7 @@ extension Array {
 }
 
 extension UnsafeMutablePointer<UInt8> {
-  /// `update` during which the monitor is asked.
+  /// As `update`, but polls the monitor.
   package func update(
     from source: UnsafePointer<UInt8>, count: Int, _ monitor: CallMonitor
   ) throws(BertQAError) {

@@ -1,18 +1,18 @@
 import Synchronization
 
-/// Counts the memory of one call that grows with its input, on all threads, including the results that a binding makes.
-/// Memory above the limit is refused before it is allocated.
+/// Counts the memory of one call that grows with its input, on all threads, including the results that a
+/// binding makes. Rejects memory above the limit before it is allocated.
 package final class MemoryLedger: Sendable {
-  /// Bytes; 0: none.
+  /// In bytes; 0: no limit.
   private let limit: Int
   private let parent: MemoryLedger?
   private let held = Atomic<Int>(0)
-  /// Bytes of results that are still free.
+  /// The bytes of results that may still be taken without being counted.
   private let free = Atomic<Int>(freeResults)
 
-  /// Bytes of results, and of arrays with an element for each item of a batch, that do not count.
+  /// The bytes of results, and of arrays with one element per item of a batch, that are not counted.
   private static var freeResults: Int { 64 << 10 }
-  /// Bytes of a slice of work that do not count.
+  /// The bytes of a slice of work that are not counted.
   static var freeWork: Int { 64 << 10 }
 
   package init(limit: Int) {
@@ -20,8 +20,8 @@ package final class MemoryLedger: Sendable {
     parent = nil
   }
 
-  /// A part of a call's work: what it holds is given back when the part is over.
-  /// - Parameter taken: bytes that the call holds for it already.
+  /// The account of a part of a call's work. It releases what it counted when it is freed.
+  /// - Parameter taken: the bytes that the call already holds for this part.
   init(partOf parent: MemoryLedger, taken: Int = 0) {
     limit = 0
     self.parent = parent
@@ -32,10 +32,10 @@ package final class MemoryLedger: Sendable {
 
   var heldBytes: Int { held.load(ordering: .relaxed) }
 
-  /// Bytes below the limit.
+  /// The bytes that may still be taken.
   var room: Int { limit > 0 ? max(0, limit - heldBytes) : parent?.room ?? .max }
 
-  /// Counts memory before it is allocated. A failed call counts nothing.
+  /// Counts memory before it is allocated. Counts nothing if it throws.
   package func hold(_ bytes: Int) throws(BertQAError) {
     try parent?.hold(bytes)
     let sum = held.wrappingAdd(bytes, ordering: .relaxed).newValue
@@ -46,7 +46,7 @@ package final class MemoryLedger: Sendable {
       "is \(limit), but the call needs \(sum) bytes by now: split the text or raise it")
   }
 
-  /// Counts results, and arrays with an element for each item of a batch, without the first `freeResults` bytes.
+  /// Counts results, and arrays with one element per item of a batch, beyond the first `freeResults` bytes.
   package func holdResult(_ bytes: Int) throws(BertQAError) {
     if let parent { return try parent.holdResult(bytes) }
     let before = free.wrappingSubtract(bytes, ordering: .relaxed).oldValue
@@ -60,7 +60,7 @@ package final class MemoryLedger: Sendable {
 }
 
 extension CallMonitor {
-  /// Bytes below the call's limit.
+  /// The bytes that the call may still take.
   var room: Int { ledger.room }
 
   /// Counts the elements of an array.
@@ -70,18 +70,18 @@ extension CallMonitor {
     try hold(overflow ? .max / 2 : bytes)
   }
 
-  /// Counts a slice of work without the first `freeWork` bytes. A call has one slice at a time.
+  /// Counts a slice of work beyond the first `freeWork` bytes. A call has one slice at a time.
   func holdWork(_ bytes: Int) throws(BertQAError) {
     if bytes > MemoryLedger.freeWork { try hold(bytes - MemoryLedger.freeWork) }
   }
 
-  /// Counts elements of results, or of arrays with an element for each item.
+  /// Counts elements of results, or of arrays with one element per item.
   package func holdResult<Element>(_ count: Int, of type: Element.Type) throws(BertQAError) {
     let (bytes, overflow) = count.multipliedReportingOverflow(by: MemoryLayout<Element>.stride)
     try ledger.holdResult(overflow ? .max / 2 : bytes)
   }
 
-  /// Runs `body`, and releases what it counted if it fails.
+  /// Runs `body`. If it fails, releases what it counted.
   package func undoing<Result>(
     _ body: () throws(BertQAError) -> Result
   ) throws(BertQAError) -> Result {
@@ -94,7 +94,7 @@ extension CallMonitor {
     }
   }
 
-  /// Runs `body`, and releases what it counted.
+  /// Runs `body`, then releases what it counted.
   package func temporarily<Result>(
     _ body: () throws(BertQAError) -> Result
   ) throws(BertQAError) -> Result {
@@ -103,6 +103,6 @@ extension CallMonitor {
     return try body()
   }
 
-  /// Returns a ledger that releases what was counted since `mark` when it is freed.
+  /// Returns a ledger that, when freed, releases what was counted since `mark`.
   func part(since mark: Int) -> MemoryLedger { MemoryLedger(partOf: ledger, taken: heldBytes - mark) }
 }

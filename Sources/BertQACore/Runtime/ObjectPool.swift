@@ -1,9 +1,9 @@
 import Synchronization
 
-/// Idle scratch objects, kept for the next user.
+/// Idle scratch objects, kept for reuse.
 ///
-/// Without a lock: taking and giving are one atomic exchange each, so a process may fork at any
-/// moment. Objects in use by other threads at that time are simply lost to the child.
+/// It has no lock: `take` and `give` are one atomic exchange each, so a process may fork at any moment.
+/// Objects that other threads use during a fork are lost to the child.
 final class ObjectPool<Object: AnyObject>: @unchecked Sendable {
   // Sendable: an object is reachable from exactly one slot or one user.
   private static var slotCount: Int { 64 }
@@ -24,8 +24,8 @@ final class ObjectPool<Object: AnyObject>: @unchecked Sendable {
     slots.deallocate()
   }
 
-  /// An idle object, or nil. Those who always prefer the same number tend to get the same object
-  /// again, with its memory still in their core's cache.
+  /// Returns an idle object, or nil. Callers that always prefer the same number tend to get the same object,
+  /// whose memory is still in their core's cache.
   func take(preferring preferred: Int = 0) -> Object? {
     for offset in 0..<Self.slotCount {
       let index = (preferred &+ offset) % Self.slotCount
@@ -38,7 +38,7 @@ final class ObjectPool<Object: AnyObject>: @unchecked Sendable {
     return nil
   }
 
-  /// Keeps `object` for the next `take`, or drops it when 64 are idle already.
+  /// Keeps `object` for a later `take`, or drops it if 64 objects are already idle.
   func give(_ object: consuming Object, preferring preferred: Int = 0) {
     let retained = Unmanaged.passRetained(object)
     let bits = UInt(bitPattern: retained.toOpaque())

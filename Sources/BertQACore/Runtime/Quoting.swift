@@ -1,5 +1,5 @@
-/// Text from a file as an error message may carry it: in quotes, control characters escaped, and cut
-/// after 100 scalars.
+/// Returns text from a file for an error message: in quotes, with control characters escaped, cut after 100
+/// scalars.
 func quoted(_ text: String) -> String {
   var result = "\""
   for (index, scalar) in text.unicodeScalars.enumerated() {
@@ -9,7 +9,7 @@ func quoted(_ text: String) -> String {
   return result + "\""
 }
 
-/// A tensor's dimensions as an error message shows them, cut after 8.
+/// Returns a tensor's dimensions for an error message, cut after 8.
 func described(shape: [Int]) -> String {
   let shown = shape.prefix(8).map { "\($0)" }.joined(separator: ", ")
   return shape.count > 8 ? "[\(shown), …]" : "[\(shown)]"

@@ -1,6 +1,6 @@
-/// Aligned memory with several owners; freed with the last one.
+/// Aligned memory with several owners. The last one frees it.
 final class SharedBuffer<Element: BitwiseCopyable & Sendable>: @unchecked Sendable {
-  // Sendable: written only by the one who made it, before others see it.
+  // Sendable: only its maker writes it, before others see it.
 
   private let buffer: AlignedBuffer<Element>
   let count: Int
@@ -11,7 +11,7 @@ final class SharedBuffer<Element: BitwiseCopyable & Sendable>: @unchecked Sendab
     self.count = count
   }
 
-  /// As many whole elements as `bytes`, of any alignment, hold.
+  /// Copies as many whole elements as `bytes`, of any alignment, hold.
   convenience init(copying bytes: UnsafeRawBufferPointer) throws(BertQAError) {
     try self.init(count: bytes.count / MemoryLayout<Element>.stride)
     guard let source = bytes.baseAddress else { return }

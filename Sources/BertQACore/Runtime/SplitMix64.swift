@@ -20,10 +20,10 @@ struct SplitMix64: RandomNumberGenerator {
     return mixed ^ mixed >> 31
   }
 
-  /// In 0 ..< 1, a multiple of 2⁻⁵³.
+  /// Returns a multiple of 2⁻⁵³ in 0 ..< 1.
   mutating func nextUnit() -> Double { Double(next() >> 11) * 0x1p-53 }
 
-  /// Fisher and Yates's shuffle.
+  /// Shuffles by the method of Fisher and Yates.
   mutating func shuffle(_ elements: inout [Int]) {
     for last in stride(from: elements.count - 1, to: 0, by: -1) {
       elements.swapAt(last, Int(next() % UInt64(last + 1)))

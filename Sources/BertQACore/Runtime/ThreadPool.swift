@@ -2,26 +2,25 @@ import CBertQA
 import Glibc
 import Synchronization
 
-/// The process's worker threads. All contexts share them.
+/// The process's worker threads, shared by all contexts.
 ///
-/// A thread that wants help joins as a `Team` and posts phases of work; idle workers take seats in
-/// it. Nobody ever waits for another team's work: a caller whom no worker helps does everything
-/// itself. Callers and busy workers together stay within the number of available processors: a
-/// worker whose help would exceed it leaves at its next item.
+/// A thread that wants help joins as a `Team` and posts phases of work; idle workers take seats in it. No
+/// thread ever waits for another team's work: a caller without helpers does everything itself. Callers and
+/// busy workers together do not exceed the number of available processors: a worker whose help would exceed
+/// it leaves at its next item.
 ///
-/// Workers are started when first needed, spin for `spinNanoseconds` after their last work and then
-/// sleep. They block all signals and live until `stop`. After fork() the child begins with a fresh
-/// pool.
+/// Workers start when first needed. After their last work they spin for `spinNanoseconds` and then sleep.
+/// They block all signals and live until `stop`. After fork() the child starts with a fresh pool.
 final class ThreadPool: @unchecked Sendable {
   // Sendable: the state is atomic or guarded by `mutex`.
 
-  /// Teams that can have help at the same time; further ones work alone.
+  /// The number of teams that can have help at the same time. Further teams work alone.
   private static let jobCount = 64
-  /// How long a thread polls before it sleeps. Waking one costs about as much.
+  /// How long a thread polls before it sleeps. Waking a thread costs about as much.
   private static let spinNanoseconds: UInt64 = 50_000
 
-  /// Threads that work at once, callers included: the processors available when the pool was made, or as many as
-  /// the process asked for.
+  /// The number of threads that work at once, callers included: the number of processors available when the
+  /// pool was made, or the number set with `setSize`.
   var size: Int { sizeNow.load(ordering: .relaxed) }
   private let sizeNow: Atomic<Int>
 
@@ -32,15 +31,15 @@ final class ThreadPool: @unchecked Sendable {
   let open = Atomic<UInt64>(0)
   /// Callers inside a call and workers with work.
   let running = Atomic<Int>(0)
-  /// Seats that the present teams have, taken or not.
+  /// The number of seats of the present teams, taken or not.
   let wanted = Atomic<Int>(0)
-  /// Workers asleep. Written under `mutex`.
+  /// The number of sleeping workers. Written under `mutex`.
   let parked = Atomic<Int>(0)
-  /// Workers alive. Written under `mutex`.
+  /// The number of live workers. Written under `mutex`.
   let started = Atomic<Int>(0)
-  /// Their threads. Guarded by `mutex`.
+  /// The workers' threads. Guarded by `mutex`.
   private var threads: [pthread_t] = []
-  /// Workers are to leave, and no new ones start. Written under `mutex`.
+  /// True while workers have to exit and no new ones may start. Written under `mutex`.
   private let isStopping = Atomic<Bool>(false)
 
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
@@ -48,11 +47,11 @@ final class ThreadPool: @unchecked Sendable {
   private let workArrived: UnsafeMutablePointer<pthread_cond_t>
   /// Callers sleep here until the last worker has left their job.
   private let jobLeft: UnsafeMutablePointer<pthread_cond_t>
-  /// Who stops the workers while another thread does sleeps here.
+  /// Callers of `stop` sleep here while another thread stops the workers.
   private let stopped: UnsafeMutablePointer<pthread_cond_t>
 
-  /// In a forked child, the parent's workers do not exist, and its mutexes may be held by threads that do not either:
-  /// the child forgets the pool as a whole.
+  /// In a forked child the parent's workers do not exist, and threads that do not exist may hold its mutexes.
+  /// So the child abandons the whole pool.
   private let generation = bq_fork_generation()
 
   init(size: Int) {
@@ -73,7 +72,7 @@ final class ThreadPool: @unchecked Sendable {
     pthread_cond_init(stopped, nil)
   }
 
-  /// Only for a pool that never had workers: they are not stopped.
+  /// Only for a pool that never had workers: it does not stop them.
   deinit {
     jobs.deinitialize(count: Self.jobCount)
     jobs.deallocate()
@@ -89,10 +88,10 @@ final class ThreadPool: @unchecked Sendable {
 
   // MARK: - The process's pool
 
-  /// The retained pool's address, or 0 before first use.
+  /// The retained pool's address; 0 before first use.
   private static let current = Atomic<UInt>(0)
 
-  /// What `WorkerThreads.setCount` asked for; 0: as many as are available.
+  /// The size set with `WorkerThreads.setCount`; 0: the number of available processors.
   private static let wantedSize = Atomic<Int>(0)
 
   private static func sizeToTake() -> Int {
@@ -100,13 +99,13 @@ final class ThreadPool: @unchecked Sendable {
     return wanted > 0 ? wanted : ProcessorCount.available()
   }
 
-  /// - Parameter size: 0: as many as are available.
+  /// - Parameter size: 0: the number of available processors.
   static func setSize(_ size: Int) {
     wantedSize.store(size, ordering: .relaxed)
     shared.sizeNow.store(max(1, sizeToTake()), ordering: .relaxed)
   }
 
-  /// The pool of this process, made on first use.
+  /// The process's pool, made on first use.
   static var shared: ThreadPool {
     let present = current.load(ordering: .acquiring)
     if let pointer = UnsafeRawPointer(bitPattern: present) {
@@ -122,7 +121,7 @@ final class ThreadPool: @unchecked Sendable {
     return Unmanaged<ThreadPool>.fromOpaque(winner).takeUnretainedValue()
   }
 
-  /// Monotonic time.
+  /// The monotonic time in nanoseconds.
   static func nanoseconds() -> UInt64 {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
@@ -133,7 +132,7 @@ final class ThreadPool: @unchecked Sendable {
 // MARK: - What teams need
 
 extension ThreadPool {
-  /// The number of a job for a team; nil where all belong to others.
+  /// Returns the number of a job for a team; nil if other teams have all of them.
   func claimJob() -> Int? {
     var word = claimed.load(ordering: .relaxed)
     while ~word != 0 {
@@ -150,7 +149,7 @@ extension ThreadPool {
     claimed.bitwiseAnd(~(1 << UInt64(job)), ordering: .releasing)
   }
 
-  /// Returns when no helper has a seat of the job any more. `whileWaiting` is called about every 20 ms.
+  /// Waits until no helper has a seat of the job. Calls `whileWaiting` about every 20 ms.
   func waitUntilLeft(
     _ job: UnsafeMutablePointer<Job>, _ helperMask: UInt64, whileWaiting: () -> Void
   ) {
@@ -162,11 +161,11 @@ extension ThreadPool {
       }
     } while Self.nanoseconds() < deadline
 
-    // A helper may wait for fork(), which must not wait for this thread then.
+    // A helper may be waiting for fork(), which must not wait for this thread then.
     while !ForkGate.pause({ sleepUntilLeft(job, helperMask) }) { whileWaiting() }
   }
 
-  /// Sleeps for about 20 ms, or until the helpers have left the job. True if they had left it before.
+  /// Sleeps for about 20 ms or until the helpers have left the job. Returns true if they had already left it.
   private func sleepUntilLeft(_ job: UnsafeMutablePointer<Job>, _ helperMask: UInt64) -> Bool {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
@@ -187,12 +186,12 @@ extension ThreadPool {
 // MARK: - Workers
 
 extension ThreadPool {
-  /// Enough for the kernels and for the thread-local storage of a large host, which glibc takes from
-  /// the same memory.
+  /// Enough for the kernels and for the thread-local storage of a large host, which glibc takes from the
+  /// stack.
   private static let stackSize = 1 << 20
 
-  /// Has `count` workers alive, or as many as the system grants.
-  /// - Returns: whether all are alive.
+  /// Starts workers until `count` are alive or the system refuses more.
+  /// - Returns: true if `count` are alive.
   @discardableResult
   func start(_ count: Int) -> Bool {
     started.load(ordering: .relaxed) >= count || startMissing(of: count)
@@ -203,7 +202,7 @@ extension ThreadPool {
     defer { pthread_mutex_unlock(mutex) }
     guard !isStopping.load(ordering: .relaxed) else { return false }
     threads.reserveCapacity(count)
-    // Threads inherit the mask: no signal can arrive before they have blocked it themselves.
+    // Threads inherit the mask, so no signal can arrive before they have blocked it themselves.
     var all = sigset_t()
     var previous = sigset_t()
     sigfillset(&all)
@@ -234,13 +233,13 @@ extension ThreadPool {
     return true
   }
 
-  /// Ends the workers, which leave their teams at the next item, and returns when their threads are gone. Teams go
-  /// on alone. The next one that wants help starts workers again.
+  /// Ends the workers and returns when their threads are gone. Workers leave their teams at the next item,
+  /// and the teams continue alone. The next team that wants help starts workers again.
   func stop() {
     pthread_mutex_lock(mutex)
     let leaving = threads
     threads.removeAll()
-    // Another thread is at it: nothing is left to wait for here but its end.
+    // Another thread is stopping the workers: wait until it is done.
     if leaving.isEmpty {
       pthread_mutex_unlock(mutex)
       return ForkGate.pause { waitUntilStopped() }
@@ -248,7 +247,7 @@ extension ThreadPool {
     isStopping.store(true, ordering: .relaxed)
     pthread_cond_broadcast(workArrived)
     pthread_mutex_unlock(mutex)
-    // A worker may wait for fork(), which must not wait for this thread then.
+    // A worker may be waiting for fork(), which must not wait for this thread then.
     ForkGate.pause {
       for thread in leaving {
         var result: UnsafeMutableRawPointer?
@@ -268,7 +267,7 @@ extension ThreadPool {
     pthread_mutex_unlock(mutex)
   }
 
-  /// Wakes up to `count` sleeping workers, unless `limit` threads are running already.
+  /// Wakes up to `count` sleeping workers, unless `limit` threads are already running.
   func wake(_ count: Int, limit: Int) {
     guard parked.load(ordering: .sequentiallyConsistent) > 0,
       running.load(ordering: .sequentiallyConsistent) < limit
@@ -278,7 +277,7 @@ extension ThreadPool {
     pthread_mutex_unlock(mutex)
   }
 
-  /// What a worker does until it shall stop: helps teams, spins, sleeps until there is work.
+  /// A worker's loop until it is told to stop: help teams, spin, sleep until there is work.
   private func work() {
     ForkGate.hold { bq_name_thread("bertqa") }
     while !isStopping.load(ordering: .relaxed) {
@@ -297,7 +296,7 @@ extension ThreadPool {
   private func sleepUntilWorkArrives() {
     pthread_mutex_lock(mutex)
     parked.add(1, ordering: .sequentiallyConsistent)
-    // Looked for after `parked` shows: whoever posts later sees it and signals.
+    // Looks for work after `parked` is visible: a thread that posts work later sees it and signals.
     while true {
       if isStopping.load(ordering: .relaxed) {
         parked.subtract(1, ordering: .sequentiallyConsistent)
@@ -314,14 +313,14 @@ extension ThreadPool {
     }
   }
 
-  /// Does items of some team's phase. False if no team wants help.
+  /// Works on items of one team's phase. Returns false if no team wants help.
   private func help() -> Bool {
     guard let (job, seat) = join() else { return false }
     work(on: job, seat: seat)
     return true
   }
 
-  /// A seat in a team with work, where a processor is free for it.
+  /// Takes a seat in a team with work if a processor is free for it.
   private func join() -> (job: Int, seat: Int)? {
     var candidates = open.load(ordering: .sequentiallyConsistent)
     while candidates != 0 {
@@ -329,7 +328,7 @@ extension ThreadPool {
       candidates &= candidates &- 1
       let limit = jobs[index].limit.load(ordering: .relaxed)
       guard running.load(ordering: .sequentiallyConsistent) < limit else { continue }
-      // Of workers that get here together, the first ones stay.
+      // If several workers get here at once, the first ones stay.
       if running.add(1, ordering: .sequentiallyConsistent).newValue <= limit,
         let seat = jobs[index].takeSeat()
       {

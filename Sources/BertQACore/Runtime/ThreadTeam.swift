@@ -1,12 +1,12 @@
 import Synchronization
 
 extension ThreadPool {
-  /// A calling thread's membership in the pool for the length of a call.
+  /// A calling thread's membership in the pool for the duration of a call.
   ///
-  /// Runs phases on the caller and up to `maxThreads` - 1 helpers (at most 62). Nothing is allocated
-  /// once the pool has enough workers.
+  /// Runs phases on the caller and up to `maxThreads` - 1 helpers (at most 62). Allocates nothing once the
+  /// pool has enough workers.
   struct Team: ~Copyable {
-    /// Threads that may take part, the caller included.
+    /// The maximum number of threads that take part, including the caller.
     let threadCount: Int
     private let pool: ThreadPool
     private let job: Int?
@@ -29,13 +29,12 @@ extension ThreadPool {
         pool.giveBack(job: job)
       }
       pool.running.subtract(1, ordering: .sequentiallyConsistent)
-      // This thread's processor can help another team.
+      // Another team can use this thread's processor.
       if pool.open.load(ordering: .sequentiallyConsistent) != 0 { pool.wake(1, limit: .max) }
     }
 
-    /// Calls `body` once for each item 0 ..< `count`, in no particular order, and returns when all
-    /// are done. `whileWaiting` is called on the calling thread about every 20 ms while it has
-    /// nothing left to do itself.
+    /// Calls `body` once for each item 0 ..< `count`, in no particular order, and returns when all are done.
+    /// Calls `whileWaiting` on the calling thread about every 20 ms while that thread has no items left.
     func run(
       count: Int, context: UnsafeMutableRawPointer,
       whileWaiting: @convention(c) (UnsafeMutableRawPointer) -> Void = { _ in }, body: Body
@@ -76,11 +75,10 @@ extension ThreadPool {
 }
 
 extension ThreadPool.Team {
-  // The compiler writes into the code how long this file's path is, for the check that nothing has escaped, whatever
-  // -file-prefix-map says: with a name of its own, which is that of no file, the code is the same in every
-  // directory.
+  // For its escape check, the compiler writes the length of this file's path into the code, despite
+  // -file-prefix-map. With a fixed name the code is the same in every directory.
   #sourceLocation(file:"Team.swift",line:83)
-  /// The same for a body that captures.
+  /// As above, for a body that captures.
   func run(
     count: Int, whileWaiting: () -> Void = {}, _ body: (_ item: Int, _ seat: Int) -> Void
   ) {

@@ -1,9 +1,9 @@
-/// The threads that all contexts of the process share, for hosts that want a say.
+/// Controls the threads that all contexts of the process share.
 public enum WorkerThreads {
   public static let maximumCount = 1024
 
-  /// How many threads work at once in this process at most, callers included; 0: as many as the process may run on.
-  /// Contexts that are loaded afterwards with 0 threads take it; calls that are running keep what they have.
+  /// Sets the maximum number of threads that work at once in this process, callers included; 0: as many as
+  /// the process may run on. Contexts loaded later with 0 threads use it; running calls keep what they have.
   public static func setCount(_ count: Int) throws(BertQAError) {
     guard (0...maximumCount).contains(count) else {
       throw BertQAError(
@@ -12,7 +12,7 @@ public enum WorkerThreads {
     ThreadPool.setSize(count)
   }
 
-  /// Starts the threads now instead of with the first call that has work for them.
+  /// Starts the threads now instead of in the first call that has work for them.
   public static func start() throws(BertQAError) {
     guard ThreadPool.shared.start(ThreadPool.shared.size - 1) else {
       throw BertQAError(
@@ -22,7 +22,7 @@ public enum WorkerThreads {
     }
   }
 
-  /// Ends the threads and returns when they are gone. Calls that are running go on alone; the next one that has
+  /// Ends the threads and returns when they are gone. Running calls continue alone. The next call that has
   /// work for threads starts them again.
   public static func shutDown() { ThreadPool.shared.stop() }
 }

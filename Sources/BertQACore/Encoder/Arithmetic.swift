@@ -1,17 +1,17 @@
-/// The numbers that a context's matrix products are made of.
+/// The number format of a context's matrix products.
 enum Arithmetic: Sendable {
   /// f32 weights and activations.
   case f32
   /// bf16 weights and activations, f32 sums; attention in bf16.
   case bf16
-  /// s8 weights with a scale per output, u8 activations with a scale and offset per token, exact sums;
-  /// attention in int8 too where the instruction set has it, else in f32.
+  /// s8 weights with a scale per output, u8 activations with a scale and offset per token, exact sums.
+  /// Attention is in int8 too if the instruction set supports it, else in f32.
   case int8
 
-  /// What a caller's choice means for a model and an instruction set.
+  /// Resolves a caller's choice for a model and an instruction set.
   ///
-  /// `auto` is the fastest whose accuracy contract holds: int8 for checkpoints in the int8 form, whose maker
-  /// measured them; bf16 for others where the CPU multiplies bf16; else f32.
+  /// `auto` is the fastest one that keeps the accuracy contract: int8 for checkpoints in the int8 form, whose
+  /// maker measured their accuracy; bf16 for others if the CPU multiplies bf16; else f32.
   init(_ precision: Precision, model: LoadedModel, kernels: Kernels) throws(BertQAError) {
     let hasBF16 = kernels.table.linear_bf16 != nil
     switch precision {
@@ -42,7 +42,7 @@ enum Arithmetic: Sendable {
     self = .f32
   }
 
-  /// The packed kernels take features in fours, and heads in twos.
+  /// The packed kernels take features in fours and heads in twos.
   private static func problem(with configuration: ModelConfiguration) -> String? {
     if configuration.hiddenSize % 4 == 0, configuration.intermediateSize % 4 == 0,
       configuration.headSize % 2 == 0
@@ -52,12 +52,12 @@ enum Arithmetic: Sendable {
     return "needs hidden_size and intermediate_size in multiples of 4 and an even size of each head"
   }
 
-  /// Whether attention takes f32 query, key and value and multiplies them as bytes.
+  /// True if attention takes query, key and value in f32 and multiplies them as bytes.
   func attendsInInt8(_ configuration: ModelConfiguration, _ kernels: Kernels) -> Bool {
     self == .int8 && kernels.table.attention_s8 != nil && configuration.headSize % 4 == 0
   }
 
-  /// Whether attention multiplies queries and keys with vectors for distances in bf16.
+  /// True if attention multiplies queries and keys with distance vectors in bf16.
   func meetsDistancesInBF16(_ configuration: ModelConfiguration, _ kernels: Kernels) -> Bool {
     self == .bf16 || attendsInInt8(configuration, kernels)
   }

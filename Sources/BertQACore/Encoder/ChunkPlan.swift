@@ -1,14 +1,14 @@
-/// How a batch is cut into work.
+/// The division of a batch into work.
 ///
-/// Windows travel in chunks of up to a budget of tokens, in lane layout (kernels.h): each starts at a
-/// multiple of 4 tokens, and only the last block of a chunk is filled up. A thread takes a whole
-/// chunk through all layers; the last few are done by all threads together, so that none waits long
-/// for the others.
+/// Windows are packed into chunks of up to a budget of tokens, in lane layout (kernels.h): each window starts
+/// at a multiple of 4 tokens, and only the last block of a chunk is padded. A thread takes a whole chunk
+/// through all layers. All threads compute the last few chunks together, so that none waits long for the
+/// others.
 struct ChunkPlan {
   /// A window inside a chunk.
   struct Member {
     var window: Int
-    /// Of the window's first token, counted from the beginning of the chunk.
+    /// The lane of the window's first token, counted from the start of the chunk.
     var lane: Int
   }
 
@@ -16,13 +16,13 @@ struct ChunkPlan {
     var members: Range<Int>
     var lanes: Int
     var longestWindow: Int
-    /// In floating-point operations, about.
+    /// Approximate, in floating-point operations.
     var cost: Double
 
     var blocks: Int { Kernels.blocks(tokens: lanes) }
   }
 
-  /// Operations of one layer.
+  /// The cost in operations of one layer.
   struct CostModel {
     var perToken: Double
     var perTokenPair: Double
@@ -30,11 +30,11 @@ struct ChunkPlan {
 
   private(set) var members: [Member] = []
   private(set) var chunks: [Chunk] = []
-  /// The first so many chunks are taken by one thread each.
+  /// The number of chunks that one thread computes alone, from the first on.
   private(set) var aloneCount = 0
   private var loads: [Double] = []
 
-  /// Time O(windows · threads). Allocates only what larger batches or more threads than before need.
+  /// Takes O(windows · threads) time. Allocates only for larger batches or more threads than before.
   mutating func make(
     _ windows: UnsafeBufferPointer<Window>, budget: Int, threads: Int, costs: CostModel
   ) {
@@ -68,8 +68,8 @@ struct ChunkPlan {
     }
   }
 
-  /// The number of chunks to hand out whole that finishes first, if each goes to the thread that is
-  /// free first and the rest is shared at a small loss.
+  /// Returns the number of chunks to hand out whole for which the estimated time is shortest. The estimate
+  /// gives each chunk to the thread that is free first and shares the rest at a small loss.
   private mutating func bestAloneCount(threads: Int) -> Int {
     let lossOfSharing = 1.04
     var rest = 0.0

@@ -1,12 +1,12 @@
-/// A number per head and distance that is added to scores. Immutable.
+/// The numbers, per head and distance, that are added to scores. Immutable.
 final class DistanceBiases: Sendable {
-  /// [head][distance], from -`reach` on
+  /// [head][distance], starting at -`reach`
   private let elements: SharedBuffer<Float>
   private let reach: Int
 
   /// - Parameters:
   ///   - table: [buckets, heads]
-  ///   - scale: what attention multiplies scores with, these numbers included.
+  ///   - scale: the factor by which attention multiplies scores, including these numbers.
   init(
     _ table: TensorView, _ configuration: ModelConfiguration, scale: Float
   ) throws(BertQAError) {
@@ -21,7 +21,7 @@ final class DistanceBiases: Sendable {
     }
   }
 
-  /// A head's number for the distance 0, of which those for others are neighbours.
+  /// Returns the head's number for distance 0. Those for other distances are beside it.
   func base(head: Int) -> UnsafePointer<Float> {
     UnsafePointer(elements.base + head * 2 * reach + reach)
   }

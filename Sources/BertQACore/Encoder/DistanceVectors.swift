@@ -1,6 +1,6 @@
 import CBertQA
 
-/// The vectors for distances that the queries and the keys of one layer meet, as the kernels take them: they do not
+/// The distance vectors by which one layer multiplies queries and keys, as the kernels take them. They do not
 /// depend on the input. Immutable.
 ///
 /// Memory: hidden size · element size · 2 · (span + `max_position_embeddings` + 48) for each layer: 60 MB for
@@ -8,9 +8,9 @@ import CBertQA
 final class DistanceVectors: @unchecked Sendable {
   // Sendable: nothing changes after init.
 
-  /// [head][row][headSize]; nil where queries meet none.
+  /// [head][row][headSize]; nil if queries are not multiplied.
   let forQueries: UnsafeRawPointer?
-  /// [distance / 16][hidden][16], bfloat16 in pairs, at the distance 0; nil where keys meet none.
+  /// Points at distance 0 of [distance / 16][hidden][16], bfloat16 in pairs; nil if keys are not multiplied.
   let forKeys: UnsafeRawPointer?
   private let owners: [any AnyObject & Sendable]
 
@@ -33,18 +33,19 @@ final class DistanceVectors: @unchecked Sendable {
   }
 }
 
-/// The table of vectors for distances, and which row each distance has; the same for all layers.
+/// The table of distance vectors and the row of each distance; the same for all layers.
 final class Distances: @unchecked Sendable {
   // Sendable: nothing changes after init.
 
   let attention: DisentangledAttention
-  /// At the distance 0, query - key.
+  /// Points at the entry of distance 0; the distance is query - key.
   let rows: UnsafePointer<Int32>
-  /// For products without a bias: [rows]
+  /// The bias of products without one: [rows]
   let zeros: UnsafePointer<Float>
   private let headSize: Int
   private let hiddenSize: Int
-  /// Blocks of 16 distances in either direction: those of a window and its surroundings in the first and last block.
+  /// The number of blocks of 16 distances in either direction: the distances within a window, and those
+  /// beyond it in its first and last block.
   private let reach: Int
   /// [row / 16][hidden][16]
   private let vectors: SharedBuffer<Float>
@@ -83,7 +84,7 @@ final class Distances: @unchecked Sendable {
     }
   }
 
-  /// The vectors through a linear layer, in f32 whatever the checkpoint has: [row / 16][hidden][16].
+  /// The vectors after a linear layer, always in f32: [row / 16][hidden][16].
   func projected(_ linear: LinearWeights, _ kernels: Kernels) throws(BertQAError) -> SharedBuffer<Float> {
     let weights = try AlignedBuffer<Float>(uninitializedCount: hiddenSize * hiddenSize)
     linear.weight.copyFloats(rows: 0..<hiddenSize, to: weights.base)
@@ -108,7 +109,8 @@ final class Distances: @unchecked Sendable {
     }
   }
 
-  /// [distance / 16][hidden][16], or [distance / 16][hidden / 2][16][2] of bfloat16; at the distance 0.
+  /// [distance / 16][hidden][16], or [distance / 16][hidden / 2][16][2] in bfloat16; returned from distance 0
+  /// on.
   func byDistance(
     _ projected: UnsafePointer<Float>, isBF16: Bool, _ owners: inout [any AnyObject & Sendable]
   ) throws(BertQAError) -> UnsafeRawPointer {

@@ -4,19 +4,19 @@ import CBertQA
 final class Encoder: WindowModel, @unchecked Sendable {
   // Sendable: parameters never change; scratch objects are exclusive while in use.
 
-  /// Tokens a chunk has at most, unless one window is longer. Enough to read each weight for many
-  /// tokens; small enough to have several chunks in a call.
+  /// The maximum number of tokens in a chunk, unless one window is longer. It is large enough to read each
+  /// weight for many tokens and small enough for several chunks in a call.
   static let chunkTokens = 512
-  /// Bytes of feed-forward activations that a task keeps in the second-level cache.
+  /// The bytes of feed-forward activations that a task keeps in the second-level cache.
   private static let intermediateBytes = 800 << 10
 
   let configuration: ModelConfiguration
   let arithmetic: Arithmetic
   let parameters: Parameters
   let kernels: Kernels
-  /// Threads that a call may use; 0: as many as are available.
+  /// The maximum number of threads for one call; 0: as many as are available.
   let threadLimit: Int
-  /// Blocks that a task takes through the feed-forward layers at once.
+  /// The number of blocks that a task takes through the feed-forward layers at once.
   let groupBlocks: Int
   let workspaces = ObjectPool<Workspace>()
   private let states = ObjectPool<PassState>()
@@ -33,17 +33,17 @@ final class Encoder: WindowModel, @unchecked Sendable {
     let bytesPerBlock =
       configuration.intermediateSize * Kernels.lanes * MemoryLayout<Float>.stride
     groupBlocks = max(1, min(4, Self.intermediateBytes / bytesPerBlock))
-    // Here rather than in the first call, which a fork in another thread might interrupt.
+    // Made here because a fork in another thread could interrupt the first call.
     _ = ThreadPool.shared
   }
 
-  /// Whether query, key and value are bf16.
+  /// True if query, key and value are in bf16.
   var attendsInBF16: Bool { arithmetic == .bf16 }
 
-  /// Whether attention takes f32 query, key and value and multiplies them as bytes.
+  /// True if attention takes query, key and value in f32 and multiplies them as bytes.
   var attendsInInt8: Bool { arithmetic.attendsInInt8(configuration, kernels) }
 
-  /// Floats of scratch that attention needs for a window.
+  /// The floats of scratch memory that attention needs for a window.
   func attentionScratch(tokens: Int) -> Int {
     let own =
       attendsInInt8
@@ -52,14 +52,14 @@ final class Encoder: WindowModel, @unchecked Sendable {
     return distanceScratch(tokens: tokens)?.count(after: own) ?? own
   }
 
-  /// What attention by distance needs of scratch, behind the attention's own.
+  /// The scratch memory that attention by distance needs, after attention's own.
   func distanceScratch(tokens: Int) -> DistanceScratch? {
     parameters.distances.map {
       DistanceScratch(tokens: tokens, rowCount: $0.attention.rowCount, headSize: configuration.headSize)
     }
   }
 
-  /// Bytes of an element of query, key and value.
+  /// The bytes of one element of query, key and value.
   var projectionSize: Int {
     attendsInBF16 ? MemoryLayout<UInt16>.stride : MemoryLayout<Float>.stride
   }
@@ -74,14 +74,14 @@ final class Encoder: WindowModel, @unchecked Sendable {
     let rows = input == .tokens ? batch.ids.count : batch.windows.count
     let columns = parameters.head.columns
     try Memory.require(rows * columns, of: Float.self)
-    // The numbers, the vectors that they are made of, and the plan, with a chunk for every window at most.
+    // The results, the vectors that the head reads, and the plan with at most one chunk per window.
     let vectors = input != .tokens && !parameters.head.layers.isEmpty ? configuration.hiddenSize : 0
     try monitor?.holdWork(
       (rows * columns + batch.windows.count * vectors) * MemoryLayout<Float>.stride
         + batch.windows.count * MemoryLayout<(ChunkPlan.Member, ChunkPlan.Chunk)>.stride)
     var values = [Float](repeating: 0, count: rows * columns)
     try values.withMutableElements { values throws(BertQAError) in
-      // Nothing is written where there are no rows.
+      // Without rows there is nothing to write.
       guard let base = values.baseAddress else { return }
       try batch.ids.withElements { ids throws(BertQAError) in
         try batch.windows.withElements { windows throws(BertQAError) in
@@ -99,14 +99,14 @@ final class Encoder: WindowModel, @unchecked Sendable {
   ) throws(BertQAError) {
     let state = states.take() ?? PassState()
     defer { states.give(state) }
-    // The vectors that a head reads; without layers they are the result.
+    // The vectors that the head reads. Without layers they are the result.
     var vectors = AlignedBuffer<Float>()
     var windowVectors = output.values
     if output.input != .tokens, !parameters.head.layers.isEmpty {
       try vectors.reserve(windows.count * configuration.hiddenSize)
       windowVectors = vectors.base
     }
-    // Waking a thread costs more than it saves with less than a block of tokens per thread.
+    // With less than a block of tokens per thread, waking a thread costs more than it saves.
     let threads = threadLimit > 0 ? threadLimit : ThreadPool.shared.size
     let team = ThreadPool.Team(maxThreads: max(1, min(threads, ids.count / Kernels.lanes)))
     state.plan.make(windows, budget: Self.chunkTokens, threads: team.threadCount, costs: costs)
@@ -118,9 +118,9 @@ final class Encoder: WindowModel, @unchecked Sendable {
     }
   }
 
-  /// Operations of one layer: four matrices of hidden², two of hidden · intermediate; for each pair
-  /// of tokens one product with the key, one with the value, and about as much for the softmax; and those with
-  /// vectors for their distance.
+  /// The operations of one layer: four matrices of hidden², two of hidden · intermediate. Each pair of tokens
+  /// adds a product with the key, one with the value, about as much for the softmax, and the products with
+  /// distance vectors.
   private var costs: ChunkPlan.CostModel {
     let (hidden, intermediate) = (Double(configuration.hiddenSize), Double(configuration.intermediateSize))
     return ChunkPlan.CostModel(
@@ -147,7 +147,7 @@ final class Encoder: WindowModel, @unchecked Sendable {
             + "\(ids.count)")
       }
     }
-    // Negative ids are large ones without the sign.
+    // As an unsigned number a negative id is a large one.
     let rows = UInt32(clamping: configuration.vocabSize)
     for id in ids where UInt32(bitPattern: id) >= rows {
       throw BertQAError(.internal, "token id \(id) outside the model's vocabulary of \(rows)")

@@ -1,8 +1,8 @@
 import CBertQA
 
 extension EncoderPass {
-  /// Query, key and value of some blocks, which the layer's norm comes before in pre-norm families: as bf16 where
-  /// attention takes that (query and key in pairs).
+  /// Computes query, key and value of some blocks, in pre-norm families after the layer's norm. They are in
+  /// bf16 if attention takes that (query and key in pairs).
   func project(
     _ active: ActiveChunk, _ layer: Parameters.Layer, _ blocks: Range<Int>, _ scratch: Workspace.Scratch
   ) {
@@ -27,7 +27,7 @@ extension EncoderPass {
       apply(all, 0, Kernels.Epilogue.bias)
     case .separate(let query, let key, let value):
       if bf16, let rotary = layer.rotary {
-        // Turned before they are rounded.
+        // Rotated before they are rounded.
         let turned = scratch.intermediate
         multiply(query, input, blocks, Kernels.Epilogue.bias, turned, stride: 2 * part)
         multiply(key, input, blocks, Kernels.Epilogue.bias, turned + part, stride: 2 * part)
@@ -50,9 +50,9 @@ extension EncoderPass {
     }
   }
 
-  /// Turns queries and keys, which lie side by side, of some blocks by their tokens' positions.
+  /// Rotates the queries and keys of some blocks, which are side by side, by their tokens' positions.
   /// - Parameters:
-  ///   - x: at the first block's queries.
+  ///   - x: points at the queries of the first block.
   ///   - stride: floats from one block to the next.
   private func rotate(
     _ chunk: ChunkPlan.Chunk, _ blocks: Range<Int>, _ rotary: RotaryTable,
@@ -60,7 +60,7 @@ extension EncoderPass {
   ) {
     let headSize = encoder.configuration.headSize
     for block in blocks {
-      // Lanes without a token hold numbers too.
+      // Unused lanes hold numbers too.
       scratch.turns.update(repeating: 0, count: headSize * Self.lanes)
       forEachWindow(chunk, block..<block + 1) { _, tokens, lane in
         rotary.copy(tokens, lane: lane - block * Self.lanes, to: scratch.turns)
@@ -71,12 +71,12 @@ extension EncoderPass {
     }
   }
 
-  /// Queries that a local layer's attention takes at once: they share the keys in reach of the first to those in
-  /// reach of the last. Two of the kernels' blocks.
+  /// The number of queries that a local layer's attention takes at once. They share the keys from the reach
+  /// of the first query to the reach of the last. Two of the kernels' blocks.
   static var localQueries: Int { 2 * lanes }
 
-  /// One head's attention of one window; `queries` are counted within the window, nil means all. In local layers
-  /// they begin at a multiple of `localQueries`.
+  /// Computes the attention of one head in one window. `queries` are counted within the window; nil means
+  /// all. In local layers they start at a multiple of `localQueries`.
   func attend(
     _ active: ActiveChunk, layer: Int, member: ChunkPlan.Member, head: Int, queries: Range<Int>?,
     _ scratch: Workspace.Scratch
@@ -86,21 +86,21 @@ extension EncoderPass {
     guard let reach = encoder.parameters.layers[layer].reach, reach < tokens - 1 else {
       return attend(active, layer, member, head: head, queries, keys: 0..<tokens, band: 0, scratch)
     }
-    // The step of an int8 call's keys depends on which they are, so these parts must not depend on the window's
-    // place in the chunk; others cover whole blocks.
+    // In an int8 call the scale of the keys depends on which keys are in a part, so parts must not depend on
+    // the window's place in the chunk. In other calls parts cover whole blocks.
     let offset = encoder.attendsInInt8 ? 0 : member.lane % Self.lanes
     var begin = queries.lowerBound
     while begin < queries.upperBound {
       let end = min(
         queries.upperBound, ((begin + offset) / Self.localQueries + 1) * Self.localQueries - offset)
-      // Keys begin at a multiple of 4.
+      // Keys start at a multiple of 4.
       let keys = max(0, begin - reach) & ~3..<min(tokens, end + reach)
       attend(active, layer, member, head: head, begin..<end, keys: keys, band: reach, scratch)
       begin = end
     }
   }
 
-  /// Some queries' attention to some keys.
+  /// Computes the attention of some queries to some keys.
   private func attend(
     _ active: ActiveChunk, _ layer: Int, _ member: ChunkPlan.Member, head: Int, _ queries: Range<Int>,
     keys: Range<Int>, band: Int, _ scratch: Workspace.Scratch
@@ -132,10 +132,10 @@ extension EncoderPass {
     attend(&call, projections, output)
   }
 
-  /// One head's query, key and value in block 0 of a chunk.
+  /// Query, key and value of one head in block 0 of a chunk.
   struct HeadProjections {
     var query: UnsafeMutableRawPointer
-    /// Bytes from query to key and from key to value.
+    /// The bytes from query to key and from key to value.
     var part: Int
 
     var key: UnsafeMutableRawPointer { query + part }

@@ -1,22 +1,24 @@
 import CBertQA
 
-/// Where attention by distance keeps what it computes for one head, in floats behind the attention's own scratch.
+/// The layout of what attention by distance computes for one head, in floats after attention's own scratch
+/// memory.
 struct DistanceScratch {
-  /// Queries whose bias is made at once: enough to read the keys seldom, few enough that the bias of a window of 512
-  /// tokens stays in the second-level cache.
+  /// The number of queries whose bias is computed at once: enough to read the keys rarely, and few enough
+  /// that the bias of a window of 512 tokens stays in the second-level cache.
   static let queriesAtOnce = 128
-  /// Blocks of queries that are multiplied at once with the same rows: what the kernels' tiles like.
+  /// The number of query blocks that are multiplied with the same rows at once: the size of the kernels'
+  /// tiles.
   static let blocksAtOnce = 2
 
-  /// Products of the keys with the vectors for distances: [key][distance]
+  /// Products of the keys with the distance vectors: [key][distance]
   let byKey: Int
-  /// Products of some blocks' queries with the vectors: [block][row][16]
+  /// Products of the queries of some blocks with the distance vectors: [block][row][16]
   let byQuery: Int
   /// [query block][key][16]
   let bias: Int
-  /// One head's queries of some blocks, side by side.
+  /// The queries of one head in some blocks, side by side.
   let queries: Int
-  /// One head's keys in bf16, where attention takes f32.
+  /// The keys of one head in bf16, if attention takes f32.
   let keys: Int
 
   init(tokens: Int, rowCount: Int, headSize: Int) {
@@ -28,14 +30,14 @@ struct DistanceScratch {
     keys = (Kernels.blocks(tokens: tokens) + 1) * headSize * Kernels.lanes / 2
   }
 
-  /// Floats of all scratch; `own`: the attention's.
+  /// The floats of all scratch memory, including the `own` floats of attention.
   func count(after own: Int) -> Int { Self.aligned(own) + byKey + byQuery + bias + queries + keys }
 
   static func aligned(_ floats: Int) -> Int { (floats + 15) & ~15 }
 }
 
 extension EncoderPass {
-  /// One head's attention with products of queries and keys with vectors for distances.
+  /// Computes one head's attention, including the products of queries and keys with distance vectors.
   /// - Parameter call: the attention without a bias.
   func attend(
     _ call: bq_attention, head: Int, _ x: HeadProjections, _ distances: Distances, _ vectors: DistanceVectors,
@@ -78,7 +80,7 @@ extension EncoderPass {
   }
 }
 
-/// Products of one head's queries and keys with vectors for distances.
+/// Products of one head's queries and keys with distance vectors.
 private struct DistanceProducts {
   let distances: Distances
   let vectors: DistanceVectors
@@ -86,17 +88,17 @@ private struct DistanceProducts {
   let table: bq_kernels
   let hiddenSize: Int
   let headSize: Int
-  /// Whether the products are of bfloat16.
+  /// True if the products are in bfloat16.
   let isBF16: Bool
-  /// At the head's feature in block 0 of the chunk; pairs where `isBF16`.
+  /// Points at the head's feature in block 0 of the chunk; in pairs if `isBF16`.
   private let keys: UnsafeRawPointer
-  /// Elements from one block of `keys` to the next.
+  /// The number of elements from one block of `keys` to the next.
   private let keyStride: Int
   private let queries: UnsafeRawPointer
   private let queryStride: Int
-  /// Where blocks of queries come to lie side by side, in bf16 where `isBF16`.
+  /// Receives blocks of queries side by side, in bf16 if `isBF16`.
   private let gathered: UnsafeMutableRawPointer
-  /// Whether queries and keys are f32 and become bf16.
+  /// True if queries and keys are f32 and must be converted to bf16.
   private let packs: Bool
 
   init(
@@ -120,7 +122,7 @@ private struct DistanceProducts {
       keyStride = call.stride
       return
     }
-    // f32 keys, as pairs of bf16 for all queries.
+    // The f32 keys as pairs of bf16, for all queries.
     keyStride = headSize * Kernels.lanes
     let first = UnsafeMutableRawPointer(packedKeys).assumingMemoryBound(to: UInt16.self)
     let firstBlock = call.key_begin / Kernels.lanes
@@ -133,7 +135,7 @@ private struct DistanceProducts {
     keys = UnsafeRawPointer(first - firstBlock * keyStride)
   }
 
-  /// Those of the keys, [key][distance].
+  /// Computes the products of the keys, [key][distance].
   func ofKeys(_ call: bq_attention, _ y: UnsafeMutablePointer<Float>) {
     guard let positions = vectors.forKeys else { return }
     var call = call
@@ -151,12 +153,13 @@ private struct DistanceProducts {
     }
   }
 
-  /// Those of some blocks' queries with the rows that the keys' distances have, [block][row][16].
+  /// Computes the products of the queries of some blocks with the rows of the keys' distances,
+  /// [block][row][16].
   /// - Returns: the rows.
   func ofQueries(
     _ call: bq_attention, _ blocks: Range<Int>, _ y: UnsafeMutablePointer<Float>
   ) -> Range<Int> {
-    // As relative_bias reads them: with 15 more keys behind the last.
+    // As relative_bias reads them: with 15 more keys after the last.
     let first = blocks.lowerBound * Kernels.lanes - (call.key_end - 1) - (Kernels.lanes - 1)
     let last = blocks.upperBound * Kernels.lanes - 1 - call.key_begin
     let range = Int(distances.rows[first])..<Int(distances.rows[last]) + 1
@@ -177,7 +180,7 @@ private struct DistanceProducts {
     return range
   }
 
-  /// Brings the head's queries of some blocks together, as linear layers take them.
+  /// Copies the head's queries of some blocks side by side, as linear layers take them.
   private func gather(_ blocks: Range<Int>) {
     let count = headSize * Kernels.lanes
     let size = isBF16 && !packs ? MemoryLayout<UInt16>.stride : MemoryLayout<Float>.stride

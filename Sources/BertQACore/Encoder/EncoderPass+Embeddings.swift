@@ -1,13 +1,13 @@
 import CBertQA
 
 extension EncoderPass {
-  /// Word + position + token type embeddings, their norm and perhaps projection, then the first layer's projections,
-  /// of some blocks of a chunk.
+  /// For some blocks of a chunk: adds word, position and token type embeddings, applies their norm and
+  /// projection, then computes the first layer's projections.
   func embed(_ active: ActiveChunk, _ blocks: Range<Int>, _ scratch: Workspace.Scratch) {
     let parameters = encoder.parameters
     let hidden = active.activations.hidden + blocks.lowerBound * hiddenSize * Self.lanes
     let blockFloats = embeddingSize * Self.lanes
-    // [block][embeddingSize][16], and one token's row before it is spread.
+    // [block][embeddingSize][16], and one token's row before it is transposed.
     var (embeddings, row) = (hidden, scratch.intermediate)
     if parameters.embeddingProjection != nil {
       (embeddings, row) = (scratch.intermediate, scratch.intermediate + blocks.count * blockFloats)
@@ -33,7 +33,7 @@ extension EncoderPass {
     project(active, parameters.layers[0], blocks, scratch)
   }
 
-  /// One token's embeddings, [embeddingSize].
+  /// Adds up one token's embeddings, [embeddingSize].
   private func sumEmbeddings(
     of id: Int32, position: Int, type: Int, _ row: UnsafeMutablePointer<Float>
   ) {
@@ -48,12 +48,12 @@ extension EncoderPass {
   }
 }
 
-/// Rows of the table of positions, for a window's tokens in order.
+/// The rows of the position table for a window's tokens, in order.
 private struct PositionRows {
   private var row: Int
   private let paddingID: Int?
 
-  /// From the first of `tokens` on.
+  /// Starts at the first of `tokens`.
   init(
     of tokens: Range<Int>, in window: Window, _ ids: UnsafeBufferPointer<Int32>,
     _ configuration: ModelConfiguration
@@ -64,7 +64,7 @@ private struct PositionRows {
     for token in 0..<tokens.lowerBound where Int(ids[window.firstToken + token]) == paddingID { row -= 1 }
   }
 
-  /// The row of the next token. One that is padding has a row of its own and is not counted, as in transformers.
+  /// Returns the row of the next token. As in transformers, padding has its own row and is not counted.
   mutating func next(_ id: Int32) -> Int {
     if let paddingID, Int(id) == paddingID { return paddingID }
     defer { row += 1 }

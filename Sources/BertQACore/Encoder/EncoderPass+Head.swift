@@ -1,5 +1,5 @@
 extension EncoderPass {
-  /// A head of tokens, on some blocks of a chunk that is through all layers.
+  /// Applies a head of tokens to some blocks of a chunk that has been through all layers.
   func applyTokenHead(_ active: ActiveChunk, _ blocks: Range<Int>, _ scratch: Workspace.Scratch) {
     let head = encoder.parameters.head
     let columns = head.columns
@@ -16,7 +16,7 @@ extension EncoderPass {
     }
   }
 
-  /// Keeps a window's vector, where the pass is for windows. The chunk must be through all layers.
+  /// Keeps a window's vector if the pass is for windows. The chunk must have been through all layers.
   func pool(_ active: ActiveChunk, _ member: ChunkPlan.Member) {
     guard case .window(let pooling) = output.input else { return }
     let vector = windowVectors + member.window * hiddenSize
@@ -36,8 +36,8 @@ extension EncoderPass {
     }
   }
 
-  /// Sum over a window's tokens, whose first is at `lane`, a multiple of 4, of one feature's row in
-  /// `block`. Four sums of every fourth token each: wherever the window lies, the order is the same.
+  /// Adds up one feature's row in `block` over a window's tokens. The first one is at `lane`, a multiple of
+  /// 4. Four sums take every fourth token each, so the order does not depend on the window's place.
   private func sum(
     _ block: UnsafePointer<Float>, lane: Int, _ tokens: Int, _ blockFloats: Int
   ) -> Float {
@@ -52,17 +52,17 @@ extension EncoderPass {
         block += blockFloats
       }
     }
-    // The lanes behind the window are another's, or unused.
+    // The lanes after the window belong to another window or are unused.
     for rest in 0..<tokens % 4 { sums[rest] += block[lane + rest] }
     return (sums[0] + sums[1]) + (sums[2] + sums[3])
   }
 
   // MARK: - Heads of windows
 
-  /// Windows that a task takes through a head at once: a few blocks of the kernels'.
+  /// The number of windows that a task takes through a head at once: a few of the kernels' blocks.
   private static var windowsPerTask: Int { 4 * lanes }
 
-  /// Takes all windows' vectors through the head, if the pass is for windows and it has layers.
+  /// Takes the vectors of all windows through the head, if the pass is for windows and the head has layers.
   mutating func runHead(team: borrowing ThreadPool.Team) throws(BertQAError) {
     guard output.input != .tokens, !encoder.parameters.head.layers.isEmpty, !state.isStopped else { return }
     let tasks = (windows.count + Self.windowsPerTask - 1) / Self.windowsPerTask

@@ -1,8 +1,8 @@
 import CBertQA
 
 extension EncoderPass {
-  /// All but attention of one layer for some blocks of a chunk, and what follows it: the next layer's
-  /// projections or, after the last, a head of tokens.
+  /// Computes one layer without its attention for some blocks of a chunk, then the next layer's projections
+  /// or, after the last layer, a head of tokens.
   func transform(
     _ active: ActiveChunk, layer index: Int, _ blocks: Range<Int>, _ scratch: Workspace.Scratch
   ) {
@@ -32,7 +32,7 @@ extension EncoderPass {
     }
   }
 
-  /// The feed-forward layer of some blocks, added to the residual stream.
+  /// Adds the feed-forward layer of some blocks to the residual stream.
   private func feedForward(
     _ layer: Parameters.Layer, _ input: UnsafePointer<Float>, _ blocks: Range<Int>,
     _ scratch: Workspace.Scratch, addingTo hidden: UnsafeMutablePointer<Float>
@@ -41,8 +41,8 @@ extension EncoderPass {
     multiply(layer.output, activated, blocks, Kernels.Epilogue.residual, hidden)
   }
 
-  /// The feed-forward layer's activations of some blocks, gated in families that do so, ready for the next
-  /// multiplication.
+  /// Computes the feed-forward layer's activations of some blocks, gated in gated families, packed for the
+  /// next multiplication.
   private func activate(
     _ layer: Parameters.Layer, _ input: UnsafePointer<Float>, _ blocks: Range<Int>,
     _ scratch: Workspace.Scratch
@@ -59,8 +59,8 @@ extension EncoderPass {
     return pack(y, blocks, features: layer.intermediate.outs, scratch)
   }
 
-  /// The windows with tokens in some blocks of a chunk: which of their tokens, and the first one's
-  /// lane within the chunk.
+  /// Calls `body` for each window with tokens in some blocks of a chunk, with the range of these tokens and
+  /// the lane of the first one within the chunk.
   func forEachWindow(
     _ chunk: ChunkPlan.Chunk, _ blocks: Range<Int>, _ body: (Window, Range<Int>, Int) -> Void
   ) {
@@ -88,7 +88,7 @@ extension EncoderPass {
 
   // MARK: - Linear layers
 
-  /// Brings some blocks' activations into the form that the encoder's arithmetic multiplies.
+  /// Converts the activations of some blocks to the form that the encoder's arithmetic multiplies.
   func pack(
     _ x: UnsafePointer<Float>, _ blocks: Range<Int>, features: Int, _ scratch: Workspace.Scratch
   ) -> PackedActivations {
@@ -107,7 +107,8 @@ extension EncoderPass {
     }
   }
 
-  /// y = epilogue(x · weightᵀ + bias) for some blocks; `stride`: elements from one block of y to the next.
+  /// Computes y = epilogue(x · weightᵀ + bias) for some blocks. `stride` is in elements from one block of y
+  /// to the next.
   func multiply(
     _ layer: LinearLayer, _ x: PackedActivations, _ blocks: Range<Int>, _ epilogue: Int32,
     _ y: UnsafeMutableRawPointer, stride: Int? = nil

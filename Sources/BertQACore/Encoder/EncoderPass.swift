@@ -2,10 +2,10 @@ import CBertQA
 
 /// One call of the encoder: the batch, its plan, and the work that threads share.
 ///
-/// A chunk goes through 1 + 2 · layers phases: embeddings with the first projections, and for every
-/// layer attention and then the rest up to the next layer's projections, which needs nothing but the
-/// same tokens and so runs in one go while they are in the cache. A head of windows takes one phase more, over
-/// the windows of the whole batch.
+/// A chunk goes through 1 + 2 · layers phases. The first computes embeddings and the first projections. Each
+/// layer then has a phase for attention and one for the rest up to the next layer's projections: these need
+/// only the same tokens, so they are computed while the tokens are in the cache. A head of windows adds one
+/// phase over the windows of the whole batch.
 struct EncoderPass {
   let encoder: Encoder
   let state: PassState
@@ -14,13 +14,13 @@ struct EncoderPass {
   let chunks: UnsafeBufferPointer<ChunkPlan.Chunk>
   let members: UnsafeBufferPointer<ChunkPlan.Member>
   let output: Output
-  /// [windows][hidden], where the pass is for windows: what the head reads, or the result itself.
+  /// [windows][hidden] if the pass is for windows: the head's input, or the result itself.
   let windowVectors: UnsafeMutablePointer<Float>
   let monitor: CallMonitor?
-  /// What the team is doing, when it works on one chunk together.
+  /// The team's current task while it works on one chunk together.
   var shared = SharedPhase()
 
-  /// What the pass is for, and where its numbers go.
+  /// The kind of the pass's output, and the memory that receives it.
   struct Output {
     var input: HeadInput
     /// [columns][tokens of the batch] or [windows][columns]
@@ -35,14 +35,14 @@ struct EncoderPass {
 
   struct SharedPhase {
     var layer = 0
-    /// Tasks the chunk's blocks are divided into.
+    /// The number of tasks that the chunk's blocks are divided into.
     var groups = 1
-    /// Attention in layers that read all of a window, and in local ones.
+    /// The shares of attention in layers that read the whole window, and in local ones.
     var attention = AttentionShare()
     var localAttention = AttentionShare()
   }
 
-  /// Heads and queries of an attention task.
+  /// The heads and queries of an attention task.
   struct AttentionShare {
     var headsPerTask = 1
     var queriesPerTask = 1
@@ -79,7 +79,8 @@ struct EncoderPass {
     EncoderPass.at($0).pointee.poll(seat: 0)
   }
 
-  /// Lets others fork, and asks now and then whether to stop: only the calling thread, which has seat 0, does that.
+  /// Lets other threads fork, and checks for cancellation. Only the calling thread, which has seat 0, does
+  /// this.
   func poll(seat: Int) {
     ForkGate.poll()
     guard seat == 0, let monitor, !state.isStopped else { return }
@@ -90,7 +91,7 @@ struct EncoderPass {
     }
   }
 
-  /// Runs `body` with this thread's scratch memory, unless there is none.
+  /// Runs `body` with this thread's scratch memory. Does nothing if there is none.
   func withScratch(
     seat: Int, chunk: ChunkPlan.Chunk, _ body: (Workspace, Workspace.Scratch) throws(BertQAError) -> Void
   ) {
@@ -98,7 +99,7 @@ struct EncoderPass {
     defer { encoder.workspaces.give(workspace, preferring: seat) }
     let family = encoder.configuration.family
     let groupLanes = encoder.groupBlocks * Self.lanes
-    // Queries and keys lie side by side while they are turned.
+    // Queries and keys are side by side while they are rotated.
     let isRotary = family.positions == .rotary
     let widest = max(
       encoder.configuration.intermediateSize, isRotary ? 2 * hiddenSize : hiddenSize, embeddingSize)
@@ -155,7 +156,7 @@ struct EncoderPass {
     }
   }
 
-  /// An even share of a chunk's blocks. Kernels like blocks in pairs, so shares are even numbers
+  /// Returns an even share of a chunk's blocks. Kernels prefer pairs of blocks, so shares are even numbers
   /// unless that would make the largest share larger.
   static func blocks(of group: Int, of groups: Int, in chunk: ChunkPlan.Chunk) -> Range<Int> {
     let blocks = chunk.blocks
@@ -168,12 +169,12 @@ struct EncoderPass {
 
   // MARK: - One chunk by the team
 
-  /// Queries of one attention task: few enough to share a head, enough to be worth a task.
+  /// The queries of one attention task: few enough to divide a head among tasks, enough to be worth a task.
   private static var minimumQueries: Int { 32 }
-  /// Operations below which several heads go into one task.
+  /// The operations below which several heads share a task.
   private static var minimumTaskCost: Double { 2e6 }
 
-  /// Takes one chunk through all layers, sharing each phase among the team.
+  /// Takes one chunk through all layers and divides each phase among the team.
   private static func computeTogether(
     _ pass: UnsafeMutablePointer<EncoderPass>, chunk index: Int, team: borrowing ThreadPool.Team
   ) {
@@ -227,8 +228,8 @@ struct EncoderPass {
   }
 
   /// - Parameters:
-  ///   - keys: how many a query meets.
-  ///   - unit: what the queries of a task are a multiple of.
+  ///   - keys: the number of keys that a query attends to.
+  ///   - unit: the number of queries in a task is a multiple of it.
   private func attentionShare(
     _ chunk: ChunkPlan.Chunk, keys: Int, unit: Int, _ threads: Int
   ) -> AttentionShare {
@@ -241,7 +242,7 @@ struct EncoderPass {
     return AttentionShare(headsPerTask: headsPerTask, queriesPerTask: (queries + unit - 1) / unit * unit)
   }
 
-  /// That of the present layer.
+  /// The share of the current layer.
   private var attentionShare: AttentionShare {
     encoder.parameters.layers[shared.layer].reach == nil ? shared.attention : shared.localAttention
   }

@@ -1,25 +1,25 @@
 import CBertQA
 
-/// The layers on top of the encoder, as the kernels take them. Always f32: they are small, and their outputs are
-/// the scores.
+/// The layers on top of the encoder, as the kernels take them. They are always f32, because they are small
+/// and their outputs are the scores.
 struct Head {
   struct Layer {
     var linear: LinearLayer
     var activation: Activation
-    /// After the activation.
+    /// Follows the activation.
     var norm: Parameters.Norm?
   }
 
   let input: HeadInput
-  /// Applied in order to the input's vectors; none: these are the result.
+  /// Applied in order to the input's vectors. Without layers the vectors are the result.
   let layers: [Layer]
-  /// Numbers per token or window.
+  /// The numbers per token or window.
   let columns: Int
-  /// Features of the widest layer's outputs; 0 without layers.
+  /// The number of outputs of the widest layer; 0 without layers.
   private let width: Int
   private let layerNormEps: Float
 
-  /// - Parameter hidden: features of the vectors that the head reads.
+  /// - Parameter hidden: the number of features of the vectors that the head reads.
   init(input: HeadInput, layers: [Layer], hidden: Int, layerNormEps: Float) {
     self.input = input
     self.layers = layers
@@ -28,14 +28,14 @@ struct Head {
     width = layers.map(\.linear.outs).max() ?? 0
   }
 
-  /// Floats of scratch that `apply` needs: two layers' outputs.
+  /// The floats of scratch memory that `apply` needs: the outputs of two layers.
   func scratchCount(blocks: Int) -> Int { 2 * blocks * width * Kernels.lanes }
 
   /// Takes blocks of vectors through the layers.
   /// - Parameters:
   ///   - x: [blocks][hidden][16]
   ///   - scratch: `scratchCount` floats.
-  /// - Returns: [blocks][columns][16], in `scratch`, or `x` without layers.
+  /// - Returns: [blocks][columns][16] in `scratch`; `x` without layers.
   func apply(
     _ x: UnsafePointer<Float>, blocks: Int, scratch: UnsafeMutablePointer<Float>, _ kernels: Kernels
   ) -> UnsafePointer<Float> {

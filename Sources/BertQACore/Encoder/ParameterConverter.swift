@@ -1,13 +1,13 @@
 import CBertQA
 
-/// Brings a checkpoint's tensors into the form that the kernels of one arithmetic take.
+/// Converts a checkpoint's tensors to the form that the kernels of one arithmetic take.
 struct ParameterConverter {
   /// The copies that the converted parameters point into.
   private(set) var owners: [any AnyObject & Sendable] = []
   private let arithmetic: Arithmetic
-  /// For weights of int8.
+  /// Needed for int8 weights.
   private let kernels: Kernels?
-  /// What modules without a bias share.
+  /// Shared by modules without a bias.
   private var zeros: SharedBuffer<Float>?
 
   init(_ arithmetic: Arithmetic, _ kernels: Kernels? = nil) {
@@ -75,7 +75,7 @@ struct ParameterConverter {
       outs: weights.weight.rowCount)
   }
 
-  /// A bias, or zeros where a module has none.
+  /// Returns a bias; zeros if the module has none.
   private mutating func bias(
     _ tensor: TensorView?, count: Int
   ) throws(BertQAError) -> UnsafePointer<Float> {
@@ -106,7 +106,7 @@ struct ParameterConverter {
     return UnsafePointer(copy)
   }
 
-  /// Where int8 products need more care, for instruction sets that want to know it (kernels.h).
+  /// The places where int8 products need more care, for instruction sets that use them (kernels.h).
   private mutating func large(
     _ elements: UnsafePointer<Int8>, _ rows: Int, _ columns: Int
   ) throws(BertQAError) -> UnsafePointer<UInt64>? {
@@ -166,7 +166,7 @@ struct ParameterConverter {
   }
 }
 
-/// The nearest bfloat16, ties to even; a NaN stays one.
+/// Returns the nearest bfloat16, ties to even. A NaN stays a NaN.
 func bfloat(_ value: Float) -> UInt16 {
   let bits = value.bitPattern
   if value.isNaN { return UInt16(truncatingIfNeeded: bits &>> 16) | 0x40 }
@@ -174,7 +174,7 @@ func bfloat(_ value: Float) -> UInt16 {
 }
 
 extension TensorView {
-  /// The elements where they lie, if that is aligned for their type.
+  /// The elements in place; nil if they are not aligned for their type.
   fileprivate func inPlace<Element>(as type: Element.Type) -> UnsafePointer<Element>? {
     guard let base = bytes.baseAddress,
       UInt(bitPattern: base) % UInt(MemoryLayout<Element>.alignment) == 0

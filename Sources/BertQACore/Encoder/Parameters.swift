@@ -1,14 +1,14 @@
 /// A model's parameters as the kernels take them.
 ///
-/// What the mapping has in the right form is used there, so that processes share it; all else is converted
-/// once into memory owned here. The word embeddings are never converted as a whole: rows are, as tokens need
-/// them.
+/// Parameters that are in the right form in the mapping are used there, so that processes share them. All
+/// others are converted once into memory owned here. The word embeddings are never converted as a whole:
+/// their rows are converted as tokens need them.
 final class Parameters: @unchecked Sendable {
   // Sendable: nothing changes after init; `owners` keeps the memory alive.
 
   /// Query, key and value, each [hidden][hidden].
   enum Projections {
-    /// f32 weights that lie one after the other, as their biases do: one layer of 3 · hidden outputs.
+    /// f32 weights that are adjacent, like their biases: one layer of 3 · hidden outputs.
     case together(LinearLayer)
     case separate(query: LinearLayer, key: LinearLayer, value: LinearLayer)
   }
@@ -24,32 +24,32 @@ final class Parameters: @unchecked Sendable {
     /// nil in the first layer of pre-norm families.
     var attentionNorm: Norm?
     var intermediate: LinearLayer
-    /// What the activated outputs of `intermediate` are multiplied with, in gated families.
+    /// In gated families, its outputs multiply the activated outputs of `intermediate`.
     var gate: LinearLayer?
     var output: LinearLayer
     var outputNorm: Norm
-    /// How many tokens away a token attends to, on either side; nil: all of its window.
+    /// The number of tokens on either side that a token attends to; nil: the whole window.
     var reach: Int?
     /// nil in families without rotary positions.
     var rotary: RotaryTable?
-    /// Of families that attend by distance in this way.
+    /// nil in families without distance vectors.
     var distanceVectors: DistanceVectors?
   }
 
   let wordEmbeddings: TensorView
-  /// [positionRows][embeddingSize]; nil for models without.
+  /// [positionRows][embeddingSize]; nil in models without a position table.
   let positionEmbeddings: UnsafePointer<Float>?
-  /// [typeVocabSize][embeddingSize]; nil for models without token types.
+  /// [typeVocabSize][embeddingSize]; nil in models without token types.
   let tokenTypeEmbeddings: UnsafePointer<Float>?
   let embeddingNorm: Norm
-  /// From embeddings to hidden vectors, f32 always: it is small, and all that follows depends on it.
+  /// From embeddings to hidden vectors. Always f32: it is small, and everything later depends on it.
   let embeddingProjection: LinearLayer?
-  /// What attention knows of distances, in families where it does.
+  /// nil in families without distance biases.
   let distanceBiases: DistanceBiases?
   let distances: Distances?
-  /// In the order of computation; some may share their parameters.
+  /// In the order of computation. Some may share their parameters.
   let layers: [Layer]
-  /// After the last layer of pre-norm families.
+  /// Follows the last layer in pre-norm families.
   let finalNorm: Norm?
   let head: Head
 
@@ -107,7 +107,7 @@ final class Parameters: @unchecked Sendable {
     owners = converter.owners + [model]
   }
 
-  /// By layer, what sets its attention apart from its neighbours'.
+  /// Returns, for each layer, the properties in which its attention differs from that of other layers.
   private static func attentionKinds(
     _ configuration: ModelConfiguration
   ) throws(BertQAError) -> (Int) -> (reach: Int?, rotary: RotaryTable?) {

@@ -1,13 +1,14 @@
 import Synchronization
 
-/// What a call keeps for later calls to reuse.
+/// The memory that a call keeps for later calls to reuse.
 final class PassState: @unchecked Sendable {
-  // Sendable: the plan changes only while one thread has the call, the chunk only while no other thread works on it.
+  // Sendable: the plan changes only while one thread has the call, the chunk only while no other thread works
+  // on it.
   var plan = ChunkPlan()
-  /// What the team works on together. Not in EncoderPass: taking an Optional out of so large a structure, Swift 6.0 makes
-  /// that type's metadata when it is first needed, which is not safe beside a fork.
+  /// The chunk on which the team works together. It is not in EncoderPass: to take an Optional out of so
+  /// large a structure, Swift 6.0 builds that type's metadata on first use, which is not safe during a fork.
   var active: EncoderPass.ActiveChunk?
-  /// Why the caller wants to stop. Written by the calling thread alone.
+  /// The reason to stop. Only the calling thread writes it.
   var stop: BertQAError?
   private let stopped = Atomic<Bool>(false)
   private let outOfMemory = Atomic<Bool>(false)

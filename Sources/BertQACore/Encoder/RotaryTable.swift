@@ -1,12 +1,12 @@
 import Glibc
 
-/// Sines and cosines of every position's angles: position p turns plane d of a head by p · theta^(-2d / headSize)
-/// (Su et al. 2021, https://arxiv.org/abs/2104.09864). Immutable.
+/// Sines and cosines of every position's angles: position p rotates plane d of a head by p · theta^(-2d /
+/// headSize) (Su et al. 2021, https://arxiv.org/abs/2104.09864). Immutable.
 ///
-/// Angles are products of floats, as the reference implementation has them: at position 8,000 rounding moves them
-/// by up to 2e-4, which exact angles would not share.
+/// Angles are products of floats, as in the reference implementation: at position 8,000 their rounding error
+/// is up to 2e-4, which exact angles would not reproduce.
 final class RotaryTable: Sendable {
-  /// Four positions side by side: where a window may begin within a block of tokens.
+  /// Four positions side by side: a window starts at a multiple of four within a block of tokens.
   private static let group = 4
 
   /// [position / 4][plane][cosine, sine][4]
@@ -32,9 +32,9 @@ final class RotaryTable: Sendable {
 
   /// Writes the angles of a block's tokens for `rotate_f32`.
   /// - Parameters:
-  ///   - positions: of tokens that lie side by side; the first is a multiple of 4.
-  ///   - lane: the first token's, a multiple of 4. Its group of four lanes is written as a whole, and so is the
-  ///     last token's.
+  ///   - positions: of adjacent tokens; the first is a multiple of 4.
+  ///   - lane: the lane of the first token, a multiple of 4. The groups of four lanes of the first and the
+  ///     last token are written as a whole.
   ///   - turns: [plane][cosine, sine][16]
   func copy(_ positions: Range<Int>, lane: Int, to turns: UnsafeMutablePointer<Float>) {
     for first in stride(from: positions.lowerBound, to: positions.upperBound, by: Self.group) {

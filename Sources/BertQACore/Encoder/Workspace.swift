@@ -1,5 +1,5 @@
-/// One thread's scratch memory. Its size depends on the model and the longest chunk seen, not on the
-/// number of windows.
+/// One thread's scratch memory. Its size depends on the model and the longest chunk so far, not on the number
+/// of windows.
 final class Workspace: @unchecked Sendable {
   // Sendable: used by one thread at a time.
 
@@ -7,7 +7,7 @@ final class Workspace: @unchecked Sendable {
   private var hidden = AlignedBuffer<Float>()
   /// Query, key and value, f32 or bf16; [block][3 · hidden][16].
   private var projections = AlignedBuffer<UInt8>()
-  /// What attention gathered; [block][hidden][16].
+  /// The result of attention; [block][hidden][16].
   private var context = AlignedBuffer<Float>()
   private var intermediate = AlignedBuffer<Float>()
   private var normalized = AlignedBuffer<Float>()
@@ -25,16 +25,16 @@ final class Workspace: @unchecked Sendable {
     var context: UnsafeMutablePointer<Float>
   }
 
-  /// What one task needs between reading and writing activations.
+  /// The memory of one task between reading and writing activations.
   struct Scratch {
     /// [block][intermediate][16] of a group of blocks, or their queries and keys
     var intermediate: UnsafeMutablePointer<Float>
     /// [block][hidden][16] of a group of blocks, in pre-norm families
     var normalized: UnsafeMutablePointer<Float>
-    /// What rotary positions turn one block's queries and keys by, [headSize / 2][cosine, sine][16]
+    /// The rotations of one block's queries and keys, [headSize / 2][cosine, sine][16]
     var turns: UnsafeMutablePointer<Float>
     var attention: UnsafeMutablePointer<Float>
-    /// What a linear layer multiplies, of a group of blocks: room for bf16.
+    /// The input of a linear layer for a group of blocks, with room for bf16.
     var packed: UnsafeMutableRawPointer
     /// [block][16] each
     var scale: UnsafeMutablePointer<Float>
@@ -56,8 +56,8 @@ final class Workspace: @unchecked Sendable {
   }
 
   /// - Parameters:
-  ///   - intermediate: numbers of the widest activations of a group of blocks.
-  ///   - normalized, turns: numbers, 0 where the family has no use for them.
+  ///   - intermediate: the floats of the widest activations of a group of blocks.
+  ///   - normalized, turns: floats; 0 if the family does not use them.
   func scratch(
     intermediate: Int, normalized: Int, turns: Int, blocks: Int, attention: Int, head: Int
   ) throws(BertQAError) -> Scratch {
@@ -76,7 +76,7 @@ final class Workspace: @unchecked Sendable {
       offset: quantization.base + tokens, head: self.head.base)
   }
 
-  /// Room for vectors that a head reads and for its scratch, in floats.
+  /// Room for the vectors that a head reads and for its scratch memory, in floats.
   func headMemory(
     vectors: Int, scratch: Int
   ) throws(BertQAError) -> (vectors: UnsafeMutablePointer<Float>, scratch: UnsafeMutablePointer<Float>) {

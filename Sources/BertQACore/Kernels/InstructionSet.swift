@@ -1,6 +1,6 @@
-/// Instruction set of the kernels, in the numbering of `bertqa_isa`.
+/// The instruction set of the kernels, with the numbers of `bertqa_isa`.
 public enum InstructionSet: Int32, Sendable, CaseIterable, CustomStringConvertible {
-  /// The best this CPU has, without AMX.
+  /// The best one of this CPU, except AMX.
   case auto = 0
   case portable = 1
   case avx2 = 2
@@ -13,7 +13,7 @@ public enum InstructionSet: Int32, Sendable, CaseIterable, CustomStringConvertib
   case neonI8MMBF16 = 9
   case avx512AMX = 10
 
-  /// The name that the command line, Python and messages use.
+  /// The name in the command line, Python and messages.
   public var description: String {
     switch self {
     case .auto: "auto"

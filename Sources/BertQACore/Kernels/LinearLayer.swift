@@ -18,7 +18,7 @@ struct LinearLayer {
     var scale: UnsafePointer<Float>
     /// [outs]
     var sums: UnsafePointer<Float>
-    /// What the instruction set's find_large_s8 gives, if it has that.
+    /// The result of the instruction set's find_large_s8, if it has that function.
     var large: UnsafePointer<UInt64>?
   }
 
@@ -29,12 +29,12 @@ struct LinearLayer {
   var outs: Int
 }
 
-/// Activations of some blocks as a linear layer takes them (kernels.h).
+/// The activations of some blocks as a linear layer takes them (kernels.h).
 enum PackedActivations {
   /// [block][feature][16]
   case f32(UnsafePointer<Float>)
   /// [block][feature/2][16][2]
   case bf16(UnsafePointer<UInt16>)
-  /// [block][feature/4][16][4], with [block][16] scales and offsets
+  /// [block][feature/4][16][4], with scales and offsets [block][16]
   case int8(UnsafePointer<UInt8>, scale: UnsafePointer<Float>, offset: UnsafePointer<Float>)
 }

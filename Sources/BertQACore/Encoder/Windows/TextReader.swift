@@ -1,12 +1,13 @@
-/// Reads texts and pairs of texts of any length through an encoder whose head gives one row of numbers per window.
+/// Reads texts and pairs of texts of any length through an encoder whose head returns one row of numbers per
+/// window.
 struct TextReader: Sendable {
   var reader: WindowReader
 
   /// - Parameters:
-  ///   - name: what error messages call the array of the texts.
-  ///   - body: takes a window's numbers, in the order of the texts and of the windows within them. Every text has
-  ///     a window at least. What it throws is the text's failure.
-  ///   - failed: told of a text's failure; what it throws ends the call.
+  ///   - name: the name of the array of texts in error messages.
+  ///   - body: takes a window's numbers, in the order of the texts and of the windows within them. Every text
+  ///     has at least one window. An error that it throws is the text's failure.
+  ///   - failed: receives a text's failure. An error that it throws ends the call.
   func read(
     _ texts: [TextPair], called name: String = "texts", giving input: HeadInput? = nil,
     _ layout: WindowLayout, _ call: CallOptions,
@@ -14,7 +15,7 @@ struct TextReader: Sendable {
     _ body: (WindowReader.Output) throws(BertQAError) -> Void
   ) throws(BertQAError) {
     let monitor = CallMonitor(call)
-    // A text's tokens are copied into the slice before the next text's are made.
+    // A text's tokens are copied into the slice before the next text is tokenized.
     var part: MemoryLedger?
     func tokens(of text: UnsafeBufferPointer<UInt8>) throws(BertQAError) -> ArraySlice<Int32> {
       try TextLimit.check(text, "text")

@@ -1,6 +1,6 @@
-/// A part of a long text's tokens that is read in one window.
+/// A part of a long text's tokens that one window reads.
 struct TokenWindow: Sendable, Equatable {
-  /// Position among the windows of the whole text.
+  /// The position among the windows of the whole text.
   let index: Int
   let firstToken: Int
   let tokenCount: Int
@@ -8,10 +8,11 @@ struct TokenWindow: Sendable, Equatable {
   var endToken: Int { firstToken + tokenCount }
   var tokens: Range<Int> { firstToken..<endToken }
 
-  /// Bounds what a window list and its logits can take: 2³⁰ tokens are 8 GiB of logits.
+  /// Bounds the memory of a window list and its logits: 2³⁰ tokens have 8 GiB of logits.
   static let maxTotalTokens = 1 << 30
 
-  /// Windows of `room` tokens, neighbours sharing `overlap` < `room`, up to the one that reaches the end.
+  /// Returns windows of `room` tokens, up to the one that reaches the end. Neighbours share `overlap` <
+  /// `room` tokens.
   static func layout(
     tokenCount: Int, room: Int, overlap: Int, _ monitor: CallMonitor? = nil
   ) throws(BertQAError) -> [TokenWindow] {

@@ -3,16 +3,16 @@ struct Window: Sendable, Equatable {
   /// The window's tokens are `firstToken` ..< `firstToken + tokenCount` of the batch.
   var firstToken: Int
   var tokenCount: Int
-  /// Tokens from here on, counted within the window, have token type 1; those before it type 0.
+  /// Tokens from this index within the window on have token type 1; those before it have type 0.
   var secondSegment: Int
 }
 
-/// Any number of windows, their tokens end to end. Nothing is padded.
+/// Any number of windows, their tokens end to end, without padding.
 struct WindowBatch: Sendable {
   var ids: [Int32] = []
   var windows: [Window] = []
 
-  /// Appends the window of a text, or of a pair of texts, and returns it.
+  /// Appends the window of a text or of a pair of texts, and returns it.
   @discardableResult
   mutating func append(
     first: ArraySlice<Int32>, second: ArraySlice<Int32>?, _ template: Template

@@ -1,11 +1,11 @@
-/// How texts of any length become windows of the model.
+/// The division of texts of any length into windows of the model.
 struct WindowLayout: Sendable {
-  /// Tokens of a window at most, special ones included; 8 or more.
+  /// The maximum number of tokens in a window, including special tokens; 8 or more.
   var maxSequenceLength: Int
-  /// Tokens of a long text that two neighbouring windows share; nil: `defaultOverlap`, less where a pair leaves less
-  /// room.
+  /// The number of tokens of a long text that two neighbouring windows share; nil: `defaultOverlap`, or less
+  /// if a pair leaves less room.
   var overlap: Int? = 0
-  /// Cut what does not fit in one window.
+  /// Cuts off what does not fit in one window.
   var truncates = false
   let template: Template
 
@@ -18,8 +18,8 @@ struct WindowLayout: Sendable {
     self.template = template
   }
 
-  /// As callers of tasks that read texts of any length ask for it; nil: as many tokens as the model takes, and the
-  /// default overlap.
+  /// For tasks that read texts of any length. nil: as many tokens as the model takes, and the default
+  /// overlap.
   init(
     maxSequenceLength: Int?, documentStride: Int?, maxPositions: Int, template: Template
   ) throws(BertQAError) {
@@ -41,11 +41,11 @@ struct WindowLayout: Sendable {
 
   static let minimumLength = 8
 
-  /// What neighbouring windows share where the caller does not say: 128 tokens, as in Hugging Face's pipeline, or
-  /// a third of a shorter window.
+  /// The overlap if the caller does not set one: 128 tokens, as in Hugging Face's pipeline, or a third of a
+  /// shorter window.
   static func defaultOverlap(length: Int) -> Int { min(128, length / 3) }
 
-  /// A window's length: the caller's choice, else the default, lowered to what the model takes.
+  /// A window's length: the caller's choice or the default, lowered to the model's maximum.
   static func length(
     _ wanted: Int?, default: Int, _ maxPositions: Int
   ) throws(BertQAError) -> Int {
@@ -56,17 +56,18 @@ struct WindowLayout: Sendable {
       "is \(length), but must be at least \(minimumLength); the model takes \(maxPositions)")
   }
 
-  /// The tokens of a text and of its second one that are read in one window.
+  /// The tokens of a text and of its second text that one window reads.
   struct Parts: Equatable {
     var first: Range<Int>
     var second: Range<Int>?
   }
 
-  /// The windows of a text of so many tokens, one at least.
+  /// Returns the windows, at least one, of a text or pair with these numbers of tokens.
   ///
-  /// Of a pair that does not fit, the shorter text is in every window, beside a part of the longer one; or, if it
-  /// takes more than half of the window, both are read in halves, side by side, and the one that has fewer parts
-  /// begins again. So all is read, in time linear in the lengths. Cutting is Hugging Face's "longest_first".
+  /// If a pair does not fit, every window has the whole shorter text and a part of the longer one. If the
+  /// shorter text takes more than half of the window, each window has a part of both in its halves, and the
+  /// text with fewer parts starts again at its first. So everything is read, in time linear in the lengths.
+  /// Truncation is Hugging Face's "longest_first".
   func parts(
     first: Int, second: Int?, _ monitor: CallMonitor? = nil
   ) throws(BertQAError) -> [Parts] {
@@ -105,7 +106,7 @@ struct WindowLayout: Sendable {
           + "\(maxSequenceLength), so it must be below that: lower doc_stride or raise max_seq_len")
     }
     let windows = try TokenWindow.layout(tokenCount: tokens, room: room, overlap: overlap, monitor)
-    // Their ranges, and the parts made of them.
+    // The ranges of both texts, and the parts made of them.
     try Memory.require(2 * windows.count, of: Parts.self)
     try Self.hold(windows.count, of: Range<Int>.self, monitor)
     defer { monitor?.release(windows.count * MemoryLayout<TokenWindow>.stride) }

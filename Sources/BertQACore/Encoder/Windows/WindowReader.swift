@@ -1,25 +1,26 @@
-/// Reads the items of a call through a model, in windows: the one way from tokens to a head's numbers.
+/// Reads the items of a call through a model, in windows. Every task uses it to get a head's numbers for
+/// tokens.
 ///
-/// Items are prepared one after the other; their windows are collected in slices, which bound the memory of a
-/// call, and each slice goes through the model at once. Results do not depend on the slices.
+/// It prepares items one after the other and collects their windows in slices, which bound the memory of a
+/// call. The model reads one slice at a time. Results do not depend on the slices.
 struct WindowReader: Sendable {
   let tokenizer: any Tokenizer
   let model: any WindowModel
-  /// The longest window that the model takes, in tokens.
+  /// The maximum number of tokens in a window of the model.
   let maxPositions: Int
-  /// The model is run once this many tokens or windows have come together.
+  /// The number of tokens or windows at which a slice is full and the model is run.
   var sliceTokens = 65_536
   var sliceWindows = 4096
-  /// Items between two checks of the memory for the small objects that each makes.
+  /// The number of items between two checks of the memory for the small objects of each item.
   static let itemsPerMemoryCheck = 1024
-  /// Bytes, about, that an item's failure takes with its message.
+  /// The approximate bytes of an item's failure, including its message.
   private static let failureBytes = 512
-  /// Bytes, about, that a token and a window of a slice take: with a limit of memory slices are smaller.
+  /// The approximate bytes of a token and of a window in a slice. A memory limit makes slices smaller.
   private static let (tokenBytes, windowBytes) = (256, 16_384)
-  /// Tokens of a slice where the caller wants to be told of the progress: often enough to watch.
+  /// The tokens of a slice if the caller wants progress reports: small, so that reports are frequent.
   static let watchedSliceTokens = 16_384
 
-  /// An item's tokens, and the parts of them that make its windows; without windows nothing is read.
+  /// An item's tokens, and the parts of them that become windows. An item without windows is not read.
   struct Item {
     var first: ArraySlice<Int32>
     var second: ArraySlice<Int32>?
@@ -28,13 +29,13 @@ struct WindowReader: Sendable {
 
   /// The model's numbers for one window.
   struct Output {
-    /// Index of the item among those of the call.
+    /// The index of the item in the call.
     let item: Int
-    /// Position among the item's windows.
+    /// The position among the item's windows.
     let window: Int
     let isLastOfItem: Bool
     let tokenCount: Int
-    /// For heads of tokens: column c of the window's tokens begins at `c * stride`. For heads of windows: the
+    /// For heads of tokens: column c of the window's tokens starts at `c * stride`. For heads of windows: the
     /// window's numbers.
     let values: UnsafePointer<Float>
     /// From one column to the next, for heads of tokens.
@@ -42,12 +43,13 @@ struct WindowReader: Sendable {
   }
 
   /// - Parameters:
-  ///   - count: how many items there are.
-  ///   - input: what the model gives numbers for; nil: what its head reads.
-  ///   - prepare: an item's tokens; what it throws is the item's failure, except what concerns the whole call.
-  ///   - failed: told of an item's failure; what it throws ends the call.
+  ///   - count: the number of items.
+  ///   - input: whether the model returns numbers per token or per window; nil: as its head does.
+  ///   - prepare: returns an item's tokens. An error that it throws is the item's failure, unless it concerns
+  ///     the whole call.
+  ///   - failed: receives an item's failure. An error that it throws ends the call.
   ///   - deliver: takes the numbers of each window, in the order of the items and of the windows within them.
-  ///     What it throws is the item's failure too: its other windows are not delivered.
+  ///     An error that it throws is the item's failure too: the item's other windows are not delivered.
   func read(
     count: Int, giving input: HeadInput? = nil, _ monitor: CallMonitor,
     prepare: (Int) throws(BertQAError) -> Item,
@@ -105,7 +107,7 @@ struct WindowReader: Sendable {
     monitor.report(done: windowsRead, of: windowsKnown)
   }
 
-  /// Windows of one or several items that go through the model together.
+  /// The windows of one or several items that the model reads at once.
   private struct Slice {
     struct Source {
       var item: Int
@@ -125,12 +127,12 @@ struct WindowReader: Sendable {
       sources.append(source)
     }
 
-    /// Positions of a text's tokens as indices of the slice of the array that holds them.
+    /// Converts positions of a text's tokens to indices of the array slice that holds them.
     private func shifted(_ range: Range<Int>, _ tokens: ArraySlice<Int32>) -> Range<Int> {
       range.lowerBound + tokens.startIndex..<range.upperBound + tokens.startIndex
     }
 
-    /// Runs the model on what was collected, delivers its numbers, and is empty again.
+    /// Runs the model on the collected windows, delivers its numbers, and empties the slice.
     mutating func run(
       _ model: any WindowModel, _ input: HeadInput?, _ monitor: CallMonitor,
       _ deliver: (Output) throws(BertQAError) -> Void
@@ -139,7 +141,7 @@ struct WindowReader: Sendable {
       let before = monitor.heldBytes
       try monitor.holdWork(batch.byteCount + sources.count * MemoryLayout<Source>.stride)
       let outputs = try model.outputs(of: batch, giving: input, monitor)
-      // Of the work that is over; results made below stay.
+      // Releases the memory of finished work; results made below stay counted.
       let heldBytes = monitor.heldBytes - before
       defer { monitor.release(heldBytes) }
       let rows = outputs.input == .tokens ? batch.ids.count : batch.windows.count
@@ -165,7 +167,7 @@ struct WindowReader: Sendable {
 }
 
 extension BertQAError {
-  /// Whether a failure ends a call on many items rather than one of them.
+  /// True for a failure that ends a call on many items rather than one of them.
   fileprivate var concernsWholeCall: Bool {
     switch status {
     case .cancelled, .deadlineExceeded, .outOfMemory, .internal: true

@@ -1,11 +1,11 @@
 import Glibc
 
 extension Classification {
-  /// What logits say.
+  /// The classification that a model's logits lead to.
   /// - Parameters:
   ///   - logits: finite, one per label, in the order of `labels`.
-  ///   - labels: one at least.
-  ///   - poll: asked meanwhile.
+  ///   - labels: at least one.
+  ///   - poll: polled in between.
   init(
     logits: [Float], labels: [String], problemType: ProblemType, _ poll: CallPoll? = nil
   ) throws(BertQAError) {
@@ -13,8 +13,8 @@ extension Classification {
       logits: logits.checkedMap { Double($0) }, labels: labels, problemType: problemType, poll)
   }
 
-  /// The same of logits that may be so large that single precision would blur their differences.
-  /// - Parameter temperature: what logits are divided by before they become probabilities; above 0.
+  /// As above, for logits so large that single precision would blur their differences.
+  /// - Parameter temperature: divides the logits before they become probabilities; above 0.
   init(
     logits: [Double], labels: [String], problemType: ProblemType, temperature: Double = 1,
     _ poll: CallPoll? = nil
@@ -25,7 +25,7 @@ extension Classification {
     let probabilities = Self.probabilities(
       temperature == 1 ? logits : logits.map { $0 / temperature }, problemType)
     var order = Array(labels.indices)
-    // Predicted numbers are not ranked: they stay in the model's order.
+    // Predicted numbers are not ranked: they keep the model's order.
     if problemType != .regression {
       order = try order.checkedSorted(poll) { (logits[$1], $0) < (logits[$0], $1) }
     }

@@ -1,11 +1,11 @@
-/// Classification by an encoder and the head on it. Immutable.
+/// Classification by an encoder and its head. Immutable.
 struct TextClassifier: Sendable {
   let reader: TextReader
   let labels: [String]
   let problemType: ProblemType
 
-  /// One result or failure per text, in order. The logits of a long text's windows are averaged, or the largest
-  /// are taken, before they become probabilities.
+  /// Returns one result or failure per text, in order. For a long text the logits of its windows are
+  /// averaged, or their maximum is taken, before they become probabilities.
   func classifyEach(
     _ texts: [TextPair], _ options: ClassifyOptions, stopsAtFailure: Bool = false
   ) throws(BertQAError) -> [Result<Classification, BertQAError>] {
@@ -13,7 +13,7 @@ struct TextClassifier: Sendable {
     let layout = try WindowLayout(
       maxSequenceLength: options.maxSequenceLength, documentStride: options.documentStride,
       maxPositions: reader.reader.maxPositions, template: reader.reader.tokenizer.template)
-    // Its reader has another, of the same account.
+    // The reader has its own monitor with the same account.
     var options = options
     options.call.ledger = options.call.ledger ?? MemoryLedger(limit: options.call.maxBytes)
     let monitor = CallMonitor(options.call)
@@ -41,11 +41,11 @@ struct TextClassifier: Sendable {
   }
 }
 
-/// The logits of one text, made from those of its windows as they come.
+/// Combines the logits of a text's windows into those of the text, one window at a time.
 private struct PooledLogits {
   private let pooling: ClassifyOptions.WindowPooling
   private(set) var windowCount = 0
-  /// The sum or the largest so far, per label.
+  /// The sum or the maximum so far, per label.
   private var values: [Double]
 
   init(_ pooling: ClassifyOptions.WindowPooling, count: Int) {
@@ -63,7 +63,7 @@ private struct PooledLogits {
     windowCount += 1
   }
 
-  /// The text's logits; what follows is another text's.
+  /// Returns the text's logits and starts another text.
   mutating func take() -> [Float] {
     let divisor = pooling == .mean ? Double(windowCount) : 1
     let logits = values.map { Float($0 / divisor) }

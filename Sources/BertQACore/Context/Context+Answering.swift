@@ -1,6 +1,6 @@
 extension Context {
-  /// Answers one question on one document of any length; the ranges of the answers are ranges of
-  /// `document`. Time: linear in the document's length.
+  /// Answers one question on one document of any length. The ranges of the answers are ranges of `document`.
+  /// Takes time linear in the document's length.
   public func answer(
     question: UnsafeBufferPointer<UInt8>, document: UnsafeBufferPointer<UInt8>,
     options: AnswerOptions = AnswerOptions()
@@ -9,8 +9,8 @@ extension Context {
       [QuestionDocumentPair(question: question, document: .text(document))], options)[0]
   }
 
-  /// Answers one question on one document. `Answer.range(in:)` and `Answer.text(in:)` give the answer's place in
-  /// and part of `document`.
+  /// Answers one question on one document. `Answer.range(in:)` and `Answer.text(in:)` return the answer's
+  /// place in `document` and its text.
   public func answer(
     question: String, document: String, options: AnswerOptions = AnswerOptions()
   ) throws(BertQAError) -> AnswerResult {
@@ -21,8 +21,8 @@ extension Context {
     }
   }
 
-  /// Answers many pairs in one call: all their windows are one work list, spread over the threads. The first
-  /// failure ends the call; its `item` is the pair's index.
+  /// Answers many pairs in one call and spreads all their windows over the threads. The first failure ends
+  /// the call; its `item` is the pair's index.
   public func answerBatch(
     _ pairs: [(question: UnsafeBufferPointer<UInt8>, document: UnsafeBufferPointer<UInt8>)],
     options: AnswerOptions = AnswerOptions()
@@ -30,7 +30,7 @@ extension Context {
     try answerer().answer(Self.texts(pairs), options)
   }
 
-  /// The same for strings.
+  /// As above, for strings.
   public func answerBatch(
     _ pairs: [(question: String, document: String)], options: AnswerOptions = AnswerOptions()
   ) throws(BertQAError) -> [AnswerResult] {
@@ -40,8 +40,8 @@ extension Context {
     }
   }
 
-  /// As `answerBatch`, but a pair's failure is its own result. What concerns the whole call, such as an option out
-  /// of range, cancellation or memory, is thrown.
+  /// As `answerBatch`, but a pair's failure becomes that pair's result. Throws failures of the whole call,
+  /// such as an option out of range, cancellation or lack of memory.
   public func answerEach(
     _ pairs: [(question: UnsafeBufferPointer<UInt8>, document: UnsafeBufferPointer<UInt8>)],
     options: AnswerOptions = AnswerOptions()
@@ -49,7 +49,7 @@ extension Context {
     try answerer().answerEach(Self.texts(pairs), options)
   }
 
-  /// Throws what a call with these options would throw before it reads a text.
+  /// Throws the error that a call with these options would throw before it reads a text.
   public func validate(_ options: AnswerOptions) throws(BertQAError) {
     let reader = try answerer().reader
     _ = try AnswerSettings(
@@ -58,14 +58,14 @@ extension Context {
 
   // MARK: - Prepared documents
 
-  /// Tokenizes a document once, to be asked many times. Keeps a copy of the text.
+  /// Tokenizes a document once for many questions. Keeps a copy of the text.
   public func prepare(
     _ document: UnsafeBufferPointer<UInt8>, call: CallOptions = CallOptions()
   ) throws(BertQAError) -> PreparedDocument {
     try answerer().prepare(document, call)
   }
 
-  /// Tokenizes a document once, to be asked many times. Keeps a copy of the text.
+  /// Tokenizes a document once for many questions. Keeps a copy of the text.
   public func prepare(
     _ document: String, call: CallOptions = CallOptions()
   ) throws(BertQAError) -> PreparedDocument {
@@ -89,7 +89,7 @@ extension Context {
     }
   }
 
-  /// Answers many questions on one prepared document, as one work list.
+  /// Answers many questions on one prepared document in one call.
   public func answerBatch(
     questions: [UnsafeBufferPointer<UInt8>], document: PreparedDocument,
     options: AnswerOptions = AnswerOptions()
@@ -97,7 +97,7 @@ extension Context {
     try answerer().answer(Self.pairs(questions, document), options)
   }
 
-  /// Answers many questions on one prepared document, as one work list.
+  /// Answers many questions on one prepared document in one call.
   public func answerBatch(
     questions: [String], document: PreparedDocument, options: AnswerOptions = AnswerOptions()
   ) throws(BertQAError) -> [AnswerResult] {
@@ -106,7 +106,7 @@ extension Context {
     }
   }
 
-  /// As `answerBatch`, but a question's failure is its own result.
+  /// As `answerBatch`, but a question's failure becomes that question's result.
   public func answerEach(
     questions: [UnsafeBufferPointer<UInt8>], document: PreparedDocument,
     options: AnswerOptions = AnswerOptions()
@@ -139,9 +139,9 @@ extension Context {
 }
 
 extension Answer {
-  /// The answer's text, cut from the document that was asked.
+  /// Returns the answer's text, cut from the document that was read.
   public func text(in document: String) -> String { bytes.text(in: document) }
 
-  /// The answer's place in the document that was asked.
+  /// Returns the answer's place in the document that was read.
   public func range(in document: String) -> Range<String.Index> { bytes.range(in: document) }
 }

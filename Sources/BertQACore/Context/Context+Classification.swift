@@ -1,7 +1,7 @@
 extension Context {
-  /// Classifies texts, or pairs of texts, in one call: one result per text, in order. What a result says does not
-  /// depend on the others. The first failure ends the call; its `item` is the text's index. Time: linear in the
-  /// texts' lengths.
+  /// Classifies texts, or pairs of texts, in one call. Returns one result per text, in order. A result does
+  /// not depend on the other texts. The first failure ends the call; its `item` is the text's index. Takes
+  /// time linear in the texts' lengths.
   public func classify(
     _ texts: [TextPair], options: ClassifyOptions = ClassifyOptions()
   ) throws(BertQAError) -> [Classification] {
@@ -14,8 +14,8 @@ extension Context {
     }
   }
 
-  /// As `classify`, but a text's failure is its own result. What concerns the whole call, such as an option out of
-  /// range, cancellation or memory, is thrown.
+  /// As `classify`, but a text's failure becomes that text's result. Throws failures of the whole call, such
+  /// as an option out of range, cancellation or lack of memory.
   public func classifyEach(
     _ texts: [TextPair], options: ClassifyOptions = ClassifyOptions()
   ) throws(BertQAError) -> [Result<Classification, BertQAError>] {
@@ -42,7 +42,7 @@ extension Context {
     }
   }
 
-  /// Classifies many texts: one result per text, in order.
+  /// Classifies many texts. Returns one result per text, in order.
   public func classify(
     _ texts: [String], options: ClassifyOptions = ClassifyOptions()
   ) throws(BertQAError) -> [Classification] {

@@ -1,7 +1,7 @@
 extension Context {
-  /// Vectors of texts, or of pairs of texts, for search, clustering and comparison. What a vector is does
-  /// not depend on the other texts. The first failure ends the call; its `item` is the text's index. Time: linear
-  /// in the texts' lengths.
+  /// Computes vectors of texts, or of pairs of texts, for search, clustering and comparison. A vector does
+  /// not depend on the other texts. The first failure ends the call; its `item` is the text's index. Takes
+  /// time linear in the texts' lengths.
   /// - Parameter embeddings: [texts.count][info.embeddingLength]; unspecified after an error.
   public func embed(
     _ texts: [TextPair], options: EmbedOptions = EmbedOptions(),
@@ -13,8 +13,9 @@ extension Context {
     }
   }
 
-  /// As `embed`, but a text's failure is its own: its vector is zeros, and the result has its error by the text's
-  /// index. What concerns the whole call, such as an option out of range, cancellation or memory, is thrown.
+  /// As `embed`, but a text's failure affects only that text: its vector is zeros, and the result has its
+  /// error at the text's index. Throws failures of the whole call, such as an option out of range,
+  /// cancellation or lack of memory.
   public func embedEach(
     _ texts: [TextPair], options: EmbedOptions = EmbedOptions(),
     into embeddings: UnsafeMutableBufferPointer<Float>
@@ -25,7 +26,7 @@ extension Context {
     }
   }
 
-  /// As `embedEach`, with the windows that the model read of each text.
+  /// As `embedEach`; also returns the number of windows that the model read for each text.
   package func embedEachCountingWindows(
     _ texts: [TextPair], options: EmbedOptions
   ) throws(BertQAError) -> (vectors: [Float], windowCounts: [Int], failures: [Int: BertQAError]) {
@@ -74,14 +75,14 @@ extension Context {
     return embeddings
   }
 
-  /// The vector of one text.
+  /// Returns the vector of one text.
   public func embed(
     _ text: String, options: EmbedOptions = EmbedOptions()
   ) throws(BertQAError) -> [Float] {
     try embed([text], options: options)
   }
 
-  /// The vectors of many texts, [texts.count][info.embeddingLength].
+  /// Returns the vectors of many texts, [texts.count][info.embeddingLength].
   public func embed(
     _ texts: [String], options: EmbedOptions = EmbedOptions()
   ) throws(BertQAError) -> [Float] {
@@ -99,7 +100,7 @@ extension Context {
 }
 
 extension Labeler {
-  /// Keeps what it needs of `context`, whose model must be for embedding.
+  /// Keeps what it needs of `context`, which must have an embedding model.
   public convenience init(
     _ context: Context, examples: [LabelExample], options: LabelerOptions = LabelerOptions()
   ) throws(BertQAError) {

@@ -1,14 +1,15 @@
 extension Context {
-  /// Finds the entities of texts in one call: one result per text, in order. What a result says does not depend on
-  /// the others. The first failure ends the call; its `item` is the text's index. Time: linear in the texts' lengths.
+  /// Finds the entities of texts in one call. Returns one result per text, in order. A result does not depend
+  /// on the other texts. The first failure ends the call; its `item` is the text's index. Takes time linear
+  /// in the texts' lengths.
   public func entities(
     of texts: [UnsafeBufferPointer<UInt8>], options: EntityOptions = EntityOptions()
   ) throws(BertQAError) -> [EntityList] {
     try all(recognizer().recognizeEach(texts, options, stopsAtFailure: true), options.call)
   }
 
-  /// As `entities`, but a text's failure is its own result. What concerns the whole call, such as an option out of
-  /// range, cancellation or memory, is thrown.
+  /// As `entities`, but a text's failure becomes that text's result. Throws failures of the whole call, such
+  /// as an option out of range, cancellation or lack of memory.
   public func entitiesEach(
     of texts: [UnsafeBufferPointer<UInt8>], options: EntityOptions = EntityOptions()
   ) throws(BertQAError) -> [Result<EntityList, BertQAError>] {
@@ -22,22 +23,22 @@ extension Context {
     try entities(of: [text], options: options)[0]
   }
 
-  /// Finds the entities of one text. `Entity.text(in:)` and `Entity.range(in:)` give an entity's part of and place
-  /// in `text`.
+  /// Finds the entities of one text. `Entity.text(in:)` and `Entity.range(in:)` return an entity's text and
+  /// its place in `text`.
   public func entities(
     of text: String, options: EntityOptions = EntityOptions()
   ) throws(BertQAError) -> EntityList {
     try withBytes(of: text) { bytes throws(BertQAError) in try entities(of: bytes, options: options) }
   }
 
-  /// Finds the entities of many texts: one result per text, in order.
+  /// Finds the entities of many texts. Returns one result per text, in order.
   public func entities(
     of texts: [String], options: EntityOptions = EntityOptions()
   ) throws(BertQAError) -> [EntityList] {
     try withBytes(of: texts) { texts throws(BertQAError) in try entities(of: texts, options: options) }
   }
 
-  /// Throws what a call with these options would throw before it reads a text.
+  /// Throws the error that a call with these options would throw before it reads a text.
   public func validate(_ options: EntityOptions) throws(BertQAError) {
     _ = try recognizer().recognizeEach([], options)
   }
@@ -51,9 +52,9 @@ extension Context {
 }
 
 extension Entity {
-  /// The entity's text, cut from the text that was read.
+  /// Returns the entity's text, cut from the text that was read.
   public func text(in text: String) -> String { bytes.text(in: text) }
 
-  /// The entity's place in the text that was read.
+  /// Returns the entity's place in the text that was read.
   public func range(in text: String) -> Range<String.Index> { bytes.range(in: text) }
 }

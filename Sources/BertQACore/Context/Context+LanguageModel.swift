@@ -1,6 +1,6 @@
 extension Context {
-  /// Reads a word (a character, for models of characters) in a state and predicts the next. The same word and
-  /// state always give the same bits.
+  /// Reads a word (in character models, a character) after a state and predicts the next one. The same word
+  /// and state always lead to the same bits.
   /// - Parameters:
   ///   - state: nil starts a sequence.
   public func predict(
@@ -19,7 +19,8 @@ extension Context {
     }
   }
 
-  /// Reads a text, split into the model's words, and predicts the next word. An empty text needs a state.
+  /// Splits a text into the model's words, reads them, and predicts the next word. An empty text needs a
+  /// state.
   public func predict(
     after text: UnsafeBufferPointer<UInt8>, state: SequenceState? = nil,
     options: SequenceOptions = SequenceOptions()
@@ -35,7 +36,7 @@ extension Context {
     }
   }
 
-  /// Reads a text, split into the model's words, and predicts nothing. An empty text needs a state.
+  /// Splits a text into the model's words and reads them without a prediction. An empty text needs a state.
   public func read(
     text: UnsafeBufferPointer<UInt8>, state: SequenceState? = nil,
     options: SequenceOptions = SequenceOptions()
@@ -43,7 +44,7 @@ extension Context {
     try sequenceModel().read(text: text, state: state, options: options)
   }
 
-  /// Reads a word and predicts nothing, which takes a fraction of the time.
+  /// Reads a word without a prediction, which takes a fraction of the time.
   public func read(
     word: UnsafeBufferPointer<UInt8>, state: SequenceState? = nil,
     options: SequenceOptions = SequenceOptions()
@@ -51,11 +52,11 @@ extension Context {
     try sequenceModel().read(word, state: state, options: options)
   }
 
-  /// One step of many independent sequences at once.
+  /// Advances many independent sequences by one step.
   /// - Parameters:
-  ///   - ids: words by their ids in the vocabulary.
-  ///   - states: one for each id, nil starting a sequence.
-  ///   - logits: [ids.count][vocabulary size], or nil where they are not wanted.
+  ///   - ids: the ids of words in the vocabulary.
+  ///   - states: one for each id; nil starts a sequence.
+  ///   - logits: [ids.count][vocabulary size]; nil if they are not needed.
   public func step(
     ids: UnsafeBufferPointer<Int32>, states: [SequenceState?],
     logits: UnsafeMutablePointer<Float>? = nil, options: SequenceOptions = SequenceOptions()
@@ -67,7 +68,8 @@ extension Context {
     return try sequenceModel().step(ids: ids, states: states, logits: logits, options: options)
   }
 
-  /// Reads a prompt, split into the model's words, and generates what follows. An empty prompt needs a state.
+  /// Splits a prompt into the model's words, reads them, and generates a continuation. An empty prompt needs
+  /// a state.
   public func generate(
     prompt: UnsafeBufferPointer<UInt8>, state: SequenceState? = nil,
     options: GenerateOptions = GenerateOptions()
@@ -93,15 +95,15 @@ extension Context {
       unknownID: words.unknownID)
   }
 
-  /// The text between two words of a generated text: a space, or nothing between characters.
+  /// The separator between two words of a generated text: a space, or nothing between characters.
   public var wordSeparator: String {
     guard case .languageModel(let model) = engine else { return "" }
     return model.words.separator
   }
 
-  /// The likelihood of a text, split into the model's words.
+  /// Computes the likelihood of a text, split into the model's words.
   /// - Parameters:
-  ///   - state: what the text follows; nil starts a sequence, whose first word is given, not predicted.
+  ///   - state: the state that the text follows; nil starts a sequence, whose first word is not predicted.
   public func likelihood(
     of text: UnsafeBufferPointer<UInt8>, after state: SequenceState? = nil,
     options: SequenceOptions = SequenceOptions()
@@ -117,8 +119,8 @@ extension Context {
     }
   }
 
-  /// Which of several continuations of a prefix is most likely: their indices, the highest log-likelihood per
-  /// word first, and the scores of their own words in the order given.
+  /// Ranks several continuations of a prefix. Returns their indices, highest log-likelihood per word first,
+  /// and the scores of their own words in the given order.
   public func rank(
     _ continuations: [UnsafeBufferPointer<UInt8>], after prefix: UnsafeBufferPointer<UInt8>,
     state: SequenceState? = nil, options: SequenceOptions = SequenceOptions()
@@ -126,12 +128,12 @@ extension Context {
     try sequenceModel().rank(continuations, after: prefix, state: state, options: options)
   }
 
-  /// A state of this model from what `SequenceState.values` gave.
+  /// Returns a state of this model from the numbers of `SequenceState.values`.
   public func state(values: [Float]) throws(BertQAError) -> SequenceState {
     try SequenceState(values: values, of: sequenceModel())
   }
 
-  /// A state of this model from what `SequenceState.serialized` gave.
+  /// Returns a state of this model from the bytes of `SequenceState.serialized`.
   public func state(serialized bytes: UnsafeRawBufferPointer) throws(BertQAError) -> SequenceState {
     try SequenceState(bytes, of: sequenceModel())
   }

@@ -1,9 +1,10 @@
 extension Context {
-  /// Start and end logits of each token, for callers that build their own windows and search.
+  /// Computes start and end logits of each token, for callers that build their own windows and search.
   /// - Parameters:
-  ///   - ids: the windows' tokens end to end.
-  ///   - windowLengths: tokens of each window, 1 to `info.maxPositions`; their sum is `ids.count`.
-  ///   - secondSegments: index within each window of its first token of type 1; nil: none has one.
+  ///   - ids: the tokens of the windows, end to end.
+  ///   - windowLengths: the number of tokens of each window, 1 to `info.maxPositions`; their sum is
+  ///     `ids.count`.
+  ///   - secondSegments: the index within each window of its first token of type 1; nil: no token has type 1.
   public func logits(
     ids: [Int32], windowLengths: [Int], secondSegments: [Int]? = nil, call: CallOptions = CallOptions()
   ) throws(BertQAError) -> (start: [Float], end: [Float]) {

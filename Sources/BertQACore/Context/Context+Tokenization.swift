@@ -1,7 +1,7 @@
 extension Context {
-  /// The tokens of `text` without special tokens around it, as Hugging Face's tokenizers give them.
+  /// Returns the tokens of `text` without special tokens around it, as Hugging Face's tokenizers do.
   /// Complexity: O(bytes).
-  /// - Parameter parseSpecialTokens: whether "[SEP]" and its like in the text become those tokens.
+  /// - Parameter parseSpecialTokens: true if special tokens such as "[SEP]" in the text become those tokens.
   public func tokenize(
     _ text: UnsafeBufferPointer<UInt8>, parseSpecialTokens: Bool = false, call: CallOptions = CallOptions()
   ) throws(BertQAError) -> Tokens {
@@ -15,7 +15,7 @@ extension Context {
     return try tokenizer.tokens(of: text, parseSpecialTokens: parseSpecialTokens, monitor)
   }
 
-  /// The tokens of one text.
+  /// Returns the tokens of one text.
   public func tokenize(
     _ text: String, parseSpecialTokens: Bool = false, call: CallOptions = CallOptions()
   ) throws(BertQAError) -> Tokens {
@@ -24,8 +24,8 @@ extension Context {
     }
   }
 
-  /// The piece or word with this id, as the vocabulary spells it, with a NUL behind it; nil outside the vocabulary.
-  /// Lives as long as the context.
+  /// Returns the piece or word with this id as the vocabulary spells it, followed by a NUL; nil outside the
+  /// vocabulary. Valid while the context lives.
   public func vocabularyPiece(id: Int32) -> UnsafeBufferPointer<UInt8>? {
     let piece: UnsafeBufferPointer<UInt8>?
     switch engine {

@@ -7,14 +7,15 @@
 public final class Context: Sendable {
   public let info: ModelInfo
   let engine: Engine
-  /// Files that the engine reads its weights from.
+  /// The files that the engine reads its weights from.
   private let mapped: [ModelFile]
 
   private static let maximumThreads = 1024
 
-  /// Loads a directory as Hugging Face's `save_pretrained` writes it. Weights are memory-mapped and used in
-  /// place where their format allows.
-  /// - Parameter modelDirectory: a path, or the name of an installed model: see `ModelDirectory.init(pathOrName:)`.
+  /// Loads a directory in the format of Hugging Face's `save_pretrained`. Weights are memory-mapped, and used
+  /// in place if their format allows it.
+  /// - Parameter modelDirectory: a path, or the name of an installed model: see
+  ///   `ModelDirectory.init(pathOrName:)`.
   public convenience init(
     modelDirectory: String, options: ContextOptions = ContextOptions()
   ) throws(BertQAError) {
@@ -45,9 +46,9 @@ public final class Context: Sendable {
     }
   }
 
-  /// Loads the default model of `options.defaultModel`. The one that answers questions is that of the environment
-  /// variable BERTQA_MODEL if it is set; all others, and it too if not, are looked for beside the library or program
-  /// that this code is part of, in its install prefix, /usr/local and /usr.
+  /// Loads the default model for the task `options.defaultModel`. For answers, the environment variable
+  /// BERTQA_MODEL overrides it. Otherwise looks for the model beside the library or program that contains
+  /// this code, in its install prefix, in /usr/local and in /usr.
   public convenience init(
     defaultModelWithOptions options: ContextOptions = ContextOptions()
   ) throws(BertQAError) {
@@ -81,19 +82,20 @@ public final class Context: Sendable {
     if let log = options.log { log(info.summary) }
   }
 
-  /// The engine, for a call that may read the weights; `.io` where a file of theirs has been cut short.
+  /// Returns the engine for a call that may read the weights. Throws `.io` if a weight file has been
+  /// truncated.
   func runningEngine() throws(BertQAError) -> Engine {
     for file in mapped { try file.checkIsWhole() }
     return engine
   }
 
-  /// Throws `.wrongModel`, as calls do, where the model is not for `task`.
+  /// Throws `.wrongModel`, as calls do, if the model is not for `task`.
   public func validate(for task: ModelTask) throws(BertQAError) {
     if info.task != task { throw wrongModel(needed: task) }
   }
 
-  /// For a caller who asked a model for what it cannot do.
-  /// - Parameter purpose: what it was asked, if that is a part of the task.
+  /// The error for a call that the model cannot do.
+  /// - Parameter purpose: the requested action if it is only a part of the task.
   func wrongModel(needed: ModelTask, for purpose: String? = nil) -> BertQAError {
     if case .tokenizer = engine {
       return BertQAError(

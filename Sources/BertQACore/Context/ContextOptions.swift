@@ -1,21 +1,22 @@
-/// How a model is loaded and run.
+/// Options for loading and running a model.
 public struct ContextOptions: Sendable {
-  /// Threads that one call may use, the calling one included. 0: as many as the process may run on
-  /// (CPU affinity and cgroup quota). At most 1024.
+  /// The maximum number of threads for one call, including the calling one; at most 1024. 0: as many as the
+  /// process may run on (CPU affinity and cgroup quota).
   public var threads = 0
   public var precision = Precision.auto
   public var instructionSet = InstructionSet.auto
-  /// Load the vocabulary and tokenizer settings only.
+  /// Loads only the vocabulary and the tokenizer's settings.
   public var tokenizerOnly = false
-  /// How the model's files come into memory.
+  /// How the model's files get into memory.
   public var load = ModelLoad.mmap
-  /// Which default model, where no directory is given.
+  /// The task of the default model, used if no directory is given.
   public var defaultModel = ModelTask.answer
-  /// Receives one line for each decision taken while loading; called on the calling thread, when all is loaded.
+  /// Receives one line for each decision made while loading. Called on the calling thread after everything is
+  /// loaded.
   public var log: (@Sendable (String) -> Void)?
 
-  /// Of the loading. While the first model of a kind is loaded the hook is asked before and after only: fork() in
-  /// other threads waits then, and a hook might wait for such a thread.
+  /// The call options of loading. While the first model of a kind loads, the hook is called only before and
+  /// after: fork() in other threads waits during that time, and a hook might wait for such a thread.
   public var call = CallOptions()
 
   public init() {}

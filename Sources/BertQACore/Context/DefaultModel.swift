@@ -1,9 +1,9 @@
 import CBertQA
 import Glibc
 
-/// Finds models that are not given by a path: the default models, and installed models by their name.
+/// Finds the default models, and installed models by their name.
 enum DefaultModel {
-  /// The environment variable with the path or name of the model that answers questions.
+  /// The environment variable with the path or name of the question-answering model.
   static var variable: String { "BERTQA_MODEL" }
 
   /// Returns the path or name in the environment variable; nil if the task is another one, if the variable is not set or
@@ -36,7 +36,7 @@ enum DefaultModel {
         found.append(directory)
       }
     }
-    // The message for the first, which says where it was looked for.
+    // The error for the first one says where the library looked.
     return found.isEmpty ? [try directory(for: .answer)] : found
   }
 
@@ -65,7 +65,7 @@ enum DefaultModel {
     var directories: [String] = []
     if let binary = bq_path_of_binary().map({ String(cString: $0) }) {
       let home = directoryName(of: resolved(binary))
-      // The last is what the Python package bertqa-models installs beside the package bertqa.
+      // The Python package bertqa-models installs the last one beside the package bertqa.
       directories = [
         "bertqa", "models", "../share/bertqa/models", "../../share/bertqa/models", "../../bertqa_models",
       ]
@@ -74,7 +74,7 @@ enum DefaultModel {
     return directories + ["/usr/local", "/usr"].map { "\($0)/share/bertqa/models/\(name)" }
   }
 
-  /// The path without symbolic links: a link to the library must lead to the library's own neighbours.
+  /// Resolves symbolic links: a link to the library must lead to the files beside the library itself.
   private static func resolved(_ path: String) -> String {
     guard let real = realpath(path, nil) else { return path }
     defer { free(real) }
@@ -88,13 +88,14 @@ enum DefaultModel {
 }
 
 extension ModelDirectory {
-  /// The directory at a path, or the installed model of a name that does not exist in the working directory.
+  /// Opens the directory at a path or, for a name that does not exist in the working directory, the installed
+  /// model of that name.
   public init(pathOrName: String) { self.init(path: DefaultModel.path(of: pathOrName)) }
 }
 
 /// Returns the path that `ModelDirectory.init(pathOrName:)` opens.
 package func modelPath(_ pathOrName: String) -> String { DefaultModel.path(of: pathOrName) }
 
-/// The directories of the default models that are installed, at least one.
-/// - Throws: `.io` where there is none.
+/// Returns the directories of the installed default models, at least one.
+/// - Throws: `.io` if none is installed.
 package func installedDefaultModels() throws(BertQAError) -> [String] { try DefaultModel.installed() }

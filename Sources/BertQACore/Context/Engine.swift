@@ -1,4 +1,5 @@
-/// What a context runs, by what its model is for. Each is immutable and used by any number of threads at once.
+/// The component that runs a model, by the model's task. Each is immutable, and any number of threads may use
+/// it at once.
 enum Engine: Sendable {
   case tokenizer(any Tokenizer)
   case answering(QuestionAnswerer, Encoder)
@@ -21,7 +22,7 @@ enum Engine: Sendable {
   }
 }
 
-/// A model that was read: what runs it, and what callers are told of it.
+/// A loaded model: its engine and the information for callers.
 struct LoadedEngine {
   let engine: Engine
   let info: ModelInfo
@@ -32,7 +33,7 @@ struct LoadedEngine {
     self.info = info
   }
 
-  /// A tokenizer alone: a directory or a file.
+  /// Loads only a tokenizer from a directory or a file.
   static func tokenizer(
     path: String, _ load: ModelLoad, _ monitor: CallMonitor
   ) throws(BertQAError) -> LoadedEngine {
@@ -55,7 +56,7 @@ struct LoadedEngine {
     return LoadedEngine(.tokenizer(try files.makeTokenizer(monitor)), info)
   }
 
-  /// The model that `config.json`'s architecture says the directory holds.
+  /// Loads the model of the architecture that `config.json` names.
   static func load(
     _ directory: ModelDirectory, _ options: ContextOptions, _ monitor: CallMonitor
   ) throws(BertQAError) -> LoadedEngine {

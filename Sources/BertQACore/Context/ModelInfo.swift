@@ -1,34 +1,34 @@
-/// What a context loaded and how it runs.
+/// Describes the loaded model and how it runs.
 public struct ModelInfo: Sendable {
-  /// Where the model came from.
+  /// The directory or other source of the model.
   public let directory: String
-  /// Hugging Face's name, such as "BertForQuestionAnswering"; empty for a tokenizer alone.
+  /// Hugging Face's name, such as "BertForQuestionAnswering"; empty for a tokenizer without a model.
   public internal(set) var architecture = ""
-  /// What the model is for; nil for a tokenizer alone.
+  /// The model's task; nil for a tokenizer without a model.
   public internal(set) var task: ModelTask?
-  /// In use, never `.auto`; nil for word-count models and tokenizers.
+  /// The precision in use, never `.auto`; nil for word-count models and tokenizers.
   public internal(set) var precision: Precision?
-  /// In use, never `.auto`; nil for word-count models and tokenizers.
+  /// The instruction set in use, never `.auto`; nil for word-count models and tokenizers.
   public internal(set) var instructionSet: InstructionSet?
-  /// Threads that one call may use, the calling one included.
+  /// The maximum number of threads for one call, including the calling one.
   public internal(set) var threads = 1
-  /// Pieces or words.
+  /// The number of pieces or words.
   public internal(set) var vocabularySize = 0
-  /// The model's dimensions; 0 where it has no such thing.
+  /// The model's dimensions; 0 for those that it does not have.
   public internal(set) var hiddenSize = 0
   public internal(set) var layerCount = 0
   public internal(set) var headCount = 0
   public internal(set) var intermediateSize = 0
-  /// The longest window, in tokens.
+  /// The maximum number of tokens in a window.
   public internal(set) var maxPositions = 0
   public internal(set) var lowercase = false
-  /// The model's own threshold on the gap below which a question counts as impossible.
+  /// The model's default threshold: a question whose gap is below it counts as impossible.
   public internal(set) var noAnswerThreshold: Float = 0
   /// A classifier's labels by id.
   public internal(set) var labels: [String] = []
-  /// Floats of an embedding; 0 for models of other tasks.
+  /// The number of floats in an embedding; 0 for models of other tasks.
   public internal(set) var embeddingLength = 0
-  /// Floats of a sequence's state; 0 for models of other tasks.
+  /// The number of floats in a sequence's state; 0 for models of other tasks.
   public internal(set) var stateLength = 0
 
   init(directory: String) { self.directory = directory }
@@ -43,15 +43,15 @@ public struct ModelInfo: Sendable {
   }
 }
 
-/// What a recurrent language model has beside `ModelInfo`.
+/// The properties that only recurrent language models have.
 public struct SequenceInfo: Sendable {
-  /// Floats of a state.
+  /// The number of floats in a state.
   public let stateLength: Int
-  /// The text between two words: a space, or nothing between characters.
+  /// The separator between two words: a space, or nothing between characters.
   public let separator: String
-  /// The word that ends a sequence, such as "</s>"; nil where the model has none.
+  /// The word that ends a sequence, such as "</s>"; nil if the model has none.
   public let end: String?
   public let endID: Int32?
-  /// Of the word that words outside the vocabulary are read as; nil where the model has none.
+  /// The id of the word that replaces words outside the vocabulary; nil if the model has none.
   public let unknownID: Int32?
 }

@@ -1,22 +1,23 @@
-/// How texts become vectors.
+/// Options for computing vectors.
 public struct EmbedOptions: Sendable {
   public var pooling = Pooling.model
-  /// Scale vectors to length 1 (`normalize`); nil: as the model's files say.
+  /// Scales vectors to length 1 (`normalize`); nil: as the model's files specify.
   public var normalizes: Bool?
-  /// Tokens of one window, special tokens included (`max_seq_len`), 8 or more; nil: as the model's files say.
+  /// The number of tokens in a window, including special tokens (`max_seq_len`); at least 8. nil: as the
+  /// model's files specify.
   public var maxSequenceLength: Int?
-  /// Cut longer texts, as sentence-transformers does. Else they are read in windows whose vectors are
-  /// averaged by their tokens, or with `Pooling.cls` with equal weights.
+  /// Truncates longer texts, as sentence-transformers does. Otherwise they are read in windows, whose vectors
+  /// are averaged by their number of tokens, or with equal weights for `Pooling.cls`.
   public var truncates = false
   public var call = CallOptions()
 
   public init() {}
 
-  /// How the last layer's token vectors become one, in the numbering of `bertqa_pooling`.
+  /// How the last layer's token vectors become one vector, with the numbers of `bertqa_pooling`.
   public enum Pooling: Int32, Sendable, CaseIterable {
-    /// What the model's sentence-transformers files say, else the mean.
+    /// As the model's sentence-transformers files specify, else the mean.
     case model = 0
-    /// Over all tokens, [CLS] and [SEP] included.
+    /// The mean over all tokens, including [CLS] and [SEP].
     case mean = 1
     /// The vector of [CLS].
     case cls = 2

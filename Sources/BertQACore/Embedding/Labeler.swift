@@ -1,9 +1,9 @@
-/// Classifies by the nearest label in the space of an embedding model, without training. Immutable; any
+/// Classifies by the nearest label in the space of an embedding model, without training. Immutable: any
 /// number of threads may use it at once.
 ///
-/// A label is represented by the mean of its examples' vectors: the nearest-centroid form of prototypical networks
-/// (Snell et al. 2017, https://arxiv.org/abs/1703.05175), with the cosine of CLIP's zero-shot classifier
-/// (Radford et al. 2021, https://arxiv.org/abs/2103.00020).
+/// A label is represented by the mean of its examples' vectors, the nearest-centroid form of prototypical
+/// networks (Snell et al. 2017, https://arxiv.org/abs/1703.05175). The score is the cosine, as in CLIP's
+/// zero-shot classifier (Radford et al. 2021, https://arxiv.org/abs/2103.00020).
 public final class Labeler: Sendable {
   /// In the order of their first examples.
   public let labels: [String]
@@ -13,7 +13,7 @@ public final class Labeler: Sendable {
   /// [labels][embedder.length], each of length 1.
   private let prototypes: [Float]
 
-  /// Labels or examples between two questions to the monitor.
+  /// The number of labels or examples between two polls of the monitor.
   private static let pollInterval = 1024
 
   init(
@@ -28,7 +28,7 @@ public final class Labeler: Sendable {
         .invalidArgument, argument: "examples", "is empty; give each label one example at least")
     }
     var ids: [LabelBytes: Int] = [:]
-    // At once: to grow is to hash them all again.
+    // Reserved at once, because growing rehashes all of them.
     try Memory.require(2 * examples.count, of: (LabelBytes, Int).self)
     ids.reserveCapacity(examples.count)
     var labels: [String] = []
@@ -64,7 +64,7 @@ public final class Labeler: Sendable {
       let first = labelOfExample[index] * length
       for feature in 0..<length { sums[first + feature] += Double(vector[feature]) }
     }
-    // Divided by the number of examples or not, the direction is the same.
+    // The direction is the same with or without the division by the number of examples.
     var prototypes = try [Float](checkedCapacity: sums.count, monitor)
     for (index, sum) in sums.enumerated() {
       if index % CallPoll.elementInterval == 0 { try monitor.check() }
@@ -76,7 +76,7 @@ public final class Labeler: Sendable {
         TextEmbedder.normalize(.init(rebasing: prototypes[first..<first + length]))
       }
     }
-    // The hooks may be gone when the labeler is used.
+    // The hooks may no longer exist when the labeler is used.
     embed.call = CallOptions()
     self.labels = labels
     self.embedder = embedder
@@ -85,7 +85,7 @@ public final class Labeler: Sendable {
     scale = options.scale
   }
 
-  /// One result per text, in order; the first failure ends the call and names its text.
+  /// Returns one result per text, in order. The first failure ends the call and names its text.
   public func classify(
     _ texts: [TextPair], call: CallOptions = CallOptions()
   ) throws(BertQAError) -> [Classification] {
@@ -98,12 +98,12 @@ public final class Labeler: Sendable {
     return results
   }
 
-  /// As `classify`, but a text's failure is its own result. What concerns the whole call, such as cancellation or
-  /// memory, is thrown.
+  /// As `classify`, but a text's failure becomes that text's result. Throws failures of the whole call, such
+  /// as cancellation or lack of memory.
   public func classifyEach(
     _ texts: [TextPair], call: CallOptions = CallOptions()
   ) throws(BertQAError) -> [Result<Classification, BertQAError>] {
-    // A text that cannot be read fails before the texts in front of it are classified.
+    // Results arrive in order, but a text that cannot be read fails before earlier texts are classified.
     var results = try [Result<Classification, BertQAError>](
       results: .missing, count: texts.count, CallMonitor(call))
     try forEach(texts, call) {
@@ -151,7 +151,8 @@ public final class Labeler: Sendable {
   }
 }
 
-/// One example of a label: a text that it suits, or one that names it. The bytes are borrowed for the call.
+/// One example of a label: a text that the label fits, or a text that describes it. The bytes are borrowed
+/// during the call.
 public struct LabelExample {
   public var text: UnsafeBufferPointer<UInt8>
   public var label: String
@@ -165,13 +166,14 @@ public struct LabelExample {
 public struct LabelerOptions: Sendable {
   /// logit = scale · cosine of the angle between text and label; above 0.
   public var scale: Float = 20
-  /// How texts become vectors; they are always scaled to length 1. Its call options are for making the labeler.
+  /// Options for the vectors, which are always scaled to length 1. Its call options apply to making the
+  /// labeler.
   public var embed = EmbedOptions()
 
   public init() {}
 }
 
-/// A label whose bytes count: String compares canonically equivalent texts as equal.
+/// A label compared by its bytes: String treats canonically equivalent texts as equal.
 private struct LabelBytes: Hashable {
   let label: String
 

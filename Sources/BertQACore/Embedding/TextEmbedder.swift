@@ -1,19 +1,19 @@
-/// Vectors of texts by an encoder. Immutable.
+/// Computes vectors of texts with an encoder. Immutable.
 struct TextEmbedder: Sendable {
   let reader: TextReader
-  /// What the model's files say.
+  /// The settings of the model's files.
   let defaults: EmbeddingConfiguration
 
-  /// Floats of one vector.
+  /// The number of floats in a vector.
   let length: Int
 
-  /// Below this a vector counts as having no direction; as in PyTorch's `normalize`.
+  /// A shorter vector has no direction, as in PyTorch's `normalize`.
   private static let leastNorm = 1e-12
 
   /// Calls `body` with the index, vector ([length]) and number of windows of each text, in order.
   /// - Parameters:
-  ///   - name: what error messages call the array of the texts.
-  ///   - failed: told of a text's failure; what it throws ends the call.
+  ///   - name: the name of the array of texts in error messages.
+  ///   - failed: receives a text's failure. An error that it throws ends the call.
   func forEachVector(
     of texts: [TextPair], called name: String = "texts", _ options: EmbedOptions,
     failed: (Int, BertQAError) throws(BertQAError) -> Void = { _, error throws(BertQAError) in throw error },
@@ -62,7 +62,7 @@ struct TextEmbedder: Sendable {
   }
 }
 
-/// The mean of a text's windows' vectors, as they come.
+/// The mean of the vectors of a text's windows, which are added one at a time.
 private struct WeightedMean {
   private var sums: [Double]
   private var weight = 0
@@ -72,15 +72,15 @@ private struct WeightedMean {
   }
 
   /// - Parameters:
-  ///   - vector: as many numbers as there are sums.
-  ///   - weight: 1 or more.
+  ///   - vector: has one number per sum.
+  ///   - weight: at least 1.
   mutating func add(_ vector: UnsafePointer<Float>, weight added: Int) {
     for index in sums.indices { sums[index] += Double(vector[index]) * Double(added) }
     weight += added
   }
 
-  /// Writes the mean; what follows is another text's. That of one vector is the vector itself: its
-  /// products and quotients are exact in double precision.
+  /// Writes the mean and starts another text. The mean of one vector is that vector: its products and
+  /// quotients are exact in double precision.
   mutating func take(into mean: UnsafeMutableBufferPointer<Float>) {
     for index in sums.indices {
       mean[index] = Float(sums[index] / Double(weight))

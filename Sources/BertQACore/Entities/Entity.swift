@@ -1,11 +1,12 @@
-/// A part of a text and what it is.
+/// A part of a text and its label.
 public struct Entity: Sendable, Equatable {
-  /// Without the prefix B- or I-, but where each token is an entity.
+  /// The label without its prefix B- or I-, unless each token is an entity.
   public var label: String
   public var bytes: TextRange
   public var codePoints: TextRange
   public var utf16: TextRange
-  /// Probability of the label: the mean over the entity's words or tokens; 1 for what was found by a pattern.
+  /// The label's probability, the mean over the entity's words or tokens; 1 for an entity found by a PII
+  /// rule.
   public var score: Float
 
   public init(
@@ -22,7 +23,7 @@ public struct Entity: Sendable, Equatable {
 /// The entities of one text, in the order of the text.
 public struct EntityList: Sendable {
   public var entities: [Entity] = []
-  /// Windows that the model read; 0 where none was needed.
+  /// The number of windows that the model read; 0 if it read none.
   public var windowCount = 0
 
   public init() {}

@@ -1,11 +1,12 @@
 import Glibc
 
-/// Makes entities of a text's tokens, one token after the other, as transformers' TokenClassificationPipeline does
-/// (`pipelines/token_classification.py`): tokens to words, where the strategy is of words, and these to groups.
+/// Combines the tokens of a text to entities, one token after the other, as transformers'
+/// TokenClassificationPipeline does (`pipelines/token_classification.py`). Strategies for words first combine
+/// tokens to words; then tokens or words become groups.
 ///
-/// Memory: one word's sums, and what is found.
+/// Memory: the sums of one word, and the entities found.
 struct EntityAggregator {
-  /// Bytes of the text, and the label that the entity begins with.
+  /// A range in bytes of the text, and the label that starts the entity.
   struct Found {
     var start: UInt32
     var end: UInt32
@@ -13,7 +14,7 @@ struct EntityAggregator {
     var score: Float
   }
 
-  /// A token or a word with its label, or several of them that are one entity.
+  /// A token or word with its label, or several that form one entity.
   private struct Part {
     var start: UInt32
     var end: UInt32
@@ -28,13 +29,13 @@ struct EntityAggregator {
   private let isWanted: [Bool]
   private let threshold: Float
 
-  /// The word's bytes, and its label so far; for `average` that is chosen when the word ends.
+  /// The word's bytes and its label so far. With `average` the label is chosen at the end of the word.
   private var word: Part?
   private var wordTokens = 0
-  /// `average`: sum of the word's tokens' probabilities, by label.
+  /// `average`: the sum of the probabilities of the word's tokens, by label.
   private var sums: [Double]
 
-  /// Whose label is its first part's, and whose score is the sum of its parts'.
+  /// Its label is that of its first part, and its score is the sum of its parts' scores.
   private var group: Part?
   private var groupParts = 0
   private var lastTag = 0
@@ -52,7 +53,7 @@ struct EntityAggregator {
   /// - Parameters:
   ///   - probabilities: by label.
   ///   - range: the token's bytes.
-  ///   - continuesWord: whether the token goes on with the word of the token before it.
+  ///   - continuesWord: true if the token continues the word of the token before it.
   mutating func add(
     _ probabilities: UnsafeBufferPointer<Double>, _ range: TextRange, continuesWord: Bool,
     _ monitor: CallMonitor
@@ -81,7 +82,7 @@ struct EntityAggregator {
     }
   }
 
-  /// After the last token.
+  /// Ends the last entity after the last token.
   mutating func finish(_ monitor: CallMonitor) throws(BertQAError) {
     try endWord(monitor)
     try endGroup(monitor)
@@ -125,7 +126,7 @@ struct EntityAggregator {
     found.append(Found(start: part.start, end: part.end, label: Int32(part.label), score: score))
   }
 
-  /// The index of the largest, of equals the first.
+  /// Returns the index of the largest value; of equal ones, the first.
   private static func largest(_ values: UnsafeBufferPointer<Double>) -> Int {
     var best = 0
     for index in values.indices where values[index] > values[best] { best = index }

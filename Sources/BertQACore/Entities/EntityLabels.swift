@@ -1,12 +1,13 @@
-/// A model's labels, taken apart once, and which of them a call is after.
+/// A model's parsed labels, and the selection of a call.
 struct EntityLabels: Sendable {
   struct Label: Sendable {
     let name: String
-    /// Of what B- and I- stand before, or the whole name: labels of one tag have the same number.
+    /// The number of the name after B- or I-, or of the whole name. Labels with the same tag have the same
+    /// number.
     let tag: Int
-    /// Begins another entity though the tag is the same.
+    /// True if the label always starts another entity, even after the same tag.
     let begins: Bool
-    /// What an entity is called that begins with this label.
+    /// The label of an entity that starts with this label.
     let group: String
   }
 
@@ -21,7 +22,7 @@ struct EntityLabels: Sendable {
       let tag = hasPrefix ? String(name.dropFirst(2)) : name
       let number = numbers[tag, default: numbers.count]
       numbers[tag] = number
-      // transformers groups by the tag, but names a group by what follows the label's first hyphen.
+      // transformers groups by the tag, but names a group by the part of the label after its first hyphen.
       let group = name.firstIndex(of: "-").map { String(name[name.index(after: $0)...]) } ?? name
       labels.append(Label(name: name, tag: number, begins: name.hasPrefix("B-"), group: group))
     }
@@ -29,12 +30,12 @@ struct EntityLabels: Sendable {
 
   subscript(id: Int) -> Label { labels[id] }
 
-  /// What an entity is called that begins with label `id`.
+  /// Returns the label of an entity that starts with label `id`.
   func title(_ id: Int, _ aggregation: TokenAggregation) -> String {
     aggregation == .none ? labels[id].name : labels[id].group
   }
 
-  /// By label: whether entities that begin with it are given.
+  /// Returns, for each label, true if the result includes entities that start with it.
   func isWanted(_ options: EntityOptions, _ aggregation: TokenAggregation) throws(BertQAError) -> [Bool] {
     for (index, name) in options.labels.enumerated() {
       guard !labels.contains(where: { $0.name == name || $0.group == name }) else { continue }
@@ -46,7 +47,7 @@ struct EntityLabels: Sendable {
           + known.prefix(32).map(quoted).joined(separator: ", "))
     }
     var wanted = Set(options.labels)
-    // "I-PER" asks for entities of "PER", where tokens are not entities by themselves.
+    // "I-PER" selects entities of "PER", unless each token is an entity.
     if aggregation != .none {
       wanted.formUnion(labels.filter { wanted.contains($0.name) }.map(\.group))
     }

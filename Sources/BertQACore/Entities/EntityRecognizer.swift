@@ -1,9 +1,9 @@
-/// Entities of texts by an encoder that labels tokens. Immutable.
+/// Finds entities of texts with an encoder that labels tokens. Immutable.
 struct EntityRecognizer: Sendable {
   var reader: WindowReader
   /// By column of the head.
   let labels: EntityLabels
-  /// For calls that do not say; not `model`.
+  /// The default for calls; not `model`.
   let aggregation: TokenAggregation
 
   init(reader: WindowReader, labels: [String], aggregation: TokenAggregation) {
@@ -12,7 +12,7 @@ struct EntityRecognizer: Sendable {
     self.aggregation = aggregation == .model ? .simple : aggregation
   }
 
-  /// One result or failure per text, in order. What concerns the whole call is thrown.
+  /// Returns one result or failure per text, in order. Throws failures of the whole call.
   func recognizeEach(
     _ texts: [UnsafeBufferPointer<UInt8>], _ options: EntityOptions, stopsAtFailure: Bool = false
   ) throws(BertQAError) -> [Result<EntityList, BertQAError>] {

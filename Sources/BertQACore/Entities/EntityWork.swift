@@ -1,18 +1,19 @@
-/// One text on its way through the model: its tokens, and the entities found in the windows so far.
+/// The state of one text while the model reads it: its tokens, and the entities found in the windows so far.
 ///
-/// Of the tokens that two windows share, the first half, and the middle one of an odd number, has the labels that the
-/// earlier window gives, the rest those of the later one: each token is read where it has the most context.
+/// Two windows share tokens. The first half of these, including the middle one of an odd number, gets its
+/// labels from the earlier window, the rest from the later one, so each token's label comes from the window
+/// with the most context.
 final class EntityWork {
   private let text: UnsafeBufferPointer<UInt8>
   private let tokens: Tokens
   private let tokenizer: any Tokenizer
   private let windows: [WindowLayout.Parts]
-  /// What is accounted to this text.
+  /// The memory that this text accounts for.
   private var memory: [MemoryLedger] = []
   private var aggregator: EntityAggregator
-  /// The first token that has no label yet.
+  /// The first token without a label.
   private var nextToken = 0
-  /// One token's, by label.
+  /// The probabilities of one token, by label.
   private var probabilities: [Double]
   private var edges: TextEdges
 
@@ -32,14 +33,14 @@ final class EntityWork {
     probabilities = [Double](repeating: 0, count: labelCount)
   }
 
-  /// What the model reads; a text without tokens has no windows.
+  /// The item to read; a text without tokens has no windows.
   var item: WindowReader.Item {
     WindowReader.Item(first: tokens.ids[...], second: nil, windows: hasTokens ? windows : [])
   }
 
   var hasTokens: Bool { tokens.count > 0 }
 
-  /// Takes over the labels of a window's tokens; the windows come in order.
+  /// Adds the labels of a window's tokens. Windows come in order.
   func add(_ output: WindowReader.Output, _ monitor: CallMonitor) throws(BertQAError) {
     let before = monitor.heldBytes
     defer { keep(since: before, monitor) }
@@ -71,8 +72,8 @@ final class EntityWork {
     if monitor.heldBytes != mark { memory.append(monitor.part(since: mark)) }
   }
 
-  /// The entities of all windows. Called once, after the last of them.
-  /// - Parameter title: what an entity is called that begins with a label.
+  /// Returns the entities of all windows. Called once, after the last of them.
+  /// - Parameter title: returns the label of an entity that starts with a label.
   func result(
     _ monitor: CallMonitor, title: (Int) -> String
   ) throws(BertQAError) -> EntityList {

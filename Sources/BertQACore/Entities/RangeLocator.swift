@@ -1,9 +1,10 @@
-/// Makes entities of byte ranges in the order of a text, counting its code points and UTF-16 units as it goes: linear
-/// in the text, however many ranges there are.
+/// Makes entities from byte ranges in the order of a text. It counts code points and UTF-16 units on the way,
+/// so the time is linear in the text for any number of ranges.
 struct RangeLocator {
   private let text: UnsafeBufferPointer<UInt8>
   private let monitor: CallMonitor
-  // Neither starts nor ends ever decrease, but a start may lie before the last end: tokens can share a range.
+  // Neither starts nor ends ever decrease, but a start may be before the last end, because tokens can share a
+  // range.
   private var start = TextPositions.Position()
   private var end = TextPositions.Position()
 
@@ -12,7 +13,7 @@ struct RangeLocator {
     self.monitor = monitor
   }
 
-  /// - Parameter bytes: starts and ends no earlier than the one before.
+  /// - Parameter bytes: its start and its end are not before those of the previous range.
   mutating func entity(
     _ label: String, _ bytes: TextRange, _ score: Float
   ) throws(BertQAError) -> Entity {

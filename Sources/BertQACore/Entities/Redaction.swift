@@ -1,21 +1,22 @@
-/// A text whose entities are replaced. Those that overlap are replaced as one, with the label of the one that begins
-/// first, of several there the longest. A character that an entity has a part of is replaced as a whole.
+/// A text whose entities are replaced. Overlapping entities are replaced as one, with the label of the one
+/// that starts first; of several that start there, the longest. A character is replaced as a whole even if an
+/// entity has only a part of it.
 package struct Redaction {
   private let text: UnsafeBufferPointer<UInt8>
   private let lists: [[Entity]]
-  /// nil: each one's label in brackets, such as "[PER]".
+  /// nil: each entity's label in brackets, such as "[PER]".
   private let replacement: UnsafeBufferPointer<UInt8>?
   private let monitor: CallMonitor
-  /// By where the entities begin, of several there the longest first.
+  /// Sorted by the start of the entities; of several with the same start, the longest first.
   private let order: [Place]
 
-  /// Where an entity is in `lists`.
+  /// The position of an entity in `lists`.
   private struct Place {
     var list: UInt32
     var index: UInt32
   }
 
-  /// O(n log n) in the entities.
+  /// Takes O(n log n) time in the number of entities.
   /// - Parameter lists: entities of this text, in any order.
   package init(
     _ text: UnsafeBufferPointer<UInt8>, _ lists: [[Entity]], replacement: UnsafeBufferPointer<UInt8>?,
@@ -47,14 +48,14 @@ package struct Redaction {
     self.monitor = monitor
   }
 
-  /// Bytes of the result. O(n) in the entities.
+  /// Returns the size of the result in bytes. O(n) in the entities.
   package func count() throws(BertQAError) -> Int {
     var count = 0
     try forEachPart { part in count += part.count }
     return count
   }
 
-  /// Writes the result to memory for `count()` bytes. O(n) in the text and the entities.
+  /// Writes the result to memory of `count()` bytes. O(n) in the text and the entities.
   package func write(to output: UnsafeMutablePointer<UInt8>) throws(BertQAError) {
     var end = output
     try forEachPart { part throws(BertQAError) in
@@ -67,7 +68,7 @@ package struct Redaction {
   private func forEachPart(
     _ body: (UnsafeBufferPointer<UInt8>) throws(BertQAError) -> Void
   ) throws(BertQAError) {
-    // What precedes it has been dealt with.
+    // Everything before this position has been written.
     var position = 0
     var edges = TextEdges(text: text)
     for (count, place) in order.enumerated() {
@@ -91,10 +92,10 @@ package struct Redaction {
 }
 
 extension EntityList {
-  /// The text with entities replaced, by `replacement` or by each one's label in brackets, such as "[PER]". Those
-  /// that overlap are replaced as one, with the label of the one that begins first, of several there the longest. A
-  /// character that an entity has a part of is replaced as a whole, with its marks, joiners and selectors.
-  /// O(n) in the text, O(n log n) in the entities.
+  /// Returns the text with its entities replaced by `replacement` or by each one's label in brackets, such as
+  /// "[PER]". Overlapping entities are replaced as one, with the label of the one that starts first; of
+  /// several that start there, the longest. A character is replaced as a whole, with its marks, joiners and
+  /// selectors, even if an entity has only a part of it. O(n) in the text, O(n log n) in the entities.
   /// - Parameter entities: of this text, in any order.
   public static func redact(
     _ text: UnsafeBufferPointer<UInt8>, _ entities: [Entity], replacement: UnsafeBufferPointer<UInt8>? = nil,
@@ -110,7 +111,7 @@ extension EntityList {
     return result
   }
 
-  /// The string with entities replaced.
+  /// Returns the string with its entities replaced.
   public static func redact(
     _ text: String, _ entities: [Entity], replacement: String? = nil, call: CallOptions = CallOptions()
   ) throws(BertQAError) -> String {

@@ -1,5 +1,5 @@
-/// Finds personal data by rule, in one pass over the text. Every rule looks at a bounded number of bytes, but for the
-/// rest of an address on the web, which is passed over then: linear, whatever the text.
+/// Finds personal data by rule in one pass over the text. Every rule reads a bounded number of bytes, except
+/// for the rest of a URL, which is then skipped. So the time is linear for every text.
 struct PatternFinder {
   /// Bytes of the text.
   struct Found {
@@ -8,7 +8,7 @@ struct PatternFinder {
     var kind: TextPatterns
   }
 
-  /// In the order of the text; no two overlap.
+  /// In the order of the text, without overlaps.
   private(set) var found: [Found] = []
 
   private let text: PatternText
@@ -30,20 +30,21 @@ struct PatternFinder {
     }
   }
 
-  /// Looks for what begins at a place, or for an e-mail address whose @ is there. Returns where to go on.
+  /// Looks for data that starts at a position, or for an e-mail address whose @ is there. Returns the next
+  /// position to look at.
   private mutating func next(_ position: Int) throws(BertQAError) -> Int {
     let byte = text[position]
     switch ByteKind(byte) {
     case .other: return position + 1
     case .at:
       guard patterns.contains(.email), let range = text.email(around: position) else { break }
-      // What was found within the part before the @, a number say, is part of the address.
+      // Data found in the part before the @, such as a number, belongs to the address.
       while let last = found.last, Int(last.start) >= range.lowerBound { found.removeLast() }
       guard Int(found.last?.end ?? 0) <= range.lowerBound else { break }
       return try keep(range, .email)
     case .letter, .digit, .sign:
       guard !text.isWordByte(position - 1) else { break }
-      // Of several that begin here the longest, of those the first.
+      // The longest of several that start here; of equally long ones, the first.
       var best: (range: Range<Int>, kind: TextPatterns)?
       func consider(_ kind: TextPatterns, _ match: (Int) -> Range<Int>?) {
         guard patterns.contains(kind), let range = match(position) else { return }
@@ -70,11 +71,11 @@ struct PatternFinder {
     return range.upperBound
   }
 
-  /// What may begin with a byte.
+  /// The kinds of data that can start with a byte.
   private enum ByteKind {
     case letter
     case digit
-    /// + and ( of a telephone number, : of an IPv6 address.
+    /// + and ( of a telephone number, or : of an IPv6 address.
     case sign
     case at
     case other

@@ -1,4 +1,5 @@
-/// Personal data that a rule can tell, in the numbering of `bertqa_pattern`. docs/entities.md has the rules.
+/// The kinds of personal data that rules find, with the numbers of `bertqa_pattern`. docs/entities.md has the
+/// rules.
 public struct TextPatterns: OptionSet, Sendable, Hashable {
   public let rawValue: Int32
 
@@ -13,15 +14,15 @@ public struct TextPatterns: OptionSet, Sendable, Hashable {
 
   public static let all: TextPatterns = [.email, .phone, .card, .iban, .ip, .url]
 
-  /// Each by the name that the command line and Python use.
+  /// The name of each kind in the command line and Python.
   public static let names: KeyValuePairs<String, TextPatterns> = [
     "email": .email, "phone": .phone, "card": .card, "iban": .iban, "ip": .ip, "url": .url,
   ]
 }
 
-/// How to find personal data by rule. The names in parentheses are those of the C header.
+/// Options for finding personal data by rule. The names in parentheses are those of the C header.
 public struct PatternOptions: Sendable {
-  /// Those to find (`patterns`).
+  /// The kinds to find (`patterns`).
   public var patterns = TextPatterns.all
   public var call = CallOptions()
 
@@ -29,8 +30,9 @@ public struct PatternOptions: Sendable {
 }
 
 extension EntityList {
-  /// Personal data in a text, told by rule, without a model: labels "EMAIL", "PHONE", "CARD", "IBAN", "IP" and
-  /// "URL", in the order of the text; no two overlap. Time: linear in the text.
+  /// Personal data in a text, found by rules without a model. The labels are "EMAIL", "PHONE", "CARD",
+  /// "IBAN", "IP" and "URL". The entities are in the order of the text and do not overlap. Takes time linear
+  /// in the text.
   public init(
     patternsIn text: UnsafeBufferPointer<UInt8>, options: PatternOptions = PatternOptions()
   ) throws(BertQAError) {
@@ -72,7 +74,7 @@ extension EntityList {
 }
 
 extension TextPatterns {
-  /// Of one pattern.
+  /// The label of one kind.
   fileprivate var label: String {
     switch self {
     case .email: "EMAIL"

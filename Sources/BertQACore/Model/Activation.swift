@@ -1,23 +1,23 @@
-/// What is done to a linear layer's outputs, element by element.
+/// A function applied to a linear layer's outputs, element by element.
 enum Activation: Sendable, Equatable {
   case identity
   case tanh
   case relu
-  /// x · Φ(x) by the error function; Hendrycks and Gimpel 2016, https://arxiv.org/abs/1606.08415.
+  /// x · Φ(x) with the error function; Hendrycks and Gimpel 2016, https://arxiv.org/abs/1606.08415.
   case gelu
-  /// Its approximation by a tanh, from the same paper.
+  /// The approximation of `gelu` by a tanh, from the same paper.
   case geluTanh
   /// x · σ(x), also called swish.
   case silu
 
-  /// By the name that `hidden_act` has in transformers (`activations.py`), where some have several: the same
-  /// function in another order of operations. nil for those that are not supported.
+  /// Finds an activation by the name that `hidden_act` has in transformers (`activations.py`). Some have
+  /// several names, for the same function in another order of operations. nil if it is not supported.
   init?(named name: String) {
     guard let activation = Self.names[name] else { return nil }
     self = activation
   }
 
-  /// The names that a message gives as supported.
+  /// The supported names, for messages.
   static var supportedNames: String { names.keys.sorted().map(quoted).joined(separator: ", ") }
 
   private static let names: [String: Activation] = [

@@ -1,11 +1,11 @@
-/// Which layers of an encoder with alternating attention read all of a window and which a token's neighbours, and
-/// the rotary positions of both kinds.
+/// Alternating attention: which layers of an encoder read the whole window and which only a token's
+/// neighbours, and the rotary positions of both kinds.
 struct AlternatingAttention: Sendable, Equatable {
-  /// By layer.
+  /// True for each layer that reads only neighbours.
   var isLocal: [Bool]
-  /// A local layer's tokens attend to those at most so many tokens away, on either side.
+  /// The maximum distance, on either side, from a token to the tokens that it attends to in a local layer.
   var reach: Int
-  /// The base of the geometric series of the positions' wavelengths, in layers that read all and in local ones.
+  /// The base of the geometric series of the positions' wavelengths, in global and in local layers.
   var globalTheta: Double
   var localTheta: Double
 }
@@ -13,16 +13,16 @@ struct AlternatingAttention: Sendable, Equatable {
 // MARK: - Reading
 
 extension AlternatingAttention {
-  /// From `config.json` as transformers 5 writes it, "layer_types" and "rope_parameters", or as it was before:
-  /// "global_attn_every_n_layers", "global_rope_theta" and "local_rope_theta".
+  /// Reads `config.json` as transformers 5 writes it ("layer_types" and "rope_parameters") or as earlier
+  /// versions did ("global_attn_every_n_layers", "global_rope_theta" and "local_rope_theta").
   init(_ reader: ObjectReader, layerCount: Int) throws(BertQAError) {
-    // The whole width, both sides.
+    // The key has the whole width, both sides together.
     reach = try (reader.integer("local_attention", in: 2...(1 << 20)) ?? 128) / 2
     let every = try reader.integer("global_attn_every_n_layers", in: 1...1024) ?? 3
     isLocal = try Self.layerTypes(reader, count: layerCount) ?? (0..<layerCount).map { $0 % every != 0 }
     if let scaling = try reader.reader("rope_scaling") { try Self.checkKind(scaling) }
     globalTheta = try Self.theta(reader, "full_attention", older: "global_rope_theta") ?? 160_000
-    // Null once meant the global one.
+    // In older files null means the global value.
     let isNull = reader.object["local_rope_theta"] == .null
     localTheta =
       try Self.theta(reader, "sliding_attention", older: "local_rope_theta")
@@ -59,7 +59,7 @@ extension AlternatingAttention {
     return try number(reader, older)
   }
 
-  /// Refuses positions that are stretched for longer texts than the model was trained on.
+  /// Rejects positions that are scaled for texts longer than those of the training.
   private static func checkKind(_ rope: ObjectReader) throws(BertQAError) {
     for key in ["rope_type", "type"] {
       guard let type = try rope.string(key), type != "default" else { continue }

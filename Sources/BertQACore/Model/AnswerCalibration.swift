@@ -1,31 +1,33 @@
 import Glibc
 
-/// What a model's gaps and scores are worth as chances, fitted to questions with known answers (`bertqa.calibration`).
+/// Converts a model's gaps and scores to probabilities, fitted to questions with known answers
+/// (`bertqa.calibration`).
 ///
-/// The chance of "no answer" is a logistic function of the best answer's gap; what is left is divided among the
-/// document's spans by a softmax with a temperature of its own. Both follow the scores, so that neither the order of
-/// answers nor their comparison with each other changes.
+/// The probability of "no answer" is a logistic function of the best answer's gap. A softmax with its own
+/// temperature divides the rest among the document's spans. Both are monotonic in the scores, so the order of
+/// answers does not change.
 struct AnswerCalibration: Sendable, Equatable {
-  /// How fast the log-odds of an answer grow with the gap; above 0.
+  /// The growth of an answer's log-odds per unit of gap; above 0.
   var slope: Double
-  /// The gap at which a document of one window is as likely to have an answer as not.
+  /// The gap at which a document of one window is equally likely to have and not to have an answer.
   var midpoint: Double
-  /// What scores are divided by before the softmax over spans; above 0.
+  /// Divides scores before the softmax over spans; above 0.
   var spanTemperature: Double
 
-  /// The chance that a document has an answer.
-  /// - Parameter gap: of its best span, less what the number of windows adds to it by chance.
+  /// Returns the probability that a document has an answer.
+  /// - Parameter gap: the gap of its best span, minus the amount by which the number of windows raises it by
+  ///   chance.
   func answerChance(gap: Double) -> Double { 1 / (1 + exp(-slope * (gap - midpoint))) }
 }
 
 extension AnswerCalibration {
-  /// Far beyond what any fit gives, and such that no product with a finite score is undefined.
+  /// Far wider than any fit needs, and narrow enough that products with finite scores are defined.
   private static let positive = 1e-6...1e6
   private static let midpoints = -1e6...1e6
-  /// Of the threshold's rise.
+  /// The range of the threshold's rise.
   static let rises = 0.0...1e6
 
-  /// - Parameter reader: the member `calibration`, which has all three numbers.
+  /// - Parameter reader: the member `calibration`, with all three numbers.
   init(_ reader: ObjectReader) throws(BertQAError) {
     slope = try reader.required("slope", in: Self.positive)
     midpoint = try reader.required("midpoint", in: Self.midpoints)

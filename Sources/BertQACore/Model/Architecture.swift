@@ -1,11 +1,11 @@
-/// A model class this library runs, by its name in `config.json`: Hugging Face's for encoders, which is that of a
-/// family and then of a head, and our own for models that have none there.
+/// A model class that this library runs, by its name in `config.json`. For encoders it is Hugging Face's
+/// name: that of a family, then that of a head. Models that Hugging Face does not have use our own names.
 struct Architecture: Sendable, Equatable {
-  /// Such as "BertForQuestionAnswering".
+  /// For example "BertForQuestionAnswering".
   let name: String
   let kind: Kind
 
-  /// What a model is made of, which decides what loads and runs it.
+  /// The composition of a model, which determines the code that loads and runs it.
   enum Kind: Sendable, Equatable {
     case encoder(EncoderFamily, HeadKind)
     case wordCounts
@@ -16,10 +16,10 @@ struct Architecture: Sendable, Equatable {
   static let lstmLanguageModel = Architecture(name: "LSTMLanguageModel", kind: .recurrent)
   static let gruLanguageModel = Architecture(name: "GRULanguageModel", kind: .recurrent)
 
-  /// Those that are no encoders.
+  /// The architectures that are not encoders.
   static let others = [wordCountClassifier, lstmLanguageModel, gruLanguageModel]
 
-  /// Every family with every head, and the others.
+  /// Every family with every head, and the other architectures.
   static let all =
     HeadKind.allCases.flatMap { head in
       EncoderFamily.all.flatMap { family in
@@ -27,7 +27,7 @@ struct Architecture: Sendable, Equatable {
       }
     } + others
 
-  /// The first class of a family with a head.
+  /// Returns the first class of a family with a head.
   static func encoder(_ family: EncoderFamily, _ head: HeadKind) -> Architecture {
     Architecture(
       name: (family.classPrefixes.first ?? "") + head.classSuffix, kind: .encoder(family, head))
@@ -43,7 +43,7 @@ struct Architecture: Sendable, Equatable {
 }
 
 extension HeadKind {
-  /// What the names of transformers' classes with this head end in.
+  /// The suffix of the names of transformers' classes with this head.
   var classSuffix: String {
     switch self {
     case .spans: "ForQuestionAnswering"
@@ -66,7 +66,7 @@ extension HeadKind {
 // MARK: - Reading
 
 extension Architecture {
-  /// The first known one of `config.json`'s "architectures".
+  /// Reads the first known name in "architectures" of `config.json`.
   init(_ reader: ObjectReader) throws(BertQAError) {
     var names: [String] = []
     if case .array(let elements)? = reader.value("architectures") {

@@ -1,7 +1,7 @@
 /// The safetensors files of a model directory: `model.safetensors`, or the shards that
 /// `model.safetensors.index.json` lists.
 struct Checkpoint: Sendable {
-  /// A tensor as stored, of any type.
+  /// A stored tensor of any type.
   struct Tensor {
     let name: String
     let file: String
@@ -10,10 +10,10 @@ struct Checkpoint: Sendable {
     let bytes: UnsafeRawBufferPointer
   }
 
-  /// The file to name when a tensor is in none.
+  /// The file that messages name if a tensor is missing.
   let path: String
   let shards: [Safetensors]
-  /// The shard that holds each tensor, by position in `shards`; nil for a single file.
+  /// The shard of each tensor, as an index of `shards`; nil for a single file.
   private let weightMap: [String: Int]?
 
   init(directory: String) throws(BertQAError) { try self.init(ModelDirectory(path: directory)) }
@@ -49,7 +49,7 @@ struct Checkpoint: Sendable {
     var shards: [Safetensors] = []
     var positions: [String: Int] = [:]
     var weightMap: [String: Int] = [:]
-    // Of all shards together: links may make one long header that of thousands of them.
+    // For all shards together: links could make thousands of shards out of one file with a long header.
     var headerRoom = Safetensors.headerLimit
     for (index, member) in map.object.members.enumerated() {
       if index % CallPoll.elementInterval == 0 { try directory.monitor?.check() }
@@ -76,13 +76,13 @@ struct Checkpoint: Sendable {
 
   private static let shardLimit = 4096
 
-  /// Whether a name in a model's file stays within its directory.
+  /// True if a name in a model's file stays within the model's directory.
   static func isPlainFileName(_ name: String) -> Bool {
     !name.isEmpty && name != "." && name != ".."
       && name.utf8.allSatisfy { $0 != UInt8(ascii: "/") && $0 >= 0x20 }
   }
 
-  /// The tensor of that name; nil if no file has it.
+  /// Returns the tensor with this name; nil if no file has it.
   func tensor(_ name: String) throws(BertQAError) -> Tensor? {
     var shard = 0
     if let weightMap {

@@ -1,22 +1,22 @@
-/// How an encoder of the DeBERTa family attends by distance.
+/// Attention by distance in encoders of the DeBERTa family.
 ///
-/// score(i, j) = (q_i·k_j + q_i·r(i - j) + k_j·s(i - j)) · scale, where r and s are projections, as keys and as
-/// queries, of the vector that stands for the bucket of the distance i - j.
+/// score(i, j) = (q_i·k_j + q_i·r(i - j) + k_j·s(i - j)) · scale. r and s are the projections, as keys and as
+/// queries, of the vector for the bucket of the distance i - j.
 struct DisentangledAttention: Sendable, Equatable {
-  /// Vectors for distances in either direction: their table has two times as many rows.
+  /// The number of distance vectors in either direction. The table has twice as many rows.
   var span = 0
-  /// Buckets of distances in either direction; nil: every distance has its own.
+  /// The number of distance buckets in either direction; nil: every distance has its own.
   var bucketCount: Int?
-  /// Greater distances are in the last bucket, or have the last vector.
+  /// Greater distances use the last bucket or the last vector.
   var maxDistance = 0
-  /// Whether the table's rows pass a LayerNorm first.
+  /// True if the table's rows pass through a LayerNorm first.
   var isNormalized = false
-  /// Whether the vectors are projected by the layers' own query and key weights.
+  /// True if the layers' own query and key weights project the vectors.
   var sharesProjections = false
-  /// Whether queries meet r, and keys s.
+  /// True if scores contain the products of queries with r, or of keys with s.
   var hasQueryProducts = false
   var hasKeyProducts = false
-  /// Products that make up a score; the scale is 1 / √(head size · this).
+  /// The number of products in a score; the scale is 1 / √(head size · this).
   var productCount = 1
 
   var hasTable: Bool { span > 0 }
@@ -27,7 +27,7 @@ struct DisentangledAttention: Sendable, Equatable {
 // MARK: - Reading
 
 extension DisentangledAttention {
-  /// Distances of longer windows would need tables of gigabytes.
+  /// The tables for longer windows would take gigabytes.
   static let maxPositions = 1 << 14
 
   /// - Parameter maxPositions: "max_position_embeddings".
@@ -62,7 +62,7 @@ extension DisentangledAttention {
     }
   }
 
-  /// A list of names, or one string with bars between them.
+  /// Reads a list of names, or one string of names separated by bars.
   private static func kinds(_ reader: ObjectReader) throws(BertQAError) -> Set<String> {
     var names: [String] = []
     switch reader.value("pos_att_type") {

@@ -1,13 +1,14 @@
 import Glibc
 
-/// The buckets that distances between tokens fall into: one each for small ones, and ever wider ones for others.
-/// In single precision, as the reference implementations compute them: where a bucket begins depends on rounding.
+/// The buckets of distances between tokens: one for each small distance, and ever wider ones for larger
+/// distances. Computed in single precision, as in the reference implementations, because rounding determines
+/// where a bucket starts.
 enum DistanceBuckets {
-  /// Of `bias`, in both directions.
+  /// The number of buckets of `bias` in both directions.
   static let biasCount = 32
 
-  /// The row of a table of biases; transformers' `MPNetEncoder.relative_position_bucket`, which is T5's (Raffel et
-  /// al. 2019, https://arxiv.org/abs/1910.10683).
+  /// Returns the row of a table of biases, as transformers' `MPNetEncoder.relative_position_bucket` does; the
+  /// method is that of T5 (Raffel et al. 2019, https://arxiv.org/abs/1910.10683).
   /// - Parameter distance: query - key.
   static func bias(_ distance: Int) -> Int {
     let count = biasCount / 2
@@ -19,7 +20,8 @@ enum DistanceBuckets {
     return first + min(count - 1, exact + Int(ratio * Float(count - exact)))
   }
 
-  /// The row of a table of vectors for distances; transformers' `make_log_bucket_position`, from 0 on.
+  /// Returns the row of a table of distance vectors, starting at 0, as transformers'
+  /// `make_log_bucket_position` does.
   /// - Parameter distance: query - key.
   static func row(_ distance: Int, _ attention: DisentangledAttention) -> Int {
     var bucket = distance
@@ -29,7 +31,7 @@ enum DistanceBuckets {
         let ratio =
           logf(Float(abs(distance)) / Float(middle))
           / logf(Float(Double(attention.maxDistance - 1) / Double(middle)))
-        // Far beyond the greatest distance the last bucket is passed, and the row limited below.
+        // Far beyond the greatest distance this exceeds the last bucket; the row is limited below.
         let steps = min(Float(count), (ratio * Float(middle - 1)).rounded(.up))
         bucket = (Int(steps) + middle) * distance.signum()
       }

@@ -1,5 +1,5 @@
 extension EmbeddingConfiguration {
-  /// Reads `modules.json` and what it names, `sentence_bert_config.json`, and the tokenizer's
+  /// Reads `modules.json` and the files that it names, `sentence_bert_config.json`, and the tokenizer's
   /// "model_max_length". Each may be absent.
   mutating func readSentenceTransformers(
     _ directory: ModelDirectory, _ model: ModelConfiguration, _ tokenizer: TokenizerFiles
@@ -22,14 +22,14 @@ extension EmbeddingConfiguration {
     try readModules(directory, model)
   }
 
-  /// nil where there is no such file.
+  /// nil if there is no such file.
   private static func reader(
     _ file: String, in directory: ModelDirectory
   ) throws(BertQAError) -> ObjectReader? {
     directory.exists(file) ? try directory.object(in: file) : nil
   }
 
-  /// A prompt that sentence-transformers would put before every text.
+  /// Rejects a prompt that sentence-transformers would prepend to every text.
   private static func checkPrompt(_ directory: ModelDirectory) throws(BertQAError) {
     guard let own = try reader("config_sentence_transformers.json", in: directory),
       let name = try own.string("default_prompt_name"),
@@ -55,7 +55,7 @@ extension EmbeddingConfiguration {
     var kinds: [String] = []
     for case .object(let object) in modules {
       let module = ObjectReader(file: path, object: object)
-      // "sentence_transformers.models.Pooling"; the packages differ between versions.
+      // "sentence_transformers.models.Pooling"; the package part differs between versions.
       let type = try module.string("type") ?? ""
       let kind = String(type.split(separator: ".").last ?? "")
       let folder = try module.string("path") ?? ""
@@ -108,7 +108,7 @@ extension EmbeddingConfiguration {
     return try pooling(named: modes.sorted().joined(separator: " + "), in: own)
   }
 
-  /// What a Normalize module scales must be the sentence's vector.
+  /// Returns true; throws if a Normalize module scales anything but the sentence's vector.
   private static func isOfSentences(_ own: ObjectReader?) throws(BertQAError) -> Bool {
     for key in ["module_input_name", "module_output_name"] {
       guard let own, let name = try own.string(key), name != "sentence_embedding" else { continue }

@@ -1,13 +1,13 @@
-/// What an embedding model's files say of how texts become vectors.
+/// The settings of an embedding model's files for turning texts into vectors.
 struct EmbeddingConfiguration: Sendable, Equatable {
   var pooling = TokenPooling.mean
-  /// Whether vectors are scaled to length 1.
+  /// True if vectors are scaled to length 1.
   var normalizes = false
-  /// Tokens of a window, special ones included.
+  /// The number of tokens in a window, including special tokens.
   var maxSequenceLength: Int
 
-  /// From `config.json`'s "bertqa" object, where this library wrote it; else from the files of
-  /// sentence-transformers beside it; what neither says has sentence-transformers' defaults.
+  /// Reads the "bertqa" object of `config.json` if this library wrote it, else the files of
+  /// sentence-transformers beside it. Missing settings have sentence-transformers' defaults.
   /// - Parameter source: `config.json`.
   init(
     _ directory: ModelDirectory, _ source: ObjectReader, _ model: ModelConfiguration,
@@ -29,7 +29,7 @@ struct EmbeddingConfiguration: Sendable, Equatable {
     static let maxSequenceLength = "max_seq_length"
   }
 
-  /// The members of "bertqa" that say all this.
+  /// Writes these settings as members of "bertqa".
   func write(to own: inout JSON.Object) {
     own[Key.pooling] = .string(pooling.rawValue)
     own[Key.normalize] = .bool(normalizes)
@@ -43,10 +43,11 @@ struct EmbeddingConfiguration: Sendable, Equatable {
       .unsupported, "\(reader.file): pooling mode \(quoted(name)); supported: \"mean\", \"cls\"")
   }
 
-  /// `length` is nil for no limit, like numbers beyond the model's: tokenizers use 1e30 for it.
+  /// `length` is nil if there is no limit. Numbers above the model's maximum mean the same; tokenizers use
+  /// 1e30.
   mutating func lowerLength(to length: Double?) {
     guard let length, length < Double(maxSequenceLength) else { return }
-    // A number below 8, negative ones included, is told to whoever asks for vectors.
+    // A number below 8, even a negative one, is reported when a caller asks for vectors.
     maxSequenceLength = Int(max(0, length))
   }
 }

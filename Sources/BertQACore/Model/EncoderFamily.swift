@@ -1,12 +1,12 @@
-/// What sets one family of encoders apart from the others, as data: how its files name things, and which variants
-/// of the arithmetic it uses.
+/// The properties of a family of encoders, as data: the names in its files, and the variants of arithmetic
+/// that it uses.
 ///
-/// A new family is a value here. A new variant is a case of one of the enums below, and code wherever the compiler
-/// then finds a switch over it incomplete. A class, because as a struct it would be a kilobyte that loading copies about,
-/// and hosts call from small stacks.
+/// A new family is a value of this class. A new variant is a case of one of the enums below, plus code in
+/// each switch that the compiler then reports as incomplete. It is a class because a struct would have a
+/// kilobyte, which loading copies around, and hosts call from small stacks.
 final class EncoderFamily: Sendable {
-  /// What the names of transformers' classes begin with: "Bert" of `BertForQuestionAnswering`. Several where
-  /// classes differ by name only.
+  /// The prefix of the names of transformers' classes: "Bert" in `BertForQuestionAnswering`. Several if
+  /// classes differ only by name.
   let classPrefixes: [String]
   let configuration: ConfigurationKeys
   let tensors: TensorNames
@@ -42,59 +42,60 @@ final class EncoderFamily: Sendable {
     self.pooler = pooler
   }
 
-  /// How a token learns its position.
+  /// How a token gets its position.
   enum Positions: Sendable, Equatable {
-    /// A row of a table is added to the embedding; token 0 has row 0.
+    /// A row of a table is added to the embedding; token 0 uses row 0.
     case table
-    /// The same, but rows count the tokens that are not `pad_token_id` from the row after it on; those that are have
-    /// that row itself.
+    /// As `table`, but rows count only the tokens that are not `pad_token_id`, starting after the row of that
+    /// id. Padding uses that row itself.
     case tableAfterPadding
-    /// As `table`, but only where `position_biased_input` says so.
+    /// As `table`, but only if `position_biased_input` is set.
     case tableIfBiased
-    /// Attention turns queries and keys by their tokens' positions.
+    /// Attention rotates queries and keys by their tokens' positions.
     case rotary
   }
 
-  /// What attention knows of the distance between two tokens.
+  /// How attention uses the distance between two tokens.
   enum RelativePositions: Sendable, Equatable {
     case none
-    /// A number per head and bucket of distances is added to scores, the same in all layers.
+    /// A number per head and distance bucket is added to scores, the same in all layers.
     case bias
-    /// Queries and keys are multiplied by projections of a vector per bucket of distances.
+    /// Queries and keys are multiplied by projections of a vector per distance bucket.
     case disentangled
   }
 
-  /// Which row of the table of token types is added to a token's embedding, where there is such a table.
+  /// The row of the token type table that is added to a token's embedding, if there is such a table.
   enum TokenTypes: Sendable, Equatable {
     /// 0 for the first text of a pair, 1 for the second.
     case ofSegments
-    /// 0 always: the family's tokenizers give no token types.
+    /// Always 0: the family's tokenizers return no token types.
     case zero
   }
 
-  /// How wide embeddings are, and what makes hidden vectors of them.
+  /// The width of embeddings, and how they become hidden vectors.
   enum Embeddings: Sendable, Equatable {
-    /// `hidden_size`: they are hidden vectors.
+    /// `hidden_size`: embeddings are hidden vectors.
     case hidden
-    /// `embedding_size`; a linear layer of this name follows their norm. Where the two sizes are equal, checkpoints
-    /// have none unless `always`.
+    /// `embedding_size`. A linear layer of this name follows the embeddings' norm. If both sizes are equal,
+    /// checkpoints have this layer only if `always` is set.
     case projected(by: String, always: Bool)
   }
 
-  /// Whether layers have weights of their own.
+  /// The sharing of weights among layers.
   enum LayerSharing: Sendable, Equatable {
     case none
-    /// `num_hidden_groups` groups of `inner_group_num` layers each. A layer of the model is a whole group, and
-    /// neighbouring ones share it. The group's index and this infix are followed by that of the layer in the group.
+    /// `num_hidden_groups` groups of `inner_group_num` layers each. A layer of the model is a whole group,
+    /// and neighbouring layers share it. Names have the group's index, this infix, and the index of the layer
+    /// within the group.
     case groups(infix: String)
   }
 
-  /// Where the residual stream is normalised, and how.
+  /// The place and kind of the normalisation of the residual stream.
   enum Norm: Sendable, Equatable {
     /// LayerNorm after each residual addition and after the embeddings (post-norm).
     case layerNormAfter
-    /// LayerNorm of what attention and the feed-forward layer read (pre-norm), after the embeddings and after the
-    /// last layer. The first layer's attention reads what the embeddings' norm gave.
+    /// LayerNorm of the inputs of attention and the feed-forward layer (pre-norm), after the embeddings and
+    /// after the last layer. The first layer's attention reads the output of the embeddings' norm.
     case layerNormBefore
   }
 
@@ -103,15 +104,15 @@ final class EncoderFamily: Sendable {
     /// output(activation(intermediate(x)))
     case dense
     /// output(activation(intermediate(x)) · gate(x)): a gated linear unit (Shazeer 2020,
-    /// https://arxiv.org/abs/2002.05202). One module has the rows of `intermediate` and then those of `gate`.
+    /// https://arxiv.org/abs/2002.05202). One module has the rows of `intermediate`, then those of `gate`.
     case gated
   }
 
-  /// Which tokens a token attends to.
+  /// The tokens that a token attends to.
   enum AttentionSpan: Sendable, Equatable {
-    /// All of its window.
+    /// The whole window.
     case window
-    /// In some layers all of its window, in the others its neighbours: `AlternatingAttention`.
+    /// The whole window in some layers, a token's neighbours in the others: `AlternatingAttention`.
     case alternating
   }
 
@@ -119,17 +120,18 @@ final class EncoderFamily: Sendable {
   struct Pooler: Sendable, Equatable {
     let module: String
     let activation: Activation
-    /// Whether checkpoints without one exist: their outputs take the vector as it is.
+    /// True if there are checkpoints without this layer, whose classifiers read the first token's vector
+    /// itself.
     let isOptional: Bool
-    /// The key of `config.json` that may name another activation.
+    /// The key of `config.json` that can name another activation.
     var activationKey: String?
     /// A LayerNorm after the activation; nil: none.
     var norm: String?
-    /// Whether it is also between the tokens' vectors and their outputs.
+    /// True if the layer is also between the tokens' vectors and their outputs.
     var isForTokens = false
   }
 
-  /// The keys of `config.json` that say which modules have a bias.
+  /// The keys of `config.json` that determine which modules have a bias.
   struct BiasKeys: Sendable, Equatable {
     let attention: String
     let feedForward: String
@@ -137,32 +139,32 @@ final class EncoderFamily: Sendable {
     let pooler: String
   }
 
-  /// The keys of `config.json`: BERT's, where a family does not say otherwise.
+  /// The keys of `config.json`. The defaults are BERT's.
   struct ConfigurationKeys: Sendable, Equatable {
     var hiddenSize = "hidden_size"
     var layerCount = "num_hidden_layers"
     var headCount = "num_attention_heads"
     var intermediateSize = "intermediate_size"
     var activation = "hidden_act"
-    /// nil: no token types.
+    /// nil: the family has no token types.
     var tokenTypeCount: String? = "type_vocab_size"
-    /// nil: a constant of the family, the default.
+    /// nil: the default is a constant of the family.
     var layerNormEps: String? = "layer_norm_eps"
-    /// Of families that count positions after it; nil: a constant of the family, 1.
+    /// For families that count positions after it; nil: the constant 1.
     var paddingID: String? = "pad_token_id"
-    /// nil: all modules have one. A key that is absent: they have none.
+    /// nil: all modules have a bias. If a key is absent, its modules have none.
     var biases: BiasKeys?
     /// nil: a head of windows reads the first token's vector.
     var classifierPooling: String?
     var defaults = Defaults()
   }
 
-  /// What holds where `config.json` does not have the key: the defaults of transformers' configuration class, which
-  /// its files may leave out. BERT's, where a family does not say otherwise.
+  /// The values for keys that `config.json` leaves out: the defaults of transformers' configuration class.
+  /// The defaults here are BERT's.
   struct Defaults: Sendable, Equatable {
     var vocabSize = 30522
     var hiddenSize = 768
-    /// Read where embeddings are projected.
+    /// Read if embeddings are projected.
     var embeddingSize = 128
     var layerCount = 12
     var headCount = 12
@@ -173,19 +175,19 @@ final class EncoderFamily: Sendable {
     var activation = "gelu"
   }
 
-  /// What checkpoints call their modules; a module's tensors are its name with ".weight" and ".bias".
+  /// The names of modules in checkpoints. A module's tensors have its name with ".weight" and ".bias".
   struct TensorNames: Sendable, Equatable {
-    /// Begins the encoder's names, except in checkpoints of a bare encoder.
+    /// The prefix of the encoder's names, which checkpoints of a bare encoder lack.
     let prefix: String
     let wordEmbeddings: String
-    /// nil for families without a table of positions.
+    /// nil for families without a position table.
     let positionEmbeddings: String?
     let tokenTypeEmbeddings: String?
     let embeddingNorm: String
-    /// Of what attention knows of distances.
+    /// The module of distance biases or distance vectors.
     var distances: String?
     var distanceNorm: String?
-    /// Begins a layer's names; its index and a dot follow.
+    /// The prefix of a layer's names. Its index and a dot follow.
     let layers: String
     let layer: LayerNames
     /// nil for families without a norm after the last layer.
@@ -193,17 +195,18 @@ final class EncoderFamily: Sendable {
     var questionAnswering = "qa_outputs"
     /// The last layer of a classifier.
     var classifier = "classifier"
-    /// Of the labels of tokens.
+    /// The last layer of a classifier of tokens.
     var tokenClassifier = "classifier"
   }
 
-  /// Modules of one layer, to be put behind `TensorNames.layers` and the index.
+  /// The modules of one layer, to be appended to `TensorNames.layers` and the index.
   struct LayerNames: Sendable, Equatable {
-    /// Has the rows of query, key and value, one after the other, where `key` and `value` are nil.
+    /// The module of the query. If `key` and `value` are nil, it has the rows of query, key and value in this
+    /// order.
     let query: String
     var key: String?
     var value: String?
-    /// Of the vectors for distances that queries and keys meet.
+    /// The projections of distance vectors.
     var distanceKey: String?
     var distanceQuery: String?
     let attentionOutput: String
@@ -217,7 +220,7 @@ final class EncoderFamily: Sendable {
 }
 
 extension EncoderFamily {
-  /// Those that load, in the order in which messages name them.
+  /// The supported families, in the order in which messages name them.
   static let all = [
     bert, distilBert, roberta, xlmRoberta, electra, albert, mpnet, debertaV2, modernBert,
   ]
@@ -256,14 +259,14 @@ extension EncoderFamily {
 }
 
 extension EncoderFamily.LayerNames {
-  /// transformers has them in the families that descend from BERT.
+  /// The names in transformers' families that descend from BERT.
   static let bert = EncoderFamily.LayerNames(
     query: "attention.self.query", key: "attention.self.key", value: "attention.self.value",
     attentionOutput: "attention.output.dense", attentionNorm: "attention.output.LayerNorm",
     intermediate: "intermediate.dense", output: "output.dense", outputNorm: "output.LayerNorm")
 }
 
-/// A family is what its definition says: there is one object of each.
+/// Families are compared by identity: there is one object of each.
 extension EncoderFamily: Equatable {
   static func == (a: EncoderFamily, b: EncoderFamily) -> Bool { a === b }
 }

@@ -5,7 +5,7 @@ struct LinearWeights: Sendable {
   /// [out]; nil: zeros.
   var bias: TensorView?
 
-  /// The layer that gives some of the outputs only.
+  /// Returns the layer with only some of the outputs.
   func rows(_ range: Range<Int>) -> LinearWeights {
     LinearWeights(weight: weight.rows(range), bias: bias?.rows(range))
   }
@@ -19,18 +19,18 @@ struct NormWeights: Sendable {
 }
 
 struct LayerWeights: Sendable {
-  /// The checkpoint's modules that have query, key and value: one each or one for all.
+  /// The checkpoint's modules of query, key and value: one each, or one for all.
   var projections: [LinearWeights]
   var query: LinearWeights
   var key: LinearWeights
   var value: LinearWeights
-  /// Projections of the vectors for distances, where they are not those of queries and keys.
+  /// The projections of the distance vectors; nil if they are those of queries and keys.
   var distanceKey: LinearWeights?
   var distanceQuery: LinearWeights?
   var attentionOutput: LinearWeights
   /// nil in the first layer of pre-norm families.
   var attentionNorm: NormWeights?
-  /// The checkpoint's module that has `intermediate` and, in gated families, `gate`.
+  /// The checkpoint's module of `intermediate`, in gated families followed by `gate`.
   var feedForwardInput: LinearWeights
   var intermediate: LinearWeights
   var gate: LinearWeights?
@@ -41,21 +41,21 @@ struct LayerWeights: Sendable {
 struct EncoderWeights: Sendable {
   /// [vocabSize, embeddingSize]
   var wordEmbeddings: TensorView
-  /// [positionRows, embeddingSize]; nil for models without.
+  /// [positionRows, embeddingSize]; nil in models without a position table.
   var positionEmbeddings: TensorView?
-  /// [typeVocabSize, embeddingSize]; nil for models without token types.
+  /// [typeVocabSize, embeddingSize]; nil in models without token types.
   var tokenTypeEmbeddings: TensorView?
   var embeddingNorm: NormWeights
-  /// What attention knows of distances: [buckets, heads], or [rows, hidden] and perhaps their norm.
+  /// Distance biases [buckets, heads], or distance vectors [rows, hidden] and, in some models, their norm.
   var distances: TensorView?
   var distanceNorm: NormWeights?
-  /// From embeddings to hidden vectors; nil where they are the same.
+  /// From embeddings to hidden vectors; nil if they are the same.
   var embeddingProjection: LinearWeights?
-  /// Each once, also where the model has it several times.
+  /// Each layer once, even if the model uses it several times.
   var layers: [LayerWeights]
   /// Indices of `layers` in the order of computation.
   var layerOrder: [Int]
-  /// After the last layer of pre-norm families.
+  /// Follows the last layer in pre-norm families.
   var finalNorm: NormWeights?
 }
 
@@ -112,7 +112,7 @@ extension EncoderWeights {
 }
 
 extension LayerWeights {
-  /// - Parameter base: what the names of the layer's modules begin with.
+  /// - Parameter base: the prefix of the names of the layer's modules.
   fileprivate init(
     _ loader: inout WeightLoader, _ base: String, _ configuration: ModelConfiguration, isFirst: Bool
   ) throws(BertQAError) {

@@ -1,16 +1,17 @@
-/// The layers on top of an encoder, by what they give. `HeadKind.classSuffix` names transformers' classes with them.
+/// The kinds of layers on top of an encoder, by their results. `HeadKind.classSuffix` names transformers'
+/// classes with them.
 enum HeadKind: Sendable, CaseIterable {
-  /// Start and end logit of every token.
+  /// A start and an end logit for every token.
   case spans
-  /// A logit per label of every window, from its first token.
+  /// A logit per label for every window, from its first token.
   case labels
-  /// A logit per label of every token.
+  /// A logit per label for every token.
   case tokenLabels
   /// The encoder's vectors are the result.
   case vectors
 }
 
-/// What a head reads, and so what it gives one row of numbers for.
+/// The input of a head. The head returns one row of numbers for each.
 enum HeadInput: Sendable, Equatable {
   /// Every token of the last layer.
   case tokens
@@ -18,25 +19,26 @@ enum HeadInput: Sendable, Equatable {
   case window(TokenPooling)
 }
 
-/// How the last layer's vectors of a window's tokens become one. The names are sentence-transformers'.
+/// How the last layer's vectors of a window's tokens become one vector. The names are those of
+/// sentence-transformers.
 enum TokenPooling: String, Sendable {
-  /// That of the first token.
+  /// The vector of the first token.
   case first = "cls"
-  /// Their mean, summed in an order that depends on the number of tokens only.
+  /// The mean, summed in an order that depends only on the number of tokens.
   case mean
 }
 
-/// A head's layers as a checkpoint has them.
+/// A head's layers in a checkpoint.
 struct HeadWeights: Sendable {
   struct Layer: Sendable {
     var linear: LinearWeights
     var activation = Activation.identity
-    /// After the activation.
+    /// Follows the activation.
     var norm: NormWeights?
   }
 
   var input: HeadInput
-  /// Applied in order; the last one's outputs are the result. None: the vectors are.
+  /// Applied in order; the last one's outputs are the result. Without layers the vectors are the result.
   var layers: [Layer]
 }
 
@@ -49,7 +51,7 @@ extension HeadWeights {
     switch configuration.head {
     case .spans:
       let before = family.pooler.isForTokens ? try Self.pooler(&loader, configuration) : []
-      // [2, hidden]: the start logit's weights, the end logit's weights.
+      // [2, hidden]: the weights of the start logit, then those of the end logit.
       self.init(input: .tokens, layers: before + [try outputs(family.tensors.questionAnswering, 2)])
     case .labels:
       self.init(

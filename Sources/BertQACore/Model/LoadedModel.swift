@@ -1,19 +1,19 @@
-/// An encoder's directory in Hugging Face's form, checked and mapped. Immutable.
+/// An encoder's directory in Hugging Face's format, checked and mapped. Immutable.
 final class LoadedModel: Sendable {
-  /// `config.json` as it was read.
+  /// The contents of `config.json`.
   let source: ObjectReader
   let configuration: ModelConfiguration
   let tokenizer: TokenizerFiles
   let encoder: EncoderWeights
   let head: HeadWeights
-  /// Of embedding models.
+  /// nil if it is not an embedding model.
   let embedding: EmbeddingConfiguration?
   /// The files and copies that the weights point into.
   private let owners: [any AnyObject & Sendable]
 
-  /// Reads the tokenizer's files and the headers of the weights, which are mapped; those in floating point are looked
-  /// through.
-  /// - Parameter source: `config.json`, whose "architectures" gave `architecture`.
+  /// Reads the tokenizer's files and the headers of the weights, and maps the weights. Checks that
+  /// floating-point weights are finite.
+  /// - Parameter source: `config.json`, whose "architectures" led to `architecture`.
   init(
     _ directory: ModelDirectory, _ source: ObjectReader, _ architecture: Architecture
   ) throws(BertQAError) {
@@ -45,7 +45,7 @@ final class LoadedModel: Sendable {
     owners = loader.owners
   }
 
-  /// Reads `config.json` too.
+  /// Also reads `config.json`.
   convenience init(_ directory: ModelDirectory) throws(BertQAError) {
     let source = try directory.object(in: "config.json")
     try self.init(directory, source, try Architecture(source))

@@ -1,5 +1,5 @@
 extension ModelConfiguration {
-  /// Settings that are absent have Hugging Face's defaults.
+  /// Absent settings have Hugging Face's defaults.
   /// - Parameter reader: `config.json`.
   init(_ reader: ObjectReader, _ architecture: Architecture) throws(BertQAError) {
     guard case .encoder(let family, let head) = architecture.kind else {
@@ -63,7 +63,7 @@ extension ModelConfiguration {
     }
   }
 
-  /// Reads what only some families have.
+  /// Reads the settings that only some families have.
   private mutating func readVariants(_ reader: ObjectReader) throws(BertQAError) {
     switch family.positions {
     case .table: break
@@ -73,7 +73,7 @@ extension ModelConfiguration {
       if let key = family.configuration.paddingID {
         padding = try reader.integer(key, in: Limit.padding) ?? padding
       }
-      // The rows up to the padding's belong to no other token.
+      // The rows up to that of the padding belong to no other token.
       guard maxPositions - padding - 1 >= Limit.positions.lowerBound else {
         throw BertQAError(
           .invalidModel,
@@ -89,7 +89,7 @@ extension ModelConfiguration {
           "\(reader.file): rotary positions need an even size of each attention head, but it is \(headSize)")
       }
       hasPositionTable = false
-      // Sines and cosines are kept as tables, whose size this bounds.
+      // Sines and cosines are stored in tables. This bounds their size.
       maxPositions = min(maxPositions, Limit.rotaryPositions)
     }
     switch family.attention {
@@ -127,7 +127,7 @@ extension ModelConfiguration {
     }
   }
 
-  /// Reads which modules have a bias, and the head's settings.
+  /// Reads which modules have a bias, and the settings of the head.
   private mutating func readModules(_ reader: ObjectReader) throws(BertQAError) {
     let keys = family.configuration
     if let keys = keys.biases {
@@ -158,7 +158,8 @@ extension ModelConfiguration {
     }
   }
 
-  /// Reads from `tokenizer_config.json` whether the model is given token types, which most files leave to the family.
+  /// Reads from `tokenizer_config.json` whether the model gets token types. Most files leave this to the
+  /// family.
   mutating func readTokenTypes(_ directory: ModelDirectory) throws(BertQAError) {
     let name = "tokenizer_config.json"
     guard directory.exists(name) else { return }
@@ -167,7 +168,7 @@ extension ModelConfiguration {
     hasSegmentTypes = names.contains(.string("token_type_ids"))
   }
 
-  /// Upper limits are far above any published model; they keep every product of two sizes small.
+  /// The upper limits are far above any published model and keep every product of two sizes small.
   private enum Limit {
     static let vocabulary = 1...(1 << 24)
     static let width = 1...(1 << 16)
@@ -187,7 +188,7 @@ extension ModelConfiguration {
         + "only \(expected) is supported")
   }
 
-  /// - Parameter name: what holds where the file does not have the key.
+  /// - Parameter name: the default if the file does not have the key.
   private static func activation(
     _ reader: ObjectReader, _ key: String, otherwise name: String
   ) throws(BertQAError) -> Activation {
@@ -198,7 +199,7 @@ extension ModelConfiguration {
       "\(reader.file): \(quoted(key)) is \(quoted(name)); supported: \(Activation.supportedNames)")
   }
 
-  /// Refuses settings under which the same tensors mean another computation.
+  /// Rejects settings with which the same tensors mean another computation.
   private static func checkVariant(_ reader: ObjectReader) throws(BertQAError) {
     guard try reader.string("position_embedding_type") ?? "absolute" == "absolute" else {
       throw unsupported(reader, "position_embedding_type", expected: "\"absolute\"")
@@ -214,7 +215,7 @@ extension ModelConfiguration {
     }
   }
 
-  /// Reads what a classifier's outputs are called and mean, as transformers decides it.
+  /// Reads the names and the meaning of a classifier's outputs, which it determines as transformers does.
   private mutating func readLabels(_ reader: ObjectReader) throws(BertQAError) {
     let count = try reader.integer("num_labels", in: ObjectReader.labelLimit)
     labels = try reader.labels() ?? (0..<(count ?? 2)).map { "LABEL_\($0)" }

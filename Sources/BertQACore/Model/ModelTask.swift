@@ -1,14 +1,14 @@
-/// What a model is for, in the numbering of `bertqa_task`.
+/// The task of a model, with the numbers of `bertqa_task`.
 public enum ModelTask: Int32, Sendable, CaseIterable, CustomStringConvertible {
   case answer = 1
   case classify = 2
   case embed = 3
-  /// Predict the next word of a sequence.
+  /// Predicts the next word of a sequence.
   case predict = 4
-  /// Find the entities of a text: labels of its tokens.
+  /// Finds the entities of a text by labels of its tokens.
   case entities = 5
 
-  /// The name that the command line, Python and messages use.
+  /// The name in the command line, Python and messages.
   public var description: String {
     switch self {
     case .answer: "answer"
@@ -19,7 +19,7 @@ public enum ModelTask: Int32, Sendable, CaseIterable, CustomStringConvertible {
     }
   }
 
-  /// What a model of the task can do, as messages put it.
+  /// The abilities of a model of the task, for messages.
   var purpose: String {
     switch self {
     case .answer: "answer questions"

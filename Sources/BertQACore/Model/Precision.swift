@@ -1,6 +1,6 @@
-/// Number format of the arithmetic, in the numbering of `bertqa_precision`.
+/// The number format of the arithmetic, with the numbers of `bertqa_precision`.
 public enum Precision: Int32, Sendable, CaseIterable {
-  /// The fastest whose accuracy contract holds for the model.
+  /// The fastest one that keeps the accuracy contract for the model.
   case auto = 0
   case f32 = 1
   case bf16 = 2

@@ -1,8 +1,8 @@
-/// What a classifier's outputs mean, in the numbering of `bertqa_problem_type`.
+/// The meaning of a classifier's outputs, with the numbers of `bertqa_problem_type`.
 public enum ProblemType: Int32, Sendable, CaseIterable, CustomStringConvertible {
-  /// One label is right: probabilities are a softmax and sum to 1.
+  /// Exactly one label is right: probabilities are a softmax and sum to 1.
   case singleLabel = 1
-  /// Any number of labels are right: each has its own sigmoid.
+  /// Any number of labels can be right: each has its own sigmoid.
   case multiLabel = 2
   /// The outputs are numbers.
   case regression = 3

@@ -1,8 +1,8 @@
 import Glibc
 
 extension TensorView {
-  /// Writes the elements of some rows as floats, `rows.count * rowWidth` of them. Exact for every
-  /// type; for `i8` the value is q · scale, rounded once. Rows beyond the last are a caller's defect.
+  /// Writes the elements of some rows as `rows.count * rowWidth` floats. Exact for every type; for `i8` the
+  /// value is q · scale, rounded once. The caller must not pass rows beyond the last.
   func copyFloats(rows: Range<Int>, to output: UnsafeMutablePointer<Float>) {
     precondition(rows.lowerBound >= 0 && rows.upperBound <= rowCount)
     let first = rows.lowerBound * rowWidth
@@ -33,15 +33,15 @@ extension TensorView {
     }
   }
 
-  /// The exact value of an IEEE half-precision number; a NaN keeps its payload.
+  /// The exact value of an IEEE half-precision number. A NaN keeps its payload.
   ///
-  /// By integer operations and selects: a loop of it becomes vector code on any CPU, and it does not
+  /// It uses integer operations and selects, so loops over it are vectorised on every CPU, and it does not
   /// depend on the host's denormal mode.
   @inline(__always)
   static func float(half: UInt16) -> Float {
     let bits = UInt32(truncatingIfNeeded: half)
     let exponent = bits & 0x7C00
-    // Exponent bias 15 to 127; infinities and NaNs move on to the top exponent.
+    // Exponent bias 15 to 127. Infinities and NaNs get the top exponent.
     let rebias: UInt32 = exponent == 0x7C00 ? 224 << 23 : 112 << 23
     let normal = (bits & 0x7FFF) &<< 13 &+ rebias
     let subnormal = (Float(Int32(truncatingIfNeeded: bits & 0x3FF)) * 0x1p-24).bitPattern

@@ -1,26 +1,26 @@
-/// A weight tensor where it lies in a mapped file.
+/// A weight tensor in a mapped file.
 ///
-/// Does not own its memory: the `LoadedModel` it belongs to does. A class, because a layer has some twenty of them, and
-/// hosts load models on small stacks.
+/// It does not own its memory; its `LoadedModel` does. It is a class because a layer has about twenty of
+/// them, and hosts load models on small stacks.
 final class TensorView: @unchecked Sendable {
-  // Sendable: a read-only view of memory that nobody writes.
+  // Sendable: a read-only view of memory that never changes.
 
-  /// The name the tensor has in a checkpoint of its architecture, prefix included.
+  /// The tensor's name in a checkpoint of its architecture, including the prefix.
   let name: String
   let file: String
   let dataType: DataType
   let shape: [Int]
   /// Row-major elements, little-endian, at any alignment.
   let bytes: UnsafeRawBufferPointer
-  /// For `i8`: one scale per row, that is per output channel or embedding row.
+  /// For `i8`: one scale per row, that is, per output channel or embedding row.
   let rowScales: UnsafeBufferPointer<Float>?
-  /// For `i8` matrices whose file has them: the sum of each row's elements, Σ q.
+  /// For `i8` matrices whose file has them: the sum Σ q of each row's elements.
   let rowSums: UnsafeBufferPointer<Int32>?
-  /// Elements of one row: the product of all dimensions but the first.
+  /// The number of elements in a row: the product of all dimensions but the first.
   let rowWidth: Int
 
-  /// `bytes` must hold exactly the elements of `shape`, and an `i8` tensor must come with
-  /// `rowScales` of `shape[0]` elements: the loader checks both.
+  /// `bytes` must have exactly the elements of `shape`, and an `i8` tensor must have `shape[0]` elements of
+  /// `rowScales`: the loader checks both.
   init(
     name: String, file: String, dataType: DataType, shape: [Int], bytes: UnsafeRawBufferPointer,
     rowScales: UnsafeBufferPointer<Float>? = nil, rowSums: UnsafeBufferPointer<Int32>? = nil
@@ -35,7 +35,7 @@ final class TensorView: @unchecked Sendable {
     rowWidth = shape.dropFirst().reduce(1, *)
   }
 
-  /// Some of its rows.
+  /// Returns some of its rows.
   func rows(_ range: Range<Int>) -> TensorView {
     let rowSize = rowWidth * dataType.size
     return TensorView(
@@ -46,6 +46,6 @@ final class TensorView: @unchecked Sendable {
       rowSums: rowSums.map { UnsafeBufferPointer(rebasing: $0[range]) })
   }
 
-  /// Rows; a vector's elements are rows of width 1.
+  /// The number of rows; a vector's elements are rows of width 1.
   var rowCount: Int { shape.first ?? 1 }
 }

@@ -1,20 +1,20 @@
-/// How labels of tokens become entities: the strategies of transformers' token-classification pipeline, in the
-/// numbering of `bertqa_aggregation`.
+/// How token labels become entities: the strategies of transformers' token-classification pipeline, with the
+/// numbers of `bertqa_aggregation`.
 public enum TokenAggregation: Int32, Sendable, CaseIterable, CustomStringConvertible {
-  /// What the model's `config.json` says ("bertqa": {"aggregation": …}), else `simple`.
+  /// As the model's `config.json` specifies ("bertqa": {"aggregation": …}), else `simple`.
   case model = 0
   /// Every token is an entity.
   case none = 1
-  /// Neighbouring tokens of one tag are an entity; B- begins another.
+  /// Neighbouring tokens with the same tag form an entity; B- starts another one.
   case simple = 2
-  /// As `simple`, of words, which have the label of their first token.
+  /// As `simple`, for words, whose label is that of their first token.
   case first = 3
-  /// The same, with the most probable label by the mean over the word's tokens.
+  /// As `first`, but a word's label has the highest mean probability over the word's tokens.
   case average = 4
-  /// The same, with the label of the token that is surest of its own.
+  /// As `first`, but a word's label is that of the token with the highest probability.
   case max = 5
 
-  /// The name that the command line, Python and `config.json` use.
+  /// The name in the command line, Python and `config.json`.
   public var description: String {
     switch self {
     case .model: "model"

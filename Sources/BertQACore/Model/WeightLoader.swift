@@ -1,11 +1,11 @@
 import CBertQA
 
-/// Finds a model's tensors in a checkpoint and checks type and shape of each.
+/// Finds a model's tensors in a checkpoint and checks the type and shape of each.
 struct WeightLoader {
   private let checkpoint: Checkpoint
   private let prefix: String
   private let monitor: CallMonitor?
-  /// What the views point into.
+  /// The memory that the views point into.
   private(set) var owners: [any AnyObject & Sendable]
 
   init(_ checkpoint: Checkpoint, prefix: String, _ monitor: CallMonitor?) {
@@ -15,7 +15,7 @@ struct WeightLoader {
     owners = checkpoint.shards.map(\.file)
   }
 
-  /// Whether the checkpoint has a linear layer of this name.
+  /// True if the checkpoint has a linear layer with this name.
   func hasLinear(_ module: String) throws(BertQAError) -> Bool {
     for tensor in ["weight", "bias"] {
       if try has("\(module).\(tensor)") { return true }
@@ -37,7 +37,7 @@ struct WeightLoader {
     try matrix(module, rows: rows, width: width, hasSums: false)
   }
 
-  /// Checkpoints converted from TensorFlow may have its names, gamma and beta.
+  /// Checkpoints converted from TensorFlow may use its names, gamma and beta.
   func norm(_ module: String, count: Int, hasBias: Bool = true) throws(BertQAError) -> NormWeights {
     NormWeights(
       weight: try vector("\(module).weight", alias: "\(module).gamma", count: count),
@@ -50,7 +50,7 @@ struct WeightLoader {
     try floats(name, alias: alias, shape: [count])
   }
 
-  /// A tensor of any type of floating-point numbers.
+  /// Returns a tensor with any floating-point type.
   func floats(
     _ name: String, alias: String? = nil, shape: [Int]
   ) throws(BertQAError) -> TensorView {
@@ -85,8 +85,8 @@ struct WeightLoader {
     return view
   }
 
-  /// Refuses parameters that are no numbers: a result made of them could look like any other. Reads every byte of
-  /// floating-point weights, as fast as memory gives them.
+  /// Rejects parameters that are not finite, because a result computed from them could look like any other.
+  /// Reads every byte of floating-point weights, as fast as memory allows.
   private func checkFinite(_ tensor: TensorView) throws(BertQAError) {
     let (format, elementSize): (Int32, Int)
     switch tensor.dataType {
@@ -109,7 +109,7 @@ struct WeightLoader {
     }
   }
 
-  /// Weights that are looked through between two questions.
+  /// The number of weights that are checked between two polls.
   private static let checkInterval = 1 << 20
 
   private mutating func rowScales(
@@ -136,7 +136,7 @@ struct WeightLoader {
     return try aligned(stored.bytes)
   }
 
-  /// The bytes as elements: in place if aligned, else a copy that `owners` keeps.
+  /// The bytes as elements: in place if they are aligned, else a copy that `owners` keeps.
   private mutating func aligned<Element: BitwiseCopyable & Sendable>(
     _ bytes: UnsafeRawBufferPointer
   ) throws(BertQAError) -> UnsafeBufferPointer<Element> {
@@ -148,14 +148,14 @@ struct WeightLoader {
     return UnsafeBufferPointer(start: copy.base, count: copy.count)
   }
 
-  /// A tensor by its name or the same without the prefix.
+  /// Finds a tensor by its name or by the same name without the prefix.
   private func stored(_ name: String) throws(BertQAError) -> Checkpoint.Tensor? {
     if let tensor = try checkpoint.tensor(name) { return tensor }
     guard name.hasPrefix(prefix) else { return nil }
     return try checkpoint.tensor(String(name.dropFirst(prefix.count)))
   }
 
-  /// A tensor by its name or its alias.
+  /// Finds a tensor by its name or its alias.
   private func find(
     _ expected: Expectation, alias: String? = nil
   ) throws(BertQAError) -> Checkpoint.Tensor {
@@ -170,7 +170,7 @@ struct WeightLoader {
 }
 
 extension WeightLoader {
-  /// What a tensor must be.
+  /// The required properties of a tensor.
   private struct Expectation {
     let name: String
     let types: [DataType]

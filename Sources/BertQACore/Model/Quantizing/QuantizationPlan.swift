@@ -1,8 +1,8 @@
-/// Which tensors of a model become int8, and what the new file holds, in which order.
+/// Which tensors of a model become int8, and the contents and order of the new file.
 struct QuantizationPlan {
   private(set) var quantized: [(tensor: TensorView, hasSums: Bool)] = []
   private(set) var kept: [TensorView] = []
-  /// Query, key and value lie side by side, each kind of tensor by itself, so that one kernel call
+  /// Query, key and value are adjacent, with each kind of tensor in its own place, so that one kernel call
   /// can take the three as one matrix.
   private(set) var tensors: [SafetensorsLayout.Tensor] = []
 
@@ -12,10 +12,10 @@ struct QuantizationPlan {
     if let positions = encoder.positionEmbeddings { quantize([positions], hasSums: false) }
     if let types = encoder.tokenTypeEmbeddings { quantize([types], hasSums: false) }
     keep(encoder.embeddingNorm)
-    // Small, and every score depends on them.
+    // They are small, and every score depends on them.
     if let distances = encoder.distances { keep([distances]) }
     if let norm = encoder.distanceNorm { keep(norm) }
-    // Small, and all that follows depends on it.
+    // It is small, and everything later depends on it.
     if let projection = encoder.embeddingProjection { keep(projection) }
     for layer in encoder.layers {
       quantize(layer.projections)

@@ -1,6 +1,6 @@
 extension OutputDirectory {
-  /// Writes what belongs to a quantized model beside its weights: `config.json` with our key added,
-  /// the tokenizer's files as they are; of a BERT's `tokenizer_config.json` as it is or made.
+  /// Writes the files beside a quantized model's weights: `config.json` with our key added, and the
+  /// tokenizer's files unchanged. For a BERT model without a `tokenizer_config.json` it makes one.
   func writeConfiguration(of model: LoadedModel, threshold: Float?) throws(BertQAError) {
     var config = model.source
     var own = try config.reader("bertqa")?.object ?? JSON.Object()
@@ -20,7 +20,7 @@ extension OutputDirectory {
     if let settings = files.settingsFile {
       try copy(settings, to: "tokenizer_config.json")
     } else {
-      // `vocab.txt` alone would be read with the defaults, which tokenizer.json may have overridden.
+      // A reader would use the defaults for `vocab.txt` alone, but tokenizer.json may have overridden them.
       try write(files.configuration.json.text + "\n", to: "tokenizer_config.json")
     }
   }
@@ -33,14 +33,14 @@ extension OutputDirectory {
 }
 
 extension JSON.Number {
-  /// The number of fewest digits that reads back as `value`, which must be finite.
+  /// The number with the fewest digits that reads back as `value`, which must be finite.
   fileprivate init(_ value: Float) {
     self.init(double: Double("\(value)") ?? Double(value), integer: nil)
   }
 }
 
 extension TokenizerConfiguration {
-  /// The configuration as `tokenizer_config.json` has it.
+  /// The configuration in the form of `tokenizer_config.json`.
   fileprivate var json: JSON {
     var object = JSON.Object()
     object["tokenizer_class"] = .string("BertTokenizer")

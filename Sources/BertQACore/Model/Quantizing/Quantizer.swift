@@ -1,10 +1,10 @@
 /// Makes the int8 form of a model directory.
 ///
-/// Matrices and embeddings become I8 `X.weight` of the original shape, row-major, with an F32
-/// companion `X.weight_scale` of one scale per row: value = q · scale, q in −127…127. A linear
-/// layer's matrix has a second companion, I32 `X.weight_sum`, each row's Σ q. All else, the head too,
-/// which is tiny and sensitive, becomes F32. Names are those of Hugging Face with
-/// prefix; tensors the architecture does not use are left out.
+/// Matrices and embeddings become I8 `X.weight` of the original shape, row-major. Each has a companion F32
+/// `X.weight_scale` with one scale per row: value = q · scale, q in −127…127. The matrix of a linear layer
+/// has a second companion, I32 `X.weight_sum`, with each row's Σ q. All other tensors become F32, including
+/// those of the head, which are tiny and sensitive. Names are Hugging Face's, with prefix. Tensors that the
+/// architecture does not use are left out.
 public struct Quantizer {
   private var writer: SafetensorsWriter
   private var rows = RowQuantizer()
@@ -14,10 +14,10 @@ public struct Quantizer {
   /// Rows are read, rounded and written in parts of about this many elements.
   private static let partCount = 1 << 16
 
-  /// Quantizes an encoder (F32, F16 or BF16, sharded or not) to the fresh directory `output`, which comes into
-  /// being complete or not at all. Memory: O(rows of the largest tensor).
-  /// - Throws: what loading throws; `.invalidArgument` for a model that is int8 already or a threshold that it
-  ///   has no use for; `.io`; `.cancelled`.
+  /// Quantizes an encoder (F32, F16 or BF16, sharded or not) to the new directory `output`, which appears
+  /// complete or not at all. Takes O(rows of the largest tensor) memory.
+  /// - Throws: the errors of loading; `.invalidArgument` for a model that is already int8 or that does not
+  ///   use the given threshold; `.io`; `.cancelled`.
   @discardableResult
   public static func quantize(
     _ model: ModelDirectory, to output: String, options: QuantizeOptions = QuantizeOptions()
@@ -114,7 +114,7 @@ public struct Quantizer {
     }
   }
 
-  /// Hands out a tensor as floats, some rows at a time.
+  /// Passes a tensor's elements as floats to `body`, some rows at a time.
   private mutating func forEachPart(
     of tensor: TensorView,
     _ body: (Range<Int>, UnsafeBufferPointer<Float>, inout Quantizer) throws(BertQAError) -> Void
@@ -135,27 +135,27 @@ public struct Quantizer {
 }
 
 public struct QuantizeOptions: Sendable {
-  /// Replaces the model's own threshold (`no_answer_threshold`); for models that answer.
+  /// Replaces the model's own threshold (`no_answer_threshold`), for models that answer.
   public var noAnswerThreshold: Float?
   public var call = CallOptions()
 
   public init() {}
 }
 
-/// What `Quantizer` did.
+/// The result of a quantization.
 public struct QuantizationReport: Sendable {
-  /// Tensors written, scales and sums included.
+  /// The number of tensors written, including scales and sums.
   public internal(set) var tensorCount = 0
-  /// Weights rounded to int8.
+  /// The number of weights rounded to int8.
   public internal(set) var quantizedCount = 0
-  /// Bytes of the tensors read.
+  /// The bytes of the tensors that were read.
   public internal(set) var bytesRead = 0
-  /// Bytes of the new model.safetensors.
+  /// The bytes of the new model.safetensors.
   public internal(set) var bytesWritten = 0
-  /// Root mean square of the quantized weights.
+  /// The root mean square of the quantized weights.
   public internal(set) var rmsWeight = 0.0
-  /// Root mean square of their change.
+  /// The root mean square of their change.
   public internal(set) var rmsError = 0.0
-  /// What `rmsError` would be with each row's scale from its largest magnitude.
+  /// The value of `rmsError` if each row's scale came from its largest magnitude.
   public internal(set) var rmsErrorOfLargest = 0.0
 }

@@ -1,8 +1,8 @@
-/// Rounds rows of weights to int8 with one scale a row.
+/// Rounds rows of weights to int8 with one scale per row.
 struct RowQuantizer {
   /// Σ (x − q · scale)² over all rows with the scales chosen.
   private(set) var squaredError = 0.0
-  /// The same with each row's scale from its largest magnitude.
+  /// The same if each row's scale came from its largest magnitude.
   private(set) var squaredErrorOfLargest = 0.0
   /// Σ x².
   private(set) var squaredNorm = 0.0
@@ -13,12 +13,12 @@ struct RowQuantizer {
     let sum: Int32
   }
 
-  /// How many half percents of the range up to the largest magnitude may be cut off. At 127 steps more clipping
-  /// never pays; among near ones the grid that happens to suit the row is about 1 % better.
+  /// The part of the range up to the largest magnitude that is cut off, in half percents. At 127 steps more
+  /// clipping never pays. Among nearby grids, the one that suits the row is about 1 % better.
   private static let clippings = 0...20
 
-  /// Quantizes one row to q in −127…127, by the scale of least squared error among those tried.
-  /// Nil if the row has an infinity or NaN. O(21 · row).
+  /// Quantizes one row to q in −127…127, with the scale of least squared error among those tried. Returns nil
+  /// if the row has an infinity or NaN. O(21 · row).
   mutating func quantize(
     _ row: UnsafeBufferPointer<Float>, to output: UnsafeMutablePointer<Int8>
   ) -> Row? {
@@ -29,7 +29,7 @@ struct RowQuantizer {
       bits = max(bits, value.magnitude.bitPattern)
     }
     guard bits < Float.infinity.bitPattern else { return nil }
-    // Below this the scale would be subnormal, which a host may have told the CPU to take for zero.
+    // Below this the scale would be subnormal, and a host may have set the CPU to treat such numbers as zero.
     guard largest / 127 >= .leastNormalMagnitude else {
       output.update(repeating: 0, count: row.count)
       return Row(scale: 0, sum: 0)
@@ -43,7 +43,7 @@ struct RowQuantizer {
     }
     let baseline = Self.round(row, scale: largest / 127, to: output)
     var rounded = Self.round(row, scale: best.scale, to: output)
-    // The search is in single precision, so its best scale may be slightly worse than the first.
+    // The search uses single precision, so its best scale can be slightly worse than the first.
     if rounded.squaredError > baseline.squaredError {
       best.scale = largest / 127
       rounded = Self.round(row, scale: best.scale, to: output)
@@ -54,8 +54,8 @@ struct RowQuantizer {
     return Row(scale: best.scale, sum: rounded.sum)
   }
 
-  /// Rounds row / largest to multiples of 1 / steps, then fits the step to the multiples by least
-  /// squares; the error is relative to largest².
+  /// Rounds row / largest to multiples of 1 / steps, then fits the step to the multiples by least squares.
+  /// The error is relative to largest².
   private static func fit(
     _ row: UnsafeBufferPointer<Float>, largest: Float, steps: Float
   ) -> (step: Float, error: Float) {
@@ -88,11 +88,11 @@ struct RowQuantizer {
     return (sum, error)
   }
 
-  /// The nearest integer, ties to even, within −127…127.
+  /// Returns the nearest integer, ties to even, within −127…127.
   @inline(__always)
   private static func nearestInteger(_ value: Float) -> Float {
-    // Adding 1.5 · 2²³ leaves no bits below the point; unlike rounded() it becomes vector code on
-    // the oldest CPUs.
+    // Adding 1.5 · 2²³ leaves no bits after the binary point. Unlike rounded(), it is vectorised on the
+    // oldest CPUs.
     let clamped = min(max(value, -127), 127)
     return (clamped + 0x1.8p23) - 0x1.8p23
   }

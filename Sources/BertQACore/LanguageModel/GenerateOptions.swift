@@ -1,23 +1,23 @@
-/// How words are chosen when a sequence is generated; names and meanings as in Hugging Face's `generate`.
+/// Options for generating a sequence, with the names and meanings of Hugging Face's `generate`.
 public struct GenerateOptions {
-  /// Words generated at most, 1...1 000 000.
+  /// The maximum number of generated words, 1...1 000 000.
   public var maxWords = 100
-  /// 0: greedy, always the most probable word; else a positive number that the logits are divided by.
+  /// 0: greedy, always the most probable word. A positive number divides the logits.
   public var temperature: Float = 0
-  /// Only the k most probable words are drawn from; 0: all.
+  /// Draws only from the k most probable words; 0: from all.
   public var topK = 0
-  /// Only the fewest words whose probabilities sum to this are drawn from, above 0 and at most 1; 1: all.
+  /// Draws only from the fewest words whose probabilities sum to this, above 0 and at most 1; 1: from all.
   public var topP: Float = 1
-  /// The same seed gives the same words.
+  /// The same seed leads to the same words.
   public var seed: UInt64 = 0
-  /// Called on the calling thread with each word as it is generated. It returns whether to go on; false ends the
-  /// generation after this word without an error (`GenerationStop.callback`).
+  /// Called on the calling thread with each generated word. If it returns false, the generation ends after
+  /// this word without an error (`GenerationStop.callback`).
   public var onWord: ((PredictedWord) -> Bool)?
   public var call = CallOptions()
 
   public init() {}
 
-  /// Throws `.invalidArgument` for the first option that is out of its range.
+  /// Throws `.invalidArgument` for the first option outside its range.
   package func validate() throws(BertQAError) {
     func refuse(_ name: String, _ value: some Any, _ range: String) -> BertQAError {
       BertQAError(.invalidArgument, argument: name, "is \(value), but must be \(range)")

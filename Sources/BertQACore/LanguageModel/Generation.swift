@@ -1,4 +1,4 @@
-/// Why a generation ended, in the numbering of `bertqa_stop`.
+/// The reason why a generation ended, with the numbers of `bertqa_stop`.
 public enum GenerationStop: Int32, Sendable, CaseIterable {
   /// The model predicted its end symbol.
   case end = 1
@@ -8,21 +8,21 @@ public enum GenerationStop: Int32, Sendable, CaseIterable {
   case callback = 3
 }
 
-/// What was generated.
+/// The result of a generation.
 public struct Generation: Sendable {
   /// The generated words, without the prompt and the end symbol.
   public let words: [PredictedWord]
-  /// The words joined as the model's texts are: with spaces between words, without between characters.
+  /// The words joined as in the model's texts: with spaces between words, without between characters.
   public let text: String
   public let stop: GenerationStop
-  /// Words of the prompt that are not in the vocabulary.
+  /// The number of words of the prompt that are not in the vocabulary.
   public let unknownCount: Int
-  /// The state after the last word, to go on from.
+  /// The state after the last word, for continuing.
   public let state: SequenceState
 }
 
 extension SequenceModel {
-  /// Reads a prompt and generates what follows. The unknown token is never generated.
+  /// Reads a prompt and generates a continuation. Never generates the unknown token.
   func generate(
     _ prompt: UnsafeBufferPointer<UInt8>, state: SequenceState?, options: GenerateOptions
   ) throws(BertQAError) -> Generation {
@@ -65,7 +65,7 @@ extension SequenceModel {
       state: current)
   }
 
-  /// Reads words, and gives the logits of what follows them where they are wanted.
+  /// Reads words and, if requested, computes the logits of the next word.
   func read(
     _ ids: [Int32], state: SequenceState?, logits: UnsafeMutablePointer<Float>?, _ monitor: CallMonitor
   ) throws(BertQAError) -> SequenceState {
@@ -86,7 +86,7 @@ extension SequenceModel {
     return try step(id: last, state: current, logits: logits)
   }
 
-  /// The next word by the workspace's logits; nil for the end symbol.
+  /// Chooses the next word by the workspace's logits; nil for the end symbol.
   private func choose(
     _ sampler: inout WordSampler, _ workspace: SequenceWorkspace
   ) throws(BertQAError) -> PredictedWord? {

@@ -1,12 +1,12 @@
 import Glibc
 
-/// One word that may come next, or that was generated.
+/// A predicted or generated word.
 public struct PredictedWord: Sendable {
-  /// In the vocabulary.
+  /// The id in the vocabulary.
   public let id: Int32
-  /// 0...1, the model's softmax over all words, whatever words the options of a generation excluded.
+  /// The model's softmax over all words, 0...1, including words that the options of a generation exclude.
   public let probability: Float
-  /// The probability's natural logarithm.
+  /// The natural logarithm of the probability.
   public let logProbability: Float
   private let vocabulary: Vocabulary
 
@@ -17,7 +17,7 @@ public struct PredictedWord: Sendable {
     self.vocabulary = vocabulary
   }
 
-  /// The word as the vocabulary spells it, UTF-8, with a NUL behind it. Valid while this value lives.
+  /// The word as the vocabulary spells it, in UTF-8, followed by a NUL. Valid while this value lives.
   public var bytes: UnsafeBufferPointer<UInt8> { vocabulary.piece(id) }
 
   public var text: String {
@@ -26,18 +26,18 @@ public struct PredictedWord: Sendable {
   }
 }
 
-/// The words that may come next.
+/// The predicted next words.
 public struct Prediction: Sendable {
-  /// The most probable first, equal ones by id; `SequenceOptions.topK` of them.
+  /// The `SequenceOptions.topK` most probable words, most probable first, equal ones by id.
   public let words: [PredictedWord]
-  /// Whether the word that was read is not in the vocabulary; the model read its unknown token instead.
+  /// True if the word that was read is not in the vocabulary, so the model read its unknown token.
   public let isUnknown: Bool
   /// [vocabulary], by id: the softmax of the logits.
   public let probabilities: [Float]
 }
 
 extension SequenceModel {
-  /// One step: reads a word and predicts the next.
+  /// Makes one step: reads a word and predicts the next.
   func predict(
     _ word: UnsafeBufferPointer<UInt8>, state: SequenceState?, options: SequenceOptions
   ) throws(BertQAError) -> (prediction: Prediction, state: SequenceState) {
@@ -48,7 +48,7 @@ extension SequenceModel {
       after: [read.id], isUnknown: read.isUnknown, state: state, topK: options.topK, monitor)
   }
 
-  /// Reads a text and predicts the next word. The prediction is of an unknown word where the text's last word is.
+  /// Reads a text and predicts the next word. `isUnknown` refers to the text's last word.
   func predict(
     after text: UnsafeBufferPointer<UInt8>, state: SequenceState?, options: SequenceOptions
   ) throws(BertQAError) -> (prediction: Prediction, state: SequenceState) {
@@ -74,7 +74,7 @@ extension SequenceModel {
     return (Prediction(words: best, isUnknown: isUnknown, probabilities: probabilities), next)
   }
 
-  /// One step that predicts nothing.
+  /// Makes one step without a prediction.
   func read(
     _ word: UnsafeBufferPointer<UInt8>, state: SequenceState?, options: SequenceOptions
   ) throws(BertQAError) -> SequenceState {
@@ -83,7 +83,7 @@ extension SequenceModel {
     return try step(id: words.id(reading: word).id, state: state)
   }
 
-  /// Reads a text and predicts nothing.
+  /// Reads a text without a prediction.
   func read(
     text: UnsafeBufferPointer<UInt8>, state: SequenceState?, options: SequenceOptions
   ) throws(BertQAError) -> SequenceState {

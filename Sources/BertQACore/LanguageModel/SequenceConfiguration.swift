@@ -1,10 +1,10 @@
-/// The shape of a recurrent language model: what `config.json` says of it.
+/// The shape of a recurrent language model, as `config.json` describes it.
 struct SequenceConfiguration: Sendable, Equatable {
   enum Cell: Sendable {
     case lstm
     case gru
 
-    /// PyTorch's module, which begins the tensors' names.
+    /// The name of PyTorch's module, which is the prefix of the tensors' names.
     var module: String { self == .lstm ? "lstm" : "gru" }
     /// i, f, g, o, or r, z, n.
     var gateCount: Int { self == .lstm ? 4 : 3 }
@@ -12,7 +12,7 @@ struct SequenceConfiguration: Sendable, Equatable {
     var vectorsPerState: Int { self == .lstm ? 2 : 1 }
   }
 
-  /// What a sequence is made of.
+  /// The units of a sequence.
   enum Units: String, Sendable {
     case words = "word"
     case characters = "char"
@@ -24,28 +24,28 @@ struct SequenceConfiguration: Sendable, Equatable {
   var embeddingSize: Int
   var hiddenSize: Int
   var layerCount: Int
-  /// The decoder's weights are the embedding's.
+  /// True if the decoder uses the embedding's weights.
   var tiesEmbeddings: Bool
-  /// As `config.json` names them; nil: it does not.
+  /// The token that `config.json` names; nil if it names none.
   var unknownToken: String?
   var endToken: String?
   var units: Units
 
-  /// Floats of a state: for each layer h, and with LSTM then for each layer c.
+  /// The number of floats in a state: h for each layer, then, for LSTM, c for each layer.
   var stateLength: Int { cell.vectorsPerState * layerCount * hiddenSize }
 
-  /// Multiplications of a step up to the last layer's h.
+  /// The multiplications of a step up to the last layer's h.
   var recurrentCost: Int {
     let later = (layerCount - 1) * 2 * hiddenSize
     return cell.gateCount * hiddenSize * (embeddingSize + hiddenSize + later)
   }
 
-  /// Multiplications from h to the logits.
+  /// The multiplications from h to the logits.
   var decoderCost: Int { vocabularySize * hiddenSize }
 }
 
 extension SequenceConfiguration {
-  /// Upper limits are far above any such model; they keep every product of three sizes small.
+  /// The upper limits are far above any such model and keep every product of three sizes small.
   private enum Limit {
     static let vocabulary = 1...(1 << 22)
     static let width = 1...(1 << 15)
@@ -88,7 +88,7 @@ extension SequenceConfiguration {
     return value
   }
 
-  /// Refuses settings under which the same tensors mean another computation.
+  /// Rejects settings with which the same tensors mean another computation.
   private static func checkVariant(_ reader: ObjectReader) throws(BertQAError) {
     if try reader.bool("bidirectional") == true {
       throw BertQAError(

@@ -1,14 +1,14 @@
 import CBertQA
 
-/// A recurrent language model: an embedding, LSTM or GRU layers, a linear decoder. Immutable: any number of
-/// threads may use it at once.
+/// A recurrent language model: an embedding, LSTM or GRU layers, and a linear decoder. Immutable: any number
+/// of threads may use it at once.
 ///
-/// The arithmetic is that of PyTorch's `nn.LSTM` and `nn.GRU` in f32; weights of two bytes are widened where
+/// The arithmetic is that of PyTorch's `nn.LSTM` and `nn.GRU` in f32. Weights of two bytes are widened when
 /// they are used. LSTM: Hochreiter & Schmidhuber 1997, *Long Short-Term Memory*; GRU: Cho et al. 2014.
 final class SequenceModel: @unchecked Sendable {
   // Sendable: parameters never change; workspaces are exclusive while in use.
 
-  /// Sequences that go through the layers together; more are taken in turns.
+  /// The maximum number of sequences that go through the layers together; more are computed in turns.
   static let chunkSequences = 64
 
   struct Matrix {
@@ -21,17 +21,17 @@ final class SequenceModel: @unchecked Sendable {
     /// [outs]
     let bias: UnsafePointer<Float>
 
-    /// Bytes of one row.
+    /// The bytes of one row.
     var rowSize: Int { ins * (format == Int32(BQ_FORMAT_F32) ? 4 : 2) }
   }
 
   struct Layer {
-    /// What the layer's input gives to the gates, and what its own h does.
+    /// The weights from the layer's input to the gates, and from its own h.
     let input: Matrix
     let state: Matrix
   }
 
-  /// What messages call the model's directory.
+  /// The name of the model's directory in messages.
   let directory: String
   let configuration: SequenceConfiguration
   let words: WordVocabulary
@@ -39,18 +39,18 @@ final class SequenceModel: @unchecked Sendable {
   let embedding: TensorView
   let layers: [Layer]
   let decoder: Matrix
-  /// The state before the first word; never written.
+  /// The state before the first word. Never written.
   let zeroState: UnsafeMutablePointer<Float>
-  /// Tells this model from others: a hash of its shape and weights.
+  /// Distinguishes this model from others: a hash of its shape and weights.
   let fingerprint: UInt64
   let kernels: Kernels
-  /// Threads that a call may use; 0: as many as are available.
+  /// The maximum number of threads for one call; 0: as many as are available.
   let threadLimit: Int
   let workspaces = ObjectPool<SequenceWorkspace>()
   private let owners: [any AnyObject & Sendable]
 
-  /// Loads a directory with `config.json`, `vocab.txt` and safetensors. Weights are used where they are
-  /// mapped. They are all read once, for the fingerprint.
+  /// Loads a directory with `config.json`, `vocab.txt` and safetensors. Weights are used in the mapping. All
+  /// are read once, for the fingerprint.
   /// - Parameter source: `config.json`.
   init(
     _ directory: ModelDirectory, _ source: ObjectReader, kernels: Kernels, threadLimit: Int
@@ -88,7 +88,8 @@ final class SequenceModel: @unchecked Sendable {
     _ = ThreadPool.shared
   }
 
-  /// What decides on the meaning of a state: the kind of cell, the dimensions and every weight.
+  /// Hashes everything that determines the meaning of a state: the kind of cell, the dimensions and every
+  /// weight.
   private static func fingerprint(
     of weights: SequenceWeights, _ configuration: SequenceConfiguration, _ monitor: CallMonitor?
   ) throws(BertQAError) -> UInt64 {
@@ -107,7 +108,7 @@ final class SequenceModel: @unchecked Sendable {
 }
 
 extension ParameterConverter {
-  /// A matrix where the file has it, with its bias in f32.
+  /// Returns a matrix in the file, with its bias in f32.
   fileprivate mutating func matrix(
     _ weight: TensorView, bias: TensorView?, zeros: UnsafeMutablePointer<Float>
   ) throws(BertQAError) -> SequenceModel.Matrix {
@@ -123,7 +124,7 @@ extension ParameterConverter {
 // MARK: - Steps
 
 extension SequenceModel {
-  /// What every call begins with: refuses options out of range and a state of another model.
+  /// Starts a call: rejects options outside their ranges and a state of another model.
   func begin(_ options: SequenceOptions, _ state: SequenceState?) throws(BertQAError) -> CallMonitor {
     try options.validate()
     if let state { try check(state) }
@@ -132,8 +133,8 @@ extension SequenceModel {
     return monitor
   }
 
-  /// Reads one word in each of many independent states: `ids[i]` in `states[i]`, nil starting a sequence.
-  /// - Parameter logits: [ids.count][vocabulary], or nil where they are not wanted.
+  /// Reads one word after each of many independent states: `ids[i]` after `states[i]`; nil starts a sequence.
+  /// - Parameter logits: [ids.count][vocabulary]; nil if they are not needed.
   func step(
     ids: UnsafeBufferPointer<Int32>, states: [SequenceState?],
     logits: UnsafeMutablePointer<Float>? = nil, options: SequenceOptions
@@ -192,7 +193,7 @@ extension SequenceModel {
     return next
   }
 
-  /// The logits of what follows a state.
+  /// Computes the logits of the word after a state.
   func decode(_ state: SequenceState, to logits: UnsafeMutablePointer<Float>) throws(BertQAError) {
     let team = ThreadPool.Team(maxThreads: SequencePass.threads(self, cost: configuration.decoderCost))
     try withWorkspace(sequences: 1) { workspace throws(BertQAError) in
@@ -208,7 +209,7 @@ extension SequenceModel {
     try SequenceState(count: configuration.stateLength, fingerprint: fingerprint)
   }
 
-  /// Runs `body` with scratch memory for so many sequences at once.
+  /// Runs `body` with scratch memory for `sequences` sequences at once.
   private func withWorkspace<Result>(
     sequences: Int, _ body: (SequenceWorkspace) throws(BertQAError) -> Result
   ) throws(BertQAError) -> Result {

@@ -1,8 +1,9 @@
-/// What calls on a recurrent language model take beside their input.
+/// Options for calls on a recurrent language model.
 public struct SequenceOptions: Sendable {
-  /// Predictions: how many of the next words to give, at least 1; beyond the vocabulary: all.
+  /// Predictions: the number of words to return, at least 1. A number above the size of the vocabulary means
+  /// all.
   public var topK = 1
-  /// Likelihoods: whether the text is complete, so that its end symbol is predicted too.
+  /// Likelihoods: true if the text is complete, so that its end symbol is predicted too.
   public var includesEnd = false
   public var call = CallOptions()
 
@@ -11,7 +12,7 @@ public struct SequenceOptions: Sendable {
     self.includesEnd = includesEnd
   }
 
-  /// Throws `.invalidArgument` for the first option that is out of its range.
+  /// Throws `.invalidArgument` for the first option outside its range.
   func validate() throws(BertQAError) {
     guard topK >= 1 else {
       throw BertQAError(.invalidArgument, argument: "top_k", "is \(topK), but must be at least 1")

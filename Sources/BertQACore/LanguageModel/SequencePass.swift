@@ -2,22 +2,22 @@ import CBertQA
 
 /// A step of some sequences through the layers, or from their states to logits: the work that threads share.
 ///
-/// Threads divide the outputs of each product among themselves. An output is summed in the same order
-/// whichever thread computes it and however many sequences are computed together, so results depend on neither.
+/// Threads divide the outputs of each product among themselves. The order of an output's sum depends neither
+/// on the thread nor on the number of sequences computed together, so the results do not either.
 struct SequencePass {
   let model: SequenceModel
   let workspace: SequenceWorkspace
-  /// Sequences, at most `SequenceModel.chunkSequences`.
+  /// The number of sequences, at most `SequenceModel.chunkSequences`.
   let count: Int
   private var layer = 0
   private var tasks = 1
   private var logits: UnsafeMutablePointer<Float>?
 
-  /// Multiplications that are worth another thread: some 100 µs.
+  /// The multiplications that justify another thread: about 100 µs.
   private static let costPerThread = 4 << 20
-  /// Outputs that a task has at least.
+  /// The minimum number of outputs in a task.
   private static let outputsPerTask = 32
-  /// Multiplications of a phase that are worth dividing.
+  /// The multiplications at which dividing a phase pays.
   private static let costPerPhase = 1 << 20
 
   init(_ model: SequenceModel, _ workspace: SequenceWorkspace, count: Int) {
@@ -26,14 +26,14 @@ struct SequencePass {
     self.count = count
   }
 
-  /// Threads that `cost` multiplications are worth.
+  /// The number of threads that `cost` multiplications justify.
   static func threads(_ model: SequenceModel, cost: Int) -> Int {
     let limit = model.threadLimit > 0 ? model.threadLimit : ThreadPool.shared.size
     return max(1, min(limit, cost / costPerThread))
   }
 
-  /// Reads the word `ids[s]` in the state `workspace.sources[s]` and puts the next state into
-  /// `workspace.targets[s]`, which may not be the same memory.
+  /// Reads the word `ids[s]` after the state `workspace.sources[s]` and writes the next state to
+  /// `workspace.targets[s]`, which must be other memory.
   mutating func advance(ids: UnsafePointer<Int32>, team: borrowing ThreadPool.Team) {
     let width = model.configuration.embeddingSize
     for sequence in 0..<count {
@@ -54,7 +54,7 @@ struct SequencePass {
     }
   }
 
-  /// The logits of what follows the states `workspace.targets[s]`; [sequence][vocabulary].
+  /// Computes the logits of the words after the states `workspace.targets[s]`; [sequence][vocabulary].
   mutating func decode(to logits: UnsafeMutablePointer<Float>, team: borrowing ThreadPool.Team) {
     gather(from: workspace.targets.base, layer: model.layers.count - 1, to: workspace.hidden.base)
     self.logits = logits
@@ -74,7 +74,7 @@ extension SequencePass {
     context.assumingMemoryBound(to: SequencePass.self)
   }
 
-  /// Copies a layer's h of every sequence to one place; [sequence][hidden].
+  /// Copies a layer's h of all sequences to one array; [sequence][hidden].
   private func gather(
     from states: UnsafeMutablePointer<UnsafeMutablePointer<Float>>, layer: Int,
     to vectors: UnsafeMutablePointer<Float>
@@ -85,8 +85,8 @@ extension SequencePass {
     }
   }
 
-  /// Sets `tasks`: a few for each thread, so that the threads finish at about the same time.
-  /// - Parameter cost: multiplications of one output of one sequence.
+  /// Sets `tasks` to a few per thread, so that the threads finish at about the same time.
+  /// - Parameter cost: the multiplications of one output of one sequence.
   private mutating func divide(outputs: Int, cost: Int, among team: borrowing ThreadPool.Team) {
     guard team.threadCount > 1, count * outputs * cost >= Self.costPerPhase else {
       tasks = 1
@@ -99,7 +99,7 @@ extension SequencePass {
     outputs * task / tasks..<outputs * (task + 1) / tasks
   }
 
-  /// A task's units of the layer: all their gates, then the cells.
+  /// Computes a task's units of the layer: all their gates, then the cells.
   private func computeUnits(task: Int) {
     let units = share(of: task, in: hiddenSize)
     let parameters = model.layers[layer]
@@ -140,7 +140,7 @@ extension SequencePass {
       stride: model.decoder.outs)
   }
 
-  /// `rows` of a matrix times each sequence's vector.
+  /// Multiplies `rows` of a matrix with each sequence's vector.
   private func multiply(
     _ matrix: SequenceModel.Matrix, _ rows: Range<Int>, _ vectors: UnsafePointer<Float>,
     to outputs: UnsafeMutablePointer<Float>, stride: Int

@@ -1,23 +1,23 @@
 import Glibc
 
-/// How likely a text is under a model.
+/// The likelihood of a text under a model.
 public struct SequenceScore: Sendable, Equatable {
-  /// Words that were predicted: all but a sequence's first, and the end symbol with
+  /// The number of predicted words: all but a sequence's first, plus the end symbol with
   /// `SequenceOptions.includesEnd`.
   public var wordCount = 0
-  /// Words of the text that are not in the vocabulary.
+  /// The number of words of the text that are not in the vocabulary.
   public var unknownCount = 0
   /// The sum of the natural logarithms of their probabilities.
   public var logLikelihood = 0.0
 
-  /// exp(-logLikelihood / wordCount); NaN where nothing was predicted.
+  /// exp(-logLikelihood / wordCount); NaN if no word was predicted.
   public var perplexity: Double {
     wordCount == 0 ? .nan : exp(-logLikelihood / Double(wordCount))
   }
 }
 
 extension SequenceModel {
-  /// The likelihood of a text that follows `state`, or that begins with a given first word.
+  /// Computes the likelihood of a text that follows `state`, or whose first word is given.
   func likelihood(
     _ text: UnsafeBufferPointer<UInt8>, state: SequenceState?, options: SequenceOptions
   ) throws(BertQAError) -> SequenceScore {
@@ -48,7 +48,8 @@ extension SequenceModel {
     return score
   }
 
-  /// Scores of several continuations of a prefix, and their indices, the one likeliest per word first.
+  /// Computes the scores of several continuations of a prefix, and their indices, highest likelihood per word
+  /// first.
   func rank(
     _ continuations: [UnsafeBufferPointer<UInt8>], after prefix: UnsafeBufferPointer<UInt8>,
     state: SequenceState?, options: SequenceOptions
@@ -85,10 +86,11 @@ extension SequenceModel {
     return endID
   }
 
-  /// The sum of the logarithms of the probabilities of `targets`, one after the other, after `state`.
+  /// Returns the sum of the logarithms of the probabilities of `targets`, which follow `state` one after the
+  /// other.
   ///
-  /// States have to be computed one by one, but what follows them all at once: the decoder, which is most
-  /// of the work, reads its weights once for many words.
+  /// States must be computed one by one, but the logits after them can be computed together. The decoder,
+  /// which is most of the work, then reads its weights once for many words.
   private func logLikelihood(
     of targets: [Int32], after state: SequenceState, _ monitor: CallMonitor
   ) throws(BertQAError) -> Double {
@@ -127,11 +129,11 @@ extension SequenceModel {
     return sum
   }
 
-  /// Bounds the memory that a chunk's logits take, in floats.
+  /// The maximum number of floats in a chunk's logits.
   private static let logitsPerChunk = 1 << 20
 }
 
 extension SequenceScore {
-  /// What continuations are ranked by; those without words come last.
+  /// The value by which continuations are ranked; those without words come last.
   fileprivate var perWord: Double { wordCount == 0 ? -.infinity : logLikelihood / Double(wordCount) }
 }

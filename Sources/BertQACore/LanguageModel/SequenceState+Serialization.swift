@@ -14,10 +14,10 @@ extension SequenceState {
   private static let headerSize = 32
   private static let checkedHeaderSize = 24
 
-  /// Bytes of the serialized form.
+  /// The size of the serialized form in bytes.
   public var serializedCount: Int { Self.headerSize + 4 * count }
 
-  /// The state and its model's fingerprint as bytes, to be kept or sent to another process.
+  /// The state and its model's fingerprint as bytes, for storage or for another process.
   public var serialized: [UInt8] {
     var bytes = Self.magic
     bytes.reserveCapacity(serializedCount)
@@ -30,8 +30,8 @@ extension SequenceState {
     return bytes + Self.bytes(of: Self.checksum(bytes, floats)) + floats
   }
 
-  /// Reads what `serialized` wrote. Throws `.invalidArgument` for bytes that are no state, `.wrongModel` for
-  /// another model's state.
+  /// Reads the bytes of `serialized`. Throws `.invalidArgument` for bytes that are not a state, `.wrongModel`
+  /// for another model's state.
   convenience init(_ bytes: UnsafeRawBufferPointer, of model: SequenceModel) throws(BertQAError) {
     guard bytes.count >= Self.headerSize, bytes.prefix(Self.magic.count).elementsEqual(Self.magic) else {
       throw BertQAError(
@@ -66,8 +66,8 @@ extension SequenceState {
     try self.init(values: values, of: model)
   }
 
-  /// Takes values as `values` gives them. Throws `.invalidArgument` for another number of values than the
-  /// model's states have, and for values that are not finite.
+  /// Takes the numbers of `values`. Throws `.invalidArgument` if their count is not that of the model's
+  /// states or if they are not finite.
   convenience init(values: [Float], of model: SequenceModel) throws(BertQAError) {
     guard values.count == model.configuration.stateLength else {
       throw BertQAError(
@@ -95,7 +95,7 @@ extension SequenceState {
 }
 
 extension SequenceModel {
-  /// For a state whose fingerprint is not the model's.
+  /// The error for a state whose fingerprint is not the model's.
   fileprivate func foreignState() -> BertQAError {
     BertQAError(
       .wrongModel, argument: "state",

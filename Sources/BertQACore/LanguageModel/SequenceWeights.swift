@@ -1,13 +1,13 @@
 import CBertQA
 
-/// The tensors of a recurrent language model, by PyTorch's names.
+/// The tensors of a recurrent language model, with PyTorch's names.
 struct SequenceWeights: Sendable {
   struct Layer: Sendable {
     /// [gates · hidden, inputs]
     var input: TensorView
     /// [gates · hidden, hidden]
     var state: TensorView
-    /// [gates · hidden]; nil for layers made with `bias=False`.
+    /// [gates · hidden]; nil in layers made with `bias=False`.
     var inputBias: TensorView?
     var stateBias: TensorView?
   }
@@ -37,7 +37,7 @@ struct SequenceWeights: Sendable {
       try loader.has("decoder.bias") ? loader.floats("decoder.bias", shape: [words]) : nil
   }
 
-  /// Every tensor once, in one order for every file.
+  /// Every tensor once, in the same order for every file.
   var all: [TensorView] {
     var tensors = [embedding]
     for layer in layers {
@@ -47,7 +47,7 @@ struct SequenceWeights: Sendable {
     return tensors + [decoderBias].compactMap(\.self)
   }
 
-  /// Refuses tensors that mean another computation than `config.json` says.
+  /// Rejects tensors that mean another computation than `config.json` specifies.
   private static func checkVariant(
     _ loader: WeightLoader, _ configuration: SequenceConfiguration
   ) throws(BertQAError) {
@@ -90,7 +90,7 @@ extension SequenceWeights.Layer {
 }
 
 extension TensorView {
-  /// The element type as the kernels number it (kernels.h).
+  /// The element type in the numbering of the kernels (kernels.h).
   var kernelFormat: Int32 {
     switch dataType {
     case .f16: Int32(BQ_FORMAT_F16)

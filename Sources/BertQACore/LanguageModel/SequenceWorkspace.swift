@@ -7,13 +7,13 @@ final class SequenceWorkspace: @unchecked Sendable {
   private(set) var input = AlignedBuffer<Float>()
   /// The layer's h before the step; [sequence][hidden].
   private(set) var hidden = AlignedBuffer<Float>()
-  /// What the input and h give to the gates; [sequence][gates][hidden] each.
+  /// The contributions of the input and of h to the gates; each is [sequence][gates][hidden].
   private(set) var inputGates = AlignedBuffer<Float>()
   private(set) var stateGates = AlignedBuffer<Float>()
-  /// Where each sequence's state is before the step, not to be written, and after it.
+  /// The state of each sequence before the step, which must not be written, and after it.
   private(set) var sources = AlignedBuffer<UnsafeMutablePointer<Float>>()
   private(set) var targets = AlignedBuffer<UnsafeMutablePointer<Float>>()
-  /// States of a text under way; [word][state].
+  /// The states of the text being read; [word][state].
   private(set) var states = AlignedBuffer<Float>()
   /// [word][vocabulary]
   private(set) var logits = AlignedBuffer<Float>()

@@ -1,15 +1,15 @@
 import Glibc
 
-/// The softmax of a model's logits: how probable each word is.
+/// The softmax of a model's logits: the probability of each word.
 struct WordDistribution {
   /// By id.
   let logits: UnsafeBufferPointer<Float>
   private let highest: Float
-  /// Of exp(logit - highest).
+  /// The sum of exp(logit - highest).
   private let total: Double
 
-  /// Throws `.invalidModel` where the logits are no numbers, as weights or states near the limits of Float
-  /// make them.
+  /// Throws `.invalidModel` if the logits are not finite, which weights or states near the limits of Float
+  /// can cause.
   /// - Parameter exponentials: [vocabulary], scratch; holds exp(logit - highest) afterwards.
   init(
     _ logits: UnsafeBufferPointer<Float>, _ exponentials: UnsafeMutablePointer<Float>, _ kernels: Kernels
@@ -19,7 +19,7 @@ struct WordDistribution {
     for (index, logit) in logits.enumerated() { exponentials[index] = logit - highest }
     kernels.table.exp_f32(exponentials, logits.count, exponentials)
     let total = Self.sum(of: UnsafeBufferPointer(start: exponentials, count: logits.count))
-    // The highest one's exponential is 1. Infinities and NaN make it NaN.
+    // The exponential of the highest one is 1. Infinities and NaN make it NaN.
     guard total >= 1, total.isFinite else {
       throw BertQAError(
         .invalidModel,
@@ -39,14 +39,14 @@ struct WordDistribution {
     return PredictedWord(id, logProbability: logProbability, vocabulary)
   }
 
-  /// The probabilities of all words.
+  /// Returns the probabilities of all words.
   /// - Parameter exponentials: as `init` left them.
   func probabilities(_ exponentials: UnsafePointer<Float>) -> [Float] {
     let scale = 1 / total
     return logits.indices.map { Float(Double(exponentials[$0]) * scale) }
   }
 
-  /// In four chains, then their sum: an order that depends on the count alone.
+  /// Adds in four chains, then adds their sums: the order depends only on the count.
   private static func sum(of values: UnsafeBufferPointer<Float>) -> Double {
     var (first, second, third, fourth) = (0.0, 0.0, 0.0, 0.0)
     let whole = values.count / 4 * 4
@@ -63,7 +63,7 @@ struct WordDistribution {
 
 /// The highest scores and their ids, highest first, equal ones by id.
 enum TopWords {
-  /// The `count` highest, or all. At most O(scores · log count).
+  /// Returns the `count` highest, or all. O(scores · log count).
   static func ids(of scores: UnsafeBufferPointer<Float>, count: Int) -> [Int32] {
     let count = min(count, scores.count)
     guard count > 0 else { return [] }
@@ -72,7 +72,7 @@ enum TopWords {
       let (first, second) = (scores[Int(left)], scores[Int(right)])
       return first > second || first == second && left < right
     }
-    // Candidates are gathered up to twice the count, and then the lower half is dropped.
+    // Collects candidates up to twice the count, then drops the lower half.
     var candidates: [Int32] = []
     candidates.reserveCapacity(2 * count)
     var threshold = -Float.infinity
@@ -87,7 +87,7 @@ enum TopWords {
     return Array(candidates.prefix(count))
   }
 
-  /// The id of the highest score, the first of equal ones.
+  /// Returns the id of the highest score; of equal ones, the first.
   static func best(of scores: UnsafeBufferPointer<Float>) -> Int32 {
     var best: Int32 = 0
     for id in 1..<Int32(max(1, scores.count)) where scores[Int(id)] > scores[Int(best)] { best = id }

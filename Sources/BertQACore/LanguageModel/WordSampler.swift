@@ -1,8 +1,8 @@
 /// Chooses words by their logits. Its arithmetic is plain additions, products and comparisons in one order:
-/// the same logits, options and seed give the same words on every machine.
+/// the same logits, options and seed lead to the same words on every machine.
 ///
-/// As in Hugging Face's `generate`: the logits are divided by the temperature, then the k most probable words
-/// are kept, and of these the fewest whose probabilities, summing to 1 among them, reach top_p (nucleus
+/// As in Hugging Face's `generate`, the logits are divided by the temperature. Then the k most probable words
+/// are kept and, of these, the fewest whose probabilities (normalised to sum to 1) reach top_p (nucleus
 /// sampling: Holtzman et al. 2020). Each draw takes one number of SplitMix64.
 struct WordSampler {
   private let options: GenerateOptions
@@ -13,7 +13,7 @@ struct WordSampler {
     random = SplitMix64(seed: options.seed)
   }
 
-  /// A word's id; never one whose logit is -∞, unless all are.
+  /// Returns a word's id; never one with logit -∞, unless all have it.
   /// - Parameter weights: [logits.count], scratch.
   mutating func draw(
     _ logits: UnsafeBufferPointer<Float>, weights: UnsafeMutablePointer<Float>
@@ -32,7 +32,7 @@ struct WordSampler {
     return Self.pick(unit, candidates(logits, all), all) ?? best
   }
 
-  /// The words to draw from, the most probable first.
+  /// Returns the words to draw from, most probable first.
   private func candidates(
     _ logits: UnsafeBufferPointer<Float>, _ weights: UnsafeBufferPointer<Float>
   ) -> ArraySlice<Int32> {
@@ -40,7 +40,7 @@ struct WordSampler {
     let top = options.topK > 0 ? TopWords.ids(of: logits, count: limit) : []
     guard options.topP < 1 else { return top[...] }
     let total = options.topK > 0 ? Self.sum(top, weights) : Self.sum(0..<Int32(logits.count), weights)
-    // The nucleus is small as a rule: words are sorted as they are needed.
+    // The nucleus is usually small, so words are sorted only as needed.
     var count = min(limit, 64)
     while true {
       let sorted = options.topK > 0 ? top : TopWords.ids(of: logits, count: count)
@@ -58,7 +58,7 @@ struct WordSampler {
     ids.reduce(0) { $0 + Double(weights[Int($1)]) }
   }
 
-  /// The word in whose share of the sum of weights the point `unit` lies.
+  /// Returns the word whose share of the sum of weights contains the point `unit`.
   private static func pick(
     _ unit: Double, _ ids: some Sequence<Int32>, _ weights: UnsafeBufferPointer<Float>
   ) -> Int32? {

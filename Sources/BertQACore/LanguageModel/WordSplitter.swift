@@ -1,9 +1,9 @@
 /// Splits text into the words of a recurrent language model's training text.
 ///
-/// A word is a run of letters, digits and marks on them; an apostrophe or hyphen between two of these is part
-/// of it, and so is one apostrophe at its end (`death-mark'd`, `parents'`). The typographic apostrophe counts
-/// as `'`. Any other punctuation mark is a word of its own. Apostrophes and quotation marks outside of words
-/// are dropped, like control and format characters, unless the vocabulary has them. Case is kept.
+/// A word is a run of letters, digits and their marks. An apostrophe or hyphen between two of these is part
+/// of the word, and so is one apostrophe at its end (`death-mark'd`, `parents'`). The typographic apostrophe
+/// counts as `'`. Any other punctuation mark is a separate word. Apostrophes and quotation marks outside of
+/// words, and control and format characters, are dropped unless the vocabulary has them. Case is kept.
 struct WordSplitter {
   private enum Kind {
     case space, letter, apostrophe, hyphen, quotation, mark, ignored
@@ -14,9 +14,9 @@ struct WordSplitter {
   private(set) var ids: [Int32] = []
   private(set) var unknownCount = 0
   private let monitor: CallMonitor
-  /// What `monitor` has been told to hold.
+  /// The bytes that `monitor` accounts for.
   var heldBytes: Int { ids.capacity * MemoryLayout<Int32>.stride }
-  /// The byte of the text at which the monitor is asked next.
+  /// The byte of the text at which the monitor is polled next.
   private var nextPoll = CallPoll.textInterval
 
   private init(_ words: WordVocabulary, _ monitor: CallMonitor) {
@@ -24,7 +24,7 @@ struct WordSplitter {
     self.monitor = monitor
   }
 
-  /// The ids of a text's words.
+  /// Returns the ids of a text's words.
   static func split(
     _ text: UnsafeBufferPointer<UInt8>, _ words: WordVocabulary, _ monitor: CallMonitor
   ) throws(BertQAError) -> WordSplitter {
@@ -39,7 +39,7 @@ struct WordSplitter {
     return splitter
   }
 
-  /// Asks the monitor whether to go on.
+  /// Polls the monitor.
   private mutating func poll(at position: Int) throws(BertQAError) {
     try monitor.check()
     try monitor.check(tokenCount: ids.count)
@@ -60,7 +60,7 @@ struct WordSplitter {
   private mutating func readWords(_ text: UnsafeBufferPointer<UInt8>) throws(BertQAError) {
     guard let base = text.baseAddress else { return }
     var word: [UInt8] = []
-    // An apostrophe or hyphen after a letter: the next character decides whether it belongs to the word.
+    // An apostrophe or hyphen after a letter. The next character decides whether it belongs to the word.
     var joint: Kind?
     var position = 0
     while position < text.count {
@@ -92,8 +92,8 @@ struct WordSplitter {
     try finish(&word, &joint)
   }
 
-  /// Ends a word. An apostrophe after it belongs to it, unless the vocabulary has only the word without: that one closed
-  /// a quotation.
+  /// Ends a word. An apostrophe after it belongs to it, unless the vocabulary has only the word without the
+  /// apostrophe: then it closed a quotation.
   private mutating func finish(_ word: inout [UInt8], _ joint: inout Kind?) throws(BertQAError) {
     guard !word.isEmpty else { return }
     if joint == .apostrophe {

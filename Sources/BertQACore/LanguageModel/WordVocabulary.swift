@@ -1,10 +1,10 @@
-/// The words, or characters, of a recurrent language model, and how text becomes them.
+/// The words or characters of a recurrent language model, and the conversion of text to them.
 struct WordVocabulary: Sendable {
   let vocabulary: Vocabulary
   let units: SequenceConfiguration.Units
-  /// What words outside the vocabulary are read as; nil where the model has no such word.
+  /// The id that replaces words outside the vocabulary; nil if the model has none.
   let unknownID: Int32?
-  /// Ends a sequence; nil where the model has no such word.
+  /// The id that ends a sequence; nil if the model has none.
   let endID: Int32?
 
   init(
@@ -30,7 +30,7 @@ struct WordVocabulary: Sendable {
     endID = try Self.id(of: configuration.endToken, "eos_token", "</s>", vocabulary, file.path)
   }
 
-  /// The id of a special word: of the one `config.json` names, else of the usual one if it is there.
+  /// Returns the id of a special word: the one that `config.json` names, else the usual one if it exists.
   private static func id(
     of token: String?, _ key: String, _ usual: String, _ vocabulary: Vocabulary, _ path: String
   ) throws(BertQAError) -> Int32? {
@@ -42,9 +42,10 @@ struct WordVocabulary: Sendable {
     return id
   }
 
-  /// The lines of a vocabulary of characters, where white space counts: `\n`, `\r` and `\t` are escapes of these
-  /// characters; one CR before an LF belongs to the line's end.
-  /// - Parameter limit: the lines that `config.json` promises; of a file with more, one more is given.
+  /// Reads the lines of a vocabulary of characters. White space counts; `\n`, `\r` and `\t` are escapes of
+  /// these characters. One CR before an LF belongs to the end of the line.
+  /// - Parameter limit: the number of lines that `config.json` promises. If the file has more, returns one
+  ///   more.
   private static func characters(
     in file: UnsafeBufferPointer<UInt8>, atMost limit: Int
   ) throws(BertQAError) -> [[UInt8]] {
@@ -64,10 +65,10 @@ struct WordVocabulary: Sendable {
     }
   }
 
-  /// The text between two words.
+  /// The separator between two words.
   var separator: String { units == .words ? " " : "" }
 
-  /// The id to read for a word of a text or of the caller. The typographic apostrophe counts as `'`.
+  /// Returns the id to read for a word of a text or of the caller. The typographic apostrophe counts as `'`.
   func id(
     reading word: UnsafeBufferPointer<UInt8>
   ) throws(BertQAError) -> (id: Int32, isUnknown: Bool) {

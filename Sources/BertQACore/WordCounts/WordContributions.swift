@@ -1,6 +1,6 @@
 extension WordCountModel {
-  /// The occurrences that weighed most for or against a label, in comparison with the mean of all labels, by
-  /// falling magnitude; equal ones in the order of the text.
+  /// Returns the occurrences that contributed most for or against a label, relative to the mean of all
+  /// labels, by falling magnitude; equal ones in the order of the text.
   func contributions(
     to label: Int, in text: UnsafeBufferPointer<UInt8>, scale: Double, limit: Int, poll: CallPoll
   ) throws(BertQAError) -> [WordContribution] {
@@ -32,7 +32,7 @@ extension WordCountModel {
   }
 }
 
-/// Keeps the occurrences of largest magnitude.
+/// Keeps the occurrences with the largest magnitudes.
 private struct HeaviestOccurrences {
   struct Occurrence {
     var start: Int
@@ -48,7 +48,7 @@ private struct HeaviestOccurrences {
   mutating func add(_ occurrence: Occurrence, _ poll: CallPoll) throws(BertQAError) {
     try kept.makeRoom(for: 1, polling: poll)
     kept.append(occurrence)
-    // Cut now and then, so that the memory stays within a multiple of the limit.
+    // Truncated now and then, so that the memory stays within a multiple of the limit.
     guard kept.count >= 2 * limit + 1024 else { return }
     let present = kept.capacity
     kept = try sorted(poll)

@@ -1,25 +1,25 @@
 /// Classifies texts by the counts of their words. Immutable: any number of threads may use it at once.
 final class WordCountClassifier: Sendable {
   let model: WordCountModel
-  /// Threads that a call may use; 0: as many as are available.
+  /// The maximum number of threads for one call; 0: as many as are available.
   private let threadLimit: Int
   private let scratch = ObjectPool<WordCounts>()
 
   init(_ model: WordCountModel, threadLimit: Int) {
     self.model = model
     self.threadLimit = threadLimit
-    // Here rather than in the first call, which a fork in another thread might interrupt.
+    // Made here because a fork in another thread could interrupt the first call.
     _ = ThreadPool.shared
   }
 
   var threadCount: Int { threadLimit > 0 ? threadLimit : ThreadPool.shared.size }
 
-  /// One result per text, in order; the first failure ends the call.
+  /// Returns one result per text, in order. The first failure ends the call.
   func classify(_ texts: [TextPair], _ options: ClassifyOptions) throws(BertQAError) -> [Classification] {
     try all(classifyEach(texts, options), options.call)
   }
 
-  /// One result or failure per text, in order. What concerns the whole call is thrown.
+  /// Returns one result or failure per text, in order. Throws failures of the whole call.
   func classifyEach(
     _ texts: [TextPair], _ options: ClassifyOptions
   ) throws(BertQAError) -> [Result<Classification, BertQAError>] {
@@ -82,24 +82,24 @@ final class WordCountClassifier: Sendable {
 }
 
 extension WordCountClassifier {
-  /// The texts of one call, in groups that one thread does at a time.
+  /// The texts of one call, in groups. One thread processes a group at a time.
   fileprivate final class Batch: @unchecked Sendable {
-    // Sendable: each thread writes the results of its own groups, which nobody else reads before all are
-    // done; `stop` belongs to the calling thread.
+    // Sendable: each thread writes the results of its own groups, which no other thread reads before all are
+    // done. `stop` belongs to the calling thread.
 
     private let texts: [TextPair]
     private let options: ClassifyOptions
     private let monitor: CallMonitor
-    /// Why the call ends.
+    /// The reason why the call ends.
     private(set) var stop: BertQAError?
-    /// Bounds of the groups in `texts`.
+    /// The bounds of the groups in `texts`.
     private var bounds = [0]
     private let results: UnsafeMutableBufferPointer<Result<Classification, BertQAError>>
 
-    /// Bytes of text from which on a group is closed.
+    /// A group with this many bytes of text is closed.
     private static let groupBytes = 1 << 16
 
-    /// - Parameter results: [texts], where the results go.
+    /// - Parameter results: [texts], receives the results.
     init(
       _ texts: [TextPair], _ options: ClassifyOptions, _ monitor: CallMonitor,
       _ results: UnsafeMutableBufferPointer<Result<Classification, BertQAError>>
@@ -121,7 +121,7 @@ extension WordCountClassifier {
 
     var groupCount: Int { bounds.count - 1 }
 
-    /// Asks the caller whether to stop; on the calling thread only.
+    /// Checks whether to stop. On the calling thread only.
     func poll() {
       guard stop == nil else { return }
       do throws(BertQAError) {
@@ -141,7 +141,7 @@ extension WordCountClassifier {
           return
         }
         do throws(BertQAError) {
-          // What only the work takes goes with it; the contributions stay.
+          // The ledger releases the memory of the work; the contributions stay counted.
           let work = CallPoll(monitor, isCaller: isCaller, MemoryLedger(partOf: monitor.ledger))
           let result = try classifier.classify(texts[index], options, poll: work)
           try monitor.holdResult(result.contributions.count, of: WordContribution.self)

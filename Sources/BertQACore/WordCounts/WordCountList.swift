@@ -1,9 +1,9 @@
-/// Options of a count of words.
+/// Options for counting words.
 public struct WordCountOptions: Sendable {
   public var call = CallOptions()
-  /// Words of fewer code points are left out; 1...255.
+  /// The minimum length of words in code points, 1...255. Shorter words are left out.
   public var minWordLength = 3
-  /// 1: words; 2: and pairs of neighbouring words.
+  /// 1: words; 2: also pairs of neighbouring words.
   public var maxNGram = 1
 
   public init() {}
@@ -14,8 +14,8 @@ public struct WordCountOptions: Sendable {
   }
 }
 
-/// The words of a text, lower-cased, in the order of their first occurrence, and how often the text has each: what
-/// word-count classifiers make of it. Immutable.
+/// The lower-cased words of a text in the order of their first occurrence, and the number of occurrences of
+/// each. Word-count classifiers use the same counts. Immutable.
 public final class WordCountList: @unchecked Sendable {
   // Sendable: nothing changes after init.
 
@@ -23,7 +23,7 @@ public final class WordCountList: @unchecked Sendable {
   /// By word.
   private var occurrences: GrowableBuffer<Int>
 
-  /// - Parameter text: UTF-8; invalid bytes are no words.
+  /// - Parameter text: UTF-8. Invalid bytes are not words.
   /// - Throws: `.invalidArgument` for an option outside its range, `.tooLarge`, `.outOfMemory`, `.cancelled`,
   ///   `.deadlineExceeded`.
   public convenience init(
@@ -60,15 +60,15 @@ public final class WordCountList: @unchecked Sendable {
     occurrences[id] += 1
   }
 
-  /// Distinct words, and pairs of them.
+  /// The number of distinct words and word pairs.
   public var count: Int { table.count }
 
-  /// A word, or a pair with a space between, and how often the text has it.
+  /// Returns a word, or a pair separated by a space, and the number of its occurrences in the text.
   public subscript(index: Int) -> (word: String, count: Int) {
     (String(decoding: bytes(at: index), as: UTF8.self), occurrences[index])
   }
 
-  /// The UTF-8 of a word, with a NUL behind it; lives as long as the list.
+  /// Returns the UTF-8 of a word, followed by a NUL; valid while the list lives.
   package func bytes(at index: Int) -> UnsafeBufferPointer<UInt8> { table.word(index) }
 
   package func occurrences(at index: Int) -> Int { occurrences[index] }

@@ -1,5 +1,5 @@
 extension WordCountModel {
-  /// Reads a directory that `write` made, and checks everything: the files may come from anybody.
+  /// Reads a directory that `write` made. Checks everything, because the files are untrusted.
   /// - Parameter reader: `config.json`.
   static func load(
     _ directory: ModelDirectory, _ reader: ObjectReader
@@ -18,7 +18,7 @@ extension WordCountModel {
     }
     var loader = WeightLoader(try Checkpoint(directory), prefix: "", monitor)
     defer { withExtendedLifetime(loader) {} }
-    // The layer has no name of its own: Swift 6.0.3 fails on that beside `table`.
+    // The layer has no name of its own, because Swift 6.0.3 fails on that together with `table`.
     let weights = try features(
       of: loader.linear(Names.module, outs: labels.count, ins: featureCount, hasBias: false).weight, monitor)
     let bias = try floats(of: try loader.vector(Names.bias, count: labels.count))
@@ -73,7 +73,7 @@ extension WordCountModel {
     }
   }
 
-  /// Words between two questions to the monitor.
+  /// The number of words between two polls of the monitor.
   private static let checkInterval = 4096
 
   private static func isWordOrPair(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
@@ -83,7 +83,7 @@ extension WordCountModel {
       && UTF8Codec.isValid(bytes)
   }
 
-  /// [feature][label] of a matrix [label][feature].
+  /// Transposes a matrix [label][feature] to [feature][label].
   private static func features(
     of matrix: TensorView, _ monitor: CallMonitor?
   ) throws(BertQAError) -> GrowableBuffer<Float> {
@@ -190,7 +190,7 @@ extension WordCountModel {
     return object
   }
 
-  /// One word or pair a line, in the order of the features.
+  /// Writes one word or pair per line, in the order of the features.
   private func writeVocabulary(to directory: OutputDirectory) throws(BertQAError) {
     var text = GrowableBuffer<UInt8>()
     for feature in 0..<featureCount {
@@ -221,7 +221,7 @@ extension WordCountModel {
     try writer.finish()
   }
 
-  /// Of the tensors.
+  /// The names of the tensors.
   fileprivate enum Names {
     static let module = "classifier"
     static let weight = "classifier.weight"

@@ -1,16 +1,16 @@
-/// A word-count classifier: scores that are linear in the counts of a text's words. Immutable.
+/// A word-count classifier: scores that are linear in the word counts of a text. Immutable.
 final class WordCountModel: @unchecked Sendable {
   // Sendable: nothing changes after init.
 
   let settings: WordCountSettings
   let labels: [String]
-  /// The features: words, and pairs of them.
+  /// The features: words and word pairs.
   let table: WordTable
   /// [feature][label]
   let weights: GrowableBuffer<Float>
   /// [label]
   let bias: [Float]
-  /// [feature], empty without TF-IDF.
+  /// [feature]; empty without TF-IDF.
   let idf: GrowableBuffer<Float>
   let temperature: LengthTemperature
 
@@ -28,7 +28,7 @@ final class WordCountModel: @unchecked Sendable {
     self.temperature = temperature
   }
 
-  /// What was trained, in single precision.
+  /// Converts a trained model to single precision.
   convenience init(
     _ fitted: borrowing FittedModel, _ texts: borrowing TrainingTexts, labels: [String],
     _ options: TrainOptions, temperature: LengthTemperature, _ monitor: CallMonitor
@@ -55,14 +55,14 @@ final class WordCountModel: @unchecked Sendable {
 // MARK: - Scores
 
 extension WordCountModel {
-  /// The occurrences of words, and of pairs if the model has such features, in a text.
+  /// Iterates over the occurrences of words in a text, and of word pairs if the model has such features.
   func walk(_ text: UnsafeBufferPointer<UInt8>, poll: CallPoll?) -> WordWalk {
     WordWalk(
       text, minimumLength: settings.minWordLength, maxNGram: settings.maxNGram, hasher: table.hasher,
       poll: poll)
   }
 
-  /// The factor of every feature of a text: with TF-IDF, 1 / the length of the text's vector; else 1.
+  /// Returns the factor of every feature of a text: 1 / the length of the text's vector with TF-IDF, else 1.
   func scale(of counts: WordCounts) -> Double {
     guard settings.usesTFIDF else { return 1 }
     var squares = 0.0
@@ -73,7 +73,7 @@ extension WordCountModel {
     return squares > 0 ? 1 / squares.squareRoot() : 0
   }
 
-  /// The score of each label. [label]
+  /// Returns the score of each label. [label]
   func logits(of counts: WordCounts, scale: Double) -> [Double] {
     let labelCount = labelCount
     return [Double](unsafeUninitializedCapacity: labelCount) { logits, count in

@@ -1,4 +1,4 @@
-/// How a word-count model makes features of a text.
+/// How a word-count model turns a text into features.
 struct WordCountSettings: Sendable, Equatable {
   var minWordLength = 3
   var minDistinctWords = 3

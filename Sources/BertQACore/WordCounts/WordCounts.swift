@@ -1,10 +1,10 @@
-/// The features of one text and how often it has each; reused from text to text.
+/// The features of one text and the number of occurrences of each. Reused from text to text.
 final class WordCounts {
-  /// [feature], all 0 between texts.
+  /// [feature]; all 0 between texts.
   private var occurrences: GrowableBuffer<UInt32>
   /// The features that occur, in the order of their first occurrence.
   private(set) var features = GrowableBuffer<UInt32>()
-  /// Distinct words of the text, those that are no features included.
+  /// The number of distinct words in the text, including those that are not features.
   private(set) var distinctWords = 0
   private var others = HashSet()
 
@@ -12,12 +12,12 @@ final class WordCounts {
     occurrences = try GrowableBuffer(repeating: 0, count: featureCount)
   }
 
-  /// How often features occur, all together.
+  /// The number of occurrences of all features.
   var occurrenceCount: Int { features.elements.reduce(0) { $0 + Int(occurrences[Int($1)]) } }
 
   subscript(feature: UInt32) -> UInt32 { occurrences[Int(feature)] }
 
-  /// What is kept for the next text is no longer accounted for.
+  /// Memory kept for the next text is no longer accounted for.
   func removeAll() {
     for feature in features.elements { occurrences[Int(feature)] = 0 }
     features.truncate(to: 0)
@@ -25,7 +25,7 @@ final class WordCounts {
     others.removeAll()
   }
 
-  /// Counts a text's words, after `removeAll`.
+  /// Counts the words of a text, after `removeAll`.
   func count(
     _ text: UnsafeBufferPointer<UInt8>, of model: WordCountModel, poll: CallPoll?
   ) throws(BertQAError) {
@@ -43,7 +43,7 @@ final class WordCounts {
     }
   }
 
-  /// Whether it is the first occurrence.
+  /// Returns true for the first occurrence.
   @inline(__always)
   private func add(_ id: Int) -> Bool {
     let count = occurrences[id]
@@ -54,7 +54,7 @@ final class WordCounts {
   }
 }
 
-/// A set of hashes; words of equal hash count as one.
+/// A set of hashes. Words with equal hashes count as one.
 private struct HashSet: ~Copyable {
   private var slots = GrowableBuffer<UInt64>()
   private var count = 0
@@ -62,13 +62,13 @@ private struct HashSet: ~Copyable {
 
   mutating func removeAll() {
     guard count > 0 else { return }
-    // One long text must not make every later one slow.
+    // One long text must not slow down every later one.
     if slots.count > Self.keptSlots { slots = GrowableBuffer() }
     slots.elements.update(repeating: 0)
     count = 0
   }
 
-  /// Whether it was not there.
+  /// Returns true if the hash was new.
   @inline(__always)
   mutating func insert(_ hash: UInt64, _ ledger: MemoryLedger?) throws(BertQAError) -> Bool {
     if 2 * count >= slots.count { try enlarge(ledger) }
@@ -87,7 +87,7 @@ private struct HashSet: ~Copyable {
   @inline(never)
   private mutating func enlarge(_ ledger: MemoryLedger?) throws(BertQAError) {
     let wanted = max(256, 4 * slots.count)
-    // Few are kept from text to text, and are no call's.
+    // The few that are kept from text to text belong to no call.
     let larger = try GrowableBuffer<UInt64>(
       repeating: 0, count: wanted, wanted > Self.keptSlots ? ledger : nil)
     for hash in slots.elements where hash != 0 {

@@ -1,4 +1,4 @@
-/// Inner products of `vector` with three others at once, over `count` numbers. The order of the sums is
+/// Returns the inner products of `vector` with three others, over `count` numbers. The order of the sums is
 /// fixed.
 @inline(__always)
 func innerProducts(

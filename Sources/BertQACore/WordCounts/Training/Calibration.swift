@@ -1,7 +1,7 @@
 import Glibc
 
-/// Fits a model's `LengthTemperature` to what models of a cross-validation said of texts that they had not seen.
-/// Memory: 4 bytes for each text and label.
+/// Fits a model's `LengthTemperature` to the predictions of cross-validation models for texts that they had
+/// not seen. Memory: 4 bytes per text and label.
 final class Calibration {
   private struct Text {
     var fold: Int
@@ -14,7 +14,7 @@ final class Calibration {
   private let monitor: CallMonitor
   private let heldBytes: Int
   private var texts: [Text] = []
-  /// [text][label], less the largest of each text; -∞ for labels that the fold's model does not know.
+  /// [text][label], minus each text's largest logit; -∞ for labels that the fold's model does not have.
   private var logits = GrowableBuffer<Float>()
 
   init(textCount: Int, labelCount: Int, foldCount: Int, _ monitor: CallMonitor) throws(BertQAError) {
@@ -31,8 +31,8 @@ final class Calibration {
 
   /// - Parameters:
   ///   - logits: finite.
-  ///   - labels: the label of each of the logits.
-  ///   - occurrences: of features in the text.
+  ///   - labels: the label of each logit.
+  ///   - occurrences: the number of occurrences of features in the text.
   func add(fold: Int, target: Int, logits values: [Double], of labels: [Int], occurrences: Int)
     throws(BertQAError)
   {
@@ -43,12 +43,12 @@ final class Calibration {
     texts.append(Text(fold: fold, target: target, occurrences: occurrences))
   }
 
-  /// What fits all texts.
+  /// Returns the temperature that fits all texts.
   func temperature(_ team: borrowing ThreadPool.Team) throws(BertQAError) -> LengthTemperature {
     try temperature(exceptOfFold: nil, team)
   }
 
-  /// How good the predictions are when each fold's are calibrated by the others'.
+  /// Returns the quality of the predictions if each fold is calibrated by the others.
   func metrics(_ team: borrowing ThreadPool.Team) throws(BertQAError) -> PredictionMetrics {
     var metrics = PredictionMetrics(labelCount: labelCount)
     let labels = Array(0..<labelCount)
@@ -69,7 +69,7 @@ final class Calibration {
   private func temperature(
     exceptOfFold excluded: Int?, _ team: borrowing ThreadPool.Team
   ) throws(BertQAError) -> LengthTemperature {
-    // What a model gives no chance, as it does not know the label, no temperature makes more probable.
+    // If a model does not have the label, its probability is zero at every temperature.
     var lengths = try [Double](checkedCapacity: texts.count)
     var targets = try [Int](checkedCapacity: texts.count)
     var rows = try [UnsafePointer<Float>](checkedCapacity: texts.count)
@@ -90,8 +90,8 @@ final class Calibration {
   }
 }
 
-/// The mean log loss of calibrated probabilities and its gradient. A position is the logarithm of the temperature for
-/// the mean length, and the slope; lengths are ln(1 + occurrences).
+/// The mean log loss of calibrated probabilities, and its gradient. A position has the logarithm of the
+/// temperature at the mean length, and the slope. Lengths are ln(1 + occurrences).
 private final class TemperatureLoss: SmoothFunction {
   let length = 2
   private let lengths: [Double]
@@ -102,8 +102,8 @@ private final class TemperatureLoss: SmoothFunction {
   private let labelCount: Int
   private var scores: [Double]
 
-  /// The weight of (logarithm² + slope²) / 2, in texts: what keeps both finite where every text is predicted rightly,
-  /// or all are of one length.
+  /// The weight of (logarithm² + slope²) / 2, in texts. It keeps both finite if every prediction is right or
+  /// all texts have the same length.
   private static let priorWeight = 1.0
 
   init(lengths: [Double], targets: [Int], rows: [UnsafePointer<Float>], labelCount: Int) {
@@ -135,7 +135,7 @@ private final class TemperatureLoss: SmoothFunction {
       for label in 0..<labelCount { scores[label] = Double(row[label]) * factor }
       let target = Double(row[targets[text]])
       loss += softmax(&scores, count: labelCount) - target * factor
-      // The mean logit that is expected, less the target's: the derivative by the factor.
+      // The expected logit minus the target's: the derivative by the factor.
       var excess = -target
       for label in 0..<labelCount where scores[label] > 0 { excess += scores[label] * Double(row[label]) }
       byLogarithm -= factor * excess

@@ -1,8 +1,9 @@
-/// Texts as sparse rows of features: counts, or TF-IDF weights of length 1 in each row that is not empty.
+/// Texts as sparse rows of features: counts or TF-IDF weights. A row of TF-IDF weights has length 1 unless it
+/// is empty.
 struct FeatureMatrix: ~Copyable {
   let rowCount: Int
   let featureCount: Int
-  /// Where each row begins in the next two, and the end of the last.
+  /// The start of each row in the next two arrays, and the end of the last row.
   private(set) var rowStarts = GrowableBuffer<Int>()
   private(set) var features = GrowableBuffer<UInt32>()
   private(set) var values = GrowableBuffer<Float>()
@@ -36,13 +37,13 @@ struct FeatureMatrix: ~Copyable {
     }
   }
 
-  /// Memory of the matrix, and of `FeatureColumns` of it.
+  /// The bytes of the matrix and of its `FeatureColumns`.
   var byteCount: Int { 2 * (8 * values.count + 8 * (rowCount + featureCount)) }
 }
 
-/// The same matrix by columns: for each feature the rows that have it, in order.
+/// The same matrix by columns: for each feature, the rows that have it, in order.
 struct FeatureColumns: ~Copyable {
-  /// Where each feature begins in the next two, and the end of the last.
+  /// The start of each feature in the next two arrays, and the end of the last feature.
   private(set) var starts: GrowableBuffer<Int>
   private(set) var rows: GrowableBuffer<UInt32>
   private(set) var values: GrowableBuffer<Float>
@@ -54,7 +55,7 @@ struct FeatureColumns: ~Copyable {
     let values = try GrowableBuffer<Float>(repeating: 0, count: count)
     for feature in matrix.features.elements { starts[Int(feature) + 1] += 1 }
     for feature in 0..<matrix.featureCount { starts[feature + 1] += starts[feature] }
-    // `starts` moves to each column's end, which is where the next one begins.
+    // `starts` moves to each column's end, which is the start of the next column.
     for row in 0..<matrix.rowCount {
       for index in matrix.rowStarts[row]..<matrix.rowStarts[row + 1] {
         let feature = Int(matrix.features[index])

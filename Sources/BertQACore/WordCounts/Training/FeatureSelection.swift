@@ -1,23 +1,23 @@
 import Glibc
 
-/// Which words of a training become features, in the order of their bytes, and their weights by TF-IDF.
+/// The words of a training that become features, in the order of their bytes, and their TF-IDF weights.
 struct FeatureSelection {
   /// The feature of each word, or -1.
   private(set) var features: [Int32]
   /// The word of each feature.
   private(set) var words: [UInt32] = []
-  /// Inverse document frequency of each feature: ln((1 + texts) / (1 + texts with the word)) + 1, as
-  /// scikit-learn has it. nil without TF-IDF.
+  /// The inverse document frequency of each feature, as in scikit-learn: ln((1 + texts) / (1 + texts with the
+  /// word)) + 1. nil without TF-IDF.
   private(set) var idf: [Double]?
 
   /// - Parameters:
-  ///   - rows: the texts that the choice is made by.
+  ///   - rows: the texts that determine the selection.
   ///   - order: all words, sorted by their bytes.
   init(
     _ texts: borrowing TrainingTexts, rows: [Int], order: [UInt32], _ options: TrainOptions,
     _ monitor: CallMonitor
   ) throws(BertQAError) {
-    // Of each word: both counts, its feature, its weight, and its number, twice as filtering grows.
+    // For each word: both counts, its feature, its weight, and its number, twice while filtering grows.
     try Memory.require(40 * order.count)
     var documents = [UInt32](repeating: 0, count: order.count)
     var occurrences = [UInt64](repeating: 0, count: order.count)
@@ -44,7 +44,7 @@ struct FeatureSelection {
     }
   }
 
-  /// The `number` words with most occurrences, of equals the first, in the order they were in.
+  /// Returns the `number` words with most occurrences (of equal ones, the first), in their previous order.
   private static func mostFrequent(
     _ number: Int, of words: [UInt32], _ occurrences: [UInt64], _ poll: CallPoll
   ) throws(BertQAError) -> [UInt32] {
@@ -57,7 +57,7 @@ struct FeatureSelection {
 }
 
 extension TrainingTexts {
-  /// All words, sorted by their bytes.
+  /// Returns all words, sorted by their bytes.
   func wordsInOrder(_ monitor: CallMonitor) throws(BertQAError) -> [UInt32] {
     try (0..<UInt32(table.count)).checkedSorted(CallPoll(monitor)) { table.precedes(Int($0), Int($1)) }
   }

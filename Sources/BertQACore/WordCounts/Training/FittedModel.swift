@@ -2,15 +2,15 @@
 struct FittedModel: ~Copyable {
   let model: LinearModel
   let selection: FeatureSelection
-  /// The label of each of the model's outputs: those that occur in the texts it was trained on.
+  /// The label of each output: the labels that occur in the training texts.
   let labels: [Int]
 
   /// - Parameters:
-  ///   - rows: the texts to train on.
+  ///   - rows: the training texts.
   ///   - targets: the label of every text.
   ///   - order: all words, sorted by their bytes.
-  ///   - progress: told which part is done, 0...1.
-  /// - Throws: `.invalidArgument` where the options lead to a model that is not finite in single precision.
+  ///   - progress: receives the finished fraction, 0...1.
+  /// - Throws: `.invalidArgument` if the options lead to a model that is not finite in single precision.
   init(
     _ texts: borrowing TrainingTexts, rows: [Int], targets: [Int32], labelCount: Int, order: [UInt32],
     _ options: TrainOptions, team: borrowing ThreadPool.Team, _ monitor: CallMonitor,
@@ -53,7 +53,7 @@ struct FittedModel: ~Copyable {
   }
 
   /// Predicts texts that the model has not seen.
-  /// - Parameter use: given each text's row and the logits of `labels`.
+  /// - Parameter use: receives each text's row and the logits of `labels`.
   func predict(
     _ texts: borrowing TrainingTexts, rows: [Int], _ monitor: CallMonitor,
     use: (_ row: Int, _ logits: inout [Double]) throws(BertQAError) -> Void
@@ -67,7 +67,7 @@ struct FittedModel: ~Copyable {
     }
   }
 
-  /// How often features occur in a text, all together.
+  /// Returns the number of occurrences of all features in the text.
   func occurrenceCount(_ texts: borrowing TrainingTexts, row: Int) -> Int {
     var count = 0
     for index in texts.rowStarts[row]..<texts.rowStarts[row + 1]
@@ -79,7 +79,7 @@ struct FittedModel: ~Copyable {
 }
 
 extension LinearModel {
-  /// A model of one label.
+  /// A model with only one label.
   fileprivate init(constantFor featureCount: Int) throws(BertQAError) {
     self.init(labelCount: 1, weights: try GrowableBuffer(repeating: 0, count: featureCount), bias: [0])
   }

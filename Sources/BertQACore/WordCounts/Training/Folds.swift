@@ -1,20 +1,21 @@
-/// Divides texts into parts of about equal size.
+/// Divides texts into folds of about equal size.
 struct Folds {
   let count: Int
   /// [text]
   private let folds: [Int32]
 
-  /// At random, with about the same share of every label in each part.
+  /// Divides at random; every fold has about the same share of each label.
   /// - Parameter targets: the label of each text.
   init(count: Int, targets: [Int32], labelCount: Int, seed: UInt64) throws(BertQAError) {
     self.count = count
-    // The parts, and the texts of each label, whose arrays double as they grow.
+    // The folds, and the texts of each label, whose arrays double as they grow.
     try Memory.require(3 * targets.count + labelCount, of: Int.self)
     var folds = [Int32](repeating: 0, count: targets.count)
     var members = [[Int]](repeating: [], count: labelCount)
     for (text, label) in targets.enumerated() { members[Int(label)].append(text) }
     var generator = SplitMix64(seed: seed)
-    // Each label begins where the last one ended, so that the parts' sizes differ by one at most.
+    // Each label starts in the fold after the last one of the previous label, so the sizes of folds differ by
+    // at most one.
     var next = 0
     for var texts in members {
       generator.shuffle(&texts)
@@ -26,13 +27,14 @@ struct Folds {
     self.folds = folds
   }
 
-  /// Whole groups, the largest first, each to the part that is smallest so far. As many groups as parts: a part each.
+  /// Divides whole groups: largest first, each into the fold that is smallest so far. If there are as many
+  /// groups as folds, each fold gets one.
   /// - Parameters:
-  ///   - count: parts at most.
-  ///   - groups: the group of each text, all of 0 ..< `groupCount`.
+  ///   - count: the maximum number of folds.
+  ///   - groups: the group of each text; all of 0 ..< `groupCount` occur.
   init(count: Int, groups: [Int32], groupCount: Int) throws(BertQAError) {
     self.count = min(count, groupCount)
-    // The parts of texts and of groups, and the groups' sizes and order.
+    // The folds of texts and of groups, and the groups' sizes and order.
     try Memory.require(groups.count + 4 * groupCount, of: Int.self)
     var sizes = [Int](repeating: 0, count: groupCount)
     for group in groups { sizes[Int(group)] += 1 }

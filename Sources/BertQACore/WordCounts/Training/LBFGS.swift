@@ -1,24 +1,24 @@
-/// What `LBFGS` minimises.
+/// A function that `LBFGS` can minimise.
 protocol SmoothFunction: AnyObject {
-  /// Numbers in a position.
+  /// The number of coordinates of a position.
   var length: Int { get }
 
-  /// The value at a position; writes the gradient there. Both [length].
-  /// - Throws: what ends the call, where that comes before the end.
+  /// Returns the value at a position and writes the gradient there. Both are [length].
+  /// - Throws: the reason why the call ends early.
   func evaluate(
     _ position: UnsafePointer<Double>, gradient: UnsafeMutablePointer<Double>,
     team: borrowing ThreadPool.Team
   ) throws(BertQAError) -> Double
 }
 
-/// Finds the minimum of a smooth function: the limited-memory BFGS method (Nocedal and Wright, Numerical
-/// Optimization, algorithm 7.5), from 0 on.
+/// Finds the minimum of a smooth function with the limited-memory BFGS method (Nocedal and Wright, Numerical
+/// Optimization, algorithm 7.5), starting at 0.
 ///
-/// Directions are found from the inner products of the history's vectors (Chen, Wang and Zhou 2014), which
-/// takes two passes over them. Sums are made in blocks of fixed size, so that results do not depend on the
-/// number of threads.
+/// It computes directions from the inner products of the history's vectors (Chen, Wang and Zhou 2014), in two
+/// passes over them. Sums are made in blocks of fixed size, so results do not depend on the number of
+/// threads.
 final class LBFGS {
-  /// The position, its value and gradient.
+  /// The position, and the value and gradient there.
   private(set) var x: GrowableBuffer<Double>
   private(set) var value = 0.0
   private(set) var gradient: GrowableBuffer<Double>
@@ -33,24 +33,24 @@ final class LBFGS {
   /// The direction's inner product with the gradient.
   private var slope = 0.0
 
-  /// Steps that are remembered.
+  /// The number of steps that are remembered.
   private let slots: Int
   /// [2 · slots][length]: steps of the position, then those of the gradient.
   private var pairs: GrowableBuffer<Double>
-  /// Inner products of all these, and the gradient as the last, with all. [2 · slots + 1]²
+  /// The inner products of all these vectors, and of the gradient (last) with all. [2 · slots + 1]²
   private var products: [Double]
-  /// Slots in use, the oldest first.
+  /// The slots in use, oldest first.
   private var used: [Int] = []
-  /// [block][products that a block has a part of]
+  /// [block][products that a block contributes to]
   private var partial: GrowableBuffer<Double>
 
   private let heldBytes: Int
 
-  /// Elements of a vector that one task handles; 64 KiB.
+  /// The number of a vector's elements in one task: 64 KiB.
   private static let blockSize = 8192
 
-  /// - Parameter monitor: told of the memory, 25 vectors (fewer where they have more than 2²³ numbers), and asked
-  ///   before each evaluation of `function` whether to go on.
+  /// - Parameter monitor: accounts for the memory of 25 vectors (fewer if they have more than 2²³ numbers),
+  ///   and is polled before each evaluation of `function`.
   init(_ function: any SmoothFunction, _ monitor: CallMonitor) throws(BertQAError) {
     self.function = function
     self.monitor = monitor
@@ -72,9 +72,9 @@ final class LBFGS {
   deinit { monitor.release(heldBytes) }
 
   /// Iterates until no component of the gradient is larger than `tolerance`, `maxIterations` are done, or no
-  /// step improves the value any more.
-  /// - Parameter report: told the largest component after each iteration.
-  /// - Returns: whether the tolerance was reached.
+  /// step improves the value.
+  /// - Parameter report: receives the largest component after each iteration.
+  /// - Returns: true if the tolerance was reached.
   func minimize(
     tolerance: Double, maxIterations: Int, team: borrowing ThreadPool.Team, report: (Double) -> Void
   ) throws(BertQAError) -> Bool {
@@ -96,7 +96,7 @@ final class LBFGS {
     return largest
   }
 
-  /// One step along a direction of descent. False where none improves the value.
+  /// Makes one step along a direction of descent. Returns false if no step improves the value.
   private func step(team: borrowing ThreadPool.Team) throws(BertQAError) -> Bool {
     while true {
       findDirection(team: team)
@@ -107,12 +107,12 @@ final class LBFGS {
         return true
       }
       if isFirst { return false }
-      // The history misleads: begin again.
+      // The history misleads: discard it.
       used = []
     }
   }
 
-  /// Takes over what the line search found, and remembers the step.
+  /// Moves to the position that the line search found, and remembers the step.
   private func accept(_ nextValue: Double, team: borrowing ThreadPool.Team) {
     let slot = used.count < slots ? used.count : used.removeFirst()
     let length = function.length
@@ -129,17 +129,17 @@ final class LBFGS {
     value = nextValue
     used.append(slot)
     updateProducts(newSlot: slot, team: team)
-    // Only steps along which the gradient grows keep the approximation positive.
+    // The approximation stays positive only with steps along which the gradient grows.
     let (step, change) = (slot, slots + slot)
     if product(step, change) <= 1e-14 * product(change, change) { used.removeLast() }
   }
 
   private func product(_ a: Int, _ b: Int) -> Double { products[a * (2 * slots + 1) + b] }
 
-  /// Computes the products with what has changed: a slot's two vectors and the gradient.
+  /// Computes the products with the changed vectors: the two of a slot, and the gradient.
   private func updateProducts(newSlot: Int?, team: borrowing ThreadPool.Team) {
     let last = 2 * slots
-    // Without a new slot it is computed three times with the gradient alone.
+    // Without a new slot, computes the gradient's products three times.
     let changed = newSlot.map { ($0, slots + $0, last) } ?? (last, last, last)
     let others = used + used.map { slots + $0 } + [last]
     let count = 3 * others.count
@@ -171,10 +171,10 @@ final class LBFGS {
     index == 2 * slots ? gradient.base : pairs.base + index * function.length
   }
 
-  /// The direction in which the approximated Newton step goes, and its slope.
+  /// Computes the direction of the approximated Newton step, and its slope.
   private func findDirection(team: borrowing ThreadPool.Team) {
     let last = 2 * slots
-    // Of each vector, as the direction is their combination.
+    // One per vector: the direction is their linear combination.
     var coefficients = [Double](repeating: 0, count: last + 1)
     coefficients[last] = -1
     func dot(_ other: Int) -> Double {
@@ -216,7 +216,7 @@ final class LBFGS {
     }
   }
 
-  /// The inner product of the direction and the gradient that is tried.
+  /// Returns the inner product of the direction and the gradient at the tried position.
   private func slopeOfNext(team: borrowing ThreadPool.Team) -> Double {
     let (direction, gradient, partial) = (direction.base, nextGradient.base, partial.base)
     forEachBlock(team) { block, range in
@@ -228,7 +228,7 @@ final class LBFGS {
     return total(0, of: 1)
   }
 
-  /// The sum over the blocks of their part at `index`.
+  /// Returns the sum of all blocks' parts at `index`.
   private func total(_ index: Int, of count: Int) -> Double {
     let blocks = (function.length + Self.blockSize - 1) / Self.blockSize
     return (0..<blocks).reduce(0) { $0 + partial[$1 * count + index] }
@@ -248,20 +248,20 @@ extension LBFGS {
     var slope: Double
   }
 
-  /// Finds a step along the direction that satisfies the strong Wolfe conditions, and leaves the position and
-  /// gradient there in `nextX` and `nextGradient`.
-  /// - Returns: the value there; nil where no step improves it.
+  /// Finds a step along the direction that satisfies the strong Wolfe conditions. Leaves its position and
+  /// gradient in `nextX` and `nextGradient`.
+  /// - Returns: the value there; nil if no step improves it.
   private func searchLine(
     from value: Double, firstStep: Double, team: borrowing ThreadPool.Team
   ) throws(BertQAError) -> Double? {
     let start = Point(step: 0, value: value, slope: slope)
-    // The minimum lies between these.
+    // The minimum is between these.
     var low = start
     var high: Point?
     var step = firstStep
     for _ in 0..<Self.maximumEvaluations {
       let point = try evaluate(step, team: team)
-      // Close to the minimum differences of values are rounding.
+      // Close to the minimum, differences of values are rounding errors.
       let slack = 4 * Double.ulpOfOne * abs(value)
       let bound = value + Self.sufficientDecrease * step * slope + slack
       if !point.value.isFinite || point.value > bound {
@@ -289,7 +289,8 @@ extension LBFGS {
     return Point(step: step, value: value, slope: slopeOfNext(team: team))
   }
 
-  /// The minimum of the cubic through both points (Nocedal and Wright, 3.59), kept off the ends.
+  /// Returns the minimum of the cubic through both points (Nocedal and Wright, 3.59), kept away from the
+  /// ends.
   private static func between(_ low: Point, _ high: Point) -> Double {
     let width = high.step - low.step
     let first = low.slope + high.slope - 3 * (low.value - high.value) / (low.step - high.step)

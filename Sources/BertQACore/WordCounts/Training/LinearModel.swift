@@ -16,13 +16,13 @@ struct LinearModel: ~Copyable {
     self.bias = bias
   }
 
-  /// Whether the loss is a number, and all weights are in single precision.
+  /// True if the loss is a number and all weights are finite in single precision.
   var isFinite: Bool {
     loss.isFinite && weights.elements.allSatisfy { Float($0).isFinite }
       && bias.allSatisfy { Float($0).isFinite }
   }
 
-  /// Scores of a row of a matrix. logits: [label]
+  /// Computes the scores of a row of a matrix. logits: [label]
   func score(_ matrix: borrowing FeatureMatrix, row: Int, into logits: inout [Double]) {
     for label in 0..<labelCount { logits[label] = bias[label] }
     for index in matrix.rowStarts[row]..<matrix.rowStarts[row + 1] {

@@ -1,22 +1,22 @@
 import Glibc
 
-/// The loss of logistic regression and its gradient: mean cross-entropy over the rows and ‖weights‖² / (2 · c
-/// · rows), which has the minimum of scikit-learn's LogisticRegression.
+/// The loss of logistic regression and its gradient: mean cross-entropy over the rows plus ‖weights‖² / (2 ·
+/// c · rows). It has the same minimum as scikit-learn's LogisticRegression.
 ///
-/// A position is the weights, [feature][output], then the bias, [output]. With two labels there is one
-/// output, the score of the second label against the first, as in scikit-learn; with more there is one for
-/// each, and some that stay 0, to fill registers. Sums are made in blocks of fixed size: results do not
+/// A position has the weights, [feature][output], then the bias, [output]. As in scikit-learn, two labels
+/// have one output, the score of the second label against the first. More labels have one output each, and
+/// some extra outputs that stay 0 fill registers. Sums are made in blocks of fixed size: results do not
 /// depend on the number of threads.
 final class LogisticLoss: SmoothFunction {
   let length: Int
-  /// Outputs for which there is memory.
+  /// The number of outputs, including the extra ones.
   let stride: Int
   let outputs: Int
   private let penalty: Double
   private let matrix: FeatureMatrix
   private let columns: FeatureColumns
   private let targets: [Int32]
-  /// [row][output]: the loss's derivative by the score.
+  /// [row][output]: the derivative of the loss by the score.
   private let residuals: GrowableBuffer<Double>
   /// [block]
   private let losses: GrowableBuffer<Double>
@@ -25,7 +25,7 @@ final class LogisticLoss: SmoothFunction {
   /// [block]: sums of squared weights.
   private let squares: GrowableBuffer<Double>
   private let monitor: CallMonitor?
-  /// What the calling thread was told to end with.
+  /// The error that ends the call, set by the calling thread.
   private var stopped: BertQAError?
 
   private static let rowsPerBlock = 512
@@ -33,7 +33,7 @@ final class LogisticLoss: SmoothFunction {
 
   /// - Parameters:
   ///   - targets: the label of each row, 0 ..< labelCount.
-  ///   - monitor: asked at each block whether to go on.
+  ///   - monitor: polled at each block.
   init(
     _ matrix: consuming FeatureMatrix, targets: [Int32], labelCount: Int, c: Double,
     _ monitor: CallMonitor? = nil
@@ -72,7 +72,7 @@ final class LogisticLoss: SmoothFunction {
     }
   }
 
-  /// Works on `Row.count` outputs at a time.
+  /// Processes `Row.count` outputs at a time.
   private func evaluate<Row: ScoreRow>(
     _: Row.Type, _ position: UnsafePointer<Double>, _ gradient: UnsafeMutablePointer<Double>,
     _ team: borrowing ThreadPool.Team
@@ -99,7 +99,7 @@ final class LogisticLoss: SmoothFunction {
     return losses.elements.reduce(0, +) * scale + squares.elements.reduce(0, +) * penalty / 2
   }
 
-  /// Whether a block shall be computed: not once the calling thread, which has seat 0, was told to stop.
+  /// True if a block should be computed: false once the calling thread, which has seat 0, has to stop.
   private func goesOn(seat: Int) -> Bool {
     guard let monitor else { return true }
     if seat == 0, stopped != nil { return false }
@@ -112,7 +112,7 @@ final class LogisticLoss: SmoothFunction {
     }
   }
 
-  /// Scores of some rows, their losses and residuals.
+  /// Computes the scores of some rows, their losses and residuals.
   private func score<Row: ScoreRow>(
     _: Row.Type, _ rows: Range<Int>, block: Int, _ position: UnsafePointer<Double>
   ) {
@@ -139,7 +139,7 @@ final class LogisticLoss: SmoothFunction {
     losses[block] = loss
   }
 
-  /// The loss of a row; replaces the scores by its derivatives.
+  /// Returns the loss of a row and replaces the scores by its derivatives.
   private static func lossAndResiduals(
     _ scores: UnsafeMutablePointer<Double>, _ outputs: Int, target: Int
   ) -> Double {
@@ -157,7 +157,7 @@ final class LogisticLoss: SmoothFunction {
     return loss
   }
 
-  /// The gradient of some features.
+  /// Computes the gradient of some features.
   private func differentiate<Row: ScoreRow>(
     _: Row.Type, _ features: Range<Int>, block: Int, _ position: UnsafePointer<Double>,
     _ gradient: UnsafeMutablePointer<Double>

@@ -1,11 +1,11 @@
 import Glibc
 
-/// Logistic regression, as scikit-learn's LogisticRegression with solver "lbfgs".
+/// Logistic regression, like scikit-learn's LogisticRegression with solver "lbfgs".
 enum LogisticRegression {
   /// - Parameters:
-  ///   - loss: of rows among which every label occurs. Not made here: Swift 6.0.3 fails on functions that take a
-  ///     matrix over and name what they make of it.
-  ///   - progress: told which part is done, 0...1.
+  ///   - loss: for rows in which every label occurs. It is not made here: Swift 6.0.3 fails on functions that
+  ///     consume a matrix and name what they make from it.
+  ///   - progress: receives the finished fraction, 0...1.
   static func train(
     _ loss: LogisticLoss, labelCount: Int, _ options: TrainOptions, team: borrowing ThreadPool.Team,
     _ monitor: CallMonitor, progress: (Double) -> Void
@@ -41,7 +41,7 @@ extension LinearModel {
     for feature in 0...featureCount {
       let row = position + feature * loss.stride
       for label in 0..<labelCount {
-        // Of two labels, half of the score is for the second, half against the first.
+        // With two labels, half of the score counts for the second and half against the first.
         let weight = labelCount == 2 ? (Double(label) - 0.5) * row[0] : row[label]
         if feature < featureCount {
           weights[feature * labelCount + label] = weight

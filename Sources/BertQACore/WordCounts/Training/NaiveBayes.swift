@@ -1,6 +1,6 @@
 import Glibc
 
-/// Multinomial naive Bayes, as scikit-learn's MultinomialNB.
+/// Multinomial naive Bayes, like scikit-learn's MultinomialNB.
 enum NaiveBayes {
   /// - Parameters:
   ///   - targets: the label of each row; every label occurs.
@@ -38,7 +38,7 @@ enum NaiveBayes {
 }
 
 extension LinearModel {
-  /// In nats. Takes rows times labels.
+  /// In nats. Takes O(rows · labels) time.
   fileprivate func meanCrossEntropy(
     _ matrix: borrowing FeatureMatrix, targets: [Int32], _ monitor: CallMonitor
   ) throws(BertQAError) -> Double {

@@ -1,8 +1,8 @@
-/// How good predictions are. Memory: linear in the labels and in the pairs of labels that occur.
+/// The quality of predictions. Memory: linear in the labels and in the pairs of labels that occur.
 package struct PredictionMetrics {
-  /// Texts by pair of labels, the true one in the high half.
+  /// The number of texts per pair of labels, with the true label in the high half.
   private var pairs: [UInt64: Int] = [:]
-  /// [label]: texts with it, texts predicted as it, and texts that are both.
+  /// [label]: the number of texts with it, of texts predicted as it, and of texts that are both.
   private var labels: [LabelCounts]
   private var bins = [Bin](repeating: Bin(), count: 15)
   private var total = 0
@@ -24,7 +24,7 @@ package struct PredictionMetrics {
   package init(labelCount: Int) { labels = Array(repeating: LabelCounts(), count: labelCount) }
 
   /// - Parameters:
-  ///   - predicted: nil where nothing was said of the text, which is not right, but no other label's either.
+  ///   - predicted: nil if there was no prediction. This counts as wrong, but for no other label.
   ///   - probability: of the predicted label, 0...1.
   package mutating func add(target: Int, predicted: Int?, probability: Double) {
     labels[target].actual += 1
@@ -42,7 +42,7 @@ package struct PredictionMetrics {
     bins[bin].probability += probability
   }
 
-  /// Of the softmax of logits, which are overwritten.
+  /// Adds the prediction of the softmax of logits, and overwrites the logits.
   /// - Parameter labels: the label of each logit.
   mutating func add(target: Int, logits: inout [Double], of labels: [Int]) {
     softmax(&logits, count: labels.count)

@@ -1,4 +1,4 @@
-/// The scores of all labels at one place, as many as fit in registers; memory has room for `count` of them.
+/// As many of a row's scores as fit in registers. Memory has room for `count` of them.
 protocol ScoreRow {
   static var count: Int { get }
   init()

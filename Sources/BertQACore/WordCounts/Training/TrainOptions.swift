@@ -1,53 +1,57 @@
-/// How to train a word-count classifier. Equal texts, labels and options give equal files.
+/// Options for training a word-count classifier. Equal texts, labels and options lead to equal files.
 public struct TrainOptions: Sendable {
   public var algorithm = TrainingAlgorithm.logisticRegression
-  /// Shorter words are skipped; in code points, 1...255.
+  /// The minimum length of words in code points, 1...255. Shorter words are skipped.
   public var minWordLength = 3
-  /// Texts with fewer distinct words get no prediction from the model; 1...2³¹ - 1.
+  /// The minimum number of distinct words in a text, 1...2³¹ - 1. The model makes no prediction for texts
+  /// with fewer.
   public var minDistinctWords = 3
-  /// 1: words; 2: also pairs of words that are neighbours once the short ones are gone.
+  /// 1: words; 2: also pairs of words that are adjacent after the removal of short words.
   public var maxNGram = 1
-  /// Weigh counts by TF-IDF, as scikit-learn's TfidfTransformer does, and scale each text to length 1.
+  /// Weighs counts by TF-IDF, as scikit-learn's TfidfTransformer does, and scales each text to length 1.
   public var usesTFIDF = false
-  /// Words in fewer texts are left out; 1...2³¹ - 1.
+  /// The minimum number of texts with a word, 1...2³¹ - 1. Words in fewer texts are left out.
   public var minDocumentCount = 1
-  /// Words in a larger part of the texts are left out; above 0, at most 1.
+  /// The maximum fraction of texts with a word, above 0 and at most 1. Words in more texts are left out.
   public var maxDocumentFraction = 1.0
-  /// The most frequent words are kept, so many at most; 1...2²⁸.
+  /// The maximum number of words, 1...2²⁸. The most frequent ones are kept.
   public var maxVocabulary = 1 << 18
   /// Logistic regression: inverse strength of the L2 penalty, as in scikit-learn; 10⁻⁹...10⁹.
   public var c = 1.0
   /// Naive Bayes: additive smoothing; above 0, at most 10⁶.
   public var alpha = 1.0
-  /// Logistic regression: the most iterations of L-BFGS; 1...2³¹ - 1.
+  /// Logistic regression: the maximum number of L-BFGS iterations, 1...2³¹ - 1.
   public var maxIterations = 1000
-  /// Logistic regression: the largest component of the gradient of the mean loss at the end; a positive number.
+  /// Logistic regression: training ends when no component of the gradient of the mean loss is larger; a
+  /// positive number.
   public var tolerance = 1e-4
-  /// Parts of the cross-validation, 2...1000 and at most the number of texts; 0: none.
+  /// The number of folds of the cross-validation, 2...1000 and at most the number of texts; 0: no
+  /// cross-validation.
   public var folds = 5
-  /// Fit the model's `LengthTemperature` to the predictions of the cross-validation, which this needs.
+  /// Fits the model's `LengthTemperature` to the predictions of the cross-validation, which this requires.
   public var calibrates = false
-  /// Threads that may work, the calling one included, at most 1024. 0: as many as the process may run on.
+  /// The maximum number of threads, including the calling one; at most 1024. 0: as many as the process may
+  /// run on.
   public var threads = 0
-  /// Of the random division into folds.
+  /// The seed of the random division into folds.
   public var seed: UInt64 = 0
-  /// Told now and then, on the calling thread, which stage ("cross-validation", "training") is under way and which
-  /// part of it is done, 0...1. It only informs: `call.cancellation` ends a training.
+  /// Receives, on the calling thread, the current stage ("cross-validation", "training") and its finished
+  /// fraction, 0...1. It cannot stop a training; `call.cancellation` can.
   public var progress: (@Sendable (_ stage: String, _ fraction: Double) -> Void)?
-  /// Of each `WordCountTrainer.add` and of `finish`, where these are given none of their own.
+  /// The call options of each `WordCountTrainer.add` and of `finish` that get none of their own.
   public var call = CallOptions()
 
   public init() {}
 }
 
-/// In the numbering of `bertqa_algorithm`.
+/// With the numbers of `bertqa_algorithm`.
 public enum TrainingAlgorithm: Int32, Sendable, CaseIterable, CustomStringConvertible {
-  /// Multinomial, with L2 penalty: scikit-learn's LogisticRegression.
+  /// Multinomial, with an L2 penalty: scikit-learn's LogisticRegression.
   case logisticRegression = 0
   /// Multinomial: scikit-learn's MultinomialNB.
   case naiveBayes = 1
 
-  /// The name that the command line, Python and model files use.
+  /// The name in the command line, Python and model files.
   public var description: String {
     switch self {
     case .logisticRegression: "logistic_regression"
@@ -57,7 +61,7 @@ public enum TrainingAlgorithm: Int32, Sendable, CaseIterable, CustomStringConver
 }
 
 extension TrainOptions {
-  /// Refuses values outside what is documented; the names are those of the C ABI.
+  /// Rejects values outside the documented ranges. The names are those of the C ABI.
   func validate() throws(BertQAError) {
     try Self.check("min_word_length", minWordLength, 1...WordScanner.maximumBytes)
     try Self.check("min_distinct_words", minDistinctWords, 1...Int(Int32.max))

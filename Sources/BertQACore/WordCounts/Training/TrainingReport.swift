@@ -1,46 +1,46 @@
-/// How a training went. Cross-validated figures are NaN, or empty, without folds.
+/// The result of a training. Cross-validated figures are NaN, or empty, without folds.
 public struct TrainingReport: Sendable {
   public var textCount = 0
-  /// Features of the model: words, and pairs of them.
+  /// The number of features of the model: words and word pairs.
   public var vocabularySize = 0
   /// Sorted by their UTF-8 bytes.
   public var labels: [String] = []
-  /// [label]: texts with it.
+  /// [label]: the number of texts with it.
   public var labelTexts: [Int] = []
-  /// Of L-BFGS; 0 for naive Bayes.
+  /// The number of L-BFGS iterations; 0 for naive Bayes.
   public var iterations = 0
-  /// Whether the gradient was within the tolerance; true for naive Bayes.
+  /// True if the gradient was within the tolerance; always true for naive Bayes.
   public var hasConverged = true
-  /// Mean cross-entropy of the model on what it was trained on, in nats, with the penalty of logistic
+  /// The model's mean cross-entropy on its training texts, in nats, including the penalty of logistic
   /// regression: ‖weights‖² / (2 · c · texts).
   public var loss = Double.nan
-  /// Part of the texts whose most probable label is right, when predicted by a model that has not seen them.
+  /// The fraction of texts whose most probable label is right, predicted by a model that has not seen them.
   public var accuracy = Double.nan
-  /// Mean of `f1`.
+  /// The mean of `f1`.
   public var macroF1 = Double.nan
-  /// Expected calibration error: the mean difference of the best label's probability and the part that is
-  /// right, in 15 bins of equal width. With calibration the probabilities of each fold are calibrated by the
-  /// predictions for the other folds.
+  /// The expected calibration error: the mean difference between the best label's probability and the
+  /// fraction that is right, in 15 bins of equal width. With calibration, the predictions for the other folds
+  /// calibrate the probabilities of each fold.
   public var calibrationError = Double.nan
-  /// [label]: of the texts predicted as the label, the part that has it; 0 where there are none.
+  /// [label]: the fraction of the texts predicted as the label that have it; 0 if there are none.
   public var precision: [Double] = []
-  /// [label]: of the texts that have the label, the part predicted as it.
+  /// [label]: the fraction of the texts with the label that are predicted as it.
   public var recall: [Double] = []
-  /// [label]: the harmonic mean of the two; 0 for one that is neither right nor predicted anywhere.
+  /// [label]: the harmonic mean of precision and recall; 0 if no prediction of the label is right.
   public var f1: [Double] = []
-  /// The pairs of labels that occur, sorted by the true and then the predicted label. Empty without folds.
+  /// The pairs of labels that occur, sorted by the true and then by the predicted label. Empty without folds.
   public var confusion: [ConfusionEntry] = []
 
   public init() {}
 }
 
-/// How many texts with one label were predicted as another, or as the same.
+/// The number of texts with one label that were predicted as another or the same label.
 public struct ConfusionEntry: Sendable, Equatable {
-  /// In `TrainingReport.labels`.
+  /// An index of `TrainingReport.labels`.
   public let trueLabel: Int
-  /// In `TrainingReport.labels`.
+  /// An index of `TrainingReport.labels`.
   public let predictedLabel: Int
-  /// Texts, at least 1.
+  /// The number of texts, at least 1.
   public let count: Int
 
   public init(trueLabel: Int, predictedLabel: Int, count: Int) {

@@ -1,25 +1,24 @@
-/// The texts of a training, as counts of words: sparse rows of a growing vocabulary.
+/// The texts of a training as word counts: sparse rows of a growing vocabulary.
 ///
-/// Memory: 8 bytes for each distinct word of each text, and about 60 for each word of the vocabulary, and as much again
-/// at most as room to grow. The
-/// vocabulary is kept below a limit by forgetting the rarer half of it: a forgotten word that comes again
-/// is counted from then on.
+/// Memory: 8 bytes for each distinct word of each text, about 60 for each word of the vocabulary, and at most
+/// as much again as room to grow. To keep the vocabulary below a limit, the rarer half of it is forgotten: a
+/// forgotten word that occurs again is counted from zero.
 struct TrainingTexts: ~Copyable {
   let settings: WordCountSettings
-  /// Words, and pairs of them.
+  /// Words and word pairs.
   private(set) var table = WordTable()
-  /// Texts that hold each word.
+  /// The number of texts with each word.
   private(set) var documentCounts = GrowableBuffer<UInt32>()
-  /// Where each text's words begin in the next two, and at last where another's would.
+  /// The start of each text's words in the next two arrays, and the end of the last text.
   private(set) var rowStarts = GrowableBuffer<Int>()
   private(set) var wordIDs = GrowableBuffer<UInt32>()
   private(set) var counts = GrowableBuffer<UInt32>()
 
   private let limit: Int
-  /// Occurrences in the text being counted, by word; all 0 between texts.
+  /// The number of occurrences of each word in the text being counted; all 0 between texts.
   private var occurrences = GrowableBuffer<UInt32>()
 
-  /// Forgets words beyond `limit`.
+  /// Keeps at most `limit` words.
   init(_ options: TrainOptions, limit: Int? = nil) {
     settings = WordCountSettings(options)
     self.limit = limit ?? max(4 * options.maxVocabulary, 1 << 20)
@@ -27,13 +26,13 @@ struct TrainingTexts: ~Copyable {
 
   private(set) var count = 0
 
-  /// Of its memory.
+  /// The bytes that it takes.
   var byteCount: Int {
     table.byteCount + documentCounts.byteCount + rowStarts.byteCount + wordIDs.byteCount + counts.byteCount
       + occurrences.byteCount
   }
 
-  /// Whom to tell of memory that is taken from now on.
+  /// Sets the ledger that accounts for memory from now on.
   private mutating func account(to ledger: MemoryLedger?) {
     table.ledger = ledger
     documentCounts.ledger = ledger
@@ -43,8 +42,8 @@ struct TrainingTexts: ~Copyable {
     occurrences.ledger = ledger
   }
 
-  /// Counts the words of one more text. On failure it is as if it had not been called.
-  /// - Parameter monitor: asked now and then; told of all memory that the texts take.
+  /// Counts the words of one more text. A failure changes nothing.
+  /// - Parameter monitor: polled; accounts for all memory that the texts take.
   mutating func add(
     _ text: UnsafeBufferPointer<UInt8>, _ monitor: CallMonitor
   ) throws(BertQAError) {
@@ -71,7 +70,7 @@ struct TrainingTexts: ~Copyable {
     account(to: nil)
     guard table.count > limit else { return }
     try monitor.temporarily { () throws(BertQAError) in
-      // The words that stay, and where those of the present table go.
+      // The words that stay, and their places in the new table.
       try monitor.hold(table.byteCount + table.count * (MemoryLayout<UInt32>.stride + 1))
       try forgetRareWords()
     }
@@ -95,7 +94,7 @@ struct TrainingTexts: ~Copyable {
     occurrences[id] += 1
   }
 
-  /// Keeps the half of `limit` words that are in most texts, of equals those that came first.
+  /// Keeps the half of `limit` words that are in most texts; of equal ones, those that came first.
   private mutating func forgetRareWords() throws(BertQAError) {
     let isKept = mostFrequent(limit / 2)
     var kept = WordTable()
@@ -123,7 +122,7 @@ struct TrainingTexts: ~Copyable {
   }
 
   private func mostFrequent(_ number: Int) -> [Bool] {
-    // Words by how many texts they are in; the last element counts those in more.
+    // The number of words by the number of texts with them. The last element counts all words in more texts.
     var histogram = [Int](repeating: 0, count: 1 << 16)
     let top = histogram.count - 1
     for count in documentCounts.elements { histogram[min(Int(count), top)] += 1 }

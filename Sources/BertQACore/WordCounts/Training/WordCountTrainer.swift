@@ -1,5 +1,5 @@
-/// Collects labelled texts and trains a word-count classifier on them. A text is counted when it is added and
-/// not kept: see `TrainingTexts` for the memory that takes.
+/// Collects labelled texts and trains a word-count classifier on them. A text is counted when it is added,
+/// and not kept: see `TrainingTexts` for the memory.
 ///
 ///     let trainer = try WordCountTrainer()
 ///     for (text, label) in data { try trainer.add(text, label: label) }
@@ -7,11 +7,11 @@
 public final class WordCountTrainer {
   private let options: TrainOptions
   private var texts: TrainingTexts
-  /// The label of each text, by number in the order of their first texts.
+  /// The label of each text. Labels are numbered in the order of their first texts.
   private var targets: [Int32] = []
   private var labels: [[UInt8]] = []
   private var labelNumbers: [[UInt8]: Int32] = [:]
-  /// The group of each text, by number in the order of their first texts.
+  /// The group of each text. Groups are numbered in the order of their first texts.
   private var groups: [Int32] = []
   private var groupNumbers: [[UInt8]: Int32] = [:]
 
@@ -26,18 +26,17 @@ public final class WordCountTrainer {
 
   public var labelCount: Int { labels.count }
 
-  /// Different groups, that of texts without one included.
+  /// The number of different groups. Texts without a group count as one.
   public var groupCount: Int { groupNumbers.count }
 
-  /// Counts the words of one more text; one without words counts as a text, too. After a failure the trainer is as
-  /// it was before.
+  /// Counts the words of one more text. A text without words counts too. A failure changes nothing.
   /// - Parameters:
-  ///   - text: UTF-8, at most 2³¹ - 1 bytes; invalid bytes are no words.
-  ///   - label: UTF-8, neither blank nor with a NUL. Labels are the same if their bytes are.
-  ///   - group: any bytes. With two groups or more, the parts of the cross-validation are made of whole groups, so
-  ///     that its figures, and the calibration, are those of groups not seen, such as other authors or sources.
+  ///   - text: UTF-8, at most 2³¹ - 1 bytes. Invalid bytes are not words.
+  ///   - label: UTF-8, neither blank nor with a NUL. Labels are equal if their bytes are.
+  ///   - group: any bytes. With two or more groups, the folds of the cross-validation contain whole groups.
+  ///     Its figures and the calibration then hold for groups not seen, such as other authors or sources.
   ///   - call: nil: that of the trainer's options.
-  /// - Throws: `.invalidArgument` for a label that cannot be one, `.tooLarge`, `.outOfMemory`, `.cancelled`,
+  /// - Throws: `.invalidArgument` for an invalid label, `.tooLarge`, `.outOfMemory`, `.cancelled`,
   ///   `.deadlineExceeded`.
   public func add(
     _ text: UnsafeBufferPointer<UInt8>, label: UnsafeBufferPointer<UInt8>, group: [UInt8] = [],
@@ -86,7 +85,7 @@ public final class WordCountTrainer {
     }
   }
 
-  /// The number of a label, which for a new one is the number of labels.
+  /// Returns the number of a label; a new one gets the next number.
   private func number(of label: [UInt8]) throws(BertQAError) -> Int {
     if let number = labelNumbers[label] { return Int(number) }
     guard labels.count < ObjectReader.labelLimit.upperBound else {
@@ -100,11 +99,12 @@ public final class WordCountTrainer {
     labels.append(label)
   }
 
-  /// Trains on all that was added and writes the model to `modelDirectory`, which must not exist or be empty
-  /// and comes into being complete or not at all. More texts may be added afterwards.
+  /// Trains on all added texts and writes the model to `modelDirectory`, which must not exist or be empty.
+  /// The directory appears complete or not at all. More texts may be added afterwards.
   /// - Parameter call: nil: that of the trainer's options.
-  /// - Throws: `.invalidArgument` where there are fewer than two labels, fewer texts than folds or no words, or where
-  ///   an option leads to weights that are not finite; `.io`; `.cancelled`; `.deadlineExceeded`; `.outOfMemory`.
+  /// - Throws: `.invalidArgument` if there are fewer than two labels, fewer texts than folds, or no words, or
+  ///   if an option leads to weights that are not finite; `.io`; `.cancelled`; `.deadlineExceeded`;
+  ///   `.outOfMemory`.
   public func finish(modelDirectory: String, call: CallOptions? = nil) throws(BertQAError) -> TrainingReport {
     try finish(OutputDirectory(path: modelDirectory), CallMonitor(call ?? options.call))
   }
@@ -119,7 +119,7 @@ public final class WordCountTrainer {
     return report
   }
 
-  /// The model of all that was added.
+  /// Trains on all added texts and returns the model.
   func train(_ monitor: CallMonitor) throws(BertQAError) -> (WordCountModel, TrainingReport) {
     try monitor.check()
     try monitor.hold(texts.byteCount)
@@ -167,7 +167,7 @@ public final class WordCountTrainer {
     return (model, report)
   }
 
-  /// The labels sorted by their bytes, and the number among these of each text's label.
+  /// Returns the labels sorted by their bytes, and the number of each text's label in this order.
   private func sortedLabels() -> (names: [String], targets: [Int32]) {
     let order = labels.indices.sorted { labels[$0].lexicographicallyPrecedes(labels[$1]) }
     var ranks = [Int32](repeating: 0, count: labels.count)
@@ -188,8 +188,9 @@ public final class WordCountTrainer {
     }
   }
 
-  /// Predicts each text by a model trained on the other folds alone, its words and their weights included.
-  /// - Parameter temperature: becomes the one that fits the predictions, if the options say so.
+  /// Predicts each text with a model trained only on the other folds, including the choice of words and their
+  /// weights.
+  /// - Parameter temperature: set to the one that fits the predictions, if the options request it.
   private func crossValidate(
     _ targets: [Int32], labelCount: Int, order: [UInt32], team: borrowing ThreadPool.Team,
     _ temperature: inout LengthTemperature, _ monitor: CallMonitor

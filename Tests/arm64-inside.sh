@@ -1,5 +1,5 @@
 #!/bin/sh
-# What arm64.sh runs in its root. usage: arm64-inside.sh NAMES_OF_TESTS
+# Runs inside the root of arm64.sh. usage: arm64-inside.sh NAMES_OF_TESTS
 set -eu
 export HOME=/root PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 CC=aarch64-linux-gnu-cc
 unset BERTQA_SKIPPED PKG_CONFIG_LIBDIR

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What debian.sh runs in its root, as a new user would.
+# Runs inside the root of debian.sh, as a new user would.
 set -eux
 export HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive
 unset BERTQA_SKIPPED SWIFT CC CXX MAKEFLAGS MAKELEVEL

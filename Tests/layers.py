@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Checks that every floor of the library uses only what lies below it: see docs/architecture.md.
+"""Checks that every layer of the library uses only the layers below it: see docs/architecture.md.
 
 What a file uses is read off its source: names of types, and of functions and constants outside of types, that
-some other file of BertQACore declares; and names of members that an extension on a higher floor adds to a type of
+some other file of BertQACore declares; and names of members that an extension in a higher layer adds to a type of
 a lower one. Comments and the text of strings are left out, interpolated expressions are not. Each run first
 plants steps upwards in a copy of the sources and fails unless they are found.
 
@@ -18,8 +18,8 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CORE = "Sources/BertQACore/"
 
-# From the ground up. Folders of one floor must not use each other, but for SIBLINGS.
-FLOORS = [
+# From the bottom up. Folders of one layer must not use each other, except SIBLINGS.
+LAYERS = [
     ["Runtime"],
     ["Formats"],
     ["Text"],
@@ -31,9 +31,9 @@ FLOORS = [
 ]
 # (user, used): a labeller and a word-count classifier say what a classifier says.
 SIBLINGS = {("Embedding", "Classification"), ("WordCounts", "Classification")}
-RANK = {folder: rank for rank, floor in enumerate(FLOORS) for folder in floor}
+RANK = {folder: rank for rank, layer in enumerate(LAYERS) for folder in layer}
 
-# What each target may import: no Foundation anywhere, the C header in the C ABI only.
+# The imports that each target may have: no Foundation anywhere, the C header only in the C ABI.
 IMPORTS = {
     "BertQACore": {"CBertQA", "Glibc", "Synchronization", "Swift"},
     "libbertqa": {"BertQACore", "CBertQA", "CBertQAHeader", "Glibc", "Synchronization"},
@@ -52,7 +52,7 @@ FILE_ONLY = re.compile(r"\b(?:private|fileprivate)\b(?!\s*\(set\))")
 def code(source):
     """The source with comments and the text of strings blanked: same length, same lines."""
     out = []
-    # What is being read: "code", the parentheses open in it, and a string's delimiter, innermost last.
+    # The current state: "code" with its open parentheses, or a string's delimiter; innermost last.
     stack = [["code", 0]]
     position = 0
 
@@ -162,7 +162,7 @@ class File:
 
 
 def is_step(user, used):
-    """Whether folder `user` must not use folder `used`."""
+    """True if folder `user` must not use folder `used`."""
     if user == used or (user, used) in SIBLINGS:
         return False
     return RANK[used] >= RANK[user]
@@ -196,7 +196,7 @@ def steps(sources):
             if file.folder in RANK:
                 files.append(file)
             else:
-                found.append(f"{path}: {file.folder} is on no floor: Tests/layers.py lists them")
+                found.append(f"{path}: {file.folder} is in no layer: Tests/layers.py lists them")
     homes = collections.defaultdict(set)
     for file in files:
         for name in file.declared:
@@ -228,7 +228,7 @@ def steps(sources):
 def read_sources():
     paths = [path for pattern in ("*.swift", "*.c", "*.h") for path in (ROOT / "Sources").rglob(pattern)]
     sources = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in paths}
-    # CCodecs', CGetopt's and CBertQAHeader's shims are modules for others to import, not on a floor.
+    # CCodecs', CGetopt's and CBertQAHeader's shims are modules for others to import, not in a layer.
     kept = tuple(f"Sources/{target}/" for target in (*IMPORTS, "CBertQA"))
     return {path: source for path, source in sources.items() if path.startswith(kept)}
 
@@ -243,7 +243,7 @@ PLANTED = [
     ("Answering/Planted.swift", "func f(_ x: Classification) {}", "Answering uses Classification of Classif"),
     ("Encoder/Planted.swift", "func f(_ a: Answer) { a.range(in: a) }", "Encoder uses Answer of Answering"),
     ("Encoder/Planted.swift", "func f() { g(Plan.planned) }", "Encoder uses planned of Context"),
-    ("Planted/Planted.swift", "struct Planted {}", "Planted is on no floor"),
+    ("Planted/Planted.swift", "struct Planted {}", "Planted is in no layer"),
     ("Runtime/Planted.swift", "import Foundation", "BertQACore must not import Foundation"),
     ("../libbertqa/Planted.swift", "import bertqa_cli", "libbertqa must not import bertqa_cli"),
     ("../bertqa/Planted.swift", "import CBertQAHeader", "bertqa must not import CBertQAHeader"),

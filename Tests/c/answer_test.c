@@ -302,7 +302,7 @@ static void test_document(void) {
   }
   bertqa_answers_free(expected);
 
-  /* Of another context: its own vocabulary, or the same one. */
+  /* Another context: its own vocabulary, or the same one. */
   bertqa_context *other = tiny_context(1);
   bertqa_answers *answers;
   CHECK_STATUS(BERTQA_OK, bertqa_document_answer(other, document, question, strlen(question), &options,

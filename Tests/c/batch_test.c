@@ -63,7 +63,7 @@ static void test_answers(void) {
   CHECK(bertqa_last_error_item() == 1 && strcmp(bertqa_last_error_argument(), "text") == 0);
   CHECK_STATUS(BERTQA_OK, bertqa_document_answer_batch(context, document, NULL, 0, NULL, NULL, NULL));
 
-  /* What ends the whole call is every item's status. */
+  /* A failure of the whole call is every item's status. */
   options.top_k = -1;
   CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT,
                bertqa_answer_batch(context, pairs, COUNT, &options, answers, statuses));

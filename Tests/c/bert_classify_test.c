@@ -12,7 +12,7 @@ static bertqa_classification *classified(const char *text, const bertqa_classify
   return classification;
 }
 
-/* Whether two results are the same to the last bit. */
+/* True if two results are the same to the last bit. */
 static int same(const bertqa_classification *a, const bertqa_classification *b) {
   if (a == NULL || b == NULL || bertqa_classification_count(a) != bertqa_classification_count(b)) return 0;
   for (size_t i = 0; i < bertqa_classification_count(a); i++) {

@@ -1,5 +1,5 @@
-/* What every call may be given: a hook that cancels, a deadline, a limit of memory, a hook that is told of the
- * progress. Each function that takes options is asked with each. */
+/* The options of every call: a hook that cancels, a deadline, a memory limit, a progress hook. Each
+ * function with options is called with each of them. */
 #include <time.h>
 
 #include "columns.h"
@@ -57,7 +57,8 @@ static bertqa_status answer_each(const bertqa_call_options *call) {
   bertqa_status own = 99, status;
   bertqa_answers *result = (void *)&own;
   status = bertqa_answer_batch(answering, &pair, 1, &options, &result, &own);
-  /* What ends the call is every item's; too much memory is the item's alone. */
+  /* A failure of the whole call is every item's status; too much memory is the failure of one item.
+   * */
   CHECK(own == status || (status == BERTQA_OK && own == BERTQA_ERROR_TOO_LARGE));
   CHECK((result == NULL) == (own != BERTQA_OK));
   bertqa_answers_free(result);

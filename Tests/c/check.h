@@ -1,4 +1,4 @@
-/* What the C tests share: counted checks, and the tiny model that they run on.
+/* Shared by the C tests: counted checks, and the tiny model that they use.
  *
  * A test's main() is begin(argc, argv), checks, return finish(). It takes the directory of the tiny
  * model as its argument. Standard output and error are redirected to a file while a test runs, and
@@ -126,7 +126,7 @@ static inline bertqa_context *context_of(const char *directory, int32_t threads)
   return context;
 }
 
-/* Of the tiny model. */
+/* A context of the tiny model. */
 static inline bertqa_context *tiny_context(int32_t threads) { return context_of(tiny, threads); }
 
 /* `unit` again and again, to be freed. */
@@ -146,7 +146,7 @@ static inline char *different_words(size_t count) {
   return text;
 }
 
-/* Of another model, which lies beside the tiny one. */
+/* A context of another model beside the tiny one. */
 static inline bertqa_context *fixture_context(const char *name, int32_t threads) {
   char directory[4096];
   snprintf(directory, sizeof directory, "%s/../%s", tiny, name);
@@ -174,7 +174,7 @@ static inline bertqa_answers *tiny_answer(const bertqa_context *context, const c
   return answers;
 }
 
-/* Whether two results are the same to the last bit. */
+/* True if two results are the same to the last bit. */
 static inline int same_answers(const bertqa_answers *a, const bertqa_answers *b) {
   if (a == NULL || b == NULL || bertqa_answers_count(a) != bertqa_answers_count(b)) return 0;
   if (memcmp(bertqa_answers_summary(a), bertqa_answers_summary(b), sizeof(bertqa_answer_summary)))

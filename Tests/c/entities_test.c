@@ -12,7 +12,7 @@ static bertqa_entity_list *found(const char *bytes, size_t length, const bertqa_
   return list;
 }
 
-/* Whether two results are the same to the last bit. */
+/* True if two results are the same to the last bit. */
 static int same(const bertqa_entity_list *a, const bertqa_entity_list *b) {
   if (a == NULL || b == NULL || bertqa_entity_list_count(a) != bertqa_entity_list_count(b)) return 0;
   for (size_t i = 0; i < bertqa_entity_list_count(a); i++) {

@@ -6,7 +6,7 @@
 
 #include "columns.h"
 
-/* What the rules for words, sentences, addresses and numbers look for. */
+/* Text with matches of the rules for words, sentences, addresses and numbers. */
 static const char rich[] =
     "Mr. Smith paid US$12.5 million (no. 5, Oct. 3) in the U.S., e.g. 5 km at -5°C. “Yes!” he said… No? a.b@c.de "
     "https://x.org/a?b=1 4111 1111 1111 1111, DE89 3704 0044 0532 0130 00, 10.0.0.1, ::1, +49 30 123456; \xef\xac\x81 "
@@ -21,7 +21,7 @@ static void new_directory(char path[96], const char *name) {
   CHECK(mkdtemp(path) != NULL);
 }
 
-/* What takes no context. */
+/* Calls that take no context. */
 static void process(void) {
   bertqa_call_options call;
   bertqa_context_options context;

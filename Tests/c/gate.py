@@ -42,7 +42,7 @@ def functions(library: str) -> dict[str, Code]:
 
 
 def fault(name: str, all_code: dict[str, Code]) -> str:
-    """What the function does before it enters the gate; empty if it is nothing."""
+    """Returns the function's first fault before it enters the gate; empty if there is none."""
     for mnemonic, symbol in all_code[name]:
         if symbol == GATE:
             return ""

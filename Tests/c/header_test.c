@@ -17,7 +17,7 @@ SIZE_IS(bertqa_file, 3 * sizeof(size_t));
 #error "versions are numbers that the preprocessor can compare"
 #endif
 
-/* Whether the initialiser and the function give the same: struct_size, and 0 for all else. */
+/* True if the initialiser and the function agree: struct_size, and 0 for everything else. */
 static int is_default(const void *options, size_t size) {
   const unsigned char *bytes = options;
   size_t stated;

@@ -26,7 +26,8 @@ typedef struct {
   int biased;
 } window;
 
-// What is added to the score of a query, counted from 16 · (its first block), with a key, by distance.
+// The number added to the score of a query, counted from 16 · (its first block), with a key, by
+// distance.
 static float *bias_table(const window *w) {
   float *table = numbers(2 * (w->tokens + 32), 2);
   for (size_t i = 0; i < 2 * (w->tokens + 32); i++)

@@ -291,7 +291,7 @@ static void test_map(const char *name, void (*map)(const float *, size_t, float 
   }
 }
 
-// Whether this architecture has CPUs with the instruction set.
+// True if this architecture has CPUs with the instruction set.
 static int is_of_architecture(int32_t isa) {
   const int is_neon = isa >= BQ_ISA_NEON && isa <= BQ_ISA_NEON_I8MM_BF16;
 #if defined(__aarch64__)

@@ -1,4 +1,4 @@
-// What the tests of the kernels share.
+// Shared by the tests of the kernels.
 #ifndef BERTQA_KERNELS_TESTING_H
 #define BERTQA_KERNELS_TESTING_H
 

@@ -258,7 +258,7 @@ static atomic_int is_over;
 
 static void *change_quota(void *unused) {
   for (int i = 0; !is_over; i++) {
-    /* What is read while it is written is empty: no limit. */
+    /* A file that is read while it is written is empty: no limit. */
     group_file("/sys/fs/cgroup/service/cpu.max", i % 3 == 0 ? "50000 100000\n" : i % 3 == 1 ? "max 100000\n" : "no");
     CHECK_STATUS(BERTQA_OK, bertqa_pool_set_threads(0));
   }

@@ -414,8 +414,8 @@ static const function functions[] = {
 
 /* ---- Limits */
 
-/* What does not count: small objects, what a model takes to read a window, and half as much again of what is kept for
- * the next call. */
+/* Memory that is not counted: small objects, the memory that a model takes to read a window, and
+ * half of what is kept for the next call. */
 enum { SLACK = 1 << 20 };
 
 /* The most that a call took. */

@@ -1,7 +1,8 @@
 /* Memory stays flat: contexts made and freed a thousand times, a hundred thousand small calls. */
 #include "check.h"
 
-/* What the resident set may grow by after warming up: less than 21 bytes a call, 2 KiB a context. */
+/* The allowed growth of the resident set after warming up: less than 21 bytes a call, 2 KiB a
+ * context. */
 enum { TOLERANCE = 2 << 20, CONTEXTS = 1000, CALLS = 100000 };
 
 static long resident_bytes(void) {

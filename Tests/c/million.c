@@ -100,7 +100,7 @@ static void answer(void) {
   bertqa_answers_free(answers);
 }
 
-/* Of one character, or one after which normalisation or the words begin anew, many times. */
+/* One character, or one after which normalisation or the words begin anew, repeated many times. */
 static const char *const units[] = {"!", "a", "\xE7\x8E\x8B", "\xE3\x80\xAE", "e\xCC\x81", "\xFF", "the king of france. "};
 enum { UNITS = sizeof units / sizeof units[0], LONG = 20 * MILLION };
 

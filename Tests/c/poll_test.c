@@ -59,7 +59,7 @@ static void test_tokens(const bertqa_context *context) {
   answer_options.call = &call;
   bertqa_answers *answers;
   CHECK_STATUS(BERTQA_OK, bertqa_document_answer(context, document, "king?", 5, &answer_options, &answers));
-  /* Whether a word of marks has content is looked for through all of it. */
+  /* The search for content reads a word of marks to its end. */
   expect("document_answer", size / BLOCK);
   bertqa_answers_free(answers);
   bertqa_document_free(document);
@@ -271,7 +271,7 @@ static void test_vocabularies(void) {
     test_forking_hook(&file);
     free((void *)file.data);
     file = tokenizer_file(kind, PIECES);
-    /* Of a vocab.txt: its lines found, looked at and entered. */
+    /* A vocab.txt: its lines are found, checked and entered. */
     CHECK_STATUS(BERTQA_OK, load_tokenizer(&file, &call));
     expect(kind == VOCABULARY_TXT ? "vocab.txt" : "tokenizer.json",
            kind == VOCABULARY_TXT ? 3 * (PIECES / BLOCK)

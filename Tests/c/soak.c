@@ -133,7 +133,7 @@ static void *work(void *argument) {
   return NULL;
 }
 
-/* Of the line nearest to the values, by the least squares: how much they grow from one to the next. */
+/* Returns the slope of the least-squares line: the growth from one value to the next. */
 static double slope(const long *values, int count) {
   double above = 0, below = 0;
   for (int i = 0; i < count; i++) {

@@ -42,7 +42,7 @@ static bertqa_train_options options_with(int32_t folds) {
   return options;
 }
 
-/* Whether a label was told of as it should be. */
+/* Checks a label's figures in the report. */
 static void check_label(const bertqa_training_report *report, size_t index, const char *name, size_t texts) {
   const bertqa_training_label *label = bertqa_training_report_label_get(report, index);
   CHECK(label != NULL && label->struct_size == sizeof *label && label->text_count == texts);
@@ -219,7 +219,7 @@ static void test_groups(void) {
     const bertqa_train_options options = options_with(2);
     bertqa_trainer *trainer = NULL;
     CHECK_STATUS(BERTQA_OK, bertqa_trainer_create(&options, &trainer));
-    /* What tells the label in one group says nothing in the other. */
+    /* The words that determine the label in one group mean nothing in the other. */
     for (int i = 0; i < 40; i++) {
       char text[64];
       const int length = snprintf(text, sizeof text, "shared words group%d label%d", i % 2, i % 2 * 2 + i / 2 % 2);

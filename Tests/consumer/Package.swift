@@ -1,7 +1,7 @@
 // swift-tools-version: 6.0
 import PackageDescription
 
-// What a program that depends on a released version looks like; run.sh gives the place of the repository.
+// A program that depends on a released version; run.sh fills in the path of the repository.
 let package = Package(
   name: "consumer",
   dependencies: [

@@ -5,7 +5,7 @@ set -eu
 cd "$(dirname "$0")/../.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-# What a dependant has: no option of our Makefile.
+# As for a dependant, without an option of our Makefile.
 unset BERTQA_KERNEL_FLAGS
 repository=$work/libbertqa
 export BERTQA_REPOSITORY="file://$repository"

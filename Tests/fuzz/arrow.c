@@ -22,7 +22,8 @@ static void fill(void *buffer, size_t size, input *in) {
   in->size -= have;
 }
 
-/* What the last offset promises; -1 above the limit. A wrong order of offsets is for the library to find. */
+/* The number of bytes that the last offset promises; -1 above the limit. The library must find a
+ * wrong order of offsets. */
 static int64_t promised(const column *c, int64_t from, int64_t to, int is_large) {
   int64_t most = 0;
   for (int64_t i = from; i <= to; i++) {
@@ -37,7 +38,7 @@ static void release_array(struct ArrowArray *array) { REQUIRE(array == NULL); }
 
 static void release_schema(struct ArrowSchema *schema) { REQUIRE(schema == NULL); }
 
-/* Whether the column may be given to the library. */
+/* True if the column may be passed to the library. */
 static int make(column *c, input *in) {
   static const char *const formats[] = {"u", "U", "z", "Z", "vu", "vz", "n"};
   memset(c, 0, sizeof *c);

@@ -1,6 +1,6 @@
-/* What the fuzz targets share. A target is a LLVMFuzzerTestOneInput over the public C ABI: linked with
- * libFuzzer and an instrumented core by fuzz.sh, or with replay.c and the released library. FIXTURES is
- * the directory of the tiny models. */
+/* Shared by the fuzz targets. A target is a LLVMFuzzerTestOneInput over the public C ABI: linked
+ * with libFuzzer and an instrumented core by fuzz.sh, or with replay.c and the released library.
+ * FIXTURES is the directory of the tiny models. */
 #ifndef FUZZ_H
 #define FUZZ_H
 

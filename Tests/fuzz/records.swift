@@ -22,8 +22,8 @@ private final class MemorySource: RecordSource {
   }
 }
 
-/// What was found: the records' bytes, kinds, problems and texts, and the error at the end. The parts of a
-/// record above the limit depend on the reads, so only its end counts.
+/// Returns the records' bytes, kinds, problems and texts, and the error at the end. The parts of a record
+/// above the limit depend on the reads, so only its end counts.
 private func found(_ bytes: [UInt8], _ form: RecordForm, _ limit: Int, chunk: Int) -> [String] {
   var list: [String] = []
   do throws(ToolError) {

@@ -34,7 +34,7 @@ for machine in x86_64 aarch64; do
 "
     continue
   fi
-  # What the tag of the wheel says of the tarball and the Debian package, too.
+  # The wheel's tag also holds for the tarball and the Debian package.
   glibc=$(ls "$packages"/bertqa-*_$machine.whl | sed 's/.*manylinux_2_\([0-9]*\)_.*/\1/')
   for suite in ${BERTQA_SUITES:-bookworm trixie}; do
     if [ $suite = bookworm ] && [ "$glibc" -gt 36 ]; then

@@ -146,7 +146,7 @@ def test_a_long_second_text(model):
 
 
 def test_without_a_pooler(model, tmp_path):
-    """What some exporters write: the classifier takes the vector of [CLS]."""
+    """Some exporters write such checkpoints: the classifier takes the vector of [CLS]."""
     from safetensors.torch import load_file, save_file
 
     directory, reference, tokenizer, _ = model

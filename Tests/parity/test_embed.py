@@ -105,7 +105,7 @@ def test_long_texts_in_windows(model):
 
 
 def test_pairs(model):
-    """Of transformers, as sentence-transformers encodes single texts; cut as its tokenizer cuts them."""
+    """The vectors of transformers, encoded and cut as sentence-transformers does for single texts."""
     directory, reference = model
     encoder = reference[0].model
     tokenizer = AutoTokenizer.from_pretrained(directory)

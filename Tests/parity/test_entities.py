@@ -128,7 +128,7 @@ def is_near_tie(scores):
 
 
 def aggregated(tagger, text, ids, offsets, scores, strategy, ignored=("O",)):
-    """What the pipeline's own code makes of probabilities."""
+    """The result of the pipeline's own code for given probabilities."""
     kind = AggregationStrategy[strategy.upper()]
     pre_entities = tagger.gather_pre_entities(
         text, np.array(ids), scores, [tuple(map(np.int64, pair)) for pair in offsets], np.zeros(len(ids)), kind

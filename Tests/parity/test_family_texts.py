@@ -160,7 +160,7 @@ def test_answers(saved):
 
 @pytest.mark.parametrize("strategy", ["none", "simple", "first", "average", "max"])
 def test_entities(saved, strategy):
-    """Of words with spaces between: what transformers takes for a word at other places, docs/entities.md says."""
+    """Words have spaces between them: docs/entities.md describes transformers' words in other places."""
     family, save = saved
     labels = dict(enumerate(["O", "B-PER", "I-PER", "B-LOC", "I-LOC"]))
     directory, model, tokenizer = save("ForTokenClassification", id2label=labels)

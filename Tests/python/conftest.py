@@ -66,7 +66,7 @@ def pytest_terminal_summary(terminalreporter):
     reports = terminalreporter.stats.get("skipped", [])
     reasons = collections.Counter(report.longrepr[2].removeprefix("Skipped: ") for report in reports)
     lines = "\n".join(f"{reason} (tests: {count})" for reason, count in reasons.items())
-    # What it prints, pytest -rs says with files and lines.
+    # `pytest -rs` prints the same with files and lines.
     command = [ROOT / "Tests" / "skipped.sh", "python"]
     subprocess.run(command, input=lines, text=True, stdout=subprocess.DEVNULL, check=True)
 

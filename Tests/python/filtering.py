@@ -1,4 +1,4 @@
-"""What the tests of `bertqa filter` share: running it, and a second opinion on what it should write."""
+"""Shared by the tests of `bertqa filter`: running it, and an independent computation of the expected output."""
 
 import json
 import os

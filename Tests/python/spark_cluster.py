@@ -14,7 +14,7 @@ TIMEOUT = 300
 
 
 def missing():
-    """What the tests need and is not here, or None."""
+    """Returns the missing requirement of the tests, or None."""
     if importlib.util.find_spec("pyspark") is None:
         return "needs pyspark"
     java = shutil.which("java")
@@ -95,7 +95,7 @@ class Cluster:
         )  # fmt: skip
 
     def finish(self, job, timeout=TIMEOUT):
-        """What the job wrote."""
+        """The job's output."""
         try:
             output, _ = job.communicate(timeout=timeout)
         except subprocess.TimeoutExpired:

@@ -46,7 +46,7 @@ def message(call, *arguments, **options):
 
 
 def probe(batches):
-    """What a worker process has loaded."""
+    """The models that a worker process has loaded."""
     import pyarrow
 
     import bertqa
@@ -98,7 +98,7 @@ def values(spark, labelled, embedder, entities):
     answered = bertqa.spark.answer(odd, question_col="q u.e'?", text_col='bö.dy "🦊`', output_col="r.`e")
     named = answered.toDF("a", "b", "question", "text", "result", "error")
     found["odd"] = [answered.columns, [row.asDict(recursive=True) for row in named.collect()]]
-    # What is wrong is said by the driver, where it can know.
+    # The driver reports an error that it can detect.
     ask = bertqa.spark.answer
     found["messages"] = {
         "neither": message(ask, texts),

@@ -60,7 +60,7 @@ def column(function, *arguments):
 
 
 FILES = {path.name: path.read_bytes() for path in (FIXTURES / "tiny-bert").iterdir() if path.is_file()}
-# What takes texts, by its qualified name.
+# The functions that take texts, by their qualified names.
 CALLS = {
     "Context": lambda c, of: bertqa.Context({name: of(data) for name, data in FILES.items()}).answer(WHO, FOX),
     "Context.answer": lambda c, of: c["answer"].answer(of(WHO.encode()), of(TEXT)),

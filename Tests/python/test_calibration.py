@@ -1,4 +1,4 @@
-"""What config.json says of a model's gaps and scores: the threshold's rise with the windows, and calibrated chances."""
+"""The calibration in config.json: the threshold's rise with the windows, and calibrated probabilities."""
 
 import json
 import math
@@ -17,7 +17,7 @@ OWN = {
     "threshold_rise": 0.02,
     "calibration": {"slope": 30.0, "midpoint": 0.015, "span_temperature": 0.05},
 }
-# Of several windows.
+# A text of several windows.
 LONG = words(300)
 SHORT_WINDOWS = {"max_seq_len": 32, "doc_stride": 8}
 

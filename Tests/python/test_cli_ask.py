@@ -53,7 +53,7 @@ class Typist:
         os.write(self.controller, keys.encode() if isinstance(keys, str) else keys)
 
     def see(self, pattern, seconds=30):
-        """What comes up to a match of the pattern, which must come."""
+        """Returns the output up to a match of the pattern, which must appear."""
         while not (match := re.search(pattern, self.seen)):
             assert select.select([self.controller], [], [], seconds)[0], self.seen
             self.seen += os.read(self.controller, 65536).decode(errors="replace")
@@ -310,7 +310,7 @@ def test_an_index_without_texts_is_refused(tmp_path, options):
     output, errors = run("ask", path, **arguments)
     assert output == "" and "'documents' has no texts to read" in errors
     assert "content='TABLE'" in errors and "'rebuild'" in errors
-    # What it says to do.
+    # Do as the message says.
     with sqlite3.connect(path) as connection:
         connection.executescript(f"""
             CREATE TABLE reports(id INTEGER PRIMARY KEY, body TEXT);

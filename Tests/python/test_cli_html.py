@@ -12,7 +12,7 @@ VOID = {"meta", "br", "rect"}
 
 
 class Page(html.parser.HTMLParser):
-    """What is in a page: text by element, marks, links and names; elements must be closed in order."""
+    """The contents of a page: text by element, marks, links and names. Elements must be closed in order."""
 
     def __init__(self, path):
         super().__init__(convert_charrefs=True)
@@ -105,7 +105,7 @@ def test_what_is_no_answer_and_failures(tmp_path):
     assert "cannot write" in run("answer", "-q", WHO, "--html", tmp_path / "no" / "out.html", FOX, code=4)[1]
     run("answer", "-q", WHO, "--html", page_file, "--top-k", "0", FOX, code=2)
     assert page_file.read_bytes() == before
-    # What could be read is in the page.
+    # The page has the documents that could be read.
     run("answer", "-q", WHO, "--html", page_file, tmp_path / "missing", FOX, code=3)
     assert Page(page_file).texts["pre"] == [FOX.read_text()]
 

@@ -1,4 +1,4 @@
-"""What the tool does with files that are no text, and with what is no model's directory."""
+"""The tool's behaviour for files without text and for paths that are not model directories."""
 
 import json
 import pathlib

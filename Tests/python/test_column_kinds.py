@@ -76,7 +76,7 @@ def test_columns_of_every_library_have_the_rows_of_a_list(models, function):
 
 
 def test_equal_texts_are_worked_on_once(models, monkeypatch):
-    """Of dictionary-encoded columns and of those whose results pass through Python."""
+    """Dictionary-encoded columns, and columns whose results pass through Python."""
     given = ["the river", None, "the fox", "the river"] * 50
     counts = []
 
@@ -154,7 +154,7 @@ def test_pairs(models):
 
 
 def test_classifications_of_pairs_are_columns_as_of_texts():
-    """What is built here has the type and the values of what the library builds."""
+    """Results built in Python have the type and the values of those that the library builds."""
     for model, given in [
         ("tiny-bert-classifier", texts(20, seed=8)),
         ("tiny-bert-regression", texts(20, seed=8)),
@@ -256,7 +256,7 @@ def test_values_are_what_pyarrow_says():
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_more_rows_than_one_call_takes(models, function, monkeypatch):
-    """Of lists and generators, whose results are put together here."""
+    """Lists and generators, whose results are assembled in Python."""
     given = texts(45, seed=11)
     wanted = FUNCTIONS[function](models, given)
     kind = pyarrow.array(FUNCTIONS[function](models, given)).type

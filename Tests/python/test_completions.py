@@ -58,7 +58,7 @@ def test_options_are_those_of_the_help(command):
     expected = {f"--{name}" for owner, name, *_ in OPTIONS if owner == command}
     options, _, examples = help_of(command).partition("\nExamples:\n")
     indented = "\n".join(line for line in options.splitlines() if line.startswith(" "))
-    # What the help speaks of is there; an example may be about another command.
+    # Every option in the help text exists; an example may be about another command.
     assert expected == set(re.findall(r"(?<!-)--[a-z][a-z-]*", indented))
     if command != "complete":
         assert set(re.findall(r"(?<= )--[a-z][a-z-]*", examples.split("|")[0])) <= expected
@@ -79,7 +79,7 @@ def test_values(command, name, letter, value, optional, tmp_path):
         if optional
         else [[f"--{name}", ""], [f"--{name}="], *([[f"-{letter}", ""]] if letter else [])]
     )
-    # What the tool itself says of a value that is none. Nothing is there to be read, and no file is called so.
+    # The tool's own message for an invalid value. Nothing can be read there, and no file has this name.
     if files:
         choices = None
     else:
@@ -163,7 +163,7 @@ def directory(tmp_path):
 
 
 def expected(line):
-    """What a shell must offer for the last word, with files where the tool says so."""
+    """Returns the words that a shell must offer for the last word, plus files if the tool says so."""
     found = set(complete(*line[1:]))
     if found == {":files"}:
         option = line[-1].partition("=")[0] + "=" if line[-1].startswith("--") else ""

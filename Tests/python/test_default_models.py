@@ -68,7 +68,7 @@ def test_an_installed_model_by_name(info, option, name, tmp_path):
     code, output, error = info(*option, name, cwd=tmp_path)
     assert code == 0 and f"/{name}" in output, error
     assert info(BERTQA_MODEL=name, cwd=tmp_path)[1] == output
-    # What the working directory has comes first, whatever it is.
+    # An entry of the working directory takes precedence, whatever its kind.
     (tmp_path / name).symlink_to(TINY)
     code, output, error = info(*option, name, cwd=tmp_path)
     assert code == 0 and f"/{name}" not in output

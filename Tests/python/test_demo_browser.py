@@ -144,7 +144,7 @@ def test_documents_are_chosen_pasted_and_opened(page, tmp_path):
         page.call("DOM.setFileInputFiles", nodeId=node, files=[str(file)])
         page.wait(f"at('error').textContent === {json.dumps(expected)}")
         page.wait("at('document').textContent === 'A hen jumped.'")
-    # What is still being asked, here questions to suggest, says nothing of the file.
+    # A request in progress, here for questions to suggest, does not mention the file.
     page.run("ask('suggest', { text: 'A hen jumped.' })")
     assert page.run("at('error').textContent") == expected
     page.run("at('documents').selectedIndex = 0; at('documents').dispatchEvent(new Event('change'))")
@@ -169,7 +169,7 @@ def test_hostile_texts_stay_text(page):
 
 
 def test_the_newest_question_counts(page):
-    """Of two that follow each other at once, the first is dropped, whatever came back first."""
+    """The first of two requests in quick succession is dropped, whichever result arrives first."""
     page.run("at('question').value = 'What is the capital of France?'; answer(); "
              f"at('question').value = {json.dumps(WHO)}; answer(); 0")  # fmt: skip
     page.wait("document.querySelector('mark.best') !== null")
@@ -238,7 +238,7 @@ def test_everything_has_a_name(page):
 
 
 def contrast(page, element):
-    """Of an element's text and what lies behind it, by WCAG 2."""
+    """The contrast between an element's text and its background, by WCAG 2."""
     colours = page.run(f"""(() => {{
       let behind = {element};
       while (getComputedStyle(behind).backgroundColor === 'rgba(0, 0, 0, 0)') behind = behind.parentElement;

@@ -105,7 +105,7 @@ class Models:
 
 
 def of_filter(directory, task, records, options):
-    """What the filter says of records: a list of results."""
+    """Runs the filter on records. Returns a list of results."""
     arguments = []
     for name, value in options.items():
         option = "--" + name.replace("_", "-")
@@ -242,7 +242,7 @@ def test_embeddings(seed):
 
 @seeds(CASES)
 def test_instruction_sets(seed):
-    """Of random tokens and texts, each against the portable one."""
+    """Random tokens and texts in each instruction set, compared with the portable one."""
     draw = random.Random(seed)
     isa = draw.choice(available_isas()[1:] or ["portable"])
     name = draw.choice(FAMILIES)

@@ -191,7 +191,7 @@ def test_no_index_keeps_what_another_model_gives(connection):
 
 
 def test_threads_of_duckdb_call_at_once(connection, tmp_path):
-    """What several of its threads are given is what one gives."""
+    """Several of its threads get the same results as one."""
     bertqa.duckdb.register(connection, answer=TINY)
     texts = [f"the river {i} " + "runs to the sea " * (i % 7) for i in range(9000)]
     rows = pyarrow.table({"id": range(len(texts)), "body": texts})

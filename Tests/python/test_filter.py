@@ -30,7 +30,7 @@ def spliced(record, result, name=b'"bertqa"'):
     return record[:end] + comma + name + b":" + result + record[end:]
 
 
-# What comes out
+# The output
 
 
 def test_answers_are_those_of_the_api(context):
@@ -144,7 +144,7 @@ def test_vectors_are_those_of_the_api(model):
     assert [float(number) for number in row[1].split()] == pytest.approx(expected[1], rel=1e-6, abs=1e-9)
 
 
-# What passes through
+# Data that passes through unchanged
 
 NASTY = [
     b'{"text":"a"}',

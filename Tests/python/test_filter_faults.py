@@ -15,7 +15,7 @@ from filtering import DONE, RECORD, SLOW, TOKENS, TOOL, compact, environment, fi
 
 
 def peak_memory(process):
-    """Of a running process, in bytes."""
+    """The resident memory of a running process, in bytes."""
     status = open(f"/proc/{process.pid}/status").read()
     return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) * 1024
 
@@ -124,7 +124,7 @@ def test_what_is_not_done_in_time_is_given_up(tmp_path):
     output, errors = finish(process, code=-signal.SIGTERM)
     lines = output.splitlines()
     numbers = summary(stats)
-    # What the reader had taken of the file; the rest was never begun.
+    # The records that the reader had taken from the file; the rest was never started.
     assert numbers["records"] == len(lines) > 0 and numbers["ended_by"] == "SIGTERM"
     kinds = numbers["failed_by_kind"]
     assert kinds["stopped"] + kinds["truncated"] == numbers["failed"] == len(errors)

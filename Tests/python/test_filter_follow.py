@@ -75,7 +75,7 @@ class Follower:
             file.write(records(*numbers))
 
     def rotated(self):
-        """Of the form app.jsonl.N, the newest first."""
+        """Files named app.jsonl.N, newest first."""
         found = [path for path in self.directory.iterdir() if path.name.startswith(self.log.name + ".")]
         return sorted(found, key=generation)
 
@@ -150,7 +150,7 @@ def test_names_of_rotated_files(form, follower):
     follower.has([0])
     follower.down()
     for number in range(1, 4):
-        # Of app.N.jsonl the largest is the oldest.
+        # In app.N.jsonl the largest number is the oldest file.
         day = 5 - number if form == "app.{}.jsonl" else number
         follower.log.rename(follower.directory / form.format(day))
         follower.append(number)
@@ -296,7 +296,7 @@ def test_rotations_faster_than_any_look(follower):
             path.unlink()
         time.sleep(0.01)
     wait_for(lambda: follower.done()[-1:] == [29])
-    # What was removed before it was seen is said: no more than that is missing.
+    # The filter reports what was removed before it was read: nothing else is missing.
     missing = 30 - len(follower.done())
     assert follower.done() == sorted(set(follower.done()))
     assert sum("lost" in message for message in follower.messages()) >= missing
@@ -333,7 +333,7 @@ def test_the_file_is_missing_at_first(follower):
 
 
 def test_a_run_that_saw_no_record_is_gone_on_with(follower):
-    """What was written and rotated since is not passed by, whether the file was there or not."""
+    """Records written and rotated since are not skipped, whether the file existed or not."""
     for first in range(0, 6, 3):
         follower.up()
         wait_for(lambda: follower.messages() != [] if first == 0 else follower.done() == [0, 1, 2])

@@ -283,7 +283,7 @@ def test_every_cut_is_noticed(suffix, compress, decompress, tmp_path):
         assert whole.startswith(output) and output[-1:] in (b"", b"\n")
         assert error.startswith(f"bertqa: {source}, compressed with {'gzip' if suffix == '.gz' else 'zstd'}, ")
         assert complaint in error
-        # What is written has an end, too.
+        # The output ends with a line end, too.
         target.unlink(missing_ok=True)
         run(*TOKENS, source, "-o", target, code=3)
         assert (decompress(target.read_bytes()) if target.exists() else b"") == output
@@ -387,7 +387,7 @@ def test_compressed_files_cannot_be_followed(tmp_path):
     "suffix, library, package", [(".gz", "libz.so.1", "zlib1g"), (".zst", "libzstd.so.1", "libzstd1")]
 )
 def test_without_the_library(suffix, library, package, tmp_path, monkeypatch):
-    """What is there under the library's name is no library: plain files are read, others told of."""
+    """The file with the library's name is not a library: plain files are read, others are reported."""
     monkeypatch.setenv("LD_LIBRARY_PATH", str(tmp_path))
     (tmp_path / library).touch()
     source = tmp_path / f"in{suffix}"

@@ -57,7 +57,7 @@ class Job:
         self.options = [*TOKENS, "--format", format, "--batch-size=3", "--checkpoint-interval=0", "--quiet"]
 
     def arguments(self, name):
-        """Of a run whose files begin with `name`."""
+        """A run whose files' names start with `name`."""
         path = self.directory
         return [
             *self.options, self.source, "-o", path / f"{name}.out", "--resume", path / f"{name}.checkpoint",

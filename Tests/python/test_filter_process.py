@@ -117,7 +117,7 @@ def test_pipes_that_do_not_block():
 
 
 def peak_memory(process):
-    """Of a running process, in bytes."""
+    """The resident memory of a running process, in bytes."""
     status = open(f"/proc/{process.pid}/status").read()
     return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) * 1024
 

@@ -48,7 +48,7 @@ def test_a_killed_run_goes_on(seed, tmp_path):
     checkpoint = tmp_path / "killed.checkpoint"
 
     def is_done(count):
-        """Whether a checkpoint says so of this many bytes."""
+        """True if a checkpoint covers at least this many bytes."""
         text = checkpoint.read_text() if checkpoint.exists() else ""
         return text != "" and int(re.search(r"input_bytes (\d+)", text)[1]) >= count
 
@@ -65,7 +65,7 @@ def test_a_killed_run_goes_on(seed, tmp_path):
     process = start(*arguments("killed"))
     told = finish(process, code=1)[1]
     assert ((tmp_path / "killed.out").read_bytes(), letters.read_bytes()) == expected
-    # What was told last was told by the undisturbed run, too, line numbers included.
+    # The undisturbed run has all of the last run's messages, line numbers included.
     assert set(told) < set(errors)
     first, second = summary(tmp_path / "whole.stats"), summary(tmp_path / "killed.stats")
     for name in set(first) - {"batches", "seconds", "records_per_second"}:
@@ -137,7 +137,7 @@ def test_checkpoints_of_something_else(tmp_path):
         ["--max-record-bytes=9M"],
     ):
         assert "other arguments" in run(*arguments, *options, code=3)[1][0]
-    # What means the same, or does not change the output.
+    # Arguments with the same meaning, or that do not change the output.
     same = [
         "--format=ndjson",
         "--max-record-bytes=65536K",

@@ -1,4 +1,4 @@
-"""What `bertqa filter` takes for a text: columns by name, numbers, null; and redaction in the text's own place."""
+"""The texts of `bertqa filter`: columns by name, numbers, null; and redaction in place."""
 
 import csv
 import io
@@ -86,7 +86,7 @@ def test_null_as_no_text(tmp_path):
     for options in ([], ["--null-text=fail"]):
         [error] = run(*TOKENS, *options, input=b'{"text":null}\n', code=1)[1]
         assert error == "bertqa: line 1: the field 'text' is null, not a string"
-    # What is not there is a failure in any case, and so is what is no record.
+    # A missing text is always a failure, and so is an invalid record.
     for record in (b"{}", b'{"text":[null]}', b'{"text":null'):
         run(*TOKENS, "--null-text=skip", input=record, code=1)
 
@@ -168,7 +168,7 @@ def test_a_text_that_was_not_redacted_does_not_come_out(policy):
     assert lines[:2] == [["id", "text", "bertqa_error"], ["2", "b", ""]]
     if policy == "null":
         assert [len(line) for line in lines] == [3] * 7 and all(line[2] for line in lines[2:])
-        # Of a text that is too long the rest of the row is known.
+        # If a text is too long, the rest of the row is still known.
         assert lines[4][:2] == ["1", ""]
     else:
         assert len(lines) == 2

@@ -1,4 +1,4 @@
-"""What earlier versions wrote, kept in Tests/formats: it is read as it was then, or refused by its version.
+"""Files of earlier versions in Tests/formats are read as before, or refused by their version.
 
 Tests/formats/VERSION is what Tests/formats/generate.py made with that version. checkpoint-N is a run of the filter whose
 checkpoint is of format N, where no version's directory has one.

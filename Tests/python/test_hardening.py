@@ -1,4 +1,4 @@
-"""What makes the shipped binaries hard to misuse: read from their ELF files. docs/security.md says what each does."""
+"""The hardening of the shipped binaries, read from their ELF files. docs/security.md describes each measure."""
 
 import pathlib
 import platform
@@ -48,7 +48,7 @@ def weaknesses(path, is_program=False):
 
 
 def has_cet(path):
-    """Whether x86's control-flow protection covers a file or, of an archive, all that has code."""
+    """True if x86's control-flow protection covers a file or, for an archive, all members with code."""
     return "IBT" in readelf("-n", path)
 
 

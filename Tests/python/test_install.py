@@ -1,4 +1,4 @@
-"""What `make install` installs: that programs find and use it, by pkg-config and by CMake, wherever it lies."""
+"""The files that `make install` installs: programs find and use them, by pkg-config and by CMake, in any place."""
 
 import os
 import pathlib

@@ -20,7 +20,7 @@ def prose(document):
 
 
 def anchors(document):
-    """Of its headings, as GitHub makes them."""
+    """The anchors of a document's headings, as GitHub makes them."""
     headings = re.findall(r"^#+ +(.*)$", document.read_text(encoding="utf-8"), re.M)
     return {re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-") for heading in headings}
 

@@ -19,10 +19,10 @@ MODELS = [
     "tiny-deberta",
     "tiny-modernbert",
 ]
-# Of the largest error in f32; otherwise of the rms error, by the rms of the logits. The models are random, of 32
+# f32: the largest error. Others: the rms error as a share of the logits' rms. The models are random, with 32
 # hidden units.
 TOLERANCES = {"f32": 1e-4, "bf16": 0.012, "int8": 0.04}
-# What norms do not bring back to one size before each addition, rounding moves further.
+# Rounding grows more if no norm follows each addition.
 PRE_NORM = {"tiny-modernbert": 3}
 # Without VNNI activations have half as many steps; weights have as many as elsewhere.
 FEW_STEPS = {"avx2": 1.5, "avx512": 1.5}

@@ -55,7 +55,7 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
 
 
 def load(*directories, **options):
-    """What loading each gives, as a whole and as a tokenizer alone. It must need less than 200 MB and not wait."""
+    """Loads each directory, as a model and as a tokenizer only. Must take less than 200 MB and not wait."""
     command = [sys.executable, "-c", LOAD, *directories]
     result = subprocess.run(command, capture_output=True, text=True, timeout=120, **options)
     assert (result.returncode, result.stderr) == (0, ""), result
@@ -117,7 +117,7 @@ def plant_process_memory(path):
 
 
 def plant_pseudo_file(path):
-    """Of size 0 by its status, but with contents."""
+    """A file of size 0 by its status, but with contents."""
     path.symlink_to("/proc/self/maps")
 
 

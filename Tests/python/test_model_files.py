@@ -25,7 +25,7 @@ MODELS = {
 
 
 def ask(name, directory, load, change):
-    """What the model says before and after its files are changed, or the error: in a process of its own."""
+    """The model's results before and after its files are changed, or the error: in a separate process."""
     script = """
 import sys
 import bertqa

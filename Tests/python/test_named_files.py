@@ -147,7 +147,7 @@ def test_no_output_is_an_input(command, output, source, tmp_path, memory):
             (model / "config.json").write_bytes(CONTENT)
             (directory / "link").symlink_to("file")
             given = model
-            # What a model has, and what it would have then.
+            # The names of a model's files, and of those that it could have.
             names = [
                 model / "config.json",
                 "file/config.json",
@@ -315,7 +315,7 @@ def test_what_is_held_out_is_not_standard_input(tmp_path):
     assert code == 2 and "is trained on, so it cannot be held out" in errors
 
 
-# What is no file of its own
+# Paths that are not separate files
 
 
 def test_files_in_memory_are_replaced(memory):

@@ -1,4 +1,4 @@
-"""What notebooks show: _repr_html_ of results and of a training's report."""
+"""The HTML in notebooks: _repr_html_ of results and of a training's report."""
 
 import copy
 import html

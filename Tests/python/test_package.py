@@ -1,4 +1,4 @@
-"""What the package says of the library: names, versions, structs, functions, types, help."""
+"""The package's description of the library: names, versions, structs, functions, types, help."""
 
 import ctypes
 import os

@@ -55,7 +55,7 @@ def floats(row):
 
 
 def test_the_debian_package(server):
-    """What it has, and what it needs: the server it was built for, the package of the library, and libc."""
+    """The package's contents and dependencies: the server it was built for, the library's package, and libc."""
     package, version = server.package, installation().name
     control = subprocess.run(["dpkg-deb", "--field", package], capture_output=True, text=True, check=True).stdout
     fields = dict(line.split(": ", 1) for line in control.splitlines() if not line.startswith(" "))
@@ -239,7 +239,7 @@ def test_models(server, session, tiny_path):
     assert session.value("SHOW bertqa.answer_model") == str(tiny_path)
     with server.connect() as other:
         assert other.value(score) == default
-    # What fails, or is rolled back, changes nothing.
+    # A failed or rolled back change has no effect.
     with pytest.raises(SQLError, match="'answer' is not the task of the model"):
         session.execute(f"SELECT bertqa_model('answer', {quote(str(tiny_path) + '-embedder')})")
     session.execute("BEGIN")

@@ -49,7 +49,8 @@ def launcher(tmp_path_factory):
 
 
 def libraries():
-    """What the dynamic loader loads for the tool, and what the tool has it load for compressed files."""
+    """The libraries that the dynamic loader loads for the tool, and those that the tool loads for compressed
+    files."""
     text = subprocess.run(["ldd", TOOL], check=True, capture_output=True, text=True).stdout
     loaded = set(re.findall(r"(/\S+) \(0x", text))
     [libc] = [path for path in loaded if path.endswith("/libc.so.6")]

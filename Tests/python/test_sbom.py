@@ -13,7 +13,7 @@ from conftest import PREFIX, ROOT, clean_environment
 SCRIPT = ROOT / "Scripts" / "sbom.py"
 MODELS = PREFIX / "share" / "bertqa" / "models"
 IDENTIFIER = re.compile(r"SPDXRef-[A-Za-z0-9.-]+")
-# Of SPDX's list of licences and of exceptions, those that occur here.
+# The licences and exceptions of SPDX's lists that occur here.
 EXPRESSION = re.compile(
     r"NOASSERTION|(Apache-2\.0|MIT|CC0-1\.0|CC-BY-4\.0|CC-BY-SA-[34]\.0|LGPL-2\.1-or-later|Zlib|BSD-3-Clause|GPL-3\.0-or-later)"
     r"( WITH (Swift-exception|GCC-exception-3\.1))?"

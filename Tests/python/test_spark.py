@@ -154,7 +154,7 @@ def test_an_archive_of_the_sources_says_what_is_missing(tmp_path):
 
 @pytest.fixture(scope="module")
 def found(cluster, package, tmp_path_factory):
-    """What the job `values` found, with the package in --py-files and three models in --archives."""
+    """The output of the job `values`, with the package in --py-files and three models in --archives."""
     directory = tmp_path_factory.mktemp("models")
     archives = []
     for name, fixture in PARTS.items():

@@ -21,7 +21,7 @@ STRINGS, BYTES = 8000 // FEWER, 3000 // FEWER  # per configuration
 
 
 class BertPair(Pair):
-    """Of one configuration."""
+    """The tokenizers of one configuration."""
 
     def __init__(self, directory, vocabulary, lowercase, strip_accents, chinese):
         (directory / "vocab.txt").write_bytes(vocabulary.read_bytes())

@@ -108,7 +108,7 @@ def test_forms_of_unicode(form, tmp_path):
         ids = pair.ours.tokenize(text).ids
         expected = unicodedata.normalize(form, text).replace(" ", "▁")
         known = [alphabet.index(c) + 1 if c in alphabet else 0 for c in expected]
-        # Of neighbouring unknown characters one token is made.
+        # Neighbouring unknown characters become one token.
         assert [id for id in ids if id] == [id for id in known if id]
     storms = [
         "a" + "\u0301\u0323\u0345\u0334" * 30000,

@@ -22,7 +22,7 @@ from samples import run_python
 
 
 class Model:
-    """What training wrote."""
+    """The files that training wrote."""
 
     def __init__(self, directory):
         self.directory = directory
@@ -82,7 +82,8 @@ def probabilities(scores):
 
 
 def loss(matrix, targets, weight, bias, c):
-    """Of both libraries: mean cross-entropy + penalty; of two labels the penalty is on their difference."""
+    """The objective of both libraries: mean cross-entropy + penalty. With two labels the penalty is on their
+    difference."""
     likelihood = np.log(probabilities(logits(matrix, weight, bias))[np.arange(len(targets)), targets])
     penalized = weight[1] - weight[0] if len(weight) == 2 else weight
     return -likelihood.mean() + (penalized**2).sum() / (2 * c * len(targets))
@@ -345,7 +346,7 @@ def test_calibration_makes_probabilities_true(train):
     report, model = train(texts, labels, algorithm="naive_bayes", folds=5, calibrate=True)
     assert report.accuracy == plain.accuracy and report.confusion == plain.confusion
     assert plain.calibration_error > 0.15 and report.calibration_error < 0.06
-    # Of texts that neither the weights nor the temperature have seen.
+    # Texts that neither the weights nor the temperature have seen.
     texts, labels = dependent(4)
     targets = np.array(["abc".index(label) for label in labels])
     with bertqa.Context(model.directory) as context:

@@ -448,7 +448,7 @@ def test_a_set_without_unanswerable_questions_gets_other_passages():
 
 
 def calibrated_copy(tmp_path, *options):
-    """What `calibrate_qa.py` prints of a copy of the default model, and what the copy's config.json then has."""
+    """The output of `calibrate_qa.py` for a copy of the default model, and the copy's new config.json."""
     data = ROOT / "Tests" / "python" / "sample" / "squad_sample.jsonl"
     result = subprocess.run(
         [sys.executable, ROOT / "training" / "calibrate_qa.py", tmp_path / "model", "--dev", data, "--card", tmp_path / "card",
@@ -467,7 +467,7 @@ def test_calibrating_a_model_that_is_there(tmp_path):
     assert own["calibration"]["span_temperature"] == 0.8 and 0.1 < own["calibration"]["slope"] < 3
     assert -5 < own["no_answer_threshold"] < 5 and 0 <= own["threshold_rise"] < 3
     assert text.count("\n| 3 | 3 + 3 + 3 | rising |") == 1
-    # What the model said is kept: the same command finds the same without it.
+    # The model's outputs are stored: the same command finds the same result without the model.
     for path in (tmp_path / "rows").iterdir():
         assert path.suffix == ".jsonl"
     (tmp_path / "model" / "model.safetensors").unlink()

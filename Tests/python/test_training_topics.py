@@ -58,7 +58,7 @@ def test_a_model_that_knows_its_topics_and_what_is_none(recipe, tmp_path):
     assert json.loads((tmp_path / "m" / "config.json").read_text())["vocab_size"] == len(words)
     with bertqa.Context(tmp_path / "m") as context:
         assert context.classify("cook1 cook2").label == "cook" and context.classify("sail3 sail4").label == "sail"
-        # Of words of no topic nothing follows.
+        # Words of no topic say nothing about the topic.
         topic, none = context.classify("cook1 cook2").scores[0], context.classify("other7 other8").scores[0]
         assert topic.logit > 5 * none.logit
         # As in Python, within F16.

@@ -77,7 +77,7 @@ def needed_glibc():
 
 
 def metadata(wheel):
-    """What the wheel says of itself, each field checked as PyPI does."""
+    """The wheel's metadata, each field checked as PyPI does."""
     with zipfile.ZipFile(wheel) as archive:
         [name] = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
         return packaging.metadata.Metadata.from_email(archive.read(name), validate=True)
@@ -93,7 +93,7 @@ def test_metadata(name, request):
     )
     assert not [each for each in found.classifiers if each.startswith("License ::")], "the expression says it"
     assert found.license_files == ["LICENSE"] and found.description_content_type == "text/markdown"
-    # What is nowhere near the wheel's page is not linked.
+    # The page on PyPI cannot link to files of the repository.
     links = re.findall(r"\]\(([^)]+)\)", found.description)
     assert not [link for link in links if not link.startswith(("https://", "#"))]
 

@@ -45,7 +45,7 @@ def test_inputs_of_the_world_through_a_pipe(case):
     if case.command == "filter" and "--format=csv" not in options:
         options.append(f"--format={name.removesuffix('.gz').rpartition('.')[2]}")
     output, _ = run(case.command, *options, input=data, code=case.code)
-    # What has no line end gets one where it is not a file.
+    # Through a pipe, a last line without a line end gets one.
     assert output.removesuffix(b"\n") == case.expected.removesuffix(b"\n")
 
 

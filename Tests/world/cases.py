@@ -186,7 +186,7 @@ RECORDS = [
            b'"not a JSON object: expected an object at byte 0"}\n', "jq -c ."),
 ]  # fmt: skip
 
-# What is compressed, and what is no text
+# Compressed files, and files without text
 
 
 def skippable(content):

@@ -38,7 +38,7 @@ import Testing
     #expect(AnswerDecision(threshold: 1, rise: 1).answerChance(gap: 3, windows: 9) == nil)
   }
 
-  /// Of a document of several windows: what the result says is by the windows that were read.
+  /// For a document of several windows, the result's values depend on the windows that were read.
   @Test(arguments: [0, 2]) func theResultSaysWhatWasApplied(maxWindows: Int) throws {
     let decision = AnswerDecision(threshold: 1, rise: 2, calibration: Self.calibration)
     let answerer = QuestionAnswerer(

@@ -2,7 +2,7 @@ import Foundation
 
 @testable import BertQACore
 
-/// What the engine must find, by trying everything.
+/// Finds the expected result by trying every span.
 struct ReferenceSearch {
   struct Found: Equatable {
     var bytes: TextRange

@@ -143,7 +143,7 @@ import Testing
     #expect(swapped.windowCount == result.windowCount && logits(swapped) != logits(result))
     let both = try classify(context, [(words("war", 60), words("king", 200))], options)[0]
     #expect(both.windowCount > result.windowCount)
-    // Of long ones each has half of the window's 29 tokens.
+    // If both texts are long, each has half of the window's 29 tokens.
     options.documentStride = 14
     let error = failure { _ = try classify(context, [(words("war", 60), words("king", 200))], options) }
     #expect(error?.argument == "doc_stride" && error?.message.contains("leave 14 of") == true)

@@ -2,7 +2,7 @@ import BertQACore
 import Foundation
 import Testing
 
-/// What a Swift host sees: the public API alone.
+/// A Swift host's view: only the public API.
 @Suite struct PublicAPITests {
   static let root = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

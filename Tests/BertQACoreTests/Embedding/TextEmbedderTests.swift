@@ -51,7 +51,7 @@ import Testing
     #expect(abs(length(try embed(distil, text) { $0.normalizes = true }[0]) - 1) < 1e-6)
   }
 
-  /// Of all tokens, wherever in a block the window begins, and however many it has.
+  /// The mean covers all tokens, for every start within a block and every length.
   @Test func meansAreThoseOfTheTokens() throws {
     let tiny = try LoadedModel(ModelDirectory(path: TinyModel.path("tiny-bert-embedder")))
     let kernels = try #require(Kernels())

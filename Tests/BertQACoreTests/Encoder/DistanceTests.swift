@@ -4,14 +4,14 @@ import Testing
 
 /// Attention that knows of distances, beside what the tests of all families compare.
 @Suite struct DistanceTests {
-  /// What transformers 5.23's `MPNetEncoder.relative_position_bucket` gives.
+  /// The results of `MPNetEncoder.relative_position_bucket` in transformers 5.23.
   @Test func bucketsOfBiases() {
     let distances = [0, 7, 8, 15, 16, 31, 32, 63, 64, 90, 91, 127, 128, 500]
     #expect(distances.map(DistanceBuckets.bias) == [0, 7, 8, 9, 10, 11, 12, 13, 14, 14, 15, 15, 15, 15])
     #expect([-1, -8, -16, -32, -64, -128].map(DistanceBuckets.bias) == [17, 24, 26, 28, 30, 31])
   }
 
-  /// What transformers 5.23's `make_log_bucket_position` gives, limited to the table's rows.
+  /// The results of `make_log_bucket_position` in transformers 5.23, limited to the table's rows.
   @Test func rowsOfVectors() {
     let attention = DisentangledAttention(span: 256, bucketCount: 256, maxDistance: 512)
     func buckets(_ distances: [Int]) -> [Int] { distances.map { DistanceBuckets.row($0, attention) - 256 } }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import BertQACore
 
-/// What sets families apart, beside the logits and vectors that other tests compare.
+/// The differences between families that tests of logits and vectors do not cover.
 @Suite struct FamilyTests {
   /// Ids of windows and the logits of every token's labels (generate-tiny-families.py).
   private struct Expected: Decodable {

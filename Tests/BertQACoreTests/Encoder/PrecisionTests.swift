@@ -35,7 +35,7 @@ import Testing
     #expect(error > 1e-5)
   }
 
-  /// Whether the activations of int8 have 126 steps in place of 253 there.
+  /// True if int8 activations have 126 steps instead of 253 on this instruction set.
   private static func hasFewSteps(_ path: Path) throws -> Bool {
     try #require(Kernels(isa: path.isa)).table.byte_steps < 253
   }
@@ -45,7 +45,7 @@ import Testing
     model.configuration.family.norm == .layerNormBefore ? 1.6 : 1
   }
 
-  /// Of all logits of the sets.
+  /// The error over all logits of the sets.
   private static func error(of encoder: Encoder, _ sets: [[TinyModel.Expected]]) throws -> Float {
     let windows = sets.flatMap { $0 }
     let logits = try encoder.logits(of: WindowBatch(windows))

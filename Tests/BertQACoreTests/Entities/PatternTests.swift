@@ -3,7 +3,7 @@ import Testing
 @testable import BertQACore
 
 @Suite struct PatternTests {
-  /// What is found, as "LABEL text".
+  /// Returns the matches as "LABEL text".
   private func found(_ text: String, _ patterns: TextPatterns = .all) throws -> [String] {
     var options = PatternOptions()
     options.patterns = patterns

@@ -15,7 +15,7 @@ struct AttentionKernel: Sendable, CustomTestStringConvertible {
     instructionSets.map { Self(number: .f32, isa: $0) }
     + bf16InstructionSets.flatMap { [Self(number: .bf16, isa: $0), Self(number: .s8, isa: $0)] }
 
-  /// Of one output, for values within -2...2.
+  /// The tolerance for one output, for values in -2...2.
   var tolerance: Float {
     switch number {
     case .f32: 1e-5

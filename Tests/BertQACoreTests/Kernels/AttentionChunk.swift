@@ -84,13 +84,13 @@ func withAttentionCall(
   withExtendedLifetime(bias) { body(&call) }
 }
 
-/// What an attention adds to scores, by tokens of the chunk.
+/// The numbers that attention adds to scores, by tokens of the chunk.
 struct AddedToScores {
   var bias: (@Sendable (_ query: Int, _ key: Int) -> Float)?
   /// 0: none
   var band = 0
 
-  /// What is added to a score before the scale, as the reference computes it.
+  /// Returns the number added to a score before the scale, as the reference computes it.
   func value(_ query: Int, _ key: Int) -> Double {
     if band > 0, abs(query - key) > band { return -.infinity }
     return Double(bias?(query, key) ?? 0)

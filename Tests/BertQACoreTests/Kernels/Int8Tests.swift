@@ -67,7 +67,7 @@ private struct Quantized: Equatable {
   var scale: [Float]
   var offset: [Float]
 
-  /// What one lane-layout value stands for.
+  /// Returns the value of one element in lane layout.
   func value(_ token: Int, _ feature: Int, of features: Int) -> Float {
     let at = (token / 16 * features + feature / 4 * 4) * 16 + token % 16 * 4 + feature % 4
     return scale[token] * Float(u8[at]) + offset[token]

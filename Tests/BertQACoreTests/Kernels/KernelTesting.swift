@@ -19,7 +19,7 @@ let fusedInstructionSets: [Int32] = {
 /// Those that multiply bfloat16.
 let bf16InstructionSets = instructionSets.filter { Kernels(isa: $0)?.table.linear_bf16 != nil }
 
-/// What every linear layer can do with its result, and what `linear_bf16` can in addition.
+/// The epilogues of every linear layer, and the additional ones of `linear_bf16`.
 let f32Epilogues =
   [Kernels.Epilogue.bias, Kernels.Epilogue.residual, Kernels.Epilogue.gate]
   + ReferenceKernels.activations.keys.sorted()
@@ -81,7 +81,7 @@ final class GuardedBuffer<Element: Equatable> {
 
   var elements: [Element] { Array(UnsafeBufferPointer(start: base, count: count)) }
 
-  /// Whether nothing was written on either side.
+  /// True if nothing was written on either side.
   var isIntact: Bool {
     (-Self.margin..<0).allSatisfy { base[$0] == canary }
       && (count..<count + Self.margin).allSatisfy { base[$0] == canary }

@@ -2,9 +2,8 @@ import Glibc
 
 @testable import BertQACore
 
-/// What the kernels compute, written plainly: sums in double precision, one token at a time. Tests
-/// compare every instruction set with these. Activations are in the lane layout,
-/// `x[block][feature][16]`.
+/// Plain versions of the kernels: sums in double precision, one token at a time. Tests compare every
+/// instruction set with these. Activations are in the lane layout, `x[block][feature][16]`.
 enum ReferenceKernels {
   /// Where token `token` has feature `feature` in a buffer of `features` features.
   static func index(_ token: Int, _ feature: Int, of features: Int) -> Int {

@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test func anotherModelsStateIsRefused() throws {
-    // Of the same shape, but with one bit of one weight changed.
+    // The same shape with one bit of one weight changed.
     let directory = try TemporaryDirectory()
     let tiny = try TinySequence("tiny-lstm")
     for file in ["config.json", "vocab.txt", "model.safetensors"] {

@@ -80,7 +80,7 @@ struct ModelConfigurationTests {
     try read("{\"architectures\": [\"\(architecture)\"]\(members.isEmpty ? "" : ", \(members)")}")
   }
 
-  /// What `transformers` 5.23 prints of `RobertaConfig()` and the others.
+  /// The values that `transformers` 5.23 prints for `RobertaConfig()` and the others.
   @Test func defaultsOfOtherFamilies() throws {
     func summary(_ name: String) throws -> [Int] {
       let c = try readModel(name)

@@ -9,7 +9,7 @@ struct TinyCheckpoint {
   /// Where embeddings are projected.
   static let projectedEmbeddingSize = 6
 
-  /// Of families that attend by vectors for distances.
+  /// For families with distance vectors.
   static let positionBuckets = 6
 
   struct Tensor: Equatable {
@@ -38,7 +38,7 @@ struct TinyCheckpoint {
       }
       tensors[name] = Tensor(type: type, shape: shape, bytes: Self.encode(values, type))
     }
-    // Of modules that may have none.
+    // For modules whose bias is optional.
     let hasBias = family.configuration.biases == nil
     func linear(_ name: String, _ outs: Int, _ ins: Int, hasBias: Bool = true) {
       add("\(name).weight", [outs, ins])

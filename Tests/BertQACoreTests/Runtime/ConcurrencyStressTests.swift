@@ -38,7 +38,7 @@ import Testing
     for thread in threads { pthread_join(thread, nil) }
   }
 
-  /// What only one thread at a time may have.
+  /// An object that only one thread at a time may have.
   private final class Scratch: @unchecked Sendable {
     let users = Atomic<Int>(0)
     /// Not atomic: a race that ThreadSanitizer sees where two threads have it.

@@ -54,7 +54,7 @@ import Testing
     for count in 0...40 {
       for place in 0...count {
         var text = [UInt8](repeating: 0x61, count: count) + Self.padding
-        // What lies behind the end is not looked at.
+        // Bytes after the end are not read.
         text[count] = 0xE4
         text[place] = 0x80
         text.withUnsafeBufferPointer {

@@ -4,7 +4,7 @@ import Testing
 @testable import BertQACore
 
 @Suite struct ExpressionTests {
-  /// What becomes of the part of a text in «».
+  /// Returns the text with the extended range of the part in «».
   static func extended(_ marked: String) -> String {
     let parts = marked.components(separatedBy: ["«", "»"])
     let text = Array(parts.joined().utf8)

@@ -172,7 +172,7 @@ import Testing
     let halves = try Self.normalize("a½b", map)
     #expect(halves.text == "a1/2b")
     #expect(halves.ranges == [0..<1, 1..<3, 1..<3, 1..<3, 3..<4])
-    // What is dropped leaves ranges alone, but at the beginning, as in the reference.
+    // Dropped characters do not change ranges except at the beginning, as in the reference.
     let dropped = try Self.normalize("xéy", map)
     #expect(dropped.text == "xy")
     #expect(dropped.ranges == [0..<1, 3..<4])

@@ -7,7 +7,7 @@ import Testing
 @Suite struct TextEdgesTests {
   private static let folder = TokenizerFixture.folder.deletingLastPathComponent()
 
-  /// Of each kind of range: with the space before the word, without it, without a letter, without marks.
+  /// Each kind of range: with the space before the word, without it, without a letter, without marks.
   static let kinds = [
     "uncased", "cased", "byte-level", "untrimmed", "pre-split", "characters", "unigram",
   ]

@@ -190,7 +190,7 @@ import Testing
       #expect(tokens.count == 10_000 && monitor.heldBytes == tokens.capacityBytes)
       #expect((120_000...260_000).contains(tokens.capacityBytes))
       #expect(failure { _ = try tokenizer.tokens(of: text, monitor) }?.status == .tooLarge)
-      // What failed holds nothing.
+      // A failed call holds no memory.
       #expect(monitor.heldBytes == tokens.capacityBytes)
     }
   }

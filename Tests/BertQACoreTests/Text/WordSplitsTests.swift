@@ -2,7 +2,7 @@ import Testing
 
 @testable import BertQACore
 
-/// What tokenizers keep from word to word must show in the time only.
+/// The cache of a tokenizer must affect only the time.
 @Suite struct WordSplitsTests {
   private static func tokens(
     _ tokenizer: any Tokenizer, _ text: [UInt8], parseSpecialTokens: Bool = false

@@ -17,7 +17,7 @@ import Testing
       for _ in 0..<count {
         let occurrences = 1 + generator.next(below: 400)
         let divisor = temperature.at(occurrences: occurrences)
-        // Of the size that probabilities become neither all equal nor all certain.
+        // Scaled so that probabilities are neither all equal nor all certain.
         let logits = (0..<labelCount).map { _ in divisor * 4 * uniform() }
         var probabilities = logits.map { $0 / divisor }
         softmax(&probabilities, count: labelCount)

@@ -297,7 +297,7 @@ import Testing
     var areInOrder = true
     private var last = 0.0
 
-    /// Whether the stage is a new one.
+    /// Returns true if the stage is a new one.
     func add(_ stage: String, _ fraction: Double) -> Bool {
       let isNew = names.last != stage
       if isNew {

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// Whether allocations are counted: not under sanitizers, which have malloc() and friends of their own.
+// True if allocations are counted: not under sanitizers, which have their own malloc() and friends.
 bool counts_allocations(void);
 
 // Calls of malloc, calloc, realloc, memalign, aligned_alloc and posix_memalign so far, by any thread.

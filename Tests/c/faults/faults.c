@@ -34,7 +34,7 @@ static int fails(int kind) {
   return first[kind] > 0 && call >= first[kind] && call <= last[kind];
 }
 
-/* Whether the call ends with EINTR; the next one does not. */
+/* True if the call ends with EINTR; the next one does not. */
 static int is_interrupted(void) {
   if (!fails(FAULT_INTERRUPTED) || calls[FAULT_INTERRUPTED] % 2 == 0) return 0;
   errno = EINTR;
@@ -46,9 +46,9 @@ static int is_interrupted(void) {
 extern void *__libc_realloc(void *, size_t);
 extern void *__libc_memalign(size_t, size_t);
 
-/* What the library's own buffers are allocated with, which are checked: realloc, and posix_memalign for cache
- * lines. The Swift runtime takes the rest for its objects, arrays included, and ends the process by design
- * where that fails. */
+/* The allocations of the library's own buffers, which are checked: realloc, and posix_memalign for
+ * cache lines. The Swift runtime uses other functions for its objects, arrays included, and ends
+ * the process by design if those fail. */
 void *realloc(void *old, size_t size) {
   if (fails(FAULT_ALLOCATION)) {
     errno = ENOMEM;

@@ -169,11 +169,11 @@ enum {
 /* The name of a status, such as "BERTQA_ERROR_IO"; "unknown status" for other numbers. Static. */
 const char *bertqa_status_name(bertqa_status status);
 
-/* What the last failed call on this thread had to say: one line of valid UTF-8 of at most 1000 bytes,
- * with control characters written as \n, \t or \u{1B} and invalid bytes as \xFF; "" if none has
- * failed. A batch call that was given statuses and returned BERTQA_OK counts as failed if an item
- * failed: the message is the first such item's. Never NULL. Valid until this thread's next call of
- * the library. */
+/* Returns the message of the last failed call on this thread: one line of valid UTF-8 of at most
+ * 1000 bytes, with control characters written as \n, \t or \u{1B} and invalid bytes as \xFF; "" if
+ * none has failed. A batch call that was given statuses and returned BERTQA_OK counts as failed if
+ * an item failed: the message is the first such item's. Never NULL. Valid until this thread's next
+ * call of the library. */
 const char *bertqa_last_error(void);
 
 /* The index of the item of a batch that the message is about; SIZE_MAX where it is about none. */
@@ -193,8 +193,8 @@ enum {
   BERTQA_ON = 1
 };
 
-/* Whether to stop: polled many times a second while a call works. Not 0 ends the call with
- * BERTQA_ERROR_CANCELLED. */
+/* Returns nonzero to stop the call with BERTQA_ERROR_CANCELLED. Polled many times a second while a
+ * call works. */
 typedef int32_t (*bertqa_cancel_function)(void *user);
 
 /* Told now and then how far a call is. stage: what it does at the moment, static; fraction: the part
@@ -265,7 +265,7 @@ enum {
   BERTQA_ISA_AVX512_AMX = 10       /* AVX-512, VNNI, BF16 and AMX tiles */
 };
 
-/* What a model is for. */
+/* The task of a model. */
 typedef int32_t bertqa_task;
 enum {
   BERTQA_TASK_ANSWER = 1,   /* bertqa_answer and its like, bertqa_logits */
@@ -376,8 +376,9 @@ BERTQA_MUST_CHECK bertqa_status bertqa_context_create_at(int directory_fd, const
 
 void bertqa_context_free(bertqa_context *context);
 
-/* What was loaded and how it runs. Grows at its end in later versions. Strings are UTF-8 with a NUL.
- * Sizes that are named as in config.json mean the same; 0 where the model has no such thing. */
+/* Describes the loaded model and how it runs. Grows at its end in later versions. Strings are UTF-8
+ * with a NUL. Sizes that are named as in config.json mean the same; 0 where the model has no such
+ * thing. */
 typedef struct bertqa_model_info {
   size_t struct_size;
   const char *directory;    /* where the model came from, as messages call it */
@@ -462,8 +463,8 @@ typedef struct bertqa_answer_options {
   size_t struct_size;
   const bertqa_call_options *call;
   int32_t top_k; /* how many answers at most, 1...1000; default 0: 1 */
-  /* Of one window, [CLS] question [SEP] part of document [SEP]: at least 8; default 0: 384. More than
-   * the model's max_position_embeddings is lowered to that. */
+  /* The tokens of one window, [CLS] question [SEP] part of document [SEP]: at least 8; default 0:
+   * 384. More than the model's max_position_embeddings is lowered to that. */
   int32_t max_seq_len;
   /* Document tokens that two neighbouring windows share: 1...max_seq_len - 5, or -1 for none. Default
    * 0: 128, at most a third of max_seq_len, less beside a long question. */
@@ -517,7 +518,7 @@ typedef struct bertqa_answer_span {
   int32_t reserved;  /* 0 */
 } bertqa_answer_span;
 
-/* What is true of the question and document as a whole. Grows at its end in later versions. */
+/* The properties of the question and document as a whole. Grows at its end in later versions. */
 typedef struct bertqa_answer_summary {
   size_t struct_size;
   /* The best span's gap is below the threshold, or there was nothing to search. Set whether or not
@@ -695,7 +696,7 @@ typedef struct bertqa_text_pair {
   size_t second_length;
 } bertqa_text_pair;
 
-/* What a model's outputs mean; Hugging Face's problem_type. */
+/* The meaning of a model's outputs; Hugging Face's problem_type. */
 typedef int32_t bertqa_problem_type;
 enum {
   /* one label is right: probabilities are a softmax, they sum to 1 */
@@ -727,7 +728,7 @@ typedef struct bertqa_contribution {
   int32_t reserved; /* 0 */
 } bertqa_contribution;
 
-/* What is true of the text as a whole. Grows at its end in later versions. */
+/* The properties of the text as a whole. Grows at its end in later versions. */
 typedef struct bertqa_classify_summary {
   size_t struct_size;
   bertqa_problem_type problem_type;
@@ -770,7 +771,8 @@ size_t bertqa_classification_count(const bertqa_classification *classification);
 const bertqa_label_score *bertqa_classification_get(const bertqa_classification *classification,
                                                     size_t index);
 
-/* What weighed most for and against the best label, by falling magnitude; NULL beyond the count. */
+/* The words that weighed most for and against the best label, by falling magnitude; NULL beyond the
+ * count. */
 size_t bertqa_classification_contribution_count(const bertqa_classification *classification);
 const bertqa_contribution *bertqa_classification_contribution_get(
     const bertqa_classification *classification, size_t index);
@@ -832,7 +834,7 @@ typedef struct bertqa_entity {
   int32_t reserved; /* 0 */
 } bertqa_entity;
 
-/* What is true of the text as a whole. Grows at its end in later versions. */
+/* The properties of the text as a whole. Grows at its end in later versions. */
 typedef struct bertqa_entities_summary {
   size_t struct_size;
   size_t window_count; /* windows that the model read */

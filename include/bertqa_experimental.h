@@ -1,7 +1,8 @@
 /*
  * The young part of libbertqa: same library, same rules as in bertqa.h, but no promise of ten years.
- * What is here may change or go in a minor version (docs/abi.md); CHANGELOG says so each time. Hosts
- * that use it should be compiled against the header of the library that they run with.
+ * The declarations here may change or go in a minor version (docs/abi.md); CHANGELOG says so each
+ * time. Hosts that use them should be compiled against the header of the library that they run
+ * with.
  *
  *   Training word-count classifiers  the options follow the algorithms, of which more may come
  *   Labelling by example             one of several ways; thresholds and a "none" are undecided
@@ -246,7 +247,7 @@ const bertqa_word_count *bertqa_word_count_list_get(const bertqa_word_count_list
  *
  * Strings such as "</s>" are ordinary text; bertqa_sequence_info tells the end symbol. */
 
-/* What a recurrent model has beside bertqa_model_info. Grows at its end in later versions. */
+/* The properties that only recurrent models have. Grows at its end in later versions. */
 typedef struct bertqa_sequence_info {
   size_t struct_size;
   size_t state_length;   /* floats of a state */
@@ -259,9 +260,9 @@ typedef struct bertqa_sequence_info {
 /* Lives as long as the context. NULL for models of other tasks. */
 const bertqa_sequence_info *bertqa_context_sequence_info(const bertqa_context *context);
 
-/* What a recurrent model remembers of a sequence. Immutable: a step makes a new one, so a state may be
- * kept, branched from and used by any number of threads. As floats: for each layer h [hidden_size], and
- * with LSTM then for each layer c [hidden_size]; state_length in all. */
+/* A recurrent model's memory of a sequence. Immutable: a step makes a new one, so a state may be
+ * kept, branched from and used by any number of threads. As floats: h [hidden_size] for each layer,
+ * then, with LSTM, c [hidden_size] for each layer; state_length in all. */
 typedef struct bertqa_sequence_state bertqa_sequence_state;
 
 /* Copies share what is immutable; each is to be freed. NULL only for NULL. */
@@ -291,7 +292,7 @@ BERTQA_MUST_CHECK bertqa_status bertqa_sequence_state_deserialize(const bertqa_c
                                                                   const void *bytes, size_t length,
                                                                   bertqa_sequence_state **state);
 
-/* Of all functions below but bertqa_sequence_generate. */
+/* The options of all functions below except bertqa_sequence_generate. */
 typedef struct bertqa_sequence_options {
   size_t struct_size;
   const bertqa_call_options *call;
@@ -397,7 +398,7 @@ enum {
   BERTQA_STOP_CALLBACK = 3 /* on_word asked for it */
 };
 
-/* What was generated. */
+/* The result of a generation. */
 typedef struct bertqa_generation bertqa_generation;
 
 /* Reads a prompt, split into the model's words, and generates what follows.

@@ -6,7 +6,7 @@ final class ClassificationHandle: Handle {
   let scores: CArray<bertqa_label_score>
   let contributions: CArray<bertqa_contribution>
   let summary: CArray<bertqa_classify_summary>
-  /// What the scores point to.
+  /// The storage of the scores' labels.
   private let labels: CStrings
 
   init(_ result: Classification, _ monitor: CallMonitor) throws(BertQAError) {

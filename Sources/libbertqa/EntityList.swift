@@ -6,7 +6,7 @@ final class EntityListHandle: Handle {
   let list: EntityList
   let entities: CArray<bertqa_entity>
   let summary: CArray<bertqa_entities_summary>
-  /// What the entities point to: each label once.
+  /// The storage of the entities' labels, each label once.
   private let labels: [String: CString]
 
   init(_ list: EntityList, _ monitor: CallMonitor) throws(BertQAError) {

@@ -1,7 +1,7 @@
 import BertQACore
 import CBertQAHeader
 
-/// What C callers see of a recurrent model, and what it points to.
+/// The C view of a recurrent model's properties, and the memory it points to.
 final class SequenceInfoView {
   let info: CArray<bertqa_sequence_info>
   private let separator: CString

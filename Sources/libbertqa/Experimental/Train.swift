@@ -4,7 +4,7 @@ import CBertQAHeader
 final class TrainerHandle: Handle {
   let trainer: WordCountTrainer
   let progress: TrainingProgress
-  /// Of the texts that come.
+  /// The group of texts added from now on.
   var group: [UInt8] = []
 
   init(_ options: TrainOptions) throws(BertQAError) {

@@ -6,7 +6,7 @@ final class TrainingReportHandle: Handle {
   let confusion: [ConfusionEntry]
   let summary: CArray<bertqa_training_summary>
   let labels: CArray<bertqa_training_label>
-  /// What the labels point to.
+  /// The storage of the labels.
   private let names: CStrings
 
   init(_ report: TrainingReport) throws(BertQAError) {

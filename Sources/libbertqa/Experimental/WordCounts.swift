@@ -3,7 +3,7 @@ import CBertQAHeader
 
 /// The words of a text and the C views of them.
 final class WordCountListHandle: Handle {
-  /// What the views point to.
+  /// The memory that the views point to.
   private let list: WordCountList
   let words: CArray<bertqa_word_count>
 

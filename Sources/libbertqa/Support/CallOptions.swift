@@ -23,7 +23,7 @@ public func bertqa_deadline_after(_ nanoseconds: UInt64) -> UInt64 {
   return overflow ? .max : deadline
 }
 
-/// What may stop a call; NULL: nothing.
+/// Reads the call options; NULL means that nothing stops the call.
 func callOptions(_ pointer: UnsafePointer<bertqa_call_options>?) throws(BertQAError) -> CallOptions {
   let raw = try readOptions(pointer)
   var options = CallOptions()

@@ -17,7 +17,7 @@ public func bertqa_entities_arrow(
     let results = try inRows(indices, "texts") { () throws(BertQAError) in
       try context.entities(of: texts, options: options)
     }
-    // Of each row, nil for a null; and of all rows.
+    // The number of entities in each row (nil for a null), and their total.
     var counts = try [Int?](resultCapacity: column.count, monitor)
     var found: [FoundEntity] = []
     var next = 0
@@ -40,7 +40,7 @@ public func bertqa_entities_arrow(
 
 private struct FoundEntity {
   let entity: Entity
-  /// Of its row.
+  /// The text of the row.
   let text: UnsafeBufferPointer<UInt8>
 }
 

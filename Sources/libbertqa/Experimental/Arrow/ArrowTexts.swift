@@ -11,11 +11,11 @@ struct ArrowTexts {
   private let layout: Layout
   /// A bit for each row of the buffers; nil: no row is null.
   private let validity: UnsafePointer<UInt8>?
-  /// Of the first row, in rows of the buffers.
+  /// The offset of the first row, in rows of the buffers.
   private let offset: Int
   private let name: String
 
-  /// Of 16 bytes each, the most rows that there is place for in the 2^56 bytes of the largest address space.
+  /// The most rows of 16 bytes that fit in the 2^56 bytes of the largest address space.
   private static let offsetLimit: Int64 = 1 << 52
 
   private enum Layout {

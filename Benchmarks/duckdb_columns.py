@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What bertqa.duckdb costs besides the model, and which threads to use. docs/sql.md quotes it.
+"""The cost of bertqa.duckdb besides the model, and the best numbers of threads. docs/sql.md quotes it.
 
 usage: duckdb_columns.py [TEXTS.jsonl] [--rows N] [--rounds N]
 

@@ -38,8 +38,9 @@ def cosines(rows):
 
 
 def comparison(reference, other):
-    """Of two forms' vectors [texts, floats]: the cosines' mean and least, the share of texts with the same nearest
-    neighbour, and of the others the greatest difference in the reference's cosines between the two neighbours."""
+    """Compares two forms' vectors [texts, floats]. Returns the mean and the smallest cosine, the share of texts
+    with the same nearest neighbour and, for the others, the largest difference between the reference's cosines
+    with the two neighbours."""
     same = (reference * other).sum(axis=1)
     exact = cosines(reference)
     nearest, found = exact.argmax(axis=1), cosines(other).argmax(axis=1)

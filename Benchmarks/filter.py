@@ -1,4 +1,4 @@
-"""What `bertqa filter` costs besides the model, and how fast records pass through it.
+"""The cost of `bertqa filter` besides the model, and the rate at which records pass through it.
 
 usage: filter.py [DATA.jsonl] [--records N] [--rounds N]
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What a question to 10^6, 10^8 and 10^10 passages costs, read as a whole and narrowed by search, and what holds a
-cluster up. docs/scale.md quotes it.
+"""The cost of a question to 10^6, 10^8 and 10^10 passages, read as a whole and narrowed by search, and the limits
+of a cluster. docs/scale.md quotes it.
 
 usage: scale.py                                 tells what follows from the figures below
        scale.py search QUESTIONS TEXTS...       measures a search by the number of passages, for SEARCH below
@@ -42,7 +42,7 @@ NETWORK = 10e9 / 8  # bytes a second of a machine
 
 @dataclasses.dataclass
 class Run:
-    """What a simulated job took."""
+    """The result of a simulated job."""
 
     seconds: float
     core_seconds: float  # of all cores, from the beginning to the end, busy or not

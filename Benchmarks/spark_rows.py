@@ -80,7 +80,7 @@ class MemoryWatch(threading.Thread):
 
 
 def job(directory, rounds, sessions):
-    """What runs in the driver, by spark-submit."""
+    """Runs in the driver, started by spark-submit."""
     import pyarrow.parquet
     from pyspark.sql import SparkSession
 

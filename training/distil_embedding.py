@@ -32,7 +32,7 @@ ACTIVATION_STEPS = 253
 WEIGHT_STEPS = 127
 WARMUP_STEPS = 20
 LOG_STEPS = 10
-# Of the names in the int8 form of a BertModel.
+# The prefix of the names in the int8 form of a BertModel.
 PREFIX = "bert."
 
 

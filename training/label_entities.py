@@ -46,7 +46,7 @@ def sentences(passages, choose):
 
 
 def is_taken(entities, low, high, choose):
-    """Whether the model is sure of each entity, or that it is none."""
+    """True if the model is sure of each entity, or that there is none."""
     if any(low < entity.score < high for entity in entities):
         return False
     return any(entity.score >= high for entity in entities) or choose.random() < EMPTY_SHARE

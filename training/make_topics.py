@@ -79,7 +79,7 @@ class Recipe:
         )
 
     def predictions(self, student, source):
-        """Of a source's texts of each kind: logits, occurrences, labels, and the kind's number."""
+        """Returns a source's texts of each kind: logits, occurrences, labels, and the kind's number."""
         parts = []
         for number, texts in enumerate(self.kinds.values()):
             own = texts.sources == source

@@ -40,7 +40,7 @@ def measured(chosen, threads_, rounds, log=note):
             for length in lengths:
                 for worker in workers:
                     worker.ask("prepare", str(length), ([window(length)], 1))
-                # Of a window of thousands of tokens the peers take seconds each.
+                # Fewer rounds: the peers take seconds for each window of thousands of tokens.
                 times = rounds if length < 1000 else min(rounds, 2)
                 for engine, seconds in measure(workers, str(length), times, 1, cpu=threads == 1).items():
                     found[engine][str(length)] = 1000 * seconds

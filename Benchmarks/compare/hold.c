@@ -28,7 +28,8 @@ static struct {
 #define BIT(n) (UINT32_C(1) << (n))
 
 static void hide(int set) {
-  // What no set has: AVX-IFMA, AVX-VNNI-INT8, AVX-NE-CONVERT, AVX-VNNI-INT16, AVX10, VP2INTERSECT.
+  // Extensions that no set has: AVX-IFMA, AVX-VNNI-INT8, AVX-NE-CONVERT, AVX-VNNI-INT16, AVX10,
+  // VP2INTERSECT.
   hidden.more_eax = BIT(23);
   hidden.more_edx = BIT(4) | BIT(5) | BIT(10) | BIT(19);
   hidden.edx = BIT(8);

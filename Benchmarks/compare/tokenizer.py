@@ -49,7 +49,7 @@ class HuggingFace:
 
 
 class LibbertqaPipeline(Libbertqa):
-    """Of a tokenizer that models.trained_tokenizer makes."""
+    """Compares a tokenizer that models.trained_tokenizer makes."""
 
     def __init__(self, kind):
         super().__init__(models.trained_tokenizer(kind))

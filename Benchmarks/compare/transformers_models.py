@@ -3,7 +3,7 @@
 import torch
 import transformers
 
-# Of RoBERTa-base and ModernBERT-base what their configuration classes have; of DeBERTa-v3-base what its file has.
+# RoBERTa-base and ModernBERT-base have their configuration classes' values, DeBERTa-v3-base those of its file.
 SPECIAL = {"pad_token_id": 0, "cls_token_id": 2, "bos_token_id": 2, "sep_token_id": 3, "eos_token_id": 3}
 KINDS = {
     "roberta": ("Roberta", {"max_position_embeddings": 514, "type_vocab_size": 1, "layer_norm_eps": 1e-5}),

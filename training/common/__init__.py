@@ -1,1 +1,1 @@
-"""What the fine-tuning of every task shares."""
+"""Shared by the fine-tuning of every task."""

@@ -24,5 +24,5 @@ AttentionMaskInterface.register("sdpa_f32", sdpa_mask)
 
 
 def implementation(device: torch.device) -> str:
-    """What `attn_implementation` of `from_pretrained` should be."""
+    """Returns the `attn_implementation` for `from_pretrained`."""
     return "sdpa_f32" if device.type == "cpu" else "sdpa"

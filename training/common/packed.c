@@ -1,5 +1,6 @@
-// What a BERT layer does between its matrix products, forward and backward, over windows whose tokens lie end to end:
-// token t of window b is row offsets[b] + t. Nothing is padded. For CPUs with AVX-512 and its BF16 products.
+// A BERT layer without its matrix products, forward and backward, over windows whose tokens lie end
+// to end: token t of window b is row offsets[b] + t. Nothing is padded. For CPUs with AVX-512 and
+// its BF16 products.
 //
 // packed.py builds it with -fopenmp and calls it. A function returns 0, or -1 where there is no memory. bf16 values are
 // uint16_t. Where two lie in a uint32_t, the first is the low half, as _mm512_dpbf16_ps multiplies them: "pairs".

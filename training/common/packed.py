@@ -19,7 +19,7 @@ MAX_HIDDEN = 4096
 
 
 def available() -> bool:
-    """Whether the CPU and the compiler can run packed.c."""
+    """True if the CPU and the compiler can run packed.c."""
     return torch.cpu._is_avx512_bf16_supported() and library() is not None
 
 

@@ -16,7 +16,7 @@ TRIAL_QUESTIONS = 400
 # A slope of next to nothing: each half of the probability is the share of the softmax over spans.
 SHARE_ALONE = chances.Chances(slope=1e-6, midpoint=0.0, rise=0.0)
 
-# Of a source's questions with another of its passages.
+# A source's questions, each with another of its passages.
 PAIRED = ", other passage"
 
 Calibrated = collections.namedtuple("Calibrated", "threshold chances span_temperature share sets honest long")
@@ -145,7 +145,7 @@ def write_rows(path, rows) -> None:
 
 
 def members(threshold, found, temperature) -> dict:
-    """What "bertqa" in config.json has of a calibration."""
+    """The calibration in the "bertqa" object of config.json."""
     return {
         "no_answer_threshold": threshold,
         "threshold_rise": found.rise,

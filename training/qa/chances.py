@@ -1,4 +1,4 @@
-"""What a gap and a share of the scores are worth as chances: the parameters of "bertqa" in config.json, fitted.
+"""Fits the parameters of "bertqa" in config.json that turn gaps and shares of the scores into probabilities.
 
 The library says, of a document of n windows whose best span has a gap and a softmax share,
 

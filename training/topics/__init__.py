@@ -1,1 +1,1 @@
-"""What training/make_topics.py is made of."""
+"""The parts of training/make_topics.py."""

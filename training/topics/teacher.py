@@ -1,4 +1,4 @@
-"""What a logistic regression on embeddings says of texts: probabilities of topics, and how much is none of them."""
+"""A teacher for topics: a logistic regression on embeddings, with probabilities of topics and of none of them."""
 
 import hashlib
 import os

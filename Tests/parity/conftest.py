@@ -87,7 +87,7 @@ MODELS = {
 
 
 def randomise(model, seed):
-    """Weights large enough that softmax and GELU work as they do in a trained model."""
+    """Makes the weights large enough that softmax and GELU work as in a trained model."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for name, parameter in model.named_parameters():
@@ -116,7 +116,7 @@ def checkpoint(request, tmp_path_factory):
 
 
 def write_tokenizer(directory, **settings):
-    """The vocabulary as BERT's, its size included."""
+    """Writes a vocabulary of BERT's size."""
     pieces = SPECIAL + list(".,?!'()-") + ENDINGS + WORDS
     pieces += [f"[unused{number}]" for number in range(VOCABULARY - len(pieces))]
     (directory / "vocab.txt").write_text("\n".join(pieces) + "\n")
@@ -125,7 +125,7 @@ def write_tokenizer(directory, **settings):
 
 
 def text_of(words, seed=0):
-    """A text of so many words, some with an ending, some unknown, some with a comma."""
+    """A text of this many words; some have an ending, some are unknown, some have a comma."""
     rng = random.Random(seed)
     parts = []
     for _ in range(words):

@@ -77,7 +77,7 @@ def test_a_ragged_batch(model):
 
 
 def test_poolings_asked_for(model):
-    """Whatever the files say, as transformers' last hidden states give it."""
+    """The poolings equal those of transformers' last hidden states, whatever the files say."""
     directory, reference = model
     encoder = reference[0].model
     tokenizer = AutoTokenizer.from_pretrained(directory)

@@ -75,7 +75,7 @@ def model(request, tmp_path_factory):
 
 
 def compare(found, expected, text):
-    """Ours without the white space that transformers leaves at ends, which WordPiece has none of."""
+    """Compares without the white space that transformers leaves at the ends of entities; WordPiece has none."""
     spelled = [(one["start"], one["end"], one.get("entity", one.get("entity_group"))) for one in expected]
     assert [(e.start, e.end, e.label) for e in found] == spelled, text
     for entity, one in zip(found, expected):
@@ -84,7 +84,7 @@ def compare(found, expected, text):
 
 
 def windows(count, room, overlap):
-    """(first token, end) of each."""
+    """(first token, end) of each window."""
     spans = [(0, min(room, count))]
     while spans[-1][1] < count:
         first = spans[-1][0] + room - overlap
@@ -93,7 +93,8 @@ def windows(count, room, overlap):
 
 
 def probabilities_of(tagger, text, length, overlap):
-    """Each token's, from the window in which it has the most tokens on its poorer side; ids and offsets."""
+    """Returns the probabilities of each token, from the window with the most tokens on the poorer side; ids and
+    offsets."""
     encoded = tagger.tokenizer(text, add_special_tokens=False, return_offsets_mapping=True, truncation=False)
     ids, offsets = encoded["input_ids"], encoded["offset_mapping"]
     room = length - 2

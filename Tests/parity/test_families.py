@@ -122,7 +122,7 @@ def test_logits(name, folder):
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_other_precisions(name, folder, tmp_path):
-    """Random weights magnify what rounding does, but less than a wrong computation would."""
+    """Random weights magnify rounding, but less than a wrong computation would."""
     directory, model, _ = build(name, "ForQuestionAnswering", folder)
     windows = windows_of(BATCHES["ragged"])
     theirs = np.concatenate([reference(model, *window) for window in windows], axis=1)

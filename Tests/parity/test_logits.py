@@ -1,4 +1,4 @@
-"""Our logits against transformers in fp32, on the same ids: at most 1e-4 apart (DESIGN's contract)."""
+"""Our logits against transformers in fp32, on the same ids: at most 1e-4 apart."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""SentencePiece models without tokenizer.json: what AutoTokenizer of transformers makes of the directory."""
+"""SentencePiece models without tokenizer.json, against transformers' AutoTokenizer for the directory."""
 
 import io
 import json

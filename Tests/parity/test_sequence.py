@@ -54,7 +54,7 @@ class Reference:
 
     @staticmethod
     def flat(state):
-        """[sequence][state], as the library lays it out."""
+        """[sequence][state] in the library's layout."""
         parts = state if isinstance(state, tuple) else (state,)
         return torch.cat([part.transpose(0, 1).flatten(1) for part in parts], 1).numpy()
 

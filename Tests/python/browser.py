@@ -79,13 +79,13 @@ class Browser:
         self.wait(f"location.href === {json.dumps(url)} && document.readyState === 'complete'")
 
     def run(self, expression):
-        """The value of a JavaScript expression."""
+        """Returns the value of a JavaScript expression."""
         result = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         assert "exceptionDetails" not in result, result["exceptionDetails"]
         return result["result"].get("value")
 
     def wait(self, condition):
-        """Until the condition holds; its value."""
+        """Waits until the condition holds, and returns its value."""
         end = time.monotonic() + PATIENCE
         while True:
             value = self.run(condition)
@@ -104,7 +104,7 @@ class Browser:
         self.call("Input.insertText", text=text)
 
     def accessible(self):
-        """(role, name) of everything that a screen reader is told of, counted."""
+        """Counts (role, name) of everything that a screen reader sees."""
         nodes = self.call("Accessibility.getFullAXTree")["nodes"]
         return collections.Counter(
             (node["role"]["value"], node.get("name", {}).get("value", "")) for node in nodes if not node["ignored"]

@@ -37,7 +37,7 @@ SPECIAL = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
 
 @functools.cache
 def corpus():
-    """Texts to train on."""
+    """Texts for training."""
     texts = list(text_cases.languages()) * 3
     for path in sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("Sources/**/*.swift")]):
         texts += path.read_text(encoding="utf-8").split("\n\n")
@@ -49,7 +49,7 @@ def corpus():
 
 
 def paragraphs():
-    """Real text to compare on: for all cases the data beside the checkout where it is there, sentences else."""
+    """Real text for comparisons: the data beside the checkout if all cases run and it exists, else sentences."""
     path = ROOT.parent / "shared" / "data" / "multilingual.jsonl"
     if not LONG or not path.exists():
         return text_cases.languages()
@@ -58,7 +58,7 @@ def paragraphs():
 
 @functools.cache
 def _byte_level(pattern, size):
-    """The trained model, as JSON: for each pattern once."""
+    """Trains the model once for each pattern, and returns its JSON."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = _cut(pattern, False)
     trainer = trainers.BpeTrainer(
@@ -165,13 +165,13 @@ def byte_fallback():
 
 
 def dropping():
-    """Characters; those that are no piece are dropped, which shifts the ranges of what follows in the word."""
+    """Characters. Those that are not pieces are dropped, which shifts the ranges of the rest of the word."""
     cuts = [pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Punctuation("contiguous"), pre_tokenizers.Digits()]
     return _characters(models.BPE(), None, pre_tokenizers.Sequence(cuts), limit_alphabet=120)
 
 
 def spelled():
-    """Bytes that are spelled before another step cuts them, some without a piece."""
+    """Bytes that are spelled before another step splits them, some without a piece."""
     cuts = [pre_tokenizers.ByteLevel(add_prefix_space=True), pre_tokenizers.Digits(individual_digits=True)]
     tokenizer = _characters(
         models.BPE(unk_token="<unk>"), None, pre_tokenizers.Sequence(cuts), special_tokens=["<unk>"],

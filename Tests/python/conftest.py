@@ -25,7 +25,7 @@ sys.path.insert(0, str(PACKAGE))
 
 
 def clean_environment():
-    """Without what leads to the checkout or another library."""
+    """The environment without variables that lead to the checkout or another library."""
     return {
         name: value
         for name, value in os.environ.items()
@@ -53,7 +53,7 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(config, items):
-    """The longest files first, so that no process is left with one at the end."""
+    """Runs the longest files first, so that no process is left with one at the end."""
     if not LONG:
         config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("long")])
         items[:] = [item for item in items if not item.get_closest_marker("long")]
@@ -62,7 +62,7 @@ def pytest_collection_modifyitems(config, items):
 
 
 def pytest_terminal_summary(terminalreporter):
-    """Gives what was skipped to Tests/skipped.sh, which says it at the end of `make test`."""
+    """Passes the skipped tests to Tests/skipped.sh, which lists them at the end of `make test`."""
     reports = terminalreporter.stats.get("skipped", [])
     reasons = collections.Counter(report.longrepr[2].removeprefix("Skipped: ") for report in reports)
     lines = "\n".join(f"{reason} (tests: {count})" for reason, count in reasons.items())
@@ -82,7 +82,7 @@ def context():
 
 @pytest.fixture(scope="session")
 def tiny():
-    """A model with random weights that takes no time."""
+    """A tiny model with random weights, for speed."""
     import bertqa
 
     with bertqa.Context(FIXTURES / "tiny-bert", precision="f32") as context:

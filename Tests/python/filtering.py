@@ -30,14 +30,14 @@ def environment():
 
 
 def start(*arguments, **options):
-    """Starts the tool with pipes that are not buffered on this side."""
+    """Starts the tool with unbuffered pipes."""
     streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     return subprocess.Popen([TOOL, *arguments], **({"env": environment(), "bufsize": 0} | streams | options))
 
 
 def run(*arguments, input=b"", code=0, **options):
-    """Runs the tool, insists on its exit code (None: 0 or 1), and returns its standard output, and the lines of
-    its errors."""
+    """Runs the tool, checks its exit code (None: 0 or 1), and returns its standard output and the lines of its
+    errors."""
     result = subprocess.run(
         [TOOL, *arguments], input=input, capture_output=True, env=environment(), timeout=300, **options
     )
@@ -47,7 +47,7 @@ def run(*arguments, input=b"", code=0, **options):
 
 
 def summary(path):
-    """The summary that --stats wrote, after a check that its numbers add up."""
+    """Returns the summary that --stats wrote, after a check that its numbers add up."""
     numbers = json.loads(path.read_text())
     assert numbers["records"] == numbers["succeeded"] + numbers["failed"]
     assert sum(numbers["failed_by_kind"].values()) == numbers["failed"]
@@ -60,7 +60,7 @@ def compact(value):
 
 
 def text_of(string):
-    """A string of Python's JSON module as the filter reads it: surrogates without their other half are U+FFFD."""
+    """Returns a string of Python's JSON module as the filter reads it: unpaired surrogates are U+FFFD."""
     return string.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
@@ -69,7 +69,7 @@ def refuse(constant):
 
 
 def parse(record, errors="surrogateescape"):
-    """The object that a record spells by RFC 8259, else None; UTF-8 need not be valid."""
+    """Returns the object of a record by RFC 8259, else None; UTF-8 need not be valid."""
     try:
         value = json.loads(record.decode("utf-8", errors).lstrip("\ufeff"), parse_constant=refuse)
     except (ValueError, RecursionError):
@@ -78,7 +78,7 @@ def parse(record, errors="surrogateescape"):
 
 
 def finish(process, code=0):
-    """Closes the input, reads what is left, and returns it with the errors."""
+    """Closes the input, reads the rest of the output, and returns it with the errors."""
     output, errors = process.communicate(timeout=120)
     assert process.returncode == code, (process.returncode, errors)
     return output, errors.decode().splitlines()

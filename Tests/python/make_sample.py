@@ -23,7 +23,7 @@ CLS, SEP = "[CLS]", "[SEP]"
 
 
 def whole_words(tokens, first, last):
-    """The span of tokens, widened to whole words as `align_to_words` does."""
+    """Returns the span of tokens, widened to whole words as `align_to_words` does."""
     while tokens[first].startswith("##"):
         first -= 1
     while last + 1 < len(tokens) and tokens[last + 1].startswith("##"):
@@ -32,7 +32,7 @@ def whole_words(tokens, first, last):
 
 
 def lead(context, question, document):
-    """By how much the best answer's score exceeds that of any other; None if there are several windows."""
+    """Returns the lead of the best answer's score over any other; None if there are several windows."""
     q, d = context.tokenize(question), context.tokenize(document)
     ids = [context.piece_id(CLS), *q.ids, context.piece_id(SEP), *d.ids, context.piece_id(SEP)]
     if len(ids) > MAX_SEQ_LEN:

@@ -1,4 +1,4 @@
-"""A PostgreSQL server of its own in a temporary directory, on a socket there, with the extension installed in it."""
+"""Starts a PostgreSQL server in a temporary directory, on a socket there, with the extension installed."""
 
 import os
 import pathlib
@@ -15,15 +15,15 @@ TIMEOUT = 300
 
 
 def installation():
-    """Where Debian has put the newest server that extensions can be built for, or None."""
+    """Returns the path of Debian's newest server for which extensions can be built, or None."""
     found = pathlib.Path("/usr/lib/postgresql").glob("*/bin/initdb")
     servers = [path.parents[1] for path in found if (path.parents[1] / "lib" / "pgxs").exists()]
     return max(servers, key=lambda path: int(path.name), default=None)
 
 
 class Server:
-    """The server finds its files from where its program lies: so it runs from a tree of links to the installed one,
-    in which the extension can be installed without touching the system."""
+    """A server finds its files relative to its program. So it runs from a tree of links to the installed one, in
+    which the extension can be installed without touching the system."""
 
     def __init__(self):
         installed = installation()
@@ -89,7 +89,7 @@ class Server:
         return Session(self, database, user)
 
     def wait(self):
-        """Until it takes connections again, after a backend was killed."""
+        """Waits until the server accepts connections again, after a backend was killed."""
         end = time.monotonic() + TIMEOUT
         while True:
             try:
@@ -134,7 +134,7 @@ class Session:
             pass  # what psql said is yet to be read
 
     def receive(self):
-        """The rows of what was sent, as lists of strings."""
+        """Returns the rows of the query that was sent, as lists of strings."""
         lines = []
         while True:
             line = self.process.stdout.readline()

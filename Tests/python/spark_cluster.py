@@ -80,7 +80,7 @@ class Cluster:
             time.sleep(0.1)
 
     def start_job(self, program, *arguments, options=(), conf=None):
-        """spark-submit of a program, as a process."""
+        """Starts spark-submit for a program, as a process."""
         settings = {
             "spark.executor.memory": "512m", "spark.driver.memory": "512m", "spark.ui.enabled": "false",
             "spark.driver.host": "127.0.0.1", "spark.sql.shuffle.partitions": "2", **(conf or {}),
@@ -108,7 +108,7 @@ class Cluster:
         return self.finish(self.start_job(*arguments, **options), timeout)
 
     def close(self):
-        """Workers first, which end their executors."""
+        """Ends the workers first, which end their executors."""
         for process in reversed(self.processes):
             stop(process)
 

@@ -118,8 +118,8 @@ def values(spark, labelled, embedder, entities):
 
 
 def held_up(directory):
-    """Lets all batches through; but in partition 0 the first attempt that comes tells its executor's process and waits
-    to be killed, and in partition 1 the first attempt waits for a speculative copy to take its place."""
+    """Lets all batches through, with two exceptions. In partition 0 the first attempt reports its executor's
+    process and waits to be killed. In partition 1 the first attempt waits for a speculative copy to replace it."""
     directory = pathlib.Path(directory)
 
     def held(batches):

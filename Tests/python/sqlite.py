@@ -1,4 +1,4 @@
-"""SQLite's C library, by ctypes: Python's own sqlite3 module may have been built without loading of extensions."""
+"""SQLite's C library by ctypes: Python's own sqlite3 module may have been built without extension loading."""
 
 import ctypes
 import ctypes.util

@@ -12,13 +12,13 @@ ABI = ROOT / "Tests" / "abi"
 
 
 def dump(header, output):
-    """The ABI of a header, as abidw writes it."""
+    """Returns the ABI of a header, as abidw writes it."""
     subprocess.run([ABI / "baseline.sh", header, output], check=True)
     return output
 
 
 def compare(old, new):
-    """abidiff's exit status, which is 0 if nothing but additions was found, and its report."""
+    """Returns abidiff's report and its exit status, which is 0 if it found only additions."""
     options = ["--no-architecture", "--no-added-syms", "--suppressions", old.with_suffix(".suppr")]
     result = subprocess.run(["abidiff", *options, old, new], capture_output=True, text=True)
     assert result.stderr == "" and not result.returncode & 3, result.stderr
@@ -36,7 +36,7 @@ def test_nothing_was_taken_away_or_changed(current):
 
 
 def test_experimental_changes_are_deliberate(tmp_path):
-    """They are allowed, but CHANGELOG says so, and `make abi-baseline` was run."""
+    """They are allowed, but CHANGELOG must mention them, and `make abi-baseline` must have run."""
     experimental = HEADER.with_name("bertqa_experimental.h")
     code, report = compare(ABI / "experimental.abi", dump(experimental, tmp_path / "experimental.abi"))
     assert code == 0, report

@@ -1,4 +1,4 @@
-"""Texts as any bytes-like object: every public function that takes bytes gives what it gives for bytes."""
+"""Texts as any bytes-like object: every public function that takes bytes returns the same for all kinds."""
 
 import array
 import ctypes
@@ -35,7 +35,7 @@ SPORT = b"The team won the match after the striker scored two goals in the last 
 
 @pytest.fixture(scope="module")
 def contexts():
-    """The default models, and one that predicts, by task."""
+    """The default models, and a model that predicts, by task."""
     found = {task: bertqa.Context(task=task) for task in ("answer", "classify", "embed", "entities", "predict")}
     yield found
     for context in found.values():
@@ -43,7 +43,7 @@ def contexts():
 
 
 def trained(given, directory, of):
-    """The bytes of a classifier that is trained on texts, labels and groups."""
+    """Returns the bytes of a classifier that is trained on texts, labels and groups."""
     texts = [
         of(b"a good film it was"),
         of(b"a bad film it was"),
@@ -125,7 +125,7 @@ def test_one_text_for_all_rows(contexts, kind):
 
 
 def test_every_function_that_takes_texts_is_tried():
-    """By the annotations of what is public."""
+    """The list comes from the annotations of the public functions."""
     functions = {name: getattr(bertqa, name) for name in bertqa.__all__}
     for name in "Context", "Document", "Labeler", "SequenceState":
         members = inspect.getmembers(functions[name], inspect.isfunction)
@@ -148,7 +148,7 @@ def test_every_function_that_takes_texts_is_tried():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_one_text_is_no_list(contexts, kind, tmp_path):
-    """A text where a list of texts is expected would be a list of numbers."""
+    """Iterating over one text, in place of a list of texts, would yield numbers."""
     text = KINDS[kind](TEXT)
     for call in (
         lambda: contexts["answer"].answer_batch([text]),
@@ -166,7 +166,7 @@ def test_one_text_is_no_list(contexts, kind, tmp_path):
 
 
 def test_buffers_that_are_reused(contexts):
-    """A buffer that the caller fills again and again is read when it is given."""
+    """A buffer that the caller refills is read when it is passed."""
     pairs = [(WHO.encode(), TEXT), (b"Who met?", NAMES), (WHO.encode(), b"")]
 
     def given():

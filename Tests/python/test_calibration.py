@@ -43,7 +43,7 @@ def rise(result):
 
 
 def check(result):
-    """By the formulas of docs/answers.md."""
+    """Checks the numbers by the formulas of docs/answers.md."""
     assert result.no_answer_threshold == pytest.approx(OWN["no_answer_threshold"] + rise(result), abs=1e-6)
     assert result.is_impossible == (result.gap < result.no_answer_threshold)
     slope, midpoint = OWN["calibration"]["slope"], OWN["calibration"]["midpoint"]
@@ -72,7 +72,7 @@ def test_chances_and_threshold_follow_gap_and_windows(calibrated, tiny, document
 
 
 def test_shares_are_of_all_spans(calibrated):
-    """All spans of a document: what is not "no answer" is divided among them."""
+    """The probability that is not "no answer" is divided among all spans of the document."""
     result = calibrated.answer("who", words(6), top_k=1000, align_to_words=False, max_answer_len=1)
     assert len(result.answers) == len(calibrated.tokenize(words(6)).ids)
     total = sum(answer.probability for answer in result.answers)

@@ -36,7 +36,7 @@ def environment(**changes):
 
 
 def run(*arguments, code=0, input=b"", **options):
-    """Runs the tool, insists on its exit code, and returns its standard output and error as text."""
+    """Runs the tool, checks its exit code, and returns its standard output and error as text."""
     options.setdefault("env", environment())
     result = subprocess.run(
         [TOOL, *arguments], input=input, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300, **options
@@ -55,7 +55,7 @@ def run_json(*arguments, **options):
 
 
 def run_on_terminal(*arguments, columns=80, terminal_error=False, code=0, **variables):
-    """Runs the tool with a terminal for standard output (or error), and returns what the terminal got."""
+    """Runs the tool with a terminal as standard output (or error), and returns the terminal's contents."""
     controller, terminal = pty.openpty()
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     streams = {"stdout": terminal, "stderr": subprocess.PIPE}

@@ -160,7 +160,7 @@ needs_libedit = pytest.mark.skipif(find_library("edit") is None, reason="editing
 
 @needs_libedit
 def test_lines_are_edited(text):
-    """By their effect: "q" quits, and an earlier question is answered again."""
+    """Shown by the effect: "q" quits, and an earlier question is answered again."""
     with Typist(text) as typist:
         typist.see(r"\? ")
         typist.type(f"{FAN}\r")
@@ -173,7 +173,7 @@ def test_lines_are_edited(text):
 
 @pytest.mark.parametrize("library", [b"", None])
 def test_the_modes_of_the_terminal_are_restored(tmp_path, library):
-    """With libedit and where it cannot be loaded."""
+    """With libedit, and if it cannot be loaded."""
     if library is not None:
         (tmp_path / "libedit.so.2").write_bytes(library)
     with Typist(FOX, LD_LIBRARY_PATH=str(tmp_path)) as typist:
@@ -299,7 +299,7 @@ def test_databases_that_cannot_be_asked(tmp_path):
 
 @pytest.mark.parametrize("options", ["", ", columnsize=0", ", detail=none", ", tokenize='porter'"])
 def test_an_index_without_texts_is_refused(tmp_path, options):
-    """A contentless index finds passages, of which it has no text: not "no answer", but why and what to do."""
+    """A contentless index finds passages but has no text: the tool says why and what to do, not "no answer"."""
     path = tmp_path / "contentless.db"
     with sqlite3.connect(path) as connection:
         connection.execute(f"CREATE VIRTUAL TABLE documents USING fts5(title, body, content=''{options})")

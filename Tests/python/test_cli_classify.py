@@ -34,7 +34,7 @@ def as_csv(records, **options):
 
 @pytest.fixture
 def train(tmp_path):
-    """Trains on standard input, and returns the report and where the model is."""
+    """Trains on standard input, and returns the report and the model's directory."""
 
     def train(data, *arguments, **options):
         directory = tmp_path / f"model{len(list(tmp_path.iterdir()))}"
@@ -240,7 +240,7 @@ def test_formats_by_name(tmp_path):
 
 
 def test_csv_is_read_as_python_reads_it(train):
-    """Labels of every kind: they come back in the report, byte for byte."""
+    """Labels of every kind return in the report, byte for byte."""
     generator = random.Random(3)
     alphabet = ['"', ",", "\n", "\r\n", "a", "é", " ", "'", "\t", "x"]
     labels = {"".join(generator.choices(alphabet, k=generator.randrange(1, 9))).strip() for _ in range(400)} - {""}
@@ -281,7 +281,8 @@ def test_report(tmp_path):
 
 
 def test_holdout(tmp_path):
-    """Figures of the model that is written, of texts that it is not trained on, as `bertqa classify` says of them."""
+    """The figures are those of the written model on texts that it was not trained on, as `bertqa classify` finds
+    them."""
     model = tmp_path / "model"
     held = [(item["text"], item["label"]) for item in NEWS[30:]] + [
         ("two words", "sports"),

@@ -1,4 +1,5 @@
-"""--timeout, --max-bytes and --max-document-tokens: what one call may take, in every command that works on texts."""
+"""--timeout, --max-bytes and --max-document-tokens: the limits of one call, in every command that works on
+texts."""
 
 import json
 import subprocess
@@ -125,7 +126,7 @@ def test_training(tmp_path):
      ("entities", "tiny-bert-entities"), ("tokenize", "tiny-bert")],
 )  # fmt: skip
 def test_a_record_above_a_limit_fails_alone(task, name, batch, tmp_path):
-    """Whatever is in the batch with it; and records that are below are not counted together."""
+    """Whatever else is in the batch; records below the limit are not added up."""
     arguments = ["filter", "--task", task, *model(name), f"--batch-size={batch}", "--stats", tmp_path / "stats"]
     arguments += ["-q", "who?"] if task == "answer" else []
     small, large = compact({"text": "the king of france"}) + b"\n", compact({"text": TEXT}) + b"\n"
@@ -165,7 +166,7 @@ print(usage.ru_maxrss)
 @pytest.mark.parametrize("form", ["jsonl", "csv"])
 @pytest.mark.parametrize("record_bytes", [1 << 12, 1 << 22])
 def test_the_process_stays_within_the_limit(form, record_bytes, tmp_path):
-    """Results that weigh fifty times their text are refused, or few are in memory at once."""
+    """Results that take fifty times the text are refused, or only a few are in memory at once."""
 
     def peak(text, *limit):
         record = f'{{"text": "{text}"}}\n' if form == "jsonl" else f"{text}\n"
@@ -208,7 +209,7 @@ def test_a_record_that_takes_too_long_fails(tmp_path):
 
 
 def test_records_beside_one_that_takes_too_long_are_done(tmp_path):
-    """Three megabytes take minutes with a question for each; 5 seconds are far more than the others need."""
+    """Three megabytes with a question each take minutes; 5 seconds are far more than the others need."""
     question = [f"-q=who {number}" for number in range(50)]
     arguments = ["filter", *model("tiny-bert"), *question, "--isa=portable", "--threads=1", "--timeout=5"]
     small, large = compact({"text": "the king"}) + b"\n", compact({"text": TEXT * 150}) + b"\n"

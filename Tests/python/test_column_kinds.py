@@ -367,7 +367,7 @@ def test_memory_that_is_handed_over_is_freed(models):
 
 
 def test_arrays_may_outlive_the_package():
-    """A global is let go when the interpreter ends, after modules are."""
+    """A global is released at interpreter exit, after the modules are."""
     code = f"""
 import sys, pyarrow, bertqa
 kept = pyarrow.array(bertqa.tokenize_column(bertqa.Context({str(FIXTURES / "tiny-bert")!r}), ["the river"] * 100))
@@ -379,7 +379,7 @@ print(len(kept))
 
 
 def test_lists_need_nothing_installed(tmp_path):
-    """No pyarrow, pandas or NumPy: not even for many parts."""
+    """No pyarrow, pandas or NumPy, even for many parts."""
     code = f"""
 import bertqa, bertqa._columns as columns, sys
 columns.ROWS = columns.BATCH = 3

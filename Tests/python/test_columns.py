@@ -1,4 +1,4 @@
-"""answer_column and classify_column, with the validation of the libraries whose columns they take."""
+"""answer_column and classify_column, checked by the libraries whose columns they take."""
 
 import gc
 import random
@@ -25,7 +25,7 @@ def context():
 
 
 def texts(count, seed=0):
-    """Documents of every kind: null, empty, longer than a string view holds itself, not ASCII."""
+    """Documents of every kind: null, empty, longer than a string view's inline text, not ASCII."""
     rng = random.Random(seed)
     kinds = [lambda: None, lambda: "", lambda: rng.choice(SOME_WORDS), lambda: "é😀 " + rng.choice(SOME_WORDS)]
     kinds += [lambda: " ".join(rng.choices(SOME_WORDS, k=rng.randint(1, 60)))] * 6
@@ -177,7 +177,7 @@ def test_all_of_pandas_missing_values_are_nulls(context):
 
 @pytest.mark.parametrize("make", [pyarrow.array, polars.Series, pandas.Series], ids=lambda make: make.__module__)
 def test_big_chunks_are_cut(context, monkeypatch, make):
-    """Into calls of the library with few rows, whatever the chunks of the column."""
+    """A call of the library gets few rows, whatever the chunks of the column."""
     monkeypatch.setattr(_columns, "ROWS", 7)
     documents = texts(40, seed=8)
     column = make(documents)
@@ -266,7 +266,7 @@ NAMES = ["a.b", "q\"`'x", "sp ace", "", "bödy 🦊", "answer", "select"]
 
 @pytest.mark.parametrize("name", NAMES)
 def test_results_have_the_column_s_name(name):
-    """Whatever it is, and although the result's fields have names of their own."""
+    """Whatever the name is, and although the result's fields have their own names."""
     with (
         bertqa.Context(FIXTURES / "tiny-bert") as context,
         bertqa.Context(FIXTURES / "tiny-bert-classifier") as other,

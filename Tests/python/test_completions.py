@@ -1,4 +1,4 @@
-"""Completion in the shells: the tool's answers against its help, and the shells' against the tool's."""
+"""Completion in shells: the tool's answers against its help, and the shells' against the tool's."""
 
 import os
 import re
@@ -197,7 +197,7 @@ def test_fish(line, directory):
 
 @pytest.mark.parametrize("line", LINES, ids=" ".join)
 def test_zsh(line, directory):
-    """The function, with zsh's own completion functions replaced by ones that print what they are given."""
+    """The completion function, with zsh's own functions replaced by ones that print their arguments."""
     script = r"""
       setopt extendedglob  # as in every completion function
       _describe() { print -rl -- "${(@P)2}" }

@@ -128,7 +128,8 @@ else:
 
 @pytest.mark.parametrize("name", re.findall(r'^    "(\w+)": lambda', INTERRUPTED, re.M))
 def test_signals_end_every_call(name, tmp_path):
-    """Without a `cancel`. Each call takes far longer than the signal, and than the time limit if it is lost."""
+    """Without a `cancel` hook. Each call takes far longer than the signal, and longer than the time limit if the
+    signal is lost."""
     command = [sys.executable, "-c", INTERRUPTED, name, "0.2", tmp_path / "model"]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
@@ -136,7 +137,7 @@ def test_signals_end_every_call(name, tmp_path):
 
 
 def test_signals_are_polled_for_many_times_a_second(tiny):
-    """Every poll is a chance for a pending signal; a call of n polls takes some n times 10 ms."""
+    """Every poll can handle a pending signal; a call of n polls takes about n times 10 ms."""
     polls = []
     before = time.monotonic()
     tiny.answer("who", words(1000) * 20, cancel=lambda: polls.append(0))

@@ -1,5 +1,5 @@
-"""Which model is loaded where no path is given: BERTQA_MODEL, and installed models by name, for the tool, the library and
-the Python package."""
+"""The model that is loaded if no path is passed: BERTQA_MODEL, and installed models by name, for the tool, the
+library and the Python package."""
 
 import os
 import pathlib

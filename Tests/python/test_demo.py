@@ -1,4 +1,4 @@
-"""The demo's server, without a browser: who may ask, what is refused, what is answered."""
+"""The demo's server, without a browser: permissions, refusals and answers."""
 
 import http.client
 import json
@@ -32,7 +32,7 @@ def server():
 
 
 def send(server, method, path, body=None, **changed):
-    """(status, headers, body); changed: headers by name, None for none at all."""
+    """Returns (status, headers, body). `changed`: headers by name; None removes all."""
     headers = {"Host": server.hosts[0]}
     if method == "POST":
         headers |= {"Origin": f"http://{server.hosts[0]}", "Content-Type": "application/json",
@@ -239,7 +239,7 @@ def test_a_new_question_ends_the_one_before():
 
 
 def test_an_older_request_that_comes_late_ends_none():
-    """Each request has a thread of its own, which may be late."""
+    """Each request has its own thread, which may be late."""
     tasks, newer = Tasks([], {}), []
     request = {"page": "a", "text": FOX, "question": WHO}
 

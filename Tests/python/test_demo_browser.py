@@ -219,7 +219,7 @@ def test_a_text_is_continued_word_by_word(page):
 
 
 def test_everything_has_a_name(page):
-    """For screen readers: roles and names of what the page is made of, and no control without one."""
+    """For screen readers: the roles and names of the page's elements. No control lacks a name."""
     ask(page, WHO)
     page.wait("at('answers').children.length")
     seen = page.accessible()

@@ -25,7 +25,7 @@ BOUND = 2e-4
 
 
 def text(draw):
-    """A document: words, and now and then what is not."""
+    """A document: words, with other characters now and then."""
     kind = draw.random()
     if kind < 0.05:
         return ""
@@ -40,7 +40,7 @@ def text(draw):
 
 
 def damaged(draw, document):
-    """Bytes that are not all UTF-8."""
+    """Bytes that are not all valid UTF-8."""
     data = bytearray(document.encode())
     for _ in range(draw.randrange(3)):
         data.insert(draw.randrange(len(data) + 1), draw.choice([0x80, 0xC3, 0xF0, 0xFF, 0]))
@@ -69,7 +69,7 @@ def window_options(draw):
 
 
 def plain(value):
-    """A result with all it has, comparable to the bit."""
+    """A result with all its parts, comparable to the bit."""
     if isinstance(value, bertqa.BertQAError):
         return type(value), value.argument
     return dataclasses.astuple(value)
@@ -87,14 +87,14 @@ def f32(number):
 
 
 class Models:
-    """A model of each family that is loaded in several ways."""
+    """A model of each family, loaded in several ways."""
 
     def __init__(self, suffix):
         self.suffix = suffix
         self.loaded = {}
 
     def draw(self, draw):
-        """Its directory, the context to compare with, and the others."""
+        """Returns the model's directory, the context to compare with, and the others."""
         directory = FIXTURES / f"tiny-{draw.choice(FAMILIES)}{self.suffix}"
         if not directory.exists():
             directory = FIXTURES / f"tiny-bert{self.suffix}"
@@ -286,7 +286,7 @@ def plain_words(generation):
 
 
 def clean(single):
-    """Without halves of surrogates, which columns of strings do not take."""
+    """Without unpaired surrogates, which columns of strings cannot have."""
     return single.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 

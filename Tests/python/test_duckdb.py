@@ -23,7 +23,7 @@ SPORT = "The team won the match after the striker scored two goals in the last m
 
 @pytest.fixture
 def connection():
-    """With models of random weights, of which those for labels, vectors and entities take no time."""
+    """Models with random weights; those for labels, vectors and entities take almost no time."""
     with duckdb.connect() as connection:
         models = {
             "classify": FIXTURES / "tiny-bert-classifier",
@@ -47,7 +47,7 @@ def table(connection, texts):
 
 @pytest.fixture
 def calls(monkeypatch):
-    """(questions, rows) of each call of the library for answers."""
+    """(questions, rows) of each call of the library that answers."""
     seen = []
     real = bertqa.duckdb.answer_column
 
@@ -176,7 +176,7 @@ def test_no_row_is_read_twice(connection, calls, sql, rows):
 
 
 def test_no_index_keeps_what_another_model_gives(connection):
-    """An index of an expression that the models decide would contradict a scan after register()."""
+    """An index on an expression that depends on the models would contradict a scan after register()."""
     table(connection, ["the river"])
     for call in (
         "bertqa_answer('who', body)",
@@ -255,7 +255,7 @@ def test_another_model_takes_the_place(connection):
 
 
 def test_a_cursor(connection):
-    """It shares the functions and models; the tables are its own."""
+    """A cursor shares the functions and models but has its own tables."""
     cursor = connection.cursor()
     assert value(cursor, "SELECT bertqa_answer(?, ?)", WHO, FOX) == ANSWER
     with pytest.raises(ValueError, match="another connection has given bertqa_answer"):
@@ -283,7 +283,7 @@ def test_entities_of_the_default_model():
 
 
 def test_a_database_that_is_only_read(tmp_path):
-    """Nothing of the functions is written into it."""
+    """The functions write nothing into the database."""
     with duckdb.connect(tmp_path / "texts.duckdb") as connection:
         table(connection, [FOX])
         bertqa.duckdb.register(connection)
@@ -308,7 +308,7 @@ duckdb.connect = quiet
 
 
 def test_documentation(tmp_path):
-    """The programs in docs/sql.md, as they stand, one after the other."""
+    """The programs in docs/sql.md, run as they are, in order."""
     programs = [block for block in blocks(ROOT / "docs" / "sql.md") if block.language == "python"]
     assert len(programs) >= 2
     for program in programs:

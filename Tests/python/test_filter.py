@@ -1,4 +1,4 @@
-"""`bertqa filter`: one record out for each record in, in order, every other byte as it was."""
+"""`bertqa filter`: one record out for each record in, in order, with every other byte unchanged."""
 
 import csv
 import io
@@ -19,12 +19,12 @@ FOX = "The quick brown fox jumps over the lethargic dog."
 
 @pytest.fixture(scope="module")
 def ids(context):
-    """The ids that --ids gives for a text."""
+    """The ids that --ids returns for a text."""
     return lambda text: compact(list(context.tokenize(text_of(text)).ids))
 
 
 def spliced(record, result, name=b'"bertqa"'):
-    """A JSON object with one member more, before its closing brace."""
+    """A JSON object with one more member before its closing brace."""
     end = record.rindex(b"}")
     comma = b"" if parse(record) == {} else b","
     return record[:end] + comma + name + b":" + result + record[end:]

@@ -1,5 +1,5 @@
-"""Checkpoints of `bertqa filter --resume` that are not what the last run wrote: cut, garbage, of another version, or
-with numbers that no run writes. They are refused, and nothing is lost; or the run goes on and is right."""
+"""Checkpoints of `bertqa filter --resume` that the last run did not write: truncated, garbage, of another version,
+or with impossible numbers. Either they are refused without a loss, or the run continues correctly."""
 
 import os
 import random
@@ -17,7 +17,7 @@ PATTERNS = ["filter", "--task=entities", "--patterns=email"]
 
 
 class Run:
-    """A run with a checkpoint, and what is in its files when it is done."""
+    """A run with a checkpoint, and the contents of its files when it is done."""
 
     def __init__(self, directory):
         self.source, self.target, self.checkpoint = (directory / name for name in ("in", "out", "checkpoint"))
@@ -35,7 +35,7 @@ class Run:
         return self.target.read_bytes(), self.letters.read_bytes()
 
     def refuses(self, content, complaint):
-        """With this checkpoint the run ends with a message, and all files stay as they are."""
+        """Checks that with this checkpoint the run ends with a message and all files stay unchanged."""
         self.checkpoint.write_bytes(content)
         [error] = run(*self.arguments, code=3)[1]
         assert complaint in error, (content, error)
@@ -49,7 +49,7 @@ def done(tmp_path):
 
 
 def some(places):
-    """All of them in the long tier; else the first and last, and some between."""
+    """All of them in the long tier; else the first, the last and some between."""
     places = list(places)
     if KILLS > 100:
         return places
@@ -95,7 +95,7 @@ def test_garbage_is_refused(done):
 
 
 def test_no_number_in_a_checkpoint_ends_the_process(done):
-    """With a checksum that is right, as only a person writes it; there is one more record to be done."""
+    """With a correct checksum, which damage does not have, and one more record to process."""
     with done.source.open("ab") as file:
         file.write(b'{"text":"c@d.de"}\n')
     lines = done.whole.decode().splitlines(keepends=True)[:-1]
@@ -123,7 +123,7 @@ def test_no_number_in_a_checkpoint_ends_the_process(done):
 
 
 def test_checkpoints_of_other_versions_are_refused(tmp_path):
-    """With a checksum that is right: what is refused is the version, not damage."""
+    """With a correct checksum, so the version is refused, not damage."""
     source, target, checkpoint = tmp_path / "in", tmp_path / "out", tmp_path / "checkpoint"
     source.write_bytes(RECORD)
     arguments = [*TOKENS, source, "-o", target, "--resume", checkpoint]
@@ -145,7 +145,7 @@ MASK = 2**64 - 1
 
 
 def checksum(content):
-    """The filter's hash of contents (Sources/bertqa/Records/ContentHash.swift), written a second time."""
+    """An independent version of the filter's hash (Sources/bertqa/Records/ContentHash.swift)."""
 
     def mix(first, second):
         product = (first ^ 0xA0761D6478BD642F) * (second ^ 0xE7037ED1A0B428DB)

@@ -1,4 +1,4 @@
-"""`bertqa filter` while somebody sets the system's clock: nothing that it does depends on the time of day."""
+"""`bertqa filter` while the system's clock is set: nothing depends on the time of day."""
 
 import os
 import signal
@@ -13,7 +13,7 @@ from filtering import SLOW, TOOL, compact, environment, run, start, summary, wai
 
 @pytest.fixture(scope="module")
 def clock(tmp_path_factory):
-    """Settings with which the time of day jumps by days: Tests/c/faults/clock.c."""
+    """Settings that make the time of day jump by days: Tests/c/faults/clock.c."""
     directory = tmp_path_factory.mktemp("clock")
     library = directory / "clock.so"
     source = ROOT / "Tests" / "c" / "faults" / "clock.c"
@@ -24,13 +24,13 @@ def clock(tmp_path_factory):
 
 
 def looks(clock):
-    """How often the time of day was looked at, how many waits with a time there were, and how many wrong ones."""
+    """Returns the numbers of reads of the time of day, of waits with a time, and of wrong ones."""
     with open(clock["CLOCK_COUNT"]) as file:
         return [int(number) for number in file.read().split()]
 
 
 def test_the_clock_is_one_that_jumps(clock):
-    """Or the other tests would show nothing."""
+    """Without jumps the other tests would prove nothing."""
     program = "import time; print(len({time.time() for _ in range(5)}))"
     result = subprocess.run([sys.executable, "-c", program], env=clock, capture_output=True)
     assert int(result.stdout) > 1 and looks(clock)[0] > 0
@@ -54,7 +54,7 @@ def test_metrics_and_checkpoints_by_interval(clock, tmp_path):
 
 
 def test_following_and_stopping(clock, tmp_path):
-    """Waits for records, and for the time that a signal leaves, end when they should."""
+    """The waits for records, and for the end of a grace period, end on time."""
     source = tmp_path / "in"
     source.write_bytes(compact({"text": "the king"}) + b"\n")
     process = start(*SLOW, "--follow", source, "--stop-timeout=5", env=clock)
@@ -69,7 +69,7 @@ def test_following_and_stopping(clock, tmp_path):
 
 
 def test_a_checkpoint_from_the_future_is_used(clock, tmp_path):
-    """Files whose times lie days ahead, as a clock that was set back leaves them."""
+    """Files have times that are days ahead, as after a clock was set back."""
     source = tmp_path / "in"
     source.write_bytes(b"".join(compact({"n": n, "text": "who " * 40}) + b"\n" for n in range(400)))
     arguments = [*SLOW, source, "-o", tmp_path / "out", "--resume", tmp_path / "c", "--checkpoint-interval=0"]

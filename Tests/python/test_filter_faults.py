@@ -1,4 +1,4 @@
-"""`bertqa filter` where something is wrong around it: descriptors, disks, neighbours, time and memory."""
+"""`bertqa filter` in a faulty environment: descriptors, disks, other processes, time and memory."""
 
 import json
 import os
@@ -112,7 +112,7 @@ LONG = [*SLOW, "--batch-size=64", "--precision=f32"]
 
 
 def test_what_is_not_done_in_time_is_given_up(tmp_path):
-    """A run that would take minutes ends by the stop timeout, with every record accounted for."""
+    """A run that would take minutes ends at the stop timeout and accounts for every record."""
     letters, stats = tmp_path / "letters", tmp_path / "stats"
     records = [compact({"n": n, "text": "a b c " * 300_000}) + b"\n" for n in range(3)]
     source = tmp_path / "in"
@@ -134,7 +134,7 @@ def test_what_is_not_done_in_time_is_given_up(tmp_path):
 
 
 def test_a_run_with_a_checkpoint_ends_at_once(tmp_path):
-    """Without draining: no record fails, and a rerun does the rest."""
+    """The run does not drain its records: none fails, and a rerun does the rest."""
     source, target = tmp_path / "in", tmp_path / "out"
     records = [compact({"n": n, "text": "a b c " * 100_000}) + b"\n" for n in range(3)]
     source.write_bytes(b"".join(records))
@@ -176,7 +176,7 @@ def feed(stream, data):
 
 @pytest.mark.parametrize("has_checkpoint", [False, True])
 def test_inputs_are_open_only_while_they_are_read(has_checkpoint, tmp_path):
-    """Though many of them are waiting to be done at once."""
+    """Even if many of them wait to be finished at once."""
     sources = [tmp_path / f"in{number}" for number in range(300)]
     for number, source in enumerate(sources):
         # Some without a record.
@@ -313,7 +313,7 @@ def test_memory_of_blank_lines(format):
 
 
 def test_memory_of_very_short_records():
-    """Each takes hundreds of bytes in memory, so there must not be many at once."""
+    """Each takes hundreds of bytes in memory, so only a few may be there at once."""
     process = start(*TOKENS, "--quiet", "--on-error=drop", stdout=subprocess.DEVNULL)
     for _ in range(8):
         process.stdin.write(b"x\n\n" * (1 << 18))
@@ -324,7 +324,7 @@ def test_memory_of_very_short_records():
 
 @pytest.mark.parametrize("header", [b"text\n", b"," * (8 << 20) + b"text\n"])
 def test_memory_of_a_row_of_delimiters(header):
-    """A few times the row, and not a number of bytes for each of its fields."""
+    """The memory is a few times the row, not a number of bytes per field."""
     process = start(*TOKENS, "--format=csv", "--on-error=drop", stdout=subprocess.DEVNULL)
     process.stdin.write(header)
     process.stdin.write(b"," * (8 << 20) + b"a b\n")

@@ -1,4 +1,4 @@
-"""`bertqa filter --fields`: a compact result, the same values as the whole one."""
+"""`bertqa filter --fields`: a compact result with the same values as the whole one."""
 
 import csv
 import io
@@ -29,7 +29,7 @@ def row(*arguments, text=FOX):
 
 
 def cells(fields):
-    """As a table spells them."""
+    """The values as a table spells them."""
     return {
         name: "" if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         for name, value in fields.items()

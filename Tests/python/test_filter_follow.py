@@ -1,5 +1,5 @@
-"""`bertqa filter --follow`: files that are renamed, copied and cut, compressed, removed and made anew, while it runs and
-while it does not. Each record comes out once and in order, or is said to be lost."""
+"""`bertqa filter --follow`: files that are renamed, copied and cut, compressed, removed and recreated, with and
+without a run. Each record is written once and in order, or reported as lost."""
 
 import concurrent.futures
 import contextlib
@@ -30,7 +30,7 @@ def numbers(output):
 
 
 class Follower:
-    """A log that is followed, the runs that follow it, and what they say."""
+    """A log, the runs that follow it, and their messages."""
 
     def __init__(self, directory, *options, name="app.jsonl"):
         directory.mkdir(exist_ok=True)
@@ -54,7 +54,7 @@ class Follower:
         self.process = None
 
     def has(self, wanted):
-        """Waits until these records, and no others, are in the output and in the checkpoint."""
+        """Waits until exactly these records are in the output and in the checkpoint."""
 
         def is_there():
             assert self.process.poll() is None, self.errors.read_text()
@@ -102,7 +102,7 @@ def generation(path):
 
 
 def compress(path):
-    """As gzip does: the time of the file stays."""
+    """Compresses like gzip, which keeps the file's time."""
     status = path.stat()
     whole = path.with_name(path.name + ".gz")
     whole.write_bytes(gzip.compress(path.read_bytes()))
@@ -142,7 +142,7 @@ def test_down_for_several_rotations(follower):
     "form", ["app.jsonl-2026112{}", "app.jsonl.2026-11-2{}_03:00:01", "app-2026112{}.jsonl", "app.{}.jsonl"]
 )
 def test_names_of_rotated_files(form, follower):
-    """Beside those of others, which are not read."""
+    """Beside files with other names, which are not read."""
     for name in ["app-2.jsonl", "app.jsonl.bak", "app.jsonl.lock", "app2.jsonl", "other.jsonl.1"]:
         (follower.directory / name).write_bytes(records(99))
     follower.append(0)
@@ -162,7 +162,8 @@ def test_names_of_rotated_files(form, follower):
 
 
 def test_a_copy_that_was_made_while_down(follower):
-    """And a second one, compressed; the file itself was cut each time and has grown beyond what was read of it."""
+    """A second copy is compressed. The file itself was cut each time and has grown beyond the part that was
+    read."""
     follower.append(0, 1)
     follower.up()
     follower.has([0, 1])
@@ -262,7 +263,7 @@ def test_the_checkpoint_of_another_log(follower, tmp_path):
 
 
 def test_a_table_whose_first_file_is_gone(tmp_path):
-    """The columns are named once, also where dead letters begin later."""
+    """The columns are named once, even if dead letters start later."""
     letters = tmp_path / "letters"
     follower = Follower(tmp_path, f"--on-error=dead-letter={letters}", "--coerce", name="app.csv")
     follower.log.write_bytes(b"n,text\n0,a@b.de\n")
@@ -285,7 +286,7 @@ def test_a_table_whose_first_file_is_gone(tmp_path):
 
 
 def test_rotations_faster_than_any_look(follower):
-    """Each file is renamed, and most are removed, before the one before it has been left."""
+    """Each file is renamed, and most are removed, before the filter leaves the previous one."""
     follower.append(0)
     follower.up()
     follower.has([0])
@@ -303,7 +304,8 @@ def test_rotations_faster_than_any_look(follower):
 
 
 def test_rotations_while_the_output_is_not_read(tmp_path):
-    """The reader is slow: files that come meanwhile are read later, though they have other names or none by then."""
+    """The reader is slow: files that appear meanwhile are read later, although they have been renamed or
+    removed."""
     follower = Follower(tmp_path)
     follower.append(-1)
     process = start(*PATTERNS, "--follow", follower.log, bufsize=1 << 16)
@@ -385,7 +387,7 @@ def test_a_copy_that_is_made_between_two_looks(follower):
 
 
 def test_what_comes_behind_the_end_is_said(follower):
-    """A program that goes on writing to the file it had opened, after others write to the new one."""
+    """A program keeps writing to the file it had opened, after others write to the new one."""
     follower.append(0)
     with follower.log.open("ab", buffering=0) as old:
         follower.up()
@@ -424,7 +426,8 @@ def test_no_file_takes_the_name(kind, follower):
 
 @pytest.mark.parametrize("link", ["to a file", "to a file by date"])
 def test_links(link, follower):
-    """As those of containers' logs: what rotates lies elsewhere; and a link that leads to another file each day."""
+    """Links as for containers' logs, whose rotated files are in another directory; and a link to another file each
+    day."""
     place = follower.directory / "elsewhere"
     place.mkdir()
     target = place / "0.log"
@@ -461,7 +464,7 @@ def test_links(link, follower):
 
 
 class World:
-    """Random operations on a log, and what must be in the output behind them."""
+    """Random operations on a log, and the output that they must lead to."""
 
     def __init__(self, directory, seed):
         self.generator = random.Random(seed)
@@ -516,7 +519,7 @@ class World:
             compress(self.generator.choice(plain))
 
     def remove(self):
-        """Only of a file that the run has seen: of others nothing is left to tell of them."""
+        """Removes only a file that the run has seen: the filter cannot report others."""
         if self.follower.log.exists() and self.may_remove:
             self.follower.log.unlink()
             self.destroyed |= self.in_current
@@ -538,7 +541,7 @@ class World:
         time.sleep(self.generator.random() * 0.3)
 
     def settle(self):
-        """Until all that can be there is there, and is in the checkpoint."""
+        """Waits until everything that can arrive is in the output and in the checkpoint."""
         follower = self.follower
         if follower.process:
             wanted = set(range(self.count)) - self.destroyed
@@ -561,7 +564,7 @@ class World:
 
 @pytest.mark.parametrize("part", range(20 if LONG else 1))
 def test_any_operations(part, tmp_path):
-    """Worlds at the same time, as they wait most of it."""
+    """Several worlds run at once, because they mostly wait."""
     worlds = [World(tmp_path / str(seed), seed) for seed in range(16 * part, 16 * (part + 1))]
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
         for world in [pool.submit(world.play, 40 if LONG else 16) for world in worlds]:

@@ -63,7 +63,7 @@ def test_the_format_is_that_of_the_name(name, data, expected, tmp_path):
 
 
 def test_length_prefixed_records_are_compressed_by_name(tmp_path):
-    """Their first four bytes may be any, so the content says nothing."""
+    """Their first four bytes can have any value, so the contents do not tell."""
     record = RECORD.rstrip()
     data = len(record).to_bytes(4, "big") + record
     whole, _ = run(*TOKENS, "--format=length-prefixed", input=data)
@@ -126,7 +126,7 @@ def test_an_input_that_is_not_there_is_found_out_first(tmp_path):
 
 
 def kill_behind(goal, checkpoint, arguments):
-    """Kills a run when its checkpoint says that so many bytes of the input are done."""
+    """Kills a run when its checkpoint covers this many bytes of the input."""
 
     def is_done():
         text = checkpoint.read_text() if checkpoint.exists() else ""
@@ -247,7 +247,7 @@ def test_members_and_frames_in_a_row(suffix, compress, decompress, tmp_path):
 
 @pytest.mark.parametrize("suffix, compress, decompress", CODECS)
 def test_byte_by_byte(suffix, compress, decompress):
-    """Each record comes out when the bytes that make it up are in, with no byte of the next."""
+    """Each record is written when its last byte arrives, before any byte of the next."""
     process = start(*TOKENS)
     for _ in range(3):
         data = compress(RECORD)
@@ -259,7 +259,7 @@ def test_byte_by_byte(suffix, compress, decompress):
 
 @pytest.mark.parametrize("first", [b"(", b"\x1f", b"(\xb5/", b"\x1fx", b""])
 def test_what_only_begins_so_is_not_compressed(first):
-    """A record that is not JSON, and stays what it is."""
+    """It is a record that is not JSON, and passes through unchanged."""
     process = start(*TOKENS, "--on-error=pass")
     process.stdin.write(first)
     time.sleep(0.05)
@@ -269,7 +269,7 @@ def test_what_only_begins_so_is_not_compressed(first):
 
 @pytest.mark.parametrize("suffix, compress, decompress", CODECS)
 def test_every_cut_is_noticed(suffix, compress, decompress, tmp_path):
-    """Records before it are written, the message names the file and where, and the exit code is 3."""
+    """The records before the cut are written, the message names the file and the place, and the exit code is 3."""
     source, target = tmp_path / f"in{suffix}", tmp_path / f"out{suffix}"
     records = b"".join(compact({"n": n, "text": "a b"}) + b"\n" for n in range(300))
     whole, _ = run(*TOKENS, input=records)
@@ -291,7 +291,7 @@ def test_every_cut_is_noticed(suffix, compress, decompress, tmp_path):
 
 @pytest.mark.parametrize("suffix, compress, decompress", CODECS)
 def test_flipped_bits_are_noticed(suffix, compress, decompress, tmp_path):
-    """But for those that mean nothing, such as a time."""
+    """Except bits without a meaning, such as those of a time."""
     source = tmp_path / f"in{suffix}"
     generator = random.Random(1)
     records = b"".join(compact({"n": n, "text": "a b"}) + b"\n" for n in range(300))
@@ -314,7 +314,7 @@ def test_flipped_bits_are_noticed(suffix, compress, decompress, tmp_path):
 
 
 def test_the_middle_of_a_damaged_file_is_written():
-    """A hundred thousand records, cut in the middle: nearly half of them come out."""
+    """A hundred thousand records, cut in the middle: nearly half of them are written."""
     generator = random.Random(3)
     records = b"".join(compact({"n": generator.random(), "text": "a"}) + b"\n" for _ in range(20_000))
     data = gzip.compress(records)
@@ -325,7 +325,7 @@ def test_the_middle_of_a_damaged_file_is_written():
 
 @pytest.mark.parametrize("suffix, compress, decompress", CODECS)
 def test_a_bomb_stays_in_bounded_memory(suffix, compress, decompress, tmp_path):
-    """300 MiB that are one record, out of less than four."""
+    """One record of 300 MiB from less than four."""
     source = tmp_path / f"in{suffix}"
     with source.open("wb") as file:
         command = ["gzip", "-1c"] if suffix == ".gz" else ["zstd", "-qc"]

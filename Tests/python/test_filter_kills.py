@@ -27,7 +27,7 @@ def faults(tmp_path_factory):
 
 
 def run_with(faults, arguments, **settings):
-    """The exit code, and the lines of the errors, of a run under faults."""
+    """Runs with faults. Returns the exit code and the lines of the errors."""
     variables = {**environment(), "LD_PRELOAD": str(faults), **{k: str(v) for k, v in settings.items()}}
     result = subprocess.run(
         [TOOL, *arguments], stdin=subprocess.DEVNULL, capture_output=True, env=variables, timeout=300
@@ -36,7 +36,7 @@ def run_with(faults, arguments, **settings):
 
 
 class Job:
-    """A run with records that succeed and fail, of a format, with what it writes in a directory."""
+    """A run on records of a format that succeed and fail, and the files that it writes."""
 
     def __init__(self, directory, format, generator):
         directory.mkdir()
@@ -147,7 +147,7 @@ def test_full_device_without_a_checkpoint(tmp_path):
 
 
 def limited(command, size, before="", **options):
-    """The command with files of at most `size` KiB, behind another of the shell."""
+    """The command with files of at most `size` KiB, after another command of the shell."""
     script = f'{before} ulimit -f {size}; exec "$@"'
     streams = {"stdout": subprocess.PIPE} | options
     return subprocess.run(
@@ -157,7 +157,7 @@ def limited(command, size, before="", **options):
 
 @pytest.mark.parametrize("before", ["", 'trap "" XFSZ;'])
 def test_a_limit_of_file_size_is_an_error(before, tmp_path):
-    """RLIMIT_FSIZE; service managers ignore the signal that goes with it, shells do not."""
+    """RLIMIT_FSIZE: service managers ignore its signal, shells do not."""
     source, target, checkpoint = tmp_path / "in", tmp_path / "out", tmp_path / "checkpoint"
     source.write_bytes(RECORD * 5000)
     arguments = [*TOKENS, source, "-o", target, "--resume", checkpoint]
@@ -178,7 +178,7 @@ def test_a_limit_of_file_size_is_an_error(before, tmp_path):
 
 
 def test_an_older_checkpoint_is_right_and_a_newer_one_refused(faults, tmp_path):
-    """Backups of the files taken at different times."""
+    """As in backups of the files from different times."""
     generator = random.Random(7)
     job = Job(tmp_path / "job", "jsonl", generator)
     count = tmp_path / "count"

@@ -1,4 +1,4 @@
-"""`bertqa filter` as a process: flushing, back-pressure, signals, memory, summaries, and runs that go on."""
+"""`bertqa filter` as a process: flushing, back-pressure, signals, memory, summaries, and continued runs."""
 
 import contextlib
 import fcntl
@@ -34,7 +34,7 @@ def test_each_record_is_answered_before_the_next_is_sent():
 
 @pytest.mark.parametrize("options, answers", [(["--on-error=drop"], "error"), (["--quiet"], "null")])
 def test_a_host_that_takes_a_line_from_either_stream_for_the_answer(options, answers):
-    """As Redpanda Connect's subprocess processor: each message gets one line, of output or of errors."""
+    """Like Redpanda Connect's subprocess processor: each message gets one line, of output or of errors."""
     process = start(*TOKENS, *options)
     for number in range(20):
         bad = number % 3 == 1
@@ -87,7 +87,7 @@ def test_records_in_small_pieces():
 
 
 def test_pipes_that_do_not_block():
-    """As some hosts leave them behind."""
+    """Some hosts leave their pipes in this mode."""
     reader, writer = os.pipe()
     fcntl.fcntl(reader, fcntl.F_SETPIPE_SZ, 4096)
     results, results_end = os.pipe()
@@ -241,7 +241,7 @@ def test_a_record_that_does_not_end_after_a_signal_is_not_lost(tmp_path):
 
 @pytest.mark.parametrize("numbers", [[signal.SIGTERM] * 2, [signal.SIGINT] * 3, [signal.SIGTERM, signal.SIGINT]])
 def test_signals_that_follow_at_once_are_one(numbers, tmp_path):
-    """timeout sends one to the process and one to its group; a terminal may do so with another."""
+    """timeout sends one to the process and one to its group, and so may a terminal."""
     stats = tmp_path / "stats"
     process = start(*SLOW, "--stats", stats)
     process.stdin.write((compact({"text": "a b c " * 500}) + b"\n") * 20)
@@ -254,7 +254,7 @@ def test_signals_that_follow_at_once_are_one(numbers, tmp_path):
 
 
 def test_a_later_signal_ends_it_at_once():
-    """Nobody reads the output, so nothing else does."""
+    """Nothing else ends the run, because nobody reads the output."""
     process = start(*TOKENS, "--stop-timeout=100000")
     feeder = threading.Thread(target=lambda: write_quietly(process.stdin, RECORD * 1000))
     feeder.start()

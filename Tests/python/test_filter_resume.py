@@ -1,4 +1,4 @@
-"""Runs of `bertqa filter` that go on: after a kill, with --resume, and at the end of a file, with --follow."""
+"""Continued runs of `bertqa filter`: with --resume after a kill, with --follow at the end of a file."""
 
 import os
 import random

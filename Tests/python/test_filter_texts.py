@@ -136,7 +136,7 @@ def test_redaction_in_place():
 
 @pytest.mark.parametrize("policy", ["null", "drop"])
 def test_a_text_that_was_not_redacted_does_not_come_out(policy):
-    """Whatever is wrong with its record."""
+    """Whatever else is wrong with its record."""
     options = [*REDACT, "--in-place", f"--on-error={policy}", "--max-document-bytes=100", "--max-record-bytes=300"]
     secret = b"write to a@example.org"
     good = b'{"text":"a"}\n'

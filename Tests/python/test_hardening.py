@@ -23,7 +23,7 @@ def readelf(*options):
 
 
 def weaknesses(path, is_program=False):
-    """Which of the measures an ELF file lacks."""
+    """Returns the measures that an ELF file lacks."""
     header, segments, dynamic = readelf("-h", path), readelf("-l", path), readelf("-d", path)
     rights = re.findall(r"^  (\S+) +(?:0x[0-9a-f]+ +){5}([R ][W ][E ])", segments, re.M)
     found = []
@@ -85,7 +85,7 @@ def test_each_check_finds_its_weakness(tmp_path, flags, weakness):
 
 
 def test_writable_code_is_found(tmp_path):
-    """In the tool itself, with the flags of its segments of code changed."""
+    """The tool itself, with changed flags of its code segments."""
     data = bytearray(TOOL.read_bytes())
     [first], [size, count] = struct.unpack_from("<Q", data, 32), struct.unpack_from("<HH", data, 54)
     for offset in range(first, first + size * count, size):
@@ -97,7 +97,7 @@ def test_writable_code_is_found(tmp_path):
 
 
 def test_the_stack_of_our_own_c_code():
-    """Not only of Swift's runtime, which would have the symbol, too: of those objects that have arrays on the stack."""
+    """Checks each object with arrays on the stack, because Swift's runtime alone would provide the symbol."""
     if not OBJECTS.is_dir():
         pytest.skip("the C code's stack protector: needs .build, where make leaves the objects")
     symbols = {path.name: readelf("-s", path) for path in OBJECTS.rglob("*.o")}
@@ -108,7 +108,7 @@ def test_the_stack_of_our_own_c_code():
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="CET is x86's")
 def test_control_flow_protection_is_what_the_toolchain_can():
-    """A binary is covered if all that it was linked from is: today Swift's runtime is not, as docs/security.md says."""
+    """A binary is covered if all its inputs are. Today Swift's runtime is not, as docs/security.md says."""
     swiftc = shutil.which("swiftc")
     if swiftc is None:
         pytest.skip("CET: needs swiftc")

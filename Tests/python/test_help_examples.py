@@ -1,4 +1,4 @@
-"""Every example in the tool's help is run as it is printed, beside the files that it names."""
+"""Runs every example of the tool's help as it is printed, beside the files that it names."""
 
 import pathlib
 import re
@@ -28,7 +28,7 @@ def examples():
 
 @pytest.fixture
 def place(tmp_path):
-    """A directory with everything that an example names."""
+    """A directory with every file that an example names."""
     for name in ("letter", "letter1", "letter2", "report", "notes"):
         (tmp_path / f"{name}.txt").write_text(LETTER)
     shutil.copy(APOLLO, tmp_path / "apollo.txt")

@@ -1,4 +1,4 @@
-"""Hosts that own their threads and processes: the examples and what they promise. Timeouts guard against hangs."""
+"""Hosts that own their threads and processes: the examples and their promises. Timeouts guard against hangs."""
 
 import multiprocessing
 import os
@@ -49,7 +49,7 @@ def build(tmp_path_factory):
 
 
 def test_pool_host(build, tmp_path):
-    """Calls past their deadline end, the others give the answers of one thread."""
+    """Calls past their deadline end; the others return the answers of one thread."""
     questions = [
         "When was Skylab launched?", "What killed the crew of Apollo 1?", "Who walked on the Moon?",
         "How much did the program cost?", WHO,
@@ -81,7 +81,7 @@ def test_pool_host(build, tmp_path):
 
 
 def test_deadline_within_a_call(build, tmp_path):
-    """A call that is under way when its deadline passes ends too: this text takes far more than 20 ms."""
+    """A running call also ends at its deadline: this text takes far more than 20 ms."""
     (tmp_path / "long.txt").write_text(APOLLO.read_text() * 3)
     lines = f"20 {WHO}\n3600000 When was Skylab launched?\n"
     command = [build("pool_host"), "2", tmp_path / "long.txt"]
@@ -109,7 +109,7 @@ def mapped(process):
 
 
 def check_shared(processes):
-    """Each has the weights resident, but all together have them once."""
+    """Each process has the weights resident, but all together have them once."""
     residents, shares = zip(*map(mapped, processes))
     weights = (PREFIX / "share/bertqa/models/qa-minilm-l6/model.safetensors").stat().st_size / 1024
     assert min(residents) > 0.7 * weights, "the workers have not read the weights"
@@ -137,7 +137,7 @@ class Server:
                 time.sleep(0.01)
 
     def stop(self):
-        """SIGTERM; then the server ends in order, and nothing is left of it."""
+        """Sends SIGTERM. The server exits cleanly and leaves nothing behind."""
         self.process.send_signal(signal.SIGTERM)
         errors = self.process.communicate(timeout=TIMEOUT)[1]
         assert (self.process.returncode, errors) == (0, b"")
@@ -231,12 +231,12 @@ def test_requests_under_way_are_answered_before_the_end(server):
 
 
 def processor_time(process):
-    """In clock ticks, of which one is a small part of the call that is waited for."""
+    """In clock ticks; one is a small part of the awaited call."""
     return int(pathlib.Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[11])
 
 
 def work(context, pairs, connection):
-    """A worker process: answers, and stays until it is told to end."""
+    """A worker process, which answers until it is told to end."""
     results = context.answer_batch(pairs)
     connection.send((os.getpid(), results))
     connection.recv()
@@ -270,7 +270,7 @@ def test_multiprocessing(method):
 
 
 def peak_memory(script, *arguments):
-    """Kilobytes that a script needs at most."""
+    """The peak memory of a script in kilobytes."""
     code = "import runpy, sys; sys.argv.pop(0); runpy.run_path(sys.argv[0], run_name='__main__'); "
     code += "print(open('/proc/self/status').read())"
     command = [sys.executable, "-c", code, script, *arguments]
@@ -279,7 +279,7 @@ def peak_memory(script, *arguments):
 
 
 def test_memory_does_not_grow_with_the_file(tmp_path):
-    """Sixteen times the rows, 190 MB of text instead of 12: hardly more memory."""
+    """Sixteen times the rows, 190 MB of text instead of 12, need hardly more memory."""
     document = "the quick brown fox jumped over the river " * 12
     peaks = []
     for rows in 24_000, 384_000:

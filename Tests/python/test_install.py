@@ -28,7 +28,7 @@ MULTIARCH = "lib/" + run("dpkg-architecture", "-qDEB_HOST_MULTIARCH").strip()
 
 
 def make(target, prefix, destination, libdir=None):
-    """Runs a target of the Makefile for an installation under destination/prefix, without building anything."""
+    """Runs a Makefile target for an installation under destination/prefix, without a build."""
     variables = [f"PREFIX={prefix}", f"DESTDIR={destination}", *([f"LIBDIR={prefix}/{libdir}"] if libdir else [])]
     run("make", "-s", "-o", "all", target, *variables, cwd=ROOT, env=clean_environment() | {"MAKEFLAGS": ""})
 
@@ -94,7 +94,7 @@ def test_uninstall_leaves_what_it_did_not_install(tmp_path):
 
 
 def test_pkg_config(tmp_path):
-    """Its paths are those given to make."""
+    """The paths are those passed to make."""
     make("install", tmp_path / "usr", "", MULTIARCH)
     environment = clean_environment() | {"PKG_CONFIG_PATH": str(tmp_path / "usr" / MULTIARCH / "pkgconfig")}
     assert run("pkg-config", "--modversion", "bertqa", env=environment) == VERSION + "\n"
@@ -130,7 +130,7 @@ int main() {
 
 
 def test_cmake_project(installed, tmp_path):
-    """Finds the package, links it from C and C++, and runs: the linker's run path is CMake's."""
+    """Finds the package, links it from C and C++, and runs with the run path that CMake sets."""
     (tmp_path / "CMakeLists.txt").write_text(PROJECT.format(source=ROOT / "examples" / "c" / "answer.c"))
     (tmp_path / "in_cxx.cc").write_text(PROGRAM)
     run("cmake", "-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={installed[0]}")
@@ -183,7 +183,7 @@ def test_cmake_says_what_is_missing(tmp_path):
 
 
 def test_cmake_through_a_link_to_lib(tmp_path):
-    """As where /lib is a link to /usr/lib and CMake finds the package as /lib/cmake/bertqa."""
+    """/lib is a link to /usr/lib, and CMake finds the package as /lib/cmake/bertqa."""
     (tmp_path / "usr").symlink_to(PREFIX)
     (tmp_path / "lib").symlink_to(pathlib.Path("usr") / "lib")
     (tmp_path / "CMakeLists.txt").write_text(

@@ -1,4 +1,4 @@
-"""Links of all documents: in the repository, and as they are installed, alone."""
+"""Links of all documents, in the repository and in an installation."""
 
 import os
 import re
@@ -14,7 +14,7 @@ LINK = re.compile(r"\]\(([^()\s]+)\)")
 
 
 def prose(document):
-    """A document without its blocks of code and code in its lines."""
+    """A document without blocks of code and code spans."""
     text = re.sub(r"^(```+).*?^\1$", "", document.read_text(encoding="utf-8"), flags=re.M | re.S)
     return re.sub(r"`[^`\n]*`", "", text)
 
@@ -26,7 +26,7 @@ def anchors(document):
 
 
 def links(directory):
-    """(document, link) of each document below a directory, without those to other sites."""
+    """(document, link) of each document below a directory, except links to other sites."""
     for document in sorted(directory.rglob("*.md")):
         parts = document.relative_to(directory).parts
         if not any(part.startswith(GENERATED) for part in parts) and not document.is_symlink():
@@ -55,7 +55,7 @@ def test_in_the_repository():
 
 @pytest.fixture(scope="module")
 def prefix(tmp_path_factory):
-    """An installation that was moved, so that nothing leads back to where it was made for."""
+    """A moved installation, in which nothing leads back to the original place."""
     root = tmp_path_factory.mktemp("links")
     make("install", "/opt/qa", root / "staged")
     (root / "staged" / "opt" / "qa").rename(root / "moved")

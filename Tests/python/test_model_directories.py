@@ -132,7 +132,7 @@ def test_the_names_are_found():
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: plant.__name__.removeprefix("plant_"))
 def test_every_file_as_something_else(model, plant, tmp_path):
-    """All files of a directory in turn: the ones that are read are refused by name."""
+    """All files of a directory in turn. The error names the file if the library reads it."""
     if MODELS.index(model) > 1 and plant not in (plant_fifo, plant_sparse_file):
         return  # files are opened in the same way for all
     for name in NAMES:
@@ -151,7 +151,7 @@ def test_every_file_as_something_else(model, plant, tmp_path):
 
 
 def test_devices_are_not_opened(tmp_path):
-    """Opening one may do something by itself: a node without a driver would say so when it is opened."""
+    """Opening a device can have side effects: a node without a driver would fail on opening."""
     shutil.copytree(FIXTURES / "tiny-bert", tmp_path / "model")
     path = tmp_path / "model" / "config.json"
     path.unlink()
@@ -163,7 +163,7 @@ def test_devices_are_not_opened(tmp_path):
 
 
 def test_links_to_files_elsewhere_are_followed(tmp_path):
-    """As in a cache of downloads, whose files are links to others by their hashes."""
+    """Like a download cache, whose files are links to files named by their hashes."""
     (tmp_path / "blobs").mkdir()
     (tmp_path / "model").mkdir()
     for number, path in enumerate((FIXTURES / "tiny-bert").iterdir()):
@@ -176,7 +176,8 @@ def test_links_to_files_elsewhere_are_followed(tmp_path):
     "name", ["../secret", "/etc/passwd", "..", ".", "", "a/b", "a\0b", "a/../../secret", "./x"]
 )
 def test_names_that_lead_out(tmp_path, name):
-    """In the index of shards, and in the list of a sentence encoder's modules: refused, whatever lies there."""
+    """Names in the index of shards and in a sentence encoder's list of modules are refused, whatever they lead
+    to."""
     secret = tmp_path / "secret"
     shutil.copytree(FIXTURES / "tiny-bert-embedder", tmp_path / "model")
     (tmp_path / "model" / "model.safetensors").rename(secret)
@@ -197,7 +198,7 @@ def test_names_that_lead_out(tmp_path, name):
 
 
 def test_a_tokenizer_that_is_no_file(tmp_path):
-    """tokenizer_only takes a file's path, too."""
+    """tokenizer_only also takes the path of a file."""
     for plant in PLANTS:
         for name in "vocab.txt", "tokenizer.json":
             path = tmp_path / plant.__name__ / name
@@ -208,7 +209,7 @@ def test_a_tokenizer_that_is_no_file(tmp_path):
 
 
 def test_memory_is_checked_before_it_is_taken(tmp_path):
-    """A file of weights of 1 TB, all of it one tensor as its header says, without a limit and in 4 GB of address space."""
+    """A weight file of 1 TB whose header describes one tensor, without a limit and in 4 GB of address space."""
     shutil.copytree(FIXTURES / "tiny-bert", tmp_path / "model")
     size = 1 << 40
     name = "bert.embeddings.word_embeddings.weight"

@@ -1,5 +1,5 @@
-"""Files that a command line names: no command writes what it reads, or one file for two purposes. The commands, their
-inputs and their outputs come from the tool's own tables."""
+"""Files named on a command line: no command overwrites its input or writes one file for two purposes. The
+commands, their inputs and their outputs come from the tool's own tables."""
 
 import contextlib
 import json
@@ -25,7 +25,7 @@ def arguments_of(option, path):
 
 
 def options_of(command, uses):
-    """Each option once, though several sections explain it."""
+    """Each option once, although several sections explain it."""
     options = {option["name"]: option for option in TABLES[command]["options"] if option["use"] in uses}
     return list(options.values())
 
@@ -51,7 +51,7 @@ def inputs_of(command):
 
 
 def outputs_of(command):
-    """{name: (use, arguments for a path)}; None in the place of a function is standard output."""
+    """{name: (use, arguments for a path)}; None in place of a function is standard output."""
     outputs = {
         f"--{option['name']}": (option["use"], lambda path, option=option: arguments_of(option, path))
         for option in options_of(command, OUTPUTS)
@@ -72,7 +72,7 @@ CASES = [
 
 
 def call(arguments, directory, **options):
-    """Code and errors of a run that must not wait for anything."""
+    """Returns the exit code and the errors of a run that must not wait for anything."""
     streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE} | options
     result = subprocess.run(
         [TOOL, *arguments], stderr=subprocess.PIPE, cwd=directory, env=environment(), timeout=60, **streams
@@ -185,7 +185,7 @@ def test_no_output_is_an_input(command, output, source, tmp_path, memory):
 
 
 def ways_of(kind, given, output):
-    """How the input and standard output may be given: streams and the arguments of open()."""
+    """The ways to pass the input and standard output: streams and the arguments of open()."""
     inputs = [{}]
     if kind == "standard input":
         inputs = [{"stdin": (given, "rb")}]
@@ -253,7 +253,7 @@ def test_a_directory_cannot_be_replaced(tmp_path):
 
 @pytest.mark.parametrize("content", [CONTENT, b"<!DOCTYPE html>\n<html>\n", b"<"])
 def test_a_page_replaces_pages_only(content, tmp_path):
-    """'--html *.txt' names a document, though not as an input."""
+    """'--html *.txt' names a document, although not as an input."""
     documents = [tmp_path / name for name in ("a.txt", "b.txt", "c.txt")]
     for document in documents:
         document.write_bytes(content)
@@ -319,7 +319,7 @@ def test_what_is_held_out_is_not_standard_input(tmp_path):
 
 
 def test_files_in_memory_are_replaced(memory):
-    """By the file's type, not by its name."""
+    """The file's type decides, not its name."""
     for _ in range(2):
         run(*TOKENS, "--stats", memory / "stats", "--metrics", memory / "metrics.prom", input=RECORD)
     assert json.loads((memory / "stats").read_text())["records"] == 1
@@ -345,7 +345,7 @@ def test_devices_and_pipes_may_be_written_for_several_purposes(tmp_path):
 
 @pytest.mark.parametrize("mode", ["ab", "r+b"])
 def test_the_file_of_a_standard_stream_is_not_begun_afresh(mode, tmp_path):
-    """A second descriptor of it would write over what the first one writes."""
+    """A second descriptor of it would overwrite the output of the first."""
     log = tmp_path / "log"
     log.write_bytes(CONTENT)
     data = RECORD + b"bad\n"
@@ -374,7 +374,7 @@ ENTITIES = ["filter", "--task=entities", "--patterns=all", "--redact", "--in-pla
 
 
 def attempts(target, tmp_path):
-    """Runs that would write the target: arguments, and the mode in which standard output is the target."""
+    """Runs that would write the target: their arguments, and the mode if standard output is the target."""
     source = tmp_path / "other"
     source.write_bytes(RECORD)
     tokens, entities = [*TOKENS, source], [*ENTITIES, source]

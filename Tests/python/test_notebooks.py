@@ -18,7 +18,7 @@ EMPTY = {"br", "rect"}
 
 
 class Page(html.parser.HTMLParser):
-    """Fails where elements do not match; keeps the text, and that of every mark."""
+    """Fails if elements do not match. Keeps the text, and that of every mark."""
 
     def __init__(self, source):
         super().__init__()
@@ -109,7 +109,7 @@ def test_no_answer_is_said_plainly(context):
 
 
 def test_copies_are_without_the_document(tiny):
-    """A pickle of a result must not take the whole document along."""
+    """A pickle of a result must not contain the whole document."""
     document = "the river " * 5000
     result = tiny.answer("who", document)
     pickled = pickle.dumps(result)

@@ -1,4 +1,4 @@
-"""The examples in other languages: built and run as their README says, with ranges in each language's unit."""
+"""The examples in other languages, built and run as their README says, with ranges in each language's unit."""
 
 import pathlib
 import shlex
@@ -34,7 +34,7 @@ def run(command, directory, environment):
 
 @pytest.fixture(scope="module", params=NEEDED)
 def host(request, tmp_path_factory):
-    """Name, directory, the README's block, and the command to which question and text are added."""
+    """The name, the directory, the README's block, and the command that takes a question and a text."""
     name = request.param
     if not shutil.which(NEEDED[name]):
         pytest.skip(f"the example in {name}: needs {NEEDED[name]}")
@@ -73,7 +73,7 @@ def test_nothing_to_answer_from(host):
 
 
 def test_errors(host, tmp_path):
-    """A library without its models: the message arrives, and the program ends in order."""
+    """The library has no models: the message arrives, and the program exits cleanly."""
     shutil.copy(PREFIX / "lib" / "libbertqa.so.1", tmp_path)
     shutil.copy(PREFIX / "lib" / "libbertqa.so.1", tmp_path / "libbertqa.so")
     result = ask(host, WHO, FOX, environment(tmp_path))
@@ -82,7 +82,7 @@ def test_errors(host, tmp_path):
 
 
 def test_size():
-    """As promised: less than 100 lines each."""
+    """Each has less than 100 lines, as promised."""
     sources = [path for path in EXAMPLES.glob("*/*") if path.is_file()]
     assert len(sources) == len(NEEDED)
     assert all(path.read_text().count("\n") < 100 for path in sources)

@@ -60,7 +60,7 @@ def test_statuses_and_names_are_the_headers():
 
 
 def test_structs_are_the_headers(tmp_path):
-    """Names, sizes and places of all fields, as a C program sees them."""
+    """Names, sizes and offsets of all fields agree with those of a C program."""
     structs = {f"bertqa_{name}": struct for name, struct in _abi.STRUCTS.items()}
     assert set(structs) == set(re.findall(r"typedef struct (bertqa_\w+) \{", DECLARED))
     structs |= {"struct ArrowSchema": _arrow.ArrowSchema, "struct ArrowArray": _arrow.ArrowArray}
@@ -88,7 +88,7 @@ def test_structs_are_the_headers(tmp_path):
 
 
 def test_functions_are_the_headers():
-    """Each once, with as many parameters, and with a result of the same size."""
+    """Each function once, with the same number of parameters and the same size of the result."""
     declared = re.findall(
         r"^([\w \*]+?[ \*])bertqa_(\w+)\(([^)]*)\);", DECLARED.replace("BERTQA_MUST_CHECK ", ""), re.M
     )
@@ -123,7 +123,7 @@ OPTIONS = {
 
 @pytest.mark.parametrize("options", OPTIONS, ids=lambda options: options.__name__)
 def test_help_explains_every_option(options):
-    """A line or more that begins with the option's name and says its default."""
+    """The help has a line or more for each option that starts with its name and states its default."""
     struct = OPTIONS[options]
     fields = set() if struct is None else set(_call._kinds(struct))
     if options is bertqa.GenerateOptions:
@@ -221,7 +221,7 @@ def mypy(*arguments, cwd):
 
 
 def test_types(tmp_path):
-    """The package, and programs that use it, under mypy --strict."""
+    """The package, and programs that use it, pass mypy --strict."""
     shutil.copytree(PACKAGE / "bertqa", tmp_path / "bertqa", ignore=shutil.ignore_patterns("__pycache__"))
     assert (tmp_path / "bertqa" / "py.typed").exists()
     shutil.copy(PACKAGE / "pyproject.toml", tmp_path)

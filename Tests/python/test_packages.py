@@ -1,4 +1,4 @@
-"""The Debian package, installed and removed, and the tarball of the sources, which Tests/reproducible.sh builds."""
+"""The Debian package, installed and removed, and the source tarball that Tests/reproducible.sh builds."""
 
 import gzip
 import os
@@ -63,8 +63,8 @@ def test_control(package):
 
 
 def test_dependencies_are_what_the_binaries_need(package, root, tmp_path):
-    """A dependency for each library outside the package, with the version of glibc that the symbols need: what Debian's
-    own tool finds, where it knows the architecture."""
+    """A dependency for each library outside the package, with the glibc version that the symbols need. Debian's
+    own tool finds the same, if it knows the architecture."""
     depends = dict(re.findall(r"([a-z0-9+-]+) \(>= ([0-9.]+)\)", fields(package)["Depends"]))
     binaries = [root / "usr/bin/bertqa", root / "usr" / MULTIARCH / "libbertqa.so.1"]
     symbols = run("readelf", "--version-info", "--wide", *binaries)
@@ -83,7 +83,7 @@ def test_dependencies_are_what_the_binaries_need(package, root, tmp_path):
 
 
 def test_dependencies_of_other_libraries_are_refused(tmp_path):
-    """By their name, as no package is known for them; those of libraries that are known are not left out."""
+    """Unknown libraries are refused by name; known ones are not left out."""
     (tmp_path / "a.c").write_text("int deflateEnd(void *); int main(void) { return deflateEnd(0); }")
     run("cc", "-o", tmp_path / "a", tmp_path / "a.c", "-Wl,--no-as-needed", "-l:libz.so.1")
     command = [ROOT / "Scripts" / "dependencies.sh", tmp_path / "a"]
@@ -176,7 +176,7 @@ def test_tarball_has_the_sources_and_nothing_else(sources):
 
 
 def test_tarball_makes_itself(sources, tmp_path):
-    """The same bytes, also from a tree in which something was built."""
+    """The tarball makes the same bytes, even from a tree with build products."""
     copy = tmp_path / "copy"
     shutil.copytree(sources, copy, symlinks=True)
     for name in ".build/x", "build/lib/x", ".venv/x", "bindings/python/bertqa/__pycache__/x.pyc":

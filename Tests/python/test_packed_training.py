@@ -1,4 +1,5 @@
-"""training/common/packed.*: the same as transformers' BERT, without padding. Needs torch and a CPU with AVX-512 BF16."""
+"""training/common/packed.*: equal to transformers' BERT without padding. Needs torch and a CPU with AVX-512
+BF16."""
 
 import json
 import shutil
@@ -90,7 +91,7 @@ def gradients(model, scores, weights):
 
 @pytest.mark.parametrize("heads", [2, 4])
 def test_the_encoder_is_transformers_bert(packed, heads):
-    """Hidden states and all gradients, to bf16's accuracy, with heads of 64 and of 32; in any order of the windows."""
+    """Hidden states and all gradients to bf16's accuracy, with heads of 64 and 32, in any order of the windows."""
     import torch
     from transformers import BertModel
 
@@ -188,7 +189,7 @@ def test_an_adversary_moves_packed_windows_as_padded_ones():
 
 
 def test_a_packed_run_learns_and_resumes(packed, tmp_path):
-    """With a teacher, too, and against an adversary; a stopped run goes on to the same losses."""
+    """With a teacher, too, and against an adversary; a stopped run continues with the same losses."""
     import finetune_qa
     import torch
     from qa import training

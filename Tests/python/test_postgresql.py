@@ -43,7 +43,7 @@ def session(server):
 
 @pytest.fixture(scope="module")
 def tiny_path(server):
-    """Where the server's user can read it."""
+    """A path that the server's user can read."""
     copy = shutil.copytree(FIXTURES / "tiny-bert", server.root / "tiny-bert")
     for kind in "embedder", "entities":
         shutil.copytree(FIXTURES / f"tiny-bert-{kind}", server.root / f"tiny-bert-{kind}")
@@ -178,7 +178,7 @@ def test_match(session):
 
 
 def test_documentation(server):
-    """The statements in docs/sql.md, as they stand, one after the other."""
+    """The statements in docs/sql.md, run as they are, in order."""
     with server.connect() as session:
         session.execute("CREATE DATABASE documentation")
     recipes = [block for block in blocks(ROOT / "docs" / "sql.md") if block.language == "sql"]
@@ -308,7 +308,7 @@ def test_cancel(server, session):
 
 @pytest.mark.parametrize("sql", LONG_CALLS[:1])
 def test_a_backend_that_is_ended(server, sql):
-    """In order, by an administrator: the others do not notice."""
+    """An administrator ends it cleanly: the others do not notice."""
     with server.connect() as ended, server.connect() as other:
         ended.send(sql)
         wait_until_active(other, ended.backend)
@@ -319,7 +319,7 @@ def test_a_backend_that_is_ended(server, sql):
 
 
 def test_a_backend_that_is_killed(server):
-    """The server begins anew, as it does whenever a backend is killed, and answers again."""
+    """The server restarts, as after every killed backend, and answers again."""
     with server.connect() as killed:
         with server.connect() as other:
             killed.send(LONG_CALLS[0])
@@ -337,7 +337,7 @@ def test_a_backend_that_is_killed(server):
 
 
 def test_huge_texts(session):
-    """As long as PostgreSQL has: refused or stopped, never the backend's end."""
+    """The longest that PostgreSQL has: the call is refused or stopped, and the backend survives."""
     session.execute("SET statement_timeout = 3000")
     for call in "bertqa_answer('Who?', {})", "bertqa_classify({})", "bertqa_embed({})", "bertqa_tokens({})":
         for text in "repeat('x', 200000000)", "repeat('a ', 100000000)":
@@ -353,7 +353,7 @@ def test_huge_texts(session):
 
 
 def test_parallel_plans(session, tiny_path):
-    """Workers, which are processes of their own, take over the session's model."""
+    """Workers, which are separate processes, use the session's model."""
     session.execute(
         "CREATE TABLE texts AS SELECT i, 'The fox ' || i || ' slept. ' AS body FROM generate_series(1, 400) i"
     )

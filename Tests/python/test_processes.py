@@ -37,7 +37,7 @@ def test_number_of_threads_changes_no_bit():
 
 
 def test_gil_is_released_during_calls():
-    """The library's call waits, in C, for a semaphore that another Python thread posts."""
+    """The library's call waits in C for a semaphore that another Python thread posts."""
     code = f"""
 import ctypes, threading, bertqa
 from bertqa import _abi

@@ -1,5 +1,5 @@
-"""Properties of what the tool reads and writes, on inputs that Hypothesis makes; Python's csv and json are the oracles.
-One process of the tool has all records of an example."""
+"""Properties of the tool's input and output on inputs that Hypothesis makes; Python's csv and json are the
+oracles. One process of the tool reads all records of an example."""
 
 import csv
 import io
@@ -61,7 +61,7 @@ def test_tables(rows, delimiter, form, encoding):
     end, quoting = form
 
     def row(cells):
-        """Without its end, which the cell of the error comes before."""
+        """Returns the row without its end, which follows the cell of the error."""
         return written([cells], delimiter=delimiter, quoting=quoting, lineterminator=end).removesuffix(end)
 
     head = row(["other", "text"])
@@ -79,7 +79,7 @@ def test_tables(rows, delimiter, form, encoding):
 
 @given(st.lists(st.text(st.sampled_from('aé,"\r\n '), max_size=9), max_size=6))
 def test_what_is_nearly_a_table(rows):
-    """Rows that nobody quoted rightly, as Python reads them."""
+    """Rows with incorrect quotes, read as Python reads them."""
     table = "id,text\n" + "\n".join(rows) + "\n"
     # A quote that is open at the end is another matter.
     assume(read(table + "x,y") != read(table) and read(table + "x,y")[-1] == ["x", "y"])
@@ -135,7 +135,7 @@ def test_json_lines(examples):
 
 @given(st.lists(st.tuples(texts, st.randoms(use_true_random=False)), max_size=6))
 def test_escapes_stay_as_they_are_spelled(examples):
-    """Each character of a string may be spelled in several ways."""
+    """Each character of a string can be spelled in several ways."""
 
     def spell(text, random):
         parts = []

@@ -1,4 +1,4 @@
-"""The documents' examples, run as they stand: each must succeed and print what stands below it."""
+"""Runs the examples of the documents: each must succeed and print the text below it."""
 
 import dataclasses
 import os
@@ -29,7 +29,7 @@ FENCE = re.compile(r"^```(\w*)\n(.*?)^```\n(?:\n?```text\n(.*?)^```\n)?", re.M |
 
 @dataclasses.dataclass
 class Block:
-    """A fenced block and, if a ```text block follows, what it prints."""
+    """A fenced block and its output, if a ```text block follows."""
 
     document: pathlib.Path
     language: str

@@ -76,7 +76,7 @@ def bubblewrap():
 
 
 class Sandbox:
-    """A way to run the tool. `inside` is where the directories of files lie for it."""
+    """A way to run the tool. `inside` is the path of the files' directories inside it."""
 
     def __init__(self, prefix):
         self.prefix = prefix
@@ -134,7 +134,7 @@ def test_from_pipe_to_pipe(sandbox, task):
 
 
 def test_files_and_all_that_is_written_beside(sandbox, tmp_path):
-    """Twice, the second time going on from the checkpoint, with records that fail."""
+    """Twice, with records that fail; the second run continues from the checkpoint."""
     files = tmp_path / "files"
     options = ["--task", "tokenize", "-m", FIXTURES / "tiny-bert", "--threads", "2"]
     options += ["--on-error", f"dead-letter={files}/dead", "-o", files / "out", "--resume", files / "checkpoint"]
@@ -165,7 +165,7 @@ def test_compressed_files(sandbox, tmp_path, suffix, library):
 
 
 def test_follow_until_a_signal(sandbox, tmp_path):
-    """Reads on as the file grows and is rotated; then SIGTERM ends it in order."""
+    """The run reads on as the file grows and is rotated; then SIGTERM ends it cleanly."""
     files = tmp_path / "files"
     (files / "in").write_bytes(records(3))
     options = ["--task", "tokenize", "-m", FIXTURES / "tiny-bert", "--follow", "-o", files / "out", files / "in"]
@@ -198,13 +198,13 @@ def test_follow_until_a_signal(sandbox, tmp_path):
 
 
 def descendant(pid):
-    """The innermost of the processes that one has started."""
+    """Returns the innermost descendant of a process."""
     children = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     return descendant(int(children[0])) if children else pid
 
 
 def test_the_list_is_what_is_needed(tmp_path):
-    """Without one of the calls that nothing can do without, the same runs end: the filter does filter."""
+    """Without one of the indispensable calls the same runs end: the filter has an effect."""
     for missing in "openat", "read", "write":
         launcher = compile_launcher(tmp_path, [name for name in listed() if name != missing])
         options = ["--task", "tokenize", *TASKS["tokenize"]]

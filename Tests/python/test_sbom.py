@@ -43,7 +43,7 @@ def document(tmp_path_factory):
 
 
 def violations(document):
-    """Why it is not SPDX 2.3: sentences."""
+    """Returns the violations of SPDX 2.3 as sentences."""
     wrong = []
     expected = {"spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT"}
     wrong += [f"{key} is not {value}" for key, value in expected.items() if document.get(key) != value]
@@ -134,7 +134,7 @@ def test_the_rules_find_what_is_wrong(document, change, message):
 
 
 def test_it_is_of_this_build(document):
-    """Every binary and every model's file, with the bytes that are installed."""
+    """Every binary and every model file has the bytes that are installed."""
     packages = {package["name"]: package for package in document["packages"]}
     binary, *_ = [path for path in (PREFIX / "lib").glob("libbertqa.so.1.*")]
     paths = {"./bin/bertqa": PREFIX / "bin" / "bertqa", f"./lib/{binary.name}": binary}
@@ -165,7 +165,7 @@ def test_it_is_of_this_build(document):
 
 
 def test_what_is_linked(document):
-    """Swift's runtime by its version, and each library that the binaries need."""
+    """Swift's runtime with its version, and each library that the binaries need."""
     packages = {package["SPDXID"]: package for package in document["packages"]}
     linked = {
         kind: {packages[relation["relatedSpdxElement"]]["name"] for relation in document["relationships"] if relation["relationshipType"] == kind}

@@ -97,7 +97,7 @@ def test_fork_workers(tmp_path):
 
 
 def test_answer_parquet(tmp_path):
-    """Every type of column comes through, in chunks that cut the rows anywhere."""
+    """Every type of column passes through, in chunks that split the rows anywhere."""
     count = 7
     documents = ["It rained all day.", None, FOX.read_text(), "", "Zoë 🦊 jumped over the dog.", "Ann.", "x"]
     table = pyarrow.table(

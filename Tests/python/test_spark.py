@@ -1,4 +1,4 @@
-"""bertqa.spark on a standalone cluster of two workers, whose processes know the package only as Spark ships it."""
+"""bertqa.spark on a standalone cluster of two workers, whose processes get the package only from Spark."""
 
 import json
 import os
@@ -29,7 +29,7 @@ needs_cluster = pytest.mark.skipif(MISSING is not None, reason=f"Spark: {MISSING
 
 @pytest.fixture(scope="module")
 def package(tmp_path_factory):
-    """The wheel that answers, under a name that Spark takes."""
+    """The wheel with the answering model, under a name that Spark accepts."""
     directory = tmp_path_factory.mktemp("wheel")
     command = [ROOT / "Scripts" / "wheel.sh", directory, sys.executable, "--no-build-isolation", "--no-index"]
     subprocess.run(
@@ -54,7 +54,7 @@ def last_line(output):
 
 
 def test_rows_that_fail_are_found_one_by_one():
-    """Whatever rows fail, the others have their results, and no row is asked for more than log2 times."""
+    """Whichever rows fail, the others have their results, and no row is processed more than log2 times."""
     for bad in set(), {0}, {7}, {0, 1, 2}, {3, 9, 31}, set(range(32)), set(range(1, 32, 2)):
         asked = [0] * 32
 
@@ -96,7 +96,7 @@ def test_what_is_no_row_s_fault_ends_the_task(error):
 
 
 def test_a_zipped_package_unpacks_its_library_once(package, tmp_path):
-    """Also in processes that start at the same time."""
+    """Even in processes that start at the same time."""
     code = f"""
 import sys, os
 sys.path.insert(0, {str(package)!r})
@@ -248,7 +248,7 @@ def test_messages(found):
 
 @needs_cluster
 def test_workers_load_what_was_shipped(found):
-    """Out of the zip, unpacked where Spark keeps the application's files; one context for a process."""
+    """From the zip, unpacked where Spark keeps the application's files; one context per process."""
     for probe in found["probe"]:
         assert ".zip/bertqa/" in probe["package"]
         [library] = probe["library"]
@@ -293,7 +293,7 @@ def test_an_executor_is_killed_and_a_task_is_copied(cluster, package, tmp_path, 
 @needs_cluster
 @pytest.mark.long
 def test_documentation(cluster, package, tmp_path):
-    """The commands in docs/scale.md, as they stand."""
+    """The commands in docs/scale.md, run as they are."""
     recipes = [block for block in blocks(ROOT / "docs" / "scale.md") if block.language == "sh"]
     assert recipes
     (tmp_path / "build").mkdir()

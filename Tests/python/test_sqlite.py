@@ -43,7 +43,7 @@ def database():
 
 
 def utf8(document):
-    """Without lone surrogates, which no UTF-8 has."""
+    """Without unpaired surrogates, which UTF-8 cannot have."""
     return document.encode("utf-8", "replace").decode()
 
 
@@ -200,7 +200,7 @@ def test_match(database):
 
 
 def test_only_what_never_changes_is_deterministic(database):
-    """An index or a generated column would keep what another model contradicts."""
+    """An index or generated column would keep results that another model contradicts."""
     flags = dict(database.execute("SELECT name, flags FROM pragma_function_list WHERE name LIKE 'bertqa%'"))
     deterministic = {name for name, each in flags.items() if each & 0x800}
     assert deterministic == {"bertqa_cosine", "bertqa_match"} and len(flags) >= 8
@@ -234,7 +234,7 @@ def test_triggers_store_what_the_model_gives(database):
 
 
 def test_a_constant_is_embedded_once():
-    """In 300,000 rows, which would take many minutes each by itself; but anew after another model was chosen."""
+    """300,000 rows would take many minutes each by itself; another model computes the constant again."""
     script(
         """
 with connect() as database:
@@ -251,7 +251,7 @@ with connect() as database:
 
 @pytest.mark.skipif(not shutil.which("sqlite3"), reason="the document on SQLite: needs sqlite3")
 def test_documentation(tmp_path):
-    """The commands in docs/sql.md, as they stand, one after the other."""
+    """The commands in docs/sql.md, run as they are, in order."""
     recipes = [block for block in blocks(ROOT / "docs" / "sql.md") if block.language == "sh"]
     assert len(recipes) >= 3
     environment = os.environ | {"LD_LIBRARY_PATH": str(PREFIX / "lib")}
@@ -291,7 +291,7 @@ def test_errors(database, sql, message):
 
 
 def test_what_a_schema_may_call(database):
-    """A database that somebody else made may have views that answer, but none that read files."""
+    """An untrusted database may have views that answer, but none that read files."""
     database.configure(DBCONFIG_TRUSTED_SCHEMA, 0)
     database.execute(f"CREATE VIEW answered AS SELECT a.answer FROM bertqa_answers('{WHO}', '{FOX}') AS a")
     assert database.value("SELECT answer FROM answered") == ANSWER
@@ -322,7 +322,7 @@ def test_each_connection_has_its_model(tiny):
 
 
 def mappings(process="self"):
-    """How often weights are mapped: as often as models are loaded."""
+    """The number of mappings of weights, which is the number of loaded models."""
     return pathlib.Path(f"/proc/{process}/maps").read_text().count("model.safetensors")
 
 
@@ -340,7 +340,7 @@ def script(code):
 
 
 def test_connections_share_what_is_loaded():
-    """Opened one after the other, at once, and with more models than are kept idle."""
+    """Connections opened one after the other, at once, and with more models than are kept idle."""
     script(
         """
 for _ in range(50):
@@ -368,7 +368,7 @@ for database in kept:
 
 
 def interrupted(database, sql, *parameters):
-    """Interrupts a statement until it ends, and gives its error's code; each would take minutes."""
+    """Interrupts a statement until it ends, and returns its error code. Each statement would take minutes."""
     codes = []
 
     def work():
@@ -408,7 +408,7 @@ def test_interrupts(database, sql):
 
 
 def test_threads():
-    """Connections of their own, which load and change models at once."""
+    """Each has its own connection; they load and change models at once."""
     with connect() as database:
         expected = database.execute("SELECT answer, score FROM bertqa_answers(?, ?, 3)", WHO, APOLLO[:4000])
     failures = []
@@ -436,7 +436,7 @@ def test_threads():
 
 
 def test_fork():
-    """Children open connections of their own; SQLite forbids them the parent's."""
+    """Children open their own connections; SQLite forbids them the parent's."""
     script(
         """
 with connect() as database:
@@ -458,7 +458,7 @@ with connect() as database:
 
 
 def test_exit_in_the_middle():
-    """A process that ends while a connection is open, or while a thread answers, ends in order."""
+    """A process that exits while a connection is open, or while a thread answers, exits cleanly."""
     assert script("database = connect(); print(database.value('SELECT bertqa_answer(?, ?)', WHO, FOX))")
     script(
         """
@@ -476,7 +476,7 @@ with connect() as database:
 @pytest.mark.skipif(not shutil.which("valgrind"), reason="memory of the SQLite extension: needs valgrind")
 @pytest.mark.skipif(not shutil.which("sqlite3"), reason="memory of the SQLite extension: needs sqlite3")
 def test_memory(tmp_path):
-    """Nothing is lost or touched that should not be, also in statements that fail."""
+    """No leaks and no invalid accesses, even in statements that fail."""
     for name in "libbertqa.so.1", "bertqa_sqlite.so":
         shutil.copy(PREFIX / "lib" / name, tmp_path)
         # Without debug information, which valgrind 3.19 cannot read where the Swift compiler wrote it.

@@ -1,4 +1,4 @@
-"""The library as an archive: programs that hold it need nothing of Swift, and see of it the C ABI alone."""
+"""The library as an archive: programs that link it need nothing else of Swift and see only the C ABI."""
 
 import os
 import shutil
@@ -23,7 +23,7 @@ def archive(tmp_path_factory):
 
 
 def exported(*nm):
-    """The names that others can link against, and their kinds; without the name of the ABI's version."""
+    """The exported names and their kinds, without the name of the ABI's version."""
     lines = [line.split() for line in run("nm", "--defined-only", "--extern-only", *nm).splitlines()]
     return {(line[2].partition("@")[0], line[1]) for line in lines if len(line) == 3 and line[1] != "A"}
 
@@ -35,7 +35,7 @@ def test_exports_the_abi_alone(archive):
 
 @pytest.mark.parametrize("language", ["c", "c++"])
 def test_links_and_answers(archive, tmp_path, language):
-    """With a line of C++ that has exceptions of its own beside those of Swift's runtime, or without."""
+    """With and without a C++ file that has exceptions beside those of Swift's runtime."""
     run("cc", "-c", f"-I{ROOT / 'include'}", ROOT / "examples" / "c" / "answer.c", "-o", tmp_path / "answer.o")
     (tmp_path / "own.cc").write_text(
         "#include <stdexcept>\n#include <cstdio>\n"

@@ -32,7 +32,7 @@ BEYOND = 64
 
 
 def takers(struct):
-    """The functions with a parameter that is a pointer to the struct, and its place."""
+    """The functions with a parameter that is a pointer to the struct, and the parameter's index."""
     for name, parameters in FUNCTIONS.items():
         for place, parameter in enumerate(parameters):
             if re.match(rf"(const )?{struct} \*\w+$", parameter):
@@ -40,7 +40,7 @@ def takers(struct):
 
 
 def argument(parameter, context):
-    """Something that the library accepts, or refuses after it has read the struct."""
+    """An argument that the library accepts, or refuses after it has read the struct."""
     if parameter.startswith("const bertqa_context *"):
         return context
     if re.match(r"(bertqa_trainer|const bertqa_(labeler|document)) \*", parameter):
@@ -60,7 +60,7 @@ def argument(parameter, context):
 
 
 def try_sizes(struct):
-    """Prints what a function says of each size."""
+    """Prints a function's status for each size."""
     library = ctypes.CDLL(str(PREFIX / "lib" / "libbertqa.so.1"))
     library.bertqa_last_error_argument.restype = ctypes.c_char_p
     context = ctypes.c_void_p()

@@ -1,4 +1,4 @@
-"""The tarball of binaries: unpacked anywhere, it is found, linked and run from where it lies."""
+"""The tarball of binaries: unpacked anywhere, it can be found, linked and run in place."""
 
 import os
 import pathlib
@@ -35,7 +35,7 @@ def tarball(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def unpacked(tarball, tmp_path_factory):
-    """Where a path has spaces and the directory cannot be written to."""
+    """The path has spaces, and the directory is not writable."""
     directory = tmp_path_factory.mktemp("a place") / "with  spaces"
     directory.mkdir()
     run("tar", "-xzf", tarball, "-C", directory)
@@ -80,7 +80,7 @@ def test_the_same_bytes_twice(tarball, tmp_path):
 
 
 def test_what_its_readme_says(unpacked, tmp_path):
-    """Its commands, run in its directory as they stand there."""
+    """The commands of its README, run as they are in its directory."""
     readme = (unpacked / "README").read_text()
     assert len(readme.splitlines()) <= 12
     [ask, compile] = re.findall(r"^  (.*)", readme, re.M)

@@ -1,4 +1,4 @@
-"""The tiers of tests: docs/testing.md says what the Makefile does."""
+"""The tiers of tests: docs/testing.md agrees with the Makefile."""
 
 import re
 

@@ -51,7 +51,7 @@ def test_versions():
 
 @pytest.mark.parametrize("number", range(len(CONFIGURATIONS)), ids=lambda n: str(CONFIGURATIONS[n]))
 def test_configuration(tmp_path, number):
-    """Structured and random texts; when all cases are run, 132,000 of them random over all configurations."""
+    """Structured and random texts; with all cases, 132,000 random ones over all configurations."""
     pair = BertPair(tmp_path, WIDE_VOCABULARY, *CONFIGURATIONS[number])
     edges = random.Random(number).sample(list(text_cases.edge_cases()), 1000 // FEWER)
     assert pair.ours.info.is_lowercase is CONFIGURATIONS[number][0]

@@ -83,7 +83,7 @@ def test_splits(behavior, tmp_path):
     "text", ["a" * 300_000, "ab" * 150_000, "\u4e2d\u6587" * 50_000, " " * 300_000, "'s" * 100_000]
 )
 def test_long_words(text, tmp_path):
-    """Words of many symbols: the same as the reference, in a time that the test's own limit bounds."""
+    """Words of many symbols: the same as the reference, within the test's time limit."""
     pair_of(byte_pair.roberta(), tmp_path).compare([text, "x" + text + "!"], False)
 
 

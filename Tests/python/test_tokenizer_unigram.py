@@ -64,7 +64,7 @@ def test_code_points(kind, tmp_path):
 
 
 def clusters():
-    """A charsmap that makes an "X" of each cluster of less than six bytes, and of each character of others."""
+    """A charsmap that maps each cluster of less than six bytes, and each other character, to "X"."""
     nodes = [0] * 768
     nodes[0] = 256 << 10
     for byte in [0x61, *range(0xC2, 0xF5)]:
@@ -76,7 +76,7 @@ def clusters():
 
 
 def test_grapheme_clusters(tmp_path):
-    """Where clusters begin, by what a charsmap makes of them; no table of Unicode is compared."""
+    """The starts of clusters, as a charsmap shows them; no Unicode table is compared."""
     pair = pair_of(
         unigram.make([("<unk>", 0.0), ("X", -1.0)], 0, [clusters()], unigram.metaspace("never"), []), tmp_path
     )
@@ -98,7 +98,8 @@ def test_grapheme_clusters(tmp_path):
 
 @pytest.mark.parametrize("form", ["NFC", "NFD", "NFKC", "NFKD"])
 def test_forms_of_unicode(form, tmp_path):
-    """The characters that a form gives, also against Python, whose Unicode is older than some of the text."""
+    """The characters of a normalization form, also against Python, whose Unicode is older than some of the
+    text."""
     alphabet = sorted({c for text in text_cases.languages() for c in unicodedata.normalize(form, text)})
     vocabulary = [("<unk>", 0.0)] + [(character, -1.0) for character in alphabet]
     step = getattr(normalizers, form)()
@@ -155,7 +156,7 @@ FAMILIES = {
     "name, family, settings, theirs", [(name, *row) for name, rows in FAMILIES.items() for row in rows]
 )
 def test_sentencepiece_models(name, family, settings, theirs, tmp_path):
-    """Without tokenizer.json; that transformers gives what is compared with here, Tests/parity shows."""
+    """Without tokenizer.json. Tests/parity shows that transformers returns what is compared with here."""
     reference = tmp_path / "reference"
     reference.mkdir()
     pair = pair_of(theirs(), reference)
@@ -213,7 +214,7 @@ def test_settings_refused(settings, message, tmp_path):
 
 
 def test_older_metaspace(tmp_path):
-    """add_prefix_space and str_rep of files from before prepend_scheme."""
+    """add_prefix_space and str_rep in files older than prepend_scheme."""
     step = {
         "type": "Metaspace",
         "replacement": "▁",

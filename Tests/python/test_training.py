@@ -1,4 +1,4 @@
-"""training/: what happens before and after the arithmetic, and with torch the loop itself."""
+"""training/: the steps before and after the arithmetic and, with torch, the loop itself."""
 
 import argparse
 import collections
@@ -291,7 +291,7 @@ def test_the_temperature_search_finds_a_minimum(best):
 
 
 def drawn(count, slope, midpoint, rise, answerable=0.5, seed=1):
-    """Rows of documents of 1 to 100 windows, answerable as often as these parameters say."""
+    """Rows of documents of 1 to 100 windows, answerable with the probability of these parameters."""
     generator = random.Random(seed)
     rows = []
     for _ in range(count):
@@ -477,7 +477,8 @@ def test_calibrating_a_model_that_is_there(tmp_path):
 
 
 def test_the_library_gives_the_fitted_chances(tmp_path):
-    """The program fits shares and gaps of a model without calibration; with its numbers the library says the same."""
+    """The program fits shares and gaps of a model without calibration; with its numbers the library returns the
+    same."""
     import bertqa
 
     shutil.copytree(PREFIX / "share" / "bertqa" / "models" / "qa-minilm-l6", tmp_path / "model")
@@ -635,7 +636,7 @@ def test_a_teacher_and_a_deadline_in_the_past(trainer, tmp_path):
 
 
 def test_adversarial_embeddings_raise_the_loss_by_moves_of_one_size(trainer):
-    """And at rest they are what they were; the padding does not move."""
+    """Afterwards the embeddings are unchanged; the padding does not move."""
     import torch
     from common.adversarial import AdversarialEmbeddings
     from qa.training import load_model, logits, loss_of
@@ -674,7 +675,7 @@ def test_adversarial_training_learns_something_else(trainer):
 
 @pytest.mark.parametrize("progress", [3 / 15, 1.0])
 def test_a_deadline_counts_from_where_the_run_goes_on(trainer, progress):
-    """Also where one has ended it: then as its steps are."""
+    """Also if a deadline ended the previous run: then from its step on."""
     import torch
 
     train, _ = trainer

@@ -1,4 +1,4 @@
-"""training/distil_embedding.py: an int8 form whose vectors are trained to be the exact model's. Needs torch."""
+"""training/distil_embedding.py: an int8 form trained towards the exact model's vectors. Needs torch."""
 
 import json
 import shutil
@@ -49,7 +49,7 @@ def test_int8_vectors_come_nearer_to_the_exact_ones(models):
 
 
 def test_the_forward_pass_is_the_librarys(models):
-    """Its vectors are nearer to the library's int8 ones than those of the exact model are."""
+    """Its vectors are closer to the library's int8 ones than the exact model's are."""
     import torch
     from common.models import load_tokenizer
     from safetensors.numpy import load_file
@@ -71,7 +71,7 @@ def test_the_forward_pass_is_the_librarys(models):
 
 
 def test_nothing_trained_changes_nothing_but_rounding(models):
-    """Without a step, the integers are those of `bertqa quantize`, and every sum is of its row."""
+    """Without a step the integers are those of `bertqa quantize`, and every sum is that of its row."""
     from safetensors.numpy import load_file
 
     module, exact, small, data = models

@@ -1,4 +1,4 @@
-"""training/finetune_entities.py and the score of entities: what happens before and after the arithmetic."""
+"""training/finetune_entities.py and the score of entities: the steps before and after the arithmetic."""
 
 import json
 import random

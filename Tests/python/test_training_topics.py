@@ -21,7 +21,7 @@ OTHER = [f"other{number}" for number in range(90)]
 
 
 class Context:
-    """Instead of an embedding model: which topic's words a text has, and others."""
+    """Replaces an embedding model: returns the topic whose words a text has."""
 
     def embed(self, batch):
         def part(text, words):

@@ -1,4 +1,4 @@
-"""The wheels: what is in them, and that they work where nothing else is."""
+"""The wheels: their contents, and that they work without anything else."""
 
 import json
 import pathlib
@@ -19,7 +19,7 @@ from samples import ANSWER, FOX, WHO
 
 @pytest.fixture(scope="module")
 def wheels(tmp_path_factory):
-    """As `make wheel` makes them, with the setuptools that is here."""
+    """Made as by `make wheel`, with the installed setuptools."""
     if not (PREFIX / "lib" / "bertqa_sqlite.so").exists():
         pytest.skip("the wheels: make sqlite")
     directory = tmp_path_factory.mktemp("wheel")
@@ -41,7 +41,7 @@ def models_wheel(wheels):
 
 
 def environment_with(wheels, directory, requirement):
-    """The interpreter of a fresh environment that holds what was asked for, and nothing else."""
+    """The interpreter of a fresh environment with only these packages."""
     venv.create(directory, with_pip=False, symlinks=True)
     python = directory / "bin" / "python"
     pip = [sys.executable, "-m", "pip", "--python", python, "install", "-q", "--no-index", "--find-links", wheels]
@@ -99,7 +99,7 @@ def test_metadata(name, request):
 
 
 def test_licences(wheel, models_wheel):
-    """Those of the package and of the models in it, as the bill of materials has them."""
+    """The licences of the package and of its models agree with the bill of materials."""
     sys.path.insert(0, str(ROOT / "Scripts"))
     from sbom import licence_of
 
@@ -118,7 +118,7 @@ def test_versions(wheel, models_wheel):
 
 
 def test_sizes(wheel):
-    """Most of it are the weights of the model that answers."""
+    """Most of the size is the weights of the answering model."""
     assert wheel.stat().st_size < 40e6
 
 
@@ -173,7 +173,7 @@ TASKS = {"classify": "topics-words", "embed": "embed-minilm-l6", "entities": "en
 
 @pytest.mark.parametrize("task", TASKS)
 def test_models_of_their_own(python, python_with_models, task, tmp_path):
-    """Python, the tool and SQLite's extension find the models of bertqa-models, and say where to get them."""
+    """Python, the tool and SQLite's extension find the models of bertqa-models, or say where to get them."""
     code = f"import bertqa, os; print(os.path.realpath(bertqa.Context(task={task!r}).info.directory))"
     [site] = python_with_models.parents[1].glob("lib/python*/site-packages")
     assert run(python_with_models, code, tmp_path) == f"{site / 'bertqa_models' / TASKS[task]}\n"
@@ -215,7 +215,7 @@ def test_sqlite(python_with_models, tmp_path):
 
 
 def test_sqlite_without_extensions(python, tmp_path):
-    """A sqlite3 that was built without loading of extensions says what to do."""
+    """If sqlite3 was built without extension loading, the error says what to do."""
     code = """
 import bertqa.sqlite
 class Connection: pass
@@ -250,7 +250,7 @@ print("site-packages" in package)
 
 
 def tool(command, *arguments, directory, **environment):
-    """The tool as a user of the environment of `python` runs it."""
+    """Runs the tool as a user of the environment of `python` does."""
     return subprocess.run(
         [*command, *arguments], input=FOX, capture_output=True, text=True, cwd=directory, timeout=300,
         env={**clean_environment(), "PATH": f"{command[0].parent}:/usr/bin:/bin", **environment},
@@ -273,7 +273,7 @@ def test_the_tool_is_the_wheels_own(python, tmp_path):
 
 
 def test_the_tool_runs_where_modes_were_lost(wheel, tmp_path):
-    """Python's zipfile unpacks without them, as some installers do."""
+    """Python's zipfile unpacks without file modes, and so do some installers."""
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(tmp_path)
     result = tool(
@@ -284,7 +284,7 @@ def test_the_tool_runs_where_modes_were_lost(wheel, tmp_path):
 
 
 def test_the_script_does_not_run_itself(python, tmp_path):
-    """Without the packaged tool, only `bertqa` in the PATH is left: the script."""
+    """Without the packaged tool, only the script `bertqa` in PATH is left."""
     package = tmp_path / "bertqa"
     shutil.copytree(PACKAGE / "bertqa", package, ignore=shutil.ignore_patterns("__pycache__"))
     result = tool([python.with_name("bertqa")], "--help", directory=tmp_path, PYTHONPATH=str(tmp_path))

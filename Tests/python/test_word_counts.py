@@ -1,4 +1,4 @@
-"""word_counts, against Unicode's word boundaries by another program and against the classifier."""
+"""word_counts against another implementation of Unicode's word boundaries and against the classifier."""
 
 import collections
 import pydoc

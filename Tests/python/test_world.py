@@ -1,4 +1,4 @@
-"""Inputs as the world has them, of Tests/world, through the tool."""
+"""Real-world inputs of Tests/world through the tool."""
 
 import gzip
 import subprocess
@@ -39,7 +39,7 @@ ALONE = [case for case in CASES if len(case.files) == 1 and case.code != 3]
 
 @pytest.mark.parametrize("case", ALONE, ids=[case.name for case in ALONE])
 def test_inputs_of_the_world_through_a_pipe(case):
-    """Standard input has no name and no size: its first bytes tell what it is."""
+    """Standard input has no name and no size: its first bytes determine its format."""
     [(name, data)] = case.files.items()
     options = list(case.options)
     if case.command == "filter" and "--format=csv" not in options:

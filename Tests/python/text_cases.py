@@ -112,7 +112,7 @@ def languages():
 
 
 def edge_cases():
-    """Texts that each aim at one rule."""
+    """Texts that each test one rule."""
     yield from ["", " ", "\n\t\r ", "\0", "\ufffd", "a", "[UNK]", "##", "\u0301", "\u302e"]
     yield from SPECIAL
     for n in (1, 7, 8, 9, 14, 15, 16, 17, 31, 33, 99, 100, 101, 102, 400, 5000):

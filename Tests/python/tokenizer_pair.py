@@ -13,7 +13,8 @@ class Pair:
         self.theirs = theirs
 
     def compare(self, texts, special, *, pieces=False):
-        """Checks ids and offsets of each text, and its pieces if asked; returns how many. `texts` are str or bytes."""
+        """Checks ids and offsets of each text, and its pieces if requested; returns the number of texts. `texts`
+        are str or bytes."""
         texts = list(texts)
         decoded = [text_cases.decode(text) if isinstance(text, bytes) else (text, None) for text in texts]
         encodings = self.theirs[special].encode_batch([text for text, _ in decoded], add_special_tokens=False)
@@ -29,7 +30,7 @@ class Pair:
 
 
 def mixed(seed, count, words):
-    """Random texts with more of what a tokenizer looks at."""
+    """Random texts with more of the characters that a tokenizer treats specially."""
     source = random.Random(seed)
     for text in text_cases.random_strings(seed, count):
         for _ in range(source.randint(0, 3)):

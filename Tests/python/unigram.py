@@ -1,4 +1,4 @@
-"""SentencePiece's models, trained here, and the tokenizers that Hugging Face's libraries make of them."""
+"""SentencePiece models trained here, and the tokenizers that Hugging Face's libraries make from them."""
 
 import functools
 import io
@@ -38,7 +38,7 @@ def model(family, size=30000):
 
 
 def fields(message):
-    """The fields of a protocol buffer: {number: [values]}; of fixed ones the bytes."""
+    """The fields of a protocol buffer: {number: [values]}; fields of fixed size as bytes."""
     found, position = {}, 0
 
     def integer():
@@ -65,12 +65,12 @@ def fields(message):
 
 
 def charsmap(data):
-    """The rules of normalisation in a model."""
+    """The normalization rules of a model."""
     return fields(fields(data)[3][0])[2][0]
 
 
 def pieces(data):
-    """Pieces with their scores."""
+    """The pieces with their scores."""
     processor = sentencepiece.SentencePieceProcessor(model_proto=data)
     return [(processor.id_to_piece(i), processor.get_score(i)) for i in range(processor.vocab_size())]
 
@@ -99,7 +99,7 @@ def make(vocabulary, unk, steps, cut, special, frame=None, byte_fallback=False):
 
 
 def xlm_roberta(steps=None, cut=None):
-    """As transformers 5.23 has it; `steps` and `cut` of its older converter."""
+    """As in transformers 5.23; `steps` and `cut` are those of its older converter."""
     data = model("xlm-roberta")
     vocabulary = [("<s>", 0.0), ("<pad>", 0.0), ("</s>", 0.0), ("<unk>", 0.0), *pieces(data)[3:], ("<mask>", 0.0)]
     rules = [normalizers.Precompiled(charsmap(data))]
@@ -165,7 +165,7 @@ def byte_fallback():
 
 
 def equal_scores():
-    """Ties, which the order of the search decides, and scores that make unknown characters a piece together."""
+    """Ties, which the order of the search decides, and scores that join unknown characters to a piece."""
     letters = "▁abcdeéя中😀"
     vocabulary = [("<unk>", 0.0)] + [(letter, -1.0) for letter in letters[:8]]
     vocabulary += [(a + b, -2.0) for a in letters for b in letters]
@@ -202,7 +202,7 @@ KINDS = {
 
 
 def as_text(tokenizer):
-    """The same, but that what spells a special token is text: its piece is one that no text has."""
+    """The same, but the spelling of a special token is text: no text has its piece."""
     definition = json.loads(tokenizer.to_str())
     special = {token["content"] for token in definition["added_tokens"] if token["special"]}
     definition["added_tokens"] = [token for token in definition["added_tokens"] if not token["special"]]

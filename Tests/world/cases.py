@@ -15,7 +15,7 @@ REDACT = ["--task=entities", "--patterns=email", "--redact", "--in-place"]
 
 @dataclasses.dataclass
 class Case:
-    """Files for one run of the tool, and what it gives."""
+    """Files for one run of the tool, and the expected output."""
 
     name: str
     files: dict[str, bytes]
@@ -38,7 +38,8 @@ def encoded(text, encoding, mark):
 def table(
     name, lines, end="\n", encoding="utf-8", mark=False, file="in.csv", options=(), delimiter=",", ends=True
 ):
-    """Rows as their program spells them: the first names the columns; the result adds the column of errors."""
+    """Rows as their program spells them: the first names the columns; the result has one more column, the
+    errors."""
     given = end.join(lines) + (end if ends else "")
     cells = [f"{delimiter}bertqa_error"] + [delimiter] * (len(lines) - 1)
     wanted = "".join(redacted(line) + cell + end for line, cell in zip(lines, cells))
@@ -59,7 +60,7 @@ def lines(name, records, end="\n", encoding="utf-8", mark=False, options=(), cod
 
 
 def text(name, content, encoding="utf-8", mark=False, options=()):
-    """A text for `bertqa entities`; bytes are given as they are."""
+    """A text for `bertqa entities`; bytes are passed as they are."""
     if isinstance(content, str):
         data, wanted = encoded(content, encoding, mark), encoded(redacted(content), encoding, mark)
     else:
@@ -73,7 +74,7 @@ def refused(name, data, complaint, file="in", options=()):
 
 
 def failed(name, data, records, complaint, file="in.jsonl", options=()):
-    """Records that are not, in the output as `records`."""
+    """Invalid records; in the output they are `records`."""
     return Case(name, {file: data}, [*REDACT, *options], records, 1, complaint)
 
 
@@ -198,7 +199,7 @@ DONE = b'{"text":"[EMAIL]"}\n'
 
 
 def zstd(data):
-    """A frame with one block of bytes that are not compressed (RFC 8878)."""
+    """A frame with one uncompressed block (RFC 8878)."""
     return struct.pack("<IBB", 0xFD2FB528, 0x20, len(data)) + struct.pack("<I", len(data) << 3 | 1)[:3] + data
 
 

@@ -59,7 +59,7 @@ static void test_results(void) {
   bertqa_answers_free(answers);
 }
 
-/* An answer with NULL options and the lengths given. */
+/* An answer with NULL options and these lengths. */
 static bertqa_answers *default_answer(const char *q, size_t q_length, const char *d, size_t d_length) {
   bertqa_answers *answers = NULL;
   CHECK_STATUS(BERTQA_OK, bertqa_answer(context, q, q_length, d, d_length, NULL, &answers));

@@ -1,4 +1,4 @@
-/* One bad item of a batch does not lose the others, when statuses are asked for. */
+/* With statuses, one bad item of a batch does not lose the others. */
 #include "check.h"
 
 enum { COUNT = 5 };

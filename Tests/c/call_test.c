@@ -13,7 +13,7 @@ static char *text;
 static size_t length;
 static char directory[] = "/tmp/bertqa-call-XXXXXX", output[64], model[4096];
 
-/* One call of a function; what it gives is freed. */
+/* Makes one call of a function and frees its result. */
 typedef bertqa_status task(const bertqa_call_options *call);
 
 #define GIVES(type, free_it, expression)   \

@@ -1,4 +1,4 @@
-/* An answer has the same bits whatever else was in the batch and however many threads ran. */
+/* An answer has the same bits for every batch and number of threads. */
 #include "check.h"
 
 enum { PAIRS = 64 };

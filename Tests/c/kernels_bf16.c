@@ -27,7 +27,7 @@ static void test_pack(size_t blocks, size_t features) {
   free(x), free(y);
 }
 
-// The value that an output has, whatever the epilogue makes of it.
+// Reads the value of an output, in the format that the epilogue writes.
 static double output(const void *y, int32_t epilogue, size_t t, size_t o, size_t outs) {
   if (epilogue < BQ_EPILOGUE_BF16) return ((const float *)y)[at(t, o, outs)];
   if (epilogue == BQ_EPILOGUE_BF16) return widen(((const uint16_t *)y)[at(t, o, outs)]);

@@ -1,4 +1,4 @@
-/* Labels given by examples. */
+/* Labels defined by examples. */
 #include "check.h"
 #include "structs.h"
 

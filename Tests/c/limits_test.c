@@ -265,7 +265,7 @@ static void *change_quota(void *unused) {
   return unused;
 }
 
-/* The quota counts when the pool is asked for its size; calls that run meanwhile give the same bits. */
+/* The quota is read when the pool first needs its size; running calls return the same bits. */
 static void under_a_quota_that_changes(const outcome *expected) {
   cpu_set_t mask;
   CHECK(sched_getaffinity(0, sizeof mask, &mask) == 0);

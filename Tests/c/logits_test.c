@@ -6,7 +6,7 @@ static bertqa_context *context;
 static int32_t ids[TOKENS];
 
 static void test_windows(void) {
-  /* Each window's logits are its own, whatever lies beside it. */
+  /* Each window's logits are independent of its neighbours. */
   const size_t lengths[] = {5, 40, 1, 14}, seconds[] = {2, 11, 1, 0};
   float start[TOKENS], end[TOKENS], alone_start[TOKENS], alone_end[TOKENS];
   CHECK_STATUS(BERTQA_OK, bertqa_logits(context, ids, TOKENS, lengths, seconds, 4, NULL, start, end));

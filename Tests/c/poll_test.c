@@ -264,7 +264,8 @@ static void test_forking_hook(bertqa_file *file) {
 /* The tables of a vocabulary; each way of spelling one is read by other code. */
 static void test_vocabularies(void) {
   enum { PIECES = 1 << 18, FEW = 1 << 14 };
-  /* [kind]: passes over the pieces, or merges, that ask every 4096, beside those over the file that ask every 64 KiB. */
+  /* [kind]: passes over the pieces, or merges, with a poll per 4096 of them, besides those over the
+   * file with a poll per 64 KiB. */
   static const long passes[TOKENIZER_FILES] = {0, 3, 5, 2};
   for (int kind = 0; kind < TOKENIZER_FILES; kind++) {
     bertqa_file file = tokenizer_file(kind, FEW);
@@ -293,7 +294,7 @@ static void test_vocabularies(void) {
   }
 }
 
-/* Words of a recurrent model: it is asked at each, as each is a step of the network. */
+/* Words of a recurrent model: one poll per word, as each is a step of the network. */
 static void test_sequences(void) {
   enum { WORDS = 3000 };
   bertqa_context *context = fixture_context("tiny-lstm", 1);
@@ -327,7 +328,7 @@ static void test_sequences(void) {
 
 enum { TEXTS = 20480, ROWS = 512 };
 
-/* How often the hook is asked while a model is trained on many short texts. */
+/* Polls of the hook while a model is trained on many short texts. */
 static long asked_by_training(const char *parent, bertqa_algorithm algorithm, int32_t iterations) {
   const bertqa_train_options options = {.struct_size = sizeof options, .folds = -1, .threads = 1,
                                         .algorithm = algorithm, .max_iterations = iterations, .tolerance = 1e-9};

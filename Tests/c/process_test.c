@@ -108,7 +108,7 @@ static void test_shutdown_meanwhile(void) {
   CHECK_STATUS(BERTQA_OK, bertqa_pool_shutdown());
   CHECK(pool_threads() == 0);
 
-  /* A child has what was set, and threads of its own. */
+  /* A child keeps the settings and has its own threads. */
   CHECK_STATUS(BERTQA_OK, bertqa_pool_set_threads(3));
   CHECK_STATUS(BERTQA_OK, bertqa_pool_start());
   const pid_t child = fork_child();

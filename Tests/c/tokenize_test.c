@@ -21,7 +21,7 @@ static bertqa_tokens *tokens_of(const char *text, size_t length) {
   return tokens;
 }
 
-/* Checks the pieces of a text, given in one string with a space between. */
+/* Checks the pieces of a text, which `expected` separates with spaces. */
 static void check_pieces(const char *text, size_t length, const char *expected) {
   char found[1024] = "";
   bertqa_tokens *tokens = tokens_of(text, length);

@@ -123,7 +123,7 @@ static inline void require_answers(const bertqa_answers *answers, size_t length)
   }
 }
 
-/* Uses a context of any task on a few words: whatever loads must run. */
+/* Uses a context of any task on a few words: every loaded model must run. */
 static inline void use(const bertqa_context *context) {
   static const char text[] = "the quick brown fox jumped over paris in the north";
   size_t length = sizeof text - 1;

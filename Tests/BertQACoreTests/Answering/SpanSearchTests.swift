@@ -136,7 +136,7 @@ import Testing
     #expect(result.answers.map { $0.bytes.text(in: document) } == ["b", "a"])
     let raw = try Self.answers(document, top: 9, aligned: false)
     #expect(raw.answers.map { $0.bytes.text(in: document) } == [",", "!", ".", ")", "b", "a"])
-    // Shares of all spans, whichever are given.
+    // Shares of all spans, not only of the returned ones.
     #expect(result.answers.map(\.probability) == raw.answers.suffix(2).map(\.probability))
     #expect(result.noAnswerProbability == raw.noAnswerProbability)
   }

@@ -40,7 +40,7 @@ import Testing
 
   @Test func aWordIsAFirstPieceWithItsContinuations() throws {
     let words = try Self.words("abb aab", [(3, 0, 1), (4, 1, 2), (4, 2, 3), (3, 4, 5), (3, 5, 6), (4, 6, 7)])
-    // Letters that meet are of one word, whatever their pieces say.
+    // Adjacent letters belong to one word, whatever their pieces are.
     #expect(words == ["abb", "abb", "abb", "aab", "aab", "aab"])
   }
 

@@ -51,7 +51,7 @@ import Testing
     #expect(error?.message == "a window has 65 tokens; this model takes at most 64")
   }
 
-  /// RoBERTa's tokenizers give no token types, whatever the table has.
+  /// RoBERTa's tokenizers return no token types, whatever the table has.
   @Test func segmentsAreForFamiliesThatReadThem() throws {
     for (name, reads) in [("tiny-roberta", false), ("tiny-electra", true), ("tiny-albert", true)] {
       let encoder = try #require(try TinyModel(name).encoder())

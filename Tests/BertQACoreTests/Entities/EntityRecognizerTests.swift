@@ -96,7 +96,7 @@ private struct TaggedTexts: Decodable {
     }
   }
 
-  /// A text's tokens, labelled window by window as the rule says, must give what the whole call gives.
+  /// Labelling a text's tokens window by window, by the rule, must lead to the same result as the whole call.
   @Test(arguments: TokenAggregation.allCases, [(10, 0), (16, 4), (16, 5), (16, 13), (33, 8)])
   func longTextsAreReadInWindows(aggregation: TokenAggregation, shape: (length: Int, overlap: Int)) throws {
     let context = try Context(tiny: "tiny-bert-entities", threads: 2)

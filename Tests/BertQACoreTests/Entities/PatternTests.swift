@@ -13,7 +13,7 @@ import Testing
     }
   }
 
-  /// Each stands alone, in a sentence and in brackets.
+  /// Each is tested alone, in a sentence and in brackets.
   private func expect(_ label: String, _ texts: [String]) throws {
     for text in texts {
       let expected = ["\(label) \(text)"]

@@ -3,7 +3,7 @@ import Testing
 
 @testable import BertQACore
 
-/// q, k, v of two heads side by side, the second of which is asked for.
+/// q, k, v of two heads side by side; tests compute the second.
 struct AttentionChunk {
   enum Kernel { case f32, s8 }
 

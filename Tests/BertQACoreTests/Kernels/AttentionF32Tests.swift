@@ -43,7 +43,7 @@ func attentionOfQueryRangesIsThatOfTheWhole(isa: Int32) throws {
   }
 }
 
-/// A window gives the same bits wherever in a batch it lies, whatever surrounds it.
+/// A window leads to the same bits at every place in a batch, whatever surrounds it.
 @Test(arguments: instructionSets)
 func attentionIsTheSameAtAnyPlaceOfTheBatch(isa: Int32) throws {
   var random = TestRandom(8)

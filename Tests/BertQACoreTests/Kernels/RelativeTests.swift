@@ -8,7 +8,7 @@ private struct RelativeCase {
   let keys: Range<Int>
   let queries: Range<Int>
   let headDim: Int
-  /// Heads' features beside each other in the table.
+  /// The heads' features are side by side in the table.
   let stride: Int
   var x: [Float]
   /// [distance / 16][stride][16]
@@ -42,7 +42,7 @@ private struct RelativeCase {
     }
   }
 
-  /// Compares what a kernel gives, [key][distance], with plain loops.
+  /// Compares a kernel's result, [key][distance], with plain loops.
   func check(_ y: [Float], tolerance: Double, _ name: String) {
     var call = call
     let width = bq_relative_width(&call)

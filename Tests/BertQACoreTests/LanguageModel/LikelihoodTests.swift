@@ -90,7 +90,7 @@ import Testing
       var state: SequenceState?
       for word in ["Good", "night", ","] { state = try context.predict(word: word, state: state).state }
       #expect(try context.likelihood(of: text, after: state) == score)
-      // The same, given the state of the prefix.
+      // The same, from the state of the prefix.
       var one = [text]
       #expect(try rank(&one, context, prefix: "", state: state, end: false).scores == [score])
     }
@@ -98,7 +98,7 @@ import Testing
     #expect(complete.scores.map(\.wordCount) == [3, 4, 2, 1, 4])
     var none: [String] = []
     #expect(try rank(&none, context, prefix: "O", end: true).order.isEmpty)
-    // Without anything before them, the first words are given.
+    // Without a state the first words are not predicted.
     #expect(try rank(&texts, context, prefix: "", end: false).scores.map(\.wordCount) == [1, 2, 0, 0, 2])
   }
 

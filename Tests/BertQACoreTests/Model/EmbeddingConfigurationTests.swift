@@ -14,7 +14,7 @@ struct EmbeddingConfigurationTests {
     try #require(try LoadedModel(ModelDirectory(path: directory.path)).embedding)
   }
 
-  /// Writes modules.json of these kinds, each in the directory that sentence-transformers gives it.
+  /// Writes modules.json of these kinds, each in the directory that sentence-transformers uses for it.
   private func write(modules kinds: [String], pooling: String? = nil) throws {
     let entries = kinds.enumerated().map { index, kind in
       "{\"path\": \"\(index == 0 ? "" : "\(index)_\(kind)")\", \"type\": \"some.package.\(kind)\"}"

@@ -199,7 +199,7 @@ struct TinyCheckpoint {
     return safetensors(header: "{\(entries.joined(separator: ",\n"))}", data: data)
   }
 
-  /// A file of a header and data, whatever they say.
+  /// A file of a header and data, valid or not.
   static func safetensors(header: String, data: [UInt8] = []) -> [UInt8] {
     withUnsafeBytes(of: UInt64(header.utf8.count).littleEndian, Array.init) + header.utf8 + data
   }

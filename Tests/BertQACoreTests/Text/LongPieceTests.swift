@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  /// Few letters and many common beginnings: whatever a search could get wrong occurs.
+  /// Few letters and many common beginnings, so that every possible error of a search occurs.
   @Test func findsTheLongest() throws {
     var random = SeededGenerator(state: 7)
     for round in 0..<60 {

@@ -67,7 +67,8 @@ import Testing
     #expect(decomposed.ranges == [0..<1, 1..<3, 1..<3, 3..<4])
   }
 
-  /// Characters that are copied, replaced by themselves and changed with their neighbours, beside each other.
+  /// Characters that are copied, replaced by themselves or changed with their neighbours, in every
+  /// combination.
   @Test(arguments: [NormalizationForm.nfc, .nfd, .nfkc, .nfkd])
   func formsOfRandomTexts(form: NormalizationForm) throws {
     let characters: [UInt32] = [

@@ -78,7 +78,7 @@ import Testing
         words.append(part)
       }
     }
-    // A space that is a token by itself has no range.
+    // A space that is a separate token has no range.
     words.removeAll { $0.isEmpty }
     #expect(words == ["(", "Pariser", ")", "isn", "'", "t", "15", "%", ",", "ähm", "漢"])
     let isUninformative = { (piece: String) in

@@ -7,7 +7,7 @@ import Testing
 @Suite struct CalibrationTests {
   private var team: ThreadPool.Team { ThreadPool.Team(maxThreads: 1) }
 
-  /// Logits whose labels are drawn with the probabilities that a temperature gives.
+  /// Logits whose labels are drawn with the probabilities at a temperature.
   private struct Sample {
     var texts: [(target: Int, logits: [Double], occurrences: Int)] = []
 

@@ -1,4 +1,4 @@
-"""The recipes for the shell in docs/pipelines.md, run as they stand, one after the other in one directory."""
+"""Runs the shell examples of docs/pipelines.md and docs/recipes.md as they are, in order, in one directory."""
 
 import json
 import os
@@ -13,11 +13,11 @@ from test_readme import blocks
 
 from conftest import PREFIX, ROOT
 
-DOCUMENT = ROOT / "docs" / "pipelines.md"
+PIPELINES, RECIPES = (ROOT / "docs" / name for name in ("pipelines.md", "recipes.md"))
 
 
 def test_recipes(tmp_path):
-    recipes = [block for block in blocks(DOCUMENT) if block.language == "sh"]
+    recipes = [block for page in (PIPELINES, RECIPES) for block in blocks(page) if block.language == "sh"]
     assert len(recipes) >= 6
     environment = os.environ | {"PATH": f"{PREFIX / 'bin'}{os.pathsep}{os.environ['PATH']}"}
     # GNU parallel would ask for a citation once.
@@ -39,10 +39,10 @@ def test_recipes(tmp_path):
 
 
 def test_the_command_of_spark(tmp_path):
-    """As Spark's pipe runs it on the first recipe's file: words split at spaces but for quotes, no environment."""
-    text = DOCUMENT.read_text()
-    [line] = re.findall(r'^command = "(/usr/local/bin/bertqa filter .*)"$', text, re.M)
-    records = re.search(r"cat > reports.jsonl <<'END'\n(.*?)END\n", text, re.S)[1]
+    """As Spark's pipe runs it on the first recipe's file: split at spaces except in quotes, with an empty
+    environment."""
+    [line] = re.findall(r'^command = "(/usr/local/bin/bertqa filter .*)"$', RECIPES.read_text(), re.M)
+    records = re.search(r"cat > reports.jsonl <<'END'\n(.*?)END\n", PIPELINES.read_text(), re.S)[1]
     command = [str(PREFIX / "bin" / "bertqa"), *shlex.split(line)[1:]]
     result = subprocess.run(
         command, input=records, capture_output=True, text=True, env={}, cwd=tmp_path, timeout=300
@@ -56,21 +56,21 @@ def test_the_command_of_spark(tmp_path):
 
 @pytest.mark.skipif(not shutil.which("kcat"), reason="the recipe for Kafka: needs kcat")
 def test_kafka(tmp_path):
-    """As it stands, between two topics of the broker that librdkafka plays, inside a kcat that waits for input."""
+    """Runs the recipe between two topics of librdkafka's mock broker, inside a kcat that waits for input."""
     mock = subprocess.Popen(
         ["kcat", "-P", "-b", "unused:1", "-X", "test.mock.num.brokers=1", "-d", "mock", "-t", "unused"],
         stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     try:
         address = next(filter(None, (re.search(r"bootstrap.servers=(127\S+)", line) for line in mock.stderr)))[1]
-        # What else it says is read, so that it never waits.
+        # Reads the rest of the output, so that the process never waits.
         threading.Thread(target=mock.stderr.read, daemon=True).start()
         kcat = ["kcat", "-q", "-b", address]
         records = '{"id": 1, "text": "The pump failed as its bearing had run dry."}\n{"id": 2}\n{"id": 3, "text": "Ann slept."}\n'
         subprocess.run([*kcat, "-P", "-t", "reports"], input=records, text=True, check=True, timeout=300)
         # Producing makes a topic there; a consumer alone does not.
         subprocess.run([*kcat, "-P", "-t", "answered"], input="", text=True, check=True, timeout=300)
-        [recipe] = [block for block in blocks(DOCUMENT) if block.language == "bash"]
+        [recipe] = [block for block in blocks(RECIPES) if block.language == "bash"]
         environment = os.environ | {
             "PATH": f"{PREFIX / 'bin'}{os.pathsep}{os.environ['PATH']}",
             "BROKERS": address,
@@ -89,8 +89,8 @@ def test_kafka(tmp_path):
 
 @pytest.mark.skipif(not shutil.which("airflow"), reason="the recipe for Airflow: needs airflow")
 def test_airflow(tmp_path):
-    """The recipe's task, as it stands but for its directory, by `airflow dags test`: once, and once more."""
-    recipe = re.search(r"## Airflow .*?```text\n(.*?)```", DOCUMENT.read_text(), re.S)[1]
+    """Runs the recipe's task twice by `airflow dags test`, with another directory."""
+    recipe = re.search(r"## Airflow .*?```text\n(.*?)```", RECIPES.read_text(), re.S)[1]
     (tmp_path / "dags").mkdir()
     (tmp_path / "data").mkdir()
     head = (
@@ -116,22 +116,22 @@ def test_airflow(tmp_path):
 
 
 def test_every_recipe_says_whether_it_is_run():
-    recipes = DOCUMENT.read_text().split("\n# Recipes\n")[1].split("\n# ")[0].split("\n## ")[1:]
+    recipes = RECIPES.read_text().split("\n## ")[1:]
     names = [recipe.split("\n")[0] for recipe in recipes]
     assert {name.split(" — ")[0] for name in names} >= {
         "Kafka, by kcat", "Vector", "Logstash", "Redpanda Connect", "NiFi", "Airflow"
     }  # fmt: skip
     for name, recipe in zip(names, recipes):
         assert name.endswith((" — run", " — not run", " — run where it is installed"))
-        # What a test runs is in the blocks that it looks for.
+        # The tests look for blocks of these languages.
         assert bool(re.search(r"^```(sh|bash)$", recipe, re.M)) == name.endswith(" — run"), name
 
 
-def test_options_in_the_document_exist():
-    text = DOCUMENT.read_text()
+def test_options_in_the_documents_exist():
+    text = PIPELINES.read_text() + RECIPES.read_text()
     known = set(re.findall(r"--[a-z][a-z-]+", subprocess.run(
         [PREFIX / "bin" / "bertqa", "filter", "--help"], capture_output=True, text=True, check=True
     ).stdout))  # fmt: skip
-    # Of the recipes' other programs.
+    # Options of the other programs in recipes.
     others = {"--json", "--keep-order", "--pipepart", "--block"}
     assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text)) <= known | others

@@ -120,7 +120,7 @@ test-python: all sqlite ## the Python package, tool, README, packages and ABI, w
 # The files with additional cases (conftest.py).
 test-python-long: setup all ## the Python tests that make test shortens: every case, a Spark cluster with a dying executor
 	BERTQA_PREFIX=$(stage) BERTQA_LONG=1 $(venv)/bin/python -m pytest -q -rs \
-	  $(shell grep -lE 'import .*(FEWER|LONG)|mark\.long' Tests/python/test_*.py)
+	  $(shell grep -lE 'import .*(FEWER|LONG)|mark\.long' Tests/python/*/test_*.py)
 
 fuzz-replay: all ## run every committed fuzz input through the library, without libFuzzer
 	BERTQA_PREFIX=$(stage) Tests/fuzz/fuzz.sh replay
@@ -148,7 +148,7 @@ faults: all ## make system calls and checked allocations fail, one after the oth
 
 kills: setup all ## kill the filter KILLS (default: 400) times, fill disks, try other checkpoints
 	BERTQA_PREFIX=$(stage) BERTQA_KILLS=$(or $(KILLS),400) $(venv)/bin/python -m pytest -q \
-	  Tests/python/test_filter_kills.py Tests/python/test_filter_checkpoints.py
+	  Tests/python/tool/test_filter_kills.py Tests/python/tool/test_filter_checkpoints.py
 
 linear: all ## count the instructions of every function on hostile inputs of 1, 2, 4 and 8 times a size
 	BERTQA_PREFIX=$(stage) Tests/c/linear.sh
@@ -157,7 +157,7 @@ million: all ## a million lines, words, labels, examples, pieces: each call ends
 	BERTQA_PREFIX=$(stage) Tests/c/million.sh
 
 differential: setup all ## CASES (default: 2000) random cases of each task through every interface
-	BERTQA_PREFIX=$(stage) BERTQA_CASES=$(or $(CASES),2000) $(venv)/bin/python -m pytest -q Tests/python/test_differential.py
+	BERTQA_PREFIX=$(stage) BERTQA_CASES=$(or $(CASES),2000) $(venv)/bin/python -m pytest -q Tests/python/package/test_differential.py
 
 soak: all ## CALLS (default: 1000000) mixed calls from 8 threads in each of 4 processes, without leaks
 	BERTQA_PREFIX=$(stage) Tests/c/soak.sh $(CALLS)

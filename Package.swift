@@ -19,7 +19,7 @@ let kernelSettings: [CSetting] =
 let coreSettings: [SwiftSetting] =
   usesKernelFlags ? [.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug))] : []
 
-// All symbols are bound at start, after which the tables of addresses are read-only. Tests/python/test_hardening.py
+// All symbols are bound at start, after which the tables of addresses are read-only. Tests/python/packages/test_hardening.py
 // checks what came of it.
 let hardened = ["relro", "now", "noexecstack"].flatMap { ["-Xlinker", "-z", "-Xlinker", $0] }
 

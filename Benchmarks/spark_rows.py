@@ -151,9 +151,8 @@ def main():
     import pyarrow
     import pyarrow.parquet
 
-    sys.path[:0] = [str(ROOT / "Tests" / "python"), str(ROOT / "Benchmarks")]
+    sys.path[:0] = [str(ROOT / "Tests" / "python" / "spark"), str(ROOT / "Benchmarks")]
     import corpus
-
     import spark_cluster
 
     cut = (p for path in arguments.texts for t in corpus.texts(pathlib.Path(path)) for p in corpus.passages(t))

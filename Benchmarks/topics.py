@@ -9,7 +9,6 @@ usage: PYTHONPATH=bindings/python python3 Benchmarks/topics.py DATA   (scikit-le
 """
 
 import importlib.util
-import json
 import pathlib
 import random
 import re

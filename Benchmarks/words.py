@@ -18,10 +18,11 @@ import tempfile
 import time
 import warnings
 
-import bertqa
-from bertqa import _abi, _classify, _native
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
+
+import bertqa
+from bertqa import _abi, _classify, _native
 
 COUNT = 100_000
 

@@ -3,7 +3,7 @@
 # readelf.
 # usage: dependencies.sh FILE...
 #
-# For its own machine's files dpkg-shlibdeps prints the same (Tests/python/test_packages.py compares them),
+# For its own machine's files dpkg-shlibdeps prints the same (Tests/python/packages/test_packages.py compares them),
 # but for another architecture's only if that architecture's libraries are installed.
 set -eu
 export LC_ALL=C

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes the page screenshots in docs/images with chromium: the demo, an answer page, and a training report.
 
-usage: screenshots.py TOOL LABELLED.jsonl DIRECTORY    (with bindings/python and Tests/python in PYTHONPATH)
+usage: screenshots.py TOOL LABELLED.jsonl DIRECTORY    (with bindings/python and Tests/python/package in PYTHONPATH)
 LABELLED: texts and labels for `bertqa train-classifier`.
 """
 
@@ -14,7 +14,6 @@ import tempfile
 import threading
 
 import browser
-
 from bertqa.demo._server import Server
 from bertqa.demo._tasks import Tasks
 

@@ -73,5 +73,5 @@ install() { # install REQUIREMENTS MARK: unless already installed
 install Tests/python/requirements.txt installed.txt
 # Half a gigabyte, which is useful only with Java; its tests are skipped without it.
 if command -v java > /dev/null 2>&1; then
-  install Tests/python/requirements-spark.txt installed-spark.txt
+  install Tests/python/spark/requirements.txt installed-spark.txt
 fi

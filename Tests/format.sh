@@ -1,13 +1,15 @@
 #!/bin/sh
-# Checks the format of the C code against .clang-format and of the Python code against ruff.toml;
-# `Tests/format.sh -i` corrects it. The public headers are not covered: their comments are laid out by hand.
+# Checks the format of the C code against .clang-format, and the format and the imports of the Python code against
+# ruff.toml; `Tests/format.sh -i` corrects them. The public headers are not covered: their comments are laid out by hand.
 set -eu
 cd "$(dirname "$0")/.."
 check="--dry-run -Werror"
 python_check="--check --diff"
+python_fix=
 if [ "${1:-}" = -i ]; then
   check=-i
   python_check=
+  python_fix=--fix
 fi
 skipped=
 
@@ -29,7 +31,9 @@ fi
 ruff=$(find_tool .venv/bin/ruff ruff)
 # shellcheck disable=SC2086 # options
 if [ -n "$ruff" ]; then
-  "$ruff" format -q $python_check Benchmarks Scripts Tests bindings examples training
+  set -- Benchmarks Scripts Tests bindings examples training
+  "$ruff" check -q $python_fix "$@"
+  "$ruff" format -q $python_check "$@"
 else
   skipped="${skipped}format of Python: needs ruff (make setup)
 "

@@ -19,14 +19,15 @@ import sys
 
 import numpy as np
 import torch
+from safetensors import safe_open
+from safetensors.numpy import load_file, save_file
+from transformers import BertModel
+
 from common.averaging import floats
 from common.batches import token_batches
 from common.files import contexts
 from common.models import load_tokenizer
 from common.schedule import learning_rate
-from safetensors import safe_open
-from safetensors.numpy import load_file, save_file
-from transformers import BertModel
 
 ACTIVATION_STEPS = 253
 WEIGHT_STEPS = 127

@@ -10,11 +10,10 @@ import hashlib
 import os
 import sys
 
-from qa import balance, calibrate
 from common.batches import balanced_order, packed_batches, padding_share, token_batches
-from qa.examples import read_examples
-
 from common.models import TOOL
+from qa import balance, calibrate
+from qa.examples import read_examples
 
 
 def main():

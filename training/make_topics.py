@@ -8,6 +8,7 @@ import argparse
 import os
 
 import numpy as np
+
 from topics.calibration import calibration_error, even_weights, fitted, probabilities
 from topics.export import write_model
 from topics.student import ALPHA, MAX_FRACTION, MIN_DOCUMENTS, PRIOR, Student

@@ -16,9 +16,10 @@ import json
 import pathlib
 
 import numpy
-from common.files import contexts
 from scipy.linalg import cholesky, inv
 from scipy.special import erf
+
+from common.files import contexts
 
 DAMPING = 0.01  # of the mean second moment, added to each: directions that hardly occur in the texts
 

@@ -71,7 +71,7 @@ headers() { # by every compiler that is there
 
 # shellcheck disable=SC2086
 examples() { # built as their README says, and each run
-  for source in examples/c/*.c; do # Tests/python/test_hosts.py runs the two that serve
+  for source in examples/c/*.c; do # Tests/python/documents/test_hosts.py runs the two that serve
     "${CC:-cc}" -std=c99 -Wall -Wextra -Werror -o "$out/$(basename "$source" .c)" "$source" $flags -pthread
   done
   fox="The quick brown fox jumps over the lethargic dog."

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Keeps what this version writes, for later versions to read or refuse: see Tests/python/test_formats.py.
+"""Keeps what this version writes, for later versions to read or refuse: see Tests/python/packages/test_formats.py.
 
 usage: Tests/formats/generate.py DIRECTORY    (a new one, named by the version: Tests/formats/0.1.0)
 Environment: BERTQA_PREFIX, the installation of that version; PYTHONPATH with its Python package.

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import torch
-from conftest import randomise, text_of, write_tokenizer
 from transformers import (
     AutoTokenizer,
     BertConfig,
@@ -14,6 +13,7 @@ from transformers import (
 )
 
 import bertqa
+from conftest import randomise, text_of, write_tokenizer
 
 TOLERANCE = 1e-4
 MINILM = {"hidden_size": 384, "num_hidden_layers": 6, "num_attention_heads": 12, "intermediate_size": 1536}

@@ -7,12 +7,12 @@ import shutil
 import numpy as np
 import pytest
 import torch
-from conftest import WORDS, randomise, text_of, write_tokenizer
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Normalize, Pooling, Transformer
 from transformers import AutoTokenizer, BertConfig, BertModel, DistilBertConfig, DistilBertModel
 
 import bertqa
+from conftest import WORDS, randomise, text_of, write_tokenizer
 
 TOLERANCE = 1e-4
 MINILM = BertConfig(hidden_size=384, num_hidden_layers=6, num_attention_heads=12, intermediate_size=1536)

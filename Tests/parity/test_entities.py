@@ -6,7 +6,6 @@ import random
 import numpy as np
 import pytest
 import torch
-from conftest import ENDINGS, WORDS, randomise, write_tokenizer
 from transformers import (
     AutoTokenizer,
     BertConfig,
@@ -18,6 +17,7 @@ from transformers import (
 from transformers.pipelines.token_classification import AggregationStrategy
 
 import bertqa
+from conftest import ENDINGS, WORDS, randomise, write_tokenizer
 
 TINY = {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 128}
 TAGS = ["O", "B-PER", "I-PER", "B-LOC", "I-LOC", "B-A-B", "I-A-B"]

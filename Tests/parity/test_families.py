@@ -13,8 +13,6 @@ import numpy as np
 import pytest
 import torch
 import transformers
-from conftest import randomise, text_of, write_tokenizer
-from test_logits import BATCHES, logits, windows_of
 from transformers import (
     AlbertConfig,
     BertTokenizer,
@@ -25,6 +23,8 @@ from transformers import (
 )
 
 import bertqa
+from conftest import randomise, text_of, write_tokenizer
+from test_logits import BATCHES, logits, windows_of
 
 TOLERANCE = 1e-4
 TOOL = pathlib.Path(os.environ["BERTQA_PREFIX"]) / "bin" / "bertqa"

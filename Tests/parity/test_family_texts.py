@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 import torch
 import transformers
-from conftest import WORDS, randomise, text_of
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 from transformers import AlbertConfig, CamembertConfig, ElectraConfig, RobertaConfig, XLMRobertaConfig
 
 import bertqa
+from conftest import WORDS, randomise, text_of
 
 TOLERANCE = 1e-4
 TOOL = pathlib.Path(os.environ["BERTQA_PREFIX"]) / "bin" / "bertqa"

@@ -3,10 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from conftest import VOCABULARY, randomise, text_of, write_tokenizer
 from safetensors.torch import load_file, save_file
-from test_classify import logits_of
-from test_logits import logits, reference, windows_of
 from transformers import (
     BertTokenizer,
     ModernBertConfig,
@@ -16,6 +13,9 @@ from transformers import (
 )
 
 import bertqa
+from conftest import VOCABULARY, randomise, text_of, write_tokenizer
+from test_classify import logits_of
+from test_logits import logits, reference, windows_of
 
 TOLERANCE = 1e-4
 SPECIAL = {

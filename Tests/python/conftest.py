@@ -10,8 +10,11 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PREFIX = pathlib.Path(os.environ.get("BERTQA_PREFIX", ROOT / "build"))
+TOOL = PREFIX / "bin" / "bertqa"
 PACKAGE = ROOT / "bindings" / "python"
 FIXTURES = ROOT / "Tests" / "BertQACoreTests" / "Fixtures"
+# Texts with what a model makes of them.
+SAMPLE = pathlib.Path(__file__).resolve().parent / "sample"
 # `make test-python-long` runs the tests marked `long` and all cases of the others; `make test` one case of so many.
 LONG = os.environ.get("BERTQA_LONG") == "1"
 FEWER = 1 if LONG else 10

@@ -5,10 +5,9 @@ import os
 import subprocess
 import time
 
-from conftest import FIXTURES, PREFIX
+from conftest import PREFIX, TOOL
+from samples import TINY
 
-TOOL = PREFIX / "bin" / "bertqa"
-TINY = FIXTURES / "tiny-bert"
 # Splits text into tokens, without a network: the cheapest task there is.
 TOKENS = [
     "filter",

@@ -1,11 +1,12 @@
 """Texts and helpers that several test files use."""
 
 import os
+import pathlib
 import random
 import subprocess
 import sys
 
-from conftest import FIXTURES, ROOT
+from conftest import FIXTURES, PREFIX, ROOT
 
 FOX = "The quick brown fox jumps over the lethargic dog."
 WHO = "Who jumped over the dog?"
@@ -14,7 +15,8 @@ LOVELACE = "Ada Lovelace met Charles Babbage in London."
 NAMES = {"Ada Lovelace": "person", "Charles Babbage": "person", "London": "location"}
 APOLLO = (ROOT / "examples" / "documents" / "apollo.txt").read_text(encoding="utf-8")
 HEADER = (ROOT / "include" / "bertqa.h").read_text()
-PIECES = (FIXTURES / "tiny-bert" / "vocab.txt").read_text(encoding="utf-8").splitlines()
+TINY = FIXTURES / "tiny-bert"
+PIECES = (TINY / "vocab.txt").read_text(encoding="utf-8").splitlines()
 SOME_WORDS = [piece for piece in PIECES if piece.isascii() and piece.isalpha() and len(piece) > 1]
 
 DOCUMENTS = {
@@ -30,6 +32,14 @@ DOCUMENTS = {
     "answer at the end": "Over the lethargic dog jumped 🏃 the fox 🦊",
 }
 
+# What the default recurrent model continues: the same as in its card: PyTorch's, in f32.
+CONTINUATIONS = {
+    "O Romeo": ", Romeo , brave Mercutio's dead , That gallant spirit hath aspir'd the clouds , And turn'd that "
+    "black death , going in the bottom of my course Direct my suit .",
+    "But soft": ", what news ?",
+    "Good night": ", good night .",
+}
+
 
 def words(count, seed=0):
     return " ".join(random.Random(seed).choices(SOME_WORDS, k=count))
@@ -39,3 +49,27 @@ def run_python(code, **environment):
     return subprocess.run(
         [sys.executable, "-c", code], env=os.environ | environment, capture_output=True, text=True, timeout=300
     )
+
+
+def mapped(process):
+    """Kilobytes of a process's mapping of the weights: resident, and the proportional share (PSS)."""
+    resident = share = 0
+    inside = False
+    for line in pathlib.Path(f"/proc/{process}/smaps").read_text().splitlines():
+        name, *rest = line.split()
+        if not name.endswith(":"):
+            inside = line.endswith(".safetensors")
+        elif inside and name == "Rss:":
+            resident += int(rest[0])
+        elif inside and name == "Pss:":
+            share += int(rest[0])
+    return resident, share
+
+
+def check_shared(processes):
+    """Each process has the weights resident, but all together have them once."""
+    residents, shares = zip(*map(mapped, processes))
+    weights = (PREFIX / "share/bertqa/models/qa-minilm-l6/model.safetensors").stat().st_size / 1024
+    assert min(residents) > 0.7 * weights, "the workers have not read the weights"
+    assert sum(residents) > 0.8 * len(processes) * max(residents)
+    assert sum(shares) < 1.1 * max(residents)

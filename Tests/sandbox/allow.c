@@ -1,7 +1,7 @@
 // Runs a program under a seccomp filter that ends the process at a system call that is not on the list.
 // usage: allow PROGRAM [ARGUMENT]...
 //
-// allowed.inc, which Tests/python/test_sandbox.py makes of docs/security.md, has "ALLOW(SYS_name)" for each call of the
+// allowed.inc, which Tests/python/tool/test_sandbox.py makes of docs/security.md, has "ALLOW(SYS_name)" for each call of the
 // list that this architecture has. More strictly than the names say: clone makes threads only, nothing becomes
 // executable by mprotect, and execve is allowed for the launcher's own call, which it tells by the address of the path.
 #define _GNU_SOURCE

@@ -8,13 +8,14 @@ from typing import Dict, List, Sequence
 
 import numpy as np
 import torch
+from safetensors.torch import save_file
+from transformers import BertForTokenClassification
+
 from common import attention
 from common.averaging import averaged
 from common.batches import padded_length
 from common.dropout import use_byte_dropout
 from common.schedule import learning_rate
-from safetensors.torch import save_file
-from transformers import BertForTokenClassification
 
 from .examples import IGNORED, Window
 

@@ -15,8 +15,8 @@ from transformers import BertForQuestionAnswering
 
 from common import attention, packed
 from common.adversarial import AdversarialEmbeddings
-from common.dropout import use_byte_dropout
 from common.checkpoints import latest_checkpoint, remove_old_checkpoints
+from common.dropout import use_byte_dropout
 from common.schedule import learning_rate
 
 

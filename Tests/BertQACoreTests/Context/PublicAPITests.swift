@@ -10,7 +10,7 @@ import Testing
   static let model = root.appendingPathComponent("models/qa-minilm-l6").path
   static let tiny = root.appendingPathComponent("Tests/BertQACoreTests/Fixtures/tiny-bert").path
 
-  /// The lines between the marks are the guide's first example; Tests/python/test_readme.py compares them.
+  /// The lines between the marks are the guide's first example; Tests/python/documents/test_readme.py compares them.
   @Test func guide() throws {
     let modelDirectory = Self.model
     // guide

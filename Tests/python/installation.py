@@ -1,0 +1,44 @@
+"""Installs by the Makefile, and lists and builds against what is installed."""
+
+import re
+import subprocess
+
+from conftest import ROOT, clean_environment
+
+VERSION = ".".join(
+    re.findall(r"BERTQA_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", (ROOT / "include" / "bertqa.h").read_text())
+)
+
+
+def run(*command, **options):
+    result = subprocess.run(command, capture_output=True, text=True, timeout=300, **options)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout
+
+
+# Debian's library directory, such as lib/x86_64-linux-gnu.
+MULTIARCH = "lib/" + run("dpkg-architecture", "-qDEB_HOST_MULTIARCH").strip()
+
+
+def make(target, prefix, destination, libdir=None):
+    """Runs a Makefile target for an installation under destination/prefix, without a build."""
+    variables = [f"PREFIX={prefix}", f"DESTDIR={destination}", *([f"LIBDIR={prefix}/{libdir}"] if libdir else [])]
+    run("make", "-s", "-o", "all", target, *variables, cwd=ROOT, env=clean_environment() | {"MAKEFLAGS": ""})
+
+
+def files(directory):
+    return {path.relative_to(directory) for path in directory.rglob("*") if path.is_symlink() or path.is_file()}
+
+
+# A CMake project that finds an installation.
+PROJECT = """
+cmake_minimum_required(VERSION 3.12)
+project(consumer LANGUAGES C CXX)
+find_package(bertqa 0.1 REQUIRED)
+find_package(bertqa REQUIRED)
+add_executable(in_c {source})
+add_executable(in_cxx in_cxx.cc)
+foreach(program in_c in_cxx)
+  target_link_libraries(${{program}} PRIVATE bertqa::bertqa)
+endforeach()
+"""

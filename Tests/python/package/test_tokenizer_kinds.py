@@ -1,0 +1,138 @@
+"""Ids, pieces and offsets of tokenizers other than BERT's against the Rust library, live: no difference."""
+
+import json
+import random
+
+import pytest
+import tokenizers
+from tokenizers import Regex, Tokenizer, models, pre_tokenizers
+
+import bertqa
+import byte_pair
+import text_cases
+from conftest import FEWER
+from tokenizer_pair import Pair, mixed
+
+STRINGS, BYTES = 6000 // FEWER, 4000 // FEWER  # of each kind
+WORDS = ["<s>", "</s>", "<mask>", " <mask> ", "<pad>", "<unk>", "it's", "WE'LL", "'S", "'\u017f", "12345", "\r\n \n", "  ",
+         "   x", "[CLS]", "camelCaseWord", "ǅungla", "ªb", "Aª", "\u0301A", "New York", "ing", "// /\n/"]  # fmt: skip
+
+
+def pair_of(tokenizer, directory):
+    path = byte_pair.save(tokenizer, directory)
+    theirs = {special: Tokenizer.from_file(str(path / "tokenizer.json")) for special in (True, False)}
+    theirs[False].encode_special_tokens = True
+    return Pair(bertqa.Context(path, tokenizer_only=True), theirs)
+
+
+@pytest.mark.parametrize("kind", byte_pair.KINDS)
+def test_kind(kind, tmp_path):
+    pair = pair_of(byte_pair.KINDS[kind](), tmp_path)
+    edges = list(text_cases.edge_cases())
+    for special in False, True:
+        seed = 2 * list(byte_pair.KINDS).index(kind) + special
+        pair.compare(text_cases.languages() + WORDS + random.Random(seed).sample(edges, 1500 // FEWER), special)
+        pair.compare(text_cases.fuzzed(), special)
+        compared = pair.compare(mixed(seed, STRINGS // 2, WORDS), special)
+        compared += pair.compare(text_cases.random_bytes(seed, BYTES // 2), special)
+        assert compared == STRINGS // 2 + BYTES // 2
+    pair.compare(byte_pair.paragraphs(), False)
+
+
+@pytest.mark.long
+def test_cases_are_many():
+    assert (STRINGS + BYTES) * len(byte_pair.KINDS) >= 100_000
+    assert tokenizers.__version__ == "0.23.3"
+
+
+@pytest.mark.parametrize("kind", ["roberta", "llama3", "o200k", "clip", "continuing"])
+def test_code_points(kind, tmp_path):
+    """Code points beside letters, digits, spaces and punctuation. Of all cases, all or every third of `CODE_POINTS`."""
+    pair = pair_of(byte_pair.KINDS[kind](), tmp_path)
+    step = FEWER * (1 if kind == "roberta" else 3)
+    cases = list(text_cases.code_points("a{0}B {0}1'{0}.{0} {0}{0}\n", step=step))
+    pair.compare(["".join(cases[index : index + 300]) for index in range(0, len(cases), 300)], False)
+
+
+BEHAVIORS = ["removed", "isolated", "merged_with_previous", "merged_with_next", "contiguous"]
+PATTERNS = ["-", "--", " ", "abab", Regex(r"\s+"), Regex(r"\s"), Regex(r"\d{1,3}"), Regex(r"\p{N}"), Regex("x")]
+
+
+@pytest.mark.parametrize("behavior", BEHAVIORS)
+def test_splits(behavior, tmp_path):
+    """Each behaviour with each sort of pattern, inverted and not."""
+    alphabet = " -abx12é\n中"
+    vocabulary = {piece: index for index, piece in enumerate(alphabet)}
+    source = random.Random(behavior)
+    texts = ["".join(source.choice(alphabet) for _ in range(source.randint(1, 30))) for _ in range(300)]
+    for number, pattern in enumerate(PATTERNS):
+        for invert in False, True:
+            tokenizer = Tokenizer(models.BPE())
+            tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+                [pre_tokenizers.Split(pattern, behavior, invert), pre_tokenizers.Punctuation(behavior)]
+            )
+            # Words show where the dropped character ends them.
+            tokenizer.model = models.BPE(
+                vocabulary | {piece + "</w>": len(vocabulary) + index for index, piece in enumerate(alphabet)},
+                [], end_of_word_suffix="</w>",
+            )  # fmt: skip
+            pair_of(tokenizer, tmp_path / f"{number}{invert}").compare(texts, False)
+
+
+@pytest.mark.parametrize(
+    "text", ["a" * 300_000, "ab" * 150_000, "\u4e2d\u6587" * 50_000, " " * 300_000, "'s" * 100_000]
+)
+def test_long_words(text, tmp_path):
+    """Words of many symbols: the same as the reference, within the test's time limit."""
+    pair_of(byte_pair.roberta(), tmp_path).compare([text, "x" + text + "!"], False)
+
+
+def test_pieces(tmp_path):
+    tokenizer = byte_pair.mpnet()
+    byte_pair.save(tokenizer, tmp_path)
+    ours = bertqa.Context(tmp_path, tokenizer_only=True)
+    assert ours.info.vocabulary_size == tokenizer.get_vocab_size()
+    for piece, id in tokenizer.get_vocab().items():
+        assert ours.piece_id(piece) == id
+        assert ours.piece(id) == piece
+
+
+def test_vocabulary_and_merges(tmp_path):
+    """RoBERTa's two files without tokenizer.json, as transformers reads them."""
+    tokenizer = byte_pair.byte_level(size=8000)
+    tokenizer.model.save(str(tmp_path))
+    ours = bertqa.Context(tmp_path, tokenizer_only=True)
+    for prefix in False, True:
+        (tmp_path / "tokenizer_config.json").write_text(
+            json.dumps({"tokenizer_class": "RobertaTokenizer", "add_prefix_space": prefix})
+        )
+        theirs = byte_pair.byte_level(size=8000, prefix=prefix)
+        theirs.encode_special_tokens = True
+        ours = bertqa.Context(tmp_path, tokenizer_only=True)
+        for text in text_cases.languages() + WORDS:
+            expected = theirs.encode(text, add_special_tokens=False)
+            assert (ours.tokenize(text).ids, ours.tokenize(text).offsets) == (expected.ids, expected.offsets)
+
+
+REFUSED = [
+    (("model", "dropout"), 0.1, "dropout"),
+    (("normalizer",), {"type": "Shout"}, "Shout"),
+    (("pre_tokenizer",), {"type": "UnicodeScripts"}, "UnicodeScripts"),
+    (("pre_tokenizer",), {"type": "Split", "pattern": {"Regex": "[a-c]+"}, "behavior": "Isolated", "invert": False}, "[a-c]+"),
+    (("post_processor",), {"type": "Frame"}, "Frame"),
+    (("model", "type"), "WordLevel", "WordLevel"),
+    (("version",), "2.0", "2.0"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("path, value, name", REFUSED, ids=[name for *_, name in REFUSED])
+def test_refused(path, value, name, tmp_path):
+    definition = json.loads(byte_pair.byte_level(size=8000).to_str())
+    place = definition
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    (tmp_path / "tokenizer.json").write_text(json.dumps(definition))
+    with pytest.raises(bertqa.Unsupported, match="tokenizer.json") as failure:
+        bertqa.Context(tmp_path, tokenizer_only=True)
+    assert name in str(failure.value) and "support" in str(failure.value)

@@ -1,0 +1,318 @@
+"""The functions of bertqa.duckdb in a real DuckDB: values, nulls, how often the model runs, errors, connections."""
+
+import re
+import subprocess
+import sys
+import threading
+
+import duckdb
+import pyarrow
+import pyarrow.parquet
+import pytest
+
+import bertqa
+import bertqa.duckdb
+from code_blocks import blocks
+from conftest import FIXTURES, ROOT
+from samples import ANSWER, DOCUMENTS, FOX, LOVELACE, NAMES, TINY, WHO
+
+ENTITIES = FIXTURES / "tiny-bert-entities"
+SPORT = "The team won the match after the striker scored two goals in the last minutes of the championship."
+
+
+@pytest.fixture
+def connection():
+    """Models with random weights; those for labels, vectors and entities take almost no time."""
+    with duckdb.connect() as connection:
+        models = {
+            "classify": FIXTURES / "tiny-bert-classifier",
+            "embed": FIXTURES / "tiny-bert-embedder",
+            "entities": ENTITIES,
+        }
+        bertqa.duckdb.register(connection, **models)
+        yield connection
+
+
+def value(connection, sql, *parameters):
+    [[value]] = connection.execute(sql, parameters).fetchall()
+    return value
+
+
+def table(connection, texts):
+    connection.execute("CREATE OR REPLACE TABLE texts(id BIGINT, body VARCHAR)")
+    rows = pyarrow.table({"id": range(len(texts)), "body": pyarrow.array(texts, pyarrow.string())})  # noqa: F841
+    connection.execute("INSERT INTO texts SELECT * FROM rows")
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    """(questions, rows) of each call of the library that answers."""
+    seen = []
+    real = bertqa.duckdb.answer_column
+
+    def noted(context, questions, documents, **options):
+        seen.append((questions, len(documents)))
+        return real(context, questions, documents, **options)
+
+    monkeypatch.setattr(bertqa.duckdb, "answer_column", noted)
+    return seen
+
+
+# Values
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_answers_are_the_library_s(connection, context, name):
+    document = DOCUMENTS[name].encode("utf-8", "replace").decode()
+    table(connection, [document])
+    result = context.answer(WHO, document)
+    expected = result.answer
+    rows = connection.execute(
+        """SELECT answer, start_char, end_char, substr(body, start_char + 1, end_char - start_char), score, probability,
+             gap, sentence, is_impossible
+           FROM texts, bertqa_answers(?, body)""",
+        [WHO],
+    ).fetchall()
+    place = (expected.text, expected.start, expected.end, expected.text)
+    assert rows[0][:4] == place and len(rows) == 1
+    assert rows[0][4:7] == pytest.approx((expected.score, expected.probability, expected.gap))
+    assert rows[0][7:] == (expected.sentence, result.is_impossible)
+    assert value(connection, "SELECT bertqa_answer(?, body) FROM texts", WHO) == expected.text
+
+
+def test_labels(connection):
+    with bertqa.Context(FIXTURES / "tiny-bert-classifier") as context:
+        expected = context.classify(SPORT)
+    rows = connection.execute("SELECT label, probability, id FROM bertqa_labels(?)", [SPORT]).fetchall()
+    assert [(row[0], row[2]) for row in rows] == [(score.label, score.id) for score in expected.scores]
+    assert [row[1] for row in rows] == pytest.approx([score.probability for score in expected.scores])
+    assert value(connection, "SELECT bertqa_classify(?)", SPORT) == expected.label
+
+
+def test_vectors(connection):
+    with bertqa.Context(FIXTURES / "tiny-bert-embedder") as context:
+        expected = context.embed([FOX, ""]).tolist()
+        length = context.info.embedding_length
+    table(connection, [FOX, None, ""])
+    rows = connection.execute("SELECT bertqa_embed(body) FROM texts ORDER BY id").fetchall()
+    assert list(rows[0][0]) == pytest.approx(expected[0]) and list(rows[2][0]) == pytest.approx(expected[1])
+    assert rows[1][0] is None
+    assert value(connection, "SELECT typeof(bertqa_embed('a'))") == f"FLOAT[{length}]"
+    like = "SELECT array_cosine_similarity(bertqa_embed(body), bertqa_embed(?)) FROM texts WHERE id = 0"
+    assert value(connection, like, FOX) == pytest.approx(1)
+
+
+def test_entities(connection):
+    text = "Zoë 🦊 the quick brown fox jumped over the lazy dog in the river."
+    with bertqa.Context(ENTITIES) as context:
+        expected = context.entities(text).entities
+    rows = connection.execute("SELECT * FROM bertqa_entities(?)", [text]).fetchall()
+    assert len(rows) == len(expected) > 1
+    for row, entity in zip(rows, expected):
+        assert row[:2] == (entity.text, entity.label) and row[3:] == (entity.start, entity.end)
+        assert row[2] == pytest.approx(entity.score)
+
+
+def test_null_and_nothing(connection):
+    table(connection, [None, "", FOX])
+    for call in [
+        "bertqa_answer(NULL, 'a')", "bertqa_answer('a', NULL)", "bertqa_classify(NULL)", "bertqa_embed(NULL)",
+        "bertqa_answer('who', '')", "bertqa_answer('', 'a')",
+    ]:  # fmt: skip
+        assert value(connection, f"SELECT {call}") is None, call
+    for call in "answers(NULL, 'a')", "answers('a', NULL)", "answers('a', '')", "labels(NULL)", "entities(NULL)":
+        assert connection.execute(f"SELECT * FROM bertqa_{call}").fetchall() == [], call
+    rows = connection.execute("SELECT id, bertqa_answer(?, body) FROM texts ORDER BY id", [WHO]).fetchall()
+    assert rows == [(0, None), (1, None), (2, ANSWER)]
+    rows = connection.execute("SELECT id, answer FROM texts, bertqa_answers(?, body)", [WHO]).fetchall()
+    assert rows == [(2, ANSWER)]
+
+
+def test_a_question_of_each_row(connection, context):
+    questions = [WHO, "What is lethargic?", None, WHO]
+    connection.execute("CREATE TABLE asked(id INTEGER, question VARCHAR)")
+    connection.executemany("INSERT INTO asked VALUES (?, ?)", list(enumerate(questions)))
+    rows = connection.execute(f"SELECT bertqa_answer(question, '{FOX}') FROM asked ORDER BY id").fetchall()
+    assert [row[0] for row in rows] == [
+        None if question is None else context.answer(question, FOX).answer.text for question in questions
+    ]
+
+
+# How often the model runs
+
+
+def test_a_constant_question_is_one_text(connection, calls):
+    bertqa.duckdb.register(connection, answer=TINY)
+    table(connection, [f"the river {i}" for i in range(2500)])
+    assert value(connection, "SELECT count(bertqa_answer(?, body)) FROM texts", WHO) == 2500
+    assert [questions for questions, _ in calls] == [WHO] * len(calls)
+    assert sum(rows for _, rows in calls) == 2500 and len(calls) <= 4
+    calls.clear()
+    connection.execute("SELECT bertqa_answer('who ' || (id % 2), body) FROM texts WHERE id < 3").fetchall()
+    assert [(isinstance(questions, str), rows) for questions, rows in calls] == [(False, 3)]
+    calls.clear()
+    connection.execute("SELECT bertqa_answer(if(id = 1, 'who', NULL), body) FROM texts WHERE id < 3").fetchall()
+    assert [(isinstance(questions, str), rows) for questions, rows in calls] == [(False, 3)]
+
+
+@pytest.mark.parametrize(
+    "sql, rows",
+    [
+        ("SELECT id, answer, start_char FROM texts, bertqa_answers('who', body) WHERE NOT is_impossible", 9),
+        (
+            "SELECT answer FROM texts, bertqa_answers('who', body) WHERE gap > -99 AND id < 4 ORDER BY gap, score",
+            4,
+        ),
+        ("SELECT answer FROM (FROM texts LIMIT 2), bertqa_answers('who', body) ORDER BY probability LIMIT 1", 2),
+        ("SELECT bertqa_answer('who', 'the river') FROM texts", 1),
+    ],
+)
+def test_no_row_is_read_twice(connection, calls, sql, rows):
+    bertqa.duckdb.register(connection, answer=TINY)
+    table(connection, [f"the river {i}" for i in range(9)])
+    connection.execute(sql).fetchall()
+    assert sum(count for _, count in calls) == rows
+
+
+def test_no_index_keeps_what_another_model_gives(connection):
+    """An index on an expression that depends on the models would contradict a scan after register()."""
+    table(connection, ["the river"])
+    for call in (
+        "bertqa_answer('who', body)",
+        "bertqa_classify(body)",
+        "bertqa_embed(body)::VARCHAR",
+        "bertqa_best_answer('who', body)::VARCHAR",
+        "bertqa_label_list(body)::VARCHAR",
+        "bertqa_entity_list(body)::VARCHAR",
+    ):
+        with pytest.raises(duckdb.BinderException, match="side effects"):
+            connection.execute(f"CREATE INDEX made ON texts(({call}))")
+
+
+def test_threads_of_duckdb_call_at_once(connection, tmp_path):
+    """Several of its threads get the same results as one."""
+    bertqa.duckdb.register(connection, answer=TINY)
+    texts = [f"the river {i} " + "runs to the sea " * (i % 7) for i in range(9000)]
+    rows = pyarrow.table({"id": range(len(texts)), "body": texts})
+    pyarrow.parquet.write_table(rows, tmp_path / "texts.parquet", row_group_size=1000)
+    sql = f"SELECT id, answer, score FROM '{tmp_path}/texts.parquet', bertqa_answers('who', body) ORDER BY id"
+    connection.execute("SET threads = 4")
+    found = connection.execute(sql).fetchall()
+    with bertqa.Context(TINY) as context:
+        expected = bertqa.answer_column(context, "who", rows["body"]).to_pylist()
+    assert found == [(id, row["answer"], row["score"]) for id, row in enumerate(expected) if row["answer"]]
+
+
+# Errors
+
+
+def test_errors_are_sql_errors(connection):
+    for sql, message in [
+        ("SELECT bertqa_answer('a')", "No function matches"),
+        ("SELECT bertqa_answer('a', 1)", "No function matches"),
+    ]:
+        with pytest.raises(duckdb.Error, match=re.escape(message)):
+            connection.execute(sql)
+    with bertqa.Context(TINY) as closed:
+        bertqa.duckdb.register(connection, answer=closed)
+    with pytest.raises(duckdb.Error, match="closed"):
+        connection.execute(f"SELECT bertqa_answer('a', '{FOX}')")
+    bertqa.duckdb.register(connection)
+    assert value(connection, f"SELECT bertqa_answer('{WHO}', '{FOX}')") == ANSWER
+
+
+def test_errors_of_the_library_are_told(connection, monkeypatch):
+    table(connection, ["short", "long " * 100_000])
+    real = bertqa.duckdb.answer_column
+
+    def limited(*arguments):
+        return real(*arguments, max_bytes=100_000)
+
+    monkeypatch.setattr(bertqa.duckdb, "answer_column", limited)
+    with pytest.raises(duckdb.Error, match=r"TooLarge: documents\[1\]: max_bytes is 100000"):
+        connection.execute("SELECT bertqa_answer('who', body) FROM texts").fetchall()
+    assert value(connection, "SELECT bertqa_answer(?, ?)", WHO, FOX) == ANSWER
+
+
+def test_models_that_cannot_be_used(connection):
+    with pytest.raises(bertqa.ModelNotFoundError, match="nowhere"):
+        bertqa.duckdb.register(connection, answer="nowhere")
+    with pytest.raises(ValueError, match="of embed is <Context of BertForQuestionAnswering.* made for answer"):
+        bertqa.duckdb.register(connection, embed=TINY)
+    assert value(connection, "SELECT bertqa_answer(?, ?)", WHO, FOX) == ANSWER
+
+
+# Connections
+
+
+def test_another_model_takes_the_place(connection):
+    with bertqa.Context(TINY) as context:
+        expected = context.answer(WHO, FOX).answer.text
+    bertqa.duckdb.register(connection, answer=TINY)
+    assert value(connection, "SELECT bertqa_answer(?, ?)", WHO, FOX) == expected != ANSWER
+    assert value(connection, "SELECT answer FROM bertqa_answers(?, ?)", WHO, FOX) == expected
+
+
+def test_a_cursor(connection):
+    """A cursor shares the functions and models but has its own tables."""
+    cursor = connection.cursor()
+    assert value(cursor, "SELECT bertqa_answer(?, ?)", WHO, FOX) == ANSWER
+    with pytest.raises(ValueError, match="another connection has given bertqa_answer"):
+        bertqa.duckdb.register(cursor, answer=TINY)
+    bertqa.duckdb.register(cursor)
+    assert value(cursor, "SELECT answer FROM bertqa_answers(?, ?)", WHO, FOX) == ANSWER
+    assert value(cursor, "SELECT count(*) > 0 FROM bertqa_entities('Zoë in the river')")
+    found = []
+    threads = [
+        threading.Thread(target=lambda c: found.append(value(c, "SELECT bertqa_answer(?, ?)", WHO, FOX)), args=[c])
+        for c in (connection, cursor)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [ANSWER, ANSWER]
+
+
+def test_entities_of_the_default_model():
+    with duckdb.connect() as connection:
+        bertqa.duckdb.register(connection)
+        rows = connection.execute("SELECT entity, label FROM bertqa_entities(?)", [LOVELACE]).fetchall()
+    assert dict(rows) == NAMES
+
+
+def test_a_database_that_is_only_read(tmp_path):
+    """The functions write nothing into the database."""
+    with duckdb.connect(tmp_path / "texts.duckdb") as connection:
+        table(connection, [FOX])
+        bertqa.duckdb.register(connection)
+    with duckdb.connect(tmp_path / "texts.duckdb", read_only=True) as connection:
+        functions = "SELECT count(*) FROM duckdb_functions() WHERE function_name LIKE 'bertqa%'"
+        assert value(connection, functions) == 0
+        bertqa.duckdb.register(connection)
+        assert value(connection, "SELECT answer FROM texts, bertqa_answers(?, body)", WHO) == ANSWER
+
+
+# On a busy machine DuckDB would draw a progress bar into the output.
+QUIET = """
+import duckdb
+
+def quiet(*arguments, connect=duckdb.connect):
+    connection = connect(*arguments)
+    connection.execute("SET enable_progress_bar = false")
+    return connection
+
+duckdb.connect = quiet
+"""
+
+
+def test_documentation(tmp_path):
+    """The programs in docs/sql.md, run as they are, in order."""
+    programs = [block for block in blocks(ROOT / "docs" / "sql.md") if block.language == "python"]
+    assert len(programs) >= 2
+    for program in programs:
+        result = subprocess.run(
+            [sys.executable, "-c", QUIET + program.code], cwd=tmp_path, capture_output=True, text=True, timeout=300
+        )
+        assert result.returncode == 0, result.stderr
+        assert result.stdout == program.output

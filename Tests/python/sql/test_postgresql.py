@@ -1,0 +1,392 @@
+"""The PostgreSQL extension in a real server: values, errors, cancelled calls, parallel plans, shared weights."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+
+import pytest
+
+import bertqa
+from code_blocks import blocks
+from conftest import FIXTURES, ROOT
+from postgres import TIMEOUT, Server, SQLError, installation, quote
+from samples import ANSWER, APOLLO, DOCUMENTS, FOX, LOVELACE, NAMES, WHO, check_shared
+
+SPORT = "The team won the match after the striker scored two goals in the last minutes of the championship."
+CANCELLED = "57014"
+# Each takes minutes.
+LONG = f"repeat({quote(FOX + ' ')}, 400000)"
+
+if installation() is None:
+    pytest.skip("PostgreSQL: needs postgresql and postgresql-server-dev-all", allow_module_level=True)
+
+
+@pytest.fixture(scope="module")
+def server():
+    server = Server()
+    try:
+        with server.connect() as session:
+            session.execute("CREATE EXTENSION bertqa")
+        yield server
+    finally:
+        server.close()
+
+
+@pytest.fixture
+def session(server):
+    with server.connect() as session:
+        yield session
+
+
+@pytest.fixture(scope="module")
+def tiny_path(server):
+    """A path that the server's user can read."""
+    copy = shutil.copytree(FIXTURES / "tiny-bert", server.root / "tiny-bert")
+    for kind in "embedder", "entities":
+        shutil.copytree(FIXTURES / f"tiny-bert-{kind}", server.root / f"tiny-bert-{kind}")
+    return copy
+
+
+def floats(row):
+    return [float(field) for field in row]
+
+
+def test_the_debian_package(server):
+    """The package's contents and dependencies: the server it was built for, the library's package, and libc."""
+    package, version = server.package, installation().name
+    control = subprocess.run(["dpkg-deb", "--field", package], capture_output=True, text=True, check=True).stdout
+    fields = dict(line.split(": ", 1) for line in control.splitlines() if not line.startswith(" "))
+    assert fields["Package"] == f"postgresql-{version}-bertqa" and fields["Version"] == bertqa.version()
+    needed = fields["Depends"].split(", ")
+    assert needed[:2] == [f"postgresql-{version}", f"bertqa (>= {bertqa.version()})"]
+    assert len(needed) == 3 and re.fullmatch(r"libc6 \(>= 2\.\d+\)", needed[2])
+    listing = subprocess.run(
+        ["dpkg-deb", "--contents", package], capture_output=True, text=True, check=True
+    ).stdout
+    files = {line.split()[-1].removeprefix("./") for line in listing.splitlines() if line.startswith("-rw-r--r--")}
+    assert files == {
+        f"usr/lib/postgresql/{version}/lib/bertqa.so",
+        f"usr/share/postgresql/{version}/extension/bertqa.control",
+        f"usr/share/postgresql/{version}/extension/bertqa--{bertqa.version()}.sql",
+        f"usr/share/doc/postgresql-{version}-bertqa/copyright",
+    }
+    module = server.root / f"usr/lib/postgresql/{version}/lib/bertqa.so"
+    dynamic = subprocess.run(
+        ["readelf", "--dynamic", "--wide", module], capture_output=True, text=True, check=True
+    ).stdout
+    assert "[libbertqa.so.1]" in dynamic and "PATH" not in dynamic, (
+        "it would look for the library where it was built"
+    )
+    assert str(ROOT).encode() not in module.read_bytes()
+
+
+# Values
+
+
+@pytest.mark.parametrize("name", ["ascii", "emoji", "combining marks", "inside right to left"])
+def test_answers_are_the_library_s(session, context, name):
+    document = DOCUMENTS[name]
+    expected = context.answer(WHO, document, top_k=3)
+    rows = session.execute(
+        f"""SELECT answer, substr(body, (start_char + 1)::int, (end_char - start_char)::int),
+              convert_from(substr(convert_to(body, 'UTF8'), start_byte::int + 1, (end_byte - start_byte)::int), 'UTF8'),
+              sentence, start_byte, end_byte, start_char, end_char, score, probability, gap, no_answer_probability,
+              is_impossible
+            FROM (SELECT {quote(document)} AS body) AS texts, bertqa_answers({quote(WHO)}, body, 3)"""
+    )
+    assert len(rows) == len(expected.answers) > 0
+    for row, answer in zip(rows, expected.answers):
+        assert row[:4] == [answer.text] * 3 + [answer.sentence]
+        assert floats(row[4:8]) == [*answer.byte_range, answer.start, answer.end]
+        numbers = answer.score, answer.probability, answer.gap, expected.no_answer_probability
+        assert floats(row[8:12]) == pytest.approx(numbers, rel=1e-5)
+        assert row[12] == ("t" if expected.is_impossible else "f")
+    assert session.value(f"SELECT bertqa_answer({quote(WHO)}, {quote(document)})") == expected.answer.text
+
+
+def test_other_functions(session, context):
+    with bertqa.Context(task="classify") as classifier:
+        expected = classifier.classify(SPORT)
+    assert session.value(f"SELECT bertqa_classify({quote(SPORT)})") == expected.label == "sport"
+    rows = session.execute(f"SELECT label, id, probability, logit FROM bertqa_labels({quote(SPORT)})")
+    assert [(row[0], int(row[1])) for row in rows] == [(each.label, each.id) for each in expected.scores]
+    assert floats(row[3] for row in rows) == pytest.approx([each.logit for each in expected.scores], rel=1e-5)
+    with bertqa.Context(task="embed") as embedder:
+        vector = list(embedder.embed(FOX))
+    given = session.value(f"SELECT bertqa_embed({quote(FOX)})")
+    assert floats(given.strip("{}").split(",")) == pytest.approx(vector, abs=1e-6)
+    assert float(session.value("SELECT bertqa_cosine('{3,4}', '{4,3}')")) == pytest.approx(24 / 25)
+    for numbers in ("0.1,0.7,0.3", "1,2,3", "0.3,0.6", "5,7,11,13"):
+        assert float(session.value(f"SELECT bertqa_cosine('{{{numbers}}}', '{{{numbers}}}')")) == 1
+    tokens = context.tokenize("Zoë's fox")
+    rows = session.execute("SELECT * FROM bertqa_tokens('Zoë''s fox')")
+    assert [(int(row[0]), row[1], (int(row[2]), int(row[3]))) for row in rows] == list(
+        zip(tokens.ids, tokens.tokens, tokens.byte_offsets)
+    )
+
+
+def test_entities(session, tiny_path):
+    text = "Zoë 🦊 the quick brown fox jumped over the lazy dog in the river."
+    with bertqa.Context(FIXTURES / "tiny-bert-entities") as context:
+        expected = context.entities(text).entities
+    assert dict(session.execute(f"SELECT entity, label FROM bertqa_entities({quote(LOVELACE)})")) == NAMES
+    session.execute(f"SELECT bertqa_model('entities', {quote(str(tiny_path) + '-entities')})")
+    rows = session.execute(f"SELECT * FROM bertqa_entities({quote(text)})")
+    assert len(rows) == len(expected) > 1
+    for row, entity in zip(rows, expected):
+        assert row[:2] == [entity.text, entity.label] and float(row[2]) == pytest.approx(entity.score, rel=1e-5)
+        assert floats(row[3:]) == [*entity.byte_range, entity.start, entity.end]
+    assert session.execute("SELECT * FROM bertqa_entities(NULL)") == []
+
+
+def test_null_and_nothing(session):
+    for call in [
+        "bertqa_answer(NULL, 'a')", "bertqa_answer('a', NULL)", "bertqa_classify(NULL)", "bertqa_embed(NULL)",
+        "bertqa_cosine(NULL, '{1}')", "bertqa_cosine('{0}', '{0}')", "bertqa_answer('', 'a')", "bertqa_match(NULL)",
+        "bertqa_answer('who', '')", "bertqa_classify('word')",
+    ]:  # fmt: skip
+        assert session.value(f"SELECT {call}") == "NULL"
+    for call in [
+        "answers(NULL, 'a')", "answers('a', NULL, 2)", "answers('a', '')", "labels(NULL)", "labels('word')",
+        "tokens(NULL)", "tokens('')",
+    ]:  # fmt: skip
+        assert session.execute(f"SELECT * FROM bertqa_{call}") == []
+
+
+def test_an_encoding_that_is_not_utf8(server):
+    with server.connect() as session:
+        session.execute("CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0")
+    with server.connect("latin") as session:
+        session.execute("CREATE EXTENSION bertqa")
+        [row] = session.execute(
+            """SELECT answer, start_byte, end_byte, start_char, end_char
+               FROM bertqa_answers('Who slept?', 'Jürgen read. Zoë slept.')"""
+        )
+        assert row == ["Zoë", "14", "18", "13", "16"]
+
+
+def test_match(session):
+    assert (
+        session.value("SELECT bertqa_match('english', 'Who jumped over the lazy dogs?')")
+        == "'jump' | 'lazi' | 'dog'"
+    )
+    for question in "?", "a & b | !c <-> (d", "'x' \\ y:*", "":
+        session.execute(f"SELECT bertqa_match({quote(question)}), bertqa_match('simple', {quote(question)})")
+
+
+def test_documentation(server):
+    """The statements in docs/sql.md, run as they are, in order."""
+    with server.connect() as session:
+        session.execute("CREATE DATABASE documentation")
+    recipes = [block for block in blocks(ROOT / "docs" / "sql.md") if block.language == "sql"]
+    assert len(recipes) >= 2
+    for recipe in recipes:
+        psql = [installation() / "bin" / "psql", "-Xq", "-h", server.data, "-U", "postgres", "documentation"]
+        result = subprocess.run(
+            [*psql, "-v", "ON_ERROR_STOP=1"], input=recipe.code, capture_output=True, text=True, timeout=TIMEOUT
+        )
+        assert (result.returncode, result.stderr) == (0, ""), recipe.code
+        assert result.stdout.rstrip("\n") == recipe.output.rstrip("\n")
+
+
+# Errors
+
+
+@pytest.mark.parametrize(
+    "sql, state, message",
+    [
+        ("SELECT * FROM bertqa_answers('x', 'y', 0)", "22023", "k is 1 to 1000"),
+        ("SELECT * FROM bertqa_answers('x', 'y', 1001)", "22023", "k is 1 to 1000"),
+        ("SELECT bertqa_model('answer', '/nonexistent')", "58030", "/nonexistent/config.json: cannot open"),
+        (
+            "SELECT bertqa_model('anwser', NULL)",
+            "22023",
+            "the task is 'answer', 'classify', 'embed' or 'entities'",
+        ),
+        (
+            "SELECT bertqa_model('predict', NULL)",
+            "22023",
+            "the task is 'answer', 'classify', 'embed' or 'entities'",
+        ),
+        ("SELECT bertqa_model(NULL, NULL)", "22023", "the task is 'answer', 'classify', 'embed' or 'entities'"),
+        ("SELECT bertqa_cosine('{1}', '{1,2}')", "2202E", "two vectors of one length"),
+        ("SELECT bertqa_cosine('{1}', '{NULL}')", "2202E", "without NULLs"),
+        ("SELECT bertqa_answer('who', E'\\xff')", "22021", "invalid byte sequence"),
+        ("SET bertqa.threads = 0", "22023", "outside the valid range"),
+        ("SET bertqa.anwser_model = 'x'", "42602", "invalid configuration parameter name"),
+    ],
+)
+def test_errors(session, sql, state, message):
+    session.execute("LOAD 'bertqa'")
+    backend = session.backend
+    with pytest.raises(SQLError, match=re.escape(message)) as caught:
+        session.execute(sql)
+    assert caught.value.state == state
+    assert session.value(f"SELECT bertqa_answer({quote(WHO)}, {quote(FOX)})") == ANSWER
+    assert int(session.value("SELECT pg_backend_pid()")) == backend
+
+
+def test_models(server, session, tiny_path):
+    score = f"SELECT score FROM bertqa_answers({quote(WHO)}, {quote(FOX)})"
+    default = session.value(score)
+    assert session.value(f"SELECT bertqa_model('answer', {quote(str(tiny_path))})") == str(tiny_path)
+    with bertqa.Context(FIXTURES / "tiny-bert") as context:
+        expected = context.answer(WHO, FOX).answer.score
+    assert float(session.value(score)) == pytest.approx(expected, rel=1e-5)
+    assert session.value("SHOW bertqa.answer_model") == str(tiny_path)
+    with server.connect() as other:
+        assert other.value(score) == default
+    # A failed or rolled back change has no effect.
+    with pytest.raises(SQLError, match="'answer' is not the task of the model"):
+        session.execute(f"SELECT bertqa_model('answer', {quote(str(tiny_path) + '-embedder')})")
+    session.execute("BEGIN")
+    session.execute("SELECT bertqa_model('answer', NULL)")
+    assert session.value(score) == default
+    session.execute("ROLLBACK")
+    assert float(session.value(score)) == pytest.approx(expected, rel=1e-5)
+    session.execute("SELECT bertqa_model('answer', NULL)")
+    session.execute("SET bertqa.threads = 2")
+    assert session.value(score) == default
+
+
+def test_who_may_choose_models(server, tiny_path):
+    with server.connect() as session:
+        session.execute("CREATE ROLE reader LOGIN")
+    setting = f"SET bertqa.answer_model = {quote(str(tiny_path))}"
+    with server.connect(user="reader") as session:
+        assert session.value(f"SELECT bertqa_answer({quote(WHO)}, {quote(FOX)})") == ANSWER
+        for sql in f"SELECT bertqa_model('answer', {quote(str(tiny_path))})", setting:
+            with pytest.raises(SQLError, match="permission denied"):
+                session.execute(sql)
+    with server.connect() as session:
+        session.execute("GRANT SET ON PARAMETER bertqa.answer_model TO reader")
+        session.execute("GRANT EXECUTE ON FUNCTION bertqa_model(text, text) TO reader")
+    with server.connect(user="reader") as session:
+        session.execute(f"SELECT bertqa_model('answer', {quote(str(tiny_path))})")
+        session.execute(setting)
+        with pytest.raises(SQLError, match="permission denied"):
+            session.execute("SELECT bertqa_model('embed', NULL)")
+
+
+# Calls that are to stop
+
+LONG_CALLS = [
+    f"SELECT bertqa_answer('Who?', {LONG})",
+    f"SELECT count(*) FROM bertqa_answers('Who?', {LONG}, 3)",
+    f"SELECT bertqa_embed({LONG})",
+    f"SELECT sum(length(bertqa_answer('Who?', i || {quote(FOX)}))) FROM generate_series(1, 10000000) AS i",
+]
+
+
+@pytest.mark.parametrize("sql", LONG_CALLS)
+def test_statement_timeout(session, sql):
+    session.execute("SET statement_timeout = 200")
+    with pytest.raises(SQLError, match="canceling statement due to statement timeout") as caught:
+        session.execute(sql)
+    assert caught.value.state == CANCELLED
+    session.execute("SET statement_timeout = 0")
+    assert session.value(f"SELECT bertqa_answer({quote(WHO)}, {quote(FOX)})") == ANSWER
+
+
+def wait_until_active(session, backend):
+    while session.value(f"SELECT state FROM pg_stat_activity WHERE pid = {backend}") != "active":
+        pass
+
+
+def test_cancel(server, session):
+    with server.connect() as other:
+        session.send(LONG_CALLS[0])
+        wait_until_active(other, session.backend)
+        other.execute(f"SELECT pg_sleep(0.2), pg_cancel_backend({session.backend})")
+        with pytest.raises(SQLError, match="canceling statement due to user request"):
+            session.receive()
+        assert session.value(f"SELECT bertqa_answer({quote(WHO)}, {quote(FOX)})") == ANSWER
+
+
+@pytest.mark.parametrize("sql", LONG_CALLS[:1])
+def test_a_backend_that_is_ended(server, sql):
+    """An administrator ends it cleanly: the others do not notice."""
+    with server.connect() as ended, server.connect() as other:
+        ended.send(sql)
+        wait_until_active(other, ended.backend)
+        other.execute(f"SELECT pg_sleep(0.2), pg_terminate_backend({ended.backend}, 60000)")
+        with pytest.raises(SQLError, match="terminating connection due to administrator command"):
+            ended.receive()
+        assert other.value(f"SELECT bertqa_answer({quote(WHO)}, {quote(FOX)})") == ANSWER
+
+
+def test_a_backend_that_is_killed(server):
+    """The server restarts, as after every killed backend, and answers again."""
+    with server.connect() as killed:
+        with server.connect() as other:
+            killed.send(LONG_CALLS[0])
+            wait_until_active(other, killed.backend)
+            os.kill(killed.backend, signal.SIGKILL)
+            with pytest.raises(SQLError):
+                killed.receive()
+            # The server notices a little later, and takes connections until then: it has noticed when
+            # it ends the others.
+            with pytest.raises(SQLError):
+                other.execute("SELECT pg_sleep(600)")
+    server.wait()
+    with server.connect() as session:
+        assert session.value(f"SELECT bertqa_answer({quote(WHO)}, {quote(FOX)})") == ANSWER
+
+
+def test_huge_texts(session):
+    """The longest that PostgreSQL has: the call is refused or stopped, and the backend survives."""
+    session.execute("SET statement_timeout = 3000")
+    for call in "bertqa_answer('Who?', {})", "bertqa_classify({})", "bertqa_embed({})", "bertqa_tokens({})":
+        for text in "repeat('x', 200000000)", "repeat('a ', 100000000)":
+            try:
+                session.execute(f"SELECT count(*) FROM (SELECT {call.format(text)}) AS result")
+            except SQLError as error:
+                assert error.state in (CANCELLED, "54000"), error
+    session.execute("SET statement_timeout = 0")
+    assert session.value(f"SELECT bertqa_answer({quote(WHO)}, {quote(FOX)})") == ANSWER
+
+
+# Many at once
+
+
+def test_parallel_plans(session, tiny_path):
+    """Workers, which are separate processes, use the session's model."""
+    session.execute(
+        "CREATE TABLE texts AS SELECT i, 'The fox ' || i || ' slept. ' AS body FROM generate_series(1, 400) i"
+    )
+    session.execute("ANALYZE texts")
+    session.execute(f"SELECT bertqa_model('answer', {quote(str(tiny_path))})")
+    sql = "SELECT string_agg(bertqa_answer('Who slept?', body), '|' ORDER BY i) FROM texts"
+    session.execute("SET max_parallel_workers_per_gather = 0")
+    alone = session.value(sql)
+    session.execute("SET max_parallel_workers_per_gather = 2; SET min_parallel_table_scan_size = 0")
+    counted = "SELECT count(*) FROM texts WHERE bertqa_answer('Who slept?', body) IS NOT NULL"
+    plan = "\n".join(row[0] for row in session.execute(f"EXPLAIN ANALYZE {counted}"))
+    assert "Workers Launched: 2" in plan, plan
+    rows = session.execute("SELECT i, bertqa_answer('Who slept?', body) FROM texts ORDER BY i")
+    assert "|".join(row[1] for row in rows) == alone
+
+
+def test_backends_share_the_weights(server):
+    sessions = [server.connect() for _ in range(8)]
+    try:
+        for session in sessions:
+            session.send(f"SELECT length(bertqa_answer({quote(WHO)}, {quote(APOLLO)}))")
+        assert len({session.receive()[0][0] for session in sessions}) == 1
+        check_shared([session.backend for session in sessions])
+    finally:
+        for session in sessions:
+            session.close()
+
+
+def test_drop(server):
+    with server.connect() as session:
+        session.execute("CREATE DATABASE other")
+    with server.connect("other") as session:
+        session.execute("CREATE SCHEMA apart; CREATE EXTENSION bertqa SCHEMA apart")
+        assert session.value(f"SELECT apart.bertqa_answer({quote(WHO)}, {quote(FOX)})") == ANSWER
+        assert session.value("SELECT apart.bertqa_match('english', 'the foxes')") == "'fox'"
+        session.execute("DROP EXTENSION bertqa")
+        assert session.value("SELECT count(*) FROM pg_proc WHERE proname LIKE 'bertqa%'") == "0"

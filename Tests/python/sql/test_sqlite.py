@@ -1,0 +1,510 @@
+"""The SQLite extension in a real SQLite: values, errors, interrupts, threads, processes, memory."""
+
+import array
+import json
+import os
+import pathlib
+import random
+import re
+import shutil
+import subprocess
+import sys
+import threading
+
+import pytest
+
+import bertqa
+from code_blocks import blocks
+from conftest import FIXTURES, PREFIX, ROOT
+from samples import ANSWER, APOLLO, DOCUMENTS, FOX, LOVELACE, NAMES, TINY, WHO, run_python
+from sqlite import DBCONFIG_TRUSTED_SCHEMA, INTERRUPT, Database, SQLError, library
+
+EXTENSION = PREFIX / "lib" / "bertqa_sqlite.so"
+TIMEOUT = 300
+SPORT = "The team won the match after the striker scored two goals in the last minutes of the championship."
+
+if library is None:
+    pytest.skip("SQLite: needs libsqlite3", allow_module_level=True)
+if not EXTENSION.exists():
+    pytest.skip("SQLite: needs the extension (make sqlite)", allow_module_level=True)
+
+
+def connect(path=":memory:"):
+    return Database(path, EXTENSION)
+
+
+@pytest.fixture
+def database():
+    with connect() as database:
+        yield database
+
+
+# Values
+
+
+def utf8(document):
+    """Without unpaired surrogates, which UTF-8 cannot have."""
+    return document.encode("utf-8", "replace").decode()
+
+
+@pytest.mark.parametrize("encoding", ["UTF-8", "UTF-16le"])
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_answers_are_the_library_s(database, context, encoding, name):
+    database.execute(f"PRAGMA encoding = '{encoding}'")
+    database.execute("CREATE TABLE texts(body TEXT)")
+    # SQLite ends a text that it converts to UTF-16 and back at a NUL, so there is none here.
+    document = utf8(DOCUMENTS[name]).replace("\0", "")
+    database.execute("INSERT INTO texts VALUES (?)", document)
+    expected = context.answer(WHO, document, top_k=3)
+    rows = database.execute(
+        """SELECT answer, score, probability, gap, start_byte, end_byte, start_char, end_char, sentence, is_impossible,
+             no_answer_probability, substr(body, start_char + 1, end_char - start_char)
+           FROM texts, bertqa_answers(?, body, 3)""",
+        WHO,
+    )
+    assert len(rows) == len(expected.answers) > 0
+    for row, answer in zip(rows, expected.answers):
+        assert row[0] == row[11] == answer.text
+        assert row[1:4] == pytest.approx((answer.score, answer.probability, answer.gap))
+        assert row[4:6] == answer.byte_range and row[6:8] == (answer.start, answer.end)
+        assert row[8] == answer.sentence and row[9] == expected.is_impossible
+        assert row[10] == pytest.approx(expected.no_answer_probability)
+    assert database.value("SELECT bertqa_answer(?, body) FROM texts", WHO) == expected.answer.text
+
+
+def test_a_nul_is_ordinary(database):
+    assert database.value("SELECT bertqa_answer(?, ?)", WHO, f"A\0b. {FOX}") == ANSWER
+
+
+def test_labels(database):
+    with bertqa.Context(task="classify") as context:
+        expected = context.classify(SPORT).scores
+    assert database.value("SELECT bertqa_classify(?)", SPORT) == expected[0].label == "sport"
+    rows = database.execute("SELECT label, probability, logit, id FROM bertqa_labels(?)", SPORT)
+    assert [row[0] for row in rows] == [each.label for each in expected]
+    assert [row[1] for row in rows] == pytest.approx([each.probability for each in expected])
+    assert database.value("SELECT bertqa_classify('word')") is None
+    assert database.execute("SELECT * FROM bertqa_labels('word')") == []
+
+
+def test_entities(database):
+    text = "Zoë 🦊 the quick brown fox jumped over the lazy dog in the river."
+    path = FIXTURES / "tiny-bert-entities"
+    with bertqa.Context(path) as context:
+        expected = context.entities(text).entities
+    assert dict(database.execute("SELECT entity, label FROM bertqa_entities(?)", LOVELACE)) == NAMES
+    assert database.value("SELECT bertqa_model('entities', ?)", str(path)) == str(path)
+    rows = database.execute("SELECT * FROM bertqa_entities(?)", text)
+    assert len(rows) == len(expected) > 1
+    for row, entity in zip(rows, expected):
+        assert row[:2] == (entity.text, entity.label) and row[2] == pytest.approx(entity.score)
+        assert row[3:] == (*entity.byte_range, entity.start, entity.end)
+    assert database.execute("SELECT * FROM bertqa_entities('')") == []
+
+
+def test_vectors(database):
+    with bertqa.Context(task="embed") as context:
+        expected = [context.embed(text) for text in (FOX, "A dog barks.")]
+    vectors = [array.array("f", database.value("SELECT bertqa_embed(?)", text)) for text in (FOX, "A dog barks.")]
+    assert [list(vector) for vector in vectors] == [list(vector) for vector in expected]
+    cosine = database.value("SELECT bertqa_cosine(?, ?)", *(vector.tobytes() for vector in vectors))
+    products = [sum(x * y for x, y in zip(a, b)) for a, b in [vectors, vectors[:1] * 2, vectors[1:] * 2]]
+    assert cosine == pytest.approx(products[0] / (products[1] * products[2]) ** 0.5)
+    assert database.value("SELECT bertqa_cosine(x'00000000', x'00000000')") is None
+    draw = random.Random(1)
+    for _ in range(200):
+        vector = array.array("f", (draw.gauss(0, 1) for _ in range(draw.randint(1, 40))))
+        other = array.array("f", (-x for x in vector))
+        assert database.value("SELECT bertqa_cosine(?, ?)", vector.tobytes(), vector.tobytes()) == 1
+        assert database.value("SELECT bertqa_cosine(?, ?)", vector.tobytes(), other.tobytes()) == -1
+        near = array.array("f", (x * (1 + 1e-7) for x in vector))
+        assert -1 <= database.value("SELECT bertqa_cosine(?, ?)", vector.tobytes(), near.tobytes()) <= 1
+    for arguments in ["x'00', x'00'", "x'00000000', x''", "1, 2", "'abcd', 'abcd'"]:
+        with pytest.raises(SQLError, match="two vectors of one length"):
+            database.execute(f"SELECT bertqa_cosine({arguments})")
+
+
+def test_tokens(database, context):
+    for text in (FOX, 'Zoë "ran" \\ home\x01', "", "🦊"):
+        expected = context.tokenize(text)
+        tokens = json.loads(database.value("SELECT bertqa_tokens(?)", text))
+        assert [token["id"] for token in tokens] == expected.ids
+        assert [token["piece"] for token in tokens] == expected.tokens
+        assert [(token["start_byte"], token["end_byte"]) for token in tokens] == expected.byte_offsets
+    assert database.value("SELECT count(*) FROM json_each(bertqa_tokens(?))", FOX) == len(
+        context.tokenize(FOX).ids
+    )
+
+
+def test_null_gives_null(database):
+    for call in [
+        "bertqa_answer(NULL, 'a')", "bertqa_answer('a', NULL)", "bertqa_classify(NULL)", "bertqa_embed(NULL)",
+        "bertqa_tokens(NULL)", "bertqa_match(NULL)", "bertqa_cosine(NULL, x'')", "bertqa_cosine(x'', NULL)",
+    ]:  # fmt: skip
+        assert database.value(f"SELECT {call}") is None
+    for call in (
+        "bertqa_answers(NULL, 'a')",
+        "bertqa_answers('a', NULL, 2)",
+        "bertqa_labels(NULL)",
+        "bertqa_entities(NULL)",
+    ):
+        assert database.execute(f"SELECT * FROM {call}") == []
+
+
+def test_empty_texts_have_no_answer(database):
+    for question, text in (WHO, ""), ("", FOX), ("", ""):
+        assert database.value("SELECT bertqa_answer(?, ?)", question, text) is None
+        assert database.execute("SELECT * FROM bertqa_answers(?, ?)", question, text) == []
+
+
+def test_other_types_are_read_as_text(database):
+    assert database.value("SELECT bertqa_answer(?, ?)", WHO, FOX.encode()) == ANSWER
+    assert database.value("SELECT json_extract(bertqa_tokens(1998), '$[0].piece')") == "1998"
+
+
+def test_joins(database):
+    database.execute("CREATE TABLE texts(id INTEGER, body TEXT)")
+    for row in (1, "Ann slept."), (2, None), (3, "Bob slept."), (4, ""):
+        database.execute("INSERT INTO texts VALUES (?, ?)", *row)
+    left = database.execute(
+        "SELECT id, answer FROM texts LEFT JOIN bertqa_answers('Who slept?', body) ORDER BY id"
+    )
+    assert left == [(1, "Ann"), (2, None), (3, "Bob"), (4, None)]
+    # The arguments as conditions, and one that the table itself has to check.
+    sql = "SELECT answer FROM bertqa_answers WHERE question = ? AND text = ? AND k = 2"
+    assert len(database.execute(sql, WHO, FOX)) == 2
+    assert database.execute(sql + " AND question = 'other'", WHO, FOX) == []
+    both = (
+        "SELECT count(*) FROM texts, bertqa_answers('Who?', body, 1) AS a, bertqa_answers('Who?', a.answer) AS b"
+    )
+    assert database.value(both) == 2
+
+
+def test_match(database):
+    for question, expected in {
+        "Who jumped over the lazy dog?": '"jumped" OR "over" OR "lazy" OR "dog"',
+        'NEAR("x" AND y* OR -z) {a}:b^2': '"NEAR" OR "x" OR "y" OR "z" OR "b" OR "2"',
+        "what is this": '"what" OR "is" OR "this"',
+        "Wer war Müller?": '"Wer" OR "war" OR "Müller"',
+        "?! \"'": '""',
+        "": '""',
+    }.items():
+        assert database.value("SELECT bertqa_match(?)", question) == expected
+    database.execute("CREATE VIRTUAL TABLE documents USING fts5(body)")
+    database.execute("INSERT INTO documents VALUES ('Herr Müller war hier'), ('say \"NEAR\" twice')")
+    found = "SELECT rowid FROM documents WHERE documents MATCH bertqa_match(?)"
+    assert database.execute(found, "Wer ist Müller?") == [(1,)]
+    assert database.execute(found, 'NEAR(") NOT') == [(2,)]
+    for question in "?", "a\0b", "💥 'x", "{}", "":
+        assert database.execute(found, question) == []
+
+
+def test_only_what_never_changes_is_deterministic(database):
+    """An index or generated column would keep results that another model contradicts."""
+    flags = dict(database.execute("SELECT name, flags FROM pragma_function_list WHERE name LIKE 'bertqa%'"))
+    deterministic = {name for name, each in flags.items() if each & 0x800}
+    assert deterministic == {"bertqa_cosine", "bertqa_match"} and len(flags) >= 8
+    database.execute("CREATE TABLE notes(body TEXT)")
+    for call in (
+        "bertqa_answer('Who?', body)", "bertqa_classify(body)", "bertqa_embed(body)", "bertqa_tokens(body)",
+        "bertqa_version()", "bertqa_model('answer', body)",
+    ):  # fmt: skip
+        for sql in (
+            f"CREATE INDEX labels ON notes({call})",
+            f"CREATE INDEX labels ON notes(body) WHERE {call} = 'sport'",
+            f"CREATE TABLE generated(body TEXT, label TEXT GENERATED ALWAYS AS ({call}) STORED)",
+        ):
+            with pytest.raises(SQLError, match="non-deterministic functions prohibited"):
+                database.execute(sql)
+
+
+def test_triggers_store_what_the_model_gives(database):
+    [trigger] = re.findall(r"`(CREATE TRIGGER .*)`", (ROOT / "docs" / "sql.md").read_text())
+    database.execute("CREATE TABLE reports(id INTEGER PRIMARY KEY, body TEXT, embedding BLOB)")
+    database.execute(trigger)
+    insert = "INSERT INTO reports(body) VALUES (?)"
+    database.execute(insert, SPORT)
+    first = database.value("SELECT bertqa_embed(?)", SPORT)
+    database.execute("CREATE INDEX vectors ON reports(embedding)")
+    database.value("SELECT bertqa_model('embed', ?)", str(FIXTURES / "tiny-bert-embedder"))
+    database.execute(insert, SPORT)
+    second = database.value("SELECT bertqa_embed(?)", SPORT)
+    assert database.execute("SELECT embedding FROM reports ORDER BY id") == [(first,), (second,)]
+    assert first != second and database.execute("PRAGMA integrity_check") == [("ok",)]
+
+
+def test_a_constant_is_embedded_once():
+    """300,000 rows would take many minutes each by itself; another model computes the constant again."""
+    script(
+        """
+with connect() as database:
+    rows = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 300000) "
+    assert database.value(rows + "SELECT count(DISTINCT bertqa_embed(?)) FROM n", APOLLO[:2000]) == 1
+    sql = "SELECT CASE WHEN i = 3 THEN bertqa_model('embed', ?) END, hex(bertqa_embed(?)) FROM n LIMIT 5"
+    found = [vector for _, vector in database.execute(rows + sql, str(FIXTURES / "tiny-bert-embedder"), FOX)]
+    assert found[0] == found[1] != found[2] == found[3] == found[4]
+    texts = rows + "SELECT hex(bertqa_embed(substr(?, i))) FROM n LIMIT 3"
+    assert len(set(database.execute(texts, FOX))) == 3
+"""
+    )
+
+
+@pytest.mark.skipif(not shutil.which("sqlite3"), reason="the document on SQLite: needs sqlite3")
+def test_documentation(tmp_path):
+    """The commands in docs/sql.md, run as they are, in order."""
+    recipes = [block for block in blocks(ROOT / "docs" / "sql.md") if block.language == "sh"]
+    assert len(recipes) >= 3
+    environment = os.environ | {"LD_LIBRARY_PATH": str(PREFIX / "lib")}
+    for recipe in recipes:
+        command = ["sh", "-e", "-c", recipe.code]
+        result = subprocess.run(
+            command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=TIMEOUT
+        )
+        assert (result.returncode, result.stderr) == (0, ""), recipe.code
+        assert result.stdout == recipe.output
+
+
+# Errors
+
+
+@pytest.mark.parametrize(
+    "sql, message",
+    [
+        ("SELECT * FROM bertqa_answers('x')", "needs a question and a text"),
+        ("SELECT * FROM bertqa_answers", "needs a question and a text"),
+        ("SELECT * FROM bertqa_labels", "needs a text"),
+        ("SELECT * FROM bertqa_entities", "needs a text"),
+        ("SELECT * FROM bertqa_answers('x', 'y', 0)", "k is 1 to 1000"),
+        ("SELECT * FROM bertqa_answers('x', 'y', 1 << 40)", "k is 1 to 1000"),
+        ("SELECT bertqa_model('answer', '/nonexistent')", "/nonexistent/config.json: cannot open"),
+        ("SELECT bertqa_model('anwser', NULL)", "the task is 'answer', 'classify', 'embed' or 'entities'"),
+        ("SELECT bertqa_model('predict', NULL)", "the task is 'answer', 'classify', 'embed' or 'entities'"),
+        ("SELECT bertqa_model(NULL, NULL)", "the task is 'answer', 'classify', 'embed' or 'entities'"),
+        ("SELECT bertqa_model(x'ff00', NULL)", "the task is 'answer', 'classify', 'embed' or 'entities'"),
+        ("SELECT bertqa_answer('a')", "wrong number of arguments"),
+    ],
+)
+def test_errors(database, sql, message):
+    with pytest.raises(SQLError, match=re.escape(message)):
+        database.execute(sql)
+    assert database.value("SELECT bertqa_answer(?, ?)", WHO, FOX) == ANSWER
+
+
+def test_what_a_schema_may_call(database):
+    """An untrusted database may have views that answer, but none that read files."""
+    database.configure(DBCONFIG_TRUSTED_SCHEMA, 0)
+    database.execute(f"CREATE VIEW answered AS SELECT a.answer FROM bertqa_answers('{WHO}', '{FOX}') AS a")
+    assert database.value("SELECT answer FROM answered") == ANSWER
+    database.execute("CREATE VIEW chosen AS SELECT bertqa_model('answer', '/etc')")
+    with pytest.raises(SQLError, match="unsafe use of bertqa_model"):
+        database.execute("SELECT * FROM chosen")
+
+
+# Models
+
+
+def test_each_connection_has_its_model(tiny):
+    expected = tiny.answer(WHO, FOX).answer
+    with connect() as one, connect() as other:
+        assert one.value("SELECT bertqa_model('answer', ?)", str(TINY)) == str(TINY)
+        score = "SELECT score FROM bertqa_answers(?, ?)"
+        with bertqa.Context(TINY) as context:
+            assert one.value(score, WHO, FOX) == pytest.approx(context.answer(WHO, FOX).answer.score)
+        assert expected.text and other.value("SELECT bertqa_answer(?, ?)", WHO, FOX) == ANSWER
+        # One that is refused changes nothing.
+        before = one.value(score, WHO, FOX)
+        for path in "/nonexistent", str(FIXTURES / "tiny-bert-embedder"):
+            with pytest.raises(SQLError):
+                one.execute("SELECT bertqa_model('answer', ?)", path)
+        assert one.value(score, WHO, FOX) == before
+        assert one.value("SELECT bertqa_model('answer', NULL)").endswith("qa-minilm-l6")
+        assert one.value(score, WHO, FOX) == other.value(score, WHO, FOX)
+
+
+def mappings(process="self"):
+    """The number of mappings of weights, which is the number of loaded models."""
+    return pathlib.Path(f"/proc/{process}/maps").read_text().count("model.safetensors")
+
+
+SCRIPT = """
+import os, sys, threading
+from test_sqlite import *
+"""
+
+
+def script(code):
+    result = run_python(SCRIPT + code, PYTHONPATH=os.pathsep.join(sys.path))
+    assert (result.returncode, result.stderr) == (0, "")
+    return result.stdout
+
+
+def test_connections_share_what_is_loaded():
+    """Connections opened one after the other, at once, and with more models than are kept idle."""
+    script(
+        """
+for _ in range(50):
+    with connect() as database:
+        assert database.value("SELECT bertqa_answer(?, ?)", WHO, FOX) == ANSWER
+assert mappings() == 1, mappings()
+kept = [connect() for _ in range(5)]
+for database in kept:
+    assert database.value("SELECT bertqa_answer(?, ?)", WHO, FOX) == ANSWER
+assert mappings() == 1
+import shutil, tempfile
+with tempfile.TemporaryDirectory() as directory:
+    for i in range(30):
+        copy = shutil.copytree(TINY, f"{directory}/{i}")
+        with connect() as database:
+            database.value("SELECT bertqa_model('answer', ?)", copy)
+    assert mappings() <= 9, mappings()
+for database in kept:
+    assert database.value("SELECT bertqa_answer(?, ?)", WHO, FOX) == ANSWER
+"""
+    )
+
+
+# Interrupts
+
+
+def interrupted(database, sql, *parameters):
+    """Interrupts a statement until it ends, and returns its error code. Each statement would take minutes."""
+    codes = []
+
+    def work():
+        try:
+            database.execute(sql, *parameters)
+            codes.append(0)
+        except SQLError as error:
+            codes.append(error.code)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    while thread.is_alive():
+        database.interrupt()
+        thread.join(0.02)
+    return codes[0]
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT bertqa_answer('Who?', ?)",
+        "SELECT count(*) FROM bertqa_answers('Who?', ?, 5)",
+        "SELECT bertqa_embed(?)",
+        # The interrupt falls into a call or between two.
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT bertqa_answer('Who?', i || ?) FROM n",
+    ],
+)
+def test_interrupts(database, sql):
+    text = FOX if "RECURSIVE" in sql else f"{FOX} " * 400_000
+    for task in "answer", "embed":
+        database.value("SELECT bertqa_model(?, NULL)", task)  # loading is no part of it
+    assert interrupted(database, sql, text) == INTERRUPT
+    assert database.value("SELECT bertqa_answer(?, ?)", WHO, FOX) == ANSWER
+
+
+# Threads and processes
+
+
+def test_threads():
+    """Each has its own connection; they load and change models at once."""
+    with connect() as database:
+        expected = database.execute("SELECT answer, score FROM bertqa_answers(?, ?, 3)", WHO, APOLLO[:4000])
+    failures = []
+
+    def work(index):
+        try:
+            for turn in range(4):
+                with connect() as database:
+                    if (index + turn) % 3 == 0:
+                        database.value("SELECT bertqa_model('answer', ?)", str(TINY))
+                        database.execute("SELECT answer FROM bertqa_answers(?, ?, 3)", WHO, FOX)
+                        database.value("SELECT bertqa_model('answer', NULL)")
+                    sql = "SELECT answer, score FROM bertqa_answers(?, ?, 3)"
+                    assert database.execute(sql, WHO, APOLLO[:4000]) == expected
+                    assert database.value("SELECT bertqa_classify(?)", SPORT) == "sport"
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(index,)) for index in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(TIMEOUT)
+    assert not failures and not any(thread.is_alive() for thread in threads)
+
+
+def test_fork():
+    """Children open their own connections; SQLite forbids them the parent's."""
+    script(
+        """
+with connect() as database:
+    assert database.value("SELECT bertqa_answer(?, ?)", WHO, FOX) == ANSWER
+    children = []
+    for _ in range(4):
+        child = os.fork()
+        if child == 0:
+            try:
+                with connect() as other:
+                    right = other.value("SELECT bertqa_answer(?, ?)", WHO, FOX) == ANSWER and mappings() == 1
+            finally:
+                os._exit(0 if right else 1)
+        children.append(child)
+    assert [os.waitpid(child, 0)[1] for child in children] == [0] * 4
+    assert database.value("SELECT bertqa_answer(?, ?)", WHO, FOX) == ANSWER
+"""
+    )
+
+
+def test_exit_in_the_middle():
+    """A process that exits while a connection is open, or while a thread answers, exits cleanly."""
+    assert script("database = connect(); print(database.value('SELECT bertqa_answer(?, ?)', WHO, FOX))")
+    script(
+        """
+def work():
+    with connect() as database:
+        while True:
+            database.value("SELECT bertqa_answer(?, ?)", WHO, APOLLO)
+threading.Thread(target=work, daemon=True).start()
+with connect() as database:
+    database.value("SELECT bertqa_answer(?, ?)", WHO, FOX)
+"""
+    )
+
+
+@pytest.mark.skipif(not shutil.which("valgrind"), reason="memory of the SQLite extension: needs valgrind")
+@pytest.mark.skipif(not shutil.which("sqlite3"), reason="memory of the SQLite extension: needs sqlite3")
+def test_memory(tmp_path):
+    """No leaks and no invalid accesses, even in statements that fail."""
+    for name in "libbertqa.so.1", "bertqa_sqlite.so":
+        shutil.copy(PREFIX / "lib" / name, tmp_path)
+        # Without debug information, which valgrind 3.19 cannot read where the Swift compiler wrote it.
+        subprocess.run(["strip", "--strip-debug", tmp_path / name], check=True)
+    statements = f"""
+.load {tmp_path}/bertqa_sqlite
+SELECT bertqa_answer('a', 'b');
+SELECT bertqa_model('answer', '{TINY}');
+SELECT bertqa_model('embed', '{FIXTURES / "tiny-bert-embedder"}');
+SELECT bertqa_model('classify', '{FIXTURES / "tiny-bert-classifier"}');
+SELECT bertqa_model('answer', '{TINY}/..');
+SELECT bertqa_model('answer', '{FIXTURES / "tiny-bert-embedder"}');
+SELECT count(*) FROM bertqa_answers('who', 'the fox jumped over the dog', 5) AS a, bertqa_answers('who', a.answer, 2);
+SELECT bertqa_answer('who', 'the fox'), bertqa_answer('who', ''), bertqa_answer(NULL, 'x'), bertqa_match('who ran');
+SELECT length(bertqa_embed('the fox')), bertqa_cosine(bertqa_embed('a'), bertqa_embed('b')), bertqa_cosine(1, 2);
+SELECT bertqa_classify('the fox'), bertqa_tokens('the "fox"');
+SELECT * FROM bertqa_labels('the fox');
+SELECT bertqa_model('entities', '{FIXTURES / "tiny-bert-entities"}');
+SELECT count(*) FROM bertqa_entities('the quick brown fox');
+SELECT * FROM bertqa_answers('x', 'y', 0);
+SELECT * FROM bertqa_answers('x');
+"""
+    command = [
+        "valgrind", "-q", "--error-exitcode=9", "--leak-check=full", "--show-leak-kinds=definite",
+        "--errors-for-leak-kinds=definite", "sqlite3", ":memory:",
+    ]  # fmt: skip
+    environment = os.environ | {"LD_LIBRARY_PATH": str(tmp_path)}
+    result = subprocess.run(
+        command, input=statements, capture_output=True, text=True, timeout=TIMEOUT, env=environment
+    )
+    assert "==" not in result.stderr and result.returncode != 9, result.stderr
+    assert result.stdout.count("\n") >= 6

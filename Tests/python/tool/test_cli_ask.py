@@ -1,0 +1,360 @@
+"""`bertqa ask`: by a person at a terminal, through a pipe, of a database; and the page in the browser."""
+
+import fcntl
+import os
+import pty
+import re
+import select
+import sqlite3
+import struct
+import subprocess
+import termios
+import urllib.request
+from ctypes.util import find_library
+
+import pytest
+
+from cli import APOLLO, FOX, HIGHLIGHT, environment, run
+from conftest import PACKAGE, ROOT, TOOL
+from samples import WHO
+
+TEXT = """The quick brown fox jumps over the lethargic dog. It was in May.
+
+Zo\u00eb cleaned the fan at noon. Her address is zoe@example.org, if you
+want to write to her. The pump failed because its bearing had run dry.
+"""
+FAN = "Who cleaned the fan?"
+UP = "\x1b[A"
+
+
+class Typist:
+    """A person at a terminal in which the tool runs."""
+
+    def __init__(self, *arguments, columns=100, **variables):
+        self.controller, terminal = pty.openpty()
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        self.modes = termios.tcgetattr(terminal)
+        self.seen = ""
+        self.process = subprocess.Popen(
+            [TOOL, "ask", *arguments], stdin=terminal, stdout=terminal, stderr=terminal,
+            env=environment(**{"TERM": "xterm"} | variables), start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+        )  # fmt: skip
+        self.terminal = terminal
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+        os.close(self.terminal)
+        os.close(self.controller)
+
+    def type(self, keys):
+        os.write(self.controller, keys.encode() if isinstance(keys, str) else keys)
+
+    def see(self, pattern, seconds=30):
+        """Returns the output up to a match of the pattern, which must appear."""
+        while not (match := re.search(pattern, self.seen)):
+            assert select.select([self.controller], [], [], seconds)[0], self.seen
+            self.seen += os.read(self.controller, 65536).decode(errors="replace")
+        before, self.seen = self.seen[: match.end()], self.seen[match.end() :]
+        return before
+
+    def end(self, code=0):
+        assert self.process.wait(timeout=30) == code
+        assert termios.tcgetattr(self.terminal) == self.modes
+
+
+@pytest.fixture
+def text(tmp_path):
+    path = tmp_path / "text.txt"
+    path.write_text(TEXT)
+    return path
+
+
+# Through a pipe
+
+
+def test_questions_through_a_pipe(text):
+    lines = f"{FAN}\n\n  n \nWhat is her address?\r\n{WHO}"
+    output, errors = run("ask", text, input=lines.encode())
+    rows = [line.split("\t") for line in output.splitlines()]
+    assert [row[0] for row in rows] == [FAN, FAN, "What is her address?", WHO]
+    assert [rows[index][2] for index in (0, 2, 3)] == ["Zo\u00eb", "zoe@example.org", "The quick brown fox"]
+    assert all(re.fullmatch(r"[01]\.\d{4}", row[1]) for row in rows) and rows[0][1] > rows[1][1]
+    assert errors == ""
+    assert run("ask", text, input=b"") == ("", "")
+    assert run("ask", text, input=f"{FAN}\nq\n{WHO}\n".encode())[0].count("\n") == 1
+
+
+def test_best_over_all_files_is_first(text):
+    output = run("ask", FOX, text, APOLLO, input=f"{FAN}\nn\n{WHO}\n".encode())[0].splitlines()
+    assert output[0].startswith(f"{text}\t{FAN}\t") and output[0].endswith("\tZo\u00eb")
+    assert output[2].endswith("\tThe quick brown fox") and len(output) == 3
+
+
+def test_what_is_no_answer(text, tmp_path):
+    output, errors = run("ask", text, input=b"n\nWhat is the capital of Peru?\n", code=1)
+    assert output.count("\n") == 1
+    assert errors.splitlines() == [
+        "bertqa: ask something first",
+        "bertqa: the text does not seem to answer this: the best passage is probably no answer",
+    ]
+    peru = ["ask", "--handle-impossible-answer", text]
+    assert run(*peru, input=b"What is the capital of Peru?\n", code=1) == (
+        "", "bertqa: no answer to 'What is the capital of Peru?'\n",
+    )  # fmt: skip
+    assert "there is no further answer" in run("ask", "-k", "1", text, input=f"{FAN}\nn\n".encode())[1]
+    pdf = tmp_path / "a.pdf"
+    pdf.write_bytes(b"%PDF-1.4\n" + bytes(100))
+    assert "PDF" in run("ask", pdf, input=b"", code=3)[1]
+
+
+@pytest.mark.parametrize(
+    "arguments, complaint",
+    [
+        ([], "no FILE was given"),
+        (["-k", "0", FOX], "--top-k is 0"),
+        (["--passages", "0", FOX], "--passages is 0"),
+        (["--color=blue", FOX], "--color takes"),
+        (["--no-such", FOX], "unknown option"),
+    ],
+)
+def test_wrong_usage(arguments, complaint):
+    assert complaint in run("ask", *arguments, code=2)[1]
+
+
+# At a terminal
+
+
+def test_a_conversation(text):
+    with Typist(text) as typist:
+        assert "Type a question." in typist.see(r"\? ")
+        typist.type(f"{FAN}\r")
+        shown = typist.see(r"\(n: next answer\)")
+        assert HIGHLIGHT.findall(shown)[0] == "Zo\u00eb" and "cleaned the fan at noon." in shown
+        assert f"{text}, line 3" in shown and re.search(r"0\.\d{4}  ", shown)
+        # In its context: the paragraph, and no more of the text.
+        assert "Her address is zoe@example.org" in shown and "brown fox" not in shown
+        typist.type("n\r")
+        assert HIGHLIGHT.findall(typist.see(r"\(n: next answer\)"))[0] != "Zo\u00eb"
+        typist.type("What is the capital of Peru?\r")
+        typist.see("probably no answer")
+        typist.type("q\r")
+        typist.end()
+
+
+def test_without_colour_the_answer_is_in_brackets(text):
+    for variables in {"NO_COLOR": "1"}, {"TERM": "dumb"}:
+        with Typist(text, **variables) as typist:
+            typist.see(r"\? ")
+            typist.type(f"{FAN}\n")
+            shown = typist.see("next answer")
+            assert "[Zo\u00eb] cleaned" in shown and "\x1b[1" not in shown
+            typist.type("q\n")
+            typist.end()
+
+
+needs_libedit = pytest.mark.skipif(find_library("edit") is None, reason="editing lines needs libedit")
+
+
+@needs_libedit
+def test_lines_are_edited(text):
+    """Shown by the effect: "q" quits, and an earlier question is answered again."""
+    with Typist(text) as typist:
+        typist.see(r"\? ")
+        typist.type(f"{FAN}\r")
+        typist.see(r"\(n: next answer\)")
+        typist.type(f"Zo\u00eb\u6f22\x15{UP}\r")
+        assert HIGHLIGHT.findall(typist.see(r"\(n: next answer\)"))[0] == "Zo\u00eb"
+        typist.type("qx\x7f\r")
+        typist.end()
+
+
+@pytest.mark.parametrize("library", [b"", None])
+def test_the_modes_of_the_terminal_are_restored(tmp_path, library):
+    """With libedit, and if it cannot be loaded."""
+    if library is not None:
+        (tmp_path / "libedit.so.2").write_bytes(library)
+    with Typist(FOX, LD_LIBRARY_PATH=str(tmp_path)) as typist:
+        typist.see(r"\? ")
+        typist.type(f"{WHO}\r")
+        assert "The quick brown fox" in HIGHLIGHT.findall(typist.see("next answer"))
+        typist.type("q\r")
+        typist.end()
+
+
+def test_the_document_may_be_standard_input(text):
+    reader, writer = os.pipe()
+    os.write(writer, TEXT.encode())
+    os.close(writer)
+    controller, terminal = pty.openpty()
+    process = subprocess.Popen(
+        [TOOL, "ask", "-"], stdin=reader, stdout=terminal, stderr=terminal, env=environment(TERM="dumb"),
+        start_new_session=True, preexec_fn=lambda: fcntl.ioctl(1, termios.TIOCSCTTY, 0),
+    )  # fmt: skip
+    os.close(reader)
+    os.write(controller, f"{FAN}\n\x04".encode())
+    assert process.wait(timeout=30) == 0
+    os.close(terminal)
+    assert "[Zo\u00eb]" in os.read(controller, 65536).decode()
+    os.close(controller)
+    refused = subprocess.run(
+        [TOOL, "ask", "-"], input=b"", capture_output=True, env=environment(), start_new_session=True
+    )
+    assert refused.returncode == 2 and b"the questions come from a terminal" in refused.stderr
+
+
+# Databases
+
+
+def database(path, table="documents", columns="body", passages=()):
+    connection = sqlite3.connect(path)
+    connection.execute(f"CREATE VIRTUAL TABLE \"{table}\" USING fts5({columns}, tokenize='porter')")
+    marks = ",".join("?" * len(columns.split(",")))
+    connection.executemany(f'INSERT INTO "{table}" VALUES ({marks})', passages)
+    connection.commit()
+    connection.close()
+    return path
+
+
+PASSAGES = [
+    ("The pump in hall 3 failed at noon because its bearing had run dry.",),
+    ("Nothing to report. Ann was on duty.",),
+    ("The fan failed due to dust, and Zo\u00eb cleaned it.",),
+    *[(f"Hall {i} was cleaned, and a fan was seen there.",) for i in range(4, 60)],
+]
+
+
+def test_a_database_is_asked(tmp_path):
+    path = database(tmp_path / "reports.db", passages=PASSAGES)
+    output, errors = run("ask", path, input=f"{FAN}\nWhy did the pump fail?\n".encode())
+    first, second = (line.split("\t") for line in output.splitlines())
+    assert first[0] == f"{path}, documents 3" and first[1] == FAN and first[3] == "Zo\u00eb"
+    assert second[0] == f"{path}, documents 1" and "bearing had run dry" in second[3] and errors == ""
+    # Words that no passage has; syntax of FTS5; no word at all.
+    nothing = b'xylophone\n" xylo NEAR(*) -\n???!\n'
+    output, errors = run("ask", path, input=nothing, code=1)
+    assert "no text has these words" in errors and "SQLite" not in errors
+    # Nothing is written.
+    os.chmod(path, 0o400)
+    assert run("ask", path, input=FAN.encode())[0].startswith(f"{path}, documents 3\t")
+
+
+def test_common_words_are_those_of_the_extension():
+    tool = (ROOT / "Sources" / "bertqa" / "Ask" / "DatabaseCorpus.swift").read_text()
+    extension = (ROOT / "extensions" / "sqlite" / "match.c").read_text()
+    words = [
+        set(re.findall(r'"([a-z]+)"', source.partition(start)[2].partition(end)[0]))
+        for source, start, end in (
+            (tool, "commonWords: Set<String> = [", "]"),
+            (extension, "common_words[] = {", "}"),
+        )
+    ]
+    assert words[0] == words[1] and len(words[0]) > 50
+
+
+def test_the_passages_that_are_read(tmp_path):
+    path = database(tmp_path / "reports.db", passages=PASSAGES)
+    all_rows = run("ask", "--passages", "60", "-k", "1", path, input=(f"{FAN}\n" + "n\n" * 59).encode())[0]
+    few_rows = run("ask", "--passages", "3", "-k", "1", path, input=(f"{FAN}\n" + "n\n" * 59).encode())[0]
+    assert all_rows.count("\n") > 50 and few_rows.count("\n") == 3
+    assert few_rows.splitlines()[0] == all_rows.splitlines()[0]
+
+
+def test_indexes_are_found_by_name(tmp_path):
+    path = database(tmp_path / "a.db", 'odd "" name', "title,body", [("Fans", PASSAGES[2][0])])
+    assert run("ask", path, input=FAN.encode())[0].endswith("\tZo\u00eb\n")
+    database(path, "letters", passages=PASSAGES[:2])
+    errors = run("ask", path, input=FAN.encode(), code=3)[1]
+    assert "several full-text indexes" in errors and "letters" in errors and "--table" in errors
+    assert run("ask", path, "--table", 'odd " name', input=FAN.encode())[0].endswith("\tZo\u00eb\n")
+    assert "no full-text index 'no'" in run("ask", path, "--table", "no", input=FAN.encode(), code=3)[1]
+    database(path, passages=PASSAGES)
+    assert run("ask", path, input=FAN.encode())[0].endswith("\tZo\u00eb\n")
+    assert "asked alone" in run("ask", path, FOX, code=2)[1]
+
+
+def test_databases_that_cannot_be_asked(tmp_path):
+    plain = tmp_path / "plain.db"
+    with sqlite3.connect(plain) as connection:
+        connection.execute("CREATE TABLE a(b)")
+    connection.close()
+    assert "CREATE VIRTUAL TABLE documents USING fts5" in run("ask", plain, input=b"", code=3)[1]
+    broken = tmp_path / "broken.db"
+    broken.write_bytes(b"SQLite format 3\0" + bytes(range(256)) * 16)
+    assert "SQLite: " in run("ask", broken, input=b"", code=3)[1]
+    # A failure of one question does not end the conversation.
+    late = tmp_path / "late.db"
+    with sqlite3.connect(late) as connection:
+        connection.executescript("""
+            CREATE TABLE gone(body); INSERT INTO gone VALUES ('Ann came and Zoë went.');
+            CREATE VIRTUAL TABLE late USING fts5(body, content='gone');
+            INSERT INTO late(late) VALUES ('rebuild'); DROP TABLE gone;
+        """)
+    connection.close()
+    output, errors = run("ask", late, input=b"Who came?\nWho went?\n", code=1)
+    assert output == "" and errors.count("bertqa: SQLite: ") == 2
+
+
+@pytest.mark.parametrize("options", ["", ", columnsize=0", ", detail=none", ", tokenize='porter'"])
+def test_an_index_without_texts_is_refused(tmp_path, options):
+    """A contentless index finds passages but has no text: the tool says why and what to do, not "no answer"."""
+    path = tmp_path / "contentless.db"
+    with sqlite3.connect(path) as connection:
+        connection.execute(f"CREATE VIRTUAL TABLE documents USING fts5(title, body, content=''{options})")
+        assert run("ask", path, input=b"What is it?\n", code=1)[0] == "", "an empty index is no failure"
+        connection.execute(f"INSERT INTO documents(rowid, title, body) VALUES (1, 'Fans', '{PASSAGES[2][0]}')")
+    connection.close()
+    arguments = {"input": FAN.encode(), "code": 1 if "columnsize" in options else 3}
+    output, errors = run("ask", path, **arguments)
+    assert output == "" and "'documents' has no texts to read" in errors
+    assert "content='TABLE'" in errors and "'rebuild'" in errors
+    # Do as the message says.
+    with sqlite3.connect(path) as connection:
+        connection.executescript(f"""
+            CREATE TABLE reports(id INTEGER PRIMARY KEY, body TEXT);
+            INSERT INTO reports VALUES (3, '{PASSAGES[2][0]}');
+            DROP TABLE documents;
+            CREATE VIRTUAL TABLE documents USING fts5(body, content='reports', content_rowid='id');
+            INSERT INTO documents(documents) VALUES ('rebuild');""")
+    connection.close()
+    assert run("ask", path, input=FAN.encode())[0].endswith("\tZo\u00eb\n")
+
+
+def test_without_sqlite_there_is_a_message(tmp_path):
+    for name in "libsqlite3.so.0", "libsqlite3.so":
+        (tmp_path / name).write_bytes(b"")
+    path = database(tmp_path / "reports.db", passages=PASSAGES)
+    errors = run("ask", path, input=b"", code=3, env=environment(LD_LIBRARY_PATH=str(tmp_path)))[1]
+    assert "libsqlite3.so.0, which is not there" in errors
+    assert run("ask", FOX, input=WHO.encode(), env=environment(LD_LIBRARY_PATH=str(tmp_path)))[0]
+
+
+# The page
+
+
+def test_the_browser_page_is_started(text):
+    process = subprocess.Popen(
+        [TOOL, "ask", "--browser", text], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        env=environment(BROWSER="true", PYTHONPATH=str(PACKAGE), PYTHONUNBUFFERED="1"),
+    )  # fmt: skip
+    try:
+        url = process.stdout.readline().decode().strip()
+        assert url.startswith("http://127.0.0.1:"), process.stderr.read()
+        with urllib.request.urlopen(url, timeout=60) as page:
+            assert page.status == 200 and b"<html" in page.read()
+    finally:
+        process.terminate()
+        process.communicate(timeout=60)
+
+
+def test_without_the_package_there_is_a_message(tmp_path):
+    errors = run("ask", "--browser", FOX, code=3, env=environment(PATH=str(tmp_path)))[1]
+    assert "--browser needs Python 3 and its package bertqa" in errors
+    python = tmp_path / "python3"
+    python.write_text("#!/bin/sh\nexit 1\n")
+    python.chmod(0o755)
+    errors = run("ask", "--browser", FOX, code=3, env=environment(PATH=f"{tmp_path}:/bin:/usr/bin"))[1]

@@ -1,0 +1,135 @@
+"""`bertqa embed`, as a user runs it."""
+
+import io
+import json
+import pathlib
+import subprocess
+
+import numpy
+import pytest
+
+import bertqa
+from cli import FOX, environment, run
+from conftest import FIXTURES, TOOL
+
+MODEL = FIXTURES / "tiny-bert-embedder"
+EMBED = ["embed", "-m", MODEL, "--precision", "f32"]
+TEXTS = ["the dog", "", "a king of france", "é \U0001f98a"]
+
+
+@pytest.fixture(scope="module")
+def expected():
+    with bertqa.Context(MODEL, precision="f32") as context:
+        yield context
+
+
+def run_bytes(*arguments, input=b""):
+    result = subprocess.run(
+        [TOOL, *EMBED, *arguments], input=input, capture_output=True, timeout=300, env=environment()
+    )
+    assert (result.returncode, result.stderr) == (0, b"")
+    return result.stdout
+
+
+def test_files_and_standard_input(tmp_path, expected):
+    other = tmp_path / "other.txt"
+    other.write_text("the dog\n")
+    records = [
+        json.loads(line)
+        for line in run(*EMBED, "-f", FOX, "-f", other, "-f", "-", input=b"a king")[0].splitlines()
+    ]
+    assert [record["file"] for record in records] == [str(FOX), str(other), "-"]
+    texts = [FOX.read_text(), "the dog", "a king"]
+    assert [record["embedding"] for record in records] == [pytest.approx(list(expected.embed(t))) for t in texts]
+    assert run(*EMBED, input=b"a king")[0] == run(*EMBED, "-", input=b"a king")[0]
+    [record] = [json.loads(line) for line in run(*EMBED, "a", "king")[0].splitlines()]
+    assert record["file"] is None and record["embedding"] == pytest.approx(list(expected.embed("a king")))
+
+
+def test_lines_in_every_format(expected):
+    text = "\n".join(TEXTS).encode()
+    vectors = numpy.asarray(expected.embed(TEXTS))
+    records = [json.loads(line) for line in run(*EMBED, "--lines", input=text)[0].splitlines()]
+    assert [(record["file"], record["line"]) for record in records] == [("-", 1), ("-", 2), ("-", 3), ("-", 4)]
+    # Printed numbers read back as the same floats.
+    assert numpy.array([record["embedding"] for record in records], dtype="f4").tobytes() == vectors.tobytes()
+    assert run_bytes("--lines", "--format", "raw", input=text + b"\n") == vectors.astype("<f4").tobytes()
+    loaded = numpy.load(io.BytesIO(run_bytes("--lines", "--format=npy", input=text)))
+    assert loaded.dtype == numpy.float32 and loaded.tobytes() == vectors.tobytes()
+    assert loaded.shape == vectors.shape
+    empty = numpy.load(io.BytesIO(run_bytes("--lines", "--format=npy")))
+    assert empty.shape == (0, 16)
+
+
+def test_many_lines(expected):
+    texts = [f"the river {i} of the {i * i} kings" for i in range(2500)]
+    output = run_bytes("--lines", "--format", "raw", input="\n".join(texts).encode())
+    assert output == numpy.asarray(expected.embed(texts)).tobytes()
+
+
+def test_options(expected):
+    text = "the king of france " * 30
+    for arguments, options in [
+        (["--pooling", "cls"], {"pooling": "cls"}),
+        (["--pooling=model", "--normalize"], {"normalize": True}),
+        (["--no-normalize", "--pooling", "mean"], {"normalize": False}),
+        (["--truncate"], {"truncate": True}),
+        (["--max-seq-len", "64"], {"max_seq_len": 64}),
+        (["--threads", "1"], {}),
+    ]:
+        output = run_bytes("--format", "raw", *arguments, input=text.encode())
+        assert output == expected.embed(text, **options).tobytes(), arguments
+
+
+@pytest.mark.parametrize(
+    "arguments, complaint",
+    [
+        (["--pooling", "max"], "--pooling takes model, mean, cls, not 'max'"),
+        (["--format", "csv"], "--format takes json, npy, raw, not 'csv'"),
+        (["--max-seq-len", "7"], "--max-seq-len is 7"),
+        (["--max-seq-len", "many"], "--max-seq-len takes a whole number"),
+    ],
+)
+def test_wrong_usage(arguments, complaint):
+    output, errors = run(*EMBED, *arguments, code=2)
+    assert output == "" and complaint in errors and "; try 'bertqa embed --help'\n" in errors
+
+
+def test_what_cannot_be(tmp_path):
+    output, errors = run(*EMBED, "-f", FOX, "-f", tmp_path / "missing", code=3)
+    assert output == "" and "missing" in errors
+    assert "BertModel" in run("embed", "-m", FIXTURES / "tiny-bert", "text", code=3)[1]
+    assert "BertForQuestionAnswering" in run("answer", "-m", MODEL, "-q", "a", FOX, code=3)[1]
+
+
+def test_default_model(tmp_path):
+    [record] = [json.loads(line) for line in run("embed", "Where is the key?")[0].splitlines()]
+    vector = numpy.array(record["embedding"])
+    assert vector.shape == (384,) and abs(numpy.linalg.norm(vector) - 1) < 1e-5
+    texts = b"Where is the key?\nI cannot find what opens the door.\nThe soup was cold."
+    output = run("embed", "--lines", input=texts)[0]
+    key, door, soup = (numpy.array(json.loads(line)["embedding"]) for line in output.splitlines())
+    assert key == pytest.approx(vector) and key @ door > key @ soup + 0.1
+    alone = tmp_path / "bertqa"
+    alone.write_bytes(TOOL.read_bytes())
+    alone.chmod(0o755)
+    if not any(pathlib.Path(prefix, "share/bertqa").exists() for prefix in ("/usr", "/usr/local")):
+        # BERTQA_MODEL names a model that answers, not one that embeds.
+        result = subprocess.run(
+            [alone, "embed", "text"], env=environment(BERTQA_MODEL=str(MODEL)), capture_output=True
+        )
+        assert result.returncode == 3 and b"embed-minilm-l6" in result.stderr
+
+
+def test_info_and_quantize(tmp_path):
+    record = json.loads(run("info", "-m", MODEL, "--json")[0])
+    assert (record["architecture"], record["task"], record["embedding_length"]) == ("BertModel", "embed", 16)
+    record = json.loads(run("info", "-m", FIXTURES / "tiny-bert-classifier", "--json")[0])
+    assert (record["task"], record["labels"]) == ("classify", "calm, glad, sad")
+    run("quantize", MODEL, tmp_path / "int8")
+    exact = numpy.frombuffer(run_bytes("--format", "raw", "--file", FOX), dtype="f4")
+    result = subprocess.run(
+        [TOOL, "embed", "-m", tmp_path / "int8", "--format", "raw", "--file", FOX], capture_output=True
+    )
+    assert 0.99 < exact @ numpy.frombuffer(result.stdout, dtype="f4") < 1.01
+    assert run("quantize", "--no-answer-threshold", "1", MODEL, tmp_path / "other", code=2)[1]

@@ -48,7 +48,7 @@ let package = Package(
   targets: [
     .target(name: "CBertQA", cSettings: kernelSettings),
     .target(name: "BertQACore", dependencies: ["CBertQA"], swiftSettings: coreSettings),
-    .systemLibrary(name: "CBertQAHeader"),
+    .target(name: "CBertQAHeader", publicHeadersPath: ".", cSettings: kernelSettings),
     .target(
       name: "libbertqa", dependencies: ["BertQACore", "CBertQA", "CBertQAHeader"], exclude: ["exports.map"],
       linkerSettings: selfContained),

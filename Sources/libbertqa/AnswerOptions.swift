@@ -6,13 +6,6 @@ extension bertqa_answer_options: COptions {
   static var narrowFieldCount: Int { 12 }
 }
 
-@_cdecl("bertqa_answer_options_init")
-public func bertqa_answer_options_init(
-  _ options: UnsafeMutablePointer<bertqa_answer_options>?, _ struct_size: Int
-) {
-  writeDefaults(to: options, size: struct_size)
-}
-
 func answerOptions(
   _ pointer: UnsafePointer<bertqa_answer_options>?
 ) throws(BertQAError) -> AnswerOptions {

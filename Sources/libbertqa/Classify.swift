@@ -6,13 +6,6 @@ extension bertqa_classify_options: COptions {
   static var narrowFieldCount: Int { 6 }
 }
 
-@_cdecl("bertqa_classify_options_init")
-public func bertqa_classify_options_init(
-  _ options: UnsafeMutablePointer<bertqa_classify_options>?, _ struct_size: Int
-) {
-  writeDefaults(to: options, size: struct_size)
-}
-
 func classifyOptions(
   _ pointer: UnsafePointer<bertqa_classify_options>?
 ) throws(BertQAError) -> ClassifyOptions {

@@ -6,13 +6,6 @@ extension bertqa_context_options: COptions {
   static var narrowFieldCount: Int { 6 }
 }
 
-@_cdecl("bertqa_context_options_init")
-public func bertqa_context_options_init(
-  _ options: UnsafeMutablePointer<bertqa_context_options>?, _ struct_size: Int
-) {
-  writeDefaults(to: options, size: struct_size)
-}
-
 func contextOptions(
   _ pointer: UnsafePointer<bertqa_context_options>?
 ) throws(BertQAError) -> ContextOptions {

@@ -12,13 +12,6 @@ extension bertqa_document_options: COptions {
   static var narrowFieldCount: Int { 0 }
 }
 
-@_cdecl("bertqa_document_options_init")
-public func bertqa_document_options_init(
-  _ options: UnsafeMutablePointer<bertqa_document_options>?, _ struct_size: Int
-) {
-  writeDefaults(to: options, size: struct_size)
-}
-
 @_cdecl("bertqa_document_create")
 public func bertqa_document_create(
   _ context: OpaquePointer?, _ text: UnsafePointer<CChar>?, _ length: Int,

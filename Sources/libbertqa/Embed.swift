@@ -6,13 +6,6 @@ extension bertqa_embed_options: COptions {
   static var narrowFieldCount: Int { 4 }
 }
 
-@_cdecl("bertqa_embed_options_init")
-public func bertqa_embed_options_init(
-  _ options: UnsafeMutablePointer<bertqa_embed_options>?, _ struct_size: Int
-) {
-  writeDefaults(to: options, size: struct_size)
-}
-
 func embedOptions(_ raw: bertqa_embed_options) throws(BertQAError) -> EmbedOptions {
   var options = EmbedOptions()
   options.call = try callOptions(raw.call)

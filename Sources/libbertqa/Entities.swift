@@ -6,13 +6,6 @@ extension bertqa_entities_options: COptions {
   static var narrowFieldCount: Int { 4 }
 }
 
-@_cdecl("bertqa_entities_options_init")
-public func bertqa_entities_options_init(
-  _ options: UnsafeMutablePointer<bertqa_entities_options>?, _ struct_size: Int
-) {
-  writeDefaults(to: options, size: struct_size)
-}
-
 func entityOptions(
   _ pointer: UnsafePointer<bertqa_entities_options>?
 ) throws(BertQAError) -> EntityOptions {

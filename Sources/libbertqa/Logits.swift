@@ -6,13 +6,6 @@ extension bertqa_logits_options: COptions {
   static var narrowFieldCount: Int { 0 }
 }
 
-@_cdecl("bertqa_logits_options_init")
-public func bertqa_logits_options_init(
-  _ options: UnsafeMutablePointer<bertqa_logits_options>?, _ struct_size: Int
-) {
-  writeDefaults(to: options, size: struct_size)
-}
-
 @_cdecl("bertqa_logits")
 public func bertqa_logits(
   _ context: OpaquePointer?, _ ids: UnsafePointer<Int32>?, _ id_count: Int,

@@ -6,13 +6,6 @@ extension bertqa_quantize_options: COptions {
   static var narrowFieldCount: Int { 2 }
 }
 
-@_cdecl("bertqa_quantize_options_init")
-public func bertqa_quantize_options_init(
-  _ options: UnsafeMutablePointer<bertqa_quantize_options>?, _ struct_size: Int
-) {
-  writeDefaults(to: options, size: struct_size)
-}
-
 @_cdecl("bertqa_quantize")
 public func bertqa_quantize(
   _ directory: UnsafePointer<CChar>?, _ output: UnsafePointer<CChar>?,

@@ -19,13 +19,6 @@ extension bertqa_tokenize_options: COptions {
   static var narrowFieldCount: Int { 2 }
 }
 
-@_cdecl("bertqa_tokenize_options_init")
-public func bertqa_tokenize_options_init(
-  _ options: UnsafeMutablePointer<bertqa_tokenize_options>?, _ struct_size: Int
-) {
-  writeDefaults(to: options, size: struct_size)
-}
-
 @_cdecl("bertqa_tokenize")
 public func bertqa_tokenize(
   _ context: OpaquePointer?, _ text: UnsafePointer<CChar>?, _ length: Int,

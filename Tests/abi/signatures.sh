@@ -1,7 +1,8 @@
 #!/bin/sh
-# Compiles a Swift program that compares, for every function of the headers, the type that the C declaration has in Swift
-# with the type of the definition in Sources/libbertqa: @_cdecl says no more than a name.
-# usage: signatures.sh [FUNCTION]...    (default: those that the headers declare)
+# Checks that every function of the headers is defined with the type that it is declared with. For functions in Swift, a
+# program compares the type that the C declaration has in Swift with the type of the definition in Sources/libbertqa:
+# @_cdecl gives only a name. The C compiler compares those of Sources/CBertQAHeader.
+# usage: signatures.sh
 # Environment: BERTQA_MODULES (default: those that make has built), SWIFTC.
 set -eu
 cd "$(dirname "$0")/../.."
@@ -21,8 +22,11 @@ if ! awk '$1 != $2 { print "@_cdecl(\"" $1 "\") stands before func " $2; wrong =
 fi
 "${CC:-cc}" -E -P include/bertqa_experimental.h | grep -oE 'bertqa_[a-z0-9_]+ *\(' | tr -d ' (' | LC_ALL=C sort -u \
   > "$out/declared"
-cut -d ' ' -f 1 "$out/defined" | diff "$out/declared" - > "$out/difference" || {
-  echo "the headers' functions (<) differ from those with @_cdecl (>):"
+{
+  cut -d ' ' -f 1 "$out/defined"
+  sed -n 's/^OPTIONS_INIT(\(.*\))$/bertqa_\1_options_init/p' Sources/CBertQAHeader/options_init.c
+} | LC_ALL=C sort | diff "$out/declared" - > "$out/difference" || {
+  echo "the headers' functions (<) differ from those with @_cdecl or OPTIONS_INIT (>):"
   cat "$out/difference"
   exit 1
 }
@@ -32,9 +36,9 @@ cut -d ' ' -f 1 "$out/defined" | diff "$out/declared" - > "$out/difference" || {
   echo 'import CBertQAHeader'
   echo 'import libbertqa'
   echo 'func same<T>(_ declared: inout T, _ defined: inout T) {}'
-  while read -r name; do
+  while read -r name _; do
     echo "do { var declared = CBertQAHeader.$name, defined = libbertqa.$name; same(&declared, &defined) }"
-  done < "$out/declared"
+  done < "$out/defined"
 } > "$out/main.swift"
 "${SWIFTC:-swiftc}" -typecheck -swift-version 6 -I "$modules" -I Sources/CBertQAHeader -I Sources/CBertQA/include \
   "$out/main.swift"

@@ -9,7 +9,7 @@ objects=$2
 mkdir -p "$(dirname "$objects")"
 exec 9> "$objects.lock"
 flock 9 # the fuzz targets and the C tests have the same objects
-[ ! -e "$objects/done" ] || [ -n "$(find Sources/BertQACore Sources/CBertQA Sources/libbertqa -newer "$objects/done" -type f -print -quit)" ] || exit 0
+[ ! -e "$objects/done" ] || [ -n "$(find Sources/BertQACore Sources/CBertQA Sources/CBertQAHeader Sources/libbertqa -newer "$objects/done" -type f -print -quit)" ] || exit 0
 case $kind in
   address)
     c="-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined"
@@ -23,7 +23,7 @@ esac
 rm -rf "$objects"
 mkdir -p "$objects/c" "$objects/programs"
 clang=$(dirname "$(readlink -f "$(command -v swiftc)")")/clang
-for source in $(find Sources/CBertQA -name '*.c'); do
+for source in $(find Sources/CBertQA Sources/CBertQAHeader -name '*.c'); do
   # shellcheck disable=SC2086
   "$clang" -g -O1 -ffp-contract=off $c -ISources/CBertQA/include -c "$source" \
     -o "$objects/c/$(echo "$source" | tr / _).o"

@@ -17,13 +17,6 @@ extension bertqa_labeler_options: COptions {
   static var narrowFieldCount: Int { 2 }
 }
 
-@_cdecl("bertqa_labeler_options_init")
-public func bertqa_labeler_options_init(
-  _ options: UnsafeMutablePointer<bertqa_labeler_options>?, _ struct_size: Int
-) {
-  writeDefaults(to: options, size: struct_size)
-}
-
 private func labelerOptions(
   _ pointer: UnsafePointer<bertqa_labeler_options>?
 ) throws(BertQAError) -> LabelerOptions {

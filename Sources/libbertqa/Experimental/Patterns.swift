@@ -6,13 +6,6 @@ extension bertqa_patterns_options: COptions {
   static var narrowFieldCount: Int { 2 }
 }
 
-@_cdecl("bertqa_patterns_options_init")
-public func bertqa_patterns_options_init(
-  _ options: UnsafeMutablePointer<bertqa_patterns_options>?, _ struct_size: Int
-) {
-  writeDefaults(to: options, size: struct_size)
-}
-
 @_cdecl("bertqa_patterns")
 public func bertqa_patterns(
   _ text: UnsafePointer<CChar>?, _ length: Int, _ options: UnsafePointer<bertqa_patterns_options>?,

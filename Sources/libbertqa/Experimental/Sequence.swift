@@ -6,13 +6,6 @@ extension bertqa_sequence_options: COptions {
   static var narrowFieldCount: Int { 2 }
 }
 
-@_cdecl("bertqa_sequence_options_init")
-public func bertqa_sequence_options_init(
-  _ options: UnsafeMutablePointer<bertqa_sequence_options>?, _ struct_size: Int
-) {
-  writeDefaults(to: options, size: struct_size)
-}
-
 func sequenceOptions(
   _ pointer: UnsafePointer<bertqa_sequence_options>?
 ) throws(BertQAError) -> SequenceOptions {

@@ -20,13 +20,6 @@ extension bertqa_generate_options: COptions {
   static var narrowFieldCount: Int { 4 }
 }
 
-@_cdecl("bertqa_generate_options_init")
-public func bertqa_generate_options_init(
-  _ options: UnsafeMutablePointer<bertqa_generate_options>?, _ struct_size: Int
-) {
-  writeDefaults(to: options, size: struct_size)
-}
-
 private func generateOptions(
   _ pointer: UnsafePointer<bertqa_generate_options>?
 ) throws(BertQAError) -> GenerateOptions {

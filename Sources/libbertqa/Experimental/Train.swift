@@ -28,13 +28,6 @@ extension bertqa_train_options: COptions {
   static var narrowFieldCount: Int { 12 }
 }
 
-@_cdecl("bertqa_train_options_init")
-public func bertqa_train_options_init(
-  _ options: UnsafeMutablePointer<bertqa_train_options>?, _ struct_size: Int
-) {
-  writeDefaults(to: options, size: struct_size)
-}
-
 private func trainOptions(
   _ pointer: UnsafePointer<bertqa_train_options>?
 ) throws(BertQAError) -> TrainOptions {

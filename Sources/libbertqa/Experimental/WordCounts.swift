@@ -26,13 +26,6 @@ extension bertqa_word_counts_options: COptions {
   static var narrowFieldCount: Int { 2 }
 }
 
-@_cdecl("bertqa_word_counts_options_init")
-public func bertqa_word_counts_options_init(
-  _ options: UnsafeMutablePointer<bertqa_word_counts_options>?, _ struct_size: Int
-) {
-  writeDefaults(to: options, size: struct_size)
-}
-
 @_cdecl("bertqa_word_counts")
 public func bertqa_word_counts(
   _ text: UnsafePointer<CChar>?, _ length: Int, _ options: UnsafePointer<bertqa_word_counts_options>?,

@@ -88,7 +88,8 @@ func checkedSize(
   of pointer: UnsafeRawPointer, _ name: StaticString, wide: Int, of known: Int
 ) throws(BertQAError) -> Int {
   let size = pointer.loadUnaligned(as: Int.self)
-  guard isPossibleSize(size) else {
+  // No struct will ever be larger than 4096 bytes; a larger struct_size is an uninitialised one.
+  guard size >= MemoryLayout<Int>.size, size <= 4096 else {
     throw BertQAError(
       .invalidArgument, argument: "struct_size",
       "of \(name) is \(UInt(bitPattern: size)), but must be sizeof(\(name))")
@@ -100,6 +101,3 @@ func checkedSize(
   }
   return size
 }
-
-/// No struct will ever be larger than 4096 bytes; a larger struct_size is an uninitialised one.
-func isPossibleSize(_ size: Int) -> Bool { size >= MemoryLayout<Int>.size && size <= 4096 }

@@ -7,13 +7,6 @@ extension bertqa_call_options: COptions {
   static var narrowFieldCount: Int { 0 }
 }
 
-@_cdecl("bertqa_call_options_init")
-public func bertqa_call_options_init(
-  _ options: UnsafeMutablePointer<bertqa_call_options>?, _ struct_size: Int
-) {
-  writeDefaults(to: options, size: struct_size)
-}
-
 @_cdecl("bertqa_deadline_after")
 public func bertqa_deadline_after(_ nanoseconds: UInt64) -> UInt64 {
   var time = timespec()

@@ -34,13 +34,6 @@ func readOptions<Options: COptions>(
   return options
 }
 
-/// Fills the caller's struct with defaults, whatever its version's size.
-func writeDefaults(to pointer: UnsafeMutableRawPointer?, size: Int) {
-  guard let pointer, isPossibleSize(size) else { return }
-  pointer.initializeMemory(as: UInt8.self, repeating: 0, count: size)
-  pointer.storeBytes(of: size, as: Int.self)
-}
-
 /// A yes-or-no option; nil for the default.
 func switched(_ raw: bertqa_switch, _ name: StaticString) throws(BertQAError) -> Bool? {
   switch raw {

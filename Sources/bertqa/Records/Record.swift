@@ -5,6 +5,8 @@ struct Record {
     case data
     /// The line with a table's column names.
     case header
+    /// The same line at the start of a later file. It has no bytes.
+    case repeatedHeader
     /// One or more lines of white space, which are passed through.
     case blank(lineCount: Int)
     /// A part of a record above the size limit. Parts have no bytes unless the run keeps large records.

@@ -120,11 +120,11 @@ struct RecordForm {
   /// True if records in UTF-8 must be valid. Records in other encodings must always be valid.
   var isChecked = false
 
-  func makeFramer() -> any RecordFramer {
+  func makeFramer(limit: Int) -> PartFramer {
     switch format {
-    case .jsonLines: LineFramer()
-    case .table(let dialect): RowFramer(dialect)
-    case .lengthPrefixed: LengthFramer()
+    case .jsonLines: PartFramer(LineFramer(), limit: limit)
+    case .table(let dialect): PartFramer(RowFramer(dialect), limit: limit)
+    case .lengthPrefixed: PartFramer(LengthFramer(), limit: limit)
     }
   }
 

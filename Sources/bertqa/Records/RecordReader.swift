@@ -38,7 +38,7 @@ final class RecordReader: @unchecked Sendable {  // used by one thread at a time
   private let source: any RecordSource
   private let form: RecordForm
   private let limits: Limits
-  private var framer: any RecordFramer
+  private var framer: PartFramer
   private var scanner: any RecordScanner
   private var block: Block
   /// The start of the unfinished record in the block.
@@ -55,12 +55,9 @@ final class RecordReader: @unchecked Sendable {  // used by one thread at a time
   /// The first header line, for a run that resumes after it; empty before it is read.
   private(set) var headerLine: [UInt8] = []
   private var hasEnded = false
-  /// True if a part of the unfinished record, which is too large, was handed over.
-  private var isInParts = false
   /// The error that follows the records of the block.
   private var failure: ToolError?
 
-  private static let partSize = 1 << 16
   /// The maximum number of records in a block, which bounds the memory for very short records.
   private static let blockRecords = 1024
   private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
@@ -73,7 +70,7 @@ final class RecordReader: @unchecked Sendable {  // used by one thread at a time
     self.source = source
     self.form = form
     self.limits = limits
-    framer = form.makeFramer()
+    framer = form.makeFramer(limit: limits.recordBytes)
     scanner = form.makeScanner()
     block = Block(source.input)
     awaitsHeader = form.format.isTable
@@ -82,7 +79,6 @@ final class RecordReader: @unchecked Sendable {  // used by one thread at a time
     if awaitsHeader, !resumed.header.isEmpty {
       try resumed.header.withElements { header throws(ToolError) in try block.input.append(header) }
       try takeRecords()
-      framer = form.makeFramer()
       beginFile()
       awaitsHeader = resumed.offset == 0
     }
@@ -100,7 +96,7 @@ final class RecordReader: @unchecked Sendable {  // used by one thread at a time
         try takeRecords()
         if !block.records.isEmpty { return try handOver() }
         if hasEnded { return nil }
-        switch try source.read(into: block.input, insideRecord: start < block.input.count || isInParts) {
+        switch try source.read(into: block.input, insideRecord: isInsideRecord) {
         case .bytes: continue
         case .end: try takeLast(isEnd: true)
         case .continued:
@@ -121,15 +117,18 @@ final class RecordReader: @unchecked Sendable {  // used by one thread at a time
     }
   }
 
+  /// True if a record has begun whose end was not found.
+  private var isInsideRecord: Bool { start < block.input.count || framer.isInsideRecord }
+
   private var byteOrderMarkLength: Int {
-    guard offset == 0, !isInParts, form.format.isText,
+    guard offset == 0, form.format.isText,
       block.bytes(start..<block.input.count).starts(with: Self.byteOrderMark)
     else { return 0 }
     return Self.byteOrderMark.count
   }
 
   private var mayBecomeByteOrderMark: Bool {
-    guard offset == 0, !isInParts, form.format.isText else { return false }
+    guard offset == 0, form.format.isText else { return false }
     let first = block.bytes(start..<block.input.count)
     return first.count < Self.byteOrderMark.count && Self.byteOrderMark.starts(with: first)
   }
@@ -154,20 +153,13 @@ final class RecordReader: @unchecked Sendable {  // used by one thread at a time
       mark = 0
       try add(frame)
     }
-    let count = block.input.count - start
-    let isFull = block.records.count >= Self.blockRecords
-    guard !isFull, count > (isInParts ? Self.partSize : limits.recordBytes + LengthFramer.prefixSize)
-    else { return }
-    if awaitsHeader { throw headerTooLarge }
-    framer.forget(count - mark)
-    addPart(RecordFrame(raw: start..<block.input.count, content: 0..<0), isLast: false)
   }
 
   /// Takes the rest at the end of a file.
   private func takeLast(isEnd: Bool) throws(ToolError) {
     hasEnded = isEnd
     try takeRecords(isAll: true)
-    guard start < block.input.count || isInParts else { return }
+    guard isInsideRecord else { return }
     // A compressed or converted file is either complete or invalid.
     if isEnd, limits.leavesUnfinished, source.input.isVerbatim {
       unfinishedBytes = block.input.count - start
@@ -184,25 +176,21 @@ final class RecordReader: @unchecked Sendable {  // used by one thread at a time
   /// Continues at the beginning of the source's next file.
   private func beginFile() {
     block = Block(source.input)
-    framer = form.makeFramer()
+    framer = form.makeFramer(limit: limits.recordBytes)
     (start, offset) = (0, 0)
-    isInParts = false
     isFirstFile = false
     awaitsHeader = form.format.isTable
   }
 
   private func add(_ frame: RecordFrame) throws(ToolError) {
-    if isInParts { return addPart(frame, isLast: true) }
-    var record = record(frame)
     if awaitsHeader {
-      guard record.content.count <= limits.recordBytes else { throw headerTooLarge }
+      guard frame.part == nil else { throw headerTooLarge }
       awaitsHeader = false
-      return try takeHeader(record)
+      return try takeHeader(record(frame))
     }
-    // Check the size first: a part of a line does not show if the line is blank.
-    if record.content.count > limits.recordBytes {
-      return addPart(frame, isLast: true)
-    } else if frame.isComplete, isBlank(record.content) {
+    if let part = frame.part { return add(part, frame) }
+    var record = record(frame)
+    if frame.isComplete, isBlank(record.content) {
       return addBlank(record, frame)
     } else if frame.isComplete {
       try scanner.scan(&record, in: block)
@@ -239,8 +227,7 @@ final class RecordReader: @unchecked Sendable {  // used by one thread at a time
         throw ToolError(
           .input, "\(source.input.shown): its first line names other columns than the file before it")
       }
-      // The column names are already known.
-      record.kind = .part(isFirst: false, isLast: true)
+      record.kind = .repeatedHeader
       record.raw = record.raw.upperBound..<record.raw.upperBound
       return finish(record)
     }
@@ -267,14 +254,12 @@ final class RecordReader: @unchecked Sendable {  // used by one thread at a time
   }
 
   /// Adds a part of a record that is too large. Its bytes are kept only if they will be written somewhere.
-  private func addPart(_ frame: RecordFrame, isLast: Bool) {
+  private func add(_ part: RecordFrame.Part, _ frame: RecordFrame) {
     var record = record(frame)
-    record.kind = .part(isFirst: !isInParts, isLast: isLast)
+    record.kind = .part(isFirst: part.isFirst, isLast: part.isLast)
     record.problem = RecordProblem(
       .recordTooLarge, "the record has more than \(limits.recordBytes) bytes, see --max-record-bytes")
     record.missingColumns = scanner.columnCount
-    if !isLast { record.endNumber = number }
-    isInParts = !isLast
     let end = frame.raw.upperBound
     if !limits.keepsLargeRecords { record.raw = end..<end }
     finish(record, at: end)

@@ -24,7 +24,7 @@ final class FilterRun {
   private var position: FilterProgress.Position
   private var lastCheckpoint = Clock.seconds()
   /// True if the last record is being written in parts and is not yet complete.
-  private var isInParts = false
+  private var isInsideRecord = false
   /// True if a stop has left the rest to a rerun.
   private var isGivenUp = false
 
@@ -86,7 +86,7 @@ final class FilterRun {
     }
     try output.flush()
     if !hasBegun { try deadLetters?.begin() }
-    if !isInParts { try saveCheckpoint() }
+    if !isInsideRecord { try saveCheckpoint() }
     try checkLimit(isEnd: true)
   }
 
@@ -97,7 +97,7 @@ final class FilterRun {
   }
 
   private var isCheckpointDue: Bool {
-    progress != nil && !isInParts && Clock.seconds() - lastCheckpoint >= settings.checkpointInterval
+    progress != nil && !isInsideRecord && Clock.seconds() - lastCheckpoint >= settings.checkpointInterval
   }
 
   /// A record and its block.
@@ -169,12 +169,13 @@ final class FilterRun {
       try findEncoding(of: block)
       switch record.kind {
       case .header: writeHeader(record, in: block)
+      case .repeatedHeader: break
       case .blank(let lineCount):
         writer.writeRaw(record, in: block, to: &output.buffer)
         counters.blankLines += lineCount
       case .part(let isFirst, let isLast):
         try takePart(record, in: block, isFirst: isFirst, isLast: isLast)
-        isInParts = !isLast
+        isInsideRecord = !isLast
       case .data:
         if let outcome = entry.hasTexts ? outcomes.next() : nil {
           try write(outcome, of: record, in: block)
@@ -284,8 +285,7 @@ final class FilterRun {
   private func takePart(
     _ record: Record, in block: Block, isFirst: Bool, isLast: Bool
   ) throws(ToolError) {
-    guard let problem = record.problem else { return }  // A header that was already read.
-    if isFirst { return try fail(record, problem, in: block, isLast: isLast) }
+    if isFirst, let problem = record.problem { return try fail(record, problem, in: block, isLast: isLast) }
     try keep(record, in: block, isLast: isLast)
     if settings.policy.action == .pass { writer.writeRaw(record, in: block, to: &output.buffer) }
   }

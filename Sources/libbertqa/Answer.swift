@@ -30,16 +30,13 @@ public func bertqa_answer_batch(
     let context = try ContextHandle.borrowed(context, "context").context
     let options = try answerOptions(options)
     let pairs = try required(pairs, "pairs")
-    try output.fill(from: "pairs", options.call) { index throws(BertQAError) in
+    try output.fill(from: "pairs", options, AnswersHandle.init) { index throws(BertQAError) in
       let pair = pairs[index]
-      return (
+      return QuestionDocumentPair(
         question: try textArgument(pair.question, pair.question_length, "question"),
-        document: try textArgument(pair.document, pair.document_length, "document")
-      )
-    } all: { pairs throws(BertQAError) in
-      try objects(of: context.answerBatch(pairs, options: options), options.call, AnswersHandle.init)
-    } each: { pairs throws(BertQAError) in
-      try objects(ofEach: context.answerEach(pairs, options: options), options.call, AnswersHandle.init)
+        document: .text(try textArgument(pair.document, pair.document_length, "document")))
+    } each: { pairs, options throws(BertQAError) in
+      try context.answerEach(pairs, options: options)
     }
   }
 }

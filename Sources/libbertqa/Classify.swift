@@ -49,13 +49,10 @@ public func bertqa_classify_batch(
     let context = try ContextHandle.borrowed(context, "context").context
     let options = try classifyOptions(options)
     let texts = try required(texts, "texts")
-    try output.fill(from: "texts", options.call) { index throws(BertQAError) in
+    try output.fill(from: "texts", options, ClassificationHandle.init) { index throws(BertQAError) in
       try textPair(texts[index])
-    } all: { texts throws(BertQAError) in
-      try objects(of: context.classify(texts, options: options), options.call, ClassificationHandle.init)
-    } each: { texts throws(BertQAError) in
-      try objects(
-        ofEach: context.classifyEach(texts, options: options), options.call, ClassificationHandle.init)
+    } each: { texts, options throws(BertQAError) in
+      try context.classifyEach(texts, options: options)
     }
   }
 }

@@ -62,16 +62,12 @@ public func bertqa_document_answer_batch(
     let document = try DocumentHandle.borrowed(document, "document").document
     let options = try answerOptions(options)
     let questions = try required(questions, "questions")
-    try output.fill(from: "questions", options.call) { index throws(BertQAError) in
-      try textArgument(questions[index].text, questions[index].length, "text")
-    } all: { questions throws(BertQAError) in
-      try objects(
-        of: context.answerBatch(questions: questions, document: document, options: options), options.call,
-        AnswersHandle.init)
-    } each: { questions throws(BertQAError) in
-      try objects(
-        ofEach: context.answerEach(questions: questions, document: document, options: options),
-        options.call, AnswersHandle.init)
+    try output.fill(from: "questions", options, AnswersHandle.init) { index throws(BertQAError) in
+      QuestionDocumentPair(
+        question: try textArgument(questions[index].text, questions[index].length, "text"),
+        document: .prepared(document))
+    } each: { pairs, options throws(BertQAError) in
+      try context.answerEach(pairs, options: options)
     }
   }
 }

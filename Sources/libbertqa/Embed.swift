@@ -26,7 +26,7 @@ public func bertqa_embed(
     try checkCount(count)
     try settingAll(statuses, count) { () throws(BertQAError) in
       let context = try ContextHandle.borrowed(context, "context").context
-      let options = try embedOptions(readOptions(options))
+      var options = try embedOptions(readOptions(options))
       // BERTQA_MAX_BATCH vectors of the largest model's size are far below Int.max.
       let room = count * context.info.embeddingLength
       if context.info.embeddingLength > 0 { try checkRoom(embeddings_length, room, "embeddings_length") }
@@ -35,40 +35,26 @@ public func bertqa_embed(
       }
       let texts = try required(texts, "texts")
       let target = UnsafeMutableBufferPointer(start: try required(embeddings, "embeddings"), count: room)
-      guard let statuses else {
-        let items = try readItems(count, in: "texts", options.call) { index throws(BertQAError) in
-          try textPair(texts[index])
+      var failures = BatchFailures(statuses, count, of: "texts", &options.call)
+      let monitor = CallMonitor(options.call)
+      var items = try [TextPair](resultCapacity: count, monitor)
+      for index in 0..<count {
+        try check(item: index, monitor)
+        do throws(BertQAError) {
+          items.append(try textPair(texts[index]))
+        } catch {
+          try failures.add(error, of: index)
+          // Keeps the other vectors at their places.
+          items.append(TextPair(text: UnsafeBufferPointer(start: nil, count: 0)))
         }
-        return try context.embed(items, options: options, into: target)
       }
-      try embedEach(context, texts, count, options, target, statuses)
+      let embeddingFailures = try context.embedEach(items, options: options, into: target)
+      let length = context.info.embeddingLength
+      for index in 0..<count where failures.contains(index) {
+        target[index * length..<(index + 1) * length].update(repeating: 0)
+      }
+      for (index, error) in embeddingFailures { try failures.add(error, of: index) }
+      failures.setLastErrorToFirst()
     }
   }
-}
-
-/// As `Context.embedEach`; a text that cannot be read fails alone, too.
-private func embedEach(
-  _ context: Context, _ texts: UnsafePointer<bertqa_text_pair>, _ count: Int, _ options: EmbedOptions,
-  _ target: UnsafeMutableBufferPointer<Float>, _ statuses: UnsafeMutablePointer<bertqa_status>
-) throws(BertQAError) {
-  let monitor = CallMonitor(options.call)
-  var batch = BatchStatuses(statuses, count, of: "texts")
-  var items = try [TextPair](resultCapacity: count, monitor)
-  for index in 0..<count {
-    try check(item: index, monitor)
-    do throws(BertQAError) {
-      items.append(try textPair(texts[index]))
-    } catch {
-      // Keeps the others' vectors at their places.
-      items.append(TextPair(text: UnsafeBufferPointer(start: nil, count: 0)))
-      batch.fail(index, error)
-    }
-  }
-  let failures = try context.embedEach(items, options: options, into: target)
-  let length = context.info.embeddingLength
-  for index in 0..<count where batch.hasFailed(index) {
-    target[index * length..<(index + 1) * length].update(repeating: 0)
-  }
-  for (index, error) in failures { batch.fail(index, error) }
-  batch.setLastErrorToFirst()
 }

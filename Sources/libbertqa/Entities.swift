@@ -73,13 +73,10 @@ public func bertqa_entities_batch(
     let context = try ContextHandle.borrowed(context, "context").context
     let options = try entityOptions(options)
     let texts = try required(texts, "texts")
-    try output.fill(from: "texts", options.call) { index throws(BertQAError) in
+    try output.fill(from: "texts", options, EntityListHandle.init) { index throws(BertQAError) in
       try textArgument(texts[index].text, texts[index].length, "text")
-    } all: { texts throws(BertQAError) in
-      try objects(of: context.entities(of: texts, options: options), options.call, EntityListHandle.init)
-    } each: { texts throws(BertQAError) in
-      try objects(
-        ofEach: context.entitiesEach(of: texts, options: options), options.call, EntityListHandle.init)
+    } each: { texts, options throws(BertQAError) in
+      try context.entitiesEach(of: texts, options: options)
     }
   }
 }

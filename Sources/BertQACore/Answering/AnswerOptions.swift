@@ -1,6 +1,6 @@
 /// How a question is answered. The names in parentheses are those of the C header, which error messages
 /// use too; the defaults are those of Hugging Face's pipeline where it has the option.
-public struct AnswerOptions: Sendable {
+public struct AnswerOptions: BatchOptions, Sendable {
   /// The most answers to return (`top_k`), 1 to 1000.
   public var topK = 1
 

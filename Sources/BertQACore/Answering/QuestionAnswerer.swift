@@ -1,12 +1,17 @@
 /// One question for one document. The texts must stay as they are during the call they are passed to.
-struct QuestionDocumentPair {
-  enum Document {
+public struct QuestionDocumentPair {
+  public enum Document {
     case text(UnsafeBufferPointer<UInt8>)
     case prepared(PreparedDocument)
   }
 
-  var question: UnsafeBufferPointer<UInt8>
-  var document: Document
+  public var question: UnsafeBufferPointer<UInt8>
+  public var document: Document
+
+  public init(question: UnsafeBufferPointer<UInt8>, document: Document) {
+    self.question = question
+    self.document = document
+  }
 }
 
 /// Extractive question answering: which windows of a document a question is read with, and the best spans over
@@ -28,7 +33,7 @@ struct QuestionAnswerer: Sendable {
   func answer(
     _ pairs: [QuestionDocumentPair], _ options: AnswerOptions
   ) throws(BertQAError) -> [AnswerResult] {
-    try all(answerEach(pairs, options, stopsAtFailure: true), options.call)
+    try all(options) { options throws(BertQAError) in try answerEach(pairs, options) }
   }
 
   /// One result or failure per pair, in order. What concerns the whole call is thrown.
@@ -36,7 +41,7 @@ struct QuestionAnswerer: Sendable {
   /// The windows of all pairs are one list of work; a pair's result is made, and its logits are released, as soon
   /// as its last window is done.
   func answerEach(
-    _ pairs: [QuestionDocumentPair], _ options: AnswerOptions, stopsAtFailure: Bool = false
+    _ pairs: [QuestionDocumentPair], _ options: AnswerOptions
   ) throws(BertQAError) -> [Result<AnswerResult, BertQAError>] {
     let monitor = CallMonitor(options.call)
     let settings = try AnswerSettings(
@@ -45,7 +50,7 @@ struct QuestionAnswerer: Sendable {
     var documents = try DocumentCache(pairs, monitor)
     var results = try [Result<AnswerResult, BertQAError>](results: .missing, count: pairs.count, monitor)
     var work = try [PairWork?](results: nil, count: pairs.count, monitor)
-    try reader.read(count: pairs.count, monitor) { index throws(BertQAError) in
+    try reader.read(count: pairs.count, called: "pairs", monitor) { index throws(BertQAError) in
       let document = try documents.document(of: pairs[index], index, tokenizer, monitor)
       let pair = try monitor.undoing { () throws(BertQAError) in
         try PairWork(
@@ -59,8 +64,6 @@ struct QuestionAnswerer: Sendable {
       }
       return pair.item
     } failed: { index, error throws(BertQAError) in
-      let error = pairs.count == 1 ? error : error.of(item: index, in: "pairs")
-      if stopsAtFailure { throw error }
       results[index] = .failure(error)
       work[index] = nil
     } deliver: { output throws(BertQAError) in

@@ -1,6 +1,6 @@
 /// Options for classification. Each field names the models that use it. The names in parentheses are those of
 /// the C header.
-public struct ClassifyOptions: Sendable {
+public struct ClassifyOptions: BatchOptions, Sendable {
   /// Word-count models: the maximum number of contributions to return (`contributions`).
   public var contributions = 0
   /// Encoders: the number of tokens in a window, including special tokens (`max_seq_len`); at least 8. nil:

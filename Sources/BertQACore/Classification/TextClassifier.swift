@@ -7,7 +7,7 @@ struct TextClassifier: Sendable {
   /// Returns one result or failure per text, in order. For a long text the logits of its windows are
   /// averaged, or their maximum is taken, before they become probabilities.
   func classifyEach(
-    _ texts: [TextPair], _ options: ClassifyOptions, stopsAtFailure: Bool = false
+    _ texts: [TextPair], _ options: ClassifyOptions
   ) throws(BertQAError) -> [Result<Classification, BertQAError>] {
     try options.validate(for: problemType)
     let layout = try WindowLayout(
@@ -19,8 +19,7 @@ struct TextClassifier: Sendable {
     let monitor = CallMonitor(options.call)
     var results = try [Result<Classification, BertQAError>](results: .missing, count: texts.count, monitor)
     var pooled = PooledLogits(options.windowPooling, count: labels.count)
-    try reader.read(texts, layout, options.call) { index, error throws(BertQAError) in
-      if stopsAtFailure { throw error }
+    try reader.read(texts, layout, options.call) { index, error in
       pooled.removeAll()
       results[index] = .failure(error)
     } _: { output throws(BertQAError) in

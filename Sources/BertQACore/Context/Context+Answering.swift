@@ -24,10 +24,9 @@ extension Context {
   /// Answers many pairs in one call and spreads all their windows over the threads. The first failure ends
   /// the call; its `item` is the pair's index.
   public func answerBatch(
-    _ pairs: [(question: UnsafeBufferPointer<UInt8>, document: UnsafeBufferPointer<UInt8>)],
-    options: AnswerOptions = AnswerOptions()
+    _ pairs: [QuestionDocumentPair], options: AnswerOptions = AnswerOptions()
   ) throws(BertQAError) -> [AnswerResult] {
-    try answerer().answer(Self.texts(pairs), options)
+    try answerer().answer(pairs, options)
   }
 
   /// As above, for strings.
@@ -36,17 +35,18 @@ extension Context {
   ) throws(BertQAError) -> [AnswerResult] {
     try withBytes(of: pairs.flatMap { [$0.question, $0.document] }) { texts throws(BertQAError) in
       try answerBatch(
-        pairs.indices.map { (question: texts[2 * $0], document: texts[2 * $0 + 1]) }, options: options)
+        pairs.indices.map {
+          QuestionDocumentPair(question: texts[2 * $0], document: .text(texts[2 * $0 + 1]))
+        }, options: options)
     }
   }
 
   /// As `answerBatch`, but a pair's failure becomes that pair's result. Throws failures of the whole call,
   /// such as an option out of range, cancellation or lack of memory.
   public func answerEach(
-    _ pairs: [(question: UnsafeBufferPointer<UInt8>, document: UnsafeBufferPointer<UInt8>)],
-    options: AnswerOptions = AnswerOptions()
+    _ pairs: [QuestionDocumentPair], options: AnswerOptions = AnswerOptions()
   ) throws(BertQAError) -> [Result<AnswerResult, BertQAError>] {
-    try answerer().answerEach(Self.texts(pairs), options)
+    try answerer().answerEach(pairs, options)
   }
 
   /// Throws the error that a call with these options would throw before it reads a text.
@@ -91,27 +91,13 @@ extension Context {
 
   /// Answers many questions on one prepared document in one call.
   public func answerBatch(
-    questions: [UnsafeBufferPointer<UInt8>], document: PreparedDocument,
-    options: AnswerOptions = AnswerOptions()
-  ) throws(BertQAError) -> [AnswerResult] {
-    try answerer().answer(Self.pairs(questions, document), options)
-  }
-
-  /// Answers many questions on one prepared document in one call.
-  public func answerBatch(
     questions: [String], document: PreparedDocument, options: AnswerOptions = AnswerOptions()
   ) throws(BertQAError) -> [AnswerResult] {
     try withBytes(of: questions) { questions throws(BertQAError) in
-      try answerBatch(questions: questions, document: document, options: options)
+      try answerBatch(
+        questions.map { QuestionDocumentPair(question: $0, document: .prepared(document)) },
+        options: options)
     }
-  }
-
-  /// As `answerBatch`, but a question's failure becomes that question's result.
-  public func answerEach(
-    questions: [UnsafeBufferPointer<UInt8>], document: PreparedDocument,
-    options: AnswerOptions = AnswerOptions()
-  ) throws(BertQAError) -> [Result<AnswerResult, BertQAError>] {
-    try answerer().answerEach(Self.pairs(questions, document), options)
   }
 
   // MARK: -
@@ -121,20 +107,6 @@ extension Context {
       throw wrongModel(needed: .answer)
     }
     return answerer
-  }
-
-  private static func texts(
-    _ pairs: [(question: UnsafeBufferPointer<UInt8>, document: UnsafeBufferPointer<UInt8>)]
-  ) throws(BertQAError) -> [QuestionDocumentPair] {
-    try Memory.require(pairs.count, of: QuestionDocumentPair.self)
-    return pairs.map { QuestionDocumentPair(question: $0.question, document: .text($0.document)) }
-  }
-
-  private static func pairs(
-    _ questions: [UnsafeBufferPointer<UInt8>], _ document: PreparedDocument
-  ) throws(BertQAError) -> [QuestionDocumentPair] {
-    try Memory.require(questions.count, of: QuestionDocumentPair.self)
-    return questions.map { QuestionDocumentPair(question: $0, document: .prepared(document)) }
   }
 }
 

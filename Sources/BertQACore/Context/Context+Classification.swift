@@ -5,13 +5,7 @@ extension Context {
   public func classify(
     _ texts: [TextPair], options: ClassifyOptions = ClassifyOptions()
   ) throws(BertQAError) -> [Classification] {
-    switch try runningEngine() {
-    case .wordCounts(let classifier): return try classifier.classify(texts, options)
-    case .classification(let classifier):
-      return try all(classifier.classifyEach(texts, options, stopsAtFailure: true), options.call)
-    case .tokenizer, .answering, .embedding, .entities, .languageModel:
-      throw wrongModel(needed: .classify)
-    }
+    try all(options) { options throws(BertQAError) in try classifyEach(texts, options: options) }
   }
 
   /// As `classify`, but a text's failure becomes that text's result. Throws failures of the whole call, such

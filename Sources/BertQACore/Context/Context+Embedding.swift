@@ -7,10 +7,9 @@ extension Context {
     _ texts: [TextPair], options: EmbedOptions = EmbedOptions(),
     into embeddings: UnsafeMutableBufferPointer<Float>
   ) throws(BertQAError) {
-    _ = try embed(texts, options, into: embeddings) { error throws(BertQAError) in
-      throw error
-    } counted: { _, _ in
-    }
+    var options = options
+    options.call.stopsAtFailure = true
+    _ = try embedEach(texts, options: options, into: embeddings)
   }
 
   /// As `embed`, but a text's failure affects only that text: its vector is zeros, and the result has its
@@ -21,8 +20,7 @@ extension Context {
     into embeddings: UnsafeMutableBufferPointer<Float>
   ) throws(BertQAError) -> [Int: BertQAError] {
     embeddings.update(repeating: 0)
-    return try embed(texts, options, into: embeddings) { _ in
-    } counted: { _, _ in
+    return try embed(texts, options, into: embeddings) { _, _ in
     }
   }
 
@@ -33,17 +31,14 @@ extension Context {
     var vectors = [Float](repeating: 0, count: texts.count * info.embeddingLength)
     var windowCounts = [Int](repeating: 0, count: texts.count)
     let failures = try vectors.withMutableElements { buffer throws(BertQAError) in
-      try embed(texts, options, into: buffer) { _ in
-      } counted: {
-        windowCounts[$0] = $1
-      }
+      try embed(texts, options, into: buffer) { windowCounts[$0] = $1 }
     }
     return (vectors, windowCounts, failures)
   }
 
   private func embed(
     _ texts: [TextPair], _ options: EmbedOptions, into embeddings: UnsafeMutableBufferPointer<Float>,
-    failed: (BertQAError) throws(BertQAError) -> Void, counted: (_ text: Int, _ windowCount: Int) -> Void
+    counted: (_ text: Int, _ windowCount: Int) -> Void
   ) throws(BertQAError) -> [Int: BertQAError] {
     let embedder = try embedder()
     guard embeddings.count == texts.count * embedder.length else {
@@ -55,7 +50,6 @@ extension Context {
     var failures: [Int: BertQAError] = [:]
     guard let base = embeddings.baseAddress else { return failures }
     try embedder.forEachVector(of: texts, options) { index, error throws(BertQAError) in
-      try failed(error)
       try failures.insert(error, for: index)
     } _: { index, vector, windowCount in
       (base + index * embedder.length).update(from: vector, count: embedder.length)

@@ -5,7 +5,7 @@ extension Context {
   public func entities(
     of texts: [UnsafeBufferPointer<UInt8>], options: EntityOptions = EntityOptions()
   ) throws(BertQAError) -> [EntityList] {
-    try all(recognizer().recognizeEach(texts, options, stopsAtFailure: true), options.call)
+    try all(options) { options throws(BertQAError) in try entitiesEach(of: texts, options: options) }
   }
 
   /// As `entities`, but a text's failure becomes that text's result. Throws failures of the whole call, such

@@ -1,5 +1,5 @@
 /// Options for computing vectors.
-public struct EmbedOptions: Sendable {
+public struct EmbedOptions: BatchOptions, Sendable {
   public var pooling = Pooling.model
   /// Scales vectors to length 1 (`normalize`); nil: as the model's files specify.
   public var normalizes: Bool?

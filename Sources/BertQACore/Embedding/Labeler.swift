@@ -56,11 +56,13 @@ public final class Labeler: Sendable {
     }
     var embed = options.embed
     embed.normalizes = true
+    embed.call.stopsAtFailure = true
     let length = embedder.length
     var sums = try [Double](repeating: 0, count: labels.count * length, monitor)
     try embedder.forEachVector(
       of: examples.checkedMap(CallPoll(monitor)) { TextPair(text: $0.text) }, called: "examples", embed
-    ) { index, vector, _ in
+    ) { _, _ in
+    } _: { index, vector, _ in
       let first = labelOfExample[index] * length
       for feature in 0..<length { sums[first + feature] += Double(vector[feature]) }
     }
@@ -89,13 +91,7 @@ public final class Labeler: Sendable {
   public func classify(
     _ texts: [TextPair], call: CallOptions = CallOptions()
   ) throws(BertQAError) -> [Classification] {
-    var results = try [Classification](resultCapacity: texts.count, CallMonitor(call))
-    try forEach(texts, call) { _, error throws(BertQAError) in
-      throw error
-    } _: {
-      results.append($1)
-    }
-    return results
+    try all(call) { call throws(BertQAError) in try classifyEach(texts, call: call) }
   }
 
   /// As `classify`, but a text's failure becomes that text's result. Throws failures of the whole call, such
@@ -103,26 +99,14 @@ public final class Labeler: Sendable {
   public func classifyEach(
     _ texts: [TextPair], call: CallOptions = CallOptions()
   ) throws(BertQAError) -> [Result<Classification, BertQAError>] {
-    // Results arrive in order, but a text that cannot be read fails before earlier texts are classified.
-    var results = try [Result<Classification, BertQAError>](
-      results: .missing, count: texts.count, CallMonitor(call))
-    try forEach(texts, call) {
-      results[$0] = .failure($1)
-    } _: {
-      results[$0] = .success($1)
-    }
-    return results
-  }
-
-  private func forEach(
-    _ texts: [TextPair], _ call: CallOptions,
-    failed: (Int, BertQAError) throws(BertQAError) -> Void, _ body: (Int, Classification) -> Void
-  ) throws(BertQAError) {
     var options = options
     options.call = call
     let monitor = CallMonitor(call)
-    try embedder.forEachVector(of: texts, options, failed: failed) {
-      index, vector, windowCount throws(BertQAError) in
+    // A text that cannot be read fails before the texts in front of it are classified.
+    var results = try [Result<Classification, BertQAError>](results: .missing, count: texts.count, monitor)
+    try embedder.forEachVector(of: texts, options) {
+      results[$0] = .failure($1)
+    } _: { index, vector, windowCount throws(BertQAError) in
       let logits = try labels.indices.checkedMap { label throws(BertQAError) in
         if label % Self.pollInterval == 0 { try monitor.check() }
         let first = label * embedder.length
@@ -138,8 +122,9 @@ public final class Labeler: Sendable {
       }
       try monitor.holdResult(result.scores.count, of: LabelScore.self)
       result.windowCount = windowCount
-      body(index, result)
+      results[index] = .success(result)
     }
+    return results
   }
 
   public func classify(

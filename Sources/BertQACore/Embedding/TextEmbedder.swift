@@ -16,7 +16,7 @@ struct TextEmbedder: Sendable {
   ///   - failed: receives a text's failure. An error that it throws ends the call.
   func forEachVector(
     of texts: [TextPair], called name: String = "texts", _ options: EmbedOptions,
-    failed: (Int, BertQAError) throws(BertQAError) -> Void = { _, error throws(BertQAError) in throw error },
+    failed: (Int, BertQAError) throws(BertQAError) -> Void,
     _ body: (Int, UnsafePointer<Float>, _ windowCount: Int) throws(BertQAError) -> Void
   ) throws(BertQAError) {
     let pooling: TokenPooling =

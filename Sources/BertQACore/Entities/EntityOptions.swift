@@ -1,5 +1,5 @@
 /// Options for finding entities. The names in parentheses are those of the C header.
-public struct EntityOptions: Sendable {
+public struct EntityOptions: BatchOptions, Sendable {
   public var aggregation = TokenAggregation.model
   /// The labels to return, with or without B- and I-; empty: all that are not ignored.
   public var labels: [String] = []

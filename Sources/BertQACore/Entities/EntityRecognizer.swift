@@ -14,7 +14,7 @@ struct EntityRecognizer: Sendable {
 
   /// Returns one result or failure per text, in order. Throws failures of the whole call.
   func recognizeEach(
-    _ texts: [UnsafeBufferPointer<UInt8>], _ options: EntityOptions, stopsAtFailure: Bool = false
+    _ texts: [UnsafeBufferPointer<UInt8>], _ options: EntityOptions
   ) throws(BertQAError) -> [Result<EntityList, BertQAError>] {
     let monitor = CallMonitor(options.call)
     let tokenizer = reader.tokenizer
@@ -32,15 +32,13 @@ struct EntityRecognizer: Sendable {
     try monitor.check()
     var results = try [Result<EntityList, BertQAError>](results: .missing, count: texts.count, monitor)
     var work = try [EntityWork?](results: nil, count: texts.count, monitor)
-    try reader.read(count: texts.count, monitor) { index throws(BertQAError) in
+    try reader.read(count: texts.count, called: "texts", monitor) { index throws(BertQAError) in
       let one = try monitor.undoing { () throws(BertQAError) in
         try EntityWork(texts[index], tokenizer, layout, aggregator, labelCount: labels.count, monitor)
       }
       if one.hasTokens { work[index] = one } else { results[index] = .success(EntityList()) }
       return one.item
     } failed: { index, error throws(BertQAError) in
-      let error = texts.count == 1 ? error : error.of(item: index, in: "texts")
-      if stopsAtFailure { throw error }
       results[index] = .failure(error)
       work[index] = nil
     } deliver: { output throws(BertQAError) in

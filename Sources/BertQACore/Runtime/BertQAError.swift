@@ -78,16 +78,3 @@ extension Result where Failure == BertQAError {
   /// The placeholder for an item's result in a batch until the result is there.
   static var missing: Self { .failure(BertQAError(.internal, "an item without a result")) }
 }
-
-/// Returns the results; throws the first failure.
-func all<Success>(
-  _ results: [Result<Success, BertQAError>], _ call: CallOptions
-) throws(BertQAError) -> [Success] {
-  let monitor = CallMonitor(call)
-  var all = try [Success](resultCapacity: results.count, monitor)
-  for result in results {
-    all.append(try result.get())
-    if all.count % CallPoll.elementInterval == 0 { try monitor.check() }
-  }
-  return all
-}

@@ -83,6 +83,9 @@ package final class CallMonitor: @unchecked Sendable {
   func report(done: Int, of total: Int) { options.progress?(done, total) }
 
   var reportsProgress: Bool { options.progress != nil }
+
+  /// True if the first failure of an item ends the call.
+  var stopsAtFailure: Bool { options.stopsAtFailure }
 }
 
 /// Polls for one thread of a call.

@@ -26,6 +26,36 @@ public struct CallOptions: Sendable {
   /// The account of several calls of the core that serve one call of the caller; nil: the core makes one for
   /// each call.
   package var ledger: MemoryLedger?
+  /// True if a batch throws the first failure of an item instead of returning a result for each.
+  package var stopsAtFailure = false
 
   public init() {}
+}
+
+/// The options of a task that takes batches.
+package protocol BatchOptions {
+  var call: CallOptions { get set }
+}
+
+extension CallOptions: BatchOptions {
+  package var call: CallOptions {
+    get { self }
+    set { self = newValue }
+  }
+}
+
+/// Makes a batch that the first failure ends of one that has a result for each item.
+func all<Options: BatchOptions, Success>(
+  _ options: Options, _ each: (Options) throws(BertQAError) -> [Result<Success, BertQAError>]
+) throws(BertQAError) -> [Success] {
+  var options = options
+  options.call.stopsAtFailure = true
+  let results = try each(options)
+  let monitor = CallMonitor(options.call)
+  var all = try [Success](resultCapacity: results.count, monitor)
+  for result in results {
+    all.append(try result.get())
+    if all.count % CallPoll.elementInterval == 0 { try monitor.check() }
+  }
+  return all
 }

@@ -15,10 +15,6 @@ final class WordCountClassifier: Sendable {
   var threadCount: Int { threadLimit > 0 ? threadLimit : ThreadPool.shared.size }
 
   /// Returns one result per text, in order. The first failure ends the call.
-  func classify(_ texts: [TextPair], _ options: ClassifyOptions) throws(BertQAError) -> [Classification] {
-    try all(classifyEach(texts, options), options.call)
-  }
-
   /// Returns one result or failure per text, in order. Throws failures of the whole call.
   func classifyEach(
     _ texts: [TextPair], _ options: ClassifyOptions
@@ -44,6 +40,7 @@ final class WordCountClassifier: Sendable {
         batch.classify(group: group, isCaller: seat == 0, by: self)
       }
       if let stop = batch.stop { throw stop }
+      if monitor.stopsAtFailure { for result in results { _ = try result.get() } }
     }
     return results
   }

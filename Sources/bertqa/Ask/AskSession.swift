@@ -96,7 +96,9 @@ final class AskSession {
     let bytes = Array(question.utf8)
     let results = try bytes.withElements { question throws(ToolError) in
       try ofCore(AskCommand.invocation) { () throws(BertQAError) in
-        try context.answerBatch(texts.map { (question: question, document: $0.bytes) }, options: options)
+        try context.answerBatch(
+          texts.map { QuestionDocumentPair(question: question, document: .text($0.bytes)) },
+          options: options)
       }
     }
     var hits: [Hit] = []

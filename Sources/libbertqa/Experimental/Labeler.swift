@@ -82,12 +82,10 @@ public func bertqa_labeler_classify(
     let labeler = try LabelerHandle.borrowed(labeler, "labeler").labeler
     let call = try callOptions(call)
     let texts = try required(texts, "texts")
-    try output.fill(from: "texts", call) { index throws(BertQAError) in
+    try output.fill(from: "texts", call, ClassificationHandle.init) { index throws(BertQAError) in
       try textPair(texts[index])
-    } all: { texts throws(BertQAError) in
-      try objects(of: labeler.classify(texts, call: call), call, ClassificationHandle.init)
-    } each: { texts throws(BertQAError) in
-      try objects(ofEach: labeler.classifyEach(texts, call: call), call, ClassificationHandle.init)
+    } each: { texts, call throws(BertQAError) in
+      try labeler.classifyEach(texts, call: call)
     }
   }
 }

@@ -40,58 +40,40 @@ func readItems<Item>(
   return items
 }
 
-/// The objects for results of a batch, while there is memory for them.
-func objects<Result, Object>(
-  of results: [Result], _ call: CallOptions, _ make: (Result, CallMonitor) throws(BertQAError) -> Object
-) throws(BertQAError) -> [Object] {
-  let monitor = CallMonitor(call)
-  try monitor.holdResult(results.count * smallObjectBytes, of: UInt8.self)
-  var objects = try [Object](resultCapacity: results.count, monitor)
-  for (index, result) in results.enumerated() {
-    try check(item: index, monitor)
-    objects.append(try make(result, monitor))
-  }
-  return objects
-}
-
-/// The same of results some of which may be failures.
-func objects<Value, Object>(
-  ofEach results: [Result<Value, BertQAError>], _ call: CallOptions,
-  _ make: (Value, CallMonitor) throws(BertQAError) -> Object
-) throws(BertQAError) -> [Result<Object, BertQAError>] {
-  try objects(of: results, call) { result, monitor throws(BertQAError) in
-    switch result {
-    case .success(let value): .success(try make(value, monitor))
-    case .failure(let error): .failure(error)
-    }
+/// Runs a call on some items of a collection; a failure names the item by its index there.
+/// - Parameter indices: of each item of the call.
+func naming<Results>(
+  _ indices: [Int], in collection: String, _ body: () throws(BertQAError) -> Results
+) throws(BertQAError) -> Results {
+  do throws(BertQAError) {
+    return try body()
+  } catch {
+    guard let item = error.item, indices.indices.contains(item) else { throw error }
+    throw error.of(item: indices[item], in: collection)
   }
 }
 
-/// Where a call on a batch puts what it gives: objects, and statuses if they were asked for.
+/// Where a call on a batch puts its objects, and its statuses if the caller has room for them.
 struct BatchOutput {
   fileprivate let count: Int
   fileprivate let objects: UnsafeMutablePointer<OpaquePointer?>
   fileprivate let statuses: UnsafeMutablePointer<bertqa_status>?
 
-  /// Runs a call. Without statuses it gives all objects or none; with statuses what is wrong with one item is that
-  /// item's status.
+  /// Runs a call and makes the objects of its results: all of them or none.
   /// - Parameters:
   ///   - collection: the name of the array of items.
-  ///   - item: reads one of them.
-  ///   - all: the objects of all items.
-  ///   - each: the object of each item, or why there is none.
-  func fill<Item, Object: Handle>(
-    from collection: String, _ call: CallOptions, _ item: (Int) throws(BertQAError) -> Item,
-    all: ([Item]) throws(BertQAError) -> [Object],
-    each: ([Item]) throws(BertQAError) -> [Result<Object, BertQAError>]
+  ///   - make: makes a result's object.
+  ///   - item: reads an item.
+  ///   - each: the call, with a result for each item.
+  func fill<Options: BatchOptions, Item, Value, Object: Handle>(
+    from collection: String, _ options: Options,
+    _ make: (Value, CallMonitor) throws(BertQAError) -> Object,
+    _ item: (Int) throws(BertQAError) -> Item,
+    each: ([Item], Options) throws(BertQAError) -> [Result<Value, BertQAError>]
   ) throws(BertQAError) {
-    guard let statuses else {
-      let items = try readItems(count, in: collection, call, item)
-      for (index, object) in try all(items).enumerated() { objects[index] = object.passed() }
-      return
-    }
-    var batch = BatchStatuses(statuses, count, of: collection)
-    let monitor = CallMonitor(call)
+    var options = options
+    var failures = BatchFailures(statuses, count, of: collection, &options.call)
+    let monitor = CallMonitor(options.call)
     var items = try [Item](resultCapacity: count, monitor)
     var indices = try [Int](resultCapacity: count, monitor)
     for index in 0..<count {
@@ -100,42 +82,53 @@ struct BatchOutput {
         items.append(try item(index))
         indices.append(index)
       } catch {
-        batch.fail(index, error)
+        try failures.add(error, of: index)
       }
     }
-    // Nothing is thrown behind `each`: a call that fails gives no objects.
-    for (index, result) in zip(indices, try each(items)) {
+    let results = try naming(indices, in: collection) { () throws(BertQAError) in try each(items, options) }
+    try monitor.holdResult(results.count * smallObjectBytes, of: UInt8.self)
+    var made = try [(index: Int, object: Object)](resultCapacity: results.count, monitor)
+    for (number, result) in results.enumerated() {
+      try check(item: number, monitor)
       switch result {
-      case .success(let object): objects[index] = object.passed()
-      case .failure(let error): batch.fail(index, error)
+      case .success(let value): made.append((indices[number], try make(value, monitor)))
+      case .failure(let error): try failures.add(error, of: indices[number])
       }
     }
-    batch.setLastErrorToFirst()
+    for (index, object) in made { objects[index] = object.passed() }
+    failures.setLastErrorToFirst()
   }
 }
 
-/// The statuses of a batch's items, which the caller gave the room for, and the first failure.
-struct BatchStatuses {
-  private let statuses: UnsafeMutablePointer<bertqa_status>
+/// The failures of a batch's items. With room for statuses, a failure is its item's status. Without, the first
+/// failure ends the call.
+struct BatchFailures {
+  private let statuses: UnsafeMutablePointer<bertqa_status>?
   /// The name of the array of items.
   private let collection: String
   private var first: (index: Int, error: BertQAError)?
 
-  /// Every item is well until it fails.
-  init(_ statuses: UnsafeMutablePointer<bertqa_status>, _ count: Int, of collection: String) {
+  /// Sets all statuses to OK.
+  /// - Parameter call: told whether the first failure ends it.
+  init(
+    _ statuses: UnsafeMutablePointer<bertqa_status>?, _ count: Int, of collection: String,
+    _ call: inout CallOptions
+  ) {
     self.statuses = statuses
     self.collection = collection
-    statuses.update(repeating: Status.ok.rawValue, count: count)
+    statuses?.update(repeating: Status.ok.rawValue, count: count)
+    call.stopsAtFailure = statuses == nil
   }
 
-  mutating func fail(_ index: Int, _ error: BertQAError) {
+  mutating func add(_ error: BertQAError, of index: Int) throws(BertQAError) {
+    guard let statuses else { throw error.of(item: index, in: collection) }
     statuses[index] = error.status.rawValue
     if first.map({ index < $0.index }) ?? true { first = (index, error) }
   }
 
-  func hasFailed(_ index: Int) -> Bool { statuses[index] != Status.ok.rawValue }
+  func contains(_ index: Int) -> Bool { statuses.map { $0[index] != Status.ok.rawValue } ?? false }
 
-  /// This thread's last error becomes the first failure of an item, if there is one.
+  /// Keeps the failure of the first item, if any, as this thread's last error.
   func setLastErrorToFirst() {
     if let first { setLastError(first.error.of(item: first.index, in: collection)) }
   }

@@ -122,8 +122,8 @@ import Testing
       reader.reader.sliceWindows = windows
       let small = TextClassifier(
         reader: reader, labels: classifier.labels, problemType: classifier.problemType)
-      let again = try withPairs([parts[0], (text.joined(separator: " "), nil), parts[1]]) {
-        try all(small.classifyEach($0, options), options.call)
+      let again = try withPairs([parts[0], (text.joined(separator: " "), nil), parts[1]]) { texts in
+        try all(options) { options throws(BertQAError) in try small.classifyEach(texts, options) }
       }
       #expect(again.map(logits) == company.map(logits) && again.map(\.windowCount) == [1, starts.count, 1])
     }

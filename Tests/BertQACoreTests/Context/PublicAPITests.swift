@@ -46,7 +46,10 @@ import Testing
     }
     let batch = Array("what river".utf8).withUnsafeBufferPointer { question in
       Array(text.utf8).withUnsafeBufferPointer { bytes in
-        Result { try context.answerBatch([(question: question, document: bytes)], options: options) }
+        Result {
+          try context.answerBatch(
+            [QuestionDocumentPair(question: question, document: .text(bytes))], options: options)
+        }
       }
     }
     #expect(try batch.get() == [result])

@@ -156,7 +156,7 @@ private struct TaggedTexts: Decodable {
     var small = recognizer
     small.reader.sliceTokens = 20
     let again = try withBytes(of: [text, "a", text]) { texts throws(BertQAError) in
-      try all(small.recognizeEach(texts, options), options.call)
+      try all(options) { options throws(BertQAError) in try small.recognizeEach(texts, options) }
     }
     #expect(again.map(\.entities) == [result.entities, again[1].entities, result.entities])
   }

@@ -21,7 +21,7 @@ struct TextReader: Sendable {
       try TextLimit.check(text, "text")
       return try reader.tokenizer.tokens(of: text, monitor).ids[...]
     }
-    try reader.read(count: texts.count, giving: input, monitor) { index throws(BertQAError) in
+    try reader.read(count: texts.count, called: name, giving: input, monitor) { index throws(BertQAError) in
       part = nil
       let before = monitor.heldBytes
       let item = try monitor.undoing { () throws(BertQAError) in
@@ -35,7 +35,7 @@ struct TextReader: Sendable {
       part = monitor.part(since: before)
       return item
     } failed: { index, error throws(BertQAError) in
-      try failed(index, texts.count == 1 ? error : error.of(item: index, in: name))
+      try failed(index, error)
     } deliver: { output throws(BertQAError) in
       try body(output)
     }

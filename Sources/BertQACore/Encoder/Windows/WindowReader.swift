@@ -44,14 +44,16 @@ struct WindowReader: Sendable {
 
   /// - Parameters:
   ///   - count: the number of items.
+  ///   - name: the name of the array of items in error messages.
   ///   - input: whether the model returns numbers per token or per window; nil: as its head does.
   ///   - prepare: returns an item's tokens. An error that it throws is the item's failure, unless it concerns
   ///     the whole call.
-  ///   - failed: receives an item's failure. An error that it throws ends the call.
+  ///   - failed: receives an item's failure. An error that it throws ends the call. Not called if the call
+  ///     stops at its first failure.
   ///   - deliver: takes the numbers of each window, in the order of the items and of the windows within them.
   ///     An error that it throws is the item's failure too: the item's other windows are not delivered.
   func read(
-    count: Int, giving input: HeadInput? = nil, _ monitor: CallMonitor,
+    count: Int, called name: String, giving input: HeadInput? = nil, _ monitor: CallMonitor,
     prepare: (Int) throws(BertQAError) -> Item,
     failed: (Int, BertQAError) throws(BertQAError) -> Void,
     deliver: (Output) throws(BertQAError) -> Void
@@ -64,6 +66,8 @@ struct WindowReader: Sendable {
 
     func fail(_ index: Int, _ error: BertQAError) throws(BertQAError) {
       if error.concernsWholeCall { throw error }
+      let error = error.of(item: index, in: name, count: count)
+      if monitor.stopsAtFailure { throw error }
       try monitor.holdResult(Self.failureBytes, of: UInt8.self)
       lastFailed = index
       try failed(index, error)

@@ -43,9 +43,12 @@ struct AnswerTask: FilterTask {
   ) throws(BertQAError) -> [Result<[AnswerResult], BertQAError>] {
     var options = options
     options.call = call
-    var pairs: [(question: UnsafeBufferPointer<UInt8>, document: UnsafeBufferPointer<UInt8>)] = []
+    var pairs: [QuestionDocumentPair] = []
     for input in inputs {
-      for question in questions { pairs.append((text(of: question, for: input), input.texts[0])) }
+      for question in questions {
+        pairs.append(
+          QuestionDocumentPair(question: text(of: question, for: input), document: .text(input.texts[0])))
+      }
     }
     let results = try context.answerEach(pairs, options: options)
     return stride(from: 0, to: results.count, by: questions.count).map { first in

@@ -24,27 +24,29 @@ public func bertqa_answer_arrow(
     }
     let monitor = CallMonitor(options.call)
     // One list of pairs for all rows without nulls.
-    var pairs = try [(question: UnsafeBufferPointer<UInt8>, document: UnsafeBufferPointer<UInt8>)](
-      resultCapacity: documents.count, monitor)
+    var pairs = try [QuestionDocumentPair](resultCapacity: documents.count, monitor)
     var indices = try [Int](resultCapacity: documents.count, monitor)
     for row in 0..<documents.count {
       if row % ArrowTexts.pollInterval == 0 { try monitor.check() }
       if let question = try questions.text(questions.count == 1 ? 0 : row),
         let document = try documents.text(row)
       {
-        pairs.append((question, document))
+        pairs.append(QuestionDocumentPair(question: question, document: .text(document)))
         indices.append(row)
       }
     }
-    let results = try inRows(indices, "documents") { () throws(BertQAError) in
+    let results = try naming(indices, in: "documents") { () throws(BertQAError) in
       try context.answerBatch(pairs, options: options)
     }
     var rows = try [AnswerRow?](resultCapacity: documents.count, monitor)
     var next = 0
     for row in 0..<documents.count {
-      let isValid = next < indices.count && indices[next] == row
-      rows.append(isValid ? AnswerRow(result: results[next], document: pairs[next].document) : nil)
-      if isValid { next += 1 }
+      guard next < indices.count, indices[next] == row, let document = try documents.text(row) else {
+        rows.append(nil)
+        continue
+      }
+      rows.append(AnswerRow(result: results[next], document: document))
+      next += 1
     }
     try output.take(answerColumn(rows, monitor), monitor)
   }

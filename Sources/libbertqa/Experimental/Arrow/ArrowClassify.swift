@@ -17,7 +17,7 @@ public func bertqa_classify_arrow(
     let column = try ArrowTexts(texts, "texts")
     let monitor = CallMonitor(options.call)
     let (texts, indices) = try column.valid(monitor) { TextPair(text: $0) }
-    let results = try inRows(indices, "texts") { () throws(BertQAError) in
+    let results = try naming(indices, in: "texts") { () throws(BertQAError) in
       try context.classify(texts, options: options)
     }
     var rows = try [Classification?](results: nil, count: column.count, monitor)

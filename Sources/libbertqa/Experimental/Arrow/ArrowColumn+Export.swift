@@ -22,19 +22,6 @@ struct ArrowOutput {
   }
 }
 
-/// Runs a call on the rows that are not null; what fails is told by its row.
-/// - Parameter rows: of each item of the call.
-func inRows<Results>(
-  _ rows: [Int], _ column: String, _ body: () throws(BertQAError) -> Results
-) throws(BertQAError) -> Results {
-  do throws(BertQAError) {
-    return try body()
-  } catch {
-    guard let item = error.item, rows.indices.contains(item) else { throw error }
-    throw error.of(item: rows[item], in: column)
-  }
-}
-
 extension ArrowColumn {
   /// Hands the column over: the structs own all they point to, until their release callbacks are called.
   fileprivate func export(

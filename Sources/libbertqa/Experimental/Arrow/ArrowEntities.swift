@@ -14,7 +14,7 @@ public func bertqa_entities_arrow(
     let column = try ArrowTexts(texts, "texts")
     let monitor = CallMonitor(options.call)
     let (texts, indices) = try column.valid(monitor) { $0 }
-    let results = try inRows(indices, "texts") { () throws(BertQAError) in
+    let results = try naming(indices, in: "texts") { () throws(BertQAError) in
       try context.entities(of: texts, options: options)
     }
     // The number of entities in each row (nil for a null), and their total.

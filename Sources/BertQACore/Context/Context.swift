@@ -31,9 +31,9 @@ public final class Context: Sendable {
       throw BertQAError(.invalidArgument, argument: "model_directory", "is empty")
     }
     let path = DefaultModel.path(of: pathOrName)
+    let directory = ModelDirectory(path: path).loading(options.load).asking(monitor)
     return try options.tokenizerOnly
-      ? .tokenizer(path: path, options.load, monitor)
-      : LoadedEngine.load(ModelDirectory(path: path), options, monitor)
+      ? .tokenizer(directory, path: path) : LoadedEngine.load(directory, options)
   }
 
   /// Loads a model from an open directory or from memory.
@@ -41,8 +41,8 @@ public final class Context: Sendable {
     model: ModelDirectory, options: ContextOptions = ContextOptions()
   ) throws(BertQAError) {
     try self.init(options) { monitor throws(BertQAError) in
-      try options.tokenizerOnly
-        ? .tokenizer(model.loading(options.load), monitor) : LoadedEngine.load(model, options, monitor)
+      let directory = model.loading(options.load).asking(monitor)
+      return try options.tokenizerOnly ? .tokenizer(directory) : LoadedEngine.load(directory, options)
     }
   }
 

@@ -33,44 +33,33 @@ struct LoadedEngine {
     self.info = info
   }
 
-  /// Loads only a tokenizer from a directory or a file.
+  /// Loads only a tokenizer, from the directory or from the file at `path`.
   static func tokenizer(
-    path: String, _ load: ModelLoad, _ monitor: CallMonitor
+    _ directory: ModelDirectory, path: String? = nil
   ) throws(BertQAError) -> LoadedEngine {
-    let directory = ModelDirectory(path: path).loading(load).asking(monitor)
-    return try .tokenizer(TokenizerFiles(path: path, directory), from: path, monitor)
-  }
-
-  static func tokenizer(
-    _ directory: ModelDirectory, _ monitor: CallMonitor
-  ) throws(BertQAError) -> LoadedEngine {
-    try .tokenizer(TokenizerFiles(directory.asking(monitor)), from: directory.name, monitor)
-  }
-
-  private static func tokenizer(
-    _ files: TokenizerFiles, from directory: String, _ monitor: CallMonitor
-  ) throws(BertQAError) -> LoadedEngine {
-    var info = ModelInfo(directory: directory)
+    let files =
+      if let path { try TokenizerFiles(path: path, directory) } else { try TokenizerFiles(directory) }
+    var info = ModelInfo(directory: path ?? directory.name)
     info.vocabularySize = files.vocabularySize
     info.lowercase = files.lowercases
-    return LoadedEngine(.tokenizer(try files.makeTokenizer(monitor)), info)
+    return LoadedEngine(.tokenizer(try files.makeTokenizer(directory.monitor)), info)
   }
 
   /// Loads the model of the architecture that `config.json` names.
   static func load(
-    _ directory: ModelDirectory, _ options: ContextOptions, _ monitor: CallMonitor
+    _ directory: ModelDirectory, _ options: ContextOptions
   ) throws(BertQAError) -> LoadedEngine {
     let mapped = MappedFiles()
-    let directory = directory.loading(options.load, mapped).asking(monitor)
+    let directory = directory.loading(options.load, mapped)
     let source = try directory.object(in: "config.json")
-    var loaded = try LoadedEngine(directory, source, Architecture(source), options, monitor)
+    var loaded = try LoadedEngine(directory, source, Architecture(source), options)
     loaded.mapped = mapped.inUse
     return loaded
   }
 
   private init(
     _ directory: ModelDirectory, _ source: ObjectReader, _ architecture: Architecture,
-    _ options: ContextOptions, _ monitor: CallMonitor
+    _ options: ContextOptions
   ) throws(BertQAError) {
     var info = ModelInfo(directory: directory.name)
     info.architecture = architecture.name
@@ -78,7 +67,7 @@ struct LoadedEngine {
     switch architecture.kind {
     case .encoder(_, let head):
       try self.init(
-        LoadedModel(directory, source, architecture), head, options, info, monitor)
+        LoadedModel(directory, source, architecture), head, options, info, directory.monitor)
     case .wordCounts:
       let model = try WordCountModel.load(directory, source)
       let classifier = WordCountClassifier(model, threadLimit: options.threads)

@@ -28,6 +28,7 @@ struct EntityAggregator {
   private let aggregation: TokenAggregation
   private let isWanted: [Bool]
   private let threshold: Float
+  private let monitor: CallMonitor
 
   /// The word's bytes and its label so far. With `average` the label is chosen at the end of the word.
   private var word: Part?
@@ -41,8 +42,10 @@ struct EntityAggregator {
   private var lastTag = 0
 
   init(
-    _ labels: EntityLabels, _ aggregation: TokenAggregation, isWanted: [Bool], threshold: Float
+    _ labels: EntityLabels, _ aggregation: TokenAggregation, isWanted: [Bool], threshold: Float,
+    _ monitor: CallMonitor
   ) {
+    self.monitor = monitor
     self.labels = labels
     self.aggregation = aggregation
     self.isWanted = isWanted
@@ -55,18 +58,17 @@ struct EntityAggregator {
   ///   - range: the token's bytes.
   ///   - continuesWord: true if the token continues the word of the token before it.
   mutating func add(
-    _ probabilities: UnsafeBufferPointer<Double>, _ range: TextRange, continuesWord: Bool,
-    _ monitor: CallMonitor
+    _ probabilities: UnsafeBufferPointer<Double>, _ range: TextRange, continuesWord: Bool
   ) throws(BertQAError) {
     let label = Self.largest(probabilities)
     let token = Part(
       start: UInt32(range.start), end: UInt32(range.end), label: label, score: probabilities[label])
     switch aggregation {
-    case .none: try give(token, count: 1, monitor)
-    case .model, .simple: try addToGroup(token, monitor)
+    case .none: try give(token, count: 1)
+    case .model, .simple: try addToGroup(token)
     case .first, .average, .max:
       if word == nil || !continuesWord {
-        try endWord(monitor)
+        try endWord()
         word = token
       } else {
         word?.end = token.end
@@ -83,12 +85,12 @@ struct EntityAggregator {
   }
 
   /// Ends the last entity after the last token.
-  mutating func finish(_ monitor: CallMonitor) throws(BertQAError) {
-    try endWord(monitor)
-    try endGroup(monitor)
+  mutating func finish() throws(BertQAError) {
+    try endWord()
+    try endGroup()
   }
 
-  private mutating func endWord(_ monitor: CallMonitor) throws(BertQAError) {
+  private mutating func endWord() throws(BertQAError) {
     guard var ended = word else { return }
     if aggregation == .average {
       ended.label = sums.withUnsafeBufferPointer(Self.largest)
@@ -97,29 +99,29 @@ struct EntityAggregator {
     }
     word = nil
     wordTokens = 0
-    try addToGroup(ended, monitor)
+    try addToGroup(ended)
   }
 
-  private mutating func addToGroup(_ part: Part, _ monitor: CallMonitor) throws(BertQAError) {
+  private mutating func addToGroup(_ part: Part) throws(BertQAError) {
     let label = labels[part.label]
     if group != nil, label.tag == lastTag, !label.begins {
       group?.end = part.end
       group?.score += part.score
     } else {
-      try endGroup(monitor)
+      try endGroup()
       group = part
     }
     groupParts += 1
     lastTag = label.tag
   }
 
-  private mutating func endGroup(_ monitor: CallMonitor) throws(BertQAError) {
-    if let group { try give(group, count: groupParts, monitor) }
+  private mutating func endGroup() throws(BertQAError) {
+    if let group { try give(group, count: groupParts) }
     group = nil
     groupParts = 0
   }
 
-  private mutating func give(_ part: Part, count: Int, _ monitor: CallMonitor) throws(BertQAError) {
+  private mutating func give(_ part: Part, count: Int) throws(BertQAError) {
     let score = Float(part.score / Double(count))
     guard isWanted[part.label], score >= threshold else { return }
     try found.makeRoom(for: 1, monitor)

@@ -28,7 +28,7 @@ struct EntityRecognizer: Sendable {
     }
     let aggregator = EntityAggregator(
       labels, aggregation, isWanted: try labels.isWanted(options, aggregation),
-      threshold: options.threshold)
+      threshold: options.threshold, monitor)
     try monitor.check()
     var results = try [Result<EntityList, BertQAError>](results: .missing, count: texts.count, monitor)
     var work = try [EntityWork?](results: nil, count: texts.count, monitor)
@@ -43,11 +43,10 @@ struct EntityRecognizer: Sendable {
       work[index] = nil
     } deliver: { output throws(BertQAError) in
       guard let one = work[output.item] else { return }
-      try one.add(output, monitor)
+      try one.add(output)
       guard output.isLastOfItem else { return }
       work[output.item] = nil
-      results[output.item] = .success(
-        try one.result(monitor) { labels.title($0, aggregation) })
+      results[output.item] = .success(try one.result { labels.title($0, aggregation) })
     }
     return results
   }

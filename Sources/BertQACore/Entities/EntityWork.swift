@@ -16,6 +16,7 @@ final class EntityWork {
   /// The probabilities of one token, by label.
   private var probabilities: [Double]
   private var edges: TextEdges
+  private let monitor: CallMonitor
 
   init(
     _ text: UnsafeBufferPointer<UInt8>, _ tokenizer: any Tokenizer, _ layout: WindowLayout,
@@ -23,6 +24,7 @@ final class EntityWork {
   ) throws(BertQAError) {
     try TextLimit.check(text, "text")
     self.text = text
+    self.monitor = monitor
     edges = TextEdges(text: text)
     self.tokenizer = tokenizer
     self.aggregator = aggregator
@@ -41,9 +43,9 @@ final class EntityWork {
   var hasTokens: Bool { tokens.count > 0 }
 
   /// Adds the labels of a window's tokens. Windows come in order.
-  func add(_ output: WindowReader.Output, _ monitor: CallMonitor) throws(BertQAError) {
+  func add(_ output: WindowReader.Output) throws(BertQAError) {
     let before = monitor.heldBytes
-    defer { keep(since: before, monitor) }
+    defer { keep(since: before) }
     let window = windows[output.window].first
     var end = window.upperBound
     if output.window + 1 < windows.count {
@@ -62,24 +64,22 @@ final class EntityWork {
         if let base = buffer.baseAddress { softmax(base, count: buffer.count) }
         try aggregator.add(
           UnsafeBufferPointer(buffer), range,
-          continuesWord: tokenizer.continuesWord(nextToken, of: tokens, in: text), monitor)
+          continuesWord: tokenizer.continuesWord(nextToken, of: tokens, in: text))
       }
       nextToken += 1
     }
   }
 
-  private func keep(since mark: Int, _ monitor: CallMonitor) {
+  private func keep(since mark: Int) {
     if monitor.heldBytes != mark { memory.append(monitor.part(since: mark)) }
   }
 
   /// Returns the entities of all windows. Called once, after the last of them.
   /// - Parameter title: returns the label of an entity that starts with a label.
-  func result(
-    _ monitor: CallMonitor, title: (Int) -> String
-  ) throws(BertQAError) -> EntityList {
+  func result(title: (Int) -> String) throws(BertQAError) -> EntityList {
     let before = monitor.heldBytes
-    try aggregator.finish(monitor)
-    keep(since: before, monitor)
+    try aggregator.finish()
+    keep(since: before)
     let found = aggregator.found
     return try monitor.undoing { () throws(BertQAError) in
       var list = EntityList()

@@ -17,7 +17,7 @@ public struct ModelDirectory: Sendable {
   private var load = ModelLoad.mmap
   private var mapped: MappedFiles?
   /// Polled while files are read and parsed.
-  private(set) var monitor: CallMonitor?
+  private(set) var monitor = CallMonitor(CallOptions())
 
   /// The directory at `path`. It is opened once, here: all files come from this directory even if another one
   /// takes its name later. If it cannot be opened, reading a file throws.
@@ -80,7 +80,7 @@ public struct ModelDirectory: Sendable {
   }
 
   /// Returns the same directory for one call, whose monitor it polls.
-  func asking(_ monitor: CallMonitor?) -> ModelDirectory {
+  func asking(_ monitor: CallMonitor) -> ModelDirectory {
     var directory = self
     directory.monitor = monitor
     return directory

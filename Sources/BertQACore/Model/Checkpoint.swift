@@ -52,7 +52,7 @@ struct Checkpoint: Sendable {
     // For all shards together: links could make thousands of shards out of one file with a long header.
     var headerRoom = Safetensors.headerLimit
     for (index, member) in map.object.members.enumerated() {
-      if index % CallPoll.elementInterval == 0 { try directory.monitor?.check() }
+      if index % CallPoll.elementInterval == 0 { try directory.monitor.check() }
       guard case .string(let name) = member.value, isPlainFileName(name) else {
         throw map.mismatch(
           member.key, member.value, expected: "the name of a file in the same directory")

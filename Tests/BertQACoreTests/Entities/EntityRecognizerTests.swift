@@ -120,10 +120,10 @@ private struct TaggedTexts: Decodable {
       }
       let outputs = try recognizer.reader.model.outputs(of: batch, giving: nil, nil)
       let strategy = aggregation == .model ? TokenAggregation.simple : aggregation
-      let monitor = CallMonitor(CallOptions())
       var aggregator = EntityAggregator(
         recognizer.labels, strategy,
-        isWanted: try recognizer.labels.isWanted(options, strategy), threshold: 0)
+        isWanted: try recognizer.labels.isWanted(options, strategy), threshold: 0,
+        CallMonitor(CallOptions()))
       for token in 0..<tokens.count {
         // The window in which fewer tokens of the text are missing on the token's poorer side.
         func context(_ window: TokenWindow) -> Int {
@@ -142,10 +142,10 @@ private struct TaggedTexts: Decodable {
           if let base = buffer.baseAddress { softmax(base, count: buffer.count) }
           try aggregator.add(
             UnsafeBufferPointer(buffer), TextEdges(text: bytes).range(of: token, of: tokens),
-            continuesWord: tokenizer.continuesWord(token, of: tokens, in: bytes), monitor)
+            continuesWord: tokenizer.continuesWord(token, of: tokens, in: bytes))
         }
       }
-      try aggregator.finish(monitor)
+      try aggregator.finish()
       return (found: aggregator.found, windowCount: windows.count)
     }
     #expect(result.windowCount == expected.windowCount && expected.windowCount > 2)

@@ -3,6 +3,8 @@
 struct FeatureMatrix: ~Copyable {
   let rowCount: Int
   let featureCount: Int
+  /// The monitor of the call that works on the matrix.
+  let monitor: CallMonitor
   /// The start of each row in the next two arrays, and the end of the last row.
   private(set) var rowStarts = GrowableBuffer<Int>()
   private(set) var features = GrowableBuffer<UInt32>()
@@ -11,6 +13,7 @@ struct FeatureMatrix: ~Copyable {
   init(
     _ texts: borrowing TrainingTexts, rows: [Int], _ selection: FeatureSelection, _ monitor: CallMonitor
   ) throws(BertQAError) {
+    self.monitor = monitor
     rowCount = rows.count
     featureCount = selection.words.count
     try rowStarts.reserve(rowCount + 1)

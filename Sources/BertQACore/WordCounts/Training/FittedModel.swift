@@ -4,6 +4,7 @@ struct FittedModel: ~Copyable {
   let selection: FeatureSelection
   /// The label of each output: the labels that occur in the training texts.
   let labels: [Int]
+  private let monitor: CallMonitor
 
   /// - Parameters:
   ///   - rows: the training texts.
@@ -35,11 +36,11 @@ struct FittedModel: ~Copyable {
         try LinearModel(constantFor: matrix.featureCount)
       } else if options.algorithm == .naiveBayes {
         try NaiveBayes.train(
-          matrix, targets: rowTargets, labelCount: labels.count, alpha: options.alpha, monitor)
+          matrix, targets: rowTargets, labelCount: labels.count, alpha: options.alpha)
       } else {
         try LogisticRegression.train(
-          LogisticLoss(matrix, targets: rowTargets, labelCount: labels.count, c: options.c, monitor),
-          labelCount: labels.count, options, team: team, monitor, progress: progress)
+          LogisticLoss(matrix, targets: rowTargets, labelCount: labels.count, c: options.c),
+          labelCount: labels.count, options, team: team, progress: progress)
       }
     guard model.isFinite else {
       throw BertQAError(
@@ -50,12 +51,13 @@ struct FittedModel: ~Copyable {
     self.model = model
     self.selection = selection
     self.labels = labels
+    self.monitor = monitor
   }
 
   /// Predicts texts that the model has not seen.
   /// - Parameter use: receives each text's row and the logits of `labels`.
   func predict(
-    _ texts: borrowing TrainingTexts, rows: [Int], _ monitor: CallMonitor,
+    _ texts: borrowing TrainingTexts, rows: [Int],
     use: (_ row: Int, _ logits: inout [Double]) throws(BertQAError) -> Void
   ) throws(BertQAError) {
     let matrix = try FeatureMatrix(texts, rows: rows, selection, monitor)

@@ -24,7 +24,7 @@ final class LogisticLoss: SmoothFunction {
   private let biasGradients: GrowableBuffer<Double>
   /// [block]: sums of squared weights.
   private let squares: GrowableBuffer<Double>
-  private let monitor: CallMonitor?
+  let monitor: CallMonitor
   /// The error that ends the call, set by the calling thread.
   private var stopped: BertQAError?
 
@@ -33,12 +33,10 @@ final class LogisticLoss: SmoothFunction {
 
   /// - Parameters:
   ///   - targets: the label of each row, 0 ..< labelCount.
-  ///   - monitor: polled at each block.
   init(
-    _ matrix: consuming FeatureMatrix, targets: [Int32], labelCount: Int, c: Double,
-    _ monitor: CallMonitor? = nil
+    _ matrix: consuming FeatureMatrix, targets: [Int32], labelCount: Int, c: Double
   ) throws(BertQAError) {
-    self.monitor = monitor
+    monitor = matrix.monitor
     outputs = labelCount == 2 ? 1 : labelCount
     switch outputs {
     case 1: stride = 1
@@ -101,7 +99,6 @@ final class LogisticLoss: SmoothFunction {
 
   /// True if a block should be computed: false once the calling thread, which has seat 0, has to stop.
   private func goesOn(seat: Int) -> Bool {
-    guard let monitor else { return true }
     if seat == 0, stopped != nil { return false }
     do throws(BertQAError) {
       try CallPoll(monitor, isCaller: seat == 0).check()

@@ -8,9 +8,9 @@ enum LogisticRegression {
   ///   - progress: receives the finished fraction, 0...1.
   static func train(
     _ loss: LogisticLoss, labelCount: Int, _ options: TrainOptions, team: borrowing ThreadPool.Team,
-    _ monitor: CallMonitor, progress: (Double) -> Void
+    progress: (Double) -> Void
   ) throws(BertQAError) -> LinearModel {
-    let solver = try LBFGS(loss, monitor)
+    let solver = try LBFGS(loss, loss.monitor)
     var first: Double?
     var done = 0.0
     let hasConverged = try solver.minimize(

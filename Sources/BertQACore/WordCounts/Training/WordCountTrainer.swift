@@ -210,7 +210,7 @@ public final class WordCountTrainer {
       ) { part in
         options.progress?("cross-validation", (Double(fold) + part) / Double(folds.count))
       }
-      try fitted.predict(texts, rows: folds.heldOut(fold), monitor) { row, logits throws(BertQAError) in
+      try fitted.predict(texts, rows: folds.heldOut(fold)) { row, logits throws(BertQAError) in
         let target = Int(targets[row])
         if let calibration {
           try calibration.add(

@@ -48,7 +48,7 @@ public func bertqa_answer_arrow(
       rows.append(AnswerRow(result: results[next], document: document))
       next += 1
     }
-    try output.take(answerColumn(rows, monitor), monitor)
+    try output.take(answerColumn(rows, ArrowColumns(monitor)), monitor)
   }
 }
 
@@ -64,18 +64,18 @@ private struct AnswerRow {
 }
 
 /// - Parameter rows: nil for a row of nulls.
-private func answerColumn(_ rows: [AnswerRow?], _ monitor: CallMonitor) throws(BertQAError) -> ArrowColumn {
+private func answerColumn(_ rows: [AnswerRow?], _ columns: ArrowColumns) throws(BertQAError) -> ArrowColumn {
   let best = rows.lazy.map { $0?.best }
-  return try ArrowColumn(
+  return try columns.column(
     "answer", isValid: rows.lazy.map { $0 != nil },
     children: [
-      ArrowColumn("answer", texts: rows.lazy.map { $0?.text($0?.best?.bytes) }, monitor),
-      ArrowColumn("start", best.map { $0.map { Int64($0.codePoints.start) } }, monitor),
-      ArrowColumn("end", best.map { $0.map { Int64($0.codePoints.end) } }, monitor),
-      ArrowColumn("probability", best.map { $0?.probability }, monitor),
-      ArrowColumn("score", best.map { $0?.score }, monitor),
-      ArrowColumn("gap", best.map { $0?.gap }, monitor),
-      ArrowColumn("sentence", texts: rows.lazy.map { $0?.text($0?.best?.sentence) }, monitor),
-      ArrowColumn("is_impossible", rows.lazy.map { $0?.result.isImpossible }, monitor),
-    ], monitor)
+      columns.column("answer", texts: rows.lazy.map { $0?.text($0?.best?.bytes) }),
+      columns.column("start", best.map { $0.map { Int64($0.codePoints.start) } }),
+      columns.column("end", best.map { $0.map { Int64($0.codePoints.end) } }),
+      columns.column("probability", best.map { $0?.probability }),
+      columns.column("score", best.map { $0?.score }),
+      columns.column("gap", best.map { $0?.gap }),
+      columns.column("sentence", texts: rows.lazy.map { $0?.text($0?.best?.sentence) }),
+      columns.column("is_impossible", rows.lazy.map { $0?.result.isImpossible }),
+    ])
 }

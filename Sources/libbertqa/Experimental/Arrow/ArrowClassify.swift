@@ -14,21 +14,23 @@ public func bertqa_classify_arrow(
     guard options.contributions == 0 else {
       throw BertQAError(.invalidArgument, argument: "contributions", "must be 0 for a column")
     }
-    let column = try ArrowTexts(texts, "texts")
+    let input = try ArrowTexts(texts, "texts")
     let monitor = CallMonitor(options.call)
-    let (texts, indices) = try column.valid(monitor) { TextPair(text: $0) }
+    let (texts, indices) = try input.valid(monitor) { TextPair(text: $0) }
     let results = try naming(indices, in: "texts") { () throws(BertQAError) in
       try context.classify(texts, options: options)
     }
-    var rows = try [Classification?](results: nil, count: column.count, monitor)
+    var rows = try [Classification?](results: nil, count: input.count, monitor)
     for (row, result) in zip(indices, results) { rows[row] = result }
-    try output.take(classificationColumn(rows, labelCount: context.info.labels.count, monitor), monitor)
+    let column = try classificationColumn(
+      rows, labelCount: context.info.labels.count, ArrowColumns(monitor))
+    try output.take(column, monitor)
   }
 }
 
 /// - Parameter rows: nil for a row of nulls.
 private func classificationColumn(
-  _ rows: [Classification?], labelCount: Int, _ monitor: CallMonitor
+  _ rows: [Classification?], labelCount: Int, _ columns: ArrowColumns
 ) throws(BertQAError) -> ArrowColumn {
   let probability = rows.lazy.map { row -> Float? in
     row?.problemType == .regression ? nil : row?.scores.first?.probability
@@ -41,11 +43,11 @@ private func classificationColumn(
     }
     return list
   }
-  return try ArrowColumn(
+  return try columns.column(
     "classification", isValid: rows.lazy.map { $0 != nil },
     children: [
-      ArrowColumn("label", rows.lazy.map { $0?.label }, monitor),
-      ArrowColumn("probability", probability, monitor),
-      ArrowColumn("probabilities", lists: probabilities, size: labelCount, monitor),
-    ], monitor)
+      columns.column("label", rows.lazy.map { $0?.label }),
+      columns.column("probability", probability),
+      columns.column("probabilities", lists: probabilities, size: labelCount),
+    ])
 }

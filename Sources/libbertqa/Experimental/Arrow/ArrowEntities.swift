@@ -33,8 +33,9 @@ public func bertqa_entities_arrow(
       for entity in list { found.append(FoundEntity(entity: entity, text: texts[next])) }
       next += 1
     }
+    let columns = ArrowColumns(monitor)
     try output.take(
-      ArrowColumn("entities", counts: counts, of: entityColumn(found, monitor), monitor), monitor)
+      columns.column("entities", counts: counts, of: entityColumn(found, columns)), monitor)
   }
 }
 
@@ -45,18 +46,18 @@ private struct FoundEntity {
 }
 
 private func entityColumn(
-  _ found: [FoundEntity], _ monitor: CallMonitor
+  _ found: [FoundEntity], _ columns: ArrowColumns
 ) throws(BertQAError) -> ArrowColumn {
   let texts = found.lazy.map { one -> UnsafeBufferPointer<UInt8>? in
     UnsafeBufferPointer(rebasing: one.text[one.entity.bytes.start..<one.entity.bytes.end])
   }
-  return try ArrowColumn(
+  return try columns.column(
     "item", isValid: found.lazy.map { _ in true },
     children: [
-      ArrowColumn("label", found.lazy.map { $0.entity.label as String? }, monitor),
-      ArrowColumn("text", texts: texts, monitor),
-      ArrowColumn("start", found.lazy.map { Int64($0.entity.codePoints.start) as Int64? }, monitor),
-      ArrowColumn("end", found.lazy.map { Int64($0.entity.codePoints.end) as Int64? }, monitor),
-      ArrowColumn("score", found.lazy.map { $0.entity.score as Float? }, monitor),
-    ], monitor)
+      columns.column("label", found.lazy.map { $0.entity.label as String? }),
+      columns.column("text", texts: texts),
+      columns.column("start", found.lazy.map { Int64($0.entity.codePoints.start) as Int64? }),
+      columns.column("end", found.lazy.map { Int64($0.entity.codePoints.end) as Int64? }),
+      columns.column("score", found.lazy.map { $0.entity.score as Float? }),
+    ])
 }

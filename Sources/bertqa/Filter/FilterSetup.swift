@@ -102,7 +102,7 @@ enum FilterSetup {
       return FilterRun(
         settings, calls: calls, form: form, start: start, inputSize: inputSize, header: header,
         queue: queue, stop: stop, output: output, deadLetters: deadLetters, progress: progress,
-        counters: counters)
+        watch: watch, counters: counters)
     } catch {
       output.abandon()
       progress?.abandon(isUnused: false)

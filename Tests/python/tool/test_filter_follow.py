@@ -15,7 +15,7 @@ import time
 import pytest
 
 from conftest import LONG
-from filtering import compact, finish, run, start, wait_for
+from filtering import compact, finish, run, start, summary, wait_for
 
 # Needs no model.
 PATTERNS = ["filter", "--task=entities", "--patterns=email", "--checkpoint-interval=0"]
@@ -218,6 +218,27 @@ def test_what_is_missing_between_is_named(follower):
     follower.has([0, 2, 3])
     [message] = follower.messages()
     assert f"{follower.log}.2 is not there" in message and "lost" in message
+
+
+def test_losses_of_all_runs_are_counted(tmp_path):
+    stats, metrics = tmp_path / "stats", tmp_path / "app.prom"
+    follower = Follower(tmp_path / "logs", "--stats", stats, "--metrics", metrics)
+    follower.append(0)
+    follower.up()
+    follower.has([0])
+    os.truncate(follower.log, 0)
+    follower.append(1)
+    follower.has([0, 1])
+    follower.down(signal.SIGTERM)
+    assert summary(stats)["losses"] == 1
+    follower.log.unlink()
+    follower.append(2)
+    follower.up()
+    follower.has([0, 1, 2])
+    follower.down(signal.SIGTERM)
+    assert summary(stats)["losses"] == 2
+    assert 'bertqa_filter_losses_total{run="app"} 2\n' in metrics.read_text()
+    assert sum("lost" in message for message in follower.messages()) == 2
 
 
 @pytest.mark.parametrize("kind", ["xz", "denied"])

@@ -34,6 +34,7 @@ final class FileWatch: @unchecked Sendable {  // the state is guarded by `mutex`
   private var suspect: FileIdentity?
   /// The reason why the name cannot be read, its start time, and true if it was reported.
   private var obstacle: (text: String, since: Double, isSaid: Bool)?
+  private var lossCount = 0
 
   /// The interval in seconds between checks of the name, and the delay until a missing file is reported.
   static let interval = 0.2
@@ -112,6 +113,17 @@ final class FileWatch: @unchecked Sendable {  // the state is guarded by `mutex`
       arrivals.removeAll { $0.input?.identity == present }
       return arrivals.count < count
     }
+  }
+
+  /// The number of reports of lost records.
+  var losses: Int { locked { lossCount } }
+
+  /// Reports that records were lost.
+  func reportLoss(_ text: String) { locked { countLoss(text) } }
+
+  private func countLoss(_ text: String) {
+    lossCount += 1
+    report(text)
   }
 
   /// Waits for `interval` or a signal.
@@ -210,7 +222,8 @@ final class FileWatch: @unchecked Sendable {  // the state is guarded by `mutex`
         let since = arrivals[index].goneSince ?? Clock.seconds()
         arrivals[index].goneSince = since
         if Clock.seconds() - since < Self.interval { return }
-        report("\(name.string): a file that had this name was removed before it could be opened: it is lost")
+        countLoss(
+          "\(name.string): a file that had this name was removed before it could be opened: it is lost")
         arrivals.remove(at: index)
         continue
       }

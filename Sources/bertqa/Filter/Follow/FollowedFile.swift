@@ -174,7 +174,7 @@ final class FollowedFile {
       return .continued
     }
     let unread = input.seen.size - position
-    report(
+    watch.reportLoss(
       "\(input.shown) was cut, and there is no copy of it: anything written behind byte \(position) before that "
         + "is lost\(unread > 0 ? ", at least \(unread) bytes" : ""); it is read from its beginning")
     if cut == nil, let next = try rotated.first(where: { $0.changed > input.seen.changed })?.open(reading) {
@@ -260,7 +260,7 @@ final class FollowedFile {
     let rotated = RotatedFiles(of: watch.name.string)
     let missing = rotated.missing(between: input.identity, and: next?.identity)
     guard !missing.isEmpty else { return }
-    report(
+    watch.reportLoss(
       "\(watch.name.string): \(missing.joined(separator: ", ")) \(missing.count == 1 ? "is" : "are") not there: "
         + "what was written between \(input.shown) and \(next?.shown ?? watch.name.string) is lost")
   }
@@ -272,7 +272,7 @@ final class FollowedFile {
     // A removed file is closed, so that its disk space is released.
     self.former = status.st_nlink == 0 ? nil : (former.input, max(size, former.size))
     guard size > former.size else { return }
-    report(
+    watch.reportLoss(
       "\(watch.name.string): \(size - former.size) bytes that were written to the file before, after this one was "
         + "begun, are lost")
   }

@@ -15,6 +15,8 @@ struct FilterCounters {
   var inputBytes = 0
   /// The number of lines up to there; for length-prefixed records, their number.
   var lines = 0
+  /// The number of reports that records of a followed file were lost.
+  var losses = 0
 
   var failed: Int { failedByKind.reduce(0, +) }
   var records: Int { succeeded + failed }
@@ -29,7 +31,7 @@ struct FilterCounters {
       ("succeeded", succeeded), ("without_text", withoutText), ("written", written),
       ("dead_letters", deadLetters),
       ("blank_lines", blankLines), ("windows", windows), ("batches", batches), ("input_bytes", inputBytes),
-      ("lines", lines),
+      ("lines", lines), ("losses", losses),
     ] + zip(RecordProblem.Kind.allCases, failedByKind).map { ("failed_\($0.rawValue)", $1) }
   }
 
@@ -50,6 +52,8 @@ struct FilterCounters {
     batches = entry("batches")
     inputBytes = entry("input_bytes")
     lines = entry("lines")
+    // Checkpoints of this format had no losses at first.
+    losses = entries["losses"] ?? 0
     failedByKind = RecordProblem.Kind.allCases.map { kind in
       // A kind that checkpoints of this format did not have at first.
       if kind == .deadlineExceeded { return entries["failed_\(kind.rawValue)"] ?? 0 }

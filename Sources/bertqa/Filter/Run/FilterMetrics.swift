@@ -39,6 +39,7 @@ struct FilterMetrics {
     counter("batches", "Batches of records.", counters.batches)
     counter("input_bytes", "Bytes of the input that are done.", counters.inputBytes)
     counter("output_bytes", "Bytes of the output that are written.", outputBytes)
+    counter("losses", "Reports that records of a followed file were lost.", counters.losses)
     metric("uptime_seconds", "gauge", "Since the model was loaded.", [("", "\(seconds)")])
     return text
   }

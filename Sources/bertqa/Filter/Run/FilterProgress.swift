@@ -86,7 +86,7 @@ final class FilterProgress {
     guard doneHash.value == checkpoint.inputsDoneHash else { throw mismatch("another input") }
     var position: Position
     if let watch {
-      guard let start = try findFollowed(checkpoint, settings) else { throw mismatch("another input") }
+      guard let start = try findFollowed(checkpoint, settings, watch) else { throw mismatch("another input") }
       let followed = try FollowedFile(start, watch, settings.reading)
       position = Position(input: followed.input, seen: followed.input.seen, followed: followed)
       if case .after = start {
@@ -123,7 +123,7 @@ final class FilterProgress {
 
   /// Finds the position where a rerun resumes in a followed file. Reports lost data.
   private func findFollowed(
-    _ checkpoint: FilterCheckpoint, _ settings: FilterSettings
+    _ checkpoint: FilterCheckpoint, _ settings: FilterSettings, _ watch: FileWatch
   ) throws(ToolError) -> FollowedFile.Start? {
     let (extent, name) = (checkpoint.input, settings.inputs[0].string)
     if extent.identity == Self.unknown {
@@ -140,7 +140,7 @@ final class FilterProgress {
     }
     guard isSamePath else { return nil }
     let unread = checkpoint.inputSize - extent.length
-    report(
+    watch.reportLoss(
       "\(name): the file that was read up to byte \(extent.length) was removed or cut, and there is no copy of it: "
         + "anything written behind that is lost\(unread > 0 ? ", at least \(unread) bytes" : "")")
     return .after(changed: checkpoint.inputChanged)

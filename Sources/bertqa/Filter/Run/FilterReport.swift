@@ -79,7 +79,7 @@ final class FilterReport {
         ("without_text", counters.withoutText),
         ("written", counters.written), ("dead_letters", counters.deadLetters),
         ("blank_lines", counters.blankLines), ("windows", counters.windows), ("batches", counters.batches),
-        ("input_bytes", counters.inputBytes), ("output_bytes", outputBytes),
+        ("input_bytes", counters.inputBytes), ("output_bytes", outputBytes), ("losses", counters.losses),
       ] {
         writer.key(name)
         writer.integer(value)

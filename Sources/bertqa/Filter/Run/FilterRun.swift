@@ -13,6 +13,9 @@ final class FilterRun {
   private let writer: any RecordWriter
   private let deadLetters: DeadLetters?
   private let progress: FilterProgress?
+  private let watch: FileWatch?
+  /// The losses of earlier runs.
+  private let earlierLosses: Int
   /// A table's header line, for dead letters.
   private var header: [UInt8] = []
   /// The block from which the next records are taken, and the index of the first of them.
@@ -48,7 +51,7 @@ final class FilterRun {
   init(
     _ settings: FilterSettings, calls: RecordCalls, form: RecordForm, start: FilterProgress.Position,
     inputSize: Int, header: [UInt8], queue: BlockQueue, stop: StopSignals, output: RecordOutput,
-    deadLetters: DeadLetters?, progress: FilterProgress?, counters: FilterCounters
+    deadLetters: DeadLetters?, progress: FilterProgress?, watch: FileWatch?, counters: FilterCounters
   ) {
     self.settings = settings
     self.calls = calls
@@ -58,7 +61,9 @@ final class FilterRun {
     self.output = output
     self.deadLetters = deadLetters
     self.progress = progress
+    self.watch = watch
     self.counters = counters
+    earlierLosses = counters.losses
     position = start
     batchBytes = settings.limits.maxBytes > 0 ? min(1 << 20, settings.limits.maxBytes / 128) : 1 << 20
     writer = form.makeWriter()
@@ -71,6 +76,7 @@ final class FilterRun {
     // A rerun then finds files that were rotated before the first record.
     if settings.follows, progress?.isNew == true { try saveCheckpoint() }
     while !isGivenUp, let batch = try nextBatch() {
+      countLosses()
       // Outputs do not change before the first record, as missing columns are detected only then.
       if !hasBegun, !batch.isEmpty {
         hasBegun = true
@@ -84,6 +90,7 @@ final class FilterRun {
       report.update(counters, outputBytes: output.length)
       if isCheckpointDue { try saveCheckpoint() }
     }
+    countLosses()
     try output.flush()
     if !hasBegun { try deadLetters?.begin() }
     if !isInsideRecord { try saveCheckpoint() }
@@ -95,6 +102,8 @@ final class FilterRun {
     output.abandon()
     progress?.abandon(isUnused: counters.records == 0)
   }
+
+  private func countLosses() { counters.losses = earlierLosses + (watch?.losses ?? 0) }
 
   private var isCheckpointDue: Bool {
     progress != nil && !isInsideRecord && Clock.seconds() - lastCheckpoint >= settings.checkpointInterval

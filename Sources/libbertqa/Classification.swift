@@ -1,7 +1,7 @@
 import BertQACore
 import CBertQAHeader
 
-/// A classification and the C views of it.
+/// A classification and its C views.
 final class ClassificationHandle: Handle {
   let scores: CArray<bertqa_label_score>
   let contributions: CArray<bertqa_contribution>

@@ -2,7 +2,7 @@ import BertQACore
 import CBertQAHeader
 import Glibc
 
-/// A context and the C views of it that live as long.
+/// A context and its C views, which live as long.
 final class ContextHandle: Handle {
   let context: Context
   let info: CArray<bertqa_model_info>
@@ -11,7 +11,7 @@ final class ContextHandle: Handle {
   private let directory: CString
   private let architecture: CString
 
-  /// - Parameter isInMemory: whether the model has no directory; the core gives such files a name for messages.
+  /// - Parameter isInMemory: true if the model has no directory. The core's name for it is for messages only.
   init(_ context: Context, isInMemory: Bool) throws(BertQAError) {
     self.context = context
     directory = CString(isInMemory ? "" : context.info.directory)
@@ -67,22 +67,25 @@ private func create(
   }
 }
 
-/// Files by name; their bytes stay the caller's.
+/// Returns the files by name. The caller keeps their bytes.
 func fileArguments(
   _ files: UnsafePointer<bertqa_file>?, _ count: Int
 ) throws(BertQAError) -> [String: UnsafeRawBufferPointer] {
   try checkCount(count)
-  guard count > 0 else { throw BertQAError(.invalidArgument, argument: "count", "is 0: a model has files") }
+  guard count > 0 else {
+    throw BertQAError(.invalidArgument, argument: "count", "is 0; pass the files of a model")
+  }
   var result: [String: UnsafeRawBufferPointer] = [:]
   for (index, file) in UnsafeBufferPointer(start: try required(files, "files"), count: count).enumerated() {
     do throws(BertQAError) {
       let name = try pathArgument(file.name, "name")
       guard file.size >= 0 else {
-        throw BertQAError(.tooLarge, argument: "size", "is \(UInt(bitPattern: file.size))")
+        throw BertQAError(
+          .tooLarge, argument: "size", "is \(UInt(bitPattern: file.size)); pass the file's size in bytes")
       }
       let data = file.size > 0 ? try required(file.data, "data") : nil
       guard result.updateValue(UnsafeRawBufferPointer(start: data, count: file.size), forKey: name) == nil
-      else { throw BertQAError(.invalidArgument, argument: "name", "is that of an earlier file, too") }
+      else { throw BertQAError(.invalidArgument, argument: "name", "is also the name of an earlier file") }
     } catch {
       throw error.of(item: index, in: "files")
     }
@@ -90,17 +93,18 @@ func fileArguments(
   return result
 }
 
-/// The directory that a descriptor is open on, or one below it.
+/// Returns the directory that the descriptor is open on, or the directory `name` below it.
 private func directory(
   at descriptor: Int32, _ name: UnsafePointer<CChar>?
 ) throws(BertQAError) -> ModelDirectory {
   guard descriptor >= 0 else {
-    throw BertQAError(.invalidArgument, argument: "directory_fd", "is \(descriptor), which is no descriptor")
+    throw BertQAError(.invalidArgument, argument: "directory_fd", "is \(descriptor); pass an open directory")
   }
   guard let name, name.pointee != 0 else { return try ModelDirectory(descriptor: descriptor) }
   let path = try pathArgument(name, "name")
   guard !path.utf8.starts(with: "/".utf8) else {
-    throw BertQAError(.invalidArgument, argument: "name", "must be relative to the directory")
+    throw BertQAError(
+      .invalidArgument, argument: "name", "is an absolute path; pass one relative to directory_fd")
   }
   let opened = openat(descriptor, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
   guard opened >= 0 else {

@@ -36,7 +36,7 @@ public func bertqa_context_label_get(
   insideGate { found(ContextHandle.borrowed(context)?.labels, at: Int(id), length) }
 }
 
-/// A name and its length; nil and 0 where there is none.
+/// Returns a name and sets its length; nil and 0 if there is none.
 func found(
   _ names: CStrings?, at index: Int, _ length: UnsafeMutablePointer<Int>?
 ) -> UnsafePointer<CChar>? {

@@ -23,7 +23,7 @@ func entityOptions(
   return options
 }
 
-/// The labels of an array; nil for NULL.
+/// Returns the labels of an array; nil for NULL.
 private func labels(
   _ pointer: UnsafePointer<bertqa_text>?, _ count: Int, _ name: StaticString, _ countName: StaticString
 ) throws(BertQAError) -> [String]? {
@@ -44,7 +44,7 @@ private func labels(
   }
 }
 
-/// More than any model has.
+/// No model has more labels.
 private let labelLimit = 1 << 20
 
 @_cdecl("bertqa_entities")

@@ -1,7 +1,7 @@
 import BertQACore
 import CBertQAHeader
 
-/// The entities of a text and the C views of them.
+/// The entities of a text and their C views.
 final class EntityListHandle: Handle {
   let list: EntityList
   let entities: CArray<bertqa_entity>

@@ -25,7 +25,7 @@ public func bertqa_logits(
     let lengths = try required(window_lengths, "window_lengths")
     let startLogits = try required(start_logits, "start_logits")
     let endLogits = try required(end_logits, "end_logits")
-    // Copies of what is given, and the results.
+    // For the copies of the arguments, and for the results.
     try Memory.require(16 * id_count + 64 * window_count)
     try CallMonitor(call).hold(4 * id_count + 16 * window_count)
     let logits = try context.logits(

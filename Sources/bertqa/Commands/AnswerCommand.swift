@@ -10,51 +10,52 @@ struct AnswerCommand: Command {
     usages: ["--question QUESTION [OPTION]... [FILE|-]..."],
     operands: .files,
     description: [
-      "Find the answer to QUESTION in each FILE, or in standard input, and print it: a passage of the "
-        + "document. Documents are text of any length, also compressed with gzip or zstd. Of several files the one with the best answer comes first."
+      "Find the answer to QUESTION in each FILE or in standard input and print it. An answer is a passage of the "
+        + "document. Documents are texts of any length; they may be compressed with gzip or zstd. The file with the best answer comes first."
     ],
     sections: [
       OptionSection(
         "",
         [
           OptionRow(
-            .question, letter: "q", value: "QUESTION", "what to ask; may be given several times"),
-          OptionRow(.sentence, "also print the sentence around the answer, as a terminal always shows it"),
-          OptionRow(.json, "print one JSON object a line for each file and question"),
+            .question, letter: "q", value: "QUESTION", "the question; may be given several times"),
+          OptionRow(.sentence, "also print the sentence around the answer, as on a terminal"),
+          OptionRow(.json, "print one JSON object per line for each file and question"),
           OptionRow(
             .html, value: "FILE", use: .page,
-            "also write a page with the documents and their answers highlighted",
+            "also write an HTML page with the documents and their answers highlighted",
             detail:
-              "It needs no other file and no network. FILE is replaced only if it is empty or such a page."),
+              "The page needs no other file and no network. FILE is replaced only if it is empty or such a page."
+          ),
           OptionRow(
             .color, value: "WHEN", isOptional: true, choices: Terminal.colorChoices.map(\.key),
-            "highlight the answer in its sentence: {}; auto is on a terminal",
+            "highlight the answer in its sentence: {}; auto: on a terminal",
             detail:
-              "Without a value: always. On a terminal without colour the answer stands in square brackets."),
+              "Without a value: always. On a terminal without colour the answer is in square brackets."),
           TextSource.encodingRow, TextSource.forceRow,
         ] + AnswerOptions.choosingRows + [ModelChoice.row()] + ModelChoice.runRows),
       OptionSection("How the document is read; lengths are in tokens", AnswerOptions.readingRows),
       OptionSection(CallLimits.title, CallLimits.rows("a question about a file")),
     ],
     notes: [
-      "An answer is one line. On a terminal: its probability, and its sentence with the answer highlighted. "
-        + "Elsewhere the answer; with --top-k above 1 or --sentence its probability comes before it, and --sentence puts "
-        + "the sentence behind it. With several questions the question comes before that, with several files the file. "
-        + "Columns are separated by tabs. White space and control characters inside a column are shown as one "
+      "An answer is one line. On a terminal it has the probability and the sentence with the answer highlighted. "
+        + "Elsewhere it is the answer; with --top-k above 1 or --sentence the probability comes first, and --sentence adds "
+        + "the sentence at the end. With several questions each line begins with the question, with several files with the file. "
+        + "Columns are separated by tabs. White space and control characters inside a column are printed as one "
         + "space; --json keeps them.",
-      "The best passage is printed even where it is probably no answer, unless --handle-impossible-answer: the exit "
-        + "code is 1 then, standard error says so, and --json has is_impossible.",
+      "The best passage is printed even if it is probably no answer, unless --handle-impossible-answer is given. The exit "
+        + "code is then 1, standard error has a message, and --json has is_impossible.",
     ],
     exitCodes:
-      "0 every question is answered; 1 at least one question has in none of the files a passage that is probably its "
-      + "answer; 2 wrong usage; 3 a file or the model cannot be read or is invalid (the other files are answered); 4 out of "
+      "0 every question is answered; 1 for at least one question no file has a passage that is probably its "
+      + "answer; 2 wrong usage; 3 a file or the model cannot be read or is invalid (other files are still read); 4 out of "
       + "memory, the output cannot be written, or a defect in the program",
     examples: [
       .init(
         "the answer, and the sentence around it",
         "bertqa answer --sentence -q \"When was Skylab launched?\" apollo.txt"),
       .init(
-        "which letters say when the meeting is, as a page, too",
+        "the letters that say when the meeting is, also as a page",
         "bertqa answer --html meeting.html -q \"When is the meeting?\" *.txt"),
     ])
 

@@ -10,27 +10,27 @@ struct AskCommand: Command {
     usages: ["[OPTION]... FILE...", "[OPTION]... DB.sqlite", "--browser [FILE]..."],
     operands: .filesAndStandardInput,
     description: [
-      "Read questions, one a line, and answer each from the FILEs, the best answer first. On a terminal the "
-        + "lines can be edited as in a shell, the answer is highlighted in the text around it, and 'n' gives the next best one.",
-      "Of an SQLite database with a full-text index (FTS5) the passages are read that fit the question best by its "
-        + "words (BM25), so that it may be large.",
+      "Read questions, one per line, and answer each from the FILEs, best answer first. On a terminal the "
+        + "lines can be edited as in a shell, the answer is highlighted in its context, and 'n' prints the next best answer.",
+      "An SQLite database with a full-text index (FTS5) may be large: only the passages that match the question's words best "
+        + "(BM25) are read.",
     ],
     sections: [
       OptionSection(
         "",
         [
           OptionRow(
-            .topK, letter: "k", value: "N", "how many answers of a text 'n' goes through; default 10",
-            detail: "They do not overlap. 1 to 1000."),
+            .topK, letter: "k", value: "N", "number of answers per text that 'n' can reach; default 10",
+            detail: "Answers do not overlap. N is 1 to 1000."),
           OptionRow(
             .color, value: "WHEN", isOptional: true, choices: Terminal.colorChoices.map(\.key),
-            "highlight the answer: {}; auto is on a terminal",
+            "highlight the answer: {}; auto: on a terminal",
             detail:
-              "Without a value: always. On a terminal without colour the answer stands in square brackets."),
+              "Without a value: always. On a terminal without colour the answer is in square brackets."),
           OptionRow(
-            .browser, "show the FILEs as a page in the browser, where the Python package is installed",
+            .browser, "show the FILEs as a page in the browser; needs the Python package",
             detail:
-              "The page is served on this machine only, by 'python3 -m bertqa.demo'. Of the other options, "
+              "'python3 -m bertqa.demo' serves the page, on this machine only. Of the other options, only "
               + "--model has an effect."),
           TextSource.encodingRow, TextSource.forceRow,
         ] + AnswerOptions.choosingRows.filter { $0.option != .topK } + [ModelChoice.row()]
@@ -39,26 +39,26 @@ struct AskCommand: Command {
         "SQLite databases",
         [
           OptionRow(
-            .table, value: "NAME", "the full-text index; default: the only one, or 'documents'",
+            .table, value: "NAME", "name of the full-text index; default: the only one, or 'documents'",
             detail: "All its columns are read."),
-          OptionRow(.passages, value: "N", "how many passages to read for a question; default 20"),
+          OptionRow(.passages, value: "N", "number of passages to read for a question; default 20"),
         ]),
       OptionSection("How a text is read; lengths are in tokens", AnswerOptions.readingRows),
-      OptionSection("Limits; a question above one has no answer", CallLimits.rows("a question")),
+      OptionSection("Limits; a question that exceeds one has no answer", CallLimits.rows("a question")),
     ],
     notes: [
-      "Questions may also come through a pipe. Where the output is no terminal, an answer is one line of columns separated "
+      "Questions may also come through a pipe. If the output is not a terminal, an answer is one line of columns separated "
         + "by tabs: the file if there are several, or the passage; the question; the probability; the answer. With '-' "
         + "as FILE the document is standard input, and the questions are read from the terminal.",
       "Ctrl-D or 'q' quits. Lines are edited by libedit (on Debian the package libedit2), whose keys are readline's; "
-        + "without it they are read as the terminal gives them.",
+        + "without it the terminal's own editing applies.",
     ],
     exitCodes:
       "0 done; 1 at least one question has no answer, or probably none; 2 wrong usage; 3 a file or the model cannot be read or is invalid, "
-      + "or SQLite or Python is not there; 4 out of memory, the output cannot be written, or a defect in the program",
+      + "or SQLite or Python is missing; 4 out of memory, the output cannot be written, or a defect in the program",
     examples: [
       .init("questions about two letters", "bertqa ask letter1.txt letter2.txt"),
-      .init("one about a large collection", "echo \"Who cleaned the fan?\" | bertqa ask reports.db"),
+      .init("a question about a large collection", "echo \"Who cleaned the fan?\" | bertqa ask reports.db"),
     ])
 
   private let arguments: ParsedArguments

@@ -18,28 +18,28 @@ struct ClassifyCommand: Command {
         [
           TextSource.row, TextSource.encodingRow, TextSource.forceRow,
           OptionRow(
-            .topK, letter: "k", value: "N", "print the N most probable labels, one a line; default 1"),
-          OptionRow(.json, "print one JSON object a line for each text, with all labels"),
+            .topK, letter: "k", value: "N", "print the N most probable labels, one per line; default 1"),
+          OptionRow(.json, "print one JSON object per line for each text, with all labels"),
           ClassifyOptions.minProbabilityRow, ClassifyOptions.contributionRow, ModelChoice.row(),
         ] + ModelChoice.runRows),
       OptionSection("How BERT models read a text; lengths are in tokens", ClassifyOptions.readingRows),
       OptionSection(CallLimits.title, CallLimits.rows("a text")),
     ],
     notes: [
-      "With several files, the file comes before each line, separated by a tab. Contributions are lines of weight, "
-        + "word, and its range of bytes. For a regression model the predicted value takes the place of the "
-        + "probability. Where no label has the probability of --min-probability, the line is 'none' and the "
+      "With several files, each line begins with the file and a tab. Contributions are lines with weight, "
+        + "word, and range of bytes. For a regression model the predicted value replaces the "
+        + "probability. If no label reaches --min-probability, the line is 'none' and the "
         + "probability of the best label."
     ],
     exitCodes:
-      "0 at least one text has a label; 1 none has; 2 wrong usage; 3 a file or the model "
-      + "cannot be read or is invalid (the other files are classified); 4 out of memory, the output cannot be "
+      "0 at least one text has a label; 1 no text has one; 2 wrong usage; 3 a file or the model "
+      + "cannot be read or is invalid (other files are still read); 4 out of memory, the output cannot be "
       + "written, or a defect in the program",
     examples: [
       .init(
         "the topic of a sentence", "bertqa classify \"The striker scored twice in the final match.\""),
       .init(
-        "three labels of each letter, and the words that spoke for the first",
+        "three labels of each letter, and the words with most weight for the first",
         "bertqa classify -k 3 --contributions 5 -f letter1.txt -f letter2.txt"),
     ])
 

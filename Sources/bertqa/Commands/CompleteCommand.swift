@@ -7,9 +7,9 @@ enum CompleteCommand: Command {
     usages: ["-- [WORD]..."],
     operands: .none,
     description: [
-      "List what the last WORD may become, where the WORDs are a command line behind 'bertqa': for the completion "
-        + "scripts of shells. One word a line, behind a tab what it means if that is known; ':files' where any "
-        + "file may be named."
+      "List the completions of the last WORD of a command line, for the completion "
+        + "scripts of shells. The WORDs are those after 'bertqa'. Each line is a word, and after a tab its meaning if known; ':files' means that any "
+        + "file name is possible."
     ],
     sections: [],
     exitCodes: "0 done; 2 wrong usage; 4 the output cannot be written, or a defect in the program",

@@ -18,11 +18,11 @@ struct EmbedCommand: Command {
         "",
         [
           TextSource.row, TextSource.encodingRow, TextSource.forceRow,
-          OptionRow(.lines, "each line of a file is a text of its own, empty ones too"),
+          OptionRow(.lines, "read each line of a file as a text, also empty lines"),
           OptionRow(
             .format, value: "F", choices: VectorWriter.formats.map(\.key),
-            "json: an object a line with file, line, embedding; npy: a NumPy array of float32, a row a text; raw: "
-              + "its numbers alone; default json"),
+            "json: one object per line with file, line, embedding; npy: a NumPy array of float32 with a row per text; raw: "
+              + "only its numbers; default json"),
         ] + EmbedOptions.rows + [ModelChoice.row("default: the one installed with bertqa")]
           + ModelChoice.runRows),
       OptionSection(
@@ -32,14 +32,14 @@ struct EmbedCommand: Command {
           CallLimits.maxDocumentTokensRow,
         ]),
     ],
-    notes: ["All texts are read first; if one cannot be, nothing is printed."],
+    notes: ["All texts are read first. If one cannot be read, nothing is printed."],
     exitCodes:
-      "0 done; 2 wrong usage; 3 a file or the model cannot be read or is invalid: nothing is printed then; "
+      "0 done; 2 wrong usage; 3 a file or the model cannot be read or is invalid, and nothing is printed; "
       + "4 out of memory, the output cannot be written, or a defect in the program",
     examples: [
       .init("the vector of a sentence", "bertqa embed \"Where is the key?\""),
       .init(
-        "a NumPy array with a row for each line",
+        "a NumPy array with a row per line",
         "bertqa embed --lines --format npy -f lines.txt > lines.npy"),
     ])
 

@@ -9,7 +9,7 @@ struct EntitiesCommand: Command {
     usages: ["[OPTION]... [TEXT]...", "[OPTION]... --file FILE..."],
     operands: .texts,
     description: [
-      "Print the entities of a text, one a line: its text, label, score, and range of bytes, separated by tabs. "
+      "Print the entities of a text, one per line: text, label, score, and range of bytes, separated by tabs. "
         + "Several TEXTs are joined with spaces; without TEXT and --file, or for '-', the text is standard input."
     ],
     sections: [
@@ -17,7 +17,7 @@ struct EntitiesCommand: Command {
         "",
         [
           TextSource.row, TextSource.encodingRow, TextSource.forceRow,
-          OptionRow(.json, "print one JSON object a line for each text"),
+          OptionRow(.json, "print one JSON object per line for each text"),
         ]
           + EntitySearch.findingRows + [ModelChoice.row("default: the one installed with bertqa")]
           + ModelChoice.runRows),
@@ -25,18 +25,18 @@ struct EntitiesCommand: Command {
       OptionSection(CallLimits.title, CallLimits.rows("a text")),
     ],
     notes: [
-      "With several files, the file comes before each line, separated by a tab. With --redact a text is printed as "
-        + "it is, in its encoding, but for what is replaced; one that is not valid in --encoding is left out."
+      "With several files, each line begins with the file and a tab. With --redact a text is printed "
+        + "unchanged, in its encoding, except for the replacements; a text that is not valid in --encoding is left out."
     ],
     exitCodes:
       "0 something was found, or --redact; 1 nothing was found; 2 wrong usage; 3 a file or the model cannot be read "
-      + "or is invalid (the other files are done); 4 out of memory, the output cannot be written, or a defect in the "
+      + "or is invalid (other files are still read); 4 out of memory, the output cannot be written, or a defect in the "
       + "program",
     examples: [
       .init(
         "the people and places of a letter", "bertqa entities --labels person,location --file letter.txt"),
       .init(
-        "a log without addresses, numbers of cards and accounts",
+        "a log without e-mail addresses, card numbers and account numbers",
         "bertqa entities --patterns all --redact < app.log"),
     ])
 

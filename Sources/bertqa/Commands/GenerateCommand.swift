@@ -9,8 +9,8 @@ struct GenerateCommand: Command {
     usages: ["[OPTION]... [TEXT]..."],
     operands: .texts,
     description: [
-      "Continue a text with a recurrent language model. The words of the continuation are printed as they are "
-        + "generated, up to the end that the model predicts. Several TEXTs are joined with spaces; without TEXT "
+      "Continue a text with a recurrent language model. Each word of the continuation is printed as soon as it is "
+        + "generated, until the model predicts the end. Several TEXTs are joined with spaces; without TEXT "
         + "and --file, or for '-', the text is standard input."
     ],
     sections: [
@@ -19,26 +19,29 @@ struct GenerateCommand: Command {
         [
           TextSource.row, TextSource.encodingRow, TextSource.forceRow,
           OptionRow(
-            .maxWords, value: "N", "generate at most N words; default 100", detail: "1 to 1000000."),
+            .maxWords, value: "N", "maximum number of words; default 100", detail: "1 to 1000000."),
           OptionRow(
             .temperature, value: "X",
-            "0: always the most probable word; else draw words, the more freely the higher; default 0",
-            detail: "Words are drawn from the probabilities that the logits divided by it give."),
+            "0: always the most probable word; higher: more random words; default 0",
+            detail: "The logits are divided by X before words are drawn from their softmax."),
           OptionRow(
-            .topK, letter: "k", value: "N", "draw from the N most probable words only; default 0: all"),
+            .topK, letter: "k", value: "N", "draw only from the N most probable words; default 0: all"),
           OptionRow(
-            .topP, value: "X", "draw from the fewest words only whose probabilities sum to X; default 1: all"),
-          OptionRow(.seed, value: "N", "the same seed gives the same words; default 0"),
+            .topP, value: "X", "draw only from the fewest words whose probabilities sum to X; default 1: all"),
+          OptionRow(.seed, value: "N", "seed of the random numbers; default 0"),
           OptionRow(.json, "print one JSON object"),
           ModelChoice.row("default: the one installed with bertqa, Romeo and Juliet"),
         ] + ModelChoice.runRows),
-      OptionSection(CallLimits.title, CallLimits.rows("a text and what it is continued by")),
+      OptionSection(CallLimits.title, CallLimits.rows("a text and its continuation")),
     ],
-    exitCodes: "0 done; 2 wrong usage, or no words to go on from; 3 a file or the model cannot be read or is "
+    exitCodes:
+      "0 done; 2 wrong usage, or no words to continue from; 3 a file or the model cannot be read or is "
       + "invalid; 4 out of memory, the output cannot be written, or a defect in the program",
     examples: [
       .init("the most probable continuation", "bertqa generate But soft"),
-      .init("another one for each seed", "bertqa generate --temperature 0.8 --seed 7 O Romeo"),
+      .init(
+        "a random continuation, which depends on the seed",
+        "bertqa generate --temperature 0.8 --seed 7 O Romeo"),
     ])
 
   static func run(_ arguments: ParsedArguments, to output: Output) throws(ToolError) -> ExitCode {

@@ -8,7 +8,7 @@ enum InfoCommand: Command {
     usages: ["[OPTION]..."],
     operands: .none,
     description: [
-      "Load a model and print what it is and how it runs on this machine, one fact a line."
+      "Load a model and print its properties and how it runs on this machine, one fact per line."
     ],
     sections: [
       OptionSection(
@@ -21,7 +21,7 @@ enum InfoCommand: Command {
       "0 done; 2 wrong usage; 3 the model cannot be read or is invalid; 4 out of memory, the output cannot be "
       + "written, or a defect in the program",
     examples: [
-      .init("how the default model runs here", "bertqa info"),
+      .init("the default model on this machine", "bertqa info"),
       .init("the precision that a model would run in", "bertqa info --json -m my-model | jq -r .precision"),
     ])
 

@@ -8,7 +8,7 @@ enum ManualCommand: Command {
     usages: ["[OPTION]..."], operands: .none, description: ["Print the manual page in mdoc."],
     sections: [
       OptionSection(
-        "", [OptionRow(.json, "print the tables of commands and options instead, one JSON object a line")])
+        "", [OptionRow(.json, "print the tables of commands and options instead, one JSON object per line")])
     ],
     examples: [.init("read it", "bertqa manual | man -l -"), .init("write it", "bertqa manual > bertqa.1")])
 

@@ -11,7 +11,7 @@ struct PredictCommand: Command {
     ],
     operands: .texts,
     description: [
-      "Print the words that may come next in a text, the most probable first: the probability and the word, by a "
+      "Print the words that may come next in a text, most probable first: probability and word, computed by a "
         + "recurrent language model. Several TEXTs are joined with spaces; without TEXT and --file, or for '-', "
         + "the text is standard input. 'bertqa generate' continues a text."
     ],
@@ -21,34 +21,36 @@ struct PredictCommand: Command {
         [
           TextSource.row, TextSource.encodingRow, TextSource.forceRow,
           OptionRow(
-            .topK, letter: "k", value: "N", "how many words to print; default 10"),
+            .topK, letter: "k", value: "N", "number of words to print; default 10"),
           OptionRow(
             .score,
-            "print how likely the text, or each line of a file, is instead: perplexity, logarithm of the "
-              + "probability, words predicted, unknown words, and the text",
-            detail: "The first word is given, not predicted; the perplexity of a text without another is nan."
+            "print the likelihood of the text, or of each line of a file, instead: perplexity, logarithm of the "
+              + "probability, number of predicted words, number of unknown words, and the text",
+            detail: "The first word is not predicted; the perplexity of a text with a single word is nan."
           ),
           OptionRow(
             .rank,
-            "print the lines of each file, or of standard input, that may continue TEXT, the likeliest by word "
-              + "first: logarithm of the probability, words, line"),
-          OptionRow(.includeEnd, "--score, --rank: the texts are complete; predict their end too"),
-          OptionRow(.json, "print JSON objects, one a line"),
+            "rank the lines of each file, or of standard input, as continuations of TEXT, likeliest per word "
+              + "first, and print the logarithm of the probability, the number of words and the line"),
+          OptionRow(
+            .includeEnd, "with --score or --rank: also predict the end of the texts, which are complete"),
+          OptionRow(.json, "print one JSON object per line"),
           ModelChoice.row("default: the one installed with bertqa, Romeo and Juliet"),
         ] + ModelChoice.runRows),
       OptionSection(
-        CallLimits.title, CallLimits.rows("a text, with --score a line, with --rank all of them")),
+        CallLimits.title, CallLimits.rows("a text; with --score a line; with --rank all lines")),
     ],
     notes: [
-      "Columns are separated by tabs. White space and control characters inside a column are shown as one space; "
+      "Columns are separated by tabs. White space and control characters inside a column are printed as one space; "
         + "--json keeps them."
     ],
-    exitCodes: "0 done; 2 wrong usage, or no words to go on from; 3 a file or the model cannot be read or is "
+    exitCodes:
+      "0 done; 2 wrong usage, or no words to continue from; 3 a file or the model cannot be read or is "
       + "invalid; 4 out of memory, the output cannot be written, or a defect in the program",
     examples: [
       .init("the three words that may come next", "bertqa predict -k 3 O Romeo"),
       .init(
-        "which reading is likelier",
+        "the likelier reading",
         "printf 'good night\\ngood light\\n' | bertqa predict --rank \"Good night,\""),
     ])
 

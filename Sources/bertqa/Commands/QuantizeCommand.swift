@@ -8,10 +8,10 @@ enum QuantizeCommand: Command {
     usages: ["[OPTION]... HF_DIR OUT_DIR"],
     operands: .modelAndDirectory,
     description: [
-      "Write the model in HF_DIR, a directory as Hugging Face's save_pretrained makes it, to OUT_DIR with its "
-        + "matrices as 8-bit integers: a quarter of the size of F32, readable by any safetensors reader. OUT_DIR "
-        + "must not exist or be empty; it comes into being complete or not at all. Print what was done, one fact "
-        + "a line; rms_weight and rms_error are the root mean squares of the rounded weights and of their change."
+      "Write the model in HF_DIR, a directory in the format of Hugging Face's save_pretrained, to OUT_DIR with its "
+        + "matrices as 8-bit integers. They take a quarter of the size of F32, and any safetensors reader can read them. OUT_DIR "
+        + "must not exist or be empty; it is written completely or not at all. Print a summary, one fact "
+        + "per line; rms_weight and rms_error are the root mean squares of the rounded weights and of the rounding errors."
     ],
     sections: [
       OptionSection(
@@ -19,7 +19,7 @@ enum QuantizeCommand: Command {
         [
           OptionRow(
             .noAnswerThreshold, value: "X",
-            "store X as the model's own threshold: the score by which an answer must beat 'no answer'; default: as "
+            "store X as the model's threshold: the minimum score of an answer relative to 'no answer'; default: as "
               + "in HF_DIR"),
           CallLimits.timeoutRow("the work"), OptionRow(.json, "print one JSON object"),
         ])
@@ -28,9 +28,9 @@ enum QuantizeCommand: Command {
       "0 done; 2 wrong usage, or OUT_DIR is not empty; 3 HF_DIR cannot be read or is invalid, or OUT_DIR "
       + "cannot be written; 4 out of memory, standard output cannot be written, or a defect in the program",
     examples: [
-      .init("a checkpoint in a quarter of its size", "bertqa quantize bert-base-squad bert-base-squad-int8"),
+      .init("a checkpoint of a quarter of the size", "bertqa quantize bert-base-squad bert-base-squad-int8"),
       .init(
-        "one that is surer before it answers",
+        "a model that answers only when it is surer",
         "bertqa quantize --no-answer-threshold 2.5 bert-base-squad2 sure-int8"),
     ])
 

@@ -8,18 +8,18 @@ enum TokenizeCommand: Command {
     usages: ["[OPTION]... [TEXT]...", "[OPTION]... --file FILE"],
     operands: .texts,
     description: [
-      "Split a text into tokens, as the model sees them: one a line, with id, token, and the range of bytes of the "
-        + "text that it came from, separated by tabs. Several TEXTs are joined with spaces; without TEXT and "
+      "Print the tokens of a text as the model reads them, one per line: id, token, and the token's range of bytes in the "
+        + "text, separated by tabs. Several TEXTs are joined with spaces; without TEXT and "
         + "--file, or for '-', the text is standard input."
     ],
     sections: [
       OptionSection(
         "",
         [TextSource.row, TextSource.encodingRow] + rows + [
-          OptionRow(.json, "print one JSON object with all ids, tokens, ranges"),
+          OptionRow(.json, "print one JSON object with all ids, tokens and ranges"),
           OptionRow(
             .model, letter: "m", value: "DIR", use: .model,
-            "model directory, vocab.txt or tokenizer.json; default: $BERTQA_MODEL, else the one installed with "
+            "model directory, vocab.txt or tokenizer.json; default: $BERTQA_MODEL, or the one installed with "
               + "bertqa"),
         ]),
       OptionSection(CallLimits.title, CallLimits.rows("a text")),
@@ -29,13 +29,14 @@ enum TokenizeCommand: Command {
       + "cannot be written, or a defect in the program",
     examples: [
       .init("the tokens of a sentence", "bertqa tokenize \"The quick brown fox\""),
-      .init("how many tokens a file has", "bertqa tokenize --ids -f report.txt | wc -l"),
+      .init("the number of tokens of a file", "bertqa tokenize --ids -f report.txt | wc -l"),
     ])
 
   static let rows = [
-    OptionRow(.ids, "give the ids only"),
+    OptionRow(.ids, "print only the ids"),
     OptionRow(
-      .parseSpecialTokens, "read [SEP] and its like in the text as tokens", detail: "Otherwise they are text."
+      .parseSpecialTokens, "read [SEP] and other special tokens in the text as tokens",
+      detail: "Otherwise they are ordinary text."
     ),
   ]
 

@@ -9,94 +9,102 @@ struct TrainClassifierCommand: Command {
     usages: ["--output DIR [OPTION]... [FILE|-]..."],
     operands: .files,
     description: [
-      "Train a classifier on the labelled texts in each FILE, or in standard input, and write it to DIR, which must "
-        + "not exist or be empty; 'bertqa classify --model DIR' uses it. Texts are counted as they are read, so "
-        + "files may be larger than memory. Print how good it is when it predicts texts that it has not seen."
+      "Train a classifier on the labelled texts in each FILE or in standard input and write it to DIR, which must "
+        + "not exist or be empty. 'bertqa classify --model DIR' uses it. Words are counted as texts are read, so "
+        + "files may be larger than memory. Print the accuracy on texts that the classifier has not seen (cross-validation)."
     ],
     sections: [
       OptionSection(
         "",
         [
           OptionRow(.output, letter: "o", value: "DIR", use: .directory, "the directory to write"),
-          OptionRow(.textField, value: "FIELD", "field of the texts; default text"),
-          OptionRow(.labelField, value: "FIELD", "field of the labels; default label"),
+          OptionRow(.textField, value: "FIELD", "field of the text; default text"),
+          OptionRow(.labelField, value: "FIELD", "field of the label; default label"),
           OptionRow(
             .groupField, value: "FIELD",
-            "field of what a text belongs to, such as its author or source; default: none",
-            detail: "The cross-validation then predicts whole groups that it has not seen."),
+            "field of the text's group, such as its author or source; default: none",
+            detail: "The cross-validation then predicts whole unseen groups."),
         ] + RecordFormat.rows(RecordFormat.textNames) + [
           OptionRow(
             .onError, value: "ACTION", choices: actions.map(\.key),
-            "at a record that is not right: {} it; default fail", detail: "It is reported with its line."),
+            "what to do with an invalid record: {}; default fail",
+            detail: "The record is reported with its line."),
           OptionRow(
             .holdout, value: "FILE", use: .read,
-            "say how good the model is on the labelled texts of FILE, which it is not trained on",
+            "also print the accuracy on the labelled texts of FILE, which are not used for training",
             detail:
-              "Of the form of the others. Each label's precision, recall and F1 as of the cross-validation; "
+              "FILE has the form of the other files. Each label has precision, recall and F1 as in the cross-validation; "
               + "texts with too few words for the model count as wrong. Labels that the model does not know "
               + "have a recall of 0. FILE is checked before the training."),
           OptionRow(.json, "print the report as one JSON object"),
           OptionRow(
             .html, value: "FILE", use: .page,
-            "also write the report as a page, the confusion matrix as a picture",
+            "also write the report as an HTML page with a picture of the confusion matrix",
             detail:
-              "It needs no other file and no network. FILE is replaced only if it is empty or such a page."),
+              "The page needs no other file and no network. FILE is replaced only if it is empty or such a page."
+          ),
         ]),
       OptionSection(
         "What is counted",
         [
-          OptionRow(.minWordLength, value: "N", "code points of a word; default 3"),
+          OptionRow(.minWordLength, value: "N", "minimum number of code points of a word; default 3"),
           OptionRow(
-            .minDistinctWords, value: "N", "texts with fewer are not classified; default 3"),
-          OptionRow(.maxNGram, value: "N", "1: words; 2: and pairs of neighbours; default 1"),
-          OptionRow(.tfIDF, "weigh counts by TF-IDF", detail: "And scale each text to length 1."),
-          OptionRow(.minDocumentCount, value: "N", "leave out words in fewer texts; default 1"),
+            .minDistinctWords, value: "N",
+            "minimum number of distinct words; texts with fewer are not classified; default 3"),
+          OptionRow(.maxNGram, value: "N", "1: count words; 2: also pairs of neighbouring words; default 1"),
+          OptionRow(.tfIDF, "weight counts by TF-IDF", detail: "Each text is then scaled to length 1."),
+          OptionRow(.minDocumentCount, value: "N", "leave out words that occur in fewer texts; default 1"),
           OptionRow(
             .maxDocumentFraction, value: "X",
-            "leave out words in a larger part of the texts, 0 to 1; default 1"),
+            "leave out words that occur in a larger fraction of the texts, 0 to 1; default 1"),
           OptionRow(.maxVocabulary, value: "N", "keep the N most frequent words; default 262144"),
         ]),
       OptionSection(
         "How it is trained",
         [
           OptionRow(
-            .algorithm, value: "A", choices: algorithms.map(\.key), "{}; default logistic_regression"),
+            .algorithm, value: "A", choices: algorithms.map(\.key),
+            "training algorithm: {}; default logistic_regression"),
           OptionRow(
             .c, value: "X",
-            "logistic regression: the inverse strength of its penalty on weights; default 1"),
+            "logistic regression: inverse strength of the penalty on weights; default 1"),
           OptionRow(.alpha, value: "X", "naive Bayes: additive smoothing; default 1"),
-          OptionRow(.maxIterations, value: "N", "logistic regression; default 1000"),
-          OptionRow(.tolerance, value: "X", "its largest gradient at the end; default 1e-4"),
-          OptionRow(.folds, value: "N", "parts of the cross-validation; 0: none; default 5"),
           OptionRow(
-            .calibrate, "make probabilities as large as the part that is right, by the cross-validation",
-            detail: "The order of the labels stays."),
-          OptionRow(.seed, value: "N", "of the division into parts; default 0"),
+            .maxIterations, value: "N", "logistic regression: maximum number of iterations; default 1000"),
+          OptionRow(
+            .tolerance, value: "X", "logistic regression: largest gradient component at the end; default 1e-4"
+          ),
+          OptionRow(.folds, value: "N", "number of folds of the cross-validation; 0: none; default 5"),
+          OptionRow(
+            .calibrate, "calibrate probabilities by the cross-validation",
+            detail:
+              "A probability then matches the fraction of right labels. The order of labels does not change."),
+          OptionRow(.seed, value: "N", "seed of the division into folds; default 0"),
           ModelChoice.runRows[0],
         ]),
       OptionSection(
-        "Limits; a training above one fails, with code 3, and writes nothing",
+        "Limits; a training that exceeds one fails with exit code 3 and writes nothing",
         [
-          CallLimits.timeoutRow("all of it"), CallLimits.maxBytesRow("the texts and the training"),
+          CallLimits.timeoutRow("the training"), CallLimits.maxBytesRow("the texts and the training"),
           OptionRow(
-            .maxDocumentTokens, value: "N", "most words of a text; default: any number",
-            detail: "A text with more is a record that is not right."),
+            .maxDocumentTokens, value: "N", "maximum number of words of a text; default: none",
+            detail: "A text with more words is an invalid record."),
         ]),
     ],
     notes: [
-      "White space around labels is removed. The same texts, labels and options give the same files, which come into "
-        + "being complete or not at all."
+      "White space around labels is removed. The same texts, labels and options produce the same files. DIR is written "
+        + "completely or not at all."
     ],
     exitCodes:
-      "0 done; 2 wrong usage, or DIR is not empty; 3 a file cannot be read or has a wrong record, there are "
-      + "not two labels, or DIR cannot be written; 4 out of memory, standard output cannot be written, or a defect "
+      "0 done; 2 wrong usage, or DIR is not empty; 3 a file cannot be read or has an invalid record, there are "
+      + "fewer than two labels, or DIR cannot be written; 4 out of memory, standard output cannot be written, or a defect "
       + "in the program",
     examples: [
       .init(
-        "from JSON lines, with figures of a file that is held out",
+        "from JSON lines, with the accuracy on a held-out file",
         "bertqa train-classifier tickets.jsonl --holdout june.jsonl -o my-model"),
       .init(
-        "from a table, passing over what is not right",
+        "from a table, without its invalid rows",
         "bertqa train-classifier --on-error skip --tf-idf tickets.csv -o my-model"),
     ])
 

@@ -10,7 +10,7 @@ struct CallLimits {
   private(set) var maxDocumentTokens = 0
 
   /// The title of the section in commands that continue with the next text.
-  static let title = "Limits; what is above one fails, with code 3"
+  static let title = "Limits; exceeding one is a failure with exit code 3"
 
   /// - Parameter work: the unit of work of one call, such as "a text".
   static func rows(_ work: String) -> [OptionRow] {
@@ -19,19 +19,21 @@ struct CallLimits {
 
   static func timeoutRow(_ work: String) -> OptionRow {
     OptionRow(
-      .timeout, value: "SECONDS", "most time for \(work); default: any",
-      detail: "Without the time for loading the model.")
+      .timeout, value: "SECONDS", "maximum time for \(work); default: none",
+      detail: "The time for loading the model does not count.")
   }
 
   static func maxBytesRow(_ work: String) -> OptionRow {
     OptionRow(
-      .maxBytes, value: "N", "most memory for \(work); default: any",
-      detail: "Of that which grows with the input, beside the model's. In bytes, or as 64K, 64M or 1G.")
+      .maxBytes, value: "N", "maximum memory for \(work); default: none",
+      detail:
+        "Only memory that grows with the input counts, not that of the model. In bytes, or as 64K, 64M or 1G."
+    )
   }
 
   static let maxDocumentTokensRow = OptionRow(
-    .maxDocumentTokens, value: "N", "most tokens of a text; default: any number",
-    detail: "Of words, for models that read words.")
+    .maxDocumentTokens, value: "N", "maximum number of tokens of a text; default: none",
+    detail: "Models that read words count words.")
 
   init(_ arguments: ParsedArguments) throws(ToolError) {
     for given in arguments.options { try set(given) }

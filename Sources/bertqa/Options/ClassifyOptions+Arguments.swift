@@ -5,23 +5,24 @@ extension ClassifyOptions {
 
   static let contributionRow = OptionRow(
     .contributions, value: "N",
-    "also give up to N words of the text that weighed most for the best label, or against it (negative); "
+    "also print up to N words of the text with the largest weights for the best label, or against it (negative); "
       + "for word-count models",
-    detail: "Each with its weight, and its range of bytes.")
+    detail: "Each word comes with its weight and its range of bytes.")
 
   static let minProbabilityRow = OptionRow(
-    .minProbability, value: "P", "the label is none where the most probable one is below P, 0 to 1; default 0"
+    .minProbability, value: "P",
+    "print none as the label if the best probability is below P, 0 to 1; default 0"
   )
 
   /// The options that control how BERT models read a text.
   static let readingRows = [
     OptionRow(
       .maxSequenceLength, value: "N",
-      "length of a window; default 0: as many tokens as the model takes"),
+      "length of a window; default 0: the maximum of the model"),
     OptionRow(.documentStride, value: "N", "overlap of neighbouring windows; default 128"),
     OptionRow(
       .windowPooling, value: "P", choices: poolings.map(\.key),
-      "how the windows' logits become one: {}; default mean"),
+      "how the logits of several windows are combined: {}; default mean"),
   ]
 
   /// Sets the option if it is one of these; ignores all others.

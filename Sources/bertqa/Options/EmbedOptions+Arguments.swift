@@ -6,16 +6,16 @@ extension EmbedOptions {
   static let rows = [
     OptionRow(
       .pooling, value: "P", choices: poolings.map(\.key),
-      "how a text's token vectors become one: {}; default model",
-      detail: "cls is the vector of the first, special token; model is what the model's "
-        + "sentence-transformers files say, else the mean."),
-    OptionRow(.normalize, "scale vectors to length 1; default: as the model's files say"),
-    OptionRow(.noNormalize, "leave their length as it is"),
+      "how the token vectors of a text are combined: {}; default model",
+      detail: "cls is the vector of the first token, which is special; model is the method in the model's "
+        + "sentence-transformers files, or the mean if there are none."),
+    OptionRow(.normalize, "scale vectors to length 1; default: as the model's files specify"),
+    OptionRow(.noNormalize, "do not scale vectors"),
     OptionRow(
-      .maxSequenceLength, value: "N", "tokens of one window; default: as the model's files say"),
+      .maxSequenceLength, value: "N", "length of a window in tokens; default: as the model's files specify"),
     OptionRow(
       .truncate,
-      "cut longer texts, as sentence-transformers does; default: average the vectors of their windows"),
+      "truncate longer texts, as sentence-transformers does; default: average the vectors of their windows"),
   ]
 
   /// Sets the option if it is one of these; ignores all others.

@@ -27,28 +27,30 @@ struct EntitySearch {
 
   static let findingRows = [
     OptionRow(
-      .labels, value: "LABELS", "find these labels only; separated by commas",
+      .labels, value: "LABELS", "find only these labels, separated by commas",
       detail: "With or without B- and I-; may be given several times."),
     OptionRow(
       .patterns, value: "LIST",
       "find personal data by rule: email, phone, card, iban, ip, url, separated by commas, or all",
       detail:
-        "Cards and IBANs are checked by their check digits. Without --model and --labels no model is used."),
+        "The check digits of cards and IBANs must be right. Without --model and --labels no model is used."),
     OptionRow(
       .redact, value: "TEXT", isOptional: true,
-      "give the text with what is found replaced by TEXT; default its label in brackets, such as [PER]"),
+      "print the text with each entity replaced by TEXT; default: its label in brackets, such as [PER]"),
     OptionRow(
       .aggregation, value: "A", choices: aggregations.map(\.key),
-      "how tokens become entities: {}; default model",
-      detail: "As in Hugging Face's pipeline; model is what the model's config.json says, else simple."),
-    OptionRow(.threshold, value: "P", "leave out entities whose score is below P, 0 to 1; default 0"),
+      "how tokens are combined into entities: {}; default model",
+      detail:
+        "As in Hugging Face's pipeline; model is the method in the model's config.json, or simple if it has none."
+    ),
+    OptionRow(.threshold, value: "P", "leave out entities with a score below P, 0 to 1; default 0"),
   ]
 
   /// The options that control how a model reads a text.
   static let readingRows = [
     OptionRow(
       .maxSequenceLength, value: "N",
-      "length of a window; default 0: as many tokens as the model takes"),
+      "length of a window; default 0: the maximum of the model"),
     OptionRow(.documentStride, value: "N", "overlap of neighbouring windows; default 128"),
   ]
 

@@ -4,19 +4,18 @@ import Glibc
 /// The options that select a model and control how it is loaded.
 struct ModelChoice {
   /// - Parameter help: the text after "directory of the model; ".
-  static func row(_ help: String = "default: $BERTQA_MODEL, else the one installed with bertqa") -> OptionRow
-  {
+  static func row(_ help: String = "default: $BERTQA_MODEL, or the one installed with bertqa") -> OptionRow {
     OptionRow(
       .model, letter: "m", value: "DIR", use: .model, "directory of the model; \(help)",
-      detail: "As Hugging Face's save_pretrained or 'bertqa quantize' writes it, or, for classify, "
-        + "'bertqa train-classifier'. A name without a slash that the working directory does not have is that of a "
+      detail: "In the format of Hugging Face's save_pretrained or of 'bertqa quantize', or, for classify, of "
+        + "'bertqa train-classifier'. A name without a slash that is not in the working directory is the name of a "
         + "model installed with bertqa, such as embed-minilm-l6.")
   }
 
   static let runRows = [
     OptionRow(
-      .threads, value: "N", "threads; default: one for each processor at hand",
-      detail: "By the process's CPU affinity and its control group's quota."),
+      .threads, value: "N", "number of threads; default: one per available processor",
+      detail: "The process's CPU affinity and its control group's quota limit the available processors."),
     OptionRow(
       .precision, value: "P", choices: precisions.map(\.key),
       "number format of the arithmetic: {}; default auto"),
@@ -24,8 +23,8 @@ struct ModelChoice {
       .isa, value: "I", choices: instructionSets.map(\.key), "instruction set: {}; default auto"),
     OptionRow(
       .load, value: "HOW", choices: loads.map(\.key),
-      "how the model's files come into memory: {}; default mmap",
-      detail: "A copy stays as it is when the files are changed or cut short meanwhile."),
+      "how the model's files are loaded: {}; default mmap",
+      detail: "A copy does not change when the files are changed or truncated."),
   ]
 
   static let precisions: KeyValuePairs<String, Precision> = [

@@ -68,16 +68,17 @@ enum RecordFormat: Equatable {
     [
       OptionRow(
         .format, value: "FORMAT", choices: names.map(\.key),
-        "jsonl: JSON objects, one a line; csv or tsv: a table whose first line names the columns; "
+        "jsonl: one JSON object per line; csv or tsv: a table whose first line names the columns; "
           + (names.contains { $0.key == "length-prefixed" }
-            ? "length-prefixed: JSON objects, each behind its length in 4 bytes, the highest first; " : "")
-          + "default: by the file's name, else jsonl",
-        detail: "ndjson is another name of jsonl. A name's .gz or .zst is passed over. Fields of a csv table "
-          + "may be in double quotes, where they hold delimiters, quotes or line ends; in a tsv table each line "
+            ? "length-prefixed: JSON objects, each after its length as 4 big-endian bytes; " : "")
+          + "default: by the file's name, or jsonl",
+        detail:
+          "ndjson is another name for jsonl. A .gz or .zst at the end of a file's name is ignored. Fields of a csv table "
+          + "may be in double quotes and then contain delimiters, quotes or line ends; in a tsv table each line "
           + "is a row, and quotes are text."),
       OptionRow(
-        .delimiter, value: "C", "csv with this character between fields; \\t: tab",
-        detail: "One of ASCII. It contradicts other formats than csv."),
+        .delimiter, value: "C", "csv with this delimiter; \\t: tab",
+        detail: "An ASCII character. Only for --format csv."),
       OptionRow(
         .encoding, value: "NAME",
         "the encoding of the input; default: UTF-8, or UTF-16 with a byte order mark",

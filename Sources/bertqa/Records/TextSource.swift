@@ -51,9 +51,10 @@ struct TextSource {
     detail: "\(TextEncoding.help) Ranges count in UTF-8, to which the text is converted.")
 
   static let forceRow = OptionRow(
-    .force, "read files that do not look like text, too",
+    .force, "also read files that do not look like text",
     detail:
-      "Such as binary files, PDF documents, archives, UTF-16 without a byte order mark and Git LFS pointers.")
+      "For example binary files, PDF documents, archives, UTF-16 without a byte order mark and Git LFS pointers."
+  )
 
   /// Reads each text. A text that cannot be read or is above a limit is reported and skipped, and the result
   /// becomes `.input`.

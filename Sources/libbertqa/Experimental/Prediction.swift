@@ -1,12 +1,12 @@
 import BertQACore
 import CBertQAHeader
 
-/// A prediction and the C views of it.
+/// A prediction and its C views.
 final class PredictionHandle: Handle {
   let words: CArray<bertqa_word>
   let probabilities: CArray<Float>
   let isUnknown: Bool
-  /// Owns what the words point to.
+  /// Owns the memory that the words point to.
   private let prediction: Prediction
 
   init(_ prediction: Prediction) throws(BertQAError) {
@@ -18,7 +18,7 @@ final class PredictionHandle: Handle {
 }
 
 extension bertqa_word {
-  /// `text` is the word's own and lives as long.
+  /// The word owns the memory that `text` points to.
   init(_ word: PredictedWord) {
     self.init()
     struct_size = MemoryLayout<Self>.size

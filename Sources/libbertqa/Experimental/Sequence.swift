@@ -17,7 +17,7 @@ func sequenceOptions(
   return options
 }
 
-/// Reads a word or a text, called `name`, and predicts where a prediction is asked for.
+/// Reads a word or a text, the argument `name`, and predicts the next word if `prediction` is not NULL.
 private func read(
   _ text: UnsafePointer<CChar>?, _ length: Int, _ name: StaticString, _ context: OpaquePointer?,
   _ state: OpaquePointer?, _ options: UnsafePointer<bertqa_sequence_options>?,

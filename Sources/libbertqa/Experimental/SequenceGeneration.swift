@@ -1,7 +1,7 @@
 import BertQACore
 import CBertQAHeader
 
-/// A generation and the C views of it.
+/// A generation and its C views.
 final class GenerationHandle: Handle {
   let generation: Generation
   let words: CArray<bertqa_word>

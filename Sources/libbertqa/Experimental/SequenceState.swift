@@ -1,10 +1,10 @@
 import BertQACore
 import CBertQAHeader
 
-// A state is immutable and counted: C callers hold the core's own object, and a copy is another reference.
+// A state is immutable and reference-counted: C callers hold the core's object, and a copy is another reference.
 extension SequenceState: Handle {}
 
-/// An array of states that a caller gives; entries may be NULL, and so may the whole array.
+/// Returns the states of a caller's array. The array and each entry may be NULL.
 func stateArguments(
   _ states: UnsafePointer<OpaquePointer?>?, _ count: Int
 ) -> [SequenceState?] {
@@ -48,7 +48,7 @@ public func bertqa_sequence_state_import(
         .wrongModel,
         "\(context.info.directory) is a \(context.info.architecture), which has no sequence states")
     }
-    // Before as many floats are read.
+    // Checked before that many floats are read.
     try checkRoom(length, context.info.stateLength, "length")
     let values = try required(values, "values")
     let array = Array(UnsafeBufferPointer(start: values, count: length))
@@ -66,7 +66,7 @@ public func bertqa_sequence_state_serialize(
     length.pointee = 0
     let state = try SequenceState.borrowed(state, "state")
     length.pointee = state.serializedCount
-    // A size_t above Int.max arrives here as a negative capacity, which is room enough.
+    // A size_t above Int.max arrives here as a negative capacity, which is large enough.
     guard capacity < 0 || capacity >= state.serializedCount else {
       throw BertQAError(
         .invalidArgument, argument: "capacity",

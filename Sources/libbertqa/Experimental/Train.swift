@@ -16,7 +16,7 @@ final class TrainerHandle: Handle {
   }
 }
 
-/// Who is told of a training's progress: each call says it anew.
+/// The progress hook of a training. Each call sets its own.
 final class TrainingProgress: @unchecked Sendable {
   // Sendable: a trainer is used by one thread at a time.
 
@@ -112,7 +112,7 @@ public func bertqa_trainer_finish(
   }
 }
 
-/// A call's progress where there are several stages.
+/// Returns the progress hook of a call with several stages.
 private func stagedProgress(
   _ pointer: UnsafePointer<bertqa_call_options>?
 ) throws(BertQAError) -> ((String, Double) -> Void)? {

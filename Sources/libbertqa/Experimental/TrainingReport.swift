@@ -1,7 +1,7 @@
 import BertQACore
 import CBertQAHeader
 
-/// A training's report and the C views of it.
+/// A training's report and its C views.
 final class TrainingReportHandle: Handle {
   let confusion: [ConfusionEntry]
   let summary: CArray<bertqa_training_summary>
@@ -78,7 +78,7 @@ public func bertqa_training_report_confusion(
 ) -> Int {
   insideGate {
     guard let entries = TrainingReportHandle.borrowed(report)?.confusion else { return 0 }
-    // They are sorted.
+    // The labels are sorted.
     var (low, high) = (0, entries.count)
     while low < high {
       let middle = (low + high) / 2

@@ -1,7 +1,7 @@
 import BertQACore
 import CBertQAHeader
 
-/// The words of a text and the C views of them.
+/// The words of a text and their C views.
 final class WordCountListHandle: Handle {
   /// The memory that the views point to.
   private let list: WordCountList

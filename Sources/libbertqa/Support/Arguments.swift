@@ -1,8 +1,8 @@
 import BertQACore
 import CBertQAHeader
 
-/// The bytes of a text argument. A size_t above Int.max arrives here as a negative length.
-/// - Parameter name: the parameter's or the member's.
+/// Returns the bytes of a text argument. A size_t above Int.max arrives here as a negative length.
+/// - Parameter name: the name of the parameter or member.
 func textArgument(
   _ pointer: UnsafePointer<CChar>?, _ length: Int, _ name: StaticString
 ) throws(BertQAError) -> UnsafeBufferPointer<UInt8> {
@@ -21,13 +21,13 @@ func textArgument(
     start: UnsafeRawPointer(pointer).assumingMemoryBound(to: UInt8.self), count: length)
 }
 
-/// The value of a pointer argument that must not be NULL.
+/// Returns a pointer argument that must not be NULL.
 func required<T>(_ pointer: T?, _ name: StaticString) throws(BertQAError) -> T {
   guard let pointer else { throw BertQAError(.invalidArgument, argument: "\(name)", "must not be NULL") }
   return pointer
 }
 
-/// A path, which ends with a NUL.
+/// Returns a path argument, which ends with a NUL.
 func pathArgument(
   _ pointer: UnsafePointer<CChar>?, _ name: StaticString
 ) throws(BertQAError) -> String {
@@ -37,13 +37,15 @@ func pathArgument(
   return path
 }
 
-/// The name of a label: compared by its bytes, so none may change on the way.
+/// Returns the name of a label. Labels are compared by their bytes, so the bytes must not change.
 func labelArgument(
   _ pointer: UnsafePointer<CChar>?, _ length: Int, _ name: StaticString
 ) throws(BertQAError) -> String {
   let bytes = try textArgument(pointer, length, name)
-  guard !bytes.isEmpty else { throw BertQAError(.invalidArgument, argument: "\(name)", "is empty") }
-  guard !bytes.contains(0) else { throw BertQAError(.invalidArgument, argument: "\(name)", "has a NUL") }
+  guard !bytes.isEmpty else {
+    throw BertQAError(.invalidArgument, argument: "\(name)", "is empty; pass a name")
+  }
+  guard !bytes.contains(0) else { throw BertQAError(.invalidArgument, argument: "\(name)", "contains a NUL") }
   try Memory.require(bytes.count)
   guard let label = String(validating: bytes, as: UTF8.self) else {
     throw BertQAError(.invalidArgument, argument: "\(name)", "is not valid UTF-8")
@@ -51,7 +53,7 @@ func labelArgument(
   return label
 }
 
-/// The room of an array that the caller gave must be what the call will write.
+/// Checks that the length of a caller's array equals the number of elements that the call writes.
 func checkRoom(_ length: Int, _ expected: Int, _ name: StaticString) throws(BertQAError) {
   guard length == expected else {
     throw BertQAError(
@@ -59,7 +61,7 @@ func checkRoom(_ length: Int, _ expected: Int, _ name: StaticString) throws(Bert
   }
 }
 
-/// Writes a result into a caller's struct of any version: as much as its struct_size, which stays, has room for.
+/// Writes a result into a caller's struct of any version, up to its struct_size, which does not change.
 func write<Value>(
   _ value: Value, to pointer: UnsafeMutablePointer<Value>, _ name: StaticString
 ) throws(BertQAError) {
@@ -72,7 +74,7 @@ func write<Value>(
   }
 }
 
-/// The struct_size of a caller's struct for a result, whose fields all have eight bytes.
+/// Returns the struct_size of a caller's result struct, whose fields all have eight bytes.
 func checkedSize<Value>(
   of pointer: UnsafeMutablePointer<Value>, _ name: StaticString
 ) throws(BertQAError) -> Int {
@@ -80,15 +82,15 @@ func checkedSize<Value>(
   return try checkedSize(of: pointer, name, wide: known, of: known)
 }
 
-/// The struct_size that a caller set: that of a whole struct, of any version, so it ends between two fields.
+/// Returns the struct_size that a caller set. It must be that of some version, so it must end between two fields.
 /// - Parameters:
-///   - wide: bytes of the fields that have eight each; those behind have four.
-///   - known: bytes of all fields that this library knows.
+///   - wide: the size of the fields with eight bytes each; the fields after them have four.
+///   - known: the size of all fields that this library knows.
 func checkedSize(
   of pointer: UnsafeRawPointer, _ name: StaticString, wide: Int, of known: Int
 ) throws(BertQAError) -> Int {
   let size = pointer.loadUnaligned(as: Int.self)
-  // No struct will ever be larger than 4096 bytes; a larger struct_size is an uninitialised one.
+  // No struct is larger than 4096 bytes; a larger struct_size is an uninitialised one.
   guard size >= MemoryLayout<Int>.size, size <= 4096 else {
     throw BertQAError(
       .invalidArgument, argument: "struct_size",

@@ -9,20 +9,20 @@ func checkCount(_ count: Int) throws(BertQAError) {
   }
 }
 
-/// Items between two looks whether there is memory for the small objects that go with them, and whether to go on.
+/// The number of items between two polls, which also check the memory for the items' small objects.
 private let itemsPerCheck = 1024
 
-/// Bytes that the small objects of one result take, about: the handle and its arrays of few elements.
+/// The approximate size in bytes of the small objects of one result: the handle and its short arrays.
 private let smallObjectBytes = 512
 
-/// Looks whether to go on with item `index` of a batch.
+/// Polls at item `index` of a batch.
 func check(item index: Int, _ monitor: CallMonitor) throws(BertQAError) {
   guard index % itemsPerCheck == itemsPerCheck - 1 else { return }
   try monitor.check()
   try Memory.requireReserve()
 }
 
-/// The items of a batch; the first that cannot be read is thrown.
+/// Reads the items of a batch. Throws the first failure.
 /// - Parameter collection: the name of the array argument.
 func readItems<Item>(
   _ count: Int, in collection: String, _ call: CallOptions, _ item: (Int) throws(BertQAError) -> Item
@@ -40,8 +40,8 @@ func readItems<Item>(
   return items
 }
 
-/// Runs a call on some items of a collection; a failure names the item by its index there.
-/// - Parameter indices: of each item of the call.
+/// Runs a call on some items of a collection. A failure names the item by its index in the collection.
+/// - Parameter indices: the index of each item of the call.
 func naming<Results>(
   _ indices: [Int], in collection: String, _ body: () throws(BertQAError) -> Results
 ) throws(BertQAError) -> Results {
@@ -53,18 +53,18 @@ func naming<Results>(
   }
 }
 
-/// Where a call on a batch puts its objects, and its statuses if the caller has room for them.
+/// The caller's arrays for the objects of a batch and, if it wants them, the statuses.
 struct BatchOutput {
   fileprivate let count: Int
   fileprivate let objects: UnsafeMutablePointer<OpaquePointer?>
   fileprivate let statuses: UnsafeMutablePointer<bertqa_status>?
 
-  /// Runs a call and makes the objects of its results: all of them or none.
+  /// Runs a call and stores an object for each result. If the call fails, it stores none.
   /// - Parameters:
   ///   - collection: the name of the array of items.
-  ///   - make: makes a result's object.
+  ///   - make: makes the object of a result.
   ///   - item: reads an item.
-  ///   - each: the call, with a result for each item.
+  ///   - each: runs the call and returns a result for each item.
   func fill<Options: BatchOptions, Item, Value, Object: Handle>(
     from collection: String, _ options: Options,
     _ make: (Value, CallMonitor) throws(BertQAError) -> Object,
@@ -100,8 +100,8 @@ struct BatchOutput {
   }
 }
 
-/// The failures of a batch's items. With room for statuses, a failure is its item's status. Without, the first
-/// failure ends the call.
+/// The failures of a batch's items. A failure becomes its item's status; without an array of statuses the first failure
+/// ends the call.
 struct BatchFailures {
   private let statuses: UnsafeMutablePointer<bertqa_status>?
   /// The name of the array of items.
@@ -109,7 +109,7 @@ struct BatchFailures {
   private var first: (index: Int, error: BertQAError)?
 
   /// Sets all statuses to OK.
-  /// - Parameter call: told whether the first failure ends it.
+  /// - Parameter call: made to stop at the first failure if there is no array of statuses.
   init(
     _ statuses: UnsafeMutablePointer<bertqa_status>?, _ count: Int, of collection: String,
     _ call: inout CallOptions
@@ -128,14 +128,14 @@ struct BatchFailures {
 
   func contains(_ index: Int) -> Bool { statuses.map { $0[index] != Status.ok.rawValue } ?? false }
 
-  /// Keeps the failure of the first item, if any, as this thread's last error.
+  /// Makes the failure of the first failed item, if any, this thread's last error.
   func setLastErrorToFirst() {
     if let first { setLastError(first.error.of(item: first.index, in: collection)) }
   }
 }
 
-/// Runs the body of a call on a batch that gives an object for each item.
-/// - Parameter name: that of the array of objects.
+/// Runs the body of a batch call that returns an object for each item.
+/// - Parameter name: the name of the array of objects.
 func batchStatus(
   _ count: Int, _ objects: UnsafeMutablePointer<OpaquePointer?>?, _ name: StaticString,
   _ statuses: UnsafeMutablePointer<bertqa_status>?, _ body: (BatchOutput) throws(BertQAError) -> Void
@@ -151,7 +151,7 @@ func batchStatus(
   }
 }
 
-/// Gives every item the status of what ends the whole call.
+/// Sets the status of every item to that of a failure that ends the whole call.
 func settingAll(
   _ statuses: UnsafeMutablePointer<bertqa_status>?, _ count: Int,
   _ body: () throws(BertQAError) -> Void
@@ -164,7 +164,7 @@ func settingAll(
   }
 }
 
-/// A text or pair of texts.
+/// Returns a text or a pair of texts.
 func textPair(_ raw: bertqa_text_pair) throws(BertQAError) -> TextPair {
   var pair = TextPair(text: try textArgument(raw.text, raw.length, "text"))
   if raw.second != nil || raw.second_length > 0 {

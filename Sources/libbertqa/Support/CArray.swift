@@ -4,20 +4,20 @@ import BertQACore
 final class CArray<Element> {
   let elements: UnsafeMutableBufferPointer<Element>
 
-  /// For a collection that is lazy there is no other copy.
+  /// Copies the elements. A lazy collection is not copied twice.
   init(_ elements: some Collection<Element>) throws(BertQAError) {
     try Memory.require(elements.count, of: Element.self)
     self.elements = .allocate(capacity: elements.count)
     _ = self.elements.initialize(from: elements)
   }
 
-  /// Made of parts, so that a monitor can be asked between them. It is told of the memory.
+  /// Makes the elements in parts and polls between them. The memory counts for the call.
   init(
     count: Int, _ monitor: CallMonitor, _ element: (Int) -> Element
   ) throws(BertQAError) {
     try Memory.require(count, of: Element.self)
     try monitor.holdResult(count, of: Element.self)
-    // Not `elements` yet: an object that has all its properties is deinitialised when its initialiser throws.
+    // `elements` is set last: once all properties are set, a throw would run deinit.
     let memory = UnsafeMutableBufferPointer<Element>.allocate(capacity: count)
     var next = 0
     while next < count {
@@ -43,10 +43,10 @@ final class CArray<Element> {
 
   var count: Int { elements.count }
 
-  /// nil without elements.
+  /// nil if there are no elements.
   var base: UnsafePointer<Element>? { elements.isEmpty ? nil : UnsafePointer(elements.baseAddress) }
 
-  /// nil outside of the array.
+  /// Returns nil outside the array.
   func pointer(at index: Int) -> UnsafePointer<Element>? {
     base.flatMap { elements.indices.contains(index) ? $0 + index : nil }
   }

@@ -3,7 +3,7 @@ import BertQACore
 /// A string with a NUL at its end, at a fixed address, for pointers that C callers keep.
 final class CString {
   let base: UnsafeMutablePointer<CChar>
-  /// Without the NUL.
+  /// The length without the NUL.
   let count: Int
 
   init(_ text: String) {

@@ -1,12 +1,12 @@
 import BertQACore
 
-/// Strings with a NUL at the end of each, in one piece of memory, for pointers that C callers keep.
+/// Strings that each end with a NUL, in one block of memory, for pointers that C callers keep.
 final class CStrings {
   private let bytes: UnsafeMutableBufferPointer<CChar>
-  /// Where each begins, and at last where another one would.
+  /// The start of each string, and the end of the last one.
   private let begins: [Int]
 
-  /// - Parameter monitor: told of the memory.
+  /// - Parameter monitor: accounts for the memory.
   init(_ texts: some Collection<String>, _ monitor: CallMonitor? = nil) throws(BertQAError) {
     var byteCount = 0
     for text in texts { byteCount += text.utf8.count + 1 }
@@ -32,7 +32,7 @@ final class CStrings {
 
   var count: Int { begins.count - 1 }
 
-  /// A string and its bytes without the NUL; nil outside of them.
+  /// Returns a string and its length without the NUL; nil outside the list.
   func string(at index: Int) -> (base: UnsafePointer<CChar>, count: Int)? {
     guard (0..<count).contains(index), let base = bytes.baseAddress else { return nil }
     return (UnsafePointer(base + begins[index]), begins[index + 1] - begins[index] - 1)

@@ -16,7 +16,7 @@ public func bertqa_deadline_after(_ nanoseconds: UInt64) -> UInt64 {
   return overflow ? .max : deadline
 }
 
-/// Reads the call options; NULL means that nothing stops the call.
+/// Returns the options of a call; NULL: the defaults.
 func callOptions(_ pointer: UnsafePointer<bertqa_call_options>?) throws(BertQAError) -> CallOptions {
   let raw = try readOptions(pointer)
   var options = CallOptions()
@@ -35,7 +35,7 @@ func callOptions(_ pointer: UnsafePointer<bertqa_call_options>?) throws(BertQAEr
   }
   options.deadline = raw.deadline_ns
   options.maxBytes = Int(clamping: raw.max_bytes)
-  // The results made here count as what the core holds for the call.
+  // Results that this layer makes count with the memory that the core holds for the call.
   options.ledger = MemoryLedger(limit: options.maxBytes)
   options.maxDocumentTokens = Int(clamping: raw.max_document_tokens)
   return options

@@ -9,7 +9,7 @@ func insideGate<Result>(_ body: () -> Result) -> Result {
   return body()
 }
 
-/// Calls a function of the caller's, which may fork or wait for a thread that does.
+/// Calls one of the caller's functions, which may fork or wait for a thread that forks.
 @inline(__always)
 func outsideGate<Result>(_ body: () -> Result) -> Result {
   let depth = bq_let_fork()

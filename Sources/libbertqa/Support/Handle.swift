@@ -4,7 +4,7 @@ import BertQACore
 protocol Handle: AnyObject {}
 
 extension Handle {
-  /// Hands the object to the caller, who gives it back to `release`.
+  /// Hands the object to the caller, who passes it to `release` later.
   func passed() -> OpaquePointer {
     OpaquePointer(Unmanaged.passRetained(self).toOpaque())
   }

@@ -2,7 +2,7 @@ import BertQACore
 import CBertQA
 import CBertQAHeader
 
-/// Runs an ABI function's body; a thrown error becomes its status and this thread's last message.
+/// Runs the body of an ABI function. A thrown error becomes its status and this thread's last error.
 func status(of body: () throws(BertQAError) -> Void) -> bertqa_status {
   insideGate {
     do throws(BertQAError) {
@@ -14,8 +14,8 @@ func status(of body: () throws(BertQAError) -> Void) -> bertqa_status {
   }
 }
 
-/// Keeps a failure for this thread's `bertqa_last_error` and its like.
-/// - Returns: its status.
+/// Keeps a failure for `bertqa_last_error`, `bertqa_last_error_item` and `bertqa_last_error_argument` on this thread.
+/// - Returns: the failure's status.
 @discardableResult
 func setLastError(_ error: BertQAError) -> bertqa_status {
   let message = oneLine(error.message)
@@ -30,12 +30,12 @@ func setLastError(_ error: BertQAError) -> bertqa_status {
   return error.status.rawValue
 }
 
-/// The UTF-8 of a message, with what could break a line or steer a terminal escaped, cut at a limit.
+/// Returns a message as UTF-8, truncated to the limit. Escapes characters that break a line or control a terminal.
 private func oneLine(_ message: String) -> [UInt8] {
   let limit = Int(BQ_ERROR_SIZE) - 1
   let ellipsis = Array("...".utf8)
   var bytes: [UInt8] = []
-  /// Where the ellipsis goes when more follows than there is room for.
+  /// The position of the ellipsis if the rest does not fit.
   var cut = 0
   for scalar in message.unicodeScalars {
     let next = isPrintable(scalar) ? Array(String(scalar).utf8) : escape(scalar)
@@ -46,7 +46,7 @@ private func oneLine(_ message: String) -> [UInt8] {
   return bytes
 }
 
-/// No control character, line or paragraph separator, or direction of writing.
+/// False for control characters, line and paragraph separators, and bidirectional controls.
 private func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
   switch scalar.value {
   case ..<0x20, 0x7F...0x9F, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069: false

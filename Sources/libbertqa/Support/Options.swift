@@ -1,17 +1,17 @@
 import BertQACore
 import CBertQAHeader
 
-/// An options struct: `struct_size` first, and 0 is the default of every other field.
+/// An options struct. `struct_size` comes first; 0 is the default of every other field.
 protocol COptions {
   static var name: StaticString { get }
-  /// How many fields have four bytes. They are the last; those before have eight.
+  /// The number of fields with four bytes, which come last. All others have eight.
   static var narrowFieldCount: Int { get }
-  /// All fields 0.
+  /// Sets all fields to 0.
   init()
 }
 
-/// Reads an options struct of any version: fields that the caller's header did not have are 0, which is their
-/// default; fields that this library does not know must be 0.
+/// Reads an options struct of any version. Fields that the caller's header lacks are 0, the default. Fields that this
+/// library does not know must be 0.
 func readOptions<Options: COptions>(
   _ pointer: UnsafePointer<Options>?
 ) throws(BertQAError) -> Options {
@@ -34,7 +34,7 @@ func readOptions<Options: COptions>(
   return options
 }
 
-/// A yes-or-no option; nil for the default.
+/// Returns a boolean option; nil for the default.
 func switched(_ raw: bertqa_switch, _ name: StaticString) throws(BertQAError) -> Bool? {
   switch raw {
   case 0: return nil
@@ -47,7 +47,7 @@ func switched(_ raw: bertqa_switch, _ name: StaticString) throws(BertQAError) ->
   }
 }
 
-/// The case with this number.
+/// Returns the case with this number.
 func enumeration<Value: RawRepresentable<Int32>>(
   _ raw: Int32, _ name: StaticString
 ) throws(BertQAError) -> Value {
@@ -58,29 +58,29 @@ func enumeration<Value: RawRepresentable<Int32>>(
   return value
 }
 
-/// A number of which 0 is the default.
+/// Returns a number; `value` for 0, the default.
 func number(_ raw: Int32, default value: Int) -> Int { number(raw) ?? value }
 
-/// A number; nil for 0, the default.
+/// Returns a number; nil for 0, the default.
 func number(_ raw: Int32) -> Int? { raw == 0 ? nil : Int(raw) }
 
-/// A number; nil for 0, the default, and 0 for `none`.
+/// Returns a number; nil for 0, the default, and 0 for `none`.
 func number(_ raw: Int32, none: Int32) -> Int? { raw == none ? 0 : number(raw) }
 
-/// A number of which 0 is the default.
+/// Returns a number; `value` for 0, the default.
 func number(_ raw: Double, default value: Double) -> Double { raw == 0 ? value : raw }
 
-/// A number of which 0 is the default.
+/// Returns a number; `value` for 0, the default.
 func number(_ raw: Float, default value: Float) -> Float { raw == 0 ? value : raw }
 
-/// A member that alignment asks for, and later versions may give a meaning.
+/// Checks a member that pads a struct. Later versions may use it.
 func checkReserved(_ raw: Int32) throws(BertQAError) {
   guard raw == 0 else {
     throw BertQAError(.invalidArgument, argument: "reserved", "is \(raw), but must be 0")
   }
 }
 
-/// A threshold that counts where a switch says so.
+/// Returns a threshold if its switch is on.
 func threshold(
   _ value: Float, used raw: bertqa_switch
 ) throws(BertQAError) -> Float? {

@@ -54,16 +54,17 @@ struct ErrorPolicy {
   static let rows = [
     OptionRow(
       .onError, value: "ACTION", use: .append, filePrefix: deadLetter,
-      "what becomes of a record without a result; null (the default): it is written with null and the reason; "
-        + "pass: as it came; drop: not at all; fail: it ends the run; dead-letter=FILE: it is appended to FILE, "
-        + "also besides another action",
-      detail: "The reason is the member bertqa_error, in a table the last column; what is not a JSON object "
-        + "becomes one, with the record as bertqa_record. A record above --max-record-bytes is not kept with "
-        + "null. Dead letters are written before the run goes on; several runs may share the file."),
+      "what to do with a record without a result; null (the default): write it with null and the reason; "
+        + "pass: write it unchanged; drop: do not write it; fail: end the run; dead-letter=FILE: append it to FILE, "
+        + "also in addition to another action",
+      detail:
+        "The reason is the member bertqa_error, in a table the last column. A record that is not a JSON object "
+        + "becomes the member bertqa_record of one. With null, the content of a record above --max-record-bytes "
+        + "is not kept. Dead letters are written before the run continues; several runs may share the file."),
     OptionRow(
-      .maxErrors, value: "N", "end the run when more than N records have failed; N% is a part of them",
-      detail: "A part counts once there are 100 records, and at the end."),
-    OptionRow(.exitZeroOnRecordErrors, "exit with 0 also where records have failed"),
+      .maxErrors, value: "N", "end the run when more than N records, or N% of them, have failed",
+      detail: "A percentage is checked after 100 records and at the end."),
+    OptionRow(.exitZeroOnRecordErrors, "exit with 0 even if records have failed"),
   ]
 
   mutating func set(_ given: ParsedOption) throws(ToolError) {

@@ -13,7 +13,8 @@ public func bertqa_answer_arrow(
     let options = try answerOptions(options)
     guard options.topK == 1 else {
       throw BertQAError(
-        .invalidArgument, argument: "top_k", "is \(options.topK), but a column has one answer per row")
+        .invalidArgument, argument: "top_k",
+        "is \(options.topK), but a column has one answer per row; set it to 1")
     }
     let questions = try ArrowTexts(questions, "questions")
     let documents = try ArrowTexts(documents, "documents")
@@ -23,7 +24,7 @@ public func bertqa_answer_arrow(
         "has \(questions.count) rows, but must have 1 or as many as documents, \(documents.count)")
     }
     let monitor = CallMonitor(options.call)
-    // One list of pairs for all rows without nulls.
+    // All rows without nulls are one batch.
     var pairs = try [QuestionDocumentPair](resultCapacity: documents.count, monitor)
     var indices = try [Int](resultCapacity: documents.count, monitor)
     for row in 0..<documents.count {

@@ -2,7 +2,8 @@ import BertQACore
 import CBertQAHeader
 import Glibc
 
-/// Where a call puts a column; what is there is marked as released at once, whatever happens.
+/// The caller's structs for a column. Both are marked as released at once, so that a failed call leaves nothing to
+/// release.
 struct ArrowOutput {
   private let array: UnsafeMutablePointer<ArrowArray>
   private let schema: UnsafeMutablePointer<ArrowSchema>
@@ -23,7 +24,7 @@ struct ArrowOutput {
 }
 
 extension ArrowColumn {
-  /// Hands the column over: the structs own all they point to, until their release callbacks are called.
+  /// Hands the column over. The structs own all memory they point to until their release callbacks are called.
   fileprivate func export(
     _ array: UnsafeMutablePointer<ArrowArray>, _ schema: UnsafeMutablePointer<ArrowSchema>,
     _ monitor: CallMonitor
@@ -40,7 +41,7 @@ extension ArrowColumn {
     }
   }
 
-  /// `release` is set first, so that it frees what there is when something fails.
+  /// Sets `release` first, so that it can free a struct that was filled in part.
   private func fill(_ schema: UnsafeMutablePointer<ArrowSchema>) throws(BertQAError) {
     schema.pointee.release = releaseSchema
     schema.pointee.format = UnsafePointer(try allocated(strdup(format)))
@@ -84,7 +85,7 @@ extension ArrowColumn {
 }
 
 private func allocated<T>(_ pointer: T?) throws(BertQAError) -> T {
-  guard let pointer else { throw BertQAError(.outOfMemory, "no memory for an Arrow column") }
+  guard let pointer else { throw BertQAError(.outOfMemory, "cannot allocate memory for an Arrow column") }
   return pointer
 }
 
@@ -103,7 +104,7 @@ private let releaseSchema: @convention(c) (UnsafeMutablePointer<ArrowSchema>?) -
     free(UnsafeMutablePointer(mutating: schema.pointee.format))
     free(UnsafeMutablePointer(mutating: schema.pointee.name))
     for index in 0..<Int(schema.pointee.n_children) {
-      // A consumer that has moved a child out has set its release to NULL.
+      // The consumer sets `release` of a child to NULL when it moves the child out.
       guard let child = schema.pointee.children[index] else { continue }
       child.pointee.release?(child)
       free(child)

@@ -1,6 +1,6 @@
 import BertQACore
 
-/// A column to hand over: its type and its buffers, before they are Arrow's structs.
+/// A column's type and buffers, before they are copied into Arrow's structs.
 struct ArrowColumn {
   let name: String
   /// The type as the C data interface spells it.

@@ -17,7 +17,7 @@ public func bertqa_entities_arrow(
     let results = try naming(indices, in: "texts") { () throws(BertQAError) in
       try context.entities(of: texts, options: options)
     }
-    // The number of entities in each row (nil for a null), and their total.
+    // The number of entities in each row, nil for a null row; and the entities of all rows.
     var counts = try [Int?](resultCapacity: column.count, monitor)
     var found: [FoundEntity] = []
     var next = 0

@@ -1,15 +1,15 @@
 import BertQACore
 import CBertQAHeader
 
-/// The texts of an Arrow column, in place. Every count, offset and pointer is checked before it is used; the
-/// lengths of the buffers of offsets and of texts are not in Arrow's structs and are believed.
+/// The texts of an Arrow column, in place. Every count, offset and pointer is checked before it is used. Arrow's structs
+/// do not contain the lengths of the offset and text buffers, so these cannot be checked.
 /// Source: Arrow Columnar Format 1.5, variable-size binary layout and its view layout.
 struct ArrowTexts {
   let count: Int
-  /// Rows between two questions to a call's monitor.
+  /// The number of rows between two polls.
   static let pollInterval = 4096
   private let layout: Layout
-  /// A bit for each row of the buffers; nil: no row is null.
+  /// One bit per row of the buffers; nil if no row is null.
   private let validity: UnsafePointer<UInt8>?
   /// The offset of the first row, in rows of the buffers.
   private let offset: Int
@@ -19,11 +19,11 @@ struct ArrowTexts {
   private static let offsetLimit: Int64 = 1 << 52
 
   private enum Layout {
-    /// Every row is null, or there is none.
+    /// Every row is null, or there are no rows.
     case null
-    /// Where each text begins, and the last ends, in `data`; `width` bytes each.
+    /// The start of each text in `data`, and the end of the last one, in `width` bytes each.
     case offsets(UnsafeRawPointer, width: Int, data: UnsafeRawPointer?)
-    /// 16 bytes each: the length, then the text itself or its place in one of `data`.
+    /// 16 bytes per text: the length, then the text itself or its position in one of the `data` buffers.
     case views(UnsafeRawPointer, data: UnsafeBufferPointer<UnsafeRawPointer?>, sizes: UnsafeRawPointer?)
   }
 
@@ -81,7 +81,7 @@ struct ArrowTexts {
       let isLarge = format == "U" || format == "Z"
       return .offsets(second, width: isLarge ? 8 : 4, data: buffers[2])
     }
-    // The last buffer holds the lengths of those between.
+    // The last buffer contains the lengths of the data buffers.
     let last = Int(array.n_buffers) - 1
     guard last == 2 || buffers[last] != nil else {
       throw invalid(name, "does not have the buffer of its buffers' lengths")
@@ -94,7 +94,7 @@ struct ArrowTexts {
     BertQAError(.invalidArgument, argument: "\(name)", detail)
   }
 
-  /// nil for a null.
+  /// Returns the text of a row; nil for a null.
   func text(_ row: Int) throws(BertQAError) -> UnsafeBufferPointer<UInt8>? {
     let index = offset + row
     if let validity, validity[index / 8] & 1 << UInt8(index % 8) == 0 { return nil }
@@ -116,7 +116,7 @@ struct ArrowTexts {
     }
   }
 
-  /// The texts that are no nulls, made into items of a call, and their rows.
+  /// Returns an item for each text that is not null, and its row.
   func valid<Item>(
     _ monitor: CallMonitor, _ item: (UnsafeBufferPointer<UInt8>) -> Item
   ) throws(BertQAError) -> (items: [Item], rows: [Int]) {
@@ -160,10 +160,10 @@ struct ArrowTexts {
   ) throws(BertQAError) -> UnsafeBufferPointer<UInt8> {
     guard length > 0 else { return UnsafeBufferPointer(start: nil, count: 0) }
     guard let data else { throw BertQAError(.invalidArgument, "is in a buffer that is NULL") }
-    // Not data + start, which is undefined outside of the address space.
+    // `data + start` would be undefined outside the address space.
     let (place, overflow) = UInt(bitPattern: data).addingReportingOverflow(UInt(start))
     guard !overflow, !place.addingReportingOverflow(UInt(length)).overflow else {
-      throw BertQAError(.invalidArgument, "begins at \(start), beyond all memory")
+      throw BertQAError(.invalidArgument, "begins at offset \(start), outside the address space")
     }
     return try textArgument(UnsafePointer(bitPattern: place), length, "text")
   }

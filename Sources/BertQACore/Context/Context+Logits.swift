@@ -9,7 +9,7 @@ extension Context {
     ids: [Int32], windowLengths: [Int], secondSegments: [Int]? = nil, call: CallOptions = CallOptions()
   ) throws(BertQAError) -> (start: [Float], end: [Float]) {
     guard case .answering(_, let encoder) = try runningEngine() else {
-      throw wrongModel(needed: .answer, for: "give start and end logits")
+      throw wrongModel(needed: .answer, for: "compute start and end logits")
     }
     guard secondSegments == nil || secondSegments?.count == windowLengths.count else {
       throw BertQAError(

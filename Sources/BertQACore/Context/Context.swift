@@ -100,7 +100,7 @@ public final class Context: Sendable {
     if case .tokenizer = engine {
       return BertQAError(
         .wrongModel,
-        "\(info.directory) was loaded as a tokenizer alone; create a context without tokenizer_only")
+        "\(info.directory) was loaded as a tokenizer only; create a context without tokenizer_only")
     }
     let names = Architecture.all.filter { $0.task == needed }.map(\.name)
     return BertQAError(

@@ -80,7 +80,8 @@ struct LoadedEngine {
       guard options.precision == .auto || options.precision == .f32 else {
         throw BertQAError(
           .unsupported, argument: "precision",
-          "\(options.precision) is not for models that predict: \(directory.name) runs in f32 only")
+          "\(options.precision) is not available for models that predict words: \(directory.name) runs only in f32"
+        )
       }
       let model = try SequenceModel(
         directory, source, kernels: Self.kernels(options), threadLimit: options.threads)

@@ -25,7 +25,7 @@ public final class Labeler: Sendable {
     }
     guard !examples.isEmpty else {
       throw BertQAError(
-        .invalidArgument, argument: "examples", "is empty; give each label one example at least")
+        .invalidArgument, argument: "examples", "is empty; pass at least one example for each label")
     }
     var ids: [LabelBytes: Int] = [:]
     // Reserved at once, because growing rehashes all of them.

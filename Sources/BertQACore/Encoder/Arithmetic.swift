@@ -49,7 +49,7 @@ enum Arithmetic: Sendable {
     {
       return nil
     }
-    return "needs hidden_size and intermediate_size in multiples of 4 and an even size of each head"
+    return "needs hidden_size and intermediate_size in multiples of 4 and an even head size"
   }
 
   /// True if attention takes query, key and value in f32 and multiplies them as bytes.

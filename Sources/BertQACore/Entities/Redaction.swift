@@ -31,7 +31,7 @@ package struct Redaction {
         guard bytes.start >= 0, bytes.start <= bytes.end, bytes.end <= text.count else {
           throw BertQAError(
             .invalidArgument,
-            "an entity is bytes \(bytes.start) to \(bytes.end) of a text of \(text.count): it is of another text"
+            "an entity has bytes \(bytes.start) to \(bytes.end), but the text has \(text.count): it belongs to another text"
           )
         }
         places.append(Place(list: UInt32(list), index: UInt32(index)))

@@ -156,7 +156,7 @@ extension JSONParser {
     }
     guard next == UInt8(ascii: "\"") else {
       throw position < bytes.count
-        ? error("control character in a string") : error("string without end", at: start)
+        ? error("control character in a string") : error("unterminated string", at: start)
     }
     position &+= 1
     return try text.withElements { run throws(BertQAError) in

@@ -10,8 +10,8 @@ enum MistakenDirectory {
       guard isHubName(path) else { return nil }
       return BertQAError(
         .io,
-        "\(path): no such directory; it reads like the name of a model on the Hugging Face Hub, from which nothing "
-          + "is downloaded here: save the model to a directory ('hf download \(path) --local-dir DIR') and give that"
+        "\(path): no such directory; it looks like a model on the Hugging Face Hub, but this library downloads "
+          + "nothing: save the model to a directory ('hf download \(path) --local-dir DIR') and pass that one"
       )
     }
     guard status.st_mode & S_IFMT == S_IFREG else { return nil }
@@ -21,7 +21,7 @@ enum MistakenDirectory {
       return error
     }
     return BertQAError(
-      .io, "\(path): is a file, not a model's directory: give the directory that has config.json")
+      .io, "\(path): is a file, not a model's directory: pass the directory that contains config.json")
   }
 
   /// True if the path has the form `organisation/model` and no directory has the organisation's name.
@@ -59,7 +59,7 @@ extension ModelFile {
     guard isPointer else { return self }
     throw BertQAError(
       .invalidModel,
-      "\(path): is a Git LFS pointer, which stands for a file that was not fetched: run 'git lfs pull' in the "
-        + "repository that it is from, or download the file itself")
+      "\(path): is a Git LFS pointer to a file that was not fetched: run 'git lfs pull' in its repository "
+        + "or download the file itself")
   }
 }

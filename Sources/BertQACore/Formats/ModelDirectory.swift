@@ -131,7 +131,7 @@ public struct ModelDirectory: Sendable {
         try ModelFile.check(found.bytes.count, limit, path(of: file))
         return try found.checkedForPointer()
       }
-      throw BertQAError(.io, "\(path(of: file)): no such file was given")
+      throw BertQAError(.io, "\(path(of: file)): the model in memory has no such file")
     }
   }
 

@@ -132,7 +132,7 @@ final class ModelFile: @unchecked Sendable {
         if result < 0, errno == EINTR { continue }
         if result < 0 { throw BertQAError.system("read", path) }
         guard result > 0 else {
-          throw BertQAError(.io, "\(path): has become shorter while it was read, \(count) bytes of \(size)")
+          throw BertQAError(.io, "\(path): became shorter while it was read: \(count) of \(size) bytes")
         }
         count += result
       }
@@ -156,7 +156,7 @@ final class ModelFile: @unchecked Sendable {
     guard madvise(last, page, Self.populateRead) != 0, errno == EFAULT else { return }
     throw BertQAError(
       .io,
-      "\(path): was cut short or cannot be read any more, while it was in use; load the model again, and replace "
+      "\(path): was truncated or became unreadable while in use; load the model again, and replace "
         + "its files by renaming, or load copies (load = copy)")
   }
 

@@ -42,7 +42,7 @@ struct ProtobufReader {
       let length = try integer()
       guard length <= UInt64(bytes.count - position) else {
         throw error(
-          "\(length) bytes of field \(number), of \(bytes.count - position) that are left", at: begin)
+          "field \(number) has \(length) bytes, but only \(bytes.count - position) are left", at: begin)
       }
       return Field(number: number, value: .bytes(try take(Int(length))))
     case 5:
@@ -56,7 +56,7 @@ struct ProtobufReader {
     let begin = position
     var value: UInt64 = 0
     for shift in stride(from: UInt64(0), to: 70, by: 7) {
-      guard position < bytes.count else { throw error("a number without end", at: begin) }
+      guard position < bytes.count else { throw error("unterminated number", at: begin) }
       let byte = bytes[position]
       position += 1
       // Drops bits above the 64th, as other readers do.
@@ -68,7 +68,7 @@ struct ProtobufReader {
 
   private mutating func take(_ count: Int) throws(BertQAError) -> UnsafeRawBufferPointer {
     guard count <= bytes.count - position else {
-      throw error("\(count) bytes expected, \(bytes.count - position) are left", at: position)
+      throw error("expected \(count) bytes, but only \(bytes.count - position) are left", at: position)
     }
     defer { position += count }
     return UnsafeRawBufferPointer(rebasing: bytes[position..<position + count])

@@ -73,7 +73,7 @@ extension SequenceModel {
       guard let state else {
         throw BertQAError(
           .invalidArgument,
-          "the prompt has no words, and there is no state to go on from: give one of the two")
+          "the prompt has no words, and there is no state to continue from: pass one of the two")
       }
       if let logits { try decode(state, to: logits) }
       return state

@@ -41,13 +41,13 @@ extension SequenceState {
     guard version == Self.version else {
       throw BertQAError(
         .invalidArgument, argument: "state",
-        "is of version \(version); this library reads version \(Self.version)")
+        "has version \(version); this library reads version \(Self.version)")
     }
     let count = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 12, as: UInt32.self))
     guard bytes.count - Self.headerSize == 4 * Int(count) else {
       throw BertQAError(
         .invalidArgument, argument: "state",
-        "has \(bytes.count) bytes, but says that it has \(count) floats: it was cut or joined")
+        "has \(bytes.count) bytes, but its header says \(count) floats: it was truncated or extended")
     }
     let header = Array(bytes[..<Self.checkedHeaderSize])
     let floats = Array(bytes[Self.headerSize...])

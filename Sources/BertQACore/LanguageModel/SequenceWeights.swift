@@ -84,7 +84,7 @@ extension SequenceWeights.Layer {
     stateBias = try bias("\(module).bias_hh_l\(index)")
     guard (inputBias == nil) == (stateBias == nil) else {
       throw BertQAError(
-        .invalidModel, "\(input.file): of the biases of \(module) layer \(index) one is missing")
+        .invalidModel, "\(input.file): one of the biases of \(module) layer \(index) is missing")
     }
   }
 }

@@ -37,7 +37,7 @@ struct WordVocabulary: Sendable {
     guard let token else { return vocabulary.id(of: usual) }
     guard let id = vocabulary.id(of: token) else {
       throw BertQAError(
-        .invalidModel, "\(path): \"\(key)\" in config.json is \(quoted(token)), which no line is")
+        .invalidModel, "\(path): \"\(key)\" in config.json is \(quoted(token)), but no line has this word")
     }
     return id
   }
@@ -77,7 +77,7 @@ struct WordVocabulary: Sendable {
       throw BertQAError(
         .invalidArgument,
         "\(quoted(String(decoding: word, as: UTF8.self))) is not in the vocabulary, and the model has no "
-          + "word for unknown ones")
+          + "token for unknown words")
     }
     return (unknownID, true)
   }

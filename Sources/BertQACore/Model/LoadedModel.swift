@@ -26,14 +26,14 @@ final class LoadedModel: Sendable {
       throw BertQAError(
         .invalidModel,
         "\(tokenizer.vocabularyFile.path): \(tokenizer.vocabularySize) pieces, but config.json has "
-          + "\"vocab_size\" \(configuration.vocabSize) and the embeddings as many rows: "
+          + "\"vocab_size\" \(configuration.vocabSize) and the embeddings have as many rows: "
           + "the vocabulary belongs to another model")
     }
     guard tokenizer.beginsTexts else {
       throw BertQAError(
         .unsupported,
-        "\(tokenizer.vocabularyFile.path): the tokenizer puts no special token before a text, which the model's "
-          + "head would read; save it with the post-processor it was trained with")
+        "\(tokenizer.vocabularyFile.path): the tokenizer puts no special token before a text, but the model's "
+          + "head reads one; save the tokenizer with the post-processor it was trained with")
     }
     var loader = WeightLoader(
       try Checkpoint(directory), prefix: configuration.family.tensors.prefix, directory.monitor)

@@ -86,7 +86,7 @@ extension ModelConfiguration {
       guard headSize % 2 == 0 else {
         throw BertQAError(
           .unsupported,
-          "\(reader.file): rotary positions need an even size of each attention head, but it is \(headSize)")
+          "\(reader.file): rotary positions need an even head size, but it is \(headSize)")
       }
       hasPositionTable = false
       // Sines and cosines are stored in tables. This bounds their size.
@@ -147,7 +147,7 @@ extension ModelConfiguration {
   private mutating func readDisentangled(_ reader: ObjectReader) throws(BertQAError) {
     disentangled = try DisentangledAttention(reader, maxPositions: maxPositions)
     guard try reader.integer("conv_kernel_size", in: 0...(1 << 16)) ?? 0 == 0 else {
-      throw Self.unsupported(reader, "conv_kernel_size", expected: "0, no convolution layer,")
+      throw Self.unsupported(reader, "conv_kernel_size", expected: "0 (no convolution layer)")
     }
     for (key, value) in [
       ("embedding_size", hiddenSize), ("pooler_hidden_size", hiddenSize), ("attention_head_size", headSize),

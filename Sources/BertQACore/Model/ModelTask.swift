@@ -25,7 +25,7 @@ public enum ModelTask: Int32, Sendable, CaseIterable, CustomStringConvertible {
     case .answer: "answer questions"
     case .classify: "classify"
     case .embed: "embed texts"
-    case .predict: "predict along a sequence"
+    case .predict: "predict the next word"
     case .entities: "find entities"
     }
   }

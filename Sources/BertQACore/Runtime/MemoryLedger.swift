@@ -43,7 +43,7 @@ package final class MemoryLedger: Sendable {
     held.wrappingSubtract(bytes, ordering: .relaxed)
     throw BertQAError(
       .tooLarge, argument: "max_bytes",
-      "is \(limit), but the call needs \(sum) bytes by now: split the text or raise it")
+      "is \(limit), but the call already needs \(sum) bytes: split the text or raise the limit")
   }
 
   /// Counts results, and arrays with one element per item of a batch, beyond the first `freeResults` bytes.

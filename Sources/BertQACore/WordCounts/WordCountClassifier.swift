@@ -50,7 +50,7 @@ final class WordCountClassifier: Sendable {
   ) throws(BertQAError) -> Classification {
     guard pair.second == nil else {
       throw BertQAError(
-        .invalidArgument, argument: "second", "is given, but a word-count model reads single texts only")
+        .invalidArgument, argument: "second", "is set, but a word-count model reads only single texts")
     }
     let text = pair.text
     try TextLimit.check(text, "text")

@@ -39,7 +39,7 @@ extension WordCountModel {
 
   private static func labels(_ reader: ObjectReader) throws(BertQAError) -> [String] {
     guard let labels = try reader.labels(), labels.count > 1 else {
-      throw BertQAError(.invalidModel, "\(reader.file): \"id2label\" has no two labels")
+      throw BertQAError(.invalidModel, "\(reader.file): \"id2label\" has fewer than two labels")
     }
     return labels
   }
@@ -58,7 +58,7 @@ extension WordCountModel {
         guard isWordOrPair(word), line < TrainOptions.vocabularyLimit else {
           throw BertQAError(
             .invalidModel,
-            "\(file.path): line \(line + 1) is no word and no pair of words: "
+            "\(file.path): line \(line + 1) is neither a word nor a pair of words: "
               + quoted(String(decoding: word.prefix(100), as: UTF8.self)))
         }
         guard try table.insert(word) == line else {

@@ -65,7 +65,7 @@ enum TextForm {
   private static let textSignatures: [(start: String, kind: String)] = [
     (
       "version https://git-lfs.github.com/spec/",
-      "a Git LFS pointer, which stands for a file that was not fetched: run 'git lfs pull'"
+      "a Git LFS pointer to a file that was not fetched: run 'git lfs pull'"
     ),
     ("SQLite format 3\0", "an SQLite database: 'bertqa ask' reads one with a full-text index"),
     ("PK\u{3}\u{4}", "a ZIP archive, as documents of office programs are: \(documents)"),

@@ -2,7 +2,7 @@ import Testing
 
 @testable import BertQACore
 
-/// Attention that knows of distances, beside what the tests of all families compare.
+/// Attention by distance; the tests of all families compare the rest.
 @Suite struct DistanceTests {
   /// The results of `MPNetEncoder.relative_position_bucket` in transformers 5.23.
   @Test func bucketsOfBiases() {
@@ -23,7 +23,8 @@ import Testing
     #expect([-21, -20, 0, 19, 20].map { DistanceBuckets.row($0, exact) } == [0, 0, 20, 39, 39])
   }
 
-  /// Windows of more queries than are computed at once, shared by threads, beside others.
+  /// Windows of more queries than are computed at once, divided among threads, with other windows around
+  /// them.
   @Test(arguments: ["tiny-mpnet", "tiny-deberta"], PrecisionTests.paths + floatPaths)
   func longWindowsAreTheSameInAnyCompany(name: String, path: PrecisionTests.Path) throws {
     let tiny = try TinyModel(name)
@@ -84,7 +85,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("\"conv_kernel_size\": 3", "\"conv_kernel_size\" is 3; only 0, no convolution layer, is supported"),
+    ("\"conv_kernel_size\": 3", "\"conv_kernel_size\" is 3; only 0 (no convolution layer) is supported"),
     ("\"embedding_size\": 128", "\"embedding_size\" is 128; only 1536 is supported"),
     ("\"pos_att_type\": \"p2p\"", "\"pos_att_type\" has \"p2p\"; only \"c2p\" and \"p2c\" are supported"),
     ("\"position_buckets\": 2", "\"position_buckets\" is 2, expected 4 to 1021, as distances reach 512"),

@@ -47,7 +47,7 @@ import Testing
       ("\"eos_token\"", { $0.config["eos_token"] = .string("<end>") }),
       ("decoder.weight", { $0.tensors["decoder.weight"] = nil }),
       ("decoder.weight", { $0.tensors["decoder.weight"]?.shape = [6, 8] }),
-      ("one is missing", { $0.tensors["lstm.bias_hh_l0"] = nil }),
+      ("one of the biases of lstm layer 0 is missing", { $0.tensors["lstm.bias_hh_l0"] = nil }),
       ("tie_word_embeddings", { $0.config["tie_word_embeddings"] = .bool(true) }),
       ("lstm.weight_hh_l0", { $0.tensors["lstm.weight_hh_l0"]?.type = "I32" }),
     ]

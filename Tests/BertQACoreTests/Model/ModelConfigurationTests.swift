@@ -152,7 +152,7 @@ struct ModelConfigurationTests {
     ("\"rope_parameters\": {\"full_attention\": {\"rope_type\": \"yarn\"}}", "\"rope_type\" is \"yarn\""),
     ("\"rope_scaling\": {\"type\": \"linear\", \"factor\": 2}", "\"type\" is \"linear\""),
     ("\"classifier_pooling\": \"max\"", "\"classifier_pooling\" is \"max\"; only \"cls\" or \"mean\""),
-    ("\"num_attention_heads\": 256", "rotary positions need an even size of each attention head"),
+    ("\"num_attention_heads\": 256", "rotary positions need an even head size"),
   ])
   func refusesOtherModernBerts(members: String, message: String) throws {
     let error = failure { _ = try readModel("ModernBertModel", members) }

@@ -216,7 +216,7 @@ struct QuantizerTests {
     #expect(status(output + "//") == nil)
     #expect(status(output) == .invalidArgument)
     let again = failure { try Quantizer.quantize(ModelDirectory(path: output), to: parent.file("again")) }
-    #expect(again?.message == "\(output): the model is int8 already")
+    #expect(again?.message == "\(output): the model is already int8")
     #expect(try parent.names == ["README", "int8"])
   }
 

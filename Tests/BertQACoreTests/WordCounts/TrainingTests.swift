@@ -199,7 +199,7 @@ import Testing
       message { try WordCountTrainer(options: .quick).add(label, label: label) }
     }
     #expect(refusal.contains("not valid UTF-8"))
-    #expect(trained([("a", "a"), ("", "b")]).contains("no word is left of 2 texts"))
+    #expect(trained([("a", "a"), ("", "b")]).contains("no words are left in 2 texts"))
     #expect(
       trained([("one", "a"), ("two", "b")]) { $0.folds = 3 }.contains("folds is 3, but there are only 2"))
     #expect(try directory.names.isEmpty)
@@ -222,7 +222,7 @@ import Testing
     let corpus = TrainingCorpus(count: 300, labelCount: 3)
     let stages = Stages()
     var options = TrainOptions()
-    // The hook is asked every 10 ms, longer than a stage may take here.
+    // The hook is polled every 10 ms, which is longer than a stage may take here.
     options.progress = { stage, fraction in if stages.add(stage, fraction) { usleep(11_000) } }
     _ = try corpus.trainer(options).train(CallMonitor(CallOptions()))
     #expect(stages.names == ["cross-validation", "training"])

@@ -48,7 +48,7 @@ import Testing
 
   @Test(arguments: [
     (#""vocab_size": 10"#, #""vocab_size": 9"#, "10 lines, but config.json has \"vocab_size\" 9"),
-    (#""id2label""#, #""labels""#, "\"id2label\" has no two labels"),
+    (#""id2label""#, #""labels""#, "\"id2label\" has fewer than two labels"),
     (#""1": "number""#, #""2": "number""#, "has the id \"2\""),
     (#""1": "number""#, #""1": """#, "neither blank nor with a NUL"),
     (#""1": "number""#, #""1": "a\u0000b""#, "neither blank nor with a NUL"),
@@ -99,9 +99,10 @@ import Testing
 
   @Test(arguments: [
     ("", "the vocabulary is empty"), ("a\nb\na\n", "line 3 occurs twice: \"a\""),
-    ("a\n\nb\n", "line 2 is no word"),
-    ("a\nb c d\n", "line 2 is no word"), ("a \n", "line 1 is no word"), ("a\u{0}\n", "line 1 is no word"),
-    (String(repeating: "a", count: 256), "line 1 is no word"), ("a\nb\n", "2 lines, but config.json"),
+    ("a\n\nb\n", "line 2 is neither a word"),
+    ("a\nb c d\n", "line 2 is neither a word"), ("a \n", "line 1 is neither a word"),
+    ("a\u{0}\n", "line 1 is neither a word"),
+    (String(repeating: "a", count: 256), "line 1 is neither a word"), ("a\nb\n", "2 lines, but config.json"),
   ])
   func refusesVocabulary(text: String, message: String) throws {
     let directory = try makeModel()
@@ -110,7 +111,7 @@ import Testing
       failure(directory).hasPrefix("invalidModel") && failure(directory).contains(message),
       "\(failure(directory))")
     try directory.write([0x61, 0xFF, 0x0A], to: "model/vocab.txt")
-    #expect(failure(directory).contains("line 1 is no word"))
+    #expect(failure(directory).contains("line 1 is neither a word"))
     try directory.remove("model/vocab.txt")
     #expect(failure(directory).hasPrefix("io"))
   }

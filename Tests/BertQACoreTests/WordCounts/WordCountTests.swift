@@ -155,7 +155,7 @@ import Testing
     let empty = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
     #expect(
       throws: BertQAError(
-        .invalidArgument, argument: "second", "is given, but a word-count model reads single texts only"
+        .invalidArgument, argument: "second", "is set, but a word-count model reads only single texts"
       ).of(item: 1, in: "texts")
     ) {
       try context.classify([TextPair(text: empty), TextPair(text: empty, second: empty)])

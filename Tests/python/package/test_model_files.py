@@ -1,4 +1,4 @@
-"""Model files that are changed while a model is in use, and limits of one call."""
+"""Model files that change while a model is in use, and limits of one call."""
 
 import json
 import os
@@ -52,7 +52,7 @@ print("same" if repr(ask(context)) == before else "other")
 
 
 def files(directory):
-    """The model's files that are changed; `restore` has a copy of each beside it."""
+    """The model's files that are changed. `restore` has a copy of each beside it."""
     return [entry.path for entry in os.scandir(directory) if entry.is_file() and not entry.name.endswith(".kept")]
 
 
@@ -65,7 +65,7 @@ def truncate(size):
 
 
 def scribble(directory):
-    """Zeros over every file, in place."""
+    """Overwrites every file with zeros, in place."""
     for path in files(directory):
         with open(path, "r+b") as target:
             target.write(bytes(os.path.getsize(path)))
@@ -83,7 +83,7 @@ def restore(directory):
 
 @pytest.fixture
 def model(request, tmp_path):
-    """A fixture's name, and a copy of it, with a second copy of each file for `restore`."""
+    """A fixture's name and a copy of it, with a second copy of each file for `restore`."""
     name = request.param
     directory = tmp_path / name
     shutil.copytree(FIXTURES / name, directory)
@@ -99,7 +99,7 @@ def test_copies_stay_as_they_were(model, change):
 
 
 def populate_read_is_known():
-    """MADV_POPULATE_READ came with Linux 5.14."""
+    """MADV_POPULATE_READ exists since Linux 5.14."""
     return tuple(int(part) for part in os.uname().release.split(".")[:2]) >= (5, 14)
 
 
@@ -107,9 +107,9 @@ def populate_read_is_known():
 @pytest.mark.parametrize("change", ["emptied", "cut"])
 @pytest.mark.parametrize("model", MODELS, indirect=True)
 def test_a_mapped_file_that_was_cut_is_an_error(model, change):
-    """And no signal; the context works again when the file is whole again."""
+    """Without a signal. The context works again when the file is whole."""
     first, second, last = ask(*model, "mmap", change)
-    assert "model.safetensors: was cut short or cannot be read any more" in first
+    assert "model.safetensors: was truncated or became unreadable" in first
     assert (second, last) == (first, "same")
 
 

@@ -46,7 +46,7 @@ def train(tmp_path):
 
 
 def corpus(seed, labels):
-    """Random texts whose words are the same to both libraries: letters and digits between spaces."""
+    """Random texts with the same words in both libraries: letters and digits between spaces."""
     generator = random.Random(seed)
     size, count = generator.choice([30, 300, 2000]), generator.choice([60, 400, 1200])
     names = [f"label{n}" for n in range(labels)]
@@ -91,7 +91,7 @@ def loss(matrix, targets, weight, bias, c):
 
 
 def coefficients(model):
-    """One row for each label, also of a binary model."""
+    """One row for each label, even of a binary model."""
     if len(model.coef_) > 1:
         return model.coef_, model.intercept_
     half = np.array([-0.5, 0.5])
@@ -189,7 +189,7 @@ def test_cross_validation_adds_up(train):
 
 
 def test_words_are_unicodes(train):
-    """The vocabulary of random texts is what uniseg's word boundaries give."""
+    """The vocabulary of random texts has the words between uniseg's word boundaries."""
     generator = random.Random(5)
     alphabet = [
         *"abZ07_'.,;:\"-  \n\t", "\r\n", "\xad", "\u0301", "\u200d", "é", "ß", "Σ", "א", "״", "’", "·", "カ", "ひ",
@@ -231,7 +231,7 @@ def test_refused(train, tmp_path):
         ([], [], "at least two labels"),
         (["one two three"] * 2, ["a", "a"], "at least two labels"),
         (["one two three"], [""], "text 0: label is empty"),
-        (["a b", "c"], ["a", "b"], "no word is left"),
+        (["a b", "c"], ["a", "b"], "no words are left"),
     ]:
         with pytest.raises(bertqa.InvalidArgument, match=message):
             train(texts, labels)
@@ -317,7 +317,7 @@ def test_default_model_knows_its_topics():
 
 
 def dependent(seed, count=900):
-    """Texts of each word several times: to naive Bayes as many witnesses."""
+    """Texts that repeat each word, which naive Bayes counts as independent evidence."""
     generator = random.Random(seed)
     texts, labels = [], []
     for n in range(count):

@@ -30,7 +30,7 @@ def version(request):
 
 
 def test_there_is_one_for_each_released_version():
-    """The changelog's released versions, and the one that is to be released."""
+    """Every released version in the changelog has a directory, and so has the next one."""
     text = (ROOT / "CHANGELOG.md").read_text()
     released = {line.split("]")[0].removeprefix("## [") for line in text.splitlines() if line.startswith("## [0")}
     assert released <= {path.name for path in VERSIONS}
@@ -69,13 +69,13 @@ def test_states_of_other_versions_are_refused_by_it(version, number):
     data = bytearray((version[0] / "state.bin").read_bytes())
     struct.pack_into("<I", data, 8, number)
     with bertqa.Context(version[0] / "lstm") as context:
-        with pytest.raises(bertqa.InvalidArgument, match=f"is of version {number}; this library reads version 1"):
+        with pytest.raises(bertqa.InvalidArgument, match=f"has version {number}; this library reads version 1"):
             context.state_from_bytes(bytes(data))
 
 
 @pytest.mark.parametrize("kept", RUNS, ids=lambda path: str(path.relative_to(FORMATS)))
 def test_checkpoints_of_the_filter(kept, tmp_path):
-    """On another machine, and of another version: refused, and nothing is touched."""
+    """From another machine and another version: they are refused, and all files stay unchanged."""
     run = tmp_path / "run"
     shutil.copytree(kept, run)
     before = {path.name: path.read_bytes() for path in run.iterdir()}

@@ -96,7 +96,7 @@ def test_utf16_with_a_mark_is_converted(order, text, tmp_path):
 def test_a_name_of_the_hub_is_told(tmp_path):
     for command in ["answer", "-q", WHO, FOX], ["tokenize", "a"], ["info"]:
         output, errors = run(*command, "-m", "some-org/some.model_v2", code=3)
-        assert output == "" and "Hugging Face Hub" in errors and "nothing is downloaded" in errors
+        assert output == "" and "Hugging Face Hub" in errors and "this library downloads nothing" in errors
     # A path whose directory is there is one that was mistyped.
     (tmp_path / "models").mkdir()
     assert "Hub" not in run("info", "-m", "models/mistyped", code=3, cwd=tmp_path)[1]

@@ -1,4 +1,4 @@
-"""`bertqa filter` and records that are not as they should be: none is lost, and the counts add up."""
+"""`bertqa filter` and invalid records: none is lost, and the counts add up."""
 
 import json
 import random
@@ -33,7 +33,7 @@ BAD = [
     (b'{"text":"a\0b"}', "invalid_record", "control character in a string"),
     (b'{"text":"a\tb"}', "invalid_record", "control character in a string"),
     (b'{"text":"a\0', "invalid_record", "control character in a string"),
-    (b'{"text":"a', "invalid_record", "string without end"),
+    (b'{"text":"a', "invalid_record", "unterminated string"),
     (b'{"text":"\\', "invalid_record", "unknown escape"),
     (b'{"text":"\\x41"}', "invalid_record", "unknown escape"),
     (b'{"text":"\\u12g4"}', "invalid_record", "expected four hexadecimal digits"),
@@ -132,7 +132,7 @@ def test_messages_are_one_line_each():
 
 
 def test_texts_that_the_library_refuses(tmp_path):
-    """A question that leaves no room for the document is the problem of its record alone."""
+    """A question that leaves no room for the document fails only its own record."""
     stats = tmp_path / "stats"
     long = compact({"question": "why " * 60, "text": "because"})
     short = compact({"question": "why", "text": "because"})
@@ -191,7 +191,7 @@ def random_record(generator):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_random_records(seed, tmp_path, context):
-    """Good, bad and mangled ones: every verdict and every result is as Python's JSON module has it."""
+    """Good, bad and mangled records: every verdict and every result agrees with Python's JSON module."""
     generator = random.Random(seed)
     records = [mutated(generator, random_record(generator)) for _ in range(5000)]
     records = [record for record in records if record.strip(b" \t\r")]
@@ -237,7 +237,7 @@ def test_random_records(seed, tmp_path, context):
 
 @pytest.mark.parametrize("format", ["jsonl", "csv", "tsv", "length-prefixed"])
 def test_random_bytes(format, tmp_path):
-    """Whatever comes in, nothing crashes and nothing is lost."""
+    """For any input, nothing crashes and nothing is lost."""
     generator = random.Random(format)
     for limit in (100, 1 << 20):
         noise = generator.randbytes(100_000) + bytes(generator.choices(b'{}[]",:\\\n\r\t a\0', k=100_000))

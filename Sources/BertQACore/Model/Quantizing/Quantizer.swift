@@ -31,12 +31,12 @@ public struct Quantizer {
     }
     let model = try LoadedModel(model.asking(CallMonitor(options.call)))
     guard model.encoder.wordEmbeddings.dataType != .i8 else {
-      throw BertQAError(.invalidArgument, "\(directory): the model is int8 already")
+      throw BertQAError(.invalidArgument, "\(directory): the model is already int8")
     }
     guard noAnswerThreshold == nil || model.configuration.architecture.task == .answer else {
       throw BertQAError(
         .invalidArgument,
-        "\(directory): a \(model.configuration.architecture.name) answers no questions: it has no "
+        "\(directory): a \(model.configuration.architecture.name) does not answer questions, so it has no "
           + "no-answer threshold")
     }
     return try quantize(model, to: OutputDirectory(path: output), options)

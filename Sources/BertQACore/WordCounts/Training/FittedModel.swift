@@ -45,8 +45,8 @@ struct FittedModel: ~Copyable {
     guard model.isFinite else {
       throw BertQAError(
         .invalidArgument, argument: options.algorithm == .naiveBayes ? "alpha" : "c",
-        "is \(options.algorithm == .naiveBayes ? options.alpha : options.c), with which training gives weights "
-          + "that are not finite: choose a value nearer 1")
+        "is \(options.algorithm == .naiveBayes ? options.alpha : options.c), but training with it leads to weights "
+          + "that are not finite: choose a value closer to 1")
     }
     self.model = model
     self.selection = selection

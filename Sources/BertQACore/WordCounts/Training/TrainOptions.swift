@@ -77,7 +77,7 @@ extension TrainOptions {
     guard folds > 0 || !calibrates else {
       throw BertQAError(
         .invalidArgument, argument: "calibrate",
-        "needs a cross-validation, as a model is too sure of texts that it has seen, but folds is 0")
+        "needs a cross-validation, because a model is overconfident on its training texts, but folds is 0")
     }
     try Self.check(
       "max_document_fraction", maxDocumentFraction, maxDocumentFraction > 0 && maxDocumentFraction <= 1,

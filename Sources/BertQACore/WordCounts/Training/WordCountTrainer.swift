@@ -155,7 +155,7 @@ public final class WordCountTrainer {
     guard !fitted.selection.words.isEmpty else {
       throw BertQAError(
         .invalidArgument,
-        "no word is left of \(textCount) texts; lower min_word_length or min_document_count, or raise "
+        "no words are left in \(textCount) texts; lower min_word_length or min_document_count, or raise "
           + "max_document_fraction")
     }
     report.vocabularySize = fitted.selection.words.count

@@ -42,7 +42,7 @@ extension JSONScanner {
         hasEscapes = true
         try escape()
       default:
-        throw flaw(position < end ? "control character in a string" : "string without end")
+        throw flaw(position < end ? "control character in a string" : "unterminated string")
       }
     }
   }

@@ -138,7 +138,9 @@ def redact(text: T, entities: "Iterable[Entity[T]]", replacement: Optional[T] = 
     ordered = sorted(entities, key=lambda entity: (entity.start, -entity.end))
     for label, start, end in _merged(ordered):
         if not 0 <= start <= end <= len(text):
-            raise InvalidArgument(f"an entity is {start} to {end}, but the text has {len(text)}: it belongs to another text")
+            raise InvalidArgument(
+                f"an entity is {start} to {end}, but the text has {len(text)}: it belongs to another text"
+            )
         name: Any = f"[{label}]"
         named = name.encode() if isinstance(text, bytes) else name
         parts += [whole[position:start], named if replacement is None else replacement]

@@ -40,77 +40,74 @@
  *                                                 bertqa_classification_get: likeliest label first
  *     bertqa_context_free(context), bertqa_answers_free(answers), bertqa_classification_free(...)
  *
- * The rest of this comment is the manual of all functions; each is described where it is declared.
+ * The rest of this comment applies to all functions; the declarations describe each.
  *
- * CONTENTS. Here: status and errors, options of every call, contexts, tokens, answers, logits,
+ * CONTENTS. This header: status and errors, options of every call, contexts, tokens, answers, logits,
  * classification, entities, embeddings, quantizing, the process. bertqa_experimental.h, in the same
- * library: training word-count classifiers, labelling by example, recurrent language models, personal
- * data by pattern and its removal, Arrow columns. Those are younger and wider, and they may change in a
- * minor version; this header may not.
+ * library: training word-count classifiers, labelling by example, recurrent language models, personal data
+ * by rule and its removal, Arrow columns. Functions there are younger and may change in a minor version;
+ * those here may not.
  *
- * NAMES. bertqa_OBJECT_VERB, the object first. A list is read by ..._count and ..._get. Lengths,
- * counts, indices and offsets are size_t; ids of words and labels, and options, are int32_t. Booleans
- * of results are int32_t whose names begin with is_; not 0 is true.
+ * NAMES. bertqa_OBJECT_VERB. ..._count and ..._get read a list. Lengths, counts, indices and offsets are
+ * size_t; ids of words and labels, and options, are int32_t. Booleans in results are int32_t with names
+ * that begin with is_; nonzero is true.
  *
- * TEXT. Every text is a pointer and a length in bytes; no NUL is needed at its end and NUL bytes
- * inside are ordinary. The encoding is UTF-8; bytes that are not valid UTF-8 are read as U+FFFD and
- * nothing is rejected for them. A text may be NULL when its length is 0. The longest text is
- * BERTQA_MAX_TEXT_BYTES. Texts are read during the call only; a prepared document keeps a copy.
- * Strings that the library returns have a NUL at their end and, where they can hold anything, a
- * length.
+ * TEXT. A text is a pointer and a length in bytes. It needs no NUL at its end, and NUL bytes inside are
+ * ordinary. The encoding is UTF-8; invalid bytes are read as U+FFFD and never rejected. A text may be NULL
+ * if its length is 0. The longest text is BERTQA_MAX_TEXT_BYTES. The library reads texts during the call
+ * only; a prepared document keeps a copy. Strings that the library returns end in a NUL and, if they may
+ * contain one, have a length.
  *
- * RANGES. Results point into the caller's own text, as half-open ranges in three units: bytes, code
- * points (how Python indexes a str) and UTF-16 code units (Java, JavaScript, C#). The answer is
- * always document[bytes.start ..< bytes.end]; it is never re-joined from pieces.
+ * RANGES. Results are half-open ranges of the caller's own text in three units: bytes, code points (how
+ * Python indexes a str) and UTF-16 code units (Java, JavaScript, C#). The answer is always
+ * document[bytes.start ..< bytes.end]; it is never joined from pieces.
  *
  * OPTIONS. 0 (NULL for pointers) is the default of every field of every options struct, so both
  *     bertqa_answer_options options = {.struct_size = sizeof options, .top_k = 3};
  *     bertqa_answer_options options = BERTQA_ANSWER_OPTIONS_INIT;
- * are complete, and a NULL options means all defaults. struct_size says how much of the struct the
- * caller's header knew. Fields called reserved must be 0. A value outside a field's range is
- * BERTQA_ERROR_INVALID_ARGUMENT, and so is a struct_size that is below sizeof(size_t), is above 4096 or ends
- * inside a field; a field that this library does not know and that is not 0 is BERTQA_ERROR_UNSUPPORTED.
+ * are complete, and NULL options mean all defaults. struct_size is the size of the struct in the header
+ * that the caller was compiled with. Reserved fields must be 0. BERTQA_ERROR_INVALID_ARGUMENT reports a
+ * value outside a field's range, and a struct_size that is below sizeof(size_t), above 4096 or ends inside
+ * a field. BERTQA_ERROR_UNSUPPORTED reports a nonzero field that this library does not know.
  *
- * ERRORS. A function that can fail returns a bertqa_status. On failure its out-parameters are set to
- * NULL and bertqa_last_error() tells, for this thread, what was wrong, where, and what to do. The
- * library never prints, exits, installs a signal handler, or touches the locale or the environment.
- * A context is as good after a failed call as before. Any function may also return
- * BERTQA_ERROR_INTERNAL, which its list of errors leaves out.
+ * ERRORS. A function that can fail returns a bertqa_status. On failure it sets its out-parameters to NULL,
+ * and bertqa_last_error() returns, for this thread, what was wrong, where, and what to do. The library
+ * never prints, exits, installs a signal handler, or changes the locale or the environment. A failed call
+ * leaves the context unchanged. Any function may also return BERTQA_ERROR_INTERNAL, which the lists of
+ * errors leave out.
  *
- * OWNERSHIP. What a ..._create function or an out-parameter gives is the caller's, to be given back
- * to the matching ..._free, in any order: results outlive the context they came from. ..._free(NULL)
- * does nothing. Pointers returned by accessors belong to the object they were asked of and live as
- * long.
+ * OWNERSHIP. The caller owns what a ..._create function or an out-parameter returns, and passes it to the
+ * matching ..._free, in any order: results outlive their context. ..._free(NULL) does nothing. Pointers
+ * that accessors return belong to their object and live as long.
  *
- * THREADS. Every function may be called from any thread at any time. A context is immutable: any
- * number of threads may use one at once, and so they may a prepared document or a result. Only
- * freeing an object needs that nobody else is using it. The library has one pool of threads per
- * process, however many contexts there are. A calling thread needs a stack of 64 KiB. Measured: 40 KiB
- * are enough for everything, 24 KiB are not.
+ * THREADS. Any thread may call any function at any time. A context is immutable: any number of threads may
+ * use one at once, and likewise a prepared document or a result. An object may be freed only while no other
+ * thread uses it. All contexts of a process share one pool of threads. A calling thread needs a stack of 64
+ * KiB. Measured: 40 KiB are enough for everything, 24 KiB are not.
  *
- * FORK. Any thread may call fork() at any time, a hook included. After it the child may go on using every
- * object it inherited; the library starts its threads anew there. The library's handlers of fork()
- * (pthread_atfork) make it wait until no other thread is inside a function of the library, so that the child
- * finds no lock taken: calls that are running pause for it within 50 ms, and hooks do not hold it up. A child
- * that a hook forks must not return from the hook: it ends there or executes a program. A host's own handler
- * of fork() must not wait for a lock under which the host calls the library. vfork, posix_spawn and _Fork run
- * no handlers: their children must not use the library. A signal handler must not call fork().
+ * FORK. Any thread may call fork() at any time, even in a hook. The child may continue to use every object
+ * it inherited; the library starts its threads anew there. The library's fork() handlers (pthread_atfork)
+ * wait until no other thread is inside a function of the library, so that the child finds no lock taken:
+ * running calls pause for it within 50 ms, and hooks do not delay it. A child that a hook forks must not
+ * return from the hook: it ends there or executes a program. A host's own fork() handler must not wait for
+ * a lock under which the host calls the library. vfork, posix_spawn and _Fork run no handlers: their
+ * children must not use the library. A signal handler must not call fork().
  *
- * CALLBACKS. Hooks are called on the thread that called the library, during that call, with the
- * pointer that came with them. A hook that is asked for a decision returns 0 to go on and not 0 to
- * stop; the others return nothing. A hook may call the library. It must return: no longjmp, no C++
- * exception, no thread cancellation.
+ * CALLBACKS. Hooks run on the thread that called the library, during that call, with the pointer that was
+ * passed with them. A hook that makes a decision returns 0 to continue and nonzero to stop; others return
+ * nothing. A hook may call the library. It must return: no longjmp, no C++ exception, no thread
+ * cancellation.
  *
- * MEMORY. Memory whose size grows with the input or the model is checked before it is taken: where there
- * is none, BERTQA_ERROR_OUT_OF_MEMORY. bertqa_call_options.max_bytes refuses a call that would need too
- * much. What cannot be promised: small objects (handles, results, messages) are allocated by the Swift
- * runtime, which ends the process when malloc fails. They come out of 8 MB that each check leaves, so a
- * process with 16 MB of address space to spare (RLIMIT_AS) gets a status, unless its other threads take
- * those meanwhile. Training and JSON files of many small values are checked by estimates. Where Linux
- * overcommits, memory that is there for malloc may be missing when it is written: no library is told.
+ * MEMORY. The library checks for memory whose size grows with the input or the model before it allocates
+ * it, and returns BERTQA_ERROR_OUT_OF_MEMORY if there is none. bertqa_call_options.max_bytes limits what
+ * one call may need. The limits of this promise: the Swift runtime allocates small objects (handles,
+ * results, messages) and ends the process if malloc fails. They come out of 8 MB that each check leaves, so
+ * a process with 16 MB of address space to spare (RLIMIT_AS) gets a status, unless its other threads take
+ * those meanwhile. Training and JSON files of many small values are checked by estimates. If Linux
+ * overcommits, memory that malloc returned may be missing when it is written; no library can detect this.
  *
- * DETERMINISM. With one model, precision and instruction set, an answer has the same bits whatever
- * else was in the batch, however many threads ran, and whatever was asked before.
+ * DETERMINISM. With one model, precision and instruction set, an answer has the same bits for every batch,
+ * number of threads and sequence of calls.
  *
  * STABILITY. The ABI is the SONAME (libbertqa.so.1). Within it functions are only added and structs
  * only grow at their end: each options struct starts with struct_size, and structs that the library
@@ -140,7 +137,7 @@ extern "C" {
 /* Changes only with the SONAME; apart from the package version. */
 #define BERTQA_ABI_VERSION 1
 
-/* BERTQA_ABI_VERSION and "MAJOR.MINOR.PATCH" of the library in use. Never fail. */
+/* The BERTQA_ABI_VERSION and "MAJOR.MINOR.PATCH" of the library in use. They never fail. */
 uint32_t bertqa_abi_version(void);
 const char *bertqa_version(void);
 
@@ -176,14 +173,15 @@ const char *bertqa_status_name(bertqa_status status);
  * call of the library. */
 const char *bertqa_last_error(void);
 
-/* The index of the item of a batch that the message is about; SIZE_MAX where it is about none. */
+/* Returns the index of the batch item that the message is about; SIZE_MAX if it is about none. */
 size_t bertqa_last_error_item(void);
 
-/* The option or argument that the message is about, as this header spells it, such as "top_k"; ""
- * where it is about none. Never NULL. Valid until this thread's next call of the library. */
+/* Returns the option or argument that the message is about, as this header spells it, such as
+ * "top_k"; "" if it is about none. Never NULL. Valid until this thread's next call of the
+ * library. */
 const char *bertqa_last_error_argument(void);
 
-/* ---- What every call may be given ------------------------------------------------------------ */
+/* ---- Options of every call ------------------------------------------------------------------- */
 
 /* A yes-or-no option. Other values are BERTQA_ERROR_INVALID_ARGUMENT. */
 typedef int32_t bertqa_switch;
@@ -197,28 +195,28 @@ enum {
  * call works. */
 typedef int32_t (*bertqa_cancel_function)(void *user);
 
-/* Told now and then how far a call is. stage: what it does at the moment, static; fraction: the part
- * of that which is done, 0...1; it may fall when more work is found. Calls that end soon say
- * nothing. */
+/* Receives the progress of a call. stage: the current stage, static; fraction: the finished part of
+ * the stage, 0...1, which may fall when more work is found. Short calls report nothing. */
 typedef void (*bertqa_progress_function)(void *user, const char *stage, double fraction);
 
-/* How a call is stopped and what it may take. Every task's options have a pointer to one, which is
+/* The ways to stop a call, and its limits. Every task's options have a pointer to one, which is
  * read during the call only. */
 typedef struct bertqa_call_options {
   size_t struct_size;
-  bertqa_cancel_function cancel;     /* default NULL: never asked */
-  bertqa_progress_function progress; /* default NULL: not told */
-  void *user;                        /* handed to cancel and progress */
+  bertqa_cancel_function cancel;     /* default NULL: none */
+  bertqa_progress_function progress; /* default NULL: none */
+  void *user;                        /* passed to cancel and progress */
   /* The time on CLOCK_MONOTONIC, in nanoseconds, after which the call ends with
    * BERTQA_ERROR_DEADLINE_EXCEEDED, see bertqa_deadline_after; default 0: never. */
   uint64_t deadline_ns;
-  /* The most memory that grows with the input, in bytes, that the call may hold at once, its results
-   * included; above it ends with BERTQA_ERROR_TOO_LARGE before taking it. What does not count is what a model
-   * takes to read one window, for each thread, and up to 8 MiB that are kept for the next call. Default 0: no
-   * limit but the system's. */
+  /* The maximum memory in bytes that the call may hold at once and that grows with the input,
+   * including its results. A call that needs more fails with BERTQA_ERROR_TOO_LARGE before it
+   * allocates it. Not counted: the memory that a model takes to read one window, for each thread,
+   * and up to 8 MiB that are kept for the next call. Default 0: no limit but the system's. */
   uint64_t max_bytes;
-  /* The most tokens of one text, a question included; of words, for models that read words. A text with
-   * more is BERTQA_ERROR_TOO_LARGE, before the model reads any of it. Default 0: no limit. */
+  /* The maximum number of tokens (words, for models that read words) of one text or question. A
+   * longer one fails with BERTQA_ERROR_TOO_LARGE before the model reads any of it. Default 0: no
+   * limit. */
   uint64_t max_document_tokens;
 } bertqa_call_options;
 
@@ -229,7 +227,7 @@ typedef struct bertqa_call_options {
  * struct_size below sizeof(size_t) or above 4096 does nothing. */
 void bertqa_call_options_init(bertqa_call_options *options, size_t struct_size);
 
-/* A deadline_ns that lies so many nanoseconds after now; UINT64_MAX where the sum would overflow. */
+/* Returns the deadline_ns this many nanoseconds from now; UINT64_MAX if the sum would overflow. */
 uint64_t bertqa_deadline_after(uint64_t nanoseconds);
 
 /* ---- Context: one loaded model --------------------------------------------------------------- */
@@ -281,36 +279,37 @@ const char *bertqa_precision_name(bertqa_precision precision);
 const char *bertqa_isa_name(bertqa_isa isa);
 const char *bertqa_task_name(bertqa_task task);
 
-/* Receives one line about each decision that loading took, without a newline. */
+/* Receives one line, without a newline, about each decision made while loading. */
 typedef void (*bertqa_log_function)(void *user, const char *message);
 
-/* How the files of a model come into memory. */
+/* How a model's files get into memory. */
 typedef int32_t bertqa_load;
 enum {
-  /* Mapped: processes share the pages. A call fails with BERTQA_ERROR_IO where a file of weights has been
-   * cut short in place since (Linux 5.14 and later); one that is cut during a call raises SIGBUS. */
+  /* Map the files: processes share the pages. A call fails with BERTQA_ERROR_IO if a weight file
+   * was truncated in place before it (Linux 5.14 and later); truncating one during a call raises
+   * SIGBUS. */
   BERTQA_LOAD_MMAP = 0,
-  /* Read into memory of this process: what happens to the files afterwards changes nothing. For hosts
+  /* Read the files into this process's memory: later changes to the files have no effect. For hosts
    * that cannot trust the file system. */
   BERTQA_LOAD_COPY = 1
 };
 
 typedef struct bertqa_context_options {
   size_t struct_size;
-  const bertqa_call_options *call; /* of the loading */
+  const bertqa_call_options *call; /* for loading */
   bertqa_log_function log;         /* default NULL: silent */
-  void *log_user;                  /* handed to log */
-  /* Threads that one call may use, the calling one included, 1...1024. Default 0: as many as
-   * bertqa_pool_set_threads says. 1 keeps all work on the calling thread. */
+  void *log_user;                  /* passed to log */
+  /* The maximum number of threads for one call, including the calling one, 1...1024. Default 0: the
+   * number set with bertqa_pool_set_threads. 1 keeps all work on the calling thread. */
   int32_t threads;
   bertqa_precision precision; /* default BERTQA_PRECISION_AUTO */
   bertqa_isa isa;             /* default BERTQA_ISA_AUTO */
-  /* Default off. On: load the vocabulary and tokenizer settings only. Such a context tokenizes and
-   * refuses the rest with BERTQA_ERROR_WRONG_MODEL. The model may then also be a vocab.txt or
-   * tokenizer.json itself. */
+  /* Default off. On: loads only the vocabulary and tokenizer settings. Such a context tokenizes;
+   * other functions return BERTQA_ERROR_WRONG_MODEL. The model may then also be a vocab.txt or
+   * tokenizer.json file. */
   bertqa_switch tokenizer_only;
-  /* Which default model, where no model is given: BERTQA_TASK_ANSWER (default 0, too), _CLASSIFY,
-   * _EMBED, _PREDICT or _ENTITIES. */
+  /* The default model to load if no model is named: BERTQA_TASK_ANSWER (also the default 0),
+   * _CLASSIFY, _EMBED, _PREDICT or _ENTITIES. */
   bertqa_task default_model;
   bertqa_load load; /* default BERTQA_LOAD_MMAP */
 } bertqa_context_options;
@@ -322,8 +321,8 @@ void bertqa_context_options_init(bertqa_context_options *options, size_t struct_
 
 /* Loads a model: a directory as Hugging Face's save_pretrained writes it (config.json, vocab.txt or
  * tokenizer.json, tokenizer_config.json, model.safetensors or its sharded index; F32, F16, BF16 or
- * this library's int8 form) or as this library writes it. config.json's "architectures" says what the
- * model is for, where ... is an encoder family: Bert, DistilBert, Roberta, XLMRoberta, Camembert,
+ * this library's int8 form) or as this library writes it. The task follows from config.json's
+ * "architectures", where ... is an encoder family: Bert, DistilBert, Roberta, XLMRoberta, Camembert,
  * Electra, Albert, MPNet, DebertaV2 or ModernBert:
  *   answer    ...ForQuestionAnswering
  *   classify  ...ForSequenceClassification,
@@ -331,17 +330,18 @@ void bertqa_context_options_init(bertqa_context_options *options, size_t struct_
  *   entities  ...ForTokenClassification
  *   embed     ...Model
  *   predict   LSTMLanguageModel, GRULanguageModel
- * docs/models.md describes each. A function that the model is not for gives
- * BERTQA_ERROR_WRONG_MODEL. The weights are memory-mapped: processes share their pages, and the files
- * must not be modified while in use (replacing them by rename is fine); options->load can ask for copies.
+ * docs/models.md describes each. Functions for other tasks return BERTQA_ERROR_WRONG_MODEL. The weights are
+ * memory-mapped: processes share their pages, and the files must not be modified while in use (replacing
+ * them by rename is safe). BERTQA_LOAD_COPY reads them instead.
  *
- * model_directory: a NUL-terminated path in UTF-8. The directory is opened once, so all files are of one
- * directory, whatever takes its name during the call. At a name without a slash, such as "embed-minilm-l6", at
- * which the working directory has nothing, the installed model of that name is loaded: "bertqa/NAME" or
- * "models/NAME" beside the library, or in its install prefix's, /usr/local's or /usr's share directory.
- * NULL: a default model. To answer (options->default_model 0 or BERTQA_TASK_ANSWER) that is the path or name in
- * the environment variable BERTQA_MODEL, if it is set and not empty and the process does not run with raised
- * privileges (secure_getenv); what is wrong with it is an error that names the variable. Else it is the installed
+ * model_directory: a NUL-terminated path in UTF-8. The directory is opened once, so all files come from it
+ * even if another one takes its name during the call. A name without a slash, such as "embed-minilm-l6",
+ * that does not exist in the working directory means the installed model of that name: "bertqa/NAME" or
+ * "models/NAME" beside the library, or in the share directory of its install prefix, of /usr/local or of
+ * /usr.
+ * NULL: a default model. For answers (options->default_model 0 or BERTQA_TASK_ANSWER) that is the path or
+ * name in the environment variable BERTQA_MODEL, if it is set and not empty and the process does not run
+ * with raised privileges (secure_getenv); an error in it names the variable. Otherwise it is the installed
  * qa-minilm-l6, topics-words, embed-minilm-l6, shakespeare-lstm or entities-minilm-l6, by the task.
  * options: NULL for the defaults.
  * Errors: IO, INVALID_MODEL, UNSUPPORTED, INVALID_ARGUMENT, OUT_OF_MEMORY, TOO_LARGE, CANCELLED,
@@ -350,18 +350,19 @@ BERTQA_MUST_CHECK bertqa_status bertqa_context_create(const char *model_director
                                                       const bertqa_context_options *options,
                                                       bertqa_context **context);
 
-/* A file of a model that lies in memory. Fixed for ever: an array of these is passed. */
+/* A model file in memory. Fixed for ever: an array of these is passed. */
 typedef struct bertqa_file {
   const char *name; /* as in the directory, such as "config.json"; NUL-terminated */
   const void *data; /* [size] */
   size_t size;      /* in bytes */
 } bertqa_file;
 
-/* As bertqa_context_create, of files in memory, for hosts that have no file system to show. Files that
- * the model does not need are ignored. The data are not copied where their format can be used in place
- * (64-byte aligned data are best): they must stay and keep their bytes until bertqa_context_free. The
- * array and the names are read during the call only.
- * Errors: as bertqa_context_create; INVALID_ARGUMENT for a name that is NULL, empty or given twice. */
+/* As bertqa_context_create, from files in memory, for hosts without a file system. Files that the
+ * model does not need are ignored. Data are not copied if their format can be used in place (best
+ * aligned to 64 bytes): they must stay unchanged until bertqa_context_free. The array and the names
+ * are read during the call only.
+ * Errors: as bertqa_context_create; INVALID_ARGUMENT for a name that is NULL, empty or occurs
+ * twice. */
 BERTQA_MUST_CHECK bertqa_status bertqa_context_create_from_files(
     const bertqa_file *files, size_t count, const bertqa_context_options *options,
     bertqa_context **context);
@@ -402,17 +403,17 @@ typedef struct bertqa_model_info {
 /* Lives as long as the context. NULL only for a NULL context. */
 const bertqa_model_info *bertqa_context_info(const bertqa_context *context);
 
-/* The name of a label of texts or tokens, 0 <= id < label_count, with a NUL; its length in *length unless
- * that is NULL. NULL and 0 for other ids. Lives as long as the context. */
+/* Returns the name of a label of texts or tokens, 0 <= id < label_count, with a NUL; its length in
+ * *length unless that is NULL. NULL and 0 for other ids. Valid while the context lives. */
 const char *bertqa_context_label_get(const bertqa_context *context, int32_t id, size_t *length);
 
-/* The piece or word with this id ("##ing", "[UNK]"), as the vocabulary spells it, with a NUL; its
- * length in *length unless that is NULL. NULL and 0 for an id outside the vocabulary. Lives as long as
- * the context. */
+/* Returns the piece or word with this id ("##ing", "[UNK]"), as the vocabulary spells it, with a
+ * NUL; its length in *length unless that is NULL. NULL and 0 for an id outside the vocabulary.
+ * Valid while the context lives. */
 const char *bertqa_context_vocabulary_piece(const bertqa_context *context, int32_t id,
                                             size_t *length);
 
-/* The id of a piece, or -1 if the vocabulary has none. */
+/* Returns the id of a piece, or -1 if the vocabulary does not have it. */
 int32_t bertqa_context_vocabulary_id(const bertqa_context *context, const char *piece,
                                      size_t length);
 
@@ -450,8 +451,8 @@ BERTQA_MUST_CHECK bertqa_status bertqa_tokenize(const bertqa_context *context, c
 
 void bertqa_tokens_free(bertqa_tokens *tokens);
 
-/* How many, and parallel arrays of that length: vocabulary ids, and the range of the text, in bytes,
- * that each token came from. A count of 0 has NULL arrays. */
+/* The number of tokens, and parallel arrays of that length: vocabulary ids, and the byte range of
+ * the text for each token. The arrays are NULL if the number is 0. */
 size_t bertqa_tokens_count(const bertqa_tokens *tokens);
 const int32_t *bertqa_tokens_ids(const bertqa_tokens *tokens);
 const bertqa_range *bertqa_tokens_ranges(const bertqa_tokens *tokens);
@@ -462,7 +463,7 @@ const bertqa_range *bertqa_tokens_ranges(const bertqa_tokens *tokens);
 typedef struct bertqa_answer_options {
   size_t struct_size;
   const bertqa_call_options *call;
-  int32_t top_k; /* how many answers at most, 1...1000; default 0: 1 */
+  int32_t top_k; /* the maximum number of answers, 1...1000; default 0: 1 */
   /* The tokens of one window, [CLS] question [SEP] part of document [SEP]: at least 8; default 0:
    * 384. More than the model's max_position_embeddings is lowered to that. */
   int32_t max_seq_len;
@@ -470,17 +471,17 @@ typedef struct bertqa_answer_options {
    * 0: 128, at most a third of max_seq_len, less beside a long question. */
   int32_t doc_stride;
   int32_t max_answer_len; /* before an answer is aligned to words, 1...10000; default 0: 30 */
-  /* 1...10000; a longer question is cut, and the summary says so. Default 0: 64, at most half of what a
-   * window has beside its special tokens. */
+  /* 1...10000; a longer question is truncated, and the summary says so. Default 0: 64, at most half
+   * of the window without its special tokens. */
   int32_t max_question_len;
   /* Default 0: the search is exact over all spans. 1...1000: only the n best starts x n best ends of
    * each window are considered, as BERT's run_squad does with 20. */
   int32_t n_best_size;
-  /* Default 0: every window is read. n > 0: the windows are ranked by BM25 of the question's tokens
-   * and the model reads the best n only. */
+  /* Default 0: the model reads every window. n > 0: it reads only the n best windows by BM25 of the
+   * question's tokens. */
   int32_t max_windows;
-  /* Default off: the best spans are returned whatever their scores. On: no span is returned where the
-   * summary's is_impossible is set. */
+  /* Default off: returns the best spans whatever their scores. On: returns no span if the summary's
+   * is_impossible is set. */
   bertqa_switch handle_impossible_answer;
   /* Default on: an answer has whole words, does not cut an e-mail or web address, a path or name with
    * dots, a number with its unit or an abbreviation at its edges, and has a letter, a digit or a symbol
@@ -489,7 +490,7 @@ typedef struct bertqa_answer_options {
   bertqa_switch align_to_words;
   /* Default off: no_answer_threshold must be 0, and the model's own is used. */
   bertqa_switch use_no_answer_threshold;
-  /* The question counts as impossible when gap < this, however many windows there are; any number. */
+  /* The question counts as impossible if gap is below this, for any number of windows. */
   float no_answer_threshold;
   int32_t reserved;
 } bertqa_answer_options;
@@ -509,10 +510,11 @@ typedef struct bertqa_answer_span {
   float score;           /* start logit + end logit: one scale over all windows and documents */
   float start_logit;
   float end_logit;
-  /* The chance that this span is right, 0...1. Of a model with a calibration (docs/answers.md) that the
-   * document has an answer times the span's share in a softmax over all the document's spans; of others
-   * its share in the softmax over all spans and the no-answer candidate. A higher score has the higher
-   * probability; with no_answer_probability all spans' sum to 1 at most. */
+  /* The probability that this span is right, 0...1. For a model with a calibration
+   * (docs/answers.md): the probability that the document has an answer times the span's share in a
+   * softmax over all the document's spans. For others: its share in the softmax over all spans and
+   * the no-answer candidate. A higher score has a higher probability; with no_answer_probability
+   * all spans' sum to 1 at most. */
   float probability;
   float gap;         /* score - the document's null score */
   int32_t reserved;  /* 0 */
@@ -521,19 +523,19 @@ typedef struct bertqa_answer_span {
 /* The properties of the question and document as a whole. Grows at its end in later versions. */
 typedef struct bertqa_answer_summary {
   size_t struct_size;
-  /* The best span's gap is below the threshold, or there was nothing to search. Set whether or not
-   * handle_impossible_answer was asked for. */
+  /* The best span's gap is below the threshold, or there was nothing to search. Set even without
+   * handle_impossible_answer. */
   int32_t is_impossible;
   int32_t is_question_truncated; /* the question was longer than max_question_len */
   int32_t is_question_empty;     /* no token in the question: nothing was searched */
   int32_t is_document_empty;     /* no token in the document: nothing was searched */
   float null_score;              /* the lowest over the windows of start + end logit at [CLS] */
   float gap;                     /* best span's score - null_score */
-  /* The chance that the document does not answer the question, 0...1: of a model with a calibration by
-   * gap and window_count alone. */
+  /* The probability that the document does not answer the question, 0...1; for a model with a
+   * calibration it depends on gap and window_count alone. */
   float no_answer_probability;
-  /* That gap was compared with: the options', or the model's own, which rises with window_count where
-   * the model says so: the best of many scores is higher by chance. */
+  /* The threshold that gap was compared with: the options', or the model's own. The model's may
+   * rise with window_count, because the best of many scores is higher by chance. */
   float no_answer_threshold;
   size_t window_count;           /* windows that the model read */
   size_t skipped_window_count;   /* windows left out by max_windows */
@@ -542,9 +544,9 @@ typedef struct bertqa_answer_summary {
 /* The answers to one question on one document, best first, no two overlapping. */
 typedef struct bertqa_answers bertqa_answers;
 
-/* Answers one question on one document of any length: longer ones are read in windows of
- * max_seq_len tokens and the best spans over all windows are returned. An empty question or document
- * is no error: it has no answer, and the summary says why.
+/* Answers one question on one document of any length: a long one is read in windows of max_seq_len
+ * tokens, and the best spans over all windows are returned. An empty question or document is not an
+ * error: it has no answer, and the summary says why.
  * options: NULL for the defaults. Time: linear in the document's length.
  * Errors: INVALID_ARGUMENT (also for a question that leaves a window no room for the document),
  * WRONG_MODEL, TOO_LARGE, OUT_OF_MEMORY, CANCELLED, DEADLINE_EXCEEDED. */
@@ -565,11 +567,11 @@ typedef struct bertqa_answer_pair {
 /* Answers many pairs in one call: all their windows are one work list, spread over the threads. A
  * document that several pairs share by pointer and length is tokenized once.
  * answers: [count], all set: answers[i] belongs to pairs[i] and is to be freed.
- * statuses: NULL: all or nothing: on failure all answers are NULL, and bertqa_last_error_item() is the
- * index of the pair at fault. Else [count], all set: what fails for one pair alone is its status, its
- * answers are NULL, the others are answered and the call returns BERTQA_OK. What ends the whole call
- * (CANCELLED, DEADLINE_EXCEEDED, OUT_OF_MEMORY, WRONG_MODEL, wrong options) is returned, and is the
- * status of every pair.
+ * statuses: NULL: all or nothing: on failure all answers are NULL, and bertqa_last_error_item() is
+ * the index of the failed pair. Else [count], all set: the failure of one pair is its status, and
+ * its answers are NULL; the others are answered, and the call returns BERTQA_OK. A failure of the
+ * whole call (CANCELLED, DEADLINE_EXCEEDED, OUT_OF_MEMORY, WRONG_MODEL, invalid options) is
+ * returned, and is the status of every pair.
  * Errors: as bertqa_answer; TOO_LARGE also for a count above BERTQA_MAX_BATCH. */
 BERTQA_MUST_CHECK bertqa_status bertqa_answer_batch(const bertqa_context *context,
                                                     const bertqa_answer_pair *pairs, size_t count,
@@ -577,8 +579,8 @@ BERTQA_MUST_CHECK bertqa_status bertqa_answer_batch(const bertqa_context *contex
                                                     bertqa_answers **answers,
                                                     bertqa_status *statuses);
 
-/* A document that is tokenized once and asked many times, from any number of threads. It holds a
- * copy of the text. */
+/* A document that is tokenized once for many questions, from any number of threads. It holds a copy
+ * of the text. */
 typedef struct bertqa_document bertqa_document;
 
 typedef struct bertqa_document_options {
@@ -613,9 +615,10 @@ typedef struct bertqa_text {
   size_t length;
 } bertqa_text;
 
-/* As bertqa_answer_batch, of many questions on one prepared document.
- * questions: [count]. answers, statuses: as in bertqa_answer_batch. Errors: as bertqa_answer_batch;
- * INVALID_ARGUMENT for another vocabulary's document. */
+/* As bertqa_answer_batch, for many questions on one prepared document.
+ * questions: [count].
+ * answers, statuses: as in bertqa_answer_batch.
+ * Errors: as bertqa_answer_batch; INVALID_ARGUMENT for another vocabulary's document. */
 BERTQA_MUST_CHECK bertqa_status bertqa_document_answer_batch(
     const bertqa_context *context, const bertqa_document *document, const bertqa_text *questions,
     size_t count, const bertqa_answer_options *options, bertqa_answers **answers,
@@ -625,7 +628,7 @@ void bertqa_answers_free(bertqa_answers *answers);
 
 size_t bertqa_answers_count(const bertqa_answers *answers);
 
-/* The answer of this rank, 0 = best; NULL beyond the count. */
+/* Returns the answer of this rank, 0 = best; NULL beyond the count. */
 const bertqa_answer_span *bertqa_answers_get(const bertqa_answers *answers, size_t index);
 
 /* NULL only for NULL. */
@@ -657,29 +660,29 @@ BERTQA_MUST_CHECK bertqa_status bertqa_logits(const bertqa_context *context, con
 
 /* ---- Classify -------------------------------------------------------------------------------- */
 
-/* How the windows of a long text become one result. */
+/* How the results of a long text's windows are combined. */
 typedef int32_t bertqa_window_pooling;
 enum {
   BERTQA_WINDOW_POOLING_MEAN = 0, /* mean of the windows' logits */
-  BERTQA_WINDOW_POOLING_MAX = 1   /* for each label the largest */
+  BERTQA_WINDOW_POOLING_MAX = 1   /* largest logit of each label */
 };
 
 typedef struct bertqa_classify_options {
   size_t struct_size;
   const bertqa_call_options *call;
-  /* Word-count models: how many occurrences of words that weighed most to give, at most; at least 0;
-   * default 0. */
+  /* Word-count models: the maximum number of contributions to return; at least 0; default 0. */
   int32_t contributions;
-  /* BERT models: tokens of one window, [CLS] and [SEP] included, at least 8. Default 0: as many as the
-   * model takes; more is lowered to that. A longer text is read in windows, never cut. */
+  /* BERT models: the tokens of one window, including [CLS] and [SEP], at least 8. Default 0: as
+   * many as the model takes; more is lowered to that. A longer text is read in windows, never
+   * truncated. */
   int32_t max_seq_len;
   /* BERT models: tokens that two neighbouring windows share: 1 or more, fewer than a window has beside
-   * its special tokens and, of a pair, beside the other text's tokens; or -1 for none. Default 0: 128, at most a
-   * third of max_seq_len. */
+   * its special tokens and, for a pair, beside the other text's tokens; or -1 for none. Default 0:
+   * 128, at most a third of max_seq_len. */
   int32_t doc_stride;
   bertqa_window_pooling window_pooling; /* BERT models; default BERTQA_WINDOW_POOLING_MEAN */
-  /* Where no label has this probability, the summary's is_none is set; 0...1, default 0. INVALID_ARGUMENT
-   * for regression. */
+  /* If no label has at least this probability, the summary's is_none is set; 0...1, default 0.
+   * INVALID_ARGUMENT for regression. */
   float min_probability;
   int32_t reserved; /* 0 */
 } bertqa_classify_options;
@@ -732,7 +735,7 @@ typedef struct bertqa_contribution {
 typedef struct bertqa_classify_summary {
   size_t struct_size;
   bertqa_problem_type problem_type;
-  /* The text has fewer distinct words than the model asks for. There are no labels then: an outcome,
+  /* The text has fewer distinct words than the model requires. There are no labels then: a result,
    * not an error. Word-count models only. */
   int32_t is_too_short;
   size_t distinct_word_count; /* counted by a word-count model; 0 for BERT models */
@@ -764,10 +767,10 @@ BERTQA_MUST_CHECK bertqa_status bertqa_classify_batch(const bertqa_context *cont
 
 void bertqa_classification_free(bertqa_classification *classification);
 
-/* How many labels: all of the model's, or 0 where the text is too short. */
+/* The number of labels: all of the model's, or 0 if the text is too short. */
 size_t bertqa_classification_count(const bertqa_classification *classification);
 
-/* The label of this rank, 0 = most probable; NULL beyond the count. */
+/* Returns the label of this rank, 0 = most probable; NULL beyond the count. */
 const bertqa_label_score *bertqa_classification_get(const bertqa_classification *classification,
                                                     size_t index);
 
@@ -783,23 +786,23 @@ const bertqa_classify_summary *bertqa_classification_summary(
 
 /* ---- Entities -------------------------------------------------------------------------------- */
 
-/* How labels of tokens become entities: the strategies of Hugging Face's token-classification pipeline
- * and equal to it. A label's tag is the label without "B-" or "I-". */
+/* How token labels become entities: the strategies of Hugging Face's token-classification pipeline.
+ * A label's tag is the label without "B-" or "I-". */
 typedef int32_t bertqa_aggregation;
 enum {
-  BERTQA_AGGREGATION_MODEL = 0,   /* what config.json says ("bertqa": {"aggregation": ...}), else SIMPLE */
+  BERTQA_AGGREGATION_MODEL = 0,   /* as in config.json ("bertqa": {"aggregation": ...}), else SIMPLE */
   BERTQA_AGGREGATION_NONE = 1,    /* every token is an entity */
-  BERTQA_AGGREGATION_SIMPLE = 2,  /* neighbouring tokens of one tag are one; "B-" begins another */
-  BERTQA_AGGREGATION_FIRST = 3,   /* the same of words, which have the label of their first token */
-  BERTQA_AGGREGATION_AVERAGE = 4, /* of words, with the label of the highest mean probability */
-  BERTQA_AGGREGATION_MAX = 5      /* of words, with the label of their surest token */
+  BERTQA_AGGREGATION_SIMPLE = 2,  /* neighbouring tokens with one tag are one entity; "B-" starts another */
+  BERTQA_AGGREGATION_FIRST = 3,   /* as SIMPLE for words, with the label of their first token */
+  BERTQA_AGGREGATION_AVERAGE = 4, /* for words, with the label of the highest mean probability */
+  BERTQA_AGGREGATION_MAX = 5      /* for words, with the label of the token with the highest probability */
 };
 
 typedef struct bertqa_entities_options {
   size_t struct_size;
   const bertqa_call_options *call;
-  /* [label_count]: the labels to give, with or without "B-" and "I-"; others than the model's are
-   * INVALID_ARGUMENT. Default NULL: all. */
+  /* [label_count]: the labels to return, with or without "B-" and "I-"; labels that the model does
+   * not have are INVALID_ARGUMENT. Default NULL: all. */
   const bertqa_text *labels;
   size_t label_count;
   /* [ignore_label_count]: labels to leave out, spelt as in results, unless labels has them. Default
@@ -820,7 +823,7 @@ typedef struct bertqa_entities_options {
 
 void bertqa_entities_options_init(bertqa_entities_options *options, size_t struct_size);
 
-/* A part of a text and what it is. It neither begins nor ends with white space, and has whole
+/* A part of a text and its label. It neither begins nor ends with white space, and has whole
  * characters, with their combining marks. Grows at its end in later versions. */
 typedef struct bertqa_entity {
   size_t struct_size;
@@ -844,9 +847,9 @@ typedef struct bertqa_entities_summary {
 typedef struct bertqa_entity_list bertqa_entity_list;
 
 /* Finds the entities of one text of any length, by a model that labels tokens. A long text is read in
- * overlapping windows; of the tokens that two share, the first half, and the middle one of an odd
- * number, has the labels that the earlier window gives, the rest those of the later one. Entities go on
- * across windows. options: NULL for the defaults. Time: linear in the length.
+ * overlapping windows. The first half of the tokens that two windows share, including the middle
+ * one of an odd number, has the labels of the earlier window, the rest those of the later one.
+ * Entities may continue across windows. options: NULL for the defaults. Time: linear in the length.
  * Errors: INVALID_ARGUMENT, WRONG_MODEL, TOO_LARGE, OUT_OF_MEMORY, CANCELLED, DEADLINE_EXCEEDED. */
 BERTQA_MUST_CHECK bertqa_status bertqa_entities(const bertqa_context *context, const char *text,
                                                 size_t length,
@@ -873,10 +876,10 @@ const bertqa_entities_summary *bertqa_entity_list_summary(const bertqa_entity_li
 
 /* ---- Embed ----------------------------------------------------------------------------------- */
 
-/* How the last layer's token vectors become one. */
+/* How the last layer's token vectors become one vector. */
 typedef int32_t bertqa_pooling;
 enum {
-  BERTQA_POOLING_MODEL = 0, /* what the model's sentence-transformers files say, else MEAN */
+  BERTQA_POOLING_MODEL = 0, /* as in the model's sentence-transformers files, else MEAN */
   BERTQA_POOLING_MEAN = 1,  /* mean over all tokens, [CLS] and [SEP] included */
   BERTQA_POOLING_CLS = 2    /* the vector of [CLS] */
 };
@@ -889,8 +892,8 @@ typedef struct bertqa_embed_options {
   /* Tokens of one window, at least 8. Default 0: as the model's files say; more than the model's
    * max_position_embeddings is lowered to that. */
   int32_t max_seq_len;
-  /* Default off: a longer text is read in windows, whose vectors are averaged by their tokens (CLS: by
-   * window). On: it is cut, as sentence-transformers does. */
+  /* Default off: a longer text is read in windows, whose vectors are averaged by their number of
+   * tokens (CLS: with equal weights). On: it is truncated, as sentence-transformers does. */
   bertqa_switch truncate;
 } bertqa_embed_options;
 
@@ -918,14 +921,14 @@ typedef struct bertqa_quantize_options {
   const bertqa_call_options *call;
   /* Default off: no_answer_threshold must be 0, and the model's own is kept. */
   bertqa_switch use_no_answer_threshold;
-  float no_answer_threshold; /* of the new model, which must be one that answers; finite */
+  float no_answer_threshold; /* of the new model, which must answer questions; finite */
 } bertqa_quantize_options;
 
 #define BERTQA_QUANTIZE_OPTIONS_INIT {sizeof(bertqa_quantize_options), NULL, 0, 0}
 
 void bertqa_quantize_options_init(bertqa_quantize_options *options, size_t struct_size);
 
-/* How it went. Grows at its end in later versions; the caller sets struct_size. */
+/* The result of a quantization. Grows at its end in later versions; the caller sets struct_size. */
 typedef struct bertqa_quantize_report {
   size_t struct_size;
   size_t tensor_count;         /* tensors written, scales and sums included */
@@ -941,8 +944,9 @@ typedef struct bertqa_quantize_report {
 
 /* Writes the int8 form of a BERT model: a quarter of the size, faster, with the accuracy that
  * docs/performance.md states. docs/models.md has the format.
- * directory: the model, F32, F16 or BF16, as in bertqa_context_create; output: a directory that does not exist or is empty and
- * appears complete or not at all. Both are NUL-terminated paths in UTF-8.
+ * directory: the model, F32, F16 or BF16, as in bertqa_context_create; output: a directory that
+ * does not exist or is empty, and that appears complete or not at all. Both are NUL-terminated
+ * paths in UTF-8.
  * report: filled on success; may be NULL.
  * Errors: INVALID_ARGUMENT (also for a model that is int8 already), IO, INVALID_MODEL, UNSUPPORTED,
  * OUT_OF_MEMORY, CANCELLED, DEADLINE_EXCEEDED. */
@@ -952,17 +956,18 @@ BERTQA_MUST_CHECK bertqa_status bertqa_quantize(const char *directory, const cha
 
 /* ---- The process ----------------------------------------------------------------------------- */
 
-/* How many threads work at once in this process at most, callers included: 1...1024, or 0 (as at
- * first) for as many as the process may run on (CPU affinity and cgroup quota, read again by this
- * call). It is what contexts that are loaded afterwards with threads 0 take, and it bounds the
- * others. Calls that are running keep the threads they have. Errors: INVALID_ARGUMENT. */
+/* Sets the maximum number of threads that work at once in this process, callers included: 1...1024,
+ * or 0 (as at first) for as many as the process may run on (CPU affinity and cgroup quota, read
+ * again by this call). Contexts that are loaded later with 0 threads use it; it also bounds the
+ * others. Running calls keep their threads.
+ * Errors: INVALID_ARGUMENT. */
 BERTQA_MUST_CHECK bertqa_status bertqa_pool_set_threads(int32_t threads);
 
-/* Starts the pool's threads now instead of with the first call that has work for them.
- * Errors: OUT_OF_MEMORY where not all could be started; the others stay. */
+/* Starts the pool's threads now instead of in the first call that has work for them.
+ * Errors: OUT_OF_MEMORY if not all could be started; the others stay. */
 BERTQA_MUST_CHECK bertqa_status bertqa_pool_start(void);
 
-/* Ends the pool's threads and waits until they are gone; calls that are running in other threads go on
+/* Ends the pool's threads and waits until they are gone. Running calls in other threads continue
  * alone. The next call that has work for threads starts them again. For hosts that must have no
  * threads at some point: before unshare or setuid, or at the end of a test.
  * Errors: none. */

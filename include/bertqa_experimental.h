@@ -1,15 +1,15 @@
 /*
- * The young part of libbertqa: same library, same rules as in bertqa.h, but no promise of ten years.
- * The declarations here may change or go in a minor version (docs/abi.md); CHANGELOG says so each
- * time. Hosts that use them should be compiled against the header of the library that they run
- * with.
+ * The experimental part of libbertqa: the same library with the rules of bertqa.h, but without its
+ * promise of stability. The declarations here may change or go in a minor version (docs/abi.md);
+ * CHANGELOG reports each change. Compile hosts that use them against the header of the library that
+ * they run with.
  *
- *   Training word-count classifiers  the options follow the algorithms, of which more may come
- *   Labelling by example             one of several ways; thresholds and a "none" are undecided
- *   Counting words                   goes with the classifiers that count them
+ *   Training word-count classifiers  the options depend on the algorithms, and more may be added
+ *   Labelling by example             one of several methods; thresholds and a "none" are undecided
+ *   Counting words                   depends on the classifiers that count them
  *   Recurrent language models        states are those of LSTM and GRU; transformers need others
- *   Patterns and redaction           the rules will know more, and other countries
- *   Arrow columns                    the results' columns are a schema that users ask to extend
+ *   Patterns and redaction           more rules and more countries will be added
+ *   Arrow columns                    the schema of the results may be extended
  */
 #ifndef BERTQA_EXPERIMENTAL_H
 #define BERTQA_EXPERIMENTAL_H
@@ -32,7 +32,8 @@ enum {
 
 typedef struct bertqa_train_options {
   size_t struct_size;
-  /* Words in a larger part of the texts are left out; above 0, at most 1. Default 0: 1. */
+  /* The maximum fraction of texts with a word; words in more texts are left out; above 0, at most 1.
+   * Default 0: 1. */
   double max_document_fraction;
   double c;         /* logistic regression: inverse strength of L2, 1e-9...1e9; default 0: 1 */
   double alpha;     /* naive Bayes: additive smoothing, above 0, at most 1e6; default 0: 1 */
@@ -49,8 +50,9 @@ typedef struct bertqa_train_options {
   int32_t max_iterations;     /* logistic regression: of L-BFGS, at least 1; default 0: 1000 */
   int32_t folds;              /* of the cross-validation, 2...1000, or -1 for none; default 0: 5 */
   int32_t threads;            /* as in bertqa_context_options */
-  /* Divide logits by a temperature that depends on the text's length, fitted to the cross-validation's
-   * predictions, before they become probabilities; the order of labels stays. Needs folds; default off. */
+  /* Divides logits by a temperature that depends on the text's length, fitted to the cross-validation's
+   * predictions, before they become probabilities; the order of labels stays. Needs folds; default
+   * off. */
   bertqa_switch calibrate;
   int32_t reserved; /* 0 */
 } bertqa_train_options;
@@ -71,29 +73,31 @@ BERTQA_MUST_CHECK bertqa_status bertqa_trainer_create(const bertqa_train_options
 
 void bertqa_trainer_free(bertqa_trainer *trainer);
 
-/* A text without a word counts, too. Labels are compared as bytes. call: NULL for no limits.
+/* Adds a text. A text without a word counts, too. Labels are compared as bytes. call: NULL for no
+ * limits.
  * Errors: INVALID_ARGUMENT (a label that is blank, is not valid UTF-8 or has a NUL), TOO_LARGE,
- * OUT_OF_MEMORY, CANCELLED, DEADLINE_EXCEEDED; the trainer is then as if it had not been asked. */
+ * OUT_OF_MEMORY, CANCELLED, DEADLINE_EXCEEDED; a failure leaves the trainer unchanged. */
 BERTQA_MUST_CHECK bertqa_status bertqa_trainer_add(bertqa_trainer *trainer, const char *text,
                                                    size_t length, const char *label,
                                                    size_t label_length,
                                                    const bertqa_call_options *call);
 
-/* Says what the texts that are added from now on belong to, such as their author or source: any bytes, ""
- * before the first call. With two groups or more, the parts of the cross-validation are whole groups, as
- * many parts as folds says or there are groups: its figures, and the calibration, are then those of groups
- * not seen. Errors: INVALID_ARGUMENT, TOO_LARGE, OUT_OF_MEMORY. */
+/* Sets the group, such as an author or source, of the texts that are added from now on: any bytes, ""
+ * before the first call. With two or more groups, the folds of the cross-validation contain whole
+ * groups, and there are at most as many folds as groups. Its figures and the calibration then hold for
+ * groups not seen.
+ * Errors: INVALID_ARGUMENT, TOO_LARGE, OUT_OF_MEMORY. */
 BERTQA_MUST_CHECK bertqa_status bertqa_trainer_set_group(bertqa_trainer *trainer, const char *group,
                                                          size_t length);
 
-/* How a training went. */
+/* The result of a training. */
 typedef struct bertqa_training_report bertqa_training_report;
 
-/* Trains on all that was added and writes the model to a directory that does not exist or is empty,
- * complete or not at all. More texts may be added afterwards.
+/* Trains on all added texts and writes the model to a directory that does not exist or is empty. The
+ * directory appears complete or not at all. More texts may be added afterwards.
  * call: NULL for no limits; its progress has the stages "cross-validation" and "training".
  * report: to be freed; may be NULL.
- * Errors: INVALID_ARGUMENT (fewer than two labels, no words, folds above the texts), IO, CANCELLED,
+ * Errors: INVALID_ARGUMENT (fewer than two labels, no words, more folds than texts), IO, CANCELLED,
  * DEADLINE_EXCEEDED, TOO_LARGE, OUT_OF_MEMORY. */
 BERTQA_MUST_CHECK bertqa_status bertqa_trainer_finish(bertqa_trainer *trainer,
                                                       const char *model_directory,
@@ -125,9 +129,9 @@ typedef struct bertqa_training_label {
   const char *label; /* UTF-8 with a NUL; lives as long as the report */
   size_t label_length;
   size_t text_count; /* texts that were added with it */
-  double precision;  /* cross-validated, 0...1; NAN without folds, 0 where it is never predicted */
+  double precision;  /* cross-validated, 0...1; NAN without folds, 0 if it is never predicted */
   double recall;     /* NAN without folds */
-  double f1;         /* NAN without folds, 0 where it is never predicted rightly */
+  double f1;         /* NAN without folds, 0 if no prediction of it is right */
 } bertqa_training_label;
 
 /* The labels, sorted by their bytes; the index is the label's id in the model. NULL beyond the count. */
@@ -135,16 +139,16 @@ size_t bertqa_training_report_label_count(const bertqa_training_report *report);
 const bertqa_training_label *bertqa_training_report_label_get(const bertqa_training_report *report,
                                                               size_t index);
 
-/* Texts with the first label that were predicted to have the second, in the cross-validation; 0 without
- * folds or beyond the count. */
+/* Returns the number of texts with the first label that the cross-validation predicted to have the
+ * second; 0 without folds or beyond the count. */
 size_t bertqa_training_report_confusion(const bertqa_training_report *report, size_t true_label,
                                         size_t predicted_label);
 
 /* ---- Label by example ------------------------------------------------------------------------ */
 
-/* Classifies by the nearest label in the space of an embedding model, without training. A label is
- * given by example texts (few-shot) or by a text that names it (zero-shot: "about sport"); its vector is
- * the mean of theirs. Immutable, like a context. */
+/* Classifies by the nearest label in the space of an embedding model, without training. Example texts
+ * (few-shot) or a text that names it (zero-shot: "about sport") define a label; its vector is the mean
+ * of theirs. Immutable, like a context. */
 typedef struct bertqa_labeler bertqa_labeler;
 
 /* One example of a label. Fixed for ever. */
@@ -158,8 +162,8 @@ typedef struct bertqa_example {
 typedef struct bertqa_labeler_options {
   size_t struct_size;
   const bertqa_call_options *call;
-  /* How texts become vectors, when the labeler is made and when it is used; default NULL: the defaults.
-   * Vectors are always scaled to length 1, whatever normalize says; its call must be NULL. */
+  /* Options for the vectors, both when the labeler is made and when it is used; default NULL: the
+   * defaults. Vectors are always scaled to length 1, whatever normalize is; its call must be NULL. */
   const bertqa_embed_options *embed;
   float scale; /* logit = scale * cosine of the angle between text and label; above 0; default 0: 20 */
   int32_t reserved;
@@ -211,16 +215,17 @@ typedef struct bertqa_word_count {
   size_t struct_size;
   const char *text; /* UTF-8, lower-cased, with a NUL; of a pair with a space between */
   size_t length;
-  size_t count; /* how often the text has it */
+  size_t count; /* occurrences in the text */
 } bertqa_word_count;
 
 /* Distinct words, in the order of their first occurrence. */
 typedef struct bertqa_word_count_list bertqa_word_count_list;
 
-/* The words of a text and how often it has each, as word-count classifiers with the same options count
- * them. A word is what lies between two word boundaries of Unicode (UAX #29) and has a letter or digit:
- * "don't", "3.14" and "e_mail" are one word each. It is lower-cased as Unicode says, without locale; one of
- * more than 255 bytes is left out. Invalid UTF-8 is no word. Time: linear in the length.
+/* Returns the words of a text and the number of occurrences of each, as word-count classifiers with the
+ * same options count them. A word is the text between two word boundaries of Unicode (UAX #29) with a
+ * letter or digit: "don't", "3.14" and "e_mail" are one word each. It is lower-cased by Unicode's
+ * rules, without locale. Words of more than 255 bytes are left out. Invalid UTF-8 is not a word. Time:
+ * linear in the length.
  * Errors: INVALID_ARGUMENT, TOO_LARGE, OUT_OF_MEMORY, CANCELLED, DEADLINE_EXCEEDED. */
 BERTQA_MUST_CHECK bertqa_status bertqa_word_counts(const char *text, size_t length,
                                                    const bertqa_word_counts_options *options,
@@ -234,8 +239,8 @@ const bertqa_word_count *bertqa_word_count_list_get(const bertqa_word_count_list
 
 /* ---- Predict along a sequence ---------------------------------------------------------------- */
 
-/* A text is split into a model's words by one rule, in all functions below that take a text. For models of
- * characters each code point is a word. Else:
+/* All functions below that take a text split it into the model's words by one rule. For models of
+ * characters each code point is a word. Otherwise:
  *
  *   - A word is a run of letters, digits, marks on them and whatever else is neither white space nor
  *     punctuation. An apostrophe or hyphen between two of these is part of it ("don't", "well-known"), and
@@ -245,7 +250,7 @@ const bertqa_word_count *bertqa_word_count_list_get(const bertqa_word_count_list
  *     are control and format characters. A typographic apostrophe reads as '. Case is kept.
  *   - A word that is not in the vocabulary is read as the unknown token; without one: INVALID_ARGUMENT.
  *
- * Strings such as "</s>" are ordinary text; bertqa_sequence_info tells the end symbol. */
+ * Strings such as "</s>" are ordinary text; bertqa_sequence_info has the end symbol. */
 
 /* The properties that only recurrent models have. Grows at its end in later versions. */
 typedef struct bertqa_sequence_info {
@@ -254,7 +259,7 @@ typedef struct bertqa_sequence_info {
   const char *separator; /* between two words of a text: " ", or "" for models of characters */
   const char *end;       /* the word that ends a sequence, such as "</s>"; "" if there is none */
   int32_t end_id;        /* its id, or -1 */
-  int32_t unknown_id;    /* of the word that unknown ones are read as, or -1 */
+  int32_t unknown_id;    /* of the word that replaces unknown words, or -1 */
 } bertqa_sequence_info;
 
 /* Lives as long as the context. NULL for models of other tasks. */
@@ -265,7 +270,7 @@ const bertqa_sequence_info *bertqa_context_sequence_info(const bertqa_context *c
  * then, with LSTM, c [hidden_size] for each layer; state_length in all. */
 typedef struct bertqa_sequence_state bertqa_sequence_state;
 
-/* Copies share what is immutable; each is to be freed. NULL only for NULL. */
+/* Returns another handle of the same state; each is to be freed. NULL only for NULL. */
 bertqa_sequence_state *bertqa_sequence_state_clone(const bertqa_sequence_state *state);
 void bertqa_sequence_state_free(bertqa_sequence_state *state);
 
@@ -279,14 +284,15 @@ BERTQA_MUST_CHECK bertqa_status bertqa_sequence_state_import(const bertqa_contex
                                                              const float *values, size_t length,
                                                              bertqa_sequence_state **state);
 
-/* The state as bytes that name its model, for another process or day. Writes at most `capacity` bytes;
- * *length is set to what is needed, and when that is above capacity nothing is written.
+/* Writes the state and its model's fingerprint as bytes, for storage or for another process. Writes at
+ * most `capacity` bytes; *length is set to the needed size, and if that is above capacity nothing is
+ * written.
  * Errors: INVALID_ARGUMENT, also for too small a capacity. */
 BERTQA_MUST_CHECK bertqa_status bertqa_sequence_state_serialize(const bertqa_sequence_state *state,
                                                                 void *bytes, size_t capacity,
                                                                 size_t *length);
 
-/* Errors: INVALID_ARGUMENT for bytes that are no state, WRONG_MODEL for another model's,
+/* Errors: INVALID_ARGUMENT for bytes that are not a state, WRONG_MODEL for another model's,
  * OUT_OF_MEMORY. */
 BERTQA_MUST_CHECK bertqa_status bertqa_sequence_state_deserialize(const bertqa_context *context,
                                                                   const void *bytes, size_t length,
@@ -296,8 +302,8 @@ BERTQA_MUST_CHECK bertqa_status bertqa_sequence_state_deserialize(const bertqa_c
 typedef struct bertqa_sequence_options {
   size_t struct_size;
   const bertqa_call_options *call;
-  /* bertqa_sequence_predict: how many words to give, at least 1; beyond the vocabulary: all. Default 0:
-   * 1. */
+  /* bertqa_sequence_predict: the number of words to return, at least 1; a number above the vocabulary
+   * size means all. Default 0: 1. */
   int32_t top_k;
   /* bertqa_sequence_likelihood and _rank: the text is complete, and its end symbol is predicted too.
    * Default off. */
@@ -308,10 +314,10 @@ typedef struct bertqa_sequence_options {
 
 void bertqa_sequence_options_init(bertqa_sequence_options *options, size_t struct_size);
 
-/* One word that may come next. Grows at its end in later versions. */
+/* A predicted or generated word. Grows at its end in later versions. */
 typedef struct bertqa_word {
   size_t struct_size;
-  const char *text; /* UTF-8 with a NUL; lives as long as what it was asked of */
+  const char *text; /* UTF-8 with a NUL; lives as long as the object that returned it */
   size_t length;
   int32_t id;            /* in the vocabulary; see bertqa_context_vocabulary_piece */
   float probability;     /* 0...1 */
@@ -319,12 +325,12 @@ typedef struct bertqa_word {
   int32_t reserved;      /* 0 */
 } bertqa_word;
 
-/* The words that may come next, the most probable first. */
+/* The predicted next words, most probable first. */
 typedef struct bertqa_prediction bertqa_prediction;
 
-/* One step: reads a word (a character, for models of characters) in a state and predicts the next.
- * state: NULL starts a sequence. prediction, next_state: each may be NULL if it is not wanted.
- * The same word and state always give the same bits.
+/* One step: reads a word (a character, for models of characters) after a state and predicts the next.
+ * state: NULL starts a sequence. prediction, next_state: NULL if not needed.
+ * The same word and state always lead to the same bits.
  * Errors: INVALID_ARGUMENT, WRONG_MODEL (also for another model's state), TOO_LARGE, OUT_OF_MEMORY,
  * CANCELLED, DEADLINE_EXCEEDED. */
 BERTQA_MUST_CHECK bertqa_status bertqa_sequence_predict(const bertqa_context *context,
@@ -334,9 +340,10 @@ BERTQA_MUST_CHECK bertqa_status bertqa_sequence_predict(const bertqa_context *co
                                                         bertqa_prediction **prediction,
                                                         bertqa_sequence_state **next_state);
 
-/* The same of a whole text, split into words: a prompt read into a state, and the word that follows it. An
- * empty text needs a state: otherwise INVALID_ARGUMENT. The prediction tells of the text's last word whether
- * it is unknown. Errors: as bertqa_sequence_predict. */
+/* As bertqa_sequence_predict, for a whole text, split into words: reads it and predicts the word that
+ * follows it. An empty text needs a state: otherwise INVALID_ARGUMENT. is_unknown refers to the text's
+ * last word.
+ * Errors: as bertqa_sequence_predict. */
 BERTQA_MUST_CHECK bertqa_status bertqa_sequence_predict_text(const bertqa_context *context,
                                                              const char *text, size_t length,
                                                              const bertqa_sequence_state *state,
@@ -350,17 +357,18 @@ void bertqa_prediction_free(bertqa_prediction *prediction);
 size_t bertqa_prediction_count(const bertqa_prediction *prediction);
 const bertqa_word *bertqa_prediction_get(const bertqa_prediction *prediction, size_t index);
 
-/* Not 0: the word that was read is not in the vocabulary; the model read its unknown token. */
+/* Nonzero if the word that was read is not in the vocabulary, so that the model read its unknown
+ * token. */
 int32_t bertqa_prediction_is_unknown(const bertqa_prediction *prediction);
 
 /* The probability of every word, [vocabulary_size], by id. */
 const float *bertqa_prediction_probabilities(const bertqa_prediction *prediction);
 
-/* One step of many independent sequences at once.
- * ids: [count], words by id; states: [count], an entry NULL starts a sequence, or NULL for all of them;
- * next_states: [count], set; logits: [count][vocabulary_size], or NULL if not wanted; logits_length: the
- * floats there, their product exactly, or 0 for NULL.
- * On failure every next state is NULL and bertqa_last_error_item() is the sequence at fault.
+/* Advances many independent sequences by one step.
+ * ids: [count], words by id; states: [count], a NULL entry starts a sequence, or NULL for all of them;
+ * next_states: [count], set; logits: [count][vocabulary_size], or NULL if not needed; logits_length:
+ * exactly their product in floats, or 0 for NULL.
+ * On failure every next state is NULL and bertqa_last_error_item() is the failed sequence.
  * Errors: as bertqa_sequence_predict. */
 BERTQA_MUST_CHECK bertqa_status bertqa_sequence_step(const bertqa_context *context,
                                                      const int32_t *ids,
@@ -370,38 +378,38 @@ BERTQA_MUST_CHECK bertqa_status bertqa_sequence_step(const bertqa_context *conte
                                                      bertqa_sequence_state **next_states,
                                                      float *logits, size_t logits_length);
 
-/* Called with each word as it is generated; not 0 stops the generation after it, which is no failure. */
+/* Called with each generated word. Nonzero ends the generation after this word, without an error. */
 typedef int32_t (*bertqa_word_function)(void *user, const bertqa_word *word);
 
 typedef struct bertqa_generate_options {
   size_t struct_size;
   const bertqa_call_options *call;
   bertqa_word_function on_word; /* default NULL */
-  void *on_word_user;           /* handed to on_word */
-  uint64_t seed;                /* the same seed gives the same words; default 0 */
+  void *on_word_user;           /* passed to on_word */
+  uint64_t seed;                /* the same seed leads to the same words; default 0 */
   int32_t max_words;            /* generated at most, 1...1000000; default 0: 100 */
-  float temperature;            /* default 0: greedy; else the logits are divided by it; finite */
-  int32_t top_k;                /* only the k most probable words are drawn from; default 0: all */
-  float top_p;                  /* only the fewest words whose probabilities sum to this, at most 1;
-                                 * default 0: all */
+  float temperature;            /* divides the logits; finite; default 0: greedy */
+  int32_t top_k;                /* draws only from the k most probable words; default 0: all */
+  float top_p;                  /* draws only from the fewest words whose probabilities sum to
+                                 * this, at most 1; default 0: all */
 } bertqa_generate_options;
 
 #define BERTQA_GENERATE_OPTIONS_INIT {sizeof(bertqa_generate_options), NULL, NULL, NULL, 0, 0, 0, 0, 0}
 
 void bertqa_generate_options_init(bertqa_generate_options *options, size_t struct_size);
 
-/* Why a generation ended. */
+/* The reason why a generation ended. */
 typedef int32_t bertqa_stop;
 enum {
   BERTQA_STOP_END = 1,     /* the model predicted its end symbol, such as </s> */
   BERTQA_STOP_LIMIT = 2,   /* max_words */
-  BERTQA_STOP_CALLBACK = 3 /* on_word asked for it */
+  BERTQA_STOP_CALLBACK = 3 /* on_word returned nonzero */
 };
 
 /* The result of a generation. */
 typedef struct bertqa_generation bertqa_generation;
 
-/* Reads a prompt, split into the model's words, and generates what follows.
+/* Splits a prompt into the model's words, reads them, and generates a continuation.
  * state: NULL starts a sequence. An empty prompt needs a state: otherwise INVALID_ARGUMENT.
  * Errors: as bertqa_sequence_predict. */
 BERTQA_MUST_CHECK bertqa_status bertqa_sequence_generate(const bertqa_context *context,
@@ -425,10 +433,10 @@ bertqa_stop bertqa_generation_stop(const bertqa_generation *generation);
 /* Words of the prompt that are not in the vocabulary. */
 size_t bertqa_generation_unknown_count(const bertqa_generation *generation);
 
-/* The state after the last word, to go on from; belongs to the generation: clone it to keep it. */
+/* The state after the last word, for continuing. It belongs to the generation: clone it to keep it. */
 const bertqa_sequence_state *bertqa_generation_state(const bertqa_generation *generation);
 
-/* How likely a text is. Grows at its end in later versions; the caller sets struct_size. */
+/* The likelihood of a text. Grows at its end in later versions; the caller sets struct_size. */
 typedef struct bertqa_sequence_score {
   size_t struct_size;
   size_t word_count;     /* words predicted: all but a sequence's first, and the end symbol if asked */
@@ -439,21 +447,22 @@ typedef struct bertqa_sequence_score {
 
 #define BERTQA_SEQUENCE_SCORE_INIT {sizeof(bertqa_sequence_score), 0, 0, 0, 0}
 
-/* The likelihood of a text, split into the model's words: low for what the model has not learnt.
- * state: NULL starts a sequence, whose first word is given, not predicted; else what the text follows.
- * Errors: as bertqa_sequence_predict; INVALID_ARGUMENT for include_end where the model has no end. */
+/* Computes the likelihood of a text, split into the model's words.
+ * state: the state that the text follows; NULL starts a sequence, whose first word is not predicted.
+ * Errors: as bertqa_sequence_predict; INVALID_ARGUMENT for include_end if the model has no end
+ * symbol. */
 BERTQA_MUST_CHECK bertqa_status bertqa_sequence_likelihood(const bertqa_context *context,
                                                            const char *text, size_t length,
                                                            const bertqa_sequence_state *state,
                                                            const bertqa_sequence_options *options,
                                                            bertqa_sequence_score *score);
 
-/* Which of several continuations of a prefix is most likely.
- * continuations: [count]. order: [count], their indices, the highest log_likelihood / word_count first,
- * equal ones in the order given, those without a word last. log_likelihoods, word_counts: [count], as in
- * bertqa_sequence_score, of the continuation's words alone. Each of the three may be NULL if it is not
- * wanted. With an empty prefix and no state a continuation's first word is given, as in
- * bertqa_sequence_likelihood. Errors: as bertqa_sequence_likelihood. */
+/* Ranks several continuations of a prefix by their likelihood.
+ * continuations: [count]. order: [count], their indices, highest log_likelihood / word_count first,
+ * equal ones in the given order, those without a word last. log_likelihoods, word_counts: [count], as
+ * in bertqa_sequence_score, of the continuation's words alone. Each of the three may be NULL. With an
+ * empty prefix and no state a continuation's first word is not predicted.
+ * Errors: as bertqa_sequence_likelihood. */
 BERTQA_MUST_CHECK bertqa_status bertqa_sequence_rank(const bertqa_context *context,
                                                      const char *prefix, size_t prefix_length,
                                                      const bertqa_text *continuations, size_t count,
@@ -464,7 +473,7 @@ BERTQA_MUST_CHECK bertqa_status bertqa_sequence_rank(const bertqa_context *conte
 
 /* ---- Patterns and redaction ------------------------------------------------------------------- */
 
-/* Personal data that a rule can tell; docs/entities.md has the rules. */
+/* Kinds of personal data that rules find; docs/entities.md has the rules. */
 typedef int32_t bertqa_pattern;
 enum {
   BERTQA_PATTERN_EMAIL = 1, /* e-mail addresses */
@@ -493,13 +502,14 @@ BERTQA_MUST_CHECK bertqa_status bertqa_patterns(const char *text, size_t length,
                                                 const bertqa_patterns_options *options,
                                                 bertqa_entity_list **list);
 
-/* The text with entities replaced, by the text `replacement`, or where that is NULL by each one's label
- * in brackets, such as "[PER]". Entities that overlap are replaced as one, with the label of the one that
- * begins first, of several there the longest; a character goes as a whole, with its combining marks.
- * Writes at most `capacity` bytes, without a NUL; *needed is
- * set to what is needed, and when that is above capacity nothing is written.
- * lists: [list_count], of this text; an entry may be NULL. call: NULL, or what may stop the call, after
- * which `output` may be written in part.
+/* Writes the text with its entities replaced by `replacement` or, if that is NULL, by each one's label
+ * in brackets, such as "[PER]". Overlapping entities are replaced as one, with the label of the one
+ * that begins first; of several that begin there, the longest. A character is replaced as a whole, with
+ * its combining marks.
+ * Writes at most `capacity` bytes, without a NUL; *needed is set to the needed size, and if that is
+ * above capacity nothing is written.
+ * lists: [list_count], of this text; an entry may be NULL. call: may be NULL. A stopped call may leave
+ * a part of the result in `output`.
  * Errors: INVALID_ARGUMENT, also for too small a capacity and for an entity outside of the text;
  * TOO_LARGE; OUT_OF_MEMORY; CANCELLED; DEADLINE_EXCEEDED. */
 BERTQA_MUST_CHECK bertqa_status bertqa_redact(const char *text, size_t length,
@@ -547,10 +557,10 @@ struct ArrowArray {
 
 #endif /* ARROW_C_DATA_INTERFACE */
 
-/* A column of texts: its values and its type, which is utf8, large_utf8, utf8_view or the binary type of
- * the same layout, or null. It is read in place during the call and neither copied nor released: it
- * stays the caller's. Every offset, count and pointer that the structs hold is checked; the lengths of the
- * buffers behind them are not part of Arrow's structs, except for views, and are believed. */
+/* A column of texts: its values and its type, which is utf8, large_utf8, utf8_view or the binary type
+ * of the same layout, or null. It is read in place during the call, neither copied nor released: the
+ * caller keeps it. Every offset, count and pointer in the structs is checked. The lengths of the
+ * buffers behind them are not part of Arrow's structs, except for views, so they are trusted. */
 typedef struct bertqa_column {
   const struct ArrowArray *array;
   const struct ArrowSchema *schema;
@@ -579,10 +589,10 @@ BERTQA_MUST_CHECK bertqa_status bertqa_answer_arrow(const bertqa_context *contex
 /* bertqa_classify_batch over a column. A row with a null has a null classification.
  *
  * classifications, schema: as in bertqa_answer_arrow. A struct column with, per row:
- *   label          large_utf8, the most probable; null where the text is too short
+ *   label          large_utf8, the most probable; null if the text is too short
  *   probability    float32, of that label; null with it, and for regression
  *   probabilities  fixed-size list of float32, by label id (bertqa_context_label_get); for regression
- *                  the logits; null where the text is too short
+ *                  the logits; null if the text is too short
  * options->contributions must be 0.
  * Errors: as bertqa_classify_batch, bertqa_last_error_item() being the row; INVALID_ARGUMENT as in
  * bertqa_answer_arrow. */

@@ -83,6 +83,16 @@ static void test_answers(void) {
   CHECK(statuses[0] == BERTQA_OK && statuses[1] == BERTQA_ERROR_INVALID_ARGUMENT);
   CHECK(answers[0] != NULL && answers[1] == NULL && bertqa_last_error_item() == 1);
   bertqa_answers_free(answers[0]);
+  /* The message names the item by the caller's array, whether the failure is its status or ends the call. */
+  const bertqa_text asked[] = {{two[0].question, 4}, {two[1].question, 40}};
+  for (int with_statuses = 0; with_statuses < 2; with_statuses++) {
+    CHECK_STATUS(with_statuses ? BERTQA_OK : BERTQA_ERROR_INVALID_ARGUMENT,
+                 bertqa_document_answer_batch(context, document, asked, 2, &narrow, answers,
+                                              with_statuses ? statuses : NULL));
+    CHECK((answers[0] != NULL) == with_statuses && answers[1] == NULL && bertqa_last_error_item() == 1);
+    CHECK(strncmp(bertqa_last_error(), "questions[1]: ", 14) == 0);
+    bertqa_answers_free(answers[0]);
+  }
   bertqa_document_free(document);
   bertqa_context_free(context);
   free(text);

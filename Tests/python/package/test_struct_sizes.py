@@ -4,6 +4,7 @@ What to call, and with what, is made from the headers; a child process does it, 
 """
 
 import ctypes
+import os
 import re
 import subprocess
 import sys
@@ -92,7 +93,10 @@ def test_all_structs_are_there():
 def test_sizes_that_end_inside_a_field_are_refused(struct):
     layout = STRUCTS[struct]
     ends = {getattr(layout, field[0]).offset + getattr(layout, field[0]).size for field in layout._fields_}
-    child = subprocess.run([sys.executable, __file__, struct], capture_output=True, text=True, timeout=300)
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    child = subprocess.run(
+        [sys.executable, __file__, struct], env=environment, capture_output=True, text=True, timeout=300
+    )
     assert child.returncode == 0, child
     found = {}
     for line in child.stdout.splitlines():

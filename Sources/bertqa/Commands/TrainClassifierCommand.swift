@@ -261,6 +261,9 @@ struct TrainClassifierCommand: Command {
     return .done
   }
 
+  /// The maximum number of bytes of a record.
+  private static let largestRecord = Int(Int32.max)
+
   /// Counts of texts and of irregular records.
   private struct Tally {
     var texts = 0
@@ -281,12 +284,19 @@ struct TrainClassifierCommand: Command {
     let source = try WholeFile(file, encoding)
     let form = try form(of: file, isGrouped: isGrouped)
     let reader = try RecordReader(
-      source, form, RecordReader.Limits(recordBytes: Int(Int32.max)))
+      source, form, RecordReader.Limits(recordBytes: Self.largestRecord))
     let isNamed = files.count > 1 || !file.isStandardInput
     while let block = try reader.next() {
       for record in block.records {
-        guard case .data = record.kind else { continue }
+        switch record.kind {
+        case .data, .part(isFirst: true, isLast: _): break
+        case .header, .repeatedHeader, .blank, .part(isFirst: false, isLast: _): continue
+        }
         do throws(RecordProblem) {
+          if case .part = record.kind {
+            throw RecordProblem(
+              .recordTooLarge, "the record has more than \(Self.largestRecord) bytes: split it")
+          }
           if let problem = record.problem { throw problem }
           try body(block.fields[record.firstField...].prefix(form.fields.texts.count).map(block.text), &tally)
         } catch {

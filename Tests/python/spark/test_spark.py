@@ -177,7 +177,7 @@ def test_answers_are_the_library_s(found, context):
     for row, (_, text) in zip(found["one"], found["pairs"]):
         if text is not None and len(text) > 10_000:
             assert row["bertqa"] is None and row["bertqa_error"].startswith(
-                "max_bytes is 500000, but the call needs"
+                "max_bytes is 500000, but the call already needs"
             )
         else:
             assert row["bertqa_error"] is None
@@ -237,7 +237,7 @@ def test_messages(found):
         "twice": "ValueError: text_col is 'text', of which there are 2",
         "option": "TypeError: unknown option 'top_k'; known: text_col",
         "on_error": "ValueError: on_error is 'drop', but must be 'null' or 'fail'",
-        "fail": "of the partition: max_bytes is 500000, but the call needs",
+        "fail": "of the partition: max_bytes is 500000, but the call already needs",
         "model": "nowhere/config.json: cannot open: No such file or directory",
         "task": "which is made for embed, not for answer",
     }

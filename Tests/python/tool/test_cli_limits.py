@@ -12,7 +12,7 @@ from filtering import DONE, RECORD, TOKENS, compact, environment, run, summary
 
 TEXT = "the king of france jumped over the quick brown dog " * 400
 LATE = "took longer than --timeout allows"
-LARGE = "--max-bytes is 64, but the call needs "
+LARGE = "--max-bytes is 64, but the call already needs "
 LONG = "--max-document-tokens is 3, but a text has more tokens: split it or raise the limit"
 
 

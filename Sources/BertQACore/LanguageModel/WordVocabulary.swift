@@ -11,14 +11,12 @@ struct WordVocabulary: Sendable {
     _ configuration: SequenceConfiguration, file: ModelFile, _ monitor: CallMonitor?
   ) throws(BertQAError) {
     units = configuration.units
-    do {
-      vocabulary = try file.withBytes { bytes throws(BertQAError) in
+    vocabulary = try BertQAError.naming(file.path) { () throws(BertQAError) in
+      try file.withBytes { bytes throws(BertQAError) in
         try configuration.units == .words
           ? Vocabulary(vocabularyFile: bytes, monitor)
           : Vocabulary(pieces: Self.characters(in: bytes, atMost: configuration.vocabularySize), monitor)
       }
-    } catch {
-      throw BertQAError(error.status, "\(file.path): \(error.message)")
     }
     guard vocabulary.count == configuration.vocabularySize else {
       throw BertQAError(

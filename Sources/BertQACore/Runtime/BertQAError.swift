@@ -64,6 +64,17 @@ public struct BertQAError: Error, Sendable, Equatable, CustomStringConvertible {
     BertQAError(status, "\(name): \(message)")
   }
 
+  /// Returns the result of `body`, with the name of the file in its errors.
+  static func naming<Success>(
+    _ file: String, _ body: () throws(BertQAError) -> Success
+  ) throws(BertQAError) -> Success {
+    do {
+      return try body()
+    } catch {
+      throw error.prefixed(by: file)
+    }
+  }
+
   /// One line with item, argument and detail.
   public var message: String {
     let text = argument.map { "\($0) \(detail)" } ?? detail

@@ -8,17 +8,12 @@ struct TokenizerFilesTests {
   init() throws { directory = try TemporaryDirectory() }
 
   /// The directory's files, or the file of this name alone.
-  private func load(_ name: String? = nil) throws -> WordPieceFiles {
-    let source = ModelDirectory(path: directory.path)
-    func named(_ file: String) -> String? {
-      name == nil ? (source.exists(file) ? file : nil) : (name == file ? file : nil)
-    }
-    if let vocabulary = named("vocab.txt") {
-      return try WordPieceFiles(source, vocabulary: vocabulary, tokenizerJSON: named("tokenizer.json"))
-    }
-    let file = try source.file(named("tokenizer.json") ?? name ?? "vocab.txt")
-    return try WordPieceFiles(source, tokenizerJSON: ObjectReader(file), file)
+  private func load(_ name: String? = nil) throws -> TokenizerFiles {
+    try TokenizerFiles(path: name.map { directory.file($0) } ?? directory.path)
   }
+
+  /// As `vocab.txt` has them.
+  private static let special = "[UNK]\n[CLS]\n[SEP]\n"
 
   @Test func theFactoryTakesADirectoryOrAFile() throws {
     let pieces = "[PAD]\n[UNK]\n[CLS]\n[SEP]\nfox\n"
@@ -38,7 +33,8 @@ struct TokenizerFilesTests {
 
   private static let model = """
     "model": {"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##",
-    "max_input_chars_per_word": 100, "vocab": {"[UNK]": 1, "[PAD]": 0, "##es": 3, "fox": 2}}
+    "max_input_chars_per_word": 100,
+    "vocab": {"[UNK]": 1, "[PAD]": 0, "##es": 3, "fox": 2, "[SEP]": 4, "[CLS]": 5}}
     """
   private static let cased = """
     "normalizer": {"type": "BertNormalizer", "lowercase": false, "strip_accents": true,
@@ -46,53 +42,58 @@ struct TokenizerFilesTests {
     """
 
   @Test func readsVocabularyFile() throws {
-    try directory.write("[PAD]\n[UNK]\nfox\n", to: "vocab.txt")
-    let tokenizer = try load()
-    #expect(tokenizer.vocabulary.count == 3)
-    #expect(tokenizer.configuration == TokenizerConfiguration())
-    #expect(tokenizer.vocabularyFile.path == directory.file("vocab.txt"))
-    #expect(try load("vocab.txt").vocabulary.count == 3)
+    try directory.write(Self.special + "fox\n", to: "vocab.txt")
+    let files = try load()
+    #expect(files.vocabularySize == 4)
+    #expect(files.settings == TokenizerConfiguration())
+    #expect(files.vocabularyFile.path == directory.file("vocab.txt"))
+    #expect(try load("vocab.txt").vocabularySize == 4)
   }
 
   @Test func readsTokenizerJSON() throws {
     try directory.write("{\(Self.model), \(Self.cased)}", to: "tokenizer.json")
-    for tokenizer in [try load(), try load("tokenizer.json")] {
-      #expect(tokenizer.vocabulary.count == 4)
-      #expect(!tokenizer.configuration.lowercase)
-      #expect(tokenizer.configuration.stripAccents == true)
-      #expect(!tokenizer.configuration.tokenizeChineseCharacters)
+    for files in [try load(), try load("tokenizer.json")] {
+      #expect(files.vocabularySize == 6)
+      let settings = try #require(files.settings)
+      #expect(!settings.lowercase)
+      #expect(settings.stripAccents == true)
+      #expect(!settings.tokenizeChineseCharacters)
+      #expect(!files.lowercases)
     }
     // Its vocabulary yields to vocab.txt, its normaliser to tokenizer_config.json.
-    try directory.write("[PAD]\n", to: "vocab.txt")
-    #expect(try load().vocabulary.count == 1)
-    #expect(try !load().configuration.lowercase)
+    try directory.write(Self.special, to: "vocab.txt")
+    #expect(try load().vocabularySize == 3)
+    #expect(try !load().lowercases)
     try directory.write("{}", to: "tokenizer_config.json")
-    #expect(try load().configuration == TokenizerConfiguration())
-    #expect(try load("tokenizer.json").vocabulary.count == 4)
+    #expect(try load().lowercases && load().settings == nil)
+    #expect(try load("tokenizer.json").vocabularySize == 6)
   }
 
   @Test func piecesAreInTheOrderOfTheirIDs() throws {
     let path = try directory.write("{\(Self.model)}", to: "tokenizer.json")
-    let pieces = try TokenizerJSON(ObjectReader(ModelFile(path: path))).pieces(nil)
-    #expect(pieces == ["[PAD]", "[UNK]", "fox", "##es"].map { Array($0.utf8) })
+    let model = try #require(try ObjectReader(ModelFile(path: path)).reader("model"))
+    let pieces = try Pipeline.pieces(of: model, nil)
+    #expect(pieces == ["[PAD]", "[UNK]", "fox", "##es", "[SEP]", "[CLS]"].map { Array($0.utf8) })
   }
 
   @Test func readsTokenizerConfiguration() throws {
-    try directory.write("a\n", to: "vocab.txt")
-    try directory.write(
-      """
-      {"do_lower_case": false, "strip_accents": null, "tokenize_chinese_chars": false,
-       "unk_token": "<unk>", "cls_token": {"content": "<s>", "lstrip": false}, "sep_token": null,
-       "tokenizer_class": "DistilBertTokenizerFast", "model_max_length": 1000000000000000019884624838656}
-      """, to: "tokenizer_config.json")
+    func read(_ text: String) throws -> TokenizerConfiguration {
+      try TokenizerConfiguration(
+        ObjectReader(ModelFile(path: directory.write(text, to: "tokenizer_config.json"))))
+    }
     var expected = TokenizerConfiguration()
     expected.lowercase = false
     expected.tokenizeChineseCharacters = false
     expected.unkToken = "<unk>"
     expected.clsToken = "<s>"
-    #expect(try load().configuration == expected)
-    try directory.write("{\"strip_accents\": false}", to: "tokenizer_config.json")
-    #expect(try load().configuration.stripAccents == false)
+    #expect(
+      try read(
+        """
+        {"do_lower_case": false, "strip_accents": null, "tokenize_chinese_chars": false,
+         "unk_token": "<unk>", "cls_token": {"content": "<s>", "lstrip": false}, "sep_token": null,
+         "tokenizer_class": "DistilBertTokenizerFast", "model_max_length": 1000000000000000019884624838656}
+        """) == expected)
+    #expect(try read("{\"strip_accents\": false}").stripAccents == false)
   }
 
   @Test(arguments: [
@@ -115,29 +116,31 @@ struct TokenizerFilesTests {
 
   @Test(arguments: [
     ("{}", Status.invalidModel, "\"model\" is missing"),
-    ("{\"model\": {\"type\": \"BPE\"}}", .unsupported, "\"type\" is \"BPE\"; only \"WordPiece\""),
     ("{\"model\": {\"continuing_subword_prefix\": \"@\"}}", .unsupported, "only \"##\" is supported"),
     ("{\"model\": {\"max_input_chars_per_word\": 99}}", .unsupported, "is 99; only 100"),
-    ("{\"model\": {}}", .invalidModel, "\"vocab\" of the model is missing"),
-    ("{\"model\": {\"vocab\": {}}}", .invalidModel, "the vocabulary is empty"),
+    ("{\"model\": {}}", .invalidModel, "\"vocab\" is missing"),
     (
-      "{\"model\": {\"vocab\": {\"a\": 0, \"b\": 2}}}", .invalidModel,
-      "\"b\" has id 2, expected each of 0..<2 once"
+      "{\"model\": {\"vocab\": {\"a\": 0, \"b\": 0}}}", .invalidModel,
+      "the pieces \"a\" and \"b\" have the same id, 0"
     ),
-    ("{\"model\": {\"vocab\": {\"a\": 0, \"b\": 0}}}", .invalidModel, "\"b\" has id 0"),
-    ("{\"model\": {\"vocab\": {\"a\": -1}}}", .invalidModel, "\"a\" has id -1"),
-    ("{\"model\": {\"vocab\": {\"a\": 9223372036854775807}}}", .invalidModel, "\"a\" has id 922"),
-    ("{\"model\": {\"vocab\": {\"a\": \"0\"}}}", .invalidModel, "\"a\" has id \"0\""),
+    ("{\"model\": {\"vocab\": {\"a\": -1}}}", .invalidModel, "\"a\" is -1, expected an id"),
+    ("{\"model\": {\"vocab\": {\"a\": 9223372036854775807}}}", .invalidModel, "\"a\" is 922"),
+    ("{\"model\": {\"vocab\": {\"a\": \"0\"}}}", .invalidModel, "\"a\" is \"0\""),
   ])
   func refusesTokenizerJSON(text: String, status: Status, message: String) throws {
     try directory.write("{}", to: "tokenizer_config.json")
-    try directory.write(text, to: "tokenizer.json")
-    let error = try #require(failure { _ = try load() })
-    #expect(error.status == status)
-    #expect(error.message.hasPrefix(directory.file("tokenizer.json")))
-    #expect(error.message.contains(message), "\(error)")
+    // BERT's, and with another step.
+    for normalizer in ["BertNormalizer", "NFC"] {
+      let rest = text == "{}" ? "}" : ", " + text.dropFirst()
+      try directory.write("{\"normalizer\": {\"type\": \"\(normalizer)\"}" + rest, to: "tokenizer.json")
+      let error = try #require(failure { _ = try load() })
+      #expect(error.status == status)
+      #expect(error.message.hasPrefix(directory.file("tokenizer.json")))
+      #expect(error.message.contains(message), "\(error)")
+    }
   }
 
+  /// `vocab.txt` is BERT's: a `tokenizer.json` beside it must be, too, if it has a say.
   @Test(arguments: [
     ("\"normalizer\": null", "no \"normalizer\""),
     ("\"normalizer\": {\"type\": \"NFC\"}", "\"type\" is \"NFC\"; only \"BertNormalizer\""),
@@ -145,6 +148,7 @@ struct TokenizerFilesTests {
     (cased + ", \"pre_tokenizer\": {\"type\": \"Whitespace\"}", "only \"BertPreTokenizer\""),
   ])
   func refusesOtherNormalisation(member: String, message: String) throws {
+    try directory.write(Self.special, to: "vocab.txt")
     try directory.write("{\(Self.model), \(member)}", to: "tokenizer.json")
     let error = try #require(failure { _ = try load() })
     #expect(error.status == .unsupported)

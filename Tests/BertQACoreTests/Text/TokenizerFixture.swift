@@ -22,8 +22,8 @@ enum TokenizerFixture {
 
   static func tokenizer(
     _ configuration: TokenizerConfiguration = TokenizerConfiguration()
-  ) throws -> WordPieceTokenizer {
-    try WordPieceTokenizer(vocabulary: vocabulary(), configuration: configuration)
+  ) throws -> PipelineTokenizer {
+    try PipelineTokenizer(Pipeline(bert: configuration, vocabulary()))
   }
 
   static func cases() throws -> [Case] {
@@ -45,7 +45,9 @@ enum TokenizerFixture {
   }
 }
 
-extension WordPieceTokenizer {
+extension PipelineTokenizer {
+  var vocabulary: Vocabulary { pipeline.model.vocabulary }
+
   func tokens(_ text: [UInt8], parseSpecialTokens: Bool = false) -> Tokens {
     var tokens = Tokens()
     text.withUnsafeBufferPointer {
@@ -73,8 +75,8 @@ extension WordPieceTokenizer {
 /// A vocabulary from pieces, with the special tokens in front.
 func makeTokenizer(
   _ pieces: [String], _ configuration: TokenizerConfiguration = TokenizerConfiguration()
-) throws -> WordPieceTokenizer {
+) throws -> PipelineTokenizer {
   let all = ["[UNK]", "[SEP]", "[PAD]", "[CLS]", "[MASK]"] + pieces
-  return try WordPieceTokenizer(
-    vocabulary: Vocabulary(pieces: all.map { Array($0.utf8) }), configuration: configuration)
+  return try PipelineTokenizer(
+    Pipeline(bert: configuration, Vocabulary(pieces: all.map { Array($0.utf8) })))
 }

@@ -8,14 +8,13 @@ import Testing
     let cases = try TokenizerFixture.cases()
     #expect(cases.count > 2000)
     let vocabulary = try TokenizerFixture.vocabulary()
-    var tokenizers: [(TokenizerConfiguration, WordPieceTokenizer)] = []
+    var tokenizers: [(TokenizerConfiguration, PipelineTokenizer)] = []
     for golden in cases {
-      let tokenizer: WordPieceTokenizer
+      let tokenizer: PipelineTokenizer
       if let known = tokenizers.first(where: { $0.0 == golden.configuration }) {
         tokenizer = known.1
       } else {
-        tokenizer = try WordPieceTokenizer(
-          vocabulary: vocabulary, configuration: golden.configuration)
+        tokenizer = try PipelineTokenizer(Pipeline(bert: golden.configuration, vocabulary))
         tokenizers.append((golden.configuration, tokenizer))
       }
       let tokens = tokenizer.tokens(
@@ -67,7 +66,7 @@ import Testing
   @Test func requiredSpecialTokensMustBePieces() throws {
     let vocabulary = try Vocabulary(pieces: ["[UNK]", "[SEP]", "x"].map { Array($0.utf8) })
     do {
-      _ = try WordPieceTokenizer(vocabulary: vocabulary, configuration: TokenizerConfiguration())
+      _ = try Pipeline(bert: TokenizerConfiguration(), vocabulary)
       Issue.record("a vocabulary without [CLS] was accepted")
     } catch {
       #expect(error.status == .invalidModel)
@@ -75,9 +74,11 @@ import Testing
     }
     var configuration = TokenizerConfiguration()
     configuration.clsToken = "x"
-    let tokenizer = try WordPieceTokenizer(vocabulary: vocabulary, configuration: configuration)
-    #expect(tokenizer.unkID == 0 && tokenizer.sepID == 1 && tokenizer.clsID == 2)
-    #expect(tokenizer.padID == nil && tokenizer.maskID == nil)
+    let pipeline = try Pipeline(bert: configuration, vocabulary)
+    #expect(pipeline.model.unknownID == 0)
+    #expect(pipeline.postProcessor.template == Template(prefix: [2], separator: [1], suffix: [1]))
+    // Those that the vocabulary has.
+    #expect(pipeline.addedTokens.map(\.content) == ["[UNK]", "[SEP]", "x"])
   }
 
   @Test func wordsOfMoreThanAHundredCharactersAreUnknown() throws {
@@ -86,7 +87,7 @@ import Testing
       let size = UInt32(letter.utf8.count)
       #expect(tokenizer.tokens(String(repeating: letter, count: 100)).count == 100)
       let tokens = tokenizer.tokens(String(repeating: letter, count: 101) + " " + letter)
-      #expect(tokens.ids.first == tokenizer.unkID && tokens.count == 2)
+      #expect(tokens.ids.first == tokenizer.pipeline.model.unknownID && tokens.count == 2)
       #expect(tokens.ends == [101 * size, 102 * size + 1])
     }
   }
@@ -95,7 +96,7 @@ import Testing
     let tokenizer = try makeTokenizer(["a", "##a", "word", "中", "!"])
     let size = 1 << 19
     let endless = tokenizer.tokens([UInt8](repeating: 0x61, count: size))
-    #expect(endless.ids == [tokenizer.unkID] && endless.ends == [UInt32(size)])
+    #expect(endless.ids == [0] && endless.ends == [UInt32(size)])
     // More tokens than are kept before they are moved to the result.
     #expect(tokenizer.tokens(String(repeating: "word ", count: 5000)).count == 5000)
     #expect(tokenizer.tokens(String(repeating: "!", count: 5000)).starts.last == 4999)
@@ -104,7 +105,29 @@ import Testing
     #expect(tokenizer.tokens(String(repeating: hundred, count: 50)).count == 5000)
     // One run of combining characters that stay (U+302E), to be ordered as a whole.
     let run = tokenizer.tokens("a" + String(repeating: "\u{302E}\u{301}", count: 20000))
-    #expect(run.ids == [tokenizer.unkID])
+    #expect(run.ids == [0])
+  }
+
+  /// Where the pass over the caller's text cannot be taken, the steps one by one give the same.
+  @Test func stepsGiveWhatOnePassGives() throws {
+    struct NoStep: PreTokenizer {
+      func cut(_ words: inout Words, _ monitor: CallMonitor?) throws(BertQAError) {}
+    }
+    let vocabulary = try TokenizerFixture.vocabulary()
+    var tokenizers: [(TokenizerConfiguration, PipelineTokenizer)] = []
+    for golden in try TokenizerFixture.cases() {
+      if !tokenizers.contains(where: { $0.0 == golden.configuration }) {
+        var pipeline = try Pipeline(bert: golden.configuration, vocabulary)
+        #expect(pipeline.characterTable != nil)
+        pipeline.preTokenizers.append(NoStep())
+        #expect(pipeline.characterTable == nil)
+        tokenizers.append((golden.configuration, try PipelineTokenizer(pipeline)))
+      }
+      let tokenizer = try #require(tokenizers.first { $0.0 == golden.configuration }).1
+      #expect(
+        tokenizer.tokens(golden.text, parseSpecialTokens: golden.parsesSpecialTokens) == golden.expected,
+        "\(golden.configuration) \(String(decoding: golden.text, as: UTF8.self).debugDescription)")
+    }
   }
 
   @Test func anyBytesGiveOrderedRanges() throws {

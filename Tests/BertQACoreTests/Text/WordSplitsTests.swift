@@ -19,6 +19,19 @@ import Testing
     return try TokenizerFiles(path: folder.appendingPathComponent("pipeline-\(kind)").path).makeTokenizer()
   }
 
+  /// The memory of a huge text is freed; the tokens of the next one do not change.
+  @Test(arguments: ["byte-level", "characters", "unigram"])
+  func textsAfterAHugeOneComeOutTheSame(kind: String) throws {
+    let tokenizer = try Self.fixture(kind)
+    let text = Array("the king of france".utf8)
+    let expected = try Self.tokens(tokenizer, text)
+    #expect(!expected.ids.isEmpty)
+    // Invalid UTF-8 makes nine bytes of each: more than 8 MiB.
+    let huge = [0xFF] + [UInt8](repeating: UInt8(ascii: " "), count: 1 << 20)
+    _ = try Self.tokens(tokenizer, huge)
+    #expect(try Self.tokens(tokenizer, text) == expected)
+  }
+
   /// More words than are kept, of all sizes up to those that never are.
   @Test(arguments: ["byte-level", "unigram"])
   func wordsSeenBeforeComeOutTheSame(kind: String) throws {

@@ -13,15 +13,10 @@ extension OutputDirectory {
     config.object["bertqa"] = .object(own)
     try write(JSON.object(config.object).text + "\n", to: "config.json")
 
-    for (name, file) in model.tokenizer.pipelineFiles { try copy(file, to: name) }
-    guard let files = model.tokenizer.wordPiece else { return }
-    let vocabulary = files.vocabularyFile
-    try copy(vocabulary, to: vocabulary.path.hasSuffix(".json") ? "tokenizer.json" : "vocab.txt")
-    if let settings = files.settingsFile {
-      try copy(settings, to: "tokenizer_config.json")
-    } else {
+    for (name, file) in model.tokenizer.files { try copy(file, to: name) }
+    if let settings = model.tokenizer.settings {
       // A reader would use the defaults for `vocab.txt` alone, but tokenizer.json may have overridden them.
-      try write(files.configuration.json.text + "\n", to: "tokenizer_config.json")
+      try write(settings.json.text + "\n", to: "tokenizer_config.json")
     }
   }
 

@@ -1,8 +1,7 @@
 extension BytePairModel {
   /// Reads the model of a `tokenizer.json`.
-  init(
-    _ model: ObjectReader, _ steps: inout [any PreTokenizer], _ monitor: CallMonitor?
-  ) throws(BertQAError) {
+  /// - Parameter spelled: whether words come as bytes spelled in `ByteAlphabet`.
+  init(_ model: ObjectReader, spelled: Bool, _ monitor: CallMonitor?) throws(BertQAError) {
     if let dropout = try model.number("dropout"), dropout != 0 {
       throw BertQAError(
         .unsupported,
@@ -15,15 +14,15 @@ extension BytePairModel {
     settings.fusesUnknown = try model.bool("fuse_unk") ?? false
     settings.fallsBackToBytes = try model.bool("byte_fallback") ?? false
     settings.ignoresMerges = try model.bool("ignore_merges") ?? false
-    let pieces = try Pipeline.pieces(try model.required("vocab", model.reader("vocab")), monitor)
+    let pieces = try Pipeline.pieces(of: model, monitor)
     let merges = try Self.merges(model, monitor)
-    try self.init(pieces: pieces, merges: merges, settings, &steps, file: model.file, monitor)
+    try self.init(pieces: pieces, merges: merges, settings, spelled: spelled, file: model.file, monitor)
   }
 
-  /// Reads bytes, rather than have `ByteLevel` spell them, where that comes to the same.
+  /// Reads bytes rather than what spells them where that comes to the same.
   init(
-    pieces: [[UInt8]], merges: [(left: [UInt8], right: [UInt8])], _ settings: BytePairSettings,
-    _ steps: inout [any PreTokenizer], file: String, _ monitor: CallMonitor?
+    pieces: [[UInt8]], merges: [(left: [UInt8], right: [UInt8])], _ settings: BytePairSettings, spelled: Bool,
+    file: String, _ monitor: CallMonitor?
   ) throws(BertQAError) {
     let hasAffixes = !settings.continuingPrefix.isEmpty || !settings.endOfWordSuffix.isEmpty
     guard !(hasAffixes && settings.fallsBackToBytes) else {
@@ -32,13 +31,10 @@ extension BytePairModel {
         "\(file): \"byte_fallback\" together with \"continuing_subword_prefix\" or \"end_of_word_suffix\" is "
           + "not supported")
     }
-    var readsBytes = false
-    if let byteLevel = steps.last as? ByteLevel, !hasAffixes, SymbolTable.hasAllBytes(pieces) {
-      readsBytes = true
-      steps[steps.count - 1] = byteLevel.forBytes()
-    }
-    self = try Pipeline.named(file) { () throws(BertQAError) in
-      try BytePairModel(pieces: pieces, merges: merges, settings, readsBytes: readsBytes, monitor)
+    self = try BertQAError.naming(file) { () throws(BertQAError) in
+      try BytePairModel(
+        pieces: pieces, merges: merges, settings,
+        readsBytes: spelled && !hasAffixes && SymbolTable.hasAllBytes(pieces), monitor)
     }
   }
 

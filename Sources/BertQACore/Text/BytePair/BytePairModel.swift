@@ -143,57 +143,7 @@ extension BytePairModel: TokenModel {
       ? nil : .continuing(String(decoding: settings.continuingPrefix, as: UTF8.self))
   }
 
-  func tokenize(_ words: borrowing Words, into output: inout TokenOutput) throws(BertQAError) {
-    let encoder =
-      if let kept = output.modelMemory as? WordEncoder { kept } else { try WordEncoder(self) }
-    output.modelMemory = encoder
-    let text = UnsafePointer(words.text.base)
-    let ranges = UnsafePointer(words.ranges.base)
-    let rangeCount = words.ranges.count
-    let table = wholeWords.short
-    let short = encoder.short
-    let splits = encoder.splits.lookup
-    let readsBytes = symbols.unit == .bytes
-    let ignoresMerges = settings.ignoresMerges
-    var index = 0
-    while index < rangeCount {
-      let (start, end) = (Int(ranges[index].start), Int(ranges[index].end))
-      let count = end &- start
-      index &+= 1
-      if count <= PieceKey.maximumCount {
-        let id = table.id(of: PieceKey(loading: text + start).prefix(count, continuation: 0))
-        if id >= 0 {
-          try output.append(id, start, end)
-          continue
-        }
-      } else if ignoresMerges {
-        let id = wholeWords.longID(text + start, count: count)
-        if id >= 0 {
-          try output.append(id, start, end)
-          continue
-        }
-      }
-      if !readsBytes || count > LongWordSplits.limit {
-        try encoder.encode(text + start, count: count, output.monitor)
-        try encoder.append(at: start, to: &output)
-      } else if let key = WordKey(text + start, count: count, mode: 0) {
-        if try splits.append(key, at: WordPlace(at: start), to: &output) { continue }
-        let pieces = try short.cut(text + start, count)
-        try short.append(pieces, at: start, to: &output)
-        let (ids, starts) = (short.ids, short.starts)
-        splits.remember(key, count: pieces) {
-          WordPiece(id: ids[$0], begin: Int(starts[$0]), end: Int(starts[$0 &+ 1]))
-        }
-      } else {
-        let key = LongWordKey(text + start, count: count, mode: 0)
-        if try splits.long.append(key, at: WordPlace(at: start), to: &output) { continue }
-        try encoder.encode(text + start, count: count, output.monitor)
-        try encoder.append(at: start, to: &output)
-        let (ids, starts) = (encoder.ids, encoder.starts)
-        try splits.long.remember(key, count: encoder.count) {
-          WordPiece(id: ids[$0], begin: Int(starts[$0]), end: Int(starts[$0 &+ 1]))
-        }
-      }
-    }
-  }
+  var takesOver: TakenStep? { symbols.unit == .bytes ? .spelling : nil }
+
+  func makeWorker() throws(BertQAError) -> any TokenWorker { try WordEncoder(self) }
 }

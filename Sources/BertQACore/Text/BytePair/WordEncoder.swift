@@ -2,7 +2,7 @@
 ///
 /// A word of few symbols is merged by looking for the least rank again and again, eight at a time; a long one with a
 /// queue, in O(symbols · log symbols).
-final class WordEncoder {
+final class WordEncoder: TokenWorker {
   private let model: BytePairModel
   /// Symbols, then pieces.
   private(set) var ids: UnsafeMutablePointer<Int32>
@@ -59,6 +59,61 @@ final class WordEncoder {
   func append(at start: Int, to output: inout TokenOutput) throws(BertQAError) {
     for index in 0..<count {
       try output.append(ids[index], start &+ Int(starts[index]), start &+ Int(starts[index &+ 1]))
+    }
+  }
+}
+
+// MARK: - Words
+
+extension WordEncoder {
+  func tokenize(_ words: borrowing Words, into output: inout TokenOutput) throws(BertQAError) {
+    let text = UnsafePointer(words.text.base)
+    let ranges = UnsafePointer(words.ranges.base)
+    let rangeCount = words.ranges.count
+    let table = model.wholeWords.short
+    let short = self.short
+    let splits = self.splits.lookup
+    let readsBytes = model.symbols.unit == .bytes
+    let ignoresMerges = model.settings.ignoresMerges
+    var index = 0
+    while index < rangeCount {
+      let (start, end) = (Int(ranges[index].start), Int(ranges[index].end))
+      let count = end &- start
+      index &+= 1
+      if count <= PieceKey.maximumCount {
+        let id = table.id(of: PieceKey(loading: text + start).prefix(count, continuation: 0))
+        if id >= 0 {
+          try output.append(id, start, end)
+          continue
+        }
+      } else if ignoresMerges {
+        let id = model.wholeWords.longID(text + start, count: count)
+        if id >= 0 {
+          try output.append(id, start, end)
+          continue
+        }
+      }
+      if !readsBytes || count > LongWordSplits.limit {
+        try encode(text + start, count: count, output.monitor)
+        try append(at: start, to: &output)
+      } else if let key = WordKey(text + start, count: count, mode: 0) {
+        if try splits.append(key, at: WordPlace(at: start), to: &output) { continue }
+        let pieces = try short.cut(text + start, count)
+        try short.append(pieces, at: start, to: &output)
+        let (ids, starts) = (short.ids, short.starts)
+        splits.remember(key, count: pieces) {
+          WordPiece(id: ids[$0], begin: Int(starts[$0]), end: Int(starts[$0 &+ 1]))
+        }
+      } else {
+        let key = LongWordKey(text + start, count: count, mode: 0)
+        if try splits.long.append(key, at: WordPlace(at: start), to: &output) { continue }
+        try encode(text + start, count: count, output.monitor)
+        try append(at: start, to: &output)
+        let (ids, starts) = (self.ids, self.starts)
+        try splits.long.remember(key, count: self.count) {
+          WordPiece(id: ids[$0], begin: Int(starts[$0]), end: Int(starts[$0 &+ 1]))
+        }
+      }
     }
   }
 }

@@ -12,12 +12,13 @@ extension Pipeline {
     case "Precompiled":
       let rules = try step.required("precompiled_charsmap", step.string("precompiled_charsmap"))
       return try CharacterMapNormalizer(
-        try named(step.file) { () throws(BertQAError) in try CharacterMap.decode(base64: rules) })
+        try BertQAError.naming(step.file) { () throws(BertQAError) in try CharacterMap.decode(base64: rules) }
+      )
     case "Prepend": return Prepender(try step.required("prepend", step.string("prepend")))
     case "Replace":
       let content = try step.required("content", step.string("content"))
       let pattern = try step.required("pattern", step.reader("pattern"))
-      return try named(step.file) { () throws(BertQAError) in
+      return try BertQAError.naming(step.file) { () throws(BertQAError) in
         if let text = try pattern.string("String") {
           return Replacer(try ReplacementPattern(string: text), with: content)
         }

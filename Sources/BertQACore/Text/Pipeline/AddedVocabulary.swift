@@ -4,12 +4,15 @@ struct AddedVocabulary: Sendable {
   private(set) var verbatim = AddedTokenMatcher()
   /// Looked for in the normalised text.
   private(set) var normalized = AddedTokenMatcher()
+  /// Ids of the model and of added tokens.
+  let size: Int
   /// By id; those that spell a piece of the model have its id.
   private let tokens: [Int32: AddedToken]
   /// By the bytes of their spelling.
   private let ids: [[UInt8]: Int32]
-  /// The spelling of each, followed by a NUL.
+  /// The spellings of those that spell no piece of the model, each followed by a NUL.
   private let spellings: Vocabulary
+  /// Their places in `spellings` by id.
   private let positions: [Int32: Int32]
 
   /// Gives ids as tokenizers does when it reads the file: that of the model's piece of the same spelling, else the
@@ -18,6 +21,7 @@ struct AddedVocabulary: Sendable {
     let vocabulary = pipeline.model.vocabulary
     var nextID = Int32(clamping: pipeline.model.pieceCount)
     var order: [Int32] = []
+    var own: [Int32] = []
     var tokens: [Int32: AddedToken] = [:]
     var ids: [[UInt8]: Int32] = [:]
     for (index, token) in pipeline.addedTokens.enumerated() where !token.content.isEmpty {
@@ -29,6 +33,7 @@ struct AddedVocabulary: Sendable {
         id = known
       } else {
         id = nextID
+        own.append(id)
         nextID += 1
       }
       if tokens[id] == nil { order.append(id) }
@@ -45,12 +50,12 @@ struct AddedVocabulary: Sendable {
         try verbatim.add(token, id: id, spelling: Array(token.content.utf8))
       }
     }
+    size = max(vocabulary.count, Int(tokens.keys.max() ?? -1) + 1)
     self.tokens = tokens
     self.ids = ids
     try monitor?.check()
-    let contents = order.map { id in Array((tokens[id]?.content ?? "").utf8) }
-    spellings = try Vocabulary(pieces: contents, monitor)
-    positions = Dictionary(zip(order, 0...)) { first, _ in first }
+    spellings = try Vocabulary(pieces: own.map { id in Array((tokens[id]?.content ?? "").utf8) }, monitor)
+    positions = Dictionary(uniqueKeysWithValues: zip(own, 0...))
   }
 
   /// Tokens that are normalised between two questions to the monitor.
@@ -67,13 +72,10 @@ struct AddedVocabulary: Sendable {
     }
   }
 
-  /// The greatest id, or -1.
-  var lastID: Int32 { tokens.keys.max() ?? -1 }
-
   subscript(id: Int32) -> AddedToken? { tokens[id] }
 
   func id(of piece: UnsafeBufferPointer<UInt8>) -> Int32? { ids[Array(piece)] }
 
-  /// The spelling, followed by a NUL; nil where `id` is none of these tokens.
+  /// The spelling, followed by a NUL, of a token that spells no piece of the model; nil for any other id.
   func piece(_ id: Int32) -> UnsafeBufferPointer<UInt8>? { positions[id].map { spellings.piece($0) } }
 }

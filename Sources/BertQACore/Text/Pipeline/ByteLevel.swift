@@ -4,7 +4,7 @@ struct ByteLevel: PreTokenizer {
   /// Whether words are cut by GPT-2's pattern.
   private let usesPattern: Bool
   /// Whether the text changes to the alphabet's characters. A model that reads bytes spares this step.
-  private(set) var spells = true
+  private(set) var spellsBytes = true
 
   init(addsPrefixSpace: Bool, usesPattern: Bool) {
     self.addsPrefixSpace = addsPrefixSpace
@@ -19,17 +19,16 @@ struct ByteLevel: PreTokenizer {
 
   var wordMark: WordMark? { .byteLevel }
 
-  /// The same for a model that reads bytes.
-  func forBytes() -> ByteLevel {
+  func leaving(_ part: TakenStep) -> any PreTokenizer {
     var step = self
-    step.spells = false
+    if case .spelling = part { step.spellsBytes = false }
     return step
   }
 
   func cut(_ words: inout Words, _ monitor: CallMonitor?) throws(BertQAError) {
     if addsPrefixSpace { try words.addPrefixSpaces(monitor) }
     if usesPattern { try SplitStep(GPT2Pattern(), .isolated).cut(&words, monitor) }
-    if spells { try words.spell(monitor) }
+    if spellsBytes { try words.spell(monitor) }
   }
 }
 

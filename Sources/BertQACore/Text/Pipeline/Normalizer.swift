@@ -16,10 +16,14 @@ protocol Normalizer: Sendable {
 
   /// Whether upper and lower case become the same.
   var lowercases: Bool { get }
+
+  /// The table that it normalises by, if it is BERT's.
+  var characterTable: NormalizationTable? { get }
 }
 
 extension Normalizer {
   func leaves(_ text: borrowing NormalizedText, _ monitor: CallMonitor?) throws(BertQAError) -> Bool { false }
   var lowercases: Bool { false }
   var readsVerbatim: Bool { false }
+  var characterTable: NormalizationTable? { nil }
 }

@@ -1,52 +1,58 @@
-/// What the spelling of each piece says about words.
+/// What the spelling of a piece says about words.
 struct PieceFacts: Sendable {
-  /// For each id, flags.
-  private let facts: SharedBuffer<UInt8>
-  private static var continues: UInt8 { 1 }
-  private static var isUninformative: UInt8 { 2 }
+  private let vocabulary: Vocabulary
+  private let added: AddedVocabulary
+  private let unknownID: Int32?
+  private let mark: WordMark?
 
-  init(_ pipeline: Pipeline, _ added: AddedVocabulary, _ monitor: CallMonitor?) throws(BertQAError) {
-    let vocabulary = pipeline.model.vocabulary
-    let mark = pipeline.wordMark
-    facts = try SharedBuffer(count: max(vocabulary.count, Int(added.lastID) + 1))
-    for id in 0..<Int32(clamping: facts.count) {
-      if Int(id) % Pipeline.checkInterval == 0 { try monitor?.check() }
-      let piece = vocabulary.piece(id)
-      facts.base[Int(id)] =
-        if added[id]?.isSpecial == true || id == pipeline.model.unknownID || piece.isEmpty {
-          Self.isUninformative
-        } else {
-          Self.facts(of: Array(piece), mark)
-        }
+  init(_ pipeline: Pipeline, _ added: AddedVocabulary) {
+    vocabulary = pipeline.model.vocabulary
+    unknownID = pipeline.model.unknownID
+    mark = pipeline.wordMark
+    self.added = added
+  }
+
+  /// True if a piece has the mark of those that continue the word of the piece before.
+  func continuesWord(_ id: Int32) -> Bool {
+    guard case .continuing(let mark) = mark else { return false }
+    return vocabulary.piece(id).starts(with: mark.utf8)
+  }
+
+  /// True if a piece is special, unknown, or has neither letter nor digit; among pieces that mark continuations, if it is
+  /// special, unknown, or punctuation only.
+  func isUninformative(_ id: Int32) -> Bool {
+    let piece = vocabulary.piece(id)
+    if id == unknownID || piece.isEmpty || added[id]?.isSpecial == true { return true }
+    switch mark {
+    case .byteLevel:
+      let bytes = ByteAlphabet.bytes(of: piece) ?? Array(piece)
+      return !bytes.withUnsafeBufferPointer { Self.contains($0, where: Self.isWord) }
+    case .beginning(let mark):
+      return !Self.contains(Self.rest(piece, behind: mark), where: Self.isWord)
+    case .continuing(let mark):
+      return !Self.contains(Self.rest(piece, behind: mark)) { !Self.isPunctuation($0) }
+    case .ending(let mark):
+      let isMarked = piece.reversed().starts(with: mark.utf8.reversed())
+      let word = isMarked ? piece.dropLast(mark.utf8.count) : piece[...]
+      return !Self.contains(UnsafeBufferPointer(rebasing: word), where: Self.isWord)
+    case nil: return !Self.contains(piece, where: Self.isWord)
     }
   }
 
-  private static func facts(of piece: [UInt8], _ mark: WordMark?) -> UInt8 {
-    var word = piece[...]
-    var flags: UInt8 = 0
-    switch mark {
-    case .byteLevel: word = (ByteAlphabet.bytes(of: piece) ?? piece)[...]
-    case .beginning(let mark):
-      if piece.starts(with: mark.utf8) { word = piece.dropFirst(mark.utf8.count) }
-    case .continuing(let mark):
-      if piece.starts(with: mark.utf8) {
-        flags |= continues
-        word = piece.dropFirst(mark.utf8.count)
-      }
-    case .ending(let mark):
-      if piece.reversed().starts(with: mark.utf8.reversed()) { word = piece.dropLast(mark.utf8.count) }
-    case nil: break
+  private static func rest(
+    _ piece: UnsafeBufferPointer<UInt8>, behind mark: String
+  ) -> UnsafeBufferPointer<UInt8> {
+    piece.starts(with: mark.utf8) ? UnsafeBufferPointer(rebasing: piece.dropFirst(mark.utf8.count)) : piece
+  }
+
+  private static func contains(_ text: UnsafeBufferPointer<UInt8>, where body: (UInt32) -> Bool) -> Bool {
+    var position = 0
+    while position < text.count {
+      let decoded = UTF8Codec.decode(text, at: position)
+      if body(decoded.scalar) { return true }
+      position += decoded.size
     }
-    let isText = word.withUnsafeBufferPointer { bytes in
-      var position = 0
-      while position < bytes.count {
-        let decoded = UTF8Codec.decode(bytes, at: position)
-        if isWord(decoded.scalar) { return true }
-        position += decoded.size
-      }
-      return false
-    }
-    return isText ? flags : flags | isUninformative
+    return false
   }
 
   /// A letter, digit or mark; a part of a character.
@@ -54,13 +60,14 @@ struct PieceFacts: Sendable {
     scalar == 0xFFFD || !CharacterClass.of(scalar).isDisjoint(with: [.letter, .number, .mark])
   }
 
-  private func facts(of id: Int32) -> UInt8 {
-    id >= 0 && Int(id) < facts.count ? facts.base[Int(id)] : Self.isUninformative
+  /// Punctuation by BERT's definition, which includes every ASCII symbol.
+  private static func isPunctuation(_ scalar: UInt32) -> Bool {
+    guard let scalar = Unicode.Scalar(scalar) else { return false }
+    switch scalar.properties.generalCategory {
+    case .connectorPunctuation, .dashPunctuation, .openPunctuation, .closePunctuation,
+      .initialPunctuation, .finalPunctuation, .otherPunctuation:
+      return true
+    default: return scalar.isASCII && !scalar.properties.isAlphabetic && !("0"..."9").contains(scalar)
+    }
   }
-
-  /// Whether a piece has the mark of those that go on with the word of the piece before.
-  func continuesWord(_ id: Int32) -> Bool { facts(of: id) & Self.continues != 0 }
-
-  /// Whether a piece is special, unknown, or has neither letter nor digit.
-  func isUninformative(_ id: Int32) -> Bool { facts(of: id) & Self.isUninformative != 0 }
 }

@@ -4,16 +4,13 @@ extension Pipeline {
     if let version = try root.string("version"), version != "1.0" {
       throw BertQAError(.unsupported, "\(root.file): \"version\" is \(quoted(version)); supported: \"1.0\"")
     }
-    guard let model = try root.reader("model") else {
-      throw BertQAError(.invalidModel, "\(root.file): \"model\" is missing")
-    }
+    let model = try root.required("model", root.reader("model"))
     let normalizers = try root.reader("normalizer").map(Self.normalizers) ?? []
-    var steps = try root.reader("pre_tokenizer").map(Self.preTokenizers) ?? []
-    self.init(model: try Self.model(model, &steps, monitor))
+    let steps = try root.reader("pre_tokenizer").map(Self.preTokenizers) ?? []
+    self.init(model: try Self.model(model, spelled: steps.last?.spellsBytes == true, monitor))
     self.normalizers = normalizers
     preTokenizers = steps
     for token in try root.readers("added_tokens") { addedTokens.append(try AddedToken(token)) }
-    (self.model as? UnigramModel)?.keepAsText(addedTokens)
     postProcessor = try root.reader("post_processor").map(PostProcessor.init) ?? PostProcessor()
   }
 
@@ -47,6 +44,13 @@ extension ObjectReader {
       readers.append(ObjectReader(file: file, object: object))
     }
     return readers
+  }
+
+  /// Refuses a member that is there with another value than the one supported.
+  func require(_ key: String, _ value: JSON) throws(BertQAError) {
+    guard let found = self.value(key), found != value else { return }
+    throw BertQAError(
+      .unsupported, "\(file): \(quoted(key)) is \(found.summary); only \(value.summary) is supported")
   }
 
   /// A member that must be there.

@@ -1,13 +1,13 @@
 extension Pipeline {
   /// Reads a model.
-  /// - Parameter steps: the pre-tokenizers before it. The last one may leave to the model what the model does better.
+  /// - Parameter spelled: whether words come as bytes spelled in `ByteAlphabet`.
   static func model(
-    _ model: ObjectReader, _ steps: inout [any PreTokenizer], _ monitor: CallMonitor?
+    _ model: ObjectReader, spelled: Bool, _ monitor: CallMonitor?
   ) throws(BertQAError) -> any TokenModel {
     // Old files do not say the type.
     let type = try model.string("type") ?? assumedType(model)
     switch type {
-    case "BPE": return try BytePairModel(model, &steps, monitor)
+    case "BPE": return try BytePairModel(model, spelled: spelled, monitor)
     case "Unigram": return try UnigramModel(model, monitor)
     case "WordPiece": return try WordPieceModel(model, monitor)
     default:
@@ -18,6 +18,11 @@ extension Pipeline {
   private static func assumedType(_ model: ObjectReader) -> String {
     if case .array? = model.value("vocab") { return "Unigram" }
     return model.value("merges") != nil ? "BPE" : "WordPiece"
+  }
+
+  /// The pieces of a model by id, from its object of pieces and their ids.
+  static func pieces(of model: ObjectReader, _ monitor: CallMonitor?) throws(BertQAError) -> [[UInt8]] {
+    try pieces(model.required("vocab", model.reader("vocab")), monitor)
   }
 
   /// The pieces by id, from an object of pieces and their ids; ids without a piece are empty.
@@ -59,16 +64,5 @@ extension Pipeline {
       0...Int64(Vocabulary.maximumID) ~= integer
     else { return nil }
     return Int32(integer)
-  }
-
-  /// Adds the file's name to errors.
-  static func named<Result>(
-    _ file: String, _ body: () throws(BertQAError) -> Result
-  ) throws(BertQAError) -> Result {
-    do {
-      return try body()
-    } catch {
-      throw BertQAError(error.status, "\(file): \(error.message)")
-    }
   }
 }

@@ -7,7 +7,7 @@ extension Pipeline {
       var steps: [any Normalizer] = []
       for part in try step.readers("normalizers") { steps += try normalizers(part) }
       return steps
-    case "BertNormalizer": return [try BertNormalizer(step)]
+    case "BertNormalizer": return [try BertNormalizer(TokenizerConfiguration(normalizer: step))]
     case "Lowercase": return [Lowercase()]
     case "StripAccents": return [StripAccents()]
     default:

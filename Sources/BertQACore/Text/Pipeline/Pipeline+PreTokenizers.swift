@@ -7,10 +7,7 @@ extension Pipeline {
       var steps: [any PreTokenizer] = []
       for part in try step.readers("pretokenizers") { steps += try preTokenizers(part) }
       return steps
-    case "BertPreTokenizer":
-      return [
-        SplitStep(SpacePattern(), .removed), SplitStep(ClassPattern(.punctuation), .isolated),
-      ]
+    case "BertPreTokenizer": return [BertPreTokenizer()]
     case "WhitespaceSplit": return [SplitStep(SpacePattern(), .removed)]
     case "Whitespace": return [SplitStep(WordPattern(), .removed, inverted: true)]
     case "Punctuation":

@@ -13,15 +13,15 @@ extension Pipeline {
       )
     }
     let addsPrefixSpace = try settings.bool("add_prefix_space") ?? false
-    var steps: [any PreTokenizer] = [ByteLevel(addsPrefixSpace: addsPrefixSpace, usesPattern: true)]
     let pieces = try Self.pieces(robertaVocabulary, monitor)
     let pairs = try merges.withBytes { bytes throws(BertQAError) in
       try Self.merges(bytes, file: merges.path, monitor)
     }
     self.init(
       model: try BytePairModel(
-        pieces: pieces, merges: pairs, BytePairSettings(), &steps, file: robertaVocabulary.file, monitor))
-    preTokenizers = steps
+        pieces: pieces, merges: pairs, BytePairSettings(), spelled: true, file: robertaVocabulary.file,
+        monitor))
+    preTokenizers = [ByteLevel(addsPrefixSpace: addsPrefixSpace, usesPattern: true)]
     var ids: [String: Int32] = [:]
     for (key, spelling) in [
       ("bos_token", "<s>"), ("eos_token", "</s>"), ("unk_token", "<unk>"), ("sep_token", "</s>"),

@@ -20,4 +20,12 @@ struct Pipeline: Sendable {
     }
     return model.wordMark
   }
+
+  /// The table that performs all steps before the model character by character; nil if they are not BERT's.
+  var characterTable: NormalizationTable? {
+    guard normalizers.count == 1, preTokenizers.count == 1, preTokenizers[0].splitsAsBert,
+      postProcessor.trimming.isEmpty
+    else { return nil }
+    return normalizers[0].characterTable
+  }
 }

@@ -5,22 +5,29 @@ final class PipelineTokenizer: @unchecked Sendable {
 
   let pipeline: Pipeline
   let addedVocabulary: AddedVocabulary
-  let facts: PieceFacts
+  private let facts: PieceFacts
   private let trimming: OffsetTrimming?
   private let scratch = ObjectPool<PipelineScratch>()
 
-  init(_ pipeline: Pipeline, _ monitor: CallMonitor? = nil) throws(BertQAError) {
+  init(
+    _ pipeline: Pipeline, _ added: AddedVocabulary, _ monitor: CallMonitor? = nil
+  ) throws(BertQAError) {
     var pipeline = pipeline
-    if pipeline.model is UnigramModel, let last = pipeline.preTokenizers.last as? Metaspace {
-      pipeline.preTokenizers[pipeline.preTokenizers.count - 1] = last.forModel()
+    pipeline.model.keepAsText(pipeline.addedTokens)
+    if let part = pipeline.model.takesOver, let last = pipeline.preTokenizers.popLast() {
+      pipeline.preTokenizers.append(last.leaving(part))
     }
     self.pipeline = pipeline
-    addedVocabulary = try AddedVocabulary(pipeline, monitor)
-    facts = try PieceFacts(pipeline, addedVocabulary, monitor)
+    addedVocabulary = added
+    facts = PieceFacts(pipeline, added)
     let trimming = pipeline.postProcessor.trimming
     self.trimming =
       trimming.isEmpty
       ? nil : try OffsetTrimming(pipeline.model.vocabulary, addsPrefixSpace: trimming, monitor)
+  }
+
+  convenience init(_ pipeline: Pipeline, _ monitor: CallMonitor? = nil) throws(BertQAError) {
+    try self.init(pipeline, AddedVocabulary(pipeline, monitor), monitor)
   }
 
   func tokenize(
@@ -29,17 +36,18 @@ final class PipelineTokenizer: @unchecked Sendable {
   ) throws(BertQAError) {
     tokens.removeAll()
     guard text.count > 0 else { return }
-    let scratch = if let kept = self.scratch.take() { kept } else { try PipelineScratch() }
+    let scratch = if let kept = self.scratch.take() { kept } else { try makeScratch() }
     try scratch.begin(monitor)
+    var isKept = true
     defer {
       scratch.end()
-      if scratch.isWorthKeeping { self.scratch.give(scratch) }
+      if isKept, scratch.isWorthKeeping { self.scratch.give(scratch) }
     }
     let memory = tokens
     tokens = Tokens()
     var output = TokenOutput(
-      memory, of: text, trimming, memory: scratch.pending.base, scratch.modelMemory, monitor)
-    output.parsesSpecialTokens = parseSpecialTokens
+      memory, of: text, trimming, memory: scratch.pending.base, parsesSpecialTokens: parseSpecialTokens,
+      monitor)
     var position = 0
     var start = 0
     if addedVocabulary.verbatim.canMatch(parseSpecialTokens: parseSpecialTokens) {
@@ -55,9 +63,9 @@ final class PipelineTokenizer: @unchecked Sendable {
       }
     }
     try tokenize(text, start..<text.count, parseSpecialTokens, scratch, into: &output, monitor)
-    scratch.modelMemory = output.modelMemory
     tokens = try output.finish()
-    if !scratch.isWorthKeeping { try scratch.removeAll(monitor) }
+    isKept = scratch.isWorthKeeping
+    if !isKept { try scratch.removeAll(monitor) }
   }
 
   /// Appends the tokens of a part of the text without added tokens that are looked for in it as it is.
@@ -65,7 +73,8 @@ final class PipelineTokenizer: @unchecked Sendable {
     _ text: UnsafeBufferPointer<UInt8>, _ part: Range<Int>, _ parseSpecialTokens: Bool,
     _ scratch: PipelineScratch, into output: inout TokenOutput, _ monitor: CallMonitor?
   ) throws(BertQAError) {
-    if part.isEmpty { return }
+    guard !part.isEmpty, let base = text.baseAddress else { return }
+    if case .scanner(let scanner) = scratch.engine { return try scanner.scan(base, part, into: &output) }
     try scratch.words.text.load(text, part, monitor)
     for normalizer in pipeline.normalizers {
       try scratch.words.normalize(with: normalizer, monitor)
@@ -115,22 +124,69 @@ final class PipelineTokenizer: @unchecked Sendable {
   ) throws(BertQAError) {
     try scratch.words.reset()
     for preTokenizer in pipeline.preTokenizers { try preTokenizer.cut(&scratch.words, monitor) }
+    guard case .worker(let worker) = scratch.engine else { return }
     output.begin(scratch.words.text)
-    try pipeline.model.tokenize(scratch.words, into: &output)
+    try worker.tokenize(scratch.words, into: &output)
+  }
+
+  private func makeScratch() throws(BertQAError) -> PipelineScratch {
+    if !addedVocabulary.normalized.canMatch(parseSpecialTokens: true), let table = pipeline.characterTable,
+      let scanner = try pipeline.model.makeScanner(table, lowercases: pipeline.lowercases)
+    {
+      return try PipelineScratch(.scanner(scanner))
+    }
+    return try PipelineScratch(.worker(pipeline.model.makeWorker()))
+  }
+}
+
+extension PipelineTokenizer: Tokenizer {
+  var template: Template { pipeline.postProcessor.template }
+
+  var vocabularySize: Int { addedVocabulary.size }
+
+  var lowercases: Bool { pipeline.lowercases }
+
+  func piece(_ id: Int32) -> UnsafeBufferPointer<UInt8> {
+    addedVocabulary.piece(id) ?? pipeline.model.vocabulary.piece(id)
+  }
+
+  func id(of piece: UnsafeBufferPointer<UInt8>) -> Int32? {
+    if let id = addedVocabulary.id(of: piece) { return id }
+    let (model, vocabulary) = (pipeline.model, pipeline.model.vocabulary)
+    // Ids that no piece has are spelled empty.
+    return piece.isEmpty && model.pieceCount < vocabulary.count ? nil : vocabulary.id(of: piece)
+  }
+
+  func continuesWord(_ id: Int32) -> Bool { facts.continuesWord(id) }
+
+  func isUninformative(_ id: Int32) -> Bool { facts.isUninformative(id) }
+
+  /// Whether both were read from the same definition: of two that only come to the same, this says no.
+  func agrees(with other: any Tokenizer) -> Bool {
+    self === other || pipeline.fingerprint == (other as? PipelineTokenizer)?.pipeline.fingerprint
   }
 }
 
 /// Memory for one text at a time.
-final class PipelineScratch {
+private final class PipelineScratch {
   var words = Words()
   /// A normalised part of the text in which added tokens were found.
   var part = NormalizedText()
-  /// The model's.
-  var modelMemory: AnyObject?
-  /// `TokenOutput`'s.
+  let engine: Engine
+  /// The memory of `TokenOutput`.
   let pending: AlignedBuffer<UInt32>
 
-  init() throws(BertQAError) { pending = try AlignedBuffer(repeating: 0, count: TokenOutput.memoryCount) }
+  enum Engine {
+    /// Performs all steps.
+    case scanner(WordPieceScanner)
+    /// Performs the model's step, after the others.
+    case worker(any TokenWorker)
+  }
+
+  init(_ engine: Engine) throws(BertQAError) {
+    self.engine = engine
+    pending = try AlignedBuffer(repeating: 0, count: TokenOutput.memoryCount)
+  }
 
   /// Accounts for the memory to a call, from now on.
   func begin(_ monitor: CallMonitor?) throws(BertQAError) {
@@ -158,8 +214,6 @@ final class PipelineScratch {
 
   /// Frees the memory in parts: the system takes its time to take back gigabytes.
   func removeAll(_ monitor: CallMonitor?) throws(BertQAError) {
-    modelMemory = nil
-    try monitor?.check()
     part = NormalizedText()
     try monitor?.check()
     words.text = NormalizedText()

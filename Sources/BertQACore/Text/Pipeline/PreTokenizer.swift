@@ -78,10 +78,22 @@ protocol PreTokenizer: Sendable {
 
   /// How pieces then show where a word begins; nil where this step has no influence on that.
   var wordMark: WordMark? { get }
+
+  /// Whether words become bytes spelled in `ByteAlphabet`.
+  var spellsBytes: Bool { get }
+
+  /// Whether it does what BERT's does, and nothing else.
+  var splitsAsBert: Bool { get }
+
+  /// The same step for a model that takes over a part of it.
+  func leaving(_ part: TakenStep) -> any PreTokenizer
 }
 
 extension PreTokenizer {
   var wordMark: WordMark? { nil }
+  var spellsBytes: Bool { false }
+  var splitsAsBert: Bool { false }
+  func leaving(_ part: TakenStep) -> any PreTokenizer { self }
 }
 
 /// How the spelling of a piece shows whether it begins a word.

@@ -1,21 +1,18 @@
 /// Where a model's tokens go: takes ranges in a normalised text and keeps them as ranges in the caller's.
 struct TokenOutput: ~Copyable {
-  /// Tokens kept before they are moved to `tokens`.
-  private static var capacity: Int { 1024 }
-  /// Numbers that the memory for these has.
-  static var memoryCount: Int { 3 * capacity }
+  /// Numbers of the memory for tokens before they are moved to `tokens`.
+  static var memoryCount: Int { 3 * PendingTokens.capacity }
 
   private(set) var tokens: Tokens
-  private var pending: PendingTokens
+  /// What has not been moved to `tokens` yet, in ranges of the caller's text.
+  var pending: PendingTokens
   private let trimming: OffsetTrimming?
   /// Of `trimming`, or nil; what is no id of the table has no piece.
   private let spaces: UnsafePointer<UInt8>?
   private let caller: UnsafeBufferPointer<UInt8>
   let monitor: CallMonitor?
-  /// What the model keeps from text to text: its own kind of memory.
-  var modelMemory: AnyObject?
   /// Whether special tokens are looked for. Where they are not, what spells one is text to the model, too.
-  var parsesSpecialTokens = false
+  let parsesSpecialTokens: Bool
   /// Of the text that tokens come from.
   private var base: UnsafePointer<UInt8>
   private var sources: UnsafePointer<SourceRange>?
@@ -26,16 +23,17 @@ struct TokenOutput: ~Copyable {
   ///   - memory: `memoryCount` numbers, the caller's, as long as this is used.
   init(
     _ tokens: consuming Tokens, of caller: UnsafeBufferPointer<UInt8>, _ trimming: OffsetTrimming?,
-    memory: UnsafeMutablePointer<UInt32>, _ modelMemory: AnyObject?, _ monitor: CallMonitor?
+    memory: UnsafeMutablePointer<UInt32>, parsesSpecialTokens: Bool, _ monitor: CallMonitor?
   ) {
     self.tokens = tokens
     self.trimming = trimming
     spaces = trimming?.table
     self.caller = caller
     self.monitor = monitor
-    self.modelMemory = modelMemory
+    self.parsesSpecialTokens = parsesSpecialTokens
     let ids = UnsafeMutableRawPointer(memory).assumingMemoryBound(to: Int32.self)
-    pending = PendingTokens(ids: ids, starts: memory + Self.capacity, ends: memory + 2 * Self.capacity)
+    pending = PendingTokens(
+      ids: ids, starts: memory + PendingTokens.capacity, ends: memory + 2 * PendingTokens.capacity)
     base = UnsafePointer(UnsafeMutableRawPointer(memory).assumingMemoryBound(to: UInt8.self))
   }
 
@@ -49,7 +47,7 @@ struct TokenOutput: ~Copyable {
   /// Appends a token made from the bytes `start ..< end`, at least one, of the text.
   @inline(__always)
   mutating func append(_ id: Int32, _ start: Int, _ end: Int) throws(BertQAError) {
-    if pending.count == Self.capacity { try flush() }
+    if pending.count == PendingTokens.capacity { try flush() }
     if let sources {
       append(id, source: Int(sources[start].start), Int(sources[end &- 1].end))
     } else {
@@ -83,7 +81,7 @@ struct TokenOutput: ~Copyable {
   mutating func append(
     added id: Int32, _ range: Range<Int>, leadingSpaces: Int, trailingSpaces: Int
   ) throws(BertQAError) {
-    if pending.count == Self.capacity { try flush() }
+    if pending.count == PendingTokens.capacity { try flush() }
     var range = range
     if let trimming {
       let spaces = OffsetTrimming.Spaces(leading: leadingSpaces, trailing: trailingSpaces)
@@ -109,5 +107,30 @@ struct TokenOutput: ~Copyable {
   consuming func finish() throws(BertQAError) -> Tokens {
     try flush()
     return tokens
+  }
+}
+
+/// Tokens not yet moved to a `Tokens`, in memory of fixed size. A value of pointers and a count, so
+/// that a loop can keep it in registers.
+struct PendingTokens {
+  static var capacity: Int { 1024 }
+
+  let ids: UnsafeMutablePointer<Int32>
+  let starts: UnsafeMutablePointer<UInt32>
+  let ends: UnsafeMutablePointer<UInt32>
+  var count = 0
+
+  /// Whether there may be no room for the tokens of one word and of a character after it.
+  @inline(__always) var isFull: Bool {
+    count > Self.capacity &- PieceIndex.maximumWordCharacters &- 2
+  }
+
+  /// Writes one token; there must be room.
+  @inline(__always)
+  mutating func append(_ id: Int32, start: Int, end: Int) {
+    ids[count] = id
+    starts[count] = UInt32(truncatingIfNeeded: start)
+    ends[count] = UInt32(truncatingIfNeeded: end)
+    count &+= 1
   }
 }

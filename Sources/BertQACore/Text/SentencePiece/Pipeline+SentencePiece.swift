@@ -35,7 +35,8 @@ extension Pipeline {
       let unknown = Array(spelling("unk_token").utf8)
       unkID = pieces.indices.first { scores[$0] == 0 && pieces[$0] == unknown } ?? unkID
     }
-    let vocabulary = try Self.named(file) { () throws(BertQAError) in try Vocabulary(pieces: pieces, monitor)
+    let vocabulary = try BertQAError.naming(file) { () throws(BertQAError) in
+      try Vocabulary(pieces: pieces, monitor)
     }
     self.init(
       model: try UnigramModel(
@@ -43,7 +44,6 @@ extension Pipeline {
     normalizers = try Self.normalizers(source, family, settings)
     preTokenizers = try Self.preTokenizers(family, settings)
     addedTokens = try Self.addedTokens(source, family, settings, special)
-    (model as? UnigramModel)?.keepAsText(addedTokens)
     postProcessor = PostProcessor(try template(family, special, file: file, monitor), trimming: [])
   }
 

@@ -88,7 +88,7 @@ struct SentencePieceModel: Sendable {
       guard field.number == 2, case .bytes(let rules) = field.value else { continue }
       characterMap =
         rules.isEmpty
-        ? nil : try Pipeline.named(file.path) { () throws(BertQAError) in try CharacterMap(rules) }
+        ? nil : try BertQAError.naming(file.path) { () throws(BertQAError) in try CharacterMap(rules) }
     }
   }
 }

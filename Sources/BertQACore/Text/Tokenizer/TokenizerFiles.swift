@@ -1,30 +1,38 @@
+import CBertQA
+
 /// A tokenizer's files, read: those of a model, of a tokenizer alone, or a vocabulary file.
 ///
-/// The factory of all kinds of tokenizer, which are told apart by the files that exist, by `tokenizer_class` and by
-/// what `tokenizer.json` says. BERT's has code of its own; every other one is a `Pipeline`.
+/// They are told apart by their names, by `tokenizer_class` and by what `tokenizer.json` says; each kind of them is a
+/// way to make a `Pipeline`.
 struct TokenizerFiles: Sendable {
-  private enum Kind: Sendable {
-    case wordPiece(WordPieceFiles)
-    case pipeline(PipelineFiles)
-  }
+  let pipeline: Pipeline
+  /// What it was read from, by the names that it is found by; the first has the vocabulary.
+  let files: [(name: String, file: ModelFile)]
+  /// BERT's settings, where no `tokenizer_config.json` says them.
+  private(set) var settings: TokenizerConfiguration?
+  private let added: AddedVocabulary
 
-  private let kind: Kind
+  private static let settingsName = "tokenizer_config.json"
 
   /// Reads `vocab.txt` if it is BERT's, else `tokenizer.json`, else what a vocabulary without one comes as.
   init(_ directory: ModelDirectory) throws(BertQAError) {
     let (vocabulary, json) = ("vocab.txt", "tokenizer.json")
+    let hasJSON = directory.exists(json)
     var isBert = directory.exists(vocabulary)
-    if isBert, directory.exists(json) { isBert = try WordPieceFiles.isClaimed(by: directory) }
+    if isBert, hasJSON { isBert = try Self.isClaimedByBert(directory) }
     if isBert {
-      kind = .wordPiece(
-        try WordPieceFiles(
-          directory, vocabulary: vocabulary, tokenizerJSON: directory.exists(json) ? json : nil))
-    } else if directory.exists(json) {
-      kind = try Self.read(directory, tokenizerJSON: json)
-    } else if let name = PipelineFiles.sentencePieceFile(directory) {
-      kind = .pipeline(try PipelineFiles(sentencePiece: name, directory))
-    } else if PipelineFiles.hasMerges(directory) {
-      kind = .pipeline(try PipelineFiles(merges: directory))
+      try self.init(bert: directory.file(vocabulary, limit: ModelFile.vocabularyLimit), directory) {
+        () throws(BertQAError) in
+        hasJSON
+          ? try TokenizerConfiguration(
+            tokenizerJSON: directory.object(in: json, limit: ModelFile.jsonLimit)) : TokenizerConfiguration()
+      }
+    } else if hasJSON {
+      try self.init(tokenizerJSON: json, directory)
+    } else if let family = SentencePieceFamily.allCases.first(where: { directory.exists($0.fileName) }) {
+      try self.init(sentencePiece: family.fileName, directory)
+    } else if directory.exists("vocab.json"), directory.exists("merges.txt") {
+      try self.init(merges: directory)
     } else {
       throw BertQAError(
         .io,
@@ -50,74 +58,157 @@ struct TokenizerFiles: Sendable {
       by: slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? ".")
     let file = slash.map { String(path[path.index(after: $0)...]) } ?? path
     if file.hasSuffix(".json") {
-      self.init(kind: try Self.read(parent, tokenizerJSON: file))
+      try self.init(tokenizerJSON: file, parent)
     } else if file.hasSuffix(".model") {
-      self.init(kind: .pipeline(try PipelineFiles(sentencePiece: file, parent)))
+      try self.init(sentencePiece: file, parent)
     } else {
-      self.init(
-        kind: .wordPiece(try WordPieceFiles(parent, vocabulary: file, tokenizerJSON: nil)))
+      try self.init(bert: parent.file(file, limit: ModelFile.vocabularyLimit), parent) {
+        TokenizerConfiguration()
+      }
     }
   }
 
-  private init(kind: Kind) { self.kind = kind }
-
-  private static func read(
-    _ directory: ModelDirectory, tokenizerJSON name: String
-  ) throws(BertQAError) -> Kind {
-    let file = try directory.file(name, limit: ModelFile.jsonLimit)
-    let root = try ObjectReader(file, directory.monitor)
-    if try TokenizerJSON.isBert(root), try WordPieceFiles.isClaimed(by: directory) {
-      return .wordPiece(try WordPieceFiles(directory, tokenizerJSON: root, file))
+  private init(
+    _ pipeline: Pipeline, _ files: [(name: String, file: ModelFile)], _ monitor: CallMonitor?
+  ) throws(BertQAError) {
+    self.pipeline = pipeline
+    self.files = files
+    added = try BertQAError.naming(files[0].file.path) { () throws(BertQAError) in
+      try AddedVocabulary(pipeline, monitor)
     }
-    return .pipeline(try PipelineFiles(tokenizerJSON: root, file, directory.monitor))
-  }
-
-  /// Ids, duplicates included.
-  var vocabularySize: Int {
-    switch kind {
-    case .wordPiece(let files): files.vocabulary.count
-    case .pipeline(let files): files.vocabularySize
+    let template = pipeline.postProcessor.template
+    for id in template.prefix + template.separator + template.suffix where Int(id) >= vocabularySize {
+      throw BertQAError(
+        .invalidModel,
+        "\(files[0].file.path): the post-processor adds the token \(id), but the vocabulary has "
+          + "\(vocabularySize) ids")
     }
   }
 
-  var lowercases: Bool {
-    switch kind {
-    case .wordPiece(let files): files.configuration.lowercase
-    case .pipeline(let files): files.pipeline.lowercases
-    }
-  }
+  /// Ids, those of added tokens and duplicates included.
+  var vocabularySize: Int { added.size }
+
+  var lowercases: Bool { pipeline.lowercases }
 
   /// Whether a special token comes before each text. Models read its vector, and windows are never empty.
-  var beginsTexts: Bool {
-    switch kind {
-    case .wordPiece: true
-    case .pipeline(let files): !files.pipeline.postProcessor.template.prefix.isEmpty
-    }
-  }
+  var beginsTexts: Bool { !pipeline.postProcessor.template.prefix.isEmpty }
 
   /// The file the vocabulary came from.
-  var vocabularyFile: ModelFile {
-    switch kind {
-    case .wordPiece(let files): files.vocabularyFile
-    case .pipeline(let files): files.files[0].file
-    }
-  }
-
-  /// BERT's; nil for another kind.
-  var wordPiece: WordPieceFiles? {
-    if case .wordPiece(let files) = kind { files } else { nil }
-  }
-
-  /// What a copy of the model needs to be read the same, by name; of BERT's see `wordPiece`.
-  var pipelineFiles: [(name: String, file: ModelFile)] {
-    if case .pipeline(let files) = kind { files.files } else { [] }
-  }
+  var vocabularyFile: ModelFile { files[0].file }
 
   /// Builds the tokenizer, tables included.
   func makeTokenizer(_ monitor: CallMonitor? = nil) throws(BertQAError) -> any Tokenizer {
-    switch kind {
-    case .wordPiece(let files): try files.makeTokenizer()
-    case .pipeline(let files): try files.makeTokenizer(monitor)
+    try BertQAError.naming(vocabularyFile.path) { () throws(BertQAError) in
+      try PipelineTokenizer(pipeline, added, monitor)
     }
+  }
+}
+
+// MARK: - Each kind of files
+
+extension TokenizerFiles {
+  /// Whether `tokenizer_config.json` names a class that splits text as BERT does, or there is none.
+  private static func isClaimedByBert(_ directory: ModelDirectory) throws(BertQAError) -> Bool {
+    guard directory.exists(settingsName) else { return true }
+    return try TokenizerConfiguration.isBert(
+      directory.object(in: settingsName).string("tokenizer_class"))
+  }
+
+  /// Reads a vocabulary of BERT's: a `tokenizer.json`, given as `pieces`, or a `vocab.txt`.
+  /// - Parameter configuration: where there is no `tokenizer_config.json`.
+  private init(
+    bert file: ModelFile, _ directory: ModelDirectory, pieces: [[UInt8]]? = nil,
+    configuration: () throws(BertQAError) -> TokenizerConfiguration
+  ) throws(BertQAError) {
+    var files = [(pieces == nil ? "vocab.txt" : "tokenizer.json", file)]
+    var settings: TokenizerConfiguration
+    let hasSettings = directory.exists(Self.settingsName)
+    if hasSettings {
+      let file = try directory.file(Self.settingsName, limit: ModelFile.configurationLimit)
+      files.append((Self.settingsName, file))
+      settings = try TokenizerConfiguration(ObjectReader(file, directory.monitor))
+    } else {
+      settings = try configuration()
+    }
+    let pipeline = try BertQAError.naming(file.path) { () throws(BertQAError) in
+      let vocabulary =
+        if let pieces {
+          try Vocabulary(pieces: pieces, directory.monitor)
+        } else {
+          try file.withBytes { bytes throws(BertQAError) in
+            try Vocabulary(vocabularyFile: bytes, directory.monitor)
+          }
+        }
+      return try Pipeline(bert: settings, vocabulary)
+    }
+    try self.init(pipeline, files, directory.monitor)
+    if !hasSettings { self.settings = settings }
+  }
+
+  /// Reads a `tokenizer.json`, by whatever name.
+  private init(tokenizerJSON name: String, _ directory: ModelDirectory) throws(BertQAError) {
+    let file = try directory.file(name, limit: ModelFile.jsonLimit)
+    let root = try ObjectReader(file, directory.monitor)
+    if try Pipeline.isBert(root), try Self.isClaimedByBert(directory) {
+      let model = try root.required("model", root.reader("model"))
+      try WordPieceModel.check(model)
+      let pieces = try Pipeline.pieces(of: model, directory.monitor)
+      try self.init(bert: file, directory, pieces: pieces) { () throws(BertQAError) in
+        try TokenizerConfiguration(tokenizerJSON: root)
+      }
+      return
+    }
+    var pipeline = try Pipeline(root, directory.monitor)
+    pipeline.fingerprint = Self.fingerprint([file])
+    try self.init(pipeline, [("tokenizer.json", file)], directory.monitor)
+  }
+
+  /// Reads `vocab.json` and `merges.txt` as a RoBERTa's, with the settings of `tokenizer_config.json`.
+  private init(merges directory: ModelDirectory) throws(BertQAError) {
+    let vocabulary = try directory.file("vocab.json", limit: ModelFile.jsonLimit)
+    let merges = try directory.file("merges.txt", limit: ModelFile.jsonLimit)
+    var files = [("vocab.json", vocabulary), ("merges.txt", merges)]
+    let settings = try Self.settings(directory, &files)
+    var pipeline = try Pipeline(
+      robertaVocabulary: ObjectReader(vocabulary, directory.monitor), merges: merges,
+      settings ?? ObjectReader(file: directory.name, object: JSON.Object()), directory.monitor)
+    pipeline.fingerprint = Self.fingerprint(files.map(\.1))
+    try self.init(pipeline, files, directory.monitor)
+  }
+
+  /// Reads a SentencePiece model, with the settings of `tokenizer_config.json`.
+  /// - Parameter name: of the file.
+  private init(sentencePiece name: String, _ directory: ModelDirectory) throws(BertQAError) {
+    let file = try directory.file(name, limit: ModelFile.vocabularyLimit)
+    var files = [(name, file)]
+    let settings = try Self.settings(directory, &files)
+    let configuration = directory.exists("config.json") ? try directory.object(in: "config.json") : nil
+    let family = try SentencePieceFamily.of(settings, configuration) { name == $0 }
+    guard let family else {
+      throw BertQAError(
+        .unsupported,
+        "\(file.path): which model it belongs to is not known; set \"tokenizer_class\" in tokenizer_config.json"
+      )
+    }
+    var pipeline = try Pipeline(
+      SentencePieceModel(file, directory.monitor), family,
+      settings ?? ObjectReader(file: directory.name, object: JSON.Object()), file: file.path,
+      directory.monitor)
+    pipeline.fingerprint = Self.fingerprint(files.map(\.1))
+    try self.init(pipeline, files, directory.monitor)
+  }
+
+  /// `tokenizer_config.json`, which is added to `files`; nil if there is none.
+  private static func settings(
+    _ directory: ModelDirectory, _ files: inout [(String, ModelFile)]
+  ) throws(BertQAError) -> ObjectReader? {
+    guard directory.exists(settingsName) else { return nil }
+    let file = try directory.file(settingsName, limit: ModelFile.configurationLimit)
+    files.append((settingsName, file))
+    return try ObjectReader(file, directory.monitor)
+  }
+
+  private static func fingerprint(_ files: [ModelFile]) -> UInt64 {
+    files.reduce(0) { bq_fingerprint($1.bytes.baseAddress, $1.bytes.count, $0) }
   }
 }

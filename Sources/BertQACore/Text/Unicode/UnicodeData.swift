@@ -82,6 +82,14 @@ struct UnicodeData: Sendable {
 
   static func isHangulSyllable(_ scalar: UInt32) -> Bool { scalar &- 0xAC00 < 11172 }
 
+  /// The jamo that a Hangul syllable is composed of.
+  @inline(__always)
+  static func jamo(of scalar: UInt32) -> (lead: UInt32, vowel: UInt32, tail: UInt32?) {
+    let syllable = scalar &- 0xAC00
+    let tail = syllable % 28
+    return (0x1100 &+ syllable / 588, 0x1161 &+ syllable % 588 / 28, tail == 0 ? nil : 0x11A7 &+ tail)
+  }
+
   func hasDecomposition(_ scalar: UInt32) -> Bool {
     decompositionSlices[scalar] != 0 || Self.isHangulSyllable(scalar)
   }
@@ -93,10 +101,10 @@ struct UnicodeData: Sendable {
       let offset = Int(slice >> 3)
       for index in offset..<offset + Int(slice & 7) { body(decompositionParts[index]) }
     } else if Self.isHangulSyllable(scalar) {
-      let syllable = scalar - 0xAC00
-      body(0x1100 + syllable / 588)
-      body(0x1161 + syllable % 588 / 28)
-      if syllable % 28 != 0 { body(0x11A7 + syllable % 28) }
+      let (lead, vowel, tail) = Self.jamo(of: scalar)
+      body(lead)
+      body(vowel)
+      if let tail { body(tail) }
     } else {
       body(scalar)
     }

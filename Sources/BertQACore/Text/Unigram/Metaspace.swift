@@ -14,7 +14,7 @@ struct Metaspace: PreTokenizer {
   private let prepending: Prepending
   private let splits: Bool
   /// Whether the mark is left to the model, as `Words.mark`.
-  private var isForModel = false
+  private var leavesMarks = false
   let wordMark: WordMark?
 
   init(_ mark: Unicode.Scalar, _ prepending: Prepending, splits: Bool) {
@@ -24,15 +24,14 @@ struct Metaspace: PreTokenizer {
     wordMark = .beginning(String(mark))
   }
 
-  /// The same for a model that reads `Words.mark`: the text need not change.
-  func forModel() -> Metaspace {
+  func leaving(_ part: TakenStep) -> any PreTokenizer {
     var step = self
-    step.isForModel = splits && prepending == .always
+    if case .marking = part { step.leavesMarks = splits && prepending == .always }
     return step
   }
 
   func cut(_ words: inout Words, _ monitor: CallMonitor?) throws(BertQAError) {
-    if isForModel, try cutAtSpaces(&words, monitor) { return }
+    if leavesMarks, try cutAtSpaces(&words, monitor) { return }
     try words.text.writeSources(monitor)
     words.newText.removeAll(begin: words.text.begin)
     words.newRanges.truncate(to: 0)

@@ -28,11 +28,8 @@ extension UnigramModel {
       )
     }
     let byteFallback = try model.bool("byte_fallback") ?? false
-    let vocabulary: Vocabulary
-    do {
-      vocabulary = try Vocabulary(pieces: pieces, monitor)
-    } catch {
-      throw BertQAError(error.status, "\(model.file): \(error.message)")
+    let vocabulary = try BertQAError.naming(model.file) { () throws(BertQAError) in
+      try Vocabulary(pieces: pieces, monitor)
     }
     try self.init(
       vocabulary, scores: scores, unkID: unkID, byteFallback: byteFallback, file: model.file, monitor)

@@ -95,16 +95,40 @@ extension UnigramModel: TokenModel {
   var unknownID: Int32? { unkID }
   var wordMark: WordMark? { .beginning("\u{2581}") }
 
+  var takesOver: TakenStep? { .marking }
+
+  func makeWorker() throws(BertQAError) -> any TokenWorker { try UnigramWorker(self) }
+}
+
+/// A Unigram model with what a thread needs for one text at a time.
+private final class UnigramWorker: TokenWorker {
+  private let model: UnigramModel
+  private var lattice = UnigramLattice()
+  private let splits: WordSplits
+  private var word = GrowableBuffer<UInt8>()
+
+  init(_ model: UnigramModel) throws(BertQAError) {
+    self.model = model
+    splits = try WordSplits()
+  }
+
+  /// A copy of a word with the mark before it, valid until the next one.
+  private func marked(
+    _ text: UnsafePointer<UInt8>, _ count: Int, _ mark: WordPrefix
+  ) throws(BertQAError) -> UnsafePointer<UInt8> {
+    try word.reserve(count + 4)
+    UnsafeMutableRawPointer(word.base).storeBytes(of: mark.utf8.littleEndian, as: UInt32.self)
+    (word.base + mark.size).update(from: text, count: count)
+    return UnsafePointer(word.base)
+  }
   func tokenize(_ words: borrowing Words, into output: inout TokenOutput) throws(BertQAError) {
     let text = UnsafePointer(words.text.base)
     let ranges = UnsafePointer(words.ranges.base)
-    let memory = if let kept = output.modelMemory as? UnigramMemory { kept } else { try UnigramMemory() }
-    output.modelMemory = memory
     // Out of the object while in use, so that no access to it has to be checked.
     var lattice = UnigramLattice()
-    swap(&lattice, &memory.lattice)
-    defer { swap(&lattice, &memory.lattice) }
-    let splits = memory.splits.lookup
+    swap(&lattice, &self.lattice)
+    defer { swap(&lattice, &self.lattice) }
+    let splits = self.splits.lookup
     let parses = output.parsesSpecialTokens
     let markSize = words.mark?.size ?? 0
     let mode: UInt8 = (parses ? 1 : 0) | (markSize > 0 ? 2 : 0)
@@ -120,7 +144,7 @@ extension UnigramModel: TokenModel {
         key == nil && count &+ markSize <= LongWordSplits.limit
         ? LongWordKey(text + core, count: count, mode: mode) : nil
       if let longKey, try splits.long.append(longKey, at: place, to: &output) { continue }
-      try split(text + core, count, words.mark, parses, &lattice, memory, output.monitor)
+      try split(text + core, count, words.mark, parses, &lattice, output.monitor)
       let pieces = UnsafePointer(lattice.pieces.base)
       for piece in UnsafeBufferPointer(start: pieces, count: lattice.pieces.count) {
         try output.append(piece.id, place.start(Int(piece.begin)), place.end(Int(piece.end)))
@@ -136,7 +160,7 @@ extension UnigramModel: TokenModel {
   /// Finds the pieces of a word, behind the mark if there is one.
   private func split(
     _ word: UnsafePointer<UInt8>, _ count: Int, _ mark: WordPrefix?, _ parses: Bool,
-    _ lattice: inout UnigramLattice, _ memory: UnigramMemory, _ monitor: CallMonitor?
+    _ lattice: inout UnigramLattice, _ monitor: CallMonitor?
   ) throws(BertQAError) {
     var word = word
     var count = count
@@ -144,32 +168,13 @@ extension UnigramModel: TokenModel {
     if heldBytes > 0 { try monitor?.hold(heldBytes) }
     defer { if heldBytes > 0 { monitor?.release(heldBytes) } }
     if let mark {
-      word = try memory.marked(word, count, mark)
+      word = try marked(word, count, mark)
       count &+= mark.size
     }
     if parses {
-      try lattice.split(word, count: count, self, scores, monitor)
+      try lattice.split(word, count: count, model, model.scores, monitor)
     } else {
-      try lattice.split(word, count: count, self, textScores, monitor)
+      try lattice.split(word, count: count, model, model.textScores, monitor)
     }
-  }
-}
-
-/// What a thread needs for one text at a time.
-private final class UnigramMemory {
-  var lattice = UnigramLattice()
-  let splits: WordSplits
-  private var word = GrowableBuffer<UInt8>()
-
-  init() throws(BertQAError) { splits = try WordSplits() }
-
-  /// A copy of a word with the mark before it, valid until the next one.
-  func marked(
-    _ text: UnsafePointer<UInt8>, _ count: Int, _ mark: WordPrefix
-  ) throws(BertQAError) -> UnsafePointer<UInt8> {
-    try word.reserve(count + 4)
-    UnsafeMutableRawPointer(word.base).storeBytes(of: mark.utf8.littleEndian, as: UInt32.self)
-    (word.base + mark.size).update(from: text, count: count)
-    return UnsafePointer(word.base)
   }
 }

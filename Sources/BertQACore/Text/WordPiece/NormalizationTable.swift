@@ -1,8 +1,8 @@
 /// The normalisation of every code point under one configuration: cleaning, isolation of ideographs
 /// and punctuation, decomposition, stripping of accents and lower-casing, in the reference's order.
 ///
-/// What depends on neighbours, the canonical order of combining characters that stay, is left to
-/// `TokenScanner` (`.reordered`).
+/// What depends on neighbours, the canonical order of combining characters that stay, is looked at where they occur
+/// (`.reordered`).
 final class NormalizationTable: @unchecked Sendable {
   // Unchecked: the memory is written in init only.
 
@@ -11,7 +11,7 @@ final class NormalizationTable: @unchecked Sendable {
   /// Pages of 256; page 0 begins with ASCII.
   private let scalars: AlignedBuffer<NormalizedScalar>
   /// The characters of `.sequence` entries, each of kind `.word`.
-  let sequences: AlignedBuffer<NormalizedScalar>
+  private let sequences: AlignedBuffer<NormalizedScalar>
 
   init(configuration: TokenizerConfiguration) throws(BertQAError) {
     var builder = Builder(configuration: configuration)
@@ -24,6 +24,79 @@ final class NormalizationTable: @unchecked Sendable {
   @inline(__always)
   func scalar(_ scalar: UInt32) -> NormalizedScalar {
     scalars[Int(pages[Int(scalar &>> 8)]) &<< 8 | Int(scalar & 0xFF)]
+  }
+}
+
+extension NormalizationTable {
+  /// What a character does to the word before it.
+  enum Effect {
+    /// It belongs to the word, or is dropped.
+    case continues
+    /// It is white space.
+    case space
+    /// It is a word by itself: its bytes, the first lowest, and how many they are.
+    case isolated(utf8: UInt32, size: Int)
+  }
+
+  /// Normalises the character at a position, or the run of characters whose order it is part of.
+  ///
+  /// Returns its effect and where the next character begins.
+  /// - Parameters:
+  ///   - range: the part of the text that is looked at.
+  ///   - append: takes each character of a word: its bytes, their number, and the range it was made from.
+  @inline(__always)
+  func normalize(
+    _ text: UnsafePointer<UInt8>, at position: Int, within range: Range<Int>, _ monitor: CallMonitor?,
+    append: (_ utf8: UInt32, _ size: Int, _ start: Int, _ end: Int) throws(BertQAError) -> Void
+  ) throws(BertQAError) -> (effect: Effect, next: Int) {
+    let decoded = UTF8Codec.decode(text, at: position, end: range.upperBound)
+    let next = position &+ decoded.size
+    let scalar = scalar(decoded.scalar)
+    if scalar.kind == NormalizedScalar.Kind.word.rawValue {
+      try append(scalar.payload, scalar.count, position, next)
+      return (.continues, next)
+    }
+    switch NormalizedScalar.Kind(rawValue: scalar.kind) {
+    case .itself:
+      try append(Self.bytes(text, at: position, size: decoded.size), decoded.size, position, next)
+    case .removed, .word, nil: break
+    case .space: return (.space, next)
+    case .isolated: return (.isolated(utf8: scalar.payload, size: scalar.count), next)
+    case .isolatedItself:
+      let bytes = Self.bytes(text, at: position, size: decoded.size)
+      return (.isolated(utf8: bytes, size: decoded.size), next)
+    case .sequence:
+      for index in 0..<scalar.count {
+        let part = sequences[Int(scalar.payload) &+ index]
+        try append(part.payload, part.count, position, next)
+      }
+    case .hangul:
+      let (lead, vowel, tail) = UnicodeData.jamo(of: decoded.scalar)
+      try append(Self.bytes(jamo: lead), 3, position, next)
+      try append(Self.bytes(jamo: vowel), 3, position, next)
+      if let tail { try append(Self.bytes(jamo: tail), 3, position, next) }
+    case .reordered:
+      let run = try CombiningRun(text, within: range, around: position, monitor)
+      for mark in run.marks { try append(mark.utf8, mark.size, mark.start, mark.end) }
+      return (.continues, run.end)
+    }
+    return (.continues, next)
+  }
+
+  /// The `size` ≤ 4 bytes at a position of the text, the first lowest.
+  @inline(__always)
+  private static func bytes(_ text: UnsafePointer<UInt8>, at position: Int, size: Int) -> UInt32 {
+    var bytes = UInt32(text[position])
+    if size > 1 { bytes |= UInt32(text[position &+ 1]) &<< 8 }
+    if size > 2 { bytes |= UInt32(text[position &+ 2]) &<< 16 }
+    if size > 3 { bytes |= UInt32(text[position &+ 3]) &<< 24 }
+    return bytes
+  }
+
+  /// The three bytes of a conjoining jamo.
+  @inline(__always)
+  private static func bytes(jamo scalar: UInt32) -> UInt32 {
+    0xE1 | (0x80 | scalar >> 6 & 0x3F) << 8 | (0x80 | scalar & 0x3F) << 16
   }
 }
 
@@ -116,4 +189,55 @@ extension NormalizationTable {
       return NormalizedScalar(.sequence, payload: UInt32(offset), count: parts.count)
     }
   }
+}
+
+/// What normalisation makes of one code point: a kind and, for most kinds, its bytes.
+///
+/// Bits 0 ..< 32 hold the UTF-8 bytes of the result, the first lowest (for `.sequence`, an index);
+/// bits 32 ..< 35 their count (for `.sequence`, the number of characters); bits 40 ..< 44 the kind.
+struct NormalizedScalar: Equatable, Sendable, BitwiseCopyable {
+  enum Kind: UInt64 {
+    /// A character of a word.
+    case word = 0
+    /// The code point itself, as a character of a word: in pages that code points share.
+    case itself
+    /// A character that is a word by itself.
+    case isolated
+    /// The code point itself, as a word by itself: in pages that code points share.
+    case isolatedItself
+    /// Separates words.
+    case space
+    /// Nothing.
+    case removed
+    /// Several characters of a word, in the table's list of sequences.
+    case sequence
+    /// A Hangul syllable to be decomposed.
+    case hangul
+    /// Its decomposition keeps a character of non-zero combining class: order must be looked into.
+    case reordered
+  }
+
+  var rawValue: UInt64
+
+  init(_ kind: Kind, payload: UInt32 = 0, count: Int = 0) {
+    rawValue = kind.rawValue << 40 | UInt64(count) << 32 | UInt64(payload)
+  }
+
+  init(_ kind: Kind, scalar: UInt32) {
+    let (bytes, count) = UTF8Codec.encode(scalar)
+    self.init(kind, payload: bytes, count: count)
+  }
+
+  /// The same with the code point written out, where the kind means the code point itself.
+  func resolved(as scalar: UInt32) -> NormalizedScalar {
+    switch Kind(rawValue: kind) {
+    case .itself: NormalizedScalar(.word, scalar: scalar)
+    case .isolatedItself: NormalizedScalar(.isolated, scalar: scalar)
+    default: self
+    }
+  }
+
+  @inline(__always) var kind: UInt64 { rawValue &>> 40 }
+  @inline(__always) var payload: UInt32 { UInt32(truncatingIfNeeded: rawValue) }
+  @inline(__always) var count: Int { Int(truncatingIfNeeded: rawValue &>> 32 & 7) }
 }

@@ -1,3 +1,5 @@
+import CBertQA
+
 /// Where a piece lies in the bytes of all.
 struct PieceBounds: BitwiseCopyable {
   var begin: UInt32
@@ -99,6 +101,11 @@ final class PieceIndex: @unchecked Sendable {
       }
     }
     return (first, next)
+  }
+
+  var fingerprint: UInt64 {
+    let ends = bq_fingerprint(bounds.base, count * MemoryLayout<PieceBounds>.stride, 0)
+    return bq_fingerprint(bytes.base, count == 0 ? 0 : Int(bounds[count - 1].end), ends)
   }
 
   // MARK: Looking up

@@ -1,22 +1,22 @@
 /// How a BERT tokenizer treats text: the fields of a Hugging Face `tokenizer_config.json`.
-public struct TokenizerConfiguration: Sendable, Equatable {
+struct TokenizerConfiguration: Sendable, Equatable {
   /// Lower-case every character by its Unicode mapping (`do_lower_case`).
-  public var lowercase = true
+  var lowercase = true
   /// Decompose (NFD) and drop non-spacing marks; nil does as `lowercase` does.
-  public var stripAccents: Bool?
+  var stripAccents: Bool?
   /// Make each ideograph a word of its own (`tokenize_chinese_chars`).
-  public var tokenizeChineseCharacters = true
+  var tokenizeChineseCharacters = true
 
-  public var unkToken = "[UNK]"
-  public var sepToken = "[SEP]"
-  public var padToken = "[PAD]"
-  public var clsToken = "[CLS]"
-  public var maskToken = "[MASK]"
-
-  public init() {}
+  var unkToken = "[UNK]"
+  var sepToken = "[SEP]"
+  var padToken = "[PAD]"
+  var clsToken = "[CLS]"
+  var maskToken = "[MASK]"
 
   /// Whether accents are stripped, with the default resolved.
   var stripsAccents: Bool { stripAccents ?? lowercase }
+
+  var specialTokens: [String] { [unkToken, sepToken, padToken, clsToken, maskToken] }
 }
 
 extension TokenizerConfiguration {
@@ -29,19 +29,34 @@ extension TokenizerConfiguration {
     stripAccents = try reader.bool("strip_accents")
     tokenizeChineseCharacters =
       try reader.bool("tokenize_chinese_chars") ?? tokenizeChineseCharacters
-    unkToken = try Self.token(reader, "unk_token") ?? unkToken
-    sepToken = try Self.token(reader, "sep_token") ?? sepToken
-    padToken = try Self.token(reader, "pad_token") ?? padToken
-    clsToken = try Self.token(reader, "cls_token") ?? clsToken
-    maskToken = try Self.token(reader, "mask_token") ?? maskToken
+    unkToken = try Pipeline.token(reader, "unk_token")?.content ?? unkToken
+    sepToken = try Pipeline.token(reader, "sep_token")?.content ?? sepToken
+    padToken = try Pipeline.token(reader, "pad_token")?.content ?? padToken
+    clsToken = try Pipeline.token(reader, "cls_token")?.content ?? clsToken
+    maskToken = try Pipeline.token(reader, "mask_token")?.content ?? maskToken
   }
 
-  /// A special token: a string, or an object (`AddedToken`) with its content.
-  private static func token(_ reader: ObjectReader, _ key: String) throws(BertQAError) -> String? {
-    if case .object(let object)? = reader.value(key) {
-      return try ObjectReader(file: reader.file, object: object).string("content")
+  /// What a `tokenizer.json` says, which must be of BERT's tokenizer.
+  init(tokenizerJSON root: ObjectReader) throws(BertQAError) {
+    let model = try root.required("model", root.reader("model"))
+    try WordPieceModel.check(model)
+    guard let normalizer = try root.reader("normalizer") else {
+      throw BertQAError(
+        .unsupported, "\(root.file): no \"normalizer\"; only BertNormalizer is supported")
     }
-    return try reader.string(key)
+    try normalizer.require("type", .string("BertNormalizer"))
+    try self.init(normalizer: normalizer)
+    try root.reader("pre_tokenizer")?.require("type", .string("BertPreTokenizer"))
+    unkToken = try model.string("unk_token") ?? unkToken
+  }
+
+  /// What the step BertNormalizer of a `tokenizer.json` says.
+  init(normalizer step: ObjectReader) throws(BertQAError) {
+    self.init()
+    try step.require("clean_text", .bool(true))
+    lowercase = try step.bool("lowercase") ?? lowercase
+    stripAccents = try step.bool("strip_accents")
+    tokenizeChineseCharacters = try step.bool("handle_chinese_chars") ?? tokenizeChineseCharacters
   }
 
   /// Whether a `tokenizer_class`, or that there is none, says nothing against BERT's way of splitting text.

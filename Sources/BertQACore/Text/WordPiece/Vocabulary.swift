@@ -15,16 +15,13 @@ struct Vocabulary: Sendable {
     for byte in file where byte == 0x0A { lineCount += 1 }
     if let last = file.last, last != 0x0A { lineCount += 1 }
     try Self.check(byteCount: file.count, pieceCount: lineCount)
-    let storage = try Storage(byteCount: file.count, pieceCount: lineCount)
-    if let base = file.baseAddress { storage.bytes.base.update(from: base, count: file.count) }
+    var storage = try Storage(byteCount: file.count + 1, pieceCount: lineCount)
     var begin = 0
     for line in 0..<lineCount {
       if line % CallPoll.elementInterval == 0 { try monitor?.check() }
       var end = begin
-      while end < file.count, storage.bytes[end] != 0x0A { end += 1 }
-      let trimmed = Self.trimmedEnd(of: storage.bytes.base, begin: begin, end: end)
-      storage.bounds[line] = PieceBounds(begin: UInt32(begin), end: UInt32(trimmed))
-      storage.bytes[trimmed] = 0
+      while end < file.count, file[end] != 0x0A { end += 1 }
+      storage.append(Self.trimmed(file, begin..<end))
       begin = end + 1
     }
     index = try storage.makeIndex(monitor)
@@ -35,25 +32,19 @@ struct Vocabulary: Sendable {
     var byteCount = 0
     for piece in pieces { byteCount += piece.count + 1 }
     try Self.check(byteCount: byteCount, pieceCount: pieces.count)
-    let storage = try Storage(byteCount: byteCount, pieceCount: pieces.count)
-    var end = 0
+    var storage = try Storage(byteCount: byteCount, pieceCount: pieces.count)
     for (id, piece) in pieces.enumerated() {
       if id % CallPoll.elementInterval == 0 { try monitor?.check() }
-      let begin = end
-      piece.withUnsafeBufferPointer { source in
-        if let base = source.baseAddress {
-          (storage.bytes.base + begin).update(from: base, count: source.count)
-        }
-      }
-      storage.bounds[id] = PieceBounds(begin: UInt32(begin), end: UInt32(begin + piece.count))
-      end = begin + piece.count + 1
-      storage.bytes[end - 1] = 0
+      piece.withUnsafeBufferPointer { storage.append($0) }
     }
     index = try storage.makeIndex(monitor)
   }
 
   /// Number of ids, duplicates included.
   var count: Int { index.count }
+
+  /// Equal for equal pieces of equal ids.
+  var fingerprint: UInt64 { index.fingerprint }
 
   /// The bytes of a piece, with a NUL behind them; empty where there is no such id.
   func piece(_ id: Int32) -> UnsafeBufferPointer<UInt8> {
@@ -107,19 +98,24 @@ struct Vocabulary: Sendable {
     }
   }
 
-  /// Where the line without its trailing white space ends.
-  private static func trimmedEnd(of bytes: UnsafePointer<UInt8>, begin: Int, end: Int) -> Int {
-    var end = end
-    while end > begin {
-      let decoded = UTF8Codec.decodeBackwards(bytes, before: end, begin: begin)
+  /// A line without its trailing white space.
+  private static func trimmed(
+    _ file: UnsafeBufferPointer<UInt8>, _ line: Range<Int>
+  ) -> UnsafeBufferPointer<UInt8> {
+    guard let base = file.baseAddress else { return file }
+    var end = line.upperBound
+    while end > line.lowerBound {
+      let decoded = UTF8Codec.decodeBackwards(base, before: end, begin: line.lowerBound)
       switch decoded.scalar {
       case 0x09...0x0D, 0x20, 0x85, 0xA0, 0x1680, 0x2000...0x200A, 0x2028, 0x2029, 0x202F, 0x205F,
         0x3000:
         end -= decoded.size
-      default: return end
+        continue
+      default: break
       }
+      break
     }
-    return end
+    return UnsafeBufferPointer(start: base + line.lowerBound, count: end - line.lowerBound)
   }
 }
 
@@ -129,6 +125,8 @@ extension Vocabulary {
     let bytes: AlignedBuffer<UInt8>
     let bounds: AlignedBuffer<PieceBounds>
     let pieceCount: Int
+    private var count = 0
+    private var end = 0
 
     init(byteCount: Int, pieceCount: Int) throws(BertQAError) {
       let bytes = try AlignedBuffer<UInt8>(uninitializedCount: byteCount + 16)
@@ -137,6 +135,15 @@ extension Vocabulary {
       self.bytes = bytes
       self.bounds = bounds
       self.pieceCount = pieceCount
+    }
+
+    /// Appends a piece, of the pieces and bytes that there is room for.
+    mutating func append(_ piece: UnsafeBufferPointer<UInt8>) {
+      if let base = piece.baseAddress { (bytes.base + end).update(from: base, count: piece.count) }
+      bounds[count] = PieceBounds(begin: UInt32(end), end: UInt32(end + piece.count))
+      bytes[end + piece.count] = 0
+      count += 1
+      end += piece.count + 1
     }
 
     consuming func makeIndex(_ monitor: CallMonitor?) throws(BertQAError) -> PieceIndex {

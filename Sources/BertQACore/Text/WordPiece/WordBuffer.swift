@@ -18,14 +18,15 @@ struct WordBuffer {
   private(set) var begin = 0
   private(set) var end = 0
 
-  @inline(__always)
-  init(
-    bytes: UnsafeMutablePointer<UInt8>, starts: UnsafeMutablePointer<UInt32>,
-    ends: UnsafeMutablePointer<UInt32>
-  ) {
-    self.bytes = bytes
-    self.starts = starts
-    self.ends = ends
+  /// Bytes of memory.
+  static var memorySize: Int { capacity * 9 }
+
+  /// - Parameter memory: `memorySize` bytes, aligned to 8, that last as long as the word.
+  init(_ memory: UnsafeMutablePointer<UInt8>) {
+    let numbers = UnsafeMutableRawPointer(memory).bindMemory(to: UInt32.self, capacity: 2 * Self.capacity)
+    starts = numbers
+    ends = numbers + Self.capacity
+    bytes = memory + 8 * Self.capacity
   }
 
   @inline(__always) var isEmpty: Bool { characterCount == 0 }

@@ -1,0 +1,53 @@
+import CBertQA
+
+extension Pipeline {
+  /// BERT's tokenizer of a vocabulary.
+  init(bert configuration: TokenizerConfiguration, _ vocabulary: Vocabulary) throws(BertQAError) {
+    func required(_ piece: String, _ name: String) throws(BertQAError) -> Int32 {
+      if let id = vocabulary.id(of: piece) { return id }
+      throw BertQAError(
+        .invalidModel,
+        "vocabulary: \(name) \"\(piece)\" is not among its \(vocabulary.count) pieces; "
+          + "set \(name) in tokenizer_config.json to the piece that serves as it")
+    }
+    guard vocabulary.count > 0 else { throw BertQAError(.invalidModel, "the vocabulary is empty") }
+    let unknown = try required(configuration.unkToken, "unk_token")
+    let sep = try required(configuration.sepToken, "sep_token")
+    let cls = try required(configuration.clsToken, "cls_token")
+    self.init(model: WordPieceModel(vocabulary, pieceCount: vocabulary.count, unknown: unknown))
+    normalizers = [try BertNormalizer(configuration)]
+    preTokenizers = [BertPreTokenizer()]
+    for token in configuration.specialTokens where vocabulary.id(of: token) != nil {
+      addedTokens.append(AddedToken(token, isSpecial: true))
+    }
+    postProcessor = PostProcessor(Template(prefix: [cls], separator: [sep], suffix: [sep]), trimming: [])
+    // Of what decides about tokens, from whichever files it was read.
+    let switches = [
+      configuration.lowercase, configuration.stripsAccents, configuration.tokenizeChineseCharacters,
+    ]
+    var settings = (switches.map { $0 ? "+" : "-" } + configuration.specialTokens).joined(separator: "\0")
+    fingerprint = settings.withUTF8 { bq_fingerprint($0.baseAddress, $0.count, vocabulary.fingerprint) }
+  }
+
+  /// Whether a `tokenizer.json` describes BERT's tokenizer: its normaliser, pre-tokenizer, model and template, with
+  /// plain special tokens. Such a file is read like `vocab.txt`, with the settings of `tokenizer_config.json`.
+  static func isBert(_ root: ObjectReader) throws(BertQAError) -> Bool {
+    func type(_ key: String) throws(BertQAError) -> String? { try root.reader(key)?.string("type") }
+    guard let model = try root.reader("model"), try model.string("type") ?? "WordPiece" == "WordPiece",
+      model.value("merges") == nil, try type("normalizer") == "BertNormalizer",
+      try type("pre_tokenizer") ?? "BertPreTokenizer" == "BertPreTokenizer"
+    else { return false }
+    for token in try root.readers("added_tokens") {
+      let token = try AddedToken(token)
+      if token != AddedToken(token.content, isSpecial: true) { return false }
+    }
+    let template = try root.reader("post_processor").map(PostProcessor.init)?.template ?? Template.none
+    if template.isEmpty { return true }
+    // The tokens that BERT's tokenizers use unless tokenizer_config.json names others.
+    guard let vocabulary = try model.reader("vocab"),
+      let cls = vocabulary.value("[CLS]").flatMap(Pipeline.tokenID),
+      let sep = vocabulary.value("[SEP]").flatMap(Pipeline.tokenID)
+    else { return false }
+    return template == Template(prefix: [cls], separator: [sep], suffix: [sep])
+  }
+}

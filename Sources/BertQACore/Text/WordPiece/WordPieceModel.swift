@@ -1,0 +1,93 @@
+/// WordPiece as a pipeline's model: the longest piece first, from the beginning of each word; a word that cannot be
+/// spelled so, or is too long, is unknown as a whole.
+struct WordPieceModel: TokenModel {
+  let vocabulary: Vocabulary
+  let pieceCount: Int
+  private let unknown: Int32
+
+  var unknownID: Int32? { unknown }
+  var wordMark: WordMark? { .continuing("##") }
+
+  init(_ vocabulary: Vocabulary, pieceCount: Int, unknown: Int32) {
+    self.vocabulary = vocabulary
+    self.pieceCount = pieceCount
+    self.unknown = unknown
+  }
+
+  init(_ model: ObjectReader, _ monitor: CallMonitor?) throws(BertQAError) {
+    try Self.check(model)
+    let pieces = try Pipeline.pieces(of: model, monitor)
+    let vocabulary = try BertQAError.naming(model.file) { () throws(BertQAError) in
+      try Vocabulary(pieces: pieces, monitor)
+    }
+    let token = try model.string("unk_token") ?? "[UNK]"
+    guard let id = vocabulary.id(of: token) else {
+      throw BertQAError(
+        .invalidModel, "\(model.file): \"unk_token\" \(quoted(token)) is not in the vocabulary")
+    }
+    self.init(vocabulary, pieceCount: pieces.reduce(0) { $1.isEmpty ? $0 : $0 + 1 }, unknown: id)
+  }
+
+  /// Refuses another model than WordPiece with BERT's settings.
+  static func check(_ model: ObjectReader) throws(BertQAError) {
+    // Old files do not say the type.
+    try model.require("type", .string("WordPiece"))
+    try model.require("continuing_subword_prefix", .string("##"))
+    try model.require("max_input_chars_per_word", .number(.init(double: 100, integer: 100)))
+  }
+
+  func makeScanner(
+    _ table: NormalizationTable, lowercases: Bool
+  ) throws(BertQAError) -> WordPieceScanner? {
+    try WordPieceScanner(table, lowercases: lowercases, vocabulary, unknown: unknown)
+  }
+
+  func makeWorker() throws(BertQAError) -> any TokenWorker {
+    try WordPieceWorker(vocabulary.index, unknown: unknown)
+  }
+}
+
+private final class WordPieceWorker: TokenWorker {
+  private let index: PieceIndex
+  private let unknown: Int32
+  /// Of the pieces of one word.
+  private let ids: AlignedBuffer<Int32>
+  private let places: AlignedBuffer<UInt32>
+
+  init(_ index: PieceIndex, unknown: Int32) throws(BertQAError) {
+    self.index = index
+    self.unknown = unknown
+    ids = try AlignedBuffer(uninitializedCount: PieceIndex.maximumWordCharacters)
+    places = try AlignedBuffer(uninitializedCount: 2 * PieceIndex.maximumWordCharacters)
+  }
+
+  func tokenize(_ words: borrowing Words, into output: inout TokenOutput) throws(BertQAError) {
+    let text = UnsafePointer(words.text.base)
+    var pieces = PendingTokens(
+      ids: ids.base, starts: places.base, ends: places.base + PieceIndex.maximumWordCharacters)
+    for index in 0..<words.ranges.count {
+      let (start, end) = (Int(words.ranges[index].start), Int(words.ranges[index].end))
+      pieces.count = 0
+      let isSplit =
+        Self.isShort(text + start, count: end - start)
+        && self.index.split(text + start, count: end - start, into: &pieces)
+      if isSplit {
+        for piece in 0..<pieces.count {
+          try output.append(
+            pieces.ids[piece], start + Int(pieces.starts[piece]), start + Int(pieces.ends[piece]))
+        }
+      } else {
+        try output.append(unknown, start, end)
+      }
+    }
+  }
+
+  /// Whether a word has few enough characters to be split.
+  private static func isShort(_ word: UnsafePointer<UInt8>, count: Int) -> Bool {
+    guard count > PieceIndex.maximumWordCharacters else { return true }
+    guard count <= PieceIndex.maximumWordBytes else { return false }
+    var characters = 0
+    for position in 0..<count where word[position] & 0xC0 != 0x80 { characters += 1 }
+    return characters <= PieceIndex.maximumWordCharacters
+  }
+}

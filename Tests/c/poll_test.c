@@ -1,8 +1,10 @@
-/* The cancellation hook is asked while a call works, whatever it works on: counted per unit of work.
+/* The cancellation hook is polled while a call works, whatever it works on: between two polls lies a small part of the
+ * call's processor time.
  *
- * This program's clock_gettime() takes the place of the C library's and goes on by a second at every look, so that
- * each of the library's checks asks the hook. */
+ * This program's clock_gettime() replaces the C library's and advances by a second at every call, so that each of the
+ * library's checks polls the hook. */
 #include <stdarg.h>
+#include <sys/syscall.h>
 #include <time.h>
 
 #include "check.h"
@@ -16,65 +18,92 @@ int clock_gettime(clockid_t clock, struct timespec *time) {
   return 0;
 }
 
-enum { MEGABYTE = 1 << 20, BLOCK = 1 << 16, SPACING = 4096 };
+enum { MEGABYTE = 1 << 20, BLOCK = 1 << 16 };
 
-static long asked;
+/* Processor time of the process in seconds, from the system: clock_gettime() is this program's. */
+static double processor_time(void) {
+  struct timespec time;
+  syscall(SYS_clock_gettime, CLOCK_PROCESS_CPUTIME_ID, &time);
+  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
 
-static int32_t count(void *unused) {
+/* Of the call that is running or ran last: when it began and was polled last, and its longest gap between polls. */
+static double began, polled, longest;
+
+static void note_gap(void) {
+  const double now = processor_time();
+  if (now - polled > longest) longest = now - polled;
+  polled = now;
+}
+
+static int32_t on_poll(void *unused) {
   (void)unused;
-  asked++;
+  note_gap();
   return 0;
 }
 
-static const bertqa_call_options call = {.struct_size = sizeof call, .cancel = count};
+static const bertqa_call_options call = {.struct_size = sizeof call, .cancel = on_poll};
 
-static void expect(const char *what, long expected) {
-  char detail[128];
-  snprintf(detail, sizeof detail, "the hook was asked %ld times, expected %ld at least", asked, expected);
-  check(asked >= expected, __FILE__, __LINE__, what, detail);
-  asked = 0;
+static void begin_call(void) {
+  longest = 0;
+  began = polled = processor_time();
 }
+
+/* Notes the last gap. Returns whether all gaps are short: an eighth of the call, or what the system takes for memory. */
+static int end_call(char *detail, size_t size) {
+  note_gap();
+  const double total = polled - began;
+  snprintf(detail, size, "%.1f of %.1f ms passed between two polls", 1e3 * longest, 1e3 * total);
+  return longest <= total / 8 + 0.02;
+}
+
+/* A successful call whose gaps are short in one of the attempts: others may have been disturbed. `discard` frees what a
+ * disturbed attempt has returned. */
+#define CHECK_POLLED(attempts, expression, discard)                              \
+  for (int attempt = 1;; attempt++) {                                            \
+    char detail[128];                                                            \
+    begin_call();                                                                \
+    const bertqa_status found_status = (expression);                             \
+    const int is_short = end_call(detail, sizeof detail);                        \
+    CHECK_STATUS(BERTQA_OK, found_status);                                       \
+    if (is_short || attempt == (attempts)) {                                     \
+      check(is_short, __FILE__, __LINE__, #expression, detail);                  \
+      break;                                                                     \
+    }                                                                            \
+    discard;                                                                     \
+  }
 
 static void test_tokens(const bertqa_context *context) {
   const size_t size = 16 * MEGABYTE;
   char *marks = repeated("!", size), *dots = repeated("\xE3\x80\xAE", size);
   const bertqa_tokenize_options options = {.struct_size = sizeof options, .call = &call};
   bertqa_tokens *tokens;
-  CHECK_STATUS(BERTQA_OK, bertqa_tokenize(context, marks, size, &options, &tokens));
-  /* Reading the text, and making each of the two arrays. */
-  expect("tokenize", 3 * size / BLOCK);
+  CHECK_POLLED(3, bertqa_tokenize(context, marks, size, &options, &tokens), bertqa_tokens_free(tokens));
   bertqa_tokens_free(tokens);
-  CHECK_STATUS(BERTQA_OK, bertqa_tokenize(context, dots, size, &options, &tokens));
-  /* One run of size / 3 marks that normalisation keeps: read, put in order, passed on. */
-  expect("tokenize marks", (long)(3 * (size / 3 / BLOCK)) - 3);
+  /* One run of size / 3 marks that normalisation keeps: read, sorted, passed on. */
+  CHECK_POLLED(3, bertqa_tokenize(context, dots, size, &options, &tokens), bertqa_tokens_free(tokens));
   bertqa_tokens_free(tokens);
   const bertqa_document_options document_options = {.struct_size = sizeof document_options, .call = &call};
   bertqa_document *document;
-  CHECK_STATUS(BERTQA_OK, bertqa_document_create(context, marks, size, &document_options, &document));
-  /* Copied, read, and its positions. */
-  expect("document_create", (long)(size / MEGABYTE + size / BLOCK + size / SPACING) - 4);
+  CHECK_POLLED(3, bertqa_document_create(context, marks, size, &document_options, &document), bertqa_document_free(document));
   bertqa_document_free(document);
   CHECK_STATUS(BERTQA_OK, bertqa_document_create(context, dots, size, NULL, &document));
   bertqa_answer_options answer_options = tiny_options();
   answer_options.call = &call;
   bertqa_answers *answers;
-  CHECK_STATUS(BERTQA_OK, bertqa_document_answer(context, document, "king?", 5, &answer_options, &answers));
-  /* The search for content reads a word of marks to its end. */
-  expect("document_answer", size / BLOCK);
+  /* The search for content passes over all of a word of marks. */
+  CHECK_POLLED(3, bertqa_document_answer(context, document, "king?", 5, &answer_options, &answers), bertqa_answers_free(answers));
   bertqa_answers_free(answers);
   bertqa_document_free(document);
   free(marks);
   free(dots);
 }
 
-static long answer(const bertqa_context *context, const char *text, size_t size, bertqa_answer_options options) {
+static void answer(const bertqa_context *context, const char *text, size_t size, bertqa_answer_options options) {
   bertqa_answers *answers;
   options.call = &call;
-  CHECK_STATUS(BERTQA_OK, bertqa_answer(context, "king?", 5, text, size, &options, &answers));
-  const bertqa_answer_summary *summary = bertqa_answers_summary(answers);
-  const long windows = (long)(summary->window_count + summary->skipped_window_count);
+  CHECK_POLLED(3, bertqa_answer(context, "king?", 5, text, size, &options, &answers), bertqa_answers_free(answers));
   bertqa_answers_free(answers);
-  return windows;
 }
 
 static void test_answer(const bertqa_context *context) {
@@ -82,27 +111,18 @@ static void test_answer(const bertqa_context *context) {
   char *words = repeated("the king of france. ", size);
   bertqa_answer_options options = tiny_options();
   options.max_windows = 1;
-  const long windows = answer(context, words, size, options);
-  /* Ranking passes over the windows twice. */
-  expect("max_windows", (long)(size / BLOCK + size / SPACING) + 2 * windows);
+  answer(context, words, size, options);
 
   /* Every further answer takes two searches, each of which looks at up to max_answer_len starts. */
   options = tiny_options();
   options.max_answer_len = 10000;
-  options.top_k = 1;
-  answer(context, words, 1 << 15, options);
-  const long once = asked;
-  asked = 0;
   options.top_k = 100;
   answer(context, words, 1 << 15, options);
-  expect("top_k", once + 99 * 20);
   free(words);
 
-  /* The sentence around an answer is searched through all of it, here one unknown word. */
+  /* The search for the sentence around an answer passes over all of it, here one unknown word. */
   char *word = repeated("x", size);
-  options = tiny_options();
-  answer(context, word, size, options);
-  expect("a long word", (long)(2 * (size / BLOCK) + size / SPACING) - 2);
+  answer(context, word, size, tiny_options());
   free(word);
 }
 
@@ -113,9 +133,7 @@ static void test_pairs(const bertqa_context *context) {
   bertqa_answers **answers = calloc(COUNT, sizeof *answers);
   for (size_t i = 0; i < COUNT; i++) pairs[i] = (bertqa_answer_pair){"", 0, "the king of france", 18};
   const bertqa_answer_options options = {.struct_size = sizeof options, .call = &call};
-  CHECK_STATUS(BERTQA_OK, bertqa_answer_batch(context, pairs, COUNT, &options, answers, NULL));
-  /* Each pair is answered, and read and passed on before and behind; two arrays are made in steps. */
-  expect("empty questions", COUNT + COUNT / SPACING + 2 * (COUNT / 1024) + 2 * (COUNT / BLOCK));
+  CHECK_POLLED(3, bertqa_answer_batch(context, pairs, COUNT, &options, answers, NULL), for (size_t i = 0; i < COUNT; i++) bertqa_answers_free(answers[i]));
   for (size_t i = 0; i < COUNT; i++) bertqa_answers_free(answers[i]);
   free(pairs);
   free(answers);
@@ -131,13 +149,10 @@ static void test_labeler(const bertqa_context *embedder) {
   }
   const bertqa_labeler_options labeler_options = {.struct_size = sizeof labeler_options, .call = &call};
   bertqa_labeler *labeler;
-  CHECK_STATUS(BERTQA_OK, bertqa_labeler_create(embedder, examples, COUNT, &labeler_options, &labeler));
-  /* Each example is read; labels are told apart before and scaled afterwards. */
-  expect("labeler_create", COUNT + 2 * (COUNT / 1024));
+  CHECK_POLLED(3, bertqa_labeler_create(embedder, examples, COUNT, &labeler_options, &labeler), bertqa_labeler_free(labeler));
   const bertqa_text_pair text = {"king", 4, NULL, 0};
   bertqa_classification *classification;
-  CHECK_STATUS(BERTQA_OK, bertqa_labeler_classify(labeler, &text, 1, &call, &classification, NULL));
-  expect("labeler_classify", COUNT / 1024);
+  CHECK_POLLED(3, bertqa_labeler_classify(labeler, &text, 1, &call, &classification, NULL), bertqa_classification_free(classification));
   bertqa_classification_free(classification);
   bertqa_labeler_free(labeler);
   free(examples);
@@ -150,10 +165,6 @@ static void test_pipelines(void) {
   const size_t size = 4 * MEGABYTE;
   char *texts[] = {repeated("!", size), repeated("the king of france ", size), repeated("x", size),
                    repeated("\xFF", size), repeated("\xE3\x80\xAE", size)};
-  /* [tokenizer][text]: questions in 64 KiB, as many as there are passes over it. Invalid bytes become three each.
-   * Growing arrays ask, too, how often depends on malloc. */
-  enum { BY_CHANCE = 16 };
-  static const long passes[][5] = {{13, 6, 13, 37, 12}, {13, 10, 13, 23, 4}, {12, 8, 12, 7, 11}};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
     char directory[4096];
     snprintf(directory, sizeof directory, "%s/../%s", tiny, names[i]);
@@ -163,8 +174,7 @@ static void test_pipelines(void) {
     for (size_t t = 0; context != NULL && t < sizeof texts / sizeof texts[0]; t++) {
       const bertqa_tokenize_options tokenize = {.struct_size = sizeof tokenize, .call = &call};
       bertqa_tokens *tokens;
-      CHECK_STATUS(BERTQA_OK, bertqa_tokenize(context, texts[t], size, &tokenize, &tokens));
-      expect(names[i], (long)(bertqa_tokens_count(tokens) / 1024) + passes[i][t] * (long)(size / BLOCK) - BY_CHANCE);
+      CHECK_POLLED(3, bertqa_tokenize(context, texts[t], size, &tokenize, &tokens), bertqa_tokens_free(tokens));
       bertqa_tokens_free(tokens);
     }
     bertqa_context_free(context);
@@ -263,19 +273,17 @@ static void test_forking_hook(bertqa_file *file) {
 
 /* The tables of a vocabulary; each way of spelling one is read by other code. */
 static void test_vocabularies(void) {
-  enum { PIECES = 1 << 18, FEW = 1 << 14 };
-  /* [kind]: passes over the pieces, or merges, that ask every 4096, beside those over the file that ask every 64 KiB. */
-  static const long passes[TOKENIZER_FILES] = {0, 2, 4, 1};
+  enum { PIECES = 1 << 17, FEW = 1 << 14 };
   for (int kind = 0; kind < TOKENIZER_FILES; kind++) {
     bertqa_file file = tokenizer_file(kind, FEW);
     test_forking_hook(&file);
     free((void *)file.data);
     file = tokenizer_file(kind, PIECES);
-    /* A vocab.txt: its lines are found, checked and entered. */
-    CHECK_STATUS(BERTQA_OK, load_tokenizer(&file, &call));
-    expect(kind == VOCABULARY_TXT ? "vocab.txt" : "tokenizer.json",
-           kind == VOCABULARY_TXT ? 3 * (PIECES / BLOCK)
-                                  : (long)(file.size / BLOCK) + passes[kind] * (PIECES / SPACING));
+    const bertqa_context_options options = {
+        .struct_size = sizeof options, .call = &call, .tokenizer_only = BERTQA_ON};
+    bertqa_context *context = NULL;
+    CHECK_POLLED(3, bertqa_context_create_from_files(&file, 1, &options, &context), bertqa_context_free(context));
+    bertqa_context_free(context);
     free((void *)file.data);
     /* Wherever it is stopped. */
     file = tokenizer_file(kind, FEW);
@@ -288,12 +296,12 @@ static void test_vocabularies(void) {
       CHECK(status == BERTQA_OK || status == BERTQA_ERROR_CANCELLED);
     } while (status == BERTQA_ERROR_CANCELLED && questions < 1000);
     CHECK_STATUS(BERTQA_OK, status);
-    CHECK(questions > 2 + passes[kind] * (FEW / SPACING));
+    CHECK(questions > 2);
     free((void *)file.data);
   }
 }
 
-/* Words of a recurrent model: one poll per word, as each is a step of the network. */
+/* Words of a recurrent model: it is asked at each, as each is a step of the network. */
 static void test_sequences(void) {
   enum { WORDS = 3000 };
   bertqa_context *context = fixture_context("tiny-lstm", 1);
@@ -301,23 +309,18 @@ static void test_sequences(void) {
   const size_t size = strlen("the king ") * (WORDS / 2);
   const bertqa_sequence_options options = {.struct_size = sizeof options, .call = &call};
   bertqa_sequence_score score = BERTQA_SEQUENCE_SCORE_INIT;
-  CHECK_STATUS(BERTQA_OK, bertqa_sequence_likelihood(context, text, size, NULL, &options, &score));
-  expect("likelihood", WORDS / 64);
+  CHECK_POLLED(3, bertqa_sequence_likelihood(context, text, size, NULL, &options, &score), (void)0);
   bertqa_prediction *prediction;
-  CHECK_STATUS(BERTQA_OK, bertqa_sequence_predict_text(context, text, size, NULL, &options, &prediction, NULL));
-  expect("predict_text", WORDS);
+  CHECK_POLLED(3, bertqa_sequence_predict_text(context, text, size, NULL, &options, &prediction, NULL), bertqa_prediction_free(prediction));
   bertqa_prediction_free(prediction);
   bertqa_text *continuations = calloc(WORDS, sizeof *continuations);
   size_t *order = calloc(WORDS, sizeof *order);
   for (size_t i = 0; i < WORDS; i++) continuations[i] = (bertqa_text){"the king", 8};
-  CHECK_STATUS(BERTQA_OK,
-               bertqa_sequence_rank(context, "O", 1, continuations, WORDS, NULL, &options, order, NULL, NULL));
-  expect("rank", WORDS);
+  CHECK_POLLED(3, bertqa_sequence_rank(context, "O", 1, continuations, WORDS, NULL, &options, order, NULL, NULL), (void)0);
   const bertqa_generate_options generate = {
       .struct_size = sizeof generate, .call = &call, .max_words = WORDS, .temperature = 1};
   bertqa_generation *generation;
-  CHECK_STATUS(BERTQA_OK, bertqa_sequence_generate(context, text, size, NULL, &generate, &generation));
-  expect("generate", WORDS + (long)bertqa_generation_count(generation));
+  CHECK_POLLED(3, bertqa_sequence_generate(context, text, size, NULL, &generate, &generation), bertqa_generation_free(generation));
   bertqa_generation_free(generation);
   free(continuations);
   free(order);
@@ -325,10 +328,9 @@ static void test_sequences(void) {
   bertqa_context_free(context);
 }
 
-enum { TEXTS = 20480, ROWS = 512 };
-
-/* Polls of the hook while a model is trained on many short texts. */
-static long asked_by_training(const char *parent, bertqa_algorithm algorithm, int32_t iterations) {
+/* Trains a model on many short texts. */
+static void train(const char *parent, bertqa_algorithm algorithm, int32_t iterations) {
+  enum { TEXTS = 20480 };
   const bertqa_train_options options = {.struct_size = sizeof options, .folds = -1, .threads = 1,
                                         .algorithm = algorithm, .max_iterations = iterations, .tolerance = 1e-9};
   char directory[64], command[96];
@@ -339,27 +341,15 @@ static long asked_by_training(const char *parent, bertqa_algorithm algorithm, in
     CHECK_STATUS(BERTQA_OK, bertqa_trainer_add(trainer, words, strlen(words), i % 5 % 2 ? "a" : "b", 1, NULL));
   }
   snprintf(directory, sizeof directory, "%s/training", parent);
-  asked = 0;
-  CHECK_STATUS(BERTQA_OK, bertqa_trainer_finish(trainer, directory, &call, NULL));
+  CHECK_POLLED(1, bertqa_trainer_finish(trainer, directory, &call, NULL), (void)0);
   bertqa_trainer_free(trainer);
   snprintf(command, sizeof command, "rm -rf %s", directory);
   CHECK(system(command) == 0);
-  return asked;
-}
-
-static void test_training(const char *parent) {
-  /* Each text is counted, trained with, and scored for the loss. */
-  asked = asked_by_training(parent, BERTQA_ALGORITHM_NAIVE_BAYES, 0);
-  expect("naive Bayes", 3 * TEXTS);
-  /* Each iteration is one pass over the texts at least, in blocks. */
-  const long few = asked_by_training(parent, BERTQA_ALGORITHM_LOGISTIC_REGRESSION, 1);
-  asked = asked_by_training(parent, BERTQA_ALGORITHM_LOGISTIC_REGRESSION, 4) - few;
-  expect("logistic regression", 3 * TEXTS / ROWS);
 }
 
 /* Different words, which are put in order, and all of which explain a label. */
 static void test_order(const char *parent) {
-  enum { COUNT = 1 << 18, SORTING = 16 * (COUNT / BLOCK) };
+  enum { COUNT = 1 << 18 };
   char *words = different_words(COUNT), directory[64];
   bertqa_trainer *trainer;
   const bertqa_train_options options = {.struct_size = sizeof options, .folds = -1, .threads = 1,
@@ -368,20 +358,14 @@ static void test_order(const char *parent) {
   CHECK_STATUS(BERTQA_OK, bertqa_trainer_add(trainer, words, 7 * COUNT, "a", 1, NULL));
   CHECK_STATUS(BERTQA_OK, bertqa_trainer_add(trainer, words, 7 * COUNT / 2, "b", 1, NULL));
   snprintf(directory, sizeof directory, "%s/order", parent);
-  CHECK_STATUS(BERTQA_OK, bertqa_trainer_finish(trainer, directory, &call, NULL));
-  /* Each is trained with; all are put in order, and entered into the model. */
-  expect("trainer_finish, different words", COUNT + SORTING + COUNT / 4096);
+  CHECK_POLLED(1, bertqa_trainer_finish(trainer, directory, &call, NULL), (void)0);
   bertqa_trainer_free(trainer);
-  /* Its words are entered, its weights read in steps. */
   const bertqa_context_options loading = {.struct_size = sizeof loading, .call = &call, .load = BERTQA_LOAD_COPY};
   bertqa_context *context = NULL;
-  CHECK_STATUS(BERTQA_OK, bertqa_context_create(directory, &loading, &context));
-  expect("a context of different words", COUNT / SPACING + COUNT * 2 * 4 / (4 * MEGABYTE));
+  CHECK_POLLED(3, bertqa_context_create(directory, &loading, &context), bertqa_context_free(context));
   const bertqa_classify_options classify = {.struct_size = sizeof classify, .call = &call, .contributions = COUNT};
   bertqa_classification *classification;
-  CHECK_STATUS(BERTQA_OK, bertqa_classify(context, words, 7 * COUNT, &classify, &classification));
-  /* Counted, explained, and the places of the text and of what explains. */
-  expect("contributions", 2 * (7 * COUNT / BLOCK) + 7 * COUNT / SPACING + COUNT / 4096 - 4);
+  CHECK_POLLED(3, bertqa_classify(context, words, 7 * COUNT, &classify, &classification), bertqa_classification_free(classification));
   bertqa_classification_free(classification);
   bertqa_context_free(context);
   free(words);
@@ -396,11 +380,8 @@ static void test_redaction(void) {
   CHECK_STATUS(BERTQA_OK, bertqa_patterns(text, 7 * COUNT, NULL, &list));
   CHECK(bertqa_entity_list_count(list) == COUNT);
   const bertqa_entity_list *const lists[] = {list};
-  CHECK_STATUS(BERTQA_OK, bertqa_redact(text, 7 * COUNT + BEHIND, lists, 1, "-", 1, &call, output,
-                                        7 * COUNT + BEHIND, &needed));
+  CHECK_POLLED(3, bertqa_redact(text, 7 * COUNT + BEHIND, lists, 1, "-", 1, &call, output, 7 * COUNT + BEHIND, &needed), (void)0);
   CHECK(needed == 2 * COUNT + BEHIND);
-  /* Each entity and what precedes it; what follows the last one. */
-  expect("redact", 2 * COUNT + COUNT / BLOCK + BEHIND / MEGABYTE);
   bertqa_entity_list_free(list);
   free(text);
   free(output);
@@ -412,31 +393,25 @@ static void test_words(void) {
   bertqa_trainer *trainer;
   const bertqa_train_options options = {.struct_size = sizeof options, .folds = -1, .threads = 1};
   CHECK_STATUS(BERTQA_OK, bertqa_trainer_create(&options, &trainer));
-  CHECK_STATUS(BERTQA_OK, bertqa_trainer_add(trainer, text, size, "sport", 5, &call));
-  expect("trainer_add", size / BLOCK);
-  CHECK_STATUS(BERTQA_OK, bertqa_trainer_add(trainer, word, size, "other", 5, &call));
-  expect("trainer_add, a long word", size / BLOCK);
+  CHECK_POLLED(1, bertqa_trainer_add(trainer, text, size, "sport", 5, &call), (void)0);
+  CHECK_POLLED(1, bertqa_trainer_add(trainer, word, size, "other", 5, &call), (void)0);
   char parent[] = "/tmp/bertqa-poll-XXXXXX", directory[64], command[96];
   CHECK(mkdtemp(parent) != NULL);
   snprintf(directory, sizeof directory, "%s/model", parent);
-  CHECK_STATUS(BERTQA_OK, bertqa_trainer_finish(trainer, directory, &call, NULL));
-  expect("trainer_finish", 2);
+  CHECK_POLLED(1, bertqa_trainer_finish(trainer, directory, &call, NULL), (void)0);
   bertqa_trainer_free(trainer);
-  test_training(parent);
-  asked = 0;
+  train(parent, BERTQA_ALGORITHM_NAIVE_BAYES, 0);
+  train(parent, BERTQA_ALGORITHM_LOGISTIC_REGRESSION, 4);
   test_order(parent);
   bertqa_context *context = context_of(directory, 1);
   const bertqa_classify_options classify = {.struct_size = sizeof classify, .call = &call, .contributions = 10};
   bertqa_classification *classification;
-  CHECK_STATUS(BERTQA_OK, bertqa_classify(context, text, size, &classify, &classification));
-  /* Counted, explained, and the places of what explains. */
-  expect("classify", 2 * (size / BLOCK) + size / SPACING - 4);
+  CHECK_POLLED(3, bertqa_classify(context, text, size, &classify, &classification), bertqa_classification_free(classification));
   bertqa_classification_free(classification);
   bertqa_context_free(context);
   const bertqa_patterns_options patterns = {.struct_size = sizeof patterns, .call = &call};
   bertqa_entity_list *list;
-  CHECK_STATUS(BERTQA_OK, bertqa_patterns(text, size, &patterns, &list));
-  expect("patterns", size / BLOCK);
+  CHECK_POLLED(3, bertqa_patterns(text, size, &patterns, &list), bertqa_entity_list_free(list));
   bertqa_entity_list_free(list);
   free(text);
   free(word);
@@ -448,7 +423,6 @@ int main(int argc, char **argv) {
   begin(argc, argv);
   bertqa_context *context = tiny_context(1);
   bertqa_context *embedder = fixture_context("tiny-bert-embedder", 1);
-  asked = 0;
   test_tokens(context);
   test_answer(context);
   test_pairs(context);

@@ -16,12 +16,12 @@ import Testing
   }
 
   private static func match(
-    _ index: PieceIndex, _ text: ArraySlice<UInt8>, isNext: Bool, work: inout Int
+    _ matcher: PieceMatcher, _ text: ArraySlice<UInt8>, isNext: Bool
   ) -> (Int32, Int) {
     let padded = Array(text) + [UInt8](repeating: 0, count: 16)
     return padded.withUnsafeBufferPointer {
-      let found = index.longestLongMatch(
-        $0.baseAddress!, remaining: text.count, continuation: isNext ? 1 : 0, work: &work)
+      let found = matcher.longestLongMatch(
+        $0.baseAddress!, remaining: text.count, continuation: isNext ? 1 : 0)
       return (found.id, found.length)
     }
   }
@@ -40,7 +40,7 @@ import Testing
         }
         pieces.append(Bool.random(using: &random) ? piece : Array("##".utf8) + piece)
       }
-      let index = try Vocabulary(pieces: pieces).index
+      let matcher = try PieceMatcher(Vocabulary(pieces: pieces))
       for _ in 0..<60 {
         var text = Array(stem.prefix(Int.random(in: 0...40, using: &random)))
         for _ in 0..<Int.random(in: 0...6, using: &random) where !text.isEmpty {
@@ -48,34 +48,20 @@ import Testing
         }
         if round % 7 == 0 { text += [UInt8](repeating: 0x61, count: Int.random(in: 0...300, using: &random)) }
         for isNext in [false, true] {
-          var work = 0
-          let found = Self.match(index, text[...], isNext: isNext, work: &work)
+          let found = Self.match(matcher, text[...], isNext: isNext)
           #expect(found == Self.longest(pieces, text[...], isNext: isNext))
         }
       }
     }
   }
 
-  /// Pieces of all lengths with one beginning, for a word that is almost each of them: ten comparisons of it at most,
-  /// rather than one for each of the 385 lengths.
-  @Test func workIsBoundedForPiecesOfOneBeginning() throws {
-    for letter in [UInt8(ascii: "a"), UInt8(ascii: "b")] {
-      var pieces: [[UInt8]] = [Array("a".utf8), Array("##a".utf8)]
-      for count in 16...400 {
-        // Only the last byte differs from the word's: no piece is found.
-        let piece = [UInt8](repeating: UInt8(ascii: "a"), count: count - 1) + [letter]
-        pieces.append(piece)
-        pieces.append(Array("##".utf8) + piece)
-      }
-      let index = try Vocabulary(pieces: pieces).index
-      let word = [UInt8](repeating: UInt8(ascii: "a"), count: 400)
-      for start in stride(from: 0, to: 380, by: 19) {
-        let text = word[start...]
-        var work = 0
-        let found = Self.match(index, text, isNext: start > 0, work: &work)
-        #expect(found.1 == (letter == UInt8(ascii: "a") ? text.count : 0))
-        #expect(work <= 10 * (text.count / 8 + 2) + 20)
-      }
+  /// Tries take many times the bytes of their pieces.
+  @Test func boundsTheBytesOfLongPieces() {
+    let piece = [UInt8](repeating: UInt8(ascii: "a"), count: 400)
+    let error = failure {
+      _ = try PieceMatcher(Vocabulary(pieces: Array(repeating: piece, count: 90_000)))
     }
+    #expect(error?.status == .tooLarge)
+    #expect(error?.message.contains("have 36000000 bytes") == true, "\(String(describing: error))")
   }
 }

@@ -7,8 +7,9 @@ struct BytePairModel: Sendable {
   let settings: BytePairSettings
   let merges: MergeTable
   let symbols: SymbolTable
-  /// Words that come out as one piece.
   let wholeWords: WholeWords
+  /// Bytes of the longest piece.
+  private let longestPiece: Int
   /// The pieces "<0x00>" to "<0xFF>", or -1.
   let byteFallback: [Int32]
 
@@ -23,6 +24,7 @@ struct BytePairModel: Sendable {
     vocabulary = try Vocabulary(pieces: pieces, monitor)
     self.settings = settings
     pieceCount = pieces.reduce(0) { $1.isEmpty ? $0 : $0 + 1 }
+    longestPiece = pieces.reduce(0) { max($0, $1.count) }
     guard pieces.count <= MergeTable.limit, pairs.count <= MergeTable.limit else {
       throw BertQAError(
         .tooLarge,
@@ -49,7 +51,37 @@ struct BytePairModel: Sendable {
       bytes: readsBytes ? Self.bytes(of: pieces, monitor) : [],
       pairs: readsBytes ? resolved.map { ($0.left, $0.right) } : [])
     wholeWords = try WholeWords(slotsFor: pieces.count)
-    try fillWholeWords(pieces, readsBytes: readsBytes, monitor)
+    try fillWholeWords(pieces, monitor)
+  }
+
+  /// Finds the pieces that a word of their own spelling comes out as, by encoding each.
+  private func fillWholeWords(_ pieces: [[UInt8]], _ monitor: CallMonitor?) throws(BertQAError) {
+    let worker = try WordEncoder(self)
+    for (id, piece) in pieces.enumerated() where !piece.isEmpty {
+      if id % Pipeline.checkInterval == 0 { try monitor?.check() }
+      var word = piece
+      if symbols.unit == .bytes {
+        guard let bytes = ByteAlphabet.bytes(of: piece) else { continue }
+        word = bytes
+      }
+      // With `ignore_merges` a word is looked up as it is.
+      let isWhole = settings.ignoresMerges
+      if !isWhole, !settings.endOfWordSuffix.isEmpty {
+        guard word.reversed().starts(with: settings.endOfWordSuffix.reversed()) else { continue }
+        word.removeLast(settings.endOfWordSuffix.count)
+      }
+      guard !word.isEmpty, word.count <= PieceKey.maximumCount else { continue }
+      let count = word.count
+      try (word + [UInt8](repeating: 0, count: NormalizedText.padding)).withElements {
+        bytes throws(BertQAError) in
+        guard let base = bytes.baseAddress else { return }
+        if !isWhole {
+          let pieces = try worker.split(base, count: count, nil, parsesSpecialTokens: false, nil)
+          guard pieces.count == 1, pieces.id(0) == Int32(id), pieces.end(0) == count else { return }
+        }
+        try wholeWords.insert(base, count: count, id: Int32(id))
+      }
+    }
   }
 
   /// What each piece spells in `ByteAlphabet`; nil for those that spell nothing.
@@ -85,36 +117,11 @@ struct BytePairModel: Sendable {
     return resolved
   }
 
-  /// Finds the pieces that a word of their own spelling comes out as, by encoding each.
-  private func fillWholeWords(
-    _ pieces: [[UInt8]], readsBytes: Bool, _ monitor: CallMonitor?
-  ) throws(BertQAError) {
-    let encoder = try WordEncoder(self)
-    for (id, piece) in pieces.enumerated() where !piece.isEmpty {
-      if id % Pipeline.checkInterval == 0 { try monitor?.check() }
-      var word = piece
-      if readsBytes {
-        guard let bytes = ByteAlphabet.bytes(of: piece) else { continue }
-        word = bytes
-      }
-      // With `ignore_merges` a word is looked up as it is.
-      if settings.ignoresMerges {
-        try wholeWords.insert(word, id: Int32(id))
-        continue
-      }
-      if !settings.endOfWordSuffix.isEmpty {
-        guard word.reversed().starts(with: settings.endOfWordSuffix.reversed()) else { continue }
-        word.removeLast(settings.endOfWordSuffix.count)
-      }
-      guard !word.isEmpty, word.count <= PieceKey.maximumCount else { continue }
-      let isWhole = try (word + [UInt8](repeating: 0, count: NormalizedText.padding))
-        .withElements { bytes throws(BertQAError) in
-          guard let base = bytes.baseAddress else { return false }
-          try encoder.encode(base, count: word.count, nil)
-          return encoder.count == 1 && encoder.ids[0] == Int32(id) && encoder.starts[1] == Int32(word.count)
-        }
-      if isWhole { try wholeWords.insert(word, id: Int32(id)) }
-    }
+  /// The piece that spells a word; nil if there is none.
+  func piece(_ word: UnsafeBufferPointer<UInt8>) -> Int32? {
+    if word.count > longestPiece { return nil }
+    guard symbols.unit == .bytes else { return vocabulary.id(of: word) }
+    return ByteAlphabet.spelling(of: word).withUnsafeBufferPointer { vocabulary.id(of: $0) }
   }
 }
 

@@ -92,14 +92,12 @@ struct ShortWord {
     return try characters.read(word, size, bytes: symbols, ids, starts, monitor)
   }
 
-  /// Appends the pieces of the word last cut, `count` of them, which begins at `start`.
-  @inline(__always)
-  func append(_ count: Int, at start: Int, to output: inout TokenOutput) throws(BertQAError) {
-    var piece = 0
-    while piece < count {
-      try output.append(ids[piece], start &+ Int(starts[piece]), start &+ Int(starts[piece &+ 1]))
-      piece &+= 1
-    }
+  /// A word of `size` bytes that is one piece.
+  func whole(_ id: Int32, _ size: Int) -> SplitWord {
+    ids[0] = id
+    starts[0] = 0
+    starts[1] = Int32(truncatingIfNeeded: size)
+    return SplitWord(ids, starts: starts, count: 1)
   }
 
   /// Merges `count` symbols, at most `limit`, where they are. Returns how many pieces are left.

@@ -2,18 +2,18 @@
 ///
 /// A word of few symbols is merged by looking for the least rank again and again, eight at a time; a long one with a
 /// queue, in O(symbols · log symbols).
-final class WordEncoder: TokenWorker {
+final class WordEncoder: CachingWorker {
   private let model: BytePairModel
   /// Symbols, then pieces.
-  private(set) var ids: UnsafeMutablePointer<Int32>
+  private var ids: UnsafeMutablePointer<Int32>
   /// Where each begins in the word; behind them, where the last one ends.
-  private(set) var starts: UnsafeMutablePointer<Int32>
-  private(set) var count = 0
+  private var starts: UnsafeMutablePointer<Int32>
+  private var count = 0
 
   private let memory: ShortWord.Memory
   /// What merges few symbols, in place in `ids` and `starts`.
-  let short: ShortWord
-  let splits: WordSplits
+  private let short: ShortWord
+  let cache: WordCache
   /// Of a long word: the same links, and what waits to be merged.
   private var longIDs = GrowableBuffer<Int32>()
   private var longStarts = GrowableBuffer<Int32>()
@@ -25,24 +25,17 @@ final class WordEncoder: TokenWorker {
     self.model = model
     memory = try ShortWord.Memory()
     short = ShortWord(memory, model)
-    splits = try WordSplits()
+    cache = try WordCache()
     ids = short.ids
     starts = short.starts
   }
 
   /// Cuts a word of `size` > 0 bytes; 16 bytes behind it are readable. The monitor is asked in long ones.
-  func encode(
+  private func encode(
     _ word: UnsafePointer<UInt8>, count size: Int, _ monitor: CallMonitor?
   ) throws(BertQAError) {
     switch model.symbols.unit {
-    case .bytes:
-      if size <= ShortWord.limit {
-        ids = short.ids
-        starts = short.starts
-        count = try short.cut(word, size)
-        return
-      }
-      try readBytes(word, size, monitor)
+    case .bytes: try readBytes(word, size, monitor)
     case .characters: try readCharacters(word, size, monitor)
     case .affixed: try readAffixed(word, size, monitor)
     }
@@ -53,68 +46,32 @@ final class WordEncoder: TokenWorker {
       try mergeLong(monitor)
     }
   }
-
-  /// Appends the pieces of the word, which begins at `start`.
-  @inline(__always)
-  func append(at start: Int, to output: inout TokenOutput) throws(BertQAError) {
-    for index in 0..<count {
-      try output.append(ids[index], start &+ Int(starts[index]), start &+ Int(starts[index &+ 1]))
-    }
-  }
 }
 
 // MARK: - Words
 
 extension WordEncoder {
+  @inline(__always) var wholeWords: ShortPieceTable? { model.wholeWords.table }
+
   func tokenize(_ words: borrowing Words, into output: inout TokenOutput) throws(BertQAError) {
-    let text = UnsafePointer(words.text.base)
-    let ranges = UnsafePointer(words.ranges.base)
-    let rangeCount = words.ranges.count
-    let table = model.wholeWords.short
-    let short = self.short
-    let splits = self.splits.lookup
-    let readsBytes = model.symbols.unit == .bytes
-    let ignoresMerges = model.settings.ignoresMerges
-    var index = 0
-    while index < rangeCount {
-      let (start, end) = (Int(ranges[index].start), Int(ranges[index].end))
-      let count = end &- start
-      index &+= 1
-      if count <= PieceKey.maximumCount {
-        let id = table.id(of: PieceKey(loading: text + start).prefix(count, continuation: 0))
-        if id >= 0 {
-          try output.append(id, start, end)
-          continue
-        }
-      } else if ignoresMerges {
-        let id = model.wholeWords.longID(text + start, count: count)
-        if id >= 0 {
-          try output.append(id, start, end)
-          continue
-        }
-      }
-      if !readsBytes || count > LongWordSplits.limit {
-        try encode(text + start, count: count, output.monitor)
-        try append(at: start, to: &output)
-      } else if let key = WordKey(text + start, count: count, mode: 0) {
-        if try splits.append(key, at: WordPlace(at: start), to: &output) { continue }
-        let pieces = try short.cut(text + start, count)
-        try short.append(pieces, at: start, to: &output)
-        let (ids, starts) = (short.ids, short.starts)
-        splits.remember(key, count: pieces) {
-          WordPiece(id: ids[$0], begin: Int(starts[$0]), end: Int(starts[$0 &+ 1]))
-        }
-      } else {
-        let key = LongWordKey(text + start, count: count, mode: 0)
-        if try splits.long.append(key, at: WordPlace(at: start), to: &output) { continue }
-        try encode(text + start, count: count, output.monitor)
-        try append(at: start, to: &output)
-        let (ids, starts) = (self.ids, self.starts)
-        try splits.long.remember(key, count: self.count) {
-          WordPiece(id: ids[$0], begin: Int(starts[$0]), end: Int(starts[$0 &+ 1]))
-        }
-      }
+    try tokenizeWords(words, into: &output)
+  }
+
+  func split(
+    _ word: UnsafePointer<UInt8>, count size: Int, _ mark: WordPrefix?, parsesSpecialTokens: Bool,
+    _ monitor: CallMonitor?
+  ) throws(BertQAError) -> SplitWord {
+    // Shorter ones are among `wholeWords`.
+    if model.settings.ignoresMerges, size > PieceKey.maximumCount,
+      let id = model.piece(UnsafeBufferPointer(start: word, count: size))
+    {
+      return short.whole(id, size)
     }
+    if model.symbols.unit == .bytes, size <= ShortWord.limit {
+      return SplitWord(short.ids, starts: short.starts, count: try short.cut(word, size))
+    }
+    try encode(word, count: size, monitor)
+    return SplitWord(ids, starts: starts, count: count)
   }
 }
 

@@ -22,6 +22,18 @@ enum ByteAlphabet {
     return bytes
   }()
 
+  /// The characters of bytes, in UTF-8.
+  static func spelling(of bytes: UnsafeBufferPointer<UInt8>) -> [UInt8] {
+    var spelling: [UInt8] = []
+    spelling.reserveCapacity(2 * bytes.count)
+    for byte in bytes {
+      let (utf8, size) = UTF8Codec.encode(scalars[Int(byte)])
+      spelling.append(UInt8(truncatingIfNeeded: utf8))
+      if size > 1 { spelling.append(UInt8(truncatingIfNeeded: utf8 >> 8)) }
+    }
+    return spelling
+  }
+
   /// The bytes that `spelling`, in UTF-8, stands for; nil if it has characters of no byte.
   static func bytes(of spelling: some Collection<UInt8>) -> [UInt8]? {
     var result: [UInt8] = []

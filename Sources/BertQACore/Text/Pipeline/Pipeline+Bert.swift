@@ -2,7 +2,9 @@ import CBertQA
 
 extension Pipeline {
   /// BERT's tokenizer of a vocabulary.
-  init(bert configuration: TokenizerConfiguration, _ vocabulary: Vocabulary) throws(BertQAError) {
+  init(
+    bert configuration: TokenizerConfiguration, _ vocabulary: Vocabulary, _ monitor: CallMonitor? = nil
+  ) throws(BertQAError) {
     func required(_ piece: String, _ name: String) throws(BertQAError) -> Int32 {
       if let id = vocabulary.id(of: piece) { return id }
       throw BertQAError(
@@ -14,7 +16,8 @@ extension Pipeline {
     let unknown = try required(configuration.unkToken, "unk_token")
     let sep = try required(configuration.sepToken, "sep_token")
     let cls = try required(configuration.clsToken, "cls_token")
-    self.init(model: WordPieceModel(vocabulary, pieceCount: vocabulary.count, unknown: unknown))
+    self.init(
+      model: try WordPieceModel(vocabulary, pieceCount: vocabulary.count, unknown: unknown, monitor))
     normalizers = [try BertNormalizer(configuration)]
     preTokenizers = [BertPreTokenizer()]
     for token in configuration.specialTokens where vocabulary.id(of: token) != nil {

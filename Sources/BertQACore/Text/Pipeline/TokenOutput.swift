@@ -122,7 +122,7 @@ struct PendingTokens {
 
   /// Whether there may be no room for the tokens of one word and of a character after it.
   @inline(__always) var isFull: Bool {
-    count > Self.capacity &- PieceIndex.maximumWordCharacters &- 2
+    count > Self.capacity &- PieceMatcher.maximumWordCharacters &- 2
   }
 
   /// Writes one token; there must be room.

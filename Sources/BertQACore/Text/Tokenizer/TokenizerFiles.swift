@@ -139,7 +139,7 @@ extension TokenizerFiles {
             try Vocabulary(vocabularyFile: bytes, directory.monitor)
           }
         }
-      return try Pipeline(bert: settings, vocabulary)
+      return try Pipeline(bert: settings, vocabulary, directory.monitor)
     }
     try self.init(pipeline, files, directory.monitor)
     if !hasSettings { self.settings = settings }

@@ -1,47 +1,56 @@
 extension PieceTrie {
-  /// The trie of all pieces but empty ones; of equal ones the last counts.
+  /// A piece: a range of bytes that all pieces lie in, and its value.
+  struct Entry: BitwiseCopyable {
+    var bounds: PieceBounds
+    var id: Int32
+
+    var count: Int { Int(bounds.end &- bounds.begin) }
+  }
+
+  /// The trie of all pieces; of equal ones the one of the greatest id counts.
   ///
   /// Time: that of sorting the pieces, then linear in their bytes.
-  static func make(_ pieces: Vocabulary, _ monitor: CallMonitor? = nil) throws(BertQAError) -> PieceTrie {
+  /// - Parameter pieces: none of them empty.
+  static func make(
+    _ pieces: [Entry], in bytes: UnsafePointer<UInt8>, _ monitor: CallMonitor? = nil
+  ) throws(BertQAError) -> PieceTrie {
     let builder = try Builder()
-    let order = try Self.sorted(pieces, monitor)
+    let order = try Self.sorted(pieces, bytes, monitor)
     // Nodes whose children are to be placed: the pieces that share their first `depth` bytes.
     var pending = try [Builder.Subtree](checkedCapacity: 1024)
     pending.append(Builder.Subtree(begin: 0, end: order.count, depth: 0, node: 0))
-    var depth = 0
     var placed = 0
     while let subtree = pending.popLast() {
       if placed % Pipeline.checkInterval == 0 { try monitor?.check() }
       placed += 1
       try pending.makeRoom(for: 256)
-      depth = max(depth, subtree.depth)
-      try builder.place(subtree, order, pieces, &pending)
+      try builder.place(subtree, order, bytes, &pending)
     }
-    return PieceTrie(nodes: try builder.finish(), depth: depth)
+    return PieceTrie(nodes: try builder.finish())
   }
 
-  /// Ids by the bytes of their pieces, of equal ones the lower id first; without empty pieces.
+  /// The pieces in the order of their bytes, of equal ones the lower id first.
   private static func sorted(
-    _ pieces: Vocabulary, _ monitor: CallMonitor?
-  ) throws(BertQAError) -> [Int32] {
+    _ pieces: [Entry], _ bytes: UnsafePointer<UInt8>, _ monitor: CallMonitor?
+  ) throws(BertQAError) -> [Entry] {
     // By the first eight bytes, the first one highest, which spares nearly all comparisons of memory.
-    typealias Key = (prefix: UInt64, id: Int32)
-    var keys = try [Key](checkedCapacity: pieces.count)
-    for id in 0..<Int32(clamping: pieces.count) {
-      let piece = pieces.piece(id)
-      if piece.isEmpty { continue }
+    typealias Key = (prefix: UInt64, piece: Entry)
+    let keys = try pieces.checkedMap { piece -> Key in
+      let base = bytes + Int(piece.bounds.begin)
       var prefix: UInt64 = 0
-      for offset in 0..<8 { prefix = prefix << 8 | UInt64(offset < piece.count ? piece[offset] : 0) }
-      keys.append((prefix, id))
+      for offset in 0..<8 { prefix = prefix << 8 | UInt64(offset < piece.count ? base[offset] : 0) }
+      return (prefix, piece)
     }
     let order = try keys.checkedSorted(monitor.map { CallPoll($0) }) { first, second in
       if first.prefix != second.prefix { return first.prefix < second.prefix }
-      let (left, right) = (pieces.piece(first.id), pieces.piece(second.id))
-      let shared = min(left.count, right.count)
-      for index in 0..<shared where left[index] != right[index] { return left[index] < right[index] }
-      return left.count != right.count ? left.count < right.count : first.id < second.id
+      let (left, right) = (bytes + Int(first.piece.bounds.begin), bytes + Int(second.piece.bounds.begin))
+      let (leftCount, rightCount) = (first.piece.count, second.piece.count)
+      for index in 0..<min(leftCount, rightCount) where left[index] != right[index] {
+        return left[index] < right[index]
+      }
+      return leftCount != rightCount ? leftCount < rightCount : first.piece.id < second.piece.id
     }
-    return try order.checkedMap { $0.id }
+    return try order.checkedMap { $0.piece }
   }
 
   /// Nodes on their way into a trie.
@@ -80,12 +89,12 @@ extension PieceTrie {
 
     /// Gives the subtree's node its value and places its children.
     func place(
-      _ subtree: Subtree, _ order: [Int32], _ pieces: Vocabulary, _ pending: inout [Subtree]
+      _ subtree: Subtree, _ order: [Entry], _ bytes: UnsafePointer<UInt8>, _ pending: inout [Subtree]
     ) throws(BertQAError) {
       var begin = subtree.begin
       let depth = subtree.depth
-      while begin < subtree.end, pieces.piece(order[begin]).count == depth {
-        let value = UInt64(order[begin]) + 1
+      while begin < subtree.end, order[begin].count == depth {
+        let value = UInt64(order[begin].id) + 1
         nodes[subtree.node].bits = nodes[subtree.node].bits & ~(0x7F_FFFF << 9) | value << 9
         begin += 1
       }
@@ -93,7 +102,7 @@ extension PieceTrie {
       let firstChild = pending.count
       var labels: [UInt8] = []
       for index in begin..<subtree.end {
-        let label = pieces.piece(order[index])[depth]
+        let label = bytes[Int(order[index].bounds.begin) + depth]
         if labels.last != label {
           labels.append(label)
           pending.append(Subtree(begin: index, end: index, depth: depth + 1, node: 0))
@@ -120,7 +129,7 @@ extension PieceTrie {
         if isOffset[offset] == 0, labels.allSatisfy({ nodes[offset ^ Int($0)].label == 0 }) { return offset }
         place = next[Int(place)]
       }
-      // What was tried in vain is not tried again, which bounds the time.
+      // What was tried without success is not tried again, which bounds the time.
       while first != place { remove(first) }
       let offset = nodes.count
       try addBlock()

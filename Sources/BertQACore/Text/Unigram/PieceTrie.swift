@@ -18,13 +18,8 @@ struct PieceTrie: ~Copyable {
 
   /// Node 0 is the root. Offsets and labels stay inside blocks of 256 nodes, so that a step needs no check of bounds.
   private let nodes: AlignedBuffer<Node>
-  /// Bytes of the longest piece.
-  let depth: Int
 
-  init(nodes: consuming AlignedBuffer<Node>, depth: Int) {
-    self.nodes = nodes
-    self.depth = depth
-  }
+  init(nodes: consuming AlignedBuffer<Node>) { self.nodes = nodes }
 
   /// Valid as long as the trie.
   @inline(__always) var root: UnsafePointer<Node> { UnsafePointer(nodes.base) }
@@ -37,5 +32,21 @@ struct PieceTrie: ~Copyable {
       if node.label != Node.label(byte) { return nil }
     }
     return node.value >= 0 ? node.value : nil
+  }
+
+  /// The longest piece that a text begins with; id -1 if there is none.
+  func longestMatch(_ text: UnsafePointer<UInt8>, count: Int) -> (id: Int32, length: Int) {
+    let root = self.root
+    var found: (id: Int32, length: Int) = (-1, 0)
+    var node = root[0]
+    var length = 0
+    while length < count {
+      let byte = text[length]
+      node = root[node.offset ^ Int(byte)]
+      if node.label != Node.label(byte) { break }
+      length &+= 1
+      if node.value >= 0 { found = (node.value, length) }
+    }
+    return found
   }
 }

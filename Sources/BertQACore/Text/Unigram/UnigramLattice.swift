@@ -2,10 +2,8 @@
 struct PlacedPiece: BitwiseCopyable {
   var id: Int32
   /// The range in the word that was split.
-  var begin: UInt32
-  var end: UInt32
-
-  @inline(__always) var inWord: WordPiece { WordPiece(id: id, begin: Int(begin), end: Int(end)) }
+  var begin: Int32
+  var end: Int32
 }
 
 /// The search for the best split of a text (Viterbi): for each place the best way there.
@@ -128,7 +126,7 @@ struct UnigramLattice: ~Copyable {
   @inline(__always)
   private mutating func append(_ id: Int32, from begin: Int, to end: Int) throws(BertQAError) {
     try pieces.append(
-      PlacedPiece(id: id, begin: UInt32(truncatingIfNeeded: begin), end: UInt32(truncatingIfNeeded: end)))
+      PlacedPiece(id: id, begin: Int32(truncatingIfNeeded: begin), end: Int32(truncatingIfNeeded: end)))
   }
 
   /// Several unknown characters may together be a piece after all; else their bytes are pieces, where all have one.

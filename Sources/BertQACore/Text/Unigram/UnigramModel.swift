@@ -37,7 +37,7 @@ final class UnigramModel: @unchecked Sendable {
       throw BertQAError(
         .invalidModel, "\(file): unk_id \(unkID) is outside the \(count) pieces of the vocabulary")
     }
-    trie = try PieceTrie.make(vocabulary, monitor)
+    trie = try vocabulary.index.trie(monitor) { _, whole in whole.begin < whole.end ? whole : nil }
     self.scores = try AlignedBuffer(copying: scores)
     textScores = try AlignedBuffer(copying: scores)
     self.unkID = Int32(unkID)
@@ -101,80 +101,44 @@ extension UnigramModel: TokenModel {
 }
 
 /// A Unigram model with what a thread needs for one text at a time.
-private final class UnigramWorker: TokenWorker {
+private final class UnigramWorker: CachingWorker {
   private let model: UnigramModel
   private var lattice = UnigramLattice()
-  private let splits: WordSplits
-  private var word = GrowableBuffer<UInt8>()
+  let cache: WordCache
+  @inline(__always) var wholeWords: ShortPieceTable? { nil }
+  /// A word with the mark before it.
+  private var marked = GrowableBuffer<UInt8>()
 
   init(_ model: UnigramModel) throws(BertQAError) {
     self.model = model
-    splits = try WordSplits()
+    cache = try WordCache()
   }
 
-  /// A copy of a word with the mark before it, valid until the next one.
-  private func marked(
-    _ text: UnsafePointer<UInt8>, _ count: Int, _ mark: WordPrefix
-  ) throws(BertQAError) -> UnsafePointer<UInt8> {
-    try word.reserve(count + 4)
-    UnsafeMutableRawPointer(word.base).storeBytes(of: mark.utf8.littleEndian, as: UInt32.self)
-    (word.base + mark.size).update(from: text, count: count)
-    return UnsafePointer(word.base)
-  }
   func tokenize(_ words: borrowing Words, into output: inout TokenOutput) throws(BertQAError) {
-    let text = UnsafePointer(words.text.base)
-    let ranges = UnsafePointer(words.ranges.base)
-    // Out of the object while in use, so that no access to it has to be checked.
-    var lattice = UnigramLattice()
-    swap(&lattice, &self.lattice)
-    defer { swap(&lattice, &self.lattice) }
-    let splits = self.splits.lookup
-    let parses = output.parsesSpecialTokens
-    let markSize = words.mark?.size ?? 0
-    let mode: UInt8 = (parses ? 1 : 0) | (markSize > 0 ? 2 : 0)
-    for index in 0..<words.ranges.count {
-      let (begin, end) = (Int(ranges[index].start), Int(ranges[index].end))
-      // The mark takes the place of a space.
-      let core = markSize > 0 && text[begin] == 0x20 ? begin &+ 1 : begin
-      let count = end &- core
-      let place = WordPlace(at: begin, core: core, markSize: markSize)
-      let key = WordKey(text + core, count: count, mode: mode)
-      if let key, try splits.append(key, at: place, to: &output) { continue }
-      let longKey =
-        key == nil && count &+ markSize <= LongWordSplits.limit
-        ? LongWordKey(text + core, count: count, mode: mode) : nil
-      if let longKey, try splits.long.append(longKey, at: place, to: &output) { continue }
-      try split(text + core, count, words.mark, parses, &lattice, output.monitor)
-      let pieces = UnsafePointer(lattice.pieces.base)
-      for piece in UnsafeBufferPointer(start: pieces, count: lattice.pieces.count) {
-        try output.append(piece.id, place.start(Int(piece.begin)), place.end(Int(piece.end)))
-      }
-      if let key {
-        splits.remember(key, count: lattice.pieces.count) { pieces[$0].inWord }
-      } else if let longKey {
-        try splits.long.remember(longKey, count: lattice.pieces.count) { pieces[$0].inWord }
-      }
-    }
+    try tokenizeWords(words, into: &output)
   }
 
-  /// Finds the pieces of a word, behind the mark if there is one.
-  private func split(
-    _ word: UnsafePointer<UInt8>, _ count: Int, _ mark: WordPrefix?, _ parses: Bool,
-    _ lattice: inout UnigramLattice, _ monitor: CallMonitor?
-  ) throws(BertQAError) {
+  func split(
+    _ word: UnsafePointer<UInt8>, count: Int, _ mark: WordPrefix?, parsesSpecialTokens: Bool,
+    _ monitor: CallMonitor?
+  ) throws(BertQAError) -> SplitWord {
     var word = word
     var count = count
     let heldBytes = mark == nil || count < CallPoll.textInterval ? 0 : count
     if heldBytes > 0 { try monitor?.hold(heldBytes) }
     defer { if heldBytes > 0 { monitor?.release(heldBytes) } }
     if let mark {
-      word = try marked(word, count, mark)
+      try marked.reserve(count + 4)
+      UnsafeMutableRawPointer(marked.base).storeBytes(of: mark.utf8.littleEndian, as: UInt32.self)
+      (marked.base + mark.size).update(from: word, count: count)
+      word = UnsafePointer(marked.base)
       count &+= mark.size
     }
-    if parses {
+    if parsesSpecialTokens {
       try lattice.split(word, count: count, model, model.scores, monitor)
     } else {
       try lattice.split(word, count: count, model, model.textScores, monitor)
     }
+    return SplitWord(lattice.pieces.base, count: lattice.pieces.count)
   }
 }

@@ -9,8 +9,7 @@ struct PieceBounds: BitwiseCopyable {
 /// Finds pieces by their bytes: hash tables built once from a vocabulary, read by any thread.
 ///
 /// Pieces of at most 15 bytes lie in one table, longer ones in a second that refers to their bytes.
-/// `prefixLengths` says which lengths are worth a probe.
-/// Memory: 90 to 180 bytes a piece.
+/// Memory: 85 to 165 bytes a piece.
 final class PieceIndex: @unchecked Sendable {
   // Unchecked: all memory is written in init only.
 
@@ -24,24 +23,10 @@ final class PieceIndex: @unchecked Sendable {
   private(set) var short: ShortPieceTable
   private let shortMemory: ShortPieceTable.Memory
 
-  /// For a hash of "##" or not and the first four bytes: bit n is set if a piece of n bytes begins
-  /// so, 4 ≤ n ≤ 15; bit 0 if a longer one does. Pieces of equal hash share an element.
-  private let prefixLengths: AlignedBuffer<UInt16>
-  private let prefixShift: UInt64
-  /// For "##" or not and the first byte: bit n is set if a piece of n ≤ 3 bytes begins so.
-  private let shortLengths: AlignedBuffer<UInt8>
-
   /// Ids of the longer pieces, -1 in empty slots.
   private let longIDs: AlignedBuffer<Int32>
   private let longMask: Int
-  /// Those of the longer pieces that a word may contain: without "##", and with it.
-  private let longFirst: LongPieceList
-  private let longNext: LongPieceList
   private(set) var emptyPieceID: Int32?
-
-  /// 100 characters of four bytes: no word, so no piece of one, is longer.
-  static var maximumWordBytes: Int { 400 }
-  private static var longPrefixBit: UInt16 { 1 }
 
   /// Takes over `bytes`, which must have 16 readable bytes after the last piece, and `bounds`.
   init(
@@ -56,17 +41,9 @@ final class PieceIndex: @unchecked Sendable {
     let slots = max(1024, Self.powerOfTwo(above: count * 4))
     shortMemory = try ShortPieceTable.Memory(slotCount: slots)
     short = ShortPieceTable(shortMemory, slotCount: slots)
-    let prefixes = slots / 2
-    prefixShift = UInt64(64 - prefixes.trailingZeroBitCount)
-    prefixLengths = try AlignedBuffer(repeating: 0, count: prefixes)
-    shortLengths = try AlignedBuffer(repeating: 0, count: 512)
     let longSlots = Self.powerOfTwo(above: longCount * 2 + 1)
     longMask = longSlots - 1
     longIDs = try AlignedBuffer(repeating: -1, count: longSlots)
-    let (first, next) = try Self.longPieces(self.bytes, self.bounds, count)
-    longFirst = try LongPieceList(first, monitor)
-    longNext = try LongPieceList(next, monitor)
-
     var seed: UInt64 = 0
     repeat {
       seed += 1
@@ -81,28 +58,6 @@ final class PieceIndex: @unchecked Sendable {
     1 << (Int.bitWidth - max(1, count).leadingZeroBitCount)
   }
 
-  /// The pieces of more than 15 bytes that a word may contain: without "##", and with it.
-  private static func longPieces(
-    _ bytes: borrowing AlignedBuffer<UInt8>, _ bounds: borrowing AlignedBuffer<PieceBounds>, _ count: Int
-  ) throws(BertQAError) -> (first: [LongPieceList.Piece], next: [LongPieceList.Piece]) {
-    var first: [LongPieceList.Piece] = []
-    var next: [LongPieceList.Piece] = []
-    for id in 0..<count {
-      let content = content(of: bounds[id], in: bytes.base)
-      guard content.count > PieceKey.maximumCount, content.count <= maximumWordBytes else { continue }
-      let piece = LongPieceList.Piece(
-        base: content.base, count: Int32(content.count), id: Int32(id), parent: -1, jump: -1, depth: 0)
-      if content.continuation == 1 {
-        try next.makeRoom(for: 1)
-        next.append(piece)
-      } else {
-        try first.makeRoom(for: 1)
-        first.append(piece)
-      }
-    }
-    return (first, next)
-  }
-
   var fingerprint: UInt64 {
     let ends = bq_fingerprint(bounds.base, count * MemoryLayout<PieceBounds>.stride, 0)
     return bq_fingerprint(bytes.base, count == 0 ? 0 : Int(bounds[count - 1].end), ends)
@@ -114,12 +69,6 @@ final class PieceIndex: @unchecked Sendable {
   func piece(_ id: Int32) -> UnsafeBufferPointer<UInt8> {
     let (begin, end) = (bounds[Int(id)].begin, bounds[Int(id)].end)
     return UnsafeBufferPointer(start: bytes.base + Int(begin), count: Int(end - begin))
-  }
-
-  @inline(__always)
-  private func prefixSlot(firstFour: UInt64, continuation: UInt64) -> Int {
-    let key = firstFour & 0xFFFF_FFFF | continuation &<< 32
-    return Int(truncatingIfNeeded: (key &* SplitMix64.increment) &>> prefixShift)
   }
 
   /// The id of a piece of more than 15 bytes, or -1.
@@ -157,6 +106,20 @@ final class PieceIndex: @unchecked Sendable {
       && (0..<count).allSatisfy { content.base[$0] == piece[$0] }
   }
 
+  /// The trie of those pieces, or ends of pieces, that have bounds; of equal ones the last counts. None may be empty.
+  func trie(
+    _ monitor: CallMonitor?, _ bounds: (_ id: Int32, _ whole: PieceBounds) -> PieceBounds?
+  ) throws(BertQAError) -> PieceTrie {
+    var pieces: [PieceTrie.Entry] = []
+    for id in 0..<Int32(count) {
+      if Int(id) % CallPoll.elementInterval == 0 { try monitor?.check() }
+      guard let bounds = bounds(id, self.bounds[Int(id)]) else { continue }
+      try pieces.makeRoom(for: 1)
+      pieces.append(PieceTrie.Entry(bounds: bounds, id: id))
+    }
+    return try PieceTrie.make(pieces, in: bytes.base, monitor)
+  }
+
   /// The bytes of a piece after its "##".
   @inline(__always)
   func content(
@@ -190,11 +153,6 @@ final class PieceIndex: @unchecked Sendable {
       } else if count <= PieceKey.maximumCount {
         let key = PieceKey(loading: base).prefix(count, continuation: continuation)
         guard short.insert(key, id: id) else { return false }
-        if count >= 4 {
-          prefixLengths.base[prefixSlot(firstFour: key.low, continuation: continuation)] |= 1 << count
-        } else if count > 0 {
-          shortLengths.base[Int(base[0]) << 1 | Int(continuation)] |= 1 << count
-        }
       } else {
         guard insertLong(base, count: count, continuation: continuation, id: id) else { return false }
       }
@@ -210,8 +168,6 @@ final class PieceIndex: @unchecked Sendable {
   private func insertLong(
     _ piece: UnsafePointer<UInt8>, count: Int, continuation: UInt64, id: Int32
   ) -> Bool {
-    let firstFour = PieceKey(loading: piece).low
-    prefixLengths.base[prefixSlot(firstFour: firstFour, continuation: continuation)] |= Self.longPrefixBit
     var slot = longSlot(piece, count: count, continuation: continuation)
     for _ in 0..<ShortPieceTable.maximumChain {
       let found = longIDs[slot]
@@ -222,81 +178,5 @@ final class PieceIndex: @unchecked Sendable {
       slot = (slot &+ 1) & longMask
     }
     return false
-  }
-}
-
-// MARK: - The longest match
-
-extension PieceIndex {
-  /// Longest words, in characters, that are split into pieces.
-  static var maximumWordCharacters: Int { 100 }
-
-  /// Splits a word greedily into the longest pieces, the first from those without "##".
-  ///
-  /// Appends them to `pending`, with ranges in the word; appends nothing and returns false if the word
-  /// cannot be split. `word` has 16 readable bytes after its end; `count` ≤ 400.
-  @inline(__always)
-  func split(
-    _ word: UnsafePointer<UInt8>, count: Int, into pending: inout PendingTokens
-  ) -> Bool {
-    let table = short
-    let first = pending.count
-    var start = 0
-    while start < count {
-      let (id, length) = longestMatch(
-        word + start, remaining: count &- start, continuation: start == 0 ? 0 : 1, in: table)
-      if id < 0 {
-        pending.count = first
-        return false
-      }
-      pending.append(id, start: start, end: start &+ length)
-      start &+= length
-    }
-    return true
-  }
-
-  /// The longest piece that the `remaining` > 0 bytes at `text` begin with; id -1 if there is none.
-  @inline(__always)
-  private func longestMatch(
-    _ text: UnsafePointer<UInt8>, remaining: Int, continuation: UInt64, in table: ShortPieceTable
-  ) -> (id: Int32, length: Int) {
-    let bytes = PieceKey(loading: text)
-    if remaining >= 4 {
-      let known = prefixLengths[prefixSlot(firstFour: bytes.low, continuation: continuation)]
-      if remaining > PieceKey.maximumCount, known & Self.longPrefixBit != 0 {
-        var work = 0
-        let found = longestLongMatch(text, remaining: remaining, continuation: continuation, work: &work)
-        if found.id >= 0 { return found }
-      }
-      let allowed: UInt32 = (2 &<< UInt32(truncatingIfNeeded: min(remaining, 15))) &- 1
-      var lengths = UInt32(known) & allowed & ~1
-      while lengths != 0 {
-        let length = 31 &- lengths.leadingZeroBitCount
-        let id = table.id(of: bytes.prefix(length, continuation: continuation))
-        if id >= 0 { return (id, length) }
-        lengths &= ~(1 &<< UInt32(truncatingIfNeeded: length))
-      }
-    }
-    let allowed: UInt32 = (2 &<< UInt32(truncatingIfNeeded: min(remaining, 3))) &- 1
-    let known = shortLengths[Int(text[0]) &<< 1 | Int(truncatingIfNeeded: continuation)]
-    var lengths = UInt32(known) & allowed
-    while lengths != 0 {
-      let length = 31 &- lengths.leadingZeroBitCount
-      let id = table.id(of: bytes.prefix(length, continuation: continuation))
-      if id >= 0 { return (id, length) }
-      lengths &= ~(1 &<< UInt32(truncatingIfNeeded: length))
-    }
-    return (-1, 0)
-  }
-
-  /// The longest of the pieces of more than 15 bytes.
-  /// - Parameter work: grows by the words of 8 bytes and the pieces looked at.
-  @inline(never)
-  func longestLongMatch(
-    _ text: UnsafePointer<UInt8>, remaining: Int, continuation: UInt64, work: inout Int
-  ) -> (id: Int32, length: Int) {
-    continuation == 0
-      ? longFirst.longestMatch(text, remaining: remaining, work: &work)
-      : longNext.longestMatch(text, remaining: remaining, work: &work)
   }
 }

@@ -80,11 +80,6 @@ struct Vocabulary: Sendable {
     return piece.withUTF8 { id(of: $0) }
   }
 
-  /// Whether the piece continues a word: begins with "##".
-  func isContinuation(_ id: Int32) -> Bool {
-    id >= 0 && Int(id) < count && index.content(of: id).continuation == 1
-  }
-
   /// Ids are at most this.
   static var maximumID: Int { (1 << 22) - 1 }
 

@@ -4,7 +4,7 @@
 /// origins are not stored: byte i of the word is byte `begin + i` of the text.
 struct WordBuffer {
   /// Room for 100 characters of four bytes, a store beyond them and a load of 16 bytes.
-  static var capacity: Int { PieceIndex.maximumWordBytes + 32 }
+  static var capacity: Int { PieceMatcher.maximumWordBytes + 32 }
 
   let bytes: UnsafeMutablePointer<UInt8>
   /// Where a character begins and ends in the text: valid at the index of its first byte...
@@ -32,7 +32,7 @@ struct WordBuffer {
   @inline(__always) var isEmpty: Bool { characterCount == 0 }
   /// Whether it has more characters than are split into pieces; only its range is kept then.
   @inline(__always) var isTooLong: Bool {
-    characterCount > PieceIndex.maximumWordCharacters
+    characterCount > PieceMatcher.maximumWordCharacters
   }
 
   /// Appends a character of `size` bytes, in `utf8` the first lowest, from text[start ..< end].

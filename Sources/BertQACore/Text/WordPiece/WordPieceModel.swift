@@ -4,14 +4,18 @@ struct WordPieceModel: TokenModel {
   let vocabulary: Vocabulary
   let pieceCount: Int
   private let unknown: Int32
+  private let matcher: PieceMatcher
 
   var unknownID: Int32? { unknown }
   var wordMark: WordMark? { .continuing("##") }
 
-  init(_ vocabulary: Vocabulary, pieceCount: Int, unknown: Int32) {
+  init(
+    _ vocabulary: Vocabulary, pieceCount: Int, unknown: Int32, _ monitor: CallMonitor?
+  ) throws(BertQAError) {
     self.vocabulary = vocabulary
     self.pieceCount = pieceCount
     self.unknown = unknown
+    matcher = try PieceMatcher(vocabulary, monitor)
   }
 
   init(_ model: ObjectReader, _ monitor: CallMonitor?) throws(BertQAError) {
@@ -25,7 +29,10 @@ struct WordPieceModel: TokenModel {
       throw BertQAError(
         .invalidModel, "\(model.file): \"unk_token\" \(quoted(token)) is not in the vocabulary")
     }
-    self.init(vocabulary, pieceCount: pieces.reduce(0) { $1.isEmpty ? $0 : $0 + 1 }, unknown: id)
+    let pieceCount = pieces.reduce(0) { $1.isEmpty ? $0 : $0 + 1 }
+    self = try BertQAError.naming(model.file) { () throws(BertQAError) in
+      try WordPieceModel(vocabulary, pieceCount: pieceCount, unknown: id, monitor)
+    }
   }
 
   /// Refuses another model than WordPiece with BERT's settings.
@@ -39,38 +46,38 @@ struct WordPieceModel: TokenModel {
   func makeScanner(
     _ table: NormalizationTable, lowercases: Bool
   ) throws(BertQAError) -> WordPieceScanner? {
-    try WordPieceScanner(table, lowercases: lowercases, vocabulary, unknown: unknown)
+    try WordPieceScanner(table, lowercases: lowercases, matcher, unknown: unknown)
   }
 
   func makeWorker() throws(BertQAError) -> any TokenWorker {
-    try WordPieceWorker(vocabulary.index, unknown: unknown)
+    try WordPieceWorker(matcher, unknown: unknown)
   }
 }
 
 private final class WordPieceWorker: TokenWorker {
-  private let index: PieceIndex
+  private let matcher: PieceMatcher
   private let unknown: Int32
   /// Of the pieces of one word.
   private let ids: AlignedBuffer<Int32>
   private let places: AlignedBuffer<UInt32>
 
-  init(_ index: PieceIndex, unknown: Int32) throws(BertQAError) {
-    self.index = index
+  init(_ matcher: PieceMatcher, unknown: Int32) throws(BertQAError) {
+    self.matcher = matcher
     self.unknown = unknown
-    ids = try AlignedBuffer(uninitializedCount: PieceIndex.maximumWordCharacters)
-    places = try AlignedBuffer(uninitializedCount: 2 * PieceIndex.maximumWordCharacters)
+    ids = try AlignedBuffer(uninitializedCount: PieceMatcher.maximumWordCharacters)
+    places = try AlignedBuffer(uninitializedCount: 2 * PieceMatcher.maximumWordCharacters)
   }
 
   func tokenize(_ words: borrowing Words, into output: inout TokenOutput) throws(BertQAError) {
     let text = UnsafePointer(words.text.base)
     var pieces = PendingTokens(
-      ids: ids.base, starts: places.base, ends: places.base + PieceIndex.maximumWordCharacters)
+      ids: ids.base, starts: places.base, ends: places.base + PieceMatcher.maximumWordCharacters)
     for index in 0..<words.ranges.count {
       let (start, end) = (Int(words.ranges[index].start), Int(words.ranges[index].end))
       pieces.count = 0
       let isSplit =
         Self.isShort(text + start, count: end - start)
-        && self.index.split(text + start, count: end - start, into: &pieces)
+        && matcher.split(text + start, count: end - start, into: &pieces)
       if isSplit {
         for piece in 0..<pieces.count {
           try output.append(
@@ -84,10 +91,10 @@ private final class WordPieceWorker: TokenWorker {
 
   /// Whether a word has few enough characters to be split.
   private static func isShort(_ word: UnsafePointer<UInt8>, count: Int) -> Bool {
-    guard count > PieceIndex.maximumWordCharacters else { return true }
-    guard count <= PieceIndex.maximumWordBytes else { return false }
+    guard count > PieceMatcher.maximumWordCharacters else { return true }
+    guard count <= PieceMatcher.maximumWordBytes else { return false }
     var characters = 0
     for position in 0..<count where word[position] & 0xC0 != 0x80 { characters += 1 }
-    return characters <= PieceIndex.maximumWordCharacters
+    return characters <= PieceMatcher.maximumWordCharacters
   }
 }

@@ -4,7 +4,7 @@
 /// everything else goes character by character (`scanCharacters`).
 final class WordPieceScanner {
   private let table: NormalizationTable
-  private let pieces: PieceIndex
+  private let pieces: PieceMatcher
   private let unknown: Int32
   /// In each byte the bit to set in upper-case letters.
   private let lowercaseBit: UInt64
@@ -15,13 +15,13 @@ final class WordPieceScanner {
   private let emptyWindow: ASCIIWindow
 
   init(
-    _ table: NormalizationTable, lowercases: Bool, _ vocabulary: Vocabulary, unknown: Int32
+    _ table: NormalizationTable, lowercases: Bool, _ pieces: PieceMatcher, unknown: Int32
   ) throws(BertQAError) {
     self.table = table
-    pieces = vocabulary.index
+    self.pieces = pieces
     self.unknown = unknown
     lowercaseBit = lowercases ? 0x2020_2020_2020_2020 : 0
-    separators = try Separator.table(table, pieces, unknown: unknown)
+    separators = try Separator.table(table, pieces.table, unknown: unknown)
     memory = try AlignedBuffer(repeating: 0, count: WordBuffer.memorySize + ASCIIWindow.scratchSize)
     emptyWord = WordBuffer(memory.base)
     emptyWindow = ASCIIWindow(scratch: memory.base + WordBuffer.memorySize)
@@ -38,7 +38,7 @@ private enum Separator {
   static var none: Int32 { -3 }
 
   static func table(
-    _ table: NormalizationTable, _ pieces: PieceIndex, unknown: Int32
+    _ table: NormalizationTable, _ pieces: ShortPieceTable, unknown: Int32
   ) throws(BertQAError) -> AlignedBuffer<Int32> {
     let separators = try AlignedBuffer(repeating: none, count: 256)
     for byte in 0..<128 {
@@ -46,7 +46,7 @@ private enum Separator {
       case .space: separators[byte] = space
       case .removed: separators[byte] = dropped
       case .isolated:
-        let id = pieces.short.id(of: PieceKey(low: UInt64(byte), high: 0).prefix(1, continuation: 0))
+        let id = pieces.id(of: PieceKey(low: UInt64(byte), high: 0).prefix(1, continuation: 0))
         separators[byte] = id >= 0 ? id : unknown
       default: break
       }
@@ -63,7 +63,7 @@ extension WordPieceScanner {
     _ text: UnsafePointer<UInt8>, _ range: Range<Int>, into output: inout TokenOutput
   ) throws(BertQAError) {
     let end = range.upperBound
-    let table = pieces.short
+    let table = pieces.table
     let separators = UnsafePointer(self.separators.base)
     let lowercaseBit = self.lowercaseBit
     var poll = TextPoll(output.monitor, from: range.lowerBound)
@@ -156,7 +156,7 @@ extension WordPieceScanner {
       try finish(&word, into: &output)
       if case .isolated(let utf8, let size) = effect {
         let key = PieceKey(low: UInt64(utf8), high: 0).prefix(size, continuation: 0)
-        let id = pieces.short.id(of: key)
+        let id = pieces.table.id(of: key)
         if output.pending.isFull { try output.flush() }
         output.pending.append(id >= 0 ? id : unknown, start: begin, end: next)
       }
@@ -179,7 +179,7 @@ extension WordPieceScanner {
     if !word.isTooLong {
       if word.count <= PieceKey.maximumCount {
         let key = PieceKey(loading: word.bytes).prefix(word.count, continuation: 0)
-        let id = pieces.short.id(of: key)
+        let id = pieces.table.id(of: key)
         if id >= 0 { return output.pending.append(id, start: word.begin, end: word.end) }
       }
       if split(word, into: &output.pending) { return }

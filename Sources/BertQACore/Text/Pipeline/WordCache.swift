@@ -1,0 +1,388 @@
+/// A worker that splits each word by itself, whatever is beside it, so that the splits of words can be kept.
+protocol CachingWorker: TokenWorker {
+  /// Words that are one piece whatever the mode; nil if none are known beforehand.
+  var wholeWords: ShortPieceTable? { get }
+
+  /// Of its own thread.
+  var cache: WordCache { get }
+
+  /// Finds the pieces of a word, which last until the next one is split. 16 bytes behind the word are readable.
+  /// - Parameters:
+  ///   - mark: what the model reads before the word.
+  ///   - parsesSpecialTokens: whether pieces that spell special tokens count.
+  func split(
+    _ word: UnsafePointer<UInt8>, count: Int, _ mark: WordPrefix?, parsesSpecialTokens: Bool,
+    _ monitor: CallMonitor?
+  ) throws(BertQAError) -> SplitWord
+}
+
+/// The pieces of a word, ranges counted from the word's beginning as the model reads it: with the mark, if there is one.
+struct SplitWord {
+  let count: Int
+  private let ids: UnsafePointer<Int32>
+  private let begins: UnsafePointer<Int32>
+  private let ends: UnsafePointer<Int32>
+  /// From one piece's number to the next one's.
+  private let stride: Int
+
+  /// Each piece begins where the one before ends.
+  /// - Parameter starts: of the pieces and, behind them, of what would come next.
+  init(_ ids: UnsafePointer<Int32>, starts: UnsafePointer<Int32>, count: Int) {
+    self.count = count
+    self.ids = ids
+    begins = starts
+    ends = starts + 1
+    stride = 1
+  }
+
+  init(_ pieces: UnsafePointer<PlacedPiece>, count: Int) {
+    self.count = count
+    // An id, where it begins and where it ends.
+    ids = UnsafeRawPointer(pieces).assumingMemoryBound(to: Int32.self)
+    begins = ids + 1
+    ends = ids + 2
+    stride = 3
+  }
+
+  @inline(__always) func id(_ index: Int) -> Int32 { ids[index &* stride] }
+  @inline(__always) func begin(_ index: Int) -> Int { Int(begins[index &* stride]) }
+  @inline(__always) func end(_ index: Int) -> Int { Int(ends[index &* stride]) }
+
+  fileprivate func append(at place: WordPlace, to output: inout TokenOutput) throws(BertQAError) {
+    for index in 0..<count {
+      try output.append(id(index), place.start(begin(index)), place.end(end(index)))
+    }
+  }
+}
+
+extension CachingWorker {
+  /// Appends the tokens of the words, those of the words seen lately from memory.
+  @inline(__always)
+  func tokenizeWords(_ words: borrowing Words, into output: inout TokenOutput) throws(BertQAError) {
+    let text = UnsafePointer(words.text.base)
+    let ranges = UnsafePointer(words.ranges.base)
+    let rangeCount = words.ranges.count
+    let mark = words.mark
+    let markSize = mark?.size ?? 0
+    let parses = output.parsesSpecialTokens
+    let mode: UInt8 = (parses ? 1 : 0) | (markSize > 0 ? 2 : 0)
+    let long = cache
+    let short = long.short
+    let wholeWords = wholeWords
+    var index = 0
+    while index < rangeCount {
+      let (begin, end) = (Int(ranges[index].start), Int(ranges[index].end))
+      index &+= 1
+      if let wholeWords, end &- begin <= PieceKey.maximumCount {
+        let key = PieceKey(loading: text + begin).prefix(end &- begin, continuation: 0)
+        let id = wholeWords.id(of: key)
+        if id >= 0 {
+          try output.append(id, begin, end)
+          continue
+        }
+      }
+      // The mark takes the place of a space.
+      let core = markSize > 0 && text[begin] == 0x20 ? begin &+ 1 : begin
+      let word = text + core
+      let count = end &- core
+      let place = WordPlace(at: begin, core: core, markSize: markSize)
+      if count <= ShortWordKey.capacity {
+        let key = ShortWordKey(word, count: count, mode: mode)
+        if try short.append(key, at: place, to: &output) { continue }
+        let pieces = try split(word, count: count, mark, parsesSpecialTokens: parses, output.monitor)
+        try pieces.append(at: place, to: &output)
+        short.remember(key, pieces)
+      } else if count &+ markSize <= WordCache.longLimit {
+        let key = LongWordKey(word, count: count, mode: mode)
+        if try long.append(key, at: place, to: &output) { continue }
+        let pieces = try split(word, count: count, mark, parsesSpecialTokens: parses, output.monitor)
+        try pieces.append(at: place, to: &output)
+        try long.remember(key, pieces)
+      } else {
+        try split(word, count: count, mark, parsesSpecialTokens: parses, output.monitor)
+          .append(at: place, to: &output)
+      }
+    }
+  }
+}
+
+/// Where a word lies in the text that tokens are made from.
+struct WordPlace: BitwiseCopyable {
+  /// The word's first byte in the text: that which the mark takes the place of, or stands before.
+  private let begin: Int
+  /// What lies between a byte of the word and its place in the text, for bytes behind the mark.
+  private let shift: Int
+  /// Bytes of the mark.
+  private let markSize: Int
+
+  /// A word that is a mark of `markSize` bytes and the text from `core` on, which is `begin` or a byte behind it.
+  @inline(__always)
+  init(at begin: Int, core: Int, markSize: Int) {
+    self.begin = begin
+    shift = core &- markSize
+    self.markSize = markSize
+  }
+
+  @inline(__always)
+  func start(_ offset: Int) -> Int { offset == 0 ? begin : offset &+ shift }
+
+  /// The end of a piece that is not empty. The mark has the range of the character at `begin`.
+  @inline(__always)
+  func end(_ offset: Int) -> Int { offset <= markSize ? begin &+ 1 : offset &+ shift }
+}
+
+/// The splits of words seen lately: most words of a text are not new. It changes nothing but the time, and belongs to
+/// the memory of one text at a time.
+///
+/// Short words of few pieces have a place in a table. Longer ones lie one behind the other in memory of fixed size, which
+/// is emptied when it is full. An entry there, in units of 8 bytes: the hash; bytes, pieces and mode; the word, filled up
+/// with zeros; ids of the pieces; where each piece ends, counted from the word's beginning.
+final class WordCache {
+  /// A short word has two places side by side.
+  private let entries: AlignedBuffer<ShortWordEntry>
+  private static var entryCount: Int { 16384 }
+
+  /// Bytes of the longest word kept: where a piece ends is kept in a byte.
+  static var longLimit: Int { 255 }
+  /// A long word has two slots side by side.
+  private static var slotBits: UInt64 { 13 }
+  private static var slotCount: Int { 1 << Int(slotBits) }
+  /// Units of all long entries. With the slots, 1 MiB.
+  private static var capacity: Int { (1 << 17) - slotCount }
+  /// Slots, then entries of long words; made with the first one. A slot is half of the hash above the place of the
+  /// entry, 0 where there is none; no entry has place 0.
+  private var memory = AlignedBuffer<UInt64>()
+  private var base: UnsafeMutablePointer<UInt64>?
+  private var used = 1
+
+  /// Valid as long as the cache.
+  fileprivate var short: ShortWords { ShortWords(entries: entries.base) }
+
+  init() throws(BertQAError) {
+    entries = try AlignedBuffer(repeating: ShortWordEntry(), count: Self.entryCount)
+  }
+}
+
+// MARK: - Short words
+
+/// A word of up to 24 bytes as three numbers that compare at once.
+private struct ShortWordKey: BitwiseCopyable {
+  static var capacity: Int { 24 }
+
+  var words: (UInt64, UInt64, UInt64)
+  /// Bytes of the word, and above them the mode.
+  var tag: UInt8
+
+  /// 16 bytes behind the word are readable.
+  /// - Parameter mode: 0...3; words of different modes are different.
+  @inline(__always)
+  init(_ word: UnsafePointer<UInt8>, count: Int, mode: UInt8) {
+    words = (
+      eightBytes(word, 0, count), eightBytes(word, 8, count), count > 16 ? eightBytes(word, 16, count) : 0
+    )
+    tag = UInt8(truncatingIfNeeded: count) | mode &<< 6
+  }
+
+  @inline(__always)
+  var hash: UInt64 {
+    // Odd numbers of 64 bits from the digits of pi; the upper half of the sum depends on all bits.
+    let first = words.0 &* 0x243F_6A88_85A3_08D3
+    let second = (words.1 ^ UInt64(tag)) &* 0x1319_8A2E_0370_7345
+    let third = words.2 &* 0xA409_3822_299F_31D1
+    let sum = first ^ second.byteSwapped ^ third
+    return sum &* 0x9E37_79B9_7F4A_7C15
+  }
+}
+
+/// The eight bytes of a word from `index` on, the first lowest, and zero behind its end.
+@inline(__always)
+private func eightBytes(_ word: UnsafePointer<UInt8>, _ index: Int, _ count: Int) -> UInt64 {
+  let bits = UInt64(truncatingIfNeeded: min(64, 8 &* max(0, count &- index)))
+  let value = UnsafeRawPointer(word).loadUnaligned(fromByteOffset: index, as: UInt64.self)
+  return UInt64(littleEndian: value) & ~(UInt64.max << bits)
+}
+
+/// 64 bytes.
+private struct ShortWordEntry: BitwiseCopyable {
+  static var capacity: Int { 7 }
+  static var idsOffset: Int { 24 }
+  static var endsOffset: Int { 52 }
+
+  var key: (UInt64, UInt64, UInt64) = (0, 0, 0)
+  /// Ids of the pieces.
+  var ids: (Int32, Int32, Int32, Int32, Int32, Int32, Int32) = (0, 0, 0, 0, 0, 0, 0)
+  /// Where each piece ends, counted from the word's beginning.
+  var ends: (UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8) = (0, 0, 0, 0, 0, 0, 0)
+  /// 0 where there is no word.
+  var count: UInt8 = 0
+  var tag: UInt8 = 0
+}
+
+/// The table of short words, as loops have it.
+private struct ShortWords {
+  let entries: UnsafeMutablePointer<ShortWordEntry>
+
+  /// The first of the two places of a word.
+  @inline(__always)
+  private func place(_ key: borrowing ShortWordKey) -> UnsafeMutablePointer<ShortWordEntry> {
+    entries + Int(truncatingIfNeeded: key.hash &>> 51) &* 2
+  }
+
+  /// Appends the pieces of a word, if they are known.
+  @inline(__always)
+  func append(
+    _ key: ShortWordKey, at place: WordPlace, to output: inout TokenOutput
+  ) throws(BertQAError) -> Bool {
+    var entry = self.place(key)
+    if entry.pointee.tag != key.tag || entry.pointee.key != key.words || entry.pointee.count == 0 {
+      entry += 1
+      if entry.pointee.tag != key.tag || entry.pointee.key != key.words || entry.pointee.count == 0 {
+        return false
+      }
+    }
+    let ids = UnsafeRawPointer(entry).advanced(by: ShortWordEntry.idsOffset)
+      .assumingMemoryBound(to: Int32.self)
+    let ends = UnsafeRawPointer(entry).advanced(by: ShortWordEntry.endsOffset)
+      .assumingMemoryBound(to: UInt8.self)
+    var start = 0
+    for index in 0..<Int(entry.pointee.count) {
+      let end = Int(ends[index])
+      try output.append(ids[index], place.start(start), place.end(end))
+      start = end
+    }
+    return true
+  }
+
+  /// Keeps the pieces of a word, if they are few and one begins where the one before ends.
+  @inline(__always)
+  func remember(_ key: ShortWordKey, _ pieces: SplitWord) {
+    guard pieces.count <= ShortWordEntry.capacity else { return }
+    var entry = ShortWordEntry()
+    let isKept = withUnsafeMutableBytes(of: &entry) { bytes in
+      var start = 0
+      for index in 0..<pieces.count {
+        guard pieces.begin(index) == start else { return false }
+        start = pieces.end(index)
+        bytes.storeBytes(
+          of: pieces.id(index), toByteOffset: ShortWordEntry.idsOffset &+ 4 &* index, as: Int32.self)
+        bytes[ShortWordEntry.endsOffset &+ index] = UInt8(truncatingIfNeeded: start)
+      }
+      return true
+    }
+    guard isKept else { return }
+    entry.key = key.words
+    entry.tag = key.tag
+    entry.count = UInt8(truncatingIfNeeded: pieces.count)
+    let place = self.place(key)
+    place[1] = place[0]
+    place[0] = entry
+  }
+}
+
+// MARK: - Long words
+
+/// A word of up to `WordCache.longLimit` bytes and its hash; it stays where it is as long as the key is used.
+private struct LongWordKey {
+  let word: UnsafePointer<UInt8>
+  let count: Int
+  let mode: UInt8
+  let hash: UInt64
+
+  /// 7 bytes behind the word are readable.
+  @inline(__always)
+  init(_ word: UnsafePointer<UInt8>, count: Int, mode: UInt8) {
+    self.word = word
+    self.count = count
+    self.mode = mode
+    var hash = (UInt64(truncatingIfNeeded: count) &<< 8 | UInt64(mode)) &* 0x9E37_79B9_7F4A_7C15
+    var index = 0
+    while index < count {
+      hash = (hash ^ eightBytes(word, index, count)) &* 0x243F_6A88_85A3_08D3
+      hash ^= hash &>> 29
+      index &+= 8
+    }
+    self.hash = hash &* 0x9E37_79B9_7F4A_7C15
+  }
+
+  /// Units of 8 bytes.
+  @inline(__always) var units: Int { (count &+ 7) &>> 3 }
+
+  /// The second unit of an entry with `count` pieces.
+  @inline(__always)
+  func header(_ count: Int) -> UInt64 {
+    UInt64(truncatingIfNeeded: count) &<< 16 | UInt64(mode) &<< 8 | UInt64(truncatingIfNeeded: self.count)
+  }
+
+  @inline(__always)
+  func isEqual(_ entry: UnsafeMutablePointer<UInt64>) -> Bool {
+    guard entry[0] == hash, entry[1] & 0xFFFF == header(0) else { return false }
+    for unit in 0..<units where entry[2 &+ unit] != eightBytes(word, 8 &* unit, count) { return false }
+    return true
+  }
+}
+
+extension WordCache {
+  @inline(__always)
+  private static func slot(_ hash: UInt64) -> Int { Int(truncatingIfNeeded: hash &>> (64 &- slotBits)) & ~1 }
+
+  /// Appends the pieces of a word, if they are known.
+  @inline(__always)
+  fileprivate func append(
+    _ key: LongWordKey, at place: WordPlace, to output: inout TokenOutput
+  ) throws(BertQAError) -> Bool {
+    guard let base else { return false }
+    let slots = base + Self.slot(key.hash)
+    for way in 0..<2 {
+      let slot = slots[way]
+      if slot == 0 || slot &>> 32 != key.hash & 0xFFFF_FFFF { continue }
+      let entry = base + Self.slotCount + Int(slot & 0xFFFF_FFFF)
+      guard key.isEqual(entry) else { continue }
+      let count = Int(truncatingIfNeeded: entry[1] &>> 16)
+      let ids = UnsafeRawPointer(entry + 2 + key.units).assumingMemoryBound(to: Int32.self)
+      let ends = UnsafeRawPointer(ids + count).assumingMemoryBound(to: UInt8.self)
+      var start = 0
+      for index in 0..<count {
+        let end = Int(ends[index])
+        try output.append(ids[index], place.start(start), place.end(end))
+        start = end
+      }
+      return true
+    }
+    return false
+  }
+
+  /// Keeps the pieces of a word, if one begins where the one before ends.
+  @inline(__always)
+  fileprivate func remember(_ key: LongWordKey, _ pieces: SplitWord) throws(BertQAError) {
+    let count = pieces.count
+    guard count <= Self.longLimit else { return }
+    let units = 2 + key.units + (5 * count + 7) >> 3
+    let base = try makeRoom(for: units)
+    let entry = base + Self.slotCount + used
+    let ids = UnsafeMutableRawPointer(entry + 2 + key.units).assumingMemoryBound(to: Int32.self)
+    let ends = UnsafeMutableRawPointer(ids + count).assumingMemoryBound(to: UInt8.self)
+    var start = 0
+    for index in 0..<count {
+      guard pieces.begin(index) == start else { return }
+      start = pieces.end(index)
+      ids[index] = pieces.id(index)
+      ends[index] = UInt8(truncatingIfNeeded: start)
+    }
+    entry[0] = key.hash
+    entry[1] = key.header(count)
+    for unit in 0..<key.units { entry[2 + unit] = eightBytes(key.word, 8 * unit, key.count) }
+    let slots = base + Self.slot(key.hash)
+    slots[1] = slots[0]
+    slots[0] = key.hash &<< 32 | UInt64(truncatingIfNeeded: used)
+    used += units
+  }
+
+  private func makeRoom(for units: Int) throws(BertQAError) -> UnsafeMutablePointer<UInt64> {
+    if let base, used + units <= Self.capacity { return base }
+    if base == nil { memory = try AlignedBuffer(uninitializedCount: Self.slotCount + Self.capacity) }
+    base = memory.base
+    memory.base.initialize(repeating: 0, count: Self.slotCount)
+    used = 1
+    return memory.base
+  }
+}

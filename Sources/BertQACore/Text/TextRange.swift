@@ -24,3 +24,30 @@ extension TextRange {
     return start..<utf8.index(start, offsetBy: count)
   }
 }
+
+/// A text, or a pair of texts as sentence-pair models take them. The bytes are borrowed for the call.
+public struct TextPair {
+  public var text: UnsafeBufferPointer<UInt8>
+  /// nil: no second text.
+  public var second: UnsafeBufferPointer<UInt8>?
+
+  public init(text: UnsafeBufferPointer<UInt8>, second: UnsafeBufferPointer<UInt8>? = nil) {
+    self.text = text
+    self.second = second
+  }
+}
+
+/// The longest text, in bytes: offsets of tokens are 32 bits wide.
+enum TextLimit {
+  static let byteCount = Int(Int32.max)
+
+  /// Throws `.tooLarge` for a longer text; `argument` is what the caller knows it by.
+  static func check(
+    _ text: UnsafeBufferPointer<UInt8>, _ argument: String
+  ) throws(BertQAError) {
+    if text.count <= byteCount { return }
+    throw BertQAError(
+      .tooLarge, argument: argument,
+      "has \(text.count) bytes, but at most \(byteCount) are allowed: split it")
+  }
+}

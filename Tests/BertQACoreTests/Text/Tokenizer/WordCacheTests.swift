@@ -3,7 +3,7 @@ import Testing
 @testable import BertQACore
 
 /// The cache of a tokenizer must affect only the time.
-@Suite struct WordSplitsTests {
+@Suite struct WordCacheTests {
   private static func tokens(
     _ tokenizer: any Tokenizer, _ text: [UInt8], parseSpecialTokens: Bool = false
   ) throws -> Tokens {

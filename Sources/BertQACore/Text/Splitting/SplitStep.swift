@@ -94,3 +94,13 @@ private struct Cutter {
     pending = nil
   }
 }
+
+/// Drops white space and makes each punctuation character a word.
+struct BertPreTokenizer: PreTokenizer {
+  var splitsAsBert: Bool { true }
+
+  func cut(_ words: inout Words, _ monitor: CallMonitor?) throws(BertQAError) {
+    try SplitStep(SpacePattern(), .removed).cut(&words, monitor)
+    try SplitStep(ClassPattern(.punctuation), .isolated).cut(&words, monitor)
+  }
+}

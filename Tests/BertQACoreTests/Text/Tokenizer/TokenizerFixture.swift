@@ -13,7 +13,7 @@ enum TokenizerFixture {
   }
 
   static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-    .deletingLastPathComponent().appendingPathComponent("Fixtures/tokenizer")
+    .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Fixtures/tokenizer")
 
   static func vocabulary() throws -> Vocabulary {
     try [UInt8](Data(contentsOf: folder.appendingPathComponent("vocab.txt")))

@@ -1,0 +1,83 @@
+/// One step of normalisation: what tokenizers calls a normalizer. A sequence is several of them.
+///
+/// A new one is a conformance in a file of its own and a case in `Pipeline.normalizers`.
+protocol Normalizer: Sendable {
+  /// Whether `text` stays as it is: a quick look, for example whether it is ASCII. False if that is not known.
+  func leaves(_ text: borrowing NormalizedText, _ monitor: CallMonitor?) throws(BertQAError) -> Bool
+
+  /// Whether it needs no `sources` of a text that is verbatim.
+  var readsVerbatim: Bool { get }
+
+  /// Appends to `target`, which is empty and of the same part, what becomes of `text`, which has `sources` unless it is
+  /// verbatim and `readsVerbatim`, and seals it. Linear in the text.
+  func normalize(
+    _ text: borrowing NormalizedText, into target: inout NormalizedText, _ monitor: CallMonitor?
+  ) throws(BertQAError)
+
+  /// Whether upper and lower case become the same.
+  var lowercases: Bool { get }
+
+  /// The table that it normalises by, if it is BERT's.
+  var characterTable: NormalizationTable? { get }
+}
+
+extension Normalizer {
+  func leaves(_ text: borrowing NormalizedText, _ monitor: CallMonitor?) throws(BertQAError) -> Bool { false }
+  var lowercases: Bool { false }
+  var readsVerbatim: Bool { false }
+  var characterTable: NormalizationTable? { nil }
+}
+
+extension Pipeline {
+  /// Reads a normalizer: the steps that it comes to, in order.
+  static func normalizers(_ step: ObjectReader) throws(BertQAError) -> [any Normalizer] {
+    let type = try typeName(of: step, "a normalizer")
+    switch type {
+    case "Sequence":
+      var steps: [any Normalizer] = []
+      for part in try step.readers("normalizers") { steps += try normalizers(part) }
+      return steps
+    case "BertNormalizer": return [try BertNormalizer(TokenizerConfiguration(normalizer: step))]
+    case "Lowercase": return [Lowercase()]
+    case "StripAccents": return [StripAccents()]
+    case "NFC": return [FormNormalizer(.nfc)]
+    case "NFD": return [FormNormalizer(.nfd)]
+    case "NFKC": return [FormNormalizer(.nfkc)]
+    case "NFKD": return [FormNormalizer(.nfkd)]
+    case "Nmt": return [ControlNormalizer()]
+    case "Precompiled":
+      let rules = try step.required("precompiled_charsmap", step.string("precompiled_charsmap"))
+      return [
+        try CharacterMapNormalizer(
+          BertQAError.naming(step.file) { () throws(BertQAError) in try CharacterMap.decode(base64: rules) })
+      ]
+    case "Prepend": return [Prepender(try step.required("prepend", step.string("prepend")))]
+    case "Replace": return [try replacer(step)]
+    case "Strip":
+      return [
+        EdgeStripper(
+          left: try step.required("strip_left", step.bool("strip_left")),
+          right: try step.required("strip_right", step.bool("strip_right")))
+      ]
+    default:
+      throw unsupported(
+        step, "the normalizer", type,
+        supported: [
+          "BertNormalizer", "Lowercase", "Sequence", "StripAccents", "NFC", "NFD", "NFKC", "NFKD", "Nmt",
+          "Precompiled", "Prepend", "Replace", "Strip",
+        ])
+    }
+  }
+
+  private static func replacer(_ step: ObjectReader) throws(BertQAError) -> Replacer {
+    let content = try step.required("content", step.string("content"))
+    let pattern = try step.required("pattern", step.reader("pattern"))
+    return try BertQAError.naming(step.file) { () throws(BertQAError) in
+      if let text = try pattern.string("String") {
+        return Replacer(try ReplacementPattern(string: text), with: content)
+      }
+      let expression = try pattern.required("Regex", pattern.string("Regex"))
+      return Replacer(try ReplacementPattern(regularExpression: expression), with: content)
+    }
+  }
+}

@@ -12,7 +12,7 @@ public struct TextRange: Sendable, Equatable, Hashable {
 }
 
 extension TextRange {
-  /// The part of a string that this range of its UTF-8 bytes is.
+  /// Returns the part of a string in this range of UTF-8 bytes.
   func text(in text: String) -> String {
     let range = range(in: text)
     return String(decoding: text.utf8[range], as: UTF8.self)
@@ -25,7 +25,7 @@ extension TextRange {
   }
 }
 
-/// A text, or a pair of texts as sentence-pair models take them. The bytes are borrowed for the call.
+/// A text, or a pair of texts for a sentence-pair model. The bytes are borrowed for the call.
 public struct TextPair {
   public var text: UnsafeBufferPointer<UInt8>
   /// nil: no second text.
@@ -37,11 +37,11 @@ public struct TextPair {
   }
 }
 
-/// The longest text, in bytes: offsets of tokens are 32 bits wide.
+/// The maximum bytes of a text: offsets of tokens have 32 bits.
 enum TextLimit {
   static let byteCount = Int(Int32.max)
 
-  /// Throws `.tooLarge` for a longer text; `argument` is what the caller knows it by.
+  /// Throws `.tooLarge` for a longer text; `argument` is its name in the call.
   static func check(
     _ text: UnsafeBufferPointer<UInt8>, _ argument: String
   ) throws(BertQAError) {

@@ -1,6 +1,6 @@
 extension BytePairModel {
   /// Reads the model of a `tokenizer.json`.
-  /// - Parameter spelled: whether words come as bytes spelled in `ByteAlphabet`.
+  /// - Parameter spelled: true if pre-tokens are bytes spelled in `ByteAlphabet`.
   init(_ model: ObjectReader, spelled: Bool, _ monitor: CallMonitor?) throws(BertQAError) {
     if let dropout = try model.number("dropout"), dropout != 0 {
       throw BertQAError(
@@ -19,7 +19,7 @@ extension BytePairModel {
     try self.init(pieces: pieces, merges: merges, settings, spelled: spelled, file: model.file, monitor)
   }
 
-  /// Reads bytes rather than what spells them where that comes to the same.
+  /// The model reads bytes instead of their spelling if that is equivalent.
   init(
     pieces: [[UInt8]], merges: [(left: [UInt8], right: [UInt8])], _ settings: BytePairSettings, spelled: Bool,
     file: String, _ monitor: CallMonitor?
@@ -38,7 +38,7 @@ extension BytePairModel {
     }
   }
 
-  /// "a b" or ["a", "b"] each.
+  /// Reads the merges, each "a b" or ["a", "b"].
   private static func merges(
     _ model: ObjectReader, _ monitor: CallMonitor?
   ) throws(BertQAError) -> [(left: [UInt8], right: [UInt8])] {
@@ -46,7 +46,7 @@ extension BytePairModel {
     guard case .array(let elements) = value else {
       throw model.mismatch("merges", value, expected: "an array")
     }
-    // Two arrays and their bytes for each.
+    // Two arrays and their bytes for each merge.
     try Memory.require(256 * elements.count)
     var merges = try [(left: [UInt8], right: [UInt8])](checkedCapacity: elements.count)
     for (index, element) in elements.enumerated() {
@@ -69,7 +69,7 @@ extension BytePairModel {
     return merges
   }
 
-  /// What stands before and behind the one space of a line.
+  /// Splits a line at its only space; nil if it has none or several.
   static func pair(_ line: some Collection<UInt8>) -> (left: [UInt8], right: [UInt8])? {
     let parts = line.split(separator: 0x20, omittingEmptySubsequences: false)
     return parts.count == 2 ? (Array(parts[0]), Array(parts[1])) : nil

@@ -1,5 +1,5 @@
-/// Byte-pair encoding (Sennrich et al. 2016): a word's symbols, bytes or characters, are merged pair by pair, the pair
-/// of the lowest rank first and of equal ones the leftmost.
+/// Byte-pair encoding (Sennrich et al. 2016): merges a pre-token's symbols, bytes or characters, pair by pair, the
+/// pair of the lowest rank first and of equal ones the leftmost.
 struct BytePairModel: Sendable {
   let vocabulary: Vocabulary
   let unknownID: Int32?
@@ -16,7 +16,7 @@ struct BytePairModel: Sendable {
   /// - Parameters:
   ///   - pieces: by id; ids without a piece are empty.
   ///   - merges: the two pieces of each, by rank.
-  ///   - readsBytes: whether words are bytes that the pieces spell in `ByteAlphabet`.
+  ///   - readsBytes: true if pre-tokens are bytes that the pieces spell in `ByteAlphabet`.
   init(
     pieces: [[UInt8]], merges pairs: [(left: [UInt8], right: [UInt8])], _ settings: BytePairSettings,
     readsBytes: Bool, _ monitor: CallMonitor?
@@ -54,7 +54,7 @@ struct BytePairModel: Sendable {
     try fillWholeWords(pieces, monitor)
   }
 
-  /// Finds the pieces that a word of their own spelling comes out as, by encoding each.
+  /// Finds the pieces that their own spelling is encoded as, by encoding each.
   private func fillWholeWords(_ pieces: [[UInt8]], _ monitor: CallMonitor?) throws(BertQAError) {
     let worker = try WordEncoder(self)
     for (id, piece) in pieces.enumerated() where !piece.isEmpty {
@@ -64,7 +64,7 @@ struct BytePairModel: Sendable {
         guard let bytes = ByteAlphabet.bytes(of: piece) else { continue }
         word = bytes
       }
-      // With `ignore_merges` a word is looked up as it is.
+      // With `ignore_merges` a pre-token is looked up as it is.
       let isWhole = settings.ignoresMerges
       if !isWhole, !settings.endOfWordSuffix.isEmpty {
         guard word.reversed().starts(with: settings.endOfWordSuffix.reversed()) else { continue }
@@ -84,7 +84,7 @@ struct BytePairModel: Sendable {
     }
   }
 
-  /// What each piece spells in `ByteAlphabet`; nil for those that spell nothing.
+  /// Returns the bytes that each piece spells in `ByteAlphabet`; nil for pieces with other characters.
   private static func bytes(
     of pieces: [[UInt8]], _ monitor: CallMonitor?
   ) throws(BertQAError) -> [[UInt8]?] {
@@ -117,7 +117,7 @@ struct BytePairModel: Sendable {
     return resolved
   }
 
-  /// The piece that spells a word; nil if there is none.
+  /// Returns the piece that spells a pre-token; nil if there is none.
   func piece(_ word: UnsafeBufferPointer<UInt8>) -> Int32? {
     if word.count > longestPiece { return nil }
     guard symbols.unit == .bytes else { return vocabulary.id(of: word) }
@@ -125,19 +125,19 @@ struct BytePairModel: Sendable {
   }
 }
 
-/// What a `tokenizer.json` says about byte-pair encoding besides pieces and merges.
+/// The settings of byte-pair encoding in a `tokenizer.json`, without pieces and merges.
 struct BytePairSettings: Sendable {
-  /// What becomes of symbols that are no piece; nil: they are dropped.
+  /// Replaces symbols that are not pieces; nil drops them.
   var unknownToken: String?
-  /// Before each symbol of a word but the first.
+  /// Precedes each symbol of a pre-token except the first.
   var continuingPrefix: [UInt8] = []
-  /// Behind the last symbol of a word.
+  /// Follows the last symbol of a pre-token.
   var endOfWordSuffix: [UInt8] = []
-  /// Whether unknown symbols side by side are one.
+  /// True if adjacent unknown symbols become one token.
   var fusesUnknown = false
-  /// Whether the bytes of unknown symbols are looked up as "<0x0A>".
+  /// True if the bytes of unknown symbols are looked up as "<0x0A>".
   var fallsBackToBytes = false
-  /// Whether a word that is a piece stays whole whatever the merges.
+  /// True if a pre-token that is a piece stays whole regardless of the merges.
   var ignoresMerges = false
 }
 
@@ -155,8 +155,8 @@ extension BytePairModel: TokenModel {
   func makeWorker() throws(BertQAError) -> any TokenWorker { try WordEncoder(self) }
 }
 
-/// Words of at most 15 bytes that are one piece, by their bytes: most words of a text. Shared by all threads, where a
-/// `WordCache` is one thread's.
+/// Pre-tokens of at most 15 bytes that are one piece, by their bytes: most of a text. All threads share it, while a
+/// `WordCache` belongs to one thread.
 final class WholeWords: @unchecked Sendable {
   // Unchecked: written while the model is made only.
 

@@ -1,23 +1,23 @@
-/// Characters that a byte-level word may be read as pieces of at once, instead of as bytes to be merged.
+/// Characters of byte-level pre-tokens that may be read as whole pieces instead of as bytes to be merged.
 ///
-/// That comes to the same where (1) merging the character's bytes alone gives the piece, (2) no merge reaches over
-/// either end of the character without taking it whole, and (3) every merge that takes it whole ranks behind those that
-/// make it: then its own merges come before any other that it has a part in, whatever is beside it.
+/// The result is the same if (1) merging the character's bytes alone gives the piece, (2) no merge crosses either end
+/// of the character without containing all of it, and (3) every merge that contains all of it ranks behind those that
+/// make it: then its own merges precede any other that it takes part in, in any context.
 final class CharacterPieces: @unchecked Sendable {
   // Unchecked: the memory is written in init only.
 
   private let pages: AlignedBuffer<UInt16>
   private let pieces: AlignedBuffer<Int32>
-  /// For the last byte of a character and the first one of the next, whether a merge takes a part of either.
+  /// For the last byte of a character and the first byte of the next: true if a merge takes a part of either.
   private let crossings: AlignedBuffer<Bool>
 
-  /// As loops read it; valid as long as the object.
+  /// For inner loops; valid as long as the object.
   struct Lookup {
     fileprivate let pages: UnsafePointer<UInt16>
     fileprivate let pieces: UnsafePointer<Int32>
     fileprivate let crossings: UnsafePointer<Bool>
 
-    /// The piece of a code point, or -1.
+    /// Returns the piece of a code point, or -1.
     @inline(__always)
     func piece(_ scalar: UInt32) -> Int32 {
       pieces[Int(pages[Int(scalar &>> 8)]) &<< 8 | Int(scalar & 0xFF)]
@@ -40,7 +40,7 @@ final class CharacterPieces: @unchecked Sendable {
     symbols: UnsafePointer<Int32>
   ) throws(BertQAError) {
     let crossings = try AlignedBuffer(repeating: false, count: 1 << 16)
-    // By id: the greatest rank of the merges that make a character; none for other pieces.
+    // For each piece that is a character, the greatest rank of the merges that make it; -1 for other pieces.
     var ranks = [Int32](repeating: -1, count: pieces.count)
     var scalars: [(scalar: UInt32, id: Int32)] = []
     for (id, piece) in pieces.enumerated() {
@@ -70,7 +70,7 @@ final class CharacterPieces: @unchecked Sendable {
     self.pieces = values
   }
 
-  /// The one character that the bytes are, or nil.
+  /// Returns the character that the bytes encode, or nil.
   private static func character(_ bytes: [UInt8]) -> UInt32? {
     let decoded = bytes.withUnsafeBufferPointer { UTF8Codec.decode($0, at: 0) }
     return decoded.size == bytes.count && isWhole(bytes) ? decoded.scalar : nil
@@ -80,7 +80,7 @@ final class CharacterPieces: @unchecked Sendable {
     bytes.withUnsafeBufferPointer { UTF8Codec.isValid($0) }
   }
 
-  /// The piece that merging the bytes alone gives, if it is one, and the greatest rank on the way.
+  /// Merges the bytes alone. Returns the piece, if they become one, and the greatest rank of the merges.
   private static func made(
     _ bytes: [UInt8], _ merges: MergeTable.Lookup, _ symbols: UnsafePointer<Int32>
   ) -> (id: Int32, rank: Int32)? {
@@ -100,7 +100,8 @@ final class CharacterPieces: @unchecked Sendable {
 }
 
 extension CharacterPieces.Lookup {
-  /// Writes the symbols of a word of well-formed UTF-8; returns how many. There must be room for `size` of them.
+  /// Writes the symbols of a pre-token in well-formed UTF-8 and returns their number. There must be room for `size`
+  /// of them.
   @inline(__always)
   func read(
     _ word: UnsafePointer<UInt8>, _ size: Int, bytes symbols: UnsafePointer<Int32>,
@@ -109,7 +110,7 @@ extension CharacterPieces.Lookup {
     var count = 0
     var position = 0
     var poll = TextPoll(monitor)
-    // Of the character at `position` and what precedes it.
+    // True if a merge crosses the beginning of the character at `position`.
     var isCrossedBefore = false
     while position < size {
       try poll.reach(position)

@@ -1,4 +1,4 @@
-/// Merges that wait, the one of the lowest rank first and of equal ones the leftmost: a binary heap.
+/// A queue of merges, the lowest rank first and of equal ones the leftmost: a binary heap.
 struct MergeQueue: ~Copyable {
   /// Rank in the high half, position in the low one.
   private var keys = GrowableBuffer<UInt64>()
@@ -9,7 +9,7 @@ struct MergeQueue: ~Copyable {
     UInt64(UInt32(bitPattern: rank)) << 32 | UInt64(truncatingIfNeeded: position)
   }
 
-  /// Appends without order; `makeHeap` comes next.
+  /// Appends without order; call `makeHeap` afterwards.
   mutating func append(_ rank: Int32, _ position: Int) throws(BertQAError) {
     try keys.append(Self.key(rank, position))
   }
@@ -41,7 +41,7 @@ struct MergeQueue: ~Copyable {
     return (Int32(truncatingIfNeeded: least >> 32), Int(least & 0xFFFF_FFFF))
   }
 
-  /// Puts `key` at `index` or below, where it belongs.
+  /// Moves `key` from `index` down to its place.
   private func sink(_ key: UInt64, from index: Int) {
     var index = index
     while true {

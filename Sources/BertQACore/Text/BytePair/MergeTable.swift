@@ -1,13 +1,13 @@
-/// The merges of a byte-pair vocabulary: for two pieces side by side, when they are merged and into what.
+/// The merges of a byte-pair vocabulary: for two adjacent pieces, the rank of their merge and its result.
 ///
-/// An open-addressed hash table of 8 bytes a slot: the two ids and the rank, 21 bits each. Before it lies a filter of
-/// 12 to 24 bits a merge: most pairs that are looked up have none, and what is small stays in the cache.
+/// An open-addressed hash table of 8 bytes a slot: the two ids and the rank, 21 bits each. A filter of 12 to 24 bits
+/// a merge precedes it: most pairs have no merge, and a small table stays in the cache.
 final class MergeTable: @unchecked Sendable {
   // Unchecked: the memory is written in init only.
 
-  /// Ids and ranks are less.
+  /// Ids and ranks are below this.
   static var limit: Int { 1 << 21 }
-  /// Of two pieces that are not merged: more than any rank.
+  /// The rank of two pieces that are not merged: above any other.
   static var none: Int32 { .max }
   /// A longer chain of slots means that the merges were chosen to collide.
   private static var maximumChain: Int { 128 }
@@ -18,7 +18,7 @@ final class MergeTable: @unchecked Sendable {
   private let results: AlignedBuffer<Int32>
   private(set) var lookup: Lookup
 
-  /// How to look up, as loops have it: valid as long as the table.
+  /// The table for inner loops; valid as long as the object.
   struct Lookup {
     fileprivate let slots: UnsafeMutablePointer<UInt64>
     fileprivate let filter: UnsafeMutablePointer<UInt64>
@@ -74,10 +74,10 @@ final class MergeTable: @unchecked Sendable {
     return true
   }
 
-  /// The rank of the merge of two pieces, or `none`.
+  /// Returns the rank of the merge of two pieces, or `none`.
   func rank(_ left: Int32, _ right: Int32) -> Int32 { lookup.rank(left, right) }
 
-  /// The piece that the merge of a rank makes.
+  /// Returns the piece that the merge of a rank makes.
   func result(_ rank: Int32) -> Int32 { lookup.result(rank) }
 }
 
@@ -90,7 +90,7 @@ extension MergeTable.Lookup {
   @inline(__always)
   fileprivate func hash(_ key: UInt64) -> UInt64 { key &* multiplier }
 
-  /// The rank of the merge of two pieces, or `none`.
+  /// Returns the rank of the merge of two pieces, or `none`.
   @inline(__always)
   func rank(_ left: Int32, _ right: Int32) -> Int32 {
     let key = Self.key(left, right)
@@ -106,7 +106,7 @@ extension MergeTable.Lookup {
     }
   }
 
-  /// The piece that the merge of a rank makes.
+  /// Returns the piece that the merge of a rank makes.
   @inline(__always)
   func result(_ rank: Int32) -> Int32 { results[Int(rank)] }
 }

@@ -1,5 +1,5 @@
 extension Pipeline {
-  /// A RoBERTa's tokenizer from `vocab.json` and `merges.txt`, as transformers makes it of them.
+  /// Makes a RoBERTa's tokenizer from `vocab.json` and `merges.txt`, as transformers does.
   /// - Parameter settings: `tokenizer_config.json`, or nothing.
   init(
     robertaVocabulary: ObjectReader, merges: ModelFile, _ settings: ObjectReader, _ monitor: CallMonitor?
@@ -42,7 +42,7 @@ extension Pipeline {
       trimming: try settings.bool("trim_offsets") ?? true ? [addsPrefixSpace] : [])
   }
 
-  /// A special token: a string, or an object with its content.
+  /// Reads a special token: a string, or an object with its content.
   static func token(_ settings: ObjectReader, _ key: String) throws(BertQAError) -> AddedToken? {
     if case .object(let object)? = settings.value(key) {
       var token = try AddedToken(ObjectReader(file: settings.file, object: object))
@@ -52,7 +52,7 @@ extension Pipeline {
     return try settings.string(key).map { AddedToken($0, isSpecial: true) }
   }
 
-  /// Lines of two pieces with a space between them, but for those that begin with "#version".
+  /// Reads lines of two pieces with a space between them, except those that begin with "#version".
   private static func merges(
     _ bytes: UnsafeBufferPointer<UInt8>, file: String, _ monitor: CallMonitor?
   ) throws(BertQAError) -> [(left: [UInt8], right: [UInt8])] {

@@ -1,11 +1,11 @@
-/// Merges the symbols of a short word: looks for the least rank again and again, eight at a time. A value of pointers,
-/// so that loops need not count references; `Memory` and the model own what they point to.
+/// Merges the symbols of a short pre-token: finds the least rank again and again, eight at a time. A value of
+/// pointers, so that loops do not count references; `Memory` and the model own what they point to.
 struct ShortWord {
-  /// Symbols at most: their positions have 7 bits.
+  /// The maximum number of symbols: their positions have 7 bits.
   static var limit: Int { 128 }
   private static var positionBits: Int32 { 7 }
 
-  /// Memory for one word at a time.
+  /// Memory for one pre-token at a time.
   struct Memory: ~Copyable {
     fileprivate let numbers: AlignedBuffer<Int32>
     fileprivate let links: AlignedBuffer<UInt8>
@@ -18,16 +18,16 @@ struct ShortWord {
     }
   }
 
-  /// Pieces of the word last cut.
+  /// The pieces of the last pre-token.
   let ids: UnsafeMutablePointer<Int32>
-  /// Where each begins in the word; behind them, where the last one ends.
+  /// The beginning of each in the pre-token, followed by the end of the last.
   let starts: UnsafeMutablePointer<Int32>
-  /// For each symbol: the rank of its merge with the next one, above its position.
+  /// For each symbol, the rank of its merge with the next one, above its position.
   private let keys: UnsafeMutablePointer<Int32>
   private let following: UnsafeMutablePointer<UInt8>
   private let preceding: UnsafeMutablePointer<UInt8>
   private let merges: MergeTable.Lookup
-  /// Of bytes, and of two bytes side by side: see `SymbolTable`.
+  /// The symbols of bytes, and the ranks of adjacent ones: see `SymbolTable`.
   private let symbols: UnsafeMutablePointer<Int32>
   private let ranks: UnsafeMutablePointer<Int32>
   private let characters: CharacterPieces.Lookup?
@@ -50,7 +50,7 @@ struct ShortWord {
     rank == MergeTable.none ? rank : rank &<< positionBits | Int32(truncatingIfNeeded: position)
   }
 
-  /// Cuts a word of `size` bytes, at most `limit`, 7 more readable. Returns the number of pieces.
+  /// Splits a pre-token of `size` bytes, at most `limit`; 7 more are readable. Returns the number of pieces.
   @inline(__always)
   func cut(_ word: UnsafePointer<UInt8>, _ size: Int) throws(BertQAError) -> Int {
     if ByteScan.endOfASCII(in: word, from: 0, to: size) < size { return try cutCharacters(word, size) }
@@ -58,7 +58,7 @@ struct ShortWord {
     while index < size {
       ids[index] = symbols[Int(word[index])]
       starts[index] = Int32(truncatingIfNeeded: index)
-      // Behind the last one this is a rank of what follows; merging drops it.
+      // The last rank belongs to the byte behind the pre-token; merging drops it.
       keys[index] = Self.key(ranks[Int(word[index]) &<< 8 | Int(word[index &+ 1])], index)
       index &+= 1
     }
@@ -66,7 +66,7 @@ struct ShortWord {
     return mergeKeyed(ids, starts, size)
   }
 
-  /// The same for a word of other characters than ASCII.
+  /// Splits a pre-token with characters outside ASCII.
   @inline(never)
   private func cutCharacters(_ word: UnsafePointer<UInt8>, _ size: Int) throws(BertQAError) -> Int {
     let count = try read(word, size, ids, starts, nil)
@@ -83,7 +83,7 @@ struct ShortWord {
     return mergeKeyed(ids, starts, count)
   }
 
-  /// Writes the symbols of a word: bytes, or characters where that comes to the same. Returns how many.
+  /// Writes the symbols of a pre-token: bytes, or whole characters if that is equivalent. Returns their number.
   func read(
     _ word: UnsafePointer<UInt8>, _ size: Int, _ ids: UnsafeMutablePointer<Int32>,
     _ starts: UnsafeMutablePointer<Int32>, _ monitor: CallMonitor?
@@ -92,7 +92,7 @@ struct ShortWord {
     return try characters.read(word, size, bytes: symbols, ids, starts, monitor)
   }
 
-  /// A word of `size` bytes that is one piece.
+  /// Returns a pre-token of `size` bytes as one piece.
   func whole(_ id: Int32, _ size: Int) -> SplitWord {
     ids[0] = id
     starts[0] = 0
@@ -100,7 +100,7 @@ struct ShortWord {
     return SplitWord(ids, starts: starts, count: 1)
   }
 
-  /// Merges `count` symbols, at most `limit`, where they are. Returns how many pieces are left.
+  /// Merges `count` symbols, at most `limit`, in place. Returns the number of pieces left.
   func merge(
     _ ids: UnsafeMutablePointer<Int32>, _ starts: UnsafeMutablePointer<Int32>, count: Int
   ) -> Int {
@@ -112,7 +112,7 @@ struct ShortWord {
     _ ids: UnsafeMutablePointer<Int32>, _ starts: UnsafeMutablePointer<Int32>, _ count: Int
   ) -> Int {
     let (keys, following, preceding, merges) = (self.keys, self.following, self.preceding, self.merges)
-    // Up to the next eight, and the last symbol, which has nothing to be merged with.
+    // Clears the keys up to the next multiple of eight, and the last symbol's, which has no next one.
     var index = count &- 1
     while index < (count &+ 7) & ~7 {
       keys[index] = MergeTable.none

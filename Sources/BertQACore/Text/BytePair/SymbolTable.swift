@@ -1,10 +1,10 @@
-/// The symbols that a word is made of before anything is merged.
+/// The symbols of a pre-token before merging.
 struct SymbolTable: Sendable {
-  /// What a word is taken as.
+  /// The unit of symbols.
   enum Unit: Sendable {
     /// Bytes, each with a piece.
     case bytes
-    /// Characters that pieces spell as they are.
+    /// Characters, spelled by pieces as they are.
     case characters
     /// Characters with a prefix or suffix, or with bytes instead: looked up one by one.
     case affixed
@@ -60,7 +60,7 @@ struct SymbolTable: Sendable {
     vocabulary.id(of: String(Unicode.Scalar(scalar) ?? "\u{FFFD}"))
   }
 
-  /// Whether each byte that text can have is a piece of the vocabulary, spelled in `ByteAlphabet`.
+  /// True if each byte that occurs in UTF-8 is a piece of the vocabulary, spelled in `ByteAlphabet`.
   static func hasAllBytes(_ pieces: some Sequence<[UInt8]>) -> Bool {
     var wanted = Set<UInt32>()
     for byte in 0..<0xF5 where byte != 0xC0 && byte != 0xC1 { wanted.insert(ByteAlphabet.scalars[byte]) }

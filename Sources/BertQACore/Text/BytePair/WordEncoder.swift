@@ -1,20 +1,20 @@
-/// Cuts one word at a time into the pieces of a `BytePairModel`, with memory that it keeps.
+/// Splits one pre-token at a time into the pieces of a `BytePairModel`, with memory that it keeps.
 ///
-/// A word of few symbols is merged by looking for the least rank again and again, eight at a time; a long one with a
-/// queue, in O(symbols · log symbols).
+/// It merges few symbols by finding the least rank again and again, eight at a time, and many with a queue, in
+/// O(symbols · log symbols).
 final class WordEncoder: CachingWorker {
   private let model: BytePairModel
   /// Symbols, then pieces.
   private var ids: UnsafeMutablePointer<Int32>
-  /// Where each begins in the word; behind them, where the last one ends.
+  /// The beginning of each in the pre-token, followed by the end of the last.
   private var starts: UnsafeMutablePointer<Int32>
   private var count = 0
 
   private let memory: ShortWord.Memory
-  /// What merges few symbols, in place in `ids` and `starts`.
+  /// Merges few symbols, in place in `ids` and `starts`.
   private let short: ShortWord
   let cache: WordCache
-  /// Of a long word: the same links, and what waits to be merged.
+  /// The symbols, links and waiting merges of a long pre-token.
   private var longIDs = GrowableBuffer<Int32>()
   private var longStarts = GrowableBuffer<Int32>()
   private var next = GrowableBuffer<Int32>()
@@ -30,7 +30,7 @@ final class WordEncoder: CachingWorker {
     starts = short.starts
   }
 
-  /// Cuts a word of `size` > 0 bytes; 16 bytes behind it are readable. The monitor is asked in long ones.
+  /// Splits a pre-token of `size` > 0 bytes; 16 bytes behind it are readable. Long ones poll the monitor.
   private func encode(
     _ word: UnsafePointer<UInt8>, count size: Int, _ monitor: CallMonitor?
   ) throws(BertQAError) {
@@ -79,7 +79,7 @@ extension WordEncoder {
 
 extension WordEncoder {
   private func mergeLong(_ monitor: CallMonitor?) throws(BertQAError) {
-    // Identifiers, places and links, and two waiting merges for each symbol.
+    // Ids, places and links, and two waiting merges for each symbol.
     let heldBytes = count * 32
     try monitor?.hold(heldBytes)
     defer { monitor?.release(heldBytes) }
@@ -98,7 +98,7 @@ extension WordEncoder {
     while let (rank, position) = queue.popLeast() {
       steps &+= 1
       if steps % CallPoll.elementInterval == 0 { try monitor?.check() }
-      // What was merged into the symbol before it has id -1.
+      // A symbol that was merged into the one before has id -1.
       let right = Int(next[position])
       guard ids[position] >= 0, right < count,
         model.merges.rank(ids[position], ids[right]) == rank
@@ -128,7 +128,7 @@ extension WordEncoder {
     if self.next.capacity > Self.keptCapacity { try removeLinks(monitor) }
   }
 
-  /// Frees what is only needed while symbols are merged, in parts: the system takes its time to take back gigabytes.
+  /// Frees the memory of merging in parts: the system takes its time to take back gigabytes.
   private func removeLinks(_ monitor: CallMonitor?) throws(BertQAError) {
     next = GrowableBuffer()
     try monitor?.check()
@@ -138,7 +138,7 @@ extension WordEncoder {
     try monitor?.check()
   }
 
-  /// Symbols for which links are kept for the next long word.
+  /// The maximum number of symbols whose links are kept for the next long pre-token.
   private static let keptCapacity = 1 << 20
 
   private func enqueue(_ position: Int, _ rank: Int32) throws(BertQAError) {
@@ -228,7 +228,7 @@ extension WordEncoder {
     end(&unknown)
   }
 
-  /// Unknown symbols that have not been appended yet: bytes of the word.
+  /// The bytes of unknown symbols that have not been appended yet.
   private struct UnknownRun {
     var size = 0
   }
@@ -239,7 +239,7 @@ extension WordEncoder {
     unknown.size = 0
   }
 
-  /// Bytes, an unknown piece, or nothing. Bytes do not end a run of unknown symbols: it then comes behind them.
+  /// Appends bytes, an unknown piece, or nothing. Bytes do not end a run of unknown symbols, which then follows them.
   private func appendUnknown(_ symbol: UnsafeBufferPointer<UInt8>, size: Int, _ unknown: inout UnknownRun) {
     if model.settings.fallsBackToBytes, symbol.allSatisfy({ model.byteFallback[Int($0)] >= 0 }) {
       for byte in symbol { append(model.byteFallback[Int(byte)], size: 1) }

@@ -30,7 +30,7 @@ struct BertNormalizer: Normalizer {
       case .continues: break
       case .space: try target.append(0x20, size: 1, from: source)
       case .isolated(let utf8, let size):
-        // Punctuation is for a pre-tokenizer to isolate.
+        // Only ideographs: a pre-tokenizer isolates punctuation.
         let scalar = UTF8Codec.decode(base, at: position, end: count).scalar
         let isSurrounded = isolatesChinese && UnicodeData.shared.properties(of: scalar).isChinese
         if isSurrounded { try target.append(0x20, size: 1, from: source) }

@@ -34,7 +34,7 @@ final class CharacterMap: @unchecked Sendable {
     }
   }
 
-  /// Whether some beginning of the character's bytes has a rule.
+  /// True if a rule matches the beginning of the character's bytes.
   func hasRule(for scalar: UInt32) -> Bool {
     let (bytes, count) = UTF8Codec.encode(scalar)
     var text = bytes.littleEndian
@@ -47,8 +47,8 @@ final class CharacterMap: @unchecked Sendable {
     BertQAError(.invalidModel, "precompiled_charsmap is malformed: \(what)")
   }
 
-  /// What a text becomes of which the shortest beginning that has a rule is `text` or a part of it; nil if there is
-  /// none. That the whole text is replaced then, is how Hugging Face's implementation has it.
+  /// Returns the replacement of a text whose shortest prefix with a rule is `text` or part of it; nil if there is
+  /// none. Hugging Face's implementation replaces the whole text, too.
   func replacement(of text: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8>? {
     var place = Self.offset(nodes[0])
     for byte in text {
@@ -66,7 +66,7 @@ final class CharacterMap: @unchecked Sendable {
   private static func offset(_ node: UInt32) -> Int { Int(node >> 10) << Int((node & 0x200) >> 6) }
 
   private func replacement(at begin: Int) -> UnsafeBufferPointer<UInt8>? {
-    // A rule that points to the middle of a character is none.
+    // A rule that points to the middle of a character is ignored.
     guard begin <= replacementCount, begin == replacementCount || replacements[begin] & 0xC0 != 0x80 else {
       return nil
     }
@@ -77,7 +77,7 @@ final class CharacterMap: @unchecked Sendable {
 }
 
 extension CharacterMap {
-  /// Reads the rules as `tokenizer.json` has them.
+  /// Reads the rules as `tokenizer.json` spells them, in base64.
   static func decode(base64 text: String) throws(BertQAError) -> CharacterMap {
     guard let bytes = decoded(base64: text) else { throw error("it is not base64") }
     return try bytes.withElements { bytes throws(BertQAError) in
@@ -85,7 +85,7 @@ extension CharacterMap {
     }
   }
 
-  /// RFC 4648 with padding; nil for anything else.
+  /// Decodes RFC 4648 with padding; nil for anything else.
   private static func decoded(base64 text: String) -> [UInt8]? {
     var text = text
     return text.withUTF8 { text -> [UInt8]? in
@@ -102,7 +102,7 @@ extension CharacterMap {
           bits = 0
         }
       }
-      // What is left of a group, filled up with zero bits, which must be zero where they are spelled.
+      // The rest of a group is padded with zero bits, which must be zero in the text as well.
       switch padding {
       case 1:
         guard bits & 3 == 0 else { return nil }

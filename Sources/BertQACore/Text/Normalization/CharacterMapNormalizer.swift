@@ -1,9 +1,10 @@
-/// The rules of a SentencePiece model as tokenizers applies them: by grapheme clusters of less than six bytes, and
-/// by characters else. Its name there: Precompiled.
+/// Applies the rules of a SentencePiece model as tokenizers does: to grapheme clusters of less than six bytes, else
+/// to characters. tokenizers calls it Precompiled.
 struct CharacterMapNormalizer: Normalizer {
   private let map: CharacterMap
   private let breaks = GraphemeBreak.shared
-  /// A bit for each code point below U+10000: it has no rule, and begins a cluster behind another such character.
+  /// A bit for each code point below U+10000: set if it has no rule and begins a cluster behind another such
+  /// character.
   private let plain: SharedBuffer<UInt64>
 
   /// Clusters of more bytes are not looked up.
@@ -28,8 +29,8 @@ struct CharacterMapNormalizer: Normalizer {
     plainEnd(text, from: 0) == text.count
   }
 
-  /// Where the plain characters from `begin` on end, but for the last one before another character, which may be of
-  /// the same cluster.
+  /// Returns the end of the plain characters from `begin` on. It leaves out the last one before another character,
+  /// which may belong to the same cluster.
   private func plainEnd(_ text: borrowing NormalizedText, from begin: Int) -> Int {
     let (bytes, plain) = (UnsafePointer(text.base), UnsafePointer(plain.base))
     var last = begin
@@ -108,18 +109,18 @@ struct CharacterMapNormalizer: Normalizer {
   }
 }
 
-/// Writes what a charsmap makes of a text.
+/// Writes a text as a charsmap normalises it.
 private struct CharacterMapWriter {
   private let map: CharacterMap
   private var cursor = SourceCursor()
-  /// The last character written: its place, what it stands for, and where the cursor was before it.
+  /// The last character written: its place, its change, and the cursor's place before it.
   private var last: (begin: Int, change: Int, position: Int)?
-  /// Whether characters at the beginning were removed: ranges are off by them from there on, as in tokenizers.
+  /// True if characters at the beginning were removed: from there on ranges are off by them, as in tokenizers.
   private(set) var isDisplaced = false
 
   init(_ map: CharacterMap) { self.map = map }
 
-  /// Characters that stay, where nothing is displaced.
+  /// Copies characters that stay, if nothing is displaced.
   mutating func copy(
     _ text: borrowing NormalizedText, _ range: Range<Int>, into target: inout NormalizedText,
     _ monitor: CallMonitor?
@@ -130,7 +131,7 @@ private struct CharacterMapWriter {
     last = (target.count - size, 0, range.upperBound - size)
   }
 
-  /// A character that stays.
+  /// Copies a character that stays.
   mutating func keep(
     _ text: borrowing NormalizedText, _ character: Range<Int>, into target: inout NormalizedText
   ) throws(BertQAError) {
@@ -139,7 +140,7 @@ private struct CharacterMapWriter {
     try append(utf8, size: character.count, change: 0, text, into: &target)
   }
 
-  /// Writes the replacement of text[range], if it has one.
+  /// Writes the replacement of `text[range]`; false if it has none.
   mutating func replace(
     _ text: borrowing NormalizedText, _ range: Range<Int>, into target: inout NormalizedText
   ) throws(BertQAError) -> Bool {
@@ -171,7 +172,7 @@ private struct CharacterMapWriter {
     try target.append(utf8, size: size, from: cursor.take(change, text))
   }
 
-  /// The last character written stands for `count` more characters of the text.
+  /// Makes the last character written represent `count` more characters of the text.
   private mutating func swallow(
     _ count: Int, _ text: borrowing NormalizedText, in target: inout NormalizedText
   ) {

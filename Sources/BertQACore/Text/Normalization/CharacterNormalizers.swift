@@ -1,8 +1,8 @@
-/// What becomes of a text one character at a time: nothing, or another character that stands for it.
+/// A normalizer that replaces or drops each character on its own.
 protocol CharacterNormalizer: Normalizer {
-  /// Whether the ASCII character stays as it is.
+  /// True if the ASCII character stays as it is.
   func leaves(ascii: UInt8) -> Bool
-  /// The character instead of `scalar`; nil drops it.
+  /// Returns the character that replaces `scalar`; nil drops it.
   func replacement(of scalar: UInt32) -> UInt32?
 }
 
@@ -36,8 +36,8 @@ extension CharacterNormalizer {
   }
 }
 
-/// Drops control characters and makes spaces of what separates, as SentencePiece's rules "nmt" do. Its name in
-/// tokenizers: Nmt.
+/// Drops control characters and turns separators into spaces, as SentencePiece's rules "nmt" do. tokenizers calls it
+/// Nmt.
 struct ControlNormalizer: CharacterNormalizer {
   func leaves(ascii: UInt8) -> Bool { replacement(of: UInt32(ascii)) == UInt32(ascii) }
 
@@ -50,7 +50,7 @@ struct ControlNormalizer: CharacterNormalizer {
   }
 }
 
-/// Each character's lower-case mapping, without regard to its neighbours.
+/// Maps each character to lower case regardless of its neighbours.
 struct Lowercase: Normalizer {
   var lowercases: Bool { true }
 

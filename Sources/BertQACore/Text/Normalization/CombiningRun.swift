@@ -1,12 +1,11 @@
-/// A run of combining characters around one whose place in canonical order has to be looked into (kind
-/// `.reordered`), put into that order.
+/// A run of combining characters in canonical order, around one whose place in that order matters (kind
+/// `.reordered`).
 ///
-/// The reference replaces the characters of the text one after the other by those of the ordered decomposition,
-/// so a character that moved is attributed to the text at the place it moved to, and the second and further parts
-/// of a decomposition to the text consumed last. Accents are dropped only then. Time and memory: linear in the
-/// length of the run.
+/// The reference replaces the characters of the text one by one by those of the ordered decomposition: a moved
+/// character has the range of the place it moved to, and further parts of a decomposition have that of the text
+/// consumed last. Accents are dropped only then. Time and memory: linear in the length of the run.
 struct CombiningRun {
-  /// A character that stays, and the text it is attributed to.
+  /// A character that stays, and its range in the text.
   struct Mark {
     var utf8: UInt32
     var size: Int
@@ -17,7 +16,7 @@ struct CombiningRun {
   private struct Part: DecompositionPart {
     var scalar: UInt32
     var combiningClass: UInt8
-    /// Whether it is the first of its character's decomposition.
+    /// True if it is the first of its character's decomposition.
     var isFirst: Bool
   }
 
@@ -74,8 +73,8 @@ struct CombiningRun {
     }
   }
 
-  /// Where the run that the character at `position` belongs to begins: there, if it begins with a
-  /// starter, else at the first of the characters before it that do not.
+  /// Returns the beginning of the run of the character at `position`: that place if the character begins with a
+  /// starter, else the first of the characters before it that do not.
   private static func beginning(
     _ text: UnsafePointer<UInt8>, _ range: Range<Int>, before position: Int, _ monitor: CallMonitor?
   ) throws(BertQAError) -> Int {

@@ -1,4 +1,4 @@
-/// Drops white space at the beginning, the end or both. Its name in tokenizers: Strip.
+/// Drops white space at the beginning, the end or both. tokenizers calls it Strip.
 struct EdgeStripper: Normalizer {
   let left: Bool
   let right: Bool
@@ -38,7 +38,7 @@ struct EdgeStripper: Normalizer {
   }
 }
 
-/// Puts characters before a text that is not empty. Its name in tokenizers: Prepend.
+/// Puts characters before a text that is not empty. tokenizers calls it Prepend.
 struct Prepender: Normalizer {
   private let prefix: [UInt32]
 

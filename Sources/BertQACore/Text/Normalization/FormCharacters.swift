@@ -1,5 +1,5 @@
-/// What a normalisation form does to characters by themselves, as loops read it: 136 KiB a form, made once per process
-/// where a tokenizer has that form.
+/// The effect of a normalisation form on single characters, in tables for inner loops: 136 KiB a form, made once per
+/// process when a tokenizer uses that form.
 struct FormCharacters: @unchecked Sendable {
   // Unchecked: the memory is written before anyone sees it.
 
@@ -17,10 +17,10 @@ struct FormCharacters: @unchecked Sendable {
     }
   }
 
-  /// A bit for each code point below U+10000: it is stable.
+  /// A bit for each code point below U+10000: set if it is stable.
   private let stable: UnsafePointer<UInt64>
-  /// By code point below U+10000 a character that always takes its place, whatever is beside it, if that is stable or
-  /// has such a character, too; 0 where there is none.
+  /// For each code point below U+10000, the character that always replaces it whatever its neighbours are, if that
+  /// character is stable or has such a replacement itself; 0 if there is none.
   private let replacements: UnsafePointer<UInt16>
   private let data = NormalizationData.shared
   private let form: NormalizationForm
@@ -39,7 +39,7 @@ struct FormCharacters: @unchecked Sendable {
       } else {
         UnicodeData.shared.forEachPart(of: scalar) { parts.append($0) }
       }
-      // A stable character composes with none before it, and stays as it is before another stable one.
+      // A stable character does not compose with one before it and stays as it is before another stable one.
       if parts.count == 1, parts[0] != scalar, parts[0] < 0x10000, data.isStable(parts[0], form) {
         replacements[Int(scalar)] = UInt16(parts[0])
       }
@@ -49,9 +49,9 @@ struct FormCharacters: @unchecked Sendable {
     self.form = form
   }
 
-  /// Where the characters of well-formed UTF-8 from `begin` on that are stable end, or the first one that ends at or
-  /// behind `end`, and where the last of them begins; both are `begin` if the first one is not stable. Seven bytes
-  /// behind `end` are readable. Linear in the bytes passed.
+  /// Returns the end of the stable characters of well-formed UTF-8 from `begin` on, or of the first one that ends at
+  /// or behind `end`, and the beginning of the last of them; both are `begin` if the first character is not stable.
+  /// Seven bytes behind `end` are readable. Linear in the bytes passed.
   @inline(__always)
   func stableEnd(_ text: UnsafePointer<UInt8>, from begin: Int, to end: Int) -> (last: Int, end: Int) {
     var last = begin
@@ -83,13 +83,13 @@ struct FormCharacters: @unchecked Sendable {
     return (last, position)
   }
 
-  /// The character that takes another one's place, where that stands before one that `standsAlone`; 0 if none does.
+  /// Returns the character that replaces another before one that `standsAlone`; 0 if none does.
   @inline(__always)
   func replacement(of scalar: UInt32) -> UInt32 {
     scalar < 0x10000 ? UInt32(replacements[Int(scalar)]) : 0
   }
 
-  /// Whether the character at a position neither changes what stands before it nor is changed by that.
+  /// True if the character at a position neither changes the character before it nor is changed by it.
   @inline(__always)
   func standsAlone(_ text: UnsafePointer<UInt8>, at position: Int, end: Int) -> Bool {
     if text[position] < 0x80 { return true }

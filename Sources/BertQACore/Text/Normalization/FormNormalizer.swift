@@ -26,7 +26,7 @@ struct FormNormalizer: Normalizer {
     _ text: borrowing NormalizedText, into target: inout NormalizedText, _ monitor: CallMonitor?
   ) throws(BertQAError) {
     var run = NormalizationRun(form: form)
-    // text[copied ..< starter] is to be copied; what begins at `starter` may compose with what follows.
+    // `text[copied ..< starter]` remains to be copied; the character at `starter` may compose with the next ones.
     var (copied, starter, position) = (0, 0, 0)
     var poll = TextPoll(monitor)
     while position < text.count {
@@ -62,18 +62,18 @@ struct FormNormalizer: Normalizer {
   }
 }
 
-/// Characters that become others together: a starter and what follows up to the next one that stays as it is.
+/// Characters that are normalised together: a starter and the characters up to the next stable one.
 struct NormalizationRun {
   private struct Part: DecompositionPart {
     var scalar: UInt32
-    /// As `SourceCursor` has it.
+    /// See `SourceCursor`.
     var change: Int32
     var combiningClass: UInt8
   }
 
   private let form: NormalizationForm
   private var parts: [Part] = []
-  /// Appended so far.
+  /// The number of characters appended.
   private var scalarCount = 0
 
   init(form: NormalizationForm) { self.form = form }
@@ -98,7 +98,7 @@ struct NormalizationRun {
     }
   }
 
-  /// Puts the parts in canonical order.
+  /// Sorts the parts into canonical order.
   private mutating func sort(_ monitor: CallMonitor?) throws(BertQAError) {
     var begin = 0
     while begin < parts.count {
@@ -112,7 +112,7 @@ struct NormalizationRun {
     }
   }
 
-  /// Appends what the characters become, which begin at `position` of the text, and empties the run.
+  /// Appends the normalised form of the characters, which begin at `position` of the text, and empties the run.
   mutating func write(
     from position: Int, _ text: borrowing NormalizedText, into target: inout NormalizedText,
     _ data: NormalizationData, _ monitor: CallMonitor?
@@ -128,12 +128,12 @@ struct NormalizationRun {
     parts.removeAll(keepingCapacity: true)
   }
 
-  /// Composes in place (UAX #15, section 1.3). Returns how many characters are left.
+  /// Composes in place (UAX #15, section 1.3). Returns the number of characters left.
   private mutating func compose(
     _ data: NormalizationData, _ monitor: CallMonitor?
   ) throws(BertQAError) -> Int {
     var count = 0
-    // The last starter, and the class of the last character kept after it; nil where none is.
+    // The last starter, and the class of the last character kept after it; nil if there is none.
     var starter: Int?
     var lastClass: UInt8?
     for index in parts.indices {

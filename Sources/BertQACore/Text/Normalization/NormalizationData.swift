@@ -1,15 +1,15 @@
-/// What the four normalisation forms need beside `UnicodeData`. Decoded once per process, where a tokenizer has such
-/// a form.
+/// The data of the four normalisation forms that is not in `UnicodeData`. Decoded once per process when a tokenizer
+/// uses such a form.
 struct NormalizationData: Sendable {
   static let shared = NormalizationData()
 
-  /// Offset in `parts` shifted left by 5, and count; 0 where the canonical decomposition is meant.
+  /// Offset in `parts` shifted left by 5, and count; 0 means the canonical decomposition.
   private var compatibilitySlices = TwoStageTable<UInt32>(defaultValue: 0)
   private var parts: [UInt32] = []
-  /// First and second character, ascending, and what they compose to.
+  /// The first and second character, ascending, and their composition.
   private var compositionKeys: [UInt64] = []
   private var composites: [UInt32] = []
-  /// By `NormalizationForm.bit` whether a character is not `isStable`.
+  /// A bit for each `NormalizationForm`: set if the character is not stable in it.
   private var unstableForms = TwoStageTable<UInt8>(defaultValue: 0)
 
   private init() {
@@ -95,7 +95,7 @@ struct NormalizationData: Sendable {
     UInt64(first) << 32 | UInt64(second)
   }
 
-  /// Whether the character stays as it is, whatever precedes it and whatever stable one follows.
+  /// True if the character stays as it is after any character and before any stable one.
   @inline(__always)
   func isStable(_ scalar: UInt32, _ form: NormalizationForm) -> Bool {
     unstableForms[scalar] & form.bit == 0
@@ -109,7 +109,7 @@ struct NormalizationData: Sendable {
     for index in offset..<offset + Int(slice & 31) { body(parts[index]) }
   }
 
-  /// The character that the two compose to.
+  /// Returns the composition of two characters; nil if there is none.
   func composition(_ first: UInt32, _ second: UInt32) -> UInt32? {
     if first &- 0x1100 < 19, second &- 0x1161 < 21 {
       return 0xAC00 + ((first - 0x1100) * 21 + second - 0x1161) * 28

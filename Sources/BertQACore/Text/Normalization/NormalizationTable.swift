@@ -1,7 +1,7 @@
-/// The normalisation of every code point under one configuration: cleaning, isolation of ideographs
-/// and punctuation, decomposition, stripping of accents and lower-casing, in the reference's order.
+/// The normalisation of every code point under one configuration: cleaning, isolation of ideographs and punctuation,
+/// decomposition, removal of accents and lower-casing, in the reference's order.
 ///
-/// What depends on neighbours, the canonical order of combining characters that stay, is looked at where they occur
+/// Only the canonical order of combining characters that stay depends on neighbours; it is computed where they occur
 /// (`.reordered`).
 final class NormalizationTable: @unchecked Sendable {
   // Unchecked: the memory is written in init only.
@@ -28,22 +28,22 @@ final class NormalizationTable: @unchecked Sendable {
 }
 
 extension NormalizationTable {
-  /// What a character does to the word before it.
+  /// The effect of a character on the pre-token before it.
   enum Effect {
-    /// It belongs to the word, or is dropped.
+    /// It belongs to the pre-token, or is dropped.
     case continues
     /// It is white space.
     case space
-    /// It is a word by itself: its bytes, the first lowest, and how many they are.
+    /// It is a pre-token by itself: its bytes, the first lowest, and their number.
     case isolated(utf8: UInt32, size: Int)
   }
 
-  /// Normalises the character at a position, or the run of characters whose order it is part of.
+  /// Normalises the character at a position, or the run of characters whose order it affects.
   ///
-  /// Returns its effect and where the next character begins.
+  /// Returns its effect and the beginning of the next character.
   /// - Parameters:
   ///   - range: the part of the text that is looked at.
-  ///   - append: takes each character of a word: its bytes, their number, and the range it was made from.
+  ///   - append: takes each character of a pre-token: its bytes, their number, and its range in the text.
   @inline(__always)
   func normalize(
     _ text: UnsafePointer<UInt8>, at position: Int, within range: Range<Int>, _ monitor: CallMonitor?,
@@ -83,7 +83,7 @@ extension NormalizationTable {
     return (.continues, next)
   }
 
-  /// The `size` ≤ 4 bytes at a position of the text, the first lowest.
+  /// Returns the `size` ≤ 4 bytes at a position of the text, the first lowest.
   @inline(__always)
   private static func bytes(_ text: UnsafePointer<UInt8>, at position: Int, size: Int) -> UInt32 {
     var bytes = UInt32(text[position])
@@ -93,7 +93,7 @@ extension NormalizationTable {
     return bytes
   }
 
-  /// The three bytes of a conjoining jamo.
+  /// Returns the three bytes of a conjoining jamo.
   @inline(__always)
   private static func bytes(jamo scalar: UInt32) -> UInt32 {
     0xE1 | (0x80 | scalar >> 6 & 0x3F) << 8 | (0x80 | scalar & 0x3F) << 16
@@ -155,7 +155,7 @@ extension NormalizationTable {
         return kept.count == 1 ? single(kept[0], for: scalar, properties) : sequence(kept)
       }
       if stripsAccents, properties.isNonspacingMark { return NormalizedScalar(.removed) }
-      // The only character whose lower case is two: i and a combining dot.
+      // The only character with two lower-case characters: i and a combining dot.
       if lowercase, scalar == 0x130 { return sequence([0x69, 0x307]) }
       return single(lowercased(scalar), for: scalar, properties)
     }
@@ -191,29 +191,29 @@ extension NormalizationTable {
   }
 }
 
-/// What normalisation makes of one code point: a kind and, for most kinds, its bytes.
+/// The normalisation of one code point: a kind and, for most kinds, its bytes.
 ///
 /// Bits 0 ..< 32 hold the UTF-8 bytes of the result, the first lowest (for `.sequence`, an index);
 /// bits 32 ..< 35 their count (for `.sequence`, the number of characters); bits 40 ..< 44 the kind.
 struct NormalizedScalar: Equatable, Sendable, BitwiseCopyable {
   enum Kind: UInt64 {
-    /// A character of a word.
+    /// A character of a pre-token.
     case word = 0
-    /// The code point itself, as a character of a word: in pages that code points share.
+    /// The code point itself, as a character of a pre-token: in pages that code points share.
     case itself
-    /// A character that is a word by itself.
+    /// A character that is a pre-token by itself.
     case isolated
-    /// The code point itself, as a word by itself: in pages that code points share.
+    /// The code point itself, as a pre-token by itself: in pages that code points share.
     case isolatedItself
-    /// Separates words.
+    /// Separates pre-tokens.
     case space
-    /// Nothing.
+    /// Dropped.
     case removed
-    /// Several characters of a word, in the table's list of sequences.
+    /// Several characters of a pre-token, in the table's list of sequences.
     case sequence
     /// A Hangul syllable to be decomposed.
     case hangul
-    /// Its decomposition keeps a character of non-zero combining class: order must be looked into.
+    /// Its decomposition keeps a character of non-zero combining class: the order of its neighbours matters.
     case reordered
   }
 
@@ -228,7 +228,7 @@ struct NormalizedScalar: Equatable, Sendable, BitwiseCopyable {
     self.init(kind, payload: bytes, count: count)
   }
 
-  /// The same with the code point written out, where the kind means the code point itself.
+  /// Returns the same with the code point written out, if the kind means the code point itself.
   func resolved(as scalar: UInt32) -> NormalizedScalar {
     switch Kind(rawValue: kind) {
     case .itself: NormalizedScalar(.word, scalar: scalar)

@@ -1,22 +1,21 @@
-/// The part of the caller's text that a byte was made from, in bytes.
+/// The byte range of the caller's text that a byte was made from.
 struct SourceRange: BitwiseCopyable {
   var start: UInt32
   var end: UInt32
 }
 
-/// A part of a text on its way through a `Pipeline`: well-formed UTF-8 and, for each byte of it, what it was made from.
+/// A part of a text in a `Pipeline`: well-formed UTF-8 and the source of each byte.
 ///
-/// What tokenizers calls a NormalizedString: the bytes of one character share its range, a character that a
-/// normalizer put in has that of the byte before it, and a token's range goes from the first byte's start to the
-/// last byte's end. A character of the caller's text is a well-formed sequence, or a maximal invalid one, which
-/// reads as U+FFFD.
+/// tokenizers calls it a NormalizedString. The bytes of one character share its range, an inserted character has the
+/// range of the byte before it, and a token's range extends from the first byte's start to the last byte's end. A
+/// character of the caller's text is a well-formed sequence, or a maximal invalid one, which reads as U+FFFD.
 struct NormalizedText: ~Copyable {
-  /// Readable bytes behind the last one, all of them zero after `seal`.
+  /// The number of readable bytes behind the last one, all zero after `seal`.
   static var padding: Int { 16 }
 
   private var bytes = GrowableBuffer<UInt8>()
   private var ranges = GrowableBuffer<SourceRange>()
-  /// Told of memory that is taken from now on.
+  /// Accounts for memory that is allocated from now on.
   var ledger: MemoryLedger? {
     didSet {
       bytes.ledger = ledger
@@ -25,9 +24,10 @@ struct NormalizedText: ~Copyable {
   }
   /// Bytes of text.
   private(set) var count = 0
-  /// Where the part begins in the caller's text: what is put in before anything else has the range `begin ..< begin`.
+  /// The beginning of the part in the caller's text. Characters inserted before any other have the range `begin ..<
+  /// begin`.
   private(set) var begin = 0
-  /// Whether byte i is the caller's byte `begin + i`; then there are no `sources`, until `writeSources`.
+  /// True if byte i is the caller's byte `begin + i`; then there are no `sources` until `writeSources`.
   private(set) var isVerbatim = true
 
   var base: UnsafeMutablePointer<UInt8> { bytes.base }
@@ -35,10 +35,10 @@ struct NormalizedText: ~Copyable {
   /// Bytes of memory.
   var byteCount: Int { bytes.capacity + ranges.capacity * MemoryLayout<SourceRange>.stride }
 
-  /// One for each byte; without meaning while `isVerbatim`.
+  /// One for each byte; undefined while `isVerbatim`.
   var sources: UnsafeMutablePointer<SourceRange> { ranges.base }
 
-  /// Whether it is nothing but ASCII.
+  /// True if all bytes are ASCII.
   var isASCII: Bool {
     var position = 0
     while position &+ 8 <= count {
@@ -53,7 +53,7 @@ struct NormalizedText: ~Copyable {
     return true
   }
 
-  /// Empties it, to be filled by `append`, for a part that begins at `begin`.
+  /// Empties it, for a part that begins at `begin` and that `append` fills.
   mutating func removeAll(begin: Int) {
     count = 0
     self.begin = begin
@@ -83,7 +83,7 @@ struct NormalizedText: ~Copyable {
     appendReserved(utf8, size: size, from: source)
   }
 
-  /// The same where `makeRoom` has made room for 4 bytes.
+  /// Appends a character after `makeRoom` has made room for 4 bytes.
   @inline(__always)
   mutating func appendReserved(_ utf8: UInt32, size: Int, from source: SourceRange) {
     UnsafeMutableRawPointer(base + count).storeBytes(of: utf8.littleEndian, as: UInt32.self)
@@ -97,7 +97,7 @@ struct NormalizedText: ~Copyable {
     try append(utf8, size: size, from: source)
   }
 
-  /// Appends bytes of `other`, which are whole characters, as they are.
+  /// Appends bytes of `other`, whole characters, as they are.
   mutating func append(
     copying other: borrowing NormalizedText, _ range: Range<Int>, _ monitor: CallMonitor?
   ) throws(BertQAError) {
@@ -117,13 +117,13 @@ struct NormalizedText: ~Copyable {
     }
   }
 
-  /// Where a block of whole characters ends, behind which the monitor is asked.
+  /// Returns the end of a block of whole characters, after which the monitor is polled.
   private func blockEnd(from start: Int, limit: Int) -> Int {
     let end = start + CallPoll.textInterval
     return end < limit ? characterEnd(end) : limit
   }
 
-  /// Gives `size` bytes from `index` on, whole characters, the ranges of as many bytes from `source` on.
+  /// Sets the ranges of `size` bytes from `index` on, whole characters, to those of as many bytes from `source` on.
   @inline(__always)
   private func writeSources(_ index: Int, _ size: Int, from source: Int) {
     let (bytes, ranges) = (UnsafePointer(base), sources)
@@ -135,19 +135,19 @@ struct NormalizedText: ~Copyable {
       let range = SourceRange(
         start: UInt32(truncatingIfNeeded: index &+ shift),
         end: UInt32(truncatingIfNeeded: index &+ size &+ shift))
-      // Four at once: those of the next character come after, and behind the last one there is room.
+      // Four at once: the next character overwrites the surplus, and there is room behind the last one.
       for offset in 0..<4 { ranges[index &+ offset] = range }
       index &+= size
     }
   }
 
-  /// Makes the bytes behind the text zero. Whoever has filled it calls this last.
+  /// Zeroes the bytes behind the text. Call it last, after filling the text.
   mutating func seal() throws(BertQAError) {
     try makeRoom(for: 0)
     (base + count).update(repeating: 0, count: Self.padding)
   }
 
-  /// What byte `index` was made from.
+  /// Returns the source of byte `index`.
   @inline(__always)
   func source(of index: Int) -> SourceRange {
     if !isVerbatim { return sources[index] }
@@ -156,7 +156,7 @@ struct NormalizedText: ~Copyable {
       end: UInt32(truncatingIfNeeded: begin &+ characterEnd(index &+ 1)))
   }
 
-  /// Where the character of byte `index` begins.
+  /// Returns the beginning of the character of byte `index`.
   @inline(__always)
   func characterStart(_ index: Int) -> Int {
     var index = index
@@ -164,7 +164,7 @@ struct NormalizedText: ~Copyable {
     return index
   }
 
-  /// Where the character of the byte before `end` ends.
+  /// Returns the end of the character of the byte before `end`.
   @inline(__always)
   func characterEnd(_ end: Int) -> Int {
     var end = end
@@ -172,7 +172,7 @@ struct NormalizedText: ~Copyable {
     return end
   }
 
-  /// Gives each byte its range, which a normalizer may then rely on.
+  /// Writes the range of each byte, which a normalizer may then read.
   mutating func writeSources(_ monitor: CallMonitor? = nil) throws(BertQAError) {
     guard isVerbatim else { return }
     try ranges.reserve(count + Self.padding)
@@ -190,7 +190,7 @@ struct NormalizedText: ~Copyable {
 // MARK: - Reading the caller's text
 
 extension NormalizedText {
-  /// Replaces it by a part of the caller's text. The monitor is asked now and then.
+  /// Replaces it by a part of the caller's text. Polls the monitor.
   mutating func load(
     _ text: UnsafeBufferPointer<UInt8>, _ part: Range<Int>, _ monitor: CallMonitor?
   ) throws(BertQAError) {
@@ -208,7 +208,7 @@ extension NormalizedText {
     try seal()
   }
 
-  /// Appends the characters that begin in `start ..< end`; returns where the last of them ends.
+  /// Appends the characters that begin in `start ..< end`; returns the end of the last.
   private mutating func append(
     _ text: UnsafePointer<UInt8>, from start: Int, to end: Int, limit: Int, _ monitor: CallMonitor?
   ) throws(BertQAError) -> Int {
@@ -218,7 +218,7 @@ extension NormalizedText {
       try appendVerbatim(text, position..<run)
       position = run
       guard position < end else { break }
-      // An invalid sequence: from here on bytes are no longer where they were.
+      // An invalid sequence: from here on bytes are displaced.
       try writeSources(monitor)
       let decoded = UTF8Codec.decode(text, at: position, end: limit)
       let source = SourceRange(
@@ -253,7 +253,8 @@ extension NormalizedText {
     }
   }
 
-  /// Where the run of well-formed characters of at most three bytes ends, but for ASCII eight at a time.
+  /// Returns the end of the run of well-formed characters of at most three bytes, up to ASCII that can be read eight
+  /// bytes at a time.
   @inline(__always)
   private static func commonEnd(
     _ text: UnsafePointer<UInt8>, from start: Int, to end: Int, limit: Int
@@ -263,7 +264,7 @@ extension NormalizedText {
       let raw = UnsafeRawPointer(text + position).loadUnaligned(as: UInt32.self)
       let bytes = UInt32(littleEndian: raw)
       if bytes & 0xC0_C0F0 == 0x80_80E0 {
-        // Neither longer than it has to be nor a surrogate.
+        // Neither overlong nor a surrogate.
         if bytes & 0x200F == 0 || bytes & 0x200F == 0x200D { break }
         position &+= 3
       } else if bytes & 0xC0E0 == 0x80C0 {
@@ -279,8 +280,8 @@ extension NormalizedText {
     return position
   }
 
-  /// Where the first invalid sequence at or behind `start` begins; `end`, or the end of the character there, if there
-  /// is none.
+  /// Returns the beginning of the first invalid sequence at or behind `start`; if there is none, `end` or the end of
+  /// the character there.
   private static func wellFormedEnd(
     _ text: UnsafePointer<UInt8>, from start: Int, to end: Int, limit: Int
   ) -> Int {
@@ -302,11 +303,11 @@ extension NormalizedText {
   }
 }
 
-/// Attributes the characters that a normalizer writes to the text it read, as tokenizers does: its normalizers tell
-/// for each character only how many of the text it stands for, and a place in the text goes along.
+/// Maps the characters that a normalizer writes to the text that it read, as tokenizers does: for each character its
+/// normalizers report only a change of the number of characters, and a position in the text moves along.
 ///
-/// The change is 0 for a character that stands for the next one of the text, -n for one that stands for it and the n
-/// behind it, and positive for one that was put in and shares the range of what precedes.
+/// The change is 0 for a character that represents the next one of the text, -n for one that represents it and the n
+/// behind it, and positive for an inserted one, which shares the range of the character before.
 struct SourceCursor {
   /// The next character of the text.
   var position = 0

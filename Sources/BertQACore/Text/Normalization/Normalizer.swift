@@ -1,23 +1,23 @@
-/// One step of normalisation: what tokenizers calls a normalizer. A sequence is several of them.
+/// One step of normalisation: a normalizer of tokenizers. A sequence is several of them.
 ///
-/// A new one is a conformance in a file of its own and a case in `Pipeline.normalizers`.
+/// To add one, add a conformance in this folder and a case in `Pipeline.normalizers`.
 protocol Normalizer: Sendable {
-  /// Whether `text` stays as it is: a quick look, for example whether it is ASCII. False if that is not known.
+  /// Returns true if `text` stays as it is: a quick check, for example for ASCII. False if that is unknown.
   func leaves(_ text: borrowing NormalizedText, _ monitor: CallMonitor?) throws(BertQAError) -> Bool
 
-  /// Whether it needs no `sources` of a text that is verbatim.
+  /// True if it does not read the `sources` of a verbatim text.
   var readsVerbatim: Bool { get }
 
-  /// Appends to `target`, which is empty and of the same part, what becomes of `text`, which has `sources` unless it is
-  /// verbatim and `readsVerbatim`, and seals it. Linear in the text.
+  /// Appends the normalised `text` to `target`, which is empty and of the same part, and seals it. `text` has
+  /// `sources` unless it is verbatim and `readsVerbatim`. Linear in the text.
   func normalize(
     _ text: borrowing NormalizedText, into target: inout NormalizedText, _ monitor: CallMonitor?
   ) throws(BertQAError)
 
-  /// Whether upper and lower case become the same.
+  /// True if upper and lower case become the same.
   var lowercases: Bool { get }
 
-  /// The table that it normalises by, if it is BERT's.
+  /// The table that it applies, if it is BERT's normalizer.
   var characterTable: NormalizationTable? { get }
 }
 
@@ -29,7 +29,7 @@ extension Normalizer {
 }
 
 extension Pipeline {
-  /// Reads a normalizer: the steps that it comes to, in order.
+  /// Reads a normalizer as its steps, in order.
   static func normalizers(_ step: ObjectReader) throws(BertQAError) -> [any Normalizer] {
     let type = try typeName(of: step, "a normalizer")
     switch type {

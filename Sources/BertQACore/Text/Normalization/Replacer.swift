@@ -1,4 +1,4 @@
-/// Puts a text in the place of each match of a pattern. Its name in tokenizers: Replace.
+/// Replaces each match of a pattern by a text. tokenizers calls it Replace.
 struct Replacer: Normalizer {
   private let pattern: ReplacementPattern
   private let content: [UInt32]
@@ -21,11 +21,11 @@ struct Replacer: Normalizer {
       if match.lowerBound > position {
         try target.append(copying: text, position..<match.lowerBound, monitor)
       }
-      // What is put in has the range of the last character replaced.
+      // The inserted text has the range of the last character replaced.
       let source = text.source(of: match.upperBound - 1)
       for scalar in content { try target.append(scalar: scalar, from: source) }
       position = match.upperBound
-      // Matches that follow each other leave nothing to look through.
+      // Between adjacent matches there is no text that would poll.
       try poll.reach(position)
     }
     if position < text.count { try target.append(copying: text, position..<text.count, monitor) }
@@ -33,10 +33,10 @@ struct Replacer: Normalizer {
   }
 }
 
-/// What a `Replacer` looks for: a string, or a regular expression of the simple kind in use, alternatives of one
-/// character or class each with a number of repetitions, such as ` {2,}` and `\s{2,}|[\n\r\t]`.
+/// The search pattern of a `Replacer`: a string, or a regular expression of the simple kind in use, alternatives of
+/// one character or class each with a number of repetitions, such as ` {2,}` and `\s{2,}|[\n\r\t]`.
 struct ReplacementPattern: Sendable {
-  /// One alternative: characters of a class, as many as there are and at least `least`.
+  /// One alternative: at least `least` characters of a class, as many as follow each other.
   private struct Repetition: Sendable {
     var scalars: [UInt32] = []
     var matchesWhiteSpace = false
@@ -55,10 +55,10 @@ struct ReplacementPattern: Sendable {
   }
 
   private let kind: Kind
-  /// By byte whether a match may begin with it.
+  /// For each byte, true if a match may begin with it.
   private let isFirst: [Bool]
 
-  /// Repetitions that may be asked for: each is a step at every place of a text.
+  /// The largest number of repetitions: each is a step at every place of a text.
   private static let repetitionLimit = 64
 
   init(string: String) throws(BertQAError) {
@@ -163,7 +163,7 @@ struct ReplacementPattern: Sendable {
     return !(rest.first.map { "?+*{".unicodeScalars.contains($0) } ?? false)
   }
 
-  /// The first match at or behind `begin`, never empty.
+  /// Returns the first match at or behind `begin`, which is never empty.
   func firstMatch(
     _ text: borrowing NormalizedText, from begin: Int, _ monitor: CallMonitor?
   ) throws(BertQAError) -> Range<Int>? {
@@ -171,7 +171,7 @@ struct ReplacementPattern: Sendable {
     while position < text.count {
       if isFirst[Int(text.base[position])], let end = matchEnd(text, at: position) { return position..<end }
       position &+= 1
-      // At places of the text: a search that begins anew goes on counting.
+      // Counted in places of the text, so that a new search goes on counting.
       if position % CallPoll.textInterval == 0 { try monitor?.check() }
     }
     return nil

@@ -1,9 +1,9 @@
-/// Numbers of payment cards and bank accounts, told by their check digits.
+/// Finds numbers of payment cards and bank accounts by their check digits.
 extension PatternText {
   // MARK: - Payment cards
 
-  /// 13 to 19 digits of a known issuer whose Luhn sum is right (ISO/IEC 7812-1), in one group or in groups as they
-  /// are printed: of four, or 4-6-5 and 4-6-4, with spaces or hyphens between them.
+  /// Matches 13 to 19 digits of a known issuer with a valid Luhn sum (ISO/IEC 7812-1), in one group or in groups as
+  /// printed: of four, or 4-6-5 and 4-6-4, with spaces or hyphens between them.
   func card(at start: Int) -> Range<Int>? {
     guard isDigit(start) else { return nil }
     var digits: [UInt8] = []
@@ -37,7 +37,7 @@ extension PatternText {
 
   private static func isCard(_ digits: [UInt8]) -> Bool {
     guard (13...19).contains(digits.count) else { return false }
-    // The first four digits say the issuer.
+    // The first four digits identify the issuer.
     let issuer = digits.prefix(4).reduce(0) { 10 * $0 + Int($1) }
     let lengths: ClosedRange<Int>
     switch issuer {
@@ -64,7 +64,7 @@ extension PatternText {
 
   // MARK: - Bank accounts
 
-  /// An IBAN (ISO 13616): country, check digits and account, as long as the country's are and with a remainder of 1
+  /// Matches an IBAN (ISO 13616): country, check digits and account, with the country's length and a remainder of 1
   /// modulo 97; written together or in groups of four.
   func iban(at start: Int) -> Range<Int>? {
     guard Self.isLetter(self[start]), Self.isLetter(self[start + 1]), isDigit(start + 2), isDigit(start + 3),

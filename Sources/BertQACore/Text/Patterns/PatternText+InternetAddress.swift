@@ -1,4 +1,4 @@
-/// IPv4 and IPv6 addresses, without port, prefix length and zone.
+/// Finds IPv4 and IPv6 addresses, without port, prefix length and zone.
 extension PatternText {
   func internetAddress(at start: Int) -> Range<Int>? {
     // Part of a longer name or number: 1.2.3.4.5, a::b::c.
@@ -12,7 +12,7 @@ extension PatternText {
     return self[end] == UInt8(ascii: ".") && isAlphanumeric(end + 1) ? nil : start..<end
   }
 
-  /// Four decimal numbers up to 255, without leading zeros.
+  /// Matches four decimal numbers up to 255, without leading zeros.
   private func ipv4(at start: Int) -> Int? {
     var position = start
     for part in 0..<4 {
@@ -32,9 +32,9 @@ extension PatternText {
     return isDigit(position) ? nil : position
   }
 
-  /// RFC 4291, 2.2: eight groups of one to four hexadecimal digits, of which :: stands for one or more that are
-  /// zero and an IPv4 address for the last two. So that names of programs with :: are none, it must have a decimal
-  /// digit or three groups.
+  /// Matches RFC 4291, 2.2: eight groups of one to four hexadecimal digits, where :: replaces one or more zero groups
+  /// and an IPv4 address the last two. It requires a decimal digit or three groups, so that names of programs with ::
+  /// do not match.
   private func ipv6(at start: Int) -> Int? {
     var position = start
     var groups = 0

@@ -1,10 +1,10 @@
-/// E-mail addresses and addresses on the web.
+/// Finds e-mail and web addresses.
 extension PatternText {
   private static let longestLocalPart = 64
   private static let longestDomain = 253
   private static let longestLabel = 63
 
-  /// The address whose @ is at a place: RFC 5321's lengths, and of its characters those in use.
+  /// Returns the address whose @ is at a place, by RFC 5321's lengths and the characters in common use.
   func email(around at: Int) -> Range<Int>? {
     guard var start = localPart(before: at), let end = domain(at: at + 1) else { return nil }
     // The part before the @ begins with a letter, digit or underscore.
@@ -12,7 +12,7 @@ extension PatternText {
     return start < at ? start..<end : nil
   }
 
-  /// Where the part before an @ begins; nil if there is none, or if it is too long.
+  /// Returns the beginning of the part before an @; nil if there is none, or if it is too long.
   private func localPart(before at: Int) -> Int? {
     let begin = max(0, at - Self.longestLocalPart - 4)
     var start = at
@@ -21,7 +21,7 @@ extension PatternText {
       let size: Int
       switch byte {
       case UInt8(ascii: "."):
-        // No two in succession, and none at the end.
+        // No two dots in succession, and none at the end.
         guard start < at, self[start] != UInt8(ascii: ".") else { return start < at ? start : nil }
         size = 1
       case UInt8(ascii: "_"), UInt8(ascii: "%"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "'"):
@@ -34,7 +34,8 @@ extension PatternText {
     return start < at && at - start <= Self.longestLocalPart ? start : nil
   }
 
-  /// Where a domain name ends that begins at a place: two labels or more, the last of letters; nil if there is none.
+  /// Returns the end of the domain name that begins at a place: two labels or more, the last of letters; nil if there
+  /// is none.
   func domain(at start: Int) -> Int? {
     var position = start
     // Behind the last label that may be a top-level domain.
@@ -49,7 +50,7 @@ extension PatternText {
         if letter == 0, !Self.isLetter(self[position]) { isAlphabetic = false }
         position += max(1, letter)
       }
-      // A label ends with a letter or digit; what follows a hyphen at its end is no part of it.
+      // A label ends with a letter or digit: hyphens at its end do not belong to it.
       var stop = position
       while stop > label, self[stop - 1] == UInt8(ascii: "-") { stop -= 1 }
       guard stop > label, self[label] != UInt8(ascii: "-"), stop - label <= Self.longestLabel else { break }
@@ -67,7 +68,7 @@ extension PatternText {
     bytes.allSatisfy { isLetter($0) || $0 >= 0x80 }
   }
 
-  /// An address that begins with http://, https://, ftp:// or www.
+  /// Matches an address that begins with http://, https://, ftp:// or www.
   func url(at start: Int) -> Range<Int>? {
     var position = start
     if has("www.", at: start) {
@@ -92,11 +93,11 @@ extension PatternText {
     return start..<urlEnd(from: position)
   }
 
-  /// Where an address ends: at white space, at a character that no address has, or before punctuation and closing
-  /// brackets that belong to the sentence around it.
+  /// Returns the end of an address: at white space, at a character that no address has, or before punctuation and
+  /// closing brackets of the sentence around it.
   func urlEnd(from start: Int) -> Int {
     var end = start
-    // Opening less closing brackets: round, square.
+    // Opening minus closing brackets: round, square.
     var (round, square) = (0, 0)
     scan: while end < count {
       switch self[end] {

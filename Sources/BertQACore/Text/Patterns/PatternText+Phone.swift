@@ -1,6 +1,6 @@
-/// Telephone numbers: those that say they are international, and national ones by the way they are written.
+/// Finds telephone numbers: international ones by their prefix, national ones by their grouping.
 extension PatternText {
-  /// A number's digits in the groups in which they are written.
+  /// A number's digits, in groups as written.
   private struct Groups {
     struct Group {
       var digits: Int
@@ -34,7 +34,7 @@ extension PatternText {
     let isInternational = self[start] == UInt8(ascii: "+")
     let numbers = groups(at: isInternational ? start + 1 : start)
     guard !numbers.groups.isEmpty else { return nil }
-    // The longest that is a number; groups behind it are something else.
+    // The longest prefix that is a number; further groups do not belong to it.
     for count in stride(from: numbers.groups.count, to: 0, by: -1) {
       let last = numbers.groups[count - 1]
       guard !isWordByte(last.end) else { continue }
@@ -53,7 +53,7 @@ extension PatternText {
     return nil
   }
 
-  /// Groups of digits with one separator between them, and brackets around one.
+  /// Reads groups of digits with one separator between them, and brackets around one.
   private func groups(at start: Int) -> Groups {
     var numbers = Groups()
     var position = start
@@ -96,7 +96,7 @@ extension PatternText {
     return numbers
   }
 
-  /// Whether the first groups are a number as it is written within a country.
+  /// True if the first groups are a number as written within a country.
   private static func isNational(_ numbers: Groups, _ count: Int) -> Bool {
     let groups = numbers.groups.prefix(count)
     guard count > 1, let second = groups.dropFirst().first else { return false }

@@ -1,4 +1,4 @@
-/// A text as the rules of patterns read it: bytes, of which those outside the text are 0.
+/// A text as the PII rules read it: bytes, and 0 outside the text.
 struct PatternText {
   let bytes: UnsafeBufferPointer<UInt8>
 
@@ -19,12 +19,12 @@ struct PatternText {
     Self.isDigit(self[position]) || Self.isLetter(self[position])
   }
 
-  /// Letters, digits and the underscore, of ASCII: what a number or a name does not begin or end beside.
+  /// ASCII letters, digits and the underscore: a number or a name does not begin or end beside one.
   func isWordByte(_ position: Int) -> Bool {
     isAlphanumeric(position) || self[position] == UInt8(ascii: "_")
   }
 
-  /// Whether a string of lower-case ASCII is at a place, in upper or lower case.
+  /// True if a string of lower-case ASCII, in either case, is at a place.
   func has(_ string: StaticString, at position: Int) -> Bool {
     string.withUTF8Buffer { string in
       string.indices.allSatisfy {
@@ -34,15 +34,16 @@ struct PatternText {
     }
   }
 
-  /// The length of a letter, mark or number beyond ASCII at a place; 0 if there is none. Only those of scripts that
-  /// put spaces between words (Latin, Greek, Cyrillic and Armenian): in others an address may follow without one.
+  /// Returns the length of a letter, mark or number beyond ASCII at a place; 0 if there is none. It counts only
+  /// scripts that put spaces between words (Latin, Greek, Cyrillic and Armenian): in others an address may follow
+  /// without one.
   func nameLetter(at position: Int) -> Int {
     guard self[position] >= 0x80, let base = bytes.baseAddress else { return 0 }
     let unit = UTF8Codec.decode(base, at: position, end: count)
     return Self.isNameLetter(unit) ? unit.size : 0
   }
 
-  /// The same of what ends before a place that is not before `begin`.
+  /// Returns the same for the character that ends before a place, which is not before `begin`.
   func nameLetter(before position: Int, begin: Int) -> Int {
     guard position > begin, self[position - 1] >= 0x80, let base = bytes.baseAddress else { return 0 }
     let unit = UTF8Codec.decodeBackwards(base, before: position, begin: begin)

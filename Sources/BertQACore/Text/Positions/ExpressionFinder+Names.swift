@@ -1,9 +1,9 @@
 /// Paths and names of computing: `/etc/apt/sources.list`, `C:\Windows\win.ini`, `node.js`, `foo.bar()`, `std::vector`,
 /// `max_answer_len`, `1.2.3-rc1`.
 ///
-/// A dot alone makes no name: texts have full stops without a space behind them.
+/// A dot alone does not make a name: texts have full stops without a space behind them.
 extension ExpressionFinder {
-  /// The most bytes of a name on either side of a cut.
+  /// The maximum bytes of a name on either side of a cut.
   private static let longestName = 512
 
   func name(across cut: Int) -> Range<Int>? {
@@ -19,7 +19,7 @@ extension ExpressionFinder {
       end += size
       if end - place > Self.longestName { return nil }
     }
-    // What belongs to the sentence.
+    // Punctuation of the sentence.
     while end > begin, Self.isMark(text[end - 1]) { end -= 1 }
     while begin < end, Self.isMark(text[begin]), !beginsPath(begin) { begin += 1 }
     guard begin < end else { return nil }
@@ -31,7 +31,7 @@ extension ExpressionFinder {
     return begin..<(isCall ? end + 2 : end)
   }
 
-  /// The bytes of a character that names and paths are written with.
+  /// Returns the size of a character of names and paths at a place; 0 for any other.
   private func nameSize(at position: Int) -> Int? {
     if text.isWordByte(position) || Self.isMark(text[position]) { return 1 }
     switch text[position] {
@@ -54,7 +54,7 @@ extension ExpressionFinder {
     return nil
   }
 
-  /// Marks within names, which are no part of one at its edges.
+  /// Marks that belong to a name inside it but not at its edges.
   private static func isMark(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "+"), UInt8(ascii: "~"),
@@ -64,7 +64,7 @@ extension ExpressionFinder {
     }
   }
 
-  /// Whether a path begins with the mark at a place: `~/`, `./`, `../`, `$HOME/`, `%TEMP%\`.
+  /// True if a path begins with the mark at a place: `~/`, `./`, `../`, `$HOME/`, `%TEMP%\`.
   private func beginsPath(_ position: Int) -> Bool {
     if text.has("~/", at: position) || text.has("./", at: position) || text.has("../", at: position) {
       return true
@@ -76,7 +76,7 @@ extension ExpressionFinder {
     return end > position + 1 && (text[end] == UInt8(ascii: "/") || text[end] == UInt8(ascii: "\\"))
   }
 
-  /// Where the `s3:` of `s3://bucket` begins.
+  /// Returns the beginning of the `s3:` of `s3://bucket`.
   private func scheme(before slashes: Int) -> Int? {
     guard text[slashes - 1] == UInt8(ascii: ":") else { return nil }
     var begin = slashes - 1
@@ -119,7 +119,8 @@ extension ExpressionFinder {
     return end
   }
 
-  /// Where a folder's name goes on behind a space to a backslash: ` Files (x86)\`, of words that begin with capitals.
+  /// Returns the end of a folder's name that continues behind a space up to a backslash: ` Files (x86)\`, of words
+  /// that begin with capitals.
   private func folderWithSpaces(at space: Int) -> Int? {
     var position = space
     for _ in 0..<4 {
@@ -141,15 +142,16 @@ extension ExpressionFinder {
   }
 }
 
-/// What may be a name: characters without white space, and no marks around it but those that begin a path.
+/// A candidate for a name: characters without white space, and no marks around it but those that begin a path.
 private struct Name {
   let bytes: [UInt8]
-  /// Whether `()` follows.
+  /// True if `()` follows.
   let isCall: Bool
 
   // MARK: - Paths
 
-  /// What Linux's root has (Filesystem Hierarchy Standard): paths of one name, which other words behind a slash are not.
+  /// The directories of Linux's root (Filesystem Hierarchy Standard). They are paths of one name; other words behind
+  /// a slash are not.
   private static let roots: Set<String> = [
     "bin", "boot", "dev", "etc", "home", "lib", "media", "mnt", "opt", "proc", "root", "run", "sbin", "srv",
     "sys",
@@ -175,7 +177,7 @@ private struct Name {
       return parts.count > 2 || Self.roots.contains(String(decoding: first, as: UTF8.self))
         || first.contains(UInt8(ascii: ".")) || first.contains(UInt8(ascii: "_"))
     default:
-      // Of others only names of files: and/or, km/h and 1/2 are none.
+      // Otherwise only names of files are paths: and/or, km/h and 1/2 are not.
       guard !parts.contains(where: \.isEmpty) || bytes.last == UInt8(ascii: "/") else { return false }
       if bytes.contains(UInt8(ascii: "_")) { return true }
       let names = last.split(separator: UInt8(ascii: "."))
@@ -188,7 +190,8 @@ private struct Name {
 
   // MARK: - Names
 
-  /// Endings of files and hosts that are no words, so that a full stop without a space behind it makes no name.
+  /// Endings of files and hosts that are not words, so that a full stop without a space behind it does not make a
+  /// name.
   private static let endings: Set<String> = [
     "apk", "bak", "bat", "bz2", "c", "cc", "cfg", "conf", "cpp", "cs", "css", "csv", "db", "deb", "dll",
     "doc", "docx",
@@ -203,7 +206,7 @@ private struct Name {
     "zip",
   ]
 
-  /// Names with dots, `::` or `_` in them, or `()` behind them.
+  /// Matches names with dots, `::` or `_` in them, or `()` behind them.
   var isDotted: Bool {
     guard !bytes.contains(where: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }) else {
       return false
@@ -221,7 +224,7 @@ private struct Name {
       guard let first = right.first else { return false }
       let hasLetter = left.contains { !PatternText.isDigit($0) }
       if Self.isUpper(first) {
-        // A sentence begins there, but in names that are upper-case throughout.
+        // A sentence begins there, except in names that are all upper-case.
         guard left.count > 1, left.allSatisfy(Self.isUpper), right.count > 1, right.allSatisfy(Self.isUpper)
         else {
           return false
@@ -244,7 +247,8 @@ private struct Name {
     return isName || hasEnding || areWords && parts.count > 2
   }
 
-  /// Digits with dots between them and what `-`, `+` or `~` puts behind: `1.2.3-rc1`, `v2.0-beta`; not `2.5-inch`.
+  /// Matches digits with dots between them and a suffix behind `-`, `+` or `~`: `1.2.3-rc1`, `v2.0-beta`; not
+  /// `2.5-inch`.
   var isVersion: Bool {
     guard
       let mark = bytes.firstIndex(where: {
@@ -262,7 +266,7 @@ private struct Name {
     return suffix.contains(where: Self.isLetter) && (isMarked || numbers.count > 2 || Self.isMixed(suffix))
   }
 
-  /// Of letters and digits, or of lower-case letters with an upper-case one behind.
+  /// True if it has letters and digits, or an upper-case letter behind lower-case ones.
   private static func isMixed(_ part: ArraySlice<UInt8>) -> Bool {
     part.contains(where: isLetter) && part.contains(where: PatternText.isDigit)
       || zip(part, part.dropFirst()).contains { isLower($0) && isUpper($1) }

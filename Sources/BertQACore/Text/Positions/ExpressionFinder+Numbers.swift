@@ -1,11 +1,11 @@
 /// Numbers: `-1,200.50`, `12:30`, `1/2`, `$5 million`, `37.5 °C`, `60 km/h`, `7 p.m.`
 extension ExpressionFinder {
-  /// How far from a cut a number may begin, and the most bytes of one.
+  /// The maximum distance of a number's beginning from a cut, and the maximum bytes of one.
   private static let reach = 48
   private static let longest = 96
 
   func number(across cut: Int) -> Range<Int>? {
-    // Behind the cut there may be digits whose signs were cut off; before it those of a unit that was.
+    // The cut may separate digits from the signs before them, or a unit from its digits.
     var position = cut
     let low = max(0, cut - Self.reach)
     while position < cut + 4, !text.isDigit(position), text[position] > 0x20 { position += 1 }
@@ -24,7 +24,7 @@ extension ExpressionFinder {
     return nil
   }
 
-  /// The number that a digit belongs to, with what is before and behind it.
+  /// Returns the number that a digit belongs to, with the signs and units around it.
   private func number(at digit: Int) -> Range<Int>? {
     var (begin, end) = (digit, digit + 1)
     while let size = partSize(before: begin) {
@@ -45,7 +45,8 @@ extension ExpressionFinder {
 
   // MARK: - Digits
 
-  /// The bytes of what goes on with a number at a place: a letter or digit, or a mark between two digits.
+  /// Returns the size of the character that continues a number at a place: a letter or digit, or a mark between two
+  /// digits.
   private func partSize(at position: Int) -> Int? {
     if text.isAlphanumeric(position) { return 1 }
     if let size = space(at: position), size > 1 {
@@ -65,7 +66,7 @@ extension ExpressionFinder {
     return nil
   }
 
-  /// Whether a mark stands between two digits that make one number with it; not a dash, which makes a range.
+  /// True if a mark joins the digits around it into one number; false for a dash, which makes a range.
   private func isJoint(_ position: Int) -> Bool {
     guard text.isDigit(position - 1), text.isDigit(position + 1) else { return false }
     switch text[position] {
@@ -99,7 +100,7 @@ extension ExpressionFinder {
     return UTF8Codec.decodeBackwards(base, before: position, begin: max(0, position - 4))
   }
 
-  /// Where a number begins with the currency and sign before its digits: `-$5`, `US$5`.
+  /// Returns the beginning of a number with the currency and sign before its digits: `-$5`, `US$5`.
   private func beginWithSigns(_ begin: Int) -> Int {
     var begin = begin
     if let currency = scalar(before: begin), isCurrency(currency) {
@@ -121,7 +122,7 @@ extension ExpressionFinder {
     return isSign ? begin - sign.size : begin
   }
 
-  /// Where it ends with what stands at its digits: `50%`, `37°C`, `5€`.
+  /// Returns the end of a number with the sign at its digits: `50%`, `37°C`, `5€`.
   private func endWithSigns(_ end: Int) -> Int {
     guard let sign = scalar(at: end) else { return end }
     switch sign.unicodeScalar {
@@ -143,7 +144,7 @@ extension ExpressionFinder {
 
   private static let scales: [StaticString] = ["hundred", "thousand", "million", "billion", "trillion", "bn"]
 
-  /// Signs of units, longer ones before their beginnings; no words, which are answers by themselves.
+  /// Signs of units, longer ones before their prefixes; no words, which are answers by themselves.
   private static let units: [StaticString] = [
     "km/h", "km²", "km2", "km", "kg", "kWh", "kW", "kHz", "kB", "cm²", "cm", "mm²", "mm", "mg", "ml", "ms",
     "mph",
@@ -153,7 +154,7 @@ extension ExpressionFinder {
     "m",
   ]
 
-  /// Where a word of the list ends behind one space.
+  /// Returns the end of a word of the list behind one space.
   private func endOfWord(behindSpaceAt position: Int, among words: [StaticString]) -> Int? {
     guard let space = space(at: position) else { return nil }
     let start = position + space
@@ -167,7 +168,7 @@ extension ExpressionFinder {
     return nil
   }
 
-  /// The bytes of a space or line feed, or of a space that does not break or is narrow.
+  /// Returns the size of a space or line feed, or of a space that is narrow or does not break.
   private func space(at position: Int) -> Int? {
     switch text[position] {
     case UInt8(ascii: " "), UInt8(ascii: "\n"): return 1

@@ -1,14 +1,14 @@
-/// Finds expressions that nobody would cut, by rule: e-mail and web addresses, paths and names of computing, numbers
-/// with their signs and units, and abbreviations with their dots.
+/// Finds expressions that an answer must not cut, by rules: e-mail and web addresses, paths and names of computing,
+/// numbers with their signs and units, and abbreviations with their dots.
 ///
-/// Every rule looks at a bounded number of bytes around the cut; longer expressions are none.
+/// Every rule reads a bounded number of bytes around the cut and ignores longer expressions.
 struct ExpressionFinder {
   let text: PatternText
 
-  /// The most bytes of an address on the web.
+  /// The maximum bytes of a web address.
   private static let longestURL = 2048
 
-  /// The range with the whole of what its edges cut. O(1).
+  /// Returns the range extended to the expressions that its edges cut. O(1).
   func extended(_ range: TextRange) -> TextRange {
     let first = expression(across: range.start)
     let last = expression(across: range.end)
@@ -17,7 +17,7 @@ struct ExpressionFinder {
       end: max(range.end, last?.upperBound ?? range.end))
   }
 
-  /// The expression that lies on both sides of a place.
+  /// Returns the expression that lies on both sides of a place.
   private func expression(across cut: Int) -> Range<Int>? {
     guard cut > 0, cut < text.count else { return nil }
     return url(across: cut) ?? email(across: cut) ?? name(across: cut) ?? number(across: cut)
@@ -30,7 +30,7 @@ struct ExpressionFinder {
 
   // MARK: - Addresses
 
-  /// The first one of those that begin in the run of characters without white space before the cut.
+  /// Returns the first expression that begins in the run of characters without white space before the cut.
   private func url(across cut: Int) -> Range<Int>? {
     let low = max(0, cut - Self.longestURL)
     var begin = cut
@@ -57,8 +57,8 @@ struct ExpressionFinder {
     return part.url(at: position) ?? host(at: position, of: part)
   }
 
-  /// A name such as `example.org/path`, which begins with no `www.`: of a few top-level domains that are no words,
-  /// so that a full stop without a space behind it makes no name.
+  /// Matches a name such as `example.org/path` without `www.`: with one of a few top-level domains that are not
+  /// words, so that a full stop without a space behind it does not make a name.
   private func host(at position: Int, of part: PatternText) -> Range<Int>? {
     guard part.isAlphanumeric(position), !Self.isAddressByte(part[position - 1]),
       let end = part.domain(at: position)
@@ -72,7 +72,7 @@ struct ExpressionFinder {
     "com", "org", "net", "edu", "gov", "mil", "info", "io", "uk", "eu", "de", "fr", "jp", "cn", "ru",
   ]
 
-  /// Of the addresses whose @ is beside the cut or in the run of their characters around it.
+  /// Returns one of the addresses whose @ is beside the cut or in the run of their characters around it.
   private func email(across cut: Int) -> Range<Int>? {
     for at in [signBefore(cut), signBehind(cut)] {
       if let at, let range = text.email(around: at), Self.isInside(cut, range) { return range }
@@ -116,8 +116,8 @@ struct ExpressionFinder {
 
   private static let longestAbbreviation = 16
 
-  /// Letters with dots between them and behind the last one (`U.S.`, `e.g.`, `Ph.D.`), and a few words with the
-  /// dot behind them (`Inc.`, `Dr.`).
+  /// Matches letters with dots between them and behind the last one (`U.S.`, `e.g.`, `Ph.D.`), and a few words with
+  /// the dot behind them (`Inc.`, `Dr.`).
   private func abbreviation(across cut: Int) -> Range<Int>? {
     var (begin, end) = (cut, cut)
     while begin > 0, isAbbreviationByte(text[begin - 1]) {

@@ -1,6 +1,6 @@
-/// Dots that end no sentence: those of initials, abbreviations and numbers of lists.
+/// Dots that do not end a sentence: those of initials, abbreviations and list numbers.
 extension SentenceFinder {
-  /// Abbreviations that come before a name or number far more often than at a sentence's end.
+  /// Abbreviations that precede a name or number far more often than they end a sentence.
   static let leading: Set<String> = [
     "Mr", "Mrs", "Ms", "Dr", "Prof", "St", "Mt", "Ft", "Gen", "Col", "Capt", "Lt", "Sgt", "Rev", "Hon", "Gov",
     "Sen",
@@ -9,10 +9,10 @@ extension SentenceFinder {
     "Mio", "Mrd", "ул", "им", "гг",
   ]
 
-  /// Those that end a name. A sentence may end there, too.
+  /// Abbreviations that end a name. A sentence may end there, too.
   static let closing: Set<String> = ["Inc", "Ltd", "Corp", "Bros", "Co", "Esq", "Jr", "Sr", "al"]
 
-  /// Those that come before a number.
+  /// Abbreviations that precede a number.
   private static let leadingNumbers: Set<String> = [
     "No", "no", "Nos", "nos", "Nr", "Fig", "fig", "Figs", "Vol", "vol", "Art", "art", "Sec", "sec", "Ch",
     "ch", "pp", "ca",
@@ -36,13 +36,13 @@ extension SentenceFinder {
     "you", "your",
   ]
 
-  /// What dates and ordinals of German go on with: `3. Oktober`.
+  /// Words that follow the dot of German dates and ordinals: `3. Oktober`.
   private static let germanDates: Set<String> = [
     "Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August", "September", "Oktober", "November",
     "Dezember", "Jahrhundert", "Jahrhunderts",
   ]
 
-  /// What letters number: vitamin C.
+  /// Nouns that a letter numbers: vitamin C.
   private static let lettered: Set<String> = [
     "appendix", "class", "figure", "grade", "group", "hepatitis", "option", "part", "plan", "section", "type",
     "vitamin",
@@ -50,7 +50,7 @@ extension SentenceFinder {
 
   private static let longest = 12
 
-  /// Whether the dot at `dot`, behind which white space follows, belongs to an abbreviation, initial or number.
+  /// True if the dot at `dot`, which white space follows, belongs to an abbreviation, initial or number.
   /// - Parameters:
   ///   - content: where the sentence begins.
   ///   - next: where the next word begins, behind quotes and brackets.
@@ -83,7 +83,7 @@ extension SentenceFinder {
     return properties.isAlphabetic || properties.generalCategory == .nonspacingMark
   }
 
-  /// The number of a list, with which a sentence begins, or of a German date.
+  /// True for a list number at the beginning of a sentence, or for a German date.
   private func isOrdinal(dot: Int, content: Int, next: Int) -> Bool {
     var start = dot
     while start > 0, PatternText.isDigit(text[start - 1]) {
@@ -94,7 +94,7 @@ extension SentenceFinder {
     return start == content || dot - start < 3 && Self.germanDates.contains(word(at: next))
   }
 
-  /// Whether a single letter is the initial of a name or an abbreviation, rather than a sentence's last word.
+  /// True if a single letter is the initial of a name or an abbreviation rather than a sentence's last word.
   private func isInitial(start: Int, dot: Int, content: Int, next: Int) -> Bool {
     let letter = UTF8Codec.decode(text, at: start)
     guard letter.scalar < 0xE00 else { return false }
@@ -130,7 +130,7 @@ extension SentenceFinder {
 
   private func isStarter(at position: Int) -> Bool { Self.starters.contains(word(at: position).lowercased()) }
 
-  /// The letters at a place; empty if there are more than any list has.
+  /// Returns the letters at a place; empty if there are more than any list has.
   private func word(at start: Int) -> String {
     var end = start
     while end < text.count, case let unit = UTF8Codec.decode(text, at: end), Self.isLetter(unit) {
@@ -140,7 +140,7 @@ extension SentenceFinder {
     return String(decoding: text[start..<end], as: UTF8.self)
   }
 
-  /// The letters before white space before a place, of this sentence.
+  /// Returns the letters before white space before a place, within this sentence.
   private func wordBefore(_ start: Int, content: Int) -> (word: String, endsInDigit: Bool) {
     var end = start
     while end > content, let unit = unit(before: end), unit.isWhiteSpace { end -= unit.size }

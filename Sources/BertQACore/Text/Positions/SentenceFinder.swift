@@ -11,10 +11,10 @@
 struct SentenceFinder {
   let text: UnsafeBufferPointer<UInt8>
 
-  /// In bytes, on each side.
+  /// The maximum distance in bytes, on each side.
   static let reach = 1000
 
-  /// The sentence, or sentences, that `range` lies in, without white space around them. O(reach + range).
+  /// Returns the sentence or sentences around `range`, without white space at the ends. O(reach + range).
   func sentence(
     around range: TextRange, _ monitor: CallMonitor? = nil
   ) throws(BertQAError) -> TextRange {
@@ -46,8 +46,8 @@ struct SentenceFinder {
     return TextRange(start: start, end: end)
   }
 
-  /// Where to begin: the start of the text, or else behind the first white space in reach, or else the
-  /// first character in reach.
+  /// Returns where to begin: the start of the text, else behind the first white space in reach, else the first
+  /// character in reach.
   private func lowerLimit(of range: TextRange) -> Int {
     let low = range.start - Self.reach
     if low <= 0 { return 0 }
@@ -56,8 +56,8 @@ struct SentenceFinder {
     return min(edges.clusterEnd(low), range.start)
   }
 
-  /// Where to stop: the end of the text, or else before the last white space in reach, or else the end of the
-  /// last character in reach.
+  /// Returns where to stop: the end of the text, else before the last white space in reach, else the end of the last
+  /// character in reach.
   private func upperLimit(of range: TextRange) -> Int {
     let high = range.end + Self.reach
     if high >= text.count { return text.count }
@@ -88,12 +88,12 @@ extension SentenceFinder {
   private enum Boundary {
     /// A sentence ends there.
     case end(Int)
-    /// None ends; where to look next.
+    /// No sentence ends; the position of the next search.
     case none(next: Int)
   }
 
-  /// If what begins at `position` ends a sentence, where that sentence ends: behind a run of terminators
-  /// with its closing marks, or before a blank line. Text from `limit` on is not looked at.
+  /// Returns the end of the sentence that the text at `position` ends: behind a run of terminators with its closing
+  /// marks, or before a blank line. Text from `limit` on is not read.
   /// - Parameter content: where the sentence begins.
   private func sentenceEnd(at position: Int, content: Int, limit: Int) -> Boundary {
     let first = UTF8Codec.decode(text, at: position)
@@ -108,14 +108,15 @@ extension SentenceFinder {
       end += unit.size
     }
     if end == position { return .none(next: position + first.size) }
-    // A run that ends no sentence has no end inside it either: looking at each of its marks takes quadratic time.
+    // A run that does not end a sentence has no end inside it either; trying each of its marks would take quadratic
+    // time.
     let behindRun = end
     let isSingleDot = first.scalar == 0x2E && end == position + 1
     end = closersEnd(from: end, limit: limit)
     if isCertain || end >= limit { return .end(min(end, limit)) }
     let behind = UTF8Codec.decode(text, at: end)
     guard behind.isWhiteSpace else {
-      // Scripts without spaces use ASCII's marks, too. Of full width a dot may be within a number.
+      // Scripts without spaces use ASCII's marks, too. A full-width dot may be within a number.
       let mark = unit(before: behindRun)?.scalar
       let isEnd = mark != 0x2E && mark != 0x2026 && isUnspaced(behind)
       return isEnd ? .end(end) : .none(next: behindRun)
@@ -148,7 +149,7 @@ extension SentenceFinder {
     }
   }
 
-  /// Whether a terminator ends a sentence whatever follows: no abbreviation is written with it.
+  /// True if a terminator ends a sentence before any character: no abbreviation is written with it.
   private static func isCertain(_ scalar: UInt32) -> Bool {
     switch scalar {
     case ..<0x80, 0x37E, 0x2024, 0x2026, 0xFE52, 0xFF0E: false
@@ -156,7 +157,7 @@ extension SentenceFinder {
     }
   }
 
-  /// `,` `-` and others of UAX #29's SContinue that go on with a sentence: no dash, which begins one as well.
+  /// `,` `-` and others of UAX #29's SContinue, which continue a sentence; not dashes, which begin one as well.
   private static func isContinuation(_ scalar: UInt32) -> Bool {
     switch scalar {
     case 0x2C, 0x3A, 0x3B, 0x60C, 0x61B, 0x3001, 0xFF0C, 0xFF1A, 0xFF1B: true
@@ -164,7 +165,7 @@ extension SentenceFinder {
     }
   }
 
-  /// A letter of a script that puts no spaces between words, or what opens a quotation.
+  /// True for a letter of a script without spaces between words, and for an opening quotation mark.
   private func isUnspaced(_ unit: DecodedScalar) -> Bool {
     if WordTables.shared.wordBreak(unit.scalar) == .single { return unit.scalar > 0xE00 }
     let category = unit.unicodeScalar.properties.generalCategory
@@ -187,10 +188,10 @@ extension SentenceFinder {
 // MARK: - Around a boundary
 
 extension SentenceFinder {
-  /// The longest footnote, in bytes.
+  /// The maximum bytes of a footnote.
   private static let longestNote = 24
 
-  /// Where what belongs to a sentence ends behind its terminators: closing quotes and brackets, footnotes, marks.
+  /// Returns the end of the closing quotes and brackets, footnotes and marks behind a sentence's terminators.
   private func closersEnd(from start: Int, limit: Int) -> Int {
     var end = start
     while end < limit {
@@ -246,12 +247,12 @@ extension SentenceFinder {
     guard space.isWhiteSpace, quote + 2 <= limit, text[quote] == 0xC2, text[quote + 1] == 0xBB else {
       return nil
     }
-    // Where a letter follows, it opens, as in German.
+    // Before a letter it opens, as in German.
     if quote + 2 < limit, !UTF8Codec.decode(text, at: quote + 2).isWhiteSpace { return nil }
     return quote + 2
   }
 
-  /// Behind quotes and brackets that a sentence may begin with.
+  /// Returns the position behind quotes and brackets that may begin a sentence.
   private func skipOpeners(from start: Int, limit: Int) -> Int {
     var position = start
     for _ in 0..<4 where position < limit {
@@ -269,11 +270,11 @@ extension SentenceFinder {
     return min(position, limit)
   }
 
-  /// Whether a word begins in lower case, and goes on so: iPhone begins a sentence.
+  /// True if a word begins in lower case and continues in it: iPhone begins a sentence.
   private func isLowercase(at position: Int, limit: Int) -> Bool {
     guard position < limit else { return false }
     let first = UTF8Codec.decode(text, at: position)
-    // Georgian sentences begin with letters that Unicode counts as lower case.
+    // Georgian sentences begin with letters that Unicode classifies as lower case.
     guard first.unicodeScalar.properties.isLowercase, !(0x10D0...0x10FF ~= first.scalar) else { return false }
     let next = position + first.size
     return next >= limit || !UTF8Codec.decode(text, at: next).unicodeScalar.properties.isUppercase

@@ -1,26 +1,26 @@
-/// Where a range of a text may begin and end.
+/// The places where a range of a text may begin and end.
 ///
-/// The ranges of tokens are not what readers see as whole: some begin with the white space before the word, some lack
-/// its first letter, and a tokenizer that drops combining marks has none of them. Answers and entities are made of
-/// such ranges here, and of nothing else.
+/// Ranges of tokens are not always what readers see as whole: some begin with the white space before the word, some
+/// lack its first letter, and a tokenizer that drops combining marks leaves them out. The ranges of all answers and
+/// entities are made here.
 struct TextEdges {
   let text: UnsafeBufferPointer<UInt8>
 
-  /// The clusters found last: ranges come in the order of the text, and one cluster can have many of their edges.
+  /// The clusters found last: ranges come in text order, and one cluster can contain many of their edges.
   private var lastAtStart = 0..<0
   private var lastAtEnd = 0..<0
 
-  /// The most bytes of a cluster on either side of an edge; a longer one is cut.
+  /// The maximum bytes of a cluster on either side of an edge; a longer one is cut.
   static let reach = 4096
 
-  /// Marks that `isInsideWord` looks across.
+  /// The maximum number of marks that `isInsideWord` passes.
   private static let mostMarks = 64
 
   init(text: UnsafeBufferPointer<UInt8>) { self.text = text }
 
   // MARK: - Tokens
 
-  /// The range of a token, with the letters beside it that belong to its word and to no token.
+  /// Returns the range of a token, with the adjacent letters that belong to its word and to no token.
   func range(of token: Int, of tokens: Tokens) -> TextRange {
     let low = token > 0 ? Int(tokens.ends[token - 1]) : 0
     let high = token + 1 < tokens.count ? Int(tokens.starts[token + 1]) : text.count
@@ -35,14 +35,14 @@ struct TextEdges {
     return TextRange(start: start, end: end)
   }
 
-  /// The range of the tokens `first` through `last` as readers see it: empty if it has nothing but white space.
+  /// Returns the range of the tokens `first` through `last` as readers see it; empty if it contains only white space.
   mutating func visibleRange(ofTokens first: Int, through last: Int, of tokens: Tokens) -> TextRange {
     let (first, last) = (range(of: first, of: tokens), range(of: last, of: tokens))
     return visible(TextRange(start: first.start, end: max(first.start, last.end)))
   }
 
-  /// The range without white space at its ends, and with the whole of the characters at its edges: the marks,
-  /// joiners and selectors behind them, and what those belong to. Empty if it has nothing but white space.
+  /// Returns the range without white space at its ends, extended to whole characters at its edges: the marks, joiners
+  /// and selectors behind them, and the characters that those belong to. Empty if it contains only white space.
   mutating func visible(_ range: TextRange) -> TextRange {
     let trimmed = trimmed(range)
     if trimmed.count == 0 { return trimmed }
@@ -65,10 +65,10 @@ struct TextEdges {
 
   // MARK: - Words
 
-  /// Whether there is no boundary of a word from `end` of a token through `start` of the next one: letters and digits
-  /// meet, of scripts that put spaces between words.
+  /// True if no word boundary lies from the `end` of a token through the `start` of the next one: letters and digits
+  /// meet, in scripts that put spaces between words.
   func isOneWord(from end: Int, through start: Int) -> Bool {
-    // Tokens of one character.
+    // The tokens share one character.
     if start < end { return true }
     if end == start, isMark(at: start) { return true }
     var position = end
@@ -79,7 +79,7 @@ struct TextEdges {
     return false
   }
 
-  /// Whether a word goes on across a place: UAX #29's rules for letters, digits, and the marks behind them.
+  /// True if a word continues across a place, by UAX #29's rules for letters, digits, and the marks behind them.
   func isInsideWord(_ position: Int) -> Bool {
     guard position > 0, position < text.count else { return false }
     var (before, behind) = (position, position)
@@ -99,7 +99,7 @@ struct TextEdges {
     return left.isWord && left.joins(right)
   }
 
-  /// Whether a mark that belongs to the character before it is at a place.
+  /// True if a mark at a place belongs to the character before it.
   private func isMark(at position: Int) -> Bool {
     guard position > 0, position < text.count, text[position] >= 0x80,
       let before = unit(before: position, low: 0),
@@ -116,21 +116,22 @@ struct TextEdges {
 
   // MARK: - Clusters
 
-  /// Where the grapheme cluster begins that a place lies inside of; the place itself if one begins there.
+  /// Returns the beginning of the grapheme cluster that a place lies inside; the place itself if a cluster begins
+  /// there.
   mutating func clusterStart(_ position: Int) -> Int {
     guard let cluster = cluster(across: position, lastAtStart) else { return position }
     lastAtStart = cluster
     return cluster.lowerBound
   }
 
-  /// Where the grapheme cluster ends that a place lies inside of; the place itself if one ends there.
+  /// Returns the end of the grapheme cluster that a place lies inside; the place itself if a cluster ends there.
   mutating func clusterEnd(_ position: Int) -> Int {
     guard let cluster = cluster(across: position, lastAtEnd) else { return position }
     lastAtEnd = cluster
     return cluster.upperBound
   }
 
-  /// The cluster that lies on both sides of a place. White space is in none.
+  /// Returns the cluster that lies on both sides of a place. White space is in none.
   /// - Parameter last: one that is known.
   private func cluster(across position: Int, _ last: Range<Int>) -> Range<Int>? {
     guard position > 0, position < text.count else { return nil }
@@ -138,7 +139,7 @@ struct TextEdges {
     if last.lowerBound < position, position < last.upperBound { return last }
     let breaks = GraphemeBreak.shared
     var start = unitStart(position)
-    // Back to a boundary, whatever comes before it.
+    // Back to a place that is a boundary in any context.
     let low = max(last.upperBound <= position ? last.upperBound : 0, position - Self.reach)
     var next = properties(UTF8Codec.decode(text, at: start), breaks)
     while let unit = unit(before: start, low: low) {
@@ -164,7 +165,7 @@ struct TextEdges {
     unit.isWhiteSpace ? GraphemeBreak.Class.control : breaks.properties(of: unit.scalar)
   }
 
-  /// Where the character begins that a byte belongs to.
+  /// Returns the beginning of the character that a byte belongs to.
   private func unitStart(_ position: Int) -> Int {
     var start = position
     while start > 0, position - start < 3, text[start] & 0xC0 == 0x80 { start -= 1 }

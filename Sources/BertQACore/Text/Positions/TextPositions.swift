@@ -1,5 +1,5 @@
-/// Translates byte offsets of a text to code points and UTF-16 units: O(1) each, by checkpoints that are
-/// made in one pass, O(bytes).
+/// Converts byte offsets of a text to code points and UTF-16 units: O(1) each, by checkpoints from one pass,
+/// O(bytes).
 struct TextPositions: Sendable {
   struct Position: Sendable, Equatable {
     var byte = 0
@@ -9,7 +9,7 @@ struct TextPositions: Sendable {
 
   static let spacing = 4096
 
-  /// Entry k is the first unit that starts at byte k · `spacing` or later.
+  /// Entry k is the first unit that begins at byte k · `spacing` or later.
   private let checkpoints: [Position]
 
   init(_ text: UnsafeBufferPointer<UInt8>, _ monitor: CallMonitor) throws(BertQAError) {
@@ -29,7 +29,7 @@ struct TextPositions: Sendable {
     self.checkpoints = checkpoints
   }
 
-  /// The position of `byte`, which counts a unit that `byte` lies inside of as passed.
+  /// Returns the position of `byte`. A unit around it counts as passed.
   func position(ofByte byte: Int, in text: UnsafeBufferPointer<UInt8>) -> Position {
     var index = min(byte / Self.spacing, checkpoints.count - 1)
     if checkpoints[index].byte > byte { index -= 1 }

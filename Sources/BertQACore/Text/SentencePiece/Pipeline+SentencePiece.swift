@@ -1,5 +1,5 @@
 extension Pipeline {
-  /// The tokenizer of a SentencePiece model, as `AutoTokenizer` of transformers 5.23 makes it where there is no
+  /// Makes the tokenizer of a SentencePiece model, as `AutoTokenizer` of transformers 5.23 does without a
   /// `tokenizer.json`.
   /// - Parameter settings: `tokenizer_config.json`, or nothing.
   init(
@@ -20,7 +20,7 @@ extension Pipeline {
     }
     switch family {
     case .xlmRoberta:
-      // The order of fairseq, where the first three pieces of the model have other ids.
+      // fairseq's order, in which the first three pieces of the model have other ids.
       frame(["bos_token", "pad_token", "eos_token", "unk_token"].map { (spelling($0), 0) }, dropping: 3)
       unkID = 3
     case .camembert:
@@ -73,7 +73,7 @@ extension Pipeline {
       if try settings.bool("do_lower_case") != false { steps.append(Lowercase()) }
       return steps + rules
     case .debertaV2:
-      // The model's own rules are not among them.
+      // The model's own rules are not used.
       var steps: [any Normalizer] = []
       if try settings.bool("do_lower_case") == true { steps.append(Lowercase()) }
       let space = try ReplacementPattern(regularExpression: #"\s{2,}|[\n\r\t]"#)
@@ -100,8 +100,8 @@ extension Pipeline {
     return steps
   }
 
-  /// Those of `tokenizer_config.json` by id, the named ones, and the model's control pieces and symbols of its user,
-  /// unless `tokenizer_config.json` lists others.
+  /// Returns the tokens of `tokenizer_config.json` by id, the named ones, and the model's control pieces and
+  /// user-defined symbols, unless `tokenizer_config.json` lists others.
   private static func addedTokens(
     _ source: SentencePieceModel, _ family: SentencePieceFamily, _ settings: ObjectReader,
     _ special: [String: AddedToken]

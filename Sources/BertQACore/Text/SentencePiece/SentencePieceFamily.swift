@@ -1,11 +1,11 @@
-/// The tokenizer classes of transformers whose vocabulary is a model of SentencePiece.
+/// The tokenizer classes of transformers that have a SentencePiece model.
 enum SentencePieceFamily: String, CaseIterable {
   case xlmRoberta = "XLMRobertaTokenizer"
   case camembert = "CamembertTokenizer"
   case albert = "AlbertTokenizer"
   case debertaV2 = "DebertaV2Tokenizer"
 
-  /// What `save_pretrained` calls the model.
+  /// The name under which `save_pretrained` writes the model.
   var fileName: String {
     switch self {
     case .xlmRoberta, .camembert: "sentencepiece.bpe.model"
@@ -14,7 +14,7 @@ enum SentencePieceFamily: String, CaseIterable {
     }
   }
 
-  /// "model_type" of `config.json`, which says the class where `tokenizer_config.json` does not.
+  /// "model_type" of `config.json`, which determines the class without `tokenizer_config.json`.
   private var modelType: String {
     switch self {
     case .xlmRoberta: "xlm-roberta"
@@ -42,7 +42,7 @@ enum SentencePieceFamily: String, CaseIterable {
     }
   }
 
-  /// By `tokenizer_class`, else by the model's type, else by the name of a file that exists.
+  /// Chooses by `tokenizer_class`, else by the model's type, else by the name of an existing file.
   /// - Parameters:
   ///   - settings: `tokenizer_config.json`.
   ///   - configuration: `config.json`.

@@ -1,4 +1,4 @@
-/// What a model file of SentencePiece says: a protocol buffer, `ModelProto` of `sentencepiece_model.proto`.
+/// The contents of a SentencePiece model file: a protocol buffer, `ModelProto` of `sentencepiece_model.proto`.
 struct SentencePieceModel: Sendable {
   enum PieceKind: UInt64, Sendable {
     case normal = 1
@@ -14,7 +14,7 @@ struct SentencePieceModel: Sendable {
   private(set) var scores: [Double] = []
   private(set) var kinds: [PieceKind] = []
   private(set) var unkID = 0
-  /// The compiled rules of normalisation; nil where there are none.
+  /// The compiled rules of normalisation; nil if there are none.
   private(set) var characterMap: CharacterMap?
 
   /// The kinds of model by their numbers.

@@ -1,9 +1,11 @@
-/// GPT-2's pre-tokenizer: a space before the first word, words by a pattern, and bytes spelled in `ByteAlphabet`.
+/// GPT-2's pre-tokenizer: adds a space before the first pre-token, splits by a pattern, and spells bytes in
+/// `ByteAlphabet`.
 struct ByteLevel: PreTokenizer {
   private let addsPrefixSpace: Bool
-  /// Whether words are cut by GPT-2's pattern.
+  /// True if GPT-2's pattern splits the text.
   private let usesPattern: Bool
-  /// Whether the text changes to the alphabet's characters. A model that reads bytes spares this step.
+  /// True if the text is respelled in the alphabet's characters. A model that reads bytes makes this step
+  /// unnecessary.
   private(set) var spellsBytes = true
 
   init(addsPrefixSpace: Bool, usesPattern: Bool) {
@@ -33,7 +35,7 @@ struct ByteLevel: PreTokenizer {
 }
 
 extension Words {
-  /// Puts a space before each word that has none.
+  /// Inserts a space before each pre-token without one.
   fileprivate mutating func addPrefixSpaces(_ monitor: CallMonitor?) throws(BertQAError) {
     var hasAll = true
     for index in 0..<ranges.count where text.base[Int(ranges[index].start)] != 0x20 { hasAll = false }
@@ -45,7 +47,7 @@ extension Words {
       let word = Int(ranges[index].start)..<Int(ranges[index].end)
       let start = newText.count
       if text.base[word.lowerBound] != 0x20 {
-        // It counts as made from the first character.
+        // It has the range of the first character.
         try newText.append(0x20, size: 1, from: text.sources[word.lowerBound])
       }
       try newText.append(copying: text, word, monitor)
@@ -56,7 +58,7 @@ extension Words {
     takeNewRanges()
   }
 
-  /// Replaces each byte of the words by its character in `ByteAlphabet`.
+  /// Replaces each byte of the pre-tokens by its character in `ByteAlphabet`.
   fileprivate mutating func spell(_ monitor: CallMonitor?) throws(BertQAError) {
     let alphabet = ByteAlphabet.scalars
     try text.writeSources(monitor)
@@ -99,7 +101,7 @@ enum ByteAlphabet {
     return bytes
   }()
 
-  /// The characters of bytes, in UTF-8.
+  /// Returns the characters of bytes, in UTF-8.
   static func spelling(of bytes: UnsafeBufferPointer<UInt8>) -> [UInt8] {
     var spelling: [UInt8] = []
     spelling.reserveCapacity(2 * bytes.count)
@@ -111,7 +113,7 @@ enum ByteAlphabet {
     return spelling
   }
 
-  /// The bytes that `spelling`, in UTF-8, stands for; nil if it has characters of no byte.
+  /// Returns the bytes that `spelling`, in UTF-8, represents; nil if it has characters outside the alphabet.
   static func bytes(of spelling: some Collection<UInt8>) -> [UInt8]? {
     var result: [UInt8] = []
     for scalar in String(decoding: spelling, as: UTF8.self).unicodeScalars {

@@ -27,7 +27,7 @@ struct GPT2Pattern: SplitPattern {
 struct TiktokenPattern: SplitPattern {
   private static let head = #"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|"#
   private static let tail = #"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"#
-  /// The same in tiktoken's spelling: what is possessive there has nothing to give back.
+  /// tiktoken's spelling of it, equivalent because its possessive parts have nothing to give back.
   private static let possessive =
     #"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+"#
 
@@ -73,8 +73,8 @@ struct TiktokenPattern: SplitPattern {
   }
 }
 
-/// The pattern of o200k: as `TiktokenPattern`, but words end before a capital letter that follows a small one, and
-/// contractions belong to them.
+/// The pattern of o200k: as `TiktokenPattern`, but it splits before a capital letter that follows a small one, and
+/// contractions belong to the letters before them.
 struct O200KPattern: SplitPattern {
   private static let before = #"[^\r\n\p{L}\p{N}]?"#
   private static let contraction = #"(?i:'s|'t|'re|'ve|'m|'ll|'d)?|"#
@@ -112,7 +112,7 @@ struct O200KPattern: SplitPattern {
     return kinds.endOfContraction(text, position, end, ignoringCase: true)
   }
 
-  /// `[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+`: where it ends, or nil.
+  /// Matches `[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+`. Returns the end, or nil.
   private func withSmallLetters(
     _ text: UnsafePointer<UInt8>, _ position: Int, _ end: Int, _ poll: inout TextPoll
   ) throws(BertQAError) -> Int? {
@@ -145,7 +145,7 @@ struct O200KPattern: SplitPattern {
     return position
   }
 
-  /// `[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+`, behind which nothing smaller follows: where it ends, or nil.
+  /// Matches `[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+` where no small letter follows. Returns the end, or nil.
   private func capitals(
     _ text: UnsafePointer<UInt8>, _ begin: Int, _ end: Int, _ poll: inout TextPoll
   ) throws(BertQAError) -> Int? {
@@ -176,7 +176,7 @@ extension CharacterKinds {
     return position
   }
 
-  /// The rest of `[^\s\p{L}\p{N}]+[\r\n]*`, or with slashes in the second part.
+  /// Matches the rest of `[^\s\p{L}\p{N}]+[\r\n]*`, or of the same with slashes in the second part.
   @inline(__always)
   fileprivate func endOfSymbols(
     _ text: UnsafePointer<UInt8>, _ position: Int, _ end: Int, slashes: Bool, _ poll: inout TextPoll

@@ -1,4 +1,4 @@
-/// Looks for bytes sixteen at a time. Sixteen bytes behind the end must be readable: `NormalizedText.padding`.
+/// Searches for bytes, sixteen at a time. Sixteen bytes behind the end must be readable: `NormalizedText.padding`.
 enum ByteScan {
   typealias Block = SIMD16<UInt8>
 
@@ -7,7 +7,7 @@ enum ByteScan {
     UnsafeRawPointer(text + position).loadUnaligned(as: Block.self)
   }
 
-  /// The first lane that is set; 16 if none is.
+  /// Returns the first lane that is set; 16 if none is.
   @inline(__always)
   static func firstLane(_ mask: SIMDMask<SIMD16<Int8>>) -> Int {
     let halves = unsafeBitCast(mask, to: SIMD2<UInt64>.self)
@@ -16,7 +16,7 @@ enum ByteScan {
     return 8 &+ high.trailingZeroBitCount &>> 3
   }
 
-  /// Where the first of either byte is in `begin ..< end`; `end` if there is none.
+  /// Returns the position of the first of either byte in `begin ..< end`; `end` if there is none.
   @inline(__always)
   static func first(
     of first: UInt8, or second: UInt8, in text: UnsafePointer<UInt8>, from begin: Int, to end: Int
@@ -32,7 +32,7 @@ enum ByteScan {
     return end
   }
 
-  /// Where the first byte that is not ASCII is in `begin ..< end`; `end` if there is none.
+  /// Returns the position of the first byte outside ASCII in `begin ..< end`; `end` if there is none.
   @inline(__always)
   static func endOfASCII(in text: UnsafePointer<UInt8>, from begin: Int, to end: Int) -> Int {
     var position = begin

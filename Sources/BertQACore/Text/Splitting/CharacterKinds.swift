@@ -1,4 +1,4 @@
-/// What the patterns of byte-level tokenizers tell apart, fast for ASCII.
+/// The kinds of characters in the patterns of byte-level tokenizers, fast for ASCII.
 struct CharacterKinds: @unchecked Sendable {
   // Unchecked: the memory is written before anyone sees it.
 
@@ -10,16 +10,16 @@ struct CharacterKinds: @unchecked Sendable {
     static let number = Kind(rawValue: 2)
     /// `\s`
     static let space = Kind(rawValue: 4)
-    /// `[\r\n]`, which is white space too.
+    /// `[\r\n]`, which is also white space.
     static let newline = Kind(rawValue: 8)
-    /// Of a byte: that of no ASCII character.
+    /// The kind of a byte outside ASCII.
     fileprivate static let beyondASCII = Kind(rawValue: 128)
   }
 
   static let shared = CharacterKinds()
 
   private let kinds: UnsafePointer<UInt8>
-  /// For each 64 code points below U+10000 the kind of all of them, or `beyondASCII` where they differ.
+  /// For each 64 code points below U+10000 their common kind, or `beyondASCII` if they differ.
   private let blocks: UnsafePointer<UInt8>
   let table = CharacterClass.table
 
@@ -47,8 +47,8 @@ struct CharacterKinds: @unchecked Sendable {
     return kind
   }
 
-  /// The kind of the character of well-formed UTF-8 at a position, and its size. None for what is neither letter,
-  /// number nor space.
+  /// Returns the kind of the character of well-formed UTF-8 at a position, and its size. The kind is empty for a
+  /// character that is neither letter, number nor space.
   @inline(__always)
   func kind(_ text: UnsafePointer<UInt8>, _ position: Int, _ end: Int) -> (kind: Kind, size: Int) {
     let kind = Kind(rawValue: kinds[Int(text[position])])
@@ -63,7 +63,7 @@ struct CharacterKinds: @unchecked Sendable {
     return (Self.kind(table[decoded.scalar], decoded.scalar), decoded.size)
   }
 
-  /// Where the run of characters of `wanted`, or of characters of no kind, ends that begins at a position.
+  /// Returns the end of the run of characters of `wanted`, or of characters of no kind, that begins at a position.
   @inline(__always)
   func endOfRun(
     _ text: UnsafePointer<UInt8>, _ position: Int, _ end: Int, _ wanted: Kind, _ poll: inout TextPoll
@@ -78,7 +78,8 @@ struct CharacterKinds: @unchecked Sendable {
     return position
   }
 
-  /// `\s+(?!\S)|\s+` at a white space: the run, without its last character if something follows and that is not all.
+  /// Matches `\s+(?!\S)|\s+` at a white space: the run, without its last character if another character follows and
+  /// the run is longer than one.
   func endOfSpaces(
     _ text: UnsafePointer<UInt8>, _ position: Int, _ end: Int, _ poll: inout TextPoll
   ) throws(BertQAError) -> Int {
@@ -94,7 +95,7 @@ struct CharacterKinds: @unchecked Sendable {
     return next
   }
 
-  /// `'s|'t|'re|'ve|'m|'ll|'d` at an apostrophe: where it ends, or `position`.
+  /// Matches `'s|'t|'re|'ve|'m|'ll|'d` at an apostrophe. Returns the end, or `position`.
   @inline(__always)
   func endOfContraction(
     _ text: UnsafePointer<UInt8>, _ position: Int, _ end: Int, ignoringCase: Bool

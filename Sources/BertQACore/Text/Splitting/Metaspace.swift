@@ -1,10 +1,10 @@
-/// Makes spaces visible as a character of their own and cuts before it, as SentencePiece does.
+/// Replaces spaces by a visible character and splits before it, as SentencePiece does.
 struct Metaspace: PreTokenizer {
-  /// When the character is put before a word that does not begin with it.
+  /// When the character is inserted before a pre-token that does not begin with it.
   enum Prepending: String, Sendable {
     case always
     case never
-    /// Only where the word's first character is the first of the caller's text.
+    /// Only if the pre-token begins at the beginning of the caller's text.
     case first
   }
 
@@ -13,7 +13,7 @@ struct Metaspace: PreTokenizer {
   private let markSize: Int
   private let prepending: Prepending
   private let splits: Bool
-  /// Whether the mark is left to the model, as `Words.mark`.
+  /// True if the model adds the mark, as `Words.mark`.
   private var leavesMarks = false
   let wordMark: WordMark?
 
@@ -46,7 +46,7 @@ struct Metaspace: PreTokenizer {
     words.takeNewRanges()
   }
 
-  /// Appends a word's characters and the words it is cut into.
+  /// Appends the characters of a pre-token and its parts.
   private func append(
     _ words: inout Words, _ range: Range<Int>, _ monitor: CallMonitor?
   ) throws(BertQAError) {
@@ -85,7 +85,7 @@ struct Metaspace: PreTokenizer {
     }
   }
 
-  /// Spaces are the mark by then.
+  /// True at the mark and at a space, which becomes one.
   private func beginsWithMark(_ text: UnsafePointer<UInt8>, _ range: Range<Int>) -> Bool {
     let position = range.lowerBound
     if text[position] == 0x20 { return true }
@@ -95,14 +95,15 @@ struct Metaspace: PreTokenizer {
       == mark
   }
 
-  /// Where the next space or what may be the mark begins.
+  /// Returns the position of the next space or possible mark.
   @inline(__always)
   private func plainEnd(_ text: UnsafePointer<UInt8>, _ range: Range<Int>) -> Int {
     ByteScan.first(
       of: 0x20, or: UInt8(truncatingIfNeeded: mark), in: text, from: range.lowerBound, to: range.upperBound)
   }
 
-  /// Cuts before spaces and leaves the mark to the model; false, and nothing is done, if the text has marks.
+  /// Splits before spaces and leaves the mark to the model. Returns false, and does nothing, if the text contains
+  /// marks.
   private func cutAtSpaces(_ words: inout Words, _ monitor: CallMonitor?) throws(BertQAError) -> Bool {
     let text = UnsafePointer(words.text.base)
     words.newRanges.truncate(to: 0)
@@ -142,7 +143,7 @@ extension Metaspace {
     guard var prepending = Prepending(rawValue: scheme ?? "always") else {
       throw step.mismatch("prepend_scheme", .string(scheme ?? ""), expected: "always, never or first")
     }
-    // Files from before there was a scheme.
+    // Older files have no scheme.
     if try step.bool("add_prefix_space") == false {
       guard scheme == nil || prepending == .never else {
         throw step.mismatch(

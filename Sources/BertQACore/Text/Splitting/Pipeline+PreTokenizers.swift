@@ -1,5 +1,5 @@
 extension Pipeline {
-  /// Reads a pre-tokenizer: the steps that it comes to, in order.
+  /// Reads a pre-tokenizer as its steps, in order.
   static func preTokenizers(_ step: ObjectReader) throws(BertQAError) -> [any PreTokenizer] {
     let type = try typeName(of: step, "a pre-tokenizer")
     switch type {
@@ -40,7 +40,7 @@ extension Pipeline {
     let inverted = try step.bool("invert") ?? false
     let pattern = try step.required("pattern", step.reader("pattern"))
     if let text = try pattern.string("String") {
-      // Nothing is found then, and so nothing is cut.
+      // An empty text matches nowhere.
       if text.isEmpty { return [] }
       return [SplitStep(TextPattern(text), behavior, inverted: inverted)]
     }
@@ -50,7 +50,7 @@ extension Pipeline {
 }
 
 extension Pipeline {
-  /// A split at the matches of a regular expression: one of those in use, told by its text.
+  /// Makes a split at the matches of a regular expression, which must be one of those in use.
   private static func splitStep(
     _ expression: String, _ behavior: SplitBehavior, inverted: Bool, file: String
   ) throws(BertQAError) -> any PreTokenizer {
@@ -64,7 +64,7 @@ extension Pipeline {
         ? SplitStep(ClassPattern(characters), behavior, inverted: inverted)
         : SplitStep(RunPattern(characters, limit: limit), behavior, inverted: inverted)
     }
-    // Nothing in it that means anything but itself.
+    // No special characters: a plain text.
     if !expression.isEmpty, !expression.utf8.contains(where: { #"\^$.|?*+()[]{}"#.utf8.contains($0) }) {
       return SplitStep(TextPattern(expression), behavior, inverted: inverted)
     }

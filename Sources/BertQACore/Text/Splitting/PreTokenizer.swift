@@ -10,34 +10,35 @@ struct ByteRange: BitwiseCopyable {
   }
 }
 
-/// A character before a word that is not in its text.
+/// A character before a pre-token that its text does not contain.
 struct WordPrefix: BitwiseCopyable {
   /// In UTF-8, the first byte lowest.
   var utf8: UInt32
   var size: Int
 }
 
-/// A normalised part of a text, cut into words: what the model gets one by one.
+/// A normalised part of a text, split into pre-tokens.
 struct Words: ~Copyable {
   var text = NormalizedText()
-  /// In order, none empty, none overlapping. Between two there may be bytes that belong to no word.
+  /// In order, not empty, not overlapping. Bytes between two may belong to no pre-token.
   var ranges = GrowableBuffer<ByteRange>()
   /// For steps that write another text or other ranges.
   var newText = NormalizedText()
   var newRanges = GrowableBuffer<ByteRange>()
-  /// What the model reads in place of the space that a word begins with, or before a word without one; nil: nothing.
+  /// The model reads it in place of the space that a pre-token begins with, or before a pre-token without one; nil:
+  /// none.
   var mark: WordPrefix?
 
-  /// Makes `newText`, which is sealed, the text.
+  /// Replaces the text by `newText`, which is sealed.
   mutating func takeNewText() { swap(&text, &newText) }
 
-  /// Makes `newRanges` the words, and empties what then is `newRanges`.
+  /// Replaces the pre-tokens by `newRanges`, and empties the latter.
   mutating func takeNewRanges() {
     swap(&ranges, &newRanges)
     newRanges.truncate(to: 0)
   }
 
-  /// Makes the text what `normalizer` makes of it.
+  /// Normalises the text.
   mutating func normalize(with normalizer: any Normalizer, _ monitor: CallMonitor?) throws(BertQAError) {
     if try normalizer.leaves(text, monitor) { return }
     if !normalizer.readsVerbatim { try text.writeSources(monitor) }
@@ -46,7 +47,7 @@ struct Words: ~Copyable {
     takeNewText()
   }
 
-  /// Tells a ledger of memory that is taken from now on.
+  /// Charges memory that is allocated from now on to a ledger.
   mutating func account(to ledger: MemoryLedger?) {
     text.ledger = ledger
     newText.ledger = ledger
@@ -60,7 +61,7 @@ struct Words: ~Copyable {
       + (ranges.capacity + newRanges.capacity) * MemoryLayout<ByteRange>.stride
   }
 
-  /// Makes the whole text one word.
+  /// Makes the whole text one pre-token.
   mutating func reset() throws(BertQAError) {
     newRanges.truncate(to: 0)
     ranges.truncate(to: 0)
@@ -69,23 +70,23 @@ struct Words: ~Copyable {
   }
 }
 
-/// One step of cutting a text into words: what tokenizers calls a pre-tokenizer. A sequence is several of them.
+/// One step of splitting a text: a pre-tokenizer of tokenizers. A sequence is several of them.
 ///
-/// A new one is a conformance in a file of its own and a case in `Pipeline.preTokenizers`.
+/// To add one, add a conformance in this folder and a case in `Pipeline.preTokenizers`.
 protocol PreTokenizer: Sendable {
-  /// Cuts each word, as if it were alone, and may change its text. Linear in the text.
+  /// Splits each pre-token as if it were alone, and may change its text. Linear in the text.
   func cut(_ words: inout Words, _ monitor: CallMonitor?) throws(BertQAError)
 
-  /// How pieces then show where a word begins; nil where this step has no influence on that.
+  /// How pieces mark the beginning of a word after this step; nil if it does not affect that.
   var wordMark: WordMark? { get }
 
-  /// Whether words become bytes spelled in `ByteAlphabet`.
+  /// True if pre-tokens become bytes spelled in `ByteAlphabet`.
   var spellsBytes: Bool { get }
 
-  /// Whether it does what BERT's does, and nothing else.
+  /// True if it splits exactly as BERT's does.
   var splitsAsBert: Bool { get }
 
-  /// The same step for a model that takes over a part of it.
+  /// Returns the step without the part that the model takes over.
   func leaving(_ part: TakenStep) -> any PreTokenizer
 }
 
@@ -96,14 +97,14 @@ extension PreTokenizer {
   func leaving(_ part: TakenStep) -> any PreTokenizer { self }
 }
 
-/// How the spelling of a piece shows whether it begins a word.
+/// The way in which a piece's spelling shows if it begins a word.
 enum WordMark: Sendable, Equatable {
   /// Spelled in GPT-2's alphabet for bytes; a space, "Ġ", begins a word.
   case byteLevel
-  /// Begins a word where it begins so: "▁".
+  /// This prefix begins a word: "▁".
   case beginning(String)
-  /// Continues a word where it begins so: "##".
+  /// This prefix continues a word: "##".
   case continuing(String)
-  /// Ends a word where it ends so: "</w>".
+  /// This suffix ends a word: "</w>".
   case ending(String)
 }

@@ -1,4 +1,4 @@
-/// Each character of a class.
+/// Matches each character of a class.
 struct ClassPattern: SplitPattern {
   private let wanted: CharacterClass
   private let table = CharacterClass.table
@@ -20,7 +20,7 @@ struct ClassPattern: SplitPattern {
   }
 }
 
-/// Runs of characters of a class, whole or cut after so many: `\s+`, `\p{N}{1,3}`.
+/// Matches runs of characters of a class, whole or up to a limit: `\s+`, `\p{N}{1,3}`.
 struct RunPattern: SplitPattern {
   private let wanted: CharacterClass
   private let limit: Int
@@ -79,10 +79,10 @@ struct WordPattern: SplitPattern {
   }
 }
 
-/// A text as it is.
+/// Matches a text as it is.
 struct TextPattern: SplitPattern {
   private let bytes: [UInt8]
-  /// For each length of a beginning, how long the longest other beginning is that it ends with (Knuth, Morris, Pratt).
+  /// For each prefix, the length of the longest other prefix that it ends with (Knuth, Morris, Pratt).
   private let failures: [Int]
 
   /// - Parameter text: not empty.
@@ -112,7 +112,7 @@ struct TextPattern: SplitPattern {
   }
 }
 
-/// Each white space character: what `ClassPattern(.space)` finds, faster.
+/// Matches each white space character, as `ClassPattern(.space)` does, but faster.
 struct SpacePattern: SplitPattern {
   private let table = CharacterClass.table
 
@@ -138,7 +138,7 @@ struct SpacePattern: SplitPattern {
     return nil
   }
 
-  /// The bytes that white space begins with: up to U+0020, U+0085 and U+00A0 with 0xC2, all others with 0xE1 to 0xE3.
+  /// Finds the first bytes of white space: up to U+0020; 0xC2 for U+0085 and U+00A0; 0xE1 to 0xE3 for all others.
   @inline(__always)
   private static func mayBegin(_ block: ByteScan.Block) -> SIMDMask<SIMD16<Int8>> {
     let isControl = block .<= ByteScan.Block(repeating: 0x20)

@@ -1,4 +1,4 @@
-/// What a split does with the parts that its pattern matches.
+/// The treatment of a split's matches.
 enum SplitBehavior: String, Sendable, CaseIterable {
   case removed = "Removed"
   case isolated = "Isolated"
@@ -7,21 +7,21 @@ enum SplitBehavior: String, Sendable, CaseIterable {
   case contiguous = "Contiguous"
 }
 
-/// What a split looks for.
+/// The pattern of a split.
 protocol SplitPattern: Sendable {
-  /// The first match, not empty, that begins at or behind `position`, as if the text began at `start` and ended at
-  /// `end`; nil if there is none. Linear in the bytes from `position` to the match's end. `position < end`; 16 bytes
-  /// behind `end` are readable.
+  /// Returns the first match, not empty, that begins at or behind `position`, as if the text began at `start` and
+  /// ended at `end`; nil if there is none. Linear in the bytes from `position` to the match's end. `position < end`;
+  /// 16 bytes behind `end` are readable.
   func match(
     in text: UnsafePointer<UInt8>, start: Int, from position: Int, to end: Int, _ poll: inout TextPoll
   ) throws(BertQAError) -> (start: Int, end: Int)?
 }
 
-/// Cuts words where a pattern matches.
+/// Splits pre-tokens at the matches of a pattern.
 struct SplitStep<Pattern: SplitPattern>: PreTokenizer {
   private let pattern: Pattern
   private let behavior: SplitBehavior
-  /// Whether what lies between matches counts as the match.
+  /// True if the text between matches counts as the match.
   private let inverted: Bool
 
   init(_ pattern: Pattern, _ behavior: SplitBehavior, inverted: Bool = false) {
@@ -55,10 +55,10 @@ struct SplitStep<Pattern: SplitPattern>: PreTokenizer {
   }
 }
 
-/// Makes words of the matches and of what lies between them.
+/// Makes pre-tokens of matches and the text between them.
 private struct Cutter {
   private let behavior: SplitBehavior
-  /// What has not been appended yet, because something may be merged with it.
+  /// Not appended yet, because the next part may be merged with it.
   private var pending: ByteRange?
   private var pendingIsMatch = false
 
@@ -95,7 +95,7 @@ private struct Cutter {
   }
 }
 
-/// Drops white space and makes each punctuation character a word.
+/// Drops white space and makes each punctuation character a pre-token.
 struct BertPreTokenizer: PreTokenizer {
   var splitsAsBert: Bool { true }
 

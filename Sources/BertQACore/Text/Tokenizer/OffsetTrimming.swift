@@ -1,15 +1,15 @@
-/// Leaves the white space at a token's edges out of its range: `trim_offsets` of the post-processors ByteLevel and
-/// RobertaProcessing, with what is odd about it.
+/// Removes the white space at a token's edges from its range: `trim_offsets` of the post-processors ByteLevel and
+/// RobertaProcessing, with their peculiarities.
 struct OffsetTrimming: Sendable {
-  /// How much white space a token's spelling begins and ends with, in characters.
+  /// The number of white-space characters that a token's spelling begins and ends with.
   struct Spaces {
     var leading: Int
     var trailing: Int
   }
 
-  /// One processor of a sequence; each trims what the one before left.
+  /// One processor of a sequence; each trims the range that the one before left.
   private let addsPrefixSpace: [Bool]
-  /// For each id 0 for no space, `oneBefore`, or something else.
+  /// For each id: 0 for no space, `oneBefore`, or a greater number.
   private let counts: SharedBuffer<UInt8>
   private let vocabulary: Vocabulary
 
@@ -29,13 +29,13 @@ struct OffsetTrimming: Sendable {
     }
   }
 
-  /// For each id of the model 0, or how much white space its piece begins and ends with; valid as long as this.
+  /// For each id of the model 0 if its piece has no space at its ends; valid as long as this.
   var table: UnsafePointer<UInt8> { UnsafePointer(counts.base) }
 
-  /// In `table`: one space before the piece and none behind it, of which one processor trims.
+  /// In `table`: one space at the beginning of the piece and none at its end, and only one processor trims.
   static var oneBefore: UInt8 { 1 }
 
-  /// White space, and the "Ġ" that byte-level pieces have for a space, at the edges of a spelling.
+  /// Counts white space, and the "Ġ" of byte-level pieces, at the ends of a spelling.
   static func spaces(of piece: UnsafeBufferPointer<UInt8>) -> Spaces {
     guard let base = piece.baseAddress else { return Spaces(leading: 0, trailing: 0) }
     func isSpace(_ scalar: UInt32) -> Bool { scalar == 0x120 || CharacterClass.isWhiteSpace(scalar) }
@@ -57,14 +57,14 @@ struct OffsetTrimming: Sendable {
     return spaces
   }
 
-  /// The range of a token of the model.
+  /// Returns the range of a token of the model.
   func trimmed(
     _ start: Int, _ end: Int, id: Int32, isFirst: Bool, in text: UnsafeBufferPointer<UInt8>
   ) -> Range<Int> {
     trimmed(start, end, Self.spaces(of: vocabulary.piece(id)), isFirst: isFirst, in: text)
   }
 
-  /// The range of a token that begins and ends with that many spaces.
+  /// Returns the range of a token that begins and ends with that many spaces.
   func trimmed(
     _ start: Int, _ end: Int, _ spaces: Spaces, isFirst: Bool, in text: UnsafeBufferPointer<UInt8>
   ) -> Range<Int> {
@@ -80,7 +80,7 @@ struct OffsetTrimming: Sendable {
     in text: UnsafeBufferPointer<UInt8>
   ) -> Range<Int> {
     var (start, end) = (range.lowerBound, range.upperBound)
-    // One space before the first token counts as the one that was put in, even where it was not.
+    // One space before the first token counts as inserted, even if it was not.
     let isPutIn = addsPrefixSpace && (isFirst || start == 0) && spaces.leading == 1
     if !isPutIn {
       for _ in 0..<spaces.leading {
@@ -92,7 +92,7 @@ struct OffsetTrimming: Sendable {
     guard spaces.trailing > 0, hasCharacters(spaces.trailing, in: text, before: end) else {
       return start..<end
     }
-    // Characters of the range, from the front: invalid sequences have no other way to be told apart.
+    // Counts characters from the front: invalid sequences cannot be told apart otherwise.
     var count = 0
     var position = start
     while position < end {
@@ -104,7 +104,7 @@ struct OffsetTrimming: Sendable {
     return start..<position
   }
 
-  /// Whether at least `count` characters of the text lie before `end`.
+  /// True if at least `count` characters of the text precede `end`.
   private static func hasCharacters(
     _ count: Int, in text: UnsafeBufferPointer<UInt8>, before end: Int
   ) -> Bool {

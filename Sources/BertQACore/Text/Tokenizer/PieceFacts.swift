@@ -1,4 +1,4 @@
-/// What the spelling of a piece says about words.
+/// Derives facts about words from the spelling of a piece.
 struct PieceFacts: Sendable {
   private let vocabulary: Vocabulary
   private let added: AddedVocabulary
@@ -12,7 +12,7 @@ struct PieceFacts: Sendable {
     self.added = added
   }
 
-  /// True if a piece has the mark of those that continue the word of the piece before.
+  /// True if a piece has the mark of continuations.
   func continuesWord(_ id: Int32) -> Bool {
     guard case .continuing(let mark) = mark else { return false }
     return vocabulary.piece(id).starts(with: mark.utf8)
@@ -55,12 +55,12 @@ struct PieceFacts: Sendable {
     return false
   }
 
-  /// A letter, digit or mark; a part of a character.
+  /// True for a letter, digit or mark, and for a part of a character.
   private static func isWord(_ scalar: UInt32) -> Bool {
     scalar == 0xFFFD || !CharacterClass.of(scalar).isDisjoint(with: [.letter, .number, .mark])
   }
 
-  /// Punctuation by BERT's definition, which includes every ASCII symbol.
+  /// True for punctuation by BERT's definition, which includes every ASCII symbol.
   private static func isPunctuation(_ scalar: UInt32) -> Bool {
     guard let scalar = Unicode.Scalar(scalar) else { return false }
     switch scalar.properties.generalCategory {

@@ -13,7 +13,7 @@ struct Pipeline: Sendable {
 
   var lowercases: Bool { normalizers.contains { $0.lowercases } }
 
-  /// How the pieces show where a word begins. The last pre-tokenizer that has a say decides, before the model.
+  /// How pieces mark the beginning of a word. The last pre-tokenizer with a mark decides, else the model.
   var wordMark: WordMark? {
     for preTokenizer in preTokenizers.reversed() {
       if let mark = preTokenizer.wordMark { return mark }
@@ -31,7 +31,7 @@ struct Pipeline: Sendable {
 }
 
 extension Pipeline {
-  /// Reads a `tokenizer.json`. Its "truncation", "padding" and "decoder" have no part in what is done here.
+  /// Reads a `tokenizer.json`. "truncation", "padding" and "decoder" do not affect tokens here.
   init(_ root: ObjectReader, _ monitor: CallMonitor?) throws(BertQAError) {
     if let version = try root.string("version"), version != "1.0" {
       throw BertQAError(.unsupported, "\(root.file): \"version\" is \(quoted(version)); supported: \"1.0\"")
@@ -46,7 +46,7 @@ extension Pipeline {
     postProcessor = try root.reader("post_processor").map(PostProcessor.init) ?? PostProcessor()
   }
 
-  /// The object's "type".
+  /// Returns the object's "type".
   static func typeName(of step: ObjectReader, _ what: String) throws(BertQAError) -> String {
     if let type = try step.string("type") { return type }
     throw BertQAError(.invalidModel, "\(step.file): \(what) has no \"type\"")
@@ -64,7 +64,7 @@ extension Pipeline {
 }
 
 extension ObjectReader {
-  /// The elements of an array of objects; none where the key is absent.
+  /// Returns the elements of an array of objects; none if the key is absent.
   func readers(_ key: String) throws(BertQAError) -> [ObjectReader] {
     guard let value = value(key) else { return [] }
     guard case .array(let elements) = value else { throw mismatch(key, value, expected: "an array") }
@@ -78,14 +78,14 @@ extension ObjectReader {
     return readers
   }
 
-  /// Refuses a member that is there with another value than the one supported.
+  /// Throws if a member is present with another value than the supported one.
   func require(_ key: String, _ value: JSON) throws(BertQAError) {
     guard let found = self.value(key), found != value else { return }
     throw BertQAError(
       .unsupported, "\(file): \(quoted(key)) is \(found.summary); only \(value.summary) is supported")
   }
 
-  /// A member that must be there.
+  /// Returns a member, or throws if it is missing.
   func required<Value>(_ key: String, _ value: Value?) throws(BertQAError) -> Value {
     if let value { return value }
     throw BertQAError(.invalidModel, "\(file): \(quoted(key)) is missing")

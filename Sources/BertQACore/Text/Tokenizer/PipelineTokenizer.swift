@@ -1,7 +1,7 @@
 /// A tokenizer made of a `Pipeline`'s steps, with the ids and offsets of Hugging Face tokenizers. Immutable; any
 /// number of threads may use it.
 final class PipelineTokenizer: @unchecked Sendable {
-  // Unchecked: everything is written in init only, but for the pool of scratch memory, which is made for threads.
+  // Unchecked: everything is written in init only, except the pool of scratch memory, which is thread-safe.
 
   let pipeline: Pipeline
   let addedVocabulary: AddedVocabulary
@@ -68,7 +68,7 @@ final class PipelineTokenizer: @unchecked Sendable {
     if !isKept { try scratch.removeAll(monitor) }
   }
 
-  /// Appends the tokens of a part of the text without added tokens that are looked for in it as it is.
+  /// Appends the tokens of a part of the text that contains no verbatim added tokens.
   private func tokenize(
     _ text: UnsafeBufferPointer<UInt8>, _ part: Range<Int>, _ parseSpecialTokens: Bool,
     _ scratch: PipelineScratch, into output: inout TokenOutput, _ monitor: CallMonitor?
@@ -153,7 +153,7 @@ extension PipelineTokenizer: Tokenizer {
   func id(of piece: UnsafeBufferPointer<UInt8>) -> Int32? {
     if let id = addedVocabulary.id(of: piece) { return id }
     let (model, vocabulary) = (pipeline.model, pipeline.model.vocabulary)
-    // Ids that no piece has are spelled empty.
+    // Ids without a piece have an empty spelling.
     return piece.isEmpty && model.pieceCount < vocabulary.count ? nil : vocabulary.id(of: piece)
   }
 
@@ -161,7 +161,7 @@ extension PipelineTokenizer: Tokenizer {
 
   func isUninformative(_ id: Int32) -> Bool { facts.isUninformative(id) }
 
-  /// Whether both were read from the same definition: of two that only come to the same, this says no.
+  /// True if both were read from the same definition; false for different definitions even if they are equivalent.
   func agrees(with other: any Tokenizer) -> Bool {
     self === other || pipeline.fingerprint == (other as? PipelineTokenizer)?.pipeline.fingerprint
   }
@@ -188,10 +188,10 @@ private final class PipelineScratch {
     pending = try AlignedBuffer(repeating: 0, count: TokenOutput.memoryCount)
   }
 
-  /// Accounts for the memory to a call, from now on.
+  /// Charges the memory to a call, from now on.
   func begin(_ monitor: CallMonitor?) throws(BertQAError) {
     guard let monitor else { return }
-    // What was kept for longer texts would be above the limit of a short one.
+    // Memory kept for longer texts would exceed the limit of a short one.
     if monitor.room < .max {
       words = Words()
       part = NormalizedText()
@@ -201,7 +201,7 @@ private final class PipelineScratch {
     part.ledger = monitor.ledger
   }
 
-  /// What is kept is no call's.
+  /// Stops charging a call for the memory that is kept.
   func end() {
     words.account(to: nil)
     part.ledger = nil
@@ -209,7 +209,7 @@ private final class PipelineScratch {
 
   private var byteCount: Int { words.byteCount + part.byteCount }
 
-  /// Whether the memory is of a size that texts often have.
+  /// True if the memory has a size that texts often need.
   var isWorthKeeping: Bool { byteCount < 8 << 20 }
 
   /// Frees the memory in parts: the system takes its time to take back gigabytes.

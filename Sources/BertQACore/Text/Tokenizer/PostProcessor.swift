@@ -1,4 +1,4 @@
-/// What is done with the tokens of a text: a post-processor or a sequence of them.
+/// The post-processor of a text's tokens, or a sequence of them.
 struct PostProcessor: Sendable {
   /// How special tokens frame a text or a pair.
   private(set) var template = Template.none
@@ -46,7 +46,7 @@ struct PostProcessor: Sendable {
     template = added
   }
 
-  /// The ids of "cls" and "sep", pairs of a spelling and an id.
+  /// Returns the ids of "cls" and "sep", which are pairs of a spelling and an id.
   private static func classAndSeparator(_ step: ObjectReader) throws(BertQAError) -> (Int32, Int32) {
     func id(_ key: String) throws(BertQAError) -> Int32 {
       let value = try step.required(key, step.value(key))
@@ -58,7 +58,8 @@ struct PostProcessor: Sendable {
     return (try id("cls"), try id("sep"))
   }
 
-  /// "single" must be special tokens around A, "pair" the same around A and B with others between them.
+  /// Reads a template: "single" must be special tokens around A, "pair" the same around A and B with others between
+  /// them.
   private static func template(_ step: ObjectReader) throws(BertQAError) -> Template {
     let single = try ids(step, "single")
     let pair = try ids(step, "pair")
@@ -71,7 +72,7 @@ struct PostProcessor: Sendable {
     return Template(prefix: pair[0], separator: pair[1], suffix: pair[2])
   }
 
-  /// The special tokens before, between and behind the sequences of a template.
+  /// Returns the special tokens before, between and behind the sequences of a template.
   private static func ids(_ step: ObjectReader, _ key: String) throws(BertQAError) -> [[Int32]] {
     let tokens = try step.required("special_tokens", step.reader("special_tokens"))
     var parts: [[Int32]] = [[]]

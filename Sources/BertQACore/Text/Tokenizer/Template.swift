@@ -1,7 +1,7 @@
-/// How special tokens frame what a model reads: `[CLS] text [SEP]` and `[CLS] text [SEP] second [SEP]`, or
-/// `<s> text </s>` and `<s> text </s></s> second </s>`.
+/// The special tokens around the texts of a window: `[CLS] text [SEP]` and `[CLS] text [SEP] second [SEP]`, or `<s>
+/// text </s>` and `<s> text </s></s> second </s>`.
 struct Template: Sendable, Equatable {
-  /// Before the first text. Classifiers read the vector of its first token, `[CLS]`, as that of the whole window.
+  /// Before the first text. Classifiers read the vector of its first token, `[CLS]`.
   var prefix: [Int32]
   /// Between two texts.
   var separator: [Int32]
@@ -13,15 +13,15 @@ struct Template: Sendable, Equatable {
 
   var isEmpty: Bool { prefix.isEmpty && separator.isEmpty && suffix.isEmpty }
 
-  /// Special tokens of a window.
+  /// Returns the number of special tokens in a window.
   func specialCount(isPair: Bool) -> Int {
     prefix.count + suffix.count + (isPair ? separator.count : 0)
   }
 
-  /// Where the second text's tokens begin in a window whose first text has `firstCount`.
+  /// Returns the beginning of the second text's tokens in a window whose first text has `firstCount`.
   func secondStart(firstCount: Int) -> Int { prefix.count + firstCount + separator.count }
 
-  /// Appends a window's ids to `ids`. Returns where the second segment begins, counted from the window's first
+  /// Appends a window's ids to `ids`. Returns the beginning of the second segment, counted from the window's first
   /// token: the window's length for a single text.
   func append(
     first: ArraySlice<Int32>, second: ArraySlice<Int32>?, to ids: inout [Int32]

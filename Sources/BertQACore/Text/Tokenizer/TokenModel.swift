@@ -1,30 +1,30 @@
-/// Cuts words into pieces of a vocabulary: what tokenizers calls a model.
+/// Splits pre-tokens into pieces of a vocabulary: a model of tokenizers.
 ///
-/// A new one is a conformance in a folder of its own and a case in `Pipeline.model`.
+/// To add one, add a conformance in a folder of its own and a case in `Pipeline.model`.
 protocol TokenModel: Sendable {
-  /// Its pieces as they are spelled. Ids that no piece has are spelled empty.
+  /// Its pieces by id. Ids without a piece have an empty spelling.
   var vocabulary: Vocabulary { get }
 
-  /// How many of its ids are pieces: added tokens that are none get ids from there on.
+  /// The number of its ids that are pieces. Added tokens that are not pieces get ids from there on.
   var pieceCount: Int { get }
 
-  /// The id of what cannot be spelled with pieces.
+  /// The id of text that pieces cannot spell.
   var unknownID: Int32? { get }
 
-  /// How its pieces show where a word begins, unless a pre-tokenizer decides it.
+  /// How its pieces mark the beginning of a word, unless a pre-tokenizer decides.
   var wordMark: WordMark? { get }
 
-  /// What it takes over from the pre-tokenizer before it.
+  /// The part of the pre-tokenizer before it that it takes over.
   var takesOver: TakenStep? { get }
 
-  /// The model at work on one text at a time.
+  /// Makes a worker that tokenizes one text at a time.
   func makeWorker() throws(BertQAError) -> any TokenWorker
 
-  /// A faster way for BERT's steps followed by this model; nil if there is none.
+  /// Makes a scanner that performs BERT's steps and this model at once; nil if there is none.
   func makeScanner(_ table: NormalizationTable, lowercases: Bool) throws(BertQAError) -> WordPieceScanner?
 
-  /// Keeps the pieces that spell special tokens out of texts in which no special tokens are looked for. Called before
-  /// the model is used.
+  /// Prevents pieces that spell special tokens in texts whose special tokens are text. Called before the model is
+  /// used.
   func keepAsText(_ tokens: [AddedToken])
 }
 
@@ -34,7 +34,7 @@ extension TokenModel {
   func keepAsText(_ tokens: [AddedToken]) {}
 }
 
-/// A change of the text that some models do without, and some pre-tokenizers then leave to them.
+/// A change of the text that some models make unnecessary; some pre-tokenizers can leave it to them.
 enum TakenStep: Sendable {
   /// Spelling bytes in `ByteAlphabet`: the model reads bytes.
   case spelling
@@ -50,11 +50,11 @@ protocol TokenWorker: AnyObject {
 
 extension Pipeline {
   /// Reads a model.
-  /// - Parameter spelled: whether words come as bytes spelled in `ByteAlphabet`.
+  /// - Parameter spelled: true if pre-tokens are bytes spelled in `ByteAlphabet`.
   static func model(
     _ model: ObjectReader, spelled: Bool, _ monitor: CallMonitor?
   ) throws(BertQAError) -> any TokenModel {
-    // Old files do not say the type.
+    // Old files lack the type.
     let type = try model.string("type") ?? assumedType(model)
     switch type {
     case "BPE": return try BytePairModel(model, spelled: spelled, monitor)
@@ -70,12 +70,12 @@ extension Pipeline {
     return model.value("merges") != nil ? "BPE" : "WordPiece"
   }
 
-  /// The pieces of a model by id, from its object of pieces and their ids.
+  /// Returns the pieces of a model by id.
   static func pieces(of model: ObjectReader, _ monitor: CallMonitor?) throws(BertQAError) -> [[UInt8]] {
     try pieces(model.required("vocab", model.reader("vocab")), monitor)
   }
 
-  /// The pieces by id, from an object of pieces and their ids; ids without a piece are empty.
+  /// Returns the pieces by id, from an object of pieces and their ids; ids without a piece are empty.
   static func pieces(
     _ vocabulary: ObjectReader, _ monitor: CallMonitor?
   ) throws(BertQAError) -> [[UInt8]] {
@@ -105,10 +105,10 @@ extension Pipeline {
     return pieces
   }
 
-  /// Pieces, or merges, that are read between two questions to the monitor.
+  /// The number of pieces or merges that are read between two polls of the monitor.
   static let checkInterval = 4096
 
-  /// An id in a file; nil if it is none.
+  /// Returns the id that a value of a file holds; nil if it is not an id.
   static func tokenID(_ value: JSON) -> Int32? {
     guard case .number(let number) = value, let integer = number.integer,
       0...Int64(Vocabulary.maximumID) ~= integer

@@ -1,19 +1,19 @@
-/// Where a model's tokens go: takes ranges in a normalised text and keeps them as ranges in the caller's.
+/// Collects a model's tokens: takes ranges of a normalised text and stores ranges of the caller's.
 struct TokenOutput: ~Copyable {
-  /// Numbers of the memory for tokens before they are moved to `tokens`.
+  /// The count of numbers that pending tokens need.
   static var memoryCount: Int { 3 * PendingTokens.capacity }
 
   private(set) var tokens: Tokens
-  /// What has not been moved to `tokens` yet, in ranges of the caller's text.
+  /// Tokens that have not been moved to `tokens` yet, with ranges of the caller's text.
   var pending: PendingTokens
   private let trimming: OffsetTrimming?
-  /// Of `trimming`, or nil; what is no id of the table has no piece.
+  /// The table of `trimming`, or nil.
   private let spaces: UnsafePointer<UInt8>?
   private let caller: UnsafeBufferPointer<UInt8>
   let monitor: CallMonitor?
-  /// Whether special tokens are looked for. Where they are not, what spells one is text to the model, too.
+  /// True if special tokens in the text become tokens. Otherwise the model, too, treats their spelling as text.
   let parsesSpecialTokens: Bool
-  /// Of the text that tokens come from.
+  /// The text that the tokens come from.
   private var base: UnsafePointer<UInt8>
   private var sources: UnsafePointer<SourceRange>?
   private var begin = 0
@@ -37,7 +37,7 @@ struct TokenOutput: ~Copyable {
     base = UnsafePointer(UnsafeMutableRawPointer(memory).assumingMemoryBound(to: UInt8.self))
   }
 
-  /// From now on ranges are those of `text`, which must stay as it is meanwhile.
+  /// Takes ranges of `text` from now on; the text must not change meanwhile.
   mutating func begin(_ text: borrowing NormalizedText) {
     base = UnsafePointer(text.base)
     sources = text.isVerbatim ? nil : UnsafePointer(text.sources)
@@ -61,7 +61,7 @@ struct TokenOutput: ~Copyable {
   @inline(__always)
   private mutating func append(_ id: Int32, source start: Int, _ end: Int) {
     guard let spaces, spaces[Int(id)] != 0 else { return pending.append(id, start: start, end: end) }
-    // One space before a token that is not the first: by far the most frequent.
+    // One space before a token that is not the first: by far the most frequent case.
     if spaces[Int(id)] == OffsetTrimming.oneBefore, start > 0, start < end, caller[start] == 0x20,
       pending.count > 0
     {
@@ -77,7 +77,7 @@ struct TokenOutput: ~Copyable {
     pending.append(id, start: range.lowerBound, end: range.upperBound)
   }
 
-  /// Appends an added token found at a place of the caller's text, white space around it included.
+  /// Appends an added token at a range of the caller's text that includes the white space around it.
   mutating func append(
     added id: Int32, _ range: Range<Int>, leadingSpaces: Int, trailingSpaces: Int
   ) throws(BertQAError) {
@@ -120,7 +120,7 @@ struct PendingTokens {
   let ends: UnsafeMutablePointer<UInt32>
   var count = 0
 
-  /// Whether there may be no room for the tokens of one word and of a character after it.
+  /// True if the tokens of one pre-token and of a character after it may not fit.
   @inline(__always) var isFull: Bool {
     count > Self.capacity &- PieceMatcher.maximumWordCharacters &- 2
   }

@@ -1,42 +1,42 @@
-/// Turns text into ids of a model's vocabulary. Immutable: any number of threads may use one.
+/// Converts text to ids of a model's vocabulary. Immutable: any number of threads may use one.
 ///
-/// A new kind is a conformance in a folder of its own beside `WordPiece/`, and a case of the factory, `TokenizerFiles`.
+/// `TokenizerFiles` makes one from files.
 protocol Tokenizer: AnyObject, Sendable {
-  /// How special tokens frame a text or a pair of texts.
+  /// The special tokens around a text or a pair of texts.
   var template: Template { get }
-  /// Ids, duplicates included.
+  /// The number of ids, including duplicates.
   var vocabularySize: Int { get }
-  /// Whether upper and lower case are the same to it.
+  /// True if it ignores case.
   var lowercases: Bool { get }
 
   /// Replaces `tokens` by those of `text`, without special tokens around them, in order: starts and ends never
   /// decrease. Invalid UTF-8 is read as U+FFFD, by maximal subparts. Time: linear in the text.
   /// - Parameters:
-  ///   - parseSpecialTokens: whether the strings of special tokens in the text become those tokens.
-  ///   - monitor: asked at least every 64 KiB of text; the memory of `tokens` is accounted to it.
+  ///   - parseSpecialTokens: true if special tokens spelled in the text become those tokens.
+  ///   - monitor: polled at least every 64 KiB of text; charged for the memory of `tokens`.
   func tokenize(
     _ text: UnsafeBufferPointer<UInt8>, parseSpecialTokens: Bool, into tokens: inout Tokens,
     _ monitor: CallMonitor?
   ) throws(BertQAError)
 
-  /// The vocabulary's entry as it is spelled there, followed by a NUL; empty outside the vocabulary.
+  /// Returns the spelling of an id, followed by a NUL; empty outside the vocabulary.
   func piece(_ id: Int32) -> UnsafeBufferPointer<UInt8>
 
   func id(of piece: UnsafeBufferPointer<UInt8>) -> Int32?
 
-  /// Whether a piece goes on with the word of the piece before it by its spelling, such as `##ing`, where the text has
-  /// nothing but dropped characters between the two.
+  /// True if a piece continues the word of the piece before it by its spelling, such as `##ing`, when only dropped
+  /// characters are between the two.
   func continuesWord(_ id: Int32) -> Bool
 
-  /// Whether a piece says nothing of what a question is after: special, unknown, or punctuation.
+  /// True if a piece does not help to find an answer: special, unknown, or punctuation.
   func isUninformative(_ id: Int32) -> Bool
 
-  /// Whether `other` gives the same ids and ranges for every text.
+  /// True if `other` returns the same ids and ranges for every text.
   func agrees(with other: any Tokenizer) -> Bool
 }
 
 extension Tokenizer {
-  /// The tokens of one text. Their memory stays accounted to the monitor; that of the work does not.
+  /// Returns the tokens of one text. Their memory remains charged to the monitor; that of the work does not.
   func tokens(
     of text: UnsafeBufferPointer<UInt8>, parseSpecialTokens: Bool = false, _ monitor: CallMonitor?
   ) throws(BertQAError) -> Tokens {
@@ -56,9 +56,9 @@ extension Tokenizer {
     return tokens
   }
 
-  /// Whether `token` goes on with the word of the token before it: by its spelling, or because the letters of both are
-  /// one word of the text. Characters that normalisation dropped may lie between the two, but no white space, even
-  /// where the vocabulary has pieces that continue across it.
+  /// True if `token` continues the word of the token before it: by its spelling, or because the letters of both are
+  /// one word of the text. Dropped characters may be between the two, but no white space, even if the vocabulary has
+  /// pieces that continue across it.
   func continuesWord(
     _ token: Int, of tokens: Tokens, in text: UnsafeBufferPointer<UInt8>
   ) -> Bool {

@@ -1,20 +1,19 @@
 import CBertQA
 
-/// A tokenizer's files, read: those of a model, of a tokenizer alone, or a vocabulary file.
+/// The files of a tokenizer: of a model, of a tokenizer alone, or a vocabulary file.
 ///
-/// They are told apart by their names, by `tokenizer_class` and by what `tokenizer.json` says; each kind of them is a
-/// way to make a `Pipeline`.
+/// Their names, `tokenizer_class` and the contents of `tokenizer.json` determine how they become a `Pipeline`.
 struct TokenizerFiles: Sendable {
   let pipeline: Pipeline
-  /// What it was read from, by the names that it is found by; the first has the vocabulary.
+  /// The files by the names under which they are found; the first has the vocabulary.
   let files: [(name: String, file: ModelFile)]
-  /// BERT's settings, where no `tokenizer_config.json` says them.
+  /// BERT's settings, if there is no `tokenizer_config.json`.
   private(set) var settings: TokenizerConfiguration?
   private let added: AddedVocabulary
 
   private static let settingsName = "tokenizer_config.json"
 
-  /// Reads `vocab.txt` if it is BERT's, else `tokenizer.json`, else what a vocabulary without one comes as.
+  /// Reads `vocab.txt` if it is BERT's, else `tokenizer.json`, else a vocabulary of another form.
   init(_ directory: ModelDirectory) throws(BertQAError) {
     let (vocabulary, json) = ("vocab.txt", "tokenizer.json")
     let hasJSON = directory.exists(json)
@@ -41,8 +40,8 @@ struct TokenizerFiles: Sendable {
     }
   }
 
-  /// `path` is a directory, or a vocabulary file or, where it ends in `.json`, a `tokenizer.json`.
-  /// - Parameter opened: what is at `path`, if that is a directory.
+  /// Reads a directory, a vocabulary file or, if `path` ends in `.json`, a `tokenizer.json`.
+  /// - Parameter opened: the directory at `path`, if it is one.
   init(path: String, _ opened: ModelDirectory? = nil) throws(BertQAError) {
     let directory = opened ?? ModelDirectory(path: path)
     guard directory.isUnopened else {
@@ -85,15 +84,15 @@ struct TokenizerFiles: Sendable {
     }
   }
 
-  /// Ids, those of added tokens and duplicates included.
+  /// The number of ids, including added tokens and duplicates.
   var vocabularySize: Int { added.size }
 
   var lowercases: Bool { pipeline.lowercases }
 
-  /// Whether a special token comes before each text. Models read its vector, and windows are never empty.
+  /// True if a special token precedes each text. Models read its vector, and windows are never empty.
   var beginsTexts: Bool { !pipeline.postProcessor.template.prefix.isEmpty }
 
-  /// The file the vocabulary came from.
+  /// The file that contains the vocabulary.
   var vocabularyFile: ModelFile { files[0].file }
 
   /// Builds the tokenizer, tables included.
@@ -107,15 +106,15 @@ struct TokenizerFiles: Sendable {
 // MARK: - Each kind of files
 
 extension TokenizerFiles {
-  /// Whether `tokenizer_config.json` names a class that splits text as BERT does, or there is none.
+  /// True if `tokenizer_config.json` is absent or names a class that splits text as BERT does.
   private static func isClaimedByBert(_ directory: ModelDirectory) throws(BertQAError) -> Bool {
     guard directory.exists(settingsName) else { return true }
     return try TokenizerConfiguration.isBert(
       directory.object(in: settingsName).string("tokenizer_class"))
   }
 
-  /// Reads a vocabulary of BERT's: a `tokenizer.json`, given as `pieces`, or a `vocab.txt`.
-  /// - Parameter configuration: where there is no `tokenizer_config.json`.
+  /// Reads BERT's vocabulary: a `tokenizer.json`, passed as `pieces`, or a `vocab.txt`.
+  /// - Parameter configuration: the settings without `tokenizer_config.json`.
   private init(
     bert file: ModelFile, _ directory: ModelDirectory, pieces: [[UInt8]]? = nil,
     configuration: () throws(BertQAError) -> TokenizerConfiguration
@@ -177,7 +176,7 @@ extension TokenizerFiles {
   }
 
   /// Reads a SentencePiece model, with the settings of `tokenizer_config.json`.
-  /// - Parameter name: of the file.
+  /// - Parameter name: the name of the file.
   private init(sentencePiece name: String, _ directory: ModelDirectory) throws(BertQAError) {
     let file = try directory.file(name, limit: ModelFile.vocabularyLimit)
     var files = [(name, file)]
@@ -198,7 +197,7 @@ extension TokenizerFiles {
     try self.init(pipeline, files, directory.monitor)
   }
 
-  /// `tokenizer_config.json`, which is added to `files`; nil if there is none.
+  /// Reads `tokenizer_config.json` and adds it to `files`; nil if there is none.
   private static func settings(
     _ directory: ModelDirectory, _ files: inout [(String, ModelFile)]
   ) throws(BertQAError) -> ObjectReader? {

@@ -1,7 +1,7 @@
-/// Token ids, and for each the byte range in the caller's text that it was made from.
+/// Token ids and their byte ranges in the caller's text.
 ///
-/// The three arrays have one element per token. Ranges are in the order of the text; tokens of one
-/// expanded character share its range.
+/// The three arrays have one element per token. Ranges are in text order; tokens of one expanded character share its
+/// range.
 public struct Tokens: Sendable, Equatable {
   public internal(set) var ids: [Int32] = []
   public internal(set) var starts: [UInt32] = []
@@ -16,7 +16,7 @@ public struct Tokens: Sendable, Equatable {
     try ends.makeRoom(for: count, monitor)
   }
 
-  /// Of the three arrays.
+  /// The bytes of the three arrays.
   var capacityBytes: Int {
     (ids.capacity + starts.capacity + ends.capacity) * MemoryLayout<Int32>.stride
   }

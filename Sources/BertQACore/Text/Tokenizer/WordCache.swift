@@ -1,28 +1,28 @@
-/// A worker that splits each word by itself, whatever is beside it, so that the splits of words can be kept.
+/// A worker that splits each pre-token regardless of its neighbours, so that splits can be cached.
 protocol CachingWorker: TokenWorker {
-  /// Words that are one piece whatever the mode; nil if none are known beforehand.
+  /// The pre-tokens that are one piece in every mode; nil if none are known in advance.
   var wholeWords: ShortPieceTable? { get }
 
-  /// Of its own thread.
+  /// The cache of this worker.
   var cache: WordCache { get }
 
-  /// Finds the pieces of a word, which last until the next one is split. 16 bytes behind the word are readable.
+  /// Finds the pieces of a pre-token, which are valid until the next call. 16 bytes behind it are readable.
   /// - Parameters:
-  ///   - mark: what the model reads before the word.
-  ///   - parsesSpecialTokens: whether pieces that spell special tokens count.
+  ///   - mark: a character that the model reads before the pre-token.
+  ///   - parsesSpecialTokens: true if pieces that spell special tokens are allowed.
   func split(
     _ word: UnsafePointer<UInt8>, count: Int, _ mark: WordPrefix?, parsesSpecialTokens: Bool,
     _ monitor: CallMonitor?
   ) throws(BertQAError) -> SplitWord
 }
 
-/// The pieces of a word, ranges counted from the word's beginning as the model reads it: with the mark, if there is one.
+/// The pieces of a pre-token, with ranges from its beginning as the model reads it: with the mark, if there is one.
 struct SplitWord {
   let count: Int
   private let ids: UnsafePointer<Int32>
   private let begins: UnsafePointer<Int32>
   private let ends: UnsafePointer<Int32>
-  /// From one piece's number to the next one's.
+  /// The distance from one piece's number to the next one's.
   private let stride: Int
 
   /// Each piece begins where the one before ends.
@@ -37,7 +37,7 @@ struct SplitWord {
 
   init(_ pieces: UnsafePointer<PlacedPiece>, count: Int) {
     self.count = count
-    // An id, where it begins and where it ends.
+    // The id, beginning and end of each piece.
     ids = UnsafeRawPointer(pieces).assumingMemoryBound(to: Int32.self)
     begins = ids + 1
     ends = ids + 2
@@ -56,7 +56,7 @@ struct SplitWord {
 }
 
 extension CachingWorker {
-  /// Appends the tokens of the words, those of the words seen lately from memory.
+  /// Appends the tokens of the pre-tokens. Those of recent ones come from the cache.
   @inline(__always)
   func tokenizeWords(_ words: borrowing Words, into output: inout TokenOutput) throws(BertQAError) {
     let text = UnsafePointer(words.text.base)
@@ -81,7 +81,7 @@ extension CachingWorker {
           continue
         }
       }
-      // The mark takes the place of a space.
+      // The mark replaces a space.
       let core = markSize > 0 && text[begin] == 0x20 ? begin &+ 1 : begin
       let word = text + core
       let count = end &- core
@@ -106,16 +106,17 @@ extension CachingWorker {
   }
 }
 
-/// Where a word lies in the text that tokens are made from.
+/// The place of a pre-token in the normalised text.
 struct WordPlace: BitwiseCopyable {
-  /// The word's first byte in the text: that which the mark takes the place of, or stands before.
+  /// Its first byte in the text: the one that the mark replaces or precedes.
   private let begin: Int
-  /// What lies between a byte of the word and its place in the text, for bytes behind the mark.
+  /// The distance from a byte of the pre-token to its place in the text, for bytes behind the mark.
   private let shift: Int
   /// Bytes of the mark.
   private let markSize: Int
 
-  /// A word that is a mark of `markSize` bytes and the text from `core` on, which is `begin` or a byte behind it.
+  /// A pre-token that consists of a mark of `markSize` bytes and the text from `core` on, which is `begin` or one
+  /// byte behind it.
   @inline(__always)
   init(at begin: Int, core: Int, markSize: Int) {
     self.begin = begin
@@ -126,31 +127,31 @@ struct WordPlace: BitwiseCopyable {
   @inline(__always)
   func start(_ offset: Int) -> Int { offset == 0 ? begin : offset &+ shift }
 
-  /// The end of a piece that is not empty. The mark has the range of the character at `begin`.
+  /// Returns the end of a piece that is not empty. The mark has the range of the character at `begin`.
   @inline(__always)
   func end(_ offset: Int) -> Int { offset <= markSize ? begin &+ 1 : offset &+ shift }
 }
 
-/// The splits of words seen lately: most words of a text are not new. It changes nothing but the time, and belongs to
-/// the memory of one text at a time.
+/// A cache of the splits of recent pre-tokens: most of a text's pre-tokens are not new. It affects only the time, and
+/// belongs to one worker.
 ///
-/// Short words of few pieces have a place in a table. Longer ones lie one behind the other in memory of fixed size, which
-/// is emptied when it is full. An entry there, in units of 8 bytes: the hash; bytes, pieces and mode; the word, filled up
-/// with zeros; ids of the pieces; where each piece ends, counted from the word's beginning.
+/// Short pre-tokens of few pieces are in a table. Longer ones follow each other in memory of fixed size, which is
+/// emptied when it is full. An entry there, in units of 8 bytes: the hash; bytes, pieces and mode; the pre-token,
+/// padded with zeros; ids of the pieces; the end of each piece, from the beginning of the pre-token.
 final class WordCache {
-  /// A short word has two places side by side.
+  /// A short pre-token has two adjacent places.
   private let entries: AlignedBuffer<ShortWordEntry>
   private static var entryCount: Int { 16384 }
 
-  /// Bytes of the longest word kept: where a piece ends is kept in a byte.
+  /// The maximum bytes of a cached pre-token: the end of a piece is stored in a byte.
   static var longLimit: Int { 255 }
-  /// A long word has two slots side by side.
+  /// A long pre-token has two adjacent slots.
   private static var slotBits: UInt64 { 13 }
   private static var slotCount: Int { 1 << Int(slotBits) }
   /// Units of all long entries. With the slots, 1 MiB.
   private static var capacity: Int { (1 << 17) - slotCount }
-  /// Slots, then entries of long words; made with the first one. A slot is half of the hash above the place of the
-  /// entry, 0 where there is none; no entry has place 0.
+  /// Slots, then entries of long pre-tokens; allocated for the first one. A slot is half of the hash above the place
+  /// of the entry, or 0 if empty; no entry has place 0.
   private var memory = AlignedBuffer<UInt64>()
   private var base: UnsafeMutablePointer<UInt64>?
   private var used = 1
@@ -165,16 +166,16 @@ final class WordCache {
 
 // MARK: - Short words
 
-/// A word of up to 24 bytes as three numbers that compare at once.
+/// A pre-token of up to 24 bytes as three numbers that compare at once.
 private struct ShortWordKey: BitwiseCopyable {
   static var capacity: Int { 24 }
 
   var words: (UInt64, UInt64, UInt64)
-  /// Bytes of the word, and above them the mode.
+  /// The number of bytes, and above it the mode.
   var tag: UInt8
 
-  /// 16 bytes behind the word are readable.
-  /// - Parameter mode: 0...3; words of different modes are different.
+  /// 16 bytes behind the pre-token are readable.
+  /// - Parameter mode: 0...3; pre-tokens of different modes are different.
   @inline(__always)
   init(_ word: UnsafePointer<UInt8>, count: Int, mode: UInt8) {
     words = (
@@ -194,7 +195,7 @@ private struct ShortWordKey: BitwiseCopyable {
   }
 }
 
-/// The eight bytes of a word from `index` on, the first lowest, and zero behind its end.
+/// Returns eight bytes of a pre-token from `index` on, the first lowest, and zeros behind its end.
 @inline(__always)
 private func eightBytes(_ word: UnsafePointer<UInt8>, _ index: Int, _ count: Int) -> UInt64 {
   let bits = UInt64(truncatingIfNeeded: min(64, 8 &* max(0, count &- index)))
@@ -211,24 +212,24 @@ private struct ShortWordEntry: BitwiseCopyable {
   var key: (UInt64, UInt64, UInt64) = (0, 0, 0)
   /// Ids of the pieces.
   var ids: (Int32, Int32, Int32, Int32, Int32, Int32, Int32) = (0, 0, 0, 0, 0, 0, 0)
-  /// Where each piece ends, counted from the word's beginning.
+  /// The end of each piece, from the beginning of the pre-token.
   var ends: (UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8) = (0, 0, 0, 0, 0, 0, 0)
-  /// 0 where there is no word.
+  /// 0 if the entry is empty.
   var count: UInt8 = 0
   var tag: UInt8 = 0
 }
 
-/// The table of short words, as loops have it.
+/// The table of short pre-tokens, for inner loops.
 private struct ShortWords {
   let entries: UnsafeMutablePointer<ShortWordEntry>
 
-  /// The first of the two places of a word.
+  /// Returns the first of the two places of a pre-token.
   @inline(__always)
   private func place(_ key: borrowing ShortWordKey) -> UnsafeMutablePointer<ShortWordEntry> {
     entries + Int(truncatingIfNeeded: key.hash &>> 51) &* 2
   }
 
-  /// Appends the pieces of a word, if they are known.
+  /// Appends the pieces of a pre-token, if they are cached.
   @inline(__always)
   func append(
     _ key: ShortWordKey, at place: WordPlace, to output: inout TokenOutput
@@ -253,7 +254,7 @@ private struct ShortWords {
     return true
   }
 
-  /// Keeps the pieces of a word, if they are few and one begins where the one before ends.
+  /// Caches the pieces of a pre-token, if they are few and each begins at the end of the one before.
   @inline(__always)
   func remember(_ key: ShortWordKey, _ pieces: SplitWord) {
     guard pieces.count <= ShortWordEntry.capacity else { return }
@@ -281,14 +282,14 @@ private struct ShortWords {
 
 // MARK: - Long words
 
-/// A word of up to `WordCache.longLimit` bytes and its hash; it stays where it is as long as the key is used.
+/// A pre-token of up to `WordCache.longLimit` bytes and its hash; its memory must outlive the key.
 private struct LongWordKey {
   let word: UnsafePointer<UInt8>
   let count: Int
   let mode: UInt8
   let hash: UInt64
 
-  /// 7 bytes behind the word are readable.
+  /// 7 bytes behind the pre-token are readable.
   @inline(__always)
   init(_ word: UnsafePointer<UInt8>, count: Int, mode: UInt8) {
     self.word = word
@@ -304,7 +305,7 @@ private struct LongWordKey {
     self.hash = hash &* 0x9E37_79B9_7F4A_7C15
   }
 
-  /// Units of 8 bytes.
+  /// The size in units of 8 bytes.
   @inline(__always) var units: Int { (count &+ 7) &>> 3 }
 
   /// The second unit of an entry with `count` pieces.
@@ -325,7 +326,7 @@ extension WordCache {
   @inline(__always)
   private static func slot(_ hash: UInt64) -> Int { Int(truncatingIfNeeded: hash &>> (64 &- slotBits)) & ~1 }
 
-  /// Appends the pieces of a word, if they are known.
+  /// Appends the pieces of a pre-token, if they are cached.
   @inline(__always)
   fileprivate func append(
     _ key: LongWordKey, at place: WordPlace, to output: inout TokenOutput
@@ -351,7 +352,7 @@ extension WordCache {
     return false
   }
 
-  /// Keeps the pieces of a word, if one begins where the one before ends.
+  /// Caches the pieces of a pre-token, if each begins at the end of the one before.
   @inline(__always)
   fileprivate func remember(_ key: LongWordKey, _ pieces: SplitWord) throws(BertQAError) {
     let count = pieces.count

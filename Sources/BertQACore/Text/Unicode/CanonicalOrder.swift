@@ -4,8 +4,8 @@ protocol DecompositionPart: BitwiseCopyable {
 }
 
 extension Array where Element: DecompositionPart {
-  /// Sorts parts by combining class, equal ones as they are: Unicode's canonical order, where they are a starter and
-  /// what follows it up to the next one (The Unicode Standard, section 3.11). Linear in their number.
+  /// Sorts parts by combining class and keeps the order of equal ones: Unicode's canonical order of a starter and the
+  /// characters up to the next one (The Unicode Standard, section 3.11). Linear in their number.
   mutating func sortByCombiningClass(
     _ range: Range<Int>, _ monitor: CallMonitor?
   ) throws(BertQAError) {

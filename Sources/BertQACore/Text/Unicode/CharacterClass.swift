@@ -1,4 +1,4 @@
-/// What a code point is to pre-tokenizers: the classes of their regular expressions.
+/// The classes of a code point in the regular expressions of pre-tokenizers.
 ///
 /// Probed from the reference library, whose parts follow different versions of Unicode.
 struct CharacterClass: OptionSet, Sendable {
@@ -20,14 +20,14 @@ struct CharacterClass: OptionSet, Sendable {
   static let digit = CharacterClass(rawValue: 64)
   /// `\w`
   static let word = CharacterClass(rawValue: 128)
-  /// What the pre-tokenizer Digits takes for one.
+  /// A digit to the pre-tokenizer Digits.
   static let numeric = CharacterClass(rawValue: 256)
-  /// What the pre-tokenizer Punctuation takes for it.
+  /// Punctuation to the pre-tokenizer Punctuation.
   static let punctuation = CharacterClass(rawValue: 512)
-  /// What the normalizer StripAccents drops.
+  /// Dropped by the normalizer StripAccents.
   static let accent = CharacterClass(rawValue: 1024)
 
-  /// The classes of every code point, as loops read them.
+  /// The classes of every code point, for inner loops.
   struct Table: @unchecked Sendable {
     // Unchecked: the memory is written before anyone sees it.
 
@@ -57,7 +57,7 @@ struct CharacterClass: OptionSet, Sendable {
     }
   }
 
-  /// Expanded once per process, for its life.
+  /// Expanded once and kept for the life of the process.
   static let table: Table = {
     var table = TwoStageTable<UInt16>(defaultValue: 0)
     var reader = VariableLengthReader(runs)

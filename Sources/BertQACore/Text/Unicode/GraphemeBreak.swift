@@ -1,9 +1,9 @@
-/// Where grapheme clusters begin (UAX #29, extended clusters): readers take a cluster for one character, and Hugging
-/// Face applies the charsmap of SentencePiece by clusters.
+/// Finds the beginnings of grapheme clusters (UAX #29, extended clusters): readers see a cluster as one character,
+/// and Hugging Face applies the charsmap of SentencePiece to clusters.
 struct GraphemeBreak: Sendable {
   static let shared = GraphemeBreak()
 
-  /// The class in the low four bits; above them the part in Indic conjuncts.
+  /// The class in the low four bits; above them the role in Indic conjuncts.
   private var classes = TwoStageTable<UInt8>(defaultValue: 0)
 
   enum Class {
@@ -49,7 +49,7 @@ struct GraphemeBreak: Sendable {
     return classes[scalar]
   }
 
-  /// Whether a character may be in one cluster with its neighbours, even if those are none that do.
+  /// True if a character may share a cluster with its neighbours, whatever they are.
   static func joins(_ properties: UInt8) -> Bool {
     switch properties & 15 {
     case Class.extend...Class.regionalIndicator, Class.carriageReturn, Class.leading...Class.trailing: true
@@ -57,18 +57,18 @@ struct GraphemeBreak: Sendable {
     }
   }
 
-  /// What the rules look back at.
+  /// The context that the rules depend on.
   struct Scanner {
     private var last: UInt8?
-    /// Whether an odd number of regional indicators precedes.
+    /// True after an odd number of regional indicators.
     private var isFlagOpen = false
-    /// Whether a pictograph and extending characters precede; whether then a joiner does.
+    /// True after a pictograph and extending characters; true if a joiner follows those.
     private var isPictograph = false
     private var isJoined = false
     /// 1 after a consonant of a conjunct, 2 after a linker behind it.
     private var conjunct = 0
 
-    /// Whether a cluster begins at the next character of the text, whose properties these are.
+    /// True if a cluster begins at the next character of the text, which has these properties.
     mutating func isBoundary(before properties: UInt8) -> Bool {
       let next = properties & 15
       let isBoundary = last.map { self.isBoundary($0, next, properties & Conjunct.mask) } ?? true

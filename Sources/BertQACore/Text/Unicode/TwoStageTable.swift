@@ -1,4 +1,4 @@
-/// A value for every code point: an array of pages of 256, where equal-valued pages are shared.
+/// A value for every code point: an array of pages of 256, in which equal pages are shared.
 struct TwoStageTable<Value: Equatable & Sendable>: Sendable {
   static var pageCount: Int { 0x1100 }
   static var pageSize: Int { 256 }
@@ -6,7 +6,7 @@ struct TwoStageTable<Value: Equatable & Sendable>: Sendable {
   /// Page of `values` for each `code point >> 8`; page 0 is all `defaultValue`.
   private(set) var pages = [UInt16](repeating: 0, count: Self.pageCount)
   private var values: [Value]
-  /// For each page of `values`, whether it may be shared because all of it is one value.
+  /// For each page of `values`: true if it may be shared because it has one value throughout.
   private var uniform = [true]
   private let defaultValue: Value
 
@@ -19,13 +19,13 @@ struct TwoStageTable<Value: Equatable & Sendable>: Sendable {
     values[Int(pages[Int(scalar >> 8)]) << 8 | Int(scalar & 0xFF)]
   }
 
-  /// The value of a whole page, or nil where it holds several.
+  /// Returns the value of a whole page, or nil if it has several.
   func uniformValue(ofPage page: Int) -> Value? {
     let index = Int(pages[page])
     return uniform[index] ? values[index << 8] : nil
   }
 
-  /// Gives `value` to the code points from `first` on, which must not have one yet.
+  /// Assigns `value` to the code points from `first` on, which must not have one yet.
   mutating func assign(_ value: Value, from first: UInt32, count: UInt32) {
     var position = Int(first)
     let end = min(position + Int(count), Self.pageCount << 8)

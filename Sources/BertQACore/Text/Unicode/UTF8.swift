@@ -8,8 +8,8 @@ struct DecodedScalar {
   var unicodeScalar: Unicode.Scalar { Unicode.Scalar(scalar) ?? "\u{FFFD}" }
 }
 
-/// UTF-8 to code points and back, for any bytes: see Unicode, "U+FFFD Substitution of Maximal Subparts", which
-/// Python's "replace" follows too.
+/// Converts UTF-8 to code points and back, for any bytes: see Unicode, "U+FFFD Substitution of Maximal Subparts",
+/// which Python's "replace" follows too.
 enum UTF8Codec {
   /// Decodes the unit that begins at `text[position]`, which must be inside `text`.
   @inline(__always)
@@ -19,8 +19,8 @@ enum UTF8Codec {
 
   /// Decodes the unit that begins at `text[position]`, `position < end`.
   ///
-  /// Invalid bytes are grouped by Unicode's practice of maximal subparts: the longest beginning of a
-  /// valid sequence counts as one U+FFFD, any other byte as one each.
+  /// Groups invalid bytes by Unicode's practice of maximal subparts: the longest prefix of a valid sequence counts as
+  /// one U+FFFD, any other byte as one each.
   @inline(__always)
   static func decode(_ text: UnsafePointer<UInt8>, at position: Int, end: Int) -> DecodedScalar {
     let lead = UInt32(text[position])
@@ -42,7 +42,7 @@ enum UTF8Codec {
     return decodeRare(text, at: position, end: end)
   }
 
-  /// Four-byte sequences and everything invalid.
+  /// Decodes four-byte sequences and everything invalid.
   @inline(never)
   private static func decodeRare(
     _ text: UnsafePointer<UInt8>, at position: Int, end: Int
@@ -73,7 +73,7 @@ enum UTF8Codec {
 
   /// Decodes the unit that ends before `text[position]`, `position > begin`.
   ///
-  /// Finds the same scalars as decoding forwards does; invalid bytes come one at a time.
+  /// Finds the same scalars as decoding forwards; invalid bytes come one at a time.
   static func decodeBackwards(
     _ text: UnsafePointer<UInt8>, before position: Int, begin: Int
   ) -> DecodedScalar {
@@ -84,14 +84,14 @@ enum UTF8Codec {
     return DecodedScalar(scalar: 0xFFFD, size: 1)
   }
 
-  /// Bytes of the well-formed sequence that begins with `lead`.
+  /// Returns the size of the well-formed sequence that begins with `lead`.
   @inline(__always)
   static func size(lead: UInt8) -> Int {
     if lead < 0x80 { return 1 }
     return lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4
   }
 
-  /// The bytes of a scalar value, the first lowest, and how many they are.
+  /// Returns the bytes of a scalar value, the first lowest, and their number.
   static func encode(_ scalar: UInt32) -> (bytes: UInt32, count: Int) {
     let low = 0x80 | scalar & 0x3F
     let second = 0x80 | scalar >> 6 & 0x3F
@@ -104,7 +104,7 @@ enum UTF8Codec {
     }
   }
 
-  /// Whether the bytes are well-formed UTF-8.
+  /// True if the bytes are well-formed UTF-8.
   static func isValid(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
     guard let base = text.baseAddress else { return true }
     var position = 0
@@ -122,13 +122,13 @@ enum UTF8Codec {
 @inline(__always)
 func isWhiteSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (byte >= 0x09 && byte <= 0x0D) }
 
-/// The UTF-8 bytes of a string, contiguous.
+/// Passes the contiguous UTF-8 bytes of a string to `body`.
 func withBytes<Result>(
   of text: String, _ body: (UnsafeBufferPointer<UInt8>) throws(BertQAError) -> Result
 ) throws(BertQAError) -> Result {
   var text = text
   let result = text.withUTF8 { bytes in
-    // Swift.Result, because withUTF8 does not pass typed errors on.
+    // withUTF8 does not rethrow typed errors.
     do throws(BertQAError) {
       return Swift.Result<Result, BertQAError>.success(try body(bytes))
     } catch {
@@ -138,7 +138,7 @@ func withBytes<Result>(
   return try result.get()
 }
 
-/// The UTF-8 bytes of several strings, in one allocation that lasts as long as `body`.
+/// Passes the UTF-8 bytes of several strings, in one allocation, to `body`.
 func withBytes<Result>(
   of texts: [String], _ body: ([UnsafeBufferPointer<UInt8>]) throws(BertQAError) -> Result
 ) throws(BertQAError) -> Result {

@@ -1,7 +1,7 @@
-/// What the reference tokenizer takes each code point for.
+/// The properties of each code point in the reference tokenizer.
 ///
-/// The tables are probed from that library rather than derived from one Unicode version: its parts
-/// follow different ones. They are expanded once per process, at the first tokenizer.
+/// The tables are probed from that library rather than derived from one Unicode version: its parts follow different
+/// ones. They are expanded once per process, by the first tokenizer.
 struct UnicodeData: Sendable {
   static let shared = UnicodeData()
 
@@ -13,7 +13,7 @@ struct UnicodeData: Sendable {
     var isRemoved: Bool { rawValue & 1 != 0 }
     /// Cleaning turns it into a space.
     var isWhitespace: Bool { rawValue & 2 != 0 }
-    /// In the ranges that are split into single-character words.
+    /// In the ranges that are split into pre-tokens of one character.
     var isChinese: Bool { rawValue & 4 != 0 }
     /// Stripping accents drops it.
     var isNonspacingMark: Bool { rawValue & 8 != 0 }
@@ -75,14 +75,14 @@ struct UnicodeData: Sendable {
     Properties(rawValue: classes[scalar] | UInt16(combiningClasses[scalar]) << 8)
   }
 
-  /// The lower-case letter. U+0130 has a second one, U+0307, which callers add.
+  /// Returns the lower-case letter. U+0130 has a second one, U+0307, which callers add.
   func lowercase(_ scalar: UInt32) -> UInt32 {
     UInt32(bitPattern: Int32(bitPattern: scalar) + lowercaseDistances[scalar])
   }
 
   static func isHangulSyllable(_ scalar: UInt32) -> Bool { scalar &- 0xAC00 < 11172 }
 
-  /// The jamo that a Hangul syllable is composed of.
+  /// Returns the jamo that compose a Hangul syllable.
   @inline(__always)
   static func jamo(of scalar: UInt32) -> (lead: UInt32, vowel: UInt32, tail: UInt32?) {
     let syllable = scalar &- 0xAC00
@@ -110,8 +110,8 @@ struct UnicodeData: Sendable {
     }
   }
 
-  /// Whether the code points of a page differ in nothing but their number: one class for all, no
-  /// lower case, and no decomposition or all of them Hangul syllables.
+  /// True if the code points of a page differ only in their number: one class for all, no lower case, and no
+  /// decomposition or all of them Hangul syllables.
   func isUniform(page: Int) -> Bool {
     classes.uniformValue(ofPage: page) != nil && combiningClasses.uniformValue(ofPage: page) == 0
       && lowercaseDistances.uniformValue(ofPage: page) == 0

@@ -9,7 +9,7 @@ struct VariableLengthReader {
     end = next + table.utf8CodeUnitCount
   }
 
-  /// The next number, or nil at the end of the table.
+  /// Returns the next number, or nil at the end of the table.
   mutating func read() -> UInt32? {
     var number: UInt32 = 0
     var shift: UInt32 = 0
@@ -25,7 +25,7 @@ struct VariableLengthReader {
     return nil
   }
 
-  /// The next number as a signed one (zigzag).
+  /// Returns the next number as a signed one (zigzag).
   mutating func readSigned() -> Int32? {
     read().map { Int32($0 >> 1) ^ -Int32($0 & 1) }
   }

@@ -1,34 +1,35 @@
 /// A piece of a word.
 struct PlacedPiece: BitwiseCopyable {
   var id: Int32
-  /// The range in the word that was split.
+  /// The range in the pre-token.
   var begin: Int32
   var end: Int32
 }
 
-/// The search for the best split of a text (Viterbi): for each place the best way there.
+/// Searches the best split of a text (Viterbi): the best way to each place.
 ///
-/// Of equal sums the way that ends in the piece that begins first stays, as in Hugging Face's implementation; scores
-/// are added from left to right.
+/// Of equal sums it keeps the way whose last piece begins first, as Hugging Face's implementation does; it adds
+/// scores from left to right.
 struct UnigramLattice: ~Copyable {
-  /// A place in the text. Not private: the compiler needs to see it where a lattice is a member.
+  /// A place in the text. Not private: the compiler needs to see it if a lattice is a member.
   struct Node: BitwiseCopyable {
     /// The sum of the way's scores.
     var score: Double
-    /// Bytes of the way's last piece; 0 where no way leads here.
+    /// The bytes of the way's last piece; 0 if no way leads here.
     var length: UInt32
     var id: Int32
   }
 
   private var nodes = GrowableBuffer<Node>()
-  /// What `split` found.
+  /// The result of `split`.
   private(set) var pieces = GrowableBuffer<PlacedPiece>()
 
-  /// Replaces `pieces` by those of a word of `count` bytes, valid UTF-8. Neighbouring unknown characters are one piece.
+  /// Replaces `pieces` by those of a pre-token of `count` bytes, valid UTF-8. Adjacent unknown characters become one
+  /// piece.
   ///
   /// - Parameter scores: those of the model, with or without special tokens.
   ///
-  /// Time: the bytes times those of the longest piece.
+  /// Time: the number of bytes times the length of the longest piece.
   mutating func split(
     _ text: UnsafePointer<UInt8>, count: Int, _ model: UnigramModel,
     _ scores: borrowing AlignedBuffer<Double>, _ monitor: CallMonitor?
@@ -91,7 +92,7 @@ struct UnigramLattice: ~Copyable {
     _ text: UnsafePointer<UInt8>, _ count: Int, _ model: UnigramModel, _ scores: UnsafePointer<Double>,
     _ monitor: CallMonitor?
   ) throws(BertQAError) {
-    // The lengths are made to lead forwards: at each place of the way that of the piece which begins there.
+    // Reverses the lengths: each place of the way gets that of the piece which begins there.
     var position = count
     var length = nodes[position].length
     var stepCount = 0
@@ -129,7 +130,8 @@ struct UnigramLattice: ~Copyable {
       PlacedPiece(id: id, begin: Int32(truncatingIfNeeded: begin), end: Int32(truncatingIfNeeded: end)))
   }
 
-  /// Several unknown characters may together be a piece after all; else their bytes are pieces, where all have one.
+  /// Several unknown characters together may be a piece after all; else their bytes are pieces, if all of them have
+  /// one.
   private mutating func appendUnknown(
     _ bytes: UnsafePointer<UInt8>, from begin: Int, to end: Int, _ model: UnigramModel,
     _ scores: UnsafePointer<Double>
@@ -144,7 +146,7 @@ struct UnigramLattice: ~Copyable {
     for byte in text { try append(model.byteIDs[Int(byte)], from: begin, to: end) }
   }
 
-  /// The node that a character of valid UTF-8 leads to, 0 if there is none, and its bytes.
+  /// Returns the node that a character of valid UTF-8 leads to, 0 if there is none, and the character's size.
   @inline(__always)
   private static func character(
     _ text: UnsafePointer<UInt8>, _ trie: UnsafePointer<PieceTrie.Node>, _ nodes: UnsafePointer<UInt32>

@@ -35,9 +35,9 @@ extension UnigramModel {
       vocabulary, scores: scores, unkID: unkID, byteFallback: byteFallback, file: model.file, monitor)
   }
 
-  /// A score as `tokenizers` reads it, with serde_json: the digits as an integer, then divided by a power of ten, each
-  /// rounded. So it may be one unit in the last place off, and that decides between ways of equal score to cut a run
-  /// of one character.
+  /// Returns a score as `tokenizers` reads it, with serde_json: the digits as an integer, divided by a power of ten,
+  /// each rounded. It may be off by one unit in the last place, and that decides between splits of equal score of a
+  /// run of one character.
   private static func score(_ value: Double) -> Double {
     var significand: UInt64 = 0
     var scale = 0
@@ -46,10 +46,10 @@ extension UnigramModel {
       switch byte {
       case UInt8(ascii: "."): isFraction = true
       case UInt8(ascii: "0")...UInt8(ascii: "9"):
-        // 17 digits at most, and a zero behind the point.
+        // At most 17 digits, and a zero behind the point.
         significand = significand * 10 + UInt64(byte - UInt8(ascii: "0"))
         if isFraction { scale += 1 }
-      // Very small or large: no log probability of a piece is.
+      // Very small or large, unlike any log probability of a piece.
       default: return value
       }
     }
@@ -58,7 +58,7 @@ extension UnigramModel {
     return value < 0 ? -magnitude : magnitude
   }
 
-  /// Each is a double.
+  /// Each is exact as a double.
   private static let powersOfTen: [Double] = [
     1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
     1e19, 1e20,

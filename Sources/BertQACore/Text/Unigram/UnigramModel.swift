@@ -1,24 +1,24 @@
-/// A Unigram language model of pieces (Kudo, "Subword Regularization", 2018): the text is split into the pieces
-/// whose scores, logarithms of probabilities, have the largest sum. Immutable.
+/// A Unigram language model of pieces (Kudo, "Subword Regularization", 2018): splits the text into the pieces with
+/// the largest sum of scores, which are logarithms of probabilities. Immutable.
 final class UnigramModel: @unchecked Sendable {
   // Unchecked: the tables are written in init only.
 
   let vocabulary: Vocabulary
   /// By id.
   let scores: AlignedBuffer<Double>
-  /// The scores where special tokens are text: theirs are below any other.
+  /// The scores if special tokens are text: theirs are below any other.
   let textScores: AlignedBuffer<Double>
   let trie: PieceTrie
-  /// The piece of characters that are in no piece.
+  /// The piece of characters that no piece contains.
   let unkID: Int32
-  /// The score of a character that is in no piece.
+  /// The score of a character that no piece contains.
   let unkScore: Double
-  /// By byte the id of its piece, such as `<0x0A>`, or -1.
+  /// The id of each byte's piece, such as `<0x0A>`, or -1.
   let byteIDs: AlignedBuffer<Int32>
-  /// By code point below U+10000 the node of the trie that its bytes lead to; 0 where there is none.
+  /// The trie node of each code point below U+10000; 0 if there is none.
   let characterNodes: AlignedBuffer<UInt32>
 
-  /// How far below the lowest score an unknown character is.
+  /// The distance of an unknown character's score below the lowest.
   private static let unkPenalty = 10.0
 
   /// - Parameters:
@@ -60,8 +60,8 @@ final class UnigramModel: @unchecked Sendable {
     return ids
   }
 
-  /// Keeps the pieces that spell special tokens out of texts in which no special tokens are looked for: they are
-  /// pieces like others to tokenizers. To be called before the model is used.
+  /// Prevents pieces that spell special tokens in texts whose special tokens are text: to tokenizers they are pieces
+  /// like others. Call it before the model is used.
   func keepAsText(_ tokens: [AddedToken]) {
     for token in tokens where token.isSpecial {
       guard let id = vocabulary.id(of: token.content) else { continue }
@@ -100,13 +100,13 @@ extension UnigramModel: TokenModel {
   func makeWorker() throws(BertQAError) -> any TokenWorker { try UnigramWorker(self) }
 }
 
-/// A Unigram model with what a thread needs for one text at a time.
+/// A Unigram model with the memory that a thread needs for one text at a time.
 private final class UnigramWorker: CachingWorker {
   private let model: UnigramModel
   private var lattice = UnigramLattice()
   let cache: WordCache
   @inline(__always) var wholeWords: ShortPieceTable? { nil }
-  /// A word with the mark before it.
+  /// A pre-token with the mark before it.
   private var marked = GrowableBuffer<UInt8>()
 
   init(_ model: UnigramModel) throws(BertQAError) {

@@ -1,6 +1,6 @@
 /// Finds added tokens in a text: the leftmost first, of several there the longest.
 struct AddedTokenMatcher: Sendable {
-  /// A token found, with the white space that belongs to it.
+  /// A match, with the white space that belongs to it.
   struct Match {
     var range: Range<Int>
     var id: Int32
@@ -16,11 +16,11 @@ struct AddedTokenMatcher: Sendable {
     var byte: UInt8
     var firstChild: Int32 = -1
     var nextSibling: Int32 = -1
-    /// Index of the spelling that ends here, or -1.
+    /// The index of the spelling that ends here, or -1.
     var pattern: Int32 = -1
   }
 
-  /// Longest spelling: bounds the time per byte of text.
+  /// The maximum bytes of a spelling, which bound the time per byte of text.
   static var maximumLength: Int { 1024 }
 
   private var patterns: [Pattern] = []
@@ -70,13 +70,13 @@ struct AddedTokenMatcher: Sendable {
     return nil
   }
 
-  /// Whether anything can be found.
+  /// True if a search can find a token.
   func canMatch(parseSpecialTokens: Bool) -> Bool { parseSpecialTokens ? !patterns.isEmpty : hasOrdinary }
 
-  /// The next token found in `text[start...]`, nothing before `start` being part of it.
+  /// Returns the next token in `text[start...]`; nothing before `start` is part of it.
   ///
-  /// Special tokens that are not asked for are found and left: what overlaps them is not looked at.
-  /// - Parameter position: where to look from, at or behind `start`; then where to go on.
+  /// Unrequested special tokens are skipped: no token may overlap them.
+  /// - Parameter position: where to begin, at or behind `start`; afterwards, where to continue.
   func next(
     in text: UnsafeBufferPointer<UInt8>, from position: inout Int, behind start: Int,
     parseSpecialTokens: Bool,

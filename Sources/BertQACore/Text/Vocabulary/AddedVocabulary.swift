@@ -1,15 +1,15 @@
-/// A token with a spelling of its own beside the model's pieces: `added_tokens` of `tokenizer.json`.
+/// A token that is found by its spelling, beside the model's pieces: `added_tokens` of `tokenizer.json`.
 struct AddedToken: Sendable, Equatable {
   var content: String
-  /// A control token such as "[SEP]", which in a text is text unless the caller asks for the token.
+  /// True for a control token such as "[SEP]", which in a text is text unless the caller requests the token.
   var isSpecial = false
-  /// Found in the normalised text rather than in the caller's, spelled as normalisation spells it.
+  /// True if it is found in the normalised text rather than in the caller's, by its normalised spelling.
   var isNormalized = true
-  /// Found only where no letter, digit, mark or connector is beside it.
+  /// True if it is found only without an adjacent letter, digit, mark or connector.
   var isSingleWord = false
-  /// Takes the white space before it.
+  /// True if it includes the white space before it.
   var stripsLeft = false
-  /// Takes the white space behind it.
+  /// True if it includes the white space behind it.
   var stripsRight = false
 
   init(_ content: String, isSpecial: Bool = false) {
@@ -32,24 +32,24 @@ struct AddedToken: Sendable, Equatable {
   }
 }
 
-/// The added tokens of a pipeline with their ids, and where they are looked for.
+/// The added tokens of a pipeline with their ids and matchers.
 struct AddedVocabulary: Sendable {
-  /// Looked for in the caller's text.
+  /// Finds tokens in the caller's text.
   private(set) var verbatim = AddedTokenMatcher()
-  /// Looked for in the normalised text.
+  /// Finds tokens in the normalised text.
   private(set) var normalized = AddedTokenMatcher()
-  /// Ids of the model and of added tokens.
+  /// The number of ids of the model and of added tokens.
   let size: Int
-  /// By id; those that spell a piece of the model have its id.
+  /// By id; tokens that spell a piece of the model have its id.
   private let tokens: [Int32: AddedToken]
   /// By the bytes of their spelling.
   private let ids: [[UInt8]: Int32]
-  /// The spellings of those that spell no piece of the model, each followed by a NUL.
+  /// The spellings of the tokens that spell no piece of the model, each followed by a NUL.
   private let spellings: Vocabulary
   /// Their places in `spellings` by id.
   private let positions: [Int32: Int32]
 
-  /// Gives ids as tokenizers does when it reads the file: that of the model's piece of the same spelling, else the
+  /// Assigns ids as tokenizers does when it reads the file: that of the model's piece of the same spelling, else the
   /// next one, from the number of the model's pieces on.
   init(_ pipeline: Pipeline, _ monitor: CallMonitor?) throws(BertQAError) {
     let vocabulary = pipeline.model.vocabulary
@@ -92,7 +92,7 @@ struct AddedVocabulary: Sendable {
     positions = Dictionary(uniqueKeysWithValues: zip(own, 0...))
   }
 
-  /// Tokens that are normalised between two questions to the monitor.
+  /// The number of tokens that are normalised between two polls of the monitor.
   private static let checkInterval = 256
 
   private static func normalized(
@@ -110,6 +110,6 @@ struct AddedVocabulary: Sendable {
 
   func id(of piece: UnsafeBufferPointer<UInt8>) -> Int32? { ids[Array(piece)] }
 
-  /// The spelling, followed by a NUL, of a token that spells no piece of the model; nil for any other id.
+  /// Returns the spelling, followed by a NUL, of a token that spells no piece of the model; nil for any other id.
   func piece(_ id: Int32) -> UnsafeBufferPointer<UInt8>? { positions[id].map { spellings.piece($0) } }
 }

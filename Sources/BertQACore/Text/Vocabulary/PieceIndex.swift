@@ -1,6 +1,6 @@
 import CBertQA
 
-/// Where a piece lies in the bytes of all.
+/// The range of a piece in the bytes of all.
 struct PieceBounds: BitwiseCopyable {
   var begin: UInt32
   var end: UInt32
@@ -15,9 +15,9 @@ final class PieceIndex: @unchecked Sendable {
 
   /// The text of all pieces, with 16 readable bytes after the last.
   private let bytes: AlignedBuffer<UInt8>
-  /// Where each piece lies in `bytes`, by id.
+  /// The range of each piece in `bytes`, by id.
   private let bounds: AlignedBuffer<PieceBounds>
-  /// Pieces.
+  /// The number of pieces.
   let count: Int
 
   private(set) var short: ShortPieceTable
@@ -65,13 +65,13 @@ final class PieceIndex: @unchecked Sendable {
 
   // MARK: Looking up
 
-  /// The bytes of a piece, with its "##" and a NUL behind; `id` must be one.
+  /// Returns the bytes of a piece with its "##", followed by a NUL. `id` must be valid.
   func piece(_ id: Int32) -> UnsafeBufferPointer<UInt8> {
     let (begin, end) = (bounds[Int(id)].begin, bounds[Int(id)].end)
     return UnsafeBufferPointer(start: bytes.base + Int(begin), count: Int(end - begin))
   }
 
-  /// The id of a piece of more than 15 bytes, or -1.
+  /// Returns the id of a piece of more than 15 bytes, or -1.
   func longID(_ piece: UnsafePointer<UInt8>, count: Int, continuation: UInt64) -> Int32 {
     var slot = longSlot(piece, count: count, continuation: continuation)
     while longIDs[slot] >= 0 {
@@ -84,7 +84,7 @@ final class PieceIndex: @unchecked Sendable {
   }
 
   private func longSlot(_ piece: UnsafePointer<UInt8>, count: Int, continuation: UInt64) -> Int {
-    // Whole words from the front, then the last one, which overlaps.
+    // Eight bytes at a time from the front, then the last eight, which overlap.
     let raw = UnsafeRawPointer(piece)
     var hash = short.multiplier.low ^ (UInt64(count) << 1 | continuation)
     var offset = 0
@@ -106,7 +106,8 @@ final class PieceIndex: @unchecked Sendable {
       && (0..<count).allSatisfy { content.base[$0] == piece[$0] }
   }
 
-  /// The trie of those pieces, or ends of pieces, that have bounds; of equal ones the last counts. None may be empty.
+  /// Makes the trie of the pieces, or ends of pieces, that have bounds, which must not be empty; of equal ones the
+  /// last wins.
   func trie(
     _ monitor: CallMonitor?, _ bounds: (_ id: Int32, _ whole: PieceBounds) -> PieceBounds?
   ) throws(BertQAError) -> PieceTrie {
@@ -120,7 +121,7 @@ final class PieceIndex: @unchecked Sendable {
     return try PieceTrie.make(pieces, in: bytes.base, monitor)
   }
 
-  /// The bytes of a piece after its "##".
+  /// Returns the bytes of a piece after its "##".
   @inline(__always)
   func content(
     of id: Int32
@@ -140,7 +141,7 @@ final class PieceIndex: @unchecked Sendable {
 
   // MARK: Building
 
-  /// Fills the tables; false if some chain of slots got too long. Of equal pieces the last one stays.
+  /// Fills the tables; false if a chain of slots got too long. Of equal pieces the last one stays.
   private func insertAll(seed: UInt64, _ monitor: CallMonitor?) throws(BertQAError) -> Bool {
     short.removeAll(
       multiplier: PieceKey(low: Self.oddNumber(seed * 2), high: Self.oddNumber(seed * 2 + 1)))
@@ -160,7 +161,7 @@ final class PieceIndex: @unchecked Sendable {
     return true
   }
 
-  /// Multipliers that have nothing in common for different arguments.
+  /// Returns unrelated multipliers for different arguments.
   private static func oddNumber(_ number: UInt64) -> UInt64 {
     SplitMix64.mixed(number &* SplitMix64.increment) | 1
   }

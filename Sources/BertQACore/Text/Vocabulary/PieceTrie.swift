@@ -6,12 +6,12 @@ struct PieceTrie: ~Copyable {
   struct Node: BitwiseCopyable {
     var bits: UInt64
 
-    /// What a node reached by `byte` has as its label; a place that no node uses has 0.
+    /// The label of a node reached by `byte`; an unused place has 0.
     @inline(__always)
     static func label(_ byte: UInt8) -> UInt64 { 0x100 | UInt64(byte) }
 
     @inline(__always) var label: UInt64 { bits & 0x1FF }
-    /// The id of the piece that ends here; -1 where none does.
+    /// The id of the piece that ends here; -1 if none does.
     @inline(__always) var value: Int32 { Int32(truncatingIfNeeded: bits &>> 9 & 0x7F_FFFF) &- 1 }
     @inline(__always) var offset: Int { Int(truncatingIfNeeded: bits &>> 32) }
   }
@@ -24,7 +24,7 @@ struct PieceTrie: ~Copyable {
   /// Valid as long as the trie.
   @inline(__always) var root: UnsafePointer<Node> { UnsafePointer(nodes.base) }
 
-  /// The value of a whole piece; nil where there is none.
+  /// Returns the id of a whole piece; nil if there is none.
   func value(of piece: UnsafeBufferPointer<UInt8>) -> Int32? {
     var node = root[0]
     for byte in piece {
@@ -34,7 +34,7 @@ struct PieceTrie: ~Copyable {
     return node.value >= 0 ? node.value : nil
   }
 
-  /// The longest piece that a text begins with; id -1 if there is none.
+  /// Returns the longest piece that a text begins with; id -1 if there is none.
   func longestMatch(_ text: UnsafePointer<UInt8>, count: Int) -> (id: Int32, length: Int) {
     let root = self.root
     var found: (id: Int32, length: Int) = (-1, 0)
@@ -52,7 +52,7 @@ struct PieceTrie: ~Copyable {
 }
 
 extension PieceTrie {
-  /// A piece: a range of bytes that all pieces lie in, and its value.
+  /// A piece: its range in the bytes of all pieces, and its id.
   struct Entry: BitwiseCopyable {
     var bounds: PieceBounds
     var id: Int32
@@ -60,16 +60,16 @@ extension PieceTrie {
     var count: Int { Int(bounds.end &- bounds.begin) }
   }
 
-  /// The trie of all pieces; of equal ones the one of the greatest id counts.
+  /// Makes the trie of the pieces; of equal ones the greatest id wins.
   ///
   /// Time: that of sorting the pieces, then linear in their bytes.
-  /// - Parameter pieces: none of them empty.
+  /// - Parameter pieces: not empty.
   static func make(
     _ pieces: [Entry], in bytes: UnsafePointer<UInt8>, _ monitor: CallMonitor? = nil
   ) throws(BertQAError) -> PieceTrie {
     let builder = try Builder()
     let order = try Self.sorted(pieces, bytes, monitor)
-    // Nodes whose children are to be placed: the pieces that share their first `depth` bytes.
+    // Nodes whose children are not placed yet: the pieces that share their first `depth` bytes.
     var pending = try [Builder.Subtree](checkedCapacity: 1024)
     pending.append(Builder.Subtree(begin: 0, end: order.count, depth: 0, node: 0))
     var placed = 0
@@ -82,11 +82,11 @@ extension PieceTrie {
     return PieceTrie(nodes: try builder.finish())
   }
 
-  /// The pieces in the order of their bytes, of equal ones the lower id first.
+  /// Sorts the pieces by bytes, and equal ones by id.
   private static func sorted(
     _ pieces: [Entry], _ bytes: UnsafePointer<UInt8>, _ monitor: CallMonitor?
   ) throws(BertQAError) -> [Entry] {
-    // By the first eight bytes, the first one highest, which spares nearly all comparisons of memory.
+    // Compares the first eight bytes as a number, which avoids nearly all comparisons of memory.
     typealias Key = (prefix: UInt64, piece: Entry)
     let keys = try pieces.checkedMap { piece -> Key in
       let base = bytes + Int(piece.bounds.begin)
@@ -106,7 +106,7 @@ extension PieceTrie {
     return try order.checkedMap { $0.piece }
   }
 
-  /// Nodes on their way into a trie.
+  /// Builds the nodes of a trie.
   private final class Builder {
     struct Subtree {
       var begin: Int
@@ -115,14 +115,14 @@ extension PieceTrie {
       var node: Int
     }
 
-    /// Places tried for a node's children before a new block is made.
+    /// The number of places tried for a node's children before a new block is made.
     static var trials: Int { 64 }
     static var none: UInt32 { .max }
 
     private var nodes = GrowableBuffer<Node>()
-    /// Whether children of some node have this offset.
+    /// 1 if the children of a node have this offset.
     private var isOffset = GrowableBuffer<UInt8>()
-    /// The list of places that are free: for each the one before and after it.
+    /// The list of free places: the one before and after each.
     private var previous = GrowableBuffer<UInt32>()
     private var next = GrowableBuffer<UInt32>()
     private var first = Builder.none
@@ -140,7 +140,7 @@ extension PieceTrie {
       return result
     }
 
-    /// Gives the subtree's node its value and places its children.
+    /// Sets the value of the subtree's node and places its children.
     func place(
       _ subtree: Subtree, _ order: [Entry], _ bytes: UnsafePointer<UInt8>, _ pending: inout [Subtree]
     ) throws(BertQAError) {
@@ -173,7 +173,7 @@ extension PieceTrie {
       }
     }
 
-    /// An offset that no other node's children have, at which all labels are free.
+    /// Returns an offset that no other node's children have and at which all labels are free.
     private func offset(for labels: [UInt8]) throws(BertQAError) -> Int {
       var place = first
       for _ in 0..<Self.trials {
@@ -182,7 +182,7 @@ extension PieceTrie {
         if isOffset[offset] == 0, labels.allSatisfy({ nodes[offset ^ Int($0)].label == 0 }) { return offset }
         place = next[Int(place)]
       }
-      // What was tried without success is not tried again, which bounds the time.
+      // Places that failed are not tried again, which bounds the time.
       while first != place { remove(first) }
       let offset = nodes.count
       try addBlock()
@@ -204,7 +204,7 @@ extension PieceTrie {
       }
     }
 
-    /// Takes a place out of the list of free ones.
+    /// Removes a place from the list of free ones.
     private func remove(_ place: UInt32) {
       let (before, after) = (previous[Int(place)], next[Int(place)])
       if before != Self.none {

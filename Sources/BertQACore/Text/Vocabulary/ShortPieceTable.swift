@@ -1,6 +1,6 @@
-/// An open-addressed hash table of the pieces that have a `PieceKey`: 20 bytes a slot, filled to at
-/// most a quarter, as most probes of longest-match search find nothing. A value of pointers, so that
-/// loops can keep it in registers; `Memory` owns what they point to.
+/// An open-addressed hash table of the pieces that have a `PieceKey`: 20 bytes a slot, at most a quarter full,
+/// because most probes of the longest match find nothing. A value of pointers, so that loops can keep it in
+/// registers; `Memory` owns what they point to.
 struct ShortPieceTable {
   /// The slots of a table.
   struct Memory: ~Copyable {
@@ -37,7 +37,7 @@ struct ShortPieceTable {
     Int(truncatingIfNeeded: (key.low &* multiplier.low &+ key.high &* multiplier.high) &>> slotShift)
   }
 
-  /// The id of a piece that is not empty, or -1.
+  /// Returns the id of a piece that is not empty, or -1.
   @inline(__always)
   func id(of key: PieceKey) -> Int32 {
     var slot = slot(of: key)
@@ -71,18 +71,18 @@ struct ShortPieceTable {
   }
 }
 
-/// A piece of at most 15 bytes, without its "##", as two words that compare at once.
+/// A piece of at most 15 bytes, without its "##", as two numbers that compare at once.
 ///
 /// The first byte is the lowest, padded with zeros; the top byte of `high` is `tag`, never zero
 /// except for the empty piece.
 struct PieceKey: Equatable, BitwiseCopyable {
-  /// Longest piece that has a key.
+  /// The maximum bytes of a piece with a key.
   static var maximumCount: Int { 15 }
 
   var low: UInt64
   var high: UInt64
 
-  /// Sixteen bytes from `bytes`, all readable, with no tag.
+  /// Loads sixteen bytes, all readable, without a tag.
   @inline(__always)
   init(loading bytes: UnsafePointer<UInt8>) {
     let raw = UnsafeRawPointer(bytes)
@@ -96,10 +96,10 @@ struct PieceKey: Equatable, BitwiseCopyable {
     self.high = high
   }
 
-  /// The key of the first `count` bytes, 0...15; `continuation` is 1 for a "##" piece and 0 else.
+  /// Returns the key of the first `count` bytes, 0...15; `continuation` is 1 for a "##" piece, else 0.
   @inline(__always)
   func prefix(_ count: Int, continuation: UInt64) -> PieceKey {
-    // Without a branch on the length: words of text make it unpredictable.
+    // Without a branch on the length, which is unpredictable in texts.
     let bits = UInt64(truncatingIfNeeded: count &* 8)
     let lowMask = ~(UInt64.max << bits)
     let highMask = ~(UInt64.max << (max(bits, 64) &- 64))

@@ -1,15 +1,15 @@
-/// The pieces of a WordPiece vocabulary by id, and their ids by bytes.
+/// The pieces of a vocabulary by id, and their ids by bytes.
 struct Vocabulary: Sendable {
   let index: PieceIndex
 
   /// Reads a `vocab.txt`: the piece in line n has id n.
   ///
-  /// As in Hugging Face's loader lines end in LF, white space at their ends is not part of the piece
-  /// (so CRLF files work), and of equal lines the last one's id is found. O(size).
+  /// As in Hugging Face's loader, lines end in LF, white space at their ends does not belong to the piece (so CRLF
+  /// files work), and of equal lines the last one's id is found. O(size).
   init(
     vocabularyFile file: UnsafeBufferPointer<UInt8>, _ monitor: CallMonitor? = nil
   ) throws(BertQAError) {
-    // Before anything is read: the file may be of any size.
+    // First of all: the file may have any size.
     try Self.check(byteCount: file.count, pieceCount: 0)
     var lineCount = 0
     for byte in file where byte == 0x0A { lineCount += 1 }
@@ -27,7 +27,7 @@ struct Vocabulary: Sendable {
     index = try storage.makeIndex(monitor)
   }
 
-  /// Takes pieces in the order of their ids, as they are.
+  /// Takes pieces as they are, by id.
   init(pieces: [[UInt8]], _ monitor: CallMonitor? = nil) throws(BertQAError) {
     var byteCount = 0
     for piece in pieces { byteCount += piece.count + 1 }
@@ -40,19 +40,19 @@ struct Vocabulary: Sendable {
     index = try storage.makeIndex(monitor)
   }
 
-  /// Number of ids, duplicates included.
+  /// The number of ids, including duplicates.
   var count: Int { index.count }
 
   /// Equal for equal pieces of equal ids.
   var fingerprint: UInt64 { index.fingerprint }
 
-  /// The bytes of a piece, with a NUL behind them; empty where there is no such id.
+  /// Returns the bytes of a piece, followed by a NUL; empty if there is no such id.
   func piece(_ id: Int32) -> UnsafeBufferPointer<UInt8> {
     guard id >= 0, Int(id) < count else { return UnsafeBufferPointer(start: nil, count: 0) }
     return index.piece(id)
   }
 
-  /// The id of a piece given whole, with its "##".
+  /// Returns the id of a whole piece, with its "##".
   func id(of piece: UnsafeBufferPointer<UInt8>) -> Int32? {
     guard let base = piece.baseAddress, piece.count > 0 else { return index.emptyPieceID }
     let isContinuation = piece.count >= 2 && base[0] == 0x23 && base[1] == 0x23
@@ -74,16 +74,16 @@ struct Vocabulary: Sendable {
     return id >= 0 ? id : nil
   }
 
-  /// The id of a piece given whole, with its "##".
+  /// Returns the id of a whole piece, with its "##".
   func id(of piece: String) -> Int32? {
     var piece = piece
     return piece.withUTF8 { id(of: $0) }
   }
 
-  /// Ids are at most this.
+  /// The greatest id.
   static var maximumID: Int { (1 << 22) - 1 }
 
-  /// Bounds what the tables of a hostile file can take; real vocabularies are 20 times smaller.
+  /// Bounds the memory of a hostile file's tables; real vocabularies are 20 times smaller.
   static func check(byteCount: Int, pieceCount: Int) throws(BertQAError) {
     guard byteCount <= ModelFile.vocabularyLimit, pieceCount <= maximumID + 1 else {
       throw BertQAError(
@@ -93,7 +93,7 @@ struct Vocabulary: Sendable {
     }
   }
 
-  /// A line without its trailing white space.
+  /// Returns a line without its trailing white space.
   private static func trimmed(
     _ file: UnsafeBufferPointer<UInt8>, _ line: Range<Int>
   ) -> UnsafeBufferPointer<UInt8> {
@@ -115,7 +115,7 @@ struct Vocabulary: Sendable {
 }
 
 extension Vocabulary {
-  /// Memory on its way into an index.
+  /// The memory of an index that is being built.
   private struct Storage: ~Copyable {
     let bytes: AlignedBuffer<UInt8>
     let bounds: AlignedBuffer<PieceBounds>
@@ -132,7 +132,7 @@ extension Vocabulary {
       self.pieceCount = pieceCount
     }
 
-    /// Appends a piece, of the pieces and bytes that there is room for.
+    /// Appends a piece; there must be room for it.
     mutating func append(_ piece: UnsafeBufferPointer<UInt8>) {
       if let base = piece.baseAddress { (bytes.base + end).update(from: base, count: piece.count) }
       bounds[count] = PieceBounds(begin: UInt32(end), end: UInt32(end + piece.count))
@@ -146,8 +146,8 @@ extension Vocabulary {
       return try PieceIndex(bytes: bytes, bounds: bounds, count: pieceCount, monitor)
     }
 
-    // Apart from `makeIndex`: Swift 6.0.3 cannot compile a function that reads what `bytes` consists of and then gives
-    // `bytes` away.
+    // Separate from `makeIndex`: Swift 6.0.3 cannot compile a function that reads parts of `bytes` and then consumes
+    // it.
     private func checkPieces(_ monitor: CallMonitor?) throws(BertQAError) {
       for id in 0..<pieceCount {
         if id % CallPoll.elementInterval == 0 { try monitor?.check() }

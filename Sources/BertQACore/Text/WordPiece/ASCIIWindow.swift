@@ -1,16 +1,16 @@
-/// A stretch of the text prepared eight bytes at a time: lower-cased, and with a bit for each byte
-/// that is no ASCII letter or digit. Finding the next word is then a shift and a count of zeros,
-/// which keeps the chain from one word to the next short.
+/// A part of the text prepared eight bytes at a time: lower-cased, and with a bit for each byte that is not an ASCII
+/// letter or digit. Finding the next pre-token takes a shift and a count of zeros, which keeps the chain from one to
+/// the next short.
 struct ASCIIWindow {
   static var capacity: Int { 1024 }
-  /// Beyond the bytes prepared, what is readable and of no letters or digits.
+  /// The number of readable bytes behind the prepared ones, without letters and digits.
   static var padding: Int { 32 }
-  /// Bytes of scratch memory.
+  /// The size of the scratch memory.
   static var scratchSize: Int { capacity + padding + (capacity + padding) / 8 + 8 }
 
-  /// The bytes, letters lower-cased if the tokenizer does that.
+  /// The bytes, with letters lower-cased if the tokenizer ignores case.
   let bytes: UnsafeMutablePointer<UInt8>
-  /// Bit i % 8 of element i / 8 is set if byte i is no letter or digit.
+  /// Bit i % 8 of element i / 8 is set if byte i is not a letter or digit.
   private let breaks: UnsafeMutablePointer<UInt8>
   /// The range of the text.
   private(set) var begin = 0
@@ -21,7 +21,7 @@ struct ASCIIWindow {
     breaks = scratch + Self.capacity + Self.padding
   }
 
-  /// The number of letters and digits from offset `offset` of the window on, or at least 32 of them.
+  /// Returns the number of letters and digits from offset `offset` of the window on; 32 or more means at least 32.
   @inline(__always)
   func wordCount(at offset: Int) -> Int {
     let bits = UnsafeRawPointer(breaks + offset &>> 3).loadUnaligned(as: UInt64.self)
@@ -61,7 +61,7 @@ struct ASCIIWindow {
   ) {
     let ones: UInt64 = 0x0101_0101_0101_0101
     let tops = ones &* 0x80
-    // Sums of seven bits carry into the top bit where the byte is at least the bound.
+    // Sums of seven bits carry into the top bit if the byte is at least the bound.
     let seven = block & ~tops
     let folded = seven | ones &* 0x20
     let isASCII = ~block & tops

@@ -1,4 +1,4 @@
-/// Splits words greedily into the longest pieces of a WordPiece vocabulary. Built once, read by any thread.
+/// Splits pre-tokens greedily into the longest pieces of a WordPiece vocabulary. Built once, read by any thread.
 ///
 /// Pieces of at most 15 bytes are in the vocabulary's hash table, and `prefixLengths` limits the probes to lengths that
 /// occur. Longer ones are in tries: hash tables need a probe for each length, hundreds in a hostile vocabulary.
@@ -18,7 +18,7 @@ final class PieceMatcher: @unchecked Sendable {
   private let longFirst: PieceTrie
   private let longNext: PieceTrie
 
-  /// Words of more characters are unknown.
+  /// Longer pre-tokens are unknown.
   static var maximumWordCharacters: Int { 100 }
   /// 100 characters of four bytes.
   static var maximumWordBytes: Int { 400 }
@@ -94,10 +94,10 @@ final class PieceMatcher: @unchecked Sendable {
 }
 
 extension PieceMatcher {
-  /// Splits a word greedily into the longest pieces, the first from those without "##".
+  /// Splits a pre-token greedily into the longest pieces, the first from those without "##".
   ///
-  /// Appends them to `pending`, with ranges in the word; appends nothing and returns false if the word
-  /// cannot be split. `word` has 16 readable bytes after its end; `count` ≤ 400.
+  /// Appends them to `pending`, with ranges in the pre-token; appends nothing and returns false if it cannot be
+  /// split. `word` has 16 readable bytes after its end; `count` ≤ 400.
   @inline(__always)
   func split(
     _ word: UnsafePointer<UInt8>, count: Int, into pending: inout PendingTokens
@@ -118,7 +118,7 @@ extension PieceMatcher {
     return true
   }
 
-  /// The longest piece that the `remaining` > 0 bytes at `text` begin with; id -1 if there is none.
+  /// Returns the longest piece that the `remaining` > 0 bytes at `text` begin with; id -1 if there is none.
   @inline(__always)
   private func longestMatch(
     _ text: UnsafePointer<UInt8>, remaining: Int, continuation: UInt64, in table: ShortPieceTable
@@ -151,7 +151,7 @@ extension PieceMatcher {
     return (-1, 0)
   }
 
-  /// The longest of the pieces of more than 15 bytes. Time: the bytes of the text.
+  /// Returns the longest match of more than 15 bytes. Linear in the text.
   @inline(never)
   func longestLongMatch(
     _ text: UnsafePointer<UInt8>, remaining: Int, continuation: UInt64

@@ -1,7 +1,7 @@
 import CBertQA
 
 extension Pipeline {
-  /// BERT's tokenizer of a vocabulary.
+  /// Makes BERT's tokenizer of a vocabulary.
   init(
     bert configuration: TokenizerConfiguration, _ vocabulary: Vocabulary, _ monitor: CallMonitor? = nil
   ) throws(BertQAError) {
@@ -24,7 +24,7 @@ extension Pipeline {
       addedTokens.append(AddedToken(token, isSpecial: true))
     }
     postProcessor = PostProcessor(Template(prefix: [cls], separator: [sep], suffix: [sep]), trimming: [])
-    // Of what decides about tokens, from whichever files it was read.
+    // Covers everything that determines the tokens, and not the files that it was read from.
     let switches = [
       configuration.lowercase, configuration.stripsAccents, configuration.tokenizeChineseCharacters,
     ]
@@ -32,7 +32,7 @@ extension Pipeline {
     fingerprint = settings.withUTF8 { bq_fingerprint($0.baseAddress, $0.count, vocabulary.fingerprint) }
   }
 
-  /// Whether a `tokenizer.json` describes BERT's tokenizer: its normaliser, pre-tokenizer, model and template, with
+  /// True if a `tokenizer.json` describes BERT's tokenizer: its normalizer, pre-tokenizer, model and template, with
   /// plain special tokens. Such a file is read like `vocab.txt`, with the settings of `tokenizer_config.json`.
   static func isBert(_ root: ObjectReader) throws(BertQAError) -> Bool {
     func type(_ key: String) throws(BertQAError) -> String? { try root.reader(key)?.string("type") }

@@ -1,10 +1,10 @@
-/// How a BERT tokenizer treats text: the fields of a Hugging Face `tokenizer_config.json`.
+/// The settings of a BERT tokenizer: the fields of a Hugging Face `tokenizer_config.json`.
 struct TokenizerConfiguration: Sendable, Equatable {
   /// Lower-case every character by its Unicode mapping (`do_lower_case`).
   var lowercase = true
-  /// Decompose (NFD) and drop non-spacing marks; nil does as `lowercase` does.
+  /// Decompose (NFD) and drop non-spacing marks; nil: as `lowercase`.
   var stripAccents: Bool?
-  /// Make each ideograph a word of its own (`tokenize_chinese_chars`).
+  /// Make each ideograph a pre-token of its own (`tokenize_chinese_chars`).
   var tokenizeChineseCharacters = true
 
   var unkToken = "[UNK]"
@@ -13,15 +13,14 @@ struct TokenizerConfiguration: Sendable, Equatable {
   var clsToken = "[CLS]"
   var maskToken = "[MASK]"
 
-  /// Whether accents are stripped, with the default resolved.
+  /// True if accents are dropped, with the default resolved.
   var stripsAccents: Bool { stripAccents ?? lowercase }
 
   var specialTokens: [String] { [unkToken, sepToken, padToken, clsToken, maskToken] }
 }
 
 extension TokenizerConfiguration {
-  /// Reads `tokenizer_config.json`. Settings that are absent have the defaults of
-  /// `BertTokenizerFast`.
+  /// Reads `tokenizer_config.json`. Missing settings have the defaults of `BertTokenizerFast`.
   init(_ reader: ObjectReader) throws(BertQAError) {
     self.init()
     try Self.checkClass(reader)
@@ -36,7 +35,7 @@ extension TokenizerConfiguration {
     maskToken = try Pipeline.token(reader, "mask_token")?.content ?? maskToken
   }
 
-  /// What a `tokenizer.json` says, which must be of BERT's tokenizer.
+  /// Reads a `tokenizer.json`, which must describe BERT's tokenizer.
   init(tokenizerJSON root: ObjectReader) throws(BertQAError) {
     let model = try root.required("model", root.reader("model"))
     try WordPieceModel.check(model)
@@ -50,7 +49,7 @@ extension TokenizerConfiguration {
     unkToken = try model.string("unk_token") ?? unkToken
   }
 
-  /// What the step BertNormalizer of a `tokenizer.json` says.
+  /// Reads the step BertNormalizer of a `tokenizer.json`.
   init(normalizer step: ObjectReader) throws(BertQAError) {
     self.init()
     try step.require("clean_text", .bool(true))
@@ -59,7 +58,7 @@ extension TokenizerConfiguration {
     tokenizeChineseCharacters = try step.bool("handle_chinese_chars") ?? tokenizeChineseCharacters
   }
 
-  /// Whether a `tokenizer_class`, or that there is none, says nothing against BERT's way of splitting text.
+  /// True if the class is absent or splits text as BERT does.
   static func isBert(_ name: String?) -> Bool {
     guard let name else { return true }
     let isBert = name.hasSuffix("BertTokenizer") || name.hasSuffix("BertTokenizerFast")
@@ -68,7 +67,7 @@ extension TokenizerConfiguration {
     return isBert && !name.hasPrefix("Camem") || isGeneric || isElectra
   }
 
-  /// Refuses tokenizers known to split text in another way than BERT's.
+  /// Throws for tokenizers that are known to split text in another way than BERT's.
   private static func checkClass(_ reader: ObjectReader) throws(BertQAError) {
     let name = try reader.string("tokenizer_class")
     guard isBert(name) else {

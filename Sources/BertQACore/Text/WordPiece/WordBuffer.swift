@@ -1,20 +1,20 @@
-/// The normalised characters of one word, with the bytes of the text that each came from.
+/// The normalised characters of one pre-token, with their ranges in the text.
 ///
-/// While every character has the length it has in the text and none was dropped (`isVerbatim`),
-/// origins are not stored: byte i of the word is byte `begin + i` of the text.
+/// While every character has its original length and none was dropped (`isVerbatim`), ranges are not stored: byte i
+/// of the pre-token is byte `begin + i` of the text.
 struct WordBuffer {
   /// Room for 100 characters of four bytes, a store beyond them and a load of 16 bytes.
   static var capacity: Int { PieceMatcher.maximumWordBytes + 32 }
 
   let bytes: UnsafeMutablePointer<UInt8>
-  /// Where a character begins and ends in the text: valid at the index of its first byte...
+  /// The beginning of a character in the text, at the index of its first byte.
   let starts: UnsafeMutablePointer<UInt32>
-  /// ...and of its last byte.
+  /// The end of a character in the text, at the index of its last byte.
   let ends: UnsafeMutablePointer<UInt32>
   private(set) var count = 0
   private(set) var characterCount = 0
   private(set) var isVerbatim = true
-  /// The range of the text that the word spans.
+  /// The range of the pre-token in the text.
   private(set) var begin = 0
   private(set) var end = 0
 
@@ -30,7 +30,7 @@ struct WordBuffer {
   }
 
   @inline(__always) var isEmpty: Bool { characterCount == 0 }
-  /// Whether it has more characters than are split into pieces; only its range is kept then.
+  /// True if it has too many characters to be split; then only its range is kept.
   @inline(__always) var isTooLong: Bool {
     characterCount > PieceMatcher.maximumWordCharacters
   }

@@ -1,5 +1,5 @@
-/// WordPiece as a pipeline's model: the longest piece first, from the beginning of each word; a word that cannot be
-/// spelled so, or is too long, is unknown as a whole.
+/// WordPiece: takes the longest piece again and again, from the beginning of each pre-token. A pre-token that pieces
+/// cannot spell, or that is too long, is unknown as a whole.
 struct WordPieceModel: TokenModel {
   let vocabulary: Vocabulary
   let pieceCount: Int
@@ -35,9 +35,9 @@ struct WordPieceModel: TokenModel {
     }
   }
 
-  /// Refuses another model than WordPiece with BERT's settings.
+  /// Throws for other models than WordPiece with BERT's settings.
   static func check(_ model: ObjectReader) throws(BertQAError) {
-    // Old files do not say the type.
+    // Old files lack the type.
     try model.require("type", .string("WordPiece"))
     try model.require("continuing_subword_prefix", .string("##"))
     try model.require("max_input_chars_per_word", .number(.init(double: 100, integer: 100)))
@@ -57,7 +57,7 @@ struct WordPieceModel: TokenModel {
 private final class WordPieceWorker: TokenWorker {
   private let matcher: PieceMatcher
   private let unknown: Int32
-  /// Of the pieces of one word.
+  /// The pieces of one pre-token.
   private let ids: AlignedBuffer<Int32>
   private let places: AlignedBuffer<UInt32>
 
@@ -89,7 +89,7 @@ private final class WordPieceWorker: TokenWorker {
     }
   }
 
-  /// Whether a word has few enough characters to be split.
+  /// True if a pre-token has few enough characters to be split.
   private static func isShort(_ word: UnsafePointer<UInt8>, count: Int) -> Bool {
     guard count > PieceMatcher.maximumWordCharacters else { return true }
     guard count <= PieceMatcher.maximumWordBytes else { return false }

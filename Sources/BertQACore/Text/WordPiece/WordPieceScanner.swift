@@ -1,6 +1,6 @@
-/// BERT's steps and WordPiece in one pass over the caller's text, with memory for one text at a time.
+/// Performs BERT's steps and WordPiece in one pass over the caller's text, with memory for one text at a time.
 ///
-/// Words of ASCII letters and digits are lower-cased many at a time and looked up as a whole (`scan`);
+/// Pre-tokens of ASCII letters and digits are lower-cased many at a time and looked up as a whole (`scan`);
 /// everything else goes character by character (`scanCharacters`).
 final class WordPieceScanner {
   private let table: NormalizationTable
@@ -28,7 +28,7 @@ final class WordPieceScanner {
   }
 }
 
-/// What a byte after an ASCII word does, where it is not the id of a token.
+/// The effect of a byte after an ASCII pre-token, if it is not the id of a token.
 private enum Separator {
   /// Ends the word and is no token.
   static var space: Int32 { -1 }
@@ -84,7 +84,7 @@ extension WordPieceScanner {
       let offset = position &- window.begin
       let count = window.wordCount(at: offset)
       let next = position &+ count
-      // What follows the word decides whether it is complete.
+      // The next byte decides if the pre-token is complete.
       let separator = next < end ? separators[Int(text[next])] : Separator.space
       guard count <= PieceKey.maximumCount, separator >= Separator.space else {
         output.pending = pending

@@ -1,5 +1,5 @@
-/// What a code point is at the boundaries of words: Unicode's Word_Break property (UAX #29), with a value for
-/// letters and digits that have none, such as ideographs, and one for all that is no part of a word.
+/// The role of a code point at word boundaries: Unicode's Word_Break property (UAX #29), with a value for letters and
+/// digits that have none, such as ideographs, and one for everything outside words.
 enum WordBreak: UInt8, Sendable {
   case other = 0
   /// A word of its own.
@@ -20,10 +20,10 @@ enum WordBreak: UInt8, Sendable {
 
   @inline(__always) var isLetter: Bool { self == .letter || self == .hebrewLetter }
 
-  /// Whether a word that begins so is one, rather than a run of connectors.
+  /// True if a run that begins so is a word rather than a run of connectors.
   @inline(__always) var isWord: Bool { (3...6).contains(rawValue) }
 
-  /// Whether there is no boundary between this and `next` (rules 5, 8 to 10, 13 to 13b).
+  /// True if no boundary separates this from `next` (rules 5, 8 to 10, 13 to 13b).
   @inline(__always)
   func joins(_ next: WordBreak) -> Bool {
     switch self {
@@ -34,7 +34,7 @@ enum WordBreak: UInt8, Sendable {
     }
   }
 
-  /// Whether there is no boundary around `middle` between this and `next` (rules 6, 7, 7b, 7c, 11, 12).
+  /// True if no boundary is around `middle` between this and `next` (rules 6, 7, 7b, 7c, 11, 12).
   @inline(__always)
   func joins(_ next: WordBreak, over middle: WordBreak) -> Bool {
     switch middle {

@@ -1,6 +1,6 @@
 /// Hashes of words and of pairs of them.
 ///
-/// Seeded at random, so that nobody can choose words that collide; nothing that is found depends on the seed.
+/// Seeded at random, so that nobody can choose words that collide; results do not depend on the seed.
 struct WordHasher: Sendable {
   private let seed: UInt64
 
@@ -23,11 +23,11 @@ struct WordHasher: Sendable {
     return Self.mixed(hash ^ Self.lastBytes(raw + offset, count &- offset))
   }
 
-  /// Of a word by its `lastBytes`, which differ for different words, as these have no NUL.
+  /// Returns the hash of a word by its `lastBytes`, which differ for different words because words have no NUL.
   @inline(__always)
   func hash(short bytes: UInt64) -> UInt64 { Self.mixed(bytes ^ seed) }
 
-  /// The hash of a pair, from those of its words.
+  /// Returns the hash of a pair from those of its words.
   @inline(__always)
   func hash(_ first: UInt64, _ second: UInt64) -> UInt64 {
     Self.mixed(first ^ (second &>> 29 | second &<< 35))
@@ -40,7 +40,7 @@ struct WordHasher: Sendable {
     return product.high ^ product.low
   }
 
-  /// Up to eight bytes, the others dropped.
+  /// Returns up to eight bytes and drops the others.
   @inline(__always)
   static func lastBytes(_ raw: UnsafeRawPointer, _ count: Int) -> UInt64 {
     guard count > 0 else { return 0 }

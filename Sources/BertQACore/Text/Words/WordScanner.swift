@@ -1,11 +1,11 @@
-/// Finds the words of a text one after the other, lower-cased.
+/// Finds the words of a text in order, lower-cased.
 ///
 /// A word is what lies between two default word boundaries of Unicode (UAX #29) and holds a letter or digit.
 /// Rule WB3c, which holds emoji together, is left out: emoji are no words. Lower-casing is Unicode's full
 /// one, without locale; the form of a final sigma is decided within the word. Words of more than
 /// `maximumBytes` are skipped. Invalid UTF-8 reads as U+FFFD, which is no word. Time: linear in the text.
 struct WordScanner: ~Copyable {
-  /// The most bytes of a word, lower-cased.
+  /// The maximum bytes of a lower-cased word.
   static var maximumBytes: Int { 255 }
   /// A word grows by at most "i̇" beyond the maximum; readers take eight bytes at a time.
   private static var bufferSize: Int { maximumBytes + 17 }
@@ -15,13 +15,13 @@ struct WordScanner: ~Copyable {
   private let poll: CallPoll?
   private let tables = WordTables.shared
   private var position = 0
-  /// Where `poll` is asked next, or the end of the text.
+  /// The position of the next poll, or the end of the text.
   private var limit: Int
   private let buffers: UnsafeMutablePointer<UInt8>
 
-  /// The word found: `byteCount` lower-cased bytes, followed by at least eight that may be read.
+  /// The current word: `byteCount` lower-cased bytes, followed by at least eight readable ones.
   private(set) var bytes: UnsafeMutablePointer<UInt8>
-  /// The word found before that.
+  /// The word before it.
   private(set) var previousBytes: UnsafeMutablePointer<UInt8>
   private(set) var byteCount = 0
   private(set) var previousByteCount = 0
@@ -85,7 +85,7 @@ struct WordScanner: ~Copyable {
     try poll?.check()
   }
 
-  /// Takes a word of ASCII. False, with nothing settled, where it is no word or may have other characters.
+  /// Takes a word of ASCII. False, and nothing is decided, if it is not a word or may contain other characters.
   @inline(__always)
   private mutating func takeASCII(_ base: UnsafePointer<UInt8>) -> Bool {
     var size = 0
@@ -109,7 +109,7 @@ struct WordScanner: ~Copyable {
       size &+= 1
       index &+= 1
     }
-    // A run of connectors alone is no word.
+    // A run of connectors alone is not a word.
     guard bytes[0] != UInt8(ascii: "_") else { return false }
     byteCount = size
     end = index
@@ -117,7 +117,7 @@ struct WordScanner: ~Copyable {
     return true
   }
 
-  /// Whether the byte at `index`, of a kind that words may hold between letters or digits, joins its neighbours.
+  /// True if the byte at `index`, of a kind that words may contain between letters or digits, joins its neighbours.
   private func joinsASCII(_ base: UnsafePointer<UInt8>, at index: Int) -> Bool {
     let before = tables.wordBreak(UInt32(base[index &- 1]))
     let middle = tables.wordBreak(UInt32(base[index]))
@@ -128,14 +128,14 @@ struct WordScanner: ~Copyable {
 // MARK: - Words with other characters than ASCII
 
 extension WordScanner {
-  /// A code point and what it is.
+  /// A code point and its kind.
   private struct Unit {
     var scalar: UInt32
     var kind: WordBreak
     var end: Int
   }
 
-  /// Takes what lies between the boundary at `position` and the next, or a part of that which is no word.
+  /// Takes the text between the boundary at `position` and the next, or a part of it that is not a word.
   /// - Returns: the word's length in code points; 0 if it is no word.
   @inline(never)
   private mutating func takeUnicode(_ base: UnsafePointer<UInt8>) throws(BertQAError) -> Int {
@@ -179,7 +179,7 @@ extension WordScanner {
       scalar: decoded.scalar, kind: tables.wordBreak(decoded.scalar), end: position + decoded.size)
   }
 
-  /// Takes what belongs to the character before, and counts it.
+  /// Takes the extenders of the character before, and counts them.
   @inline(__always)
   private mutating func takeExtenders(_ base: UnsafePointer<UInt8>) throws(BertQAError) -> Int {
     var count = 0
@@ -194,8 +194,8 @@ extension WordScanner {
     return count
   }
 
-  /// Whether `candidate`, which follows a character of kind `before`, belongs to the word. If so it is
-  /// returned, and `candidate` becomes what follows it; of kind `other` if nothing of the word does.
+  /// Decides if `candidate`, which follows a character of kind `before`, belongs to the word. If so it is returned,
+  /// and `candidate` becomes the character behind it, of kind `other` at the end of the word.
   @inline(__always)
   private func takeMiddle(
     _ base: UnsafePointer<UInt8>, _ before: WordBreak, _ candidate: inout Unit
@@ -226,7 +226,7 @@ extension WordScanner {
     return middle
   }
 
-  /// Appends a code point in lower case. A word that is too long is cut at a byte more than it may have.
+  /// Appends a code point in lower case. A word that is too long is cut one byte above the maximum.
   private mutating func append(_ scalar: UInt32) {
     guard byteCount <= Self.maximumBytes else { return }
     appendEncoded(tables.lowercase(scalar))
@@ -242,12 +242,12 @@ extension WordScanner {
   }
 }
 
-/// Tells which lower-cased sigma of a word is a final one: one behind a letter and before none.
+/// Finds the lower-cased sigma of a word that is final: behind a letter and before none.
 private struct FinalSigma {
   private var candidate: Int?
   private var followsLetter = false
 
-  /// Takes a character of the word, extenders and middles left out, before it is written at `offset`.
+  /// Takes a character of the word, without extenders and middles, before it is written at `offset`.
   mutating func take(
     _ kind: WordBreak, isSigma: Bool, at offset: Int, in bytes: UnsafeMutablePointer<UInt8>
   ) {

@@ -1,19 +1,19 @@
 import Glibc
 
-/// Words, and pairs of them, by id in the order of insertion, and their ids by bytes: a hash table with open
-/// addressing. The bytes of a pair have a space between the words. A word of up to eight bytes, as most are,
-/// is found without a look at anything but its slot.
+/// Words and pairs of words by id, in the order of insertion, and their ids by bytes: a hash table with open
+/// addressing. The bytes of a pair have a space between the words. A word of up to eight bytes, as most are, is found
+/// by its slot alone.
 ///
 /// Not thread-safe while words are inserted.
 struct WordTable: ~Copyable {
-  /// A word, or a pair where there is a second. Eight bytes after each must be readable.
+  /// A word, or a pair if there is a second. Eight bytes after each must be readable.
   struct Key {
     var first: UnsafePointer<UInt8>
     var firstCount: Int
     var second: UnsafePointer<UInt8>?
     var secondCount = 0
 
-    /// Whether it does not fit into a slot.
+    /// True if it does not fit into a slot.
     @inline(__always) fileprivate var isLong: Bool { second != nil || firstCount > 8 }
 
     @inline(__always) var isPair: Bool { second != nil }
@@ -25,10 +25,10 @@ struct WordTable: ~Copyable {
 
   /// The bytes of all words, each followed by a NUL.
   private var bytes: GrowableBuffer<UInt8>
-  /// Where each word begins, and at last where the next one would.
+  /// The beginning of each word, and of the next one to come.
   private var begins: GrowableBuffer<Int>
   private var slots: GrowableBuffer<Slot>
-  /// Told of memory that is taken from now on, and of all of it when the table goes.
+  /// Accounts for memory that is allocated from now on, and releases all of it with the table.
   var ledger: MemoryLedger? {
     didSet {
       bytes.ledger = ledger
@@ -41,11 +41,11 @@ struct WordTable: ~Copyable {
 
   /// Not private: the compiler (6.3.1) fails on buffers of it then.
   struct Slot: BitwiseCopyable {
-    /// The bytes of a word of up to eight; else the hash.
+    /// The bytes of a word of up to eight, else its hash.
     var key: UInt64 = 0
     /// 0: empty.
     var idPlusOne: UInt32 = 0
-    /// Whether `key` is a hash.
+    /// True if `key` is a hash.
     var isLong: UInt32 = 0
   }
 
@@ -60,25 +60,25 @@ struct WordTable: ~Copyable {
 
   private(set) var count = 0
 
-  /// Of its memory.
+  /// The bytes of its memory.
   var byteCount: Int { bytes.byteCount + begins.byteCount + slots.byteCount }
 
-  /// The bytes of a word, with a NUL behind it. Valid until the next insertion.
+  /// Returns the bytes of a word, followed by a NUL. Valid until the next insertion.
   func word(_ id: Int) -> UnsafeBufferPointer<UInt8> {
     UnsafeBufferPointer(start: bytes.base + begins[id], count: begins[id + 1] - begins[id] - 1)
   }
 
-  /// Whether a word's bytes come before another's, compared as numbers.
+  /// True if a word's bytes come before another's, compared as numbers.
   func precedes(_ a: Int, _ b: Int) -> Bool {
     let (first, second) = (begins[a], begins[b])
-    // With their NULs, so that of two that begin alike the shorter comes first.
+    // With their NULs, so that a prefix comes first.
     let count = min(begins[a + 1] - first, begins[b + 1] - second)
     return memcmp(bytes.base + first, bytes.base + second, count) < 0
   }
 
   // MARK: Looking up
 
-  /// The id, or -1.
+  /// Returns the id, or -1.
   @inline(__always)
   func id(of key: Key, hash: UInt64) -> Int {
     guard count > 0 else { return -1 }
@@ -96,7 +96,7 @@ struct WordTable: ~Copyable {
     }
   }
 
-  /// The id of bytes from elsewhere, or -1.
+  /// Returns the id of bytes from elsewhere, or -1.
   func id(of bytes: UnsafeBufferPointer<UInt8>) -> Int {
     Self.padded(bytes).withUnsafeBufferPointer { padded in
       let key = Self.key(padded, byteCount: bytes.count)
@@ -155,7 +155,7 @@ struct WordTable: ~Copyable {
 
   // MARK: Insertion
 
-  /// The id of the word; a new one, `count`, if it has none yet.
+  /// Returns the id of the word; a new one, `count`, if it has none yet.
   mutating func insert(_ key: Key, hash: UInt64) throws(BertQAError) -> Int {
     let found = id(of: key, hash: hash)
     if found >= 0 { return found }
@@ -163,7 +163,7 @@ struct WordTable: ~Copyable {
     guard id < Int(UInt32.max) - 1 else {
       throw BertQAError(.tooLarge, "a vocabulary has more than \(UInt32.max) words")
     }
-    // What a failed insertion may have left.
+    // A failed insertion may have left bytes.
     bytes.truncate(to: id == 0 ? 0 : begins[id])
     begins.truncate(to: id == 0 ? 0 : id + 1)
     // With a NUL and what comparisons may read.

@@ -1,15 +1,15 @@
-/// What `WordScanner` looks up. Made once per process.
+/// The tables of `WordScanner`. Made once per process.
 final class WordTables: @unchecked Sendable {
   // Sendable: nothing changes after init.
 
   static let shared = WordTables()
 
-  /// What a byte is to the search for words.
+  /// The kind of a byte in the search for words.
   enum Kind {
     static var separator: UInt8 { 0 }
     /// An ASCII letter, digit or connector.
     static var word: UInt8 { 1 }
-    /// ASCII that words may hold between letters or digits.
+    /// ASCII that words may contain between letters or digits.
     static var middle: UInt8 { 2 }
     static var nonASCII: UInt8 { 3 }
   }

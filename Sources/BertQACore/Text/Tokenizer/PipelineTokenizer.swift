@@ -37,11 +37,12 @@ final class PipelineTokenizer: @unchecked Sendable {
     tokens.removeAll()
     guard text.count > 0 else { return }
     let scratch = if let kept = self.scratch.take() { kept } else { try makeScratch() }
-    try scratch.begin(monitor)
+    let steps = scratch.steps
+    try steps?.begin(monitor)
     var isKept = true
     defer {
-      scratch.end()
-      if isKept, scratch.isWorthKeeping { self.scratch.give(scratch) }
+      steps?.end()
+      if isKept, steps?.isWorthKeeping ?? true { self.scratch.give(scratch) }
     }
     let memory = tokens
     tokens = Tokens()
@@ -55,26 +56,32 @@ final class PipelineTokenizer: @unchecked Sendable {
         in: text, from: &position, behind: start, parseSpecialTokens: parseSpecialTokens, monitor)
       {
         try tokenize(
-          text, start..<match.range.lowerBound, parseSpecialTokens, scratch, into: &output, monitor)
+          text, start..<match.range.lowerBound, parseSpecialTokens, scratch.engine, into: &output, monitor)
         let spaces = OffsetTrimming.spaces(of: UnsafeBufferPointer(rebasing: text[match.range]))
         try output.append(
           added: match.id, match.range, leadingSpaces: spaces.leading, trailingSpaces: spaces.trailing)
         start = match.range.upperBound
       }
     }
-    try tokenize(text, start..<text.count, parseSpecialTokens, scratch, into: &output, monitor)
+    try tokenize(text, start..<text.count, parseSpecialTokens, scratch.engine, into: &output, monitor)
     tokens = try output.finish()
-    isKept = scratch.isWorthKeeping
-    if !isKept { try scratch.removeAll(monitor) }
+    if let steps, !steps.isWorthKeeping {
+      isKept = false
+      try steps.removeAll(monitor)
+    }
   }
 
   /// Appends the tokens of a part of the text that contains no verbatim added tokens.
   private func tokenize(
     _ text: UnsafeBufferPointer<UInt8>, _ part: Range<Int>, _ parseSpecialTokens: Bool,
-    _ scratch: PipelineScratch, into output: inout TokenOutput, _ monitor: CallMonitor?
+    _ engine: PipelineScratch.Engine, into output: inout TokenOutput, _ monitor: CallMonitor?
   ) throws(BertQAError) {
     guard !part.isEmpty, let base = text.baseAddress else { return }
-    if case .scanner(let scanner) = scratch.engine { return try scanner.scan(base, part, into: &output) }
+    let scratch: StepScratch
+    switch engine {
+    case .scanner(let scanner): return try scanner.scan(base, part, into: &output)
+    case .steps(let steps): scratch = steps
+    }
     try scratch.words.text.load(text, part, monitor)
     for normalizer in pipeline.normalizers {
       try scratch.words.normalize(with: normalizer, monitor)
@@ -108,7 +115,7 @@ final class PipelineTokenizer: @unchecked Sendable {
 
   /// Appends the tokens of a range of `scratch.part`.
   private func tokenizeWords(
-    _ range: Range<Int>, _ scratch: PipelineScratch, into output: inout TokenOutput, _ monitor: CallMonitor?
+    _ range: Range<Int>, _ scratch: StepScratch, into output: inout TokenOutput, _ monitor: CallMonitor?
   ) throws(BertQAError) {
     if range.isEmpty { return }
     try scratch.part.writeSources(monitor)
@@ -120,13 +127,12 @@ final class PipelineTokenizer: @unchecked Sendable {
 
   /// Appends the tokens of `scratch.words.text`.
   private func tokenizeWords(
-    _ scratch: PipelineScratch, into output: inout TokenOutput, _ monitor: CallMonitor?
+    _ scratch: StepScratch, into output: inout TokenOutput, _ monitor: CallMonitor?
   ) throws(BertQAError) {
     try scratch.words.reset()
     for preTokenizer in pipeline.preTokenizers { try preTokenizer.cut(&scratch.words, monitor) }
-    guard case .worker(let worker) = scratch.engine else { return }
     output.begin(scratch.words.text)
-    try worker.tokenize(scratch.words, into: &output)
+    try scratch.worker.tokenize(scratch.words, into: &output)
   }
 
   private func makeScratch() throws(BertQAError) -> PipelineScratch {
@@ -135,7 +141,7 @@ final class PipelineTokenizer: @unchecked Sendable {
     {
       return try PipelineScratch(.scanner(scanner))
     }
-    return try PipelineScratch(.worker(pipeline.model.makeWorker()))
+    return try PipelineScratch(.steps(StepScratch(pipeline.model.makeWorker())))
   }
 }
 
@@ -169,24 +175,33 @@ extension PipelineTokenizer: Tokenizer {
 
 /// Memory for one text at a time.
 private final class PipelineScratch {
-  var words = Words()
-  /// A normalised part of the text in which added tokens were found.
-  var part = NormalizedText()
   let engine: Engine
   /// The memory of `TokenOutput`.
   let pending: AlignedBuffer<UInt32>
 
   enum Engine {
-    /// Performs all steps.
+    /// Performs all steps at once.
     case scanner(WordPieceScanner)
-    /// Performs the model's step, after the others.
-    case worker(any TokenWorker)
+    /// Performs one step after the other.
+    case steps(StepScratch)
   }
 
   init(_ engine: Engine) throws(BertQAError) {
     self.engine = engine
     pending = try AlignedBuffer(repeating: 0, count: TokenOutput.memoryCount)
   }
+
+  var steps: StepScratch? { if case .steps(let steps) = engine { steps } else { nil } }
+}
+
+/// The text between the steps, and the model's memory.
+private final class StepScratch {
+  let worker: any TokenWorker
+  var words = Words()
+  /// A normalised part of the text in which added tokens were found.
+  var part = NormalizedText()
+
+  init(_ worker: any TokenWorker) { self.worker = worker }
 
   /// Charges the memory to a call, from now on.
   func begin(_ monitor: CallMonitor?) throws(BertQAError) {

@@ -37,7 +37,7 @@ final class UnigramModel: @unchecked Sendable {
       throw BertQAError(
         .invalidModel, "\(file): unk_id \(unkID) is outside the \(count) pieces of the vocabulary")
     }
-    trie = try vocabulary.index.trie(monitor) { _, whole in whole.begin < whole.end ? whole : nil }
+    trie = try vocabulary.index.trie(monitor)
     self.scores = try AlignedBuffer(copying: scores)
     textScores = try AlignedBuffer(copying: scores)
     self.unkID = Int32(unkID)

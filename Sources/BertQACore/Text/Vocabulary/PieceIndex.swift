@@ -106,19 +106,18 @@ final class PieceIndex: @unchecked Sendable {
       && (0..<count).allSatisfy { content.base[$0] == piece[$0] }
   }
 
-  /// Makes the trie of the pieces, or ends of pieces, that have bounds, which must not be empty; of equal ones the
-  /// last wins.
-  func trie(
-    _ monitor: CallMonitor?, _ bounds: (_ id: Int32, _ whole: PieceBounds) -> PieceBounds?
-  ) throws(BertQAError) -> PieceTrie {
-    var pieces: [PieceTrie.Entry] = []
+  /// The bytes of all pieces, to which bounds refer.
+  var base: UnsafePointer<UInt8> { UnsafePointer(bytes.base) }
+
+  /// Makes the trie of all pieces that are not empty.
+  func trie(_ monitor: CallMonitor?) throws(BertQAError) -> PieceTrie {
+    var pieces = try [PieceTrie.Entry](checkedCapacity: count)
     for id in 0..<Int32(count) {
       if Int(id) % CallPoll.elementInterval == 0 { try monitor?.check() }
-      guard let bounds = bounds(id, self.bounds[Int(id)]) else { continue }
-      try pieces.makeRoom(for: 1)
-      pieces.append(PieceTrie.Entry(bounds: bounds, id: id))
+      let bounds = bounds[Int(id)]
+      if bounds.begin < bounds.end { pieces.append(PieceTrie.Entry(bounds: bounds, id: id)) }
     }
-    return try PieceTrie.make(pieces, in: bytes.base, monitor)
+    return try PieceTrie.make(pieces, in: base, monitor)
   }
 
   /// Returns the bytes of a piece after its "##".

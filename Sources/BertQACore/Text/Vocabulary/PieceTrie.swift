@@ -67,7 +67,8 @@ extension PieceTrie {
   static func make(
     _ pieces: [Entry], in bytes: UnsafePointer<UInt8>, _ monitor: CallMonitor? = nil
   ) throws(BertQAError) -> PieceTrie {
-    let builder = try Builder()
+    var builder = Builder()
+    try builder.addRoot()
     let order = try Self.sorted(pieces, bytes, monitor)
     // Nodes whose children are not placed yet: the pieces that share their first `depth` bytes.
     var pending = try [Builder.Subtree](checkedCapacity: 1024)
@@ -107,7 +108,7 @@ extension PieceTrie {
   }
 
   /// Builds the nodes of a trie.
-  private final class Builder {
+  private struct Builder: ~Copyable {
     struct Subtree {
       var begin: Int
       var end: Int
@@ -127,9 +128,11 @@ extension PieceTrie {
     private var next = GrowableBuffer<UInt32>()
     private var first = Builder.none
     private var last = Builder.none
+    /// The labels of the children that are being placed.
+    private var labels: [UInt8] = []
 
-    init() throws(BertQAError) {
-      // The first block holds the root alone: leaves have offset 0, where no label fits.
+    /// The first block holds the root alone: leaves have offset 0, where no label fits.
+    mutating func addRoot() throws(BertQAError) {
       try addBlock()
       while first != Self.none { remove(first) }
     }
@@ -141,7 +144,7 @@ extension PieceTrie {
     }
 
     /// Sets the value of the subtree's node and places its children.
-    func place(
+    mutating func place(
       _ subtree: Subtree, _ order: [Entry], _ bytes: UnsafePointer<UInt8>, _ pending: inout [Subtree]
     ) throws(BertQAError) {
       var begin = subtree.begin
@@ -153,7 +156,7 @@ extension PieceTrie {
       }
       if begin == subtree.end { return }
       let firstChild = pending.count
-      var labels: [UInt8] = []
+      labels.removeAll(keepingCapacity: true)
       for index in begin..<subtree.end {
         let label = bytes[Int(order[index].bounds.begin) + depth]
         if labels.last != label {
@@ -162,7 +165,7 @@ extension PieceTrie {
         }
         pending[pending.count - 1].end = index + 1
       }
-      let offset = try self.offset(for: labels)
+      let offset = try freeOffset()
       isOffset[offset] = 1
       nodes[subtree.node].bits |= UInt64(offset) << 32
       for (index, label) in labels.enumerated() {
@@ -174,12 +177,12 @@ extension PieceTrie {
     }
 
     /// Returns an offset that no other node's children have and at which all labels are free.
-    private func offset(for labels: [UInt8]) throws(BertQAError) -> Int {
+    private mutating func freeOffset() throws(BertQAError) -> Int {
       var place = first
       for _ in 0..<Self.trials {
         if place == Self.none { break }
         let offset = Int(place) ^ Int(labels[0])
-        if isOffset[offset] == 0, labels.allSatisfy({ nodes[offset ^ Int($0)].label == 0 }) { return offset }
+        if isOffset[offset] == 0, hasRoom(at: offset) { return offset }
         place = next[Int(place)]
       }
       // Places that failed are not tried again, which bounds the time.
@@ -189,7 +192,12 @@ extension PieceTrie {
       return offset
     }
 
-    private func addBlock() throws(BertQAError) {
+    private func hasRoom(at offset: Int) -> Bool {
+      for label in labels where nodes[offset ^ Int(label)].label != 0 { return false }
+      return true
+    }
+
+    private mutating func addBlock() throws(BertQAError) {
       guard nodes.count < Int(UInt32.max) - 256 else {
         throw BertQAError(.tooLarge, "vocabulary: its pieces have more than \(UInt32.max) prefixes")
       }
@@ -205,7 +213,7 @@ extension PieceTrie {
     }
 
     /// Removes a place from the list of free ones.
-    private func remove(_ place: UInt32) {
+    private mutating func remove(_ place: UInt32) {
       let (before, after) = (previous[Int(place)], next[Int(place)])
       if before != Self.none {
         next[Int(before)] = after

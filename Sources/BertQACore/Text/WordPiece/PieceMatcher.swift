@@ -33,63 +33,44 @@ final class PieceMatcher: @unchecked Sendable {
     prefixShift = UInt64(64 - slots.trailingZeroBitCount)
     prefixLengths = try AlignedBuffer(repeating: 0, count: slots)
     shortLengths = try AlignedBuffer(repeating: 0, count: 512)
-    let byteCount = try Self.longByteCount(pieces, monitor)
-    guard byteCount <= Self.longPieceLimit else {
-      throw BertQAError(
-        .tooLarge,
-        "vocabulary: its pieces of more than \(PieceKey.maximumCount) bytes have \(byteCount) bytes; at most "
-          + "\(Self.longPieceLimit) are supported")
-    }
-    longFirst = try Self.trie(pieces, continuation: 0, monitor)
-    longNext = try Self.trie(pieces, continuation: 1, monitor)
-    try noteLengths(monitor)
-  }
-
-  private static func longByteCount(
-    _ pieces: PieceIndex, _ monitor: CallMonitor?
-  ) throws(BertQAError) -> Int {
-    var byteCount = 0
-    for id in 0..<Int32(pieces.count) {
-      if Int(id) % CallPoll.elementInterval == 0 { try monitor?.check() }
-      let content = pieces.content(of: id)
-      if isLong(content.count) { byteCount += content.count }
-    }
-    return byteCount
-  }
-
-  /// True if a piece without its "##" belongs in a trie.
-  private static func isLong(_ count: Int) -> Bool {
-    count > PieceKey.maximumCount && count <= maximumWordBytes
-  }
-
-  private static func trie(
-    _ pieces: PieceIndex, continuation: UInt64, _ monitor: CallMonitor?
-  ) throws(BertQAError) -> PieceTrie {
-    try pieces.trie(monitor) { id, whole in
-      let content = pieces.content(of: id)
-      guard content.continuation == continuation, isLong(content.count) else { return nil }
-      return PieceBounds(begin: whole.end - UInt32(content.count), end: whole.end)
-    }
-  }
-
-  private func noteLengths(_ monitor: CallMonitor?) throws(BertQAError) {
+    var (first, next): ([PieceTrie.Entry], [PieceTrie.Entry]) = ([], [])
+    var longByteCount = 0
     for id in 0..<Int32(pieces.count) {
       if Int(id) % CallPoll.elementInterval == 0 { try monitor?.check() }
       let (base, count, continuation) = pieces.content(of: id)
       if count >= 4 {
         let bit = count <= PieceKey.maximumCount ? 1 << UInt16(count) : Self.longPrefixBit
-        prefixLengths.base[prefixSlot(firstFour: PieceKey(loading: base).low, continuation: continuation)] |=
-          bit
+        let firstFour = PieceKey(loading: base).low
+        prefixLengths.base[Self.prefixSlot(firstFour, continuation, prefixShift)] |= bit
       } else if count > 0 {
         shortLengths.base[Int(base[0]) << 1 | Int(continuation)] |= 1 << UInt8(count)
       }
+      guard count > PieceKey.maximumCount, count <= Self.maximumWordBytes else { continue }
+      longByteCount += count
+      let begin = UInt32(base - pieces.base)
+      let bounds = PieceBounds(begin: begin, end: begin + UInt32(count))
+      if continuation == 0 {
+        try first.makeRoom(for: 1)
+        first.append(PieceTrie.Entry(bounds: bounds, id: id))
+      } else {
+        try next.makeRoom(for: 1)
+        next.append(PieceTrie.Entry(bounds: bounds, id: id))
+      }
     }
+    guard longByteCount <= Self.longPieceLimit else {
+      throw BertQAError(
+        .tooLarge,
+        "vocabulary: its pieces of more than \(PieceKey.maximumCount) bytes have \(longByteCount) bytes; at most "
+          + "\(Self.longPieceLimit) are supported")
+    }
+    longFirst = try PieceTrie.make(first, in: pieces.base, monitor)
+    longNext = try PieceTrie.make(next, in: pieces.base, monitor)
   }
 
   @inline(__always)
-  private func prefixSlot(firstFour: UInt64, continuation: UInt64) -> Int {
+  private static func prefixSlot(_ firstFour: UInt64, _ continuation: UInt64, _ shift: UInt64) -> Int {
     let key = firstFour & 0xFFFF_FFFF | continuation &<< 32
-    return Int(truncatingIfNeeded: (key &* SplitMix64.increment) &>> prefixShift)
+    return Int(truncatingIfNeeded: (key &* SplitMix64.increment) &>> shift)
   }
 }
 
@@ -125,7 +106,7 @@ extension PieceMatcher {
   ) -> (id: Int32, length: Int) {
     let bytes = PieceKey(loading: text)
     if remaining >= 4 {
-      let known = prefixLengths[prefixSlot(firstFour: bytes.low, continuation: continuation)]
+      let known = prefixLengths[Self.prefixSlot(bytes.low, continuation, prefixShift)]
       if remaining > PieceKey.maximumCount, known & Self.longPrefixBit != 0 {
         let found = longestLongMatch(text, remaining: remaining, continuation: continuation)
         if found.id >= 0 { return found }

@@ -107,7 +107,7 @@ import Testing
         }
         pieces.append(Array(String(letters).utf8))
       }
-      let trie = try Vocabulary(pieces: pieces).index.trie(nil) { _, whole in whole }
+      let trie = try Vocabulary(pieces: pieces).index.trie(nil)
       for (id, piece) in pieces.enumerated() {
         let last = pieces.lastIndex(of: piece) ?? id
         let found = piece.withUnsafeBufferPointer { trie.value(of: $0) }

@@ -45,7 +45,7 @@ struct TextEmbedder: Sendable {
       guard output.isLastOfItem else { return }
       mean.take(into: vector)
       guard vector.allSatisfy(\.isFinite) else {
-        throw .nonFiniteResult("a vector with infinities or NaN")
+        throw .nonFiniteResult("a vector whose numbers are not all finite")
       }
       if normalizes { Self.normalize(vector) }
       try body(output.item, UnsafePointer(buffer.base), windowCount)

@@ -5,12 +5,7 @@
 # usage: deb-postgresql.sh OUTPUT_DIRECTORY
 # Environment: BERTQA_PREFIX, the staged tree of this machine; COPT, additional options of the C compiler.
 set -eu
-output=$(realpath -m "$1")
-cd "$(dirname "$0")/.."
-stage=$(realpath "${BERTQA_PREFIX:-build}")
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-machine=$(Scripts/architecture.sh "$stage/bin/bertqa")
+. "$(dirname "$0")/staged.sh"
 if [ "$machine" != "$(uname -m)" ]; then
   echo "not made: packages for PostgreSQL on $machine, as they are built on such a machine only"
   exit 0

@@ -7,16 +7,8 @@
 # are small compared with the default models that they share, and are installed from one file. The package
 # provides the names of the three.
 set -eu
-output=$(realpath -m "$1")
-cd "$(dirname "$0")/.."
-stage=$(realpath "${BERTQA_PREFIX:-build}")
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/staged.sh"
 root=$work/bertqa
-number() { sed -n "s/^#define BERTQA_$1 //p" include/bertqa.h; }
-abi=$(number ABI_VERSION)
-version=$(number VERSION_MAJOR).$(number VERSION_MINOR).$(number VERSION_PATCH)
-machine=$(Scripts/architecture.sh "$stage/bin/bertqa")
 libdir=/usr/lib/$machine-linux-gnu
 
 # Variables on the command line take precedence over those of the calling make.

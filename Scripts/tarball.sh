@@ -5,19 +5,12 @@
 # Environment: BERTQA_PREFIX, the staged tree; `make sqlite` stages into build.
 set -eu
 umask 022
-output=$(realpath -m "$1")
-cd "$(dirname "$0")/.."
-stage=$(realpath "${BERTQA_PREFIX:-build}")
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-number() { sed -n "s/^#define BERTQA_$1 //p" include/bertqa.h; }
-version=$(number VERSION_MAJOR).$(number VERSION_MINOR).$(number VERSION_PATCH)
-machine=$(Scripts/architecture.sh "$stage/bin/bertqa")
+. "$(dirname "$0")/staged.sh"
 name=libbertqa-$version-linux-$machine
 root=$work/$name
 
 ${MAKE:-make} --no-print-directory -s install-files DESTDIR= PREFIX="$root" LIBDIR="$root/lib" \
-  from_library="$stage/lib/libbertqa.so.$(number ABI_VERSION)" from_tool="$stage/bin/bertqa"
+  from_library="$stage/lib/libbertqa.so.$abi" from_tool="$stage/bin/bertqa"
 Scripts/install-binary.sh "$stage/lib/bertqa_sqlite.so" "$root/lib/bertqa_sqlite.so"
 # pkg-config derives its paths from the location of its file.
 # shellcheck disable=SC2016 # pkg-config's variables, not the shell's

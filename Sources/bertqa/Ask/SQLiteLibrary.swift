@@ -38,29 +38,22 @@ final class SQLiteLibrary {
   private static let openReadOnly: Int32 = 1
 
   init() throws(ToolError) {
-    let names = ["libsqlite3.so.0", "libsqlite3.so"]
-    guard let library = names.lazy.compactMap({ (name: String) in dlopen(name, RTLD_NOW) }).first else {
+    guard let sqlite = try? SharedLibrary("libsqlite3.so.0") else {
       throw ToolError(
         .input,
         "asking a database needs SQLite's library, libsqlite3.so.0, which is not there: install it (on Debian the "
           + "package libsqlite3-0), or give text files")
     }
-    func function<Function>(_ name: String, as type: Function.Type) throws(ToolError) -> Function {
-      guard let symbol = dlsym(library, name) else {
-        throw ToolError(.input, "SQLite's library has no \(name): install a newer one")
-      }
-      return unsafeBitCast(symbol, to: type)
-    }
-    open = try function("sqlite3_open_v2", as: Open.self)
-    close = try function("sqlite3_close", as: OfHandle.self)
-    prepare = try function("sqlite3_prepare_v2", as: Prepare.self)
-    bindText = try function("sqlite3_bind_text", as: BindText.self)
-    step = try function("sqlite3_step", as: OfHandle.self)
-    finalize = try function("sqlite3_finalize", as: OfHandle.self)
-    columnCount = try function("sqlite3_column_count", as: OfHandle.self)
-    columnText = try function("sqlite3_column_text", as: ColumnText.self)
-    columnBytes = try function("sqlite3_column_bytes", as: ColumnNumber.self)
-    message = try function("sqlite3_errmsg", as: Message.self)
+    open = try sqlite.function("sqlite3_open_v2", as: Open.self)
+    close = try sqlite.function("sqlite3_close", as: OfHandle.self)
+    prepare = try sqlite.function("sqlite3_prepare_v2", as: Prepare.self)
+    bindText = try sqlite.function("sqlite3_bind_text", as: BindText.self)
+    step = try sqlite.function("sqlite3_step", as: OfHandle.self)
+    finalize = try sqlite.function("sqlite3_finalize", as: OfHandle.self)
+    columnCount = try sqlite.function("sqlite3_column_count", as: OfHandle.self)
+    columnText = try sqlite.function("sqlite3_column_text", as: ColumnText.self)
+    columnBytes = try sqlite.function("sqlite3_column_bytes", as: ColumnNumber.self)
+    message = try sqlite.function("sqlite3_errmsg", as: Message.self)
   }
 
   /// Opens a database read-only.

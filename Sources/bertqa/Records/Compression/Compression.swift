@@ -113,35 +113,3 @@ protocol StreamEncoder: AnyObject {
   /// - Parameter isLast: true if the member or frame ends here and the next bytes begin another one.
   func encode(_ bytes: UnsafeRawBufferPointer, isLast: Bool, to output: inout [UInt8]) throws(ToolError)
 }
-
-/// A shared library that the tool opens at run time if it is installed.
-struct SharedLibrary {
-  struct Missing: Error {
-    let reason: String
-  }
-
-  private let name: String
-  private let handle: UnsafeMutableRawPointer
-
-  /// Opens the library for the life of the process.
-  init(_ name: String) throws(Missing) {
-    guard let handle = dlopen(name, RTLD_NOW | RTLD_LOCAL) else {
-      throw Missing(reason: dlerror().map { String(cString: $0) } ?? "it cannot be loaded")
-    }
-    self.name = name
-    self.handle = handle
-  }
-
-  /// - Parameter type: the C function pointer type that the library's header declares.
-  func function<Function>(_ symbol: String, as type: Function.Type) throws(ToolError) -> Function {
-    guard let address = dlsym(handle, symbol) else {
-      throw ToolError(.input, "\(name) on this machine is too old: it has no \(symbol)")
-    }
-    return unsafeBitCast(address, to: type)
-  }
-
-  /// The global variable of this name; nil if the library has none.
-  func variable<Value>(_ symbol: String, of type: Value.Type) -> UnsafeMutablePointer<Value>? {
-    dlsym(handle, symbol)?.assumingMemoryBound(to: type)
-  }
-}

@@ -2,17 +2,17 @@ import BertQACore
 
 /// Writes JSON values to a buffer. The caller is responsible for the nesting.
 struct JSONWriter {
-  private(set) var bytes: [UInt8] = []
+  private var output: ResultBytes
   /// True keeps invalid UTF-8 unchanged, as in the record that the text comes from. Otherwise U+FFFD replaces
   /// each invalid sequence.
   var keepsInvalid = false
   private var needsComma = false
-  private let monitor: CallMonitor?
-  /// Why the rest is missing: what is written would take more memory than the call may have.
-  private(set) var failure: BertQAError?
 
-  /// - Parameter monitor: of the call whose result is written; told of the memory.
-  init(_ monitor: CallMonitor? = nil) { self.monitor = monitor }
+  var bytes: [UInt8] { output.bytes }
+  var failure: BertQAError? { output.failure }
+
+  /// - Parameter monitor: that of the call whose result is written.
+  init(_ monitor: CallMonitor? = nil) { output = ResultBytes(monitor) }
 
   mutating func object(_ body: (inout JSONWriter) -> Void) { enclosed("{", "}", body) }
   mutating func array(_ body: (inout JSONWriter) -> Void) { enclosed("[", "]", body) }
@@ -35,7 +35,7 @@ struct JSONWriter {
 
   /// Writes text that is already JSON.
   mutating func literal(_ json: String) { element { $0.append(json) } }
-  mutating func literal(_ json: [UInt8]) { element { if $0.hasRoom(for: json.count) { $0.bytes += json } } }
+  mutating func literal(_ json: [UInt8]) { element { if $0.output.hasRoom(for: json.count) { $0.output.append(json) } } }
 
   mutating func string(_ text: String) { string(text.utf8) }
 
@@ -44,10 +44,10 @@ struct JSONWriter {
       writer.append("\"")
       if text.withContiguousStorageIfAvailable({ writer.appendIfPlain($0) }) == true {
       } else if writer.keepsInvalid {
-        for byte in text where writer.hasRoom(for: 6) { writer.appendCharacter(byte) }
-      } else if writer.hasRoom(for: 3 * text.count) {
+        for byte in text where writer.output.hasRoom(for: 6) { writer.appendCharacter(byte) }
+      } else if writer.output.hasRoom(for: 3 * text.count) {
         // An invalid byte becomes three.
-        for byte in String(decoding: text, as: UTF8.self).utf8 where writer.hasRoom(for: 6) {
+        for byte in String(decoding: text, as: UTF8.self).utf8 where writer.output.hasRoom(for: 6) {
           writer.appendCharacter(byte)
         }
       }
@@ -84,7 +84,7 @@ struct JSONWriter {
   /// Returns the output and clears the buffer.
   mutating func take() -> [UInt8] {
     needsComma = false
-    defer { bytes.removeAll(keepingCapacity: true) }
+    defer { output.bytes.removeAll(keepingCapacity: true) }
     return bytes
   }
 
@@ -106,19 +106,7 @@ struct JSONWriter {
   }
 
   private mutating func append(_ text: String) {
-    if hasRoom(for: text.utf8.count) { bytes.append(contentsOf: text.utf8) }
-  }
-
-  private mutating func hasRoom(for count: Int) -> Bool {
-    guard failure == nil else { return false }
-    guard let monitor else { return true }
-    do throws(BertQAError) {
-      try bytes.makeRoom(for: count, monitor)
-      return true
-    } catch {
-      failure = error
-      return false
-    }
+    if output.hasRoom(for: text.utf8.count) { output.append(text.utf8) }
   }
 
   /// The fast path: appends ASCII that needs no escapes. Returns false, without effect, for other strings.
@@ -128,20 +116,20 @@ struct JSONWriter {
         return false
       }
     }
-    if hasRoom(for: text.count) { bytes.append(contentsOf: text) }
+    if output.hasRoom(for: text.count) { output.append(text) }
     return true
   }
 
   private mutating func appendDigits(_ value: Int) {
-    guard hasRoom(for: 20) else { return }
-    if value < 0 { bytes.append(UInt8(ascii: "-")) }
+    guard output.hasRoom(for: 20) else { return }
+    if value < 0 { output.append(UInt8(ascii: "-")) }
     var rest = value.magnitude
     let start = bytes.count
     repeat {
-      bytes.append(UInt8(ascii: "0") + UInt8(rest % 10))
+      output.append(UInt8(ascii: "0") + UInt8(rest % 10))
       rest /= 10
     } while rest > 0
-    bytes[start...].reverse()
+    output.bytes[start...].reverse()
   }
 
   private mutating func appendCharacter(_ byte: UInt8) {
@@ -154,7 +142,7 @@ struct JSONWriter {
     case 0..<0x20, 0x7F:
       let digits = String(byte, radix: 16)
       append(digits.utf8.count == 1 ? "\\u000\(digits)" : "\\u00\(digits)")
-    default: bytes.append(byte)
+    default: output.append(byte)
     }
   }
 }

@@ -1,0 +1,13 @@
+# Common to the scripts that package a staged tree: `. "$(dirname "$0")/staged.sh"` in OUTPUT_DIRECTORY's script.
+# Reads $1, the output directory, and BERTQA_PREFIX, the staged tree. Goes to the root of the checkout, and sets output,
+# stage, work (a temporary directory that is removed at exit), abi, version, and machine, that of the tree's binaries.
+# shellcheck shell=sh disable=SC2034 # the scripts read the variables
+output=$(realpath -m "$1")
+cd "$(dirname "$0")/.."
+stage=$(realpath "${BERTQA_PREFIX:-build}")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+number() { sed -n "s/^#define BERTQA_$1 //p" include/bertqa.h; }
+abi=$(number ABI_VERSION)
+version=$(number VERSION_MAJOR).$(number VERSION_MINOR).$(number VERSION_PATCH)
+machine=$(Scripts/architecture.sh "$stage/bin/bertqa")

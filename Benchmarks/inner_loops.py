@@ -50,7 +50,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as directory:
         for name in dict.fromkeys(file for file, *_ in LOOPS):
             flags = ["-O3", "-ffp-contract=off", "-ISources/CBertQA/include"]
-            source = f"Sources/CBertQA/kernels/{name}.c"
+            source = f"Sources/CBertQA/kernels/isa/{name}.c"
             subprocess.run([*compiler, *flags, "-c", source, "-o", f"{directory}/{name}.o"], check=True)
         print("instructions  multiply-adds  per multiply-add")
         for file, function, multiply, products in LOOPS:

@@ -1,7 +1,7 @@
 // How fast the kernels are, as a share of what the core can do: a loop of register-only
 // multiply-adds is timed in turn with each kernel, so that a change of clock or a noisy neighbour
 // meets both. Prints medians. Usage: kernels [instruction set [part of a name]]. Built by
-//   K=Sources/CBertQA; clang -O3 -ffp-contract=off -I$K/include Benchmarks/kernels.c $K/kernels/*.c -lm
+//   K=Sources/CBertQA; clang -O3 -ffp-contract=off -I$K/include Benchmarks/kernels.c $(find $K/kernels -name "*.c") -lm
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -226,7 +226,9 @@ static void measure(const char *name, const job_t *job, void (*run)(const job_t 
 }
 
 int main(int argc, char **argv) {
-  const bq_kernels *kernels = bq_kernels_for(argc > 1 ? atoi(argv[1]) : BQ_ISA_AUTO);
+  int32_t isa = BQ_ISA_AUTO;
+  while (argc > 1 && isa <= BQ_ISA_LAST && strcmp(bq_isa_name(isa), argv[1]) != 0) isa++;
+  const bq_kernels *kernels = bq_kernels_for(isa);
   if (!kernels) return fprintf(stderr, "this machine has no such instruction set\n"), 1;
   const char *filter = argc > 2 ? argv[2] : "";
   static const size_t shapes[][2] = {{384, 384}, {384, 1152}, {384, 1536}, {1536, 384},
@@ -234,7 +236,7 @@ int main(int argc, char **argv) {
   static const size_t lengths[] = {128, 384};
   static const char *const numbers[] = {"f32", "bf16", "s8"};
   char name[80];
-  printf("instruction set %d\n", kernels->isa);
+  printf("instruction set %s\n", bq_isa_name(kernels->isa));
   for (number_t number = F32; number <= S8; number++) {
     if (number == BF16 && !kernels->linear_bf16) continue;
     for (size_t l = 0; l < 2; l++)

@@ -1,4 +1,5 @@
 import BertQACore
+import CBertQA
 import CBertQAHeader
 
 extension bertqa_context_options: COptions {
@@ -43,22 +44,7 @@ public func bertqa_precision_name(_ precision: bertqa_precision) -> UnsafePointe
 
 @_cdecl("bertqa_isa_name")
 public func bertqa_isa_name(_ isa: bertqa_isa) -> UnsafePointer<CChar>? {
-  let name: StaticString =
-    switch InstructionSet(rawValue: isa) {
-    case .auto: "auto"
-    case .portable: "portable"
-    case .avx2: "avx2"
-    case .avx512: "avx512"
-    case .avx512VNNI: "avx512_vnni"
-    case .avx512VNNIBF16: "avx512_vnni_bf16"
-    case .avx2VNNI: "avx2_vnni"
-    case .neon: "neon"
-    case .neonDotProduct: "neon_dotprod"
-    case .neonI8MMBF16: "neon_i8mm_bf16"
-    case .avx512AMX: "avx512_amx"
-    case nil: "unknown"
-    }
-  return staticCString(name)
+  bq_isa_name(isa) ?? staticCString("unknown")
 }
 
 @_cdecl("bertqa_task_name")

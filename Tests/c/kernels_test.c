@@ -1,5 +1,6 @@
 // The C half alone, against plain loops: what the Swift tests check in more depth, for machines
 // (emulated ones too) and compilers that do not build the Swift half. Exit status 1 on failure.
+#include "bertqa.h"
 #include "kernels_testing.h"
 #include "weights.h"
 
@@ -291,29 +292,36 @@ static void test_map(const char *name, void (*map)(const float *, size_t, float 
   }
 }
 
-// True if this architecture has CPUs with the instruction set.
-static int is_of_architecture(int32_t isa) {
-  const int is_neon = isa >= BQ_ISA_NEON && isa <= BQ_ISA_NEON_I8MM_BF16;
-#if defined(__aarch64__)
-  return is_neon || isa == BQ_ISA_PORTABLE;
-#elif defined(__x86_64__)
-  return !is_neon;
-#else
-  return isa == BQ_ISA_PORTABLE;
-#endif
+// The public header has the same constants. Each number up to the last has a name.
+#define SAME(number, constant, name, architecture)                                           \
+  _Static_assert((int)BERTQA_ISA_##constant == number && (int)BQ_ISA_##constant == number && \
+                     number <= BQ_ISA_LAST,                                                  \
+                 #name);
+BQ_INSTRUCTION_SETS(SAME)
+_Static_assert((int)BERTQA_ISA_AUTO == BQ_ISA_AUTO, "auto");
+
+static void test_names(void) {
+  for (int32_t isa = 0; isa <= BQ_ISA_LAST; isa++) {
+    CHECK(bq_isa_name(isa) != NULL, "instruction set %d has no name", isa);
+  }
+  CHECK(strcmp(bq_isa_name(BQ_ISA_AUTO), "auto") == 0, "%s", bq_isa_name(BQ_ISA_AUTO));
+  CHECK(strcmp(bq_isa_name(BQ_ISA_AVX2_VNNI), "avx2_vnni") == 0, "%s", bq_isa_name(BQ_ISA_AVX2_VNNI));
+  CHECK(!bq_isa_name(-1) && !bq_isa_name(BQ_ISA_LAST + 1), "a number without meaning has a name");
 }
 
-// Argument: the instruction set that must be the chosen one.
+// Argument: the name of the instruction set that must be the chosen one.
 int main(int argc, char **argv) {
-  if (argc > 1 && bq_best_isa() != atoi(argv[1])) {
-    fprintf(stderr, "instruction set %d is chosen, not %s\n", bq_best_isa(), argv[1]);
+  const char *best = bq_isa_name(bq_best_isa());
+  if (argc > 1 && strcmp(best, argv[1]) != 0) {
+    fprintf(stderr, "instruction set %s is chosen, not %s\n", best, argv[1]);
     return 1;
   }
+  test_names();
   for (int32_t isa = BQ_ISA_PORTABLE; isa <= BQ_ISA_LAST; isa++) {
     kernels = bq_kernels_for(isa);
     if (!kernels) {
-      if (!is_of_architecture(isa)) continue;
-      printf("instruction set %d: skipped, this CPU or build lacks it\n", isa);
+      if (!bq_isa_is_native(isa)) continue;
+      printf("instruction set %s: skipped, this CPU or build lacks it\n", bq_isa_name(isa));
       continue;
     }
     const int before = failures;
@@ -353,7 +361,7 @@ int main(int argc, char **argv) {
       if (activations[mapped])
         test_map("activation", map_activation, activations[mapped],
                  mapped == BQ_EPILOGUE_RELU ? 0 : 6e-7);
-    printf("instruction set %d: %s\n", isa, failures > before ? "FAILED" : "ok");
+    printf("instruction set %s: %s\n", bq_isa_name(isa), failures > before ? "FAILED" : "ok");
   }
   return failures != 0;
 }

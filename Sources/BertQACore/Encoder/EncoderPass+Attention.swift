@@ -75,16 +75,18 @@ extension EncoderPass {
   /// of the first query to the reach of the last. Two of the kernels' blocks.
   static var localQueries: Int { 2 * lanes }
 
-  /// Computes the attention of one head in one window. `queries` are counted within the window; nil means
-  /// all. In local layers they start at a multiple of `localQueries`.
-  func attend(
+  /// Computes the attention of one head in one window. A local layer divides the queries.
+  /// - Parameter queries: counted within the window; nil: all. In local layers they start at a multiple of
+  ///   `localQueries`.
+  func attendInWindow(
     _ active: ActiveChunk, layer: Int, member: ChunkPlan.Member, head: Int, queries: Range<Int>?,
     _ scratch: Workspace.Scratch
   ) {
     let tokens = windows[member.window].tokenCount
     let queries = queries ?? 0..<tokens
     guard let reach = encoder.parameters.layers[layer].reach, reach < tokens - 1 else {
-      return attend(active, layer, member, head: head, queries, keys: 0..<tokens, band: 0, scratch)
+      return attendToKeys(
+        active, layer, member, head: head, queries, keys: 0..<tokens, band: 0, scratch)
     }
     // In an int8 call the scale of the keys depends on which keys are in a part, so parts must not depend on
     // the window's place in the chunk. In other calls parts cover whole blocks.
@@ -95,13 +97,13 @@ extension EncoderPass {
         queries.upperBound, ((begin + offset) / Self.localQueries + 1) * Self.localQueries - offset)
       // Keys start at a multiple of 4.
       let keys = max(0, begin - reach) & ~3..<min(tokens, end + reach)
-      attend(active, layer, member, head: head, begin..<end, keys: keys, band: reach, scratch)
+      attendToKeys(active, layer, member, head: head, begin..<end, keys: keys, band: reach, scratch)
       begin = end
     }
   }
 
-  /// Computes the attention of some queries to some keys.
-  private func attend(
+  /// Computes one head's attention of some queries to some keys, with the model's bias.
+  private func attendToKeys(
     _ active: ActiveChunk, _ layer: Int, _ member: ChunkPlan.Member, head: Int, _ queries: Range<Int>,
     keys: Range<Int>, band: Int, _ scratch: Workspace.Scratch
   ) {
@@ -127,9 +129,9 @@ extension EncoderPass {
       call.bias = biases.base(head: head) + firstLane - call.key_begin
       (call.bias_stride, call.bias_step) = (Self.lanes, -1)
     } else if let distances = parameters.distances, let vectors = parameters.layers[layer].distanceVectors {
-      return attend(call, head: head, projections, distances, vectors, scratch, output)
+      return attendByDistance(call, head: head, projections, distances, vectors, scratch, output)
     }
-    attend(&call, projections, output)
+    callAttentionKernel(&call, projections, output)
   }
 
   /// Query, key and value of one head in block 0 of a chunk.
@@ -142,7 +144,8 @@ extension EncoderPass {
     var value: UnsafeMutableRawPointer { query + 2 * part }
   }
 
-  func attend(
+  /// Calls the kernel of the encoder's arithmetic.
+  func callAttentionKernel(
     _ call: inout bq_attention, _ x: HeadProjections, _ output: UnsafeMutablePointer<Float>
   ) {
     let table = encoder.kernels.table

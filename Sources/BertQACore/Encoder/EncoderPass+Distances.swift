@@ -37,9 +37,9 @@ struct DistanceScratch {
 }
 
 extension EncoderPass {
-  /// Computes one head's attention, including the products of queries and keys with distance vectors.
+  /// Computes one head's attention with a bias: the products of queries and keys with distance vectors.
   /// - Parameter call: the attention without a bias.
-  func attend(
+  func attendByDistance(
     _ call: bq_attention, head: Int, _ x: HeadProjections, _ distances: Distances, _ vectors: DistanceVectors,
     _ scratch: Workspace.Scratch, _ output: UnsafeMutablePointer<Float>
   ) {
@@ -74,7 +74,7 @@ extension EncoderPass {
       }
       call.bias = UnsafePointer(bias)
       (call.bias_stride, call.bias_step) = (tokens * Self.lanes, Self.lanes)
-      attend(&call, x, output)
+      callAttentionKernel(&call, x, output)
       call.query_begin = call.query_end
     }
   }

@@ -1,8 +1,8 @@
 import CBertQA
 
 extension EncoderPass {
-  /// For some blocks of a chunk: adds word, position and token type embeddings, applies their norm and
-  /// projection, then computes the first layer's projections.
+  /// For some blocks of a chunk: adds word, position and token type embeddings, and applies their norm and
+  /// projection.
   func embed(_ active: ActiveChunk, _ blocks: Range<Int>, _ scratch: Workspace.Scratch) {
     let parameters = encoder.parameters
     let hidden = active.activations.hidden + blocks.lowerBound * hiddenSize * Self.lanes
@@ -30,7 +30,6 @@ extension EncoderPass {
     if let projection = parameters.embeddingProjection {
       multiply(projection, .f32(embeddings), blocks, Kernels.Epilogue.bias, hidden)
     }
-    project(active, parameters.layers[0], blocks, scratch)
   }
 
   /// Adds up one token's embeddings, [embeddingSize].

@@ -1,9 +1,28 @@
 import CBertQA
 
 extension EncoderPass {
-  /// Computes one layer without its attention for some blocks of a chunk, then the next layer's projections
-  /// or, after the last layer, a head of tokens.
-  func transform(
+  /// Takes some blocks of a chunk to the first layer's attention.
+  func begin(_ active: ActiveChunk, _ blocks: Range<Int>, _ scratch: Workspace.Scratch) {
+    embed(active, blocks, scratch)
+    project(active, encoder.parameters.layers[0], blocks, scratch)
+  }
+
+  /// Takes some blocks of a chunk from a layer's attention to the next layer's attention or, after the last layer,
+  /// through a head of tokens.
+  func advance(
+    _ active: ActiveChunk, fromAttentionOf layer: Int, _ blocks: Range<Int>, _ scratch: Workspace.Scratch
+  ) {
+    transform(active, layer: layer, blocks, scratch)
+    let layers = encoder.parameters.layers
+    if layer + 1 < layers.count {
+      project(active, layers[layer + 1], blocks, scratch)
+    } else if output.input == .tokens {
+      applyTokenHead(active, blocks, scratch)
+    }
+  }
+
+  /// Computes one layer without its attention for some blocks of a chunk.
+  private func transform(
     _ active: ActiveChunk, layer index: Int, _ blocks: Range<Int>, _ scratch: Workspace.Scratch
   ) {
     let parameters = encoder.parameters
@@ -24,11 +43,6 @@ extension EncoderPass {
       if index + 1 == parameters.layers.count, let norm = parameters.finalNorm {
         normalize(hidden, blocks, norm)
       }
-    }
-    if index + 1 < parameters.layers.count {
-      project(active, parameters.layers[index + 1], blocks, scratch)
-    } else if output.input == .tokens {
-      applyTokenHead(active, blocks, scratch)
     }
   }
 

@@ -2,10 +2,9 @@ import CBertQA
 
 /// One call of the encoder: the batch, its plan, and the work that threads share.
 ///
-/// A chunk goes through 1 + 2 · layers phases. The first computes embeddings and the first projections. Each
-/// layer then has a phase for attention and one for the rest up to the next layer's projections: these need
-/// only the same tokens, so they are computed while the tokens are in the cache. A head of windows adds one
-/// phase over the windows of the whole batch.
+/// A chunk goes through 1 + 2 · layers phases: `begin`, then attention and `advance` for each layer. `advance` goes
+/// as far as the next layer's projections: these need only the same tokens, so they are computed while the tokens
+/// are in the cache. A head of windows adds one phase over the windows of the whole batch.
 struct EncoderPass {
   let encoder: Encoder
   let state: PassState
@@ -129,18 +128,19 @@ struct EncoderPass {
         projectionSize: encoder.projectionSize)
       let active = ActiveChunk(chunk: chunk, activations: activations)
       computeGroups(seat: seat, chunk: chunk) { blocks in
-        embed(active, blocks, scratch)
+        begin(active, blocks, scratch)
       }
       for layer in 0..<encoder.parameters.layers.count {
         for member in chunk.members {
           for head in 0..<encoder.configuration.headCount {
-            attend(active, layer: layer, member: members[member], head: head, queries: nil, scratch)
+            attendInWindow(
+              active, layer: layer, member: members[member], head: head, queries: nil, scratch)
           }
           poll(seat: seat)
           if state.isStopped { return }
         }
         computeGroups(seat: seat, chunk: chunk) { blocks in
-          transform(active, layer: layer, blocks, scratch)
+          advance(active, fromAttentionOf: layer, blocks, scratch)
         }
       }
       guard !state.isStopped else { return }
@@ -196,7 +196,7 @@ struct EncoderPass {
     let groups = pass.pointee.shared.groups
 
     team.run(count: groups, context: pass, whileWaiting: pollWhileWaiting) {
-      EncoderPass.at($0).pointee.embedGroup($1, seat: $2)
+      EncoderPass.at($0).pointee.beginGroup($1, seat: $2)
     }
     for layer in 0..<pass.pointee.encoder.parameters.layers.count {
       guard !pass.pointee.state.isStopped else { return }
@@ -207,7 +207,7 @@ struct EncoderPass {
         EncoderPass.at($0).pointee.attendTask($1, seat: $2)
       }
       team.run(count: groups, context: pass, whileWaiting: pollWhileWaiting) {
-        EncoderPass.at($0).pointee.transformGroup($1, seat: $2)
+        EncoderPass.at($0).pointee.advanceGroup($1, seat: $2)
       }
     }
     guard !pass.pointee.state.isStopped else { return }
@@ -273,26 +273,26 @@ struct EncoderPass {
     guard begin < end else { return }
     withScratch(seat: seat, chunk: chunk) { _, scratch throws(BertQAError) in
       for head in firstHead..<min(firstHead + share.headsPerTask, encoder.configuration.headCount) {
-        attend(
+        attendInWindow(
           active, layer: shared.layer, member: member, head: head, queries: begin..<end, scratch)
       }
     }
     poll(seat: seat)
   }
 
-  private func embedGroup(_ group: Int, seat: Int) {
+  private func beginGroup(_ group: Int, seat: Int) {
     guard !state.isStopped, let active = state.active else { return }
     withScratch(seat: seat, chunk: active.chunk) { _, scratch throws(BertQAError) in
-      embed(active, Self.blocks(of: group, of: shared.groups, in: active.chunk), scratch)
+      begin(active, Self.blocks(of: group, of: shared.groups, in: active.chunk), scratch)
     }
     poll(seat: seat)
   }
 
-  private func transformGroup(_ group: Int, seat: Int) {
+  private func advanceGroup(_ group: Int, seat: Int) {
     guard !state.isStopped, let active = state.active else { return }
     withScratch(seat: seat, chunk: active.chunk) { _, scratch throws(BertQAError) in
       let blocks = Self.blocks(of: group, of: shared.groups, in: active.chunk)
-      transform(active, layer: shared.layer, blocks, scratch)
+      advance(active, fromAttentionOf: shared.layer, blocks, scratch)
     }
     poll(seat: seat)
   }

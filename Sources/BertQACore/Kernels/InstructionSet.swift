@@ -1,32 +1,29 @@
-/// The instruction set of the kernels, with the numbers of `bertqa_isa`.
-public enum InstructionSet: Int32, Sendable, CaseIterable, CustomStringConvertible {
+import CBertQA
+
+/// An instruction set of the kernels, with the numbers of `bertqa_isa`. `BQ_INSTRUCTION_SETS` (kernels.h) is the
+/// table of numbers and names.
+public struct InstructionSet: RawRepresentable, Hashable, Sendable, CaseIterable, CustomStringConvertible {
+  public let rawValue: Int32
+
+  public init?(rawValue: Int32) {
+    guard bq_isa_name(rawValue) != nil else { return nil }
+    self.rawValue = rawValue
+  }
+
+  /// Finds an instruction set by its name, such as "avx2"; nil for other strings.
+  public init?(_ name: String) {
+    guard let found = Self.allCases.first(where: { $0.description == name }) else { return nil }
+    self = found
+  }
+
   /// The best one of this CPU, except AMX.
-  case auto = 0
-  case portable = 1
-  case avx2 = 2
-  case avx512 = 3
-  case avx512VNNI = 4
-  case avx512VNNIBF16 = 5
-  case avx2VNNI = 6
-  case neon = 7
-  case neonDotProduct = 8
-  case neonI8MMBF16 = 9
-  case avx512AMX = 10
+  public static var auto: Self { Self(number: BQ_ISA_AUTO) }
+  public static var portable: Self { Self(number: BQ_ISA_PORTABLE) }
+
+  public static var allCases: [Self] { (BQ_ISA_AUTO...BQ_ISA_LAST).map(Self.init(number:)) }
 
   /// The name in the command line, Python and messages.
-  public var description: String {
-    switch self {
-    case .auto: "auto"
-    case .portable: "portable"
-    case .avx2: "avx2"
-    case .avx512: "avx512"
-    case .avx512VNNI: "avx512_vnni"
-    case .avx512VNNIBF16: "avx512_vnni_bf16"
-    case .avx2VNNI: "avx2_vnni"
-    case .neon: "neon"
-    case .neonDotProduct: "neon_dotprod"
-    case .neonI8MMBF16: "neon_i8mm_bf16"
-    case .avx512AMX: "avx512_amx"
-    }
-  }
+  public var description: String { bq_isa_name(rawValue).map { String(cString: $0) } ?? "unknown" }
+
+  private init(number: Int) { rawValue = Int32(number) }
 }

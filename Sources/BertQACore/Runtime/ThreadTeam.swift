@@ -75,28 +75,21 @@ extension ThreadPool {
 }
 
 extension ThreadPool.Team {
-  // For its escape check, the compiler writes the length of this file's path into the code, despite
-  // -file-prefix-map. With a fixed name the code is the same in every directory.
-  #sourceLocation(file:"Team.swift",line:83)
-  /// As above, for a body that captures.
+  /// As above, for bodies that capture. They escape, so each call allocates their captures: for bodies that do not
+  /// escape, the compiler writes the length of this file's path into the code, despite -file-prefix-map.
   func run(
-    count: Int, whileWaiting: () -> Void = {}, _ body: (_ item: Int, _ seat: Int) -> Void
+    count: Int, whileWaiting: @escaping () -> Void = {}, _ body: @escaping (_ item: Int, _ seat: Int) -> Void
   ) {
-    withoutActuallyEscaping(body) { body in
-      withoutActuallyEscaping(whileWaiting) { whileWaiting in
-        var closures = Closures(body: body, whileWaiting: whileWaiting)
-        withUnsafeMutablePointer(to: &closures) { pointer in
-          run(
-            count: count, context: pointer,
-            whileWaiting: { $0.assumingMemoryBound(to: Closures.self).pointee.whileWaiting() }
-          ) { context, item, seat in
-            context.assumingMemoryBound(to: Closures.self).pointee.body(item, seat)
-          }
-        }
+    var closures = Closures(body: body, whileWaiting: whileWaiting)
+    withUnsafeMutablePointer(to: &closures) { pointer in
+      run(
+        count: count, context: pointer,
+        whileWaiting: { $0.assumingMemoryBound(to: Closures.self).pointee.whileWaiting() }
+      ) { context, item, seat in
+        context.assumingMemoryBound(to: Closures.self).pointee.body(item, seat)
       }
     }
   }
-  #sourceLocation()
 }
 
 private struct Closures {

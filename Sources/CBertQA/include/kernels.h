@@ -14,6 +14,7 @@
 #ifndef BERTQA_KERNELS_H
 #define BERTQA_KERNELS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,22 +22,26 @@ enum {
   BQ_LANES = 16,  // tokens per block
 };
 
-// Instruction sets; dispatch.c lists them in order of preference. Values equal bertqa_isa in
-// bertqa.h.
-enum {
-  BQ_ISA_AUTO = 0,
-  BQ_ISA_PORTABLE = 1,          // compiler vectors: SSE2 on x86-64, NEON on arm64
-  BQ_ISA_AVX2 = 2,              // AVX2 + FMA + F16C
-  BQ_ISA_AVX512 = 3,            // AVX-512 F, BW, DQ, VL
-  BQ_ISA_AVX512_VNNI = 4,       // AVX-512 and VNNI
-  BQ_ISA_AVX512_VNNI_BF16 = 5,  // AVX-512, VNNI and BF16
-  BQ_ISA_AVX2_VNNI = 6,         // AVX2 and AVX-VNNI
-  BQ_ISA_NEON = 7,              // arm64
-  BQ_ISA_NEON_DOTPROD = 8,      // arm64 and the dot product extension
-  BQ_ISA_NEON_I8MM_BF16 = 9,    // arm64, dot product, I8MM and BF16
-  BQ_ISA_AVX512_AMX = 10,       // AVX-512, VNNI, BF16 and AMX tiles
-  BQ_ISA_LAST = BQ_ISA_AVX512_AMX,
-};
+// The instruction sets in order of preference: number, constant, name, architecture. Numbers equal
+// bertqa_isa in bertqa.h.
+#define BQ_INSTRUCTION_SETS(X)                                                          \
+  X(10, AVX512_AMX, avx512_amx, X86)            /* AVX-512, VNNI, BF16 and AMX tiles */ \
+  X(5, AVX512_VNNI_BF16, avx512_vnni_bf16, X86) /* AVX-512, VNNI and BF16 */            \
+  X(4, AVX512_VNNI, avx512_vnni, X86)           /* AVX-512 and VNNI */                  \
+  X(3, AVX512, avx512, X86)                     /* AVX-512 F, BW, DQ, VL */             \
+  X(6, AVX2_VNNI, avx2_vnni, X86)               /* AVX2 and AVX-VNNI */                 \
+  X(2, AVX2, avx2, X86)                         /* AVX2, FMA, F16C */                   \
+  X(9, NEON_I8MM_BF16, neon_i8mm_bf16, ARM64)   /* dot product, I8MM and BF16 */        \
+  X(8, NEON_DOTPROD, neon_dotprod, ARM64)       /* the dot product extension */         \
+  X(7, NEON, neon, ARM64)                                                               \
+  X(1, PORTABLE, portable, ANY) /* compiler vectors: SSE2 on x86-64, NEON on arm64 */
+
+#define BQ_ISA_CONSTANT(number, constant, name, architecture) BQ_ISA_##constant = number,
+#define BQ_ISA_ONE(number, constant, name, architecture) +1
+enum { BQ_ISA_AUTO = 0, BQ_INSTRUCTION_SETS(BQ_ISA_CONSTANT) };
+enum { BQ_ISA_LAST = 0 BQ_INSTRUCTION_SETS(BQ_ISA_ONE) };
+#undef BQ_ISA_CONSTANT
+#undef BQ_ISA_ONE
 
 // The operation that a linear layer applies to its result before storing it.
 enum {
@@ -238,6 +243,12 @@ size_t bq_attention_s8_scratch(size_t keys, size_t head_dim);
 
 // Returns the number of distances for which relative_keys_… computes products with each key.
 size_t bq_relative_width(const bq_attention *a);
+
+// Returns the name of an instruction set, or "auto"; NULL for other numbers.
+const char *bq_isa_name(int32_t isa);
+
+// Returns true if this architecture has CPUs with the instruction set.
+bool bq_isa_is_native(int32_t isa);
 
 // Returns the best instruction set that the CPU and the operating system support (> BQ_ISA_AUTO).
 int32_t bq_best_isa(void);

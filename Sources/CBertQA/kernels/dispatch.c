@@ -1,4 +1,4 @@
-// Selects the kernels that this machine can run.
+// Names the instruction sets, and selects the kernels that this machine can run.
 #include "kernels_internal.h"
 
 #if BQ_ARM64
@@ -15,18 +15,9 @@
 #endif
 #endif
 
-// All tables compiled for this architecture, the preferred one first.
-static const bq_kernels *const tables[] = {
-#if BQ_X86
-    &bq_kernels_avx512_amx, &bq_kernels_avx512_vnni_bf16, &bq_kernels_avx512_vnni,
-    &bq_kernels_avx512,     &bq_kernels_avx2_vnni,        &bq_kernels_avx2,
-#elif BQ_ARM64
-    &bq_kernels_neon_i8mm_bf16,
-    &bq_kernels_neon_dotprod,
-    &bq_kernels_neon,
-#endif
-    &bq_kernels_portable,
-};
+// The tables of this architecture, the preferred one first.
+#define TABLE(number, constant, name, architecture) BQ_ON_##architecture(&bq_kernels_##name, )
+static const bq_kernels *const tables[] = {BQ_INSTRUCTION_SETS(TABLE)};
 
 #if BQ_X86
 #include <cpuid.h>
@@ -106,6 +97,19 @@ const bq_kernels *bq_kernels_for(int32_t isa) {
     if (is_candidate(tables[i]->isa, isa) && supports(tables[i]->isa)) return tables[i];
   }
   return NULL;
+}
+
+#define NAME(number, constant, name, architecture) [BQ_ISA_##constant] = #name,
+const char *bq_isa_name(int32_t isa) {
+  static const char *const names[] = {"auto", BQ_INSTRUCTION_SETS(NAME)};
+  return isa >= 0 && isa <= BQ_ISA_LAST ? names[isa] : NULL;
+}
+
+bool bq_isa_is_native(int32_t isa) {
+  for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++) {
+    if (tables[i]->isa == isa) return true;
+  }
+  return false;
 }
 
 int32_t bq_best_isa(void) { return bq_kernels_for(BQ_ISA_AUTO)->isa; }

@@ -42,15 +42,25 @@
 // Declares an instruction set's function for a member of bq_kernels.
 #define BQ_KERNEL(member, isa) __typeof__(*((bq_kernels *)0)->member) BQ_PASTE(bq_##member, isa)
 
-extern const bq_kernels bq_kernels_portable;
+// BQ_ON_X86(...) and the like keep their argument on that architecture only.
+#define BQ_ON_ANY(...) __VA_ARGS__
 #if BQ_X86
-extern const bq_kernels bq_kernels_avx2;
-extern const bq_kernels bq_kernels_avx2_vnni;
-extern const bq_kernels bq_kernels_avx512;
-extern const bq_kernels bq_kernels_avx512_vnni;
-extern const bq_kernels bq_kernels_avx512_vnni_bf16;
-extern const bq_kernels bq_kernels_avx512_amx;
+#define BQ_ON_X86(...) __VA_ARGS__
+#else
+#define BQ_ON_X86(...)
+#endif
+#if BQ_ARM64
+#define BQ_ON_ARM64(...) __VA_ARGS__
+#else
+#define BQ_ON_ARM64(...)
+#endif
 
+// The tables of this architecture: bq_kernels_avx2 …
+#define BQ_DECLARE_TABLE(number, constant, name, architecture) \
+  BQ_ON_##architecture(extern const bq_kernels bq_kernels_##name;)
+BQ_INSTRUCTION_SETS(BQ_DECLARE_TABLE)
+
+#if BQ_X86
 // Kernels of earlier instruction sets that later tables reuse.
 BQ_KERNEL(linear_f32, avx2);
 BQ_KERNEL(layer_norm_f32, avx2);
@@ -83,10 +93,6 @@ BQ_KERNEL(attention_bf16, avx512_vnni_bf16);
 BQ_KERNEL(relative_keys_bf16, avx512_vnni_bf16);
 #endif
 #if BQ_ARM64
-extern const bq_kernels bq_kernels_neon;
-extern const bq_kernels bq_kernels_neon_dotprod;
-extern const bq_kernels bq_kernels_neon_i8mm_bf16;
-
 BQ_KERNEL(linear_f32, neon);
 BQ_KERNEL(layer_norm_f32, neon);
 BQ_KERNEL(rotate_f32, neon);

@@ -208,7 +208,7 @@ final class LBFGS {
   // MARK: Vectors in blocks
 
   private func forEachBlock(
-    _ team: borrowing ThreadPool.Team, _ body: (_ block: Int, _ range: Range<Int>) -> Void
+    _ team: borrowing ThreadPool.Team, _ body: @escaping (_ block: Int, _ range: Range<Int>) -> Void
   ) {
     let length = function.length
     team.run(count: (length + Self.blockSize - 1) / Self.blockSize) { block, _ in

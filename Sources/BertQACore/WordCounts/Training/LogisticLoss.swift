@@ -76,12 +76,12 @@ final class LogisticLoss: SmoothFunction {
     _ team: borrowing ThreadPool.Team
   ) throws(BertQAError) -> Double {
     let (rows, features) = (matrix.rowCount, matrix.featureCount)
-    team.run(count: losses.count, whileWaiting: { _ = goesOn(seat: 0) }) { block, seat in
+    team.run(count: losses.count, whileWaiting: { [self] in _ = goesOn(seat: 0) }) { [self] block, seat in
       guard goesOn(seat: seat) else { return }
       let first = block * Self.rowsPerBlock
       score(Row.self, first..<max(first, min(rows, first + Self.rowsPerBlock)), block: block, position)
     }
-    team.run(count: squares.count, whileWaiting: { _ = goesOn(seat: 0) }) { block, seat in
+    team.run(count: squares.count, whileWaiting: { [self] in _ = goesOn(seat: 0) }) { [self] block, seat in
       guard goesOn(seat: seat) else { return }
       let first = block * Self.featuresPerBlock
       differentiate(

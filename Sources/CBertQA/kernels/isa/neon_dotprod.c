@@ -1,5 +1,5 @@
 // NEON with the dot product extension: four byte products per lane and instruction.
-#include "kernels_internal.h"
+#include "../kernels_internal.h"
 
 #if BQ_ARM64
 #define SUFFIXED(name) BQ_PASTE(bq_##name, neon_dotprod)
@@ -7,9 +7,9 @@
 #define KERNEL TARGET
 #define INLINE TARGET __attribute__((always_inline)) static inline
 
-#include "neon.inc.h"
-#include "f32_math.inc.h"
-#include "tiles.inc.h"
+#include "../templates/neon.inc.h"
+#include "../templates/f32_math.inc.h"
+#include "../templates/tiles.inc.h"
 
 // The operands of the instruction have the same signedness, so weights become unsigned too:
 //   Σ w·x = Σ (w + 128)·x - 128 · Σ x
@@ -64,7 +64,7 @@ INLINE void start_block(const uint8_t *x, size_t in, uint32_t *start) {
 
 #define S8_ROWS TILE_ROWS
 #define HAS_LINEAR_S8
-#include "s8_kernels.inc.h"
+#include "../templates/s8_kernels.inc.h"
 
 INLINE void linear_tile_s8(const int rows, const int blocks, const bq_weights_s8 *weights, size_t o,
                            const uint8_t *x, const float *scale, const float *offset, size_t in,

@@ -1,5 +1,5 @@
 // AVX-512 with VNNI: four byte products per lane and instruction.
-#include "kernels_internal.h"
+#include "../kernels_internal.h"
 
 #if BQ_X86
 #define SUFFIXED(name) BQ_PASTE(bq_##name, avx512_vnni)
@@ -8,12 +8,12 @@
 #define INLINE TARGET __attribute__((always_inline)) static inline
 #define HAS_VNNI
 
-#include "avx512.inc.h"
-#include "f32_math.inc.h"
-#include "tiles.inc.h"
+#include "../templates/avx512.inc.h"
+#include "../templates/f32_math.inc.h"
+#include "../templates/tiles.inc.h"
 #define S8_ROWS TILE_ROWS
-#include "quantize.inc.h"
-#include "s8_kernels.inc.h"
+#include "../templates/quantize.inc.h"
+#include "../templates/s8_kernels.inc.h"
 
 const bq_kernels bq_kernels_avx512_vnni = {
     .isa = BQ_ISA_AVX512_VNNI,

@@ -1,18 +1,18 @@
 // NEON: supported by every arm64 CPU.
-#include "kernels_internal.h"
+#include "../kernels_internal.h"
 
 #if BQ_ARM64
 #define SUFFIXED(name) BQ_PASTE(bq_##name, neon)
 #define KERNEL
 #define INLINE __attribute__((always_inline)) static inline
 
-#include "neon.inc.h"
+#include "../templates/neon.inc.h"
 #define HAS_DOT_TILE
-#include "f32_math.inc.h"
-#include "tiles.inc.h"
-#include "neon_dot.inc.h"
-#include "f32_kernels.inc.h"
-#include "relative.inc.h"
+#include "../templates/f32_math.inc.h"
+#include "../templates/tiles.inc.h"
+#include "../templates/neon_dot.inc.h"
+#include "../templates/f32_kernels.inc.h"
+#include "../templates/relative.inc.h"
 
 #define ROW_VECTORS 6  // 24 sums, 4 vectors of weights, 1 of values
 INLINE V v_load_f16(const void *p) { return (V)vcvt_f32_f16(vreinterpret_f16_u8(vld1_u8(p))); }
@@ -30,8 +30,8 @@ INLINE void v_sums4(V a, V b, V c, V d, const float *bias, float *y) {
   vst1q_f32(y, vaddq_f32(vpaddq_f32(ab, cd), vld1q_f32(bias)));
 }
 
-#include "recurrent.inc.h"
-#include "quantize.inc.h"
+#include "../templates/recurrent.inc.h"
+#include "../templates/quantize.inc.h"
 
 // A product of bytes fits in 16 bits, but a sum of two does not. So each product is widened to 32
 // bits at once, and the sum of a token stays in two halves until the end: 16 registers for 2 rows;
@@ -71,7 +71,7 @@ INLINE void dots_tile_s8(const int rows, const int blocks, const int8_t *w, cons
       dots[r][v] = (VI)vaddq_s32(vpaddq_s32(low[r][v], high[r][v]), vdupq_n_s32(sums[r]));
 }
 
-#include "s8_kernels.inc.h"
+#include "../templates/s8_kernels.inc.h"
 
 const bq_kernels bq_kernels_neon = {
     .isa = BQ_ISA_NEON,

@@ -1,5 +1,5 @@
 // NEON with the matrix instructions of I8MM and BF16: 32 products of bytes or 16 of bfloat16s per instruction.
-#include "kernels_internal.h"
+#include "../kernels_internal.h"
 
 #if BQ_ARM64
 #define SUFFIXED(name) BQ_PASTE(bq_##name, neon_i8mm_bf16)
@@ -7,10 +7,10 @@
 #define KERNEL TARGET
 #define INLINE TARGET __attribute__((always_inline)) static inline
 
-#include "neon.inc.h"
-#include "f32_math.inc.h"
-#include "tiles.inc.h"
-#include "neon_mmla.inc.h"
+#include "../templates/neon.inc.h"
+#include "../templates/f32_math.inc.h"
+#include "../templates/tiles.inc.h"
+#include "../templates/neon_mmla.inc.h"
 
 #define S8_ROWS TILE_ROWS
 #define HAS_DOTS_TILE
@@ -24,13 +24,13 @@ INLINE void dots_tile_s8(const int rows, const int blocks, const int8_t *w, cons
   order_sums(X_UNSIGNED, rows, dots);
 }
 
-#include "s8_kernels.inc.h"
-#include "neon_bf16.inc.h"
-#include "bf16_kernels.inc.h"
+#include "../templates/s8_kernels.inc.h"
+#include "../templates/neon_bf16.inc.h"
+#include "../templates/bf16_kernels.inc.h"
 #define PAIR_ROWS TILE_ROWS
-#include "bf16_attention.inc.h"
-#include "quantize.inc.h"
-#include "s8_attention.inc.h"
+#include "../templates/bf16_attention.inc.h"
+#include "../templates/quantize.inc.h"
+#include "../templates/s8_attention.inc.h"
 
 const bq_kernels bq_kernels_neon_i8mm_bf16 = {
     .isa = BQ_ISA_NEON_I8MM_BF16,

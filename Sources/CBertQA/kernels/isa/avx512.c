@@ -1,5 +1,5 @@
 // AVX-512 F, BW, DQ and VL.
-#include "kernels_internal.h"
+#include "../kernels_internal.h"
 
 #if BQ_X86
 #define SUFFIXED(name) BQ_PASTE(bq_##name, avx512)
@@ -7,9 +7,9 @@
 #define KERNEL TARGET
 #define INLINE TARGET __attribute__((always_inline)) static inline
 
-#include "avx512.inc.h"
-#include "f32_kernels.inc.h"
-#include "relative.inc.h"
+#include "../templates/avx512.inc.h"
+#include "../templates/f32_kernels.inc.h"
+#include "../templates/relative.inc.h"
 
 #define ROW_VECTORS 6  // 24 sums, 4 vectors of weights, 1 of values
 INLINE V v_load_f16(const void *p) { return _mm512_cvtph_ps(_mm256_loadu_si256(p)); }
@@ -31,7 +31,7 @@ INLINE void v_sums4(V a, V b, V c, V d, const float *bias, float *y) {
   _mm_storeu_ps(y, sums + _mm_loadu_ps(bias));
 }
 
-#include "recurrent.inc.h"
+#include "../templates/recurrent.inc.h"
 
 #define HAS_BYTE_PAIRS
 #define S8_ROWS 8
@@ -39,8 +39,8 @@ INLINE VI vi_byte_pairs(VI a, VI b) { return (VI)_mm512_maddubs_epi16((__m512i)a
 INLINE VI vi_add16(VI a, VI b) { return (VI)_mm512_add_epi16((__m512i)a, (__m512i)b); }
 INLINE VI vi_multiply_add(VI a, VI b) { return (VI)_mm512_madd_epi16((__m512i)a, (__m512i)b); }
 
-#include "quantize.inc.h"
-#include "s8_kernels.inc.h"
+#include "../templates/quantize.inc.h"
+#include "../templates/s8_kernels.inc.h"
 
 const bq_kernels bq_kernels_avx512 = {
     .isa = BQ_ISA_AVX512,

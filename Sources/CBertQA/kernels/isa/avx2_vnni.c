@@ -1,6 +1,6 @@
 // AVX2 with AVX-VNNI: four byte products per lane and instruction, in 256 bits. Client CPUs without
 // AVX-512 have it.
-#include "kernels_internal.h"
+#include "../kernels_internal.h"
 
 #if BQ_X86
 #include <immintrin.h>
@@ -10,9 +10,9 @@
 #define KERNEL TARGET
 #define INLINE TARGET __attribute__((always_inline)) static inline
 
-#include "avx2.inc.h"
-#include "f32_math.inc.h"
-#include "tiles.inc.h"
+#include "../templates/avx2.inc.h"
+#include "../templates/f32_math.inc.h"
+#include "../templates/tiles.inc.h"
 
 #define BYTES_X VI
 #define BYTES_W VI
@@ -22,8 +22,8 @@ INLINE VI v_dot(VI sum, VI u8, VI s8) {
   return (VI)_mm256_dpbusd_avx_epi32((__m256i)sum, (__m256i)u8, (__m256i)s8);
 }
 #define S8_ROWS 6  // 12 sums, 2 vectors of activations, 1 of weights
-#include "quantize.inc.h"
-#include "s8_kernels.inc.h"
+#include "../templates/quantize.inc.h"
+#include "../templates/s8_kernels.inc.h"
 
 const bq_kernels bq_kernels_avx2_vnni = {
     .isa = BQ_ISA_AVX2_VNNI,

@@ -1,5 +1,5 @@
 // AVX-512 with VNNI and BF16: in addition, two bfloat16 products per lane and instruction.
-#include "kernels_internal.h"
+#include "../kernels_internal.h"
 
 #if BQ_X86
 #define SUFFIXED(name) BQ_PASTE(bq_##name, avx512_vnni_bf16)
@@ -9,15 +9,15 @@
 #define INLINE TARGET __attribute__((always_inline)) static inline
 #define HAS_VNNI
 
-#include "avx512.inc.h"
-#include "f32_math.inc.h"
-#include "tiles.inc.h"
-#include "avx512_bf16.inc.h"
-#include "bf16_kernels.inc.h"
+#include "../templates/avx512.inc.h"
+#include "../templates/f32_math.inc.h"
+#include "../templates/tiles.inc.h"
+#include "../templates/avx512_bf16.inc.h"
+#include "../templates/bf16_kernels.inc.h"
 #define PAIR_ROWS VALUE_ROWS
-#include "bf16_attention.inc.h"
-#include "quantize.inc.h"
-#include "s8_attention.inc.h"
+#include "../templates/bf16_attention.inc.h"
+#include "../templates/quantize.inc.h"
+#include "../templates/s8_attention.inc.h"
 
 const bq_kernels bq_kernels_avx512_vnni_bf16 = {
     .isa = BQ_ISA_AVX512_VNNI_BF16,

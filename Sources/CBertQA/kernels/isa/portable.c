@@ -1,6 +1,6 @@
 // Compiler vectors of 4 floats: SSE2 on x86-64, NEON on arm64, and whatever other architectures
 // have. Only NEON has an FMA here; elsewhere products are rounded before they are added.
-#include "kernels_internal.h"
+#include "../kernels_internal.h"
 
 #include <string.h>
 #if defined(__aarch64__)
@@ -69,8 +69,8 @@ INLINE VI vi_splat(int32_t a) { return (VI){a, a, a, a}; }
 INLINE VI vi_bits(V a) { return (VI)a; }
 INLINE V vi_float(VI a) { return __builtin_convertvector(a, V); }
 
-#include "f32_kernels.inc.h"
-#include "relative.inc.h"
+#include "../templates/f32_kernels.inc.h"
+#include "../templates/relative.inc.h"
 
 #if defined(__aarch64__)
 #define ROW_VECTORS 4  // 16 sums, 4 vectors of weights, 1 of values
@@ -112,7 +112,7 @@ INLINE void v_sums4(V a, V b, V c, V d, const float *bias, float *y) {
     y[r] = (rows[r][0] + rows[r][2]) + (rows[r][1] + rows[r][3]) + bias[r];
 }
 
-#include "recurrent.inc.h"
+#include "../templates/recurrent.inc.h"
 
 typedef int16_t VI16 __attribute__((vector_size(16)));
 typedef uint16_t VU16 __attribute__((vector_size(16)));
@@ -127,9 +127,9 @@ INLINE VI vi_multiply_add(VI a, VI b) {
 #endif
 }
 
-#include "multiply16.inc.h"
-#include "quantize.inc.h"
-#include "s8_kernels.inc.h"
+#include "../templates/multiply16.inc.h"
+#include "../templates/quantize.inc.h"
+#include "../templates/s8_kernels.inc.h"
 
 const bq_kernels bq_kernels_portable = {
     .isa = BQ_ISA_PORTABLE,

@@ -1,7 +1,7 @@
 // AVX-512 with AMX: tiles of 16 rows of 64 bytes; one instruction multiplies two of them. 64 bytes
 // of 16 rows of weights, and the same features of a block of activations, form tiles without
 // repacking. The remainders at the edges and everything except linear layers use AVX-512.
-#include "kernels_internal.h"
+#include "../kernels_internal.h"
 
 #if BQ_X86
 #define SUFFIXED(name) BQ_PASTE(bq_##name, avx512_amx)
@@ -15,23 +15,23 @@
 #define HAS_LINEAR_S8
 #define S8_ROWS 8
 
-#include "avx512.inc.h"
-#include "f32_math.inc.h"
-#include "tiles.inc.h"
-#include "avx512_bf16.inc.h"
-#include "bf16_kernels.inc.h"
+#include "../templates/avx512.inc.h"
+#include "../templates/f32_math.inc.h"
+#include "../templates/tiles.inc.h"
+#include "../templates/avx512_bf16.inc.h"
+#include "../templates/bf16_kernels.inc.h"
 #define PAIR_ROWS VALUE_ROWS
-#include "bf16_attention.inc.h"
-#include "quantize.inc.h"
-#include "s8_kernels.inc.h"
+#include "../templates/bf16_attention.inc.h"
+#include "../templates/quantize.inc.h"
+#include "../templates/s8_kernels.inc.h"
 
 enum { SUMS_ROWS = 8 };  // outputs that are finished at once
 
 // value_tiles.inc.h handles whole tiles of features only.
 #define HAS_VALUE_TILES
-#include "tile_sums.inc.h"
-#include "value_tiles.inc.h"
-#include "s8_attention.inc.h"
+#include "../templates/tile_sums.inc.h"
+#include "../templates/value_tiles.inc.h"
+#include "../templates/s8_attention.inc.h"
 
 // A call of a linear layer. Four bytes of a weight row (four int8 or two bfloat16) multiply 64 of a
 // block's activations.
@@ -45,7 +45,7 @@ typedef struct {
   size_t y_stride;
 } product;
 
-#include "attention_tiles.inc.h"
+#include "../templates/attention_tiles.inc.h"
 
 // Multiplies `rows` tiles of weights by `blocks` blocks. `ahead` prefetches the rows that follow,
 // which would otherwise arrive at memory latency.

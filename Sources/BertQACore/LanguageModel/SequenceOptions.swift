@@ -19,3 +19,38 @@ public struct SequenceOptions: Sendable {
     }
   }
 }
+
+/// Options for generating a sequence, with the names and meanings of Hugging Face's `generate`.
+public struct GenerateOptions {
+  /// The maximum number of generated words, 1...1 000 000.
+  public var maxWords = 100
+  /// 0: greedy, always the most probable word. A positive number divides the logits.
+  public var temperature: Float = 0
+  /// Draws only from the k most probable words; 0: from all.
+  public var topK = 0
+  /// Draws only from the fewest words whose probabilities sum to this, above 0 and at most 1; 1: from all.
+  public var topP: Float = 1
+  /// The same seed leads to the same words.
+  public var seed: UInt64 = 0
+  /// Called on the calling thread with each generated word. If it returns false, the generation ends after
+  /// this word without an error (`GenerationStop.callback`).
+  public var onWord: ((PredictedWord) -> Bool)?
+  public var call = CallOptions()
+
+  public init() {}
+
+  /// Throws `.invalidArgument` for the first option outside its range.
+  package func validate() throws(BertQAError) {
+    func refuse(_ name: String, _ value: some Any, _ range: String) -> BertQAError {
+      BertQAError(.invalidArgument, argument: name, "is \(value), but must be \(range)")
+    }
+    guard (1...1_000_000).contains(maxWords) else {
+      throw refuse("max_words", maxWords, "1 to 1000000")
+    }
+    guard temperature >= 0, temperature.isFinite else {
+      throw refuse("temperature", temperature, "0 or a positive number")
+    }
+    guard topK >= 0 else { throw refuse("top_k", topK, "at least 0") }
+    guard topP > 0, topP <= 1 else { throw refuse("top_p", topP, "above 0 and at most 1") }
+  }
+}

@@ -219,53 +219,6 @@ final class EncoderFamily: Sendable {
   }
 }
 
-extension EncoderFamily {
-  /// The supported families, in the order in which messages name them.
-  static let all = [
-    bert, distilBert, roberta, xlmRoberta, electra, albert, mpnet, debertaV2, modernBert,
-  ]
-
-  /// Devlin et al. 2018, https://arxiv.org/abs/1810.04805; transformers' `modeling_bert.py`.
-  static let bert = EncoderFamily(
-    classPrefixes: ["Bert"],
-    configuration: ConfigurationKeys(),
-    tensors: TensorNames(
-      prefix: "bert.", wordEmbeddings: "bert.embeddings.word_embeddings",
-      positionEmbeddings: "bert.embeddings.position_embeddings",
-      tokenTypeEmbeddings: "bert.embeddings.token_type_embeddings",
-      embeddingNorm: "bert.embeddings.LayerNorm", layers: "bert.encoder.layer.",
-      layer: .bert),
-    positions: .table, norm: .layerNormAfter, feedForward: .dense, attention: .window,
-    pooler: Pooler(module: "bert.pooler.dense", activation: .tanh, isOptional: true))
-
-  /// Sanh et al. 2019, https://arxiv.org/abs/1910.01108; transformers' `modeling_distilbert.py`. Sinusoidal
-  /// position embeddings are stored like learnt ones.
-  static let distilBert = EncoderFamily(
-    classPrefixes: ["DistilBert"],
-    configuration: ConfigurationKeys(
-      hiddenSize: "dim", layerCount: "n_layers", headCount: "n_heads", intermediateSize: "hidden_dim",
-      activation: "activation", tokenTypeCount: nil, layerNormEps: nil,
-      defaults: Defaults(layerCount: 6)),
-    tensors: TensorNames(
-      prefix: "distilbert.", wordEmbeddings: "distilbert.embeddings.word_embeddings",
-      positionEmbeddings: "distilbert.embeddings.position_embeddings", tokenTypeEmbeddings: nil,
-      embeddingNorm: "distilbert.embeddings.LayerNorm", layers: "distilbert.transformer.layer.",
-      layer: LayerNames(
-        query: "attention.q_lin", key: "attention.k_lin", value: "attention.v_lin",
-        attentionOutput: "attention.out_lin", attentionNorm: "sa_layer_norm", intermediate: "ffn.lin1",
-        output: "ffn.lin2", outputNorm: "output_layer_norm")),
-    positions: .table, norm: .layerNormAfter, feedForward: .dense, attention: .window,
-    pooler: Pooler(module: "pre_classifier", activation: .relu, isOptional: false))
-}
-
-extension EncoderFamily.LayerNames {
-  /// The names in transformers' families that descend from BERT.
-  static let bert = EncoderFamily.LayerNames(
-    query: "attention.self.query", key: "attention.self.key", value: "attention.self.value",
-    attentionOutput: "attention.output.dense", attentionNorm: "attention.output.LayerNorm",
-    intermediate: "intermediate.dense", output: "output.dense", outputNorm: "output.LayerNorm")
-}
-
 /// Families are compared by identity: there is one object of each.
 extension EncoderFamily: Equatable {
   static func == (a: EncoderFamily, b: EncoderFamily) -> Bool { a === b }

@@ -1,3 +1,5 @@
+import Glibc
+
 /// The kind of a failure, with the numbers of the C ABI's `bertqa_status`.
 public enum Status: Int32, Sendable, CaseIterable {
   case ok = 0
@@ -88,4 +90,40 @@ public struct BertQAError: Error, Sendable, Equatable, CustomStringConvertible {
 extension Result where Failure == BertQAError {
   /// The placeholder for an item's result in a batch until the result is there.
   static var missing: Self { .failure(BertQAError(.internal, "an item without a result")) }
+}
+
+extension BertQAError {
+  /// The error for a failed system call on a file.
+  /// - Parameter code: the error number; by default `errno`, which must still be that of the call.
+  static func system(_ action: String, _ path: String, _ code: Int32 = errno) -> BertQAError {
+    let status: Status = code == ENOMEM ? .outOfMemory : .io
+    return BertQAError(status, "\(path): cannot \(action): \(errorText(code))")
+  }
+}
+
+/// Returns the system's text for an error number. `strerror` is not thread-safe.
+private func errorText(_ code: Int32) -> String {
+  withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
+    guard let base = buffer.baseAddress, strerror_r(code, base, buffer.count) == 0 else {
+      return "error \(code)"
+    }
+    return String(cString: base)
+  }
+}
+
+/// Returns text from a file for an error message: in quotes, with control characters escaped, cut after 100
+/// scalars.
+func quoted(_ text: String) -> String {
+  var result = "\""
+  for (index, scalar) in text.unicodeScalars.enumerated() {
+    guard index < 100 else { return result + "…\"" }
+    result += scalar.escaped(asASCII: false)
+  }
+  return result + "\""
+}
+
+/// Returns a tensor's dimensions for an error message, cut after 8.
+func described(shape: [Int]) -> String {
+  let shown = shape.prefix(8).map { "\($0)" }.joined(separator: ", ")
+  return shape.count > 8 ? "[\(shown), …]" : "[\(shown)]"
 }

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// A hook with which the caller can stop a call. It is polled on the calling thread only, many times a
 /// second.
 public struct Cancellation: Sendable {
@@ -58,4 +60,157 @@ func all<Options: BatchOptions, Success>(
     if all.count % CallPoll.elementInterval == 0 { try monitor.check() }
   }
   return all
+}
+
+/// One running call: polls for cancellation and the deadline, and counts the memory that the call holds.
+///
+/// It belongs to the calling thread. Helper threads of the pool only check whether that thread has decided to
+/// stop: see `CallPoll`.
+package final class CallMonitor: @unchecked Sendable {
+  // Sendable: helpers use only `isStopped`.
+
+  private let options: CallOptions
+  let ledger: MemoryLedger
+  /// The time of the next call of the hook, in nanoseconds on CLOCK_MONOTONIC.
+  private var nextPoll: UInt64 = 0
+  /// True once `check` has thrown.
+  private let isStopped = Atomic<Bool>(false)
+
+  /// Nanoseconds between two calls of the cancellation hook.
+  private static let pollInterval: UInt64 = 10_000_000
+
+  package init(_ options: CallOptions) {
+    self.options = options
+    ledger = options.ledger ?? MemoryLedger(limit: options.maxBytes)
+  }
+
+  /// True if nothing can stop the call, so that inner loops may omit checks.
+  private var isIdle: Bool { options.cancellation == nil && options.deadline == 0 }
+
+  /// Throws `.cancelled` or `.deadlineExceeded`. It costs a clock read, cheap enough for every kilobyte of
+  /// text.
+  package func check() throws(BertQAError) {
+    ForkGate.poll()
+    if isIdle { return }
+    let time = ThreadPool.nanoseconds()
+    if time >= nextPoll { try check(at: time) }
+  }
+
+  /// As `check`, but calls the hook even if it was called recently.
+  func checkNow() throws(BertQAError) {
+    ForkGate.poll()
+    if !isIdle { try check(at: ThreadPool.nanoseconds()) }
+  }
+
+  private func check(at time: UInt64) throws(BertQAError) {
+    nextPoll = time &+ Self.pollInterval
+    if let cancellation = options.cancellation, cancellation.isCancelled() {
+      throw stopped(BertQAError(.cancelled, "cancelled by the caller's hook"))
+    }
+    if options.deadline != 0, time >= options.deadline {
+      throw stopped(BertQAError(.deadlineExceeded, "the call's deadline has passed"))
+    }
+  }
+
+  private func stopped(_ error: BertQAError) -> BertQAError {
+    isStopped.store(true, ordering: .relaxed)
+    return error
+  }
+
+  /// For helpers: throws `.cancelled` once `check` has thrown on the calling thread.
+  fileprivate func checkFromHelper() throws(BertQAError) {
+    ForkGate.poll()
+    if isStopped.load(ordering: .relaxed) { throw BertQAError(.cancelled, "the call has been stopped") }
+  }
+
+  /// Accounts for memory before it is allocated. Throws `.tooLarge` above the caller's limit.
+  package func hold(_ bytes: Int) throws(BertQAError) { try ledger.hold(bytes) }
+
+  /// The maximum number of tokens, or words, of one text.
+  var tokenLimit: Int { options.maxDocumentTokens > 0 ? options.maxDocumentTokens : .max }
+
+  /// Throws `.tooLarge` if a text has more tokens, or words, than the limit. May be called on any thread.
+  func check(tokenCount count: Int) throws(BertQAError) {
+    guard count > tokenLimit else { return }
+    throw BertQAError(
+      .tooLarge, argument: "max_document_tokens",
+      "is \(options.maxDocumentTokens), but a text has more tokens: split it or raise the limit")
+  }
+
+  package func release(_ bytes: Int) { ledger.release(bytes) }
+
+  var heldBytes: Int { ledger.heldBytes }
+
+  /// Reports the call's progress to the caller.
+  func report(done: Int, of total: Int) { options.progress?(done, total) }
+
+  var reportsProgress: Bool { options.progress != nil }
+
+  /// True if the first failure of an item ends the call.
+  var stopsAtFailure: Bool { options.stopsAtFailure }
+}
+
+/// Polls for one thread of a call.
+package struct CallPoll {
+  private let monitor: CallMonitor
+  private let isCaller: Bool
+  /// Accounts for the memory that the thread allocates.
+  let ledger: MemoryLedger
+
+  /// The number of bytes of text between two polls.
+  static let textInterval = 1 << 16
+  /// The number of array elements or list items between two polls.
+  package static let elementInterval = 1 << 16
+  /// The number of bytes between two polls of a plain copy.
+  static let copyInterval = 1 << 20
+
+  /// - Parameters:
+  ///   - isCaller: true on the thread that made the call.
+  ///   - ledger: nil: the call's.
+  package init(_ monitor: CallMonitor, isCaller: Bool = true, _ ledger: MemoryLedger? = nil) {
+    self.monitor = monitor
+    self.isCaller = isCaller
+    self.ledger = ledger ?? monitor.ledger
+  }
+
+  var tokenLimit: Int { monitor.tokenLimit }
+
+  func check(tokenCount count: Int) throws(BertQAError) { try monitor.check(tokenCount: count) }
+
+  func check() throws(BertQAError) {
+    if isCaller { try monitor.check() } else { try monitor.checkFromHelper() }
+  }
+}
+
+/// Polls for a loop over a text.
+struct TextPoll {
+  private let monitor: CallMonitor?
+  /// The byte of the text at which the next poll is due.
+  private(set) var next: Int
+  private var position: Int
+
+  init(_ monitor: CallMonitor?, from position: Int = 0) {
+    self.monitor = monitor
+    self.position = position
+    next = position &+ CallPoll.textInterval
+  }
+
+  /// For a loop that reads from left to right and has reached `position`.
+  @inline(__always)
+  mutating func reach(_ position: Int) throws(BertQAError) {
+    if position >= next { try ask(at: position) }
+  }
+
+  /// For a loop that has read `count` more bytes at any place.
+  @inline(__always)
+  mutating func read(_ count: Int) throws(BertQAError) {
+    position &+= count
+    try reach(position)
+  }
+
+  @inline(never)
+  private mutating func ask(at position: Int) throws(BertQAError) {
+    next = position &+ CallPoll.textInterval
+    try monitor?.check()
+  }
 }

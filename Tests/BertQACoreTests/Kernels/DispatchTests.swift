@@ -6,7 +6,8 @@ import Testing
 @Test func theBestInstructionSetIsTheFirstOfThePreferred() throws {
   let best = try #require(Kernels())
   let preferred = [
-    "avx512_vnni_bf16", "avx512_vnni", "avx512", "avx2_vnni", "avx2", "neon_i8mm_bf16", "neon_dotprod", "neon",
+    "avx512_vnni_bf16", "avx512_vnni", "avx512", "avx2_vnni", "avx2", "neon_i8mm_bf16", "neon_dotprod",
+    "neon",
     "portable",
   ]
   let present = Set(instructionSets.compactMap { InstructionSet(rawValue: $0)?.description })

@@ -91,3 +91,7 @@ import Testing
     #expect(monitor.heldBytes == 10)
   }
 }
+
+@Test func errorDescribesItself() {
+  #expect(BertQAError(.io, "config.json: not found").description == "config.json: not found")
+}

@@ -35,7 +35,9 @@ struct JSONWriter {
 
   /// Writes text that is already JSON.
   mutating func literal(_ json: String) { element { $0.append(json) } }
-  mutating func literal(_ json: [UInt8]) { element { if $0.output.hasRoom(for: json.count) { $0.output.append(json) } } }
+  mutating func literal(_ json: [UInt8]) {
+    element { if $0.output.hasRoom(for: json.count) { $0.output.append(json) } }
+  }
 
   mutating func string(_ text: String) { string(text.utf8) }
 

@@ -1,0 +1,169 @@
+extension EncoderFamily {
+  /// The supported families, in the order in which messages name them.
+  static let all = [
+    bert, distilBert, roberta, xlmRoberta, electra, albert, mpnet, debertaV2, modernBert,
+  ]
+
+  /// Devlin et al. 2018, https://arxiv.org/abs/1810.04805; transformers' `modeling_bert.py`.
+  static let bert = EncoderFamily(
+    classPrefixes: ["Bert"],
+    configuration: ConfigurationKeys(),
+    tensors: TensorNames(
+      prefix: "bert.", wordEmbeddings: "bert.embeddings.word_embeddings",
+      positionEmbeddings: "bert.embeddings.position_embeddings",
+      tokenTypeEmbeddings: "bert.embeddings.token_type_embeddings",
+      embeddingNorm: "bert.embeddings.LayerNorm", layers: "bert.encoder.layer.",
+      layer: .bert),
+    positions: .table, norm: .layerNormAfter, feedForward: .dense, attention: .window,
+    pooler: Pooler(module: "bert.pooler.dense", activation: .tanh, isOptional: true))
+
+  /// Sanh et al. 2019, https://arxiv.org/abs/1910.01108; transformers' `modeling_distilbert.py`. Sinusoidal
+  /// position embeddings are stored like learnt ones.
+  static let distilBert = EncoderFamily(
+    classPrefixes: ["DistilBert"],
+    configuration: ConfigurationKeys(
+      hiddenSize: "dim", layerCount: "n_layers", headCount: "n_heads", intermediateSize: "hidden_dim",
+      activation: "activation", tokenTypeCount: nil, layerNormEps: nil,
+      defaults: Defaults(layerCount: 6)),
+    tensors: TensorNames(
+      prefix: "distilbert.", wordEmbeddings: "distilbert.embeddings.word_embeddings",
+      positionEmbeddings: "distilbert.embeddings.position_embeddings", tokenTypeEmbeddings: nil,
+      embeddingNorm: "distilbert.embeddings.LayerNorm", layers: "distilbert.transformer.layer.",
+      layer: LayerNames(
+        query: "attention.q_lin", key: "attention.k_lin", value: "attention.v_lin",
+        attentionOutput: "attention.out_lin", attentionNorm: "sa_layer_norm", intermediate: "ffn.lin1",
+        output: "ffn.lin2", outputNorm: "output_layer_norm")),
+    positions: .table, norm: .layerNormAfter, feedForward: .dense, attention: .window,
+    pooler: Pooler(module: "pre_classifier", activation: .relu, isOptional: false))
+
+  /// Clark et al. 2020, https://arxiv.org/abs/2003.10555; transformers' `modeling_electra.py`. The discriminator.
+  static let electra = EncoderFamily(
+    classPrefixes: ["Electra"],
+    configuration: ConfigurationKeys(
+      defaults: Defaults(hiddenSize: 256, headCount: 4, intermediateSize: 1024)),
+    tensors: TensorNames(
+      prefix: "electra.", wordEmbeddings: "electra.embeddings.word_embeddings",
+      positionEmbeddings: "electra.embeddings.position_embeddings",
+      tokenTypeEmbeddings: "electra.embeddings.token_type_embeddings",
+      embeddingNorm: "electra.embeddings.LayerNorm", layers: "electra.encoder.layer.", layer: .bert,
+      classifier: "classifier.out_proj"),
+    positions: .table, embeddings: .projected(by: "electra.embeddings_project", always: false),
+    norm: .layerNormAfter, feedForward: .dense, attention: .window,
+    pooler: Pooler(module: "classifier.dense", activation: .gelu, isOptional: false))
+
+  /// Lan et al. 2019, https://arxiv.org/abs/1909.11942; transformers' `modeling_albert.py`.
+  static let albert = EncoderFamily(
+    classPrefixes: ["Albert"],
+    configuration: ConfigurationKeys(
+      defaults: Defaults(
+        vocabSize: 30000, hiddenSize: 4096, headCount: 64, intermediateSize: 16384, activation: "gelu_new")),
+    tensors: TensorNames(
+      prefix: "albert.", wordEmbeddings: "albert.embeddings.word_embeddings",
+      positionEmbeddings: "albert.embeddings.position_embeddings",
+      tokenTypeEmbeddings: "albert.embeddings.token_type_embeddings",
+      embeddingNorm: "albert.embeddings.LayerNorm", layers: "albert.encoder.albert_layer_groups.",
+      layer: LayerNames(
+        query: "attention.query", key: "attention.key", value: "attention.value",
+        attentionOutput: "attention.dense", attentionNorm: "attention.LayerNorm", intermediate: "ffn",
+        output: "ffn_output", outputNorm: "full_layer_layer_norm")),
+    positions: .table,
+    embeddings: .projected(by: "albert.encoder.embedding_hidden_mapping_in", always: true),
+    norm: .layerNormAfter, feedForward: .dense, attention: .window,
+    layerSharing: .groups(infix: "albert_layers."),
+    pooler: Pooler(module: "albert.pooler", activation: .tanh, isOptional: false))
+
+  /// Liu et al. 2019, https://arxiv.org/abs/1907.11692; transformers' `modeling_roberta.py`.
+  static let roberta = robertaLike(classPrefixes: ["Roberta"], Defaults(vocabSize: 50265))
+
+  /// Conneau et al. 2019, https://arxiv.org/abs/1911.02116, and Martin et al. 2019, https://arxiv.org/abs/1911.03894:
+  /// RoBERTa with other vocabularies.
+  static let xlmRoberta = robertaLike(classPrefixes: ["XLMRoberta", "Camembert"], Defaults())
+
+  private static func robertaLike(classPrefixes: [String], _ defaults: Defaults) -> EncoderFamily {
+    EncoderFamily(
+      classPrefixes: classPrefixes, configuration: ConfigurationKeys(defaults: defaults),
+      tensors: TensorNames(
+        prefix: "roberta.", wordEmbeddings: "roberta.embeddings.word_embeddings",
+        positionEmbeddings: "roberta.embeddings.position_embeddings",
+        tokenTypeEmbeddings: "roberta.embeddings.token_type_embeddings",
+        embeddingNorm: "roberta.embeddings.LayerNorm", layers: "roberta.encoder.layer.", layer: .bert,
+        classifier: "classifier.out_proj"),
+      positions: .tableAfterPadding, tokenTypes: .zero, norm: .layerNormAfter, feedForward: .dense,
+      attention: .window,
+      pooler: Pooler(module: "classifier.dense", activation: .tanh, isOptional: false))
+  }
+
+  /// Song et al. 2020, https://arxiv.org/abs/2004.09297; transformers' `modeling_mpnet.py`.
+  static let mpnet = EncoderFamily(
+    classPrefixes: ["MPNet"],
+    configuration: ConfigurationKeys(
+      tokenTypeCount: nil, paddingID: nil, defaults: Defaults(vocabSize: 30527)),
+    tensors: TensorNames(
+      prefix: "mpnet.", wordEmbeddings: "mpnet.embeddings.word_embeddings",
+      positionEmbeddings: "mpnet.embeddings.position_embeddings", tokenTypeEmbeddings: nil,
+      embeddingNorm: "mpnet.embeddings.LayerNorm", distances: "mpnet.encoder.relative_attention_bias",
+      layers: "mpnet.encoder.layer.",
+      layer: LayerNames(
+        query: "attention.attn.q", key: "attention.attn.k", value: "attention.attn.v",
+        attentionOutput: "attention.attn.o", attentionNorm: "attention.LayerNorm",
+        intermediate: "intermediate.dense", output: "output.dense", outputNorm: "output.LayerNorm"),
+      classifier: "classifier.out_proj"),
+    positions: .tableAfterPadding, norm: .layerNormAfter, feedForward: .dense, attention: .window,
+    relativePositions: .bias,
+    pooler: Pooler(module: "classifier.dense", activation: .tanh, isOptional: false))
+
+  /// He et al. 2020, https://arxiv.org/abs/2006.03654, and 2021, https://arxiv.org/abs/2111.09543; transformers'
+  /// `modeling_deberta_v2.py`.
+  static let debertaV2 = EncoderFamily(
+    classPrefixes: ["DebertaV2"],
+    configuration: ConfigurationKeys(
+      defaults: Defaults(
+        vocabSize: 128100, hiddenSize: 1536, layerCount: 24, headCount: 24, intermediateSize: 6144,
+        tokenTypeCount: 0, layerNormEps: 1e-7)),
+    tensors: TensorNames(
+      prefix: "deberta.", wordEmbeddings: "deberta.embeddings.word_embeddings",
+      positionEmbeddings: "deberta.embeddings.position_embeddings",
+      tokenTypeEmbeddings: "deberta.embeddings.token_type_embeddings",
+      embeddingNorm: "deberta.embeddings.LayerNorm", distances: "deberta.encoder.rel_embeddings",
+      distanceNorm: "deberta.encoder.LayerNorm", layers: "deberta.encoder.layer.",
+      layer: LayerNames(
+        query: "attention.self.query_proj", key: "attention.self.key_proj",
+        value: "attention.self.value_proj",
+        distanceKey: "attention.self.pos_key_proj", distanceQuery: "attention.self.pos_query_proj",
+        attentionOutput: "attention.output.dense", attentionNorm: "attention.output.LayerNorm",
+        intermediate: "intermediate.dense", output: "output.dense", outputNorm: "output.LayerNorm")),
+    positions: .tableIfBiased, norm: .layerNormAfter, feedForward: .dense, attention: .window,
+    relativePositions: .disentangled,
+    pooler: Pooler(
+      module: "pooler.dense", activation: .gelu, isOptional: false, activationKey: "pooler_hidden_act"))
+
+  /// Warner et al. 2024, https://arxiv.org/abs/2412.13663; transformers' `modeling_modernbert.py`.
+  static let modernBert = EncoderFamily(
+    classPrefixes: ["ModernBert"],
+    configuration: ConfigurationKeys(
+      activation: "hidden_activation", tokenTypeCount: nil, layerNormEps: "norm_eps",
+      biases: BiasKeys(
+        attention: "attention_bias", feedForward: "mlp_bias", norm: "norm_bias", pooler: "classifier_bias"),
+      classifierPooling: "classifier_pooling",
+      defaults: Defaults(
+        vocabSize: 50368, layerCount: 22, intermediateSize: 1152, maxPositions: 8192, layerNormEps: 1e-5)),
+    tensors: TensorNames(
+      prefix: "model.", wordEmbeddings: "model.embeddings.tok_embeddings", positionEmbeddings: nil,
+      tokenTypeEmbeddings: nil, embeddingNorm: "model.embeddings.norm", layers: "model.layers.",
+      layer: LayerNames(
+        query: "attn.Wqkv", attentionOutput: "attn.Wo", attentionNorm: "attn_norm",
+        intermediate: "mlp.Wi", output: "mlp.Wo", outputNorm: "mlp_norm"),
+      finalNorm: "model.final_norm", questionAnswering: "classifier"),
+    positions: .rotary, norm: .layerNormBefore, feedForward: .gated, attention: .alternating,
+    pooler: Pooler(
+      module: "head.dense", activation: .gelu, isOptional: false,
+      activationKey: "classifier_activation", norm: "head.norm", isForTokens: true))
+}
+
+extension EncoderFamily.LayerNames {
+  /// The names in transformers' families that descend from BERT.
+  static let bert = EncoderFamily.LayerNames(
+    query: "attention.self.query", key: "attention.self.key", value: "attention.self.value",
+    attentionOutput: "attention.output.dense", attentionNorm: "attention.output.LayerNorm",
+    intermediate: "intermediate.dense", output: "output.dense", outputNorm: "output.LayerNorm")
+}

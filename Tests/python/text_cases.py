@@ -229,7 +229,7 @@ def fuzzed():
     with tarfile.open(corpus / "tokenize.tar.xz") as archive:
         inputs = [archive.extractfile(member).read() for member in archive]
     directories = [corpus / "tokenize", *map(pathlib.Path, filter(None, [os.environ.get("BERTQA_FUZZED")]))]
-    inputs += [path.read_bytes() for directory in directories for path in sorted(directory.iterdir())]
+    inputs += [path.read_bytes() for directory in directories for path in sorted(directory.glob("*"))]
     # The first byte is the target's options.
     return [data[1:] for data in inputs]
 

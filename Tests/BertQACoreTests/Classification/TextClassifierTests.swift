@@ -66,16 +66,16 @@ import Testing
     #expect(try regression.classify("the quick brown fox").label != nil)
   }
 
-  @Test(arguments: [Precision.bf16, .int8])
-  func otherPrecisionsComeClose(precision: Precision) throws {
-    guard precision != .bf16 || Kernels()?.table.linear_bf16 != nil else { return }
-    for name in Self.names {
-      let texts = try TinyTexts(name).texts.map { ($0[0] ?? "", $0[1]) }
-      let exact = try classify(Context(tiny: name), texts).map(logits)
-      let rough = try classify(Context(tiny: name, precision: precision), texts).map(logits)
+  @Test(arguments: names, Context.instructionSets)
+  func otherPrecisionsComeClose(name: String, isa: InstructionSet) throws {
+    let texts = try TinyTexts(name).texts.map { ($0[0] ?? "", $0[1]) }
+    let exact = try classify(Context(tiny: name), texts).map(logits)
+    for precision in [Precision.bf16, .int8] {
+      guard precision != .bf16 || Kernels(isa: isa.rawValue)?.table.linear_bf16 != nil else { continue }
+      let rough = try classify(Context(tiny: name, isa: isa, precision: precision), texts).map(logits)
       #expect(rough != exact)
-      // Logits of these models have a standard deviation of 1 to 1.5.
-      #expect(distance(rough, exact) < 0.25)
+      // Logits of these models have a standard deviation of 1 to 1.5. The furthest is ModernBERT's in int8: 0.39.
+      #expect(distance(rough, exact) < 0.5)
     }
   }
 

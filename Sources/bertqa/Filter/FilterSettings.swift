@@ -261,13 +261,8 @@ struct FilterSettings {
       "\(labelLimit ?? -1)", "\(idsOnly)", "\(fieldNames ?? [])",
       "\(parseSpecialTokens)", "\(coerces) \(nullText) \(isInPlace)", "\(maximumRecordBytes)",
       "\(maximumDocumentBytes)", "\(limits.maxDocumentTokens)", policy.action.rawValue,
-      "\(policy.deadLetters != nil)",
+      "\(policy.deadLetters != nil)", "\(limits.timeout ?? -1)", "\(limits.maxBytes)", encoding?.name ?? "",
     ]
-    // At the end, so that checkpoints of runs without these options stay valid.
-    let given = [
-      limits.timeout.map { "timeout \($0)" }, limits.maxBytes > 0 ? "\(limits.maxBytes) bytes" : nil,
-      encoding.map { "encoding \($0.name)" },
-    ]
-    return (parts + given.compactMap { $0 }).joined(separator: "\n")
+    return parts.joined(separator: "\n")
   }
 }

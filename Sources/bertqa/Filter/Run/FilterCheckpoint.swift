@@ -2,7 +2,8 @@ import Glibc
 
 /// The state of a run on disk, from which a rerun can resume.
 struct FilterCheckpoint {
-  private static let heading = "bertqa filter checkpoint 3"
+  private static let heading = "bertqa filter checkpoint "
+  private static let version = "1"
 
   /// A file up to an offset.
   struct Extent {
@@ -52,63 +53,72 @@ struct FilterCheckpoint {
     ]
     numbers += [("dead_letter_length", UInt64(deadLetterLength)), ("dead_letter_hash", deadLetterHash)]
     numbers += counters.entries.map { ($0.name, UInt64($0.value)) }
-    var text = "\(Self.heading)\npath \(PlainText.of(outputPath))\ninput_path \(PlainText.of(inputPath))\n"
+    var text = "\(Self.heading)\(Self.version)\n"
+    text += "path \(PlainText.of(outputPath))\ninput_path \(PlainText.of(inputPath))\n"
     text += "header \(header.map { String(Int($0) + 0x100, radix: 16).dropFirst() }.joined())\n"
     for (name, number) in numbers { text += "\(name) \(number)\n" }
     return text + "end \(Self.checksum(text))\n"
   }
+}
 
-  /// Parses a checkpoint; nil unless all of the text is a checkpoint of this version.
-  init?(text bytes: [UInt8]) {
-    guard let end = bytes.dropLast().lastIndex(of: UInt8(ascii: "\n")), bytes.last == UInt8(ascii: "\n")
-    else { return nil }
-    let text = String(decoding: bytes[...end], as: UTF8.self)
-    guard bytes[(end + 1)...].elementsEqual("end \(Self.checksum(text))\n".utf8) else { return nil }
-    var values: [String: String] = [:]
+extension FilterCheckpoint {
+  /// Parses the contents of a checkpoint file. Throws unless all of them are a checkpoint of this version.
+  init(text bytes: [UInt8], shown: String) throws(ToolError) {
+    guard let text = Self.checked(bytes), text.starts(with: Self.heading) else { throw Self.invalid(shown) }
     let lines = text.split(separator: "\n")
+    let version = lines[0].dropFirst(Self.heading.count)
+    guard version == Self.version else {
+      throw ToolError(
+        .input,
+        "\(shown) is a checkpoint of version \(PlainText.of(String(version))); this bertqa reads version "
+          + "\(Self.version): resume with the bertqa that wrote it, or remove both it and the output")
+    }
+    var values: [String: String] = [:]
     for line in lines.dropFirst() {
       let parts = line.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
       if parts.count == 2 { values[String(parts[0])] = String(parts[1]) }
     }
+    guard let checkpoint = Self(values) else { throw Self.invalid(shown) }
+    self = checkpoint
+  }
+
+  private init?(_ values: [String: String]) {
     let numbers = values.compactMapValues { UInt64($0) }
+    let lengths = numbers.compactMapValues { Int(exactly: $0) }
     func extent(_ name: String) -> Extent? {
       guard let device = numbers["\(name)_device"], let file = numbers["\(name)_file"],
-        let length = numbers["\(name)_length"].flatMap(Int.init(exactly:)), let hash = numbers["\(name)_hash"]
+        let length = lengths["\(name)_length"], let hash = numbers["\(name)_hash"]
       else { return nil }
       return Extent(identity: FileIdentity(device: device, file: file), length: length, hash: hash)
     }
-    guard lines.first ?? "" == Self.heading, let settings = numbers["settings"], let model = numbers["model"],
-      let input = extent("input"), let output = extent("output"), let path = values["path"],
-      let length = numbers["dead_letter_length"].flatMap(Int.init(exactly:)),
-      let hash = numbers["dead_letter_hash"], let inputsDoneHash = numbers["inputs_done_hash"],
-      let inputsDone = numbers["inputs_done"].flatMap(Int.init(exactly:)),
-      let linesBefore = numbers["lines_before"].flatMap(Int.init(exactly:)),
-      let inputChanged = numbers["input_changed"], let inputPath = values["input_path"],
-      let inputSize = numbers["input_size"].flatMap(Int.init(exactly:)),
-      let header = values["header"].flatMap(Self.bytes),
-      let counters = FilterCounters(numbers.compactMapValues { Int(exactly: $0) })
+    guard let settings = numbers["settings"], let model = numbers["model"], let input = extent("input"),
+      let inputChanged = numbers["input_changed"], let inputSize = lengths["input_size"],
+      let inputPath = values["input_path"], let header = values["header"].flatMap(Self.bytes),
+      let inputsDone = lengths["inputs_done"], let inputsDoneHash = numbers["inputs_done_hash"],
+      let linesBefore = lengths["lines_before"], let output = extent("output"),
+      let outputPath = values["path"], let deadLetterLength = lengths["dead_letter_length"],
+      let deadLetterHash = numbers["dead_letter_hash"], let counters = FilterCounters(lengths)
     else { return nil }
-    (self.settings, self.model, self.input, self.output) = (settings, model, input, output)
-    (outputPath, deadLetterLength, deadLetterHash) = (path, length, hash)
-    (self.inputsDone, self.inputsDoneHash, self.linesBefore) = (inputsDone, inputsDoneHash, linesBefore)
-    self.counters = counters
-    (self.inputChanged, self.inputSize) = (Int(Int64(bitPattern: inputChanged)), inputSize)
-    (self.inputPath, self.header) = (inputPath, header)
+    self.init(
+      settings: settings, model: model, input: input, inputChanged: Int(Int64(bitPattern: inputChanged)),
+      inputSize: inputSize, inputPath: inputPath, header: header, inputsDone: inputsDone,
+      inputsDoneHash: inputsDoneHash, linesBefore: linesBefore, output: output, outputPath: outputPath,
+      deadLetterLength: deadLetterLength, deadLetterHash: deadLetterHash, counters: counters)
   }
 
-  init(
-    settings: UInt64, model: UInt64, input: Extent, inputChanged: Int, inputSize: Int, inputPath: String,
-    header: [UInt8], inputsDone: Int, inputsDoneHash: UInt64, linesBefore: Int,
-    output: Extent, outputPath: String, deadLetterLength: Int, deadLetterHash: UInt64,
-    counters: FilterCounters
-  ) {
-    (self.settings, self.model, self.input, self.output) = (settings, model, input, output)
-    (self.inputsDone, self.inputsDoneHash, self.linesBefore) = (inputsDone, inputsDoneHash, linesBefore)
-    (self.outputPath, self.deadLetterLength) = (outputPath, deadLetterLength)
-    self.deadLetterHash = deadLetterHash
-    self.counters = counters
-    (self.inputChanged, self.inputSize, self.inputPath) = (inputChanged, inputSize, inputPath)
-    self.header = header
+  static func invalid(_ shown: String) -> ToolError {
+    ToolError(
+      .input,
+      "\(shown) is not a checkpoint of bertqa filter, or it is damaged: name a new file, and remove the output "
+        + "to begin afresh")
+  }
+
+  /// Returns the text in front of the last line if that line has its checksum.
+  private static func checked(_ bytes: [UInt8]) -> String? {
+    guard bytes.last == UInt8(ascii: "\n"), let end = bytes.dropLast().lastIndex(of: UInt8(ascii: "\n"))
+    else { return nil }
+    let text = String(decoding: bytes[...end], as: UTF8.self)
+    return bytes[(end + 1)...].elementsEqual("end \(checksum(text))\n".utf8) ? text : nil
   }
 
   /// Decodes two hexadecimal digits for each byte; nil for other text.
@@ -167,19 +177,14 @@ final class CheckpointFile {
   func read() throws(ToolError) -> FilterCheckpoint? {
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= 1 << 28
-    else {
-      throw ToolError(.input, "\(shown) is not a checkpoint of bertqa filter")
-    }
+    else { throw FilterCheckpoint.invalid(shown) }
     if status.st_size == 0 { return nil }
     isEmpty = false
     var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
-    guard pread(descriptor, &bytes, bytes.count, 0) == bytes.count,
-      let checkpoint = FilterCheckpoint(text: bytes)
-    else {
-      throw ToolError(
-        .input, "\(shown) is not a checkpoint of this version of bertqa filter, or it is damaged")
+    guard pread(descriptor, &bytes, bytes.count, 0) == bytes.count else {
+      throw FilterCheckpoint.invalid(shown)
     }
-    return checkpoint
+    return try FilterCheckpoint(text: bytes, shown: shown)
   }
 
   /// Replaces the checkpoint atomically and durably. The new file is already locked when others can open it.

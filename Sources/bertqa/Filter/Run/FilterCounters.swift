@@ -52,13 +52,8 @@ struct FilterCounters {
     batches = entry("batches")
     inputBytes = entry("input_bytes")
     lines = entry("lines")
-    // Checkpoints of this format had no losses at first.
-    losses = entries["losses"] ?? 0
-    failedByKind = RecordProblem.Kind.allCases.map { kind in
-      // A kind that checkpoints of this format did not have at first.
-      if kind == .deadlineExceeded { return entries["failed_\(kind.rawValue)"] ?? 0 }
-      return entry("failed_\(kind.rawValue)")
-    }
+    losses = entry("losses")
+    failedByKind = RecordProblem.Kind.allCases.map { entry("failed_\($0.rawValue)") }
     guard self.entries.allSatisfy({ (0...Self.largest).contains($0.value) }) else { return nil }
   }
 }

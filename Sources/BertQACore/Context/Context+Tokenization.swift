@@ -31,7 +31,7 @@ extension Context {
     switch engine {
     case .wordCounts(let classifier):
       let model = classifier.model
-      return (0..<model.featureCount).contains(Int(id)) ? model.table.word(Int(id)) : nil
+      return (0..<model.featureCount).contains(Int(id)) ? model.table.term(Int(id)) : nil
     case .languageModel(let model): piece = model.words.vocabulary.piece(id)
     case .tokenizer, .answering, .classification, .embedding, .entities:
       piece = engine.tokenizer?.piece(id)

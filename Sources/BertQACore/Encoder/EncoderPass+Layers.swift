@@ -12,7 +12,7 @@ extension EncoderPass {
   func advance(
     _ active: ActiveChunk, fromAttentionOf layer: Int, _ blocks: Range<Int>, _ scratch: Workspace.Scratch
   ) {
-    transform(active, layer: layer, blocks, scratch)
+    finishLayer(active, layer, blocks, scratch)
     let layers = encoder.parameters.layers
     if layer + 1 < layers.count {
       project(active, layers[layer + 1], blocks, scratch)
@@ -21,9 +21,9 @@ extension EncoderPass {
     }
   }
 
-  /// Computes one layer without its attention for some blocks of a chunk.
-  private func transform(
-    _ active: ActiveChunk, layer index: Int, _ blocks: Range<Int>, _ scratch: Workspace.Scratch
+  /// Computes what follows a layer's attention, up to the layer's output, for some blocks of a chunk.
+  private func finishLayer(
+    _ active: ActiveChunk, _ index: Int, _ blocks: Range<Int>, _ scratch: Workspace.Scratch
   ) {
     let parameters = encoder.parameters
     let layer = parameters.layers[index]

@@ -14,13 +14,13 @@ public struct WordCountOptions: Sendable {
   }
 }
 
-/// The lower-cased words of a text in the order of their first occurrence, and the number of occurrences of
+/// The lower-cased terms of a text in the order of their first occurrence, and the number of occurrences of
 /// each. Word-count classifiers use the same counts. Immutable.
 public final class WordCountList: @unchecked Sendable {
   // Sendable: nothing changes after init.
 
-  private var table: WordTable
-  /// By word.
+  private var table: TermTable
+  /// By term.
   private var occurrences: GrowableBuffer<Int>
 
   /// - Parameter text: UTF-8. Invalid bytes are not words.
@@ -43,10 +43,10 @@ public final class WordCountList: @unchecked Sendable {
   private init(
     checked text: UnsafeBufferPointer<UInt8>, _ options: WordCountOptions, _ monitor: CallMonitor
   ) throws(BertQAError) {
-    table = WordTable(monitor.ledger)
+    table = TermTable(monitor.ledger)
     occurrences = GrowableBuffer(monitor.ledger)
     try monitor.check()
-    var walk = WordWalk(
+    var walk = TermWalk(
       text, minimumLength: options.minWordLength, maxNGram: options.maxNGram, hasher: table.hasher,
       poll: CallPoll(monitor))
     try walk.forEach { occurrence throws(BertQAError) in
@@ -54,22 +54,22 @@ public final class WordCountList: @unchecked Sendable {
     }
   }
 
-  private func count(_ key: WordTable.Key, _ hash: UInt64) throws(BertQAError) {
+  private func count(_ key: TermTable.Key, _ hash: UInt64) throws(BertQAError) {
     let id = try table.insert(key, hash: hash)
     if id == occurrences.count { try occurrences.append(0) }
     occurrences[id] += 1
   }
 
-  /// The number of distinct words and word pairs.
+  /// The number of distinct terms.
   public var count: Int { table.count }
 
-  /// Returns a word, or a pair separated by a space, and the number of its occurrences in the text.
+  /// Returns a term, a word or two words separated by a space, and the number of its occurrences in the text.
   public subscript(index: Int) -> (word: String, count: Int) {
     (String(decoding: bytes(at: index), as: UTF8.self), occurrences[index])
   }
 
-  /// Returns the UTF-8 of a word, followed by a NUL; valid while the list lives.
-  package func bytes(at index: Int) -> UnsafeBufferPointer<UInt8> { table.word(index) }
+  /// Returns the UTF-8 of a term, followed by a NUL; valid while the list lives.
+  package func bytes(at index: Int) -> UnsafeBufferPointer<UInt8> { table.term(index) }
 
   package func occurrences(at index: Int) -> Int { occurrences[index] }
 }

@@ -46,25 +46,25 @@ extension WordCountModel {
 
   private static func vocabulary(
     _ file: ModelFile, _ monitor: CallMonitor?
-  ) throws(BertQAError) -> WordTable {
+  ) throws(BertQAError) -> TermTable {
     try file.withBytes { bytes throws(BertQAError) in
-      var table = WordTable()
+      var table = TermTable()
       var rest = bytes[...]
       while !rest.isEmpty {
         if table.count % checkInterval == 0 { try monitor?.check() }
         let end = rest.firstIndex(of: UInt8(ascii: "\n")) ?? rest.endIndex
-        let word = UnsafeBufferPointer(rebasing: rest[..<end])
+        let term = UnsafeBufferPointer(rebasing: rest[..<end])
         let line = table.count
-        guard isWordOrPair(word), line < TrainOptions.vocabularyLimit else {
+        guard isTerm(term), line < TrainOptions.vocabularyLimit else {
           throw BertQAError(
             .invalidModel,
             "\(file.path): line \(line + 1) is neither a word nor a pair of words: "
-              + quoted(String(decoding: word.prefix(100), as: UTF8.self)))
+              + quoted(String(decoding: term.prefix(100), as: UTF8.self)))
         }
-        guard try table.insert(word) == line else {
+        guard try table.insert(term) == line else {
           throw BertQAError(
             .invalidModel,
-            "\(file.path): line \(line + 1) occurs twice: \(quoted(String(decoding: word, as: UTF8.self)))")
+            "\(file.path): line \(line + 1) occurs twice: \(quoted(String(decoding: term, as: UTF8.self)))")
         }
         rest = rest[min(end + 1, rest.endIndex)...]
       }
@@ -73,10 +73,10 @@ extension WordCountModel {
     }
   }
 
-  /// The number of words between two polls of the monitor.
+  /// The number of terms between two polls of the monitor.
   private static let checkInterval = 4096
 
-  private static func isWordOrPair(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+  private static func isTerm(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     let words = bytes.split(separator: UInt8(ascii: " "), maxSplits: 2, omittingEmptySubsequences: false)
     return words.count <= 2
       && words.allSatisfy { (1...WordScanner.maximumBytes).contains($0.count) && !$0.contains(0) }
@@ -190,13 +190,13 @@ extension WordCountModel {
     return object
   }
 
-  /// Writes one word or pair per line, in the order of the features.
+  /// Writes one term per line, in the order of the features.
   private func writeVocabulary(to directory: OutputDirectory) throws(BertQAError) {
     var text = GrowableBuffer<UInt8>()
     for feature in 0..<featureCount {
-      let word = table.word(feature)
-      guard let base = word.baseAddress else { continue }
-      try text.append(base, count: word.count)
+      let term = table.term(feature)
+      guard let base = term.baseAddress else { continue }
+      try text.append(base, count: term.count)
       try text.append(UInt8(ascii: "\n"))
     }
     try directory.write(UnsafeRawBufferPointer(text.elements), to: "vocab.txt")

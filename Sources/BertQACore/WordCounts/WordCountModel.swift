@@ -6,8 +6,8 @@ final class WordCountModel: @unchecked Sendable {
 
   let settings: WordCountSettings
   let labels: [String]
-  /// The features: words and word pairs.
-  let table: WordTable
+  /// The terms that are features.
+  let table: TermTable
   /// [feature][label]
   let weights: GrowableBuffer<Float>
   /// [label]
@@ -17,7 +17,7 @@ final class WordCountModel: @unchecked Sendable {
   let temperature: LengthTemperature
 
   init(
-    settings: WordCountSettings, labels: [String], table: consuming WordTable,
+    settings: WordCountSettings, labels: [String], table: consuming TermTable,
     weights: consuming GrowableBuffer<Float>, bias: [Float], idf: consuming GrowableBuffer<Float>,
     temperature: LengthTemperature
   ) {
@@ -35,10 +35,10 @@ final class WordCountModel: @unchecked Sendable {
     _ fitted: borrowing FittedModel, _ texts: borrowing TrainingTexts, labels: [String],
     _ options: TrainOptions, temperature: LengthTemperature, _ monitor: CallMonitor
   ) throws(BertQAError) {
-    var table = WordTable()
-    for id in fitted.selection.words {
+    var table = TermTable()
+    for id in fitted.selection.terms {
       if table.count % 4096 == 0 { try monitor.check() }
-      _ = try table.insert(texts.table.word(Int(id)))
+      _ = try table.insert(texts.table.term(Int(id)))
     }
     var weights = GrowableBuffer<Float>()
     try weights.reserve(fitted.model.weights.count)
@@ -57,9 +57,9 @@ final class WordCountModel: @unchecked Sendable {
 // MARK: - Scores
 
 extension WordCountModel {
-  /// Iterates over the occurrences of words in a text, and of word pairs if the model has such features.
-  func walk(_ text: UnsafeBufferPointer<UInt8>, poll: CallPoll?) -> WordWalk {
-    WordWalk(
+  /// Iterates over the occurrences of terms in a text; pairs are among them if the model has such features.
+  func walk(_ text: UnsafeBufferPointer<UInt8>, poll: CallPoll?) -> TermWalk {
+    TermWalk(
       text, minimumLength: settings.minWordLength, maxNGram: settings.maxNGram, hasher: table.hasher,
       poll: poll)
   }

@@ -25,7 +25,7 @@ final class WordCounts {
     others.removeAll()
   }
 
-  /// Counts the words of a text, after `removeAll`.
+  /// Counts the terms of a text, after `removeAll`.
   func count(
     _ text: UnsafeBufferPointer<UInt8>, of model: WordCountModel, poll: CallPoll?
   ) throws(BertQAError) {

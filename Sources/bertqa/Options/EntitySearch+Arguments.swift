@@ -19,7 +19,7 @@ struct EntitySearch {
 
   var options = EntityOptions()
   /// nil for none.
-  private(set) var patterns: TextPatterns?
+  private(set) var patterns: PIIKinds?
   private(set) var redaction = Redaction.none
   private var namesModel = false
 
@@ -63,10 +63,10 @@ struct EntitySearch {
       if options.labels.isEmpty { throw given.wrong("labels, separated by commas") }
     case .patterns:
       for name in given.string.split(separator: ",", omittingEmptySubsequences: false) {
-        guard let pattern = name == "all" ? .all : TextPatterns.names.first(where: { $0.key == name })?.value
+        guard let pattern = name == "all" ? .all : PIIKinds.names.first(where: { $0.key == name })?.value
         else {
           throw given.wrong(
-            "\(TextPatterns.names.map(\.key).joined(separator: ", ")) or all, separated by commas")
+            "\(PIIKinds.names.map(\.key).joined(separator: ", ")) or all, separated by commas")
         }
         patterns = (patterns ?? []).union(pattern)
       }
@@ -91,13 +91,13 @@ struct EntitySearch {
       try context?.entitiesEach(of: texts, options: options)
       ?? texts.map { _ in .success(EntityList()) }
     guard let patterns else { return results }
-    var own = PatternOptions()
-    own.patterns = patterns
+    var own = PIIOptions()
+    own.kinds = patterns
     own.call = options.call
     for (index, text) in texts.enumerated() {
       guard case .success(var list) = results[index] else { continue }
       do throws(BertQAError) {
-        let found = try EntityList(patternsIn: text, options: own)
+        let found = try EntityList(piiIn: text, options: own)
         if !list.entities.isEmpty {
           try CallMonitor(own.call).hold(list.entities.count + found.entities.count, of: Entity.self)
         }

@@ -16,11 +16,11 @@ public func bertqa_patterns(
     out.pointee = nil
     let raw = try readOptions(options)
     try checkReserved(raw.reserved)
-    var options = PatternOptions()
+    var options = PIIOptions()
     options.call = try callOptions(raw.call)
-    if raw.patterns != 0 { options.patterns = TextPatterns(rawValue: raw.patterns) }
+    if raw.patterns != 0 { options.kinds = PIIKinds(rawValue: raw.patterns) }
     let bytes = try textArgument(text, length, "text")
-    let list = try EntityList(patternsIn: bytes, options: options)
+    let list = try EntityList(piiIn: bytes, options: options)
     out.pointee = try EntityListHandle(list, CallMonitor(options.call)).passed()
   }
 }

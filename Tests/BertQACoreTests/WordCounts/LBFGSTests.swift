@@ -59,7 +59,7 @@ import Testing
       try withBytes(of: text) { bytes throws(BertQAError) in try texts.add(bytes, monitor) }
     }
     let rows = Array(0..<40)
-    let order = try texts.wordsInOrder(monitor)
+    let order = try texts.termsInOrder(monitor)
     let selection = try FeatureSelection(texts, rows: rows, order: order, .quick, monitor)
     let loss = try LogisticLoss(
       FeatureMatrix(texts, rows: rows, selection, monitor), targets: rows.map { Int32($0 % labelCount) },

@@ -23,7 +23,7 @@ import Testing
     #expect(loaded.idf.elements.elementsEqual(trained.idf.elements))
     #expect(loaded.bias == trained.bias)
     for feature in 0..<loaded.featureCount {
-      #expect(loaded.table.word(feature).elementsEqual(trained.table.word(feature)))
+      #expect(loaded.table.term(feature).elementsEqual(trained.table.term(feature)))
     }
   }
 
@@ -130,7 +130,7 @@ import Testing
         try trainer.add(text, label: label)
       }
       let model = try trainer.train(CallMonitor(CallOptions())).0
-      return (0..<model.featureCount).map { String(decoding: model.table.word($0), as: UTF8.self) }
+      return (0..<model.featureCount).map { String(decoding: model.table.term($0), as: UTF8.self) }
     }
     #expect(try vocabulary { _ in } == ["and", "bird", "cat", "dog", "the"])
     #expect(try vocabulary { $0.minDocumentCount = 2 } == ["cat", "dog", "the"])
@@ -156,13 +156,13 @@ import Testing
     }
     for index in 0..<1000 { try add("common shared word\(index)") }
     #expect(texts.table.count <= 100 && texts.count == 1000)
-    let words = (0..<texts.table.count).map { String(decoding: texts.table.word($0), as: UTF8.self) }
+    let words = (0..<texts.table.count).map { String(decoding: texts.table.term($0), as: UTF8.self) }
     #expect(words.contains("common") && words.contains("shared"))
     for (id, word) in words.enumerated() where word == "common" { #expect(texts.documentCounts[id] == 1000) }
     // Every row still has its frequent words, and what it has is counted.
     var total = 0
     for row in 0..<1000 {
-      let ids = (texts.rowStarts[row]..<texts.rowStarts[row + 1]).map { words[Int(texts.wordIDs[$0])] }
+      let ids = (texts.rowStarts[row]..<texts.rowStarts[row + 1]).map { words[Int(texts.termIDs[$0])] }
       #expect(ids.contains("common") && ids.contains("shared") && ids.count <= 3)
       total += ids.count
     }

@@ -7,7 +7,7 @@ struct BytePairModel: Sendable {
   let settings: BytePairSettings
   let merges: MergeTable
   let symbols: SymbolTable
-  let wholeWords: WholeWords
+  let wholePreTokens: WholePreTokens
   /// Bytes of the longest piece.
   private let longestPiece: Int
   /// The pieces "<0x00>" to "<0xFF>", or -1.
@@ -50,36 +50,36 @@ struct BytePairModel: Sendable {
       vocabulary, settings, merges, readsBytes: readsBytes,
       bytes: readsBytes ? Self.bytes(of: pieces, monitor) : [],
       pairs: readsBytes ? resolved.map { ($0.left, $0.right) } : [])
-    wholeWords = try WholeWords(slotsFor: pieces.count)
-    try fillWholeWords(pieces, monitor)
+    wholePreTokens = try WholePreTokens(slotsFor: pieces.count)
+    try fillWholePreTokens(pieces, monitor)
   }
 
   /// Finds the pieces that their own spelling is encoded as, by encoding each.
-  private func fillWholeWords(_ pieces: [[UInt8]], _ monitor: CallMonitor?) throws(BertQAError) {
-    let worker = try WordEncoder(self)
+  private func fillWholePreTokens(_ pieces: [[UInt8]], _ monitor: CallMonitor?) throws(BertQAError) {
+    let worker = try BytePairWorker(self)
     for (id, piece) in pieces.enumerated() where !piece.isEmpty {
       if id % Pipeline.checkInterval == 0 { try monitor?.check() }
-      var word = piece
+      var preToken = piece
       if symbols.unit == .bytes {
         guard let bytes = ByteAlphabet.bytes(of: piece) else { continue }
-        word = bytes
+        preToken = bytes
       }
       // With `ignore_merges` a pre-token is looked up as it is.
       let isWhole = settings.ignoresMerges
       if !isWhole, !settings.endOfWordSuffix.isEmpty {
-        guard word.reversed().starts(with: settings.endOfWordSuffix.reversed()) else { continue }
-        word.removeLast(settings.endOfWordSuffix.count)
+        guard preToken.reversed().starts(with: settings.endOfWordSuffix.reversed()) else { continue }
+        preToken.removeLast(settings.endOfWordSuffix.count)
       }
-      guard !word.isEmpty, word.count <= PieceKey.maximumCount else { continue }
-      let count = word.count
-      try (word + [UInt8](repeating: 0, count: NormalizedText.padding)).withElements {
+      guard !preToken.isEmpty, preToken.count <= PieceKey.maximumCount else { continue }
+      let count = preToken.count
+      try (preToken + [UInt8](repeating: 0, count: NormalizedText.padding)).withElements {
         bytes throws(BertQAError) in
         guard let base = bytes.baseAddress else { return }
         if !isWhole {
           let pieces = try worker.split(base, count: count, nil, parsesSpecialTokens: false, nil)
           guard pieces.count == 1, pieces.id(0) == Int32(id), pieces.end(0) == count else { return }
         }
-        try wholeWords.insert(base, count: count, id: Int32(id))
+        try wholePreTokens.insert(base, count: count, id: Int32(id))
       }
     }
   }
@@ -118,10 +118,10 @@ struct BytePairModel: Sendable {
   }
 
   /// Returns the piece that spells a pre-token; nil if there is none.
-  func piece(_ word: UnsafeBufferPointer<UInt8>) -> Int32? {
-    if word.count > longestPiece { return nil }
-    guard symbols.unit == .bytes else { return vocabulary.id(of: word) }
-    return ByteAlphabet.spelling(of: word).withUnsafeBufferPointer { vocabulary.id(of: $0) }
+  func piece(_ preToken: UnsafeBufferPointer<UInt8>) -> Int32? {
+    if preToken.count > longestPiece { return nil }
+    guard symbols.unit == .bytes else { return vocabulary.id(of: preToken) }
+    return ByteAlphabet.spelling(of: preToken).withUnsafeBufferPointer { vocabulary.id(of: $0) }
   }
 }
 
@@ -152,12 +152,12 @@ extension BytePairModel: TokenModel {
 
   var takesOver: TakenStep? { symbols.unit == .bytes ? .spelling : nil }
 
-  func makeWorker() throws(BertQAError) -> any TokenWorker { try WordEncoder(self) }
+  func makeWorker() throws(BertQAError) -> any TokenWorker { try BytePairWorker(self) }
 }
 
 /// Pre-tokens of at most 15 bytes that are one piece, by their bytes: most of a text. All threads share it, while a
-/// `WordCache` belongs to one thread.
-final class WholeWords: @unchecked Sendable {
+/// `PreTokenCache` belongs to one thread.
+final class WholePreTokens: @unchecked Sendable {
   // Unchecked: written while the model is made only.
 
   private let memory: ShortPieceTable.Memory
@@ -175,9 +175,9 @@ final class WholeWords: @unchecked Sendable {
     self.table = table
   }
 
-  /// - Parameter word: neither empty nor longer, and 16 readable bytes behind it.
-  func insert(_ word: UnsafePointer<UInt8>, count: Int, id: Int32) throws(BertQAError) {
-    if table.insert(PieceKey(loading: word).prefix(count, continuation: 0), id: id) { return }
+  /// - Parameter preToken: neither empty nor longer, and 16 readable bytes behind it.
+  func insert(_ preToken: UnsafePointer<UInt8>, count: Int, id: Int32) throws(BertQAError) {
+    if table.insert(PieceKey(loading: preToken).prefix(count, continuation: 0), id: id) { return }
     throw BertQAError(
       .invalidModel, "vocabulary: the pieces collide on purpose; check where the file came from")
   }

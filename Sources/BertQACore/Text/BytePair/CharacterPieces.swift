@@ -104,7 +104,7 @@ extension CharacterPieces.Lookup {
   /// of them.
   @inline(__always)
   func read(
-    _ word: UnsafePointer<UInt8>, _ size: Int, bytes symbols: UnsafePointer<Int32>,
+    _ preToken: UnsafePointer<UInt8>, _ size: Int, bytes symbols: UnsafePointer<Int32>,
     _ ids: UnsafeMutablePointer<Int32>, _ starts: UnsafeMutablePointer<Int32>, _ monitor: CallMonitor?
   ) throws(BertQAError) -> Int {
     var count = 0
@@ -114,9 +114,9 @@ extension CharacterPieces.Lookup {
     var isCrossedBefore = false
     while position < size {
       try poll.reach(position)
-      let decoded = UTF8Codec.decode(word, at: position, end: size)
+      let decoded = UTF8Codec.decode(preToken, at: position, end: size)
       let next = position &+ decoded.size
-      let isCrossedBehind = next < size && isCrossed(word[next &- 1], word[next])
+      let isCrossedBehind = next < size && isCrossed(preToken[next &- 1], preToken[next])
       let isCut = isCrossedBefore || isCrossedBehind
       isCrossedBefore = isCrossedBehind
       if decoded.size > 1 {
@@ -130,7 +130,7 @@ extension CharacterPieces.Lookup {
         }
       }
       while position < next {
-        ids[count] = symbols[Int(word[position])]
+        ids[count] = symbols[Int(preToken[position])]
         starts[count] = Int32(truncatingIfNeeded: position)
         count &+= 1
         position &+= 1

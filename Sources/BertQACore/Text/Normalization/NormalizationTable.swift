@@ -10,7 +10,7 @@ final class NormalizationTable: @unchecked Sendable {
   private let pages: AlignedBuffer<UInt16>
   /// Pages of 256; page 0 begins with ASCII.
   private let scalars: AlignedBuffer<NormalizedScalar>
-  /// The characters of `.sequence` entries, each of kind `.word`.
+  /// The characters of `.sequence` entries, each of kind `.plain`.
   private let sequences: AlignedBuffer<NormalizedScalar>
 
   init(configuration: TokenizerConfiguration) throws(BertQAError) {
@@ -52,14 +52,14 @@ extension NormalizationTable {
     let decoded = UTF8Codec.decode(text, at: position, end: range.upperBound)
     let next = position &+ decoded.size
     let scalar = scalar(decoded.scalar)
-    if scalar.kind == NormalizedScalar.Kind.word.rawValue {
+    if scalar.kind == NormalizedScalar.Kind.plain.rawValue {
       try append(scalar.payload, scalar.count, position, next)
       return (.continues, next)
     }
     switch NormalizedScalar.Kind(rawValue: scalar.kind) {
     case .itself:
       try append(Self.bytes(text, at: position, size: decoded.size), decoded.size, position, next)
-    case .removed, .word, nil: break
+    case .removed, .plain, nil: break
     case .space: return (.space, next)
     case .isolated: return (.isolated(utf8: scalar.payload, size: scalar.count), next)
     case .isolatedItself:
@@ -170,7 +170,7 @@ extension NormalizationTable {
       let isolated =
         properties.isChinese && isolatesChinese || data.properties(of: result).isPunctuation
       if result == scalar { return NormalizedScalar(isolated ? .isolatedItself : .itself) }
-      return NormalizedScalar(isolated ? .isolated : .word, scalar: result)
+      return NormalizedScalar(isolated ? .isolated : .plain, scalar: result)
     }
 
     private func keepsNonstarter(_ scalar: UInt32) -> Bool {
@@ -185,7 +185,7 @@ extension NormalizationTable {
     private mutating func sequence(_ parts: [UInt32]) -> NormalizedScalar {
       if parts.isEmpty { return NormalizedScalar(.removed) }
       let offset = sequences.count
-      for part in parts { sequences.append(NormalizedScalar(.word, scalar: part)) }
+      for part in parts { sequences.append(NormalizedScalar(.plain, scalar: part)) }
       return NormalizedScalar(.sequence, payload: UInt32(offset), count: parts.count)
     }
   }
@@ -198,7 +198,7 @@ extension NormalizationTable {
 struct NormalizedScalar: Equatable, Sendable, BitwiseCopyable {
   enum Kind: UInt64 {
     /// A character of a pre-token.
-    case word = 0
+    case plain = 0
     /// The code point itself, as a character of a pre-token: in pages that code points share.
     case itself
     /// A character that is a pre-token by itself.
@@ -231,7 +231,7 @@ struct NormalizedScalar: Equatable, Sendable, BitwiseCopyable {
   /// Returns the same with the code point written out, if the kind means the code point itself.
   func resolved(as scalar: UInt32) -> NormalizedScalar {
     switch Kind(rawValue: kind) {
-    case .itself: NormalizedScalar(.word, scalar: scalar)
+    case .itself: NormalizedScalar(.plain, scalar: scalar)
     case .isolatedItself: NormalizedScalar(.isolated, scalar: scalar)
     default: self
     }

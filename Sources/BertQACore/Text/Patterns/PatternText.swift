@@ -1,4 +1,4 @@
-/// A text as the PII rules read it: bytes, and 0 outside the text.
+/// A text as PII rules and the edges of answers read it: bytes, and 0 outside the text.
 struct PatternText {
   let bytes: UnsafeBufferPointer<UInt8>
 

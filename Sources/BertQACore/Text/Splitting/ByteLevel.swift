@@ -27,14 +27,14 @@ struct ByteLevel: PreTokenizer {
     return step
   }
 
-  func cut(_ words: inout Words, _ monitor: CallMonitor?) throws(BertQAError) {
-    if addsPrefixSpace { try words.addPrefixSpaces(monitor) }
-    if usesPattern { try SplitStep(GPT2Pattern(), .isolated).cut(&words, monitor) }
-    if spellsBytes { try words.spell(monitor) }
+  func cut(_ preTokens: inout PreTokens, _ monitor: CallMonitor?) throws(BertQAError) {
+    if addsPrefixSpace { try preTokens.addPrefixSpaces(monitor) }
+    if usesPattern { try SplitStep(GPT2Pattern(), .isolated).cut(&preTokens, monitor) }
+    if spellsBytes { try preTokens.spell(monitor) }
   }
 }
 
-extension Words {
+extension PreTokens {
   /// Inserts a space before each pre-token without one.
   fileprivate mutating func addPrefixSpaces(_ monitor: CallMonitor?) throws(BertQAError) {
     var hasAll = true
@@ -44,13 +44,13 @@ extension Words {
     newText.removeAll(begin: text.begin)
     for index in 0..<ranges.count {
       if index % CallPoll.elementInterval == 0 { try monitor?.check() }
-      let word = Int(ranges[index].start)..<Int(ranges[index].end)
+      let preToken = Int(ranges[index].start)..<Int(ranges[index].end)
       let start = newText.count
-      if text.base[word.lowerBound] != 0x20 {
+      if text.base[preToken.lowerBound] != 0x20 {
         // It has the range of the first character.
-        try newText.append(0x20, size: 1, from: text.sources[word.lowerBound])
+        try newText.append(0x20, size: 1, from: text.sources[preToken.lowerBound])
       }
-      try newText.append(copying: text, word, monitor)
+      try newText.append(copying: text, preToken, monitor)
       try newRanges.append(ByteRange(start, newText.count))
     }
     try newText.seal()

@@ -13,7 +13,7 @@ struct Metaspace: PreTokenizer {
   private let markSize: Int
   private let prepending: Prepending
   private let splits: Bool
-  /// True if the model adds the mark, as `Words.mark`.
+  /// True if the model adds the mark, as `PreTokens.mark`.
   private var leavesMarks = false
   let wordMark: WordMark?
 
@@ -30,51 +30,53 @@ struct Metaspace: PreTokenizer {
     return step
   }
 
-  func cut(_ words: inout Words, _ monitor: CallMonitor?) throws(BertQAError) {
-    if leavesMarks, try cutAtSpaces(&words, monitor) { return }
-    try words.text.writeSources(monitor)
-    words.newText.removeAll(begin: words.text.begin)
-    words.newRanges.truncate(to: 0)
+  func cut(_ preTokens: inout PreTokens, _ monitor: CallMonitor?) throws(BertQAError) {
+    if leavesMarks, try cutAtSpaces(&preTokens, monitor) { return }
+    try preTokens.text.writeSources(monitor)
+    preTokens.newText.removeAll(begin: preTokens.text.begin)
+    preTokens.newRanges.truncate(to: 0)
     var poll = TextPoll(monitor)
-    for index in 0..<words.ranges.count {
-      let range = words.ranges[index]
-      try append(&words, Int(range.start)..<Int(range.end), monitor)
+    for index in 0..<preTokens.ranges.count {
+      let range = preTokens.ranges[index]
+      try append(&preTokens, Int(range.start)..<Int(range.end), monitor)
       try poll.reach(Int(range.end))
     }
-    try words.newText.seal()
-    words.takeNewText()
-    words.takeNewRanges()
+    try preTokens.newText.seal()
+    preTokens.takeNewText()
+    preTokens.takeNewRanges()
   }
 
   /// Appends the characters of a pre-token and its parts.
   private func append(
-    _ words: inout Words, _ range: Range<Int>, _ monitor: CallMonitor?
+    _ preTokens: inout PreTokens, _ range: Range<Int>, _ monitor: CallMonitor?
   ) throws(BertQAError) {
-    let text = UnsafePointer(words.text.base)
+    let text = UnsafePointer(preTokens.text.base)
     var position = range.lowerBound
     // Each space grows by at most three bytes.
     var spaceCount = 0
     for index in range where text[index] == 0x20 { spaceCount &+= 1 }
-    try words.newText.makeRoom(for: range.count + 3 * spaceCount + 8)
-    var begin = words.newText.count
-    if isMarked(words.text, range), !beginsWithMark(text, range) {
-      words.newText.appendReserved(mark, size: markSize, from: words.text.source(of: position))
+    try preTokens.newText.makeRoom(for: range.count + 3 * spaceCount + 8)
+    var begin = preTokens.newText.count
+    if isMarked(preTokens.text, range), !beginsWithMark(text, range) {
+      preTokens.newText.appendReserved(mark, size: markSize, from: preTokens.text.source(of: position))
     }
     while position < range.upperBound {
       if text[position] == 0x20 || beginsWithMark(text, position..<range.upperBound) {
-        if splits, words.newText.count > begin {
-          try words.newRanges.append(ByteRange(begin, words.newText.count))
-          begin = words.newText.count
+        if splits, preTokens.newText.count > begin {
+          try preTokens.newRanges.append(ByteRange(begin, preTokens.newText.count))
+          begin = preTokens.newText.count
         }
-        words.newText.appendReserved(mark, size: markSize, from: words.text.source(of: position))
+        preTokens.newText.appendReserved(mark, size: markSize, from: preTokens.text.source(of: position))
         position += text[position] == 0x20 ? 1 : markSize
         continue
       }
       let end = plainEnd(text, position &+ 1..<range.upperBound)
-      try words.newText.append(copying: words.text, position..<end, monitor)
+      try preTokens.newText.append(copying: preTokens.text, position..<end, monitor)
       position = end
     }
-    if words.newText.count > begin { try words.newRanges.append(ByteRange(begin, words.newText.count)) }
+    if preTokens.newText.count > begin {
+      try preTokens.newRanges.append(ByteRange(begin, preTokens.newText.count))
+    }
   }
 
   private func isMarked(_ text: borrowing NormalizedText, _ range: Range<Int>) -> Bool {
@@ -104,31 +106,32 @@ struct Metaspace: PreTokenizer {
 
   /// Splits before spaces and leaves the mark to the model. Returns false, and does nothing, if the text contains
   /// marks.
-  private func cutAtSpaces(_ words: inout Words, _ monitor: CallMonitor?) throws(BertQAError) -> Bool {
-    let text = UnsafePointer(words.text.base)
-    words.newRanges.truncate(to: 0)
+  private func cutAtSpaces(_ preTokens: inout PreTokens, _ monitor: CallMonitor?) throws(BertQAError) -> Bool
+  {
+    let text = UnsafePointer(preTokens.text.base)
+    preTokens.newRanges.truncate(to: 0)
     var poll = TextPoll(monitor)
-    for index in 0..<words.ranges.count {
-      var begin = Int(words.ranges[index].start)
-      let end = Int(words.ranges[index].end)
+    for index in 0..<preTokens.ranges.count {
+      var begin = Int(preTokens.ranges[index].start)
+      let end = Int(preTokens.ranges[index].end)
       var position = text[begin] == 0x20 ? begin &+ 1 : begin
       while true {
         try poll.reach(position)
         position = plainEnd(text, position..<end)
         if position == end { break }
         if text[position] == 0x20 {
-          try words.newRanges.append(ByteRange(begin, position))
+          try preTokens.newRanges.append(ByteRange(begin, position))
           begin = position
         } else if beginsWithMark(text, position..<end) {
-          words.newRanges.truncate(to: 0)
+          preTokens.newRanges.truncate(to: 0)
           return false
         }
         position &+= 1
       }
-      try words.newRanges.append(ByteRange(begin, end))
+      try preTokens.newRanges.append(ByteRange(begin, end))
     }
-    words.takeNewRanges()
-    words.mark = WordPrefix(utf8: mark, size: markSize)
+    preTokens.takeNewRanges()
+    preTokens.mark = PreTokenPrefix(utf8: mark, size: markSize)
     return true
   }
 }

@@ -11,14 +11,14 @@ struct ByteRange: BitwiseCopyable {
 }
 
 /// A character before a pre-token that its text does not contain.
-struct WordPrefix: BitwiseCopyable {
+struct PreTokenPrefix: BitwiseCopyable {
   /// In UTF-8, the first byte lowest.
   var utf8: UInt32
   var size: Int
 }
 
 /// A normalised part of a text, split into pre-tokens.
-struct Words: ~Copyable {
+struct PreTokens: ~Copyable {
   var text = NormalizedText()
   /// In order, not empty, not overlapping. Bytes between two may belong to no pre-token.
   var ranges = GrowableBuffer<ByteRange>()
@@ -27,7 +27,7 @@ struct Words: ~Copyable {
   var newRanges = GrowableBuffer<ByteRange>()
   /// The model reads it in place of the space that a pre-token begins with, or before a pre-token without one; nil:
   /// none.
-  var mark: WordPrefix?
+  var mark: PreTokenPrefix?
 
   /// Replaces the text by `newText`, which is sealed.
   mutating func takeNewText() { swap(&text, &newText) }
@@ -75,7 +75,7 @@ struct Words: ~Copyable {
 /// To add one, add a conformance in this folder and a case in `Pipeline.preTokenizers`.
 protocol PreTokenizer: Sendable {
   /// Splits each pre-token as if it were alone, and may change its text. Linear in the text.
-  func cut(_ words: inout Words, _ monitor: CallMonitor?) throws(BertQAError)
+  func cut(_ preTokens: inout PreTokens, _ monitor: CallMonitor?) throws(BertQAError)
 
   /// How pieces mark the beginning of a word after this step; nil if it does not affect that.
   var wordMark: WordMark? { get }

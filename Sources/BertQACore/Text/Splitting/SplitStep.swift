@@ -30,28 +30,28 @@ struct SplitStep<Pattern: SplitPattern>: PreTokenizer {
     self.inverted = inverted
   }
 
-  func cut(_ words: inout Words, _ monitor: CallMonitor?) throws(BertQAError) {
-    let text = UnsafePointer(words.text.base)
+  func cut(_ preTokens: inout PreTokens, _ monitor: CallMonitor?) throws(BertQAError) {
+    let text = UnsafePointer(preTokens.text.base)
     var poll = TextPoll(monitor)
-    for index in 0..<words.ranges.count {
-      let word = words.ranges[index]
+    for index in 0..<preTokens.ranges.count {
+      let preToken = preTokens.ranges[index]
       var cutter = Cutter(behavior)
-      let (start, end) = (Int(word.start), Int(word.end))
+      let (start, end) = (Int(preToken.start), Int(preToken.end))
       var position = start
       while position < end,
         let match = try pattern.match(in: text, start: start, from: position, to: end, &poll)
       {
         if match.start > position {
-          try cutter.append(position, match.start, isMatch: inverted, to: &words.newRanges)
+          try cutter.append(position, match.start, isMatch: inverted, to: &preTokens.newRanges)
         }
-        try cutter.append(match.start, match.end, isMatch: !inverted, to: &words.newRanges)
+        try cutter.append(match.start, match.end, isMatch: !inverted, to: &preTokens.newRanges)
         try poll.read(match.end &- position)
         position = match.end
       }
-      if position < end { try cutter.append(position, end, isMatch: inverted, to: &words.newRanges) }
-      try cutter.finish(&words.newRanges)
+      if position < end { try cutter.append(position, end, isMatch: inverted, to: &preTokens.newRanges) }
+      try cutter.finish(&preTokens.newRanges)
     }
-    words.takeNewRanges()
+    preTokens.takeNewRanges()
   }
 }
 
@@ -99,8 +99,8 @@ private struct Cutter {
 struct BertPreTokenizer: PreTokenizer {
   var splitsAsBert: Bool { true }
 
-  func cut(_ words: inout Words, _ monitor: CallMonitor?) throws(BertQAError) {
-    try SplitStep(SpacePattern(), .removed).cut(&words, monitor)
-    try SplitStep(ClassPattern(.punctuation), .isolated).cut(&words, monitor)
+  func cut(_ preTokens: inout PreTokens, _ monitor: CallMonitor?) throws(BertQAError) {
+    try SplitStep(SpacePattern(), .removed).cut(&preTokens, monitor)
+    try SplitStep(ClassPattern(.punctuation), .isolated).cut(&preTokens, monitor)
   }
 }

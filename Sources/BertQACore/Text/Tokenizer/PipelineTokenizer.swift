@@ -82,22 +82,22 @@ final class PipelineTokenizer: @unchecked Sendable {
     case .scanner(let scanner): return try scanner.scan(base, part, into: &output)
     case .steps(let steps): scratch = steps
     }
-    try scratch.words.text.load(text, part, monitor)
+    try scratch.preTokens.text.load(text, part, monitor)
     for normalizer in pipeline.normalizers {
-      try scratch.words.normalize(with: normalizer, monitor)
+      try scratch.preTokens.normalize(with: normalizer, monitor)
     }
     let matcher = addedVocabulary.normalized
     guard matcher.canMatch(parseSpecialTokens: parseSpecialTokens) else {
-      return try tokenizeWords(scratch, into: &output, monitor)
+      return try tokenizePreTokens(scratch, into: &output, monitor)
     }
-    swap(&scratch.part, &scratch.words.text)
+    swap(&scratch.part, &scratch.preTokens.text)
     var position = 0
     var start = 0
     let bytes = UnsafeBufferPointer(start: UnsafePointer(scratch.part.base), count: scratch.part.count)
     while let match = try matcher.next(
       in: bytes, from: &position, behind: start, parseSpecialTokens: parseSpecialTokens, monitor)
     {
-      try tokenizeWords(start..<match.range.lowerBound, scratch, into: &output, monitor)
+      try tokenizePreTokens(start..<match.range.lowerBound, scratch, into: &output, monitor)
       let spaces = OffsetTrimming.spaces(of: UnsafeBufferPointer(rebasing: bytes[match.range]))
       let source = Int(scratch.part.source(of: match.range.lowerBound).start)
       let sourceEnd = Int(scratch.part.source(of: match.range.upperBound - 1).end)
@@ -107,32 +107,32 @@ final class PipelineTokenizer: @unchecked Sendable {
       start = match.range.upperBound
     }
     if start == 0 {
-      swap(&scratch.part, &scratch.words.text)
-      return try tokenizeWords(scratch, into: &output, monitor)
+      swap(&scratch.part, &scratch.preTokens.text)
+      return try tokenizePreTokens(scratch, into: &output, monitor)
     }
-    try tokenizeWords(start..<scratch.part.count, scratch, into: &output, monitor)
+    try tokenizePreTokens(start..<scratch.part.count, scratch, into: &output, monitor)
   }
 
   /// Appends the tokens of a range of `scratch.part`.
-  private func tokenizeWords(
+  private func tokenizePreTokens(
     _ range: Range<Int>, _ scratch: StepScratch, into output: inout TokenOutput, _ monitor: CallMonitor?
   ) throws(BertQAError) {
     if range.isEmpty { return }
     try scratch.part.writeSources(monitor)
-    scratch.words.text.removeAll(begin: Int(scratch.part.source(of: range.lowerBound).start))
-    try scratch.words.text.append(copying: scratch.part, range, monitor)
-    try scratch.words.text.seal()
-    try tokenizeWords(scratch, into: &output, monitor)
+    scratch.preTokens.text.removeAll(begin: Int(scratch.part.source(of: range.lowerBound).start))
+    try scratch.preTokens.text.append(copying: scratch.part, range, monitor)
+    try scratch.preTokens.text.seal()
+    try tokenizePreTokens(scratch, into: &output, monitor)
   }
 
-  /// Appends the tokens of `scratch.words.text`.
-  private func tokenizeWords(
+  /// Appends the tokens of `scratch.preTokens.text`.
+  private func tokenizePreTokens(
     _ scratch: StepScratch, into output: inout TokenOutput, _ monitor: CallMonitor?
   ) throws(BertQAError) {
-    try scratch.words.reset()
-    for preTokenizer in pipeline.preTokenizers { try preTokenizer.cut(&scratch.words, monitor) }
-    output.begin(scratch.words.text)
-    try scratch.worker.tokenize(scratch.words, into: &output)
+    try scratch.preTokens.reset()
+    for preTokenizer in pipeline.preTokenizers { try preTokenizer.cut(&scratch.preTokens, monitor) }
+    output.begin(scratch.preTokens.text)
+    try scratch.worker.tokenize(scratch.preTokens, into: &output)
   }
 
   private func makeScratch() throws(BertQAError) -> PipelineScratch {
@@ -197,7 +197,7 @@ private final class PipelineScratch {
 /// The text between the steps, and the model's memory.
 private final class StepScratch {
   let worker: any TokenWorker
-  var words = Words()
+  var preTokens = PreTokens()
   /// A normalised part of the text in which added tokens were found.
   var part = NormalizedText()
 
@@ -208,21 +208,21 @@ private final class StepScratch {
     guard let monitor else { return }
     // Memory kept for longer texts would exceed the limit of a short one.
     if monitor.room < .max {
-      words = Words()
+      preTokens = PreTokens()
       part = NormalizedText()
     }
     try monitor.hold(byteCount)
-    words.account(to: monitor.ledger)
+    preTokens.account(to: monitor.ledger)
     part.ledger = monitor.ledger
   }
 
   /// Stops charging a call for the memory that is kept.
   func end() {
-    words.account(to: nil)
+    preTokens.account(to: nil)
     part.ledger = nil
   }
 
-  private var byteCount: Int { words.byteCount + part.byteCount }
+  private var byteCount: Int { preTokens.byteCount + part.byteCount }
 
   /// True if the memory has a size that texts often need.
   var isWorthKeeping: Bool { byteCount < 8 << 20 }
@@ -231,11 +231,11 @@ private final class StepScratch {
   func removeAll(_ monitor: CallMonitor?) throws(BertQAError) {
     part = NormalizedText()
     try monitor?.check()
-    words.text = NormalizedText()
+    preTokens.text = NormalizedText()
     try monitor?.check()
-    words.newText = NormalizedText()
+    preTokens.newText = NormalizedText()
     try monitor?.check()
-    words = Words()
+    preTokens = PreTokens()
     try monitor?.check()
   }
 }

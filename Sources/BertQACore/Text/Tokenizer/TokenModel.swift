@@ -38,14 +38,14 @@ extension TokenModel {
 enum TakenStep: Sendable {
   /// Spelling bytes in `ByteAlphabet`: the model reads bytes.
   case spelling
-  /// Writing marks before words: the model reads `Words.mark`.
+  /// Writing marks before pre-tokens: the model reads `PreTokens.mark`.
   case marking
 }
 
 /// A model with the memory that it needs for one text at a time.
 protocol TokenWorker: AnyObject {
-  /// Appends the tokens of the words, in order, to `output`, with ranges in their text.
-  func tokenize(_ words: borrowing Words, into output: inout TokenOutput) throws(BertQAError)
+  /// Appends the tokens of the pre-tokens, in order, to `output`, with ranges in their text.
+  func tokenize(_ preTokens: borrowing PreTokens, into output: inout TokenOutput) throws(BertQAError)
 }
 
 extension Pipeline {

@@ -1,4 +1,4 @@
-/// A piece of a word.
+/// A piece of a pre-token.
 struct PlacedPiece: BitwiseCopyable {
   var id: Int32
   /// The range in the pre-token.

@@ -104,25 +104,25 @@ extension UnigramModel: TokenModel {
 private final class UnigramWorker: CachingWorker {
   private let model: UnigramModel
   private var lattice = UnigramLattice()
-  let cache: WordCache
-  @inline(__always) var wholeWords: ShortPieceTable? { nil }
+  let cache: PreTokenCache
+  @inline(__always) var wholePreTokens: ShortPieceTable? { nil }
   /// A pre-token with the mark before it.
   private var marked = GrowableBuffer<UInt8>()
 
   init(_ model: UnigramModel) throws(BertQAError) {
     self.model = model
-    cache = try WordCache()
+    cache = try PreTokenCache()
   }
 
-  func tokenize(_ words: borrowing Words, into output: inout TokenOutput) throws(BertQAError) {
-    try tokenizeWords(words, into: &output)
+  func tokenize(_ preTokens: borrowing PreTokens, into output: inout TokenOutput) throws(BertQAError) {
+    try tokenizePreTokens(preTokens, into: &output)
   }
 
   func split(
-    _ word: UnsafePointer<UInt8>, count: Int, _ mark: WordPrefix?, parsesSpecialTokens: Bool,
+    _ preToken: UnsafePointer<UInt8>, count: Int, _ mark: PreTokenPrefix?, parsesSpecialTokens: Bool,
     _ monitor: CallMonitor?
-  ) throws(BertQAError) -> SplitWord {
-    var word = word
+  ) throws(BertQAError) -> PreTokenSplit {
+    var preToken = preToken
     var count = count
     let heldBytes = mark == nil || count < CallPoll.textInterval ? 0 : count
     if heldBytes > 0 { try monitor?.hold(heldBytes) }
@@ -130,15 +130,15 @@ private final class UnigramWorker: CachingWorker {
     if let mark {
       try marked.reserve(count + 4)
       UnsafeMutableRawPointer(marked.base).storeBytes(of: mark.utf8.littleEndian, as: UInt32.self)
-      (marked.base + mark.size).update(from: word, count: count)
-      word = UnsafePointer(marked.base)
+      (marked.base + mark.size).update(from: preToken, count: count)
+      preToken = UnsafePointer(marked.base)
       count &+= mark.size
     }
     if parsesSpecialTokens {
-      try lattice.split(word, count: count, model, model.scores, monitor)
+      try lattice.split(preToken, count: count, model, model.scores, monitor)
     } else {
-      try lattice.split(word, count: count, model, model.textScores, monitor)
+      try lattice.split(preToken, count: count, model, model.textScores, monitor)
     }
-    return SplitWord(lattice.pieces.base, count: lattice.pieces.count)
+    return PreTokenSplit(lattice.pieces.base, count: lattice.pieces.count)
   }
 }

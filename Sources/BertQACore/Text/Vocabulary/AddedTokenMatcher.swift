@@ -6,7 +6,7 @@ struct AddedTokenMatcher: Sendable {
     var id: Int32
   }
 
-  private struct Pattern {
+  private struct Entry {
     var id: Int32
     var token: AddedToken
   }
@@ -16,14 +16,14 @@ struct AddedTokenMatcher: Sendable {
     var byte: UInt8
     var firstChild: Int32 = -1
     var nextSibling: Int32 = -1
-    /// The index of the spelling that ends here, or -1.
-    var pattern: Int32 = -1
+    /// The index in `entries` of the spelling that ends here, or -1.
+    var entry: Int32 = -1
   }
 
   /// The maximum bytes of a spelling, which bound the time per byte of text.
   static var maximumLength: Int { 1024 }
 
-  private var patterns: [Pattern] = []
+  private var entries: [Entry] = []
   private var nodes = [Node(byte: 0)]
   private var isFirstByte = [Bool](repeating: false, count: 256)
   private var hasOrdinary = false
@@ -43,13 +43,13 @@ struct AddedTokenMatcher: Sendable {
     guard let first = spelling.first else { return }
     var node = 0
     for byte in spelling { node = child(of: node, byte) }
-    if nodes[node].pattern >= 0 {
+    if nodes[node].entry >= 0 {
       throw BertQAError(
         .invalidModel,
         "two added tokens are spelled \(quoted(String(decoding: spelling, as: UTF8.self))) once normalised")
     }
-    nodes[node].pattern = Int32(clamping: patterns.count)
-    patterns.append(Pattern(id: id, token: token))
+    nodes[node].entry = Int32(clamping: entries.count)
+    entries.append(Entry(id: id, token: token))
     isFirstByte[Int(first)] = true
     if !token.isSpecial { hasOrdinary = true }
   }
@@ -71,7 +71,7 @@ struct AddedTokenMatcher: Sendable {
   }
 
   /// True if a search can find a token.
-  func canMatch(parseSpecialTokens: Bool) -> Bool { parseSpecialTokens ? !patterns.isEmpty : hasOrdinary }
+  func canMatch(parseSpecialTokens: Bool) -> Bool { parseSpecialTokens ? !entries.isEmpty : hasOrdinary }
 
   /// Returns the next token in `text[start...]`; nothing before `start` is part of it.
   ///
@@ -90,33 +90,33 @@ struct AddedTokenMatcher: Sendable {
         position += 1
         continue
       }
-      let (pattern, end) = (patterns[found.pattern], found.end)
+      let (entry, end) = (entries[found.entry], found.end)
       let begin = position
       position = end
-      if pattern.token.isSpecial, !parseSpecialTokens { continue }
-      if pattern.token.isSingleWord, Self.isWord(before: begin, in: text) || Self.isWord(at: end, in: text) {
+      if entry.token.isSpecial, !parseSpecialTokens { continue }
+      if entry.token.isSingleWord, Self.isWord(before: begin, in: text) || Self.isWord(at: end, in: text) {
         continue
       }
       var range = begin..<end
-      if pattern.token.stripsLeft {
+      if entry.token.stripsLeft {
         range = max(start, Self.whiteSpaceStart(before: begin, in: text))..<end
       }
-      if pattern.token.stripsRight { range = range.lowerBound..<Self.whiteSpaceEnd(at: end, in: text) }
-      return Match(range: range, id: pattern.id)
+      if entry.token.stripsRight { range = range.lowerBound..<Self.whiteSpaceEnd(at: end, in: text) }
+      return Match(range: range, id: entry.id)
     }
     return nil
   }
 
   private func longest(
     in text: UnsafeBufferPointer<UInt8>, at position: Int
-  ) -> (pattern: Int, end: Int)? {
+  ) -> (entry: Int, end: Int)? {
     var found: (Int, Int)?
     var node = 0
     var end = position
     while end < text.count, let next = existingChild(of: node, text[end]) {
       node = next
       end += 1
-      if nodes[node].pattern >= 0 { found = (Int(nodes[node].pattern), end) }
+      if nodes[node].entry >= 0 { found = (Int(nodes[node].entry), end) }
     }
     return found
   }

@@ -99,10 +99,10 @@ struct AddedVocabulary: Sendable {
     _ content: String, _ normalizers: [any Normalizer]
   ) throws(BertQAError) -> [UInt8] {
     try withBytes(of: content) { bytes throws(BertQAError) in
-      var words = Words()
-      try words.text.load(bytes, 0..<bytes.count, nil)
-      for normalizer in normalizers { try words.normalize(with: normalizer, nil) }
-      return Array(UnsafeBufferPointer(start: words.text.base, count: words.text.count))
+      var preTokens = PreTokens()
+      try preTokens.text.load(bytes, 0..<bytes.count, nil)
+      for normalizer in normalizers { try preTokens.normalize(with: normalizer, nil) }
+      return Array(UnsafeBufferPointer(start: preTokens.text.base, count: preTokens.text.count))
     }
   }
 

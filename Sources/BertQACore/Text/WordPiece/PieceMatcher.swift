@@ -78,17 +78,17 @@ extension PieceMatcher {
   /// Splits a pre-token greedily into the longest pieces, the first from those without "##".
   ///
   /// Appends them to `pending`, with ranges in the pre-token; appends nothing and returns false if it cannot be
-  /// split. `word` has 16 readable bytes after its end; `count` ≤ 400.
+  /// split. `preToken` has 16 readable bytes after its end; `count` ≤ 400.
   @inline(__always)
   func split(
-    _ word: UnsafePointer<UInt8>, count: Int, into pending: inout PendingTokens
+    _ preToken: UnsafePointer<UInt8>, count: Int, into pending: inout PendingTokens
   ) -> Bool {
     let table = self.table
     let first = pending.count
     var start = 0
     while start < count {
       let (id, length) = longestMatch(
-        word + start, remaining: count &- start, continuation: start == 0 ? 0 : 1, in: table)
+        preToken + start, remaining: count &- start, continuation: start == 0 ? 0 : 1, in: table)
       if id < 0 {
         pending.count = first
         return false

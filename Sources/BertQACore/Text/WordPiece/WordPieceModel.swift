@@ -68,12 +68,12 @@ private final class WordPieceWorker: TokenWorker {
     places = try AlignedBuffer(uninitializedCount: 2 * PieceMatcher.maximumWordCharacters)
   }
 
-  func tokenize(_ words: borrowing Words, into output: inout TokenOutput) throws(BertQAError) {
-    let text = UnsafePointer(words.text.base)
+  func tokenize(_ preTokens: borrowing PreTokens, into output: inout TokenOutput) throws(BertQAError) {
+    let text = UnsafePointer(preTokens.text.base)
     var pieces = PendingTokens(
       ids: ids.base, starts: places.base, ends: places.base + PieceMatcher.maximumWordCharacters)
-    for index in 0..<words.ranges.count {
-      let (start, end) = (Int(words.ranges[index].start), Int(words.ranges[index].end))
+    for index in 0..<preTokens.ranges.count {
+      let (start, end) = (Int(preTokens.ranges[index].start), Int(preTokens.ranges[index].end))
       pieces.count = 0
       let isSplit =
         Self.isShort(text + start, count: end - start)
@@ -90,11 +90,11 @@ private final class WordPieceWorker: TokenWorker {
   }
 
   /// True if a pre-token has few enough characters to be split.
-  private static func isShort(_ word: UnsafePointer<UInt8>, count: Int) -> Bool {
+  private static func isShort(_ preToken: UnsafePointer<UInt8>, count: Int) -> Bool {
     guard count > PieceMatcher.maximumWordCharacters else { return true }
     guard count <= PieceMatcher.maximumWordBytes else { return false }
     var characters = 0
-    for position in 0..<count where word[position] & 0xC0 != 0x80 { characters += 1 }
+    for position in 0..<count where preToken[position] & 0xC0 != 0x80 { characters += 1 }
     return characters <= PieceMatcher.maximumWordCharacters
   }
 }

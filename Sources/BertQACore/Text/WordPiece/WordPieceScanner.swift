@@ -8,10 +8,10 @@ final class WordPieceScanner {
   private let unknown: Int32
   /// In each byte the bit to set in upper-case letters.
   private let lowercaseBit: UInt64
-  /// For each byte the id of the ASCII character that is a word by itself, or one of `Separator`.
+  /// For each byte the id of the ASCII character that is a pre-token by itself, or one of `Separator`.
   private let separators: AlignedBuffer<Int32>
   private let memory: AlignedBuffer<UInt8>
-  private let emptyWord: WordBuffer
+  private let emptyPreToken: PreTokenBuffer
   private let emptyWindow: ASCIIWindow
 
   init(
@@ -22,17 +22,17 @@ final class WordPieceScanner {
     self.unknown = unknown
     lowercaseBit = lowercases ? 0x2020_2020_2020_2020 : 0
     separators = try Separator.table(table, pieces.table, unknown: unknown)
-    memory = try AlignedBuffer(repeating: 0, count: WordBuffer.memorySize + ASCIIWindow.scratchSize)
-    emptyWord = WordBuffer(memory.base)
-    emptyWindow = ASCIIWindow(scratch: memory.base + WordBuffer.memorySize)
+    memory = try AlignedBuffer(repeating: 0, count: PreTokenBuffer.memorySize + ASCIIWindow.scratchSize)
+    emptyPreToken = PreTokenBuffer(memory.base)
+    emptyWindow = ASCIIWindow(scratch: memory.base + PreTokenBuffer.memorySize)
   }
 }
 
 /// The effect of a byte after an ASCII pre-token, if it is not the id of a token.
 private enum Separator {
-  /// Ends the word and is no token.
+  /// Ends the pre-token and is no token.
   static var space: Int32 { -1 }
-  /// A control character: dropped, and the word goes on.
+  /// A control character: dropped, and the pre-token goes on.
   static var dropped: Int32 { -2 }
   /// A letter or digit, or no ASCII.
   static var none: Int32 { -3 }
@@ -55,7 +55,7 @@ private enum Separator {
   }
 }
 
-// MARK: - Words of ASCII
+// MARK: - Pre-tokens of ASCII
 
 extension WordPieceScanner {
   /// Appends the tokens of a part of the caller's text; nothing outside it has an influence.
@@ -110,14 +110,14 @@ extension WordPieceScanner {
     output.pending = pending
   }
 
-  /// Splits a word that is not a piece as a whole; returns the new count of pending tokens.
+  /// Splits a pre-token that is not a piece as a whole; returns the new count of pending tokens.
   @inline(never)
   private func splitASCII(
-    _ word: UnsafePointer<UInt8>, count: Int, at position: Int, _ pending: PendingTokens
+    _ preToken: UnsafePointer<UInt8>, count: Int, at position: Int, _ pending: PendingTokens
   ) -> Int {
     var pending = pending
     let first = pending.count
-    guard pieces.split(word, count: count, into: &pending) else {
+    guard pieces.split(preToken, count: count, into: &pending) else {
       pending.append(unknown, start: position, end: position &+ count)
       return pending.count
     }
@@ -133,7 +133,7 @@ extension WordPieceScanner {
 // MARK: - Other characters
 
 extension WordPieceScanner {
-  /// Scans character by character from the beginning of a word, until a word has ended and ASCII
+  /// Scans character by character from the beginning of a pre-token, until one has ended and ASCII
   /// follows; returns that position.
   @inline(never)
   private func scanCharacters(
@@ -143,17 +143,18 @@ extension WordPieceScanner {
     let table = self.table
     let end = range.upperBound
     let monitor = output.monitor
-    var word = emptyWord
+    var preToken = emptyPreToken
     var position = start
     while position < end {
       try poll.reach(position)
       let (effect, next) = try table.normalize(text, at: position, within: range, monitor) {
-        (utf8, size, start, end) throws(BertQAError) in word.append(utf8, size: size, start: start, end: end)
+        (utf8, size, start, end) throws(BertQAError) in
+        preToken.append(utf8, size: size, start: start, end: end)
       }
       let begin = position
       position = next
       if case .continues = effect { continue }
-      try finish(&word, into: &output)
+      try finish(&preToken, into: &output)
       if case .isolated(let utf8, let size) = effect {
         let key = PieceKey(low: UInt64(utf8), high: 0).prefix(size, continuation: 0)
         let id = pieces.table.id(of: key)
@@ -162,42 +163,42 @@ extension WordPieceScanner {
       }
       guard next < end, text[next] >= 0x80 else { return next }
     }
-    try finish(&word, into: &output)
+    try finish(&preToken, into: &output)
     return position
   }
 
-  /// Appends the tokens of the word, if there is one, and empties it.
+  /// Appends the tokens of the pre-token, if there is one, and empties it.
   @inline(__always)
-  private func finish(_ word: inout WordBuffer, into output: inout TokenOutput) throws(BertQAError) {
-    if !word.isEmpty { try appendPieces(of: word, to: &output) }
-    word.removeAll()
+  private func finish(_ preToken: inout PreTokenBuffer, into output: inout TokenOutput) throws(BertQAError) {
+    if !preToken.isEmpty { try appendPieces(of: preToken, to: &output) }
+    preToken.removeAll()
   }
 
   @inline(never)
-  private func appendPieces(of word: WordBuffer, to output: inout TokenOutput) throws(BertQAError) {
+  private func appendPieces(of preToken: PreTokenBuffer, to output: inout TokenOutput) throws(BertQAError) {
     if output.pending.isFull { try output.flush() }
-    if !word.isTooLong {
-      if word.count <= PieceKey.maximumCount {
-        let key = PieceKey(loading: word.bytes).prefix(word.count, continuation: 0)
+    if !preToken.isTooLong {
+      if preToken.count <= PieceKey.maximumCount {
+        let key = PieceKey(loading: preToken.bytes).prefix(preToken.count, continuation: 0)
         let id = pieces.table.id(of: key)
-        if id >= 0 { return output.pending.append(id, start: word.begin, end: word.end) }
+        if id >= 0 { return output.pending.append(id, start: preToken.begin, end: preToken.end) }
       }
-      if split(word, into: &output.pending) { return }
+      if split(preToken, into: &output.pending) { return }
     }
-    output.pending.append(unknown, start: word.begin, end: word.end)
+    output.pending.append(unknown, start: preToken.begin, end: preToken.end)
   }
 
-  /// Splits the word; false if that is impossible.
-  private func split(_ word: WordBuffer, into output: inout PendingTokens) -> Bool {
+  /// Splits the pre-token; false if that is impossible.
+  private func split(_ preToken: PreTokenBuffer, into output: inout PendingTokens) -> Bool {
     var pending = output
     let first = pending.count
-    guard pieces.split(word.bytes, count: word.count, into: &pending) else { return false }
+    guard pieces.split(preToken.bytes, count: preToken.count, into: &pending) else { return false }
     for index in first..<pending.count {
       let start = pending.starts[index]
       let end = pending.ends[index]
-      let begin = UInt32(truncatingIfNeeded: word.begin)
-      pending.starts[index] = word.isVerbatim ? begin &+ start : word.starts[Int(start)]
-      pending.ends[index] = word.isVerbatim ? begin &+ end : word.ends[Int(end) &- 1]
+      let begin = UInt32(truncatingIfNeeded: preToken.begin)
+      pending.starts[index] = preToken.isVerbatim ? begin &+ start : preToken.starts[Int(start)]
+      pending.ends[index] = preToken.isVerbatim ? begin &+ end : preToken.ends[Int(end) &- 1]
     }
     output = pending
     return true

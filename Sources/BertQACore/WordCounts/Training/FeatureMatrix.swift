@@ -15,14 +15,14 @@ struct FeatureMatrix: ~Copyable {
   ) throws(BertQAError) {
     self.monitor = monitor
     rowCount = rows.count
-    featureCount = selection.words.count
+    featureCount = selection.terms.count
     try rowStarts.reserve(rowCount + 1)
     try rowStarts.append(0)
     for row in rows {
       try monitor.check()
       var squares = 0.0
       for index in texts.rowStarts[row]..<texts.rowStarts[row + 1] {
-        let feature = selection.features[Int(texts.wordIDs[index])]
+        let feature = selection.features[Int(texts.termIDs[index])]
         guard feature >= 0 else { continue }
         var value = Double(texts.counts[index])
         if let idf = selection.idf { value *= idf[Int(feature)] }

@@ -1,64 +1,64 @@
 import Glibc
 
-/// The words of a training that become features, in the order of their bytes, and their TF-IDF weights.
+/// The terms of a training that become features, in the order of their bytes, and their TF-IDF weights.
 struct FeatureSelection {
-  /// The feature of each word, or -1.
+  /// The feature of each term, or -1.
   private(set) var features: [Int32]
-  /// The word of each feature.
-  private(set) var words: [UInt32] = []
+  /// The term of each feature.
+  private(set) var terms: [UInt32] = []
   /// The inverse document frequency of each feature, as in scikit-learn: ln((1 + texts) / (1 + texts with the
-  /// word)) + 1. nil without TF-IDF.
+  /// term)) + 1. nil without TF-IDF.
   private(set) var idf: [Double]?
 
   /// - Parameters:
   ///   - rows: the texts that determine the selection.
-  ///   - order: all words, sorted by their bytes.
+  ///   - order: all terms, sorted by their bytes.
   init(
     _ texts: borrowing TrainingTexts, rows: [Int], order: [UInt32], _ options: TrainOptions,
     _ monitor: CallMonitor
   ) throws(BertQAError) {
-    // For each word: both counts, its feature, its weight, and its number, twice while filtering grows.
+    // For each term: both counts, its feature, its weight, and its number, twice while filtering grows.
     try Memory.require(40 * order.count)
     var documents = [UInt32](repeating: 0, count: order.count)
     var occurrences = [UInt64](repeating: 0, count: order.count)
     for row in rows {
       try monitor.check()
       for index in texts.rowStarts[row]..<texts.rowStarts[row + 1] {
-        let id = Int(texts.wordIDs[index])
+        let id = Int(texts.termIDs[index])
         documents[id] += 1
         occurrences[id] += UInt64(texts.counts[index])
       }
     }
     let most = options.maxDocumentFraction * Double(rows.count)
-    words = order.filter { id in
+    terms = order.filter { id in
       let count = documents[Int(id)]
       return count >= 1 && count >= options.minDocumentCount && Double(count) <= most
     }
-    if words.count > options.maxVocabulary {
-      words = try Self.mostFrequent(options.maxVocabulary, of: words, occurrences, CallPoll(monitor))
+    if terms.count > options.maxVocabulary {
+      terms = try Self.mostFrequent(options.maxVocabulary, of: terms, occurrences, CallPoll(monitor))
     }
     features = Array(repeating: -1, count: order.count)
-    for (feature, id) in words.enumerated() { features[Int(id)] = Int32(feature) }
+    for (feature, id) in terms.enumerated() { features[Int(id)] = Int32(feature) }
     if options.usesTFIDF {
-      idf = words.map { log((1 + Double(rows.count)) / (1 + Double(documents[Int($0)]))) + 1 }
+      idf = terms.map { log((1 + Double(rows.count)) / (1 + Double(documents[Int($0)]))) + 1 }
     }
   }
 
-  /// Returns the `number` words with most occurrences (of equal ones, the first), in their previous order.
+  /// Returns the `number` terms with most occurrences (of equal ones, the first), in their previous order.
   private static func mostFrequent(
-    _ number: Int, of words: [UInt32], _ occurrences: [UInt64], _ poll: CallPoll
+    _ number: Int, of terms: [UInt32], _ occurrences: [UInt64], _ poll: CallPoll
   ) throws(BertQAError) -> [UInt32] {
-    let ranked = try words.indices.checkedSorted(poll) {
-      let (a, b) = (occurrences[Int(words[$0])], occurrences[Int(words[$1])])
+    let ranked = try terms.indices.checkedSorted(poll) {
+      let (a, b) = (occurrences[Int(terms[$0])], occurrences[Int(terms[$1])])
       return a != b ? a > b : $0 < $1
     }
-    return try ranked.prefix(number).checkedSorted(poll, by: <).checkedMap { words[$0] }
+    return try ranked.prefix(number).checkedSorted(poll, by: <).checkedMap { terms[$0] }
   }
 }
 
 extension TrainingTexts {
-  /// Returns all words, sorted by their bytes.
-  func wordsInOrder(_ monitor: CallMonitor) throws(BertQAError) -> [UInt32] {
+  /// Returns all terms, sorted by their bytes.
+  func termsInOrder(_ monitor: CallMonitor) throws(BertQAError) -> [UInt32] {
     try (0..<UInt32(table.count)).checkedSorted(CallPoll(monitor)) { table.precedes(Int($0), Int($1)) }
   }
 }

@@ -9,7 +9,7 @@ struct FittedModel: ~Copyable {
   /// - Parameters:
   ///   - rows: the training texts.
   ///   - targets: the label of every text.
-  ///   - order: all words, sorted by their bytes.
+  ///   - order: all terms, sorted by their bytes.
   ///   - progress: receives the finished fraction, 0...1.
   /// - Throws: `.invalidArgument` if the options lead to a model that is not finite in single precision.
   init(
@@ -73,7 +73,7 @@ struct FittedModel: ~Copyable {
   func occurrenceCount(_ texts: borrowing TrainingTexts, row: Int) -> Int {
     var count = 0
     for index in texts.rowStarts[row]..<texts.rowStarts[row + 1]
-    where selection.features[Int(texts.wordIDs[index])] >= 0 {
+    where selection.features[Int(texts.termIDs[index])] >= 0 {
       count += Int(texts.counts[index])
     }
     return count

@@ -10,11 +10,11 @@ public struct TrainOptions: Sendable {
   public var maxNGram = 1
   /// Weighs counts by TF-IDF, as scikit-learn's TfidfTransformer does, and scales each text to length 1.
   public var usesTFIDF = false
-  /// The minimum number of texts with a word, 1...2³¹ - 1. Words in fewer texts are left out.
+  /// The minimum number of texts with a term, 1...2³¹ - 1. Terms in fewer texts are left out.
   public var minDocumentCount = 1
-  /// The maximum fraction of texts with a word, above 0 and at most 1. Words in more texts are left out.
+  /// The maximum fraction of texts with a term, above 0 and at most 1. Terms in more texts are left out.
   public var maxDocumentFraction = 1.0
-  /// The maximum number of words, 1...2²⁸. The most frequent ones are kept.
+  /// The maximum number of terms, 1...2²⁸. The most frequent ones are kept.
   public var maxVocabulary = 1 << 18
   /// Logistic regression: inverse strength of the L2 penalty, as in scikit-learn; 10⁻⁹...10⁹.
   public var c = 1.0

@@ -1,7 +1,7 @@
 /// The result of a training. Cross-validated figures are NaN, or empty, without folds.
 public struct TrainingReport: Sendable {
   public var textCount = 0
-  /// The number of features of the model: words and word pairs.
+  /// The number of features of the model: terms.
   public var vocabularySize = 0
   /// Sorted by their UTF-8 bytes.
   public var labels: [String] = []

@@ -135,7 +135,7 @@ public final class WordCountTrainer {
 
     let team = ThreadPool.Team(
       maxThreads: options.threads > 0 ? options.threads : ThreadPool.shared.size)
-    let order = try texts.wordsInOrder(monitor)
+    let order = try texts.termsInOrder(monitor)
     var temperature = LengthTemperature.one
     if options.folds > 0 {
       let metrics = try crossValidate(
@@ -152,13 +152,13 @@ public final class WordCountTrainer {
       texts, rows: Array(0..<textCount), targets: targets, labelCount: names.count, order: order, options,
       team: team, monitor
     ) { options.progress?("training", $0) }
-    guard !fitted.selection.words.isEmpty else {
+    guard !fitted.selection.terms.isEmpty else {
       throw BertQAError(
         .invalidArgument,
         "no words are left in \(textCount) texts; lower min_word_length or min_document_count, or raise "
           + "max_document_fraction")
     }
-    report.vocabularySize = fitted.selection.words.count
+    report.vocabularySize = fitted.selection.terms.count
     report.iterations = fitted.model.iterations
     report.hasConverged = fitted.model.hasConverged
     report.loss = fitted.model.loss
@@ -188,7 +188,7 @@ public final class WordCountTrainer {
     }
   }
 
-  /// Predicts each text with a model trained only on the other folds, including the choice of words and their
+  /// Predicts each text with a model trained only on the other folds, including the choice of terms and their
   /// weights.
   /// - Parameter temperature: set to the one that fits the predictions, if the options request it.
   private func crossValidate(

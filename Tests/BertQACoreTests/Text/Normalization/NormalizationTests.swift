@@ -7,12 +7,12 @@ import Testing
   private static func normalize(
     _ text: String, _ normalizers: any Normalizer...
   ) throws -> (text: String, ranges: [Range<Int>]) {
-    var words = Words()
-    try Array(text.utf8).withUnsafeBufferPointer { try words.text.load($0, 0..<$0.count, nil) }
-    for normalizer in normalizers { try words.normalize(with: normalizer, nil) }
-    let bytes = Array(UnsafeBufferPointer(start: words.text.base, count: words.text.count))
+    var preTokens = PreTokens()
+    try Array(text.utf8).withUnsafeBufferPointer { try preTokens.text.load($0, 0..<$0.count, nil) }
+    for normalizer in normalizers { try preTokens.normalize(with: normalizer, nil) }
+    let bytes = Array(UnsafeBufferPointer(start: preTokens.text.base, count: preTokens.text.count))
     let ranges = bytes.indices.filter { bytes[$0] & 0xC0 != 0x80 }.map {
-      let source = words.text.source(of: $0)
+      let source = preTokens.text.source(of: $0)
       return Int(source.start)..<Int(source.end)
     }
     return (String(decoding: bytes, as: UTF8.self), ranges)
@@ -111,17 +111,17 @@ import Testing
 
   /// Matches without anything between them are counted like what lies between.
   @Test func aReplacementOfEverythingCanBeCancelled() throws {
-    var words = Words()
+    var preTokens = PreTokens()
     let text = [UInt8](String(repeating: "ab", count: 1 << 16).utf8)
-    try text.withUnsafeBufferPointer { try words.text.load($0, 0..<$0.count, nil) }
-    try words.text.writeSources()
+    try text.withUnsafeBufferPointer { try preTokens.text.load($0, 0..<$0.count, nil) }
+    try preTokens.text.writeSources()
     var options = CallOptions()
     options.cancellation = Cancellation { true }
     let replacer = try Replacer(ReplacementPattern(string: "ab"), with: "x")
     var replaced = NormalizedText()
     replaced.removeAll(begin: 0)
     do {
-      try replacer.normalize(words.text, into: &replaced, CallMonitor(options))
+      try replacer.normalize(preTokens.text, into: &replaced, CallMonitor(options))
       Issue.record("it was not asked")
     } catch {
       #expect(error.status == .cancelled)

@@ -203,7 +203,7 @@ import Testing
       ("jose\u{301}@example.org", "jose\u{301}@example.org"),
       ("10.0.0.1\u{301},", "10.0.0.1\u{301}"), ("https://a.org/b\u{FE0F} c", "https://a.org/b\u{FE0F}"),
     ] {
-      let found = try EntityList(patternsIn: text).entities
+      let found = try EntityList(piiIn: text).entities
       #expect(found.map { $0.bytes.text(in: text) } == [expected])
     }
   }

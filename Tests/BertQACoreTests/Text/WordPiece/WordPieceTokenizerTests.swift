@@ -111,7 +111,7 @@ import Testing
   /// Where the pass over the caller's text cannot be taken, the steps one by one give the same.
   @Test func stepsGiveWhatOnePassGives() throws {
     struct NoStep: PreTokenizer {
-      func cut(_ words: inout Words, _ monitor: CallMonitor?) throws(BertQAError) {}
+      func cut(_ preTokens: inout PreTokens, _ monitor: CallMonitor?) throws(BertQAError) {}
     }
     let vocabulary = try TokenizerFixture.vocabulary()
     var tokenizers: [(TokenizerConfiguration, PipelineTokenizer)] = []

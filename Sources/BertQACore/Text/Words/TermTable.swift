@@ -1,11 +1,11 @@
 import Glibc
 
-/// Words and pairs of words by id, in the order of insertion, and their ids by bytes: a hash table with open
-/// addressing. The bytes of a pair have a space between the words. A word of up to eight bytes, as most are, is found
-/// by its slot alone.
+/// Terms by id, in the order of insertion, and their ids by bytes: a hash table with open addressing. A term is a word
+/// or a pair of words, whose bytes have a space between the words. A word of up to eight bytes, as most are, is found by
+/// its slot alone.
 ///
-/// Not thread-safe while words are inserted.
-struct WordTable: ~Copyable {
+/// Not thread-safe while terms are inserted.
+struct TermTable: ~Copyable {
   /// A word, or a pair if there is a second. Eight bytes after each must be readable.
   struct Key {
     var first: UnsafePointer<UInt8>
@@ -23,9 +23,9 @@ struct WordTable: ~Copyable {
     }
   }
 
-  /// The bytes of all words, each followed by a NUL.
+  /// The bytes of all terms, each followed by a NUL.
   private var bytes: GrowableBuffer<UInt8>
-  /// The beginning of each word, and of the next one to come.
+  /// The beginning of each term, and of the next one to come.
   private var begins: GrowableBuffer<Int>
   private var slots: GrowableBuffer<Slot>
   /// Accounts for memory that is allocated from now on, and releases all of it with the table.
@@ -63,12 +63,12 @@ struct WordTable: ~Copyable {
   /// The bytes of its memory.
   var byteCount: Int { bytes.byteCount + begins.byteCount + slots.byteCount }
 
-  /// Returns the bytes of a word, followed by a NUL. Valid until the next insertion.
-  func word(_ id: Int) -> UnsafeBufferPointer<UInt8> {
+  /// Returns the bytes of a term, followed by a NUL. Valid until the next insertion.
+  func term(_ id: Int) -> UnsafeBufferPointer<UInt8> {
     UnsafeBufferPointer(start: bytes.base + begins[id], count: begins[id + 1] - begins[id] - 1)
   }
 
-  /// True if a word's bytes come before another's, compared as numbers.
+  /// True if a term's bytes come before another's, compared as numbers.
   func precedes(_ a: Int, _ b: Int) -> Bool {
     let (first, second) = (begins[a], begins[b])
     // With their NULs, so that a prefix comes first.
@@ -155,13 +155,13 @@ struct WordTable: ~Copyable {
 
   // MARK: Insertion
 
-  /// Returns the id of the word; a new one, `count`, if it has none yet.
+  /// Returns the id of the term; a new one, `count`, if it has none yet.
   mutating func insert(_ key: Key, hash: UInt64) throws(BertQAError) -> Int {
     let found = id(of: key, hash: hash)
     if found >= 0 { return found }
     let id = count
     guard id < Int(UInt32.max) - 1 else {
-      throw BertQAError(.tooLarge, "a vocabulary has more than \(UInt32.max) words")
+      throw BertQAError(.tooLarge, "a vocabulary has more than \(UInt32.max) terms")
     }
     // A failed insertion may have left bytes.
     bytes.truncate(to: id == 0 ? 0 : begins[id])
@@ -186,10 +186,10 @@ struct WordTable: ~Copyable {
   }
 
   /// The same for bytes from elsewhere.
-  mutating func insert(_ word: UnsafeBufferPointer<UInt8>) throws(BertQAError) -> Int {
-    let padded = Self.padded(word)
+  mutating func insert(_ term: UnsafeBufferPointer<UInt8>) throws(BertQAError) -> Int {
+    let padded = Self.padded(term)
     return try padded.withElements { padded throws(BertQAError) in
-      let key = Self.key(padded, byteCount: word.count)
+      let key = Self.key(padded, byteCount: term.count)
       return try insert(key, hash: hash(key))
     }
   }

@@ -1,23 +1,23 @@
 /// A worker that splits each pre-token regardless of its neighbours, so that splits can be cached.
 protocol CachingWorker: TokenWorker {
   /// The pre-tokens that are one piece in every mode; nil if none are known in advance.
-  var wholeWords: ShortPieceTable? { get }
+  var wholePreTokens: ShortPieceTable? { get }
 
   /// The cache of this worker.
-  var cache: WordCache { get }
+  var cache: PreTokenCache { get }
 
   /// Finds the pieces of a pre-token, which are valid until the next call. 16 bytes behind it are readable.
   /// - Parameters:
   ///   - mark: a character that the model reads before the pre-token.
   ///   - parsesSpecialTokens: true if pieces that spell special tokens are allowed.
   func split(
-    _ word: UnsafePointer<UInt8>, count: Int, _ mark: WordPrefix?, parsesSpecialTokens: Bool,
+    _ preToken: UnsafePointer<UInt8>, count: Int, _ mark: PreTokenPrefix?, parsesSpecialTokens: Bool,
     _ monitor: CallMonitor?
-  ) throws(BertQAError) -> SplitWord
+  ) throws(BertQAError) -> PreTokenSplit
 }
 
 /// The pieces of a pre-token, with ranges from its beginning as the model reads it: with the mark, if there is one.
-struct SplitWord {
+struct PreTokenSplit {
   let count: Int
   private let ids: UnsafePointer<Int32>
   private let begins: UnsafePointer<Int32>
@@ -48,7 +48,7 @@ struct SplitWord {
   @inline(__always) func begin(_ index: Int) -> Int { Int(begins[index &* stride]) }
   @inline(__always) func end(_ index: Int) -> Int { Int(ends[index &* stride]) }
 
-  fileprivate func append(at place: WordPlace, to output: inout TokenOutput) throws(BertQAError) {
+  fileprivate func append(at place: PreTokenPlace, to output: inout TokenOutput) throws(BertQAError) {
     for index in 0..<count {
       try output.append(id(index), place.start(begin(index)), place.end(end(index)))
     }
@@ -58,24 +58,25 @@ struct SplitWord {
 extension CachingWorker {
   /// Appends the tokens of the pre-tokens. Those of recent ones come from the cache.
   @inline(__always)
-  func tokenizeWords(_ words: borrowing Words, into output: inout TokenOutput) throws(BertQAError) {
-    let text = UnsafePointer(words.text.base)
-    let ranges = UnsafePointer(words.ranges.base)
-    let rangeCount = words.ranges.count
-    let mark = words.mark
+  func tokenizePreTokens(_ preTokens: borrowing PreTokens, into output: inout TokenOutput) throws(BertQAError)
+  {
+    let text = UnsafePointer(preTokens.text.base)
+    let ranges = UnsafePointer(preTokens.ranges.base)
+    let rangeCount = preTokens.ranges.count
+    let mark = preTokens.mark
     let markSize = mark?.size ?? 0
     let parses = output.parsesSpecialTokens
     let mode: UInt8 = (parses ? 1 : 0) | (markSize > 0 ? 2 : 0)
     let long = cache
     let short = long.short
-    let wholeWords = wholeWords
+    let wholePreTokens = wholePreTokens
     var index = 0
     while index < rangeCount {
       let (begin, end) = (Int(ranges[index].start), Int(ranges[index].end))
       index &+= 1
-      if let wholeWords, end &- begin <= PieceKey.maximumCount {
+      if let wholePreTokens, end &- begin <= PieceKey.maximumCount {
         let key = PieceKey(loading: text + begin).prefix(end &- begin, continuation: 0)
-        let id = wholeWords.id(of: key)
+        let id = wholePreTokens.id(of: key)
         if id >= 0 {
           try output.append(id, begin, end)
           continue
@@ -83,23 +84,23 @@ extension CachingWorker {
       }
       // The mark replaces a space.
       let core = markSize > 0 && text[begin] == 0x20 ? begin &+ 1 : begin
-      let word = text + core
+      let preToken = text + core
       let count = end &- core
-      let place = WordPlace(at: begin, core: core, markSize: markSize)
-      if count <= ShortWordKey.capacity {
-        let key = ShortWordKey(word, count: count, mode: mode)
+      let place = PreTokenPlace(at: begin, core: core, markSize: markSize)
+      if count <= ShortPreTokenKey.capacity {
+        let key = ShortPreTokenKey(preToken, count: count, mode: mode)
         if try short.append(key, at: place, to: &output) { continue }
-        let pieces = try split(word, count: count, mark, parsesSpecialTokens: parses, output.monitor)
+        let pieces = try split(preToken, count: count, mark, parsesSpecialTokens: parses, output.monitor)
         try pieces.append(at: place, to: &output)
         short.remember(key, pieces)
-      } else if count &+ markSize <= WordCache.longLimit {
-        let key = LongWordKey(word, count: count, mode: mode)
+      } else if count &+ markSize <= PreTokenCache.longLimit {
+        let key = LongPreTokenKey(preToken, count: count, mode: mode)
         if try long.append(key, at: place, to: &output) { continue }
-        let pieces = try split(word, count: count, mark, parsesSpecialTokens: parses, output.monitor)
+        let pieces = try split(preToken, count: count, mark, parsesSpecialTokens: parses, output.monitor)
         try pieces.append(at: place, to: &output)
         try long.remember(key, pieces)
       } else {
-        try split(word, count: count, mark, parsesSpecialTokens: parses, output.monitor)
+        try split(preToken, count: count, mark, parsesSpecialTokens: parses, output.monitor)
           .append(at: place, to: &output)
       }
     }
@@ -107,7 +108,7 @@ extension CachingWorker {
 }
 
 /// The place of a pre-token in the normalised text.
-struct WordPlace: BitwiseCopyable {
+struct PreTokenPlace: BitwiseCopyable {
   /// Its first byte in the text: the one that the mark replaces or precedes.
   private let begin: Int
   /// The distance from a byte of the pre-token to its place in the text, for bytes behind the mark.
@@ -138,9 +139,9 @@ struct WordPlace: BitwiseCopyable {
 /// Short pre-tokens of few pieces are in a table. Longer ones follow each other in memory of fixed size, which is
 /// emptied when it is full. An entry there, in units of 8 bytes: the hash; bytes, pieces and mode; the pre-token,
 /// padded with zeros; ids of the pieces; the end of each piece, from the beginning of the pre-token.
-final class WordCache {
+final class PreTokenCache {
   /// A short pre-token has two adjacent places.
-  private let entries: AlignedBuffer<ShortWordEntry>
+  private let entries: AlignedBuffer<ShortPreTokenEntry>
   private static var entryCount: Int { 16384 }
 
   /// The maximum bytes of a cached pre-token: the end of a piece is stored in a byte.
@@ -157,17 +158,17 @@ final class WordCache {
   private var used = 1
 
   /// Valid as long as the cache.
-  fileprivate var short: ShortWords { ShortWords(entries: entries.base) }
+  fileprivate var short: ShortPreTokens { ShortPreTokens(entries: entries.base) }
 
   init() throws(BertQAError) {
-    entries = try AlignedBuffer(repeating: ShortWordEntry(), count: Self.entryCount)
+    entries = try AlignedBuffer(repeating: ShortPreTokenEntry(), count: Self.entryCount)
   }
 }
 
-// MARK: - Short words
+// MARK: - Short pre-tokens
 
 /// A pre-token of up to 24 bytes as three numbers that compare at once.
-private struct ShortWordKey: BitwiseCopyable {
+private struct ShortPreTokenKey: BitwiseCopyable {
   static var capacity: Int { 24 }
 
   var words: (UInt64, UInt64, UInt64)
@@ -177,9 +178,10 @@ private struct ShortWordKey: BitwiseCopyable {
   /// 16 bytes behind the pre-token are readable.
   /// - Parameter mode: 0...3; pre-tokens of different modes are different.
   @inline(__always)
-  init(_ word: UnsafePointer<UInt8>, count: Int, mode: UInt8) {
+  init(_ preToken: UnsafePointer<UInt8>, count: Int, mode: UInt8) {
     words = (
-      eightBytes(word, 0, count), eightBytes(word, 8, count), count > 16 ? eightBytes(word, 16, count) : 0
+      eightBytes(preToken, 0, count), eightBytes(preToken, 8, count),
+      count > 16 ? eightBytes(preToken, 16, count) : 0
     )
     tag = UInt8(truncatingIfNeeded: count) | mode &<< 6
   }
@@ -197,14 +199,14 @@ private struct ShortWordKey: BitwiseCopyable {
 
 /// Returns eight bytes of a pre-token from `index` on, the first lowest, and zeros behind its end.
 @inline(__always)
-private func eightBytes(_ word: UnsafePointer<UInt8>, _ index: Int, _ count: Int) -> UInt64 {
+private func eightBytes(_ preToken: UnsafePointer<UInt8>, _ index: Int, _ count: Int) -> UInt64 {
   let bits = UInt64(truncatingIfNeeded: min(64, 8 &* max(0, count &- index)))
-  let value = UnsafeRawPointer(word).loadUnaligned(fromByteOffset: index, as: UInt64.self)
+  let value = UnsafeRawPointer(preToken).loadUnaligned(fromByteOffset: index, as: UInt64.self)
   return UInt64(littleEndian: value) & ~(UInt64.max << bits)
 }
 
 /// 64 bytes.
-private struct ShortWordEntry: BitwiseCopyable {
+private struct ShortPreTokenEntry: BitwiseCopyable {
   static var capacity: Int { 7 }
   static var idsOffset: Int { 24 }
   static var endsOffset: Int { 52 }
@@ -220,19 +222,19 @@ private struct ShortWordEntry: BitwiseCopyable {
 }
 
 /// The table of short pre-tokens, for inner loops.
-private struct ShortWords {
-  let entries: UnsafeMutablePointer<ShortWordEntry>
+private struct ShortPreTokens {
+  let entries: UnsafeMutablePointer<ShortPreTokenEntry>
 
   /// Returns the first of the two places of a pre-token.
   @inline(__always)
-  private func place(_ key: borrowing ShortWordKey) -> UnsafeMutablePointer<ShortWordEntry> {
+  private func place(_ key: borrowing ShortPreTokenKey) -> UnsafeMutablePointer<ShortPreTokenEntry> {
     entries + Int(truncatingIfNeeded: key.hash &>> 51) &* 2
   }
 
   /// Appends the pieces of a pre-token, if they are cached.
   @inline(__always)
   func append(
-    _ key: ShortWordKey, at place: WordPlace, to output: inout TokenOutput
+    _ key: ShortPreTokenKey, at place: PreTokenPlace, to output: inout TokenOutput
   ) throws(BertQAError) -> Bool {
     var entry = self.place(key)
     if entry.pointee.tag != key.tag || entry.pointee.key != key.words || entry.pointee.count == 0 {
@@ -241,9 +243,9 @@ private struct ShortWords {
         return false
       }
     }
-    let ids = UnsafeRawPointer(entry).advanced(by: ShortWordEntry.idsOffset)
+    let ids = UnsafeRawPointer(entry).advanced(by: ShortPreTokenEntry.idsOffset)
       .assumingMemoryBound(to: Int32.self)
-    let ends = UnsafeRawPointer(entry).advanced(by: ShortWordEntry.endsOffset)
+    let ends = UnsafeRawPointer(entry).advanced(by: ShortPreTokenEntry.endsOffset)
       .assumingMemoryBound(to: UInt8.self)
     var start = 0
     for index in 0..<Int(entry.pointee.count) {
@@ -256,17 +258,17 @@ private struct ShortWords {
 
   /// Caches the pieces of a pre-token, if they are few and each begins at the end of the one before.
   @inline(__always)
-  func remember(_ key: ShortWordKey, _ pieces: SplitWord) {
-    guard pieces.count <= ShortWordEntry.capacity else { return }
-    var entry = ShortWordEntry()
+  func remember(_ key: ShortPreTokenKey, _ pieces: PreTokenSplit) {
+    guard pieces.count <= ShortPreTokenEntry.capacity else { return }
+    var entry = ShortPreTokenEntry()
     let isKept = withUnsafeMutableBytes(of: &entry) { bytes in
       var start = 0
       for index in 0..<pieces.count {
         guard pieces.begin(index) == start else { return false }
         start = pieces.end(index)
         bytes.storeBytes(
-          of: pieces.id(index), toByteOffset: ShortWordEntry.idsOffset &+ 4 &* index, as: Int32.self)
-        bytes[ShortWordEntry.endsOffset &+ index] = UInt8(truncatingIfNeeded: start)
+          of: pieces.id(index), toByteOffset: ShortPreTokenEntry.idsOffset &+ 4 &* index, as: Int32.self)
+        bytes[ShortPreTokenEntry.endsOffset &+ index] = UInt8(truncatingIfNeeded: start)
       }
       return true
     }
@@ -280,25 +282,25 @@ private struct ShortWords {
   }
 }
 
-// MARK: - Long words
+// MARK: - Long pre-tokens
 
-/// A pre-token of up to `WordCache.longLimit` bytes and its hash; its memory must outlive the key.
-private struct LongWordKey {
-  let word: UnsafePointer<UInt8>
+/// A pre-token of up to `PreTokenCache.longLimit` bytes and its hash; its memory must outlive the key.
+private struct LongPreTokenKey {
+  let preToken: UnsafePointer<UInt8>
   let count: Int
   let mode: UInt8
   let hash: UInt64
 
   /// 7 bytes behind the pre-token are readable.
   @inline(__always)
-  init(_ word: UnsafePointer<UInt8>, count: Int, mode: UInt8) {
-    self.word = word
+  init(_ preToken: UnsafePointer<UInt8>, count: Int, mode: UInt8) {
+    self.preToken = preToken
     self.count = count
     self.mode = mode
     var hash = (UInt64(truncatingIfNeeded: count) &<< 8 | UInt64(mode)) &* 0x9E37_79B9_7F4A_7C15
     var index = 0
     while index < count {
-      hash = (hash ^ eightBytes(word, index, count)) &* 0x243F_6A88_85A3_08D3
+      hash = (hash ^ eightBytes(preToken, index, count)) &* 0x243F_6A88_85A3_08D3
       hash ^= hash &>> 29
       index &+= 8
     }
@@ -317,19 +319,19 @@ private struct LongWordKey {
   @inline(__always)
   func isEqual(_ entry: UnsafeMutablePointer<UInt64>) -> Bool {
     guard entry[0] == hash, entry[1] & 0xFFFF == header(0) else { return false }
-    for unit in 0..<units where entry[2 &+ unit] != eightBytes(word, 8 &* unit, count) { return false }
+    for unit in 0..<units where entry[2 &+ unit] != eightBytes(preToken, 8 &* unit, count) { return false }
     return true
   }
 }
 
-extension WordCache {
+extension PreTokenCache {
   @inline(__always)
   private static func slot(_ hash: UInt64) -> Int { Int(truncatingIfNeeded: hash &>> (64 &- slotBits)) & ~1 }
 
   /// Appends the pieces of a pre-token, if they are cached.
   @inline(__always)
   fileprivate func append(
-    _ key: LongWordKey, at place: WordPlace, to output: inout TokenOutput
+    _ key: LongPreTokenKey, at place: PreTokenPlace, to output: inout TokenOutput
   ) throws(BertQAError) -> Bool {
     guard let base else { return false }
     let slots = base + Self.slot(key.hash)
@@ -354,7 +356,7 @@ extension WordCache {
 
   /// Caches the pieces of a pre-token, if each begins at the end of the one before.
   @inline(__always)
-  fileprivate func remember(_ key: LongWordKey, _ pieces: SplitWord) throws(BertQAError) {
+  fileprivate func remember(_ key: LongPreTokenKey, _ pieces: PreTokenSplit) throws(BertQAError) {
     let count = pieces.count
     guard count <= Self.longLimit else { return }
     let units = 2 + key.units + (5 * count + 7) >> 3
@@ -371,7 +373,7 @@ extension WordCache {
     }
     entry[0] = key.hash
     entry[1] = key.header(count)
-    for unit in 0..<key.units { entry[2 + unit] = eightBytes(key.word, 8 * unit, key.count) }
+    for unit in 0..<key.units { entry[2 + unit] = eightBytes(key.preToken, 8 * unit, key.count) }
     let slots = base + Self.slot(key.hash)
     slots[1] = slots[0]
     slots[0] = key.hash &<< 32 | UInt64(truncatingIfNeeded: used)

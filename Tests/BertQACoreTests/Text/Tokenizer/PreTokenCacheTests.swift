@@ -3,7 +3,7 @@ import Testing
 @testable import BertQACore
 
 /// The cache of a tokenizer must affect only the time.
-@Suite struct WordCacheTests {
+@Suite struct PreTokenCacheTests {
   private static func tokens(
     _ tokenizer: any Tokenizer, _ text: [UInt8], parseSpecialTokens: Bool = false
   ) throws -> Tokens {
@@ -68,7 +68,7 @@ import Testing
 
   /// A step that does nothing: behind it a Metaspace writes its marks into the text.
   private struct NoStep: PreTokenizer {
-    func cut(_ words: inout Words, _ monitor: CallMonitor?) throws(BertQAError) {}
+    func cut(_ preTokens: inout PreTokens, _ monitor: CallMonitor?) throws(BertQAError) {}
   }
 
   private static func marked(

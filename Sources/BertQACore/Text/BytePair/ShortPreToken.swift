@@ -1,6 +1,6 @@
 /// Merges the symbols of a short pre-token: finds the least rank again and again, eight at a time. A value of
 /// pointers, so that loops do not count references; `Memory` and the model own what they point to.
-struct ShortWord {
+struct ShortPreToken {
   /// The maximum number of symbols: their positions have 7 bits.
   static var limit: Int { 128 }
   private static var positionBits: Int32 { 7 }
@@ -52,14 +52,16 @@ struct ShortWord {
 
   /// Splits a pre-token of `size` bytes, at most `limit`; 7 more are readable. Returns the number of pieces.
   @inline(__always)
-  func cut(_ word: UnsafePointer<UInt8>, _ size: Int) throws(BertQAError) -> Int {
-    if ByteScan.endOfASCII(in: word, from: 0, to: size) < size { return try cutCharacters(word, size) }
+  func cut(_ preToken: UnsafePointer<UInt8>, _ size: Int) throws(BertQAError) -> Int {
+    if ByteScan.endOfASCII(in: preToken, from: 0, to: size) < size {
+      return try cutCharacters(preToken, size)
+    }
     var index = 0
     while index < size {
-      ids[index] = symbols[Int(word[index])]
+      ids[index] = symbols[Int(preToken[index])]
       starts[index] = Int32(truncatingIfNeeded: index)
       // The last rank belongs to the byte behind the pre-token; merging drops it.
-      keys[index] = Self.key(ranks[Int(word[index]) &<< 8 | Int(word[index &+ 1])], index)
+      keys[index] = Self.key(ranks[Int(preToken[index]) &<< 8 | Int(preToken[index &+ 1])], index)
       index &+= 1
     }
     starts[size] = Int32(truncatingIfNeeded: size)
@@ -68,15 +70,16 @@ struct ShortWord {
 
   /// Splits a pre-token with characters outside ASCII.
   @inline(never)
-  private func cutCharacters(_ word: UnsafePointer<UInt8>, _ size: Int) throws(BertQAError) -> Int {
-    let count = try read(word, size, ids, starts, nil)
+  private func cutCharacters(_ preToken: UnsafePointer<UInt8>, _ size: Int) throws(BertQAError) -> Int {
+    let count = try read(preToken, size, ids, starts, nil)
     var index = 0
     while index &+ 1 < count {
       let isBytes = starts[index &+ 2] &- starts[index] == 2
       let first = Int(starts[index])
       keys[index] = Self.key(
         isBytes
-          ? ranks[Int(word[first]) &<< 8 | Int(word[first &+ 1])] : merges.rank(ids[index], ids[index &+ 1]),
+          ? ranks[Int(preToken[first]) &<< 8 | Int(preToken[first &+ 1])]
+          : merges.rank(ids[index], ids[index &+ 1]),
         index)
       index &+= 1
     }
@@ -85,19 +88,19 @@ struct ShortWord {
 
   /// Writes the symbols of a pre-token: bytes, or whole characters if that is equivalent. Returns their number.
   func read(
-    _ word: UnsafePointer<UInt8>, _ size: Int, _ ids: UnsafeMutablePointer<Int32>,
+    _ preToken: UnsafePointer<UInt8>, _ size: Int, _ ids: UnsafeMutablePointer<Int32>,
     _ starts: UnsafeMutablePointer<Int32>, _ monitor: CallMonitor?
   ) throws(BertQAError) -> Int {
     guard let characters else { return 0 }
-    return try characters.read(word, size, bytes: symbols, ids, starts, monitor)
+    return try characters.read(preToken, size, bytes: symbols, ids, starts, monitor)
   }
 
   /// Returns a pre-token of `size` bytes as one piece.
-  func whole(_ id: Int32, _ size: Int) -> SplitWord {
+  func whole(_ id: Int32, _ size: Int) -> PreTokenSplit {
     ids[0] = id
     starts[0] = 0
     starts[1] = Int32(truncatingIfNeeded: size)
-    return SplitWord(ids, starts: starts, count: 1)
+    return PreTokenSplit(ids, starts: starts, count: 1)
   }
 
   /// Merges `count` symbols, at most `limit`, in place. Returns the number of pieces left.

@@ -2,12 +2,12 @@ import Testing
 
 @testable import BertQACore
 
-@Suite struct PatternTests {
+@Suite struct PIITests {
   /// Returns the matches as "LABEL text".
-  private func found(_ text: String, _ patterns: TextPatterns = .all) throws -> [String] {
-    var options = PatternOptions()
-    options.patterns = patterns
-    return try EntityList(patternsIn: text, options: options).entities.map {
+  private func found(_ text: String, _ kinds: PIIKinds = .all) throws -> [String] {
+    var options = PIIOptions()
+    options.kinds = kinds
+    return try EntityList(piiIn: text, options: options).entities.map {
       #expect($0.score == 1)
       return "\($0.label) \($0.text(in: text))"
     }
@@ -162,18 +162,18 @@ import Testing
         "EMAIL a@www.b.de", "URL http://10.0.0.1/", "PHONE +1 212 555 1234", "CARD 4111111111111111",
         "IBAN GB82WEST12345698765432", "IP ::1",
       ])
-    for (name, pattern) in TextPatterns.names {
+    for (name, pattern) in PIIKinds.names {
       let own = try found(text, pattern)
       #expect(!own.isEmpty && own.allSatisfy { $0.hasPrefix(name.uppercased() + " ") }, "\(name)")
     }
     #expect(try found(text, .ip) == ["IP 10.0.0.1", "IP ::1"])
     #expect(try found(text, []) == found(text))
-    #expect(failure { _ = try found(text, TextPatterns(rawValue: 64)) }?.argument == "patterns")
+    #expect(failure { _ = try found(text, PIIKinds(rawValue: 64)) }?.argument == "patterns")
   }
 
   @Test func rangesInThreeUnits() throws {
     let text = "\u{1F98A} müller@b.de, ça +1 212 555 1234"
-    for entity in try EntityList(patternsIn: text).entities {
+    for entity in try EntityList(piiIn: text).entities {
       let part = entity.text(in: text)
       #expect(
         String(
@@ -196,7 +196,7 @@ import Testing
       }
       try bytes.withUnsafeBufferPointer { text in
         var last = 0
-        for entity in try EntityList(patternsIn: text).entities {
+        for entity in try EntityList(piiIn: text).entities {
           #expect(entity.bytes.start >= last && entity.bytes.start < entity.bytes.end)
           last = entity.bytes.end
         }
@@ -208,20 +208,20 @@ import Testing
       "a.b@c.d",
     ] {
       let text = String(repeating: part, count: (1 << 16) / part.utf8.count)
-      #expect(try EntityList(patternsIn: text).entities.count <= text.utf8.count)
+      #expect(try EntityList(piiIn: text).entities.count <= text.utf8.count)
     }
-    var options = PatternOptions()
+    var options = PIIOptions()
     nonisolated(unsafe) var polls = 0
     options.call.cancellation = Cancellation {
       polls += 1
       return polls > 1
     }
     let text = String(repeating: "1.", count: 4 << 20)
-    #expect(failure { _ = try EntityList(patternsIn: text, options: options) }?.status == .cancelled)
+    #expect(failure { _ = try EntityList(piiIn: text, options: options) }?.status == .cancelled)
     options.call = CallOptions()
     options.call.maxBytes = 1000
     let many = String(repeating: "a@b.de ", count: 1000)
-    #expect(failure { _ = try EntityList(patternsIn: many, options: options) }?.argument == "max_bytes")
+    #expect(failure { _ = try EntityList(piiIn: many, options: options) }?.argument == "max_bytes")
   }
 
   @Test func redaction() throws {
@@ -230,7 +230,7 @@ import Testing
       let range = TextRange(start: start, end: end)
       return Entity(label: label, bytes: range, codePoints: range, utf16: range, score: 1)
     }
-    let email = try EntityList(patternsIn: text).entities
+    let email = try EntityList(piiIn: text).entities
     let names = [entity("PER", 0, 10), entity("LOC", 23, 27)]
     #expect(try EntityList.redact(text, names + email) == "[PER] <[EMAIL]>, [LOC]")
     #expect(try EntityList.redact(text, email + names, replacement: "…") == "… <…>, …")

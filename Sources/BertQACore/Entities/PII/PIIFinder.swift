@@ -1,23 +1,23 @@
 /// Finds personal data by rule in one pass over the text. Every rule reads a bounded number of bytes, except
 /// for the rest of a URL, which is then skipped. So the time is linear for every text.
-struct PatternFinder {
+struct PIIFinder {
   /// Bytes of the text.
   struct Found {
     var start: UInt32
     var end: UInt32
-    var kind: TextPatterns
+    var kind: PIIKinds
   }
 
   /// In the order of the text, without overlaps.
   private(set) var found: [Found] = []
 
   private let text: PatternText
-  private let patterns: TextPatterns
+  private let kinds: PIIKinds
   private let monitor: CallMonitor
 
-  init(_ text: UnsafeBufferPointer<UInt8>, _ patterns: TextPatterns, _ monitor: CallMonitor) {
+  init(_ text: UnsafeBufferPointer<UInt8>, _ kinds: PIIKinds, _ monitor: CallMonitor) {
     self.text = PatternText(bytes: text)
-    self.patterns = patterns.isEmpty ? .all : patterns
+    self.kinds = kinds.isEmpty ? .all : kinds
     self.monitor = monitor
   }
 
@@ -37,7 +37,7 @@ struct PatternFinder {
     switch ByteKind(byte) {
     case .other: return position + 1
     case .at:
-      guard patterns.contains(.email), let range = text.email(around: position) else { break }
+      guard kinds.contains(.email), let range = text.email(around: position) else { break }
       // Data found in the part before the @, such as a number, belongs to the address.
       while let last = found.last, Int(last.start) >= range.lowerBound { found.removeLast() }
       guard Int(found.last?.end ?? 0) <= range.lowerBound else { break }
@@ -45,9 +45,9 @@ struct PatternFinder {
     case .letter, .digit, .sign:
       guard !text.isWordByte(position - 1) else { break }
       // The longest of several that start here; of equally long ones, the first.
-      var best: (range: Range<Int>, kind: TextPatterns)?
-      func consider(_ kind: TextPatterns, _ match: (Int) -> Range<Int>?) {
-        guard patterns.contains(kind), let range = match(position) else { return }
+      var best: (range: Range<Int>, kind: PIIKinds)?
+      func consider(_ kind: PIIKinds, _ match: (Int) -> Range<Int>?) {
+        guard kinds.contains(kind), let range = match(position) else { return }
         if range.count > best?.range.count ?? 0 { best = (range, kind) }
       }
       if ByteKind(byte) == .letter {
@@ -64,7 +64,7 @@ struct PatternFinder {
   }
 
   private mutating func keep(
-    _ range: Range<Int>, _ kind: TextPatterns
+    _ range: Range<Int>, _ kind: PIIKinds
   ) throws(BertQAError) -> Int {
     try found.makeRoom(for: 1, monitor)
     found.append(Found(start: UInt32(range.lowerBound), end: UInt32(range.upperBound), kind: kind))

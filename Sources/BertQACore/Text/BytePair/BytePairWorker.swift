@@ -2,7 +2,7 @@
 ///
 /// It merges few symbols by finding the least rank again and again, eight at a time, and many with a queue, in
 /// O(symbols · log symbols).
-final class WordEncoder: CachingWorker {
+final class BytePairWorker: CachingWorker {
   private let model: BytePairModel
   /// Symbols, then pieces.
   private var ids: UnsafeMutablePointer<Int32>
@@ -10,10 +10,10 @@ final class WordEncoder: CachingWorker {
   private var starts: UnsafeMutablePointer<Int32>
   private var count = 0
 
-  private let memory: ShortWord.Memory
+  private let memory: ShortPreToken.Memory
   /// Merges few symbols, in place in `ids` and `starts`.
-  private let short: ShortWord
-  let cache: WordCache
+  private let short: ShortPreToken
+  let cache: PreTokenCache
   /// The symbols, links and waiting merges of a long pre-token.
   private var longIDs = GrowableBuffer<Int32>()
   private var longStarts = GrowableBuffer<Int32>()
@@ -23,24 +23,24 @@ final class WordEncoder: CachingWorker {
 
   init(_ model: BytePairModel) throws(BertQAError) {
     self.model = model
-    memory = try ShortWord.Memory()
-    short = ShortWord(memory, model)
-    cache = try WordCache()
+    memory = try ShortPreToken.Memory()
+    short = ShortPreToken(memory, model)
+    cache = try PreTokenCache()
     ids = short.ids
     starts = short.starts
   }
 
   /// Splits a pre-token of `size` > 0 bytes; 16 bytes behind it are readable. Long ones poll the monitor.
   private func encode(
-    _ word: UnsafePointer<UInt8>, count size: Int, _ monitor: CallMonitor?
+    _ preToken: UnsafePointer<UInt8>, count size: Int, _ monitor: CallMonitor?
   ) throws(BertQAError) {
     switch model.symbols.unit {
-    case .bytes: try readBytes(word, size, monitor)
-    case .characters: try readCharacters(word, size, monitor)
-    case .affixed: try readAffixed(word, size, monitor)
+    case .bytes: try readBytes(preToken, size, monitor)
+    case .characters: try readCharacters(preToken, size, monitor)
+    case .affixed: try readAffixed(preToken, size, monitor)
     }
     if count < 2 { return }
-    if count <= ShortWord.limit {
+    if count <= ShortPreToken.limit {
       count = short.merge(ids, starts, count: count)
     } else {
       try mergeLong(monitor)
@@ -48,36 +48,36 @@ final class WordEncoder: CachingWorker {
   }
 }
 
-// MARK: - Words
+// MARK: - Pre-tokens
 
-extension WordEncoder {
-  @inline(__always) var wholeWords: ShortPieceTable? { model.wholeWords.table }
+extension BytePairWorker {
+  @inline(__always) var wholePreTokens: ShortPieceTable? { model.wholePreTokens.table }
 
-  func tokenize(_ words: borrowing Words, into output: inout TokenOutput) throws(BertQAError) {
-    try tokenizeWords(words, into: &output)
+  func tokenize(_ preTokens: borrowing PreTokens, into output: inout TokenOutput) throws(BertQAError) {
+    try tokenizePreTokens(preTokens, into: &output)
   }
 
   func split(
-    _ word: UnsafePointer<UInt8>, count size: Int, _ mark: WordPrefix?, parsesSpecialTokens: Bool,
+    _ preToken: UnsafePointer<UInt8>, count size: Int, _ mark: PreTokenPrefix?, parsesSpecialTokens: Bool,
     _ monitor: CallMonitor?
-  ) throws(BertQAError) -> SplitWord {
-    // Shorter ones are among `wholeWords`.
+  ) throws(BertQAError) -> PreTokenSplit {
+    // Shorter ones are among `wholePreTokens`.
     if model.settings.ignoresMerges, size > PieceKey.maximumCount,
-      let id = model.piece(UnsafeBufferPointer(start: word, count: size))
+      let id = model.piece(UnsafeBufferPointer(start: preToken, count: size))
     {
       return short.whole(id, size)
     }
-    if model.symbols.unit == .bytes, size <= ShortWord.limit {
-      return SplitWord(short.ids, starts: short.starts, count: try short.cut(word, size))
+    if model.symbols.unit == .bytes, size <= ShortPreToken.limit {
+      return PreTokenSplit(short.ids, starts: short.starts, count: try short.cut(preToken, size))
     }
-    try encode(word, count: size, monitor)
-    return SplitWord(ids, starts: starts, count: count)
+    try encode(preToken, count: size, monitor)
+    return PreTokenSplit(ids, starts: starts, count: count)
   }
 }
 
 // MARK: - Many symbols
 
-extension WordEncoder {
+extension BytePairWorker {
   private func mergeLong(_ monitor: CallMonitor?) throws(BertQAError) {
     // Ids, places and links, and two waiting merges for each symbol.
     let heldBytes = count * 32
@@ -152,7 +152,7 @@ extension WordEncoder {
 
 // MARK: - Symbols
 
-extension WordEncoder {
+extension BytePairWorker {
   private func removeAll(roomFor capacity: Int) throws(BertQAError) {
     count = 0
     try longIDs.reserve(capacity)
@@ -171,14 +171,14 @@ extension WordEncoder {
   }
 
   private func readBytes(
-    _ word: UnsafePointer<UInt8>, _ size: Int, _ monitor: CallMonitor?
+    _ preToken: UnsafePointer<UInt8>, _ size: Int, _ monitor: CallMonitor?
   ) throws(BertQAError) {
     try removeAll(roomFor: size)
-    count = try short.read(word, size, ids, starts, monitor)
+    count = try short.read(preToken, size, ids, starts, monitor)
   }
 
   private func readCharacters(
-    _ word: UnsafePointer<UInt8>, _ size: Int, _ monitor: CallMonitor?
+    _ preToken: UnsafePointer<UInt8>, _ size: Int, _ monitor: CallMonitor?
   ) throws(BertQAError) {
     try removeAll(roomFor: size)
     var unknown = UnknownRun()
@@ -186,13 +186,13 @@ extension WordEncoder {
     var poll = TextPoll(monitor)
     while position < size {
       try poll.reach(position)
-      let decoded = UTF8Codec.decode(word, at: position, end: size)
+      let decoded = UTF8Codec.decode(preToken, at: position, end: size)
       let id = model.symbols.characters[decoded.scalar]
       if id >= 0 {
         end(&unknown)
         append(id, size: decoded.size)
       } else {
-        let bytes = UnsafeBufferPointer(start: word + position, count: decoded.size)
+        let bytes = UnsafeBufferPointer(start: preToken + position, count: decoded.size)
         appendUnknown(bytes, size: decoded.size, &unknown)
       }
       position &+= decoded.size
@@ -201,7 +201,7 @@ extension WordEncoder {
   }
 
   private func readAffixed(
-    _ word: UnsafePointer<UInt8>, _ size: Int, _ monitor: CallMonitor?
+    _ preToken: UnsafePointer<UInt8>, _ size: Int, _ monitor: CallMonitor?
   ) throws(BertQAError) {
     try removeAll(roomFor: size)
     let settings = model.settings
@@ -211,8 +211,8 @@ extension WordEncoder {
     var poll = TextPoll(monitor)
     while position < size {
       try poll.reach(position)
-      let decoded = UTF8Codec.decode(word, at: position, end: size)
-      let bytes = UnsafeBufferPointer(start: word + position, count: decoded.size)
+      let decoded = UTF8Codec.decode(preToken, at: position, end: size)
+      let bytes = UnsafeBufferPointer(start: preToken + position, count: decoded.size)
       symbol.removeAll(keepingCapacity: true)
       if position > 0 { symbol += settings.continuingPrefix }
       symbol += bytes

@@ -1,29 +1,29 @@
 /// The kinds of personal data that rules find, with the numbers of `bertqa_pattern`. docs/entities.md has the
 /// rules.
-public struct TextPatterns: OptionSet, Sendable, Hashable {
+public struct PIIKinds: OptionSet, Sendable, Hashable {
   public let rawValue: Int32
 
   public init(rawValue: Int32) { self.rawValue = rawValue }
 
-  public static let email = TextPatterns(rawValue: 1)
-  public static let phone = TextPatterns(rawValue: 2)
-  public static let card = TextPatterns(rawValue: 4)
-  public static let iban = TextPatterns(rawValue: 8)
-  public static let ip = TextPatterns(rawValue: 16)
-  public static let url = TextPatterns(rawValue: 32)
+  public static let email = PIIKinds(rawValue: 1)
+  public static let phone = PIIKinds(rawValue: 2)
+  public static let card = PIIKinds(rawValue: 4)
+  public static let iban = PIIKinds(rawValue: 8)
+  public static let ip = PIIKinds(rawValue: 16)
+  public static let url = PIIKinds(rawValue: 32)
 
-  public static let all: TextPatterns = [.email, .phone, .card, .iban, .ip, .url]
+  public static let all: PIIKinds = [.email, .phone, .card, .iban, .ip, .url]
 
   /// The name of each kind in the command line and Python.
-  public static let names: KeyValuePairs<String, TextPatterns> = [
+  public static let names: KeyValuePairs<String, PIIKinds> = [
     "email": .email, "phone": .phone, "card": .card, "iban": .iban, "ip": .ip, "url": .url,
   ]
 }
 
 /// Options for finding personal data by rule. The names in parentheses are those of the C header.
-public struct PatternOptions: Sendable {
+public struct PIIOptions: Sendable {
   /// The kinds to find (`patterns`).
-  public var patterns = TextPatterns.all
+  public var kinds = PIIKinds.all
   public var call = CallOptions()
 
   public init() {}
@@ -34,23 +34,23 @@ extension EntityList {
   /// "IBAN", "IP" and "URL". The entities are in the order of the text and do not overlap. Takes time linear
   /// in the text.
   public init(
-    patternsIn text: UnsafeBufferPointer<UInt8>, options: PatternOptions = PatternOptions()
+    piiIn text: UnsafeBufferPointer<UInt8>, options: PIIOptions = PIIOptions()
   ) throws(BertQAError) {
     try TextLimit.check(text, "text")
-    guard TextPatterns.all.isSuperset(of: options.patterns) else {
+    guard PIIKinds.all.isSuperset(of: options.kinds) else {
       throw BertQAError(
         .invalidArgument, argument: "patterns",
-        "is \(options.patterns.rawValue), but must be a sum of BERTQA_PATTERN_... constants")
+        "is \(options.kinds.rawValue), but must be a sum of BERTQA_PATTERN_... constants")
     }
-    try self.init(text, options.patterns, CallMonitor(options.call))
+    try self.init(text, options.kinds, CallMonitor(options.call))
   }
 
   private init(
-    _ text: UnsafeBufferPointer<UInt8>, _ patterns: TextPatterns, _ monitor: CallMonitor
+    _ text: UnsafeBufferPointer<UInt8>, _ kinds: PIIKinds, _ monitor: CallMonitor
   ) throws(BertQAError) {
     try monitor.checkNow()
     let before = monitor.heldBytes
-    var finder = PatternFinder(text, patterns, monitor)
+    var finder = PIIFinder(text, kinds, monitor)
     try finder.run()
     let found = monitor.part(since: before)
     defer { withExtendedLifetime(found) {} }
@@ -65,15 +65,15 @@ extension EntityList {
 
   /// Personal data in a string.
   public init(
-    patternsIn text: String, options: PatternOptions = PatternOptions()
+    piiIn text: String, options: PIIOptions = PIIOptions()
   ) throws(BertQAError) {
     self = try withBytes(of: text) { bytes throws(BertQAError) in
-      try EntityList(patternsIn: bytes, options: options)
+      try EntityList(piiIn: bytes, options: options)
     }
   }
 }
 
-extension TextPatterns {
+extension PIIKinds {
   /// The label of one kind.
   fileprivate var label: String {
     switch self {

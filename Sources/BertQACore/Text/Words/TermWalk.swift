@@ -1,9 +1,10 @@
-/// The walk over a text's words, and over pairs of neighbouring ones, that counting, explaining and training share.
-struct WordWalk: ~Copyable {
-  /// A word or pair where it occurs in the text.
+/// The walk over a text's terms that counting, explaining and training share: its words and, if wanted, pairs of
+/// neighbouring words.
+struct TermWalk: ~Copyable {
+  /// A term where it occurs in the text.
   struct Occurrence {
     /// Valid until the walk goes on.
-    let key: WordTable.Key
+    let key: TermTable.Key
     let hash: UInt64
     /// Bytes of the text.
     let start: Int
@@ -21,7 +22,7 @@ struct WordWalk: ~Copyable {
   ///   - text: borrowed; must live as long as the walk.
   ///   - minimumLength: shorter words, in code points, are skipped; their neighbours become neighbours.
   ///   - maxNGram: 1: words; 2: pairs too, each after its second word.
-  ///   - hasher: that of the table in which the words are looked up.
+  ///   - hasher: that of the table in which the terms are looked up.
   init(
     _ text: UnsafeBufferPointer<UInt8>, minimumLength: Int, maxNGram: Int, hasher: WordHasher, poll: CallPoll?
   ) {
@@ -44,11 +45,11 @@ struct WordWalk: ~Copyable {
       count &+= 1
       if count > limit { try poll?.check(tokenCount: count) }
       let hash = hasher.hash(scanner.bytes, scanner.byteCount)
-      let word = WordTable.Key(first: scanner.bytes, firstCount: scanner.byteCount)
+      let word = TermTable.Key(first: scanner.bytes, firstCount: scanner.byteCount)
       try body(Occurrence(key: word, hash: hash, start: scanner.start, end: scanner.end))
       guard takesPairs else { continue }
       if hasPrevious {
-        let pair = WordTable.Key(
+        let pair = TermTable.Key(
           first: scanner.previousBytes, firstCount: scanner.previousByteCount, second: scanner.bytes,
           secondCount: scanner.byteCount)
         try body(

@@ -2,7 +2,7 @@
 ///
 /// While every character has its original length and none was dropped (`isVerbatim`), ranges are not stored: byte i
 /// of the pre-token is byte `begin + i` of the text.
-struct WordBuffer {
+struct PreTokenBuffer {
   /// Room for 100 characters of four bytes, a store beyond them and a load of 16 bytes.
   static var capacity: Int { PieceMatcher.maximumWordBytes + 32 }
 
@@ -21,7 +21,7 @@ struct WordBuffer {
   /// Bytes of memory.
   static var memorySize: Int { capacity * 9 }
 
-  /// - Parameter memory: `memorySize` bytes, aligned to 8, that last as long as the word.
+  /// - Parameter memory: `memorySize` bytes, aligned to 8, that last as long as the pre-token.
   init(_ memory: UnsafeMutablePointer<UInt8>) {
     let numbers = UnsafeMutableRawPointer(memory).bindMemory(to: UInt32.self, capacity: 2 * Self.capacity)
     starts = numbers

@@ -8,15 +8,13 @@ public func bertqa_answer(
   _ options: UnsafePointer<bertqa_answer_options>?,
   _ answers: UnsafeMutablePointer<OpaquePointer?>?
 ) -> bertqa_status {
-  status { () throws(BertQAError) in
-    let out = try required(answers, "answers")
-    out.pointee = nil
+  created(answers, "answers") { () throws(BertQAError) in
     let context = try ContextHandle.borrowed(context, "context").context
     let options = try answerOptions(options)
     let question = try textArgument(question, question_length, "question")
     let document = try textArgument(document, document_length, "document")
     let result = try context.answer(question: question, document: document, options: options)
-    out.pointee = try AnswersHandle(result, CallMonitor(options.call)).passed()
+    return try AnswersHandle(result, CallMonitor(options.call))
   }
 }
 

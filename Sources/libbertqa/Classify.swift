@@ -27,14 +27,12 @@ public func bertqa_classify(
   _ options: UnsafePointer<bertqa_classify_options>?,
   _ classification: UnsafeMutablePointer<OpaquePointer?>?
 ) -> bertqa_status {
-  status { () throws(BertQAError) in
-    let out = try required(classification, "classification")
-    out.pointee = nil
+  created(classification, "classification") { () throws(BertQAError) in
     let context = try ContextHandle.borrowed(context, "context").context
     let options = try classifyOptions(options)
     let bytes = try textArgument(text, length, "text")
     let result = try context.classify(TextPair(text: bytes), options: options)
-    out.pointee = try ClassificationHandle(result, CallMonitor(options.call)).passed()
+    return try ClassificationHandle(result, CallMonitor(options.call))
   }
 }
 

@@ -60,10 +60,8 @@ private func create(
   _ context: UnsafeMutablePointer<OpaquePointer?>?, _ options: UnsafePointer<bertqa_context_options>?,
   isInMemory: Bool = false, _ load: (ContextOptions) throws(BertQAError) -> Context
 ) -> bertqa_status {
-  status { () throws(BertQAError) in
-    let out = try required(context, "context")
-    out.pointee = nil
-    out.pointee = try ContextHandle(load(contextOptions(options)), isInMemory: isInMemory).passed()
+  created(context, "context") { () throws(BertQAError) in
+    try ContextHandle(load(contextOptions(options)), isInMemory: isInMemory)
   }
 }
 

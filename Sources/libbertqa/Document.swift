@@ -18,13 +18,11 @@ public func bertqa_document_create(
   _ options: UnsafePointer<bertqa_document_options>?,
   _ document: UnsafeMutablePointer<OpaquePointer?>?
 ) -> bertqa_status {
-  status { () throws(BertQAError) in
-    let out = try required(document, "document")
-    out.pointee = nil
+  created(document, "document") { () throws(BertQAError) in
     let context = try ContextHandle.borrowed(context, "context").context
     let options = try readOptions(options)
     let bytes = try textArgument(text, length, "text")
-    out.pointee = DocumentHandle(try context.prepare(bytes, call: callOptions(options.call))).passed()
+    return try DocumentHandle(context.prepare(bytes, call: callOptions(options.call)))
   }
 }
 
@@ -39,15 +37,13 @@ public func bertqa_document_answer(
   _ question_length: Int, _ options: UnsafePointer<bertqa_answer_options>?,
   _ answers: UnsafeMutablePointer<OpaquePointer?>?
 ) -> bertqa_status {
-  status { () throws(BertQAError) in
-    let out = try required(answers, "answers")
-    out.pointee = nil
+  created(answers, "answers") { () throws(BertQAError) in
     let context = try ContextHandle.borrowed(context, "context").context
     let document = try DocumentHandle.borrowed(document, "document").document
     let options = try answerOptions(options)
     let question = try textArgument(question, question_length, "question")
     let result = try context.answer(question: question, document: document, options: options)
-    out.pointee = try AnswersHandle(result, CallMonitor(options.call)).passed()
+    return try AnswersHandle(result, CallMonitor(options.call))
   }
 }
 

@@ -52,14 +52,12 @@ public func bertqa_entities(
   _ context: OpaquePointer?, _ text: UnsafePointer<CChar>?, _ length: Int,
   _ options: UnsafePointer<bertqa_entities_options>?, _ list: UnsafeMutablePointer<OpaquePointer?>?
 ) -> bertqa_status {
-  status { () throws(BertQAError) in
-    let out = try required(list, "list")
-    out.pointee = nil
+  created(list, "list") { () throws(BertQAError) in
     let context = try ContextHandle.borrowed(context, "context").context
     let options = try entityOptions(options)
     let bytes = try textArgument(text, length, "text")
     let list = try context.entities(of: bytes, options: options)
-    out.pointee = try EntityListHandle(list, CallMonitor(options.call)).passed()
+    return try EntityListHandle(list, CallMonitor(options.call))
   }
 }
 

@@ -25,9 +25,7 @@ public func bertqa_tokenize(
   _ options: UnsafePointer<bertqa_tokenize_options>?,
   _ tokens: UnsafeMutablePointer<OpaquePointer?>?
 ) -> bertqa_status {
-  status { () throws(BertQAError) in
-    let out = try required(tokens, "tokens")
-    out.pointee = nil
+  created(tokens, "tokens") { () throws(BertQAError) in
     let context = try ContextHandle.borrowed(context, "context").context
     let options = try readOptions(options)
     try checkReserved(options.reserved)
@@ -37,7 +35,7 @@ public func bertqa_tokenize(
       bytes,
       parseSpecialTokens: switched(options.parse_special_tokens, "parse_special_tokens") ?? false,
       call: call)
-    out.pointee = try TokensHandle(result, CallMonitor(call)).passed()
+    return try TokensHandle(result, CallMonitor(call))
   }
 }
 

@@ -139,3 +139,12 @@ def text_of(words, seed=0):
             word += ","
         parts.append(word)
     return " ".join(parts)
+
+
+TEXTS = [text_of(words, words) for words in (1, 2, 5, 17, 60, 200, 430)] + [""]
+PAIRS = [
+    (text_of(5, 1), text_of(30, 2)),
+    (text_of(150, 3), text_of(40, 4)),
+    (text_of(3, 5), ""),
+    ("", text_of(9, 6)),
+]

@@ -13,7 +13,7 @@ from transformers import (
 )
 
 import bertqa
-from conftest import randomise, text_of, write_tokenizer
+from conftest import PAIRS, TEXTS, randomise, text_of, write_tokenizer
 
 TOLERANCE = 1e-4
 MINILM = {"hidden_size": 384, "num_hidden_layers": 6, "num_attention_heads": 12, "intermediate_size": 1536}
@@ -50,13 +50,6 @@ MODELS = {
         "regression",
     ),
 }
-TEXTS = [text_of(words, words) for words in (1, 2, 5, 17, 60, 200, 430)] + [""]
-PAIRS = [
-    (text_of(5, 1), text_of(30, 2)),
-    (text_of(150, 3), text_of(40, 4)),
-    (text_of(3, 5), ""),
-    ("", text_of(9, 6)),
-]
 
 
 @pytest.fixture(scope="module", params=MODELS)

@@ -23,7 +23,7 @@ from transformers import (
 )
 
 import bertqa
-from conftest import randomise, text_of, write_tokenizer
+from conftest import PAIRS, TEXTS, randomise, write_tokenizer
 from test_logits import BATCHES, logits, windows_of
 
 TOLERANCE = 1e-4
@@ -55,13 +55,6 @@ FAMILIES = {
         "10MB",
     ),
 }
-TEXTS = [text_of(words, words) for words in (1, 2, 5, 17, 60, 200, 430)] + [""]
-PAIRS = [
-    (text_of(5, 1), text_of(30, 2)),
-    (text_of(150, 3), text_of(40, 4)),
-    (text_of(3, 5), ""),
-    ("", text_of(9, 6)),
-]
 
 
 @functools.cache

@@ -139,7 +139,7 @@ def test_likelihood_is_the_cross_entropy(directory):
         for id, following in zip(ids[:-1], ids[1:]):
             logits, state = reference.step(id[None], state)
             sum -= torch.nn.functional.cross_entropy(logits, following[None]).item()
-        # Words that would be read otherwise in a text stand alone.
+        # One word at a time, because the splitter would divide some of them in a text.
         kept = None
         total = 0.0
         for word, following in zip(words, words[1:]):

@@ -38,9 +38,7 @@ public func bertqa_labeler_create(
   _ context: OpaquePointer?, _ examples: UnsafePointer<bertqa_example>?, _ count: Int,
   _ options: UnsafePointer<bertqa_labeler_options>?, _ labeler: UnsafeMutablePointer<OpaquePointer?>?
 ) -> bertqa_status {
-  status { () throws(BertQAError) in
-    let out = try required(labeler, "labeler")
-    out.pointee = nil
+  created(labeler, "labeler") { () throws(BertQAError) in
     let context = try ContextHandle.borrowed(context, "context").context
     try checkCount(count)
     let options = try labelerOptions(options)
@@ -50,7 +48,7 @@ public func bertqa_labeler_create(
         text: try textArgument(example.text, example.length, "text"),
         label: try labelArgument(example.label, example.label_length, "label"))
     }
-    out.pointee = try LabelerHandle(Labeler(context, examples: read, options: options)).passed()
+    return try LabelerHandle(Labeler(context, examples: read, options: options))
   }
 }
 

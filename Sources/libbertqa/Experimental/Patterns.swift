@@ -11,9 +11,7 @@ public func bertqa_patterns(
   _ text: UnsafePointer<CChar>?, _ length: Int, _ options: UnsafePointer<bertqa_patterns_options>?,
   _ list: UnsafeMutablePointer<OpaquePointer?>?
 ) -> bertqa_status {
-  status { () throws(BertQAError) in
-    let out = try required(list, "list")
-    out.pointee = nil
+  created(list, "list") { () throws(BertQAError) in
     let raw = try readOptions(options)
     try checkReserved(raw.reserved)
     var options = PIIOptions()
@@ -21,7 +19,7 @@ public func bertqa_patterns(
     if raw.patterns != 0 { options.kinds = PIIKinds(rawValue: raw.patterns) }
     let bytes = try textArgument(text, length, "text")
     let list = try EntityList(piiIn: bytes, options: options)
-    out.pointee = try EntityListHandle(list, CallMonitor(options.call)).passed()
+    return try EntityListHandle(list, CallMonitor(options.call))
   }
 }
 

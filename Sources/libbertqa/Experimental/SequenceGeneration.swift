@@ -45,15 +45,13 @@ public func bertqa_sequence_generate(
   _ options: UnsafePointer<bertqa_generate_options>?,
   _ generation: UnsafeMutablePointer<OpaquePointer?>?
 ) -> bertqa_status {
-  status { () throws(BertQAError) in
-    let out = try required(generation, "generation")
-    out.pointee = nil
+  created(generation, "generation") { () throws(BertQAError) in
     let context = try ContextHandle.borrowed(context, "context").context
     let prompt = try textArgument(prompt, length, "prompt")
     let options = try generateOptions(options)
     let result = try context.generate(
       prompt: prompt, state: SequenceState.borrowed(state), options: options)
-    out.pointee = try GenerationHandle(result, CallMonitor(options.call)).passed()
+    return try GenerationHandle(result, CallMonitor(options.call))
   }
 }
 

@@ -39,9 +39,7 @@ public func bertqa_sequence_state_import(
   _ context: OpaquePointer?, _ values: UnsafePointer<Float>?, _ length: Int,
   _ state: UnsafeMutablePointer<OpaquePointer?>?
 ) -> bertqa_status {
-  status { () throws(BertQAError) in
-    let out = try required(state, "state")
-    out.pointee = nil
+  created(state, "state") { () throws(BertQAError) in
     let context = try ContextHandle.borrowed(context, "context").context
     guard context.sequenceInfo != nil else {
       throw BertQAError(
@@ -52,7 +50,7 @@ public func bertqa_sequence_state_import(
     try checkRoom(length, context.info.stateLength, "length")
     let values = try required(values, "values")
     let array = Array(UnsafeBufferPointer(start: values, count: length))
-    out.pointee = try context.state(values: array).passed()
+    return try context.state(values: array)
   }
 }
 
@@ -82,11 +80,9 @@ public func bertqa_sequence_state_deserialize(
   _ context: OpaquePointer?, _ bytes: UnsafeRawPointer?, _ length: Int,
   _ state: UnsafeMutablePointer<OpaquePointer?>?
 ) -> bertqa_status {
-  status { () throws(BertQAError) in
-    let out = try required(state, "state")
-    out.pointee = nil
+  created(state, "state") { () throws(BertQAError) in
     let context = try ContextHandle.borrowed(context, "context").context
     let bytes = try textArgument(bytes?.assumingMemoryBound(to: CChar.self), length, "bytes")
-    out.pointee = try context.state(serialized: UnsafeRawBufferPointer(bytes)).passed()
+    return try context.state(serialized: UnsafeRawBufferPointer(bytes))
   }
 }

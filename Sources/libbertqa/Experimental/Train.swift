@@ -57,10 +57,8 @@ private func trainOptions(
 public func bertqa_trainer_create(
   _ options: UnsafePointer<bertqa_train_options>?, _ trainer: UnsafeMutablePointer<OpaquePointer?>?
 ) -> bertqa_status {
-  status { () throws(BertQAError) in
-    let out = try required(trainer, "trainer")
-    out.pointee = nil
-    out.pointee = try TrainerHandle(trainOptions(options)).passed()
+  created(trainer, "trainer") { () throws(BertQAError) in
+    try TrainerHandle(trainOptions(options))
   }
 }
 

@@ -31,9 +31,7 @@ public func bertqa_word_counts(
   _ text: UnsafePointer<CChar>?, _ length: Int, _ options: UnsafePointer<bertqa_word_counts_options>?,
   _ list: UnsafeMutablePointer<OpaquePointer?>?
 ) -> bertqa_status {
-  status { () throws(BertQAError) in
-    let out = try required(list, "list")
-    out.pointee = nil
+  created(list, "list") { () throws(BertQAError) in
     let raw = try readOptions(options)
     var options = WordCountOptions()
     options.call = try callOptions(raw.call)
@@ -42,7 +40,7 @@ public func bertqa_word_counts(
     let bytes = try textArgument(text, length, "text")
     let counted = try WordCountList(of: bytes, options: options)
     let monitor = CallMonitor(options.call)
-    out.pointee = try WordCountListHandle(counted, monitor).passed()
+    return try WordCountListHandle(counted, monitor)
   }
 }
 

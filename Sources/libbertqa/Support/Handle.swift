@@ -1,4 +1,5 @@
 import BertQACore
+import CBertQAHeader
 
 /// An object that a C caller owns through an opaque pointer.
 protocol Handle: AnyObject {}
@@ -21,5 +22,17 @@ extension Handle {
   static func release(_ pointer: OpaquePointer?) {
     guard let pointer else { return }
     insideGate { Unmanaged<Self>.fromOpaque(UnsafeRawPointer(pointer)).release() }
+  }
+}
+
+/// Passes the object that `body` makes to the caller, or NULL if it fails.
+func created(
+  _ pointer: UnsafeMutablePointer<OpaquePointer?>?, _ name: StaticString,
+  by body: () throws(BertQAError) -> some Handle
+) -> bertqa_status {
+  status { () throws(BertQAError) in
+    let out = try required(pointer, name)
+    out.pointee = nil
+    out.pointee = try body().passed()
   }
 }

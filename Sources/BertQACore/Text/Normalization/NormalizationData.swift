@@ -20,22 +20,12 @@ struct NormalizationData: Sendable {
 
   private mutating func readCompatibilityDecompositions() -> [UInt32] {
     var reader = VariableLengthReader(Self.compatibilityDecompositions)
-    var characters: [UInt32] = []
-    var scalar: UInt32 = 0
-    var base: Int32 = 0
-    while let gap = reader.read(), let count = reader.read() {
-      scalar += gap
-      let offset = parts.count
-      var part = base
-      for _ in 0..<count {
-        part += reader.readSigned() ?? 0
-        parts.append(UInt32(bitPattern: part))
-      }
-      base = Int32(bitPattern: parts[offset])
-      compatibilitySlices.assign(UInt32(offset) << 5 | count, from: scalar, count: 1)
-      characters.append(scalar)
+    let (parts, entries) = reader.readDecompositions()
+    self.parts = parts
+    for (scalar, offset, count) in entries {
+      compatibilitySlices.assign(offset << 5 | count, from: scalar, count: 1)
     }
-    return characters
+    return entries.map(\.scalar)
   }
 
   private mutating func readCompositions() -> [(composite: UInt32, second: UInt32)] {

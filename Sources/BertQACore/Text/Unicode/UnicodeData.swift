@@ -56,18 +56,10 @@ struct UnicodeData: Sendable {
 
   private mutating func readDecompositions() {
     var reader = VariableLengthReader(Self.decompositions)
-    var scalar: UInt32 = 0
-    var base: Int32 = 0
-    while let gap = reader.read(), let count = reader.read() {
-      scalar += gap
-      let offset = decompositionParts.count
-      var part = base
-      for _ in 0..<count {
-        part += reader.readSigned() ?? 0
-        decompositionParts.append(UInt32(bitPattern: part))
-      }
-      base = Int32(bitPattern: decompositionParts[offset])
-      decompositionSlices.assign(UInt32(offset) << 3 | count, from: scalar, count: 1)
+    let (parts, entries) = reader.readDecompositions()
+    decompositionParts = parts
+    for (scalar, offset, count) in entries {
+      decompositionSlices.assign(offset << 3 | count, from: scalar, count: 1)
     }
   }
 

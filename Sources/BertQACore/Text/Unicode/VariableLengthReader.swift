@@ -29,4 +29,27 @@ struct VariableLengthReader {
   mutating func readSigned() -> Int32? {
     read().map { Int32($0 >> 1) ^ -Int32($0 & 1) }
   }
+
+  /// Reads a table of decompositions: the code points of all of them, and for each its character and its place in
+  /// `parts`.
+  mutating func readDecompositions() -> (
+    parts: [UInt32], entries: [(scalar: UInt32, offset: UInt32, count: UInt32)]
+  ) {
+    var parts: [UInt32] = []
+    var entries: [(scalar: UInt32, offset: UInt32, count: UInt32)] = []
+    var scalar: UInt32 = 0
+    var base: Int32 = 0
+    while let gap = read(), let count = read() {
+      scalar += gap
+      let offset = parts.count
+      var part = base
+      for _ in 0..<count {
+        part += readSigned() ?? 0
+        parts.append(UInt32(bitPattern: part))
+      }
+      base = Int32(bitPattern: parts[offset])
+      entries.append((scalar, UInt32(offset), count))
+    }
+    return (parts, entries)
+  }
 }

@@ -1,12 +1,12 @@
 // swift-tools-version: 6.0
 import PackageDescription
 
-// SwiftPM refuses packages with unsafe flags as dependencies, so that the product BertQACore has none of
-// its own accord: the Makefile asks for them with this variable.
+// SwiftPM refuses packages with unsafe flags as dependencies, so BertQACore has them only if this variable is set. The
+// Makefile sets it.
 let usesKernelFlags = Context.environment["BERTQA_KERNEL_FLAGS"] == "1"
 
-// -O3 also in debug builds: kernels compiled without it are too slow to test with. swiftc protects the stack of
-// Swift code of its own accord, clang that of C code when it is told to.
+// -O3 also in debug builds: kernels compiled without it are too slow to test with. clang protects the stack of C
+// code only with a flag; swiftc always protects that of Swift code.
 let kernelSettings: [CSetting] =
   usesKernelFlags
   ? [

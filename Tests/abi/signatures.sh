@@ -14,10 +14,10 @@ fi
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 
-# The name that the linker sees is that of the function, which the header's declaration is looked up by.
+# The linker's name is the function's name, by which the header's declaration is found.
 grep -rhA 1 '@_cdecl' Sources/libbertqa | tr '\n' ' ' | grep -oE '@_cdecl\("[a-z0-9_]+"\) public func [a-z0-9_]+' |
   sed 's/@_cdecl("\(.*\)") public func \(.*\)/\1 \2/' | LC_ALL=C sort > "$out/defined"
-if ! awk '$1 != $2 { print "@_cdecl(\"" $1 "\") stands before func " $2; wrong = 1 } END { exit wrong }' "$out/defined"; then
+if ! awk '$1 != $2 { print "@_cdecl(\"" $1 "\") precedes func " $2; wrong = 1 } END { exit wrong }' "$out/defined"; then
   exit 1
 fi
 "${CC:-cc}" -E -P include/bertqa_experimental.h | grep -oE 'bertqa_[a-z0-9_]+ *\(' | tr -d ' (' | LC_ALL=C sort -u \

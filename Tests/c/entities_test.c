@@ -197,7 +197,7 @@ static void test_redaction(void) {
   CHECK_STATUS(BERTQA_ERROR_DEADLINE_EXCEEDED, REDACT_CALLED);
   call = (bertqa_call_options){.struct_size = sizeof call, .max_bytes = sizeof labels};
   CHECK_STATUS(BERTQA_ERROR_TOO_LARGE, REDACT_CALLED);
-  call.max_bytes += 6 * sizeof(void *); /* and the order of the entities, each of which is given twice */
+  call.max_bytes += 6 * sizeof(void *); /* for the order of the entities, each of which is passed twice */
   CHECK_STATUS(BERTQA_OK, REDACT_CALLED);
   call.struct_size = 4;
   CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, REDACT_CALLED);

@@ -1,7 +1,7 @@
 /* fork() does not wait for the disk while another thread loads a model.
  *
- * This program's openat() and pread() take the place of the C library's: while a model's weights are being opened or read
- * they let another thread fork, and wait until that has happened. */
+ * This program's openat() and pread() replace the C library's. While they open or read a model's weights they let another
+ * thread fork and wait until it has. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 
 #include "check.h"
 
-enum { SECONDS = 5 }; /* what a fork() that waits is given; one that does not takes none of them */
+enum { SECONDS = 5 }; /* the limit for a fork() that waits; one that does not wait takes no time */
 
 static atomic_int watches_open, watches_read, forked;
 static sem_t wish, done;

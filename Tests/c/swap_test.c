@@ -1,5 +1,5 @@
-/* A model's directory is opened once: whatever takes its name while it is read, all that was read is of one model. The
- * name is given to another directory at each of the times at which the library opens or looks at a file. */
+/* The library opens a model's directory once, so all that it reads is of one model, even if another directory takes the
+ * name meanwhile. The test renames the directories each time that the library opens or examines a file. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
-/* Preloaded, finds memory that the library takes without a look whether it is there: a MiB or more from malloc or
- * posix_memalign, of which Swift's arrays are made and whose failure ends the process, beyond what the thread's last
- * check, a mapping that is given back at once, was for. UNCHECKED_OUT names a file that receives the bytes, those
- * checked, and the callers' places in the library's file, one line each. */
+/* A library to preload. It reports memory that libbertqa takes without a check that the system has it. A failure of such
+ * an allocation, by malloc or posix_memalign for a Swift array, ends the process. The library checks by a mapping that
+ * it releases at once; an allocation of a MiB or more that exceeds the thread's last check is reported. UNCHECKED_OUT
+ * names a file that receives a line for each: its bytes, the bytes checked, and the callers' places in libbertqa. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <execinfo.h>

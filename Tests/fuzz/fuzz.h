@@ -72,12 +72,6 @@ static inline uint8_t draw(input *in) {
   return *in->data++;
 }
 
-static inline uint32_t draw_32(input *in) {
-  uint32_t value = 0;
-  for (int i = 0; i < 4; i++) value = value << 8 | draw(in);
-  return value;
-}
-
 /* Up to `limit` bytes, whose number is drawn, too. */
 static inline input draw_bytes(input *in, size_t limit) {
   size_t count = (size_t)draw(in) << 8;

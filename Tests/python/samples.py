@@ -32,7 +32,7 @@ DOCUMENTS = {
     "answer at the end": "Over the lethargic dog jumped 🏃 the fox 🦊",
 }
 
-# What the default recurrent model continues: the same as in its card: PyTorch's, in f32.
+# The default recurrent model's continuations, as its card has them. They are those of PyTorch in f32.
 CONTINUATIONS = {
     "O Romeo": ", Romeo , brave Mercutio's dead , That gallant spirit hath aspir'd the clouds , And turn'd that "
     "black death , going in the bottom of my course Direct my suit .",

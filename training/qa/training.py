@@ -237,7 +237,7 @@ class Run:
         self.model.load_state_dict(state["model"])
         self.optimizer.load_state_dict(state["optimizer"])
         self.step, self.seconds = state["step"], state["seconds"]
-        # Where a deadline has ended the run, it goes on as its steps are, if it is given more time.
+        # A run that its deadline ended has progress 1. If it continues with more time, its steps tell the progress.
         progress = state.get("progress", 1.0)
         self.progress_before = progress if progress < 1 else self.step / len(self.batches)
         torch.set_rng_state(state["rng"].cpu())

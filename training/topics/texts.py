@@ -12,9 +12,9 @@ Text = collections.namedtuple("Text", "text label source")
 Passages = collections.namedtuple("Passages", "texts licences")
 Passages.__doc__ = "Different texts, and how many of them are under which licence."
 
-#: Of a passage: what an embedding reads, and enough to tell passages apart.
+#: The characters of a passage that an embedding reads. They suffice to tell passages apart.
 PASSAGE_LENGTH = 1500
-#: Where sentences of these lengths, in characters, stand for headlines; the first four of each text.
+#: Sentences of these lengths, in characters, are used as headlines: the first four of each text.
 SENTENCE_LENGTHS = range(26, 300)
 SENTENCES = 4
 #: About what docs/classification.md calls a word: letters and digits, and between them an apostrophe or a full stop.
@@ -63,8 +63,8 @@ def openings(sentences: Iterable[Text]) -> List[Text]:
 def documents(texts: Iterable[Text], places: dict, length: int = 2000) -> List[Text]:
     """Texts of one source and label joined until they have `length` characters.
 
-    places: where a text stands in a collection: only neighbours there are joined, as they are of one article. Texts
-    that are not in it are joined in their own order.
+    places: the places of texts in a collection. Only neighbours are joined, because they are of one article. Texts
+    without a place are joined in their own order.
     """
     # By source and label: the parts of the document that grows, and the place of the last.
     found, current = [], {}

@@ -17,7 +17,7 @@ public struct SequenceScore: Sendable, Equatable {
 }
 
 extension SequenceModel {
-  /// Computes the likelihood of a text that follows `state`, or whose first word is given.
+  /// Computes the likelihood of a text that follows `state`. Without a state the first word is not predicted.
   func likelihood(
     _ text: UnsafeBufferPointer<UInt8>, state: SequenceState?, options: SequenceOptions
   ) throws(BertQAError) -> SequenceScore {

@@ -31,7 +31,7 @@ public struct BertQAError: Error, Sendable, Equatable, CustomStringConvertible {
   /// The option or argument at fault, named as in the C header, such as "top_k"; nil if no argument is at
   /// fault.
   public let argument: String?
-  /// What is wrong. With an `argument`, its predicate: "is 0, but must be 1 to 1000".
+  /// The defect, such as "no such file". If there is an `argument`, a predicate of it: "is 0, but must be 1 to 1000".
   public let detail: String
   /// The index of the failed item of a batch; nil for calls on one item.
   public private(set) var item: Int?

@@ -40,7 +40,7 @@ private func multiply(
 ) throws -> [Float] {
   let table = try #require(Kernels(isa: isa)).table
   let outs = bias.count
-  // Vectors and outputs stand apart by more than their length.
+  // The strides of vectors and outputs are larger than their lengths.
   let from = GuardedBuffer(
     (0..<vectors).flatMap { x[$0 * inputs..<($0 + 1) * inputs] + [.nan, .nan] }, offset: 1)
   let to = GuardedBuffer([Float](repeating: 7, count: vectors * (outs + 3)), offset: 1)

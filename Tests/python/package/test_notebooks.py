@@ -14,7 +14,6 @@ import bertqa
 from samples import FOX, WHO
 
 HOSTILE = "<script>alert(1)</script> & \"'</mark>\0\x1b[31m\ud800"
-EMPTY = {"br", "rect"}
 
 
 class Page(html.parser.HTMLParser):

@@ -73,7 +73,7 @@ def test_answers_are_highlighted_in_their_documents(tmp_path):
     records = run_json("answer", *questions, "-k", "2", FOX, APOLLO)
     count = sum(len(record["answers"]) for record in records)
     assert sorted(page.links) == sorted(f"#{name}" for name in page.ids) and len(page.ids) == count
-    # An answer that another one overlaps stands in several marks.
+    # An answer that overlaps another one has several marks.
     best = f"{WHO} ({records[0]['answers'][0]['probability']:.4f})"
     assert "".join(text for title, text in page.marks if best in title) == "The quick brown fox"
 

@@ -68,7 +68,7 @@ CASES = [
     for command in TABLES
     for output in outputs_of(command)
     for source in inputs_of(command)
-    # The operands of one command are given together.
+    # call() passes all operands of a command at once.
     if not output == source == "operand"
 ]
 

@@ -26,10 +26,10 @@ REDACT = ["filter", "--task=entities", "--patterns=email", "--redact", "--in-pla
 SECRETS = ["a@example.org", "ann.lee+x@mail.example.com"]
 MARK = "[EMAIL]"
 
-# Without "@", so that nothing but the secrets is found.
+# No "@", so that the rules find only the secrets.
 characters = st.characters(exclude_categories=["Cs"], exclude_characters="@\0")
 plain = st.text(characters | st.sampled_from("\",;\t \\/\r\n'é🦊\u0301\u200d\u2028"), max_size=12)
-# Texts with secrets that nothing stands beside.
+# Texts with secrets between spaces.
 texts = st.lists(plain | st.sampled_from([f" {secret} " for secret in SECRETS]), max_size=5).map("".join)
 
 

@@ -209,7 +209,9 @@ class SequenceMethods(Closable):
         include_end: Optional[bool] = None,
         **options: "Unpack[CallOptions]",
     ) -> SequenceScore:
-        """Returns the likelihood of a text, split into the model's words. Without a state its first word is given.
+        """Returns the likelihood of a text, split into the model's words.
+
+        Without a state its first word is not predicted.
 
         include_end: True if the text is complete, so that its end symbol is predicted too; default False.
         options: see help(bertqa.CallOptions).

@@ -57,9 +57,9 @@ def best_threshold(rows):
 
 Measured = collections.namedtuple("Measured", "source answerable exact f1 gap text score null_score "
                                   "probability no_answer_probability windows rise", defaults=(1, 0.0))  # fmt: skip
-Measured.__doc__ = """What the library says to a question, of its best answer.
+Measured.__doc__ = """The library's best answer to a question.
 
-gap: less `rise`, by which the model raises its threshold for so many windows, so that it compares with the model's own.
+gap: minus `rise`, by which the model raises its threshold for that many windows, so that it compares with the model's own.
 """
 
 
@@ -92,7 +92,7 @@ def summary(name, rows, threshold):
     others = [row for row in rows if not row.answerable]
     pairs = [(row.gap, row.f1, float(not row.answerable)) for row in rows]
     at_own = mean(answered if gap >= threshold else unanswered for gap, answered, unanswered in pairs)
-    # Where a set has one kind of questions, answering all or none of them is best.
+    # In a set of one kind of questions, it is best to answer all or none.
     best, at_best = best_threshold(pairs) if answerable and others else (None, None)
     return (
         name, len(rows), percent(row.exact for row in answerable), percent(row.f1 for row in answerable),

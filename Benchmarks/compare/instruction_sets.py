@@ -28,7 +28,7 @@ SETS = {
     "avx512_amx": ("AVX512_CORE_AMX", "AVX512", "AVX512_E4"),
 }
 VARIABLES = "ONEDNN_MAX_CPU_ISA", "CT2_FORCE_CPU_ISA", "MKL_ENABLE_INSTRUCTIONS"
-# Those whose engine is refused or emulates the products are not run.
+# Instruction sets are left out if the engine refuses them or emulates their products.
 PRECISIONS = {"f32": SETS, "bf16": ("avx512_vnni_bf16", "avx512_amx"), "int8": SETS}
 PEERS = {
     "f32": ("ONNX Runtime fp32", "OpenVINO f32", "CTranslate2 f32"),

@@ -49,7 +49,7 @@ static void test_linear(size_t blocks, size_t in, size_t outs, int32_t epilogue)
   free(w), free(bias), free(x), free(y), free(before);
 }
 
-// As a model's weights are prepared; to be freed.
+// Prepares weights as the model loader does. The caller frees them.
 static uint64_t *large_of(const int8_t *w, size_t outs, size_t in) {
   if (!kernels->find_large_s8) return NULL;
   uint64_t *large = malloc(outs * bq_large_words(in) * sizeof *large);

@@ -145,7 +145,7 @@ static void test_predict(void) {
   CHECK_STATUS(BERTQA_OK, bertqa_sequence_predict(context, "zyzzyva", 7, state, top(1000), &prediction, &next));
   CHECK(bertqa_prediction_is_unknown(prediction) != 0);
   CHECK(bertqa_prediction_count(prediction) == vocabulary);
-  /* Nothing is wanted, or the state alone. */
+  /* The caller wants no result, or only the state. */
   CHECK_STATUS(BERTQA_OK, bertqa_sequence_predict(context, "O", 1, NULL, NULL, NULL, NULL));
   bertqa_sequence_state *alone = NULL;
   CHECK_STATUS(BERTQA_OK, bertqa_sequence_predict(context, "O", 1, NULL, NULL, NULL, &alone));

@@ -150,7 +150,7 @@ static void classifiers(int links, int is_hub, bertqa_load how) {
   }
   CHECK(strcmp(expected[0].label, expected[1].label) != 0 &&
         expected[0].logits[0] != expected[1].logits[0]);
-  /* Until an event is none of the loading's. */
+  /* Stops at an event that is not of the loading. */
   do {
     events = 0;
     swap_at++;

@@ -59,7 +59,7 @@ static void test_refused(void) {
   CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_word_counts("a", 1, NULL, NULL));
 }
 
-/* As the classifier of the same options counts them. */
+/* A classifier with the same options counts the same. */
 static void test_classifier(void) {
   static const char text[] = "The striker scored twice in the second half, and the crowd sang.";
   bertqa_context_options options = BERTQA_CONTEXT_OPTIONS_INIT;

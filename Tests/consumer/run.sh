@@ -5,7 +5,7 @@ set -eu
 cd "$(dirname "$0")/../.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-# As for a dependant, without an option of our Makefile.
+# A dependent package builds without the Makefile's options.
 unset BERTQA_KERNEL_FLAGS
 repository=$work/libbertqa
 export BERTQA_REPOSITORY="file://$repository"

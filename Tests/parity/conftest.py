@@ -68,7 +68,7 @@ MODELS = {
         ),
         torch.float32,
     ),
-    # As its first checkpoints: projections of their own, a vector for each distance, positions in the embeddings too.
+    # Like its first checkpoints: separate projections, a vector for each distance, positions in the embeddings too.
     "deberta-v2-small": (
         DebertaV2ForQuestionAnswering,
         DebertaV2Config(

@@ -92,7 +92,7 @@ def reference(model, ids, second):
 
 
 def encode(tokenizer, text):
-    # As lists: an empty second text alone would be taken for none.
+    # Lists, because transformers takes an empty second text alone for none.
     return tokenizer(*([part] for part in ([text] if isinstance(text, str) else text)), return_tensors="pt")
 
 

@@ -106,7 +106,7 @@ def saved(request, tmp_path_factory):
 
 
 def encode(tokenizer, text):
-    # As lists: an empty second text alone would be taken for none.
+    # Lists, because transformers takes an empty second text alone for none.
     parts = [[part] for part in ([text] if isinstance(text, str) else text)]
     # transformers 5 gives ALBERT its token types only if asked.
     has_types = type(tokenizer).__name__ in ("AlbertTokenizer", "BertTokenizer")

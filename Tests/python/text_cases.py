@@ -132,8 +132,8 @@ def edge_cases():
             yield text.format(word)
 
 
-# Those of the planes of which Unicode has assigned any; of the others and of private use, where one is like the next, every
-# 97th, and the last two of each plane, which are no characters.
+# All code points of the planes in which Unicode has assigned any. Of other planes and private use, whose code points are
+# alike, every 97th. And the last two of each plane, which are no characters.
 CODE_POINTS = [
     *range(0xD800), *range(0xE000, 0x40000), *range(0x40000, 0xE0000, 97), *range(0xE0000, 0xE1000),
     *range(0xE1000, 0x110000, 97), *(plane << 16 | last for plane in range(4, 17) for last in (0xFFFE, 0xFFFF)),

@@ -127,7 +127,7 @@ static void pairs_times_rows(const uint32_t *a, int64_t row_stride, int64_t pair
   }
 }
 
-// Those of the first `rows`, times `factor` each, to rows that lie `stride` apart.
+// Writes the first `rows` rows, times `factor` each, to rows with the distance `stride`.
 static void store_rows(uint16_t *to, int64_t stride, int64_t rows, __m512 sums[ROWS][2],
                        const float factor[ROWS]) {
   for (int r = 0; r < ROWS && r < rows; r++) {
@@ -360,7 +360,7 @@ static uint32_t mixed(uint32_t x) {
   return x ^ x >> 16;
 }
 
-// Which values of a row are kept: those whose random byte is not below `dropped`. The same again for the same seed and row.
+// Chooses the values of a row to keep: those whose random byte is not below `dropped`. The same seed and row give the same.
 static void kept_lanes(uint32_t seed, uint32_t row, int64_t dropped, int64_t hidden,
                        __mmask16 *kept) {
   uint32_t start[16], base = mixed(seed * 0x9e3779b9u + row * 16 + 1);

@@ -12,7 +12,7 @@ Example = collections.namedtuple("Example", "text entities source")
 Window = collections.namedtuple("Window", "ids labels")
 Window.__doc__ = "Ids with their special tokens, and of each token the label's index; IGNORED for special tokens."
 
-# As torch's cross_entropy leaves it out.
+# torch's cross_entropy leaves it out.
 IGNORED = -100
 
 

@@ -20,9 +20,9 @@ SHARE_ALONE = chances.Chances(slope=1e-6, midpoint=0.0, rise=0.0)
 PAIRED = ", other passage"
 
 Calibrated = collections.namedtuple("Calibrated", "threshold chances span_temperature share sets honest long")
-Calibrated.__doc__ = """What was found, and what the library says with it.
+Calibrated.__doc__ = """The fitted numbers, and the results of the library with them.
 
-share: of answerable questions, that is supposed. sets: [(name, rows)], with questions that were paired with other passages.
+share: the assumed share of answerable questions. sets: [(name, rows)], with questions that were paired with other passages.
 honest: the same with chances that were fitted to the other half of all rows each. long: {kind: rows} of long documents.
 """
 
@@ -81,7 +81,7 @@ def calibrate(directory, sets, options, tools) -> Calibrated:
         for (windows, _), part in long.items():
             sizes.setdefault(windows, []).extend(part)
         rise = chances.fitted_rise(list(sizes.values()), share) if sizes else 0.0
-    # As short as the figures are certain.
+    # No more digits than are certain.
     rise, temperature = round(rise, 3), round(temperature, 3)
     found = chances.fitted(rows, rise, share)
     found = chances.Chances(round(found.slope, 4), round(found.midpoint, 3), rise)

@@ -11,7 +11,7 @@ from .calibrate import PAIRED
 from .curve import svg
 
 Facts = collections.namedtuple("Facts", "steps temperature quantized calibrated measured")
-Facts.__doc__ = """What export found.
+Facts.__doc__ = """The results of export.
 
 steps: of the averaged snapshots. quantized: what `bertqa quantize` printed. calibrated: see calibrate.py. measured:
 {precision: [(set, rows)]}.

@@ -66,7 +66,7 @@ def documents(texts: Iterable[Text], places: dict, length: int = 2000) -> List[T
     places: the places of texts in a collection. Only neighbours are joined, because they are of one article. Texts
     without a place are joined in their own order.
     """
-    # By source and label: the parts of the document that grows, and the place of the last.
+    # The growing document of each source and label: its parts, and the place of the last one.
     found, current = [], {}
     placed = [(places.get(text.text[:PASSAGE_LENGTH]), text) for text in texts]
     for place, text in sorted(placed, key=lambda item: -1 if item[0] is None else item[0]):

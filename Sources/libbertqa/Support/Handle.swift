@@ -26,9 +26,9 @@ extension Handle {
 }
 
 /// Passes the object that `body` makes to the caller, or NULL if it fails.
-func created(
+func created<Object: Handle>(
   _ pointer: UnsafeMutablePointer<OpaquePointer?>?, _ name: StaticString,
-  by body: () throws(BertQAError) -> some Handle
+  by body: () throws(BertQAError) -> Object
 ) -> bertqa_status {
   status { () throws(BertQAError) in
     let out = try required(pointer, name)

@@ -96,7 +96,7 @@ import Testing
       }
       #expect(distance(whole, [mean]) < 1e-6)
     }
-    // By its files this model reads 32 tokens at once.
+    // This model's files say that it reads 32 tokens at once.
     #expect(try embed(context, [(text, nil)]) != embed(context, [(text, nil)]) { $0.maxSequenceLength = 64 })
     #expect(try embed(context, [(text, nil)]) == embed(context, [(text, nil)]) { $0.maxSequenceLength = 32 })
   }

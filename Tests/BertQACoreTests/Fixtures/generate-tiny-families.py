@@ -99,7 +99,7 @@ MODELS = {
     "tiny-mpnet-classifier": (MPNetForSequenceClassification, torch.float32, {"num_labels": 3}),
     "tiny-mpnet-entities": (MPNetForTokenClassification, torch.bfloat16, {"id2label": dict(enumerate(tiny.TAGS))}),
     "tiny-mpnet-embedder": (MPNetModel, torch.float16, {}),
-    # As version 3.
+    # Version 3.
     "tiny-deberta": (
         DebertaV2ForQuestionAnswering,
         torch.float16,
@@ -113,7 +113,7 @@ MODELS = {
             "pos_att_type": ["p2c", "c2p"],
         },
     ),
-    # As version 2, with what published checkpoints have not: positions in the embeddings, token types, a vector for
+    # Version 2, with features that published checkpoints lack: positions in the embeddings, token types, a vector for
     # each distance.
     "tiny-deberta-classifier": (
         DebertaV2ForSequenceClassification,
@@ -141,7 +141,7 @@ MODELS = {
 
 
 class Kind:
-    """What a model class asks of its inputs and files."""
+    """A model class's requirements for its inputs and files."""
 
     def __init__(self, kind):
         self.name = kind.__name__
@@ -235,7 +235,7 @@ def write_tokenizer(folder, family):
 
 
 def run(model, tokenizer, first, second=None):
-    # As lists: else an empty second text would be taken for none.
+    # Lists, because transformers takes an empty second text alone for none.
     inputs = tokenizer([first], second if second is None else [second], return_tensors="pt")
     with torch.no_grad():
         return model(**inputs)
@@ -253,7 +253,7 @@ def make(name, seed):
     folder = tiny.save(name, model, dtype, family.pieces, cased=False)
     tokenizer = write_tokenizer(folder, family)
     if "QuestionAnswering" in family.name:
-        # As long as the model allows, for the longest.
+        # The longest text fills the model.
         longest = config.max_position_embeddings - (family.is_roberta and config.pad_token_id + 1)
         lengths = [[longest if length == 64 else length for length in part] for part in LENGTH_SETS]
         sets = [{"windows": [window(model, family, length, generator) for length in part]} for part in lengths]

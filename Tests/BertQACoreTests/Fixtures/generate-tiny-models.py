@@ -227,7 +227,7 @@ def make_classifier(name, seed, kind, dtype, has_pooler=True, **settings):
     tokenizer = AutoTokenizer.from_pretrained(folder)
     outputs = []
     for first, second in TEXTS:
-        # As lists: else an empty second text would be taken for none.
+        # Lists, because transformers takes an empty second text alone for none.
         inputs = tokenizer([first], second if second is None else [second], return_tensors="pt")
         with torch.no_grad():
             if has_pooler:

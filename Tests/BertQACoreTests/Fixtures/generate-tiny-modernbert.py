@@ -60,7 +60,7 @@ def make(name, seed, kind, dtype, sizes=SMALL, **settings):
 
 
 def write_older_keys(folder):
-    """What transformers before version 5 wrote in place of a list of layers and their positions."""
+    """The keys that transformers 4 wrote for the list of layers and their positions."""
     path = folder / "config.json"
     config = json.loads(path.read_text())
     del config["layer_types"]
@@ -112,7 +112,7 @@ def make_classifier(name, seed):
     write_older_keys(folder)
     outputs = []
     for first, second in tiny.TEXTS:
-        # As lists: else an empty second text would be taken for none.
+        # Lists, because transformers takes an empty second text alone for none.
         inputs = tokenizer([first], second if second is None else [second], return_tensors="pt")
         outputs.append(run(model, inputs).logits[0])
     tiny.expect(folder, tiny.TEXTS, outputs)

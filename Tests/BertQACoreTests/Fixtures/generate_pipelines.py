@@ -85,7 +85,7 @@ def main():
         texts = [text for text in texts if len(text) <= 120] + [b" <mask> <s>", b"Nimes", "in Nîmes !".encode()]
         with open(directory / "cases.jsonl", "w", encoding="ascii") as file:
             for data in texts:
-                # As text, tokenizers finds the pieces of special tokens all the same; the library does not.
+                # tokenizers finds the pieces of special tokens in plain text, too; the library does not.
                 special = chosen.random() < 0.4 or kind is unigram
                 tokenizer.encode_special_tokens = not special
                 text, offsets = text_cases.decode(data)

@@ -7,7 +7,7 @@ import Testing
 private let samples: [Float] = {
   var bits: [UInt32] = [0, 0x8000_0000, 0x7F80_0000, 0xFF80_0000]
   for top in UInt32(0)..<512 where top & 0xFF != 0xFF {
-    // Where the functions live, denser.
+    // Denser where the functions change most.
     let count: UInt32 = (110...140).contains(top & 0xFF) ? 2048 : 64
     for i in 0..<count { bits.append(top << 23 | i * (0x80_0000 / count) | 5) }
   }

@@ -41,7 +41,7 @@ def broken(directory):
     for document, link in links(directory):
         count += 1
         path, _, anchor = link.partition("#")
-        # As a browser does: by the names, not through symbolic links.
+        # A browser resolves names, not symbolic links.
         target = document if not path else type(document)(os.path.normpath(document.parent / path))
         if not target.exists() or (anchor and anchor not in anchors(target)):
             found.append(f"{document.relative_to(directory)}: {link}")

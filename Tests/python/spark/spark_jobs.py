@@ -78,7 +78,7 @@ def values(spark, labelled, embedder, entities):
     short = texts.where("id < 6").drop("question")
     for task, model in ("classify", labelled), ("embed", embedder), ("entities", entities):
         found[task] = rows_of(getattr(bertqa.spark, task)(short, output_col=task, model=model, precision="f32"))
-    # As many types of columns as come through.
+    # Columns of all types that Spark can pass to Python.
     moment = datetime.datetime(2026, 2, 28, 23, 59, 59, 123456)
     row = (1, "Ann fell.", decimal.Decimal("1.50"), moment, [1, None], {"a": None}, b"\0\xff", (2.5, None), True)
     kinds = (

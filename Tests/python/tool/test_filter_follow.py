@@ -495,7 +495,7 @@ class World:
         self.generator = random.Random(seed)
         self.follower = Follower(directory)
         self.count = 0
-        # By identity: records in the file, and of those what may be gone.
+        # By identity: the records in the file, and those of them that may be lost.
         self.destroyed = set()
         self.in_current = set()
         self.may_remove = False

@@ -192,7 +192,7 @@ def test_a_rerun_takes_on_what_is_new(tmp_path):
     ]
     whole = target.read_bytes()
     assert whole.count(b"[1037,1038]") == 4
-    # Those that are done may neither change nor go.
+    # Finished inputs must not change or disappear.
     for names, change in [
         ((second, third), None),
         ((first,), None),

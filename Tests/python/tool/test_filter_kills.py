@@ -120,7 +120,7 @@ def test_a_full_or_broken_disk_ends_the_run_which_goes_on(fault, faults, tmp_pat
     failed = 0
     for point in generator.sample(range(1, calls), min(calls - 1, KILLS // 4)):
         code, errors = run_with(faults, job.arguments("failed"), FAULT=fault, FAULT_AT=point)
-        # Nothing is lost silently: the failure is told, unless only telemetry failed, which is told, too.
+        # No loss is silent: the run reports the failure, even if only telemetry failed.
         reason = "No space left on device" if fault == "ENOSPC" else "Input/output error"
         assert code in (1, 4) and errors and all(reason in error for error in errors), (code, errors, point)
         failed += code == 4

@@ -254,11 +254,11 @@ def test_signals_that_follow_at_once_are_one(numbers, tmp_path):
 
 
 def test_a_later_signal_ends_it_at_once():
-    """Nothing else ends the run, because nobody reads the output."""
+    """Only the signal ends the run, because nobody reads the output."""
     process = start(*TOKENS, "--stop-timeout=100000")
     feeder = threading.Thread(target=lambda: write_quietly(process.stdin, RECORD * 1000))
     feeder.start()
-    # Until the pipes are full, so that the run is stuck.
+    # Once the pipes are full, the run blocks.
     wait_for_a_full_pipe(process.stdout)
     for _ in range(50):
         process.send_signal(signal.SIGTERM)

@@ -38,7 +38,7 @@ def test_two_columns_of_one_name():
         output, [error] = run(*TOKENS, "--format=csv", *options, input=table, code=3)
         assert output == b""
         assert error == "bertqa: standard input: columns 2 and 4 are both called 'text': rename one"
-    # Nobody asks for them, so it does not matter: they pass through.
+    # No option names these columns, so they pass through.
     output, _ = run(*TOKENS, "--format=csv", input=b"a,text,a,,\n1,b,2,,\n")
     assert output == b"a,text,a,,,bertqa_ids,bertqa_error\n1,b,2,,,1038,\n"
 
@@ -153,7 +153,7 @@ def test_a_text_that_was_not_redacted_does_not_come_out(policy):
     output, errors = run(*options, input=b"\n".join(bad) + b"\n" + good, code=1)
     assert len(errors) == len(bad) and not any(secret.decode() in error for error in errors)
     assert b"example" not in output and output.endswith(good)
-    # As --output-field does it.
+    # --output-field does the same.
     output, _ = run(*REDACT, "--output-field=text", "--quiet", *options[5:], input=b"\n".join(bad) + b"\n", code=1)
     assert b"example" not in output
     rows = [

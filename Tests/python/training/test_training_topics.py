@@ -61,7 +61,7 @@ def test_a_model_that_knows_its_topics_and_what_is_none(recipe, tmp_path):
         # Words of no topic say nothing about the topic.
         topic, none = context.classify("cook1 cook2").scores[0], context.classify("other7 other8").scores[0]
         assert topic.logit > 5 * none.logit
-        # As in Python, within F16.
+        # The same as in Python, within F16.
         counts = np.array([[word in ("cook1", "other7") for word in recipe.words]], float)
         own = probabilities(student.logits(counts), student.occurrences(counts), temperature)[0]
         assert list(context.classify("cook1 other7").probabilities.values()) == pytest.approx(

@@ -104,7 +104,7 @@ class Context(AnswerMethods, ClassifyMethods, EntitiesMethods, EmbedMethods, Seq
         self._handle = handle
         self._is_relative = dir_fd is not None
         self._arguments: Dict[str, Any] = {
-            # Where it was found, which a name says for this working directory only.
+            # An absolute path, because a name depends on the working directory.
             "model": os.path.abspath(self.info.directory) if isinstance(model, (str, os.PathLike)) else model,
             "task": task,
             "threads": threads,

@@ -77,7 +77,7 @@ import Testing
     let pipeline = try Pipeline(bert: configuration, vocabulary)
     #expect(pipeline.model.unknownID == 0)
     #expect(pipeline.postProcessor.template == Template(prefix: [2], separator: [1], suffix: [1]))
-    // Those that the vocabulary has.
+    // Only tokens of the vocabulary.
     #expect(pipeline.addedTokens.map(\.content) == ["[UNK]", "[SEP]", "x"])
   }
 

@@ -1,12 +1,14 @@
-"""Answers and "no answer" in long documents: the best of many windows' scores is higher by chance.
+"""Answers and "no answer" in long documents.
 
-usage: long_documents.py DATA.jsonl... [--model DIR] [--windows N...] [--questions COUNT] [--max-windows M] [--json FILE]
+usage: long_documents.py DATA.jsonl... [--model DIR] [--windows N...] [--questions COUNT] [--max-windows M] [--doc-stride N]
+                         [--json FILE]
 
 Each question's passage is put among passages of other questions, at a random place, until the document has about N
 windows of 384 tokens. A row of the table: how many of the answerable questions are answered at the model's own threshold
 (kept), their F1 if all are and if those are, and how many are answered of those that the document does not answer:
-"related" ones, written for a passage that it has, and "absent" ones, whose passage it has not. Each with the threshold of
-one window for all documents, and as the model raises it with their number.
+"related" ones, written for a passage that it has, and "absent" ones, whose passage it has not; and the windows read of a document.
+With --doc-stride, the best of many windows' scores is higher by chance: there is a row with the threshold of one window
+for all documents, and one with the threshold that the model raises with their number.
 """
 
 import argparse
@@ -61,7 +63,8 @@ def line(windows, rows, own, corrected):
     return (
         f"{windows:7}  {'rising' if corrected else 'fixed':9}  {shares[0]:4.1f}  "
         f"{100 * mean(row.f1 for row, _ in answerable):4.1f}  "
-        f"{100 * mean(row.f1 * kept for row, kept in answerable):9.1f}  {shares[1]:16.1f}  {shares[2]:14.1f}"
+        f"{100 * mean(row.f1 * kept for row, kept in answerable):9.1f}  {shares[1]:16.1f}  {shares[2]:14.1f}  "
+        f"{mean(row.windows for part in rows.values() for row in part):4.1f}"
     )
 
 
@@ -73,20 +76,23 @@ def main():
     parser.add_argument("--model")
     parser.add_argument("--windows", type=int, nargs="+", default=[1, 10, 100])
     parser.add_argument("--questions", type=int, default=100, help="of each kind")
-    parser.add_argument("--max-windows", type=int, default=0, help="read only the best by BM25")
+    parser.add_argument("--max-windows", type=int, default=0, help="0: as many as it takes; -1: all")
+    parser.add_argument("--doc-stride", type=int, help="read overlapping windows, as Hugging Face's pipeline does")
     parser.add_argument("--json", help="write each question's numbers here, one a line")
     arguments = parser.parse_args()
 
     questions = [question for path in arguments.data for question in read(path)]
-    print("windows  threshold  kept    F1  F1 at own  related answered  absent answered", flush=True)
+    options = {"max_windows": arguments.max_windows}
+    if arguments.doc_stride is not None:
+        options["doc_stride"] = arguments.doc_stride
+    print("windows  threshold  kept    F1  F1 at own  related answered  absent answered  read", flush=True)
     with bertqa.Context(arguments.model) as context:
         own = context.info.no_answer_threshold
         for windows in arguments.windows:
             # The same questions in documents of all sizes.
             kinds = long_questions(questions, windows, arguments.questions, random.Random(1))
-            rows = {kind: measured(context, part, 8, max_windows=arguments.max_windows)
-                    for kind, part in kinds.items()}  # fmt: skip
-            for corrected in (False, True):
+            rows = {kind: measured(context, part, 8, **options) for kind, part in kinds.items()}
+            for corrected in (False, True) if arguments.doc_stride is not None else (True,):
                 print(line(windows, rows, own, corrected), flush=True)
             if arguments.json:
                 with open(arguments.json, "a", encoding="utf-8") as file:

@@ -467,8 +467,10 @@ typedef struct bertqa_answer_options {
   /* The tokens of one window, [CLS] question [SEP] part of document [SEP]: at least 8; default 0:
    * 384. More than the model's max_position_embeddings is lowered to that. */
   int32_t max_seq_len;
-  /* Document tokens that two neighbouring windows share: 1...max_seq_len - 5, or -1 for none. Default
-   * 0: 128, at most a third of max_seq_len, less beside a long question. */
+  /* Default 0: a document longer than a window is read in sections that end where paragraphs and
+   * sentences do, ranked by the question's words. Else as by Hugging Face's pipeline: every window is
+   * read, two neighbours share doc_stride tokens, 1...max_seq_len - 5, or none for -1, and scores are
+   * compared as they are. */
   int32_t doc_stride;
   int32_t max_answer_len; /* before an answer is aligned to words, 1...10000; default 0: 30 */
   /* 1...10000; a longer question is truncated, and the summary says so. Default 0: 64, at most half
@@ -477,8 +479,9 @@ typedef struct bertqa_answer_options {
   /* Default 0: the search is exact over all spans. 1...1000: only the n best starts x n best ends of
    * each window are considered, as BERT's run_squad does with 20. */
   int32_t n_best_size;
-  /* Default 0: the model reads every window. n > 0: it reads only the n best windows by BM25 of the
-   * question's tokens. */
+  /* Windows are read in the order of their rank, which is BM25 of the question's tokens. Default 0:
+   * until no window left is likely to answer better, at most 20, or all if none has a token of the
+   * question; with doc_stride: all. n > 0: the n best. -1: all. */
   int32_t max_windows;
   /* Default off: returns the best spans whatever their scores. On: returns no span if the summary's
    * is_impossible is set. */
@@ -507,18 +510,27 @@ typedef struct bertqa_answer_span {
   bertqa_range code_points;
   bertqa_range utf16;
   bertqa_range sentence; /* the sentence(s) around it, in bytes */
-  float score;           /* start logit + end logit: one scale over all windows and documents */
+  float score;           /* start logit + end logit */
   float start_logit;
   float end_logit;
   /* The probability that this span is right, 0...1. For a model with a calibration
-   * (docs/answers.md): the probability that the document has an answer times the span's share in a
-   * softmax over all the document's spans. For others: its share in the softmax over all spans and
-   * the no-answer candidate. A higher score has a higher probability; with no_answer_probability
-   * all spans' sum to 1 at most. */
+   * (docs/answers.md): the probability that there is an answer times the span's share in a softmax
+   * over all spans that were read. For others: its share in the softmax over all spans and the
+   * no-answer candidate. A higher gap has a higher probability; with no_answer_probability all spans'
+   * sum to 1 at most. */
   float probability;
-  float gap;         /* score - the document's null score */
-  int32_t reserved;  /* 0 */
+  /* One scale over all sections and documents: score - the null score of the same section, less up to
+   * 3 for sections that rank below the best one. With doc_stride: score - null_score. */
+  float gap;
+  int32_t document_index; /* of bertqa_answer_documents and bertqa_documents_answer; else 0 */
 } bertqa_answer_span;
+
+/* Why no further window was read. */
+typedef enum bertqa_reading_stop {
+  BERTQA_READING_ALL = 0,    /* all were read */
+  BERTQA_READING_ENOUGH = 1, /* no window left is likely to answer better */
+  BERTQA_READING_LIMIT = 2   /* max_windows, or 20 by default, were read */
+} bertqa_reading_stop;
 
 /* The properties of the question and document as a whole. Grows at its end in later versions. */
 typedef struct bertqa_answer_summary {
@@ -529,24 +541,28 @@ typedef struct bertqa_answer_summary {
   int32_t is_question_truncated; /* the question was longer than max_question_len */
   int32_t is_question_empty;     /* no token in the question: nothing was searched */
   int32_t is_document_empty;     /* no token in the document: nothing was searched */
-  float null_score;              /* the lowest over the windows of start + end logit at [CLS] */
-  float gap;                     /* best span's score - null_score */
+  /* Start + end logit at [CLS], in the section of the best span. With doc_stride: the lowest of all
+   * windows. */
+  float null_score;
+  float gap;                     /* the best span's; -infinity if there is none */
   /* The probability that the document does not answer the question, 0...1; for a model with a
-   * calibration it depends on gap and window_count alone. */
+   * calibration it depends on gap alone, and with doc_stride on window_count. */
   float no_answer_probability;
-  /* The threshold that gap was compared with: the options', or the model's own. The model's may
-   * rise with window_count, because the best of many scores is higher by chance. */
+  /* The threshold that gap was compared with: the options', or the model's own. With doc_stride the
+   * model's may rise with window_count, because the best of many scores is higher by chance. */
   float no_answer_threshold;
-  size_t window_count;           /* windows that the model read */
-  size_t skipped_window_count;   /* windows left out by max_windows */
+  size_t window_count;         /* windows that the model read */
+  size_t skipped_window_count; /* windows that it did not read */
+  int32_t stop;                /* why: a bertqa_reading_stop */
+  int32_t reserved;            /* 0 */
 } bertqa_answer_summary;
 
-/* The answers to one question on one document, best first, no two overlapping. */
+/* The answers to one question, best first, no two overlapping. */
 typedef struct bertqa_answers bertqa_answers;
 
-/* Answers one question on one document of any length: a long one is read in windows of max_seq_len
- * tokens, and the best spans over all windows are returned. An empty question or document is not an
- * error: it has no answer, and the summary says why.
+/* Answers one question on one document of any length. Of a long one, the sections that match the
+ * question best are read (doc_stride, max_windows; docs/answers.md). An empty question or document is
+ * not an error: it has no answer, and the summary says why.
  * options: NULL for the defaults. Time: linear in the document's length.
  * Errors: INVALID_ARGUMENT (also for a question that leaves a window no room for the document),
  * WRONG_MODEL, TOO_LARGE, OUT_OF_MEMORY, CANCELLED, DEADLINE_EXCEEDED. */
@@ -615,6 +631,24 @@ typedef struct bertqa_text {
   size_t length;
 } bertqa_text;
 
+/* Answers one question on several documents, which are read as one collection: their sections are
+ * ranked together, and max_windows is one limit for all. An answer's ranges are those of its
+ * document, documents[document_index].
+ * documents: [count], 1...BERTQA_MAX_BATCH. is_document_empty: all are empty.
+ * Errors: as bertqa_answer. */
+BERTQA_MUST_CHECK bertqa_status bertqa_answer_documents(
+    const bertqa_context *context, const char *question, size_t question_length,
+    const bertqa_text *documents, size_t count, const bertqa_answer_options *options,
+    bertqa_answers **answers);
+
+/* As bertqa_answer_documents, for prepared documents.
+ * documents: [count], none NULL; one may occur several times.
+ * Errors: as bertqa_document_answer. */
+BERTQA_MUST_CHECK bertqa_status bertqa_documents_answer(
+    const bertqa_context *context, const bertqa_document *const *documents, size_t count,
+    const char *question, size_t question_length, const bertqa_answer_options *options,
+    bertqa_answers **answers);
+
 /* As bertqa_answer_batch, for many questions on one prepared document.
  * questions: [count].
  * answers, statuses: as in bertqa_answer_batch.
@@ -678,7 +712,7 @@ typedef struct bertqa_classify_options {
   int32_t max_seq_len;
   /* BERT models: tokens that two neighbouring windows share: 1 or more, fewer than a window has beside
    * its special tokens and, for a pair, beside the other text's tokens; or -1 for none. Default 0:
-   * 128, at most a third of max_seq_len. */
+   * windows end where paragraphs and sentences do. */
   int32_t doc_stride;
   bertqa_window_pooling window_pooling; /* BERT models; default BERTQA_WINDOW_POOLING_MEAN */
   /* If no label has at least this probability, the summary's is_none is set; 0...1, default 0.
@@ -815,7 +849,7 @@ typedef struct bertqa_entities_options {
    * more is lowered to that. A longer text is read in windows, never cut: see bertqa_entities. */
   int32_t max_seq_len;
   /* Tokens that two neighbouring windows share: 1 or more, fewer than a window has beside its special
-   * tokens, or -1 for none. Default 0: 128, at most a third of max_seq_len. */
+   * tokens, or -1 for none. Default 0: windows end where paragraphs and sentences do. */
   int32_t doc_stride;
 } bertqa_entities_options;
 

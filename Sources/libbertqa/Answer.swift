@@ -30,11 +30,69 @@ public func bertqa_answer_batch(
     let pairs = try required(pairs, "pairs")
     try output.fill(from: "pairs", options, AnswersHandle.init) { index throws(BertQAError) in
       let pair = pairs[index]
-      return QuestionDocumentPair(
+      return QuestionItem(
         question: try textArgument(pair.question, pair.question_length, "question"),
         document: .text(try textArgument(pair.document, pair.document_length, "document")))
     } each: { pairs, options throws(BertQAError) in
       try context.answerEach(pairs, options: options)
     }
+  }
+}
+
+@_cdecl("bertqa_answer_documents")
+public func bertqa_answer_documents(
+  _ context: OpaquePointer?, _ question: UnsafePointer<CChar>?, _ question_length: Int,
+  _ documents: UnsafePointer<bertqa_text>?, _ count: Int, _ options: UnsafePointer<bertqa_answer_options>?,
+  _ answers: UnsafeMutablePointer<OpaquePointer?>?
+) -> bertqa_status {
+  answeredDocuments(context, question, question_length, count, options, answers) { () throws(BertQAError) in
+    let documents = try required(documents, "documents")
+    return try eachDocument(count) { index throws(BertQAError) in
+      .text(try textArgument(documents[index].text, documents[index].length, "text"))
+    }
+  }
+}
+
+@_cdecl("bertqa_documents_answer")
+public func bertqa_documents_answer(
+  _ context: OpaquePointer?, _ documents: UnsafePointer<OpaquePointer?>?, _ count: Int,
+  _ question: UnsafePointer<CChar>?, _ question_length: Int, _ options: UnsafePointer<bertqa_answer_options>?,
+  _ answers: UnsafeMutablePointer<OpaquePointer?>?
+) -> bertqa_status {
+  answeredDocuments(context, question, question_length, count, options, answers) { () throws(BertQAError) in
+    let documents = try required(documents, "documents")
+    return try eachDocument(count) { index throws(BertQAError) in
+      .prepared(try DocumentHandle.borrowed(documents[index], "document").document)
+    }
+  }
+}
+
+/// An error names its document.
+private func eachDocument(
+  _ count: Int, _ document: (Int) throws(BertQAError) -> QuestionItem.Document
+) throws(BertQAError) -> [QuestionItem.Document] {
+  try (0..<count).checkedMap { index throws(BertQAError) in
+    do throws(BertQAError) {
+      return try document(index)
+    } catch {
+      throw error.of(item: index, in: "documents")
+    }
+  }
+}
+
+private func answeredDocuments(
+  _ context: OpaquePointer?, _ question: UnsafePointer<CChar>?, _ question_length: Int, _ count: Int,
+  _ options: UnsafePointer<bertqa_answer_options>?, _ answers: UnsafeMutablePointer<OpaquePointer?>?,
+  _ documents: () throws(BertQAError) -> [QuestionItem.Document]
+) -> bertqa_status {
+  status { () throws(BertQAError) in
+    let out = try required(answers, "answers")
+    out.pointee = nil
+    let context = try ContextHandle.borrowed(context, "context").context
+    let options = try answerOptions(options)
+    let question = try textArgument(question, question_length, "question")
+    try checkCount(count)
+    let result = try context.answer(question: question, documents: try documents(), options: options)
+    out.pointee = try AnswersHandle(result, CallMonitor(options.call)).passed()
   }
 }

@@ -31,6 +31,7 @@ extension bertqa_answer_span {
     end_logit = answer.endLogit
     probability = answer.probability
     gap = answer.gap
+    document_index = Int32(answer.documentIndex)
   }
 }
 
@@ -48,6 +49,7 @@ extension bertqa_answer_summary {
     no_answer_threshold = result.noAnswerThreshold
     window_count = result.windowCount
     skipped_window_count = result.skippedWindowCount
+    stop = result.stop.rawValue
   }
 }
 

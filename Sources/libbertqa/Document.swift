@@ -59,7 +59,7 @@ public func bertqa_document_answer_batch(
     let options = try answerOptions(options)
     let questions = try required(questions, "questions")
     try output.fill(from: "questions", options, AnswersHandle.init) { index throws(BertQAError) in
-      QuestionDocumentPair(
+      QuestionItem(
         question: try textArgument(questions[index].text, questions[index].length, "text"),
         document: .prepared(document))
     } each: { pairs, options throws(BertQAError) in

@@ -31,9 +31,9 @@ static void check_result(const bertqa_answers *answers, const char *document, si
     CHECK(answer->utf16.start == utf16[0] && answer->utf16.end == utf16[1]);
     CHECK(answer->score == answer->start_logit + answer->end_logit);
     CHECK(answer->probability > 0 && answer->probability <= 1);
-    CHECK(fabsf(answer->gap - (answer->score - summary->null_score)) < 1e-4f);
+    CHECK(answer->document_index == 0);
     if (i == 0) CHECK(answer->gap == summary->gap);
-    if (i > 0) CHECK(answer->score <= bertqa_answers_get(answers, i - 1)->score);
+    if (i > 0) CHECK(answer->gap <= bertqa_answers_get(answers, i - 1)->gap);
     for (size_t j = 0; j < i; j++) {
       const bertqa_answer_span *other = bertqa_answers_get(answers, j);
       CHECK(answer->bytes.end <= other->bytes.start || other->bytes.end <= answer->bytes.start);
@@ -46,7 +46,6 @@ static void test_results(void) {
   bertqa_answers *answers = tiny_answer(context, question, document);
   CHECK(bertqa_answers_count(answers) == 3);
   CHECK(bertqa_answers_summary(answers)->window_count > 1);
-  CHECK(bertqa_answers_summary(answers)->skipped_window_count == 0);
   check_result(answers, document, strlen(document));
   bertqa_answers_free(answers);
   free(document);
@@ -148,7 +147,7 @@ static void test_refused_options(void) {
   REFUSE(max_question_len, -5);
   REFUSE(n_best_size, -1);
   REFUSE(n_best_size, 1001);
-  REFUSE(max_windows, -1);
+  REFUSE(max_windows, -2);
   REFUSE(handle_impossible_answer, 2);
   REFUSE(align_to_words, -2);
   REFUSE(use_no_answer_threshold, 3);
@@ -169,6 +168,14 @@ static void test_options(void) {
                                         &answers));
   CHECK(bertqa_answers_summary(answers)->window_count == 1);
   CHECK(bertqa_answers_summary(answers)->skipped_window_count > 0);
+  CHECK(bertqa_answers_summary(answers)->stop == BERTQA_READING_LIMIT);
+  bertqa_answers_free(answers);
+  options.max_windows = -1;
+  CHECK_STATUS(BERTQA_OK, bertqa_answer(context, question, strlen(question), document, length, &options,
+                                        &answers));
+  CHECK(bertqa_answers_summary(answers)->window_count > 1);
+  CHECK(bertqa_answers_summary(answers)->skipped_window_count == 0);
+  CHECK(bertqa_answers_summary(answers)->stop == BERTQA_READING_ALL);
   bertqa_answers_free(answers);
 
   options = tiny_options();
@@ -333,6 +340,63 @@ static int32_t cancel_after(void *user) {
   return ++cancel->calls > cancel->until;
 }
 
+/* Several documents are one collection, prepared or not. */
+static void test_documents(void) {
+  enum { COUNT = 4 };
+  char *texts[COUNT];
+  bertqa_text documents[COUNT];
+  const bertqa_document *prepared[COUNT];
+  for (int i = 0; i < COUNT; i++) {
+    bertqa_document *document;
+    texts[i] = made_document(20 + i, i == 1 ? 0 : 10 * i + 1);
+    documents[i] = (bertqa_text){texts[i], strlen(texts[i])};
+    CHECK_STATUS(BERTQA_OK, bertqa_document_create(context, texts[i], strlen(texts[i]), NULL, &document));
+    prepared[i] = document;
+  }
+  bertqa_answer_options options = tiny_options();
+  options.top_k = 50;
+  options.max_windows = 5;
+  bertqa_answers *answers, *others;
+  CHECK_STATUS(BERTQA_OK, bertqa_answer_documents(context, question, strlen(question), documents, COUNT, &options,
+                                                  &answers));
+  CHECK_STATUS(BERTQA_OK, bertqa_documents_answer(context, prepared, COUNT, question, strlen(question), &options,
+                                                  &others));
+  CHECK(bertqa_answers_count(answers) == bertqa_answers_count(others) && bertqa_answers_count(answers) > 5);
+  CHECK(memcmp(bertqa_answers_summary(answers), bertqa_answers_summary(others), sizeof(bertqa_answer_summary)) == 0);
+  CHECK(bertqa_answers_summary(answers)->window_count == 5);
+  int several = 0;
+  for (size_t i = 0; i < bertqa_answers_count(answers); i++) {
+    const bertqa_answer_span *answer = bertqa_answers_get(answers, i);
+    CHECK(memcmp(answer, bertqa_answers_get(others, i), sizeof *answer) == 0);
+    CHECK(answer->document_index >= 0 && answer->document_index < COUNT && answer->document_index != 1);
+    CHECK(answer->bytes.end <= documents[answer->document_index].length);
+    several |= answer->document_index != bertqa_answers_get(answers, 0)->document_index;
+  }
+  CHECK(several);
+  bertqa_answers_free(answers);
+  bertqa_answers_free(others);
+
+  const bertqa_status invalid = BERTQA_ERROR_INVALID_ARGUMENT;
+  CHECK_FAILS(invalid, answers, bertqa_answer_documents(context, question, 3, documents, 0, NULL, &answers));
+  CHECK_FAILS(invalid, answers, bertqa_answer_documents(context, question, 3, NULL, 1, NULL, &answers));
+  CHECK_FAILS(invalid, answers, bertqa_documents_answer(context, NULL, 1, question, 3, NULL, &answers));
+  CHECK_FAILS(invalid, answers, bertqa_documents_answer(NULL, prepared, 1, question, 3, NULL, &answers));
+  documents[2].text = NULL;
+  CHECK_FAILS(invalid, answers, bertqa_answer_documents(context, question, 3, documents, COUNT, NULL, &answers));
+  CHECK(strncmp(bertqa_last_error(), "documents[2]", 12) == 0);
+  const bertqa_document *missing[] = {prepared[0], NULL};
+  CHECK_FAILS(invalid, answers, bertqa_documents_answer(context, missing, 2, question, 3, NULL, &answers));
+  CHECK(strncmp(bertqa_last_error(), "documents[1]", 12) == 0);
+  if (SIZE_MAX > BERTQA_MAX_BATCH) {
+    CHECK_FAILS(BERTQA_ERROR_TOO_LARGE, answers,
+                bertqa_answer_documents(context, question, 3, documents, (size_t)BERTQA_MAX_BATCH + 1, NULL, &answers));
+  }
+  for (int i = 0; i < COUNT; i++) {
+    bertqa_document_free((bertqa_document *)prepared[i]);
+    free(texts[i]);
+  }
+}
+
 static void test_cancel_hook(void) {
   char *text = made_document(4, 400);
   size_t length = strlen(text);
@@ -409,6 +473,7 @@ int main(int argc, char **argv) {
   test_refused_arguments();
   test_batch();
   test_document();
+  test_documents();
   test_cancel_hook();
   test_outliving();
   bertqa_context_free(context);

@@ -114,6 +114,12 @@ static void answer(void) {
   CHECK(bertqa_answers_summary(answers) != NULL);
   for (size_t i = 0; i < bertqa_answers_count(answers); i++) CHECK(bertqa_answers_get(answers, i) != NULL);
   bertqa_answers_free(answers);
+  const bertqa_text documents[] = {{rich, sizeof rich - 1}, {text, strlen(text)}};
+  CHECK_STATUS(BERTQA_OK, bertqa_answer_documents(context, "who?", 4, documents, 2, &options, &answers));
+  bertqa_answers_free(answers);
+  const bertqa_document *prepared[] = {document, document};
+  CHECK_STATUS(BERTQA_OK, bertqa_documents_answer(context, prepared, 2, "who?", 4, &options, &answers));
+  bertqa_answers_free(answers);
   bertqa_document_free(document);
   CHECK_STATUS(BERTQA_ERROR_INVALID_ARGUMENT, bertqa_answer(context, NULL, 1, "", 0, NULL, &answers));
   column made;

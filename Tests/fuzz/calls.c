@@ -61,13 +61,17 @@ static void play(input in) {
         }
         bertqa_answers *answers;
         int is_prepared = code % 16 == 2 && documents[slot] != NULL;
+        const bertqa_text texts[] = {{chars(text), text.size}, {chars(question), question.size}};
         bertqa_status status =
             is_prepared ? bertqa_document_answer(context, documents[slot], chars(question), question.size,
                                                  &options, &answers)
-                        : bertqa_answer(context, chars(question), question.size, chars(text), text.size,
-                                        &options, &answers);
+            : code >= 128
+                ? bertqa_answer_documents(context, chars(question), question.size, texts, 2, &options, &answers)
+                : bertqa_answer(context, chars(question), question.size, chars(text), text.size, &options,
+                                &answers);
         if (is_ok(status)) {
-          require_answers(answers, is_prepared ? lengths[slot] : text.size);
+          size_t longest = text.size > question.size ? text.size : question.size;
+          require_answers(answers, is_prepared ? lengths[slot] : code >= 128 ? longest : text.size);
           bertqa_answers_free(answers);
         } else {
           REQUIRE(answers == NULL);

@@ -52,7 +52,8 @@ def calibrate(directory, sets, options, tools) -> Calibrated:
                 linked(directory, path)
                 set_own(path, **members(0.0, SHARE_ALONE, temperature))
             with bertqa.Context(path, precision=options.precision) as context:
-                rows = accuracy.measured(context, part)
+                # Overlapping windows, whose raw scores the rise is for.
+                rows = accuracy.measured(context, part, doc_stride=128)
             rows = [row._replace(probability=shared(row)) for row in rows]
             if kept:
                 write_rows(kept, rows)

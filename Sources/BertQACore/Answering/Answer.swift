@@ -1,9 +1,11 @@
-/// One answer: a range of the document. Its text is exactly the document's bytes from `bytes.start` up to
+/// One answer: a range of a document. Its text is exactly the document's bytes from `bytes.start` up to
 /// `bytes.end`.
 ///
 /// Code points and UTF-16 units count as after decoding with replacement: each maximal invalid sequence of
 /// bytes is one U+FFFD.
 public struct Answer: Sendable, Equatable {
+  /// The document's position among those of the question.
+  public let documentIndex: Int
   public let bytes: TextRange
   public let codePoints: TextRange
   public let utf16: TextRange
@@ -13,19 +15,21 @@ public struct Answer: Sendable, Equatable {
   public let sentenceCodePoints: TextRange
   public let sentenceUTF16: TextRange
 
-  /// `startLogit` + `endLogit`: comparable over windows, documents and calls with one model.
+  /// `startLogit` + `endLogit`.
   public let score: Float
-  /// The chance that this answer is right, 0 to 1: of a model with a calibration, that the document has an answer
-  /// times this one's share in a softmax over the document's spans; of others, its share in the softmax over all
-  /// spans and the no-answer candidate. A higher score has the higher probability, and with
+  /// The probability that this answer is right, 0 to 1. If the model has a calibration: the probability that there is
+  /// an answer, times this one's share in a softmax over all spans that were read; else its share in the softmax over
+  /// these spans and the no-answer candidate. A higher gap has the higher probability, and with
   /// `noAnswerProbability` all sum to 1 at most.
   public let probability: Float
-  /// `score` less the document's null score.
+  /// Compares answers of sections, documents and questions: `score` less the null score of the same section, less up
+  /// to 3 for a section that has fewer of the question's words than the best one. With `documentStride`: `score` less
+  /// the least null score of all windows.
   public let gap: Float
 
   public let startLogit: Float
   public let endLogit: Float
 
-  /// The window, counted over the whole document, that gave the score.
+  /// The position, among all windows of the document, of the window that gave the score.
   public let windowIndex: Int
 }

@@ -1,6 +1,6 @@
-/// What makes an answer more than punctuation.
+/// Tells answers from punctuation.
 enum AnswerContent {
-  /// Whether a letter, a number or a symbol that says something is among these bytes.
+  /// True if these bytes contain a letter, a number or a symbol with a meaning.
   static func isPresent(
     in range: TextRange, of text: UnsafeBufferPointer<UInt8>, _ monitor: CallMonitor
   ) throws(BertQAError) -> Bool {
@@ -15,8 +15,8 @@ enum AnswerContent {
     return false
   }
 
-  /// Of ASCII letters, digits and `$`; beyond it all but punctuation, marks, modifiers, white space, controls and
-  /// U+FFFD, which invalid bytes read as: currency signs, `°`, `±` and emoji are content.
+  /// True for ASCII letters, digits and `$`, and for all other characters except punctuation, marks, modifiers, white
+  /// space, controls and U+FFFD, which stands for invalid bytes. Currency signs, `°`, `±` and emoji are content.
   private static func isContent(_ unit: DecodedScalar) -> Bool {
     if unit.scalar < 0x80 {
       let byte = UInt8(unit.scalar)

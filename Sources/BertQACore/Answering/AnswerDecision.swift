@@ -1,31 +1,30 @@
 import Glibc
 
-/// What a model makes of the gap of a document: whether its question is impossible, and the chance of that.
-///
-/// The one place that knows of the number of windows: whichever way a document is asked, its result is made with this.
+/// Decides by the gap whether a question is impossible, and computes the probability of that. Only this knows the
+/// effect of the number of windows whose raw scores are compared.
 struct AnswerDecision: Sendable, Equatable {
-  /// Of a document of one window.
+  /// The threshold for one window.
   var threshold: Float = 0
-  /// By how much the threshold and the calibration's midpoint rise when the number of windows grows by the factor e.
+  /// The increase of the threshold and of the calibration's midpoint when the number of windows grows by the factor e.
   var rise: Double = 0
   var calibration: AnswerCalibration?
 
-  /// What the gap is compared with.
+  /// Returns the number below which a gap means "no answer".
   /// - Parameters:
-  ///   - windows: that the model has read.
-  ///   - asked: the caller's threshold, which is applied as it is.
+  ///   - windows: the number of windows whose raw scores are compared.
+  ///   - asked: the caller's threshold, which is not raised.
   func threshold(windows: Int, asked: Float?) -> Float {
     if let asked { return asked }
     let rise = rise(windows: windows)
-    // Not even rounded where nothing is added.
+    // Adding 0 could round.
     return rise == 0 ? threshold : Float(Double(threshold) + rise)
   }
 
-  /// nil: the model is not calibrated.
+  /// Returns the probability that there is an answer; nil if the model is not calibrated.
   func answerChance(gap: Float, windows: Int) -> Double? {
     calibration?.answerChance(gap: Double(gap) - rise(windows: windows))
   }
 
-  /// The best of n like scores is higher than one by about a multiple of ln n: their tail falls exponentially.
+  /// The best of n similar scores exceeds one by about a multiple of ln n, as their tail falls exponentially.
   private func rise(windows: Int) -> Double { rise * log(Double(max(1, windows))) }
 }

@@ -1,29 +1,30 @@
-/// How a question is answered. The names in parentheses are those of the C header, which error messages
-/// use too; the defaults are those of Hugging Face's pipeline where it has the option.
+/// Options for answering a question. The names in parentheses are those of the C header, which error messages use,
+/// too. Defaults are those of Hugging Face's pipeline if it has the option.
 public struct AnswerOptions: BatchOptions, Sendable {
-  /// The most answers to return (`top_k`), 1 to 1000.
+  /// The maximum number of answers (`top_k`), 1 to 1000.
   public var topK = 1
 
-  /// Tokens of a window, the question and the special tokens included (`max_seq_len`): 8 or more; nil: 384. A
-  /// model with fewer positions lowers it to their number.
+  /// The number of tokens in a window, including the question and special tokens (`max_seq_len`); at least 8; nil: 384.
+  /// A model with fewer positions lowers it to their number.
   public var maxSequenceLength: Int?
 
-  /// Document tokens that two neighbouring windows share (`doc_stride`), 0 or more; nil: 128, or fewer where the
-  /// windows are short. A longer answer than this may be cut by a window border.
+  /// nil: a long document is read in sections, ranked by the question's words. n: as by Hugging Face's pipeline, in
+  /// windows of which two neighbours share n tokens (`doc_stride`), 0 or more, and whose scores are compared as they
+  /// are. An answer longer than n may be cut by a window's border.
   public var documentStride: Int?
 
-  /// The most tokens an answer may have before it is aligned to words (`max_answer_len`), 1 to 10,000.
+  /// The maximum number of tokens in an answer before it is aligned to words (`max_answer_len`), 1 to 10,000.
   public var maxAnswerLength = 30
 
-  /// The most tokens of the question that are used (`max_question_len`), 1 to 10,000; nil: 64, or fewer where the
+  /// The number of tokens of the question that are read (`max_question_len`), 1 to 10,000; nil: 64, or fewer if the
   /// windows are short.
   public var maxQuestionLength: Int?
 
-  /// 0 searches all pairs of start and end. n looks at the n best starts and the n best ends of each
-  /// window only (`n_best_size`), as BERT's original script does with 20. 0 to 1000.
+  /// 0 searches all pairs of start and end. n looks only at the n best starts and the n best ends of each
+  /// window (`n_best_size`), as BERT's original script does with 20. 0 to 1000.
   public var nBestSize = 0
 
-  /// Return no answers where the document seems to hold none (`handle_impossible_answer`).
+  /// Returns no answers if the document probably has none (`handle_impossible_answer`).
   public var handlesImpossibleAnswer = false
 
   /// Extend answers to whole words and whole expressions, such as an e-mail address or a number with its unit,
@@ -31,12 +32,12 @@ public struct AnswerOptions: BatchOptions, Sendable {
   /// characters and without white space around them.
   public var alignsToWords = true
 
-  /// 0 runs the model on the whole document. n ranks its windows with BM25 and runs the model on the n
-  /// best ones only (`max_windows`).
+  /// The maximum number of windows to read, over all documents of the question (`max_windows`): those that match the
+  /// question's words best. 0: as many as it takes, which is all with `documentStride`. -1: all.
   public var maxWindows = 0
 
-  /// An answer is impossible if its gap is below this (`no_answer_threshold`), whatever the number of windows. nil:
-  /// as the model says.
+  /// A question is impossible if the gap of its best answer is below this (`no_answer_threshold`). nil: the model's
+  /// threshold, which with `documentStride` depends on the number of windows.
   public var noAnswerThreshold: Float?
 
   public var call = CallOptions()
@@ -44,14 +45,14 @@ public struct AnswerOptions: BatchOptions, Sendable {
   public init() {}
 }
 
-/// `AnswerOptions` for one model: every default settled, every range checked.
+/// The options for one model, with all defaults set and all ranges checked.
 struct AnswerSettings {
   let options: AnswerOptions
   let template: Template
   let maxSequenceLength: Int
   let maxQuestionLength: Int
-  /// nil: as much as suits the question.
-  private let documentStride: Int?
+  let division: WindowLayout.Division
+  let plan: ReadingPlan
 
   private static let defaultSequenceLength = 384
   private static let defaultQuestionLength = 64
@@ -73,12 +74,19 @@ struct AnswerSettings {
         "max_seq_len \(maxSequenceLength) less \(template.specialCount(isPair: true)) special tokens, one token "
           + "of the question and one new token of the document")
     }
-    documentStride = options.documentStride
+    division =
+      options.documentStride.map { .strides(overlap: $0) }
+      ?? .sections(overlap: WindowLayout.defaultOverlap(length: maxSequenceLength))
     try Self.check("max_answer_len", options.maxAnswerLength, 1, 10_000)
     if let length = options.maxQuestionLength { try Self.check("max_question_len", length, 1, 10_000) }
     maxQuestionLength = options.maxQuestionLength ?? max(1, min(Self.defaultQuestionLength, room / 2))
     try Self.check("n_best_size", options.nBestSize, 0, 1000)
-    try Self.check("max_windows", options.maxWindows, 0, Int.max)
+    try Self.check("max_windows", options.maxWindows, -1, Int.max)
+    let hasStride = options.documentStride != nil
+    plan = ReadingPlan(
+      limit: options.maxWindows > 0
+        ? .best(options.maxWindows) : options.maxWindows < 0 || hasStride ? .all : .enough,
+      comparesRawScores: hasStride)
     if let noAnswerThreshold = options.noAnswerThreshold, noAnswerThreshold.isNaN {
       throw BertQAError(
         .invalidArgument, argument: "no_answer_threshold", "is not a number (NaN)")
@@ -95,22 +103,22 @@ struct AnswerSettings {
       "is \(value), but must be \(bound)")
   }
 
-  /// The windows of a document beside a question.
+  /// Returns the windows of a document beside a question.
   func windows(
-    questionTokens: Int, documentTokens: Int, _ monitor: CallMonitor? = nil
+    questionTokens: Int, of document: PreparedDocument, _ monitor: CallMonitor? = nil
   ) throws(BertQAError) -> [TokenWindow] {
     let special = template.specialCount(isPair: true)
     let room = maxSequenceLength - special - questionTokens
-    let stride =
-      documentStride ?? min(WindowLayout.defaultOverlap(length: maxSequenceLength), max(0, room / 2))
-    guard room > stride else {
+    let stride: Int? = if case .strides(let overlap) = division { overlap } else { nil }
+    guard room > stride ?? 0 else {
+      let needed =
+        stride.map { "doc_stride \($0) needs at least \($0 + 1): lower doc_stride or" } ?? "it needs 1: lower"
       throw BertQAError(
         .invalidArgument,
         "the question's \(questionTokens) tokens and \(special) special tokens leave \(max(0, room)) of "
-          + "max_seq_len \(maxSequenceLength) to the document, but doc_stride \(stride) needs at least "
-          + "\(stride + 1): lower doc_stride or max_question_len (\(maxQuestionLength)), or raise max_seq_len"
-      )
+          + "max_seq_len \(maxSequenceLength) to the document, but \(needed) max_question_len "
+          + "(\(maxQuestionLength)), or raise max_seq_len")
     }
-    return try TokenWindow.layout(tokenCount: documentTokens, room: room, overlap: stride, monitor)
+    return try document.windows(room: room, division, monitor)
   }
 }

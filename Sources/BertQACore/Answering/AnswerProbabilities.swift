@@ -1,29 +1,33 @@
-/// The probabilities of a document's spans and of "no answer".
+/// The probabilities of the spans of a question's documents and of "no answer".
 struct AnswerProbabilities {
   let noAnswer: Float
   private let softmax: SpanSoftmax
-  /// What the softmax has to divide.
+  /// The sum of the probabilities that the softmax divides.
   private let chance: Double
 
   /// - Parameters:
-  ///   - gap: of the best candidate.
-  ///   - highest: the best score of all spans, candidates or not: those without content have their share.
+  ///   - searches: by document. Spans without content are no candidates but have their share.
+  ///   - gap: that of the best candidate.
+  ///   - null: the score of "no answer".
+  ///   - windows: the number of windows read.
   init(
-    logits: WindowLogits, maxLength: Int, gap: Float, highest: Float, _ decision: AnswerDecision,
+    _ searches: [SpanSearch], maxLength: Int, gap: Float, null: Float, windows: Int,
+    _ decision: AnswerDecision,
     _ monitor: CallMonitor
   ) throws(BertQAError) {
+    let logits = searches.map(\.logits)
+    let highest = searches.lazy.map(\.highestScore).max() ?? -.infinity
     guard let calibration = decision.calibration,
-      let chance = decision.answerChance(gap: gap, windows: logits.windows.count)
+      let chance = decision.answerChance(gap: gap, windows: windows)
     else {
-      // As the model is trained: "no answer" is one more span.
-      softmax = try SpanSoftmax(
-        logits: logits, maxLength: maxLength, best: highest, null: logits.nullScore, monitor)
+      // As in training: "no answer" is one more span.
+      softmax = try SpanSoftmax(logits, maxLength: maxLength, best: highest, null: null, monitor)
       self.chance = 1
-      noAnswer = Float(softmax.share(of: logits.nullScore))
+      noAnswer = Float(softmax.share(of: null))
       return
     }
     softmax = try SpanSoftmax(
-      logits: logits, maxLength: maxLength, best: highest, temperature: calibration.spanTemperature, monitor)
+      logits, maxLength: maxLength, best: highest, temperature: calibration.spanTemperature, monitor)
     self.chance = chance
     noAnswer = Float(1 - chance)
   }

@@ -1,42 +1,46 @@
-/// What a document says to a question.
+/// The answers to a question.
 public struct AnswerResult: Sendable, Equatable {
-  /// Why a text could not be asked or answered: it has no tokens.
+  /// Why there was nothing to read: a text has no tokens.
   public enum EmptyInput: Sendable, Equatable {
     case emptyQuestion
+    /// All documents are empty.
     case emptyDocument
   }
 
-  /// Best first; they do not overlap. Ties: the earlier one, then the shorter one.
+  /// Best first, by `gap`; they do not overlap. Of equals the earlier one, then the shorter one.
   public let answers: [Answer]
 
-  /// The score of "no answer": the least, over the windows, of the start logit + end logit of [CLS].
-  /// 0 if no window was run.
+  /// The score of "no answer", which is the start logit + end logit of [CLS], in the section of the best answer. With
+  /// `documentStride`: the least of all windows. 0 if no window was read.
   public let nullScore: Float
 
-  /// The best candidate's score less `nullScore`; -∞ if there is no candidate.
+  /// That of the best candidate; -∞ if there is no candidate.
   public let gap: Float
 
-  /// The chance that the document does not answer the question: of a model with a calibration, by `gap` and
-  /// `windowCount` alone; of others, the share of "no answer" in the softmax that gives the answers' probabilities.
+  /// The probability that there is no answer. If the model has a calibration, it depends on `gap` only, and with
+  /// `documentStride` on `windowCount`; else it is the share of "no answer" in the softmax that gives the answers' probabilities.
   public let noAnswerProbability: Float
 
-  /// Whether `gap` is below the threshold. Always told, whatever `handlesImpossibleAnswer` says.
+  /// True if `gap` is below the threshold, whatever `handlesImpossibleAnswer` is.
   public let isImpossible: Bool
 
-  /// The threshold that was applied: the options', else the model's, which rises with the logarithm of
-  /// `windowCount` if the model says so.
+  /// The threshold that was applied: the options', else the model's. With `documentStride` that rises with the logarithm
+  /// of `windowCount` if the model says so.
   public let noAnswerThreshold: Float
 
-  /// Whether the question had more than `maxQuestionLength` tokens; the rest was not looked at.
+  /// True if the question had more than `maxQuestionLength` tokens; the rest was not read.
   public let questionWasTruncated: Bool
 
-  /// Windows that the model was run on.
+  /// The number of windows that the model read.
   public let windowCount: Int
 
-  /// Windows that `maxWindows` left out.
+  /// The number of windows that it did not read.
   public let skippedWindowCount: Int
 
-  /// Which of the texts had no tokens, if one had none: the question, if both.
+  /// Why it read no more.
+  public let stop: ReadingStop
+
+  /// nil if there was something to read. The question, if neither has tokens.
   public let emptyInput: EmptyInput?
 }
 
@@ -47,7 +51,6 @@ extension AnswerResult {
     AnswerResult(
       answers: [], nullScore: 0, gap: -.infinity, noAnswerProbability: 1, isImpossible: true,
       noAnswerThreshold: noAnswerThreshold, questionWasTruncated: questionWasTruncated, windowCount: 0,
-      skippedWindowCount: 0,
-      emptyInput: input)
+      skippedWindowCount: 0, stop: .all, emptyInput: input)
   }
 }

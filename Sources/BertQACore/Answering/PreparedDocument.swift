@@ -1,19 +1,21 @@
 import Glibc
 
-/// A document tokenized once, to be asked any number of questions from any number of threads.
+/// A document that is tokenized once and answers any number of questions, from any number of threads.
 ///
-/// It may be used with the context that made it, which it outlives, and with others of the same vocabulary
-/// and tokenizer settings.
+/// It works with the context that made it, which it outlives, and with others of the same vocabulary and tokenizer
+/// settings.
 public final class PreparedDocument: @unchecked Sendable {
   // Sendable: immutable once initialised.
 
   let text: UnsafeBufferPointer<UInt8>
   let tokens: Tokens
-  /// Who made the tokens, and knows their pieces.
+  /// Made the tokens, and knows their pieces.
   let tokenizer: any Tokenizer
   private let positions: TextPositions
+  /// nil: found when they are asked for.
+  private let sections: TextSections?
   private let ownsText: Bool
-  /// What is accounted to the document.
+  /// The memory that the document accounts for.
   private let memory: MemoryLedger
 
   /// Tokenizes a copy of `text`.
@@ -26,14 +28,15 @@ public final class PreparedDocument: @unchecked Sendable {
     let copy = try Self.copy(text, monitor)
     do throws(BertQAError) {
       try self.init(
-        text: UnsafeBufferPointer(copy), ownsText: true, tokenizer: tokenizer, heldBefore: before, monitor)
+        text: UnsafeBufferPointer(copy), ownsText: true, tokenizer: tokenizer, keepsSections: true,
+        heldBefore: before, monitor)
     } catch {
       free(copy.baseAddress)
       throw error
     }
   }
 
-  /// To be freed.
+  /// Returns a copy that the caller frees.
   private static func copy(
     _ text: UnsafeBufferPointer<UInt8>, _ monitor: CallMonitor
   ) throws(BertQAError) -> UnsafeMutableBufferPointer<UInt8> {
@@ -52,21 +55,33 @@ public final class PreparedDocument: @unchecked Sendable {
     return UnsafeMutableBufferPointer(start: bytes, count: text.count)
   }
 
-  /// Tokenizes `text`, which must stay as it is while the document is in use.
+  /// Tokenizes `text`, which must not change while the document is in use.
+  /// - Parameter keepsSections: true if more than one question needs them.
   convenience init(
-    borrowing text: UnsafeBufferPointer<UInt8>, tokenizer: any Tokenizer, _ monitor: CallMonitor
+    borrowing text: UnsafeBufferPointer<UInt8>, tokenizer: any Tokenizer, keepsSections: Bool = false,
+    _ monitor: CallMonitor
   ) throws(BertQAError) {
     try TextLimit.check(text, "document")
     try self.init(
-      text: text, ownsText: false, tokenizer: tokenizer, heldBefore: monitor.heldBytes, monitor)
+      text: text, ownsText: false, tokenizer: tokenizer, keepsSections: keepsSections,
+      heldBefore: monitor.heldBytes,
+      monitor)
   }
 
+  /// The tokens of a document that may fit in one window of the default length.
+  private static let fewTokens = 256
+
   private init(
-    text: UnsafeBufferPointer<UInt8>, ownsText: Bool, tokenizer: any Tokenizer, heldBefore: Int,
+    text: UnsafeBufferPointer<UInt8>, ownsText: Bool, tokenizer: any Tokenizer, keepsSections: Bool,
+    heldBefore: Int,
     _ monitor: CallMonitor
   ) throws(BertQAError) {
-    tokens = try tokenizer.tokens(of: text, monitor)
+    let tokens = try tokenizer.tokens(of: text, monitor)
+    self.tokens = tokens
     positions = try TextPositions(text, monitor)
+    sections =
+      keepsSections && tokens.count > Self.fewTokens
+      ? try TextSections(TokenizedText(text: text, tokens: tokens, tokenizer: tokenizer), monitor) : nil
     self.text = text
     self.ownsText = ownsText
     self.tokenizer = tokenizer
@@ -80,7 +95,18 @@ public final class PreparedDocument: @unchecked Sendable {
   public var byteCount: Int { text.count }
   public var tokenCount: Int { tokens.ids.count }
 
-  /// The text's range in all three units.
+  /// Returns the windows of the document, at least one.
+  /// - Parameter room: the maximum number of its tokens in a window, at least 1.
+  func windows(
+    room: Int, _ division: WindowLayout.Division, _ monitor: CallMonitor?
+  ) throws(BertQAError) -> [TokenWindow] {
+    if tokenCount <= room { return [TokenWindow(index: 0, firstToken: 0, tokenCount: tokenCount)] }
+    return try TokenWindow.layout(
+      TokenizedText(text: text, tokens: tokens, tokenizer: tokenizer), room: room, division,
+      sections: sections, monitor)
+  }
+
+  /// Returns a range of the text in code points and in UTF-16 units.
   func positions(of range: TextRange) -> (codePoints: TextRange, utf16: TextRange) {
     let start = positions.position(ofByte: range.start, in: text)
     let end = positions.position(ofByte: range.end, in: text)
@@ -91,14 +117,14 @@ public final class PreparedDocument: @unchecked Sendable {
 
   // MARK: - Words
 
-  /// The first token of the word of `token`: a first piece with the pieces behind it that continue it.
+  /// Returns the first token of the word of `token`.
   func firstTokenOfWord(_ token: Int) -> Int {
     var first = token
     while continuesWord(first) { first -= 1 }
     return first
   }
 
-  /// The last token of the word of `token`.
+  /// Returns the last token of the word of `token`.
   func lastTokenOfWord(_ token: Int) -> Int {
     var last = token
     while last + 1 < tokenCount && continuesWord(last + 1) { last += 1 }
@@ -109,7 +135,7 @@ public final class PreparedDocument: @unchecked Sendable {
     tokenizer.continuesWord(token, of: tokens, in: text)
   }
 
-  /// The bytes of the tokens `first` through `last` as readers see them; none if they are white space alone.
+  /// Returns the bytes of the tokens `first` through `last` as readers see them; empty if they are only white space.
   func bytes(ofTokens first: Int, through last: Int) -> TextRange {
     var edges = TextEdges(text: text)
     return edges.visibleRange(ofTokens: first, through: last, of: tokens)

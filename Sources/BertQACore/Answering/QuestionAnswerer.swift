@@ -1,138 +1,271 @@
-/// One question for one document. The texts must stay as they are during the call they are passed to.
-public struct QuestionDocumentPair {
+/// One question and its documents. The texts must not change during the call that they are passed to.
+public struct QuestionItem {
   public enum Document {
     case text(UnsafeBufferPointer<UInt8>)
     case prepared(PreparedDocument)
   }
 
   public var question: UnsafeBufferPointer<UInt8>
-  public var document: Document
+  /// At least one. Several are read as one collection.
+  public var documents: [Document]
+
+  public init(question: UnsafeBufferPointer<UInt8>, documents: [Document]) {
+    self.question = question
+    self.documents = documents
+  }
 
   public init(question: UnsafeBufferPointer<UInt8>, document: Document) {
-    self.question = question
-    self.document = document
+    self.init(question: question, documents: [document])
   }
 }
 
-/// Extractive question answering: which windows of a document a question is read with, and the best spans over
-/// all of them. Immutable: any number of threads may use it at once.
+/// Extractive question answering: chooses the sections of documents that the model reads, and finds the best spans in
+/// them. Immutable: any number of threads may use it at once.
 struct QuestionAnswerer: Sendable {
   var reader: WindowReader
   let decision: AnswerDecision
 
   var tokenizer: any Tokenizer { reader.tokenizer }
 
-  /// Tokenizes a copy of `text`, to be asked many times.
+  /// Tokenizes a copy of `text`, which can be asked many questions.
   func prepare(
     _ text: UnsafeBufferPointer<UInt8>, _ call: CallOptions = CallOptions()
   ) throws(BertQAError) -> PreparedDocument {
     try PreparedDocument(copying: text, tokenizer: tokenizer, CallMonitor(call))
   }
 
-  /// One result per pair, in order; the first failure ends the call and names its pair.
+  /// Returns one result per item, in order. The first failure ends the call and names its item.
   func answer(
-    _ pairs: [QuestionDocumentPair], _ options: AnswerOptions
+    _ items: [QuestionItem], _ options: AnswerOptions
   ) throws(BertQAError) -> [AnswerResult] {
-    try all(options) { options throws(BertQAError) in try answerEach(pairs, options) }
+    try all(options) { options throws(BertQAError) in try answerEach(items, options) }
   }
 
-  /// One result or failure per pair, in order. What concerns the whole call is thrown.
-  ///
-  /// The windows of all pairs are one list of work; a pair's result is made, and its logits are released, as soon
-  /// as its last window is done.
+  /// The items that are worked on at once: their documents' bytes, and their number. Their tokens and logits are in
+  /// memory together.
+  private static let (groupBytes, groupItems) = (512 << 10, 4096)
+
+  /// Returns one result or failure per item, in order. Throws failures of the whole call.
   func answerEach(
-    _ pairs: [QuestionDocumentPair], _ options: AnswerOptions
+    _ items: [QuestionItem], _ options: AnswerOptions
   ) throws(BertQAError) -> [Result<AnswerResult, BertQAError>] {
     let monitor = CallMonitor(options.call)
     let settings = try AnswerSettings(
       options, maxPositions: reader.maxPositions, template: tokenizer.template)
     try monitor.check()
-    var documents = try DocumentCache(pairs, monitor)
-    var results = try [Result<AnswerResult, BertQAError>](results: .missing, count: pairs.count, monitor)
-    var work = try [PairWork?](results: nil, count: pairs.count, monitor)
-    try reader.read(count: pairs.count, called: "pairs", monitor) { index throws(BertQAError) in
-      let document = try documents.document(of: pairs[index], index, tokenizer, monitor)
-      let pair = try monitor.undoing { () throws(BertQAError) in
-        try PairWork(
-          question: pairs[index].question, document: document, tokenizer: tokenizer, settings, monitor)
+    var batch = try QuestionBatch(items, settings, self, monitor)
+    var first = 0
+    while first < items.count {
+      var (end, bytes) = (first, 0)
+      while end < items.count, end - first < Self.groupItems, bytes < Self.groupBytes {
+        bytes += items[end].documents.reduce(0) { $0 + $1.byteCount }
+        end += 1
       }
-      if pair.windows.isEmpty {
-        results[index] = .success(
-          try pair.result(settings, decision, monitor))
-      } else {
-        work[index] = pair
-      }
-      return pair.item
-    } failed: { index, error throws(BertQAError) in
-      results[index] = .failure(error)
-      work[index] = nil
-    } deliver: { output throws(BertQAError) in
-      guard let pair = work[output.item] else { return }
-      try pair.store(output)
-      guard output.isLastOfItem else { return }
-      work[output.item] = nil
-      results[output.item] = .success(
-        try pair.result(settings, decision, monitor))
+      try batch.answer(first..<end)
+      first = end
     }
-    return results
+    return batch.results
+  }
+}
+
+extension QuestionItem.Document {
+  fileprivate var byteCount: Int {
+    switch self {
+    case .text(let text): text.count
+    case .prepared(let document): document.byteCount
+    }
+  }
+}
+
+/// The items of one call, and their results.
+private struct QuestionBatch {
+  private(set) var results: [Result<AnswerResult, BertQAError>]
+  private let items: [QuestionItem]
+  private let settings: AnswerSettings
+  private let answerer: QuestionAnswerer
+  private let monitor: CallMonitor
+  private var documents: DocumentCache
+  private var progress = WindowReader.Progress()
+
+  /// The name of the array of items in error messages.
+  private static let name = "pairs"
+
+  init(
+    _ items: [QuestionItem], _ settings: AnswerSettings, _ answerer: QuestionAnswerer, _ monitor: CallMonitor
+  ) throws(BertQAError) {
+    self.items = items
+    self.settings = settings
+    self.answerer = answerer
+    self.monitor = monitor
+    documents = try DocumentCache(items, monitor)
+    results = try [Result<AnswerResult, BertQAError>](results: .missing, count: items.count, monitor)
   }
 
-  /// The prepared documents of a call: one that several pairs ask is tokenized once.
-  private struct DocumentCache {
-    private struct Key: Hashable {
-      let start: UnsafePointer<UInt8>?
-      let count: Int
+  /// A part of an item's documents that one round reads.
+  private struct Reading {
+    let item: Int
+    let part: QuestionWork.Part
+    let isLastOfItem: Bool
+  }
+
+  /// Answers a group of items in rounds. An item's result is made, and its logits are released, as soon as its last
+  /// section is read.
+  mutating func answer(_ group: Range<Int>) throws(BertQAError) {
+    var work = try [QuestionWork?](results: nil, count: group.count, monitor)
+    defer { monitor.release(group.count * MemoryLayout<QuestionWork?>.stride) }
+    var readings: [Reading] = []
+    // A copy: the closures below change this batch.
+    var progress = progress
+    defer { self.progress = progress }
+
+    func add(_ parts: [QuestionWork.Part], of index: Int) throws(BertQAError) {
+      try readings.makeRoom(for: parts.count)
+      for (number, part) in parts.enumerated() {
+        readings.append(Reading(item: index, part: part, isLastOfItem: number == parts.count - 1))
+      }
     }
+    for index in group {
+      try monitor.check()
+      if index % WindowReader.itemsPerMemoryCheck == WindowReader.itemsPerMemoryCheck - 1 {
+        try Memory.requireReserve()
+      }
+      do throws(BertQAError) {
+        let one = try prepare(index)
+        let parts = try one.firstRound()
+        if parts.isEmpty {
+          try finish(index, one) { _ in }
+        } else {
+          work[index - group.lowerBound] = one
+          try add(parts, of: index)
+        }
+      } catch {
+        try fail(index, error)
+      }
+    }
+    while !readings.isEmpty {
+      let round = readings
+      readings = []
+      try answerer.reader.read(count: round.count, called: Self.name, monitor, &progress) { number in
+        guard let one = work[round[number].item - group.lowerBound] else {
+          return WindowReader.Item(first: [], second: nil, windows: [])
+        }
+        return one.item(of: round[number].part)
+      } failed: { _, error throws(BertQAError) in
+        throw error
+      } deliver: { output throws(BertQAError) in
+        let reading = round[output.item]
+        guard let one = work[reading.item - group.lowerBound] else { return }
+        do throws(BertQAError) {
+          try one.store(output, of: reading.part)
+          guard output.isLastOfItem, reading.isLastOfItem else { return }
+          work[reading.item - group.lowerBound] = nil
+          try finish(reading.item, one) { parts throws(BertQAError) in
+            work[reading.item - group.lowerBound] = one
+            try add(parts, of: reading.item)
+          }
+        } catch {
+          work[reading.item - group.lowerBound] = nil
+          try fail(reading.item, error)
+        }
+      }
+    }
+  }
 
-    /// By the text's place in memory: the last pair that asks it.
-    private var lastUse: [Key: Int] = [:]
-    private var prepared: [Key: PreparedDocument] = [:]
-    private var tokensKept = 0
+  private mutating func prepare(_ index: Int) throws(BertQAError) -> QuestionWork {
+    let item = items[index]
+    let keepsSections = if case .sections = settings.division { true } else { false }
+    guard !item.documents.isEmpty else {
+      throw BertQAError(.invalidArgument, argument: "documents", "has no element: pass at least one document")
+    }
+    var documents = try [PreparedDocument](checkedCapacity: item.documents.count)
+    for document in item.documents {
+      documents.append(
+        try self.documents.prepared(
+          document, index, answerer.tokenizer, keepsSections: keepsSections, monitor))
+    }
+    return try monitor.undoing { () throws(BertQAError) in
+      try QuestionWork(
+        question: item.question, documents: documents, tokenizer: answerer.tokenizer, settings, monitor)
+    }
+  }
 
-    /// Beyond this, documents are tokenized again rather than kept: 50 MB of tokens.
-    private static let maxTokensKept = 1 << 22
+  /// Takes over the item's result, or passes on its next round.
+  private mutating func finish(
+    _ index: Int, _ work: QuestionWork, next: ([QuestionWork.Part]) throws(BertQAError) -> Void
+  ) throws(BertQAError) {
+    switch try work.outcome(settings, answerer.decision) {
+    case .result(let result): results[index] = .success(result)
+    case .round(let parts): try next(parts)
+    }
+  }
 
-    init(_ pairs: [QuestionDocumentPair], _ monitor: CallMonitor) throws(BertQAError) {
-      guard pairs.count > 1 else { return }
-      // Keys and indices, in a table that may be filled to a half and doubles.
-      try Memory.require(6 * pairs.count, of: Key.self)
-      try monitor.holdResult(6 * pairs.count, of: Key.self)
-      for (index, pair) in pairs.enumerated() {
-        if index % 4096 == 0 { try monitor.check() }
-        guard case .text(let text) = pair.document, text.count > 0 else { continue }
+  private mutating func fail(_ index: Int, _ error: BertQAError) throws(BertQAError) {
+    results[index] = .failure(
+      try WindowReader.failure(error, ofItem: index, in: Self.name, count: items.count, monitor))
+  }
+}
+
+/// The prepared documents of a call: a text that several items ask is tokenized once.
+private struct DocumentCache {
+  private struct Key: Hashable {
+    let start: UnsafePointer<UInt8>?
+    let count: Int
+  }
+
+  /// By the text's address: the last item that asks it.
+  private var lastUse: [Key: Int] = [:]
+  private var prepared: [Key: PreparedDocument] = [:]
+  private var tokensKept = 0
+
+  /// Documents beyond this are tokenized again: 50 MB of tokens.
+  private static let maxTokensKept = 1 << 22
+
+  init(_ items: [QuestionItem], _ monitor: CallMonitor) throws(BertQAError) {
+    guard items.count > 1 else { return }
+    let count = items.reduce(0) { $0 + $1.documents.count }
+    // Keys and indices, in a table that may be filled to a half and doubles.
+    try Memory.require(6 * count, of: Key.self)
+    try monitor.holdResult(6 * count, of: Key.self)
+    for (index, item) in items.enumerated() {
+      if index % 4096 == 0 { try monitor.check() }
+      for document in item.documents {
+        guard case .text(let text) = document, text.count > 0 else { continue }
         lastUse[Key(start: text.baseAddress, count: text.count)] = index
       }
     }
+  }
 
-    mutating func document(
-      of pair: QuestionDocumentPair, _ index: Int, _ tokenizer: any Tokenizer, _ monitor: CallMonitor
-    ) throws(BertQAError) -> PreparedDocument {
-      let text: UnsafeBufferPointer<UInt8>
-      switch pair.document {
-      case .prepared(let document):
-        if tokenizer.agrees(with: document.tokenizer) { return document }
-        throw BertQAError(
-          .invalidArgument, argument: "document",
-          "was prepared with another vocabulary: prepare it with the context that is asked")
-      case .text(let bytes): text = bytes
-      }
-      let key = Key(start: text.baseAddress, count: text.count)
-      let isLast = lastUse[key].map { $0 == index } ?? true
-      if let document = prepared[key] {
-        if isLast {
-          prepared[key] = nil
-          tokensKept -= document.tokenCount
-        }
-        return document
-      }
-      let document = try monitor.undoing { () throws(BertQAError) in
-        try PreparedDocument(borrowing: text, tokenizer: tokenizer, monitor)
-      }
-      if !isLast, tokensKept + document.tokenCount <= Self.maxTokensKept {
-        prepared[key] = document
-        tokensKept += document.tokenCount
+  /// - Parameter index: the item that asks the document.
+  mutating func prepared(
+    _ document: QuestionItem.Document, _ index: Int, _ tokenizer: any Tokenizer, keepsSections: Bool,
+    _ monitor: CallMonitor
+  ) throws(BertQAError) -> PreparedDocument {
+    let text: UnsafeBufferPointer<UInt8>
+    switch document {
+    case .prepared(let document):
+      if tokenizer.agrees(with: document.tokenizer) { return document }
+      throw BertQAError(
+        .invalidArgument, argument: "document",
+        "was prepared with another vocabulary: prepare it with the context that is asked")
+    case .text(let bytes): text = bytes
+    }
+    let key = Key(start: text.baseAddress, count: text.count)
+    let isLast = lastUse[key].map { $0 == index } ?? true
+    if let document = prepared[key] {
+      if isLast {
+        prepared[key] = nil
+        tokensKept -= document.tokenCount
       }
       return document
     }
+    let document = try monitor.undoing { () throws(BertQAError) in
+      try PreparedDocument(
+        borrowing: text, tokenizer: tokenizer, keepsSections: keepsSections && !isLast, monitor)
+    }
+    if !isLast, tokensKept + document.tokenCount <= Self.maxTokensKept {
+      prepared[key] = document
+      tokensKept += document.tokenCount
+    }
+    return document
   }
 }

@@ -1,16 +1,22 @@
 import Glibc
 
-/// BM25 (k1 1.2, b 0.75) of a document's windows against a question, over token ids: which windows are
-/// worth running the model on.
+/// A window of one of the documents of a question.
+struct DocumentSection: Equatable {
+  let document: Int
+  let window: TokenWindow
+}
+
+/// BM25 (k1 1.2, b 0.75) of sections against a question, over token ids. The statistics are those of all sections of
+/// all documents.
 struct SectionRanking {
   private static let k1 = 1.2
   private static let b = 0.75
 
-  /// The query term of a token id, by id; 0 for ids that are not in the query, or past the end.
+  /// By token id: the number of the question's term, 0 for ids that are not in the question, or past the end.
   private var termOfID: [UInt16] = []
   private var termCount = 0
 
-  /// `question` without duplicates, punctuation and unknown words.
+  /// Uses the ids of `question` without duplicates, punctuation and unknown words.
   init(question: ArraySlice<Int32>, tokenizer: any Tokenizer) {
     let size = Int(question.max() ?? -1) + 1
     termOfID = [UInt16](repeating: 0, count: size)
@@ -20,37 +26,28 @@ struct SectionRanking {
     }
   }
 
-  /// The `limit` best of `windows`, in document order. Of equals the earlier ones are taken. O(tokens).
-  func best(
-    _ limit: Int, of windows: [TokenWindow], ids: [Int32], _ monitor: CallMonitor? = nil
-  ) throws(BertQAError) -> [TokenWindow] {
-    guard windows.count > limit else { return windows }
-    let poll = monitor.map { CallPoll($0) }
-    // The scores; what is made of them is accounted for where it is made.
-    try monitor?.hold(windows.count, of: Double.self)
-    let scores = try scores(of: windows, ids: ids, monitor)
-    let ranked = try windows.indices.checkedSorted(poll) { (scores[$0], $1) > (scores[$1], $0) }
-    return try ranked.prefix(limit).checkedSorted(poll, by: <).checkedMap { windows[$0] }
-  }
-
-  /// One score per window. Two passes over the tokens, so that memory does not grow with windows × terms.
+  /// Returns one score per section, 0 if it has none of the question's terms. Two passes over the tokens, so that
+  /// memory does not grow with sections × terms.
+  /// - Parameter ids: by document.
   func scores(
-    of windows: [TokenWindow], ids: [Int32], _ monitor: CallMonitor? = nil
+    of sections: [DocumentSection], ids: [[Int32]], _ monitor: CallMonitor? = nil
   ) throws(BertQAError) -> [Double] {
     var counts = [Int32](repeating: 0, count: termCount + 1)
-    var windowsWithTerm = [Int](repeating: 0, count: termCount + 1)
-    for window in windows {
+    var sectionsWithTerm = [Int](repeating: 0, count: termCount + 1)
+    var tokenCount = 0
+    for section in sections {
       try monitor?.check()
-      count(window, ids, into: &counts)
-      for term in 1..<(termCount + 1) where counts[term] > 0 { windowsWithTerm[term] += 1 }
+      tokenCount += section.window.tokenCount
+      count(section.window, ids[section.document], into: &counts)
+      for term in 1..<(termCount + 1) where counts[term] > 0 { sectionsWithTerm[term] += 1 }
     }
-    let total = Double(windows.count)
-    let inverseFrequency = windowsWithTerm.map { log(1 + (total - Double($0) + 0.5) / (Double($0) + 0.5)) }
-    let meanLength = Double(windows.reduce(0) { $0 + $1.tokenCount }) / total
-    return try windows.map { window throws(BertQAError) in
+    let total = Double(sections.count)
+    let inverseFrequency = sectionsWithTerm.map { log(1 + (total - Double($0) + 0.5) / (Double($0) + 0.5)) }
+    let meanLength = Double(tokenCount) / total
+    return try sections.checkedMap(monitor.map { CallPoll($0) }) { section throws(BertQAError) in
       try monitor?.check()
-      count(window, ids, into: &counts)
-      let norm = Self.k1 * (1 - Self.b + Self.b * Double(window.tokenCount) / meanLength)
+      count(section.window, ids[section.document], into: &counts)
+      let norm = Self.k1 * (1 - Self.b + Self.b * Double(section.window.tokenCount) / meanLength)
       var score = 0.0
       for term in 1..<(termCount + 1) {
         let frequency = Double(counts[term])
@@ -73,4 +70,24 @@ struct SectionRanking {
       }
     }
   }
+}
+
+/// Sections in the order in which they are read.
+struct RankedSections {
+  /// Best first; of equals the earlier one.
+  let order: [Int]
+  /// By section: its score as a share of the best one's, 0...1; 1 for all if no section has a term of the question.
+  private let scores: [Double]
+  /// 0 if no section has a term of the question.
+  let best: Double
+
+  init(scores: [Double], _ monitor: CallMonitor?) throws(BertQAError) {
+    self.scores = scores
+    best = scores.max() ?? 0
+    order = try scores.indices.checkedSorted(monitor.map { CallPoll($0) }) {
+      (scores[$0], $1) > (scores[$1], $0)
+    }
+  }
+
+  func rank(of section: Int) -> Double { best > 0 ? scores[section] / best : 1 }
 }

@@ -1,34 +1,39 @@
 import Glibc
 
-/// One softmax over all spans of a document, and the no-answer candidate if it takes part.
+/// One softmax over all spans of a question's documents, and the no-answer candidate if it takes part.
 struct SpanSoftmax {
   private let reference: Float
-  /// Of scores: one over the temperature.
+  /// What scores are multiplied by: 1 / temperature.
   private let scale: Double
   private let total: Double
 
-  /// `best` is the best span's score, `null` that of the no-answer candidate. O(tokens · maxLength), in an order
-  /// that depends on the windows alone.
+  /// Takes O(tokens · maxLength), in an order that depends only on the windows.
+  /// - Parameters:
+  ///   - documents: by document.
+  ///   - best: the best span's score.
+  ///   - null: the score of the no-answer candidate.
   init(
-    logits: WindowLogits, maxLength: Int, best: Float, null: Float? = nil, temperature: Double = 1,
+    _ documents: [WindowLogits], maxLength: Int, best: Float, null: Float? = nil, temperature: Double = 1,
     _ monitor: CallMonitor
   ) throws(BertQAError) {
     reference = max(best, null ?? -.infinity)
     scale = 1 / temperature
     var total = null.map { [reference, scale] in exp((Double($0) - Double(reference)) * scale) } ?? 0
-    // Of no span nothing is asked.
-    for index in logits.windows.indices where reference > -.infinity {
-      try monitor.check()
-      total += Self.sum(ofRowsLastIn: index, logits, maxLength, reference: reference, scale: Float(scale))
+    for logits in documents {
+      // Without spans no share is asked for.
+      for index in logits.windows.indices where reference > -.infinity {
+        try monitor.check()
+        total += Self.sum(ofRowsLastIn: index, logits, maxLength, reference: reference, scale: Float(scale))
+      }
     }
     self.total = total
   }
 
   func share(of score: Float) -> Double { exp((Double(score) - Double(reference)) * scale) / total }
 
-  /// The sum of exp((score - reference) · scale) over candidates whose start is in window `index`, but not in the
-  /// next one. All candidates of such a start are in this window; those which are in earlier ones too
-  /// take their best score.
+  /// Returns the sum of exp((score - reference) · scale) over candidates whose start is in window `index`, but not in
+  /// the next one. All candidates of such a start are in this window; those that are in earlier ones too take their
+  /// best score.
   private static func sum(
     ofRowsLastIn index: Int, _ logits: WindowLogits, _ maxLength: Int, reference: Float, scale: Float
   ) -> Double {

@@ -1,26 +1,33 @@
-/// The logits of one pair's windows: those of document tokens, and the null score of [CLS].
+/// The logits of the windows of one document that the model has read: those of the document's tokens, and the
+/// score of "no answer".
 struct WindowLogits {
   /// In document order; each starts and ends later than the one before.
   let windows: [TokenWindow]
   /// Where each window's tokens begin in `start` and `end`; one entry more than windows.
   let offsets: [Int]
-  var start: [Float]
-  var end: [Float]
-  /// The least of the windows' null scores.
-  var nullScore: Float = .infinity
+  private(set) var start: [Float]
+  private(set) var end: [Float]
+  /// By window: start logit + end logit of [CLS].
+  private(set) var nullScores: [Float]
 
   /// Above this a sum of two logits could overflow.
   private static let largest: Float = 1e37
 
-  /// Of no window.
+  /// Those of no window.
   init() {
     windows = []
     offsets = [0]
     start = []
     end = []
+    nullScores = []
   }
 
-  init(windows: [TokenWindow], _ monitor: CallMonitor? = nil) throws(BertQAError) {
+  /// - Parameters:
+  ///   - windows: in document order.
+  ///   - known: the logits of some of these windows.
+  init(windows: [TokenWindow], keeping known: WindowLogits = WindowLogits(), _ monitor: CallMonitor? = nil)
+    throws(BertQAError)
+  {
     self.windows = windows
     var offsets = try [Int](checkedCapacity: windows.count + 1, monitor)
     offsets.append(0)
@@ -31,6 +38,20 @@ struct WindowLogits {
     self.offsets = offsets
     start = try [Float](repeating: 0, count: offsets[windows.count], monitor)
     end = try [Float](repeating: 0, count: offsets[windows.count], monitor)
+    nullScores = try [Float](repeating: .infinity, count: windows.count, monitor)
+    for (old, window) in known.windows.enumerated() {
+      let index = position(of: window)
+      nullScores[index] = known.nullScores[old]
+      for token in 0..<window.tokenCount {
+        start[offsets[index] + token] = known.start[known.offsets[old] + token]
+        end[offsets[index] + token] = known.end[known.offsets[old] + token]
+      }
+    }
+  }
+
+  /// Returns the place of one of the windows.
+  func position(of window: TokenWindow) -> Int {
+    partitionPoint { windows[$0].firstToken >= window.firstToken }
   }
 
   /// Takes over window `index` from the logits of its tokens, where [CLS] is at `classifier` and the document
@@ -42,7 +63,7 @@ struct WindowLogits {
   ) throws(BertQAError) {
     let null = newStart[classifier] + newEnd[classifier]
     var isUsable = abs(null) <= Self.largest
-    nullScore = min(nullScore, null)
+    nullScores[index] = null
     for token in 0..<windows[index].tokenCount {
       let (s, e) = (newStart[document + token], newEnd[document + token])
       isUsable = isUsable && abs(s) <= Self.largest && abs(e) <= Self.largest  // false for NaN
@@ -54,14 +75,21 @@ struct WindowLogits {
       "logits that are not finite numbers (window \(windows[index].index) of the document)")
   }
 
-  /// The windows that hold `token`. O(log windows).
+  /// Subtracts a number, by window, from the scores of the window's spans.
+  mutating func lowerScores(by amounts: [Float]) {
+    for (index, amount) in amounts.enumerated() {
+      for position in offsets[index]..<offsets[index + 1] { start[position] -= amount }
+    }
+  }
+
+  /// Returns the windows that hold `token`. O(log windows).
   func windows(containing token: Int) -> Range<Int> {
     let first = partitionPoint { windows[$0].endToken > token }
     let end = partitionPoint { windows[$0].firstToken > token }
     return first..<max(first, end)
   }
 
-  /// The first window for which `condition` holds; it must hold for all later ones.
+  /// Returns the first window for which `condition` holds; it must hold for all later ones.
   private func partitionPoint(_ condition: (Int) -> Bool) -> Int {
     var (low, high) = (0, windows.count)
     while low < high {

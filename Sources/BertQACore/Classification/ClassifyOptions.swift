@@ -6,8 +6,8 @@ public struct ClassifyOptions: BatchOptions, Sendable {
   /// Encoders: the number of tokens in a window, including special tokens (`max_seq_len`); at least 8. nil:
   /// as many as the model takes.
   public var maxSequenceLength: Int?
-  /// Encoders: the number of tokens that two neighbouring windows of a long text share (`doc_stride`), at
-  /// most a third of the window; nil: 128.
+  /// Encoders: the number of tokens that two neighbouring windows of a long text share (`doc_stride`); nil: windows end
+  /// where sections of the text do.
   public var documentStride: Int?
   /// Encoders: how the logits of a long text's windows are combined (`window_pooling`).
   public var windowPooling = WindowPooling.mean

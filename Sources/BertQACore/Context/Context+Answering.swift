@@ -6,7 +6,7 @@ extension Context {
     options: AnswerOptions = AnswerOptions()
   ) throws(BertQAError) -> AnswerResult {
     try answerer().answer(
-      [QuestionDocumentPair(question: question, document: .text(document))], options)[0]
+      [QuestionItem(question: question, document: .text(document))], options)[0]
   }
 
   /// Answers one question on one document. `Answer.range(in:)` and `Answer.text(in:)` return the answer's
@@ -21,12 +21,12 @@ extension Context {
     }
   }
 
-  /// Answers many pairs in one call and spreads all their windows over the threads. The first failure ends
-  /// the call; its `item` is the pair's index.
+  /// Answers many questions in one call and spreads all their windows over the threads. The first failure ends
+  /// the call; its `item` is the question's index.
   public func answerBatch(
-    _ pairs: [QuestionDocumentPair], options: AnswerOptions = AnswerOptions()
+    _ items: [QuestionItem], options: AnswerOptions = AnswerOptions()
   ) throws(BertQAError) -> [AnswerResult] {
-    try answerer().answer(pairs, options)
+    try answerer().answer(items, options)
   }
 
   /// As above, for strings.
@@ -36,17 +36,35 @@ extension Context {
     try withBytes(of: pairs.flatMap { [$0.question, $0.document] }) { texts throws(BertQAError) in
       try answerBatch(
         pairs.indices.map {
-          QuestionDocumentPair(question: texts[2 * $0], document: .text(texts[2 * $0 + 1]))
+          QuestionItem(question: texts[2 * $0], document: .text(texts[2 * $0 + 1]))
         }, options: options)
     }
   }
 
-  /// As `answerBatch`, but a pair's failure becomes that pair's result. Throws failures of the whole call,
+  /// As `answerBatch`, but a question's failure becomes its result. Throws failures of the whole call,
   /// such as an option out of range, cancellation or lack of memory.
   public func answerEach(
-    _ pairs: [QuestionDocumentPair], options: AnswerOptions = AnswerOptions()
+    _ items: [QuestionItem], options: AnswerOptions = AnswerOptions()
   ) throws(BertQAError) -> [Result<AnswerResult, BertQAError>] {
-    try answerer().answerEach(pairs, options)
+    try answerer().answerEach(items, options)
+  }
+
+  /// Answers one question on several documents, which are read as one collection: the sections of all are ranked
+  /// together. `Answer.documentIndex` is the position of the answer's document.
+  public func answer(
+    question: UnsafeBufferPointer<UInt8>, documents: [QuestionItem.Document],
+    options: AnswerOptions = AnswerOptions()
+  ) throws(BertQAError) -> AnswerResult {
+    try answerer().answer([QuestionItem(question: question, documents: documents)], options)[0]
+  }
+
+  /// As above, for strings.
+  public func answer(
+    question: String, documents: [String], options: AnswerOptions = AnswerOptions()
+  ) throws(BertQAError) -> AnswerResult {
+    try withBytes(of: [question] + documents) { texts throws(BertQAError) in
+      try answer(question: texts[0], documents: texts.dropFirst().map { .text($0) }, options: options)
+    }
   }
 
   /// Throws the error that a call with these options would throw before it reads a text.
@@ -77,7 +95,7 @@ extension Context {
     options: AnswerOptions = AnswerOptions()
   ) throws(BertQAError) -> AnswerResult {
     try answerer().answer(
-      [QuestionDocumentPair(question: question, document: .prepared(document))], options)[0]
+      [QuestionItem(question: question, document: .prepared(document))], options)[0]
   }
 
   /// Answers one question on a prepared document.
@@ -95,7 +113,7 @@ extension Context {
   ) throws(BertQAError) -> [AnswerResult] {
     try withBytes(of: questions) { questions throws(BertQAError) in
       try answerBatch(
-        questions.map { QuestionDocumentPair(question: $0, document: .prepared(document)) },
+        questions.map { QuestionItem(question: $0, document: .prepared(document)) },
         options: options)
     }
   }

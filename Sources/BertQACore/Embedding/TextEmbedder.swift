@@ -28,7 +28,8 @@ struct TextEmbedder: Sendable {
     let layout = WindowLayout(
       maxSequenceLength: try WindowLayout.length(
         options.maxSequenceLength, default: defaults.maxSequenceLength, reader.reader.maxPositions),
-      truncates: options.truncates, template: reader.reader.tokenizer.template)
+      division: options.truncates ? .truncated : .sections(overlap: 0),
+      template: reader.reader.tokenizer.template)
     let normalizes = options.normalizes ?? defaults.normalizes
     var mean = WeightedMean(count: length)
     let buffer = try AlignedBuffer<Float>(uninitializedCount: length)

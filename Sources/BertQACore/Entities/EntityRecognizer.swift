@@ -64,8 +64,8 @@ public struct EntityOptions: BatchOptions, Sendable {
   /// The number of tokens in a window, including special tokens (`max_seq_len`); at least 8. nil: as many as
   /// the model takes.
   public var maxSequenceLength: Int?
-  /// The number of tokens that two neighbouring windows of a long text share (`doc_stride`), at most a third
-  /// of the window; nil: 128.
+  /// The number of tokens that two neighbouring windows of a long text share (`doc_stride`); nil: windows end
+  /// where sections of the text do.
   public var documentStride: Int?
   public var call = CallOptions()
 

@@ -1,6 +1,6 @@
 /// The state of one text while the model reads it: its tokens, and the entities found in the windows so far.
 ///
-/// Two windows share tokens. The first half of these, including the middle one of an odd number, gets its
+/// Two windows may share tokens. The first half of these, including the middle one of an odd number, gets its
 /// labels from the earlier window, the rest from the later one, so each token's label comes from the window
 /// with the most context.
 final class EntityWork {
@@ -30,7 +30,8 @@ final class EntityWork {
     self.aggregator = aggregator
     let before = monitor.heldBytes
     tokens = try tokenizer.tokens(of: text, monitor)
-    windows = try layout.parts(first: tokens.count, second: nil, monitor)
+    windows = try layout.parts(
+      first: TokenizedText(text: text, tokens: tokens, tokenizer: tokenizer), second: nil, monitor)
     memory.append(monitor.part(since: before))
     probabilities = [Double](repeating: 0, count: labelCount)
   }

@@ -3,12 +3,6 @@ import Glibc
 
 /// A session of questions. Each is answered, and "n" shows the next best answer to the last one.
 final class AskSession {
-  private struct Hit {
-    let text: AskedText
-    let answer: Answer
-    let isImpossible: Bool
-  }
-
   private let context: Context
   private let corpus: any Corpus
   private let options: AnswerOptions
@@ -18,8 +12,10 @@ final class AskSession {
   /// True if the answers are shown on a terminal.
   private let isRead = Terminal.isThere(STDOUT_FILENO)
   private var question = ""
-  private var hits: [Hit] = []
-  /// The number of hits shown so far.
+  private var texts: [AskedText] = []
+  /// Of all texts, best first.
+  private var answers: [Answer] = []
+  /// The number of answers shown so far.
   private var shownCount = 0
   /// True if at least one question had no answer, or probably none.
   private(set) var hasUnanswered = false
@@ -70,76 +66,67 @@ final class AskSession {
 
   private func ask(_ question: String) throws(ToolError) {
     self.question = question
-    hits = []
+    answers = []
     shownCount = 0
-    let texts = try corpus.texts(for: question)
-    hits = try answers(texts)
-    guard let best = hits.first else {
+    texts = try corpus.texts(for: question)
+    let result = texts.isEmpty ? nil : try result()
+    answers = result?.answers ?? []
+    guard !answers.isEmpty else {
       hasUnanswered = true
       return report(texts.isEmpty ? "no text has these words" : "no answer to '\(question)'")
     }
-    if best.isImpossible {
+    if result?.isImpossible == true {
       hasUnanswered = true
       report("the text does not seem to answer this: the best passage is probably no answer")
     }
     showNext()
   }
 
-  /// Returns the answers from all texts, best first, sorted by gap, which compares texts better than the
-  /// score.
-  private func answers(_ texts: [AskedText]) throws(ToolError) -> [Hit] {
+  /// Reads all texts as one collection.
+  private func result() throws(ToolError) -> AnswerResult {
     var options = options
     let progress = Progress(subject: "reading")
     progress?.follow(&options.call)
     limits.limit(&options.call)
     defer { progress?.clear() }
-    let bytes = Array(question.utf8)
-    let results = try bytes.withElements { question throws(ToolError) in
+    return try Array(question.utf8).withElements { question throws(ToolError) in
       try ofCore(AskCommand.invocation) { () throws(BertQAError) in
-        try context.answerBatch(
-          texts.map { QuestionDocumentPair(question: question, document: .text($0.bytes)) },
-          options: options)
+        try context.answer(question: question, documents: texts.map(\.document), options: options)
       }
     }
-    var hits: [Hit] = []
-    for (text, result) in zip(texts, results) {
-      hits += result.answers.map { Hit(text: text, answer: $0, isImpossible: result.isImpossible) }
-    }
-    let ranked = hits.enumerated().sorted {
-      ($0.element.answer.gap, $1.offset) > ($1.element.answer.gap, $0.offset)
-    }
-    return ranked.map(\.element)
   }
 
   private func showNext() {
-    guard shownCount < hits.count else {
-      return report(hits.isEmpty ? "ask something first" : "there is no further answer")
+    guard shownCount < answers.count else {
+      return report(answers.isEmpty ? "ask something first" : "there is no further answer")
     }
-    let hit = hits[shownCount]
+    let answer = answers[shownCount]
     shownCount += 1
-    if isRead { show(hit) } else { write(hit) }
+    if isRead { show(answer) } else { write(answer) }
   }
 
   /// Shows the answer with its surrounding text and its position.
-  private func show(_ hit: Hit) {
+  private func show(_ answer: Answer) {
+    let text = texts[answer.documentIndex]
     let display = AnswerDisplay(usesColor: usesColor)
-    output.write(display.passage(hit.answer, in: hit.text.bytes, around: Self.surroundings))
-    var place = "\(AnswerDisplay.probability(hit.answer))  "
-    place += PlainText.of(hit.text.place(ofByte: hit.answer.bytes.start))
-    if shownCount < hits.count { place += "  (n: next answer)" }
+    output.write(display.passage(answer, in: text.bytes, around: Self.surroundings))
+    var place = "\(AnswerDisplay.probability(answer))  "
+    place += PlainText.of(text.place(ofByte: answer.bytes.start))
+    if shownCount < answers.count { place += "  (n: next answer)" }
     output.write(usesColor ? "\n\(AnswerDisplay.dim)\(place)\(AnswerDisplay.plain)\n" : "\n\(place)\n")
   }
 
   /// Writes the columns: the text's name if there are several texts, question, probability, answer.
-  private func write(_ hit: Hit) {
+  private func write(_ answer: Answer) {
+    let text = texts[answer.documentIndex]
     var line: [UInt8] = []
-    for column in (corpus.hasSeveralTexts ? [hit.text.name] : []) + [
-      question, AnswerDisplay.probability(hit.answer),
+    for column in (corpus.hasSeveralTexts ? [text.name] : []) + [
+      question, AnswerDisplay.probability(answer),
     ] {
       PlainText.append(column.utf8, to: &line)
       line.append(UInt8(ascii: "\t"))
     }
-    PlainText.append(hit.text.bytes[hit.answer.bytes.start..<hit.answer.bytes.end], to: &line)
+    PlainText.append(text.bytes[answer.bytes.start..<answer.bytes.end], to: &line)
     line.append(UInt8(ascii: "\n"))
     output.write(line)
   }

@@ -12,6 +12,8 @@ protocol Corpus {
 final class AskedText {
   let name: String
   let bytes: UnsafeBufferPointer<UInt8>
+  /// The text, or the tokens made of it for the first question.
+  fileprivate(set) var document: QuestionItem.Document
   /// Keeps the bytes alive.
   private let owner: InputText
 
@@ -19,6 +21,7 @@ final class AskedText {
     self.name = name
     owner = text
     bytes = text.bytes
+    document = .text(text.bytes)
   }
 
   /// Returns a place such as "report.txt, line 12".
@@ -28,14 +31,32 @@ final class AskedText {
   }
 }
 
-/// Files, all of which are read for every question.
+/// Files, of which the sections that match best are read for each question.
 struct FileCorpus: Corpus {
   private let files: [AskedText]
+  private let context: Context
+  private let limits: CallLimits
 
   /// - Parameter files: texts that were already read.
-  init(_ files: [AskedText]) { self.files = files }
+  init(_ files: [AskedText], _ context: Context, _ limits: CallLimits) {
+    self.files = files
+    self.context = context
+    self.limits = limits
+  }
 
   var hasSeveralTexts: Bool { files.count > 1 }
 
-  func texts(for question: String) -> [AskedText] { files }
+  /// Tokenizes the files for the first question.
+  func texts(for question: String) throws(ToolError) -> [AskedText] {
+    for file in files {
+      guard case .text(let bytes) = file.document else { continue }
+      file.document = .prepared(
+        try ofCore(AskCommand.invocation) { () throws(BertQAError) in
+          var call = CallOptions()
+          limits.limit(&call)
+          return try context.prepare(bytes, call: call)
+        })
+    }
+    return files
+  }
 }

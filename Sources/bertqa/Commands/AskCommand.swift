@@ -20,7 +20,7 @@ struct AskCommand: Command {
         "",
         [
           OptionRow(
-            .topK, letter: "k", value: "N", "number of answers per text that 'n' can reach; default 10",
+            .topK, letter: "k", value: "N", "number of answers that 'n' can reach; default 10",
             detail: "Answers do not overlap. N is 1 to 1000."),
           OptionRow(
             .color, value: "WHEN", isOptional: true, choices: Terminal.colorChoices.map(\.key),
@@ -94,27 +94,30 @@ struct AskCommand: Command {
   }
 
   private func run(to output: Output) throws(ToolError) -> ExitCode {
+    // Errors of the files are reported before the model is loaded.
     let corpus = try corpus()
     let context = try model.load()
     // Reports invalid options, or a model for another task, before the first question.
     try ofCore(Self.invocation) { () throws(BertQAError) in try context.validate(options) }
     let lines = LineReader(input: try questions())
     let session = AskSession(
-      context, corpus, options, limits, usesColor: Terminal.usesColor(color), to: output)
+      context, corpus(context), options, limits, usesColor: Terminal.usesColor(color), to: output)
     try session.run(lines)
     return session.hasUnanswered && !lines.isInteractive ? .noAnswer : .done
   }
 
-  private func corpus() throws(ToolError) -> any Corpus {
+  /// Opens the database or reads the files. Returns what makes a corpus of them.
+  private func corpus() throws(ToolError) -> (Context) -> any Corpus {
     if let database = files.first(where: DatabaseCorpus.isDatabase), !arguments.has(.force) {
       if files.count > 1 { throw arguments.usage("a database is asked alone") }
-      return try DatabaseCorpus(
+      let corpus = try DatabaseCorpus(
         path: database.string, table: arguments.last(.table)?.string, passageCount: passageCount)
+      return { _ in corpus }
     }
     var texts: [AskedText] = []
     let reading = try InputText.Reading(arguments)
     for file in files { texts.append(AskedText(name: file.shownAsFile, try InputText(file, reading))) }
-    return FileCorpus(texts)
+    return { [limits] context in FileCorpus(texts, context, limits) }
   }
 
   /// Returns the source of the questions: standard input, unless that is a document.

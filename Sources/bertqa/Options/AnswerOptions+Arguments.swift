@@ -21,14 +21,19 @@ extension AnswerOptions {
     OptionRow(.maxAnswerLength, value: "N", "maximum length of an answer; default 30"),
     OptionRow(
       .maxSequenceLength, value: "N", "length of a window, including the question; default 384",
-      detail: "The maximum is that of the model. A longer document is read in several "
-        + "windows."),
-    OptionRow(.documentStride, value: "N", "overlap of neighbouring windows; default 128"),
+      detail:
+        "The maximum is that of the model. A longer document is read in sections, which end where paragraphs and "
+        + "sentences do."),
+    OptionRow(
+      .documentStride, value: "N", "read all windows, which overlap by N, as Hugging Face's pipeline does",
+      detail: "Their scores are compared as they are."),
     OptionRow(.maxQuestionLength, value: "N", "truncate longer questions; default 64"),
     OptionRow(
       .maxWindows, value: "N",
-      "read only the N windows that match the question's words best; default 0: all",
-      detail: "Windows are ranked by the words that they share with the question (BM25)."),
+      "read the N sections that match the question's words best (BM25); -1: all",
+      detail:
+        "By default as many as it takes: until no section left is likely to answer better, at most 20. With --doc-stride all are read by default."
+    ),
     OptionRow(
       .nBestSize, value: "N",
       "consider only the N best starts and ends of each window; default 0: all"),

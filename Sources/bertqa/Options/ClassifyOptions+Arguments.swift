@@ -19,7 +19,9 @@ extension ClassifyOptions {
     OptionRow(
       .maxSequenceLength, value: "N",
       "length of a window; default 0: the maximum of the model"),
-    OptionRow(.documentStride, value: "N", "overlap of neighbouring windows; default 128"),
+    OptionRow(
+      .documentStride, value: "N",
+      "overlap of neighbouring windows; by default they end where paragraphs and sentences do"),
     OptionRow(
       .windowPooling, value: "P", choices: poolings.map(\.key),
       "how the logits of several windows are combined: {}; default mean"),

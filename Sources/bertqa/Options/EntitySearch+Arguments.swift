@@ -51,7 +51,9 @@ struct EntitySearch {
     OptionRow(
       .maxSequenceLength, value: "N",
       "length of a window; default 0: the maximum of the model"),
-    OptionRow(.documentStride, value: "N", "overlap of neighbouring windows; default 128"),
+    OptionRow(
+      .documentStride, value: "N",
+      "overlap of neighbouring windows; by default they end where paragraphs and sentences do"),
   ]
 
   /// Sets the option if it is one of these; ignores all others.

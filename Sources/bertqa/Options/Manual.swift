@@ -176,9 +176,16 @@ enum Manual {
     .It Va window_count
     windows that the model has read
     .It Va skipped_window_count
-    windows that
+    windows that it did not read
+    .It Va stop
+    why it read no more:
+    .Dq all
+    were read,
+    .Dq enough
+    as no other is likely to answer better, or the
+    .Dq limit
+    of
     .Fl \-max\-windows
-    left out
     .It Va is_question_truncated
     whether the question was longer than
     .Fl \-max\-question\-len

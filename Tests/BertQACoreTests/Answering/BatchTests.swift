@@ -29,7 +29,7 @@ import Testing
 
     /// All pairs in one call.
     func ask(_ answerer: QuestionAnswerer, prepared: Bool) throws -> [AnswerResult] {
-      var pairs: [QuestionDocumentPair] = []
+      var pairs: [QuestionItem] = []
       var copies: [UnsafeMutableBufferPointer<UInt8>] = []
       defer { copies.forEach { $0.deallocate() } }
       func copy(_ bytes: [UInt8]) -> UnsafeBufferPointer<UInt8> {
@@ -41,7 +41,7 @@ import Testing
       for (question, document) in zip(questions, documents) {
         let text = copy(document)
         pairs.append(
-          QuestionDocumentPair(
+          QuestionItem(
             question: copy(question),
             document: prepared ? .prepared(try answerer.prepare(text)) : .text(text)))
       }
@@ -79,7 +79,7 @@ import Testing
       try tooLong.withUnsafeBufferPointer { long in
         let short = UnsafeBufferPointer(rebasing: long.prefix(3))
         _ = try answerer.answer(
-          [short, short, long].map { QuestionDocumentPair(question: $0, document: .text(short)) },
+          [short, short, long].map { QuestionItem(question: $0, document: .text(short)) },
           Self.options)
       }
     }
@@ -98,7 +98,7 @@ import Testing
       try document.withUnsafeBufferPointer { document in
         let short = UnsafeBufferPointer(rebasing: long.prefix(3))
         let pairs = [short, long, short, long].map {
-          QuestionDocumentPair(question: $0, document: .text(document))
+          QuestionItem(question: $0, document: .text(document))
         }
         let results = try answerer.answerEach(pairs, Self.options)
         let alone = try answerer.answer([pairs[0]], Self.options)[0]
@@ -119,8 +119,8 @@ import Testing
     let text = Array("a a a".utf8)
     try text.withUnsafeBufferPointer { document in
       try Array("who".utf8).withUnsafeBufferPointer { question in
-        let pairs = [QuestionDocumentPair](
-          repeating: QuestionDocumentPair(question: question, document: .text(document)), count: 7)
+        let pairs = [QuestionItem](
+          repeating: QuestionItem(question: question, document: .text(document)), count: 7)
         _ = try answerer.answer(pairs, Self.options)
       }
     }

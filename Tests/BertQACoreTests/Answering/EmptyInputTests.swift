@@ -24,7 +24,7 @@ import Testing
   @Test func nullPointersAreEmptyTexts() throws {
     let none = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
     let result = try Self.answerer.answer(
-      [QuestionDocumentPair(question: none, document: .text(none))], AnswerOptions())[0]
+      [QuestionItem(question: none, document: .text(none))], AnswerOptions())[0]
     #expect(result.emptyInput == .emptyQuestion)
     #expect(try Self.answerer.prepare(none).byteCount == 0)
   }
@@ -38,7 +38,7 @@ import Testing
     #expect(
       failure {
         _ = try Self.answerer.answer(
-          [QuestionDocumentPair(question: huge, document: .text(small))], AnswerOptions())
+          [QuestionItem(question: huge, document: .text(small))], AnswerOptions())
       }?
       .status == .tooLarge)
   }

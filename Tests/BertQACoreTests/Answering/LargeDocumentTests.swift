@@ -8,7 +8,10 @@ import Testing
   let filler = Array(String(repeating: "é-lorem-ipsum-dolor ", count: 50_000).utf8)
   let document = filler + Array("needle. ".utf8) + filler
   let model = FakeModel.marking(start: tokenizer.id("needle"), end: tokenizer.id("needle"))
-  let options = AnswerOptions.with { $0.topK = 2 }
+  let options = AnswerOptions.with {
+    $0.topK = 2
+    $0.documentStride = 128
+  }
   let result = try QuestionAnswerer(tokenizer, model).ask("who", document, options)
   #expect(result.answers[0].bytes == TextRange(start: filler.count, end: filler.count + 6))
   #expect(result.answers[0].codePoints.start == 50_000 * 20)

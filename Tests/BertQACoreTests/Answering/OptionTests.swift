@@ -26,7 +26,7 @@ import Testing
       ("max_answer_len is 0, but", { $0.maxAnswerLength = 0 }),
       ("max_question_len is 0, but", { $0.maxQuestionLength = 0 }),
       ("n_best_size is 1001, but must be 0 to 1000", { $0.nBestSize = 1001 }),
-      ("max_windows is -1, but must be at least 0", { $0.maxWindows = -1 }),
+      ("max_windows is -2, but must be at least -1", { $0.maxWindows = -2 }),
       ("no_answer_threshold is not a number", { $0.noAnswerThreshold = .nan }),
     ]
     for (message, change) in cases {
@@ -51,7 +51,7 @@ import Testing
       _ = Self.failing { $0.maxAnswerLength = value }
       _ = Self.failing { $0.maxQuestionLength = value }
       _ = Self.failing { $0.nBestSize = value }
-      #expect((Self.failing { $0.maxWindows = value } == nil) == (value >= 0))
+      #expect((Self.failing { $0.maxWindows = value } == nil) == (value >= -1))
     }
   }
 

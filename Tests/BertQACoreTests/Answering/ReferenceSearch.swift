@@ -7,14 +7,39 @@ struct ReferenceSearch {
   struct Found: Equatable {
     var bytes: TextRange
     var score: Float
+    var gap: Float
     var probability: Double
   }
 
   var found: [Found] = []
+  /// Of the best answer's section, or of all windows.
   var nullScore = Float.infinity
   var noAnswerProbability = 0.0
   var threshold = 0.0
   var windowCount = 0
+  var stop = ReadingStop.all
+
+  /// A span's scores in the window where it compares best.
+  private struct Scores {
+    var compared: Float
+    var raw: Float
+    var null: Float
+  }
+
+  private struct Asked {
+    let question: Tokens
+    let tokens: Tokens
+    let isSameWord: [Bool]
+    let windows: [Range<Int>]
+    /// By window.
+    let penalties: [Float]
+    let comparesRawScores: Bool
+    let tokenizer: FakeTokenizer
+    let model: FakeModel
+    let options: AnswerOptions
+    let decision: AnswerDecision
+    let document: String
+  }
 
   init(
     question: String, document: String, _ tokenizer: FakeTokenizer, _ model: FakeModel,
@@ -22,83 +47,127 @@ struct ReferenceSearch {
   ) throws {
     let asked = try Self.tokens(question, tokenizer)
     let tokens = try Self.tokens(document, tokenizer)
-    let count = tokens.ids.count
-    let isSameWord = try Array(document.utf8).withUnsafeBufferPointer { text in
-      tokens.ids.indices.map { tokenizer.continuesWord($0, of: tokens, in: text) }
-    }
     let length = options.maxSequenceLength ?? 384
     let room = length - asked.ids.count - 3
-    let stride = options.documentStride ?? min(128, length / 3, room / 2)
-    var scores: [[Int]: Float] = [:]
-    var first = 0
-    let skipped = try Self.skippedTokens(asked, tokens, tokenizer, room, stride, options)
+    let windows = try Self.windows(document, tokens, tokenizer, room: room, length: length, options)
+    // Sections and their ranking have their own tests.
+    let scores = try SectionRanking(question: asked.ids[...], tokenizer: tokenizer).scores(
+      of: windows.enumerated().map {
+        DocumentSection(
+          document: 0, window: TokenWindow(index: $0, firstToken: $1.lowerBound, tokenCount: $1.count))
+      }, ids: [tokens.ids])
+    let order = windows.indices.sorted { (scores[$0], $1) > (scores[$1], $0) }
+    let best = scores.max() ?? 0
+    let input = Asked(
+      question: asked, tokens: tokens,
+      isSameWord: try Array(document.utf8).withUnsafeBufferPointer { text in
+        tokens.ids.indices.map { tokenizer.continuesWord($0, of: tokens, in: text) }
+      },
+      windows: windows, penalties: scores.map { best > 0 ? 3 * Float(1 - $0 / best) : 0 },
+      comparesRawScores: options.documentStride != nil || windows.count == 1, tokenizer: tokenizer,
+      model: model,
+      options: options, decision: decision, document: document)
+    let readsAll =
+      options.maxWindows < 0 || options.maxWindows == 0 && (options.documentStride != nil || best == 0)
+    var count =
+      readsAll
+      ? windows.count
+      : options.maxWindows > 0 ? min(options.maxWindows, windows.count) : min(3, windows.count)
     while true {
-      let end = min(first + room, count)
-      defer { first += room - stride }
-      if skipped.contains(first) {
-        if end == count { break }
-        continue
+      search(input, read: order.prefix(count).sorted())
+      if readsAll || options.maxWindows > 0 { break }
+      if count == min(20, windows.count) { break }
+      if (found.first?.gap ?? -.infinity) >= 2 - input.penalties[order[count]] { break }
+      count = min(count + 3, 20, windows.count)
+    }
+    windowCount = count
+    stop = count == windows.count ? .all : options.maxWindows > 0 || count == 20 ? .limit : .enough
+  }
+
+  private static func windows(
+    _ document: String, _ tokens: Tokens, _ tokenizer: FakeTokenizer, room: Int, length: Int,
+    _ options: AnswerOptions
+  ) throws -> [Range<Int>] {
+    guard tokens.count > room else { return [0..<tokens.count] }
+    guard let stride = options.documentStride else {
+      return try Array(document.utf8).withUnsafeBufferPointer {
+        let text = TokenizedText(text: $0, tokens: tokens, tokenizer: tokenizer)
+        return try TextSections(text).ranges(of: text, room: room, overlap: min(128, length / 3))
       }
-      windowCount += 1
-      let ids = [0] + asked.ids + [1] + tokens.ids[first..<end] + [1]
-      let logits = ids.indices.map { model.rule(ids[...], $0) }
-      nullScore = min(nullScore, logits[0].start + logits[0].end)
-      let inDocument = Array(logits[(asked.ids.count + 2)..<(ids.count - 1)])
+    }
+    var windows = [0..<room]
+    while let last = windows.last, last.upperBound < tokens.count {
+      let first = last.lowerBound + room - stride
+      windows.append(first..<min(first + room, tokens.count))
+    }
+    return windows
+  }
+
+  private mutating func search(_ asked: Asked, read: [Int]) {
+    let (tokens, options) = (asked.tokens, asked.options)
+    let questionCount = asked.question.ids.count
+    found = []
+    var scores: [[Int]: Scores] = [:]
+    var leastNull = Float.infinity
+    for index in read {
+      let window = asked.windows[index]
+      let ids = [0] + asked.question.ids + [1] + tokens.ids[window] + [1]
+      let logits = ids.indices.map { asked.model.rule(ids[...], $0) }
+      let null = logits[0].start + logits[0].end
+      leastNull = min(leastNull, null)
+      let inDocument = Array(logits[(questionCount + 2)..<(ids.count - 1)])
       let starts = Self.kept(inDocument.map(\.start), options.nBestSize)
       let ends = Self.kept(inDocument.map(\.end), options.nBestSize)
+      let lowering = asked.comparesRawScores ? 0 : null + asked.penalties[index]
       for i in starts {
         for j in ends where j >= i && j < i + options.maxAnswerLength {
-          let score = inDocument[i].start + inDocument[j].end
-          scores[[first + i, first + j]] = max(scores[[first + i, first + j]] ?? -.infinity, score)
+          let compared = (inDocument[i].start - lowering) + inDocument[j].end
+          let span = [window.lowerBound + i, window.lowerBound + j]
+          if scores[span].map({ $0.compared >= compared }) ?? false { continue }
+          scores[span] = Scores(compared: compared, raw: inDocument[i].start + inDocument[j].end, null: null)
         }
       }
-      if end == count { break }
     }
+    let null = asked.comparesRawScores ? leastNull : 0
+    nullScore = leastNull
 
-    let ranked = scores.sorted { ($0.value, $1.key[0], $1.key[1]) > ($1.value, $0.key[0], $0.key[1]) }
-    let best = Double(max(nullScore, ranked.first?.value ?? -.infinity))
-    let total = exp(Double(nullScore) - best) + ranked.reduce(0) { $0 + exp(Double($1.value) - best) }
-    noAnswerProbability = exp(Double(nullScore) - best) / total
-    let rise = decision.rise * log(Double(windowCount))
-    threshold = Double(decision.threshold) + rise
+    let ranked = scores.sorted {
+      ($0.value.compared, $1.key[0], $1.key[1]) > ($1.value.compared, $0.key[0], $0.key[1])
+    }
+    let best = Double(max(null, ranked.first?.value.compared ?? -.infinity))
+    let total = exp(Double(null) - best) + ranked.reduce(0) { $0 + exp(Double($1.value.compared) - best) }
+    noAnswerProbability = exp(Double(null) - best) / total
+    let rise = asked.comparesRawScores ? asked.decision.rise * log(Double(read.count)) : 0
+    threshold = Double(asked.decision.threshold) + rise
     for (span, score) in ranked where found.count < options.topK {
       var (first, last) = (span[0], span[1])
       if options.alignsToWords {
-        while first > 0, isSameWord[first] { first -= 1 }
-        while last + 1 < count, isSameWord[last + 1] { last += 1 }
+        while first > 0, asked.isSameWord[first] { first -= 1 }
+        while last + 1 < tokens.count, asked.isSameWord[last + 1] { last += 1 }
       }
       let bytes = TextRange(start: Int(tokens.starts[first]), end: Int(tokens.ends[last]))
-      if options.alignsToWords, bytes.text(in: document).allSatisfy({ ".? \u{FFFD}".contains($0) }) {
+      if options.alignsToWords, bytes.text(in: asked.document).allSatisfy({ ".? \u{FFFD}".contains($0) }) {
         continue
       }
       if found.contains(where: { $0.bytes.start < bytes.end && bytes.start < $0.bytes.end }) { continue }
-      found.append(Found(bytes: bytes, score: score, probability: exp(Double(score) - best) / total))
+      if found.isEmpty, !asked.comparesRawScores { nullScore = score.null }
+      found.append(
+        Found(
+          bytes: bytes, score: score.raw, gap: score.compared - null,
+          probability: exp(Double(score.compared) - best) / total))
     }
-    guard let calibration = decision.calibration else { return }
-    let gap = (found.first.map { Double($0.score) } ?? -.infinity) - Double(nullScore)
+    guard let calibration = asked.decision.calibration else { return }
+    let gap = (found.first.map { Double($0.gap) } ?? -.infinity)
     let exponent = calibration.slope * (gap - calibration.midpoint - rise)
     noAnswerProbability = 1 / (1 + exp(exponent))
     // Relative to the best: the weights of very different scores must not all be 0.
-    func weight(_ score: Float) -> Double {
-      exp(Double(score - ranked[0].value) / calibration.spanTemperature)
+    func weight(_ compared: Float) -> Double {
+      exp(Double(compared - ranked[0].value.compared) / calibration.spanTemperature)
     }
-    let weights = ranked.reduce(0) { $0 + weight($1.value) }
+    let weights = ranked.reduce(0) { $0 + weight($1.value.compared) }
     for index in found.indices {
-      found[index].probability = (1 - noAnswerProbability) * weight(found[index].score) / weights
+      found[index].probability = (1 - noAnswerProbability) * weight(found[index].gap + null) / weights
     }
-  }
-
-  /// Where the windows begin that `maxWindows` leaves out, by the ranking that has its own tests.
-  private static func skippedTokens(
-    _ asked: Tokens, _ tokens: Tokens, _ tokenizer: FakeTokenizer, _ room: Int, _ stride: Int,
-    _ options: AnswerOptions
-  ) throws -> Set<Int> {
-    guard options.maxWindows > 0 else { return [] }
-    let windows = try TokenWindow.layout(
-      tokenCount: tokens.ids.count, room: room, overlap: stride)
-    let run = try SectionRanking(question: asked.ids[...], tokenizer: tokenizer)
-      .best(options.maxWindows, of: windows, ids: tokens.ids)
-    return Set(windows.map(\.firstToken)).subtracting(run.map(\.firstToken))
   }
 
   private static func tokens(_ text: String, _ tokenizer: FakeTokenizer) throws -> Tokens {

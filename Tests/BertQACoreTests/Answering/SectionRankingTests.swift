@@ -8,14 +8,19 @@ import Testing
 
   static func ids(_ text: String) -> [Int32] { text.split(separator: " ").map { tokenizer.id(String($0)) } }
 
-  static func scores(_ question: String, _ sections: [String]) throws -> [Double] {
+  static func sections(_ texts: [String], document: Int = 0) -> [DocumentSection] {
     var first = 0
-    let windows = sections.enumerated().map { index, section in
+    return texts.enumerated().map { index, section in
       defer { first += ids(section).count }
-      return TokenWindow(index: index, firstToken: first, tokenCount: ids(section).count)
+      return DocumentSection(
+        document: document,
+        window: TokenWindow(index: index, firstToken: first, tokenCount: ids(section).count))
     }
-    return try SectionRanking(question: ids(question)[...], tokenizer: tokenizer)
-      .scores(of: windows, ids: sections.flatMap(ids))
+  }
+
+  static func scores(_ question: String, _ sections: [String]) throws -> [Double] {
+    try SectionRanking(question: ids(question)[...], tokenizer: tokenizer)
+      .scores(of: Self.sections(sections), ids: [sections.flatMap(ids)])
   }
 
   /// Okapi BM25 by hand: sections of 3, 2 and 4 tokens.
@@ -35,17 +40,20 @@ import Testing
     #expect(try Self.scores("? zzz", sections) == [0, 0, 0])
   }
 
-  @Test func theBestAreTakenInDocumentOrderAndOfEqualsTheEarlier() throws {
-    let document = Self.ids("c a a c c a b b")
-    let windows = (0..<4).map { TokenWindow(index: $0, firstToken: 2 * $0, tokenCount: 2) }
-    func best(_ count: Int, _ question: String) throws -> [Int] {
-      try SectionRanking(question: Self.ids(question)[...], tokenizer: Self.tokenizer)
-        .best(count, of: windows, ids: document).map(\.index)
-    }
-    #expect(try best(2, "a") == [0, 1])
-    #expect(try best(1, "b") == [3])
-    #expect(try best(2, "a b") == [0, 3])
-    #expect(try best(2, "?") == [0, 1])
-    #expect(try best(9, "a") == [0, 1, 2, 3])
+  /// Statistics are those of all documents.
+  @Test func documentsAreOneCollection() throws {
+    let texts = ["a a c", "b c", "c c c a"]
+    let several = texts.enumerated().flatMap { Self.sections([$1], document: $0) }
+    let scores = try SectionRanking(question: Self.ids("a b")[...], tokenizer: Self.tokenizer)
+      .scores(of: several, ids: texts.map(Self.ids))
+    #expect(scores == (try Self.scores("a b", texts)))
+  }
+
+  @Test func theBestComeFirstAndOfEqualsTheEarlier() throws {
+    let ranked = try RankedSections(scores: [1, 2, 0, 2], nil)
+    #expect(ranked.order == [1, 3, 0, 2])
+    #expect((0..<4).map(ranked.rank) == [0.5, 1, 0, 1])
+    let unknown = try RankedSections(scores: [0, 0], nil)
+    #expect(unknown.order == [0, 1] && unknown.rank(of: 1) == 1 && unknown.best == 0)
   }
 }

@@ -17,7 +17,7 @@ extension QuestionAnswerer {
   func ask(_ question: String, _ document: [UInt8], _ options: AnswerOptions) throws -> AnswerResult {
     try Array(question.utf8).withUnsafeBufferPointer { question in
       try document.withUnsafeBufferPointer { document in
-        try answer([QuestionDocumentPair(question: question, document: .text(document))], options)[0]
+        try answer([QuestionItem(question: question, document: .text(document))], options)[0]
       }
     }
   }
@@ -29,7 +29,7 @@ extension QuestionAnswerer {
   func answer(
     question: UnsafeBufferPointer<UInt8>, document: PreparedDocument, options: AnswerOptions
   ) throws(BertQAError) -> AnswerResult {
-    try answer([QuestionDocumentPair(question: question, document: .prepared(document))], options)[0]
+    try answer([QuestionItem(question: question, document: .prepared(document))], options)[0]
   }
 
   func prepare(_ document: String) throws -> PreparedDocument {

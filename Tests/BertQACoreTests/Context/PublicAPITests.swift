@@ -48,7 +48,7 @@ import Testing
       Array(text.utf8).withUnsafeBufferPointer { bytes in
         Result {
           try context.answerBatch(
-            [QuestionDocumentPair(question: question, document: .text(bytes))], options: options)
+            [QuestionItem(question: question, document: .text(bytes))], options: options)
         }
       }
     }

@@ -3,13 +3,35 @@ import Testing
 @testable import BertQACore
 
 @Suite struct WindowLayoutTests {
+  static let tokenizer = FakeTokenizer(["a"])
+
   private func layout(
-    _ first: Int, _ second: Int? = nil, length: Int, overlap: Int? = 0, truncates: Bool = false
+    _ first: Int, _ second: Int? = nil, length: Int, _ division: WindowLayout.Division = .strides(overlap: 0)
   ) throws -> [WindowLayout.Parts] {
-    try WindowLayout(
-      maxSequenceLength: length, overlap: overlap, truncates: truncates,
-      template: Template(prefix: [0], separator: [1], suffix: [1])
-    ).parts(first: first, second: second)
+    try layout(
+      String(repeating: "a ", count: first), second.map { String(repeating: "a ", count: $0) },
+      length: length, division)
+  }
+
+  private func layout(
+    _ first: String, _ second: String? = nil, length: Int, _ division: WindowLayout.Division
+  ) throws -> [WindowLayout.Parts] {
+    let layout = WindowLayout(
+      maxSequenceLength: length, division: division,
+      template: Template(prefix: [0], separator: [1], suffix: [1]))
+    return try withTokens(of: first) { first in
+      guard let second else { return try layout.parts(first: first, second: nil) }
+      return try withTokens(of: second) { try layout.parts(first: first, second: $0) }
+    }
+  }
+
+  private func withTokens<Result>(of text: String, _ body: (TokenizedText) throws -> Result) throws -> Result
+  {
+    try Array(text.utf8).withUnsafeBufferPointer { bytes in
+      try body(
+        TokenizedText(
+          text: bytes, tokens: try Self.tokenizer.tokens(of: bytes, nil), tokenizer: Self.tokenizer))
+    }
   }
 
   @Test func whatFitsIsOneWindow() throws {
@@ -23,13 +45,22 @@ import Testing
   @Test func longTexts() throws {
     #expect(try layout(7, length: 8) == [.init(first: 0..<6), .init(first: 6..<7)])
     #expect(
-      try layout(10, length: 8, overlap: 2)
+      try layout(10, length: 8, .strides(overlap: 2))
         == [.init(first: 0..<6), .init(first: 4..<10)])
-    // The default is a third of the window; what leaves no new token is refused.
-    #expect(try layout(10, length: 8, overlap: nil) == layout(10, length: 8, overlap: 2))
-    #expect(try layout(10, length: 8, overlap: 5).count == 5)
-    #expect(failure { _ = try layout(10, length: 8, overlap: 6) }?.argument == "doc_stride")
-    #expect(failure { _ = try layout(6, length: 8, overlap: 6) } == nil)
+    // An overlap that leaves no new token is refused.
+    #expect(try layout(10, length: 8, .strides(overlap: 5)).count == 5)
+    #expect(failure { _ = try layout(10, length: 8, .strides(overlap: 6)) }?.argument == "doc_stride")
+    #expect(failure { _ = try layout(6, length: 8, .strides(overlap: 6)) } == nil)
+  }
+
+  @Test func sectionsEndWhereSentencesDo() throws {
+    let text = "a a a. A a a a. A a."
+    #expect(
+      try layout(text, length: 10, .sections(overlap: 2)) == [.init(first: 0..<4), .init(first: 4..<12)])
+    #expect(
+      try layout("a", text, length: 12, .sections(overlap: 2)) == [
+        .init(first: 0..<1, second: 0..<4), .init(first: 0..<1, second: 4..<12),
+      ])
   }
 
   @Test func theShorterOfAPairIsRepeated() throws {
@@ -56,10 +87,12 @@ import Testing
   /// Every token is in a window, no window is too long, and the number of windows is linear.
   @Test func nothingIsLeftOutOrTooLong() throws {
     for length in [8, 9, 13, 32] {
-      for overlap in [0, 1, nil] as [Int?] {
+      for division in [.strides(overlap: 0), .strides(overlap: 1), .sections(overlap: 2)]
+        as [WindowLayout.Division]
+      {
         for first in 0..<70 {
           for second in [nil, 0, 1, 2, 3, 4, 5, 30, 61] as [Int?] {
-            let parts = try layout(first, second, length: length, overlap: overlap)
+            let parts = try layout(first, second, length: length, division)
             #expect(Set(parts.flatMap { Array($0.first) }).count == first)
             #expect(Set(parts.flatMap { Array($0.second ?? 0..<0) }).count == second ?? 0)
             #expect(parts.allSatisfy { ($0.second == nil) == (second == nil) })
@@ -79,11 +112,11 @@ import Testing
     for length in [8, 11] {
       for first in 0..<20 {
         #expect(
-          try layout(first, length: length, truncates: true) == [.init(first: 0..<min(first, length - 2))])
+          try layout(first, length: length, .truncated) == [.init(first: 0..<min(first, length - 2))])
         for second in 0..<20 {
           var (a, b) = (first, second)
           while a + b > length - 3 { if a > b { a -= 1 } else { b -= 1 } }
-          let parts = try layout(first, second, length: length, truncates: true)
+          let parts = try layout(first, second, length: length, .truncated)
           #expect(parts.count == 1 && parts[0].first.count + (parts[0].second?.count ?? 0) == a + b)
           // The odd token of the last step is the longer text's.
           #expect(abs(parts[0].first.count - a) <= 1)

@@ -64,6 +64,7 @@ FILES = {path.name: path.read_bytes() for path in (FIXTURES / "tiny-bert").iterd
 CALLS = {
     "Context": lambda c, of: bertqa.Context({name: of(data) for name, data in FILES.items()}).answer(WHO, FOX),
     "Context.answer": lambda c, of: c["answer"].answer(of(WHO.encode()), of(TEXT)),
+    "Context.answer_documents": lambda c, of: c["answer"].answer_documents(of(WHO.encode()), [of(TEXT)] * 2),
     "Context.answer_batch": lambda c, of: c["answer"].answer_batch([(of(WHO.encode()), of(TEXT))] * 2),
     "Context.answer_stream": lambda c, of: list(c["answer"].answer_stream([(of(WHO.encode()), of(TEXT))] * 2)),
     "Context.prepare": lambda c, of: c["answer"].prepare(of(TEXT)).answer(WHO),

@@ -154,5 +154,7 @@ def test_the_default_model_is_calibrated(context):
     assert 0.9 > sure.answer.probability > 0.4 > 0.1 > sure.no_answer_probability
     unsure = context.answer("What is the capital of Bolivia?", FOX)
     assert unsure.no_answer_probability > 0.5 and unsure.is_impossible
-    long = context.answer(WHO, "\n\n".join([FOX, *["Nothing else happened on that day in the village."] * 200]))
+    text = "\n\n".join([FOX, *["Nothing else happened on that day in the village."] * 200])
+    long = context.answer(WHO, text, doc_stride=128)
     assert long.window_count > 3 and long.no_answer_threshold > context.info.no_answer_threshold
+    assert context.answer(WHO, text, max_windows=-1).no_answer_threshold == context.info.no_answer_threshold

@@ -363,7 +363,8 @@ def test_memory_that_is_handed_over_is_freed(models):
             del child
         else:
             del column
-        assert set(_arrow_build._owned) == before and not _arrow._exported
+        # What earlier tests left may be freed meanwhile.
+        assert set(_arrow_build._owned) <= before and not _arrow._exported
 
 
 def test_arrays_may_outlive_the_package():

@@ -258,10 +258,13 @@ def test_common_words_are_those_of_the_extension():
 
 def test_the_passages_that_are_read(tmp_path):
     path = database(tmp_path / "reports.db", passages=PASSAGES)
-    all_rows = run("ask", "--passages", "60", "-k", "1", path, input=(f"{FAN}\n" + "n\n" * 59).encode())[0]
-    few_rows = run("ask", "--passages", "3", "-k", "1", path, input=(f"{FAN}\n" + "n\n" * 59).encode())[0]
-    assert all_rows.count("\n") > 50 and few_rows.count("\n") == 3
-    assert few_rows.splitlines()[0] == all_rows.splitlines()[0]
+    def passages(count):
+        options = ["--passages", count, "-k", "1000", "--max-windows=-1"]
+        rows = run("ask", *options, path, input=(f"{FAN}\n" + "n\n" * 999).encode())[0].splitlines()
+        return rows[0], {row.split("\t")[0] for row in rows}
+
+    (best, every), (best_of_few, few) = passages("60"), passages("3")
+    assert len(every) > 50 and len(few) == 3 and few < every and best == best_of_few
 
 
 def test_indexes_are_found_by_name(tmp_path):

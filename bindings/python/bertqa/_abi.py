@@ -82,7 +82,7 @@ class AnswerSpan(Structure):
     _fields_ = [
         ("struct_size", c_size_t), ("bytes", Range), ("code_points", Range), ("utf16", Range), ("sentence", Range),
         ("score", c_float), ("start_logit", c_float), ("end_logit", c_float), ("probability", c_float), ("gap",
-        c_float), ("reserved", c_int32),
+        c_float), ("document_index", c_int32),
     ]
 
 class AnswerSummary(Structure):
@@ -90,7 +90,7 @@ class AnswerSummary(Structure):
         ("struct_size", c_size_t), ("is_impossible", c_int32), ("is_question_truncated", c_int32),
         ("is_question_empty", c_int32), ("is_document_empty", c_int32), ("null_score", c_float), ("gap", c_float),
         ("no_answer_probability", c_float), ("no_answer_threshold", c_float), ("window_count", c_size_t),
-        ("skipped_window_count", c_size_t),
+        ("skipped_window_count", c_size_t), ("stop", c_int32), ("reserved", c_int32),
     ]
 
 class AnswerPair(Structure):
@@ -317,6 +317,10 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "document_create": (c_int32, [c_void_p, c_char_p, c_size_t, POINTER(DocumentOptions), POINTER(c_void_p)]),
     "document_free": (None, [c_void_p]),
     "document_answer": (c_int32, [c_void_p, c_void_p, c_char_p, c_size_t, POINTER(AnswerOptions), POINTER(c_void_p)]),
+    "answer_documents": (c_int32, [c_void_p, c_char_p, c_size_t, POINTER(Text), c_size_t, POINTER(AnswerOptions),
+        POINTER(c_void_p)]),
+    "documents_answer": (c_int32, [c_void_p, POINTER(c_void_p), c_size_t, c_char_p, c_size_t, POINTER(AnswerOptions),
+        POINTER(c_void_p)]),
     "document_answer_batch": (c_int32, [c_void_p, c_void_p, POINTER(Text), c_size_t, POINTER(AnswerOptions),
         POINTER(c_void_p), POINTER(c_int32)]),
     "answers_free": (None, [c_void_p]),

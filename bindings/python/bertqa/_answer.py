@@ -47,6 +47,41 @@ class AnswerMethods(Closable):
             call.check(library().answer(handle.pointer, q, len(q), d, len(d), call.pointer, answers))
             return _result(answers[0], document, d)
 
+    def answer_documents(
+        self,
+        question: Text,
+        documents: "Iterable[Union[T, Document[T]]]",
+        **options: "Unpack[AnswerOptions]",
+    ) -> Result[T]:
+        """Answers a question about several documents, which are read as one collection.
+
+        Their sections are ranked together, and max_windows is one limit for all. An answer's document_index is the
+        position of its document.
+
+        documents: texts, or Documents that were prepared with this context.
+        options: see help(bertqa.AnswerOptions).
+        """
+        handle = self._opened()
+        if is_text(documents):
+            raise TypeError("documents is one text; one document is asked by answer")
+        # A text among prepared documents is prepared, too.
+        items: List[Any] = list(documents)
+        prepared = any(isinstance(item, Document) for item in items)
+        if prepared:
+            items = [item if isinstance(item, Document) else Document(self, item) for item in items]
+        q, call, lib = encoded(question), answer_call(options), library()
+        with Results(1, lib.answers_free) as answers:
+            if prepared:
+                pointers = (ctypes.c_void_p * len(items))(*[item._opened().pointer for item in items])
+                call.check(
+                    lib.documents_answer(handle.pointer, pointers, len(items), q, len(q), call.pointer, answers)
+                )
+                return _result_of(answers[0], [(item.text, item._data) for item in items])
+            data = [(text, encoded(text)) for text in map(as_text, items)]
+            array = texts([text for _, text in data])
+            call.check(lib.answer_documents(handle.pointer, q, len(q), array, len(data), call.pointer, answers))
+            return _result_of(answers[0], data)
+
     @overload
     def answer_batch(
         self,
@@ -241,12 +276,19 @@ def _results(pointers: Any, statuses: Any, documents: "List[Tuple[T, bytes]]") -
     ]
 
 
+_STOPS = ("all", "enough", "limit")
+
+
 def _result(pointer: Any, document: T, data: bytes) -> Result[T]:
+    return _result_of(pointer, [(document, data)])._of(document)
+
+
+def _result_of(pointer: Any, documents: "List[Tuple[T, bytes]]") -> Result[T]:
     lib = library()
     summary = lib.answers_summary(pointer).contents
     found = [lib.answers_get(pointer, rank).contents for rank in range(lib.answers_count(pointer))]
     return Result(
-        answers=[_answer(span, document, data) for span in found],
+        answers=[_answer(span, *documents[span.document_index]) for span in found],
         is_impossible=bool(summary.is_impossible),
         is_question_truncated=bool(summary.is_question_truncated),
         is_question_empty=bool(summary.is_question_empty),
@@ -257,7 +299,8 @@ def _result(pointer: Any, document: T, data: bytes) -> Result[T]:
         no_answer_threshold=summary.no_answer_threshold,
         window_count=summary.window_count,
         skipped_window_count=summary.skipped_window_count,
-    )._of(document)
+        stop=_STOPS[summary.stop],
+    )
 
 
 def _answer(span: _abi.AnswerSpan, document: T, data: bytes) -> Answer[T]:
@@ -283,4 +326,5 @@ def _answer(span: _abi.AnswerSpan, document: T, data: bytes) -> Answer[T]:
         end_logit=span.end_logit,
         probability=span.probability,
         gap=span.gap,
+        document_index=span.document_index,
     )

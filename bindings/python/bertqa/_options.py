@@ -35,18 +35,20 @@ class AnswerOptions(CallOptions, total=False):
     top_k: the maximum number of answers, 1...1000; default 1.
     max_seq_len: the length of a window, including the question, at least 8; reduced to the model's maximum;
         default 384.
-    doc_stride: document tokens that two neighbouring windows share, 1...max_seq_len - 5, or 0 for none; default 128,
-        at most a third of max_seq_len.
+    doc_stride: None (default): a long document is read in sections, which end where paragraphs and sentences do, ranked
+        by the question's words. Else as by Hugging Face's pipeline: every window is read, two neighbours share this
+        many tokens, 0...max_seq_len - 5, and scores are compared as they are.
     max_answer_len: the maximum length of an answer before it is aligned to words, 1...10000; default 30.
     max_question_len: longer questions are truncated, 1...10000; default 64, or less to leave room for the document.
     n_best_size: 1...1000: only the n best starts x n best ends of each window are considered; 0 (default): all spans.
-    max_windows: at least 1: only this many windows, those most similar to the question (BM25), are read;
-        0 (default): every window.
+    max_windows: n > 0: the n windows that match the question best (BM25) are read; -1: all; 0 (default): until no
+        window left is likely to answer better, at most 20, or all if none has a token of the question; with doc_stride:
+        all.
     handle_impossible_answer: return no answer if is_impossible is set; default False.
     align_to_words: answers have whole words, addresses, paths, numbers with units and abbreviations, and are not punctuation
         alone (docs/answers.md); default True. False: the model's spans as they are.
     no_answer_threshold: the question counts as impossible if the gap is below this, any number; default: the
-        model's own, which rises with the number of windows.
+        model's own, which with doc_stride rises with the number of windows.
     """
 
     top_k: Optional[int]
@@ -67,9 +69,9 @@ class ClassifyOptions(CallOptions, total=False):
     contributions: word-count models: the number of words with the greatest weights to return, at least 0; default 0.
     max_seq_len: BERT models: tokens of one window, at least 8; longer texts are read in windows; default: as many as
         the model takes.
-    doc_stride: BERT models: tokens that two neighbouring windows share, at least 1 and fewer than a window has beside
-        its special tokens and, of a pair, beside the other text's tokens; or 0 for none; default 128, at most a third
-        of max_seq_len.
+    doc_stride: BERT models: None (default): windows end where paragraphs and sentences do. Else two neighbouring windows
+        share this many tokens, fewer than a window has beside its special tokens and, of a pair, beside the other
+        text's tokens.
     window_pooling: BERT models: "mean" or "max" of the windows' logits; default "mean".
     min_probability: if no label has this probability, the result's label is None and `is_none` is set, 0...1;
         default 0. Not for regression.
@@ -92,8 +94,8 @@ class EntitiesOptions(CallOptions, total=False):
     threshold: entities with a lower score are left out, 0...1; default 0.
     max_seq_len: tokens of one window, at least 8; longer texts are read in windows; default: as many as the model
         takes.
-    doc_stride: tokens that two neighbouring windows share, at least 1 and fewer than a window has beside its special
-        tokens, or 0 for none; default 128, at most a third of max_seq_len.
+    doc_stride: None (default): windows end where paragraphs and sentences do. Else two neighbouring windows share this
+        many tokens, fewer than a window has beside its special tokens.
     """
 
     labels: Optional[Iterable[str]]

@@ -14,9 +14,11 @@ class Answer(Value, Generic[T]):
 
     byte_range, utf16_range: the same range in bytes of UTF-8 and in UTF-16 code units.
     sentence: the sentence or sentences around the answer: document[sentence_start:sentence_end].
-    score: start_logit + end_logit, comparable over all documents of one model.
+    score: start_logit + end_logit.
     probability: the probability that this answer is right (docs/answers.md describes the calibration).
-    gap: score - the document's null score.
+    gap: score - the null score of the same section, less up to 3 for sections that rank below the best one: compares
+        answers of sections, documents and questions. With doc_stride: score - the result's null_score.
+    document_index: the position of the document among those of answer_documents; else 0.
     """
 
     text: T
@@ -32,6 +34,7 @@ class Answer(Value, Generic[T]):
     end_logit: float
     probability: float
     gap: float
+    document_index: int = 0
 
     def _repr_html_(self) -> str:
         """Returns the answer in its sentence, for notebooks."""
@@ -40,18 +43,19 @@ class Answer(Value, Generic[T]):
 
 @dataclass(frozen=True, repr=False)
 class Result(Value, Generic[T]):
-    """The answers of a document to a question.
+    """The answers of a document, or of several, to a question.
 
     answers: best first, without overlaps.
     is_impossible: True if the gap is below the threshold or one of the texts is empty.
     is_question_truncated: True if the question was longer than max_question_len.
     is_question_empty, is_document_empty: True if it has no token; nothing was searched.
-    null_score: the minimum over the windows of start + end logit at [CLS].
-    gap: the best span's score - null_score; -inf if there is no span.
+    null_score: start + end logit at [CLS], in the section of the best span; with doc_stride the minimum of all windows.
+    gap: the best span's; -inf if there is no span.
     no_answer_probability: the probability that the document does not answer the question, 0...1.
-    no_answer_threshold: the threshold for gap; the model's own rises with window_count.
+    no_answer_threshold: the threshold for gap; with doc_stride the model's own rises with window_count.
     window_count: the number of windows that the model read.
-    skipped_window_count: the number of windows that max_windows left out.
+    skipped_window_count: the number of windows that it did not read.
+    stop: why it read no more: "all" were read, "enough", as no other is likely to answer better, or the "limit" of max_windows.
     """
 
     answers: List[Answer[T]]
@@ -65,6 +69,7 @@ class Result(Value, Generic[T]):
     no_answer_threshold: float
     window_count: int
     skipped_window_count: int
+    stop: str
 
     @property
     def answer(self) -> Optional[Answer[T]]:

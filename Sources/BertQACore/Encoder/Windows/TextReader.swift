@@ -17,20 +17,21 @@ struct TextReader: Sendable {
     let monitor = CallMonitor(call)
     // A text's tokens are copied into the slice before the next text is tokenized.
     var part: MemoryLedger?
-    func tokens(of text: UnsafeBufferPointer<UInt8>) throws(BertQAError) -> ArraySlice<Int32> {
+    func tokenized(_ text: UnsafeBufferPointer<UInt8>) throws(BertQAError) -> TokenizedText {
       try TextLimit.check(text, "text")
-      return try reader.tokenizer.tokens(of: text, monitor).ids[...]
+      return TokenizedText(
+        text: text, tokens: try reader.tokenizer.tokens(of: text, monitor), tokenizer: reader.tokenizer)
     }
     try reader.read(count: texts.count, called: name, giving: input, monitor) { index throws(BertQAError) in
       part = nil
       let before = monitor.heldBytes
       let item = try monitor.undoing { () throws(BertQAError) in
-        let first = try tokens(of: texts[index].text)
-        var second: ArraySlice<Int32>?
-        if let text = texts[index].second { second = try tokens(of: text) }
+        let first = try tokenized(texts[index].text)
+        var second: TokenizedText?
+        if let text = texts[index].second { second = try tokenized(text) }
         return WindowReader.Item(
-          first: first, second: second,
-          windows: try layout.parts(first: first.count, second: second?.count, monitor))
+          first: first.tokens.ids[...], second: second?.tokens.ids[...],
+          windows: try layout.parts(first: first, second: second, monitor))
       }
       part = monitor.part(since: before)
       return item

@@ -11,6 +11,35 @@ struct TokenWindow: Sendable, Equatable {
   /// Bounds the memory of a window list and its logits: 2³⁰ tokens have 8 GiB of logits.
   static let maxTotalTokens = 1 << 30
 
+  /// Divides a text of more than `room` tokens.
+  /// - Parameter sections: those of the text, if they are known.
+  static func layout(
+    _ text: TokenizedText, room: Int, _ division: WindowLayout.Division, sections: TextSections?,
+    _ monitor: CallMonitor?
+  ) throws(BertQAError) -> [TokenWindow] {
+    switch division {
+    case .truncated: return [TokenWindow(index: 0, firstToken: 0, tokenCount: room)]
+    case .strides(let overlap):
+      guard overlap < room else {
+        throw BertQAError(
+          .invalidArgument, argument: "doc_stride",
+          "is \(overlap), but the other text and the special tokens leave \(room) tokens of a window to this one, so "
+            + "it must be below that: lower doc_stride or raise max_seq_len")
+      }
+      return try layout(tokenCount: text.count, room: room, overlap: overlap, monitor)
+    case .sections(let overlap):
+      if text.count > maxTotalTokens {
+        throw BertQAError(
+          .tooLarge, "the text has \(text.count) tokens, more than \(maxTotalTokens): split it")
+      }
+      let sections = if let sections { sections } else { try TextSections(text, monitor) }
+      let ranges = try sections.ranges(of: text, room: room, overlap: overlap, monitor)
+      return try ranges.indices.checkedMap(monitor.map { CallPoll($0) }) {
+        TokenWindow(index: $0, firstToken: ranges[$0].lowerBound, tokenCount: ranges[$0].count)
+      }
+    }
+  }
+
   /// Returns windows of `room` tokens, up to the one that reaches the end. Neighbours share `overlap` <
   /// `room` tokens.
   static func layout(

@@ -1,25 +1,22 @@
 /// The division of texts of any length into windows of the model.
 struct WindowLayout: Sendable {
-  /// The maximum number of tokens in a window, including special tokens; 8 or more.
-  var maxSequenceLength: Int
-  /// The number of tokens of a long text that two neighbouring windows share; nil: `defaultOverlap`, or less
-  /// if a pair leaves less room.
-  var overlap: Int? = 0
-  /// Cuts off what does not fit in one window.
-  var truncates = false
-  let template: Template
-
-  init(
-    maxSequenceLength: Int, overlap: Int? = 0, truncates: Bool = false, template: Template
-  ) {
-    self.maxSequenceLength = maxSequenceLength
-    self.overlap = overlap
-    self.truncates = truncates
-    self.template = template
+  /// How a text that does not fit in one window is divided.
+  enum Division: Equatable {
+    /// Where it says, as `TextSections` finds. Neighbours share up to `overlap` tokens inside a sentence that is
+    /// longer than a window.
+    case sections(overlap: Int)
+    /// Neighbours share `overlap` tokens, as in Hugging Face's pipelines.
+    case strides(overlap: Int)
+    /// What does not fit in one window is cut off.
+    case truncated
   }
 
-  /// For tasks that read texts of any length. nil: as many tokens as the model takes, and the default
-  /// overlap.
+  /// The maximum number of tokens in a window, including special tokens; 8 or more.
+  var maxSequenceLength: Int
+  let division: Division
+  let template: Template
+
+  /// For tasks that read texts of any length. nil: as many tokens as the model takes; sections.
   init(
     maxSequenceLength: Int?, documentStride: Int?, maxPositions: Int, template: Template
   ) throws(BertQAError) {
@@ -30,7 +27,17 @@ struct WindowLayout: Sendable {
         stride: documentStride, max: length - special - 1,
         "max_seq_len \(length) less \(special) special tokens and one new token of the text")
     }
-    self.init(maxSequenceLength: length, overlap: documentStride, template: template)
+    self.init(
+      maxSequenceLength: length,
+      division: documentStride.map { .strides(overlap: $0) }
+        ?? .sections(overlap: Self.defaultOverlap(length: length)),
+      template: template)
+  }
+
+  init(maxSequenceLength: Int, division: Division, template: Template) {
+    self.maxSequenceLength = maxSequenceLength
+    self.division = division
+    self.template = template
   }
 
   static func check(stride: Int, max: Int, _ why: String) throws(BertQAError) {
@@ -62,14 +69,14 @@ struct WindowLayout: Sendable {
     var second: Range<Int>?
   }
 
-  /// Returns the windows, at least one, of a text or pair with these numbers of tokens.
+  /// Returns the windows, at least one, of a text or a pair of texts.
   ///
   /// If a pair does not fit, every window has the whole shorter text and a part of the longer one. If the
   /// shorter text takes more than half of the window, each window has a part of both in its halves, and the
   /// text with fewer parts starts again at its first. So everything is read, in time linear in the lengths.
   /// Truncation is Hugging Face's "longest_first".
   func parts(
-    first: Int, second: Int?, _ monitor: CallMonitor? = nil
+    first: TokenizedText, second: TokenizedText?, _ monitor: CallMonitor? = nil
   ) throws(BertQAError) -> [Parts] {
     let room = maxSequenceLength - template.specialCount(isPair: second != nil)
     guard let second else {
@@ -78,9 +85,9 @@ struct WindowLayout: Sendable {
       defer { Self.release(ranges.count, of: Range<Int>.self, monitor) }
       return ranges.map { Parts(first: $0) }
     }
-    let shorter = min(first, second, room / 2)
+    let shorter = min(first.count, second.count, room / 2)
     let (firstRoom, secondRoom) =
-      first <= second ? (shorter, room - shorter) : (room - shorter, shorter)
+      first.count <= second.count ? (shorter, room - shorter) : (room - shorter, shorter)
     let firsts = try windows(first, room: firstRoom, monitor)
     let seconds = try windows(second, room: secondRoom, monitor)
     try Memory.require(max(firsts.count, seconds.count), of: Parts.self)
@@ -94,22 +101,17 @@ struct WindowLayout: Sendable {
     }
   }
 
+  /// The ranges of more than one window remain charged to the monitor.
   private func windows(
-    _ tokens: Int, room: Int, _ monitor: CallMonitor?
+    _ text: TokenizedText, room: Int, _ monitor: CallMonitor?
   ) throws(BertQAError) -> [Range<Int>] {
-    guard tokens > room, !truncates else { return [0..<min(tokens, room)] }
-    let overlap = overlap ?? min(Self.defaultOverlap(length: maxSequenceLength), room / 2)
-    guard overlap < room else {
-      throw BertQAError(
-        .invalidArgument, argument: "doc_stride",
-        "is \(overlap), but the other text and the special tokens leave \(room) of max_seq_len "
-          + "\(maxSequenceLength), so it must be below that: lower doc_stride or raise max_seq_len")
-    }
-    let windows = try TokenWindow.layout(tokenCount: tokens, room: room, overlap: overlap, monitor)
+    guard text.count > room, division != .truncated else { return [0..<min(text.count, room)] }
+    let before = monitor?.heldBytes ?? 0
+    let windows = try TokenWindow.layout(text, room: room, division, sections: nil, monitor)
     // The ranges of both texts, and the parts made of them.
     try Memory.require(2 * windows.count, of: Parts.self)
+    monitor.map { $0.release($0.heldBytes - before) }
     try Self.hold(windows.count, of: Range<Int>.self, monitor)
-    defer { monitor?.release(windows.count * MemoryLayout<TokenWindow>.stride) }
     return windows.map(\.tokens)
   }
 

@@ -27,6 +27,12 @@ struct WindowReader: Sendable {
     var windows: [WindowLayout.Parts]
   }
 
+  /// The windows that a call has read so far, and those that it is known to read.
+  struct Progress {
+    var read = 0
+    var known = 0
+  }
+
   /// The model's numbers for one window.
   struct Output {
     /// The index of the item in the call.
@@ -46,6 +52,7 @@ struct WindowReader: Sendable {
   ///   - count: the number of items.
   ///   - name: the name of the array of items in error messages.
   ///   - input: whether the model returns numbers per token or per window; nil: as its head does.
+  ///   - progress: that of a call that reads several times.
   ///   - prepare: returns an item's tokens. An error that it throws is the item's failure, unless it concerns
   ///     the whole call.
   ///   - failed: receives an item's failure. An error that it throws ends the call. Not called if the call
@@ -58,23 +65,33 @@ struct WindowReader: Sendable {
     failed: (Int, BertQAError) throws(BertQAError) -> Void,
     deliver: (Output) throws(BertQAError) -> Void
   ) throws(BertQAError) {
+    var progress = Progress()
+    try read(
+      count: count, called: name, giving: input, monitor, &progress, prepare: prepare, failed: failed,
+      deliver: deliver)
+  }
+
+  /// As above, for one of several readings of a call.
+  func read(
+    count: Int, called name: String, giving input: HeadInput? = nil, _ monitor: CallMonitor,
+    _ progress: inout Progress,
+    prepare: (Int) throws(BertQAError) -> Item,
+    failed: (Int, BertQAError) throws(BertQAError) -> Void,
+    deliver: (Output) throws(BertQAError) -> Void
+  ) throws(BertQAError) {
     var slice = Slice()
     var lastFailed: Int?
-    var (windowsRead, windowsKnown) = (0, 0)
     let sliceTokens =
       monitor.reportsProgress ? min(sliceTokens, Self.watchedSliceTokens) : sliceTokens
 
     func fail(_ index: Int, _ error: BertQAError) throws(BertQAError) {
-      if error.concernsWholeCall { throw error }
-      let error = error.of(item: index, in: name, count: count)
-      if monitor.stopsAtFailure { throw error }
-      try monitor.holdResult(Self.failureBytes, of: UInt8.self)
+      let error = try Self.failure(error, ofItem: index, in: name, count: count, monitor)
       lastFailed = index
       try failed(index, error)
     }
     func runSlice() throws(BertQAError) {
-      monitor.report(done: windowsRead, of: windowsKnown)
-      windowsRead += slice.sources.count
+      monitor.report(done: progress.read, of: progress.known)
+      progress.read += slice.sources.count
       try monitor.checkNow()
       try slice.run(model, input, monitor) { output throws(BertQAError) in
         guard output.item != lastFailed else { return }
@@ -95,7 +112,7 @@ struct WindowReader: Sendable {
         try fail(index, error)
         continue
       }
-      windowsKnown += item.windows.count
+      progress.known += item.windows.count
       for (number, parts) in item.windows.enumerated() {
         slice.append(
           item, parts, tokenizer.template,
@@ -108,7 +125,18 @@ struct WindowReader: Sendable {
       }
     }
     try runSlice()
-    monitor.report(done: windowsRead, of: windowsKnown)
+    monitor.report(done: progress.read, of: progress.known)
+  }
+
+  /// Returns the failure of one item of a call, which names it. Throws it if it ends the call.
+  static func failure(
+    _ error: BertQAError, ofItem index: Int, in name: String, count: Int, _ monitor: CallMonitor
+  ) throws(BertQAError) -> BertQAError {
+    if error.concernsWholeCall { throw error }
+    let error = error.of(item: index, in: name, count: count)
+    if monitor.stopsAtFailure { throw error }
+    try monitor.holdResult(failureBytes, of: UInt8.self)
+    return error
   }
 
   /// The windows of one or several items that the model reads at once.

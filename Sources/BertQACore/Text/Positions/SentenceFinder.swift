@@ -46,6 +46,32 @@ struct SentenceFinder {
     return TextRange(start: start, end: end)
   }
 
+  /// Returns the end of the sentence that begins at `start`. O(its length).
+  func sentenceEnd(from start: Int, _ monitor: CallMonitor? = nil) throws(BertQAError) -> Int {
+    var position = start
+    var poll = TextPoll(monitor, from: position)
+    while position < text.count {
+      try poll.reach(position)
+      if Self.isOrdinary(text[position]) {
+        position += 1
+        continue
+      }
+      switch sentenceEnd(at: position, content: start, limit: text.count) {
+      case .end(let end): return end
+      case .none(let next): position = next
+      }
+    }
+    return position
+  }
+
+  /// True for an ASCII character that neither ends a sentence nor breaks a line.
+  private static func isOrdinary(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0x80..., 0x0A, 0x0D, 0x21, 0x2E, 0x3B, 0x3F: false
+    default: true
+    }
+  }
+
   /// Returns where to begin: the start of the text, else behind the first white space in reach, else the first
   /// character in reach.
   private func lowerLimit(of range: TextRange) -> Int {

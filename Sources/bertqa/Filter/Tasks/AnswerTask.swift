@@ -43,11 +43,11 @@ struct AnswerTask: FilterTask {
   ) throws(BertQAError) -> [Result<[AnswerResult], BertQAError>] {
     var options = options
     options.call = call
-    var pairs: [QuestionDocumentPair] = []
+    var pairs: [QuestionItem] = []
     for input in inputs {
       for question in questions {
         pairs.append(
-          QuestionDocumentPair(question: text(of: question, for: input), document: .text(input.texts[0])))
+          QuestionItem(question: text(of: question, for: input), document: .text(input.texts[0])))
       }
     }
     let results = try context.answerEach(pairs, options: options)

@@ -93,12 +93,24 @@ extension AnswerResult {
     writer.integer(windowCount)
     writer.key("skipped_window_count")
     writer.integer(skippedWindowCount)
+    writer.key("stop")
+    writer.string(stop.name.utf8)
     writer.key("is_question_truncated")
     writer.boolean(questionWasTruncated)
     writer.key("is_question_empty")
     writer.boolean(emptyInput == .emptyQuestion)
     writer.key("is_document_empty")
     writer.boolean(emptyInput == .emptyDocument)
+  }
+}
+
+extension ReadingStop {
+  fileprivate var name: String {
+    switch self {
+    case .all: "all"
+    case .enough: "enough"
+    case .limit: "limit"
+    }
   }
 }
 

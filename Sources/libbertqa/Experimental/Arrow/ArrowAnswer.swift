@@ -25,14 +25,14 @@ public func bertqa_answer_arrow(
     }
     let monitor = CallMonitor(options.call)
     // All rows without nulls are one batch.
-    var pairs = try [QuestionDocumentPair](resultCapacity: documents.count, monitor)
+    var pairs = try [QuestionItem](resultCapacity: documents.count, monitor)
     var indices = try [Int](resultCapacity: documents.count, monitor)
     for row in 0..<documents.count {
       if row % ArrowTexts.pollInterval == 0 { try monitor.check() }
       if let question = try questions.text(questions.count == 1 ? 0 : row),
         let document = try documents.text(row)
       {
-        pairs.append(QuestionDocumentPair(question: question, document: .text(document)))
+        pairs.append(QuestionItem(question: question, document: .text(document)))
         indices.append(row)
       }
     }

@@ -166,6 +166,8 @@ extension SentenceFinder {
   private func isTerminator(_ unit: DecodedScalar, at position: Int) -> Bool {
     switch unit.scalar {
     case 0x21, 0x2E, 0x3F, 0x2026: return true
+    // Khmer's, which the Unicode of Swift 6.0 does not list.
+    case 0x17D4, 0x17D5: return true
     // The Greek question mark and the semicolon are canonically the same.
     case 0x3B, 0x37E:
       guard let before = self.unit(before: position) else { return false }

@@ -146,7 +146,7 @@ import Testing
     // If both texts are long, each has half of the window's 29 tokens.
     options.documentStride = 14
     let error = failure { _ = try classify(context, [(words("war", 60), words("king", 200))], options) }
-    #expect(error?.argument == "doc_stride" && error?.message.contains("leave 14 of") == true)
+    #expect(error?.argument == "doc_stride" && error?.message.contains("leave 14 tokens of") == true)
     options.documentStride = 13
     #expect(try classify(context, [(words("war", 60), words("king", 200))], options)[0].windowCount > 100)
   }

@@ -4,12 +4,15 @@ extension EmbeddingConfiguration {
   mutating func readSentenceTransformers(
     _ directory: ModelDirectory, _ model: ModelConfiguration, _ tokenizer: TokenizerFiles
   ) throws(BertQAError) {
+    var length: Double?
     if let own = try Self.reader("tokenizer_config.json", in: directory) {
-      lowerLength(to: try own.number("model_max_length"))
+      length = try own.number("model_max_length")
+      if length == nil { length = try own.number("max_len") }
     }
-    for name in ["sentence_bert_config.json", "sentence_distilbert_config.json"] {
-      guard let own = try Self.reader(name, in: directory) else { continue }
-      lowerLength(to: try own.number("max_seq_length"))
+    // The first file that is there counts.
+    for kind in ["bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet"] {
+      guard let own = try Self.reader("sentence_\(kind)_config.json", in: directory) else { continue }
+      length = try own.number("max_seq_length") ?? length
       if try own.bool("do_lower_case") == true, !tokenizer.lowercases {
         throw BertQAError(
           .unsupported,
@@ -18,6 +21,7 @@ extension EmbeddingConfiguration {
       }
       break
     }
+    lowerLength(to: length)
     try Self.checkPrompt(directory)
     try readModules(directory, model)
   }
@@ -31,14 +35,32 @@ extension EmbeddingConfiguration {
 
   /// Rejects a prompt that sentence-transformers would prepend to every text.
   private static func checkPrompt(_ directory: ModelDirectory) throws(BertQAError) {
-    guard let own = try reader("config_sentence_transformers.json", in: directory),
-      let name = try own.string("default_prompt_name"),
+    guard let own = try reader(promptsFile, in: directory), let name = try own.string("default_prompt_name"),
       let prompt = try own.reader("prompts")?.string(name), !prompt.isEmpty
     else { return }
     throw BertQAError(
       .unsupported,
       "\(own.file): \"default_prompt_name\" is \(quoted(name)); set it to null and put the prompt "
         + "\(quoted(prompt)) before the texts yourself")
+  }
+
+  private static let promptsFile = "config_sentence_transformers.json"
+
+  /// Rejects a model that leaves the tokens of a prompt out of the vector: a prompt that a caller puts before a text is
+  /// part of the text.
+  private static func checkPooledPrompt(
+    _ pooling: ObjectReader, _ directory: ModelDirectory
+  ) throws(BertQAError) {
+    guard try pooling.bool("include_prompt") == false,
+      let prompts = try reader(promptsFile, in: directory)?.reader("prompts")
+    else { return }
+    for member in prompts.object.members where member.value != .string("") {
+      throw BertQAError(
+        .unsupported,
+        "\(pooling.file): \"include_prompt\" is false, but \(prompts.file) has the prompt "
+          + "\(quoted(member.key)), which cannot be left out of a text's vector; set it to true, or remove the prompts "
+          + "and use none")
+    }
   }
 
   private mutating func readModules(
@@ -57,7 +79,14 @@ extension EmbeddingConfiguration {
       let module = ObjectReader(file: path, object: object)
       // "sentence_transformers.models.Pooling"; the package part differs between versions.
       let type = try module.string("type") ?? ""
-      let kind = String(type.split(separator: ".").last ?? "")
+      let names = type.split(separator: ".")
+      guard names.count < 2 || names[0] == "sentence_transformers" else {
+        throw BertQAError(
+          .unsupported,
+          "\(path): module \(quoted(type)) is not one of sentence_transformers: the checkpoint has code of its own, "
+            + "which libbertqa does not run")
+      }
+      let kind = String(names.last ?? "")
       let folder = try module.string("path") ?? ""
       guard folder.isEmpty || !folder.contains("/") && ModelDirectory.isPlain(folder) else {
         throw module.mismatch("path", .string(folder), expected: "the name of a directory beside it")
@@ -66,7 +95,9 @@ extension EmbeddingConfiguration {
       kinds.append(kind)
       switch (kind, own) {
       case ("Transformer", _) where folder.isEmpty: break
-      case ("Pooling", let own?): pooling = try Self.pooling(own, model)
+      case ("Pooling", let own?):
+        try Self.checkPooledPrompt(own, directory)
+        pooling = try Self.pooling(own, model)
       case ("Normalize", _): normalizes = try Self.isOfSentences(own)
       default:
         throw BertQAError(

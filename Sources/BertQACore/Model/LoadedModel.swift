@@ -19,9 +19,9 @@ final class LoadedModel: Sendable {
   ) throws(BertQAError) {
     self.source = source
     var configuration = try ModelConfiguration(source, architecture)
-    try configuration.readTokenTypes(directory)
-    self.configuration = configuration
     tokenizer = try TokenizerFiles(directory)
+    try configuration.readTokenTypes(directory, tokenizer)
+    self.configuration = configuration
     guard tokenizer.vocabularySize <= configuration.vocabSize else {
       throw BertQAError(
         .invalidModel,

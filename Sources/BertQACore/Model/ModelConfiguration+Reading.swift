@@ -38,6 +38,7 @@ extension ModelConfiguration {
         .invalidModel,
         "\(reader.file): hidden size \(hiddenSize) is not divisible by \(headCount) attention heads")
     }
+    try reader.refuseCode()
     try Self.checkVariant(reader)
     activation = try Self.activation(reader, keys.activation, otherwise: defaults.activation)
     if let key = family.pooler.activationKey, reader.value(key) != nil {
@@ -158,14 +159,25 @@ extension ModelConfiguration {
     }
   }
 
-  /// Reads from `tokenizer_config.json` whether the model gets token types. Most files leave this to the
-  /// family.
-  mutating func readTokenTypes(_ directory: ModelDirectory) throws(BertQAError) {
+  /// Determines whether a pair's second text has its own token type: if the tokenizer says so, and the model gets
+  /// what it says, by `model_input_names` of `tokenizer_config.json`, else by its class, else by the family.
+  mutating func readTokenTypes(
+    _ directory: ModelDirectory, _ tokenizer: TokenizerFiles
+  ) throws(BertQAError) {
+    var isGiven = try TokenizerClass(directory).givesTokenTypes ?? hasSegmentTypes
     let name = "tokenizer_config.json"
-    guard directory.exists(name) else { return }
-    let settings = try directory.object(in: name)
-    guard case .array(let names)? = settings.value("model_input_names") else { return }
-    hasSegmentTypes = names.contains(.string("token_type_ids"))
+    if directory.exists(name),
+      case .array(let names)? = try directory.object(in: name).value("model_input_names")
+    {
+      isGiven = names.contains(.string("token_type_ids"))
+    }
+    guard !isGiven || tokenizer.tokenTypes != .other || typeVocabSize < 2 else {
+      throw BertQAError(
+        .unsupported,
+        "\(tokenizer.vocabularyFile.path): the template's \"type_id\" are supported as 0, and as 1 for a pair's "
+          + "second text and what follows it")
+    }
+    hasSegmentTypes = isGiven && tokenizer.tokenTypes == .ofSegments
   }
 
   /// The upper limits are far above any published model and keep every product of two sizes small.

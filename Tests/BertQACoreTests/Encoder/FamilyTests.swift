@@ -79,6 +79,32 @@ import Testing
       #expect(try given("{}") == isGiven)
       #expect(try given("{\"model_input_names\": [\"input_ids\", \"attention_mask\"]}") == false)
       #expect(try given("{\"model_input_names\": [\"input_ids\", \"token_type_ids\"]}"))
+      // Of the class, whatever the family: its template has types.
+      #expect(try given("{\"tokenizer_class\": \"BertTokenizer\"}"))
+      #expect(try !given("{\"tokenizer_class\": \"DistilBertTokenizer\"}"))
+      #expect(
+        try !given(
+          "{\"tokenizer_class\": \"MPNetTokenizer\", \"cls_token\": \"[CLS]\", \"sep_token\": \"[SEP]\"}"))
+    }
+  }
+
+  /// A BERT with the tokenizer of XLM-RoBERTa, whose template has no types, gets none.
+  @Test func tokenTypesAreThoseOfTheTemplate() throws {
+    let directory = try TemporaryDirectory()
+    try TinyCheckpoint().write(to: directory)
+    let vocabulary = TinyCheckpoint().vocabulary.enumerated().map { "\"\($1)\": \($0)" }.joined(
+      separator: ", ")
+    for (processor, isGiven) in [("BertProcessing", true), ("RobertaProcessing", false)] {
+      try directory.write(
+        """
+        {"model": {"type": "WordPiece", "unk_token": "[UNK]", "vocab": {\(vocabulary)}}, "normalizer": {"type": "NFC"},
+        "post_processor": {"type": "\(processor)", "cls": ["[CLS]", 2], "sep": ["[SEP]", 3]}}
+        """, to: "tokenizer.json")
+      for settings in ["{}", "{\"model_input_names\": [\"input_ids\", \"token_type_ids\"]}"] {
+        try directory.write(settings, to: "tokenizer_config.json")
+        let model = try LoadedModel(ModelDirectory(path: directory.path))
+        #expect(model.configuration.hasSegmentTypes == isGiven)
+      }
     }
   }
 

@@ -17,7 +17,7 @@ struct EmbeddingConfigurationTests {
   /// Writes modules.json of these kinds, each in the directory that sentence-transformers uses for it.
   private func write(modules kinds: [String], pooling: String? = nil) throws {
     let entries = kinds.enumerated().map { index, kind in
-      "{\"path\": \"\(index == 0 ? "" : "\(index)_\(kind)")\", \"type\": \"some.package.\(kind)\"}"
+      "{\"path\": \"\(index == 0 ? "" : "\(index)_\(kind)")\", \"type\": \"sentence_transformers.models.\(kind)\"}"
     }
     try directory.write("[\(entries.joined(separator: ", "))]", to: "modules.json")
     guard let pooling else { return }
@@ -67,10 +67,15 @@ struct EmbeddingConfigurationTests {
 
   @Test(arguments: [
     (["Transformer"], nil, "modules \"Transformer\"; supported: Transformer, Pooling"),
-    (["Transformer", "Pooling", "Dense"], "", "module \"some.package.Dense\" at \"2_Dense\""),
-    (["Pooling", "Transformer"], nil, "module \"some.package.Transformer\" at \"1_Transformer\""),
-    (["Transformer", "Pooling"], nil, "module \"some.package.Pooling\" at \"1_Pooling\""),
-    (["WordEmbeddings", "Pooling"], "", "module \"some.package.WordEmbeddings\""),
+    (
+      ["Transformer", "Pooling", "Dense"], "", "module \"sentence_transformers.models.Dense\" at \"2_Dense\""
+    ),
+    (
+      ["Pooling", "Transformer"], nil,
+      "module \"sentence_transformers.models.Transformer\" at \"1_Transformer\""
+    ),
+    (["Transformer", "Pooling"], nil, "module \"sentence_transformers.models.Pooling\" at \"1_Pooling\""),
+    (["WordEmbeddings", "Pooling"], "", "module \"sentence_transformers.models.WordEmbeddings\""),
     (["Transformer", "Pooling"], "\"pooling_mode\": \"max\"", "pooling mode \"max\"; supported"),
     (
       ["Transformer", "Pooling"], "\"pooling_mode_max_tokens\": true, \"pooling_mode_mean_tokens\": true",
@@ -103,6 +108,51 @@ struct EmbeddingConfigurationTests {
     try directory.write(text, to: name)
     let error = try refusal()
     #expect(error.status == status && error.message.contains(message), "\(error)")
+  }
+
+  @Test func lengthsOfOtherFiles() throws {
+    // sentence-transformers' length goes before the tokenizer's, also where it is greater.
+    try directory.write("{\"model_max_length\": 9}", to: "tokenizer_config.json")
+    for kind in ["roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet"] {
+      let name = "sentence_\(kind)_config.json"
+      try directory.write("{\"max_seq_length\": 12}", to: name)
+      #expect(try read().maxSequenceLength == 12)
+      try? directory.remove(name)
+    }
+    try directory.write("{\"max_seq_length\": 10}", to: "sentence_bert_config.json")
+    try directory.write("{\"max_seq_length\": 12}", to: "sentence_roberta_config.json")
+    #expect(try read().maxSequenceLength == 10)
+    try? directory.remove("sentence_bert_config.json")
+    try? directory.remove("sentence_roberta_config.json")
+    try directory.write("{\"max_len\": 11}", to: "tokenizer_config.json")
+    #expect(try read().maxSequenceLength == 11)
+  }
+
+  /// A prompt that a caller puts before a text cannot be left out.
+  @Test func promptsThatArePartOfNoVector() throws {
+    try write(modules: ["Transformer", "Pooling"], pooling: "\"include_prompt\": false")
+    #expect(try read().pooling == .mean)
+    let prompts = "config_sentence_transformers.json"
+    try directory.write("{\"prompts\": {\"query\": \"\"}}", to: prompts)
+    #expect(try read().pooling == .mean)
+    try directory.write("{\"prompts\": {\"query\": \"find: \"}}", to: prompts)
+    let error = try refusal()
+    #expect(error.status == .unsupported && error.message.contains("\"include_prompt\" is false"), "\(error)")
+    try write(modules: ["Transformer", "Pooling"], pooling: "\"include_prompt\": true")
+    #expect(try read().pooling == .mean)
+  }
+
+  @Test func codeOfItsOwnIsRefused() throws {
+    try directory.write("[{\"path\": \"\", \"type\": \"custom_st.Transformer\"}]", to: "modules.json")
+    #expect(
+      try refusal().message.contains("module \"custom_st.Transformer\" is not one of sentence_transformers"))
+    try? directory.remove("modules.json")
+    var checkpoint = TinyCheckpoint(task: .embed)
+    checkpoint.config["auto_map"] = .object(
+      .init(members: [.init(key: "AutoModel", value: .string("modeling_own.OwnModel"))]))
+    try checkpoint.write(to: directory)
+    let error = try refusal()
+    #expect(error.status == .unsupported && error.message.contains("\"auto_map\" is"), "\(error)")
   }
 
   @Test func otherContradictions() throws {

@@ -92,8 +92,8 @@ struct LoadingFuzzTests {
       "{\"word_embedding_dimension\": 4, \"pooling_mode_mean_tokens\": true}", to: "1_Pooling/config.json")
     try directory.write(
       """
-      [{"idx": 0, "name": "0", "path": "", "type": "models.Transformer"},
-       {"idx": 1, "name": "1", "path": "1_Pooling", "type": "models.Pooling"}]
+      [{"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"},
+       {"idx": 1, "name": "1", "path": "1_Pooling", "type": "sentence_transformers.models.Pooling"}]
       """, to: "modules.json")
     try directory.write("{\"max_seq_length\": 12}", to: "sentence_bert_config.json")
     try fuzz(

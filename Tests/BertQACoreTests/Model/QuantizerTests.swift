@@ -139,8 +139,9 @@ struct QuantizerTests {
     try source.write("{\"pooling_mode_cls_token\": true}", to: "1_Pooling/config.json")
     try source.write(
       """
-      [{"type": "x.Transformer", "path": ""}, {"type": "x.Pooling", "path": "1_Pooling"},
-       {"type": "x.Normalize", "path": "2_Normalize"}]
+      [{"type": "sentence_transformers.models.Transformer", "path": ""},
+       {"type": "sentence_transformers.models.Pooling", "path": "1_Pooling"},
+       {"type": "sentence_transformers.models.Normalize", "path": "2_Normalize"}]
       """, to: "modules.json")
     try Quantizer.quantize(ModelDirectory(path: source.path), to: output)
     let before = try #require(try LoadedModel(ModelDirectory(path: source.path)).embedding)

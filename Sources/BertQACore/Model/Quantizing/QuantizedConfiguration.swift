@@ -16,7 +16,11 @@ extension OutputDirectory {
     for (name, file) in model.tokenizer.files { try copy(file, to: name) }
     if let settings = model.tokenizer.settings {
       // A reader would use the defaults for `vocab.txt` alone, but tokenizer.json may have overridden them.
-      try write(settings.json.text + "\n", to: "tokenizer_config.json")
+      var object = settings.json
+      if !model.configuration.hasSegmentTypes {
+        object["model_input_names"] = .array([.string("input_ids"), .string("attention_mask")])
+      }
+      try write(JSON.object(object).text + "\n", to: "tokenizer_config.json")
     }
   }
 
@@ -36,7 +40,7 @@ extension JSON.Number {
 
 extension TokenizerConfiguration {
   /// The configuration in the form of `tokenizer_config.json`.
-  fileprivate var json: JSON {
+  fileprivate var json: JSON.Object {
     var object = JSON.Object()
     object["tokenizer_class"] = .string("BertTokenizer")
     object["do_lower_case"] = .bool(lowercase)
@@ -47,6 +51,6 @@ extension TokenizerConfiguration {
     object["pad_token"] = .string(padToken)
     object["cls_token"] = .string(clsToken)
     object["mask_token"] = .string(maskToken)
-    return .object(object)
+    return object
   }
 }

@@ -42,6 +42,13 @@ extension Pipeline {
       trimming: try settings.bool("trim_offsets") ?? true ? [addsPrefixSpace] : [])
   }
 
+  /// Sets whether the only pre-tokenizer, if it is a byte-level one, adds a space before a text.
+  mutating func setPrefixSpace(_ adds: Bool) {
+    guard preTokenizers.count == 1, let step = preTokenizers[0] as? ByteLevel else { return }
+    preTokenizers = [step.addingPrefixSpace(adds)]
+    postProcessor.trimming = postProcessor.trimming.map { _ in adds }
+  }
+
   /// Reads a special token: a string, or an object with its content.
   static func token(_ settings: ObjectReader, _ key: String) throws(BertQAError) -> AddedToken? {
     if case .object(let object)? = settings.value(key) {

@@ -44,7 +44,9 @@ extension Pipeline {
     normalizers = try Self.normalizers(source, family, settings)
     preTokenizers = try Self.preTokenizers(family, settings)
     addedTokens = try Self.addedTokens(source, family, settings, special)
-    postProcessor = PostProcessor(try template(family, special, file: file, monitor), trimming: [])
+    postProcessor = PostProcessor(
+      try template(family, special, file: file, monitor), trimming: [],
+      tokenTypes: family == .albert || family == .debertaV2 ? .ofSegments : .zero)
   }
 
   private static func refuseUnsupported(_ settings: ObjectReader) throws(BertQAError) {
@@ -112,20 +114,11 @@ extension Pipeline {
     func add(_ token: AddedToken) {
       if contents.insert(Array(token.content.utf8)).inserted { tokens.append(token) }
     }
-    if let listed = try settings.reader("added_tokens_decoder") {
-      var entries: [(id: Int, token: AddedToken)] = []
-      for member in listed.object.members {
-        guard let id = Int(member.key), case .object(let object) = member.value else {
-          throw listed.mismatch(member.key, member.value, expected: "an id and a token")
-        }
-        entries.append((id, try AddedToken(ObjectReader(file: settings.file, object: object))))
+    for var token in try listedTokens(settings) ?? [] {
+      if special.values.contains(where: { $0.content.utf8.elementsEqual(token.content.utf8) }) {
+        token.isSpecial = true
       }
-      for (_, var token) in entries.sorted(by: { $0.id < $1.id }) {
-        if special.values.contains(where: { $0.content.utf8.elementsEqual(token.content.utf8) }) {
-          token.isSpecial = true
-        }
-        add(token)
-      }
+      add(token)
     }
     for (key, _) in family.specialTokens { if let token = special[key] { add(token) } }
     var others: [AddedToken]?
@@ -143,6 +136,19 @@ extension Pipeline {
     }
     for token in others ?? symbols(source) { add(token) }
     return tokens
+  }
+
+  /// Reads `added_tokens_decoder` of `tokenizer_config.json` in the order of ids; nil if it is absent.
+  static func listedTokens(_ settings: ObjectReader) throws(BertQAError) -> [AddedToken]? {
+    guard let listed = try settings.reader("added_tokens_decoder") else { return nil }
+    var entries: [(id: Int, token: AddedToken)] = []
+    for member in listed.object.members {
+      guard let id = Int(member.key), case .object(let object) = member.value else {
+        throw listed.mismatch(member.key, member.value, expected: "an id and a token")
+      }
+      entries.append((id, try AddedToken(ObjectReader(file: settings.file, object: object))))
+    }
+    return entries.sorted { $0.id < $1.id }.map(\.token)
   }
 
   private static func symbols(_ source: SentencePieceModel) -> [AddedToken] {

@@ -1,7 +1,7 @@
 /// GPT-2's pre-tokenizer: adds a space before the first pre-token, splits by a pattern, and spells bytes in
 /// `ByteAlphabet`.
 struct ByteLevel: PreTokenizer {
-  private let addsPrefixSpace: Bool
+  private var addsPrefixSpace: Bool
   /// True if GPT-2's pattern splits the text.
   private let usesPattern: Bool
   /// True if the text is respelled in the alphabet's characters. A model that reads bytes makes this step
@@ -24,6 +24,12 @@ struct ByteLevel: PreTokenizer {
   func leaving(_ part: TakenStep) -> any PreTokenizer {
     var step = self
     if case .spelling = part { step.spellsBytes = false }
+    return step
+  }
+
+  func addingPrefixSpace(_ adds: Bool) -> ByteLevel {
+    var step = self
+    step.addsPrefixSpace = adds
     return step
   }
 

@@ -3,13 +3,23 @@ struct PostProcessor: Sendable {
   /// How special tokens frame a text or a pair.
   private(set) var template = Template.none
   /// `add_prefix_space` of each post-processor that trims offsets.
-  private(set) var trimming: [Bool] = []
+  var trimming: [Bool] = []
+  private(set) var tokenTypes = TokenTypes.zero
+
+  /// The token types of a framed text or pair.
+  enum TokenTypes: Sendable, Equatable {
+    case zero
+    /// 1 for a pair's second text and the special tokens behind it, else 0.
+    case ofSegments
+    case other
+  }
 
   init() {}
 
-  init(_ template: Template, trimming: [Bool]) {
+  init(_ template: Template, trimming: [Bool], tokenTypes: TokenTypes = .zero) {
     self.template = template
     self.trimming = trimming
+    self.tokenTypes = tokenTypes
   }
 
   init(_ step: ObjectReader) throws(BertQAError) { try read(step) }
@@ -20,13 +30,13 @@ struct PostProcessor: Sendable {
     case "Sequence":
       for part in try step.readers("processors") { try read(part) }
     case "TemplateProcessing":
-      try addTemplate(try Self.template(step), step)
+      try addTemplate(try Self.template(step), try Self.tokenTypes(step), step)
     case "BertProcessing":
       let (cls, sep) = try Self.classAndSeparator(step)
-      try addTemplate(Template(prefix: [cls], separator: [sep], suffix: [sep]), step)
+      try addTemplate(Template(prefix: [cls], separator: [sep], suffix: [sep]), .ofSegments, step)
     case "RobertaProcessing":
       let (cls, sep) = try Self.classAndSeparator(step)
-      try addTemplate(Template(prefix: [cls], separator: [sep, sep], suffix: [sep]), step)
+      try addTemplate(Template(prefix: [cls], separator: [sep, sep], suffix: [sep]), .zero, step)
       if try step.bool("trim_offsets") ?? true { trimming.append(try step.bool("add_prefix_space") ?? true) }
     case "ByteLevel":
       if try step.bool("trim_offsets") ?? true { trimming.append(try step.bool("add_prefix_space") ?? true) }
@@ -37,13 +47,16 @@ struct PostProcessor: Sendable {
     }
   }
 
-  private mutating func addTemplate(_ added: Template, _ step: ObjectReader) throws(BertQAError) {
+  private mutating func addTemplate(
+    _ added: Template, _ types: TokenTypes, _ step: ObjectReader
+  ) throws(BertQAError) {
     guard template.isEmpty else {
       throw BertQAError(
         .unsupported,
         "\(step.file): two post-processors add special tokens; only one that does is supported")
     }
     template = added
+    tokenTypes = types
   }
 
   /// Returns the ids of "cls" and "sep", which are pairs of a spelling and an id.
@@ -70,6 +83,24 @@ struct PostProcessor: Sendable {
           + "\"single\", the same around two, \"pair\", and others between the two")
     }
     return Template(prefix: pair[0], separator: pair[1], suffix: pair[2])
+  }
+
+  /// Reads the "type_id" of a template's elements.
+  private static func tokenTypes(_ step: ObjectReader) throws(BertQAError) -> TokenTypes {
+    var hasSecond = false
+    var (types, segments): ([Int], [Int]) = ([], [])
+    for key in ["single", "pair"] {
+      hasSecond = false
+      for piece in try step.readers(key) {
+        var element = try piece.reader("Sequence")
+        if let element, try element.string("id") == "B" { hasSecond = true }
+        if element == nil { element = try piece.reader("SpecialToken") }
+        types.append(try element?.integer("type_id", in: 0...255) ?? 0)
+        segments.append(hasSecond ? 1 : 0)
+      }
+    }
+    if types.allSatisfy({ $0 == 0 }) { return .zero }
+    return types == segments ? .ofSegments : .other
   }
 
   /// Returns the special tokens before, between and behind the sequences of a template.

@@ -2,7 +2,7 @@ import CBertQA
 
 /// The files of a tokenizer: of a model, of a tokenizer alone, or a vocabulary file.
 ///
-/// Their names, `tokenizer_class` and the contents of `tokenizer.json` determine how they become a `Pipeline`.
+/// Their names, transformers' class for them and the contents of `tokenizer.json` determine how they become a `Pipeline`.
 struct TokenizerFiles: Sendable {
   let pipeline: Pipeline
   /// The files by the names under which they are found; the first has the vocabulary.
@@ -13,21 +13,13 @@ struct TokenizerFiles: Sendable {
 
   private static let settingsName = "tokenizer_config.json"
 
-  /// Reads `vocab.txt` if it is BERT's, else `tokenizer.json`, else a vocabulary of another form.
+  /// Reads `tokenizer.json`, else `vocab.txt`, else a vocabulary of another form.
   init(_ directory: ModelDirectory) throws(BertQAError) {
     let (vocabulary, json) = ("vocab.txt", "tokenizer.json")
-    let hasJSON = directory.exists(json)
-    var isBert = directory.exists(vocabulary)
-    if isBert, hasJSON { isBert = try Self.isClaimedByBert(directory) }
-    if isBert {
-      try self.init(bert: directory.file(vocabulary, limit: ModelFile.vocabularyLimit), directory) {
-        () throws(BertQAError) in
-        hasJSON
-          ? try TokenizerConfiguration(
-            tokenizerJSON: directory.object(in: json, limit: ModelFile.jsonLimit)) : TokenizerConfiguration()
-      }
-    } else if hasJSON {
+    if directory.exists(json) {
       try self.init(tokenizerJSON: json, directory)
+    } else if directory.exists(vocabulary) {
+      try self.init(vocabulary: vocabulary, directory)
     } else if let family = SentencePieceFamily.allCases.first(where: { directory.exists($0.fileName) }) {
       try self.init(sentencePiece: family.fileName, directory)
     } else if directory.exists("vocab.json"), directory.exists("merges.txt") {
@@ -61,9 +53,7 @@ struct TokenizerFiles: Sendable {
     } else if file.hasSuffix(".model") {
       try self.init(sentencePiece: file, parent)
     } else {
-      try self.init(bert: parent.file(file, limit: ModelFile.vocabularyLimit), parent) {
-        TokenizerConfiguration()
-      }
+      try self.init(vocabulary: file, parent)
     }
   }
 
@@ -89,6 +79,9 @@ struct TokenizerFiles: Sendable {
 
   var lowercases: Bool { pipeline.lowercases }
 
+  /// The token types that the tokenizer gives to a text or pair.
+  var tokenTypes: PostProcessor.TokenTypes { pipeline.postProcessor.tokenTypes }
+
   /// True if a special token precedes each text. Models read its vector, and windows are never empty.
   var beginsTexts: Bool { !pipeline.postProcessor.template.prefix.isEmpty }
 
@@ -106,60 +99,78 @@ struct TokenizerFiles: Sendable {
 // MARK: - Each kind of files
 
 extension TokenizerFiles {
-  /// True if `tokenizer_config.json` is absent or names a class that splits text as BERT does.
-  private static func isClaimedByBert(_ directory: ModelDirectory) throws(BertQAError) -> Bool {
-    guard directory.exists(settingsName) else { return true }
-    return try TokenizerConfiguration.isBert(
-      directory.object(in: settingsName).string("tokenizer_class"))
-  }
-
-  /// Reads BERT's vocabulary: a `tokenizer.json`, passed as `pieces`, or a `vocab.txt`.
-  /// - Parameter configuration: the settings without `tokenizer_config.json`.
-  private init(
-    bert file: ModelFile, _ directory: ModelDirectory, pieces: [[UInt8]]? = nil,
-    configuration: () throws(BertQAError) -> TokenizerConfiguration
-  ) throws(BertQAError) {
-    var files = [(pieces == nil ? "vocab.txt" : "tokenizer.json", file)]
-    var settings: TokenizerConfiguration
-    let hasSettings = directory.exists(Self.settingsName)
-    if hasSettings {
-      let file = try directory.file(Self.settingsName, limit: ModelFile.configurationLimit)
-      files.append((Self.settingsName, file))
-      settings = try TokenizerConfiguration(ObjectReader(file, directory.monitor))
-    } else {
-      settings = try configuration()
+  /// Reads the `vocab.txt` of BERT's or MPNet's class, by whatever name.
+  private init(vocabulary name: String, _ directory: ModelDirectory) throws(BertQAError) {
+    let file = try directory.file(name, limit: ModelFile.vocabularyLimit)
+    let kind = try TokenizerClass(directory)
+    try kind.checkReadsVocabulary()
+    var files = [("vocab.txt", file)]
+    let own = try Self.settings(directory, &files)
+    let defaults = kind.isMPNet ? TokenizerConfiguration.mpnet : TokenizerConfiguration()
+    let settings = try own.map { reader throws(BertQAError) in try TokenizerConfiguration(reader, defaults) }
+    var pipeline = try BertQAError.naming(file.path) { () throws(BertQAError) in
+      let vocabulary = try file.withBytes { bytes throws(BertQAError) in
+        try Vocabulary(vocabularyFile: bytes, directory.monitor)
+      }
+      return try Pipeline(bert: settings ?? defaults, vocabulary, directory.monitor)
     }
-    let pipeline = try BertQAError.naming(file.path) { () throws(BertQAError) in
-      let vocabulary =
-        if let pieces {
-          try Vocabulary(pieces: pieces, directory.monitor)
-        } else {
-          try file.withBytes { bytes throws(BertQAError) in
-            try Vocabulary(vocabularyFile: bytes, directory.monitor)
-          }
-        }
-      return try Pipeline(bert: settings, vocabulary, directory.monitor)
-    }
+    pipeline.add(try Self.listedTokens(own, directory, &files))
     try self.init(pipeline, files, directory.monitor)
-    if !hasSettings { self.settings = settings }
+    if own == nil, !kind.isMPNet { self.settings = defaults }
   }
 
-  /// Reads a `tokenizer.json`, by whatever name.
+  /// Reads a `tokenizer.json`, by whatever name. `tokenizer_config.json` has a say if transformers' class has: BERT's,
+  /// or RoBERTa's on the space before a text.
   private init(tokenizerJSON name: String, _ directory: ModelDirectory) throws(BertQAError) {
     let file = try directory.file(name, limit: ModelFile.jsonLimit)
     let root = try ObjectReader(file, directory.monitor)
-    if try Pipeline.isBert(root), try Self.isClaimedByBert(directory) {
-      let model = try root.required("model", root.reader("model"))
-      try WordPieceModel.check(model)
-      let pieces = try Pipeline.pieces(of: model, directory.monitor)
-      try self.init(bert: file, directory, pieces: pieces) { () throws(BertQAError) in
-        try TokenizerConfiguration(tokenizerJSON: root)
+    let kind = try TokenizerClass(directory)
+    var files = [("tokenizer.json", file)]
+    guard kind.isBert, try Pipeline.isBert(root) else {
+      var pipeline = try Pipeline(root, directory.monitor)
+      if kind.isRoberta, let prefix = try Self.settings(directory, &files)?.bool("add_prefix_space") {
+        pipeline.setPrefixSpace(prefix)
       }
+      pipeline.fingerprint = Self.fingerprint(files.map(\.1))
+      try self.init(pipeline, files, directory.monitor)
       return
     }
-    var pipeline = try Pipeline(root, directory.monitor)
-    pipeline.fingerprint = Self.fingerprint([file])
-    try self.init(pipeline, [("tokenizer.json", file)], directory.monitor)
+    let model = try root.required("model", root.reader("model"))
+    try WordPieceModel.check(model)
+    let pieces = try Pipeline.pieces(of: model, directory.monitor)
+    let own = try Self.settings(directory, &files)
+    let settings =
+      if let own { try TokenizerConfiguration(own) } else { try TokenizerConfiguration(tokenizerJSON: root) }
+    var pipeline = try BertQAError.naming(file.path) { () throws(BertQAError) in
+      try Pipeline(
+        bert: settings, Vocabulary(pieces: pieces, directory.monitor),
+        pieceCount: pieces.reduce(0) { $1.isEmpty ? $0 : $0 + 1 }, directory.monitor)
+    }
+    pipeline.add(
+      try root.readers("added_tokens").map { token throws(BertQAError) in try AddedToken(token) })
+    try self.init(pipeline, files, directory.monitor)
+    if own == nil { self.settings = settings }
+  }
+
+  /// Reads the added tokens of a tokenizer without `tokenizer.json`, by id: `added_tokens_decoder` of
+  /// `tokenizer_config.json`, else `added_tokens.json`.
+  private static func listedTokens(
+    _ settings: ObjectReader?, _ directory: ModelDirectory, _ files: inout [(String, ModelFile)]
+  ) throws(BertQAError) -> [AddedToken] {
+    if let listed = try settings.map(Pipeline.listedTokens) ?? nil { return listed }
+    let name = "added_tokens.json"
+    guard directory.exists(name) else { return [] }
+    let file = try directory.file(name, limit: ModelFile.jsonLimit)
+    files.append((name, file))
+    let reader = try ObjectReader(file, directory.monitor)
+    var entries: [(id: Int32, token: AddedToken)] = []
+    for member in reader.object.members {
+      guard let id = Pipeline.tokenID(member.value) else {
+        throw reader.mismatch(member.key, member.value, expected: "an id")
+      }
+      entries.append((id, AddedToken(member.key)))
+    }
+    return entries.sorted { $0.id < $1.id }.map(\.token)
   }
 
   /// Reads `vocab.json` and `merges.txt` as a RoBERTa's, with the settings of `tokenizer_config.json`.
@@ -171,6 +182,7 @@ extension TokenizerFiles {
     var pipeline = try Pipeline(
       robertaVocabulary: ObjectReader(vocabulary, directory.monitor), merges: merges,
       settings ?? ObjectReader(file: directory.name, object: JSON.Object()), directory.monitor)
+    pipeline.add(try Self.listedTokens(settings, directory, &files))
     pipeline.fingerprint = Self.fingerprint(files.map(\.1))
     try self.init(pipeline, files, directory.monitor)
   }

@@ -2,8 +2,10 @@ import CBertQA
 
 extension Pipeline {
   /// Makes BERT's tokenizer of a vocabulary.
+  /// - Parameter pieceCount: the number of ids with a piece; nil: all of them.
   init(
-    bert configuration: TokenizerConfiguration, _ vocabulary: Vocabulary, _ monitor: CallMonitor? = nil
+    bert configuration: TokenizerConfiguration, _ vocabulary: Vocabulary, pieceCount: Int? = nil,
+    _ monitor: CallMonitor? = nil
   ) throws(BertQAError) {
     func required(_ piece: String, _ name: String) throws(BertQAError) -> Int32 {
       if let id = vocabulary.id(of: piece) { return id }
@@ -17,33 +19,57 @@ extension Pipeline {
     let sep = try required(configuration.sepToken, "sep_token")
     let cls = try required(configuration.clsToken, "cls_token")
     self.init(
-      model: try WordPieceModel(vocabulary, pieceCount: vocabulary.count, unknown: unknown, monitor))
+      model: try WordPieceModel(
+        vocabulary, pieceCount: pieceCount ?? vocabulary.count, unknown: unknown, monitor))
     normalizers = [try BertNormalizer(configuration)]
     preTokenizers = [BertPreTokenizer()]
     for token in configuration.specialTokens where vocabulary.id(of: token) != nil {
       addedTokens.append(AddedToken(token, isSpecial: true))
     }
-    postProcessor = PostProcessor(Template(prefix: [cls], separator: [sep], suffix: [sep]), trimming: [])
+    let separator = Array(repeating: sep, count: configuration.separatorCount)
+    postProcessor = PostProcessor(
+      Template(prefix: [cls], separator: separator, suffix: [sep]), trimming: [],
+      tokenTypes: configuration.separatorCount == 1 ? .ofSegments : .zero)
     // Covers everything that determines the tokens, and not the files that it was read from.
     let switches = [
       configuration.lowercase, configuration.stripsAccents, configuration.tokenizeChineseCharacters,
     ]
-    var settings = (switches.map { $0 ? "+" : "-" } + configuration.specialTokens).joined(separator: "\0")
-    fingerprint = settings.withUTF8 { bq_fingerprint($0.baseAddress, $0.count, vocabulary.fingerprint) }
+    let settings = (switches.map { $0 ? "+" : "-" } + configuration.specialTokens).joined(separator: "\0")
+    fingerprint = vocabulary.fingerprint
+    cover(settings)
+    if configuration.separatorCount != 1 { cover("\(configuration.separatorCount)") }
   }
 
-  /// True if a `tokenizer.json` describes BERT's tokenizer: its normalizer, pre-tokenizer, model and template, with
-  /// plain special tokens. Such a file is read like `vocab.txt`, with the settings of `tokenizer_config.json`.
+  /// Adds tokens that files list. They get ids before the special ones of the class, whose properties they replace.
+  mutating func add(_ tokens: [AddedToken]) {
+    let special = addedTokens
+    func same(_ token: AddedToken) -> (AddedToken) -> Bool {
+      { $0.content.utf8.elementsEqual(token.content.utf8) }
+    }
+    addedTokens = []
+    for token in tokens {
+      var token = token
+      if special.contains(where: same(token)) { token.isSpecial = true }
+      addedTokens.append(token)
+      if !special.contains(token) { cover("\(token)") }
+    }
+    let listed = addedTokens
+    for token in special where !listed.contains(where: same(token)) { addedTokens.append(token) }
+  }
+
+  private mutating func cover(_ text: String) {
+    var text = text
+    fingerprint = text.withUTF8 { bq_fingerprint($0.baseAddress, $0.count, fingerprint) }
+  }
+
+  /// True if a `tokenizer.json` describes BERT's tokenizer: its normalizer, pre-tokenizer, model and template. BERT's
+  /// classes read such a file with the settings of `tokenizer_config.json`.
   static func isBert(_ root: ObjectReader) throws(BertQAError) -> Bool {
     func type(_ key: String) throws(BertQAError) -> String? { try root.reader(key)?.string("type") }
     guard let model = try root.reader("model"), try model.string("type") ?? "WordPiece" == "WordPiece",
       model.value("merges") == nil, try type("normalizer") == "BertNormalizer",
       try type("pre_tokenizer") ?? "BertPreTokenizer" == "BertPreTokenizer"
     else { return false }
-    for token in try root.readers("added_tokens") {
-      let token = try AddedToken(token)
-      if token != AddedToken(token.content, isSpecial: true) { return false }
-    }
     let template = try root.reader("post_processor").map(PostProcessor.init)?.template ?? Template.none
     if template.isEmpty { return true }
     // The tokens that BERT's tokenizers use unless tokenizer_config.json names others.

@@ -13,6 +13,18 @@ struct TokenizerConfiguration: Sendable, Equatable {
   var clsToken = "[CLS]"
   var maskToken = "[MASK]"
 
+  /// How often the separator stands between two texts.
+  var separatorCount = 1
+
+  /// The defaults of `MPNetTokenizer`.
+  static var mpnet: TokenizerConfiguration {
+    var settings = TokenizerConfiguration()
+    (settings.clsToken, settings.sepToken) = ("<s>", "</s>")
+    (settings.padToken, settings.maskToken) = ("<pad>", "<mask>")
+    settings.separatorCount = 2
+    return settings
+  }
+
   /// True if accents are dropped, with the default resolved.
   var stripsAccents: Bool { stripAccents ?? lowercase }
 
@@ -20,10 +32,16 @@ struct TokenizerConfiguration: Sendable, Equatable {
 }
 
 extension TokenizerConfiguration {
-  /// Reads `tokenizer_config.json`. Missing settings have the defaults of `BertTokenizerFast`.
-  init(_ reader: ObjectReader) throws(BertQAError) {
-    self.init()
-    try Self.checkClass(reader)
+  /// Reads `tokenizer_config.json`.
+  /// - Parameter defaults: those of the tokenizer's class.
+  init(
+    _ reader: ObjectReader, _ defaults: TokenizerConfiguration = TokenizerConfiguration()
+  ) throws(BertQAError) {
+    if try reader.bool("do_basic_tokenize") == false {
+      throw BertQAError(
+        .unsupported, "\(reader.file): \"do_basic_tokenize\" is false; only true is supported")
+    }
+    self = defaults
     lowercase = try reader.bool("do_lower_case") ?? lowercase
     stripAccents = try reader.bool("strip_accents")
     tokenizeChineseCharacters =
@@ -56,29 +74,5 @@ extension TokenizerConfiguration {
     lowercase = try step.bool("lowercase") ?? lowercase
     stripAccents = try step.bool("strip_accents")
     tokenizeChineseCharacters = try step.bool("handle_chinese_chars") ?? tokenizeChineseCharacters
-  }
-
-  /// True if the class is absent or splits text as BERT does.
-  static func isBert(_ name: String?) -> Bool {
-    guard let name else { return true }
-    let isBert = name.hasSuffix("BertTokenizer") || name.hasSuffix("BertTokenizerFast")
-    let isGeneric = ["PreTrainedTokenizerFast", "TokenizersBackend"].contains(name)
-    let isElectra = ["ElectraTokenizer", "ElectraTokenizerFast"].contains(name)
-    return isBert && !name.hasPrefix("Camem") || isGeneric || isElectra
-  }
-
-  /// Throws for tokenizers that are known to split text in another way than BERT's.
-  private static func checkClass(_ reader: ObjectReader) throws(BertQAError) {
-    let name = try reader.string("tokenizer_class")
-    guard isBert(name) else {
-      throw BertQAError(
-        .unsupported,
-        "\(reader.file): \"tokenizer_class\" is \(quoted(name ?? "")); supported: BertTokenizer "
-          + "and classes that tokenize like it, and others with a tokenizer.json")
-    }
-    if try reader.bool("do_basic_tokenize") == false {
-      throw BertQAError(
-        .unsupported, "\(reader.file): \"do_basic_tokenize\" is false; only true is supported")
-    }
   }
 }

@@ -60,13 +60,149 @@ struct TokenizerFilesTests {
       #expect(!settings.tokenizeChineseCharacters)
       #expect(!files.lowercases)
     }
-    // Its vocabulary yields to vocab.txt, its normaliser to tokenizer_config.json.
+    // It goes before vocab.txt. Only the classes of BERT let tokenizer_config.json override its normaliser.
     try directory.write(Self.special, to: "vocab.txt")
-    #expect(try load().vocabularySize == 3)
+    #expect(try load().vocabularySize == 6)
     #expect(try !load().lowercases)
     try directory.write("{}", to: "tokenizer_config.json")
     #expect(try load().lowercases && load().settings == nil)
     #expect(try load("tokenizer.json").vocabularySize == 6)
+    for (name, lowercases) in [
+      ("BertTokenizer", true), ("DistilBertTokenizerFast", true), ("PreTrainedTokenizerFast", false),
+      ("TokenizersBackend", false), ("KoBertTokenizer", false), ("BertJapaneseTokenizer", false),
+    ] {
+      try directory.write(
+        "{\"tokenizer_class\": \"\(name)\", \"do_lower_case\": true}", to: "tokenizer_config.json")
+      #expect(try load().lowercases == lowercases, "\(name)")
+    }
+  }
+
+  /// Ids and pieces of a text, whose words are all known.
+  private func ids(_ text: String, parseSpecialTokens: Bool = false) throws -> [Int32] {
+    try #require(try load().makeTokenizer() as? PipelineTokenizer).tokens(
+      text, parseSpecialTokens: parseSpecialTokens
+    ).ids
+  }
+
+  /// The tokens of a text that `#` and `<tweet>` beside a vocabulary without them make one each.
+  @Test func addedTokensAreRead() throws {
+    let token = "{\"content\": \"<Tweet>\", \"normalized\": false}"
+    let text = "fox <Tweet>fox #"
+    func write(_ files: [String: String]) throws {
+      for name in ["vocab.txt", "vocab.json", "merges.txt", "tokenizer.json", "tokenizer_config.json"] {
+        if let text = files[name] {
+          try directory.write(text, to: name)
+        } else {
+          try? directory.remove(name)
+        }
+      }
+    }
+    let added =
+      "\"added_tokens\": [{\"id\": 6, \"content\": \"#\", \"normalized\": true}, {\"id\": 7, "
+      + token.dropFirst() + "]"
+    // Beside vocab.txt.
+    try write(["vocab.txt": Self.special, "tokenizer.json": "{\(Self.model), \(Self.cased), \(added)}"])
+    #expect(try ids(text) == [2, 7, 2, 6])
+    try write([
+      "vocab.txt": Self.special + "fox\n",
+      "tokenizer_config.json": "{\"added_tokens_decoder\": {\"5\": \(token), \"4\": {\"content\": \"#\"}}}",
+    ])
+    #expect(try ids(text) == [3, 5, 3, 4])
+    try directory.write("{\"<Tweet>\": 5, \"#\": 4}", to: "added_tokens.json")
+    try write(["vocab.txt": Self.special + "fox\n"])
+    #expect(try ids(text.lowercased()) == [3, 5, 3, 4])
+    #expect(try load().files.map(\.name) == ["vocab.txt", "added_tokens.json"])
+    let pieces = ["<s>", "</s>", "<unk>", "<pad>", "f", "o", "x", "fo", "fox"].enumerated().map {
+      "\"\($1)\": \($0)"
+    }
+    try write(["vocab.json": "{\(pieces.joined(separator: ", "))}", "merges.txt": "f o\nfo x\n"])
+    try directory.write("{\"<Tweet>\": 10, \"#\": 9}", to: "added_tokens.json")
+    #expect(try ids("fox#<Tweet>") == [8, 9, 10])
+  }
+
+  /// Two definitions with the same pieces but other tokens.
+  @Test func addedTokensTellTokenizersApart() throws {
+    func tokenizer(_ settings: String) throws -> any Tokenizer {
+      try directory.write(Self.special + "fox\n", to: "vocab.txt")
+      try directory.write(settings, to: "tokenizer_config.json")
+      return try load().makeTokenizer()
+    }
+    let plain = try tokenizer("{}")
+    #expect(plain.agrees(with: try tokenizer("{\"do_lower_case\": true}")))
+    #expect(!plain.agrees(with: try tokenizer("{\"added_tokens_decoder\": {\"4\": {\"content\": \"#\"}}}")))
+  }
+
+  /// config.json names the class if tokenizer_config.json does not.
+  @Test func theClassOfTheModelCounts() throws {
+    try directory.write("<s>\n</s>\n[UNK]\n" + Self.special + "fox\n", to: "vocab.txt")
+    try directory.write("{\"tokenizer_class\": \"BertJapaneseTokenizer\"}", to: "config.json")
+    let error = try #require(failure { _ = try load() })
+    #expect(error.status == .unsupported && error.message.contains("BertJapaneseTokenizer"), "\(error)")
+    #expect(error.message.hasPrefix(directory.file("config.json")))
+    try directory.write("{\"tokenizer_class\": \"BertTokenizer\"}", to: "tokenizer_config.json")
+    #expect(try load().makeTokenizer().template == Template(prefix: [4], separator: [5], suffix: [5]))
+    // MPNet's class has other defaults.
+    let template = Template(prefix: [0], separator: [1, 1], suffix: [1])
+    for (name, text) in [
+      ("config.json", "{\"model_type\": \"mpnet\"}"),
+      ("tokenizer_config.json", "{\"tokenizer_class\": \"MPNetTokenizerFast\"}"),
+    ] {
+      try? directory.remove("tokenizer_config.json")
+      try directory.write("{}", to: "config.json")
+      try directory.write(text, to: name)
+      #expect(try load().makeTokenizer().template == template)
+    }
+  }
+
+  @Test func codeOfItsOwnIsRefused() throws {
+    try directory.write(Self.special, to: "vocab.txt")
+    let own = "{\"auto_map\": {\"AutoTokenizer\": [\"tokenization_own.OwnTokenizer\", null]}}"
+    try directory.write(own, to: "tokenizer_config.json")
+    let error = try #require(failure { _ = try load() })
+    #expect(error.status == .unsupported && error.message.contains("\"auto_map\""), "\(error)")
+  }
+
+  @Test(arguments: [
+    ("\"type\": \"BertProcessing\", \"sep\": [\"[SEP]\", 4], \"cls\": [\"[CLS]\", 5]", 1),
+    ("\"type\": \"RobertaProcessing\", \"sep\": [\"[SEP]\", 4], \"cls\": [\"[CLS]\", 5]", 0),
+    (template(0, 0, 0), 0), (template(0, 1, 1), 1), (template(1, 1, 1), nil), (template(0, 1, 0), nil),
+  ])
+  func templatesHaveTokenTypes(processor: String, second: Int?) throws {
+    try directory.write("{\(Self.model), \"post_processor\": {\(processor)}}", to: "tokenizer.json")
+    let expected: [Int?: PostProcessor.TokenTypes] = [0: .zero, 1: .ofSegments, nil: .other]
+    #expect(try load().tokenTypes == expected[second])
+  }
+
+  /// A post-processor with token types of the separator, the second text and the last token.
+  private static func template(_ separator: Int, _ second: Int, _ last: Int) -> String {
+    func special(_ name: String, _ type: Int) -> String {
+      "{\"SpecialToken\": {\"id\": \"\(name)\", \"type_id\": \(type)}}"
+    }
+    let first = "\(special("[CLS]", 0)), {\"Sequence\": {\"id\": \"A\", \"type_id\": 0}}"
+    let tokens = [("[CLS]", 5), ("[SEP]", 4)].map { "\"\($0)\": {\"ids\": [\($1)]}" }.joined(separator: ", ")
+    return """
+      "type": "TemplateProcessing", "single": [\(first), \(special("[SEP]", 0))],
+      "pair": [\(first), \(special("[SEP]", separator)), {"Sequence": {"id": "B", "type_id": \(second)}},
+      \(special("[SEP]", last))], "special_tokens": {\(tokens)}
+      """
+  }
+
+  /// transformers' RoBERTa sets it by tokenizer_config.json, other classes do not.
+  @Test(arguments: [
+    ("RobertaTokenizer", true), ("RobertaTokenizerFast", true), ("PreTrainedTokenizerFast", false),
+  ])
+  func prefixSpaceOfRoberta(name: String, follows: Bool) throws {
+    let vocabulary = "{\"f\": 0, \"\u{120}\": 1}"
+    try directory.write(
+      """
+      {"model": {"type": "BPE", "vocab": \(vocabulary), "merges": []},
+      "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false}}
+      """, to: "tokenizer.json")
+    for adds in [true, false] {
+      try directory.write(
+        "{\"tokenizer_class\": \"\(name)\", \"add_prefix_space\": \(adds)}", to: "tokenizer_config.json")
+      #expect(try ids("f") == (follows && adds ? [1, 0] : [0]))
+    }
   }
 
   @Test func piecesAreInTheOrderOfTheirIDs() throws {
@@ -138,21 +274,6 @@ struct TokenizerFilesTests {
       #expect(error.message.hasPrefix(directory.file("tokenizer.json")))
       #expect(error.message.contains(message), "\(error)")
     }
-  }
-
-  /// `vocab.txt` is BERT's: a `tokenizer.json` beside it must be, too, if it has a say.
-  @Test(arguments: [
-    ("\"normalizer\": null", "no \"normalizer\""),
-    ("\"normalizer\": {\"type\": \"NFC\"}", "\"type\" is \"NFC\"; only \"BertNormalizer\""),
-    ("\"normalizer\": {\"clean_text\": false}", "\"clean_text\" is false; only true"),
-    (cased + ", \"pre_tokenizer\": {\"type\": \"Whitespace\"}", "only \"BertPreTokenizer\""),
-  ])
-  func refusesOtherNormalisation(member: String, message: String) throws {
-    try directory.write(Self.special, to: "vocab.txt")
-    try directory.write("{\(Self.model), \(member)}", to: "tokenizer.json")
-    let error = try #require(failure { _ = try load() })
-    #expect(error.status == .unsupported)
-    #expect(error.message.contains(message), "\(error)")
   }
 
   @Test func saysWhatIsMissing() throws {

@@ -1,0 +1,135 @@
+"""Directories as the Hub has them, by their kind, beside transformers and sentence-transformers in fp32."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+import transformers
+from sentence_transformers import SentenceTransformer
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+from transformers import AutoTokenizer
+
+import bertqa
+from conftest import SPECIAL, WORDS, randomise, text_of, write_tokenizer
+
+TOLERANCE = 1e-4
+TEXTS = [text_of(words, words) for words in (1, 2, 5, 17, 60)] + ["", "Bá ÇE", "<tweet> BaBaBa <Tweet>"]
+PAIRS = [(text_of(5, 1), text_of(30, 2)), (text_of(3, 5), "ba"), (text_of(40, 7), text_of(9, 6))]
+SIZES = {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 128}
+BERT = {**SIZES, "vocab_size": 30522}
+FAMILIES = {
+    "Bert": BERT,
+    "DistilBert": {"vocab_size": 30522, "dim": 64, "n_layers": 2, "n_heads": 4, "hidden_dim": 128},
+    "Roberta": {**BERT, "max_position_embeddings": 514},
+    "XLMRoberta": {**BERT, "max_position_embeddings": 514},
+    "Camembert": {**BERT, "max_position_embeddings": 514},
+    "Electra": {**BERT, "embedding_size": 32},
+    "Albert": {**BERT, "embedding_size": 32},
+    "MPNet": {**BERT, "max_position_embeddings": 514},
+    "DebertaV2": {**BERT, "relative_attention": True, "position_buckets": 32, "pos_att_type": ["p2c", "c2p"]},
+    "ModernBert": {**BERT, "pad_token_id": 0, "cls_token_id": 2, "sep_token_id": 3},
+}
+
+
+def save(kind, config, directory, seed=1):
+    """Writes a model with random weights and returns it."""
+    model = getattr(transformers, kind)(config).eval()
+    randomise(model, seed)
+    model.save_pretrained(directory)
+    return model
+
+
+def edit(path, **changes):
+    """Sets keys of a JSON file; None removes one."""
+    settings = (json.loads(path.read_text()) if path.exists() else {}) | changes
+    path.write_text(json.dumps({key: value for key, value in settings.items() if value is not None}))
+
+
+def distance(directory, texts=TEXTS):
+    theirs = SentenceTransformer(str(directory), device="cpu").encode(texts)
+    with bertqa.Context(directory, precision="f32") as context:
+        return np.abs(np.asarray(context.embed(texts)) - theirs).max()
+
+
+def word_piece(directory, *, lowercase, second=1, added=()):
+    """Writes a tokenizer.json of BERT's form with these words."""
+    vocabulary = {piece: id for id, piece in enumerate(SPECIAL + ["##s", "ba", "##ba", "BA", "é", "e"] + WORDS)}
+    tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=lowercase)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS]:0 $A:0 [SEP]:0",
+        pair=f"[CLS]:0 $A:0 [SEP]:0 $B:{second} [SEP]:{second}",
+        special_tokens=[("[CLS]", 2), ("[SEP]", 3)],
+    )
+    tokenizer.add_special_tokens(SPECIAL)
+    tokenizer.add_tokens(list(added))
+    tokenizer.save(str(directory / "tokenizer.json"))
+    (directory / "vocab.txt").write_text("\n".join(vocabulary) + "\n")
+
+
+def same_tokens(directory, texts):
+    theirs = AutoTokenizer.from_pretrained(directory)
+    with bertqa.Context(directory, tokenizer_only=True) as ours:
+        for text in texts:
+            assert ours.tokenize(text).ids == theirs(text, add_special_tokens=False)["input_ids"], text
+
+
+@pytest.mark.parametrize("name", ["BertTokenizer", "PreTrainedTokenizerFast", "TokenizersBackend", None])
+@pytest.mark.parametrize("lowercase", [True, False])
+@pytest.mark.parametrize("setting", [None, True, False])
+@pytest.mark.parametrize("has_vocabulary", [True, False])
+def test_who_lower_cases(name, lowercase, setting, has_vocabulary, tmp_path):
+    transformers.BertConfig(**BERT).save_pretrained(tmp_path)
+    word_piece(tmp_path, lowercase=lowercase, added=["<tweet>", "#"])
+    if not has_vocabulary:
+        (tmp_path / "vocab.txt").unlink()
+    edit(tmp_path / "tokenizer_config.json", tokenizer_class=name, do_lower_case=setting)
+    same_tokens(tmp_path, [*TEXTS, "BA ba # #ba É é"])
+
+
+def test_added_tokens_without_tokenizer_json(tmp_path):
+    transformers.BertConfig(**BERT).save_pretrained(tmp_path)
+    word_piece(tmp_path, lowercase=True)
+    (tmp_path / "tokenizer.json").unlink()
+    count = len((tmp_path / "vocab.txt").read_text().splitlines())
+    edit(tmp_path / "tokenizer_config.json", tokenizer_class="BertTokenizer")
+    edit(tmp_path / "added_tokens.json", **{"<Tweet>": count + 1, "#": count})
+    same_tokens(tmp_path, [*TEXTS, "ba # #ba <Tweet>s"])
+    tokens = {str(count): {"content": "#"}, str(count + 1): {"content": "<Tweet>", "normalized": False}}
+    edit(tmp_path / "tokenizer_config.json", added_tokens_decoder=tokens)
+    same_tokens(tmp_path, [*TEXTS, "ba # #ba <Tweet>s"])
+
+
+@pytest.mark.parametrize("name", ["BertTokenizer", "PreTrainedTokenizerFast", "DistilBertTokenizer"])
+@pytest.mark.parametrize("second", [0, 1])
+@pytest.mark.parametrize("family", ["Bert", "Roberta"])
+def test_token_types_of_pairs(name, second, family, tmp_path):
+    config = getattr(transformers, f"{family}Config")(
+        **FAMILIES[family], type_vocab_size=2, num_labels=3, pad_token_id=0
+    )
+    model = save(f"{family}ForSequenceClassification", config, tmp_path)
+    word_piece(tmp_path, lowercase=True, second=second)
+    edit(tmp_path / "tokenizer_config.json", tokenizer_class=name)
+    tokenizer = AutoTokenizer.from_pretrained(tmp_path)
+    with bertqa.Context(tmp_path, precision="f32") as context, torch.no_grad():
+        for pair in PAIRS:
+            theirs = model(**tokenizer(*pair, return_tensors="pt")).logits[0].numpy()
+            ours = {score.label: score.logit for score in context.classify(pair).scores}
+            found = [ours[config.id2label[index]] for index in range(3)]
+            assert np.abs(np.array(found) - theirs).max() < TOLERANCE
+
+
+@pytest.mark.parametrize("kind", ["bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta"])
+def test_lengths(kind, tmp_path):
+    save("BertModel", transformers.BertConfig(**BERT), tmp_path)
+    write_tokenizer(tmp_path, model_max_length=16)
+    SentenceTransformer(str(tmp_path), device="cpu").save(str(tmp_path))
+    for path in tmp_path.glob("sentence_*_config.json"):
+        path.unlink()
+    edit(tmp_path / f"sentence_{kind}_config.json", max_seq_length=24)
+    text = text_of(60)
+    theirs = SentenceTransformer(str(tmp_path), device="cpu").encode([text])
+    with bertqa.Context(tmp_path, precision="f32") as context:
+        assert np.abs(np.asarray(context.embed([text], truncate=True)) - theirs).max() < TOLERANCE

@@ -8,7 +8,7 @@ import torch
 import transformers
 from sentence_transformers import SentenceTransformer
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
-from transformers import AutoTokenizer
+from transformers import AutoModelForQuestionAnswering, AutoTokenizer
 
 import bertqa
 from conftest import SPECIAL, WORDS, randomise, text_of, write_tokenizer
@@ -50,6 +50,21 @@ def distance(directory, texts=TEXTS):
     theirs = SentenceTransformer(str(directory), device="cpu").encode(texts)
     with bertqa.Context(directory, precision="f32") as context:
         return np.abs(np.asarray(context.embed(texts)) - theirs).max()
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("suffix", ["ForMaskedLM", "ForPreTraining", None])
+def test_heads_that_are_left_out(family, suffix, tmp_path):
+    """Classes for pretraining, and no class at all: vectors."""
+    kind = family + (suffix or "Model")
+    if not hasattr(transformers, kind):
+        pytest.skip(f"checkpoints of {kind}: transformers has no such class")
+    config = getattr(transformers, f"{family}Config")(**FAMILIES[family])
+    save(kind, config, tmp_path)
+    write_tokenizer(tmp_path)
+    if suffix is None:
+        edit(tmp_path / "config.json", architectures=None)
+    assert distance(tmp_path) < TOLERANCE
 
 
 def word_piece(directory, *, lowercase, second=1, added=()):
@@ -133,3 +148,12 @@ def test_lengths(kind, tmp_path):
     theirs = SentenceTransformer(str(tmp_path), device="cpu").encode([text])
     with bertqa.Context(tmp_path, precision="f32") as context:
         assert np.abs(np.asarray(context.embed([text], truncate=True)) - theirs).max() < TOLERANCE
+
+
+def test_answering_without_a_class(tmp_path):
+    save("BertForQuestionAnswering", transformers.BertConfig(**BERT), tmp_path)
+    write_tokenizer(tmp_path)
+    edit(tmp_path / "config.json", architectures=None)
+    assert AutoModelForQuestionAnswering.from_pretrained(tmp_path).config.architectures is None
+    with bertqa.Context(tmp_path) as context:
+        assert context.info.task == "answer"

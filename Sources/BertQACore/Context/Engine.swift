@@ -52,7 +52,7 @@ struct LoadedEngine {
     let mapped = MappedFiles()
     let directory = directory.loading(options.load, mapped)
     let source = try directory.object(in: "config.json")
-    var loaded = try LoadedEngine(directory, source, Architecture(source), options)
+    var loaded = try LoadedEngine(directory, source, Architecture(source, directory), options)
     loaded.mapped = mapped.inUse
     return loaded
   }

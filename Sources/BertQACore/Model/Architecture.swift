@@ -68,12 +68,11 @@ extension HeadKind {
 extension Architecture {
   /// Reads the first known name in "architectures" of `config.json`.
   init(_ reader: ObjectReader) throws(BertQAError) {
-    var names: [String] = []
-    if case .array(let elements)? = reader.value("architectures") {
-      for case .string(let name) in elements { names.append(name) }
-    }
+    let names = Self.names(in: reader)
     for name in names {
-      guard let known = Self.all.first(where: { $0.name == name }) else { continue }
+      guard let known = Self.all.first(where: { $0.name == name }) ?? Self.withoutItsHead(name) else {
+        continue
+      }
       self = known
       return
     }
@@ -83,10 +82,69 @@ extension Architecture {
     throw BertQAError(.unsupported, "\(reader.file): \(found); supported: \(Self.summary)")
   }
 
+  /// Also determines the architecture of an encoder whose `config.json` names none: the family by "model_type", and
+  /// the head by the tensors.
+  init(_ reader: ObjectReader, _ directory: ModelDirectory) throws(BertQAError) {
+    guard Self.names(in: reader).isEmpty, let type = try reader.string("model_type"),
+      let (family, prefix) = Self.family(type: type)
+    else {
+      try self.init(reader)
+      return
+    }
+    let checkpoint = try Checkpoint(directory)
+    let modules = family.tensors
+    var head = HeadKind.vectors
+    if checkpoint.has("\(modules.questionAnswering).weight"), modules.questionAnswering != modules.classifier
+    {
+      head = .spans
+    } else {
+      for name in Set([modules.classifier, modules.tokenClassifier]).sorted()
+      where checkpoint.has("\(name).weight") {
+        throw BertQAError(
+          .unsupported,
+          "\(reader.file): no \"architectures\", and the tensor \(quoted("\(name).weight")) does not tell which "
+            + "classifier it belongs to; set \"architectures\" to [\(quoted(prefix + HeadKind.labels.classSuffix))] or "
+            + "[\(quoted(prefix + HeadKind.tokenLabels.classSuffix))]")
+      }
+    }
+    self.init(name: prefix + head.classSuffix, kind: .encoder(family, head))
+  }
+
+  private static func names(in reader: ObjectReader) -> [String] {
+    var names: [String] = []
+    if case .array(let elements)? = reader.value("architectures") {
+      for case .string(let name) in elements { names.append(name) }
+    }
+    return names
+  }
+
+  /// The suffixes of classes for pretraining, whose encoders give vectors. Their heads are left out.
+  private static let pretraining = ["ForMaskedLM", "ForPreTraining", "LMHeadModel"]
+
+  /// Returns the encoder of a class for pretraining, under the class's name.
+  private static func withoutItsHead(_ name: String) -> Architecture? {
+    for family in EncoderFamily.all {
+      for prefix in family.classPrefixes where pretraining.contains(where: { name == prefix + $0 }) {
+        return Architecture(name: name, kind: .encoder(family, .vectors))
+      }
+    }
+    return nil
+  }
+
+  /// Returns the family of a "model_type", and the prefix of its class names: "XLMRoberta" for "xlm-roberta".
+  private static func family(type: String) -> (EncoderFamily, prefix: String)? {
+    let plain = type.filter { $0 != "-" }
+    for family in EncoderFamily.all {
+      for prefix in family.classPrefixes where prefix.lowercased() == plain { return (family, prefix) }
+    }
+    return nil
+  }
+
   /// All names in the shell's short form: "{Bert,DistilBert}{ForQuestionAnswering,Model}, …".
   static var summary: String {
     let encoders =
-      braced(EncoderFamily.all.flatMap(\.classPrefixes)) + braced(HeadKind.allCases.map(\.classSuffix))
+      braced(EncoderFamily.all.flatMap(\.classPrefixes))
+      + braced(HeadKind.allCases.map(\.classSuffix) + pretraining)
     return ([encoders] + others.map(\.name)).joined(separator: ", ")
   }
 

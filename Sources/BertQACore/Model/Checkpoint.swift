@@ -82,6 +82,9 @@ struct Checkpoint: Sendable {
       && name.utf8.allSatisfy { $0 != UInt8(ascii: "/") && $0 >= 0x20 }
   }
 
+  /// True if a file has a tensor with this name.
+  func has(_ name: String) -> Bool { shards.contains { $0.entries[name] != nil } }
+
   /// Returns the tensor with this name; nil if no file has it.
   func tensor(_ name: String) throws(BertQAError) -> Tensor? {
     var shard = 0

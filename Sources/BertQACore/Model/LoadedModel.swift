@@ -48,6 +48,6 @@ final class LoadedModel: Sendable {
   /// Also reads `config.json`.
   convenience init(_ directory: ModelDirectory) throws(BertQAError) {
     let source = try directory.object(in: "config.json")
-    try self.init(directory, source, try Architecture(source))
+    try self.init(directory, source, try Architecture(source, directory))
   }
 }

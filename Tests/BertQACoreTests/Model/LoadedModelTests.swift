@@ -49,6 +49,36 @@ struct LoadedModelTests {
     #expect(model.tokenizer.vocabularySize == 10)
   }
 
+  /// Without "architectures" the tensors tell the head, where they can.
+  @Test(arguments: TinyCheckpoint.families)
+  func withoutArchitecturesByTensors(family: EncoderFamily) throws {
+    let types = [
+      "Bert": "bert", "DistilBert": "distilbert", "Roberta": "roberta", "Electra": "electra",
+      "Albert": "albert",
+      "MPNet": "mpnet", "DebertaV2": "deberta-v2", "ModernBert": "modernbert",
+    ]
+    let type = try #require(family.classPrefixes.first.flatMap { types[$0] })
+    for task in [ModelTask.embed, .answer, .classify, .entities] {
+      var checkpoint = TinyCheckpoint(family, task: task)
+      checkpoint.config["architectures"] = nil
+      checkpoint.config["model_type"] = .string(type)
+      try checkpoint.write(to: directory)
+      // MPNet's own spellings are not among the pieces.
+      try directory.write("{\"tokenizer_class\": \"BertTokenizer\"}", to: "tokenizer_config.json")
+      if task == .embed || task == .answer && family != .modernBert {
+        #expect(try load().configuration.architecture.task == task)
+        let other = try TemporaryDirectory()
+        try Quantizer.quantize(ModelDirectory(path: directory.path), to: other.file("int8"))
+        let again = try LoadedModel(ModelDirectory(path: other.file("int8")))
+        #expect(again.configuration.architecture.task == task)
+      } else {
+        let error = try #require(failure { _ = try load() })
+        #expect(
+          error.status == .unsupported && error.message.contains("set \"architectures\" to"), "\(error)")
+      }
+    }
+  }
+
   /// A change to a checkpoint that must not change its values.
   struct Variant: CustomTestStringConvertible {
     var testDescription: String

@@ -315,6 +315,31 @@ struct ModelConfigurationTests {
     }
   }
 
+  /// Their heads are left out.
+  @Test func classesForPretrainingGiveVectors() throws {
+    for family in EncoderFamily.all {
+      for prefix in family.classPrefixes {
+        for suffix in ["ForMaskedLM", "ForPreTraining", "LMHeadModel"] {
+          let configuration = try read("{\"architectures\": [\"\(prefix)\(suffix)\"]}")
+          #expect(configuration.family == family && configuration.head == .vectors)
+          #expect(configuration.architecture.name == prefix + suffix)
+        }
+      }
+    }
+    #expect(
+      try read("{\"architectures\": [\"BertForMaskedLM\"], \"is_decoder\": true}", orStatus: .unsupported)
+        == nil)
+  }
+
+  /// nil if reading fails with this status.
+  private func read(_ text: String, orStatus status: Status) throws -> ModelConfiguration? {
+    do {
+      return try read(text)
+    } catch let error as BertQAError where error.status == status {
+      return nil
+    }
+  }
+
   @Test(arguments: [
     ("{}", "no \"architectures\""), ("{\"architectures\": null}", "no \"architectures\""),
     ("{\"architectures\": [1]}", "no \"architectures\""),

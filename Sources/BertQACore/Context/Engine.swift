@@ -37,8 +37,9 @@ struct LoadedEngine {
   static func tokenizer(
     _ directory: ModelDirectory, path: String? = nil
   ) throws(BertQAError) -> LoadedEngine {
+    let encoder = try directory.ofEncoder()
     let files =
-      if let path { try TokenizerFiles(path: path, directory) } else { try TokenizerFiles(directory) }
+      if let path { try TokenizerFiles(path: path, encoder) } else { try TokenizerFiles(encoder) }
     var info = ModelInfo(directory: path ?? directory.name)
     info.vocabularySize = files.vocabularySize
     info.lowercase = files.lowercases
@@ -50,7 +51,7 @@ struct LoadedEngine {
     _ directory: ModelDirectory, _ options: ContextOptions
   ) throws(BertQAError) -> LoadedEngine {
     let mapped = MappedFiles()
-    let directory = directory.loading(options.load, mapped)
+    let directory = try directory.loading(options.load, mapped).ofEncoder()
     let source = try directory.object(in: "config.json")
     var loaded = try LoadedEngine(directory, source, Architecture(source, directory), options)
     loaded.mapped = mapped.inUse

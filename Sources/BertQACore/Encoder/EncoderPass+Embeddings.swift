@@ -41,6 +41,9 @@ extension EncoderPass {
       let position = positions + position * embeddingSize
       for feature in 0..<embeddingSize { row[feature] += position[feature] }
     }
+    if let task = encoder.parameters.taskEmbedding {
+      for feature in 0..<embeddingSize { row[feature] += task[feature] }
+    }
     guard let types = encoder.parameters.tokenTypeEmbeddings else { return }
     let kind = types + min(type, encoder.configuration.typeVocabSize - 1) * embeddingSize
     for feature in 0..<embeddingSize { row[feature] += kind[feature] }

@@ -41,6 +41,8 @@ final class Parameters: @unchecked Sendable {
   let positionEmbeddings: UnsafePointer<Float>?
   /// [typeVocabSize][embeddingSize]; nil in models without token types.
   let tokenTypeEmbeddings: UnsafePointer<Float>?
+  /// [embeddingSize], of task 0; nil in models without tasks.
+  let taskEmbedding: UnsafePointer<Float>?
   let embeddingNorm: Norm
   /// From embeddings to hidden vectors. Always f32: it is small, and everything later depends on it.
   let embeddingProjection: LinearLayer?
@@ -70,6 +72,11 @@ final class Parameters: @unchecked Sendable {
       tokenTypeEmbeddings = try converter.floats(types)
     } else {
       tokenTypeEmbeddings = nil
+    }
+    if let tasks = weights.taskEmbeddings {
+      taskEmbedding = try converter.floats(tasks)
+    } else {
+      taskEmbedding = nil
     }
     embeddingNorm = try converter.norm(weights.embeddingNorm)
     if let projection = weights.embeddingProjection {

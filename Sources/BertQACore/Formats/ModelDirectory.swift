@@ -14,6 +14,8 @@ public struct ModelDirectory: Sendable {
   /// The directory's name in messages: its path if the caller passed one.
   public let name: String
   private let source: Source
+  /// Where files without a folder are; "": in the directory itself.
+  private(set) var folder = ""
   private var load = ModelLoad.mmap
   private var mapped: MappedFiles?
   /// Polled while files are read and parsed.
@@ -91,11 +93,21 @@ public struct ModelDirectory: Sendable {
     ModelDirectory(path: path).loading(load, mapped).asking(monitor)
   }
 
+  /// Returns the same directory with its files of no folder in one. Only those can be read.
+  func inFolder(_ folder: String) -> ModelDirectory {
+    var directory = self
+    directory.folder = folder
+    return directory
+  }
+
   /// The name of the file `file` in messages: the directory and the file.
-  func path(of file: String) -> String { "\(name)/\(file)" }
+  func path(of file: String) -> String { "\(name)/\(place(of: file))" }
+
+  private func place(of file: String) -> String { folder.isEmpty ? file : "\(folder)/\(file)" }
 
   /// True if the directory has an entry of any kind with this name.
   func exists(_ file: String) -> Bool {
+    let file = place(of: file)
     guard Self.isPlain(file) else { return false }
     switch source {
     case .directory(let directory):
@@ -110,6 +122,8 @@ public struct ModelDirectory: Sendable {
   ///   a name that leaves the directory (a model's own files may contain such names).
   /// - Parameter limit: in bytes; a larger file throws `.tooLarge` before any of it is mapped or read.
   func file(_ file: String, limit: Int = .max) throws(BertQAError) -> ModelFile {
+    let path = path(of: file)
+    let file = place(of: file)
     guard Self.isPlain(file) else {
       throw BertQAError(.invalidModel, "\(name): \(quoted(file)) is not the name of a file in this directory")
     }
@@ -121,17 +135,17 @@ public struct ModelDirectory: Sendable {
       guard !name.utf8.contains(0) else {
         throw BertQAError(.invalidArgument, "a path contains a NUL: \(quoted(name))")
       }
-      throw MistakenDirectory.error(for: name) ?? .system("open", path(of: file), code)
+      throw MistakenDirectory.error(for: name) ?? .system("open", path, code)
     case .directory(let directory):
       return try ModelFile(
-        file, inDirectory: directory.number, path: path(of: file), limit: limit, load, monitor
+        file, inDirectory: directory.number, path: path, limit: limit, load, monitor
       ).checkedForPointer()
     case .files(let files):
       if let found = files[file] {
-        try ModelFile.check(found.bytes.count, limit, path(of: file))
+        try ModelFile.check(found.bytes.count, limit, path)
         return try found.checkedForPointer()
       }
-      throw BertQAError(.io, "\(path(of: file)): the model in memory has no such file")
+      throw BertQAError(.io, "\(path): the model in memory has no such file")
     }
   }
 

@@ -96,13 +96,17 @@ extension ObjectReader {
           "\(file): \"id2label\" has the id \(quoted(member.key)), expected each of 0 to "
             + "\(members.count - 1) once")
       }
-      guard case .string(let label) = member.value else {
-        throw names.mismatch(member.key, member.value, expected: "a label's name")
+      // As transformers, which checks no type. A label must have a name here: a blank one has that of its id.
+      var label: String
+      switch member.value {
+      case .string(let name): label = name
+      case .number(let number) where number.integer != nil: label = "\(number.integer ?? 0)"
+      default: throw names.mismatch(member.key, member.value, expected: "a label's name")
       }
-      guard Self.isLabel(label.utf8) else {
-        throw names.mismatch(
-          member.key, member.value, expected: "a label's name: neither blank nor with a NUL")
+      guard !label.utf8.contains(0) else {
+        throw names.mismatch(member.key, member.value, expected: "a label's name: without a NUL")
       }
+      if !Self.isLabel(label.utf8) { label = "LABEL_\(id)" }
       labels[id] = label
     }
     return labels.compactMap(\.self)

@@ -22,8 +22,8 @@ extension EmbeddingConfiguration {
       break
     }
     lowerLength(to: length)
-    try Self.checkPrompt(directory)
-    try readModules(directory, model)
+    try Self.checkPrompt(directory.inFolder(""))
+    try readModules(directory.inFolder(""), model, in: directory.folder)
   }
 
   /// nil if there is no such file.
@@ -63,20 +63,14 @@ extension EmbeddingConfiguration {
     }
   }
 
+  /// - Parameter encoderFolder: the folder of the encoder's files; "": the directory itself.
   private mutating func readModules(
-    _ directory: ModelDirectory, _ model: ModelConfiguration
+    _ directory: ModelDirectory, _ model: ModelConfiguration, in encoderFolder: String
   ) throws(BertQAError) {
     guard directory.exists("modules.json") else { return }
     let path = directory.path(of: "modules.json")
-    guard
-      case .array(let modules) = try JSONParser.parse(
-        directory.file("modules.json", limit: ModelFile.configurationLimit), directory.monitor)
-    else {
-      throw BertQAError(.invalidModel, "\(path): expected a JSON array")
-    }
     var kinds: [String] = []
-    for case .object(let object) in modules {
-      let module = ObjectReader(file: path, object: object)
+    for module in try directory.modules() {
       // "sentence_transformers.models.Pooling"; the package part differs between versions.
       let type = try module.string("type") ?? ""
       let names = type.split(separator: ".")
@@ -94,7 +88,7 @@ extension EmbeddingConfiguration {
       let own = try Self.reader(folder.isEmpty ? "config.json" : "\(folder)/config.json", in: directory)
       kinds.append(kind)
       switch (kind, own) {
-      case ("Transformer", _) where folder.isEmpty: break
+      case ("Transformer", _) where folder == encoderFolder: break
       case ("Pooling", let own?):
         try Self.checkPooledPrompt(own, directory)
         pooling = try Self.pooling(own, model)
@@ -148,5 +142,30 @@ extension EmbeddingConfiguration {
         "\(own.file): \(quoted(key)) is \(quoted(name)); only \"sentence_embedding\" is supported")
     }
     return true
+  }
+}
+
+extension ModelDirectory {
+  /// Reads `modules.json`.
+  fileprivate func modules() throws(BertQAError) -> [ObjectReader] {
+    let path = path(of: "modules.json")
+    guard
+      case .array(let modules) = try JSONParser.parse(
+        file("modules.json", limit: ModelFile.configurationLimit), monitor)
+    else {
+      throw BertQAError(.invalidModel, "\(path): expected a JSON array")
+    }
+    var readers: [ObjectReader] = []
+    for case .object(let object) in modules { readers.append(ObjectReader(file: path, object: object)) }
+    return readers
+  }
+
+  /// Returns the directory of the encoder's files: early sentence-transformers wrote them into a folder, `0_Transformer`.
+  func ofEncoder() throws(BertQAError) -> ModelDirectory {
+    guard !exists("config.json"), exists("modules.json"), let first = try modules().first,
+      try first.string("type")?.hasSuffix(".Transformer") == true, let folder = try first.string("path"),
+      !folder.contains("/"), exists("\(folder)/config.json")
+    else { return self }
+    return inFolder(folder)
   }
 }

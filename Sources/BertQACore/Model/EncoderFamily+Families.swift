@@ -1,21 +1,30 @@
 extension EncoderFamily {
   /// The supported families, in the order in which messages name them.
   static let all = [
-    bert, distilBert, roberta, xlmRoberta, electra, albert, mpnet, debertaV2, modernBert,
+    bert, distilBert, roberta, xlmRoberta, electra, albert, mpnet, debertaV2, modernBert, ernie, data2VecText,
   ]
 
   /// Devlin et al. 2018, https://arxiv.org/abs/1810.04805; transformers' `modeling_bert.py`.
-  static let bert = EncoderFamily(
-    classPrefixes: ["Bert"],
-    configuration: ConfigurationKeys(),
-    tensors: TensorNames(
-      prefix: "bert.", wordEmbeddings: "bert.embeddings.word_embeddings",
-      positionEmbeddings: "bert.embeddings.position_embeddings",
-      tokenTypeEmbeddings: "bert.embeddings.token_type_embeddings",
-      embeddingNorm: "bert.embeddings.LayerNorm", layers: "bert.encoder.layer.",
-      layer: .bert),
-    positions: .table, norm: .layerNormAfter, feedForward: .dense, attention: .window,
-    pooler: Pooler(module: "bert.pooler.dense", activation: .tanh, isOptional: true))
+  static let bert = bertLike("Bert", prefix: "bert.")
+
+  /// Sun et al. 2021, https://arxiv.org/abs/2107.02137; transformers' `modeling_ernie.py`. BERT with a table of tasks.
+  static let ernie = bertLike("Ernie", prefix: "ernie.", tasks: "ernie.embeddings.task_type_embeddings")
+
+  private static func bertLike(
+    _ classPrefix: String, prefix: String, tasks: String? = nil
+  ) -> EncoderFamily {
+    EncoderFamily(
+      classPrefixes: [classPrefix],
+      configuration: ConfigurationKeys(),
+      tensors: TensorNames(
+        prefix: prefix, wordEmbeddings: "\(prefix)embeddings.word_embeddings",
+        positionEmbeddings: "\(prefix)embeddings.position_embeddings",
+        tokenTypeEmbeddings: "\(prefix)embeddings.token_type_embeddings", taskEmbeddings: tasks,
+        embeddingNorm: "\(prefix)embeddings.LayerNorm", layers: "\(prefix)encoder.layer.",
+        layer: .bert),
+      positions: .table, norm: .layerNormAfter, feedForward: .dense, attention: .window,
+      pooler: Pooler(module: "\(prefix)pooler.dense", activation: .tanh, isOptional: true))
+  }
 
   /// Sanh et al. 2019, https://arxiv.org/abs/1910.01108; transformers' `modeling_distilbert.py`. Sinusoidal
   /// position embeddings are stored like learnt ones.
@@ -79,14 +88,19 @@ extension EncoderFamily {
   /// RoBERTa with other vocabularies.
   static let xlmRoberta = robertaLike(classPrefixes: ["XLMRoberta", "Camembert"], Defaults())
 
-  private static func robertaLike(classPrefixes: [String], _ defaults: Defaults) -> EncoderFamily {
+  /// Baevski et al. 2022, https://arxiv.org/abs/2202.03555: RoBERTa under another name.
+  static let data2VecText = robertaLike(classPrefixes: ["Data2VecText"], prefix: "data2vec_text.", Defaults())
+
+  private static func robertaLike(
+    classPrefixes: [String], prefix: String = "roberta.", _ defaults: Defaults
+  ) -> EncoderFamily {
     EncoderFamily(
       classPrefixes: classPrefixes, configuration: ConfigurationKeys(defaults: defaults),
       tensors: TensorNames(
-        prefix: "roberta.", wordEmbeddings: "roberta.embeddings.word_embeddings",
-        positionEmbeddings: "roberta.embeddings.position_embeddings",
-        tokenTypeEmbeddings: "roberta.embeddings.token_type_embeddings",
-        embeddingNorm: "roberta.embeddings.LayerNorm", layers: "roberta.encoder.layer.", layer: .bert,
+        prefix: prefix, wordEmbeddings: "\(prefix)embeddings.word_embeddings",
+        positionEmbeddings: "\(prefix)embeddings.position_embeddings",
+        tokenTypeEmbeddings: "\(prefix)embeddings.token_type_embeddings",
+        embeddingNorm: "\(prefix)embeddings.LayerNorm", layers: "\(prefix)encoder.layer.", layer: .bert,
         classifier: "classifier.out_proj"),
       positions: .tableAfterPadding, tokenTypes: .zero, norm: .layerNormAfter, feedForward: .dense,
       attention: .window,

@@ -183,6 +183,8 @@ final class EncoderFamily: Sendable {
     /// nil for families without a position table.
     let positionEmbeddings: String?
     let tokenTypeEmbeddings: String?
+    /// Its row 0 is added to all embeddings if `use_task_id` is set.
+    var taskEmbeddings: String?
     let embeddingNorm: String
     /// The module of distance biases or distance vectors.
     var distances: String?

@@ -45,6 +45,8 @@ struct EncoderWeights: Sendable {
   var positionEmbeddings: TensorView?
   /// [typeVocabSize, embeddingSize]; nil in models without token types.
   var tokenTypeEmbeddings: TensorView?
+  /// [taskCount, embeddingSize]; nil in models without tasks.
+  var taskEmbeddings: TensorView?
   var embeddingNorm: NormWeights
   /// Distance biases [buckets, heads], or distance vectors [rows, hidden] and, in some models, their norm.
   var distances: TensorView?
@@ -70,6 +72,9 @@ extension EncoderWeights {
     if let name = names.tokenTypeEmbeddings, configuration.typeVocabSize > 0 {
       tokenTypeEmbeddings = try loader.embedding(
         name, rows: configuration.typeVocabSize, width: width)
+    }
+    if let name = names.taskEmbeddings, configuration.taskCount > 0 {
+      taskEmbeddings = try loader.embedding(name, rows: configuration.taskCount, width: width)
     }
     let hasBias = configuration.biases.norm
     embeddingNorm = try loader.norm(names.embeddingNorm, count: width, hasBias: hasBias)

@@ -19,7 +19,7 @@ final class LoadedModel: Sendable {
   ) throws(BertQAError) {
     self.source = source
     var configuration = try ModelConfiguration(source, architecture)
-    tokenizer = try TokenizerFiles(directory)
+    tokenizer = try TokenizerFiles(directory).within(configuration.vocabSize)
     try configuration.readTokenTypes(directory, tokenizer)
     self.configuration = configuration
     guard tokenizer.vocabularySize <= configuration.vocabSize else {
@@ -47,6 +47,7 @@ final class LoadedModel: Sendable {
 
   /// Also reads `config.json`.
   convenience init(_ directory: ModelDirectory) throws(BertQAError) {
+    let directory = try directory.ofEncoder()
     let source = try directory.object(in: "config.json")
     try self.init(directory, source, try Architecture(source, directory))
   }

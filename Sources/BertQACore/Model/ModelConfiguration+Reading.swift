@@ -24,6 +24,9 @@ extension ModelConfiguration {
         try reader.integer(key, in: min(1, defaults.tokenTypeCount)...Limit.types)
         ?? defaults.tokenTypeCount
     }
+    if family.tensors.taskEmbeddings != nil, try reader.bool("use_task_id") == true {
+      taskCount = try reader.integer("task_type_vocab_size", in: 1...Limit.types) ?? 3
+    }
     hasSegmentTypes = family.tokenTypes == .ofSegments
     layerNormEps = Float(defaults.layerNormEps)
     if let key = keys.layerNormEps, let eps = try reader.number(key) {
@@ -39,7 +42,7 @@ extension ModelConfiguration {
         "\(reader.file): hidden size \(hiddenSize) is not divisible by \(headCount) attention heads")
     }
     try reader.refuseCode()
-    try Self.checkVariant(reader)
+    try Self.checkVariant(reader, family)
     activation = try Self.activation(reader, keys.activation, otherwise: defaults.activation)
     if let key = family.pooler.activationKey, reader.value(key) != nil {
       poolerActivation = try Self.activation(reader, key, otherwise: "gelu")
@@ -212,8 +215,13 @@ extension ModelConfiguration {
   }
 
   /// Rejects settings with which the same tensors mean another computation.
-  private static func checkVariant(_ reader: ObjectReader) throws(BertQAError) {
-    guard try reader.string("position_embedding_type") ?? "absolute" == "absolute" else {
+  private static func checkVariant(
+    _ reader: ObjectReader, _ family: EncoderFamily
+  ) throws(BertQAError) {
+    // Families without a table do not read it, whatever it says ("sans_pos").
+    if family.tensors.positionEmbeddings != nil,
+      try reader.string("position_embedding_type") ?? "absolute" != "absolute"
+    {
       throw unsupported(reader, "position_embedding_type", expected: "\"absolute\"")
     }
     for key in ["is_decoder", "add_cross_attention"] {
@@ -227,23 +235,14 @@ extension ModelConfiguration {
     }
   }
 
-  /// Reads the names and the meaning of a classifier's outputs, which it determines as transformers does.
+  /// Reads the names and the meaning of a classifier's outputs, which it determines as transformers does: "id2label"
+  /// goes before "num_labels", and another "problem_type" than those known counts as absent.
   private mutating func readLabels(_ reader: ObjectReader) throws(BertQAError) {
     let count = try reader.integer("num_labels", in: ObjectReader.labelLimit)
     labels = try reader.labels() ?? (0..<(count ?? 2)).map { "LABEL_\($0)" }
-    if let count, count != labels.count {
-      throw BertQAError(
-        .invalidModel,
-        "\(reader.file): \"num_labels\" is \(count), but \"id2label\" has \(labels.count) labels")
-    }
-    problemType = labels.count == 1 ? .regression : .singleLabel
-    guard let name = try reader.string("problem_type") else { return }
-    guard let type = ProblemType.allCases.first(where: { $0.description == name }) else {
-      let known = ProblemType.allCases.map { quoted($0.description) }.joined(separator: " or ")
-      throw BertQAError(
-        .invalidModel, "\(reader.file): \"problem_type\" is \(quoted(name)), expected \(known)")
-    }
-    problemType = type
+    let name = try reader.string("problem_type")
+    let known = ProblemType.allCases.first { $0.description == name }
+    problemType = known ?? (labels.count == 1 ? .regression : .singleLabel)
   }
 
   private mutating func readAggregation(_ reader: ObjectReader) throws(BertQAError) {

@@ -28,6 +28,8 @@ struct ModelConfiguration: Sendable, Equatable {
   var disentangled: DisentangledAttention?
   /// 0 for models without token types.
   var typeVocabSize: Int
+  /// The number of rows of the task table; 0 for models without one.
+  var taskCount = 0
   /// True if the second text of a pair has token type 1, false if all tokens have type 0.
   var hasSegmentTypes = true
   var layerNormEps: Float

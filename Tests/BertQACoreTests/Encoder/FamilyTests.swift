@@ -81,6 +81,8 @@ import Testing
       #expect(try given("{\"model_input_names\": [\"input_ids\", \"token_type_ids\"]}"))
       // Of the class, whatever the family: its template has types.
       #expect(try given("{\"tokenizer_class\": \"BertTokenizer\"}"))
+      #expect(try given("{\"tokenizer_class\": \"PreTrainedTokenizerFast\"}"))
+      #expect(try !given("{\"tokenizer_class\": \"TokenizersBackend\"}"))
       #expect(try !given("{\"tokenizer_class\": \"DistilBertTokenizer\"}"))
       #expect(
         try !given(

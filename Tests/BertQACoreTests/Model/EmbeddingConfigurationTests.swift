@@ -155,6 +155,35 @@ struct EmbeddingConfigurationTests {
     #expect(error.status == .unsupported && error.message.contains("\"auto_map\" is"), "\(error)")
   }
 
+  /// Early sentence-transformers wrote the encoder's files into a folder.
+  @Test func encodersInAFolder() throws {
+    let own = "0_Transformer"
+    try directory.makeDirectory(own)
+    for name in try directory.names where name != own {
+      try directory.write(directory.bytes(name), to: "\(own)/\(name)")
+      try directory.remove(name)
+    }
+    try directory.write("{\"max_seq_length\": 11}", to: "\(own)/sentence_bert_config.json")
+    try directory.makeDirectory("1_Pooling")
+    try directory.write("{\"pooling_mode_cls_token\": true}", to: "1_Pooling/config.json")
+    let modules = [own: "Transformer", "1_Pooling": "Pooling", "2_Normalize": "Normalize"].sorted {
+      $0.key < $1.key
+    }
+    try directory.write(
+      "[\(modules.map { "{\"path\": \"\($0)\", \"type\": \"sentence_transformers.models.\($1)\"}" }.joined(separator: ", "))]",
+      to: "modules.json")
+    let found = try read()
+    #expect(found.pooling == .first && found.normalizes && found.maxSequenceLength == 11)
+    let context = try Context(modelDirectory: directory.path)
+    #expect(context.info.task == .embed)
+    var options = ContextOptions()
+    options.tokenizerOnly = true
+    #expect(try Context(modelDirectory: directory.path, options: options).info.vocabularySize == 10)
+    try directory.remove("\(own)/vocab.txt")
+    let error = try #require(failure { _ = try Context(modelDirectory: directory.path) })
+    #expect(error.status == .io && error.message.contains("has neither vocab.txt"), "\(error)")
+  }
+
   @Test func otherContradictions() throws {
     try write(modules: ["Transformer", "Pooling"], pooling: "\"word_embedding_dimension\": 9")
     #expect(try refusal().status == .invalidModel)

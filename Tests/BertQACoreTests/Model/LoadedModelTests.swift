@@ -55,7 +55,8 @@ struct LoadedModelTests {
     let types = [
       "Bert": "bert", "DistilBert": "distilbert", "Roberta": "roberta", "Electra": "electra",
       "Albert": "albert",
-      "MPNet": "mpnet", "DebertaV2": "deberta-v2", "ModernBert": "modernbert",
+      "MPNet": "mpnet", "DebertaV2": "deberta-v2", "ModernBert": "modernbert", "Ernie": "ernie",
+      "Data2VecText": "data2vec-text",
     ]
     let type = try #require(family.classPrefixes.first.flatMap { types[$0] })
     for task in [ModelTask.embed, .answer, .classify, .entities] {
@@ -77,6 +78,63 @@ struct LoadedModelTests {
           error.status == .unsupported && error.message.contains("set \"architectures\" to"), "\(error)")
       }
     }
+  }
+
+  /// ERNIE adds the first task's row to all embeddings: as if the rows of token types contained it. All numbers are
+  /// exact.
+  @Test func tasksOfErnie() throws {
+    func floats(_ tensor: TinyCheckpoint.Tensor?) throws -> [Float] {
+      try #require(tensor).bytes.withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
+    }
+    func tensor(_ values: [Float]) -> TinyCheckpoint.Tensor {
+      .init(type: "F32", shape: [values.count / 8, 8], bytes: values.withUnsafeBytes(Array.init))
+    }
+    var ernie = TinyCheckpoint(.ernie, task: .embed)
+    ernie.config["use_task_id"] = .bool(true)
+    try ernie.write(to: directory)
+    #expect(try #require(failure { _ = try load() }).message.contains("task_type_embeddings.weight"))
+    let tasks = (0..<24).map { Float($0 % 7) / 8 }
+    ernie.tensors["ernie.embeddings.task_type_embeddings.weight"] = tensor(tasks)
+    try ernie.write(to: directory)
+    var bert = TinyCheckpoint(.bert, task: .embed)
+    let types = "bert.embeddings.token_type_embeddings.weight"
+    bert.tensors[types] = tensor(try floats(bert.tensors[types]).enumerated().map { $1 + tasks[$0 % 8] })
+    let other = try TemporaryDirectory()
+    try bert.write(to: other)
+    var options = ContextOptions()
+    options.precision = .f32
+    let text = "the foxes jump."
+    let vector = try Context(modelDirectory: directory.path, options: options).embed(text)
+    #expect(try vector == Context(modelDirectory: other.path, options: options).embed(text))
+    try Quantizer.quantize(ModelDirectory(path: directory.path), to: other.file("int8"))
+    #expect(try LoadedModel(ModelDirectory(path: other.file("int8"))).encoder.taskEmbeddings != nil)
+  }
+
+  /// A rotary family has no table, whatever config.json says of one.
+  @Test func positionsOfAnotherName() throws {
+    var checkpoint = TinyCheckpoint(.modernBert)
+    checkpoint.config["position_embedding_type"] = .string("sans_pos")
+    try checkpoint.write(to: directory)
+    #expect(try load().encoder.positionEmbeddings == nil)
+  }
+
+  /// An added token without a row in the table is text, as are its letters.
+  @Test func addedTokensBeyondTheTable() throws {
+    try TinyCheckpoint(.bert, task: .embed).write(to: directory)
+    let tokens = (10..<14).map { "\"\($0)\": {\"content\": \"<\($0)>\"}" }.joined(separator: ", ")
+    try directory.write("{\"added_tokens_decoder\": {\(tokens)}}", to: "tokenizer_config.json")
+    let model = try load()
+    #expect(model.tokenizer.vocabularySize == 12)
+    let tokenizer = try #require(try model.tokenizer.makeTokenizer() as? PipelineTokenizer)
+    #expect(tokenizer.tokens("<11>").ids == [11])
+    #expect(tokenizer.tokens("<12>").ids == [1, 1, 1])
+    let whole = try TokenizerFiles(ModelDirectory(path: directory.path))
+    #expect(whole.vocabularySize == 14)
+    #expect(try !tokenizer.agrees(with: whole.makeTokenizer()))
+    var checkpoint = TinyCheckpoint()
+    checkpoint.vocabulary += ["a", "b", "c"]
+    try checkpoint.write(to: directory)
+    #expect(try #require(failure { _ = try load() }).message.contains("belongs to another model"))
   }
 
   /// A change to a checkpoint that must not change its values.

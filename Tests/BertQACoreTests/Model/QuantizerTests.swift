@@ -39,7 +39,8 @@ struct QuantizerTests {
           #expect(new.name == old.name)
           #expect(new.shape == old.shape)
           let isFloat = [
-            "qa_outputs", "bert.pooler", "albert.pooler", "pre_classifier", "classifier", "head.dense",
+            "qa_outputs", "bert.pooler", "ernie.pooler", "albert.pooler", "pre_classifier", "classifier",
+            "head.dense",
             "electra.embeddings_project", "albert.encoder.embedding_hidden_mapping_in", "pooler.dense",
             "mpnet.encoder.relative_attention_bias", "deberta.encoder.rel_embeddings",
           ].contains { new.name.hasPrefix($0) }

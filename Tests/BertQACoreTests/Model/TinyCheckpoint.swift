@@ -4,7 +4,8 @@
 struct TinyCheckpoint {
   /// Those it makes checkpoints of.
   static let families = [
-    EncoderFamily.bert, .distilBert, .roberta, .electra, .albert, .mpnet, .debertaV2, .modernBert,
+    EncoderFamily.bert, .distilBert, .roberta, .electra, .albert, .mpnet, .debertaV2, .modernBert, .ernie,
+    .data2VecText,
   ]
   /// Where embeddings are projected.
   static let projectedEmbeddingSize = 6

@@ -11,6 +11,7 @@ struct QuantizationPlan {
     quantize([encoder.wordEmbeddings], hasSums: false)
     if let positions = encoder.positionEmbeddings { quantize([positions], hasSums: false) }
     if let types = encoder.tokenTypeEmbeddings { quantize([types], hasSums: false) }
+    if let tasks = encoder.taskEmbeddings { quantize([tasks], hasSums: false) }
     keep(encoder.embeddingNorm)
     // They are small, and every score depends on them.
     if let distances = encoder.distances { keep([distances]) }

@@ -38,7 +38,8 @@ struct TokenizerClass: Sendable {
 
   var isRoberta: Bool { name == "RobertaTokenizer" }
 
-  /// False if models get no token types from the class; nil if no file names a class.
+  /// False if models get no token types from the class; nil if no file names a class. transformers 4 gave
+  /// `PreTrainedTokenizerFast` its template's, which transformers 5 does not.
   var givesTokenTypes: Bool? { name.map { !Self.withoutTokenTypes.contains($0) } }
 
   private static let bert = [
@@ -49,7 +50,7 @@ struct TokenizerClass: Sendable {
 
   private static let withoutTokenTypes = [
     "CamembertTokenizer", "DPRReaderTokenizer", "DistilBertTokenizer", "MPNetTokenizer", "RobertaTokenizer",
-    "XLMRobertaTokenizer",
+    "TokenizersBackend", "XLMRobertaTokenizer",
   ]
 
   /// Throws unless `vocab.txt` alone makes the tokenizer.

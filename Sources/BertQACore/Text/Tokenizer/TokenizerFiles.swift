@@ -74,6 +74,17 @@ struct TokenizerFiles: Sendable {
     }
   }
 
+  /// Returns the tokenizer without the added tokens that a model's table has no row for: transformers fails on a text
+  /// with one, which here is ordinary text.
+  func within(_ rows: Int) throws(BertQAError) -> TokenizerFiles {
+    guard vocabularySize > rows, pipeline.model.vocabulary.count <= rows else { return self }
+    var pipeline = pipeline
+    pipeline.removeTokens(added.contents(from: rows))
+    var fitting = try TokenizerFiles(pipeline, files, nil)
+    fitting.settings = settings
+    return fitting
+  }
+
   /// The number of ids, including added tokens and duplicates.
   var vocabularySize: Int { added.size }
 

@@ -106,6 +106,9 @@ struct AddedVocabulary: Sendable {
     }
   }
 
+  /// Returns the spellings of the tokens from an id on.
+  func contents(from id: Int) -> Set<[UInt8]> { Set(ids.filter { Int($0.value) >= id }.keys) }
+
   subscript(id: Int32) -> AddedToken? { tokens[id] }
 
   func id(of piece: UnsafeBufferPointer<UInt8>) -> Int32? { ids[Array(piece)] }

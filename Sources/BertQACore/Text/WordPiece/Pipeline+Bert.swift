@@ -57,6 +57,12 @@ extension Pipeline {
     for token in special where !listed.contains(where: same(token)) { addedTokens.append(token) }
   }
 
+  /// Removes added tokens.
+  mutating func removeTokens(_ contents: Set<[UInt8]>) {
+    addedTokens.removeAll { contents.contains(Array($0.content.utf8)) }
+    cover("without \(contents.count)")
+  }
+
   private mutating func cover(_ text: String) {
     var text = text
     fingerprint = text.withUTF8 { bq_fingerprint($0.baseAddress, $0.count, fingerprint) }

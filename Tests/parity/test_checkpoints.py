@@ -1,12 +1,16 @@
 """Directories as the Hub has them, by their kind, beside transformers and sentence-transformers in fp32."""
 
 import json
+import os
+import subprocess
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 import transformers
 from sentence_transformers import SentenceTransformer
+from sentence_transformers.models import Dense, Normalize, Pooling, Transformer
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 from transformers import AutoModelForQuestionAnswering, AutoTokenizer
 
@@ -19,6 +23,8 @@ PAIRS = [(text_of(5, 1), text_of(30, 2)), (text_of(3, 5), "ba"), (text_of(40, 7)
 SIZES = {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 128}
 BERT = {**SIZES, "vocab_size": 30522}
 FAMILIES = {
+    "Ernie": {**BERT, "use_task_id": True},
+    "Data2VecText": {**BERT, "max_position_embeddings": 514},
     "Bert": BERT,
     "DistilBert": {"vocab_size": 30522, "dim": 64, "n_layers": 2, "n_heads": 4, "hidden_dim": 128},
     "Roberta": {**BERT, "max_position_embeddings": 514},
@@ -62,6 +68,9 @@ def test_heads_that_are_left_out(family, suffix, tmp_path):
     config = getattr(transformers, f"{family}Config")(**FAMILIES[family])
     save(kind, config, tmp_path)
     write_tokenizer(tmp_path)
+    if family == "ModernBert":  # which has no class of its own
+        word_piece(tmp_path, lowercase=True)
+        edit(tmp_path / "tokenizer_config.json", tokenizer_class="PreTrainedTokenizerFast", pad_token="[PAD]")
     if suffix is None:
         edit(tmp_path / "config.json", architectures=None)
     assert distance(tmp_path) < TOLERANCE
@@ -117,7 +126,9 @@ def test_added_tokens_without_tokenizer_json(tmp_path):
     same_tokens(tmp_path, [*TEXTS, "ba # #ba <Tweet>s"])
 
 
-@pytest.mark.parametrize("name", ["BertTokenizer", "PreTrainedTokenizerFast", "DistilBertTokenizer"])
+@pytest.mark.parametrize(
+    "name", ["BertTokenizer", "PreTrainedTokenizerFast", "TokenizersBackend", "DistilBertTokenizer"]
+)
 @pytest.mark.parametrize("second", [0, 1])
 @pytest.mark.parametrize("family", ["Bert", "Roberta"])
 def test_token_types_of_pairs(name, second, family, tmp_path):
@@ -128,9 +139,11 @@ def test_token_types_of_pairs(name, second, family, tmp_path):
     word_piece(tmp_path, lowercase=True, second=second)
     edit(tmp_path / "tokenizer_config.json", tokenizer_class=name)
     tokenizer = AutoTokenizer.from_pretrained(tmp_path)
+    # As transformers 4.
+    types = {"return_token_type_ids": True} if name == "PreTrainedTokenizerFast" else {}
     with bertqa.Context(tmp_path, precision="f32") as context, torch.no_grad():
         for pair in PAIRS:
-            theirs = model(**tokenizer(*pair, return_tensors="pt")).logits[0].numpy()
+            theirs = model(**tokenizer(*pair, return_tensors="pt", **types)).logits[0].numpy()
             ours = {score.label: score.logit for score in context.classify(pair).scores}
             found = [ours[config.id2label[index]] for index in range(3)]
             assert np.abs(np.array(found) - theirs).max() < TOLERANCE
@@ -157,3 +170,95 @@ def test_answering_without_a_class(tmp_path):
     assert AutoModelForQuestionAnswering.from_pretrained(tmp_path).config.architectures is None
     with bertqa.Context(tmp_path) as context:
         assert context.info.task == "answer"
+
+
+def test_positions_of_another_name(tmp_path):
+    save("ModernBertModel", transformers.ModernBertConfig(**FAMILIES["ModernBert"]), tmp_path)
+    word_piece(tmp_path, lowercase=True)
+    edit(tmp_path / "tokenizer_config.json", tokenizer_class="PreTrainedTokenizerFast", pad_token="[PAD]")
+    edit(tmp_path / "config.json", position_embedding_type="sans_pos")
+    assert distance(tmp_path) < TOLERANCE
+
+
+MODES = ["cls", "max", "mean", "mean_sqrt_len_tokens", "weightedmean", "lasttoken"]
+
+
+def sentence_encoder(directory, modes, *dense, normalizes=False):
+    """Writes a sentence encoder of a BERT, these poolings, and linear layers of these (width, activation)."""
+    save("BertModel", transformers.BertConfig(**BERT), directory / "plain")
+    write_tokenizer(directory / "plain")
+    encoder = Transformer(str(directory / "plain"))
+    modules = [encoder, Pooling(SIZES["hidden_size"], pooling_mode=tuple(modes))]
+    width = len(modes) * SIZES["hidden_size"]
+    for number, (outs, activation) in enumerate(dense):
+        modules.append(Dense(width, outs, bias=number == 0, activation_function=activation))
+        randomise(modules[-1], seed=number)
+        width = outs
+    SentenceTransformer(modules=modules + [Normalize()] * normalizes, device="cpu").save(str(directory / "model"))
+    return directory / "model"
+
+
+@pytest.mark.parametrize("modes", [[mode] for mode in MODES] + [["max", "mean"], MODES], ids="+".join)
+def test_poolings(modes, tmp_path):
+    model = sentence_encoder(tmp_path, modes)
+    assert distance(model) < TOLERANCE
+    with bertqa.Context(model) as context:
+        assert context.info.embedding_length == 64 * len(modes)
+
+
+@pytest.mark.parametrize("modes", [["cls"], ["mean", "max"]])
+@pytest.mark.parametrize("activation", [torch.nn.Tanh(), torch.nn.Identity(), torch.nn.GELU(), torch.nn.ReLU()])
+@pytest.mark.parametrize("normalizes", [True, False])
+def test_dense(modes, activation, normalizes, tmp_path):
+    """LaBSE's and distiluse's form, and two layers."""
+    for folder, dense in ("one", [(48, activation)]), ("two", [(96, activation), (32, torch.nn.Identity())]):
+        model = sentence_encoder(tmp_path / folder, modes, *dense, normalizes=normalizes)
+        assert distance(model) < TOLERANCE
+        theirs = SentenceTransformer(str(model), device="cpu").encode(TEXTS)
+        bertqa_quantize(model, tmp_path / folder / "int8")
+        with bertqa.Context(tmp_path / folder / "int8") as context:
+            ours = np.asarray(context.embed(TEXTS))
+        cosines = (ours * theirs).sum(1) / np.linalg.norm(ours, axis=1) / np.linalg.norm(theirs, axis=1)
+        assert cosines.min() > 0.99
+
+
+def bertqa_quantize(source, output):
+    tool = Path(os.environ["BERTQA_LIBRARY"]).parent.parent / "bin" / "bertqa"
+    subprocess.run([tool, "quantize", source, output], check=True, capture_output=True)
+
+
+def test_a_folder_of_the_encoder(tmp_path):
+    """As sentence-transformers before 1.0 saved it."""
+    model = sentence_encoder(tmp_path, ["cls"], normalizes=True)
+    theirs = SentenceTransformer(str(model), device="cpu").encode(TEXTS)
+    (model / "0_Transformer").mkdir()
+    for path in list(model.iterdir()):
+        if path.is_file() and path.name not in ("modules.json", "config_sentence_transformers.json"):
+            path.rename(model / "0_Transformer" / path.name)
+    modules = json.loads((model / "modules.json").read_text())
+    modules[0]["path"] = "0_Transformer"
+    (model / "modules.json").write_text(json.dumps(modules))
+    with bertqa.Context(model, precision="f32") as context:
+        assert np.abs(np.asarray(context.embed(TEXTS)) - theirs).max() < TOLERANCE
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"id2label": {"0": 7, "1": "b", "2": "c"}},
+        {"id2label": {"0": "a", "1": "b"}, "num_labels": 3},
+        {"problem_type": "guess"},
+    ],
+)
+def test_loose_labels(changes, tmp_path):
+    """transformers takes them."""
+    save("BertForSequenceClassification", transformers.BertConfig(**BERT, num_labels=3), tmp_path)
+    write_tokenizer(tmp_path)
+    edit(tmp_path / "config.json", **changes)
+    config = transformers.AutoConfig.from_pretrained(tmp_path)
+    model = transformers.AutoModelForSequenceClassification.from_pretrained(tmp_path)
+    tokenizer = AutoTokenizer.from_pretrained(tmp_path)
+    with bertqa.Context(tmp_path, precision="f32") as context, torch.no_grad():
+        theirs = model(**tokenizer(TEXTS[3], return_tensors="pt")).logits[0].numpy()
+        ours = {score.label: score.logit for score in context.classify(TEXTS[3]).scores}
+        assert np.abs(np.array([ours[str(config.id2label[id])] for id in range(3)]) - theirs).max() < TOLERANCE

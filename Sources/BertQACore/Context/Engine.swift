@@ -143,9 +143,9 @@ struct LoadedEngine {
       guard let defaults = model.embedding else {
         throw BertQAError(.internal, "\(info.directory): an embedding model without its configuration")
       }
-      info.embeddingLength = configuration.hiddenSize
+      info.embeddingLength = defaults.length(hiddenSize: configuration.hiddenSize)
       let embedder = TextEmbedder(
-        reader: TextReader(reader: reader), defaults: defaults, length: configuration.hiddenSize)
+        reader: TextReader(reader: reader), defaults: defaults, length: info.embeddingLength)
       self.init(.embedding(embedder), info)
     }
   }

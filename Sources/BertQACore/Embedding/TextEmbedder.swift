@@ -25,26 +25,32 @@ struct TextEmbedder: Sendable {
       case .mean: .mean
       case .cls: .first
       }
+    guard pooling.modes.count == defaults.pooling.modes.count else {
+      throw BertQAError(
+        .unsupported, argument: "pooling",
+        "must be the model's: its vectors consist of \(defaults.pooling.modes.count) poolings")
+    }
     let layout = WindowLayout(
       maxSequenceLength: try WindowLayout.length(
         options.maxSequenceLength, default: defaults.maxSequenceLength, reader.reader.maxPositions),
       division: options.truncates ? .truncated : .sections(overlap: 0),
       template: reader.reader.tokenizer.template)
     let normalizes = options.normalizes ?? defaults.normalizes
-    var mean = WeightedMean(count: length)
+    // Behind a linear layer they have no modes.
+    var windows = PooledWindows(count: length, defaults.dense.isEmpty ? pooling : .mean)
     let buffer = try AlignedBuffer<Float>(uninitializedCount: length)
     let vector = UnsafeMutableBufferPointer(start: buffer.base, count: length)
     var windowCount = 0
     try reader.read(texts, called: name, giving: .window(pooling), layout, options.call) {
       index, error throws(BertQAError) in
-      mean.removeAll()
+      windows.removeAll()
       windowCount = 0
       try failed(index, error)
     } _: { output throws(BertQAError) in
-      mean.add(output.values, weight: pooling == .mean ? output.tokenCount : 1)
+      windows.add(output.values, tokenCount: output.tokenCount)
       windowCount += 1
       guard output.isLastOfItem else { return }
-      mean.take(into: vector)
+      windows.take(into: vector)
       guard vector.allSatisfy(\.isFinite) else {
         throw .nonFiniteResult("a vector whose numbers are not all finite")
       }
@@ -63,35 +69,64 @@ struct TextEmbedder: Sendable {
   }
 }
 
-/// The mean of the vectors of a text's windows, which are added one at a time.
-private struct WeightedMean {
-  private var sums: [Double]
-  private var weight = 0
+/// One vector from those of a text's windows, which are added one at a time: as of all their tokens, except that
+/// windows count the same for `cls`, and by their numbers of tokens for `weightedmean`.
+private struct PooledWindows {
+  private let modes: [TokenPooling.Mode]
+  private var numbers: [Double]
+  private var windowCount = 0
+  private var tokenCount = 0
 
-  init(count: Int) {
-    sums = [Double](repeating: 0, count: count)
+  init(count: Int, _ pooling: TokenPooling) {
+    modes = pooling.modes
+    numbers = [Double](repeating: 0, count: count)
   }
 
-  /// - Parameters:
-  ///   - vector: has one number per sum.
-  ///   - weight: at least 1.
-  mutating func add(_ vector: UnsafePointer<Float>, weight added: Int) {
-    for index in sums.indices { sums[index] += Double(vector[index]) * Double(added) }
-    weight += added
+  private var width: Int { numbers.count / modes.count }
+
+  /// - Parameter added: at least 1.
+  mutating func add(_ vector: UnsafePointer<Float>, tokenCount added: Int) {
+    let width = width
+    for (part, mode) in modes.enumerated() {
+      let weight =
+        switch mode {
+        case .first, .max, .last: 1.0
+        case .mean, .weighted: Double(added)
+        case .meanOfRoot: Double(added).squareRoot()
+        }
+      for index in part * width..<(part + 1) * width {
+        let number = Double(vector[index]) * weight
+        switch mode {
+        case .max where windowCount > 0: numbers[index] = Swift.max(numbers[index], number)
+        case .max, .last: numbers[index] = number
+        default: numbers[index] += number
+        }
+      }
+    }
+    windowCount += 1
+    tokenCount += added
   }
 
-  /// Writes the mean and starts another text. The mean of one vector is that vector: its products and
-  /// quotients are exact in double precision.
-  mutating func take(into mean: UnsafeMutableBufferPointer<Float>) {
-    for index in sums.indices {
-      mean[index] = Float(sums[index] / Double(weight))
+  /// Writes the vector and starts another text. That of one window is its own: products and quotients are exact in
+  /// double precision, or nearly so with a root.
+  mutating func take(into vector: UnsafeMutableBufferPointer<Float>) {
+    let width = width
+    for (part, mode) in modes.enumerated() {
+      let weight =
+        switch mode {
+        case .first: Double(windowCount)
+        case .max, .last: 1.0
+        case .mean, .weighted: Double(tokenCount)
+        case .meanOfRoot: Double(tokenCount).squareRoot()
+        }
+      for index in part * width..<(part + 1) * width { vector[index] = Float(numbers[index] / weight) }
     }
     removeAll()
   }
 
   mutating func removeAll() {
-    for index in sums.indices { sums[index] = 0 }
-    weight = 0
+    for index in numbers.indices { numbers[index] = 0 }
+    (windowCount, tokenCount) = (0, 0)
   }
 }
 

@@ -68,14 +68,19 @@ final class Encoder: WindowModel, @unchecked Sendable {
     of batch: WindowBatch, giving input: HeadInput? = nil, _ monitor: CallMonitor? = nil
   ) throws(BertQAError) -> HeadOutputs {
     let input = input ?? parameters.head.input
-    guard parameters.head.layers.isEmpty || input == parameters.head.input else {
+    let head = parameters.head
+    let hasLayers = !head.layers.isEmpty
+    let vectorSize = configuration.hiddenSize * input.vectorCount
+    guard
+      !hasLayers || head.layers[0].linear.ins == vectorSize && (input == .tokens) == (head.input == .tokens)
+    else {
       throw BertQAError(.internal, "the model's head does not read \(input)")
     }
     let rows = input == .tokens ? batch.ids.count : batch.windows.count
-    let columns = parameters.head.columns
+    let columns = hasLayers ? head.columns : vectorSize
     try Memory.require(rows * columns, of: Float.self)
     // The results, the vectors that the head reads, and the plan with at most one chunk per window.
-    let vectors = input != .tokens && !parameters.head.layers.isEmpty ? configuration.hiddenSize : 0
+    let vectors = input != .tokens && hasLayers ? vectorSize : 0
     try monitor?.holdWork(
       (rows * columns + batch.windows.count * vectors) * MemoryLayout<Float>.stride
         + batch.windows.count * MemoryLayout<(ChunkPlan.Member, ChunkPlan.Chunk)>.stride)
@@ -103,7 +108,7 @@ final class Encoder: WindowModel, @unchecked Sendable {
     var vectors = AlignedBuffer<Float>()
     var windowVectors = output.values
     if output.input != .tokens, !parameters.head.layers.isEmpty {
-      try vectors.reserve(windows.count * configuration.hiddenSize)
+      try vectors.reserve(windows.count * configuration.hiddenSize * output.input.vectorCount)
       windowVectors = vectors.base
     }
     // With less than a block of tokens per thread, waking a thread costs more than it saves.

@@ -19,19 +19,42 @@ extension EncoderPass {
   /// Keeps a window's vector if the pass is for windows. The chunk must have been through all layers.
   func pool(_ active: ActiveChunk, _ member: ChunkPlan.Member) {
     guard case .window(let pooling) = output.input else { return }
-    let vector = windowVectors + member.window * hiddenSize
+    for (index, mode) in pooling.modes.enumerated() {
+      pool(active, member, mode, into: windowVectors + member.window * vectorSize + index * hiddenSize)
+    }
+  }
+
+  private func pool(
+    _ active: ActiveChunk, _ member: ChunkPlan.Member, _ mode: TokenPooling.Mode,
+    into vector: UnsafeMutablePointer<Float>
+  ) {
     let blockFloats = hiddenSize * Self.lanes
     let first = active.activations.hidden + member.lane / Self.lanes * blockFloats
-    switch pooling {
+    let lane = member.lane % Self.lanes
+    let tokens = windows[member.window].tokenCount
+    /// The number of a feature for a token.
+    func value(_ feature: Int, _ token: Int) -> Float {
+      let at = lane + token
+      return first[at / Self.lanes * blockFloats + feature * Self.lanes + at % Self.lanes]
+    }
+    switch mode {
     case .first:
-      let column = first + member.lane % Self.lanes
-      for feature in 0..<hiddenSize { vector[feature] = column[feature * Self.lanes] }
-    case .mean:
-      let tokens = windows[member.window].tokenCount
-      let scale = 1 / Float(tokens)
+      for feature in 0..<hiddenSize { vector[feature] = value(feature, 0) }
+    case .last:
+      for feature in 0..<hiddenSize { vector[feature] = value(feature, tokens - 1) }
+    case .max:
       for feature in 0..<hiddenSize {
-        vector[feature] =
-          scale * sum(first + feature * Self.lanes, lane: member.lane % Self.lanes, tokens, blockFloats)
+        vector[feature] = (1..<tokens).reduce(value(feature, 0)) { Swift.max($0, value(feature, $1)) }
+      }
+    case .weighted:
+      let scale = 2 / (Float(tokens) * Float(tokens + 1))
+      for feature in 0..<hiddenSize {
+        vector[feature] = scale * (0..<tokens).reduce(0) { $0 + Float($1 + 1) * value(feature, $1) }
+      }
+    case .mean, .meanOfRoot:
+      let scale = 1 / (mode == .mean ? Float(tokens) : Float(tokens).squareRoot())
+      for feature in 0..<hiddenSize {
+        vector[feature] = scale * sum(first + feature * Self.lanes, lane: lane, tokens, blockFloats)
       }
     }
   }
@@ -83,13 +106,13 @@ extension EncoderPass {
     defer { encoder.workspaces.give(workspace, preferring: seat) }
     guard
       let memory = try? workspace.headMemory(
-        vectors: blocks * hiddenSize * Self.lanes, scratch: head.scratchCount(blocks: blocks))
+        vectors: blocks * vectorSize * Self.lanes, scratch: head.scratchCount(blocks: blocks))
     else { return state.runOutOfMemory() }
     // [window][feature] to [block][feature][16]
     for (lane, window) in part.enumerated() {
-      let column = memory.vectors + lane / Self.lanes * hiddenSize * Self.lanes + lane % Self.lanes
-      let vector = windowVectors + window * hiddenSize
-      for feature in 0..<hiddenSize { column[feature * Self.lanes] = vector[feature] }
+      let column = memory.vectors + lane / Self.lanes * vectorSize * Self.lanes + lane % Self.lanes
+      let vector = windowVectors + window * vectorSize
+      for feature in 0..<vectorSize { column[feature * Self.lanes] = vector[feature] }
     }
     let numbers = head.apply(memory.vectors, blocks: blocks, scratch: memory.scratch, encoder.kernels)
     for (lane, window) in part.enumerated() where windows[window].tokenCount > 0 {

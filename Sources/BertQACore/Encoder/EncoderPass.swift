@@ -13,7 +13,7 @@ struct EncoderPass {
   let chunks: UnsafeBufferPointer<ChunkPlan.Chunk>
   let members: UnsafeBufferPointer<ChunkPlan.Member>
   let output: Output
-  /// [windows][hidden] if the pass is for windows: the head's input, or the result itself.
+  /// [windows][vectorSize] if the pass is for windows: the head's input, or the result itself.
   let windowVectors: UnsafeMutablePointer<Float>
   let monitor: CallMonitor?
   /// The team's current task while it works on one chunk together.
@@ -50,6 +50,8 @@ struct EncoderPass {
   static let lanes = Kernels.lanes
 
   var hiddenSize: Int { encoder.configuration.hiddenSize }
+  /// The number of features of a window's vector.
+  var vectorSize: Int { hiddenSize * output.input.vectorCount }
   var embeddingSize: Int { encoder.configuration.embeddingSize }
 
   mutating func run(team: borrowing ThreadPool.Team) throws(BertQAError) {

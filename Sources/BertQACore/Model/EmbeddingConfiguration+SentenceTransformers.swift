@@ -92,20 +92,33 @@ extension EmbeddingConfiguration {
       case ("Pooling", let own?):
         try Self.checkPooledPrompt(own, directory)
         pooling = try Self.pooling(own, model)
+      case ("Dense", let own?):
+        dense.append(try Self.dense(own, folder, directory))
       case ("Normalize", _): normalizes = try Self.isOfSentences(own)
       default:
         throw BertQAError(
           .unsupported,
-          "\(path): module \(quoted(type)) at \(quoted(folder)); supported: Transformer at \"\", Pooling "
+          "\(path): module \(quoted(type)) at \(quoted(folder)); supported: Transformer at \"\", Pooling and Dense "
             + "with a config.json, Normalize")
       }
     }
-    guard [["Transformer", "Pooling"], ["Transformer", "Pooling", "Normalize"]].contains(kinds) else {
+    let order = ["Transformer", "Pooling"] + dense.map { _ in "Dense" }
+    guard kinds == order || kinds == order + ["Normalize"] else {
       throw BertQAError(
         .unsupported,
         "\(path): modules \(kinds.prefix(8).map(quoted).joined(separator: ", ")); supported: Transformer, "
-          + "Pooling and then perhaps Normalize")
+          + "Pooling, and then perhaps Dense and Normalize")
     }
+  }
+
+  private static func dense(
+    _ own: ObjectReader, _ folder: String, _ directory: ModelDirectory
+  ) throws(BertQAError) -> Dense {
+    _ = try isOfSentences(own)
+    try own.require("use_residual", .bool(false))
+    var dense = try Dense(folder, own)
+    dense.weights = directory.inFolder(folder)
+    return dense
   }
 
   private static func pooling(
@@ -117,23 +130,20 @@ extension EmbeddingConfiguration {
         .invalidModel,
         "\(own.file): \(quoted(key)) is \(width), but the model's hidden size is \(model.hiddenSize)")
     }
-    var modes: [String] = []
-    switch own.value("pooling_mode") {
-    case .array(let names)?: for case .string(let name) in names { modes.append(name) }
-    case nil:
-      let old = [
-        "cls_token": "cls", "mean_tokens": "mean", "max_tokens": "max",
-        "mean_sqrt_len_tokens": "mean_sqrt_len_tokens", "weightedmean_tokens": "weightedmean",
-        "lasttoken": "lasttoken",
-      ]
-      for (key, name) in old where try own.bool("pooling_mode_\(key)") == true { modes.append(name) }
-      if modes.isEmpty { modes = ["mean"] }
-    default: modes = [try own.string("pooling_mode") ?? ""]
-    }
-    return try pooling(named: modes.sorted().joined(separator: " + "), in: own)
+    let key = "pooling_mode"
+    if own.value(key) != nil { return try pooling(own, key) }
+    // In the order of sentence-transformers.
+    let old =
+      [
+        "cls_token": TokenPooling.Mode.first, "max_tokens": .max, "mean_tokens": .mean,
+        "mean_sqrt_len_tokens": .meanOfRoot, "weightedmean_tokens": .weighted, "lasttoken": .last,
+      ] as KeyValuePairs
+    var modes: [TokenPooling.Mode] = []
+    for (name, mode) in old where try own.bool("\(key)_\(name)") == true { modes.append(mode) }
+    return modes.isEmpty ? .mean : TokenPooling(modes: modes)
   }
 
-  /// Returns true; throws if a Normalize module scales anything but the sentence's vector.
+  /// Returns true; throws if a module reads or writes anything but the sentence's vector.
   private static func isOfSentences(_ own: ObjectReader?) throws(BertQAError) -> Bool {
     for key in ["module_input_name", "module_output_name"] {
       guard let own, let name = try own.string(key), name != "sentence_embedding" else { continue }

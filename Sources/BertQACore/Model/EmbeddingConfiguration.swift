@@ -1,10 +1,49 @@
 /// The settings of an embedding model's files for turning texts into vectors.
 struct EmbeddingConfiguration: Sendable, Equatable {
   var pooling = TokenPooling.mean
+  /// Linear layers that follow the pooling.
+  var dense: [Dense] = []
   /// True if vectors are scaled to length 1.
   var normalizes = false
   /// The number of tokens in a window, including special tokens.
   var maxSequenceLength: Int
+
+  /// A module Dense of sentence-transformers.
+  struct Dense: Sendable, Equatable {
+    /// The module's folder.
+    var name: String
+    var outs: Int
+    var hasBias = true
+    var activation = Activation.tanh
+    /// The module's own directory of weights; nil: the model's weights have its tensors, under its name.
+    var weights: ModelDirectory?
+
+    static func == (a: Dense, b: Dense) -> Bool {
+      (a.name, a.outs, a.hasBias, a.activation) == (b.name, b.outs, b.hasBias, b.activation)
+    }
+
+    /// The names are those of PyTorch's classes.
+    enum Activation: String, Sendable, CaseIterable {
+      case tanh = "Tanh"
+      case identity = "Identity"
+      case relu = "ReLU"
+      case gelu = "GELU"
+      case silu = "SiLU"
+
+      var function: BertQACore.Activation {
+        switch self {
+        case .tanh: .tanh
+        case .identity: .identity
+        case .relu: .relu
+        case .gelu: .gelu
+        case .silu: .silu
+        }
+      }
+    }
+  }
+
+  /// The number of numbers in a vector.
+  func length(hiddenSize: Int) -> Int { dense.last?.outs ?? pooling.modes.count * hiddenSize }
 
   /// Reads the "bertqa" object of `config.json` if this library wrote it, else the files of
   /// sentence-transformers beside it. Missing settings have sentence-transformers' defaults.
@@ -14,8 +53,9 @@ struct EmbeddingConfiguration: Sendable, Equatable {
     _ tokenizer: TokenizerFiles
   ) throws(BertQAError) {
     maxSequenceLength = model.maxPositions
-    if let own = try source.reader("bertqa"), let name = try own.string(Key.pooling) {
-      pooling = try Self.pooling(named: name, in: own)
+    if let own = try source.reader("bertqa"), own.value(Key.pooling) != nil {
+      pooling = try Self.pooling(own, Key.pooling)
+      for layer in try own.readers(Key.dense) { dense.append(try Dense(own: layer)) }
       normalizes = try own.bool(Key.normalize) ?? false
       try lowerLength(to: own.number(Key.maxSequenceLength))
     } else {
@@ -25,22 +65,40 @@ struct EmbeddingConfiguration: Sendable, Equatable {
 
   private enum Key {
     static let pooling = "pooling"
+    static let dense = "dense"
     static let normalize = "normalize"
     static let maxSequenceLength = "max_seq_length"
   }
 
   /// Writes these settings as members of "bertqa".
   func write(to own: inout JSON.Object) {
-    own[Key.pooling] = .string(pooling.rawValue)
+    let names = pooling.modes.map { JSON.string($0.rawValue) }
+    own[Key.pooling] = names.count == 1 ? names[0] : .array(names)
+    if !dense.isEmpty { own[Key.dense] = .array(dense.map { .object($0.json) }) }
     own[Key.normalize] = .bool(normalizes)
-    own[Key.maxSequenceLength] = .number(
-      JSON.Number(double: Double(maxSequenceLength), integer: Int64(maxSequenceLength)))
+    own[Key.maxSequenceLength] = .number(JSON.Number(maxSequenceLength))
   }
 
-  static func pooling(named name: String, in reader: ObjectReader) throws(BertQAError) -> TokenPooling {
-    if let pooling = TokenPooling(rawValue: name) { return pooling }
-    throw BertQAError(
-      .unsupported, "\(reader.file): pooling mode \(quoted(name)); supported: \"mean\", \"cls\"")
+  /// Reads the name of a pooling mode, or several.
+  static func pooling(_ reader: ObjectReader, _ key: String) throws(BertQAError) -> TokenPooling {
+    guard case .array(let elements)? = reader.value(key) else {
+      return try pooling([reader.string(key) ?? ""], in: reader)
+    }
+    var names: [String] = []
+    for case .string(let name) in elements { names.append(name) }
+    return try pooling(names, in: reader)
+  }
+
+  static func pooling(_ names: [String], in reader: ObjectReader) throws(BertQAError) -> TokenPooling {
+    let modes = names.compactMap(TokenPooling.Mode.init)
+    let known = TokenPooling.Mode.allCases
+    guard (1...known.count).contains(modes.count), modes.count == names.count else {
+      throw BertQAError(
+        .unsupported,
+        "\(reader.file): pooling mode \(quoted(names.prefix(8).joined(separator: " + "))); supported: "
+          + known.map { quoted($0.rawValue) }.joined(separator: ", "))
+    }
+    return TokenPooling(modes: modes)
   }
 
   /// `length` is nil if there is no limit. Numbers above the model's maximum mean the same; tokenizers use
@@ -50,4 +108,51 @@ struct EmbeddingConfiguration: Sendable, Equatable {
     // A number below 8, even a negative one, is reported when a caller asks for vectors.
     maxSequenceLength = Int(max(0, length))
   }
+}
+
+extension EmbeddingConfiguration.Dense {
+  private enum Key {
+    static let name = "name"
+    static let outs = "out_features"
+    static let bias = "bias"
+    static let activation = "activation_function"
+  }
+
+  /// Reads the form that `json` writes.
+  init(own reader: ObjectReader) throws(BertQAError) {
+    try self.init(reader.required(Key.name, reader.string(Key.name)), reader)
+  }
+
+  /// Reads a module's `config.json`.
+  init(_ name: String, _ reader: ObjectReader) throws(BertQAError) {
+    self.name = name
+    outs = try reader.required(Key.outs, reader.integer(Key.outs, in: 1...(1 << 16)))
+    hasBias = try reader.bool(Key.bias) ?? true
+    if let path = try reader.string(Key.activation) {
+      // "torch.nn.modules.activation.Tanh"
+      let parts = path.split(separator: ".")
+      let known =
+        parts.count == 1 || parts.first == "torch" ? Activation(rawValue: String(parts.last ?? "")) : nil
+      guard let known else {
+        throw BertQAError(
+          .unsupported,
+          "\(reader.file): \(quoted(Key.activation)) is \(quoted(path)); supported: torch's "
+            + Activation.allCases.map(\.rawValue).joined(separator: ", "))
+      }
+      activation = known
+    }
+  }
+
+  var json: JSON.Object {
+    var object = JSON.Object()
+    object[Key.name] = .string(name)
+    object[Key.outs] = .number(JSON.Number(outs))
+    object[Key.bias] = .bool(hasBias)
+    object[Key.activation] = .string(activation.rawValue)
+    return object
+  }
+}
+
+extension JSON.Number {
+  fileprivate init(_ value: Int) { self.init(double: Double(value), integer: Int64(value)) }
 }

@@ -17,15 +17,33 @@ enum HeadInput: Sendable, Equatable {
   case tokens
   /// One vector per window.
   case window(TokenPooling)
+
+  /// The number of the encoder's vectors in a row of the input.
+  var vectorCount: Int { if case .window(let pooling) = self { pooling.modes.count } else { 1 } }
 }
 
-/// How the last layer's vectors of a window's tokens become one vector. The names are those of
-/// sentence-transformers.
-enum TokenPooling: String, Sendable {
-  /// The vector of the first token.
-  case first = "cls"
-  /// The mean, summed in an order that depends only on the number of tokens.
-  case mean
+/// How the last layer's vectors of a window's tokens become one vector.
+struct TokenPooling: Sendable, Equatable {
+  /// At least one; the vectors of several follow one another.
+  let modes: [Mode]
+
+  static let first = TokenPooling(modes: [.first])
+  static let mean = TokenPooling(modes: [.mean])
+
+  /// The names are those of sentence-transformers.
+  enum Mode: String, Sendable, CaseIterable {
+    /// The vector of the first token.
+    case first = "cls"
+    case max
+    /// The mean, summed in an order that depends only on the number of tokens.
+    case mean
+    /// The sum divided by the square root of the number of tokens.
+    case meanOfRoot = "mean_sqrt_len_tokens"
+    /// The mean with the weights 1, 2, 3 …
+    case weighted = "weightedmean"
+    /// The vector of the last token.
+    case last = "lasttoken"
+  }
 }
 
 /// A head's layers in a checkpoint.
@@ -43,7 +61,11 @@ struct HeadWeights: Sendable {
 }
 
 extension HeadWeights {
-  init(_ loader: inout WeightLoader, _ configuration: ModelConfiguration) throws(BertQAError) {
+  /// - Parameter embedding: for a head of vectors.
+  init(
+    _ loader: inout WeightLoader, _ configuration: ModelConfiguration,
+    _ embedding: EmbeddingConfiguration? = nil
+  ) throws(BertQAError) {
     let (family, hidden) = (configuration.family, configuration.hiddenSize)
     func outputs(_ module: String, _ count: Int) throws(BertQAError) -> Layer {
       Layer(linear: try loader.linear(module, outs: count, ins: hidden))
@@ -64,7 +86,14 @@ extension HeadWeights {
         input: .tokens,
         layers: before + [try outputs(family.tensors.tokenClassifier, configuration.labels.count)])
     case .vectors:
-      self.init(input: .window(.mean), layers: [])
+      let pooling = embedding?.pooling ?? .mean
+      self.init(input: .window(pooling), layers: [])
+      var width = pooling.modes.count * hidden
+      for dense in embedding?.dense ?? [] {
+        let linear = try loader.dense(dense, ins: width)
+        layers.append(Layer(linear: linear, activation: dense.activation.function))
+        width = dense.outs
+      }
     }
   }
 

@@ -38,10 +38,10 @@ final class LoadedModel: Sendable {
     var loader = WeightLoader(
       try Checkpoint(directory), prefix: configuration.family.tensors.prefix, directory.monitor)
     encoder = try EncoderWeights(&loader, configuration)
-    head = try HeadWeights(&loader, configuration)
     embedding =
       architecture.task == .embed
       ? try EmbeddingConfiguration(directory, source, configuration, tokenizer) : nil
+    head = try HeadWeights(&loader, configuration, embedding)
     owners = loader.owners
   }
 

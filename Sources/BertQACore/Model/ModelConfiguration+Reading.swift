@@ -141,10 +141,11 @@ extension ModelConfiguration {
         norm: try reader.bool(keys.norm) ?? false, pooler: try reader.bool(keys.pooler) ?? false)
     }
     if let key = keys.classifierPooling, let name = try reader.string(key) {
-      guard let pooling = TokenPooling(rawValue: name) else {
-        throw Self.unsupported(reader, key, expected: "\"cls\" or \"mean\"")
+      switch name {
+      case "cls": classifierPooling = .first
+      case "mean": classifierPooling = .mean
+      default: throw Self.unsupported(reader, key, expected: "\"cls\" or \"mean\"")
       }
-      classifierPooling = pooling
     }
   }
 
@@ -235,11 +236,13 @@ extension ModelConfiguration {
     }
   }
 
-  /// Reads the names and the meaning of a classifier's outputs, which it determines as transformers does: "id2label"
-  /// goes before "num_labels", and another "problem_type" than those known counts as absent.
+  /// Reads the names and the meaning of a classifier's outputs, which it determines as transformers 5 does: names
+  /// of another number than "num_labels" do not count, nor does another "problem_type" than those known.
   private mutating func readLabels(_ reader: ObjectReader) throws(BertQAError) {
     let count = try reader.integer("num_labels", in: ObjectReader.labelLimit)
-    labels = try reader.labels() ?? (0..<(count ?? 2)).map { "LABEL_\($0)" }
+    let names = try reader.labels()
+    labels = (0..<(count ?? names?.count ?? 2)).map { "LABEL_\($0)" }
+    if let names, names.count == labels.count { labels = names }
     let name = try reader.string("problem_type")
     let known = ProblemType.allCases.first { $0.description == name }
     problemType = known ?? (labels.count == 1 ? .regression : .singleLabel)

@@ -35,6 +35,13 @@ final class TensorView: @unchecked Sendable {
     rowWidth = shape.dropFirst().reduce(1, *)
   }
 
+  /// Returns the tensor under another name.
+  func named(_ name: String) -> TensorView {
+    TensorView(
+      name: name, file: file, dataType: dataType, shape: shape, bytes: bytes, rowScales: rowScales,
+      rowSums: rowSums)
+  }
+
   /// Returns some of its rows.
   func rows(_ range: Range<Int>) -> TensorView {
     let rowSize = rowWidth * dataType.size

@@ -31,6 +31,21 @@ struct WeightLoader {
       bias: hasBias ? try vector("\(module).bias", count: outs) : nil)
   }
 
+  /// Loads a module of sentence-transformers, whose tensors get its folder's name.
+  mutating func dense(
+    _ module: EmbeddingConfiguration.Dense, ins: Int
+  ) throws(BertQAError) -> LinearWeights {
+    guard let directory = module.weights else {
+      return try linear("\(module.name).linear", outs: module.outs, ins: ins, hasBias: module.hasBias)
+    }
+    var loader = WeightLoader(try Checkpoint(directory), prefix: "", directory.monitor)
+    let own = try loader.linear("linear", outs: module.outs, ins: ins, hasBias: module.hasBias)
+    owners += loader.owners
+    return LinearWeights(
+      weight: own.weight.named("\(module.name).\(own.weight.name)"),
+      bias: own.bias.map { $0.named("\(module.name).\($0.name)") })
+  }
+
   mutating func embedding(
     _ module: String, rows: Int, width: Int
   ) throws(BertQAError) -> TensorView {

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import BertQACore
@@ -30,15 +31,21 @@ struct EmbeddingConfigurationTests {
     #expect(own.pooling == .mean && !own.normalizes && own.maxSequenceLength == 16)
   }
 
-  @Test(arguments: [
-    ("\"pooling_mode_mean_tokens\": true", TokenPooling.mean),
-    ("\"pooling_mode_cls_token\": true, \"pooling_mode_mean_tokens\": false", .first),
-    ("\"pooling_mode\": \"cls\", \"embedding_dimension\": 8", .first),
-    ("\"pooling_mode\": [\"mean\"]", .mean), ("\"word_embedding_dimension\": 8", .mean), ("", .mean),
-  ])
-  func readsPooling(members: String, pooling: TokenPooling) throws {
+  @Test(
+    arguments: [
+      ("\"pooling_mode_mean_tokens\": true", [.mean]),
+      ("\"pooling_mode_cls_token\": true, \"pooling_mode_mean_tokens\": false", [.first]),
+      ("\"pooling_mode\": \"cls\", \"embedding_dimension\": 8", [.first]),
+      ("\"pooling_mode\": [\"mean\"]", [.mean]), ("\"word_embedding_dimension\": 8", [.mean]), ("", [.mean]),
+      ("\"pooling_mode\": \"max\"", [.max]), ("\"pooling_mode\": [\"mean\", \"cls\"]", [.mean, .first]),
+      ("\"pooling_mode_mean_tokens\": true, \"pooling_mode_max_tokens\": true", [.max, .mean]),
+      ("\"pooling_mode_mean_sqrt_len_tokens\": true", [.meanOfRoot]),
+      ("\"pooling_mode_weightedmean_tokens\": true", [.weighted]),
+      ("\"pooling_mode_lasttoken\": true", [.last]),
+    ] as [(String, [TokenPooling.Mode])])
+  func readsPooling(members: String, modes: [TokenPooling.Mode]) throws {
     try write(modules: ["Transformer", "Pooling"], pooling: members)
-    #expect(try read().pooling == pooling)
+    #expect(try read().pooling == TokenPooling(modes: modes))
     #expect(try !read().normalizes)
     try write(modules: ["Transformer", "Pooling", "Normalize"])
     #expect(try read().normalizes)
@@ -76,12 +83,12 @@ struct EmbeddingConfigurationTests {
     ),
     (["Transformer", "Pooling"], nil, "module \"sentence_transformers.models.Pooling\" at \"1_Pooling\""),
     (["WordEmbeddings", "Pooling"], "", "module \"sentence_transformers.models.WordEmbeddings\""),
-    (["Transformer", "Pooling"], "\"pooling_mode\": \"max\"", "pooling mode \"max\"; supported"),
+    (["Transformer", "Pooling"], "\"pooling_mode\": \"least\"", "pooling mode \"least\"; supported"),
     (
-      ["Transformer", "Pooling"], "\"pooling_mode_max_tokens\": true, \"pooling_mode_mean_tokens\": true",
-      "pooling mode \"max + mean\""
+      ["Transformer", "Pooling"], "\"pooling_mode\": [\"mean\", \"x\"]",
+      "pooling mode \"mean + x\"; supported"
     ),
-    (["Transformer", "Pooling"], "\"pooling_mode\": [\"cls\", \"mean\"]", "pooling mode \"cls + mean\""),
+    (["Transformer", "Pooling"], "\"pooling_mode\": []", "pooling mode \"\""),
   ])
   func refusesUnsupported(modules: [String], pooling: String?, message: String) throws {
     try write(modules: modules, pooling: pooling)
@@ -153,6 +160,95 @@ struct EmbeddingConfigurationTests {
     try checkpoint.write(to: directory)
     let error = try refusal()
     #expect(error.status == .unsupported && error.message.contains("\"auto_map\" is"), "\(error)")
+  }
+
+  /// Vectors of one model with these files.
+  private func embed(_ texts: [String], _ options: EmbedOptions = EmbedOptions()) throws -> [[Float]] {
+    var settings = ContextOptions()
+    settings.precision = .f32
+    let context = try Context(modelDirectory: directory.path, options: settings)
+    return try texts.map { try context.embed($0, options: options) }
+  }
+
+  private static let texts = [
+    "the fox", "the foxes jump. the", String(repeating: "the fox jump . ", count: 6),
+  ]
+
+  /// Each mode's part is the vector of that mode alone, also of texts of several windows.
+  @Test func severalPoolings() throws {
+    let names = TokenPooling.Mode.allCases.map(\.rawValue)
+    var parts: [[Float]] = Self.texts.map { _ in [] }
+    for name in names {
+      try write(modules: ["Transformer", "Pooling"], pooling: "\"pooling_mode\": \"\(name)\"")
+      for (index, vector) in try embed(Self.texts).enumerated() {
+        let earlier = stride(from: 0, to: parts[index].count, by: 8).map { Array(parts[index][$0..<$0 + 8]) }
+        #expect(vector.count == 8 && !earlier.contains(vector))
+        parts[index] += vector
+      }
+    }
+    let list = names.map { "\"\($0)\"" }.joined(separator: ", ")
+    try write(modules: ["Transformer", "Pooling"], pooling: "\"pooling_mode\": [\(list)]")
+    #expect(try embed(Self.texts) == parts)
+    var options = EmbedOptions()
+    options.pooling = .mean
+    #expect(failure { _ = try embed(Self.texts, options) }?.status == .unsupported)
+    // The int8 form keeps them.
+    let other = try TemporaryDirectory()
+    try Quantizer.quantize(ModelDirectory(path: directory.path), to: other.file("int8"))
+    let again = try LoadedModel(ModelDirectory(path: other.file("int8")))
+    #expect(try again.embedding == read())
+  }
+
+  /// A linear layer behind the pooling, in a file of its own or, in the int8 form, in the model's.
+  @Test func denseModules() throws {
+    try write(modules: ["Transformer", "Pooling"], pooling: "\"pooling_mode\": \"cls\"")
+    let plain = try embed(Self.texts)
+    try write(modules: ["Transformer", "Pooling", "Dense"], pooling: "\"pooling_mode\": \"cls\"")
+    try directory.makeDirectory("2_Dense")
+    let weights = (0..<24).map { Float($0 % 5) - 2 }
+    let bias: [Float] = [1, -1, 0.5]
+    func tensor(_ values: [Float], _ shape: [Int]) -> TinyCheckpoint.Tensor {
+      .init(type: "F32", shape: shape, bytes: values.withUnsafeBytes(Array.init))
+    }
+    try directory.write(
+      TinyCheckpoint.safetensors([
+        "linear.weight": tensor(weights, [3, 8]), "linear.bias": tensor(bias, [3]),
+      ]),
+      to: "2_Dense/model.safetensors")
+    for (name, function) in [
+      ("\"torch.nn.modules.activation.Tanh\"", { Float(tanh(Double($0))) }),
+      ("\"torch.nn.modules.linear.Identity\"", { $0 }), ("null", { Float(tanh(Double($0))) }),
+    ] as [(String, (Float) -> Float)] {
+      try directory.write(
+        "{\"in_features\": 8, \"out_features\": 3, \"bias\": true, \"activation_function\": \(name)}",
+        to: "2_Dense/config.json")
+      for (vector, source) in zip(try embed(Array(Self.texts.prefix(2))), plain) {
+        for row in 0..<3 {
+          let sum = (0..<8).reduce(bias[row]) { $0 + weights[row * 8 + $1] * source[$1] }
+          #expect(abs(vector[row] - function(sum)) < 1e-4)
+        }
+      }
+      let other = try TemporaryDirectory()
+      try Quantizer.quantize(ModelDirectory(path: directory.path), to: other.file("int8"))
+      let again = try LoadedModel(ModelDirectory(path: other.file("int8")))
+      #expect(try again.embedding == read())
+      #expect(try again.head.linears[0].weight.floats == weights)
+      #expect(try Context(modelDirectory: other.file("int8")).info.embeddingLength == 3)
+    }
+    for (member, message) in [
+      ("\"activation_function\": \"own.Tanh\"", "\"activation_function\" is \"own.Tanh\""),
+      ("\"activation_function\": \"torch.nn.modules.activation.Softplus\"", "Softplus"),
+      ("\"use_residual\": true", "\"use_residual\" is true"),
+      ("\"module_input_name\": \"token_embeddings\"", "\"module_input_name\""),
+      ("\"bias\": false", nil),
+    ] as [(String, String?)] {
+      try directory.write("{\"out_features\": 3, \(member)}", to: "2_Dense/config.json")
+      let error = failure { _ = try read() }
+      #expect(
+        message.map { error?.message.contains($0) == true } ?? (error == nil), "\(String(describing: error))")
+    }
+    try directory.remove("2_Dense/model.safetensors")
+    #expect(try refusal().message.contains("2_Dense/model.safetensors: no such file"))
   }
 
   /// Early sentence-transformers wrote the encoder's files into a folder.

@@ -280,7 +280,8 @@ struct ModelConfigurationTests {
     // transformers takes these.
     for (members, labels) in [
       ("\"id2label\": {\"0\": 7, \"1\": \"\"}", ["7", "LABEL_1"]),
-      ("\"id2label\": {\"0\": \"a\"}, \"num_labels\": 2", ["a"]),
+      ("\"id2label\": {\"0\": \"a\"}, \"num_labels\": 2", ["LABEL_0", "LABEL_1"]),
+      ("\"id2label\": {\"0\": \"a\", \"1\": \"b\"}, \"num_labels\": 1", ["LABEL_0"]),
       ("\"id2label\": {\"0\": \"a\", \"1\": \"b\"}, \"problem_type\": \"guess\"", ["a", "b"]),
     ] {
       let loose = try readClassifier(", \(members)")

@@ -323,12 +323,12 @@ void bertqa_context_options_init(bertqa_context_options *options, size_t struct_
  * tokenizer.json, tokenizer_config.json, model.safetensors or its sharded index; F32, F16, BF16 or
  * this library's int8 form) or as this library writes it. The task follows from config.json's
  * "architectures", where ... is an encoder family: Bert, DistilBert, Roberta, XLMRoberta, Camembert,
- * Electra, Albert, MPNet, DebertaV2 or ModernBert:
+ * Electra, Albert, MPNet, DebertaV2, ModernBert, Ernie or Data2VecText:
  *   answer    ...ForQuestionAnswering
  *   classify  ...ForSequenceClassification,
  *             WordCountClassifier (this library's own, see bertqa_trainer)
  *   entities  ...ForTokenClassification
- *   embed     ...Model
+ *   embed     ...Model; ...ForMaskedLM, ...ForPreTraining and ...LMHeadModel without their heads
  *   predict   LSTMLanguageModel, GRULanguageModel
  * docs/models.md describes each. Functions for other tasks return BERTQA_ERROR_WRONG_MODEL. The weights are
  * memory-mapped: processes share their pages, and the files must not be modified while in use (replacing
@@ -338,7 +338,8 @@ void bertqa_context_options_init(bertqa_context_options *options, size_t struct_
  * even if another one takes its name during the call. A name without a slash, such as "embed-minilm-l6",
  * that does not exist in the working directory means the installed model of that name: "bertqa/NAME" or
  * "models/NAME" beside the library, or in the share directory of its install prefix, of /usr/local or of
- * /usr.
+ * /usr. A name such as "deepset/roberta-base-squad2" that does not exist there means that model of the
+ * Hugging Face Hub in its local cache (HF_HUB_CACHE, HF_HOME). Nothing is downloaded.
  * NULL: a default model. For answers (options->default_model 0 or BERTQA_TASK_ANSWER) that is the path or
  * name in the environment variable BERTQA_MODEL, if it is set and not empty and the process does not run
  * with raised privileges (secure_getenv); an error in it names the variable. Otherwise it is the installed

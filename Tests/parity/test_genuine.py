@@ -44,7 +44,9 @@ def texts():
     # Special tokens are text here, and not in transformers.
     words = (LANGUAGES + " " + Path(__file__).read_text(encoding="utf-8").replace("<", "")).split()
     source = random.Random(1)
-    return [" ".join(source.choices(words, k=count)) for count in (0, 1, 2, 3, 5, 9, 20, 60, 120, 300)] + [LANGUAGES]
+    return [" ".join(source.choices(words, k=count)) for count in (0, 1, 2, 3, 5, 9, 20, 60, 120, 300)] + [
+        LANGUAGES
+    ]
 
 
 @pytest.mark.parametrize("name", ["minilm", "mpnet"])

@@ -40,13 +40,16 @@ enum DefaultModel {
     return found.isEmpty ? [try directory(for: .answer)] : found
   }
 
-  /// Returns the path of the installed model if the argument is a name without a slash that does not exist in the
-  /// working directory and an installed model has this name; else the argument.
+  /// Returns the path of the model that a name which does not exist in the working directory means: an installed
+  /// model, by a name without a slash, or one in the Hugging Face Hub's local cache. The main directory of a model in
+  /// that cache stands for its files. Any other path is returned as it is.
   static func path(of pathOrName: String) -> String {
-    guard !pathOrName.isEmpty, pathOrName != ".", pathOrName != "..", !pathOrName.utf8.contains(0),
-      !pathOrName.utf8.contains(UInt8(ascii: "/")), access(pathOrName, F_OK) != 0
-    else { return pathOrName }
-    return candidates(pathOrName).first(where: isModel) ?? pathOrName
+    guard !pathOrName.isEmpty, !pathOrName.utf8.contains(0) else { return pathOrName }
+    if access(pathOrName, F_OK) == 0 {
+      return isModel(pathOrName) ? pathOrName : HubCache.snapshot(in: pathOrName) ?? pathOrName
+    }
+    let installed = pathOrName.utf8.contains(UInt8(ascii: "/")) ? [] : candidates(pathOrName)
+    return installed.first(where: isModel) ?? HubCache.directory(of: pathOrName) ?? pathOrName
   }
 
   private static func isModel(_ directory: String) -> Bool { access(directory + "/config.json", R_OK) == 0 }
@@ -88,8 +91,8 @@ enum DefaultModel {
 }
 
 extension ModelDirectory {
-  /// Opens the directory at a path or, for a name that does not exist in the working directory, the installed
-  /// model of that name.
+  /// Opens the directory at a path or, for a name that does not exist in the working directory, the installed model
+  /// of that name, or that model of the Hugging Face Hub if the local cache has it.
   public init(pathOrName: String) { self.init(path: DefaultModel.path(of: pathOrName)) }
 }
 

@@ -10,8 +10,8 @@ enum MistakenDirectory {
       guard isHubName(path) else { return nil }
       return BertQAError(
         .io,
-        "\(path): no such directory; it looks like a model on the Hugging Face Hub, but this library downloads "
-          + "nothing: save the model to a directory ('hf download \(path) --local-dir DIR') and pass that one"
+        "\(path): no such directory; it looks like a model on the Hugging Face Hub, which is not in the local cache, "
+          + "and this library downloads nothing: fetch it with 'hf download \(path)' and pass the same name"
       )
     }
     guard status.st_mode & S_IFMT == S_IFREG else { return nil }
@@ -26,23 +26,8 @@ enum MistakenDirectory {
 
   /// True if the path has the form `organisation/model` and no directory has the organisation's name.
   private static func isHubName(_ path: String) -> Bool {
-    let parts = path.split(separator: "/", omittingEmptySubsequences: false)
-    guard parts.count == 2, let owner = parts.first, !ModelFile.exists(String(owner)) else { return false }
-    return parts.allSatisfy { part in
-      guard let first = part.utf8.first, first != UInt8(ascii: "."), first != UInt8(ascii: "-") else {
-        return false
-      }
-      return part.utf8.count <= 96 && part.utf8.allSatisfy(isNameByte)
-    }
-  }
-
-  private static func isNameByte(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"):
-      return true
-    default: return false
-    }
+    let owner = path.prefix { $0 != "/" }
+    return owner.count < path.count && HubCache.isName(path) && !ModelFile.exists(String(owner))
   }
 }
 

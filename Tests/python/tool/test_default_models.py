@@ -5,6 +5,7 @@ import os
 import pathlib
 import pickle
 import re
+import shutil
 import subprocess
 import sys
 
@@ -111,3 +112,59 @@ def test_lists_of_families_are_complete():
     assert set(re.findall(r"\w+", listed)) - {"or"} == families
     table = (ROOT / "docs" / "models.md").read_text()
     assert set(re.findall(r"^\| [^|]+ \| `(\w+)` \|", table, re.M)) == families
+
+
+def cached(root, name, revision="1ab2", source=TINY):
+    """Puts a model into a cache as huggingface_hub does: files are links to blobs, and refs/main has the revision."""
+    top = root / f"models--{name.replace('/', '--')}"
+    snapshot = top / "snapshots" / revision
+    snapshot.mkdir(parents=True)
+    (top / "blobs").mkdir()
+    (top / "refs").mkdir()
+    (top / "refs" / "main").write_text(revision)
+    for number, path in enumerate(source.iterdir()):
+        shutil.copy(path, top / "blobs" / str(number))
+        (snapshot / path.name).symlink_to(f"../../blobs/{number}")
+    return snapshot
+
+
+@BOTH
+def test_a_model_in_the_cache_of_the_hub(info, option, tmp_path):
+    """By its name, by each variable that huggingface_hub reads, and by the path of its directory in the cache."""
+    places = {
+        "HF_HUB_CACHE": tmp_path / "a",
+        "HUGGINGFACE_HUB_CACHE": tmp_path / "b",
+        "HF_HOME": tmp_path / "c" / "hub",
+        "XDG_CACHE_HOME": tmp_path / "d" / "huggingface" / "hub",
+        "HOME": tmp_path / "e" / ".cache" / "huggingface" / "hub",
+    }
+    values = {"HF_HOME": "c", "XDG_CACHE_HOME": "d", "HOME": "e"}
+    none = dict.fromkeys(places, "")
+    for variable, root in places.items():
+        snapshot = cached(root, "some-org/some.model_v2")
+        value = tmp_path / values[variable] if variable in values else root
+        variables = none | {variable: str(value)}
+        code, output, error = info(*option, "some-org/some.model_v2", cwd=tmp_path, **variables)
+        assert code == 0 and str(snapshot) in output, error
+        assert info(*option, str(snapshot.parent.parent), cwd=tmp_path, **none)[1] == output
+        code, output, error = info(*option, "some-org/other", cwd=tmp_path, **variables)
+        assert code != 0 and "hf download some-org/other" in error
+    # A name without an organisation; the first variable counts.
+    snapshot = cached(tmp_path / "a", "plain")
+    variables = none | {"HF_HUB_CACHE": str(tmp_path / "a"), "HF_HOME": str(tmp_path / "c")}
+    assert str(snapshot) in info(*option, "plain", cwd=tmp_path, **variables)[1]
+    # What is in the working directory comes first.
+    (tmp_path / "some-org").mkdir()
+    (tmp_path / "some-org" / "some.model_v2").symlink_to(TINY)
+    assert str(tmp_path / "a") not in info(*option, "some-org/some.model_v2", cwd=tmp_path, **variables)[1]
+
+
+@BOTH
+@pytest.mark.parametrize("revision", ["", "..", "../../elsewhere", "missing", "a" * 200, "1ab2/x"])
+def test_a_cache_with_another_revision(info, option, revision, tmp_path):
+    """Nothing outside of the model's snapshots is read."""
+    snapshot = cached(tmp_path, "org/model")
+    (snapshot.parent.parent / "refs" / "main").write_text(revision)
+    shutil.copytree(TINY, tmp_path / "elsewhere")
+    code, output, error = info(*option, "org/model", cwd=tmp_path, HF_HUB_CACHE=str(tmp_path))
+    assert code != 0 and output == "" and "hf download org/model" in error

@@ -38,9 +38,10 @@ class Context(AnswerMethods, ClassifyMethods, EntitiesMethods, EmbedMethods, Seq
     """A loaded model. It is immutable, and any number of threads can use it. None selects an argument's default.
 
     model: a directory as Hugging Face's save_pretrained or this library writes it, or the files of such a
-        directory as a mapping of names to bytes. A name without a slash that does not exist in the working
-        directory is the name of an installed model, such as "embed-minilm-l6". Default: the default model of task;
-        for "answer" the environment variable BERTQA_MODEL comes first.
+        directory as a mapping of names to bytes. A name that does not exist in the working
+        directory is the name of an installed model, such as "embed-minilm-l6", or of a model in the local cache of
+        the Hugging Face Hub, such as "deepset/roberta-base-squad2"; nothing is downloaded. Default: the default
+        model of task; for "answer" the environment variable BERTQA_MODEL comes first.
     task: the task of the default model: "answer", "classify", "entities", "embed" or "predict"; default "answer".
     threads: the maximum number of threads of one call, 1...1024, or 0 for the number of CPUs available to the
         process; default 0.

@@ -320,8 +320,8 @@ typedef struct bertqa_context_options {
 void bertqa_context_options_init(bertqa_context_options *options, size_t struct_size);
 
 /* Loads a model: a directory as Hugging Face's save_pretrained writes it (config.json, vocab.txt or
- * tokenizer.json, tokenizer_config.json, model.safetensors or its sharded index; F32, F16, BF16 or
- * this library's int8 form) or as this library writes it. The task follows from config.json's
+ * tokenizer.json, tokenizer_config.json, model.safetensors or its sharded index, or pytorch_model.bin; F32,
+ * F16, BF16 or this library's int8 form) or as this library writes it. The task follows from config.json's
  * "architectures", where ... is an encoder family: Bert, DistilBert, Roberta, XLMRoberta, Camembert,
  * Electra, Albert, MPNet, DebertaV2, ModernBert, Ernie or Data2VecText:
  *   answer    ...ForQuestionAnswering

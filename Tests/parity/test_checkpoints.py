@@ -262,3 +262,18 @@ def test_loose_labels(changes, tmp_path):
         theirs = model(**tokenizer(TEXTS[3], return_tensors="pt")).logits[0].numpy()
         ours = {score.label: score.logit for score in context.classify(TEXTS[3]).scores}
         assert np.abs(np.array([ours[str(config.id2label[id])] for id in range(3)]) - theirs).max() < TOLERANCE
+
+
+@pytest.mark.parametrize("is_archive", [True, False])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+def test_files_of_torch_save(is_archive, dtype, tmp_path):
+    """pytorch_model.bin as older checkpoints have it, the heads for pretraining and tied weights among its tensors."""
+    model = save("BertForPreTraining", transformers.BertConfig(**BERT), tmp_path).to(dtype)
+    write_tokenizer(tmp_path)
+    model.save_pretrained(tmp_path)
+    with bertqa.Context(tmp_path, precision="f32") as context:
+        expected = np.asarray(context.embed(TEXTS))
+    (tmp_path / "model.safetensors").unlink()
+    torch.save(model.state_dict(), tmp_path / "pytorch_model.bin", _use_new_zipfile_serialization=is_archive)
+    with bertqa.Context(tmp_path, precision="f32") as context:
+        assert (np.asarray(context.embed(TEXTS)) == expected).all()

@@ -55,6 +55,13 @@ struct Safetensors: Sendable {
     self.entries = entries
   }
 
+  /// Tensors of a file in another format.
+  init(_ file: ModelFile, entries: [String: Entry], headerCount: Int) {
+    self.file = file
+    self.entries = entries
+    self.headerCount = headerCount
+  }
+
   private static func error(_ file: String, _ tensor: String, _ what: String) -> BertQAError {
     BertQAError(.invalidModel, "\(file): tensor \(quoted(tensor)): \(what)")
   }

@@ -1,5 +1,5 @@
-/// The safetensors files of a model directory: `model.safetensors`, or the shards that
-/// `model.safetensors.index.json` lists.
+/// The files of weights of a model directory: `model.safetensors`, or the shards that `model.safetensors.index.json`
+/// lists; else PyTorch's, `pytorch_model.bin` or those of its index.
 struct Checkpoint: Sendable {
   /// A stored tensor of any type.
   struct Tensor {
@@ -19,26 +19,38 @@ struct Checkpoint: Sendable {
   init(directory: String) throws(BertQAError) { try self.init(ModelDirectory(path: directory)) }
 
   init(_ directory: ModelDirectory) throws(BertQAError) {
-    let single = "model.safetensors"
-    let index = "model.safetensors.index.json"
-    guard !directory.exists(single), directory.exists(index) else {
-      guard directory.exists(single) else {
-        throw BertQAError(
-          .io,
-          "\(directory.path(of: single)): no such file, nor model.safetensors.index.json; checkpoints in PyTorch's "
-            + "own format (.bin) must be converted to safetensors")
+    // As transformers chooses.
+    for (single, isTorch) in [("model.safetensors", false), ("pytorch_model.bin", true)] {
+      let index = "\(single).index.json"
+      if directory.exists(single) {
+        path = directory.path(of: single)
+        shards = [try Self.shard(single, isTorch, directory, headerLimit: Safetensors.headerLimit)]
+        weightMap = nil
+        return
       }
-      path = directory.path(of: single)
-      shards = [try Safetensors(directory.weights(single), directory.monitor)]
-      weightMap = nil
-      return
+      if directory.exists(index) {
+        path = directory.path(of: index)
+        (shards, weightMap) = try Self.readIndex(index, isTorch, in: directory)
+        return
+      }
     }
-    path = directory.path(of: index)
-    (shards, weightMap) = try Self.readIndex(index, in: directory)
+    throw BertQAError(
+      .io,
+      "\(directory.path(of: "model.safetensors")): no such file, nor model.safetensors.index.json, pytorch_model.bin or "
+        + "pytorch_model.bin.index.json")
+  }
+
+  private static func shard(
+    _ name: String, _ isTorch: Bool, _ directory: ModelDirectory, headerLimit: Int
+  ) throws(BertQAError) -> Safetensors {
+    let file = try directory.weights(name)
+    return isTorch
+      ? try Safetensors(torch: file, directory.monitor)
+      : try Safetensors(file, headerLimit: headerLimit, directory.monitor)
   }
 
   private static func readIndex(
-    _ index: String, in directory: ModelDirectory
+    _ index: String, _ isTorch: Bool, in directory: ModelDirectory
   ) throws(BertQAError) -> (shards: [Safetensors], weightMap: [String: Int]) {
     let path = directory.path(of: index)
     guard
@@ -62,7 +74,7 @@ struct Checkpoint: Sendable {
         guard shards.count < shardLimit else {
           throw BertQAError(.tooLarge, "\(path): more than \(shardLimit) files")
         }
-        let shard = try Safetensors(directory.weights(name), headerLimit: headerRoom, directory.monitor)
+        let shard = try Self.shard(name, isTorch, directory, headerLimit: headerRoom)
         headerRoom -= shard.headerCount
         shards.append(shard)
       }

@@ -22,7 +22,7 @@ NAMES = sorted(
     {
         name
         for path in (ROOT / "Sources" / "BertQACore").rglob("*.swift")
-        for name in re.findall(r'"([A-Za-z0-9_][\w.-]*\.(?:json|txt|model|safetensors))"', path.read_text())
+        for name in re.findall(r'"([A-Za-z0-9_][\w.-]*\.(?:json|txt|model|safetensors|bin))"', path.read_text())
     }
     | {"1_Pooling/config.json"}
 )

@@ -1,6 +1,6 @@
 """Writes torch/: the same tensors in each form of `torch.save`, and as safetensors.
 
-    .venv-parity/bin/python Tests/BertQACoreTests/Fixtures/generate-torch-files.py
+.venv-parity/bin/python Tests/BertQACoreTests/Fixtures/generate-torch-files.py
 """
 
 import collections
@@ -46,4 +46,6 @@ for name, is_archive in ("archive", True), ("stream", False):
     torch.save(state, HERE / f"{name}.bin", _use_new_zipfile_serialization=is_archive)
 torch.save({"columns": values(4, 3).T}, HERE / "columns.bin")
 torch.save({"model": torch.nn.Linear(1, 1)}, HERE / "module.bin")
-save_file({name: tensor.detach().clone().contiguous() for name, tensor in state.items()}, HERE / "same.safetensors")
+save_file(
+    {name: tensor.detach().clone().contiguous() for name, tensor in state.items()}, HERE / "same.safetensors"
+)

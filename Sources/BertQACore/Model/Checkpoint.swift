@@ -20,8 +20,10 @@ struct Checkpoint: Sendable {
 
   init(_ directory: ModelDirectory) throws(BertQAError) {
     // As transformers chooses.
-    for (single, isTorch) in [("model.safetensors", false), ("pytorch_model.bin", true)] {
-      let index = "\(single).index.json"
+    for (single, index, isTorch) in [
+      ("model.safetensors", "model.safetensors.index.json", false),
+      ("pytorch_model.bin", "pytorch_model.bin.index.json", true),
+    ] {
       if directory.exists(single) {
         path = directory.path(of: single)
         shards = [try Self.shard(single, isTorch, directory, headerLimit: Safetensors.headerLimit)]

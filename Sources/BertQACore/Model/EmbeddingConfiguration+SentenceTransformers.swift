@@ -10,8 +10,12 @@ extension EmbeddingConfiguration {
       if length == nil { length = try own.number("max_len") }
     }
     // The first file that is there counts.
-    for kind in ["bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet"] {
-      guard let own = try Self.reader("sentence_\(kind)_config.json", in: directory) else { continue }
+    for name in [
+      "sentence_bert_config.json", "sentence_roberta_config.json", "sentence_distilbert_config.json",
+      "sentence_camembert_config.json", "sentence_albert_config.json", "sentence_xlm-roberta_config.json",
+      "sentence_xlnet_config.json",
+    ] {
+      guard let own = try Self.reader(name, in: directory) else { continue }
       length = try own.number("max_seq_length") ?? length
       if try own.bool("do_lower_case") == true, !tokenizer.lowercases {
         throw BertQAError(

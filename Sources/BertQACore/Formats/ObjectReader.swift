@@ -79,7 +79,8 @@ extension ObjectReader {
   static let labelLimit = 1...(1 << 16)
 
   /// Returns the names in "id2label" ordered by id; nil if there is no such member.
-  func labels() throws(BertQAError) -> [String]? {
+  /// - Parameter isLoose: takes integers and blanks, as transformers does; a blank gets the name of its id.
+  func labels(isLoose: Bool = false) throws(BertQAError) -> [String]? {
     guard let names = try reader("id2label") else { return nil }
     let members = names.object.members
     guard Self.labelLimit.contains(members.count) else {
@@ -96,17 +97,17 @@ extension ObjectReader {
           "\(file): \"id2label\" has the id \(quoted(member.key)), expected each of 0 to "
             + "\(members.count - 1) once")
       }
-      // As transformers, which checks no type. A label must have a name here: a blank one has that of its id.
       var label: String
       switch member.value {
       case .string(let name): label = name
-      case .number(let number) where number.integer != nil: label = "\(number.integer ?? 0)"
+      case .number(let number) where isLoose && number.integer != nil: label = "\(number.integer ?? 0)"
       default: throw names.mismatch(member.key, member.value, expected: "a label's name")
       }
-      guard !label.utf8.contains(0) else {
-        throw names.mismatch(member.key, member.value, expected: "a label's name: without a NUL")
+      if isLoose, !label.utf8.contains(0), !Self.isLabel(label.utf8) { label = "LABEL_\(id)" }
+      guard Self.isLabel(label.utf8) else {
+        throw names.mismatch(
+          member.key, member.value, expected: "a label's name: neither blank nor with a NUL")
       }
-      if !Self.isLabel(label.utf8) { label = "LABEL_\(id)" }
       labels[id] = label
     }
     return labels.compactMap(\.self)

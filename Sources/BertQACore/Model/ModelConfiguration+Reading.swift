@@ -240,7 +240,7 @@ extension ModelConfiguration {
   /// of another number than "num_labels" do not count, nor does another "problem_type" than those known.
   private mutating func readLabels(_ reader: ObjectReader) throws(BertQAError) {
     let count = try reader.integer("num_labels", in: ObjectReader.labelLimit)
-    let names = try reader.labels()
+    let names = try reader.labels(isLoose: true)
     labels = (0..<(count ?? names?.count ?? 2)).map { "LABEL_\($0)" }
     if let names, names.count == labels.count { labels = names }
     let name = try reader.string("problem_type")

@@ -184,12 +184,16 @@ final class QuestionWork {
   /// Returns a document's logits such that the scores of spans compare over all sections.
   private func compared(_ document: Int, _ options: AnswerOptions) throws(BertQAError) -> WindowLogits {
     var logits = logits[document]
+    // The arrays that are changed are copied.
+    let copies = options.nBestSize > 0 ? 2 : comparesRawScores ? 0 : 1
+    try Memory.require(copies * logits.start.count, of: Float.self)
+    try monitor.hold(copies * logits.start.count, of: Float.self)
     if let ranking, !comparesRawScores {
-      logits.lowerScores(
-        by: logits.windows.indices.map {
-          let section = firstSections[document] + logits.windows[$0].index
-          return logits.nullScores[$0] + ReadingPlan.penalty(ofRank: ranking.rank(of: section))
-        })
+      let amounts = try logits.windows.indices.checkedMap(CallPoll(monitor)) {
+        let section = firstSections[document] + logits.windows[$0].index
+        return logits.nullScores[$0] + ReadingPlan.penalty(ofRank: ranking.rank(of: section))
+      }
+      try logits.lowerScores(by: amounts, monitor)
     }
     if options.nBestSize > 0 { try logits.keepBest(options.nBestSize, monitor) }
     return logits

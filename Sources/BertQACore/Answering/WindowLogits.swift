@@ -76,8 +76,9 @@ struct WindowLogits {
   }
 
   /// Subtracts a number, by window, from the scores of the window's spans.
-  mutating func lowerScores(by amounts: [Float]) {
+  mutating func lowerScores(by amounts: [Float], _ monitor: CallMonitor) throws(BertQAError) {
     for (index, amount) in amounts.enumerated() {
+      try monitor.check()
       for position in offsets[index]..<offsets[index + 1] { start[position] -= amount }
     }
   }

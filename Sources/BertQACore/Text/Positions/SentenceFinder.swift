@@ -47,9 +47,8 @@ struct SentenceFinder {
   }
 
   /// Returns the end of the sentence that begins at `start`. O(its length).
-  func sentenceEnd(from start: Int, _ monitor: CallMonitor? = nil) throws(BertQAError) -> Int {
+  func sentenceEnd(from start: Int, _ poll: inout TextPoll) throws(BertQAError) -> Int {
     var position = start
-    var poll = TextPoll(monitor, from: position)
     while position < text.count {
       try poll.reach(position)
       if Self.isOrdinary(text[position]) {

@@ -159,10 +159,9 @@ private struct BoundaryMarks {
     var poll = TextPoll(monitor)
     var isBehindBlank = true
     var headings = 0
-    var line = TextLine(from: 0, in: text)
+    var line = try TextLine(from: 0, in: text, &poll)
     while line.start < text.count {
-      try poll.reach(line.start)
-      let next = TextLine(from: line.next, in: text)
+      let next = try TextLine(from: line.next, in: text, &poll)
       if line.isBlank {
         isBehindBlank = true
       } else {
@@ -186,11 +185,17 @@ private struct BoundaryMarks {
   ) throws(BertQAError) {
     token = 0
     let finder = SentenceFinder(text: text)
-    var position = finder.skipSpace(from: 0, limit: text.count)
+    var poll = TextPoll(monitor)
+    var position = 0
     while position < text.count {
-      let end = try finder.sentenceEnd(from: position, monitor)
-      position = finder.skipSpace(from: max(end, position + 1), limit: text.count)
+      let content = finder.skipSpace(from: position, limit: min(text.count, position + CallPoll.textInterval))
+      try poll.reach(content)
+      if content > position {
+        position = content
+        continue
+      }
       mark(.sentence, at: position)
+      position = max(try finder.sentenceEnd(from: position, &poll), position + 1)
     }
   }
 }
@@ -208,10 +213,13 @@ private struct TextLine {
   /// Longer lines are not headings of plain text.
   private static let longestHeading = 80
 
-  init(from start: Int, in text: UnsafeBufferPointer<UInt8>) {
+  init(from start: Int, in text: UnsafeBufferPointer<UInt8>, _ poll: inout TextPoll) throws(BertQAError) {
     self.start = start
     var end = start
-    while end < text.count, Self.breakLength(at: end, in: text) == 0 { end += 1 }
+    while end < text.count, Self.breakLength(at: end, in: text) == 0 {
+      end += 1
+      try poll.reach(end)
+    }
     self.end = end
     let isPair = end + 1 < text.count && text[end] == 0x0D && text[end + 1] == 0x0A
     next = end < text.count ? end + (isPair ? 2 : Self.breakLength(at: end, in: text)) : end

@@ -258,6 +258,7 @@ def test_common_words_are_those_of_the_extension():
 
 def test_the_passages_that_are_read(tmp_path):
     path = database(tmp_path / "reports.db", passages=PASSAGES)
+
     def passages(count):
         options = ["--passages", count, "-k", "1000", "--max-windows=-1"]
         rows = run("ask", *options, path, input=(f"{FAN}\n" + "n\n" * 999).encode())[0].splitlines()

@@ -1,13 +1,14 @@
 """Answers and "no answer" in long documents.
 
-usage: long_documents.py DATA.jsonl... [--model DIR] [--windows N...] [--questions COUNT] [--max-windows M] [--doc-stride N]
-                         [--json FILE]
+usage: long_documents.py DATA.jsonl... [--model DIR] [--windows N...] [--articles CHARACTERS] [--questions COUNT]
+                         [--max-windows M] [--doc-stride N] [--json FILE]
 
 Each question's passage is put among passages of other questions, at a random place, until the document has about N
 windows of 384 tokens. A row of the table: how many of the answerable questions are answered at the model's own threshold
 (kept), their F1 if all are and if those are, and how many are answered of those that the document does not answer:
 "related" ones, written for a passage that it has, and "absent" ones, whose passage it has not; and the windows read of a document.
-With --doc-stride, the best of many windows' scores is higher by chance: there is a row with the threshold of one window
+With --articles, a document has the passages that are next to the question's in the order of ids, mostly of one article,
+up to so many characters; there are no "absent" questions. With --doc-stride, the best of many windows' scores is higher by chance: there is a row with the threshold of one window
 for all documents, and one with the threshold that the model raises with their number.
 """
 
@@ -53,6 +54,34 @@ def long_questions(questions, windows, count, generator):
     }
 
 
+def article_questions(questions, characters, count, generator):
+    """As long_questions: each passage is among its neighbours in the order of ids."""
+    first = {}
+    for question in questions:
+        known = first.get(question["context"], question["id"])
+        first[question["context"]] = min(known, question["id"])
+    passages = sorted(first, key=first.__getitem__)
+    places = {passage: place for place, passage in enumerate(passages)}
+
+    def made(question):
+        start = end = places[question["context"]]
+        size = len(question["context"])
+        while size < characters and (start > 0 or end < len(passages) - 1):
+            if end == len(passages) - 1 or start > 0 and generator.random() < 0.5:
+                start -= 1
+                size += len(passages[start])
+            else:
+                end += 1
+                size += len(passages[end])
+        return {**question, "context": "\n\n".join(passages[start : end + 1])}
+
+    chosen = {}
+    for kind, answerable in ("answerable", True), ("related", False):
+        part = [question for question in questions if bool(question["answers"]) == answerable]
+        chosen[kind] = [made(question) for question in generator.sample(part, min(count, len(part)))]
+    return {**chosen, "absent": []}
+
+
 def line(windows, rows, own, corrected):
     """A line of the table; rows: {kind: rows}."""
     answered = {
@@ -75,6 +104,7 @@ def main():
     parser.add_argument("data", nargs="+")
     parser.add_argument("--model")
     parser.add_argument("--windows", type=int, nargs="+", default=[1, 10, 100])
+    parser.add_argument("--articles", type=int, metavar="CHARACTERS", help="documents of neighbouring passages")
     parser.add_argument("--questions", type=int, default=100, help="of each kind")
     parser.add_argument("--max-windows", type=int, default=0, help="0: as many as it takes; -1: all")
     parser.add_argument("--doc-stride", type=int, help="read overlapping windows, as Hugging Face's pipeline does")
@@ -88,9 +118,13 @@ def main():
     print("windows  threshold  kept    F1  F1 at own  related answered  absent answered  read", flush=True)
     with bertqa.Context(arguments.model) as context:
         own = context.info.no_answer_threshold
-        for windows in arguments.windows:
+        for windows in [0] if arguments.articles else arguments.windows:
             # The same questions in documents of all sizes.
-            kinds = long_questions(questions, windows, arguments.questions, random.Random(1))
+            kinds = (
+                article_questions(questions, arguments.articles, arguments.questions, random.Random(1))
+                if arguments.articles
+                else long_questions(questions, windows, arguments.questions, random.Random(1))
+            )
             rows = {kind: measured(context, part, 8, **options) for kind, part in kinds.items()}
             for corrected in (False, True) if arguments.doc_stride is not None else (True,):
                 print(line(windows, rows, own, corrected), flush=True)

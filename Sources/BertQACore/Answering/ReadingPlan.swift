@@ -1,7 +1,7 @@
 /// How many of the sections of a question's documents the model reads, and how sections are compared.
 ///
-/// The numbers are those that answered best on development questions about whole articles
-/// (`Benchmarks/long_documents.py`).
+/// The numbers are those that answered best on development questions about texts of 37,500 characters
+/// (`Benchmarks/long_documents.py --articles 37500`).
 struct ReadingPlan: Equatable {
   enum Limit: Equatable {
     case all

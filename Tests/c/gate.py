@@ -32,12 +32,22 @@ def functions(library: str) -> dict[str, Code]:
     ).stdout
     found: dict[str, Code] = {}
     code: Code = []
+    start = furthest = 0
+    has_ended = False
     for line in output.splitlines():
-        if start := re.match(r"[0-9a-f]+ <(.*)>:$", line):
-            code = found.setdefault(start[1], [])
-        elif instruction := re.match(r" *[0-9a-f]+:\t(\S+)(.*)", line):
-            symbol = re.search(r"<([^<>]*)>$", instruction[2].rstrip())
-            code.append((instruction[1], re.sub(r"@.*|\+0x[0-9a-f]+$", "", symbol[1]) if symbol else ""))
+        if begin := re.match(r"([0-9a-f]+) <(.*)>:$", line):
+            code = found.setdefault(begin[2], [])
+            start = furthest = int(begin[1], 16)
+            has_ended = False
+        elif instruction := re.match(r" *([0-9a-f]+):\t(\S+)(.*)", line):
+            # Behind a return that no jump passes, another function begins, which may have no symbol.
+            has_ended = has_ended or bool(code) and code[-1][0] == "ret" and int(instruction[1], 16) > furthest
+            if has_ended:
+                continue
+            symbol = re.search(r"<([^<>]*)>$", instruction[3].rstrip())
+            if symbol and (offset := re.search(r"\+0x([0-9a-f]+)$", symbol[1])):
+                furthest = max(furthest, start + int(offset[1], 16))
+            code.append((instruction[2], re.sub(r"@.*|\+0x[0-9a-f]+$", "", symbol[1]) if symbol else ""))
     return found
 
 

@@ -42,8 +42,10 @@ struct QuestionAnswerer: Sendable {
   }
 
   /// The items that are worked on at once: their documents' bytes, and their number. Their tokens and logits are in
-  /// memory together.
+  /// memory together, so that a memory limit makes groups smaller.
   private static let (groupBytes, groupItems) = (512 << 10, 4096)
+  /// The approximate memory of a byte of text, and of the small objects of an item.
+  private static let (byteBytes, itemBytes) = (32, 16_384)
 
   /// Returns one result or failure per item, in order. Throws failures of the whole call.
   func answerEach(
@@ -56,8 +58,10 @@ struct QuestionAnswerer: Sendable {
     var batch = try QuestionBatch(items, settings, self, monitor)
     var first = 0
     while first < items.count {
+      let mostBytes = min(Self.groupBytes, monitor.room / Self.byteBytes)
+      let mostItems = max(1, min(Self.groupItems, monitor.room / Self.itemBytes))
       var (end, bytes) = (first, 0)
-      while end < items.count, end - first < Self.groupItems, bytes < Self.groupBytes {
+      while end < items.count, end - first < mostItems, end == first || bytes < mostBytes {
         bytes += items[end].documents.reduce(0) { $0 + $1.byteCount }
         end += 1
       }

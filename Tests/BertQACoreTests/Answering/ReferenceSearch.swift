@@ -60,7 +60,7 @@ struct ReferenceSearch {
     let best = scores.max() ?? 0
     let input = Asked(
       question: asked, tokens: tokens,
-      isSameWord: try Array(document.utf8).withUnsafeBufferPointer { text in
+      isSameWord: Array(document.utf8).withUnsafeBufferPointer { text in
         tokens.ids.indices.map { tokenizer.continuesWord($0, of: tokens, in: text) }
       },
       windows: windows, penalties: scores.map { best > 0 ? 3 * Float(1 - $0 / best) : 0 },

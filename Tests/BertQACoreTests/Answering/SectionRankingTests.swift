@@ -46,7 +46,8 @@ import Testing
     let several = texts.enumerated().flatMap { Self.sections([$1], document: $0) }
     let scores = try SectionRanking(question: Self.ids("a b")[...], tokenizer: Self.tokenizer)
       .scores(of: several, ids: texts.map(Self.ids))
-    #expect(scores == (try Self.scores("a b", texts)))
+    let together = try Self.scores("a b", texts)
+    #expect(scores == together)
   }
 
   @Test func theBestComeFirstAndOfEqualsTheEarlier() throws {

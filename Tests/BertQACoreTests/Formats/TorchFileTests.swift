@@ -85,7 +85,7 @@ struct TorchFileTests {
   // MARK: - Streams made here
 
   private static func string(_ text: String) -> [UInt8] {
-    [UInt8(ascii: "X")] + withUnsafeBytes(of: UInt32(text.utf8.count), Array.init) + text.utf8
+    [UInt8(ascii: "X")] + withUnsafeBytes(of: UInt32(text.utf8.count), Array.init) + Array(text.utf8)
   }
 
   private static func integer(_ value: Int) -> [UInt8] {
@@ -103,9 +103,17 @@ struct TorchFileTests {
     let end = [UInt8(ascii: ".")]
     let magic: [UInt8] = [0x80, 2, 0x8A, 10, 0x6C, 0xFC, 0x9C, 0x46, 0xF9, 0x20, 0x6A, 0xA8, 0x50, 0x19]
     let keys = storages.flatMap { string($0.key) }
-    return magic + end + [0x80, 2, UInt8(ascii: "M"), 0xE9, 3] + end + [0x80, 2, UInt8(ascii: "}")] + end
-      + [0x80, 2] + pickle + end + [0x80, 2] + Array("](".utf8) + keys + Array("e".utf8) + end
-      + storages.flatMap { withUnsafeBytes(of: UInt64($0.count), Array.init) + $0.bytes }
+    let protocolTwo: [UInt8] = [0x80, 2]
+    var stream = magic + end
+    stream += protocolTwo + [UInt8(ascii: "M"), 0xE9, 3] + end
+    stream += protocolTwo + [UInt8(ascii: "}")] + end
+    stream += protocolTwo + pickle + end
+    stream += protocolTwo + Array("](".utf8) + keys + Array("e".utf8) + end
+    for storage in storages {
+      stream += withUnsafeBytes(of: UInt64(storage.count), Array.init)
+      stream += storage.bytes
+    }
+    return stream
   }
 
   private static func stream(_ tensors: [String: TinyCheckpoint.Tensor]) -> [UInt8] {

@@ -231,7 +231,8 @@ struct EmbeddingConfigurationTests {
       let other = try TemporaryDirectory()
       try Quantizer.quantize(ModelDirectory(path: directory.path), to: other.file("int8"))
       let again = try LoadedModel(ModelDirectory(path: other.file("int8")))
-      #expect(try again.embedding == read())
+      let embedding = try read()
+      #expect(again.embedding == embedding)
       #expect(try again.head.linears[0].weight.floats == weights)
       #expect(try Context(modelDirectory: other.file("int8")).info.embeddingLength == 3)
     }

@@ -30,7 +30,7 @@ def test_cancel(tiny):
 
     document = words(50000)
     with pytest.raises(bertqa.Cancelled, match="cancelled") as caught:
-        tiny.answer("who", document, cancel=after_three)
+        tiny.answer("who", document, max_windows=-1, cancel=after_three)
     assert caught.value.status == 7
     assert len(polls) >= 4 and set(polls) == {threading.get_ident()}
     for call in (
@@ -69,14 +69,14 @@ def cancel():
     return polls > 4
 document = {words(1000)!r} * 300
 try:
-    context.answer("who", document, cancel=cancel)
+    context.answer("who", document, max_windows=-1, cancel=cancel)
 except KeyboardInterrupt:
     print("interrupted inside of cancel")
 signal.signal(signal.SIGALRM, signal.default_int_handler)
 try:
     signal.setitimer(signal.ITIMER_REAL, 0.05)
     while True:
-        context.answer("who", document, cancel=lambda: False)
+        context.answer("who", document, max_windows=-1, cancel=lambda: False)
 except KeyboardInterrupt:
     print("interrupted anywhere")
 """
@@ -140,7 +140,7 @@ def test_signals_are_polled_for_many_times_a_second(tiny):
     """Every poll can handle a pending signal; a call of n polls takes about n times 10 ms."""
     polls = []
     before = time.monotonic()
-    tiny.answer("who", words(1000) * 20, cancel=lambda: polls.append(0))
+    tiny.answer("who", words(1000) * 20, max_windows=-1, cancel=lambda: polls.append(0))
     assert len(polls) >= (time.monotonic() - before) / 0.2
 
 

@@ -7,10 +7,7 @@ import Glibc
 public final class PreparedDocument: @unchecked Sendable {
   // Sendable: immutable once initialised.
 
-  let text: UnsafeBufferPointer<UInt8>
-  let tokens: Tokens
-  /// Made the tokens, and knows their pieces.
-  let tokenizer: any Tokenizer
+  private let tokenized: TokenizedText
   private let positions: TextPositions
   /// nil: found when they are asked for.
   private let sections: TextSections?
@@ -76,15 +73,12 @@ public final class PreparedDocument: @unchecked Sendable {
     heldBefore: Int,
     _ monitor: CallMonitor
   ) throws(BertQAError) {
-    let tokens = try tokenizer.tokens(of: text, monitor)
-    self.tokens = tokens
+    tokenized = TokenizedText(
+      text: text, tokens: try tokenizer.tokens(of: text, monitor), tokenizer: tokenizer)
     positions = try TextPositions(text, monitor)
     sections =
-      keepsSections && tokens.count > Self.fewTokens
-      ? try TextSections(TokenizedText(text: text, tokens: tokens, tokenizer: tokenizer), monitor) : nil
-    self.text = text
+      keepsSections && tokenized.count > Self.fewTokens ? try TextSections(tokenized, monitor) : nil
     self.ownsText = ownsText
-    self.tokenizer = tokenizer
     memory = monitor.part(since: heldBefore)
   }
 
@@ -92,18 +86,19 @@ public final class PreparedDocument: @unchecked Sendable {
     if ownsText { free(UnsafeMutableRawPointer(mutating: text.baseAddress)) }
   }
 
+  var text: UnsafeBufferPointer<UInt8> { tokenized.text }
+  var tokens: Tokens { tokenized.tokens }
+  var tokenizer: any Tokenizer { tokenized.tokenizer }
+
   public var byteCount: Int { text.count }
-  public var tokenCount: Int { tokens.ids.count }
+  public var tokenCount: Int { tokenized.count }
 
   /// Returns the windows of the document, at least one.
   /// - Parameter room: the maximum number of its tokens in a window, at least 1.
   func windows(
     room: Int, _ division: WindowLayout.Division, _ monitor: CallMonitor?
   ) throws(BertQAError) -> [TokenWindow] {
-    if tokenCount <= room { return [TokenWindow(index: 0, firstToken: 0, tokenCount: tokenCount)] }
-    return try TokenWindow.layout(
-      TokenizedText(text: text, tokens: tokens, tokenizer: tokenizer), room: room, division,
-      sections: sections, monitor)
+    try TokenWindow.layout(tokenized, room: room, division, sections: sections, monitor)
   }
 
   /// Returns a range of the text in code points and in UTF-16 units.
@@ -120,19 +115,15 @@ public final class PreparedDocument: @unchecked Sendable {
   /// Returns the first token of the word of `token`.
   func firstTokenOfWord(_ token: Int) -> Int {
     var first = token
-    while continuesWord(first) { first -= 1 }
+    while tokenized.continuesWord(first) { first -= 1 }
     return first
   }
 
   /// Returns the last token of the word of `token`.
   func lastTokenOfWord(_ token: Int) -> Int {
     var last = token
-    while last + 1 < tokenCount && continuesWord(last + 1) { last += 1 }
+    while last + 1 < tokenCount && tokenized.continuesWord(last + 1) { last += 1 }
     return last
-  }
-
-  private func continuesWord(_ token: Int) -> Bool {
-    tokenizer.continuesWord(token, of: tokens, in: text)
   }
 
   /// Returns the bytes of the tokens `first` through `last` as readers see them; empty if they are only white space.

@@ -89,7 +89,7 @@ private struct QuestionBatch {
   private let answerer: QuestionAnswerer
   private let monitor: CallMonitor
   private var documents: DocumentCache
-  private var progress = WindowReader.Progress()
+  private let progress = WindowReader.Progress()
 
   /// The name of the array of items in error messages.
   private static let name = "pairs"
@@ -118,9 +118,6 @@ private struct QuestionBatch {
     var work = try [QuestionWork?](results: nil, count: group.count, monitor)
     defer { monitor.release(group.count * MemoryLayout<QuestionWork?>.stride) }
     var readings: [Reading] = []
-    // A copy: the closures below change this batch.
-    var progress = progress
-    defer { self.progress = progress }
 
     func add(_ parts: [QuestionWork.Part], of index: Int) throws(BertQAError) {
       try readings.makeRoom(for: parts.count)
@@ -149,7 +146,7 @@ private struct QuestionBatch {
     while !readings.isEmpty {
       let round = readings
       readings = []
-      try answerer.reader.read(count: round.count, called: Self.name, monitor, &progress) { number in
+      try answerer.reader.read(count: round.count, called: Self.name, monitor, progress) { number in
         guard let one = work[round[number].item - group.lowerBound] else {
           return WindowReader.Item(first: [], second: nil, windows: [])
         }

@@ -1,6 +1,6 @@
 /// A question on its way through the model: the sections of its documents, and their logits as they arrive.
 ///
-/// The model reads the sections in rounds. After each, `result` decides whether that is enough.
+/// The model reads the sections in rounds. After each, `outcome` decides whether that is enough.
 final class QuestionWork {
   private let documents: [PreparedDocument]
   private let emptyInput: AnswerResult.EmptyInput?

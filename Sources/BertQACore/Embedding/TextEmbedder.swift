@@ -88,12 +88,7 @@ private struct PooledWindows {
   mutating func add(_ vector: UnsafePointer<Float>, tokenCount added: Int) {
     let width = width
     for (part, mode) in modes.enumerated() {
-      let weight =
-        switch mode {
-        case .first, .max, .last: 1.0
-        case .mean, .weighted: Double(added)
-        case .meanOfRoot: Double(added).squareRoot()
-        }
+      let weight = Self.weight(mode, windows: 1, tokens: added)
       for index in part * width..<(part + 1) * width {
         let number = Double(vector[index]) * weight
         switch mode {
@@ -112,16 +107,19 @@ private struct PooledWindows {
   mutating func take(into vector: UnsafeMutableBufferPointer<Float>) {
     let width = width
     for (part, mode) in modes.enumerated() {
-      let weight =
-        switch mode {
-        case .first: Double(windowCount)
-        case .max, .last: 1.0
-        case .mean, .weighted: Double(tokenCount)
-        case .meanOfRoot: Double(tokenCount).squareRoot()
-        }
+      let weight = Self.weight(mode, windows: windowCount, tokens: tokenCount)
       for index in part * width..<(part + 1) * width { vector[index] = Float(numbers[index] / weight) }
     }
     removeAll()
+  }
+
+  private static func weight(_ mode: TokenPooling.Mode, windows: Int, tokens: Int) -> Double {
+    switch mode {
+    case .first: Double(windows)
+    case .max, .last: 1
+    case .mean, .weighted: Double(tokens)
+    case .meanOfRoot: Double(tokens).squareRoot()
+    }
   }
 
   mutating func removeAll() {

@@ -4,9 +4,7 @@
 /// labels from the earlier window, the rest from the later one, so each token's label comes from the window
 /// with the most context.
 final class EntityWork {
-  private let text: UnsafeBufferPointer<UInt8>
-  private let tokens: Tokens
-  private let tokenizer: any Tokenizer
+  private let text: TokenizedText
   private let windows: [WindowLayout.Parts]
   /// The memory that this text accounts for.
   private var memory: [MemoryLedger] = []
@@ -23,25 +21,23 @@ final class EntityWork {
     _ aggregator: EntityAggregator, labelCount: Int, _ monitor: CallMonitor
   ) throws(BertQAError) {
     try TextLimit.check(text, "text")
-    self.text = text
     self.monitor = monitor
     edges = TextEdges(text: text)
-    self.tokenizer = tokenizer
     self.aggregator = aggregator
     let before = monitor.heldBytes
-    tokens = try tokenizer.tokens(of: text, monitor)
-    windows = try layout.parts(
-      first: TokenizedText(text: text, tokens: tokens, tokenizer: tokenizer), second: nil, monitor)
+    self.text = TokenizedText(
+      text: text, tokens: try tokenizer.tokens(of: text, monitor), tokenizer: tokenizer)
+    windows = try layout.parts(first: self.text, second: nil, monitor)
     memory.append(monitor.part(since: before))
     probabilities = [Double](repeating: 0, count: labelCount)
   }
 
   /// The item to read; a text without tokens has no windows.
   var item: WindowReader.Item {
-    WindowReader.Item(first: tokens.ids[...], second: nil, windows: hasTokens ? windows : [])
+    WindowReader.Item(first: text.tokens.ids[...], second: nil, windows: hasTokens ? windows : [])
   }
 
-  var hasTokens: Bool { tokens.count > 0 }
+  var hasTokens: Bool { text.count > 0 }
 
   /// Adds the labels of a window's tokens. Windows come in order.
   func add(_ output: WindowReader.Output) throws(BertQAError) {
@@ -53,19 +49,19 @@ final class EntityWork {
       let next = windows[output.window + 1].first
       end = next.lowerBound + (window.upperBound - next.lowerBound + 1) / 2
     }
-    let first = tokenizer.template.prefix.count - window.lowerBound
+    let first = text.tokenizer.template.prefix.count - window.lowerBound
     while nextToken < end {
       for label in probabilities.indices {
         let logit = output.values[label * output.stride + first + nextToken]
         guard logit.isFinite else { throw .nonFiniteResult("logits that are not finite numbers") }
         probabilities[label] = Double(logit)
       }
-      let range = edges.range(of: nextToken, of: tokens)
+      let range = edges.range(of: nextToken, of: text.tokens)
       try probabilities.withMutableElements { buffer throws(BertQAError) in
         if let base = buffer.baseAddress { softmax(base, count: buffer.count) }
         try aggregator.add(
           UnsafeBufferPointer(buffer), range,
-          continuesWord: tokenizer.continuesWord(nextToken, of: tokens, in: text))
+          continuesWord: text.continuesWord(nextToken))
       }
       nextToken += 1
     }
@@ -85,7 +81,7 @@ final class EntityWork {
     return try monitor.undoing { () throws(BertQAError) in
       var list = EntityList()
       list.entities = try [Entity](resultCapacity: found.count, monitor)
-      var locator = RangeLocator(text, monitor)
+      var locator = RangeLocator(text.text, monitor)
       for part in found {
         let bytes = edges.visible(TextRange(start: Int(part.start), end: Int(part.end)))
         if bytes.count == 0 { continue }

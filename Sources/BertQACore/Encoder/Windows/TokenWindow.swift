@@ -11,12 +11,13 @@ struct TokenWindow: Sendable, Equatable {
   /// Bounds the memory of a window list and its logits: 2³⁰ tokens have 8 GiB of logits.
   static let maxTotalTokens = 1 << 30
 
-  /// Divides a text of more than `room` tokens.
+  /// Returns the windows of a text, at least one.
   /// - Parameter sections: those of the text, if they are known.
   static func layout(
     _ text: TokenizedText, room: Int, _ division: WindowLayout.Division, sections: TextSections?,
     _ monitor: CallMonitor?
   ) throws(BertQAError) -> [TokenWindow] {
+    if text.count <= room { return [TokenWindow(index: 0, firstToken: 0, tokenCount: text.count)] }
     switch division {
     case .truncated: return [TokenWindow(index: 0, firstToken: 0, tokenCount: room)]
     case .strides(let overlap):

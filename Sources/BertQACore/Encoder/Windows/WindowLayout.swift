@@ -105,12 +105,11 @@ struct WindowLayout: Sendable {
   private func windows(
     _ text: TokenizedText, room: Int, _ monitor: CallMonitor?
   ) throws(BertQAError) -> [Range<Int>] {
-    guard text.count > room, division != .truncated else { return [0..<min(text.count, room)] }
     let before = monitor?.heldBytes ?? 0
     let windows = try TokenWindow.layout(text, room: room, division, sections: nil, monitor)
     // The ranges of both texts, and the parts made of them.
     try Memory.require(2 * windows.count, of: Parts.self)
-    monitor.map { $0.release($0.heldBytes - before) }
+    if let monitor { monitor.release(monitor.heldBytes - before) }
     try Self.hold(windows.count, of: Range<Int>.self, monitor)
     return windows.map(\.tokens)
   }

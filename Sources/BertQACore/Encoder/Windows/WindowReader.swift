@@ -28,9 +28,9 @@ struct WindowReader: Sendable {
   }
 
   /// The windows that a call has read so far, and those that it is known to read.
-  struct Progress {
-    var read = 0
-    var known = 0
+  final class Progress {
+    fileprivate var read = 0
+    fileprivate var known = 0
   }
 
   /// The model's numbers for one window.
@@ -61,20 +61,7 @@ struct WindowReader: Sendable {
   ///     An error that it throws is the item's failure too: the item's other windows are not delivered.
   func read(
     count: Int, called name: String, giving input: HeadInput? = nil, _ monitor: CallMonitor,
-    prepare: (Int) throws(BertQAError) -> Item,
-    failed: (Int, BertQAError) throws(BertQAError) -> Void,
-    deliver: (Output) throws(BertQAError) -> Void
-  ) throws(BertQAError) {
-    var progress = Progress()
-    try read(
-      count: count, called: name, giving: input, monitor, &progress, prepare: prepare, failed: failed,
-      deliver: deliver)
-  }
-
-  /// As above, for one of several readings of a call.
-  func read(
-    count: Int, called name: String, giving input: HeadInput? = nil, _ monitor: CallMonitor,
-    _ progress: inout Progress,
+    _ progress: Progress = Progress(),
     prepare: (Int) throws(BertQAError) -> Item,
     failed: (Int, BertQAError) throws(BertQAError) -> Void,
     deliver: (Output) throws(BertQAError) -> Void

@@ -158,7 +158,7 @@ extension SentenceFinder {
     return .end(end)
   }
 
-  private static func isLineBreak(_ scalar: UInt32) -> Bool {
+  static func isLineBreak(_ scalar: UInt32) -> Bool {
     scalar == 0x0A || scalar == 0x0D || scalar == 0x85 || scalar == 0x2028 || scalar == 0x2029
   }
 

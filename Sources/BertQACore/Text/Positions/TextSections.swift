@@ -228,13 +228,9 @@ private struct TextLine {
 
   /// Returns 0 if no line break begins at a position.
   private static func breakLength(at position: Int, in text: UnsafeBufferPointer<UInt8>) -> Int {
-    switch text[position] {
-    case 0x0A, 0x0D: 1
-    case 0xC2: position + 1 < text.count && text[position + 1] == 0x85 ? 2 : 0
-    case 0xE2:
-      position + 2 < text.count && text[position + 1] == 0x80 && text[position + 2] & 0xFE == 0xA8 ? 3 : 0
-    default: 0
-    }
+    if 0x20..<0x80 ~= text[position] { return 0 }
+    let unit = UTF8Codec.decode(text, at: position)
+    return SentenceFinder.isLineBreak(unit.scalar) ? unit.size : 0
   }
 
   var isBlank: Bool { content == end }

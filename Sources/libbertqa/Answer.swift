@@ -45,11 +45,10 @@ public func bertqa_answer_documents(
   _ documents: UnsafePointer<bertqa_text>?, _ count: Int, _ options: UnsafePointer<bertqa_answer_options>?,
   _ answers: UnsafeMutablePointer<OpaquePointer?>?
 ) -> bertqa_status {
-  answeredDocuments(context, question, question_length, count, options, answers) { () throws(BertQAError) in
-    let documents = try required(documents, "documents")
-    return try eachDocument(count) { index throws(BertQAError) in
-      .text(try textArgument(documents[index].text, documents[index].length, "text"))
-    }
+  answeredDocuments(context, question, question_length, count, options, answers) {
+    index throws(BertQAError) in
+    let document = try required(documents, "documents")[index]
+    return .text(try textArgument(document.text, document.length, "text"))
   }
 }
 
@@ -59,40 +58,24 @@ public func bertqa_documents_answer(
   _ question: UnsafePointer<CChar>?, _ question_length: Int, _ options: UnsafePointer<bertqa_answer_options>?,
   _ answers: UnsafeMutablePointer<OpaquePointer?>?
 ) -> bertqa_status {
-  answeredDocuments(context, question, question_length, count, options, answers) { () throws(BertQAError) in
-    let documents = try required(documents, "documents")
-    return try eachDocument(count) { index throws(BertQAError) in
-      .prepared(try DocumentHandle.borrowed(documents[index], "document").document)
-    }
-  }
-}
-
-/// An error names its document.
-private func eachDocument(
-  _ count: Int, _ document: (Int) throws(BertQAError) -> QuestionItem.Document
-) throws(BertQAError) -> [QuestionItem.Document] {
-  try (0..<count).checkedMap { index throws(BertQAError) in
-    do throws(BertQAError) {
-      return try document(index)
-    } catch {
-      throw error.of(item: index, in: "documents")
-    }
+  answeredDocuments(context, question, question_length, count, options, answers) {
+    index throws(BertQAError) in
+    .prepared(try DocumentHandle.borrowed(required(documents, "documents")[index], "document").document)
   }
 }
 
 private func answeredDocuments(
   _ context: OpaquePointer?, _ question: UnsafePointer<CChar>?, _ question_length: Int, _ count: Int,
   _ options: UnsafePointer<bertqa_answer_options>?, _ answers: UnsafeMutablePointer<OpaquePointer?>?,
-  _ documents: () throws(BertQAError) -> [QuestionItem.Document]
+  _ document: (Int) throws(BertQAError) -> QuestionItem.Document
 ) -> bertqa_status {
-  status { () throws(BertQAError) in
-    let out = try required(answers, "answers")
-    out.pointee = nil
+  created(answers, "answers") { () throws(BertQAError) in
     let context = try ContextHandle.borrowed(context, "context").context
     let options = try answerOptions(options)
     let question = try textArgument(question, question_length, "question")
     try checkCount(count)
-    let result = try context.answer(question: question, documents: try documents(), options: options)
-    out.pointee = try AnswersHandle(result, CallMonitor(options.call)).passed()
+    let documents = try readItems(count, in: "documents", options.call, document)
+    let result = try context.answer(question: question, documents: documents, options: options)
+    return try AnswersHandle(result, CallMonitor(options.call))
   }
 }

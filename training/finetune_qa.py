@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fine-tune a BERT model for question answering, and make the model that libbertqa ships from it.
+"""Fine-tune a model for question answering, and make the model that libbertqa ships from it.
 
 training/README.md explains the recipe. Stopped at any time, the same command goes on where it was.
 """
@@ -7,10 +7,13 @@ training/README.md explains the recipe. Stopped at any time, the same command go
 import argparse
 import datetime
 import hashlib
+import json
 import os
+import random
 import sys
 
-from common.batches import balanced_order, packed_batches, padding_share, token_batches
+from common.batches import balanced_order, interleaved, packed_batches, padding_share, token_batches
+from common.files import opened
 from common.models import TOOL
 from qa import balance, calibrate
 from qa.examples import read_examples
@@ -56,12 +59,20 @@ def parsed(argv=None):
         action="store_true",
         help="no padding, quick attention: a CPU with AVX-512 BF16, and a C compiler",
     )
+    parser.add_argument(
+        "--negatives", metavar="FILE", help="competing passages of each question, by hard_negatives.py"
+    )
+    parser.add_argument(
+        "--negatives-share", type=float, default=0.5, help="of the windows that are read beside competing ones"
+    )
+    parser.add_argument("--competing", type=int, default=1, help="how many competing windows beside one")
     parser.add_argument("--max-length", type=int, default=384)
     parser.add_argument("--overlap", type=int, default=128)
     parser.add_argument("--keep-articles-out", action="store_true", help="labels as annotated, see examples.py")
     parser.add_argument(
-        "--teacher", nargs="*", default=[], metavar="DIR", help="distil the mean of these models' logits"
-    )
+        "--teacher", nargs="*", default=[], metavar="DIR",
+        help="distil the mean of these models' logits; models with the same word pieces"
+    )  # fmt: skip
     parser.add_argument("--teacher-share", type=float, default=0.7)
     parser.add_argument("--teacher-temperature", type=float, default=2.0)
     parser.add_argument(
@@ -115,23 +126,47 @@ def train(arguments):
     if arguments.threads:
         torch.set_num_threads(arguments.threads)
     windows = prepared(arguments)
-    sources = windows.source_names[windows.sources].tolist()
     weights = weights_of(arguments.weight)
-    unknown = set(weights) - set(sources)
+    unknown = set(weights) - set(windows.sources)
     if unknown:
         raise SystemExit(f"--weight: no such source: {', '.join(sorted(unknown))}")
-    order = balanced_order(sources, weights, arguments.passes, arguments.seed)
-    lengths = windows.lengths
-    if arguments.packed:
-        batches = packed_batches(order, lengths, arguments.batch_tokens)
-        padding = 0.0
-    else:
-        batches = token_batches(order, lengths, arguments.batch_tokens, arguments.length_multiple, arguments.seed)
-        padding = padding_share(batches, lengths, arguments.length_multiple)
-    answerable = (windows.starts > 0).tolist()
-    print(balance.report(balance.balance((sources[i], answerable[i]) for i in order)), file=sys.stderr)
+    order = balanced_order(windows.sources, weights, arguments.passes, arguments.seed)
+    batches = batches_of(order, windows, arguments)
+    padding = 0.0
+    if not arguments.packed:
+        read = [batch.ravel() for batch in batches]
+        padding = padding_share(read, windows.lengths.tolist(), arguments.length_multiple)
+    print(
+        balance.report(balance.balance((windows.sources[i], bool(windows.answerable[i])) for i in order)),
+        file=sys.stderr,
+    )
     print(f"{len(order)} windows, {len(batches)} steps, {100 * padding:.1f} % padding", file=sys.stderr)
     Run(arguments, windows, batches, arguments.length_multiple).train()
+
+
+def batches_of(order, windows, arguments):
+    """Arrays [groups, members] of window indices: windows alone, and windows each with competing ones behind it."""
+    import numpy as np
+
+    generator = random.Random(arguments.seed)
+    alone, groups = [], []
+    for index in order:
+        others = [other for other in windows.negatives[index].tolist() if other >= 0]
+        if len(others) < arguments.competing or generator.random() >= arguments.negatives_share:
+            alone.append([index])
+        else:
+            groups.append([index, *generator.sample(others, arguments.competing)])
+    parts = []
+    for items in filter(None, (alone, groups)):
+        members = len(items[0])
+        items, tokens = np.array(items), arguments.batch_tokens // members
+        if arguments.packed:
+            cut = packed_batches(range(len(items)), windows.lengths[items].sum(1).tolist(), arguments.batch_tokens)
+        else:
+            longest = windows.lengths[items].max(1).tolist()
+            cut = token_batches(range(len(items)), longest, tokens, arguments.length_multiple, arguments.seed)
+        parts.append([items[batch] for batch in cut])
+    return interleaved(parts)
 
 
 def prepared(arguments):
@@ -139,10 +174,11 @@ def prepared(arguments):
     from common.models import load_tokenizer
     from qa.tokenized import Windows, tokenized
 
+    tokenizer = load_tokenizer(arguments.init)
+    files = [*arguments.data, *([arguments.negatives] if arguments.negatives else [])]
     key = [
-        arguments.data,
-        [os.path.getsize(path) for path in arguments.data],
-        os.path.abspath(arguments.init),
+        *[(os.path.basename(path), os.path.getsize(path)) for path in files],
+        tokenizer.to_str(),
         arguments.max_length,
         arguments.overlap,
         arguments.keep_articles_out,
@@ -153,7 +189,11 @@ def prepared(arguments):
     examples = [
         e for data in arguments.data for e in read_examples(data, articles=not arguments.keep_articles_out)
     ]
-    windows = tokenized(examples, load_tokenizer(arguments.init), arguments.max_length, arguments.overlap)
+    competing = None
+    if arguments.negatives:
+        with opened(arguments.negatives) as file:
+            competing = {line["id"]: line["passages"] for line in map(json.loads, file)}
+    windows = tokenized(examples, tokenizer, arguments.max_length, arguments.overlap, competing)
     windows.save(path)
     return windows
 

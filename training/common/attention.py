@@ -1,7 +1,7 @@
 """Attention that is quick on a CPU."""
 
 import torch
-from transformers import AttentionInterface, AttentionMaskInterface
+from transformers import AttentionInterface, AttentionMaskInterface, AutoConfig
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
@@ -23,6 +23,8 @@ AttentionInterface.register("sdpa_f32", f32_attention)
 AttentionMaskInterface.register("sdpa_f32", sdpa_mask)
 
 
-def implementation(device: torch.device) -> str:
-    """Returns the `attn_implementation` for `from_pretrained`."""
+def implementation(device: torch.device, directory: str) -> str:
+    """Returns the `attn_implementation` for `from_pretrained`: of MPNet, transformers has only the plain one."""
+    if AutoConfig.from_pretrained(directory).model_type == "mpnet":
+        return "eager"
     return "sdpa_f32" if device.type == "cpu" else "sdpa"

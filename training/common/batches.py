@@ -79,6 +79,14 @@ def packed_batches(order: Sequence[int], lengths: Sequence[int], tokens: int) ->
     return batches
 
 
+def interleaved(lists: Sequence[List]) -> List:
+    """The elements of all lists in their order, each list spread evenly over the whole."""
+    keyed = [
+        ((place + 0.5) / len(part), which, place) for which, part in enumerate(lists) for place in range(len(part))
+    ]
+    return [lists[which][place] for _, which, place in sorted(keyed)]
+
+
 def padding_share(batches: Sequence[Sequence[int]], lengths: Sequence[int], multiple: int) -> float:
     """The share of the tokens computed that are padding."""
     real = padded = 0

@@ -19,7 +19,7 @@ class ByteDropout(torch.nn.Module):
 
 
 def use_byte_dropout(model, p: float) -> None:
-    """Put it in the place of every dropout of a BERT model but that of attention weights. The model was made with p = 0."""
+    """Put it in the place of every dropout of a model but that of attention weights. The model was made with p = 0."""
     if not p:
         return
     for module in model.modules():
@@ -28,6 +28,7 @@ def use_byte_dropout(model, p: float) -> None:
                 name == "dropout"
                 and isinstance(child, torch.nn.Dropout)
                 and child.p == 0.0
-                and not hasattr(module, "query")
+                and not hasattr(module, "query")  # BERT's attention weights
+                and not hasattr(module, "q")  # MPNet's
             ):
                 setattr(module, name, ByteDropout(p))

@@ -137,7 +137,8 @@ def require(config) -> None:
     """ValueError where this does not compute what a BERT of such a configuration computes."""
     size = config.hidden_size // config.num_attention_heads
     if (
-        config.hidden_act != "gelu"
+        config.model_type != "bert"
+        or config.hidden_act != "gelu"
         or size % 32
         or config.hidden_size > MAX_HIDDEN
         or config.intermediate_size % 16

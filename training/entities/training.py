@@ -37,7 +37,7 @@ def trained(
         num_labels=len(labels),
         hidden_dropout_prob=0.0,
         attention_probs_dropout_prob=0.0,
-        attn_implementation=attention.implementation(device),
+        attn_implementation=attention.implementation(device, arguments.init),
     ).to(device)
     use_byte_dropout(model, arguments.dropout)
     matrices = [p for p in model.parameters() if p.ndim > 1]

@@ -11,6 +11,14 @@ from . import calibrate, card
 from .tools import tools
 
 
+def architecture(directory: str) -> str:
+    """The name of the answering model of a directory's family, for example `BertForQuestionAnswering`."""
+    from transformers import AutoConfig
+    from transformers.models.auto.modeling_auto import MODEL_FOR_QUESTION_ANSWERING_MAPPING_NAMES
+
+    return MODEL_FOR_QUESTION_ANSWERING_MAPPING_NAMES[AutoConfig.from_pretrained(directory).model_type]
+
+
 def export(arguments) -> None:
     """Writes arguments.out, and its F16 form to STATE/averaged."""
     modules = tools()
@@ -23,7 +31,7 @@ def export(arguments) -> None:
     tensors = with_temperature(mixed(averaged(paths), arguments.mix), arguments.temperature)
 
     source = os.path.join(arguments.state, "averaged")
-    write_model(source, tensors, arguments.init, "BertForQuestionAnswering")
+    write_model(source, tensors, arguments.init, architecture(arguments.init))
     if os.path.isdir(arguments.out):
         shutil.rmtree(arguments.out)
     quantized = quantize(arguments.bertqa, source, arguments.out)

@@ -9,9 +9,10 @@ import signal
 import sys
 import time
 
+import numpy as np
 import torch
 from safetensors.torch import save_file
-from transformers import BertForQuestionAnswering
+from transformers import AutoModelForQuestionAnswering
 
 from common import attention, packed
 from common.adversarial import AdversarialEmbeddings
@@ -19,26 +20,32 @@ from common.checkpoints import latest_checkpoint, remove_old_checkpoints
 from common.dropout import use_byte_dropout
 from common.schedule import learning_rate
 
+from .teacher import teacher_logits
+from .tokenized import packed as end_to_end
 
-def load_model(
-    directory: str, device: torch.device, dropout: float = 0.0, attention_dropout: float = 0.0
-) -> BertForQuestionAnswering:
+
+def load_model(directory: str, device: torch.device, dropout: float = 0.0, attention_dropout: float = 0.0):
     """A model of Hugging Face's files in f32; a directory without an answering head gets a new one."""
-    model = BertForQuestionAnswering.from_pretrained(
+    on_cpu = device.type == "cpu"
+    model = AutoModelForQuestionAnswering.from_pretrained(
         directory,
         dtype=torch.float32,
-        attn_implementation=attention.implementation(device),
-        hidden_dropout_prob=0.0,
+        attn_implementation=attention.implementation(device, directory),
+        hidden_dropout_prob=0.0 if on_cpu else dropout,
         attention_probs_dropout_prob=attention_dropout,
     )
-    use_byte_dropout(model, dropout)
+    if on_cpu:
+        use_byte_dropout(model, dropout)
     return model.to(device)
 
 
-def logits(model, ids, types, candidates, device):
+def logits(model, ids, types, candidates, pad: int, device):
     """Start and end logits in f32 [2, batch, length]; -inf where no answer can begin or end."""
+    inputs = {"input_ids": ids, "attention_mask": ids != pad}
+    if getattr(model.config, "type_vocab_size", 0) > 1:
+        inputs["token_type_ids"] = types
     with torch.autocast(device.type, torch.bfloat16):
-        hidden = model.bert(ids, attention_mask=ids != 0, token_type_ids=types)[0]
+        hidden = model.base_model(**inputs)[0]
         scores = model.qa_outputs(hidden)
     return scores.float().permute(2, 0, 1).masked_fill(~candidates, -math.inf)
 
@@ -48,6 +55,20 @@ def packed_logits(model, ids, types, positions, offsets, rows, candidates, dropo
     hidden = packed.encoder(model.bert, ids, types, positions, offsets, dropout)
     scores = model.qa_outputs(hidden)[rows]
     return scores.permute(2, 0, 1).masked_fill(~candidates, -math.inf)
+
+
+def of_groups(logits, members: int):
+    """[2, groups * members, length] -> [2, groups, members * length]: one softmax over the windows of a question.
+
+    Each window's logits are relative to its [CLS], as gaps are; the first window's stands for "no answer" in all. For a
+    group of one this is the softmax over the window.
+    """
+    if members == 1:
+        return logits
+    relative = (logits - logits[..., :1]).unflatten(1, (-1, members))
+    others = torch.zeros(relative.shape[2:], dtype=torch.bool, device=logits.device)
+    others[1:, 0] = True
+    return relative.masked_fill(others, -math.inf).flatten(2)
 
 
 def loss_of(student, labels, teacher, share: float, temperature: float):
@@ -76,15 +97,14 @@ class Run:
         torch.manual_seed(arguments.seed)
         random.seed(arguments.seed)
         self.model = load_model(arguments.init, self.device, arguments.dropout, arguments.attention_dropout)
-        self.teachers = [load_model(path, self.device).eval() for path in arguments.teacher]
+        self.teacher = None
         if arguments.packed:
             if self.device.type != "cpu" or not packed.available():
                 raise SystemExit(
                     "--packed: needs a CPU with AVX-512 BF16 and a C compiler with OpenMP (cc, or $CC)"
                 )
             try:
-                for model in (self.model, *self.teachers):
-                    packed.require(model.config)
+                packed.require(self.model.config)
             except ValueError as error:
                 raise SystemExit(f"--packed: {error}") from error
         self.adversary = None
@@ -117,11 +137,14 @@ class Run:
 
     def train(self) -> None:
         self._resume()
+        if self.arguments.teacher:
+            used = np.concatenate([batch.ravel() for batch in self.batches])
+            self.teacher = teacher_logits(self.arguments, self.windows, used, self.device, self._teacher)
         signal.signal(signal.SIGTERM, lambda *_: setattr(self, "stopped", True))
         self.model.train()
         saved = began = time.monotonic()
         before = self.seconds
-        loss_sum = loss_count = 0.0
+        loss_sum, loss_count = 0.0, 0
         while self.step < len(self.batches) and not self.stopped and self.progress() < 1:
             rate = learning_rate(
                 self.progress(),
@@ -134,8 +157,8 @@ class Run:
             loss_count += 1
             self.seconds = before + time.monotonic() - began
             if self.step % self.arguments.log_steps == 0:
-                self._log(loss_sum / loss_count, rate)
-                loss_sum = loss_count = 0.0
+                self._log(float(loss_sum) / loss_count, rate)
+                loss_sum, loss_count = 0.0, 0
             if self.step % self.arguments.snapshot_steps == 0:
                 self._save_weights(os.path.join(self.directory, f"weights-{self.step:06d}.safetensors"))
             if time.monotonic() - saved > self.arguments.checkpoint_seconds:
@@ -144,25 +167,23 @@ class Run:
         self._save()
         self._save_weights(os.path.join(self.directory, f"weights-{self.step:06d}.safetensors"))
 
-    def _train_step(self, rate: float) -> float:
-        *inputs, starts, ends = self._batch(self.batches[self.step])
-        teacher = None
-        if self.teachers:
-            with torch.no_grad():
-                teacher = sum(self._logits(t, inputs) for t in self.teachers) / len(self.teachers)
-        labels = torch.stack([starts, ends])
-        loss = self._update(inputs, labels, teacher, rate)
+    def _train_step(self, rate: float):
+        """The loss before the step, a tensor."""
+        batch = self.batches[self.step]
+        inputs, labels, teacher = self._batch(batch)
+        members = batch.shape[1]
+        loss = self._update(inputs, labels, teacher, members, rate)
         if self.adversary is not None:
             self.adversary.move(inputs[3] if self.arguments.packed else None)
-            self._update(inputs, labels, teacher, rate)
+            self._update(inputs, labels, teacher, members, rate)
             self.adversary.rest()
         self.step += 1
         return loss
 
-    def _update(self, inputs, labels, teacher, rate: float) -> float:
+    def _update(self, inputs, labels, teacher, members: int, rate: float):
         """Moves the weights along one gradient; returns the loss before."""
         loss = loss_of(
-            self._logits(self.model, inputs),
+            of_groups(self._logits(inputs), members),
             labels,
             teacher,
             self.arguments.teacher_share,
@@ -174,19 +195,38 @@ class Run:
             group["lr"] = rate
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
-        return loss.item()
+        return loss.detach()
 
-    def _batch(self, indices):
+    def _batch(self, batch):
+        """Inputs of the model; labels [2, groups]; the teacher's logits of the groups, or None."""
+        indices, members = batch.ravel(), batch.shape[1]
+        arrays = self.windows.batch(indices, self.multiple, self.device)
+        labels = torch.stack(arrays[-2:])[:, ::members]
+        teacher = None
+        if self.teacher is not None:
+            teacher = of_groups(self.teacher.batch(indices, arrays[2]), members)
         if self.arguments.packed:
-            arrays = self.windows.packed(indices, packed.TOKENS_MULTIPLE)
-        else:
-            arrays = self.windows.batch(indices, self.multiple)
-        return [torch.from_numpy(array).to(self.device) for array in arrays]
+            arrays = end_to_end(arrays, self.windows.layout.pad, packed.TOKENS_MULTIPLE)
+            if teacher is not None:
+                length = arrays[-3].shape[1]
+                teacher = teacher.unflatten(2, (members, -1))[..., :length].flatten(2)
+        return arrays[:-2], labels, teacher
 
-    def _logits(self, model, inputs):
+    def _logits(self, inputs):
         if self.arguments.packed:
-            return packed_logits(model, *inputs, self.arguments.dropout)
-        return logits(model, *inputs, self.device)
+            return packed_logits(self.model, *inputs, self.arguments.dropout)
+        return logits(self.model, *inputs, self.windows.layout.pad, self.device)
+
+    def _teacher(self, directory: str, windows):
+        """A function of window indices: a teacher's logits, and which of them may begin or end an answer."""
+        model = load_model(directory, self.device).eval()
+
+        @torch.inference_mode()
+        def read(indices):
+            ids, types, candidates, *_ = windows.batch(indices, self.multiple, self.device)
+            return logits(model, ids, types, candidates, windows.layout.pad, self.device), candidates
+
+        return read
 
     def _log(self, loss: float, rate: float) -> None:
         line = {

@@ -1,4 +1,4 @@
-"""Model inputs from a question's and a passage's tokens, with the labels of the answer."""
+"""Windows over passages: which tokens of the passage they hold, the labels of the answer, and how a model wants them."""
 
 import bisect
 from dataclasses import dataclass
@@ -8,11 +8,45 @@ MAX_QUESTION_LENGTH = 64
 
 
 @dataclass(frozen=True)
-class Window:
-    """`[CLS] question [SEP] part of the passage [SEP]`; start and end are token indices, both 0 for no answer."""
+class Layout:
+    """A question and a part of a passage as a model's input: `cls question sep ... part sep`.
 
-    ids: List[int]
-    context_start: int
+    separators: how many `sep` stand between the two, 1 for BERT's template, 2 for RoBERTa's. second_type: the token type
+    of the part and of the last `sep`. pad: fills up a batch.
+    """
+
+    cls: int
+    sep: int
+    pad: int
+    separators: int
+    second_type: int
+
+    @classmethod
+    def of(cls, tokenizer) -> "Layout":
+        """The layout of the template of a `tokenizers.Tokenizer`."""
+        pads = (tokenizer.token_to_id(token) for token in ("<pad>", "[PAD]"))
+        pad = next(number for number in pads if number is not None)
+        pair = tokenizer.encode("a", "a")
+        first, second = (pair.sequence_ids.index(number) for number in (0, 1))
+        end = len(pair.sequence_ids) - 1 - pair.sequence_ids[::-1].index(0)
+        return cls(pair.ids[first - 1], pair.ids[-1], pad, second - end - 1, pair.type_ids[second])
+
+    @property
+    def specials(self) -> int:
+        """How many special tokens a window has."""
+        return self.separators + 2
+
+    def context_start(self, question_length):
+        """The place of the passage's first token."""
+        return question_length + 1 + self.separators
+
+
+@dataclass(frozen=True)
+class Part:
+    """Tokens first ..< first + count of a passage; start and end of the answer count from `first`, both -1 for none."""
+
+    first: int
+    count: int
     start: int
     end: int
 
@@ -27,32 +61,21 @@ def token_range(offsets: Sequence[Tuple[int, int]], answer: Tuple[int, int]) -> 
     return (first, last) if first <= last else None
 
 
-def windows(
-    question: Sequence[int],
-    context: Sequence[int],
-    answer: Optional[Tuple[int, int]],
-    cls: int,
-    sep: int,
-    max_length: int = 384,
-    overlap: int = 128,
-) -> List[Window]:
-    """The windows over a passage. A window that does not hold the whole answer has the label [CLS].
+def parts(context_length: int, answer: Optional[Tuple[int, int]], room: int, overlap: int) -> List[Part]:
+    """The parts of a passage of at most `room` tokens each; neighbours share `overlap`.
 
-    answer: its first and last token in `context`. overlap: tokens of the passage that neighbours share.
+    answer: its first and last token. A part that does not hold the whole answer has none.
     """
-    question = list(question)[:MAX_QUESTION_LENGTH]
-    room = max_length - len(question) - 3
     if room <= overlap:
-        raise ValueError(f"windows of {max_length} tokens leave {room} for the passage, not more than the overlap")
-    context_start = len(question) + 2
+        raise ValueError(f"windows leave {room} tokens for the passage, not more than the overlap of {overlap}")
     result = []
     first = 0
     while True:
-        part = list(context[first : first + room])
-        start = end = 0
-        if answer is not None and first <= answer[0] and answer[1] < first + len(part):
-            start, end = (context_start + token - first for token in answer)
-        result.append(Window([cls, *question, sep, *part, sep], context_start, start, end))
-        if first + room >= len(context):
+        count = min(room, context_length - first)
+        start = end = -1
+        if answer is not None and first <= answer[0] and answer[1] < first + count:
+            start, end = answer[0] - first, answer[1] - first
+        result.append(Part(first, count, start, end))
+        if first + room >= context_length:
             return result
         first += room - overlap

@@ -25,7 +25,7 @@ from common.schedule import learning_rate  # noqa: E402
 from qa import balance, calibrate, calibration, card, chances  # noqa: E402
 from qa.curve import svg, thinned  # noqa: E402
 from qa.examples import chosen_answer, read_examples, with_article  # noqa: E402
-from qa.windows import token_range, windows  # noqa: E402
+from qa.windows import Layout, Part, parts, token_range  # noqa: E402
 
 
 def question(id, text, *answers, **more):
@@ -98,31 +98,34 @@ def test_token_range(answer, expected):
     assert token_range(OFFSETS, answer) == expected
 
 
-def test_one_window():
-    (window,) = windows([7, 8], [21, 22, 23], (1, 2), cls=1, sep=2)
-    assert window.ids == [1, 7, 8, 2, 21, 22, 23, 2]
-    assert window.context_start == 4 and (window.start, window.end) == (5, 6)
-    (window,) = windows([7, 8], [21, 22, 23], None, cls=1, sep=2)
-    assert (window.start, window.end) == (0, 0)
+def test_one_part():
+    assert parts(3, (1, 2), room=10, overlap=4) == [Part(0, 3, 1, 2)]
+    assert parts(3, None, room=10, overlap=4) == [Part(0, 3, -1, -1)]
+    assert parts(0, None, room=10, overlap=4) == [Part(0, 0, -1, -1)]
 
 
-def test_windows_share_the_overlap_and_label_only_whole_answers():
-    context = list(range(100, 120))
-    parts = windows([7], context, (6, 7), cls=1, sep=2, max_length=12, overlap=3)
-    # 12 - 1 - 3 = 8 tokens of the passage each, 3 shared.
-    assert [part.ids[3:-1] for part in parts] == [context[0:8], context[5:13], context[10:18], context[15:20]]
-    assert [(part.start, part.end) for part in parts] == [(9, 10), (4, 5), (0, 0), (0, 0)]
-    parts = windows([7], context, (7, 9), cls=1, sep=2, max_length=12, overlap=3)
-    assert [(part.start, part.end) for part in parts] == [(0, 0), (5, 7), (0, 0), (0, 0)]
-    assert all(len(part.ids) <= 12 for part in parts)
+def test_parts_share_the_overlap_and_label_only_whole_answers():
+    found = parts(20, (6, 7), room=8, overlap=3)
+    assert found == [Part(0, 8, 6, 7), Part(5, 8, 1, 2), Part(10, 8, -1, -1), Part(15, 5, -1, -1)]
+    found = parts(20, (7, 9), room=8, overlap=3)
+    assert [(part.start, part.end) for part in found] == [(-1, -1), (2, 4), (-1, -1), (-1, -1)]
+    with pytest.raises(ValueError, match="leave 8 tokens for the passage"):
+        parts(20, None, room=8, overlap=8)
 
 
-def test_long_questions_are_cut_and_impossible_windows_refused():
-    (window,) = windows(list(range(5, 200)), [300], (0, 0), cls=1, sep=2)
-    assert window.context_start == 66 and window.ids[window.start] == 300
-    with pytest.raises(ValueError, match="leave 8 for the passage"):
-        windows([7], [1], None, cls=1, sep=2, max_length=12, overlap=8)
-    assert len(windows([7], [], None, cls=1, sep=2)) == 1
+@pytest.mark.parametrize("name, separators, second_type", [("tiny-bert", 1, 1), ("tiny-roberta", 2, 0)])
+def test_the_layout_is_that_of_the_template(name, separators, second_type):
+    pytest.importorskip("tokenizers")
+    from common.models import load_tokenizer
+
+    tokenizer = load_tokenizer(str(FIXTURES / name))
+    layout = Layout.of(tokenizer)
+    assert (layout.separators, layout.second_type) == (separators, second_type)
+    pair = tokenizer.encode("a a", "a")
+    assert pair.ids[0] == layout.cls and pair.ids[-1] == layout.sep
+    first = pair.sequence_ids.index(1)
+    assert first == layout.context_start(pair.sequence_ids.count(0))
+    assert len(pair.ids) == pair.sequence_ids.count(0) + pair.sequence_ids.count(1) + layout.specials
 
 
 # Order and batches
@@ -634,6 +637,139 @@ def test_a_teacher_and_a_deadline_in_the_past(trainer, tmp_path):
     assert not (late / "log.jsonl").exists() and latest_checkpoint(str(late)).endswith("000000.pt")
 
 
+def other_vocabulary(tokenizers):
+    """tiny-bert's word pieces under other numbers, with MPNet's template."""
+    pieces = (FIXTURES / "tiny-bert" / "vocab.txt").read_text().splitlines()
+    tokenizer = tokenizers.BertWordPieceTokenizer(
+        vocab={name: number for number, name in enumerate(["<s>", "<pad>", "</s>", *pieces])}
+    )
+    tokenizer._tokenizer.post_processor = tokenizers.processors.TemplateProcessing(
+        single="<s> $A </s>", pair="<s> $A </s> </s> $B </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
+    )
+    return tokenizer._tokenizer
+
+
+def test_a_teacher_of_another_vocabulary_scores_the_same_tokens(trainer, tmp_path, monkeypatch):
+    """The fake teacher's logits are its ids: 3 more than the student's."""
+    import tokenizers
+    import torch
+
+    from qa import teacher
+
+    train, Windows = trainer
+    windows = Windows.load(str(next(train("run", "--deadline", "2020-01-01T00:00").glob("windows-*.npz"))))
+    (tmp_path / "teacher").mkdir()
+    other_vocabulary(tokenizers).save(str(tmp_path / "teacher" / "tokenizer.json"))
+    monkeypatch.setattr(teacher, "TOKENS_AT_ONCE", 200)
+    cpu, reads = torch.device("cpu"), []
+
+    def fake(directory, theirs):
+        def read(indices):
+            reads.append(list(indices))
+            ids, _, candidates, *_ = theirs.batch(indices, 16)
+            assert (ids[:, 0] == 0).all() and (ids == 2).sum().item() == 3 * len(indices)
+            return torch.stack([ids, -ids]).float(), candidates
+
+        return read
+
+    names = {"teacher": [str(tmp_path / "teacher")], "state": str(tmp_path), "init": str(FIXTURES / "tiny-bert")}
+    arguments = argparse.Namespace(**names, length_multiple=16)
+    used = range(3, len(windows))
+    for _ in range(2):  # computed, then from the file
+        found = teacher.teacher_logits(arguments, windows, used, cpu, fake)
+        ids, _, candidates, *_ = windows.batch(used, 16)
+        logits = found.batch(used, candidates)
+        assert (logits[:, ~candidates] == -math.inf).all()
+        inside = candidates.clone()
+        inside[:, 0] = False
+        assert (logits[0][inside] == ids[inside] + 3).all() and (logits[1] == -logits[0])[inside].all()
+        assert (logits[:, :, 0] == 0).all()
+    assert sorted(index for batch in reads for index in batch) == list(used) and len(reads) > 2
+
+    (tmp_path / "less").mkdir()
+    less = json.loads(other_vocabulary(tokenizers).to_str())
+    del less["model"]["vocab"]["o"], less["model"]["vocab"]["##o"]
+    (tmp_path / "less" / "tokenizer.json").write_text(json.dumps(less))
+    with pytest.raises(SystemExit, match="lacks tokens"):
+        arguments.teacher = [str(tmp_path / "less")]
+        teacher.teacher_logits(arguments, windows, used, cpu, fake)
+
+
+def test_competing_windows_share_one_softmax(trainer):
+    """Each window counts from its own [CLS]; a shift of one window's logits changes nothing, of its [CLS] all."""
+    import torch
+
+    from qa.training import of_groups
+
+    inf = math.inf
+    logits = torch.tensor([[[1.0, 3.0, 2.0], [4.0, 5.0, -inf]], [[0.0, 1.0, -inf], [2.0, 2.0, 2.0]]])
+    rows = of_groups(logits, 2)
+    assert rows.tolist() == [[[0, 2, 1, -inf, 1, -inf]], [[0, 1, -inf, -inf, 0, 0]]]
+    assert of_groups(logits, 1) is logits
+    shifted = logits.clone()
+    shifted[:, 1] += 7
+    assert torch.equal(of_groups(shifted, 2), rows)
+
+
+def test_a_run_with_competing_passages(trainer, tmp_path):
+    """The batches hold them behind their question's window, and a model learns to prefer the right one."""
+    import finetune_qa
+
+    train, _ = trainer
+    negatives = tmp_path / "negatives.jsonl"
+    # Passages 0 to 4 differ in how often "So it was said." precedes; question 7 has none.
+    lines = [{"id": str(index), "passages": [(index + 1) % 5, (index + 2) % 5]} for index in range(24) if index != 7]
+    negatives.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    options = ["--negatives", str(negatives), "--negatives-share", "1", "--competing", "2"]
+    state = train("run", "--passes", "20", "--dropout", "0", *options)
+    losses = [line["loss"] for line in log(state)]
+    assert sum(losses[-5:]) < 0.7 * sum(losses[:5])
+
+    arguments = finetune_qa.parsed([
+        "--data", str(tmp_path / "data.jsonl"), "--init", str(FIXTURES / "tiny-bert"), "--state", str(state),
+        "--max-length", "64", "--overlap", "8", "--batch-tokens", "256", *options])  # fmt: skip
+    windows = finetune_qa.prepared(arguments)
+    batches = finetune_qa.batches_of(range(windows.trained), windows, arguments)
+    table = windows.arrays
+    seen = []
+    for batch in batches:
+        assert batch.shape[1] in (1, 3)
+        for index, *others in batch.tolist():
+            seen.append(index)
+            question = table["questions"][index]
+            assert bool(others) == (question != 7)
+            for other in others:
+                assert other >= windows.trained and table["questions"][other] == question
+                assert table["passages"][other] in lines[question - (question > 7)]["passages"]
+                assert table["starts"][other] == -1
+    assert sorted(seen) == list(range(windows.trained))
+
+
+def test_passages_compete_by_words_and_by_vectors():
+    """The best of both rankings first; never the own passage, nor one that holds the answer."""
+    pytest.importorskip("sklearn")
+    from qa.examples import Example
+    from qa.passages import Collection, fused
+
+    texts = ["The fox jumps high.", "The Fox sleeps.", "A hound runs.", "Foxes jump; the high fence.", "Rain."]
+    vectors = {"Who jumps?": [1, 0], texts[0]: [1, 0], texts[1]: [0, 1], texts[2]: [0.9, 0.1], texts[3]: [0.5, 0.5],
+               texts[4]: [-1, 0], "Why?": [0, 1]}  # fmt: skip
+
+    class Context:
+        def embed(self, texts):
+            return [vectors[text] for text in texts]
+
+    examples = [Example("1", "s", "Who jumps?", texts[0], (4, 7))]
+    examples += [Example(str(n), "s", "Why?", text, None) for n, text in enumerate(texts[1:], 2)]
+    first, *others = Collection(examples, Context()).competing(3)
+    assert first == [2, 4]
+    assert all(index + 1 not in found for index, found in enumerate(others))
+    import numpy
+
+    scores = numpy.array([[3.0, 2.0, 1.0, 0.0]])
+    assert fused(scores, scores[:, ::-1], 2) == [[0, 3, 1, 2]]
+
+
 def test_adversarial_embeddings_raise_the_loss_by_moves_of_one_size(trainer):
     """Afterwards the embeddings are unchanged; the padding does not move."""
     import torch
@@ -643,13 +779,13 @@ def test_adversarial_embeddings_raise_the_loss_by_moves_of_one_size(trainer):
 
     train, Windows = trainer
     held = Windows.load(str(next(train("run", "--deadline", "2020-01-01T00:00").glob("windows-*.npz"))))
-    ids, types, candidates, starts, ends = map(torch.from_numpy, held.batch(range(24), 16))
+    ids, types, candidates, starts, ends = held.batch(range(24), 16)
     model = load_model(str(FIXTURES / "tiny-bert"), torch.device("cpu")).eval()
     embeddings = model.get_input_embeddings()
     still = embeddings(ids).detach()
 
     def loss():
-        scores = logits(model, ids, types, candidates, torch.device("cpu"))
+        scores = logits(model, ids, types, candidates, held.layout.pad, torch.device("cpu"))
         return loss_of(scores, torch.stack([starts, ends]), None, 0, 1)
 
     adversary = AdversarialEmbeddings(embeddings, 0.25)

@@ -1,0 +1,97 @@
+"""Teachers: their logits for the windows that a run reads, computed once and kept."""
+
+import hashlib
+import os
+import sys
+from dataclasses import astuple
+from typing import List, Sequence
+
+import numpy as np
+import torch
+from tokenizers import Tokenizer
+
+from common.models import load_tokenizer
+
+from .tokenized import Windows
+from .windows import Layout
+
+TOKENS_AT_ONCE = 65536
+
+
+class TeacherLogits:
+    """f16 [2, tokens]: start and end of a window's [CLS] and tokens of the passage, from offsets[window] on."""
+
+    def __init__(self, windows: Windows, used: Sequence[int], values=None):
+        self.used = np.unique(np.asarray(used))
+        sizes = np.zeros(len(windows), np.int64)
+        sizes[self.used] = windows.arrays["counts"][self.used] + 1
+        self._offsets = np.cumsum(sizes) - sizes
+        self.values = torch.zeros((2, int(sizes.sum())), dtype=torch.float16) if values is None else values
+
+    def batch(self, indices: Sequence[int], candidates):
+        """f32 [2, batch, length]; -inf where no answer can begin or end."""
+        values = self.values[:, self._places(indices, candidates)].float()
+        return values.masked_fill_(~candidates, -torch.inf)
+
+    def add(self, indices: Sequence[int], candidates, logits) -> None:
+        self.values[:, self._places(indices, candidates)[candidates]] += logits[:, candidates].half()
+
+    def _places(self, indices, candidates):
+        offsets = torch.from_numpy(self._offsets[np.asarray(indices)]).to(candidates.device)
+        return (offsets[:, None] + candidates.cumsum(1) - 1).clamp_(max=self.values.shape[1] - 1)
+
+
+def teacher_logits(arguments, windows: Windows, used: Sequence[int], device, logits) -> TeacherLogits:
+    """The mean of the logits of `arguments.teacher`, from the state directory if they are there.
+
+    logits: a function of a model directory and `Windows` in its tokens that returns a function of a batch's indices.
+    """
+    result = TeacherLogits(windows, used)
+    key = hashlib.sha256(repr(arguments.teacher).encode() + result.used.tobytes()).hexdigest()[:12]
+    path = os.path.join(arguments.state, f"teacher-{key}.npy")
+    if os.path.exists(path):
+        return TeacherLogits(windows, used, torch.from_numpy(np.load(path)).to(device))
+    result.values = result.values.to(device)
+    ours = load_tokenizer(arguments.init)
+    for directory in arguments.teacher:
+        read = logits(directory, in_tokens_of(windows, ours, load_tokenizer(directory)))
+        for indices in _batches(windows, result.used, arguments.length_multiple):
+            candidates = windows.batch(indices, arguments.length_multiple, device)[2]
+            scores, theirs = read(indices)
+            # The teacher's template may have more separators: its candidates are as many, at other places.
+            spread = torch.zeros((2, *candidates.shape), device=device)
+            spread[:, candidates] = scores[:, theirs] / len(arguments.teacher)
+            result.add(indices, candidates, spread)
+        print(f"{directory}: read {len(result.used)} windows", file=sys.stderr, flush=True)
+    with open(path + ".part", "wb") as file:
+        np.save(file, result.values.cpu().numpy())
+    os.replace(path + ".part", path)
+    return result
+
+
+def in_tokens_of(windows: Windows, ours: Tokenizer, theirs: Tokenizer) -> Windows:
+    """The windows for a model with the same word pieces under other numbers, and with its own template."""
+    table = np.zeros(max(ours.get_vocab().values()) + 1, np.int64)
+    missing = set()
+    for token, number in ours.get_vocab().items():
+        other = theirs.token_to_id(token)
+        if other is None:
+            missing.add(number)
+        else:
+            table[number] = other
+    arrays = dict(windows.arrays)
+    for name in ("question_ids", "passage_ids"):
+        if not missing.isdisjoint(np.unique(arrays[name]).tolist()):
+            raise SystemExit(
+                "--teacher: its vocabulary lacks tokens of the model's; it has to have the same word pieces"
+            )
+        arrays[name] = table[arrays[name]].astype(np.uint32)
+    arrays["layout"] = np.array(astuple(Layout.of(theirs)), np.int32)
+    return Windows(arrays)
+
+
+def _batches(windows: Windows, used: "np.ndarray", multiple: int) -> List["np.ndarray"]:
+    """`used`, shortest first, in batches of about as many tokens."""
+    ordered = used[np.argsort(windows.lengths[used], kind="stable")]
+    padded = -(-windows.lengths[ordered] // multiple) * multiple
+    return np.split(ordered, np.flatnonzero(np.diff(np.cumsum(padded) // TOKENS_AT_ONCE)) + 1)

@@ -36,7 +36,9 @@ import Testing
       [
         "a@b.de", "john.doe@example.com", "john.doe+tag@mail.example.co.uk", "o'brien@example.ie",
         "first_last-1%2@sub-domain.example.museum", "müller@straße.example", "иван@пример.рф",
-        "x@xn--80ak6aa92e.com", "x@mail.xn--p1ai", "1@2.com",
+        "x@xn--80ak6aa92e.com", "x@mail.xn--p1ai", "1@2.com", "a..b@docomo.ne.jp", "taro.@docomo.ne.jp",
+        "john&jane@example.com", "user#1@example.com", "x!y~z^$@example.com",
+        "bounce+ann=example.org@list.example",
         String(repeating: "a", count: 64) + "@example.com",
       ])
     #expect(try found("mailto:a@b.de?subject=x") == ["EMAIL a@b.de"])
@@ -44,12 +46,17 @@ import Testing
     #expect(try found("'a@b.de'") == ["EMAIL a@b.de"])
     #expect(try found("..a@b.de..") == ["EMAIL a@b.de"])
     #expect(try found("a@b.de-") == ["EMAIL a@b.de"])
+    #expect(try found("john@example.com-2024") == ["EMAIL john@example.com"])
+    #expect(try found("john@example.com2024") == ["EMAIL john@example.com"])
+    #expect(try found("and so...a@b.de") == ["EMAIL a@b.de"])
+    #expect(try found("?to=a@b.de&cc=c@d.org") == ["EMAIL a@b.de", "EMAIL c@d.org"])
+    #expect(try found("a@b.de\u{2014}c@d.org") == ["EMAIL a@b.de", "EMAIL c@d.org"])
     // A number in it is part of it.
     #expect(try found("10.0.0.1@example.com") == ["EMAIL 10.0.0.1@example.com"])
     #expect(try found("at 212-555-1234@example.com") == ["EMAIL 212-555-1234@example.com"])
     try expectNothing([
-      "@", "a@", "@b.de", "a@b", "a @b.de", "a@b..de", "a@-b.de", "a@b.c", "a.@b.de", "a@b.123",
-      "me@localhost",
+      "@", "a@", "@b.de", "a@b", "a @b.de", "a@b..de", "a@-b.de", "a@b.c", "a@b.123",
+      "me@localhost", "icon@2x.png", "logo@1.5x.webp", "vue@3.2.1", "x@3.js",
       "@user and @other.name", String(repeating: "a", count: 65) + "@example.com",
       "a@" + String(repeating: "b", count: 64) + ".com",
     ])
@@ -63,11 +70,16 @@ import Testing
         "http://localhost:8080/x", "http://user:pass@example.com/", "http://10.0.0.1:80/a", "http://[::1]/a",
         "www.example.com", "www.example.co.uk:8080/path", "www.example.com?x=1",
         "https://en.wikipedia.org/wiki/Fox_(animal)", "https://example.com/straße", "http://a/~b/*c*d",
+        "https://x.example/用户/alice?token=1", "http://用户.example/a", "https://x.example/a|b{c}^d",
+        "http://a.de/b中文",
       ])
     #expect(try found("see https://example.com/a.b!?") == ["URL https://example.com/a.b"])
     #expect(try found("(https://example.com/a(b))") == ["URL https://example.com/a(b)"])
     #expect(try found("[x](http://a.de/b)") == ["URL http://a.de/b"])
-    #expect(try found("http://a.de/b中文") == ["URL http://a.de/b"])
+    #expect(
+      try found("{http://a.de/b} http://a.de/c\u{201D} http://a.de/d，中文") == [
+        "URL http://a.de/b", "URL http://a.de/c", "URL http://a.de/d",
+      ])
     #expect(try found("http://a.de/x@b.de") == ["URL http://a.de/x@b.de"])
     try expectNothing([
       "http://", "http:// a", "http:/a", "xhttp://a.de", "www.", "www.a", "www..de", "example.com", "//a.de",
@@ -82,11 +94,15 @@ import Testing
         "::ffff:192.0.2.1",
         "2001:0db8:0000:0000:0000:ff00:0042:8329", "1:2:3:4:5:6:7:8", "1:2:3:4:5:6:1.2.3.4",
         "64:ff9b::192.0.2.33",
-        "2001:DB8::A", "a:b:c:d:e:f:a:b",
+        "2001:DB8::A", "a:b:c:d:e:f:a:b", "10.0.0.1:80", "fe80::1%eth0", "[::1]:80", "[fe80::1%en-0.1]:65535",
       ])
     #expect(
-      try found("10.0.0.1:80 10.0.0.0/8 fe80::1%eth0 [::1]:80") == [
-        "IP 10.0.0.1", "IP 10.0.0.0", "IP fe80::1", "IP ::1",
+      try found("addr:192.168.1.5 IP:10.0.0.1 x=10.0.0.2;/10.0.0.3/ ...10.0.0.4... 10.0.0.0/8") == [
+        "IP 192.168.1.5", "IP 10.0.0.1", "IP 10.0.0.2", "IP 10.0.0.3", "IP 10.0.0.4", "IP 10.0.0.0",
+      ])
+    #expect(
+      try found("64 bytes from 2a00:1450::200e: icmp, [::1] and ssh -L 80:10.0.0.1:8080") == [
+        "IP 2a00:1450::200e", "IP ::1", "IP 10.0.0.1:8080",
       ])
     try expectNothing([
       "256.1.1.1", "1.2.3", "1.2.3.4.5", "01.2.3.4", "1.2.3.04", "v1.2.3.4", "1.2.3.4a", "1.2.3.4.a",
@@ -94,7 +110,22 @@ import Testing
       "::", "a::b", "std::vector", "A::B::C", "1:2:3:4:5:6:7", "1:2:3:4:5:6:7:8:9", "12345::1", "1::2::3",
       ":::1",
       "12:34", "12:34:56", "00:1a:2b:3c:4d:5e", "1:2:3:4:5:6:7:256.1.1.1", "fe80::1g", "x::1", "face::feed",
+      "step 1:: do", "case 12::",
     ])
+  }
+
+  @Test func versionsAreNoAddresses() throws {
+    try expectNothing([
+      "Version 1.2.6.3", "v 1.2.6.3", "upgrade to 8.8.4.1", "Changes since 5.2.4.3:", "release (6.0.3.1)",
+      "## 6.0.3.1 (May 18, 2020)", "5.2.4.3 (2020-05-18)", "= 1.2.6.3 =", "0.9.8.1", "1.2.6.3-rc1",
+      "1.2.6.3+build",
+      "Version 1.2.6.3 is out.\n1.2.6.2 had a fault, so had 1.2.6.1.", "firmware: 10.2.1.7",
+      "libfoo 4.0.13.1-beta",
+    ])
+    #expect(
+      try found("from 8.8.8.8 to 10.0.0.1, version 2 on 1.1.1.1; 0.0.0.0") == [
+        "IP 8.8.8.8", "IP 10.0.0.1", "IP 1.1.1.1", "IP 0.0.0.0",
+      ])
   }
 
   @Test func paymentCards() throws {
@@ -104,13 +135,21 @@ import Testing
         "4111111111111111", "4111 1111 1111 1111", "4111-1111-1111-1111", "378282246310005",
         "3782 822463 10005",
         "5555555555554444", "2223003122003222", "6011111111111117", "3530111333300000", "30569309025904",
-        "3056 930902 5904", "4222222222222", "6759649826438453", "2200000000000004",
+        "3056 930902 5904", "4222222222222", "6759649826438453", "2200000000000004", "180077777777772",
+        "213112345678904", "501800000009", "060400000000", "5018 0000 0009", "3509343242834491",
+        "4768487870652470697",
+        "4111  1111  1111  1111",
       ])
     try expectNothing([
       "4111111111111112", "4111 1111 1111 1112", "41111111111111111", "1234567812345670", "0000000000000000",
       "4111 1111-1111 1111", "411 11111 1111 1111", "x4111111111111111", "4111111111111111x",
-      "4111-1111-1111-1111-5", "4111 1111 1111", "79927398713", "9111111111111111",
+      "4111 1111 1111", "79927398713", "9111111111111111",
     ])
+    #expect(
+      try found("4111111111111111-4222222222222") == ["CARD 4111111111111111", "CARD 4222222222222"])
+    #expect(try found("55229839-5091-9558-9908-355968618220").isEmpty)
+    #expect(try found("4111111111111111-123") == ["CARD 4111111111111111"])
+    #expect(try found("4111-1111-1111-1111-5") == ["CARD 4111-1111-1111-1111"])
     #expect(try found("12 4111 1111 1111 1111 99") == ["CARD 4111 1111 1111 1111"])
     #expect(try found("exp 4111 1111 1111 1111 12/25") == ["CARD 4111 1111 1111 1111"])
   }
@@ -123,36 +162,14 @@ import Testing
         "DE89 3704 0044 0532 0130 00", "FR1420041010050500013M02606", "NO9386011117947",
         "BE68 5390 0754 7034",
         "MT84MALT011000012345MTLCAST001S", "gb82west12345698765432", "CH9300762011623852957",
+        "DE89 37040044 05320130 00", "DE89-3704-0044-0532-0130-00", "DE89  3704  0044  0532  0130  00",
+        "GB55ICCW8578802484593", "GB55 ICCW 8578 8024 8459 3",
       ])
     try expectNothing([
       "GB82WEST12345698765433", "GB82WEST1234569876543", "GB82WEST123456987654321",
-      "DE89 37040044 05320130 00",
       "XX82WEST12345698765432", "DE89370400440532013001", "GB82", "aGB82WEST12345698765432",
       "DE8937040044053201300",
     ])
-  }
-
-  @Test func telephoneNumbers() throws {
-    try expect(
-      "PHONE",
-      [
-        "+1 212 555 1234", "+12125551234", "+1 (212) 555-1234", "+49 30 901820", "+49 (0)30 901820",
-        "+33 1 23 45 67 89", "+86 138 1234 5678", "+44 20 7946 0958", "+49.30.901820", "+41-44-668-1800",
-        "(212) 555-1234", "(212)555-1234", "212-555-1234", "212.555.1234", "212 555 1234", "1-212-555-1234",
-        "030 9018203", "0171/1234567", "(030) 901820", "01 23 45 67 89", "020 7946 0958", "0171 123 45 67",
-        "0049 30 901820", "0171 / 1234567",
-      ])
-    try expectNothing([
-      "12345678", "2125551234", "0301234567", "+1", "+12 34", "+0 12 345 678", "+1234567890123456",
-      "112-555-1234",
-      "2024-01-02", "01.02.2024", "01-02-2024", "01/02/2024", "01.02.2024 12:30", "12.345.678", "1,234,567",
-      "2024-01-02 12:34:56", "212-555-12345", "212-555-1234-5", "a212-555-1234", "212-555-1234b",
-      "3.14159 26535",
-      "978-3-16-148410-0", "0-306-40615-2", "ISO 8601", "1 000 000", "10 000 000", "123-45-6789",
-      "212/555/1234",
-      "x+12125551234", "00123456789", "room 012 of 345", "0.123 4567 89", "5 + 1234567",
-    ])
-    #expect(try found("call +1 212 555 1234 (or 2 more)") == ["PHONE +1 212 555 1234"])
   }
 
   @Test func onlyThoseAskedFor() throws {
@@ -189,7 +206,9 @@ import Testing
   @Test func hostileTexts() throws {
     var random = TestRandom(5)
     let alphabet =
-      Array("@.:/+-( )[]'www.http://%0123456789abcdefDEGB\u{FC}\u{4E2D}".utf8) + [0xFF, 0xC3, 0, 10]
+      Array(
+        "@.:/+-( )[]'www.http://%0123456789abcdefDEGB\u{FC}\u{4E2D}\u{A0}\u{2011}\u{2013}\u{FF15}\u{200B}"
+          .utf8) + [0xFF, 0xC3, 0, 10]
     for _ in 0..<2000 {
       let bytes = (0..<Int.random(in: 0...120, using: &random)).map { _ in
         alphabet[Int.random(in: 0..<alphabet.count, using: &random)]
@@ -204,7 +223,8 @@ import Testing
       }
     }
     for part in [
-      "@", "a@", "a@b.", "1.", "1:", ":", "+1 ", "(1)", "www.", "http://", "DE89 ", "4111 ", "'", "0-",
+      "@", "a@", "a@b.", "1.", "1:", ":", "+1 ", "01 ", "\u{A0}", "\u{2013}1", "\u{FF11}", "[::", "#", "tel ",
+      "(1)", "www.", "http://", "DE89 ", "4111 ", "'", "0-",
       "a.b@c.d",
     ] {
       let text = String(repeating: part, count: (1 << 16) / part.utf8.count)

@@ -13,11 +13,15 @@ struct PIIFinder {
 
   private let text: PatternText
   private let kinds: PIIKinds
+  private let phones: PhoneFinder
+  private var versions = VersionContext()
   private let monitor: CallMonitor
 
-  init(_ text: UnsafeBufferPointer<UInt8>, _ kinds: PIIKinds, _ monitor: CallMonitor) {
+  /// - Parameter regions: numbers of regions of `NumberingPlans`.
+  init(_ text: UnsafeBufferPointer<UInt8>, _ kinds: PIIKinds, _ regions: [Int], _ monitor: CallMonitor) {
     self.text = PatternText(bytes: text)
     self.kinds = kinds.isEmpty ? .all : kinds
+    phones = PhoneFinder(text: self.text, regions: regions)
     self.monitor = monitor
   }
 
@@ -38,29 +42,56 @@ struct PIIFinder {
     case .other: return position + 1
     case .at:
       guard kinds.contains(.email), let range = text.email(around: position) else { break }
-      // Data found in the part before the @, such as a number, belongs to the address.
-      while let last = found.last, Int(last.start) >= range.lowerBound { found.removeLast() }
-      guard Int(found.last?.end ?? 0) <= range.lowerBound else { break }
-      return try keep(range, .email)
-    case .letter, .digit, .sign:
-      guard !text.isWordByte(position - 1) else { break }
-      // The longest of several that start here; of equally long ones, the first.
-      var best: (range: Range<Int>, kind: PIIKinds)?
-      func consider(_ kind: PIIKinds, _ match: (Int) -> Range<Int>?) {
-        guard kinds.contains(kind), let range = match(position) else { return }
-        if range.count > best?.range.count ?? 0 { best = (range, kind) }
+      return try keepEmail(range)
+    case .letter:
+      if text.isWordByte(position - 1) { return position + 1 }
+      var best = Best(kinds: kinds)
+      best.consider(.url, text.url(at: position))
+      best.consider(.iban, text.iban(at: position))
+      best.consider(.ip, text.internetAddress(at: position))
+      if let range = best.range { return try keep(range, best.kind) }
+    case .digit, .sign:
+      if text.isWordByte(position - 1) { return position + 1 }
+      var best = Best(kinds: kinds)
+      let groups = ByteKind(byte) == .digit ? DigitGroups(text, at: position) : nil
+      let last = Int(found.last?.end ?? 0)
+      if let groups { best.consider(.card, text.card(at: position, behind: last, groups)) }
+      best.consider(.ip, text.internetAddress(at: position))
+      if best.kind == .ip, let range = best.range, versions.isVersion(range, in: text) {
+        return range.upperBound
       }
-      if ByteKind(byte) == .letter {
-        consider(.url, text.url)
-        consider(.iban, text.iban)
-      } else {
-        consider(.card, text.card)
-        consider(.phone, text.phone)
+      if kinds.contains(.phone) {
+        best.consider(.phone, phones.range(at: position, behind: last, groups))
       }
-      consider(.ip, text.internetAddress)
-      if let best { return try keep(best.range, best.kind) }
+      if let range = best.range { return try keep(range, best.kind) }
     }
     return position + 1
+  }
+
+  /// The longest of several matches at one place; of equally long ones, the first.
+  private struct Best {
+    let kinds: PIIKinds
+    private(set) var range: Range<Int>?
+    private(set) var kind = PIIKinds.email
+
+    init(kinds: PIIKinds) { self.kinds = kinds }
+
+    mutating func consider(_ kind: PIIKinds, _ match: Range<Int>?) {
+      guard kinds.contains(kind), let match, match.count > range?.count ?? 0 else { return }
+      range = match
+      self.kind = kind
+    }
+  }
+
+  /// Keeps an address. Data that lies within it, such as a number before the @, belongs to it; data that begins before
+  /// it becomes as long as both.
+  private mutating func keepEmail(_ range: Range<Int>) throws(BertQAError) -> Int {
+    while let last = found.last, Int(last.start) >= range.lowerBound { found.removeLast() }
+    if let last = found.last, Int(last.end) > range.lowerBound {
+      found[found.count - 1].end = UInt32(range.upperBound)
+      return range.upperBound
+    }
+    return try keep(range, .email)
   }
 
   private mutating func keep(
@@ -75,7 +106,7 @@ struct PIIFinder {
   private enum ByteKind {
     case letter
     case digit
-    /// + and ( of a telephone number, or : of an IPv6 address.
+    /// + and ( of a telephone number, or : and [ of an IPv6 address.
     case sign
     case at
     case other
@@ -84,7 +115,7 @@ struct PIIFinder {
       switch byte {
       case UInt8(ascii: "0")...UInt8(ascii: "9"): self = .digit
       case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"): self = .letter
-      case UInt8(ascii: "+"), UInt8(ascii: "("), UInt8(ascii: ":"): self = .sign
+      case UInt8(ascii: "+"), UInt8(ascii: "("), UInt8(ascii: ":"), UInt8(ascii: "["): self = .sign
       case UInt8(ascii: "@"): self = .at
       default: self = .other
       }

@@ -24,9 +24,17 @@ public struct PIIKinds: OptionSet, Sendable, Hashable {
 public struct PIIOptions: Sendable {
   /// The kinds to find (`patterns`).
   public var kinds = PIIKinds.all
+  /// Countries whose telephone numbers are found in every form that their numbering plans have, as codes of two
+  /// letters (ISO 3166): "DE" (`regions`). Numbers of other countries are found by their calling code or usual form.
+  public var regions: [String] = []
   public var call = CallOptions()
 
   public init() {}
+
+  /// True if `regions` may have a code.
+  package static func hasRegion(_ code: String) -> Bool {
+    NumberingPlans.shared.region(Array(code.utf8)) != nil
+  }
 }
 
 extension EntityList {
@@ -42,25 +50,52 @@ extension EntityList {
         .invalidArgument, argument: "patterns",
         "is \(options.kinds.rawValue), but must be a sum of BERTQA_PATTERN_... constants")
     }
-    try self.init(text, options.kinds, CallMonitor(options.call))
-  }
-
-  private init(
-    _ text: UnsafeBufferPointer<UInt8>, _ kinds: PIIKinds, _ monitor: CallMonitor
-  ) throws(BertQAError) {
+    let monitor = CallMonitor(options.call)
     try monitor.checkNow()
     let before = monitor.heldBytes
-    var finder = PIIFinder(text, kinds, monitor)
-    try finder.run()
-    let found = monitor.part(since: before)
-    defer { withExtendedLifetime(found) {} }
-    entities = try [Entity](resultCapacity: finder.found.count, monitor)
+    let regions = try Self.numbers(ofRegions: options.regions)
+    let folded = try FoldedText(text, monitor)
+    let found = try Self.found(text, folded, options.kinds, regions, monitor)
+    let held = monitor.part(since: before)
+    defer { withExtendedLifetime(held) {} }
+    entities = try [Entity](resultCapacity: found.count, monitor)
     var locator = RangeLocator(text, monitor)
     var edges = TextEdges(text: text)
-    for one in finder.found {
-      let bytes = edges.visible(TextRange(start: Int(one.start), end: Int(one.end)))
+    for one in found {
+      let range = Int(one.start)..<Int(one.end)
+      let source = folded?.sourceRange(range) ?? range
+      let bytes = edges.visible(TextRange(start: source.lowerBound, end: source.upperBound))
       entities.append(try locator.entity(one.kind.label, bytes, 1))
     }
+  }
+
+  private static func found(
+    _ text: UnsafeBufferPointer<UInt8>, _ folded: FoldedText?, _ kinds: PIIKinds, _ regions: [Int],
+    _ monitor: CallMonitor
+  ) throws(BertQAError) -> [PIIFinder.Found] {
+    guard let folded else {
+      var finder = PIIFinder(text, kinds, regions, monitor)
+      try finder.run()
+      return finder.found
+    }
+    return try folded.bytes.withElements { bytes throws(BertQAError) in
+      var finder = PIIFinder(bytes, kinds, regions, monitor)
+      try finder.run()
+      return finder.found
+    }
+  }
+
+  private static func numbers(ofRegions codes: [String]) throws(BertQAError) -> [Int] {
+    var numbers: [Int] = []
+    for code in codes {
+      guard let number = NumberingPlans.shared.region(Array(code.utf8)) else {
+        throw BertQAError(
+          .invalidArgument, argument: "regions",
+          "has \"\(code)\", but must be of codes of two letters, such as DE")
+      }
+      if !numbers.contains(number) { numbers.append(number) }
+    }
+    return numbers
   }
 
   /// Personal data in a string.

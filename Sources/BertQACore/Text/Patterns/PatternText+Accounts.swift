@@ -2,61 +2,59 @@
 extension PatternText {
   // MARK: - Payment cards
 
-  /// Matches 13 to 19 digits of a known issuer with a valid Luhn sum (ISO/IEC 7812-1), in one group or in groups as
-  /// printed: of four, or 4-6-5 and 4-6-4, with spaces or hyphens between them.
-  func card(at start: Int) -> Range<Int>? {
-    guard isDigit(start) else { return nil }
-    var digits: [UInt8] = []
-    var groups: [Int] = []
-    var separator: UInt8 = 0
-    var best: Range<Int>?
-    var position = start
-    while groups.count < 5 {
-      let first = position
-      while isDigit(position), digits.count < 20 {
-        digits.append(self[position] - UInt8(ascii: "0"))
-        position += 1
-      }
-      guard position > first, digits.count < 20 else { break }
-      groups.append(position - first)
-      let isEnd = !isWordByte(position) && !(self[position] == UInt8(ascii: "-") && isDigit(position + 1))
-      if isEnd, Self.isCardShape(groups), Self.isCard(digits) { best = start..<position }
-      let next = self[position]
-      guard next == UInt8(ascii: " ") || next == UInt8(ascii: "-"), separator == 0 || next == separator
-      else { break }
-      separator = next
-      position += 1
+  /// Matches 12 to 19 digits of a known issuer with a valid Luhn sum (ISO/IEC 7812-1), in one group or in groups as
+  /// printed: of four, or 4-6-5, 4-6-4 and 6-13, with spaces or hyphens between them.
+  /// - Parameters:
+  ///   - last: the end of what was found before it.
+  ///   - numbers: the groups at the place.
+  func card(at start: Int, behind last: Int, _ numbers: DigitGroups) -> Range<Int>? {
+    guard numbers.digits.count >= 12, numbers.length(0) >= 4, !numbers.isBracketed(0) else { return nil }
+    // A part of a longer identifier.
+    if self[start - 1] == UInt8(ascii: "-"), isDigit(start - 2), start - 1 != last { return nil }
+    for count in stride(from: min(5, numbers.count), to: 0, by: -1) {
+      let end = numbers.end(count - 1)
+      let mark = count > 1 ? numbers.separator(1) : 0
+      guard mark == 0 || mark == UInt8(ascii: " ") || mark == UInt8(ascii: "-"), !isWordByte(end),
+        (1..<count).allSatisfy({ numbers.separator($0) == mark && !numbers.isBracketed($0) }),
+        Self.isCardShape(numbers, count),
+        Self.isCard(numbers.digits.prefix(numbers.digitCount(count)))
+      else { continue }
+      return start..<end
     }
-    return best
+    return nil
   }
 
-  private static func isCardShape(_ groups: [Int]) -> Bool {
-    if groups.count == 1 || groups == [4, 6, 5] || groups == [4, 6, 4] { return true }
-    return groups.count >= 4 && groups.dropLast().allSatisfy { $0 == 4 } && groups.last ?? 5 <= 4
+  private static func isCardShape(_ numbers: DigitGroups, _ count: Int) -> Bool {
+    if count == 1 { return true }
+    let shape = numbers.shape(count)
+    if shape == 0x564 || shape == 0x464 || shape == 0xD6 { return true }
+    return count >= 3 && (0..<count - 1).allSatisfy { numbers.length($0) == 4 }
+      && numbers.length(count - 1) <= 5
   }
 
-  private static func isCard(_ digits: [UInt8]) -> Bool {
-    guard (13...19).contains(digits.count) else { return false }
+  private static func isCard(_ digits: Digits) -> Bool {
+    guard (12...19).contains(digits.count) else { return false }
     // The first four digits identify the issuer.
-    let issuer = digits.prefix(4).reduce(0) { 10 * $0 + Int($1) }
     let lengths: ClosedRange<Int>
-    switch issuer {
+    switch digits.number(4) {
     case 2221...2720, 5100...5599: lengths = 16...16  // Mastercard
     case 3400...3499, 3700...3799: lengths = 15...15  // American Express
     case 3000...3059, 3095, 3600...3699, 3800...3999: lengths = 14...19  // Diners Club
     case 4000...4999: lengths = 13...19  // Visa
-    case 2200...2204, 3528...3589: lengths = 16...19  // Mir, JCB
-    case 5000...5099, 5600...6999: lengths = 13...19  // Maestro, Discover, UnionPay, RuPay
+    case 1800, 2131: lengths = 15...15  // JCB
+    case 2200...2204, 3500...3599: lengths = 16...19  // Mir, JCB
+    case 604, 5000...5099, 5600...6999: lengths = 12...19  // Maestro, Discover, UnionPay, RuPay
     default: return false
     }
     return lengths.contains(digits.count) && luhnSum(digits) % 10 == 0
   }
 
   /// Every second digit from the right counts twice, by the sum of its own digits.
-  private static func luhnSum(_ digits: [UInt8]) -> Int {
+  private static func luhnSum(_ digits: Digits) -> Int {
     var sum = 0
-    for (index, digit) in digits.reversed().enumerated() {
-      let value = index % 2 == 0 ? Int(digit) : 2 * Int(digit)
+    for index in 0..<digits.count {
+      let digit = Int(digits[digits.endIndex - 1 - index])
+      let value = index % 2 == 0 ? digit : 2 * digit
       sum += value > 9 ? value - 9 : value
     }
     return sum
@@ -64,36 +62,55 @@ extension PatternText {
 
   // MARK: - Bank accounts
 
-  /// Matches an IBAN (ISO 13616): country, check digits and account, with the country's length and a remainder of 1
-  /// modulo 97; written together or in groups of four.
+  /// Matches an IBAN (ISO 13616): country, check digits and account, with a remainder of 1 modulo 97. With its country's
+  /// length it may be in groups of any lengths; with another one it is in one piece or in groups of four. Spaces and
+  /// hyphens separate groups.
   func iban(at start: Int) -> Range<Int>? {
     guard Self.isLetter(self[start]), Self.isLetter(self[start + 1]), isDigit(start + 2), isDigit(start + 3),
       let length = Self.ibanLength(self[start] & 0xDF, self[start + 1] & 0xDF)
     else { return nil }
-    var characters: [UInt8] = []
-    var position = start
-    let isGrouped = self[start + 4] == UInt8(ascii: " ")
-    while characters.count < length {
-      if isGrouped, characters.count % 4 == 0, !characters.isEmpty {
-        guard self[position] == UInt8(ascii: " ") else { return nil }
-        position += 1
+    var remainder = Remainder97()
+    var position = start + 4
+    var characters = 4
+    var pieces = 1
+    var isInFours = true
+    var best: Range<Int>?
+    while characters < Self.longestIBAN {
+      if self[position] == UInt8(ascii: " ") || self[position] == UInt8(ascii: "-") {
+        if characters % 4 != 0 { isInFours = false }
+        position += has("  ", at: position) ? 2 : 1
+        pieces += 1
+      } else if characters % 4 == 0, pieces > 1 {
+        isInFours = false
       }
-      guard isAlphanumeric(position) else { return nil }
-      characters.append(self[position])
+      guard isAlphanumeric(position) else { break }
+      remainder.add(self[position])
+      characters += 1
       position += 1
+      guard characters >= Self.shortestIBAN, !isWordByte(position),
+        pieces == 1 || isInFours || characters == length
+      else { continue }
+      var whole = remainder
+      for index in start..<start + 4 { whole.add(self[index]) }
+      if whole.value != 1 { continue }
+      if characters == length { return start..<position }
+      best = start..<position
     }
-    guard !isWordByte(position), Self.remainder97(characters[4...] + characters[..<4]) == 1 else {
-      return nil
-    }
-    return start..<position
+    return best
   }
 
+  private static let shortestIBAN = 15
+  private static let longestIBAN = 34
+
   /// The remainder of the number in which letters are 10 to 35.
-  private static func remainder97(_ characters: ArraySlice<UInt8>) -> Int {
-    characters.reduce(0) { remainder, byte in
-      isDigit(byte)
-        ? (10 * remainder + Int(byte - UInt8(ascii: "0"))) % 97
-        : (100 * remainder + Int(byte & 0xDF - UInt8(ascii: "A")) + 10) % 97
+  private struct Remainder97 {
+    private(set) var value = 0
+
+    mutating func add(_ byte: UInt8) {
+      value =
+        isDigit(byte)
+        ? (10 * value + Int(byte - UInt8(ascii: "0"))) % 97
+        : (100 * value + Int(byte & 0xDF - UInt8(ascii: "A")) + 10) % 97
     }
   }
 

@@ -1,15 +1,67 @@
-/// Finds IPv4 and IPv6 addresses, without port, prefix length and zone.
+/// Finds IPv4 and IPv6 addresses, with their port and zone, without a prefix length.
 extension PatternText {
+  /// - Parameter start: at the first digit or colon, or at the bracket of `[::1]:80`.
   func internetAddress(at start: Int) -> Range<Int>? {
-    // Part of a longer name or number: 1.2.3.4.5, a::b::c.
-    let before = self[start - 1]
-    guard before != UInt8(ascii: "."), before != UInt8(ascii: ":") else { return nil }
+    if self[start] == UInt8(ascii: "[") {
+      guard let end = ipv6(at: start + 1).map(zoneEnd), self[end] == UInt8(ascii: "]") else { return nil }
+      return portEnd(at: end + 1).map { start..<$0 }
+    }
+    // The first group has up to four digits, and a dot or colon behind it.
+    var mark = start
+    while isHexDigit(mark), mark - start < 4 { mark += 1 }
+    guard self[mark] == UInt8(ascii: ".") || self[mark] == UInt8(ascii: ":"), mayBeginAddress(at: start)
+    else { return nil }
     if let end = ipv4(at: start) {
       let isLonger = self[end] == UInt8(ascii: ".") && isAlphanumeric(end + 1)
-      return isLonger || isWordByte(end) ? nil : start..<end
+      return isLonger || isWordByte(end) ? nil : start..<(portEnd(at: end) ?? end)
     }
-    guard let end = ipv6(at: start), !isWordByte(end), self[end] != UInt8(ascii: ":") else { return nil }
-    return self[end] == UInt8(ascii: ".") && isAlphanumeric(end + 1) ? nil : start..<end
+    guard !isBehindGroup(start), let address = ipv6(at: start) else { return nil }
+    let end = zoneEnd(address)
+    // A colon of the sentence may follow, but no further group.
+    let isLonger =
+      self[end] == UInt8(ascii: ":") && (isAlphanumeric(end + 1) || self[end + 1] == UInt8(ascii: ":"))
+      || self[end] == UInt8(ascii: ".") && isAlphanumeric(end + 1)
+    return isLonger || isWordByte(end) ? nil : start..<end
+  }
+
+  /// False within a longer name or number: 1.2.3.4.5, a::b::c.
+  private func mayBeginAddress(at start: Int) -> Bool {
+    switch self[start - 1] {
+    case UInt8(ascii: "."): return !isWordByte(start - 2) && self[start] != UInt8(ascii: ":")
+    case UInt8(ascii: ":"):
+      if self[start] == UInt8(ascii: ":") || self[start - 2] == UInt8(ascii: ":") { return false }
+      // A label before the address, a time or a port; not the groups of an IPv6 address.
+      var label = start - 1
+      while isWordByte(label - 1), start - label < 32 { label -= 1 }
+      return self[label - 1] != UInt8(ascii: ":")
+    default: return true
+    }
+  }
+
+  /// True if a colon and a group of an IPv6 address are before a place.
+  private func isBehindGroup(_ start: Int) -> Bool {
+    guard self[start - 1] == UInt8(ascii: ":") else { return false }
+    var group = start - 1
+    while isHexDigit(group - 1), start - group < 6 { group -= 1 }
+    return !isWordByte(group - 1)
+  }
+
+  private func portEnd(at colon: Int) -> Int? {
+    var end = colon + 1
+    while isDigit(end), end - colon <= 6 { end += 1 }
+    let isPort = self[colon] == UInt8(ascii: ":") && end > colon + 1 && end - colon <= 6 && !isWordByte(end)
+    return isPort ? end : nil
+  }
+
+  /// Returns the end of an address with its zone: `%eth0`.
+  private func zoneEnd(_ end: Int) -> Int {
+    guard self[end] == UInt8(ascii: "%"), isAlphanumeric(end + 1) else { return end }
+    var position = end + 1
+    while isWordByte(position) || [0x2D, 0x2E, 0x7E].contains(self[position]), position - end < 64 {
+      position += 1
+    }
+    while !isWordByte(position - 1) { position -= 1 }
+    return position
   }
 
   /// Matches four decimal numbers up to 255, without leading zeros.
@@ -34,7 +86,7 @@ extension PatternText {
 
   /// Matches RFC 4291, 2.2: eight groups of one to four hexadecimal digits, where :: replaces one or more zero groups
   /// and an IPv4 address the last two. It requires a decimal digit or three groups, so that names of programs with ::
-  /// do not match.
+  /// do not match, and more than one group of few digits before :: at the end.
   private func ipv6(at start: Int) -> Int? {
     var position = start
     var groups = 0
@@ -72,6 +124,8 @@ extension PatternText {
       }
     }
     let isWhole = hasGap ? (1...7).contains(groups) : groups == 8
+    // "step 1:: do", but fe80:: and 2001::/16.
+    if groups == 1, self[end - 1] == UInt8(ascii: ":"), end - start < 6 { return nil }
     return isWhole && (hasDigit || groups >= 3) ? end : nil
   }
 

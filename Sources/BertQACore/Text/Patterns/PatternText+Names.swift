@@ -4,9 +4,11 @@ extension PatternText {
   private static let longestDomain = 253
   private static let longestLabel = 63
 
-  /// Returns the address whose @ is at a place, by RFC 5321's lengths and the characters in common use.
+  /// Returns the address whose @ is at a place, by RFC 5321's lengths and the characters that mail systems in use
+  /// accept.
   func email(around at: Int) -> Range<Int>? {
-    guard var start = localPart(before: at), let end = domain(at: at + 1) else { return nil }
+    guard var start = localPart(before: at), let end = domain(at: at + 1), !isFileName(at: at + 1, end)
+    else { return nil }
     // The part before the @ begins with a letter, digit or underscore.
     while start < at, !isWordByte(start), nameLetter(at: start) == 0 { start += 1 }
     return start < at ? start..<end : nil
@@ -16,22 +18,52 @@ extension PatternText {
   private func localPart(before at: Int) -> Int? {
     let begin = max(0, at - Self.longestLocalPart - 4)
     var start = at
-    while start > begin {
-      let byte = self[start - 1]
-      let size: Int
-      switch byte {
-      case UInt8(ascii: "."):
-        // No two dots in succession, and none at the end.
-        guard start < at, self[start] != UInt8(ascii: ".") else { return start < at ? start : nil }
-        size = 1
-      case UInt8(ascii: "_"), UInt8(ascii: "%"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "'"):
-        size = 1
-      default: size = isAlphanumeric(start - 1) ? 1 : nameLetter(before: start, begin: begin)
+    scan: while start > begin {
+      switch self[start - 1] {
+      // Some providers give out addresses with dots in succession and at the end. Three are an ellipsis.
+      case UInt8(ascii: ".") where has("..", at: start): break scan
+      // In list software an address is part of another: bounce+ann=example.org@list.example.
+      case UInt8(ascii: "=") where !isTag(endingAt: start - 1, begin): break scan
+      case let byte where Self.isLocalMark(byte): start -= 1
+      default:
+        let size = isAlphanumeric(start - 1) ? 1 : nameLetter(before: start, begin: begin)
+        if size == 0 { break scan }
+        start -= size
       }
-      if size == 0 { break }
-      start -= size
     }
     return start < at && at - start <= Self.longestLocalPart ? start : nil
+  }
+
+  /// Marks of RFC 5322's atoms, without those that quote and enclose addresses.
+  private static func isLocalMark(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "%"), UInt8(ascii: "+"), UInt8(ascii: "-"),
+      UInt8(ascii: "'"), UInt8(ascii: "&"), UInt8(ascii: "!"), UInt8(ascii: "#"), UInt8(ascii: "$"),
+      UInt8(ascii: "~"), UInt8(ascii: "^"), UInt8(ascii: "*"), UInt8(ascii: "="):
+      return true
+    default: return false
+    }
+  }
+
+  /// True if the characters before a place have a plus sign among them.
+  private func isTag(endingAt end: Int, _ begin: Int) -> Bool {
+    var position = end
+    while position > begin, isAlphanumeric(position - 1) || [0x2E, 0x2D, 0x5F].contains(self[position - 1]) {
+      position -= 1
+    }
+    return position > begin && self[position - 1] == UInt8(ascii: "+")
+  }
+
+  private static let fileSuffixes: [StaticString] = [
+    "png", "jpg", "jpeg", "gif", "webp", "svg", "css", "js", "mjs", "json", "html", "tgz", "whl", "jar",
+  ]
+
+  /// True for names of files with an @: `icon@2x.png`, `vue@3.2.1.js`.
+  private func isFileName(at start: Int, _ end: Int) -> Bool {
+    Self.fileSuffixes.contains {
+      let suffix = end - $0.utf8CodeUnitCount
+      return self[suffix - 1] == UInt8(ascii: ".") && has($0, at: suffix)
+    }
   }
 
   /// Returns the end of the domain name that begins at a place: two labels or more, the last of letters; nil if there
@@ -43,11 +75,9 @@ extension PatternText {
     var labelCount = 0
     while position - start <= Self.longestDomain {
       let label = position
-      var isAlphabetic = true
       while position - label <= Self.longestLabel {
         let letter = nameLetter(at: position)
         guard letter > 0 || isAlphanumeric(position) || self[position] == UInt8(ascii: "-") else { break }
-        if letter == 0, !Self.isLetter(self[position]) { isAlphabetic = false }
         position += max(1, letter)
       }
       // A label ends with a letter or digit: hyphens at its end do not belong to it.
@@ -55,8 +85,13 @@ extension PatternText {
       while stop > label, self[stop - 1] == UInt8(ascii: "-") { stop -= 1 }
       guard stop > label, self[label] != UInt8(ascii: "-"), stop - label <= Self.longestLabel else { break }
       labelCount += 1
-      if stop < position, labelCount > 1 { isAlphabetic = Self.isAlphabetic(bytes[label..<stop]) }
-      if labelCount > 1, isAlphabetic && stop - label > 1 || has("xn--", at: label) { end = stop }
+      if labelCount > 1 {
+        if has("xn--", at: label) {
+          end = stop
+        } else if let name = alphabeticEnd(label..<stop) {
+          end = name
+        }
+      }
       guard stop == position, self[position] == UInt8(ascii: ".") else { break }
       position += 1
     }
@@ -64,8 +99,12 @@ extension PatternText {
     return end
   }
 
-  private static func isAlphabetic(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
-    bytes.allSatisfy { isLetter($0) || $0 >= 0x80 }
+  /// Returns the end of the letters that a label begins with, if they may be a top-level domain: in `com-2024` and
+  /// `com2024` something else follows it.
+  private func alphabeticEnd(_ label: Range<Int>) -> Int? {
+    var end = label.lowerBound
+    while end < label.upperBound, Self.isLetter(self[end]) || self[end] >= 0x80 { end += 1 }
+    return end - label.lowerBound > 1 ? end : nil
   }
 
   /// Matches an address that begins with http://, https://, ftp:// or www.
@@ -87,41 +126,66 @@ extension PatternText {
         let size = (["https://", "http://", "ftp://"] as [StaticString]).first(where: { has($0, at: start) })
       else { return nil }
       position += size.utf8CodeUnitCount
-      guard isAlphanumeric(position) || nameLetter(at: position) > 0 || self[position] == UInt8(ascii: "[")
+      guard isAlphanumeric(position) || isAddressLetter(at: position) || self[position] == UInt8(ascii: "[")
       else { return nil }
     }
     return start..<urlEnd(from: position)
   }
 
-  /// Returns the end of an address: at white space, at a character that no address has, or before punctuation and
-  /// closing brackets of the sentence around it.
+  /// True for a letter or mark beyond ASCII, of any script.
+  private func isAddressLetter(at position: Int) -> Bool {
+    self[position] >= 0x80 && addressCharacter(at: position) == .letter
+  }
+
+  private enum AddressCharacter {
+    case letter
+    /// White space, or punctuation of scripts that put no space behind it.
+    case end
+  }
+
+  private func addressCharacter(at position: Int) -> AddressCharacter {
+    let unit = UTF8Codec.decode(bytes, at: position)
+    if unit.isWhiteSpace { return .end }
+    switch unit.unicodeScalar.properties.generalCategory {
+    case .initialPunctuation, .finalPunctuation, .openPunctuation, .closePunctuation, .control: return .end
+    case .otherPunctuation: return .end
+    default: return .letter
+    }
+  }
+
+  /// Returns the end of an address: at white space or a closing mark, and before punctuation and closing brackets of
+  /// the sentence around it.
   func urlEnd(from start: Int) -> Int {
     var end = start
-    // Opening minus closing brackets: round, square.
-    var (round, square) = (0, 0)
+    // Opening minus closing brackets: round, square, curly.
+    var (round, square, curly) = (0, 0, 0)
     scan: while end < count {
       switch self[end] {
       case 0...0x20, 0x7F, UInt8(ascii: "\""), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\\"),
-        UInt8(ascii: "^"), UInt8(ascii: "`"), UInt8(ascii: "{"), UInt8(ascii: "|"), UInt8(ascii: "}"):
+        UInt8(ascii: "`"):
         break scan
       case UInt8(ascii: "("): round += 1
       case UInt8(ascii: ")"): round -= 1
       case UInt8(ascii: "["): square += 1
       case UInt8(ascii: "]"): square -= 1
+      case UInt8(ascii: "{"): curly += 1
+      case UInt8(ascii: "}"): curly -= 1
+      case 0x80...: if addressCharacter(at: end) == .end { break scan }
       default: break
       }
-      let size = self[end] < 0x80 ? 1 : nameLetter(at: end)
-      if size == 0 { break }
-      end += size
+      end += self[end] < 0x80 ? 1 : UTF8Codec.decode(bytes, at: end).size
     }
     while end > start {
       switch self[end - 1] {
       case UInt8(ascii: "."), UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: ":"), UInt8(ascii: "!"),
-        UInt8(ascii: "?"), UInt8(ascii: "'"), UInt8(ascii: "*"), UInt8(ascii: "~"):
+        UInt8(ascii: "?"), UInt8(ascii: "'"), UInt8(ascii: "*"), UInt8(ascii: "~"), UInt8(ascii: "|"):
         break
       case UInt8(ascii: "(") where round > 0: round -= 1
       case UInt8(ascii: ")") where round < 0: round += 1
+      case UInt8(ascii: "[") where square > 0: square -= 1
       case UInt8(ascii: "]") where square < 0: square += 1
+      case UInt8(ascii: "{") where curly > 0: curly -= 1
+      case UInt8(ascii: "}") where curly < 0: curly += 1
       default: return end
       }
       end -= 1

@@ -60,3 +60,25 @@ struct PatternText {
     }
   }
 }
+
+extension PatternText {
+  /// Returns the size of a sign or code of a currency at a place; 0 if there is none.
+  func currencySize(at position: Int) -> Int {
+    guard position >= 0, position < count else { return 0 }
+    if Self.currencies.contains(where: { has($0, at: position) }), !isWordByte(position + 3) { return 3 }
+    let unit = UTF8Codec.decode(bytes, at: position)
+    return unit.unicodeScalar.properties.generalCategory == .currencySymbol ? unit.size : 0
+  }
+
+  /// Returns the same for one that ends before a place.
+  func currencySize(before position: Int) -> Int {
+    guard position > 0, position <= count, let base = bytes.baseAddress else { return 0 }
+    if Self.currencies.contains(where: { has($0, at: position - 3) }), !isWordByte(position - 4) { return 3 }
+    let unit = UTF8Codec.decodeBackwards(base, before: position, begin: max(0, position - 4))
+    return unit.unicodeScalar.properties.generalCategory == .currencySymbol ? unit.size : 0
+  }
+
+  private static let currencies: [StaticString] = [
+    "eur", "usd", "gbp", "chf", "jpy", "sek", "nok", "dkk", "pln", "inr",
+  ]
+}

@@ -1,0 +1,186 @@
+/// Up to 32 digits, without memory of their own.
+struct Digits {
+  /// Four bits a digit, the first one lowest.
+  private var low: UInt64 = 0
+  private var high: UInt64 = 0
+  private(set) var startIndex = 0
+  private(set) var endIndex = 0
+
+  var count: Int { endIndex - startIndex }
+
+  subscript(position: Int) -> UInt8 {
+    UInt8((position < 16 ? low : high) >> UInt64(4 * (position & 15)) & 15)
+  }
+
+  mutating func append(_ digit: UInt8) {
+    guard endIndex < 32 else { return }
+    let bits = UInt64(digit & 15) << UInt64(4 * (endIndex & 15))
+    if endIndex < 16 { low |= bits } else { high |= bits }
+    endIndex += 1
+  }
+
+  /// Returns the digits behind the first `count`.
+  func dropping(_ count: Int) -> Digits {
+    var rest = self
+    rest.startIndex = min(endIndex, startIndex + count)
+    return rest
+  }
+
+  /// Returns the first `count` digits.
+  func prefix(_ count: Int) -> Digits {
+    var part = self
+    part.endIndex = min(endIndex, startIndex + count)
+    return part
+  }
+
+  /// Returns all but `count` digits from an index on.
+  func removing(_ count: Int, at index: Int) -> Digits {
+    var rest = Digits()
+    for position in startIndex..<endIndex where position < index || position >= index + count {
+      rest.append(self[position])
+    }
+    return rest
+  }
+
+  func starts(with digits: [UInt8]) -> Bool {
+    digits.count <= count && digits.indices.allSatisfy { digits[$0] == self[startIndex + $0] }
+  }
+
+  /// The first `count` digits as a number.
+  func number(_ count: Int) -> Int {
+    (startIndex..<min(endIndex, startIndex + count)).reduce(0) { 10 * $0 + Int(self[$1]) }
+  }
+}
+
+/// Digits in groups as written, with one separator between two groups and brackets around one.
+struct DigitGroups {
+  /// Groups of a number and of what may follow it.
+  static let mostGroups = 12
+  /// 00 and the longest number of E.164, and the digits of a group that does not belong to it.
+  private static let mostDigits = 24
+  /// The longest card number.
+  private static let longestGroup = 19
+
+  private(set) var digits = Digits()
+  private(set) var count = 0
+  private var lengths = SIMD16<UInt8>()
+  /// Places behind `origin`, which is at most 255 bytes away from any.
+  private var starts = SIMD16<UInt8>()
+  private var ends = SIMD16<UInt8>()
+  private let origin: Int
+  private var marks = SIMD16<UInt8>()
+  private var brackets: UInt16 = 0
+  private var spaced: UInt16 = 0
+
+  func length(_ group: Int) -> Int { Int(lengths[group & 15]) }
+  /// The place of a group's first digit, or of the bracket before it.
+  func start(_ group: Int) -> Int { origin + Int(starts[group & 15]) }
+  func end(_ group: Int) -> Int { origin + Int(ends[group & 15]) }
+  /// The separator before a group: 0 for the first one, a space, or the mark among the spaces.
+  func separator(_ group: Int) -> UInt8 { marks[group & 15] }
+  func isBracketed(_ group: Int) -> Bool { brackets >> UInt16(group & 15) & 1 == 1 }
+
+  /// True if the separator before a group is a mark between two spaces.
+  func isSpaced(_ group: Int) -> Bool { spaced >> UInt16(group & 15) & 1 == 1 }
+
+  /// The digits of the first `count` groups.
+  func digitCount(_ count: Int) -> Int { (0..<count).reduce(0) { $0 + length($1) } }
+
+  /// The lengths of the first groups, four bits each; 0 if there are too many for that.
+  func shape(_ count: Int) -> UInt32 {
+    guard count <= NumberingPlans.mostGroups, (0..<count).allSatisfy({ length($0) < 16 }) else { return 0 }
+    return (0..<count).reduce(0) { $0 | UInt32(length($1) & 15) << UInt32(4 * $1) }
+  }
+
+  /// Leaves out the groups behind the first `count`.
+  mutating func keep(_ count: Int) {
+    digits = digits.prefix(digitCount(count))
+    self.count = count
+  }
+
+  /// - Parameter isOpen: true if an opening bracket before `start` belongs to the first group.
+  init(_ text: PatternText, at start: Int, isOpen: Bool = false) {
+    origin = start
+    var position = start
+    var next = Separator(mark: 0, isSpaced: false, end: start)
+    var isInside = isOpen
+    while count < Self.mostGroups {
+      let groupStart = position
+      if text[position] == UInt8(ascii: "("), !isInside {
+        isInside = true
+        position += 1
+        if text[position] == UInt8(ascii: " ") { position += 1 }
+      }
+      let first = position
+      var group = digits
+      while text.isDigit(position), group.count < Self.mostDigits {
+        group.append(text[position] - UInt8(ascii: "0"))
+        position += 1
+      }
+      let length = position - first
+      guard length > 0, length <= Self.longestGroup, !text.isDigit(position) else { return }
+      let isBracketed = isInside
+      if isInside {
+        // "(06 1)" and "(0-312)" have two groups.
+        let isDivided = text[position] == UInt8(ascii: " ") || text[position] == UInt8(ascii: "-")
+        if !isDivided || !text.isDigit(position + 1) {
+          if text[position] == UInt8(ascii: " ") { position += 1 }
+          guard text[position] == UInt8(ascii: ")") else { return }
+          position += 1
+          isInside = false
+        } else if bracketEnd(text, from: position + 1) == nil {
+          return
+        }
+        guard length <= 6 else { return }
+        brackets |= 1 << UInt16(count)
+      }
+      digits = group
+      lengths[count] = UInt8(length)
+      starts[count] = UInt8(truncatingIfNeeded: groupStart - origin)
+      ends[count] = UInt8(truncatingIfNeeded: position - origin)
+      marks[count] = next.mark
+      if next.isSpaced { spaced |= 1 << UInt16(count) }
+      count += 1
+      guard let found = Self.separator(text, at: position, behindBracket: isBracketed) else { return }
+      next = found
+      position = found.end
+    }
+  }
+
+  private func bracketEnd(_ text: PatternText, from start: Int) -> Int? {
+    var end = start
+    while text.isDigit(end), end - start < 6 { end += 1 }
+    return text[end] == UInt8(ascii: ")") ? end : nil
+  }
+
+  private struct Separator {
+    var mark: UInt8
+    var isSpaced: Bool
+    var end: Int
+  }
+
+  /// Reads up to two spaces, or one mark with a space on either side. Brackets separate without a space.
+  private static func separator(
+    _ text: PatternText, at start: Int, behindBracket: Bool
+  ) -> Separator? {
+    var position = start
+    var isSpaced = false
+    while text[position] == UInt8(ascii: " "), position - start < 2 { position += 1 }
+    var mark = UInt8(ascii: " ")
+    switch text[position] {
+    case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "/"):
+      mark = text[position]
+      isSpaced = position > start && text[position + 1] == UInt8(ascii: " ")
+      position += 1
+      if text[position] == UInt8(ascii: " ") { position += 1 }
+    case UInt8(ascii: "("): break
+    default: if position == start, !behindBracket { return nil }
+    }
+    let isGroup =
+      text.isDigit(position)
+      || text[position] == UInt8(ascii: "(")
+        && (text.isDigit(position + 1)
+          || text[position + 1] == UInt8(ascii: " ") && text.isDigit(position + 2))
+    return isGroup ? Separator(mark: mark, isSpaced: isSpaced, end: position) : nil
+  }
+}

@@ -1,0 +1,138 @@
+/// A text as PII rules read it: spaces, hyphens, digits and letters of typography and of other scripts are those of
+/// ASCII, and characters without width are left out. U+2011 in a card number does not hide it.
+struct FoldedText {
+  private(set) var bytes: [UInt8] = []
+  /// From each of these places on, until the next one, the two texts run in parallel.
+  private var places: [(folded: UInt32, source: UInt32)] = []
+  private let source: UnsafeBufferPointer<UInt8>
+
+  /// nil if the text has nothing to replace.
+  init?(_ text: UnsafeBufferPointer<UInt8>, _ monitor: CallMonitor) throws(BertQAError) {
+    source = text
+    var poll = TextPoll(monitor)
+    // Up to this place the text has been copied.
+    var copied = 0
+    var position = 0
+    while position < text.count {
+      try poll.reach(position)
+      // Most lead bytes: of ASCII, of Latin, Greek, Cyrillic, Armenian and Hebrew letters, of Chinese characters and of
+      // Hangul.
+      switch text[position] {
+      case 0..<0xC2, 0xC3...0xD7, 0xE4...0xE9, 0xEB, 0xEC:
+        position += 1
+        continue
+      default: break
+      }
+      let unit = UTF8Codec.decode(text, at: position)
+      guard let change = Self.change(unit.scalar) else {
+        position += unit.size
+        continue
+      }
+      if case .dash = change, !Self.isBesideDigit(text, position..<position + unit.size) {
+        position += unit.size
+        continue
+      }
+      try copy(copied..<position, monitor)
+      switch change {
+      case .byte(let byte):
+        try add(byte, from: position, monitor)
+      case .dash: try add(UInt8(ascii: "-"), from: position, monitor)
+      case .nothing: break
+      }
+      position += unit.size
+      copied = position
+    }
+    if copied == 0 { return nil }
+    try copy(copied..<text.count, monitor)
+  }
+
+  private mutating func copy(_ range: Range<Int>, _ monitor: CallMonitor) throws(BertQAError) {
+    if range.isEmpty { return }
+    try bytes.makeRoom(for: range.count, monitor)
+    try add(place: range.lowerBound, monitor)
+    bytes.append(contentsOf: source[range])
+  }
+
+  private mutating func add(_ byte: UInt8, from position: Int, _ monitor: CallMonitor) throws(BertQAError) {
+    try bytes.makeRoom(for: 1, monitor)
+    try add(place: position, monitor)
+    bytes.append(byte)
+  }
+
+  private mutating func add(place: Int, _ monitor: CallMonitor) throws(BertQAError) {
+    try places.makeRoom(for: 1, monitor)
+    places.append((UInt32(bytes.count), UInt32(place)))
+  }
+
+  // MARK: - Places in the source
+
+  /// Returns the range of the source that a range without characters at its edges was made of.
+  func sourceRange(_ range: Range<Int>) -> Range<Int> {
+    let first = sourcePlace(range.lowerBound)
+    let last = sourcePlace(range.upperBound - 1)
+    // A replaced character has one byte here.
+    let isReplaced = bytes[range.upperBound - 1] < 0x80 && source[last] >= 0x80
+    return first..<last + (isReplaced ? UTF8Codec.decode(source, at: last).size : 1)
+  }
+
+  private func sourcePlace(_ position: Int) -> Int {
+    var (low, high) = (0, places.count)
+    while high - low > 1 {
+      let middle = (low + high) / 2
+      if Int(places[middle].folded) <= position { low = middle } else { high = middle }
+    }
+    return Int(places[low].source) + position - Int(places[low].folded)
+  }
+
+  // MARK: - Characters
+
+  private enum Change {
+    case byte(UInt8)
+    /// A hyphen beside a digit; a dash of the sentence elsewhere.
+    case dash
+    case nothing
+  }
+
+  private static func change(_ scalar: UInt32) -> Change? {
+    switch scalar {
+    case 0xA0, 0x2000...0x200A, 0x202F, 0x205F, 0x3000: return .byte(UInt8(ascii: " "))
+    case 0x2010, 0x2011, 0xFE63: return .byte(UInt8(ascii: "-"))
+    case 0x2012...0x2015, 0x2212, 0x30FC: return .dash
+    case 0xAD, 0x61C, 0x180E, 0x200B...0x200F, 0x202A...0x202E, 0x2060...0x2064, 0x2066...0x2069, 0xFEFF:
+      return .nothing
+    case 0xFF01...0xFF5E: return fullWidth(UInt8(scalar - 0xFEE0))
+    // No digits of their own.
+    case 0..<0x660, 0x2E80..<0xA620, 0xAC00..<0xFE00: return nil
+    default:
+      let properties = Unicode.Scalar(scalar)?.properties
+      guard properties?.numericType == .decimal, let value = properties?.numericValue else { return nil }
+      return .byte(UInt8(ascii: "0") + UInt8(value))
+    }
+  }
+
+  /// Letters, digits and the marks of numbers and addresses; other punctuation ends them.
+  private static func fullWidth(_ byte: UInt8) -> Change? {
+    if PatternText.isLetter(byte) || PatternText.isDigit(byte) { return .byte(byte) }
+    switch byte {
+    case UInt8(ascii: "@"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "/"),
+      UInt8(ascii: "("), UInt8(ascii: ")"), UInt8(ascii: "_"):
+      return .byte(byte)
+    default: return nil
+    }
+  }
+
+  /// True if a digit is on either side, perhaps behind a space. Digits of other scripts count by their last byte.
+  private static func isBesideDigit(_ text: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) -> Bool {
+    func isDigit(_ position: Int) -> Bool {
+      guard text.indices.contains(position) else { return false }
+      if text[position] < 0x80 { return PatternText.isDigit(text[position]) }
+      var start = position
+      while start > 0, position - start < 3, text[start] & 0xC0 == 0x80 { start -= 1 }
+      guard case .byte(let byte) = change(UTF8Codec.decode(text, at: start).scalar) else { return false }
+      return PatternText.isDigit(byte)
+    }
+    func isSpace(_ position: Int) -> Bool { text.indices.contains(position) && text[position] == 0x20 }
+    return isDigit(range.lowerBound - (isSpace(range.lowerBound - 1) ? 2 : 1))
+      || isDigit(range.upperBound + (isSpace(range.upperBound) ? 1 : 0))
+  }
+}

@@ -1,0 +1,231 @@
+/// Numbers without a calling code.
+extension PhoneFinder {
+  /// Returns the number of groups of the number.
+  func national(_ groups: DigitGroups, at start: Int, behind last: Int) -> Int? {
+    let fewest = regions.isEmpty ? Self.fewestNational : 4
+    guard groups.digitCount(groups.count) >= fewest, !isDate(groups) else { return nil }
+    if isCurrency(before: start) { return nil }
+    // Digits before a number, which are no part of another one, make it doubtful.
+    let isContinued = text[start - 1] == UInt8(ascii: " ") && text.isDigit(start - 2) && start - 2 >= last
+    var known: PhoneContext?
+    func context() -> PhoneContext {
+      if let known { return known }
+      let found = PhoneContext(text, before: start)
+      known = found
+      return found
+    }
+    for count in stride(from: groups.count, to: 0, by: -1) where mayEnd(groups, count) {
+      let total = groups.digitCount(count)
+      guard total >= fewest else { return nil }
+      if isExact(groups, count), mayStop(groups, count, isExact: true), !isContinued || total > 8,
+        isExactEnough(groups, count) ? !context().isOther : context().isPhone
+      {
+        return count
+      }
+      guard total <= Self.mostNational, mayStop(groups, count, isExact: false) else { continue }
+      if isOfRegions(groups, count), !context().isOther { return count }
+      let isSmooth = isSingleDigitFree(groups, count)
+      let isInContext =
+        isSmooth && total >= Self.fewestDigitsInContext && areSeparatorsPlausible(groups, count)
+        && !isAmount(groups, count)
+      if isInContext, context().isPhone { return count }
+      guard isSmooth, !isContinued || groups.digits[0] == 0 else { continue }
+      if count == 1 ? isBare(groups) : isUsual(groups, count), !context().isOther { return count }
+    }
+    return nil
+  }
+
+  private static let mostNational = 13
+
+  /// Fewer digits are no number that can be told from others.
+  private static let fewestNational = 6
+  private static let fewestDigitsInContext = 7
+
+  /// True if what follows a group does not continue it.
+  private func mayStop(_ groups: DigitGroups, _ count: Int, isExact: Bool) -> Bool {
+    guard count < groups.count else { return true }
+    switch groups.separator(count) {
+    case UInt8(ascii: "-"), UInt8(ascii: "."): return false
+    case UInt8(ascii: "/"): return groups.length(count) >= 2
+    default: return isExact || count > 1 && groups.separator(count - 1) != UInt8(ascii: " ")
+    }
+  }
+
+  /// True if no group but a trunk prefix and an area code has one digit; such a group behind a number is something
+  /// else.
+  private func isSingleDigitFree(_ groups: DigitGroups, _ count: Int) -> Bool {
+    (leadCount(groups) + 1..<max(leadCount(groups) + 1, count)).allSatisfy { groups.length($0) > 1 }
+  }
+
+  /// The number of groups that are a trunk prefix: the 06 of `06-1/234 5678`, the 8 of `8 (912) 345-67-89`.
+  private func leadCount(_ groups: DigitGroups) -> Int {
+    guard groups.count > 2, groups.length(0) <= 2 else { return 0 }
+    let isBracketed = groups.isBracketed(1) || groups.isBracketed(0) && groups.digits[0] == 0
+    return isBracketed || groups.digits[0] == 0 && groups.separator(2) != groups.separator(3) ? 1 : 0
+  }
+
+  // MARK: - Groups of the numbering plans
+
+  /// True if a region writes one of its numbers in these groups.
+  /// - Parameter regions: of these only; empty for any.
+  private func isExact(_ groups: DigitGroups, _ count: Int, of regions: [Int] = []) -> Bool {
+    guard count > 1 else { return false }
+    let digits = groups.digits.prefix(groups.digitCount(count))
+    guard digits.count >= Self.fewestNational else { return false }
+    // Without a trunk prefix, brackets or an area code of two digits the separators must be the region's own, unless the
+    // groups are of one length.
+    let isMarked = digits[0] == 0 || groups.isBracketed(0) || groups.isBracketed(1)
+    let isEven =
+      count > 2 && (groups.length(0) == 2 || (1..<count).allSatisfy { groups.length($0) == groups.length(0) })
+    let mayDiffer = digits.count >= 9 && (isMarked || isEven) && areSeparatorsPlausible(groups, count)
+    let separators = (1..<count).reduce(0 as UInt16) { mask, group in
+      let place = NumberingPlans.separators.firstIndex(of: groups.separator(group)) ?? 0
+      return mask | UInt16(place) << UInt16(2 * group)
+    }
+    return plans.forms(of: groups.shape(count)).contains { form in
+      (form.separators == separators || mayDiffer) && plans.isValid(digits, in: form)
+        && (regions.isEmpty || regions.contains(Int(form.region)))
+    }
+  }
+
+  /// True unless other numbers are often written in the same groups.
+  private func isExactEnough(_ groups: DigitGroups, _ count: Int) -> Bool {
+    if isCurrency(behind: groups.end(count - 1)) || isYears(groups, count) { return false }
+    // Few digits with more behind them are a part of a longer number.
+    if groups.digitCount(count) < 9, count < groups.count, groups.digits[0] != 0 { return false }
+    return !isPlainAmount(groups, count)
+  }
+
+  /// True for groups as in amounts, but not for three groups of three without zeros at the end.
+  private func isPlainAmount(_ groups: DigitGroups, _ count: Int) -> Bool {
+    guard isAmount(groups, count) else { return false }
+    return count < 3 || groups.length(0) < 3 || groups.separator(1) != UInt8(ascii: " ")
+      || groups.digits.dropping(groups.digitCount(count - 1)).number(3) == 0
+  }
+
+  /// True if the separators are all the same, or all but the first behind a trunk prefix: 0171/123 45 67.
+  private func areSeparatorsPlausible(_ groups: DigitGroups, _ count: Int) -> Bool {
+    let first = leadCount(groups) + 2
+    let rest = count > first ? groups.separator(first) : 0
+    for group in first..<max(first, count) where groups.separator(group) != rest || groups.isBracketed(group)
+    {
+      return false
+    }
+    // "49576 - 56115" is a difference, "48.858370" a decimal fraction.
+    let hasTrunk = groups.digits[0] == 0 || groups.isBracketed(0) || groups.isBracketed(1)
+    if !hasTrunk, groups.isSpaced(1) || count == 2 && groups.separator(1) == UInt8(ascii: ".") {
+      return false
+    }
+    return rest != UInt8(ascii: "/")
+  }
+
+  // MARK: - Usual forms
+
+  /// True for forms that people write whatever the region's own form is: a trunk prefix, an area code in brackets, or
+  /// three, three and four digits.
+  private func isUsual(_ groups: DigitGroups, _ count: Int) -> Bool {
+    let total = groups.digitCount(count)
+    guard areSeparatorsPlausible(groups, count) else { return false }
+    let first = groups.length(0)
+    let hasTrunk = groups.digits[0] == 0
+    if groups.isBracketed(0) {
+      let isYear = first == 4 && Self.isYear(groups.digits.number(4)) || isYears(groups, count)
+      return (2...6).contains(first) && (8...13).contains(total) && !isYear
+    }
+    if count > 2, groups.isBracketed(1), first <= 2 { return (9...12).contains(total) }
+    guard !groups.isBracketed(1) else { return false }
+    if hasTrunk {
+      let isDotted = groups.separator(1) == UInt8(ascii: ".") && count == 2
+      return (2...6).contains(first) && (8...13).contains(total) && !isDotted && (total > 8 || count > 2)
+    }
+    let isNorthAmerican =
+      count == 3 && groups.shape(3) == 0x433
+      || count == 4 && groups.shape(4) == 0x4331 && groups.digits[0] == 1
+    guard isNorthAmerican, groups.separator(1) != UInt8(ascii: "/") else { return false }
+    return count == 4 || groups.digits[0] >= 2
+  }
+
+  /// True for digits in one piece that begin with a trunk prefix, as hardly another number of their length does, or
+  /// that are a mobile number of a region that dials no prefix.
+  private func isBare(_ groups: DigitGroups) -> Bool {
+    let digits = groups.digits.prefix(groups.length(0))
+    guard (9...11).contains(digits.count), digits[0] != 0 || digits[1] != 0 else { return false }
+    // Ten digits from 1 on are seconds since 1970.
+    if digits[0] != 0 { return digits.count > (digits[0] == 1 ? 10 : 9) && plans.isMobile(digits) }
+    return plans.regions.indices.contains {
+      plans.isValidBehindTrunk(digits, $0) || digits.count == 9 && plans.isValid(digits, $0)
+    }
+  }
+
+  // MARK: - Regions that the caller names
+
+  private func isOfRegions(_ groups: DigitGroups, _ count: Int) -> Bool {
+    guard !regions.isEmpty, !isPlainAmount(groups, count) || isExact(groups, count, of: regions)
+    else { return false }
+    let digits = groups.digits.prefix(groups.digitCount(count))
+    return regions.contains { region in
+      let plan = plans.regions[region]
+      let hasTrunk = !plan.trunk.isEmpty && digits.starts(with: plan.trunk)
+      if hasTrunk, plans.isValidBehindTrunk(digits, region) { return true }
+      // Islands have numbers of four and five digits.
+      let isLongEnough =
+        digits.count >= Self.fewestNational || NumberingPlans.has(digits.count, plan.bareLengths)
+      if isLongEnough, plans.isValid(digits, region),
+        count > 1 || NumberingPlans.has(digits.count, plan.bareLengths)
+      {
+        return true
+      }
+      // A form of the region with digits that its plan does not have.
+      let isLong = digits.count >= (count > 1 ? 9 : 8)
+      return isLong
+        && (hasTrunk && NumberingPlans.has(digits.count - plan.trunk.count, plan.lengths)
+          || NumberingPlans.has(digits.count, count > 1 ? plan.lengths : plan.bareLengths & plan.lengths))
+    }
+  }
+
+  // MARK: - Other numbers
+
+  private static func isYear(_ number: Int) -> Bool { (1900...2099).contains(number) }
+
+  /// True for the years of a life, a reign, a season: 1811-1891, 2014-15.
+  private func isYears(_ groups: DigitGroups, _ count: Int) -> Bool {
+    guard count == 2, groups.length(0) == 4, groups.length(1) == 4 || groups.length(1) == 2 else {
+      return false
+    }
+    let first = groups.digits.number(4)
+    let second = groups.digits.dropping(4).number(4)
+    guard (1000...2099).contains(first) else { return false }
+    return groups.length(1) == 2 ? second == (first + 1) % 100 : first...2099 ~= second
+  }
+
+  /// True if a date is written first: 2024-01-02, 01.02.2024, 01/02/24, with a time or without.
+  private func isDate(_ groups: DigitGroups) -> Bool {
+    guard groups.count >= 3, groups.separator(1) == groups.separator(2) else { return false }
+    let lengths = (groups.length(0), groups.length(1), groups.length(2))
+    let numbers = (
+      groups.digits.number(lengths.0), groups.digits.dropping(lengths.0).number(lengths.1),
+      groups.digits.dropping(lengths.0 + lengths.1).number(lengths.2)
+    )
+    func isDay(_ one: Int, _ other: Int) -> Bool { one <= 31 && other <= 12 || one <= 12 && other <= 31 }
+    guard lengths.1 <= 2 else { return false }
+    if lengths.0 == 4, lengths.2 <= 2 { return Self.isYear(numbers.0) && isDay(numbers.1, numbers.2) }
+    guard lengths.0 <= 2, isDay(numbers.0, numbers.1) else { return false }
+    if lengths.2 == 4 { return Self.isYear(numbers.2) }
+    return lengths.2 == 2 && groups.separator(1) != UInt8(ascii: " ")
+      && (groups.count == 3 || groups.separator(3) != groups.separator(2))
+  }
+
+  private func isCurrency(before start: Int) -> Bool {
+    let position = text[start - 1] == UInt8(ascii: " ") ? start - 1 : start
+    return text.currencySize(before: position) > 0
+  }
+
+  private func isCurrency(behind end: Int) -> Bool {
+    var position = end
+    if text[position] == UInt8(ascii: ",") || text[position] == UInt8(ascii: ".") {
+      if text.isDigit(position + 1) { return true }
+    }
+    if text[position] == UInt8(ascii: " ") { position += 1 }
+    return text[position] == UInt8(ascii: "%") || text.currencySize(at: position) > 0
+  }
+}

@@ -1,0 +1,177 @@
+/// Finds telephone numbers: international ones by their calling code, national ones by the groups in which a region
+/// writes them, by their trunk prefix, or by the words before them. Every step reads a bounded number of bytes.
+struct PhoneFinder {
+  let text: PatternText
+  let plans = NumberingPlans.shared
+  /// Numbers of `NumberingPlans.regions` whose national numbers are expected; often none.
+  let regions: [Int]
+
+  private static let fewestDigits = 7
+
+  /// Returns the number that begins at a place.
+  /// - Parameters:
+  ///   - last: the end of what was found before it.
+  ///   - digits: the groups at the place, if it is a digit.
+  func range(at start: Int, behind last: Int, _ digits: DigitGroups?) -> Range<Int>? {
+    let isBracketed = text[start] == UInt8(ascii: "(") && text[start + 1] == UInt8(ascii: "+")
+    let plus = isBracketed ? start + 1 : start
+    let hasPlus = text[plus] == UInt8(ascii: "+")
+    var groups = digits ?? DigitGroups(text, at: hasPlus ? plus + 1 : start, isOpen: isBracketed)
+    // Islands have numbers of four digits.
+    guard groups.count > 0, groups.digits.count >= 4, mayBegin(at: start, behind: last) else { return nil }
+    leaveCards(&groups)
+    let first = groups.digits
+    let count: Int?
+    if hasPlus {
+      count = international(groups, behind: 0)
+    } else if first[0] == 0, first[1] == 0, groups.length(0) > 1 {
+      // 00 is dialled before a calling code in most countries. It is a group of its own or begins one with the code.
+      let isOther = PhoneContext(text, before: start).isOther
+      count =
+        (isOther ? nil : international(groups, behind: 2))
+        ?? (regions.isEmpty ? nil : national(groups, at: start, behind: last))
+    } else {
+      count = national(groups, at: start, behind: last)
+    }
+    guard let count else { return nil }
+    let end = groups.end(count - 1)
+    return start..<(extensionEnd(behind: end) ?? end)
+  }
+
+  /// False within something longer that is written with digits: a date, a fraction, an identifier.
+  private func mayBegin(at start: Int, behind last: Int) -> Bool {
+    switch text[start - 1] {
+    case UInt8(ascii: "+"): return false
+    case UInt8(ascii: "-"), UInt8(ascii: "/"), UInt8(ascii: "."):
+      if start - 1 == last, last > 0 { return true }
+      if text.isDigit(start - 2) || text[start - 2] == UInt8(ascii: ")") { return false }
+      return !text.isWordByte(start - 2) && text[start - 1] != UInt8(ascii: ".")
+        || PhoneContext(text, before: start).isPhone
+    default: return text[start] != UInt8(ascii: ":")
+    }
+  }
+
+  /// Leaves out the groups from which on a card number is written.
+  private func leaveCards(_ groups: inout DigitGroups) {
+    let total = groups.digits.count
+    guard total > 18 else { return }
+    for group in 1..<max(1, groups.count) where groups.length(group) >= 4 {
+      guard total - groups.digitCount(group) >= 12 else { return }
+      let start = groups.start(group)
+      if text.card(at: start, behind: start, DigitGroups(text, at: start)) != nil {
+        return groups.keep(group)
+      }
+    }
+  }
+
+  // MARK: - With a calling code
+
+  /// Returns the number of groups of the number.
+  /// - Parameter prefix: the digits before the calling code.
+  private func international(_ groups: DigitGroups, behind prefix: Int) -> Int? {
+    let digits = groups.digits.dropping(prefix)
+    guard digits.count > 3, digits[digits.startIndex] != 0 else { return nil }
+    let code = callingCode(digits)
+    if prefix > 0, groups.length(0) > prefix, groups.length(0) < prefix + (code?.length ?? 3) { return nil }
+    for count in stride(from: groups.count, to: 0, by: -1) {
+      guard let code, mayEnd(groups, count) else { continue }
+      let national = nationalDigits(groups, count, behind: prefix + code.length)
+      if isNumber(national, ofCallingCode: code.number) { return count }
+      let isPossible = isPossible(national, ofCallingCode: code.number)
+      if isPossible, national.count <= Self.mostPlausible, !isAmount(groups, count) { return count }
+    }
+    for count in stride(from: groups.count, to: 0, by: -1) {
+      let total = groups.digitCount(count) - prefix
+      guard total <= NumberingPlans.mostDigits, mayEnd(groups, count) else { continue }
+      // Without a known length, a number without groups is one only if it is long.
+      guard total >= (count == 1 ? 10 : Self.fewestDigits), prefix == 0 || count > 2 else { return nil }
+      return isAmount(groups, count) ? nil : count
+    }
+    return nil
+  }
+
+  /// Few national numbers have more digits; a longer sequence is more often a number and something behind it.
+  private static let mostPlausible = 12
+
+  private func callingCode(_ digits: Digits) -> (number: Int, length: Int)? {
+    for length in 1...3 {
+      let number = digits.number(length)
+      if plans.lengths(ofCallingCode: number) != 0 { return (number, length) }
+    }
+    return nil
+  }
+
+  /// Returns the digits behind the calling code, without a trunk prefix in brackets.
+  private func nationalDigits(_ groups: DigitGroups, _ count: Int, behind prefix: Int) -> Digits {
+    var digits = groups.digits.prefix(groups.digitCount(count))
+    for group in 1..<max(1, min(3, count)) where groups.isBracketed(group) && groups.length(group) == 1 {
+      let index = groups.digitCount(group)
+      if digits[index] == 0, index >= prefix { digits = digits.removing(1, at: index) }
+    }
+    return digits.dropping(prefix)
+  }
+
+  private func isNumber(_ national: Digits, ofCallingCode code: Int) -> Bool {
+    plans.regions.indices.contains {
+      plans.regions[$0].callingCode == code
+        && (plans.isValid(national, $0) || plans.isValidBehindTrunk(national, $0))
+    }
+  }
+
+  private func isPossible(_ national: Digits, ofCallingCode code: Int) -> Bool {
+    let lengths = plans.lengths(ofCallingCode: code)
+    let count = national.count
+    guard count >= Self.fewestDigits - 1 else { return false }
+    // A zero that callers within the country dial.
+    return NumberingPlans.has(count, lengths)
+      || national[national.startIndex] == 0 && code != 1 && NumberingPlans.has(count - 1, lengths)
+  }
+
+  // MARK: - Edges
+
+  /// True if a number may end behind a group.
+  func mayEnd(_ groups: DigitGroups, _ count: Int) -> Bool {
+    let end = groups.end(count - 1)
+    return !text.isWordByte(end) || extensionEnd(behind: end) != nil
+  }
+
+  /// Words before the digits of an extension, and marks.
+  private static let extensionWords: [StaticString] = [
+    "extension", "extn", "ext", "poste", "durchwahl", "anexo", "ramal", "x", "#",
+  ]
+
+  /// Returns the end of an extension: `x99`, ` ext. 12`, `/21`; nil if there is none.
+  func extensionEnd(behind end: Int) -> Int? {
+    var position = end
+    if text[position] == UInt8(ascii: "/") {
+      let stop = digitsEnd(from: position + 1, most: 3)
+      let isOther =
+        stop == nil || text[stop ?? 0] == UInt8(ascii: "/") || text[stop ?? 0] == UInt8(ascii: "-")
+      return isOther ? nil : stop
+    }
+    if text[position] == UInt8(ascii: ",") || text[position] == UInt8(ascii: ";") { position += 1 }
+    while text[position] == UInt8(ascii: " "), position - end < 2 { position += 1 }
+    guard let word = Self.extensionWords.first(where: { text.has($0, at: position) }) else { return nil }
+    position += word.utf8CodeUnitCount
+    while position - end < 16, [0x20, 0x2E, 0x3A, 0x3D].contains(text[position]) { position += 1 }
+    return digitsEnd(from: position, most: 7)
+  }
+
+  private func digitsEnd(from start: Int, most: Int) -> Int? {
+    var end = start
+    while text.isDigit(end), end - start <= most { end += 1 }
+    return end > start && end - start <= most && !text.isWordByte(end) ? end : nil
+  }
+
+  // MARK: - Shapes of other numbers
+
+  /// True for groups of three digits as in amounts: 1 234 567 and 1.234.567.
+  func isAmount(_ groups: DigitGroups, _ count: Int) -> Bool {
+    guard count > 1, groups.length(0) <= 3, !groups.isBracketed(0) else { return false }
+    let separator = groups.separator(1)
+    return separator != UInt8(ascii: "-") && separator != UInt8(ascii: "/")
+      && (1..<count).allSatisfy {
+        groups.length($0) == 3 && groups.separator($0) == separator && !groups.isBracketed($0)
+      }
+  }
+}

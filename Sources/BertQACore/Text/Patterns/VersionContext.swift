@@ -1,0 +1,100 @@
+/// Tells versions of four numbers from IPv4 addresses by the words and marks around them, and by versions that the
+/// same text has had.
+struct VersionContext {
+  /// The first two numbers of versions that the text has had, most recent last.
+  private var known: [UInt16] = []
+  private static let mostKnown = 16
+
+  private static let words: Set<String> = [
+    "v", "ver", "version", "versions", "versionen", "versión", "versione", "versão", "release", "released",
+    "releases",
+    "rev", "revision", "build", "firmware", "upgrade", "upgraded", "update", "updated", "bump", "bumped",
+    "downgrade",
+    "downgraded", "changelog", "since", "tag", "patch", "hotfix", "rc", "changes",
+  ]
+  private static let suffixes: [StaticString] = [
+    "rc", "beta", "alpha", "pre", "dev", "snapshot", "release", "final",
+  ]
+
+  /// True if the address in a range is a version.
+  mutating func isVersion(_ range: Range<Int>, in text: PatternText) -> Bool {
+    // An address with a port, or one of IPv6, is no version.
+    guard text.bytes[range].allSatisfy({ PatternText.isDigit($0) || $0 == UInt8(ascii: ".") }) else {
+      return false
+    }
+    let numbers = text.bytes[range].split(separator: UInt8(ascii: "."))
+      .map { $0.reduce(0) { min(255, 10 * $0 + Int($1 - UInt8(ascii: "0"))) } }
+    guard numbers.count == 4 else { return false }
+    let isPrivate =
+      numbers[0] == 10 || numbers[0] == 127 || numbers[0] == 192 && numbers[1] == 168
+      || numbers[0] == 172 && 16...31 ~= numbers[1]
+    let series = UInt16(numbers[0] << 8 | numbers[1])
+    if isPrivate ? hasWord(before: range.lowerBound, text) : isToldByContext(range, numbers, text) {
+      if !known.contains(series) { known.append(series) }
+      if known.count > Self.mostKnown { known.removeFirst() }
+      return true
+    }
+    return !isPrivate && known.contains(series)
+  }
+
+  private func isToldByContext(_ range: Range<Int>, _ numbers: [Int], _ text: PatternText) -> Bool {
+    // Addresses of 0.0.0.0/8 but this one are no hosts.
+    if numbers[0] == 0, numbers != [0, 0, 0, 0] { return true }
+    return hasWord(before: range.lowerBound, text) || hasSuffix(at: range.upperBound, text)
+      || isHeading(range, text)
+  }
+
+  /// True if one of the words stands before a number, perhaps with a mark or one other word between.
+  private func hasWord(before start: Int, _ text: PatternText) -> Bool {
+    var position = start
+    for _ in 0..<2 {
+      let low = max(0, position - 24)
+      while position > low, !PatternText.isLetter(text[position - 1]), text[position - 1] < 0x80 {
+        if text[position - 1] == UInt8(ascii: "\n") || text.isDigit(position - 1) { return false }
+        position -= 1
+      }
+      let end = position
+      while position > low, PatternText.isLetter(text[position - 1]) || text[position - 1] >= 0x80 {
+        position -= 1
+      }
+      guard position < end else { return false }
+      let word = text.bytes[position..<end].map { PatternText.isLetter($0) ? $0 | 0x20 : $0 }
+      if Self.words.contains(String(decoding: word, as: UTF8.self)) { return true }
+    }
+    return false
+  }
+
+  /// True for `-rc1`, `+build`, `b2` behind a number.
+  private func hasSuffix(at end: Int, _ text: PatternText) -> Bool {
+    switch text[end] {
+    case UInt8(ascii: "+"), UInt8(ascii: "~"): return text.isAlphanumeric(end + 1)
+    case UInt8(ascii: "-"): return Self.suffixes.contains { text.has($0, at: end + 1) }
+    default: return false
+    }
+  }
+
+  /// True on a line of its own with marks of a heading, or with a date behind it: `## 1.2.6.3`,
+  /// `1.2.6.3 (2011-07-24)`.
+  private func isHeading(_ range: Range<Int>, _ text: PatternText) -> Bool {
+    var begin = range.lowerBound
+    var hasMark = false
+    while begin > 0, range.lowerBound - begin < 16, text[begin - 1] != UInt8(ascii: "\n") {
+      switch text[begin - 1] {
+      case UInt8(ascii: "#"), UInt8(ascii: "="): hasMark = true
+      case UInt8(ascii: " "), UInt8(ascii: "*"), UInt8(ascii: "["), UInt8(ascii: "-"), UInt8(ascii: "\t"):
+        break
+      default: return false
+      }
+      begin -= 1
+    }
+    if hasMark { return true }
+    var end = range.upperBound
+    while [0x20, 0x28, 0x2F, 0x2D, 0x5D, 0x2C, 0x3A].contains(text[end]), end - range.upperBound < 6 {
+      end += 1
+    }
+    // A year, or a day and a month.
+    let isYear =
+      text.isDigit(end + 3) && text.isDigit(end) && !text.isDigit(end + 4) && !text.isWordByte(end + 4)
+    return isYear && (text.has("19", at: end) || text.has("20", at: end)) && end > range.upperBound
+  }
+}

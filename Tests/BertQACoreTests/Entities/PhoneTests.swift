@@ -1,0 +1,141 @@
+import Testing
+
+@testable import BertQACore
+
+/// Telephone numbers: what is found without a region, with one, and what is not.
+@Suite struct PhoneTests {
+  private func found(_ text: String, _ regions: [String] = []) throws -> [String] {
+    var options = PIIOptions()
+    options.regions = regions
+    return try EntityList(piiIn: text, options: options).entities.map { "\($0.label) \($0.text(in: text))" }
+  }
+
+  /// Each is tested alone, in a sentence and in brackets.
+  private func expect(_ texts: [String], _ regions: [String] = []) throws {
+    for text in texts {
+      let expected = ["PHONE \(text)"]
+      for frame in [
+        "\(text)", "see \(text) there", "see \(text), or", "it is \(text).", "\"\(text)\";\n", "日本\(text)。",
+        "a\t\(text)\tb",
+      ] {
+        #expect(try found(frame, regions) == expected, "\(frame)")
+      }
+    }
+  }
+
+  private func expectNothing(_ texts: [String], _ regions: [String] = []) throws {
+    for text in texts { #expect(try found(text, regions) == [], "\(text)") }
+  }
+
+  @Test func international() throws {
+    try expect([
+      "+1 212 555 1234", "+12125551234", "+1 (212) 555-1234", "+49 30 901820", "+49 (0)30 901820",
+      "+33 1 23 45 67 89", "+86 138 1234 5678", "+44 20 7946 0958", "+49.30.901820", "+41-44-668-1800",
+      "0049 30 901820", "0033 6 12 34 56 78", "0049 (0)30 901820", "00 33 6 12 34 56 78",
+      "+90(321)565-8953x775",
+      "(+49) 30 901820", "+49 030 901820", "+39 02 1234 5678", "+1-537-640-6812 ext. 4158",
+      "+1 212 555 1234x99",
+      "+43  2994  96975  070", "+881 612 345 678",
+    ])
+    try expectNothing([
+      "+1", "+12 34", "+0 12 345 678", "+1234567890123456", "x+12125551234", "5 + 1234567", "+100 000 000",
+      "+1.234.567,89", "+1 500 000", "+1234567", "00123456789", "+2 000 000 000 000 000",
+    ])
+  }
+
+  @Test func national() throws {
+    try expect([
+      "(212) 555-1234", "(212)555-1234", "212-555-1234", "212.555.1234", "212 555 1234", "1-212-555-1234",
+      "030 9018203", "0171/1234567", "(030) 901820", "01 23 45 67 89", "01-23-45-67-89", "020 7946 0958",
+      "0171 123 45 67", "0171 / 1234567", "0171 - 1234567", "06 1234567", "03-1234-5678", "063-519-9153",
+      "02-212-3456",
+      "08-622 006 28", "04-27098196", "8 (912) 345-67-89", "(06 1) 234 5678", "06-1/234 5678",
+      "(06)27/222-1943",
+      "(0-312) 34567", "538 594 685", "69 6599-1734", "0301234567", "07710465634", "(0662) 85548 207",
+      "030  901820", "0800 123 4567", "8 029 491-19-11", "9752793834", "13752211693",
+    ])
+    try expectNothing([
+      "12345678", "2125551234", "112-555-1234", "2024-01-02", "01.02.2024", "01-02-2024", "01/02/2024",
+      "01.02.2024 12:30", "12.345.678", "1,234,567", "2024-01-02 12:34:56", "212-555-12345", "212-555-1234-5",
+      "a212-555-1234", "212-555-1234b", "3.14159 26535", "978-3-16-148410-0", "0-306-40615-2", "ISO 8601",
+      "1 000 000", "10 000 000", "8 595 300 people", "384 400 km", "123-45-6789", "212/555/1234",
+      "room 012 of 345", "0.123 4567 89", "(1811-1891)", "1407\u{2013}1410", "2014-15", "49576 - 56115",
+      "48.858370, 2.294481", "1700000000", "1700000000000", "EUR 538 594 685", "538 594 685 €",
+      "538 594 685,20",
+      "Order 0301-234567", "order no. 212-555-1234", "ISBN 0306406152", "invoice 9752793834", "id=0301234567",
+      "#0301234567", "20.12.34", "4111 1111 1111 1112",
+    ])
+  }
+
+  /// A number ends where its country's lengths and groups do.
+  @Test func besideOtherDigits() throws {
+    for (text, expected) in [
+      ("Tel 06 12 34 56 78 75001 Paris", ["PHONE 06 12 34 56 78"]),
+      ("Tel. 030 901820 9-17 Uhr", ["PHONE 030 901820"]),
+      ("Tel. 030 901820 10-17 Uhr", ["PHONE 030 901820"]),
+      ("0800 123 4567 24/7", ["PHONE 0800 123 4567"]),
+      ("01 23 45 67 89 / 06 98 76 54 32", ["PHONE 01 23 45 67 89", "PHONE 06 98 76 54 32"]),
+      ("01 23 45 67 89 06 98 76 54 32", ["PHONE 01 23 45 67 89", "PHONE 06 98 76 54 32"]),
+      ("+33 6 12 34 56 78 06 98 76 54 32", ["PHONE +33 6 12 34 56 78", "PHONE 06 98 76 54 32"]),
+      ("+33 6 12 34 56 78 4111 1111 1111 1111", ["PHONE +33 6 12 34 56 78", "CARD 4111 1111 1111 1111"]),
+      ("+49 30 901820 4111111111111111", ["PHONE +49 30 901820", "CARD 4111111111111111"]),
+      ("030-901820/030-901821", ["PHONE 030-901820", "PHONE 030-901821"]),
+      ("030-901820/21", ["PHONE 030-901820/21"]),
+      ("030 901820-17", ["PHONE 030 901820-17"]),
+      ("212-555-1234, 10 times", ["PHONE 212-555-1234"]),
+      ("call +1 212 555 1234 (or 2 more)", ["PHONE +1 212 555 1234"]),
+      ("12,212-555-1234,34", ["PHONE 212-555-1234"]),
+      ("Tel.030-901820,Fax/030-901821", ["PHONE 030-901820", "PHONE 030-901821"]),
+      ("+49 30 901820.info@acme.com", ["PHONE +49 30 901820.info@acme.com"]),
+    ] {
+      #expect(try found(text) == expected, "\(text)")
+    }
+  }
+
+  /// Words before a number decide where its form does not.
+  @Test func inContext() throws {
+    for word in [
+      "Tel.", "Phone:", "call", "Teléfono", "téléphone :", "Fax", "тел.", "電話番号", "WhatsApp", "mobile no.",
+    ] {
+      #expect(try found("\(word) 80991098").map { $0.hasSuffix("80991098") } == [true], "\(word)")
+      #expect(try found("\(word) 2125551234").map { $0.hasSuffix("2125551234") } == [true], "\(word)")
+    }
+    try expectNothing(["phone 2024-01-02", "call order 80991098", "the hotel 80991098", "call 1 000 000"])
+  }
+
+  @Test func withRegions() throws {
+    try expect(["80991098", "80 99 10 98", "8099 1098"], ["DK"])
+    try expect(["350918758", "3511070927", "043268531"], ["IT"])
+    try expect(["2394969750", "8432360387", "04048096115"], ["DE", "in"])
+    try expect(["62889"], ["AC"])
+    try expectNothing(["62889", "80991098"], ["DE", "FR"])
+    try expectNothing(["2024-01-02", "1.2.3", "12345", "8 595 300 people"], ["DE", "US", "DK"])
+    #expect(failure { _ = try found("", ["XX"]) }?.argument == "regions")
+    #expect(failure { _ = try found("", ["ZZ"]) }?.argument == "regions")
+    #expect(failure { _ = try found("", ["Germany"]) }?.argument == "regions")
+  }
+
+  /// Spaces, hyphens and digits as typography and other scripts write them, and characters without width.
+  @Test func typography() throws {
+    for space in ["\u{A0}", "\u{2007}", "\u{2009}", "\u{202F}", "\u{3000}"] {
+      try expect(["+49\(space)30\(space)901820", "01\(space)23\(space)45\(space)67\(space)89"])
+    }
+    for dash in [
+      "\u{2010}", "\u{2011}", "\u{2012}", "\u{2013}", "\u{2014}", "\u{2015}", "\u{2212}", "\u{FF0D}",
+    ] {
+      try expect(["212\(dash)555\(dash)1234"])
+    }
+    try expect([
+      "٠٦ ١٢ ٣٤ ٥٦ ٧٨", "０３０ ９０１８２０", "०३० ९०१८२०", "+49\u{200B}30\u{2060}901820", "030\u{AD}-901820",
+    ])
+    for (text, label) in [
+      ("4111\u{2011}1111\u{2011}1111\u{2011}1111", "CARD"), ("４１１１１１１１１１１１１１１１", "CARD"),
+      ("4111\u{200B}111111111111", "CARD"), ("DE89\u{A0}3704\u{A0}0044\u{A0}0532\u{A0}0130\u{A0}00", "IBAN"),
+      ("ＤＥ８９３７０４００４４０５３２０１３０００", "IBAN"), ("joe＠example．com", "EMAIL"),
+      ("jo\u{AD}e@exam\u{200B}ple.com", "EMAIL"),
+      ("jean\u{2011}luc@example.fr", "EMAIL"), ("192.168\u{200B}.1.5", "IP"),
+    ] {
+      #expect(try found("see \(text), or") == ["\(label) \(text)"], "\(text)")
+    }
+  }
+}

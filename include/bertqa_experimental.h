@@ -487,11 +487,16 @@ enum {
 typedef struct bertqa_patterns_options {
   size_t struct_size;
   const bertqa_call_options *call;
+  /* [region_count]: countries whose telephone numbers are found in every form of their numbering plans,
+   * as codes of two letters (ISO 3166) such as "DE". Other countries' numbers are found by their calling
+   * code, or in a usual form. Default NULL and 0: none */
+  const bertqa_text *regions;
+  size_t region_count;
   bertqa_pattern patterns; /* the sum of those to find; default 0: all */
   int32_t reserved;
 } bertqa_patterns_options;
 
-#define BERTQA_PATTERNS_OPTIONS_INIT {sizeof(bertqa_patterns_options), NULL, 0, 0}
+#define BERTQA_PATTERNS_OPTIONS_INIT {sizeof(bertqa_patterns_options), NULL, NULL, 0, 0, 0}
 
 void bertqa_patterns_options_init(bertqa_patterns_options *options, size_t struct_size);
 

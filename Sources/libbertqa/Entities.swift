@@ -12,9 +12,9 @@ func entityOptions(
   let raw = try readOptions(pointer)
   var options = EntityOptions()
   options.call = try callOptions(raw.call)
-  options.labels = try labels(raw.labels, raw.label_count, "labels", "label_count") ?? []
+  options.labels = try texts(raw.labels, raw.label_count, "labels", "label_count") ?? []
   options.ignoredLabels =
-    try labels(raw.ignore_labels, raw.ignore_label_count, "ignore_labels", "ignore_label_count")
+    try texts(raw.ignore_labels, raw.ignore_label_count, "ignore_labels", "ignore_label_count")
     ?? options.ignoredLabels
   options.aggregation = try enumeration(raw.aggregation, "aggregation")
   options.threshold = raw.threshold
@@ -23,8 +23,8 @@ func entityOptions(
   return options
 }
 
-/// Returns the labels of an array; nil for NULL.
-private func labels(
+/// Returns the labels or codes of an array; nil for NULL.
+func texts(
   _ pointer: UnsafePointer<bertqa_text>?, _ count: Int, _ name: StaticString, _ countName: StaticString
 ) throws(BertQAError) -> [String]? {
   guard let pointer else {
@@ -34,10 +34,10 @@ private func labels(
     }
     return nil
   }
-  guard (0...labelLimit).contains(count) else {
+  guard (0...textLimit).contains(count) else {
     throw BertQAError(
       .tooLarge, argument: "\(countName)",
-      "is \(UInt(bitPattern: count)), but at most \(labelLimit) are allowed")
+      "is \(UInt(bitPattern: count)), but at most \(textLimit) are allowed")
   }
   return try readItems(count, in: "\(name)", CallOptions()) { index throws(BertQAError) in
     try labelArgument(pointer[index].text, pointer[index].length, "text")
@@ -45,7 +45,7 @@ private func labels(
 }
 
 /// No model has more labels.
-private let labelLimit = 1 << 20
+private let textLimit = 1 << 20
 
 @_cdecl("bertqa_entities")
 public func bertqa_entities(

@@ -149,6 +149,18 @@ static void test_patterns(void) {
   CHECK_STATUS(BERTQA_OK, bertqa_patterns(mail, sizeof mail - 1, &options, &list));
   CHECK(bertqa_entity_list_count(list) == 1 && strcmp(bertqa_entity_list_get(list, 0)->label, "CARD") == 0);
   bertqa_entity_list_free(list);
+  options = (bertqa_patterns_options)BERTQA_PATTERNS_OPTIONS_INIT;
+  const bertqa_text regions[] = {{"DE", 2}, {"dk", 2}, {"Denmark", 7}};
+  options.regions = regions;
+  options.region_count = 2;
+  CHECK_STATUS(BERTQA_OK, bertqa_patterns("80991098", 8, &options, &list));
+  CHECK(bertqa_entity_list_count(list) == 1);
+  bertqa_entity_list_free(list);
+  options.region_count = 3;
+  CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, list, bertqa_patterns("a", 1, &options, &list));
+  options.regions = NULL;
+  CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, list, bertqa_patterns("a", 1, &options, &list));
+  options.region_count = 0;
   options.patterns = 64;
   CHECK_FAILS(BERTQA_ERROR_INVALID_ARGUMENT, list, bertqa_patterns("a", 1, &options, &list));
   options.patterns = -1;

@@ -20,6 +20,7 @@ struct EntitySearch {
   var options = EntityOptions()
   /// nil for none.
   private(set) var patterns: PIIKinds?
+  private var regions: [String] = []
   private(set) var redaction = Redaction.none
   private var namesModel = false
 
@@ -34,6 +35,11 @@ struct EntitySearch {
       "find personal data by rule: email, phone, card, iban, ip, url, separated by commas, or all",
       detail:
         "The check digits of cards and IBANs must be right. Without --model and --labels no model is used."),
+    OptionRow(
+      .regions, value: "LIST",
+      "find telephone numbers of these countries in every form: codes such as DE,AT",
+      detail:
+        "Without it numbers are found by their calling code, their usual groups or the words before them."),
     OptionRow(
       .redact, value: "TEXT", isOptional: true,
       "print the text with each entity replaced by TEXT; default: its label in brackets, such as [PER]"),
@@ -72,6 +78,14 @@ struct EntitySearch {
         }
         patterns = (patterns ?? []).union(pattern)
       }
+    case .regions:
+      for code in given.string.split(separator: ",", omittingEmptySubsequences: false) {
+        guard PIIOptions.hasRegion(String(code)) else {
+          throw given.wrong("codes of countries of two letters, such as DE, separated by commas")
+        }
+        regions.append(code.uppercased())
+      }
+      patterns = (patterns ?? []).union(.phone)
     case .redact: redaction = given.text.map { .text(ArgumentBytes(bytes: Array($0.bytes))) } ?? .labels
     case .aggregation: options.aggregation = try given.choice(from: Self.aggregations)
     case .threshold: options.threshold = try given.number()
@@ -95,6 +109,7 @@ struct EntitySearch {
     guard let patterns else { return results }
     var own = PIIOptions()
     own.kinds = patterns
+    own.regions = regions
     own.call = options.call
     for (index, text) in texts.enumerated() {
       guard case .success(var list) = results[index] else { continue }
@@ -154,6 +169,6 @@ struct EntitySearch {
 
   /// A description of everything that affects results. Equivalent arguments have equal descriptions.
   var meaning: String {
-    "\(options) \(patterns?.rawValue ?? 0) \(redaction) \(usesModel)"
+    "\(options) \(patterns?.rawValue ?? 0) \(Set(regions).sorted()) \(redaction) \(usesModel)"
   }
 }

@@ -26,6 +26,7 @@ enum Option: String, CaseIterable {
   case windowPooling = "window-pooling"
   case labels
   case patterns
+  case regions
   case redact
   case aggregation
   case threshold

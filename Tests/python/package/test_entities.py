@@ -103,6 +103,14 @@ def test_patterns():
     for wrong in [["mail"], []]:
         with pytest.raises(bertqa.InvalidArgument):
             bertqa.patterns(MAIL, wrong)
+    assert [len(bertqa.patterns("it is 80991098", regions=regions)) for regions in (None, [], ["DE"], "dk")] == [
+        0,
+        0,
+        0,
+        1,
+    ]
+    with pytest.raises(bertqa.InvalidArgument, match="regions"):
+        bertqa.patterns(MAIL, regions=["DE", "Denmark"])
     with pytest.raises(bertqa.Cancelled):
         bertqa.patterns(MAIL, cancel=lambda: True)
 

@@ -59,6 +59,8 @@ def test_options(tagger):
         "--max-seq-len=7",
         "--labels=",
         "--patterns=x",
+        "--regions=DE,",
+        "--regions=Denmark",
     ]:
         run("entities", "--model", MODEL, wrong, TEXT, code=2)
 
@@ -73,6 +75,9 @@ def test_patterns_need_no_model(tmp_path):
     [result] = run_json("entities", "--patterns=phone,url", MAIL)
     assert [entity["label"] for entity in result["entities"]] == ["PHONE"] and result["window_count"] == 0
     run("entities", "--patterns=card", MAIL, code=1)
+    run("entities", "--patterns=all", "80991098", code=1)
+    assert run("entities", "--patterns=all", "--regions=de,DK", "80991098")[0].startswith("80991098\tPHONE")
+    assert run("entities", "--regions=DK", "--redact", "80991098 a@b.de")[0] == "[PHONE] a@b.de\n"
     both = run_json("entities", "--patterns=email", "--model", MODEL, MAIL)[0]["entities"]
     assert len(both) > 1 and [e["text"] for e in both if e["label"] == "EMAIL"] == ["jörg@example.org"]
     assert [entity["bytes"][0] for entity in both] == sorted(entity["bytes"][0] for entity in both)

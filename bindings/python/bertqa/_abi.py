@@ -257,7 +257,8 @@ class SequenceScore(Options):
 
 class PatternsOptions(Options):
     _fields_ = [
-        ("struct_size", c_size_t), ("call", POINTER(CallOptions)), ("patterns", c_int32), ("reserved", c_int32),
+        ("struct_size", c_size_t), ("call", POINTER(CallOptions)), ("regions", POINTER(Text)), ("region_count",
+        c_size_t), ("patterns", c_int32), ("reserved", c_int32),
     ]
 
 class Column(Structure):

@@ -95,11 +95,19 @@ def entities_call(values: Any) -> Call:
     return Call(rest, struct, choices={"aggregation": AGGREGATIONS}, zeros={"doc_stride": -1, "threshold": 0})
 
 
-def patterns(text: T, patterns: Optional[Iterable[str]] = None, **options: "Unpack[CallOptions]") -> EntityList[T]:
+def patterns(
+    text: T,
+    patterns: Optional[Iterable[str]] = None,
+    *,
+    regions: Optional[Iterable[str]] = None,
+    **options: "Unpack[CallOptions]",
+) -> EntityList[T]:
     """Finds personal data in a text by rules, without a model. Returns non-overlapping entities with the labels
     "EMAIL", "PHONE", "CARD", "IBAN", "IP" and "URL" and the score 1.
 
     patterns: the PII kinds to find: "email", "phone", "card", "iban", "ip" and "url"; default: all.
+    regions: countries whose telephone numbers are found in every form of their numbering plans, as codes such as
+        "DE"; default: none. Other countries' numbers are found by their calling code or in a usual form.
     options: see help(bertqa.CallOptions).
     """
     struct = _abi.PatternsOptions()
@@ -112,6 +120,9 @@ def patterns(text: T, patterns: Optional[Iterable[str]] = None, **options: "Unpa
         if not names:
             raise InvalidArgument("patterns is empty; None is its default, all")
         struct.patterns = sum(1 << bit for bit, name in enumerate(PATTERNS) if name in names)
+    if regions is not None:
+        codes = [regions] if is_text(regions) else list(regions)
+        struct.regions, struct.region_count = _texts(codes), len(codes)
     lib = library()
     text = as_text(text)
     data = encoded(text)

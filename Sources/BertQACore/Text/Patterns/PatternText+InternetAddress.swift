@@ -43,7 +43,7 @@ extension PatternText {
     guard self[start - 1] == UInt8(ascii: ":") else { return false }
     var group = start - 1
     while isHexDigit(group - 1), start - group < 6 { group -= 1 }
-    return !isWordByte(group - 1)
+    return group < start - 1 && !isWordByte(group - 1)
   }
 
   private func portEnd(at colon: Int) -> Int? {

@@ -223,7 +223,9 @@ extension PhoneFinder {
   private func isCurrency(behind end: Int) -> Bool {
     var position = end
     if text[position] == UInt8(ascii: ",") || text[position] == UInt8(ascii: ".") {
-      if text.isDigit(position + 1) { return true }
+      // Hundredths.
+      let stop = text.isDigit(position + 2) ? position + 3 : position + 2
+      return text.isDigit(position + 1) && !text.isWordByte(stop)
     }
     if text[position] == UInt8(ascii: " ") { position += 1 }
     return text[position] == UInt8(ascii: "%") || text.currencySize(at: position) > 0

@@ -19,7 +19,7 @@ struct PhoneFinder {
     var groups = digits ?? DigitGroups(text, at: hasPlus ? plus + 1 : start, isOpen: isBracketed)
     // Islands have numbers of four digits.
     guard groups.count > 0, groups.digits.count >= 4, mayBegin(at: start, behind: last) else { return nil }
-    leaveCards(&groups)
+    leaveOthers(&groups)
     let first = groups.digits
     let count: Int?
     if hasPlus {
@@ -51,14 +51,23 @@ struct PhoneFinder {
     }
   }
 
-  /// Leaves out the groups from which on a card number is written.
-  private func leaveCards(_ groups: inout DigitGroups) {
-    let total = groups.digits.count
-    guard total > 18 else { return }
-    for group in 1..<max(1, groups.count) where groups.length(group) >= 4 {
-      guard total - groups.digitCount(group) >= 12 else { return }
+  /// Leaves out the groups from which on something else is written: a card, an address, another number.
+  private func leaveOthers(_ groups: inout DigitGroups) {
+    for group in 1..<max(1, groups.count) {
       let start = groups.start(group)
-      if text.card(at: start, behind: start, DigitGroups(text, at: start)) != nil {
+      let digits = groups.digitCount(group)
+      let isNext =
+        digits >= Self.fewestDigits
+        && (groups.isSpaced(group) || groups.isBracketed(group)
+          || groups.separator(group) == UInt8(ascii: "/") && groups.length(group) > 2)
+      // "12 34 1fb1:1789::"
+      let isName =
+        groups.separator(group) == UInt8(ascii: " ") && PatternText.isLetter(text[groups.end(group)])
+        && extensionEnd(behind: groups.end(group)) == nil
+      if isNext || isName || text.internetAddress(at: start) != nil { return groups.keep(group) }
+      if groups.length(group) >= 4, groups.digits.count - digits >= 12,
+        text.card(at: start, behind: start, DigitGroups(text, at: start)) != nil
+      {
         return groups.keep(group)
       }
     }
@@ -160,7 +169,10 @@ struct PhoneFinder {
   private func digitsEnd(from start: Int, most: Int) -> Int? {
     var end = start
     while text.isDigit(end), end - start <= most { end += 1 }
-    return end > start && end - start <= most && !text.isWordByte(end) ? end : nil
+    guard end > start, end - start <= most, !text.isWordByte(end) else { return nil }
+    // "/16.198.88.150" and "/8 0152 45-09-11" begin something else.
+    let isLonger = [0x20, 0x2E, 0x3A, 0x2D].contains(text[end]) && text.isDigit(end + 1)
+    return isLonger ? nil : end
   }
 
   // MARK: - Shapes of other numbers
